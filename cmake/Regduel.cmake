@@ -1,0 +1,39 @@
+# One helper a folder: library, alias, tests, label. Files are found by name: x.cpp is the library, x_test.cpp its test.
+
+add_library(regduel_warnings INTERFACE)
+target_compile_options(regduel_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                                                  -Werror -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 sees dangling and out-of-bounds accesses in inlined library code that are not there.
+  target_compile_options(regduel_warnings INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
+                                                    -Wno-restrict -Wno-maybe-uninitialized -Wno-dangling-pointer)
+endif()
+
+# regduel_folder(NAME [LINKS lib...] [TEST_LINKS lib...] [EXCLUDE file...])
+#   makes library regduel_NAME (alias regduel::NAME) of the folder's *.cpp and the test program regduel_NAME_test of its
+#   *_test.cpp, whose tests carry the label NAME.
+function(regduel_folder name)
+  cmake_parse_arguments(ARG "" "" "LINKS;TEST_LINKS;EXCLUDE" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp)
+  foreach(file ${tests})
+    list(REMOVE_ITEM sources ${file})
+  endforeach()
+  foreach(file ${ARG_EXCLUDE})
+    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  endforeach()
+  if(NOT sources)  # in construction
+    return()
+  endif()
+  add_library(regduel_${name} STATIC ${sources})
+  add_library(regduel::${name} ALIAS regduel_${name})
+  target_include_directories(regduel_${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  target_link_libraries(regduel_${name} PUBLIC ${ARG_LINKS} PRIVATE regduel_warnings)
+  if(tests)
+    add_executable(regduel_${name}_test ${tests})
+    target_link_libraries(regduel_${name}_test PRIVATE regduel_${name} ${ARG_TEST_LINKS} GTest::gtest GTest::gmock
+                                                       GTest::gtest_main regduel_warnings)
+    target_compile_definitions(regduel_${name}_test PRIVATE REGDUEL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    gtest_discover_tests(regduel_${name}_test PROPERTIES LABELS ${name} DISCOVERY_TIMEOUT 60)
+  endif()
+endfunction()

@@ -1,0 +1,74 @@
+// The interface that every allocator implements, and what it returns. Data and one abstract class, nothing more.
+//
+// The contract (FORMAT.md, "Allocated programs"): the result is the same program over physical registers. Every original
+// instruction is there with its id, in its block and order, with the same operands in the same positions, each placed in a
+// register of its class's file below the limit; copies, phis and fully rematerialised defs may be marked deleted; a copy
+// may have become a spill or a refill. What was inserted is marked so. New blocks may stand on edges, marked so.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/program.h"
+#include "ir/target.h"
+
+namespace regduel::ir {
+
+// One event a line, in the words of the text form; null where nobody listens.
+class Trace {
+ public:
+  virtual ~Trace() = default;
+  virtual void line(std::string text) = 0;
+};
+
+struct AllocOptions {
+  Limits limits;
+  std::vector<std::pair<std::string, std::string>> knobs;  // name, value; later ones win
+  Trace* trace = nullptr;
+};
+
+// What the allocator says of its own result. Judges recompute all of it from the program and compare.
+struct Claims {
+  PerFile<int> registers = {};  // highest unit used + 1
+  std::int64_t spill_store_bytes = 0;  // bytes moved by the spill instructions, each counted once
+  std::int64_t spill_load_bytes = 0;   // the same for refills
+};
+
+struct Allocation {
+  Function program;
+  Claims claims;
+};
+
+struct AllocFailure {
+  enum class Kind {
+    Impossible,  // some instruction needs more than the limit, so that no allocation exists
+    BadKnob,     // unknown name, or a value that it cannot have
+    Broken,      // an external allocator crashed, hung or sent nonsense
+  };
+  Kind kind = Kind::Impossible;
+  std::string message;
+};
+// The message of seed 001 "Allocation Failure", on one line, with the limit that was asked for.
+[[nodiscard]] std::string failure_message(int limit);
+
+struct KnobInfo {
+  std::string name;
+  int id = -1;  // number in the source, -1 = known by name only, or our own
+  std::string type, default_value, source, help;
+};
+
+class Allocator {
+ public:
+  virtual ~Allocator() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual std::vector<KnobInfo> knobs() const { return {}; }
+  // Requires: `program` is well-formed for `target`, in phase Virtual. Throws InternalError only for a bug of its own.
+  [[nodiscard]] virtual std::expected<Allocation, AllocFailure> allocate(const Function& program, const Target& target,
+                                                                         const AllocOptions& options) const = 0;
+};
+
+}  // namespace regduel::ir

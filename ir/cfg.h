@@ -1,0 +1,42 @@
+// The control-flow graph as adjacency, and orders of its blocks. Representation only: what can be read off the terminators.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ir/program.h"
+
+namespace regduel::ir {
+
+class Cfg {
+ public:
+  // Cost: O(blocks + edges).
+  explicit Cfg(const Function& f);
+
+  // Distinct predecessors, in ascending order of block.
+  [[nodiscard]] std::span<const BlockId> predecessors(BlockId b) const {
+    return {preds_.data() + pred_begin_[b.index()], pred_begin_[b.index() + 1] - pred_begin_[b.index()]};
+  }
+  // Distinct successors, in the order of first mention in the terminator.
+  [[nodiscard]] std::span<const BlockId> successors(BlockId b) const {
+    return {succs_.data() + succ_begin_[b.index()], succ_begin_[b.index() + 1] - succ_begin_[b.index()]};
+  }
+  // Reachable blocks in reverse postorder of a depth-first walk from the entry that follows successors in order.
+  [[nodiscard]] std::span<const BlockId> reverse_postorder() const { return rpo_; }
+  [[nodiscard]] bool is_reachable(BlockId b) const { return rpo_index_[b.index()] >= 0; }
+  // Position in reverse_postorder(), -1 for an unreachable block.
+  [[nodiscard]] int rpo_index(BlockId b) const { return rpo_index_[b.index()]; }
+  // More than one successor at `from` and more than one predecessor at `to` (distinct ones).
+  [[nodiscard]] bool is_critical(BlockId from, BlockId to) const {
+    return successors(from).size() > 1 && predecessors(to).size() > 1;
+  }
+  [[nodiscard]] std::size_t num_blocks() const { return rpo_index_.size(); }
+
+ private:
+  std::vector<std::uint32_t> pred_begin_, succ_begin_;
+  std::vector<BlockId> preds_, succs_, rpo_;
+  std::vector<std::int32_t> rpo_index_;
+};
+
+}  // namespace regduel::ir

@@ -1,0 +1,506 @@
+// Well-formedness, rule by rule. Declarations first, then the shape of blocks, then each instruction; each index is
+// checked before it is followed, so that any contents whatever can be looked at (the binary decoder relies on that).
+
+#include "ir/check.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+namespace regduel::ir {
+namespace {
+
+constexpr std::uint32_t kMaxInstId = 0x7FFFFFFF;
+
+class Checker {
+ public:
+  Checker(const Function& f, int max_diagnostics) : f_(f), max_(static_cast<std::size_t>(max_diagnostics)) {}
+
+  std::vector<Diagnostic> run() {
+    declarations();
+    // Instructions refer to declarations, and blocks to each other: no use in going on where those are wrong.
+    if (faults_.empty()) shape();
+    if (faults_.empty())
+      for (std::size_t b = 0; b < f_.blocks.size() && !full(); ++b) block(BlockId(b));
+    if (faults_.empty() && f_.phase == Phase::Virtual) phi_predecessors();
+    return std::move(faults_);
+  }
+
+ private:
+  [[nodiscard]] bool full() const { return faults_.size() >= max_; }
+  void add(Diagnostic d) {
+    if (!full()) faults_.push_back(std::move(d));
+  }
+  void fault(const Inst& i, int operand, std::string message) {
+    Diagnostic d;
+    d.inst = i.id;
+    d.operand = operand;
+    d.message = std::move(message);
+    add(std::move(d));
+  }
+  void function_fault(std::string message) {
+    Diagnostic d;
+    d.message = std::move(message);
+    add(std::move(d));
+  }
+  void block_fault(BlockId b, std::string message) {
+    Diagnostic d;
+    d.block = b;
+    d.message = std::move(message);
+    add(std::move(d));
+  }
+
+  // --- declarations -----------------------------------------------------------------------------------------------
+  void declarations() {
+    if (f_.threads < 1 || f_.threads > 1u << 20) function_fault("threads a block: expected 1 to 1048576");
+    if (f_.phase == Phase::Virtual && (!f_.slots.empty() || f_.local_frame != 0 || f_.shared_frame != 0))
+      function_fault("a frame and slots exist only after allocation");
+    for (std::size_t v = 0; v < f_.vregs.size() && !full(); ++v) vreg(VRegId(v));
+    for (std::size_t s = 0; s < f_.slots.size() && !full(); ++s) {
+      const Slot& slot = f_.slots[s];
+      Diagnostic d;
+      d.slot = SlotId(s);
+      if (slot.size == 0 || slot.size > 1u << 30) d.message = "a slot has 1 to 2^30 bytes";
+      else if (slot.align == 0 || (slot.align & (slot.align - 1)) != 0) d.message = "an alignment is a power of two";
+      else if (slot.offset % slot.align != 0) d.message = "the slot is not aligned";
+      else if (slot.space > MemSpace::Shared) d.message = "no such memory space";
+      else if (slot.offset > 1u << 30) d.message = "the slot lies too far out";
+      else continue;
+      add(std::move(d));
+    }
+  }
+
+  void vreg(VRegId id) {
+    const VReg& v = f_.vreg(id);
+    const auto bad = [&](std::string message) {
+      Diagnostic d;
+      d.vreg = id;
+      d.message = std::move(message);
+      add(std::move(d));
+    };
+    if (static_cast<int>(v.cls) >= kNumClasses) return bad("no such register class");
+    if (v.type > TypeKind::Pred) return bad("no such type");
+    static constexpr int kWidths[] = {1, 8, 16, 32, 64, 96, 128, 256};
+    if (std::find(std::begin(kWidths), std::end(kWidths), v.width) == std::end(kWidths))
+      return bad("the width is none of 1, 8, 16, 32, 64, 96, 128, 256");
+    const RegFile file = v.file();
+    if (is_predicate(file) != (v.width == 1) || is_predicate(file) != (v.type == TypeKind::Pred))
+      return bad("the type pred goes with the classes P and UP, and only with them");
+    if (is_barrier(file) && v.width != 32) return bad("a barrier register has 32 bits");
+    if (v.align_log2 > 8 || (v.align_log2 != 0 && (is_predicate(file) || is_barrier(file))))
+      return bad("the alignment is out of range for the class");
+    if (v.name.is_valid() && v.name.index() >= f_.symbols.size()) return bad("the name is no symbol");
+    if (v.hint.is_valid() && v.hint.index() >= f_.vregs.size()) return bad(fmt::format("the hint %{} is not declared", v.hint.value));
+    if (!v.alias_part.is_valid_code() || (!v.alias.is_valid() && !v.alias_part.is_whole())) return bad("the alias part is none");
+    if (v.alias.is_valid()) {
+      // The parent is declared before: so there are no cycles.
+      if (v.alias.value >= id.value) return bad("the parent of an alias is declared before it");
+      const VReg& parent = f_.vreg(v.alias);
+      if (parent.file() != file) return bad("an alias is in the file of its parent");
+      if (v.fixed.is_valid()) return bad("an alias is fixed through its root");
+      const Part part = v.alias_part;
+      if (part.is_whole() ? parent.bytes() != v.bytes() : part.size_bytes() != v.bytes())
+        return bad("an alias is as wide as (the part of) the parent that it names");
+      if (!part.is_whole() && (part.offset_bytes() + part.size_bytes() > parent.bytes() || is_predicate(file)))
+        return bad("the part lies outside the parent");
+    }
+    if (v.fixed.is_valid() && !fits_home(v, v.fixed)) bad(fmt::format("{} is no home for it: file, size or alignment", to_string(v.fixed)));
+  }
+
+  static bool in_some_file(PReg r) { return static_cast<int>(r.file) < kNumFiles && r.is_valid() && r.end() <= kMaxUnits; }
+  static bool fits_home(const VReg& v, PReg r) {
+    return in_some_file(r) && r.file == v.file() && r.count == v.units() && r.first % v.alignment() == 0;
+  }
+
+  // --- shape ------------------------------------------------------------------------------------------------------
+  void shape() {
+    if (f_.blocks.empty()) return function_fault("a function has at least one block");
+    std::size_t at = 0;
+    bool edge_seen = false;
+    for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
+      const Block& block = f_.blocks[b];
+      if (block.first_inst != at || block.num_insts > f_.insts.size() - at) return block_fault(BlockId(b), "the blocks do not tile the instructions");
+      at += block.num_insts;
+      if (block.num_insts == 0) return block_fault(BlockId(b), "the block is empty: it needs a terminator");
+      if (block.depth < -1 || block.depth > 1000) return block_fault(BlockId(b), "the loop depth is not in 0 to 1000");
+      if (block.freq > static_cast<std::uint64_t>(INT64_MAX)) return block_fault(BlockId(b), "the frequency is above 2^63 - 1");
+      if (block.name.is_valid() && block.name.index() >= f_.symbols.size()) return block_fault(BlockId(b), "the name is no symbol");
+      const bool is_edge = block.edge_from.is_valid() || block.edge_to.is_valid();
+      if (is_edge && (f_.phase == Phase::Virtual || block.edge_from.index() >= f_.blocks.size() || block.edge_to.index() >= f_.blocks.size()))
+        return block_fault(BlockId(b), "an edge block exists only after allocation, between two blocks");
+      if (is_edge && b == 0) return block_fault(BlockId(b), "the entry is no edge block");
+      if (edge_seen && !is_edge) return block_fault(BlockId(b), "an original block after an edge block");
+      edge_seen = edge_seen || is_edge;
+    }
+    if (at != f_.insts.size()) return function_fault("instructions outside all blocks");
+    std::unordered_set<std::uint32_t> ids;
+    ids.reserve(f_.insts.size());
+    std::size_t operand_at = 0, target_at = 0;
+    for (const Inst& i : f_.insts) {
+      if (i.first_operand != operand_at || i.num_operands > f_.operands.size() - operand_at)
+        return fault(i, -1, "the instructions do not tile the operands");
+      if (i.first_target != target_at || i.num_targets > f_.targets.size() - target_at)
+        return fault(i, -1, "the instructions do not tile the targets");
+      operand_at += i.num_operands;
+      target_at += i.num_targets;
+      if (i.id.value > kMaxInstId) return fault(i, -1, "an instruction number is below 2^31");
+      if (!ids.insert(i.id.value).second) return fault(i, -1, "the instruction number is there twice");
+      if (static_cast<int>(i.op) >= kNumOps) return fault(i, -1, "no such operation");
+      if (i.mnemonic.is_valid() && i.mnemonic.index() >= f_.symbols.size()) return fault(i, -1, "the mnemonic is no symbol");
+      for (const BlockId t : f_.targets_of(i))
+        if (t.index() >= f_.blocks.size()) return fault(i, -1, fmt::format("there is no block b{}", t.value));
+    }
+    if (operand_at != f_.operands.size() || target_at != f_.targets.size()) function_fault("operands or targets outside all instructions");
+  }
+
+  // --- blocks and instructions ------------------------------------------------------------------------------------
+  void block(BlockId b) {
+    const auto insts = f_.insts_of(b);
+    bool body = false;
+    for (std::size_t k = 0; k < insts.size() && !full(); ++k) {
+      const Inst& i = insts[k];
+      const bool last = k + 1 == insts.size();
+      if (i.is_terminator() && !last) fault(i, -1, "a terminator stands at the end of its block");
+      if (last && !i.is_terminator())
+        fault(i, -1, fmt::format("block b{} ends without a terminator (bra, cbra, mbra, ret, exit)", b.value));
+      if (i.is_phi() && body) fault(i, -1, "phis stand at the head of their block");
+      if (i.is_phi() && b.value == 0) fault(i, -1, "there is no phi in the entry block");
+      body = body || !i.is_phi();
+      instruction(i);
+    }
+  }
+
+  void instruction(const Inst& i) {
+    if (f_.phase == Phase::Virtual && (i.is_inserted() || i.is_deleted() || i.op >= Op::Spill))
+      return fault(i, -1, "inserted and deleted instructions, spills and the like exist only after allocation");
+    if (i.is_deleted()) {
+      if (i.is_inserted() || i.is_terminator()) fault(i, -1, "neither an inserted instruction nor a terminator can be deleted");
+      if (i.num_operands != 0 || i.num_targets != 0) fault(i, -1, "a deleted instruction has no operands");
+      return;
+    }
+    if (i.op == Op::Named && f_.symbols[i.mnemonic].empty()) return fault(i, -1, "an operation has a name");
+    if (i.has(kReadOnly) && !i.has(kMemRead)) fault(i, -1, "!readonly goes with !read");
+    const std::size_t before = faults_.size();
+    operands(i);
+    if (faults_.size() != before) return;
+    op_shape(i);
+    if (faults_.size() != before || f_.phase == Phase::Allocated) return;
+    conflicts(i);
+  }
+
+  // Each operand alone, and their order.
+  void operands(const Inst& i) {
+    const auto ops = f_.operands_of(i);
+    const auto rank = [](Role r) { return r == Role::Def || r == Role::DefUse ? 0 : r == Role::Use ? 1 : r == Role::Guard ? 2 : 3; };
+    int guards = 0;
+    for (std::size_t k = 0; k < ops.size() && !full(); ++k) {
+      const Operand& op = ops[k];
+      const int at = static_cast<int>(k);
+      if (op.kind > OperandKind::Slot || op.role > Role::Clobber) return fault(i, at, "no such kind or role of operand");
+      if (k > 0 && rank(op.role) < rank(ops[k - 1].role)) return fault(i, at, "operands stand in the order defs, uses, guard, clobbers");
+      if ((op.flags & ~(kEarlyClobber | kNegated)) != 0 || !op.part.is_valid_code()) return fault(i, at, "no such flag or part");
+      if (!op.is_register()) {
+        if (op.role != Role::Use || op.flags != 0 || op.is_tied() || !op.part.is_whole()) return fault(i, at, "only a register can be written, tied or a guard");
+        if (op.kind == OperandKind::Symbol && op.symbol().index() >= f_.symbols.size()) return fault(i, at, "no such symbol");
+        if (op.is_slot() && op.slot().index() >= f_.slots.size()) return fault(i, at, "no such slot");
+        if (op.is_slot() && i.op != Op::Spill && i.op != Op::Refill) return fault(i, at, "a slot stands only in a spill or a refill");
+        continue;
+      }
+      RegFile file = RegFile::R;
+      int bytes = 0;
+      if (op.role == Role::Clobber) {
+        if (!op.is_preg() || !op.part.is_whole() || !in_some_file(op.preg())) return fault(i, at, "a clobber is a whole physical register");
+        if (i.is_phi()) return fault(i, at, "a phi clobbers nothing");
+        continue;
+      }
+      if (op.is_vreg() != (f_.phase == Phase::Virtual))
+        return fault(i, at, f_.phase == Phase::Virtual ? "a physical register before allocation (fix a vreg to it instead)"
+                                                       : "a vreg in an allocated program");
+      if (op.is_vreg()) {
+        if (op.vreg().index() >= f_.vregs.size()) return fault(i, at, fmt::format("%{} is not declared", op.value));
+        const VReg& v = f_.vreg(op.vreg());
+        file = v.file();
+        bytes = v.bytes();
+        const PReg fixed = op.fixed();
+        if (op.extra != 0) {
+          const VReg& root = f_.vreg(f_.root(op.vreg()));
+          if (!fits_home(root, fixed) || Operand::pack(fixed) != op.extra)
+            return fault(i, at, fmt::format("{} is no home for %{}: file, size or alignment", to_string(fixed), f_.root(op.vreg()).value));
+          if (root.fixed.is_valid() && root.fixed != fixed)
+            return fault(i, at, fmt::format("the vreg is fixed to {} already", to_string(root.fixed)));
+        }
+      } else {
+        if (!in_some_file(op.preg()) || Operand::pack(op.preg()) != op.value || op.extra != 0) return fault(i, at, "no such physical register");
+        file = op.preg().file;
+        bytes = op.preg().count * unit_bytes(file);
+      }
+      if (!op.part.is_whole() && (is_predicate(file) || op.part.offset_bytes() + op.part.size_bytes() > bytes))
+        return fault(i, at, "the part lies outside the register");
+      if (op.is_early_clobber() && op.role != Role::Def) return fault(i, at, "only a def can be early-clobber");
+      if (op.is_negated() && (!is_predicate(file) || op.writes())) return fault(i, at, "only a predicate that is read can be negated");
+      if (op.role == Role::Guard) {
+        if (++guards > 1) return fault(i, at, "one guard an instruction");
+        if (!is_predicate(file)) return fault(i, at, "a guard is a predicate");
+        if (i.is_phi() || i.is_terminator()) return fault(i, at, "phis and terminators have no guard");
+      }
+      if (op.is_tied() && op.role != Role::Def) return fault(i, at, "only a def is tied to a use");
+    }
+    for (std::size_t k = 0; k < ops.size(); ++k)
+      if (ops[k].is_tied()) tie(i, ops, k);
+  }
+
+  void tie(const Inst& i, std::span<const Operand> ops, std::size_t k) {
+    const int at = static_cast<int>(k);
+    const std::size_t use = ops[k].tied;
+    if (use >= ops.size() || ops[use].role != Role::Use || !ops[use].is_register()) return fault(i, at, "a def is tied to a use of a register");
+    if (ops[k].is_early_clobber()) return fault(i, at, "a tied def cannot be early-clobber");
+    for (const Operand& op : ops)
+      if (op.role == Role::Guard) return fault(i, at, "a guarded def already reads its own old value: it cannot be tied to another");
+    for (std::size_t other = 0; other < k; ++other)
+      if (ops[other].is_tied() && ops[other].tied == use) return fault(i, at, "two defs are tied to one use");
+    if (!ops[k].is_vreg()) return;
+    const Storage d = f_.storage(ops[k]), u = f_.storage(ops[use]);
+    const VReg &dv = f_.vreg(d.root), &uv = f_.vreg(u.root);
+    if (d.offset != 0 || d.size != dv.bytes() || u.offset != 0 || u.size != uv.bytes()) return fault(i, at, "whole registers are tied, not parts");
+    if (dv.file() != uv.file() || dv.width != uv.width) return fault(i, at, "tied operands have one file and one width");
+    const PReg df = f_.fixed_of(ops[k]), uf = f_.fixed_of(ops[use]);
+    if (df.is_valid() && uf.is_valid() && df != uf) fault(i, at, "tied operands are fixed to different registers");
+    if (df.is_valid() && df.first % uv.alignment() != 0) fault(i, at, "the fixed register is not aligned for the tied use");
+    if (uf.is_valid() && uf.first % dv.alignment() != 0) fault(i, at, "the fixed register of the tied use is not aligned for the def");
+  }
+
+  // What each operation consists of.
+  void op_shape(const Inst& i) {
+    std::size_t defs = 0, inouts = 0, uses = 0, guards = 0, register_uses = 0;
+    const auto ops = f_.operands_of(i);
+    for (const Operand& op : ops) {
+      defs += op.role == Role::Def ? 1 : 0;
+      inouts += op.role == Role::DefUse ? 1 : 0;
+      uses += op.role == Role::Use ? 1 : 0;
+      register_uses += op.role == Role::Use && op.is_register() ? 1 : 0;
+      guards += op.role == Role::Guard ? 1 : 0;
+    }
+    const auto bytes = [&](std::size_t k) { return f_.operand_bytes(ops[k]); };
+    const auto file = [&](std::size_t k) { return ops[k].is_vreg() ? f_.vreg(ops[k].vreg()).file() : ops[k].preg().file; };
+    const auto all_plain = [&] {
+      return std::none_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Use && op.is_negated(); });
+    };
+    const bool data_move = i.op == Op::Copy || i.op == Op::Phi || i.op == Op::Pack || i.op == Op::Unpack || i.op == Op::Const || i.op >= Op::Spill;
+    if (data_move && i.has(static_cast<InstFlags>(kMemRead | kMemWrite | kBarrier))) return fault(i, -1, "this operation touches no memory");
+    if (i.is_terminator() && defs + inouts > 0) return fault(i, 0, "a terminator writes no register");
+    const std::size_t wanted_targets = i.op == Op::Bra ? 1 : i.op == Op::CBra ? 2 : i.is_phi() ? uses : i.num_targets;
+    if (i.num_targets != wanted_targets || (!i.is_phi() && !i.is_terminator() && i.num_targets != 0) ||
+        ((i.op == Op::Ret || i.op == Op::Exit) && i.num_targets != 0) || (i.op == Op::MBra && i.num_targets == 0))
+      return fault(i, -1, fmt::format("{}: the number of targets is wrong", name(i.op)));
+    switch (i.op) {
+      case Op::Copy:
+        if (defs == 0 || inouts != 0 || register_uses != defs || uses != defs || !all_plain())
+          return fault(i, -1, "a copy has as many register uses as defs");
+        for (std::size_t k = 0; k < defs; ++k)
+          if (bytes(k) != bytes(defs + k) || is_predicate(file(k)) != is_predicate(file(defs + k)))
+            return fault(i, static_cast<int>(k), "a copy's def and use have one width (and predicates are copied to predicates)");
+        break;
+      case Op::Phi:
+        if (defs != 1 || inouts != 0 || register_uses == 0 || register_uses != uses || !all_plain())
+          return fault(i, -1, "a phi has one def, and a register use for each predecessor");
+        for (std::size_t k = 0; k < ops.size(); ++k)
+          if (bytes(k) != bytes(0) || file(k) != file(0) || !ops[k].part.is_whole() || ops[k].fixed().is_valid() || ops[k].flags != 0)
+            return fault(i, static_cast<int>(k), "the operands of a phi are whole registers of one file and width, without constraints");
+        break;
+      case Op::Pack:
+      case Op::Unpack: {
+        const bool pack = i.op == Op::Pack;
+        if ((pack ? defs : register_uses) != 1 || (pack ? register_uses : defs) == 0 || inouts != 0 || register_uses != uses || !all_plain())
+          return fault(i, -1, pack ? "a pack has one def and register uses" : "an unpack has defs and one register use");
+        int sum = 0;
+        const std::size_t whole = pack ? 0 : defs;
+        for (std::size_t k = 0; k < defs + uses; ++k) {
+          if (is_predicate(file(k))) return fault(i, static_cast<int>(k), "predicates are not packed this way");
+          sum += k == whole ? 0 : bytes(k);
+        }
+        if (sum != bytes(whole)) return fault(i, -1, "the pieces together are as wide as the whole");
+        break;
+      }
+      case Op::Const:
+        if (defs != 1 || inouts != 0 || uses != 1 || register_uses != 0 || ops[1].is_slot()) return fault(i, -1, "const has one def and a number or string");
+        break;
+      case Op::Bra:
+      case Op::Exit:
+        if (uses != 0) return fault(i, -1, fmt::format("{} has no operands", name(i.op)));
+        break;
+      case Op::CBra:
+        if (uses != 1 || register_uses != 1 || !is_predicate(file(0))) return fault(i, -1, "cbra has one operand, a predicate");
+        break;
+      case Op::MBra:
+        if (uses != 1 || register_uses != 1) return fault(i, -1, "mbra has one operand, a register");
+        break;
+      case Op::Spill:
+      case Op::Refill: {
+        const bool spill = i.op == Op::Spill;
+        if (defs != (spill ? 0u : 1u) || inouts != 0 || uses != (spill ? 2u : 1u) || register_uses != (spill ? 1u : 0u) || !ops[1].is_slot())
+          return fault(i, -1, spill ? "a spill reads: spill REGISTER, slot N" : "a refill reads: REGISTER = refill slot N");
+        if (!all_plain()) return fault(i, 0, "the register is not negated");
+        break;
+      }
+      case Op::P2R:
+        if (inouts != 1 || defs != 0 || register_uses == 0 || register_uses != uses || file(0) != RegFile::R || bytes(0) != 4)
+          return fault(i, -1, "p2r reads: R{inout} = p2r P, P, ...");
+        for (std::size_t k = 1; k <= uses; ++k)
+          if (!is_predicate(file(k))) return fault(i, static_cast<int>(k), "p2r packs predicates");
+        break;
+      case Op::R2P:
+        if (defs == 0 || inouts != 0 || uses != 1 || register_uses != 1 || file(defs) != RegFile::R || bytes(defs) != 4)
+          return fault(i, -1, "r2p reads: P, P, ... = r2p R");
+        for (std::size_t k = 0; k < defs; ++k)
+          if (!is_predicate(file(k))) return fault(i, static_cast<int>(k), "r2p restores predicates");
+        break;
+      case Op::BitSpill:
+      case Op::BitRefill: {
+        const bool spill = i.op == Op::BitSpill;
+        if ((spill ? inouts : defs) != 1 || defs + inouts != 1 || uses != 2 || register_uses != 1 || !ops[1].is_register() ||
+            ops[2].kind != OperandKind::Imm || ops[2].imm() < 0 || ops[2].imm() > 31 || !is_predicate(file(spill ? 1 : 0)) ||
+            file(spill ? 0 : 1) != RegFile::R || bytes(spill ? 0 : 1) != 4)
+          return fault(i, -1, spill ? "bit_spill reads: R{inout} = bit_spill P, 0 to 31" : "bit_refill reads: P = bit_refill R, 0 to 31");
+        break;
+      }
+      case Op::Remat:
+        if (defs != 1 || inouts != 0 || guards != 0 || i.ref.value > kMaxInstId) return fault(i, -1, "remat has one def, no guard, and says what it repeats");
+        break;
+      case Op::Named:
+      case Op::Call:
+      case Op::Ret:
+      case Op::Bar: break;
+    }
+    if (i.has(kRematerialisable)) {
+      const bool kind = i.op == Op::Named || i.op == Op::Const;
+      const bool whole = defs == 1 && (!ops[0].is_vreg() || is_whole(ops[0])) && ops[0].part.is_whole();
+      const bool clobbers = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Clobber; });
+      if (!kind || defs != 1 || inouts != 0 || guards != 0 || !whole || clobbers || ops[0].is_tied() || i.has(static_cast<InstFlags>(kMemWrite | kBarrier)))
+        fault(i, -1, "!remat: one whole unguarded def, not tied, no clobber, no write");
+    }
+  }
+  [[nodiscard]] bool is_whole(const Operand& op) const {
+    const Storage s = f_.storage(op);
+    return s.offset == 0 && s.size == f_.vreg(s.root).bytes();
+  }
+
+  // Operands that contradict one another, so that no allocation could exist at any limit. Virtual programs only.
+  void conflicts(const Inst& i) {
+    const auto ops = f_.operands_of(i);
+    const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
+    bool any_fixed = false;
+    for (std::size_t k = 0; k < ops.size(); ++k) any_fixed = any_fixed || fixed_home(ops, k).is_valid();
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      if (!ops[k].is_vreg()) continue;
+      const Storage a = f_.storage(ops[k]);
+      for (std::size_t m = k + 1; m < ops.size(); ++m) {
+        if (!ops[m].is_vreg()) break;
+        const Storage b = f_.storage(ops[m]);
+        const int at = static_cast<int>(m);
+        if (a.root == b.root) {
+          if (ops[k].writes() && ops[m].writes() && a.overlaps(b)) return fault(i, at, "two defs of one instruction write the same register");
+          if ((ops[k].is_early_clobber() && ops[m].reads()) || (ops[m].is_early_clobber() && ops[k].reads()))
+            return fault(i, at, "an early-clobber def of a register that the instruction reads");
+        }
+        if (any_fixed && a.root == b.root && ops[k].writes() && ops[m].writes() && fixed_home(ops, k).is_valid() &&
+            fixed_home(ops, m).is_valid() && fixed_home(ops, k) != fixed_home(ops, m))
+          return fault(i, at, "two defs of parts of one register are fixed to different places");
+        if (!any_fixed || !fixed_home(ops, k).overlaps(fixed_home(ops, m))) continue;
+        const bool same = a.root == b.root && fixed_home(ops, k) == fixed_home(ops, m);
+        if (same) continue;
+        if ((at_reads(ops[k], a, guarded) && at_reads(ops[m], b, guarded)) || (at_writes(ops[k]) && at_writes(ops[m])))
+          return fault(i, at, fmt::format("two operands are fixed to {} at once", to_string(fixed_home(ops, m))));
+      }
+      if (ops[k].writes() && !is_whole(ops[k]))
+        for (std::size_t m = k + 1; m < ops.size(); ++m)
+          if (ops[m].role == Role::Clobber && ops[m].preg().overlaps(fixed_home(ops, k)))
+            return fault(i, static_cast<int>(m), "a def of a part is fixed to a register that is clobbered");
+    }
+  }
+  // The register that the operand is fixed to, itself or through its tie.
+  [[nodiscard]] PReg fixed_home(std::span<const Operand> ops, std::size_t k) const {
+    if (!ops[k].is_vreg()) return {};
+    const PReg own = f_.fixed_of(ops[k]);
+    if (own.is_valid()) return own;
+    if (ops[k].is_tied()) return f_.fixed_of(ops[ops[k].tied]);
+    for (const Operand& op : ops)
+      if (op.is_tied() && op.tied == k) return f_.fixed_of(op);
+    return {};
+  }
+  // FORMAT.md, "Demand": at which of the two moments an operand holds its home.
+  [[nodiscard]] bool at_reads(const Operand& op, const Storage& s, bool guarded) const {
+    return op.reads() || op.is_early_clobber() || op.is_tied() || guarded || s.size != f_.vreg(s.root).bytes();
+  }
+  [[nodiscard]] static bool at_writes(const Operand& op) { return op.writes(); }
+
+  // A phi has exactly one use a distinct predecessor.
+  void phi_predecessors() {
+    std::vector<std::vector<BlockId>> preds(f_.blocks.size());
+    for (std::size_t b = 0; b < f_.blocks.size(); ++b)
+      for (const BlockId s : f_.successors(BlockId(b)))
+        if (preds[s.index()].empty() || preds[s.index()].back() != BlockId(b)) preds[s.index()].push_back(BlockId(b));
+    for (std::size_t b = 0; b < f_.blocks.size(); ++b)
+      for (const Inst& i : f_.insts_of(BlockId(b))) {
+        if (!i.is_phi()) break;
+        std::vector<BlockId> incoming(f_.targets_of(i).begin(), f_.targets_of(i).end());
+        std::sort(incoming.begin(), incoming.end());
+        if (incoming != preds[b]) fault(i, -1, fmt::format("the phi names other blocks than the predecessors of b{}", b));
+      }
+  }
+
+  const Function& f_;
+  std::size_t max_;
+  std::vector<Diagnostic> faults_;
+};
+
+}  // namespace
+
+std::string to_string(const Function& f, const Diagnostic& d) {
+  std::string place;
+  if (d.inst.is_valid()) place = fmt::format("instruction {}", d.inst.value);
+  if (d.inst.is_valid() && d.operand >= 0) place += fmt::format(", operand {}", d.operand);
+  if (d.vreg.is_valid()) place = fmt::format("%{}", d.vreg.value);
+  if (d.slot.is_valid()) place = fmt::format("slot {}", d.slot.value);
+  if (d.block.is_valid()) place = fmt::format("b{}", d.block.value);
+  if (place.empty()) place = fmt::format("function @{}", f.name);
+  return fmt::format("{}: {}", place, d.message);
+}
+
+std::vector<Diagnostic> check(const Function& f, int max_diagnostics) { return Checker(f, max_diagnostics).run(); }
+
+std::vector<Diagnostic> check(const Function& f, const Target& target, int max_diagnostics) {
+  std::vector<Diagnostic> faults = check(f, max_diagnostics);
+  if (!faults.empty()) return faults;
+  const auto inside = [&](PReg r) { return r.end() <= target.units[index(r.file)]; };
+  const auto reserved = [&](PReg r) {
+    for (int unit = r.begin(); unit < r.end(); ++unit)
+      if (target.is_reserved(r.file, unit)) return true;
+    return false;
+  };
+  for (std::size_t v = 0; v < f.vregs.size() && static_cast<int>(faults.size()) < max_diagnostics; ++v) {
+    Diagnostic d;
+    d.vreg = VRegId(v);
+    const VReg& reg = f.vregs[v];
+    if (!target.has(reg.file())) d.message = fmt::format("{} has no register file {}", target.name, name(reg.file()));
+    else if (reg.fixed.is_valid() && (!inside(reg.fixed) || reserved(reg.fixed)))
+      d.message = fmt::format("{} does not offer {}", target.name, to_string(reg.fixed));
+    else continue;
+    faults.push_back(std::move(d));
+  }
+  for (const Inst& i : f.insts) {
+    const auto ops = f.operands_of(i);
+    for (std::size_t k = 0; k < ops.size() && static_cast<int>(faults.size()) < max_diagnostics; ++k) {
+      const PReg r = ops[k].is_preg() ? ops[k].preg() : ops[k].fixed();
+      if (!r.is_valid() || (inside(r) && (ops[k].role == Role::Clobber || !reserved(r)))) continue;
+      Diagnostic d;
+      d.inst = i.id;
+      d.operand = static_cast<int>(k);
+      d.message = fmt::format("{} does not offer {}", target.name, to_string(r));
+      faults.push_back(std::move(d));
+    }
+  }
+  return faults;
+}
+
+}  // namespace regduel::ir

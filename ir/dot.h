@@ -1,0 +1,12 @@
+// Graphviz out: the control-flow graph with the instructions in the nodes.
+#pragma once
+
+#include <string>
+
+#include "ir/program.h"
+
+namespace regduel::ir {
+
+[[nodiscard]] std::string to_dot(const Function& f);
+
+}  // namespace regduel::ir

@@ -1,0 +1,203 @@
+#include "ir/program.h"
+
+#include <algorithm>
+
+#include "ir/check_macro.h"
+
+namespace regduel::ir {
+namespace {
+
+constexpr std::array<std::string_view, kNumOps> kOpNames = {
+    "",    "copy", "phi",  "pack", "unpack", "const", "call",   "ret", "exit", "bra",
+    "cbra", "mbra", "bar", "spill", "refill", "p2r",   "r2p",    "bit_spill", "bit_refill", "remat"};
+
+}  // namespace
+
+std::string_view name(Op op) { return kOpNames[static_cast<std::size_t>(op)]; }
+
+int natural_align_log2(int width_bits) {
+  if (width_bits <= 32) return 0;
+  if (width_bits <= 64) return 1;
+  if (width_bits <= 128) return 2;
+  return 3;
+}
+
+Operand Operand::of_vreg(Role role, VRegId v, Part part) {
+  Operand o;
+  o.kind = OperandKind::VReg;
+  o.role = role;
+  o.part = part;
+  o.value = v.value;
+  return o;
+}
+
+Operand Operand::of_preg(Role role, PReg r, Part part) {
+  Operand o;
+  o.kind = OperandKind::PReg;
+  o.role = role;
+  o.part = part;
+  o.value = pack(r);
+  return o;
+}
+
+Operand Operand::of_imm(std::int64_t v) {
+  Operand o;
+  o.kind = OperandKind::Imm;
+  o.value = static_cast<std::uint32_t>(static_cast<std::uint64_t>(v));
+  o.extra = static_cast<std::uint32_t>(static_cast<std::uint64_t>(v) >> 32);
+  return o;
+}
+
+Operand Operand::of_symbol(SymbolId s) {
+  Operand o;
+  o.kind = OperandKind::Symbol;
+  o.value = s.value;
+  return o;
+}
+
+Operand Operand::of_slot(SlotId s, std::uint32_t byte_offset) {
+  Operand o;
+  o.kind = OperandKind::Slot;
+  o.value = s.value;
+  o.extra = byte_offset;
+  return o;
+}
+
+SymbolId Symbols::intern(std::string_view s) {
+  if (!table_) table_ = std::make_shared<Table>();
+  std::string key(s);
+  if (const auto it = table_->index.find(key); it != table_->index.end()) return SymbolId(it->second);
+  if (table_.use_count() > 1) table_ = std::make_shared<Table>(*table_);
+  const auto id = static_cast<std::uint32_t>(table_->strings.size());
+  table_->strings.push_back(key);
+  table_->index.emplace(std::move(key), id);
+  return SymbolId(id);
+}
+
+std::string_view Symbols::operator[](SymbolId id) const { return id.index() < size() ? table_->strings[id.index()] : std::string_view(); }
+
+std::string_view Function::mnemonic(const Inst& i) const {
+  return i.mnemonic.is_valid() ? symbols[i.mnemonic] : ir::name(i.op);
+}
+
+VRegId Function::root(VRegId v) const {
+  while (vreg(v).alias.is_valid()) v = vreg(v).alias;
+  return v;
+}
+
+Storage Function::storage(const Operand& op) const {
+  VRegId v = op.vreg();
+  int offset = 0;
+  int size = vreg(v).bytes();
+  if (!op.part.is_whole()) {
+    offset = op.part.offset_bytes();
+    size = op.part.size_bytes();
+  }
+  while (vreg(v).alias.is_valid()) {
+    if (!vreg(v).alias_part.is_whole()) offset += vreg(v).alias_part.offset_bytes();
+    v = vreg(v).alias;
+  }
+  return {v, static_cast<std::uint16_t>(offset), static_cast<std::uint16_t>(size)};
+}
+
+FileBytes Function::file_bytes(const Operand& op) {
+  const PReg r = op.preg();
+  const auto unit = static_cast<std::uint32_t>(unit_bytes(r.file));
+  const std::uint32_t begin = r.first * unit;
+  if (op.part.is_whole() || is_predicate(r.file)) return {r.file, begin, begin + r.count * unit};
+  const auto offset = static_cast<std::uint32_t>(op.part.offset_bytes());
+  return {r.file, begin + offset, begin + offset + static_cast<std::uint32_t>(op.part.size_bytes())};
+}
+
+int Function::operand_bytes(const Operand& op) const {
+  if (op.is_preg()) {
+    const FileBytes b = file_bytes(op);
+    return static_cast<int>(b.end - b.begin);
+  }
+  return op.part.is_whole() ? vreg(op.vreg()).bytes() : op.part.size_bytes();
+}
+
+PReg Function::fixed_of(const Operand& op) const {
+  if (!op.is_vreg()) return {};
+  const PReg own = op.fixed();
+  return own.is_valid() ? own : vreg(root(op.vreg())).fixed;
+}
+
+Operand Function::placed_at(const Operand& op, PReg home) const {
+  const Storage s = storage(op);
+  const bool whole = s.offset == 0 && s.size == vreg(s.root).bytes();
+  Operand placed = Operand::of_preg(op.role, home);
+  if (!whole) {
+    const auto part = Part::from_bytes(s.offset, s.size);
+    REGDUEL_CHECK(part.has_value(), "an operand's bytes are no part of its root");
+    placed.part = *part;
+  }
+  placed.flags = op.flags;
+  return placed;
+}
+
+InstId Function::next_inst_id() const {
+  std::uint32_t next = 0;
+  for (const Inst& i : insts) next = std::max(next, i.id.value + 1);
+  return InstId(next);
+}
+
+Function Function::clone_header() const {
+  Function f;
+  f.name = name;
+  f.kind = kind;
+  f.phase = phase;
+  f.target = target;
+  f.threads = threads;
+  f.local_frame = local_frame;
+  f.shared_frame = shared_frame;
+  f.symbols = symbols;
+  f.vregs = vregs;
+  f.slots = slots;
+  return f;
+}
+
+VRegId Function::add_vreg(VReg v) {
+  vregs.push_back(v);
+  return VRegId(vregs.size() - 1);
+}
+
+SlotId Function::add_slot(Slot s) {
+  slots.push_back(s);
+  return SlotId(slots.size() - 1);
+}
+
+BlockId Function::begin_block(Block attributes) {
+  attributes.first_inst = static_cast<std::uint32_t>(insts.size());
+  attributes.num_insts = 0;
+  blocks.push_back(attributes);
+  return BlockId(blocks.size() - 1);
+}
+
+Inst& Function::append(Inst inst, std::span<const Operand> ops, std::span<const BlockId> inst_targets) {
+  REGDUEL_CHECK(!blocks.empty(), "append before begin_block");
+  REGDUEL_CHECK(ops.size() <= kMaxOperands && inst_targets.size() <= kMaxOperands, "too many operands");
+  inst.first_operand = static_cast<std::uint32_t>(operands.size());
+  inst.first_target = static_cast<std::uint32_t>(targets.size());
+  inst.num_operands = static_cast<std::uint16_t>(ops.size());
+  inst.num_targets = static_cast<std::uint16_t>(inst_targets.size());
+  // The spans may point into the arrays that grow.
+  const bool own_ops = !ops.empty() && ops.data() >= operands.data() && ops.data() < operands.data() + operands.size();
+  const std::size_t ops_at = own_ops ? static_cast<std::size_t>(ops.data() - operands.data()) : 0;
+  for (std::size_t k = 0; k < ops.size(); ++k) {
+    const Operand o = own_ops ? operands[ops_at + k] : ops[k];
+    operands.push_back(o);
+  }
+  const bool own_targets =
+      !inst_targets.empty() && inst_targets.data() >= targets.data() && inst_targets.data() < targets.data() + targets.size();
+  const std::size_t targets_at = own_targets ? static_cast<std::size_t>(inst_targets.data() - targets.data()) : 0;
+  for (std::size_t k = 0; k < inst_targets.size(); ++k) {
+    const BlockId b = own_targets ? targets[targets_at + k] : inst_targets[k];
+    targets.push_back(b);
+  }
+  insts.push_back(inst);
+  ++blocks.back().num_insts;
+  return insts.back();
+}
+
+}  // namespace regduel::ir

@@ -1,0 +1,163 @@
+// Registers, parts, storage of aliases, the graph of blocks, targets, files.
+
+#include "ir/program.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ir/cfg.h"
+#include "ir/dot.h"
+#include "ir/io.h"
+#include "ir/random.h"
+#include "ir/target.h"
+#include "ir/text.h"
+
+namespace regduel::ir {
+namespace {
+
+Function one(std::string_view text) {
+  const auto m = parse(text);
+  EXPECT_TRUE(m.has_value()) << (m ? "" : to_string(m.error()));
+  return m && !m->functions.empty() ? m->functions[0] : Function();
+}
+
+TEST(Registers, TheTwoNumberingsOfTheSourcesAreKeptApart) {
+  EXPECT_EQ(class_number(RegClass::R), 1);
+  EXPECT_EQ(class_number(RegClass::RAlt), 2);
+  EXPECT_EQ(class_number(RegClass::UR), 3);
+  EXPECT_EQ(class_number(RegClass::URExt), 4);
+  EXPECT_EQ(class_number(RegClass::P), 5);
+  EXPECT_EQ(class_number(RegClass::UP), 5);
+  EXPECT_EQ(class_number(RegClass::Acc), 6);
+  EXPECT_EQ(spill_queue(RegClass::R), 0);
+  EXPECT_EQ(spill_queue(RegClass::RAlt), 0);
+  EXPECT_EQ(spill_queue(RegClass::P), 1);
+  EXPECT_EQ(spill_queue(RegClass::B), 2);
+  EXPECT_EQ(spill_queue(RegClass::URExt), 3);
+  EXPECT_EQ(spill_queue(RegClass::UP), 4);
+  EXPECT_EQ(spill_queue(RegClass::UB), 5);
+  EXPECT_EQ(spill_queue(RegClass::Acc), 6);
+}
+
+TEST(Registers, PartsAreAlignedPowersOfTwo) {
+  EXPECT_EQ(Part::from_bytes(4, 4), Part::of(2, 1));
+  EXPECT_EQ(Part::from_bytes(2, 4), std::nullopt);
+  EXPECT_EQ(Part::from_bytes(0, 12), std::nullopt);
+  EXPECT_EQ(Part::of(3, 1).offset_bytes(), 8);
+  EXPECT_EQ(Part::of(3, 1).size_bytes(), 8);
+}
+
+TEST(Program, StorageFollowsAliasChains) {
+  const Function f = one(
+      "rir 1\nfunc @f kernel target sm_90 threads 1\n  vreg %0 R b128\n  vreg %1 R b64 alias %0.hi\n  vreg %2 R b32 alias %1.hi\n"
+      "  vreg %3 R b16 alias %2.h0\n  block b0\n    #0 %0 = op\n    #1 op %3, %1.lo, %2.b3\n    #2 exit\n");
+  const auto ops = f.operands_of(f.insts[1]);
+  const auto expect = [&](int k, int offset, int size) {
+    const Storage s = f.storage(ops[static_cast<std::size_t>(k)]);
+    EXPECT_EQ(s.root, VRegId(0));
+    EXPECT_EQ(s.offset, offset);
+    EXPECT_EQ(s.size, size);
+  };
+  expect(0, 12, 2);
+  expect(1, 8, 4);
+  expect(2, 15, 1);
+  const Operand placed = f.placed_at(ops[2], PReg{RegFile::R, 4, 8});
+  EXPECT_EQ(print(f, placed), "R8:R11.b15");
+  EXPECT_EQ(Function::file_bytes(placed).begin, 8u * 4 + 15);
+}
+
+TEST(Program, CopiesOfAHeaderShareSymbolsUntilOneAddsToThem) {
+  Function a = one("rir 1\nfunc @f kernel target sm_90 threads 1\n  block b0\n    #0 op \"x\"\n    #1 exit\n");
+  Function b = a.clone_header();
+  const SymbolId y = b.symbols.intern("y");
+  EXPECT_EQ(b.symbols[y], "y");
+  EXPECT_EQ(a.symbols[y], "");
+  EXPECT_EQ(a.symbols.size() + 1, b.symbols.size());
+}
+
+TEST(Cfg, OrdersAndCriticalEdges) {
+  const Function f = one(
+      "rir 1\nfunc @f kernel target sm_90 threads 1\n  vreg %0 P pred\n  block b0\n    #0 %0 = op\n    #1 cbra %0 -> b1, b2\n"
+      "  block b1\n    #2 cbra %0 -> b1, b2\n  block b2\n    #3 cbra %0 -> b2, b2\n  block b3\n    #4 bra -> b2\n");
+  const Cfg cfg(f);
+  EXPECT_THAT(cfg.reverse_postorder(), testing::ElementsAre(BlockId(0), BlockId(1), BlockId(2)));
+  EXPECT_FALSE(cfg.is_reachable(BlockId(3)));
+  EXPECT_THAT(cfg.predecessors(BlockId(2)), testing::ElementsAre(BlockId(0), BlockId(1), BlockId(2), BlockId(3)));
+  EXPECT_THAT(cfg.successors(BlockId(2)), testing::ElementsAre(BlockId(2)));
+  EXPECT_TRUE(cfg.is_critical(BlockId(0), BlockId(2)));
+  EXPECT_FALSE(cfg.is_critical(BlockId(2), BlockId(2)));
+  EXPECT_NE(to_dot(f).find("b1 -> b2 [label=\"not taken\"]"), std::string::npos);
+}
+
+TEST(Target, ShippedOnes) {
+  for (const char* name : {"sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"}) {
+    const Target* t = find_target(name);
+    ASSERT_NE(t, nullptr) << name;
+    EXPECT_EQ(t->units[index(RegFile::R)], 255);
+    EXPECT_EQ(t->units[index(RegFile::P)], 7);
+    EXPECT_EQ(t->register_banks > 0, true);
+  }
+  EXPECT_EQ(find_target("sm_90a"), find_target("90"));
+  EXPECT_EQ(find_target("sm_33"), nullptr);
+  EXPECT_EQ(find_target("x"), nullptr);
+  EXPECT_EQ(1 << find_target("sm_75")->tensor_align_log2, 8);
+  EXPECT_EQ(1 << find_target("sm_86")->tensor_align_log2, 4);
+  EXPECT_EQ(1 << find_target("sm_90")->tensor_align_log2, 8);
+  EXPECT_EQ(1 << find_target("sm_120")->tensor_align_log2, 8);
+}
+
+TEST(Target, FromJson) {
+  const auto t = parse_target(R"({"name": "toy", "units": {"R": 8, "P": 2}, "reserved": ["R1"], "register_banks": 2,
+                                  "abi": {"callee_saved": ["R4:R7"]}})");
+  ASSERT_TRUE(t.has_value()) << to_string(t.error());
+  EXPECT_EQ(t->units[index(RegFile::R)], 8);
+  EXPECT_FALSE(t->has(RegFile::UR));
+  const Limits limits = Limits::of(*t, 6);
+  EXPECT_TRUE(is_allocatable(*t, limits, RegFile::R, 5));
+  EXPECT_FALSE(is_allocatable(*t, limits, RegFile::R, 6));
+  EXPECT_FALSE(is_allocatable(*t, limits, RegFile::R, 1));
+  const auto error = [](std::string_view json) { return to_string(parse_target(json, "t.json").error()); };
+  EXPECT_EQ(error("{\n  \"name\": \"toy\",\n  \"bank\": 2}"), "t.json:3:3: error: unknown key \"bank\"");
+  EXPECT_EQ(error("{\"name\": \"toy\", \"units\": {\"Q\": 1}}"),
+            "t.json:1:27: error: \"units\": no register file \"Q\" (there are R, P, B, UR, UP, UB, ACC)");
+  EXPECT_EQ(error("{\"name\": \"toy\",\n x}"), "t.json:2:2: error: not valid JSON");
+}
+
+TEST(Random, TheSameEverywhere) {
+  Random r(42);
+  EXPECT_EQ(r.next(), Random(42).next());
+  Random a(1);
+  std::uint64_t sum = 0;
+  for (int k = 0; k < 1000; ++k) sum += a.below(100);
+  EXPECT_EQ(sum, [] {
+    Random b(1);
+    std::uint64_t s = 0;
+    for (int k = 0; k < 1000; ++k) s += b.below(100);
+    return s;
+  }());
+  EXPECT_GT(sum, 45000u);
+  EXPECT_LT(sum, 54000u);
+}
+
+TEST(Io, WritesWholeFilesOrNothing) {
+  const auto dir = std::filesystem::temp_directory_path() / ("regduel_io_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(dir);
+  const std::string path = (dir / "f").string();
+  ASSERT_TRUE(write_file(path, "one").has_value());
+  ASSERT_TRUE(write_file(path, "two").has_value());
+  EXPECT_EQ(read_file(path).value(), "two");
+  EXPECT_FALSE(write_file((dir / "none" / "f").string(), "x").has_value());
+  EXPECT_FALSE(read_file((dir / "missing").string()).has_value());
+  if (std::filesystem::exists("/dev/full")) {
+    EXPECT_FALSE(write_file("/dev/full", "x").has_value());
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir), std::filesystem::directory_iterator()), 1);
+  std::filesystem::remove_all(dir);
+}
+
+}  // namespace
+}  // namespace regduel::ir

@@ -1,0 +1,228 @@
+#include "ir/target.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace regduel::ir {
+namespace {
+
+struct SmRow {
+  int sm;
+  int max_warps, max_blocks, shared_kib;
+  int tensor_align_log2;  // seed 003: 8 / 4 / 8 / 8 for 70-75 / 80-89 / 90 / 100 and up
+  int device_type;
+  int acc_units;          // tensor memory columns: a file of its own from sm_100 on datacentre parts
+};
+// Occupancy limits: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+constexpr SmRow kRows[] = {
+    {70, 64, 32, 96, 3, 4, 0},   {75, 32, 16, 64, 3, 4, 0},    {80, 64, 32, 164, 2, 4, 0},    {86, 48, 16, 100, 2, 4, 0},
+    {89, 48, 24, 100, 2, 4, 0},  {90, 64, 32, 228, 3, 5, 0},   {100, 64, 32, 228, 3, 5, 512}, {103, 64, 32, 228, 3, 5, 512},
+    {110, 48, 24, 228, 3, 5, 512}, {120, 48, 24, 100, 3, 5, 0}, {121, 48, 24, 100, 3, 5, 0},
+};
+
+PReg units(RegFile f, int first, int last) {
+  return PReg{f, static_cast<std::uint8_t>(last - first + 1), static_cast<std::uint16_t>(first)};
+}
+
+Target make_target(const SmRow& row) {
+  Target t;
+  t.name = fmt::format("sm_{}", row.sm);
+  t.sm = row.sm;
+  t.units[index(RegFile::R)] = 255;
+  t.units[index(RegFile::P)] = 7;
+  t.units[index(RegFile::B)] = 16;
+  if (row.sm >= 75) {  // the uniform datapath came with Turing
+    t.units[index(RegFile::UR)] = 63;
+    t.units[index(RegFile::UP)] = 7;
+    t.units[index(RegFile::UB)] = 16;
+  }
+  t.units[index(RegFile::Acc)] = row.acc_units;
+  t.abi.callee_saved = {units(RegFile::R, 24, 31)};
+  t.abi.clobbered = {units(RegFile::R, 0, 23), units(RegFile::R, 32, 254), units(RegFile::P, 0, 6)};
+  if (row.sm >= 75) {
+    t.abi.clobbered.push_back(units(RegFile::UR, 0, 62));
+    t.abi.clobbered.push_back(units(RegFile::UP, 0, 6));
+  }
+  t.max_warps_per_sm = row.max_warps;
+  t.max_blocks_per_sm = row.max_blocks;
+  t.shared_bytes_per_sm = row.shared_kib * 1024;
+  t.register_banks = row.sm == 70 ? 2 : 4;
+  t.tensor_align_log2 = row.tensor_align_log2;
+  t.device_type = row.device_type;
+  return t;
+}
+
+const std::vector<Target>& all_targets() {
+  static const std::vector<Target> list = [] {
+    std::vector<Target> result;
+    for (const SmRow& row : kRows) result.push_back(make_target(row));
+    return result;
+  }();
+  return list;
+}
+
+// "R4" or "R4:R7".
+std::optional<PReg> parse_units(std::string_view s) {
+  const auto one = [](std::string_view text) -> std::optional<PReg> {
+    std::size_t letters = 0;
+    while (letters < text.size() && text[letters] >= 'A' && text[letters] <= 'Z') ++letters;
+    const auto file = file_from_name(text.substr(0, letters));
+    int unit = -1;
+    const auto [end, error] = std::from_chars(text.data() + letters, text.data() + text.size(), unit);
+    if (!file || error != std::errc() || end != text.data() + text.size() || unit < 0 || unit >= kMaxUnits) return std::nullopt;
+    return units(*file, unit, unit);
+  };
+  const std::size_t colon = s.find(':');
+  const auto first = one(s.substr(0, colon));
+  if (!first || colon == std::string_view::npos) return first;
+  const auto last = one(s.substr(colon + 1));
+  if (!last || last->file != first->file || last->first < first->first || last->first - first->first > 254) return std::nullopt;
+  return units(first->file, first->first, last->first);
+}
+
+// Line and column of a byte offset, both 1-based.
+std::pair<int, int> place_of(std::string_view text, std::size_t offset) {
+  offset = std::min(offset, text.size());
+  const std::string_view before = text.substr(0, offset);
+  const auto line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
+  const std::size_t newline = before.rfind('\n');
+  return {line, static_cast<int>(newline == std::string_view::npos ? offset : offset - newline - 1) + 1};
+}
+
+}  // namespace
+
+bool Target::is_reserved(RegFile f, int unit) const {
+  return std::any_of(reserved.begin(), reserved.end(),
+                     [&](PReg r) { return r.file == f && unit >= r.begin() && unit < r.end(); });
+}
+
+std::span<const Target> targets() { return all_targets(); }
+
+const Target* find_target(std::string_view name) {
+  if (name.starts_with("sm_")) name.remove_prefix(3);
+  if (!name.empty() && (name.back() == 'a' || name.back() == 'f')) name.remove_suffix(1);
+  int sm = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), sm);
+  if (error != std::errc() || end != name.data() + name.size()) return nullptr;
+  for (const Target& t : all_targets())
+    if (t.sm == sm) return &t;
+  return nullptr;
+}
+
+const Target& default_target() { return *find_target("sm_90"); }
+
+Limits Limits::of(const Target& t) {
+  Limits l;
+  l.units = t.units;
+  return l;
+}
+
+Limits Limits::of(const Target& t, int registers) {
+  Limits l = of(t);
+  l.units[index(RegFile::R)] = std::min(registers, t.units[index(RegFile::R)]);
+  return l;
+}
+
+bool is_allocatable(const Target& t, const Limits& l, RegFile f, int unit) {
+  return unit >= 0 && unit < l.of(f) && unit < t.units[index(f)] && !t.is_reserved(f, unit);
+}
+
+Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
+  const auto fail = [&](std::string message, int line = 0, int column = 0) {
+    return std::unexpected(SourceError{std::string(file_name), line, column, std::move(message)});
+  };
+  nlohmann::json doc;
+  try {
+    doc = nlohmann::json::parse(json);
+  } catch (const nlohmann::json::parse_error& e) {
+    const auto [line, column] = place_of(json, e.byte > 0 ? e.byte - 1 : 0);
+    return fail("not valid JSON", line, column);
+  } catch (const nlohmann::json::exception&) {
+    return fail("not valid JSON");
+  }
+  // The place of a key, for what is valid JSON but no valid target: the first mention of the key.
+  const auto fail_at = [&](const std::string& key, std::string message) {
+    const std::size_t offset = json.find('"' + key + '"');
+    if (offset == std::string_view::npos) return fail(std::move(message));
+    const auto [line, column] = place_of(json, offset);
+    return fail(std::move(message), line, column);
+  };
+  if (!doc.is_object()) return fail("expected a JSON object", 1, 1);
+  if (!doc.contains("name") || !doc["name"].is_string()) return fail("expected \"name\": a string");
+
+  Target t;
+  t.name = doc["name"].get<std::string>();
+  t.units = {};
+  struct IntKey {
+    const char* key;
+    int* value;
+    int low, high;
+  };
+  const IntKey ints[] = {
+      {"sm", &t.sm, 0, 999},
+      {"registers_per_sm", &t.registers_per_sm, 1, 1 << 24},
+      {"register_granularity", &t.register_granularity, 1, 1 << 16},
+      {"max_warps_per_sm", &t.max_warps_per_sm, 1, 1024},
+      {"max_blocks_per_sm", &t.max_blocks_per_sm, 1, 1024},
+      {"max_registers_per_thread", &t.max_registers_per_thread, 1, kMaxUnits},
+      {"shared_bytes_per_sm", &t.shared_bytes_per_sm, 0, 1 << 30},
+      {"register_banks", &t.register_banks, 1, 64},
+      {"tensor_align_log2", &t.tensor_align_log2, 0, 5},
+      {"device_type", &t.device_type, 0, 255},
+      {"occupancy_x_min", &t.occupancy_x_min, 0, 1 << 20},
+      {"occupancy_x_max", &t.occupancy_x_max, 0, 1 << 20},
+  };
+  const auto read_units = [&](const nlohmann::json& list, std::vector<PReg>& out) {
+    if (!list.is_array()) return false;
+    for (const auto& item : list) {
+      const auto r = item.is_string() ? parse_units(item.get<std::string>()) : std::nullopt;
+      if (!r) return false;
+      out.push_back(*r);
+    }
+    return true;
+  };
+  for (const auto& [key, value] : doc.items()) {
+    if (key == "name") continue;
+    if (key == "units") {
+      if (!value.is_object()) return fail_at(key, "\"units\": expected an object, file name to number of units");
+      for (const auto& [file_key, count] : value.items()) {
+        const auto file = file_from_name(file_key);
+        if (!file) return fail_at(file_key, fmt::format("\"units\": no register file \"{}\" (there are R, P, B, UR, UP, UB, ACC)", file_key));
+        if (!count.is_number_integer() || count.get<std::int64_t>() < 0 || count.get<std::int64_t>() > kMaxUnits)
+          return fail_at(file_key, fmt::format("\"units\": \"{}\": expected a number from 0 to {}", file_key, kMaxUnits));
+        t.units[index(*file)] = count.get<int>();
+      }
+    } else if (key == "reserved") {
+      if (!read_units(value, t.reserved)) return fail_at(key, "\"reserved\": expected registers like [\"R0\", \"R4:R7\"]");
+    } else if (key == "predicate_halves") {
+      if (!value.is_boolean()) return fail_at(key, "\"predicate_halves\": expected true or false");
+      t.predicate_halves = value.get<bool>();
+    } else if (key == "abi") {
+      if (!value.is_object()) return fail_at(key, "\"abi\": expected an object");
+      for (const auto& [abi_key, registers] : value.items()) {
+        std::vector<PReg> list;
+        if (!read_units(registers, list)) return fail_at(abi_key, fmt::format("\"abi\": \"{}\": expected registers like [\"R0:R7\"]", abi_key));
+        if ((abi_key == "arguments" || abi_key == "results") && list.size() != 1)
+          return fail_at(abi_key, fmt::format("\"abi\": \"{}\": expected one range", abi_key));
+        if (abi_key == "arguments") t.abi.arguments = list[0];
+        else if (abi_key == "results") t.abi.results = list[0];
+        else if (abi_key == "callee_saved") t.abi.callee_saved = list;
+        else if (abi_key == "clobbered") t.abi.clobbered = list;
+        else return fail_at(abi_key, fmt::format("\"abi\": unknown key \"{}\" (there are arguments, results, callee_saved, clobbered)", abi_key));
+      }
+    } else {
+      const auto known = std::find_if(std::begin(ints), std::end(ints), [&](const IntKey& k) { return key == k.key; });
+      if (known == std::end(ints)) return fail_at(key, fmt::format("unknown key \"{}\"", key));
+      if (!value.is_number_integer() || value.get<std::int64_t>() < known->low || value.get<std::int64_t>() > known->high)
+        return fail_at(key, fmt::format("\"{}\": expected a number from {} to {}", key, known->low, known->high));
+      *known->value = value.get<int>();
+    }
+  }
+  return t;
+}
+
+}  // namespace regduel::ir

@@ -1,0 +1,72 @@
+// Target descriptions: what an SM offers to an allocator, as data. The shipped ones are in target.cpp; others come from a
+// JSON file (`--target my.json`; FORMAT.md, "Targets").
+//
+// Sources: seed 000 "Per-Class Iteration" (file sizes), "Worked Example" (x_min, x_max); seed 002 and 003 (ABI sets, tensor
+// alignment, register file); DECISIONS for the granularities.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/registers.h"
+#include "ir/source_error.h"
+
+namespace regduel::ir {
+
+// Registers that calls use. The tables only *generate* calls: an instruction always lists its own argument, result and
+// clobber registers, and those are what holds.
+struct Abi {
+  PReg arguments = {RegFile::R, 8, 0};      // R0 to R7, in order; 64-bit values take an even pair
+  PReg results = {RegFile::R, 4, 0};        // R0, R0:R1, R0:R3
+  std::vector<PReg> callee_saved;           // R24 to R31
+  std::vector<PReg> clobbered;              // what a call destroys
+};
+
+struct Target {
+  std::string name;                         // "sm_90"
+  int sm = 90;
+  PerFile<int> units = {};                  // units of each file; 0 = the target does not have it
+  std::vector<PReg> reserved;               // never allocated
+  Abi abi;
+  int registers_per_sm = 65536;             // 32-bit registers in the register file of one SM
+  int register_granularity = 256;           // registers are given to a warp in multiples of this (8 a thread)
+  int max_warps_per_sm = 64;
+  int max_blocks_per_sm = 32;
+  int max_registers_per_thread = 255;
+  int shared_bytes_per_sm = 233472;
+  int register_banks = 4;                   // bank of unit u of file R: u % register_banks
+  int tensor_align_log2 = 3;                // alignment in units of tensor tuples
+  bool predicate_halves = false;            // two predicates to a register: synthetic targets only
+  int device_type = 5;                      // 5 allows spilling to shared memory
+  int occupancy_x_min = 240;                // x range of the occupancy model's linear part
+  int occupancy_x_max = 480;
+
+  [[nodiscard]] int bank(int unit) const { return unit % register_banks; }
+  [[nodiscard]] bool has(RegFile f) const { return units[index(f)] > 0; }
+  [[nodiscard]] bool is_reserved(RegFile f, int unit) const;
+};
+
+// All shipped targets, in ascending order of SM.
+[[nodiscard]] std::span<const Target> targets();
+// By name: "sm_90", "sm_90a" (suffixes a and f are dropped) or "90"; null where there is none.
+[[nodiscard]] const Target* find_target(std::string_view name);
+[[nodiscard]] const Target& default_target();  // sm_90
+// A target from JSON: every key optional but "name"; an unknown key or a value out of range is an error.
+[[nodiscard]] Parsed<Target> parse_target(std::string_view json, std::string_view file_name = "");
+
+// How many units of each file an allocation may use: units [0, limit) less the reserved ones.
+struct Limits {
+  PerFile<int> units = {};
+
+  [[nodiscard]] int of(RegFile f) const { return units[index(f)]; }
+  // The target's own sizes.
+  static Limits of(const Target& t);
+  // The same with file R (classes R and Ralt) limited to `registers`.
+  static Limits of(const Target& t, int registers);
+};
+// True where an allocation may put something into this unit.
+[[nodiscard]] bool is_allocatable(const Target& t, const Limits& l, RegFile f, int unit);
+
+}  // namespace regduel::ir

@@ -1,0 +1,69 @@
+// What a judge says. Judges neither throw nor abort on any pair of well-formed programs: they return a result with findings.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/allocator.h"
+#include "ir/program.h"
+#include "ir/target.h"
+
+namespace regduel::oracles {
+
+enum class Verdict { Pass, Fail, Inconclusive, Skipped };
+[[nodiscard]] std::string_view name(Verdict v);  // "pass", "fail", "inconclusive", "skipped"
+
+struct Finding {
+  std::string judge;
+  std::string category;  // a stable slug, one rule each: "tied-operand", "memcheck-6-extra-defs", ...
+  ir::InstId inst;       // where it shows: an instruction of the program after; invalid = the function as a whole
+  int operand = -1;      // operand number, -1 = the instruction as a whole
+  ir::InstId other;      // the second site (the clobbering def, the missing spill, ...); invalid = none
+  std::string message;   // one line, in words, without repeating the place
+};
+// judge + category + normalised place (opcode and role of the operand); no register numbers and no instruction numbers,
+// so that one bug has one signature: "structure/tied-operand@fma.acc:def".
+[[nodiscard]] std::string signature(const Finding& f, const ir::Function& after);
+
+struct JudgeResult {
+  std::string judge;
+  Verdict verdict = Verdict::Pass;
+  std::string reason;  // for inconclusive and skipped, never empty there
+  std::vector<Finding> findings;  // non-empty exactly where the verdict is fail
+};
+
+struct Report {
+  std::vector<JudgeResult> results;  // in the order of judging
+
+  // fail if any judge says fail; else inconclusive if any says so; else pass if any says so; else skipped.
+  [[nodiscard]] Verdict verdict() const;
+  [[nodiscard]] const JudgeResult* result_of(std::string_view judge) const;
+};
+
+// One case: a program before and after, and under which limits. Requires: both well-formed (ir::check).
+struct Case {
+  const ir::Function& before;
+  const ir::Function& after;
+  const ir::Target& target;
+  ir::Limits limits;
+  const ir::Claims* claims = nullptr;  // null where nothing was claimed
+};
+
+class Judge {
+ public:
+  virtual ~Judge() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual std::string_view what_it_proves() const = 0;  // one line for --help
+  [[nodiscard]] virtual JudgeResult judge(const Case& c) const = 0;
+};
+
+// All judges of an allocation, in the order in which they are run: structure, memcheck, execution, quality.
+[[nodiscard]] std::span<const Judge* const> judges();
+[[nodiscard]] const Judge* find_judge(std::string_view name);
+// Runs the named judges (all where `names` is empty) in order. Where structure fails, the later judges are still run on
+// what they can read, and say skipped where they cannot.
+[[nodiscard]] Report judge(const Case& c, std::span<const std::string> names = {});
+
+}  // namespace regduel::oracles
