@@ -4,6 +4,7 @@
 #include "ir/check.h"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -105,6 +106,7 @@ class Checker {
       if (!part.is_whole() && (part.offset_bytes() + part.size_bytes() > parent.bytes() || is_predicate(file)))
         return bad("the part lies outside the parent");
     }
+    if ((v.flags & kVRegArchitectural) != 0 && !v.fixed.is_valid()) return bad("an architectural register is fixed: it says which");
     if (v.fixed.is_valid() && !fits_home(v, v.fixed)) bad(fmt::format("{} is no home for it: file, size or alignment", to_string(v.fixed)));
   }
 
@@ -293,19 +295,21 @@ class Checker {
     if (i.num_targets != wanted_targets || (!i.is_phi() && !i.is_terminator() && i.num_targets != 0) ||
         ((i.op == Op::Ret || i.op == Op::Exit) && i.num_targets != 0) || (i.op == Op::MBra && i.num_targets == 0))
       return fault(i, -1, fmt::format("{}: the number of targets is wrong", name(i.op)));
+    // After allocation a narrow vreg stands as its whole unit: widths of originals are for the judges, who have the program before.
+    const bool widths_show = f_.phase == Phase::Virtual || i.is_inserted();
     switch (i.op) {
       case Op::Copy:
         if (defs == 0 || inouts != 0 || register_uses != defs || uses != defs || !all_plain())
           return fault(i, -1, "a copy has as many register uses as defs");
         for (std::size_t k = 0; k < defs; ++k)
-          if (bytes(k) != bytes(defs + k) || is_predicate(file(k)) != is_predicate(file(defs + k)))
+          if ((bytes(k) != bytes(defs + k) && widths_show) || is_predicate(file(k)) != is_predicate(file(defs + k)))
             return fault(i, static_cast<int>(k), "a copy's def and use have one width (and predicates are copied to predicates)");
         break;
       case Op::Phi:
         if (defs != 1 || inouts != 0 || register_uses == 0 || register_uses != uses || !all_plain())
           return fault(i, -1, "a phi has one def, and a register use for each predecessor");
         for (std::size_t k = 0; k < ops.size(); ++k)
-          if (bytes(k) != bytes(0) || file(k) != file(0) || !ops[k].part.is_whole() || ops[k].fixed().is_valid() || ops[k].flags != 0)
+          if ((widths_show && (bytes(k) != bytes(0) || !ops[k].part.is_whole())) || file(k) != file(0) || ops[k].fixed().is_valid() || ops[k].flags != 0)
             return fault(i, static_cast<int>(k), "the operands of a phi are whole registers of one file and width, without constraints");
         break;
       case Op::Pack:
@@ -319,7 +323,7 @@ class Checker {
           if (is_predicate(file(k))) return fault(i, static_cast<int>(k), "predicates are not packed this way");
           sum += k == whole ? 0 : bytes(k);
         }
-        if (sum != bytes(whole)) return fault(i, -1, "the pieces together are as wide as the whole");
+        if (sum != bytes(whole) && widths_show) return fault(i, -1, "the pieces together are as wide as the whole");
         break;
       }
       case Op::Const:
@@ -388,35 +392,58 @@ class Checker {
   // Operands that contradict one another, so that no allocation could exist at any limit. Virtual programs only.
   void conflicts(const Inst& i) {
     const auto ops = f_.operands_of(i);
-    const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
-    bool any_fixed = false;
-    for (std::size_t k = 0; k < ops.size(); ++k) any_fixed = any_fixed || fixed_home(ops, k).is_valid();
+    if (i.is_phi()) return;  // one def, no constraints
+    // Operands of one root stand together; only a def among them can be at odds with the others.
+    by_root_.clear();
+    fixed_.clear();
     for (std::size_t k = 0; k < ops.size(); ++k) {
       if (!ops[k].is_vreg()) continue;
-      const Storage a = f_.storage(ops[k]);
-      for (std::size_t m = k + 1; m < ops.size(); ++m) {
-        if (!ops[m].is_vreg()) break;
-        const Storage b = f_.storage(ops[m]);
-        const int at = static_cast<int>(m);
-        if (a.root == b.root) {
-          if (ops[k].writes() && ops[m].writes() && a.overlaps(b)) return fault(i, at, "two defs of one instruction write the same register");
-          if ((ops[k].is_early_clobber() && ops[m].reads()) || (ops[m].is_early_clobber() && ops[k].reads()))
-            return fault(i, at, "an early-clobber def of a register that the instruction reads");
-        }
-        if (any_fixed && a.root == b.root && ops[k].writes() && ops[m].writes() && fixed_home(ops, k).is_valid() &&
-            fixed_home(ops, m).is_valid() && fixed_home(ops, k) != fixed_home(ops, m))
-          return fault(i, at, "two defs of parts of one register are fixed to different places");
-        if (!any_fixed || !fixed_home(ops, k).overlaps(fixed_home(ops, m))) continue;
-        const bool same = a.root == b.root && fixed_home(ops, k) == fixed_home(ops, m);
-        if (same) continue;
-        if ((at_reads(ops[k], a, guarded) && at_reads(ops[m], b, guarded)) || (at_writes(ops[k]) && at_writes(ops[m])))
-          return fault(i, at, fmt::format("two operands are fixed to {} at once", to_string(fixed_home(ops, m))));
+      by_root_.emplace_back(f_.root(ops[k].vreg()).value, k);
+      if (fixed_home(ops, k).is_valid()) fixed_.push_back(k);
+    }
+    std::sort(by_root_.begin(), by_root_.end());
+    for (std::size_t begin = 0, end = 0; begin < by_root_.size(); begin = end) {
+      while (end < by_root_.size() && by_root_[end].first == by_root_[begin].first) ++end;
+      for (std::size_t a = begin; a < end && ops[by_root_[a].second].writes(); ++a)
+        for (std::size_t b = a + 1; b < end; ++b)
+          if (!same_root(i, ops, by_root_[a].second, by_root_[b].second)) return;
+    }
+    // Two operands that are fixed to overlapping registers: at most kMaxUnits distinct homes, so that many repeat each other.
+    const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
+    const auto key = [&](std::size_t k) {
+      const Storage s = f_.storage(ops[k]);
+      return std::tuple(s.root.value, Operand::pack(fixed_home(ops, k)), at_reads(ops[k], s, guarded), at_writes(ops[k]));
+    };
+    std::sort(fixed_.begin(), fixed_.end(), [&](std::size_t a, std::size_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
+    fixed_.erase(std::unique(fixed_.begin(), fixed_.end(), [&](std::size_t a, std::size_t b) { return key(a) == key(b); }), fixed_.end());
+    for (std::size_t x = 0; x < fixed_.size(); ++x)
+      for (std::size_t y = x + 1; y < fixed_.size(); ++y) {
+        const std::size_t k = std::min(fixed_[x], fixed_[y]), m = std::max(fixed_[x], fixed_[y]);
+        const PReg a = fixed_home(ops, k), b = fixed_home(ops, m);
+        if (!a.overlaps(b)) continue;
+        const Storage sa = f_.storage(ops[k]), sb = f_.storage(ops[m]);
+        // A def and the use that it is tied to are one item, and so are the reads of one root in one register.
+        if ((sa.root == sb.root || (ops[k].is_tied() && ops[k].tied == m)) && a == b) continue;
+        if ((at_reads(ops[k], sa, guarded) && at_reads(ops[m], sb, guarded)) || (at_writes(ops[k]) && at_writes(ops[m])))
+          return fault(i, static_cast<int>(m), fmt::format("two operands are fixed to {} at once", to_string(b)));
       }
+    for (const std::size_t k : fixed_)
       if (ops[k].writes() && !is_whole(ops[k]))
         for (std::size_t m = k + 1; m < ops.size(); ++m)
           if (ops[m].role == Role::Clobber && ops[m].preg().overlaps(fixed_home(ops, k)))
             return fault(i, static_cast<int>(m), "a def of a part is fixed to a register that is clobbered");
-    }
+  }
+  // Two operands of one root, the first of them written. False where they contradict.
+  bool same_root(const Inst& i, std::span<const Operand> ops, std::size_t k, std::size_t m) {
+    const int at = static_cast<int>(m);
+    if (ops[m].writes() && f_.storage(ops[k]).overlaps(f_.storage(ops[m])))
+      return fault(i, at, "two defs of one instruction write the same register"), false;
+    if ((ops[k].is_early_clobber() && ops[m].reads()) || (ops[m].is_early_clobber() && ops[k].reads()))
+      return fault(i, at, "an early-clobber def of a register that the instruction reads"), false;
+    const PReg a = fixed_home(ops, k), b = fixed_home(ops, m);
+    if (ops[m].writes() && a.is_valid() && b.is_valid() && a != b)
+      return fault(i, at, "two defs of parts of one register are fixed to different places"), false;
+    return true;
   }
   // The register that the operand is fixed to, itself or through its tie.
   [[nodiscard]] PReg fixed_home(std::span<const Operand> ops, std::size_t k) const {
@@ -452,6 +479,8 @@ class Checker {
   const Function& f_;
   std::size_t max_;
   std::vector<Diagnostic> faults_;
+  std::vector<std::pair<std::uint32_t, std::size_t>> by_root_;  // of one instruction: root, operand
+  std::vector<std::size_t> fixed_;                              // of one instruction: operands with a fixed home
 };
 
 }  // namespace

@@ -1,0 +1,83 @@
+// One attempt at one register file: vregs in an order, each to its fat point.
+//
+// Two classes that share a file (R and Ralt, UR and URext) are placed together, so that the conflicts between them, class 0 of
+// the source, are ordinary ones. Precoloured vregs come first. Without spilling, a vreg that finds no slot below the limit may
+// look kHeadroom units above it; that only measures by how much the attempt missed. With spilling, a vreg without a slot takes the
+// cheapest way out (seed 000 "Assignment", case 3; seed 001 "Spill Trigger"): it is spilled itself, or evicts what stands in
+// one slot, whichever costs less; a temporary that can do neither gets its instruction pinned.
+//
+// Source: seed 000 "Assignment", "Per-Class Iteration", "End-of-Round Result". Tested by assign_test.cpp and fatpoint_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "allocator/chains.h"
+#include "allocator/constraints.h"
+#include "allocator/lower.h"
+#include "allocator/scan.h"
+#include "ir/target.h"
+
+namespace regduel::allocator {
+
+// Cost of what cannot be spilled.
+inline constexpr std::int64_t kUnspillable = std::int64_t{1} << 62;
+
+// One lowered program, and what is known of it, for all attempts of a round.
+struct Round {
+  const Lowered& lowered;
+  const Liveness& live;
+  const ConstraintLists& constraints;
+  const std::vector<std::int64_t>& spill_cost;  // by vreg of the lowered program
+  const Budget& budget;
+  const ir::Target& target;
+};
+
+enum class Order : std::uint8_t {
+  ByStart,       // where the live range begins: optimal for scalars in SSA form, since reverse postorder visits dominators first
+  WidestFirst,   // wide and aligned ones first, then by start: less fragmentation
+  LongestFirst,  // wide and aligned ones first, then those that live longest: what is everywhere gets one place early
+  BoundFirst,    // temporaries first, then as WidestFirst
+};
+
+struct AttemptOptions {
+  Order order = Order::ByStart;
+  bool chains = false;     // place chains as one
+  bool may_spill = false;
+  bool first_pass = false;
+  int threshold = 50;
+};
+
+struct Attempt {
+  std::vector<int> home;                // by vreg of the lowered program: first unit, -1 = none or of another file
+  bool fits = false;
+  int used = 0;                         // highest unit used + 1
+  std::int64_t copy_weight = 0;         // weight of the affinities that were not met
+  std::vector<ir::VRegId> to_spill;     // ascending
+  std::vector<std::uint32_t> to_pin;    // instructions (of the program that lower() got), ascending
+};
+
+class FileAllocator {
+ public:
+  FileAllocator(const Round& round, ir::RegFile file);
+
+  // Largest number of units live at one moment.
+  [[nodiscard]] int max_live() const { return max_live_; }
+  [[nodiscard]] bool has_vregs() const { return !vregs_.empty(); }
+  [[nodiscard]] Attempt run(const AttemptOptions& options) const;
+  // Size of the part of the file that may be used: highest allocatable unit + 1.
+  [[nodiscard]] int limit() const { return limit_; }
+
+ private:
+  friend class AttemptRun;
+  const Round& round_;
+  ir::RegFile file_;
+  std::vector<ir::VRegId> vregs_;  // with operands, ascending
+  Chains chains_;
+  UnitSet not_allocatable_;
+  UnitSet callee_saved_;
+  int limit_ = 0;
+  int max_live_ = 0;
+};
+
+}  // namespace regduel::allocator

@@ -1,0 +1,290 @@
+// See driver.h.
+
+#include "allocator/driver.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "allocator/assign.h"
+#include "allocator/emit.h"
+#include "allocator/frequency.h"
+#include "allocator/out_of_ssa.h"
+#include "allocator/precoloured.h"
+#include "allocator/spill_cost.h"
+#include "allocator/spill_guidance.h"
+#include "ir/check_macro.h"
+#include "ir/text.h"
+
+namespace regduel::allocator {
+namespace {
+
+using ir::BlockId;
+using ir::Function;
+using ir::Inst;
+using ir::RegFile;
+using ir::VRegId;
+
+// Seed 000 "Per-Class Iteration": classes 1 to 6, then the barriers. Classes of one file go together.
+constexpr RegFile kFileOrder[] = {RegFile::R, RegFile::UR, RegFile::P, RegFile::UP, RegFile::Acc, RegFile::B, RegFile::UB};
+
+// A lowered program with everything that attempts need.
+struct Prepared {
+  Lowered lowered;
+  ir::Cfg cfg;
+  Liveness live;
+  ConstraintLists constraints;
+  std::vector<std::int64_t> cost;
+  Round round;
+
+  Prepared(Lowered l, std::size_t num_global, const Function& program, const std::vector<std::int64_t>& frequency, const std::vector<std::int64_t>& costs,
+           const Budget& budget, const ir::Target& target)
+      : lowered(std::move(l)), cfg(lowered.f), live(lowered.f, cfg, num_global), constraints(program, lowered, frequency, live), cost(costs),
+        round{lowered, live, constraints, cost, budget, target} {
+    cost.resize(lowered.f.vregs.size(), kUnspillable);
+  }
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+};
+
+class Driver {
+ public:
+  Driver(const Function& program, const ir::Target& target, const ir::Limits& limits, const Knobs& knobs, ir::Trace* trace)
+      : program_(program), target_(target), knobs_(knobs), trace_(trace), budget_(Budget::of(program, target, limits)),
+        f_(out_of_ssa(program)), cfg_(f_), live_(f_, cfg_),
+        frequency_(block_frequencies(f_, cfg_, knobs[Knob::EstimatedLoopIterations])) {
+    plan_.spilled.assign(f_.vregs.size(), 0);
+    plan_.keeps_fixed = find_precoloured(f_, live_, budget_);
+    plan_.remat_of = knobs[Knob::Rematerialise] != 0 ? find_remats(f_, cfg_) : std::vector<std::uint32_t>(f_.vregs.size(), kNoInst);
+    plan_.pinned.resize(f_.insts.size());
+    plan_.refill_reuse = static_cast<int>(knobs[Knob::RefillReuse]);
+  }
+
+  std::expected<ir::Allocation, ir::AllocFailure> run() {
+    for (std::size_t b = 0; b < f_.blocks.size(); ++b)
+      if (!cfg_.is_reachable(BlockId(b)))
+        if (auto failure = find_impossible(BlockId(b))) return std::unexpected(*failure);
+
+    prepare();
+    if (attempt_all(&Driver::without_spilling)) return emit_result();
+    for (const BlockId b : cfg_.reverse_postorder())
+      if (auto failure = find_impossible(b)) return std::unexpected(*failure);
+
+    const std::int64_t rounds = knobs_[Knob::SpillRounds];
+    for (round_ = 1; round_ <= rounds; ++round_) {
+      if (!change_plan()) break;
+      prepare();
+      if (attempt_all(&Driver::with_spilling)) return emit_result();
+    }
+    trace("last fallback: everything in memory");
+    keep_all_in_memory();
+    prepare();
+    const bool fits = attempt_all(&Driver::with_spilling);
+    if (!fits && has_architectural()) return std::unexpected(failure(first_misfit_));
+    REGDUEL_CHECK(fits, fmt::format("@{}: the last fallback does not fit", program_.name));
+    return emit_result();
+  }
+
+ private:
+  void trace(std::string line) const {
+    if (trace_ != nullptr) trace_->line(std::move(line));
+  }
+  [[nodiscard]] ir::AllocFailure failure(RegFile file) const {
+    return {ir::AllocFailure::Kind::Impossible, ir::failure_message(budget_.limit[ir::index(file)])};
+  }
+  [[nodiscard]] bool has_architectural() const {
+    return std::any_of(f_.vregs.begin(), f_.vregs.end(), [](const ir::VReg& v) { return (v.flags & ir::kVRegArchitectural) != 0; });
+  }
+
+  // --- impossible instructions
+  std::optional<ir::AllocFailure> find_impossible(BlockId b) {
+    for (const Inst& inst : f_.insts_of(b)) {
+      if (inst.is_deleted() || inst.is_inserted()) continue;
+      build_items(f_, inst, items_);
+      if (surely_fits(inst)) continue;
+      if (const auto homes = pack(f_, inst, items_, budget_); !homes) return failure(homes.error().file);
+    }
+    return std::nullopt;
+  }
+  // Without fixed places and clobbers, aligned tuples fit if there is room for each at its worst alignment.
+  bool surely_fits(const Inst& inst) const {
+    if (inst.op == ir::Op::Ret) return false;
+    ir::PerFile<int> reads = {}, writes = {};
+    for (const Item& item : items_.items) {
+      if (item.fixed.is_valid() || item.keeps) return false;
+      const int most = item.units + item.align - 1;
+      reads[ir::index(item.file)] += item.at_reads ? most : 0;
+      writes[ir::index(item.file)] += item.at_writes ? most : 0;
+    }
+    for (const RegFile file : ir::kAllFiles) {
+      const std::size_t k = ir::index(file);
+      const int most = std::max(reads[k], writes[k]);
+      for (int u = 0; u < most; ++u)
+        if (u >= ir::kMaxUnits || !budget_.allocatable[k].test(static_cast<std::size_t>(u))) return false;
+    }
+    return true;
+  }
+
+  // --- rounds
+  void prepare() {
+    ir::PerFile<bool> high = {};
+    for (const RegFile file : ir::kAllFiles) high[ir::index(file)] = high_pressure_[ir::index(file)];
+    prepared_ = std::make_unique<Prepared>(lower(f_, cfg_, live_, plan_, budget_), f_.vregs.size(), program_, frequency_,
+                                           spill_costs(f_, cfg_, live_, frequency_, plan_.remat_of, high), budget_, target_);
+    homes_.assign(prepared_->lowered.f.vregs.size(), -1);
+  }
+
+  bool attempt_all(Attempt (Driver::*strategy)(const FileAllocator&, RegFile)) {
+    bool all_fit = true;
+    for (const RegFile file : kFileOrder) {
+      Attempt& result = attempts_[ir::index(file)];
+      result = {};
+      result.fits = true;
+      const FileAllocator allocator(prepared_->round, file);
+      if (!allocator.has_vregs()) continue;
+      result = (this->*strategy)(allocator, file);
+      if (!result.fits && all_fit) first_misfit_ = file;
+      all_fit = all_fit && result.fits;
+      high_pressure_[ir::index(file)] = !result.fits;
+      for (std::size_t v = 0; v < homes_.size(); ++v)
+        if (result.home[v] >= 0) homes_[v] = result.home[v];
+    }
+    return all_fit;
+  }
+
+  // The better of two results: registers first, then the copies that remain.
+  static bool is_better(const Attempt& a, const Attempt& b) {
+    if (a.fits != b.fits) return a.fits;
+    return a.used != b.used ? a.used < b.used : a.copy_weight < b.copy_weight;
+  }
+
+  Attempt without_spilling(const FileAllocator& allocator, RegFile file) {
+    const bool low_pressure = allocator.max_live() <= static_cast<int>(budget_.allocatable[ir::index(file)].count());
+    std::int64_t attempts = low_pressure ? 2 : 0;
+    if (knobs_[Knob::FastAllocation] != 0) attempts = knobs_.is_set(Knob::NoSpillAttempts) ? knobs_[Knob::NoSpillAttempts] : 1;
+    return best_of(allocator, attempts, true);
+  }
+
+  // Attempts without spilling, each in another order, until one needs no more than MaxLive.
+  Attempt best_of(const FileAllocator& allocator, std::int64_t attempts, bool say) {
+    static constexpr Order kOrders[] = {Order::ByStart, Order::WidestFirst, Order::LongestFirst};
+    Attempt best;
+    best.home.assign(homes_.size(), -1);
+    for (std::int64_t n = 0; n < attempts; ++n) {
+      Attempt result = allocator.run({.order = kOrders[n % 3],
+                                      .chains = true,
+                                      .first_pass = n == 0,
+                                      .threshold = static_cast<int>(knobs_[Knob::InterferenceThreshold])});
+      if (say) trace(fmt::format("-CLASS NOSPILL REGALLOC: attemp {}, used {}, target {}", n, result.used, allocator.limit()));
+      if (n == 0 || is_better(result, best)) best = std::move(result);
+      if (best.fits && best.used <= allocator.max_live()) break;
+    }
+    return best;
+  }
+
+  Attempt with_spilling(const FileAllocator& allocator, RegFile file) {
+    Attempt result;
+    result.to_spill = spill_guidance(prepared_->round, file);
+    if (!result.to_spill.empty()) {
+      trace(fmt::format("file {}: round {}, MaxLive {}, guidance spills {}", ir::name(file), round_, allocator.max_live(),
+                        result.to_spill.size()));
+      result.home.assign(homes_.size(), -1);
+      return result;
+    }
+    const int threshold = static_cast<int>(knobs_[Knob::InterferenceThreshold]);
+    result = best_of(allocator, 3, false);
+    if (!result.fits) result = allocator.run({.order = Order::BoundFirst, .may_spill = true, .threshold = threshold});
+    trace(fmt::format("file {}: round {}, used {}, target {}, spills {}, pins {}", ir::name(file), round_, result.used,
+                      allocator.limit(), result.to_spill.size(), result.to_pin.size()));
+    for (const std::uint32_t inst : result.to_pin) trace(fmt::format("  no room at {}", ir::print(f_, f_.insts[inst])));
+    return result;
+  }
+
+  // What did not fit decides what changes. False where nothing can change any more.
+  bool change_plan() {
+    bool changed = false;
+    bool stuck = false;
+    for (const RegFile file : kFileOrder) {
+      Attempt& a = attempts_[ir::index(file)];
+      if (a.fits) continue;
+      if (a.to_spill.empty() && a.to_pin.empty()) {
+        // Seen only without spilling so far.
+        const FileAllocator allocator(prepared_->round, file);
+        a = with_spilling(allocator, file);
+      }
+      for (const VRegId v : a.to_spill) changed = spill(v) || changed;
+      stuck = stuck || (a.to_spill.empty() && !a.to_pin.empty());
+    }
+    if (changed || !stuck) return changed;
+    if (plan_.refill_reuse != 0) {
+      plan_.refill_reuse = 0;
+      return true;
+    }
+    for (const RegFile file : kFileOrder)
+      for (const std::uint32_t inst : attempts_[ir::index(file)].to_pin) changed = pin(inst) || changed;
+    return changed;
+  }
+  bool spill(VRegId v) {
+    if (v.index() >= f_.vregs.size() || plan_.spilled[v.index()] != 0) return false;
+    plan_.spilled[v.index()] = 1;
+    return true;
+  }
+  bool pin(std::uint32_t index) {
+    const Inst& inst = f_.insts[index];
+    bool changed = false;
+    if (inst.is_inserted()) {  // edge copies go through memory
+      for (const ir::Operand& op : f_.operands_of(inst))
+        if (op.is_vreg()) changed = spill(op.vreg()) || changed;
+      return changed;
+    }
+    if (!plan_.pinned[index].empty()) return false;
+    build_items(f_, inst, items_);
+    if (items_.items.empty()) return false;
+    auto homes = pack(f_, inst, items_, budget_);
+    REGDUEL_CHECK(homes.has_value(), "an impossible instruction shows up late");
+    plan_.pinned[index] = std::move(*homes);
+    return true;
+  }
+  void keep_all_in_memory() {
+    const std::vector<std::int64_t> costs =
+        spill_costs(f_, cfg_, live_, frequency_, plan_.remat_of, {});
+    for (std::size_t v = 0; v < f_.vregs.size(); ++v) plan_.spilled[v] = costs[v] < kUnspillable ? 1 : 0;
+    plan_.refill_reuse = 0;
+    for (const BlockId b : cfg_.reverse_postorder()) {
+      const ir::Block& block = f_.block(b);
+      for (std::uint32_t k = 0; k < block.num_insts; ++k)
+        if (const Inst& inst = f_.insts[block.first_inst + k]; !inst.is_deleted() && !inst.is_inserted()) pin(block.first_inst + k);
+    }
+  }
+
+  [[nodiscard]] ir::Allocation emit_result() const { return emit(program_, f_, prepared_->lowered, homes_, budget_); }
+
+  const Function& program_;
+  const ir::Target& target_;
+  const Knobs& knobs_;
+  ir::Trace* trace_;
+  Budget budget_;
+  Function f_;  // without phis
+  ir::Cfg cfg_;
+  Liveness live_;
+  std::vector<std::int64_t> frequency_;
+  Plan plan_;
+  std::int64_t round_ = 0;
+  std::unique_ptr<Prepared> prepared_;
+  std::vector<int> homes_;
+  ir::PerFile<Attempt> attempts_;
+  ir::PerFile<bool> high_pressure_ = {};
+  RegFile first_misfit_ = RegFile::R;
+  Items items_;
+};
+
+}  // namespace
+
+std::expected<ir::Allocation, ir::AllocFailure> run_driver(const Function& program, const ir::Target& target, const ir::Limits& limits,
+                                                           const Knobs& knobs, ir::Trace* trace) {
+  return Driver(program, target, limits, knobs, trace).run();
+}
+
+}  // namespace regduel::allocator

@@ -1,0 +1,266 @@
+// See emit.h.
+
+#include "allocator/emit.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ir/check_macro.h"
+
+namespace regduel::allocator {
+namespace {
+
+using ir::BlockId;
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Operand;
+using ir::PReg;
+using ir::Role;
+using ir::SlotId;
+using ir::VRegId;
+
+struct Move {
+  Operand def, use;
+};
+
+bool same_bytes(const Operand& a, const Operand& b) {
+  const ir::FileBytes x = Function::file_bytes(a), y = Function::file_bytes(b);
+  return x.file == y.file && x.begin == y.begin && x.end == y.end;
+}
+
+class Emitter {
+ public:
+  Emitter(const Function& original, const Function& without_phis, const Lowered& lowered, const std::vector<int>& homes,
+          const Budget& budget)
+      : source_(without_phis), lowered_(lowered), f_(lowered.f), homes_(homes), budget_(budget), cfg_(f_),
+        out_(original.clone_header()), next_id_(original.next_inst_id().value) {
+    out_.phase = ir::Phase::Allocated;
+  }
+
+  ir::Allocation run() {
+    lay_out_slots();
+    find_saves();
+    for (std::size_t b = 0; b < f_.blocks.size(); ++b) block(BlockId(b));
+    ir::Allocation result{std::move(out_), {}};
+    claim(result);
+    return result;
+  }
+
+ private:
+  // Operands of the lowered program say what part they mean; a whole one is the whole home, also of a narrow vreg.
+  [[nodiscard]] Operand placed(const Operand& op) const {
+    if (!op.is_vreg()) return op;
+    const ir::VReg& v = f_.vreg(op.vreg());
+    const int first = homes_[op.value];
+    REGDUEL_CHECK(first >= 0, "a vreg without a home");
+    Operand o = Operand::of_preg(op.role, PReg{v.file(), static_cast<std::uint8_t>(v.units()), static_cast<std::uint16_t>(first)}, op.part);
+    o.flags = op.flags;
+    return o;
+  }
+
+  // --- the frame
+  void lay_out_slots() {
+    std::vector<char> refilled(f_.slots.size(), 0);
+    for (const BlockId b : cfg_.reverse_postorder())
+      for (const Inst& inst : f_.insts_of(b))
+        if (inst.op == Op::Refill) refilled[f_.operands_of(inst)[1].slot().index()] = 1;
+    slot_.assign(f_.slots.size(), SlotId());
+    std::vector<std::size_t> order;
+    for (std::size_t s = 0; s < f_.slots.size(); ++s)
+      if (refilled[s] != 0) order.push_back(s);
+    for (const std::size_t s : order) slot_[s] = out_.add_slot(f_.slots[s]);
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return f_.slots[a].align != f_.slots[b].align ? f_.slots[a].align > f_.slots[b].align : a < b;
+    });
+    for (const std::size_t s : order) place_slot(out_.slots[slot_[s].index()]);
+  }
+  void place_slot(ir::Slot& s) {
+    s.offset = (out_.local_frame + s.align - 1) / s.align * s.align;
+    out_.local_frame = s.offset + s.size;
+  }
+
+  // --- callee-saved registers
+  struct Save {
+    PReg unit;
+    SlotId slot;
+  };
+  void find_saves() {
+    for (const ir::RegFile file : ir::kAllFiles) {
+      const Units& callee_saved = budget_.callee_saved[ir::index(file)];
+      if (callee_saved.none()) continue;
+      Units written;
+      for (const BlockId b : cfg_.reverse_postorder())
+        for (const Inst& inst : f_.insts_of(b))
+          for (const Operand& op : f_.operands_of(inst)) {
+            if (op.role == Role::Clobber && op.preg().file == file) written |= units_of(op.preg());
+            else if (op.is_vreg() && op.writes() && f_.vreg(op.vreg()).file() == file)
+              written |= units_of(placed(op).preg());
+          }
+      for (int u = 0; u < ir::kMaxUnits; ++u)
+        if (callee_saved.test(static_cast<std::size_t>(u)) && written.test(static_cast<std::size_t>(u))) {
+          ir::Slot s;
+          s.size = s.align = static_cast<std::uint32_t>(ir::unit_bytes(file));
+          place_slot(s);
+          saves_.push_back({PReg{file, 1, static_cast<std::uint16_t>(u)}, out_.add_slot(s)});
+        }
+    }
+  }
+  void save_or_restore(bool save) {
+    for (const Save& s : saves_) {
+      const Operand ops[] = {Operand::of_preg(save ? Role::Use : Role::Def, s.unit), Operand::of_slot(s.slot)};
+      insert(save ? Op::Spill : Op::Refill, ops);
+    }
+  }
+
+  // --- blocks
+  void insert(Op op, std::span<const Operand> ops, std::span<const BlockId> targets = {}) {
+    Inst inst;
+    inst.op = op;
+    inst.flags = ir::kInserted;
+    append(inst, ops, targets);
+  }
+  void append(Inst inst, std::span<const Operand> ops, std::span<const BlockId> targets) {
+    if (inst.is_inserted()) inst.id = ir::InstId(next_id_++);
+    out_.append(inst, ops, targets);
+  }
+
+  void block(BlockId b) {
+    out_.begin_block(f_.block(b));
+    if (b.value == 0) save_or_restore(true);
+    const ir::Block& blk = f_.block(b);
+    for (std::uint32_t k = 0; k < blk.num_insts; ++k) {
+      const std::size_t index = blk.first_inst + k;
+      const Inst& inst = f_.insts[index];
+      if (inst.is_deleted()) {
+        append(inst, {}, {});
+      } else if (!cfg_.is_reachable(b)) {
+        unreachable(inst, source_.insts[lowered_.source[index]]);
+      } else {
+        if (inst.op == Op::Ret) save_or_restore(false);
+        instruction(inst);
+      }
+    }
+  }
+
+  void instruction(const Inst& inst) {
+    ops_.clear();
+    for (const Operand& op : f_.operands_of(inst)) ops_.push_back(placed(op));
+    if ((inst.op == Op::Spill || inst.op == Op::Refill) && ops_.size() >= 2 && ops_[1].is_slot()) {
+      const SlotId slot = slot_[ops_[1].slot().index()];
+      if (!slot.is_valid()) {  // a store that nobody reads
+        if (!inst.is_inserted()) deleted(inst);
+        return;
+      }
+      ops_[1].value = slot.value;
+    }
+    if (inst.op != Op::Copy) {
+      append(inst, ops_, f_.targets_of(inst));
+      return;
+    }
+    moves_.clear();
+    const std::size_t pairs = static_cast<std::size_t>(std::count_if(ops_.begin(), ops_.end(), [](const Operand& op) { return op.writes(); }));
+    bool moves_nothing = true;
+    for (std::size_t k = 0; k < pairs; ++k) {
+      if (same_bytes(ops_[k], ops_[pairs + k])) continue;
+      moves_nothing = false;
+      moves_.push_back({ops_[k], ops_[pairs + k]});
+    }
+    if (inst.is_inserted()) {
+      sequentialise();
+    } else if (moves_nothing && ops_.size() == 2 * pairs) {
+      deleted(inst);
+    } else {
+      append(inst, ops_, {});
+    }
+  }
+  void deleted(Inst inst) {
+    inst.flags |= ir::kDeleted;
+    inst.op = Op::Copy;
+    append(inst, {}, {});
+  }
+
+  // A move may go as soon as nobody else has still to read what it writes. Units are counted, not bytes: at worst two moves
+  // stay parallel that need not.
+  void sequentialise() {
+    const auto count = [&](const Operand& op, int by) {
+      const PReg r = op.preg();
+      for (int u = r.begin(); u < r.end(); ++u) readers_[ir::index(r.file)][static_cast<std::size_t>(u)] += by;
+    };
+    const auto is_free = [&](const Operand& op) {
+      const PReg r = op.preg();
+      for (int u = r.begin(); u < r.end(); ++u)
+        if (readers_[ir::index(r.file)][static_cast<std::size_t>(u)] != 0) return false;
+      return true;
+    };
+    for (const Move& m : moves_) count(m.use, 1);
+    for (bool progress = true; progress && !moves_.empty();) {
+      progress = false;
+      std::size_t kept = 0;
+      for (const Move& m : moves_) {
+        count(m.use, -1);
+        if (is_free(m.def)) {
+          const Operand ops[] = {m.def, m.use};
+          insert(Op::Copy, ops);
+          progress = true;
+        } else {
+          count(m.use, 1);
+          moves_[kept++] = m;
+        }
+      }
+      moves_.resize(kept);
+    }
+    if (moves_.empty()) return;
+    ops_.clear();
+    for (const Move& m : moves_) ops_.push_back(m.def);
+    for (const Move& m : moves_) ops_.push_back(m.use);
+    for (const Move& m : moves_) count(m.use, -1);
+    insert(Op::Copy, ops_);
+  }
+
+  void unreachable(const Inst& inst, const Inst& source) {
+    build_items(source_, source, items_);
+    const auto homes = pack(source_, source, items_, budget_);
+    REGDUEL_CHECK(homes.has_value(), "an impossible instruction in an unreachable block");
+    const auto ops = source_.operands_of(source);
+    ops_.assign(ops.begin(), ops.end());
+    for (std::size_t k = 0; k < ops.size(); ++k)
+      if (items_.of_operand[k] != kNoItem) ops_[k] = source_.placed_at(ops[k], (*homes)[items_.of_operand[k]]);
+    append(inst, ops_, f_.targets_of(inst));
+  }
+
+  static void claim(ir::Allocation& a) {
+    for (const Inst& inst : a.program.insts)
+      for (const Operand& op : a.program.operands_of(inst)) {
+        if (!op.is_preg() || op.role == Role::Clobber) continue;
+        int& registers = a.claims.registers[ir::index(op.preg().file)];
+        registers = std::max(registers, op.preg().end());
+        if (inst.op == Op::Spill) a.claims.spill_store_bytes += a.program.operand_bytes(op);
+        if (inst.op == Op::Refill) a.claims.spill_load_bytes += a.program.operand_bytes(op);
+      }
+  }
+
+  const Function& source_;
+  const Lowered& lowered_;
+  const Function& f_;
+  const std::vector<int>& homes_;
+  const Budget& budget_;
+  ir::Cfg cfg_;
+  Function out_;
+  std::uint32_t next_id_;
+  std::vector<SlotId> slot_;  // by slot of the lowered program; invalid = dropped
+  std::vector<Save> saves_;
+  std::vector<Operand> ops_;
+  std::vector<Move> moves_;
+  ir::PerFile<std::array<int, ir::kMaxUnits>> readers_ = {};  // by unit: moves that have still to read it
+  Items items_;
+};
+
+}  // namespace
+
+ir::Allocation emit(const Function& original, const Function& without_phis, const Lowered& lowered, const std::vector<int>& homes,
+                    const Budget& budget) {
+  return Emitter(original, without_phis, lowered, homes, budget).run();
+}
+
+}  // namespace regduel::allocator

@@ -1,0 +1,26 @@
+// The last step: homes into operands, and the program in the form of FORMAT.md "Allocated programs".
+//
+//   * copies that move nothing vanish (inserted ones) or are marked deleted (original ones)
+//   * an inserted parallel copy becomes single copies where an order exists; what is left is a cycle and stays parallel
+//   * spill stores to slots that nothing refills vanish; slots are laid out, most aligned first
+//   * a device function saves the callee-saved registers that it writes at its entry, and restores them before each ret
+//   * instructions in unreachable blocks are packed one by one
+//   * inserted instructions get the ids above the program's, in program order
+//
+// Tested by emit_test.cpp and fatpoint_test.cpp.
+#pragma once
+
+#include <vector>
+
+#include "allocator/lower.h"
+#include "allocator/packing.h"
+#include "ir/allocator.h"
+
+namespace regduel::allocator {
+
+//   homes   by vreg of the lowered program: first unit of its home
+// Requires: each operand in a reachable block has a home; each instruction in an unreachable one can be packed.
+[[nodiscard]] ir::Allocation emit(const ir::Function& original, const ir::Function& without_phis, const Lowered& lowered,
+                                  const std::vector<int>& homes, const Budget& budget);
+
+}  // namespace regduel::allocator

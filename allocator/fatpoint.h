@@ -1,0 +1,16 @@
+// The production allocator: fat-point greedy allocation with spilling (seeds 000 and 001). README.md walks through it.
+#pragma once
+
+#include <memory>
+
+#include "ir/allocator.h"
+
+namespace regduel::allocator {
+
+// name() == "fatpoint". Stateless and deterministic: the same program, target and options give the same bytes.
+// Always ends in a correct allocation within the limits, or, where some instruction cannot be packed into them, in
+// AllocFailure{Impossible, failure_message(limit of that file)}; BadKnob before anything else.
+// Cost: near-linear in instructions x pressure for each round; a few rounds where it spills.
+[[nodiscard]] std::unique_ptr<ir::Allocator> make_fatpoint();
+
+}  // namespace regduel::allocator

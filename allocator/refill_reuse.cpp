@@ -1,0 +1,65 @@
+// See refill_reuse.h.
+
+#include "allocator/refill_reuse.h"
+
+#include <algorithm>
+
+#include "allocator/lower.h"
+
+namespace regduel::allocator {
+
+using ir::VRegId;
+
+RefillReuse::RefillReuse(const ir::Function& in, const Liveness& live, const Plan& plan, const Budget& budget)
+    : in_(in), distance_(plan.refill_reuse) {
+  if (std::none_of(plan.spilled.begin(), plan.spilled.end(), [](char s) { return s != 0; })) distance_ = 0;
+  if (distance_ == 0) return;
+  waiting_.resize(in.vregs.size());
+  const std::uint32_t n = live.num_numbered();
+  for (const ir::RegFile file : ir::kAllFiles) room_[ir::index(file)].assign(n + 1, 0);
+  // Units of vregs that live in registers, instruction by instruction, as differences first.
+  for (std::size_t v = 0; v < in.vregs.size(); ++v) {
+    if (plan.spilled[v] != 0) continue;
+    auto& room = room_[ir::index(in.vregs[v].file())];
+    const int units = in.vregs[v].units();
+    std::uint32_t done = 0;
+    for (const Interval& i : live.range(v)) {
+      const std::uint32_t first = std::max(i.begin / 4, done), last = (i.end + 3) / 4;
+      if (first >= last) continue;
+      room[first] -= units;
+      room[last] += units;
+      done = last;
+    }
+  }
+  for (const ir::RegFile file : ir::kAllFiles) {
+    auto& room = room_[ir::index(file)];
+    std::int32_t sum = static_cast<std::int32_t>(budget.allocatable[ir::index(file)].count());
+    for (std::int32_t& r : room) r = sum += r;
+  }
+  for (std::uint32_t number = 0; number < n; ++number)
+    for (const ir::Operand& op : in.operands_of(in.insts[live.inst_at(number)]))
+      if (op.is_vreg() && plan.spilled[op.value] != 0) room_[ir::index(in.vreg(op.vreg()).file())][number] -= in.vreg(op.vreg()).units();
+}
+
+void RefillReuse::forget(VRegId root) {
+  if (root.index() < waiting_.size()) waiting_[root.index()].epoch = 0;
+}
+
+void RefillReuse::remember(VRegId root, VRegId temp, ByteMask bytes) {
+  if (distance_ != 0) waiting_[root.index()] = {temp, bytes, now_, epoch_};
+}
+
+VRegId RefillReuse::waiting(VRegId root, ByteMask bytes, std::uint32_t number) {
+  if (distance_ == 0) return {};
+  Waiting& w = waiting_[root.index()];
+  if (w.epoch != epoch_ || (bytes & ~w.bytes) != 0 || number - w.since > static_cast<std::uint32_t>(distance_)) return {};
+  auto& room = room_[ir::index(in_.vreg(root).file())];
+  const int units = in_.vreg(root).units();
+  for (std::uint32_t k = w.since + 1; k < number; ++k)
+    if (room[k] < units) return {};
+  for (std::uint32_t k = w.since + 1; k < number; ++k) room[k] -= units;
+  w.since = number;
+  return w.temp;
+}
+
+}  // namespace regduel::allocator

@@ -1,0 +1,241 @@
+// The program as its users run it: exit statuses, one clear line for bad input, nothing half-written, stable JSON keys.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "ir/io.h"
+
+namespace regduel::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct Outcome {
+  int status = -1;
+  std::string out, err;
+};
+
+class Cli : public testing::Test {
+ protected:
+  void SetUp() override {
+    dir_ = fs::temp_directory_path() / fmt::format("regduel_cli_{}_{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::create_directories(dir_);
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+
+  Outcome run(const std::string& arguments) {
+    const std::string out = path("stdout"), err = path("stderr");
+    const std::string command = fmt::format("cd '{}' && '{}' {} >'{}' 2>'{}' </dev/null", dir_.string(), REGDUEL_PROGRAM, arguments, out, err);
+    const int raw = std::system(command.c_str());
+    Outcome r;
+    r.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128;
+    r.out = ir::read_file(out).value_or("");
+    r.err = ir::read_file(err).value_or("");
+    return r;
+  }
+  std::string path(const std::string& name) const { return (dir_ / name).string(); }
+  void write(const std::string& name, std::string_view text) { ASSERT_TRUE(ir::write_file(path(name), text).has_value()); }
+  static std::string source(const std::string& name) { return std::string(REGDUEL_SOURCE_DIR) + "/" + name; }
+
+  // Bad input: status 2, one line, which says this.
+  void expect_complaint(const std::string& arguments, const std::string& what) {
+    const Outcome r = run(arguments);
+    EXPECT_EQ(r.status, 2) << arguments << '\n' << r.err;
+    EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+    EXPECT_THAT(r.err, StartsWith("regduel: "));
+    EXPECT_THAT(r.err, HasSubstr(what)) << arguments;
+  }
+
+  fs::path dir_;
+};
+
+TEST_F(Cli, HelpTeaches) {
+  const Outcome r = run("--help");
+  EXPECT_EQ(r.status, 0);
+  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz"}) {
+    EXPECT_THAT(r.out, HasSubstr(command));
+    const Outcome help = run(std::string(command) + " --help");
+    EXPECT_EQ(help.status, 0);
+    EXPECT_THAT(help.out, HasSubstr("xample"));
+  }
+}
+
+TEST_F(Cli, BadUsageIsOneLine) {
+  expect_complaint("", "subcommand");
+  expect_complaint("dual", "dual");
+  expect_complaint("gen --profile nonsense", "--profile: no profile \"nonsense\"");
+  expect_complaint("gen --seed x", "--seed");
+  expect_complaint("gen --sm 33", "no target sm_33");
+  expect_complaint("alloc missing.rir", "missing.rir: No such file");
+  expect_complaint("duel", "files or directories");
+  expect_complaint("fuzz", "--time");
+  expect_complaint("fuzz --time 3parsecs", "3parsecs");
+}
+
+TEST_F(Cli, BadInputNamesThePlace) {
+  ASSERT_EQ(run("gen --seed 3 --profile loops -o a.rir").status, 0);
+  expect_complaint("alloc --regs 0 a.rir", "--regs: expected 1 to 255, found 0");
+  expect_complaint("alloc --regs 10000 a.rir", "--regs: expected 1 to 255, found 10000");
+  expect_complaint("alloc --with nobody a.rir", "no allocator \"nobody\" (there are fatpoint, briggs)");
+  expect_complaint("alloc --knob no-such-knob=1 a.rir", "no-such-knob");
+  expect_complaint("alloc --knob nothing a.rir", "expected NAME=VALUE");
+  expect_complaint("alloc --limit X=3 a.rir", "--limit X=3");
+  expect_complaint("duel --regs 24,foo a.rir", "\"foo\"");
+  expect_complaint("duel --knob no-such-knob=1 a.rir", "no-such-knob");
+  expect_complaint("verify a.rir a.rir", "not allocated");
+  expect_complaint("verify --judge nobody a.rir a.rir", "no judge \"nobody\"");
+  write("bad.rir", "rir 1\nfunc @f kernel target sm_90 threads 1\n  block b0\n    #0 op %7\n    #1 exit\n");
+  expect_complaint("alloc bad.rir", "bad.rir:4:11: error: %7 is not declared");
+  write("bad.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry f() {\n  add.s32 %r1, %r2\n}\n");
+  expect_complaint("import bad.ptx", "bad.ptx:5:");
+  write("bytes.rir", std::string("RIRB\x01\xff\xff\xff", 8));
+  expect_complaint("alloc bytes.rir", "bytes.rir: error:");
+  write("zeros.rir", std::string(100, '\0'));
+  expect_complaint("alloc zeros.rir", "zeros.rir:1:1: error:");
+  fs::create_directory(path("empty"));
+  expect_complaint("duel empty", "no .rir or .ptx file");
+  write("toy.json", "{\"name\": \"toy\", \"units\": {\"R\": 8},\n \"nonsense\": 1}");
+  expect_complaint("alloc --target toy.json a.rir", "toy.json:2:2: error: unknown key \"nonsense\"");
+}
+
+TEST_F(Cli, NothingIsHalfWritten) {
+  ASSERT_EQ(run("gen --seed 3 -o a.rir").status, 0);
+  if (fs::exists("/dev/full")) {
+    expect_complaint("gen --seed 3 -o /dev/full", "/dev/full: No space left on device");
+    expect_complaint("alloc a.rir -o /dev/full", "/dev/full: No space left on device");
+  }
+  expect_complaint("gen -o no/such/directory/a.rir", "no/such/directory/a.rir");
+  write("kept.rir", "old");
+  expect_complaint("alloc --regs 0 a.rir -o kept.rir", "--regs");
+  EXPECT_EQ(ir::read_file(path("kept.rir")).value(), "old");
+}
+
+TEST_F(Cli, GenerateAllocateVerify) {
+  ASSERT_EQ(run("gen --seed 7 --profile loops -o a.rir").status, 0);
+  ASSERT_EQ(run("gen --seed 7 --profile loops -o again.rir").status, 0);
+  EXPECT_EQ(ir::read_file(path("a.rir")).value(), ir::read_file(path("again.rir")).value());
+  for (const char* allocator : {"fatpoint", "briggs"}) {
+    const Outcome alloc = run(fmt::format("alloc --with {} --regs 16 a.rir -o b.rir --stats", allocator));
+    ASSERT_EQ(alloc.status, 0) << alloc.err;
+    EXPECT_THAT(alloc.out, HasSubstr("MaxLive"));
+    const Outcome good = run("verify --regs 16 a.rir b.rir");
+    EXPECT_EQ(good.status, 0) << good.out << good.err;
+    EXPECT_THAT(good.out, HasSubstr("pass"));
+
+    // The slot number of one refill, edited by hand.
+    const std::string text = ir::read_file(path("b.rir")).value();
+    std::smatch match;
+    ASSERT_TRUE(std::regex_search(text, match, std::regex("([+#])([0-9]+) ([^\\n]*refill slot )([0-9]+)")));
+    const int slot = std::stoi(match[4]);
+    write("c.rir", match.prefix().str() + match[1].str() + match[2].str() + " " + match[3].str() + std::to_string(slot == 0 ? 1 : slot - 1) +
+                       match.suffix().str());
+    const Outcome bad = run("verify --regs 16 a.rir c.rir");
+    EXPECT_EQ(bad.status, 1) << bad.out << bad.err;
+    EXPECT_THAT(bad.out, HasSubstr(": error: "));
+    EXPECT_THAT(bad.out, HasSubstr("refill slot"));
+    const Outcome json = run("verify --json --regs 16 a.rir c.rir");
+    EXPECT_EQ(json.status, 1);
+    const auto doc = nlohmann::json::parse(json.out);
+    EXPECT_EQ(doc["results"][0]["verdict"], "fail");
+  }
+}
+
+TEST_F(Cli, AnImpossibleLimit) {
+  write("wide.rir",
+        "rir 1\nfunc @wide kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b64\n  block b0\n    #0 %0, %1 = op\n    #1 exit\n");
+  const Outcome alloc = run("alloc --regs 3 wide.rir -o out.rir");
+  EXPECT_EQ(alloc.status, 1);
+  EXPECT_THAT(alloc.err, HasSubstr("Register allocation failed with register count of '3'. Compile the program with a higher register target"));
+  EXPECT_FALSE(fs::exists(path("out.rir")));
+  const Outcome duel = run("duel --regs 3,4 wide.rir --json");
+  EXPECT_EQ(duel.status, 0) << duel.out;
+  const auto doc = nlohmann::json::parse(duel.out);
+  EXPECT_EQ(doc["results"][0]["verdict"], "skipped");
+  EXPECT_EQ(doc["results"][0]["reason"], "impossible");
+  EXPECT_EQ(doc["results"][2]["verdict"], "pass");
+}
+
+TEST_F(Cli, DuelOnAKernelHasTheContractsKeys) {
+  const Outcome r = run("duel --regs 24,255 --json " + source("corpus/ptx/saxpy.ptx"));
+  ASSERT_EQ(r.status, 0) << r.out << r.err;
+  const auto doc = nlohmann::json::parse(r.out);
+  ASSERT_EQ(doc["results"].size(), 4u);
+  for (const auto& row : doc["results"]) {
+    for (const char* key : {"function", "allocator", "limit", "registers", "spill_store_bytes", "spill_load_bytes", "verdict", "seconds"})
+      EXPECT_TRUE(row.contains(key)) << key;
+    EXPECT_EQ(row["verdict"], "pass");
+  }
+  const Outcome text = run("duel --regs 24,255 " + source("corpus/ptx/saxpy.ptx"));
+  EXPECT_EQ(text.status, 0);
+  EXPECT_THAT(text.out, HasSubstr("saxpy"));
+}
+
+TEST_F(Cli, RandomDuelsAreTheSameForAnyNumberOfThreads) {
+  const auto without_seconds = [](std::string json) { return std::regex_replace(json, std::regex("\"seconds\": [^\\n]*"), ""); };
+  const Outcome one = run("duel --random 24 --seed 5 --jobs 1 --json");
+  const Outcome two = run("duel --random 24 --seed 5 --jobs 3 --json");
+  EXPECT_EQ(one.status, 0) << one.out;
+  EXPECT_EQ(without_seconds(one.out), without_seconds(two.out));
+  EXPECT_EQ(run("duel --random 6 --profile loops --regs 24 --seed 2").status, 0);
+}
+
+TEST_F(Cli, ImportWritesOneFileAFunction) {
+  const Outcome r = run("import " + source("corpus/ptx/calls.ptx") + " -o out");
+  ASSERT_EQ(r.status, 0) << r.err;
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(path("out"))) {
+    ++files;
+    EXPECT_EQ(run(fmt::format("duel --regs 40 '{}'", entry.path().string())).status, 0) << entry.path();
+  }
+  EXPECT_GT(files, 1);
+}
+
+TEST_F(Cli, EmitsBinaryAndGraphviz) {
+  ASSERT_EQ(run("gen --seed 4 --emit bin -o a.bin").status, 0);
+  ASSERT_EQ(run("gen --seed 4 -o a.rir").status, 0);
+  EXPECT_EQ(run("alloc a.bin").out, run("alloc a.rir").out);
+  EXPECT_THAT(run("gen --seed 4 --emit dot").out, StartsWith("digraph"));
+}
+
+TEST_F(Cli, ACampaignCanBeInterrupted) {
+  EXPECT_THAT(run("fuzz --runs 20 --seed 9").out, HasSubstr("0 findings"));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string out = path("campaign");
+    if (std::freopen(out.c_str(), "w", stdout) == nullptr) ::_exit(99);
+    ::execl(REGDUEL_PROGRAM, REGDUEL_PROGRAM, "fuzz", "--time", "600s", "--jobs", "1", "--corpus", path("found").c_str(), nullptr);
+    ::_exit(98);
+  }
+  ::usleep(700'000);
+  ASSERT_EQ(::kill(child, SIGINT), 0);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_THAT(ir::read_file(path("campaign")).value(), HasSubstr("(interrupted)"));
+}
+
+TEST_F(Cli, ACampaignGoesOnWhereItStopped) {
+  ASSERT_EQ(run("fuzz --runs 7 --seed 3 --db c.sqlite").status, 0);
+  const auto doc = nlohmann::json::parse(run("fuzz --runs 5 --seed 3 --db c.sqlite --json").out);
+  EXPECT_EQ(doc["first"], 7);
+  EXPECT_EQ(doc["runs"], 5);
+  EXPECT_EQ(nlohmann::json::parse(run("fuzz --runs 1 --seed 3 --db c.sqlite --json").out)["first"], 12);
+  EXPECT_EQ(nlohmann::json::parse(run("fuzz --runs 1 --seed 4 --db c.sqlite --json").out)["first"], 0);
+  write("not.sqlite", "this is no database, whatever its name says; it is rather a text, and a long enough one");
+  expect_complaint("fuzz --runs 1 --db not.sqlite", "not.sqlite");
+}
+
+}  // namespace
+}  // namespace regduel::cli

@@ -1,0 +1,74 @@
+#include "cli/command.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "ir/check_macro.h"
+
+namespace regduel::cli {
+namespace {
+
+int complain(const std::string& message, int status) {
+  fmt::print(stderr, "regduel: {}\n", message);
+  return status;
+}
+
+// CLI11 words its errors over several lines now and then.
+std::string one_line(std::string s) {
+  for (char& c : s)
+    if (c == '\n' || c == '\r') c = ' ';
+  while (!s.empty() && s.back() == ' ') s.pop_back();
+  return s;
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv) {
+  CLI::App app(
+      "regduel: differential testing of GPU register allocators.\n"
+      "Programs in, two allocators (fatpoint, briggs), independent judges, a table out.",
+      "regduel");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "regduel 0.1.0");
+  app.footer(
+      "Exit status: 0 all well; 1 a finding; 2 bad usage or bad input; 3 an internal error.\n"
+      "Start with:  regduel duel --regs 24,32,64,255 corpus/ptx\n"
+      "Each command explains itself:  regduel duel --help");
+  Action chosen;
+  add_gen_command(app, chosen);
+  add_import_command(app, chosen);
+  add_alloc_command(app, chosen);
+  add_verify_command(app, chosen);
+  add_duel_command(app, chosen);
+  add_fuzz_command(app, chosen);
+  if (argc > 1 && argv[1][0] != '-') {
+    std::string names;
+    bool known = false;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+      names += (names.empty() ? "" : ", ") + command->get_name();
+      known = known || command->get_name() == argv[1];
+    }
+    if (!known) return complain(fmt::format("no command \"{}\" (there are {})", argv[1], names), kExitBadInput);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    return complain(one_line(e.what()) + " (see regduel --help)", kExitBadInput);
+  }
+  try {
+    const int status = chosen();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return complain("error: writing to standard output failed", kExitBadInput);
+    return status;
+  } catch (const BadInput& e) {
+    return complain(e.what(), kExitBadInput);
+  } catch (const InternalError& e) {
+    return complain(fmt::format("internal error: {}", e.what()), kExitInternal);
+  } catch (const std::exception& e) {
+    return complain(fmt::format("internal error: {}", e.what()), kExitInternal);
+  }
+}
+
+}  // namespace regduel::cli

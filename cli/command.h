@@ -1,0 +1,35 @@
+// The commands of the program. Each adds its options to the application and, when chosen, returns its exit status.
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace regduel::cli {
+
+inline constexpr int kExitFinding = 1;   // a judge objected, an allocation is impossible
+inline constexpr int kExitBadInput = 2;  // bad usage or bad input
+inline constexpr int kExitInternal = 3;  // a bug of ours
+
+// One clear line for the user; ends the program with kExitBadInput.
+class BadInput : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// What a command does when it was chosen.
+using Action = std::function<int()>;
+
+void add_gen_command(CLI::App& app, Action& chosen);
+void add_import_command(CLI::App& app, Action& chosen);
+void add_alloc_command(CLI::App& app, Action& chosen);
+void add_verify_command(CLI::App& app, Action& chosen);
+void add_duel_command(CLI::App& app, Action& chosen);
+void add_fuzz_command(CLI::App& app, Action& chosen);
+
+// The whole program: parses, runs, and turns what went wrong into one line on stderr and an exit status.
+int run(int argc, const char* const* argv);
+
+}  // namespace regduel::cli

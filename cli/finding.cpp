@@ -1,0 +1,82 @@
+#include "cli/finding.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "ir/random.h"
+#include "ir/text.h"
+
+namespace regduel::cli {
+namespace {
+
+std::uint64_t hash_of(std::string_view s) {
+  std::uint64_t h = 0xCBF29CE484222325ull;
+  for (const char c : s) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001B3ull;
+  return mix64(h);
+}
+
+// A signature as the beginning of a file name.
+std::string slug(std::string_view s) {
+  std::string out;
+  for (const char c : s) {
+    const bool keep = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (keep) out += c;
+    else if (!out.empty() && out.back() != '-') out += '-';
+    if (out.size() >= 60) break;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string replay_arguments(const DuelCase& c, const std::string& allocator) {
+  std::string out = fmt::format("--with {} --sm {}", allocator, c.target.sm);
+  for (const ir::RegFile file : ir::kAllFiles)
+    if (c.limits.of(file) != c.target.units[ir::index(file)]) out += fmt::format(" --limit {}={}", ir::name(file), c.limits.of(file));
+  for (const auto& [name, value] : c.knobs) out += fmt::format(" --knob {}={}", name, value);
+  return out;
+}
+
+void Findings::add(const DuelCase& c, const fuzz::Bout& bout) {
+  const std::vector<std::string> signatures = bout.signatures();
+  for (std::size_t k = 0; k < signatures.size(); ++k) {
+    // One bout may find the same thing at many places.
+    bool again = false;
+    for (std::size_t m = 0; m < k; ++m) again = again || signatures[m] == signatures[k];
+    if (again) continue;
+    Entry& entry = by_signature_[bout.allocator + " " + signatures[k]];
+    if (entry.count++ > 0) continue;
+    entry.signature = signatures[k];
+    entry.allocator = bout.allocator;
+    entry.message = bout.findings[k].message;
+    if (directory_.empty()) continue;
+    std::error_code error;
+    std::filesystem::create_directories(directory_, error);
+    if (error) throw BadInput(fmt::format("error: {}: {}", directory_, error.message()));
+    entry.path = (std::filesystem::path(directory_) /
+                  fmt::format("{}-{}-{:08x}.rir", bout.allocator, slug(entry.signature), hash_of(entry.signature) >> 32)).string();
+    save(entry.path, fmt::format("// {}: {}\n// regduel duel {} {}\nrir {}\n{}", entry.signature, entry.message,
+                                 replay_arguments(c, bout.allocator), entry.path, ir::kTextVersion, ir::print(c.program)));
+  }
+}
+
+std::string Findings::text() const {
+  std::string out;
+  for (const auto& [key, e] : by_signature_) {
+    out += fmt::format("finding: {} in {} (seen {} times)\n  {}\n", e.signature, e.allocator, e.count, e.message);
+    if (!e.path.empty()) out += fmt::format("  replay: see the head of {}\n", e.path);
+  }
+  return out;
+}
+
+nlohmann::ordered_json Findings::json() const {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& [key, e] : by_signature_)
+    list.push_back({{"signature", e.signature}, {"allocator", e.allocator}, {"count", e.count}, {"message", e.message}, {"reproducer", e.path}});
+  return list;
+}
+
+}  // namespace regduel::cli

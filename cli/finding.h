@@ -1,0 +1,48 @@
+// Findings on their way out: one a signature, each with a reproducer: an RIR file whose header is the command that replays it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "fuzz/duel_body.h"
+
+namespace regduel::cli {
+
+// One program under one set of limits.
+struct DuelCase {
+  ir::Function program;
+  ir::Target target;
+  ir::Limits limits;
+  fuzz::Knobs knobs;
+};
+
+class Findings {
+ public:
+  // directory: where reproducers go, made when the first one comes; "" = nowhere.
+  explicit Findings(std::string directory) : directory_(std::move(directory)) {}
+
+  // Throws BadInput where a reproducer can't be written.
+  void add(const DuelCase& c, const fuzz::Bout& bout);
+
+  struct Entry {
+    std::string signature, allocator, message, path;
+    std::uint64_t count = 0;
+  };
+  [[nodiscard]] const std::map<std::string, Entry>& by_signature() const { return by_signature_; }
+  [[nodiscard]] std::uint64_t distinct() const { return by_signature_.size(); }
+  [[nodiscard]] std::string text() const;  // one paragraph a finding; "" where there is none
+  [[nodiscard]] nlohmann::ordered_json json() const;
+
+ private:
+  std::string directory_;
+  std::map<std::string, Entry> by_signature_;  // key: allocator and signature
+};
+
+// The arguments that make `regduel duel FILE` repeat this case with this allocator.
+[[nodiscard]] std::string replay_arguments(const DuelCase& c, const std::string& allocator);
+
+}  // namespace regduel::cli

@@ -1,0 +1,81 @@
+#include "cli/input.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "ir/binary.h"
+#include "ir/io.h"
+#include "ir/ptx.h"
+#include "ir/text.h"
+
+namespace regduel::cli {
+namespace {
+
+// PTX begins with comments and then .version; RIR with "rir".
+bool looks_like_ptx(std::string_view path, std::string_view text) {
+  if (path.ends_with(".ptx")) return true;
+  if (path.ends_with(".rir")) return false;
+  const std::size_t directive = text.find(".version");
+  const std::size_t rir = text.find("rir ");
+  return directive != std::string_view::npos && (rir == std::string_view::npos || directive < rir);
+}
+
+}  // namespace
+
+std::vector<Program> load(const std::string& path) {
+  const auto text = ir::read_file(path);
+  if (!text) throw BadInput(fmt::format("error: {}", text.error()));
+  const std::string name = path == "-" ? "<stdin>" : path;
+  std::vector<Program> programs;
+  const std::span bytes(reinterpret_cast<const std::uint8_t*>(text->data()), text->size());
+  if (ir::looks_binary(bytes)) {
+    auto f = ir::decode(bytes);
+    if (!f) throw BadInput(fmt::format("{}: error: {}", name, f.error()));
+    programs.push_back({name, std::move(*f)});
+    return programs;
+  }
+  auto module = looks_like_ptx(path, *text) ? ir::parse_ptx(*text, name) : ir::parse(*text, name);
+  if (!module) throw BadInput(ir::to_string(module.error()));
+  for (ir::Function& f : module->functions) programs.push_back({name, std::move(f)});
+  return programs;
+}
+
+std::vector<Program> load_all(const std::vector<std::string>& paths) {
+  namespace fs = std::filesystem;
+  std::vector<Program> programs;
+  for (const std::string& path : paths) {
+    std::vector<std::string> files;
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+      for (fs::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+        const std::string extension = it->path().extension().string();
+        if (it->is_regular_file(error) && (extension == ".rir" || extension == ".ptx")) files.push_back(it->path().string());
+      }
+      if (error) throw BadInput(fmt::format("error: {}: {}", path, error.message()));
+      std::sort(files.begin(), files.end());
+      if (files.empty()) throw BadInput(fmt::format("error: {}: no .rir or .ptx file in this directory", path));
+    } else {
+      files.push_back(path);
+    }
+    for (const std::string& file : files)
+      for (Program& p : load(file)) programs.push_back(std::move(p));
+  }
+  return programs;
+}
+
+void require_phase(const std::vector<Program>& programs, ir::Phase phase) {
+  for (const Program& p : programs)
+    if (p.function.phase != phase)
+      throw BadInput(fmt::format("{}: error: @{} is {}", p.file, p.function.name,
+                                 phase == ir::Phase::Virtual ? "allocated already: expected a program over vregs"
+                                                             : "not allocated: expected \"allocated\" in its func line"));
+}
+
+void save(const std::string& path, std::string_view bytes) {
+  if (const auto written = ir::write_file(path, bytes); !written) throw BadInput(fmt::format("error: {}", written.error()));
+}
+
+}  // namespace regduel::cli

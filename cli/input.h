@@ -1,0 +1,26 @@
+// Programs from files: RIR text, RIR binary or PTX, told apart by their contents and name; "-" is standard input.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+#include "ir/target.h"
+
+namespace regduel::cli {
+
+struct Program {
+  std::string file;
+  ir::Function function;
+};
+
+// All functions of one file, in order. Throws BadInput.
+[[nodiscard]] std::vector<Program> load(const std::string& path);
+// The same for many files and directories; a directory stands for the .rir and .ptx files in it and below, sorted by path.
+[[nodiscard]] std::vector<Program> load_all(const std::vector<std::string>& paths);
+// Throws BadInput unless every one is in this phase.
+void require_phase(const std::vector<Program>& programs, ir::Phase phase);
+// Writes text or bytes to `path` ("-" = standard output). Throws BadInput.
+void save(const std::string& path, std::string_view bytes);
+
+}  // namespace regduel::cli

@@ -1,0 +1,99 @@
+#include "cli/options.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/command.h"
+#include "fuzz/allocators.h"
+#include "ir/check.h"
+#include "ir/io.h"
+
+namespace regduel::cli {
+
+void TargetOptions::add_to(CLI::App& command) {
+  command.add_option("--sm", sm, "Streaming multiprocessor to allocate for, e.g. 90 (default: what the program says)");
+  command.add_option("--target", target_file, "Target description in JSON (ir/FORMAT.md, \"Targets\"), instead of --sm");
+  command.add_option("--limit", limits, "Limit of one register class, CLASS=N, e.g. P=4 (R, P, B, UR, UP, UB, ACC); repeatable")->allow_extra_args(false);
+}
+
+ir::Target TargetOptions::resolve(ir::Function& f, const std::string& file) const {
+  ir::Target target;
+  if (!target_file.empty()) {
+    const auto json = ir::read_file(target_file);
+    if (!json) throw BadInput(fmt::format("error: {}", json.error()));
+    auto parsed = ir::parse_target(*json, target_file);
+    if (!parsed) throw BadInput(ir::to_string(parsed.error()));
+    target = std::move(*parsed);
+  } else {
+    const std::string name = sm != 0 ? fmt::format("sm_{}", sm) : f.target;
+    const ir::Target* found = ir::find_target(name);
+    if (found == nullptr) {
+      std::vector<std::string> names;
+      for (const ir::Target& t : ir::targets()) names.push_back(t.name);
+      const std::string where = sm != 0 ? "--sm" : fmt::format("{}: error: @{}", file, f.name);
+      throw BadInput(fmt::format("{}: no target {} (there are {}; others: --target FILE.json)", where, name, fmt::join(names, ", ")));
+    }
+    target = *found;
+  }
+  f.target = target.name;
+  if (const auto faults = ir::check(f, target, 1); !faults.empty())
+    throw BadInput(fmt::format("{}: error: @{}: {}", file, f.name, ir::to_string(f, faults[0])));
+  return target;
+}
+
+ir::Limits TargetOptions::limits_for(const ir::Target& t, int registers) const {
+  ir::Limits result = registers > 0 ? ir::Limits::of(t, registers) : ir::Limits::of(t);
+  for (const std::string& item : limits) {
+    const std::size_t equals = item.find('=');
+    const std::string key = item.substr(0, equals);
+    const auto cls = ir::class_from_name(key);
+    int value = -1;
+    if (equals != std::string::npos) {
+      const auto [end, error] = std::from_chars(item.data() + equals + 1, item.data() + item.size(), value);
+      if (error != std::errc() || end != item.data() + item.size()) value = -1;
+    }
+    if (!cls || value < 1 || value > ir::kMaxUnits)
+      throw BadInput(fmt::format("--limit {}: expected CLASS=N with CLASS one of R, Ralt, UR, URext, P, UP, ACC, B, UB and N from 1 to {}",
+                                 item, ir::kMaxUnits));
+    int& unit_limit = result.units[ir::index(ir::file_of(*cls))];
+    unit_limit = std::min(value, t.units[ir::index(ir::file_of(*cls))]);
+  }
+  return result;
+}
+
+std::vector<std::pair<std::string, std::string>> split_knobs(const std::vector<std::string>& knobs) {
+  std::vector<std::pair<std::string, std::string>> result;
+  for (const std::string& knob : knobs) {
+    const std::size_t equals = knob.find('=');
+    if (equals == std::string::npos || equals == 0) throw BadInput(fmt::format("--knob {}: expected NAME=VALUE", knob));
+    result.emplace_back(knob.substr(0, equals), knob.substr(equals + 1));
+  }
+  return result;
+}
+
+void check_registers(int registers) {
+  if (registers < 1 || registers > 255) throw BadInput(fmt::format("--regs: expected 1 to 255, found {}", registers));
+}
+
+const ir::Allocator& allocator_named(const std::string& name) {
+  const ir::Allocator* a = fuzz::find_allocator(name);
+  if (a == nullptr) throw BadInput(fmt::format("--with: no allocator \"{}\" (there are {})", name, fmt::join(fuzz::allocator_names(), ", ")));
+  return *a;
+}
+
+std::vector<std::string> split_list(const std::vector<std::string>& items) {
+  std::vector<std::string> result;
+  for (const std::string& item : items)
+    for (std::size_t at = 0; at <= item.size();) {
+      const std::size_t comma = std::min(item.find(',', at), item.size());
+      const std::string part = item.substr(at, comma - at);
+      if (!part.empty() && std::find(result.begin(), result.end(), part) == result.end()) result.push_back(part);
+      at = comma + 1;
+    }
+  return result;
+}
+
+}  // namespace regduel::cli

@@ -1,0 +1,39 @@
+// Options that several commands share: which target, which limits, which allocators, which knobs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "ir/allocator.h"
+#include "ir/program.h"
+#include "ir/target.h"
+
+namespace regduel::cli {
+
+struct TargetOptions {
+  int sm = 0;               // --sm, 0 = as the program says
+  std::string target_file;  // --target
+  std::vector<std::string> limits;  // --limit CLASS=N
+
+  void add_to(CLI::App& command);
+  // The target to use for `f`; f.target is changed to it. Throws BadInput where there is none or f does not suit it.
+  [[nodiscard]] ir::Target resolve(ir::Function& f, const std::string& file) const;
+  // The target's limits, with --limit applied and file R limited to `registers` where that is > 0. Throws BadInput.
+  [[nodiscard]] ir::Limits limits_for(const ir::Target& t, int registers) const;
+};
+
+// --knob NAME=V, split. Throws BadInput for one without '='.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> split_knobs(const std::vector<std::string>& knobs);
+
+// Throws BadInput unless 1 <= registers <= 255 (the largest register file).
+void check_registers(int registers);
+// An allocator by name. Throws BadInput with the names that exist.
+[[nodiscard]] const ir::Allocator& allocator_named(const std::string& name);
+// "a,b" and repeated options alike; order kept, duplicates dropped.
+[[nodiscard]] std::vector<std::string> split_list(const std::vector<std::string>& items);
+
+}  // namespace regduel::cli

@@ -1,0 +1,121 @@
+#include "cli/output.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "ir/text.h"
+
+namespace regduel::cli {
+
+void print_json(const nlohmann::ordered_json& document) {
+  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+Progress::Progress(std::string label, std::int64_t total)
+    : label_(std::move(label)), total_(total), is_terminal_(::isatty(STDERR_FILENO) == 1), start_(std::chrono::steady_clock::now()), last_(start_) {}
+
+Progress::~Progress() { done(); }
+
+void Progress::step(std::int64_t n, const std::string& extra) {
+  at_ += n;
+  if (!is_terminal_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_ < std::chrono::milliseconds(150)) return;
+  last_ = now;
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  const double rate = static_cast<double>(at_) / seconds;
+  std::string line = total_ > 0 ? fmt::format("{} {}/{} ({:.0f}/s, {:.0f} s left)", label_, at_, total_, rate,
+                                              static_cast<double>(total_ - at_) / std::max(rate, 0.001))
+                                : fmt::format("{} {} ({:.0f}/s)", label_, at_, rate);
+  if (!extra.empty()) line += "  " + extra;
+  fmt::print(stderr, "\r\033[K{}", line);
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+void Progress::done() {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+  shown_ = false;
+}
+
+Table::Table(std::vector<std::string> head, int left_columns) : left_(static_cast<std::size_t>(left_columns)) {
+  rows_.push_back(std::move(head));
+  rule();
+}
+
+void Table::row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+void Table::rule() { rows_.emplace_back(); }
+
+std::string Table::text() const {
+  std::vector<std::size_t> width;
+  for (const auto& row : rows_) {
+    width.resize(std::max(width.size(), row.size()), 0);
+    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+  }
+  std::size_t total = 0;
+  for (const std::size_t w : width) total += w + 2;
+  std::string out;
+  for (const auto& row : rows_) {
+    std::string line;
+    if (row.empty()) line = std::string(total > 2 ? total - 2 : 0, '-');
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (c > 0) line += "  ";
+      line += c < left_ ? fmt::format("{:<{}}", row[c], width[c]) : fmt::format("{:>{}}", row[c], width[c]);
+    }
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    out += line + '\n';
+  }
+  return out;
+}
+
+std::string pretty(const oracles::Finding& f, const ir::Function& after, const std::string& file) {
+  std::string place = fmt::format("{}: @{}", file, after.name);
+  const auto index_of = [&](ir::InstId id) {
+    for (std::size_t k = 0; id.is_valid() && k < after.insts.size(); ++k)
+      if (after.insts[k].id == id) return k;
+    return after.insts.size();
+  };
+  const std::size_t at = index_of(f.inst);
+  if (f.inst.is_valid()) place += fmt::format(": instruction {}", f.inst.value);
+  if (at < after.insts.size() && f.operand >= 0 && f.operand < after.insts[at].num_operands)
+    place += fmt::format(", operand {} ({})", f.operand, ir::print(after, after.operands_of(after.insts[at])[static_cast<std::size_t>(f.operand)]));
+  else if (f.operand >= 0)
+    place += fmt::format(", operand {}", f.operand);
+  std::string out = fmt::format("{}: error: {} [{}/{}]\n", place, f.message, f.judge, f.category);
+  if (at < after.insts.size()) {
+    std::size_t block = 0;
+    while (block + 1 < after.blocks.size() && after.blocks[block + 1].first_inst <= at) ++block;
+    const std::size_t first = std::max<std::size_t>(after.blocks[block].first_inst, at >= 3 ? at - 3 : 0);
+    const std::size_t last = std::min<std::size_t>(after.blocks[block].first_inst + after.blocks[block].num_insts, at + 2);
+    out += fmt::format("      block b{}\n", block);
+    for (std::size_t k = first; k < last; ++k) out += fmt::format("  {} {}\n", k == at ? "-->" : "   ", ir::print(after, after.insts[k]));
+  }
+  if (const std::size_t other = index_of(f.other); other < after.insts.size())
+    out += fmt::format("      see also: {}\n", ir::print(after, after.insts[other]));
+  return out;
+}
+
+nlohmann::ordered_json to_json(const oracles::Finding& f, const ir::Function& after) {
+  nlohmann::ordered_json j = {{"judge", f.judge}, {"category", f.category}, {"signature", oracles::signature(f, after)}, {"instruction", nullptr},
+                              {"operand", nullptr}, {"other_instruction", nullptr}, {"message", f.message}};
+  if (f.inst.is_valid()) j["instruction"] = f.inst.value;
+  if (f.operand >= 0) j["operand"] = f.operand;
+  if (f.other.is_valid()) j["other_instruction"] = f.other.value;
+  return j;
+}
+
+nlohmann::ordered_json to_json(const oracles::Report& r, const ir::Function& after) {
+  nlohmann::ordered_json judges = nlohmann::ordered_json::array();
+  for (const oracles::JudgeResult& result : r.results) {
+    nlohmann::ordered_json findings = nlohmann::ordered_json::array();
+    for (const oracles::Finding& f : result.findings) findings.push_back(to_json(f, after));
+    judges.push_back({{"judge", result.judge}, {"verdict", oracles::name(result.verdict)}, {"reason", result.reason}, {"findings", findings}});
+  }
+  return judges;
+}
+
+}  // namespace regduel::cli

@@ -1,0 +1,54 @@
+// What the commands show: JSON documents, a progress line on a terminal, aligned tables, findings as a compiler shows errors.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "ir/program.h"
+#include "oracles/report.h"
+
+namespace regduel::cli {
+
+// One document on standard output; keys stay in the order given.
+void print_json(const nlohmann::ordered_json& document);
+
+// A line on stderr that is rewritten a few times a second, only where stderr is a terminal.
+class Progress {
+ public:
+  // total 0 = unknown
+  Progress(std::string label, std::int64_t total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void step(std::int64_t n = 1, const std::string& extra = "");
+  void done();  // clears the line
+
+ private:
+  std::string label_;
+  std::int64_t total_, at_ = 0;
+  bool shown_ = false, is_terminal_;
+  std::chrono::steady_clock::time_point start_, last_;
+};
+
+// Columns are aligned: the first `left_columns` to the left, the others to the right.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> head, int left_columns = 1);
+  void row(std::vector<std::string> cells);
+  void rule();  // a line between rows
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;  // an empty row is a rule
+  std::size_t left_;
+};
+
+// A finding with the instructions around it: file, place, what is wrong, the program text with a mark.
+[[nodiscard]] std::string pretty(const oracles::Finding& f, const ir::Function& after, const std::string& file);
+[[nodiscard]] nlohmann::ordered_json to_json(const oracles::Finding& f, const ir::Function& after);
+[[nodiscard]] nlohmann::ordered_json to_json(const oracles::Report& r, const ir::Function& after);
+
+}  // namespace regduel::cli

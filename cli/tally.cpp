@@ -1,0 +1,81 @@
+#include "cli/tally.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/output.h"
+
+namespace regduel::cli {
+namespace {
+
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? "-" : fmt::format("{:.1f}%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+}  // namespace
+
+Tally::Tally(std::span<const ir::Allocator* const> duelists) {
+  for (const ir::Allocator* a : duelists) rows_.push_back({.allocator = std::string(a->name())});
+}
+
+void Tally::add(const DuelCase& c, const fuzz::Duel& d) {
+  ++cases_;
+  sizes_.push_back(static_cast<std::uint32_t>(c.program.insts.size()));
+  bool all_pass = true;
+  std::int64_t fewest = INT64_MAX;
+  for (const fuzz::Bout& b : d.bouts) {
+    all_pass = all_pass && b.verdict == oracles::Verdict::Pass;
+    fewest = std::min(fewest, b.measures.weighted_spill_bytes);
+  }
+  for (std::size_t k = 0; k < d.bouts.size(); ++k) {
+    const fuzz::Bout& b = d.bouts[k];
+    Row& row = rows_[k];
+    row.seconds += b.seconds;
+    switch (b.verdict) {
+      case oracles::Verdict::Pass: ++row.pass; break;
+      case oracles::Verdict::Fail: ++row.fail; break;
+      case oracles::Verdict::Inconclusive: ++row.inconclusive; break;
+      case oracles::Verdict::Skipped: ++row.impossible; break;
+    }
+    if (!b.program) continue;
+    if (b.measures.spill_store_bytes + b.measures.spill_load_bytes > 0) ++row.spilling;
+    if (!all_pass) continue;
+    row.registers += b.measures.registers[0];
+    row.max_live += b.measures.max_live[0];
+    row.store_bytes += b.measures.spill_store_bytes;
+    row.load_bytes += b.measures.spill_load_bytes;
+    row.weighted_bytes += b.measures.weighted_spill_bytes;
+    if (b.measures.weighted_spill_bytes == fewest) ++row.best;
+    else ++row.worst;
+  }
+}
+
+std::string Tally::text() const {
+  if (cases_ == 0) return "";
+  std::vector<std::uint32_t> sizes = sizes_;
+  std::sort(sizes.begin(), sizes.end());
+  const auto large = static_cast<std::uint64_t>(sizes.end() - std::lower_bound(sizes.begin(), sizes.end(), 1000u));
+  std::string out = fmt::format("{} duels; instructions: median {}, {} of 1000 or more, largest {}\n", cases_, sizes[sizes.size() / 2],
+                                percent(large, cases_), sizes.back());
+  Table table({"allocator", "pass", "fail", "inconclusive", "impossible", "spilling", "registers", "MaxLive", "store bytes", "load bytes",
+               "least spill", "seconds"});
+  for (const Row& r : rows_)
+    table.row({r.allocator, fmt::format("{}", r.pass), fmt::format("{}", r.fail), fmt::format("{}", r.inconclusive),
+               percent(r.impossible, cases_), percent(r.spilling, cases_ - r.impossible), fmt::format("{}", r.registers),
+               fmt::format("{}", r.max_live), fmt::format("{}", r.store_bytes), fmt::format("{}", r.load_bytes),
+               percent(r.best, r.best + r.worst), fmt::format("{:.2f}", r.seconds)});
+  return out + table.text();
+}
+
+nlohmann::ordered_json Tally::json() const {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Row& r : rows_)
+    list.push_back({{"allocator", r.allocator}, {"pass", r.pass}, {"fail", r.fail}, {"inconclusive", r.inconclusive},
+                    {"impossible", r.impossible}, {"spilling", r.spilling}, {"registers", r.registers}, {"max_live", r.max_live},
+                    {"spill_store_bytes", r.store_bytes}, {"spill_load_bytes", r.load_bytes}, {"weighted_spill_bytes", r.weighted_bytes},
+                    {"least_spill", r.best}, {"seconds", r.seconds}});
+  return {{"duels", cases_}, {"allocators", list}};
+}
+
+}  // namespace regduel::cli

@@ -1,0 +1,37 @@
+// The sum of many duels: how the allocators compare, and the shares that say what kind of programs these were.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/finding.h"
+
+namespace regduel::cli {
+
+class Tally {
+ public:
+  explicit Tally(std::span<const ir::Allocator* const> duelists);
+  void add(const DuelCase& c, const fuzz::Duel& d);
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] nlohmann::ordered_json json() const;
+  [[nodiscard]] std::uint64_t cases() const { return cases_; }
+
+ private:
+  struct Row {
+    std::string allocator;
+    std::uint64_t pass = 0, fail = 0, inconclusive = 0, impossible = 0;
+    std::uint64_t spilling = 0;         // allocations that move at least one byte
+    std::uint64_t best = 0, worst = 0;  // cases in which this one spilled fewest / not fewest weighted bytes, all having passed
+    std::int64_t registers = 0, max_live = 0;  // sums over passed cases, file R
+    std::int64_t store_bytes = 0, load_bytes = 0, weighted_bytes = 0;
+    double seconds = 0;
+  };
+  std::vector<Row> rows_;
+  std::uint64_t cases_ = 0;
+  std::vector<std::uint32_t> sizes_;  // instructions of each program
+};
+
+}  // namespace regduel::cli

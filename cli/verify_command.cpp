@@ -1,0 +1,93 @@
+// regduel verify: one program before and after any allocator whatever; every judge looks at it.
+
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "ir/check.h"
+#include "oracles/report.h"
+
+namespace regduel::cli {
+namespace {
+
+struct Options {
+  std::string before, after;
+  std::vector<std::string> judges;
+  std::string format = "pretty";
+  int regs = 255;
+  TargetOptions target;
+  bool json = false;
+};
+
+int verify(const Options& o) {
+  check_registers(o.regs);
+  const std::vector<std::string> names = split_list(o.judges);
+  for (const std::string& name : names)
+    if (oracles::find_judge(name) == nullptr) {
+      std::vector<std::string_view> known;
+      for (const oracles::Judge* j : oracles::judges()) known.push_back(j->name());
+      throw BadInput(fmt::format("--judge: no judge \"{}\" (there are {})", name, fmt::join(known, ", ")));
+    }
+  if (o.before == "-" && o.after == "-") throw BadInput("only one of the two programs can come from standard input");
+  std::vector<Program> before = load(o.before);
+  std::vector<Program> after = load(o.after);
+  require_phase(before, ir::Phase::Virtual);
+  require_phase(after, ir::Phase::Allocated);
+  std::map<std::string, const Program*> allocated;
+  for (const Program& p : after)
+    if (!allocated.emplace(p.function.name, &p).second) throw BadInput(fmt::format("{}: error: @{} is there twice", p.file, p.function.name));
+  if (before.size() != after.size())
+    throw BadInput(fmt::format("{}: error: {} functions, but {} has {}", o.after, after.size(), o.before, before.size()));
+
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  bool failed = false;
+  for (Program& p : before) {
+    const auto found = allocated.find(p.function.name);
+    if (found == allocated.end()) throw BadInput(fmt::format("{}: error: there is no @{}", o.after, p.function.name));
+    const ir::Function& post = found->second->function;
+    const ir::Target target = o.target.resolve(p.function, p.file);
+    const oracles::Case c{p.function, post, target, o.target.limits_for(target, o.regs), nullptr};
+    const oracles::Report report = oracles::judge(c, names);
+    failed = failed || report.verdict() == oracles::Verdict::Fail;
+    list.push_back({{"function", p.function.name}, {"verdict", oracles::name(report.verdict())}, {"judges", to_json(report, post)}});
+    if (o.json || o.format == "json") continue;
+    for (const oracles::JudgeResult& r : report.results)
+      for (const oracles::Finding& f : r.findings) fmt::print("{}", pretty(f, post, found->second->file));
+    std::string line = fmt::format("@{}: {}", p.function.name, oracles::name(report.verdict()));
+    std::string separator = " (";
+    for (const oracles::JudgeResult& r : report.results) {
+      line += fmt::format("{}{} {}", separator, r.judge, oracles::name(r.verdict));
+      if (!r.findings.empty()) line += fmt::format(" x{}", r.findings.size());
+      if (!r.reason.empty()) line += fmt::format(": {}", r.reason);
+      separator = ", ";
+    }
+    fmt::print("{})\n", line);
+  }
+  if (o.json || o.format == "json") print_json({{"command", "verify"}, {"before", o.before}, {"after", o.after}, {"results", list}});
+  return failed ? kExitFinding : 0;
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& app, Action& chosen) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("verify", "Judge an allocation, whoever made it");
+  command->add_option("before", o->before, "The program over vregs")->required();
+  command->add_option("after", o->after, "The allocated program")->required();
+  std::string judges;
+  for (const oracles::Judge* j : oracles::judges()) judges += fmt::format("{}{} ({})", judges.empty() ? "" : "; ", j->name(), j->what_it_proves());
+  command->add_option("--judge", o->judges, "Judges to ask, comma-separated (default all): " + judges)->allow_extra_args(false);
+  command->add_option("--format", o->format, "pretty or json")->check(CLI::IsMember({"pretty", "json"}))->capture_default_str();
+  command->add_option("--regs", o->regs, "Limit of the general register file that must have been kept")->capture_default_str();
+  o->target.add_to(*command);
+  command->add_flag("--json", o->json, "The same as --format json");
+  command->footer("Exit status 1: a judge objects. Example:  regduel verify a.rir b.rir");
+  command->callback([o, &chosen] { chosen = [o] { return verify(*o); }; });
+}
+
+}  // namespace regduel::cli

@@ -1,0 +1,51 @@
+// One duel: a program, a target, limits; every duelist allocates, every judge looks at every result.
+//
+// The same body serves `regduel duel`, `regduel fuzz`, the libFuzzer target, its smoke test and the properties.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/allocator.h"
+#include "oracles/quality.h"
+#include "oracles/report.h"
+
+namespace regduel::fuzz {
+
+using Knobs = std::vector<std::pair<std::string, std::string>>;
+
+// What came of one duelist.
+struct Bout {
+  std::string allocator;
+  // pass, fail (see findings), inconclusive, or skipped: impossible at this limit, as the judge has proved.
+  oracles::Verdict verdict = oracles::Verdict::Skipped;
+  std::string reason;                       // for inconclusive and skipped
+  std::optional<ir::Function> program;      // the allocated program, where there is one
+  oracles::Measures measures;               // recomputed from the program
+  std::vector<oracles::Finding> findings;   // of all judges, of completeness, and of the harness itself
+  double seconds = 0;                       // of the allocation alone
+
+  // One a finding; a finding without a program (a crash, an unjustified failure) has a signature too.
+  [[nodiscard]] std::vector<std::string> signatures() const;
+};
+
+struct Duel {
+  std::vector<Bout> bouts;  // in the order of the duelists
+
+  // fail if any bout failed, else inconclusive if any is, else pass if any is, else skipped.
+  [[nodiscard]] oracles::Verdict verdict() const;
+};
+
+// Requires: `program` well-formed for `target`, over vregs. Each duelist gets those of the knobs that it knows.
+// Never throws for what an allocator does: an internal error of one is a finding ("harness/internal-error"), so are an
+// ill-formed result ("harness/ill-formed") and a knob that it refuses ("harness/bad-knob").
+[[nodiscard]] Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
+                        std::span<const ir::Allocator* const> duelists, const Knobs& knobs = {});
+
+// All duelists, in the order of the tables.
+[[nodiscard]] std::span<const ir::Allocator* const> all_duelists();
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,414 @@
+// See mutator.h. A mutation edits without looking at the rules; ir::check decides afterwards. That keeps them short, and
+// finds what a cautious edit would never make.
+#include "fuzz/mutator.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "fuzz/edit.h"
+#include "fuzz/generator.h"
+#include "fuzz/standard_mix.h"
+#include "ir/check.h"
+#include "ir/random.h"
+
+namespace regduel::fuzz {
+namespace {
+
+using ir::Operand;
+using ir::Role;
+using ir::VRegId;
+
+constexpr std::array<std::string_view, kNumMutations> kNames = {
+    "regenerate",    "delete_inst",  "duplicate_inst",  "insert_inst",  "move_inst",    "rewire_operand", "swap_operands", "change_class",
+    "change_width",  "change_alignment", "toggle_guard", "toggle_early", "toggle_in_out", "tie",           "fix",           "keep_alive",
+    "retarget",      "split_block",  "toggle_flag",     "change_limit", "change_target", "drop_unused_vregs"};
+
+std::uint32_t u32(std::size_t n) { return static_cast<std::uint32_t>(n); }
+
+class Editor {
+ public:
+  Editor(EditProgram& p, const ir::Target& target, Random& random) : p_(p), target_(target), random_(random) {}
+
+  bool apply(Mutation m) {
+    switch (m) {
+      case Mutation::DeleteInst: return delete_inst();
+      case Mutation::DuplicateInst: return duplicate_inst();
+      case Mutation::InsertInst: return insert_inst();
+      case Mutation::MoveInst: return move_inst();
+      case Mutation::RewireOperand: return rewire_operand();
+      case Mutation::SwapOperands: return swap_operands();
+      case Mutation::ChangeClass: return change_class();
+      case Mutation::ChangeWidth: return change_width();
+      case Mutation::ChangeAlignment: return change_alignment();
+      case Mutation::ToggleGuard: return toggle_guard();
+      case Mutation::ToggleEarly: return toggle_early();
+      case Mutation::ToggleInOut: return toggle_in_out();
+      case Mutation::Tie: return tie();
+      case Mutation::Fix: return fix();
+      case Mutation::KeepAlive: return keep_alive();
+      case Mutation::Retarget: return retarget();
+      case Mutation::SplitBlock: return split_block();
+      case Mutation::ToggleFlag: return toggle_flag();
+      case Mutation::DropUnusedVRegs: return drop_unused_vregs();
+      case Mutation::Regenerate:
+      case Mutation::ChangeLimit:
+      case Mutation::ChangeTarget: return false;  // not of the program alone
+    }
+    return false;
+  }
+
+ private:
+  EditBlock& any_block() { return p_.blocks[random_.below(u32(p_.blocks.size()))]; }
+  EditInst& any_inst() {
+    EditBlock& b = any_block();
+    return b.insts[random_.below(u32(b.insts.size()))];
+  }
+  // An operand for which `wanted` holds, of some instruction; null where a few tries find none.
+  template <class Wanted>
+  std::pair<EditInst*, std::size_t> any_operand(Wanted wanted) {
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      EditInst& i = any_inst();
+      if (i.ops.empty()) continue;
+      const std::size_t k = random_.below(u32(i.ops.size()));
+      if (wanted(i, i.ops[k])) return {&i, k};
+    }
+    return {nullptr, 0};
+  }
+  VRegId any_vreg() { return VRegId(random_.below(u32(p_.header.vregs.size()))); }
+  // A vreg for which `wanted` holds; invalid where a few tries find none.
+  template <class Wanted>
+  VRegId any_vreg(Wanted wanted) {
+    for (int attempt = 0; attempt < 16 && !p_.header.vregs.empty(); ++attempt)
+      if (const VRegId v = any_vreg(); wanted(p_.header.vreg(v))) return v;
+    return {};
+  }
+  void insert(EditBlock& b, std::size_t at, EditInst i) { b.insts.insert(b.insts.begin() + static_cast<std::ptrdiff_t>(at), std::move(i)); }
+  static bool is_movable(const EditInst& i) { return !i.inst.is_terminator() && !i.inst.is_phi(); }
+  // A place among the instructions behind the phis and before the terminator.
+  std::size_t any_place(const EditBlock& b) {
+    std::size_t first = 0;
+    while (b.insts[first].inst.is_phi()) ++first;
+    return first + random_.below(u32(b.insts.size() - first));
+  }
+
+  bool delete_inst() {
+    EditBlock& b = any_block();
+    const std::size_t k = random_.below(u32(b.insts.size()));
+    if (b.insts[k].inst.is_terminator()) return false;
+    b.insts.erase(b.insts.begin() + static_cast<std::ptrdiff_t>(k));
+    return true;
+  }
+  bool duplicate_inst() {
+    EditBlock& b = any_block();
+    const std::size_t k = random_.below(u32(b.insts.size()));
+    if (!is_movable(b.insts[k])) return false;
+    EditInst copy = b.insts[k];
+    copy.inst.id = p_.next_id();
+    EditBlock& to = any_block();
+    const std::size_t at = any_place(to);
+    insert(to, at, std::move(copy));
+    return true;
+  }
+  bool insert_inst() {
+    if (p_.header.vregs.empty()) return false;
+    EditInst i;
+    i.inst.op = ir::Op::Named;
+    i.inst.id = p_.next_id();
+    i.inst.mnemonic = p_.header.symbols.intern("mutant");
+    const auto defs = random_.below(3), uses = random_.below(4);
+    for (std::uint32_t k = 0; k < defs; ++k) i.ops.push_back(Operand::of_vreg(Role::Def, any_vreg()));
+    for (std::uint32_t k = 0; k < uses; ++k) i.ops.push_back(Operand::of_vreg(Role::Use, any_vreg()));
+    if (random_.chance(30)) i.inst.flags |= ir::kMemWrite;
+    EditBlock& b = any_block();
+    const std::size_t at = any_place(b);
+    insert(b, at, std::move(i));
+    return true;
+  }
+  bool move_inst() {
+    EditBlock& b = any_block();
+    const std::size_t k = random_.below(u32(b.insts.size()));
+    if (!is_movable(b.insts[k])) return false;
+    EditInst moved = std::move(b.insts[k]);
+    b.insts.erase(b.insts.begin() + static_cast<std::ptrdiff_t>(k));
+    EditBlock& to = random_.chance(50) ? b : any_block();
+    const std::size_t at = any_place(to);
+    const bool stays = &to == &b && at == k;
+    insert(to, at, std::move(moved));
+    return !stays;
+  }
+  bool rewire_operand() {
+    const auto [i, k] = any_operand([](const EditInst&, const Operand& o) { return o.is_vreg(); });
+    if (!i) return false;
+    const ir::VReg old = p_.header.vreg(i->ops[k].vreg());
+    const VRegId v = any_vreg([&](const ir::VReg& r) { return r.file() == old.file() && r.width == old.width; });
+    if (!v.is_valid() || v == i->ops[k].vreg()) return false;
+    i->ops[k].value = v.value;
+    return true;
+  }
+  bool swap_operands() {
+    EditInst& i = any_inst();
+    if (i.ops.size() < 2) return false;
+    const std::size_t a = random_.below(u32(i.ops.size())), b = random_.below(u32(i.ops.size()));
+    if (a == b || i.ops[a].role != i.ops[b].role || i.ops[a] == i.ops[b]) return false;
+    std::swap(i.ops[a], i.ops[b]);
+    return true;
+  }
+  bool change_class() {
+    if (p_.header.vregs.empty()) return false;
+    ir::VReg& v = p_.header.vregs[any_vreg().index()];
+    const auto next = static_cast<ir::RegClass>(random_.below(ir::kNumClasses));
+    if (next == v.cls) return false;
+    v.cls = next;
+    return true;
+  }
+  bool change_width() {
+    if (p_.header.vregs.empty()) return false;
+    ir::VReg& v = p_.header.vregs[any_vreg().index()];
+    constexpr std::array<std::uint16_t, 7> kWidths = {8, 16, 32, 64, 96, 128, 256};
+    const std::uint16_t width = kWidths[random_.below(7)];
+    if (width == v.width) return false;
+    v.width = width;
+    v.align_log2 = static_cast<std::uint8_t>(ir::natural_align_log2(width));
+    return true;
+  }
+  bool change_alignment() {
+    if (p_.header.vregs.empty()) return false;
+    ir::VReg& v = p_.header.vregs[any_vreg().index()];
+    const auto next = static_cast<std::uint8_t>(random_.below(4));
+    if (next == v.align_log2) return false;
+    v.align_log2 = next;
+    return true;
+  }
+  bool toggle_guard() {
+    EditInst& i = any_inst();
+    const auto at = std::find_if(i.ops.begin(), i.ops.end(), [](const Operand& o) { return o.role == Role::Guard; });
+    if (at != i.ops.end()) {
+      i.ops.erase(at);
+      return true;
+    }
+    const VRegId p = any_vreg([](const ir::VReg& r) { return ir::is_predicate(r.file()); });
+    if (!p.is_valid() || !is_movable(i)) return false;
+    const auto place = std::find_if(i.ops.begin(), i.ops.end(), [](const Operand& o) { return o.role == Role::Clobber; });
+    Operand guard = Operand::of_vreg(Role::Guard, p);
+    if (random_.chance(50)) guard.flags |= ir::kNegated;
+    i.inst.flags = static_cast<std::uint16_t>(i.inst.flags & ~ir::kRematerialisable);
+    i.ops.insert(place, guard);
+    return true;
+  }
+  bool toggle_early() {
+    const auto [i, k] = any_operand([](const EditInst&, const Operand& o) { return o.role == Role::Def; });
+    if (!i) return false;
+    i->ops[k].flags ^= ir::kEarlyClobber;
+    return true;
+  }
+  bool toggle_in_out() {
+    const auto [i, k] = any_operand([](const EditInst& e, const Operand& o) { return o.writes() && e.inst.op == ir::Op::Named; });
+    if (!i) return false;
+    Operand& o = i->ops[k];
+    o.role = o.role == Role::Def ? Role::DefUse : Role::Def;
+    o.flags = 0;
+    o.tied = ir::kNotTied;
+    i->inst.flags = static_cast<std::uint16_t>(i->inst.flags & ~ir::kRematerialisable);
+    return true;
+  }
+  bool tie() {
+    const auto [i, k] = any_operand([](const EditInst& e, const Operand& o) { return o.role == Role::Def && !e.inst.is_phi(); });
+    if (!i) return false;
+    Operand& o = i->ops[k];
+    if (o.is_tied()) {
+      o.tied = ir::kNotTied;
+      return true;
+    }
+    const ir::VReg& v = p_.header.vreg(o.vreg());
+    for (std::size_t m = 0; m < i->ops.size(); ++m) {
+      const Operand& use = i->ops[m];
+      if (use.role != Role::Use || !use.is_vreg() || p_.header.vreg(use.vreg()).width != v.width) continue;
+      o.tied = static_cast<std::uint16_t>(m);
+      i->inst.flags = static_cast<std::uint16_t>(i->inst.flags & ~ir::kRematerialisable);
+      return true;
+    }
+    return false;
+  }
+  bool fix() {
+    const auto [i, k] = any_operand([](const EditInst& e, const Operand& o) { return o.is_vreg() && !e.inst.is_phi(); });
+    if (!i) return false;
+    Operand& o = i->ops[k];
+    if (o.fixed().is_valid()) {
+      o.set_fixed({});
+      return true;
+    }
+    const ir::VReg& root = p_.header.vreg(p_.header.root(o.vreg()));
+    const int places = std::min(16, target_.units[ir::index(root.file())]) / root.alignment();
+    if (places < 1) return false;
+    const auto first = random_.below(static_cast<std::uint32_t>(places)) * static_cast<std::uint32_t>(root.alignment());
+    o.set_fixed({root.file(), static_cast<std::uint8_t>(root.units()), static_cast<std::uint16_t>(first)});
+    return true;
+  }
+  bool keep_alive() {
+    if (p_.header.vregs.empty()) return false;
+    EditInst i;
+    i.inst.op = ir::Op::Named;
+    i.inst.id = p_.next_id();
+    i.inst.mnemonic = p_.header.symbols.intern("keep");
+    i.inst.flags = ir::kMemWrite;
+    const int uses = random_.between(1, 3);
+    for (int k = 0; k < uses; ++k) i.ops.push_back(Operand::of_vreg(Role::Use, any_vreg()));
+    EditBlock& b = any_block();
+    insert(b, b.insts.size() - 1, std::move(i));
+    return true;
+  }
+  // Phis of the old and the new successor are brought into line: an operand taken away, or one added.
+  bool retarget() {
+    const std::size_t from = random_.below(u32(p_.blocks.size()));
+    EditInst& last = p_.blocks[from].insts.back();
+    if (last.targets.empty()) return false;
+    const std::size_t k = random_.below(u32(last.targets.size()));
+    const ir::BlockId old = last.targets[k], next = ir::BlockId(random_.below(u32(p_.blocks.size())));
+    if (old == next) return false;
+    const bool was_there = std::find(last.targets.begin(), last.targets.end(), next) != last.targets.end();
+    last.targets[k] = next;
+    const bool still_there = std::find(last.targets.begin(), last.targets.end(), old) != last.targets.end();
+    if (!still_there)
+      for (EditInst& i : p_.blocks[old.index()].insts) {
+        if (!i.inst.is_phi()) break;
+        const auto at = std::find(i.targets.begin(), i.targets.end(), ir::BlockId(from));
+        i.ops.erase(i.ops.begin() + 1 + (at - i.targets.begin()));
+        i.targets.erase(at);
+      }
+    if (!was_there)
+      for (EditInst& i : p_.blocks[next.index()].insts) {
+        if (!i.inst.is_phi()) break;
+        Operand use = i.ops[0];
+        use.role = Role::Use;
+        i.ops.push_back(use);
+        i.targets.push_back(ir::BlockId(from));
+      }
+    return true;
+  }
+  bool split_block() {
+    if (p_.blocks.size() >= 4096) return false;
+    const std::size_t at = random_.below(u32(p_.blocks.size()));
+    const std::size_t cut = any_place(p_.blocks[at]);
+    const ir::BlockId lower(p_.blocks.size()), upper(at);
+    EditBlock tail;
+    tail.attributes = p_.blocks[at].attributes;
+    tail.attributes.name = {};
+    auto& insts = p_.blocks[at].insts;
+    tail.insts.assign(std::make_move_iterator(insts.begin() + static_cast<std::ptrdiff_t>(cut)), std::make_move_iterator(insts.end()));
+    insts.resize(cut);
+    EditInst branch;
+    branch.inst.op = ir::Op::Bra;
+    branch.targets = {lower};
+    std::vector<ir::BlockId> successors = tail.insts.back().targets;
+    p_.blocks.push_back(std::move(tail));
+    branch.inst.id = p_.next_id();
+    p_.blocks[at].insts.push_back(std::move(branch));
+    // The edges now leave from the lower half.
+    std::sort(successors.begin(), successors.end());
+    successors.erase(std::unique(successors.begin(), successors.end()), successors.end());
+    for (const ir::BlockId s : successors)
+      for (EditInst& i : p_.blocks[s.index()].insts) {
+        if (!i.inst.is_phi()) break;
+        std::replace(i.targets.begin(), i.targets.end(), upper, lower);
+      }
+    return true;
+  }
+  bool toggle_flag() {
+    EditInst& i = any_inst();
+    constexpr std::array<std::uint16_t, 7> kFlags = {ir::kMemRead, ir::kMemWrite, ir::kReadOnly, ir::kBarrier, ir::kRematerialisable,
+                                                     ir::kCommutative, ir::kConvergent};
+    i.inst.flags ^= kFlags[random_.below(7)];
+    return true;
+  }
+  bool drop_unused_vregs() {
+    std::vector<char> used(p_.header.vregs.size(), 0);
+    for (const EditBlock& b : p_.blocks)
+      for (const EditInst& i : b.insts)
+        for (const Operand& o : i.ops)
+          if (o.is_vreg()) used[o.vreg().index()] = 1;
+    for (std::size_t v = used.size(); v-- > 0;) {
+      const ir::VReg& reg = p_.header.vregs[v];
+      if (used[v] && reg.alias.is_valid()) used[reg.alias.index()] = 1;
+    }
+    std::vector<std::uint32_t> to(used.size(), 0);
+    std::vector<ir::VReg> kept;
+    for (std::size_t v = 0; v < used.size(); ++v) {
+      to[v] = u32(kept.size());
+      if (used[v]) kept.push_back(p_.header.vregs[v]);
+    }
+    if (kept.size() == used.size()) return false;
+    for (ir::VReg& v : kept) {
+      if (v.alias.is_valid()) v.alias = VRegId(to[v.alias.index()]);
+      if (v.hint.is_valid()) v.hint = used[v.hint.index()] ? VRegId(to[v.hint.index()]) : VRegId();
+    }
+    p_.header.vregs = std::move(kept);
+    for (EditBlock& b : p_.blocks)
+      for (EditInst& i : b.insts)
+        for (Operand& o : i.ops)
+          if (o.is_vreg()) o.value = to[o.value];
+    return true;
+  }
+
+  EditProgram& p_;
+  const ir::Target& target_;
+  Random& random_;
+};
+
+bool change_limit(FuzzInput& input, Random& random) {
+  const std::size_t k = random.chance(60) ? ir::index(ir::RegFile::R) : random.below(ir::kNumFiles);
+  const int units = input.target->units[k];
+  if (units == 0) return false;
+  int& limit = input.limits.units[k];
+  const int old = limit;
+  const auto r = random.below(100);
+  if (r < 40) limit += random.chance(60) ? -1 : 1;
+  else if (r < 60) limit = demand_bound(input.program, *input.target)[k];
+  else limit = random.between(1, units);
+  limit = std::clamp(limit, 1, units);
+  return limit != old;
+}
+
+bool change_target(FuzzInput& input, Random& random) {
+  const auto targets = ir::targets();
+  const ir::Target& next = targets[random.below(u32(targets.size()))];
+  if (next.name == input.target->name || !ir::check(input.program, next, 1).empty()) return false;
+  input.target = &next;
+  input.program.target = next.name;
+  for (std::size_t k = 0; k < input.limits.units.size(); ++k)
+    input.limits.units[k] = next.units[k] == 0 ? 0 : std::clamp(input.limits.units[k] == 0 ? next.units[k] : input.limits.units[k], 1, next.units[k]);
+  return true;
+}
+
+}  // namespace
+
+std::string_view name(Mutation m) { return kNames[static_cast<std::size_t>(m)]; }
+
+bool apply(Mutation m, FuzzInput& input, std::uint64_t seed) {
+  Random random(hash_combine(seed, static_cast<std::uint64_t>(m)));
+  if (m == Mutation::Regenerate) {
+    input = derive_input(random.next());
+    return true;
+  }
+  if (m == Mutation::ChangeLimit) return change_limit(input, random);
+  if (m == Mutation::ChangeTarget) return change_target(input, random);
+  EditProgram edited(input.program);
+  if (!Editor(edited, *input.target, random).apply(m)) return false;
+  ir::Function program = edited.build();
+  if (!ir::check(program, *input.target, 1).empty()) return false;
+  input.program = std::move(program);
+  return true;
+}
+
+void mutate(FuzzInput& input, std::uint64_t seed) {
+  Random random(seed);
+  const int wanted = random.between(1, 3);
+  int done = 0;
+  for (int attempt = 0; attempt < 12 && done < wanted; ++attempt) {
+    auto m = static_cast<Mutation>(random.below(kNumMutations));
+    if (m == Mutation::Regenerate && !random.chance(15)) m = Mutation::DeleteInst;  // most of the work is on what is there
+    done += apply(m, input, random.next()) ? 1 : 0;
+  }
+}
+
+}  // namespace regduel::fuzz

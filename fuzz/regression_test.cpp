@@ -1,0 +1,40 @@
+// Every case of corpus/regression/, fought again: no case may have a finding.
+#include <algorithm>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "fuzz/case_file.h"
+#include "fuzz/duel_target.h"
+#include "ir/io.h"
+
+namespace regduel::fuzz {
+namespace {
+
+std::vector<std::string> case_files() {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(REGDUEL_SOURCE_DIR "/corpus/regression"))
+    if (entry.path().extension() == ".rir") files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TEST(Regression, EveryCasePasses) {
+  for (const std::string& path : case_files()) {
+    SCOPED_TRACE(path);
+    const auto text = ir::read_file(path);
+    ASSERT_TRUE(text.has_value()) << text.error();
+    auto c = parse_case(*text, path);
+    ASSERT_TRUE(c.has_value()) << ir::to_string(c.error());
+    FuzzInput input;
+    input.program = std::move(c->program);
+    input.target = c->target;
+    input.limits = c->limits;
+    input.knobs = c->knobs;
+    const auto report = find_in(input);
+    EXPECT_FALSE(report.has_value()) << *report;
+  }
+}
+
+}  // namespace
+}  // namespace regduel::fuzz

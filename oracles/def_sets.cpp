@@ -1,0 +1,120 @@
+// Hash-consed Patricia tries. See def_sets.h for the source; tested by def_sets_test.cpp.
+
+#include "oracles/def_sets.h"
+
+#include <bit>
+#include <utility>
+
+#include "ir/random.h"
+
+namespace regduel::oracles {
+namespace {
+
+constexpr std::size_t kMemoSize = 1u << 12;
+
+std::uint64_t hash_of(std::uint32_t key, std::uint32_t mask, std::uint32_t left, std::uint32_t right) {
+  return mix64((static_cast<std::uint64_t>(key) << 32 | mask) ^ mix64(static_cast<std::uint64_t>(left) << 32 | right));
+}
+
+// The bits of `key` above the branching bit `mask`.
+std::uint32_t prefix(std::uint32_t key, std::uint32_t mask) { return key & ~(mask | (mask - 1)); }
+
+}  // namespace
+
+DefSets::DefSets() : nodes_(1, Node{0, 0, 0, 0}), table_(1u << 10, 0), memo_(kMemoSize) {}
+
+SetId DefSets::intern(const Node& n) {
+  if (nodes_.size() * 2 > table_.size()) grow();
+  const std::size_t limit = table_.size() - 1;
+  for (std::size_t at = hash_of(n.key, n.mask, n.left, n.right) & limit;; at = (at + 1) & limit) {
+    if (table_[at] == 0) {
+      table_[at] = static_cast<SetId>(nodes_.size());
+      nodes_.push_back(n);
+      return table_[at];
+    }
+    if (nodes_[table_[at]] == n) return table_[at];
+  }
+}
+
+void DefSets::grow() {
+  std::vector<SetId> larger(table_.size() * 2, 0);
+  const std::size_t limit = larger.size() - 1;
+  for (SetId id = 1; id < nodes_.size(); ++id) {
+    const Node& n = nodes_[id];
+    std::size_t at = hash_of(n.key, n.mask, n.left, n.right) & limit;
+    while (larger[at] != 0) at = (at + 1) & limit;
+    larger[at] = id;
+  }
+  table_ = std::move(larger);
+}
+
+SetId DefSets::single(std::uint32_t element) {
+  const std::uint64_t bits = 1ull << (element & 63);
+  return intern({element >> 6, 0, static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)});
+}
+
+SetId DefSets::join(SetId a, std::uint32_t key_a, SetId b, std::uint32_t key_b) {
+  const std::uint32_t mask = std::bit_floor(key_a ^ key_b);
+  const bool a_right = (key_a & mask) != 0;
+  return intern({prefix(key_a, mask), mask, a_right ? b : a, a_right ? a : b});
+}
+
+SetId DefSets::unite(SetId a, SetId b) {
+  if (a == b || b == kEmptySet) return a;
+  if (a == kEmptySet) return b;
+  if (a > b) std::swap(a, b);
+  Memo& memo = memo_[mix64(static_cast<std::uint64_t>(a) << 32 | b) & (kMemoSize - 1)];
+  if (memo.a == a && memo.b == b) return memo.result;
+  const Node x = nodes_[a], y = nodes_[b];
+  SetId result = 0;
+  if (x.mask == 0 && y.mask == 0) {
+    result = x.key == y.key ? intern({x.key, 0, x.left | y.left, x.right | y.right}) : join(a, x.key, b, y.key);
+  } else if (x.mask == y.mask && x.key == y.key) {
+    const SetId left = unite(x.left, y.left);
+    result = intern({x.key, x.mask, left, unite(x.right, y.right)});
+  } else if (x.mask > y.mask && prefix(y.key, x.mask) == x.key) {
+    result = (y.key & x.mask) == 0 ? intern({x.key, x.mask, unite(x.left, b), x.right})
+                                   : intern({x.key, x.mask, x.left, unite(x.right, b)});
+  } else if (y.mask > x.mask && prefix(x.key, y.mask) == y.key) {
+    result = (x.key & y.mask) == 0 ? intern({y.key, y.mask, unite(y.left, a), y.right})
+                                   : intern({y.key, y.mask, y.left, unite(y.right, a)});
+  } else {
+    result = join(a, x.key, b, y.key);
+  }
+  memo = {a, b, result};
+  return result;
+}
+
+bool DefSets::contains(SetId set, std::uint32_t element) const {
+  const std::uint32_t key = element >> 6;
+  while (set != kEmptySet) {
+    const Node& n = nodes_[set];
+    if (n.mask == 0) {
+      const std::uint64_t bits = static_cast<std::uint64_t>(n.right) << 32 | n.left;
+      return n.key == key && (bits >> (element & 63) & 1) != 0;
+    }
+    if (prefix(key, n.mask) != n.key) return false;
+    set = (key & n.mask) == 0 ? n.left : n.right;
+  }
+  return false;
+}
+
+std::vector<std::uint32_t> DefSets::elements(SetId set) const {
+  std::vector<std::uint32_t> result;
+  std::vector<SetId> stack;
+  if (set != kEmptySet) stack.push_back(set);
+  while (!stack.empty()) {
+    const Node& n = nodes_[stack.back()];
+    stack.pop_back();
+    if (n.mask != 0) {
+      stack.push_back(n.right);
+      stack.push_back(n.left);
+      continue;
+    }
+    for (std::uint64_t bits = static_cast<std::uint64_t>(n.right) << 32 | n.left; bits != 0; bits &= bits - 1)
+      result.push_back(n.key * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
+  }
+  return result;
+}
+
+}  // namespace regduel::oracles

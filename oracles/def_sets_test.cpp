@@ -1,0 +1,48 @@
+// Hash-consed sets against std::set, and the cost of a growing chain.
+
+#include "oracles/def_sets.h"
+
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ir/random.h"
+
+namespace regduel::oracles {
+namespace {
+
+using ::testing::ElementsAreArray;
+
+TEST(DefSetsTest, EqualSetsHaveOneNumber) {
+  DefSets sets;
+  const SetId a = sets.single(7), b = sets.single(1000), c = sets.single(70000);
+  EXPECT_EQ(sets.unite(sets.unite(a, b), c), sets.unite(a, sets.unite(c, b)));
+  EXPECT_EQ(sets.unite(a, kEmptySet), a);
+  EXPECT_NE(sets.unite(a, b), a);
+}
+
+TEST(DefSetsTest, AgreesWithStdSet) {
+  Random random(11);
+  for (int round = 0; round < 200; ++round) {
+    DefSets sets;
+    std::vector<std::pair<SetId, std::set<std::uint32_t>>> pool = {{kEmptySet, {}}};
+    const std::uint32_t range = round % 2 == 0 ? 100 : 3'000'000'000u;
+    for (int step = 0; step < 60; ++step) {
+      const std::uint32_t e = random.below(range);
+      auto [id, model] = pool[random.below(static_cast<std::uint32_t>(pool.size()))];
+      const auto& [other, other_model] = pool[random.below(static_cast<std::uint32_t>(pool.size()))];
+      id = sets.unite(sets.unite(id, sets.single(e)), other);
+      model.insert(e);
+      model.insert(other_model.begin(), other_model.end());
+      EXPECT_THAT(sets.elements(id), ElementsAreArray(model));
+      EXPECT_TRUE(sets.contains(id, e));
+      EXPECT_EQ(sets.contains(id, e + 1), model.contains(e + 1));
+      for (const auto& [known, known_model] : pool) EXPECT_EQ(known == id, known_model == model);
+      pool.emplace_back(id, model);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace regduel::oracles

@@ -1,0 +1,450 @@
+// Decodes a pair of programs for the execution judge.
+//
+// Where an operand of an original instruction is read or written after allocation is what the *hardware* would touch: a fixed
+// operand is in its fixed register, whatever the program after says, and a tied pair is in the register of the def. So a broken
+// constraint shows as a wrong value and not only as a broken rule.
+
+#include "oracles/execution_plan.h"
+#include "oracles/preserved.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "ir/random.h"
+
+namespace regduel::oracles {
+namespace {
+
+using ir::BlockId;
+using ir::FileBytes;
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Operand;
+using ir::PReg;
+using ir::Role;
+
+constexpr std::uint32_t kFileBytes = ir::kMaxUnits * 4;
+
+std::uint64_t hash_string(std::string_view s) {
+  std::uint64_t h = 0xCBF29CE484222325ull;
+  for (const char c : s) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001B3ull;
+  return mix64(h ^ s.size());
+}
+
+// Thrown nowhere: the first reason wins, and decoding goes on to its end with harmless places.
+class Planner {
+ public:
+  explicit Planner(const Case& c) : case_(c), before_(c.before), after_(c.after) {}
+
+  std::expected<Plan, std::string> run() {
+    if (after_.blocks.size() < before_.blocks.size()) return std::unexpected("the program after has lost blocks");
+    lay_out();
+    for (std::size_t k = 0; k < before_.insts.size(); ++k)
+      index_of_.emplace(before_.insts[k].id.value, static_cast<std::uint32_t>(k));
+    for (std::size_t b = 0; b < after_.blocks.size() && reason_.empty(); ++b) block(BlockId(b));
+    for (std::size_t b = 0; b < before_.blocks.size() && reason_.empty(); ++b) edges(BlockId(b));
+    if (!reason_.empty()) return std::unexpected(reason_);
+    lay_out_memory();
+    for (const PReg r : preserved_units(case_)) plan_.callee_saved.push_back(place_of_bytes(whole_bytes(r)));
+    return std::move(plan_);
+  }
+
+ private:
+  void unreadable(std::string why) {
+    if (reason_.empty()) reason_ = std::move(why);
+  }
+  void unreadable(const Inst& i, std::string_view why) { unreadable(fmt::format("#{}: {}", i.id.value, why)); }
+
+  // --- places -----------------------------------------------------------------------------------------------------
+  void lay_out() {
+    root_cell_.assign(before_.vregs.size(), 0);
+    std::uint32_t at = 0;
+    for (std::size_t v = 0; v < before_.vregs.size(); ++v) {
+      if (before_.vregs[v].alias.is_valid()) continue;
+      root_cell_[v] = at;
+      at += static_cast<std::uint32_t>(before_.vregs[v].bytes());
+    }
+    // Of each file, as many cells as some operand reaches.
+    ir::PerFile<std::uint32_t> reach = {};
+    const auto extend = [&](PReg r) {
+      if (r.is_valid() && static_cast<int>(r.file) < ir::kNumFiles && r.end() <= ir::kMaxUnits)
+        reach[index(r.file)] = std::max(reach[index(r.file)], static_cast<std::uint32_t>(r.end()) * 4);
+    };
+    for (const Operand& op : after_.operands)
+      if (op.is_preg()) extend(op.preg());
+    for (const Operand& op : before_.operands) extend(op.is_preg() ? op.preg() : op.fixed());
+    for (const ir::VReg& v : before_.vregs) extend(v.fixed);
+    for (const PReg r : preserved_units(case_)) extend(r);
+    for (std::size_t f = 0; f < files_begin_.size(); ++f) {
+      files_begin_[f] = at;
+      at += reach[f];
+    }
+    memory_begin_ = at;
+    plan_.num_cells = memory_begin_;
+    for (std::size_t v = 0; v < before_.vregs.size(); ++v) {
+      const ir::VReg& reg = before_.vregs[v];
+      if ((reg.flags & ir::kVRegArchitectural) != 0 && reg.fixed.is_valid())
+        plan_.architectural.emplace_back(Place{root_cell_[v], static_cast<std::uint32_t>(reg.bytes())}, place_of_bytes(whole_bytes(reg.fixed)));
+    }
+  }
+
+  [[nodiscard]] Place before_place(const Operand& op) const {
+    const ir::Storage s = before_.storage(op);
+    return {root_cell_[s.root.index()] + s.offset, s.size};
+  }
+  static FileBytes whole_bytes(PReg r) {
+    const auto unit = static_cast<std::uint32_t>(unit_bytes(r.file));
+    return {r.file, r.first * unit, static_cast<std::uint32_t>(r.end()) * unit};
+  }
+  [[nodiscard]] Place place_of_bytes(const FileBytes& b) const {
+    return {files_begin_[index(b.file)] + b.begin, b.end - b.begin};
+  }
+  // Where the operand itself says it is.
+  Place own_place(const Inst& i, const Operand& op) {
+    if (!op.is_preg() || static_cast<int>(op.preg().file) >= ir::kNumFiles) {
+      unreadable(i, "an operand is in no register");
+      return {};
+    }
+    const FileBytes b = Function::file_bytes(op);
+    if (b.end > kFileBytes || b.begin >= b.end) {
+      unreadable(i, "a register outside every file");
+      return {};
+    }
+    return place_of_bytes(b);
+  }
+  // Where an operand of `want` would be if its root's home were `home`.
+  [[nodiscard]] Place placed_at(const Operand& want, PReg home) const {
+    const ir::Storage s = before_.storage(want);
+    FileBytes b = whole_bytes(home);
+    if (s.offset != 0 || s.size != before_.vreg(s.root).bytes()) {
+      b.begin += s.offset;
+      b.end = b.begin + s.size;
+    }
+    return place_of_bytes(b);
+  }
+
+  // The place that the hardware uses for operand k of an original instruction.
+  Place hardware_place(const Inst& i, std::span<const Operand> want, std::span<const Operand> have, std::size_t k,
+                       bool any_tied) {
+    std::size_t def = want[k].is_tied() ? k : want.size();
+    std::size_t use = want[k].is_tied() ? want[k].tied : k;
+    if (any_tied && want[k].role == Role::Use)
+      for (std::size_t d = 0; d < want.size() && want[d].writes(); ++d)
+        if (want[d].is_tied() && want[d].tied == k) def = d;
+    if (def == want.size()) {
+      const PReg fixed = before_.fixed_of(want[k]);
+      return fixed.is_valid() ? placed_at(want[k], fixed) : own_place(i, have[k]);
+    }
+    PReg fixed = before_.fixed_of(want[def]);
+    if (!fixed.is_valid() && use < want.size()) fixed = before_.fixed_of(want[use]);
+    return fixed.is_valid() ? placed_at(want[k], fixed) : own_place(i, have[def]);
+  }
+
+  // The bytes of the frame are numbered once all that are touched are known.
+  struct Access {
+    std::uint32_t operand;  // in plan_.operands
+    bool is_written;        // the pair's written place (before), else its read one (after)
+    std::uint64_t address;  // space in the top bit
+    std::uint32_t size;
+  };
+  void lay_out_memory() {
+    std::vector<std::uint64_t> bytes;
+    for (const Access& a : accesses_)
+      for (std::uint32_t k = 0; k < a.size; ++k) bytes.push_back(a.address + k);
+    std::sort(bytes.begin(), bytes.end());
+    bytes.erase(std::unique(bytes.begin(), bytes.end()), bytes.end());
+    for (const Access& a : accesses_) {
+      const auto at = std::lower_bound(bytes.begin(), bytes.end(), a.address) - bytes.begin();
+      StepOperand& op = plan_.operands[a.operand];
+      (a.is_written ? op.before : op.after) = {memory_begin_ + static_cast<std::uint32_t>(at), a.size};
+    }
+    plan_.num_cells += bytes.size();
+  }
+
+  // --- steps ------------------------------------------------------------------------------------------------------
+  Step& begin_step(StepKind kind, const Inst& i) {
+    Step s;
+    s.kind = kind;
+    s.inst = i.id;
+    s.op = i.op;
+    s.first_operand = static_cast<std::uint32_t>(plan_.operands.size());
+    plan_.steps.push_back(s);
+    return plan_.steps.back();
+  }
+  StepOperand& add_operand() {
+    ++plan_.steps.back().num_operands;
+    return plan_.operands.emplace_back();
+  }
+  void describe(Step& s, const Inst& original) {
+    s.op = original.op;
+    s.flags = original.flags;
+    s.op_hash = hash_combine(static_cast<std::uint64_t>(original.op) + 1, hash_string(before_.mnemonic(original)));
+  }
+  [[nodiscard]] std::uint64_t constant_hash(const Operand& op) const {
+    if (op.kind == ir::OperandKind::Symbol) return hash_string(before_.symbols[op.symbol()]);
+    return hash_combine(static_cast<std::uint64_t>(op.kind) + 1, static_cast<std::uint64_t>(op.imm()));
+  }
+
+  void block(BlockId b) {
+    const auto begin = static_cast<std::uint32_t>(plan_.steps.size());
+    std::size_t next = 0, end = 0;
+    if (b.index() < before_.blocks.size()) {
+      next = before_.block(b).first_inst;
+      end = next + before_.block(b).num_insts;
+    }
+    for (const Inst& i : after_.insts_of(b)) {
+      if (i.is_inserted()) {
+        inserted(i);
+        continue;
+      }
+      if (next == end || before_.insts[next].id != i.id) {
+        unreadable(fmt::format("block b{} does not hold its original instructions in order", b.value));
+        return;
+      }
+      original(before_.insts[next++], i);
+    }
+    if (next != end) unreadable(fmt::format("block b{} does not hold all its original instructions", b.value));
+    plan_.blocks.push_back({begin, static_cast<std::uint32_t>(plan_.steps.size())});
+  }
+
+  void original(const Inst& b, const Inst& a) {
+    if (b.is_phi()) return;  // on the edges
+    if (b.is_copy()) {
+      begin_step(StepKind::Move, b);
+      move_operands(before_, b, true);
+      if (!a.is_deleted()) after_move(a);
+      return;
+    }
+    if (a.is_deleted()) {
+      describe(begin_step(StepKind::Compute, b), b);
+      for (const Operand& want : before_.operands_of(b)) {
+        StepOperand& op = add_operand();
+        op.role = want.role;
+        op.is_negated_before = want.is_negated();
+        op.is_register = want.is_vreg();
+        if (want.is_vreg()) op.before = before_place(want);
+        else op.constant = constant_hash(want);
+      }
+      return;
+    }
+    describe(begin_step(StepKind::Both, a), b);
+    both_operands(b, a);
+  }
+
+  // The operands of an original instruction, or of a remat of it (which has no part in the program before).
+  void both_operands(const Inst& b, const Inst& a) {
+    const auto want = before_.operands_of(b), have = after_.operands_of(a);
+    if (want.size() != have.size()) return unreadable(a, "the number of operands has changed");
+    const bool any_tied = std::any_of(want.begin(), want.end(), [](const Operand& op) { return op.is_tied(); });
+    for (std::size_t k = 0; k < want.size() && reason_.empty(); ++k) {
+      if (want[k].role != have[k].role) return unreadable(a, "the role of an operand has changed");
+      StepOperand& op = add_operand();
+      op.role = want[k].role;
+      op.number = static_cast<std::uint16_t>(k);
+      op.is_negated_before = want[k].is_negated();
+      op.is_negated_after = have[k].is_negated();
+      op.is_early = want[k].is_early_clobber();
+      if (want[k].role == Role::Clobber) {
+        op.after = own_place(a, want[k]);
+        continue;
+      }
+      op.is_register = want[k].is_vreg();
+      if (!op.is_register) {
+        op.constant = constant_hash(want[k]);
+        continue;
+      }
+      const Place there = hardware_place(a, want, have, k, any_tied);
+      op.after = there;
+      op.before = before_place(want[k]);
+      if (there.size < op.before.size) unreadable(a, "an operand is narrower than before");
+    }
+  }
+
+  // A copy, spill or refill: one operand a pair, `before` the place written and `after` the place read.
+  void move_operands(const Function& f, const Inst& i, bool is_before) {
+    const auto ops = f.operands_of(i);
+    const auto place = [&](const Operand& op) { return is_before ? before_place(op) : own_place(i, op); };
+    std::size_t defs = 0;
+    while (defs < ops.size() && ops[defs].writes()) ++defs;
+    if (ops.size() < 2 * defs) return unreadable(i, "a copy without uses");
+    for (std::size_t k = 0; k < defs && reason_.empty(); ++k) {
+      if (!ops[defs + k].is_register()) return unreadable(i, "a copy of something that is no register");
+      const Place to = place(ops[k]), from = place(ops[defs + k]);
+      StepOperand& op = add_operand();
+      op.before = to;
+      op.after = from;
+    }
+    guard(i, ops, is_before);
+  }
+
+  void guard(const Inst& i, std::span<const Operand> ops, bool is_before) {
+    for (const Operand& op : ops) {
+      if (op.role != Role::Guard) continue;
+      const Place at = is_before ? before_place(op) : own_place(i, op);
+      Step& s = plan_.steps.back();
+      s.has_guard = true;
+      s.is_guard_negated = op.is_negated();
+      s.guard = at;
+    }
+  }
+
+  void memory_operand(const Inst& i, const Operand& reg, const Operand& slot, bool is_spill) {
+    if (!slot.is_slot() || slot.slot().index() >= after_.slots.size()) return unreadable(i, "no such slot");
+    const Place at = own_place(i, reg);
+    StepOperand& op = add_operand();
+    (is_spill ? op.after : op.before) = at;
+    const ir::Slot& s = after_.slots[slot.slot().index()];
+    const std::uint64_t space = s.space == ir::MemSpace::Local ? 0 : 1ull << 63;
+    accesses_.push_back({static_cast<std::uint32_t>(plan_.operands.size() - 1), is_spill,
+                         space + static_cast<std::uint64_t>(s.offset) + slot.extra, at.size});
+  }
+
+  void after_move(const Inst& a) {
+    begin_step(StepKind::Move, a);
+    if (a.op == Op::Copy) return move_operands(after_, a, false);
+    const auto ops = after_.operands_of(a);
+    if ((a.op != Op::Spill && a.op != Op::Refill) || ops.size() < 2) return unreadable(a, "a copy has become something else");
+    memory_operand(a, ops[0], ops[1], a.op == Op::Spill);
+    guard(a, ops, false);
+  }
+
+  void inserted(const Inst& i) {
+    const auto ops = after_.operands_of(i);
+    switch (i.op) {
+      case Op::Copy:
+      case Op::Spill:
+      case Op::Refill: after_move(i); return;
+      case Op::P2R: pack_step(StepKind::P2R, i, ops); return;
+      case Op::R2P: pack_step(StepKind::R2P, i, ops); return;
+      case Op::BitSpill: pack_step(StepKind::BitSpill, i, ops); return;
+      case Op::BitRefill: pack_step(StepKind::BitRefill, i, ops); return;
+      case Op::Bra: return;
+      case Op::Remat: {
+        const auto it = index_of_.find(i.ref.value);
+        if (it == index_of_.end()) return unreadable(i, "a remat of nothing");
+        describe(begin_step(StepKind::Compute, i), before_.insts[it->second]);
+        both_operands(before_.insts[it->second], i);
+        // It belongs to the program after alone, and a compute step works on `before`.
+        const Step& s = plan_.steps.back();
+        for (std::uint32_t k = 0; k < s.num_operands; ++k) {
+          StepOperand& op = plan_.operands[s.first_operand + k];
+          op.before = {op.after.begin, op.role == Role::Def ? op.after.size : op.before.size};
+          op.after = {};
+          op.is_negated_before = op.is_negated_after;
+        }
+        return;
+      }
+      default: unreadable(i, "an inserted instruction of a kind that is not inserted");
+    }
+  }
+
+  // Operand 0 = the pack; then one operand for each predicate, with its bit.
+  void pack_step(StepKind kind, const Inst& i, std::span<const Operand> ops) {
+    begin_step(kind, i);
+    const bool to_pack = kind == StepKind::P2R || kind == StepKind::BitSpill;
+    const bool numbered = kind == StepKind::P2R || kind == StepKind::R2P;
+    Place pack;
+    for (const Operand& op : ops)
+      if (op.is_preg() && (to_pack ? op.role == Role::DefUse : op.role == Role::Use)) pack = own_place(i, op);
+    std::uint64_t bit = 0;
+    for (const Operand& op : ops)
+      if (op.kind == ir::OperandKind::Imm) bit = static_cast<std::uint64_t>(op.imm());
+    add_operand().before = pack;
+    for (const Operand& op : ops) {
+      if (!op.is_preg() || op.role != (to_pack ? Role::Use : Role::Def)) continue;
+      const Place at = own_place(i, op);
+      const std::uint64_t k = numbered ? op.preg().first : bit;
+      if (k > 31 || pack.size < 4) return unreadable(i, "a pack has 32 bits");
+      StepOperand& predicate = add_operand();
+      predicate.before = at;
+      predicate.bit = static_cast<std::uint8_t>(k);
+      predicate.is_negated_before = op.is_negated();
+    }
+    guard(i, ops, false);
+  }
+
+  // --- edges ------------------------------------------------------------------------------------------------------
+  void edges(BlockId from) {
+    const auto begin = static_cast<std::uint32_t>(plan_.edges.size());
+    const auto want = before_.successors(from), have = after_.successors(from);
+    if (want.size() != have.size()) return unreadable(fmt::format("block b{} has other successors than before", from.value));
+    for (std::size_t k = 0; k < want.size(); ++k) {
+      Edge e;
+      e.to = want[k];
+      e.first_path = static_cast<std::uint32_t>(plan_.path.size());
+      BlockId at = have[k], last = from;
+      while (at.index() >= before_.blocks.size()) {
+        plan_.path.push_back(at);
+        last = at;
+        const auto succ = after_.successors(at);
+        if (succ.size() != 1 || ++e.num_path > after_.blocks.size() - before_.blocks.size()) {
+          e.is_followed = false;
+          break;
+        }
+        at = succ[0];
+      }
+      if (at != want[k]) e.is_followed = false;
+      phi_moves(e, from, last);
+      plan_.edges.push_back(e);
+    }
+    plan_.edges_of.push_back({begin, static_cast<std::uint32_t>(plan_.edges.size())});
+  }
+
+  void phi_moves(Edge& e, BlockId from, BlockId last) {
+    const auto insts = before_.insts_of(e.to);
+    // Phis of one block mostly name their predecessors in one order: look first where the one before had it.
+    std::ptrdiff_t hint = 0;
+    const auto position = [&hint](std::span<const BlockId> incoming, BlockId of) {
+      if (static_cast<std::size_t>(hint) < incoming.size() && incoming[static_cast<std::size_t>(hint)] == of) return incoming.begin() + hint;
+      const auto it = std::find(incoming.begin(), incoming.end(), of);
+      if (it != incoming.end()) hint = it - incoming.begin();
+      return it;
+    };
+    e.before_move = static_cast<std::uint32_t>(plan_.steps.size());
+    begin_step(StepKind::Move, insts[0]);
+    for (const Inst& i : insts) {
+      if (!i.is_phi()) break;
+      const auto incoming = before_.targets_of(i);
+      const auto it = position(incoming, from);
+      if (it == incoming.end()) continue;
+      const auto ops = before_.operands_of(i);
+      StepOperand& op = add_operand();
+      op.before = before_place(ops[0]);
+      op.after = before_place(ops[static_cast<std::size_t>(it - incoming.begin()) + 1]);
+    }
+    e.after_move = static_cast<std::uint32_t>(plan_.steps.size());
+    begin_step(StepKind::Move, insts[0]);
+    for (const Inst& i : after_.insts_of(e.to)) {
+      if (!i.is_phi() || i.is_deleted() || i.is_inserted()) continue;
+      const auto incoming = after_.targets_of(i);
+      auto it = position(incoming, last);
+      if (it == incoming.end()) it = position(incoming, from);
+      const auto ops = after_.operands_of(i);
+      if (it == incoming.end() || ops.size() != incoming.size() + 1) return unreadable(i, "a phi without a use for a predecessor");
+      const Place to = own_place(i, ops[0]), value = own_place(i, ops[static_cast<std::size_t>(it - incoming.begin()) + 1]);
+      StepOperand& op = add_operand();
+      op.before = to;
+      op.after = value;
+    }
+  }
+
+  const Case& case_;
+  const Function& before_;
+  const Function& after_;
+  Plan plan_;
+  std::string reason_;
+  std::vector<std::uint32_t> root_cell_;
+  ir::PerFile<std::uint32_t> files_begin_ = {};
+  std::uint32_t memory_begin_ = 0;
+  std::unordered_map<std::uint32_t, std::uint32_t> index_of_;  // id -> index among the instructions before
+  std::vector<Access> accesses_;
+};
+
+}  // namespace
+
+std::expected<Plan, std::string> make_plan(const Case& c) { return Planner(c).run(); }
+
+}  // namespace regduel::oracles

@@ -1,0 +1,228 @@
+// Which operands differ. Why they do is in memcheck_explain.cpp. See memcheck.h for the rule and its source; tested by memcheck_test.cpp.
+
+#include "oracles/memcheck_compare.h"
+#include "oracles/preserved.h"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+namespace regduel::oracles {
+namespace {
+
+// The guard of an instruction as an index into the function's operands.
+std::optional<std::size_t> guard_of(const ir::Function& f, const ir::Inst& i) {
+  const auto ops = f.operands_of(i);
+  for (std::size_t k = 0; k < ops.size(); ++k)
+    if (ops[k].role == ir::Role::Guard && ops[k].is_register()) return i.first_operand + k;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Comparison::Comparison(const Case& c, Definitions& defs)
+    : c_(c), defs_(defs), before_graph_(c.before, defs), after_graph_(c.after, defs, preserved_units(c)),
+      before_(before_graph_, defs, sets_), after_(after_graph_, defs, sets_), before_walk_(before_), after_walk_(after_) {}
+
+MemcheckDetails Comparison::run() {
+  validate_remats();
+  std::size_t next_ret = 0;
+  const auto rets = after_graph_.ret_reads();
+  std::vector<RetRead> in_order(rets.begin(), rets.end());
+  std::sort(in_order.begin(), in_order.end(),
+            [](const RetRead& a, const RetRead& b) { return std::tuple(a.inst, a.unit) < std::tuple(b.inst, b.unit); });
+  for (std::uint32_t i = 0; i < c_.after.insts.size(); ++i) {
+    const ir::Inst& inst = c_.after.insts[i];
+    const std::size_t known = details_.mismatches.size();
+    const int known_old = details_.mismatch_on_old;
+    if (!inst.is_inserted() && !inst.is_deleted() && after_graph_.is_reachable(i)) {
+      const std::uint32_t source = defs_.index_of(inst.id);
+      if (source != kNone && before_graph_.is_reachable(source)) check_instruction(source, i);
+    }
+    for (; next_ret < in_order.size() && in_order[next_ret].inst == i; ++next_ret) check_saved(in_order[next_ret]);
+    if (details_.mismatches.size() == known) continue;
+    ++details_.total_mismatch;
+    const bool all_old = std::all_of(details_.mismatches.begin() + static_cast<std::ptrdiff_t>(known), details_.mismatches.end(),
+                                     [](const OperandMismatch& m) { return m.code == MemcheckCode::None; });
+    details_.mismatch_on_old = known_old + (all_old ? 1 : 0);
+  }
+  return std::move(details_);
+}
+
+// A remat that is not what it repeats becomes a definition of its own, and then others whose operands it feeds may be wrong too.
+void Comparison::validate_remats() {
+  std::vector<std::uint32_t> trusted;
+  for (std::uint32_t i = 0; i < c_.after.insts.size(); ++i)
+    if (c_.after.insts[i].op == ir::Op::Remat && after_graph_.is_reachable(i)) trusted.push_back(i);
+  for (bool changed = true; changed;) {
+    std::vector<std::uint32_t> wrong;
+    std::erase_if(trusted, [&](std::uint32_t i) {
+      if (is_valid_remat(i)) return false;
+      wrong.push_back(i);
+      return true;
+    });
+    changed = !wrong.empty();
+    for (const std::uint32_t i : wrong) {
+      Leaf leaf;
+      leaf.kind = LeafKind::Foreign;
+      leaf.inst = c_.after.insts[i].id;
+      leaf.operand = 0;
+      after_.distrust(i, defs_.add(leaf));
+    }
+  }
+}
+
+bool Comparison::is_valid_remat(std::uint32_t index) {
+  const ir::Inst& repeat = c_.after.insts[index];
+  const std::uint32_t source = defs_.index_of(repeat.ref);
+  if (source == kNone || !before_graph_.is_reachable(source)) return false;
+  const ir::Inst& old = c_.before.insts[source];
+  if (!old.has(ir::kRematerialisable) || old.has(ir::kMemWrite) || old.has(ir::kBarrier)) return false;
+  if (old.has(ir::kMemRead) && !old.has(ir::kReadOnly)) return false;
+  const auto old_ops = c_.before.operands_of(old), new_ops = c_.after.operands_of(repeat);
+  if (old_ops.size() != new_ops.size()) return false;
+  for (std::size_t k = 0; k < old_ops.size(); ++k) {
+    const ir::Operand &a = old_ops[k], &b = new_ops[k];
+    if (a.role != b.role || a.is_register() != b.is_register() || (!a.is_register() && a.kind != b.kind)) return false;
+    if (a.role == ir::Role::Guard || a.role == ir::Role::DefUse || a.role == ir::Role::Clobber) return false;
+    if (a.kind == ir::OperandKind::Imm && a.imm() != b.imm()) return false;
+    if (a.kind == ir::OperandKind::Symbol && c_.before.symbols[a.symbol()] != c_.after.symbols[b.symbol()]) return false;
+    if (!a.is_register() || a.role != ir::Role::Use) continue;
+    if (a.is_negated() != b.is_negated()) return false;
+    if (check_operand(old.first_operand + k, repeat.first_operand + k, {}, {}) == Outcome::Differs) return false;
+  }
+  return true;
+}
+
+void Comparison::check_instruction(std::uint32_t before_index, std::uint32_t after_index) {
+  const ir::Inst &old = c_.before.insts[before_index], &now = c_.after.insts[after_index];
+  const auto old_guard = guard_of(c_.before, old), new_guard = guard_of(c_.after, now);
+  const auto one = [&](std::size_t before_operand, std::size_t after_operand, bool is_guard) {
+    if (!before_graph_.is_read(before_operand) || !after_graph_.is_read(after_operand)) return;
+    Assumption before_assumed, after_assumed;
+    // Only a guarded program asks, and only where its sets differ: see compare_byte.
+    if (!is_guard && old_guard && new_guard && !is_equal(before_operand, after_operand)) {
+      before_assumed = before_walk_.assumption_of(*old_guard);
+      after_assumed = after_walk_.assumption_of(*new_guard);
+    }
+    const Outcome outcome = check_operand(before_operand, after_operand, before_assumed, after_assumed);
+    if (outcome == Outcome::Same) return;
+    OperandMismatch m;
+    if (outcome == Outcome::Differs) m = explain();
+    m.inst = now.id;
+    m.operand = static_cast<int>(after_operand - now.first_operand);
+    std::vector<ByteRef> from_before, from_after;
+    for (int i = 0; i < before_graph_.read_bytes(before_operand); ++i) from_before.push_back(before_graph_.read_byte(before_operand, i));
+    for (int i = 0; i < after_graph_.read_bytes(after_operand); ++i)
+      if (i < before_graph_.read_bytes(before_operand)) from_after.push_back(after_graph_.read_byte(after_operand, i));
+    list_producers(m, from_before, from_after);
+    details_.mismatches.push_back(std::move(m));
+  };
+  const auto old_ops = c_.before.operands_of(old), new_ops = c_.after.operands_of(now);
+  if (!old.is_copy() && !old.is_phi()) {
+    for (std::size_t k = 0; k < std::min(old_ops.size(), new_ops.size()); ++k)
+      if (old_ops[k].role == new_ops[k].role && old_ops[k].role != ir::Role::Guard && old_ops[k].is_register() && new_ops[k].is_register())
+        one(old.first_operand + k, now.first_operand + k, false);
+  }
+  if (old_guard && new_guard) one(*old_guard, *new_guard, true);
+}
+
+bool Comparison::is_equal(std::size_t before_operand, std::size_t after_operand) {
+  const int bytes = std::min(before_graph_.read_bytes(before_operand), after_graph_.read_bytes(after_operand));
+  const bool words = before_graph_.read_is_aligned(before_operand) && after_graph_.read_is_aligned(after_operand);
+  for (int i = 0; i < bytes; ++i) {
+    if (words && i % 4 == 0) {
+      const SetId x = before_.set_of(State{before_graph_.read_word(before_operand, i / 4), kWord});
+      if (x != kNoWord && x == after_.set_of(State{after_graph_.read_word(after_operand, i / 4), kWord})) {
+        i += 3;
+        continue;
+      }
+    }
+    if (before_.set_of(before_graph_.read_byte(before_operand, i)) != after_.set_of(after_graph_.read_byte(after_operand, i))) return false;
+  }
+  return true;
+}
+
+Comparison::Outcome Comparison::check_operand(std::size_t before_operand, std::size_t after_operand, Assumption before_assumed,
+                                              Assumption after_assumed) {
+  differences_.clear();
+  if (!before_graph_.is_read(before_operand) || !after_graph_.is_read(after_operand)) return Outcome::Differs;
+  const int bytes = std::min(before_graph_.read_bytes(before_operand), after_graph_.read_bytes(after_operand));
+  if (is_equal(before_operand, after_operand)) return Outcome::Same;
+  Outcome worst = Outcome::Same;
+  for (int i = 0; i < bytes; ++i) {
+    const ByteRef from = before_graph_.read_byte(before_operand, i);
+    const Outcome outcome =
+        compare_byte(before_.set_of(from), from, after_graph_.read_byte(after_operand, i), before_assumed, after_assumed);
+    if (outcome == Outcome::Differs || worst == Outcome::Same) worst = outcome;
+  }
+  return worst;
+}
+
+// Additions and removals of one byte, and which of them count.
+Comparison::Outcome Comparison::compare_byte(SetId expected, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed,
+                                             Assumption after_assumed) {
+  const SetId found = after_.set_of(after);
+  if (found == expected) return Outcome::Same;
+  const auto is_undefined = [&](std::uint32_t e) { return defs_.is_undefined(leaf_of(e)); };
+  const auto old = sets_.elements(expected), now = sets_.elements(found);
+  const bool undefined_before = std::any_of(old.begin(), old.end(), is_undefined);
+  if (undefined_before && std::all_of(old.begin(), old.end(), is_undefined))
+    return std::all_of(now.begin(), now.end(), is_undefined) ? Outcome::Same : Outcome::OnOld;
+  Difference d;
+  d.after = after;
+  d.expected = expected;
+  d.assumed = after_assumed;
+  if (!undefined_before) std::set_difference(now.begin(), now.end(), old.begin(), old.end(), std::back_inserter(d.additions));
+  std::set_difference(old.begin(), old.end(), now.begin(), now.end(), std::back_inserter(d.removals));
+  std::erase_if(d.removals, is_undefined);
+  const auto keep = [](std::vector<std::uint32_t>& list, const std::vector<std::uint32_t>& sorted) {
+    std::erase_if(list, [&](std::uint32_t e) { return !std::binary_search(sorted.begin(), sorted.end(), e); });
+  };
+  if (!d.additions.empty() && after_graph_.has_gates()) {
+    const auto seen = seen_by_walk(after_walk_, after, after_assumed);
+    if (seen) keep(d.additions, *seen);
+    else d.additions.clear();
+  }
+  if (!d.removals.empty() && before_graph_.has_gates() && before) {
+    const auto seen = seen_by_walk(before_walk_, *before, before_assumed);
+    if (seen) keep(d.removals, *seen);
+    else d.removals.clear();
+  }
+  if (d.additions.empty() && d.removals.empty()) return Outcome::Same;
+  differences_.push_back(std::move(d));
+  return Outcome::Differs;
+}
+
+std::optional<std::vector<std::uint32_t>> Comparison::seen_by_walk(Walk& walk, ByteRef from, Assumption assumed) {
+  const auto visits = walk.states({from.node, byte_aspect(from.byte)}, assumed);
+  if (!visits) {
+    details_.inconclusive = "guarded definitions are entangled beyond the walk's budget";
+    return std::nullopt;
+  }
+  std::vector<std::uint32_t> elements;
+  for (const Walk::Visit& v : *visits)
+    if (v.element != kNone) elements.push_back(v.element);
+  std::sort(elements.begin(), elements.end());
+  return elements;
+}
+
+// A callee-saved register at a ret: must hold its entry value.
+void Comparison::check_saved(const RetRead& r) {
+  differences_.clear();
+  bool differs = false;
+  std::vector<ByteRef> bytes;
+  for (int k = 0; k < ir::unit_bytes(r.unit.file); ++k) {
+    bytes.push_back({r.node, k});
+    differs = compare_byte(sets_.single(element_of(r.saved, k)), std::nullopt, bytes.back(), {}, {}) == Outcome::Differs || differs;
+  }
+  if (!differs) return;
+  OperandMismatch m = explain();
+  m.inst = c_.after.insts[r.inst].id;
+  m.saved = r.unit;
+  list_producers(m, {}, bytes);
+  m.before.push_back({});
+  details_.mismatches.push_back(std::move(m));
+}
+
+}  // namespace regduel::oracles

@@ -1,0 +1,57 @@
+// The comparison behind memcheck.h: fast check by set numbers, deep check of what differs. Internal to the judge.
+// Tested by memcheck_test.cpp.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "oracles/memcheck.h"
+#include "oracles/reaching_sets.h"
+
+namespace regduel::oracles {
+
+class Comparison {
+ public:
+  // Requires: defs made from c.before.
+  Comparison(const Case& c, Definitions& defs);
+  [[nodiscard]] MemcheckDetails run();
+
+ private:
+  // One byte of an operand whose sets differ in a way that nothing excuses.
+  struct Difference {
+    ByteRef after;
+    SetId expected = kEmptySet;
+    Assumption assumed;
+    std::vector<std::uint32_t> additions, removals;  // elements
+  };
+  enum class Outcome { Same, OnOld, Differs };
+
+  void validate_remats();
+  [[nodiscard]] bool is_valid_remat(std::uint32_t index);
+  void check_instruction(std::uint32_t before_index, std::uint32_t after_index);
+  [[nodiscard]] Outcome check_operand(std::size_t before_operand, std::size_t after_operand, Assumption before_assumed, Assumption after_assumed);
+  void check_saved(const RetRead& r);
+  [[nodiscard]] bool is_equal(std::size_t before_operand, std::size_t after_operand);
+  [[nodiscard]] Outcome compare_byte(SetId expected, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed, Assumption after_assumed);
+  [[nodiscard]] std::optional<std::vector<std::uint32_t>> seen_by_walk(Walk& walk, ByteRef from, Assumption assumed);
+
+  [[nodiscard]] OperandMismatch explain();
+  [[nodiscard]] bool has_any(SetId set, const std::vector<std::uint32_t>& elements) const;
+  [[nodiscard]] bool shares_definition(SetId a, SetId b);
+  void explain_extraction(const Difference& d, State extracted, const std::vector<Walk::Visit>& visits, OperandMismatch& best);
+  void propose(OperandMismatch& best, MemcheckCode code, ir::InstId other) const;
+  [[nodiscard]] bool is_narrow(std::uint32_t element) const;
+  [[nodiscard]] std::vector<Producer> producers(ReachSets& in, const std::vector<ByteRef>& bytes, const std::vector<std::uint32_t>& unexplained);
+  void list_producers(OperandMismatch& m, const std::vector<ByteRef>& before, const std::vector<ByteRef>& after);
+
+  const Case& c_;
+  Definitions& defs_;
+  DefSets sets_;
+  ReachGraph before_graph_, after_graph_;
+  ReachSets before_, after_;
+  Walk before_walk_, after_walk_;
+  std::vector<Difference> differences_;  // of the operand at hand
+  MemcheckDetails details_;
+};
+
+}  // namespace regduel::oracles

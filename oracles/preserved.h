@@ -1,0 +1,15 @@
+// Which registers a function owes its caller (FORMAT.md, "Allocated programs", 7).
+#pragma once
+
+#include <vector>
+
+#include "oracles/report.h"
+
+namespace regduel::oracles {
+
+// Single units in ascending order: the callee-saved registers of the target, in a `device` function, less those that an
+// instruction of the program itself clobbers (it has given those up). Empty for a kernel. Cost: O(operands).
+// Tested by execution_test.cpp and memcheck_test.cpp.
+[[nodiscard]] std::vector<ir::PReg> preserved_units(const Case& c);
+
+}  // namespace regduel::oracles

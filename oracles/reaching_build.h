@@ -1,0 +1,100 @@
+// Makes the graph of values of reaching.h. Internal to the judge. Tested by memcheck_test.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "oracles/cells.h"
+#include "oracles/flat_map.h"
+#include "oracles/reaching.h"
+
+namespace regduel::oracles {
+
+class ReachBuilder {
+ public:
+  ReachBuilder(ReachGraph& graph, Definitions& defs, std::span<const ir::PReg> callee_saved);
+  void run();
+
+ private:
+  using Bytes = std::vector<ByteRef>;
+  struct Write {
+    Place place;
+    Bytes value;
+    int operand = -1;  // -1 = a clobber
+  };
+
+  // --- the content of cells
+  [[nodiscard]] NodeId add(Node n);
+  [[nodiscard]] NodeId read(std::uint32_t cell);
+  void set(std::uint32_t cell, NodeId n);
+  [[nodiscard]] NodeId incoming(ir::BlockId block, std::uint32_t cell);
+  [[nodiscard]] NodeId outgoing(ir::BlockId block, std::uint32_t cell);
+  [[nodiscard]] NodeId at_entry(std::uint32_t cell);
+  void resolve();
+
+  // --- values
+  [[nodiscard]] ByteRef flatten(NodeId n, std::uint32_t byte) const;
+  [[nodiscard]] NodeId join(std::span<const ByteRef> bytes, std::size_t wanted);  // bytes 0 to wanted - 1 as one node
+  [[nodiscard]] Bytes value_at(const Place& place);
+  [[nodiscard]] Bytes leaf_value(LeafId first, std::uint32_t bytes, std::uint32_t size, int operand);
+  [[nodiscard]] Bytes own_value(const ir::Inst& inst, std::size_t k, std::uint32_t size);
+  [[nodiscard]] Bytes via(Bytes value, int operand);
+  [[nodiscard]] NodeId destroyed();
+  [[nodiscard]] NodeId phi(std::span<const NodeId> args, std::uint32_t block);
+  [[nodiscard]] NodeId under_guard(NodeId n, bool holds);
+
+  // --- instructions
+  void block(ir::BlockId b);
+  void step(std::uint32_t index);
+  void note_read(std::size_t operand);
+  [[nodiscard]] bool is_early(const ir::Inst& inst, std::size_t k) const;
+  void note_reads(const ir::Inst& inst);
+  void effects(const ir::Inst& inst);
+  [[nodiscard]] Bytes moved_value(const ir::Inst& inst, std::size_t k, std::uint32_t size);
+  [[nodiscard]] Bytes phi_value(const ir::Inst& inst, std::uint32_t size);
+  [[nodiscard]] Bytes pack_value(const ir::Inst& inst, std::size_t k);
+  [[nodiscard]] Bytes extracted_value(const ir::Inst& inst, std::size_t k);
+  [[nodiscard]] Bytes remat_value(const ir::Inst& inst, std::size_t k, std::uint32_t size);
+  void write(const Write& w, bool several);
+  void put(std::uint32_t cell, std::uint32_t mask, NodeId content, bool is_def, bool several);
+  [[nodiscard]] bool write_leaf_at_once(const ir::Inst& inst, std::size_t k, const Place& place, bool several);
+  [[nodiscard]] const ir::Operand* source_operand(const ir::Inst& inst, std::size_t k) const;
+
+  ReachGraph& g_;
+  const ir::Function& f_;
+  Definitions& defs_;
+  Cells cells_;
+  bool is_after_ = false;
+  bool has_packs_ = false;
+
+  struct CellState {
+    NodeId node = 0;
+    std::uint32_t seen = 0;     // epoch of the block in which `node` was noted
+    std::uint32_t written = 0;  // epoch of the block that wrote it last
+    std::uint32_t stamp = 0;    // serial of the instruction that defined it last, and the bytes defined
+    std::uint32_t mask = 0;
+  };
+  std::vector<CellState> state_;
+  std::vector<char> ever_written_;
+  std::uint32_t epoch_ = 0, serial_ = 0;
+  std::vector<std::uint32_t> written_;                                          // cells written in this block
+  std::vector<std::pair<std::uint32_t, NodeId>> outs_;                          // (cell, node), block after block, sorted in each
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> out_range_;              // by block
+  FlatMap incoming_{1024};
+  std::vector<std::pair<std::uint32_t, LeafId>> saved_;                         // (cell, leaf), sorted
+  std::vector<std::pair<std::uint32_t, ir::PReg>> saved_units_;
+  std::vector<std::pair<NodeId, NodeId>> overwritten_;
+
+  // the instruction at hand
+  ir::BlockId block_;
+  std::uint32_t index_ = 0;
+  std::uint32_t source_ = kNone;  // its index in the program before
+  std::uint32_t gate_ = kNone;
+  NodeId destroyed_ = kNone;
+  std::vector<Write> writes_;
+};
+
+}  // namespace regduel::oracles

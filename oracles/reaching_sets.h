@@ -1,0 +1,123 @@
+// The set of definitions that each byte of a graph of values may come from.
+//
+//   S(leaf)       = { leaf }                       S(phi)      = union of S(argument)
+//   S(via)        = S(source)                      S(gated)    = S(new) + S(old)
+//   S(compose, k) = S(source of byte k)            S(extracted from p, bit k) = S(p, bit k)
+//   S(packed, bit k) = S(predicate) where bit k was replaced, else S(pack before, bit k)
+//   S(packed, byte k) = union of S(packed, bit) over its eight bits
+//
+// The least solution, by strongly connected components (Tarjan 1972, iterative), on demand, each state once: near-linear. A state is
+// a node with what is asked of it: the node as a word (for the fast check), byte k, or bit k of a pack. A word whose bytes come from
+// different nodes has no set: kNoWord.
+//
+// `Walk` answers the same question path by path, as far as guards go: an instruction under @p sees of a write under @p only the new
+// value. It is slower and asked only where the sets differ. Two guards count as one value where their sets are equal, and an
+// assumption is dropped where the walk goes back through a phi at whose block, or behind it, the predicate is defined: what lies
+// before was written under another visit's predicate. The judge takes a walk's answer only to *excuse* a difference of sets, so a
+// guard that it takes for another can hide a fault but never raises an alarm.
+//
+// Tested by memcheck_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "oracles/def_sets.h"
+#include "oracles/flat_map.h"
+#include "oracles/reaching.h"
+
+namespace regduel::oracles {
+
+inline constexpr SetId kNoWord = 0xFFFFFFFFu;
+
+// What is asked of a node: 0 the word, 1 to 4 byte 0 to 3, 5 to 36 bit 0 to 31.
+using Aspect = std::uint32_t;
+inline constexpr Aspect kWord = 0;
+[[nodiscard]] constexpr Aspect byte_aspect(int k) { return 1 + static_cast<Aspect>(k); }
+[[nodiscard]] constexpr Aspect bit_aspect(std::uint32_t k) { return 5 + k; }
+
+struct State {
+  NodeId node = 0;
+  Aspect aspect = kWord;
+};
+
+class ReachSets {
+ public:
+  ReachSets(const ReachGraph& graph, const Definitions& defs, DefSets& sets);
+
+  [[nodiscard]] SetId set_of(State s);
+  [[nodiscard]] SetId set_of(ByteRef r) { return set_of(State{r.node, byte_aspect(r.byte)}); }
+  // From now on the result of this instruction (a remat) is a definition of its own. Forgets all sets.
+  void distrust(std::uint32_t inst, LeafId own_leaf);
+
+  [[nodiscard]] const ReachGraph& graph() const { return graph_; }
+  [[nodiscard]] const Definitions& defs() const { return defs_; }
+  [[nodiscard]] DefSets& sets() { return sets_; }
+
+  // One step from a state: the states that it is the union of, and the element that it contributes itself.
+  struct Step {
+    std::vector<State> next;
+    std::optional<std::uint32_t> element;
+    bool no_word = false;
+  };
+  void step(State s, Step& out) const;
+
+ private:
+  struct Entry {
+    std::uint32_t index = 0, low = 0;
+    SetId set = kEmptySet;
+    bool done = false;
+  };
+  struct Frame {
+    std::uint32_t entry, begin, next;
+  };
+  [[nodiscard]] std::uint32_t& entry_of(State s);
+  [[nodiscard]] SetId unite(SetId a, SetId b) { return a == kNoWord || b == kNoWord ? kNoWord : sets_.unite(a, b); }
+
+  const ReachGraph& graph_;
+  const Definitions& defs_;
+  DefSets& sets_;
+  std::vector<std::pair<std::uint32_t, LeafId>> distrusted_;  // sorted
+  std::vector<std::uint32_t> word_entry_;                     // by node; kNone = never asked
+  FlatMap other_entry_{256};
+  std::vector<Entry> entries_;
+};
+
+// The predicate value under which an instruction runs: the definitions of its guard, and whether it holds.
+struct Assumption {
+  SetId predicate = kEmptySet;  // empty = no assumption
+  bool value = false;
+};
+
+class Walk {
+ public:
+  explicit Walk(ReachSets& sets);
+
+  struct Visit {
+    State state;
+    std::uint32_t element = kNone;  // a leaf was reached
+  };
+  // All states that can be reached from `from` under `assumed`, `from` first. nullopt where there are more than
+  // `budget`.
+  [[nodiscard]] std::optional<std::vector<Visit>> states(State from, Assumption assumed, std::size_t budget = 200'000);
+  // The assumption under which an instruction runs whose guard operand (an index into operands) is this.
+  [[nodiscard]] Assumption assumption_of(std::size_t guard_operand);
+
+ private:
+  [[nodiscard]] SetId predicate_of(NodeId guard) { return sets_.set_of(State{guard, byte_aspect(0)}); }
+  [[nodiscard]] bool dominates(ir::BlockId a, ir::BlockId b);
+  [[nodiscard]] ir::BlockId block_of(LeafId leaf);
+  void find_dominators();
+  [[nodiscard]] std::uint32_t with(std::uint32_t context, Assumption a);
+  [[nodiscard]] std::uint32_t across(std::uint32_t context, ir::BlockId phi_block);
+
+  static constexpr std::size_t kMaxAssumptions = 6;  // of one context; the oldest is dropped
+  ReachSets& sets_;
+  std::vector<std::uint32_t> idom_;                  // by position in reverse postorder; empty = not yet computed
+  std::vector<std::vector<std::pair<SetId, bool>>> contexts_;
+  FlatMap leaf_block_{64};
+};
+
+}  // namespace regduel::oracles

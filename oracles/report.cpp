@@ -1,0 +1,91 @@
+// The list of judges, the report that they fill together, and signatures. Tested by report_test.cpp.
+
+#include "oracles/report.h"
+
+#include <algorithm>
+#include <array>
+
+#include "oracles/execution.h"
+#include "oracles/memcheck.h"
+#include "oracles/quality.h"
+#include "oracles/structure.h"
+
+namespace regduel::oracles {
+namespace {
+
+std::string_view role_name(const ir::Operand& op) {
+  switch (op.role) {
+    case ir::Role::Def: return "def";
+    case ir::Role::DefUse: return "inout";
+    case ir::Role::Use: return "use";
+    case ir::Role::Guard: return "guard";
+    case ir::Role::Clobber: return "clobber";
+  }
+  return "operand";
+}
+
+}  // namespace
+
+std::string_view name(Verdict v) {
+  switch (v) {
+    case Verdict::Pass: return "pass";
+    case Verdict::Fail: return "fail";
+    case Verdict::Inconclusive: return "inconclusive";
+    case Verdict::Skipped: return "skipped";
+  }
+  return "unknown";
+}
+
+std::string signature(const Finding& f, const ir::Function& after) {
+  std::string place = "function";
+  if (f.inst.is_valid()) {
+    const auto inst = std::find_if(after.insts.begin(), after.insts.end(), [&](const ir::Inst& i) { return i.id == f.inst; });
+    if (inst == after.insts.end()) {
+      place = "missing";
+    } else {
+      place = inst->is_inserted() ? "+" : "";
+      place += after.mnemonic(*inst);
+      const auto ops = after.operands_of(*inst);
+      if (f.operand >= 0 && static_cast<std::size_t>(f.operand) < ops.size()) {
+        place += ':';
+        place += role_name(ops[static_cast<std::size_t>(f.operand)]);
+      }
+    }
+  }
+  return f.judge + "/" + f.category + "@" + place;
+}
+
+Verdict Report::verdict() const {
+  const auto any = [this](Verdict v) {
+    return std::any_of(results.begin(), results.end(), [v](const JudgeResult& r) { return r.verdict == v; });
+  };
+  for (const Verdict v : {Verdict::Fail, Verdict::Inconclusive, Verdict::Pass})
+    if (any(v)) return v;
+  return Verdict::Skipped;
+}
+
+const JudgeResult* Report::result_of(std::string_view judge_name) const {
+  for (const JudgeResult& r : results)
+    if (r.judge == judge_name) return &r;
+  return nullptr;
+}
+
+std::span<const Judge* const> judges() {
+  static const std::array all = {&structure_judge(), &memcheck_judge(), &execution_judge(), &quality_judge()};
+  return all;
+}
+
+const Judge* find_judge(std::string_view judge_name) {
+  for (const Judge* j : judges())
+    if (j->name() == judge_name) return j;
+  return nullptr;
+}
+
+Report judge(const Case& c, std::span<const std::string> names) {
+  Report report;
+  for (const Judge* j : judges())
+    if (names.empty() || std::find(names.begin(), names.end(), j->name()) != names.end()) report.results.push_back(j->judge(c));
+  return report;
+}
+
+}  // namespace regduel::oracles

@@ -1,0 +1,552 @@
+// The structure judge. What it holds an allocated program to, rule by rule, with the category of each:
+//
+//   the function       phase, function-header, vreg-declaration
+//   the frame          slot-outside-frame, slot-overlap, slot-alignment, slot-access
+//   blocks             block-missing, block-kind, block-added, edge-block-place, edge-block-content, edge-block-branch,
+//                      edge-block-cycle, targets
+//   instructions       original-missing, original-moved, original-order, original-unknown, inserted-id, inserted-kind,
+//                      inserted-clobber, opcode, mnemonic, flags, deleted, copy-to-memory, phi-home
+//   operands           operand-count, operand-role, operand-kind, operand-part, unallocated-operand, negation, immediate,
+//                      symbol, clobber
+//   registers          register-file, register-units, register-alignment, register-limit, reserved-register
+//   constraints        fixed-register, tied-operand, early-clobber, def-overlap
+//   inserted           remat-target, remat-shape, pack-bit
+//
+// The rules are those of FORMAT.md "Allocated programs"; the ones about constraints read the attributes in the program before,
+// since the program after need not repeat them. Unreachable blocks are held to all of them. Whether two values may share a
+// register is not asked here: that takes dataflow (memcheck, execution). Two things follow from the order of events in an
+// instruction alone: an early-clobber def overlaps nothing that the instruction reads, and its defs do not overlap each other;
+// both are decided on bytes, so that two defs of different parts of one pair may stand in its home.
+// Tested by structure_test.cpp: one defect, one category; and identities.
+
+#include "oracles/structure.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "oracles/collector.h"
+
+namespace regduel::oracles {
+namespace {
+
+using ir::Block;
+using ir::BlockId;
+using ir::Function;
+using ir::Inst;
+using ir::InstId;
+using ir::Op;
+using ir::Operand;
+using ir::OperandKind;
+using ir::PReg;
+using ir::Role;
+using ir::Slot;
+using ir::VReg;
+
+constexpr std::string_view kName = "structure";
+
+bool is_memory_move(Op op) { return op == Op::Spill || op == Op::Refill; }
+
+class StructureCheck {
+ public:
+  explicit StructureCheck(const Case& c)
+      : case_(c), before_(c.before), after_(c.after), out_(kName), num_original_(c.before.blocks.size()) {}
+
+  JudgeResult run() {
+    header();
+    frame();
+    index_before();
+    blocks();
+    for (std::size_t b = 0; b < after_.blocks.size(); ++b) block(BlockId(b));
+    for (std::size_t k = 0; k < before_.insts.size(); ++k)
+      if (!seen_[k] && out_.wants("original-missing")) {
+        const Inst& i = before_.insts[k];
+        out_.add("original-missing", {}, -1, fmt::format("#{} ({}) is not there", i.id.value, before_.mnemonic(i)), i.id);
+      }
+    return out_.finish();
+  }
+
+ private:
+  void whole(std::string_view category, std::string message) { out_.add(category, {}, -1, std::move(message)); }
+  void fault(std::string_view category, const Inst& i, int operand, std::string message, InstId other = {}) {
+    out_.add(category, i.id, operand, std::move(message), other);
+  }
+
+  // --- the function and its frame ---------------------------------------------------------------------------------
+  void header() {
+    if (after_.phase != ir::Phase::Allocated) whole("phase", "the program after is not marked allocated");
+    if (before_.name != after_.name) whole("function-header", fmt::format("@{} has become @{}", before_.name, after_.name));
+    if (before_.kind != after_.kind) whole("function-header", "kernel and device have been exchanged");
+    if (before_.target != after_.target) whole("function-header", fmt::format("target {} has become {}", before_.target, after_.target));
+    if (before_.threads != after_.threads)
+      whole("function-header", fmt::format("threads {} have become {}", before_.threads, after_.threads));
+    if (before_.vregs.size() != after_.vregs.size())
+      whole("vreg-declaration", fmt::format("{} vregs have become {}", before_.vregs.size(), after_.vregs.size()));
+    for (std::size_t v = 0; v < std::min(before_.vregs.size(), after_.vregs.size()); ++v)
+      if (!same_declaration(before_.vregs[v], after_.vregs[v]))
+        whole("vreg-declaration", fmt::format("the declaration of %{} has changed", v));
+  }
+
+  [[nodiscard]] bool same_declaration(const VReg& a, const VReg& b) const {
+    return a.cls == b.cls && a.type == b.type && a.width == b.width && a.align_log2 == b.align_log2 && a.flags == b.flags &&
+           a.alias_part == b.alias_part && a.fixed == b.fixed && a.alias == b.alias && a.hint == b.hint &&
+           before_.symbols[a.name] == after_.symbols[b.name];
+  }
+
+  static std::uint64_t end_of(const Slot& s) { return static_cast<std::uint64_t>(s.offset) + s.size; }
+
+  void frame() {
+    std::vector<std::size_t> order;
+    for (std::size_t s = 0; s < after_.slots.size(); ++s) {
+      const Slot& slot = after_.slots[s];
+      const std::uint32_t size = slot.space == ir::MemSpace::Local ? after_.local_frame : after_.shared_frame;
+      if (end_of(slot) > size && out_.wants("slot-outside-frame"))
+        whole("slot-outside-frame", fmt::format("slot {} ends at byte {} of a frame of {} bytes", s, end_of(slot), size));
+      if ((slot.align == 0 || slot.offset % slot.align != 0) && out_.wants("slot-alignment"))
+        whole("slot-alignment", fmt::format("slot {} at byte {} is not aligned to {}", s, slot.offset, slot.align));
+      order.push_back(s);
+    }
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const Slot &x = after_.slots[a], &y = after_.slots[b];
+      return std::tuple(x.space, x.offset, a) < std::tuple(y.space, y.offset, b);
+    });
+    // The slot that reaches farthest so far is the one that a later slot would run into.
+    std::size_t farthest = 0;
+    for (std::size_t k = 1; k < order.size(); ++k) {
+      const Slot &last = after_.slots[order[farthest]], &next = after_.slots[order[k]];
+      if (last.space == next.space && next.offset < end_of(last) && out_.wants("slot-overlap"))
+        whole("slot-overlap", fmt::format("slots {} and {} overlap", order[farthest], order[k]));
+      if (last.space != next.space || end_of(next) > end_of(last)) farthest = k;
+    }
+  }
+
+  // --- blocks -----------------------------------------------------------------------------------------------------
+  [[nodiscard]] bool is_original(BlockId b) const { return b.index() < num_original_; }
+
+  void index_before() {
+    seen_.assign(before_.insts.size(), false);
+    block_of_.resize(before_.insts.size());
+    index_of_.reserve(before_.insts.size());
+    for (std::size_t b = 0; b < before_.blocks.size(); ++b)
+      for (std::size_t k = 0; k < before_.blocks[b].num_insts; ++k) {
+        const std::size_t at = before_.blocks[b].first_inst + k;
+        block_of_[at] = BlockId(b);
+        index_of_.emplace(before_.insts[at].id.value, static_cast<std::uint32_t>(at));
+      }
+  }
+
+  void blocks() {
+    if (after_.blocks.size() < num_original_)
+      whole("block-missing", fmt::format("{} blocks have become {}", num_original_, after_.blocks.size()));
+    for (std::size_t b = 0; b < after_.blocks.size(); ++b) {
+      const Block& block = after_.blocks[b];
+      const bool is_edge = block.edge_from.is_valid() || block.edge_to.is_valid();
+      if (is_original(BlockId(b))) {
+        if (is_edge) whole("block-kind", fmt::format("the original block b{} is marked as an edge block", b));
+      } else if (!is_edge) {
+        whole("block-added", fmt::format("b{} is neither an original block nor an edge block", b));
+      } else if (!is_edge_of_before(block.edge_from, block.edge_to) && out_.wants("edge-block-place")) {
+        whole("edge-block-place",
+              fmt::format("b{} stands on an edge b{} -> b{} that is not there", b, block.edge_from.value, block.edge_to.value));
+      }
+    }
+    edge_cycles();
+  }
+
+  [[nodiscard]] bool is_edge_of_before(BlockId from, BlockId to) const {
+    if (!is_original(from) || !is_original(to)) return false;
+    const auto succ = before_.successors(from);
+    return std::find(succ.begin(), succ.end(), to) != succ.end();
+  }
+
+  // True where `next` may stand for the edge from -> to: `to` itself, or an edge block of that edge.
+  [[nodiscard]] bool leads_along(BlockId next, BlockId from, BlockId to) const {
+    if (next == to) return true;
+    if (is_original(next) || next.index() >= after_.blocks.size()) return false;
+    const Block& block = after_.block(next);
+    return block.edge_from == from && block.edge_to == to;
+  }
+
+  // An edge block has one successor, so a walk that comes back to itself never arrives.
+  void edge_cycles() {
+    std::vector<std::uint32_t> walk_of(after_.blocks.size(), 0);
+    for (std::size_t start = num_original_; start < after_.blocks.size(); ++start) {
+      const auto walk = static_cast<std::uint32_t>(start);
+      BlockId b(start);
+      while (!is_original(b) && walk_of[b.index()] == 0) {
+        walk_of[b.index()] = walk;
+        const auto succ = after_.successors(b);
+        if (succ.size() != 1) break;
+        b = succ[0];
+        if (!is_original(b) && walk_of[b.index()] == walk) {
+          whole("edge-block-cycle", fmt::format("the edge block b{} leads back to itself", b.value));
+          break;
+        }
+      }
+    }
+  }
+
+  void block(BlockId b) {
+    const auto insts = after_.insts_of(b);
+    std::size_t last = 0;  // 1 + index in before of the original instruction seen last in this block
+    for (const Inst& i : insts) {
+      if (i.is_inserted()) {
+        if (index_of_.contains(i.id.value)) fault("inserted-id", i, -1, "marked inserted, but the number is an original instruction's");
+        inserted(i, b);
+        continue;
+      }
+      const auto it = index_of_.find(i.id.value);
+      if (it == index_of_.end()) {
+        fault("original-unknown", i, -1, "marked original, but the program before has no such instruction");
+        continue;
+      }
+      const std::size_t at = it->second;
+      seen_[at] = true;
+      if (!is_original(b)) {
+        fault("edge-block-content", i, -1, fmt::format("an original instruction in the edge block b{}", b.value));
+      } else if (block_of_[at] != b) {
+        fault("original-moved", i, -1, fmt::format("belongs into b{}, stands in b{}", block_of_[at].value, b.value));
+      } else {
+        if (at + 1 <= last) fault("original-order", i, -1, "stands behind an instruction that it preceded", before_.insts[last - 1].id);
+        last = std::max(last, at + 1);
+      }
+      original(before_.insts[at], i, block_of_[at]);
+    }
+    if (is_original(b) || insts.empty()) return;
+    const Inst& end = insts.back();
+    const Block& block = after_.block(b);
+    if (end.op != Op::Bra || end.num_targets != 1 || !end.is_inserted())
+      fault("edge-block-content", end, -1, fmt::format("the edge block b{} does not end in an inserted bra", b.value));
+    else if (!leads_along(after_.targets_of(end)[0], block.edge_from, block.edge_to))
+      fault("edge-block-branch", end, -1, fmt::format("leaves the edge b{} -> b{}", block.edge_from.value, block.edge_to.value));
+  }
+
+  // --- original instructions --------------------------------------------------------------------------------------
+  void original(const Inst& b, const Inst& a, BlockId home) {
+    if (b.is_copy() && is_memory_move(a.op) && !a.is_deleted()) {
+      copy_to_memory(b, a);
+      return;
+    }
+    if (a.op != b.op) {
+      fault("opcode", a, -1, fmt::format("was {}", before_.mnemonic(b)));
+      return;
+    }
+    if (before_.symbols[b.mnemonic] != after_.symbols[a.mnemonic])
+      fault("mnemonic", a, -1, fmt::format("was {}", before_.mnemonic(b)));
+    if (((a.flags ^ b.flags) & ~ir::kDeleted) != 0) fault("flags", a, -1, "its flags have changed");
+    if (a.is_deleted()) {
+      if (!b.is_copy() && !b.is_phi() && !b.has(ir::kRematerialisable))
+        fault("deleted", a, -1, "only a copy, a phi or a rematerialisable def may be deleted");
+      return;
+    }
+    if (b.is_phi()) {
+      phi(b, a, home);
+      return;
+    }
+    targets(b, a, home);
+    same_operands(b, a, "operand-count");
+  }
+
+  void targets(const Inst& b, const Inst& a, BlockId home) {
+    const auto want = before_.targets_of(b), have = after_.targets_of(a);
+    bool same = want.size() == have.size();
+    for (std::size_t k = 0; same && k < want.size(); ++k) same = leads_along(have[k], home, want[k]);
+    if (!same) fault("targets", a, -1, "it branches elsewhere than before");
+  }
+
+  void same_operands(const Inst& b, const Inst& a, std::string_view count_category) {
+    if (a.num_operands != b.num_operands) {
+      fault(count_category, a, -1, fmt::format("has {} operands, had {}", a.num_operands, b.num_operands));
+      return;
+    }
+    const auto want = before_.operands_of(b), have = after_.operands_of(a);
+    bool readable = true;
+    for (std::size_t k = 0; k < want.size(); ++k) readable = operand(a, k, want[k], have[k]) && readable;
+    if (readable) constraints(a, want, have);
+  }
+
+  // One operand in its place. False where it is not a register although it was one, so that no more can be asked of it.
+  bool operand(const Inst& a, std::size_t k, const Operand& want, const Operand& have) {
+    const int at = static_cast<int>(k);
+    if (want.role != have.role) fault("operand-role", a, at, "read and written have changed");
+    if (want.is_negated() != have.is_negated()) fault("negation", a, at, want.is_negated() ? "lost its negation" : "has become negated");
+    if (want.is_vreg()) {
+      if (!have.is_preg()) {
+        fault(have.is_vreg() ? "unallocated-operand" : "operand-kind", a, at, fmt::format("%{} has no register", want.value));
+        return false;
+      }
+      placed(a, at, want, have);
+      return true;
+    }
+    if (want.kind != have.kind) {
+      fault("operand-kind", a, at, "another kind of operand than before");
+      return false;
+    }
+    switch (want.kind) {
+      case OperandKind::Imm:
+        if (want.imm() != have.imm()) fault("immediate", a, at, fmt::format("was {}, is {}", want.imm(), have.imm()));
+        break;
+      case OperandKind::Symbol:
+        if (before_.symbols[want.symbol()] != after_.symbols[have.symbol()])
+          fault("symbol", a, at, fmt::format("was \"{}\"", before_.symbols[want.symbol()]));
+        break;
+      case OperandKind::PReg:
+        if (want.preg() != have.preg())
+          fault("clobber", a, at, fmt::format("was {}, is {}", to_string(want.preg()), to_string(have.preg())));
+        break;
+      case OperandKind::VReg:
+      case OperandKind::Slot: break;
+    }
+    return true;
+  }
+
+  // The register of an operand that was a vreg: file, size, alignment, limit, part, fixed register.
+  void placed(const Inst& a, int at, const Operand& want, const Operand& have) {
+    const ir::Storage storage = before_.storage(want);
+    const VReg& root = before_.vreg(storage.root);
+    const PReg home = have.preg();
+    if (home.file != root.file()) {
+      fault("register-file", a, at, fmt::format("%{} is of class {}, {} is not", want.value, ir::name(root.cls), to_string(home)));
+      return;
+    }
+    if (home.count != root.units())
+      fault("register-units", a, at, fmt::format("%{} takes {} units, {} has {}", want.value, root.units(), to_string(home), home.count));
+    if ((root.flags & ir::kVRegArchitectural) == 0) {
+      if (home.first % root.alignment() != 0)
+        fault("register-alignment", a, at, fmt::format("%{} is aligned to {} units, {} is not", want.value, root.alignment(), to_string(home)));
+      allocatable(a, at, home);
+    }
+    const bool is_whole = storage.offset == 0 && storage.size == root.bytes();
+    const auto part = is_whole ? ir::Part() : ir::Part::from_bytes(storage.offset, storage.size);
+    if (part.has_value() && have.part != *part) fault("operand-part", a, at, "another part of the register than before");
+    const PReg fixed = before_.fixed_of(want);
+    if (fixed.is_valid() && fixed != home)
+      fault("fixed-register", a, at, fmt::format("%{} is fixed to {}, stands in {}", want.value, to_string(fixed), to_string(home)));
+  }
+
+  void allocatable(const Inst& a, int at, PReg r) {
+    const int limit = std::min(case_.limits.of(r.file), case_.target.units[index(r.file)]);
+    if (r.end() > limit) {
+      fault("register-limit", a, at, fmt::format("{} is not below the limit of {}", to_string(r), limit));
+      return;
+    }
+    for (int unit = r.begin(); unit < r.end(); ++unit)
+      if (case_.target.is_reserved(r.file, unit)) {
+        fault("reserved-register", a, at, fmt::format("{} is reserved", to_string(r)));
+        return;
+      }
+  }
+
+  // Tied, early-clobber, overlapping defs: `want` has the attributes, `have` the registers.
+  void constraints(const Inst& a, std::span<const Operand> want, std::span<const Operand> have) {
+    std::size_t defs = 0, early = 0;
+    for (std::size_t k = 0; k < want.size(); ++k) {
+      defs += want[k].writes() ? 1 : 0;
+      early += want[k].is_early_clobber() ? 1 : 0;
+      if (!want[k].is_tied()) continue;
+      const std::size_t use = want[k].tied;
+      if (use < have.size() && have[use].is_preg() && have[use].preg() != have[k].preg())
+        fault("tied-operand", a, static_cast<int>(k),
+              fmt::format("is tied to operand {} in {}, stands in {}", use, to_string(have[use].preg()), to_string(have[k].preg())));
+    }
+    if (defs > 1) defs_apart(a, have);
+    if (early == 0) return;
+    begin_marks();
+    for (std::size_t k = 0; k < have.size(); ++k)
+      if (have[k].is_preg() && have[k].reads()) mark(have[k], k);
+    for (std::size_t k = 0; k < have.size(); ++k) {
+      if (!want[k].is_early_clobber() || !have[k].is_preg()) continue;
+      const int other = marked_by(have[k]);
+      if (other >= 0)
+        fault("early-clobber", a, static_cast<int>(k),
+              fmt::format("is written in {} before operand {} is read there", to_string(have[k].preg()), other));
+    }
+  }
+
+  void defs_apart(const Inst& a, std::span<const Operand> have) {
+    begin_marks();
+    for (std::size_t k = 0; k < have.size(); ++k) {
+      if (!have[k].is_preg() || !have[k].writes()) continue;
+      const int other = marked_by(have[k]);
+      if (other >= 0)
+        fault("def-overlap", a, static_cast<int>(k), fmt::format("operand {} is written to {} too", other, to_string(have[k].preg())));
+      mark(have[k], k);
+    }
+  }
+
+  // Bytes of the register files, each with the operand that was entered there last. Begin again = a new stamp.
+  struct Mark {
+    std::uint32_t stamp = 0;
+    std::uint32_t operand = 0;
+  };
+  static constexpr std::size_t kFileBytes = static_cast<std::size_t>(ir::kMaxUnits) * 4;
+  void begin_marks() {
+    if (marks_.empty()) marks_.resize(kFileBytes * ir::kNumFiles);
+    ++stamp_;
+  }
+  template <class Visit>
+  void for_each_byte(const Operand& op, Visit visit) {
+    const ir::FileBytes bytes = Function::file_bytes(op);
+    const std::size_t base = index(bytes.file) * kFileBytes;
+    for (std::size_t b = bytes.begin; b < std::min<std::size_t>(bytes.end, kFileBytes); ++b) visit(marks_[base + b]);
+  }
+  void mark(const Operand& op, std::size_t k) {
+    for_each_byte(op, [&](Mark& m) { m = {stamp_, static_cast<std::uint32_t>(k)}; });
+  }
+  [[nodiscard]] int marked_by(const Operand& op) {
+    int found = -1;
+    for_each_byte(op, [&](const Mark& m) {
+      if (found < 0 && m.stamp == stamp_) found = static_cast<int>(m.operand);
+    });
+    return found;
+  }
+
+  // A copy of one pair that has become the spill of its use or the refill of its def.
+  void copy_to_memory(const Inst& b, const Inst& a) {
+    const auto want = before_.operands_of(b), have = after_.operands_of(a);
+    const bool is_spill = a.op == Op::Spill;
+    constexpr std::size_t shared = 2;  // the register and the slot
+    const bool guarded = want.size() > 2 && want[2].role == Role::Guard;
+    if (want.size() < 2 || !want[0].writes() || want[1].role != Role::Use || have.size() < shared || !have[0].is_preg() ||
+        !have[1].is_slot()) {
+      fault("copy-to-memory", a, -1, "only a copy of one pair can become a spill or a refill");
+      return;
+    }
+    operand(a, 0, want[is_spill ? 1 : 0], have[0]);
+    // What is left, guard and clobbers, stays.
+    if (have.size() != want.size()) {
+      fault("copy-to-memory", a, -1, guarded ? "it lost its guard" : "it has more operands than before");
+    } else {
+      for (std::size_t k = shared; k < have.size(); ++k) operand(a, k, want[k], have[k]);
+    }
+    slot_access(a, have[0], have[1], 1);
+  }
+
+  // A phi that was kept: one home for all; its targets name the same predecessors, as themselves or by edge blocks.
+  void phi(const Inst& b, const Inst& a, BlockId home) {
+    const auto want_from = before_.targets_of(b), have_from = after_.targets_of(a);
+    const auto want = before_.operands_of(b), have = after_.operands_of(a);
+    std::vector<std::pair<BlockId, std::size_t>> incoming;
+    for (std::size_t k = 0; k < want_from.size(); ++k) incoming.emplace_back(want_from[k], k);
+    std::sort(incoming.begin(), incoming.end());
+    std::vector<bool> covered(want_from.size(), false);
+    if (have.size() != have_from.size() + 1 || want.size() != want_from.size() + 1) {
+      fault("operand-count", a, -1, "a phi has a use for each predecessor");
+      return;
+    }
+    operand(a, 0, want[0], have[0]);
+    for (std::size_t k = 0; k < have_from.size(); ++k) {
+      BlockId from = have_from[k];
+      if (!is_original(from) && from.index() < after_.blocks.size() && after_.block(from).edge_to == home)
+        from = after_.block(from).edge_from;
+      const auto it = std::lower_bound(incoming.begin(), incoming.end(), std::pair(from, std::size_t{0}));
+      if (it == incoming.end() || it->first != from) {
+        fault("targets", a, static_cast<int>(k) + 1, fmt::format("b{} is no predecessor of the phi before", from.value));
+        continue;
+      }
+      covered[it->second] = true;
+      operand(a, k + 1, want[it->second + 1], have[k + 1]);
+    }
+    if (std::find(covered.begin(), covered.end(), false) != covered.end())
+      fault("targets", a, -1, "the phi lost a predecessor");
+    for (std::size_t k = 1; k < have.size(); ++k)
+      if (have[k].is_preg() && have[0].is_preg() && have[k].preg() != have[0].preg()) {
+        fault("phi-home", a, static_cast<int>(k),
+              fmt::format("a phi that is kept has one home, not {} and {}", to_string(have[0].preg()), to_string(have[k].preg())));
+        break;
+      }
+  }
+
+  // --- inserted instructions --------------------------------------------------------------------------------------
+  void inserted(const Inst& i, BlockId b) {
+    const auto ops = after_.operands_of(i);
+    switch (i.op) {
+      case Op::Copy:
+      case Op::Spill:
+      case Op::Refill:
+      case Op::P2R:
+      case Op::R2P:
+      case Op::BitSpill:
+      case Op::BitRefill: break;
+      case Op::Remat:
+        remat(i);
+        return;
+      case Op::Bra:
+        if (is_original(b)) fault("inserted-kind", i, -1, "an inserted bra ends an edge block, and nothing else");
+        return;
+      default:
+        if (i.is_terminator() && !is_original(b)) return;  // edge-block-content
+        fault("inserted-kind", i, -1, "an allocator inserts no such instruction");
+        return;
+    }
+    std::size_t defs = 0;
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      const int at = static_cast<int>(k);
+      defs += ops[k].writes() ? 1 : 0;
+      if (ops[k].is_vreg()) fault("unallocated-operand", i, at, fmt::format("%{} has no register", ops[k].value));
+      if (ops[k].role == Role::Clobber) fault("inserted-clobber", i, at, "an inserted instruction clobbers nothing");
+      else if (ops[k].is_preg()) allocatable(i, at, ops[k].preg());
+    }
+    if (defs > 1) defs_apart(i, ops);
+    if (is_memory_move(i.op) && ops.size() >= 2) slot_access(i, ops[0], ops[1], 1);
+    if (i.op == Op::P2R || i.op == Op::R2P) {
+      const Role role = i.op == Op::P2R ? Role::Use : Role::Def;
+      for (std::size_t k = 0; k < ops.size(); ++k)
+        if (ops[k].role == role && ops[k].is_preg() && is_predicate(ops[k].preg().file) && ops[k].preg().end() > 32)
+          fault("pack-bit", i, static_cast<int>(k), fmt::format("a pack has 32 bits, none for {}", to_string(ops[k].preg())));
+    }
+    if ((i.op == Op::BitSpill || i.op == Op::BitRefill) && ops.size() > 2 && (ops[2].imm() < 0 || ops[2].imm() > 31))
+      fault("pack-bit", i, 2, fmt::format("a pack has 32 bits, no bit {}", ops[2].imm()));
+  }
+
+  void slot_access(const Inst& i, const Operand& reg, const Operand& slot, int at) {
+    if (!reg.is_preg() || !slot.is_slot() || slot.slot().index() >= after_.slots.size()) return;
+    const Slot& s = after_.slots[slot.slot().index()];
+    const ir::FileBytes bytes = Function::file_bytes(reg);
+    const std::uint64_t end = static_cast<std::uint64_t>(slot.extra) + (bytes.end - bytes.begin);
+    if (end > s.size)
+      fault("slot-access", i, at, fmt::format("reaches byte {} of slot {}, which has {}", end, slot.slot().value, s.size));
+  }
+
+  // A remat has the operands of the instruction that it repeats, each under the same constraints.
+  void remat(const Inst& i) {
+    const auto it = index_of_.find(i.ref.value);
+    if (it == index_of_.end() || !before_.insts[it->second].has(ir::kRematerialisable)) {
+      fault("remat-target", i, -1, fmt::format("#{} is no rematerialisable instruction of the program before", i.ref.value), i.ref);
+      return;
+    }
+    same_operands(before_.insts[it->second], i, "remat-shape");
+  }
+
+  const Case& case_;
+  const Function& before_;
+  const Function& after_;
+  Collector out_;
+  std::size_t num_original_;
+  std::vector<bool> seen_;          // of the instructions before: found in the program after
+  std::vector<BlockId> block_of_;   // of the instructions before
+  std::unordered_map<std::uint32_t, std::uint32_t> index_of_;  // id -> index among the instructions before
+  std::vector<Mark> marks_;
+  std::uint32_t stamp_ = 0;
+};
+
+class StructureJudge final : public Judge {
+ public:
+  std::string_view name() const override { return kName; }
+  std::string_view what_it_proves() const override {
+    return "same program, right registers, constraints kept, slots apart: all that shows without dataflow";
+  }
+  JudgeResult judge(const Case& c) const override { return StructureCheck(c).run(); }
+};
+
+}  // namespace
+
+const Judge& structure_judge() {
+  static const StructureJudge judge;
+  return judge;
+}
+
+}  // namespace regduel::oracles

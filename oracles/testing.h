@@ -1,0 +1,64 @@
+// Helpers of the judges' tests: programs as RIR text, small edits of it, and what a judge says.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/text.h"
+#include "oracles/report.h"
+
+namespace regduel::oracles::testing {
+
+inline ir::Function parse_function(std::string_view text) {
+  auto parsed = ir::parse("rir 1\n" + std::string(text), "test");
+  if (!parsed) {
+    ADD_FAILURE() << ir::to_string(parsed.error()) << "\n" << text;
+    return {};
+  }
+  EXPECT_EQ(parsed->functions.size(), 1u);
+  return parsed->functions.front();
+}
+
+// `text` with the one occurrence of `from` replaced.
+inline std::string edit(std::string text, std::string_view from, std::string_view to) {
+  const std::size_t at = text.find(from);
+  if (at == std::string::npos || text.find(from, at + 1) != std::string::npos) {
+    ADD_FAILURE() << "expected exactly one \"" << from << "\"";
+    return text;
+  }
+  return text.replace(at, from.size(), to);
+}
+
+inline ir::Limits limits_of(const ir::Function& f, int registers) {
+  return ir::Limits::of(*ir::find_target(f.target), registers);
+}
+
+inline JudgeResult judge_text(const Judge& judge, const std::string& before, const std::string& after, int registers = 255,
+                              const ir::Claims* claims = nullptr) {
+  const ir::Function b = parse_function(before), a = parse_function(after);
+  if (b.blocks.empty() || a.blocks.empty()) return {};
+  return judge.judge({b, a, *ir::find_target(b.target), limits_of(b, registers), claims});
+}
+
+// The distinct categories of the findings, sorted.
+inline std::vector<std::string> categories(const JudgeResult& r) {
+  std::vector<std::string> list;
+  for (const Finding& f : r.findings) list.push_back(f.category);
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  return list;
+}
+
+inline std::string describe(const JudgeResult& r) {
+  std::string text = std::string(name(r.verdict)) + " " + r.reason;
+  for (const Finding& f : r.findings)
+    text += "\n  " + f.category + " at " + std::to_string(f.inst.value) + "/" + std::to_string(f.operand) + ": " + f.message;
+  return text;
+}
+
+}  // namespace regduel::oracles::testing

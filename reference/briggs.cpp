@@ -1,0 +1,174 @@
+// The driver: lower - liveness - interference - coalesce - simplify - select, then rewrite; or spill and iterate.
+//
+// Deviations from the textbook, each for the sake of the result as a yardstick:
+//   - each file is coloured with as few units as possible: first with MaxLive of them, then with more up to the limit, and only
+//     where the limit itself is not enough is anything spilled (with all units at hand, any order of removal would do, and the
+//     number of colours would be an accident);
+//   - with each number of units, copies are first coalesced without any test, which often colours all the same and leaves the
+//     fewest copies; only where that fails is the conservative test asked;
+//   - after a bounded number of rounds all values go to memory and each instruction gets its exact packing, so that the allocator
+//     is complete: aligned tuples can defeat colouring by fragmentation even where every instruction fits.
+
+#include "reference/briggs.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ir/check_macro.h"
+#include "reference/coalesce.h"
+#include "reference/interference_graph.h"
+#include "reference/knobs.h"
+#include "reference/liveness.h"
+#include "reference/loops.h"
+#include "reference/lower.h"
+#include "reference/rewrite.h"
+#include "reference/select.h"
+#include "reference/simplify.h"
+#include "reference/spill.h"
+
+namespace regduel::reference {
+namespace {
+
+enum class Strategy {
+  Bold,      // coalesces without test, smallest-last order
+  Careful,   // the conservative tests, smallest-last order
+  Spilling,  // the conservative tests, candidates for spilling first: when something has to be spilled
+};
+
+struct Round {
+  bool coalesce = true;
+  bool fewest_units = true;  // look for the smallest number of units that will do
+};
+
+class Run {
+ public:
+  Run(const ir::Function& f, const Lowering& lowering, const Knobs& knobs, ir::Trace* trace)
+      : f_(f), lowering_(lowering), knobs_(knobs), trace_(trace) {}
+
+  ir::Allocation run() {
+    Decisions decisions = lowering_.no_decisions();
+    Round how{knobs_.coalesce, true};
+    for (int round = 0; round < knobs_.max_rounds; ++round) {
+      const Decisions before = decisions;
+      if (colour_all(before, how, decisions)) return write(before);
+      if (trace_) trace_round(round, before, decisions);
+      if (!progress_) {
+        // A coalesced node can stand in the way where its members would not.
+        if (!how.coalesce) break;
+        how.coalesce = false;
+      }
+    }
+    if (trace_) trace_->line("briggs: everything to memory");
+    const Decisions last = lowering_.everything_in_memory();
+    REGDUEL_CHECK(colour_all(last, {false, false}, decisions), "no colouring even with everything in memory: @" + f_.name);
+    return write(last);
+  }
+
+ private:
+  // Colours the program under `decisions`. On failure adds to `next` and notes whether it could.
+  bool colour_all(const Decisions& decisions, Round how, Decisions& next) {
+    code_ = lowering_.lower(decisions);
+    const Liveness liveness(code_);
+    graphs_ = build_interference_graphs(f_, lowering_, code_, liveness);
+    fill_in_costs(f_, lowering_, code_, knobs_.rematerialise, graphs_);
+    homes_.assign(code_.temps.size(), ir::PReg{});
+    for (TempId t = 0; t < code_.temps.size(); ++t) homes_[t] = code_.temps[t].fixed;
+    bool complete = true;
+    progress_ = false;
+    for (const ir::RegFile file : ir::kAllFiles)
+      if (graphs_.files[ir::index(file)].size() > 0) complete = colour_file(file, how, next) && complete;
+    return complete;
+  }
+
+  // A node that clobbers and fixed registers leave no position at all: no number of units will do.
+  static bool has_hopeless_node(const FileGraph& graph, const UnitSet& all) {
+    for (NodeId n = 0; n < graph.size(); ++n)
+      if (!graph.is_fixed(n) && graph.positions(n, all).is_empty()) return true;
+    return false;
+  }
+
+  bool colour_file(ir::RegFile file, Round how, Decisions& next) {
+    const FileGraph& graph = graphs_.files[ir::index(file)];
+    const UnitSet& all = lowering_.allocatable()[ir::index(file)];
+    const UnitSet& callee_saved = lowering_.callee_saved()[ir::index(file)];
+    std::vector<int> units;
+    for (int u = all.first(); u >= 0; u = all.next(u + 1)) units.push_back(u);
+    const std::size_t limit = units.size();
+    std::size_t k = limit;
+    if (how.fewest_units && !has_hopeless_node(graph, all)) {
+      // The first MaxLive units that cost nothing to use.
+      std::size_t live = 0;
+      for (k = 0; k < limit && live < static_cast<std::size_t>(graph.max_live()); ++k) live += callee_saved.contains(units[k]) ? 0 : 1;
+    }
+    const bool is_small = graph.num_built_edges() < 500'000;
+    for (int attempt = 0;; ++attempt) {
+      UnitSet available;
+      for (std::size_t u = 0; u < k; ++u) available.insert(units[u]);
+      for (const Strategy strategy : {Strategy::Bold, Strategy::Careful, Strategy::Spilling}) {
+        if (strategy == Strategy::Bold && (!how.coalesce || !knobs_.bold_coalescing || graph.copies().empty())) continue;
+        const bool spills = strategy == Strategy::Spilling;
+        if (spills && k < limit) continue;
+        FileGraph work = graph;
+        if (how.coalesce) coalesce(work, {available, knobs_.coalescing_factor, strategy != Strategy::Bold});
+        const auto order = simplify(work, available, spills ? Optimism::CheapestFirst : Optimism::SmallestLast);
+        const Colouring c = select(work, order, {available, callee_saved, knobs_.biased_select, !spills});
+        if (c.failed.empty()) {
+          for (NodeId n = 0; n < graph.size(); ++n)
+            homes_[graph.temp(n)] = {file, static_cast<std::uint8_t>(graph.units(n)), static_cast<std::uint16_t>(c.unit_of[n])};
+          return true;
+        }
+        if (!spills) continue;
+        progress_ = choose_spills(work, c, available, lowering_, code_, knobs_.rematerialise, next) || progress_;
+        return false;
+      }
+      // Small steps at first, smaller ones where an attempt is cheap.
+      k = std::min(limit, k + (std::size_t{1} << std::min(attempt / (is_small ? 2 : 1), 6)));
+    }
+  }
+
+  ir::Allocation write(const Decisions& decisions) { return rewrite(f_, lowering_, decisions, code_, homes_, graphs_.is_dead); }
+
+  void trace_round(int round, const Decisions& before, const Decisions& after) {
+    std::string text = fmt::format("briggs round {}:", round);
+    for (std::size_t v = 0; v < after.place.size(); ++v) {
+      if (before.place[v] == after.place[v]) continue;
+      const bool is_phi = v >= f_.vregs.size();
+      text += fmt::format(" {} {}{}", after.place[v] == kRematerialised ? "remat" : "spill", is_phi ? "phi " : "%", is_phi ? v - f_.vregs.size() : v);
+    }
+    for (std::size_t i = 0; i < after.pinned.size(); ++i)
+      if (before.pinned[i] != after.pinned[i]) text += fmt::format(" pin #{}", f_.insts[i].id.value);
+    trace_->line(std::move(text));
+  }
+
+  const ir::Function& f_;
+  const Lowering& lowering_;
+  const Knobs& knobs_;
+  ir::Trace* trace_;
+  Code code_;
+  InterferenceGraphs graphs_;
+  std::vector<ir::PReg> homes_;
+  bool progress_ = false;
+};
+
+class Briggs final : public ir::Allocator {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "briggs"; }
+  [[nodiscard]] std::vector<ir::KnobInfo> knobs() const override { return knob_infos(); }
+  [[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
+                                                                         const ir::AllocOptions& options) const override {
+    const auto knobs = parse_knobs(options.knobs);
+    if (!knobs) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, knobs.error()});
+    const ir::Cfg cfg(program);
+    const Lowering lowering(program, cfg, target, options.limits, block_frequencies(program, cfg, knobs->loop_base));
+    if (const auto file = lowering.impossible())
+      return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Impossible, ir::failure_message(options.limits.of(*file))});
+    return Run(program, lowering, *knobs, options.trace).run();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ir::Allocator> make_briggs() { return std::make_unique<Briggs>(); }
+
+}  // namespace regduel::reference

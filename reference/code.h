@@ -1,0 +1,86 @@
+// The lowered program, on which the phases work: no phis, no fixed operands but precoloured temps, no ties but shared temps.
+//
+// A *value* is what may live across blocks and may be spilled: each root vreg, and one value a phi. A *temp* is a node of the
+// interference graph: temps [0, values) are the values themselves, the others are *local* (they live around one instruction,
+// inside one block, and are never spilled). lower.h makes this form, rewrite.h turns it back into a program.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ir/program.h"
+
+namespace regduel::reference {
+
+using TempId = std::uint32_t;
+inline constexpr TempId kNoTemp = 0xFFFFFFFFu;
+inline constexpr std::uint32_t kNoSource = 0xFFFFFFFFu;
+
+struct Temp {
+  ir::RegFile file = ir::RegFile::R;
+  std::uint8_t units = 1;
+  std::uint8_t align_log2 = 0;
+  std::uint16_t bytes = 4;
+  ir::PReg fixed;                     // precoloured
+  std::uint32_t source = kNoSource;   // local temps: index of the program's instruction that it serves, if any
+};
+
+enum class CodeKind : std::uint8_t {
+  Original,  // an instruction of the program, its operands on temps
+  Deleted,   // an instruction of the program that is no longer executed
+  Move,      // refs: dst, src
+  Refill,    // refs: dst;  from `slot`
+  Store,     // refs: src;  to `slot`
+  Remat,     // refs: dst;  what instruction `remat_of` computes
+};
+
+enum RefFlags : std::uint8_t {
+  kReads = 1,     // the value is read: it is live before
+  kWrites = 2,
+  kKills = 4,     // written as a whole on every execution: what was there before is dead
+  kAtReads = 8,   // holds its units while uses are read
+  kPartial = 16,  // a def of a part: must not stand in a clobbered unit
+};
+
+struct Ref {
+  TempId temp = kNoTemp;
+  std::uint8_t flags = 0;
+};
+
+struct CodeInst {
+  CodeKind kind = CodeKind::Original;
+  std::uint8_t dst_offset = 0, src_offset = 0;  // Move: bytes into the temps. Refill, Store: dst_offset / src_offset of the temp
+  std::uint8_t bytes = 0;                       // Move, Refill, Store: how many
+  std::uint16_t num_refs = 0;
+  std::uint16_t copy_pairs = 0;        // the first 2n refs are n pairs (dst, src) of an unguarded copy of whole roots
+  std::uint32_t first_ref = 0;
+  std::uint32_t source = kNoSource;    // index of the program's instruction
+  std::uint32_t slot = 0, slot_offset = 0;
+  std::uint32_t remat_of = kNoSource;  // index of the program's instruction
+};
+
+struct CodeBlock {
+  std::uint32_t first_inst = 0, num_insts = 0;
+  ir::BlockId edge_from, edge_to;  // an edge block
+  std::vector<std::uint32_t> successors, predecessors;
+  bool is_reachable = true;
+  std::uint64_t freq = 1;
+
+  [[nodiscard]] bool is_edge_block() const { return edge_from.is_valid(); }
+};
+
+struct Code {
+  std::vector<Temp> temps;
+  std::uint32_t num_values = 0;
+  std::vector<CodeBlock> blocks;  // those of the program, then edge blocks
+  std::vector<CodeInst> insts;
+  std::vector<Ref> refs;
+  // Temp of each vreg operand of the program (by index into Function::operands), kNoTemp for all others.
+  std::vector<TempId> operand_temp;
+
+  [[nodiscard]] std::span<const Ref> refs_of(const CodeInst& i) const { return {refs.data() + i.first_ref, i.num_refs}; }
+  [[nodiscard]] std::span<const CodeInst> insts_of(const CodeBlock& b) const { return {insts.data() + b.first_inst, b.num_insts}; }
+};
+
+}  // namespace regduel::reference

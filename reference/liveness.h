@@ -1,0 +1,109 @@
+// Liveness: backward dataflow over blocks with a worklist and bitsets (seed 003, phase 1), restricted to what a def reaches.
+//
+//   reach_in(b)  = union over reachable predecessors p of reach_in(p) | written(p)
+//   live_out(b)  = union over successors s of live_in(s), and reach_in(b) | written(b)
+//   live_in(b)   = (exposed(b) | (live_out(b) - killed(b))) & reach_in(b)
+//
+// A may-def and a def of a part write but do not kill. So a first guarded def does not stretch a live range to the entry
+// (FORMAT.md "Undefined"). Only values that some block reads before it kills them have a bit; local temps never cross a block.
+// Deviation from the seed, which lists plain live sets: the reach mask. Tested by liveness_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reference/code.h"
+
+namespace regduel::reference {
+
+class Liveness {
+ public:
+  // Cost O(blocks x global values / 64 x passes + refs). Unreachable blocks have nothing live.
+  explicit Liveness(const Code& code);
+
+  // Values that are live at the end of a block, ascending.
+  [[nodiscard]] std::vector<TempId> live_out(std::uint32_t block) const { return list(out_, block); }
+  [[nodiscard]] std::vector<TempId> live_in(std::uint32_t block) const { return list(in_, block); }
+  // Whether a def of the value reaches the head of the block.
+  [[nodiscard]] bool reaches_in(std::uint32_t block, TempId t) const {
+    return t < bit_of_.size() && bit_of_[t] >= 0 && get(reach_, block, static_cast<std::size_t>(bit_of_[t]));
+  }
+  // Visits the instructions of a block backwards. `visit(index, live)` is called with what is live after the instruction; where
+  // it returns false (a dead copy), the instruction is passed over as if it were not there.
+  // `live` offers contains(t) and members() (no particular order, but the same every time).
+  template <class Visit>
+  void walk(std::uint32_t block, Visit&& visit) const;
+
+  // A set with O(1) insertion, removal and membership, and a dense list of its members.
+  class LiveSet {
+   public:
+    explicit LiveSet(std::size_t n) : at_(n, kAbsent) {}
+    [[nodiscard]] bool contains(TempId t) const { return at_[t] != kAbsent; }
+    [[nodiscard]] const std::vector<TempId>& members() const { return members_; }
+    void insert(TempId t) {
+      if (contains(t)) return;
+      at_[t] = static_cast<std::uint32_t>(members_.size());
+      members_.push_back(t);
+    }
+    void erase(TempId t) {
+      if (!contains(t)) return;
+      const TempId last = members_.back();
+      members_[at_[t]] = last;
+      at_[last] = at_[t];
+      members_.pop_back();
+      at_[t] = kAbsent;
+    }
+    void clear() {
+      for (const TempId t : members_) at_[t] = kAbsent;
+      members_.clear();
+    }
+
+   private:
+    static constexpr std::uint32_t kAbsent = 0xFFFFFFFFu;
+    std::vector<std::uint32_t> at_;
+    std::vector<TempId> members_;
+  };
+
+ private:
+  using Bits = std::vector<std::uint64_t>;
+  [[nodiscard]] bool get(const Bits& bits, std::size_t block, std::size_t bit) const {
+    return (bits[block * words_ + bit / 64] >> (bit % 64) & 1) != 0;
+  }
+  [[nodiscard]] std::vector<TempId> list(const Bits& bits, std::size_t block) const;
+  void find_globals();
+  void solve_reach();
+  void solve_live();
+
+  const Code& code_;
+  std::vector<std::int32_t> bit_of_;  // by value; -1 = lives inside single blocks only
+  std::vector<TempId> global_;
+  std::size_t words_ = 0;
+  Bits reach_, in_, out_;
+  mutable LiveSet live_;
+  mutable std::vector<std::uint32_t> first_write_;  // by temp: index of the block's first instruction that writes it
+};
+
+template <class Visit>
+void Liveness::walk(std::uint32_t block, Visit&& visit) const {
+  const CodeBlock& b = code_.blocks[block];
+  if (!b.is_reachable) return;
+  live_.clear();
+  for (const TempId t : live_out(block)) live_.insert(t);
+  constexpr std::uint32_t kNever = 0xFFFFFFFFu;
+  const std::uint32_t end = b.first_inst + b.num_insts;
+  for (std::uint32_t i = end; i-- > b.first_inst;)
+    for (const Ref& r : code_.refs_of(code_.insts[i]))
+      if (r.flags & kWrites) first_write_[r.temp] = i;
+  for (std::uint32_t i = end; i-- > b.first_inst;) {
+    const CodeInst& inst = code_.insts[i];
+    if (!visit(i, live_)) continue;
+    for (const Ref& r : code_.refs_of(inst))
+      if ((r.flags & kWrites) && ((r.flags & kKills) || (first_write_[r.temp] == i && !reaches_in(block, r.temp)))) live_.erase(r.temp);
+    for (const Ref& r : code_.refs_of(inst))
+      if ((r.flags & kReads) && (first_write_[r.temp] < i || reaches_in(block, r.temp))) live_.insert(r.temp);
+  }
+  for (std::uint32_t i = end; i-- > b.first_inst;)
+    for (const Ref& r : code_.refs_of(code_.insts[i])) first_write_[r.temp] = kNever;
+}
+
+}  // namespace regduel::reference

@@ -1,0 +1,22 @@
+// Writes the allocated program: each original instruction with its operands in their homes, and what was inserted.
+//
+// Contract: FORMAT.md "Allocated programs". Copies within one register are deleted; edge blocks without copies are left out;
+// in a device function the callee-saved registers that are used or clobbered are saved at the entry and restored before each
+// ret. Spill slots are packed by descending alignment, each as large as its value. Tested by briggs_test.cpp.
+#pragma once
+
+#include <vector>
+
+#include "ir/allocator.h"
+#include "reference/code.h"
+#include "reference/lower.h"
+
+namespace regduel::reference {
+
+//   homes     by temp; valid for each temp that a living instruction refers to
+//   is_dead   by index of Code::insts: copies to leave out
+// Cost O(size of program).
+[[nodiscard]] ir::Allocation rewrite(const ir::Function& f, const Lowering& lowering, const Decisions& decisions, const Code& code,
+                                     const std::vector<ir::PReg>& homes, const std::vector<std::uint8_t>& is_dead);
+
+}  // namespace regduel::reference

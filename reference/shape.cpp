@@ -1,0 +1,124 @@
+#include "reference/shape.h"
+
+#include <algorithm>
+
+namespace regduel::reference {
+namespace {
+
+class Builder {
+ public:
+  Builder(const ir::Function& f, const ir::Inst& inst) : f_(f), ops_(f.operands_of(inst)) {}
+
+  Shape build() {
+    shape_.item_of.assign(ops_.size(), -1);
+    for (const ir::Operand& op : ops_) {
+      if (op.role == ir::Role::Guard) shape_.is_guarded = true;
+      if (op.role != ir::Role::Clobber) continue;
+      shape_.has_clobbers = true;
+      shape_.clobbers[ir::index(op.preg().file)] |= UnitSet::of(op.preg());
+    }
+    for (std::size_t k = 0; k < ops_.size(); ++k)
+      if (ops_[k].is_vreg() && ops_[k].is_tied()) tie(k);
+    for (std::size_t k = 0; k < ops_.size(); ++k)
+      if (open(k) && ops_[k].writes()) write(k);
+    for (std::size_t k = 0; k < ops_.size(); ++k)
+      if (open(k) && f_.fixed_of(ops_[k]).is_valid()) fixed_use(k);
+    for (std::size_t k = 0; k < ops_.size(); ++k)
+      if (open(k)) free_use(k);
+    return std::move(shape_);
+  }
+
+ private:
+  [[nodiscard]] bool open(std::size_t k) const { return ops_[k].is_vreg() && shape_.item_of[k] < 0; }
+
+  Item new_item(ir::VRegId root) const {
+    const ir::VReg& v = f_.vreg(root);
+    Item item;
+    item.file = v.file();
+    item.units = v.units();
+    item.align_log2 = v.align_log2;
+    return item;
+  }
+  void add(std::size_t k, const Item& item) {
+    shape_.item_of[k] = static_cast<std::int32_t>(shape_.items.size());
+    shape_.items.push_back(item);
+  }
+
+  void tie(std::size_t k) {
+    const ir::Operand &def = ops_[k], &use = ops_[def.tied];
+    Item item = new_item(f_.root(def.vreg()));
+    item.write_root = f_.root(def.vreg());
+    item.read_root = f_.root(use.vreg());
+    item.align_log2 = std::max<int>(item.align_log2, f_.vreg(item.read_root).align_log2);
+    item.fixed = f_.fixed_of(def).is_valid() ? f_.fixed_of(def) : f_.fixed_of(use);
+    item.at_reads = item.at_writes = true;
+    add(k, item);
+    shape_.item_of[def.tied] = shape_.item_of[k];
+  }
+
+  // All writes of one root that are not tied are one item: with parts, they fill one home.
+  void write(std::size_t k) {
+    const ir::Operand& op = ops_[k];
+    const ir::Storage s = f_.storage(op);
+    const bool whole = s.offset == 0 && s.size == f_.vreg(s.root).bytes();
+    std::size_t at = 0;
+    while (at < shape_.items.size() && shape_.items[at].write_root != s.root) ++at;
+    if (at == shape_.items.size()) {
+      Item item = new_item(s.root);
+      item.write_root = s.root;
+      item.at_writes = true;
+      item.reads_only_old_bytes = true;
+      add(k, item);
+    } else {
+      shape_.item_of[k] = static_cast<std::int32_t>(at);
+    }
+    Item& item = shape_.items[at];
+    if (f_.fixed_of(op).is_valid()) item.fixed = f_.fixed_of(op);
+    item.early = item.early || op.is_early_clobber();
+    item.partial = item.partial || !whole;
+    if (op.role == ir::Role::DefUse || shape_.is_guarded || !whole) item.read_root = s.root;
+    if (op.role == ir::Role::DefUse || shape_.is_guarded) item.reads_only_old_bytes = false;
+    item.at_reads = item.early || item.read_root.is_valid();
+  }
+
+  void join(std::size_t k, std::size_t item) {
+    shape_.item_of[k] = static_cast<std::int32_t>(item);
+    shape_.items[item].reads_only_old_bytes = false;
+  }
+  [[nodiscard]] bool can_join(const Item& item, ir::VRegId root) const { return item.read_root == root && !item.early; }
+
+  void fixed_use(std::size_t k) {
+    const ir::VRegId root = f_.root(ops_[k].vreg());
+    const ir::PReg fixed = f_.fixed_of(ops_[k]);
+    for (std::size_t at = 0; at < shape_.items.size(); ++at)
+      if (can_join(shape_.items[at], root) && shape_.items[at].fixed == fixed) return join(k, at);
+    Item item = new_item(root);
+    item.read_root = root;
+    item.fixed = fixed;
+    item.at_reads = true;
+    add(k, item);
+  }
+
+  // A read without constraint costs nothing where the value is in some home already.
+  void free_use(std::size_t k) {
+    const ir::VRegId root = f_.root(ops_[k].vreg());
+    for (std::size_t at = 0; at < shape_.items.size(); ++at)
+      if (can_join(shape_.items[at], root) && shape_.items[at].write_root == root) return join(k, at);
+    for (std::size_t at = 0; at < shape_.items.size(); ++at)
+      if (can_join(shape_.items[at], root)) return join(k, at);
+    Item item = new_item(root);
+    item.read_root = root;
+    item.at_reads = true;
+    add(k, item);
+  }
+
+  const ir::Function& f_;
+  std::span<const ir::Operand> ops_;
+  Shape shape_;
+};
+
+}  // namespace
+
+Shape shape_of(const ir::Function& f, const ir::Inst& inst) { return Builder(f, inst).build(); }
+
+}  // namespace regduel::reference

@@ -1,0 +1,117 @@
+#include "reference/spill.h"
+
+#include <algorithm>
+
+namespace regduel::reference {
+
+void fill_in_costs(const ir::Function& f, const Lowering& lowering, const Code& code, bool use_remat, InterferenceGraphs& graphs) {
+  for (TempId v = 0; v < code.num_values; ++v)
+    if (graphs.node_of[v] != kNoNode) graphs.files[ir::index(code.temps[v].file)].add_cost(graphs.node_of[v], 0);
+  for (const CodeBlock& b : code.blocks) {
+    if (!b.is_reachable) continue;
+    for (std::uint32_t i = b.first_inst; i < b.first_inst + b.num_insts; ++i) {
+      if (graphs.is_dead[i]) continue;
+      for (const Ref& r : code.refs_of(code.insts[i])) {
+        if (r.temp >= code.num_values) continue;
+        const bool is_free = use_remat && lowering.can_remat(r.temp) && !(r.flags & kReads);
+        const std::uint64_t times = ((r.flags & kReads) ? 1u : 0u) + ((r.flags & kWrites) ? 1u : 0u);
+        if (!is_free) graphs.files[ir::index(code.temps[r.temp].file)].add_cost(graphs.node_of[r.temp], b.freq * times);
+      }
+    }
+  }
+  for (std::size_t v = 0; v < f.vregs.size(); ++v) {
+    if (!f.vregs[v].hint.is_valid()) continue;
+    const TempId a = f.root(ir::VRegId(v)).value, b = f.root(f.vregs[v].hint).value;
+    if (a == b || code.temps[a].file != code.temps[b].file || graphs.node_of[a] == kNoNode || graphs.node_of[b] == kNoNode) continue;
+    graphs.files[ir::index(code.temps[a].file)].add_hint(graphs.node_of[a], graphs.node_of[b]);
+  }
+}
+
+namespace {
+
+class Chooser {
+ public:
+  Chooser(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Lowering& lowering, const Code& code,
+          bool use_remat, Decisions& decisions)
+      : g_(graph), c_(colouring), available_(available), lowering_(lowering), code_(code), use_remat_(use_remat), d_(decisions) {}
+
+  bool run() {
+    bool progress = false;
+    for (const NodeId n : c_.failed) {
+      if (g_.is_spillable(n)) progress = spill(n) || progress;
+      else progress = make_room(n) || progress;
+    }
+    return progress;
+  }
+
+ private:
+  bool spill(NodeId n) {
+    std::vector<TempId> in_slot;
+    bool progress = false;
+    SpillSlot slot{0};
+    g_.for_members(n, [&](NodeId m) {
+      const TempId v = g_.temp(m);
+      if (v >= code_.num_values || d_.place[v] != kInRegister) return;
+      progress = true;
+      if (use_remat_ && lowering_.can_remat(v)) {
+        d_.place[v] = kRematerialised;
+        return;
+      }
+      in_slot.push_back(v);
+      slot.bytes = std::max<std::uint32_t>(slot.bytes, code_.temps[v].bytes);
+    });
+    for (const TempId v : in_slot) d_.place[v] = static_cast<std::int32_t>(d_.slots.size());
+    if (!in_slot.empty()) d_.slots.push_back(slot);
+    return progress;
+  }
+
+  // Spills the cheapest neighbours that stand in the way at some position; else pins the instruction.
+  bool make_room(NodeId n) {
+    const UnitSet at = g_.positions(n, available_);
+    const int units = g_.units(n);
+    std::uint64_t best_cost = kInfiniteCost;
+    int best = -1;
+    std::vector<NodeId> neighbours;
+    g_.for_neighbours(n, [&](NodeId m) {
+      if (c_.unit_of[m] >= 0) neighbours.push_back(m);
+    });
+    const auto blocks = [&](NodeId m, int u) { return c_.unit_of[m] < u + units && u < c_.unit_of[m] + g_.units(m); };
+    for (int u = at.first(); u >= 0; u = at.next(u + 1)) {
+      std::uint64_t cost = 0;
+      for (const NodeId m : neighbours)
+        if (blocks(m, u)) cost = std::min(kInfiniteCost, cost + g_.cost(m));
+      if (cost >= best_cost) continue;
+      best_cost = cost;
+      best = u;
+    }
+    bool progress = false;
+    if (best >= 0)
+      for (const NodeId m : neighbours)
+        if (blocks(m, best)) progress = spill(m) || progress;
+    if (progress) return true;
+    g_.for_members(n, [&](NodeId m) {
+      const std::uint32_t source = code_.temps[g_.temp(m)].source;
+      if (source == kNoSource || d_.pinned[source]) return;
+      d_.pinned[source] = 1;
+      progress = true;
+    });
+    return progress;
+  }
+
+  const FileGraph& g_;
+  const Colouring& c_;
+  const UnitSet& available_;
+  const Lowering& lowering_;
+  const Code& code_;
+  const bool use_remat_;
+  Decisions& d_;
+};
+
+}  // namespace
+
+bool choose_spills(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Lowering& lowering,
+                   const Code& code, bool use_remat, Decisions& decisions) {
+  return Chooser(graph, colouring, available, lowering, code, use_remat, decisions).run();
+}
+
+}  // namespace regduel::reference

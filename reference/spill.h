@@ -1,0 +1,24 @@
+// Spill costs, and what to spill after a round in which not every node got a colour.
+//
+// Cost of a value = sum of the block frequencies over its defs and uses (Chaitin 1982; DECISIONS "cost def x use": the sum, not
+// the product); over its uses only where it can be computed again. Local temps cost infinitely much.
+// Victim: a node without colour is spilled itself. A local temp cannot be: then the cheapest set of neighbours whose registers
+// would make room for it is spilled, and where no such set exists its instruction is pinned to its exact packing.
+// Members of one coalesced node share a slot, so that the copies between them vanish. Tested by spill_test.cpp.
+#pragma once
+
+#include "reference/interference_graph.h"
+#include "reference/lower.h"
+#include "reference/select.h"
+
+namespace regduel::reference {
+
+// Costs of all values and hints between them. Cost O(refs).
+void fill_in_costs(const ir::Function& f, const Lowering& lowering, const Code& code, bool use_remat, InterferenceGraphs& graphs);
+
+// Adds at least one spilled value or pinned instruction to `decisions`, or returns false.
+//   graph   as it was coloured, `colouring` has failures
+bool choose_spills(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Lowering& lowering,
+                   const Code& code, bool use_remat, Decisions& decisions);
+
+}  // namespace regduel::reference
