@@ -3,6 +3,7 @@
 #include "allocator/assign.h"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 
 namespace regduel::allocator {
@@ -27,7 +28,8 @@ std::vector<VRegId> vregs_of(const Round& round, RegFile file) {
 }  // namespace
 
 FileAllocator::FileAllocator(const Round& round, RegFile file)
-    : round_(round), file_(file), vregs_(vregs_of(round, file)), chains_(round.lowered.f, round.live, round.constraints, vregs_) {
+    : round_(round), file_(file), vregs_(vregs_of(round, file)), chains_(round.lowered.f, round.live, round.constraints, vregs_),
+      base_(round.live.num_numbered(), highest_unit()) {
   const Function& f = round.lowered.f;
   const std::size_t k = ir::index(file);
   for (int u = 0; u < ir::kMaxUnits; ++u) {
@@ -43,6 +45,52 @@ FileAllocator::FileAllocator(const Round& round, RegFile file)
     }
   std::int32_t sum = 0;
   for (const std::int32_t d : rows) max_live_ = std::max(max_live_, sum += d);
+  block_fixed_moments();
+  count_choices();
+}
+
+// Room for the headroom of an attempt without spilling, and for fixed registers beyond what may be used: such an attempt
+// cannot fit, but has to know where they are.
+int FileAllocator::highest_unit() const {
+  int highest = 0;
+  for (int u = 0; u < ir::kMaxUnits; ++u)
+    if (round_.budget.allocatable[ir::index(file_)].test(static_cast<std::size_t>(u))) highest = u + 1;
+  highest += kHeadroom;
+  for (const VRegId v : vregs_) highest = std::max(highest, round_.lowered.f.vreg(v).fixed.end());
+  return std::min(highest, ir::kMaxUnits);
+}
+
+void FileAllocator::block_fixed_moments() {
+  const Function& f = round_.lowered.f;
+  for (std::uint32_t n = 0; n < round_.live.num_numbered(); ++n) {
+    const Inst& inst = f.insts[round_.live.inst_at(n)];
+    UnitSet clobbered;
+    bool any = false;
+    const auto ops = f.operands_of(inst);
+    for (std::size_t k = ops.size(); k-- > 0 && ops[k].role == Role::Clobber;) {
+      const PReg r = ops[k].preg();
+      if (r.file != file_) continue;
+      clobbered.set_range(r.begin(), std::min(r.end(), ir::kMaxUnits));
+      any = true;
+    }
+    if (any) base_.add_clobber(n, clobbered);
+    if (inst.op == Op::Ret) base_.block_reads(n, callee_saved_);
+  }
+}
+
+// Who has little choice chooses first.
+void FileAllocator::count_choices() {
+  choice_.assign(round_.lowered.f.vregs.size(), ir::kMaxUnits);
+  if (!base_.has_clobbers()) return;
+  for (const VRegId v : vregs_) {
+    const UnitSet taken = base_.clobbers(round_.live.range(v.index()));
+    int left = 0, lost = 0;
+    for (std::size_t w = 0; w < std::size(taken.words); ++w) {
+      left += std::popcount(~(taken.words[w] | not_allocatable_.words[w]));
+      lost += std::popcount(taken.words[w] & ~not_allocatable_.words[w]);
+    }
+    if (lost > 0) choice_[v.index()] = left;
+  }
 }
 
 // The state of one attempt.
@@ -51,12 +99,13 @@ class AttemptRun {
   AttemptRun(const FileAllocator& a, const AttemptOptions& options)
       : a_(a), round_(a.round_), f_(a.round_.lowered.f), options_(options),
         width_(std::min(options.may_spill ? std::max(a.limit_, 1) : a.limit_ + kHeadroom, ir::kMaxUnits)),
-        occupancy_(round_.live.num_numbered(), highest_unit()) {
+        occupancy_(a.base_) {
     result_.home.assign(f_.vregs.size(), -1);
-    in_unit_.resize(static_cast<std::size_t>(highest_unit()));
+    in_unit_.resize(ir::kMaxUnits);
     stamp_.assign(f_.vregs.size(), 0);
+    moved_at_.assign(f_.vregs.size(), 0);
+    move_cost_.assign(f_.vregs.size(), 0);
     tried_.assign(a.chains_.all().size(), 0);
-    block_fixed_moments();
   }
 
   Attempt run() {
@@ -80,43 +129,23 @@ class AttemptRun {
   }
 
  private:
-  // Fixed registers may lie beyond what may be used; such an attempt cannot fit, but has to know where they are.
-  [[nodiscard]] int highest_unit() const {
-    int highest = width_;
-    for (const VRegId v : a_.vregs_) highest = std::max(highest, f_.vreg(v).fixed.end());
-    return std::min(highest, ir::kMaxUnits);
-  }
-
-  void block_fixed_moments() {
-    for (std::uint32_t n = 0; n < round_.live.num_numbered(); ++n) {
-      const Inst& inst = f_.insts[round_.live.inst_at(n)];
-      UnitSet clobbered;
-      bool any = false;
-      const auto ops = f_.operands_of(inst);
-      for (std::size_t k = ops.size(); k-- > 0 && ops[k].role == Role::Clobber;) {
-        const PReg r = ops[k].preg();
-        if (r.file != a_.file_) continue;
-        clobbered.set_range(r.begin(), std::min(r.end(), ir::kMaxUnits));
-        any = true;
-      }
-      if (any) occupancy_.add_clobber(n, clobbered);
-      if (inst.op == Op::Ret) occupancy_.block_reads(n, a_.callee_saved_);
-    }
-  }
-
   void sort(std::vector<VRegId>& order) const {
-    const auto key = [&](VRegId v) {
+    using Key = std::tuple<bool, int, int, std::int64_t, VRegId>;
+    std::vector<Key> keys;
+    keys.reserve(order.size());
+    for (const VRegId v : order) {
       const Geometry g = geometry_of(f_.vreg(v));
-      const bool is_bound = cost(v) >= kUnspillable;
+      const bool later = options_.order == Order::BoundFirst && cost(v) < kUnspillable;
       const int shape = options_.order == Order::ByStart ? 0 : -std::max(g.units, g.align) * ir::kMaxUnits - g.units;
-      std::int64_t when = round_.live.range(v.index())[0].begin;
+      std::int64_t when = range(v)[0].begin;
       if (options_.order == Order::LongestFirst) {
         when = 0;
-        for (const Interval& i : round_.live.range(v.index())) when -= i.end - i.begin;
+        for (const Interval& i : range(v)) when -= i.end - i.begin;
       }
-      return std::tuple(options_.order == Order::BoundFirst && !is_bound, shape, when, v);
-    };
-    std::sort(order.begin(), order.end(), [&](VRegId a, VRegId b) { return key(a) < key(b); });
+      keys.emplace_back(later, a_.choice_[v.index()], shape, when, v);
+    }
+    std::sort(keys.begin(), keys.end());
+    for (std::size_t k = 0; k < keys.size(); ++k) order[k] = std::get<VRegId>(keys[k]);
   }
 
   [[nodiscard]] std::int64_t cost(VRegId v) const { return round_.spill_cost[v.index()]; }
@@ -232,8 +261,9 @@ class AttemptRun {
         found = true;
         stamp_[other.index()] = epoch_;
         list.push_back(other);
-        if (cost(other) >= kUnspillable) return kUnspillable;
-        sum += cost(other);
+        const std::int64_t its_cost = cost_to_move(other);
+        if (its_cost >= kUnspillable) return kUnspillable;
+        sum += its_cost;
       }
       if (!found) return kUnspillable;  // a clobber, or a moment that belongs to nobody
     }
@@ -244,7 +274,9 @@ class AttemptRun {
     return occupancy_.clobbers(range(v)).has_any(slot, slot + geometry.units);
   }
 
+  // Spills whatever is cheapest: v itself, or what stands in one slot. What can stand elsewhere just moves.
   void make_room(VRegId v, const Geometry& geometry, const UnitSet& taken) {
+    ++move_epoch_;
     std::int64_t best = kUnspillable;
     int best_slot = -1;
     std::vector<VRegId> list;
@@ -269,9 +301,29 @@ class AttemptRun {
       occupancy_.unmark(range(other), home, end);
       for (int u = home; u < end; ++u) std::erase(in_unit_[static_cast<std::size_t>(u)], other);
       result_.home[other.index()] = -1;
-      result_.to_spill.push_back(other);
     }
     commit(v, best_slot);
+    for (const VRegId other : list) {
+      const Geometry its = geometry_of(f_.vreg(other));
+      arrays_.reset(width_);
+      weigh(other, its);
+      UnitSet inside;
+      const int slot = f_.vreg(other).fixed.is_valid() ? -1 : select(range(other), its, inside);
+      if (slot >= 0) commit(other, slot);
+      else if (cost(other) < kUnspillable) result_.to_spill.push_back(other);
+      else give_up(other);
+    }
+  }
+  // What it costs to take a vreg out of its place: nothing where there is another.
+  std::int64_t cost_to_move(VRegId v) {
+    if (f_.vreg(v).fixed.is_valid()) return cost(v);
+    if (moved_at_[v.index()] != move_epoch_) {
+      moved_at_[v.index()] = move_epoch_;
+      UnitSet inside;
+      arrays_.reset(width_);
+      move_cost_[v.index()] = select(range(v), geometry_of(f_.vreg(v)), inside) >= 0 ? 0 : cost(v);
+    }
+    return move_cost_[v.index()];
   }
 
   // A vreg that must have a register and has none.
@@ -311,6 +363,9 @@ class AttemptRun {
   std::vector<char> tried_;                   // by chain
   std::vector<std::uint32_t> stamp_;
   std::uint32_t epoch_ = 0;
+  std::vector<std::uint32_t> moved_at_;       // by vreg: in which search for room move_cost_ was found
+  std::vector<std::int64_t> move_cost_;
+  std::uint32_t move_epoch_ = 0;
   bool over_limit_ = false;
   Attempt result_;
 };

@@ -70,14 +70,19 @@ class FileAllocator {
 
  private:
   friend class AttemptRun;
+  [[nodiscard]] int highest_unit() const;
+  void block_fixed_moments();
+  void count_choices();
   const Round& round_;
   ir::RegFile file_;
   std::vector<ir::VRegId> vregs_;  // with operands, ascending
   Chains chains_;
-  UnitSet not_allocatable_;
-  UnitSet callee_saved_;
   int limit_ = 0;
   int max_live_ = 0;
+  Occupancy base_;                 // clobbers and moments that belong to nobody
+  std::vector<int> choice_;        // by vreg: units that clobbers leave to it, kMaxUnits where they take none
+  UnitSet not_allocatable_;
+  UnitSet callee_saved_;
 };
 
 }  // namespace regduel::allocator

@@ -59,6 +59,7 @@ class Driver {
     plan_.keeps_fixed = find_precoloured(f_, live_, budget_);
     plan_.remat_of = knobs[Knob::Rematerialise] != 0 ? find_remats(f_, cfg_) : std::vector<std::uint32_t>(f_.vregs.size(), kNoInst);
     plan_.pinned.resize(f_.insts.size());
+    plan_.no_wait.assign(f_.insts.size(), 0);
     plan_.refill_reuse = static_cast<int>(knobs[Knob::RefillReuse]);
   }
 
@@ -68,20 +69,20 @@ class Driver {
         if (auto failure = find_impossible(BlockId(b))) return std::unexpected(*failure);
 
     prepare();
-    if (attempt_all(&Driver::without_spilling)) return emit_result();
+    if (attempt_all(&Driver::without_spilling, false)) return emit_result();
     for (const BlockId b : cfg_.reverse_postorder())
       if (auto failure = find_impossible(b)) return std::unexpected(*failure);
 
     const std::int64_t rounds = knobs_[Knob::SpillRounds];
     for (round_ = 1; round_ <= rounds; ++round_) {
+      if (within_budget() && attempt_all(&Driver::with_spilling, true)) return emit_result();
       if (!change_plan()) break;
       prepare();
-      if (attempt_all(&Driver::with_spilling)) return emit_result();
     }
     trace("last fallback: everything in memory");
     keep_all_in_memory();
     prepare();
-    const bool fits = attempt_all(&Driver::with_spilling);
+    const bool fits = attempt_all(&Driver::with_spilling, true);
     if (!fits && has_architectural()) return std::unexpected(failure(first_misfit_));
     REGDUEL_CHECK(fits, fmt::format("@{}: the last fallback does not fit", program_.name));
     return emit_result();
@@ -136,22 +137,38 @@ class Driver {
     homes_.assign(prepared_->lowered.f.vregs.size(), -1);
   }
 
-  bool attempt_all(Attempt (Driver::*strategy)(const FileAllocator&, RegFile)) {
+  // Attempts at all files; without spilling only until one does not fit, since then everything is lowered anew.
+  bool attempt_all(Attempt (Driver::*strategy)(const FileAllocator&, RegFile), bool to_the_end) {
     bool all_fit = true;
+    attempts_ = {};
     for (const RegFile file : kFileOrder) {
       Attempt& result = attempts_[ir::index(file)];
-      result = {};
-      result.fits = true;
       const FileAllocator allocator(prepared_->round, file);
-      if (!allocator.has_vregs()) continue;
+      result.fits = !allocator.has_vregs();
+      if (result.fits) continue;
       result = (this->*strategy)(allocator, file);
-      if (!result.fits && all_fit) first_misfit_ = file;
-      all_fit = all_fit && result.fits;
       high_pressure_[ir::index(file)] = !result.fits;
-      for (std::size_t v = 0; v < homes_.size(); ++v)
+      for (std::size_t v = 0; v < homes_.size() && result.fits; ++v)
         if (result.home[v] >= 0) homes_[v] = result.home[v];
+      if (result.fits) continue;
+      if (all_fit) first_misfit_ = file;
+      all_fit = false;
+      if (!to_the_end) break;
     }
     return all_fit;
+  }
+  // Guidance for all files: true where there is nobody to spill.
+  bool within_budget() {
+    attempts_ = {};
+    bool within = true;
+    for (const RegFile file : kFileOrder) {
+      Attempt& a = attempts_[ir::index(file)];
+      a.to_spill = spill_guidance(prepared_->round, file);
+      if (a.to_spill.empty()) continue;
+      trace(fmt::format("file {}: round {}, guidance spills {}", ir::name(file), round_, a.to_spill.size()));
+      within = false;
+    }
+    return within;
   }
 
   // The better of two results: registers first, then the copies that remain.
@@ -185,19 +202,12 @@ class Driver {
   }
 
   Attempt with_spilling(const FileAllocator& allocator, RegFile file) {
-    Attempt result;
-    result.to_spill = spill_guidance(prepared_->round, file);
-    if (!result.to_spill.empty()) {
-      trace(fmt::format("file {}: round {}, MaxLive {}, guidance spills {}", ir::name(file), round_, allocator.max_live(),
-                        result.to_spill.size()));
-      result.home.assign(homes_.size(), -1);
-      return result;
-    }
     const int threshold = static_cast<int>(knobs_[Knob::InterferenceThreshold]);
-    result = best_of(allocator, 3, false);
+    Attempt result = best_of(allocator, 3, false);
     if (!result.fits) result = allocator.run({.order = Order::BoundFirst, .may_spill = true, .threshold = threshold});
     trace(fmt::format("file {}: round {}, used {}, target {}, spills {}, pins {}", ir::name(file), round_, result.used,
                       allocator.limit(), result.to_spill.size(), result.to_pin.size()));
+    for (const VRegId v : result.to_spill) trace(fmt::format("  spills %{}", v.value));
     for (const std::uint32_t inst : result.to_pin) trace(fmt::format("  no room at {}", ir::print(f_, f_.insts[inst])));
     return result;
   }
@@ -205,25 +215,15 @@ class Driver {
   // What did not fit decides what changes. False where nothing can change any more.
   bool change_plan() {
     bool changed = false;
-    bool stuck = false;
-    for (const RegFile file : kFileOrder) {
-      Attempt& a = attempts_[ir::index(file)];
-      if (a.fits) continue;
-      if (a.to_spill.empty() && a.to_pin.empty()) {
-        // Seen only without spilling so far.
-        const FileAllocator allocator(prepared_->round, file);
-        a = with_spilling(allocator, file);
-      }
+    for (const Attempt& a : attempts_)
       for (const VRegId v : a.to_spill) changed = spill(v) || changed;
-      stuck = stuck || (a.to_spill.empty() && !a.to_pin.empty());
-    }
-    if (changed || !stuck) return changed;
-    if (plan_.refill_reuse != 0) {
-      plan_.refill_reuse = 0;
-      return true;
-    }
-    for (const RegFile file : kFileOrder)
-      for (const std::uint32_t inst : attempts_[ir::index(file)].to_pin) changed = pin(inst) || changed;
+    // A temporary without a register: first nothing may wait there any more, then its instruction is pinned.
+    for (const Attempt& a : attempts_)
+      for (const std::uint32_t inst : a.to_pin) {
+        const bool waits = plan_.refill_reuse != 0 && plan_.no_wait[inst] == 0;
+        plan_.no_wait[inst] = 1;
+        changed = waits || pin(inst) || changed;
+      }
     return changed;
   }
   bool spill(VRegId v) {

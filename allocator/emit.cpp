@@ -93,8 +93,7 @@ class Emitter {
       for (const BlockId b : cfg_.reverse_postorder())
         for (const Inst& inst : f_.insts_of(b))
           for (const Operand& op : f_.operands_of(inst)) {
-            if (op.role == Role::Clobber && op.preg().file == file) written |= units_of(op.preg());
-            else if (op.is_vreg() && op.writes() && f_.vreg(op.vreg()).file() == file)
+            if (op.is_vreg() && op.writes() && f_.vreg(op.vreg()).file() == file)
               written |= units_of(placed(op).preg());
           }
       for (int u = 0; u < ir::kMaxUnits; ++u)

@@ -178,9 +178,16 @@ void Lowering::instruction(const Inst& inst) {
   works_.assign(items_.items.size(), {});
   pre_copies_.clear();
   post_copies_.clear();
+  // What waits may be copied to a bound place here, but waits no longer.
+  for (std::size_t k = 0; k < works_.size() && !pinned; ++k) {
+    const Item& item = items_.items[k];
+    if ((item.fixed.is_valid() || item.reads != item.writes) && item.reads.is_valid() && is_spilled(item.reads) && needed_bytes(inst, k) != 0)
+      works_[k].waiting = reuse_.waiting(item.reads, needed_bytes(inst, k), live_.number_of(current_));
+  }
   if (pinned || std::any_of(items_.items.begin(), items_.items.end(), [](const Item& i) { return i.fixed.is_valid(); }) ||
       std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Clobber; }))
     reuse_.forget_all();
+  const bool may_wait = plan_.no_wait[current_] == 0;
   for (std::size_t k = 0; k < items_.items.size(); ++k) choose(inst, k, pinned);
 
   // What each temporary must hold before: bytes that are read, and old bytes that a guarded def may leave.
@@ -192,20 +199,24 @@ void Lowering::instruction(const Inst& inst) {
     if (ops[o].reads()) w.before |= live_.read_bytes(at);
     else if (guarded) w.before |= bytes_of(in_, ops[o]) & live_.live_after(at) & live_.reached_before(at);
   }
+  const auto needs_load = [&](std::size_t k) {
+    const Work& w = works_[k];
+    return w.is_temp && w.leader == k && w.before != 0 && !w.is_loaded && items_.items[k].reads.is_valid();
+  };
   for (std::size_t k = 0; k < works_.size(); ++k) {
     const Work& w = works_[k];
     const VRegId root = items_.items[k].reads;
-    if (!w.is_temp || w.leader != k || w.before == 0 || w.is_loaded || !root.is_valid() || is_spilled(root)) continue;
+    if (!needs_load(k) || (is_spilled(root) && !w.waiting.is_valid())) continue;
     const ByteMask bytes = cover(w.vreg, w.before);
-    pre_copies_.push_back({reg(Role::Def, w.vreg, bytes), reg(Role::Use, root, bytes)});
+    pre_copies_.push_back({reg(Role::Def, w.vreg, bytes), reg(Role::Use, is_spilled(root) ? w.waiting : root, bytes)});
   }
   copy(pre_copies_);
   for (std::size_t k = 0; k < works_.size(); ++k) {
     const Work& w = works_[k];
     const VRegId root = items_.items[k].reads;
-    if (!w.is_temp || w.leader != k || w.before == 0 || w.is_loaded || !root.is_valid() || !is_spilled(root)) continue;
+    if (!needs_load(k) || !is_spilled(root) || w.waiting.is_valid()) continue;
     refill(w.vreg, cover(w.vreg, w.before), root);
-    if (w.may_wait) reuse_.remember(root, w.vreg, is_remat(root) ? all_bytes(w.vreg) : cover(w.vreg, w.before));
+    if (w.may_wait && may_wait) reuse_.remember(root, w.vreg, is_remat(root) ? all_bytes(w.vreg) : cover(w.vreg, w.before));
   }
 
   rewritten_.assign(ops.begin(), ops.end());
@@ -215,6 +226,16 @@ void Lowering::instruction(const Inst& inst) {
 
   for (std::size_t k = 0; k < works_.size(); ++k) write_back(inst, k);
   copy(post_copies_);
+}
+
+// Bytes that an item must hold before the instruction: what it reads, and all where it may keep old ones.
+ByteMask Lowering::needed_bytes(const Inst& inst, std::size_t k) const {
+  const auto ops = in_.operands_of(inst);
+  ByteMask needed = 0;
+  for (std::size_t o = 0; o < ops.size(); ++o)
+    if (items_.of_operand[o] == k)
+      needed |= ops[o].reads() ? live_.read_bytes(inst.first_operand + o) : ops[o].is_tied() ? 0 : all_bytes(items_.items[k].root());
+  return needed;
 }
 
 // The vreg in which an item stands: its own, or a temporary.
@@ -246,10 +267,7 @@ void Lowering::choose(const Inst& inst, std::size_t k, bool pinned) {
     return;
   }
   if (!bound && !tied_apart && item.reads.is_valid()) {
-    ByteMask needed = 0;
-    for (std::size_t o = 0; o < ops.size(); ++o)
-      if (items_.of_operand[o] == k) needed |= ops[o].reads() ? live_.read_bytes(inst.first_operand + o) : all_bytes(root);
-    if (const VRegId waiting = reuse_.waiting(root, needed, live_.number_of(current_)); waiting.is_valid()) {
+    if (const VRegId waiting = reuse_.waiting(root, needed_bytes(inst, k), live_.number_of(current_)); waiting.is_valid()) {
       work.vreg = waiting;
       work.is_loaded = true;
       work.may_wait = true;
@@ -283,7 +301,7 @@ void Lowering::write_back(const Inst& inst, std::size_t k) {
     if (is_spilled(item.writes)) store(work.vreg, bytes, item.writes);
     else post_copies_.push_back({reg(Role::Def, item.writes, bytes), reg(Role::Use, work.vreg, bytes)});
   }
-  if (is_spilled(item.writes) && work.may_wait && !item.keeps && !item.early && works_[work.leader].leader == k)
+  if (is_spilled(item.writes) && work.may_wait && plan_.no_wait[current_] == 0 && !item.keeps && !item.early && works_[work.leader].leader == k)
     reuse_.remember(item.writes, work.vreg, all_bytes(work.vreg));
 }
 
@@ -303,8 +321,9 @@ bool Lowering::original_copy(const Inst& inst) {
   const auto ops = in_.operands_of(inst);
   if (ops.size() != 2 || !plan_.pinned[current_].empty()) return false;
   for (const Operand& op : ops)
-    if (!op.part.is_whole() || op.fixed().is_valid()) return false;
+    if (!op.part.is_whole() || op.fixed().is_valid() || op.is_tied() || op.is_early_clobber()) return false;
   const VRegId d = ops[0].vreg(), s = ops[1].vreg();
+  if (!is_spilled(d) && !is_spilled(s)) return false;
   if (is_spilled(d) && live_.live_after(inst.first_operand) == 0) {
     Inst deleted = inst;
     deleted.flags |= ir::kDeleted;

@@ -33,6 +33,7 @@ struct Plan {
   std::vector<char> keeps_fixed;                  // by vreg: precoloured, and in its register throughout
   std::vector<std::uint32_t> remat_of;            // by vreg: the instruction to repeat, kNoInst = none
   std::vector<std::vector<ir::PReg>> pinned;      // by instruction: homes of its items; empty = not pinned
+  std::vector<char> no_wait;                      // by instruction: no refilled value waits across or begins to wait here
   int refill_reuse = 0;                           // instructions over which a refilled value may wait for its next use
 };
 

@@ -26,6 +26,7 @@ class Lowering {
     ir::VRegId vreg;
     std::size_t leader = 0;   // the item whose temporary it shares: itself, or one of the same root in the same home
     ByteMask before = 0;      // bytes that must be there before the instruction
+    ir::VRegId waiting;       // a refill from before that holds what this temporary needs
     bool is_temp = false;     // not (yet) in the vreg's own register
     bool is_home = false;     // a tied def that stands in its own vreg
     bool is_loaded = false;   // a refill from before still holds it
@@ -49,6 +50,7 @@ class Lowering {
 
   [[nodiscard]] bool is_plain(const ir::Inst& inst) const;
   void instruction(const ir::Inst& inst);
+  [[nodiscard]] ByteMask needed_bytes(const ir::Inst& inst, std::size_t k) const;
   void choose(const ir::Inst& inst, std::size_t k, bool pinned);
   void write_back(const ir::Inst& inst, std::size_t k);
   void finish(const ir::Inst& inst);

@@ -4,6 +4,7 @@
 // bits, one for its R moment and one for its W moment (liveness.h); clobbers have a row of their own. A vreg conflicts with the OR of
 // the rows that its live range covers, tested on its whole footprint (DECISIONS). No interference graph is ever built: marking and
 // asking cost (instructions in the range) x (words a row), which sums to instructions x pressure.
+// The rows are summed up in stretches, so that long ranges cost a fraction of that.
 //
 // Tested by occupancy_test.cpp (word-wise marking against bit by bit).
 #pragma once
@@ -26,7 +27,15 @@ struct UnitSet {
   // The units of [lo, hi), word by word.
   void set_range(int lo, int hi);
   [[nodiscard]] bool intersects(const UnitSet& o) const;
-  [[nodiscard]] bool has_any(int lo, int hi) const;
+  [[nodiscard]] bool has_any(int lo, int hi) const {
+    for (int u = lo; u < hi;) {
+      const int bit = u % 64, count = hi - u < 64 - bit ? hi - u : 64 - bit;
+      const std::uint64_t mask = count == 64 ? ~std::uint64_t{0} : ((std::uint64_t{1} << count) - 1) << bit;
+      if ((words[u / 64] & mask) != 0) return true;
+      u += count;
+    }
+    return false;
+  }
   UnitSet& operator|=(const UnitSet& o);
 };
 
@@ -40,15 +49,20 @@ class Occupancy {
   // Units taken at the R moment of one instruction, whoever holds them.
   void block_reads(std::uint32_t inst, const UnitSet& units);
 
+  // Requires: nobody else holds these units anywhere in the range.
   void mark(std::span<const Interval> range, int lo, int hi);
   void unmark(std::span<const Interval> range, int lo, int hi);
   [[nodiscard]] UnitSet conflicts(std::span<const Interval> range) const;
+  [[nodiscard]] bool has_clobbers() const { return !clobbers_.empty(); }
   // The clobbers among them.
   [[nodiscard]] UnitSet clobbers(std::span<const Interval> range) const;
 
  private:
-  template <bool kSet>
-  void write(std::span<const Interval> range, int lo, int hi);
+  // Rows come in stretches. `full_` has the units of those who hold a whole stretch (their rows are not written), `any_` the
+  // union of a stretch: so a long range costs one word a stretch.
+  static constexpr std::size_t kStretch = 64;
+  template <class Whole, class Rows>
+  void for_each_piece(std::span<const Interval> range, Whole whole, Rows rows) const;
 
   struct Clobber {
     Point point;
@@ -56,6 +70,7 @@ class Occupancy {
   };
   std::size_t words_;
   std::vector<std::uint64_t> rows_;  // row 2i: R of instruction i; row 2i+1: W
+  std::vector<std::uint64_t> full_, any_;
   std::vector<Clobber> clobbers_;
 };
 

@@ -32,10 +32,15 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
       if (ir::is_allocatable(target, limits, file, u)) b.allocatable[f].set(static_cast<std::size_t>(u));
   }
   if (program.kind != ir::FunctionKind::Device) return b;
+  // A register that the program itself clobbers is nobody's to keep.
+  ir::PerFile<Units> clobbered;
+  for (const ir::Operand& op : program.operands)
+    if (op.role == Role::Clobber) clobbered[ir::index(op.preg().file)] |= units_of(op.preg());
   const bool reentered = !ir::Cfg(program).predecessors(ir::BlockId(0)).empty();
   for (const PReg r : target.abi.callee_saved) {
-    b.callee_saved[ir::index(r.file)] |= units_of(r);
-    if (reentered) b.allocatable[ir::index(r.file)] &= ~units_of(r);
+    const Units kept = units_of(r) & ~clobbered[ir::index(r.file)];
+    b.callee_saved[ir::index(r.file)] |= kept;
+    if (reentered) b.allocatable[ir::index(r.file)] &= ~kept;
   }
   return b;
 }

@@ -24,7 +24,7 @@ using Units = std::bitset<ir::kMaxUnits>;
 // What a file offers: its allocatable units, and what may stand where.
 struct Budget {
   ir::PerFile<Units> allocatable;   // below the limit, not reserved; without callee-saved ones that cannot be saved
-  ir::PerFile<Units> callee_saved;  // of a device function, allocatable or not; empty for kernels
+  ir::PerFile<Units> callee_saved;  // that a device function must keep, allocatable or not; empty for kernels
   ir::PerFile<int> limit = {};      // as asked for
 
   // Entry with predecessors: nothing can be saved there just once, so callee-saved registers are left alone.

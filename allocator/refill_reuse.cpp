@@ -36,9 +36,12 @@ RefillReuse::RefillReuse(const ir::Function& in, const Liveness& live, const Pla
     std::int32_t sum = static_cast<std::int32_t>(budget.allocatable[ir::index(file)].count());
     for (std::int32_t& r : room) r = sum += r;
   }
-  for (std::uint32_t number = 0; number < n; ++number)
+  for (std::uint32_t number = 0; number < n; ++number) {
+    if (plan.no_wait[live.inst_at(number)] != 0)
+      for (auto& room : room_) room[number] = 0;
     for (const ir::Operand& op : in.operands_of(in.insts[live.inst_at(number)]))
       if (op.is_vreg() && plan.spilled[op.value] != 0) room_[ir::index(in.vreg(op.vreg()).file())][number] -= in.vreg(op.vreg()).units();
+  }
 }
 
 void RefillReuse::forget(VRegId root) {

@@ -161,7 +161,7 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
   const std::vector<int> limits = parse_limits(o.regs);
   const bool standard = o.profile.empty() && limits.empty() && o.target.sm == 0 && o.target.target_file.empty() && o.target.limits.empty() && o.size == 0;
   const auto profile = fuzz::profile_from_name(o.profile.empty() ? "mix" : o.profile);
-  if (!profile) throw BadInput(fmt::format("--profile: no profile \"{}\" (see regduel gen --help)", o.profile));
+  if (!profile && o.profile != "all") throw BadInput(fmt::format("--profile: no profile \"{}\" (see regduel gen --help)", o.profile));
   const std::function<Result(std::int64_t)> work = [&](std::int64_t k) {
     DuelCase c;
     if (standard) {
@@ -173,9 +173,10 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
     } else {
       const std::size_t per_program = std::max<std::size_t>(limits.size(), 1);
       fuzz::GeneratorOptions g;
-      g.profile = *profile;
+      const std::uint64_t number = static_cast<std::uint64_t>(k) / per_program;
+      g.profile = profile ? *profile : fuzz::profiles()[number % fuzz::profiles().size()];
       g.size = o.size;
-      g.seed = o.seed + static_cast<std::uint64_t>(k) / per_program;
+      g.seed = o.seed + number;
       if (o.target.sm != 0) g.target = fmt::format("sm_{}", o.target.sm);
       if (ir::find_target(g.target) == nullptr) throw BadInput(fmt::format("--sm: no target {}", g.target));
       c.program = fuzz::generate(g);
@@ -228,7 +229,7 @@ void add_duel_command(CLI::App& app, Action& chosen) {
   o->target.add_to(*command);
   command->add_option("--knob", o->knobs, "Set a knob, NAME=VALUE, for the allocators that have it; repeatable")->allow_extra_args(false);
   command->add_option("--random", o->random, "Instead of files: N random programs; the standard mix unless --profile, --regs, --sm or --size say otherwise");
-  command->add_option("--profile", o->profile, "Profile of the random programs (regduel gen --help)");
+  command->add_option("--profile", o->profile, "Profile of the random programs (regduel gen --help), or all, in turn");
   command->add_option("--seed", o->seed, "Seed of the random programs")->capture_default_str();
   command->add_option("--size", o->size, "Instructions of a random program, approximately");
   command->add_option("--jobs", o->jobs, "Threads, 0 = one a core; the output is the same for any number")->capture_default_str();

@@ -109,7 +109,8 @@ ir::Parsed<CaseFile> parse_case(std::string_view text, std::string_view file_nam
   c.target = header.found;
   c.limits = ir::Limits::of(*c.target);
   c.knobs = std::move(header.knobs);
-  for (const auto& [file, value] : header.limits) c.limits.units[ir::index(file)] = std::min(value, c.target->units[ir::index(file)]);
+  for (const auto& [file, value] : header.limits)
+    c.limits.units[ir::index(file)] = std::min(value, c.target->units[ir::index(file)]);
   if (c.program.phase != ir::Phase::Virtual) return fail(0, "a case is a program before allocation");
   if (const auto faults = ir::check(c.program, *c.target, 1); !faults.empty()) return fail(0, ir::to_string(c.program, faults[0]));
   return c;

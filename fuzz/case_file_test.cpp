@@ -9,7 +9,8 @@
 namespace regduel::fuzz {
 namespace {
 
-constexpr const char* kProgram = "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = const 1\n    #1 exit\n";
+constexpr const char* kProgram =
+    "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = const 1\n    #1 exit\n";
 
 int limit(const CaseFile& c, ir::RegFile file) { return c.limits.of(file); }
 
@@ -24,7 +25,8 @@ TEST(CaseFile, ReadsItsHeader) {
 }
 
 TEST(CaseFile, ReadsTheHeadOfAReproducer) {
-  const auto c = parse_case(std::string("// regduel duel x.rir --with briggs --sm 75 --limit R=16 --limit UP=2 --knob a=1\n") + kProgram);
+  const auto c =
+      parse_case(std::string("// regduel duel x.rir --with briggs --sm 75 --limit R=16 --limit UP=2 --knob a=1\n") + kProgram);
   ASSERT_TRUE(c.has_value());
   EXPECT_EQ(c->target->name, "sm_75");
   EXPECT_EQ(limit(*c, ir::RegFile::R), 16);
@@ -33,8 +35,11 @@ TEST(CaseFile, ReadsTheHeadOfAReproducer) {
 }
 
 TEST(CaseFile, SaysWhatIsWrong) {
-  for (const auto& [head, message] : {std::pair{"// target: sm_1\n", "no target sm_1"}, {"\n// limit: Q=3\n", "limit Q=3"},
-                                      {"// limit: R=0\n", "limit R=0"}, {"// limit: R\n", "limit R"}, {"// knob: x\n", "NAME=VALUE"}}) {
+  for (const auto& [head, message] : {std::pair{"// target: sm_1\n", "no target sm_1"},
+                                      {"\n// limit: Q=3\n", "limit Q=3"},
+                                      {"// limit: R=0\n", "limit R=0"},
+                                      {"// limit: R\n", "limit R"},
+                                      {"// knob: x\n", "NAME=VALUE"}}) {
     const auto c = parse_case(std::string(head) + kProgram, "x.rir");
     ASSERT_FALSE(c.has_value());
     EXPECT_THAT(ir::to_string(c.error()), testing::AllOf(testing::HasSubstr("x.rir:"), testing::HasSubstr(message)));

@@ -26,7 +26,8 @@ Knobs known_to(const ir::Allocator& allocator, const Knobs& knobs) {
   const auto known = allocator.knobs();
   Knobs result;
   for (const auto& knob : knobs)
-    if (std::any_of(known.begin(), known.end(), [&](const ir::KnobInfo& k) { return k.name == knob.first; })) result.push_back(knob);
+    if (std::any_of(known.begin(), known.end(), [&](const ir::KnobInfo& k) { return k.name == knob.first; }))
+      result.push_back(knob);
   return result;
 }
 
@@ -34,7 +35,8 @@ void judge_failure(Bout& bout, const ir::AllocFailure& failure, const ir::Functi
                    const ir::Limits& limits) {
   if (failure.kind != ir::AllocFailure::Kind::Impossible) {
     bout.verdict = oracles::Verdict::Fail;
-    bout.findings.push_back(harness_finding(failure.kind == ir::AllocFailure::Kind::BadKnob ? "bad-knob" : "broken", failure.message));
+    bout.findings.push_back(
+        harness_finding(failure.kind == ir::AllocFailure::Kind::BadKnob ? "bad-knob" : "broken", failure.message));
     return;
   }
   oracles::JudgeResult result = oracles::judge_failure(program, target, limits);
@@ -48,7 +50,8 @@ void judge_failure(Bout& bout, const ir::AllocFailure& failure, const ir::Functi
   }
 }
 
-void judge_result(Bout& bout, ir::Allocation& allocation, const ir::Function& program, const ir::Target& target, const ir::Limits& limits) {
+void judge_result(Bout& bout, ir::Allocation& allocation, const ir::Function& program, const ir::Target& target,
+                  const ir::Limits& limits) {
   if (allocation.program.phase != ir::Phase::Allocated) {
     bout.verdict = oracles::Verdict::Fail;
     bout.findings.push_back(harness_finding("ill-formed", "the result is not marked as allocated"));

@@ -22,11 +22,11 @@ struct Bout {
   std::string allocator;
   // pass, fail (see findings), inconclusive, or skipped: impossible at this limit, as the judge has proved.
   oracles::Verdict verdict = oracles::Verdict::Skipped;
-  std::string reason;                       // for inconclusive and skipped
-  std::optional<ir::Function> program;      // the allocated program, where there is one
-  oracles::Measures measures;               // recomputed from the program
-  std::vector<oracles::Finding> findings;   // of all judges, of completeness, and of the harness itself
-  double seconds = 0;                       // of the allocation alone
+  std::string reason;                      // for inconclusive and skipped
+  std::optional<ir::Function> program;     // the allocated program, where there is one
+  oracles::Measures measures;              // recomputed from the program
+  std::vector<oracles::Finding> findings;  // of all judges, of completeness, and of the harness itself
+  double seconds = 0;                      // of the allocation alone
 
   // One a finding; a finding without a program (a crash, an unjustified failure) has a signature too.
   [[nodiscard]] std::vector<std::string> signatures() const;

@@ -67,19 +67,23 @@ TEST(Duel, GivingUpWithoutNeedIsAFinding) {
 
 TEST(Duel, GivingUpForAReasonIsSkipped) {
   ir::Limits none = ir::Limits::of(ir::default_target(), 1);
-  const Bout b = fight([](const ir::Function&, const ir::AllocOptions&) -> Answer {
-    return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Impossible, "no"});
-  }, none);
+  const Bout b = fight(
+      [](const ir::Function&, const ir::AllocOptions&) -> Answer {
+        return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Impossible, "no"});
+      },
+      none);
   EXPECT_EQ(b.verdict, oracles::Verdict::Skipped);
   EXPECT_EQ(b.reason, "impossible");
 }
 
 TEST(Duel, OnlyKnownKnobsArePassedOn) {
   Knobs seen;
-  fight([&](const ir::Function& f, const ir::AllocOptions& o) -> Answer {
-    seen = o.knobs;
-    return ir::Allocation{f, {}};
-  }, ir::Limits::of(ir::default_target()), {{"known", "1"}, {"unknown", "2"}});
+  fight(
+      [&](const ir::Function& f, const ir::AllocOptions& o) -> Answer {
+        seen = o.knobs;
+        return ir::Allocation{f, {}};
+      },
+      ir::Limits::of(ir::default_target()), {{"known", "1"}, {"unknown", "2"}});
   EXPECT_EQ(seen, (Knobs{{"known", "1"}}));
 }
 

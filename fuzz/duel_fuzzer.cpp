@@ -19,7 +19,8 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   // Too long for the engine: first the original again (it may have been derived from other bytes), then ever smaller programs.
   std::vector<std::uint8_t> bytes = fuzz::encode_input(input);
   if (bytes.size() > max_size) bytes = fuzz::encode_input(original);
-  for (int length = 64; bytes.size() > max_size && length > 0; length /= 2) bytes = fuzz::encode_input(fuzz::derive_input(seed, length));
+  for (int length = 64; bytes.size() > max_size && length > 0; length /= 2)
+    bytes = fuzz::encode_input(fuzz::derive_input(seed, length));
   if (bytes.size() > max_size) return std::min(size, max_size);
   std::copy(bytes.begin(), bytes.end(), data);
   return bytes.size();

@@ -104,7 +104,8 @@ FuzzInput derive_input(std::uint64_t seed, int size) {
   const Profile profile = profiles()[random.below(kNumProfiles)];
   const int drawn = random.chance(80) ? random.between(1, 80) : random.between(80, 300);
   const std::uint64_t program_seed = random.next();
-  input.program = generate({.profile = profile, .seed = program_seed, .size = size > 0 ? size : drawn, .target = input.target->name}, *input.target);
+  input.program = generate(
+      {.profile = profile, .seed = program_seed, .size = size > 0 ? size : drawn, .target = input.target->name}, *input.target);
   input.limits = draw_limits(input.program, *input.target, program_seed);
   return input;
 }

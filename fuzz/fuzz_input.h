@@ -21,7 +21,7 @@ struct FuzzInput {
   const ir::Target* target = nullptr;  // never null
   ir::Limits limits;                   // within the target's files; at least 1 where the target has the file
   std::vector<std::pair<std::string, std::string>> knobs;
-  ir::Function program;                // well-formed for `target`, over vregs
+  ir::Function program;  // well-formed for `target`, over vregs
 };
 
 [[nodiscard]] std::vector<std::uint8_t> encode_input(const FuzzInput& input);

@@ -13,7 +13,8 @@ namespace {
 bool keeps_its_promises(const FuzzInput& input) {
   if (!input.target || input.program.phase != ir::Phase::Virtual || !ir::check(input.program, *input.target).empty()) return false;
   for (std::size_t k = 0; k < input.limits.units.size(); ++k)
-    if (input.limits.units[k] > input.target->units[k] || (input.limits.units[k] < 1) != (input.target->units[k] == 0)) return false;
+    if (input.limits.units[k] > input.target->units[k] || (input.limits.units[k] < 1) != (input.target->units[k] == 0))
+      return false;
   return true;
 }
 
@@ -36,8 +37,10 @@ TEST(FuzzInput, AnyBytesAreAnInput) {
   EXPECT_TRUE(keeps_its_promises(decode_input({})));
   Random random(1);
   for (int i = 0; i < 300; ++i) {
-    std::vector<std::uint8_t> bytes = i % 2 == 0 ? encode_input(derive_input(static_cast<std::uint64_t>(i), 20)) : std::vector<std::uint8_t>(random.below(60));
-    for (int k = 0; k < 3 && !bytes.empty(); ++k) bytes[random.below(static_cast<std::uint32_t>(bytes.size()))] = static_cast<std::uint8_t>(random.below(256));
+    std::vector<std::uint8_t> bytes =
+        i % 2 == 0 ? encode_input(derive_input(static_cast<std::uint64_t>(i), 20)) : std::vector<std::uint8_t>(random.below(60));
+    for (int k = 0; k < 3 && !bytes.empty(); ++k)
+      bytes[random.below(static_cast<std::uint32_t>(bytes.size()))] = static_cast<std::uint8_t>(random.below(256));
     bytes.resize(bytes.size() - random.below(static_cast<std::uint32_t>(bytes.size() + 1)) / 2);
     EXPECT_TRUE(keeps_its_promises(decode_input(bytes)));
   }

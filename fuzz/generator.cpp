@@ -26,8 +26,8 @@ using ir::RegFile;
 using ir::VRegId;
 
 constexpr std::array<std::string_view, kNumProfiles> kNames = {
-    "straight", "loops",   "irreducible", "pressure", "tuples",     "predicates", "uniform", "tensor",    "calls",
-    "copies",   "phis",    "guarded",     "mixed_size", "subregs",  "cliffs",     "undefined", "constraints", "mix"};
+    "straight", "loops", "irreducible", "pressure",   "tuples",  "predicates", "uniform",   "tensor",      "calls",
+    "copies",   "phis",  "guarded",     "mixed_size", "subregs", "cliffs",     "undefined", "constraints", "mix"};
 
 constexpr int kMaxJoinValues = 4;  // phis, and merges, at one join
 
@@ -58,9 +58,9 @@ struct Phi {
   std::vector<std::pair<int, VRegId>> incoming;  // predecessor, value
 };
 struct Obligation {
-  int join = -1;            // with `phi`: give a value to this phi of this block
+  int join = -1;  // with `phi`: give a value to this phi of this block
   std::size_t phi = 0;
-  VRegId merge;             // else: define this
+  VRegId merge;  // else: define this
 };
 struct Body {
   std::vector<Phi> phis;
@@ -198,7 +198,8 @@ class Generator {
     b.body = &body.insts;
     for (const Phi& phi : body.phis) b.make_available(phi.def);
     for (const VRegId v : body.merges) b.make_available(v);
-    const std::size_t room = bodies_.size() == 1 ? static_cast<std::size_t>(mean_) : random_.below(static_cast<std::uint32_t>(2 * mean_ + 1));
+    const std::size_t room =
+        bodies_.size() == 1 ? static_cast<std::size_t>(mean_) : random_.below(static_cast<std::uint32_t>(2 * mean_ + 1));
     const std::size_t until = body.insts.size() + room;
     while (body.insts.size() < until) emit(b, draw_kind(b), static_cast<int>(until - body.insts.size()));
     meet_obligations(b, body, at);

@@ -142,7 +142,8 @@ VRegId Builder::new_vreg(Key key, int align_log2) {
   const bool can_align = !ir::is_predicate(key.file) && !ir::is_barrier(key.file);
   v.align_log2 = static_cast<std::uint8_t>(natural);
   if (can_align && align_log2 >= 0) v.align_log2 = static_cast<std::uint8_t>(align_log2);
-  else if (can_align && random.chance(x.odd_align)) v.align_log2 = static_cast<std::uint8_t>(random.below(u32(static_cast<std::size_t>(std::min(natural + 2, 4)))));
+  else if (can_align && random.chance(x.odd_align))
+    v.align_log2 = static_cast<std::uint8_t>(random.below(u32(static_cast<std::size_t>(std::min(natural + 2, 4)))));
   if (key.file == RegFile::UR || (key.file == RegFile::R && random.chance(5))) v.flags |= ir::kVRegUniform;
   const std::size_t k = key.index();
   if (random.chance(x.hint) && !pools_[k].empty()) v.hint = pools_[k].back();
@@ -271,8 +272,8 @@ bool Builder::def(Draft& d, VRegId v, DefOptions options) {
   const VReg& reg = f.vreg(root);
   Operand o = Operand::of_vreg(options.role, v, options.part);
   const ir::Storage s = f.storage(o);
-  const bool both = d.is_guarded() || options.early || options.role == Role::DefUse || options.tied != ir::kNotTied ||
-                    s.size != reg.bytes();
+  const bool both =
+      d.is_guarded() || options.early || options.role == Role::DefUse || options.tied != ir::kNotTied || s.size != reg.bytes();
   PReg home = options.fixed.is_valid() ? options.fixed : reg.fixed;
   if (options.tied != ir::kNotTied) home = f.fixed_of(d.uses[options.tied]);
   bool counted = false;

@@ -128,7 +128,8 @@ class Packer {
     if (r.file == file)
       for (int u = r.begin(); u < r.end(); ++u) units.set(static_cast<std::size_t>(u));
   }
-  static bool is_free(const Item& i, int first, const Units& reads, const Units& writes, const Units& closed, const Units& clobbered) {
+  static bool is_free(const Item& i, int first, const Units& reads, const Units& writes, const Units& closed,
+                      const Units& clobbered) {
     for (int unit = first; unit < first + i.units; ++unit) {
       const auto u = static_cast<std::size_t>(unit);
       if (closed[u] || (i.at_reads && reads[u]) || (i.at_writes && writes[u]) || (i.avoids_clobbers && clobbered[u])) return false;

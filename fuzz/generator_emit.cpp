@@ -15,7 +15,7 @@ using ir::Role;
 using ir::VRegId;
 
 constexpr std::array<const char*, 6> kUnary = {"neg.s32", "abs.f32", "not.b32", "popc.b32", "cvt.rn.f32.s32", "rcp.approx.f32"};
-constexpr std::array<const char*, 9> kBinary = {"add.s32", "sub.s32",  "mul.lo.s32", "and.b32", "or.b32",
+constexpr std::array<const char*, 9> kBinary = {"add.s32", "sub.s32", "mul.lo.s32", "and.b32", "or.b32",
                                                 "xor.b32", "shl.b32", "min.s32",    "max.f32"};
 constexpr std::array<const char*, 5> kTernary = {"mad.lo.s32", "fma.rn.f32", "lop3.b32", "shf.l.wrap.b32", "sad.s32"};
 
@@ -74,6 +74,7 @@ void store(Builder& b, int values) {
 void constrained_constant(Builder& b, Key key) {
   Draft d = b.op(Op::Const);
   b.imm(d, at(b, 1000));
+  if (b.random.chance(40)) d.inst.flags |= ir::kRematerialisable;
   const VRegId v = b.any_available(key) && b.random.chance(30) ? b.pick_root(key) : b.new_vreg(key);
   const PReg place = b.random_fixed(v);
   if (!b.def(d, v, {.fixed = place})) return;
@@ -150,10 +151,17 @@ void cross_copy(Builder& b) {
     RegFile from, to;
     int width;
   };
-  constexpr std::array<Route, 11> kRoutes = {{{RegFile::R, RegFile::UR, 32}, {RegFile::UR, RegFile::R, 32}, {RegFile::R, RegFile::UR, 64},
-                                              {RegFile::UR, RegFile::R, 64}, {RegFile::P, RegFile::UP, 1}, {RegFile::UP, RegFile::P, 1},
-                                              {RegFile::R, RegFile::B, 32}, {RegFile::B, RegFile::R, 32}, {RegFile::R, RegFile::Acc, 128},
-                                              {RegFile::Acc, RegFile::R, 64}, {RegFile::UB, RegFile::UR, 32}}};
+  constexpr std::array<Route, 11> kRoutes = {{{RegFile::R, RegFile::UR, 32},
+                                              {RegFile::UR, RegFile::R, 32},
+                                              {RegFile::R, RegFile::UR, 64},
+                                              {RegFile::UR, RegFile::R, 64},
+                                              {RegFile::P, RegFile::UP, 1},
+                                              {RegFile::UP, RegFile::P, 1},
+                                              {RegFile::R, RegFile::B, 32},
+                                              {RegFile::B, RegFile::R, 32},
+                                              {RegFile::R, RegFile::Acc, 128},
+                                              {RegFile::Acc, RegFile::R, 64},
+                                              {RegFile::UB, RegFile::UR, 32}}};
   const Route route = kRoutes[b.random.below(static_cast<std::uint32_t>(kRoutes.size()))];
   if (!b.has(route.from) || !b.has(route.to)) return copy(b);
   Draft d = b.op(Op::Copy);
@@ -592,7 +600,8 @@ void ramp(Builder& b, int room) {
   const auto order = b.random.below(3);
   if (order == 1) std::reverse(values.begin(), values.end());
   if (order == 2)
-    for (std::size_t i = values.size() - 1; i > 0; --i) std::swap(values[i], values[b.random.below(static_cast<std::uint32_t>(i + 1))]);
+    for (std::size_t i = values.size() - 1; i > 0; --i)
+      std::swap(values[i], values[b.random.below(static_cast<std::uint32_t>(i + 1))]);
   const VRegId sum = b.pick_root(kWord);
   for (const VRegId v : values) {
     Draft d = b.named("add.f32");
@@ -661,10 +670,7 @@ void clobber(Builder& b) {
     const bool predicate = b.random.chance(20);
     const PReg r = {predicate ? RegFile::P : RegFile::R, static_cast<std::uint8_t>(predicate ? 1 : count),
                     static_cast<std::uint16_t>(predicate ? first % 4 : first)};
-    // A device function that destroyed what it must save itself would say so with a spill of its own.
-    const auto& saved = b.target.abi.callee_saved;
-    const bool is_saved = b.f.kind == ir::FunctionKind::Device && std::any_of(saved.begin(), saved.end(), [&](PReg c) { return c.overlaps(r); });
-    if (r.end() <= b.target.units[ir::index(r.file)] && !is_saved) b.clobber(d, r);
+    if (r.end() <= b.target.units[ir::index(r.file)]) b.clobber(d, r);
   }
   b.finish(std::move(d));
 }

@@ -20,14 +20,14 @@ int& weight(Features& x, Emit e) { return x.weights[static_cast<std::size_t>(e)]
 // The common ground of all profiles: a plausible kernel with a little of everything.
 Features base() {
   Features x;
-  for (const auto& [emit, value] : {std::pair{Emit::Alu, 100}, {Emit::Load, 22}, {Emit::Store, 12}, {Emit::Const, 8},
-                                    {Emit::Copy, 10}, {Emit::ParallelCopy, 1}, {Emit::CrossCopy, 1}, {Emit::Pack, 3},
-                                    {Emit::Unpack, 3}, {Emit::PartBuild, 1}, {Emit::PartDef, 2}, {Emit::SetP, 8},
-                                    {Emit::PredLogic, 2}, {Emit::Select, 4}, {Emit::Uniform, 2}, {Emit::UniformPred, 1},
-                                    {Emit::Tensor, 1}, {Emit::BarrierReg, 1}, {Emit::Call, 1}, {Emit::Bar, 1}, {Emit::InOut, 4},
-                                    {Emit::Tied, 1}, {Emit::Early, 1}, {Emit::Fixed, 1}, {Emit::MultiDef, 2}, {Emit::Atomic, 1},
-                                    {Emit::ManyUses, 1}, {Emit::NoOperands, 1}, {Emit::Ramp, 1}, {Emit::MayDefFirst, 1},
-                                    {Emit::Alias, 1}})
+  for (const auto& [emit, value] :
+       {std::pair{Emit::Alu, 100}, {Emit::Load, 22},     {Emit::Store, 12},     {Emit::Const, 8},  {Emit::Copy, 10},
+        {Emit::ParallelCopy, 1},   {Emit::CrossCopy, 1}, {Emit::Pack, 3},       {Emit::Unpack, 3}, {Emit::PartBuild, 1},
+        {Emit::PartDef, 2},        {Emit::SetP, 8},      {Emit::PredLogic, 2},  {Emit::Select, 4}, {Emit::Uniform, 2},
+        {Emit::UniformPred, 1},    {Emit::Tensor, 1},    {Emit::BarrierReg, 1}, {Emit::Call, 1},   {Emit::Bar, 1},
+        {Emit::InOut, 4},          {Emit::Tied, 1},      {Emit::Early, 1},      {Emit::Fixed, 1},  {Emit::MultiDef, 2},
+        {Emit::Atomic, 1},         {Emit::ManyUses, 1},  {Emit::NoOperands, 1}, {Emit::Ramp, 1},   {Emit::MayDefFirst, 1},
+        {Emit::Alias, 1}})
     weight(x, emit) = value;
   x.shape.extra_edges = 1;
   x.shape.double_edges = 8;

@@ -245,7 +245,8 @@ std::vector<int> Shape::dominators() const {
         }
         int a = p;
         while (a != meet) {
-          while (number[static_cast<std::size_t>(a)] < number[static_cast<std::size_t>(meet)]) a = idom[static_cast<std::size_t>(a)];
+          while (number[static_cast<std::size_t>(a)] < number[static_cast<std::size_t>(meet)])
+            a = idom[static_cast<std::size_t>(a)];
           while (number[static_cast<std::size_t>(meet)] < number[static_cast<std::size_t>(a)])
             meet = idom[static_cast<std::size_t>(meet)];
         }

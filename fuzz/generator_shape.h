@@ -13,15 +13,15 @@ namespace regduel::fuzz {
 
 // Percentages are chances in a program, weights are relative.
 struct ShapeOptions {
-  int blocks = 1;         // approximate
-  int loop_weight = 3;    // against 6 for the loop-free regions together
+  int blocks = 1;       // approximate
+  int loop_weight = 3;  // against 6 for the loop-free regions together
   int switch_weight = 1;
-  int extra_edges = 0;    // per 100 blocks
-  int double_edges = 0;   // percent: an edge that a terminator names twice
-  int unreachable = 0;    // percent
-  int endless = 0;        // percent: a loop that nothing leaves
-  int entry_preds = 0;    // percent
-  int shuffle = 30;       // percent: blocks numbered in random order
+  int extra_edges = 0;   // per 100 blocks
+  int double_edges = 0;  // percent: an edge that a terminator names twice
+  int unreachable = 0;   // percent
+  int endless = 0;       // percent: a loop that nothing leaves
+  int entry_preds = 0;   // percent
+  int shuffle = 30;      // percent: blocks numbered in random order
 };
 
 struct ShapeBlock {

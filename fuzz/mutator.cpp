@@ -20,9 +20,11 @@ using ir::Role;
 using ir::VRegId;
 
 constexpr std::array<std::string_view, kNumMutations> kNames = {
-    "regenerate",    "delete_inst",  "duplicate_inst",  "insert_inst",  "move_inst",    "rewire_operand", "swap_operands", "change_class",
-    "change_width",  "change_alignment", "toggle_guard", "toggle_early", "toggle_in_out", "tie",           "fix",           "keep_alive",
-    "retarget",      "split_block",  "toggle_flag",     "change_limit", "change_target", "drop_unused_vregs"};
+    "regenerate",     "delete_inst",      "duplicate_inst", "insert_inst",  "move_inst",
+    "rewire_operand", "swap_operands",    "change_class",   "change_width", "change_alignment",
+    "toggle_guard",   "toggle_early",     "toggle_in_out",  "tie",          "fix",
+    "keep_alive",     "retarget",         "split_block",    "toggle_flag",  "change_limit",
+    "change_target",  "drop_unused_vregs"};
 
 std::uint32_t u32(std::size_t n) { return static_cast<std::uint32_t>(n); }
 
@@ -83,7 +85,9 @@ class Editor {
       if (const VRegId v = any_vreg(); wanted(p_.header.vreg(v))) return v;
     return {};
   }
-  void insert(EditBlock& b, std::size_t at, EditInst i) { b.insts.insert(b.insts.begin() + static_cast<std::ptrdiff_t>(at), std::move(i)); }
+  void insert(EditBlock& b, std::size_t at, EditInst i) {
+    b.insts.insert(b.insts.begin() + static_cast<std::ptrdiff_t>(at), std::move(i));
+  }
   static bool is_movable(const EditInst& i) { return !i.inst.is_terminator() && !i.inst.is_phi(); }
   // A place among the instructions behind the phis and before the terminator.
   std::size_t any_place(const EditBlock& b) {
@@ -295,7 +299,8 @@ class Editor {
     tail.attributes = p_.blocks[at].attributes;
     tail.attributes.name = {};
     auto& insts = p_.blocks[at].insts;
-    tail.insts.assign(std::make_move_iterator(insts.begin() + static_cast<std::ptrdiff_t>(cut)), std::make_move_iterator(insts.end()));
+    tail.insts.assign(std::make_move_iterator(insts.begin() + static_cast<std::ptrdiff_t>(cut)),
+                      std::make_move_iterator(insts.end()));
     insts.resize(cut);
     EditInst branch;
     branch.inst.op = ir::Op::Bra;
@@ -316,8 +321,8 @@ class Editor {
   }
   bool toggle_flag() {
     EditInst& i = any_inst();
-    constexpr std::array<std::uint16_t, 7> kFlags = {ir::kMemRead, ir::kMemWrite, ir::kReadOnly, ir::kBarrier, ir::kRematerialisable,
-                                                     ir::kCommutative, ir::kConvergent};
+    constexpr std::array<std::uint16_t, 7> kFlags = {ir::kMemRead,          ir::kMemWrite,    ir::kReadOnly,  ir::kBarrier,
+                                                     ir::kRematerialisable, ir::kCommutative, ir::kConvergent};
     i.inst.flags ^= kFlags[random_.below(7)];
     return true;
   }
@@ -376,7 +381,8 @@ bool change_target(FuzzInput& input, Random& random) {
   input.target = &next;
   input.program.target = next.name;
   for (std::size_t k = 0; k < input.limits.units.size(); ++k)
-    input.limits.units[k] = next.units[k] == 0 ? 0 : std::clamp(input.limits.units[k] == 0 ? next.units[k] : input.limits.units[k], 1, next.units[k]);
+    input.limits.units[k] =
+        next.units[k] == 0 ? 0 : std::clamp(input.limits.units[k] == 0 ? next.units[k] : input.limits.units[k], 1, next.units[k]);
   return true;
 }
 

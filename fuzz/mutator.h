@@ -11,25 +11,25 @@
 namespace regduel::fuzz {
 
 enum class Mutation : std::uint8_t {
-  Regenerate,       // another program altogether
+  Regenerate,  // another program altogether
   DeleteInst,
   DuplicateInst,
-  InsertInst,       // a named operation on vregs that are there
+  InsertInst,  // a named operation on vregs that are there
   MoveInst,
-  RewireOperand,    // another vreg of the same file and width
+  RewireOperand,  // another vreg of the same file and width
   SwapOperands,
-  ChangeClass,      // of a vreg: the other class of its file, or another file
+  ChangeClass,  // of a vreg: the other class of its file, or another file
   ChangeWidth,
   ChangeAlignment,
   ToggleGuard,
   ToggleEarly,
   ToggleInOut,
   Tie,
-  Fix,              // an operand to a register, or free again
-  KeepAlive,        // a use at the end of some block: raises the pressure up to there
-  Retarget,         // an edge
+  Fix,        // an operand to a register, or free again
+  KeepAlive,  // a use at the end of some block: raises the pressure up to there
+  Retarget,   // an edge
   SplitBlock,
-  ToggleFlag,       // of an instruction
+  ToggleFlag,  // of an instruction
   ChangeLimit,
   ChangeTarget,
   DropUnusedVRegs,

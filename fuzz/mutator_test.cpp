@@ -31,7 +31,8 @@ TEST_P(MutationTest, StaysWellFormedAndOftenWorks) {
   EXPECT_GE(applied, kSeeds / 20);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MutationTest, testing::ValuesIn(mutations()), [](const auto& param) { return std::string(name(param.param)); });
+INSTANTIATE_TEST_SUITE_P(All, MutationTest, testing::ValuesIn(mutations()),
+                         [](const auto& param) { return std::string(name(param.param)); });
 
 TEST(Mutate, ChainsStayWellFormedAndRepeat) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {

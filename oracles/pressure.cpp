@@ -69,22 +69,22 @@ class Liveness {
         for (const Inst& i : f_.insts_of(BlockId(b))) {
           const auto ops = f_.operands_of(i);
           const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
-          for (std::size_t k = 0; k < ops.size(); ++k) {
-            const Operand& op = ops[k];
-            if (!op.is_vreg()) continue;
-            const ir::Storage s = f_.storage(op);
-            Event e;
-            e.operand = i.first_operand + static_cast<std::uint32_t>(k);
-            e.mask = mask_of(s);
-            e.is_phi = i.is_phi();
-            e.block = i.is_phi() && k > 0 ? f_.targets_of(i)[k - 1] : BlockId(b);
-            if (!cfg_.is_reachable(e.block)) continue;
-            if (op.reads()) visit(s.root, e);
-            if (!op.writes()) continue;
-            e.is_write = true;
-            e.kills = !guarded;
-            visit(s.root, e);
-          }
+          // Operands stand defs first, but an instruction reads before it writes.
+          for (const bool writes : {false, true})
+            for (std::size_t k = 0; k < ops.size(); ++k) {
+              const Operand& op = ops[k];
+              if (!op.is_vreg() || !(writes ? op.writes() : op.reads())) continue;
+              const ir::Storage s = f_.storage(op);
+              Event e;
+              e.operand = i.first_operand + static_cast<std::uint32_t>(k);
+              e.mask = mask_of(s);
+              e.is_phi = i.is_phi();
+              e.block = i.is_phi() && k > 0 ? f_.targets_of(i)[k - 1] : BlockId(b);
+              if (!cfg_.is_reachable(e.block)) continue;
+              e.is_write = writes;
+              e.kills = writes && !guarded;
+              visit(s.root, e);
+            }
         }
       }
     };

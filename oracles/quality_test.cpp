@@ -60,6 +60,14 @@ TEST(MaxLive, FollowsLoopsPhisAndGuards) {
             2);
 }
 
+// What an instruction both reads and writes is read first: it is live around the loop.
+TEST(MaxLive, AnAccumulatorIsLiveAroundItsLoop) {
+  EXPECT_EQ(max_live_r("  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b64\n  vreg %3 P pred\n  block b0\n    #0 %0 = a 1\n    #1 %1 = a 2\n"
+                       "    #2 %3 = p 1\n    #3 bra -> b1\n  block b1\n    #4 %2 = a 3\n    #5 use %2\n    #6 %1 = add %1, %0\n"
+                       "    #7 cbra %3 -> b1, b2\n  block b2\n    #8 exit\n"),
+            4);
+}
+
 TEST(LoopDepths, NestsLoopsReducibleOrNot) {
   const ir::Function nest = parse_function(R"(
 func @t kernel target sm_90 threads 32

@@ -108,14 +108,11 @@ class Coalescer {
       g_.merge(free, fixed);
       return;
     }
-    // A neighbour of both sees one node where there were two. Shapes may differ in alignment: then all is counted anew.
-    const bool same_shape = g_.align_log2(a) == g_.align_log2(b);
+    // The stricter shape stays. Neighbours of b alone now see a; those of both see one node where there were two.
+    if (g_.align_log2(a) < g_.align_log2(b)) std::swap(a, b);
     const std::vector<NodeId> both = g_.merge(a, b);
-    if (same_shape) {
-      for (const NodeId m : both) squeeze_[m] -= g_.worst(m, b);
-    } else {
-      g_.for_neighbours(a, [&](NodeId m) { squeeze_[m] = g_.squeeze(m); });
-    }
+    g_.for_neighbours(b, [&](NodeId m) { squeeze_[m] += g_.worst(m, a) - g_.worst(m, b); });
+    for (const NodeId m : both) squeeze_[m] -= g_.worst(m, a);
     positions_[a] = -1;
     squeeze_[a] = g_.squeeze(a);
   }

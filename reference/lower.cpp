@@ -102,6 +102,8 @@ void Lowering::find_remats() {
         if (op.is_vreg() && op.writes()) ++writers[f_.root(op.vreg()).index()];
       if (!inst.has(ir::kRematerialisable) || (inst.has(ir::kMemRead) && !inst.has(ir::kReadOnly))) continue;
       if (std::any_of(ops.begin() + 1, ops.end(), [](const ir::Operand& op) { return op.is_register(); })) continue;
+      // What must stand in one register at its def must do so wherever it is computed.
+      if (f_.fixed_of(ops[0]).is_valid()) continue;
       remat_def_[f_.root(ops[0].vreg()).index()] = i;
     }
   }

@@ -1,0 +1,242 @@
+// Helpers of the allocator's tests: programs from text, and a small machine that runs a program before and after allocation
+// along the same paths and compares what each original instruction reads. It is no judge (those live in oracles/, which tests
+// here may not include): it ends after a number of steps and knows only what these tests need.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "allocator/fatpoint.h"
+#include "ir/check.h"
+#include "ir/random.h"
+#include "ir/text.h"
+
+namespace regduel::allocator::testing {
+
+// The body of a function (vregs and blocks) as a kernel or device function for sm_90.
+inline ir::Function program(std::string_view body, std::string_view kind = "kernel") {
+  const std::string text = "rir 1\nfunc @t " + std::string(kind) + " target sm_90 threads 32\n" + std::string(body);
+  auto module = ir::parse(text);
+  if (!module) ADD_FAILURE() << ir::to_string(module.error());
+  return module ? std::move(module->functions[0]) : ir::Function();
+}
+
+inline ir::Limits limits(int registers, int predicates = 7) {
+  ir::Limits l = ir::Limits::of(ir::default_target(), registers);
+  l.units[ir::index(ir::RegFile::P)] = predicates;
+  return l;
+}
+
+// Bytes of registers, slots or vregs; 0 = undefined. An undefined operand makes undefined results.
+class Machine {
+ public:
+  //   before   of an allocated program: what it was made from, which says how wide its narrow operands are
+  explicit Machine(const ir::Function& f, const ir::Function* before = nullptr) : f_(f) {
+    if (before == nullptr) return;
+    for (const ir::Inst& i : before->insts)
+      for (const ir::Operand& op : before->operands_of(i))
+        widths_[i.id.value].push_back(op.is_vreg() ? before->operand_bytes(op) : 0);
+  }
+
+  // What the original instructions read, in order: id and a hash of each use (0 = undefined).
+  using Trace = std::vector<std::pair<std::uint32_t, std::vector<std::uint64_t>>>;
+  Trace run(std::uint64_t seed, int steps) {
+    Trace trace;
+    ir::BlockId b(0), from;
+    std::map<std::uint32_t, int> visits;
+    while (steps > 0) {
+      const ir::BlockId home = f_.block(b).is_edge_block() ? f_.block(b).edge_from : b;
+      const auto insts = f_.insts_of(b);
+      std::vector<std::pair<const ir::Operand*, std::vector<std::uint64_t>>> phis;
+      for (const ir::Inst& i : insts) {
+        if (!i.is_phi() || i.is_deleted()) continue;
+        const auto targets = f_.targets_of(i);
+        for (std::size_t k = 0; k < targets.size(); ++k)
+          if (targets[k] == from) phis.push_back({&f_.operands_of(i)[0], read(f_.operands_of(i)[k + 1])});
+      }
+      for (const auto& [def, bytes] : phis) write(*def, bytes);
+      for (const ir::Inst& i : insts) {
+        if (i.is_phi() || i.is_deleted()) continue;
+        if (!i.is_inserted()) --steps;
+        step(i, trace);
+      }
+      if (f_.successors(b).empty()) break;
+      std::size_t way = 0;
+      if (!f_.block(b).is_edge_block()) {
+        way = hash_combine(seed, home.value * 1000003u + static_cast<std::uint32_t>(visits[b.value]++)) % f_.successors(b).size();
+        from = b;
+      }
+      b = f_.successors(b)[way];
+    }
+    return trace;
+  }
+
+ private:
+  // Cells: (space, index) of one byte. Spaces: 0 and up for register files, 100 for slots, 200 for vregs.
+  using Cell = std::pair<int, std::uint32_t>;
+  std::vector<Cell> cells(const ir::Operand& op) const {
+    std::vector<Cell> list;
+    if (op.is_vreg()) {
+      const ir::Storage s = f_.storage(op);
+      for (std::uint32_t k = 0; k < s.size; ++k) list.push_back({200, s.root.value * 64 + s.offset + k});
+    } else {
+      const ir::FileBytes r = ir::Function::file_bytes(op);
+      for (std::uint32_t k = r.begin; k < r.end; ++k) list.push_back({static_cast<int>(r.file), k});
+    }
+    return list;
+  }
+  std::vector<std::uint64_t> read(const ir::Operand& op) {
+    std::vector<std::uint64_t> bytes;
+    for (const Cell& c : cells(op)) bytes.push_back(memory_[c]);
+    return bytes;
+  }
+  void write(const ir::Operand& op, const std::vector<std::uint64_t>& bytes) {
+    const auto list = cells(op);
+    for (std::size_t k = 0; k < list.size(); ++k) memory_[list[k]] = k < bytes.size() ? bytes[k] : 0;
+  }
+  std::vector<Cell> slot_cells(const ir::Operand& op, std::size_t bytes) const {
+    std::vector<Cell> list;
+    for (std::size_t k = 0; k < bytes; ++k)
+      list.push_back({100, f_.slots[op.slot().index()].offset + op.extra + static_cast<std::uint32_t>(k)});
+    return list;
+  }
+  // Bytes of operand k that mean something.
+  std::size_t width(const ir::Inst& inst, std::size_t k) const {
+    const std::size_t all = cells(f_.operands_of(inst)[k]).size();
+    const auto it = widths_.find(inst.op == ir::Op::Remat ? inst.ref.value : inst.id.value);
+    return it == widths_.end() || it->second.size() != inst.num_operands ? all : std::min(all, static_cast<std::size_t>(it->second[k]));
+  }
+  // 0 if one of the first `n` bytes is undefined.
+  std::uint64_t value(const ir::Operand& op, std::size_t n) {
+    std::uint64_t h = 1;
+    const auto bytes = read(op);
+    for (std::size_t k = 0; k < n; ++k) {
+      if (bytes[k] == 0) return 0;
+      h = hash_combine(h, bytes[k]);
+    }
+    return h;
+  }
+
+  void step(const ir::Inst& inst, Trace& trace) {
+    const auto ops = f_.operands_of(inst);
+    bool happens = true;
+    std::vector<std::uint64_t> seen;
+    for (const ir::Operand& op : ops) {
+      if (op.role != ir::Role::Guard) continue;
+      const std::uint64_t g = value(op, 1);
+      seen.push_back(g);
+      happens = (g % 2 == 0) != op.is_negated();
+    }
+    if (happens)
+      for (const ir::Operand& op : ops)
+        if (op.is_early_clobber()) write(op, {});
+    std::uint64_t h = inst.op == ir::Op::Remat ? inst.ref.value : inst.id.value;
+    bool undefined = false;
+    std::vector<std::vector<std::uint64_t>> moved;
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      const ir::Operand& op = ops[k];
+      if (!op.reads() || op.role == ir::Role::Guard) continue;
+      if (op.is_slot()) {
+        const std::size_t n = cells(ops[0]).size();
+        std::vector<std::uint64_t> bytes;
+        for (const Cell& c : slot_cells(op, n)) bytes.push_back(memory_[c]);
+        moved.push_back(bytes);
+      } else if (op.is_register()) {
+        moved.push_back(read(op));
+        const std::uint64_t v = value(op, width(inst, k));
+        undefined = undefined || v == 0;
+        h = hash_combine(h, v);
+        seen.push_back(v);
+      } else {
+        h = hash_combine(h, op.value);
+      }
+    }
+    if (!inst.is_inserted() && inst.op != ir::Op::Copy && inst.op != ir::Op::Spill && inst.op != ir::Op::Refill)
+      trace.push_back({inst.id.value, seen});
+    if (!happens) return;
+    for (const ir::Operand& op : ops)
+      if (op.role == ir::Role::Clobber) write(op, {});
+    if (inst.op == ir::Op::Spill) {
+      const auto list = slot_cells(ops[1], moved[0].size());
+      for (std::size_t k = 0; k < list.size(); ++k) memory_[list[k]] = moved[0][k];
+      return;
+    }
+    const bool moves = inst.op == ir::Op::Copy || inst.op == ir::Op::Refill;
+    std::size_t d = 0;
+    for (std::size_t o = 0; o < ops.size(); ++o) {
+      const ir::Operand& op = ops[o];
+      if (!op.writes()) continue;
+      if (moves) {
+        write(op, moved[d++]);
+        continue;
+      }
+      std::vector<std::uint64_t> bytes;
+      for (std::size_t k = 0; k < width(inst, o); ++k) bytes.push_back(undefined ? 0 : hash_combine(h, d * 100 + k) | 1);
+      write(op, bytes);
+      ++d;
+    }
+  }
+
+  const ir::Function& f_;
+  std::map<std::uint32_t, std::vector<int>> widths_;  // by instruction before: bytes of its operands
+  std::map<Cell, std::uint64_t> memory_;
+};
+
+// Both read the same along the same paths; what was undefined before may be anything after.
+inline void expect_same_behaviour(const ir::Function& before, const ir::Function& after) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const auto a = Machine(before).run(seed, 300), b = Machine(after, &before).run(seed, 300);
+    std::size_t k = 0;
+    for (const auto& [id, values] : a) {
+      // Deleted rematerialisable defs are missing after.
+      if (k >= b.size() || b[k].first != id) {
+        ASSERT_TRUE(values.empty()) << "#" << id << " is missing\n" << ir::print(after);
+        continue;
+      }
+      for (std::size_t v = 0; v < values.size(); ++v)
+        ASSERT_TRUE(values[v] == 0 || values[v] == b[k].second[v]) << "#" << id << " reads something else\n" << ir::print(after);
+      ++k;
+    }
+  }
+}
+
+// Allocates, and checks what can be checked here.
+inline ir::Allocation allocate(const ir::Function& f, const ir::Limits& l,
+                               std::vector<std::pair<std::string, std::string>> knobs = {}, ir::Trace* trace = nullptr) {
+  ir::AllocOptions options;
+  options.limits = l;
+  options.knobs = std::move(knobs);
+  options.trace = trace;
+  auto result = make_fatpoint()->allocate(f, ir::default_target(), options);
+  if (!result) {
+    ADD_FAILURE() << result.error().message;
+    return {};
+  }
+  const auto faults = ir::check(result->program, ir::default_target());
+  if (!faults.empty()) ADD_FAILURE() << ir::to_string(result->program, faults[0]) << "\n" << ir::print(result->program);
+  for (const ir::Inst& i : result->program.insts)
+    for (const ir::Operand& op : result->program.operands_of(i))
+      if (op.is_preg() && op.role != ir::Role::Clobber) EXPECT_LE(op.preg().end(), l.of(op.preg().file)) << ir::print(result->program, i);
+  expect_same_behaviour(f, result->program);
+  return std::move(*result);
+}
+
+// One instruction of an allocated program by its original id.
+inline std::string inst(const ir::Function& f, std::uint32_t id) {
+  for (const ir::Inst& i : f.insts)
+    if (i.id.value == id) return ir::print(f, i);
+  return "";
+}
+inline int count(const ir::Function& f, ir::Op op) {
+  int n = 0;
+  for (const ir::Inst& i : f.insts) n += i.op == op && !i.is_deleted() ? 1 : 0;
+  return n;
+}
+
+}  // namespace regduel::allocator::testing
