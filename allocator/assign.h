@@ -6,7 +6,7 @@
 // cheapest way out (seed 000 "Assignment", case 3; seed 001 "Spill Trigger"): it is spilled itself, or evicts what stands in
 // one slot, whichever costs less; a temporary that can do neither gets its instruction pinned.
 //
-// Source: seed 000 "Assignment", "Per-Class Iteration", "End-of-Round Result". Tested by assign_test.cpp and fatpoint_test.cpp.
+// Source: seed 000 "Assignment", "Per-Class Iteration", "End-of-Round Result". Tested by fatpoint_test.cpp and driver_test.cpp.
 #pragma once
 
 #include <cstdint>

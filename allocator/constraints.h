@@ -3,14 +3,10 @@
 // Only preferences come this way: what must not be is a bit of the occupancy (DESIGN 4). So the weight of a constraint is 16
 // where the source calls it hard and 1 to 15 where it is soft, and no weight decides correctness.
 //
-//   type  name             what the builder makes of it
-//   0     point            a neighbour that is not placed yet would like this unit (it is copied from or to a fixed register)
-//   1     exclude one      a callee-saved register of a device function: using it costs a save and a restore
-//   15    range            affinity: a copy, a phi's edge copy, a tie or a hint would vanish in this unit (the only one that
-//                          goes to the secondary array)
-//
-// Types 2, 3, 5 to 8 and 11 to 14 are ranked by the pressure arrays too, so that whoever builds them need only add nodes.
-// Source: seed 000 "Constraint Types", DECISIONS on types 0 to 15. Tested by constraints_test.cpp.
+// The builder makes type 15, range, from every copy, edge copy, tie and hint: affinity to the unit in which it would vanish,
+// weighted by the frequency of its block. It is the only type that goes to the secondary array. The pressure arrays know how the
+// others weigh, except 4, 9 and 10.
+// Source: seed 000 "Constraint Types", DECISIONS on types 0 to 15. Tested by scan_test.cpp (weights) and chains_test.cpp (affinities).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +19,7 @@
 namespace regduel::allocator {
 
 enum class ConstraintType : std::uint8_t {
-  Point = 0,
+  PointInterference = 0,
   ExcludeOne = 1,
   ExcludeAllBut = 2,
   BelowPoint = 3,
@@ -42,7 +38,7 @@ inline constexpr int kHardWeight = 16;
 inline constexpr int kMaxSoftWeight = 15;
 
 struct Constraint {
-  ConstraintType type = ConstraintType::Point;
+  ConstraintType type = ConstraintType::PointInterference;
   bool is_soft = true;
   std::int16_t weight = 1;
   std::int16_t unit = 0;       // the target where `partner` is invalid; else added to the partner's home

@@ -7,7 +7,7 @@
 //   * instructions in unreachable blocks are packed one by one
 //   * inserted instructions get the ids above the program's, in program order
 //
-// Tested by emit_test.cpp and fatpoint_test.cpp.
+// Tested by fatpoint_test.cpp, lower_test.cpp and chains_test.cpp.
 #pragma once
 
 #include <vector>

@@ -11,7 +11,7 @@
 //   def-use, guarded def, tied def + use   x          x
 //   defs of parts of one root, together    x          x           "keeps": not in a clobbered unit
 //
-// Tested by items_test.cpp and packing_test.cpp.
+// Tested by packing_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ void PressureArrays::add(const Constraint& c, int target, int width, const Geome
       if (predicate(slot)) primary[static_cast<std::size_t>(slot)] += w;
   };
   switch (c.type) {
-    case ConstraintType::Point:
+    case ConstraintType::PointInterference:
       // Each slot whose footprint would cover the target.
       for (int slot = target - geometry.units + 1; slot <= target; ++slot) on(slot);
       break;

@@ -3,7 +3,7 @@
 // Primary: interference weight of a slot, less is better. Secondary: affinity, breaks ties; only type 15 writes it. Entries are
 // indexed by unit. Hard conflicts are not here but in the occupancy.
 // Source: seed 000 "Pressure Array Construction", "Step 4: Constraint Walk"; DECISIONS for types 1, 2, 3, 5 to 7, 11 to 15.
-// Tested by pressure_test.cpp.
+// Tested by scan_test.cpp.
 #pragma once
 
 #include <array>

@@ -2,7 +2,7 @@
 //
 // Source: seed 001 "Spill Cost Model": 15 a reference, 3 where the class is under high pressure, times the block's frequency.
 // In integers, and times the units moved. A vreg that can be computed again instead of refilled is cheap. Tested by
-// spill_guidance_test.cpp.
+// driver_test.cpp and fatpoint_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 // queue is lazy: a vreg's rank only gets worse while others are spilled, so it is ranked anew when it comes up.
 //
 // Source: seed 001 "Spill Guidance Engine"; DECISIONS: ranges are intersected with the points over budget. Tested by
-// spill_guidance_test.cpp.
+// driver_test.cpp and fatpoint_test.cpp.
 #pragma once
 
 #include <vector>

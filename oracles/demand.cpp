@@ -24,6 +24,7 @@
 #include <fmt/format.h>
 
 #include "oracles/collector.h"
+#include "oracles/preserved.h"
 
 namespace regduel::oracles {
 namespace {
@@ -427,29 +428,28 @@ class Files {
         auto& units = units_[index(r.file)];
         for (int u = r.begin(); u < std::min(r.end(), static_cast<int>(units.size())); ++u) units[static_cast<std::size_t>(u)] = kR | kW;
       }
-    for (const RegFile file : ir::kAllFiles) {
-      const auto& units = units_[index(file)];
-      is_solid_[index(file)] = std::find(units.begin(), units.end(), kR | kW) == units.end();
-    }
+    // At a ret they hold what the caller left in them.
+    units_at_ret_ = units_;
+    for (const PReg r : preserved_units(f, target))
+      if (auto& units = units_at_ret_[index(r.file)]; r.first < units.size()) units[r.first] = kR | kW;
   }
-  [[nodiscard]] const std::vector<std::uint8_t>& units(RegFile file) const { return units_[index(file)]; }
-  [[nodiscard]] bool is_solid(RegFile file) const { return is_solid_[index(file)]; }
+  [[nodiscard]] const std::vector<std::uint8_t>& units(RegFile file, bool at_ret) const {
+    return (at_ret ? units_at_ret_ : units_)[index(file)];
+  }
 
  private:
-  ir::PerFile<std::vector<std::uint8_t>> units_;
-  ir::PerFile<bool> is_solid_ = {};
+  ir::PerFile<std::vector<std::uint8_t>> units_, units_at_ret_;
 };
 
-Fit fit_items(const std::vector<Item>& items, std::span<const Operand> ops, RegFile file, const Files& files, const DemandOptions& options) {
+Fit fit_items(const std::vector<Item>& items, std::span<const Operand> ops, RegFile file, std::vector<std::uint8_t> units, const DemandOptions& options) {
   if (items.empty()) return Fit::Fits;
   // In a file without holes, blocks taken largest first leave none.
   int sum = 0;
-  bool is_plain = files.is_solid(file);
+  bool is_plain = std::find(units.begin(), units.end(), kR | kW) == units.end();
   for (const Item& item : items) {
     sum += item.block();
     is_plain = is_plain && !item.fixed.is_valid() && !item.avoids_clobbers;
   }
-  std::vector<std::uint8_t> units = files.units(file);
   if (is_plain && sum <= static_cast<int>(units.size())) return Fit::Fits;
   for (const Operand& op : ops) {
     if (op.role != Role::Clobber || op.preg().file != file) continue;
@@ -466,9 +466,9 @@ Fit worse(Fit a, Fit b) {
 
 Fit fit_in(const Function& f, const Inst& inst, RegFile file, const Files& files, const DemandOptions& options) {
   const auto ops = f.operands_of(inst);
-  if (!inst.is_phi()) return fit_items(Items(f, inst, file).list, ops, file, files, options);
+  if (!inst.is_phi()) return fit_items(Items(f, inst, file).list, ops, file, files.units(file, inst.op == ir::Op::Ret), options);
   Fit result = Fit::Fits;
-  for (const Operand& op : ops) result = worse(result, fit_items(Items(f, op, file).list, {}, file, files, options));
+  for (const Operand& op : ops) result = worse(result, fit_items(Items(f, op, file).list, {}, file, files.units(file, false), options));
   return result;
 }
 

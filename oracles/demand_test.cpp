@@ -305,5 +305,16 @@ TEST(Demand, IsFastForFortyOperandsAtATightLimit) {
   EXPECT_EQ(fit(f, f.insts[0], ir::default_target(), ir::Limits::of(ir::default_target(), 71)), Fit::Impossible);
 }
 
+// At a ret the callee-saved registers hold what the caller left in them: nothing else can stand there.
+TEST(Demand, CalleeSavedRegistersAreTakenAtARet) {
+  const std::string ret = "func @t device target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = const 1\n    #1 ret %0{=R24}";
+  const ir::Target& target = *ir::find_target("sm_90");
+  const ir::Function taken = parse_function(ret + "\n");
+  EXPECT_EQ(find_impossible(taken, target, ir::Limits::of(target)), ir::InstId(1));
+  // Unless the function has given the register up.
+  const ir::Function given_up = parse_function(ret + " clobbers R24\n");
+  EXPECT_EQ(find_impossible(given_up, target, ir::Limits::of(target)), std::nullopt);
+}
+
 }  // namespace
 }  // namespace regduel::oracles

@@ -48,7 +48,7 @@ class Planner {
     for (std::size_t b = 0; b < before_.blocks.size() && reason_.empty(); ++b) edges(BlockId(b));
     if (!reason_.empty()) return std::unexpected(reason_);
     lay_out_memory();
-    for (const PReg r : preserved_units(case_)) plan_.callee_saved.push_back(place_of_bytes(whole_bytes(r)));
+    for (const PReg r : preserved_units(before_, case_.target)) plan_.callee_saved.push_back(place_of_bytes(whole_bytes(r)));
     return std::move(plan_);
   }
 
@@ -77,7 +77,7 @@ class Planner {
       if (op.is_preg()) extend(op.preg());
     for (const Operand& op : before_.operands) extend(op.is_preg() ? op.preg() : op.fixed());
     for (const ir::VReg& v : before_.vregs) extend(v.fixed);
-    for (const PReg r : preserved_units(case_)) extend(r);
+    for (const PReg r : preserved_units(before_, case_.target)) extend(r);
     for (std::size_t f = 0; f < files_begin_.size(); ++f) {
       files_begin_[f] = at;
       at += reach[f];

@@ -18,10 +18,27 @@ std::optional<std::size_t> guard_of(const ir::Function& f, const ir::Inst& i) {
   return std::nullopt;
 }
 
+// An undefined guard may be anything, at each read anew; after allocation it may even share its register with a defined one.
+std::vector<ir::InstId> doubtful_guards(const ir::Function& before, Definitions& defs, DefSets& sets) {
+  std::vector<ir::InstId> list;
+  if (std::none_of(before.operands.begin(), before.operands.end(), [](const ir::Operand& op) { return op.role == ir::Role::Guard; })) return list;
+  const ReachGraph graph(before, defs);
+  ReachSets reached(graph, defs, sets);
+  for (const ir::Inst& i : before.insts) {
+    const auto guard = guard_of(before, i);
+    if (!guard || !graph.is_read(*guard)) continue;
+    const auto elements = sets.elements(reached.set_of(graph.read_byte(*guard, 0)));
+    if (std::any_of(elements.begin(), elements.end(), [&](std::uint32_t e) { return defs.is_undefined(leaf_of(e)); })) list.push_back(i.id);
+  }
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
 }  // namespace
 
 Comparison::Comparison(const Case& c, Definitions& defs)
-    : c_(c), defs_(defs), before_graph_(c.before, defs), after_graph_(c.after, defs, preserved_units(c)),
+    : c_(c), defs_(defs), doubtful_(doubtful_guards(c.before, defs, sets_)), before_graph_(c.before, defs, {}, doubtful_),
+      after_graph_(c.after, defs, preserved_units(c.before, c.target), doubtful_),
       before_(before_graph_, defs, sets_), after_(after_graph_, defs, sets_), before_walk_(before_), after_walk_(after_) {}
 
 MemcheckDetails Comparison::run() {
@@ -97,11 +114,12 @@ bool Comparison::is_valid_remat(std::uint32_t index) {
 void Comparison::check_instruction(std::uint32_t before_index, std::uint32_t after_index) {
   const ir::Inst &old = c_.before.insts[before_index], &now = c_.after.insts[after_index];
   const auto old_guard = guard_of(c_.before, old), new_guard = guard_of(c_.after, now);
+  const bool is_doubtful = std::binary_search(doubtful_.begin(), doubtful_.end(), old.id);
   const auto one = [&](std::size_t before_operand, std::size_t after_operand, bool is_guard) {
     if (!before_graph_.is_read(before_operand) || !after_graph_.is_read(after_operand)) return;
     Assumption before_assumed, after_assumed;
     // Only a guarded program asks, and only where its sets differ: see compare_byte.
-    if (!is_guard && old_guard && new_guard && !is_equal(before_operand, after_operand)) {
+    if (!is_guard && old_guard && new_guard && !is_doubtful && !is_equal(before_operand, after_operand)) {
       before_assumed = before_walk_.assumption_of(*old_guard);
       after_assumed = after_walk_.assumption_of(*new_guard);
     }

@@ -47,6 +47,7 @@ class Comparison {
   const Case& c_;
   Definitions& defs_;
   DefSets sets_;
+  std::vector<ir::InstId> doubtful_;  // original instructions whose guard may be undefined, sorted
   ReachGraph before_graph_, after_graph_;
   ReachSets before_, after_;
   Walk before_walk_, after_walk_;

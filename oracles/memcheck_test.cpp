@@ -618,5 +618,24 @@ TEST(MemcheckTest, JudgesTwentyThousandInstructionsInWellUnderASecond) {
   EXPECT_LT(taken, 5000.0);  // a few hundred ms of processor time in a release build; the margin is for sanitizers and slow machines
 }
 
+// ---------------------------------------------------------------------------------------------------------------
+// Guards that no definition reaches
+
+// After allocation an undefined guard may share its register with a defined one, at one read or at all of them.
+TEST(Memcheck, AnUndefinedGuardIsNoKnownValue) {
+  const std::string vregs = "  vreg %0 R b32\n  vreg %1 P pred\n  vreg %2 P pred\n";
+  expect_pass({vregs,
+               "  block b0\n    #0 %0 = a\n    #1 %1 = p\n    #2 @%1 %0 = b\n    #3 @!%2 %0 = c\n    #4 use %0\n    #5 exit\n",
+               "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    #2 @P0 R0 = b\n    #3 @!P0 R0 = c\n    #4 use R0\n    #5 exit\n"});
+  expect_pass({vregs,
+               "  block b0\n    #0 %0 = a\n    #1 @%1 %0 = b\n    #2 %2 = p\n    #3 @%1 %0 = c\n    #4 use %0\n    #5 exit\n",
+               "  block b0\n    #0 R0 = a\n    #1 @P0 R0 = b\n    #2 P0 = p\n    #3 @P0 R0 = c\n    #4 use R0\n    #5 exit\n"});
+  // That does not excuse a value that is lost.
+  expect_category({vregs,
+                   "  block b0\n    #0 %0 = a\n    #1 @%1 %0 = b\n    #3 @%1 %0 = c\n    #4 use %0\n    #5 exit\n",
+                   "  block b0\n    #0 R0 = a\n    #1 @P0 R1 = b\n    #3 @P0 R0 = c\n    #4 use R0\n    #5 exit\n"},
+                  kGone);
+}
+
 }  // namespace
 }  // namespace regduel::oracles

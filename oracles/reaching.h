@@ -122,8 +122,10 @@ struct RetRead {
 class ReachGraph {
  public:
   // `program` is defs.before() itself or its allocation. `callee_saved`: registers that hold their entry value at each `ret`
-  // (empty for kernels and for the program before). Requires: well-formed. Cost: near-linear, see above.
-  ReachGraph(const ir::Function& program, Definitions& defs, std::span<const ir::PReg> callee_saved = {});
+  // (empty for kernels and for the program before). `doubtful`: original instructions whose guard may be undefined before, sorted:
+  // nothing is known of such a guard, not even that it is the same value as another one. Requires: well-formed. Cost: near-linear.
+  ReachGraph(const ir::Function& program, Definitions& defs, std::span<const ir::PReg> callee_saved = {},
+             std::span<const ir::InstId> doubtful = {});
 
   [[nodiscard]] const ir::Function& program() const { return f_; }
   [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }

@@ -8,18 +8,20 @@
 
 namespace regduel::oracles {
 
-ReachGraph::ReachGraph(const ir::Function& program, Definitions& defs, std::span<const ir::PReg> callee_saved)
+ReachGraph::ReachGraph(const ir::Function& program, Definitions& defs, std::span<const ir::PReg> callee_saved,
+                       std::span<const ir::InstId> doubtful)
     : f_(program), cfg_(program), reads_(program.operands.size()), block_of_(program.insts.size()) {
   for (std::size_t b = 0; b < f_.blocks.size(); ++b)
     for (std::uint32_t i = 0; i < f_.blocks[b].num_insts; ++i) block_of_[f_.blocks[b].first_inst + i] = ir::BlockId(b);
   by_id_.reserve(f_.insts.size());
   for (std::uint32_t i = 0; i < f_.insts.size(); ++i) by_id_.emplace_back(f_.insts[i].id.value, i);
   std::sort(by_id_.begin(), by_id_.end());
-  ReachBuilder(*this, defs, callee_saved).run();
+  ReachBuilder(*this, defs, callee_saved, doubtful).run();
 }
 
-ReachBuilder::ReachBuilder(ReachGraph& graph, Definitions& defs, std::span<const ir::PReg> callee_saved)
-    : g_(graph), f_(graph.f_), defs_(defs), cells_(f_), is_after_(&f_ != &defs.before()), state_(cells_.size()),
+ReachBuilder::ReachBuilder(ReachGraph& graph, Definitions& defs, std::span<const ir::PReg> callee_saved,
+                           std::span<const ir::InstId> doubtful)
+    : g_(graph), f_(graph.f_), defs_(defs), cells_(f_), doubtful_(doubtful), is_after_(&f_ != &defs.before()), state_(cells_.size()),
       ever_written_(cells_.size(), 0), out_range_(f_.blocks.size()), incoming_(std::bit_ceil(f_.insts.size() * 2 + 64)) {
   for (const ir::Inst& i : f_.insts) has_packs_ = has_packs_ || i.op == ir::Op::P2R || i.op == ir::Op::BitSpill;
   for (const ir::PReg r : callee_saved) {

@@ -15,7 +15,7 @@ namespace regduel::oracles {
 
 class ReachBuilder {
  public:
-  ReachBuilder(ReachGraph& graph, Definitions& defs, std::span<const ir::PReg> callee_saved);
+  ReachBuilder(ReachGraph& graph, Definitions& defs, std::span<const ir::PReg> callee_saved, std::span<const ir::InstId> doubtful);
   void run();
 
  private:
@@ -67,6 +67,7 @@ class ReachBuilder {
   const ir::Function& f_;
   Definitions& defs_;
   Cells cells_;
+  std::span<const ir::InstId> doubtful_;
   bool is_after_ = false;
   bool has_packs_ = false;
 

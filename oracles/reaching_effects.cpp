@@ -54,8 +54,18 @@ void ReachBuilder::note_reads(const ir::Inst& inst) {
     const std::size_t at = inst.first_operand + k;
     note_read(at);
     if (!g_.is_read(at)) continue;
+    NodeId guard = g_.read_byte(at, 0).node;
+    if (!inst.is_inserted() && std::binary_search(doubtful_.begin(), doubtful_.end(), inst.id)) {
+      Leaf unknown;
+      unknown.kind = LeafKind::Foreign;
+      unknown.inst = inst.id;
+      unknown.operand = static_cast<int>(k);
+      Node n;
+      n.a = defs_.add(unknown);
+      guard = add(n);
+    }
     gate_ = static_cast<std::uint32_t>(g_.guards_.size());
-    g_.guards_.push_back({g_.read_byte(at, 0).node, ops[k].is_negated()});
+    g_.guards_.push_back({guard, ops[k].is_negated()});
   }
   for (std::size_t k = 0; k < ops.size(); ++k) {
     if (!is_early(inst, k)) continue;

@@ -1,0 +1,96 @@
+// The retry driver by its trace, and the knobs that steer it.
+
+#include "allocator/driver.h"
+
+#include <gmock/gmock.h>
+
+#include "allocator/testing.h"
+
+namespace regduel::allocator {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Lines final : public ir::Trace {
+ public:
+  void line(std::string text) override { lines.push_back(std::move(text)); }
+  std::vector<std::string> lines;
+};
+
+constexpr std::string_view kThree = R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 %2 = ld 2
+      #3 st %0, %1 !write
+      #4 st %2 !write
+      #5 exit
+)";
+
+std::vector<std::string> trace(int limit, std::vector<std::pair<std::string, std::string>> knobs = {}) {
+  Lines lines;
+  testing::allocate(testing::program(kThree), testing::limits(limit), std::move(knobs), &lines);
+  return lines.lines;
+}
+
+TEST(Driver, OneAttemptThatNeedsNoMoreThanMaxLive) {
+  EXPECT_THAT(trace(8), ElementsAre("-CLASS NOSPILL REGALLOC: attemp 0, used 3, target 8"));
+}
+
+TEST(Driver, HighPressureSkipsToSpilling) {
+  EXPECT_THAT(trace(2), Not(Contains(HasSubstr("NOSPILL"))));
+  EXPECT_THAT(trace(2), Contains(HasSubstr("guidance spills 2")));
+}
+
+TEST(Driver, FastAllocationTriesOnceAnyhow) {
+  EXPECT_THAT(trace(2, {{"638", "1"}}), Contains("-CLASS NOSPILL REGALLOC: attemp 0, used 3, target 2"));
+  EXPECT_THAT(trace(2, {{"638", "1"}}), Not(Contains(HasSubstr("attemp 1"))));
+  EXPECT_THAT(trace(2, {{"638", "1"}, {"639", "2"}}), Contains("-CLASS NOSPILL REGALLOC: attemp 1, used 3, target 2"));
+}
+
+TEST(Driver, NoRoundsMeansTheLastFallback) {
+  EXPECT_THAT(trace(2, {{"FatPointSpillRounds", "0"}}), Contains(HasSubstr("last fallback")));
+}
+
+TEST(Driver, LoopIterationsDecideWhatIsCheap) {
+  // %0 is used once in a loop, %1 four times outside: at 10 iterations %1 is cheaper, at 1 it is %0.
+  const auto f = testing::program(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b64
+    vreg %3 P pred
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 bra -> b1
+    block b1
+      #3 %2 = ld 2
+      #4 st %2 !write
+      #5 st %0 !write
+      #6 %3 = isetp 0
+      #7 cbra %3 -> b1, b2
+    block b2
+      #8 st %1 !write
+      #9 st %1 !write
+      #10 st %1 !write
+      #11 st %1 !write
+      #12 exit
+)");
+  const auto in_loop = [&](const char* iterations) {
+    const auto a = testing::allocate(f, testing::limits(3), {{"623", iterations}, {"FatPointRefillReuse", "0"}});
+    int refills = 0;
+    for (const ir::Inst& i : a.program.insts_of(ir::BlockId(1))) refills += i.op == ir::Op::Refill ? 1 : 0;
+    return refills;
+  };
+  EXPECT_EQ(in_loop("10"), 0);
+  EXPECT_EQ(in_loop("1"), 1);
+}
+
+}  // namespace
+}  // namespace regduel::allocator
