@@ -221,8 +221,10 @@ inline ir::Allocation allocate(const ir::Function& f, const ir::Limits& l,
   const auto faults = ir::check(result->program, ir::default_target());
   if (!faults.empty()) ADD_FAILURE() << ir::to_string(result->program, faults[0]) << "\n" << ir::print(result->program);
   for (const ir::Inst& i : result->program.insts)
-    for (const ir::Operand& op : result->program.operands_of(i))
-      if (op.is_preg() && op.role != ir::Role::Clobber) EXPECT_LE(op.preg().end(), l.of(op.preg().file)) << ir::print(result->program, i);
+    for (const ir::Operand& op : result->program.operands_of(i)) {
+      const bool below = !op.is_preg() || op.role == ir::Role::Clobber || op.preg().end() <= l.of(op.preg().file);
+      EXPECT_TRUE(below) << ir::print(result->program, i);
+    }
   expect_same_behaviour(f, result->program);
   return std::move(*result);
 }

@@ -115,11 +115,13 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
       files.push_back(&p.file);
     }
   }
-  std::vector<std::string> head = {"function", "limit", "MaxLive"};
-  for (const ir::Allocator* a : duelists)
-    for (const char* column : {"registers", "stores", "loads"}) head.push_back(fmt::format("{} {}", a->name(), column));
+  std::vector<std::string> head = {"function", "limit", "MaxLive"}, groups = {"", "", ""};
+  for (const ir::Allocator* a : duelists) {
+    head.insert(head.end(), {"registers", "stores", "loads"});
+    groups.insert(groups.end(), {std::string(a->name()), "", ""});
+  }
   head.push_back("verdict");
-  Table table(head);
+  Table table(head, groups);
   Findings findings(o.save_to);
   Tally tally(duelists);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();

@@ -42,7 +42,8 @@ void Progress::done() {
   shown_ = false;
 }
 
-Table::Table(std::vector<std::string> head, int left_columns) : left_(static_cast<std::size_t>(left_columns)) {
+Table::Table(std::vector<std::string> head, std::vector<std::string> groups, int left_columns) : left_(static_cast<std::size_t>(left_columns)) {
+  if (!groups.empty()) rows_.push_back(std::move(groups));
   rows_.push_back(std::move(head));
   rule();
 }

@@ -36,7 +36,8 @@ class Progress {
 // Columns are aligned: the first `left_columns` to the left, the others to the right.
 class Table {
  public:
-  explicit Table(std::vector<std::string> head, int left_columns = 1);
+  // groups: a line above the head that says what several columns have in common; empty = none.
+  explicit Table(std::vector<std::string> head, std::vector<std::string> groups = {}, int left_columns = 1);
   void row(std::vector<std::string> cells);
   void rule();  // a line between rows
   [[nodiscard]] std::string text() const;
