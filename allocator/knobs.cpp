@@ -2,6 +2,7 @@
 
 #include "allocator/knobs.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -64,9 +65,15 @@ std::expected<Knobs, std::string> Knobs::parse(std::span<const std::pair<std::st
 
 std::vector<ir::KnobInfo> knob_infos() {
   std::vector<ir::KnobInfo> infos;
-  for (const KnobRow& row : kTable)
+  for (const KnobRow& row : kTable) {
+    std::vector<std::string> samples;
+    for (const std::int64_t value : {row.low, row.low + 1, row.default_value / 2, row.default_value * 2, row.high})
+      if (const std::string text = fmt::format("{}", value);
+          value >= row.low && value <= row.high && std::find(samples.begin(), samples.end(), text) == samples.end())
+        samples.push_back(text);
     infos.push_back({std::string(row.name), row.id, std::string(type_name(row.type)), fmt::format("{}", row.default_value),
-                     std::string(row.source), std::string(row.help)});
+                     std::string(row.source), std::string(row.help), std::move(samples)});
+  }
   return infos;
 }
 

@@ -171,7 +171,7 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
       c.target = *ir::find_target(s.target);
       c.program = std::move(s.program);
       c.limits = s.limits;
-      c.knobs = std::move(s.knobs);
+      c.knobs = fuzz::draw_knobs(duelists, s.knob_seed);
     } else {
       const std::size_t per_program = std::max<std::size_t>(limits.size(), 1);
       fuzz::GeneratorOptions g;

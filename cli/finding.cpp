@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
+#include "fuzz/allocators.h"
 #include "ir/random.h"
 #include "ir/text.h"
 
@@ -36,7 +37,8 @@ std::string replay_arguments(const DuelCase& c, const std::string& allocator) {
   std::string out = fmt::format("--with {} --sm {}", allocator, c.target.sm);
   for (const ir::RegFile file : ir::kAllFiles)
     if (c.limits.of(file) != c.target.units[ir::index(file)]) out += fmt::format(" --limit {}={}", ir::name(file), c.limits.of(file));
-  for (const auto& [name, value] : c.knobs) out += fmt::format(" --knob {}={}", name, value);
+  const ir::Allocator* known = fuzz::find_allocator(allocator);
+  for (const auto& [name, value] : known != nullptr ? fuzz::known_to(*known, c.knobs) : c.knobs) out += fmt::format(" --knob {}={}", name, value);
   return out;
 }
 

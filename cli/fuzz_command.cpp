@@ -72,7 +72,7 @@ int fuzz_command(const Options& o) {
   Progress progress("fuzz", o.runs);
   const std::function<Result(std::int64_t)> work = [&](std::int64_t k) {
     fuzz::StandardCase s = fuzz::standard_mix(o.seed, first + static_cast<std::uint64_t>(k));
-    DuelCase c{std::move(s.program), *ir::find_target(s.target), s.limits, std::move(s.knobs)};
+    DuelCase c{std::move(s.program), *ir::find_target(s.target), s.limits, fuzz::draw_knobs(duelists, s.knob_seed)};
     fuzz::Duel d = fuzz::duel(c.program, c.target, c.limits, duelists, c.knobs);
     return Result{std::move(c), std::move(d)};
   };

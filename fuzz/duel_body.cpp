@@ -8,6 +8,7 @@
 #include "fuzz/allocators.h"
 #include "ir/check.h"
 #include "ir/check_macro.h"
+#include "ir/random.h"
 #include "oracles/demand.h"
 
 namespace regduel::fuzz {
@@ -19,16 +20,6 @@ oracles::Finding harness_finding(std::string category, std::string message) {
   f.category = std::move(category);
   f.message = std::move(message);
   return f;
-}
-
-Knobs known_to(const ir::Allocator& allocator, const Knobs& knobs) {
-  if (knobs.empty()) return {};
-  const auto known = allocator.knobs();
-  Knobs result;
-  for (const auto& knob : knobs)
-    if (std::any_of(known.begin(), known.end(), [&](const ir::KnobInfo& k) { return k.name == knob.first; }))
-      result.push_back(knob);
-  return result;
 }
 
 void judge_failure(Bout& bout, const ir::AllocFailure& failure, const ir::Function& program, const ir::Target& target,
@@ -96,6 +87,28 @@ oracles::Verdict Duel::verdict() const {
   for (const Bout& b : bouts)
     if (rank(b.verdict) > rank(worst)) worst = b.verdict;
   return worst;
+}
+
+Knobs known_to(const ir::Allocator& allocator, const Knobs& knobs) {
+  if (knobs.empty()) return {};
+  const auto known = allocator.knobs();
+  Knobs result;
+  for (const auto& knob : knobs)
+    if (std::any_of(known.begin(), known.end(), [&](const ir::KnobInfo& k) { return k.name == knob.first; }))
+      result.push_back(knob);
+  return result;
+}
+
+Knobs draw_knobs(std::span<const ir::Allocator* const> duelists, std::uint64_t seed) {
+  constexpr std::uint64_t kKnobStream = 0x6B6E6F62;
+  Random random(hash_combine(seed, kKnobStream));
+  Knobs knobs;
+  if (random.chance(50)) return knobs;
+  for (const ir::Allocator* allocator : duelists)
+    for (const ir::KnobInfo& knob : allocator->knobs())
+      if (!knob.samples.empty() && random.chance(25))
+        knobs.emplace_back(knob.name, knob.samples[random.below(static_cast<std::uint32_t>(knob.samples.size()))]);
+  return knobs;
 }
 
 Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,

@@ -3,6 +3,7 @@
 // The same body serves `regduel duel`, `regduel fuzz`, the libFuzzer target, its smoke test and the properties.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,6 +45,12 @@ struct Duel {
 // ill-formed result ("harness/ill-formed") and a knob that it refuses ("harness/bad-knob").
 [[nodiscard]] Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
                         std::span<const ir::Allocator* const> duelists, const Knobs& knobs = {});
+
+// Knobs for the duelists, drawn from their samples: none in half of all draws, else each with one chance in four. The same seed
+// draws the same for the same duelists.
+[[nodiscard]] Knobs draw_knobs(std::span<const ir::Allocator* const> duelists, std::uint64_t seed);
+// Those of the knobs that this allocator knows.
+[[nodiscard]] Knobs known_to(const ir::Allocator& allocator, const Knobs& knobs);
 
 // All duelists, in the order of the tables.
 [[nodiscard]] std::span<const ir::Allocator* const> all_duelists();

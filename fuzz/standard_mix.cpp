@@ -56,6 +56,7 @@ StandardCase standard_mix(std::uint64_t seed, std::uint64_t index) {
   const std::uint64_t program_seed = random.next();
   c.program = generate({.profile = c.profile, .seed = program_seed, .size = 0, .target = c.target}, target);
   c.limits = draw_limits(c.program, target, program_seed);
+  c.knob_seed = program_seed;
   return c;
 }
 

@@ -4,8 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "fuzz/generator.h"
 #include "ir/program.h"
@@ -17,7 +15,7 @@ struct StandardCase {
   ir::Function program;
   std::string target;  // a shipped one
   ir::Limits limits;
-  std::vector<std::pair<std::string, std::string>> knobs;  // name, value: for whichever allocator knows the name
+  std::uint64_t knob_seed = 0;  // what draw_knobs (duel_body.h) makes the knobs of the duelists from
   Profile profile = Profile::Mix;
 };
 // Case `index` of the mix that `seed` names: of any two cases each can be made without the other.

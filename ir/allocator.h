@@ -59,6 +59,7 @@ struct KnobInfo {
   std::string name;
   int id = -1;  // number in the source, -1 = known by name only, or our own
   std::string type, default_value, source, help;
+  std::vector<std::string> samples;  // legal values worth trying: the ends of the range and a few between. Random knobs come from here
 };
 
 class Allocator {

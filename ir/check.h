@@ -19,8 +19,8 @@ struct Diagnostic {
 };
 [[nodiscard]] std::string to_string(const Function& f, const Diagnostic& d);
 
-// All faults, in program order; empty = well-formed. Stops after `max_diagnostics`. Cost: O(size of f), and safe on a
-// Function with any contents whatever (each index is checked before it is followed).
+// All faults, in program order; empty = well-formed. Stops after `max_diagnostics`. Cost: O(n log n) in the size of f, and
+// safe on a Function with any contents whatever (each index is checked before it is followed).
 [[nodiscard]] std::vector<Diagnostic> check(const Function& f, int max_diagnostics = 20);
 // What also depends on the target: files that it has, fixed registers and clobbers inside them, not reserved.
 [[nodiscard]] std::vector<Diagnostic> check(const Function& f, const Target& target, int max_diagnostics = 20);

@@ -7,10 +7,11 @@
 namespace regduel::ir {
 namespace {
 
-std::string escape(std::string_view s) {
+// In a quoted string only the quotes and the backslash are special; in a record label these marks too.
+std::string escape(std::string_view s, std::string_view marks) {
   std::string out;
   for (const char c : s) {
-    if (c == '"' || c == '\\' || c == '{' || c == '}' || c == '<' || c == '>' || c == '|') out += '\\';
+    if (c == '"' || c == '\\' || marks.find(c) != std::string_view::npos) out += '\\';
     out += c;
   }
   return out;
@@ -19,12 +20,12 @@ std::string escape(std::string_view s) {
 }  // namespace
 
 std::string to_dot(const Function& f) {
-  std::string out = fmt::format("digraph \"{}\" {{\n  node [shape=record, fontname=\"monospace\", fontsize=10];\n", escape(f.name));
+  std::string out = fmt::format("digraph \"{}\" {{\n  node [shape=record, fontname=\"monospace\", fontsize=10];\n", escape(f.name, ""));
   for (std::size_t b = 0; b < f.blocks.size(); ++b) {
     const Block& block = f.blocks[b];
     out += fmt::format("  b{} [{}label=\"{{b{}{}|", b, block.is_edge_block() ? "style=dashed, " : "", b,
                        block.depth > 0 ? fmt::format(" depth {}", block.depth) : "");
-    for (const Inst& i : f.insts_of(block)) out += escape(print(f, i)) + "\\l";
+    for (const Inst& i : f.insts_of(block)) out += escape(print(f, i), "{}<>|") + "\\l";
     out += "}\"];\n";
     const auto successors = f.successors(BlockId(b));
     const Op op = f.terminator(BlockId(b)).op;

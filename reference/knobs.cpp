@@ -32,16 +32,16 @@ std::optional<Ratio> parse_ratio(std::string_view s) {
 
 std::vector<ir::KnobInfo> knob_infos() {
   return {
-      {"briggs-coalesce", -1, "bool", "1", "seed 003, phase 3", "coalesce copies before simplification"},
-      {"briggs-bold-coalescing", -1, "bool", "1", "Chaitin 1982", "try first to coalesce without the conservative test"},
+      {"briggs-coalesce", -1, "bool", "1", "seed 003, phase 3", "coalesce copies before simplification", {"0", "1"}},
+      {"briggs-bold-coalescing", -1, "bool", "1", "Chaitin 1982", "try first to coalesce without the conservative test", {"0", "1"}},
       {"briggs-coalescing-factor", -1, "ratio n/d, each 1 to 1000", "1/1", "seed 002, nvptx-regalloc-coalescing-factor",
-       "weighs degrees in the coalescing tests: 4/5 merges more boldly, 2/1 more carefully"},
+       "weighs degrees in the coalescing tests: 4/5 merges more boldly, 2/1 more carefully", {"1/10", "4/5", "2/1", "1000"}},
       {"briggs-loop-base", -1, "int 1 to 1000", "10", "seed 003, phase 5",
-       "frequency of a block is this to the power of its loop depth, where the program gives none"},
-      {"briggs-biased-select", -1, "bool", "1", "Briggs, Cooper, Torczon 1994", "prefer colours that turn copies into identities"},
+       "frequency of a block is this to the power of its loop depth, where the program gives none", {"1", "2", "1000"}},
+      {"briggs-biased-select", -1, "bool", "1", "Briggs, Cooper, Torczon 1994", "prefer colours that turn copies into identities", {"0", "1"}},
       {"briggs-rematerialise", -1, "bool", "1", "Briggs, Cooper, Torczon 1992",
-       "compute a value again rather than refill it, where its only def reads no register"},
-      {"briggs-max-rounds", -1, "int 1 to 1000", "40", "regduel", "rounds of colouring and spilling before everything goes to memory"},
+       "compute a value again rather than refill it, where its only def reads no register", {"0", "1"}},
+      {"briggs-max-rounds", -1, "int 1 to 1000", "40", "regduel", "rounds of colouring and spilling before everything goes to memory", {"1", "2", "1000"}},
   };
 }
 
