@@ -19,7 +19,7 @@ class Duelist : public ir::Allocator {
  public:
   explicit Duelist(Body body) : body_(body) {}
   std::string_view name() const override { return "rogue"; }
-  std::vector<ir::KnobInfo> knobs() const override { return {ir::KnobInfo{"known", -1, "int", "0", "", ""}}; }
+  std::vector<ir::KnobInfo> knobs() const override { return {ir::KnobInfo{"known", -1, "int", "0", "", "", {"1", "2"}}}; }
   Answer allocate(const ir::Function& f, const ir::Target&, const ir::AllocOptions& o) const override { return body_(f, o); }
 
  private:
@@ -107,6 +107,29 @@ TEST(Allocators, AreFoundByName) {
   }
   EXPECT_EQ(find_allocator("nobody"), nullptr);
   EXPECT_EQ(all_duelists().size(), allocator_names().size());
+}
+
+TEST(Knobs, EverySampleIsLegalAndSomeAreDrawn) {
+  const auto m = ir::parse("rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = op\n    #1 use %0\n    #2 exit\n");
+  ASSERT_TRUE(m.has_value());
+  for (const ir::Allocator* allocator : all_duelists())
+    for (const ir::KnobInfo& knob : allocator->knobs()) {
+      EXPECT_GE(knob.samples.size(), 2u) << knob.name;
+      for (const std::string& value : knob.samples) {
+        ir::AllocOptions options;
+        options.limits = ir::Limits::of(ir::default_target());
+        options.knobs = {{knob.name, value}};
+        EXPECT_TRUE(allocator->allocate(m->functions[0], ir::default_target(), options).has_value()) << knob.name << '=' << value;
+      }
+    }
+  std::size_t drawn = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const Knobs knobs = draw_knobs(all_duelists(), seed);
+    EXPECT_EQ(knobs, draw_knobs(all_duelists(), seed));
+    drawn += knobs.empty() ? 0 : 1;
+  }
+  EXPECT_GT(drawn, 30u);
+  EXPECT_LT(drawn, 70u);
 }
 
 }  // namespace
