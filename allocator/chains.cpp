@@ -48,16 +48,25 @@ class Defs {
     std::vector<std::uint32_t> at(begin_.begin(), begin_.end() - 1);
     for (const auto& [v, def] : list) defs_[at[v]++] = def;
   }
-  // True where no def of x changes what y holds while y lives.
+  // True where no def of x changes what y holds while y lives. Two defs of one instruction never share a register, not even in
+  // a parallel copy that swaps two equal values.
   [[nodiscard]] bool spares(VRegId x, VRegId y, std::span<const Interval> y_range) const {
     for (std::uint32_t k = begin_[x.index()]; k < begin_[x.index() + 1]; ++k) {
       const Def& d = defs_[k];
       if (d.source != y && (contains(y_range, d.point) || contains(y_range, d.last))) return false;
+      if (is_written_at(y, d.last)) return false;
     }
     return true;
   }
 
  private:
+  // In program order, so that the moments ascend.
+  [[nodiscard]] bool is_written_at(VRegId v, Point p) const {
+    const auto first = defs_.begin() + begin_[v.index()], end = defs_.begin() + begin_[v.index() + 1];
+    const auto at = std::lower_bound(first, end, p, [](const Def& d, Point wanted) { return d.last < wanted; });
+    return at != end && at->last == p;
+  }
+
   struct Def {
     Point point, last;  // the first and the last moment at which it holds the register
     VRegId source;
