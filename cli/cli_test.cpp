@@ -145,6 +145,10 @@ TEST_F(Cli, GenerateAllocateVerify) {
     EXPECT_EQ(bad.status, 1) << bad.out << bad.err;
     EXPECT_THAT(bad.out, HasSubstr(": error: "));
     EXPECT_THAT(bad.out, HasSubstr("refill slot"));
+    const Outcome memcheck = run("verify --format memcheck --regs 16 a.rir c.rir");
+    EXPECT_EQ(memcheck.status, 1);
+    EXPECT_THAT(memcheck.out, HasSubstr("TOTAL MISMATCH"));
+    EXPECT_THAT(run("verify --format memcheck --regs 16 a.rir b.rir").out, HasSubstr("TOTAL MISMATCH 0   MISMATCH ON OLD 0"));
     const Outcome json = run("verify --json --regs 16 a.rir c.rir");
     EXPECT_EQ(json.status, 1);
     const auto doc = nlohmann::json::parse(json.out);

@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "ir/check.h"
+#include "oracles/memcheck.h"
 #include "oracles/report.h"
 
 namespace regduel::cli {
@@ -56,6 +57,10 @@ int verify(const Options& o) {
     failed = failed || report.verdict() == oracles::Verdict::Fail;
     list.push_back({{"function", p.function.name}, {"verdict", oracles::name(report.verdict())}, {"judges", to_json(report, post)}});
     if (o.json || o.format == "json") continue;
+    if (o.format == "memcheck") {
+      fmt::print("{}", oracles::print_memcheck(c, true));
+      continue;
+    }
     for (const oracles::JudgeResult& r : report.results)
       for (const oracles::Finding& f : r.findings) fmt::print("{}", pretty(f, post, found->second->file));
     std::string line = fmt::format("@{}: {}", p.function.name, oracles::name(report.verdict()));
@@ -82,7 +87,8 @@ void add_verify_command(CLI::App& app, Action& chosen) {
   std::string judges;
   for (const oracles::Judge* j : oracles::judges()) judges += fmt::format("{}{} ({})", judges.empty() ? "" : "; ", j->name(), j->what_it_proves());
   command->add_option("--judge", o->judges, "Judges to ask, comma-separated (default all): " + judges)->allow_extra_args(false);
-  command->add_option("--format", o->format, "pretty or json")->check(CLI::IsMember({"pretty", "json"}))->capture_default_str();
+  command->add_option("--format", o->format, "pretty, json, or memcheck: the report of the memcheck judge alone, as ptxas words it")
+      ->check(CLI::IsMember({"pretty", "memcheck", "json"}))->capture_default_str();
   command->add_option("--regs", o->regs, "Limit of the general register file that must have been kept")->capture_default_str();
   o->target.add_to(*command);
   command->add_flag("--json", o->json, "The same as --format json");
