@@ -14,7 +14,6 @@
 #include "cli/tally.h"
 #include "fuzz/allocators.h"
 #include "fuzz/generator.h"
-#include "fuzz/standard_mix.h"
 #include "oracles/report.h"
 
 namespace regduel::cli {
@@ -33,11 +32,6 @@ struct Options {
   int jobs = 0;
   std::string save_to = "findings";
   bool json = false;
-};
-
-struct Result {
-  DuelCase c;
-  fuzz::Duel duel;
 };
 
 std::vector<int> parse_limits(const std::vector<std::string>& items) {
@@ -65,7 +59,7 @@ std::vector<const ir::Allocator*> parse_duelists(const std::vector<std::string>&
   return duelists;
 }
 
-nlohmann::ordered_json row_json(const std::string& file, const Result& r, const fuzz::Bout& b) {
+nlohmann::ordered_json row_json(const std::string& file, const Fought& r, const fuzz::Bout& b) {
   const ir::Function& shown = b.program ? *b.program : r.c.program;
   nlohmann::ordered_json findings = nlohmann::ordered_json::array();
   for (const oracles::Finding& f : b.findings) findings.push_back(to_json(f, shown));
@@ -126,12 +120,12 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   Tally tally(duelists);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   Progress progress("duel", static_cast<std::int64_t>(cases.size()));
-  const std::function<Result(std::int64_t)> work = [&](std::int64_t k) {
+  const std::function<Fought(std::int64_t)> work = [&](std::int64_t k) {
     const DuelCase& c = cases[static_cast<std::size_t>(k)];
-    return Result{c, fuzz::duel(c.program, c.target, c.limits, duelists, c.knobs)};
+    return Fought{c, fuzz::duel(c.program, c.target, c.limits, duelists, c.knobs)};
   };
   std::string last_function;
-  const std::function<bool(std::int64_t, Result)> take = [&](std::int64_t k, Result r) {
+  const std::function<bool(std::int64_t, Fought)> take = [&](std::int64_t k, Fought r) {
     const int limit = r.c.limits.of(ir::RegFile::R);
     const bool first = k % static_cast<std::int64_t>(limits.size()) == 0;
     std::vector<std::string> cells = {first ? r.c.program.name : "", fmt::format("{}", limit), ""};
@@ -149,7 +143,7 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
     progress.step();
     return true;
   };
-  in_order<Result>(static_cast<std::int64_t>(cases.size()), resolve_jobs(o.jobs), work, take);
+  in_order<Fought>(static_cast<std::int64_t>(cases.size()), resolve_jobs(o.jobs), work, take);
   progress.done();
   if (o.json)
     print_json({{"command", "duel"}, {"results", rows}, {"summary", tally.json()}, {"findings", findings.json()}});
@@ -164,14 +158,10 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
   const bool standard = o.profile.empty() && limits.empty() && o.target.sm == 0 && o.target.target_file.empty() && o.target.limits.empty() && o.size == 0;
   const auto profile = fuzz::profile_from_name(o.profile.empty() ? "mix" : o.profile);
   if (!profile && o.profile != "all") throw BadInput(fmt::format("--profile: no profile \"{}\" (see regduel gen --help)", o.profile));
-  const std::function<Result(std::int64_t)> work = [&](std::int64_t k) {
+  const std::function<Fought(std::int64_t)> work = [&](std::int64_t k) {
     DuelCase c;
     if (standard) {
-      fuzz::StandardCase s = fuzz::standard_mix(o.seed, static_cast<std::uint64_t>(k));
-      c.target = *ir::find_target(s.target);
-      c.program = std::move(s.program);
-      c.limits = s.limits;
-      c.knobs = fuzz::draw_knobs(duelists, s.knob_seed);
+      c = standard_case(o.seed, static_cast<std::uint64_t>(k), duelists);
     } else {
       const std::size_t per_program = std::max<std::size_t>(limits.size(), 1);
       fuzz::GeneratorOptions g;
@@ -187,14 +177,14 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
     }
     c.knobs.insert(c.knobs.end(), knobs.begin(), knobs.end());
     fuzz::Duel d = fuzz::duel(c.program, c.target, c.limits, duelists, c.knobs);
-    return Result{std::move(c), std::move(d)};
+    return Fought{std::move(c), std::move(d)};
   };
   Findings findings(o.save_to);
   Tally tally(duelists);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   const std::int64_t cases = o.random * static_cast<std::int64_t>(std::max<std::size_t>(limits.size(), 1));
   Progress progress("random duels", cases);
-  const std::function<bool(std::int64_t, Result)> take = [&](std::int64_t, Result r) {
+  const std::function<bool(std::int64_t, Fought)> take = [&](std::int64_t, Fought r) {
     for (const fuzz::Bout& b : r.duel.bouts) {
       if (b.verdict == oracles::Verdict::Fail) findings.add(r.c, b);
       if (o.json) rows.push_back(row_json("", r, b));
@@ -203,7 +193,7 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
     progress.step(1, fmt::format("findings {}", findings.distinct()));
     return true;
   };
-  in_order<Result>(cases, resolve_jobs(o.jobs), work, take);
+  in_order<Fought>(cases, resolve_jobs(o.jobs), work, take);
   progress.done();
   if (o.json)
     print_json({{"command", "duel"}, {"seed", o.seed}, {"results", rows}, {"summary", tally.json()}, {"findings", findings.json()}});

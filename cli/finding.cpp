@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "fuzz/allocators.h"
+#include "fuzz/standard_mix.h"
 #include "ir/random.h"
 #include "ir/text.h"
 
@@ -32,6 +33,11 @@ std::string slug(std::string_view s) {
 }
 
 }  // namespace
+
+DuelCase standard_case(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists) {
+  fuzz::StandardCase s = fuzz::standard_mix(seed, index);
+  return {std::move(s.program), *ir::find_target(s.target), s.limits, fuzz::draw_knobs(duelists, s.knob_seed)};
+}
 
 std::string replay_arguments(const DuelCase& c, const std::string& allocator) {
   std::string out = fmt::format("--with {} --sm {}", allocator, c.target.sm);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,14 @@ struct DuelCase {
   ir::Limits limits;
   fuzz::Knobs knobs;
 };
+
+// A case and what came of it.
+struct Fought {
+  DuelCase c;
+  fuzz::Duel duel;
+};
+// Case `index` of the standard mix that `seed` names, with the knobs that it draws for these duelists.
+[[nodiscard]] DuelCase standard_case(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists);
 
 class Findings {
  public:

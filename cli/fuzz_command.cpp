@@ -15,7 +15,6 @@
 #include "cli/output.h"
 #include "cli/parallel.h"
 #include "cli/tally.h"
-#include "fuzz/standard_mix.h"
 
 namespace regduel::cli {
 namespace {
@@ -44,11 +43,6 @@ double parse_time(const std::string& text) {
   return value * scale;
 }
 
-struct Result {
-  DuelCase c;
-  fuzz::Duel duel;
-};
-
 int fuzz_command(const Options& o) {
   std::vector<const ir::Allocator*> duelists;
   for (const std::string& name : split_list(o.with)) duelists.push_back(&allocator_named(name));
@@ -70,13 +64,12 @@ int fuzz_command(const Options& o) {
   Findings findings(o.corpus);
   Tally tally(duelists);
   Progress progress("fuzz", o.runs);
-  const std::function<Result(std::int64_t)> work = [&](std::int64_t k) {
-    fuzz::StandardCase s = fuzz::standard_mix(o.seed, first + static_cast<std::uint64_t>(k));
-    DuelCase c{std::move(s.program), *ir::find_target(s.target), s.limits, fuzz::draw_knobs(duelists, s.knob_seed)};
+  const std::function<Fought(std::int64_t)> work = [&](std::int64_t k) {
+    DuelCase c = standard_case(o.seed, first + static_cast<std::uint64_t>(k), duelists);
     fuzz::Duel d = fuzz::duel(c.program, c.target, c.limits, duelists, c.knobs);
-    return Result{std::move(c), std::move(d)};
+    return Fought{std::move(c), std::move(d)};
   };
-  const std::function<bool(std::int64_t, Result)> take = [&](std::int64_t k, Result r) {
+  const std::function<bool(std::int64_t, Fought)> take = [&](std::int64_t k, Fought r) {
     // A finding is on disk as soon as it is known: an interrupted campaign keeps all that it found.
     for (const fuzz::Bout& b : r.duel.bouts)
       if (b.verdict == oracles::Verdict::Fail) {
@@ -88,7 +81,7 @@ int fuzz_command(const Options& o) {
     progress.step(1, fmt::format("findings {}", findings.distinct()));
     return interrupted == 0 && (seconds == 0 || elapsed() < seconds);
   };
-  in_order<Result>(o.runs > 0 ? o.runs : INT64_MAX, resolve_jobs(o.jobs), work, take);
+  in_order<Fought>(o.runs > 0 ? o.runs : INT64_MAX, resolve_jobs(o.jobs), work, take);
   progress.done();
   if (db) db->flush();
   ::sigaction(SIGINT, &old_int, nullptr);
