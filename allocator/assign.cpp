@@ -3,8 +3,8 @@
 #include "allocator/assign.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <tuple>
 
 namespace regduel::allocator {
 
@@ -16,19 +16,19 @@ using ir::RegFile;
 using ir::Role;
 using ir::VRegId;
 
-namespace {
-
-std::vector<VRegId> vregs_of(const Round& round, RegFile file) {
-  std::vector<VRegId> list;
-  for (std::size_t v = 0; v < round.lowered.f.vregs.size(); ++v)
-    if (round.lowered.f.vregs[v].file() == file && !round.live.range(v).empty()) list.push_back(VRegId(v));
-  return list;
+RoundIndex::RoundIndex(const Lowered& lowered, const Liveness& live) {
+  const Function& f = lowered.f;
+  for (std::size_t v = 0; v < f.vregs.size(); ++v)
+    if (!live.range(v).empty()) vregs[ir::index(f.vregs[v].file())].push_back(VRegId(v));
+  for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
+    const Inst& inst = f.insts[live.inst_at(n)];
+    const auto ops = f.operands_of(inst);
+    if (inst.op == Op::Ret || (!ops.empty() && ops.back().role == Role::Clobber)) bound.push_back(n);
+  }
 }
 
-}  // namespace
-
 FileAllocator::FileAllocator(const Round& round, RegFile file)
-    : round_(round), file_(file), vregs_(vregs_of(round, file)), chains_(round.lowered.f, round.live, round.constraints, vregs_),
+    : round_(round), file_(file), vregs_(round.index.vregs[ir::index(file)]), chains_(round.lowered.f, round.live, round.constraints, vregs_),
       base_(round.live.num_numbered(), highest_unit()) {
   const Function& f = round.lowered.f;
   const std::size_t k = ir::index(file);
@@ -62,7 +62,7 @@ int FileAllocator::highest_unit() const {
 
 void FileAllocator::block_fixed_moments() {
   const Function& f = round_.lowered.f;
-  for (std::uint32_t n = 0; n < round_.live.num_numbered(); ++n) {
+  for (const std::uint32_t n : round_.index.bound) {
     const Inst& inst = f.insts[round_.live.inst_at(n)];
     UnitSet clobbered;
     bool any = false;
@@ -93,6 +93,36 @@ void FileAllocator::count_choices() {
   }
 }
 
+namespace {
+
+struct Key {
+  std::uint64_t rank;
+  VRegId vreg;
+};
+
+// Stable, in passes of 11 bits from the lowest; those in which all keys agree cost nothing.
+void sort_by_rank(std::vector<Key>& keys) {
+  if (keys.size() < 512) {
+    std::stable_sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) { return a.rank < b.rank; });
+    return;
+  }
+  constexpr int kBits = 11;
+  constexpr std::uint64_t kMask = (1u << kBits) - 1;
+  std::uint64_t differ = 0;
+  for (const Key& k : keys) differ |= k.rank ^ keys[0].rank;
+  std::vector<Key> sorted(keys.size());
+  for (int shift = 0; shift < 64; shift += kBits) {
+    if ((differ >> shift & kMask) == 0) continue;
+    std::array<std::uint32_t, kMask + 2> begin = {};
+    for (const Key& k : keys) ++begin[(k.rank >> shift & kMask) + 1];
+    for (std::size_t d = 0; d <= kMask; ++d) begin[d + 1] += begin[d];
+    for (const Key& k : keys) sorted[begin[k.rank >> shift & kMask]++] = k;
+    keys.swap(sorted);
+  }
+}
+
+}  // namespace
+
 // The state of one attempt.
 class AttemptRun {
  public:
@@ -101,16 +131,19 @@ class AttemptRun {
         width_(std::min(options.may_spill ? std::max(a.limit_, 1) : a.limit_ + kHeadroom, ir::kMaxUnits)),
         occupancy_(a.base_) {
     result_.home.assign(f_.vregs.size(), -1);
-    in_unit_.resize(ir::kMaxUnits);
-    stamp_.assign(f_.vregs.size(), 0);
-    moved_at_.assign(f_.vregs.size(), 0);
-    move_cost_.assign(f_.vregs.size(), 0);
+    if (options.may_spill) {
+      near_.resize(round_.live.num_numbered() / kStretch + 1);
+      at_unit_.resize(static_cast<std::size_t>(width_));
+      turn_.assign(f_.vregs.size(), 0);
+      stamp_.assign(f_.vregs.size(), 0);
+      moved_at_.assign(f_.vregs.size(), 0);
+      move_cost_.assign(f_.vregs.size(), 0);
+    }
     tried_.assign(a.chains_.all().size(), 0);
   }
 
   Attempt run() {
-    std::vector<VRegId> order = a_.vregs_;
-    sort(order);
+    const std::vector<VRegId> order = sorted();
     // What has no other place first; a precoloured vreg that is in the way can still be spilled.
     for (const bool is_bound : {true, false})
       for (const VRegId v : order)
@@ -123,30 +156,37 @@ class AttemptRun {
       const std::uint32_t chain = options_.chains ? a_.chains_.of(v) : Chains::kNone;
       if (chain == Chains::kNone || tried_[chain] != 0 || !place_chain(a_.chains_.all()[chain])) place(v);
       if (chain != Chains::kNone) tried_[chain] = 1;
+      if (is_hopeless()) return std::move(result_);
     }
     finish();
     return std::move(result_);
   }
 
  private:
-  void sort(std::vector<VRegId>& order) const {
-    using Key = std::tuple<bool, int, int, std::int64_t, VRegId>;
+  // Narrow keys: at most 1 + 10 + 20 bits for who comes first, 32 for when. Equal ones keep their order.
+  [[nodiscard]] std::vector<VRegId> sorted() const {
+    constexpr std::uint64_t kMaxShape = 1u << 20;
     std::vector<Key> keys;
-    keys.reserve(order.size());
-    for (const VRegId v : order) {
+    keys.reserve(a_.vregs_.size());
+    for (const VRegId v : a_.vregs_) {
       const Geometry g = geometry_of(f_.vreg(v));
-      const bool later = options_.order == Order::BoundFirst && cost(v) < kUnspillable;
-      const int shape = options_.order == Order::ByStart ? 0 : -std::max(g.units, g.align) * ir::kMaxUnits - g.units;
-      std::int64_t when = range(v)[0].begin;
+      const std::uint64_t later = options_.order == Order::BoundFirst && cost(v) < kUnspillable ? 1 : 0;
+      const int shape = options_.order == Order::ByStart ? 0 : std::max(g.units, g.align) * ir::kMaxUnits + g.units;
+      Point when = range(v)[0].begin;
       if (options_.order == Order::LongestFirst) {
-        when = 0;
+        when = ~Point{0};
         for (const Interval& i : range(v)) when -= i.end - i.begin;
       }
-      keys.emplace_back(later, a_.choice_[v.index()], shape, when, v);
+      const auto choice = static_cast<std::uint64_t>(a_.choice_[v.index()]);
+      keys.push_back({((later << 10 | choice) * kMaxShape + (kMaxShape - 1 - static_cast<std::uint64_t>(shape))) << 32 | when, v});
     }
-    std::sort(keys.begin(), keys.end());
-    for (std::size_t k = 0; k < keys.size(); ++k) order[k] = std::get<VRegId>(keys[k]);
+    sort_by_rank(keys);
+    std::vector<VRegId> order;
+    order.reserve(keys.size());
+    for (const Key& k : keys) order.push_back(k.vreg);
+    return order;
   }
+  [[nodiscard]] bool is_hopeless() const { return over_limit_ ? options_.ceiling <= a_.limit_ : highest_ > options_.ceiling; }
 
   [[nodiscard]] std::int64_t cost(VRegId v) const { return round_.spill_cost[v.index()]; }
   [[nodiscard]] std::span<const Interval> range(VRegId v) const { return round_.live.range(v.index()); }
@@ -156,7 +196,22 @@ class AttemptRun {
     result_.home[v.index()] = slot;
     occupancy_.mark(range(v), slot, end);
     used_.set_range(slot, end);
-    for (int u = slot; u < end; ++u) in_unit_[static_cast<std::size_t>(u)].push_back(v);
+    highest_ = std::max(highest_, end);
+    if (!options_.may_spill) return;
+    turn_[v.index()] = ++turns_;
+    for_each_stretch(v, [&](std::vector<VRegId>& list) { list.push_back(v); });
+  }
+  void take_out(VRegId v) {
+    const int home = result_.home[v.index()];
+    occupancy_.unmark(range(v), home, home + f_.vreg(v).units());
+    for_each_stretch(v, [&](std::vector<VRegId>& list) { std::erase(list, v); });
+    result_.home[v.index()] = -1;
+  }
+  template <class Visit>
+  void for_each_stretch(VRegId v, Visit visit) {
+    std::size_t next = 0;
+    for (const Interval& i : range(v))
+      for (next = std::max<std::size_t>(next, i.begin / (4 * kStretch)); next <= (i.end - 1) / (4 * kStretch); ++next) visit(near_[next]);
   }
 
   void place_fixed(VRegId v) {
@@ -213,7 +268,7 @@ class AttemptRun {
   bool place_chain(const Chain& chain) {
     Geometry geometry = geometry_of(f_.vreg(chain.members[0]));
     geometry.align = 1 << chain.align_log2;
-    arrays_.reset(width_);
+    arrays_.reset();
     for (const VRegId v : chain.members) weigh(v, geometry);
     UnitSet taken;
     const int slot = select(chain.range, geometry, taken);
@@ -224,7 +279,7 @@ class AttemptRun {
 
   void place(VRegId v) {
     const Geometry geometry = geometry_of(f_.vreg(v));
-    arrays_.reset(width_);
+    arrays_.reset();
     weigh(v, geometry);
     UnitSet inside;
     int slot = select(range(v), geometry, inside);
@@ -243,45 +298,60 @@ class AttemptRun {
     }
   }
 
-  // What stands in [slot, slot + units) while v lives, and what it would cost to spill all of it.
-  std::int64_t blockers(VRegId v, int slot, const Geometry& geometry, const UnitSet& taken, std::vector<VRegId>& list) {
+  // Those that stand in some unit while v lives, by unit, in the order in which they came.
+  void find_neighbours(VRegId v) {
+    for (std::vector<VRegId>& list : at_unit_) list.clear();
+    neighbours_.clear();
+    ++epoch_;
+    for_each_stretch(v, [&](const std::vector<VRegId>& list) {
+      for (const VRegId other : list) {
+        if (stamp_[other.index()] == epoch_) continue;
+        stamp_[other.index()] = epoch_;
+        if (overlap(range(v), range(other))) neighbours_.push_back(other);
+      }
+    });
+    std::sort(neighbours_.begin(), neighbours_.end(), [&](VRegId a, VRegId b) { return turn_[a.index()] < turn_[b.index()]; });
+    for (const VRegId other : neighbours_) {
+      const int home = result_.home[other.index()];
+      for (int u = home; u < home + f_.vreg(other).units(); ++u) at_unit_[static_cast<std::size_t>(u)].push_back(other);
+    }
+  }
+
+  // What stands in [slot, slot + units) while the vreg of find_neighbours lives, and what it would cost to spill all of it: no
+  // more than `enough` is looked at.
+  std::int64_t blockers(int slot, const Geometry& geometry, const UnitSet& taken, std::int64_t enough, std::vector<VRegId>& list) {
     list.clear();
     ++epoch_;
     std::int64_t sum = 0;
     for (int u = slot; u < slot + geometry.units; ++u) {
       if (a_.not_allocatable_.has(u)) return kUnspillable;
       if (!taken.has(u)) continue;
-      bool found = false;
-      for (const VRegId other : in_unit_[static_cast<std::size_t>(u)]) {
-        if (stamp_[other.index()] == epoch_) {
-          found = true;
-          continue;
-        }
-        if (!overlap(range(v), range(other))) continue;
-        found = true;
+      if (at_unit_[static_cast<std::size_t>(u)].empty()) return kUnspillable;  // a clobber, or a moment that belongs to nobody
+      for (const VRegId other : at_unit_[static_cast<std::size_t>(u)]) {
+        if (stamp_[other.index()] == epoch_) continue;
         stamp_[other.index()] = epoch_;
         list.push_back(other);
         const std::int64_t its_cost = cost_to_move(other);
         if (its_cost >= kUnspillable) return kUnspillable;
         sum += its_cost;
+        if (sum >= enough) return kUnspillable;
       }
-      if (!found) return kUnspillable;  // a clobber, or a moment that belongs to nobody
     }
-    // A clobber may lie in a unit that a vreg also holds.
-    return clobbered(v, slot, geometry) ? kUnspillable : sum;
-  }
-  [[nodiscard]] bool clobbered(VRegId v, int slot, const Geometry& geometry) const {
-    return occupancy_.clobbers(range(v)).has_any(slot, slot + geometry.units);
+    return sum;
   }
 
   // Spills whatever is cheapest: v itself, or what stands in one slot. What can stand elsewhere just moves.
   void make_room(VRegId v, const Geometry& geometry, const UnitSet& taken) {
     ++move_epoch_;
+    find_neighbours(v);
+    // A clobber may lie in a unit that a vreg also holds.
+    const UnitSet clobbered = occupancy_.clobbers(range(v));
     std::int64_t best = kUnspillable;
     int best_slot = -1;
     std::vector<VRegId> list;
     for (int slot = 0; slot + geometry.units <= a_.limit_; slot += geometry.step()) {
-      const std::int64_t sum = blockers(v, slot, geometry, taken, list);
+      if (clobbered.has_any(slot, slot + geometry.units)) continue;
+      const std::int64_t sum = blockers(slot, geometry, taken, best, list);
       if (sum < best) {
         best = sum;
         best_slot = slot;
@@ -295,17 +365,12 @@ class AttemptRun {
       give_up(v);
       return;
     }
-    static_cast<void>(blockers(v, best_slot, geometry, taken, list));
-    for (const VRegId other : list) {
-      const int home = result_.home[other.index()], end = home + f_.vreg(other).units();
-      occupancy_.unmark(range(other), home, end);
-      for (int u = home; u < end; ++u) std::erase(in_unit_[static_cast<std::size_t>(u)], other);
-      result_.home[other.index()] = -1;
-    }
+    static_cast<void>(blockers(best_slot, geometry, taken, kUnspillable, list));
+    for (const VRegId other : list) take_out(other);
     commit(v, best_slot);
     for (const VRegId other : list) {
       const Geometry its = geometry_of(f_.vreg(other));
-      arrays_.reset(width_);
+      arrays_.reset();
       weigh(other, its);
       UnitSet inside;
       const int slot = f_.vreg(other).fixed.is_valid() ? -1 : select(range(other), its, inside);
@@ -320,7 +385,7 @@ class AttemptRun {
     if (moved_at_[v.index()] != move_epoch_) {
       moved_at_[v.index()] = move_epoch_;
       UnitSet inside;
-      arrays_.reset(width_);
+      arrays_.reset();
       move_cost_[v.index()] = select(range(v), geometry_of(f_.vreg(v)), inside) >= 0 ? 0 : cost(v);
     }
     return move_cost_[v.index()];
@@ -359,8 +424,15 @@ class AttemptRun {
   Occupancy occupancy_;
   PressureArrays arrays_;
   UnitSet used_;
-  std::vector<std::vector<VRegId>> in_unit_;  // by unit: vregs that have it at some time
+  int highest_ = 0;                           // unit in use + 1
   std::vector<char> tried_;                   // by chain
+  // For the search for room. Vregs with a home are listed by stretch of instructions, so that a search looks at its surroundings.
+  static constexpr std::uint32_t kStretch = 128;
+  std::vector<std::vector<VRegId>> near_;     // by stretch
+  std::vector<std::uint32_t> turn_;           // by vreg: when it came to its home
+  std::uint32_t turns_ = 0;
+  std::vector<VRegId> neighbours_;
+  std::vector<std::vector<VRegId>> at_unit_;  // by unit: the neighbours that have it
   std::vector<std::uint32_t> stamp_;
   std::uint32_t epoch_ = 0;
   std::vector<std::uint32_t> moved_at_;       // by vreg: in which search for room move_cost_ was found

@@ -10,6 +10,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "allocator/chains.h"
@@ -23,10 +25,19 @@ namespace regduel::allocator {
 // Cost of what cannot be spilled.
 inline constexpr std::int64_t kUnspillable = std::int64_t{1} << 62;
 
+// What each file would have to look for in the whole program.
+struct RoundIndex {
+  RoundIndex(const Lowered& lowered, const Liveness& live);
+
+  ir::PerFile<std::vector<ir::VRegId>> vregs;  // those with a live range, ascending
+  std::vector<std::uint32_t> bound;            // numbers of the rets and of the instructions with clobbers, ascending
+};
+
 // One lowered program, and what is known of it, for all attempts of a round.
 struct Round {
   const Lowered& lowered;
   const Liveness& live;
+  const RoundIndex& index;
   const ConstraintLists& constraints;
   const std::vector<std::int64_t>& spill_cost;  // by vreg of the lowered program
   const Budget& budget;
@@ -46,6 +57,7 @@ struct AttemptOptions {
   bool may_spill = false;
   bool first_pass = false;
   int threshold = 50;
+  int ceiling = std::numeric_limits<int>::max();  // the attempt is given up, and does not fit, once it needs more units
 };
 
 struct Attempt {
@@ -59,11 +71,11 @@ struct Attempt {
 
 class FileAllocator {
  public:
+  // Requires that the file has vregs. The round must outlive it.
   FileAllocator(const Round& round, ir::RegFile file);
 
   // Largest number of units live at one moment.
   [[nodiscard]] int max_live() const { return max_live_; }
-  [[nodiscard]] bool has_vregs() const { return !vregs_.empty(); }
   [[nodiscard]] Attempt run(const AttemptOptions& options) const;
   // Size of the part of the file that may be used: highest allocatable unit + 1.
   [[nodiscard]] int limit() const { return limit_; }
@@ -75,7 +87,7 @@ class FileAllocator {
   void count_choices();
   const Round& round_;
   ir::RegFile file_;
-  std::vector<ir::VRegId> vregs_;  // with operands, ascending
+  std::span<const ir::VRegId> vregs_;
   Chains chains_;
   int limit_ = 0;
   int max_live_ = 0;

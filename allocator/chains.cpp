@@ -3,6 +3,7 @@
 #include "allocator/chains.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 namespace regduel::allocator {
@@ -23,18 +24,19 @@ bool contains(std::span<const Interval> range, Point p) {
   return it != range.end() && it->begin <= p;
 }
 
-// Where each vreg is written, and from which vreg by a plain copy.
+// Where each vreg of one file is written, and from which vreg by a plain copy.
 class Defs {
  public:
-  Defs(const Function& f, const Liveness& live) : begin_(f.vregs.size() + 1, 0) {
+  Defs(const Function& f, const Liveness& live, ir::RegFile file) : begin_(f.vregs.size() + 1, 0) {
     std::vector<std::pair<std::uint32_t, Def>> list;
     for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
       const Inst& inst = f.insts[live.inst_at(n)];
       const auto ops = f.operands_of(inst);
+      if (std::none_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.is_vreg() && op.writes() && f.vreg(op.vreg()).file() == file; })) continue;
       const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
       const auto pairs = static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const Operand& op) { return op.writes(); }));
       for (std::size_t k = 0; k < pairs; ++k) {
-        if (!ops[k].is_vreg()) continue;
+        if (!ops[k].is_vreg() || f.vreg(ops[k].vreg()).file() != file) continue;
         // An early-clobber def destroys its register before the source is read, even where it is a copy of it.
         const bool plain = inst.op == Op::Copy && !guarded && !ops[k].is_early_clobber() && ops[k].part.is_whole() &&
                            ops[pairs + k].part.is_whole();
@@ -105,7 +107,7 @@ Chains::Chains(const Function& f, const Liveness& live, const ConstraintLists& c
   if (edges.empty()) return;
   std::sort(edges.begin(), edges.end(),
             [](const Edge& x, const Edge& y) { return std::tuple(-x.weight, x.a, x.b) < std::tuple(-y.weight, y.a, y.b); });
-  const Defs defs(f, live);
+  std::optional<Defs> defs;  // made where two ranges first overlap
   const auto chain = [&](VRegId v) {
     std::uint32_t& c = chain_of_[v.index()];
     if (c == kNone) {
@@ -121,9 +123,10 @@ Chains::Chains(const Function& f, const Liveness& live, const ConstraintLists& c
     if (fixed.is_valid() && fixed.first % (1 << std::max(a.align_log2, b.align_log2)) != 0) return false;
     if (!overlap(a.range, b.range)) return true;
     if (a.members.size() * b.members.size() > kMaxPairs) return false;
+    if (!defs) defs.emplace(f, live, f.vreg(vregs[0]).file());
     for (const VRegId x : a.members)
       for (const VRegId y : b.members)
-        if (!defs.spares(x, y, live.range(y.index())) || !defs.spares(y, x, live.range(x.index()))) return false;
+        if (!defs->spares(x, y, live.range(y.index())) || !defs->spares(y, x, live.range(x.index()))) return false;
     return true;
   };
   for (const Edge& e : edges) {

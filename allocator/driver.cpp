@@ -35,14 +35,15 @@ struct Prepared {
   Lowered lowered;
   ir::Cfg cfg;
   Liveness live;
+  RoundIndex index;
   ConstraintLists constraints;
   std::vector<std::int64_t> cost;
   Round round;
 
   Prepared(Lowered l, std::size_t num_global, const Function& program, const std::vector<std::int64_t>& frequency, const std::vector<std::int64_t>& costs,
            const Budget& budget, const ir::Target& target)
-      : lowered(std::move(l)), cfg(lowered.f), live(lowered.f, cfg, num_global), constraints(program, lowered, frequency, live), cost(costs),
-        round{lowered, live, constraints, cost, budget, target} {
+      : lowered(std::move(l)), cfg(lowered.f), live(lowered.f, cfg, num_global), index(lowered, live), constraints(program, lowered, frequency, live), cost(costs),
+        round{lowered, live, index, constraints, cost, budget, target} {
     cost.resize(lowered.f.vregs.size(), kUnspillable);
   }
   Prepared(const Prepared&) = delete;
@@ -69,20 +70,20 @@ class Driver {
         if (auto failure = find_impossible(BlockId(b))) return std::unexpected(*failure);
 
     prepare();
-    if (attempt_all(&Driver::without_spilling, false)) return emit_result();
+    if (attempt_all(false)) return emit_result();
     for (const BlockId b : cfg_.reverse_postorder())
       if (auto failure = find_impossible(b)) return std::unexpected(*failure);
 
     const std::int64_t rounds = knobs_[Knob::SpillRounds];
     for (round_ = 1; round_ <= rounds; ++round_) {
-      if (within_budget() && attempt_all(&Driver::with_spilling, true)) return emit_result();
+      if (within_budget() && attempt_all(true)) return emit_result();
       if (!change_plan()) break;
       prepare();
     }
     trace("last fallback: everything in memory");
     keep_all_in_memory();
     prepare();
-    const bool fits = attempt_all(&Driver::with_spilling, true);
+    const bool fits = attempt_all(true);
     if (!fits && has_architectural()) return std::unexpected(failure(first_misfit_));
     REGDUEL_CHECK(fits, fmt::format("@{}: the last fallback does not fit", program_.name));
     return emit_result();
@@ -130,40 +131,65 @@ class Driver {
 
   // --- rounds
   void prepare() {
-    ir::PerFile<bool> high = {};
-    for (const RegFile file : ir::kAllFiles) high[ir::index(file)] = high_pressure_[ir::index(file)];
-    prepared_ = std::make_unique<Prepared>(lower(f_, cfg_, live_, plan_, budget_), f_.vregs.size(), program_, frequency_,
-                                           spill_costs(f_, cfg_, live_, frequency_, plan_.remat_of, high), budget_, target_);
+    if (costs_.empty() || costs_pressure_ != high_pressure_) {
+      costs_ = spill_costs(f_, cfg_, live_, frequency_, plan_.remat_of, high_pressure_);
+      costs_pressure_ = high_pressure_;
+    }
+    prepared_.reset();  // before the next one takes as much memory again
+    prepared_ = std::make_unique<Prepared>(lower(f_, cfg_, live_, plan_, budget_), f_.vregs.size(), program_, frequency_, costs_,
+                                           budget_, target_);
     homes_.assign(prepared_->lowered.f.vregs.size(), -1);
   }
 
-  // Attempts at all files; without spilling only until one does not fit, since then everything is lowered anew.
-  bool attempt_all(Attempt (Driver::*strategy)(const FileAllocator&, RegFile), bool to_the_end) {
+  // Attempts at all files; without spilling only until one does not fit, since then everything is lowered anew. What fits is improved
+  // only once all do.
+  bool attempt_all(bool may_spill) {
+    struct Fitting {
+      FileAllocator allocator;
+      RegFile file;
+      std::int64_t attempts;  // made so far
+      std::int64_t most;
+    };
+    std::vector<Fitting> fitting;
+    fitting.reserve(ir::kNumFiles);
     bool all_fit = true;
     attempts_ = {};
     for (const RegFile file : kFileOrder) {
       Attempt& result = attempts_[ir::index(file)];
-      const FileAllocator allocator(prepared_->round, file);
-      result.fits = !allocator.has_vregs();
+      result.fits = prepared_->index.vregs[ir::index(file)].empty();
       if (result.fits) continue;
-      result = (this->*strategy)(allocator, file);
+      Fitting f{FileAllocator(prepared_->round, file), file, 0, 3};
+      if (!may_spill) f.most = attempts_without_spilling(f.allocator, file);
+      while (f.attempts < f.most && !result.fits) result = attempt(f.allocator, f.attempts++, f.allocator.limit(), !may_spill);
+      if (may_spill && !result.fits) result = evict(f.allocator, file);
       high_pressure_[ir::index(file)] = !result.fits;
-      for (std::size_t v = 0; v < homes_.size() && result.fits; ++v)
-        if (result.home[v] >= 0) homes_[v] = result.home[v];
-      if (result.fits) continue;
+      if (result.fits) {
+        fitting.push_back(std::move(f));
+        continue;
+      }
       if (all_fit) first_misfit_ = file;
       all_fit = false;
-      if (!to_the_end) break;
+      if (!may_spill) break;
     }
-    return all_fit;
+    if (!all_fit) return false;
+    for (Fitting& f : fitting) {
+      Attempt& best = attempts_[ir::index(f.file)];
+      while (f.attempts < f.most && best.used > f.allocator.max_live()) {
+        Attempt next = attempt(f.allocator, f.attempts++, best.used, !may_spill);
+        if (is_better(next, best)) best = std::move(next);
+      }
+      for (const VRegId v : prepared_->index.vregs[ir::index(f.file)]) homes_[v.index()] = best.home[v.index()];
+    }
+    return true;
   }
   // Guidance for all files: true where there is nobody to spill.
   bool within_budget() {
     attempts_ = {};
     bool within = true;
+    SpillGuidance guidance(prepared_->round);
     for (const RegFile file : kFileOrder) {
       Attempt& a = attempts_[ir::index(file)];
-      a.to_spill = spill_guidance(prepared_->round, file);
+      a.to_spill = guidance.victims(file);
       if (a.to_spill.empty()) continue;
       trace(fmt::format("file {}: round {}, guidance spills {}", ir::name(file), round_, a.to_spill.size()));
       within = false;
@@ -177,34 +203,29 @@ class Driver {
     return a.used != b.used ? a.used < b.used : a.copy_weight < b.copy_weight;
   }
 
-  Attempt without_spilling(const FileAllocator& allocator, RegFile file) {
+  std::int64_t attempts_without_spilling(const FileAllocator& allocator, RegFile file) const {
+    if (knobs_[Knob::FastAllocation] != 0) return knobs_.is_set(Knob::NoSpillAttempts) ? knobs_[Knob::NoSpillAttempts] : 1;
     const bool low_pressure = allocator.max_live() <= static_cast<int>(budget_.allocatable[ir::index(file)].count());
-    std::int64_t attempts = low_pressure ? 2 : 0;
-    if (knobs_[Knob::FastAllocation] != 0) attempts = knobs_.is_set(Knob::NoSpillAttempts) ? knobs_[Knob::NoSpillAttempts] : 1;
-    return best_of(allocator, attempts, true);
+    return low_pressure ? 2 : 0;
   }
 
-  // Attempts without spilling, each in another order, until one needs no more than MaxLive.
-  Attempt best_of(const FileAllocator& allocator, std::int64_t attempts, bool say) {
+  // Attempt number n without spilling, given up once it needs more than `enough` units, unless the trace is to say how many.
+  Attempt attempt(const FileAllocator& allocator, std::int64_t n, int enough, bool say) const {
     static constexpr Order kOrders[] = {Order::ByStart, Order::WidestFirst, Order::LongestFirst};
-    Attempt best;
-    best.home.assign(homes_.size(), -1);
-    for (std::int64_t n = 0; n < attempts; ++n) {
-      Attempt result = allocator.run({.order = kOrders[n % 3],
-                                      .chains = true,
-                                      .first_pass = n == 0,
-                                      .threshold = static_cast<int>(knobs_[Knob::InterferenceThreshold])});
-      if (say) trace(fmt::format("-CLASS NOSPILL REGALLOC: attemp {}, used {}, target {}", n, result.used, allocator.limit()));
-      if (n == 0 || is_better(result, best)) best = std::move(result);
-      if (best.fits && best.used <= allocator.max_live()) break;
-    }
-    return best;
+    AttemptOptions options{.order = kOrders[n % 3],
+                           .chains = true,
+                           .first_pass = n == 0,
+                           .threshold = static_cast<int>(knobs_[Knob::InterferenceThreshold])};
+    if (trace_ == nullptr || !say) options.ceiling = enough;
+    Attempt result = allocator.run(options);
+    if (say) trace(fmt::format("-CLASS NOSPILL REGALLOC: attemp {}, used {}, target {}", n, result.used, allocator.limit()));
+    return result;
   }
 
-  Attempt with_spilling(const FileAllocator& allocator, RegFile file) {
+  // The attempt that finds out who has to go.
+  Attempt evict(const FileAllocator& allocator, RegFile file) const {
     const int threshold = static_cast<int>(knobs_[Knob::InterferenceThreshold]);
-    Attempt result = best_of(allocator, 3, false);
-    if (!result.fits) result = allocator.run({.order = Order::BoundFirst, .may_spill = true, .threshold = threshold});
+    Attempt result = allocator.run({.order = Order::BoundFirst, .may_spill = true, .threshold = threshold});
     trace(fmt::format("file {}: round {}, used {}, target {}, spills {}, pins {}", ir::name(file), round_, result.used,
                       allocator.limit(), result.to_spill.size(), result.to_pin.size()));
     for (const VRegId v : result.to_spill) trace(fmt::format("  spills %{}", v.value));
@@ -276,6 +297,8 @@ class Driver {
   std::vector<int> homes_;
   ir::PerFile<Attempt> attempts_;
   ir::PerFile<bool> high_pressure_ = {};
+  std::vector<std::int64_t> costs_;  // by vreg of f_, under costs_pressure_
+  ir::PerFile<bool> costs_pressure_ = {};
   RegFile first_misfit_ = RegFile::R;
   Items items_;
 };

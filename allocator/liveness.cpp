@@ -20,6 +20,14 @@ ByteMask bytes_of(const Function& f, const Operand& op) {
 }
 
 bool overlap(std::span<const Interval> a, std::span<const Interval> b) {
+  if (a.empty() || b.empty() || a.back().end <= b.front().begin || b.back().end <= a.front().begin) return false;
+  // Skips what of the one ends before the other begins.
+  const auto from = [](std::span<const Interval> range, Point p) {
+    const auto first = std::upper_bound(range.begin(), range.end(), p, [](Point q, const Interval& i) { return q < i.end; });
+    return range.subspan(static_cast<std::size_t>(first - range.begin()));
+  };
+  if (a.front().begin < b.front().begin) a = from(a, b.front().begin);
+  else b = from(b, a.front().begin);
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     if (a[i].begin < b[j].end && b[j].begin < a[i].end) return true;
     if (a[i].end <= b[j].end) ++i;
@@ -32,17 +40,30 @@ namespace {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
-// One row of bits a block.
-class BitTable {
+// Lists of columns, one a block: ascending if added so.
+class ColumnLists {
  public:
-  BitTable(std::size_t rows, std::size_t columns) : words_((columns + 63) / 64), bits_(rows * words_, 0) {}
-  [[nodiscard]] std::span<std::uint64_t> row(BlockId b) { return {bits_.data() + b.index() * words_, words_}; }
-  void set(BlockId b, std::size_t column) { row(b)[column / 64] |= std::uint64_t{1} << (column % 64); }
-  [[nodiscard]] bool get(BlockId b, std::size_t column) { return (row(b)[column / 64] >> (column % 64) & 1) != 0; }
+  void add(BlockId b, std::uint32_t column) { pairs_.push_back({b, column}); }
+  void close(std::size_t num_blocks) {
+    begin_.assign(num_blocks + 1, 0);
+    for (const Pair& p : pairs_) ++begin_[p.block.index() + 1];
+    for (std::size_t b = 0; b < num_blocks; ++b) begin_[b + 1] += begin_[b];
+    columns_.resize(pairs_.size());
+    std::vector<std::uint32_t> at(begin_.begin(), begin_.end() - 1);
+    for (const Pair& p : pairs_) columns_[at[p.block.index()]++] = p.column;
+    pairs_ = {};
+  }
+  [[nodiscard]] std::span<const std::uint32_t> of(BlockId b) const {
+    return {columns_.data() + begin_[b.index()], columns_.data() + begin_[b.index() + 1]};
+  }
 
  private:
-  std::size_t words_;
-  std::vector<std::uint64_t> bits_;
+  struct Pair {
+    BlockId block;
+    std::uint32_t column;
+  };
+  std::vector<Pair> pairs_;
+  std::vector<std::uint32_t> begin_, columns_;
 };
 
 }  // namespace
@@ -55,16 +76,17 @@ class LivenessBuilder {
   void run() {
     number();
     find_columns();
-    const std::size_t n = f_.blocks.size();
-    BitTable reach_in(n, columns_.size()), reach_out(n, columns_.size());
-    forward(reach_in, reach_out);
-    BitTable gen(n, columns_.size()), kill(n, columns_.size()), live_in(n, columns_.size()), live_out(n, columns_.size());
-    note_reads(reach_in, gen, kill);
-    backward(reach_in, reach_out, gen, kill, live_in, live_out);
+    note_blocks();
+    for (std::uint32_t c = 0; c < columns_.size(); ++c) follow(c);
+    reach_in_.close(f_.blocks.size());
+    live_out_.close(f_.blocks.size());
+    note_reads();
     live_.assign(f_.vregs.size(), 0);
     end_.assign(f_.vregs.size(), 0);
     first_def_.assign(f_.vregs.size(), 0);
-    for (const BlockId b : cfg_.reverse_postorder()) scan_block(b, reach_in, live_out);
+    // From the last block to the first, so that the pieces of a range come nearly in order.
+    const auto order = cfg_.reverse_postorder();
+    for (std::size_t k = order.size(); k-- > 0;) scan_block(order[k]);
     collect();
   }
 
@@ -161,94 +183,127 @@ class LivenessBuilder {
     for (std::uint32_t c = first_column_[v]; c < first_column_[v] + num_columns_[v]; ++c)
       if ((columns_[c].bytes & m) != 0) visit(c);
   }
-  [[nodiscard]] ByteMask mask_in(BitTable& table, BlockId b, std::uint32_t v) {
-    ByteMask m = 0;
-    for_each_column(v, ~ByteMask{0}, [&](std::uint32_t c) { m |= table.get(b, c) ? columns_[c].bytes : 0; });
-    return m;
-  }
   // An architectural register holds something at entry.
   [[nodiscard]] bool is_defined_at_entry(std::uint32_t v) const {
     return (f_.vregs[v].flags & ir::kVRegArchitectural) != 0 && f_.vregs[v].fixed.is_valid();
   }
 
-  void forward(BitTable& in, BitTable& out) {
-    if (columns_.empty()) return;
-    BitTable defs(f_.blocks.size(), columns_.size());
-    for (const BlockId b : cfg_.reverse_postorder())
-      for (const Inst& inst : f_.insts_of(b))
+  // By column: the blocks that read it before they kill it, that kill it, that define it, whether they kill it or not.
+  void note_blocks() {
+    note_begin_.assign(columns_.size() + 1, 0);
+    std::vector<std::pair<std::uint32_t, Note>> notes;
+    std::vector<std::uint32_t> last(columns_.size(), kNone);  // by column: its last note
+    for (const BlockId b : cfg_.reverse_postorder()) {
+      const auto note = [&](std::uint32_t c) -> Note& {
+        if (last[c] == kNone || notes[last[c]].second.block != b) {
+          last[c] = static_cast<std::uint32_t>(notes.size());
+          notes.push_back({c, {b}});
+        }
+        return notes[last[c]].second;
+      };
+      const ir::Block& block = f_.block(b);
+      for (std::uint32_t k = 0; k < block.num_insts; ++k) {
+        const Inst& inst = f_.insts[block.first_inst + k];
         for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
-          if (op.writes()) for_each_column(v, m, [&](std::uint32_t c) { defs.set(b, c); });
+          if (op.reads())
+            for_each_column(v, m, [&](std::uint32_t c) {
+              Note& n = note(c);
+              n.reads = n.reads || !n.kills;
+            });
         });
-    for (std::uint32_t c = 0; c < columns_.size(); ++c)
-      if (is_defined_at_entry(columns_[c].vreg)) in.set(BlockId(0), c);
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const BlockId b : cfg_.reverse_postorder()) {
-        const auto row_in = in.row(b), row_out = out.row(b), row_defs = defs.row(b);
-        for (const BlockId p : cfg_.predecessors(b)) {
-          if (!cfg_.is_reachable(p)) continue;
-          const auto row_p = out.row(p);
-          for (std::size_t w = 0; w < row_in.size(); ++w) row_in[w] |= row_p[w];
-        }
-        for (std::size_t w = 0; w < row_in.size(); ++w) {
-          const std::uint64_t now = row_in[w] | row_defs[w];
-          changed = changed || now != row_out[w];
-          row_out[w] = now;
-        }
+        for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
+          if (op.writes())
+            for_each_column(v, m, [&](std::uint32_t c) {
+              Note& n = note(c);
+              n.defines = true;
+              n.kills = n.kills || guarded_[block.first_inst + k] == 0;
+            });
+        });
       }
+    }
+    for (const auto& [c, note] : notes) ++note_begin_[c + 1];
+    for (std::size_t c = 0; c < columns_.size(); ++c) note_begin_[c + 1] += note_begin_[c];
+    notes_.resize(notes.size());
+    std::vector<std::uint32_t> at(note_begin_.begin(), note_begin_.end() - 1);
+    for (const auto& [c, note] : notes) notes_[at[c]++] = note;
+    state_.assign(f_.blocks.size(), {});
+  }
+
+  // One column through the blocks. First backwards from its reads to where it is killed; then forwards from its defs, but only
+  // where it was found to be read: a def that reaches such a place at all reaches it along such places, from the last def on the way.
+  void follow(std::uint32_t c) {
+    const auto at = [&](BlockId b) -> State& {
+      State& s = state_[b.index()];
+      if (s.column != c) s = {.column = c};
+      return s;
+    };
+    const std::span<const Note> notes{notes_.data() + note_begin_[c], notes_.data() + note_begin_[c + 1]};
+    work_.clear();
+    for (const Note& n : notes) {
+      State& s = at(n.block);
+      s.kills = n.kills;
+      s.read_in = n.reads;
+      if (n.reads) work_.push_back(n.block);
+    }
+    while (!work_.empty()) {
+      const BlockId b = work_.back();
+      work_.pop_back();
+      for (const BlockId p : cfg_.predecessors(b)) {
+        if (!cfg_.is_reachable(p)) continue;
+        State& s = at(p);
+        s.read_out = true;
+        if (s.kills || s.read_in) continue;
+        s.read_in = true;
+        work_.push_back(p);
+      }
+    }
+    const auto leave = [&](BlockId b) {
+      State& s = at(b);
+      if (!s.read_out || s.reach_out) return;
+      s.reach_out = true;
+      live_out_.add(b, c);
+      work_.push_back(b);
+    };
+    const auto enter = [&](BlockId b) {
+      State& s = at(b);
+      if (!s.read_in || s.reach_in) return;
+      s.reach_in = true;
+      reach_in_.add(b, c);
+      leave(b);
+    };
+    if (is_defined_at_entry(columns_[c].vreg)) enter(BlockId(0));
+    for (const Note& n : notes)
+      if (n.defines) leave(n.block);
+    while (!work_.empty()) {
+      const BlockId b = work_.back();
+      work_.pop_back();
+      for (const BlockId s : cfg_.successors(b)) enter(s);
     }
   }
 
-  // What each use reads that is defined at all, and what reaches each def; from that, what blocks read and kill.
-  void note_reads(BitTable& reach_in, BitTable& gen, BitTable& kill) {
-    std::vector<ByteMask> defined(f_.vregs.size(), 0), killed(f_.vregs.size(), 0);
+  // What each use reads that is defined at all, and what reaches each def.
+  void note_reads() {
+    std::vector<ByteMask> defined(f_.vregs.size(), 0);
     std::vector<std::uint32_t> stamp(f_.vregs.size(), kNone);
     for (const BlockId b : cfg_.reverse_postorder()) {
       const auto touch = [&](std::uint32_t v) {
         if (stamp[v] == b.value) return;
         stamp[v] = b.value;
-        defined[v] = mask_in(reach_in, b, v) | (b.value == 0 && is_defined_at_entry(v) ? ~ByteMask{0} : 0);
-        killed[v] = 0;
+        defined[v] = b.value == 0 && is_defined_at_entry(v) ? ~ByteMask{0} : 0;
       };
-      const ir::Block& block = f_.block(b);
-      for (std::uint32_t k = 0; k < block.num_insts; ++k) {
-        const Inst& inst = f_.insts[block.first_inst + k];
+      for (const std::uint32_t c : reach_in_.of(b)) {
+        touch(columns_[c].vreg);
+        defined[columns_[c].vreg] |= columns_[c].bytes;
+      }
+      for (const Inst& inst : f_.insts_of(b)) {
         for_each_register(inst, [&](std::size_t at, const Operand& op, std::uint32_t v, ByteMask m) {
           touch(v);
           if (op.writes()) out_.before_[at] = defined[v];
-          if (!op.reads()) return;
-          out_.read_[at] = m & defined[v];
-          for_each_column(v, m & defined[v] & ~killed[v], [&](std::uint32_t c) { gen.set(b, c); });
+          if (op.reads()) out_.read_[at] = m & defined[v];
         });
         for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
-          if (!op.writes()) return;
-          defined[v] |= m;
-          if (guarded_[block.first_inst + k] != 0) return;
-          killed[v] |= m;
-          for_each_column(v, m, [&](std::uint32_t c) { kill.set(b, c); });
+          if (op.writes()) defined[v] |= m;
         });
-      }
-    }
-  }
-
-  void backward(BitTable& reach_in, BitTable& reach_out, BitTable& gen, BitTable& kill, BitTable& in, BitTable& out) {
-    const auto order = cfg_.reverse_postorder();
-    for (bool changed = !columns_.empty(); changed;) {
-      changed = false;
-      for (std::size_t k = order.size(); k-- > 0;) {
-        const BlockId b = order[k];
-        const auto row_in = in.row(b), row_out = out.row(b), row_gen = gen.row(b), row_kill = kill.row(b);
-        const auto row_reach_in = reach_in.row(b), row_reach_out = reach_out.row(b);
-        for (const BlockId s : cfg_.successors(b)) {
-          const auto row_s = in.row(s);
-          for (std::size_t w = 0; w < row_out.size(); ++w) row_out[w] |= row_s[w];
-        }
-        for (std::size_t w = 0; w < row_in.size(); ++w) {
-          row_out[w] &= row_reach_out[w];
-          const std::uint64_t now = (row_gen[w] | (row_out[w] & ~row_kill[w])) & row_reach_in[w];
-          changed = changed || now != row_in[w];
-          row_in[w] = now;
-        }
       }
     }
   }
@@ -256,18 +311,16 @@ class LivenessBuilder {
   void push(std::uint32_t v, Point begin, Point end) { pieces_.push_back({v, {begin, end}}); }
 
   // Backwards over one block, closing an interval where its value is born.
-  void scan_block(BlockId b, BitTable& reach_in, BitTable& live_out) {
+  void scan_block(BlockId b) {
     const ir::Block& block = f_.block(b);
     const std::uint32_t first = out_.number_of_[block.first_inst];
     const Point bottom = 4 * (first + block.num_insts);
     opened_.clear();
-    const auto row = live_out.row(b);
-    for (std::size_t w = 0; w < row.size(); ++w)
-      for (std::uint64_t rest = row[w]; rest != 0; rest &= rest - 1) {
-        const Column& c = columns_[w * 64 + static_cast<std::size_t>(std::countr_zero(rest))];
-        if (live_[c.vreg] == 0) open(c.vreg, bottom);
-        live_[c.vreg] |= c.bytes;
-      }
+    for (const std::uint32_t column : live_out_.of(b)) {
+      const Column& c = columns_[column];
+      if (live_[c.vreg] == 0) open(c.vreg, bottom);
+      live_[c.vreg] |= c.bytes;
+    }
     for (std::uint32_t k = block.num_insts; k-- > 0;) {
       const std::size_t index = block.first_inst + k;
       const Inst& inst = f_.insts[index];
@@ -302,10 +355,13 @@ class LivenessBuilder {
         }
       });
     }
+    for (const std::uint32_t column : reach_in_.of(b)) {
+      const Column& c = columns_[column];
+      if ((live_[c.vreg] & c.bytes) != 0) first_def_[c.vreg] = 4 * first;
+    }
     for (const std::uint32_t v : opened_) {
       if (live_[v] == 0) continue;
-      const bool reached = (live_[v] & mask_in(reach_in, b, v)) != 0 || (b.value == 0 && is_defined_at_entry(v));
-      const Point begin = reached ? 4 * first : first_def_[v];
+      const Point begin = b.value == 0 && is_defined_at_entry(v) ? 4 * first : first_def_[v];
       if (begin < end_[v]) push(v, begin, end_[v]);
       live_[v] = 0;
     }
@@ -322,14 +378,15 @@ class LivenessBuilder {
     for (std::size_t v = 0; v < f_.vregs.size(); ++v) begin[v + 1] += begin[v];
     std::vector<Interval> sorted(pieces_.size());
     std::vector<std::uint32_t> at(begin.begin(), begin.end() - 1);
-    for (const Piece& p : pieces_) sorted[at[p.vreg]++] = p.interval;
+    for (std::size_t k = pieces_.size(); k-- > 0;) sorted[at[pieces_[k].vreg]++] = pieces_[k].interval;
     out_.range_begin_.reserve(f_.vregs.size() + 1);
     out_.intervals_.reserve(sorted.size());
     for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
       const std::size_t start = out_.intervals_.size();
       out_.range_begin_.push_back(static_cast<std::uint32_t>(start));
-      std::sort(sorted.begin() + begin[v], sorted.begin() + begin[v + 1],
-                [](const Interval& a, const Interval& b) { return a.begin != b.begin ? a.begin < b.begin : a.end < b.end; });
+      const auto is_before = [](const Interval& a, const Interval& b) { return a.begin != b.begin ? a.begin < b.begin : a.end < b.end; };
+      if (!std::is_sorted(sorted.begin() + begin[v], sorted.begin() + begin[v + 1], is_before))
+        std::sort(sorted.begin() + begin[v], sorted.begin() + begin[v + 1], is_before);
       for (std::uint32_t k = begin[v]; k < begin[v + 1]; ++k) {
         if (out_.intervals_.size() > start && sorted[k].begin <= out_.intervals_.back().end)
           out_.intervals_.back().end = std::max(out_.intervals_.back().end, sorted[k].end);
@@ -348,6 +405,20 @@ class LivenessBuilder {
   std::vector<char> guarded_;       // by instruction
   std::vector<Column> columns_;
   std::vector<std::uint32_t> first_column_, num_columns_;
+  // What a block does to a column that it names, and what one column is in a block.
+  struct Note {
+    BlockId block;
+    bool reads = false, kills = false, defines = false;
+  };
+  struct State {
+    std::uint32_t column = kNone;  // whose state this is
+    bool kills = false, read_in = false, read_out = false, reach_in = false, reach_out = false;
+  };
+  std::vector<std::uint32_t> note_begin_;  // by column: where its notes begin
+  std::vector<Note> notes_;
+  std::vector<State> state_;               // by block
+  std::vector<BlockId> work_;
+  ColumnLists reach_in_, live_out_;        // reach_in_: only what is read there or later
   std::vector<ByteMask> live_;
   std::vector<Point> end_, first_def_;
   std::vector<std::uint32_t> opened_;

@@ -16,7 +16,8 @@
 // which the parts named by operands cut a vreg, and only on those that are read in some block before they are wholly written
 // there; everything else is local. Guarded defs do not kill, defs of a part kill that part.
 //
-// Source: seed 000 needs it, but leaves it out; classic backward liveness met with forward "some def reaches".
+// Source: seed 000 needs it, but leaves it out; classic backward liveness met with forward "some def reaches", atom by atom, so that
+// the cost is that of the result.
 // Tested by liveness_test.cpp.
 #pragma once
 
@@ -54,7 +55,7 @@ class Liveness {
 
   //   num_global   vregs from this one on are temporaries that no value of which leaves its block, whatever the operands suggest: a
   //                temporary may be read without having been loaded, where what it stands for is undefined
-  // Cost: O(operands + blocks x global atoms / 64 x loop depth).
+  // Cost: O(operands + sum over global atoms of the edges across which they live).
   Liveness(const ir::Function& f, const ir::Cfg& cfg, std::size_t num_global);
   Liveness(const ir::Function& f, const ir::Cfg& cfg) : Liveness(f, cfg, f.vregs.size()) {}
 
@@ -72,7 +73,7 @@ class Liveness {
   [[nodiscard]] ByteMask read_bytes(std::size_t operand) const { return read_[operand]; }
   // Bytes of a written operand's root that are live after the instruction.
   [[nodiscard]] ByteMask live_after(std::size_t operand) const { return after_[operand]; }
-  // Bytes of a written operand's root that some def reaches before the instruction.
+  // Bytes of a written operand's root that some def reaches before the instruction; of those only that are live there.
   [[nodiscard]] ByteMask reached_before(std::size_t operand) const { return before_[operand]; }
 
  private:
@@ -84,7 +85,7 @@ class Liveness {
   std::vector<ByteMask> read_, after_, before_;
 };
 
-// True where the two ranges share a point. Cost: O(sum of their lengths).
+// True where the two ranges share a point. Cost: O(sum of their lengths from where both have begun).
 [[nodiscard]] bool overlap(std::span<const Interval> a, std::span<const Interval> b);
 
 }  // namespace regduel::allocator

@@ -8,6 +8,8 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "allocator/constraints.h"
 #include "allocator/geometry.h"
@@ -15,14 +17,27 @@
 
 namespace regduel::allocator {
 
-struct PressureArrays {
-  std::array<std::int32_t, ir::kMaxUnits> primary;
-  std::array<std::int32_t, ir::kMaxUnits> secondary;
+class PressureArrays {
+ public:
+  [[nodiscard]] std::int32_t primary(int slot) const { return primary_[static_cast<std::size_t>(slot)]; }
+  [[nodiscard]] std::int32_t secondary(int slot) const { return away_ - relief_[static_cast<std::size_t>(slot)]; }
+  // False where every primary entry is zero.
+  [[nodiscard]] bool has_primary() const { return has_primary_; }
+  // The slots whose secondary weight is less than that of all the others, which have the same. Unordered, unique.
+  [[nodiscard]] std::span<const int> wanted() const { return wanted_; }
 
-  // Zeroes [0, width).
-  void reset(int width);
+  // Zeroes everything. Cost: of what was added.
+  void reset();
   // Adds one constraint, whose target is the unit `target` (0-based; outside [0, width) it weighs only where that makes sense).
   void add(const Constraint& c, int target, int width, const Geometry& geometry, int banks);
+
+ private:
+  std::array<std::int32_t, ir::kMaxUnits> primary_ = {};
+  // Secondary entries, all of which type 15 raises but one: what it raises, less what each slot is spared.
+  std::array<std::int32_t, ir::kMaxUnits> relief_ = {};
+  std::int32_t away_ = 0;
+  std::vector<int> wanted_;
+  bool has_primary_ = false;
 };
 
 }  // namespace regduel::allocator

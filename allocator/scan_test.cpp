@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/random.h"
+
 namespace regduel::allocator {
 namespace {
 
@@ -11,7 +13,7 @@ struct Case {
   PressureArrays arrays;
   UnitSet forbidden;
   Geometry geometry;
-  Case() { arrays.reset(ir::kMaxUnits); }
+  void weigh(int slot, int weight);
   [[nodiscard]] ScanRequest request(int ceiling, bool first_pass = false, int threshold = 50) const {
     return {arrays, forbidden, geometry, ceiling, first_pass, threshold};
   }
@@ -24,6 +26,8 @@ Constraint constraint(ConstraintType type, int weight) {
   return c;
 }
 
+void Case::weigh(int slot, int weight) { arrays.add(constraint(ConstraintType::ExcludeOne, weight), slot, ir::kMaxUnits, geometry, 4); }
+
 TEST(Pressure, OnlyTypeFifteenWritesTheSecondaryArray) {
   for (const ConstraintType type : {ConstraintType::PointInterference, ConstraintType::ExcludeOne, ConstraintType::ExcludeAllBut, ConstraintType::BelowPoint,
                                     ConstraintType::PairedLow, ConstraintType::PairedHigh, ConstraintType::AlignedPair, ConstraintType::PhiRelated,
@@ -32,9 +36,9 @@ TEST(Pressure, OnlyTypeFifteenWritesTheSecondaryArray) {
     Case c;
     c.arrays.add(constraint(type, 3), 5, 16, c.geometry, 4);
     int primary = 0, secondary = 0;
-    for (std::size_t k = 0; k < 16; ++k) {
-      primary += c.arrays.primary[k];
-      secondary += c.arrays.secondary[k];
+    for (int k = 0; k < 16; ++k) {
+      primary += c.arrays.primary(k);
+      secondary += c.arrays.secondary(k);
     }
     EXPECT_EQ(secondary > 0, type == ConstraintType::Range);
     EXPECT_EQ(primary > 0, type != ConstraintType::Range);
@@ -44,27 +48,61 @@ TEST(Pressure, OnlyTypeFifteenWritesTheSecondaryArray) {
 TEST(Pressure, TypesOneTwoAndThree) {
   Case c;
   c.arrays.add(constraint(ConstraintType::ExcludeOne, 5), 2, 4, c.geometry, 4);
-  EXPECT_EQ(c.arrays.primary[2], 5);
+  EXPECT_EQ(c.arrays.primary(2), 5);
   c.arrays.add(constraint(ConstraintType::ExcludeAllBut, 1), 2, 4, c.geometry, 4);
-  EXPECT_EQ(c.arrays.primary[2], 5);
-  EXPECT_EQ(c.arrays.primary[3], 1);
+  EXPECT_EQ(c.arrays.primary(2), 5);
+  EXPECT_EQ(c.arrays.primary(3), 1);
   c.arrays.add(constraint(ConstraintType::BelowPoint, 7), 1, 4, c.geometry, 4);
-  EXPECT_EQ(c.arrays.primary[0], 8);
-  EXPECT_EQ(c.arrays.primary[1], 1);
+  EXPECT_EQ(c.arrays.primary(0), 8);
+  EXPECT_EQ(c.arrays.primary(1), 1);
 }
 
 TEST(Pressure, PointWeighsOnEverySlotThatWouldCoverIt) {
   Case c;
   c.geometry.units = 2;
   c.arrays.add(constraint(ConstraintType::PointInterference, 1), 3, 8, c.geometry, 4);
-  EXPECT_EQ(c.arrays.primary[2], 1);
-  EXPECT_EQ(c.arrays.primary[3], 1);
-  EXPECT_EQ(c.arrays.primary[4], 0);
+  EXPECT_EQ(c.arrays.primary(2), 1);
+  EXPECT_EQ(c.arrays.primary(3), 1);
+  EXPECT_EQ(c.arrays.primary(4), 0);
+}
+
+TEST(Pressure, ResetForgetsEverything) {
+  Case c;
+  c.arrays.add(constraint(ConstraintType::Range, 3), 5, 16, c.geometry, 4);
+  c.weigh(7, 2);
+  c.arrays.reset();
+  for (int k = 0; k < 16; ++k) EXPECT_EQ(c.arrays.primary(k) + c.arrays.secondary(k), 0);
+  EXPECT_FALSE(c.arrays.has_primary());
+  EXPECT_TRUE(c.arrays.wanted().empty());
+}
+
+// Where only affinities weigh, few slots are looked at; a constraint without weight has all looked at.
+TEST(Scan, ShortWayAgreesWithTheLongOne) {
+  Random random(5);
+  for (int round = 0; round < 2000; ++round) {
+    Case few, all;
+    few.geometry = {.units = random.between(1, 5), .align = 1 << random.between(0, 3), .pair_mode = PairMode::Tuple};
+    for (int n = random.between(0, 150); n > 0; --n) few.forbidden.set(random.between(0, 199));
+    if (random.chance(20)) few.forbidden.set_range(0, random.between(0, 199));
+    all.geometry = few.geometry;
+    all.forbidden = few.forbidden;
+    all.weigh(0, 0);
+    for (int n = random.between(0, 6); n > 0; --n) {
+      const int target = random.between(-2, 201);
+      for (Case* c : {&few, &all}) c->arrays.add(constraint(ConstraintType::Range, 1 + (target + 2) % 3), target, 200, few.geometry, 4);
+    }
+    ASSERT_FALSE(few.arrays.has_primary());
+    ASSERT_TRUE(all.arrays.has_primary());
+    const int ceiling = random.between(0, 200);
+    for (const bool first_pass : {true, false})
+      ASSERT_EQ(select_fatpoint(few.request(ceiling, first_pass)), select_fatpoint(all.request(ceiling, first_pass)));
+    ASSERT_EQ(select_simple(few.request(ceiling)), select_simple(all.request(ceiling)));
+  }
 }
 
 TEST(Scan, LowestSlotWithoutCostIsTakenAtOnce) {
   Case c;
-  c.arrays.primary[0] = 1;
+  c.weigh(0, 1);
   EXPECT_EQ(select_fatpoint(c.request(4)), 1);
   EXPECT_EQ(select_simple(c.request(4)), 1);
 }
@@ -72,7 +110,7 @@ TEST(Scan, LowestSlotWithoutCostIsTakenAtOnce) {
 TEST(Scan, FirstPassLooksAtAffinityAlone) {
   Case c;
   c.arrays.add(constraint(ConstraintType::Range, 4), 2, 4, c.geometry, 4);
-  c.arrays.primary[2] = 9;
+  c.weigh(2, 9);
   EXPECT_EQ(select_fatpoint(c.request(4, true)), 2);
   EXPECT_EQ(select_fatpoint(c.request(4, false)), 0);
   EXPECT_EQ(select_fatpoint(c.request(4, true, 8)), 0);  // slot 2 is congested, so primary decides
@@ -82,7 +120,7 @@ TEST(Scan, HardConflictsAreNeverCandidates) {
   Case c;
   c.geometry = {.units = 2, .align = 2, .pair_mode = PairMode::Tuple};
   c.forbidden.set(1);
-  c.arrays.primary[2] = 1000;
+  c.weigh(2, 1000);
   EXPECT_EQ(select_fatpoint(c.request(4)), 2);
   c.forbidden.set(3);
   EXPECT_EQ(select_fatpoint(c.request(4)), -1);
@@ -93,10 +131,10 @@ TEST(Scan, HardConflictsAreNeverCandidates) {
 
 TEST(Scan, SpillPhaseSkipsCongestedSlotsUnlessNoneIsLeft) {
   Case c;
-  c.arrays.primary[0] = 60;
-  c.arrays.primary[1] = 55;
+  c.weigh(0, 60);
+  c.weigh(1, 55);
   EXPECT_EQ(select_simple(c.request(2)), 1);
-  c.arrays.primary[2] = 50;
+  c.weigh(2, 50);
   EXPECT_EQ(select_simple(c.request(3)), 2);
 }
 

@@ -4,25 +4,36 @@
 
 #include <algorithm>
 #include <queue>
+#include <span>
 
 namespace regduel::allocator {
 namespace {
 
 using ir::Function;
-using ir::Inst;
 using ir::Operand;
 using ir::RegFile;
 using ir::Role;
 using ir::VRegId;
 
+// Instructions that have a vreg as an operand, ascending.
+struct OperandsOf {
+  const std::vector<std::uint32_t>& begin;
+  const std::vector<std::uint32_t>& at;
+  [[nodiscard]] std::span<const std::uint32_t> operator[](VRegId v) const {
+    return {at.data() + begin[v.index()], at.data() + begin[v.index() + 1]};
+  }
+};
+
 class Guidance {
  public:
-  Guidance(const Round& round, RegFile file) : round_(round), f_(round.lowered.f), file_(file) {}
-
-  std::vector<VRegId> run() {
+  Guidance(const Round& round, RegFile file)
+      : round_(round), f_(round.lowered.f), file_(file), vregs_(round.index.vregs[ir::index(file)]) {
     measure();
-    if (!is_over()) return {};
-    list_operands();
+  }
+  [[nodiscard]] bool is_over() const { return !hot_.empty() || is_over_clobber_; }
+
+  std::vector<VRegId> run(const OperandsOf& operands) {
+    operands_ = &operands;
     struct Entry {
       std::int64_t cost, relief;
       VRegId vreg;
@@ -59,17 +70,15 @@ class Guidance {
   }
 
  private:
-  // over_[row] > 0: so many units too many at that moment; clobbers are rows of their own behind the others.
+  // What is over budget, and by how much; clobbers are moments of their own.
   void measure() {
-    const std::uint32_t n = round_.live.num_numbered();
     const Units& allocatable = round_.budget.allocatable[ir::index(file_)];
     const auto budget = static_cast<std::int32_t>(allocatable.count());
-    over_.assign(2 * static_cast<std::size_t>(n) + 1, 0);
+    std::vector<std::int32_t> live(2 * static_cast<std::size_t>(round_.live.num_numbered()) + 1, 0);
     std::vector<std::int32_t> room;
-    for (std::uint32_t k = 0; k < n; ++k) {
-      const Inst& inst = f_.insts[round_.live.inst_at(k)];
+    for (const std::uint32_t k : round_.index.bound) {
       Units clobbered;
-      const auto ops = f_.operands_of(inst);
+      const auto ops = f_.operands_of(f_.insts[round_.live.inst_at(k)]);
       for (std::size_t o = ops.size(); o-- > 0 && ops[o].role == Role::Clobber;)
         if (ops[o].preg().file == file_) clobbered |= units_of(ops[o].preg());
       if (clobbered.none()) continue;
@@ -77,84 +86,116 @@ class Guidance {
       room.push_back(static_cast<std::int32_t>((allocatable & ~clobbered).count()));
     }
     over_clobber_.assign(clobbers_.size() + 1, 0);
-    for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
-      if (f_.vregs[v].file() != file_ || round_.live.range(v).empty()) continue;
-      vregs_.push_back(VRegId(v));
-      const int units = f_.vregs[v].units();
-      for (const Interval& i : round_.live.range(v)) {
-        over_[row(i.begin)] += units;
-        over_[row(i.end)] -= units;
+    for (const VRegId v : vregs_) {
+      const int units = f_.vreg(v).units();
+      for (const Interval& i : round_.live.range(v.index())) {
+        live[row(i.begin)] += units;
+        live[row(i.end)] -= units;
+        if (clobbers_.empty()) continue;
         over_clobber_[clobber(i.begin)] += units;
         over_clobber_[clobber(i.end)] -= units;
       }
     }
     std::int32_t sum = 0;
-    for (std::int32_t& o : over_) o = (sum += o) - budget;
+    hot_before_.reserve(live.size());
+    for (const std::int32_t change : live) {
+      hot_before_.push_back(static_cast<std::uint32_t>(hot_.size()));
+      sum += change;
+      if (sum > budget) hot_.push_back(sum - budget);
+    }
     sum = 0;
-    for (std::size_t c = 0; c < clobbers_.size(); ++c) over_clobber_[c] = (sum += over_clobber_[c]) - room[c];
-    over_.back() = over_clobber_.back() = 0;
+    for (std::size_t c = 0; c < clobbers_.size(); ++c) {
+      over_clobber_[c] = (sum += over_clobber_[c]) - room[c];
+      is_over_clobber_ = is_over_clobber_ || over_clobber_[c] > 0;
+    }
   }
   static std::size_t row(Point p) { return (static_cast<std::size_t>(p) + 1) / 2; }
   [[nodiscard]] std::size_t clobber(Point p) const {
     return static_cast<std::size_t>(std::lower_bound(clobbers_.begin(), clobbers_.end(), p) - clobbers_.begin());
   }
-  [[nodiscard]] bool is_over() const {
-    const auto positive = [](std::int32_t o) { return o > 0; };
-    return std::any_of(over_.begin(), over_.end(), positive) || std::any_of(over_clobber_.begin(), over_clobber_.end(), positive);
-  }
 
-  // Instructions that have the vreg as an operand, ascending.
-  void list_operands() {
-    operand_begin_.assign(f_.vregs.size() + 1, 0);
-    for (int pass = 0; pass < 2; ++pass) {
-      std::vector<std::uint32_t> at;
-      if (pass == 1) {
-        for (std::size_t v = 0; v < f_.vregs.size(); ++v) operand_begin_[v + 1] += operand_begin_[v];
-        operand_at_.resize(operand_begin_.back());
-        at.assign(operand_begin_.begin(), operand_begin_.end() - 1);
-      }
-      for (std::uint32_t k = 0; k < round_.live.num_numbered(); ++k)
-        for (const Operand& op : f_.operands_of(f_.insts[round_.live.inst_at(k)])) {
-          if (!op.is_vreg() || f_.vreg(op.vreg()).file() != file_) continue;
-          if (pass == 0) ++operand_begin_[op.value + 1];
-          else operand_at_[at[op.value]++] = k;
-        }
-    }
-  }
-  template <class Visit>
-  void for_each_relieved(VRegId v, Visit visit) {
-    std::size_t next = operand_begin_[v.index()];
-    const std::size_t last = operand_begin_[v.index() + 1];
+  // Calls each(pieces of hot_ that v would relieve but for its operands), except_for(rows of its operands in there), and clobbers
+  // (pieces of over_clobber_).
+  template <class Each, class ExceptFor>
+  void for_each_relieved(VRegId v, Each each, ExceptFor except_for) {
+    const std::span<const std::uint32_t> ops = (*operands_)[v];
+    auto next = ops.begin();
     for (const Interval& i : round_.live.range(v.index())) {
-      for (std::size_t r = row(i.begin); r < row(i.end); ++r) {
-        while (next < last && operand_at_[next] < r / 2) ++next;
-        if (next < last && operand_at_[next] == r / 2) continue;
-        visit(over_[r]);
+      const std::size_t begin = row(i.begin), end = row(i.end);
+      if (const std::uint32_t first = hot_before_[begin], last = hot_before_[end]; first < last) {
+        each(hot_.data() + first, hot_.data() + last);
+        next = std::lower_bound(next, ops.end(), begin / 2);
+        for (auto at = next; at != ops.end() && 2 * std::size_t{*at} < end; ++at)
+          for (std::size_t r = std::max(begin, 2 * std::size_t{*at}); r < std::min(end, 2 * std::size_t{*at} + 2); ++r)
+            if (hot_before_[r + 1] > hot_before_[r]) except_for(hot_[hot_before_[r]]);
       }
-      for (std::size_t c = clobber(i.begin); c < clobber(i.end); ++c) visit(over_clobber_[c]);
+      if (clobbers_.empty()) continue;
+      if (const std::size_t first = clobber(i.begin), last = clobber(i.end); first < last)
+        each(over_clobber_.data() + first, over_clobber_.data() + last);
     }
   }
   std::int64_t relief(VRegId v) {
     std::int64_t moments = 0;
-    for_each_relieved(v, [&](std::int32_t over) { moments += over > 0 ? 1 : 0; });
+    for_each_relieved(
+        v,
+        [&](const std::int32_t* begin, const std::int32_t* end) {
+          std::int32_t count = 0;
+          for (const std::int32_t* o = begin; o != end; ++o) count += *o > 0 ? 1 : 0;
+          moments += count;
+        },
+        [&](std::int32_t over) { moments -= over > 0 ? 1 : 0; });
     return moments * f_.vreg(v).units();
   }
   void spill(VRegId v) {
     const int units = f_.vreg(v).units();
-    for_each_relieved(v, [&](std::int32_t& over) { over -= units; });
+    for_each_relieved(
+        v,
+        [&](std::int32_t* begin, const std::int32_t* end) {
+          for (std::int32_t* o = begin; o != end; ++o) *o -= units;
+        },
+        [&](std::int32_t& over) { over += units; });
   }
 
   const Round& round_;
   const Function& f_;
   RegFile file_;
-  std::vector<VRegId> vregs_;
-  std::vector<std::int32_t> over_, over_clobber_;
+  std::span<const VRegId> vregs_;
+  const OperandsOf* operands_ = nullptr;
+  // Rows (two an instruction: R and W) that are over budget at first, and by how many units they are now. A spill only takes away.
+  std::vector<std::int32_t> hot_;
+  std::vector<std::uint32_t> hot_before_;  // by row: how many of these come before
+  std::vector<std::int32_t> over_clobber_;
   std::vector<Point> clobbers_;
-  std::vector<std::uint32_t> operand_begin_, operand_at_;
+  bool is_over_clobber_ = false;
 };
 
 }  // namespace
 
-std::vector<VRegId> spill_guidance(const Round& round, RegFile file) { return Guidance(round, file).run(); }
+std::vector<VRegId> SpillGuidance::victims(RegFile file) {
+  if (round_.index.vregs[ir::index(file)].empty()) return {};
+  Guidance guidance(round_, file);
+  if (!guidance.is_over()) return {};
+  if (operand_begin_.empty()) list_operands();
+  return guidance.run({operand_begin_, operand_at_});
+}
+
+void SpillGuidance::list_operands() {
+  const Function& f = round_.lowered.f;
+  const auto for_each = [&](auto visit) {
+    std::vector<std::uint32_t> last(f.vregs.size(), Liveness::kUnnumbered);
+    for (std::uint32_t k = 0; k < round_.live.num_numbered(); ++k)
+      for (const Operand& op : f.operands_of(f.insts[round_.live.inst_at(k)])) {
+        if (!op.is_vreg() || last[op.value] == k) continue;
+        last[op.value] = k;
+        visit(op.value, k);
+      }
+  };
+  operand_begin_.assign(f.vregs.size() + 1, 0);
+  for_each([&](std::uint32_t v, std::uint32_t) { ++operand_begin_[v + 1]; });
+  for (std::size_t v = 0; v < f.vregs.size(); ++v) operand_begin_[v + 1] += operand_begin_[v];
+  operand_at_.resize(operand_begin_.back());
+  std::vector<std::uint32_t> at(operand_begin_.begin(), operand_begin_.end() - 1);
+  for_each([&](std::uint32_t v, std::uint32_t k) { operand_at_[at[v]++] = k; });
+}
 
 }  // namespace regduel::allocator

@@ -14,8 +14,21 @@
 
 namespace regduel::allocator {
 
-// Vregs of the lowered program, ascending; empty where no point of this file is over budget, or nobody can help.
-// Cost: O(sum of range lengths x log vregs).
-[[nodiscard]] std::vector<ir::VRegId> spill_guidance(const Round& round, ir::RegFile file);
+class SpillGuidance {
+ public:
+  // The round must outlive it.
+  explicit SpillGuidance(const Round& round) : round_(round) {}
+
+  // Vregs of the lowered program, ascending; empty where no point of this file is over budget, or nobody can help.
+  // Cost: O(sum of range lengths over points over budget x log vregs).
+  [[nodiscard]] std::vector<ir::VRegId> victims(ir::RegFile file);
+
+ private:
+  void list_operands();
+
+  const Round& round_;
+  // By vreg, one behind the other: numbers of the instructions that have it as an operand, ascending, unique. Made when first needed.
+  std::vector<std::uint32_t> operand_begin_, operand_at_;
+};
 
 }  // namespace regduel::allocator
