@@ -16,8 +16,7 @@ using ir::RegFile;
 using ir::Role;
 using ir::VRegId;
 
-RoundIndex::RoundIndex(const Lowered& lowered, const Liveness& live) {
-  const Function& f = lowered.f;
+RoundIndex::RoundIndex(const Function& f, const Liveness& live) {
   for (std::size_t v = 0; v < f.vregs.size(); ++v)
     if (!live.range(v).empty()) vregs[ir::index(f.vregs[v].file())].push_back(VRegId(v));
   for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
@@ -25,6 +24,24 @@ RoundIndex::RoundIndex(const Lowered& lowered, const Liveness& live) {
     const auto ops = f.operands_of(inst);
     if (inst.op == Op::Ret || (!ops.empty() && ops.back().role == Role::Clobber)) bound.push_back(n);
   }
+}
+
+OperandLists::OperandLists(const Function& f, const Liveness& live) {
+  const auto for_each = [&](auto visit) {
+    std::vector<std::uint32_t> last(f.vregs.size(), Liveness::kUnnumbered);
+    for (std::uint32_t k = 0; k < live.num_numbered(); ++k)
+      for (const ir::Operand& op : f.operands_of(f.insts[live.inst_at(k)])) {
+        if (!op.is_vreg() || last[op.value] == k) continue;
+        last[op.value] = k;
+        visit(op.value, k);
+      }
+  };
+  begin_.assign(f.vregs.size() + 1, 0);
+  for_each([&](std::uint32_t v, std::uint32_t) { ++begin_[v + 1]; });
+  for (std::size_t v = 0; v < f.vregs.size(); ++v) begin_[v + 1] += begin_[v];
+  at_.resize(begin_.back());
+  std::vector<std::uint32_t> at(begin_.begin(), begin_.end() - 1);
+  for_each([&](std::uint32_t v, std::uint32_t k) { at_[at[v]++] = k; });
 }
 
 FileAllocator::FileAllocator(const Round& round, RegFile file)
@@ -151,12 +168,18 @@ class AttemptRun {
     if (options_.chains)
       for (std::size_t c = 0; c < tried_.size(); ++c)
         if (a_.chains_.all()[c].fixed.is_valid()) tried_[c] = place_fixed_chain(a_.chains_.all()[c]) ? 1 : 2;
+    for (const VRegId v : order)
+      if (v.index() < options_.kept.size() && options_.kept[v.index()] >= 0 && !f_.vreg(v).fixed.is_valid()) place_again(v);
     for (const VRegId v : order) {
       if (f_.vreg(v).fixed.is_valid() || result_.home[v.index()] >= 0) continue;
       const std::uint32_t chain = options_.chains ? a_.chains_.of(v) : Chains::kNone;
       if (chain == Chains::kNone || tried_[chain] != 0 || !place_chain(a_.chains_.all()[chain])) place(v);
       if (chain != Chains::kNone) tried_[chain] = 1;
       if (is_hopeless()) return std::move(result_);
+    }
+    if (options_.operands != nullptr) {
+      for (const VRegId v : options_.absent) make_room_for_temporaries(v);
+      for (std::size_t k = 0; k < result_.to_spill.size(); ++k) make_room_for_temporaries(VRegId(result_.to_spill[k]));
     }
     finish();
     return std::move(result_);
@@ -168,7 +191,10 @@ class AttemptRun {
     constexpr std::uint64_t kMaxShape = 1u << 20;
     std::vector<Key> keys;
     keys.reserve(a_.vregs_.size());
+    auto absent = options_.absent.begin();
     for (const VRegId v : a_.vregs_) {
+      while (absent != options_.absent.end() && *absent < v) ++absent;
+      if (absent != options_.absent.end() && *absent == v) continue;
       const Geometry g = geometry_of(f_.vreg(v));
       const std::uint64_t later = options_.order == Order::BoundFirst && cost(v) < kUnspillable ? 1 : 0;
       const int shape = options_.order == Order::ByStart ? 0 : std::max(g.units, g.align) * ir::kMaxUnits + g.units;
@@ -199,18 +225,18 @@ class AttemptRun {
     highest_ = std::max(highest_, end);
     if (!options_.may_spill) return;
     turn_[v.index()] = ++turns_;
-    for_each_stretch(v, [&](std::vector<VRegId>& list) { list.push_back(v); });
+    for_each_stretch(range(v), [&](std::vector<VRegId>& list) { list.push_back(v); });
   }
   void take_out(VRegId v) {
     const int home = result_.home[v.index()];
     occupancy_.unmark(range(v), home, home + f_.vreg(v).units());
-    for_each_stretch(v, [&](std::vector<VRegId>& list) { std::erase(list, v); });
+    for_each_stretch(range(v), [&](std::vector<VRegId>& list) { std::erase(list, v); });
     result_.home[v.index()] = -1;
   }
   template <class Visit>
-  void for_each_stretch(VRegId v, Visit visit) {
+  void for_each_stretch(std::span<const Interval> live, Visit visit) {
     std::size_t next = 0;
-    for (const Interval& i : range(v))
+    for (const Interval& i : live)
       for (next = std::max<std::size_t>(next, i.begin / (4 * kStretch)); next <= (i.end - 1) / (4 * kStretch); ++next) visit(near_[next]);
   }
 
@@ -219,6 +245,11 @@ class AttemptRun {
     const UnitSet taken = occupancy_.conflicts(range(v));
     if (taken.has_any(r.begin(), r.end()) || a_.not_allocatable_.has_any(r.begin(), r.end())) give_up(v);
     else commit(v, r.begin());
+  }
+
+  void place_again(VRegId v) {
+    const int home = options_.kept[v.index()];
+    if (!occupancy_.conflicts(range(v)).has_any(home, home + f_.vreg(v).units())) commit(v, home);
   }
 
   // Its precoloured members have their place; the others join them if nothing else is there while they live.
@@ -286,7 +317,12 @@ class AttemptRun {
     if (slot >= 0) {
       commit(v, slot);
     } else if (options_.may_spill) {
-      make_room(v, geometry, inside);
+      switch (const int room = find_room(range(v), geometry, inside, cost(v)); room) {
+        case kSpillItself: result_.to_spill.push_back(v); break;
+        case kNoRoom: give_up(v); break;
+        default:
+          displace([&] { commit(v, room); });
+      }
     } else {
       over_limit_ = true;
       UnitSet forbidden = occupancy_.conflicts(range(v));
@@ -298,16 +334,16 @@ class AttemptRun {
     }
   }
 
-  // Those that stand in some unit while v lives, by unit, in the order in which they came.
-  void find_neighbours(VRegId v) {
+  // Those that stand in some unit during `live`, by unit, in the order in which they came.
+  void find_neighbours(std::span<const Interval> live) {
     for (std::vector<VRegId>& list : at_unit_) list.clear();
     neighbours_.clear();
     ++epoch_;
-    for_each_stretch(v, [&](const std::vector<VRegId>& list) {
+    for_each_stretch(live, [&](const std::vector<VRegId>& list) {
       for (const VRegId other : list) {
         if (stamp_[other.index()] == epoch_) continue;
         stamp_[other.index()] = epoch_;
-        if (overlap(range(v), range(other))) neighbours_.push_back(other);
+        if (overlap(live, range(other))) neighbours_.push_back(other);
       }
     });
     std::sort(neighbours_.begin(), neighbours_.end(), [&](VRegId a, VRegId b) { return turn_[a.index()] < turn_[b.index()]; });
@@ -317,7 +353,7 @@ class AttemptRun {
     }
   }
 
-  // What stands in [slot, slot + units) while the vreg of find_neighbours lives, and what it would cost to spill all of it: no
+  // What stands in [slot, slot + units) during the `live` of find_neighbours, and what it would cost to spill all of it: no
   // more than `enough` is looked at.
   std::int64_t blockers(int slot, const Geometry& geometry, const UnitSet& taken, std::int64_t enough, std::vector<VRegId>& list) {
     list.clear();
@@ -340,35 +376,33 @@ class AttemptRun {
     return sum;
   }
 
-  // Spills whatever is cheapest: v itself, or what stands in one slot. What can stand elsewhere just moves.
-  void make_room(VRegId v, const Geometry& geometry, const UnitSet& taken) {
+  // Whatever is cheapest: to spill the one that needs room, or all that stands in one slot (blocked_ then says who; what can stand
+  // elsewhere just moves).
+  int find_room(std::span<const Interval> live, const Geometry& geometry, const UnitSet& taken, std::int64_t own_cost) {
     ++move_epoch_;
-    find_neighbours(v);
+    find_neighbours(live);
     // A clobber may lie in a unit that a vreg also holds.
-    const UnitSet clobbered = occupancy_.clobbers(range(v));
+    const UnitSet clobbered = occupancy_.clobbers(live);
     std::int64_t best = kUnspillable;
-    int best_slot = -1;
-    std::vector<VRegId> list;
+    int best_slot = kNoRoom;
     for (int slot = 0; slot + geometry.units <= a_.limit_; slot += geometry.step()) {
       if (clobbered.has_any(slot, slot + geometry.units)) continue;
-      const std::int64_t sum = blockers(slot, geometry, taken, best, list);
+      const std::int64_t sum = blockers(slot, geometry, taken, best, blocked_);
       if (sum < best) {
         best = sum;
         best_slot = slot;
       }
     }
-    if (cost(v) < kUnspillable && cost(v) <= best) {
-      result_.to_spill.push_back(v);
-      return;
-    }
-    if (best_slot < 0) {
-      give_up(v);
-      return;
-    }
-    static_cast<void>(blockers(best_slot, geometry, taken, kUnspillable, list));
-    for (const VRegId other : list) take_out(other);
-    commit(v, best_slot);
-    for (const VRegId other : list) {
+    if (own_cost < kUnspillable && own_cost <= best) return kSpillItself;
+    if (best_slot >= 0) static_cast<void>(blockers(best_slot, geometry, taken, kUnspillable, blocked_));
+    return best_slot;
+  }
+  // Lets `enter` take the place of blocked_, who look for another.
+  template <class Enter>
+  void displace(Enter enter) {
+    for (const VRegId other : blocked_) take_out(other);
+    enter();
+    for (const VRegId other : blocked_) {
       const Geometry its = geometry_of(f_.vreg(other));
       arrays_.reset();
       weigh(other, its);
@@ -377,6 +411,29 @@ class AttemptRun {
       if (slot >= 0) commit(other, slot);
       else if (cost(other) < kUnspillable) result_.to_spill.push_back(other);
       else give_up(other);
+    }
+  }
+
+  // The next round will bring temporaries at the instructions that name v. It finds the others where they are now, so there
+  // had better be room. Copies need none: they become refills and spill stores themselves.
+  void make_room_for_temporaries(VRegId v) {
+    const Geometry geometry = geometry_of(f_.vreg(v));
+    for (const std::uint32_t k : (*options_.operands)[v]) {
+      const Inst& inst = f_.insts[round_.live.inst_at(k)];
+      if (inst.is_copy() || inst.op == Op::Refill || inst.op == Op::Spill || inst.has(ir::kRematerialisable)) continue;
+      bool before = false, after = false;
+      for (const ir::Operand& op : f_.operands_of(inst)) {
+        before = before || op.role == Role::Guard;
+        if (!op.is_vreg() || op.vreg() != v) continue;
+        before = before || op.reads() || op.is_early_clobber() || !op.part.is_whole();
+        after = after || op.writes();
+      }
+      const Interval live[] = {{before ? read_point(k) : write_point(k), (after ? write_point(k) : read_point(k)) + 1}};
+      const auto reserve = [&](int slot) { occupancy_.mark(live, slot, slot + geometry.units); };
+      arrays_.reset();
+      UnitSet inside;
+      if (const int slot = select(live, geometry, inside); slot >= 0) reserve(slot);
+      else if (const int room = find_room(live, geometry, inside, kUnspillable); room >= 0) displace([&] { reserve(room); });
     }
   }
   // What it costs to take a vreg out of its place: nothing where there is another.
@@ -431,7 +488,8 @@ class AttemptRun {
   std::vector<std::vector<VRegId>> near_;     // by stretch
   std::vector<std::uint32_t> turn_;           // by vreg: when it came to its home
   std::uint32_t turns_ = 0;
-  std::vector<VRegId> neighbours_;
+  static constexpr int kNoRoom = -1, kSpillItself = -2;
+  std::vector<VRegId> neighbours_, blocked_;
   std::vector<std::vector<VRegId>> at_unit_;  // by unit: the neighbours that have it
   std::vector<std::uint32_t> stamp_;
   std::uint32_t epoch_ = 0;

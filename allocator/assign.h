@@ -27,10 +27,22 @@ inline constexpr std::int64_t kUnspillable = std::int64_t{1} << 62;
 
 // What each file would have to look for in the whole program.
 struct RoundIndex {
-  RoundIndex(const Lowered& lowered, const Liveness& live);
+  RoundIndex(const ir::Function& f, const Liveness& live);
 
   ir::PerFile<std::vector<ir::VRegId>> vregs;  // those with a live range, ascending
   std::vector<std::uint32_t> bound;            // numbers of the rets and of the instructions with clobbers, ascending
+};
+
+// By vreg: numbers of the instructions that have it as an operand, ascending, unique.
+class OperandLists {
+ public:
+  OperandLists(const ir::Function& f, const Liveness& live);
+  [[nodiscard]] std::span<const std::uint32_t> operator[](ir::VRegId v) const {
+    return {at_.data() + begin_[v.index()], at_.data() + begin_[v.index() + 1]};
+  }
+
+ private:
+  std::vector<std::uint32_t> begin_, at_;
 };
 
 // One lowered program, and what is known of it, for all attempts of a round.
@@ -58,6 +70,10 @@ struct AttemptOptions {
   bool first_pass = false;
   int threshold = 50;
   int ceiling = std::numeric_limits<int>::max();  // the attempt is given up, and does not fit, once it needs more units
+  // With may_spill: homes of an earlier round by vreg, as far as they go, -1 = none: who has one stays there if nothing else is in it.
+  std::span<const int> kept = {};
+  std::span<const ir::VRegId> absent = {};        // ascending: vregs that need no home any more
+  const OperandLists* operands = nullptr;         // with it, who is spilled gets room at the instructions that name it
 };
 
 struct Attempt {

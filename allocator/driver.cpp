@@ -39,11 +39,12 @@ struct Prepared {
   ConstraintLists constraints;
   std::vector<std::int64_t> cost;
   Round round;
+  SpillGuidance guidance;
 
   Prepared(Lowered l, std::size_t num_global, const Function& program, const std::vector<std::int64_t>& frequency, const std::vector<std::int64_t>& costs,
            const Budget& budget, const ir::Target& target)
-      : lowered(std::move(l)), cfg(lowered.f), live(lowered.f, cfg, num_global), index(lowered, live), constraints(program, lowered, frequency, live), cost(costs),
-        round{lowered, live, index, constraints, cost, budget, target} {
+      : lowered(std::move(l)), cfg(lowered.f), live(lowered.f, cfg, num_global), index(lowered.f, live), constraints(program, lowered, frequency, live), cost(costs),
+        round{lowered, live, index, constraints, cost, budget, target}, guidance({lowered.f, live, index, cost, budget}) {
     cost.resize(lowered.f.vregs.size(), kUnspillable);
   }
   Prepared(const Prepared&) = delete;
@@ -57,6 +58,7 @@ class Driver {
         f_(out_of_ssa(program)), cfg_(f_), live_(f_, cfg_),
         frequency_(block_frequencies(f_, cfg_, knobs[Knob::EstimatedLoopIterations])) {
     plan_.spilled.assign(f_.vregs.size(), 0);
+    plan_.never_waits.assign(f_.vregs.size(), 0);
     plan_.keeps_fixed = find_precoloured(f_, live_, budget_);
     plan_.remat_of = knobs[Knob::Rematerialise] != 0 ? find_remats(f_, cfg_) : std::vector<std::uint32_t>(f_.vregs.size(), kNoInst);
     plan_.pinned.resize(f_.insts.size());
@@ -69,14 +71,24 @@ class Driver {
       if (!cfg_.is_reachable(BlockId(b)))
         if (auto failure = find_impossible(BlockId(b))) return std::unexpected(*failure);
 
-    prepare();
-    if (attempt_all(false)) return emit_result();
+    const bool is_pressed = is_large() && knobs_[Knob::FastAllocation] == 0 && is_over_before_lowering();
+    if (!is_pressed) {
+      prepare();
+      if (attempt_all(false)) return emit_result();
+    }
     for (const BlockId b : cfg_.reverse_postorder())
       if (auto failure = find_impossible(b)) return std::unexpected(*failure);
 
     const std::int64_t rounds = knobs_[Knob::SpillRounds];
     for (round_ = 1; round_ <= rounds; ++round_) {
-      if (within_budget() && attempt_all(true)) return emit_result();
+      if (round_ == 1 && is_pressed) {
+        change_plan();
+        prepare();
+        continue;
+      }
+      find_victims(prepared_->guidance);
+      // The first victims bring temporaries with them, so that it is too early to ask who else has to go.
+      if ((round_ > 1 || within_budget()) && attempt_all(true)) return emit_result();
       if (!change_plan()) break;
       prepare();
     }
@@ -96,6 +108,9 @@ class Driver {
   [[nodiscard]] ir::AllocFailure failure(RegFile file) const {
     return {ir::AllocFailure::Kind::Impossible, ir::failure_message(budget_.limit[ir::index(file)])};
   }
+  // A round costs a large program too much to have many: whoever gives way to others leaves room for the temporaries to come, and from
+  // the second round on these serve one instruction each.
+  [[nodiscard]] bool is_large() const { return static_cast<std::int64_t>(f_.insts.size()) > knobs_[Knob::LargeProgram]; }
   [[nodiscard]] bool has_architectural() const {
     return std::any_of(f_.vregs.begin(), f_.vregs.end(), [](const ir::VReg& v) { return (v.flags & ir::kVRegArchitectural) != 0; });
   }
@@ -130,11 +145,14 @@ class Driver {
   }
 
   // --- rounds
-  void prepare() {
+  void find_costs() {
     if (costs_.empty() || costs_pressure_ != high_pressure_) {
       costs_ = spill_costs(f_, cfg_, live_, frequency_, plan_.remat_of, high_pressure_);
       costs_pressure_ = high_pressure_;
     }
+  }
+  void prepare() {
+    find_costs();
     prepared_.reset();  // before the next one takes as much memory again
     prepared_ = std::make_unique<Prepared>(lower(f_, cfg_, live_, plan_, budget_), f_.vregs.size(), program_, frequency_, costs_,
                                            budget_, target_);
@@ -158,10 +176,18 @@ class Driver {
       Attempt& result = attempts_[ir::index(file)];
       result.fits = prepared_->index.vregs[ir::index(file)].empty();
       if (result.fits) continue;
+      if (!may_spill && knobs_[Knob::FastAllocation] == 0 && prepared_->guidance.is_over(file)) {
+        high_pressure_[ir::index(file)] = true;
+        first_misfit_ = file;
+        return false;
+      }
       Fitting f{FileAllocator(prepared_->round, file), file, 0, 3};
-      if (!may_spill) f.most = attempts_without_spilling(f.allocator, file);
-      while (f.attempts < f.most && !result.fits) result = attempt(f.allocator, f.attempts++, f.allocator.limit(), !may_spill);
+      if (!may_spill) f.most = attempts_without_spilling();
+      const std::vector<VRegId>& victims = victims_[ir::index(file)];
+      if (victims.empty() && kept_[ir::index(file)].empty())
+        while (f.attempts < f.most && !result.fits) result = attempt(f.allocator, f.attempts++, f.allocator.limit(), !may_spill);
       if (may_spill && !result.fits) result = evict(f.allocator, file);
+      result.fits = result.fits && victims.empty();
       high_pressure_[ir::index(file)] = !result.fits;
       if (result.fits) {
         fitting.push_back(std::move(f));
@@ -182,19 +208,32 @@ class Driver {
     }
     return true;
   }
-  // Guidance for all files: true where there is nobody to spill.
-  bool within_budget() {
+  // Guidance for all files.
+  void find_victims(SpillGuidance& guidance) {
     attempts_ = {};
-    bool within = true;
-    SpillGuidance guidance(prepared_->round);
     for (const RegFile file : kFileOrder) {
-      Attempt& a = attempts_[ir::index(file)];
-      a.to_spill = guidance.victims(file);
-      if (a.to_spill.empty()) continue;
-      trace(fmt::format("file {}: round {}, guidance spills {}", ir::name(file), round_, a.to_spill.size()));
-      within = false;
+      std::vector<VRegId>& victims = victims_[ir::index(file)];
+      victims = guidance.victims(file);
+      if (!victims.empty()) trace(fmt::format("file {}: round {}, guidance spills {}", ir::name(file), round_, victims.size()));
     }
-    return within;
+  }
+  // Where the program is over budget as it is, there is no need to lower it to know that: the first victims are found then.
+  bool is_over_before_lowering() {
+    find_costs();
+    const RoundIndex index(f_, live_);
+    SpillGuidance guidance({f_, live_, index, costs_, budget_});
+    round_ = 1;
+    for (const RegFile file : kFileOrder) {
+      if (!guidance.is_over(file)) continue;
+      high_pressure_[ir::index(file)] = true;
+      first_misfit_ = file;
+      find_victims(guidance);
+      return !within_budget();
+    }
+    return false;
+  }
+  [[nodiscard]] bool within_budget() const {
+    return std::all_of(victims_.begin(), victims_.end(), [](const std::vector<VRegId>& v) { return v.empty(); });
   }
 
   // The better of two results: registers first, then the copies that remain.
@@ -203,10 +242,10 @@ class Driver {
     return a.used != b.used ? a.used < b.used : a.copy_weight < b.copy_weight;
   }
 
-  std::int64_t attempts_without_spilling(const FileAllocator& allocator, RegFile file) const {
+  // Where the pressure is low.
+  std::int64_t attempts_without_spilling() const {
     if (knobs_[Knob::FastAllocation] != 0) return knobs_.is_set(Knob::NoSpillAttempts) ? knobs_[Knob::NoSpillAttempts] : 1;
-    const bool low_pressure = allocator.max_live() <= static_cast<int>(budget_.allocatable[ir::index(file)].count());
-    return low_pressure ? 2 : 0;
+    return 2;
   }
 
   // Attempt number n without spilling, given up once it needs more than `enough` units, unless the trace is to say how many.
@@ -223,9 +262,12 @@ class Driver {
   }
 
   // The attempt that finds out who has to go.
-  Attempt evict(const FileAllocator& allocator, RegFile file) const {
+  Attempt evict(const FileAllocator& allocator, RegFile file) {
     const int threshold = static_cast<int>(knobs_[Knob::InterferenceThreshold]);
-    Attempt result = allocator.run({.order = Order::BoundFirst, .may_spill = true, .threshold = threshold});
+    std::vector<int>& kept = kept_[ir::index(file)];
+    Attempt result = allocator.run({.order = Order::BoundFirst, .may_spill = true, .threshold = threshold, .kept = kept,
+                                    .absent = victims_[ir::index(file)], .operands = is_large() ? &prepared_->guidance.operands() : nullptr});
+    kept.assign(result.home.begin(), result.home.begin() + static_cast<std::ptrdiff_t>(f_.vregs.size()));
     trace(fmt::format("file {}: round {}, used {}, target {}, spills {}, pins {}", ir::name(file), round_, result.used,
                       allocator.limit(), result.to_spill.size(), result.to_pin.size()));
     for (const VRegId v : result.to_spill) trace(fmt::format("  spills %{}", v.value));
@@ -236,6 +278,8 @@ class Driver {
   // What did not fit decides what changes. False where nothing can change any more.
   bool change_plan() {
     bool changed = false;
+    for (const std::vector<VRegId>& victims : victims_)
+      for (const VRegId v : victims) changed = spill(v) || changed;
     for (const Attempt& a : attempts_)
       for (const VRegId v : a.to_spill) changed = spill(v) || changed;
     // A temporary without a register: first nothing may wait there any more, then its instruction is pinned.
@@ -250,6 +294,7 @@ class Driver {
   bool spill(VRegId v) {
     if (v.index() >= f_.vregs.size() || plan_.spilled[v.index()] != 0) return false;
     plan_.spilled[v.index()] = 1;
+    if (round_ > 1 && is_large()) plan_.never_waits[v.index()] = 1;
     return true;
   }
   bool pin(std::uint32_t index) {
@@ -273,6 +318,8 @@ class Driver {
         spill_costs(f_, cfg_, live_, frequency_, plan_.remat_of, {});
     for (std::size_t v = 0; v < f_.vregs.size(); ++v) plan_.spilled[v] = costs[v] < kUnspillable ? 1 : 0;
     plan_.refill_reuse = 0;
+    victims_ = {};
+    kept_ = {};
     for (const BlockId b : cfg_.reverse_postorder()) {
       const ir::Block& block = f_.block(b);
       for (std::uint32_t k = 0; k < block.num_insts; ++k)
@@ -296,6 +343,8 @@ class Driver {
   std::unique_ptr<Prepared> prepared_;
   std::vector<int> homes_;
   ir::PerFile<Attempt> attempts_;
+  ir::PerFile<std::vector<VRegId>> victims_;  // whom guidance spills in this round
+  ir::PerFile<std::vector<int>> kept_;        // by vreg of f_: homes in the last attempt with eviction
   ir::PerFile<bool> high_pressure_ = {};
   std::vector<std::int64_t> costs_;  // by vreg of f_, under costs_pressure_
   ir::PerFile<bool> costs_pressure_ = {};

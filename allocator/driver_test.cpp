@@ -48,6 +48,26 @@ TEST(Driver, HighPressureSkipsToSpilling) {
   EXPECT_THAT(trace(2), Contains(HasSubstr("guidance spills 2")));
 }
 
+TEST(Driver, ClobbersBelowThePressureSkipToSpillingToo) {
+  Lines lines;
+  testing::allocate(testing::program(R"(
+    vreg %0 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 call "f" clobbers R0:R3
+      #2 st %0 !write
+      #3 exit
+)"),
+                    testing::limits(4), {}, &lines);
+  EXPECT_THAT(lines.lines, ElementsAre("file R: round 1, guidance spills 1"));
+}
+
+TEST(Driver, LargeProgramFindsItsFirstVictimsBeforeItIsLowered) {
+  // What guidance says of it is the same here; an attempt at a program within its budget comes first all the same.
+  EXPECT_EQ(trace(2, {{"FatPointLargeProgram", "0"}}), trace(2));
+  EXPECT_THAT(trace(8, {{"FatPointLargeProgram", "0"}}), ElementsAre("-CLASS NOSPILL REGALLOC: attemp 0, used 3, target 8"));
+}
+
 TEST(Driver, FastAllocationTriesOnceAnyhow) {
   EXPECT_THAT(trace(2, {{"638", "1"}}), Contains("-CLASS NOSPILL REGALLOC: attemp 0, used 3, target 2"));
   EXPECT_THAT(trace(2, {{"638", "1"}}), Not(Contains(HasSubstr("attemp 1"))));

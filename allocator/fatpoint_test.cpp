@@ -414,8 +414,8 @@ TEST(FatPoint, LastFallbackIsCorrectByItself) {
     SCOPED_TRACE(limit);
     ir::AllocOptions options;
     options.limits = limits(limit);
-    for (const char* rounds : {"0", "16"}) {
-      options.knobs = {{"FatPointSpillRounds", rounds}};
+    for (const auto& [rounds, large] : {std::pair{"0", "4096"}, {"16", "4096"}, {"1", "0"}, {"16", "0"}}) {
+      options.knobs = {{"FatPointSpillRounds", rounds}, {"FatPointLargeProgram", large}};
       const auto result = make_fatpoint()->allocate(f, ir::default_target(), options);
       if (result) testing::expect_same_behaviour(f, result->program);
       else EXPECT_LT(limit, 8);

@@ -25,6 +25,8 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "compute values without register sources again instead of spilling them"},
     {Knob::RefillReuse, "FatPointRefillReuse", -1, KnobType::Int, 12, 0, 1000, "ours",
      "instructions over which a refilled value may stay in its register for the next use in the block"},
+    {Knob::LargeProgram, "FatPointLargeProgram", -1, KnobType::Int, 4096, 0, 1000000000, "ours",
+     "a program of more instructions than this is allocated in few rounds, at the price of some refills"},
 };
 
 std::string_view type_name(KnobType t) { return t == KnobType::Bool ? "bool" : "int"; }

@@ -24,8 +24,9 @@ enum class Knob : std::uint8_t {
   SpillRounds,              // ours
   Rematerialise,            // ours
   RefillReuse,              // ours
+  LargeProgram,             // ours
 };
-inline constexpr int kNumKnobs = 7;
+inline constexpr int kNumKnobs = 8;
 
 enum class KnobType : std::uint8_t { Bool, Int };
 

@@ -227,11 +227,24 @@ class LivenessBuilder {
     std::vector<std::uint32_t> at(note_begin_.begin(), note_begin_.end() - 1);
     for (const auto& [c, note] : notes) notes_[at[c]++] = note;
     state_.assign(f_.blocks.size(), {});
+    named_.assign(f_.blocks.size(), kNone);
+    place_.assign(f_.blocks.size(), 0);
+    through_.assign(f_.blocks.size() / 64 + 1, 0);
+    for (std::uint32_t k = 0; k < cfg_.reverse_postorder().size(); ++k) place_[cfg_.reverse_postorder()[k].index()] = k;
+  }
+
+  // Blocks in which a vreg is an operand. Its columns are followed one after the other.
+  void note_names(std::uint32_t v) {
+    const std::uint32_t c = first_column_[v];
+    for (std::uint32_t k = note_begin_[c]; k < note_begin_[c + num_columns_[v]]; ++k) named_[notes_[k].block.index()] = v;
   }
 
   // One column through the blocks. First backwards from its reads to where it is killed; then forwards from its defs, but only
   // where it was found to be read: a def that reaches such a place at all reaches it along such places, from the last def on the way.
+  // Blocks that do not name the vreg become pieces of its range once its last column is done, a run of them one piece.
   void follow(std::uint32_t c) {
+    const std::uint32_t v = columns_[c].vreg;
+    if (c == first_column_[v]) note_names(v);
     const auto at = [&](BlockId b) -> State& {
       State& s = state_[b.index()];
       if (s.column != c) s = {.column = c};
@@ -261,14 +274,15 @@ class LivenessBuilder {
       State& s = at(b);
       if (!s.read_out || s.reach_out) return;
       s.reach_out = true;
-      live_out_.add(b, c);
+      if (named_[b.index()] == v) live_out_.add(b, c);
       work_.push_back(b);
     };
     const auto enter = [&](BlockId b) {
       State& s = at(b);
       if (!s.read_in || s.reach_in) return;
       s.reach_in = true;
-      reach_in_.add(b, c);
+      if (named_[b.index()] == v) reach_in_.add(b, c);
+      else pass_through(place_[b.index()]);
       leave(b);
     };
     if (is_defined_at_entry(columns_[c].vreg)) enter(BlockId(0));
@@ -279,6 +293,38 @@ class LivenessBuilder {
       work_.pop_back();
       for (const BlockId s : cfg_.successors(b)) enter(s);
     }
+    if (c + 1 == first_column_[v] + num_columns_[v]) close_runs(v);
+  }
+  void pass_through(std::uint32_t place) {
+    through_[place / 64] |= std::uint64_t{1} << (place % 64);
+    through_begin_ = std::min(through_begin_, place / 64);
+    through_end_ = std::max(through_end_, place / 64 + 1);
+  }
+  void close_runs(std::uint32_t v) {
+    const auto order = cfg_.reverse_postorder();
+    const auto first_point = [&](std::size_t place) {
+      return place < order.size() ? read_point(out_.number_of_[f_.block(order[place]).first_inst]) : read_point(out_.num_numbered());
+    };
+    std::size_t begin = 0, end = 0;
+    const auto close = [&] {
+      if (begin < end) through_pieces_.push_back({v, {first_point(begin), first_point(end)}});
+    };
+    for (std::size_t w = through_begin_; w < through_end_; ++w) {
+      for (std::uint64_t rest = through_[w]; rest != 0;) {
+        const auto low = static_cast<std::size_t>(std::countr_zero(rest));
+        const auto length = static_cast<std::size_t>(std::countr_one(rest >> low));
+        if (w * 64 + low != end) {
+          close();
+          begin = w * 64 + low;
+        }
+        end = w * 64 + low + length;
+        rest = low + length < 64 ? rest >> (low + length) << (low + length) : 0;
+      }
+      through_[w] = 0;
+    }
+    close();
+    through_begin_ = kNone;
+    through_end_ = 0;
   }
 
   // What each use reads that is defined at all, and what reaches each def.
@@ -380,19 +426,25 @@ class LivenessBuilder {
     std::vector<std::uint32_t> at(begin.begin(), begin.end() - 1);
     for (std::size_t k = pieces_.size(); k-- > 0;) sorted[at[pieces_[k].vreg]++] = pieces_[k].interval;
     out_.range_begin_.reserve(f_.vregs.size() + 1);
-    out_.intervals_.reserve(sorted.size());
+    out_.intervals_.reserve(sorted.size() + through_pieces_.size());
+    auto through = through_pieces_.begin();
     for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
       const std::size_t start = out_.intervals_.size();
       out_.range_begin_.push_back(static_cast<std::uint32_t>(start));
       const auto is_before = [](const Interval& a, const Interval& b) { return a.begin != b.begin ? a.begin < b.begin : a.end < b.end; };
       if (!std::is_sorted(sorted.begin() + begin[v], sorted.begin() + begin[v + 1], is_before))
         std::sort(sorted.begin() + begin[v], sorted.begin() + begin[v + 1], is_before);
-      for (std::uint32_t k = begin[v]; k < begin[v + 1]; ++k) {
-        if (out_.intervals_.size() > start && sorted[k].begin <= out_.intervals_.back().end)
-          out_.intervals_.back().end = std::max(out_.intervals_.back().end, sorted[k].end);
+      const auto add = [&](const Interval& i) {
+        if (out_.intervals_.size() > start && i.begin <= out_.intervals_.back().end)
+          out_.intervals_.back().end = std::max(out_.intervals_.back().end, i.end);
         else
-          out_.intervals_.push_back(sorted[k]);
+          out_.intervals_.push_back(i);
+      };
+      for (std::uint32_t k = begin[v]; k < begin[v + 1]; ++k) {
+        for (; through != through_pieces_.end() && through->vreg == v && through->interval.begin < sorted[k].begin; ++through) add(through->interval);
+        add(sorted[k]);
       }
+      for (; through != through_pieces_.end() && through->vreg == v; ++through) add(through->interval);
     }
     out_.range_begin_.push_back(static_cast<std::uint32_t>(out_.intervals_.size()));
   }
@@ -418,11 +470,16 @@ class LivenessBuilder {
   std::vector<Note> notes_;
   std::vector<State> state_;               // by block
   std::vector<BlockId> work_;
-  ColumnLists reach_in_, live_out_;        // reach_in_: only what is read there or later
+  std::vector<std::uint32_t> named_;       // by block: the last vreg found to be named there
+  std::vector<std::uint32_t> place_;       // by block: its place in reverse postorder
+  std::vector<std::uint64_t> through_;     // by place, one bit: the vreg at hand lives there from end to end, unnamed
+  std::uint32_t through_begin_ = kNone, through_end_ = 0;  // words that may have bits
+  ColumnLists reach_in_, live_out_;        // of blocks that name the vreg; reach_in_: only what is read there or later
   std::vector<ByteMask> live_;
   std::vector<Point> end_, first_def_;
   std::vector<std::uint32_t> opened_;
-  std::vector<Piece> pieces_;
+  std::vector<Piece> pieces_;          // by falling block
+  std::vector<Piece> through_pieces_;  // by vreg, ascending: in blocks that do not name it
 };
 
 Liveness::Liveness(const Function& f, const ir::Cfg& cfg, std::size_t num_global) {

@@ -216,7 +216,7 @@ void Lowering::instruction(const Inst& inst) {
     const VRegId root = items_.items[k].reads;
     if (!needs_load(k) || !is_spilled(root) || w.waiting.is_valid()) continue;
     refill(w.vreg, cover(w.vreg, w.before), root);
-    if (w.may_wait && may_wait) reuse_.remember(root, w.vreg, is_remat(root) ? all_bytes(w.vreg) : cover(w.vreg, w.before));
+    if (w.may_wait && may_wait) reuse_.remember(root, w.vreg, is_remat(root) ? all_bytes(w.vreg) : cover(w.vreg, w.before), true);
   }
 
   rewritten_.assign(ops.begin(), ops.end());
@@ -302,7 +302,7 @@ void Lowering::write_back(const Inst& inst, std::size_t k) {
     else post_copies_.push_back({reg(Role::Def, item.writes, bytes), reg(Role::Use, work.vreg, bytes)});
   }
   if (is_spilled(item.writes) && work.may_wait && plan_.no_wait[current_] == 0 && !item.keeps && !item.early && works_[work.leader].leader == k)
-    reuse_.remember(item.writes, work.vreg, all_bytes(work.vreg));
+    reuse_.remember(item.writes, work.vreg, all_bytes(work.vreg), false);
 }
 
 // The instruction itself, with rewritten_ as operands: what bound them is in the vregs now.

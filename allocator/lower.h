@@ -34,6 +34,7 @@ struct Plan {
   std::vector<std::uint32_t> remat_of;            // by vreg: the instruction to repeat, kNoInst = none
   std::vector<std::vector<ir::PReg>> pinned;      // by instruction: homes of its items; empty = not pinned
   std::vector<char> no_wait;                      // by instruction: no refilled value waits across or begins to wait here
+  std::vector<char> never_waits;                  // by vreg: its refilled values do not wait; empty = no such vreg
   int refill_reuse = 0;                           // instructions over which a refilled value may wait for its next use
 };
 

@@ -35,6 +35,27 @@ TEST(Lower, RefilledValueWaitsForItsNextUse) {
   EXPECT_EQ(count(allocate(program(kTwoUses), limits(2), {{"FatPointRefillReuse", "0"}}).program, ir::Op::Refill), 2);
 }
 
+// %0 has to be refilled for the call, where all that it may stand in is clobbered: waiting there for #4 would need a pinned call.
+TEST(Lower, RefilledValueDoesNotWaitAcrossClobbersThatLeaveItNoRoom) {
+  const auto refills = [](const char* clobbers) {
+    const auto f = program(std::string(R"(
+    vreg %0 R b32
+    vreg %1 R b64
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %1 !write
+      #3 call "f", %0 clobbers )") +
+                           clobbers + R"(
+      #4 st %0 !write
+      #5 exit
+)");
+    return count(allocate(f, limits(2)).program, ir::Op::Refill);
+  };
+  EXPECT_EQ(refills("R0:R1"), 2);
+  EXPECT_EQ(refills("R0"), 1);
+}
+
 TEST(Lower, DeadDefIsNotStored) {
   const auto f = program(R"(
     vreg %0 R b32

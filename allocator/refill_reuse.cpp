@@ -11,7 +11,7 @@ namespace regduel::allocator {
 using ir::VRegId;
 
 RefillReuse::RefillReuse(const ir::Function& in, const Liveness& live, const Plan& plan, const Budget& budget)
-    : in_(in), distance_(plan.refill_reuse) {
+    : in_(in), never_waits_(plan.never_waits), distance_(plan.refill_reuse) {
   if (std::none_of(plan.spilled.begin(), plan.spilled.end(), [](char s) { return s != 0; })) distance_ = 0;
   if (distance_ == 0) return;
   waiting_.resize(in.vregs.size());
@@ -40,7 +40,9 @@ RefillReuse::RefillReuse(const ir::Function& in, const Liveness& live, const Pla
     if (plan.no_wait[live.inst_at(number)] != 0)
       for (auto& room : room_) room[number] = 0;
     for (const ir::Operand& op : in.operands_of(in.insts[live.inst_at(number)]))
-      if (op.is_vreg() && plan.spilled[op.value] != 0) room_[ir::index(in.vreg(op.vreg()).file())][number] -= in.vreg(op.vreg()).units();
+      if (op.role == ir::Role::Clobber)
+        room_[ir::index(op.preg().file)][number] -= static_cast<std::int32_t>((units_of(op.preg()) & budget.allocatable[ir::index(op.preg().file)]).count());
+      else if (op.is_vreg() && plan.spilled[op.value] != 0) room_[ir::index(in.vreg(op.vreg()).file())][number] -= in.vreg(op.vreg()).units();
   }
 }
 
@@ -48,8 +50,10 @@ void RefillReuse::forget(VRegId root) {
   if (root.index() < waiting_.size()) waiting_[root.index()].epoch = 0;
 }
 
-void RefillReuse::remember(VRegId root, VRegId temp, ByteMask bytes) {
-  if (distance_ != 0) waiting_[root.index()] = {temp, bytes, now_, epoch_};
+void RefillReuse::remember(VRegId root, VRegId temp, ByteMask bytes, bool is_before) {
+  if (distance_ == 0 || (is_before && room_[ir::index(in_.vreg(root).file())][now_] < 0)) return;
+  if (!never_waits_.empty() && never_waits_[root.index()] != 0) return;
+  waiting_[root.index()] = {temp, bytes, now_, epoch_};
 }
 
 VRegId RefillReuse::waiting(VRegId root, ByteMask bytes, std::uint32_t number) {

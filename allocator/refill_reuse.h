@@ -23,8 +23,8 @@ class RefillReuse {
   void begin_block() { forget_all(); }
   void forget_all() { ++epoch_; }
   void forget(ir::VRegId root);
-  // `temp` holds the bytes of `root` from the instruction asked about last on.
-  void remember(ir::VRegId root, ir::VRegId temp, ByteMask bytes);
+  // `temp` holds the bytes of `root` from the instruction asked about last on, and has to outlive its clobbers if it is held before.
+  void remember(ir::VRegId root, ir::VRegId temp, ByteMask bytes, bool is_before);
   // The temporary that still holds these bytes of `root` at instruction `number`, if it may; it then waits there.
   [[nodiscard]] ir::VRegId waiting(ir::VRegId root, ByteMask bytes, std::uint32_t number);
   void at(std::uint32_t number) { now_ = number; }
@@ -37,6 +37,7 @@ class RefillReuse {
     std::uint32_t epoch = 0;
   };
   const ir::Function& in_;
+  const std::vector<char>& never_waits_;
   int distance_;
   std::uint32_t now_ = 0;
   std::uint32_t epoch_ = 1;

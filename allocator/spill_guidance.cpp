@@ -7,32 +7,22 @@
 #include <span>
 
 namespace regduel::allocator {
-namespace {
 
 using ir::Function;
-using ir::Operand;
 using ir::RegFile;
 using ir::Role;
 using ir::VRegId;
 
-// Instructions that have a vreg as an operand, ascending.
-struct OperandsOf {
-  const std::vector<std::uint32_t>& begin;
-  const std::vector<std::uint32_t>& at;
-  [[nodiscard]] std::span<const std::uint32_t> operator[](VRegId v) const {
-    return {at.data() + begin[v.index()], at.data() + begin[v.index() + 1]};
-  }
-};
-
-class Guidance {
+// One file's.
+class SpillGuidance::Queue {
  public:
-  Guidance(const Round& round, RegFile file)
-      : round_(round), f_(round.lowered.f), file_(file), vregs_(round.index.vregs[ir::index(file)]) {
+  Queue(const Pressed& program, RegFile file)
+      : program_(program), f_(program.f), file_(file), vregs_(program.index.vregs[ir::index(file)]) {
     measure();
   }
   [[nodiscard]] bool is_over() const { return !hot_.empty() || is_over_clobber_; }
 
-  std::vector<VRegId> run(const OperandsOf& operands) {
+  std::vector<VRegId> run(const OperandLists& operands) {
     operands_ = &operands;
     struct Entry {
       std::int64_t cost, relief;
@@ -46,10 +36,10 @@ class Guidance {
     std::priority_queue<Entry> queue;
     // Products stay within 63 bits: costs are below 2^48, so what is beyond 2^38 counts as 2^38.
     const auto entry = [&](VRegId v, std::int64_t relief) {
-      return Entry{std::min(round_.spill_cost[v.index()], std::int64_t{1} << 38), std::min(relief, (std::int64_t{1} << 24) - 1), v};
+      return Entry{std::min(program_.spill_cost[v.index()], std::int64_t{1} << 38), std::min(relief, (std::int64_t{1} << 24) - 1), v};
     };
     for (const VRegId v : vregs_)
-      if (round_.spill_cost[v.index()] < kUnspillable)
+      if (program_.spill_cost[v.index()] < kUnspillable)
         if (const std::int64_t r = relief(v); r > 0) queue.push(entry(v, r));
     std::vector<VRegId> victims;
     while (!queue.empty()) {
@@ -72,13 +62,13 @@ class Guidance {
  private:
   // What is over budget, and by how much; clobbers are moments of their own.
   void measure() {
-    const Units& allocatable = round_.budget.allocatable[ir::index(file_)];
+    const Units& allocatable = program_.budget.allocatable[ir::index(file_)];
     const auto budget = static_cast<std::int32_t>(allocatable.count());
-    std::vector<std::int32_t> live(2 * static_cast<std::size_t>(round_.live.num_numbered()) + 1, 0);
+    std::vector<std::int32_t> live(2 * static_cast<std::size_t>(program_.live.num_numbered()) + 1, 0);
     std::vector<std::int32_t> room;
-    for (const std::uint32_t k : round_.index.bound) {
+    for (const std::uint32_t k : program_.index.bound) {
       Units clobbered;
-      const auto ops = f_.operands_of(f_.insts[round_.live.inst_at(k)]);
+      const auto ops = f_.operands_of(f_.insts[program_.live.inst_at(k)]);
       for (std::size_t o = ops.size(); o-- > 0 && ops[o].role == Role::Clobber;)
         if (ops[o].preg().file == file_) clobbered |= units_of(ops[o].preg());
       if (clobbered.none()) continue;
@@ -88,7 +78,7 @@ class Guidance {
     over_clobber_.assign(clobbers_.size() + 1, 0);
     for (const VRegId v : vregs_) {
       const int units = f_.vreg(v).units();
-      for (const Interval& i : round_.live.range(v.index())) {
+      for (const Interval& i : program_.live.range(v.index())) {
         live[row(i.begin)] += units;
         live[row(i.end)] -= units;
         if (clobbers_.empty()) continue;
@@ -120,7 +110,7 @@ class Guidance {
   void for_each_relieved(VRegId v, Each each, ExceptFor except_for) {
     const std::span<const std::uint32_t> ops = (*operands_)[v];
     auto next = ops.begin();
-    for (const Interval& i : round_.live.range(v.index())) {
+    for (const Interval& i : program_.live.range(v.index())) {
       const std::size_t begin = row(i.begin), end = row(i.end);
       if (const std::uint32_t first = hot_before_[begin], last = hot_before_[end]; first < last) {
         each(hot_.data() + first, hot_.data() + last);
@@ -156,11 +146,11 @@ class Guidance {
         [&](std::int32_t& over) { over += units; });
   }
 
-  const Round& round_;
+  const Pressed& program_;
   const Function& f_;
   RegFile file_;
   std::span<const VRegId> vregs_;
-  const OperandsOf* operands_ = nullptr;
+  const OperandLists* operands_ = nullptr;
   // Rows (two an instruction: R and W) that are over budget at first, and by how many units they are now. A spill only takes away.
   std::vector<std::int32_t> hot_;
   std::vector<std::uint32_t> hot_before_;  // by row: how many of these come before
@@ -169,33 +159,25 @@ class Guidance {
   bool is_over_clobber_ = false;
 };
 
-}  // namespace
+SpillGuidance::SpillGuidance(const Pressed& program) : program_(program) {}
+SpillGuidance::~SpillGuidance() = default;
 
-std::vector<VRegId> SpillGuidance::victims(RegFile file) {
-  if (round_.index.vregs[ir::index(file)].empty()) return {};
-  Guidance guidance(round_, file);
-  if (!guidance.is_over()) return {};
-  if (operand_begin_.empty()) list_operands();
-  return guidance.run({operand_begin_, operand_at_});
+SpillGuidance::Queue& SpillGuidance::queue(RegFile file) {
+  std::unique_ptr<Queue>& q = queues_[ir::index(file)];
+  if (q == nullptr) q = std::make_unique<Queue>(program_, file);
+  return *q;
 }
 
-void SpillGuidance::list_operands() {
-  const Function& f = round_.lowered.f;
-  const auto for_each = [&](auto visit) {
-    std::vector<std::uint32_t> last(f.vregs.size(), Liveness::kUnnumbered);
-    for (std::uint32_t k = 0; k < round_.live.num_numbered(); ++k)
-      for (const Operand& op : f.operands_of(f.insts[round_.live.inst_at(k)])) {
-        if (!op.is_vreg() || last[op.value] == k) continue;
-        last[op.value] = k;
-        visit(op.value, k);
-      }
-  };
-  operand_begin_.assign(f.vregs.size() + 1, 0);
-  for_each([&](std::uint32_t v, std::uint32_t) { ++operand_begin_[v + 1]; });
-  for (std::size_t v = 0; v < f.vregs.size(); ++v) operand_begin_[v + 1] += operand_begin_[v];
-  operand_at_.resize(operand_begin_.back());
-  std::vector<std::uint32_t> at(operand_begin_.begin(), operand_begin_.end() - 1);
-  for_each([&](std::uint32_t v, std::uint32_t k) { operand_at_[at[v]++] = k; });
+const OperandLists& SpillGuidance::operands() {
+  if (operands_ == nullptr) operands_ = std::make_unique<OperandLists>(program_.f, program_.live);
+  return *operands_;
+}
+
+bool SpillGuidance::is_over(RegFile file) { return !program_.index.vregs[ir::index(file)].empty() && queue(file).is_over(); }
+
+std::vector<VRegId> SpillGuidance::victims(RegFile file) {
+  if (!is_over(file)) return {};
+  return queue(file).run(operands());
 }
 
 }  // namespace regduel::allocator

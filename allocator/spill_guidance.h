@@ -8,27 +8,44 @@
 // driver_test.cpp and fatpoint_test.cpp.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "allocator/assign.h"
 
 namespace regduel::allocator {
 
+// A program, lowered or not yet, and what is known of it.
+struct Pressed {
+  const ir::Function& f;
+  const Liveness& live;
+  const RoundIndex& index;
+  const std::vector<std::int64_t>& spill_cost;  // by vreg
+  const Budget& budget;
+};
+
 class SpillGuidance {
  public:
-  // The round must outlive it.
-  explicit SpillGuidance(const Round& round) : round_(round) {}
+  // What it refers to must outlive it.
+  explicit SpillGuidance(const Pressed& program);
+  ~SpillGuidance();
 
-  // Vregs of the lowered program, ascending; empty where no point of this file is over budget, or nobody can help.
+  // True where a point of this file is over budget. Cost: O(vregs + instructions) when first asked.
+  [[nodiscard]] bool is_over(ir::RegFile file);
+
+  // Vregs, ascending; empty where no point of this file is over budget, or nobody can help.
   // Cost: O(sum of range lengths over points over budget x log vregs).
   [[nodiscard]] std::vector<ir::VRegId> victims(ir::RegFile file);
+  // Made when first needed.
+  [[nodiscard]] const OperandLists& operands();
 
  private:
-  void list_operands();
+  class Queue;
+  Queue& queue(ir::RegFile file);
 
-  const Round& round_;
-  // By vreg, one behind the other: numbers of the instructions that have it as an operand, ascending, unique. Made when first needed.
-  std::vector<std::uint32_t> operand_begin_, operand_at_;
+  const Pressed program_;
+  ir::PerFile<std::unique_ptr<Queue>> queues_;  // made when first needed
+  std::unique_ptr<OperandLists> operands_;
 };
 
 }  // namespace regduel::allocator
