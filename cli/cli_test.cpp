@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <regex>
+#include <set>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -19,7 +20,9 @@ namespace regduel::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 struct Outcome {
@@ -64,7 +67,7 @@ class Cli : public testing::Test {
 TEST_F(Cli, HelpTeaches) {
   const Outcome r = run("--help");
   EXPECT_EQ(r.status, 0);
-  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz"}) {
+  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz", "bench", "faults"}) {
     EXPECT_THAT(r.out, HasSubstr(command));
     const Outcome help = run(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0);
@@ -82,6 +85,7 @@ TEST_F(Cli, BadUsageIsOneLine) {
   expect_complaint("duel", "files or directories");
   expect_complaint("fuzz", "--time");
   expect_complaint("fuzz --time 3parsecs", "3parsecs");
+  expect_complaint("faults --runs 0", "--runs: expected 1 to");
 }
 
 TEST_F(Cli, BadInputNamesThePlace) {
@@ -153,7 +157,44 @@ TEST_F(Cli, GenerateAllocateVerify) {
     EXPECT_EQ(json.status, 1);
     const auto doc = nlohmann::json::parse(json.out);
     EXPECT_EQ(doc["results"][0]["verdict"], "fail");
+    for (const char* key : {"function", "limit", "registers", "max_live", "spill_store_bytes", "spill_load_bytes", "judges"})
+      EXPECT_TRUE(doc["results"][0].contains(key)) << key;
   }
+}
+
+TEST_F(Cli, MemcheckHasItsKnobs) {
+  // A halfword in the register of a value that is still needed: the mixed-size hint.
+  const std::string vregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b16 alias %1.h0\n";
+  write("before.rir", "rir 1\nfunc @f kernel target sm_90 threads 32\n" + vregs +
+                          "  block b0\n    #0 %0 = ld 0 !read\n    #1 %2 = ld.u16 4 !read\n    #2 st %2, %0 !write\n    #3 exit\n");
+  write("after.rir", "rir 1\nfunc @f kernel target sm_90 threads 32 allocated\n" + vregs +
+                         "  block b0\n    #0 R0 = ld 0 !read\n    #1 R0.h0 = ld.u16 4 !read\n    #2 st R0.h0, R0 !write\n    #3 exit\n");
+  const std::string verify = "verify --format memcheck before.rir after.rir";
+  const Outcome brief = run(verify);
+  EXPECT_EQ(brief.status, 1);
+  EXPECT_EQ(brief.out, "Please use -knob DUMPIR=AllocateRegisters for debugging\nTOTAL MISMATCH 1   MISMATCH ON OLD 0\n");
+  const Outcome dump = run(verify + " --knob DUMPIR=AllocateRegisters");
+  EXPECT_EQ(dump.status, 1);
+  EXPECT_THAT(dump.out, StartsWith(std::string(110, '=') + "\nINSTRUCTION: [2]\n"));
+  EXPECT_THAT(dump.out, HasSubstr("Producers for operand # 1 of instruction [2] after register allocation:\n"));
+  EXPECT_THAT(dump.out, HasSubstr("please use -knob IgnorePotentialMixedSizeProblems\n"));
+  EXPECT_THAT(dump.out, Not(HasSubstr("Please use -knob DUMPIR")));
+  const Outcome unhinted = run(verify + " --knob DUMPIR=AllocateRegisters --knob IgnorePotentialMixedSizeProblems");
+  EXPECT_THAT(unhinted.out, HasSubstr("INSTRUCTION: [2]"));
+  EXPECT_THAT(unhinted.out, Not(HasSubstr("IgnorePotentialMixedSizeProblems")));
+  EXPECT_THAT(run("verify before.rir after.rir --knob DUMPIR=AllocateRegisters").out, HasSubstr("INSTRUCTION: [2]"));
+
+  // Switched off, it is not asked at all.
+  EXPECT_EQ(run(verify + " --knob memcheck=0").out, "memcheck is switched off (knob memcheck=0)\n");
+  const Outcome alone = run("verify --judge memcheck --knob memcheck=0 before.rir after.rir");
+  EXPECT_EQ(alone.status, 0) << alone.out;
+  EXPECT_THAT(alone.out, HasSubstr("memcheck skipped: memcheck is switched off (knob memcheck=0)"));
+  const auto doc = nlohmann::json::parse(run("verify --json --knob memcheck=0 before.rir after.rir").out);
+  EXPECT_EQ(doc["results"][0]["verdict"], "fail");  // the others still see it
+
+  expect_complaint(verify + " --knob nonsense=1", "no knob \"nonsense\" (there are DUMPIR, IgnorePotentialMixedSizeProblems, memcheck)");
+  expect_complaint(verify + " --knob DUMPIR=Scheduling", "AllocateRegisters");
+  expect_complaint(verify + " --knob memcheck=2", "expected 0 or 1, found \"2\"");
 }
 
 TEST_F(Cli, AnImpossibleLimit) {
@@ -195,6 +236,44 @@ TEST_F(Cli, RandomDuelsAreTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(run("duel --random 6 --profile loops --regs 24 --seed 2").status, 0);
 }
 
+TEST_F(Cli, FaultsAreTheSameForAnyNumberOfThreads) {
+  const auto without_seconds = [](std::string json) { return std::regex_replace(json, std::regex("\"seconds\": [^\\n]*"), ""); };
+  const Outcome one = run("faults --runs 21 --seed 2 --jobs 1 --json");
+  const Outcome two = run("faults --runs 21 --seed 2 --jobs 3 --json");
+  EXPECT_EQ(one.status, 0) << one.out << one.err;
+  EXPECT_EQ(without_seconds(one.out), without_seconds(two.out));
+  const auto doc = nlohmann::json::parse(one.out);
+  EXPECT_EQ(doc["runs"], 21);
+  EXPECT_EQ(doc["escaped"], 0);
+  EXPECT_EQ(doc["false_alarms"], 0);
+  EXPECT_GT(doc["total"]["injected"], 60);
+  EXPECT_EQ(doc["total"]["caught_by_static"], doc["total"]["trace_changing"]);
+  EXPECT_EQ(doc["relaxed"].size(), 7u);
+  for (const auto& row : doc["operators"])
+    for (const char* key : {"operator", "what", "memcheck_codes", "structure_categories", "injected", "trace_changing", "caught", "memcheck_right"})
+      EXPECT_TRUE(row.contains(key)) << key;
+  const Outcome text = run("faults --runs 7 --seed 2");
+  EXPECT_EQ(text.status, 0) << text.out;
+  EXPECT_THAT(text.out, HasSubstr("trace-changing faults caught by a static judge"));
+  EXPECT_THAT(text.out, HasSubstr("no miss"));
+}
+
+TEST_F(Cli, MetamorphicDuels) {
+  const Outcome duel = run("duel --random 4 --profile loops --regs 16 --seed 2 --metamorphic --json");
+  ASSERT_EQ(duel.status, 0) << duel.out << duel.err;
+  const auto doc = nlohmann::json::parse(duel.out);
+  EXPECT_EQ(doc["results"][0]["metamorphic"]["verdict"], "pass");
+  EXPECT_TRUE(doc["results"][0]["metamorphic"]["observations"].is_array());
+  EXPECT_EQ(doc["summary"]["metamorphic"]["allocations"], 8);
+  EXPECT_EQ(doc["summary"]["disagreements"], 0);
+  EXPECT_THAT(run("duel --random 4 --profile loops --regs 16 --seed 2 --metamorphic").out, HasSubstr("metamorphic: 8 allocations"));
+  EXPECT_THAT(run("duel --random 4 --profile loops --regs 16 --seed 2").out, Not(HasSubstr("metamorphic")));
+  const auto some = nlohmann::json::parse(run("fuzz --runs 24 --metamorphic 25 --seed 3 --json").out);
+  EXPECT_GT(some["summary"]["metamorphic"]["allocations"], 0);
+  EXPECT_LT(some["summary"]["metamorphic"]["allocations"], 48);
+  expect_complaint("fuzz --runs 1 --metamorphic 101", "--metamorphic: expected 0 to 100");
+}
+
 TEST_F(Cli, ImportWritesOneFileAFunction) {
   const Outcome r = run("import " + source("corpus/ptx/calls.ptx") + " -o out");
   ASSERT_EQ(r.status, 0) << r.err;
@@ -211,6 +290,32 @@ TEST_F(Cli, EmitsBinaryAndGraphviz) {
   ASSERT_EQ(run("gen --seed 4 -o a.rir").status, 0);
   EXPECT_EQ(run("alloc a.bin").out, run("alloc a.rir").out);
   EXPECT_THAT(run("gen --seed 4 --emit dot").out, StartsWith("digraph"));
+}
+
+TEST_F(Cli, BenchMeasuresEveryJudgeAndAllocator) {
+  const Outcome r = run("bench --json --sizes 40,80 --instructions 80 --repetitions 1 --duels 2");
+  ASSERT_EQ(r.status, 0) << r.err;
+  const auto doc = nlohmann::json::parse(r.out);
+  ASSERT_EQ(doc["programs"].size(), 2u);
+  EXPECT_GT(doc["programs"][0]["programs"], doc["programs"][1]["programs"]);
+  for (const auto& corpus : doc["programs"]) EXPECT_GT(corpus["spilling_allocations"], 0);
+  std::set<std::string> names;
+  for (const auto& row : doc["results"]) {
+    names.insert(row["name"]);
+    ASSERT_EQ(row["sizes"].size(), 2u);
+    for (const auto& cell : row["sizes"])
+      for (const char* key : {"ns_per_instruction", "median_ns_per_instruction", "times_fatpoint"}) EXPECT_TRUE(cell[key].is_number()) << key;
+    EXPECT_TRUE(row["growth"].is_number());
+  }
+  EXPECT_THAT(names, testing::IsSupersetOf({"fatpoint", "briggs", "structure", "memcheck", "execution", "quality", "all judges"}));
+  EXPECT_TRUE(doc["duels_per_second"].is_number());
+  EXPECT_TRUE(doc["gate_failures"].is_array());
+
+  const Outcome text = run("bench --sizes 40 --instructions 40 --repetitions 1 --filter 'structure|fatpoint'");
+  EXPECT_THAT(text.out, AllOf(HasSubstr("ns/inst"), HasSubstr("structure"), HasSubstr("fatpoint"), Not(HasSubstr("memcheck"))));
+  expect_complaint("bench --sizes 40 --instructions 40 --filter nothing", "nothing is called");
+  expect_complaint("bench --sizes 80,40", "--sizes");
+  expect_complaint("bench --filter '('", "--filter");
 }
 
 TEST_F(Cli, ACampaignCanBeInterrupted) {

@@ -42,6 +42,8 @@ int run(int argc, const char* const* argv) {
   add_verify_command(app, chosen);
   add_duel_command(app, chosen);
   add_fuzz_command(app, chosen);
+  add_bench_command(app, chosen);
+  add_faults_command(app, chosen);
   if (argc > 1 && argv[1][0] != '-') {
     std::string names;
     bool known = false;

@@ -28,6 +28,8 @@ void add_alloc_command(CLI::App& app, Action& chosen);
 void add_verify_command(CLI::App& app, Action& chosen);
 void add_duel_command(CLI::App& app, Action& chosen);
 void add_fuzz_command(CLI::App& app, Action& chosen);
+void add_bench_command(CLI::App& app, Action& chosen);
+void add_faults_command(CLI::App& app, Action& chosen);
 
 // The whole program: parses, runs, and turns what went wrong into one line on stderr and an exit status.
 int run(int argc, const char* const* argv);

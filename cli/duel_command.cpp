@@ -31,6 +31,7 @@ struct Options {
   int size = 0;
   int jobs = 0;
   std::string save_to = "findings";
+  bool metamorphic = false;
   bool json = false;
 };
 
@@ -76,6 +77,8 @@ nlohmann::ordered_json row_json(const std::string& file, const Fought& r, const 
   row["verdict"] = oracles::name(b.verdict);
   row["reason"] = b.reason;
   row["findings"] = findings;
+  for (const fuzz::MetamorphicBout& m : r.metamorphic)
+    if (m.allocator == b.allocator) row["metamorphic"] = to_json(m.metamorphic, shown);
   row["seconds"] = b.seconds;
   return row;
 }
@@ -121,8 +124,7 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   Progress progress("duel", static_cast<std::int64_t>(cases.size()));
   const std::function<Fought(std::int64_t)> work = [&](std::int64_t k) {
-    const DuelCase& c = cases[static_cast<std::size_t>(k)];
-    return Fought{c, fuzz::duel(c.program, c.target, c.limits, duelists, c.knobs)};
+    return fight(cases[static_cast<std::size_t>(k)], duelists, o.metamorphic);
   };
   std::string last_function;
   const std::function<bool(std::int64_t, Fought)> take = [&](std::int64_t k, Fought r) {
@@ -139,7 +141,7 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
     }
     cells.push_back(verdict_cell(r.duel));
     table.row(std::move(cells));
-    tally.add(r.c, r.duel);
+    tally.add(r);
     progress.step();
     return true;
   };
@@ -176,8 +178,7 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
       c.limits = o.target.limits_for(c.target, limits.empty() ? 0 : limits[static_cast<std::size_t>(k) % per_program]);
     }
     c.knobs.insert(c.knobs.end(), knobs.begin(), knobs.end());
-    fuzz::Duel d = fuzz::duel(c.program, c.target, c.limits, duelists, c.knobs);
-    return Fought{std::move(c), std::move(d)};
+    return fight(std::move(c), duelists, o.metamorphic);
   };
   Findings findings(o.save_to);
   Tally tally(duelists);
@@ -189,7 +190,7 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
       if (b.verdict == oracles::Verdict::Fail) findings.add(r.c, b);
       if (o.json) rows.push_back(row_json("", r, b));
     }
-    tally.add(r.c, r.duel);
+    tally.add(r);
     progress.step(1, fmt::format("findings {}", findings.distinct()));
     return true;
   };
@@ -226,6 +227,8 @@ void add_duel_command(CLI::App& app, Action& chosen) {
   command->add_option("--size", o->size, "Instructions of a random program, approximately");
   command->add_option("--jobs", o->jobs, "Threads, 0 = one a core; the output is the same for any number")->capture_default_str();
   command->add_option("--save", o->save_to, "Directory for reproducers of findings")->capture_default_str();
+  command->add_flag("--metamorphic", o->metamorphic, "Ask each allocator again about variants of each program (other numbers, names, order of blocks, dead code, "
+                                                     "one register more): a change of verdict is a finding. Takes about ten times as long");
   command->add_flag("--json", o->json, "One JSON document");
   command->footer(
       "Exit status 1: a judge objected. An impossible limit is skipped, once a judge has proved it.\n"

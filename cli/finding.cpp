@@ -39,6 +39,14 @@ DuelCase standard_case(std::uint64_t seed, std::uint64_t index, std::span<const 
   return {std::move(s.program), *ir::find_target(s.target), s.limits, fuzz::draw_knobs(duelists, s.knob_seed)};
 }
 
+Fought fight(DuelCase c, std::span<const ir::Allocator* const> duelists, bool metamorphic) {
+  Fought r{std::move(c), {}, {}};
+  r.duel = fuzz::duel(r.c.program, r.c.target, r.c.limits, duelists, r.c.knobs);
+  fuzz::add_completeness_disagreement(r.duel, r.c.program, r.c.target, r.c.limits);
+  if (metamorphic) r.metamorphic = fuzz::add_metamorphic(r.duel, r.c.program, r.c.target, r.c.limits, duelists, r.c.knobs);
+  return r;
+}
+
 std::string replay_arguments(const DuelCase& c, const std::string& allocator) {
   std::string out = fmt::format("--with {} --sm {}", allocator, c.target.sm);
   for (const ir::RegFile file : ir::kAllFiles)
@@ -66,7 +74,8 @@ void Findings::add(const DuelCase& c, const fuzz::Bout& bout) {
     if (error) throw BadInput(fmt::format("error: {}: {}", directory_, error.message()));
     entry.path = (std::filesystem::path(directory_) /
                   fmt::format("{}-{}-{:08x}.rir", bout.allocator, slug(entry.signature), hash_of(entry.signature) >> 32)).string();
-    save(entry.path, fmt::format("// {}: {}\n// regduel duel {} {}\nrir {}\n{}", entry.signature, entry.message,
+    const std::string_view asked = bout.findings[k].judge == "metamorphic" ? "--metamorphic " : "";
+    save(entry.path, fmt::format("// {}: {}\n// regduel duel {}{} {}\nrir {}\n{}", entry.signature, entry.message, asked,
                                  replay_arguments(c, bout.allocator), entry.path, ir::kTextVersion, ir::print(c.program)));
   }
 }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fuzz/duel_body.h"
+#include "fuzz/metamorphic_bout.h"
 
 namespace regduel::cli {
 
@@ -25,7 +26,9 @@ struct DuelCase {
 struct Fought {
   DuelCase c;
   fuzz::Duel duel;
+  std::vector<fuzz::MetamorphicBout> metamorphic;  // one a bout where the metamorphic judge was asked, else empty
 };
+[[nodiscard]] Fought fight(DuelCase c, std::span<const ir::Allocator* const> duelists, bool metamorphic);
 // Case `index` of the standard mix that `seed` names, with the knobs that it draws for these duelists.
 [[nodiscard]] DuelCase standard_case(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists);
 

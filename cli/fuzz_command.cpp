@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/parallel.h"
 #include "cli/tally.h"
+#include "ir/random.h"
 
 namespace regduel::cli {
 namespace {
@@ -27,8 +28,11 @@ struct Options {
   std::string corpus = "findings";
   std::vector<std::string> with;
   std::string db;
+  int metamorphic = 0;
   bool json = false;
 };
+
+constexpr std::uint64_t kMetamorphicStream = 0x6D657461;  // which cases are varied does not depend on what is in them
 
 volatile std::sig_atomic_t interrupted = 0;
 void on_signal(int) { interrupted = 1; }
@@ -47,6 +51,7 @@ int fuzz_command(const Options& o) {
   std::vector<const ir::Allocator*> duelists;
   for (const std::string& name : split_list(o.with)) duelists.push_back(&allocator_named(name));
   if (duelists.empty()) duelists.assign(fuzz::all_duelists().begin(), fuzz::all_duelists().end());
+  if (o.metamorphic < 0 || o.metamorphic > 100) throw BadInput(fmt::format("--metamorphic: expected 0 to 100, found {}", o.metamorphic));
   if (o.runs < 0) throw BadInput("--runs: expected a number above 0");
   if (o.runs == 0 && o.time.empty()) throw BadInput("say how long: --time 60s or --runs 10000");
   const double seconds = o.time.empty() ? 0 : parse_time(o.time);
@@ -66,8 +71,8 @@ int fuzz_command(const Options& o) {
   Progress progress("fuzz", o.runs);
   const std::function<Fought(std::int64_t)> work = [&](std::int64_t k) {
     DuelCase c = standard_case(o.seed, first + static_cast<std::uint64_t>(k), duelists);
-    fuzz::Duel d = fuzz::duel(c.program, c.target, c.limits, duelists, c.knobs);
-    return Fought{std::move(c), std::move(d)};
+    const bool metamorphic = Random(hash_combine(hash_combine(o.seed, kMetamorphicStream), first + static_cast<std::uint64_t>(k))).chance(o.metamorphic);
+    return fight(std::move(c), duelists, metamorphic);
   };
   const std::function<bool(std::int64_t, Fought)> take = [&](std::int64_t k, Fought r) {
     // A finding is on disk as soon as it is known: an interrupted campaign keeps all that it found.
@@ -76,7 +81,7 @@ int fuzz_command(const Options& o) {
         findings.add(r.c, b);
         if (db) db->add(r.c, b);
       }
-    tally.add(r.c, r.duel);
+    tally.add(r);
     if (db) db->done(first + static_cast<std::uint64_t>(k) + 1, findings.distinct());
     progress.step(1, fmt::format("findings {}", findings.distinct()));
     return interrupted == 0 && (seconds == 0 || elapsed() < seconds);
@@ -110,6 +115,7 @@ void add_fuzz_command(CLI::App& app, Action& chosen) {
   command->add_option("--corpus", o->corpus, "Directory for the reproducers of findings")->capture_default_str();
   command->add_option("--db", o->db, "SQLite file that keeps findings and rates; the same seed goes on where it stopped");
   command->add_option("--with", o->with, "Allocators, comma-separated (default fatpoint,briggs)")->allow_extra_args(false);
+  command->add_option("--metamorphic", o->metamorphic, "Percentage of the programs of which variants are allocated too (regduel duel --help); each takes about ten times as long")->capture_default_str();
   command->add_flag("--json", o->json, "One JSON document at the end");
   command->footer("Ctrl-C ends it early; findings are on disk as soon as they are seen. Example:  regduel fuzz --time 10m");
   command->callback([o, &chosen] { chosen = [o] { return fuzz_command(*o); }; });

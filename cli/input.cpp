@@ -34,12 +34,14 @@ std::vector<Program> load(const std::string& path) {
   if (ir::looks_binary(bytes)) {
     auto f = ir::decode(bytes);
     if (!f) throw BadInput(fmt::format("{}: error: {}", name, f.error()));
-    programs.push_back({name, std::move(*f)});
+    programs.push_back({name, std::move(*f), nullptr});
     return programs;
   }
-  auto module = looks_like_ptx(path, *text) ? ir::parse_ptx(*text, name) : ir::parse(*text, name);
+  const bool is_ptx = looks_like_ptx(path, *text);
+  auto module = is_ptx ? ir::parse_ptx(*text, name) : ir::parse(*text, name);
   if (!module) throw BadInput(ir::to_string(module.error()));
-  for (ir::Function& f : module->functions) programs.push_back({name, std::move(f)});
+  const auto shared = is_ptx ? nullptr : std::make_shared<const std::string>(*text);
+  for (ir::Function& f : module->functions) programs.push_back({name, std::move(f), shared});
   return programs;
 }
 

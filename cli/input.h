@@ -1,6 +1,7 @@
 // Programs from files: RIR text, RIR binary or PTX, told apart by their contents and name; "-" is standard input.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace regduel::cli {
 struct Program {
   std::string file;
   ir::Function function;
+  std::shared_ptr<const std::string> text;  // of the file, where it is RIR text; else null
 };
 
 // All functions of one file, in order. Throws BadInput.

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "ir/text.h"
 
 namespace regduel::cli {
 
@@ -73,33 +72,6 @@ std::string Table::text() const {
   return out;
 }
 
-std::string pretty(const oracles::Finding& f, const ir::Function& after, const std::string& file) {
-  std::string place = fmt::format("{}: @{}", file, after.name);
-  const auto index_of = [&](ir::InstId id) {
-    for (std::size_t k = 0; id.is_valid() && k < after.insts.size(); ++k)
-      if (after.insts[k].id == id) return k;
-    return after.insts.size();
-  };
-  const std::size_t at = index_of(f.inst);
-  if (f.inst.is_valid()) place += fmt::format(": instruction {}", f.inst.value);
-  if (at < after.insts.size() && f.operand >= 0 && f.operand < after.insts[at].num_operands)
-    place += fmt::format(", operand {} ({})", f.operand, ir::print(after, after.operands_of(after.insts[at])[static_cast<std::size_t>(f.operand)]));
-  else if (f.operand >= 0)
-    place += fmt::format(", operand {}", f.operand);
-  std::string out = fmt::format("{}: error: {} [{}/{}]\n", place, f.message, f.judge, f.category);
-  if (at < after.insts.size()) {
-    std::size_t block = 0;
-    while (block + 1 < after.blocks.size() && after.blocks[block + 1].first_inst <= at) ++block;
-    const std::size_t first = std::max<std::size_t>(after.blocks[block].first_inst, at >= 3 ? at - 3 : 0);
-    const std::size_t last = std::min<std::size_t>(after.blocks[block].first_inst + after.blocks[block].num_insts, at + 2);
-    out += fmt::format("      block b{}\n", block);
-    for (std::size_t k = first; k < last; ++k) out += fmt::format("  {} {}\n", k == at ? "-->" : "   ", ir::print(after, after.insts[k]));
-  }
-  if (const std::size_t other = index_of(f.other); other < after.insts.size())
-    out += fmt::format("      see also: {}\n", ir::print(after, after.insts[other]));
-  return out;
-}
-
 nlohmann::ordered_json to_json(const oracles::Finding& f, const ir::Function& after) {
   nlohmann::ordered_json j = {{"judge", f.judge}, {"category", f.category}, {"signature", oracles::signature(f, after)}, {"instruction", nullptr},
                               {"operand", nullptr}, {"other_instruction", nullptr}, {"message", f.message}};
@@ -117,6 +89,17 @@ nlohmann::ordered_json to_json(const oracles::Report& r, const ir::Function& aft
     judges.push_back({{"judge", result.judge}, {"verdict", oracles::name(result.verdict)}, {"reason", result.reason}, {"findings", findings}});
   }
   return judges;
+}
+
+nlohmann::ordered_json to_json(const oracles::MetamorphicResult& r, const ir::Function& after) {
+  oracles::Report report;
+  report.results.push_back(r.result);
+  nlohmann::ordered_json j = to_json(report, after)[0];
+  nlohmann::ordered_json observations = nlohmann::ordered_json::array();
+  for (const oracles::Observation& o : r.observations)
+    observations.push_back({{"variant", o.variant}, {"figure", o.what}, {"before", o.before}, {"after", o.after}});
+  j["observations"] = observations;
+  return j;
 }
 
 }  // namespace regduel::cli

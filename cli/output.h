@@ -1,4 +1,4 @@
-// What the commands show: JSON documents, a progress line on a terminal, aligned tables, findings as a compiler shows errors.
+// What the commands show: JSON documents, a progress line on a terminal, aligned tables (diagnostic.h: findings).
 #pragma once
 
 #include <chrono>
@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ir/program.h"
+#include "oracles/metamorphic.h"
 #include "oracles/report.h"
 
 namespace regduel::cli {
@@ -47,9 +48,8 @@ class Table {
   std::size_t left_;
 };
 
-// A finding with the instructions around it: file, place, what is wrong, the program text with a mark.
-[[nodiscard]] std::string pretty(const oracles::Finding& f, const ir::Function& after, const std::string& file);
 [[nodiscard]] nlohmann::ordered_json to_json(const oracles::Finding& f, const ir::Function& after);
 [[nodiscard]] nlohmann::ordered_json to_json(const oracles::Report& r, const ir::Function& after);
+[[nodiscard]] nlohmann::ordered_json to_json(const oracles::MetamorphicResult& r, const ir::Function& after);
 
 }  // namespace regduel::cli

@@ -19,9 +19,21 @@ Tally::Tally(std::span<const ir::Allocator* const> duelists) {
   for (const ir::Allocator* a : duelists) rows_.push_back({.allocator = std::string(a->name())});
 }
 
-void Tally::add(const DuelCase& c, const fuzz::Duel& d) {
+void Tally::add(const Fought& r) {
+  const fuzz::Duel& d = r.duel;
   ++cases_;
-  sizes_.push_back(static_cast<std::uint32_t>(c.program.insts.size()));
+  sizes_.push_back(static_cast<std::uint32_t>(r.c.program.insts.size()));
+  for (const fuzz::Bout& b : d.bouts)
+    if (std::any_of(b.findings.begin(), b.findings.end(), [](const oracles::Finding& f) { return f.judge == "disagreement"; })) ++disagreements_;
+  for (const fuzz::MetamorphicBout& m : r.metamorphic) {
+    ++metamorphic_;
+    if (m.metamorphic.result.verdict == oracles::Verdict::Inconclusive) ++metamorphic_inconclusive_;
+    for (const oracles::Observation& o : m.metamorphic.observations) {
+      Changes& changes = changes_[{m.allocator, o.variant, o.what}];
+      ++(o.after > o.before ? changes.more : changes.less);
+      changes.sum += o.after - o.before;
+    }
+  }
   bool all_pass = true;
   std::int64_t fewest = INT64_MAX;
   for (const fuzz::Bout& b : d.bouts) {
@@ -65,7 +77,17 @@ std::string Tally::text() const {
                percent(r.impossible, cases_), percent(r.spilling, cases_ - r.impossible), fmt::format("{}", r.registers),
                fmt::format("{}", r.max_live), fmt::format("{}", r.store_bytes), fmt::format("{}", r.load_bytes),
                percent(r.best, r.best + r.worst), fmt::format("{:.2f}", r.seconds)});
-  return out + table.text();
+  out += table.text();
+  if (disagreements_ > 0) out += fmt::format("{} allocations on whose correctness two judges contradict each other\n", disagreements_);
+  if (metamorphic_ == 0) return out;
+  out += fmt::format("metamorphic: {} allocations asked for again with variants of the program, {} of them inconclusive\n", metamorphic_,
+                     metamorphic_inconclusive_);
+  if (changes_.empty()) return out;
+  Table observed({"allocator", "variant", "figure", "more in", "less in", "sum of differences"}, {}, 3);
+  for (const auto& [key, c] : changes_)
+    observed.row({std::get<0>(key), std::get<1>(key), std::get<2>(key), percent(c.more, metamorphic_ / rows_.size()),
+                  percent(c.less, metamorphic_ / rows_.size()), fmt::format("{:+}", c.sum)});
+  return out + observed.text();
 }
 
 nlohmann::ordered_json Tally::json() const {
@@ -75,7 +97,14 @@ nlohmann::ordered_json Tally::json() const {
                     {"impossible", r.impossible}, {"spilling", r.spilling}, {"registers", r.registers}, {"max_live", r.max_live},
                     {"spill_store_bytes", r.store_bytes}, {"spill_load_bytes", r.load_bytes}, {"weighted_spill_bytes", r.weighted_bytes},
                     {"least_spill", r.best}, {"seconds", r.seconds}});
-  return {{"duels", cases_}, {"allocators", list}};
+  nlohmann::ordered_json out = {{"duels", cases_}, {"disagreements", disagreements_}, {"allocators", list}};
+  if (metamorphic_ == 0) return out;
+  nlohmann::ordered_json observations = nlohmann::ordered_json::array();
+  for (const auto& [key, c] : changes_)
+    observations.push_back({{"allocator", std::get<0>(key)}, {"variant", std::get<1>(key)}, {"figure", std::get<2>(key)}, {"more", c.more},
+                            {"less", c.less}, {"sum_of_differences", c.sum}});
+  out["metamorphic"] = {{"allocations", metamorphic_}, {"inconclusive", metamorphic_inconclusive_}, {"observations", observations}};
+  return out;
 }
 
 }  // namespace regduel::cli

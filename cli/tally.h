@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +16,7 @@ namespace regduel::cli {
 class Tally {
  public:
   explicit Tally(std::span<const ir::Allocator* const> duelists);
-  void add(const DuelCase& c, const fuzz::Duel& d);
+  void add(const Fought& r);
   [[nodiscard]] std::string text() const;
   [[nodiscard]] nlohmann::ordered_json json() const;
   [[nodiscard]] std::uint64_t cases() const { return cases_; }
@@ -29,8 +31,16 @@ class Tally {
     std::int64_t store_bytes = 0, load_bytes = 0, weighted_bytes = 0;
     double seconds = 0;
   };
+  // What the metamorphic judge observed of one allocator, one variant, one figure.
+  struct Changes {
+    std::uint64_t more = 0, less = 0;  // cases
+    std::int64_t sum = 0;              // of the differences
+  };
   std::vector<Row> rows_;
   std::uint64_t cases_ = 0;
+  std::uint64_t disagreements_ = 0;  // allocations of which two judges contradict each other
+  std::uint64_t metamorphic_ = 0, metamorphic_inconclusive_ = 0;  // allocations that the metamorphic judge was asked about
+  std::map<std::tuple<std::string, std::string, std::string>, Changes> changes_;  // key: allocator, variant, figure
   std::vector<std::uint32_t> sizes_;  // instructions of each program
 };
 

@@ -42,7 +42,7 @@ void judge_failure(Bout& bout, const ir::AllocFailure& failure, const ir::Functi
 }
 
 void judge_result(Bout& bout, ir::Allocation& allocation, const ir::Function& program, const ir::Target& target,
-                  const ir::Limits& limits) {
+                  const ir::Limits& limits, std::optional<oracles::BeforeFigures>& figures) {
   if (allocation.program.phase != ir::Phase::Allocated) {
     bout.verdict = oracles::Verdict::Fail;
     bout.findings.push_back(harness_finding("ill-formed", "the result is not marked as allocated"));
@@ -54,14 +54,15 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const ir::Function& pr
     return;
   }
   bout.program = std::move(allocation.program);
-  const oracles::Case c{program, *bout.program, target, limits, &allocation.claims};
+  const oracles::Case c{program, *bout.program, target, limits, &allocation.claims, true};
   const oracles::Report report = oracles::judge(c);
   bout.verdict = report.verdict();
   for (const oracles::JudgeResult& r : report.results) {
     bout.findings.insert(bout.findings.end(), r.findings.begin(), r.findings.end());
     if (r.verdict == bout.verdict && bout.reason.empty()) bout.reason = r.reason;
   }
-  bout.measures = oracles::measure(program, *bout.program, target);
+  if (!figures) figures = oracles::figures_before(program);
+  bout.measures = oracles::measure(program, *bout.program, target, *figures);
 }
 
 }  // namespace
@@ -114,6 +115,7 @@ Knobs draw_knobs(std::span<const ir::Allocator* const> duelists, std::uint64_t s
 Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
           std::span<const ir::Allocator* const> duelists, const Knobs& knobs) {
   Duel result;
+  std::optional<oracles::BeforeFigures> figures;  // of the program, for all bouts
   for (const ir::Allocator* allocator : duelists) {
     Bout bout;
     bout.allocator = allocator->name();
@@ -124,7 +126,7 @@ Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limit
     try {
       auto allocation = allocator->allocate(program, target, options);
       bout.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      if (allocation) judge_result(bout, *allocation, program, target, limits);
+      if (allocation) judge_result(bout, *allocation, program, target, limits, figures);
       else judge_failure(bout, allocation.error(), program, target, limits);
     } catch (const InternalError& e) {
       bout.verdict = oracles::Verdict::Fail;

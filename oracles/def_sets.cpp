@@ -48,9 +48,11 @@ void DefSets::grow() {
   table_ = std::move(larger);
 }
 
-SetId DefSets::single(std::uint32_t element) {
+DefSets::Node DefSets::node(SetId id) const {
+  if ((id & kSingle) == 0) return nodes_[id];
+  const std::uint32_t element = id & ~kSingle;
   const std::uint64_t bits = 1ull << (element & 63);
-  return intern({element >> 6, 0, static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)});
+  return {element >> 6, 0, static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
 }
 
 SetId DefSets::join(SetId a, std::uint32_t key_a, SetId b, std::uint32_t key_b) {
@@ -65,7 +67,7 @@ SetId DefSets::unite(SetId a, SetId b) {
   if (a > b) std::swap(a, b);
   Memo& memo = memo_[mix64(static_cast<std::uint64_t>(a) << 32 | b) & (kMemoSize - 1)];
   if (memo.a == a && memo.b == b) return memo.result;
-  const Node x = nodes_[a], y = nodes_[b];
+  const Node x = node(a), y = node(b);
   SetId result = 0;
   if (x.mask == 0 && y.mask == 0) {
     result = x.key == y.key ? intern({x.key, 0, x.left | y.left, x.right | y.right}) : join(a, x.key, b, y.key);
@@ -88,7 +90,7 @@ SetId DefSets::unite(SetId a, SetId b) {
 bool DefSets::contains(SetId set, std::uint32_t element) const {
   const std::uint32_t key = element >> 6;
   while (set != kEmptySet) {
-    const Node& n = nodes_[set];
+    const Node n = node(set);
     if (n.mask == 0) {
       const std::uint64_t bits = static_cast<std::uint64_t>(n.right) << 32 | n.left;
       return n.key == key && (bits >> (element & 63) & 1) != 0;
@@ -104,7 +106,7 @@ std::vector<std::uint32_t> DefSets::elements(SetId set) const {
   std::vector<SetId> stack;
   if (set != kEmptySet) stack.push_back(set);
   while (!stack.empty()) {
-    const Node& n = nodes_[stack.back()];
+    const Node n = node(stack.back());
     stack.pop_back();
     if (n.mask != 0) {
       stack.push_back(n.right);

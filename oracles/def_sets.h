@@ -2,7 +2,8 @@
 //
 // A set is a big-endian Patricia trie over 64-bit words of elements (Okasaki and Gill, "Fast Mergeable Integer Maps", 1998),
 // whose nodes are interned. A union shares what it can, so that n sets of which each adds one element to the one before take
-// O(n log n) space, not O(n^2). Tested by def_sets_test.cpp.
+// O(n log n) space, not O(n^2). A set of one element is not interned: its number is the element itself, marked.
+// Tested by def_sets_test.cpp.
 #pragma once
 
 #include <array>
@@ -18,14 +19,36 @@ class DefSets {
  public:
   DefSets();
 
-  [[nodiscard]] SetId single(std::uint32_t element);
+  // Requires: element < 2^31 - 1.
+  [[nodiscard]] static constexpr SetId single(std::uint32_t element) { return kSingle | element; }
   // Cost: O(1) where one set is empty or both are equal; else at most the nodes that they do not share.
   [[nodiscard]] SetId unite(SetId a, SetId b);
   [[nodiscard]] bool contains(SetId set, std::uint32_t element) const;
   // In ascending order. Cost: O(elements).
   [[nodiscard]] std::vector<std::uint32_t> elements(SetId set) const;
+  // True where `is_meant` holds for an element. `memo` keeps the answers of the parts that sets share: one for each question, empty at first.
+  // Cost: O(nodes not yet in the memo).
+  template <class Predicate>
+  [[nodiscard]] bool any_of(SetId set, std::vector<signed char>& memo, const Predicate& is_meant) const {
+    if (set == kEmptySet) return false;
+    if ((set & kSingle) != 0) return is_meant(set & ~kSingle);
+    if (memo.size() < nodes_.size()) memo.resize(nodes_.size(), 0);
+    if (memo[set] != 0) return memo[set] > 0;
+    const Node& n = nodes_[set];
+    bool found = false;
+    if (n.mask != 0) {
+      found = any_of(n.left, memo, is_meant) || any_of(n.right, memo, is_meant);
+    } else {
+      for (std::uint32_t bit = 0; bit < 64 && !found; ++bit)
+        found = ((bit < 32 ? n.left >> bit : n.right >> (bit - 32)) & 1) != 0 && is_meant(n.key * 64 + bit);
+    }
+    memo[set] = found ? 1 : -1;
+    return found;
+  }
 
  private:
+  static constexpr SetId kSingle = 1u << 31;
+
   // A leaf (mask 0): the elements 64 * key + i for each bit i of right:left. A branch: all words with the prefix `key`, those
   // without the bit `mask` in `left`.
   struct Node {
@@ -35,6 +58,7 @@ class DefSets {
   struct Memo {
     SetId a = 0, b = 0, result = 0;
   };
+  [[nodiscard]] Node node(SetId id) const;
   [[nodiscard]] SetId intern(const Node& n);
   [[nodiscard]] SetId join(SetId a, std::uint32_t key_a, SetId b, std::uint32_t key_b);
   void grow();

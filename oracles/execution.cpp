@@ -1,10 +1,12 @@
 // The execution judge: runs the program before and the program after in lockstep and compares what each original
 // instruction reads.
 //
-// Values are 64-bit hashes, one a byte; 0 = undefined. An operation is an uninterpreted function: byte j of its def d is
-// hash(run, opcode, mnemonic, operand values, d, j), and with it the memory state, the hash of all writes, barriers and calls
-// so far, where it reads memory. Pack and unpack move bytes, as copies do. A predicate's truth is bit 0 of its value, negation
-// flips it; runs 0 and 1 make all computed predicates true, and false.
+// Values are 64-bit hashes, one a byte; 0 = undefined. An operation is an uninterpreted function: byte j of its def d is a
+// hash of (run, opcode, mnemonic, operand values, d, j), and of the memory state, the hash of all writes, barriers and calls
+// so far, where it reads memory. The bytes of an operand are summed with a weight each (multilinear hashing), operands and
+// memory are joined by multiplication, and one bijective mix makes the result; the bytes of one def are equal steps apart.
+// Pack and unpack move bytes, as copies do. A predicate's truth is bit 0 of its value, negation flips it; runs 0 and 1 make all
+// computed predicates true, and false.
 //
 // Both sides are executed instruction by instruction, in the order of the program after:
 //   an original instruction   each byte that it reads must hold after what it holds before; a byte that is undefined before is a
@@ -22,16 +24,24 @@
 // them (execution_plan.cpp). In a device function the callee-saved registers hold entry values that every ret compares.
 //
 // Paths: the branch decision is made outside both programs, by (run, original block, number of its visit in the run), in even
-// runs so that the edge taken least often comes first, in odd runs by a hash. Further runs aim at the blocks that were in no run yet,
-// as long as there are some and there is fuel. A run that ends for want of fuel is no fault of the allocation: an endless loop
-// that was gone through without a difference is as good a witness as a path to the exit. So a pass means that every reachable
-// block was executed, and the verdict is inconclusive where there was not enough fuel for that.
+// runs so that the edge taken least often comes first, in odd runs by a hash. A run ends at an exit, for want of fuel, or where
+// nothing new comes any more: no three edges in a row that were in no run yet, for `stale_base` instructions and more. Further runs
+// aim at the blocks that were in no run yet, as long as there are some and there is fuel. A run that does not come to an exit is no
+// fault of the allocation: an endless loop that was gone through without a difference is as good a witness as a path to the
+// exit. So a pass means that every reachable block was executed, and the verdict is inconclusive where there was not enough fuel
+// for that. Where there is no guard, values decide nothing: two runs along one path are one, and runs end with new paths.
+//
+// Where the values came from is needed for reports alone, and nearly all allocations are right. So a first pass compares values only;
+// where it meets a difference, all is run once more with the origin of every byte kept, and that pass reports.
 // Tested by execution_test.cpp.
 
 #include "oracles/execution.h"
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <optional>
+#include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -47,41 +57,80 @@ namespace {
 
 using ir::BlockId;
 using ir::InstId;
-using ir::Op;
-using ir::Role;
 
 constexpr std::string_view kName = "execution";
 
-struct Cell {
-  std::uint64_t value = 0;  // 0 = undefined
-  InstId origin;            // the instruction that computed it
-  InstId writer;            // the one that put it here, or destroyed what was here
-};
-using Bits = std::array<std::uint64_t, 8>;
+using Value = std::uint64_t;  // of one byte; 0 = undefined
+using Bits = std::array<Value, 8>;
 
+struct Origin {
+  InstId computed_by;
+  InstId put_by;  // the one that put it here, or destroyed what was here
+};
+
+constexpr std::uint64_t kJoin = 0xD1342543DE82EF95ull, kPerDef = 0x9E3779B97F4A7C15ull, kPerByte = 0xDA942042E4DD58B5ull;
+constexpr std::array<std::uint64_t, 32> kWeights = [] {
+  std::array<std::uint64_t, 32> w = {};
+  for (std::size_t k = 0; k < w.size(); ++k) w[k] = mix64(0xC0FFEE + k) | 1;
+  return w;
+}();
+
+// The bytes of one operand: their hash, whether one of them is undefined, whether the two sides differ at all.
+struct Reading {
+  std::uint64_t sum = 0, difference = 0;
+  bool is_undefined = false;
+};
+template <class Size>  // a constant for the usual widths
+[[gnu::always_inline]] inline Reading read_cells(const Value* before, const Value* after, Size size) {
+  Reading r;
+  std::uint64_t undefined = 0;
+  for (std::uint32_t k = 0; k < size; ++k) {
+    r.sum += before[k] * kWeights[k % kWeights.size()];
+    r.difference |= before[k] ^ after[k];
+    undefined |= before[k] == 0 ? 1 : 0;
+  }
+  r.is_undefined = undefined != 0;
+  return r;
+}
+template <std::uint32_t kSize>
+using Width = std::integral_constant<std::uint32_t, kSize>;
+
+// kTracks: with origins and findings; else it stops at the first difference.
+template <bool kTracks>
 class Machine {
  public:
-  Machine(const Case& c, const ExecutionOptions& options) : case_(c), options_(options), out_(kName), cfg_(c.before) {}
-
-  JudgeResult run() {
-    auto plan = make_plan(case_);
-    if (!plan) return without_verdict(kName, Verdict::Skipped, plan.error());
-    plan_ = std::move(*plan);
+  Machine(const Case& c, const ExecutionOptions& options, const Plan& plan, const ir::Cfg& cfg)
+      : case_(c), options_(options), plan_(plan), cfg_(cfg), out_(kName) {
     taken_.assign(plan_.edges.size(), 0);
     entered_.assign(case_.before.blocks.size(), false);
-    const std::int64_t fuel =
-        options_.fuel_base + options_.fuel_per_instruction * static_cast<std::int64_t>(case_.after.insts.size());
-    for (run_ = 0; run_ < options_.runs; ++run_) one_run(fuel);
+    scratch_.resize(plan_.largest_operands);
+    if constexpr (kTracks) scratch_origins_.resize(plan_.largest_operands);
+    std::size_t bits = 1024;
+    while (bits < 32 * plan_.edges.size()) bits *= 2;
+    known_.assign(bits / 64, 0);
+  }
+
+  // None where there is a difference and nothing is tracked.
+  std::optional<JudgeResult> run() {
+    const auto size = static_cast<std::int64_t>(case_.after.insts.size());
+    const std::int64_t fuel = options_.fuel_base + options_.fuel_per_instruction * size;
+    stale_limit_ = options_.stale_base + options_.stale_per_instruction * size;
+    for (run_ = 0; run_ < options_.runs && !differs_; ++run_) {
+      one_run(fuel);
+      if (!plan_.has_guards && !is_novel_) break;
+    }
     const std::size_t reachable = cfg_.reverse_postorder().size();
     aimed_ = true;
+    run_ = std::max(run_, options_.runs);
     std::int64_t budget = fuel * options_.runs;
-    for (bool gains = true; gains && num_entered_ < reachable && budget > 0; ++run_) {
+    for (bool gains = true; gains && num_entered_ < reachable && budget > 0 && !differs_; ++run_) {
       const std::size_t entered = num_entered_;
       const std::int64_t allowed = std::min(fuel, budget);
       one_run(allowed);
       budget -= allowed - fuel_;
       gains = num_entered_ > entered;
     }
+    if (differs_) return std::nullopt;
     if (!out_.empty() || num_entered_ == reachable) return out_.finish();
     return without_verdict(kName, Verdict::Inconclusive,
                            fmt::format("fuel: {} of {} reachable blocks were never executed", reachable - num_entered_, reachable));
@@ -90,14 +139,12 @@ class Machine {
  private:
   // --- values -----------------------------------------------------------------------------------------------------
   // Never 0; bit 0 is the truth of a predicate, bit 1 is always set.
-  [[nodiscard]] std::uint64_t value_of(std::uint64_t hash) const {
-    const std::uint64_t v = mix64(hash) | 2;
-    return run_ == 0 ? v | 1 : run_ == 1 ? v & ~1ull : v;
-  }
-  static std::uint64_t negated(std::uint64_t v, bool negate) { return v != 0 && negate ? v ^ 1 : v; }
-  static bool is_true(std::uint64_t v) { return (v & 1) != 0; }
+  [[nodiscard]] Value shaped(std::uint64_t v) const { return ((v | 2) & keeps_) | sets_; }
+  [[nodiscard]] Value value_of(std::uint64_t hash) const { return shaped(mix64(hash)); }
+  static Value negated(Value v, bool negate) { return v != 0 && negate ? v ^ 1 : v; }
+  static bool is_true(Value v) { return (v & 1) != 0; }
 
-  [[nodiscard]] Bits bits_of(std::uint64_t v) const {
+  [[nodiscard]] Bits bits_of(Value v) const {
     Bits bits = {};
     if (v == 0) return bits;
     if (const auto it = packs_.find(v); it != packs_.end()) return it->second;
@@ -105,11 +152,11 @@ class Machine {
     return bits;
   }
   // The byte whose bits are `bits`: `base` itself if those are its own.
-  [[nodiscard]] std::uint64_t byte_of(const Bits& bits, std::uint64_t base) {
+  [[nodiscard]] Value byte_of(const Bits& bits, Value base) {
     if (base != 0 && bits_of(base) == bits) return base;
     std::uint64_t hash = 0xB17E;
-    for (const std::uint64_t b : bits) hash = hash_combine(hash, b);
-    const std::uint64_t v = value_of(hash);
+    for (const Value b : bits) hash = hash_combine(hash, b);
+    const Value v = value_of(hash);
     packs_.emplace(v, bits);
     return v;
   }
@@ -117,19 +164,25 @@ class Machine {
   // --- one run ----------------------------------------------------------------------------------------------------
   void one_run(std::int64_t fuel) {
     salt_ = mix64(hash_combine(options_.seed, static_cast<std::uint64_t>(run_)));
+    keeps_ = run_ == 1 ? ~1ull : ~0ull;
+    sets_ = run_ == 0 ? 1 : 0;
     memory_ = salt_;
     fuel_ = fuel;
     packs_.clear();
-    cells_.assign(plan_.num_cells, {});
+    values_.assign(plan_.num_cells, 0);
+    if constexpr (kTracks) origins_.assign(plan_.num_cells, {});
     visits_.assign(case_.before.blocks.size(), 0);
     for (const Place& p : plan_.callee_saved)
-      for (std::uint32_t k = 0; k < p.size; ++k) cells_[p.begin + k].value = entry_value(p.begin + k);
+      for (std::uint32_t k = 0; k < p.size; ++k) values_[p.begin + k] = entry_value(p.begin + k);
     for (const auto& [before, after] : plan_.architectural)
       for (std::uint32_t k = 0; k < std::min(before.size, after.size); ++k)
-        cells_[before.begin + k].value = cells_[after.begin + k].value = entry_value(after.begin + k);
+        values_[before.begin + k] = values_[after.begin + k] = entry_value(after.begin + k);
 
     distance_.clear();
     is_stale_ = true;
+    is_novel_ = false;
+    std::int64_t stale_at = fuel_ - stale_limit_;  // the fuel at which the run ends where nothing new comes until then
+    std::uint64_t last = 0, last_but_one = 0;
     BlockId at(0);
     while (fuel_ > 0) {
       if (!entered_[at.index()]) {
@@ -139,22 +192,41 @@ class Machine {
       }
       run_steps(plan_.blocks[at.index()]);
       const auto edges = plan_.edges_of[at.index()];
-      if (edges.begin == edges.end) return;
+      if (edges.begin == edges.end || differs_) return;
       const std::uint32_t chosen = aimed_ ? aim(edges) : choose(at, edges);
       if (chosen == edges.end) return;
       const Edge& e = plan_.edges[chosen];
       ++taken_[chosen];
-      run_move(plan_.steps[e.before_move]);
+      if (e.before_move != kNoStep) run_move(plan_.steps[e.before_move]);
       for (std::uint32_t k = 0; k < e.num_path; ++k) run_steps(plan_.blocks[plan_.path[e.first_path + k].index()]);
       if (!e.is_followed) {
         const ir::Inst& branch = case_.after.terminator(at);
-        if (first_time(branch.id, -1))
+        if (differs() && first_time(branch.id, -1))
           out_.add("execution-wrong-path", branch.id, -1, fmt::format("the way to b{} leads elsewhere", e.to.value));
         return;
       }
-      run_move(plan_.steps[e.after_move]);
+      if (e.after_move != kNoStep) run_move(plan_.steps[e.after_move]);
       at = e.to;
+      if (differs_) return;
+      if (edges.end - edges.begin > 1) {
+        if (is_new(hash_combine(last_but_one << 32 | last, chosen))) {
+          is_novel_ = true;
+          stale_at = fuel_ - stale_limit_;
+        }
+        last_but_one = last;
+        last = chosen + 1;
+      }
+      if (fuel_ <= stale_at && !aimed_) return;
     }
+  }
+
+  // True the first time, and now and then, wrongly, not: one bit a key.
+  [[nodiscard]] bool is_new(std::uint64_t key) {
+    std::uint64_t& word = known_[key / 64 % known_.size()];
+    const std::uint64_t bit = 1ull << key % 64;
+    if ((word & bit) != 0) return false;
+    word |= bit;
+    return true;
   }
 
   [[nodiscard]] std::uint64_t entry_value(std::uint32_t cell) const { return value_of(hash_combine(salt_, 0xE17 + (std::uint64_t{cell} << 16))); }
@@ -209,12 +281,13 @@ class Machine {
   }
 
   void run_steps(Plan::Range range) {
-    for (std::uint32_t k = range.begin; k < range.end; ++k) {
+    fuel_ -= range.end - range.begin;
+    for (std::uint32_t k = range.begin; k < range.end && !differs_; ++k) {
       const Step& s = plan_.steps[k];
-      --fuel_;
       switch (s.kind) {
         case StepKind::Both: run_both(s); break;
-        case StepKind::Compute: compute(s, false); break;
+        case StepKind::Compute: compute<false>(s); break;
+        case StepKind::MoveOne: run_move_one(s); break;
         case StepKind::Move: run_move(s); break;
         case StepKind::P2R:
         case StepKind::BitSpill: run_to_pack(s); break;
@@ -224,89 +297,133 @@ class Machine {
     }
   }
 
-  [[nodiscard]] std::span<const StepOperand> operands_of(const Step& s) const {
-    return {plan_.operands.data() + s.first_operand, s.num_operands};
+  [[nodiscard]] std::span<const StepOperand> uses_of(const Step& s) const { return {plan_.operands.data() + s.first_operand, s.num_uses}; }
+  [[nodiscard]] std::span<const StepOperand> clobbers_of(const Step& s) const {
+    return {plan_.operands.data() + s.first_operand + s.num_uses, s.num_clobbers};
+  }
+  [[nodiscard]] std::span<const StepOperand> defs_of(const Step& s) const {
+    return {plan_.operands.data() + s.first_operand + s.num_uses + s.num_clobbers, s.num_defs};
+  }
+
+  void wrote(std::uint32_t begin, std::uint32_t size, InstId by) {
+    if constexpr (kTracks) std::fill_n(origins_.begin() + begin, size, Origin{by, by});
+  }
+  void destroy(std::uint32_t begin, std::uint32_t size, InstId by) {
+    std::fill_n(values_.begin() + begin, size, 0);
+    wrote(begin, size, by);
   }
 
   // --- original instructions --------------------------------------------------------------------------------------
   void run_both(const Step& s) {
-    const auto ops = operands_of(s);
-    for (const StepOperand& op : ops) {
-      if (op.role != Role::Guard) continue;
-      const Cell& before = cells_[op.before.begin];
-      if (before.value == 0) return run_perhaps(s);
-      compare(s, op);
-      if (!is_true(negated(before.value, op.is_negated_before))) return;
+    if (s.has_guard) {
+      const Value before = values_[s.guard_before];
+      if (before == 0) return run_perhaps(s);
+      if (negated(before, s.is_guard_negated_before) != negated(values_[s.guard_after], s.is_guard_negated_after)) {
+        StepOperand guard;
+        guard.before = s.guard_before;
+        guard.after = s.guard_after;
+        guard.before_size = guard.after_size = 1;
+        guard.number = s.guard_number;
+        guard.is_negated_before = s.is_guard_negated_before;
+        guard.is_negated_after = s.is_guard_negated_after;
+        compare(s, guard);
+      }
+      if (!is_true(negated(before, s.is_guard_negated_before))) return;
     }
-    for (const StepOperand& op : ops)
-      if (op.is_early && op.role == Role::Def) destroy(op.after, s.inst);
-    for (const StepOperand& op : ops)
-      if (op.is_register && (op.role == Role::Use || op.role == Role::DefUse)) compare(s, op);
-    compute(s, true);
-    if (s.op == Op::Ret) compare_callee_saved(s);
+    if (s.has_early)
+      for (const StepOperand& op : defs_of(s))
+        if (op.is_early) destroy(op.after, op.after_size, s.inst);
+    compute<true>(s);
+    if (s.is_ret) compare_callee_saved(s);
   }
 
   // Whether it happens is undefined, and so is all that it writes.
   void run_perhaps(const Step& s) {
-    for (const StepOperand& op : operands_of(s)) {
-      if (op.role == Role::Clobber || op.role == Role::Def || op.role == Role::DefUse) {
-        destroy(op.before, s.inst);
-        destroy(op.after, s.inst);
+    for (const auto& ops : {clobbers_of(s), defs_of(s)})
+      for (const StepOperand& op : ops) {
+        destroy(op.before, op.before_size, s.inst);
+        destroy(op.after, op.after_size, s.inst);
       }
+    if (s.writes_memory) memory_ = mix64(hash_combine(memory_, s.hash));
+  }
+
+  // Computes from the `before` places and writes to them; kBoth: compares what the `after` places hold, clobbers, and writes there too.
+  template <bool kBoth>
+  void compute(const Step& s) {
+    std::uint64_t hash = salt_ ^ s.hash;
+    bool is_undefined = false;
+    const Value* const values = values_.data();
+    for (const StepOperand& op : uses_of(s)) {
+      const Value* const before = values + op.before;
+      const Value* const after = kBoth ? values + op.after : before;
+      Reading r;
+      if (op.is_negated_before || op.is_negated_after) {
+        for (std::uint32_t k = 0; k < op.before_size; ++k) {
+          const Value v = negated(before[k], op.is_negated_before);
+          r.sum += v * kWeights[k % kWeights.size()];
+          r.is_undefined = r.is_undefined || v == 0;
+          if (kBoth && v != negated(after[k], op.is_negated_after)) r.difference = 1;
+        }
+      } else {
+        switch (op.before_size) {
+          case 1: r = read_cells(before, after, Width<1>()); break;
+          case 4: r = read_cells(before, after, Width<4>()); break;
+          case 8: r = read_cells(before, after, Width<8>()); break;
+          default: r = read_cells(before, after, op.before_size);
+        }
+      }
+      if (kBoth && r.difference != 0) compare(s, op);
+      is_undefined = is_undefined || r.is_undefined;
+      hash = hash * kJoin + r.sum;
     }
-    if (writes_memory(s)) memory_ = mix64(hash_combine(memory_, s.op_hash));
-  }
-
-  void destroy(const Place& p, InstId by) {
-    for (std::uint32_t k = 0; k < p.size; ++k) cells_[p.begin + k] = {0, by, by};
-  }
-
-  static bool writes_memory(const Step& s) {
-    return (s.flags & (ir::kMemWrite | ir::kBarrier)) != 0 || s.op == Op::Call || s.op == Op::Bar;
-  }
-  static bool reads_memory(const Step& s) {
-    return ((s.flags & ir::kMemRead) != 0 && (s.flags & ir::kReadOnly) == 0) || s.op == Op::Call;
-  }
-
-  // Computes from the `before` places and writes to them; with `both`, clobbers and writes the `after` places too.
-  void compute(const Step& s, bool both) {
-    const auto ops = operands_of(s);
-    std::uint64_t hash = hash_combine(salt_, s.op_hash);
-    bool is_defined = true;
-    const bool moves_bytes = s.op == Op::Pack || s.op == Op::Unpack;
-    moved_.clear();
-    for (const StepOperand& op : ops) {
-      if (op.role == Role::Def || op.role == Role::Clobber || op.role == Role::Guard) continue;
-      if (!op.is_register) {
-        hash = hash_combine(hash, op.constant);
+    if (s.reads_memory) hash = hash * kJoin + memory_;
+    if (s.writes_memory) memory_ = mix64(memory_ * kJoin + hash);
+    if (s.moves_bytes) return move_bytes<kBoth>(s);
+    if (kBoth)
+      for (const StepOperand& op : clobbers_of(s)) destroy(op.after, op.after_size, s.inst);
+    for (const StepOperand& op : defs_of(s)) {
+      hash += kPerDef;
+      const std::uint64_t first = mix64(hash);
+      if (is_undefined) {
+        destroy(op.before, op.before_size, s.inst);
+        if (kBoth) destroy(op.after, op.after_size, s.inst);
         continue;
       }
-      for (std::uint32_t k = 0; k < op.before.size; ++k) {
-        const std::uint64_t v = negated(cells_[op.before.begin + k].value, op.is_negated_before);
-        is_defined = is_defined && v != 0;
-        hash = hash_combine(hash, v);
-        if (moves_bytes) moved_.push_back(v);
+      Value* const before = values_.data() + op.before;
+      Value* const after = values_.data() + op.after;
+      const auto fill = [&](auto size) {
+        for (std::uint32_t k = 0; k < size; ++k) {
+          const Value v = shaped(first + k * kPerByte);
+          before[k] = v;
+          if (kBoth) after[k] = v;
+        }
+      };
+      if (op.before_size == 4) fill(Width<4>());
+      else fill(static_cast<std::uint32_t>(op.before_size));
+      wrote(op.before, op.before_size, s.inst);
+      if (kBoth) {
+        for (std::uint32_t k = op.before_size; k < op.after_size; ++k) after[k] = 0;
+        wrote(op.after, op.after_size, s.inst);
       }
-      hash = hash_combine(hash, op.before.size);
     }
-    if (reads_memory(s)) hash = hash_combine(hash, memory_);
-    if (writes_memory(s)) memory_ = mix64(hash_combine(memory_, hash));
-    if (both)
-      for (const StepOperand& op : ops)
-        if (op.role == Role::Clobber) destroy(op.after, s.inst);
-    std::uint64_t def = 0;
-    std::size_t next = 0;
-    for (const StepOperand& op : ops) {
-      if (op.role != Role::Def && op.role != Role::DefUse) continue;
-      ++def;
-      if (both) destroy(op.after, s.inst);
-      for (std::uint32_t k = 0; k < op.before.size; ++k) {
-        Cell cell{0, s.inst, s.inst};
-        if (moves_bytes) cell.value = next < moved_.size() ? moved_[next++] : 0;
-        else if (is_defined) cell.value = value_of(hash_combine(hash, def << 32 | k));
-        cells_[op.before.begin + k] = cell;
-        if (both) cells_[op.after.begin + k] = cell;
+  }
+
+  // Pack and unpack: the bytes of the uses are those of the defs.
+  template <bool kBoth>
+  void move_bytes(const Step& s) {
+    std::size_t read = 0, next = 0;
+    for (const StepOperand& op : uses_of(s))
+      for (std::uint32_t k = 0; k < op.before_size; ++k) scratch_[read++] = negated(values_[op.before + k], op.is_negated_before);
+    if (kBoth)
+      for (const StepOperand& op : clobbers_of(s)) destroy(op.after, op.after_size, s.inst);
+    for (const StepOperand& op : defs_of(s)) {
+      if (kBoth) destroy(op.after, op.after_size, s.inst);
+      for (std::uint32_t k = 0; k < op.before_size; ++k) {
+        const Value v = next < read ? scratch_[next++] : 0;
+        values_[op.before + k] = v;
+        if (kBoth) values_[op.after + k] = v;
       }
+      wrote(op.before, op.before_size, s.inst);
     }
   }
 
@@ -315,71 +432,98 @@ class Machine {
   enum class Happens { Yes, No, Perhaps };
   [[nodiscard]] Happens guard_of(const Step& s) const {
     if (!s.has_guard) return Happens::Yes;
-    const std::uint64_t v = cells_[s.guard.begin].value;
+    const Value v = values_[s.guard_before];
     if (v == 0) return Happens::Perhaps;
-    return is_true(negated(v, s.is_guard_negated)) ? Happens::Yes : Happens::No;
+    return is_true(negated(v, s.is_guard_negated_before)) ? Happens::Yes : Happens::No;
   }
-  void write(std::uint32_t at, Cell cell, Happens happens, InstId by) {
-    if (happens == Happens::Perhaps && cells_[at].value != cell.value) cell = {0, by, by};
-    cell.writer = by;
-    cells_[at] = cell;
+  void write(std::uint32_t at, Value value, InstId computed_by, Happens happens, InstId by) {
+    const bool is_lost = happens == Happens::Perhaps && values_[at] != value;
+    values_[at] = is_lost ? 0 : value;
+    if constexpr (kTracks) origins_[at] = {is_lost ? by : computed_by, by};
+  }
+  [[nodiscard]] InstId origin_at(std::uint32_t at) const {
+    if constexpr (kTracks) return origins_[at].computed_by;
+    return {};
+  }
+
+  void run_move_one(const Step& s) {
+    const StepOperand& op = plan_.operands[s.first_operand];
+    Value* const to = values_.data() + op.before;
+    const Value* const from = values_.data() + op.after;
+    if (op.before_size == 4) std::memmove(to, from, 4 * sizeof(Value));
+    else std::memmove(to, from, op.before_size * sizeof(Value));
+    if constexpr (kTracks) {
+      std::memmove(origins_.data() + op.before, origins_.data() + op.after, op.before_size * sizeof(Origin));
+      for (std::uint32_t k = 0; k < op.before_size; ++k) origins_[op.before + k].put_by = s.inst;
+    }
   }
 
   void run_move(const Step& s) {
     const Happens happens = guard_of(s);
     if (happens == Happens::No) return;
-    const auto ops = operands_of(s);
-    fetched_.clear();
-    for (const StepOperand& op : ops)
-      for (std::uint32_t k = 0; k < op.before.size; ++k)
-        fetched_.push_back(k < op.after.size ? cells_[op.after.begin + k] : Cell{0, s.inst, s.inst});
-    std::size_t next = 0;
-    for (const StepOperand& op : ops)
-      for (std::uint32_t k = 0; k < op.before.size; ++k) write(op.before.begin + k, fetched_[next++], happens, s.inst);
+    std::size_t read = 0, next = 0;
+    for (const StepOperand& op : defs_of(s))
+      for (std::uint32_t k = 0; k < op.before_size; ++k, ++read) {
+        const bool is_there = k < op.after_size;
+        scratch_[read] = is_there ? values_[op.after + k] : 0;
+        if constexpr (kTracks) scratch_origins_[read] = is_there ? origins_[op.after + k].computed_by : s.inst;
+      }
+    for (const StepOperand& op : defs_of(s))
+      for (std::uint32_t k = 0; k < op.before_size; ++k, ++next) {
+        InstId computed_by;
+        if constexpr (kTracks) computed_by = scratch_origins_[next];
+        write(op.before + k, scratch_[next], computed_by, happens, s.inst);
+      }
   }
 
   void run_to_pack(const Step& s) {
     const Happens happens = guard_of(s);
-    const auto ops = operands_of(s);
+    const auto ops = defs_of(s);
     if (happens == Happens::No || ops.empty()) return;
-    const Place pack = ops[0].before;
     for (const StepOperand& op : ops.subspan(1)) {
-      const std::uint32_t at = pack.begin + op.bit / 8u;
-      Bits bits = bits_of(cells_[at].value);
-      bits[op.bit % 8u] = negated(cells_[op.before.begin].value, op.is_negated_before);
-      write(at, {byte_of(bits, cells_[at].value), s.inst, s.inst}, happens, s.inst);
+      const std::uint32_t at = ops[0].before + op.bit / 8u;
+      Bits bits = bits_of(values_[at]);
+      bits[op.bit % 8u] = negated(values_[op.before], op.is_negated_before);
+      write(at, byte_of(bits, values_[at]), s.inst, happens, s.inst);
     }
   }
 
   void run_from_pack(const Step& s) {
     const Happens happens = guard_of(s);
-    const auto ops = operands_of(s);
+    const auto ops = defs_of(s);
     if (happens == Happens::No || ops.empty()) return;
-    const Place pack = ops[0].before;
     for (const StepOperand& op : ops.subspan(1)) {
-      const Cell& from = cells_[pack.begin + op.bit / 8u];
-      write(op.before.begin, {bits_of(from.value)[op.bit % 8u], from.origin, s.inst}, happens, s.inst);
+      const std::uint32_t from = ops[0].before + op.bit / 8u;
+      write(op.before, bits_of(values_[from])[op.bit % 8u], origin_at(from), happens, s.inst);
     }
   }
 
   // --- comparing --------------------------------------------------------------------------------------------------
+  // There is a difference. True where it is to be reported.
+  [[nodiscard]] bool differs() {
+    if constexpr (!kTracks) differs_ = true;
+    return kTracks;
+  }
   [[nodiscard]] bool first_time(InstId inst, int operand) {
     return reported_.insert(static_cast<std::uint64_t>(inst.value) << 20 | static_cast<std::uint64_t>(operand + 1)).second;
   }
 
   void compare(const Step& s, const StepOperand& op) {
-    for (std::uint32_t k = 0; k < op.before.size; ++k) {
-      const Cell &want = cells_[op.before.begin + k], &have = cells_[op.after.begin + k];
-      if (want.value == 0 || negated(want.value, op.is_negated_before) == negated(have.value, op.is_negated_after)) continue;
-      if (!first_time(s.inst, op.number)) return;
-      const bool lost = have.value == 0;
+    for (std::uint32_t k = 0; k < op.before_size; ++k) {
+      const Value want = values_[op.before + k], have = values_[op.after + k];
+      if (want == 0 || negated(want, op.is_negated_before) == negated(have, op.is_negated_after)) continue;
+      if (!differs() || !first_time(s.inst, op.number)) return;
+      const bool lost = have == 0;
       const std::string_view category = lost ? "execution-undefined" : "execution-wrong-value";
       if (!out_.wants(category)) return;
+      const InstId wanted = origins_[op.before + k].computed_by;
+      const Origin found_one = origins_[op.after + k];
       std::string found;
-      if (lost) found = have.writer.is_valid() ? fmt::format("nothing defined, {} destroyed it", place_of(have.writer)) : "what nobody wrote";
-      else found = fmt::format("that of {}{}", place_of(have.origin), have.writer == have.origin ? "" : ", put there by " + place_of(have.writer));
-      if (!lost && have.origin == want.origin) found += " (an older one, or another part of it)";
-      out_.add(category, s.inst, op.number, fmt::format("expected the value of {}, found {}", place_of(want.origin), found), have.writer);
+      if (lost) found = found_one.put_by.is_valid() ? fmt::format("nothing defined, {} destroyed it", place_of(found_one.put_by)) : "what nobody wrote";
+      else found = fmt::format("that of {}{}", place_of(found_one.computed_by),
+                               found_one.put_by == found_one.computed_by ? "" : ", put there by " + place_of(found_one.put_by));
+      if (!lost && found_one.computed_by == wanted) found += " (an older one, or another part of it)";
+      out_.add(category, s.inst, op.number, fmt::format("expected the value of {}, found {}", place_of(wanted), found), found_one.put_by);
       return;
     }
   }
@@ -387,12 +531,13 @@ class Machine {
   void compare_callee_saved(const Step& s) {
     for (const Place& p : plan_.callee_saved)
       for (std::uint32_t k = 0; k < p.size; ++k) {
-        const Cell& have = cells_[p.begin + k];
-        if (have.value == entry_value(p.begin + k) || !first_time(s.inst, static_cast<int>(0x10000 + (p.begin + k) / 4 % 0x8000))) continue;
+        if (values_[p.begin + k] == entry_value(p.begin + k)) continue;
+        if (!differs()) return;
+        if (!first_time(s.inst, static_cast<int>(0x10000 + (p.begin + k) / 4 % 0x8000))) continue;
+        const InstId put_by = origins_[p.begin + k].put_by;
         if (out_.wants("execution-callee-saved"))
           out_.add("execution-callee-saved", s.inst, -1,
-                   fmt::format("a callee-saved register does not hold what it held at entry; last written by {}", place_of(have.writer)),
-                   have.writer);
+                   fmt::format("a callee-saved register does not hold what it held at entry; last written by {}", place_of(put_by)), put_by);
         k |= 3;
       }
   }
@@ -400,24 +545,28 @@ class Machine {
   [[nodiscard]] static std::string place_of(InstId i) { return i.is_valid() ? fmt::format("#{}", i.value) : std::string("the entry"); }
 
   const Case& case_;
-  ExecutionOptions options_;
+  const ExecutionOptions& options_;
+  const Plan& plan_;
+  const ir::Cfg& cfg_;
   Collector out_;
-  ir::Cfg cfg_;
-  Plan plan_;
   int run_ = 0;
   bool aimed_ = false;
-  std::uint64_t salt_ = 0, memory_ = 0;
-  std::int64_t fuel_ = 0;
-  std::vector<Cell> cells_;
-  std::vector<Cell> fetched_;
-  std::vector<std::uint64_t> moved_;
-  std::vector<std::uint32_t> taken_;   // of each edge, over all runs
-  std::vector<std::uint32_t> visits_;  // of each original block, in this run
-  std::vector<bool> entered_;          // of each original block, over all runs
+  bool differs_ = false;  // stop: only without tracking
+  std::uint64_t salt_ = 0, memory_ = 0, keeps_ = 0, sets_ = 0;
+  std::int64_t fuel_ = 0, stale_limit_ = 0;
+  std::vector<Value> values_;            // by cell
+  std::vector<Origin> origins_;          // by cell, where tracked
+  std::vector<Value> scratch_;
+  std::vector<InstId> scratch_origins_;
+  std::vector<std::uint32_t> taken_;     // of each edge, over all runs
+  std::vector<std::uint32_t> visits_;    // of each original block, in this run
+  std::vector<bool> entered_;            // of each original block, over all runs
+  std::vector<std::uint64_t> known_;     // bits: edges taken one after another, three by three
+  bool is_novel_ = false;                // this run took three that no other did
   std::size_t num_entered_ = 0;
   std::vector<std::uint32_t> distance_;  // of each original block, to the nearest that was never entered
   bool is_stale_ = true;
-  std::unordered_map<std::uint64_t, Bits> packs_;
+  std::unordered_map<Value, Bits> packs_;
   std::unordered_set<std::uint64_t> reported_;
 };
 
@@ -432,7 +581,13 @@ class ExecutionJudge final : public Judge {
 
 }  // namespace
 
-JudgeResult judge_execution(const Case& c, const ExecutionOptions& options) { return Machine(c, options).run(); }
+JudgeResult judge_execution(const Case& c, const ExecutionOptions& options) {
+  const auto plan = make_plan(c);
+  if (!plan) return without_verdict(kName, Verdict::Skipped, plan.error());
+  const ir::Cfg cfg(c.before);
+  if (auto result = Machine<false>(c, options, *plan, cfg).run()) return *std::move(result);
+  return *Machine<true>(c, options, *plan, cfg).run();
+}
 
 const Judge& execution_judge() {
   static const ExecutionJudge judge;

@@ -8,11 +8,12 @@
 #include "oracles/preserved.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "ir/random.h"
+#include "oracles/id_index.h"
 
 namespace regduel::oracles {
 namespace {
@@ -21,6 +22,7 @@ using ir::BlockId;
 using ir::FileBytes;
 using ir::Function;
 using ir::Inst;
+using ir::InstId;
 using ir::Op;
 using ir::Operand;
 using ir::PReg;
@@ -42,12 +44,18 @@ class Planner {
   std::expected<Plan, std::string> run() {
     if (after_.blocks.size() < before_.blocks.size()) return std::unexpected("the program after has lost blocks");
     lay_out();
-    for (std::size_t k = 0; k < before_.insts.size(); ++k)
-      index_of_.emplace(before_.insts[k].id.value, static_cast<std::uint32_t>(k));
+    hash_of_symbol_.assign(before_.symbols.size(), 0);
+    plan_.steps.reserve(after_.insts.size() + after_.insts.size() / 8);
+    plan_.operands.reserve(after_.operands.size() + after_.operands.size() / 8);
     for (std::size_t b = 0; b < after_.blocks.size() && reason_.empty(); ++b) block(BlockId(b));
     for (std::size_t b = 0; b < before_.blocks.size() && reason_.empty(); ++b) edges(BlockId(b));
     if (!reason_.empty()) return std::unexpected(reason_);
     lay_out_memory();
+    for (const Step& s : plan_.steps) {
+      std::size_t cells = 0;
+      for (std::size_t k = 0; k < std::size_t{s.num_uses} + s.num_clobbers + s.num_defs; ++k) cells += plan_.operands[s.first_operand + k].before_size;
+      plan_.largest_operands = std::max(plan_.largest_operands, cells);
+    }
     for (const PReg r : preserved_units(before_, case_.target)) plan_.callee_saved.push_back(place_of_bytes(whole_bytes(r)));
     return std::move(plan_);
   }
@@ -143,25 +151,39 @@ class Planner {
     return fixed.is_valid() ? placed_at(want[k], fixed) : own_place(i, have[def]);
   }
 
-  // The bytes of the frame are numbered once all that are touched are known.
+  // The bytes of the frame are numbered once all that are touched are known: those of one stretch without a gap in a row.
   struct Access {
     std::uint32_t operand;  // in plan_.operands
     bool is_written;        // the pair's written place (before), else its read one (after)
     std::uint64_t address;  // space in the top bit
     std::uint32_t size;
   };
+  struct Stretch {
+    std::uint64_t begin, end;
+    std::uint32_t cell = 0;
+  };
   void lay_out_memory() {
-    std::vector<std::uint64_t> bytes;
-    for (const Access& a : accesses_)
-      for (std::uint32_t k = 0; k < a.size; ++k) bytes.push_back(a.address + k);
-    std::sort(bytes.begin(), bytes.end());
-    bytes.erase(std::unique(bytes.begin(), bytes.end()), bytes.end());
-    for (const Access& a : accesses_) {
-      const auto at = std::lower_bound(bytes.begin(), bytes.end(), a.address) - bytes.begin();
-      StepOperand& op = plan_.operands[a.operand];
-      (a.is_written ? op.before : op.after) = {memory_begin_ + static_cast<std::uint32_t>(at), a.size};
+    std::vector<Stretch> touched;
+    for (const Access& a : accesses_) touched.push_back({a.address, a.address + a.size});
+    const auto less = [](const Stretch& a, const Stretch& b) { return a.begin != b.begin ? a.begin < b.begin : a.end < b.end; };
+    std::sort(touched.begin(), touched.end(), less);
+    std::vector<Stretch> stretches;
+    for (const Stretch& t : touched) {
+      if (!stretches.empty() && t.begin <= stretches.back().end) stretches.back().end = std::max(stretches.back().end, t.end);
+      else stretches.push_back(t);
     }
-    plan_.num_cells += bytes.size();
+    for (Stretch& s : stretches) {
+      s.cell = static_cast<std::uint32_t>(plan_.num_cells);
+      plan_.num_cells += s.end - s.begin;
+    }
+    for (const Access& a : accesses_) {
+      const auto behind = std::upper_bound(stretches.begin(), stretches.end(), a.address,
+                                           [](std::uint64_t address, const Stretch& s) { return address < s.begin; });
+      const Stretch& s = *(behind - 1);
+      StepOperand& op = plan_.operands[a.operand];
+      (a.is_written ? op.before : op.after) = s.cell + static_cast<std::uint32_t>(a.address - s.begin);
+      (a.is_written ? op.before_size : op.after_size) = static_cast<std::uint16_t>(a.size);
+    }
   }
 
   // --- steps ------------------------------------------------------------------------------------------------------
@@ -169,23 +191,46 @@ class Planner {
     Step s;
     s.kind = kind;
     s.inst = i.id;
-    s.op = i.op;
     s.first_operand = static_cast<std::uint32_t>(plan_.operands.size());
     plan_.steps.push_back(s);
     return plan_.steps.back();
   }
-  StepOperand& add_operand() {
-    ++plan_.steps.back().num_operands;
-    return plan_.operands.emplace_back();
+  static void set_before(StepOperand& op, const Place& p) {
+    op.before = p.begin;
+    op.before_size = static_cast<std::uint16_t>(p.size);
   }
+  static void set_after(StepOperand& op, const Place& p) {
+    op.after = p.begin;
+    op.after_size = static_cast<std::uint16_t>(p.size);
+  }
+  void add_pair(const Place& before, const Place& after) {
+    StepOperand op;
+    set_before(op, before);
+    set_after(op, after);
+    plan_.operands.push_back(op);
+    ++plan_.steps.back().num_defs;
+  }
+  // What an original instruction computes, but for its register operands.
   void describe(Step& s, const Inst& original) {
-    s.op = original.op;
-    s.flags = original.flags;
-    s.op_hash = hash_combine(static_cast<std::uint64_t>(original.op) + 1, hash_string(before_.mnemonic(original)));
+    const auto has = [&](int flags) { return (original.flags & flags) != 0; };
+    s.moves_bytes = original.op == Op::Pack || original.op == Op::Unpack;
+    s.writes_memory = has(ir::kMemWrite | ir::kBarrier) || original.op == Op::Call || original.op == Op::Bar;
+    s.reads_memory = (has(ir::kMemRead) && !has(ir::kReadOnly)) || original.op == Op::Call;
+    s.is_ret = original.op == Op::Ret;
+    s.hash = hash_combine(static_cast<std::uint64_t>(original.op) + 1, original.mnemonic.is_valid() ? symbol_hash(original.mnemonic) : 0);
+    for (const Operand& op : before_.operands_of(original))
+      if (op.reads() && op.role != Role::Guard)
+        s.hash = hash_combine(s.hash, op.is_vreg() ? static_cast<std::uint64_t>(before_.operand_bytes(op)) : constant_hash(op));
   }
-  [[nodiscard]] std::uint64_t constant_hash(const Operand& op) const {
-    if (op.kind == ir::OperandKind::Symbol) return hash_string(before_.symbols[op.symbol()]);
-    return hash_combine(static_cast<std::uint64_t>(op.kind) + 1, static_cast<std::uint64_t>(op.imm()));
+  [[nodiscard]] std::uint64_t symbol_hash(ir::SymbolId id) {
+    if (id.index() >= hash_of_symbol_.size()) return 0;
+    std::uint64_t& hash = hash_of_symbol_[id.index()];
+    if (hash == 0) hash = hash_string(before_.symbols[id]) | 1;
+    return hash;
+  }
+  [[nodiscard]] std::uint64_t constant_hash(const Operand& op) {
+    if (op.kind == ir::OperandKind::Symbol) return symbol_hash(op.symbol());
+    return mix64(static_cast<std::uint64_t>(op.imm()) ^ 0x1337);
   }
 
   void block(BlockId b) {
@@ -218,52 +263,78 @@ class Planner {
       if (!a.is_deleted()) after_move(a);
       return;
     }
-    if (a.is_deleted()) {
-      describe(begin_step(StepKind::Compute, b), b);
+    if (!a.is_deleted()) return operation(begin_step(StepKind::Both, a), b, a);
+    Step& s = begin_step(StepKind::Compute, b);
+    describe(s, b);
+    for (const bool writes : {false, true})
       for (const Operand& want : before_.operands_of(b)) {
-        StepOperand& op = add_operand();
-        op.role = want.role;
+        if (!want.is_vreg() || want.role == Role::Guard || !(writes ? want.writes() : want.reads())) continue;
+        StepOperand op;
+        set_before(op, before_place(want));
         op.is_negated_before = want.is_negated();
-        op.is_register = want.is_vreg();
-        if (want.is_vreg()) op.before = before_place(want);
-        else op.constant = constant_hash(want);
+        plan_.operands.push_back(op);
+        if (writes) ++s.num_defs;
+        else ++s.num_uses;
       }
-      return;
-    }
-    describe(begin_step(StepKind::Both, a), b);
-    both_operands(b, a);
   }
 
-  // The operands of an original instruction, or of a remat of it (which has no part in the program before).
-  void both_operands(const Inst& b, const Inst& a) {
+  // An original instruction on both sides, or a remat of one, which has no part in the program before.
+  void operation(Step& s, const Inst& b, const Inst& a) {
+    describe(s, b);
+    const bool is_remat = s.kind == StepKind::Compute;
     const auto want = before_.operands_of(b), have = after_.operands_of(a);
     if (want.size() != have.size()) return unreadable(a, "the number of operands has changed");
     const bool any_tied = std::any_of(want.begin(), want.end(), [](const Operand& op) { return op.is_tied(); });
+    defs_.clear();
     for (std::size_t k = 0; k < want.size() && reason_.empty(); ++k) {
       if (want[k].role != have[k].role) return unreadable(a, "the role of an operand has changed");
-      StepOperand& op = add_operand();
-      op.role = want[k].role;
+      const bool is_clobber = want[k].role == Role::Clobber;
+      if (!is_clobber && !want[k].is_vreg()) continue;
+      StepOperand op;
       op.number = static_cast<std::uint16_t>(k);
       op.is_negated_before = want[k].is_negated();
       op.is_negated_after = have[k].is_negated();
-      op.is_early = want[k].is_early_clobber();
-      if (want[k].role == Role::Clobber) {
-        op.after = own_place(a, want[k]);
+      op.is_early = want[k].is_early_clobber() && want[k].role == Role::Def;
+      if (is_clobber) {
+        if (is_remat) continue;
+        set_after(op, own_place(a, want[k]));
+        ++s.num_clobbers;
+        plan_.operands.push_back(op);
         continue;
       }
-      op.is_register = want[k].is_vreg();
-      if (!op.is_register) {
-        op.constant = constant_hash(want[k]);
+      const Place here = before_place(want[k]), there = hardware_place(a, want, have, k, any_tied);
+      if (there.size < here.size) unreadable(a, "an operand is narrower than before");
+      if (want[k].role == Role::Guard) {
+        if (is_remat) continue;
+        plan_.has_guards = s.has_guard = true;
+        s.guard_number = op.number;
+        s.guard_before = here.begin;
+        s.guard_after = there.begin;
+        s.is_guard_negated_before = op.is_negated_before;
+        s.is_guard_negated_after = op.is_negated_after;
         continue;
       }
-      const Place there = hardware_place(a, want, have, k, any_tied);
-      op.after = there;
-      op.before = before_place(want[k]);
-      if (there.size < op.before.size) unreadable(a, "an operand is narrower than before");
+      if (is_remat) {
+        set_before(op, {there.begin, want[k].role == Role::Def ? there.size : here.size});
+        op.is_negated_before = op.is_negated_after;
+      } else {
+        set_before(op, here);
+        set_after(op, there);
+      }
+      if (want[k].reads()) {
+        ++s.num_uses;
+        plan_.operands.push_back(op);
+      }
+      if (want[k].writes()) {
+        s.has_early = s.has_early || (op.is_early && !is_remat);
+        defs_.push_back(op);
+      }
     }
+    s.num_defs = static_cast<std::uint32_t>(defs_.size());
+    plan_.operands.insert(plan_.operands.end(), defs_.begin(), defs_.end());
   }
 
-  // A copy, spill or refill: one operand a pair, `before` the place written and `after` the place read.
+  // A copy, spill or refill.
   void move_operands(const Function& f, const Inst& i, bool is_before) {
     const auto ops = f.operands_of(i);
     const auto place = [&](const Operand& op) { return is_before ? before_place(op) : own_place(i, op); };
@@ -272,12 +343,11 @@ class Planner {
     if (ops.size() < 2 * defs) return unreadable(i, "a copy without uses");
     for (std::size_t k = 0; k < defs && reason_.empty(); ++k) {
       if (!ops[defs + k].is_register()) return unreadable(i, "a copy of something that is no register");
-      const Place to = place(ops[k]), from = place(ops[defs + k]);
-      StepOperand& op = add_operand();
-      op.before = to;
-      op.after = from;
+      const Place to = place(ops[k]);
+      add_pair(to, place(ops[defs + k]));
     }
     guard(i, ops, is_before);
+    end_move();
   }
 
   void guard(const Inst& i, std::span<const Operand> ops, bool is_before) {
@@ -285,17 +355,24 @@ class Planner {
       if (op.role != Role::Guard) continue;
       const Place at = is_before ? before_place(op) : own_place(i, op);
       Step& s = plan_.steps.back();
-      s.has_guard = true;
-      s.is_guard_negated = op.is_negated();
-      s.guard = at;
+      plan_.has_guards = s.has_guard = true;
+      s.is_guard_negated_before = op.is_negated();
+      s.guard_before = at.begin;
     }
+  }
+
+  void end_move() {
+    Step& s = plan_.steps.back();
+    if (s.num_defs != 1 || s.has_guard) return;
+    const StepOperand& op = plan_.operands[s.first_operand];
+    if (op.before_size == op.after_size) s.kind = StepKind::MoveOne;
   }
 
   void memory_operand(const Inst& i, const Operand& reg, const Operand& slot, bool is_spill) {
     if (!slot.is_slot() || slot.slot().index() >= after_.slots.size()) return unreadable(i, "no such slot");
     const Place at = own_place(i, reg);
-    StepOperand& op = add_operand();
-    (is_spill ? op.after : op.before) = at;
+    // The other place follows in lay_out_memory(), of the same size.
+    add_pair(at, at);
     const ir::Slot& s = after_.slots[slot.slot().index()];
     const std::uint64_t space = s.space == ir::MemSpace::Local ? 0 : 1ull << 63;
     accesses_.push_back({static_cast<std::uint32_t>(plan_.operands.size() - 1), is_spill,
@@ -309,6 +386,7 @@ class Planner {
     if ((a.op != Op::Spill && a.op != Op::Refill) || ops.size() < 2) return unreadable(a, "a copy has become something else");
     memory_operand(a, ops[0], ops[1], a.op == Op::Spill);
     guard(a, ops, false);
+    end_move();
   }
 
   void inserted(const Inst& i) {
@@ -323,19 +401,10 @@ class Planner {
       case Op::BitRefill: pack_step(StepKind::BitRefill, i, ops); return;
       case Op::Bra: return;
       case Op::Remat: {
-        const auto it = index_of_.find(i.ref.value);
-        if (it == index_of_.end()) return unreadable(i, "a remat of nothing");
-        describe(begin_step(StepKind::Compute, i), before_.insts[it->second]);
-        both_operands(before_.insts[it->second], i);
-        // It belongs to the program after alone, and a compute step works on `before`.
-        const Step& s = plan_.steps.back();
-        for (std::uint32_t k = 0; k < s.num_operands; ++k) {
-          StepOperand& op = plan_.operands[s.first_operand + k];
-          op.before = {op.after.begin, op.role == Role::Def ? op.after.size : op.before.size};
-          op.after = {};
-          op.is_negated_before = op.is_negated_after;
-        }
-        return;
+        if (!index_of_) index_of_.emplace(before_);
+        const std::uint32_t at = index_of_->find(i.ref);
+        if (at == IdIndex::kNone) return unreadable(i, "a remat of nothing");
+        return operation(begin_step(StepKind::Compute, i), before_.insts[at], i);
       }
       default: unreadable(i, "an inserted instruction of a kind that is not inserted");
     }
@@ -352,14 +421,14 @@ class Planner {
     std::uint64_t bit = 0;
     for (const Operand& op : ops)
       if (op.kind == ir::OperandKind::Imm) bit = static_cast<std::uint64_t>(op.imm());
-    add_operand().before = pack;
+    add_pair(pack, {});
     for (const Operand& op : ops) {
       if (!op.is_preg() || op.role != (to_pack ? Role::Use : Role::Def)) continue;
       const Place at = own_place(i, op);
       const std::uint64_t k = numbered ? op.preg().first : bit;
       if (k > 31 || pack.size < 4) return unreadable(i, "a pack has 32 bits");
-      StepOperand& predicate = add_operand();
-      predicate.before = at;
+      add_pair(at, {});
+      StepOperand& predicate = plan_.operands.back();
       predicate.bit = static_cast<std::uint8_t>(k);
       predicate.is_negated_before = op.is_negated();
     }
@@ -403,20 +472,17 @@ class Planner {
       if (it != incoming.end()) hint = it - incoming.begin();
       return it;
     };
-    e.before_move = static_cast<std::uint32_t>(plan_.steps.size());
-    begin_step(StepKind::Move, insts[0]);
+    e.before_move = begin_phi_move(insts[0]);
     for (const Inst& i : insts) {
       if (!i.is_phi()) break;
       const auto incoming = before_.targets_of(i);
       const auto it = position(incoming, from);
       if (it == incoming.end()) continue;
       const auto ops = before_.operands_of(i);
-      StepOperand& op = add_operand();
-      op.before = before_place(ops[0]);
-      op.after = before_place(ops[static_cast<std::size_t>(it - incoming.begin()) + 1]);
+      add_pair(before_place(ops[0]), before_place(ops[static_cast<std::size_t>(it - incoming.begin()) + 1]));
     }
-    e.after_move = static_cast<std::uint32_t>(plan_.steps.size());
-    begin_step(StepKind::Move, insts[0]);
+    end_phi_move(e.before_move);
+    e.after_move = begin_phi_move(insts[0]);
     for (const Inst& i : after_.insts_of(e.to)) {
       if (!i.is_phi() || i.is_deleted() || i.is_inserted()) continue;
       const auto incoming = after_.targets_of(i);
@@ -425,10 +491,20 @@ class Planner {
       const auto ops = after_.operands_of(i);
       if (it == incoming.end() || ops.size() != incoming.size() + 1) return unreadable(i, "a phi without a use for a predecessor");
       const Place to = own_place(i, ops[0]), value = own_place(i, ops[static_cast<std::size_t>(it - incoming.begin()) + 1]);
-      StepOperand& op = add_operand();
-      op.before = to;
-      op.after = value;
+      add_pair(to, value);
     }
+    end_phi_move(e.after_move);
+  }
+
+  std::uint32_t begin_phi_move(const Inst& first) {
+    begin_step(StepKind::Move, first);
+    return static_cast<std::uint32_t>(plan_.steps.size() - 1);
+  }
+  void end_phi_move(std::uint32_t& at) {
+    end_move();
+    if (plan_.steps.back().num_defs != 0) return;
+    plan_.steps.pop_back();
+    at = kNoStep;
   }
 
   const Case& case_;
@@ -439,8 +515,10 @@ class Planner {
   std::vector<std::uint32_t> root_cell_;
   ir::PerFile<std::uint32_t> files_begin_ = {};
   std::uint32_t memory_begin_ = 0;
-  std::unordered_map<std::uint32_t, std::uint32_t> index_of_;  // id -> index among the instructions before
+  std::optional<IdIndex> index_of_;  // of the program before; only remats ask
   std::vector<Access> accesses_;
+  std::vector<StepOperand> defs_;               // of the instruction at hand
+  std::vector<std::uint64_t> hash_of_symbol_;   // 0 = not yet asked for
 };
 
 }  // namespace

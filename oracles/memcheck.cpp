@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "oracles/memcheck_compare.h"
+#include "oracles/memcheck_fast.h"
 
 namespace regduel::oracles {
 namespace {
@@ -45,37 +46,7 @@ class MemcheckJudge final : public Judge {
   [[nodiscard]] std::string_view what_it_proves() const override {
     return "at each operand the reaching definitions after allocation are those from before";
   }
-  [[nodiscard]] JudgeResult judge(const Case& c) const override {
-    JudgeResult result;
-    result.judge = name();
-    const MemcheckDetails details = memcheck(c);
-    if (!details.skipped.empty()) {
-      result.verdict = Verdict::Skipped;
-      result.reason = details.skipped;
-      return result;
-    }
-    for (const OperandMismatch& m : details.mismatches) {
-      if (m.code == MemcheckCode::None) continue;
-      Finding f;
-      f.judge = name();
-      f.category = slug(m.code);
-      f.inst = m.inst;
-      f.operand = m.operand;
-      f.other = m.other;
-      f.message = text(m.code);
-      if (m.code == MemcheckCode::RematerializationMismatch)
-        f.message += fmt::format(": Old instruction: [{}] New instruction: [{}]", m.remat_of.value, m.other.value);
-      if (m.saved.is_valid()) f.message += fmt::format(" (callee-saved {})", ir::to_string(m.saved));
-      result.findings.push_back(std::move(f));
-    }
-    if (!result.findings.empty()) {
-      result.verdict = Verdict::Fail;
-    } else if (!details.inconclusive.empty()) {
-      result.verdict = Verdict::Inconclusive;
-      result.reason = details.inconclusive;
-    }
-    return result;
-  }
+  [[nodiscard]] JudgeResult judge(const Case& c) const override { return judge_memcheck(c, {}); }
 };
 
 }  // namespace
@@ -84,14 +55,53 @@ std::string_view slug(MemcheckCode code) { return kCodes[static_cast<std::size_t
 std::string_view text(MemcheckCode code) { return kCodes[static_cast<std::size_t>(code)].text; }
 
 MemcheckDetails memcheck(const Case& c) {
-  Definitions defs(c.before);
-  const auto is_known = [&](const ir::Inst& i) { return !i.is_inserted() && defs.index_of(i.id) != kNone; };
+  const IdIndex before(c.before);
+  const auto is_known = [&](const ir::Inst& i) { return !i.is_inserted() && before.find(i.id) != kNone; };
   if (std::none_of(c.after.insts.begin(), c.after.insts.end(), is_known)) {
     MemcheckDetails details;
     details.skipped = "no instruction of the program before is in the program after";
     return details;
   }
+  if (is_same_everywhere(c)) return {};
+  Definitions defs(c.before);
   return Comparison(c, defs).run();
+}
+
+JudgeResult judge_memcheck(const Case& c, const MemcheckOptions& options) {
+  JudgeResult result;
+  result.judge = "memcheck";
+  if (!options.is_on) {
+    result.verdict = Verdict::Skipped;
+    result.reason = kSwitchedOff;
+    return result;
+  }
+  const MemcheckDetails details = memcheck(c);
+  if (!details.skipped.empty()) {
+    result.verdict = Verdict::Skipped;
+    result.reason = details.skipped;
+    return result;
+  }
+  for (const OperandMismatch& m : details.mismatches) {
+    if (m.code == MemcheckCode::None) continue;
+    Finding f;
+    f.judge = result.judge;
+    f.category = slug(m.code);
+    f.inst = m.inst;
+    f.operand = m.operand;
+    f.other = m.other;
+    f.message = text(m.code);
+    if (m.code == MemcheckCode::RematerializationMismatch)
+      f.message += fmt::format(": Old instruction: [{}] New instruction: [{}]", m.remat_of.value, m.other.value);
+    if (m.saved.is_valid()) f.message += fmt::format(" (callee-saved {})", ir::to_string(m.saved));
+    result.findings.push_back(std::move(f));
+  }
+  if (!result.findings.empty()) {
+    result.verdict = Verdict::Fail;
+  } else if (!details.inconclusive.empty()) {
+    result.verdict = Verdict::Inconclusive;
+    result.reason = details.inconclusive;
+  }
+  return result;
 }
 
 const Judge& memcheck_judge() {

@@ -25,6 +25,9 @@
 // Tested by memcheck_test.cpp.
 #pragma once
 
+#include <expected>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,17 +81,27 @@ struct MemcheckDetails {
   int mismatch_on_old = 0;   // of these: all their mismatches are of operands without a definition before allocation
 };
 
+// The knobs of seed 000 "Knob Interactions".
 struct MemcheckOptions {
-  bool ignore_potential_mixed_size_problems = false;  // knob IgnorePotentialMixedSizeProblems: no mixed-size hint with code 6
+  bool dump_ir = false;  // DUMPIR=AllocateRegisters (id 266): one block a mismatch in the report, instead of the suggestion to ask for them
+  bool ignore_potential_mixed_size_problems = false;  // IgnorePotentialMixedSizeProblems: no mixed-size hint with code 6
+  bool is_on = true;     // memcheck, the flag at function+1384: where it is off, the verifier is not called
 };
+inline constexpr std::string_view kSwitchedOff = "memcheck is switched off (knob memcheck=0)";
+[[nodiscard]] std::span<const ir::KnobInfo> memcheck_knobs();
+// NAME or NAME=VALUE. The error says in one line which knobs, or which values, there are.
+[[nodiscard]] std::expected<void, std::string> set_knob(MemcheckOptions& options, std::string_view name, std::optional<std::string_view> value);
 
-// Cost: near-linear in the size of both programs.
+// The whole function is gone through by the fast check (memcheck_fast.h); only where that finds a difference, each instruction gets the
+// deep check (memcheck_compare.h). Cost: near-linear in the size of both programs.
 [[nodiscard]] MemcheckDetails memcheck(const Case& c);
-// The report of seed 000: with `verbose` (-knob DUMPIR=AllocateRegisters) one block a mismatch, else the suggestion to ask for them,
-// once; then the two counters.
-[[nodiscard]] std::string print_memcheck(const Case& c, bool verbose, const MemcheckOptions& options = {});
-[[nodiscard]] std::string print_memcheck(const MemcheckDetails& details, bool verbose, const MemcheckOptions& options = {});
+// The report of seed 000 "Reporter Output Format": for one allocation attempt, so that the suggestion stands there once at most; then
+// the two counters. Without a mismatch the counters alone. Where the knob memcheck is off, that it was not run.
+[[nodiscard]] std::string print_memcheck(const Case& c, const MemcheckOptions& options = {});
+[[nodiscard]] std::string print_memcheck(const MemcheckDetails& details, const MemcheckOptions& options = {});
 
+// What memcheck_judge() says; skipped where the knob memcheck is off.
+[[nodiscard]] JudgeResult judge_memcheck(const Case& c, const MemcheckOptions& options);
 [[nodiscard]] const Judge& memcheck_judge();
 
 }  // namespace regduel::oracles

@@ -1,22 +1,16 @@
 // Which operands differ. Why they do is in memcheck_explain.cpp. See memcheck.h for the rule and its source; tested by memcheck_test.cpp.
 
 #include "oracles/memcheck_compare.h"
-#include "oracles/preserved.h"
 
 #include <algorithm>
 #include <iterator>
 #include <tuple>
 
+#include "oracles/memcheck_fast.h"
+#include "oracles/preserved.h"
+
 namespace regduel::oracles {
 namespace {
-
-// The guard of an instruction as an index into the function's operands.
-std::optional<std::size_t> guard_of(const ir::Function& f, const ir::Inst& i) {
-  const auto ops = f.operands_of(i);
-  for (std::size_t k = 0; k < ops.size(); ++k)
-    if (ops[k].role == ir::Role::Guard && ops[k].is_register()) return i.first_operand + k;
-  return std::nullopt;
-}
 
 // An undefined guard may be anything, at each read anew; after allocation it may even share its register with a defined one.
 std::vector<ir::InstId> doubtful_guards(const ir::Function& before, Definitions& defs, DefSets& sets) {
@@ -94,18 +88,10 @@ bool Comparison::is_valid_remat(std::uint32_t index) {
   const std::uint32_t source = defs_.index_of(repeat.ref);
   if (source == kNone || !before_graph_.is_reachable(source)) return false;
   const ir::Inst& old = c_.before.insts[source];
-  if (!old.has(ir::kRematerialisable) || old.has(ir::kMemWrite) || old.has(ir::kBarrier)) return false;
-  if (old.has(ir::kMemRead) && !old.has(ir::kReadOnly)) return false;
-  const auto old_ops = c_.before.operands_of(old), new_ops = c_.after.operands_of(repeat);
-  if (old_ops.size() != new_ops.size()) return false;
-  for (std::size_t k = 0; k < old_ops.size(); ++k) {
-    const ir::Operand &a = old_ops[k], &b = new_ops[k];
-    if (a.role != b.role || a.is_register() != b.is_register() || (!a.is_register() && a.kind != b.kind)) return false;
-    if (a.role == ir::Role::Guard || a.role == ir::Role::DefUse || a.role == ir::Role::Clobber) return false;
-    if (a.kind == ir::OperandKind::Imm && a.imm() != b.imm()) return false;
-    if (a.kind == ir::OperandKind::Symbol && c_.before.symbols[a.symbol()] != c_.after.symbols[b.symbol()]) return false;
-    if (!a.is_register() || a.role != ir::Role::Use) continue;
-    if (a.is_negated() != b.is_negated()) return false;
+  if (!has_form_of(c_.before, old, c_.after, repeat)) return false;
+  const auto ops = c_.before.operands_of(old);
+  for (std::size_t k = 0; k < ops.size(); ++k) {
+    if (!ops[k].is_register() || ops[k].role != ir::Role::Use) continue;
     if (check_operand(old.first_operand + k, repeat.first_operand + k, {}, {}) == Outcome::Differs) return false;
   }
   return true;
@@ -119,7 +105,7 @@ void Comparison::check_instruction(std::uint32_t before_index, std::uint32_t aft
     if (!before_graph_.is_read(before_operand) || !after_graph_.is_read(after_operand)) return;
     Assumption before_assumed, after_assumed;
     // Only a guarded program asks, and only where its sets differ: see compare_byte.
-    if (!is_guard && old_guard && new_guard && !is_doubtful && !is_equal(before_operand, after_operand)) {
+    if (!is_guard && old_guard && new_guard && !is_doubtful && !reads_same(before_, before_operand, after_, after_operand)) {
       before_assumed = before_walk_.assumption_of(*old_guard);
       after_assumed = after_walk_.assumption_of(*new_guard);
     }
@@ -145,28 +131,12 @@ void Comparison::check_instruction(std::uint32_t before_index, std::uint32_t aft
   if (old_guard && new_guard) one(*old_guard, *new_guard, true);
 }
 
-bool Comparison::is_equal(std::size_t before_operand, std::size_t after_operand) {
-  const int bytes = std::min(before_graph_.read_bytes(before_operand), after_graph_.read_bytes(after_operand));
-  const bool words = before_graph_.read_is_aligned(before_operand) && after_graph_.read_is_aligned(after_operand);
-  for (int i = 0; i < bytes; ++i) {
-    if (words && i % 4 == 0) {
-      const SetId x = before_.set_of(State{before_graph_.read_word(before_operand, i / 4), kWord});
-      if (x != kNoWord && x == after_.set_of(State{after_graph_.read_word(after_operand, i / 4), kWord})) {
-        i += 3;
-        continue;
-      }
-    }
-    if (before_.set_of(before_graph_.read_byte(before_operand, i)) != after_.set_of(after_graph_.read_byte(after_operand, i))) return false;
-  }
-  return true;
-}
-
 Comparison::Outcome Comparison::check_operand(std::size_t before_operand, std::size_t after_operand, Assumption before_assumed,
                                               Assumption after_assumed) {
   differences_.clear();
   if (!before_graph_.is_read(before_operand) || !after_graph_.is_read(after_operand)) return Outcome::Differs;
   const int bytes = std::min(before_graph_.read_bytes(before_operand), after_graph_.read_bytes(after_operand));
-  if (is_equal(before_operand, after_operand)) return Outcome::Same;
+  if (reads_same(before_, before_operand, after_, after_operand)) return Outcome::Same;
   Outcome worst = Outcome::Same;
   for (int i = 0; i < bytes; ++i) {
     const ByteRef from = before_graph_.read_byte(before_operand, i);

@@ -1,4 +1,5 @@
-// The comparison behind memcheck.h: fast check by set numbers, deep check of what differs. Internal to the judge.
+// The deep check of memcheck.h: which operands differ, by instruction, and why. Internal to the judge; asked where the fast check
+// (memcheck_fast.h) does not answer for the function as a whole.
 // Tested by memcheck_test.cpp.
 #pragma once
 
@@ -31,7 +32,6 @@ class Comparison {
   void check_instruction(std::uint32_t before_index, std::uint32_t after_index);
   [[nodiscard]] Outcome check_operand(std::size_t before_operand, std::size_t after_operand, Assumption before_assumed, Assumption after_assumed);
   void check_saved(const RetRead& r);
-  [[nodiscard]] bool is_equal(std::size_t before_operand, std::size_t after_operand);
   [[nodiscard]] Outcome compare_byte(SetId expected, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed, Assumption after_assumed);
   [[nodiscard]] std::optional<std::vector<std::uint32_t>> seen_by_walk(Walk& walk, ByteRef from, Assumption assumed);
 

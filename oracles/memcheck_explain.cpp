@@ -91,7 +91,8 @@ void Comparison::explain_extraction(const Difference& d, State extracted, const 
     if (v.state.aspect < bit_aspect(0)) continue;
     const Node& at = after_graph_.node(v.state.node);
     const NodeId old = after_graph_.overwritten(v.state.node);
-    if (old == kNone || (at.kind != NodeKind::Leaf && at.kind != NodeKind::Via) || !has_any(after_.set_of(v.state), d.additions)) continue;
+    const bool is_write = at.kind == NodeKind::Leaf || at.kind == NodeKind::Via || at.kind == NodeKind::Compose;  // Compose: of a part
+    if (old == kNone || !is_write || !has_any(after_.set_of(v.state), d.additions)) continue;
     if (!shares_definition(after_.set_of(State{old, v.state.aspect}), d.expected)) continue;
     propose(best, by_p2r ? MemcheckCode::P2rR2pBaseDestroyed : MemcheckCode::BitSpillBaseDestroyed, c_.after.insts[at.inst].id);
   }
@@ -112,7 +113,7 @@ std::vector<Producer> Comparison::producers(ReachSets& in, const std::vector<Byt
     if (known != 0) continue;
     known = 1;
     const Node& n = g.node(s.node);
-    if (n.kind == NodeKind::Phi || n.kind == NodeKind::Gated || n.kind == NodeKind::Compose) {
+    if (n.kind == NodeKind::Link || n.kind == NodeKind::Phi || n.kind == NodeKind::Gated || n.kind == NodeKind::Compose) {
       in.step(s, step);
       work.insert(work.end(), step.next.rbegin(), step.next.rend());
       continue;

@@ -8,9 +8,14 @@
 namespace regduel::oracles {
 namespace {
 
+// The detail of an uninitialised def: what no instruction has written, or what one has destroyed (a clobber, an early-clobber def, the
+// bytes above a narrow def).
+std::string uninitialized(const Producer& p) {
+  return p.inst.is_valid() ? fmt::format("[{}] uninitialized def", p.inst.value) : "[entry] uninitialized def";
+}
+
 std::string place(const Producer& p) {
-  if (!p.inst.is_valid()) return "[entry] uninitialized def";
-  if (p.is_destroyer) return fmt::format("[{}] uninitialized def", p.inst.value);
+  if (!p.inst.is_valid() || p.is_destroyer) return uninitialized(p);
   return fmt::format("[{}] def opr # {}", p.inst.value, p.operand);
 }
 
@@ -51,19 +56,23 @@ void print_mismatch(std::string& out, const OperandMismatch& m, const MemcheckOp
 
 }  // namespace
 
-std::string print_memcheck(const MemcheckDetails& details, bool verbose, const MemcheckOptions& options) {
+std::string print_memcheck(const MemcheckDetails& details, const MemcheckOptions& options) {
   if (!details.skipped.empty()) return details.skipped + '\n';
   std::string out;
-  if (verbose)
+  if (options.dump_ir) {
     for (const OperandMismatch& m : details.mismatches) print_mismatch(out, m, options);
-  else if (!details.mismatches.empty())
+  } else if (!details.mismatches.empty()) {
     out += "Please use -knob DUMPIR=AllocateRegisters for debugging\n";
+  }
   out += fmt::format("TOTAL MISMATCH {}   MISMATCH ON OLD {}\n", details.total_mismatch, details.mismatch_on_old);
   return out;
 }
 
-std::string print_memcheck(const Case& c, bool verbose, const MemcheckOptions& options) {
-  return print_memcheck(memcheck(c), verbose, options);
+std::string print_memcheck(const Case& c, const MemcheckOptions& options) {
+  if (options.is_on) return print_memcheck(memcheck(c), options);
+  MemcheckDetails details;
+  details.skipped = kSwitchedOff;
+  return print_memcheck(details, options);
 }
 
 }  // namespace regduel::oracles

@@ -4,10 +4,14 @@
 #include "oracles/memcheck.h"
 
 #include <ctime>
+#include <filesystem>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "ir/check.h"
+#include "ir/golden.h"
 #include "oracles/testing.h"
 
 namespace regduel::oracles {
@@ -444,6 +448,19 @@ TEST(MemcheckTest, FindsAMissingMatchInAPack) {
   Pair s = by_bits();
   s.after = replaced(s.after, "    +21 R9{inout} = bit_spill P0, 7\n", "");
   expect_category(s, kBitPattern);
+  // Of the whole p2r nothing is left; another predicate than the one meant; a spilled pack that came from the wrong slot.
+  Pair t = by_p2r();
+  t.after = replaced(t.after, "    +20 R9{inout} = p2r P0, P1\n", "");
+  expect_category(t, kP2rPattern);
+  Pair u = by_p2r();
+  u.after = replaced(u.after, "P1, P0 = r2p R9", "P0 = r2p R9\n    +22 P1 = copy P0");
+  expect_category(u, kP2rPattern);
+  Pair v = by_p2r();
+  v.after = replaced(v.after, "    #3 R0 = a\n", "    +30 spill R9, slot 3\n    #3 R9 = a\n    +31 R0 = copy R9\n    +32 R9 = refill slot 1\n");
+  expect_category(v, kP2rPattern);
+  Pair w = by_bits();
+  w.after = replaced(w.after, "bit_spill P0, 7", "bit_spill P0, 31");
+  expect_category(w, kBitPattern);
 }
 
 TEST(MemcheckTest, FindsADestroyedBase) {
@@ -455,6 +472,15 @@ TEST(MemcheckTest, FindsADestroyedBase) {
       else pair->after = replaced(replaced(pair->after, "R0 = a", "R9 = a"), ", R0 !write", ", R9 !write");
     }
     expect_category(p, kP2rBase);
+    expect_category(q, kBitBase);
+  }
+  // By a copy that the allocator inserted, in whole or only in the half with the bit.
+  for (const std::string_view part : {"", ".h0"}) {
+    Pair p = by_p2r();
+    p.after = replaced(p.after, "    +21 P1", fmt::format("    +30 R9{} = copy R0{}\n    +21 P1", part, part));
+    expect_category(p, kP2rBase);
+    Pair q = by_bits();
+    q.after = replaced(q.after, "    +22 P2", fmt::format("    +30 R9{} = copy R0{}\n    +22 P2", part, part));
     expect_category(q, kBitBase);
   }
 }
@@ -488,6 +514,18 @@ TEST(MemcheckTest, FindsABadRemat) {
   Pair q = remat();
   q.after = replaced(q.after, "remat #1 R0, 4", "remat #1 R0, 8");
   expect_category(q, kRemat);
+  // Its source's register was overwritten; another instruction is repeated, with the operands of the right one.
+  Pair overwritten = remat();
+  overwritten.after = replaced(overwritten.after, "    +20 R1 = remat #1 R0, 4\n", "    +19 R0 = copy R1\n    +20 R1 = remat #1 R0, 4\n");
+  expect_category(overwritten, kRemat);
+  Pair other = remat();
+  other.after = replaced(other.after, "remat #1 R0, 4", "remat #0 R0, 4");
+  expect_category(other, kRemat);
+  // Another instruction is repeated, and rightly so in itself: that is a def which was not used this way before.
+  Pair right_in_itself = remat();
+  right_in_itself.before = replaced(right_in_itself.before, "#2 %2 = b", "#2 %2 = b !remat");
+  right_in_itself.after = replaced(replaced(right_in_itself.after, "#2 R1 = b", "#2 R1 = b !remat"), "remat #1 R0, 4", "remat #2");
+  expect_category(right_in_itself, kExtra);
   Pair memory = remat();
   memory.before = replaced(memory.before, "!read !readonly", "!read");
   expect_category(memory, kRemat);
@@ -530,9 +568,9 @@ TEST(MemcheckTest, PrintsTheReportOfTheSource) {
   p.after = replaced(p.after, "R1 = refill slot 0", "R1 = refill slot 1");
   const ir::Function b = testing::parse_function(p.before_text()), a = testing::parse_function(p.after_text());
   const Case c{b, a, *ir::find_target("sm_90"), testing::limits_of(b, 255)};
-  EXPECT_EQ(print_memcheck(c, false), "Please use -knob DUMPIR=AllocateRegisters for debugging\nTOTAL MISMATCH 1   MISMATCH ON OLD 0\n");
+  EXPECT_EQ(print_memcheck(c), "Please use -knob DUMPIR=AllocateRegisters for debugging\nTOTAL MISMATCH 1   MISMATCH ON OLD 0\n");
   const std::string banner(110, '=');
-  EXPECT_EQ(print_memcheck(c, true),
+  EXPECT_EQ(print_memcheck(c, {.dump_ir = true}),
             banner + "\nINSTRUCTION: [3]\n" + banner +
                 "\n\nOperand # 0\n"
                 "Producers for operand 0 of instruction [3] before register allocation:\n"
@@ -545,6 +583,83 @@ TEST(MemcheckTest, PrintsTheReportOfTheSource) {
                 "TOTAL MISMATCH 1   MISMATCH ON OLD 0\n");
 }
 
+// Each file of oracles/golden/ holds a program, an allocation of it, and as comments the report: one for each category at least, each with a
+// mistake that an allocator makes.
+TEST(MemcheckTest, GoldenReports) {
+  constexpr std::string_view kMark = "// -knob DUMPIR=AllocateRegisters\n";
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(REGDUEL_SOURCE_DIR) + "/oracles/golden"))
+    names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    SCOPED_TRACE(name);
+    const std::string path = "oracles/golden/" + name + ".rir";
+    std::string text = ir::read_file(std::string(REGDUEL_SOURCE_DIR) + "/" + path).value_or("");
+    if (const std::size_t mark = text.find(kMark); mark != std::string::npos) text.resize(mark);
+    const auto module = ir::parse(text, path);
+    ASSERT_TRUE(module.has_value()) << ir::to_string(module.error());
+    ASSERT_EQ(module->functions.size(), 2u);
+    const ir::Function &b = module->functions[0], &a = module->functions[1];
+    const ir::Target& target = *ir::find_target("sm_90");
+    EXPECT_TRUE(ir::check(b, target, 1).empty());
+    EXPECT_TRUE(ir::check(a, target, 1).empty());
+    const Case c{b, a, target, testing::limits_of(b, 255)};
+    const std::string report = print_memcheck(c, {.dump_ir = true});
+    std::string commented(kMark);
+    for (std::size_t at = 0; at < report.size();) {
+      const std::size_t end = report.find('\n', at);
+      commented += end == at ? "//\n" : "// " + report.substr(at, end + 1 - at);
+      at = end + 1;
+    }
+    ir::expect_golden(path, text + commented);
+    // The name says which category it is about, and there is no other.
+    const std::vector<std::string> found = categories(memcheck_judge().judge(c));
+    for (const std::string& category : found) EXPECT_TRUE(name.starts_with(category)) << category;
+    EXPECT_EQ(found.size(), name == "memcheck-old" ? 0u : 1u);
+    seen.insert(name);
+  }
+  for (int code = 1; code <= 10; ++code) EXPECT_TRUE(seen.contains(std::string(slug(static_cast<MemcheckCode>(code))))) << code;
+  EXPECT_TRUE(seen.contains("memcheck-old"));
+}
+
+TEST(MemcheckTest, CountsOldMismatchesBesideNewOnes) {
+  // An instruction counts as old only where all its mismatches are.
+  const Pair p = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %2, %0 !write\n    #3 use %2 !write\n    #4 use %0 !write\n    #5 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 R0 = b\n    #2 use R0, R0 !write\n    #3 use R0 !write\n    #4 use R0 !write\n    #5 exit\n"};
+  const ir::Function b = testing::parse_function(p.before_text()), a = testing::parse_function(p.after_text());
+  const Case c{b, a, *ir::find_target("sm_90"), testing::limits_of(b, 255)};
+  // Two operands differ in #2, but the suggestion stands there once.
+  EXPECT_EQ(print_memcheck(c), "Please use -knob DUMPIR=AllocateRegisters for debugging\nTOTAL MISMATCH 3   MISMATCH ON OLD 1\n");
+}
+
+TEST(MemcheckTest, KnobsByName) {
+  MemcheckOptions o;
+  EXPECT_TRUE(set_knob(o, "DUMPIR", "AllocateRegisters").has_value());
+  EXPECT_TRUE(o.dump_ir);
+  EXPECT_EQ(set_knob(o, "DUMPIR", "Scheduling").error(), "DUMPIR: the one phase that can be dumped is AllocateRegisters");
+  EXPECT_FALSE(set_knob(o, "DUMPIR", std::nullopt).has_value());
+  EXPECT_TRUE(set_knob(o, "IgnorePotentialMixedSizeProblems", std::nullopt).has_value());
+  EXPECT_TRUE(o.ignore_potential_mixed_size_problems);
+  EXPECT_TRUE(set_knob(o, "memcheck", "0").has_value());
+  EXPECT_FALSE(o.is_on);
+  EXPECT_EQ(set_knob(o, "memcheck", "maybe").error(), "memcheck: expected 0 or 1, found \"maybe\"");
+  EXPECT_EQ(set_knob(o, "dumpir", "AllocateRegisters").error(), "no knob \"dumpir\" (there are DUMPIR, IgnorePotentialMixedSizeProblems, memcheck)");
+  EXPECT_EQ(memcheck_knobs().size(), 3u);
+}
+
+TEST(MemcheckTest, IsNotRunWhereItsKnobIsOff) {
+  Pair p = two_spilled();
+  p.after = replaced(p.after, "R1 = refill slot 0", "R1 = refill slot 1");
+  const ir::Function b = testing::parse_function(p.before_text()), a = testing::parse_function(p.after_text());
+  const Case c{b, a, *ir::find_target("sm_90"), testing::limits_of(b, 255)};
+  const JudgeResult r = judge_memcheck(c, {.is_on = false});
+  EXPECT_EQ(r.verdict, Verdict::Skipped);
+  EXPECT_EQ(r.reason, kSwitchedOff);
+  EXPECT_THAT(print_memcheck(c, {.dump_ir = true, .is_on = false}), ::testing::Not(HasSubstr("MISMATCH")));
+  EXPECT_EQ(judge_memcheck(c, {}).verdict, Verdict::Fail);
+}
+
 TEST(MemcheckTest, HintsAtMixedSizes) {
   const Pair p = {"  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b16 alias %1.h0\n",
                   "  block b0\n    #0 %0 = a\n    #1 %2 = b\n    #2 use %2, %0 !write\n    #3 exit\n",
@@ -552,8 +667,8 @@ TEST(MemcheckTest, HintsAtMixedSizes) {
   expect_category(p, kExtra);
   const ir::Function b = testing::parse_function(p.before_text()), a = testing::parse_function(p.after_text());
   const Case c{b, a, *ir::find_target("sm_90"), testing::limits_of(b, 255)};
-  EXPECT_THAT(print_memcheck(c, true), HasSubstr("-knob IgnorePotentialMixedSizeProblems"));
-  EXPECT_THAT(print_memcheck(c, true, {.ignore_potential_mixed_size_problems = true}), ::testing::Not(HasSubstr("IgnorePotential")));
+  EXPECT_THAT(print_memcheck(c, {.dump_ir = true}), HasSubstr("-knob IgnorePotentialMixedSizeProblems"));
+  EXPECT_THAT(print_memcheck(c, {.dump_ir = true, .ignore_potential_mixed_size_problems = true}), ::testing::Not(HasSubstr("IgnorePotential")));
 }
 
 TEST(MemcheckTest, SaysSkippedWhereNothingCanBeAligned) {

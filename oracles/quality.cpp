@@ -83,7 +83,7 @@ class QualityJudge final : public Judge {
   std::string_view what_it_proves() const override { return "the figures that the allocator claimed are those of its result"; }
   JudgeResult judge(const Case& c) const override {
     if (c.claims == nullptr) return without_verdict(kName, Verdict::Skipped, "nothing was claimed");
-    const Measures m = measure(c.before, c.after, c.target);
+    const Measures m = measure(c.before, c.after, c.target, BeforeFigures{});
     Collector out(kName);
     for (const ir::RegFile f : ir::kAllFiles)
       if (c.claims->registers[index(f)] != m.registers[index(f)])
@@ -101,9 +101,17 @@ class QualityJudge final : public Judge {
 
 }  // namespace
 
+BeforeFigures figures_before(const Function& before, int frequency_base) {
+  return {max_live(before), frequencies(before, frequency_base)};
+}
+
 Measures measure(const Function& before, const Function& after, const ir::Target& target, int frequency_base) {
+  return measure(before, after, target, figures_before(before, frequency_base));
+}
+
+Measures measure(const Function& before, const Function& after, const ir::Target& target, const BeforeFigures& figures) {
   Measures m;
-  const std::vector<std::int64_t> freq = frequencies(before, frequency_base);
+  const std::vector<std::int64_t>& freq = figures.frequencies;
   const auto frequency_of = [&](std::size_t b) {
     if (b < freq.size()) return freq[b];
     const ir::Block& block = after.blocks[b];
@@ -151,7 +159,7 @@ Measures measure(const Function& before, const Function& after, const ir::Target
   m.local_frame_bytes = after.local_frame;
   m.shared_frame_bytes = after.shared_frame;
   occupancy(m, after, target);
-  m.max_live = max_live(before);
+  m.max_live = figures.max_live;
   return m;
 }
 

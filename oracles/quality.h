@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "oracles/report.h"
 
@@ -37,13 +38,24 @@ struct Measures {
   friend bool operator==(const Measures&, const Measures&) = default;
 };
 
-// Requires: both well-formed; `after` may be any program whatever, also before itself.
+// What the program before contributes on its own: the same for all its allocations.
+struct BeforeFigures {
+  ir::PerFile<int> max_live = {};            // MaxLive, units
+  std::vector<std::int64_t> frequencies;     // of each block
+};
 //   frequency_base   frequency of a block without one = frequency_base ^ loop depth, saturating
-// Cost: near-linear in the size of both and of the live sets.
+// Cost: near-linear in the size of the program and of its live sets.
+[[nodiscard]] BeforeFigures figures_before(const ir::Function& before, int frequency_base = 10);
+
+// Requires: both well-formed, `figures` those of `before`; `after` may be any program whatever, also before itself.
+// Cost: O(size of after).
+[[nodiscard]] Measures measure(const ir::Function& before, const ir::Function& after, const ir::Target& target,
+                               const BeforeFigures& figures);
+// The same with figures_before(before, frequency_base).
 [[nodiscard]] Measures measure(const ir::Function& before, const ir::Function& after, const ir::Target& target,
                                int frequency_base = 10);
 
-// Skipped where nothing was claimed.
+// Skipped where nothing was claimed. Cost: O(size of after): no claim is about the program before.
 [[nodiscard]] const Judge& quality_judge();
 
 }  // namespace regduel::oracles

@@ -6,27 +6,28 @@
 #include <algorithm>
 
 namespace regduel::oracles {
-namespace {
 
-using IdIndex = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-
-IdIndex index_ids(const ir::Function& f) {
-  IdIndex by_id;
-  by_id.reserve(f.insts.size());
-  for (std::uint32_t i = 0; i < f.insts.size(); ++i) by_id.emplace_back(f.insts[i].id.value, i);
-  if (!std::is_sorted(by_id.begin(), by_id.end())) std::sort(by_id.begin(), by_id.end());
-  return by_id;
+IdIndex::IdIndex(const ir::Function& f) {
+  std::uint32_t top = 0;
+  for (const ir::Inst& i : f.insts) top = std::max(top, i.id.value);
+  if (top / 4 <= f.insts.size() + 256) {
+    dense_.assign(static_cast<std::size_t>(top) + 1, kNone);
+    for (std::uint32_t i = 0; i < f.insts.size(); ++i) dense_[f.insts[i].id.value] = i;
+    return;
+  }
+  sorted_.reserve(f.insts.size());
+  for (std::uint32_t i = 0; i < f.insts.size(); ++i) sorted_.emplace_back(f.insts[i].id.value, i);
+  std::sort(sorted_.begin(), sorted_.end());
 }
 
-std::uint32_t find_id(const IdIndex& by_id, ir::InstId id) {
-  const auto found = std::lower_bound(by_id.begin(), by_id.end(), std::pair(id.value, 0u));
-  return found == by_id.end() || found->first != id.value ? kNone : found->second;
+std::uint32_t IdIndex::find(ir::InstId id) const {
+  if (!dense_.empty()) return id.value < dense_.size() ? dense_[id.value] : kNone;
+  const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair(id.value, 0u));
+  return found == sorted_.end() || found->first != id.value ? kNone : found->second;
 }
-
-}  // namespace
 
 Definitions::Definitions(const ir::Function& before)
-    : before_(before), by_id_(index_ids(before)), first_leaf_(before.operands.size(), kNone), leaves_(1) {
+    : before_(before), ids_(before), first_leaf_(before.operands.size(), kNone), leaves_(1) {
   for (const ir::Inst& i : before.insts) {
     const auto ops = before.operands_of(i);
     for (std::size_t k = 0; k < ops.size(); ++k) {
@@ -51,14 +52,10 @@ Definitions::Definitions(const ir::Function& before)
   }
 }
 
-std::uint32_t Definitions::index_of(ir::InstId id) const { return find_id(by_id_, id); }
-
 LeafId Definitions::add(Leaf leaf) {
   leaves_.push_back(leaf);
   return static_cast<LeafId>(leaves_.size() - 1);
 }
-
-std::uint32_t ReachGraph::index_of(ir::InstId id) const { return find_id(by_id_, id); }
 
 ByteRef ReachGraph::read_byte(std::size_t operand, int i) const {
   const Read& read = reads_[operand];

@@ -2,13 +2,19 @@
 //
 // The machine state is a set of *cells*: four bytes of a root vreg's storage, a unit of a register file (a predicate is a cell
 // of one byte), four bytes of the local or the shared frame. Slots are pieces of the frame, so overlapping slots share cells.
-// Within a block each cell's content is a node; at the head of a block it is an *incoming* node that, on demand, becomes the
-// content at the end of the only predecessor, or a phi over several (after Braun et al., "Simple and Efficient Construction of
+// Within a block each cell's content is a node; at the head of a block it is an *incoming* node that, on demand, becomes a link to
+// what the nearest block with a single way to it left there, or to a phi where ways meet (after Braun et al., "Simple and Efficient Construction of
 // Static Single Assignment Form", CC 2013, without its simplification: a set does not care about redundant phis). Only what a
 // checked read depends on is resolved, so the graph is near-linear in instructions plus live-in cells.
 //
+// That is the detailed graph (Detail::EveryJoin): its phis tell a walk which joins it goes back through. The fast check asks for sets
+// alone, and for those the sparse graph (Detail::Sparse) suffices: it looks through moves, and has a phi only at a join J where a block of
+// region(J), between J and its dominator, may write the cell (reaching_dominators.h). Most vregs and most slots have one writer, so
+// that most reads take one step, however large the program.
+//
 // A node is one of
 //   leaf        four bytes that an instruction defines, or an undefined or otherwise initial content
+//   link        what another node is: the content of a cell that came from another block
 //   via         the same value, moved by a copy, phi, refill or remat (kept for the report: sets look through)
 //   phi         one of several values, by path
 //   gated       a guarded write: the new value where the guard holds, else the old one
@@ -61,6 +67,18 @@ inline constexpr LeafId kUninitialised = 0;
 }
 [[nodiscard]] constexpr LeafId leaf_of(std::uint32_t element) { return element / 4; }
 
+// Where the instruction with a number stands: a table where the numbers are dense, else a sorted list.
+class IdIndex {
+ public:
+  explicit IdIndex(const ir::Function& f);
+  // Index into the function's instructions, kNone where there is none.
+  [[nodiscard]] std::uint32_t find(ir::InstId id) const;
+
+ private:
+  std::vector<std::uint32_t> dense_;                            // by number
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> sorted_;  // (number, index), where dense_ is empty
+};
+
 // The definitions of the program before, numbered; both graphs speak of these. The graph of the program after adds its own.
 class Definitions {
  public:
@@ -68,7 +86,7 @@ class Definitions {
 
   [[nodiscard]] const ir::Function& before() const { return before_; }
   // Index into before().insts, kNone where the program before has no such instruction.
-  [[nodiscard]] std::uint32_t index_of(ir::InstId id) const;
+  [[nodiscard]] std::uint32_t index_of(ir::InstId id) const { return ids_.find(id); }
   // First leaf of a def operand (an index into before().operands); its words follow one another.
   [[nodiscard]] LeafId first_leaf(std::size_t operand) const { return first_leaf_[operand]; }
   [[nodiscard]] LeafId add(Leaf leaf);
@@ -80,7 +98,7 @@ class Definitions {
 
  private:
   const ir::Function& before_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> by_id_;  // sorted
+  IdIndex ids_;
   std::vector<LeafId> first_leaf_;
   std::vector<Leaf> leaves_;
 };
@@ -90,12 +108,12 @@ struct ByteRef {
   int byte = 0;
 };
 
-enum class NodeKind : std::uint8_t { Leaf, Incoming, Outgoing, Via, Phi, Gated, Compose, Packed, Extracted };
+enum class NodeKind : std::uint8_t { Leaf, Incoming, Outgoing, Link, Via, Phi, Gated, Compose, Packed, Extracted, Merged };
 
 struct Node {
   NodeKind kind = NodeKind::Leaf;
-  std::uint32_t a = kNone;  // Leaf: leaf. Via, Packed, Extracted: source. Gated: new. Phi, Compose: first argument
-  std::uint32_t b = 0;      // Gated: old. Phi, Packed: number of arguments. Extracted: bit. Incoming, Outgoing: cell
+  std::uint32_t a = kNone;  // Leaf: leaf. Link, Via, Packed, Extracted: source. Gated: new. Phi, Compose: first argument
+  std::uint32_t b = 0;      // Gated: old. Phi, Packed: number of arguments. Extracted: bit. Incoming, Outgoing, Merged: cell
   std::uint32_t c = kNone;  // Phi: its block, kNone = within an instruction. Gated: guard. Packed: first argument. Incoming …: block
   std::uint32_t inst = kNone;   // index into the program's instructions of what made it
   std::int32_t operand = -1;    // the def operand of that instruction
@@ -119,13 +137,16 @@ struct RetRead {
   ir::PReg unit;
 };
 
+enum class Detail { EveryJoin, Sparse };
+
 class ReachGraph {
  public:
   // `program` is defs.before() itself or its allocation. `callee_saved`: registers that hold their entry value at each `ret`
   // (empty for kernels and for the program before). `doubtful`: original instructions whose guard may be undefined before, sorted:
   // nothing is known of such a guard, not even that it is the same value as another one. Requires: well-formed. Cost: near-linear.
+  // A sparse graph knows nothing of what was overwritten.
   ReachGraph(const ir::Function& program, Definitions& defs, std::span<const ir::PReg> callee_saved = {},
-             std::span<const ir::InstId> doubtful = {});
+             std::span<const ir::InstId> doubtful = {}, Detail detail = Detail::EveryJoin);
 
   [[nodiscard]] const ir::Function& program() const { return f_; }
   [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }
@@ -145,8 +166,11 @@ class ReachGraph {
   [[nodiscard]] ByteRef read_byte(std::size_t operand, int i) const;
   // Bytes 4 * w and following as one node. Requires: read_is_aligned(operand).
   [[nodiscard]] NodeId read_word(std::size_t operand, int w) const { return read_nodes_[reads_[operand].first + static_cast<std::uint32_t>(w)]; }
-  // True where each cell that is read starts at a multiple of four bytes of the operand.
-  [[nodiscard]] bool read_is_aligned(std::size_t operand) const { return reads_[operand].offset == 0 && !reads_[operand].bytewise; }
+  // True where each cell that is read starts at a multiple of four bytes of the operand: so for one predicate, not for several.
+  [[nodiscard]] bool read_is_aligned(std::size_t operand) const {
+    const Read& read = reads_[operand];
+    return read.offset == 0 && (!read.bytewise || read.count == 1);
+  }
   [[nodiscard]] int read_bytes(std::size_t operand) const { return reads_[operand].bytes; }
   [[nodiscard]] std::span<const RetRead> ret_reads() const { return ret_reads_; }
   // What a pack held before the write that made this node; kNone where that is not known.
@@ -155,7 +179,7 @@ class ReachGraph {
   [[nodiscard]] bool is_reachable(std::uint32_t inst) const { return cfg_.is_reachable(block_of_[inst]); }
   [[nodiscard]] ir::BlockId block_of(std::uint32_t inst) const { return block_of_[inst]; }
   // Index into program().insts, kNone where there is none.
-  [[nodiscard]] std::uint32_t index_of(ir::InstId id) const;
+  [[nodiscard]] std::uint32_t index_of(ir::InstId id) const { return ids_.find(id); }
 
  private:
   friend class ReachBuilder;
@@ -179,7 +203,7 @@ class ReachGraph {
   std::vector<RetRead> ret_reads_;
   std::vector<NodeId> overwritten_;   // by node; only where the program has predicate packs
   std::vector<ir::BlockId> block_of_;  // by instruction
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> by_id_;  // sorted
+  IdIndex ids_;
 };
 
 }  // namespace regduel::oracles

@@ -9,21 +9,28 @@
 namespace regduel::oracles {
 
 ReachGraph::ReachGraph(const ir::Function& program, Definitions& defs, std::span<const ir::PReg> callee_saved,
-                       std::span<const ir::InstId> doubtful)
-    : f_(program), cfg_(program), reads_(program.operands.size()), block_of_(program.insts.size()) {
+                       std::span<const ir::InstId> doubtful, Detail detail)
+    : f_(program), cfg_(program), reads_(program.operands.size()), block_of_(program.insts.size()), ids_(program) {
   for (std::size_t b = 0; b < f_.blocks.size(); ++b)
     for (std::uint32_t i = 0; i < f_.blocks[b].num_insts; ++i) block_of_[f_.blocks[b].first_inst + i] = ir::BlockId(b);
-  by_id_.reserve(f_.insts.size());
-  for (std::uint32_t i = 0; i < f_.insts.size(); ++i) by_id_.emplace_back(f_.insts[i].id.value, i);
-  std::sort(by_id_.begin(), by_id_.end());
-  ReachBuilder(*this, defs, callee_saved, doubtful).run();
+  ReachBuilder(*this, defs, callee_saved, doubtful, detail).run();
 }
 
 ReachBuilder::ReachBuilder(ReachGraph& graph, Definitions& defs, std::span<const ir::PReg> callee_saved,
-                           std::span<const ir::InstId> doubtful)
+                           std::span<const ir::InstId> doubtful, Detail detail)
     : g_(graph), f_(graph.f_), defs_(defs), cells_(f_), doubtful_(doubtful), is_after_(&f_ != &defs.before()), state_(cells_.size()),
-      ever_written_(cells_.size(), 0), out_range_(f_.blocks.size()), incoming_(std::bit_ceil(f_.insts.size() * 2 + 64)) {
-  for (const ir::Inst& i : f_.insts) has_packs_ = has_packs_ || i.op == ir::Op::P2R || i.op == ir::Op::BitSpill;
+      ever_written_(cells_.size(), 0), order_of_(f_.blocks.size(), kNone), merged_(std::bit_ceil(f_.insts.size() / 2 + 64)) {
+  if (detail == Detail::Sparse) {
+    dominators_.emplace(g_.cfg_);
+    order_ = dominators_->preorder();
+  } else {
+    const auto order = g_.cfg_.reverse_postorder();
+    order_.assign(order.begin(), order.end());
+    for (const ir::Inst& i : f_.insts) has_packs_ = has_packs_ || i.op == ir::Op::P2R || i.op == ir::Op::BitSpill;
+  }
+  g_.nodes_.reserve(f_.insts.size() * 3);
+  outs_.reserve(f_.insts.size() * 2);
+  for (std::uint32_t k = 0; k < order_.size(); ++k) order_of_[order_[k].index()] = k;
   for (const ir::PReg r : callee_saved) {
     for (int u = r.begin(); u < std::min(r.end(), ir::kMaxUnits); ++u) {
       Leaf leaf;
@@ -38,7 +45,8 @@ ReachBuilder::ReachBuilder(ReachGraph& graph, Definitions& defs, std::span<const
 }
 
 void ReachBuilder::run() {
-  for (const ir::BlockId b : g_.cfg_.reverse_postorder()) block(b);
+  for (const ir::BlockId b : order_) block(b);
+  group_outs();
   // A callee-saved register that is never written holds what it should.
   std::erase_if(g_.ret_reads_, [&](const RetRead& r) { return ever_written_[cells_.of_unit(r.unit.file, r.unit.first)] == 0; });
   resolve();
@@ -51,13 +59,19 @@ void ReachBuilder::run() {
 void ReachBuilder::block(ir::BlockId b) {
   block_ = b;
   ++epoch_;
-  written_.clear();
+  const std::size_t first = outs_.size();
   const ir::Block& attributes = f_.block(b);
   for (std::uint32_t i = 0; i < attributes.num_insts; ++i) step(attributes.first_inst + i);
-  std::sort(written_.begin(), written_.end());
-  const auto begin = static_cast<std::uint32_t>(outs_.size());
-  for (const std::uint32_t cell : written_) outs_.emplace_back(cell, state_[cell].node);
-  out_range_[b.index()] = {begin, static_cast<std::uint32_t>(outs_.size())};
+  for (std::size_t k = first; k < outs_.size(); ++k) outs_[k].node = state_[outs_[k].cell].node;
+}
+
+void ReachBuilder::group_outs() {
+  group_begin_.assign(cells_.size() + 1, 0);
+  for (const Out& out : outs_) ++group_begin_[out.cell + 1];
+  for (std::size_t c = 1; c < group_begin_.size(); ++c) group_begin_[c] += group_begin_[c - 1];
+  grouped_.resize(outs_.size());
+  std::vector<std::uint32_t> next(group_begin_.begin(), group_begin_.end() - 1);
+  for (const Out& out : outs_) grouped_[next[out.cell]++] = {out.order, out.node};
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -72,7 +86,11 @@ NodeId ReachBuilder::add(Node n) {
 NodeId ReachBuilder::read(std::uint32_t cell) {
   CellState& s = state_[cell];
   if (s.seen != epoch_) {
-    s.node = incoming(block_, cell);
+    Node n;
+    n.kind = NodeKind::Incoming;
+    n.b = cell;
+    n.c = block_.value;
+    s.node = add(n);
     s.seen = epoch_;
   }
   return s.node;
@@ -84,14 +102,15 @@ void ReachBuilder::set(std::uint32_t cell, NodeId n) {
   s.seen = epoch_;
   if (s.written == epoch_) return;
   s.written = epoch_;
-  written_.push_back(cell);
+  outs_.push_back({cell, order_of_[block_.index()], n});
 }
 
-NodeId ReachBuilder::incoming(ir::BlockId b, std::uint32_t cell) {
-  std::uint32_t& known = incoming_.at(static_cast<std::uint64_t>(b.value) << 32 | cell, kNone);
+// The one node for what a cell holds at the head of a block where paths meet.
+NodeId ReachBuilder::merged(ir::BlockId b, std::uint32_t cell) {
+  std::uint32_t& known = merged_.at(static_cast<std::uint64_t>(b.value) << 32 | cell, kNone);
   if (known == kNone) {
     Node n;
-    n.kind = NodeKind::Incoming;
+    n.kind = NodeKind::Merged;
     n.b = cell;
     n.c = b.value;
     known = add(n);
@@ -99,11 +118,48 @@ NodeId ReachBuilder::incoming(ir::BlockId b, std::uint32_t cell) {
   return known;
 }
 
+std::span<const std::pair<std::uint32_t, NodeId>> ReachBuilder::outs_of(std::uint32_t cell) const {
+  return {grouped_.data() + group_begin_[cell], group_begin_[cell + 1] - group_begin_[cell]};
+}
+
+// At the end of a block.
 NodeId ReachBuilder::outgoing(ir::BlockId b, std::uint32_t cell) {
-  const auto [begin, end] = out_range_[b.index()];
-  const auto last = outs_.begin() + end;
-  const auto found = std::lower_bound(outs_.begin() + begin, last, std::pair(cell, 0u));
-  return found != last && found->first == cell ? found->second : incoming(b, cell);
+  const auto outs = outs_of(cell);
+  const auto found = std::lower_bound(outs.begin(), outs.end(), std::pair(order_of_[b.index()], 0u));
+  if (found != outs.end() && found->first == order_of_[b.index()]) return found->second;
+  return at_head(b, cell);
+}
+
+// At the head of a block that is not the writer of what it finds there: blocks with one predecessor are passed over, in a sparse graph
+// joins too where nothing between their dominator and them writes the cell.
+NodeId ReachBuilder::at_head(ir::BlockId b, std::uint32_t cell) {
+  const auto outs = outs_of(cell);
+  if (outs.empty()) return merged(ir::BlockId(0), cell);
+  if (dominators_) {
+    std::uint32_t at = order_of_[b.index()];
+    // The writers around `at`; what is above it leaves those after it where they are.
+    auto after = std::lower_bound(outs.begin(), outs.end(), std::pair(at, 0u));
+    if (after != outs.begin()) {
+      const auto& [writer, node] = *(after - 1);
+      const std::uint32_t end = dominators_->end(order_[writer]);
+      if (at < end && (after == outs.end() || after->first >= end)) return node;
+    }
+    while (at != 0) {
+      const Dominators::Above& above = dominators_->above(at);
+      const auto inside = std::lower_bound(outs.begin(), outs.end(), std::pair(above.begin, 0u));
+      if (inside != outs.end() && inside->first < above.end) break;
+      at = above.dominator;
+      const auto found = std::lower_bound(outs.begin(), outs.end(), std::pair(at, 0u));
+      if (found != outs.end() && found->first == at) return found->second;
+    }
+    return merged(order_[at], cell);
+  }
+  while (b.value != 0 && g_.cfg_.predecessors(b).size() == 1) {
+    b = g_.cfg_.predecessors(b)[0];
+    const auto found = std::lower_bound(outs.begin(), outs.end(), std::pair(order_of_[b.index()], 0u));
+    if (found != outs.end() && found->first == order_of_[b.index()]) return found->second;
+  }
+  return merged(b, cell);
 }
 
 NodeId ReachBuilder::at_entry(std::uint32_t cell) {
@@ -114,66 +170,77 @@ NodeId ReachBuilder::at_entry(std::uint32_t cell) {
   return add(n);
 }
 
-// Incoming and outgoing nodes that a read depends on become phis; those that this makes necessary follow. What nobody reads (the
-// stale content under a guarded def, mostly) stays as it is, and costs nothing.
+// Incoming and outgoing nodes that a read depends on become links; the merged nodes that this makes necessary follow, and become phis.
+// What nobody reads (the stale content under a guarded def, mostly) stays as it is, and costs nothing.
 void ReachBuilder::resolve() {
   std::vector<NodeId> work;
-  std::vector<char> seen;
+  std::vector<char> seen(g_.nodes_.size() * 2, 0);
   const auto visit = [&](NodeId n) {
     if (n >= seen.size()) seen.resize(std::max(g_.nodes_.size(), seen.size() * 2), 0);
     if (seen[n] != 0) return;
     seen[n] = 1;
-    work.push_back(n);
+    if (g_.nodes_[n].kind != NodeKind::Leaf) work.push_back(n);
   };
-  for (const NodeId n : g_.read_nodes_) visit(n);
-  for (const RetRead& r : g_.ret_reads_) visit(r.node);
-  for (const auto& [node, old] : overwritten_) visit(old);
-  std::vector<NodeId> args;
-  while (!work.empty()) {
-    const NodeId n = work.back();
-    work.pop_back();
-    const Node node = g_.nodes_[n];
-    switch (node.kind) {
-      case NodeKind::Leaf: break;
-      case NodeKind::Via:
-      case NodeKind::Extracted: visit(node.a); break;
-      case NodeKind::Phi:
-        for (const NodeId arg : g_.phi_args(node)) visit(arg);
-        break;
-      case NodeKind::Gated:
-        visit(node.a);
-        visit(node.b);
-        visit(g_.guards_[node.c].node);
-        break;
-      case NodeKind::Compose:
-        for (int k = 0; k < 4; ++k) visit(g_.compose_arg(node, k).node);
-        break;
-      case NodeKind::Packed:
-        visit(node.a);
-        for (const PackedBit& bit : g_.packed_bits(node)) visit(bit.predicate.node);
-        break;
-      case NodeKind::Incoming:
-      case NodeKind::Outgoing: {
-        const std::uint32_t cell = node.b;
-        const ir::BlockId b(node.c);
-        args.clear();
-        if (node.kind == NodeKind::Outgoing) {
-          args.push_back(outgoing(b, cell));
-        } else {
-          if (b.value == 0) args.push_back(at_entry(cell));
-          for (const ir::BlockId p : g_.cfg_.predecessors(b))
-            if (g_.cfg_.is_reachable(p)) args.push_back(outgoing(p, cell));
-        }
-        Node& resolved = g_.nodes_[n];
-        resolved.kind = NodeKind::Phi;
-        resolved.a = static_cast<std::uint32_t>(g_.args_.size());
-        resolved.b = static_cast<std::uint32_t>(args.size());
-        if (args.size() == 1) resolved.c = kNone;
-        g_.args_.insert(g_.args_.end(), args.begin(), args.end());
-        for (const NodeId arg : args) visit(arg);
-        break;
+  const auto follow = [&] {
+    while (!work.empty()) {
+      const NodeId n = work.back();
+      work.pop_back();
+      resolve(n);
+      const Node& node = g_.nodes_[n];
+      switch (node.kind) {
+        case NodeKind::Link:
+        case NodeKind::Via:
+        case NodeKind::Extracted: visit(node.a); break;
+        case NodeKind::Phi:
+          for (const NodeId arg : g_.phi_args(node)) visit(arg);
+          break;
+        case NodeKind::Gated:
+          visit(node.a);
+          visit(node.b);
+          visit(g_.guards_[node.c].node);
+          break;
+        case NodeKind::Compose:
+          for (int k = 0; k < 4; ++k) visit(g_.compose_arg(node, k).node);
+          break;
+        case NodeKind::Packed:
+          visit(node.a);
+          for (const PackedBit& bit : g_.packed_bits(node)) visit(bit.predicate.node);
+          break;
+        case NodeKind::Leaf:
+        case NodeKind::Incoming:
+        case NodeKind::Outgoing:
+        case NodeKind::Merged: break;
       }
     }
+  };
+  const auto need = [&](NodeId n) {
+    visit(n);
+    follow();
+  };
+  for (const NodeId n : g_.read_nodes_) need(n);
+  for (const RetRead& r : g_.ret_reads_) need(r.node);
+  for (const auto& [node, old] : overwritten_) need(old);
+}
+
+void ReachBuilder::resolve(NodeId n) {
+  const Node node = g_.nodes_[n];
+  const std::uint32_t cell = node.b;
+  const ir::BlockId b(node.c);
+  if (node.kind == NodeKind::Incoming || node.kind == NodeKind::Outgoing) {
+    const NodeId source = node.kind == NodeKind::Outgoing ? outgoing(b, cell) : at_head(b, cell);
+    g_.nodes_[n].kind = NodeKind::Link;
+    g_.nodes_[n].a = source;
+  } else if (node.kind == NodeKind::Merged) {
+    args_.clear();
+    if (b.value == 0) args_.push_back(at_entry(cell));
+    for (const ir::BlockId p : g_.cfg_.predecessors(b))
+      if (g_.cfg_.is_reachable(p)) args_.push_back(outgoing(p, cell));
+    Node& resolved = g_.nodes_[n];
+    resolved.kind = NodeKind::Phi;
+    resolved.a = static_cast<std::uint32_t>(g_.args_.size());
+    resolved.b = static_cast<std::uint32_t>(args_.size());
+    if (args_.size() == 1) resolved.c = kNone;
+    g_.args_.insert(g_.args_.end(), args_.begin(), args_.end());
   }
 }
 
@@ -206,6 +273,11 @@ ReachBuilder::Bytes ReachBuilder::value_at(const Place& place) {
   return value;
 }
 
+// Four bytes as one node: the very node of the cell where they are one.
+NodeId ReachBuilder::word_at(const Place& place) {
+  return place.offset == 0 && place.step == 4 ? read(place.cell) : join(value_at(place), 4);
+}
+
 // The first `size` bytes of a def whose leaves start at `first` and which is `bytes` wide.
 ReachBuilder::Bytes ReachBuilder::leaf_value(LeafId first, std::uint32_t bytes, std::uint32_t size, int operand) {
   Bytes value(size);
@@ -226,7 +298,9 @@ ReachBuilder::Bytes ReachBuilder::leaf_value(LeafId first, std::uint32_t bytes, 
   return value;
 }
 
+// A sparse graph is asked for sets alone, and those look through moves.
 ReachBuilder::Bytes ReachBuilder::via(Bytes value, int operand) {
+  if (dominators_) return value;
   NodeId last_from = kNone, last_to = kNone;
   for (ByteRef& r : value) {
     if (r.node != last_from) {

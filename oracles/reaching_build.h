@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -10,12 +11,13 @@
 #include "oracles/cells.h"
 #include "oracles/flat_map.h"
 #include "oracles/reaching.h"
+#include "oracles/reaching_dominators.h"
 
 namespace regduel::oracles {
 
 class ReachBuilder {
  public:
-  ReachBuilder(ReachGraph& graph, Definitions& defs, std::span<const ir::PReg> callee_saved, std::span<const ir::InstId> doubtful);
+  ReachBuilder(ReachGraph& graph, Definitions& defs, std::span<const ir::PReg> callee_saved, std::span<const ir::InstId> doubtful, Detail detail);
   void run();
 
  private:
@@ -30,15 +32,20 @@ class ReachBuilder {
   [[nodiscard]] NodeId add(Node n);
   [[nodiscard]] NodeId read(std::uint32_t cell);
   void set(std::uint32_t cell, NodeId n);
-  [[nodiscard]] NodeId incoming(ir::BlockId block, std::uint32_t cell);
+  [[nodiscard]] NodeId merged(ir::BlockId block, std::uint32_t cell);
+  void group_outs();
+  [[nodiscard]] std::span<const std::pair<std::uint32_t, NodeId>> outs_of(std::uint32_t cell) const;
   [[nodiscard]] NodeId outgoing(ir::BlockId block, std::uint32_t cell);
+  [[nodiscard]] NodeId at_head(ir::BlockId block, std::uint32_t cell);
   [[nodiscard]] NodeId at_entry(std::uint32_t cell);
   void resolve();
+  void resolve(NodeId n);
 
   // --- values
   [[nodiscard]] ByteRef flatten(NodeId n, std::uint32_t byte) const;
   [[nodiscard]] NodeId join(std::span<const ByteRef> bytes, std::size_t wanted);  // bytes 0 to wanted - 1 as one node
   [[nodiscard]] Bytes value_at(const Place& place);
+  [[nodiscard]] NodeId word_at(const Place& place);
   [[nodiscard]] Bytes leaf_value(LeafId first, std::uint32_t bytes, std::uint32_t size, int operand);
   [[nodiscard]] Bytes own_value(const ir::Inst& inst, std::size_t k, std::uint32_t size);
   [[nodiscard]] Bytes via(Bytes value, int operand);
@@ -60,6 +67,7 @@ class ReachBuilder {
   [[nodiscard]] Bytes remat_value(const ir::Inst& inst, std::size_t k, std::uint32_t size);
   void write(const Write& w, bool several);
   void put(std::uint32_t cell, std::uint32_t mask, NodeId content, bool is_def, bool several);
+  [[nodiscard]] bool move_at_once(const ir::Inst& inst);
   [[nodiscard]] bool write_leaf_at_once(const ir::Inst& inst, std::size_t k, const Place& place, bool several);
   [[nodiscard]] const ir::Operand* source_operand(const ir::Inst& inst, std::size_t k) const;
 
@@ -81,10 +89,18 @@ class ReachBuilder {
   std::vector<CellState> state_;
   std::vector<char> ever_written_;
   std::uint32_t epoch_ = 0, serial_ = 0;
-  std::vector<std::uint32_t> written_;                                          // cells written in this block
-  std::vector<std::pair<std::uint32_t, NodeId>> outs_;                          // (cell, node), block after block, sorted in each
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> out_range_;              // by block
-  FlatMap incoming_{1024};
+  struct Out {
+    std::uint32_t cell, order;
+    NodeId node;
+  };
+  std::vector<Out> outs_;                                  // what each block leaves in the cells that it writes, block after block
+  std::vector<std::pair<std::uint32_t, NodeId>> grouped_;  // the same (order, node), cell after cell, ascending in each
+  std::vector<std::uint32_t> group_begin_;                 // by cell, and one more
+  std::vector<ir::BlockId> order_;                         // blocks as they are gone through
+  std::vector<std::uint32_t> order_of_;                    // by block
+  std::optional<Dominators> dominators_;                   // of a sparse graph: then the order is their preorder
+  FlatMap merged_{1024};
+  std::vector<NodeId> args_;                               // of the phi at hand
   std::vector<std::pair<std::uint32_t, LeafId>> saved_;                         // (cell, leaf), sorted
   std::vector<std::pair<std::uint32_t, ir::PReg>> saved_units_;
   std::vector<std::pair<NodeId, NodeId>> overwritten_;

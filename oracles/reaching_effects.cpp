@@ -2,6 +2,7 @@
 // FORMAT.md, "Instruction". See reaching.h. Tested by memcheck_test.cpp.
 
 #include <algorithm>
+#include <array>
 
 #include "oracles/reaching_build.h"
 
@@ -98,6 +99,7 @@ void ReachBuilder::effects(const ir::Inst& inst) {
   const auto ops = f_.operands_of(inst);
   const auto defs = static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const ir::Operand& op) { return op.writes(); }));
   const bool plain = inst.op == ir::Op::Named || (inst.op >= ir::Op::Pack && inst.op <= ir::Op::Bar);
+  if (move_at_once(inst)) return;
   // What is moved is read before anything is written.
   writes_.clear();
   for (std::size_t k = 0; k < ops.size() && !plain; ++k) {
@@ -127,6 +129,38 @@ void ReachBuilder::effects(const ir::Inst& inst) {
       write({place, own_value(inst, k, place.size), static_cast<int>(k)}, defs > 1);
   }
   for (const Write& w : writes_) write(w, defs > 1);
+}
+
+// The common move without any list of bytes: one unguarded copy, refill or spill of whole words.
+bool ReachBuilder::move_at_once(const ir::Inst& inst) {
+  if (gate_ != kNone || (inst.op != ir::Op::Copy && inst.op != ir::Op::Refill && inst.op != ir::Op::Spill) || inst.num_operands != 2) return false;
+  const auto ops = f_.operands_of(inst);
+  const ir::Operand& memory = ops[1];
+  if (!ops[0].is_register() || (inst.op == ir::Op::Copy ? !memory.is_register() || memory.is_negated() : !memory.is_slot())) return false;
+  const Place first = cells_.of_operand(ops[0]);
+  const Place second = memory.is_slot() ? cells_.of_slot(memory, first.size) : cells_.of_operand(memory);
+  constexpr std::size_t kWords = 8;
+  const auto is_whole = [](const Place& p) { return p.step == 4 && p.offset == 0 && p.size != 0 && p.size % 4 == 0 && p.size <= 4 * kWords; };
+  if (!is_whole(first) || !is_whole(second) || first.size != second.size) return false;
+  const bool is_spill = inst.op == ir::Op::Spill;
+  const Place &from = is_spill ? first : second, &to = is_spill ? second : first;
+  std::array<NodeId, kWords> words{};
+  for (std::uint32_t c = 0; c < from.cells(); ++c) {
+    words[c] = read(from.cell + c);
+    if (g_.nodes_[words[c]].kind == NodeKind::Compose) return false;
+  }
+  for (std::uint32_t c = 0; c < to.cells(); ++c) {
+    NodeId content = words[c];
+    if (!is_spill && !dominators_) {
+      Node n;
+      n.kind = NodeKind::Via;
+      n.a = content;
+      n.operand = 0;
+      content = add(n);
+    }
+    put(to.cell + c, 0xF, content, true, false);
+  }
+  return true;
 }
 
 // The common case without any list of bytes: whole cells that receive whole leaves.
@@ -255,10 +289,9 @@ ReachBuilder::Bytes ReachBuilder::phi_value(const ir::Inst& inst, std::uint32_t 
 
 ReachBuilder::Bytes ReachBuilder::pack_value(const ir::Inst& inst, std::size_t k) {
   const auto ops = f_.operands_of(inst);
-  const Bytes old = value_at(cells_.of_operand(ops[k]));
   Node n;
   n.kind = NodeKind::Packed;
-  n.a = ops[k].reads() ? join(old, 4) : destroyed();
+  n.a = ops[k].reads() ? word_at(cells_.of_operand(ops[k])) : destroyed();
   n.operand = static_cast<int>(k);
   std::vector<PackedBit> bits;
   for (std::size_t u = 0; u < ops.size(); ++u) {
@@ -288,7 +321,7 @@ ReachBuilder::Bytes ReachBuilder::extracted_value(const ir::Inst& inst, std::siz
   if (from.size != 4) return own_value(inst, k, 1);
   Node n;
   n.kind = NodeKind::Extracted;
-  n.a = join(value_at(from), 4);
+  n.a = word_at(from);
   n.b = bit & 31;
   n.operand = static_cast<int>(k);
   return {{add(n), 0}};
@@ -349,7 +382,7 @@ void ReachBuilder::put(std::uint32_t cell, std::uint32_t mask, NodeId content, b
     s.mask = mask | (s.stamp == serial_ ? s.mask : 0);
     s.stamp = serial_;
   }
-  if (has_packs_ && cells_.is_in_file(cell, ir::RegFile::R)) overwritten_.emplace_back(fresh, read(cell));
+  if (has_packs_ && (cells_.is_in_file(cell, ir::RegFile::R) || cells_.is_in_file(cell, ir::RegFile::UR))) overwritten_.emplace_back(fresh, read(cell));
   if (gate_ != kNone) {
     Node n;
     n.kind = NodeKind::Gated;

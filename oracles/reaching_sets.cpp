@@ -7,19 +7,29 @@
 namespace regduel::oracles {
 
 ReachSets::ReachSets(const ReachGraph& graph, const Definitions& defs, DefSets& sets)
-    : graph_(graph), defs_(defs), sets_(sets), word_entry_(graph.num_nodes(), kNone) {}
+    : graph_(graph), defs_(defs), sets_(sets), word_entry_(graph.num_nodes(), kNone), origin_(graph.num_nodes(), kNone) {}
 
 void ReachSets::distrust(std::uint32_t inst, LeafId own_leaf) {
   distrusted_.emplace_back(inst, own_leaf);
   std::sort(distrusted_.begin(), distrusted_.end());
   word_entry_.assign(graph_.num_nodes(), kNone);
-  other_entry_ = FlatMap(256);
+  origin_.assign(graph_.num_nodes(), kNone);
+  byte_entries_.clear();
+  byte_entry_.clear();
+  bit_entry_ = FlatMap(256);
   entries_.clear();
 }
 
 std::uint32_t& ReachSets::entry_of(State s) {
   if (s.aspect == kWord) return word_entry_[s.node];
-  return other_entry_.at(static_cast<std::uint64_t>(s.node) << 8 | s.aspect, kNone);
+  if (s.aspect >= bit_aspect(0)) return bit_entry_.at(static_cast<std::uint64_t>(s.node) << 8 | s.aspect, kNone);
+  if (byte_entries_.empty()) byte_entries_.assign(graph_.num_nodes(), kNone);
+  std::uint32_t& first = byte_entries_[s.node];
+  if (first == kNone) {
+    first = static_cast<std::uint32_t>(byte_entry_.size());
+    byte_entry_.resize(byte_entry_.size() + 4, kNone);
+  }
+  return byte_entry_[first + s.aspect - byte_aspect(0)];
 }
 
 void ReachSets::step(State s, Step& out) const {
@@ -32,8 +42,7 @@ void ReachSets::step(State s, Step& out) const {
   const int byte = is_bit ? static_cast<int>(s.aspect - 5) / 8 : is_byte ? static_cast<int>(s.aspect) - 1 : 0;
   switch (n.kind) {
     case NodeKind::Leaf: {
-      const bool above = byte >= defs_[n.a].valid;
-      out.element = element_of(above ? n.a + 1 : n.a, byte);
+      out.element = element_of(byte >= defs_[n.a].valid ? n.a + 1 : n.a, byte);
       return;
     }
     case NodeKind::Via: {
@@ -47,6 +56,7 @@ void ReachSets::step(State s, Step& out) const {
       out.next.push_back({n.a, s.aspect});
       return;
     }
+    case NodeKind::Link: out.next.push_back({n.a, s.aspect}); return;
     case NodeKind::Phi:
       for (const NodeId arg : graph_.phi_args(n)) out.next.push_back({arg, s.aspect});
       return;
@@ -80,39 +90,89 @@ void ReachSets::step(State s, Step& out) const {
       }
       return;
     case NodeKind::Extracted:
-      if (s.aspect == kWord) out.no_word = true;
-      else out.next.push_back({n.a, bit_aspect(n.b)});
+      out.next.push_back({n.a, bit_aspect(n.b)});  // a predicate has one byte: its word is that
       return;
     case NodeKind::Incoming:
-    case NodeKind::Outgoing: return;  // resolved when the graph was made
+    case NodeKind::Outgoing:
+    case NodeKind::Merged: return;  // resolved when the graph was made
   }
 }
 
+bool ReachSets::is_distrusted(const Node& n) const {
+  if (distrusted_.empty()) return false;
+  const auto found = std::lower_bound(distrusted_.begin(), distrusted_.end(), std::pair(n.inst, 0u));
+  return found != distrusted_.end() && found->first == n.inst;
+}
+
+// The first node on the way back that does more than pass a value on. Every way back ends at the entry, and what has one argument has one
+// way, so this does not go in circles.
+NodeId ReachSets::origin(NodeId from) {
+  NodeId at = from;
+  for (;;) {
+    if (origin_[at] != kNone) {
+      at = origin_[at];
+      break;
+    }
+    const Node& n = graph_.node(at);
+    if (n.kind == NodeKind::Link || (n.kind == NodeKind::Via && !is_distrusted(n))) at = n.a;
+    else if (n.kind == NodeKind::Phi && n.b == 1) at = graph_.phi_args(n)[0];
+    else break;
+  }
+  while (from != at && origin_[from] == kNone) {
+    origin_[from] = at;
+    const Node& n = graph_.node(from);
+    from = n.kind == NodeKind::Phi ? graph_.phi_args(n)[0] : n.a;
+  }
+  return at;
+}
+
+SetId ReachSets::set_of_leaf(const Node& n, Aspect aspect) const {
+  const int byte = aspect >= 5 ? static_cast<int>(aspect - 5) / 8 : aspect >= 1 ? static_cast<int>(aspect) - 1 : 0;
+  return DefSets::single(element_of(byte >= defs_[n.a].valid ? n.a + 1 : n.a, byte));
+}
+
+// Neighbours first, in ascending order: far fewer sets on the way than one after another.
+SetId ReachSets::unite_parts() {
+  if (parts_.size() > 1) {
+    std::sort(parts_.begin(), parts_.end());
+    parts_.erase(std::unique(parts_.begin(), parts_.end()), parts_.end());
+  }
+  for (std::size_t size = parts_.size(); size > 1; size = (size + 1) / 2)
+    for (std::size_t k = 0; k < size; k += 2) parts_[k / 2] = k + 1 < size ? unite(parts_[k], parts_[k + 1]) : parts_[k];
+  return parts_[0];
+}
+
 SetId ReachSets::set_of(State root) {
+  root = origin(root);
+  if (const Node& n = graph_.node(root.node); n.kind == NodeKind::Leaf) return set_of_leaf(n, root.aspect);
   if (const std::uint32_t known = entry_of(root); known != kNone) return entries_[known].set;
-  std::vector<Frame> frames;
-  std::vector<std::uint32_t> component;
-  Step one;
-  std::vector<State> pending;  // the states that the open frames still have to visit
+  frames_.clear();
+  component_.clear();
+  pending_.clear();
   const auto open = [&](State s) {
     const auto id = static_cast<std::uint32_t>(entries_.size());
     entry_of(s) = id;
     Entry e;
     e.index = e.low = id;
-    step(s, one);
-    if (one.element) e.set = sets_.single(*one.element);
-    if (one.no_word) e.set = kNoWord;
+    step(s, one_);
+    if (one_.element) e.set = DefSets::single(*one_.element);
+    if (one_.no_word) e.set = kNoWord;
+    component_.push_back(id);
+    const auto begin = static_cast<std::uint32_t>(pending_.size());
+    for (const State& next : one_.next) {
+      const State from = origin(next);
+      if (const Node& n = graph_.node(from.node); n.kind == NodeKind::Leaf) e.set = unite(e.set, set_of_leaf(n, from.aspect));
+      else pending_.push_back(from);
+    }
     entries_.push_back(e);
-    component.push_back(id);
-    frames.push_back({id, static_cast<std::uint32_t>(pending.size()), static_cast<std::uint32_t>(pending.size())});
-    pending.insert(pending.end(), one.next.begin(), one.next.end());
+    frames_.push_back({id, begin, begin});
     return id;
   };
   const std::uint32_t first = open(root);
-  while (!frames.empty()) {
-    Frame& top = frames.back();
-    if (top.next < pending.size()) {
-      const State child = pending[top.next++];
+  while (!frames_.empty()) {
+    Frame& top = frames_.back();
+    if (top.next < pending_.size()) {
+      const State child = pending_[top.next++];
       const std::uint32_t known = entry_of(child);
       if (known == kNone) {
         open(child);
@@ -124,23 +184,24 @@ SetId ReachSets::set_of(State root) {
       continue;
     }
     const std::uint32_t id = top.entry;
-    pending.resize(top.begin);
-    frames.pop_back();
+    pending_.resize(top.begin);
+    frames_.pop_back();
     if (entries_[id].low == entries_[id].index) {
-      std::size_t begin = component.size();
-      SetId all = kEmptySet;
+      std::size_t begin = component_.size();
+      parts_.clear();
       do {
         --begin;
-        all = unite(all, entries_[component[begin]].set);
-      } while (component[begin] != id);
-      for (std::size_t k = begin; k < component.size(); ++k) {
-        entries_[component[k]].set = all;
-        entries_[component[k]].done = true;
+        parts_.push_back(entries_[component_[begin]].set);
+      } while (component_[begin] != id);
+      const SetId all = unite_parts();
+      for (std::size_t k = begin; k < component_.size(); ++k) {
+        entries_[component_[k]].set = all;
+        entries_[component_[k]].done = true;
       }
-      component.resize(begin);
+      component_.resize(begin);
     }
-    if (frames.empty()) break;
-    Entry& parent = entries_[frames.back().entry];
+    if (frames_.empty()) break;
+    Entry& parent = entries_[frames_.back().entry];
     if (entries_[id].done) parent.set = unite(parent.set, entries_[id].set);
     else parent.low = std::min(parent.low, entries_[id].low);
   }

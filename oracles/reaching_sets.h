@@ -8,7 +8,8 @@
 //
 // The least solution, by strongly connected components (Tarjan 1972, iterative), on demand, each state once: near-linear. A state is
 // a node with what is asked of it: the node as a word (for the fast check), byte k, or bit k of a pack. A word whose bytes come from
-// different nodes has no set: kNoWord.
+// different nodes has no set: kNoWord. Chains of moves are gone through once and remembered by their ends (`origin`), so only what
+// merges or takes apart is a state of the search.
 //
 // `Walk` answers the same question path by path, as far as guards go: an instruction under @p sees of a write under @p only the new
 // value. It is slower and asked only where the sets differ. Two guards count as one value where their sets are equal, and an
@@ -27,6 +28,7 @@
 #include "oracles/def_sets.h"
 #include "oracles/flat_map.h"
 #include "oracles/reaching.h"
+#include "oracles/reaching_dominators.h"
 
 namespace regduel::oracles {
 
@@ -74,6 +76,11 @@ class ReachSets {
     std::uint32_t entry, begin, next;
   };
   [[nodiscard]] std::uint32_t& entry_of(State s);
+  [[nodiscard]] bool is_distrusted(const Node& n) const;
+  [[nodiscard]] NodeId origin(NodeId n);
+  [[nodiscard]] State origin(State s) { return {origin(s.node), s.aspect}; }
+  [[nodiscard]] SetId set_of_leaf(const Node& leaf, Aspect aspect) const;
+  [[nodiscard]] SetId unite_parts();
   [[nodiscard]] SetId unite(SetId a, SetId b) { return a == kNoWord || b == kNoWord ? kNoWord : sets_.unite(a, b); }
 
   const ReachGraph& graph_;
@@ -81,8 +88,17 @@ class ReachSets {
   DefSets& sets_;
   std::vector<std::pair<std::uint32_t, LeafId>> distrusted_;  // sorted
   std::vector<std::uint32_t> word_entry_;                     // by node; kNone = never asked
-  FlatMap other_entry_{256};
+  std::vector<std::uint32_t> byte_entries_;                   // by node: where its four stand in byte_entry_; kNone = none asked for
+  std::vector<std::uint32_t> byte_entry_;
+  FlatMap bit_entry_{256};
   std::vector<Entry> entries_;
+  std::vector<NodeId> origin_;  // by node; kNone = not yet known
+  // The search: kept to be used again.
+  std::vector<Frame> frames_;
+  std::vector<std::uint32_t> component_;
+  std::vector<State> pending_;  // the states that the open frames still have to visit
+  Step one_;
+  std::vector<SetId> parts_;    // of the component at hand
 };
 
 // The predicate value under which an instruction runs: the definitions of its guard, and whether it holds.
@@ -109,13 +125,12 @@ class Walk {
   [[nodiscard]] SetId predicate_of(NodeId guard) { return sets_.set_of(State{guard, byte_aspect(0)}); }
   [[nodiscard]] bool dominates(ir::BlockId a, ir::BlockId b);
   [[nodiscard]] ir::BlockId block_of(LeafId leaf);
-  void find_dominators();
   [[nodiscard]] std::uint32_t with(std::uint32_t context, Assumption a);
   [[nodiscard]] std::uint32_t across(std::uint32_t context, ir::BlockId phi_block);
 
   static constexpr std::size_t kMaxAssumptions = 6;  // of one context; the oldest is dropped
   ReachSets& sets_;
-  std::vector<std::uint32_t> idom_;                  // by position in reverse postorder; empty = not yet computed
+  std::optional<Dominators> dominators_;             // once they are asked for
   std::vector<std::vector<std::pair<SetId, bool>>> contexts_;
   FlatMap leaf_block_{64};
 };

@@ -8,43 +8,12 @@ namespace regduel::oracles {
 
 Walk::Walk(ReachSets& sets) : sets_(sets), contexts_(1) {}
 
-// Immediate dominators (Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm").
-void Walk::find_dominators() {
-  const ir::Cfg& cfg = sets_.graph().cfg();
-  const auto order = cfg.reverse_postorder();
-  idom_.assign(order.size(), kNone);
-  idom_[0] = 0;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::uint32_t b = 1; b < order.size(); ++b) {
-      std::uint32_t best = kNone;
-      for (const ir::BlockId pred : cfg.predecessors(order[b])) {
-        if (!cfg.is_reachable(pred)) continue;
-        auto p = static_cast<std::uint32_t>(cfg.rpo_index(pred));
-        if (idom_[p] == kNone) continue;
-        if (best == kNone) best = p;
-        while (p != best) {
-          if (p > best) p = idom_[p];
-          else best = idom_[best];
-        }
-      }
-      if (best != idom_[b]) {
-        idom_[b] = best;
-        changed = true;
-      }
-    }
-  }
-}
-
 // Or is the same block.
 bool Walk::dominates(ir::BlockId a, ir::BlockId b) {
   const ir::Cfg& cfg = sets_.graph().cfg();
   if (!cfg.is_reachable(a) || !cfg.is_reachable(b)) return false;
-  if (idom_.empty()) find_dominators();
-  const auto target = static_cast<std::uint32_t>(cfg.rpo_index(a));
-  auto at = static_cast<std::uint32_t>(cfg.rpo_index(b));
-  while (at > target) at = idom_[at];
-  return at == target;
+  if (!dominators_) dominators_.emplace(cfg);
+  return dominators_->dominates(a, b);
 }
 
 Assumption Walk::assumption_of(std::size_t guard_operand) {

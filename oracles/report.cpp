@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 
+#include "oracles/disagreement.h"
 #include "oracles/execution.h"
 #include "oracles/memcheck.h"
 #include "oracles/quality.h"
 #include "oracles/structure.h"
+#include "oracles/symbolic.h"
 
 namespace regduel::oracles {
 namespace {
@@ -71,7 +73,7 @@ const JudgeResult* Report::result_of(std::string_view judge_name) const {
 }
 
 std::span<const Judge* const> judges() {
-  static const std::array all = {&structure_judge(), &memcheck_judge(), &execution_judge(), &quality_judge()};
+  static const std::array all = {&structure_judge(), &memcheck_judge(), &symbolic_judge(), &execution_judge(), &quality_judge()};
   return all;
 }
 
@@ -85,6 +87,10 @@ Report judge(const Case& c, std::span<const std::string> names) {
   Report report;
   for (const Judge* j : judges())
     if (names.empty() || std::find(names.begin(), names.end(), j->name()) != names.end()) report.results.push_back(j->judge(c));
+  if (names.empty()) {
+    JudgeResult contradictions = judge_disagreement(report, circumstances_of(c));
+    if (contradictions.verdict == Verdict::Fail) report.results.push_back(std::move(contradictions));
+  }
   return report;
 }
 

@@ -49,6 +49,7 @@ struct Case {
   const ir::Target& target;
   ir::Limits limits;
   const ir::Claims* claims = nullptr;  // null where nothing was claimed
+  bool is_believed_valid = false;      // an allocator made it, and nobody damaged it (disagreement.h)
 };
 
 class Judge {
@@ -59,11 +60,12 @@ class Judge {
   [[nodiscard]] virtual JudgeResult judge(const Case& c) const = 0;
 };
 
-// All judges of an allocation, in the order in which they are run: structure, memcheck, execution, quality.
+// All judges of an allocation, in the order in which they are run: structure, memcheck, symbolic, execution, quality.
 [[nodiscard]] std::span<const Judge* const> judges();
 [[nodiscard]] const Judge* find_judge(std::string_view name);
 // Runs the named judges (all where `names` is empty) in order. Where structure fails, the later judges are still run on
-// what they can read, and say skipped where they cannot.
+// what they can read, and say skipped where they cannot. Where all were asked and two contradict each other, a last result follows,
+// of "disagreement" (disagreement.h).
 [[nodiscard]] Report judge(const Case& c, std::span<const std::string> names = {});
 
 }  // namespace regduel::oracles

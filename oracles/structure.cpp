@@ -1,7 +1,7 @@
 // The structure judge. What it holds an allocated program to, rule by rule, with the category of each:
 //
 //   the function       phase, function-header, vreg-declaration
-//   the frame          slot-outside-frame, slot-overlap, slot-alignment, slot-access
+//   the frame          slot-outside-frame, slot-overlap, slot-access
 //   blocks             block-missing, block-kind, block-added, edge-block-place, edge-block-content, edge-block-branch,
 //                      edge-block-cycle, targets
 //   instructions       original-missing, original-moved, original-order, original-unknown, inserted-id, inserted-kind,
@@ -24,11 +24,11 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "oracles/collector.h"
+#include "oracles/id_index.h"
 
 namespace regduel::oracles {
 namespace {
@@ -105,8 +105,6 @@ class StructureCheck {
       const std::uint32_t size = slot.space == ir::MemSpace::Local ? after_.local_frame : after_.shared_frame;
       if (end_of(slot) > size && out_.wants("slot-outside-frame"))
         whole("slot-outside-frame", fmt::format("slot {} ends at byte {} of a frame of {} bytes", s, end_of(slot), size));
-      if ((slot.align == 0 || slot.offset % slot.align != 0) && out_.wants("slot-alignment"))
-        whole("slot-alignment", fmt::format("slot {} at byte {} is not aligned to {}", s, slot.offset, slot.align));
       order.push_back(s);
     }
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -129,13 +127,9 @@ class StructureCheck {
   void index_before() {
     seen_.assign(before_.insts.size(), false);
     block_of_.resize(before_.insts.size());
-    index_of_.reserve(before_.insts.size());
+    index_of_ = IdIndex(before_);
     for (std::size_t b = 0; b < before_.blocks.size(); ++b)
-      for (std::size_t k = 0; k < before_.blocks[b].num_insts; ++k) {
-        const std::size_t at = before_.blocks[b].first_inst + k;
-        block_of_[at] = BlockId(b);
-        index_of_.emplace(before_.insts[at].id.value, static_cast<std::uint32_t>(at));
-      }
+      for (std::size_t k = 0; k < before_.blocks[b].num_insts; ++k) block_of_[before_.blocks[b].first_inst + k] = BlockId(b);
   }
 
   void blocks() {
@@ -194,16 +188,15 @@ class StructureCheck {
     std::size_t last = 0;  // 1 + index in before of the original instruction seen last in this block
     for (const Inst& i : insts) {
       if (i.is_inserted()) {
-        if (index_of_.contains(i.id.value)) fault("inserted-id", i, -1, "marked inserted, but the number is an original instruction's");
+        if (index_of_.find(i.id) != IdIndex::kNone) fault("inserted-id", i, -1, "marked inserted, but the number is an original instruction's");
         inserted(i, b);
         continue;
       }
-      const auto it = index_of_.find(i.id.value);
-      if (it == index_of_.end()) {
+      const std::size_t at = index_of_.find(i.id);
+      if (at == IdIndex::kNone) {
         fault("original-unknown", i, -1, "marked original, but the program before has no such instruction");
         continue;
       }
-      const std::size_t at = it->second;
       seen_[at] = true;
       if (!is_original(b)) {
         fault("edge-block-content", i, -1, fmt::format("an original instruction in the edge block b{}", b.value));
@@ -433,10 +426,6 @@ class StructureCheck {
     for (std::size_t k = 0; k < want_from.size(); ++k) incoming.emplace_back(want_from[k], k);
     std::sort(incoming.begin(), incoming.end());
     std::vector<bool> covered(want_from.size(), false);
-    if (have.size() != have_from.size() + 1 || want.size() != want_from.size() + 1) {
-      fault("operand-count", a, -1, "a phi has a use for each predecessor");
-      return;
-    }
     operand(a, 0, want[0], have[0]);
     for (std::size_t k = 0; k < have_from.size(); ++k) {
       BlockId from = have_from[k];
@@ -486,20 +475,16 @@ class StructureCheck {
     for (std::size_t k = 0; k < ops.size(); ++k) {
       const int at = static_cast<int>(k);
       defs += ops[k].writes() ? 1 : 0;
-      if (ops[k].is_vreg()) fault("unallocated-operand", i, at, fmt::format("%{} has no register", ops[k].value));
       if (ops[k].role == Role::Clobber) fault("inserted-clobber", i, at, "an inserted instruction clobbers nothing");
       else if (ops[k].is_preg()) allocatable(i, at, ops[k].preg());
     }
     if (defs > 1) defs_apart(i, ops);
     if (is_memory_move(i.op) && ops.size() >= 2) slot_access(i, ops[0], ops[1], 1);
     if (i.op == Op::P2R || i.op == Op::R2P) {
-      const Role role = i.op == Op::P2R ? Role::Use : Role::Def;
       for (std::size_t k = 0; k < ops.size(); ++k)
-        if (ops[k].role == role && ops[k].is_preg() && is_predicate(ops[k].preg().file) && ops[k].preg().end() > 32)
+        if (ops[k].role != Role::Guard && ops[k].is_preg() && is_predicate(ops[k].preg().file) && ops[k].preg().end() > 32)
           fault("pack-bit", i, static_cast<int>(k), fmt::format("a pack has 32 bits, none for {}", to_string(ops[k].preg())));
     }
-    if ((i.op == Op::BitSpill || i.op == Op::BitRefill) && ops.size() > 2 && (ops[2].imm() < 0 || ops[2].imm() > 31))
-      fault("pack-bit", i, 2, fmt::format("a pack has 32 bits, no bit {}", ops[2].imm()));
   }
 
   void slot_access(const Inst& i, const Operand& reg, const Operand& slot, int at) {
@@ -513,12 +498,12 @@ class StructureCheck {
 
   // A remat has the operands of the instruction that it repeats, each under the same constraints.
   void remat(const Inst& i) {
-    const auto it = index_of_.find(i.ref.value);
-    if (it == index_of_.end() || !before_.insts[it->second].has(ir::kRematerialisable)) {
+    const std::size_t at = index_of_.find(i.ref);
+    if (at == IdIndex::kNone || !before_.insts[at].has(ir::kRematerialisable)) {
       fault("remat-target", i, -1, fmt::format("#{} is no rematerialisable instruction of the program before", i.ref.value), i.ref);
       return;
     }
-    same_operands(before_.insts[it->second], i, "remat-shape");
+    same_operands(before_.insts[at], i, "remat-shape");
   }
 
   const Case& case_;
@@ -528,7 +513,7 @@ class StructureCheck {
   std::size_t num_original_;
   std::vector<bool> seen_;          // of the instructions before: found in the program after
   std::vector<BlockId> block_of_;   // of the instructions before
-  std::unordered_map<std::uint32_t, std::uint32_t> index_of_;  // id -> index among the instructions before
+  IdIndex index_of_;                // of the program before
   std::vector<Mark> marks_;
   std::uint32_t stamp_ = 0;
 };

@@ -291,6 +291,88 @@ TEST(Structure, ReservedRegistersAreNotForUse) {
   EXPECT_THAT(judged("R8"), ElementsAre("register-limit"));
 }
 
+// Slots may be declared in any order, and one may lie inside another.
+TEST(Structure, SlotsInAnyOrderAreApart) {
+  const std::string before = "func @t kernel target sm_90 threads 32\n  block b0\n    #0 exit\n";
+  const auto judged = [&](const std::string& slots) {
+    return categories(judge_text(structure_judge(), before,
+                                 "func @t kernel target sm_90 threads 32 allocated\n  frame local 16 shared 4\n" + slots + "  block b0\n    #0 exit\n"));
+  };
+  EXPECT_THAT(judged("  slot 0 local size 8 align 4 offset 8\n  slot 1 local size 8 align 4 offset 0\n"), ElementsAre());
+  EXPECT_THAT(judged("  slot 0 local size 8 align 4 offset 4\n  slot 1 local size 8 align 4 offset 0\n"), ElementsAre("slot-overlap"));
+  EXPECT_THAT(judged("  slot 0 local size 16 align 4 offset 0\n  slot 1 local size 4 align 4 offset 0\n  slot 2 local size 4 align 4 offset 8\n"),
+              ElementsAre("slot-overlap"));
+  // The last byte of one is taken again by the next but one.
+  const auto finding_count = [&](const std::string& slots) {
+    return judge_text(structure_judge(), before,
+                      "func @t kernel target sm_90 threads 32 allocated\n  frame local 16 shared 4\n" + slots + "  block b0\n    #0 exit\n").findings.size();
+  };
+  EXPECT_EQ(finding_count("  slot 0 local size 16 align 4 offset 0\n  slot 1 local size 4 align 4 offset 0\n  slot 2 local size 4 align 4 offset 8\n"), 2u);
+  EXPECT_EQ(finding_count("  slot 0 local size 4 align 4 offset 0\n  slot 1 local size 8 align 4 offset 4\n  slot 2 local size 4 align 4 offset 8\n"), 1u);
+}
+
+TEST(Structure, AnArchitecturalVRegIsBoundToNoLimit) {
+  const std::string vreg = "  vreg %0 R b32 fixed R200 architectural\n  block b0\n    #0 use ";
+  const std::string head = "func @t kernel target sm_90 threads 32";
+  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + vreg + "%0\n    #1 exit\n", head + " allocated\n" + vreg + "R200\n    #1 exit\n", 16)),
+              ElementsAre());
+  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + vreg + "%0\n    #1 exit\n", head + " allocated\n" + vreg + "R201\n    #1 exit\n", 16)),
+              ElementsAre("fixed-register"));
+}
+
+TEST(Structure, ACopyInMemoryKeepsItsRegister) {
+  const std::string body = "  vreg %0 R b64\n  vreg %1 R b64\n";
+  const std::string before = "func @t kernel target sm_90 threads 32\n" + body + "  block b0\n    #0 %0 = copy %1\n    #1 exit\n";
+  const auto judged = [&](const std::string& inst) {
+    return categories(judge_text(structure_judge(), before,
+                                 "func @t kernel target sm_90 threads 32 allocated\n  frame local 8 shared 0\n" + body +
+                                     "  slot 0 local size 8 align 8 offset 0\n  block b0\n    #0 " + inst + "\n    #1 exit\n"));
+  };
+  EXPECT_THAT(judged("spill R2:R3, slot 0"), ElementsAre());
+  EXPECT_THAT(judged("spill R3:R4, slot 0"), ElementsAre("register-alignment"));
+  EXPECT_THAT(judged("R2 = refill slot 0"), ElementsAre("register-units"));
+}
+
+TEST(Structure, AKeptPhiHasTheOperandsOfItsPredecessors) {
+  const std::string body = "  vreg %0 R b64\n  vreg %1 R b64\n";
+  const std::string head = "func @t kernel target sm_90 threads 32";
+  const std::string flow = "  block b0\n    #0 cbra P0 -> b2, b1\n  block b1\n    #1 bra -> b2\n  block b2\n    #2 ";
+  const std::string before = head + "\n" + body + "  vreg %2 P pred\n  block b0\n    #0 cbra %2 -> b2, b1\n  block b1\n    #1 bra -> b2\n  block b2\n" +
+                             "    #2 %0 = phi b1: %1, b0: %0\n    #3 exit\n";
+  const auto judged = [&](const std::string& phi) {
+    return categories(judge_text(structure_judge(), before, head + " allocated\n" + body + "  vreg %2 P pred\n" + flow + phi + "\n    #3 exit\n"));
+  };
+  EXPECT_THAT(judged("R2:R3 = phi b1: R2:R3, b0: R2:R3"), ElementsAre());
+  EXPECT_THAT(judged("R2:R3 = phi b0: R2:R3, b1: R2:R3"), ElementsAre());
+  EXPECT_THAT(judged("R3:R4 = phi b0: R3:R4, b1: R3:R4"), ElementsAre("register-alignment"));
+  EXPECT_THAT(judged("R2:R3 = phi b1: R2:R3, b0: R3:R4"), ElementsAre("phi-home", "register-alignment"));
+  EXPECT_THAT(judged("R3:R4 = phi b1: R2:R3, b0: R2:R3"), ElementsAre("phi-home", "register-alignment"));
+  EXPECT_THAT(judged("R2:R3 = phi b1: R2:R3, b0: R2:R3, b2: R2:R3"), ElementsAre("targets"));
+}
+
+TEST(Structure, AnInsertedBraEndsAnEdgeBlockOnly) {
+  const std::string before = "func @t kernel target sm_90 threads 32\n  block b0\n    #0 bra -> b1\n  block b1\n    #1 exit\n";
+  const std::string after = "func @t kernel target sm_90 threads 32 allocated\n  block b0\n    +5 bra -> b1\n  block b1\n    #1 exit\n";
+  EXPECT_THAT(categories(judge_text(structure_judge(), before, after)), ElementsAre("inserted-kind", "original-missing"));
+}
+
+TEST(Structure, APackHasBitsForThirtyTwoPredicates) {
+  const auto target = ir::parse_target(R"({"name": "many", "units": {"R": 8, "P": 40}})");
+  ASSERT_TRUE(target.has_value()) << ir::to_string(target.error());
+  const ir::Function before = testing::parse_function("func @t kernel target many threads 32\n  block b0\n    #0 exit\n");
+  const auto judged = [&](const std::string& inst) {
+    const ir::Function after = testing::parse_function("func @t kernel target many threads 32 allocated\n  block b0\n    +9 " + inst + "\n    #0 exit\n");
+    return categories(structure_judge().judge({before, after, *target, ir::Limits::of(*target), nullptr}));
+  };
+  EXPECT_THAT(judged("R0{inout} = p2r P31"), ElementsAre());
+  EXPECT_THAT(judged("R0{inout} = p2r P32"), ElementsAre("pack-bit"));
+  EXPECT_THAT(judged("P31, P30 = r2p R0"), ElementsAre());
+  EXPECT_THAT(judged("P31, P32 = r2p R0"), ElementsAre("pack-bit"));
+  // A bit of one's own choice is not bound to the number of the predicate, nor is a guard.
+  EXPECT_THAT(judged("R0{inout} = bit_spill P33, 2"), ElementsAre());
+  EXPECT_THAT(judged("@P33 R0{inout} = p2r P3"), ElementsAre());
+}
+
 TEST(Structure, NonsenseYieldsABoundedNumberOfFindings) {
   std::string before = "func @t kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n";
   std::string after = "func @t kernel target sm_90 threads 32 allocated\n  vreg %0 R b32\n  block b0\n";

@@ -1,0 +1,126 @@
+// What each register and slot may hold at each point: the definitions that arrive there, by forward dataflow over bytes. Operators use it to
+// see that a fault is the one that they are named after, before they inject it. Written apart from the judges, and much simpler: sets are
+// enumerated, guards are may-defs and no more, predicate packs are unknown.
+//
+// Copies, spills, refills and phis move contents; a remat of #id has the contents of #id; a clobbered byte holds nothing.
+// Tested by contents_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ir/program.h"
+#include "ir/random.h"
+
+namespace regduel::fuzz {
+
+// One thing that a byte may hold.
+struct Held {
+  std::uint64_t what = 0;                         // 0 = nothing defined; else a definition: see definition()
+  std::uint32_t route = 0;                        // the refills that it came through, see Contents::route(); 0 = none
+
+  [[nodiscard]] bool is_undefined() const { return what == 0; }
+  // Byte `byte` of what operand `operand` of original instruction `inst` writes.
+  static std::uint64_t definition(ir::InstId inst, std::size_t operand, std::size_t byte) {
+    return 1ull << 63 | static_cast<std::uint64_t>(inst.value) << 32 | static_cast<std::uint64_t>(operand) << 8 | (byte & 0xFF);
+  }
+  static std::uint64_t entry(ir::RegFile file, std::size_t byte) { return 1ull << 62 | static_cast<std::uint64_t>(file) << 32 | byte; }
+  friend constexpr auto operator<=>(const Held&, const Held&) = default;
+};
+
+struct BeforeFacts;
+
+class Contents {
+ public:
+  using Set = std::uint32_t;       // of Held; interned, so that equal sets have equal numbers
+  using State = std::vector<Set>;  // one a cell
+  static constexpr Set kNever = 0;    // not reached
+  static constexpr Set kUnknown = 1;  // too many, or beyond this analysis
+
+  // Cost: O(passes x instructions), plus blocks x cells of memory. `f` must outlive this.
+  // Of an allocated program, `before` tells how wide its defs are: a narrow value leaves the rest of its unit undefined.
+  explicit Contents(const ir::Function& f, const BeforeFacts* before = nullptr);
+
+  [[nodiscard]] std::span<const Held> elements(Set s) const { return {pool_.data() + sets_[s].first, sets_[s].second}; }
+  // Numbers of the refills on a route, sorted.
+  [[nodiscard]] std::span<const std::uint32_t> route(std::uint32_t number) const { return routes_[number]; }
+  // The bytes of a register or slot operand as cells [first, second). A slot operand needs the width: `bytes`.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> cells(const ir::Operand& op, int bytes = 0) const;
+  [[nodiscard]] bool is_reachable(ir::BlockId b) const { return !in_[b.index()].empty(); }
+  // Calls see(instruction index, state before it) for each instruction of a reachable block, in order.
+  template <class See>
+  void walk(ir::BlockId b, See see) {
+    State state = in_[b.index()];
+    const ir::Block& block = f_.block(b);
+    for (std::uint32_t i = block.first_inst; i < block.first_inst + block.num_insts; ++i) {
+      see(i, static_cast<const State&>(state));
+      step(f_.insts[i], state);
+    }
+  }
+
+ private:
+  void number_cells();
+  void note_narrow_defs(const BeforeFacts& facts);
+  void step(const ir::Inst& i, State& state);
+  [[nodiscard]] State along(ir::BlockId from, ir::BlockId to, State state);
+  void write(State& state, std::size_t cell, Set value, bool guarded);
+  [[nodiscard]] Set merge(Set a, Set b);
+  [[nodiscard]] Set through(Set s, ir::InstId refill);
+  [[nodiscard]] Set single(Held held);
+  [[nodiscard]] Set intern(const std::vector<Held>& elements);
+
+  const ir::Function& f_;
+  std::vector<std::uint8_t> defined_bytes_;  // by operand: how many bytes a narrow def defines; 0 = all. Empty where unknown
+  std::size_t num_cells_ = 0;
+  ir::PerFile<std::size_t> file_begin_ = {}, file_bytes_ = {};  // allocated programs
+  std::vector<std::size_t> root_begin_, slot_begin_, slot_bytes_;
+  std::vector<State> in_;  // of each block; empty = unreachable
+  struct HeldHash {
+    std::size_t operator()(const Held& h) const { return hash_combine(h.what, h.route); }
+  };
+  std::vector<Held> pool_;                                       // the elements of all sets, each sorted
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> sets_;    // first and number in the pool
+  std::unordered_map<Held, Set, HeldHash> singles_;
+  std::map<std::vector<Held>, Set> numbers_;                     // of sets of two and more
+  std::unordered_map<std::uint64_t, Set> merged_, through_;
+  std::vector<std::vector<std::uint32_t>> routes_{1};
+  std::map<std::vector<std::uint32_t>, std::uint32_t> route_numbers_;
+};
+
+// The program before, and its instructions by number.
+struct BeforeFacts {
+  explicit BeforeFacts(const ir::Function& before);
+
+  const ir::Function& before;
+  Contents contents;
+  std::vector<std::vector<Contents::Set>> reads;              // by instruction, the cells of its register reads one after another
+  std::unordered_map<std::uint32_t, std::uint32_t> index_of;  // number -> index
+
+  [[nodiscard]] const ir::Inst* find(ir::InstId id) const {
+    const auto it = index_of.find(id.value);
+    return it == index_of.end() ? nullptr : &before.insts[it->second];
+  }
+  // True where an operation reads operand `operand`, and on all paths each byte of it is defined. Elsewhere a fault shows under another name,
+  // or not at all: what was undefined may be anything.
+  [[nodiscard]] bool is_defined_read(const ir::Inst& inst, std::size_t operand) const;
+};
+
+// The codes of memcheck that `after` should show, as a mask of bits 1 << code, among 1, 2, 5, 6 and 10: at the reads of original
+// instructions that were fully defined before. Bit 0, kUndecidedReads: something shows at a read that depends on a guard, or that this analysis
+// does not know. Stops where `wanted` (a mask) is seen.
+inline constexpr std::uint32_t kUndecidedReads = 1;
+[[nodiscard]] std::uint32_t expected_codes(const BeforeFacts& facts, const ir::Function& after, std::uint32_t wanted);
+
+// What each refill of an allocated program may deliver, byte by byte, by the refill's number.
+using Refilled = std::map<std::uint32_t, std::vector<std::vector<std::uint64_t>>>;
+[[nodiscard]] Refilled refilled(const BeforeFacts& facts, const ir::Function& after);
+// True where, at the end of block `b`, each byte of the register holds a definition whatever way led there, and none came through a refill.
+[[nodiscard]] bool holds_definitions(const BeforeFacts& facts, const ir::Function& after, ir::BlockId b, ir::PReg reg);
+// True where each byte of each refill of `damaged` still may deliver something that it delivered in `correct`.
+[[nodiscard]] bool keeps_some(const Refilled& correct, const Refilled& damaged);
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,137 @@
+// The contents analysis that operators go by: hand-made damage, one code each.
+#include "fuzz/faults/contents.h"
+
+#include <gtest/gtest.h>
+
+#include "oracles/memcheck.h"
+#include "oracles/testing.h"
+
+namespace regduel::fuzz {
+namespace {
+
+using oracles::testing::edit;
+using oracles::testing::parse_function;
+
+const std::string kBefore = R"(
+func @f kernel target sm_90 threads 256
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+  vreg %3 P pred
+  block b0
+    #0 %0 = ld.a !read
+    #1 %1 = ld.b !read
+    #2 %3 = setp %0
+    #3 cbra %3 -> b1, b2
+  block b1
+    #4 %0 = ld.c !read
+    #5 bra -> b2
+  block b2
+    #6 st %0, %1 !write
+    #7 exit
+)";
+const std::string kAfter = R"(
+func @f kernel target sm_90 threads 256 allocated
+  frame local 8 shared 0
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+  vreg %3 P pred
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 4 align 4 offset 4
+  block b0
+    #0 R0 = ld.a !read
+    +10 spill R0, slot 0
+    #1 R1 = ld.b !read
+    #2 P0 = setp R0
+    #3 cbra P0 -> b1, b2
+  block b1
+    #4 R0 = ld.c !read
+    +11 spill R0, slot 0
+    #5 bra -> b2
+  block b2
+    +12 R2 = refill slot 0
+    #6 st R2, R1 !write
+    #7 exit
+)";
+
+std::uint32_t codes(const std::string& after) {
+  const ir::Function before = parse_function(kBefore), now = parse_function(after);
+  return expected_codes(BeforeFacts(before), now, 0);
+}
+constexpr std::uint32_t bit(int code) { return 1u << code; }
+
+TEST(Contents, CorrectAllocationShowsNothing) { EXPECT_EQ(codes(kAfter), 0u); }
+
+TEST(Contents, EachCode) {
+  EXPECT_EQ(codes(edit(kAfter, "setp R0", "setp R1")), bit(6)) << "another definition";
+  EXPECT_EQ(codes(edit(kAfter, "setp R0", "setp R5")), bit(5)) << "nothing defined";
+  EXPECT_EQ(codes(edit(kAfter, "R2 = refill slot 0", "R2 = refill slot 1")), bit(1)) << "no store on any path";
+  EXPECT_EQ(codes(edit(kAfter, "    +10 spill R0, slot 0\n", "")), bit(2)) << "no store on one path";
+  EXPECT_EQ(codes(edit(kAfter, "    +12 R2 = refill slot 0\n", "    +12 R2 = copy R1\n")), bit(6));
+  EXPECT_EQ(codes(edit(kAfter, "    +11 spill R0, slot 0\n", "")), bit(10)) << "only a definition less";
+}
+
+// The codes are those of memcheck, whose analysis is another one.
+TEST(Contents, AgreesWithMemcheck) {
+  const ir::Function before = parse_function(kBefore);
+  for (const auto& [from, to, code] : std::vector<std::tuple<std::string, std::string, int>>{{"setp R0", "setp R1", 6},
+                                                                                            {"setp R0", "setp R5", 5},
+                                                                                            {"R2 = refill slot 0", "R2 = refill slot 1", 1},
+                                                                                            {"    +10 spill R0, slot 0\n", "", 2},
+                                                                                            {"    +11 spill R0, slot 0\n", "", 10}}) {
+    const ir::Function after = parse_function(edit(kAfter, from, to));
+    const auto details = oracles::memcheck({before, after, *ir::find_target("sm_90"), ir::Limits::of(*ir::find_target("sm_90"))});
+    ASSERT_EQ(details.mismatches.size(), 1u) << to;
+    EXPECT_EQ(static_cast<int>(details.mismatches[0].code), code) << to;
+  }
+}
+
+TEST(Contents, GuardsLeaveItUndecided) {
+  // A guarded read shows only that somebody has to look closer.
+  const std::string before = edit(kBefore, "#6 st %0, %1 !write", "#6 @%3 st %0, %1 !write");
+  const std::string after = edit(kAfter, "#6 st R2, R1 !write", "#6 @P0 st R2, R3 !write");
+  const ir::Function b = parse_function(before), a = parse_function(after);
+  EXPECT_EQ(expected_codes(BeforeFacts(b), a, 0), kUndecidedReads);
+}
+
+TEST(Contents, NarrowDefsLeaveTheUpperBytesUndefined) {
+  const ir::Function before = parse_function(R"(
+func @f kernel target sm_90 threads 256
+  vreg %0 R b16
+  vreg %1 R b32
+  block b0
+    #0 %0 = ld.a !read
+    #1 %1 = ld.b !read
+    #2 st %1 !write
+    #3 st %0 !write
+    #4 exit
+)");
+  const std::string text = R"(
+func @f kernel target sm_90 threads 256 allocated
+  vreg %0 R b16
+  vreg %1 R b32
+  block b0
+    #0 R0 = ld.a !read
+    #1 R1 = ld.b !read
+    #2 st R1 !write
+    #3 st R0 !write
+    #4 exit
+)";
+  const BeforeFacts facts(before);
+  EXPECT_EQ(expected_codes(facts, parse_function(text), 0), 0u);
+  // Code 5 goes before 6, since the upper half of R0 is nobody's.
+  EXPECT_EQ(expected_codes(facts, parse_function(edit(text, "st R1", "st R0")), 0), bit(5));
+}
+
+TEST(Contents, KeepsSome) {
+  const ir::Function before = parse_function(kBefore), after = parse_function(kAfter);
+  const BeforeFacts facts(before);
+  const Refilled correct = refilled(facts, after);
+  EXPECT_TRUE(keeps_some(correct, correct));
+  EXPECT_TRUE(keeps_some(correct, refilled(facts, parse_function(edit(kAfter, "    +10 spill R0, slot 0\n", "")))));
+  EXPECT_FALSE(keeps_some(correct, refilled(facts, parse_function(edit(kAfter, "R2 = refill slot 0", "R2 = refill slot 1")))));
+}
+
+}  // namespace
+}  // namespace regduel::fuzz

@@ -1,0 +1,293 @@
+// See faults.h.
+#include "fuzz/faults/faults.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "fuzz/allocators.h"
+#include "fuzz/duel_body.h"
+#include "fuzz/faults/contents.h"
+#include "fuzz/faults/patterns.h"
+#include "fuzz/standard_mix.h"
+#include "ir/check.h"
+#include "ir/io.h"
+#include "ir/text.h"
+#include "oracles/memcheck.h"
+
+namespace regduel::fuzz {
+namespace {
+
+using oracles::Verdict;
+
+constexpr std::uint64_t kFaultStream = 0x6661756C7473;
+constexpr std::size_t kInjectionsPerRun = 8, kInjectionsIntoLarge = 3;
+constexpr int kOperatorsTried = 28;
+constexpr std::size_t kLarge = 1000;          // instructions after allocation
+constexpr std::size_t kMostMissesKept = 200;
+
+// Two units that nobody uses become reserved, in half of the subjects: no shipped target has reserved registers below its size.
+void reserve_unused(ir::Target& target, const ir::Limits& limits, const ir::Function& before, const ir::Function& after, Random& random) {
+  if (!random.chance(50)) return;
+  ir::PerFile<std::vector<bool>> used;
+  for (auto& file : used) file.resize(ir::kMaxUnits);
+  const auto use = [&](ir::PReg r) {
+    for (int u = r.begin(); u < r.end() && u < ir::kMaxUnits; ++u) used[ir::index(r.file)][static_cast<std::size_t>(u)] = true;
+  };
+  for (const ir::Operand& op : after.operands)
+    if (op.is_preg()) use(op.preg());
+  for (const ir::VReg& v : before.vregs) use(v.fixed);
+  for (const ir::PReg r : target.abi.callee_saved) use(r);
+  for (const ir::RegFile file : ir::kAllFiles)
+    for (int u = limits.of(file); u-- > 0;)
+      if (!used[ir::index(file)][static_cast<std::size_t>(u)]) {
+        target.reserved.push_back({file, 1, static_cast<std::uint16_t>(u)});
+        break;
+      }
+}
+
+oracles::Report judge_all(const oracles::Case& c) {
+  oracles::Report report;
+  for (const oracles::Judge* judge : fault_judges()) report.results.push_back(judge->judge(c));
+  return report;
+}
+std::vector<Verdict> verdicts(const oracles::Report& report) {
+  std::vector<Verdict> list;
+  for (const oracles::JudgeResult& r : report.results) list.push_back(r.verdict);
+  return list;
+}
+
+bool has_category(const oracles::Report& report, std::string_view judge, std::string_view category) {
+  const oracles::JudgeResult* result = report.result_of(judge);
+  return result != nullptr && std::any_of(result->findings.begin(), result->findings.end(), [&](const oracles::Finding& f) { return f.category == category; });
+}
+
+// What the operator did, judged.
+Injection judge_injection(std::size_t index, const FaultOperator& op, const oracles::Case& c, std::uint64_t seed, std::uint64_t run,
+                          std::vector<FaultMiss>& misses) {
+  const oracles::Report report = judge_all(c);
+  Injection result;
+  result.op = index;
+  result.verdicts = verdicts(report);
+  bool changing = false, caught = false;
+  for (std::size_t k = 0; k < result.verdicts.size(); ++k) {
+    const bool objects = result.verdicts[k] == Verdict::Fail;
+    if (is_static(*fault_judges()[k])) caught = caught || objects;
+    else changing = changing || objects;
+  }
+  for (const int code : op.memcheck)
+    result.memcheck_right = result.memcheck_right || has_category(report, "memcheck", oracles::slug(static_cast<oracles::MemcheckCode>(code)));
+  for (const std::string_view category : op.structure)
+    result.structure_right = result.structure_right || has_category(report, "structure", category);
+  const auto miss = [&](std::string kind) {
+    misses.push_back(make_miss(std::move(kind), c, seed, run));
+    misses.back().operator_name = op.name;
+    misses.back().detail = summary(report);
+  };
+  if (changing && !caught) miss("escaped");
+  else if (changing && !op.memcheck.empty() && !result.memcheck_right) miss("memcheck-category");
+  if (!op.structure.empty() && !result.structure_right) miss("structure-category");
+  return result;
+}
+
+// Least injected first, those that are equal in random order.
+std::vector<std::size_t> order_of(const std::vector<std::int64_t>& injected, Random& random) {
+  std::vector<std::tuple<std::int64_t, std::uint64_t, std::size_t>> keys;
+  for (std::size_t k = 0; k < injected.size(); ++k) keys.emplace_back(injected[k], random.next(), k);
+  std::sort(keys.begin(), keys.end());
+  std::vector<std::size_t> order;
+  for (const auto& [count, tie_break, k] : keys) order.push_back(k);
+  return order;
+}
+
+}  // namespace
+
+const std::vector<const oracles::Judge*>& fault_judges() {
+  static const std::vector<const oracles::Judge*> list = [] {
+    std::vector<const oracles::Judge*> judges;
+    for (const oracles::Judge* j : oracles::judges())
+      if (j->name() != "quality") judges.push_back(j);
+    return judges;
+  }();
+  return list;
+}
+
+bool is_static(const oracles::Judge& judge) { return judge.name() != "execution" && judge.name() != "quality"; }
+
+std::string summary(const oracles::Report& report) {
+  std::string text;
+  for (const oracles::JudgeResult& r : report.results) {
+    text += fmt::format("{}: {}{}\n", r.judge, name(r.verdict), r.reason.empty() ? "" : " (" + r.reason + ")");
+    for (std::size_t k = 0; k < std::min<std::size_t>(r.findings.size(), 4); ++k) {
+      const oracles::Finding& f = r.findings[k];
+      text += fmt::format("  {} at {} operand {}: {}\n", f.category, f.inst.is_valid() ? fmt::format("{}", f.inst.value) : "function", f.operand, f.message);
+    }
+  }
+  return text;
+}
+
+FaultMiss make_miss(std::string kind, const oracles::Case& c, std::uint64_t seed, std::uint64_t index) {
+  FaultMiss miss;
+  miss.kind = std::move(kind);
+  miss.seed = seed;
+  miss.index = index;
+  miss.before = "rir 1\n" + ir::print(c.before);
+  miss.after = "rir 1\n" + ir::print(c.after);
+  miss.target = c.target.name;
+  miss.limits = c.limits;
+  return miss;
+}
+
+FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vector<std::int64_t>& injected, std::size_t largest) {
+  FaultRun run;
+  Random random(hash_combine(hash_combine(seed, kFaultStream), index));
+  const StandardCase c = standard_mix(hash_combine(seed, kFaultStream), index);
+  const auto duelists = all_duelists();
+  const ir::Allocator& allocator = *duelists[static_cast<std::size_t>(index % duelists.size())];
+  ir::AllocOptions options;
+  options.limits = c.limits;
+  options.knobs = known_to(allocator, draw_knobs(duelists, c.knob_seed));
+  ir::Target target = *ir::find_target(c.target);
+  const auto allocation = allocator.allocate(c.program, target, options);
+  if (!allocation || allocation->program.insts.size() > largest) return run;
+  run.is_subject = true;
+  run.allocator = allocator.name();
+
+  ir::Function after = allocation->program;
+  ir::Limits limits = c.limits;
+  const BeforeFacts facts(c.program);
+  if (random.chance(70)) {
+    // Only a device function has registers to save, and few programs are one: there, that pattern is tried first.
+    const bool is_device = c.program.kind == ir::FunctionKind::Device;
+    for (int k = random.between(1, 4), first = k; k > 0; --k) {
+      const auto saving = std::find_if(patterns().begin(), patterns().end(), [](const Pattern& p) { return p.name == "callee-saved"; });
+      const bool save = is_device && k == first && saving != patterns().end();
+      const Pattern& pattern = save ? *saving : patterns()[random.below(static_cast<std::uint32_t>(patterns().size()))];
+      auto result = pattern.apply({c.program, after, target, limits, &facts}, random);
+      if (!result) continue;
+      after = std::move(result->program);
+      limits = result->limits;
+      run.patterns.push_back(pattern.name);
+    }
+  }
+  reserve_unused(target, limits, c.program, after, random);
+
+  const oracles::Case valid{c.program, after, target, limits};
+  const oracles::Report plain = judge_all(valid);
+  run.plain = verdicts(plain);
+  if (plain.verdict() == Verdict::Fail || !ir::check(after, 1).empty()) {
+    run.misses.push_back(make_miss("false-alarm", valid, seed, index));
+    run.misses.back().detail = fmt::format("{}, patterns: {}\n{}", run.allocator, fmt::join(run.patterns, " "), summary(plain));
+    return run;
+  }
+
+  const Subject subject{c.program, after, target, limits, &facts};
+  const auto operators = fault_operators();
+  EditProgram fresh(after);
+  int tried = 0;
+  for (const std::size_t k : order_of(injected, random)) {
+    if (run.injections.size() >= (after.insts.size() < kLarge ? kInjectionsPerRun : kInjectionsIntoLarge) || tried++ >= kOperatorsTried) break;
+    if (!operators[k].apply(fresh, subject, random)) continue;
+    const ir::Function damaged = fresh.build();
+    fresh = EditProgram(after);
+    const oracles::Case wrong{c.program, damaged, target, limits};
+    if (const auto faults = ir::check(damaged, 1); !faults.empty()) {
+      run.misses.push_back(make_miss("ill-formed", wrong, seed, index));
+      run.misses.back().operator_name = operators[k].name;
+      run.misses.back().detail = ir::to_string(damaged, faults[0]);
+      continue;
+    }
+    run.injections.push_back(judge_injection(k, operators[k], wrong, seed, index, run.misses));
+  }
+  return run;
+}
+
+FaultMatrix::FaultMatrix() : rows_(fault_operators().size()) {
+  for (OperatorRow& row : rows_) {
+    row.caught.resize(fault_judges().size());
+    row.caught_changing.resize(fault_judges().size());
+  }
+  for (const Pattern& p : patterns()) patterns_used_.emplace_back(p.name, 0);
+}
+
+void FaultMatrix::add(FaultRun run) {
+  ++runs_;
+  subjects_ += run.is_subject ? 1 : 0;
+  patterned_ += run.patterns.empty() ? 0 : 1;
+  for (const std::string_view name : run.patterns)
+    for (auto& [known, count] : patterns_used_) count += known == name ? 1 : 0;
+  const auto any = [&](Verdict v) { return std::find(run.plain.begin(), run.plain.end(), v) != run.plain.end(); };
+  if (any(Verdict::Fail)) ++false_alarms_;
+  else if (any(Verdict::Inconclusive)) ++plain_inconclusive_;
+  const auto judges = fault_judges();
+  for (const Injection& i : run.injections) {
+    OperatorRow& row = rows_[i.op];
+    const FaultOperator& op = fault_operators()[i.op];
+    ++row.injected;
+    bool changing = false, caught = false;
+    for (std::size_t k = 0; k < judges.size(); ++k)
+      if (!is_static(*judges[k])) {
+        changing = changing || i.verdicts[k] == Verdict::Fail;
+        row.undecided += i.verdicts[k] == Verdict::Inconclusive || i.verdicts[k] == Verdict::Skipped ? 1 : 0;
+      }
+    for (std::size_t k = 0; k < judges.size(); ++k) {
+      if (i.verdicts[k] != Verdict::Fail) continue;
+      ++row.caught[k];
+      row.caught_changing[k] += changing ? 1 : 0;
+      caught = caught || is_static(*judges[k]);
+    }
+    row.changing += changing ? 1 : 0;
+    row.caught_static += changing && caught ? 1 : 0;
+    if (changing && !op.memcheck.empty()) {
+      ++row.memcheck_asked;
+      row.memcheck_right += i.memcheck_right ? 1 : 0;
+    }
+    if (!op.structure.empty()) {
+      ++row.structure_asked;
+      row.structure_right += i.structure_right ? 1 : 0;
+    }
+  }
+  num_misses_ += static_cast<std::int64_t>(run.misses.size());
+  for (FaultMiss& m : run.misses)
+    if (misses_.size() < kMostMissesKept) misses_.push_back(std::move(m));
+}
+
+std::vector<std::int64_t> FaultMatrix::injected() const {
+  std::vector<std::int64_t> list;
+  for (const OperatorRow& row : rows_) list.push_back(row.injected);
+  return list;
+}
+
+OperatorRow FaultMatrix::total() const {
+  OperatorRow sum;
+  sum.caught.resize(fault_judges().size());
+  sum.caught_changing.resize(fault_judges().size());
+  for (const OperatorRow& row : rows_) {
+    sum.injected += row.injected;
+    sum.changing += row.changing;
+    sum.undecided += row.undecided;
+    sum.caught_static += row.caught_static;
+    sum.memcheck_asked += row.memcheck_asked;
+    sum.memcheck_right += row.memcheck_right;
+    sum.structure_asked += row.structure_asked;
+    sum.structure_right += row.structure_right;
+    for (std::size_t k = 0; k < sum.caught.size(); ++k) {
+      sum.caught[k] += row.caught[k];
+      sum.caught_changing[k] += row.caught_changing[k];
+    }
+  }
+  return sum;
+}
+
+FaultMatrix run_faults(const FaultOptions& options) {
+  FaultMatrix matrix;
+  for (std::int64_t k = 0; k < options.runs;) {
+    const std::vector<std::int64_t> injected = matrix.injected();
+    for (std::int64_t n = 0; n < kFaultBatch && k < options.runs; ++n, ++k)
+      matrix.add(run_faults_on(options.seed, static_cast<std::uint64_t>(k), injected, options.largest));
+  }
+  return matrix;
+}
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,60 @@
+// The matrix, small: every operator finds a place, nothing that changes the trace escapes, every category is right, no false alarm.
+#include "fuzz/faults/faults.h"
+
+#include <gtest/gtest.h>
+
+namespace regduel::fuzz {
+namespace {
+
+TEST(Faults, EveryOneIsCaught) {
+  const FaultMatrix matrix = run_faults({.runs = 960, .seed = 1, .largest = 350});
+  for (const FaultMiss& m : matrix.misses()) ADD_FAILURE() << m.kind << ' ' << m.operator_name << ", run " << m.index << '\n' << m.detail;
+  EXPECT_EQ(matrix.num_misses(), 0);
+  EXPECT_EQ(matrix.false_alarms(), 0);
+  EXPECT_GT(matrix.subjects(), matrix.runs() / 4);
+  EXPECT_GT(matrix.patterned(), matrix.subjects() / 2);
+  for (std::size_t k = 0; k < matrix.rows().size(); ++k) EXPECT_GT(matrix.rows()[k].injected, 0) << fault_operators()[k].name;
+  const OperatorRow all = matrix.total();
+  EXPECT_EQ(all.caught_static, all.changing);
+  EXPECT_EQ(all.memcheck_right, all.memcheck_asked);
+  EXPECT_EQ(all.structure_right, all.structure_asked);
+  EXPECT_GT(all.changing, all.injected / 3);
+}
+
+TEST(Faults, ARunDependsOnItsArgumentsAlone) {
+  const std::vector<std::int64_t> injected(fault_operators().size(), 0);
+  for (std::uint64_t k = 0; k < 6; ++k) {
+    const FaultRun one = run_faults_on(3, k, injected), other = run_faults_on(3, k, injected);
+    ASSERT_EQ(one.injections.size(), other.injections.size());
+    for (std::size_t i = 0; i < one.injections.size(); ++i) {
+      EXPECT_EQ(one.injections[i].op, other.injections[i].op);
+      EXPECT_EQ(one.injections[i].verdicts, other.injections[i].verdicts);
+    }
+    EXPECT_EQ(one.patterns, other.patterns);
+  }
+}
+
+// Those that were injected often wait until the others have found their places.
+TEST(Faults, RareOperatorsGoFirst) {
+  std::vector<std::int64_t> injected(fault_operators().size(), 1000);
+  injected[0] = 0;
+  int first = 0;
+  for (std::uint64_t k = 0; k < 10; ++k) {
+    const FaultRun run = run_faults_on(5, k, injected);
+    first += !run.injections.empty() && run.injections[0].op == 0 ? 1 : 0;
+  }
+  EXPECT_GT(first, 5);
+}
+
+TEST(Faults, JudgesOfTheMatrix) {
+  int statics = 0;
+  for (const oracles::Judge* judge : fault_judges()) {
+    EXPECT_NE(judge->name(), "quality");
+    statics += is_static(*judge) ? 1 : 0;
+  }
+  EXPECT_EQ(statics + 1, static_cast<int>(fault_judges().size()));
+  EXPECT_GE(statics, 2);
+}
+
+}  // namespace
+}  // namespace regduel::fuzz

@@ -1,0 +1,144 @@
+// Which pairs of verdicts contradict each other: every combination of the four judges' verdicts, against the table of the header.
+#include "oracles/disagreement.h"
+
+#include "oracles/testing.h"
+
+namespace regduel::oracles {
+namespace {
+
+using testing::categories;
+using testing::parse_function;
+
+const std::vector<std::string> kJudges = {"structure", "memcheck", "symbolic", "execution"};
+
+// p pass, f fail, i inconclusive, s skipped, - not asked; in the order of kJudges.
+Report report_of(std::string_view verdicts) {
+  Report report;
+  for (std::size_t k = 0; k < verdicts.size(); ++k) {
+    JudgeResult r;
+    r.judge = kJudges[k];
+    switch (verdicts[k]) {
+      case 'p': r.verdict = Verdict::Pass; break;
+      case 'f':
+        r.verdict = Verdict::Fail;
+        r.findings.push_back({r.judge, r.judge + "-rule", ir::InstId(k + 1), static_cast<int>(k), ir::InstId(9), r.judge + " objects."});
+        break;
+      case 'i': r.verdict = Verdict::Inconclusive, r.reason = "fuel"; break;
+      case 's': r.verdict = Verdict::Skipped, r.reason = "unreadable"; break;
+      default: continue;
+    }
+    report.results.push_back(r);
+  }
+  return report;
+}
+
+std::vector<std::string> contradictions(std::string_view verdicts, Origin origin) {
+  const JudgeResult r = judge_disagreement(report_of(verdicts), {origin});
+  EXPECT_EQ(r.verdict == Verdict::Fail, !r.findings.empty()) << verdicts;
+  EXPECT_EQ(r.verdict == Verdict::Skipped, !r.reason.empty()) << verdicts;
+  return categories(r);
+}
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(Disagreement, ExecutionIsAWitness) {
+  for (const Origin origin : {Origin::Unknown, Origin::BelievedValid}) {
+    EXPECT_THAT(contradictions("pppf", origin), ElementsAre("execution-vs-static"));
+    EXPECT_THAT(contradictions("fppf", origin), IsEmpty());
+    EXPECT_THAT(contradictions("ppff", origin), IsEmpty());
+    EXPECT_THAT(contradictions("pfff", origin), IsEmpty());
+    EXPECT_THAT(contradictions("ppif", origin), IsEmpty());
+    EXPECT_THAT(contradictions("pspf", origin), IsEmpty());
+    EXPECT_THAT(contradictions("pp-f", origin), IsEmpty());
+  }
+}
+
+TEST(Disagreement, SymbolicSeesMoreThanMemcheck) {
+  for (const Origin origin : {Origin::Unknown, Origin::BelievedValid}) {
+    EXPECT_THAT(contradictions("pfpp", origin), ElementsAre("memcheck-vs-symbolic"));
+    EXPECT_THAT(contradictions("pfpf", origin), ElementsAre("memcheck-vs-symbolic"));
+    EXPECT_THAT(contradictions("pfip", origin), IsEmpty());
+    EXPECT_THAT(contradictions("pffp", origin), IsEmpty());
+    EXPECT_THAT(contradictions("ffpp", origin), IsEmpty());
+    EXPECT_THAT(contradictions("fpfp", origin), IsEmpty());
+  }
+  EXPECT_THAT(contradictions("ppfp", Origin::Unknown), IsEmpty());
+  EXPECT_THAT(contradictions("ppfp", Origin::BelievedValid), ElementsAre("symbolic-vs-memcheck"));
+  EXPECT_THAT(contradictions("ppfi", Origin::BelievedValid), ElementsAre("symbolic-vs-memcheck"));
+  EXPECT_THAT(contradictions("ppff", Origin::BelievedValid), IsEmpty());
+}
+
+TEST(Disagreement, PacksAreMovesToOneAndDefinitionsToTheOther) {
+  EXPECT_EQ(judge_disagreement(report_of("pfpp"), {Origin::Unknown, true}).verdict, Verdict::Pass);
+  EXPECT_EQ(judge_disagreement(report_of("pfpp"), {Origin::BelievedValid, true}).verdict, Verdict::Fail);
+  EXPECT_EQ(judge_disagreement(report_of("pppf"), {Origin::Unknown, true}).verdict, Verdict::Fail);
+  const ir::Function with = parse_function("func @t kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b32\n  block b0\n    #0 %1 = a\n    #1 %0 = pack %1, %1\n    #2 exit\n");
+  const ir::Function without = parse_function("func @t kernel target sm_90 threads 32\n  block b0\n    #2 exit\n");
+  const ir::Target& target = *ir::find_target("sm_90");
+  EXPECT_TRUE(circumstances_of({with, with, target, {}}).has_packs);
+  EXPECT_FALSE(circumstances_of({without, with, target, {}}).has_packs);
+  EXPECT_EQ(circumstances_of({with, with, target, {}, nullptr, true}).origin, Origin::BelievedValid);
+  EXPECT_EQ(circumstances_of({with, with, target, {}}).origin, Origin::Unknown);
+}
+
+// Whatever the verdicts: unanimity is no contradiction, structure takes part in none, and each difference is either
+// tolerated for a reason or named.
+TEST(Disagreement, EveryCombination) {
+  constexpr std::string_view kAll = "pfis-";
+  for (const Origin origin : {Origin::Unknown, Origin::BelievedValid})
+    for (int n = 0; n < 625; ++n) {
+      std::string verdicts;
+      for (int k = 0, rest = n; k < 4; ++k, rest /= 5) verdicts += kAll[static_cast<std::size_t>(rest % 5)];
+      const Report report = report_of(verdicts);
+      int open = 0;
+      for (const Difference& d : differences(report)) {
+        EXPECT_EQ(report.result_of(d.objector)->verdict, Verdict::Fail);
+        EXPECT_EQ(report.result_of(d.defender)->verdict, Verdict::Pass);
+        const bool contradicts = tolerated(report, d, {origin}).empty();
+        open += contradicts ? 1 : 0;
+        if (contradicts) {
+          EXPECT_TRUE(d.objector != "structure" && d.defender != "structure" && d.defender != "execution") << verdicts;
+        }
+      }
+      EXPECT_EQ(judge_disagreement(report, {origin}).verdict == Verdict::Fail, open > 0) << verdicts;
+      if (verdicts.find('f') == std::string::npos || verdicts.find('p') == std::string::npos) {
+        EXPECT_EQ(open, 0) << verdicts;
+      }
+    }
+}
+
+TEST(Disagreement, TheFindingHoldsWhatBothSay) {
+  const JudgeResult r = judge_disagreement(report_of("pppf"), {});
+  ASSERT_EQ(r.findings.size(), 1u);
+  const Finding& f = r.findings[0];
+  EXPECT_EQ(f.judge, "disagreement");
+  EXPECT_EQ(f.inst, ir::InstId(4));
+  EXPECT_EQ(f.operand, 3);
+  EXPECT_EQ(f.other, ir::InstId(9));
+  EXPECT_EQ(f.message,
+            "execution: fail at instruction 4, operand 3: execution objects. [execution-rule]; structure: pass; memcheck: pass; symbolic: pass");
+  const JudgeResult both = judge_disagreement(report_of("pfpp"), {});
+  ASSERT_EQ(both.findings.size(), 1u);
+  EXPECT_EQ(both.findings[0].message, "memcheck: fail at instruction 2, operand 1: memcheck objects. [memcheck-rule]; symbolic: pass");
+}
+
+// An allocation that fits a limit at which an instruction is impossible cannot be: here made up by judging at another limit.
+TEST(Disagreement, SuccessWhereNoneIsPossible) {
+  const std::string text = "  vreg %0 R b64\n  vreg %1 R b64\n  block b0\n    #0 %0, %1 = a\n    #1 b %0, %1\n    #2 exit\n";
+  const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n" + text);
+  const ir::Target& target = *ir::find_target("sm_90");
+  Report passed = report_of("pp-p");
+  const auto verdict_at = [&](int limit) { return judge_success_against_demand(passed, {before, before, target, ir::Limits::of(target, limit)}); };
+  EXPECT_EQ(verdict_at(4).verdict, Verdict::Pass);
+  const JudgeResult r = verdict_at(3);
+  EXPECT_THAT(categories(r), ElementsAre("completeness-vs-success"));
+  EXPECT_EQ(r.findings.at(0).inst, ir::InstId(0));
+  passed = report_of("pf-p");
+  EXPECT_EQ(verdict_at(3).verdict, Verdict::Skipped);
+  passed = report_of("-p-p");
+  EXPECT_EQ(verdict_at(3).verdict, Verdict::Skipped);
+}
+
+}  // namespace
+}  // namespace regduel::oracles
