@@ -5,8 +5,7 @@
 //
 // Codes: whatever comes out of a wrong bit is 3 (p2r, r2p) or 4 (bit_spill, bit_refill); where the right bit was there and
 // something else wrote the pack's register, 8 or 9; a predicate that is not read back shows the definition that was left in its
-// register, 6. Where only a half of the pack is written, memcheck says either. A stale pack is either: in a loop, the register
-// still held the right bit when the next refill overwrote it. Source: seed 000 "Error Categories". Tested by
+// register, 6. A stale pack is either: in a loop, the register still held the right bit when the next refill overwrote it. Source: seed 000 "Error Categories". Tested by
 // pattern_faults_test.cpp.
 #include <algorithm>
 #include <map>
