@@ -22,21 +22,7 @@ using ::testing::HasSubstr;
 using testing::categories;
 using testing::describe;
 using testing::judge_text;
-
-// A program before and after allocation with the same declarations. `slots` are local slots of 4 bytes unless spelt out.
-struct Pair {
-  std::string vregs, before, after;
-  std::string frame = "  frame local 16 shared 16\n";
-  std::string slots =
-      "  slot 0 local size 4 align 4 offset 0\n  slot 1 local size 4 align 4 offset 4\n"
-      "  slot 2 local size 8 align 4 offset 8\n  slot 3 shared size 4 align 4 offset 4\n";
-  std::string kind = "kernel";
-
-  [[nodiscard]] std::string before_text() const { return "func @f " + kind + " target sm_90 threads 32\n" + vregs + before; }
-  [[nodiscard]] std::string after_text() const {
-    return "func @f " + kind + " target sm_90 threads 32 allocated\n" + frame + vregs + slots + after;
-  }
-};
+using testing::Pair;
 
 JudgeResult judge(const Pair& p) { return judge_text(memcheck_judge(), p.before_text(), p.after_text()); }
 

@@ -34,6 +34,21 @@ inline std::string edit(std::string text, std::string_view from, std::string_vie
   return text.replace(at, from.size(), to);
 }
 
+// A program before and after allocation with the same declarations.
+struct Pair {
+  std::string vregs, before, after;
+  std::string frame = "  frame local 16 shared 16\n";
+  std::string slots =
+      "  slot 0 local size 4 align 4 offset 0\n  slot 1 local size 4 align 4 offset 4\n"
+      "  slot 2 local size 8 align 4 offset 8\n  slot 3 shared size 4 align 4 offset 4\n";
+  std::string kind = "kernel";
+
+  [[nodiscard]] std::string before_text() const { return "func @f " + kind + " target sm_90 threads 32\n" + vregs + before; }
+  [[nodiscard]] std::string after_text() const {
+    return "func @f " + kind + " target sm_90 threads 32 allocated\n" + frame + vregs + slots + after;
+  }
+};
+
 inline ir::Limits limits_of(const ir::Function& f, int registers) {
   return ir::Limits::of(*ir::find_target(f.target), registers);
 }

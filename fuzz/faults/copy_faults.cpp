@@ -214,15 +214,7 @@ bool swapped_sides(EditProgram& p, const Subject& s, Random& r) {
 // A copy stands behind the instruction for which it was made.
 bool late_copy(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(inserted_copies(in), 6, [](EditProgram& q, const Place& at) {
-    auto& insts = q.blocks[at.block].insts;
-    for (std::uint32_t k = at.inst + 1; k + 1 < insts.size(); ++k)
-      if (mentions(insts[k], insts[at.inst].ops[0].preg())) {
-        std::rotate(insts.begin() + at.inst, insts.begin() + at.inst + 1, insts.begin() + k + 1);
-        return true;
-      }
-    return false;
-  }, 12);
+  return in.at_one_of(inserted_copies(in), 6, move_behind_reader, 12);
 }
 
 }  // namespace

@@ -70,6 +70,17 @@ bool mentions(const EditInst& i, ir::PReg r) {
 
 void set_preg(ir::Operand& op, ir::PReg r) { op.value = ir::Operand::pack(r); }
 
+bool move_behind_reader(EditProgram& program, const Place& place) {
+  auto& insts = program.blocks[place.block].insts;
+  for (std::uint32_t k = place.inst + 1; k + 1 < insts.size(); ++k) {
+    if (mentions(insts[k], insts[place.inst].ops[0].preg())) {
+      std::rotate(insts.begin() + place.inst, insts.begin() + place.inst + 1, insts.begin() + k + 1);
+      return true;
+    }
+  }
+  return false;
+}
+
 EditInst inserted(const EditProgram& program, ir::Op op, std::vector<ir::Operand> ops) {
   EditInst i;
   i.inst.id = program.next_id();

@@ -90,6 +90,8 @@ class Injector {
 [[nodiscard]] bool writes_any_of(const EditInst& i, ir::PReg r);
 [[nodiscard]] bool mentions(const EditInst& i, ir::PReg r);
 void set_preg(ir::Operand& op, ir::PReg r);
+// The instruction at `place` goes behind the first later one of its block that mentions its first register. False where there is none.
+[[nodiscard]] bool move_behind_reader(EditProgram& program, const Place& place);
 // An inserted instruction of its own number.
 [[nodiscard]] EditInst inserted(const EditProgram& program, ir::Op op, std::vector<ir::Operand> ops);
 

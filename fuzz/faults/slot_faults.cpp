@@ -90,15 +90,7 @@ bool hoisted_refill(EditProgram& p, const Subject& s, Random& r) {
 
 bool late_refill(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(inserted_refills(in), 6, [](EditProgram& q, const Place& at) {
-    auto& insts = q.blocks[at.block].insts;
-    for (std::uint32_t k = at.inst + 1; k + 1 < insts.size(); ++k)
-      if (mentions(insts[k], insts[at.inst].ops[0].preg())) {
-        std::rotate(insts.begin() + at.inst, insts.begin() + at.inst + 1, insts.begin() + k + 1);
-        return true;
-      }
-    return false;
-  });
+  return in.at_one_of(inserted_refills(in), 6, move_behind_reader);
 }
 
 // The same refill once more, where its register holds another value by now.
