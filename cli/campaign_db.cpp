@@ -78,15 +78,20 @@ CampaignDb::CampaignDb(const std::string& path, std::uint64_t seed) : path_(path
     Statement version(db_, path_, "SELECT value FROM meta WHERE key = 'format'");
     if (!version.step() || version.integer(0) < 1 || version.integer(0) > kDatabaseVersion)
       throw BadInput(fmt::format("error: {}: a database of another version (this program knows up to {})", path, kDatabaseVersion));
+    execute("UPDATE meta SET value = ? WHERE key = 'format'", kDatabaseVersion);  // version 1 lacks nothing but a table
     execute("CREATE TABLE IF NOT EXISTS campaigns(seed INTEGER PRIMARY KEY, next_index INTEGER NOT NULL)");
     execute("CREATE TABLE IF NOT EXISTS rates(seed INTEGER, time INTEGER, duels INTEGER, findings INTEGER)");
     execute(
         "CREATE TABLE IF NOT EXISTS findings(seed INTEGER, allocator TEXT, signature TEXT, message TEXT, count INTEGER, replay TEXT, "
         "program TEXT, PRIMARY KEY(seed, allocator, signature))");
+    execute(
+        "CREATE TABLE IF NOT EXISTS sessions(id INTEGER PRIMARY KEY, seed INTEGER, first INTEGER, next INTEGER, program TEXT, "
+        "started INTEGER, seconds INTEGER, allocations INTEGER, summary TEXT)");
     execute("INSERT OR IGNORE INTO campaigns VALUES(?, 0)", seed_);
     Statement resume(db_, path_, "SELECT next_index FROM campaigns WHERE seed = ?");
     resume.bind(1, seed_);
     if (resume.step()) next_index_ = static_cast<std::uint64_t>(resume.integer(0));
+    started_ = now_seconds();
   } catch (...) {
     sqlite3_close_v2(db_);
     throw;
@@ -107,21 +112,36 @@ void CampaignDb::add(const DuelCase& c, const fuzz::Bout& bout) {
           bout.allocator, signatures[k], bout.findings[k].message, replay, program);
 }
 
-void CampaignDb::done(std::uint64_t next_index, std::uint64_t findings) {
+void CampaignDb::done(std::uint64_t next_index, std::uint64_t findings, const Tally& tally) {
   next_index_ = next_index;
   findings_ = findings;
   dirty_ = true;
-  if (now_seconds() > last_write_) flush();
+  if (now_seconds() > last_write_) flush(tally);
 }
 
-void CampaignDb::flush() {
+void CampaignDb::flush(const Tally& tally) {
   if (!dirty_) return;
   dirty_ = false;
   last_write_ = now_seconds();
   execute("BEGIN");
   execute("UPDATE campaigns SET next_index = ? WHERE seed = ?", next_index_, seed_);
   execute("INSERT INTO rates VALUES(?, ?, ?, ?)", seed_, last_write_, next_index_, findings_);
+  if (session_ == 0) {
+    execute("INSERT INTO sessions(seed, first, program, started) VALUES(?, ?, ?, ?)", seed_, next_index_ - tally.cases(), program_version(), started_);
+    session_ = sqlite3_last_insert_rowid(db_);
+  }
+  execute("UPDATE sessions SET next = ?, seconds = ?, allocations = ?, summary = ? WHERE id = ?", next_index_, last_write_ - started_,
+          tally.allocations(), tally.json().dump(), session_);
   execute("COMMIT");
+}
+
+std::string CampaignDb::totals() {
+  Statement sums(db_, path_, "SELECT count(*), count(DISTINCT seed), sum(next - first), sum(allocations) FROM sessions");
+  Statement findings(db_, path_, "SELECT count(DISTINCT signature) FROM findings");
+  sums.step();
+  findings.step();
+  return fmt::format("{} sessions over {} seeds: {} programs, {} allocations judged, {} distinct findings", sums.integer(0), sums.integer(1),
+                     sums.integer(2), sums.integer(3), findings.integer(0));
 }
 
 }  // namespace regduel::cli

@@ -342,6 +342,7 @@ TEST_F(Cli, ACampaignGoesOnWhereItStopped) {
   EXPECT_EQ(doc["runs"], 5);
   EXPECT_EQ(nlohmann::json::parse(run("fuzz --runs 1 --seed 3 --db c.sqlite --json").out)["first"], 12);
   EXPECT_EQ(nlohmann::json::parse(run("fuzz --runs 1 --seed 4 --db c.sqlite --json").out)["first"], 0);
+  EXPECT_THAT(run("fuzz --runs 2 --seed 4 --db c.sqlite").out, HasSubstr("5 sessions over 2 seeds: 16 programs, "));
   write("not.sqlite", "this is no database, whatever its name says; it is rather a text, and a long enough one");
   expect_complaint("fuzz --runs 1 --db not.sqlite", "not.sqlite");
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "ir/check_macro.h"
+#include "version.h"
 
 namespace regduel::cli {
 namespace {
@@ -24,13 +25,15 @@ std::string one_line(std::string s) {
 
 }  // namespace
 
+std::string_view program_version() { return REGDUEL_VERSION; }
+
 int run(int argc, const char* const* argv) {
   CLI::App app(
       "regduel: differential testing of GPU register allocators.\n"
       "Programs in, two allocators (fatpoint, briggs), independent judges, a table out.",
       "regduel");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "regduel 0.1.0");
+  app.set_version_flag("--version", fmt::format("regduel {}", program_version()));
   app.footer(
       "Exit status: 0 all well; 1 a finding; 2 bad usage or bad input; 3 an internal error.\n"
       "Start with:  regduel duel --regs 24,32,64,255 corpus/ptx\n"

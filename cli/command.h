@@ -4,6 +4,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -30,6 +31,9 @@ void add_duel_command(CLI::App& app, Action& chosen);
 void add_fuzz_command(CLI::App& app, Action& chosen);
 void add_bench_command(CLI::App& app, Action& chosen);
 void add_faults_command(CLI::App& app, Action& chosen);
+
+// Version and commit: "0.1.0 (0123456789ab)", with a "+" where the sources had changes, "unknown" where they came without git.
+[[nodiscard]] std::string_view program_version();
 
 // The whole program: parses, runs, and turns what went wrong into one line on stderr and an exit status.
 int run(int argc, const char* const* argv);

@@ -82,13 +82,13 @@ int fuzz_command(const Options& o) {
         if (db) db->add(r.c, b);
       }
     tally.add(r);
-    if (db) db->done(first + static_cast<std::uint64_t>(k) + 1, findings.distinct());
+    if (db) db->done(first + static_cast<std::uint64_t>(k) + 1, findings.distinct(), tally);
     progress.step(1, fmt::format("findings {}", findings.distinct()));
     return interrupted == 0 && (seconds == 0 || elapsed() < seconds);
   };
   in_order<Fought>(o.runs > 0 ? o.runs : INT64_MAX, resolve_jobs(o.jobs), work, take);
   progress.done();
-  if (db) db->flush();
+  if (db) db->flush(tally);
   ::sigaction(SIGINT, &old_int, nullptr);
   ::sigaction(SIGTERM, &old_term, nullptr);
   const double took = elapsed();
@@ -99,6 +99,7 @@ int fuzz_command(const Options& o) {
   } else {
     fmt::print("{}{}{} findings{} in {:.0f} s, {:.0f} duels/s\n", tally.text(), findings.text(), findings.distinct(),
                interrupted != 0 ? " (interrupted)" : "", took, rate);
+    if (db) fmt::print("{}: {}\n", o.db, db->totals());
   }
   return findings.distinct() > 0 ? kExitFinding : 0;
 }
@@ -113,7 +114,7 @@ void add_fuzz_command(CLI::App& app, Action& chosen) {
   command->add_option("--seed", o->seed, "Another seed, another stream of programs")->capture_default_str();
   command->add_option("--jobs", o->jobs, "Threads, 0 = one a core")->capture_default_str();
   command->add_option("--corpus", o->corpus, "Directory for the reproducers of findings")->capture_default_str();
-  command->add_option("--db", o->db, "SQLite file that keeps findings and rates; the same seed goes on where it stopped");
+  command->add_option("--db", o->db, "SQLite file that keeps findings, rates and what was judged by which version; the same seed goes on where it stopped");
   command->add_option("--with", o->with, "Allocators, comma-separated (default fatpoint,briggs)")->allow_extra_args(false);
   command->add_option("--metamorphic", o->metamorphic, "Percentage of the programs of which variants are allocated too (regduel duel --help); each takes about ten times as long")->capture_default_str();
   command->add_flag("--json", o->json, "One JSON document at the end");

@@ -13,6 +13,15 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? "-" : fmt::format("{:.1f}%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
+// "fuel: 3 of 40 blocks" and "fuel: 7 of 9 blocks" are one reason.
+std::string without_numbers(const std::string& reason) {
+  std::string out;
+  for (const char c : reason)
+    if (c < '0' || c > '9') out += c;
+    else if (out.empty() || out.back() != '#') out += '#';
+  return out;
+}
+
 }  // namespace
 
 Tally::Tally(std::span<const ir::Allocator* const> duelists) {
@@ -44,6 +53,12 @@ void Tally::add(const Fought& r) {
     const fuzz::Bout& b = d.bouts[k];
     Row& row = rows_[k];
     row.seconds += b.seconds;
+    for (const fuzz::Bout::Opinion& o : b.opinions) {
+      auto at = std::find_if(row.opinions.begin(), row.opinions.end(), [&](const Opinions& known) { return known.judge == o.judge; });
+      if (at == row.opinions.end()) at = row.opinions.insert(at, Opinions{.judge = o.judge});
+      ++at->verdicts[static_cast<std::size_t>(o.verdict)];
+      if (o.verdict == oracles::Verdict::Inconclusive) ++at->inconclusive[without_numbers(o.reason)];
+    }
     switch (b.verdict) {
       case oracles::Verdict::Pass: ++row.pass; break;
       case oracles::Verdict::Fail: ++row.fail; break;
@@ -51,6 +66,7 @@ void Tally::add(const Fought& r) {
       case oracles::Verdict::Skipped: ++row.impossible; break;
     }
     if (!b.program) continue;
+    ++row.allocations;
     if (b.measures.spill_store_bytes + b.measures.spill_load_bytes > 0) ++row.spilling;
     if (!all_pass) continue;
     row.registers += b.measures.registers[0];
@@ -61,6 +77,12 @@ void Tally::add(const Fought& r) {
     if (b.measures.weighted_spill_bytes == fewest) ++row.best;
     else ++row.worst;
   }
+}
+
+std::uint64_t Tally::allocations() const {
+  std::uint64_t sum = 0;
+  for (const Row& r : rows_) sum += r.allocations;
+  return sum;
 }
 
 std::string Tally::text() const {
@@ -78,6 +100,11 @@ std::string Tally::text() const {
                fmt::format("{}", r.max_live), fmt::format("{}", r.store_bytes), fmt::format("{}", r.load_bytes),
                percent(r.best, r.best + r.worst), fmt::format("{:.2f}", r.seconds)});
   out += table.text();
+  for (const Row& r : rows_)
+    for (const Opinions& o : r.opinions)
+      for (const auto& [reason, count] : o.inconclusive)
+        out += fmt::format("inconclusive: {} on {} of {} allocations ({}) of {}: {}\n", o.judge, count, r.allocations, percent(count, r.allocations),
+                           r.allocator, reason);
   if (disagreements_ > 0) out += fmt::format("{} allocations on whose correctness two judges contradict each other\n", disagreements_);
   if (metamorphic_ == 0) return out;
   out += fmt::format("metamorphic: {} allocations asked for again with variants of the program, {} of them inconclusive\n", metamorphic_,
@@ -90,13 +117,25 @@ std::string Tally::text() const {
   return out + observed.text();
 }
 
+nlohmann::ordered_json Tally::to_json(const std::vector<Opinions>& opinions) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const Opinions& o : opinions) {
+    nlohmann::ordered_json one = {{"judge", o.judge}};
+    for (const oracles::Verdict v : {oracles::Verdict::Pass, oracles::Verdict::Fail, oracles::Verdict::Inconclusive, oracles::Verdict::Skipped})
+      one[std::string(oracles::name(v))] = o.verdicts[static_cast<std::size_t>(v)];
+    if (!o.inconclusive.empty()) one["reasons"] = o.inconclusive;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
 nlohmann::ordered_json Tally::json() const {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Row& r : rows_)
     list.push_back({{"allocator", r.allocator}, {"pass", r.pass}, {"fail", r.fail}, {"inconclusive", r.inconclusive},
                     {"impossible", r.impossible}, {"spilling", r.spilling}, {"registers", r.registers}, {"max_live", r.max_live},
                     {"spill_store_bytes", r.store_bytes}, {"spill_load_bytes", r.load_bytes}, {"weighted_spill_bytes", r.weighted_bytes},
-                    {"least_spill", r.best}, {"seconds", r.seconds}});
+                    {"least_spill", r.best}, {"seconds", r.seconds}, {"allocations", r.allocations}, {"judges", to_json(r.opinions)}});
   nlohmann::ordered_json out = {{"duels", cases_}, {"disagreements", disagreements_}, {"allocators", list}};
   if (metamorphic_ == 0) return out;
   nlohmann::ordered_json observations = nlohmann::ordered_json::array();

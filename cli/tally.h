@@ -1,6 +1,7 @@
 // The sum of many duels: how the allocators compare, and the shares that say what kind of programs these were.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -20,22 +21,34 @@ class Tally {
   [[nodiscard]] std::string text() const;
   [[nodiscard]] nlohmann::ordered_json json() const;
   [[nodiscard]] std::uint64_t cases() const { return cases_; }
+  // Allocations that were judged.
+  [[nodiscard]] std::uint64_t allocations() const;
 
  private:
+  // What one judge said of all of them. Reasons without their numbers, so that like ones are counted together.
+  struct Opinions {
+    std::string judge;
+    std::array<std::uint64_t, 4> verdicts = {};  // by oracles::Verdict
+    std::map<std::string, std::uint64_t> inconclusive = {};
+  };
   struct Row {
     std::string allocator;
     std::uint64_t pass = 0, fail = 0, inconclusive = 0, impossible = 0;
+    std::uint64_t allocations = 0;      // programs that came out of it, each judged by all judges
     std::uint64_t spilling = 0;         // allocations that move at least one byte
     std::uint64_t best = 0, worst = 0;  // cases in which this one spilled fewest / not fewest weighted bytes, all having passed
     std::int64_t registers = 0, max_live = 0;  // sums over passed cases, file R
     std::int64_t store_bytes = 0, load_bytes = 0, weighted_bytes = 0;
     double seconds = 0;
+    std::vector<Opinions> opinions = {};  // in the order of judging
   };
   // What the metamorphic judge observed of one allocator, one variant, one figure.
   struct Changes {
     std::uint64_t more = 0, less = 0;  // cases
     std::int64_t sum = 0;              // of the differences
   };
+  static nlohmann::ordered_json to_json(const std::vector<Opinions>& opinions);
+
   std::vector<Row> rows_;
   std::uint64_t cases_ = 0;
   std::uint64_t disagreements_ = 0;  // allocations of which two judges contradict each other

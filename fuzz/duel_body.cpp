@@ -31,6 +31,7 @@ void judge_failure(Bout& bout, const ir::AllocFailure& failure, const ir::Functi
     return;
   }
   oracles::JudgeResult result = oracles::judge_failure(program, target, limits);
+  bout.opinions.push_back({result.judge, result.verdict, result.reason});
   if (result.verdict == oracles::Verdict::Pass) {
     bout.verdict = oracles::Verdict::Skipped;
     bout.reason = "impossible";
@@ -58,6 +59,7 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const ir::Function& pr
   const oracles::Report report = oracles::judge(c);
   bout.verdict = report.verdict();
   for (const oracles::JudgeResult& r : report.results) {
+    bout.opinions.push_back({r.judge, r.verdict, r.reason});
     bout.findings.insert(bout.findings.end(), r.findings.begin(), r.findings.end());
     if (r.verdict == bout.verdict && bout.reason.empty()) bout.reason = r.reason;
   }

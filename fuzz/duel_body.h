@@ -27,6 +27,13 @@ struct Bout {
   std::optional<ir::Function> program;     // the allocated program, where there is one
   oracles::Measures measures;              // recomputed from the program
   std::vector<oracles::Finding> findings;  // of all judges, of completeness, and of the harness itself
+  // What each judge said of the program, in the order of judging; completeness where there is no program but a failure.
+  struct Opinion {
+    std::string judge;
+    oracles::Verdict verdict;
+    std::string reason;
+  };
+  std::vector<Opinion> opinions;
   double seconds = 0;                      // of the allocation alone
 
   // One a finding; a finding without a program (a crash, an unjustified failure) has a signature too.
