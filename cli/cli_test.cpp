@@ -67,7 +67,7 @@ class Cli : public testing::Test {
 TEST_F(Cli, HelpTeaches) {
   const Outcome r = run("--help");
   EXPECT_EQ(r.status, 0);
-  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz", "bench", "faults"}) {
+  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz", "reduce", "bench", "faults"}) {
     EXPECT_THAT(r.out, HasSubstr(command));
     const Outcome help = run(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0);
@@ -333,6 +333,24 @@ TEST_F(Cli, ACampaignCanBeInterrupted) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   EXPECT_THAT(ir::read_file(path("campaign")).value(), HasSubstr("(interrupted)"));
+}
+
+TEST_F(Cli, ReduceKeepsWhatItIsAskedToKeep) {
+  ASSERT_EQ(run("gen --seed 3 --size 300 -o g.rir").status, 0);
+  // A script decides: a program that still has a guard.
+  const Outcome r = run("reduce g.rir --test 'grep -q \"  #.* @\"' -o small.rir --json");
+  ASSERT_EQ(r.status, 0) << r.err;
+  const auto doc = nlohmann::json::parse(r.out);
+  EXPECT_EQ(doc["instructions"], 3) << ir::read_file(path("small.rir")).value();  // the guard's def, the guarded instruction, the end
+  EXPECT_TRUE(doc["minimal"]);
+  EXPECT_EQ(run("reduce g.rir --test 'grep -q \"  #.* @\"' -o again.rir").status, 0);
+  EXPECT_EQ(ir::read_file(path("small.rir")).value().substr(60), ir::read_file(path("again.rir")).value().substr(60));
+  EXPECT_EQ(run("duel small.rir").status, 0);
+  expect_complaint("reduce g.rir -o x.rir", "nothing to reduce");
+  expect_complaint("reduce g.rir --test false -o x.rir", "does not show");
+  expect_complaint("reduce g.rir --gap briggs/fatpoint:registers -o x.rir", "expected WORSE/BETTER:FIGURE>=RATIO");
+  expect_complaint("reduce g.rir --signature a/b@c -o x.rir", "does not show a/b@c");
+  EXPECT_FALSE(std::filesystem::exists(path("x.rir")));
 }
 
 TEST_F(Cli, ACampaignGoesOnWhereItStopped) {

@@ -43,7 +43,7 @@ void judge_failure(Bout& bout, const ir::AllocFailure& failure, const ir::Functi
 }
 
 void judge_result(Bout& bout, ir::Allocation& allocation, const ir::Function& program, const ir::Target& target,
-                  const ir::Limits& limits, std::optional<oracles::BeforeFigures>& figures) {
+                  const ir::Limits& limits, std::span<const std::string> judges, std::optional<oracles::BeforeFigures>& figures) {
   if (allocation.program.phase != ir::Phase::Allocated) {
     bout.verdict = oracles::Verdict::Fail;
     bout.findings.push_back(harness_finding("ill-formed", "the result is not marked as allocated"));
@@ -56,7 +56,7 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const ir::Function& pr
   }
   bout.program = std::move(allocation.program);
   const oracles::Case c{program, *bout.program, target, limits, &allocation.claims, true};
-  const oracles::Report report = oracles::judge(c);
+  const oracles::Report report = oracles::judge(c, judges);
   bout.verdict = report.verdict();
   for (const oracles::JudgeResult& r : report.results) {
     bout.opinions.push_back({r.judge, r.verdict, r.reason});
@@ -115,7 +115,7 @@ Knobs draw_knobs(std::span<const ir::Allocator* const> duelists, std::uint64_t s
 }
 
 Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
-          std::span<const ir::Allocator* const> duelists, const Knobs& knobs) {
+          std::span<const ir::Allocator* const> duelists, const Knobs& knobs, std::span<const std::string> judges) {
   Duel result;
   std::optional<oracles::BeforeFigures> figures;  // of the program, for all bouts
   for (const ir::Allocator* allocator : duelists) {
@@ -128,7 +128,7 @@ Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limit
     try {
       auto allocation = allocator->allocate(program, target, options);
       bout.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      if (allocation) judge_result(bout, *allocation, program, target, limits, figures);
+      if (allocation) judge_result(bout, *allocation, program, target, limits, judges, figures);
       else judge_failure(bout, allocation.error(), program, target, limits);
     } catch (const InternalError& e) {
       bout.verdict = oracles::Verdict::Fail;

@@ -50,8 +50,9 @@ struct Duel {
 // Requires: `program` well-formed for `target`, over vregs. Each duelist gets those of the knobs that it knows.
 // Never throws for what an allocator does: an internal error of one is a finding ("harness/internal-error"), so are an
 // ill-formed result ("harness/ill-formed") and a knob that it refuses ("harness/bad-knob").
+//   judges   the names of those to ask (oracles/report.h), all where empty
 [[nodiscard]] Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
-                        std::span<const ir::Allocator* const> duelists, const Knobs& knobs = {});
+                        std::span<const ir::Allocator* const> duelists, const Knobs& knobs = {}, std::span<const std::string> judges = {});
 
 // Knobs for the duelists, drawn from their samples: none in half of all draws, else each with one chance in four. The same seed
 // draws the same for the same duelists.

@@ -1,0 +1,109 @@
+// See failure.h.
+#include "fuzz/failure.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "fuzz/allocators.h"
+#include "fuzz/duel_body.h"
+#include "fuzz/metamorphic_bout.h"
+#include "oracles/report.h"
+
+namespace regduel::fuzz {
+namespace {
+
+constexpr std::array<std::string_view, 4> kFigures = {"registers", "spill_store_bytes", "spill_load_bytes", "weighted_spill_bytes"};
+
+std::int64_t figure_of(const Bout& b, std::string_view figure) {
+  if (figure == "registers") return b.measures.registers[ir::index(ir::RegFile::R)];
+  if (figure == "spill_store_bytes") return b.measures.spill_store_bytes;
+  if (figure == "spill_load_bytes") return b.measures.spill_load_bytes;
+  return b.measures.weighted_spill_bytes;
+}
+
+Duel fight(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic, std::span<const std::string> judges = {}) {
+  Duel d = duel(input.program, *input.target, input.limits, duelists, input.knobs, judges);
+  add_completeness_disagreement(d, input.program, *input.target, input.limits);
+  if (metamorphic) add_metamorphic(d, input.program, *input.target, input.limits, duelists, input.knobs);
+  return d;
+}
+
+}  // namespace
+
+bool shows(const FuzzInput& input, const Failure& failure) {
+  const ir::Allocator* const allocator = find_allocator(failure.allocator);
+  if (allocator == nullptr) return false;
+  const std::string judge = failure.signature.substr(0, failure.signature.find('/'));
+  std::vector<std::string> judges;
+  if (oracles::find_judge(judge) != nullptr || judge == "harness" || judge == "completeness" || judge == "metamorphic")
+    judges.push_back(oracles::find_judge(judge) != nullptr ? judge : "structure");
+  // Two allocators contradict each other only where both are there.
+  const bool both = failure.signature.starts_with("disagreement/completeness-vs-success");
+  const std::array one = {allocator};
+  const Duel d = fight(input, both ? all_duelists() : std::span<const ir::Allocator* const>(one), judge == "metamorphic", judges);
+  for (const Bout& b : d.bouts) {
+    if (b.allocator != failure.allocator) continue;
+    const std::vector<std::string> all = b.signatures();
+    if (std::find(all.begin(), all.end(), failure.signature) != all.end()) return true;
+  }
+  return false;
+}
+
+std::vector<Failure> failures_of(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic) {
+  std::vector<Failure> result;
+  for (const Bout& b : fight(input, duelists.empty() ? all_duelists() : duelists, metamorphic).bouts) {
+    if (b.verdict != oracles::Verdict::Fail) continue;
+    for (const std::string& signature : b.signatures()) {
+      const bool is_known = std::any_of(result.begin(), result.end(), [&](const Failure& f) { return f.allocator == b.allocator && f.signature == signature; });
+      if (!is_known) result.push_back({b.allocator, signature});
+    }
+  }
+  return result;
+}
+
+std::expected<Gap, std::string> parse_gap(std::string_view text) {
+  const auto usage = [&] { return std::unexpected(fmt::format("expected WORSE/BETTER:FIGURE>=RATIO, like briggs/fatpoint:spill_load_bytes>=1.5, found \"{}\"", text)); };
+  const auto slash = text.find('/'), colon = text.find(':'), ge = text.find(">=");
+  if (slash == std::string_view::npos || colon == std::string_view::npos || ge == std::string_view::npos || !(slash < colon && colon < ge)) return usage();
+  Gap gap;
+  gap.worse = text.substr(0, slash);
+  gap.better = text.substr(slash + 1, colon - slash - 1);
+  gap.figure = text.substr(colon + 1, ge - colon - 1);
+  for (const std::string& name : {gap.worse, gap.better})
+    if (find_allocator(name) == nullptr) return std::unexpected(fmt::format("there is no allocator \"{}\" (there are {})", name, fmt::join(allocator_names(), ", ")));
+  if (std::find(kFigures.begin(), kFigures.end(), gap.figure) == kFigures.end())
+    return std::unexpected(fmt::format("there is no figure \"{}\" (there are {})", gap.figure, fmt::join(kFigures, ", ")));
+  // In hundredths, exactly: no floating point decides.
+  const std::string_view ratio = text.substr(ge + 2);
+  int whole = 0, hundredths = 0;
+  const char* const last = ratio.data() + ratio.size();
+  auto [at, error] = std::from_chars(ratio.data(), last, whole);
+  if (error != std::errc() || whole < 0 || whole > 1'000'000) return usage();
+  if (at != last) {
+    if (*at != '.' || last - at < 2 || last - at > 3) return usage();
+    for (const char* digit = at + 1; digit != last; ++digit)
+      if (*digit < '0' || *digit > '9') return usage();
+    hundredths = (at[1] - '0') * 10 + (last - at == 3 ? at[2] - '0' : 0);
+  }
+  gap.percent = whole * 100 + hundredths;
+  return gap;
+}
+
+std::string to_string(const Gap& gap) {
+  return fmt::format("{}/{}:{}>={}.{:02}", gap.worse, gap.better, gap.figure, gap.percent / 100, gap.percent % 100);
+}
+
+bool shows(const FuzzInput& input, const Gap& gap) {
+  const ir::Allocator *const worse = find_allocator(gap.worse), *const better = find_allocator(gap.better);
+  if (worse == nullptr || better == nullptr) return false;
+  const std::array pair = {worse, better};
+  const Duel d = fight(input, pair, false);
+  for (const Bout& b : d.bouts)
+    if (b.verdict != oracles::Verdict::Pass || !b.program) return false;
+  return figure_of(d.bouts[0], gap.figure) * 100 >= std::max<std::int64_t>(1, figure_of(d.bouts[1], gap.figure)) * gap.percent;
+}
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,37 @@
+// What a case is reduced for: a question about it, put again after every step.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "fuzz/fuzz_input.h"
+#include "ir/allocator.h"
+
+namespace regduel::fuzz {
+
+// A judge's finding about one allocator's result: the signature says all that is kept.
+struct Failure {
+  std::string allocator;
+  std::string signature;  // oracles::signature, or "harness/internal-error" and the like
+};
+// Asks that judge alone where one judge is enough. Cost: one allocation (metamorphic: ten) and what the judge takes.
+[[nodiscard]] bool shows(const FuzzInput& input, const Failure& failure);
+// All failures of a case, in the order of the duelists and of their findings, each once.
+//   duelists   all where empty
+[[nodiscard]] std::vector<Failure> failures_of(const FuzzInput& input, std::span<const ir::Allocator* const> duelists = {}, bool metamorphic = false);
+
+// Both allocators are right, but one needs at least `percent` / 100 times what the other needs (0 counts as 1).
+struct Gap {
+  std::string worse, better;
+  std::string figure;  // registers, spill_store_bytes, spill_load_bytes, weighted_spill_bytes
+  int percent = 150;
+};
+// "briggs/fatpoint:spill_load_bytes>=1.5": the form of the command line, and of a reduced case's head.
+[[nodiscard]] std::expected<Gap, std::string> parse_gap(std::string_view text);
+[[nodiscard]] std::string to_string(const Gap& gap);
+// Cost: two allocations, judged by all.
+[[nodiscard]] bool shows(const FuzzInput& input, const Gap& gap);
+
+}  // namespace regduel::fuzz
