@@ -6,8 +6,10 @@
 #include <array>
 #include <utility>
 
+#include "fuzz/duel_body.h"
 #include "fuzz/edit.h"
 #include "fuzz/generator.h"
+#include "fuzz/grow.h"
 #include "fuzz/standard_mix.h"
 #include "ir/check.h"
 #include "ir/random.h"
@@ -23,8 +25,9 @@ constexpr std::array<std::string_view, kNumMutations> kNames = {
     "regenerate",     "delete_inst",      "duplicate_inst", "insert_inst",  "move_inst",
     "rewire_operand", "swap_operands",    "change_class",   "change_width", "change_alignment",
     "toggle_guard",   "toggle_early",     "toggle_in_out",  "tie",          "fix",
-    "keep_alive",     "retarget",         "split_block",    "toggle_flag",  "change_limit",
-    "change_target",  "drop_unused_vregs"};
+    "keep_alive",     "raise_pressure",   "retarget",       "add_edge",     "make_irreducible",
+    "wrap_in_loop",   "split_block",      "insert_call",    "inline_call",  "splice",
+    "toggle_flag",    "change_limit",     "change_knob",    "change_target", "drop_unused_vregs"};
 
 std::uint32_t u32(std::size_t n) { return static_cast<std::uint32_t>(n); }
 
@@ -49,12 +52,20 @@ class Editor {
       case Mutation::Tie: return tie();
       case Mutation::Fix: return fix();
       case Mutation::KeepAlive: return keep_alive();
+      case Mutation::RaisePressure: return raise_pressure(p_, random_);
       case Mutation::Retarget: return retarget();
+      case Mutation::AddEdge: return add_edge(p_, random_);
+      case Mutation::MakeIrreducible: return make_irreducible(p_, random_);
+      case Mutation::WrapInLoop: return wrap_in_loop(p_, random_);
       case Mutation::SplitBlock: return split_block();
+      case Mutation::InsertCall: return insert_call(p_, target_, random_);
+      case Mutation::InlineCall: return inline_call(p_, random_);
+      case Mutation::Splice: return splice(p_, EditProgram(derive_input(random_.next(), 40).program), random_);
       case Mutation::ToggleFlag: return toggle_flag();
       case Mutation::DropUnusedVRegs: return drop_unused_vregs();
       case Mutation::Regenerate:
       case Mutation::ChangeLimit:
+      case Mutation::ChangeKnob:
       case Mutation::ChangeTarget: return false;  // not of the program alone
     }
     return false;
@@ -262,61 +273,15 @@ class Editor {
     insert(b, b.insts.size() - 1, std::move(i));
     return true;
   }
-  // Phis of the old and the new successor are brought into line: an operand taken away, or one added.
   bool retarget() {
     const std::size_t from = random_.below(u32(p_.blocks.size()));
-    EditInst& last = p_.blocks[from].insts.back();
-    if (last.targets.empty()) return false;
-    const std::size_t k = random_.below(u32(last.targets.size()));
-    const ir::BlockId old = last.targets[k], next = ir::BlockId(random_.below(u32(p_.blocks.size())));
-    if (old == next) return false;
-    const bool was_there = std::find(last.targets.begin(), last.targets.end(), next) != last.targets.end();
-    last.targets[k] = next;
-    const bool still_there = std::find(last.targets.begin(), last.targets.end(), old) != last.targets.end();
-    if (!still_there)
-      for (EditInst& i : p_.blocks[old.index()].insts) {
-        if (!i.inst.is_phi()) break;
-        const auto at = std::find(i.targets.begin(), i.targets.end(), ir::BlockId(from));
-        i.ops.erase(i.ops.begin() + 1 + (at - i.targets.begin()));
-        i.targets.erase(at);
-      }
-    if (!was_there)
-      for (EditInst& i : p_.blocks[next.index()].insts) {
-        if (!i.inst.is_phi()) break;
-        Operand use = i.ops[0];
-        use.role = Role::Use;
-        i.ops.push_back(use);
-        i.targets.push_back(ir::BlockId(from));
-      }
-    return true;
+    const std::size_t count = p_.blocks[from].insts.back().targets.size();
+    return count > 0 && lead_to(p_, from, random_.below(u32(count)), ir::BlockId(random_.below(u32(p_.blocks.size()))));
   }
   bool split_block() {
     if (p_.blocks.size() >= 4096) return false;
     const std::size_t at = random_.below(u32(p_.blocks.size()));
-    const std::size_t cut = any_place(p_.blocks[at]);
-    const ir::BlockId lower(p_.blocks.size()), upper(at);
-    EditBlock tail;
-    tail.attributes = p_.blocks[at].attributes;
-    tail.attributes.name = {};
-    auto& insts = p_.blocks[at].insts;
-    tail.insts.assign(std::make_move_iterator(insts.begin() + static_cast<std::ptrdiff_t>(cut)),
-                      std::make_move_iterator(insts.end()));
-    insts.resize(cut);
-    EditInst branch;
-    branch.inst.op = ir::Op::Bra;
-    branch.targets = {lower};
-    std::vector<ir::BlockId> successors = tail.insts.back().targets;
-    p_.blocks.push_back(std::move(tail));
-    branch.inst.id = p_.next_id();
-    p_.blocks[at].insts.push_back(std::move(branch));
-    // The edges now leave from the lower half.
-    std::sort(successors.begin(), successors.end());
-    successors.erase(std::unique(successors.begin(), successors.end()), successors.end());
-    for (const ir::BlockId s : successors)
-      for (EditInst& i : p_.blocks[s.index()].insts) {
-        if (!i.inst.is_phi()) break;
-        std::replace(i.targets.begin(), i.targets.end(), upper, lower);
-      }
+    fuzz::split_block(p_, at, any_place(p_.blocks[at]));
     return true;
   }
   bool toggle_flag() {
@@ -374,6 +339,23 @@ bool change_limit(FuzzInput& input, Random& random) {
   return limit != old;
 }
 
+bool change_knob(FuzzInput& input, Random& random) {
+  const auto duelists = all_duelists();
+  const std::vector<ir::KnobInfo> knobs = duelists[random.below(u32(duelists.size()))]->knobs();
+  const ir::KnobInfo& knob = knobs[random.below(u32(knobs.size()))];
+  const auto known = std::find_if(input.knobs.begin(), input.knobs.end(), [&](const auto& k) { return k.first == knob.name; });
+  if (known != input.knobs.end() && random.chance(50)) {
+    input.knobs.erase(known);
+    return true;
+  }
+  if (knob.samples.empty()) return false;
+  const std::string& value = knob.samples[random.below(u32(knob.samples.size()))];
+  if (known == input.knobs.end()) input.knobs.emplace_back(knob.name, value);
+  else if (known->second == value) return false;
+  else known->second = value;
+  return true;
+}
+
 bool change_target(FuzzInput& input, Random& random) {
   const auto targets = ir::targets();
   const ir::Target& next = targets[random.below(u32(targets.size()))];
@@ -397,6 +379,7 @@ bool apply(Mutation m, FuzzInput& input, std::uint64_t seed) {
     return true;
   }
   if (m == Mutation::ChangeLimit) return change_limit(input, random);
+  if (m == Mutation::ChangeKnob) return change_knob(input, random);
   if (m == Mutation::ChangeTarget) return change_target(input, random);
   EditProgram edited(input.program);
   if (!Editor(edited, *input.target, random).apply(m)) return false;
@@ -415,6 +398,24 @@ void mutate(FuzzInput& input, std::uint64_t seed) {
     if (m == Mutation::Regenerate && !random.chance(15)) m = Mutation::DeleteInst;  // most of the work is on what is there
     done += apply(m, input, random.next()) ? 1 : 0;
   }
+}
+
+FuzzInput cross(const FuzzInput& a, const FuzzInput& b, std::uint64_t seed) {
+  Random random(seed);
+  FuzzInput child = a;
+  const EditProgram other(b.program);
+  const int stretches = random.between(1, 3);
+  for (int k = 0; k < stretches; ++k) {
+    EditProgram p(child.program);
+    if (!splice(p, other, random)) continue;
+    ir::Function program = p.build();
+    if (ir::check(program, *child.target, 1).empty()) child.program = std::move(program);
+  }
+  for (std::size_t k = 0; k < child.limits.units.size(); ++k)
+    if (random.chance(25) && child.target->units[k] > 0 && b.target->units[k] > 0)
+      child.limits.units[k] = std::clamp(b.limits.units[k], 1, child.target->units[k]);
+  if (random.chance(25)) child.knobs = b.knobs;
+  return child;
 }
 
 }  // namespace regduel::fuzz

@@ -46,5 +46,47 @@ TEST(Mutate, ChainsStayWellFormedAndRepeat) {
   }
 }
 
+TEST(Cross, ChildrenAreWellFormedRepeatAndHaveSomethingOfBoth) {
+  int grown = 0, limits = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const FuzzInput a = derive_input(seed), b = derive_input(seed + 1000);
+    const FuzzInput child = cross(a, b, seed);
+    ASSERT_TRUE(ir::check(child.program, *child.target).empty()) << seed;
+    EXPECT_EQ(encode_input(child), encode_input(cross(a, b, seed)));
+    EXPECT_EQ(encode_input(decode_input(encode_input(child))), encode_input(child));
+    grown += child.program.insts.size() > a.program.insts.size() ? 1 : 0;
+    limits += child.limits.units != a.limits.units ? 1 : 0;
+  }
+  EXPECT_GT(grown, 40);
+  EXPECT_GT(limits, 15);
+}
+
+// What a mutation is named after is what it does.
+TEST(Mutation, GrowthGrows) {
+  const auto after = [](Mutation m, auto holds) {
+    int count = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+      FuzzInput input = derive_input(seed, 80);
+      const FuzzInput before = input;
+      if (apply(m, input, seed) && holds(before.program, input.program)) ++count;
+    }
+    return count;
+  };
+  const auto count_of = [](const ir::Function& f, ir::Op op) { return std::count_if(f.insts.begin(), f.insts.end(), [&](const ir::Inst& i) { return i.op == op; }); };
+  const auto has_self_loop = [](const ir::Function& f) {
+    for (std::size_t b = 0; b < f.blocks.size(); ++b)
+      for (const ir::BlockId t : f.successors(ir::BlockId(static_cast<std::uint32_t>(b))))
+        if (t.index() == b) return true;
+    return false;
+  };
+  EXPECT_GE(after(Mutation::InsertCall, [&](const ir::Function& b, const ir::Function& a) { return count_of(a, ir::Op::Call) == count_of(b, ir::Op::Call) + 1; }), 40);
+  EXPECT_GE(after(Mutation::InlineCall, [&](const ir::Function& b, const ir::Function& a) { return count_of(a, ir::Op::Call) + 1 == count_of(b, ir::Op::Call); }), 3);
+  EXPECT_GE(after(Mutation::AddEdge, [](const ir::Function& b, const ir::Function& a) { return a.targets.size() > b.targets.size(); }), 10);
+  EXPECT_GE(after(Mutation::MakeIrreducible, [](const ir::Function& b, const ir::Function& a) { return a.targets.size() > b.targets.size(); }), 5);
+  EXPECT_GE(after(Mutation::WrapInLoop, [&](const ir::Function&, const ir::Function& a) { return has_self_loop(a); }), 40);
+  EXPECT_GE(after(Mutation::RaisePressure, [](const ir::Function& b, const ir::Function& a) { return a.vregs.size() > b.vregs.size(); }), 50);
+  EXPECT_GE(after(Mutation::Splice, [](const ir::Function& b, const ir::Function& a) { return a.insts.size() > b.insts.size(); }), 40);
+}
+
 }  // namespace
 }  // namespace regduel::fuzz
