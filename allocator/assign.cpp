@@ -6,6 +6,8 @@
 #include <array>
 #include <bit>
 
+#include "ir/planted.h"
+
 namespace regduel::allocator {
 
 using ir::Function;
@@ -50,7 +52,7 @@ FileAllocator::FileAllocator(const Round& round, RegFile file)
   const Function& f = round.lowered.f;
   const std::size_t k = ir::index(file);
   for (int u = 0; u < ir::kMaxUnits; ++u) {
-    if (round.budget.allocatable[k].test(static_cast<std::size_t>(u))) limit_ = u + 1;
+    if (round.budget.allocatable[k].test(static_cast<std::size_t>(u))) limit_ = REGDUEL_PLANTED("fatpoint-limit-off-by-one") ? u + 2 : u + 1;
     else not_allocatable_.set(u);
     if (round.budget.callee_saved[k].test(static_cast<std::size_t>(u))) callee_saved_.set(u);
   }
@@ -87,11 +89,11 @@ void FileAllocator::block_fixed_moments() {
     for (std::size_t k = ops.size(); k-- > 0 && ops[k].role == Role::Clobber;) {
       const PReg r = ops[k].preg();
       if (r.file != file_) continue;
-      clobbered.set_range(r.begin(), std::min(r.end(), ir::kMaxUnits));
+      clobbered.set_range(r.begin(), std::min(REGDUEL_PLANTED("fatpoint-clobber-range-short") ? r.end() - 1 : r.end(), ir::kMaxUnits));
       any = true;
     }
-    if (any) base_.add_clobber(n, clobbered);
-    if (inst.op == Op::Ret) base_.block_reads(n, callee_saved_);
+    if (any && !REGDUEL_PLANTED("fatpoint-clobber-missed")) base_.add_clobber(n, clobbered);
+    if (inst.op == Op::Ret && !REGDUEL_PLANTED("fatpoint-ret-takes-callee-saved")) base_.block_reads(n, callee_saved_);
   }
 }
 
@@ -220,7 +222,7 @@ class AttemptRun {
   void commit(VRegId v, int slot) {
     const int end = slot + f_.vreg(v).units();
     result_.home[v.index()] = slot;
-    occupancy_.mark(range(v), slot, end);
+    occupancy_.mark(range(v), slot, REGDUEL_PLANTED("fatpoint-wide-marks-first-unit") ? slot + 1 : end);
     used_.set_range(slot, end);
     highest_ = std::max(highest_, end);
     if (!options_.may_spill) return;
@@ -249,7 +251,7 @@ class AttemptRun {
 
   void place_again(VRegId v) {
     const int home = options_.kept[v.index()];
-    if (!occupancy_.conflicts(range(v)).has_any(home, home + f_.vreg(v).units())) commit(v, home);
+    if (!occupancy_.conflicts(range(v)).has_any(home, home + f_.vreg(v).units()) || REGDUEL_PLANTED("fatpoint-kept-home-unchecked")) commit(v, home);
   }
 
   // Its precoloured members have their place; the others join them if nothing else is there while they live.
@@ -259,7 +261,7 @@ class AttemptRun {
       if (!f_.vreg(v).fixed.is_valid()) continue;
       if (result_.home[v.index()] >= 0) occupancy_.unmark(range(v), begin, end);
     }
-    const bool free = !occupancy_.conflicts(chain.range).has_any(begin, end);
+    const bool free = !occupancy_.conflicts(chain.range).has_any(begin, end) || REGDUEL_PLANTED("fatpoint-chain-joins-fixed-unasked");
     for (const VRegId v : chain.members) {
       if (f_.vreg(v).fixed.is_valid()) {
         if (result_.home[v.index()] >= 0) occupancy_.mark(range(v), begin, end);
@@ -298,7 +300,7 @@ class AttemptRun {
 
   bool place_chain(const Chain& chain) {
     Geometry geometry = geometry_of(f_.vreg(chain.members[0]));
-    geometry.align = 1 << chain.align_log2;
+    if (!REGDUEL_PLANTED("fatpoint-chain-alignment-lost")) geometry.align = 1 << chain.align_log2;
     arrays_.reset();
     for (const VRegId v : chain.members) weigh(v, geometry);
     UnitSet taken;
@@ -381,12 +383,13 @@ class AttemptRun {
   int find_room(std::span<const Interval> live, const Geometry& geometry, const UnitSet& taken, std::int64_t own_cost) {
     ++move_epoch_;
     find_neighbours(live);
-    // A clobber may lie in a unit that a vreg also holds.
-    const UnitSet clobbered = occupancy_.clobbers(live);
+    // What belongs to nobody gives way to nobody. It may lie in a unit that a vreg also holds, at another moment.
+    const UnitSet bound = a_.base_.has_blocked_reads() && !REGDUEL_PLANTED("fatpoint-evicts-into-a-restored-register")
+                              ? a_.base_.conflicts(live) : occupancy_.clobbers(live);
     std::int64_t best = kUnspillable;
     int best_slot = kNoRoom;
     for (int slot = 0; slot + geometry.units <= a_.limit_; slot += geometry.step()) {
-      if (clobbered.has_any(slot, slot + geometry.units)) continue;
+      if (bound.has_any(slot, slot + geometry.units)) continue;
       const std::int64_t sum = blockers(slot, geometry, taken, best, blocked_);
       if (sum < best) {
         best = sum;
@@ -401,6 +404,7 @@ class AttemptRun {
   template <class Enter>
   void displace(Enter enter) {
     for (const VRegId other : blocked_) take_out(other);
+    if (REGDUEL_PLANTED("fatpoint-evicted-not-spilled")) blocked_.resize(std::min<std::size_t>(blocked_.size(), 1));
     enter();
     for (const VRegId other : blocked_) {
       const Geometry its = geometry_of(f_.vreg(other));

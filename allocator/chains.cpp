@@ -6,6 +6,8 @@
 #include <optional>
 #include <tuple>
 
+#include "ir/planted.h"
+
 namespace regduel::allocator {
 namespace {
 
@@ -38,7 +40,7 @@ class Defs {
       for (std::size_t k = 0; k < pairs; ++k) {
         if (!ops[k].is_vreg() || f.vreg(ops[k].vreg()).file() != file) continue;
         // An early-clobber def destroys its register before the source is read, even where it is a copy of it.
-        const bool plain = inst.op == Op::Copy && !guarded && !ops[k].is_early_clobber() && ops[k].part.is_whole() &&
+        const bool plain = inst.op == Op::Copy && (!guarded || REGDUEL_PLANTED("fatpoint-guarded-copy-is-a-copy")) && !ops[k].is_early_clobber() && ops[k].part.is_whole() &&
                            ops[pairs + k].part.is_whole();
         const bool early = guarded || !ops[k].part.is_whole() || ops[k].is_early_clobber();
         list.push_back({ops[k].value, {early ? read_point(n) : write_point(n), write_point(n), plain ? ops[pairs + k].vreg() : VRegId()}});
@@ -56,7 +58,7 @@ class Defs {
     for (std::uint32_t k = begin_[x.index()]; k < begin_[x.index() + 1]; ++k) {
       const Def& d = defs_[k];
       if (d.source != y && (contains(y_range, d.point) || contains(y_range, d.last))) return false;
-      if (is_written_at(y, d.last)) return false;
+      if (is_written_at(y, d.last) && !REGDUEL_PLANTED("fatpoint-swap-shares-a-register")) return false;
     }
     return true;
   }
@@ -123,6 +125,7 @@ Chains::Chains(const Function& f, const Liveness& live, const ConstraintLists& c
     if (fixed.is_valid() && fixed.first % (1 << std::max(a.align_log2, b.align_log2)) != 0) return false;
     if (!overlap(a.range, b.range)) return true;
     if (a.members.size() * b.members.size() > kMaxPairs) return false;
+    if (REGDUEL_PLANTED("fatpoint-coalesces-across-a-def")) return true;
     if (!defs) defs.emplace(f, live, f.vreg(vregs[0]).file());
     for (const VRegId x : a.members)
       for (const VRegId y : b.members)

@@ -16,6 +16,7 @@
 #include "allocator/spill_cost.h"
 #include "allocator/spill_guidance.h"
 #include "ir/check_macro.h"
+#include "ir/planted.h"
 #include "ir/text.h"
 
 namespace regduel::allocator {
@@ -92,6 +93,7 @@ class Driver {
       if (!change_plan()) break;
       prepare();
     }
+    if (REGDUEL_PLANTED("fatpoint-fails-instead-of-falling-back")) return std::unexpected(failure(first_misfit_));
     trace("last fallback: everything in memory");
     keep_all_in_memory();
     prepare();

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "ir/check_macro.h"
+#include "ir/planted.h"
 
 namespace regduel::allocator {
 namespace {
@@ -26,7 +27,7 @@ struct Move {
 
 bool same_bytes(const Operand& a, const Operand& b) {
   const ir::FileBytes x = Function::file_bytes(a), y = Function::file_bytes(b);
-  return x.file == y.file && x.begin == y.begin && x.end == y.end;
+  return x.file == y.file && x.begin == y.begin && (x.end == y.end || REGDUEL_PLANTED("fatpoint-identity-by-first-byte"));
 }
 
 class Emitter {
@@ -77,7 +78,7 @@ class Emitter {
   }
   void place_slot(ir::Slot& s) {
     s.offset = (out_.local_frame + s.align - 1) / s.align * s.align;
-    out_.local_frame = s.offset + s.size;
+    out_.local_frame = s.offset + (REGDUEL_PLANTED("fatpoint-slot-shared-too-early") ? std::min(s.size, 8u) : s.size);
   }
 
   // --- callee-saved registers
@@ -98,6 +99,7 @@ class Emitter {
           }
       for (int u = 0; u < ir::kMaxUnits; ++u)
         if (callee_saved.test(static_cast<std::size_t>(u)) && written.test(static_cast<std::size_t>(u))) {
+          if (REGDUEL_PLANTED("fatpoint-odd-callee-saved-lost") && u % 2 == 1) continue;
           ir::Slot s;
           s.size = s.align = static_cast<std::uint32_t>(ir::unit_bytes(file));
           place_slot(s);
@@ -136,7 +138,10 @@ class Emitter {
       } else if (!cfg_.is_reachable(b)) {
         unreachable(inst, source_.insts[lowered_.source[index]]);
       } else {
-        if (inst.op == Op::Ret) save_or_restore(false);
+        if (inst.op == Op::Ret) {
+          if (!REGDUEL_PLANTED("fatpoint-restored-at-first-ret-only") || !restored_) save_or_restore(false);
+          restored_ = true;
+        }
         instruction(inst);
       }
     }
@@ -189,7 +194,7 @@ class Emitter {
     const auto is_free = [&](const Operand& op) {
       const PReg r = op.preg();
       for (int u = r.begin(); u < r.end(); ++u)
-        if (readers_[ir::index(r.file)][static_cast<std::size_t>(u)] != 0) return false;
+        if (readers_[ir::index(r.file)][static_cast<std::size_t>(u)] != 0) return REGDUEL_PLANTED("fatpoint-parallel-copy-in-any-order");
       return true;
     };
     for (const Move& m : moves_) count(m.use, 1);
@@ -233,7 +238,7 @@ class Emitter {
       for (const Operand& op : a.program.operands_of(inst)) {
         if (!op.is_preg() || op.role == Role::Clobber) continue;
         int& registers = a.claims.registers[ir::index(op.preg().file)];
-        registers = std::max(registers, op.preg().end());
+        registers = std::max(registers, REGDUEL_PLANTED("fatpoint-claims-one-register-less") ? op.preg().first : op.preg().end());
         if (inst.op == Op::Spill) a.claims.spill_store_bytes += a.program.operand_bytes(op);
         if (inst.op == Op::Refill) a.claims.spill_load_bytes += a.program.operand_bytes(op);
       }
@@ -249,6 +254,7 @@ class Emitter {
   std::uint32_t next_id_;
   std::vector<SlotId> slot_;  // by slot of the lowered program; invalid = dropped
   std::vector<Save> saves_;
+  bool restored_ = false;     // at some ret
   std::vector<Operand> ops_;
   std::vector<Move> moves_;
   ir::PerFile<std::array<int, ir::kMaxUnits>> readers_ = {};  // by unit: moves that have still to read it

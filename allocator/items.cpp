@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ir/planted.h"
+
 namespace regduel::allocator {
 
 using ir::Function;
@@ -22,6 +24,7 @@ Item item_of(const Function& f, const Operand& op) {
   item.units = v.units();
   item.align = v.alignment();
   item.fixed = op.fixed();
+  if (REGDUEL_PLANTED("fatpoint-fixed-use-ignored") && op.role == Role::Use) item.fixed = {};
   return item;
 }
 
@@ -67,7 +70,7 @@ void build_items(const Function& f, const Inst& inst, Items& out) {
       item.reads = use.vreg();
       item.align = std::max(item.align, other.align);
       if (!item.fixed.is_valid()) item.fixed = other.fixed;
-      out.of_operand[op.tied] = static_cast<std::uint16_t>(out.items.size());
+      if (!REGDUEL_PLANTED("fatpoint-tie-dropped")) out.of_operand[op.tied] = static_cast<std::uint16_t>(out.items.size());
     }
     add(k, item);
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/planted.h"
+
 namespace regduel::allocator {
 
 using ir::BlockId;
@@ -125,6 +127,7 @@ class LivenessBuilder {
 
   static bool is_guarded(const Function& f, const Inst& inst) {
     const auto ops = f.operands_of(inst);
+    if (REGDUEL_PLANTED("fatpoint-guarded-def-kills")) return false;
     return std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
   }
 
@@ -263,6 +266,7 @@ class LivenessBuilder {
       work_.pop_back();
       for (const BlockId p : cfg_.predecessors(b)) {
         if (!cfg_.is_reachable(p)) continue;
+        if (REGDUEL_PLANTED("fatpoint-liveness-forgets-back-edges") && cfg_.rpo_index(p) >= cfg_.rpo_index(b)) continue;
         State& s = at(p);
         s.read_out = true;
         if (s.kills || s.read_in) continue;
@@ -376,8 +380,9 @@ class LivenessBuilder {
         if (!op.writes()) return;
         out_.after_[at] = live_[v];
         const bool part = m != byte_mask(0, f_.vregs[v].bytes());
+        if (live_[v] == 0 && REGDUEL_PLANTED("fatpoint-dead-def-has-no-range")) return;
         if (live_[v] == 0 || part) push(v, part ? read_point(i) : write_point(i), write_point(i) + 1);
-        if (guarded || op.is_early_clobber()) push(v, read_point(i), read_point(i) + 1);
+        if (guarded || (op.is_early_clobber() && !REGDUEL_PLANTED("fatpoint-early-clobber-ignored"))) push(v, read_point(i), read_point(i) + 1);
         if (guarded && !part && live_[v] != 0) {
           // The new value is whole, so nothing need outlast the clobbers: the range has a hole at C.
           push(v, write_point(i), end_[v]);
@@ -388,7 +393,7 @@ class LivenessBuilder {
       if (!guarded)
         for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
           if (!op.writes() || live_[v] == 0) return;
-          live_[v] &= ~m;
+          live_[v] &= REGDUEL_PLANTED("fatpoint-part-def-kills-all") ? 0 : ~m;
           if (live_[v] == 0) push(v, write_point(i), end_[v]);
         });
       for_each_register(inst, [&](std::size_t at, const Operand& op, std::uint32_t v, ByteMask) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "allocator/lowering.h"
+#include "ir/planted.h"
 
 namespace regduel::allocator {
 
@@ -32,7 +33,7 @@ Lowered Lowering::run() {
   for (std::size_t b = 0; b < in_.blocks.size(); ++b) {
     const ir::Block& block = in_.blocks[b];
     out_.f.begin_block(block);
-    reuse_.begin_block();
+    if (!REGDUEL_PLANTED("fatpoint-refill-kept-across-blocks")) reuse_.begin_block();
     for (std::uint32_t k = 0; k < block.num_insts; ++k) {
       current_ = block.first_inst + k;
       const Inst& inst = in_.insts[current_];
@@ -103,6 +104,7 @@ SlotId Lowering::slot_in(std::vector<SlotId>& table, VRegId root) {
   const ir::VReg& v = in_.vreg(root);
   ir::Slot s;
   s.size = static_cast<std::uint32_t>(v.units() * ir::unit_bytes(v.file()));
+  if (REGDUEL_PLANTED("fatpoint-slot-too-small") && s.size == 12) s.size = 8;
   s.align = s.size;
   while ((s.align & (s.align - 1)) != 0) s.align &= s.align - 1;
   s.align = std::min(s.align, 16u);
@@ -123,7 +125,7 @@ void Lowering::refill(VRegId t, ByteMask bytes, VRegId root) {
     return;
   }
   const Operand ops[] = {reg(Role::Def, t, bytes),
-                         Operand::of_slot(slot_of(root), static_cast<std::uint32_t>(std::countr_zero(bytes)))};
+                         Operand::of_slot(slot_of(root), REGDUEL_PLANTED("fatpoint-refill-of-the-first-piece") ? 0 : static_cast<std::uint32_t>(std::countr_zero(bytes)))};
   insert(Op::Refill, ops);
 }
 
@@ -197,7 +199,7 @@ void Lowering::instruction(const Inst& inst) {
     Work& w = works_[works_[item].leader];
     const std::size_t at = inst.first_operand + o;
     if (ops[o].reads()) w.before |= live_.read_bytes(at);
-    else if (guarded) w.before |= bytes_of(in_, ops[o]) & live_.live_after(at) & live_.reached_before(at);
+    else if (guarded && !REGDUEL_PLANTED("fatpoint-guarded-store-without-refill")) w.before |= bytes_of(in_, ops[o]) & live_.live_after(at) & live_.reached_before(at);
   }
   const auto needs_load = [&](std::size_t k) {
     const Work& w = works_[k];
@@ -283,7 +285,7 @@ void Lowering::write_back(const Inst& inst, std::size_t k) {
   const Item& item = items_.items[k];
   const Work& work = works_[k];
   if (!item.writes.is_valid()) return;
-  reuse_.forget(item.writes);
+  if (!REGDUEL_PLANTED("fatpoint-refill-kept-past-a-store")) reuse_.forget(item.writes);
   if (!work.is_temp || work.is_home) return;
   const auto ops = in_.operands_of(inst);
   std::vector<ByteMask> pieces;
@@ -292,6 +294,7 @@ void Lowering::write_back(const Inst& inst, std::size_t k) {
     if (items_.of_operand[o] != k || !ops[o].writes()) continue;
     const ByteMask bytes = bytes_of(in_, ops[o]);
     if ((bytes & live_.live_after(inst.first_operand + o)) == 0) continue;
+    if (REGDUEL_PLANTED("fatpoint-second-def-not-stored") && is_spilled(item.writes) && o == 1) continue;
     pieces.push_back(bytes);
     united |= bytes;
   }
@@ -377,7 +380,9 @@ std::vector<std::uint32_t> find_remats(const Function& in, const ir::Cfg& cfg) {
   for (const BlockId b : cfg.reverse_postorder())
     for (const Inst& inst : in.insts_of(b)) {
       const auto ops = in.operands_of(inst);
-      const bool repeatable = inst.has(ir::kRematerialisable) && (!inst.has(ir::kMemRead) || inst.has(ir::kReadOnly)) &&
+      if (REGDUEL_PLANTED("fatpoint-remat-despite-other-defs") && !inst.has(ir::kRematerialisable)) continue;
+      const bool repeatable = inst.has(ir::kRematerialisable) &&
+                              (!inst.has(ir::kMemRead) || inst.has(ir::kReadOnly) || REGDUEL_PLANTED("fatpoint-remat-of-a-memory-read")) &&
                               std::all_of(ops.begin() + 1, ops.end(), [](const Operand& op) { return !op.is_register(); }) &&
                               ops[0].part.is_whole() && !ops[0].fixed().is_valid() && !ops[0].is_early_clobber();
       for (const Operand& op : ops) {

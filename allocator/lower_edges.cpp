@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "allocator/lowering.h"
+#include "ir/planted.h"
 
 namespace regduel::allocator {
 
@@ -43,6 +44,7 @@ void Lowering::edge_copy(const Inst& inst) {
   const auto in_memory = [&](VRegId v) { return is_spilled(v) && !is_remat(v); };
   for (Move& m : moves)
     for (const Move& o : moves) {
+      if (REGDUEL_PLANTED("fatpoint-edge-slots-overwritten")) continue;
       if (in_memory(m.s) && in_memory(o.d) && o.d == m.s && &o != &m) m.hazard = true;
       if (in_memory(m.d) && in_memory(o.s) && o.s == m.d && &o != &m) m.hazard = true;
     }
@@ -98,6 +100,7 @@ void Lowering::edge_copy(const Inst& inst) {
     else save(m.s, m.s_bytes, m);
   }
   copy(pairs);
+  if (REGDUEL_PLANTED("fatpoint-edge-refill-lost") && late.size() > 1) late.pop_back();
   for (const Move& m : late) load(m.d, m.d_bytes, m);
   for (const Move& m : shadowed) {
     const VRegId t = new_temp(m.d, in_.vreg(m.d).align_log2, {});

@@ -46,6 +46,7 @@ void Occupancy::add_clobber(std::uint32_t inst, const UnitSet& units) { clobbers
 
 void Occupancy::block_reads(std::uint32_t inst, const UnitSet& units) {
   const std::size_t row = 2 * static_cast<std::size_t>(inst);
+  has_blocked_reads_ = true;
   for (std::size_t w = 0; w < words_; ++w) {
     rows_[row * words_ + w] |= units.words[w];
     any_[row / kStretch * words_ + w] |= units.words[w];

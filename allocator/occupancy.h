@@ -54,6 +54,7 @@ class Occupancy {
   void unmark(std::span<const Interval> range, int lo, int hi);
   [[nodiscard]] UnitSet conflicts(std::span<const Interval> range) const;
   [[nodiscard]] bool has_clobbers() const { return !clobbers_.empty(); }
+  [[nodiscard]] bool has_blocked_reads() const { return has_blocked_reads_; }
   // The clobbers among them.
   [[nodiscard]] UnitSet clobbers(std::span<const Interval> range) const;
 
@@ -72,6 +73,7 @@ class Occupancy {
   std::vector<std::uint64_t> rows_;  // row 2i: R of instruction i; row 2i+1: W
   std::vector<std::uint64_t> full_, any_;
   std::vector<Clobber> clobbers_;
+  bool has_blocked_reads_ = false;
 };
 
 }  // namespace regduel::allocator

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "ir/cfg.h"
+#include "ir/planted.h"
 
 namespace regduel::allocator {
 
@@ -108,7 +109,7 @@ class FilePacker {
     const Item& item = items_[k];
     if (item.at_writes && (u & taken_w_).any()) return false;
     if (!item.at_reads || (u & taken_r_).none()) return true;
-    if (item.early) return false;
+    if (item.early && !REGDUEL_PLANTED("fatpoint-pinned-early-clobber-shares")) return false;
     // Items of one root may stand in one home while it is read; nothing else may lie there.
     Units others;
     for (std::size_t j = 0; j < items_.size(); ++j)
@@ -166,7 +167,7 @@ class FilePacker {
       std::size_t needed = 0;
       for (const std::size_t k : list) needed += static_cast<std::size_t>(items_[k].units);
       const Units free = allowed_ & ~(phase == 1 ? taken_r_ : taken_w_);
-      if (needed > free.count()) return false;
+      if (needed > free.count() || (REGDUEL_PLANTED("fatpoint-impossible-too-soon") && needed > 2 && needed == free.count())) return false;
     }
     if (seen(phase * 100000 + depth, first_place(list, depth))) return false;
     return each_place(list, depth, [&] { return single(list, depth + 1, phase); });

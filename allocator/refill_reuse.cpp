@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "allocator/lower.h"
+#include "ir/planted.h"
 
 namespace regduel::allocator {
 
@@ -59,7 +60,7 @@ void RefillReuse::remember(VRegId root, VRegId temp, ByteMask bytes, bool is_bef
 VRegId RefillReuse::waiting(VRegId root, ByteMask bytes, std::uint32_t number) {
   if (distance_ == 0) return {};
   Waiting& w = waiting_[root.index()];
-  if (w.epoch != epoch_ || (bytes & ~w.bytes) != 0 || number - w.since > static_cast<std::uint32_t>(distance_)) return {};
+  if (w.epoch != epoch_ || ((bytes & ~w.bytes) != 0 && !REGDUEL_PLANTED("fatpoint-waiting-piece-for-the-whole")) || number - w.since > static_cast<std::uint32_t>(distance_)) return {};
   auto& room = room_[ir::index(in_.vreg(root).file())];
   const int units = in_.vreg(root).units();
   for (std::uint32_t k = w.since + 1; k < number; ++k)

@@ -5,6 +5,8 @@
 #include <bit>
 #include <limits>
 
+#include "ir/planted.h"
+
 namespace regduel::allocator {
 namespace {
 
@@ -36,7 +38,7 @@ int first_free(const ScanRequest& q) {
 int select_by_affinity(const ScanRequest& q) {
   int best = -1;
   for (const int slot : q.arrays.wanted()) {
-    if (slot % q.geometry.step() != 0 || slot + q.geometry.units > q.ceiling || q.forbidden.has_any(slot, slot + q.geometry.units)) continue;
+    if ((slot % q.geometry.step() != 0 && !REGDUEL_PLANTED("fatpoint-wanted-slot-unaligned")) || slot + q.geometry.units > q.ceiling || q.forbidden.has_any(slot, slot + q.geometry.units)) continue;
     const std::int32_t s = q.arrays.secondary(slot), s_best = best < 0 ? 0 : q.arrays.secondary(best);
     if (best < 0 || s < s_best || (s == s_best && slot < best)) best = slot;
   }

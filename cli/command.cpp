@@ -46,6 +46,7 @@ int run(int argc, const char* const* argv) {
   add_duel_command(app, chosen);
   add_fuzz_command(app, chosen);
   add_reduce_command(app, chosen);
+  add_zoo_command(app, chosen);
   add_bench_command(app, chosen);
   add_faults_command(app, chosen);
   if (argc > 1 && argv[1][0] != '-') {

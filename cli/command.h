@@ -30,6 +30,7 @@ void add_verify_command(CLI::App& app, Action& chosen);
 void add_duel_command(CLI::App& app, Action& chosen);
 void add_fuzz_command(CLI::App& app, Action& chosen);
 void add_reduce_command(CLI::App& app, Action& chosen);
+void add_zoo_command(CLI::App& app, Action& chosen);
 void add_bench_command(CLI::App& app, Action& chosen);
 void add_faults_command(CLI::App& app, Action& chosen);
 

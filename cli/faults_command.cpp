@@ -63,9 +63,9 @@ std::string codes(const fuzz::FaultOperator& op) {
 }
 
 struct Totals {
-  std::int64_t escaped = 0, wrong_category = 0, ill_formed = 0, broken_accepted = 0, kept_rejected = 0;
+  std::int64_t escaped = 0, wrong_category = 0, ill_formed = 0, broken_accepted = 0, kept_rejected = 0, internal_errors = 0;
   [[nodiscard]] bool is_clean(const fuzz::FaultMatrix& matrix) const {
-    return escaped + wrong_category + ill_formed + broken_accepted + kept_rejected + matrix.false_alarms() == 0;
+    return escaped + wrong_category + ill_formed + broken_accepted + kept_rejected + internal_errors + matrix.false_alarms() == 0;
   }
 };
 
@@ -75,6 +75,8 @@ Totals count(const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed) {
   t.escaped = all.changing - all.caught_static;
   t.wrong_category = all.memcheck_asked - all.memcheck_right + all.structure_asked - all.structure_right;
   for (const fuzz::FaultMiss& m : matrix.misses()) t.ill_formed += m.kind == "ill-formed" ? 1 : 0;
+  for (const auto* list : {&matrix.misses(), &relaxed.misses()})
+    for (const fuzz::FaultMiss& m : *list) t.internal_errors += m.kind == "internal-error" ? 1 : 0;
   for (const fuzz::RelaxRow& row : relaxed.rows()) {
     t.broken_accepted += row.broken - row.rejected;
     t.kept_rejected += row.kept - row.accepted;
@@ -126,6 +128,7 @@ void print_text(const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed
   fmt::print("right category: memcheck {} of {} ({}), structure {} of {} ({})\n", all.memcheck_right, all.memcheck_asked,
              share(all.memcheck_right, all.memcheck_asked), all.structure_right, all.structure_asked, share(all.structure_right, all.structure_asked));
   if (totals.ill_formed > 0) fmt::print("ill-formed results of operators: {}\n", totals.ill_formed);
+  if (totals.internal_errors > 0) fmt::print("internal errors of an allocator: {}\n", totals.internal_errors);
   for (const auto* list : {&matrix.misses(), &relaxed.misses()})
     for (std::size_t k = 0; k < std::min<std::size_t>(list->size(), 20); ++k)
       fmt::print("{}: {} (seed {}, run {})\n", (*list)[k].kind, (*list)[k].operator_name, (*list)[k].seed, (*list)[k].index);
@@ -163,7 +166,8 @@ void print_document(const Options& o, const fuzz::FaultMatrix& matrix, const fuz
   print_json({{"command", "faults"}, {"seed", o.seed}, {"runs", matrix.runs()}, {"subjects", matrix.subjects()}, {"patterned", matrix.patterned()},
               {"false_alarms", matrix.false_alarms()}, {"inconclusive", matrix.plain_inconclusive()}, {"operators", operators},
               {"total", row_json(matrix.total())}, {"relaxed", relaxations}, {"escaped", totals.escaped}, {"wrong_category", totals.wrong_category},
-              {"broken_accepted", totals.broken_accepted}, {"kept_rejected", totals.kept_rejected}, {"misses", misses}, {"seconds", seconds}});
+              {"broken_accepted", totals.broken_accepted}, {"kept_rejected", totals.kept_rejected}, {"internal_errors", totals.internal_errors},
+              {"misses", misses}, {"seconds", seconds}});
 }
 
 int faults_command(const Options& o) {
@@ -225,8 +229,8 @@ void add_faults_command(CLI::App& app, Action& chosen) {
       "  static           of the changing ones, those that a judge catches that does not run the programs: must be all\n"
       "  category right   where a category is named: memcheck's of the changing ones, structure's of all: must be all\n"
       "The second table: one kind of constraint is dropped before allocation. Results that break it must be rejected, those that keep it accepted.\n"
-      "Exit status 1: a changing fault escapes the static judges, a category is wrong, a broken relaxed result is accepted, or a correct\n"
-      "allocation is rejected.\n"
+      "Exit status 1: a changing fault escapes the static judges, a category is wrong, a broken relaxed result is accepted, a correct\n"
+      "allocation is rejected, or an allocator ends with an internal error.\n"
       "Example:  regduel faults --runs 20000 --seed 7 --save misses");
   command->callback([o, &chosen] { chosen = [o] { return faults_command(*o); }; });
 }

@@ -73,7 +73,8 @@ void Tally::add(const Fought& r) {
     row.max_live += b.measures.max_live[0];
     row.store_bytes += b.measures.spill_store_bytes;
     row.load_bytes += b.measures.spill_load_bytes;
-    row.weighted_bytes += b.measures.weighted_spill_bytes;
+    // Deep loops weigh as much as 2^62 each: the sum stays at the largest number rather than wrap.
+    if (__builtin_add_overflow(row.weighted_bytes, b.measures.weighted_spill_bytes, &row.weighted_bytes)) row.weighted_bytes = INT64_MAX;
     if (b.measures.weighted_spill_bytes == fewest) ++row.best;
     else ++row.worst;
   }

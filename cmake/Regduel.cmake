@@ -13,6 +13,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
                                                     -Wno-restrict -Wno-maybe-uninitialized -Wno-dangling-pointer)
 endif()
 
+# regduel_plant(TARGET...): compiles the planted bugs in, where REGDUEL_ZOO asks for them.
+function(regduel_plant)
+  if(REGDUEL_ZOO)
+    foreach(target ${ARGN})
+      target_compile_definitions(${target} PRIVATE REGDUEL_ZOO)
+    endforeach()
+  endif()
+endfunction()
+
 # regduel_folder(NAME [LINKS lib...] [TEST_LINKS lib...] [EXCLUDE file...])
 #   makes library regduel_NAME (alias regduel::NAME) of the folder's *.cpp and the test program regduel_NAME_test of its
 #   *_test.cpp, whose tests carry the label NAME.

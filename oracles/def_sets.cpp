@@ -101,6 +101,16 @@ bool DefSets::contains(SetId set, std::uint32_t element) const {
   return false;
 }
 
+bool DefSets::meet(SetId a, SetId b) const {
+  if (a == kEmptySet || b == kEmptySet) return false;
+  if (a == b) return true;
+  const Node x = node(a), y = node(b);
+  if (x.mask < y.mask) return meet(b, a);
+  if (x.mask == 0) return x.key == y.key && ((x.left & y.left) | (x.right & y.right)) != 0;
+  if (x.mask == y.mask) return x.key == y.key && (meet(x.left, y.left) || meet(x.right, y.right));
+  return prefix(y.key, x.mask) == x.key && meet((y.key & x.mask) == 0 ? x.left : x.right, b);
+}
+
 std::vector<std::uint32_t> DefSets::elements(SetId set) const {
   std::vector<std::uint32_t> result;
   std::vector<SetId> stack;

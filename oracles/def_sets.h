@@ -24,6 +24,8 @@ class DefSets {
   // Cost: O(1) where one set is empty or both are equal; else at most the nodes that they do not share.
   [[nodiscard]] SetId unite(SetId a, SetId b);
   [[nodiscard]] bool contains(SetId set, std::uint32_t element) const;
+  // True where the two have an element in common. Cost: at most the nodes of the smaller set times the height of the other.
+  [[nodiscard]] bool meet(SetId a, SetId b) const;
   // In ascending order. Cost: O(elements).
   [[nodiscard]] std::vector<std::uint32_t> elements(SetId set) const;
   // True where `is_meant` holds for an element. `memo` keeps the answers of the parts that sets share: one for each question, empty at first.

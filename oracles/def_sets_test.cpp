@@ -42,6 +42,11 @@ TEST(DefSetsTest, AgreesWithStdSet) {
       const auto is_odd = [](std::uint32_t element) { return element % 2 == 1; };
       EXPECT_EQ(sets.any_of(id, odd, is_odd), std::any_of(model.begin(), model.end(), is_odd));
       EXPECT_EQ(sets.contains(id, e + 1), model.contains(e + 1));
+      const SetId third = pool[random.below(static_cast<std::uint32_t>(pool.size()))].first;
+      const auto in_third = sets.elements(third);
+      const bool meets = std::any_of(in_third.begin(), in_third.end(), [&](std::uint32_t element) { return model.contains(element); });
+      EXPECT_EQ(sets.meet(id, third), meets);
+      EXPECT_EQ(sets.meet(third, id), meets);
       for (const auto& [known, known_model] : pool) EXPECT_EQ(known == id, known_model == model);
       pool.emplace_back(id, model);
     }

@@ -190,14 +190,13 @@ class Packing {
     };
     for (auto* list : {&search_, &at_reads_, &at_writes_}) std::sort(list->begin(), list->end(), largest_first);
     // Those that may share a fixed home first: behind them, no unit is told from another by who is in it.
-    const auto begin_free = std::partition(search_.begin(), search_.end(), [&](const Item& item) { return !shared_homes(item).empty(); });
+    const auto begin_free = std::stable_partition(search_.begin(), search_.end(), [&](const Item& item) { return !shared_homes(item).empty(); });
     num_sharing_ = static_cast<std::size_t>(begin_free - search_.begin());
-    std::sort(begin_free, search_.end(), largest_first);
     const auto is_natural = [](const Item& item) { return item.is_natural(); };
     reads_are_natural_ = std::all_of(at_reads_.begin(), at_reads_.end(), is_natural);
     writes_are_natural_ = std::all_of(at_writes_.begin(), at_writes_.end(), is_natural);
     prepare_symmetry();
-    if (search(0, 0)) return Fit::Fits;
+    if (search(0)) return Fit::Fits;
     return states_left_ <= 0 ? Fit::Unknown : Fit::Impossible;
   }
 
@@ -252,7 +251,7 @@ class Packing {
   }
 
   // --- RW items
-  bool search(std::size_t k, int from) {
+  bool search(std::size_t k) {
     if (k == search_.size()) return layer_fits(at_reads_, kR) && layer_fits(at_writes_, kW);
     if (--states_left_ <= 0) return false;
     // What is placed only takes units away, so a moment that does not fit now never will. Asked where the answer is cheap.
@@ -262,38 +261,31 @@ class Packing {
       for (const int home : shared_homes(item)) {
         if (home % item.align != 0 || !is_free(item, home, true)) continue;
         take(item, home, kW);
-        const bool found = search(k + 1, 0);
+        const bool found = search(k + 1);
         give_back(item, home, kW);
         if (found) return true;
       }
-    } else if (!refuted_.insert(state(k, from)).second) {
+    } else if (!refuted_.insert(state(k)).second) {
       return false;
     }
-    const bool same_next = k + 1 < search_.size() && k >= num_sharing_ && !has_symmetry_ && alike(item, search_[k + 1]);
-    for (int at = (from + item.align - 1) / item.align * item.align; at + item.units <= size(); at += item.align) {
+    for (int at = 0; at + item.units <= size(); at += item.align) {
       if (!is_free(item, at)) continue;
       take(item, at, item.moments);
-      const bool found = search(k + 1, same_next ? at + 1 : 0);
+      const bool found = search(k + 1);
       give_back(item, at, item.moments);
       if (found || states_left_ <= 0) return found;
     }
     return false;
   }
-  static bool alike(const Item& a, const Item& b) {
-    return a.units == b.units && a.align == b.align && a.moments == b.moments && a.avoids_clobbers == b.avoids_clobbers;
-  }
 
   // On which levels two halves of an aligned block may be exchanged: where no item is as large as more than one half and less
   // than the whole, or aligned to the whole although it fits a half. With a straddling item, on none.
   void prepare_symmetry() {
-    top_ = 1;
-    has_symmetry_ = true;
     for (const auto* list : {&search_, &at_reads_, &at_writes_})
       for (const Item& item : *list) {
         top_ = std::max(top_, item.block());
         has_symmetry_ = has_symmetry_ && !item.straddles();
       }
-    exchangeable_.clear();
     for (int whole = 2; whole <= top_; whole *= 2) {
       bool allowed = true;
       for (const auto* list : {&search_, &at_reads_, &at_writes_})
@@ -305,12 +297,9 @@ class Packing {
       while (size() % top_ != 0) units_.push_back(kR | kW);
   }
 
-  [[nodiscard]] std::string state(std::size_t k, int from) const {
+  [[nodiscard]] std::string state(std::size_t k) const {
     std::string key = std::to_string(k) + "/";
-    if (!has_symmetry_) {
-      key += std::to_string(from) + "/";
-      return key.append(units_.begin(), units_.end());
-    }
+    if (!has_symmetry_) return key.append(units_.begin(), units_.end());
     std::vector<std::string> blocks;
     for (int at = 0; at < size(); at += top_) blocks.push_back(picture(at, top_, exchangeable_.size()));
     std::sort(blocks.begin(), blocks.end());
@@ -511,11 +500,11 @@ std::optional<int> demand(const Function& f, const Inst& inst, RegFile file, con
   return low;
 }
 
-JudgeResult judge_failure(const Function& before, const Target& target, const Limits& limits) {
+JudgeResult judge_failure(const Function& before, const Target& target, const Limits& limits, const DemandOptions& options) {
   const Files files(before, target, limits);
   const Inst* undecided = nullptr;
   for (const Inst& i : before.insts) {
-    const Fit result = fit_all(before, i, files, {});
+    const Fit result = fit_all(before, i, files, options);
     if (result == Fit::Impossible)
       return without_verdict(kName, Verdict::Pass, fmt::format("#{} ({}) cannot be packed into the limit", i.id.value, before.mnemonic(i)));
     if (result == Fit::Unknown && undecided == nullptr) undecided = &i;

@@ -34,6 +34,7 @@ struct DemandOptions {
 
 // Judges an allocator's failure: pass where some instruction is impossible, fail with category "completeness" where each one
 // can be packed, inconclusive where that could not be decided.
-[[nodiscard]] JudgeResult judge_failure(const ir::Function& before, const ir::Target& target, const ir::Limits& limits);
+[[nodiscard]] JudgeResult judge_failure(const ir::Function& before, const ir::Target& target, const ir::Limits& limits,
+                                        const DemandOptions& options = {});
 
 }  // namespace regduel::oracles

@@ -73,6 +73,7 @@ TEST(Demand, KnowsAlignmentAndFixedRegisters) {
   EXPECT_EQ(demand_r("use %0{=R1}, %0"), 2);              // shares that home
   EXPECT_EQ(demand_r("%0{inout} = add %0{=R1}"), 2);
   EXPECT_EQ(demand_r("%0{inout}, %1{=R1} = add %0{=R1}"), 2);  // R1 is taken by the other def
+  EXPECT_EQ(demand_r("%0{inout}, %1{=R1} = add %0{=R1}, %6, %9"), 5);
 }
 
 TEST(Demand, KnowsClobbers) {
@@ -274,23 +275,27 @@ TEST(Demand, AgreesWithBruteForce) {
   EXPECT_LT(impossible, judged * 9 / 10);
 }
 
-TEST(Demand, IsFastForFortyOperandsAtATightLimit) {
-  // 12 guarded pairs and 12 singles that are read and written, 6 quads and 4 triples read, at one unit short of enough.
+// `count` operands of `width` bits, aligned to `align` units (0 = naturally); fixed ones one after another at R(first), R(first + step), ...
+struct Operands {
+  ir::Role role;
+  std::uint16_t width;
+  int count;
+  int align = 0;
+  int first = -1, step = 0;
+};
+ir::Function with_operands(const std::vector<Operands>& kinds) {
   ir::Function f;
   f.name = "t";
   std::vector<ir::Operand> ops;
-  const auto add = [&](ir::Role role, std::uint16_t width, int count) {
-    for (int k = 0; k < count; ++k) {
+  for (const Operands& kind : kinds)
+    for (int k = 0; k < kind.count; ++k) {
       ir::VReg reg;
-      reg.width = width;
-      reg.align_log2 = static_cast<std::uint8_t>(ir::natural_align_log2(width));
-      ops.push_back(ir::Operand::of_vreg(role, f.add_vreg(reg)));
+      reg.width = kind.width;
+      reg.align_log2 = static_cast<std::uint8_t>(ir::natural_align_log2(kind.width));
+      while (1 << reg.align_log2 < kind.align) ++reg.align_log2;
+      ops.push_back(ir::Operand::of_vreg(kind.role, f.add_vreg(reg)));
+      if (kind.first >= 0) ops.back().set_fixed({ir::RegFile::R, 1, static_cast<std::uint16_t>(kind.first + k * kind.step)});
     }
-  };
-  add(ir::Role::DefUse, 64, 12);
-  add(ir::Role::DefUse, 32, 12);
-  add(ir::Role::Use, 128, 6);
-  add(ir::Role::Use, 96, 4);
   f.begin_block();
   ir::Inst inst;
   inst.id = ir::InstId(0);
@@ -300,9 +305,42 @@ TEST(Demand, IsFastForFortyOperandsAtATightLimit) {
   end.id = ir::InstId(1);
   end.op = ir::Op::Exit;
   f.append(end, {});
+  return f;
+}
+
+TEST(Demand, IsFastForFortyOperandsAtATightLimit) {
+  // 12 guarded pairs and 12 singles that are read and written, 6 quads and 4 triples read, at one unit short of enough.
+  const ir::Function f = with_operands({{ir::Role::DefUse, 64, 12}, {ir::Role::DefUse, 32, 12}, {ir::Role::Use, 128, 6}, {ir::Role::Use, 96, 4}});
   // 24 + 12 + 24 + 12 = 72 units: the singles fill the holes of the triples.
   EXPECT_EQ(demand(f, f.insts[0], ir::RegFile::R, ir::default_target()), 72);
   EXPECT_EQ(fit(f, f.insts[0], ir::default_target(), ir::Limits::of(ir::default_target(), 71)), Fit::Impossible);
+}
+
+// Of the arrangements of these all but few are alike; without that, there would not be states enough.
+TEST(Demand, ArrangementsThatAreAlikeAreTriedOnce) {
+  const auto fit_within = [](const ir::Function& f, int limit, std::int64_t states) {
+    EXPECT_TRUE(ir::check(f).empty());
+    return fit(f, f.insts[0], ir::default_target(), ir::Limits::of(ir::default_target(), limit), {.max_states = states});
+  };
+  // One pair more than there are quads, each with a hole in its first half.
+  const ir::Function holes = with_operands({{ir::Role::DefUse, 64, 13}, {.role = ir::Role::Use, .width = 32, .count = 12, .first = 1, .step = 4}});
+  EXPECT_EQ(fit_within(holes, 48, 100), Fit::Impossible);
+  EXPECT_EQ(fit_within(holes, 52, 100), Fit::Fits);
+  // The halves of a pair are alike; those of a quad are not, for a pair that is aligned to four.
+  const ir::Function aligned = with_operands({{ir::Role::DefUse, 32, 2}, {ir::Role::Use, 64, 3, 4}});
+  EXPECT_EQ(fit_within(aligned, 8, 200), Fit::Impossible);
+  EXPECT_EQ(fit_within(aligned, 12, 300), Fit::Fits);
+  // Where the sum alone does not fit, nothing is tried.
+  EXPECT_EQ(fit_within(with_operands({{ir::Role::DefUse, 32, 5}}), 4, 1), Fit::Impossible);
+}
+
+TEST(Completeness, ASearchGivenUpIsNoVerdict) {
+  const ir::Function holes = with_operands({{ir::Role::DefUse, 64, 3}, {.role = ir::Role::Use, .width = 32, .count = 2, .first = 1, .step = 4}});
+  const ir::Target& target = ir::default_target();
+  EXPECT_EQ(judge_failure(holes, target, ir::Limits::of(target, 8)).verdict, Verdict::Pass);
+  const JudgeResult r = judge_failure(holes, target, ir::Limits::of(target, 8), {.max_states = 1});
+  EXPECT_EQ(r.verdict, Verdict::Inconclusive);
+  EXPECT_EQ(r.reason, "the search for a packing of #0 was given up");
 }
 
 // At a ret the callee-saved registers hold what the caller left in them: nothing else can stand there.

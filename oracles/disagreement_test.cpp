@@ -108,6 +108,24 @@ TEST(Disagreement, EveryCombination) {
     }
 }
 
+// Quality is no judge of correctness.
+TEST(Disagreement, OnlyJudgesOfCorrectnessCount) {
+  JudgeResult quality;
+  quality.judge = "quality";
+  for (const Verdict v : {Verdict::Pass, Verdict::Fail}) {
+    quality.verdict = v;
+    Report report = report_of("ffff");
+    report.results.push_back(quality);
+    EXPECT_TRUE(differences(report).empty());
+    report = report_of("pppp");
+    report.results.push_back(quality);
+    EXPECT_TRUE(differences(report).empty());
+    report = report_of("p---");
+    report.results.push_back(quality);
+    EXPECT_EQ(judge_disagreement(report, {}).verdict, Verdict::Skipped);
+  }
+}
+
 TEST(Disagreement, TheFindingHoldsWhatBothSay) {
   const JudgeResult r = judge_disagreement(report_of("pppf"), {});
   ASSERT_EQ(r.findings.size(), 1u);

@@ -23,9 +23,9 @@
 // Early-clobber defs destroy before uses are read; clobbers after; fixed and tied operands are read where the hardware reads
 // them (execution_plan.cpp). In a device function the callee-saved registers hold entry values that every ret compares.
 //
-// Paths: the branch decision is made outside both programs, by (run, original block, number of its visit in the run), in even
-// runs so that the edge taken least often comes first, in odd runs by a hash. A run ends at an exit, for want of fuel, or where
-// nothing new comes any more: no three edges in a row that were in no run yet, for `stale_base` instructions and more. Further runs
+// Paths: the branch decision is made outside both programs, by (run, original block, number of its visit in the run), so that what
+// makes three edges in a row that no run took yet comes first, in even runs of those the edge taken least often, else by a hash. A run ends at an exit, for want of fuel, or where
+// nothing new comes any more: no three edges in a row that were not taken yet, for `stale_base` instructions and more. Further runs
 // aim at the blocks that were in no run yet, as long as there are some and there is fuel. A run that does not come to an exit is no
 // fault of the allocation: an endless loop that was gone through without a difference is as good a witness as a path to the
 // exit. So a pass means that every reachable block was executed, and the verdict is inconclusive where there was not enough fuel
@@ -33,12 +33,13 @@
 //
 // Where the values came from is needed for reports alone, and nearly all allocations are right. So a first pass compares values only;
 // where it meets a difference, all is run once more with the origin of every byte kept, and that pass reports.
-// Tested by execution_test.cpp.
+// Tested by execution_test.cpp, and what each instruction does by execution_plan_test.cpp.
 
 #include "oracles/execution.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <type_traits>
@@ -99,15 +100,13 @@ using Width = std::integral_constant<std::uint32_t, kSize>;
 template <bool kTracks>
 class Machine {
  public:
-  Machine(const Case& c, const ExecutionOptions& options, const Plan& plan, const ir::Cfg& cfg)
-      : case_(c), options_(options), plan_(plan), cfg_(cfg), out_(kName) {
+  Machine(const Case& c, const ExecutionOptions& options, const Plan& plan, const ir::Cfg& cfg, ExecutionCost& cost)
+      : case_(c), options_(options), plan_(plan), cfg_(cfg), cost_(cost), out_(kName) {
     taken_.assign(plan_.edges.size(), 0);
     entered_.assign(case_.before.blocks.size(), false);
     scratch_.resize(plan_.largest_operands);
     if constexpr (kTracks) scratch_origins_.resize(plan_.largest_operands);
-    std::size_t bits = 1024;
-    while (bits < 32 * plan_.edges.size()) bits *= 2;
-    known_.assign(bits / 64, 0);
+    known_.assign(std::bit_ceil(std::max<std::size_t>(1024, 32 * plan_.edges.size())) / 64, 0);
   }
 
   // None where there is a difference and nothing is tracked.
@@ -117,19 +116,12 @@ class Machine {
     stale_limit_ = options_.stale_base + options_.stale_per_instruction * size;
     for (run_ = 0; run_ < options_.runs && !differs_; ++run_) {
       one_run(fuel);
-      if (!plan_.has_guards && !is_novel_) break;
+      if (!plan_.has_guards && !of_run_.is_novel) break;
     }
     const std::size_t reachable = cfg_.reverse_postorder().size();
     aimed_ = true;
-    run_ = std::max(run_, options_.runs);
-    std::int64_t budget = fuel * options_.runs;
-    for (bool gains = true; gains && num_entered_ < reachable && budget > 0 && !differs_; ++run_) {
-      const std::size_t entered = num_entered_;
-      const std::int64_t allowed = std::min(fuel, budget);
-      one_run(allowed);
-      budget -= allowed - fuel_;
-      gains = num_entered_ > entered;
-    }
+    for (std::int64_t budget = fuel * options_.runs; num_entered_ < reachable && budget > 0 && !differs_; ++run_)
+      budget -= one_run(std::min(fuel, budget));
     if (differs_) return std::nullopt;
     if (!out_.empty() || num_entered_ == reachable) return out_.finish();
     return without_verdict(kName, Verdict::Inconclusive,
@@ -147,7 +139,7 @@ class Machine {
   [[nodiscard]] Bits bits_of(Value v) const {
     Bits bits = {};
     if (v == 0) return bits;
-    if (const auto it = packs_.find(v); it != packs_.end()) return it->second;
+    if (const auto it = of_run_.packs.find(v); it != of_run_.packs.end()) return it->second;
     for (std::size_t k = 0; k < bits.size(); ++k) bits[k] = value_of(hash_combine(v, 0xB17 + k));
     return bits;
   }
@@ -157,38 +149,44 @@ class Machine {
     std::uint64_t hash = 0xB17E;
     for (const Value b : bits) hash = hash_combine(hash, b);
     const Value v = value_of(hash);
-    packs_.emplace(v, bits);
+    of_run_.packs.emplace(v, bits);
     return v;
   }
 
   // --- one run ----------------------------------------------------------------------------------------------------
-  void one_run(std::int64_t fuel) {
+  // What it took of the fuel: at least 1.
+  std::int64_t one_run(std::int64_t fuel) {
+    fuel_ = fuel;
+    begin_run();
+    follow_a_path();
+    ++cost_.runs;
+    cost_.instructions += fuel - fuel_;
+    return fuel - fuel_;
+  }
+
+  void begin_run() {
     salt_ = mix64(hash_combine(options_.seed, static_cast<std::uint64_t>(run_)));
     keeps_ = run_ == 1 ? ~1ull : ~0ull;
     sets_ = run_ == 0 ? 1 : 0;
-    memory_ = salt_;
-    fuel_ = fuel;
-    packs_.clear();
+    of_run_ = {};
+    of_run_.visits.assign(case_.before.blocks.size(), 0);
     values_.assign(plan_.num_cells, 0);
     if constexpr (kTracks) origins_.assign(plan_.num_cells, {});
-    visits_.assign(case_.before.blocks.size(), 0);
     for (const Place& p : plan_.callee_saved)
       for (std::uint32_t k = 0; k < p.size; ++k) values_[p.begin + k] = entry_value(p.begin + k);
     for (const auto& [before, after] : plan_.architectural)
       for (std::uint32_t k = 0; k < std::min(before.size, after.size); ++k)
         values_[before.begin + k] = values_[after.begin + k] = entry_value(after.begin + k);
+  }
 
-    distance_.clear();
-    is_stale_ = true;
-    is_novel_ = false;
+  void follow_a_path() {
     std::int64_t stale_at = fuel_ - stale_limit_;  // the fuel at which the run ends where nothing new comes until then
-    std::uint64_t last = 0, last_but_one = 0;
     BlockId at(0);
     while (fuel_ > 0) {
       if (!entered_[at.index()]) {
         entered_[at.index()] = true;
         ++num_entered_;
-        is_stale_ = true;
+        of_run_.is_stale = true;
       }
       run_steps(plan_.blocks[at.index()]);
       const auto edges = plan_.edges_of[at.index()];
@@ -209,73 +207,79 @@ class Machine {
       at = e.to;
       if (differs_) return;
       if (edges.end - edges.begin > 1) {
-        if (is_new(hash_combine(last_but_one << 32 | last, chosen))) {
-          is_novel_ = true;
+        const std::uint64_t key = three_edges(chosen);
+        if (!is_known(key)) {
+          of_run_.is_novel = true;
           stale_at = fuel_ - stale_limit_;
         }
-        last_but_one = last;
-        last = chosen + 1;
+        known_[key / 64 % known_.size()] |= 1ull << key % 64;
+        of_run_.last_but_one = of_run_.last;
+        of_run_.last = chosen + 1;
       }
       if (fuel_ <= stale_at && !aimed_) return;
     }
   }
 
-  // True the first time, and now and then, wrongly, not: one bit a key.
-  [[nodiscard]] bool is_new(std::uint64_t key) {
-    std::uint64_t& word = known_[key / 64 % known_.size()];
-    const std::uint64_t bit = 1ull << key % 64;
-    if ((word & bit) != 0) return false;
-    word |= bit;
-    return true;
+  // Of the branches with more than one edge: the last two that were taken, and `chosen`.
+  [[nodiscard]] std::uint64_t three_edges(std::uint32_t chosen) const {
+    return hash_combine(std::uint64_t{of_run_.last_but_one} << 32 | of_run_.last, chosen);
   }
+  // One bit a key: now and then it is known without having been there.
+  [[nodiscard]] bool is_known(std::uint64_t key) const { return (known_[key / 64 % known_.size()] >> key % 64 & 1) != 0; }
 
   [[nodiscard]] std::uint64_t entry_value(std::uint32_t cell) const { return value_of(hash_combine(salt_, 0xE17 + (std::uint64_t{cell} << 16))); }
 
+  // The one that makes three edges in a row that were not taken yet comes first; in even runs, of those the one taken least often.
   std::uint32_t choose(BlockId at, Plan::Range edges) {
     const std::uint32_t n = edges.end - edges.begin;
-    const std::uint64_t hash = mix64(hash_combine(hash_combine(salt_, at.value), visits_[at.index()]++));
-    auto pick = static_cast<std::uint32_t>(hash % n);
-    if (run_ % 2 == 0 && n > 1) {
-      const std::uint32_t start = pick;
-      for (std::uint32_t k = 1; k < n; ++k) {
-        const std::uint32_t other = (start + k) % n;
-        if (taken_[edges.begin + other] < taken_[edges.begin + pick]) pick = other;
-      }
+    const std::uint64_t hash = mix64(hash_combine(hash_combine(salt_, at.value), of_run_.visits[at.index()]++));
+    if (n == 1) return edges.begin;
+    const auto start = static_cast<std::uint32_t>(hash % n);
+    std::pair<bool, std::uint32_t> least(true, UINT32_MAX);
+    std::uint32_t pick = edges.begin;
+    for (std::uint32_t k = 0; k < n; ++k) {
+      const std::uint32_t other = edges.begin + (start + k) % n;
+      const std::pair<bool, std::uint32_t> rank(is_known(three_edges(other)), run_ % 2 == 0 ? taken_[other] : 0);
+      if (rank >= least) continue;
+      pick = other;
+      least = rank;
     }
-    return edges.begin + pick;
+    return pick;
   }
 
   // The edge towards the nearest block that was in no run yet; edges.end where none can be reached from here.
   std::uint32_t aim(Plan::Range edges) {
+    const std::vector<std::uint32_t>& distance = of_run_.distance;
     for (;;) {
       std::uint32_t best = edges.end, least = UINT32_MAX;
-      for (std::uint32_t e = edges.begin; e < edges.end && !distance_.empty(); ++e) {
+      for (std::uint32_t e = edges.begin; e < edges.end && !distance.empty(); ++e) {
         const std::size_t to = plan_.edges[e].to.index();
         // A block that was new when the distances were measured, and no longer is, says nothing.
-        if (distance_[to] >= least || (distance_[to] == 0 && entered_[to])) continue;
+        if (distance[to] >= least || (distance[to] == 0 && entered_[to])) continue;
         best = e;
-        least = distance_[to];
+        least = distance[to];
       }
-      if (best != edges.end || !is_stale_) return best;
+      if (best != edges.end || !of_run_.is_stale) return best;
       measure_distances();
     }
   }
 
   // Of each block, to the nearest that was never entered.
   void measure_distances() {
-    is_stale_ = false;
+    of_run_.is_stale = false;
+    std::vector<std::uint32_t>& distance = of_run_.distance;
     fuel_ -= static_cast<std::int64_t>(plan_.edges.size() / 8);
-    distance_.assign(entered_.size(), UINT32_MAX);
+    distance.assign(entered_.size(), UINT32_MAX);
     std::vector<BlockId> queue;
     for (const BlockId b : cfg_.reverse_postorder())
       if (!entered_[b.index()]) {
-        distance_[b.index()] = 0;
+        distance[b.index()] = 0;
         queue.push_back(b);
       }
     for (std::size_t k = 0; k < queue.size(); ++k)
       for (const BlockId b : cfg_.predecessors(queue[k])) {
-        if (distance_[b.index()] != UINT32_MAX) continue;
-        distance_[b.index()] = distance_[queue[k].index()] + 1;
+        if (distance[b.index()] != UINT32_MAX) continue;
+        distance[b.index()] = distance[queue[k].index()] + 1;
         queue.push_back(b);
       }
   }
@@ -287,7 +291,6 @@ class Machine {
       switch (s.kind) {
         case StepKind::Both: run_both(s); break;
         case StepKind::Compute: compute<false>(s); break;
-        case StepKind::MoveOne: run_move_one(s); break;
         case StepKind::Move: run_move(s); break;
         case StepKind::P2R:
         case StepKind::BitSpill: run_to_pack(s); break;
@@ -446,19 +449,9 @@ class Machine {
     return {};
   }
 
-  void run_move_one(const Step& s) {
-    const StepOperand& op = plan_.operands[s.first_operand];
-    Value* const to = values_.data() + op.before;
-    const Value* const from = values_.data() + op.after;
-    if (op.before_size == 4) std::memmove(to, from, 4 * sizeof(Value));
-    else std::memmove(to, from, op.before_size * sizeof(Value));
-    if constexpr (kTracks) {
-      std::memmove(origins_.data() + op.before, origins_.data() + op.after, op.before_size * sizeof(Origin));
-      for (std::uint32_t k = 0; k < op.before_size; ++k) origins_[op.before + k].put_by = s.inst;
-    }
-  }
-
   void run_move(const Step& s) {
+    const StepOperand& first = plan_.operands[s.first_operand];
+    if (s.num_defs == 1 && !s.has_guard && first.before_size == first.after_size) return run_move_one(s, first);
     const Happens happens = guard_of(s);
     if (happens == Happens::No) return;
     std::size_t read = 0, next = 0;
@@ -474,6 +467,17 @@ class Machine {
         if constexpr (kTracks) computed_by = scratch_origins_[next];
         write(op.before + k, scratch_[next], computed_by, happens, s.inst);
       }
+  }
+  // Most moves: one pair of places of one size, without a guard.
+  void run_move_one(const Step& s, const StepOperand& op) {
+    Value* const to = values_.data() + op.before;
+    const Value* const from = values_.data() + op.after;
+    if (op.before_size == 4) std::memmove(to, from, 4 * sizeof(Value));
+    else std::memmove(to, from, op.before_size * sizeof(Value));
+    if constexpr (kTracks) {
+      std::memmove(origins_.data() + op.before, origins_.data() + op.after, op.before_size * sizeof(Origin));
+      for (std::uint32_t k = 0; k < op.before_size; ++k) origins_[op.before + k].put_by = s.inst;
+    }
   }
 
   void run_to_pack(const Step& s) {
@@ -535,10 +539,8 @@ class Machine {
         if (!differs()) return;
         if (!first_time(s.inst, static_cast<int>(0x10000 + (p.begin + k) / 4 % 0x8000))) continue;
         const InstId put_by = origins_[p.begin + k].put_by;
-        if (out_.wants("execution-callee-saved"))
-          out_.add("execution-callee-saved", s.inst, -1,
-                   fmt::format("a callee-saved register does not hold what it held at entry; last written by {}", place_of(put_by)), put_by);
-        k |= 3;
+        out_.add("execution-callee-saved", s.inst, -1,
+                 fmt::format("a callee-saved register does not hold what it held at entry; last written by {}", place_of(put_by)), put_by);
       }
   }
 
@@ -548,6 +550,7 @@ class Machine {
   const ExecutionOptions& options_;
   const Plan& plan_;
   const ir::Cfg& cfg_;
+  ExecutionCost& cost_;
   Collector out_;
   int run_ = 0;
   bool aimed_ = false;
@@ -559,14 +562,17 @@ class Machine {
   std::vector<Value> scratch_;
   std::vector<InstId> scratch_origins_;
   std::vector<std::uint32_t> taken_;     // of each edge, over all runs
-  std::vector<std::uint32_t> visits_;    // of each original block, in this run
   std::vector<bool> entered_;            // of each original block, over all runs
   std::vector<std::uint64_t> known_;     // bits: edges taken one after another, three by three
-  bool is_novel_ = false;                // this run took three that no other did
   std::size_t num_entered_ = 0;
-  std::vector<std::uint32_t> distance_;  // of each original block, to the nearest that was never entered
-  bool is_stale_ = true;
-  std::unordered_map<Value, Bits> packs_;
+  struct {
+    std::vector<std::uint32_t> visits;    // of each original block
+    std::vector<std::uint32_t> distance;  // of each original block, to the nearest that was never entered; empty = not measured
+    bool is_stale = true;                 // a block was entered since the distances were measured
+    bool is_novel = false;                // it took three edges in a row that were not taken yet
+    std::uint32_t last = 0, last_but_one = 0;  // edges of branches with more than one, + 1; 0 = none yet
+    std::unordered_map<Value, Bits> packs;
+  } of_run_;
   std::unordered_set<std::uint64_t> reported_;
 };
 
@@ -581,12 +587,14 @@ class ExecutionJudge final : public Judge {
 
 }  // namespace
 
-JudgeResult judge_execution(const Case& c, const ExecutionOptions& options) {
+JudgeResult judge_execution(const Case& c, const ExecutionOptions& options, ExecutionCost* cost) {
   const auto plan = make_plan(c);
   if (!plan) return without_verdict(kName, Verdict::Skipped, plan.error());
   const ir::Cfg cfg(c.before);
-  if (auto result = Machine<false>(c, options, *plan, cfg).run()) return *std::move(result);
-  return *Machine<true>(c, options, *plan, cfg).run();
+  ExecutionCost ignored;
+  ExecutionCost& counted = cost == nullptr ? ignored : *cost;
+  if (auto result = Machine<false>(c, options, *plan, cfg, counted).run()) return *std::move(result);
+  return *Machine<true>(c, options, *plan, cfg, counted).run();
 }
 
 const Judge& execution_judge() {

@@ -16,8 +16,13 @@ struct ExecutionOptions {
   std::int64_t stale_per_instruction = 1;  // instructions of the program after
   std::uint64_t seed = 0;                // of the first run; the same seed, the same findings
 };
-// Cost: O(runs x fuel) at most.
-[[nodiscard]] JudgeResult judge_execution(const Case& c, const ExecutionOptions& options);
+// What a judgement took; a pass that found a difference, and the one that reported it, count together.
+struct ExecutionCost {
+  int runs = 0;
+  std::int64_t instructions = 0;  // of the program after, and one for each eight edges at each search for blocks not yet executed
+};
+// Cost: O(runs x fuel) at most. `cost`, where it is not null, grows by what was spent.
+[[nodiscard]] JudgeResult judge_execution(const Case& c, const ExecutionOptions& options, ExecutionCost* cost = nullptr);
 // The same with default options.
 [[nodiscard]] const Judge& execution_judge();
 

@@ -182,7 +182,6 @@ class Planner {
       const Stretch& s = *(behind - 1);
       StepOperand& op = plan_.operands[a.operand];
       (a.is_written ? op.before : op.after) = s.cell + static_cast<std::uint32_t>(a.address - s.begin);
-      (a.is_written ? op.before_size : op.after_size) = static_cast<std::uint16_t>(a.size);
     }
   }
 
@@ -210,17 +209,21 @@ class Planner {
     plan_.operands.push_back(op);
     ++plan_.steps.back().num_defs;
   }
-  // What an original instruction computes, but for its register operands.
-  void describe(Step& s, const Inst& original) {
+  // What an original instruction computes, but for its register operands. A remat of it, `executed`, brings immediates and symbols of its own.
+  void describe(Step& s, const Inst& original, const Inst* executed = nullptr) {
     const auto has = [&](int flags) { return (original.flags & flags) != 0; };
     s.moves_bytes = original.op == Op::Pack || original.op == Op::Unpack;
     s.writes_memory = has(ir::kMemWrite | ir::kBarrier) || original.op == Op::Call || original.op == Op::Bar;
     s.reads_memory = (has(ir::kMemRead) && !has(ir::kReadOnly)) || original.op == Op::Call;
     s.is_ret = original.op == Op::Ret;
     s.hash = hash_combine(static_cast<std::uint64_t>(original.op) + 1, original.mnemonic.is_valid() ? symbol_hash(original.mnemonic) : 0);
-    for (const Operand& op : before_.operands_of(original))
-      if (op.reads() && op.role != Role::Guard)
-        s.hash = hash_combine(s.hash, op.is_vreg() ? static_cast<std::uint64_t>(before_.operand_bytes(op)) : constant_hash(op));
+    const auto want = before_.operands_of(original), have = executed == nullptr ? want : after_.operands_of(*executed);
+    for (std::size_t k = 0; k < want.size(); ++k) {
+      if (!want[k].reads() || want[k].role == Role::Guard) continue;
+      const bool is_register = want[k].is_vreg();
+      s.hash = hash_combine(s.hash, is_register ? static_cast<std::uint64_t>(before_.operand_bytes(want[k])) :
+                                    executed == nullptr ? constant_hash(want[k]) : constant_hash_after(have[k]));
+    }
   }
   [[nodiscard]] std::uint64_t symbol_hash(ir::SymbolId id) {
     if (id.index() >= hash_of_symbol_.size()) return 0;
@@ -231,6 +234,10 @@ class Planner {
   [[nodiscard]] std::uint64_t constant_hash(const Operand& op) {
     if (op.kind == ir::OperandKind::Symbol) return symbol_hash(op.symbol());
     return mix64(static_cast<std::uint64_t>(op.imm()) ^ 0x1337);
+  }
+  // The same strings may have other numbers in the program after.
+  [[nodiscard]] std::uint64_t constant_hash_after(const Operand& op) {
+    return op.kind == ir::OperandKind::Symbol ? hash_string(after_.symbols[op.symbol()]) | 1 : constant_hash(op);
   }
 
   void block(BlockId b) {
@@ -280,10 +287,10 @@ class Planner {
 
   // An original instruction on both sides, or a remat of one, which has no part in the program before.
   void operation(Step& s, const Inst& b, const Inst& a) {
-    describe(s, b);
     const bool is_remat = s.kind == StepKind::Compute;
     const auto want = before_.operands_of(b), have = after_.operands_of(a);
     if (want.size() != have.size()) return unreadable(a, "the number of operands has changed");
+    describe(s, b, is_remat ? &a : nullptr);
     const bool any_tied = std::any_of(want.begin(), want.end(), [](const Operand& op) { return op.is_tied(); });
     defs_.clear();
     for (std::size_t k = 0; k < want.size() && reason_.empty(); ++k) {
@@ -347,7 +354,6 @@ class Planner {
       add_pair(to, place(ops[defs + k]));
     }
     guard(i, ops, is_before);
-    end_move();
   }
 
   void guard(const Inst& i, std::span<const Operand> ops, bool is_before) {
@@ -361,17 +367,10 @@ class Planner {
     }
   }
 
-  void end_move() {
-    Step& s = plan_.steps.back();
-    if (s.num_defs != 1 || s.has_guard) return;
-    const StepOperand& op = plan_.operands[s.first_operand];
-    if (op.before_size == op.after_size) s.kind = StepKind::MoveOne;
-  }
-
   void memory_operand(const Inst& i, const Operand& reg, const Operand& slot, bool is_spill) {
     if (!slot.is_slot() || slot.slot().index() >= after_.slots.size()) return unreadable(i, "no such slot");
     const Place at = own_place(i, reg);
-    // The other place follows in lay_out_memory(), of the same size.
+    // Which bytes of the frame the other place is follows in lay_out_memory().
     add_pair(at, at);
     const ir::Slot& s = after_.slots[slot.slot().index()];
     const std::uint64_t space = s.space == ir::MemSpace::Local ? 0 : 1ull << 63;
@@ -386,7 +385,6 @@ class Planner {
     if ((a.op != Op::Spill && a.op != Op::Refill) || ops.size() < 2) return unreadable(a, "a copy has become something else");
     memory_operand(a, ops[0], ops[1], a.op == Op::Spill);
     guard(a, ops, false);
-    end_move();
   }
 
   void inserted(const Inst& i) {
@@ -449,10 +447,7 @@ class Planner {
         plan_.path.push_back(at);
         last = at;
         const auto succ = after_.successors(at);
-        if (succ.size() != 1 || ++e.num_path > after_.blocks.size() - before_.blocks.size()) {
-          e.is_followed = false;
-          break;
-        }
+        if (succ.size() != 1 || ++e.num_path > after_.blocks.size() - before_.blocks.size()) break;
         at = succ[0];
       }
       if (at != want[k]) e.is_followed = false;
@@ -463,48 +458,37 @@ class Planner {
   }
 
   void phi_moves(Edge& e, BlockId from, BlockId last) {
-    const auto insts = before_.insts_of(e.to);
     // Phis of one block mostly name their predecessors in one order: look first where the one before had it.
-    std::ptrdiff_t hint = 0;
-    const auto position = [&hint](std::span<const BlockId> incoming, BlockId of) {
-      if (static_cast<std::size_t>(hint) < incoming.size() && incoming[static_cast<std::size_t>(hint)] == of) return incoming.begin() + hint;
-      const auto it = std::find(incoming.begin(), incoming.end(), of);
-      if (it != incoming.end()) hint = it - incoming.begin();
-      return it;
+    std::size_t at = 0;
+    const auto position = [&at](std::span<const BlockId> incoming, BlockId of) {
+      if (at >= incoming.size() || incoming[at] != of) at = static_cast<std::size_t>(std::find(incoming.begin(), incoming.end(), of) - incoming.begin());
+      return at;
     };
-    e.before_move = begin_phi_move(insts[0]);
-    for (const Inst& i : insts) {
+    for (const Inst& i : before_.insts_of(e.to)) {
       if (!i.is_phi()) break;
-      const auto incoming = before_.targets_of(i);
-      const auto it = position(incoming, from);
-      if (it == incoming.end()) continue;
+      // Well-formed: one use for each predecessor.
+      const std::size_t k = position(before_.targets_of(i), from);
       const auto ops = before_.operands_of(i);
-      add_pair(before_place(ops[0]), before_place(ops[static_cast<std::size_t>(it - incoming.begin()) + 1]));
+      add_phi(e.before_move, i, before_place(ops[0]), before_place(ops[k + 1]));
     }
-    end_phi_move(e.before_move);
-    e.after_move = begin_phi_move(insts[0]);
     for (const Inst& i : after_.insts_of(e.to)) {
       if (!i.is_phi() || i.is_deleted() || i.is_inserted()) continue;
       const auto incoming = after_.targets_of(i);
-      auto it = position(incoming, last);
-      if (it == incoming.end()) it = position(incoming, from);
+      std::size_t k = position(incoming, last);
+      if (k == incoming.size()) k = position(incoming, from);
       const auto ops = after_.operands_of(i);
-      if (it == incoming.end() || ops.size() != incoming.size() + 1) return unreadable(i, "a phi without a use for a predecessor");
-      const Place to = own_place(i, ops[0]), value = own_place(i, ops[static_cast<std::size_t>(it - incoming.begin()) + 1]);
-      add_pair(to, value);
+      if (k == incoming.size() || ops.size() != incoming.size() + 1) return unreadable(i, "a phi without a use for a predecessor");
+      add_phi(e.after_move, i, own_place(i, ops[0]), own_place(i, ops[k + 1]));
     }
-    end_phi_move(e.after_move);
   }
 
-  std::uint32_t begin_phi_move(const Inst& first) {
-    begin_step(StepKind::Move, first);
-    return static_cast<std::uint32_t>(plan_.steps.size() - 1);
-  }
-  void end_phi_move(std::uint32_t& at) {
-    end_move();
-    if (plan_.steps.back().num_defs != 0) return;
-    plan_.steps.pop_back();
-    at = kNoStep;
+  // The phis of one side are one step, made for the first of them.
+  void add_phi(std::uint32_t& step, const Inst& i, const Place& to, const Place& value) {
+    if (step == kNoStep) {
+      step = static_cast<std::uint32_t>(plan_.steps.size());
+      begin_step(StepKind::Move, i);
+    }
+    add_pair(to, value);
   }
 
   const Case& case_;

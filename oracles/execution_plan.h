@@ -1,6 +1,6 @@
 // What the execution judge runs: a program before and after, decoded side by side into flat steps over one array of byte
 // cells. Decoding is also where a pair that cannot be run in lockstep is turned away, with the reason.
-// Tested through execution_test.cpp.
+// Tested by execution_plan_test.cpp, execution_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,7 @@ struct Place {
 enum class StepKind : std::uint8_t {
   Both,     // an original instruction, executed and compared on both sides
   Compute,  // an operation of one side alone: a deleted original before, a remat after
-  MoveOne,  // of one side: a copy, spill or refill of one pair of places of one size, without a guard
-  Move,     // any other: places in pairs, written and read, in parallel
+  Move,     // of one side, a copy, spill or refill: places in pairs, written and read, in parallel
   P2R, R2P, BitSpill, BitRefill,
 };
 

@@ -14,20 +14,12 @@ using testing::categories;
 using testing::describe;
 using testing::edit;
 using testing::judge_text;
+using testing::Pair;
 
-// A pair of programs: what follows the function line, up to the end.
-struct Pair {
-  std::string kind, vregs, frame, before, after;
-
-  [[nodiscard]] std::string before_text() const { return "func @t " + kind + " target sm_90 threads 32\n" + vregs + before; }
-  [[nodiscard]] std::string after_text() const { return after_with(after); }
-  [[nodiscard]] std::string after_with(const std::string& body) const {
-    const std::size_t slots = frame.find('\n');
-    return "func @t " + kind + " target sm_90 threads 32 allocated\n" + frame.substr(0, slots + 1) + vregs + frame.substr(slots + 1) + body;
-  }
-};
-
-JudgeResult judged(const Pair& p, const std::string& after) { return judge_text(execution_judge(), p.before_text(), p.after_with(after)); }
+JudgeResult judged(Pair p, const std::string& after) {
+  p.after = after;
+  return judge_text(execution_judge(), p.before_text(), p.after_text());
+}
 
 void expect_pass(const Pair& p) {
   const JudgeResult r = judged(p, p.after);
@@ -44,10 +36,7 @@ void expect_fail(const Pair& p, std::string_view from, std::string_view to, cons
 const std::string kWrong = "execution-wrong-value", kUndefined = "execution-undefined";
 
 const Pair kSpills = {
-    "kernel",
     "  vreg %0 R b32\n  vreg %1 R b64\n  vreg %2 R b32\n  vreg %3 P pred\n",
-    "  frame local 16 shared 4\n  slot 0 local size 8 align 8 offset 0\n  slot 1 local size 4 align 4 offset 8\n"
-    "  slot 2 shared size 4 align 4 offset 0\n",
     R"(  block b0
     #0 %0 = const 1
     #1 %1 = ld 2 !read
@@ -78,7 +67,9 @@ const Pair kSpills = {
     +30 R1 = refill slot 0 + 4
     #6 st R2, R0:R1.lo, !P0 !write
     #7 exit
-)"};
+)",
+    "  frame local 16 shared 4\n",
+    "  slot 0 local size 8 align 8 offset 0\n  slot 1 local size 4 align 4 offset 8\n  slot 2 shared size 4 align 4 offset 0\n"};
 
 TEST(Execution, PassesSpillsThroughMemory) { expect_pass(kSpills); }
 
@@ -105,9 +96,7 @@ TEST(Execution, SaysWhatItExpectedAndFound) {
 }
 
 const Pair kLoop = {
-    "kernel",
     "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n  vreg %3 R b32\n  vreg %4 R b32\n",
-    "  frame local 0 shared 0\n",
     R"(  block b0
     #0 %0 = const 0
     #1 %1 = const 1
@@ -157,13 +146,12 @@ TEST(Execution, PassesAKeptPhi) {
 
 TEST(Execution, FollowsTheEdgesOfTheProgramAfter) {
   const JudgeResult r = judged(kLoop, edit(kLoop.after, "+21 bra -> b1", "+21 bra -> b2"));
-  EXPECT_THAT(categories(r), ElementsAre("execution-wrong-path")) << describe(r);
+  ASSERT_EQ(r.findings.size(), 1u) << describe(r);
+  EXPECT_EQ(r.findings[0].category, "execution-wrong-path");
 }
 
 const Pair kConstraints = {
-    "kernel",
     "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n",
-    "  frame local 0 shared 0\n",
     R"(  block b0
     #0 %0 = const 0
     #1 %1 = const 1
@@ -212,9 +200,7 @@ TEST(Execution, FindsAValueThatACallDestroyed) {
 }
 
 const Pair kPacks = {
-    "kernel",
     "  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 R b32\n",
-    "  frame local 4 shared 0\n  slot 0 local size 4 align 4 offset 0\n",
     R"(  block b0
     #0 %0 = setp 0
     #1 %1 = setp 1
@@ -255,9 +241,7 @@ TEST(Execution, FindsFaultsOfPacks) {
 }
 
 const Pair kRemat = {
-    "kernel",
     "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n",
-    "  frame local 0 shared 0\n",
     R"(  block b0
     #0 %0 = const 7
     #1 %1 = ld.const %0, 4 !read !readonly !remat
@@ -288,6 +272,16 @@ TEST(Execution, FindsFaultsOfRemats) {
   EXPECT_THAT(categories(judged(p, p.after)), ElementsAre(kWrong));
 }
 
+// A remat computes what it says, whatever the instruction that it repeats says.
+TEST(Execution, ARematBringsItsOwnConstants) {
+  expect_fail(kRemat, "+20 R1 = remat #1 R0, 4", "+20 R1 = remat #1 R0, 5", kWrong, 3);
+  Pair p = kRemat;
+  p.before = edit(p.before, "ld.const %0, 4", "ld.const %0, \"table\"");
+  p.after = edit(edit(p.after, "+20 R1 = remat #1 R0, 4", "+20 R1 = remat #1 R0, \"table\""), "+21 R1 = remat #1 R0, 4", "+21 R1 = remat #1 R0, \"table\"");
+  expect_pass(p);
+  expect_fail(p, "+20 R1 = remat #1 R0, \"table\"", "+20 R1 = remat #1 R0, \"chair\"", kWrong, 3);
+}
+
 TEST(Execution, AReadOfMemoryThatIsWrittenIsNotComputedAgain) {
   Pair p = kRemat;
   p.before = edit(p.before, "#2 use %0", "#2 st %0 !write");
@@ -299,21 +293,20 @@ TEST(Execution, AReadOfMemoryThatIsWrittenIsNotComputedAgain) {
 }
 
 const Pair kDevice = {
-    "device",
-    "  vreg %0 R b32\n",
-    "  frame local 4 shared 0\n  slot 0 local size 4 align 4 offset 0\n",
-    R"(  block b0
+    .vregs = "  vreg %0 R b32\n",
+    .before = R"(  block b0
     #0 %0 = const 1
     #1 use %0
     #2 ret
 )",
-    R"(  block b0
+    .after = R"(  block b0
     +20 spill R24, slot 0
     #0 R24 = const 1
     #1 use R24
     +21 R24 = refill slot 0
     #2 ret
-)"};
+)",
+    .kind = "device"};
 
 // What the program itself clobbers it has given up: no save is owed, by execution or by memcheck.
 TEST(Execution, AClobberedCalleeSavedRegisterIsNotOwed) {
@@ -336,9 +329,7 @@ TEST(Execution, CalleeSavedRegistersComeBack) {
 
 // Undefined before is a wildcard after, and taints.
 const Pair kUndefinedReads = {
-    "kernel",
     "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n  vreg %3 R b16\n  vreg %4 R b32\n",
-    "  frame local 4 shared 0\n  slot 0 local size 4 align 4 offset 0\n",
     R"(  block b0
     #0 %0 = const 1
     #1 %1 = add %0, %4
@@ -378,7 +369,7 @@ TEST(Execution, WhatIsUndefinedBeforeMayBeAnything) {
 }
 
 TEST(Execution, AHalfOfAPairMayNotBeLost) {
-  const Pair p = {"kernel", "  vreg %0 R b64\n  vreg %1 R b32\n", "  frame local 0 shared 0\n",
+  const Pair p = {"  vreg %0 R b64\n  vreg %1 R b32\n",
                   "  block b0\n    #0 %0 = const 1\n    #1 %1 = const 2\n    #2 use %0, %1\n    #3 exit\n",
                   "  block b0\n    #0 R2:R3 = const 1\n    #1 R4 = const 2\n    #2 use R2:R3, R4\n    #3 exit\n"};
   expect_pass(p);
@@ -387,7 +378,7 @@ TEST(Execution, AHalfOfAPairMayNotBeLost) {
 }
 
 TEST(Execution, GuardsAreTakenBothWays) {
-  const Pair p = {"kernel", "  vreg %0 R b32\n  vreg %1 P pred\n", "  frame local 0 shared 0\n",
+  const Pair p = {"  vreg %0 R b32\n  vreg %1 P pred\n",
                   "  block b0\n    #0 %1 = setp 1\n    #1 %0 = const 1\n    #2 @%1 %0 = const 2\n    #3 use %0, %1\n    #4 exit\n",
                   "  block b0\n    #0 P0 = setp 1\n    #1 R0 = const 1\n    #2 @P0 R0 = const 2\n    #3 use R0, P0\n    #4 exit\n"};
   expect_pass(p);
@@ -399,8 +390,7 @@ TEST(Execution, GuardsAreTakenBothWays) {
 }
 
 TEST(Execution, ACopyMayBecomeNothingASpillOrARefill) {
-  const Pair p = {"kernel", "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 UR b32\n",
-                  "  frame local 4 shared 0\n  slot 0 local size 4 align 4 offset 0\n",
+  const Pair p = {"  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 UR b32\n",
                   "  block b0\n    #0 %0 = const 1\n    #1 %1 = copy %0\n    #2 %2 = copy %1\n    #3 %3 = copy %2\n    #4 use %0, %1, %2, %3\n    #5 exit\n",
                   "  block b0\n    #0 R0 = const 1\n    #1 spill R0, slot 0\n    #2 R2 = refill slot 0\n    #3 UR1 = copy R2\n"
                   "    #4 use R0, R0, R2, UR1\n    #5 exit\n"};
@@ -413,7 +403,7 @@ TEST(Execution, ACopyMayBecomeNothingASpillOrARefill) {
 
 TEST(Execution, AnEndlessLoopIsJudgedByWhatWasRun) {
   const std::string vregs = "  vreg %0 R b32\n";
-  const Pair p = {"kernel", vregs, "  frame local 0 shared 0\n",
+  const Pair p = {vregs,
                   "  block b0\n    #0 %0 = const 1\n    #1 bra -> b1\n  block b1\n    #2 use %0\n    #3 bra -> b1\n",
                   "  block b0\n    #0 R0 = const 1\n    #1 bra -> b1\n  block b1\n    #2 use R0\n    #3 bra -> b1\n"};
   expect_pass(p);

@@ -13,6 +13,7 @@ namespace regduel::oracles {
 class FlatMap {
  public:
   static constexpr std::uint64_t kFree = ~0ull;
+  static constexpr std::uint64_t kNeighbours = 16;  // as many consecutive keys stand side by side: they are asked for together
 
   explicit FlatMap(std::size_t capacity = 64) { slots_.resize(capacity); }
 
@@ -34,7 +35,7 @@ class FlatMap {
   };
   [[nodiscard]] std::size_t find(std::uint64_t key) const {
     const std::size_t limit = slots_.size() - 1;
-    std::size_t i = mix64(key) & limit;
+    std::size_t i = (mix64(key / kNeighbours) + key % kNeighbours) & limit;
     while (slots_[i].key != kFree && slots_[i].key != key) i = (i + 1) & limit;
     return i;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -62,9 +63,10 @@ MemcheckDetails memcheck(const Case& c) {
     details.skipped = "no instruction of the program before is in the program after";
     return details;
   }
-  if (is_same_everywhere(c)) return {};
+  FastAnswer answer = fast_check(c);
+  if (answer.is_same) return {};
   Definitions defs(c.before);
-  return Comparison(c, defs).run();
+  return Comparison(c, defs, std::move(answer.doubtful)).run();
 }
 
 JudgeResult judge_memcheck(const Case& c, const MemcheckOptions& options) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "oracles/memcheck.h"
@@ -13,8 +14,8 @@ namespace regduel::oracles {
 
 class Comparison {
  public:
-  // Requires: defs made from c.before.
-  Comparison(const Case& c, Definitions& defs);
+  // Requires: defs made from c.before; `doubtful` are the original instructions whose guard may be undefined, sorted.
+  Comparison(const Case& c, Definitions& defs, std::vector<ir::InstId> doubtful);
   [[nodiscard]] MemcheckDetails run();
 
  private:
@@ -33,7 +34,10 @@ class Comparison {
   [[nodiscard]] Outcome check_operand(std::size_t before_operand, std::size_t after_operand, Assumption before_assumed, Assumption after_assumed);
   void check_saved(const RetRead& r);
   [[nodiscard]] Outcome compare_byte(SetId expected, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed, Assumption after_assumed);
-  [[nodiscard]] std::optional<std::vector<std::uint32_t>> seen_by_walk(Walk& walk, ByteRef from, Assumption assumed);
+  [[nodiscard]] bool is_excused(SetId expected, SetId found, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed,
+                                Assumption after_assumed);
+  [[nodiscard]] std::optional<std::vector<std::uint32_t>> seen_by_walk(Walk& walk, ByteRef from, Assumption assumed,
+                                                                       const std::vector<std::uint32_t>& sought);
 
   [[nodiscard]] OperandMismatch explain();
   [[nodiscard]] bool has_any(SetId set, const std::vector<std::uint32_t>& elements) const;
@@ -47,11 +51,12 @@ class Comparison {
   const Case& c_;
   Definitions& defs_;
   DefSets sets_;
-  std::vector<ir::InstId> doubtful_;  // original instructions whose guard may be undefined, sorted
+  std::vector<ir::InstId> doubtful_;
   ReachGraph before_graph_, after_graph_;
   ReachSets before_, after_;
   Walk before_walk_, after_walk_;
   std::vector<Difference> differences_;  // of the operand at hand
+  std::vector<signed char> has_defined_, has_undefined_;  // memos of DefSets::any_of
   MemcheckDetails details_;
 };
 

@@ -58,8 +58,15 @@ class FastCheck {
         after_graph_(c.after, defs_, preserved_units(c.before, c.target), {}, Detail::Sparse), before_(before_graph_, defs_, sets_),
         after_(after_graph_, defs_, sets_) {}
 
-  [[nodiscard]] bool run() {
-    if (has_undefined_guard()) return false;
+  [[nodiscard]] FastAnswer run() {
+    FastAnswer answer;
+    answer.doubtful = doubtful_guards();
+    answer.is_same = answer.doubtful.empty() && is_same_everywhere();
+    return answer;
+  }
+
+ private:
+  [[nodiscard]] bool is_same_everywhere() {
     for (std::uint32_t i = 0; i < c_.after.insts.size(); ++i) {
       const ir::Inst& inst = c_.after.insts[i];
       if (inst.is_deleted() || !after_graph_.is_reachable(i)) continue;
@@ -75,10 +82,11 @@ class FastCheck {
     return true;
   }
 
- private:
-  // Of an undefined guard nothing may be concluded, and these graphs have concluded that it equals itself.
-  [[nodiscard]] bool has_undefined_guard() {
-    if (!before_graph_.has_gates()) return false;
+  // An undefined guard may be anything, at each read anew; after allocation it may even share its register with a defined one. So nothing
+  // may be concluded of it, and these graphs have concluded that it equals itself.
+  [[nodiscard]] std::vector<ir::InstId> doubtful_guards() {
+    std::vector<ir::InstId> list;
+    if (!before_graph_.has_gates()) return list;
     const auto is_undefined = [&](std::uint32_t e) { return defs_.is_undefined(leaf_of(e)); };
     std::vector<signed char> memo;
     for (std::uint32_t i = 0; i < c_.before.insts.size(); ++i) {
@@ -86,9 +94,10 @@ class FastCheck {
       if (!guard || !before_graph_.is_read(*guard)) continue;
       SetId predicate = before_.set_of(State{before_graph_.read_word(*guard, 0), kWord});
       if (predicate == kNoWord) predicate = before_.set_of(before_graph_.read_byte(*guard, 0));
-      if (sets_.any_of(predicate, memo, is_undefined)) return true;
+      if (sets_.any_of(predicate, memo, is_undefined)) list.push_back(c_.before.insts[i].id);
     }
-    return false;
+    std::sort(list.begin(), list.end());
+    return list;
   }
 
   [[nodiscard]] bool is_same_operand(std::size_t x, std::size_t y) {
@@ -132,6 +141,6 @@ class FastCheck {
 
 }  // namespace
 
-bool is_same_everywhere(const Case& c) { return FastCheck(c).run(); }
+FastAnswer fast_check(const Case& c) { return FastCheck(c).run(); }
 
 }  // namespace regduel::oracles

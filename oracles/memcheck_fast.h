@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "oracles/memcheck.h"
 #include "oracles/reaching_sets.h"
@@ -20,9 +21,14 @@ namespace regduel::oracles {
 // The definitions that reach operand `x` of one program are those that reach operand `y` of the other (indices into operands).
 [[nodiscard]] bool reads_same(ReachSets& before, std::size_t x, ReachSets& after, std::size_t y);
 
-// True only where the definitions that reach each operand before are those that reach it after, remats are what they repeat, and
-// callee-saved registers come back: then there is no mismatch of any kind, not even on old code. False: the deep check must look.
+struct FastAnswer {
+  // True only where the definitions that reach each operand before are those that reach it after, remats are what they repeat, and
+  // callee-saved registers come back: then there is no mismatch of any kind, not even on old code. False: the deep check must look.
+  bool is_same = false;
+  // Original instructions whose guard may be undefined before, sorted. Where there are any, nothing else was looked at.
+  std::vector<ir::InstId> doubtful;
+};
 // Cost: near-linear in the size of both programs, and a small part of the deep check's.
-[[nodiscard]] bool is_same_everywhere(const Case& c);
+[[nodiscard]] FastAnswer fast_check(const Case& c);
 
 }  // namespace regduel::oracles

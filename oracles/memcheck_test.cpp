@@ -381,6 +381,23 @@ TEST(MemcheckTest, TheGuardMayBeARedefinedPredicateOfALoop) {
                "    #5 P0 = q R0\n    #6 cbra P0 -> b1, b2\n  block b2\n    #7 exit\n"});
 }
 
+TEST(MemcheckTest, TheStoreMayStandInAnotherBlockThanItsDef) {
+  // What R5 held before is stored on no path; the predicate is refilled anew for each guard, and others guard what is written between.
+  const Pair p = {kThreeR + "  vreg %3 P pred\n  vreg %4 P pred\n",
+                  "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 %0 = a\n    #3 @%3 %0 = c\n    #4 @%4 %1 = d\n    #5 bra -> b1\n"
+                  "  block b1\n    #6 use %0 !write\n    #7 @%4 %0 = e\n    #8 use %0, %0 !write\n    #9 exit\n",
+                  "  block b0\n    #0 P0 = p\n    +20 spill P0, slot 1\n    #1 P1 = q\n    #2 R5 = a\n    +21 spill R5, slot 0\n    +30 R5 = copy R9\n"
+                  "    +22 P0 = refill slot 1\n    #3 @P0 R5 = c\n    #4 @P1 R1 = d\n    #5 bra -> b1\n"
+                  "  block b1\n    +23 P0 = refill slot 1\n    +24 @P0 spill R5, slot 0\n    +25 R5 = refill slot 0\n    #6 use R5 !write\n"
+                  "    #7 @P1 R5 = e\n    #8 use R5, R5 !write\n    #9 exit\n"};
+  expect_pass(p);
+  Pair wrong = p;
+  wrong.after = replaced(p.after, "+24 @P0", "+24 @P1");
+  EXPECT_EQ(judge(wrong).verdict, Verdict::Fail);
+  wrong.after = replaced(p.after, "+24 @P0", "+24 @!P0");
+  EXPECT_EQ(judge(wrong).verdict, Verdict::Fail);
+}
+
 // ---------------------------------------------------------------------------------------------------------------
 // Predicate packs
 

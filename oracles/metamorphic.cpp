@@ -120,7 +120,6 @@ class Metamorphic {
       if (text != nullptr) *text = e.what();
       o.verdict = Verdict::Fail;
       o.signatures = {"harness/internal-error"};
-      o.reason = e.what();
     }
     std::sort(o.signatures.begin(), o.signatures.end());
     o.signatures.erase(std::unique(o.signatures.begin(), o.signatures.end()), o.signatures.end());

@@ -40,7 +40,7 @@ func @t kernel target sm_90 threads 32
 )";
 
 // What a test wants to go wrong, and when.
-enum class Wrong { Nothing, Register, Impossible, Crash, IllFormed, Claims, Message };
+enum class Wrong { Nothing, Register, Impossible, Crash, IllFormed, Claims, Message, Broken, BadKnob, Spills };
 using When = std::function<bool(const ir::Function&, const ir::Limits&, int call)>;
 
 // Gives each vreg that occurs a register of its own, in the order of the program, from 0 or (with `low` off) from a place that depends on the
@@ -56,6 +56,9 @@ class OneRegisterEach : public ir::Allocator {
     const int limit = options.limits.of(ir::RegFile::R);
     const auto failure = ir::AllocFailure{ir::AllocFailure::Kind::Impossible, wrong == Wrong::Message ? "another" : ir::failure_message(limit)};
     if (wrong == Wrong::Impossible || wrong == Wrong::Message) return std::unexpected(failure);
+    if (wrong == Wrong::Broken) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Broken, "no answer"});
+    if (wrong == Wrong::BadKnob) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, "no such knob"});
+    if (options.trace != nullptr) options.trace->line("allocated");
     ir::Allocation a;
     a.program = program.clone_header();
     a.program.phase = wrong == Wrong::IllFormed ? ir::Phase::Virtual : ir::Phase::Allocated;
@@ -76,6 +79,7 @@ class OneRegisterEach : public ir::Allocator {
         }
         if (wrong == Wrong::Register && program.mnemonic(i) == "sum") ops[1] = ops[2];
         a.program.append(i, ops, program.targets_of(i));
+        if (wrong == Wrong::Spills && program.mnemonic(i) == "first") spill_and_refill(a, ops[0]);
       }
     }
     if (wrong == Wrong::Claims) ++a.claims.spill_load_bytes;
@@ -83,6 +87,21 @@ class OneRegisterEach : public ir::Allocator {
   }
 
  private:
+  // Stores what `op` holds, and refills it twice.
+  static void spill_and_refill(ir::Allocation& a, const ir::Operand& op) {
+    a.program.local_frame = 4;
+    const ir::Operand slot = ir::Operand::of_slot(a.program.add_slot({}));
+    for (int k = 0; k < 3; ++k) {
+      ir::Inst i;
+      i.id = ir::InstId(5000 + k);
+      i.op = k == 0 ? ir::Op::Spill : ir::Op::Refill;
+      i.flags = ir::kInserted;
+      const ir::Operand ops[] = {ir::Operand::of_preg(k == 0 ? ir::Role::Use : ir::Role::Def, op.preg()), slot};
+      a.program.append(i, ops);
+    }
+    a.claims.spill_store_bytes = 4;
+    a.claims.spill_load_bytes = 8;
+  }
   Wrong wrong_;
   When when_;
   bool low_;
@@ -174,6 +193,91 @@ TEST(Metamorphic, QualityIsObservedNotJudged) {
   EXPECT_EQ(r.result.verdict, Verdict::Pass) << testing::describe(r.result);
   EXPECT_THAT(r.observations, Contains(Observation{"unused-vregs", "registers", 7, 10}));
   for (const Observation& o : r.observations) EXPECT_TRUE(o.variant == "unused-vregs" || o.variant == "dead-defs") << o.variant;
+}
+
+// Registers left out: a dead def takes one.
+std::vector<Observation> spills_of(const MetamorphicResult& r) {
+  std::vector<Observation> list = r.observations;
+  std::erase_if(list, [](const Observation& o) { return o.what == "registers"; });
+  return list;
+}
+
+TEST(Metamorphic, EachFigureIsObserved) {
+  const MetamorphicResult more = run(Wrong::Spills, [](const ir::Function& f, const auto&, int) { return f.name != "t"; });
+  EXPECT_EQ(more.result.verdict, Verdict::Pass) << testing::describe(more.result);
+  EXPECT_THAT(spills_of(more), ElementsAre(Observation{"names", "spill_store_bytes", 0, 4}, Observation{"names", "spill_load_bytes", 0, 8},
+                                             Observation{"names", "weighted_spill_bytes", 0, 12}));
+  // Of one register more, that it needs less is natural, and that it needs more is not.
+  const When at_nine = [](const ir::Function&, const ir::Limits& limits, int) { return limits.of(ir::RegFile::R) == 9; };
+  EXPECT_EQ(spills_of(run(Wrong::Spills, at_nine, 8)).size(), 3u);
+  EXPECT_THAT(spills_of(run(Wrong::Spills, [&](const ir::Function& f, const ir::Limits& l, int call) { return !at_nine(f, l, call); }, 8)), IsEmpty());
+}
+
+// What an outcome is called, seen from the change to it.
+TEST(Metamorphic, EachOutcomeHasItsWords) {
+  const When renamed = [](const ir::Function& f, const auto&, int) { return f.name != "t"; };
+  const auto words = [&](Wrong wrong) {
+    const MetamorphicResult r = run(wrong, renamed, 8);
+    return r.result.findings.empty() ? std::string() : r.result.findings[0].message;
+  };
+  const std::string start = "the judges say pass, and with names they say ";
+  EXPECT_EQ(words(Wrong::Broken), start + "fail (harness/broken)");
+  EXPECT_EQ(words(Wrong::Crash), start + "fail (harness/internal-error)");
+  EXPECT_EQ(words(Wrong::IllFormed), start + "fail (harness/ill-formed)");
+  EXPECT_EQ(words(Wrong::Impossible), start + "fail (completeness/completeness@function)");
+  EXPECT_EQ(words(Wrong::Claims), start + "fail (quality/claims-spill-load-bytes@function)");
+
+  // From impossible to broken: #0 needs two registers.
+  const std::string text = "func @t kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  block b0\n    #0 %0, %1 = a\n    #1 exit\n";
+  const MetamorphicResult r = run(OneRegisterEach(Wrong::Broken, renamed), 1, text);
+  ASSERT_EQ(r.result.findings.size(), 1u);
+  EXPECT_EQ(r.result.findings[0].message, "the judges say skipped (impossible), and with names they say fail (harness/broken)");
+}
+
+// Signatures are told once each, in order.
+TEST(Metamorphic, SignaturesAreSortedAndUnique) {
+  std::string text = kProgram;
+  text.insert(text.find("    #5 use"), "    #11 %3 = sum %0, %1\n");
+  const MetamorphicResult r = run(OneRegisterEach(Wrong::Register, [](const ir::Function& f, const auto&, int) { return f.name != "t"; }), 8, text);
+  ASSERT_EQ(r.result.findings.size(), 1u);
+  EXPECT_THAT(r.result.findings[0].message,
+              HasSubstr("fail (execution/execution-wrong-value@sum:use, memcheck/memcheck-6-extra-defs-introduced@sum:use, symbolic/"));
+}
+
+TEST(Metamorphic, ARefusedKnobIsNoVerdict) {
+  const MetamorphicResult r = run(Wrong::BadKnob, [](const auto&, const auto&, int) { return true; });
+  EXPECT_EQ(r.result.verdict, Verdict::Skipped);
+  EXPECT_EQ(r.result.reason, "no such knob");
+}
+
+// A switch with more arms, behind a longer beginning, than there is fuel to execute.
+TEST(Metamorphic, WhatIsInconclusiveComparesWithNothing) {
+  std::string text = "func @t kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = a\n", arms;
+  for (int k = 1; k <= 1000; ++k) text += "    #" + std::to_string(k) + " step\n";
+  text += "    #1001 mbra %0 ->";
+  for (int k = 1; k <= 100; ++k) {
+    text += (k == 1 ? " b" : ", b") + std::to_string(k);
+    arms += "  block b" + std::to_string(k) + "\n    #" + std::to_string(1001 + k) + " exit\n";
+  }
+  const MetamorphicResult r = run(OneRegisterEach(Wrong::Nothing, [](const auto&, const auto&, int) { return false; }), kFree, text + "\n" + arms);
+  EXPECT_EQ(r.result.verdict, Verdict::Inconclusive);
+  EXPECT_THAT(r.result.reason, ::testing::MatchesRegex("rename-vregs: fuel: .* of 101 reachable blocks were never executed"));
+}
+
+// The variants are the judge's own business: nobody hears of them.
+TEST(Metamorphic, NothingIsTraced) {
+  struct Counter final : ir::Trace {
+    void line(std::string) override { ++lines; }
+    int lines = 0;
+  } counter;
+  const ir::Function program = parse_function(kProgram);
+  const ir::Target& target = *ir::find_target("sm_90");
+  ir::AllocOptions options;
+  options.limits = ir::Limits::of(target);
+  options.trace = &counter;
+  const OneRegisterEach right(Wrong::Nothing, [](const auto&, const auto&, int) { return false; });
+  EXPECT_EQ(judge_metamorphic(program, target, right, options).result.verdict, Verdict::Pass);
+  EXPECT_EQ(counter.lines, 0);
 }
 
 TEST(Metamorphic, VariantsAreNamedInOrder) {

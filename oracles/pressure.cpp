@@ -1,10 +1,11 @@
 // MaxLive by a walk for each vreg (Appel's "liveness by variable", on byte masks), then one backward walk of each block over
 // what is live at its end. Deviation: a byte is live only where some def of it may reach, as FORMAT.md has it, so each vreg
-// has a forward walk too. Tested by quality_test.cpp.
+// has a forward walk too. Tested by pressure_test.cpp, quality_test.cpp.
 
 #include "oracles/pressure.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/cfg.h"
 
@@ -97,16 +98,12 @@ class Liveness {
 
   BlockState& state(BlockId b) {
     BlockState& s = exposed_[b.index()];
-    if (!s.touched) {
-      s.touched = true;
-      touched_.push_back(b);
-    }
+    if (!std::exchange(s.touched, true)) touched_.push_back(b);
     return s;
   }
 
   void one_root(std::uint32_t root) {
     const std::span<const Event> events{events_.data() + begin_[root], begin_[root + 1] - begin_[root]};
-    touched_.clear();
     // Within each block: what is read before it is written, what is written. The uses of a phi belong to the ends of its
     // predecessors.
     for (const Event& e : events) {
@@ -121,7 +118,6 @@ class Liveness {
     }
     // Backward: from where may a use be reached.
     std::vector<BlockId>& work = work_;
-    work.clear();
     for (const BlockId b : touched_) {
       BlockState& s = exposed_[b.index()];
       s.live_out |= s.edge_uses;
@@ -169,7 +165,7 @@ class Liveness {
       reached_[e.operand] = s.reach_in | s.defined;
       if (e.is_write) s.defined |= e.mask;
     }
-    for (const BlockId b : touched_) exposed_[b.index()] = {};
+    for (const BlockId b : std::exchange(touched_, {})) exposed_[b.index()] = {};
   }
 
   void add(std::uint32_t root, Mask mask) {
@@ -188,12 +184,10 @@ class Liveness {
     if (live_.empty()) live_.assign(f_.vregs.size(), 0);
     units_ = {};
     for (const Live& l : live_out_[b.index()]) add(l.root, l.mask);
-    measure();
     const auto insts = f_.insts_of(b);
     std::size_t first_body = 0;
     while (first_body < insts.size() && insts[first_body].is_phi()) ++first_body;
-    std::vector<std::uint32_t>& seen = seen_;
-    seen.clear();
+    std::vector<std::uint32_t> seen;  // roots that may be live somewhere in the block
     for (const Live& l : live_out_[b.index()]) seen.push_back(l.root);
     for (std::size_t k = insts.size(); k-- > first_body;) step(insts[k], seen);
     // All phis at once: their defs are written at one moment, behind which the block begins.
@@ -209,11 +203,14 @@ class Liveness {
   void step(const Inst& i, std::vector<std::uint32_t>& seen) {
     const auto ops = f_.operands_of(i);
     const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
-    // Writes: what is live after, and the defs.
+    // Writes: what is live after, and the defs. A guarded def leaves the old value in place: it is live before where it is live after.
+    std::vector<Mask> after;
+    for (const Operand& op : ops)
+      if (guarded && op.is_vreg() && op.writes()) after.push_back(live_[f_.storage(op).root.index()]);
+    std::size_t next_written = 0;
     for (const Operand& op : ops) {
       if (!op.is_vreg() || !op.writes()) continue;
       const ir::Storage s = f_.storage(op);
-      seen.push_back(s.root.value);
       add(s.root.value, mask_of(s));
     }
     measure();
@@ -221,7 +218,7 @@ class Liveness {
       if (!ops[k].is_vreg() || !ops[k].writes()) continue;
       const ir::Storage s = f_.storage(ops[k]);
       const Mask reached = reached_[i.first_operand + k];
-      keep(s.root.value, guarded ? reached : reached & ~mask_of(s));
+      keep(s.root.value, reached & (guarded ? after[next_written++] : ~mask_of(s)));
     }
     // Reads: what is live before, and the early-clobber defs.
     for (std::size_t k = 0; k < ops.size(); ++k) {
@@ -230,17 +227,16 @@ class Liveness {
       seen.push_back(s.root.value);
       add(s.root.value, mask_of(s) & reached_[i.first_operand + k]);
     }
-    measure();
-    early_.clear();
+    std::vector<std::uint32_t> early;
     for (const Operand& op : ops) {
       if (!op.is_vreg() || !op.is_early_clobber()) continue;
       const ir::Storage s = f_.storage(op);
       if (live_[s.root.index()] != 0) continue;
       add(s.root.value, mask_of(s));
-      early_.push_back(s.root.value);
+      early.push_back(s.root.value);
     }
     measure();
-    for (const std::uint32_t root : early_) keep(root, 0);
+    for (const std::uint32_t root : early) keep(root, 0);
   }
 
   const Function& f_;
@@ -253,7 +249,6 @@ class Liveness {
   std::vector<std::vector<Live>> live_out_;
   std::vector<Mask> reached_;         // by operand: bytes of its root that some def may have written before it
   std::vector<Mask> live_;            // by root, in the block at hand
-  std::vector<std::uint32_t> seen_, early_;
   ir::PerFile<int> units_ = {}, peak_ = {};
 };
 
@@ -265,21 +260,17 @@ std::vector<int> loop_depths(const Function& f) {
   const Cfg cfg(f);
   const std::size_t n = f.blocks.size();
   std::vector<int> depth(n, 0);
-  // region[b]: which component b was in on the level above; blocks of one region are looked at together, without the edges to
-  // its header.
-  constexpr std::uint32_t kNone = 0xFFFFFFFF;
-  std::vector<std::uint32_t> region(n, kNone), order(n, 0), low(n, 0);
+  // order[b]: when b was come by on the level at hand, 0 = not yet. The headers of the levels above keep theirs and are on no stack, so
+  // that no edge to them counts.
+  std::vector<std::uint32_t> order(n, 0), low(n, 0);
   std::vector<bool> on_stack(n, false);
   std::vector<BlockId> level(cfg.reverse_postorder().begin(), cfg.reverse_postorder().end());
-  for (const BlockId b : level) region[b.index()] = 0;
-  std::uint32_t next_region = 1;
   struct Frame {
     BlockId block;
     std::uint32_t next;
   };
   while (!level.empty()) {
     std::vector<BlockId> inner;
-    std::vector<std::uint32_t> inner_region;
     for (const BlockId b : level) order[b.index()] = 0;
     std::uint32_t counter = 0;
     std::vector<BlockId> stack;
@@ -290,7 +281,7 @@ std::vector<int> loop_depths(const Function& f) {
       stack.push_back(b);
       frames.push_back({b, 0});
     };
-    // Tarjan's components, without recursion, of the blocks of `level` with the edges inside each region.
+    // Tarjan's components, without recursion, of the blocks of `level`.
     for (const BlockId start : level) {
       if (order[start.index()] != 0) continue;
       open(start);
@@ -299,7 +290,6 @@ std::vector<int> loop_depths(const Function& f) {
         const auto succ = cfg.successors(b);
         if (frames.back().next < succ.size()) {
           const BlockId s = succ[frames.back().next++];
-          if (region[s.index()] != region[b.index()]) continue;
           if (order[s.index()] == 0) open(s);
           else if (on_stack[s.index()]) low[b.index()] = std::min(low[b.index()], order[s.index()]);
           continue;
@@ -309,26 +299,19 @@ std::vector<int> loop_depths(const Function& f) {
         if (low[b.index()] != order[b.index()]) continue;
         const std::size_t begin = static_cast<std::size_t>(std::find(stack.rbegin(), stack.rend(), b).base() - stack.begin()) - 1;
         const bool is_loop = stack.size() - begin > 1 || std::find(succ.begin(), succ.end(), b) != succ.end();
-        BlockId header = b;
-        for (std::size_t k = begin; k < stack.size(); ++k)
-          if (cfg.rpo_index(stack[k]) < cfg.rpo_index(header)) header = stack[k];
+        const BlockId header = *std::min_element(stack.begin() + static_cast<std::ptrdiff_t>(begin), stack.end(),
+                                                 [&](BlockId x, BlockId y) { return cfg.rpo_index(x) < cfg.rpo_index(y); });
         for (std::size_t k = begin; k < stack.size(); ++k) {
           on_stack[stack[k].index()] = false;
           if (!is_loop) continue;
           ++depth[stack[k].index()];
           if (stack[k] == header) continue;
           inner.push_back(stack[k]);
-          inner_region.push_back(next_region);
         }
-        if (is_loop) ++next_region;
         stack.resize(begin);
       }
     }
-    // Only what lies in a component of its own goes on; all else leaves the game.
-    for (const BlockId b : level) region[b.index()] = kNone;
-    for (std::size_t k = 0; k < inner.size(); ++k) region[inner[k].index()] = inner_region[k];
     level = std::move(inner);
-    std::sort(level.begin(), level.end(), [&](BlockId a, BlockId b) { return cfg.rpo_index(a) < cfg.rpo_index(b); });
   }
   return depth;
 }

@@ -162,6 +162,66 @@ TEST(Quality, CountsWhatIsThere) {
   EXPECT_EQ(m.occupancy_percent, 62);
 }
 
+// Frequencies and depths that are given count, not those that the loops would have; on an edge that of its rarer end.
+TEST(Quality, WeighsByGivenFrequenciesAndCountsTheRest) {
+  const ir::Function before = parse_function(R"(
+func @t kernel target sm_90 threads 96
+  vreg %0 R b32
+  vreg %1 P pred
+  vreg %2 R b32
+  block b0 freq 7
+    #0 %0 = const 5 !remat
+    #1 %1 = p 1
+    #2 %2 = copy %0
+    #3 bra -> b1
+  block b1 depth 2
+    #4 %2 = copy %0
+    #5 cbra %1 -> b1, b2
+  block b2
+    #6 use %2
+    #7 exit
+)");
+  const ir::Function after = parse_function(R"(
+func @t kernel target sm_90 threads 96 allocated
+  frame local 24 shared 600
+  vreg %0 R b32
+  vreg %1 P pred
+  vreg %2 R b32
+  block b0 freq 7
+    #0 const !remat !deleted
+    #1 P0 = p 1
+    +20 R0 = remat #0 5
+    #2 R1 = copy R0
+    +21 R3{inout} = p2r P0
+    +22 P0 = r2p R3
+    +23 R3{inout} = bit_spill P0, 4
+    #3 bra -> b3
+  block b1 depth 2
+    +24 R0 = remat #0 5
+    #4 R1 = copy R0
+    +25 P0 = bit_refill R3, 4
+    #5 cbra P0 -> b1, b2
+  block b2
+    #6 use R1
+    #7 exit
+  block b3 edge b0 -> b1
+    +26 R4 = copy R1
+    +27 bra -> b1
+)");
+  const Measures m = measure(before, after, *ir::find_target("sm_90"));
+  EXPECT_EQ(m.kept_copies, 2);
+  EXPECT_EQ(m.inserted_copies, 1);
+  EXPECT_EQ(m.weighted_copies, 7 + 100 + 7);
+  EXPECT_EQ(m.remats, 2);
+  EXPECT_EQ(m.pack_operations, 4);
+  EXPECT_EQ(m.local_frame_bytes, 24);
+  EXPECT_EQ(m.shared_frame_bytes, 600);
+  EXPECT_EQ(m.instructions_after, 15);
+  // 600 bytes for each of 96 threads: four blocks of three warps fit 228 KiB.
+  EXPECT_EQ(m.warps_per_sm, 12);
+  EXPECT_EQ(m.occupancy_percent, 18);
+}
+
 TEST(Quality, HoldsClaimsAgainstTheCount) {
   ir::Claims claims;
   claims.registers[index(ir::RegFile::R)] = 41;

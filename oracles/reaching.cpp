@@ -7,25 +7,6 @@
 
 namespace regduel::oracles {
 
-IdIndex::IdIndex(const ir::Function& f) {
-  std::uint32_t top = 0;
-  for (const ir::Inst& i : f.insts) top = std::max(top, i.id.value);
-  if (top / 4 <= f.insts.size() + 256) {
-    dense_.assign(static_cast<std::size_t>(top) + 1, kNone);
-    for (std::uint32_t i = 0; i < f.insts.size(); ++i) dense_[f.insts[i].id.value] = i;
-    return;
-  }
-  sorted_.reserve(f.insts.size());
-  for (std::uint32_t i = 0; i < f.insts.size(); ++i) sorted_.emplace_back(f.insts[i].id.value, i);
-  std::sort(sorted_.begin(), sorted_.end());
-}
-
-std::uint32_t IdIndex::find(ir::InstId id) const {
-  if (!dense_.empty()) return id.value < dense_.size() ? dense_[id.value] : kNone;
-  const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair(id.value, 0u));
-  return found == sorted_.end() || found->first != id.value ? kNone : found->second;
-}
-
 Definitions::Definitions(const ir::Function& before)
     : before_(before), ids_(before), first_leaf_(before.operands.size(), kNone), leaves_(1) {
   for (const ir::Inst& i : before.insts) {

@@ -37,6 +37,7 @@
 #include "ir/cfg.h"
 #include "ir/program.h"
 #include "ir/target.h"
+#include "oracles/id_index.h"
 
 namespace regduel::oracles {
 
@@ -66,18 +67,6 @@ inline constexpr LeafId kUninitialised = 0;
   return leaf == kUninitialised ? 0 : leaf * 4 + static_cast<std::uint32_t>(byte);
 }
 [[nodiscard]] constexpr LeafId leaf_of(std::uint32_t element) { return element / 4; }
-
-// Where the instruction with a number stands: a table where the numbers are dense, else a sorted list.
-class IdIndex {
- public:
-  explicit IdIndex(const ir::Function& f);
-  // Index into the function's instructions, kNone where there is none.
-  [[nodiscard]] std::uint32_t find(ir::InstId id) const;
-
- private:
-  std::vector<std::uint32_t> dense_;                            // by number
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> sorted_;  // (number, index), where dense_ is empty
-};
 
 // The definitions of the program before, numbered; both graphs speak of these. The graph of the program after adds its own.
 class Definitions {
@@ -159,6 +148,7 @@ class ReachGraph {
   [[nodiscard]] std::span<const PackedBit> packed_bits(const Node& n) const { return {packed_.data() + n.c, n.b}; }
   [[nodiscard]] const GuardRef& guard(const Node& n) const { return guards_[n.c]; }
   [[nodiscard]] bool has_gates() const { return !guards_.empty(); }
+  [[nodiscard]] std::span<const GuardRef> guards() const { return guards_; }
 
   // Byte i of what a register operand (an index into program().operands) reads. Requires: is_read(operand). Noted for guards, and for
   // the uses of everything but moves.

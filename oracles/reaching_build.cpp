@@ -338,13 +338,19 @@ NodeId ReachBuilder::phi(std::span<const NodeId> args, std::uint32_t at_block) {
   return add(n);
 }
 
+// What a node is, looked through the moves within its block: a predicate may have been spilled and refilled between two guards.
+NodeId ReachBuilder::unmoved(NodeId n) const {
+  while (g_.nodes_[n].kind == NodeKind::Via) n = g_.nodes_[n].a;
+  return n;
+}
+
 // What is left of a value where the guard of the instruction at hand holds (or does not): of a write under the very same guard only
 // one side. This is the common case of what Walk finds out in general: a spill store under the guard of its def, in one block.
 NodeId ReachBuilder::under_guard(NodeId n, bool holds) {
   if (gate_ == kNone) return n;
   const Node outer = g_.nodes_[n];
   const Node& inner = outer.kind == NodeKind::Via ? g_.nodes_[outer.a] : outer;
-  if (inner.kind != NodeKind::Gated || g_.guards_[inner.c].node != g_.guards_[gate_].node) return n;
+  if (inner.kind != NodeKind::Gated || unmoved(g_.guards_[inner.c].node) != unmoved(g_.guards_[gate_].node)) return n;
   const bool same_sense = g_.guards_[inner.c].negated == g_.guards_[gate_].negated;
   const NodeId side = holds == same_sense ? inner.a : inner.b;
   if (outer.kind != NodeKind::Via) return side;

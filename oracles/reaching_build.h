@@ -51,6 +51,7 @@ class ReachBuilder {
   [[nodiscard]] Bytes via(Bytes value, int operand);
   [[nodiscard]] NodeId destroyed();
   [[nodiscard]] NodeId phi(std::span<const NodeId> args, std::uint32_t block);
+  [[nodiscard]] NodeId unmoved(NodeId n) const;
   [[nodiscard]] NodeId under_guard(NodeId n, bool holds);
 
   // --- instructions

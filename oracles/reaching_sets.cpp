@@ -17,10 +17,14 @@ void ReachSets::distrust(std::uint32_t inst, LeafId own_leaf) {
   byte_entries_.clear();
   byte_entry_.clear();
   bit_entry_ = FlatMap(256);
+  under_entry_ = FlatMap(256);
+  predicates_.clear();
   entries_.clear();
 }
 
 std::uint32_t& ReachSets::entry_of(State s) {
+  if (s.under != kNoGuards)
+    return under_entry_.at(static_cast<std::uint64_t>(s.under) << 38 | static_cast<std::uint64_t>(s.node) << 6 | s.aspect, kNone);
   if (s.aspect == kWord) return word_entry_[s.node];
   if (s.aspect >= bit_aspect(0)) return bit_entry_.at(static_cast<std::uint64_t>(s.node) << 8 | s.aspect, kNone);
   if (byte_entries_.empty()) byte_entries_.assign(graph_.num_nodes(), kNone);
@@ -98,6 +102,62 @@ void ReachSets::step(State s, Step& out) const {
   }
 }
 
+std::uint32_t ReachSets::number_of(Assumption a) {
+  if (a.predicate == kEmptySet) return kNoAssumption;
+  std::uint32_t& known = assumption_number_.at(static_cast<std::uint64_t>(a.predicate) << 1 | (a.value ? 1 : 0), kNone);
+  if (known == kNone) {
+    known = static_cast<std::uint32_t>(assumptions_.size());
+    assumptions_.push_back(a);
+  }
+  return known;
+}
+
+// A step that keeps to an assumption, or makes one at a guarded write.
+void ReachSets::step_under(State s, Step& out) {
+  step({s.node, s.aspect}, out);
+  const Node& n = graph_.node(s.node);
+  const Assumption assumed = assumptions_[s.under];
+  std::uint32_t under = s.under;
+  if (n.kind == NodeKind::Gated) {
+    const bool negated = graph_.guard(n).negated;
+    const SetId predicate = predicates_[n.c];
+    if (under == kNoAssumption || assumed.predicate != predicate) {
+      out.next[0].under = number_of({predicate, !negated});
+      out.next[1].under = number_of({predicate, negated});
+      return;
+    }
+    out.next.erase(out.next.begin() + (assumed.value != negated ? 1 : 0));
+  } else if (n.kind == NodeKind::Phi && n.c != kNone && under != kNoAssumption && is_defined_behind(assumed.predicate, ir::BlockId(n.c))) {
+    under = kNoAssumption;
+  }
+  for (State& next : out.next) next.under = under;
+}
+
+SetId ReachSets::set_under(ByteRef r, Assumption a) {
+  if (predicates_.empty())
+    for (const GuardRef& guard : graph_.guards()) predicates_.push_back(predicate_of(guard.node));
+  return set_of({r.node, byte_aspect(r.byte), number_of(a)});
+}
+
+bool ReachSets::is_defined_behind(SetId predicate, ir::BlockId block) {
+  if (!dominators_) dominators_.emplace(graph_.cfg());
+  // Where in the dominators' preorder the instructions stand that define it; what is defined at entry has no place.
+  std::uint32_t& known = known_predicates_.at(predicate, kNone);
+  if (known == kNone) {
+    known = static_cast<std::uint32_t>(defined_at_.size());
+    std::vector<std::uint32_t>& positions = defined_at_.emplace_back();
+    for (const std::uint32_t element : sets_.elements(predicate)) {
+      const ir::InstId id = defs_[leaf_of(element)].inst;
+      const std::uint32_t inst = id.is_valid() ? graph_.index_of(id) : kNone;
+      if (inst != kNone && graph_.is_reachable(inst)) positions.push_back(dominators_->position(graph_.block_of(inst)));
+    }
+    std::sort(positions.begin(), positions.end());
+  }
+  const std::vector<std::uint32_t>& positions = defined_at_[known];
+  const auto first = std::lower_bound(positions.begin(), positions.end(), dominators_->position(block));
+  return first != positions.end() && *first < dominators_->end(block);
+}
+
 bool ReachSets::is_distrusted(const Node& n) const {
   if (distrusted_.empty()) return false;
   const auto found = std::lower_bound(distrusted_.begin(), distrusted_.end(), std::pair(n.inst, 0u));
@@ -154,7 +214,8 @@ SetId ReachSets::set_of(State root) {
     entry_of(s) = id;
     Entry e;
     e.index = e.low = id;
-    step(s, one_);
+    if (s.under == kNoGuards) step(s, one_);
+    else step_under(s, one_);
     if (one_.element) e.set = DefSets::single(*one_.element);
     if (one_.no_word) e.set = kNoWord;
     component_.push_back(id);

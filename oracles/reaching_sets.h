@@ -11,8 +11,14 @@
 // different nodes has no set: kNoWord. Chains of moves are gone through once and remembered by their ends (`origin`), so only what
 // merges or takes apart is a state of the search.
 //
+// S under one assumption (set_under) is the least solution of the same equations over pairs of a state and an assumption about a predicate:
+//
+//   S(gated, p = x)  = S(new, p = x) or S(old, p = x), whichever x chooses, where p is its guard
+//                    = S(new, its guard holds) + S(old, its guard does not hold) else
+//   S(phi, p = x)    = union of S(argument), where p is defined at the phi's block or behind it, else of S(argument, p = x)
+//
 // `Walk` answers the same question path by path, as far as guards go: an instruction under @p sees of a write under @p only the new
-// value. It is slower and asked only where the sets differ. Two guards count as one value where their sets are equal, and an
+// value, and several assumptions may hold at once. It is slower and asked only where the sets under one assumption differ too. Two guards count as one value where their sets are equal, and an
 // assumption is dropped where the walk goes back through a phi at whose block, or behind it, the predicate is defined: what lies
 // before was written under another visit's predicate. The judge takes a walk's answer only to *excuse* a difference of sets, so a
 // guard that it takes for another can hide a fault but never raises an alarm.
@@ -43,6 +49,14 @@ inline constexpr Aspect kWord = 0;
 struct State {
   NodeId node = 0;
   Aspect aspect = kWord;
+  std::uint32_t under = 0;  // kNoGuards, kNoAssumption, or the number of an assumption
+};
+inline constexpr std::uint32_t kNoGuards = 0, kNoAssumption = 1;
+
+// The predicate value under which an instruction runs: the definitions of its guard, and whether it holds.
+struct Assumption {
+  SetId predicate = kEmptySet;  // empty = no assumption
+  bool value = false;
 };
 
 class ReachSets {
@@ -51,6 +65,12 @@ class ReachSets {
 
   [[nodiscard]] SetId set_of(State s);
   [[nodiscard]] SetId set_of(ByteRef r) { return set_of(State{r.node, byte_aspect(r.byte)}); }
+  // The same as far as one assumption goes: that of the last guard on the way back.
+  [[nodiscard]] SetId set_under(ByteRef r, Assumption a);
+  // The definitions of a guard's predicate.
+  [[nodiscard]] SetId predicate_of(NodeId guard) { return set_of(State{guard, byte_aspect(0)}); }
+  // True where an instruction that defines the predicate stands in a block that `block` dominates, or in itself.
+  [[nodiscard]] bool is_defined_behind(SetId predicate, ir::BlockId block);
   // From now on the result of this instruction (a remat) is a definition of its own. Forgets all sets.
   void distrust(std::uint32_t inst, LeafId own_leaf);
 
@@ -64,7 +84,7 @@ class ReachSets {
     std::optional<std::uint32_t> element;
     bool no_word = false;
   };
-  void step(State s, Step& out) const;
+  void step(State s, Step& out) const;  // Requires: s.under == kNoGuards.
 
  private:
   struct Entry {
@@ -78,7 +98,9 @@ class ReachSets {
   [[nodiscard]] std::uint32_t& entry_of(State s);
   [[nodiscard]] bool is_distrusted(const Node& n) const;
   [[nodiscard]] NodeId origin(NodeId n);
-  [[nodiscard]] State origin(State s) { return {origin(s.node), s.aspect}; }
+  [[nodiscard]] State origin(State s) { return {origin(s.node), s.aspect, s.under}; }
+  [[nodiscard]] std::uint32_t number_of(Assumption a);
+  void step_under(State s, Step& out);
   [[nodiscard]] SetId set_of_leaf(const Node& leaf, Aspect aspect) const;
   [[nodiscard]] SetId unite_parts();
   [[nodiscard]] SetId unite(SetId a, SetId b) { return a == kNoWord || b == kNoWord ? kNoWord : sets_.unite(a, b); }
@@ -91,6 +113,14 @@ class ReachSets {
   std::vector<std::uint32_t> byte_entries_;                   // by node: where its four stand in byte_entry_; kNone = none asked for
   std::vector<std::uint32_t> byte_entry_;
   FlatMap bit_entry_{256};
+  FlatMap under_entry_{256};
+  // Assumptions.
+  std::vector<Assumption> assumptions_{{}, {}};  // by number
+  FlatMap assumption_number_{64};
+  std::vector<SetId> predicates_;                // by guard of the graph; empty = not yet asked for
+  std::optional<Dominators> dominators_;         // once they are asked for
+  FlatMap known_predicates_{64};
+  std::vector<std::vector<std::uint32_t>> defined_at_;  // of a known predicate: positions of the blocks that define it, ascending
   std::vector<Entry> entries_;
   std::vector<NodeId> origin_;  // by node; kNone = not yet known
   // The search: kept to be used again.
@@ -101,12 +131,6 @@ class ReachSets {
   std::vector<SetId> parts_;    // of the component at hand
 };
 
-// The predicate value under which an instruction runs: the definitions of its guard, and whether it holds.
-struct Assumption {
-  SetId predicate = kEmptySet;  // empty = no assumption
-  bool value = false;
-};
-
 class Walk {
  public:
   explicit Walk(ReachSets& sets);
@@ -115,24 +139,19 @@ class Walk {
     State state;
     std::uint32_t element = kNone;  // a leaf was reached
   };
-  // All states that can be reached from `from` under `assumed`, `from` first. nullopt where there are more than
-  // `budget`.
-  [[nodiscard]] std::optional<std::vector<Visit>> states(State from, Assumption assumed, std::size_t budget = 200'000);
+  // All states that can be reached from `from` under `assumed`, `from` first. Where elements are `sought`, only the states on the way to one
+  // of them: those whose sets have one. nullopt where there are more than `budget`.
+  [[nodiscard]] std::optional<std::vector<Visit>> states(State from, Assumption assumed, SetId sought = kEmptySet, std::size_t budget = 200'000);
   // The assumption under which an instruction runs whose guard operand (an index into operands) is this.
   [[nodiscard]] Assumption assumption_of(std::size_t guard_operand);
 
  private:
-  [[nodiscard]] SetId predicate_of(NodeId guard) { return sets_.set_of(State{guard, byte_aspect(0)}); }
-  [[nodiscard]] bool dominates(ir::BlockId a, ir::BlockId b);
-  [[nodiscard]] ir::BlockId block_of(LeafId leaf);
   [[nodiscard]] std::uint32_t with(std::uint32_t context, Assumption a);
   [[nodiscard]] std::uint32_t across(std::uint32_t context, ir::BlockId phi_block);
 
   static constexpr std::size_t kMaxAssumptions = 6;  // of one context; the oldest is dropped
   ReachSets& sets_;
-  std::optional<Dominators> dominators_;             // once they are asked for
   std::vector<std::vector<std::pair<SetId, bool>>> contexts_;
-  FlatMap leaf_block_{64};
 };
 
 }  // namespace regduel::oracles

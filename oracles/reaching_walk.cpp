@@ -1,6 +1,7 @@
 // Reaching definitions under assumptions about guards. See reaching_sets.h; tested by memcheck_test.cpp.
 
 #include <algorithm>
+#include <utility>
 
 #include "oracles/reaching_sets.h"
 
@@ -8,31 +9,10 @@ namespace regduel::oracles {
 
 Walk::Walk(ReachSets& sets) : sets_(sets), contexts_(1) {}
 
-// Or is the same block.
-bool Walk::dominates(ir::BlockId a, ir::BlockId b) {
-  const ir::Cfg& cfg = sets_.graph().cfg();
-  if (!cfg.is_reachable(a) || !cfg.is_reachable(b)) return false;
-  if (!dominators_) dominators_.emplace(cfg);
-  return dominators_->dominates(a, b);
-}
-
 Assumption Walk::assumption_of(std::size_t guard_operand) {
   const ReachGraph& g = sets_.graph();
   if (!g.is_read(guard_operand)) return {};
-  return {predicate_of(g.read_byte(guard_operand, 0).node), !g.program().operands[guard_operand].is_negated()};
-}
-
-// The block of the instruction that defines it; invalid where it is defined at entry.
-ir::BlockId Walk::block_of(LeafId leaf) {
-  constexpr std::uint32_t kUnknown = kNone - 1;
-  std::uint32_t& known = leaf_block_.at(leaf, kUnknown);
-  if (known == kUnknown) {
-    const ReachGraph& g = sets_.graph();
-    const ir::InstId id = sets_.defs()[leaf].inst;
-    const std::uint32_t inst = id.is_valid() ? g.index_of(id) : kNone;
-    known = inst == kNone ? kNone : g.block_of(inst).value;
-  }
-  return ir::BlockId(known);
+  return {sets_.predicate_of(g.read_byte(guard_operand, 0).node), !g.program().operands[guard_operand].is_negated()};
 }
 
 std::uint32_t Walk::with(std::uint32_t context, Assumption a) {
@@ -46,22 +26,18 @@ std::uint32_t Walk::with(std::uint32_t context, Assumption a) {
   return static_cast<std::uint32_t>(contexts_.size() - 1);
 }
 
+// Drops the assumptions about what is defined at the phi's block or behind it.
 std::uint32_t Walk::across(std::uint32_t context, ir::BlockId phi_block) {
-  if (context == 0) return 0;
+  const auto is_dropped = [&](const std::pair<SetId, bool>& assumption) { return sets_.is_defined_behind(assumption.first, phi_block); };
+  if (std::none_of(contexts_[context].begin(), contexts_[context].end(), is_dropped)) return context;
   std::uint32_t result = 0;
   const auto list = contexts_[context];
-  for (const auto& [predicate, value] : list) {
-    bool defined_behind = false;
-    for (const std::uint32_t element : sets_.sets().elements(predicate)) {
-      const ir::BlockId defined = block_of(leaf_of(element));
-      defined_behind = defined_behind || (defined.is_valid() && dominates(phi_block, defined));
-    }
-    if (!defined_behind) result = with(result, {predicate, value});
-  }
+  for (const auto& assumption : list)
+    if (!is_dropped(assumption)) result = with(result, {assumption.first, assumption.second});
   return result;
 }
 
-std::optional<std::vector<Walk::Visit>> Walk::states(State from, Assumption assumed, std::size_t budget) {
+std::optional<std::vector<Walk::Visit>> Walk::states(State from, Assumption assumed, SetId sought, std::size_t budget) {
   const ReachGraph& g = sets_.graph();
   contexts_.assign(1, {});
   std::vector<Visit> visits;
@@ -79,13 +55,14 @@ std::optional<std::vector<Walk::Visit>> Walk::states(State from, Assumption assu
     std::uint32_t& known = seen.at(key, 0);
     if (known != 0) continue;
     known = 1;
+    if (sought != kEmptySet && !sets_.sets().meet(sets_.set_of(item.state), sought)) continue;
     if (visits.size() >= budget || contexts_.size() > 1000) return std::nullopt;
     sets_.step(item.state, one);
     visits.push_back({item.state, one.element.value_or(kNone)});
     const Node& n = g.node(item.state.node);
     if (n.kind == NodeKind::Gated) {
       const GuardRef& guard = g.guard(n);
-      const SetId predicate = predicate_of(guard.node);
+      const SetId predicate = sets_.predicate_of(guard.node);
       const auto& list = contexts_[item.context];
       const auto known_value = std::find_if(list.rbegin(), list.rend(), [&](const auto& a) { return a.first == predicate; });
       if (known_value != list.rend()) {

@@ -88,6 +88,26 @@ TEST(Judges, ReportInOrderAndByName) {
   EXPECT_EQ(one.results[0].findings.at(0).category, "execution-undefined");
 }
 
+// The value that a loop reads is that of the iteration before last: the same definitions to memcheck, the same values by chance in an
+// execution, another value to symbolic. Where an allocator is believed, that is a contradiction.
+TEST(Judges, TheirContradictionIsReportedLast) {
+  const std::string vregs = "  vreg %0 R b32\n  vreg %1 P pred\n";
+  const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n" + vregs +
+                                             "  block b0\n    #0 %0 = a\n    #1 %1 = p\n    #2 bra -> b1\n  block b1\n    #3 use %0\n    #4 %0 = a\n"
+                                             "    #5 cbra %1 -> b1, b2\n  block b2\n    #6 exit\n");
+  const ir::Function after = parse_function("func @t kernel target sm_90 threads 32 allocated\n" + vregs +
+                                            "  block b0\n    #0 R0 = a\n    +20 R1 = copy R0\n    #1 P0 = p\n    #2 bra -> b1\n  block b1\n    #3 use R0\n"
+                                            "    +21 R0 = copy R1\n    #4 R1 = a\n    #5 cbra P0 -> b1, b2\n  block b2\n    #6 exit\n");
+  const ir::Target& target = *ir::find_target("sm_90");
+  const Case c = {before, after, target, ir::Limits::of(target), nullptr, true};
+  const Report report = judge(c);
+  ASSERT_EQ(report.results.size(), judges().size() + 1);
+  EXPECT_THAT(testing::categories(report.results.back()), ::testing::ElementsAre("symbolic-vs-memcheck"));
+  Case doubted = c;
+  doubted.is_believed_valid = false;
+  EXPECT_EQ(judge(doubted).results.size(), judges().size());
+}
+
 const std::string kManyBefore = R"(
 func @t device target sm_90 threads 32
   vreg %0 R b64

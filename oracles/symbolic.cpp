@@ -1,6 +1,6 @@
 // The fixed point of the symbolic judge, and its findings. Blocks are visited in reverse postorder until no state at a block's head
-// changes; a check that fails on the way also fails at the end, since states only lose, so the blocks where one did are walked once
-// more to say what is wrong there.
+// changes; a check that fails on the way also fails at the end, since states only lose, so where one did all blocks are walked once
+// more to say what is wrong.
 // Tested by symbolic_test.cpp.
 
 #include "oracles/symbolic.h"
@@ -24,15 +24,14 @@ class Analysis final : public Listener {
  public:
   Analysis(const Case& c, Plan& plan) : case_(c), plan_(plan), state_(plan), joiner_(plan), out_(kName) {
     entries_.resize(plan.blocks.size());
-    has_lapsed_.assign(plan.blocks.size(), 0);
   }
 
   JudgeResult run() {
     if (!settle()) return without_verdict(kName, Verdict::Inconclusive, "the states at the heads of the blocks did not settle");
     for (const Astray& a : plan_.astray)
       out_.add("symbolic-wrong-path", case_.after.insts[a.inst].id, -1, fmt::format("the way to b{} leads elsewhere", a.to));
-    for (const std::uint32_t b : plan_.order)
-      if (has_lapsed_[b] != 0) walk(b, this);
+    if (state_.has_lapsed())
+      for (const std::uint32_t b : plan_.order) walk(b, this);
     return out_.finish();
   }
 
@@ -79,7 +78,6 @@ class Analysis final : public Listener {
     };
     state_.enter_function();
     flow(plan_.order.front());
-    state_.clear();
     for (std::size_t sweep = 0; num_due > 0; ++sweep) {
       if (sweep == kMaxSweeps) return false;
       for (std::size_t at = 0; at < plan_.order.size(); ++at) {
@@ -95,7 +93,6 @@ class Analysis final : public Listener {
   void visit(std::uint32_t b, const Flow& flow) {
     joiner_.load(entries_[b], b, state_);
     for (std::uint32_t k = plan_.blocks[b].begin; k < plan_.blocks[b].end; ++k) state_.transfer(plan_.steps[k], nullptr);
-    has_lapsed_[b] = state_.has_lapsed() ? 1 : 0;
     for (std::uint32_t e = plan_.edges_of[b].begin; e < plan_.edges_of[b].end; ++e) {
       state_.enter_edge(plan_.edges[e]);
       flow(plan_.edges[e].to);
@@ -126,14 +123,13 @@ class Analysis final : public Listener {
       if (s.loc == location) return ir::to_string(s.unit);
     return "a register";
   }
-  [[nodiscard]] bool is_wide(std::uint32_t name) const { return plan_.bytes_of_name[name] != kOneByte; }
   // Names that the location holds instead, at most three.
   [[nodiscard]] std::vector<std::uint32_t> names_in(const Lapse& l) const {
     std::vector<std::uint32_t> found;
     if (l.have == kJunk) return found;
     for (const std::uint32_t n : state_.names.touched())
-      if (n < plan_.names.size() && n != l.name && !plan_.values.is_loose(state_.names[n]) && is_wide(n) == (l.name == kNoIndex || is_wide(l.name)) &&
-          plan_.values.satisfies_bytes(l.have, state_.names[n], is_wide(n) ? plan_.bytes_of_name[n] : 0xFu))
+      if (n < plan_.names.size() && n != l.name && !plan_.values.is_loose(state_.names[n]) &&
+          plan_.values.satisfies_bytes(l.have, state_.names[n], plan_.bytes_of_name[n] & 0xFu))
         found.push_back(n);
     std::sort(found.begin(), found.end());
     if (found.size() > 3) found.resize(3);
@@ -166,7 +162,7 @@ class Analysis final : public Listener {
   // --- who wrote --------------------------------------------------------------------------------------------------
   static bool touches(const Place& p, std::uint32_t location) { return p.size != 0 && location >= p.cell && location < p.cell + p.cells(); }
   [[nodiscard]] bool writes(const Step& s, std::uint32_t location) const {
-    if (s.is_deleted || s.inst == kNoIndex) return false;
+    if (s.inst == kNoIndex) return false;
     for (const StepOperand& op : plan_.operands_of(s)) {
       switch (s.kind) {
         case StepKind::Operate:
@@ -221,8 +217,7 @@ class Analysis final : public Listener {
   State state_;
   Joiner joiner_;
   Collector out_;
-  std::vector<Entry> entries_;            // by block
-  std::vector<std::uint8_t> has_lapsed_;  // by block
+  std::vector<Entry> entries_;  // by block
 };
 
 class SymbolicJudge final : public Judge {

@@ -27,8 +27,8 @@
 // H is not stored as a matrix of bits, which would be its number of locations x names at each block, but as its quotient: a number for
 // each location and each name, with (l, v) in H exactly where their numbers match (symbolic_values.h). Where names are defined on all paths,
 // that is equality of numbers; a name that is undefined on some path has a set of them. A moved value is a copied number, a guard and a
-// pack are expressions over numbers, and the meet numbers pairs (symbolic_join.h). At the head of a block only what names that are
-// still read ask for is kept.
+// pack are expressions over numbers, and the meet numbers pairs (symbolic_join.h). At the head of a block only names
+// and locations that are read later are kept.
 //
 // Independent of memcheck: it follows no definitions, knows no definition sets and no use-def chains; the two share the numbering of
 // places (cells.h) and the list of callee-saved registers (preserved.h).
@@ -45,7 +45,7 @@
 
 namespace regduel::oracles {
 
-// Cost: near-linear in both programs and in the names that are live at the heads of blocks.
+// Cost: near-linear in both programs and in the names and locations that are live at the heads of blocks.
 [[nodiscard]] const Judge& symbolic_judge();
 
 }  // namespace regduel::oracles

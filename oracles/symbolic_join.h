@@ -10,11 +10,17 @@
 
 namespace regduel::oracles::symbolic {
 
-// Only what the live names ask for is kept.
+// Only what is live is kept.
 struct Entry {
   bool is_reached = false;
-  std::vector<Value> names;                                  // of the plan's live_in(block), in that order
-  std::vector<std::pair<std::uint32_t, Value>> locations;    // location, what it holds; each at most once
+  std::vector<Value> names;  // of the plan's live names at the block, in their order
+  struct Held {
+    std::uint32_t location = 0;
+    Value value = kJunk;
+
+    friend bool operator==(const Held&, const Held&) = default;
+  };
+  std::vector<Held> locations;  // live ones that hold something
 
   friend bool operator==(const Entry&, const Entry&) = default;
 };
@@ -25,7 +31,7 @@ class Joiner {
 
   // entry := entry meet state (of which the edge has been entered). True if it changed. A block with one edge into it takes the state
   // as it is.
-  // Cost: live names + locations that hold something; for each name that is undefined on one side only, the locations again.
+  // Cost: live names + live locations; for each name that is undefined on one side only, the locations again.
   [[nodiscard]] bool flow_into(Entry& entry, std::uint32_t block, const State& state);
   // state := entry. Requires: state is clear.
   void load(const Entry& entry, std::uint32_t block, State& state) const;
@@ -35,42 +41,47 @@ class Joiner {
   enum class Mode : std::uint8_t { Number, NumberLoose, Find };  // Find: Junk where no name asked for the pair
   [[nodiscard]] Value meet(Value a, Value b, Mode mode, bool is_word);
   [[nodiscard]] Value meet_words(Value a, Value b, Mode mode);
-  [[nodiscard]] Value meet_leaf(Value a, Value b, Mode mode);
+  [[nodiscard]] Value meet_byte(Value a, Value b, Mode mode);  // or bit
+  [[nodiscard]] Value known(Value a, Value b);                 // Junk where the pair has no number
+  [[nodiscard]] bool is_unknown_byte(Value a, Value b);
+  struct Pieces {
+    bool are_one = false;  // piece `at` of a and of b
+    Value a = kJunk, b = kJunk;
+    std::uint32_t at = 0;
+  };
+  [[nodiscard]] Pieces pieces_of(Value a, Value b, ValueKind kind) const;
+  void remember_split(Value a, Value b, Value v);
+  [[nodiscard]] std::uint32_t& split(Value word) { return by_value(splits_, word); }
+  [[nodiscard]] bool is_split(Value word) { return split(word) == now_.epoch; }
   [[nodiscard]] Value number(Value a, Mode mode);
   void remember(Value a, Value b, Value v);
+  [[nodiscard]] std::uint32_t& by_value(std::vector<std::uint32_t>& v, Value at);
   static std::uint64_t key_of(Value a, Value b) { return static_cast<std::uint64_t>(a) << 32 | b; }
 
   [[nodiscard]] bool pass(Entry& entry, std::uint32_t block, const State& state);
-  void ask_for(Value v);
-  [[nodiscard]] bool is_asked_for(Value v);  // holds something that a name asks for
-  [[nodiscard]] std::uint32_t& mark(Value v);
+  void meet_all(const Entry& entry, const State& state);
+  void find_candidates(const Entry& entry, const State& state, bool any_loose);
   [[nodiscard]] Value meet_loose_byte(Value a, Value b);
   [[nodiscard]] Value meet_loose_word(Value a, Value b, unsigned bytes);
   [[nodiscard]] bool holds(Value have_a, Value have_b, Value want_a, Value want_b, unsigned bytes);
   void find_constants(Value a, Value b, unsigned bytes, std::vector<Value>& members);
-  // Pairs of values, unique, by either side. `order` is that of the locations.
-  struct Pair {
-    Value key = kJunk, other = kJunk;
-    std::uint32_t order = 0;
-  };
-  struct PairIndex {
-    std::vector<Pair> by_x, by_y;  // key: what is in the entry; what comes in
-    void add(Value x, Value y);
-    void sort();
-  };
-  void index_candidates();
-  [[nodiscard]] bool has_words(Value v) const;
-  [[nodiscard]] bool is_plain(Value v) const;
-  [[nodiscard]] bool plain_members(Value v, std::vector<Value>& members) const;
-  void find_pairs(const PairIndex& index, Value a, Value b);
-  void number_found(Value a, Value b, unsigned bytes, bool are_words, std::vector<Value>& members);
+  template <class Take>
+  void each_word(const Take& take) const;
+  template <class Take>
+  void each_byte(const Take& take);
+  void find_words(Value a, Value b, unsigned bytes, std::vector<Value>& members);
   void find_bytes(Value a, Value b, bool in_words, std::vector<Value>& members);
 
   Plan& plan_;
   Values& values_;
-  std::uint32_t block_ = 0;
-  bool is_first_ = false;               // nothing has come into the block yet
+  struct Now {
+    std::uint32_t epoch = 0, block = 0;
+    bool is_first = false;   // nothing has come into the block yet
+    std::size_t pairs = 0;   // in slots_
+  };
+  Now now_;                             // the meet that is going on
   std::vector<std::uint32_t> taken_;    // by value: the epoch in which a pair kept it as its number
+  std::vector<std::uint32_t> splits_;   // by word: the epoch in which one of its bytes was numbered by itself, in a pair on the left
   // Pairs of this meet: open addressing, cleared by epoch.
   struct Slot {
     std::uint64_t key = 0;
@@ -78,20 +89,17 @@ class Joiner {
     Value value = kJunk;
   };
   std::vector<Slot> slots_;
-  std::size_t num_slots_used_ = 0;
-  std::uint32_t epoch_ = 0;
   Slot& slot(std::uint64_t key);
   void grow();
 
   Value nowhere_ = kJunk;              // what no location ever holds
-  std::vector<std::uint32_t> marks_;   // by value: 2 x epoch = asked for, 2 x epoch + 1 = not
-  std::vector<std::pair<std::uint32_t, std::pair<Value, Value>>> candidates_;
-  PairIndex words_, bytes_;
-  bool has_pieces_ = false;
-  std::vector<Value> keys_;
-  std::vector<Pair> found_;
-  std::vector<std::uint32_t> is_candidate_;  // by location: epoch
-  std::vector<std::uint32_t> loose_names_;   // positions in live_in
+  // What a live location holds on the two sides.
+  struct Candidate {
+    std::uint32_t location = 0;
+    Value a = kJunk, b = kJunk;
+  };
+  std::vector<Candidate> candidates_;
+  bool has_pieces_ = false;  // some candidate is a word that was put together
   Entry next_;
 };
 

@@ -50,7 +50,7 @@ class Planner {
     if (!reason_.empty()) return std::unexpected(reason_);
     flow();
     entry();
-    find_live_names(plan_);
+    find_live(plan_);
     return std::move(plan_);
   }
 
@@ -86,7 +86,7 @@ class Planner {
       if (ops.empty() || !ops[0].is_vreg()) continue;
       r->words = plan_.names.of_operand(ops[0]).cells();
       if (std::none_of(ops.begin(), ops.end(), [](const Operand& op) { return op.is_vreg() && op.reads(); })) {
-        r->constant = plan_.values.add_leaves(ValueKind::Constant, r->index, 0, r->words);
+        r->constant = plan_.values.add_leaves(ValueKind::Constant, r->index, r->words);
         continue;
       }
       r->ghost = plan_.num_locations;
@@ -119,7 +119,7 @@ class Planner {
       unsigned bytes = 0;
       for (std::uint32_t i = 0; i < 4; ++i)
         if (4 * k + i >= p.offset && 4 * k + i < p.offset + p.size) bytes |= 1u << i;
-      plan_.bytes_of_name[p.cell + k] = p.step == 1 ? kOneByte : static_cast<std::uint8_t>(bytes);
+      plan_.bytes_of_name.at(p.cell + k) = p.step == 1 ? kOneByte : static_cast<std::uint8_t>(bytes);
     }
   }
 
@@ -180,7 +180,7 @@ class Planner {
     const std::size_t k = plan_.steps.size();
     if (k >= 2 && s.original != kNoIndex && plan_.steps[k - 2].original == s.original && plan_.steps[k - 2].guard != kNoIndex)
       return plan_.steps[k - 2].opaque;
-    return plan_.values.add_leaves(ValueKind::Opaque, 0, 0);
+    return plan_.values.add_leaves(ValueKind::Opaque, 0);
   }
 
   void block(BlockId b) {
@@ -219,9 +219,7 @@ class Planner {
     }
     Repeated* r = repeated_.empty() ? nullptr : repeated(want.id.value);
     if (r != nullptr && !r->snapshots.empty()) snapshot(*r, a);
-    Step& s = begin_step(want.op == Op::Pack || want.op == Op::Unpack ? StepKind::Gather : StepKind::Operate, a, b);
-    s.is_deleted = have.is_deleted();
-    s.is_ret = want.op == Op::Ret && !have.is_deleted();
+    begin_step(want.op == Op::Pack || want.op == Op::Unpack ? StepKind::Gather : StepKind::Operate, a, b).is_ret = want.op == Op::Ret;
     both_operands(b, a);
     if (r == nullptr) return;
     StepOperand* def = nullptr;
@@ -278,7 +276,7 @@ class Planner {
       op.is_negated_name = w.is_negated();
       op.name = name_of(w);
       op.is_wordwise = covers_its_words(op.name);
-      if (w.writes()) op.leaf = plan_.values.add_leaves(ValueKind::Def, b, static_cast<std::uint32_t>(k), words_of(op.name.size));
+      op.leaf = w.writes() ? plan_.values.add_leaves(ValueKind::Def, b, words_of(op.name.size)) : kJunk;
       if (names_only) continue;
       op.is_negated_loc = have[k].is_negated();
       const Place at = hardware_place(inst, want, have, k, any_tied);
@@ -329,12 +327,9 @@ class Planner {
     move_guard(i, ops, of_names);
   }
   void add_move(const Place& to, const Place& from, bool of_names) {
-    StepOperand& op = add_operand();
-    op.role = Role::Def;
-    op.name = to;
-    op.loc = from;
-    op.is_wordwise = to.step == from.step && to.offset == 0 && from.offset == 0 && to.size == from.size &&
-                     (of_names ? covers_its_words(to) : to.step == 1 || to.size % 4 == 0);
+    const bool are_words = to.step == from.step && to.offset == 0 && from.offset == 0 && to.size == from.size &&
+                           (of_names ? covers_its_words(to) : to.step == 1 || to.size % 4 == 0);
+    add_operand() = {.role = Role::Def, .is_wordwise = are_words, .name = to, .loc = from};
   }
   void move_guard(const Inst& i, std::span<const Operand> ops, bool of_names) {
     for (std::size_t k = 0; k < ops.size(); ++k) {
@@ -507,12 +502,8 @@ class Planner {
           hint = static_cast<std::size_t>(std::find(incoming.begin(), incoming.end(), wanted) - incoming.begin());
         return hint < incoming.size();
       };
-      if (!find(from) && !find(or_from)) continue;
       const auto ops = f.operands_of(i);
-      if (ops.size() != incoming.size() + 1) {
-        unreadable(i, "a phi without a use for a predecessor");
-        break;
-      }
+      if ((!find(from) && !find(or_from)) || ops.size() <= hint + 1) continue;
       if (of_names) add_move(name_of(ops[0]), name_of(ops[hint + 1]), true);
       else add_move(own_place(i, ops[0]), own_place(i, ops[hint + 1]), false);
     }
@@ -558,7 +549,7 @@ class Planner {
       if ((reg.flags & ir::kVRegArchitectural) == 0 || !reg.fixed.is_valid() || reg.alias.is_valid()) continue;
       const Place name = name_of(Operand::of_vreg(Role::Use, ir::VRegId(v)));
       const Place loc = plan_.locations.of_operand(Operand::of_preg(Role::Use, reg.fixed));
-      plan_.initial.push_back({name, loc, plan_.values.add_leaves(ValueKind::Saved, 0, 0, name.cells())});
+      plan_.initial.push_back({name, loc, plan_.values.add_leaves(ValueKind::Saved, 0, name.cells())});
     }
     std::vector<std::uint8_t> is_written(plan_.num_locations, 0);
     const auto mark = [&](const Place& p) {
@@ -575,7 +566,7 @@ class Planner {
       }
     for (const PReg r : preserved_units(before_, case_.target)) {
       const std::uint32_t loc = plan_.locations.of_unit(r.file, r.first);
-      if (is_written[loc] != 0) plan_.saved.push_back({r, loc, plan_.values.add_leaves(ValueKind::Saved, loc, 1)});
+      if (is_written[loc] != 0) plan_.saved.push_back({r, loc, plan_.values.add_leaves(ValueKind::Saved, loc)});
     }
   }
 

@@ -1,5 +1,5 @@
 // What the symbolic judge walks over: a program before and after, decoded side by side into flat steps, with the edges between the blocks
-// of the program after, and the names that are live at each block. Decoding is also where a pair that cannot be walked is turned away.
+// of the program after, and the names and locations that are live at each block. Decoding is also where a pair that cannot be walked is turned away.
 //
 // Names are the four-byte words (predicates: bytes) of the root vregs, and the snapshots of remats: for each register use of an instruction
 // that some remat repeats, what that use asked for when the instruction was last passed. Locations are the words of the register files and
@@ -22,8 +22,8 @@ inline constexpr std::uint32_t kNoIndex = 0xFFFFFFFFu;
 inline constexpr std::uint8_t kOneByte = 0x1F;
 
 enum class StepKind : std::uint8_t {
-  Operate,   // an original instruction that computes; Step::is_deleted: on the names alone
-  Gather,    // pack, unpack: bytes of the uses, in order, become bytes of the defs; Step::is_deleted as above
+  Operate,   // an original instruction that computes; on the names alone where it was deleted
+  Gather,    // pack, unpack: bytes of the uses, in order, become bytes of the defs; deleted as above
   Rename,    // an original copy, or the phis of an edge: on the names. Operands: name = written, loc = read (both names)
   Move,      // a copy, spill or refill of the program after: on the locations. Operands: name = written, loc = read (both locations)
   ToPack,    // p2r, bit_spill. Operand 0: the pack (loc). Others: predicate (loc), bit (number)
@@ -46,7 +46,6 @@ struct StepOperand {
 
 struct Step {
   StepKind kind = StepKind::Operate;
-  bool is_deleted = false;
   bool is_ret = false;
   bool is_illegal = false;            // Remat: of what may not be repeated
   std::uint32_t inst = kNoIndex;      // index into the instructions after
@@ -82,6 +81,15 @@ struct Astray {
   std::uint32_t to = 0;    // the block to which it led before
 };
 
+// By block: places that are read later, ascending.
+struct LiveSets {
+  std::vector<std::uint32_t> begin, places;
+
+  [[nodiscard]] std::span<const std::uint32_t> operator[](std::uint32_t block) const {
+    return {places.data() + begin[block], begin[block + 1] - begin[block]};
+  }
+};
+
 struct Plan {
   explicit Plan(const Case& c) : names(c.before), locations(c.after) {}
 
@@ -97,14 +105,14 @@ struct Plan {
   std::vector<std::uint32_t> num_preds; // edges into each block, from reachable blocks
   std::vector<std::uint8_t> bytes_of_name;       // bit i: byte i of the name's word counts; kOneByte: the name is a byte
   std::vector<std::uint8_t> is_byte_location;    // predicates, and ghosts of them
-  std::vector<std::uint32_t> live_begin, live;  // by block: names that are read later, ascending
+  LiveSets live_names, live_locations;           // at the head of each block
   std::vector<SavedUnit> saved;         // callee-saved registers that the program after writes, at each ret
   std::vector<Initial> initial;         // architectural vregs
   std::vector<Astray> astray;
 
   [[nodiscard]] std::span<const StepOperand> operands_of(const Step& s) const { return {operands.data() + s.first, s.count}; }
-  [[nodiscard]] std::span<const std::uint32_t> live_in(std::uint32_t block) const {
-    return {live.data() + live_begin[block], live_begin[block + 1] - live_begin[block]};
+  [[nodiscard]] std::span<const Step> steps_of(std::uint32_t block) const {
+    return {steps.data() + blocks[block].begin, blocks[block].end - blocks[block].begin};
   }
 };
 
@@ -112,7 +120,7 @@ struct Plan {
 // Cost: near-linear in both programs and in the names that are live at the blocks.
 [[nodiscard]] std::expected<Plan, std::string> make_plan(const Case& c);
 
-// Fills live_begin and live (symbolic_liveness.cpp). Own analysis of the program before, along the edges of the program after.
-void find_live_names(Plan& plan);
+// Fills live_names and live_locations (symbolic_liveness.cpp): own analyses of the two programs, along the edges of the program after.
+void find_live(Plan& plan);
 
 }  // namespace regduel::oracles::symbolic

@@ -26,7 +26,6 @@ void State::enter_function() {
 void State::clear() {
   names.clear();
   locations.clear();
-  has_lapsed_ = false;
 }
 
 void State::transfer(const Step& s, Listener* listener) {
@@ -45,7 +44,6 @@ void State::transfer(const Step& s, Listener* listener) {
 }
 
 void State::enter_edge(const FlowEdge& e) {
-  undo_.clear();
   is_on_edge_ = true;
   if (e.renames != kNoIndex) transfer_rename(plan_.steps[e.renames]);
   if (e.moves != kNoIndex) transfer_move(plan_.steps[e.moves]);
@@ -89,10 +87,7 @@ void State::put_bytes(Side side, const Place& p, std::span<const Value> bytes, c
     std::array<Value, 4> word{};
     for (std::uint32_t i = 0; i < 4; ++i) {
       const std::uint32_t at = 4 * k + i;
-      if ((counted >> i & 1) == 0) {
-        word[i] = kJunk;
-        continue;
-      }
+      if ((counted >> i & 1) == 0) continue;
       const bool is_new = at >= p.offset && at - p.offset < p.size && at - p.offset < bytes.size();
       word[i] = is_new ? bytes[at - p.offset] : values_.byte(store_of(side)[p.cell + k], i);
       is_any = is_any && word[i] == kAny;
@@ -165,17 +160,15 @@ void State::transfer_operate(const Step& s) {
   const Guard g = transfer_guard(s);
   if (g.is_unknown) return transfer_unknown(s);
   const auto ops = plan_.operands_of(s);
-  if (!s.is_deleted) {
-    transfer_early_clobber(s, g);
-    for (const StepOperand& op : ops)
-      if (op.role == Role::Use || op.role == Role::DefUse) transfer_use(s, op, g, Lapse::Kind::Value);
-    for (const StepOperand& op : ops)
-      if (op.role == Role::Clobber) transfer_clobber(op, g);
-  }
+  transfer_early_clobber(s, g);
+  for (const StepOperand& op : ops)
+    if (op.role == Role::Use || op.role == Role::DefUse) transfer_use(s, op, g, Lapse::Kind::Value);
+  for (const StepOperand& op : ops)
+    if (op.role == Role::Clobber) transfer_clobber(op, g);
   for (const StepOperand& op : ops) {
     if (op.role != Role::Def && op.role != Role::DefUse) continue;
     transfer_def_of_name(op, g);
-    if (!s.is_deleted) transfer_def_of_location(op, g);
+    transfer_def_of_location(op, g);
   }
   if (s.is_ret) transfer_ret(s);
 }
@@ -252,13 +245,10 @@ void State::transfer_gather(const Step& s) {
   const Guard g = transfer_guard(s);
   if (g.is_unknown) return transfer_unknown(s);
   const auto ops = plan_.operands_of(s);
-  if (!s.is_deleted) {
-    transfer_early_clobber(s, g);
-    for (const StepOperand& op : ops)
-      if (op.role == Role::Use) transfer_use(s, op, g, Lapse::Kind::Value);
-  }
+  transfer_early_clobber(s, g);
+  for (const StepOperand& op : ops)
+    if (op.role == Role::Use) transfer_use(s, op, g, Lapse::Kind::Value);
   for (const Side side : {Side::Names, Side::Locations}) {
-    if (side == Side::Locations && s.is_deleted) break;
     fetched_.clear();
     for (const StepOperand& op : ops) {
       if (op.role != Role::Use) continue;

@@ -69,7 +69,7 @@ class State {
   void enter_function();  // what holds something at entry
   // One step. Each lapse goes to `listener`, where there is one.
   void transfer(const Step& s, Listener* listener);
-  [[nodiscard]] bool has_lapsed() const { return has_lapsed_; }  // since the last clear()
+  [[nodiscard]] bool has_lapsed() const { return has_lapsed_; }  // anywhere so far
   void clear();
 
   // The phis of an edge, and back.

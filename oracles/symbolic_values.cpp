@@ -3,43 +3,22 @@
 #include "oracles/symbolic_values.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "ir/random.h"
 
 namespace regduel::oracles {
-namespace {
 
-bool has_children(ValueKind k) { return k == ValueKind::Word || k == ValueKind::Packed || k == ValueKind::OneOf; }
-
-}  // namespace
-
-Values::Values() {
-  nodes_.resize(2);
-  hashes_.resize(2);
-  nodes_[kJunk].flags = kUndefined;
-  nodes_[kAny].kind = ValueKind::Any;
-  nodes_[kAny].flags = kLoose;
-  table_.assign(1024, kJunk);
-  cache_.resize(kCacheSize);
-}
+Values::Values() : nodes_{{ValueKind::Junk, kUndefined, 0, 0, 0, 0}, {ValueKind::Any, kLoose, 0, 0, 0, 0}}, table_(1024, kJunk), cache_(kCacheSize) {}
 
 std::span<const Value> Values::children(const Node& n) const {
-  if (!has_children(n.kind)) return {};
-  return {kids_.data() + n.a, n.kind == ValueKind::Word ? 4u : n.kind == ValueKind::Packed ? 8u : n.b};
+  const std::uint32_t count = n.kind == ValueKind::Word ? 4 : n.kind == ValueKind::Packed ? 8 : n.kind == ValueKind::OneOf ? n.b : 0;
+  return {kids_.data() + (count == 0 ? 0 : n.a), count};
 }
 
-Value Values::add_leaves(ValueKind kind, std::uint32_t a, std::uint32_t b, std::uint32_t count, bool undefined) {
+Value Values::add_leaves(ValueKind kind, std::uint32_t a, std::uint32_t count, bool undefined) {
   const auto first = static_cast<Value>(nodes_.size());
-  for (std::uint32_t k = 0; k < count; ++k) {
-    Node n;
-    n.kind = kind;
-    n.flags = undefined ? kUndefined : 0;
-    n.a = a;
-    n.b = b;
-    n.c = k;
-    nodes_.push_back(n);
-    hashes_.push_back(0);
-  }
+  nodes_.resize(nodes_.size() + count, {kind, undefined ? kUndefined : std::uint8_t{0}, 0, a, 0, 0});
   return first;
 }
 
@@ -50,20 +29,22 @@ bool Values::is_same(const Node& x, const Node& n, std::span<const Value> kids) 
   return std::equal(own.begin(), own.end(), kids.begin(), kids.end());
 }
 
+std::uint64_t Values::hash_of(const Node& n, std::span<const Value> kids) {
+  const std::uint64_t own = hash_combine(static_cast<std::uint64_t>(n.kind), static_cast<std::uint64_t>(n.b) << 32 | n.c);
+  return std::accumulate(kids.begin(), kids.end(), kids.empty() ? hash_combine(own, n.a) : own,
+                         [](std::uint64_t hash, Value kid) { return hash_combine(hash, kid); });
+}
+
 Value Values::intern(Node n, std::span<const Value> kids) {
-  std::uint64_t hash = hash_combine(static_cast<std::uint64_t>(n.kind), static_cast<std::uint64_t>(n.b) << 32 | n.c);
-  if (kids.empty()) hash = hash_combine(hash, n.a);
-  for (const Value k : kids) hash = hash_combine(hash, k);
-  std::size_t i = hash & (table_.size() - 1);
+  std::size_t i = hash_of(n, kids) & (table_.size() - 1);
   for (; table_[i] != kJunk; i = (i + 1) & (table_.size() - 1))
-    if (hashes_[table_[i]] == hash && is_same(nodes_[table_[i]], n, kids)) return table_[i];
+    if (is_same(nodes_[table_[i]], n, kids)) return table_[i];
   if (!kids.empty()) {
     n.a = static_cast<std::uint32_t>(kids_.size());
     kids_.insert(kids_.end(), kids.begin(), kids.end());
   }
   const auto id = static_cast<Value>(nodes_.size());
   nodes_.push_back(n);
-  hashes_.push_back(hash);
   table_[i] = id;
   if (++interned_ * 2 > table_.size()) grow();
   return id;
@@ -74,7 +55,7 @@ void Values::grow() {
   old.swap(table_);
   for (const Value v : old) {
     if (v == kJunk) continue;
-    std::size_t i = hashes_[v] & (table_.size() - 1);
+    std::size_t i = hash_of(nodes_[v], children(nodes_[v])) & (table_.size() - 1);
     while (table_[i] != kJunk) i = (i + 1) & (table_.size() - 1);
     table_[i] = v;
   }
@@ -98,10 +79,7 @@ Value Values::byte(Value w, std::uint32_t i) {
   if (bytes_of_.size() <= w) bytes_of_.resize(nodes_.size() + nodes_.size() / 2, kJunk);
   if (bytes_of_[w] == kJunk) {
     bytes_of_[w] = static_cast<Value>(nodes_.size());
-    for (std::uint32_t k = 0; k < 4; ++k) {
-      nodes_.push_back({ValueKind::Byte, n.flags, n.depth, w, k, 0});
-      hashes_.push_back(0);
-    }
+    for (std::uint32_t k = 0; k < 4; ++k) nodes_.push_back({ValueKind::Byte, n.flags, n.depth, w, k, 0});
   }
   return bytes_of_[w] + i;
 }
@@ -140,7 +118,7 @@ Value Values::word(const std::array<Value, 4>& bytes) {
     const Value x = word(yes), y = word(no);
     if (nodes_[x].kind != ValueKind::Word && nodes_[y].kind != ValueKind::Word) return gate(first.a, x, y);
   }
-  Node n{ValueKind::Word, 0, 0, 0, 0, 0};
+  Node n{ValueKind::Word, kWords, 0, 0, 0, 0};
   for (const Value b : bytes) {
     n.flags |= nodes_[b].flags;
     n.depth = std::max(n.depth, nodes_[b].depth);
@@ -151,7 +129,7 @@ Value Values::word(const std::array<Value, 4>& bytes) {
 Value Values::packed(const std::array<Value, 8>& given) {
   std::array<Value, 8> bits = given;
   for (Value& b : bits)
-    if (nodes_[b].kind == ValueKind::Packed || nodes_[b].kind == ValueKind::Word || nodes_[b].kind == ValueKind::OneOf) b = kJunk;
+    if (has_packs(b) || nodes_[b].kind == ValueKind::Word || nodes_[b].kind == ValueKind::OneOf) b = kJunk;
   if (std::all_of(bits.begin(), bits.end(), [](Value v) { return v == kJunk; })) return kJunk;
   const Node first = nodes_[bits[0]];
   if (first.kind == ValueKind::Bit) {
@@ -162,7 +140,7 @@ Value Values::packed(const std::array<Value, 8>& given) {
     }
     if (same) return first.a;
   }
-  Node n{ValueKind::Packed, 0, 0, 0, 0, 0};
+  Node n{ValueKind::Packed, kPacks, 0, 0, 0, 0};
   for (const Value b : bits) {
     n.flags |= nodes_[b].flags;
     n.depth = std::max(n.depth, nodes_[b].depth);
@@ -176,11 +154,8 @@ Value Values::packed(const std::array<Value, 8>& given) {
 Value Values::gate(Value token, Value x, Value y) {
   if (x == y) return x;
   if (nodes_[x].kind != ValueKind::Word && nodes_[y].kind != ValueKind::Word) {
-    const int outer = budget_;
-    budget_ = kBudget;
-    const Value v = choose(token, x, y);
-    budget_ = outer;
-    return v;
+    int budget = kBudget;
+    return choose(token, x, y, budget);
   }
   std::array<Value, 4> bytes{};
   for (std::uint32_t i = 0; i < 4; ++i) {
@@ -190,22 +165,22 @@ Value Values::gate(Value token, Value x, Value y) {
   return word(bytes);
 }
 
-Value Values::choose(Value token, Value x, Value y) {
+Value Values::choose(Value token, Value x, Value y, int& budget) {
   if (x == y) return x;
   const Value top = std::max({token, token_of(x), token_of(y)});
   if (top == token) return decide(token, when(x, token, true), when(y, token, false));
   CacheEntry& known = cache_[hash_combine(token, static_cast<std::uint64_t>(x) << 32 | y) % kCacheSize];
   if (known.token == token && known.x == x && known.y == y) return known.result;
-  if (--budget_ < 0) return intern(deep(token, x, y), {});
-  const Value yes = choose(token, when(x, top, true), when(y, top, true));
-  const Value v = decide(top, yes, choose(token, when(x, top, false), when(y, top, false)));
+  if (--budget < 0) return intern(deep(token, x, y), {});
+  const Value yes = choose(token, when(x, top, true), when(y, top, true), budget);
+  const Value v = decide(top, yes, choose(token, when(x, top, false), when(y, top, false), budget));
   cache_[hash_combine(token, static_cast<std::uint64_t>(x) << 32 | y) % kCacheSize] = {token, x, y, v};
   return v;
 }
 
 Values::Node Values::deep(Value token, Value x, Value y) const {
   Node n{ValueKind::DeepGate, 0, 0, token, x, y};
-  n.flags = static_cast<std::uint8_t>((nodes_[x].flags | nodes_[y].flags | (nodes_[token].flags & kUndefined)) & ~kGated);
+  n.flags = static_cast<std::uint8_t>((nodes_[x].flags | nodes_[y].flags | (nodes_[token].flags & kUndefined)) & ~(kGated | kPacks));
   return n;
 }
 
@@ -216,7 +191,7 @@ Value Values::decide(Value token, Value x, Value y) {
   const int depth = std::max(nodes_[x].depth, nodes_[y].depth) + 1;
   if (depth <= kMaxDepth) {
     n.kind = ValueKind::Gate;
-    n.flags |= kGated;
+    n.flags = static_cast<std::uint8_t>(n.flags | kGated | ((nodes_[x].flags | nodes_[y].flags) & kPacks));
     n.depth = static_cast<std::uint16_t>(depth);
   }
   return intern(n, {});
@@ -241,35 +216,32 @@ Value Values::one_of(std::vector<Value> members) {
 }
 
 Value Values::where(Value v, Value token, bool holds) {
-  if (!is_gated(v)) return v;
-  const int outer = budget_;  // a question may build gates on its way
-  budget_ = kBudget;
-  const Value result = restrict_to(v, token, holds);
-  budget_ = outer;
-  return result;
+  int budget = kBudget;
+  return restrict_to(v, token, holds, budget);
 }
 
-Value Values::restrict_to(Value v, Value token, bool holds) {
+Value Values::restrict_to(Value v, Value token, bool holds, int& budget) {
   const Node n = nodes_[v];
-  if ((n.flags & kGated) == 0 || --budget_ < 0) return v;
+  if ((n.flags & kGated) == 0 || --budget < 0) return v;
   switch (n.kind) {
     case ValueKind::Gate: {
       if (n.a <= token) return when(v, token, holds);
-      const Value x = restrict_to(n.b, token, holds);
-      return decide(n.a, x, restrict_to(n.c, token, holds));
+      const Value x = restrict_to(n.b, token, holds, budget);
+      return decide(n.a, x, restrict_to(n.c, token, holds, budget));
     }
     case ValueKind::Word: {
       std::array<Value, 4> bytes{};
-      for (std::uint32_t i = 0; i < 4; ++i) bytes[i] = restrict_to(kids_[n.a + i], token, holds);
+      for (std::uint32_t i = 0; i < 4; ++i) bytes[i] = restrict_to(kids_[n.a + i], token, holds, budget);
       return word(bytes);
     }
     case ValueKind::OneOf: {
       std::vector<Value> members;
-      for (std::uint32_t k = 0; k < n.b; ++k) members.push_back(restrict_to(kids_[n.a + k], token, holds));
+      for (std::uint32_t k = 0; k < n.b; ++k) members.push_back(restrict_to(kids_[n.a + k], token, holds, budget));
       return one_of(std::move(members));
     }
-    default: return v;
+    default: break;
   }
+  return v;
 }
 
 bool Values::satisfies(Value have, Value want) {
@@ -277,26 +249,28 @@ bool Values::satisfies(Value have, Value want) {
   if ((nodes_[want].flags & (kLoose | kGated)) == 0 && nodes_[want].kind != ValueKind::Word && nodes_[have].kind != ValueKind::Word &&
       (nodes_[have].flags & kGated) == 0)
     return false;
-  budget_ = kBudget;
-  return satisfies_within(have, want);
+  int budget = kBudget;
+  return satisfies_within(have, want, budget);
 }
 
-bool Values::satisfies_within(Value have, Value want) {
+bool Values::satisfies_within(Value have, Value want, int& budget) {
   if (have == want || want == kAny) return true;
-  if (--budget_ < 0) return false;
+  if (--budget < 0) return false;
   const Node h = nodes_[have], w = nodes_[want];
   if (w.kind == ValueKind::Gate)
-    return satisfies_within(restrict_to(have, w.a, true), w.b) && satisfies_within(restrict_to(have, w.a, false), w.c);
+    return satisfies_within(restrict_to(have, w.a, true, budget), w.b, budget) &&
+           satisfies_within(restrict_to(have, w.a, false, budget), w.c, budget);
   if (h.kind == ValueKind::Gate)
-    return satisfies_within(h.b, restrict_to(want, h.a, true)) && satisfies_within(h.c, restrict_to(want, h.a, false));
+    return satisfies_within(h.b, restrict_to(want, h.a, true, budget), budget) &&
+           satisfies_within(h.c, restrict_to(want, h.a, false, budget), budget);
   if (w.kind == ValueKind::Word || h.kind == ValueKind::Word) {
     for (std::uint32_t i = 0; i < 4; ++i)
-      if (!satisfies_within(byte(have, i), byte(want, i))) return false;
+      if (!satisfies_within(byte(have, i), byte(want, i), budget)) return false;
     return true;
   }
   if (w.kind != ValueKind::OneOf) return false;
   for (std::uint32_t k = 0; k < w.b; ++k)
-    if (satisfies_within(have, kids_[w.a + k])) return true;
+    if (satisfies_within(have, kids_[w.a + k], budget)) return true;
   return false;
 }
 

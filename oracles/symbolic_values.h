@@ -43,8 +43,8 @@ class Values {
     std::uint16_t depth = 0;    // gates on top of one another
     std::uint32_t a = 0;        // Def, Constant: instruction. Merged: block. Saved: location. Byte, Bit: source. Gate: token.
                                 // Word, Packed, OneOf: first child
-    std::uint32_t b = 0;        // Def, Constant: operand. Merged: number. Byte, Bit: position. Gate: value if true. OneOf: how many
-    std::uint32_t c = 0;        // Def, Constant: word of the operand. Gate: value if false
+    std::uint32_t b = 0;        // Byte, Bit: position. Gate: value if true. OneOf: how many
+    std::uint32_t c = 0;        // Gate: value if false
   };
 
   Values();
@@ -53,8 +53,8 @@ class Values {
   [[nodiscard]] std::span<const Value> children(const Node& n) const;  // of Word, Packed, OneOf
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
 
-  // `count` leaves with consecutive numbers, which differ in `c`: 0, 1 ...
-  Value add_leaves(ValueKind kind, std::uint32_t a, std::uint32_t b, std::uint32_t count = 1, bool is_undefined = false);
+  // `count` leaves with consecutive numbers.
+  Value add_leaves(ValueKind kind, std::uint32_t a, std::uint32_t count = 1, bool is_undefined = false);
 
   [[nodiscard]] Value byte(Value word, std::uint32_t i);
   [[nodiscard]] Value bit(Value byte, std::uint32_t k);
@@ -75,26 +75,37 @@ class Values {
   // Contains Junk, or something that is undefined on some path.
   [[nodiscard]] bool is_undefined(Value v) const { return (nodes_[v].flags & kUndefined) != 0; }
   [[nodiscard]] bool is_gated(Value v) const { return (nodes_[v].flags & kGated) != 0; }
+  // Contains Packed, perhaps under gates: where a bit of a pack was written under a guard, the byte is a gate between two packs.
+  [[nodiscard]] bool has_packs(Value v) const { return (nodes_[v].flags & kPacks) != 0; }
+  // A word that is not put together, Junk included: its bytes are its own.
+  [[nodiscard]] bool is_leaf(Value v) const { return nodes_[v].kind != ValueKind::Word && nodes_[v].kind != ValueKind::Gate; }
+  // The same on every path: Junk, Constant, Saved, and their bytes.
+  [[nodiscard]] bool is_fixed(Value v) const {
+    const Node& n = nodes_[v].kind == ValueKind::Byte ? nodes_[nodes_[v].a] : nodes_[v];
+    return n.kind == ValueKind::Junk || n.kind == ValueKind::Constant || n.kind == ValueKind::Saved;
+  }
+  // Is, or offers, a word that was put together.
+  [[nodiscard]] bool has_words(Value v) const { return (nodes_[v].flags & kWords) != 0; }
   [[nodiscard]] int depth(Value v) const { return nodes_[v].depth; }
 
  private:
-  static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4;
+  static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16;
   static constexpr int kBudget = 512;  // values looked at by one question
 
   Value intern(Node n, std::span<const Value> kids);
   [[nodiscard]] bool is_same(const Node& x, const Node& n, std::span<const Value> kids) const;
+  [[nodiscard]] static std::uint64_t hash_of(const Node& n, std::span<const Value> kids);
   void grow();
-  [[nodiscard]] Value choose(Value token, Value x, Value y);
+  [[nodiscard]] Value choose(Value token, Value x, Value y, int& budget);
   [[nodiscard]] Value decide(Value token, Value x, Value y);
   [[nodiscard]] Node deep(Value token, Value x, Value y) const;
   [[nodiscard]] Value token_of(Value v) const;  // of a gate; else 0, which is no token
   [[nodiscard]] Value when(Value v, Value token, bool holds) const;
-  Value restrict_to(Value v, Value token, bool holds);
-  bool satisfies_within(Value have, Value want);
+  Value restrict_to(Value v, Value token, bool holds, int& budget);
+  bool satisfies_within(Value have, Value want, int& budget);
 
   std::vector<Node> nodes_;
   std::vector<Value> kids_;
-  std::vector<std::uint64_t> hashes_;  // by node
   std::vector<Value> table_;  // open addressing; kJunk = free
   std::size_t interned_ = 0;
   std::vector<Value> bytes_of_;  // by value: its byte 0; kJunk = not made yet
@@ -103,7 +114,6 @@ class Values {
   };
   static constexpr std::size_t kCacheSize = 4096;
   std::vector<CacheEntry> cache_;  // of choose()
-  int budget_ = 0;
 };
 
 }  // namespace regduel::oracles

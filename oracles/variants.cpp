@@ -99,13 +99,12 @@ std::vector<SymbolId> renumber_symbols(Function& f, const Function& from) {
   return to;
 }
 
-void rename_vregs(Function& out, const Function& f, const Renaming& renaming, const std::vector<SymbolId>& symbols) {
+void rename_vregs(Function& out, const Function& f, const Renaming& renaming) {
   for (std::size_t v = 0; v < f.vregs.size(); ++v) {
     ir::VReg r = f.vregs[v];
     r.alias = mapped(renaming.vregs, r.alias);
     r.hint = mapped(renaming.vregs, r.hint);
     if (renaming.names) r.name = v % 2 == 0 ? out.symbols.intern(fmt::format("v{}", v)) : SymbolId();
-    else r.name = mapped(symbols, r.name);
     out.vregs[mapped(renaming.vregs, VRegId(v)).index()] = r;
   }
 }
@@ -169,7 +168,7 @@ Function renamed(const Function& f, const Renaming& renaming) {
     symbols = renumber_symbols(out, f);
     out.name = "renamed";
   }
-  rename_vregs(out, f, renaming, symbols);
+  rename_vregs(out, f, renaming);
   for (std::size_t s = 0; s < f.slots.size(); ++s) out.slots[mapped(renaming.slots, SlotId(s)).index()] = f.slots[s];
   std::vector<BlockId> order(f.blocks.size());
   for (std::size_t b = 0; b < f.blocks.size(); ++b) order[mapped(renaming.blocks, BlockId(b)).index()] = BlockId(b);

@@ -12,6 +12,7 @@
 #include "reference/briggs.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -102,24 +103,35 @@ class Run {
       for (k = 0; k < limit && live < static_cast<std::size_t>(graph.max_live()); ++k) live += callee_saved.contains(units[k]) ? 0 : 1;
     }
     const bool is_small = graph.num_built_edges() < 500'000;
+    // Graphs in which copies are coalesced, kept while coalescing anew would make the same again: without test, until some merge was refused
+    // that more units would allow; with tests, as long as the units are the same.
+    std::optional<FileGraph> bold, careful;
+    bool is_bold_final = false;
     for (int attempt = 0;; ++attempt) {
       UnitSet available;
       for (std::size_t u = 0; u < k; ++u) available.insert(units[u]);
+      careful.reset();
       for (const Strategy strategy : {Strategy::Bold, Strategy::Careful, Strategy::Spilling}) {
         if (strategy == Strategy::Bold && (!how.coalesce || !knobs_.bold_coalescing || graph.copies().empty())) continue;
         const bool spills = strategy == Strategy::Spilling;
         if (spills && k < limit) continue;
-        FileGraph work = graph;
-        if (how.coalesce) coalesce(work, {available, knobs_.coalescing_factor, strategy != Strategy::Bold});
-        const auto order = simplify(work, available, spills ? Optimism::CheapestFirst : Optimism::SmallestLast);
-        const Colouring c = select(work, order, {available, callee_saved, knobs_.biased_select, !spills});
+        std::optional<FileGraph>& work = strategy == Strategy::Bold ? bold : careful;
+        if (!work || (strategy == Strategy::Bold && !is_bold_final)) {
+          work = graph;
+          if (how.coalesce) {
+            const Coalesced c = coalesce(*work, {available, knobs_.coalescing_factor, strategy != Strategy::Bold});
+            if (strategy == Strategy::Bold) is_bold_final = !c.wants_units;
+          }
+        }
+        const auto order = simplify(*work, available, spills ? Optimism::CheapestFirst : Optimism::SmallestLast);
+        const Colouring c = select(*work, order, {available, callee_saved, knobs_.biased_select, !spills});
         if (c.failed.empty()) {
           for (NodeId n = 0; n < graph.size(); ++n)
             homes_[graph.temp(n)] = {file, static_cast<std::uint8_t>(graph.units(n)), static_cast<std::uint16_t>(c.unit_of[n])};
           return true;
         }
         if (!spills) continue;
-        progress_ = choose_spills(work, c, available, lowering_, code_, knobs_.rematerialise, next) || progress_;
+        progress_ = choose_spills(*work, c, available, lowering_, code_, knobs_.rematerialise, next) || progress_;
         return false;
       }
       // Small steps at first, smaller ones where an attempt is cheap.

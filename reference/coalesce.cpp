@@ -10,16 +10,14 @@ class Coalescer {
   Coalescer(FileGraph& graph, const CoalesceOptions& options)
       : g_(graph), available_(options.available), factor_(options.factor), conservative_(options.conservative) {
     positions_.assign(g_.size(), -1);
-    squeeze_ = g_.built_squeeze();
     seen_.assign(g_.size(), 0);
   }
 
-  int run() {
+  Coalesced run() {
     std::vector<CopyPair> pairs = g_.copies();
     std::sort(pairs.begin(), pairs.end(), [](const CopyPair& a, const CopyPair& b) {
       return a.weight != b.weight ? a.weight > b.weight : std::pair(a.a, a.b) < std::pair(b.a, b.b);
     });
-    int merges = 0;
     // A merge lowers degrees, and so may make possible what was not; each pass but the last merges something.
     for (bool changed = true; changed && !pairs.empty();) {
       changed = false;
@@ -33,11 +31,11 @@ class Coalescer {
         }
         merge(a, b);
         changed = true;
-        ++merges;
+        ++done_.merges;
       }
       pairs.resize(kept);
     }
-    return merges;
+    return done_;
   }
 
  private:
@@ -55,7 +53,10 @@ class Coalescer {
     const UnitSet both = available_ - (g_.forbidden(a) | g_.forbidden(b));
     const int align = std::max(g_.align_log2(a), g_.align_log2(b));
     const int merged_positions = both.positions(g_.units(a), align).count();
-    if (merged_positions == 0) return false;
+    if (merged_positions == 0) {
+      done_.wants_units = true;
+      return false;
+    }
     if (!conservative_) return true;
     return briggs(a, b, merged_positions) || (g_.align_log2(a) == g_.align_log2(b) && (george(a, b) || george(b, a)));
   }
@@ -68,7 +69,7 @@ class Coalescer {
     int squeeze = 0;
     const auto count = [&](NodeId m, NodeId from) {
       // A neighbour of both loses one of them.
-      const int now = squeeze_[m] - (seen_[m] == 2 * stamp_ + 1 ? g_.worst(m, from) : 0);
+      const int now = g_.squeeze(m) - (seen_[m] == 2 * stamp_ + 1 ? g_.worst(m, from) : 0);
       if (is_significant(now, positions(m))) squeeze += g_.worst(strict, m);
     };
     g_.for_neighbours(a, [&](NodeId m) { count(m, b); });
@@ -84,7 +85,7 @@ class Coalescer {
     ++stamp_;
     g_.for_neighbours(b, [&](NodeId m) { seen_[m] = 2 * stamp_; });
     bool ok = true;
-    g_.for_neighbours(a, [&](NodeId m) { ok = ok && (seen_[m] == 2 * stamp_ || !is_significant(squeeze_[m], positions(m))); });
+    g_.for_neighbours(a, [&](NodeId m) { ok = ok && (seen_[m] == 2 * stamp_ || !is_significant(g_.squeeze(m), positions(m))); });
     return ok;
   }
   bool fits_fixed(NodeId n, ir::PReg reg) {
@@ -93,7 +94,7 @@ class Coalescer {
     bool ok = true;
     const UnitSet units = UnitSet::of(reg);
     g_.for_neighbours(n, [&](NodeId m) {
-      ok = ok && ((units - g_.forbidden(m)).is_empty() || !is_significant(squeeze_[m], positions(m)));
+      ok = ok && ((units - g_.forbidden(m)).is_empty() || !is_significant(g_.squeeze(m), positions(m)));
     });
     return ok;
   }
@@ -101,33 +102,28 @@ class Coalescer {
   void merge(NodeId a, NodeId b) {
     if (g_.is_fixed(a) || g_.is_fixed(b)) {
       const NodeId free = g_.is_fixed(a) ? b : a, fixed = g_.is_fixed(a) ? a : b;
-      g_.for_neighbours(free, [&](NodeId m) {
-        squeeze_[m] -= g_.worst(m, free);
-        positions_[m] = -1;
-      });
+      g_.for_neighbours(free, [&](NodeId m) { positions_[m] = -1; });
       g_.merge(free, fixed);
       return;
     }
-    // The stricter shape stays. Neighbours of b alone now see a; those of both see one node where there were two.
+    // The stricter shape stays.
     if (g_.align_log2(a) < g_.align_log2(b)) std::swap(a, b);
-    const std::vector<NodeId> both = g_.merge(a, b);
-    g_.for_neighbours(b, [&](NodeId m) { squeeze_[m] += g_.worst(m, a) - g_.worst(m, b); });
-    for (const NodeId m : both) squeeze_[m] -= g_.worst(m, a);
+    g_.merge(a, b);
     positions_[a] = -1;
-    squeeze_[a] = g_.squeeze(a);
   }
 
   FileGraph& g_;
   UnitSet available_;
   Ratio factor_;
   bool conservative_;
-  std::vector<int> squeeze_, positions_;
+  Coalesced done_;
+  std::vector<int> positions_;  // -1 = not counted yet
   std::vector<std::uint64_t> seen_;
   std::uint64_t stamp_ = 0;
 };
 
 }  // namespace
 
-int coalesce(FileGraph& graph, const CoalesceOptions& options) { return Coalescer(graph, options).run(); }
+Coalesced coalesce(FileGraph& graph, const CoalesceOptions& options) { return Coalescer(graph, options).run(); }
 
 }  // namespace regduel::reference

@@ -24,7 +24,12 @@ struct CoalesceOptions {
   bool conservative = true;   // false: whatever does not interfere is merged (Chaitin 1982)
 };
 
-// Merges nodes until nothing more can be merged. Requires a graph in which nothing was merged before. Returns the number of merges.
-int coalesce(FileGraph& graph, const CoalesceOptions& options);
+struct Coalesced {
+  int merges = 0;
+  bool wants_units = false;  // a merge was refused for want of a position; without it, more units change nothing where no test is asked
+};
+
+// Merges nodes until nothing more can be merged. Requires a graph in which nothing was merged before.
+Coalesced coalesce(FileGraph& graph, const CoalesceOptions& options);
 
 }  // namespace regduel::reference

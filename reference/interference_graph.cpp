@@ -18,12 +18,14 @@ NodeId FileGraph::add_node(TempId temp, const Temp& t) {
   is_spillable_.push_back(0);
   merged_into_.push_back(n);
   next_member_.push_back(n);
+  is_absent_.push_back(t.fixed.is_valid());
   return n;
 }
 
 void FileGraph::finish_nodes() {
   base_ = std::make_shared<Base>(size());
-  added_.resize(size());
+  first_added_.assign(size(), kNoEdge);
+  last_added_.assign(size(), kNoEdge);
   marked_for_.assign(size(), kNoNode);
 }
 
@@ -37,7 +39,34 @@ void FileGraph::finish_edges() {
   base_->graph = Graph(boost::edges_are_unsorted_multi_pass, base_->list.begin(), base_->list.end(), static_cast<NodeId>(size()));
   base_->list = {};
   base_->edges = EdgeSet();
-  for (NodeId n = 0; n < size(); ++n) base_->squeeze.push_back(squeeze(n));
+  squeeze_.reserve(size());
+  for (NodeId n = 0; n < size(); ++n) squeeze_.push_back(added_up_squeeze(n));
+}
+
+int FileGraph::added_up_squeeze(NodeId n) const {
+  int sum = 0;
+  for_neighbours(n, [&](NodeId m) { sum += worst(n, m); });
+  return sum;
+}
+
+bool FileGraph::has_edge(NodeId a, NodeId b) const {
+  const auto lists = [&](NodeId n, NodeId m) {
+    for (auto [it, end] = boost::adjacent_vertices(n, base_->graph); it != end; ++it)
+      if (*it == m) return true;
+    for (std::uint32_t e = first_added_[n]; e != kNoEdge; e = added_[e].next)
+      if (added_[e].to == m) return true;
+    return false;
+  };
+  // Either both list each other or neither does.
+  const auto degree = [&](NodeId n) { return boost::out_degree(n, base_->graph); };
+  return degree(a) <= degree(b) ? lists(a, b) : lists(b, a);
+}
+
+void FileGraph::append(NodeId n, NodeId to) {
+  const auto at = static_cast<std::uint32_t>(added_.size());
+  added_.push_back({to, kNoEdge});
+  (last_added_[n] == kNoEdge ? first_added_[n] : added_[last_added_[n]].next) = at;
+  last_added_[n] = at;
 }
 
 std::uint8_t FileGraph::shape_of(int units, int align_log2) {
@@ -73,33 +102,45 @@ bool FileGraph::interferes(NodeId a, NodeId b) const {
   return has_edge(a, b);
 }
 
-std::vector<NodeId> FileGraph::merge(NodeId kept, NodeId gone) {
+void FileGraph::merge(NodeId kept, NodeId gone) {
   REGDUEL_CHECK(!is_merged(kept) && !is_merged(gone) && kept != gone && units_[kept] == units_[gone], "these nodes cannot become one");
-  std::vector<NodeId> both, only_gone;
-  for_neighbours(kept, [&](NodeId m) { marked_for_[m] = gone; });
-  for_neighbours(gone, [&](NodeId m) { (marked_for_[m] == gone ? both : only_gone).push_back(m); });
-  for_neighbours(kept, [&](NodeId m) { marked_for_[m] = kNoNode; });
   merged_into_[gone] = kept;
   std::swap(next_member_[kept], next_member_[gone]);
   cost_[kept] = std::min(kInfiniteCost - 1, cost_[kept] + cost_[gone]);
   is_spillable_[kept] |= is_spillable_[gone];
   forbidden_[kept] |= forbidden_[gone];
+  const std::uint8_t old_shape = shape_[kept];
   if (align_log2_[gone] > align_log2_[kept]) {
     align_log2_[kept] = align_log2_[gone];
     shape_[kept] = shape_of(units_[kept], align_log2_[kept]);
   }
   if (is_fixed(kept) || is_fixed(gone)) {
+    const NodeId free = is_fixed(kept) ? gone : kept;
     if (is_fixed(gone)) fixed_[kept] = fixed_[gone];
+    is_absent_[kept] = is_absent_[gone] = 1;
     const UnitSet units = UnitSet::of(fixed_[kept]);
-    for (const NodeId m : only_gone) forbidden_[m] |= units;
-    for_neighbours(kept, [&](NodeId m) { forbidden_[m] |= units; });
-    return both;
+    const std::uint8_t shape = free == kept ? old_shape : shape_[free];
+    for_neighbours(free, [&](NodeId m) {
+      forbidden_[m] |= units;
+      squeeze_[m] -= worst_of(shape_[m], shape);
+    });
+    return;
   }
-  for (const NodeId m : only_gone) {
-    added_[kept].push_back(m);
-    added_[m].push_back(kept);
-  }
-  return both;
+  is_absent_[gone] = 1;
+  for_neighbours(kept, [&](NodeId m) {
+    marked_for_[m] = gone;
+    if (shape_[kept] != old_shape) squeeze_[m] += worst(m, kept) - worst_of(shape_[m], old_shape);
+  });
+  // Those of both see one node where there were two; those of the one that is gone see the other.
+  for_neighbours(gone, [&](NodeId m) {
+    squeeze_[m] -= worst(m, gone);
+    if (marked_for_[m] == gone) return;
+    squeeze_[m] += worst(m, kept);
+    squeeze_[kept] += worst(kept, m);
+    append(kept, m);
+    append(m, kept);
+  });
+  if (shape_[kept] != old_shape) squeeze_[kept] = added_up_squeeze(kept);
 }
 
 namespace {

@@ -92,46 +92,44 @@ class FileGraph {
       m = next_member_[m];
     } while (m != n);
   }
-  // Cost O(neighbours of a). Requires neither merged nor fixed.
-  [[nodiscard]] bool has_edge(NodeId a, NodeId b) const {
-    bool found = false;
-    for_neighbours(a, [&](NodeId m) { found = found || m == b; });
-    return found;
-  }
+  // Cost O(neighbours of the one that has fewer). Requires neither merged nor fixed.
+  [[nodiscard]] bool has_edge(NodeId a, NodeId b) const;
   // Requires both not merged.
   [[nodiscard]] bool interferes(NodeId a, NodeId b) const;
   // Calls f for each neighbour that is neither merged nor fixed.
   template <class F>
   void for_neighbours(NodeId n, F&& f) const {
     for (auto [it, end] = boost::adjacent_vertices(n, base_->graph); it != end; ++it)
-      if (!is_merged(*it) && !is_fixed(*it)) f(*it);
-    for (const NodeId m : added_[n])
-      if (!is_merged(m) && !is_fixed(m)) f(m);
+      if (!is_absent_[*it]) f(*it);
+    for (std::uint32_t e = first_added_[n]; e != kNoEdge; e = added_[e].next)
+      if (!is_absent_[added_[e].to]) f(added_[e].to);
   }
-  [[nodiscard]] int worst(NodeId n, NodeId neighbour) const {
-    return worst_[static_cast<std::size_t>(shape_[n]) * shapes_.size() + shape_[neighbour]];
-  }
+  [[nodiscard]] int worst(NodeId n, NodeId neighbour) const { return worst_of(shape_[n], shape_[neighbour]); }
   [[nodiscard]] UnitSet positions(NodeId n, const UnitSet& available) const {
     return (available - forbidden_[n]).positions(units_[n], align_log2_[n]);
   }
-  // Number of edges, and squeeze of each node, before anything was merged.
+  // Number of edges before anything was merged.
   [[nodiscard]] std::size_t num_built_edges() const { return boost::num_edges(base_->graph) / 2; }
-  [[nodiscard]] const std::vector<int>& built_squeeze() const { return base_->squeeze; }
-  [[nodiscard]] int squeeze(NodeId n) const {
-    int sum = 0;
-    for_neighbours(n, [&](NodeId m) { sum += worst(n, m); });
-    return sum;
-  }
+  // The sum of worst(n, m) over the neighbours m. Kept up to date by merge. Requires n neither merged nor fixed.
+  [[nodiscard]] int squeeze(NodeId n) const { return squeeze_[n]; }
 
   // --- coalescing. Requires both not merged, not interfering, equally many units, and at most one of them fixed.
   // `gone` becomes a part of `kept`, which takes on the stricter alignment, and gone's register where gone is fixed.
-  // Returns the nodes that were neighbours of both. Cost O(neighbours of the two).
-  std::vector<NodeId> merge(NodeId kept, NodeId gone);
+  // Cost O(neighbours of the two).
+  void merge(NodeId kept, NodeId gone);
 
  private:
   [[nodiscard]] std::uint8_t shape_of(int units, int align_log2);
   void fill_worst();
+  [[nodiscard]] int worst_of(std::size_t shape, std::size_t neighbour) const { return worst_[shape * shapes_.size() + neighbour]; }
+  [[nodiscard]] int added_up_squeeze(NodeId n) const;
+  void append(NodeId n, NodeId to);
 
+  static constexpr std::uint32_t kNoEdge = 0xFFFFFFFFu;
+  struct AddedEdge {
+    NodeId to;
+    std::uint32_t next;  // of the same node
+  };
   struct Shape {
     int units, align_log2;
   };
@@ -140,11 +138,13 @@ class FileGraph {
     Graph graph;
     EdgeSet edges;                                // while building
     std::vector<std::pair<NodeId, NodeId>> list;  // both ways; empty once the graph is made of it
-    std::vector<int> squeeze;
   };
   std::shared_ptr<Base> base_;
-  std::vector<std::vector<NodeId>> added_;
-  std::vector<NodeId> marked_for_;  // scratch of merge: m is marked where marked_for_[m] is the node at hand
+  std::vector<AddedEdge> added_;
+  std::vector<std::uint32_t> first_added_, last_added_;  // by node, into added_
+  std::vector<std::uint8_t> is_absent_;  // merged or fixed: nobody's neighbour
+  std::vector<int> squeeze_;
+  std::vector<NodeId> marked_for_;  // scratch of merge: neighbours of the kept node are marked with the gone one, which goes only once
   std::vector<TempId> temp_;
   std::vector<std::uint8_t> units_, align_log2_, shape_;
   std::vector<ir::PReg> fixed_;

@@ -1,5 +1,6 @@
 #include "reference/interference_graph.h"
 
+#include "ir/random.h"
 #include "reference/testing.h"
 
 namespace regduel::reference {
@@ -78,11 +79,47 @@ TEST(InterferenceGraph, MergedNodesKeepTheNeighboursOfBoth) {
   g.add_edge(1, 2);
   g.add_edge(1, 3);
   g.finish_edges();
-  EXPECT_EQ(g.merge(0, 1), (std::vector<NodeId>{2}));
+  g.merge(0, 1);
   EXPECT_TRUE(g.interferes(0, 3));
   EXPECT_TRUE(g.interferes(3, 0));
   EXPECT_EQ(g.squeeze(2), 1);
   EXPECT_EQ(g.find(1), 0u);
+}
+
+// Whatever is merged into whatever, also with a stricter alignment or a register, the squeeze is the sum over the neighbours left.
+TEST(InterferenceGraph, MergingKeepsTheSqueezeUpToDate) {
+  constexpr NodeId kNodes = 24;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Random random(seed);
+    FileGraph g;
+    for (NodeId n = 0; n < kNodes; ++n) {
+      Temp t;
+      t.units = n % 3 == 0 ? 1 : 2;
+      t.align_log2 = static_cast<std::uint8_t>(t.units == 2 && random.chance(50) ? 1 : 0);
+      if (n % 8 == 7) t.fixed = {ir::RegFile::R, t.units, static_cast<std::uint16_t>(2 * n)};
+      g.add_node(n, t);
+    }
+    g.finish_nodes();
+    for (int k = 0; k < 60; ++k) {
+      const NodeId a = random.below(kNodes), b = random.below(kNodes);
+      if (!g.is_fixed(a) && !g.is_fixed(b)) g.add_edge(a, b);
+    }
+    g.finish_edges();
+    int merges = 0;
+    for (int k = 0; k < 60; ++k) {
+      const NodeId a = g.find(random.below(kNodes)), b = g.find(random.below(kNodes));
+      if (a == b || g.units(a) != g.units(b) || g.interferes(a, b)) continue;
+      g.merge(a, b);
+      ++merges;
+      for (NodeId n = 0; n < kNodes; ++n) {
+        if (g.is_merged(n) || g.is_fixed(n)) continue;
+        int sum = 0;
+        g.for_neighbours(n, [&](NodeId m) { sum += g.worst(n, m); });
+        ASSERT_EQ(g.squeeze(n), sum) << "seed " << seed << ", node " << n;
+      }
+    }
+    EXPECT_GT(merges, 3);
+  }
 }
 
 }  // namespace

@@ -1,24 +1,47 @@
 #include "reference/select.h"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 namespace regduel::reference {
 namespace {
 
-// For each node, the nodes that it would like to share a register with, those of frequent copies first.
-std::vector<std::vector<std::pair<std::uint64_t, NodeId>>> partners_of(const FileGraph& graph) {
-  std::vector<std::vector<std::pair<std::uint64_t, NodeId>>> partners(graph.size());
-  for (const auto* list : {&graph.copies(), &graph.hints()})
-    for (const CopyPair& p : *list) {
-      const NodeId a = graph.find(p.a), b = graph.find(p.b);
-      if (a == b) continue;
-      partners[a].emplace_back(p.weight, b);
-      partners[b].emplace_back(p.weight, a);
-    }
-  for (auto& list : partners)
-    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
-  return partners;
-}
+// For each node, the nodes that it would like to share a register with.
+class Partners {
+ public:
+  explicit Partners(const FileGraph& graph) : begin_(graph.size() + 2, 0) {
+    const auto each = [&](auto&& see) {
+      for (const auto* list : {&graph.copies(), &graph.hints()})
+        for (const CopyPair& p : *list) {
+          const NodeId a = graph.find(p.a), b = graph.find(p.b);
+          if (a == b) continue;
+          see(a, Partner{p.weight, b});
+          see(b, Partner{p.weight, a});
+        }
+    };
+    each([&](NodeId n, const Partner&) { ++begin_[n + 2]; });
+    for (std::size_t n = 2; n < begin_.size(); ++n) begin_[n] += begin_[n - 1];
+    list_.resize(begin_.back());
+    each([&](NodeId n, const Partner& p) { list_[begin_[n + 1]++] = p; });
+  }
+
+  // Calls f, of the partners of frequent copies first, until it returns true.
+  template <class F>
+  void find(NodeId n, F&& f) {
+    const auto begin = list_.begin() + begin_[n], end = list_.begin() + begin_[n + 1];
+    std::sort(begin, end, [](const Partner& a, const Partner& b) { return a.weight != b.weight ? a.weight > b.weight : a.node < b.node; });
+    std::find_if(begin, end, [&](const Partner& p) { return f(p.node); });
+  }
+
+ private:
+  struct Partner {
+    std::uint64_t weight = 0;
+    NodeId node = kNoNode;
+  };
+  std::vector<std::uint32_t> begin_;  // by node, into list_
+  std::vector<Partner> list_;
+};
 
 }  // namespace
 
@@ -27,7 +50,9 @@ Colouring select(const FileGraph& graph, const std::vector<NodeId>& order, const
   c.unit_of.assign(graph.size(), -1);
   for (NodeId n = 0; n < graph.size(); ++n)
     if (graph.is_fixed(n)) c.unit_of[n] = graph.fixed(n).first;
-  const auto partners = options.biased ? partners_of(graph) : std::vector<std::vector<std::pair<std::uint64_t, NodeId>>>(graph.size());
+  std::optional<Partners> partners;
+  if (options.biased) partners.emplace(graph);
+  const bool has_last_resort = !options.last_resort.is_empty();
   for (std::size_t k = order.size(); k-- > 0;) {
     const NodeId n = order[k];
     UnitSet free = options.available - graph.forbidden(n);
@@ -36,13 +61,14 @@ Colouring select(const FileGraph& graph, const std::vector<NodeId>& order, const
       for (int u = c.unit_of[m]; u < c.unit_of[m] + graph.units(m); ++u) free.erase(u);
     });
     const UnitSet at = free.positions(graph.units(n), graph.align_log2(n));
-    int unit = (free - options.last_resort).positions(graph.units(n), graph.align_log2(n)).first();
+    int unit = has_last_resort ? (free - options.last_resort).positions(graph.units(n), graph.align_log2(n)).first() : -1;
     if (unit < 0) unit = at.first();
-    for (const auto& [weight, p] : partners[n])
-      if (c.unit_of[p] >= 0 && at.contains(c.unit_of[p])) {
-        unit = c.unit_of[p];
-        break;
-      }
+    if (partners && unit >= 0)
+      partners->find(n, [&](NodeId p) {
+        const bool fits = c.unit_of[p] >= 0 && at.contains(c.unit_of[p]);
+        if (fits) unit = c.unit_of[p];
+        return fits;
+      });
     c.unit_of[n] = unit;
     if (unit >= 0) continue;
     c.failed.push_back(n);

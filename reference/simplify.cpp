@@ -1,6 +1,8 @@
 #include "reference/simplify.h"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <queue>
 
 namespace regduel::reference {
@@ -19,26 +21,83 @@ struct Candidate {
   }
 };
 
-// Nodes by how far their squeeze is beyond their positions. An entry is stale once its node has another excess.
+// Nodes by how far their squeeze is beyond their positions: lists through the nodes, the last one that came in first.
 class ExcessBuckets {
  public:
+  explicit ExcessBuckets(std::size_t nodes) : next_(nodes, kNoNode), previous_(nodes, kNoNode), bucket_(nodes, kNowhere) {}
+
+  // Puts n, wherever it was, at the head of a bucket.
   void push(int excess, NodeId n) {
-    const auto at = static_cast<std::size_t>(excess);
-    if (at >= buckets_.size()) buckets_.resize(at + 1);
-    buckets_[at].push_back(n);
+    remove(n);
+    const auto at = static_cast<std::uint32_t>(excess);
+    if (at >= first_.size()) first_.resize(at + 1, kNoNode);
+    next_[n] = first_[at];
+    if (next_[n] != kNoNode) previous_[next_[n]] = n;
+    previous_[n] = kNoNode;
+    first_[at] = n;
+    bucket_[n] = at;
     least_ = std::min(least_, at);
   }
-  // Requires some entry. Returns the excess under which the node was pushed, and the node.
-  std::pair<int, NodeId> pop() {
-    while (buckets_[least_].empty()) ++least_;
-    const NodeId n = buckets_[least_].back();
-    buckets_[least_].pop_back();
-    return {static_cast<int>(least_), n};
+  void remove(NodeId n) {
+    if (bucket_[n] == kNowhere) return;
+    (previous_[n] == kNoNode ? first_[bucket_[n]] : next_[previous_[n]]) = next_[n];
+    if (next_[n] != kNoNode) previous_[next_[n]] = previous_[n];
+    bucket_[n] = kNowhere;
+  }
+  // Requires some node.
+  NodeId pop() {
+    while (first_[least_] == kNoNode) ++least_;
+    const NodeId n = first_[least_];
+    remove(n);
+    return n;
   }
 
  private:
-  std::vector<std::vector<NodeId>> buckets_;
-  std::size_t least_ = 0;
+  static constexpr std::uint32_t kNowhere = 0xFFFFFFFFu;
+  std::vector<NodeId> first_;             // by excess
+  std::vector<NodeId> next_, previous_;   // by node
+  std::vector<std::uint32_t> bucket_;
+  std::uint32_t least_ = 0;
+};
+
+// Trivially colourable nodes: the narrowest first, of these the lowest number. A bit set for each width.
+class NarrowestFirst {
+ public:
+  explicit NarrowestFirst(std::size_t nodes) : words_((nodes + 63) / 64) {}
+
+  void push(int width, NodeId n) {
+    auto level = std::lower_bound(levels_.begin(), levels_.end(), width, [](const Level& l, int w) { return l.width < w; });
+    if (level == levels_.end() || level->width != width) {
+      level = levels_.insert(level, Level{});
+      level->width = width;
+      level->bits.assign(words_, 0);
+    }
+    level->bits[n / 64] |= std::uint64_t{1} << (n % 64);
+    level->first_word = std::min<std::size_t>(level->first_word, n / 64);
+    ++level->size;
+    ++size_;
+  }
+  [[nodiscard]] bool is_empty() const { return size_ == 0; }
+  // Requires some node.
+  NodeId pop() {
+    const auto level = std::find_if(levels_.begin(), levels_.end(), [](const Level& l) { return l.size > 0; });
+    while (level->bits[level->first_word] == 0) ++level->first_word;
+    std::uint64_t& word = level->bits[level->first_word];
+    const auto n = static_cast<NodeId>(level->first_word * 64 + static_cast<std::size_t>(std::countr_zero(word)));
+    word &= word - 1;
+    --level->size;
+    --size_;
+    return n;
+  }
+
+ private:
+  struct Level {
+    int width = 0;
+    std::size_t size = 0, first_word = 0;  // no bit is set before that word
+    std::vector<std::uint64_t> bits;
+  };
+  std::size_t words_, size_ = 0;
+  std::vector<Level> levels_;  // by width
 };
 
 }  // namespace
@@ -48,31 +107,21 @@ std::vector<NodeId> simplify(const FileGraph& graph, const UnitSet& available, O
   std::vector<int> squeeze(n, 0), positions(n, 0);
   enum : std::uint8_t { kGone, kHigh, kLow };
   std::vector<std::uint8_t> state(n, kGone);
-  using Heap = std::priority_queue<std::pair<int, NodeId>, std::vector<std::pair<int, NodeId>>, std::greater<>>;
-  Heap low;
+  NarrowestFirst low(n);
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> cheap;
-  ExcessBuckets excess;
+  const bool smallest_last = optimism == Optimism::SmallestLast;
+  ExcessBuckets excess(smallest_last ? n : 0);
   const auto width = [&](NodeId v) { return graph.units(v) << 8 | 1 << graph.align_log2(v); };
   const auto candidate = [&](NodeId v) {
     return Candidate{graph.cost(v), static_cast<std::uint64_t>(std::clamp(squeeze[v], 1, 1 << 20)), v};
   };
-  // Requires v to be high.
-  const auto offer = [&](NodeId v) {
-    if (optimism == Optimism::CheapestFirst) cheap.push(candidate(v));
-    else excess.push(squeeze[v] - positions[v], v);
-  };
-  const auto take = [&] {
+  const auto take_cheapest = [&] {
     for (;;) {
-      if (optimism == Optimism::SmallestLast) {
-        const auto [at, v] = excess.pop();
-        if (state[v] == kHigh && squeeze[v] - positions[v] == at) return v;
-        continue;
-      }
       const Candidate top = cheap.top();
       cheap.pop();
       if (state[top.node] != kHigh) continue;
       if (candidate(top.node).squeeze == top.squeeze) return top.node;
-      offer(top.node);
+      cheap.push(candidate(top.node));
     }
   };
   std::size_t left = 0;
@@ -82,19 +131,14 @@ std::vector<NodeId> simplify(const FileGraph& graph, const UnitSet& available, O
     squeeze[v] = graph.squeeze(v);
     positions[v] = graph.positions(v, available).count();
     state[v] = squeeze[v] < positions[v] ? kLow : kHigh;
-    if (state[v] == kLow) low.emplace(width(v), v);
-    else offer(v);
+    if (state[v] == kLow) low.push(width(v), v);
+    else if (smallest_last) excess.push(squeeze[v] - positions[v], v);
+    else cheap.push(candidate(v));
   }
   std::vector<NodeId> order;
   order.reserve(left);
   while (order.size() < left) {
-    NodeId v = kNoNode;
-    if (low.empty()) {
-      v = take();
-    } else {
-      v = low.top().second;
-      low.pop();
-    }
+    const NodeId v = !low.is_empty() ? low.pop() : smallest_last ? excess.pop() : take_cheapest();
     state[v] = kGone;
     order.push_back(v);
     graph.for_neighbours(v, [&](NodeId m) {
@@ -103,9 +147,10 @@ std::vector<NodeId> simplify(const FileGraph& graph, const UnitSet& available, O
       if (state[m] != kHigh) return;
       if (squeeze[m] < positions[m]) {
         state[m] = kLow;
-        low.emplace(width(m), m);
-      } else if (optimism == Optimism::SmallestLast) {
-        offer(m);
+        low.push(width(m), m);
+        if (smallest_last) excess.remove(m);
+      } else if (smallest_last) {
+        excess.push(squeeze[m] - positions[m], m);
       }
     });
   }

@@ -18,7 +18,8 @@ enum class Optimism {
   SmallestLast,
 };
 
-// All nodes that are neither merged nor fixed, in the order in which they were taken off. Cost O(edges + nodes x log nodes).
+// All nodes that are neither merged nor fixed, in the order in which they were taken off. Cost O(edges) and,
+// for CheapestFirst, O(nodes x log nodes).
 [[nodiscard]] std::vector<NodeId> simplify(const FileGraph& graph, const UnitSet& available, Optimism optimism);
 
 }  // namespace regduel::reference

@@ -2,8 +2,12 @@
 #include "fuzz/faults/contents.h"
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
+#include <optional>
 
 #include "ir/cfg.h"
+#include "ir/random.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -14,44 +18,116 @@ using ir::Role;
 
 constexpr std::size_t kMostElements = 32;
 constexpr std::size_t kLongestRoute = 6;
+constexpr Contents::Set kUndefined = 2;  // the set of what was never defined
+constexpr std::uint32_t kNoRoute = 0xFFFFFFFFu;
 
 bool is_move(Op op) { return op == Op::Copy || op == Op::Spill || op == Op::Refill; }
 
 }  // namespace
 
-Contents::Contents(const ir::Function& f, const BeforeFacts* before) : f_(f), in_(f.blocks.size()) {
-  sets_.resize(2);  // kNever, kUnknown
+Contents::Contents(const ir::Function& f, const BeforeFacts* before, Scope scope) : f_(f), in_(f.blocks.size()) {
   number_cells();
   if (before != nullptr) note_narrow_defs(*before);
-  const ir::Cfg cfg(f);
-  State entry(num_cells_, single({}));
+  pool_.resize(3);  // kNever, kUnknown, kUndefined
+  in_[0].assign(num_cells_, kUndefined);
   for (std::size_t v = 0; v < f.vregs.size(); ++v) {
     const ir::VReg& vreg = f.vregs[v];
     if ((vreg.flags & ir::kVRegArchitectural) == 0) continue;
     const ir::FileBytes home = ir::Function::file_bytes(Operand::of_preg(Role::Use, vreg.fixed));
     for (std::size_t b = home.begin; b < home.end; ++b) {
-      const Set held = single({Held::entry(home.file, b)});
-      if (f.phase == ir::Phase::Virtual) entry[root_begin_[f.root(ir::VRegId(v)).index()] + (b - home.begin)] = held;
-      else if (b < file_bytes_[ir::index(home.file)]) entry[file_begin_[ir::index(home.file)] + b] = held;
+      const auto held = static_cast<Set>(pool_.size());
+      pool_.push_back({Held::entry(home.file, b)});
+      if (f.phase == ir::Phase::Virtual) in_[0][root_begin_[f.root(ir::VRegId(v)).index()] + (b - home.begin)] = held;
+      else if (b < file_bytes_[ir::index(home.file)]) in_[0][file_begin_[ir::index(home.file)] + b] = held;
     }
   }
-  in_[0] = std::move(entry);
-  std::vector<bool> pending(f.blocks.size(), false);
+  first_step_.reserve(f.insts.size() + 1);
+  steps_.reserve(f.insts.size() * 2);
+  for (std::uint32_t i = 0; i < f.insts.size(); ++i) {
+    first_step_.push_back(static_cast<std::uint32_t>(steps_.size()));
+    compile(i);
+  }
+  first_step_.push_back(static_cast<std::uint32_t>(steps_.size()));
+  first_united_ = static_cast<Set>(pool_.size());
+  interned_.assign(64, kNever);
+  if (scope == Scope::ReadLater) find_live();
+  else live_in_.assign(f.blocks.size(), std::vector<std::uint64_t>((num_cells_ + 63) / 64, ~std::uint64_t{0}));
+  solve();
+}
+
+void Contents::live_before(std::uint32_t inst, std::vector<std::uint64_t>& live) {
+  const auto set = [&](std::size_t cell) { live[cell / 64] |= std::uint64_t{1} << (cell % 64); };
+  const auto clear = [&](std::size_t cell) { live[cell / 64] &= ~(std::uint64_t{1} << (cell % 64)); };
+  const ir::Inst& i = f_.insts[inst];
+  if (i.is_deleted() || i.is_phi()) return;
+  read_.clear();
+  for (std::uint32_t k = first_step_[inst]; k < first_step_[inst + 1]; ++k) {
+    const Step& s = steps_[k];
+    for (std::uint32_t c = 0; c < s.size && s.kind == StepKind::Move; ++c)
+      if (s.refill.is_valid() || is_live(live, s.to + c)) read_.push_back(s.from + c);
+  }
+  for (std::uint32_t k = first_step_[inst]; k < first_step_[inst + 1]; ++k)
+    for (std::uint32_t c = 0; c < steps_[k].size && !steps_[k].guarded; ++c) clear(steps_[k].to + c);
+  for (const std::uint32_t c : read_) set(c);
+  for (const Operand& op : f_.operands_of(i)) {
+    if (!op.reads() || !op.is_register() || (is_move(i.op) && op.role != Role::Guard)) continue;
+    const auto [begin, end] = cells(op);
+    for (std::size_t c = begin; c < end; ++c) set(c);
+  }
+}
+
+void Contents::find_live() {
+  const ir::Cfg cfg(f_);
+  const std::size_t words = (num_cells_ + 63) / 64;
+  live_in_.assign(f_.blocks.size(), std::vector<std::uint64_t>(words, 0));
+  const auto order = cfg.reverse_postorder();
+  std::vector<std::uint64_t> live(words);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto b = order.rbegin(); b != order.rend(); ++b) {
+      std::fill(live.begin(), live.end(), 0);
+      for (const ir::BlockId to : cfg.successors(*b)) {
+        for (std::size_t w = 0; w < words; ++w) live[w] |= live_in_[to.index()][w];
+        for (const ir::Inst& i : f_.insts_of(to)) {
+          if (!i.is_phi()) break;
+          const auto ops = f_.operands_of(i);
+          for (std::size_t k = 1; k < ops.size() && !i.is_deleted(); ++k) {
+            const auto [begin, end] = cells(ops[k]);
+            for (std::size_t c = begin; c < end; ++c) live[c / 64] |= std::uint64_t{1} << (c % 64);
+          }
+        }
+      }
+      const ir::Block& block = f_.block(*b);
+      for (std::uint32_t i = block.first_inst + block.num_insts; i-- > block.first_inst;) live_before(i, live);
+      if (live == live_in_[b->index()]) continue;
+      live_in_[b->index()] = live;
+      changed = true;
+    }
+  }
+}
+
+void Contents::solve() {
+  const ir::Cfg cfg(f_);
+  std::vector<bool> pending(f_.blocks.size(), false);
   pending[0] = true;
   for (bool changed = true; changed;) {
     changed = false;
     for (const ir::BlockId b : cfg.reverse_postorder()) {
       if (!pending[b.index()]) continue;
       pending[b.index()] = false;
-      State out = in_[b.index()];
-      for (const ir::Inst& i : f.insts_of(b)) step(i, out);
+      out_ = in_[b.index()];
+      const ir::Block& block = f_.block(b);
+      run(first_step_[block.first_inst], first_step_[block.first_inst + block.num_insts], out_);
       for (const ir::BlockId to : cfg.successors(b)) {
-        State arriving = along(b, to, out);
+        const State& arriving = along(b, to, out_);
         State& known = in_[to.index()];
         bool grew = known.empty();
-        if (grew) known = std::move(arriving);
-        else
-          for (std::size_t c = 0; c < num_cells_; ++c) {
+        if (grew) known.assign(num_cells_, kNever);
+        for (std::size_t w = 0; w < live_in_[to.index()].size(); ++w)
+          for (std::uint64_t bits = live_in_[to.index()][w]; bits != 0; bits &= bits - 1) {
+            const std::size_t c = w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+            if (c >= num_cells_) break;
+            if (known[c] == arriving[c]) continue;
             const Set both = merge(known[c], arriving[c]);
             grew = grew || both != known[c];
             known[c] = both;
@@ -124,48 +200,97 @@ std::pair<std::size_t, std::size_t> Contents::cells(const Operand& op, int bytes
   return {file_begin_[k] + begin, file_begin_[k] + end};
 }
 
-void Contents::step(const ir::Inst& i, State& state) {
+void Contents::compile(std::uint32_t inst) {
+  const ir::Inst& i = f_.insts[inst];
   if (i.is_deleted() || i.is_phi()) return;
   const auto ops = f_.operands_of(i);
   const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
+  const auto add = [&](StepKind kind, std::size_t to, std::size_t from, std::size_t size) {
+    if (size == 0) return;
+    Step& s = steps_.emplace_back();
+    s.kind = kind;
+    s.guarded = guarded;
+    s.to = static_cast<std::uint32_t>(to);
+    s.from = static_cast<std::uint32_t>(from);
+    s.size = static_cast<std::uint32_t>(size);
+  };
   if (is_move(i.op)) {
-    // Pairs of cells, all read before any is written.
-    std::size_t defs = 0;
-    while (defs < ops.size() && ops[defs].writes()) ++defs;
-    std::vector<std::pair<std::size_t, Set>> writes;
+    const std::size_t first = steps_.size();
     const auto pair = [&](const Operand& to, const Operand& from, int bytes) {
       const auto [t, t_end] = cells(to, bytes);
       const auto [s, s_end] = cells(from, bytes);
-      for (std::size_t c = 0; c < std::min(t_end - t, s_end - s); ++c)
-        writes.emplace_back(t + c, i.op == Op::Refill ? through(state[s + c], i.id) : state[s + c]);
+      add(StepKind::Move, t, s, std::min(t_end - t, s_end - s));
     };
+    std::size_t defs = 0;
+    while (defs < ops.size() && ops[defs].writes()) ++defs;
     if (i.op == Op::Copy)
       for (std::size_t k = 0; k < defs; ++k) pair(ops[k], ops[defs + k], 0);
     else if (i.op == Op::Spill) pair(ops[1], ops[0], f_.operand_bytes(ops[0]));
     else pair(ops[0], ops[1], f_.operand_bytes(ops[0]));
-    for (const auto& [cell, value] : writes) write(state, cell, value, guarded);
+    for (std::size_t k = first; k < steps_.size(); ++k) {
+      steps_[k].moves_more = k + 1 < steps_.size();
+      if (i.op == Op::Refill) steps_[k].refill = i.id;
+    }
     return;
   }
   for (const Operand& op : ops)
     if (op.role == Role::Clobber && op.is_preg() && f_.phase == ir::Phase::Allocated) {
       const auto [begin, end] = cells(op);
-      for (std::size_t c = begin; c < end; ++c) write(state, c, single({}), guarded);
+      add(StepKind::Fill, begin, kUndefined, end - begin);
     }
   const bool is_pack = i.op >= Op::P2R && i.op <= Op::BitRefill;
+  const ir::InstId id = i.op == Op::Remat ? i.ref : i.id;
   for (std::size_t k = 0; k < ops.size(); ++k) {
     if (!ops[k].writes() || !ops[k].is_register()) continue;
     const auto [begin, end] = cells(ops[k]);
-    const ir::InstId id = i.op == Op::Remat ? i.ref : i.id;
-    const std::size_t defined = defined_bytes_.empty() ? 0 : defined_bytes_[i.first_operand + k];
-    for (std::size_t c = begin; c < end; ++c) {
-      const bool is_defined = defined == 0 || c - begin < defined;
-      write(state, c, is_pack ? kUnknown : single({is_defined ? Held::definition(id, k, c - begin) : 0}), guarded);
+    if (is_pack) {
+      add(StepKind::Fill, begin, kUnknown, end - begin);
+      continue;
+    }
+    const std::size_t narrow = defined_bytes_.empty() ? 0 : defined_bytes_[i.first_operand + k];
+    const std::size_t defined = narrow == 0 ? end - begin : std::min(narrow, end - begin);
+    add(StepKind::Number, begin, pool_.size(), defined);
+    for (std::size_t byte = 0; byte < defined; ++byte) pool_.push_back({Held::definition(id, k, byte)});
+    add(StepKind::Fill, begin + defined, kUndefined, end - begin - defined);
+  }
+}
+
+void Contents::run(std::uint32_t begin, std::uint32_t end, State& state) {
+  for (std::uint32_t k = begin; k < end; ++k) {
+    const Step& s = steps_[k];
+    Set* const to = state.data() + s.to;
+    switch (s.kind) {
+      case StepKind::Fill:
+        for (std::uint32_t c = 0; c < s.size; ++c) to[c] = s.guarded ? merge(to[c], s.from) : s.from;
+        break;
+      case StepKind::Number:
+        for (std::uint32_t c = 0; c < s.size; ++c) to[c] = s.guarded ? merge(to[c], s.from + c) : s.from + c;
+        break;
+      case StepKind::Move: {
+        std::uint32_t last = k;
+        while (steps_[last].moves_more) ++last;
+        read_.clear();
+        for (std::uint32_t m = k; m <= last; ++m)
+          for (std::uint32_t c = 0; c < steps_[m].size; ++c) {
+            const Set held = state[steps_[m].from + c];
+            read_.push_back(steps_[m].refill.is_valid() ? through(held, steps_[m].refill) : held);
+          }
+        const Set* next = read_.data();
+        for (std::uint32_t m = k; m <= last; ++m)
+          for (std::uint32_t c = 0; c < steps_[m].size; ++c, ++next) {
+            Set& cell = state[steps_[m].to + c];
+            cell = s.guarded ? merge(cell, *next) : *next;
+          }
+        k = last;
+        break;
+      }
     }
   }
 }
 
-Contents::State Contents::along(ir::BlockId from, ir::BlockId to, State state) {
-  std::vector<std::pair<std::size_t, Set>> writes;
+const Contents::State& Contents::along(ir::BlockId from, ir::BlockId to, const State& out) {
+  if (!f_.insts_of(to).front().is_phi()) return out;
+  arriving_ = out;
   for (const ir::Inst& i : f_.insts_of(to)) {
     if (!i.is_phi()) break;
     if (i.is_deleted()) continue;
@@ -175,76 +300,79 @@ Contents::State Contents::along(ir::BlockId from, ir::BlockId to, State state) {
       if (targets[k] != from) continue;
       const auto [t, t_end] = cells(ops[0]);
       const auto [s, s_end] = cells(ops[k + 1]);
-      for (std::size_t c = 0; c < std::min(t_end - t, s_end - s); ++c) writes.emplace_back(t + c, state[s + c]);
+      for (std::size_t c = 0; c < std::min(t_end - t, s_end - s); ++c) arriving_[t + c] = out[s + c];
     }
   }
-  for (const auto& [cell, value] : writes) state[cell] = value;
-  return state;
+  return arriving_;
 }
 
-void Contents::write(State& state, std::size_t cell, Set value, bool guarded) {
-  state[cell] = guarded ? merge(state[cell], value) : value;
-}
-
-Contents::Set Contents::merge(Set a, Set b) {
-  if (a == b || b == kNever) return a;
-  if (a == kNever) return b;
+Contents::Set Contents::unite(Set a, Set b) {
   if (a == kUnknown || b == kUnknown) return kUnknown;
-  const auto key = static_cast<std::uint64_t>(std::min(a, b)) << 32 | std::max(a, b);
-  if (const auto it = merged_.find(key); it != merged_.end()) return it->second;
-  std::vector<Held> both;
+  std::uint32_t& known = merged_.at(static_cast<std::uint64_t>(std::min(a, b)) << 32 | std::max(a, b), kNever);
+  if (known != kNever) return known;
   const auto x = elements(a), y = elements(b);
-  std::set_union(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(both));
-  const Set result = both.size() > kMostElements ? kUnknown : intern(both);
-  merged_.emplace(key, result);
-  return result;
+  list_.clear();
+  std::set_union(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(list_));
+  return known = list_.size() > kMostElements ? kUnknown : intern(list_);
+}
+
+// The route with one more refill; 0 where that is too long.
+std::uint32_t Contents::extended(std::uint32_t route, std::uint32_t refill) {
+  std::uint32_t& known = extended_.at(static_cast<std::uint64_t>(route) << 32 | refill, kNoRoute);
+  if (known != kNoRoute) return known;
+  // In a loop a value may come through the same refill again.
+  std::vector<std::uint32_t> longer = routes_[route];
+  const auto at = std::lower_bound(longer.begin(), longer.end(), refill);
+  if (at == longer.end() || *at != refill) longer.insert(at, refill);
+  if (longer.size() > kLongestRoute) return known = 0;
+  const auto [it, is_new] = route_numbers_.emplace(std::move(longer), static_cast<std::uint32_t>(routes_.size()));
+  if (is_new) routes_.push_back(it->first);
+  return known = it->second;
 }
 
 Contents::Set Contents::through(Set s, ir::InstId refill) {
   if (s == kUnknown || s == kNever) return s;
-  const auto key = static_cast<std::uint64_t>(s) << 32 | refill.value;
-  if (const auto it = through_.find(key); it != through_.end()) return it->second;
-  std::vector<Held> list(elements(s).begin(), elements(s).end());
-  for (Held& h : list) {
-    // In a loop a value may come through the same refill again.
-    std::vector<std::uint32_t> route = routes_[h.route];
-    const auto at = std::lower_bound(route.begin(), route.end(), refill.value);
-    if (at == route.end() || *at != refill.value) route.insert(at, refill.value);
-    if (route.size() > kLongestRoute) {
-      through_.emplace(key, kUnknown);
-      return kUnknown;
-    }
-    const auto [it, is_new] = route_numbers_.emplace(std::move(route), static_cast<std::uint32_t>(routes_.size()));
-    if (is_new) routes_.push_back(it->first);
-    h.route = it->second;
+  std::uint32_t& known = through_.at(static_cast<std::uint64_t>(s) << 32 | refill.value, kNever);
+  if (known != kNever) return known;
+  const auto held = elements(s);
+  list_.assign(held.begin(), held.end());
+  for (Held& h : list_) {
+    h.route = extended(h.route, refill.value);
+    if (h.route == 0) return known = kUnknown;
   }
-  std::sort(list.begin(), list.end());
-  list.erase(std::unique(list.begin(), list.end()), list.end());
-  const Set result = intern(list);
-  through_.emplace(key, result);
-  return result;
-}
-
-Contents::Set Contents::single(Held held) {
-  const auto [it, is_new] = singles_.emplace(held, static_cast<Set>(sets_.size()));
-  if (is_new) {
-    sets_.emplace_back(static_cast<std::uint32_t>(pool_.size()), 1);
-    pool_.push_back(held);
-  }
-  return it->second;
+  std::sort(list_.begin(), list_.end());
+  list_.erase(std::unique(list_.begin(), list_.end()), list_.end());
+  return known = intern(list_);
 }
 
 Contents::Set Contents::intern(const std::vector<Held>& list) {
-  if (list.size() == 1) return single(list[0]);
-  const auto [it, is_new] = numbers_.emplace(list, static_cast<Set>(sets_.size()));
-  if (is_new) {
-    sets_.emplace_back(static_cast<std::uint32_t>(pool_.size()), static_cast<std::uint32_t>(list.size()));
-    pool_.insert(pool_.end(), list.begin(), list.end());
+  const auto slot_of = [&](std::span<const Held> elements) {
+    std::uint64_t hash = elements.size();
+    for (const Held& h : elements) hash = hash_combine(hash, h.what ^ static_cast<std::uint64_t>(h.route) << 40);
+    return hash & (interned_.size() - 1);
+  };
+  std::size_t at = slot_of(list);
+  for (; interned_[at] != kNever; at = (at + 1) & (interned_.size() - 1)) {
+    const auto known = elements(interned_[at]);
+    if (std::equal(known.begin(), known.end(), list.begin(), list.end())) return interned_[at];
   }
-  return it->second;
+  const auto made = first_united_ + static_cast<Set>(united_.size());
+  interned_[at] = made;
+  united_.push_back({static_cast<std::uint32_t>(pool_.size()), static_cast<std::uint32_t>(list.size())});
+  pool_.insert(pool_.end(), list.begin(), list.end());
+  if (united_.size() * 2 > interned_.size()) {
+    interned_.assign(interned_.size() * 2, kNever);
+    for (Set s = first_united_; s <= made; ++s) {
+      std::size_t to = slot_of(elements(s));
+      while (interned_[to] != kNever) to = (to + 1) & (interned_.size() - 1);
+      interned_[to] = s;
+    }
+  }
+  return made;
 }
 
-BeforeFacts::BeforeFacts(const ir::Function& program) : before(program), contents(program), reads(program.insts.size()) {
+BeforeFacts::BeforeFacts(const ir::Function& program)
+    : before(program), contents(program, nullptr, Contents::Scope::Everything), reads(program.insts.size()) {
   for (std::uint32_t i = 0; i < before.insts.size(); ++i) index_of.emplace(before.insts[i].id.value, i);
   for (std::size_t b = 0; b < before.blocks.size(); ++b) {
     if (!contents.is_reachable(ir::BlockId(b))) continue;
@@ -278,30 +406,51 @@ bool BeforeFacts::is_defined_read(const ir::Inst& inst, std::size_t operand) con
 
 namespace {
 
+// Calls see(refill, the sets of its bytes) for each refill of a reachable block.
+template <class See>
+void each_refill(const ir::Function& after, Contents& contents, See see) {
+  for (std::size_t b = 0; b < after.blocks.size(); ++b) {
+    const auto insts = after.insts_of(ir::BlockId(b));
+    const auto is_refill = [](const ir::Inst& i) { return i.op == Op::Refill && !i.is_deleted(); };
+    if (!contents.is_reachable(ir::BlockId(b)) || std::none_of(insts.begin(), insts.end(), is_refill)) continue;
+    contents.walk(ir::BlockId(b), [&](std::uint32_t i, const Contents::State& state) {
+      if (!is_refill(after.insts[i])) return;
+      const auto ops = after.operands_of(after.insts[i]);
+      const auto [begin, end] = contents.cells(ops[1], after.operand_bytes(ops[0]));
+      see(after.insts[i], std::span(state).subspan(begin, end - begin));
+    });
+  }
+}
+
 // What a byte shows, as memcheck would name it: 0 = nothing wrong, -1 = unknown.
 class ByteCode {
  public:
+  ByteCode(const Contents& before, Contents& after, const ir::Function& program) : before_(before), after_(after), program_(program) {}
+
+  [[nodiscard]] int of(Contents::Set wanted, Contents::Set found) {
+    if (wanted <= Contents::kUnknown || found <= Contents::kUnknown) return -1;
+    const auto want = before_.elements(wanted), have = after_.elements(found);
+    if (want.size() == 1 && have.size() == 1 && want[0].what == have[0].what) return 0;
+    constexpr std::uint32_t kNew = 0xFFFFFFFFu;
+    std::uint32_t& known = known_.at(static_cast<std::uint64_t>(wanted) << 32 | found, kNew);
+    if (known == kNew) known = static_cast<std::uint32_t>(work_out(want, have));
+    return static_cast<int>(known);
+  }
+
+ private:
   // What each byte of a refill delivers.
   using Delivered = std::unordered_map<std::uint32_t, std::vector<Contents::Set>>;
 
-  ByteCode(const Contents& before, const Contents& after, const Delivered& delivered)
-      : before_(before), after_(after), delivered_(delivered) {}
-
-  [[nodiscard]] int of(Contents::Set wanted, Contents::Set found) const {
-    if (wanted <= Contents::kUnknown || found <= Contents::kUnknown) return -1;
-    std::vector<std::uint64_t> want;
-    for (const Held& h : before_.elements(wanted)) {
-      if (h.is_undefined()) return 0;
-      want.push_back(h.what);
-    }
-    const auto expects = [&](std::uint64_t what) { return std::find(want.begin(), want.end(), what) != want.end(); };
+  [[nodiscard]] int work_out(std::span<const Held> want, std::span<const Held> have) {
+    if (want[0].is_undefined()) return 0;  // it would be the first
+    const auto expects = [&](std::uint64_t what) { return std::any_of(want.begin(), want.end(), [&](const Held& h) { return h.what == what; }); };
     int code = 0;
     std::size_t kept = 0;
     std::uint64_t last = 0;
     const auto propose = [&](int c) {
       if (code == 0 || c < code) code = c;  // 1, 2, 5, 6 take precedence in this order
     };
-    for (const Held& h : after_.elements(found)) {
+    for (const Held& h : have) {
       if (expects(h.what)) {
         kept += h.what != last ? 1 : 0;
         last = h.what;
@@ -309,13 +458,12 @@ class ByteCode {
       }
       propose(h.is_undefined() ? 5 : 6);
       // Each refill on its way: the last may deliver the right value too, an earlier one, of another value, never did.
-      for (const std::uint32_t refill : after_.route(h.route)) propose(delivers(delivered_.at(refill), h.what, expects) ? 2 : 1);
+      for (const std::uint32_t refill : after_.route(h.route)) propose(delivers(delivered().at(refill), h.what, expects) ? 2 : 1);
     }
     if (code == 0 && kept < want.size()) code = 10;
     return code;
   }
 
- private:
   // True where a byte that may hold `what` may hold something expected too.
   template <class Expects>
   [[nodiscard]] bool delivers(const std::vector<Contents::Set>& bytes, std::uint64_t what, Expects expects) const {
@@ -326,28 +474,29 @@ class ByteCode {
     });
   }
 
+  // Asked for only where something is wrong, which in most trials is at few places or none.
+  [[nodiscard]] const Delivered& delivered() {
+    if (!delivered_) {
+      delivered_.emplace();
+      each_refill(program_, after_, [&](const ir::Inst& refill, std::span<const Contents::Set> bytes) {
+        (*delivered_)[refill.id.value].assign(bytes.begin(), bytes.end());
+      });
+    }
+    return *delivered_;
+  }
+
   const Contents& before_;
-  const Contents& after_;
-  const Delivered& delivered_;
+  Contents& after_;
+  const ir::Function& program_;
+  oracles::FlatMap known_;  // wanted, found -> code
+  std::optional<Delivered> delivered_;
 };
 
 }  // namespace
 
 std::uint32_t expected_codes(const BeforeFacts& facts, const ir::Function& after, std::uint32_t wanted) {
   Contents contents(after, &facts);
-  ByteCode::Delivered delivered;
-  for (std::size_t b = 0; b < after.blocks.size(); ++b) {
-    if (!contents.is_reachable(ir::BlockId(b))) continue;
-    contents.walk(ir::BlockId(b), [&](std::uint32_t i, const Contents::State& state) {
-      const ir::Inst& inst = after.insts[i];
-      if (inst.op != Op::Refill || inst.is_deleted()) return;
-      auto& list = delivered[inst.id.value];
-      const auto ops = after.operands_of(inst);
-      const auto [begin, end] = contents.cells(ops[1], after.operand_bytes(ops[0]));
-      list.assign(state.begin() + static_cast<std::ptrdiff_t>(begin), state.begin() + static_cast<std::ptrdiff_t>(end));
-    });
-  }
-  const ByteCode code(facts.contents, contents, delivered);
+  ByteCode code(facts.contents, contents, after);
   std::uint32_t seen = 0;
   for (std::size_t b = 0; b < after.blocks.size() && (seen & wanted) == 0; ++b) {
     if (!contents.is_reachable(ir::BlockId(b))) continue;
@@ -356,7 +505,7 @@ std::uint32_t expected_codes(const BeforeFacts& facts, const ir::Function& after
       if (inst.is_inserted() || inst.is_deleted() || inst.is_copy() || inst.is_phi()) return;
       const ir::Inst* old = facts.find(inst.id);
       if (old == nullptr || old->op != inst.op || old->num_operands != inst.num_operands) return;
-      const auto& reads = facts.reads[facts.index_of.at(inst.id.value)];
+      const auto& reads = facts.reads[static_cast<std::size_t>(old - facts.before.insts.data())];
       const auto ops = after.operands_of(inst), old_ops = facts.before.operands_of(*old);
       const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
       std::size_t next = 0;
@@ -387,25 +536,18 @@ std::uint32_t expected_codes(const BeforeFacts& facts, const ir::Function& after
 Refilled refilled(const BeforeFacts& facts, const ir::Function& after) {
   Refilled result;
   Contents contents(after, &facts);
-  for (std::size_t b = 0; b < after.blocks.size(); ++b) {
-    if (!contents.is_reachable(ir::BlockId(b))) continue;
-    contents.walk(ir::BlockId(b), [&](std::uint32_t i, const Contents::State& state) {
-      const ir::Inst& inst = after.insts[i];
-      if (inst.op != Op::Refill || inst.is_deleted()) return;
-      auto& bytes = result[inst.id.value];
-      const auto ops = after.operands_of(inst);
-      const auto [begin, end] = contents.cells(ops[1], after.operand_bytes(ops[0]));
-      for (std::size_t c = begin; c < end; ++c) {
-        auto& held = bytes.emplace_back();
-        for (const Held& h : contents.elements(state[c])) held.push_back(h.what);
-      }
-    });
-  }
+  each_refill(after, contents, [&](const ir::Inst& refill, std::span<const Contents::Set> sets) {
+    auto& bytes = result[refill.id.value];
+    for (const Contents::Set s : sets) {
+      auto& held = bytes.emplace_back();
+      for (const Held& h : contents.elements(s)) held.push_back(h.what);
+    }
+  });
   return result;
 }
 
 bool holds_definitions(const BeforeFacts& facts, const ir::Function& after, ir::BlockId b, ir::PReg reg) {
-  Contents contents(after, &facts);
+  Contents contents(after, &facts, Contents::Scope::Everything);
   bool result = false;
   if (!contents.is_reachable(b)) return result;
   const std::uint32_t last = after.block(b).first_inst + after.block(b).num_insts - 1;

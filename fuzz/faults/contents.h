@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "ir/program.h"
-#include "ir/random.h"
+#include "oracles/flat_map.h"
 
 namespace regduel::fuzz {
 
@@ -36,16 +36,24 @@ struct BeforeFacts;
 
 class Contents {
  public:
-  using Set = std::uint32_t;       // of Held; interned, so that equal sets have equal numbers
+  using Set = std::uint32_t;       // of Held
   using State = std::vector<Set>;  // one a cell
   static constexpr Set kNever = 0;    // not reached
   static constexpr Set kUnknown = 1;  // too many, or beyond this analysis
 
-  // Cost: O(passes x instructions), plus blocks x cells of memory. `f` must outlive this.
-  // Of an allocated program, `before` tells how wide its defs are: a narrow value leaves the rest of its unit undefined.
-  explicit Contents(const ir::Function& f, const BeforeFacts* before = nullptr);
+  // Which cells a state says something of: all, or those that may still be read, where the others are left at whatever they are.
+  enum class Scope { ReadLater, Everything };
 
-  [[nodiscard]] std::span<const Held> elements(Set s) const { return {pool_.data() + sets_[s].first, sets_[s].second}; }
+  // Cost: O(passes x bytes that instructions write), plus blocks x cells of time and memory. `f` must outlive this.
+  // Of an allocated program, `before` tells how wide its defs are: a narrow value leaves the rest of its unit undefined.
+  explicit Contents(const ir::Function& f, const BeforeFacts* before = nullptr, Scope scope = Scope::ReadLater);
+
+  // Sorted; none of kNever and kUnknown. Equal numbers are equal sets; sets of one element may be equal under two numbers.
+  [[nodiscard]] std::span<const Held> elements(Set s) const {
+    if (s < first_united_) return {pool_.data() + s, s <= kUnknown ? 0u : 1u};
+    const Range r = united_[s - first_united_];
+    return {pool_.data() + r.begin, r.size};
+  }
   // Numbers of the refills on a route, sorted.
   [[nodiscard]] std::span<const std::uint32_t> route(std::uint32_t number) const { return routes_[number]; }
   // The bytes of a register or slot operand as cells [first, second). A slot operand needs the width: `bytes`.
@@ -58,19 +66,43 @@ class Contents {
     const ir::Block& block = f_.block(b);
     for (std::uint32_t i = block.first_inst; i < block.first_inst + block.num_insts; ++i) {
       see(i, static_cast<const State&>(state));
-      step(f_.insts[i], state);
+      run(first_step_[i], first_step_[i + 1], state);
     }
   }
 
  private:
+  struct Range {
+    std::uint32_t begin = 0, size = 0;
+  };
+  // What an instruction does to cells [to, to + size).
+  enum class StepKind : std::uint8_t {
+    Fill,    // each holds the set `from`
+    Number,  // the k-th holds the set `from` + k
+    Move,    // what cells [from, from + size) hold, all of them read before this or the Moves of the same instruction write
+  };
+  [[nodiscard]] bool is_live(const std::vector<std::uint64_t>& bits, std::size_t cell) const { return (bits[cell / 64] >> (cell % 64) & 1) != 0; }
+  struct Step {
+    StepKind kind = StepKind::Fill;
+    bool guarded = false;
+    bool moves_more = false;  // another Move of the same instruction follows
+    std::uint32_t to = 0, from = 0, size = 0;
+    ir::InstId refill;  // Move: through this refill, where valid
+  };
+
   void number_cells();
   void note_narrow_defs(const BeforeFacts& facts);
-  void step(const ir::Inst& i, State& state);
-  [[nodiscard]] State along(ir::BlockId from, ir::BlockId to, State state);
-  void write(State& state, std::size_t cell, Set value, bool guarded);
-  [[nodiscard]] Set merge(Set a, Set b);
+  void compile(std::uint32_t inst);
+  // A cell is live where its content may come to be read, by an operation or a refill: a store or a copy reads for its target alone.
+  void find_live();
+  void live_before(std::uint32_t inst, std::vector<std::uint64_t>& live);
+  void solve();
+  void run(std::uint32_t begin, std::uint32_t end, State& state);
+  // What arrives at `to` from `from`, where `out` is at the end of it.
+  [[nodiscard]] const State& along(ir::BlockId from, ir::BlockId to, const State& out);
+  [[nodiscard]] Set merge(Set a, Set b) { return a == b || b == kNever ? a : a == kNever ? b : unite(a, b); }
+  [[nodiscard]] Set unite(Set a, Set b);
   [[nodiscard]] Set through(Set s, ir::InstId refill);
-  [[nodiscard]] Set single(Held held);
+  [[nodiscard]] std::uint32_t extended(std::uint32_t route, std::uint32_t refill);
   [[nodiscard]] Set intern(const std::vector<Held>& elements);
 
   const ir::Function& f_;
@@ -79,16 +111,20 @@ class Contents {
   ir::PerFile<std::size_t> file_begin_ = {}, file_bytes_ = {};  // allocated programs
   std::vector<std::size_t> root_begin_, slot_begin_, slot_bytes_;
   std::vector<State> in_;  // of each block; empty = unreachable
-  struct HeldHash {
-    std::size_t operator()(const Held& h) const { return hash_combine(h.what, h.route); }
-  };
-  std::vector<Held> pool_;                                       // the elements of all sets, each sorted
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> sets_;    // first and number in the pool
-  std::unordered_map<Held, Set, HeldHash> singles_;
-  std::map<std::vector<Held>, Set> numbers_;                     // of sets of two and more
-  std::unordered_map<std::uint64_t, Set> merged_, through_;
+  std::vector<Step> steps_;
+  std::vector<std::uint32_t> first_step_;  // by instruction, and one more
+  std::vector<std::vector<std::uint64_t>> live_in_;  // of each block, by cell; a superset
+  // Sets below first_united_ are the one element of the pool with their number; the others were made by meets and refills, and are interned.
+  std::vector<Held> pool_;
+  Set first_united_ = 0;
+  std::vector<Range> united_;
+  std::vector<Set> interned_;              // open addressing, a power of two; kNever = free
+  oracles::FlatMap merged_, through_, extended_;
   std::vector<std::vector<std::uint32_t>> routes_{1};
   std::map<std::vector<std::uint32_t>, std::uint32_t> route_numbers_;
+  State out_, arriving_;                   // of solve() and along()
+  std::vector<std::uint32_t> read_;        // of run(): sets; of live_before(): cells
+  std::vector<Held> list_;                 // of unite() and through()
 };
 
 // The program before, and its instructions by number.

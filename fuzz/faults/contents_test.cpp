@@ -1,6 +1,8 @@
 // The contents analysis that operators go by: hand-made damage, one code each.
 #include "fuzz/faults/contents.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "oracles/memcheck.h"
@@ -122,6 +124,31 @@ func @f kernel target sm_90 threads 256 allocated
   EXPECT_EQ(expected_codes(facts, parse_function(text), 0), 0u);
   // Code 5 goes before 6, since the upper half of R0 is nobody's.
   EXPECT_EQ(expected_codes(facts, parse_function(edit(text, "st R1", "st R0")), 0), bit(5));
+}
+
+// What nobody reads is left out of the states; what an operation reads is there as if everything were.
+TEST(Contents, ReadsAreTheSameInEitherScope) {
+  const ir::Function after = parse_function(kAfter);
+  Contents all(after, nullptr, Contents::Scope::Everything), later(after);
+  std::size_t reads = 0, left_out = 0;
+  for (std::uint32_t b = 0; b < after.blocks.size(); ++b) {
+    std::vector<Contents::State> states;
+    all.walk(ir::BlockId(b), [&](std::uint32_t, const Contents::State& state) { states.push_back(state); });
+    later.walk(ir::BlockId(b), [&](std::uint32_t i, const Contents::State& state) {
+      const Contents::State& whole = states[i - after.block(ir::BlockId(b)).first_inst];
+      for (std::size_t c = 0; c < state.size(); ++c) left_out += state[c] == Contents::kNever && whole[c] != Contents::kNever ? 1 : 0;
+      for (const ir::Operand& op : after.operands_of(after.insts[i])) {
+        if (!op.is_preg() || !op.reads()) continue;
+        const auto [begin, end] = all.cells(op);
+        for (std::size_t c = begin; c < end; ++c, ++reads) {
+          const auto want = all.elements(whole[c]), have = later.elements(state[c]);
+          EXPECT_TRUE(std::equal(want.begin(), want.end(), have.begin(), have.end()));
+        }
+      }
+    });
+  }
+  EXPECT_GT(reads, 10u);
+  EXPECT_GT(left_out, 0u);
 }
 
 TEST(Contents, KeepsSome) {

@@ -9,9 +9,11 @@
 #include "fuzz/allocators.h"
 #include "fuzz/duel_body.h"
 #include "fuzz/faults/contents.h"
+#include "fuzz/faults/pattern_analysis.h"
 #include "fuzz/faults/patterns.h"
 #include "fuzz/standard_mix.h"
 #include "ir/check.h"
+#include "ir/check_macro.h"
 #include "ir/io.h"
 #include "ir/text.h"
 #include "oracles/memcheck.h"
@@ -127,6 +129,18 @@ std::string summary(const oracles::Report& report) {
   return text;
 }
 
+std::optional<ir::Allocation> allocate_or_miss(const ir::Allocator& allocator, const ir::Function& program, const oracles::Case& c,
+                                               const ir::AllocOptions& options, std::uint64_t seed, std::uint64_t index,
+                                               std::vector<FaultMiss>& misses) {
+  try {
+    if (auto allocation = allocator.allocate(program, c.target, options)) return *std::move(allocation);
+  } catch (const InternalError& e) {
+    misses.push_back(make_miss("internal-error", c, seed, index));
+    misses.back().detail = fmt::format("{}: {}", allocator.name(), e.what());
+  }
+  return std::nullopt;
+}
+
 FaultMiss make_miss(std::string kind, const oracles::Case& c, std::uint64_t seed, std::uint64_t index) {
   FaultMiss miss;
   miss.kind = std::move(kind);
@@ -149,7 +163,7 @@ FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vecto
   options.limits = c.limits;
   options.knobs = known_to(allocator, draw_knobs(duelists, c.knob_seed));
   ir::Target target = *ir::find_target(c.target);
-  const auto allocation = allocator.allocate(c.program, target, options);
+  const auto allocation = allocate_or_miss(allocator, c.program, {c.program, c.program, target, c.limits}, options, seed, index, run.misses);
   if (!allocation || allocation->program.insts.size() > largest) return run;
   run.is_subject = true;
   run.allocator = allocator.name();
@@ -182,7 +196,9 @@ FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vecto
     return run;
   }
 
-  const Subject subject{c.program, after, target, limits, &facts};
+  Subject subject{c.program, after, target, limits, &facts};
+  AfterFacts after_facts(subject);
+  subject.after_facts = &after_facts;
   const auto operators = fault_operators();
   EditProgram fresh(after);
   int tried = 0;

@@ -30,7 +30,7 @@ inline constexpr std::size_t kLargestSubject = 6000;  // instructions after allo
 // A case to be looked into.
 struct FaultMiss {
   std::string operator_name;  // empty for a false alarm
-  std::string kind;           // "escaped", "memcheck-category", "structure-category", "false-alarm", "ill-formed"; relax.h has more
+  std::string kind;           // "escaped", "memcheck-category", "structure-category", "false-alarm", "ill-formed", "internal-error"; relax.h has more
   std::uint64_t seed = 0, index = 0;
   std::string detail;         // what the judges said
   std::string before, after;  // RIR
@@ -109,6 +109,10 @@ struct FaultOptions {
 
 // A miss as two files: the program before, and the program after with a head that says what it is.
 [[nodiscard]] FaultMiss make_miss(std::string kind, const oracles::Case& c, std::uint64_t seed, std::uint64_t index);
+// Allocates `program` for c.target; nothing where that fails. An internal error of the allocator becomes a miss, "internal-error", of `c`.
+[[nodiscard]] std::optional<ir::Allocation> allocate_or_miss(const ir::Allocator& allocator, const ir::Function& program, const oracles::Case& c,
+                                                             const ir::AllocOptions& options, std::uint64_t seed, std::uint64_t index,
+                                                             std::vector<FaultMiss>& misses);
 // The verdicts and findings of a report on few lines.
 [[nodiscard]] std::string summary(const oracles::Report& report);
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "fuzz/standard_mix.h"
+#include "ir/check_macro.h"
+
 namespace regduel::fuzz {
 namespace {
 
@@ -44,6 +47,28 @@ TEST(Faults, RareOperatorsGoFirst) {
     first += !run.injections.empty() && run.injections[0].op == 0 ? 1 : 0;
   }
   EXPECT_GT(first, 5);
+}
+
+TEST(Faults, AnInternalErrorIsAMiss) {
+  class Broken final : public ir::Allocator {
+   public:
+    std::string_view name() const override { return "broken"; }
+    std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function&, const ir::Target&, const ir::AllocOptions&) const override {
+      throw InternalError("out of ideas");
+    }
+  };
+  const StandardCase c = standard_mix(1, 0);
+  const ir::Target& target = *ir::find_target(c.target);
+  std::vector<FaultMiss> misses;
+  EXPECT_FALSE(allocate_or_miss(Broken(), c.program, {c.program, c.program, target, c.limits}, {}, 1, 0, misses));
+  ASSERT_EQ(misses.size(), 1u);
+  EXPECT_EQ(misses[0].kind, "internal-error");
+  EXPECT_EQ(misses[0].detail, "broken: out of ideas");
+  FaultRun run;
+  run.misses = misses;
+  FaultMatrix matrix;
+  matrix.add(std::move(run));
+  EXPECT_EQ(matrix.num_misses(), 1);
 }
 
 TEST(Faults, JudgesOfTheMatrix) {

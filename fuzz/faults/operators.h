@@ -17,6 +17,7 @@
 namespace regduel::fuzz {
 
 struct BeforeFacts;  // contents.h
+class AfterFacts;    // pattern_analysis.h
 
 // A correct allocation, to be damaged.
 struct Subject {
@@ -25,6 +26,7 @@ struct Subject {
   const ir::Target& target;
   ir::Limits limits;
   const BeforeFacts* facts = nullptr;  // of `before`, where somebody has them already; null: an operator computes what it needs
+  AfterFacts* after_facts = nullptr;   // the same of `after`, not thread-safe
 };
 
 struct FaultOperator {

@@ -17,6 +17,23 @@ using ir::Role;
 
 constexpr Token kTop = 0xFFFFFFFFu;
 
+// Calls f with the number of each unit that a register operand touches.
+template <class F>
+void each_touched(const Operand& op, F&& f) {
+  if (!op.is_preg()) return;
+  const ir::FileBytes b = ir::Function::file_bytes(op);
+  const auto unit = static_cast<std::uint32_t>(ir::unit_bytes(b.file));
+  for (std::uint32_t u = b.begin / unit; u * unit < b.end; ++u) f(unit_number(b.file, static_cast<int>(u)));
+}
+// Of those it covers each byte of.
+template <class F>
+void each_covered(const Operand& op, F&& f) {
+  if (!op.is_preg()) return;
+  const ir::FileBytes b = ir::Function::file_bytes(op);
+  const auto unit = static_cast<std::uint32_t>(ir::unit_bytes(b.file));
+  for (std::uint32_t u = (b.begin + unit - 1) / unit; (u + 1) * unit <= b.end; ++u) f(unit_number(b.file, static_cast<int>(u)));
+}
+
 }  // namespace
 
 // --- units ---------------------------------------------------------------------------------------------------------
@@ -29,20 +46,13 @@ UnitSet units_of(ir::PReg r) {
 
 UnitSet touched_units(const Operand& op) {
   UnitSet set;
-  if (!op.is_preg()) return set;
-  const ir::FileBytes b = ir::Function::file_bytes(op);
-  const auto unit = static_cast<std::uint32_t>(ir::unit_bytes(b.file));
-  for (std::uint32_t u = b.begin / unit; u * unit < b.end; ++u) set.set(unit_number(b.file, static_cast<int>(u)));
+  each_touched(op, [&](std::size_t u) { set.set(u); });
   return set;
 }
 
 UnitSet covered_units(const Operand& op) {
   UnitSet set;
-  if (!op.is_preg()) return set;
-  const ir::FileBytes b = ir::Function::file_bytes(op);
-  const auto unit = static_cast<std::uint32_t>(ir::unit_bytes(b.file));
-  for (std::uint32_t u = (b.begin + unit - 1) / unit; (u + 1) * unit <= b.end; ++u)
-    set.set(unit_number(b.file, static_cast<int>(u)));
+  each_covered(op, [&](std::size_t u) { set.set(u); });
   return set;
 }
 
@@ -97,6 +107,12 @@ void Changes::apply(EditProgram& p) {
   list_.clear();
 }
 
+UnitSet preserved_units_of(const Subject& s) {
+  UnitSet set;
+  for (const ir::PReg r : oracles::preserved_units(s.before, s.target)) set |= units_of(r);
+  return set;
+}
+
 // --- liveness ------------------------------------------------------------------------------------------------------
 
 UnitLiveness::UnitLiveness(const EditProgram& p, const UnitSet& preserved)
@@ -132,8 +148,9 @@ void UnitLiveness::step_back(const EditInst& inst, UnitSet& live) const {
   // A phi that was kept has one home: it changes nothing.
   if (!inst.inst.is_phi() && guard_of(inst) == nullptr)
     for (const Operand& op : inst.ops)
-      if (op.role == Role::Def || op.role == Role::Clobber) live &= ~covered_units(op);
-  live |= read_units(inst);
+      if (op.role == Role::Def || op.role == Role::Clobber) each_covered(op, [&](std::size_t u) { live.reset(u); });
+  for (const Operand& op : inst.ops)
+    if (op.reads()) each_touched(op, [&](std::size_t u) { live.set(u); });
   if (inst.inst.op == Op::Ret) live |= preserved_;
 }
 
@@ -376,7 +393,7 @@ Workshop::Workshop(const Subject& s, Random& r) : subject(s), random(r), program
   }
   for (const ir::VReg& v : s.before.vregs)
     if (v.fixed.is_valid()) mentioned |= units_of(v.fixed);
-  for (const ir::PReg reg : oracles::preserved_units(s.before, s.target)) preserved |= units_of(reg);
+  preserved = preserved_units_of(s);
 }
 
 bool Workshop::can_save() const {

@@ -7,6 +7,7 @@
 
 #include <bitset>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -65,6 +66,9 @@ class Changes {
   };
   std::vector<Change> list_;
 };
+
+// Callee-saved registers that the function owes its caller.
+[[nodiscard]] UnitSet preserved_units_of(const Subject& s);
 
 // --- analyses ------------------------------------------------------------------------------------------------------
 
@@ -126,6 +130,38 @@ class Holdings {
   std::vector<std::pair<Token, Token>> tokens_of_;             // by instruction of the program before: half-open
   std::unordered_map<std::uint32_t, std::uint32_t> index_of_;  // by id
   std::vector<State> in_;
+};
+
+// Analyses of a subject's allocation as it is, each made when it is first asked for: operators ask for the same ones one after another.
+class AfterFacts {
+ public:
+  explicit AfterFacts(const Subject& subject) : before_(subject.before), program_(subject.after), preserved_(preserved_units_of(subject)) {}
+  const UnitLiveness& liveness() {
+    if (!liveness_) liveness_.emplace(program_, preserved_);
+    return *liveness_;
+  }
+  const Holdings& holdings() {
+    if (!holdings_) holdings_.emplace(before_, program_);
+    return *holdings_;
+  }
+
+ private:
+  const ir::Function& before_;
+  const EditProgram program_;
+  UnitSet preserved_;
+  std::optional<UnitLiveness> liveness_;
+  std::optional<Holdings> holdings_;
+};
+// What the subject brings along, or is computed here.
+class AfterFactsOf {
+ public:
+  explicit AfterFactsOf(const Subject& s)
+      : own_(s.after_facts == nullptr ? std::make_unique<AfterFacts>(s) : nullptr), facts_(s.after_facts == nullptr ? own_.get() : s.after_facts) {}
+  AfterFacts* operator->() const { return facts_; }
+
+ private:
+  std::unique_ptr<AfterFacts> own_;
+  AfterFacts* facts_;
 };
 
 // --- the workshop --------------------------------------------------------------------------------------------------

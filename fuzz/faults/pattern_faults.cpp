@@ -13,7 +13,6 @@
 #include <tuple>
 
 #include "ir/cfg.h"
-#include "oracles/preserved.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -27,7 +26,8 @@ using ir::Role;
 // Spots of reachable blocks where `take(instruction, units live behind it)` is true.
 template <class Take>
 std::vector<Spot> spots(const EditProgram& p, const Subject& s, Take take) {
-  const UnitLiveness live(p, preserved_units_of(s));
+  const AfterFactsOf facts(s);
+  const UnitLiveness& live = facts->liveness();
   std::vector<Spot> list;
   for (std::size_t b = 0; b < p.blocks.size(); ++b) {
     if (!live.is_reachable(b)) continue;
@@ -162,7 +162,8 @@ bool remat_source_overwritten(EditProgram& p, const Subject& s, Random& random) 
 template <bool kRepeatable>
 bool remat_carelessly(EditProgram& p, const Subject& s, Random& random) {
   const BeforeIndex before(s.before);
-  const Holdings holdings(s.before, p);
+  const AfterFactsOf facts(s);
+  const Holdings& holdings = facts->holdings();
   const auto walk = [&](auto visit) {
     for (std::size_t b = 0; b < p.blocks.size(); ++b) {
       Holdings::State state = holdings.at_begin(b);
@@ -454,7 +455,8 @@ std::vector<Saved> saved_registers(const EditProgram& p, const Subject& s) {
 }
 std::vector<Spot> restores(const EditProgram& p, const Subject& s) {
   std::vector<Spot> list;
-  const UnitLiveness live(p, preserved_units_of(s));
+  const AfterFactsOf facts(s);
+  const UnitLiveness& live = facts->liveness();
   for (const Saved& saved : saved_registers(p, s))
     for (const Spot r : saved.restores)
       if (live.is_reachable(r.block)) list.push_back(r);
@@ -534,7 +536,8 @@ bool not_saved(EditProgram& p, const Subject& s, Random& random) {
       victims.push_back({RegFile::R, 1, static_cast<std::uint16_t>(u)});
   const BeforeIndex before(s.before);
   std::vector<std::pair<Spot, PReg>> list;
-  const UnitLiveness live(p, preserved);
+  const AfterFactsOf facts(s);
+  const UnitLiveness& live = facts->liveness();
   for (const PReg victim : victims)
     for (std::size_t b = 0; b < p.blocks.size(); ++b)
       for (std::size_t k = 0; live.is_reachable(b) && k + 1 < p.blocks[b].insts.size(); ++k) {
@@ -559,12 +562,6 @@ bool not_saved(EditProgram& p, const Subject& s, Random& random) {
 }  // namespace
 
 // --- what both files share -----------------------------------------------------------------------------------------
-
-UnitSet preserved_units_of(const Subject& s) {
-  UnitSet set;
-  for (const PReg r : oracles::preserved_units(s.before, s.target)) set |= units_of(r);
-  return set;
-}
 
 BeforeIndex::BeforeIndex(const ir::Function& before) : before_(before) {
   for (const ir::Inst& i : before.insts) by_id_.emplace(i.id.value, &i);

@@ -19,9 +19,6 @@ template <class T>
   return list[random.below(static_cast<std::uint32_t>(list.size()))];
 }
 
-// Callee-saved registers that the function owes its caller.
-[[nodiscard]] UnitSet preserved_units_of(const Subject& s);
-
 // What the subject brings along, or is computed here.
 class FactsOf {
  public:

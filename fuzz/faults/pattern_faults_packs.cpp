@@ -51,16 +51,21 @@ class Packs {
  public:
   // Those of p2r and r2p, or those of bit_spill and bit_refill.
   Packs(const EditProgram& p, const Subject& s, bool numbered) : p_(p), s_(s), facts_(s) {
-    const UnitLiveness live(p, preserved_units_of(s));
-    const Holdings holdings(s.before, p);
+    const AfterFactsOf after(s);
+    const auto is_one = [&](const EditInst& i) {
+      return is_pack_op(i.inst.op) && !i.inst.is_deleted() && (i.inst.op == Op::P2R || i.inst.op == Op::R2P) == numbered;
+    };
     for (std::size_t b = 0; b < p.blocks.size(); ++b) {
+      if (std::none_of(p.blocks[b].insts.begin(), p.blocks[b].insts.end(), is_one)) continue;
+      const UnitLiveness& live = after->liveness();
+      const Holdings& holdings = after->holdings();
       if (!live.is_reachable(b)) continue;
       std::vector<UnitSet> points;
       Holdings::State state = holdings.at_begin(b);
       for (std::size_t k = 0; k < p.blocks[b].insts.size(); ++k) {
         const EditInst& i = p.blocks[b].insts[k];
         if (k > 0) holdings.step(state, p.blocks[b].insts[k - 1]);
-        if (!is_pack_op(i.inst.op) || i.inst.is_deleted() || (i.inst.op == Op::P2R || i.inst.op == Op::R2P) != numbered) continue;
+        if (!is_one(i)) continue;
         if (points.empty()) points = live.points(b);
         add({b, k}, i, points[k + 1], holdings, state);
       }
@@ -201,7 +206,7 @@ bool drop_read(EditProgram& p, const Subject& s, Random& random) {
 
 // Predicates of the file that live behind the instruction and whose bit holds nothing in this pack, nor ever in its register.
 std::vector<PReg> victims(const EditProgram& p, const Subject& s, const Packs& packs, const Access& a) {
-  const auto points = UnitLiveness(p, preserved_units_of(s)).points(a.spot.block);
+  const auto points = AfterFactsOf(s)->liveness().points(a.spot.block);
   std::vector<PReg> list;
   for (int u = 0; u < 32; ++u) {
     const PReg r{a.predicate.file, 1, static_cast<std::uint16_t>(u)};

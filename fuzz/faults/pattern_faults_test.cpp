@@ -100,7 +100,8 @@ TEST(PatternFaults, AreCaughtUnderTheirNames) {
     const Tally& t = tallies[std::string(o.name)];
     fmt::print("{:28} {:7} {:13} {:6} {:10}\n", o.name, t.applied, t.changed, t.caught, t.right_code);
     EXPECT_GE(t.applied, 3) << o.name;
-    EXPECT_TRUE(t.changed > 0 || o.name == "remat-wrong-immediate") << o.name;
+    // A remat that names the wrong one of two like instructions still computes the right value from its own immediates.
+    EXPECT_TRUE(t.changed > 0 || o.name == "remat-wrong-number") << o.name;
   }
 }
 

@@ -208,7 +208,12 @@ RelaxRun run_relaxed_on(std::uint64_t seed, std::uint64_t index) {
   ir::AllocOptions options;
   options.limits = c.limits;
   options.knobs = known_to(allocator, draw_knobs(duelists, c.knob_seed));
-  const auto allocation = allocator.allocate(*relaxed, target, options);
+  std::vector<FaultMiss> errors;
+  const auto allocation = allocate_or_miss(allocator, *relaxed, {*relaxed, *relaxed, target, c.limits}, options, seed, index, errors);
+  if (!errors.empty()) {
+    run.miss = std::move(errors[0]);
+    run.miss->operator_name = fmt::format("relax-{}", name(run.kind));
+  }
   if (!allocation) return run;
   const ir::Function after = restore(c.program, allocation->program, run.kind);
   if (run.kind == Relaxation::SlotSize && after.slots.empty()) return run;
@@ -234,6 +239,10 @@ RelaxRun run_relaxed_on(std::uint64_t seed, std::uint64_t index) {
 }
 
 void RelaxTable::add(RelaxRun run) {
+  if (run.miss) {
+    ++num_misses_;
+    if (misses_.size() < kMostMissesKept) misses_.push_back(std::move(*run.miss));
+  }
   if (!run.is_subject) return;
   RelaxRow& row = rows_[static_cast<std::size_t>(run.kind)];
   ++row.tried;
@@ -248,9 +257,6 @@ void RelaxTable::add(RelaxRun run) {
       break;
     case Truth::Undecided: ++row.undecided; break;
   }
-  if (!run.miss) return;
-  ++num_misses_;
-  if (misses_.size() < kMostMissesKept) misses_.push_back(std::move(*run.miss));
 }
 
 }  // namespace regduel::fuzz

@@ -47,7 +47,7 @@ struct RelaxRun {
   Truth truth = Truth::Kept;
   bool rejected = false;    // by a static judge
   bool accepted = false;    // no judge objects
-  std::optional<FaultMiss> miss;  // "relaxed-accepted" or "relaxed-rejected"
+  std::optional<FaultMiss> miss;  // "relaxed-accepted", "relaxed-rejected", or "internal-error"
 };
 [[nodiscard]] RelaxRun run_relaxed_on(std::uint64_t seed, std::uint64_t index);  // the kind is index % kNumRelaxations
 

@@ -1,0 +1,76 @@
+// See catalogue.h. A new bug: REGDUEL_PLANTED("…") where it would be made, and a line here.
+#include "fuzz/zoo/catalogue.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ir/planted.h"
+
+namespace regduel::fuzz {
+namespace {
+
+constexpr std::array kBugs = std::to_array<PlantedBug>({
+    {"fatpoint-chain-alignment-lost", "copies joined into one home: the alignment of the strictest member is forgotten"},
+    {"fatpoint-chain-joins-fixed-unasked", "a vreg joins a precoloured one in its register without a look at who else lives there"},
+    {"fatpoint-claims-one-register-less", "the count of registers that the allocator claims misses the last unit"},
+    {"fatpoint-clobber-missed", "calls clobber nothing"},
+    {"fatpoint-clobber-range-short", "the last register of a clobbered range counts as kept"},
+    {"fatpoint-coalesces-across-a-def", "vregs joined by a copy share a register although one changes while the other lives"},
+    {"fatpoint-dead-def-has-no-range", "a def that nobody reads takes no register, and overwrites somebody's"},
+    {"fatpoint-early-clobber-ignored", "an early-clobber def may share a register with a use of its instruction"},
+    {"fatpoint-edge-refill-lost", "of several refills on an edge the last one is left out"},
+    {"fatpoint-edge-slots-overwritten", "moves between slots on an edge are done one after the other"},
+    {"fatpoint-evicted-not-spilled", "of several vregs that make room only the first one goes"},
+    {"fatpoint-evicts-into-a-restored-register", "eviction puts the operand of a ret where the restore of a callee-saved register goes"},
+    {"fatpoint-fails-instead-of-falling-back", "gives up where everything in memory would still fit"},
+    {"fatpoint-fixed-use-ignored", "a use that is fixed to a register may stand anywhere"},
+    {"fatpoint-guarded-copy-is-a-copy", "a copy under a guard counts as if it always happened"},
+    {"fatpoint-guarded-def-kills", "a def under a guard ends the live range of the old value"},
+    {"fatpoint-guarded-store-without-refill", "a guarded def of a spilled vreg is stored whole, without the old value in it"},
+    {"fatpoint-identity-by-first-byte", "a copy between a register and a part of it counts as doing nothing"},
+    {"fatpoint-impossible-too-soon", "an instruction that needs exactly what is there counts as impossible"},
+    {"fatpoint-kept-home-unchecked", "a vreg gets its home of the last round back although somebody else is there now"},
+    {"fatpoint-limit-off-by-one", "one register above the limit is used"},
+    {"fatpoint-liveness-forgets-back-edges", "what a loop reads in its next turn is not live at its end"},
+    {"fatpoint-odd-callee-saved-lost", "every other callee-saved register is not saved"},
+    {"fatpoint-parallel-copy-in-any-order", "the moves of a parallel copy overwrite what others still read"},
+    {"fatpoint-part-def-kills-all", "a def of one half ends the live range of the other"},
+    {"fatpoint-phi-copies-on-a-critical-edge", "the copies of a phi stand before a branch that may go elsewhere"},
+    {"fatpoint-phi-lost-copy", "the phis of a block take effect one after the other"},
+    {"fatpoint-phis-one-after-the-other", "phis that define overlapping bytes: the later one is lost"},
+    {"fatpoint-pinned-early-clobber-shares", "where an instruction is packed by itself, an early-clobber def may lie on a use"},
+    {"fatpoint-refill-kept-across-blocks", "a refilled value is used again in the next block, wherever control comes from"},
+    {"fatpoint-refill-kept-past-a-store", "a refilled value is used again after the slot was written"},
+    {"fatpoint-refill-of-the-first-piece", "a refill of a piece of a slot reads the first piece"},
+    {"fatpoint-remat-despite-other-defs", "a value is computed again although another def may have replaced it"},
+    {"fatpoint-remat-of-a-memory-read", "a load from memory that others write is done again later"},
+    {"fatpoint-restored-at-first-ret-only", "callee-saved registers are restored at one ret, not at the others"},
+    {"fatpoint-ret-takes-callee-saved", "an operand of a ret stands in a callee-saved register"},
+    {"fatpoint-second-def-not-stored", "the second def of an instruction is spilled without a store"},
+    {"fatpoint-slot-shared-too-early", "the slot behind a large one begins inside it"},
+    {"fatpoint-slot-too-small", "the slot of a 96-bit value has 64 bits"},
+    {"fatpoint-swap-shares-a-register", "two defs of a parallel copy get one register"},
+    {"fatpoint-tie-dropped", "a tied def does not take the register of its use"},
+    {"fatpoint-waiting-piece-for-the-whole", "a refilled piece of a value is used where more of it is needed"},
+    {"fatpoint-wanted-slot-unaligned", "a tuple follows its copy to a place where it is not aligned"},
+    {"fatpoint-wide-marks-first-unit", "of a tuple only the first unit counts as taken"},
+});
+
+}  // namespace
+
+std::span<const PlantedBug> planted_bugs() { return kBugs; }
+
+const PlantedBug* find_planted_bug(std::string_view name) {
+  const auto at = std::find_if(kBugs.begin(), kBugs.end(), [&](const PlantedBug& b) { return b.name == name; });
+  return at == kBugs.end() ? nullptr : &*at;
+}
+
+#ifdef REGDUEL_ZOO
+bool has_planted_bugs() { return true; }
+void plant(std::string_view name) { planted_bug = name.empty() ? 0 : planted_id(name); }
+#else
+bool has_planted_bugs() { return false; }
+void plant(std::string_view) {}
+#endif
+
+}  // namespace regduel::fuzz

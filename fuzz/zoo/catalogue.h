@@ -1,0 +1,23 @@
+// The planted bugs: each a mistake that real allocators have made, switched on by its name in the zoo build (ir/planted.h).
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace regduel::fuzz {
+
+struct PlantedBug {
+  std::string_view name;  // begins with the allocator that has it
+  std::string_view what;  // what goes wrong
+};
+
+// Sorted by name.
+[[nodiscard]] std::span<const PlantedBug> planted_bugs();
+// Null where there is no such bug.
+[[nodiscard]] const PlantedBug* find_planted_bug(std::string_view name);
+// Whether this build has them.
+[[nodiscard]] bool has_planted_bugs();
+// Switches one on for the whole process, or all off with "". Requires has_planted_bugs(), and that no allocation is running.
+void plant(std::string_view name);
+
+}  // namespace regduel::fuzz

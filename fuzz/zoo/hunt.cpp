@@ -1,0 +1,53 @@
+// See hunt.h.
+#include "fuzz/zoo/hunt.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "fuzz/case_file.h"
+#include "fuzz/explorer.h"
+#include "fuzz/metamorphic_bout.h"
+#include "fuzz/reduce.h"
+
+namespace regduel::fuzz {
+
+Catch hunt(const HuntOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  const auto since = [](Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  ExplorerOptions explorer_options;
+  explorer_options.seed = options.seed;
+  explorer_options.most_instructions = 600;
+  Explorer explorer(explorer_options);
+  for (const FuzzInput& seed : options.seeds) explorer.add_seed(seed);
+  Catch result;
+  const auto start = Clock::now();
+  while (since(start) < options.seconds) {
+    const FuzzInput input = explorer.next();
+    ++result.inputs;
+    Duel d = duel(input.program, *input.target, input.limits, all_duelists(), input.knobs);
+    add_completeness_disagreement(d, input.program, *input.target, input.limits);
+    if (d.verdict() != oracles::Verdict::Fail) {
+      explorer.learn(input, behaviour_of(input, d));
+      continue;
+    }
+    result.seconds = since(start);
+    result.found = true;
+    for (const Bout& b : d.bouts)
+      if (b.verdict == oracles::Verdict::Fail && result.failure.allocator.empty()) result.failure = {b.allocator, b.signatures().front()};
+    result.instructions_found = input.program.insts.size();
+    const auto reducing = Clock::now();
+    const Reduced reduced = reduce(input, [&](const FuzzInput& c) { return shows(c, result.failure); });
+    result.reduce_seconds = since(reducing);
+    result.instructions = reduced.input.program.insts.size();
+    const std::vector<Failure> left = failures_of(reduced.input);
+    result.keeps_signature = std::any_of(left.begin(), left.end(), [&](const Failure& f) {
+      return f.allocator == result.failure.allocator && f.signature == result.failure.signature;
+    });
+    result.reduced = print_case({reduced.input.program, reduced.input.target, reduced.input.limits, reduced.input.knobs});
+    return result;
+  }
+  result.seconds = since(start);
+  return result;
+}
+
+}  // namespace regduel::fuzz
