@@ -52,7 +52,8 @@ FileAllocator::FileAllocator(const Round& round, RegFile file)
   const Function& f = round.lowered.f;
   const std::size_t k = ir::index(file);
   for (int u = 0; u < ir::kMaxUnits; ++u) {
-    if (round.budget.allocatable[k].test(static_cast<std::size_t>(u))) limit_ = REGDUEL_PLANTED("fatpoint-limit-off-by-one") ? u + 2 : u + 1;
+    if (round.budget.allocatable[k].test(static_cast<std::size_t>(u))) limit_ = u + 1;
+    else if (REGDUEL_PLANTED("fatpoint-limit-off-by-one") && u > 0 && limit_ == u && round.budget.allocatable[k].test(static_cast<std::size_t>(u - 1))) limit_ = u + 1;
     else not_allocatable_.set(u);
     if (round.budget.callee_saved[k].test(static_cast<std::size_t>(u))) callee_saved_.set(u);
   }

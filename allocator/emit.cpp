@@ -27,7 +27,8 @@ struct Move {
 
 bool same_bytes(const Operand& a, const Operand& b) {
   const ir::FileBytes x = Function::file_bytes(a), y = Function::file_bytes(b);
-  return x.file == y.file && x.begin == y.begin && (x.end == y.end || REGDUEL_PLANTED("fatpoint-identity-by-first-byte"));
+  if (REGDUEL_PLANTED("fatpoint-identity-by-unit") && x.file == y.file && x.begin / 4 == y.begin / 4 && x.end - x.begin == y.end - y.begin) return true;
+  return x.file == y.file && x.begin == y.begin && x.end == y.end;
 }
 
 class Emitter {

@@ -62,15 +62,16 @@ void build_items(const Function& f, const Inst& inst, Items& out) {
         continue;
       }
     }
-    item.at_reads = item.keeps || item.early || guarded || op.role == Role::DefUse || op.is_tied();
+    const bool is_tied = op.is_tied() && !REGDUEL_PLANTED("fatpoint-tie-dropped");
+    item.at_reads = item.keeps || item.early || guarded || op.role == Role::DefUse || is_tied;
     if (item.at_reads) item.reads = op.vreg();
-    if (op.is_tied()) {
+    if (is_tied) {
       const Operand& use = ops[op.tied];
       const Item other = item_of(f, use);
       item.reads = use.vreg();
       item.align = std::max(item.align, other.align);
       if (!item.fixed.is_valid()) item.fixed = other.fixed;
-      if (!REGDUEL_PLANTED("fatpoint-tie-dropped")) out.of_operand[op.tied] = static_cast<std::uint16_t>(out.items.size());
+      out.of_operand[op.tied] = static_cast<std::uint16_t>(out.items.size());
     }
     add(k, item);
   }

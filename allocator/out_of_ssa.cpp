@@ -60,7 +60,7 @@ class OutOfSsa {
         if (!has_phis(to)) continue;
         const auto ops = in_.operands_of(in_.terminator(from));
         const bool touches = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.is_register(); });
-        if (REGDUEL_PLANTED("fatpoint-phi-copies-on-a-critical-edge") && !touches) at_tail_[from.index()] = to;
+        if (REGDUEL_PLANTED("fatpoint-phi-copies-on-a-critical-edge")) at_tail_[from.index()] = to;
         else if (cfg_.predecessors(to).size() == 1) at_head_[to.index()] = from;
         else if (cfg_.successors(from).size() == 1 && !touches) at_tail_[from.index()] = to;
         else if (!pairs({from, to}).empty()) edge_blocks_.push_back({from, to});
@@ -152,7 +152,6 @@ class OutOfSsa {
     } else {
       copy(list);
     }
-    if (REGDUEL_PLANTED("fatpoint-phis-one-after-the-other")) return;
     for (const Pair& p : later) copy({&p, 1});
   }
   void copy(std::span<const Pair> list) {

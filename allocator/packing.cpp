@@ -109,7 +109,7 @@ class FilePacker {
     const Item& item = items_[k];
     if (item.at_writes && (u & taken_w_).any()) return false;
     if (!item.at_reads || (u & taken_r_).none()) return true;
-    if (item.early && !REGDUEL_PLANTED("fatpoint-pinned-early-clobber-shares")) return false;
+    if (item.early) return false;
     // Items of one root may stand in one home while it is read; nothing else may lie there.
     Units others;
     for (std::size_t j = 0; j < items_.size(); ++j)
@@ -119,7 +119,7 @@ class FilePacker {
   void place(std::size_t k, PReg r, const Units& u) {
     homes_[k] = r;
     placed_[k] = 1;
-    if (items_[k].at_reads) taken_r_ |= u;
+    if (items_[k].at_reads && !(items_[k].early && REGDUEL_PLANTED("fatpoint-pinned-early-clobber-shares"))) taken_r_ |= u;
     if (items_[k].at_writes) taken_w_ |= u;
   }
 

@@ -43,40 +43,30 @@ nlohmann::ordered_json to_json(const BenchResult& r, const BenchOptions& o, cons
           {"duels_per_second", or_null(r.duels_per_second)}, {"gate_failures", failures}};
 }
 
-std::string percent(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? "-" : fmt::format("{:.0f}%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+std::string cell(const std::optional<double>& value, int digits) { return value ? fmt::format("{:.{}f}", *value, digits) : "-"; }
+bool is_measured(const BenchRow& row) {
+  return std::any_of(row.cells.begin(), row.cells.end(), [](const auto& c) { return c.has_value(); });
 }
 
 std::string text(const BenchResult& r, const BenchOptions& o) {
   Table programs({"program size", "programs", "instructions", "allocations that spill", "mean MaxLive (R)", "mean limit (R)"});
   for (const BenchCorpus& c : r.corpora)
-    programs.row({fmt::format("{}", c.size), fmt::format("{}", c.programs), fmt::format("{}", c.instructions), percent(c.spilling, c.allocations),
+    programs.row({fmt::format("{}", c.size), fmt::format("{}", c.programs), fmt::format("{}", c.instructions), percent(c.spilling, c.allocations, 0),
                   fmt::format("{}", c.max_live), fmt::format("{}", c.limit)});
-  std::vector<std::string> head = {""}, groups = {""};
-  for (const int size : o.sizes) {
-    head.push_back(fmt::format("{}", size));
-    groups.emplace_back(size == o.sizes.front() ? "ns/inst" : "");
-  }
-  head.emplace_back("growth");
-  groups.emplace_back("");
-  for (const int size : o.sizes) {
-    head.push_back(fmt::format("{}", size));
-    groups.emplace_back(size == o.sizes.front() ? "x fatpoint" : "");
-  }
-  head.emplace_back("peak B/inst");
-  groups.emplace_back("");
-  Table times(head, groups);
+  std::vector<std::string> sizes;
+  for (const int size : o.sizes) sizes.push_back(fmt::format("{}", size));
+  Table times = Table::grouped({{"", {""}}, {"ns/inst", sizes}, {"", {"growth"}}, {"x fatpoint", sizes}, {"", {"peak B/inst"}}});
   bool any = false, judges = false;
   for (const BenchRow& row : r.rows) {
-    if (std::none_of(row.cells.begin(), row.cells.end(), [](const auto& c) { return c.has_value(); })) continue;
+    if (!is_measured(row)) continue;
     if (any && row.is_judge && !judges) times.rule();
     any = true;
     judges = judges || row.is_judge;
     std::vector<std::string> cells = {row.name};
-    for (const auto& c : row.cells) cells.push_back(c ? fmt::format("{:.0f}", c->ns) : "-");
-    cells.push_back(row.growth ? fmt::format("{:.2f}", *row.growth) : "-");
-    for (const auto& t : row.times_fatpoint) cells.push_back(t ? fmt::format("{:.3f}", *t) : "-");
-    cells.push_back(row.peak_bytes ? fmt::format("{:.0f}", *row.peak_bytes) : "-");
+    for (const auto& c : row.cells) cells.push_back(cell(c ? std::optional(c->ns) : std::nullopt, 0));
+    cells.push_back(cell(row.growth, 2));
+    for (const auto& t : row.times_fatpoint) cells.push_back(cell(t, 3));
+    cells.push_back(cell(row.peak_bytes, 0));
     times.row(std::move(cells));
   }
   std::string out = programs.text() + "\n";
@@ -108,10 +98,8 @@ int bench_command(const Options& o) {
     throw BadInput(fmt::format("--filter: \"{}\" is no regular expression", b.filter));
   }
   const BenchResult result = run_bench(b);
-  const bool measured = result.duels_per_second || std::any_of(result.rows.begin(), result.rows.end(), [](const BenchRow& row) {
-                          return std::any_of(row.cells.begin(), row.cells.end(), [](const auto& c) { return c.has_value(); });
-                        });
-  if (!measured) throw BadInput(fmt::format("--filter: nothing is called \"{}\" (names are like memcheck/2000, fatpoint/200, duels)", b.filter));
+  if (!result.duels_per_second && std::none_of(result.rows.begin(), result.rows.end(), is_measured))
+    throw BadInput(fmt::format("--filter: nothing is called \"{}\" (names are like memcheck/2000, fatpoint/200, duels)", b.filter));
   const std::vector<std::string> failures = gate_failures(result, b);
   if (o.json) print_json(to_json(result, b, failures));
   else fmt::print("{}", text(result, b));

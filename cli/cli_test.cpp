@@ -67,7 +67,7 @@ class Cli : public testing::Test {
 TEST_F(Cli, HelpTeaches) {
   const Outcome r = run("--help");
   EXPECT_EQ(r.status, 0);
-  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz", "reduce", "bench", "faults"}) {
+  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz", "reduce", "zoo", "bench", "faults"}) {
     EXPECT_THAT(r.out, HasSubstr(command));
     const Outcome help = run(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0);

@@ -1,6 +1,7 @@
 #include "cli/command.h"
 
 #include <cstdio>
+#include <expected>
 
 #include <fmt/format.h>
 
@@ -27,7 +28,10 @@ std::string one_line(std::string s) {
 
 std::string_view program_version() { return REGDUEL_VERSION; }
 
-int run(int argc, const char* const* argv) {
+namespace {
+
+// Reads the command line: what to do, or the status to end with, having said why.
+std::expected<Action, int> read_command_line(int argc, const char* const* argv) {
   CLI::App app(
       "regduel: differential testing of GPU register allocators.\n"
       "Programs in, two allocators (fatpoint, briggs), independent judges, a table out.",
@@ -56,17 +60,27 @@ int run(int argc, const char* const* argv) {
       names += (names.empty() ? "" : ", ") + command->get_name();
       known = known || command->get_name() == argv[1];
     }
-    if (!known) return complain(fmt::format("no command \"{}\" (there are {})", argv[1], names), kExitBadInput);
+    if (!known) return std::unexpected(complain(fmt::format("no command \"{}\" (there are {})", argv[1], names), kExitBadInput));
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
-    return app.exit(e);
+    return std::unexpected(app.exit(e));
   } catch (const CLI::ParseError& e) {
-    return complain(one_line(e.what()) + " (see regduel --help)", kExitBadInput);
+    return std::unexpected(complain(one_line(e.what()) + " (see regduel --help)", kExitBadInput));
   }
+  return chosen;
+}
+
+}  // namespace
+
+bool is_command_line(int argc, const char* const* argv) { return read_command_line(argc, argv).has_value(); }
+
+int run(int argc, const char* const* argv) {
+  const auto chosen = read_command_line(argc, argv);
+  if (!chosen) return chosen.error();
   try {
-    const int status = chosen();
+    const int status = (*chosen)();
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return complain("error: writing to standard output failed", kExitBadInput);
     return status;
   } catch (const BadInput& e) {

@@ -112,13 +112,10 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
       files.push_back(&p.file);
     }
   }
-  std::vector<std::string> head = {"function", "limit", "MaxLive"}, groups = {"", "", ""};
-  for (const ir::Allocator* a : duelists) {
-    head.insert(head.end(), {"registers", "stores", "loads"});
-    groups.insert(groups.end(), {std::string(a->name()), "", ""});
-  }
-  head.push_back("verdict");
-  Table table(head, groups);
+  std::vector<ColumnGroup> columns = {{"", {"function", "limit", "MaxLive"}}};
+  for (const ir::Allocator* a : duelists) columns.push_back({std::string(a->name()), {"registers", "stores", "loads"}});
+  columns.push_back({"", {"verdict"}});
+  Table table = Table::grouped(std::move(columns));
   Findings findings(o.save_to);
   Tally tally(duelists);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();

@@ -26,6 +26,7 @@ struct Options {
   bool json = false;
 };
 
+// Rounded down: 100% is all of them.
 std::string share(std::int64_t part, std::int64_t whole) {
   if (whole == 0) return "-";
   if (part == whole) return "100%";
@@ -85,15 +86,10 @@ Totals count(const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed) {
 }
 
 void print_text(const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed, const Totals& totals, double seconds) {
-  const auto& judges = fuzz::fault_judges();
-  std::vector<std::string> head = {"operator", "meant to raise", "injected", "changing"}, groups = {"", "", "", ""};
-  for (const oracles::Judge* j : judges) {
-    head.emplace_back(j->name());
-    groups.push_back(j == judges.front() ? "caught by" : "");
-  }
-  head.insert(head.end(), {"static", "category"});
-  groups.insert(groups.end(), {"of changing", "right"});
-  Table table(head, groups, 2);
+  std::vector<std::string> judges;
+  for (const oracles::Judge* j : fuzz::fault_judges()) judges.emplace_back(j->name());
+  Table table = Table::grouped({{"", {"operator", "meant to raise", "injected", "changing"}}, {"caught by", judges}, {"of changing", {"static"}},
+                                {"right", {"category"}}}, 2);
   const auto add = [&](const std::string& name, const std::string& meant, const fuzz::OperatorRow& row) {
     std::vector<std::string> cells = {name, meant, fmt::format("{}", row.injected), fmt::format("{}", row.changing)};
     for (const std::int64_t caught : row.caught) cells.push_back(of(caught, row.injected));

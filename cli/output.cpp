@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-
 namespace regduel::cli {
 
 void print_json(const nlohmann::ordered_json& document) {
@@ -15,7 +14,11 @@ void print_json(const nlohmann::ordered_json& document) {
 }
 
 Progress::Progress(std::string label, std::int64_t total)
-    : label_(std::move(label)), total_(total), is_terminal_(::isatty(STDERR_FILENO) == 1), start_(std::chrono::steady_clock::now()), last_(start_) {}
+    : label_(std::move(label)),
+      total_(total),
+      is_terminal_(::isatty(STDERR_FILENO) == 1),
+      start_(std::chrono::steady_clock::now()),
+      last_(start_) {}
 
 Progress::~Progress() { done(); }
 
@@ -41,10 +44,25 @@ void Progress::done() {
   shown_ = false;
 }
 
-Table::Table(std::vector<std::string> head, std::vector<std::string> groups, int left_columns) : left_(static_cast<std::size_t>(left_columns)) {
-  if (!groups.empty()) rows_.push_back(std::move(groups));
+std::string percent_of(double part, double whole, int digits) {
+  return whole == 0 ? "-" : fmt::format("{:.{}f}%", 100.0 * part / whole, digits);
+}
+
+Table::Table(std::vector<std::string> head, int left_columns) : left_(static_cast<std::size_t>(left_columns)) {
   rows_.push_back(std::move(head));
   rule();
+}
+
+Table Table::grouped(std::vector<ColumnGroup> groups, int left_columns) {
+  std::vector<std::string> titles, head;
+  for (ColumnGroup& g : groups) {
+    titles.push_back(std::move(g.title));
+    head.insert(head.end(), g.head.begin(), g.head.end());
+    titles.resize(head.size());
+  }
+  Table table(std::move(head), left_columns);
+  table.rows_.insert(table.rows_.begin(), std::move(titles));
+  return table;
 }
 
 void Table::row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
@@ -73,8 +91,9 @@ std::string Table::text() const {
 }
 
 nlohmann::ordered_json to_json(const oracles::Finding& f, const ir::Function& after) {
-  nlohmann::ordered_json j = {{"judge", f.judge}, {"category", f.category}, {"signature", oracles::signature(f, after)}, {"instruction", nullptr},
-                              {"operand", nullptr}, {"other_instruction", nullptr}, {"message", f.message}};
+  nlohmann::ordered_json j = {{"judge", f.judge},       {"category", f.category}, {"signature", oracles::signature(f, after)},
+                              {"instruction", nullptr}, {"operand", nullptr},     {"other_instruction", nullptr},
+                              {"message", f.message}};
   if (f.inst.is_valid()) j["instruction"] = f.inst.value;
   if (f.operand >= 0) j["operand"] = f.operand;
   if (f.other.is_valid()) j["other_instruction"] = f.other.value;
@@ -86,7 +105,8 @@ nlohmann::ordered_json to_json(const oracles::Report& r, const ir::Function& aft
   for (const oracles::JudgeResult& result : r.results) {
     nlohmann::ordered_json findings = nlohmann::ordered_json::array();
     for (const oracles::Finding& f : result.findings) findings.push_back(to_json(f, after));
-    judges.push_back({{"judge", result.judge}, {"verdict", oracles::name(result.verdict)}, {"reason", result.reason}, {"findings", findings}});
+    judges.push_back(
+        {{"judge", result.judge}, {"verdict", oracles::name(result.verdict)}, {"reason", result.reason}, {"findings", findings}});
   }
   return judges;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <string>
 #include <vector>
 
@@ -34,11 +35,23 @@ class Progress {
   std::chrono::steady_clock::time_point start_, last_;
 };
 
+// "12.5%" with one digit; "-" where the whole is 0.
+[[nodiscard]] std::string percent_of(double part, double whole, int digits);
+[[nodiscard]] std::string percent(std::integral auto part, std::integral auto whole, int digits) {
+  return percent_of(static_cast<double>(part), static_cast<double>(whole), digits);
+}
+
+// Neighbouring columns, and what they have in common: a line above the head; empty = nothing.
+struct ColumnGroup {
+  std::string title;
+  std::vector<std::string> head;
+};
+
 // Columns are aligned: the first `left_columns` to the left, the others to the right.
 class Table {
  public:
-  // groups: a line above the head that says what several columns have in common; empty = none.
-  explicit Table(std::vector<std::string> head, std::vector<std::string> groups = {}, int left_columns = 1);
+  explicit Table(std::vector<std::string> head, int left_columns = 1);
+  [[nodiscard]] static Table grouped(std::vector<ColumnGroup> groups, int left_columns = 1);
   void row(std::vector<std::string> cells);
   void rule();  // a line between rows
   [[nodiscard]] std::string text() const;

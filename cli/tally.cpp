@@ -9,10 +9,6 @@
 namespace regduel::cli {
 namespace {
 
-std::string percent(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? "-" : fmt::format("{:.1f}%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
 // "fuel: 3 of 40 blocks" and "fuel: 7 of 9 blocks" are one reason.
 std::string without_numbers(const std::string& reason) {
   std::string out;
@@ -92,29 +88,29 @@ std::string Tally::text() const {
   std::sort(sizes.begin(), sizes.end());
   const auto large = static_cast<std::uint64_t>(sizes.end() - std::lower_bound(sizes.begin(), sizes.end(), 1000u));
   std::string out = fmt::format("{} duels; instructions: median {}, {} of 1000 or more, largest {}\n", cases_, sizes[sizes.size() / 2],
-                                percent(large, cases_), sizes.back());
+                                percent(large, cases_, 1), sizes.back());
   Table table({"allocator", "pass", "fail", "inconclusive", "impossible", "spilling", "registers", "MaxLive", "store bytes", "load bytes",
                "least spill", "seconds"});
   for (const Row& r : rows_)
     table.row({r.allocator, fmt::format("{}", r.pass), fmt::format("{}", r.fail), fmt::format("{}", r.inconclusive),
-               percent(r.impossible, cases_), percent(r.spilling, cases_ - r.impossible), fmt::format("{}", r.registers),
+               percent(r.impossible, cases_, 1), percent(r.spilling, cases_ - r.impossible, 1), fmt::format("{}", r.registers),
                fmt::format("{}", r.max_live), fmt::format("{}", r.store_bytes), fmt::format("{}", r.load_bytes),
-               percent(r.best, r.best + r.worst), fmt::format("{:.2f}", r.seconds)});
+               percent(r.best, r.best + r.worst, 1), fmt::format("{:.2f}", r.seconds)});
   out += table.text();
   for (const Row& r : rows_)
     for (const Opinions& o : r.opinions)
       for (const auto& [reason, count] : o.inconclusive)
-        out += fmt::format("inconclusive: {} on {} of {} allocations ({}) of {}: {}\n", o.judge, count, r.allocations, percent(count, r.allocations),
+        out += fmt::format("inconclusive: {} on {} of {} allocations ({}) of {}: {}\n", o.judge, count, r.allocations, percent(count, r.allocations, 1),
                            r.allocator, reason);
   if (disagreements_ > 0) out += fmt::format("{} allocations on whose correctness two judges contradict each other\n", disagreements_);
   if (metamorphic_ == 0) return out;
   out += fmt::format("metamorphic: {} allocations asked for again with variants of the program, {} of them inconclusive\n", metamorphic_,
                      metamorphic_inconclusive_);
   if (changes_.empty()) return out;
-  Table observed({"allocator", "variant", "figure", "more in", "less in", "sum of differences"}, {}, 3);
+  Table observed({"allocator", "variant", "figure", "more in", "less in", "sum of differences"}, 3);
   for (const auto& [key, c] : changes_)
-    observed.row({std::get<0>(key), std::get<1>(key), std::get<2>(key), percent(c.more, metamorphic_ / rows_.size()),
-                  percent(c.less, metamorphic_ / rows_.size()), fmt::format("{:+}", c.sum)});
+    observed.row({std::get<0>(key), std::get<1>(key), std::get<2>(key), percent(c.more, metamorphic_ / rows_.size(), 1),
+                  percent(c.less, metamorphic_ / rows_.size(), 1), fmt::format("{:+}", c.sum)});
   return out + observed.text();
 }
 

@@ -103,7 +103,7 @@ int zoo_command(const Options& o) {
     for (const fuzz::PlantedBug& b : fuzz::planted_bugs()) bugs.push_back(&b);
   static_cast<void>(load_seeds(o));  // complains now rather than in each hunt
 
-  Table table({"planted bug", "found by", "as", "seconds", "inputs", "instructions", "reduced", "same signature"}, {}, 3);
+  Table table({"planted bug", "found by", "as", "seconds", "inputs", "instructions", "reduced", "same signature"}, 3);
   std::vector<double> seconds;
   std::vector<std::size_t> sizes;
   std::size_t found = 0, kept = 0;
@@ -179,7 +179,7 @@ void add_zoo_command(CLI::App& app, Action& chosen) {
   command->callback([o, list, &chosen] {
     chosen = [o, list] {
       if (!*list) return zoo_command(*o);
-      Table table({"planted bug", "what it does"}, {}, 2);
+      Table table({"planted bug", "what it does"}, 2);
       for (const fuzz::PlantedBug& b : fuzz::planted_bugs()) table.row({std::string(b.name), std::string(b.what)});
       fmt::print("{}", table.text());
       return 0;

@@ -129,6 +129,30 @@ void drop_operand_at(EditProgram& p, InstPlace at, std::size_t k) {
   mend_all(p, had_def);
 }
 
+void drop_vreg(EditProgram& p, VRegId root) {
+  const std::vector<bool> had_def = defined_roots(p);
+  for (EditBlock& b : p.blocks)
+    for (std::size_t k = b.insts.size(); k-- > 0;) {
+      EditInst& i = b.insts[k];
+      bool gone = false, dropped = false;
+      for (std::size_t o = i.ops.size(); o-- > 0 && !gone;) {
+        if (!i.ops[o].is_vreg() || !i.ops[o].writes() || root_of(p, i.ops[o].vreg()) != root) continue;
+        dropped = true;
+        if (does_without(i)) {
+          drop_operand(i, o);
+        } else if (i.inst.op == Op::Copy && i.ops.size() > 2) {
+          const auto defs = static_cast<std::size_t>(std::count_if(i.ops.begin(), i.ops.end(), [](const Operand& op) { return op.writes(); }));
+          drop_operand(i, o + defs);
+          drop_operand(i, o);
+        } else {
+          gone = true;
+        }
+      }
+      if (gone || (dropped && i.ops.empty() && i.inst.op == Op::Named)) b.insts.erase(b.insts.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+  mend_all(p, had_def);
+}
+
 void end_block_with(EditProgram& p, std::size_t b, BlockId target) {
   const std::vector<bool> had_def = defined_roots(p);
   EditInst& i = p.blocks[b].insts.back();

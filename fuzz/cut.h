@@ -29,6 +29,9 @@ void drop_operand(EditInst& i, std::size_t k);
 // Takes out an operand and mends.
 void drop_operand_at(EditProgram& p, InstPlace at, std::size_t k);
 
+// Takes out a vreg (a root) with everything that writes it, and mends.
+void drop_vreg(EditProgram& p, ir::VRegId root);
+
 // Puts another terminator at the end of block `b`: bra to `target`, or the end of the function (exit, ret) where it is invalid.
 void end_block_with(EditProgram& p, std::size_t b, ir::BlockId target);
 // Takes target `k` out of an mbra with several.

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "fuzz/allocators.h"
-#include "fuzz/duel_body.h"
+#include "fuzz/case_file.h"
 #include "fuzz/metamorphic_bout.h"
 #include "oracles/report.h"
 
@@ -62,6 +62,33 @@ std::vector<Failure> failures_of(const FuzzInput& input, std::span<const ir::All
     }
   }
   return result;
+}
+
+std::string describe(const FuzzInput& input, const Duel& duel) {
+  std::string out;
+  for (const Bout& bout : duel.bouts) {
+    if (bout.verdict != oracles::Verdict::Fail) continue;
+    const std::vector<std::string> signatures = bout.signatures();
+    for (std::size_t k = 0; k < bout.findings.size(); ++k) {
+      const oracles::Finding& f = bout.findings[k];
+      out += fmt::format("FINDING {}: {}: {}", bout.allocator, signatures[k], f.message);
+      if (f.inst.is_valid()) out += fmt::format(" (instruction {}, operand {})", f.inst.value, f.operand);
+      if (f.other.is_valid()) out += fmt::format(" (see instruction {})", f.other.value);
+      out += '\n';
+    }
+  }
+  CaseFile c;
+  c.program = input.program;
+  c.target = input.target;
+  c.limits = input.limits;
+  c.knobs = input.knobs;
+  return out + print_case(c);
+}
+
+std::optional<std::string> find_in(const FuzzInput& input) {
+  const Duel result = duel(input.program, *input.target, input.limits, all_duelists(), input.knobs);
+  if (result.verdict() != oracles::Verdict::Fail) return std::nullopt;
+  return describe(input, result);
 }
 
 std::expected<Gap, std::string> parse_gap(std::string_view text) {

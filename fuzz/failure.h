@@ -1,11 +1,13 @@
-// What a case is reduced for: a question about it, put again after every step.
+// What is wrong with a case: for people, and as a question that a reducer puts again after every step.
 #pragma once
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "fuzz/duel_body.h"
 #include "fuzz/fuzz_input.h"
 #include "ir/allocator.h"
 
@@ -21,6 +23,11 @@ struct Failure {
 // All failures of a case, in the order of the duelists and of their findings, each once.
 //   duelists   all where empty
 [[nodiscard]] std::vector<Failure> failures_of(const FuzzInput& input, std::span<const ir::Allocator* const> duelists = {}, bool metamorphic = false);
+
+// The same for people: each finding of a duel, then the case as an .rir file (case_file.h).
+[[nodiscard]] std::string describe(const FuzzInput& input, const Duel& duel);
+// describe() of the duel of all allocators; nullopt where every bout ended in pass, in inconclusive, or in an impossibility that the judge proved.
+[[nodiscard]] std::optional<std::string> find_in(const FuzzInput& input);
 
 // Both allocators are right, but one needs at least `percent` / 100 times what the other needs (0 counts as 1).
 struct Gap {

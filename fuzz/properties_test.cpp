@@ -4,7 +4,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "fuzz/duel_target.h"
+#include "fuzz/failure.h"
 #include "fuzz/generator.h"
 #include "fuzz/mutator.h"
 #include "fuzz/standard_mix.h"

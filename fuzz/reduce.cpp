@@ -66,10 +66,11 @@ class Reducer {
       sources();
       bypasses();
       vregs();
+      vregs_under_lower_limits();
       operands();
       settings();
       details();
-      progress = size_ < before;
+      progress = size_ < before || leap();
     }
     full_limits();
     number_anew();
@@ -256,6 +257,79 @@ class Reducer {
           break;
       }
     }
+  }
+  // A vreg less under a limit that is lower by its units, or a narrower one: what is over the limit stays as much over it.
+  void vregs_under_lower_limits() {
+    for (std::size_t v = best_.program.vregs.size(); v-- > 0 && !is_over();) {
+      if (v >= best_.program.vregs.size() || best_.program.vregs[v].alias.is_valid()) continue;
+      const std::size_t file = ir::index(best_.program.vregs[v].file());
+      const auto lower = [&](int units, auto edit) {
+        EditProgram p(best_.program);
+        edit(p);
+        FuzzInput c = best_;
+        c.program = p.build();
+        c.limits.units[file] -= units;
+        return c.limits.units[file] >= 1 && accept(std::move(c));
+      };
+      const int units = best_.program.vregs[v].units(), width = best_.program.vregs[v].width;
+      bool gone = false;
+      for (int less = units; less >= 0 && !gone && !is_over(); less = less > 1 ? less / 2 : less - 1)
+        gone = lower(less, [&](EditProgram& p) {
+          drop_vreg(p, VRegId(static_cast<std::uint32_t>(v)));
+          renumber(p);
+        });
+      if (gone || width <= 32) continue;
+      for (const int narrow : {32, 64, 96, 128})
+        if (narrow < width && lower(units - narrow / 32, [&](EditProgram& p) {
+              ir::VReg& r = p.header.vregs[v];
+              r.width = static_cast<std::uint16_t>(narrow);
+              r.align_log2 = static_cast<std::uint8_t>(ir::natural_align_log2(narrow));
+            }))
+          break;
+    }
+  }
+  // Something that takes up registers is put in, and what took them up before is taken out. True where the case is smaller in the end.
+  bool leap() {
+    constexpr std::size_t kLargest = 64;  // instructions: it is a search of its own at each of them
+    if (best_.program.insts.size() > kLargest || is_over()) return false;
+    const FuzzInput start = best_;
+    const CaseSize smallest = size_;
+    const auto smaller_after = [&](auto edit) {
+      EditProgram p(start.program);
+      if (!edit(p)) return false;
+      FuzzInput c = start;
+      c.program = p.build();
+      if (!accept(std::move(c), false)) return false;
+      instructions();
+      vregs_under_lower_limits();
+      if (size_ < smallest) return true;
+      best_ = start;
+      size_ = smallest;
+      return false;
+    };
+    const std::size_t places = body_places(apart()).size();
+    for (const int units : {24, 8, 4, 16})
+      for (std::size_t n = 0; n < places && !is_over(); ++n)
+        if (smaller_after([&](EditProgram& p) {
+              const InstPlace at = body_places(p)[n];
+              EditInst& i = p.blocks[at.block].insts[at.inst];
+              if (i.inst.is_phi() || (!i.ops.empty() && i.ops.back().role == Role::Clobber)) return false;
+              if (units > best_.target->units[ir::index(RegFile::R)]) return false;
+              i.ops.push_back(Operand::of_preg(Role::Clobber, {RegFile::R, static_cast<std::uint8_t>(units), 0}));
+              return true;
+            }))
+          return true;
+    for (const std::uint16_t width : {std::uint16_t{256}, std::uint16_t{128}})
+      for (std::size_t v = 0; v < start.program.vregs.size() && !is_over(); ++v)
+        if (smaller_after([&](EditProgram& p) {
+              ir::VReg& r = p.header.vregs[v];
+              if (r.cls != ir::RegClass::R || r.width >= width || r.alias.is_valid()) return false;
+              r.width = width;
+              r.align_log2 = static_cast<std::uint8_t>(ir::natural_align_log2(width));
+              return true;
+            }))
+          return true;
+    return false;
   }
   void operands() {
     for (std::size_t n = apart().blocks.size(); n-- > 0 && !is_over();)

@@ -8,9 +8,11 @@
 //   edges              a branch becomes a jump, or the end of the function; empty blocks are led past; blocks are joined
 //   instructions       halves, quarters, ... single ones of all there are (delta debugging), what read them mended
 //   bypass             an instruction out of the way, its def and a use becoming one vreg
-//   vregs              one instead of two
+//   vregs              one instead of two; one less, or a narrower one, under a limit that is as much lower
 //   operands           left out
 //   details            attributes, flags, classes, widths, numbers: the plainest that will do
+//   leaps              where nothing of that helps: something is put in that takes up registers (a clobber, a wide vreg), so that what
+//                      took them up before may go; kept where the whole is smaller in the end
 //
 // A program all of whose reads are defined stays one: a reduced case does not trade its bug for an undefined value.
 // Source: Zeller, Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002); the order is that of C-Reduce (Regehr et al., 2012).

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "fuzz/case_file.h"
-#include "fuzz/duel_target.h"
+#include "fuzz/failure.h"
 #include "ir/io.h"
 
 namespace regduel::fuzz {

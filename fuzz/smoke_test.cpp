@@ -1,32 +1,57 @@
-// The body of each fuzz target for about a second: the same function that a campaign runs.
+// The body of each fuzz target for a moment: the same function that a campaign runs.
 #include <chrono>
 
 #include <gtest/gtest.h>
 
-#include "fuzz/duel_target.h"
 #include "fuzz/mutator.h"
+#include "fuzz/targets/targets.h"
 #include "ir/random.h"
+#include "ir/text.h"
 
 namespace regduel::fuzz {
 namespace {
 
-TEST(Smoke, Duel) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  std::uint64_t seed = 0;
-  do {
-    std::uint8_t bytes[8];
-    for (std::size_t k = 0; k < 8; ++k) bytes[k] = static_cast<std::uint8_t>(mix64(seed) >> (8 * k));
-    FuzzInput input = decode_input(bytes);
-    for (std::uint64_t step = 0; step < 4; ++step) {
-      const auto report = find_in(input);
-      ASSERT_FALSE(report.has_value()) << *report;
-      mutate(input, hash_combine(seed, step));
-    }
-    EXPECT_EQ(duel_target(encode_input(input)), 0);
-    ++seed;
-  } while (std::chrono::steady_clock::now() < until);
-  RecordProperty("inputs", static_cast<int>(seed));
+class Smoke : public testing::TestWithParam<FuzzTarget> {};
+
+// What a text or byte target may be given: a program in its form, with some bytes changed.
+std::vector<std::uint8_t> damaged_text(std::string_view target, const FuzzInput& input, Random& random) {
+  std::vector<std::uint8_t> bytes;
+  if (target == "rir_binary") {
+    const std::vector<std::uint8_t> input_bytes = encode_input(input);
+    // The program stands behind the head of a fuzz input.
+    const auto at = input_bytes.begin() + static_cast<std::ptrdiff_t>(random.below(8));
+    bytes.assign(at, input_bytes.end());
+  } else {
+    const std::string text = "rir 1\n" + ir::print(input.program);
+    bytes.assign(text.begin(), text.end());
+  }
+  for (int k = random.between(0, 4); k > 0 && !bytes.empty(); --k) bytes[random.below(static_cast<std::uint32_t>(bytes.size()))] = static_cast<std::uint8_t>(random.next());
+  return bytes;
 }
+
+TEST_P(Smoke, FindsNothing) {
+  const FuzzTarget& target = GetParam();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(600);
+  Random random(7);
+  int inputs = 0;
+  do {
+    FuzzInput input = derive_input(random.next());
+    const FuzzInput other = derive_input(random.next());
+    for (int step = 0; step < 4; ++step) {
+      const std::vector<std::uint8_t> bytes = target.is_structured ? encode_input(input) : damaged_text(target.name, input, random);
+      const auto wrong = target.body(bytes);
+      ASSERT_FALSE(wrong.has_value()) << *wrong;
+      ++inputs;
+      if (step == 2) input = cross(input, other, random.next());
+      else mutate(input, random.next());
+    }
+    EXPECT_FALSE(target.body({}).has_value());
+  } while (std::chrono::steady_clock::now() < until);
+  RecordProperty("inputs", inputs);
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Smoke, testing::ValuesIn(fuzz_targets().begin(), fuzz_targets().end()),
+                         [](const auto& param) { return std::string(param.param.name); });
 
 }  // namespace
 }  // namespace regduel::fuzz

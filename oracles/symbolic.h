@@ -38,7 +38,7 @@
 //
 // Findings: symbolic-wrong-value (the location holds something else, which is named), symbolic-lost-value (it holds nothing
 // known), symbolic-negation, remat-mismatch, callee-saved, symbolic-wrong-path (a branch leads elsewhere).
-// Tested by symbolic_test.cpp.
+// Tested by symbolic_test.cpp, and the tests beside symbolic_state, symbolic_join, symbolic_plan and symbolic_values.
 #pragma once
 
 #include "oracles/report.h"

@@ -6,7 +6,7 @@
 // numbered in the order of the live names, and keep the numbers that they have, so a change shows by comparison. A name
 // that is undefined on one side is in no one class: it becomes the set of the pairs that satisfy it on both sides.
 // Old numbers never outlive a join, and every cycle passes one: so a number that an instruction gives is always that of its last visit.
-// Tested by symbolic_test.cpp.
+// Tested by symbolic_join_test.cpp.
 
 #include "oracles/symbolic_join.h"
 

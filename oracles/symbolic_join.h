@@ -1,4 +1,4 @@
-// The abstract state at the head of a block, and the meet over the edges that lead there. Tested by symbolic_test.cpp.
+// The abstract state at the head of a block, and the meet over the edges that lead there. Tested by symbolic_join_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 //
 // Place by place, backwards from the blocks that read it to the defs (the "path exploration" of Appel, Modern Compiler Implementation,
 // 1998, and Boissinot et al., "Computing Liveness Sets for SSA-Form Programs", 2011), so the cost is that of the answer.
-// Tested through symbolic_test.cpp.
+// Tested by symbolic_plan_test.cpp.
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 //
 // As in an execution, an operand of an original instruction is where the *hardware* has it: a fixed operand in its fixed register,
 // whatever the program after says, and a tied pair in the register of the def.
-// Tested through symbolic_test.cpp.
+// Tested by symbolic_plan_test.cpp.
 
 #include "oracles/symbolic_plan.h"
 

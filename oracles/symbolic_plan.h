@@ -4,7 +4,7 @@
 // Names are the four-byte words (predicates: bytes) of the root vregs, and the snapshots of remats: for each register use of an instruction
 // that some remat repeats, what that use asked for when the instruction was last passed. Locations are the words of the register files and
 // of the frames that the program after touches, and a ghost for the result of each repeated instruction.
-// Tested through symbolic_test.cpp.
+// Tested by symbolic_plan_test.cpp.
 #pragma once
 
 #include <cstdint>

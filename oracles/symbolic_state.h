@@ -1,5 +1,5 @@
 // The abstract state of the symbolic judge inside a block, and its transfer functions: one for each kind of step, under the formulas of
-// symbolic.h. Tested by symbolic_test.cpp.
+// symbolic.h. Tested by symbolic_state_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Hash-consed values with their reductions; see symbolic_values.h. Tested by symbolic_test.cpp.
+// Hash-consed values with their reductions; see symbolic_values.h. Tested by symbolic_values_test.cpp.
 
 #include "oracles/symbolic_values.h"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/planted.h"
+
 namespace regduel::reference {
 namespace {
 
@@ -24,7 +26,7 @@ class Coalescer {
       std::size_t kept = 0;
       for (const CopyPair& p : pairs) {
         const NodeId a = g_.find(p.a), b = g_.find(p.b);
-        if (a == b || g_.interferes(a, b) || g_.units(a) != g_.units(b)) continue;
+        if (a == b || (g_.interferes(a, b) && !REGDUEL_PLANTED("briggs-coalesces-what-interferes")) || g_.units(a) != g_.units(b)) continue;
         if (!may_merge(a, b)) {
           pairs[kept++] = p;
           continue;

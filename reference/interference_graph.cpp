@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/check_macro.h"
+#include "ir/planted.h"
 
 namespace regduel::reference {
 
@@ -108,9 +109,9 @@ void FileGraph::merge(NodeId kept, NodeId gone) {
   std::swap(next_member_[kept], next_member_[gone]);
   cost_[kept] = std::min(kInfiniteCost - 1, cost_[kept] + cost_[gone]);
   is_spillable_[kept] |= is_spillable_[gone];
-  forbidden_[kept] |= forbidden_[gone];
+  if (!REGDUEL_PLANTED("briggs-merge-forgets-clobbers")) forbidden_[kept] |= forbidden_[gone];
   const std::uint8_t old_shape = shape_[kept];
-  if (align_log2_[gone] > align_log2_[kept]) {
+  if (align_log2_[gone] > align_log2_[kept] && !REGDUEL_PLANTED("briggs-merge-forgets-alignment")) {
     align_log2_[kept] = align_log2_[gone];
     shape_[kept] = shape_of(units_[kept], align_log2_[kept]);
   }
@@ -208,11 +209,11 @@ class Builder {
       const TempId source = k < 2u * inst.copy_pairs && k % 2 == 0 && in_step(d, refs[k + 1].temp) ? refs[k + 1].temp : kNoTemp;
       for (const TempId t : live.members())
         if (t != source) interfere(d, t);
-      for (std::size_t m = k + 1; m < refs.size(); ++m)
+      for (std::size_t m = k + 1; m < refs.size() && !REGDUEL_PLANTED("briggs-two-defs-share"); ++m)
         if (refs[m].flags & kWrites) interfere(d, refs[m].temp);
     }
     if (out_.is_dead[i]) return false;
-    for (std::size_t k = 0; k < refs.size(); ++k)
+    for (std::size_t k = 0; k < refs.size() && !REGDUEL_PLANTED("briggs-early-clobber-shares"); ++k)
       for (std::size_t m = k + 1; m < refs.size() && (refs[k].flags & kAtReads); ++m)
         if (refs[m].flags & kAtReads) interfere(refs[k].temp, refs[m].temp);
     for (std::size_t p = 0; p < inst.copy_pairs; ++p) {
@@ -230,6 +231,7 @@ class Builder {
       for (const TempId t : live.members()) {
         bool killed = false;
         for (const Ref& r : refs) killed = killed || (r.temp == t && (r.flags & kWrites) && !(r.flags & kPartial));
+        if (REGDUEL_PLANTED("briggs-clobbers-spare-tuples") && code_.temps[t].units > 1) continue;
         if (!killed) forbid(t, units);
       }
       for (const Ref& r : refs)

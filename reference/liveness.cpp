@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "ir/planted.h"
+
 namespace regduel::reference {
 
 Liveness::Liveness(const Code& code) : code_(code), live_(code.temps.size()), first_write_(code.temps.size(), 0xFFFFFFFFu) {
@@ -142,7 +144,10 @@ void Liveness::solve_live() {
     for (std::size_t w = 0; w < words_; ++w) {
       const std::size_t at = b * words_ + w;
       std::uint64_t out = 0;
-      for (const std::uint32_t s : code_.blocks[b].successors) out |= in_[s * words_ + w];
+      for (const std::uint32_t s : code_.blocks[b].successors) {
+        out |= in_[s * words_ + w];
+        if (REGDUEL_PLANTED("briggs-liveness-of-first-successor")) break;
+      }
       out &= reach_[at] | written[at];
       out_[at] = out;
       const std::uint64_t add = out & ~killed[at] & reach_[at] & ~in_[at];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/check_macro.h"
+#include "ir/planted.h"
 
 namespace regduel::reference {
 namespace {
@@ -100,7 +101,7 @@ void Lowering::find_remats() {
       const auto ops = f_.operands_of(inst);
       for (const ir::Operand& op : ops)
         if (op.is_vreg() && op.writes()) ++writers[f_.root(op.vreg()).index()];
-      if (!inst.has(ir::kRematerialisable) || (inst.has(ir::kMemRead) && !inst.has(ir::kReadOnly))) continue;
+      if (!inst.has(ir::kRematerialisable) || (inst.has(ir::kMemRead) && !inst.has(ir::kReadOnly) && !REGDUEL_PLANTED("briggs-remat-of-a-memory-read"))) continue;
       if (std::any_of(ops.begin() + 1, ops.end(), [](const ir::Operand& op) { return op.is_register(); })) continue;
       // What must stand in one register at its def must do so wherever it is computed.
       if (f_.fixed_of(ops[0]).is_valid()) continue;
@@ -108,7 +109,7 @@ void Lowering::find_remats() {
     }
   }
   for (std::size_t v = 0; v < f_.vregs.size(); ++v)
-    if (writers[v] != 1) remat_def_[v] = kNoSource;
+    if (writers[v] != 1 && !REGDUEL_PLANTED("briggs-remat-despite-other-defs")) remat_def_[v] = kNoSource;
   // A def in an unreachable block is there for its structure only, and stays: its value must not be thought deleted.
   for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
     if (cfg_.is_reachable(ir::BlockId(b))) continue;
@@ -278,7 +279,7 @@ class BlockLowerer {
     const ir::Block& block = f_.block(e.to);
     for (std::uint32_t i = block.first_inst; f_.insts[i].is_phi(); ++i) {
       const TempId phi = l_.phi_value_[i];
-      if (!l_.useful_[phi]) continue;
+      if (!l_.useful_[phi] || (REGDUEL_PLANTED("briggs-third-phi-forgotten") && i == block.first_inst + 2)) continue;
       const auto targets = f_.targets_of(f_.insts[i]);
       const auto at = static_cast<std::size_t>(std::find(targets.begin(), targets.end(), e.from) - targets.begin());
       REGDUEL_CHECK(at < targets.size(), "a phi without a use for a predecessor");
@@ -319,7 +320,7 @@ class BlockLowerer {
   }
 
   [[nodiscard]] std::uint8_t write_flags(TempId temp, std::size_t offset, std::size_t size) const {
-    return offset == 0 && size == code_.temps[temp].bytes ? kWrites | kKills : kWrites | kAtReads | kPartial;
+    return (offset == 0 && size == code_.temps[temp].bytes) || REGDUEL_PLANTED("briggs-part-def-kills-all") ? kWrites | kKills : kWrites | kAtReads | kPartial;
   }
 
   // Bytes [offset, offset + size) of a value or a local temp.
@@ -384,7 +385,7 @@ class BlockLowerer {
   void move_values(Place dst, Place src, std::uint32_t source) {
     const std::int32_t to = d_.place[dst.temp], from = d_.place[src.temp];
     const bool same = dst.temp == src.temp && dst.offset == src.offset;
-    if (same || (to >= 0 && to == from && dst.offset == src.offset)) {
+    if (same || (to >= 0 && to == from && (dst.offset == src.offset || REGDUEL_PLANTED("briggs-slot-copy-of-another-piece-dropped")))) {
       if (source != kNoSource) deleted(source);
       return;
     }
@@ -494,7 +495,7 @@ class BlockLowerer {
       if (item.at_writes) flags |= kWrites;
       if (item.at_reads) flags |= kAtReads;
       if (item.partial) flags |= kPartial;
-      if (item.at_writes && !item.partial && !shape.is_guarded) flags |= kKills;
+      if (item.at_writes && !item.partial && (!shape.is_guarded || REGDUEL_PLANTED("briggs-guarded-def-kills"))) flags |= kKills;
       code_.refs.push_back({temps[k], flags});
     };
     if (inst.is_copy() && !shape.is_guarded && d_.pinned[i] == 0) copy_pairs(inst, shape, temps, out, add_ref);

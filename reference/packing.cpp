@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/planted.h"
+
 namespace regduel::reference {
 namespace {
 
@@ -104,7 +106,7 @@ class FilePacker {
     const std::size_t k = list[n];
     int needed = 0;
     for (std::size_t m = n; m < list.size(); ++m) needed += items_[list[m]].units;
-    if (free.count() < needed) return false;
+    if (free.count() < needed || (REGDUEL_PLANTED("briggs-impossible-too-soon") && needed > 2 && free.count() == needed)) return false;
     const UnitSet at = free.positions(items_[k].units, items_[k].align_log2);
     int from = 0;
     if (n > 0 && rank(list[n - 1]) == rank(k)) from = (*homes_)[list[n - 1]].end();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/check_macro.h"
+#include "ir/planted.h"
 
 namespace regduel::reference {
 namespace {
@@ -45,6 +46,7 @@ class Rewriter {
       }
     }
     if (!returns) return;
+    if (REGDUEL_PLANTED("briggs-saves-what-calls-clobber-only")) return;
     for (const ir::PReg home : homes_)
       if (home.is_valid()) touched[ir::index(home.file)] |= UnitSet::of(home);
     for (const ir::RegFile file : ir::kAllFiles) {
@@ -56,7 +58,7 @@ class Rewriter {
 
   [[nodiscard]] bool is_identity(const CodeInst& inst) const {
     const auto refs = code_.refs_of(inst);
-    return inst.dst_offset == inst.src_offset && home(refs[0].temp) == home(refs[1].temp);
+    return (inst.dst_offset == inst.src_offset || REGDUEL_PLANTED("briggs-identity-ignores-parts")) && home(refs[0].temp) == home(refs[1].temp);
   }
   [[nodiscard]] bool vanishes(std::uint32_t i) const {
     const CodeInst& inst = code_.insts[i];
@@ -69,6 +71,7 @@ class Rewriter {
       const CodeBlock& block = code_.blocks[b];
       bool is_empty = true;
       for (std::uint32_t i = block.first_inst; i < block.first_inst + block.num_insts; ++i) is_empty = is_empty && vanishes(i);
+      if (REGDUEL_PLANTED("briggs-edge-block-of-one-copy-dropped") && block.num_insts == 1) continue;
       if (!is_empty) edge_block_[b] = ir::BlockId(next++);
     }
   }
@@ -232,7 +235,7 @@ class Rewriter {
       ir::Slot& s = out_.slots[k];
       at = (at + s.align - 1) / s.align * s.align;
       s.offset = at;
-      at += s.size;
+      at += REGDUEL_PLANTED("briggs-slot-shared-too-early") ? std::min(s.size, 8u) : s.size;
     }
     out_.local_frame = at;
   }

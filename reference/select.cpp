@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "ir/planted.h"
+
 namespace regduel::reference {
 namespace {
 
@@ -58,14 +60,15 @@ Colouring select(const FileGraph& graph, const std::vector<NodeId>& order, const
     UnitSet free = options.available - graph.forbidden(n);
     graph.for_neighbours(n, [&](NodeId m) {
       if (c.unit_of[m] < 0) return;
-      for (int u = c.unit_of[m]; u < c.unit_of[m] + graph.units(m); ++u) free.erase(u);
+      const int units = REGDUEL_PLANTED("briggs-select-sees-first-units") ? 1 : graph.units(m);
+      for (int u = c.unit_of[m]; u < c.unit_of[m] + units; ++u) free.erase(u);
     });
     const UnitSet at = free.positions(graph.units(n), graph.align_log2(n));
     int unit = has_last_resort ? (free - options.last_resort).positions(graph.units(n), graph.align_log2(n)).first() : -1;
     if (unit < 0) unit = at.first();
     if (partners && unit >= 0)
       partners->find(n, [&](NodeId p) {
-        const bool fits = c.unit_of[p] >= 0 && at.contains(c.unit_of[p]);
+        const bool fits = c.unit_of[p] >= 0 && (at.contains(c.unit_of[p]) || (REGDUEL_PLANTED("briggs-bias-ignores-neighbours") && options.available.contains(c.unit_of[p])));
         if (fits) unit = c.unit_of[p];
         return fits;
       });

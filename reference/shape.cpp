@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/planted.h"
+
 namespace regduel::reference {
 namespace {
 
@@ -74,7 +76,7 @@ class Builder {
     }
     Item& item = shape_.items[at];
     if (f_.fixed_of(op).is_valid()) item.fixed = f_.fixed_of(op);
-    item.early = item.early || op.is_early_clobber();
+    item.early = item.early || (op.is_early_clobber() && !REGDUEL_PLANTED("briggs-early-clobber-ignored"));
     item.partial = item.partial || !whole;
     if (op.role == ir::Role::DefUse || shape_.is_guarded || !whole) item.read_root = s.root;
     if (op.role == ir::Role::DefUse || shape_.is_guarded) item.reads_only_old_bytes = false;

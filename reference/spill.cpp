@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/planted.h"
+
 namespace regduel::reference {
 
 void fill_in_costs(const ir::Function& f, const Lowering& lowering, const Code& code, bool use_remat, InterferenceGraphs& graphs) {
@@ -61,6 +63,10 @@ class Chooser {
       slot.bytes = std::max<std::uint32_t>(slot.bytes, code_.temps[v].bytes);
     });
     for (const TempId v : in_slot) d_.place[v] = static_cast<std::int32_t>(d_.slots.size());
+    if (REGDUEL_PLANTED("briggs-spilled-together-share-a-slot") && !in_slot.empty() && d_.slots.size() > 1 && d_.slots.back().bytes == slot.bytes) {
+      for (const TempId v : in_slot) d_.place[v] = static_cast<std::int32_t>(d_.slots.size() - 1);
+      return progress;
+    }
     if (!in_slot.empty()) d_.slots.push_back(slot);
     return progress;
   }

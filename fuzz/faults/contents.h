@@ -2,6 +2,9 @@
 // see that a fault is the one that they are named after, before they inject it. Written apart from the judges, and much simpler: sets are
 // enumerated, guards are may-defs and no more, predicate packs are unknown.
 //
+// It is a may-analysis of bytes: whatever arrives, of whatever execution of a def. That a place surely holds the value of the latest one, which
+// the patterns need, is for Holdings (pattern_analysis.h) to say.
+//
 // Copies, spills, refills and phis move contents; a remat of #id has the contents of #id; a clobbered byte holds nothing.
 // Tested by contents_test.cpp.
 #pragma once
@@ -13,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "fuzz/edit.h"
 #include "ir/program.h"
 #include "oracles/flat_map.h"
 
@@ -139,6 +143,10 @@ struct BeforeFacts {
   [[nodiscard]] const ir::Inst* find(ir::InstId id) const {
     const auto it = index_of.find(id.value);
     return it == index_of.end() ? nullptr : &before.insts[it->second];
+  }
+  // The instruction that `i` of an allocated program is; null for an inserted or a deleted one.
+  [[nodiscard]] const ir::Inst* original(const EditInst& i) const {
+    return i.inst.is_inserted() || i.inst.is_deleted() ? nullptr : find(i.inst.id);
   }
   // True where an operation reads operand `operand`, and on all paths each byte of it is defined. Elsewhere a fault shows under another name,
   // or not at all: what was undefined may be anything.

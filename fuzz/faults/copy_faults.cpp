@@ -14,18 +14,8 @@ std::size_t pairs_of(const EditInst& copy) {
   return static_cast<std::size_t>(std::count_if(copy.ops.begin(), copy.ops.end(), [](const Operand& op) { return op.writes(); }));
 }
 
-bool erase_at(EditProgram& p, const Place& at) {
-  auto& insts = p.blocks[at.block].insts;
-  insts.erase(insts.begin() + at.inst);
-  return true;
-}
-
 std::vector<Place> inserted_copies(const Injector& in) {
-  std::vector<Place> places;
-  in.each([&](std::uint32_t b, std::uint32_t k, const EditInst& i) {
-    if (in.is_inserted_copy(i)) places.push_back({b, k, 0, 0});
-  });
-  return places;
+  return in.instructions([&](const EditInst& i) { return in.is_inserted_copy(i); });
 }
 
 bool drop_copy(EditProgram& p, const Subject& s, Random& r) {
@@ -35,16 +25,7 @@ bool drop_copy(EditProgram& p, const Subject& s, Random& r) {
 
 bool deleted_copy(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  std::vector<Place> places;
-  in.each([&](std::uint32_t b, std::uint32_t k, const EditInst& i) {
-    if (in.original(i) != nullptr && i.inst.is_copy()) places.push_back({b, k, 0, 0});
-  });
-  return in.at_one_of(std::move(places), 6, [](EditProgram& q, const Place& at) {
-    EditInst& i = q.blocks[at.block].insts[at.inst];
-    i.inst.flags |= ir::kDeleted;
-    i.ops.clear();
-    return true;
-  });
+  return in.at_one_of(in.instructions([&](const EditInst& i) { return in.original(i) != nullptr && i.inst.is_copy(); }), 6, delete_at);
 }
 
 bool reversed_copy(EditProgram& p, const Subject& s, Random& r) {

@@ -8,8 +8,7 @@
 
 #include "fuzz/allocators.h"
 #include "fuzz/duel_body.h"
-#include "fuzz/faults/contents.h"
-#include "fuzz/faults/pattern_analysis.h"
+#include "fuzz/faults/facts.h"
 #include "fuzz/faults/patterns.h"
 #include "fuzz/standard_mix.h"
 #include "ir/check.h"

@@ -6,8 +6,7 @@
 namespace regduel::fuzz {
 
 Injector::Injector(EditProgram& p, const Subject& s, Random& r)
-    : program(p), subject(s), random(r), own_facts_(s.facts == nullptr ? std::make_unique<BeforeFacts>(s.before) : nullptr),
-      facts_(s.facts == nullptr ? own_facts_.get() : s.facts), cfg_(s.after) {
+    : program(p), subject(s), random(r), facts_(s), cfg_(s.after) {
   for (const ir::Operand& op : s.after.operands)
     if (op.is_preg() && op.role != ir::Role::Clobber) {
       int& used = used_[ir::index(op.preg().file)];
@@ -33,8 +32,7 @@ std::optional<ir::PReg> Injector::another_home(ir::PReg home, bool used_only) {
     for (int u = r.begin(); u < r.end() && good; ++u) good = ir::is_allocatable(subject.target, subject.limits, r.file, u);
     if (good) homes.push_back(r);
   }
-  if (homes.empty()) return std::nullopt;
-  return homes[random.below(static_cast<std::uint32_t>(homes.size()))];
+  return pick(homes, random);
 }
 
 bool Injector::shows(const EditProgram& trial, int code) const {
@@ -81,13 +79,14 @@ bool move_behind_reader(EditProgram& program, const Place& place) {
   return false;
 }
 
-EditInst inserted(const EditProgram& program, ir::Op op, std::vector<ir::Operand> ops) {
-  EditInst i;
-  i.inst.id = program.next_id();
-  i.inst.op = op;
-  i.inst.flags = ir::kInserted;
-  i.ops = std::move(ops);
-  return i;
+bool erase_at(EditProgram& program, const Place& place) {
+  erase(program, {place.block, place.inst});
+  return true;
+}
+
+bool delete_at(EditProgram& program, const Place& place) {
+  mark_deleted(program.blocks[place.block].insts[place.inst]);
+  return true;
 }
 
 std::vector<FaultOperator> general_faults() {

@@ -1,15 +1,16 @@
 // How an operator of general_faults() is made: it lists the places where it might apply, changes one of them, and keeps the change if it shows
-// as it should (expected_codes); else it tries another.
+// as it should (expected_codes); else it tries another. Tested by operators_test.cpp and faults_test.cpp.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "fuzz/faults/contents.h"
+#include "fuzz/faults/choose.h"
+#include "fuzz/faults/facts.h"
+#include "fuzz/faults/instructions.h"
 #include "fuzz/faults/operators.h"
 #include "ir/cfg.h"
 #include "ir/check.h"
@@ -32,9 +33,7 @@ class Injector {
 
   [[nodiscard]] const BeforeFacts& facts() const { return *facts_; }
   // The instruction of the program before that `i` is; null for an inserted or deleted one.
-  [[nodiscard]] const ir::Inst* original(const EditInst& i) const {
-    return i.inst.is_inserted() || i.inst.is_deleted() ? nullptr : facts_->find(i.inst.id);
-  }
+  [[nodiscard]] const ir::Inst* original(const EditInst& i) const { return facts_->original(i); }
   [[nodiscard]] std::span<const ir::Operand> original_ops(const EditInst& i) const { return facts_->before.operands_of(*original(i)); }
   // True where nothing but class and size says where operand k may stand: not fixed, not tied, not architectural, not early-clobber.
   [[nodiscard]] bool is_free(const EditInst& i, std::size_t k) const;
@@ -51,6 +50,15 @@ class Injector {
       if (!cfg_.is_reachable(ir::BlockId(b))) continue;
       for (std::uint32_t k = 0; k < program.blocks[b].insts.size(); ++k) take(b, k, program.blocks[b].insts[k]);
     }
+  }
+  // Those that are wanted.
+  template <class Want>
+  [[nodiscard]] std::vector<Place> instructions(Want want) const {
+    std::vector<Place> places;
+    each([&](std::uint32_t b, std::uint32_t k, const EditInst& i) {
+      if (want(i)) places.push_back({b, k, 0, 0});
+    });
+    return places;
   }
   [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }
 
@@ -77,23 +85,20 @@ class Injector {
  private:
   [[nodiscard]] bool shows(const EditProgram& trial, int code) const;
 
-  std::unique_ptr<BeforeFacts> own_facts_;
-  const BeforeFacts* facts_;
+  FactsOf facts_;
   ir::Cfg cfg_;
   ir::PerFile<int> used_ = {};
 };
 
 // Parts of an instruction.
-[[nodiscard]] inline bool has_guard(const EditInst& i) {
-  return std::any_of(i.ops.begin(), i.ops.end(), [](const ir::Operand& op) { return op.role == ir::Role::Guard; });
-}
 [[nodiscard]] bool writes_any_of(const EditInst& i, ir::PReg r);
 [[nodiscard]] bool mentions(const EditInst& i, ir::PReg r);
 void set_preg(ir::Operand& op, ir::PReg r);
 // The instruction at `place` goes behind the first later one of its block that mentions its first register. False where there is none.
 [[nodiscard]] bool move_behind_reader(EditProgram& program, const Place& place);
-// An inserted instruction of its own number.
-[[nodiscard]] EditInst inserted(const EditProgram& program, ir::Op op, std::vector<ir::Operand> ops);
+// Edits for at_one_of().
+bool erase_at(EditProgram& program, const Place& place);
+bool delete_at(EditProgram& program, const Place& place);  // an original instruction
 
 // The parts of general_faults().
 [[nodiscard]] std::vector<FaultOperator> value_faults();

@@ -17,7 +17,7 @@
 namespace regduel::fuzz {
 
 struct BeforeFacts;  // contents.h
-class AfterFacts;    // pattern_analysis.h
+class AfterFacts;    // facts.h
 
 // A correct allocation, to be damaged.
 struct Subject {

@@ -2,9 +2,7 @@
 #include "fuzz/faults/pattern_analysis.h"
 
 #include <algorithm>
-#include <tuple>
 
-#include "ir/check_macro.h"
 #include "oracles/preserved.h"
 
 namespace regduel::fuzz {
@@ -17,95 +15,7 @@ using ir::Role;
 
 constexpr Token kTop = 0xFFFFFFFFu;
 
-// Calls f with the number of each unit that a register operand touches.
-template <class F>
-void each_touched(const Operand& op, F&& f) {
-  if (!op.is_preg()) return;
-  const ir::FileBytes b = ir::Function::file_bytes(op);
-  const auto unit = static_cast<std::uint32_t>(ir::unit_bytes(b.file));
-  for (std::uint32_t u = b.begin / unit; u * unit < b.end; ++u) f(unit_number(b.file, static_cast<int>(u)));
-}
-// Of those it covers each byte of.
-template <class F>
-void each_covered(const Operand& op, F&& f) {
-  if (!op.is_preg()) return;
-  const ir::FileBytes b = ir::Function::file_bytes(op);
-  const auto unit = static_cast<std::uint32_t>(ir::unit_bytes(b.file));
-  for (std::uint32_t u = (b.begin + unit - 1) / unit; (u + 1) * unit <= b.end; ++u) f(unit_number(b.file, static_cast<int>(u)));
-}
-
 }  // namespace
-
-// --- units ---------------------------------------------------------------------------------------------------------
-
-UnitSet units_of(ir::PReg r) {
-  UnitSet set;
-  for (int u = r.begin(); u < r.end(); ++u) set.set(unit_number(r.file, u));
-  return set;
-}
-
-UnitSet touched_units(const Operand& op) {
-  UnitSet set;
-  each_touched(op, [&](std::size_t u) { set.set(u); });
-  return set;
-}
-
-UnitSet covered_units(const Operand& op) {
-  UnitSet set;
-  each_covered(op, [&](std::size_t u) { set.set(u); });
-  return set;
-}
-
-UnitSet mentioned_units(const EditInst& inst) {
-  UnitSet set;
-  for (const Operand& op : inst.ops)
-    if (op.is_preg()) set |= units_of(op.preg());
-  return set;
-}
-
-UnitSet written_units(const EditInst& inst) {
-  UnitSet set;
-  for (const Operand& op : inst.ops)
-    if (op.writes() || op.role == Role::Clobber) set |= touched_units(op);
-  return set;
-}
-
-UnitSet read_units(const EditInst& inst) {
-  UnitSet set;
-  for (const Operand& op : inst.ops)
-    if (op.reads()) set |= touched_units(op);
-  return set;
-}
-
-const Operand* guard_of(const EditInst& inst) {
-  for (const Operand& op : inst.ops)
-    if (op.role == Role::Guard) return &op;
-  return nullptr;
-}
-
-// --- places --------------------------------------------------------------------------------------------------------
-
-void Changes::apply(EditProgram& p) {
-  std::sort(list_.begin(), list_.end(), [](const Change& a, const Change& b) {
-    return std::tuple(a.spot, a.kind, a.order) < std::tuple(b.spot, b.kind, b.order);
-  });
-  for (std::size_t begin = 0, end = 0; begin < list_.size(); begin = end) {
-    EditBlock& block = p.blocks[list_[begin].spot.block];
-    while (end < list_.size() && list_[end].spot.block == list_[begin].spot.block) ++end;
-    std::vector<EditInst> insts;
-    std::size_t next = begin;
-    for (std::size_t k = 0; k < block.insts.size(); ++k) {
-      const auto here = [&](int kind) { return next < end && list_[next].spot.inst == k && list_[next].kind == kind; };
-      for (; here(0); ++next) insts.push_back(std::move(list_[next].inst));
-      bool removed = false;
-      for (; here(1); ++next) removed = true;
-      if (!removed) insts.push_back(std::move(block.insts[k]));
-      for (; here(2); ++next) insts.push_back(std::move(list_[next].inst));
-    }
-    block.insts = std::move(insts);
-  }
-  list_.clear();
-}
 
 UnitSet preserved_units_of(const Subject& s) {
   UnitSet set;
@@ -113,7 +23,7 @@ UnitSet preserved_units_of(const Subject& s) {
   return set;
 }
 
-// --- liveness ------------------------------------------------------------------------------------------------------
+// --- liveness -------------------------------------------------------------------------------------------------------
 
 UnitLiveness::UnitLiveness(const EditProgram& p, const UnitSet& preserved)
     : p_(p), preserved_(preserved), live_in_(p.blocks.size()), reachable_(p.blocks.size(), false) {
@@ -146,11 +56,10 @@ UnitLiveness::UnitLiveness(const EditProgram& p, const UnitSet& preserved)
 void UnitLiveness::step_back(const EditInst& inst, UnitSet& live) const {
   if (inst.inst.is_deleted()) return;
   // A phi that was kept has one home: it changes nothing.
-  if (!inst.inst.is_phi() && guard_of(inst) == nullptr)
+  if (!inst.inst.is_phi() && !has_guard(inst))
     for (const Operand& op : inst.ops)
-      if (op.role == Role::Def || op.role == Role::Clobber) each_covered(op, [&](std::size_t u) { live.reset(u); });
-  for (const Operand& op : inst.ops)
-    if (op.reads()) each_touched(op, [&](std::size_t u) { live.set(u); });
+      if (op.role == Role::Def || op.role == Role::Clobber) live &= ~covered_units(op);
+  live |= read_units(inst);
   if (inst.inst.op == Op::Ret) live |= preserved_;
 }
 
@@ -165,7 +74,7 @@ std::vector<UnitSet> UnitLiveness::points(std::size_t block) const {
   return sets;
 }
 
-// --- holdings ------------------------------------------------------------------------------------------------------
+// --- holdings -------------------------------------------------------------------------------------------------------
 
 Holdings::Holdings(const ir::Function& before, const EditProgram& p)
     : before_(before),
@@ -271,7 +180,7 @@ void Holdings::move(State& state, std::span<const std::pair<const Operand*, cons
 void Holdings::step(State& state, const EditInst& i) const {
   const auto index = i.inst.is_inserted() ? std::nullopt : index_before(i.inst.id);
   const bool is_move = i.inst.is_copy() || i.inst.is_phi() || i.inst.op == Op::Spill || i.inst.op == Op::Refill;
-  const bool guarded = guard_of(i) != nullptr;
+  const bool guarded = has_guard(i);
   if (index && !is_move) {
     // Older results of it are no longer the latest.
     const auto [begin, end] = tokens_of_[*index];
@@ -336,36 +245,7 @@ std::vector<Token> Holdings::held_by_slot(const State& state, const Operand& slo
   return tokens;
 }
 
-// --- the workshop --------------------------------------------------------------------------------------------------
-
-EditInst inserted(Op op, std::vector<Operand> ops) {
-  EditInst i;
-  i.inst.op = op;
-  i.inst.flags = ir::kInserted;
-  i.ops = std::move(ops);
-  return i;
-}
-
-EditInst make_copy(ir::PReg to, ir::PReg from) {
-  return inserted(Op::Copy, {Operand::of_preg(Role::Def, to), Operand::of_preg(Role::Use, from)});
-}
-
-EditInst make_swap(ir::PReg a, ir::PReg b) {
-  return inserted(Op::Copy, {Operand::of_preg(Role::Def, a), Operand::of_preg(Role::Def, b), Operand::of_preg(Role::Use, b),
-                             Operand::of_preg(Role::Use, a)});
-}
-
-EditInst make_spill(const Operand& reg, ir::SlotId slot, std::uint32_t offset) {
-  return inserted(Op::Spill, {Operand::of_preg(Role::Use, reg.preg(), reg.part), Operand::of_slot(slot, offset)});
-}
-
-EditInst make_refill(const Operand& reg, ir::SlotId slot, std::uint32_t offset) {
-  return inserted(Op::Refill, {Operand::of_preg(Role::Def, reg.preg(), reg.part), Operand::of_slot(slot, offset)});
-}
-
-bool is_spill_or_refill(const EditInst& i) {
-  return (is_spill(i) || is_refill(i)) && i.ops.size() >= 2 && i.ops[0].is_preg() && i.ops[1].is_slot();
-}
+// --- slots ----------------------------------------------------------------------------------------------------------
 
 std::vector<SlotUse> slot_uses(const EditProgram& p) {
   std::vector<SlotUse> uses(p.header.slots.size());
@@ -382,152 +262,6 @@ std::vector<SlotUse> slot_uses(const EditProgram& p) {
       use.is_words = use.is_words && !predicate && i.ops[1].extra % 4 == 0 && bytes.begin % 4 == 0 && bytes.end % 4 == 0;
     }
   return uses;
-}
-
-Workshop::Workshop(const Subject& s, Random& r) : subject(s), random(r), program(s.after), limits(s.limits) {
-  for (const EditBlock& b : program.blocks)
-    for (const EditInst& i : b.insts) mentioned |= mentioned_units(i);
-  for (const Operand& op : s.before.operands) {
-    if (op.is_preg()) mentioned |= units_of(op.preg());
-    if (op.fixed().is_valid()) mentioned |= units_of(op.fixed());
-  }
-  for (const ir::VReg& v : s.before.vregs)
-    if (v.fixed.is_valid()) mentioned |= units_of(v.fixed);
-  preserved = preserved_units_of(s);
-}
-
-bool Workshop::can_save() const {
-  if (program.header.kind != ir::FunctionKind::Device) return false;
-  for (const EditBlock& b : program.blocks)
-    for (const ir::BlockId to : b.insts.back().targets)
-      if (to.value == 0) return false;
-  return true;
-}
-
-void Workshop::save(ir::PReg reg) {
-  const Operand op = Operand::of_preg(Role::Use, reg);
-  const ir::SlotId slot = new_slot(ir::MemSpace::Local, static_cast<std::uint32_t>(reg.count * ir::unit_bytes(reg.file)), 4);
-  Changes changes;
-  changes.before({0, 0}, make_spill(op, slot));
-  for (std::size_t b = 0; b < program.blocks.size(); ++b)
-    if (program.blocks[b].insts.back().inst.op == Op::Ret)
-      changes.before({b, program.blocks[b].insts.size() - 1}, make_refill(op, slot));
-  changes.apply(program);
-}
-
-std::optional<ir::PReg> Workshop::take(RegFile file, int count, bool may_save) {
-  const int units = subject.target.units[ir::index(file)];
-  int highest = 0;
-  for (int u = 0; u < units; ++u)
-    if (mentioned.test(unit_number(file, u))) highest = u + 1;
-  const bool can_be_saved = may_save && can_save();
-  std::vector<int> found, above;
-  for (int first = 0; first + count <= units; ++first) {
-    bool free = true;
-    for (int u = first; u < first + count && free; ++u)
-      free = !mentioned.test(unit_number(file, u)) && !subject.target.is_reserved(file, u) &&
-             (!preserved.test(unit_number(file, u)) || can_be_saved);
-    if (!free) continue;
-    found.push_back(first);
-    if (first >= highest) above.push_back(first);
-  }
-  if (found.empty()) return std::nullopt;
-  const int first = !above.empty() && random.chance(80) ? above[0] : found[random.below(static_cast<std::uint32_t>(found.size()))];
-  const ir::PReg reg{file, static_cast<std::uint8_t>(count), static_cast<std::uint16_t>(first)};
-  mentioned |= units_of(reg);
-  limits.units[ir::index(file)] = std::max(limits.units[ir::index(file)], reg.end());
-  if ((units_of(reg) & preserved).any()) save(reg);
-  return reg;
-}
-
-ir::SlotId Workshop::new_slot(ir::MemSpace space, std::uint32_t size, std::uint32_t align) {
-  std::uint32_t& frame = space == ir::MemSpace::Local ? program.header.local_frame : program.header.shared_frame;
-  ir::Slot s;
-  s.space = space;
-  s.size = size;
-  s.align = align;
-  s.offset = (frame + align - 1) / align * align;
-  frame = s.offset + size;
-  return program.header.add_slot(s);
-}
-
-bool Workshop::spill_stretches(bool predicates, int count) {
-  struct Stretch {
-    std::size_t block, after, before;  // behind the one instruction, in front of the other
-    ir::PReg reg;
-  };
-  const UnitLiveness live = liveness();
-  std::vector<Stretch> found;
-  std::vector<ir::PReg> registers;
-  for (std::size_t b = 0; b < program.blocks.size(); ++b) {
-    const auto& insts = program.blocks[b].insts;
-    for (const EditInst& i : insts)
-      for (const Operand& op : i.ops)
-        if (op.is_preg() && op.role != Role::Clobber && ir::is_predicate(op.preg().file) == predicates)
-          registers.push_back(op.preg());
-    if (!live.is_reachable(b)) continue;
-    const auto points = live.points(b);
-    for (std::size_t k = 0; k + 1 < insts.size(); ++k) {
-      if (insts[k + 1].inst.is_phi()) continue;
-      for (const Operand& op : insts[k].ops) {
-        if (!op.is_preg() || op.role == Role::Clobber || ir::is_predicate(op.preg().file) != predicates) continue;
-        const UnitSet units = units_of(op.preg());
-        if ((points[k + 1] & units) != units || insts[k].inst.is_phi()) continue;
-        std::size_t next = k + 1;
-        while (next + 1 < insts.size() && (mentioned_units(insts[next]) & units).none()) ++next;
-        found.push_back({b, k, next, op.preg()});
-      }
-    }
-  }
-  shuffle(found, random);
-  std::vector<std::tuple<std::size_t, std::size_t, UnitSet>> taken;
-  Changes changes;
-  for (const Stretch& s : found) {
-    if (static_cast<int>(taken.size()) >= count) break;
-    const UnitSet units = units_of(s.reg);
-    if (std::any_of(taken.begin(), taken.end(), [&](const auto& t) {
-          return std::get<0>(t) == s.block && std::get<1>(t) == s.after && (std::get<2>(t) & units).any();
-        }))
-      continue;
-    taken.emplace_back(s.block, s.after, units);
-    const Operand reg = Operand::of_preg(Role::Use, s.reg);
-    const auto bytes = static_cast<std::uint32_t>(s.reg.count * ir::unit_bytes(s.reg.file));
-    const ir::SlotId slot = new_slot(ir::MemSpace::Local, bytes, predicates ? 1 : 4);
-    changes.after({s.block, s.after}, make_spill(reg, slot));
-    const ir::PReg other = registers[random.below(static_cast<std::uint32_t>(registers.size()))];
-    if (other.file == s.reg.file && other.count == s.reg.count && !other.overlaps(s.reg))
-      changes.after({s.block, s.after}, make_copy(s.reg, other));
-    changes.before({s.block, s.before}, make_refill(reg, slot));
-  }
-  if (changes.empty()) return false;
-  changes.apply(program);
-  return true;
-}
-
-void Workshop::drop(Changes& changes, Spot s) {
-  EditInst& i = at(program, s);
-  if (i.inst.is_inserted()) {
-    changes.remove(s);
-    return;
-  }
-  i.inst.op = Op::Copy;
-  i.inst.flags |= ir::kDeleted;
-  i.ops.clear();
-}
-
-void number_inserted(EditProgram& p) {
-  std::uint32_t next = 0;
-  for (const EditBlock& b : p.blocks)
-    for (const EditInst& i : b.insts)
-      if (i.inst.id.is_valid()) next = std::max(next, i.inst.id.value + 1);
-  for (EditBlock& b : p.blocks)
-    for (EditInst& i : b.insts)
-      if (!i.inst.id.is_valid()) i.inst.id = ir::InstId(next++);
-}
-
-Patterned Workshop::finish() {
-  number_inserted(program);
-  return {program.build(), limits};
 }
 
 }  // namespace regduel::fuzz

@@ -5,8 +5,8 @@
 //
 // Codes: whatever comes out of a wrong bit is 3 (p2r, r2p) or 4 (bit_spill, bit_refill); where the right bit was there and
 // something else wrote the pack's register, 8 or 9; a predicate that is not read back shows the definition that was left in its
-// register, 6. A stale pack is either: in a loop, the register still held the right bit when the next refill overwrote it. Source: seed 000 "Error Categories". Tested by
-// pattern_faults_test.cpp.
+// register, 6. A stale pack is either: in a loop, the register still held the right bit when the next refill overwrote it.
+// Source: seed 000 "Error Categories". Tested by pattern_faults_test.cpp.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -156,10 +156,6 @@ class Packs {
   std::map<std::pair<std::uint64_t, int>, std::set<Spot>> in_register_;  // accesses of a pack by the register that it is in
 };
 
-void erase(EditProgram& p, Spot s) {
-  auto& insts = p.blocks[s.block].insts;
-  insts.erase(insts.begin() + static_cast<std::ptrdiff_t>(s.inst));
-}
 // Takes the predicate out of the instruction, or the instruction out of the program.
 void erase_access(EditProgram& p, const Access& a) {
   if (a.is_alone) erase(p, a.spot);
@@ -194,7 +190,7 @@ bool drop_read(EditProgram& p, const Subject& s, Random& random) {
     if (v.writes.size() != 1 || !v.writes[0].source.is_valid()) continue;
     for (const Access& a : v.reads) {
       const auto stale = plain_writer(p, a.spot, a.predicate);
-      if (a.is_live && stale && guard_of(at(p, a.spot)) == nullptr && at(p, *stale).inst.id != v.writes[0].source)
+      if (a.is_live && stale && !has_guard(at(p, a.spot)) && at(p, *stale).inst.id != v.writes[0].source)
         list.push_back(a);
     }
   }
@@ -266,7 +262,7 @@ template <bool kNumbered>
 bool write_late(EditProgram& p, const Subject& s, Random& random) {
   std::vector<std::pair<Access, std::size_t>> list;
   for (const Access& a : Packs(p, s, kNumbered).only_writes()) {
-    if (!a.is_alone || a.load || a.store || guard_of(at(p, a.spot)) != nullptr) continue;
+    if (!a.is_alone || a.load || a.store || has_guard(at(p, a.spot))) continue;
     const auto& insts = p.blocks[a.spot.block].insts;
     for (std::size_t k = a.spot.inst + 1; k + 1 < insts.size(); ++k) {
       if (is_pack_op(insts[k].inst.op) && (mentioned_units(insts[k]) & (units_of(a.pack) | units_of(a.predicate))).any()) break;
@@ -304,8 +300,7 @@ bool overwrite_by_copy(EditProgram& p, const Subject& s, Random& random) {
   EditInst copy = make_copy(chosen->pack, *other);
   if (kHalf)
     for (Operand& op : copy.ops) op.part = ir::Part::of(1, chosen->bit / 16);
-  insts.insert(insts.begin() + static_cast<std::ptrdiff_t>(where), std::move(copy));
-  number_inserted(p);
+  insert_before(p, {chosen->spot.block, where}, std::move(copy));
   return true;
 }
 
@@ -313,16 +308,16 @@ bool overwrite_by_copy(EditProgram& p, const Subject& s, Random& random) {
 template <bool kNumbered>
 bool overwrite_by_def(EditProgram& p, const Subject& s, Random& random) {
   std::vector<std::tuple<Spot, std::size_t, PReg>> list;
-  const BeforeIndex before(s.before);
+  const FactsOf facts(s);
   for (const Access& a : Packs(p, s, kNumbered).live_reads()) {
     if (a.load) continue;
     const auto& insts = p.blocks[a.spot.block].insts;
     for (std::size_t k = a.spot.inst; k-- > 0;) {
       if ((mentioned_units(insts[k]) & units_of(a.pack)).any()) break;
-      const ir::Inst* old = before.find(insts[k]);
-      if (old == nullptr || old->is_copy() || old->is_phi() || guard_of(insts[k]) != nullptr) continue;
+      const ir::Inst* old = facts->original(insts[k]);
+      if (old == nullptr || old->is_copy() || old->is_phi() || has_guard(insts[k])) continue;
       for (std::size_t d = 0; d < insts[k].ops.size(); ++d)
-        if (before.is_free_def(*old, d) && insts[k].ops[d].is_preg() && insts[k].ops[d].preg().file == RegFile::R &&
+        if (is_free_def(s.before, *old, d) && insts[k].ops[d].is_preg() && insts[k].ops[d].preg().file == RegFile::R &&
             insts[k].ops[d].preg().count == 1 &&
             s.before.vreg(s.before.storage(s.before.operands_of(*old)[d]).root).alignment() == 1)
           list.emplace_back(Spot{a.spot.block, k}, d, a.pack);

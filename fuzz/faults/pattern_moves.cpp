@@ -9,7 +9,7 @@
 // Source: seeds 002, 003 (ABI); FORMAT.md "Allocated programs", 3, 5, 7. Tested by patterns_test.cpp.
 #include <algorithm>
 
-#include "fuzz/faults/pattern_analysis.h"
+#include "fuzz/faults/workshop.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -189,7 +189,7 @@ std::optional<Patterned> parallel_copies(const Subject& subject, Random& random)
       EditInst i = insts[k];
       for (const Operand& op : i.ops)
         if (op.is_preg() && op.role != Role::Clobber && seen.size() < 64) seen.push_back(op.preg());
-      const bool plain = i.inst.is_copy() && i.inst.is_inserted() && guard_of(i) == nullptr && i.ops.size() % 2 == 0;
+      const bool plain = i.inst.is_copy() && i.inst.is_inserted() && !has_guard(i) && i.ops.size() % 2 == 0;
       if (!plain) {
         out.push_back(std::move(i));
         continue;
@@ -226,7 +226,7 @@ std::optional<Patterned> parallel_copies(const Subject& subject, Random& random)
         }
       }
       // Together with the copy before, if that neither feeds it nor shares a target.
-      if (!out.empty() && out.back().inst.is_copy() && out.back().inst.is_inserted() && guard_of(out.back()) == nullptr &&
+      if (!out.empty() && out.back().inst.is_copy() && out.back().inst.is_inserted() && !has_guard(out.back()) &&
           random.chance(50)) {
         EditInst& last = out.back();
         const UnitSet written = written_units(last);

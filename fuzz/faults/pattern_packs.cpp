@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <map>
 
-#include "fuzz/faults/pattern_analysis.h"
+#include "fuzz/faults/workshop.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -87,7 +87,7 @@ class PackWriter {
         const EditInst& i = at(w_.program, access);
         const PReg reg = i.ops[0].preg();
         numbered.push_back(reg);
-        if (guard_of(i) == nullptr) continue;
+        if (!has_guard(i)) continue;
         possible = possible && (!forced.is_valid() || forced == reg);
         forced = reg;
       }
@@ -210,7 +210,7 @@ class PackWriter {
     if (changes_places) code.push_back(make_copy(reg, home.numbered));
     std::vector<Operand> ops = {Operand::of_preg(Role::Def, home.numbered), source};
     // Another predicate goes through the pack and comes back as it was.
-    if (options_.several && guard_of(refill) == nullptr && w_.random.chance(30))
+    if (options_.several && !has_guard(refill) && w_.random.chance(30))
       if (const PReg other = bystander(home, {reg, home.numbered}); other.is_valid()) {
         code.push_back(inserted(Op::P2R, {Operand::of_preg(Role::DefUse, pack), Operand::of_preg(Role::Use, other)}));
         ops.insert(ops.begin() + (w_.random.chance(50) ? 0 : 1), Operand::of_preg(Role::Def, other));
@@ -240,8 +240,8 @@ class PackWriter {
     }
   }
   static bool can_join(const EditInst& a, const EditInst& b) {
-    if (a.inst.op != b.inst.op || (a.inst.op != Op::P2R && a.inst.op != Op::R2P) || guard_of(a) != nullptr ||
-        guard_of(b) != nullptr)
+    if (a.inst.op != b.inst.op || (a.inst.op != Op::P2R && a.inst.op != Op::R2P) || has_guard(a) ||
+        has_guard(b))
       return false;
     const bool to_pack = a.inst.op == Op::P2R;
     if ((to_pack ? a.ops.front() : a.ops.back()).preg() != (to_pack ? b.ops.front() : b.ops.back()).preg()) return false;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "fuzz/faults/pattern_analysis.h"
+#include "fuzz/faults/workshop.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -15,12 +15,6 @@ using ir::Op;
 using ir::Operand;
 using ir::PReg;
 using ir::Role;
-
-// May this instruction of the program before be repeated at all?
-bool is_repeatable(const ir::Function& f, const ir::Inst& i) {
-  return i.has(ir::kRematerialisable) && (!i.has(ir::kMemRead) || i.has(ir::kReadOnly)) && !i.has(ir::kMemWrite) &&
-         !i.has(ir::kBarrier) && f.operands_of(i).size() >= 1 && f.operands_of(i)[0].is_vreg();
-}
 
 class Repeater {
  public:
@@ -202,8 +196,7 @@ void sweep(Workshop& w) {
       if (i.inst.is_inserted() || i.inst.is_deleted() || !index_of.contains(i.inst.id.value)) continue;
       if (!is_repeatable(before, before.insts[index_of[i.inst.id.value]]) || (units_of(i.ops[0].preg()) & points[k + 1]).any())
         continue;
-      i.inst.flags |= ir::kDeleted;
-      i.ops.clear();
+      mark_deleted(i);
     }
   }
 }
@@ -220,7 +213,7 @@ std::optional<Patterned> remat_moves(Workshop& w, int percent) {
   Random& random = w.random;
   repeater.walk([&](Spot s, const Holdings::State& state, const std::vector<bool>& fresh) {
     const EditInst& i = at(w.program, s);
-    if (guard_of(i) != nullptr || !random.chance(percent)) return;
+    if (has_guard(i) || !random.chance(percent)) return;
     std::optional<EditInst> remat;
     if (is_refill(i)) {
       const ir::FileBytes b = ir::Function::file_bytes(i.ops[0]);
@@ -269,7 +262,7 @@ std::optional<Patterned> remat_all(const Subject& subject, Random& random) {
       done.push_back(op.preg());
       changes.before(s, std::move(*one));
     }
-    if (!is_refill(i) || guard_of(i) != nullptr) return;
+    if (!is_refill(i) || has_guard(i)) return;
     const ir::FileBytes b = ir::Function::file_bytes(i.ops[0]);
     const auto held = repeater.holdings().held_by_slot(state, i.ops[1], (b.end - b.begin + 3) / 4);
     if (held.empty() || !chosen[repeater.holdings().origin(held[0]).inst]) return;

@@ -3,7 +3,7 @@
 // seed 001 (shared-memory slots, spilling between files); FORMAT.md "Spill, refill", "Copy". Tested by patterns_test.cpp.
 #include <algorithm>
 
-#include "fuzz/faults/pattern_analysis.h"
+#include "fuzz/faults/workshop.h"
 
 namespace regduel::fuzz {
 namespace {

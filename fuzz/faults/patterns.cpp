@@ -1,7 +1,7 @@
 // The list of patterns. See patterns.h; tested by patterns_test.cpp.
 #include "fuzz/faults/patterns.h"
 
-#include "fuzz/faults/pattern_analysis.h"
+#include "fuzz/faults/workshop.h"
 
 namespace regduel::fuzz {
 

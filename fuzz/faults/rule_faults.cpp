@@ -286,12 +286,7 @@ bool deleted_operation(EditProgram& p, const Subject& s, Random& r) {
   auto places = originals_where(in, [](const EditInst& i) {
     return !i.inst.is_terminator() && !i.inst.is_phi() && !i.inst.is_copy() && !i.inst.has(ir::kRematerialisable);
   });
-  return in.at_one_of(std::move(places), 0, [](EditProgram& q, const Place& at) {
-    EditInst& i = inst_at(q, at);
-    i.inst.flags |= ir::kDeleted;
-    i.ops.clear();
-    return true;
-  });
+  return in.at_one_of(std::move(places), 0, delete_at);
 }
 bool other_operation(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);

@@ -12,28 +12,11 @@ using ir::PReg;
 using ir::Role;
 using ir::SlotId;
 
-bool is_refill(const EditInst& i) { return i.inst.op == Op::Refill && !i.inst.is_deleted(); }
-bool is_spill(const EditInst& i) { return i.inst.op == Op::Spill && !i.inst.is_deleted(); }
-
-template <class Want>
-std::vector<Place> instructions(const Injector& in, Want want) {
-  std::vector<Place> places;
-  in.each([&](std::uint32_t b, std::uint32_t k, const EditInst& i) {
-    if (want(i)) places.push_back({b, k, 0, 0});
-  });
-  return places;
-}
 std::vector<Place> inserted_refills(const Injector& in) {
-  return instructions(in, [](const EditInst& i) { return is_refill(i) && i.inst.is_inserted(); });
+  return in.instructions([](const EditInst& i) { return is_refill(i) && i.inst.is_inserted(); });
 }
 std::vector<Place> inserted_spills(const Injector& in) {
-  return instructions(in, [](const EditInst& i) { return is_spill(i) && i.inst.is_inserted(); });
-}
-
-bool erase_at(EditProgram& p, const Place& at) {
-  auto& insts = p.blocks[at.block].insts;
-  insts.erase(insts.begin() + at.inst);
-  return true;
+  return in.instructions([](const EditInst& i) { return is_spill(i) && i.inst.is_inserted(); });
 }
 
 bool drop_refill(EditProgram& p, const Subject& s, Random& r) {
@@ -61,7 +44,7 @@ bool drop_refill_one_path(EditProgram& p, const Subject& s, Random& r) {
 
 bool refill_wrong_slot(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(instructions(in, is_refill), 1, [&](EditProgram& q, const Place& at) {
+  return in.at_one_of(in.instructions(is_refill), 1, [&](EditProgram& q, const Place& at) {
     Operand& slot = q.blocks[at.block].insts[at.inst].ops[1];
     const ir::Slot& old = q.header.slots[slot.slot().index()];
     std::vector<SlotId> others;
@@ -96,11 +79,11 @@ bool late_refill(EditProgram& p, const Subject& s, Random& r) {
 // The same refill once more, where its register holds another value by now.
 bool duplicated_refill(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(instructions(in, is_refill), 1, [](EditProgram& q, const Place& at) {
+  return in.at_one_of(in.instructions(is_refill), 1, [](EditProgram& q, const Place& at) {
     auto& insts = q.blocks[at.block].insts;
     for (std::uint32_t k = at.inst + 1; k + 1 < insts.size(); ++k)
       if (writes_any_of(insts[k], insts[at.inst].ops[0].preg())) {
-        insts.insert(insts.begin() + k + 1, inserted(q, Op::Refill, insts[at.inst].ops));
+        insert_before(q, {at.block, k + 1}, inserted(Op::Refill, insts[at.inst].ops));
         return true;
       }
     return false;
@@ -197,7 +180,7 @@ bool guarded_spill(EditProgram& p, const Subject& s, Random& r) {
 
 bool swapped_slots(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  const std::vector<Place> refills = instructions(in, is_refill);
+  const std::vector<Place> refills = in.instructions(is_refill);
   if (refills.size() < 2) return false;
   return in.at_one_of(refills, 1, [&](EditProgram& q, const Place& at) {
     const Place& other = refills[in.random.below(static_cast<std::uint32_t>(refills.size()))];
@@ -291,7 +274,7 @@ bool slot_outside_frame(EditProgram& p, const Subject& s, Random& r) {
 }
 bool slot_too_small(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  std::vector<Place> accesses = instructions(in, [](const EditInst& i) { return is_refill(i) || is_spill(i); });
+  std::vector<Place> accesses = in.instructions([](const EditInst& i) { return is_refill(i) || is_spill(i); });
   return in.at_one_of(std::move(accesses), 0, [](EditProgram& q, const Place& at) {
     const auto& ops = q.blocks[at.block].insts[at.inst].ops;
     const ir::FileBytes bytes = ir::Function::file_bytes(ops[0]);

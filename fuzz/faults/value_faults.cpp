@@ -8,15 +8,24 @@ using ir::Operand;
 using ir::PReg;
 using ir::Role;
 
+// Register operands of operations.
 template <class Want>
-std::vector<Place> operands_where(const Injector& in, Want want) {
+std::vector<Place> registers_where(const Injector& in, Want want) {
   std::vector<Place> places;
   in.each([&](std::uint32_t b, std::uint32_t k, const EditInst& i) {
     if (!in.is_operation(i)) return;
     for (std::size_t o = 0; o < i.ops.size(); ++o)
-      if (i.ops[o].is_preg() && in.is_free(i, o) && want(i, o)) places.push_back({b, k, o, 0});
+      if (i.ops[o].is_preg() && want(i, o)) places.push_back({b, k, o, 0});
   });
   return places;
+}
+template <class Want>
+std::vector<Place> operands_where(const Injector& in, Want want) {
+  return registers_where(in, [&](const EditInst& i, std::size_t o) { return in.is_free(i, o) && want(i, o); });
+}
+template <class Want>
+std::vector<Place> reads_where(const Injector& in, Want want) {
+  return registers_where(in, [&](const EditInst& i, std::size_t o) { return i.ops[o].reads() && want(i.ops[o]); });
 }
 
 bool move_operand(Injector& in, std::vector<Place> places, int code, bool used_only) {
@@ -89,22 +98,14 @@ bool put_copy_before(Injector& in, EditProgram& p, const Place& at, Operand to, 
   std::uint32_t first = at.inst;
   while (first > 0 && at.inst - first < 6 && !insts[first - 1].inst.is_phi() && !writes_any_of(insts[first - 1], to.preg())) --first;
   const std::uint32_t where = first + in.random.below(at.inst - first + 1);
-  insts.insert(insts.begin() + where, inserted(p, ir::Op::Copy, {to, from}));
+  insert_before(p, {at.block, where}, inserted(ir::Op::Copy, {to, from}));
   return true;
 }
 
 bool overwrite(EditProgram& p, const Subject& s, Random& r, bool half) {
   Injector in(p, s, r);
-  std::vector<Place> places;
-  in.each([&](std::uint32_t b, std::uint32_t k, const EditInst& i) {
-    if (!in.is_operation(i)) return;
-    for (std::size_t o = 0; o < i.ops.size(); ++o) {
-      const Operand& op = i.ops[o];
-      if (op.is_preg() && op.reads() && op.part.is_whole() && !ir::is_barrier(op.preg().file) && (half == (op.preg().count > 1)))
-        places.push_back({b, k, o, 0});
-    }
-  });
-  return in.at_one_of(std::move(places), 6, [&](EditProgram& q, const Place& at) {
+  auto reads = reads_where(in, [&](const Operand& op) { return op.part.is_whole() && !ir::is_barrier(op.preg().file) && half == (op.preg().count > 1); });
+  return in.at_one_of(std::move(reads), 6, [&](EditProgram& q, const Place& at) {
     PReg r1 = q.blocks[at.block].insts[at.inst].ops[at.operand].preg();
     if (half) {
       r1.first = static_cast<std::uint16_t>(r1.first + in.random.below(r1.count));
@@ -120,15 +121,8 @@ bool overwrite_live(EditProgram& p, const Subject& s, Random& r) { return overwr
 // A register that holds several narrow values, or a narrow piece of a wider one: one piece is overwritten together with its neighbour's.
 bool clobber_narrow(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  std::vector<Place> places;
-  in.each([&](std::uint32_t b, std::uint32_t k, const EditInst& i) {
-    if (!in.is_operation(i)) return;
-    for (std::size_t o = 0; o < i.ops.size(); ++o) {
-      const Operand& op = i.ops[o];
-      if (op.is_preg() && op.reads() && !op.part.is_whole() && op.part.size_bytes() < 4) places.push_back({b, k, o, 0});
-    }
-  });
-  return in.at_one_of(std::move(places), 6, [&](EditProgram& q, const Place& at) {
+  auto reads = reads_where(in, [](const Operand& op) { return !op.part.is_whole() && op.part.size_bytes() < 4; });
+  return in.at_one_of(std::move(reads), 6, [&](EditProgram& q, const Place& at) {
     const Operand op = q.blocks[at.block].insts[at.inst].ops[at.operand];
     const int byte = op.part.offset_bytes();
     const PReg unit{op.preg().file, 1, static_cast<std::uint16_t>(op.preg().first + byte / 4)};
@@ -216,16 +210,7 @@ bool across_clobber(EditProgram& p, const Subject& s, Random& r) {
 
 bool deleted_def(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  std::vector<Place> places;
-  in.each([&](std::uint32_t b, std::uint32_t k, const EditInst& i) {
-    if (in.is_operation(i) && i.inst.has(ir::kRematerialisable)) places.push_back({b, k, 0, 0});
-  });
-  return in.at_one_of(std::move(places), 6, [](EditProgram& q, const Place& at) {
-    EditInst& i = q.blocks[at.block].insts[at.inst];
-    i.inst.flags |= ir::kDeleted;
-    i.ops.clear();
-    return true;
-  });
+  return in.at_one_of(in.instructions([&](const EditInst& i) { return in.is_operation(i) && i.inst.has(ir::kRematerialisable); }), 6, delete_at);
 }
 
 }  // namespace

@@ -1,19 +1,37 @@
-// The one file that knows libFuzzer: its entry points, on top of duel_target.h and mutator.h. Other engines that speak the same
-// interface link it as well ($LIB_FUZZING_ENGINE).
+// The one file that knows an engine's interface, which is that of libFuzzer; AFL++'s driver, honggfuzz and others speak it too, and are linked
+// as $LIB_FUZZING_ENGINE. REGDUEL_FUZZ_TARGET is the name of the target that this program runs.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
 
-#include "fuzz/duel_target.h"
 #include "fuzz/mutator.h"
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  return regduel::fuzz::duel_target({data, size});
-}
+#include "fuzz/targets/targets.h"
 
 namespace {
 
 namespace fuzz = regduel::fuzz;
+
+const fuzz::FuzzTarget& target() {
+  static const fuzz::FuzzTarget* const found = fuzz::find_fuzz_target(REGDUEL_FUZZ_TARGET);
+  return *found;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (const auto wrong = target().body({data, size})) {
+    std::fprintf(stderr, "%s\n", wrong->c_str());
+    std::fflush(stderr);
+    std::abort();
+  }
+  return 0;
+}
+
+#ifdef REGDUEL_FUZZ_STRUCTURED
+namespace {
 
 // Too long for the engine: `original` again (it may have been derived from other bytes), then ever smaller programs. Returns 0 where nothing fits.
 std::size_t put(const fuzz::FuzzInput& input, const fuzz::FuzzInput& original, std::uint8_t* out, std::size_t max_size, unsigned int seed) {
@@ -40,3 +58,4 @@ extern "C" std::size_t LLVMFuzzerCustomCrossOver(const std::uint8_t* first, std:
   const fuzz::FuzzInput a = fuzz::decode_input({first, first_size});
   return put(fuzz::cross(a, fuzz::decode_input({second, second_size}), seed), a, out, max_out_size, seed);
 }
+#endif

@@ -1,0 +1,55 @@
+#include "fuzz/zoo/catalogue.h"
+
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "ir/io.h"
+
+namespace regduel::fuzz {
+namespace {
+
+// The names in the sources, and how often each stands there.
+std::map<std::string, int> planted_in_sources() {
+  namespace fs = std::filesystem;
+  std::map<std::string, int> names;
+  const std::regex planted("REGDUEL_PLANTED\\(\"([^\"]*)\"\\)");
+  for (const char* folder : {"allocator", "reference"})
+    for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(REGDUEL_SOURCE_DIR) / folder)) {
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+      const std::string text = ir::read_file(entry.path().string()).value();
+      for (std::sregex_iterator it(text.begin(), text.end(), planted), end; it != end; ++it) ++names[(*it)[1].str()];
+    }
+  return names;
+}
+
+TEST(Catalogue, NamesWhatIsPlantedAndNothingElse) {
+  std::map<std::string, int> in_sources = planted_in_sources();
+  for (const PlantedBug& bug : planted_bugs()) {
+    EXPECT_GE(in_sources.erase(std::string(bug.name)), 1u) << bug.name << " is nowhere in the sources";
+    EXPECT_FALSE(bug.what.empty()) << bug.name;
+    EXPECT_EQ(find_planted_bug(bug.name), &bug);
+  }
+  for (const auto& [name, count] : in_sources) ADD_FAILURE() << name << " is not in the catalogue";
+}
+
+TEST(Catalogue, IsSortedAndLargeEnough) {
+  int fatpoint = 0, briggs = 0;
+  for (std::size_t k = 0; k < planted_bugs().size(); ++k) {
+    const std::string_view name = planted_bugs()[k].name;
+    if (k > 0) {
+      EXPECT_LT(planted_bugs()[k - 1].name, name);
+    }
+    fatpoint += name.starts_with("fatpoint-") ? 1 : 0;
+    briggs += name.starts_with("briggs-") ? 1 : 0;
+  }
+  EXPECT_GE(fatpoint, 15);
+  EXPECT_GE(briggs, 10);
+  EXPECT_EQ(find_planted_bug("fatpoint-is-perfect"), nullptr);
+}
+
+}  // namespace
+}  // namespace regduel::fuzz
