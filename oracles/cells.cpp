@@ -1,4 +1,4 @@
-// Numbering of cells; see cells.h. Tested by memcheck_test.cpp.
+// Numbering of cells; see cells.h. Tested by reaching_test.cpp and memcheck_test.cpp.
 
 #include "oracles/cells.h"
 

@@ -1,6 +1,6 @@
 // The cells of one program: places of up to four bytes that hold values, numbered densely. See reaching.h for what a cell is.
 // Frame cells are numbered only where a spill or a refill touches them, so a huge frame costs nothing.
-// Tested by memcheck_test.cpp.
+// Tested by reaching_test.cpp and memcheck_test.cpp.
 #pragma once
 
 #include <cstdint>

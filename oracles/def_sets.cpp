@@ -2,6 +2,7 @@
 
 #include "oracles/def_sets.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -61,10 +62,10 @@ SetId DefSets::join(SetId a, std::uint32_t key_a, SetId b, std::uint32_t key_b) 
   return intern({prefix(key_a, mask), mask, a_right ? b : a, a_right ? a : b});
 }
 
-SetId DefSets::unite(SetId a, SetId b) {
-  if (a == b || b == kEmptySet) return a;
-  if (a == kEmptySet) return b;
-  if (a > b) std::swap(a, b);
+SetId DefSets::unite(SetId one, SetId other) {
+  if (one == kEmptySet || one == other) return other;
+  if (other == kEmptySet) return one;
+  const SetId a = std::min(one, other), b = std::max(one, other);
   Memo& memo = memo_[mix64(static_cast<std::uint64_t>(a) << 32 | b) & (kMemoSize - 1)];
   if (memo.a == a && memo.b == b) return memo.result;
   const Node x = node(a), y = node(b);
@@ -83,8 +84,14 @@ SetId DefSets::unite(SetId a, SetId b) {
   } else {
     result = join(a, x.key, b, y.key);
   }
-  memo = {a, b, result};
-  return result;
+  return (memo = {a, b, result}).result;
+}
+
+SetId DefSets::unite_all(std::vector<SetId>& parts) {
+  std::sort(parts.begin(), parts.end());
+  for (std::size_t size = parts.size(); size > 1; size = (size + 1) / 2)
+    for (std::size_t k = 0; k < size; k += 2) parts[k / 2] = k + 1 < size ? unite(parts[k], parts[k + 1]) : parts[k];
+  return parts[0];
 }
 
 bool DefSets::contains(SetId set, std::uint32_t element) const {

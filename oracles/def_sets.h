@@ -22,12 +22,17 @@ class DefSets {
   // Requires: element < 2^31 - 1.
   [[nodiscard]] static constexpr SetId single(std::uint32_t element) { return kSingle | element; }
   // Cost: O(1) where one set is empty or both are equal; else at most the nodes that they do not share.
-  [[nodiscard]] SetId unite(SetId a, SetId b);
+  [[nodiscard]] SetId unite(SetId one, SetId other);
+  // Of all of `parts`, which are put in order on the way: neighbours first, so that far fewer sets are made than one after another.
+  // Requires: there is one.
+  [[nodiscard]] SetId unite_all(std::vector<SetId>& parts);
   [[nodiscard]] bool contains(SetId set, std::uint32_t element) const;
   // True where the two have an element in common. Cost: at most the nodes of the smaller set times the height of the other.
   [[nodiscard]] bool meet(SetId a, SetId b) const;
   // In ascending order. Cost: O(elements).
   [[nodiscard]] std::vector<std::uint32_t> elements(SetId set) const;
+  // Of all sets together, those of one element aside: what they cost.
+  [[nodiscard]] std::size_t num_nodes() const { return nodes_.size(); }
   // True where `is_meant` holds for an element. `memo` keeps the answers of the parts that sets share: one for each question, empty at first.
   // Cost: O(nodes not yet in the memo).
   template <class Predicate>

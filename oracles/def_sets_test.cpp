@@ -53,5 +53,35 @@ TEST(DefSetsTest, AgreesWithStdSet) {
   }
 }
 
+TEST(DefSetsTest, EqualSetsHaveOneNumberAmongThousands) {
+  DefSets sets;
+  std::vector<SetId> up = {kEmptySet};
+  for (std::uint32_t k = 0; k < 3000; ++k) up.push_back(sets.unite(up.back(), sets.single(k * 64)));
+  const std::size_t nodes = sets.num_nodes();
+  SetId again = kEmptySet;
+  for (std::uint32_t k = 0; k < 3000; ++k) {
+    again = sets.unite(sets.single(k * 64), again);
+    ASSERT_EQ(again, up[k + 1]);
+  }
+  EXPECT_EQ(sets.num_nodes(), nodes);
+}
+
+TEST(DefSetsTest, AUnionOfManyMakesFewSets) {
+  constexpr std::uint32_t kParts = 1024;
+  DefSets sets;
+  std::vector<SetId> parts;
+  SetId all = kEmptySet;
+  Random random(3);
+  for (std::uint32_t k = 0; k < kParts; ++k) parts.push_back(sets.single(k * 64));
+  for (std::uint32_t k = kParts; k > 1; --k) std::swap(parts[k - 1], parts[random.below(k)]);
+  EXPECT_EQ(sets.elements(sets.unite_all(parts)).size(), kParts);
+  EXPECT_LE(sets.num_nodes(), kParts + 8);  // neighbours first: a branch for each pair
+  for (std::uint32_t k = 0; k < kParts; ++k) all = sets.unite(all, sets.single(k * 64));
+  std::vector<SetId> one = {all};
+  EXPECT_EQ(sets.unite_all(one), all);
+  std::vector<SetId> three = {sets.single(5), sets.single(70), sets.single(1)};
+  EXPECT_EQ(sets.elements(sets.unite_all(three)), (std::vector<std::uint32_t>{1, 5, 70}));
+}
+
 }  // namespace
 }  // namespace regduel::oracles

@@ -1,4 +1,4 @@
-// The judge: from the details of the comparison to a verdict. See memcheck.h for the rule and its source; tested by memcheck_test.cpp.
+// The judge: from the details of the comparison to a verdict. See memcheck.h for the rule and its source; tested by memcheck_test.cpp and memcheck_details_test.cpp.
 
 #include "oracles/memcheck.h"
 

@@ -22,7 +22,7 @@
 // DECISIONS "memcheck" (precedence 7, 8, 9, 3, 4, 1, 2, 5, 6, 10). Deviates: a wrong value that came through a refill is category 1
 // where the refill delivers no expected definition, 2 where it delivers one on some path. A pack's base counts as destroyed (8, 9)
 // where the pack held the expected predicate until another instruction wrote the register; else the match is missing (3, 4).
-// Tested by memcheck_test.cpp.
+// Tested by memcheck_test.cpp and memcheck_details_test.cpp.
 #pragma once
 
 #include <expected>
@@ -75,6 +75,7 @@ struct OperandMismatch {
 
 struct MemcheckDetails {
   std::string skipped;       // why nothing could be compared; empty = it was
+  std::int64_t walked = 0;   // what the comparison cost beyond sets: states of walks under several assumptions at once
   std::string inconclusive;  // where guards were too entangled to decide; empty = nowhere
   std::vector<OperandMismatch> mismatches;  // in program order
   int total_mismatch = 0;    // instructions with at least one mismatch

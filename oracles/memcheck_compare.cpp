@@ -1,4 +1,4 @@
-// Which operands differ. Why they do is in memcheck_explain.cpp. See memcheck.h for the rule and its source; tested by memcheck_test.cpp.
+// Which operands differ. Why they do is in memcheck_explain.cpp. See memcheck.h for the rule and its source; tested by memcheck_test.cpp and memcheck_details_test.cpp.
 
 #include "oracles/memcheck_compare.h"
 
@@ -54,11 +54,7 @@ void Comparison::validate_remats() {
     });
     changed = !wrong.empty();
     for (const std::uint32_t i : wrong) {
-      Leaf leaf;
-      leaf.kind = LeafKind::Foreign;
-      leaf.inst = c_.after.insts[i].id;
-      leaf.operand = 0;
-      after_.distrust(i, defs_.add(leaf));
+      after_.distrust(i, defs_.add({.kind = LeafKind::Foreign, .inst = c_.after.insts[i].id}));
     }
   }
 }
@@ -138,26 +134,12 @@ Comparison::Outcome Comparison::compare_byte(SetId expected, std::optional<ByteR
   const bool undefined_before = std::any_of(old.begin(), old.end(), is_undefined);
   if (undefined_before && std::all_of(old.begin(), old.end(), is_undefined))
     return std::all_of(now.begin(), now.end(), is_undefined) ? Outcome::Same : Outcome::OnOld;
-  Difference d;
-  d.after = after;
-  d.expected = expected;
-  d.assumed = after_assumed;
+  Difference d{after, expected, after_assumed, {}, {}};
   if (!undefined_before) std::set_difference(now.begin(), now.end(), old.begin(), old.end(), std::back_inserter(d.additions));
   std::set_difference(old.begin(), old.end(), now.begin(), now.end(), std::back_inserter(d.removals));
   std::erase_if(d.removals, is_undefined);
-  const auto keep = [](std::vector<std::uint32_t>& list, const std::vector<std::uint32_t>& sorted) {
-    std::erase_if(list, [&](std::uint32_t e) { return !std::binary_search(sorted.begin(), sorted.end(), e); });
-  };
-  if (!d.additions.empty() && after_graph_.has_gates()) {
-    const auto seen = seen_by_walk(after_walk_, after, after_assumed, d.additions);
-    if (seen) keep(d.additions, *seen);
-    else d.additions.clear();
-  }
-  if (!d.removals.empty() && before_graph_.has_gates() && before) {
-    const auto seen = seen_by_walk(before_walk_, *before, before_assumed, d.removals);
-    if (seen) keep(d.removals, *seen);
-    else d.removals.clear();
-  }
+  if (!d.additions.empty() && after_graph_.has_gates()) keep_seen(d.additions, after_walk_, after, after_assumed);
+  if (!d.removals.empty() && before_graph_.has_gates() && before) keep_seen(d.removals, before_walk_, *before, before_assumed);
   if (d.additions.empty() && d.removals.empty()) return Outcome::Same;
   differences_.push_back(std::move(d));
   return Outcome::Differs;
@@ -176,20 +158,15 @@ bool Comparison::is_excused(SetId expected, SetId found, std::optional<ByteRef> 
          (sets_.any_of(expected, has_undefined_, is_undefined) || is_within(after_.set_under(after, after_assumed), expected));
 }
 
-// Which of the elements `sought` a walk comes to, sorted. (And others beside.)
-std::optional<std::vector<std::uint32_t>> Comparison::seen_by_walk(Walk& walk, ByteRef from, Assumption assumed, const std::vector<std::uint32_t>& sought) {
-  SetId wanted = kEmptySet;
-  for (const std::uint32_t e : sought) wanted = sets_.unite(wanted, DefSets::single(e));
+// Of the elements those that a walk comes to; none where it does not end within its budget.
+void Comparison::keep_seen(std::vector<std::uint32_t>& elements, Walk& walk, ByteRef from, Assumption assumed) {
+  SetId wanted = kEmptySet, seen = kEmptySet;
+  for (const std::uint32_t e : elements) wanted = sets_.unite(wanted, DefSets::single(e));
   const auto visits = walk.states({from.node, byte_aspect(from.byte)}, assumed, wanted);
-  if (!visits) {
-    details_.inconclusive = "guarded definitions are entangled beyond the walk's budget";
-    return std::nullopt;
-  }
-  std::vector<std::uint32_t> elements;
-  for (const Walk::Visit& v : *visits)
-    if (v.element != kNone) elements.push_back(v.element);
-  std::sort(elements.begin(), elements.end());
-  return elements;
+  if (!visits) details_.inconclusive = "guarded definitions are entangled beyond the walk's budget";
+  details_.walked += visits ? static_cast<std::int64_t>(visits->size()) : 0;
+  for (const Walk::Visit& v : visits.value_or(std::vector<Walk::Visit>())) seen = sets_.unite(seen, v.own);
+  std::erase_if(elements, [&](std::uint32_t e) { return !sets_.contains(seen, e); });
 }
 
 // A callee-saved register at a ret: must hold its entry value.

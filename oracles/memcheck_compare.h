@@ -1,6 +1,6 @@
 // The deep check of memcheck.h: which operands differ, by instruction, and why. Internal to the judge; asked where the fast check
 // (memcheck_fast.h) does not answer for the function as a whole.
-// Tested by memcheck_test.cpp.
+// Tested by memcheck_test.cpp and memcheck_details_test.cpp.
 #pragma once
 
 #include <optional>
@@ -36,8 +36,7 @@ class Comparison {
   [[nodiscard]] Outcome compare_byte(SetId expected, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed, Assumption after_assumed);
   [[nodiscard]] bool is_excused(SetId expected, SetId found, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed,
                                 Assumption after_assumed);
-  [[nodiscard]] std::optional<std::vector<std::uint32_t>> seen_by_walk(Walk& walk, ByteRef from, Assumption assumed,
-                                                                       const std::vector<std::uint32_t>& sought);
+  void keep_seen(std::vector<std::uint32_t>& elements, Walk& walk, ByteRef from, Assumption assumed);
 
   [[nodiscard]] OperandMismatch explain();
   [[nodiscard]] bool has_any(SetId set, const std::vector<std::uint32_t>& elements) const;

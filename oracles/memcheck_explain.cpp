@@ -1,4 +1,4 @@
-// Why an operand differs: the ten categories of seed 000, and the lists of producers. See memcheck.h; tested by memcheck_test.cpp.
+// Why an operand differs: the ten categories of seed 000, and the lists of producers. See memcheck.h; tested by memcheck_test.cpp and memcheck_details_test.cpp.
 
 #include <algorithm>
 #include <array>
@@ -104,7 +104,7 @@ std::vector<Producer> Comparison::producers(ReachSets& in, const std::vector<Byt
   std::vector<Producer> found;
   FlatMap seen(64);
   std::vector<State> work;
-  ReachSets::Step step;
+  std::vector<State> next;
   for (auto b = bytes.rbegin(); b != bytes.rend(); ++b) work.push_back({b->node, byte_aspect(b->byte)});
   while (!work.empty()) {
     const State s = work.back();
@@ -114,16 +114,15 @@ std::vector<Producer> Comparison::producers(ReachSets& in, const std::vector<Byt
     known = 1;
     const Node& n = g.node(s.node);
     if (n.kind == NodeKind::Link || n.kind == NodeKind::Phi || n.kind == NodeKind::Gated || n.kind == NodeKind::Compose) {
-      in.step(s, step);
-      work.insert(work.end(), step.next.rbegin(), step.next.rend());
+      (void)in.step(s, next);
+      work.insert(work.end(), next.rbegin(), next.rend());
       continue;
     }
     Producer p;
     p.inst = g.program().insts[n.inst].id;
     p.operand = n.operand;
     if (n.kind == NodeKind::Leaf) {
-      in.step(s, step);
-      const Leaf& leaf = defs_[leaf_of(*step.element)];
+      const Leaf& leaf = defs_[leaf_of(sets_.elements(in.step(s, next))[0])];
       p.inst = leaf.inst;
       p.operand = leaf.kind == LeafKind::Def || leaf.kind == LeafKind::Foreign ? leaf.operand : -1;
       p.is_destroyer = leaf.kind == LeafKind::Destroyed;

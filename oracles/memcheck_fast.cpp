@@ -1,4 +1,4 @@
-// The fast check: sets of reaching definitions over sparse graphs, compared by number. See memcheck_fast.h; tested by memcheck_test.cpp.
+// The fast check: sets of reaching definitions over sparse graphs, compared by number. See memcheck_fast.h; tested by memcheck_test.cpp and memcheck_details_test.cpp.
 
 #include "oracles/memcheck_fast.h"
 
@@ -36,16 +36,13 @@ bool reads_same(ReachSets& before, std::size_t x, ReachSets& after, std::size_t 
   const ReachGraph &old = before.graph(), &now = after.graph();
   const int bytes = std::min(old.read_bytes(x), now.read_bytes(y));
   const bool words = old.read_is_aligned(x) && now.read_is_aligned(y);
-  for (int i = 0; i < bytes; ++i) {
-    if (words && i % 4 == 0) {
-      const SetId set = before.set_of(State{old.read_word(x, i / 4), kWord});
-      if (set != kNoWord && set == after.set_of(State{now.read_word(y, i / 4), kWord})) {
-        i += 3;
-        continue;
-      }
-    }
-    if (before.set_of(old.read_byte(x, i)) != after.set_of(now.read_byte(y, i))) return false;
-  }
+  const auto is_same_word = [&](int w) {
+    const SetId set = words ? before.set_of(State{old.read_word(x, w), kWord}) : kNoWord;
+    return set != kNoWord && set == after.set_of(State{now.read_word(y, w), kWord});
+  };
+  for (int w = 0; w * 4 < bytes; ++w)
+    for (int i = w * 4; i < std::min(bytes, w * 4 + 4) && !(i == w * 4 && is_same_word(w)); ++i)
+      if (before.set_of(old.read_byte(x, i)) != after.set_of(now.read_byte(y, i))) return false;
   return true;
 }
 
@@ -92,9 +89,7 @@ class FastCheck {
     for (std::uint32_t i = 0; i < c_.before.insts.size(); ++i) {
       const auto guard = before_graph_.is_reachable(i) ? guard_of(c_.before, c_.before.insts[i]) : std::nullopt;
       if (!guard || !before_graph_.is_read(*guard)) continue;
-      SetId predicate = before_.set_of(State{before_graph_.read_word(*guard, 0), kWord});
-      if (predicate == kNoWord) predicate = before_.set_of(before_graph_.read_byte(*guard, 0));
-      if (sets_.any_of(predicate, memo, is_undefined)) list.push_back(c_.before.insts[i].id);
+      if (sets_.any_of(before_.set_of(before_graph_.read_byte(*guard, 0)), memo, is_undefined)) list.push_back(c_.before.insts[i].id);
     }
     std::sort(list.begin(), list.end());
     return list;

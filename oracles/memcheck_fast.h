@@ -1,5 +1,5 @@
 // The fast check of seed 000 "Post-Allocation Verification", for a whole function at once. Internal to the judge.
-// Tested by memcheck_test.cpp (whatever the deep check has to say is said only where this one says false).
+// Tested by memcheck_test.cpp and memcheck_details_test.cpp (whatever the deep check has to say is said only where this one says false).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The numbering of definitions, and what a finished graph of values is asked. The graph is made in reaching_build.cpp.
-// Tested by memcheck_test.cpp.
+// Tested by reaching_test.cpp and memcheck_test.cpp.
 
 #include "oracles/reaching.h"
 
@@ -16,18 +16,10 @@ Definitions::Definitions(const ir::Function& before)
       first_leaf_[i.first_operand + k] = static_cast<LeafId>(leaves_.size());
       const int bytes = before.operand_bytes(ops[k]);
       for (int at = 0; at < bytes; at += 4) {
-        Leaf leaf;
-        leaf.kind = LeafKind::Def;
-        leaf.inst = i.id;
-        leaf.operand = static_cast<int>(k);
-        leaf.word = static_cast<std::uint32_t>(at / 4);
-        leaf.valid = static_cast<std::uint8_t>(std::min(bytes - at, 4));
-        leaves_.push_back(leaf);
+        const int valid = std::min(bytes - at, 4);
+        leaves_.push_back({LeafKind::Def, i.id, static_cast<int>(k), static_cast<std::uint8_t>(valid)});
         // What a narrow def leaves undefined above itself follows its leaf.
-        if (leaf.valid == 4) continue;
-        leaf.kind = LeafKind::Destroyed;
-        leaf.valid = 4;
-        leaves_.push_back(leaf);
+        if (valid < 4) leaves_.push_back({LeafKind::Destroyed, i.id, static_cast<int>(k)});
       }
     }
   }
@@ -40,7 +32,6 @@ LeafId Definitions::add(Leaf leaf) {
 
 ByteRef ReachGraph::read_byte(std::size_t operand, int i) const {
   const Read& read = reads_[operand];
-  if (read.bytewise) return {read_nodes_[read.first + static_cast<std::uint32_t>(i)], 0};
   const int at = read.offset + i;
   const NodeId n = read_nodes_[read.first + static_cast<std::uint32_t>(at / 4)];
   return nodes_[n].kind == NodeKind::Compose ? compose_arg(nodes_[n], at % 4) : ByteRef{n, at % 4};

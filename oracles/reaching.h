@@ -26,7 +26,7 @@
 // one place leave either of the two there.
 //
 // Source: seed 000 "Post-Allocation Verification" (def-use chains before and after). Deviates: chains are sets of bytes, looked
-// through every move, instead of a list of instructions. Tested by memcheck_test.cpp.
+// through every move, instead of a list of instructions. Tested by reaching_test.cpp and memcheck_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -55,9 +55,8 @@ enum class LeafKind : std::uint8_t {
 
 struct Leaf {
   LeafKind kind = LeafKind::Uninitialised;
-  ir::InstId inst;
+  ir::InstId inst = {};
   int operand = -1;
-  std::uint32_t word = 0;   // Def, Foreign: bytes [4 * word, 4 * word + 4) of the operand. Saved: the register's number
   std::uint8_t valid = 4;   // Def: bytes of the word that the def defines; those above are destroyed
 };
 inline constexpr LeafId kUninitialised = 0;
@@ -131,7 +130,7 @@ enum class Detail { EveryJoin, Sparse };
 class ReachGraph {
  public:
   // `program` is defs.before() itself or its allocation. `callee_saved`: registers that hold their entry value at each `ret`
-  // (empty for kernels and for the program before). `doubtful`: original instructions whose guard may be undefined before, sorted:
+  // (empty for kernels and for the program before); sorted. `doubtful`: original instructions whose guard may be undefined before, sorted:
   // nothing is known of such a guard, not even that it is the same value as another one. Requires: well-formed. Cost: near-linear.
   // A sparse graph knows nothing of what was overwritten.
   ReachGraph(const ir::Function& program, Definitions& defs, std::span<const ir::PReg> callee_saved = {},
@@ -156,11 +155,8 @@ class ReachGraph {
   [[nodiscard]] ByteRef read_byte(std::size_t operand, int i) const;
   // Bytes 4 * w and following as one node. Requires: read_is_aligned(operand).
   [[nodiscard]] NodeId read_word(std::size_t operand, int w) const { return read_nodes_[reads_[operand].first + static_cast<std::uint32_t>(w)]; }
-  // True where each cell that is read starts at a multiple of four bytes of the operand: so for one predicate, not for several.
-  [[nodiscard]] bool read_is_aligned(std::size_t operand) const {
-    const Read& read = reads_[operand];
-    return read.offset == 0 && (!read.bytewise || read.count == 1);
-  }
+  // True where each cell that is read starts at a multiple of four bytes of the operand.
+  [[nodiscard]] bool read_is_aligned(std::size_t operand) const { return reads_[operand].offset == 0; }
   [[nodiscard]] int read_bytes(std::size_t operand) const { return reads_[operand].bytes; }
   [[nodiscard]] std::span<const RetRead> ret_reads() const { return ret_reads_; }
   // What a pack held before the write that made this node; kNone where that is not known.
@@ -177,7 +173,6 @@ class ReachGraph {
     std::uint32_t first = 0;
     std::uint16_t count = 0, bytes = 0;
     std::uint8_t offset = 0;
-    bool bytewise = false;  // a cell has one byte
   };
   static std::uint32_t pack(ByteRef r) { return r.node << 2 | static_cast<std::uint32_t>(r.byte); }
   static ByteRef unpack(std::uint32_t v) { return {v >> 2, static_cast<int>(v & 3)}; }

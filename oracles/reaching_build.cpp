@@ -1,10 +1,11 @@
 // The graph of values of one program: blocks in reverse postorder, cells at block heads resolved afterwards. See reaching.h for
-// the model and its source. What each instruction does is in reaching_effects.cpp. Tested by memcheck_test.cpp.
+// the model and its source. What each instruction does is in reaching_effects.cpp. Tested by reaching_test.cpp and memcheck_test.cpp.
 
 #include "oracles/reaching_build.h"
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace regduel::oracles {
 
@@ -33,15 +34,10 @@ ReachBuilder::ReachBuilder(ReachGraph& graph, Definitions& defs, std::span<const
   for (std::uint32_t k = 0; k < order_.size(); ++k) order_of_[order_[k].index()] = k;
   for (const ir::PReg r : callee_saved) {
     for (int u = r.begin(); u < std::min(r.end(), ir::kMaxUnits); ++u) {
-      Leaf leaf;
-      leaf.kind = LeafKind::Saved;
-      leaf.word = static_cast<std::uint32_t>(u);
-      saved_.emplace_back(cells_.of_unit(r.file, u), defs_.add(leaf));
-      saved_units_.emplace_back(cells_.of_unit(r.file, u), ir::PReg{r.file, 1, static_cast<std::uint16_t>(u)});
+      const ir::PReg unit{r.file, 1, static_cast<std::uint16_t>(u)};
+      saved_.push_back({cells_.of_unit(r.file, u), defs_.add({.kind = LeafKind::Saved}), unit});
     }
   }
-  std::sort(saved_.begin(), saved_.end());
-  std::sort(saved_units_.begin(), saved_units_.end());
 }
 
 void ReachBuilder::run() {
@@ -85,14 +81,7 @@ NodeId ReachBuilder::add(Node n) {
 
 NodeId ReachBuilder::read(std::uint32_t cell) {
   CellState& s = state_[cell];
-  if (s.seen != epoch_) {
-    Node n;
-    n.kind = NodeKind::Incoming;
-    n.b = cell;
-    n.c = block_.value;
-    s.node = add(n);
-    s.seen = epoch_;
-  }
+  if (std::exchange(s.seen, epoch_) != epoch_) s.node = add({.kind = NodeKind::Incoming, .b = cell, .c = block_.value});
   return s.node;
 }
 
@@ -100,21 +89,14 @@ void ReachBuilder::set(std::uint32_t cell, NodeId n) {
   CellState& s = state_[cell];
   s.node = n;
   s.seen = epoch_;
-  if (s.written == epoch_) return;
-  s.written = epoch_;
+  if (std::exchange(s.written, epoch_) == epoch_) return;
   outs_.push_back({cell, order_of_[block_.index()], n});
 }
 
 // The one node for what a cell holds at the head of a block where paths meet.
 NodeId ReachBuilder::merged(ir::BlockId b, std::uint32_t cell) {
   std::uint32_t& known = merged_.at(static_cast<std::uint64_t>(b.value) << 32 | cell, kNone);
-  if (known == kNone) {
-    Node n;
-    n.kind = NodeKind::Merged;
-    n.b = cell;
-    n.c = b.value;
-    known = add(n);
-  }
+  if (known == kNone) known = add({.kind = NodeKind::Merged, .b = cell, .c = b.value});
   return known;
 }
 
@@ -163,11 +145,8 @@ NodeId ReachBuilder::at_head(ir::BlockId b, std::uint32_t cell) {
 }
 
 NodeId ReachBuilder::at_entry(std::uint32_t cell) {
-  Node n;
-  n.a = kUninitialised;
-  const auto found = std::lower_bound(saved_.begin(), saved_.end(), std::pair(cell, 0u));
-  if (found != saved_.end() && found->first == cell) n.a = found->second;
-  return add(n);
+  const auto found = std::lower_bound(saved_.begin(), saved_.end(), cell, [](const Saved& s, std::uint32_t c) { return s.cell < c; });
+  return add({.a = found != saved_.end() && found->cell == cell ? found->leaf : kUninitialised});
 }
 
 // Incoming and outgoing nodes that a read depends on become links; the merged nodes that this makes necessary follow, and become phis.
@@ -196,8 +175,7 @@ void ReachBuilder::resolve() {
           break;
         case NodeKind::Gated:
           visit(node.a);
-          visit(node.b);
-          visit(g_.guards_[node.c].node);
+          visit(node.b);  // its guard is a read
           break;
         case NodeKind::Compose:
           for (int k = 0; k < 4; ++k) visit(g_.compose_arg(node, k).node);
@@ -235,11 +213,12 @@ void ReachBuilder::resolve(NodeId n) {
     if (b.value == 0) args_.push_back(at_entry(cell));
     for (const ir::BlockId p : g_.cfg_.predecessors(b))
       if (g_.cfg_.is_reachable(p)) args_.push_back(outgoing(p, cell));
-    Node& resolved = g_.nodes_[n];
-    resolved.kind = NodeKind::Phi;
-    resolved.a = static_cast<std::uint32_t>(g_.args_.size());
-    resolved.b = static_cast<std::uint32_t>(args_.size());
-    if (args_.size() == 1) resolved.c = kNone;
+    // Where one way is left, no paths meet.
+    g_.nodes_[n] = {.kind = NodeKind::Phi,
+                    .a = static_cast<std::uint32_t>(g_.args_.size()),
+                    .b = static_cast<std::uint32_t>(args_.size()),
+                    .c = args_.size() == 1 ? kNone : node.c,
+                    .inst = node.inst};
     g_.args_.insert(g_.args_.end(), args_.begin(), args_.end());
   }
 }
@@ -257,11 +236,9 @@ NodeId ReachBuilder::join(std::span<const ByteRef> bytes, std::size_t wanted) {
   for (std::size_t k = 0; k < wanted; ++k)
     one = one && bytes[k].node == bytes[0].node && bytes[k].byte == static_cast<int>(k);
   if (one) return bytes[0].node;
-  Node n;
-  n.kind = NodeKind::Compose;
-  n.a = static_cast<std::uint32_t>(g_.args_.size());
+  const auto first = static_cast<std::uint32_t>(g_.args_.size());
   for (std::size_t k = 0; k < 4; ++k) g_.args_.push_back(ReachGraph::pack(bytes[std::min(k, wanted - 1)]));
-  return add(n);
+  return add({.kind = NodeKind::Compose, .a = first});
 }
 
 ReachBuilder::Bytes ReachBuilder::value_at(const Place& place) {
@@ -279,21 +256,11 @@ NodeId ReachBuilder::word_at(const Place& place) {
 }
 
 // The first `size` bytes of a def whose leaves start at `first` and which is `bytes` wide.
-ReachBuilder::Bytes ReachBuilder::leaf_value(LeafId first, std::uint32_t bytes, std::uint32_t size, int operand) {
-  Bytes value(size);
-  NodeId word = kNone;
-  for (std::uint32_t i = 0; i < size; ++i) {
-    if (i >= (bytes + 3) / 4 * 4) {
-      value[i] = {destroyed(), static_cast<int>(i % 4)};
-      continue;
-    }
-    if (i % 4 == 0) {
-      Node n;
-      n.a = first + i / 4;
-      n.operand = operand;
-      word = add(n);
-    }
-    value[i] = {word, static_cast<int>(i % 4)};
+ReachBuilder::Bytes ReachBuilder::leaf_value(LeafId first, std::uint32_t bytes, std::uint32_t size) {
+  Bytes value;
+  for (std::uint32_t at = 0; at < size; at += 4) {
+    const NodeId word = at < bytes ? add({.a = first + at / 4}) : destroyed();
+    for (std::uint32_t i = at; i < std::min(at + 4, size); ++i) value.push_back({word, static_cast<int>(i % 4)});
   }
   return value;
 }
@@ -301,41 +268,23 @@ ReachBuilder::Bytes ReachBuilder::leaf_value(LeafId first, std::uint32_t bytes, 
 // A sparse graph is asked for sets alone, and those look through moves.
 ReachBuilder::Bytes ReachBuilder::via(Bytes value, int operand) {
   if (dominators_) return value;
-  NodeId last_from = kNone, last_to = kNone;
+  NodeId from = kNone, to = kNone;
   for (ByteRef& r : value) {
-    if (r.node != last_from) {
-      last_from = r.node;
-      Node n;
-      n.kind = NodeKind::Via;
-      n.a = r.node;
-      n.operand = operand;
-      last_to = add(n);
-    }
-    r.node = last_to;
+    if (std::exchange(from, r.node) != r.node) to = add({.kind = NodeKind::Via, .a = r.node, .operand = operand});
+    r.node = to;
   }
   return value;
 }
 
 NodeId ReachBuilder::destroyed() {
-  if (destroyed_ == kNone) {
-    Leaf leaf;
-    leaf.kind = LeafKind::Destroyed;
-    leaf.inst = f_.insts[index_].id;
-    Node n;
-    n.a = defs_.add(leaf);
-    destroyed_ = add(n);
-  }
+  if (destroyed_ == kNone) destroyed_ = add({.a = defs_.add({.kind = LeafKind::Destroyed, .inst = f_.insts[index_].id})});
   return destroyed_;
 }
 
 NodeId ReachBuilder::phi(std::span<const NodeId> args, std::uint32_t at_block) {
-  Node n;
-  n.kind = NodeKind::Phi;
-  n.a = static_cast<std::uint32_t>(g_.args_.size());
-  n.b = static_cast<std::uint32_t>(args.size());
-  n.c = at_block;
+  const auto first = static_cast<std::uint32_t>(g_.args_.size());
   g_.args_.insert(g_.args_.end(), args.begin(), args.end());
-  return add(n);
+  return add({.kind = NodeKind::Phi, .a = first, .b = static_cast<std::uint32_t>(args.size()), .c = at_block});
 }
 
 // What a node is, looked through the moves within its block: a predicate may have been spilled and refilled between two guards.
@@ -345,18 +294,16 @@ NodeId ReachBuilder::unmoved(NodeId n) const {
 }
 
 // What is left of a value where the guard of the instruction at hand holds (or does not): of a write under the very same guard only
-// one side. This is the common case of what Walk finds out in general: a spill store under the guard of its def, in one block.
+// one side. This is the common case of what ReachSets::set_under finds out in general: a spill store under the guard of its def, in one
+// block. It is what the fast check knows of guards.
 NodeId ReachBuilder::under_guard(NodeId n, bool holds) {
   if (gate_ == kNone) return n;
   const Node outer = g_.nodes_[n];
-  const Node& inner = outer.kind == NodeKind::Via ? g_.nodes_[outer.a] : outer;
-  if (inner.kind != NodeKind::Gated || unmoved(g_.guards_[inner.c].node) != unmoved(g_.guards_[gate_].node)) return n;
-  const bool same_sense = g_.guards_[inner.c].negated == g_.guards_[gate_].negated;
-  const NodeId side = holds == same_sense ? inner.a : inner.b;
-  if (outer.kind != NodeKind::Via) return side;
-  Node moved = outer;
-  moved.a = side;
-  return add(moved);
+  const Node& write = outer.kind == NodeKind::Via ? g_.nodes_[outer.a] : outer;
+  if (write.kind != NodeKind::Gated || unmoved(g_.guards_[write.c].node) != unmoved(g_.guards_[gate_].node)) return n;
+  const bool same_sense = g_.guards_[write.c].negated == g_.guards_[gate_].negated;
+  const NodeId side = holds == same_sense ? write.a : write.b;
+  return outer.kind != NodeKind::Via ? side : add({.kind = NodeKind::Via, .a = side, .inst = outer.inst, .operand = outer.operand});
 }
 
 }  // namespace regduel::oracles

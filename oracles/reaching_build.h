@@ -1,4 +1,4 @@
-// Makes the graph of values of reaching.h. Internal to the judge. Tested by memcheck_test.cpp.
+// Makes the graph of values of reaching.h. Internal to the judge. Tested by reaching_test.cpp and memcheck_test.cpp.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ class ReachBuilder {
   [[nodiscard]] NodeId join(std::span<const ByteRef> bytes, std::size_t wanted);  // bytes 0 to wanted - 1 as one node
   [[nodiscard]] Bytes value_at(const Place& place);
   [[nodiscard]] NodeId word_at(const Place& place);
-  [[nodiscard]] Bytes leaf_value(LeafId first, std::uint32_t bytes, std::uint32_t size, int operand);
+  [[nodiscard]] Bytes leaf_value(LeafId first, std::uint32_t bytes, std::uint32_t size);
   [[nodiscard]] Bytes own_value(const ir::Inst& inst, std::size_t k, std::uint32_t size);
   [[nodiscard]] Bytes via(Bytes value, int operand);
   [[nodiscard]] NodeId destroyed();
@@ -68,8 +68,8 @@ class ReachBuilder {
   [[nodiscard]] Bytes remat_value(const ir::Inst& inst, std::size_t k, std::uint32_t size);
   void write(const Write& w, bool several);
   void put(std::uint32_t cell, std::uint32_t mask, NodeId content, bool is_def, bool several);
-  [[nodiscard]] bool move_at_once(const ir::Inst& inst);
-  [[nodiscard]] bool write_leaf_at_once(const ir::Inst& inst, std::size_t k, const Place& place, bool several);
+  [[nodiscard]] std::uint32_t move_at_once(const ir::Inst& inst);
+  [[nodiscard]] std::uint32_t write_leaf_at_once(const ir::Inst& inst, std::size_t k, const Place& place, bool several);
   [[nodiscard]] const ir::Operand* source_operand(const ir::Inst& inst, std::size_t k) const;
 
   ReachGraph& g_;
@@ -102,8 +102,12 @@ class ReachBuilder {
   std::optional<Dominators> dominators_;                   // of a sparse graph: then the order is their preorder
   FlatMap merged_{1024};
   std::vector<NodeId> args_;                               // of the phi at hand
-  std::vector<std::pair<std::uint32_t, LeafId>> saved_;                         // (cell, leaf), sorted
-  std::vector<std::pair<std::uint32_t, ir::PReg>> saved_units_;
+  struct Saved {
+    std::uint32_t cell;
+    LeafId leaf;
+    ir::PReg unit;
+  };
+  std::vector<Saved> saved_;                               // by cell, ascending
   std::vector<std::pair<NodeId, NodeId>> overwritten_;
 
   // the instruction at hand

@@ -1,4 +1,4 @@
-// See reaching_dominators.h for the source; tested by memcheck_test.cpp.
+// See reaching_dominators.h for the source; tested by reaching_test.cpp and memcheck_test.cpp.
 
 #include "oracles/reaching_dominators.h"
 

@@ -6,7 +6,7 @@
 // Regions are kept as intervals of positions, in a preorder of the tree that goes through what is deeper in loops first and so keeps
 // them narrow; an interval may hold more blocks than the region does.
 //
-// Source: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001). Tested by memcheck_test.cpp.
+// Source: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001). Tested by reaching_test.cpp and memcheck_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // What each instruction does to the cells: reads, then clobbers, then defs, with moves looked through. The order is that of
-// FORMAT.md, "Instruction". See reaching.h. Tested by memcheck_test.cpp.
+// FORMAT.md, "Instruction". See reaching.h. Tested by reaching_test.cpp and memcheck_test.cpp.
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,6 @@ void ReachBuilder::note_read(std::size_t operand) {
   r.count = static_cast<std::uint16_t>(place.cells());
   r.bytes = static_cast<std::uint16_t>(place.size);
   r.offset = static_cast<std::uint8_t>(place.offset);
-  r.bytewise = place.step == 1;
   for (std::uint32_t c = 0; c < place.cells(); ++c) g_.read_nodes_.push_back(read(place.cell + c));
 }
 
@@ -55,15 +54,9 @@ void ReachBuilder::note_reads(const ir::Inst& inst) {
     const std::size_t at = inst.first_operand + k;
     note_read(at);
     if (!g_.is_read(at)) continue;
-    NodeId guard = g_.read_byte(at, 0).node;
+    NodeId guard = g_.read_word(at, 0);  // not the byte behind it, which may be any of its word
     if (!inst.is_inserted() && std::binary_search(doubtful_.begin(), doubtful_.end(), inst.id)) {
-      Leaf unknown;
-      unknown.kind = LeafKind::Foreign;
-      unknown.inst = inst.id;
-      unknown.operand = static_cast<int>(k);
-      Node n;
-      n.a = defs_.add(unknown);
-      guard = add(n);
+      guard = add({.a = defs_.add({.kind = LeafKind::Foreign, .inst = inst.id, .operand = static_cast<int>(k)})});
     }
     gate_ = static_cast<std::uint32_t>(g_.guards_.size());
     g_.guards_.push_back({guard, ops[k].is_negated()});
@@ -91,15 +84,14 @@ void ReachBuilder::note_reads(const ir::Inst& inst) {
     if (ops[k].is_register() && ops[k].reads() && ops[k].role != ir::Role::Guard) note_read(inst.first_operand + k);
   for (const auto& [cell, old] : held) state_[cell].node = old;
   if (inst.op != ir::Op::Ret) return;
-  for (std::size_t k = 0; k < saved_.size(); ++k)
-    g_.ret_reads_.push_back({index_, saved_[k].second, read(saved_[k].first), saved_units_[k].second});
+  for (const Saved& saved : saved_) g_.ret_reads_.push_back({index_, saved.leaf, read(saved.cell), saved.unit});
 }
 
 void ReachBuilder::effects(const ir::Inst& inst) {
   const auto ops = f_.operands_of(inst);
   const auto defs = static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const ir::Operand& op) { return op.writes(); }));
   const bool plain = inst.op == ir::Op::Named || (inst.op >= ir::Op::Pack && inst.op <= ir::Op::Bar);
-  if (move_at_once(inst)) return;
+  if (move_at_once(inst) != 0) return;
   // What is moved is read before anything is written.
   writes_.clear();
   for (std::size_t k = 0; k < ops.size() && !plain; ++k) {
@@ -117,68 +109,55 @@ void ReachBuilder::effects(const ir::Inst& inst) {
     const Place place = cells_.of_operand(op);
     for (std::uint32_t c = 0; c < place.cells(); ++c) {
       // Of a pack it is told what became of it: one node each.
-      NodeId undefined = destroyed();
-      if (has_packs_) undefined = add(g_.nodes_[undefined]);
+      const NodeId undefined = has_packs_ ? add(g_.nodes_[destroyed()]) : destroyed();
       put(place.cell + c, 0xF, undefined, false, false);
     }
   }
   for (std::size_t k = 0; k < ops.size() && plain && defs != 0; ++k) {
     if (!ops[k].is_register() || !ops[k].writes()) continue;
     const Place place = cells_.of_operand(ops[k]);
-    if (place.size != 0 && !write_leaf_at_once(inst, k, place, defs > 1))
+    if (place.size != 0 && write_leaf_at_once(inst, k, place, defs > 1) == 0)
       write({place, own_value(inst, k, place.size), static_cast<int>(k)}, defs > 1);
   }
   for (const Write& w : writes_) write(w, defs > 1);
 }
 
-// The common move without any list of bytes: one unguarded copy, refill or spill of whole words.
-bool ReachBuilder::move_at_once(const ir::Inst& inst) {
-  if (gate_ != kNone || (inst.op != ir::Op::Copy && inst.op != ir::Op::Refill && inst.op != ir::Op::Spill) || inst.num_operands != 2) return false;
+// The common move without any list of bytes: one unguarded copy, refill or spill of whole words. Returns the number of words moved.
+std::uint32_t ReachBuilder::move_at_once(const ir::Inst& inst) {
+  if (gate_ != kNone || (inst.op != ir::Op::Copy && inst.op != ir::Op::Refill && inst.op != ir::Op::Spill) || inst.num_operands != 2) return 0;
   const auto ops = f_.operands_of(inst);
   const ir::Operand& memory = ops[1];
-  if (!ops[0].is_register() || (inst.op == ir::Op::Copy ? !memory.is_register() || memory.is_negated() : !memory.is_slot())) return false;
+  if (!ops[0].is_register() || (inst.op == ir::Op::Copy ? !memory.is_register() || memory.is_negated() : !memory.is_slot())) return 0;
   const Place first = cells_.of_operand(ops[0]);
   const Place second = memory.is_slot() ? cells_.of_slot(memory, first.size) : cells_.of_operand(memory);
   constexpr std::size_t kWords = 8;
   const auto is_whole = [](const Place& p) { return p.step == 4 && p.offset == 0 && p.size != 0 && p.size % 4 == 0 && p.size <= 4 * kWords; };
-  if (!is_whole(first) || !is_whole(second) || first.size != second.size) return false;
+  if (!is_whole(first) || !is_whole(second) || first.size != second.size) return 0;
   const bool is_spill = inst.op == ir::Op::Spill;
   const Place &from = is_spill ? first : second, &to = is_spill ? second : first;
   std::array<NodeId, kWords> words{};
   for (std::uint32_t c = 0; c < from.cells(); ++c) {
     words[c] = read(from.cell + c);
-    if (g_.nodes_[words[c]].kind == NodeKind::Compose) return false;
+    if (g_.nodes_[words[c]].kind == NodeKind::Compose) return 0;
   }
   for (std::uint32_t c = 0; c < to.cells(); ++c) {
-    NodeId content = words[c];
-    if (!is_spill && !dominators_) {
-      Node n;
-      n.kind = NodeKind::Via;
-      n.a = content;
-      n.operand = 0;
-      content = add(n);
-    }
+    const NodeId content = is_spill || dominators_ ? words[c] : add({.kind = NodeKind::Via, .a = words[c], .operand = 0});
     put(to.cell + c, 0xF, content, true, false);
   }
-  return true;
+  return to.cells();
 }
 
-// The common case without any list of bytes: whole cells that receive whole leaves.
-bool ReachBuilder::write_leaf_at_once(const ir::Inst& inst, std::size_t k, const Place& place, bool several) {
+// The common case without any list of bytes: whole cells that receive whole leaves. Returns the number of cells written.
+std::uint32_t ReachBuilder::write_leaf_at_once(const ir::Inst& inst, std::size_t k, const Place& place, bool several) {
   const ir::Operand* source = source_operand(inst, k);
-  if (source == nullptr || !source->is_register() || !source->writes() || place.offset != 0) return false;
+  if (source == nullptr || !source->is_register() || !source->writes() || place.offset != 0) return 0;
   const auto bytes = static_cast<std::uint32_t>(defs_.before().operand_bytes(*source));
-  if ((bytes + 3) / 4 != place.cells() || (place.step == 1 && place.size != 1)) return false;
+  if ((bytes + 3) / 4 != place.cells() || (place.step == 1 && place.size != 1)) return 0;
   const std::uint32_t last = place.cell + place.cells() - 1;
-  if (place.step == 4 && (place.size + 3) / 4 * 4 - place.size != 4 - cells_.bytes(last)) return false;
+  if (place.step == 4 && (place.size + 3) / 4 * 4 - place.size != 4 - cells_.bytes(last)) return 0;
   const LeafId first = defs_.first_leaf(defs_.before().insts[source_].first_operand + k);
-  for (std::uint32_t c = 0; c < place.cells(); ++c) {
-    Node n;
-    n.a = first + c;
-    n.operand = static_cast<int>(k);
-    put(place.cell + c, 0xF, add(n), true, several);
-  }
-  return true;
+  for (std::uint32_t c = 0; c < place.cells(); ++c) put(place.cell + c, 0xF, add({.a = first + c}), true, several);
+  return place.cells();
 }
 
 // A def of the program before has its leaves; any other is foreign.
@@ -186,17 +165,13 @@ ReachBuilder::Bytes ReachBuilder::own_value(const ir::Inst& inst, std::size_t k,
   const ir::Operand* source = source_operand(inst, k);
   if (source != nullptr && source->is_register() && source->writes())
     return leaf_value(defs_.first_leaf(defs_.before().insts[source_].first_operand + k),
-                      static_cast<std::uint32_t>(defs_.before().operand_bytes(*source)), size, static_cast<int>(k));
-  Leaf leaf;
-  leaf.kind = LeafKind::Foreign;
-  leaf.inst = inst.id;
-  leaf.operand = static_cast<int>(k);
-  const auto first = static_cast<LeafId>(defs_.size());
-  for (std::uint32_t w = 0; w * 4 < size; ++w) {
-    leaf.word = w;
-    (void)defs_.add(leaf);
+                      static_cast<std::uint32_t>(defs_.before().operand_bytes(*source)), size);
+  Bytes value;
+  for (std::uint32_t at = 0; at < size; at += 4) {
+    const NodeId word = add({.a = defs_.add({.kind = LeafKind::Foreign, .inst = inst.id, .operand = static_cast<int>(k)})});
+    for (std::uint32_t i = at; i < std::min(at + 4, size); ++i) value.push_back({word, static_cast<int>(i % 4)});
   }
-  return leaf_value(first, size, size, static_cast<int>(k));
+  return value;
 }
 
 ReachBuilder::Bytes ReachBuilder::moved_value(const ir::Inst& inst, std::size_t k, std::uint32_t size) {
@@ -213,7 +188,6 @@ ReachBuilder::Bytes ReachBuilder::moved_value(const ir::Inst& inst, std::size_t 
         Bytes value = via(value_at(from), static_cast<int>(k));
         // A narrow vreg that is a part of one register and alone in another: what lies above is undefined.
         while (value.size() < size) value.push_back({destroyed(), static_cast<int>(value.size() % 4)});
-        value.resize(size);
         return value;
       }
       break;
@@ -243,7 +217,7 @@ ReachBuilder::Bytes ReachBuilder::moved_value(const ir::Inst& inst, std::size_t 
 ReachBuilder::Bytes ReachBuilder::phi_value(const ir::Inst& inst, std::uint32_t size) {
   const auto ops = f_.operands_of(inst);
   const auto targets = f_.targets_of(inst);
-  // The use for each reachable predecessor; an edge block stands for the block that its edge leaves.
+  // The use for each reachable predecessor. It is named by itself or, where it is an edge block, by the block that its edge leaves.
   std::vector<std::pair<ir::BlockId, Place>> incoming_places;
   for (const ir::BlockId pred : g_.cfg_.predecessors(block_)) {
     if (!g_.cfg_.is_reachable(pred)) continue;
@@ -251,7 +225,7 @@ ReachBuilder::Bytes ReachBuilder::phi_value(const ir::Inst& inst, std::uint32_t 
     for (std::size_t hops = 0; f_.block(original).is_edge_block() && hops < f_.blocks.size(); ++hops) original = f_.block(original).edge_from;
     Place place;
     for (std::size_t k = 1; k < ops.size() && k <= targets.size(); ++k)
-      if (targets[k - 1] == original && ops[k].is_register()) place = cells_.of_operand(ops[k]);
+      if ((targets[k - 1] == original || targets[k - 1] == pred) && ops[k].is_register()) place = cells_.of_operand(ops[k]);
     incoming_places.emplace_back(pred, place);
   }
   Bytes value(size);
@@ -259,26 +233,15 @@ ReachBuilder::Bytes ReachBuilder::phi_value(const ir::Inst& inst, std::uint32_t 
     const std::uint32_t width = std::min(size - at, 4u);
     std::vector<NodeId> args;
     for (const auto& [pred, place] : incoming_places) {
-      ByteRef bytes[4];
-      NodeId last = kNone;
-      std::uint32_t last_cell = kNone;
-      for (std::uint32_t b = 0; b < width; ++b) {
-        if (at + b >= place.size) {
-          bytes[b] = {destroyed(), static_cast<int>(b)};
-          continue;
-        }
-        const std::uint32_t byte = place.offset + at + b;
-        const std::uint32_t cell = place.cell + byte / place.step;
-        if (cell != last_cell) {
-          Node n;
-          n.kind = NodeKind::Outgoing;
-          n.b = cell;
-          n.c = pred.value;
-          last = add(n);
-          last_cell = cell;
-        }
-        bytes[b] = {last, static_cast<int>(byte % place.step)};
+      std::vector<ByteRef> bytes;
+      for (std::uint32_t byte = place.offset + at; byte < place.offset + std::min(at + width, place.size); ++byte) {
+        // The next byte of the cell at hand, or another cell.
+        const int within = static_cast<int>(byte % place.step);
+        bytes.push_back({within != 0 && !bytes.empty() ? bytes.back().node
+                                                       : add({.kind = NodeKind::Outgoing, .b = place.cell + byte / place.step, .c = pred.value}),
+                         within});
       }
+      while (bytes.size() < width) bytes.push_back({destroyed(), 0});  // a use narrower than the def, or none
       args.push_back(join(bytes, width));
     }
     const NodeId merged = phi(args, block_.value);
@@ -289,24 +252,20 @@ ReachBuilder::Bytes ReachBuilder::phi_value(const ir::Inst& inst, std::uint32_t 
 
 ReachBuilder::Bytes ReachBuilder::pack_value(const ir::Inst& inst, std::size_t k) {
   const auto ops = f_.operands_of(inst);
-  Node n;
-  n.kind = NodeKind::Packed;
-  n.a = ops[k].reads() ? word_at(cells_.of_operand(ops[k])) : destroyed();
-  n.operand = static_cast<int>(k);
+  const NodeId old = ops[k].reads() ? word_at(cells_.of_operand(ops[k])) : destroyed();
   std::vector<PackedBit> bits;
   for (std::size_t u = 0; u < ops.size(); ++u) {
     if (ops[u].role != ir::Role::Use || !ops[u].is_preg()) continue;
     std::uint32_t bit = ops[u].preg().first;
     for (const ir::Operand& op : ops)
       if (inst.op == ir::Op::BitSpill && op.kind == ir::OperandKind::Imm) bit = static_cast<std::uint32_t>(op.imm());
-    ByteRef predicate{read(cells_.of_operand(ops[u]).cell), 0};
-    if (ops[u].is_negated()) predicate = own_value(inst, u, 1)[0];
-    bits.push_back({bit & 31, flatten(predicate.node, 0)});
+    const NodeId predicate = ops[u].is_negated() ? own_value(inst, u, 1)[0].node : read(cells_.of_operand(ops[u]).cell);
+    bits.push_back({bit & 31, flatten(predicate, 0)});
   }
-  n.c = static_cast<std::uint32_t>(g_.packed_.size());
-  n.b = static_cast<std::uint32_t>(bits.size());
+  const auto first = static_cast<std::uint32_t>(g_.packed_.size());
   g_.packed_.insert(g_.packed_.end(), bits.begin(), bits.end());
-  const NodeId node = add(n);
+  const NodeId node =
+      add({.kind = NodeKind::Packed, .a = old, .b = static_cast<std::uint32_t>(bits.size()), .c = first, .operand = static_cast<int>(k)});
   return {{node, 0}, {node, 1}, {node, 2}, {node, 3}};
 }
 
@@ -319,12 +278,7 @@ ReachBuilder::Bytes ReachBuilder::extracted_value(const ir::Inst& inst, std::siz
     if (op.kind == ir::OperandKind::Imm && inst.op == ir::Op::BitRefill) bit = static_cast<std::uint32_t>(op.imm());
   }
   if (from.size != 4) return own_value(inst, k, 1);
-  Node n;
-  n.kind = NodeKind::Extracted;
-  n.a = word_at(from);
-  n.b = bit & 31;
-  n.operand = static_cast<int>(k);
-  return {{add(n), 0}};
+  return {{add({.kind = NodeKind::Extracted, .a = word_at(from), .b = bit & 31, .operand = static_cast<int>(k)}), 0}};
 }
 
 // Stands for the def of the instruction that it repeats; whether it may is for the judge to find out.
@@ -336,8 +290,7 @@ ReachBuilder::Bytes ReachBuilder::remat_value(const ir::Inst& inst, std::size_t 
     const auto ops = before.operands_of(old);
     for (std::size_t d = 0; d < ops.size(); ++d)
       if (ops[d].is_register() && ops[d].writes())
-        return via(leaf_value(defs_.first_leaf(old.first_operand + d), static_cast<std::uint32_t>(before.operand_bytes(ops[d])), size,
-                              static_cast<int>(d)),
+        return via(leaf_value(defs_.first_leaf(old.first_operand + d), static_cast<std::uint32_t>(before.operand_bytes(ops[d])), size),
                    static_cast<int>(k));
   }
   return own_value(inst, k, size);
@@ -383,15 +336,7 @@ void ReachBuilder::put(std::uint32_t cell, std::uint32_t mask, NodeId content, b
     s.stamp = serial_;
   }
   if (has_packs_ && (cells_.is_in_file(cell, ir::RegFile::R) || cells_.is_in_file(cell, ir::RegFile::UR))) overwritten_.emplace_back(fresh, read(cell));
-  if (gate_ != kNone) {
-    Node n;
-    n.kind = NodeKind::Gated;
-    n.a = content;
-    n.b = under_guard(read(cell), false);
-    n.c = gate_;
-    content = add(n);
-  }
-  set(cell, content);
+  set(cell, gate_ == kNone ? content : add({.kind = NodeKind::Gated, .a = content, .b = under_guard(read(cell), false), .c = gate_}));
 }
 
 }  // namespace regduel::oracles

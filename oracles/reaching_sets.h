@@ -23,12 +23,13 @@
 // before was written under another visit's predicate. The judge takes a walk's answer only to *excuse* a difference of sets, so a
 // guard that it takes for another can hide a fault but never raises an alarm.
 //
-// Tested by memcheck_test.cpp.
+// Tested by reaching_test.cpp and memcheck_test.cpp.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "oracles/def_sets.h"
@@ -78,13 +79,9 @@ class ReachSets {
   [[nodiscard]] const Definitions& defs() const { return defs_; }
   [[nodiscard]] DefSets& sets() { return sets_; }
 
-  // One step from a state: the states that it is the union of, and the element that it contributes itself.
-  struct Step {
-    std::vector<State> next;
-    std::optional<std::uint32_t> element;
-    bool no_word = false;
-  };
-  void step(State s, Step& out) const;  // Requires: s.under == kNoGuards.
+  // One step from a state: `next` become the states that it is the union of; returned is what it contributes itself, one element at
+  // most, or kNoWord. Requires: s.under == kNoGuards.
+  [[nodiscard]] SetId step(State s, std::vector<State>& next) const;
 
  private:
   struct Entry {
@@ -93,41 +90,48 @@ class ReachSets {
     bool done = false;
   };
   struct Frame {
-    std::uint32_t entry, begin, next;
+    std::uint32_t entry, begin;  // what the frame still has to visit stands in pending_ from `begin` on
   };
   [[nodiscard]] std::uint32_t& entry_of(State s);
-  [[nodiscard]] bool is_distrusted(const Node& n) const;
-  [[nodiscard]] NodeId origin(NodeId n);
+  // What sets are known so far. It is forgotten as a whole.
+  struct Memory {
+    explicit Memory(std::vector<NodeId> origins) : origin(std::move(origins)), word_entry(origin.size(), kNone) {}
+
+    std::vector<NodeId> origin;               // by node: one that is nearer to where its content comes from, or itself
+    std::vector<std::uint32_t> word_entry;    // by node; kNone = never asked
+    std::vector<std::uint32_t> byte_entries;  // by node: where its four stand in byte_entry; kNone = none asked for
+    std::vector<std::uint32_t> byte_entry;
+    FlatMap bit_entry{256};
+    FlatMap under_entry{256};
+    std::vector<Entry> entries;
+    std::vector<SetId> predicates;   // by guard of the graph, once they are asked for
+  };
+  // The own leaf of a remat that is not trusted, else kNone.
+  [[nodiscard]] LeafId own_leaf(const Node& via) const { return own_leaves_.empty() ? kNone : own_leaves_[via.inst]; }
+  [[nodiscard]] std::vector<NodeId> origins() const;
+  [[nodiscard]] NodeId origin(NodeId n);  // the first node on the way back that does more than pass a value on
   [[nodiscard]] State origin(State s) { return {origin(s.node), s.aspect, s.under}; }
   [[nodiscard]] std::uint32_t number_of(Assumption a);
-  void step_under(State s, Step& out);
+  [[nodiscard]] SetId step_under(State s, std::vector<State>& next);
   [[nodiscard]] SetId set_of_leaf(const Node& leaf, Aspect aspect) const;
-  [[nodiscard]] SetId unite_parts();
   [[nodiscard]] SetId unite(SetId a, SetId b) { return a == kNoWord || b == kNoWord ? kNoWord : sets_.unite(a, b); }
 
   const ReachGraph& graph_;
   const Definitions& defs_;
   DefSets& sets_;
-  std::vector<std::pair<std::uint32_t, LeafId>> distrusted_;  // sorted
-  std::vector<std::uint32_t> word_entry_;                     // by node; kNone = never asked
-  std::vector<std::uint32_t> byte_entries_;                   // by node: where its four stand in byte_entry_; kNone = none asked for
-  std::vector<std::uint32_t> byte_entry_;
-  FlatMap bit_entry_{256};
-  FlatMap under_entry_{256};
+  std::vector<LeafId> own_leaves_;  // by instruction; empty where all are trusted
+  Memory memory_;
   // Assumptions.
   std::vector<Assumption> assumptions_{{}, {}};  // by number
   FlatMap assumption_number_{64};
-  std::vector<SetId> predicates_;                // by guard of the graph; empty = not yet asked for
   std::optional<Dominators> dominators_;         // once they are asked for
   FlatMap known_predicates_{64};
   std::vector<std::vector<std::uint32_t>> defined_at_;  // of a known predicate: positions of the blocks that define it, ascending
-  std::vector<Entry> entries_;
-  std::vector<NodeId> origin_;  // by node; kNone = not yet known
-  // The search: kept to be used again.
+  // The search: empty between two, kept to be used again.
   std::vector<Frame> frames_;
   std::vector<std::uint32_t> component_;
-  std::vector<State> pending_;  // the states that the open frames still have to visit
-  Step one_;
+  std::vector<State> pending_;  // of all open frames
+  std::vector<State> next_;     // of one step
   std::vector<SetId> parts_;    // of the component at hand
 };
 
@@ -137,7 +141,7 @@ class Walk {
 
   struct Visit {
     State state;
-    std::uint32_t element = kNone;  // a leaf was reached
+    SetId own = kEmptySet;  // one element where a leaf was reached
   };
   // All states that can be reached from `from` under `assumed`, `from` first. Where elements are `sought`, only the states on the way to one
   // of them: those whose sets have one. nullopt where there are more than `budget`.

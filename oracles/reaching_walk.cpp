@@ -1,4 +1,4 @@
-// Reaching definitions under assumptions about guards. See reaching_sets.h; tested by memcheck_test.cpp.
+// Reaching definitions under assumptions about guards. See reaching_sets.h; tested by memcheck_test.cpp and memcheck_details_test.cpp.
 
 #include <algorithm>
 #include <utility>
@@ -12,7 +12,7 @@ Walk::Walk(ReachSets& sets) : sets_(sets), contexts_(1) {}
 Assumption Walk::assumption_of(std::size_t guard_operand) {
   const ReachGraph& g = sets_.graph();
   if (!g.is_read(guard_operand)) return {};
-  return {sets_.predicate_of(g.read_byte(guard_operand, 0).node), !g.program().operands[guard_operand].is_negated()};
+  return {sets_.predicate_of(g.read_word(guard_operand, 0)), !g.program().operands[guard_operand].is_negated()};
 }
 
 std::uint32_t Walk::with(std::uint32_t context, Assumption a) {
@@ -47,7 +47,7 @@ std::optional<std::vector<Walk::Visit>> Walk::states(State from, Assumption assu
     std::uint32_t context;
   };
   std::vector<Item> work = {{from, with(0, assumed)}};
-  ReachSets::Step one;
+  std::vector<State> next;
   while (!work.empty()) {
     const Item item = work.back();
     work.pop_back();
@@ -57,8 +57,7 @@ std::optional<std::vector<Walk::Visit>> Walk::states(State from, Assumption assu
     known = 1;
     if (sought != kEmptySet && !sets_.sets().meet(sets_.set_of(item.state), sought)) continue;
     if (visits.size() >= budget || contexts_.size() > 1000) return std::nullopt;
-    sets_.step(item.state, one);
-    visits.push_back({item.state, one.element.value_or(kNone)});
+    visits.push_back({item.state, sets_.step(item.state, next)});
     const Node& n = g.node(item.state.node);
     if (n.kind == NodeKind::Gated) {
       const GuardRef& guard = g.guard(n);
@@ -75,7 +74,7 @@ std::optional<std::vector<Walk::Visit>> Walk::states(State from, Assumption assu
       continue;
     }
     const std::uint32_t context = n.kind == NodeKind::Phi && n.c != kNone ? across(item.context, ir::BlockId(n.c)) : item.context;
-    for (const State& next : one.next) work.push_back({next, context});
+    for (const State& from_there : next) work.push_back({from_there, context});
   }
   return visits;
 }
