@@ -24,14 +24,14 @@ std::int64_t figure_of(const Bout& b, std::string_view figure) {
   return b.measures.weighted_spill_bytes;
 }
 
-Duel fight(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic, std::span<const std::string> judges = {}) {
+}  // namespace
+
+Duel fight(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic, std::span<const std::string> judges) {
   Duel d = duel(input.program, *input.target, input.limits, duelists, input.knobs, judges);
   add_completeness_disagreement(d, input.program, *input.target, input.limits);
   if (metamorphic) add_metamorphic(d, input.program, *input.target, input.limits, duelists, input.knobs);
   return d;
 }
-
-}  // namespace
 
 bool shows(const FuzzInput& input, const Failure& failure) {
   const ir::Allocator* const allocator = find_allocator(failure.allocator);

@@ -13,6 +13,11 @@
 
 namespace regduel::fuzz {
 
+// The duel of an input, with success judged against proven impossibility; where asked for, with the metamorphic judge.
+//   judges   as of duel()
+[[nodiscard]] Duel fight(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic = false,
+                         std::span<const std::string> judges = {});
+
 // A judge's finding about one allocator's result: the signature says all that is kept.
 struct Failure {
   std::string allocator;

@@ -24,15 +24,6 @@ std::uint32_t u32(std::size_t n) { return static_cast<std::uint32_t>(n); }
 
 std::size_t any_block(const EditProgram& p, Random& random) { return random.below(u32(p.blocks.size())); }
 
-// A place behind the phis; at most that of the terminator.
-std::size_t any_place(const EditBlock& b, Random& random) {
-  std::size_t first = 0;
-  while (b.insts[first].inst.is_phi()) ++first;
-  return first + random.below(u32(b.insts.size() - first));
-}
-
-void insert(EditBlock& b, std::size_t at, EditInst i) { b.insts.insert(b.insts.begin() + static_cast<std::ptrdiff_t>(at), std::move(i)); }
-
 EditInst operation(EditProgram& p, std::string_view mnemonic, std::uint32_t after_next = 0) {
   EditInst i;
   i.inst.op = Op::Named;
@@ -61,7 +52,7 @@ bool branch_also_to(EditProgram& p, std::size_t from, BlockId next, Random& rand
     condition = p.header.add_vreg(v);
     EditInst def = operation(p, "mutant.setp");
     def.ops.push_back(Operand::of_vreg(Role::Def, condition));
-    insert(p.blocks[from], p.blocks[from].insts.size() - 1, std::move(def));
+    insert_at(p.blocks[from], p.blocks[from].insts.size() - 1, std::move(def));
   }
   EditInst& branch = p.blocks[from].insts.back();
   branch.inst.op = Op::CBra;
@@ -72,6 +63,14 @@ bool branch_also_to(EditProgram& p, std::size_t from, BlockId next, Random& rand
 }
 
 }  // namespace
+
+std::size_t any_place(const EditBlock& b, Random& random) {
+  std::size_t first = 0;
+  while (b.insts[first].inst.is_phi()) ++first;
+  return first + random.below(u32(b.insts.size() - first));
+}
+
+void insert_at(EditBlock& b, std::size_t at, EditInst i) { b.insts.insert(b.insts.begin() + static_cast<std::ptrdiff_t>(at), std::move(i)); }
 
 BlockId split_block(EditProgram& p, std::size_t b, std::size_t at) {
   const BlockId lower(u32(p.blocks.size())), upper(u32(b));
@@ -182,7 +181,7 @@ bool insert_call(EditProgram& p, const ir::Target& target, Random& random) {
   for (const ir::PReg r : target.abi.clobbered) call.ops.push_back(Operand::of_preg(Role::Clobber, r));
   EditBlock& b = p.blocks[any_block(p, random)];
   const std::size_t at = any_place(b, random);
-  insert(b, at, std::move(call));
+  insert_at(b, at, std::move(call));
   return true;
 }
 
@@ -265,7 +264,7 @@ bool splice(EditProgram& p, const EditProgram& other, Random& random) {
       if (o.is_vreg()) o.value = mapped(o.vreg()).value;
       else if (o.kind == ir::OperandKind::Symbol) o.value = p.header.symbols.intern(other.header.symbols[o.symbol()]).value;
     }
-    insert(b, at++, std::move(i));
+    insert_at(b, at++, std::move(i));
   }
   return true;
 }

@@ -8,6 +8,10 @@
 
 namespace regduel::fuzz {
 
+// A place among the instructions behind the phis and before the terminator, drawn.
+[[nodiscard]] std::size_t any_place(const EditBlock& b, Random& random);
+void insert_at(EditBlock& b, std::size_t at, EditInst i);
+
 // The instructions of block `b` from `at` on become a block of their own. Edges, and what phis say of them, move with them.
 ir::BlockId split_block(EditProgram& p, std::size_t b, std::size_t at);
 // Edge `k` of block `from` leads to `next`. Phis lose an operand, or gain one: their own def.

@@ -96,16 +96,7 @@ class Editor {
       if (const VRegId v = any_vreg(); wanted(p_.header.vreg(v))) return v;
     return {};
   }
-  void insert(EditBlock& b, std::size_t at, EditInst i) {
-    b.insts.insert(b.insts.begin() + static_cast<std::ptrdiff_t>(at), std::move(i));
-  }
   static bool is_movable(const EditInst& i) { return !i.inst.is_terminator() && !i.inst.is_phi(); }
-  // A place among the instructions behind the phis and before the terminator.
-  std::size_t any_place(const EditBlock& b) {
-    std::size_t first = 0;
-    while (b.insts[first].inst.is_phi()) ++first;
-    return first + random_.below(u32(b.insts.size() - first));
-  }
 
   bool delete_inst() {
     EditBlock& b = any_block();
@@ -121,8 +112,8 @@ class Editor {
     EditInst copy = b.insts[k];
     copy.inst.id = p_.next_id();
     EditBlock& to = any_block();
-    const std::size_t at = any_place(to);
-    insert(to, at, std::move(copy));
+    const std::size_t at = any_place(to, random_);
+    insert_at(to, at, std::move(copy));
     return true;
   }
   bool insert_inst() {
@@ -136,8 +127,8 @@ class Editor {
     for (std::uint32_t k = 0; k < uses; ++k) i.ops.push_back(Operand::of_vreg(Role::Use, any_vreg()));
     if (random_.chance(30)) i.inst.flags |= ir::kMemWrite;
     EditBlock& b = any_block();
-    const std::size_t at = any_place(b);
-    insert(b, at, std::move(i));
+    const std::size_t at = any_place(b, random_);
+    insert_at(b, at, std::move(i));
     return true;
   }
   bool move_inst() {
@@ -147,9 +138,9 @@ class Editor {
     EditInst moved = std::move(b.insts[k]);
     b.insts.erase(b.insts.begin() + static_cast<std::ptrdiff_t>(k));
     EditBlock& to = random_.chance(50) ? b : any_block();
-    const std::size_t at = any_place(to);
+    const std::size_t at = any_place(to, random_);
     const bool stays = &to == &b && at == k;
-    insert(to, at, std::move(moved));
+    insert_at(to, at, std::move(moved));
     return !stays;
   }
   bool rewire_operand() {
@@ -270,7 +261,7 @@ class Editor {
     const int uses = random_.between(1, 3);
     for (int k = 0; k < uses; ++k) i.ops.push_back(Operand::of_vreg(Role::Use, any_vreg()));
     EditBlock& b = any_block();
-    insert(b, b.insts.size() - 1, std::move(i));
+    insert_at(b, b.insts.size() - 1, std::move(i));
     return true;
   }
   bool retarget() {
@@ -281,7 +272,7 @@ class Editor {
   bool split_block() {
     if (p_.blocks.size() >= 4096) return false;
     const std::size_t at = random_.below(u32(p_.blocks.size()));
-    fuzz::split_block(p_, at, any_place(p_.blocks[at]));
+    fuzz::split_block(p_, at, any_place(p_.blocks[at], random_));
     return true;
   }
   bool toggle_flag() {

@@ -7,16 +7,14 @@
 #include "fuzz/allocators.h"
 #include "fuzz/failure.h"
 #include "fuzz/generator.h"
-#include "fuzz/metamorphic_bout.h"
 #include "fuzz/targets/targets.h"
 #include "ir/text.h"
 
 namespace regduel::fuzz {
 namespace {
 
-std::optional<std::string> fight(const FuzzInput& input, std::span<const ir::Allocator* const> duelists) {
-  Duel d = duel(input.program, *input.target, input.limits, duelists, input.knobs);
-  add_completeness_disagreement(d, input.program, *input.target, input.limits);
+std::optional<std::string> wrong_in(const FuzzInput& input, std::span<const ir::Allocator* const> duelists) {
+  const Duel d = fight(input, duelists);
   if (d.verdict() != oracles::Verdict::Fail) return std::nullopt;
   return describe(input, d);
 }
@@ -37,7 +35,7 @@ std::optional<std::string> try_one(Bytes bytes, std::string_view name) {
 
 }  // namespace
 
-std::optional<std::string> try_duel(Bytes bytes) { return fight(decode_input(bytes), all_duelists()); }
+std::optional<std::string> try_duel(Bytes bytes) { return wrong_in(decode_input(bytes), all_duelists()); }
 std::optional<std::string> try_fatpoint(Bytes bytes) { return try_one(bytes, "fatpoint"); }
 std::optional<std::string> try_briggs(Bytes bytes) { return try_one(bytes, "briggs"); }
 
@@ -48,7 +46,7 @@ std::optional<std::string> try_spill(Bytes bytes) {
     const std::size_t k = ir::index(file);
     if (input.target->units[k] > 0) input.limits.units[k] = std::clamp(fewest[k], 1, input.target->units[k]);
   }
-  return fight(input, all_duelists());
+  return wrong_in(input, all_duelists());
 }
 
 std::optional<std::string> try_coalesce(Bytes bytes) {
@@ -60,7 +58,7 @@ std::optional<std::string> try_coalesce(Bytes bytes) {
     for (const std::string& value : knob.samples) {
       input.knobs = given;
       input.knobs.emplace_back(knob.name, value);
-      if (auto wrong = fight(input, duelists)) return wrong;
+      if (auto wrong = wrong_in(input, duelists)) return wrong;
     }
   }
   return std::nullopt;

@@ -6,7 +6,6 @@
 
 #include "fuzz/case_file.h"
 #include "fuzz/explorer.h"
-#include "fuzz/metamorphic_bout.h"
 #include "fuzz/reduce.h"
 
 namespace regduel::fuzz {
@@ -24,8 +23,7 @@ Catch hunt(const HuntOptions& options) {
   while (since(start) < options.seconds) {
     const FuzzInput input = explorer.next();
     ++result.inputs;
-    Duel d = duel(input.program, *input.target, input.limits, all_duelists(), input.knobs);
-    add_completeness_disagreement(d, input.program, *input.target, input.limits);
+    const Duel d = fight(input, all_duelists());
     if (d.verdict() != oracles::Verdict::Fail) {
       explorer.learn(input, behaviour_of(input, d));
       continue;
