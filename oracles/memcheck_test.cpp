@@ -21,21 +21,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::categories;
 using testing::describe;
-using testing::judge_text;
 using testing::Pair;
 
-JudgeResult judge(const Pair& p) { return judge_text(memcheck_judge(), p.before_text(), p.after_text()); }
-
-void expect_pass(const Pair& p) {
-  const JudgeResult r = judge(p);
-  EXPECT_EQ(r.verdict, Verdict::Pass) << describe(r) << "\n" << p.after_text();
-}
-
-void expect_category(const Pair& p, std::string_view category) {
-  const JudgeResult r = judge(p);
-  EXPECT_EQ(r.verdict, Verdict::Fail) << p.after_text();
-  EXPECT_THAT(categories(r), ElementsAre(category)) << describe(r) << "\n" << p.after_text();
-}
+JudgeResult judge(const Pair& p) { return testing::judge_pair(memcheck_judge(), p); }
+void expect_pass(const Pair& p) { testing::expect_pass(memcheck_judge(), p); }
+void expect_category(const Pair& p, std::string_view category) { testing::expect_category(memcheck_judge(), p, category); }
 
 std::string replaced(const std::string& text, std::string_view from, std::string_view to) { return testing::edit(text, from, to); }
 

@@ -76,4 +76,17 @@ inline std::string describe(const JudgeResult& r) {
   return text;
 }
 
+inline JudgeResult judge_pair(const Judge& judge, const Pair& p) { return judge_text(judge, p.before_text(), p.after_text()); }
+
+inline void expect_pass(const Judge& judge, const Pair& p) {
+  const JudgeResult r = judge_pair(judge, p);
+  EXPECT_EQ(r.verdict, Verdict::Pass) << describe(r) << "\n" << p.after_text();
+}
+// That it objects, with findings of this category alone.
+inline void expect_category(const Judge& judge, const Pair& p, std::string_view category) {
+  const JudgeResult r = judge_pair(judge, p);
+  EXPECT_EQ(r.verdict, Verdict::Fail) << p.after_text();
+  EXPECT_THAT(categories(r), ::testing::ElementsAre(category)) << describe(r) << "\n" << p.after_text();
+}
+
 }  // namespace regduel::oracles::testing
