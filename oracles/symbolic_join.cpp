@@ -134,53 +134,36 @@ void Joiner::remember_split(Value a, Value b, Value v) {
 // ---------------------------------------------------------------------------------------------------------------
 // Names that are undefined on one side
 
-// What is in the locations on both sides: words as wholes.
-template <class Take>
-void Joiner::each_word(const Take& take) const {
-  for (const auto& [l, x, y] : candidates_)
-    if (plan_.is_byte_location[l] == 0) take(x, y);
+void Joiner::list_byte(Value x, Value y) {
+  bytes_.add(values_, x, y);
+  for (std::uint32_t k = 0; k < 8 && (values_.has_packs(x) || values_.has_packs(y)); ++k) {
+    const Value left = values_.bit(x, k), right = values_.bit(y, k);
+    bytes_.add(values_, left, right);
+  }
 }
 
-// Bytes that stand by themselves (predicates, pieces of words), and bits of packs.
-template <class Take>
-void Joiner::each_byte(const Take& take) {
-  const auto with_bits = [&](Value x, Value y) {
-    take(x, y);
-    for (std::uint32_t k = 0; k < 8 && (values_.has_packs(x) || values_.has_packs(y)); ++k) {
-      const Value left = values_.bit(x, k), right = values_.bit(y, k);
-      take(left, right);
-    }
-  };
+void Joiner::list_pairs(bool with_bytes_of_words) {
+  for (PairList* list : {&words_, &bytes_, &bytes_of_words_}) list->clear();
   for (const auto& [l, x, y] : candidates_) {
-    const bool is_byte = plan_.is_byte_location[l] != 0;
-    if (is_byte) with_bits(x, y);
-    for (std::uint32_t i = 0; i < 4 && !is_byte && (values_.has_words(x) || values_.has_words(y)); ++i) {
+    if (plan_.is_byte_location[l] != 0) {
+      list_byte(x, y);
+      continue;
+    }
+    words_.add(values_, x, y);
+    const bool is_in_pieces = values_.has_words(x) || values_.has_words(y);
+    for (std::uint32_t i = 0; i < 4 && (is_in_pieces || with_bytes_of_words); ++i) {
       const Value left = values_.byte(x, i), right = values_.byte(y, i);
-      with_bits(left, right);
+      if (is_in_pieces) list_byte(left, right);
+      else bytes_of_words_.add(values_, left, right);
     }
   }
 }
 
 // Adds the numbers of the pairs that satisfy the name on both sides.
-void Joiner::find_words(Value a, Value b, unsigned bytes, std::vector<Value>& members) {
-  each_word([&](Value x, Value y) {
-    if (holds(x, y, a, b, bytes)) members.push_back(meet(x, y, Mode::NumberLoose, true));
+void Joiner::find(const PairList& in, Value a, Value b, unsigned bytes, bool are_words, std::vector<Value>& members) {
+  in.each(values_, a, b, [&](Value x, Value y) {
+    if (holds(x, y, a, b, bytes)) members.push_back(meet(x, y, Mode::NumberLoose, are_words));
   });
-  find_constants(a, b, bytes, members);
-}
-
-void Joiner::find_bytes(Value a, Value b, bool in_words, std::vector<Value>& members) {
-  const auto take = [&](Value x, Value y) {
-    if (holds(x, y, a, b, 0xF)) members.push_back(meet(x, y, Mode::NumberLoose, false));
-  };
-  each_byte(take);
-  each_word([&](Value x, Value y) {
-    for (std::uint32_t i = 0; i < 4 && in_words; ++i) {
-      const Value left = values_.byte(x, i), right = values_.byte(y, i);
-      take(left, right);
-    }
-  });
-  find_constants(a, b, 0xF, members);
 }
 
 bool Joiner::holds(Value have_a, Value have_b, Value want_a, Value want_b, unsigned bytes) {
@@ -203,13 +186,15 @@ void Joiner::find_constants(Value a, Value b, unsigned bytes, std::vector<Value>
 
 Value Joiner::meet_loose_byte(Value a, Value b) {
   std::vector<Value> members;
-  find_bytes(a, b, false, members);
+  find(bytes_, a, b, 0xF, false, members);
+  find_constants(a, b, 0xF, members);
   return members.empty() ? nowhere_ : values_.one_of(std::move(members));
 }
 
 Value Joiner::meet_loose_word(Value a, Value b, unsigned bytes) {
   std::vector<Value> members;
-  find_words(a, b, bytes, members);
+  find(words_, a, b, bytes, true, members);
+  find_constants(a, b, bytes, members);
   // A location may hold some bytes of it, and where it is undefined in part, only those are asked for.
   const bool is_in_pieces = values_.has_words(a) || values_.has_words(b);
   if (!is_in_pieces && !has_pieces_) return members.empty() ? nowhere_ : values_.one_of(std::move(members));
@@ -219,7 +204,9 @@ Value Joiner::meet_loose_word(Value a, Value b, unsigned bytes) {
     if ((bytes >> i & 1) == 0) continue;
     const Value want_a = values_.byte(a, i), want_b = values_.byte(b, i);
     if (want_a == kAny && want_b == kAny) continue;
-    find_bytes(want_a, want_b, is_in_pieces, pieces[i]);
+    find(bytes_, want_a, want_b, 0xF, false, pieces[i]);
+    if (is_in_pieces) find(bytes_of_words_, want_a, want_b, 0xF, false, pieces[i]);
+    find_constants(want_a, want_b, 0xF, pieces[i]);
     for (const Value m : members) pieces[i].push_back(values_.byte(m, i));
     word[i] = pieces[i].empty() ? nowhere_ : values_.one_of(std::move(pieces[i]));
   }
@@ -257,13 +244,18 @@ void Joiner::meet_all(const Entry& entry, const State& state) {
     return std::pair(now_.is_first ? b : entry.names[k], b);
   };
   std::vector<std::uint32_t> loose;  // positions among the names
+  bool in_pieces = false;            // some of them ask for bytes of words
   for (std::size_t k = 0; k < names.size(); ++k) {
     const auto [a, b] = both(k);
     const bool is_loose = values_.is_loose(a) || values_.is_loose(b);
-    if (is_loose && (a != kAny || b != kAny)) loose.push_back(static_cast<std::uint32_t>(k));
+    if (is_loose && (a != kAny || b != kAny)) {
+      loose.push_back(static_cast<std::uint32_t>(k));
+      in_pieces = in_pieces || values_.has_words(a) || values_.has_words(b);
+    }
     next_.names.push_back(is_loose ? kAny : meet(a, b, Mode::Number, plan_.bytes_of_name[names[k]] != kOneByte));
   }
   find_candidates(entry, state, !loose.empty());
+  if (!loose.empty()) list_pairs(in_pieces);
   for (const std::uint32_t k : loose) {
     const auto [a, b] = both(k);
     const unsigned bytes = plan_.bytes_of_name[names[k]];

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "oracles/symbolic_pairs.h"
 #include "oracles/symbolic_plan.h"
 #include "oracles/symbolic_state.h"
 
@@ -31,7 +32,7 @@ class Joiner {
 
   // entry := entry meet state (of which the edge has been entered). True if it changed. A block with one edge into it takes the state
   // as it is.
-  // Cost: live names + live locations; for each name that is undefined on one side only, the locations again.
+  // Cost: live names + live locations; for each name that is undefined on one side only, what a search of PairList costs.
   [[nodiscard]] bool flow_into(Entry& entry, std::uint32_t block, const State& state);
   // state := entry. Requires: state is clear.
   void load(const Entry& entry, std::uint32_t block, State& state) const;
@@ -58,19 +59,15 @@ class Joiner {
   [[nodiscard]] std::uint32_t& by_value(std::vector<std::uint32_t>& v, Value at);
   static std::uint64_t key_of(Value a, Value b) { return static_cast<std::uint64_t>(a) << 32 | b; }
 
-  [[nodiscard]] bool pass(Entry& entry, std::uint32_t block, const State& state);
   void meet_all(const Entry& entry, const State& state);
   void find_candidates(const Entry& entry, const State& state, bool any_loose);
   [[nodiscard]] Value meet_loose_byte(Value a, Value b);
   [[nodiscard]] Value meet_loose_word(Value a, Value b, unsigned bytes);
   [[nodiscard]] bool holds(Value have_a, Value have_b, Value want_a, Value want_b, unsigned bytes);
   void find_constants(Value a, Value b, unsigned bytes, std::vector<Value>& members);
-  template <class Take>
-  void each_word(const Take& take) const;
-  template <class Take>
-  void each_byte(const Take& take);
-  void find_words(Value a, Value b, unsigned bytes, std::vector<Value>& members);
-  void find_bytes(Value a, Value b, bool in_words, std::vector<Value>& members);
+  void list_pairs(bool with_bytes_of_words);
+  void list_byte(Value x, Value y);
+  void find(const PairList& in, Value a, Value b, unsigned bytes, bool are_words, std::vector<Value>& members);
 
   Plan& plan_;
   Values& values_;
@@ -100,6 +97,9 @@ class Joiner {
   };
   std::vector<Candidate> candidates_;
   bool has_pieces_ = false;  // some candidate is a word that was put together
+  // Where there are names that are undefined on one side: what the candidates hold, as words; bytes that stand by themselves (predicates,
+  // pieces of words) and bits of packs; bytes of words.
+  PairList words_, bytes_, bytes_of_words_;
   Entry next_;
 };
 

@@ -246,9 +246,7 @@ Value Values::restrict_to(Value v, Value token, bool holds, int& budget) {
 
 bool Values::satisfies(Value have, Value want) {
   if (have == want || want == kAny) return true;
-  if ((nodes_[want].flags & (kLoose | kGated)) == 0 && nodes_[want].kind != ValueKind::Word && nodes_[have].kind != ValueKind::Word &&
-      (nodes_[have].flags & kGated) == 0)
-    return false;
+  if (is_plain(want) && is_plain(have)) return false;
   int budget = kBudget;
   return satisfies_within(have, want, budget);
 }

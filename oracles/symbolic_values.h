@@ -79,6 +79,10 @@ class Values {
   [[nodiscard]] bool has_packs(Value v) const { return (nodes_[v].flags & kPacks) != 0; }
   // A word that is not put together, Junk included: its bytes are its own.
   [[nodiscard]] bool is_leaf(Value v) const { return nodes_[v].kind != ValueKind::Word && nodes_[v].kind != ValueKind::Gate; }
+  // Satisfies nothing but itself and Any, or, where a name asks for it, is satisfied by nothing else that is plain. Junk is not.
+  [[nodiscard]] bool is_plain(Value v) const {
+    return v != kJunk && nodes_[v].kind != ValueKind::Word && (nodes_[v].flags & (kLoose | kGated)) == 0;
+  }
   // The same on every path: Junk, Constant, Saved, and their bytes.
   [[nodiscard]] bool is_fixed(Value v) const {
     const Node& n = nodes_[v].kind == ValueKind::Byte ? nodes_[nodes_[v].a] : nodes_[v];
