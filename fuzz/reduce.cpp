@@ -2,6 +2,7 @@
 #include "fuzz/reduce.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -76,6 +77,13 @@ class Reducer {
     number_anew();
     return {std::move(best_), tries_, !is_over()};
   }
+  // Instead of run(): see each_candidate.
+  void offer(std::size_t first) {
+    first_ = first;
+    run();
+  }
+  [[nodiscard]] std::size_t step() const { return steps_ - 1; }
+  void stop() { is_stopped_ = true; }
 
  private:
   [[nodiscard]] bool is_over() const { return is_stopped_ || spent_ >= options_.budget; }
@@ -83,7 +91,7 @@ class Reducer {
   // --- trying --------------------------------------------------------------------------------------------------------
   // Takes the candidate if it is well-formed and still fails; `smaller` says whether it must be so too.
   bool accept(FuzzInput candidate, bool smaller = true) {
-    if (is_over()) return false;
+    if (is_over() || steps_++ < first_) return false;
     const CaseSize size = size_of(candidate);
     if (smaller && size >= size_) return false;
     if (!ir::check(candidate.program, *candidate.target, 1).empty()) return false;
@@ -452,6 +460,7 @@ class Reducer {
   bool is_defined_;
   bool is_stopped_ = false;
   std::uint64_t tries_ = 0, spent_ = 0;
+  std::size_t steps_ = 0, first_ = 0;
 };
 
 }  // namespace
@@ -463,6 +472,19 @@ CaseSize size_of(const FuzzInput& input) {
 
 Reduced reduce(const FuzzInput& input, const StillFails& still_fails, const ReduceOptions& options) {
   return Reducer(input, still_fails, options).run();
+}
+
+void each_candidate(const FuzzInput& input, std::size_t first, const std::function<bool(FuzzInput, std::size_t step)>& take) {
+  Reducer* reducer = nullptr;
+  const StillFails none = [&](const FuzzInput& candidate) {
+    if (!take(candidate, reducer->step())) reducer->stop();
+    return false;
+  };
+  ReduceOptions options;
+  options.budget = std::numeric_limits<std::uint64_t>::max();
+  Reducer r(input, none, options);
+  reducer = &r;
+  r.offer(first);
 }
 
 }  // namespace regduel::fuzz

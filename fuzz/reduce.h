@@ -49,4 +49,11 @@ struct Reduced {
 //   Requires  still_fails(input).   Ensures  still_fails(result.input), and size_of(result.input) <= size_of(input).
 [[nodiscard]] Reduced reduce(const FuzzInput& input, const StillFails& still_fails, const ReduceOptions& options = {});
 
+// What the reducer would try on `input`, were nothing of it to help: each step that it has, in its order, as a well-formed case. Some are
+// larger than `input` (leaps). For others who search among smaller cases; fuzz/arbitrary.h shrinks with it.
+//   first   steps with a lower number are passed over
+//   take    told a case and the number of its step, ascending; false = no more
+//   Cost    O(size) a step, also for those passed over.
+void each_candidate(const FuzzInput& input, std::size_t first, const std::function<bool(FuzzInput, std::size_t step)>& take);
+
 }  // namespace regduel::fuzz

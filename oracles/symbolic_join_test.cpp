@@ -306,6 +306,37 @@ TEST(SymbolicJoinTest, PiecesOfWhatIsDefinedOnOnePathOnly) {
   }
 }
 
+TEST(SymbolicJoinTest, AConstantHalfCanStillBeRepeated) {
+  const Pair p = on_one_path(kThreeR, "    #0 %0 = const 1 !remat\n    #1 %0.h1 = a\n", "%0", "    #0 const !remat !deleted\n    #1 R0.h1 = a\n", "",
+                             "    +22 R5 = remat #0 1\n    +23 R0.h0 = copy R5.h0\n    #86 use R0 !write\n");
+  expect_pass(p);
+  expect_category(with(p, "    +23 R0.h0 = copy R5.h0\n", ""), kLost);
+}
+
+TEST(SymbolicJoinTest, WhatOneJoinHasSeenIsNothingToTheNext) {
+  // %0 is undefined on one side of both joins; its register is there in the first only.
+  const Pair p = on_one_path("  vreg %0 R b32\n", "    #0 %0 = a\n", "%0", "    #0 R0 = a\n", "", "    #86 use R0 !write\n");
+  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+  auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
+  ASSERT_TRUE(plan) << plan.error();
+  symbolic::Joiner joiner(*plan);
+  const auto name_after_joining = [&](bool in_a_register) {
+    symbolic::State undefined(*plan), defined(*plan);
+    for (const symbolic::Step& s : plan->steps_of(1)) defined.transfer(s, nullptr);
+    if (!in_a_register) {
+      for (const std::uint32_t l : plan->live_locations[3]) defined.locations.set(l, kJunk);
+    }
+    symbolic::Entry entry;
+    EXPECT_TRUE(joiner.flow_into(entry, 3, undefined));
+    EXPECT_TRUE(joiner.flow_into(entry, 3, defined));
+    for (const Value v : entry.names)
+      if (v != kAny) return plan->values[v].kind;
+    return ValueKind::Any;
+  };
+  EXPECT_EQ(name_after_joining(true), ValueKind::OneOf);
+  EXPECT_EQ(name_after_joining(false), ValueKind::Opaque);
+}
+
 TEST(SymbolicJoinTest, HalvesOfAWordThatIsDefinedOnOnePathOnly) {
   // %1 and %2 are the halves of %0, side by side in a slot: all of it again, under a name that is gone.
   const Pair p = {"  vreg %0 R b32\n  vreg %1 R b16\n  vreg %2 R b16\n  vreg %3 P pred\n",

@@ -72,6 +72,7 @@ TEST_F(PairListTest, IsEmptyWhenCleared) {
   list.add(values, z, z);
   EXPECT_THAT(found(x, kAny), ElementsAre());
   EXPECT_THAT(found(kAny, kAny), ElementsAre(Pair(z, z)));
+  EXPECT_THAT(found(kAny, z), ElementsAre(Pair(z, z)));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
-// The one file that knows an engine's interface, which is that of libFuzzer; AFL++'s driver, honggfuzz and others speak it too, and are linked
-// as $LIB_FUZZING_ENGINE. REGDUEL_FUZZ_TARGET is the name of the target that this program runs.
+// The one file that knows libFuzzer's interface, which is that of AFL++'s driver, honggfuzz and others too: they are linked as
+// $LIB_FUZZING_ENGINE. REGDUEL_FUZZ_TARGET is the name of the target that this program runs.
+//
+// In a build with planted bugs the environment variable REGDUEL_PLANT names the one that is switched on; in any other, it is an error.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +9,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "fuzz/mutator.h"
+#include "fuzz/targets/bytes_mutator.h"
 #include "fuzz/targets/targets.h"
+#include "fuzz/zoo/catalogue.h"
 
 namespace {
 
@@ -21,6 +24,17 @@ const fuzz::FuzzTarget& target() {
 
 }  // namespace
 
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  const char* const bug = std::getenv("REGDUEL_PLANT");
+  if (bug == nullptr) return 0;
+  if (!fuzz::has_planted_bugs() || fuzz::find_planted_bug(bug) == nullptr) {
+    std::fprintf(stderr, "REGDUEL_PLANT=%s: %s\n", bug, fuzz::has_planted_bugs() ? "there is no such planted bug" : "this build has no planted bugs");
+    std::exit(2);
+  }
+  fuzz::plant(bug);
+  return 0;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (const auto wrong = target().body({data, size})) {
     std::fprintf(stderr, "%s\n", wrong->c_str());
@@ -31,31 +45,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 #ifdef REGDUEL_FUZZ_STRUCTURED
-namespace {
-
-// Too long for the engine: `original` again (it may have been derived from other bytes), then ever smaller programs. Returns 0 where nothing fits.
-std::size_t put(const fuzz::FuzzInput& input, const fuzz::FuzzInput& original, std::uint8_t* out, std::size_t max_size, unsigned int seed) {
-  std::vector<std::uint8_t> bytes = fuzz::encode_input(input);
-  if (bytes.size() > max_size) bytes = fuzz::encode_input(original);
-  for (int length = 64; bytes.size() > max_size && length > 0; length /= 2) bytes = fuzz::encode_input(fuzz::derive_input(seed, length));
-  if (bytes.size() > max_size) return 0;
-  std::copy(bytes.begin(), bytes.end(), out);
-  return bytes.size();
-}
-
-}  // namespace
-
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned int seed) {
-  const fuzz::FuzzInput original = fuzz::decode_input({data, size});
-  fuzz::FuzzInput input = original;
-  fuzz::mutate(input, seed);
-  const std::size_t written = put(input, original, data, max_size, seed);
-  return written > 0 ? written : std::min(size, max_size);
+  const std::vector<std::uint8_t> child = fuzz::mutate_bytes({data, size}, max_size, seed);
+  std::copy(child.begin(), child.end(), data);
+  return child.empty() ? std::min(size, max_size) : child.size();
 }
 
 extern "C" std::size_t LLVMFuzzerCustomCrossOver(const std::uint8_t* first, std::size_t first_size, const std::uint8_t* second,
                                                  std::size_t second_size, std::uint8_t* out, std::size_t max_out_size, unsigned int seed) {
-  const fuzz::FuzzInput a = fuzz::decode_input({first, first_size});
-  return put(fuzz::cross(a, fuzz::decode_input({second, second_size}), seed), a, out, max_out_size, seed);
+  const std::vector<std::uint8_t> child = fuzz::cross_bytes({first, first_size}, {second, second_size}, max_out_size, seed);
+  std::copy(child.begin(), child.end(), out);
+  return child.size();
 }
 #endif

@@ -1,7 +1,7 @@
 // The fuzz targets: each a plain function from bytes to what is wrong. Entry points of engines (engine.cpp) and the smoke test call the same.
 //
 // Structured targets read fuzz inputs (fuzz_input.h) and come with a mutator and a crossover of programs; the others read text or bytes, for
-// which the engine's own mutations and a dictionary (NAME.dict) do.
+// which the engine's own mutations and a dictionary (fuzz/dictionaries/NAME.dict) do.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,7 @@ std::optional<std::string> try_fatpoint(Bytes bytes);
 std::optional<std::string> try_briggs(Bytes bytes);
 std::optional<std::string> try_spill(Bytes bytes);
 std::optional<std::string> try_coalesce(Bytes bytes);
+std::optional<std::string> try_judges(Bytes bytes);
 std::optional<std::string> try_rir_text(Bytes bytes);
 std::optional<std::string> try_rir_binary(Bytes bytes);
 std::optional<std::string> try_ptx(Bytes bytes);
