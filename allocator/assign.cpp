@@ -47,7 +47,7 @@ OperandLists::OperandLists(const Function& f, const Liveness& live) {
 }
 
 FileAllocator::FileAllocator(const Round& round, RegFile file)
-    : round_(round), file_(file), vregs_(round.index.vregs[ir::index(file)]), chains_(round.lowered.f, round.live, round.constraints, vregs_),
+    : round_(round), file_(file), vregs_(round.index.vregs[ir::index(file)]), chains_(round.lowered.f, round.live, round.constraints, vregs_, round.fuel),
       base_(round.live.num_numbered(), highest_unit()) {
   const Function& f = round.lowered.f;
   const std::size_t k = ir::index(file);
@@ -172,7 +172,7 @@ class AttemptRun {
       for (std::size_t c = 0; c < tried_.size(); ++c)
         if (a_.chains_.all()[c].fixed.is_valid()) tried_[c] = place_fixed_chain(a_.chains_.all()[c]) ? 1 : 2;
     for (const VRegId v : order)
-      if (v.index() < options_.kept.size() && options_.kept[v.index()] >= 0 && !f_.vreg(v).fixed.is_valid()) place_again(v);
+      if (v.index() < options_.kept.size() && options_.kept[v.index()] >= 0 && !f_.vreg(v).fixed.is_valid() && ir::may(round_.fuel, "keep-home")) place_again(v);
     for (const VRegId v : order) {
       if (f_.vreg(v).fixed.is_valid() || result_.home[v.index()] >= 0) continue;
       const std::uint32_t chain = options_.chains ? a_.chains_.of(v) : Chains::kNone;
@@ -324,7 +324,8 @@ class AttemptRun {
         case kSpillItself: result_.to_spill.push_back(v); break;
         case kNoRoom: give_up(v); break;
         default:
-          displace([&] { commit(v, room); });
+          if (ir::may(round_.fuel, "evict")) displace([&] { commit(v, room); });
+          else give_up(v);
       }
     } else {
       over_limit_ = true;
@@ -438,7 +439,7 @@ class AttemptRun {
       arrays_.reset();
       UnitSet inside;
       if (const int slot = select(live, geometry, inside); slot >= 0) reserve(slot);
-      else if (const int room = find_room(live, geometry, inside, kUnspillable); room >= 0) displace([&] { reserve(room); });
+      else if (const int room = find_room(live, geometry, inside, kUnspillable); room >= 0 && ir::may(round_.fuel, "evict")) displace([&] { reserve(room); });
     }
   }
   // What it costs to take a vreg out of its place: nothing where there is another.

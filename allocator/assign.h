@@ -18,6 +18,7 @@
 #include "allocator/constraints.h"
 #include "allocator/lower.h"
 #include "allocator/scan.h"
+#include "ir/allocator.h"
 #include "ir/target.h"
 
 namespace regduel::allocator {
@@ -54,6 +55,7 @@ struct Round {
   const std::vector<std::int64_t>& spill_cost;  // by vreg of the lowered program
   const Budget& budget;
   const ir::Target& target;
+  ir::Fuel* fuel = nullptr;
 };
 
 enum class Order : std::uint8_t {

@@ -94,7 +94,7 @@ std::vector<Interval> unite(std::span<const Interval> a, std::span<const Interva
 
 }  // namespace
 
-Chains::Chains(const Function& f, const Liveness& live, const ConstraintLists& constraints, std::span<const VRegId> vregs) {
+Chains::Chains(const Function& f, const Liveness& live, const ConstraintLists& constraints, std::span<const VRegId> vregs, ir::Fuel* fuel) {
   struct Edge {
     int weight;
     VRegId a, b;
@@ -134,7 +134,7 @@ Chains::Chains(const Function& f, const Liveness& live, const ConstraintLists& c
   };
   for (const Edge& e : edges) {
     std::uint32_t a = chain(e.a), b = chain(e.b);
-    if (a == b || !can_share(chains_[a], chains_[b])) continue;
+    if (a == b || !can_share(chains_[a], chains_[b]) || !ir::may(fuel, "coalesce-copy")) continue;
     if (chains_[a].members.size() < chains_[b].members.size()) std::swap(a, b);
     Chain &to = chains_[a], &from = chains_[b];
     to.range = unite(to.range, from.range);

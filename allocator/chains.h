@@ -15,6 +15,7 @@
 
 #include "allocator/constraints.h"
 #include "allocator/liveness.h"
+#include "ir/allocator.h"
 
 namespace regduel::allocator {
 
@@ -31,7 +32,8 @@ class Chains {
 
   //   vregs   those of one file that have a live range, ascending
   // Cost: O(affinities x length of the ranges they join).
-  Chains(const ir::Function& f, const Liveness& live, const ConstraintLists& constraints, std::span<const ir::VRegId> vregs);
+  Chains(const ir::Function& f, const Liveness& live, const ConstraintLists& constraints, std::span<const ir::VRegId> vregs,
+         ir::Fuel* fuel = nullptr);
 
   [[nodiscard]] std::span<const Chain> all() const { return chains_; }
   // Index of the chain of a vreg, kNone where it is alone.

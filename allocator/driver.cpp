@@ -43,9 +43,9 @@ struct Prepared {
   SpillGuidance guidance;
 
   Prepared(Lowered l, std::size_t num_global, const Function& program, const std::vector<std::int64_t>& frequency, const std::vector<std::int64_t>& costs,
-           const Budget& budget, const ir::Target& target)
+           const Budget& budget, const ir::Target& target, ir::Fuel* fuel)
       : lowered(std::move(l)), cfg(lowered.f), live(lowered.f, cfg, num_global), index(lowered.f, live), constraints(program, lowered, frequency, live), cost(costs),
-        round{lowered, live, index, constraints, cost, budget, target}, guidance({lowered.f, live, index, cost, budget}) {
+        round{lowered, live, index, constraints, cost, budget, target, fuel}, guidance({lowered.f, live, index, cost, budget}) {
     cost.resize(lowered.f.vregs.size(), kUnspillable);
   }
   Prepared(const Prepared&) = delete;
@@ -54,9 +54,9 @@ struct Prepared {
 
 class Driver {
  public:
-  Driver(const Function& program, const ir::Target& target, const ir::Limits& limits, const Knobs& knobs, ir::Trace* trace)
-      : program_(program), target_(target), knobs_(knobs), trace_(trace), budget_(Budget::of(program, target, limits)),
-        f_(out_of_ssa(program)), cfg_(f_), live_(f_, cfg_),
+  Driver(const Function& program, const ir::Target& target, const ir::Limits& limits, const Knobs& knobs, ir::Trace* trace, ir::Fuel* fuel)
+      : program_(program), target_(target), knobs_(knobs), trace_(trace), fuel_(fuel), budget_(Budget::of(program, target, limits)),
+        f_(out_of_ssa(program, fuel)), cfg_(f_), live_(f_, cfg_),
         frequency_(block_frequencies(f_, cfg_, knobs[Knob::EstimatedLoopIterations])) {
     plan_.spilled.assign(f_.vregs.size(), 0);
     plan_.never_waits.assign(f_.vregs.size(), 0);
@@ -65,6 +65,8 @@ class Driver {
     plan_.pinned.resize(f_.insts.size());
     plan_.no_wait.assign(f_.insts.size(), 0);
     plan_.refill_reuse = static_cast<int>(knobs[Knob::RefillReuse]);
+    plan_.fuel = fuel;
+    if (fuel != nullptr) ask_for_fuel();
   }
 
   std::expected<ir::Allocation, ir::AllocFailure> run() {
@@ -90,7 +92,7 @@ class Driver {
       find_victims(prepared_->guidance);
       // The first victims bring temporaries with them, so that it is too early to ask who else has to go.
       if ((round_ > 1 || within_budget()) && attempt_all(true)) return emit_result();
-      if (!change_plan()) break;
+      if (!ir::may(fuel_, "spill-round") || !change_plan()) break;
       prepare();
     }
     if (REGDUEL_PLANTED("fatpoint-fails-instead-of-falling-back")) return std::unexpected(failure(first_misfit_));
@@ -115,6 +117,19 @@ class Driver {
   [[nodiscard]] bool is_large() const { return static_cast<std::int64_t>(f_.insts.size()) > knobs_[Knob::LargeProgram]; }
   [[nodiscard]] bool has_architectural() const {
     return std::any_of(f_.vregs.begin(), f_.vregs.end(), [](const ir::VReg& v) { return (v.flags & ir::kVRegArchitectural) != 0; });
+  }
+
+  // Whatever is decided for a vreg as a whole: that it has a register, that it keeps its own, that it is computed again.
+  void ask_for_fuel() {
+    find_costs();
+    for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
+      if (live_.range(v).empty()) continue;
+      const bool is_spillable = costs_[v] < kUnspillable;
+      if (is_spillable && !fuel_->spend("keep-in-register")) plan_.spilled[v] = 1;
+      if (is_spillable && plan_.keeps_fixed[v] != 0 && !fuel_->spend("keep-precoloured")) plan_.keeps_fixed[v] = 0;
+      if (plan_.remat_of[v] != kNoInst && !fuel_->spend("rematerialise")) plan_.remat_of[v] = kNoInst;
+    }
+    costs_.clear();  // they depend on who is computed again
   }
 
   // --- impossible instructions
@@ -157,7 +172,7 @@ class Driver {
     find_costs();
     prepared_.reset();  // before the next one takes as much memory again
     prepared_ = std::make_unique<Prepared>(lower(f_, cfg_, live_, plan_, budget_), f_.vregs.size(), program_, frequency_, costs_,
-                                           budget_, target_);
+                                           budget_, target_, fuel_);
     homes_.assign(prepared_->lowered.f.vregs.size(), -1);
   }
 
@@ -202,7 +217,7 @@ class Driver {
     if (!all_fit) return false;
     for (Fitting& f : fitting) {
       Attempt& best = attempts_[ir::index(f.file)];
-      while (f.attempts < f.most && best.used > f.allocator.max_live()) {
+      while (f.attempts < f.most && best.used > f.allocator.max_live() && ir::may(fuel_, "another-attempt")) {
         Attempt next = attempt(f.allocator, f.attempts++, best.used, !may_spill);
         if (is_better(next, best)) best = std::move(next);
       }
@@ -329,12 +344,13 @@ class Driver {
     }
   }
 
-  [[nodiscard]] ir::Allocation emit_result() const { return emit(program_, f_, prepared_->lowered, homes_, budget_); }
+  [[nodiscard]] ir::Allocation emit_result() const { return emit(program_, f_, prepared_->lowered, homes_, budget_, fuel_); }
 
   const Function& program_;
   const ir::Target& target_;
   const Knobs& knobs_;
   ir::Trace* trace_;
+  ir::Fuel* fuel_;
   Budget budget_;
   Function f_;  // without phis
   ir::Cfg cfg_;
@@ -357,8 +373,8 @@ class Driver {
 }  // namespace
 
 std::expected<ir::Allocation, ir::AllocFailure> run_driver(const Function& program, const ir::Target& target, const ir::Limits& limits,
-                                                           const Knobs& knobs, ir::Trace* trace) {
-  return Driver(program, target, limits, knobs, trace).run();
+                                                           const Knobs& knobs, ir::Trace* trace, ir::Fuel* fuel) {
+  return Driver(program, target, limits, knobs, trace, fuel).run();
 }
 
 }  // namespace regduel::allocator

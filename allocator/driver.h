@@ -7,6 +7,9 @@
 //                evicts the cheapest. Lower and try again.
 //   5  fallback  after so many rounds (a knob): everything in memory, every instruction pinned where the packer put its operands.
 //
+// With fuel that runs out (ir::Fuel), a vreg that may not have a register is spilled from the start, copies are not coalesced, nothing that was
+// refilled is used again ..., and 5 comes as soon as 4 may not go on. What is right does not depend on it.
+//
 // Each round of 4 spills at least one vreg that was not spilled before, or pins an instruction that was not pinned; so it ends.
 // Source: seed 000 "Retry Loop", "Best Result Recorder", "Per-Class Iteration"; seed 001 "Spill Retry Loop"; DECISIONS on both.
 // Deviates: an attempt is repeated while its result is above MaxLive, not only while it is above the limit, since a duel
@@ -22,6 +25,6 @@ namespace regduel::allocator {
 
 [[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> run_driver(const ir::Function& program, const ir::Target& target,
                                                                          const ir::Limits& limits, const Knobs& knobs,
-                                                                         ir::Trace* trace);
+                                                                         ir::Trace* trace, ir::Fuel* fuel = nullptr);
 
 }  // namespace regduel::allocator

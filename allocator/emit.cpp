@@ -34,8 +34,8 @@ bool same_bytes(const Operand& a, const Operand& b) {
 class Emitter {
  public:
   Emitter(const Function& original, const Function& without_phis, const Lowered& lowered, const std::vector<int>& homes,
-          const Budget& budget)
-      : source_(without_phis), lowered_(lowered), f_(lowered.f), homes_(homes), budget_(budget), cfg_(f_),
+          const Budget& budget, ir::Fuel* fuel)
+      : source_(without_phis), lowered_(lowered), f_(lowered.f), homes_(homes), budget_(budget), fuel_(fuel), cfg_(f_),
         out_(original.clone_header()), next_id_(original.next_inst_id().value) {
     out_.phase = ir::Phase::Allocated;
   }
@@ -70,7 +70,7 @@ class Emitter {
     slot_.assign(f_.slots.size(), SlotId());
     std::vector<std::size_t> order;
     for (std::size_t s = 0; s < f_.slots.size(); ++s)
-      if (refilled[s] != 0) order.push_back(s);
+      if (refilled[s] != 0 || !ir::may(fuel_, "drop-dead-stores")) order.push_back(s);
     for (const std::size_t s : order) slot_[s] = out_.add_slot(f_.slots[s]);
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return f_.slots[a].align != f_.slots[b].align ? f_.slots[a].align > f_.slots[b].align : a < b;
@@ -167,12 +167,13 @@ class Emitter {
     const std::size_t pairs = static_cast<std::size_t>(std::count_if(ops_.begin(), ops_.end(), [](const Operand& op) { return op.writes(); }));
     bool moves_nothing = true;
     for (std::size_t k = 0; k < pairs; ++k) {
-      if (same_bytes(ops_[k], ops_[pairs + k])) continue;
+      if (same_bytes(ops_[k], ops_[pairs + k]) && ir::may(fuel_, "drop-identity-copy")) continue;
       moves_nothing = false;
       moves_.push_back({ops_[k], ops_[pairs + k]});
     }
     if (inst.is_inserted()) {
-      sequentialise();
+      if (moves_.size() < 2 || ir::may(fuel_, "copies-in-turn")) sequentialise();
+      else insert(Op::Copy, ops_);
     } else if (moves_nothing && ops_.size() == 2 * pairs) {
       deleted(inst);
     } else {
@@ -250,6 +251,7 @@ class Emitter {
   const Function& f_;
   const std::vector<int>& homes_;
   const Budget& budget_;
+  ir::Fuel* fuel_;
   ir::Cfg cfg_;
   Function out_;
   std::uint32_t next_id_;
@@ -265,8 +267,8 @@ class Emitter {
 }  // namespace
 
 ir::Allocation emit(const Function& original, const Function& without_phis, const Lowered& lowered, const std::vector<int>& homes,
-                    const Budget& budget) {
-  return Emitter(original, without_phis, lowered, homes, budget).run();
+                    const Budget& budget, ir::Fuel* fuel) {
+  return Emitter(original, without_phis, lowered, homes, budget, fuel).run();
 }
 
 }  // namespace regduel::allocator

@@ -21,6 +21,6 @@ namespace regduel::allocator {
 //   homes   by vreg of the lowered program: first unit of its home
 // Requires: each operand in a reachable block has a home; each instruction in an unreachable one can be packed.
 [[nodiscard]] ir::Allocation emit(const ir::Function& original, const ir::Function& without_phis, const Lowered& lowered,
-                                  const std::vector<int>& homes, const Budget& budget);
+                                  const std::vector<int>& homes, const Budget& budget, ir::Fuel* fuel = nullptr);
 
 }  // namespace regduel::allocator

@@ -263,7 +263,8 @@ void Lowering::choose(const Inst& inst, std::size_t k, bool pinned) {
       }
   const auto ops = in_.operands_of(inst);
   if (tied_apart && !bound && !is_spilled(root) && in_.vreg(root).alignment() >= item.align &&
-      std::none_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.is_vreg() && op.reads() && op.vreg() == root; })) {
+      std::none_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.is_vreg() && op.reads() && op.vreg() == root; }) &&
+      ir::may(plan_.fuel, "tied-in-place")) {
     work.vreg = root;  // copied into before, and there it stays
     work.is_home = true;
     return;
@@ -327,6 +328,7 @@ bool Lowering::original_copy(const Inst& inst) {
     if (!op.part.is_whole() || op.fixed().is_valid() || op.is_tied() || op.is_early_clobber()) return false;
   const VRegId d = ops[0].vreg(), s = ops[1].vreg();
   if (!is_spilled(d) && !is_spilled(s)) return false;
+  if (!ir::may(plan_.fuel, "copy-through-memory")) return false;
   if (is_spilled(d) && live_.live_after(inst.first_operand) == 0) {
     Inst deleted = inst;
     deleted.flags |= ir::kDeleted;

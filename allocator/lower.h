@@ -20,6 +20,7 @@
 
 #include "allocator/liveness.h"
 #include "allocator/packing.h"
+#include "ir/allocator.h"
 #include "ir/cfg.h"
 #include "ir/program.h"
 
@@ -36,6 +37,7 @@ struct Plan {
   std::vector<char> no_wait;                      // by instruction: no refilled value waits across or begins to wait here
   std::vector<char> never_waits;                  // by vreg: its refilled values do not wait; empty = no such vreg
   int refill_reuse = 0;                           // instructions over which a refilled value may wait for its next use
+  ir::Fuel* fuel = nullptr;                       // asked before what a copy or a refill is saved by
 };
 
 struct Lowered {

@@ -21,7 +21,7 @@ using ir::VRegId;
 
 class OutOfSsa {
  public:
-  explicit OutOfSsa(const Function& program) : in_(program), cfg_(program), out_(program.clone_header()) {}
+  OutOfSsa(const Function& program, ir::Fuel* fuel) : in_(program), fuel_(fuel), cfg_(program), out_(program.clone_header()) {}
 
   Function run() {
     plan();
@@ -61,8 +61,8 @@ class OutOfSsa {
         const auto ops = in_.operands_of(in_.terminator(from));
         const bool touches = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.is_register(); });
         if (REGDUEL_PLANTED("fatpoint-phi-copies-on-a-critical-edge")) at_tail_[from.index()] = to;
-        else if (cfg_.predecessors(to).size() == 1) at_head_[to.index()] = from;
-        else if (cfg_.successors(from).size() == 1 && !touches) at_tail_[from.index()] = to;
+        else if (cfg_.predecessors(to).size() == 1 && ir::may(fuel_, "copies-at-head")) at_head_[to.index()] = from;
+        else if (cfg_.successors(from).size() == 1 && !touches && ir::may(fuel_, "copies-at-tail")) at_tail_[from.index()] = to;
         else if (!pairs({from, to}).empty()) edge_blocks_.push_back({from, to});
       }
     std::sort(edge_blocks_.begin(), edge_blocks_.end(),
@@ -133,10 +133,11 @@ class OutOfSsa {
   void copies(Edge edge) {
     std::vector<Pair> list = pairs(edge);
     std::vector<Pair> later;
+    const std::vector<Pair> asked = list;  // what is kept aside goes to a vreg that only out_ knows
     for (std::size_t k = 0; k < list.size(); ++k)
       for (std::size_t j = 0; j < k; ++j) {
-        const Storage s = in_.storage(list[k].def);
-        if (!in_.storage(list[j].def).overlaps(s)) continue;
+        const Storage s = in_.storage(asked[k].def);
+        if (!in_.storage(asked[j].def).overlaps(s)) continue;
         ir::VReg temp;
         temp.cls = in_.vreg(s.root).cls;
         temp.type = in_.vreg(s.root).type;
@@ -166,6 +167,7 @@ class OutOfSsa {
   }
 
   const Function& in_;
+  ir::Fuel* fuel_;
   ir::Cfg cfg_;
   Function out_;
   std::vector<BlockId> at_head_, at_tail_;  // by block: the other end of the edge whose copies stand there
@@ -176,6 +178,6 @@ class OutOfSsa {
 
 }  // namespace
 
-Function out_of_ssa(const Function& program) { return OutOfSsa(program).run(); }
+Function out_of_ssa(const Function& program, ir::Fuel* fuel) { return OutOfSsa(program, fuel).run(); }
 
 }  // namespace regduel::allocator

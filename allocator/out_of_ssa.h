@@ -14,11 +14,12 @@
 // rule is that of any out-of-SSA pass. Tested by out_of_ssa_test.cpp.
 #pragma once
 
+#include "ir/allocator.h"
 #include "ir/program.h"
 
 namespace regduel::allocator {
 
-// Requires: well-formed, phase Virtual. Inserted instructions have no id yet. Cost: O(size + edges).
-[[nodiscard]] ir::Function out_of_ssa(const ir::Function& program);
+// Requires: well-formed, phase Virtual. Inserted instructions have no id yet. Without fuel all copies stand in edge blocks. Cost: O(size + edges).
+[[nodiscard]] ir::Function out_of_ssa(const ir::Function& program, ir::Fuel* fuel = nullptr);
 
 }  // namespace regduel::allocator

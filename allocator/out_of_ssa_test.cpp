@@ -1,6 +1,7 @@
 #include "allocator/out_of_ssa.h"
 
 #include "allocator/testing.h"
+#include "ir/text.h"
 
 namespace regduel::allocator {
 namespace {
@@ -86,6 +87,31 @@ TEST(OutOfSsa, AliasesBecomePartsAndFixedRegistersMoveToTheOperand) {
   EXPECT_EQ(op.vreg(), ir::VRegId(0));
   EXPECT_EQ(op.part, ir::Part::of(2, 1));
   EXPECT_EQ(op.fixed(), (ir::PReg{ir::RegFile::R, 2, 4}));
+}
+
+TEST(OutOfSsa, ThreePhisOfOneVRegTakeEffectInOrder) {
+  const auto f = out_of_ssa(testing::program(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    vreg %3 R b32
+    block b0
+      #0 %1, %2, %3 = ld 0
+      #1 bra -> b1
+    block b1
+      #2 %0 = phi b0: %1
+      #3 %0 = phi b0: %2
+      #4 %0 = phi b0: %3
+      #5 st %0 !write
+      #6 exit
+)"));
+  std::vector<std::string> copies;
+  for (const ir::Inst& i : f.insts_of(ir::BlockId(1)))
+    if (i.op == ir::Op::Copy) copies.push_back(ir::print(f, i));
+  ASSERT_EQ(copies.size(), 3u);
+  EXPECT_NE(copies[0].find("%0, %4, %5 = copy %1, %2, %3"), std::string::npos) << copies[0];
+  EXPECT_NE(copies[1].find("%0 = copy %4"), std::string::npos) << copies[1];
+  EXPECT_NE(copies[2].find("%0 = copy %5"), std::string::npos) << copies[2];
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace regduel::allocator {
 using ir::VRegId;
 
 RefillReuse::RefillReuse(const ir::Function& in, const Liveness& live, const Plan& plan, const Budget& budget)
-    : in_(in), never_waits_(plan.never_waits), distance_(plan.refill_reuse) {
+    : in_(in), never_waits_(plan.never_waits), fuel_(plan.fuel), distance_(plan.refill_reuse) {
   if (std::none_of(plan.spilled.begin(), plan.spilled.end(), [](char s) { return s != 0; })) distance_ = 0;
   if (distance_ == 0) return;
   waiting_.resize(in.vregs.size());
@@ -65,6 +65,7 @@ VRegId RefillReuse::waiting(VRegId root, ByteMask bytes, std::uint32_t number) {
   const int units = in_.vreg(root).units();
   for (std::uint32_t k = w.since + 1; k < number; ++k)
     if (room[k] < units) return {};
+  if (!ir::may(fuel_, "reuse-refill")) return {};
   for (std::uint32_t k = w.since + 1; k < number; ++k) room[k] -= units;
   w.since = number;
   return w.temp;

@@ -38,6 +38,7 @@ class RefillReuse {
   };
   const ir::Function& in_;
   const std::vector<char>& never_waits_;
+  ir::Fuel* fuel_;
   int distance_;
   std::uint32_t now_ = 0;
   std::uint32_t epoch_ = 1;

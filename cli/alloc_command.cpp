@@ -19,6 +19,7 @@ struct Options {
   int regs = 255;
   TargetOptions target;
   std::vector<std::string> knobs;
+  std::int64_t fuel = -1;
   bool stats = false, trace = false, json = false;
 };
 
@@ -56,6 +57,8 @@ int alloc(const Options& o) {
     options.limits = o.target.limits_for(target, o.regs);
     options.knobs = split_knobs(o.knobs);
     options.trace = o.trace ? &trace : nullptr;
+    ir::Fuel fuel{.limit = o.fuel};
+    if (o.fuel >= 0) options.fuel = &fuel;
     auto allocation = allocator.allocate(p.function, target, options);
     if (!allocation) {
       if (allocation.error().kind == ir::AllocFailure::Kind::BadKnob) throw BadInput(fmt::format("--knob: {}", allocation.error().message));
@@ -87,6 +90,8 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
   command->add_option("--regs", o->regs, "Limit of the general register file (classes R and Ralt), 1 to 255")->capture_default_str();
   o->target.add_to(*command);
   command->add_option("--knob", o->knobs, "Set a knob of the allocator, NAME=VALUE; repeatable")->allow_extra_args(false);
+  command->add_option("--fuel", o->fuel, "How many of its optional decisions the allocator may take in each function; what is plain is done from there on (see bisect)")
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--stats", o->stats, "Show registers, spills and copies");
   command->add_flag("--trace", o->trace, "Show what the allocator does, on standard error");
   command->add_flag("--json", o->json, "One JSON document with the figures (with -o: beside the program)");

@@ -50,6 +50,9 @@ std::expected<Action, int> read_command_line(int argc, const char* const* argv) 
   add_duel_command(app, chosen);
   add_fuzz_command(app, chosen);
   add_reduce_command(app, chosen);
+  add_bisect_command(app, chosen);
+  add_merge_command(app, chosen);
+  add_export_command(app, chosen);
   add_zoo_command(app, chosen);
   add_bench_command(app, chosen);
   add_faults_command(app, chosen);

@@ -56,6 +56,18 @@ std::string replay_arguments(const DuelCase& c, const std::string& allocator) {
   return out;
 }
 
+std::string write_reproducer(const std::string& directory, const fuzz::Failure& failure, const std::string& message, const std::string& key, const DuelCase& c) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) throw BadInput(fmt::format("error: {}: {}", directory, error.message()));
+  std::string path =
+      (std::filesystem::path(directory) / fmt::format("{}-{}-{:08x}.rir", failure.allocator, slug(failure.signature), hash_of(key) >> 32)).string();
+  const std::string_view asked = failure.signature.starts_with("metamorphic/") ? "--metamorphic " : "";
+  save(path, fmt::format("// {}: {}\n// regduel duel {}{} {}\nrir {}\n{}", failure.signature, message, asked, replay_arguments(c, failure.allocator), path,
+                         ir::kTextVersion, ir::print(c.program)));
+  return path;
+}
+
 void Findings::add(const DuelCase& c, const fuzz::Bout& bout) {
   const std::vector<std::string> signatures = bout.signatures();
   for (std::size_t k = 0; k < signatures.size(); ++k) {
@@ -68,15 +80,8 @@ void Findings::add(const DuelCase& c, const fuzz::Bout& bout) {
     entry.signature = signatures[k];
     entry.allocator = bout.allocator;
     entry.message = bout.findings[k].message;
-    if (directory_.empty()) continue;
-    std::error_code error;
-    std::filesystem::create_directories(directory_, error);
-    if (error) throw BadInput(fmt::format("error: {}: {}", directory_, error.message()));
-    entry.path = (std::filesystem::path(directory_) /
-                  fmt::format("{}-{}-{:08x}.rir", bout.allocator, slug(entry.signature), hash_of(entry.signature) >> 32)).string();
-    const std::string_view asked = bout.findings[k].judge == "metamorphic" ? "--metamorphic " : "";
-    save(entry.path, fmt::format("// {}: {}\n// regduel duel {}{} {}\nrir {}\n{}", entry.signature, entry.message, asked,
-                                 replay_arguments(c, bout.allocator), entry.path, ir::kTextVersion, ir::print(c.program)));
+    if (!directory_.empty())
+      entry.path = write_reproducer(directory_, {bout.allocator, entry.signature}, entry.message, entry.signature, c);
   }
 }
 

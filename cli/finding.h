@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fuzz/duel_body.h"
+#include "fuzz/failure.h"
 #include "fuzz/metamorphic_bout.h"
 
 namespace regduel::cli {
@@ -53,6 +54,10 @@ class Findings {
   std::string directory_;
   std::map<std::string, Entry> by_signature_;  // key: allocator and signature
 };
+
+// Writes the case as DIRECTORY/ALLOCATOR-SIGNATURE-HASH.rir, which is made when the first one comes, with `key` hashed: an RIR file whose head is the
+// command that replays it. Returns its path. Throws BadInput.
+std::string write_reproducer(const std::string& directory, const fuzz::Failure& failure, const std::string& message, const std::string& key, const DuelCase& c);
 
 // The arguments that make `regduel duel FILE` repeat this case with this allocator.
 [[nodiscard]] std::string replay_arguments(const DuelCase& c, const std::string& allocator);

@@ -1,38 +1,33 @@
-// regduel fuzz: duels on random programs until the time or the number of runs is up, or Ctrl-C.
+// regduel fuzz: a campaign, until the time or the number of runs is up, or Ctrl-C.
 
 #include <csignal>
 
 #include <chrono>
-#include <optional>
+#include <ctime>
+#include <filesystem>
 
 #include <fmt/format.h>
 
-#include "cli/campaign_db.h"
+#include "cli/campaign/campaign.h"
+#include "cli/campaign/screen.h"
 #include "cli/command.h"
 #include "cli/finding.h"
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/parallel.h"
-#include "cli/tally.h"
-#include "ir/random.h"
+#include "ir/io.h"
 
 namespace regduel::cli {
 namespace {
 
 struct Options {
-  std::string time;
+  std::string time, suppressions;
   std::int64_t runs = 0;
-  std::uint64_t seed = 1;
-  int jobs = 0;
-  std::string corpus = "findings";
-  std::vector<std::string> with;
-  std::string db;
-  int metamorphic = 0;
+  std::vector<std::string> with, seeds, plant;
+  CampaignOptions campaign;
   bool json = false;
 };
-
-constexpr std::uint64_t kMetamorphicStream = 0x6D657461;  // which cases are varied does not depend on what is in them
 
 volatile std::sig_atomic_t interrupted = 0;
 void on_signal(int) { interrupted = 1; }
@@ -47,78 +42,122 @@ double parse_time(const std::string& text) {
   return value * scale;
 }
 
+std::string today() {
+  const auto day = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+  const std::chrono::year_month_day date(day);
+  return fmt::format("{:04}-{:02}-{:02}", int(date.year()), unsigned(date.month()), unsigned(date.day()));
+}
+
+std::vector<fuzz::Suppression> load_suppressions(const std::string& path) {
+  const auto text = ir::read_file(path);
+  if (!text) throw BadInput(fmt::format("error: {}", text.error()));
+  auto list = fuzz::parse_suppressions(*text, path);
+  if (!list) throw BadInput(ir::to_string(list.error()));
+  for (const fuzz::Suppression& s : fuzz::expired(*list, today()))
+    fmt::print(stderr, "regduel: {}:{}: the suppression of {} {} ended on {}: it is a finding again\n", path, s.line, s.allocator, s.signature, s.until);
+  return std::move(*list);
+}
+
+std::string text_of(const CampaignResult& r) {
+  std::string out;
+  for (const Found& f : r.found) {
+    out += fmt::format("finding: {} in {} ({} {})\n  {}\n", f.failure.signature, f.failure.allocator, f.count,
+                       f.bucket.empty() ? "cases, not reduced" : f.count == 1 ? "case" : "cases", f.message.empty() ? "found by an earlier session" : f.message);
+    if (!f.bucket.empty()) out += fmt::format("  reduced to {} instructions{}\n", f.instructions, f.decision.empty() ? "" : fmt::format("; the first bad decision: {}", f.decision));
+    if (!f.path.empty()) out += fmt::format("  replay: see the head of {}\n", f.path);
+  }
+  return out;
+}
+
+nlohmann::ordered_json json_of(const CampaignResult& r) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Found& f : r.found)
+    list.push_back({{"signature", f.failure.signature}, {"allocator", f.failure.allocator}, {"count", f.count}, {"message", f.message}, {"reproducer", f.path},
+                    {"bucket", f.bucket}, {"decision", f.decision}, {"state", f.bucket.empty() ? "crashing" : f.state}, {"instructions", f.instructions}});
+  return list;
+}
+
 int fuzz_command(const Options& o) {
+  CampaignOptions c = o.campaign;
   std::vector<const ir::Allocator*> duelists;
   for (const std::string& name : split_list(o.with)) duelists.push_back(&allocator_named(name));
   if (duelists.empty()) duelists.assign(fuzz::all_duelists().begin(), fuzz::all_duelists().end());
-  if (o.metamorphic < 0 || o.metamorphic > 100) throw BadInput(fmt::format("--metamorphic: expected 0 to 100, found {}", o.metamorphic));
+  c.duelists = duelists;
+  if (c.metamorphic < 0 || c.metamorphic > 100) throw BadInput(fmt::format("--metamorphic: expected 0 to 100, found {}", c.metamorphic));
   if (o.runs < 0) throw BadInput("--runs: expected a number above 0");
   if (o.runs == 0 && o.time.empty()) throw BadInput("say how long: --time 60s or --runs 10000");
-  const double seconds = o.time.empty() ? 0 : parse_time(o.time);
-  const auto start = std::chrono::steady_clock::now();
-  const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  if (!(c.timeout > 0)) throw BadInput("--timeout: expected a number of seconds above 0");
+  if (c.is_mix && !o.seeds.empty()) throw BadInput("--mix and --seeds exclude each other: the standard mix has no corpus");
+  c.runs = static_cast<std::uint64_t>(o.runs);
+  c.seconds = o.time.empty() ? 0 : parse_time(o.time);
+  c.jobs = resolve_jobs(c.jobs);
+  c.today = today();
+  if (!o.suppressions.empty()) c.suppressions = load_suppressions(o.suppressions);
+  for (const std::string& path : split_list(o.seeds))
+    for (const fuzz::FuzzInput& input : load_seeds(path)) c.seeds.push_back(fuzz::encode_input(input));
+
   interrupted = 0;
   struct sigaction action = {}, old_int = {}, old_term = {};
   action.sa_handler = on_signal;
   ::sigaction(SIGINT, &action, &old_int);
   ::sigaction(SIGTERM, &action, &old_term);
-
-  std::optional<CampaignDb> db;
-  if (!o.db.empty()) db.emplace(o.db, o.seed);
-  const std::uint64_t first = db ? db->next_index() : 0;
-  Findings findings(o.corpus);
-  Tally tally(duelists);
-  Progress progress("fuzz", o.runs);
-  const std::function<Fought(std::int64_t)> work = [&](std::int64_t k) {
-    DuelCase c = standard_case(o.seed, first + static_cast<std::uint64_t>(k), duelists);
-    const bool metamorphic = Random(hash_combine(hash_combine(o.seed, kMetamorphicStream), first + static_cast<std::uint64_t>(k))).chance(o.metamorphic);
-    return fight(std::move(c), duelists, metamorphic);
-  };
-  const std::function<bool(std::int64_t, Fought)> take = [&](std::int64_t k, Fought r) {
-    // A finding is on disk as soon as it is known: an interrupted campaign keeps all that it found.
-    for (const fuzz::Bout& b : r.duel.bouts)
-      if (b.verdict == oracles::Verdict::Fail) {
-        findings.add(r.c, b);
-        if (db) db->add(r.c, b);
-      }
-    tally.add(r);
-    if (db) db->done(first + static_cast<std::uint64_t>(k) + 1, findings.distinct(), tally);
-    progress.step(1, fmt::format("findings {}", findings.distinct()));
-    return interrupted == 0 && (seconds == 0 || elapsed() < seconds);
-  };
-  in_order<Fought>(o.runs > 0 ? o.runs : INT64_MAX, resolve_jobs(o.jobs), work, take);
-  progress.done();
-  if (db) db->flush(tally);
+  const CampaignResult r = [&] {
+    Screen screen;
+    return run_campaign(c, [&](const CampaignStatus& status) {
+      screen.show(status);
+      return interrupted == 0;
+    });
+  }();
   ::sigaction(SIGINT, &old_int, nullptr);
   ::sigaction(SIGTERM, &old_term, nullptr);
-  const double took = elapsed();
-  const double rate = static_cast<double>(tally.cases()) / took;
+
+  const double rate = static_cast<double>(r.tried) / r.seconds;
   if (o.json) {
-    print_json({{"command", "fuzz"}, {"seed", o.seed}, {"first", first}, {"runs", tally.cases()}, {"interrupted", interrupted != 0}, {"summary", tally.json()},
-                {"findings", findings.json()}, {"seconds", took}, {"duels_per_second", rate}});
+    print_json({{"command", "fuzz"}, {"seed", c.seed}, {"mode", c.is_mix ? "mix" : "explore"}, {"first", r.first}, {"runs", r.tried}, {"interrupted", r.is_interrupted},
+                {"summary", r.tally.json()}, {"inputs", r.inputs}, {"features", r.features}, {"edges", r.edges}, {"all_edges", r.all_edges},
+                {"suppressed", r.suppressed}, {"findings", json_of(r)}, {"seconds", r.seconds}, {"duels_per_second", rate}});
   } else {
-    fmt::print("{}{}{} findings{} in {:.0f} s, {:.0f} duels/s\n", tally.text(), findings.text(), findings.distinct(),
-               interrupted != 0 ? " (interrupted)" : "", took, rate);
-    if (db) fmt::print("{}: {}\n", o.db, db->totals());
+    fmt::print("{}{}{} findings{}{} in {:.0f} s, {:.0f} duels/s\n", r.tally.text(), text_of(r), r.found.size(),
+               r.suppressed > 0 ? fmt::format(" ({} more cases are suppressed)", r.suppressed) : "", r.is_interrupted ? " (interrupted)" : "", r.seconds, rate);
+    if (!c.is_mix) fmt::print("corpus: {} inputs that show {} features\n", r.inputs, r.features);
+    if (!c.db.empty()) fmt::print("{}: {}\n", c.db, r.totals);
   }
-  return findings.distinct() > 0 ? kExitFinding : 0;
+  return r.found.empty() ? 0 : kExitFinding;
 }
 
 }  // namespace
 
 void add_fuzz_command(CLI::App& app, Action& chosen) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("fuzz", "Look for bugs: duels on the standard mix of random programs");
+  CampaignOptions& c = o->campaign;
+  c.jobs = 0;
+  c.directory = "findings";
+  CLI::App* command = app.add_subcommand("fuzz", "Look for bugs: a campaign of duels on programs that are bred for what they make the allocators do");
   command->add_option("--time", o->time, "How long: 60s, 10m, 2h");
   command->add_option("--runs", o->runs, "How many programs");
-  command->add_option("--seed", o->seed, "Another seed, another stream of programs")->capture_default_str();
-  command->add_option("--jobs", o->jobs, "Threads, 0 = one a core")->capture_default_str();
-  command->add_option("--corpus", o->corpus, "Directory for the reproducers of findings")->capture_default_str();
-  command->add_option("--db", o->db, "SQLite file that keeps findings, rates and what was judged by which version; the same seed goes on where it stopped");
+  command->add_option("--seed", c.seed, "Another seed, another stream of programs")->capture_default_str();
+  command->add_option("--jobs", c.jobs, "Worker processes, 0 = one a core")->capture_default_str();
+  command->add_option("--corpus", c.directory, "Directory for the reproducers of findings")->capture_default_str();
+  command->add_option("--db", c.db, "SQLite file with all of the campaign: corpus, findings, rates, what was judged by which version; the same seed goes on where it stopped");
+  command->add_option("--seeds", o->seeds, "Files, or directories of them, to begin with, comma-separated: .rir programs or inputs of the fuzz corpus. They stay in the corpus")
+      ->allow_extra_args(false);
+  command->add_flag("--mix", c.is_mix, "The standard mix of random programs, one after the other, instead of an exploration: the same for any number of jobs");
   command->add_option("--with", o->with, "Allocators, comma-separated (default fatpoint,briggs)")->allow_extra_args(false);
-  command->add_option("--metamorphic", o->metamorphic, "Percentage of the programs of which variants are allocated too (regduel duel --help); each takes about ten times as long")->capture_default_str();
+  command->add_option("--metamorphic", c.metamorphic, "Percentage of the programs of which variants are allocated too (regduel duel --help); each takes about ten times as long")
+      ->capture_default_str();
+  command->add_option("--timeout", c.timeout, "Seconds for one program: what takes longer hangs, which is a finding")->capture_default_str();
+  command->add_option("--reduce-budget", c.reduce_budget, "How much to spend on reducing a case (regduel reduce --help)")->capture_default_str();
+  command->add_option("--suppress", o->suppressions, "File of known findings to go past, a line each: ALLOCATOR SIGNATURE until YYYY-MM-DD  # why (* = anything)");
+  command->add_option("--log", c.log, "File to which a JSON line is added for every new input and failure, as soon as it is seen");
   command->add_flag("--json", o->json, "One JSON document at the end");
-  command->footer("Ctrl-C ends it early; findings are on disk as soon as they are seen. Example:  regduel fuzz --time 10m");
+  command->footer(
+      "An exploration breeds programs: inputs that make the allocators do something new are kept and changed further. What fails is reduced, and bisected to\n"
+      "the first bad decision; one finding a bug. A worker that crashes or hangs is a finding, and is replaced.\n"
+      "Findings are crashing while they fail, incubating when they no longer do, and become regressions (regduel export) after three more versions.\n"
+      "Ctrl-C ends it early and keeps all. Exit status 1: something fails.\n"
+      "Examples:  regduel fuzz --time 10m\n"
+      "           regduel fuzz --time 8h --db campaign.sqlite --seeds corpus/seeds\n"
+      "           regduel fuzz --mix --runs 100000 --metamorphic 1 --db proof.sqlite");
   command->callback([o, &chosen] { chosen = [o] { return fuzz_command(*o); }; });
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "fuzz/case_file.h"
 #include "ir/binary.h"
 #include "ir/io.h"
 #include "ir/ptx.h"
@@ -66,6 +67,33 @@ std::vector<Program> load_all(const std::vector<std::string>& paths) {
       for (Program& p : load(file)) programs.push_back(std::move(p));
   }
   return programs;
+}
+
+fuzz::FuzzInput load_case(const std::string& path) {
+  const auto text = ir::read_file(path);
+  if (!text) throw BadInput(fmt::format("error: {}", text.error()));
+  if (text->starts_with("RDF")) return fuzz::decode_input({reinterpret_cast<const std::uint8_t*>(text->data()), text->size()});
+  auto c = fuzz::parse_case(*text, path == "-" ? "<stdin>" : path);
+  if (!c) throw BadInput(ir::to_string(c.error()));
+  return {c->target, c->limits, std::move(c->knobs), std::move(c->program)};
+}
+
+std::vector<fuzz::FuzzInput> load_seeds(const std::string& path) {
+  namespace fs = std::filesystem;
+  if (!fs::is_directory(path)) return {load_case(path)};
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) files.push_back(entry.path().string());
+  if (error) throw BadInput(fmt::format("error: {}: {}", path, error.message()));
+  std::sort(files.begin(), files.end());
+  std::vector<fuzz::FuzzInput> seeds;
+  for (const std::string& file : files) {
+    if (fs::is_directory(file)) continue;
+    const auto bytes = ir::read_file(file);
+    if (file.ends_with(".rir") || (bytes && bytes->starts_with("RDF"))) seeds.push_back(load_case(file));
+  }
+  if (seeds.empty()) throw BadInput(fmt::format("error: {}: there is no .rir file and no input of the fuzz corpus in it", path));
+  return seeds;
 }
 
 void require_phase(const std::vector<Program>& programs, ir::Phase phase) {

@@ -1,4 +1,4 @@
-// regduel reduce: a failing case, made as small as it can be while it fails in the same way.
+// regduel reduce: a failing case, made as small as it can be while it fails in the same way, and the decision that makes it fail.
 
 #include <csignal>
 #include <cstdio>
@@ -16,6 +16,7 @@
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "fuzz/bisect.h"
 #include "fuzz/case_file.h"
 #include "fuzz/failure.h"
 #include "fuzz/reduce.h"
@@ -39,15 +40,6 @@ volatile std::sig_atomic_t interrupted = 0;
 void on_signal(int) { interrupted = 1; }
 
 // A case as text, with its head, or as bytes of the fuzz corpus.
-fuzz::FuzzInput load_case(const std::string& path) {
-  const auto text = ir::read_file(path);
-  if (!text) throw BadInput(fmt::format("error: {}", text.error()));
-  if (text->starts_with("RDF")) return fuzz::decode_input({reinterpret_cast<const std::uint8_t*>(text->data()), text->size()});
-  auto c = fuzz::parse_case(*text, path == "-" ? "<stdin>" : path);
-  if (!c) throw BadInput(ir::to_string(c.error()));
-  return {c->target, c->limits, std::move(c->knobs), std::move(c->program)};
-}
-
 std::string case_text(const fuzz::FuzzInput& input, const std::string& comment) {
   return fuzz::print_case({input.program, input.target, input.limits, input.knobs}, comment);
 }
@@ -79,6 +71,7 @@ struct Question {
   fuzz::StillFails still_fails;
   std::string what;    // a signature, a gap, a command
   std::string replay;  // a command line; FILE stands for the case
+  std::optional<fuzz::Failure> failure = {};  // where that is what is asked for
 };
 
 Question question(const Options& o, const fuzz::FuzzInput& input) {
@@ -104,7 +97,7 @@ Question question(const Options& o, const fuzz::FuzzInput& input) {
   const fuzz::Failure chosen = all.front();
   const std::string_view asked = chosen.signature.starts_with("metamorphic/") ? "--metamorphic " : "";
   return {[chosen](const fuzz::FuzzInput& c) { return fuzz::shows(c, chosen); }, fmt::format("{}: {}", chosen.allocator, chosen.signature),
-          fmt::format("regduel duel FILE {}{}", asked, replay_arguments({input.program, *input.target, input.limits, input.knobs}, chosen.allocator))};
+          fmt::format("regduel duel FILE {}{}", asked, replay_arguments({input.program, *input.target, input.limits, input.knobs}, chosen.allocator)), chosen};
 }
 
 int reduce_command(const Options& o) {
@@ -138,13 +131,16 @@ int reduce_command(const Options& o) {
   // The replay is that of the reduced case: its limits and knobs are others.
   std::string replay = question(o, reduced.input).replay;
   if (const auto at = replay.find("FILE"); at != std::string::npos) replay.replace(at, 4, o.output == "-" ? o.input : o.output);
-  save(o.output, case_text(reduced.input, asked.what + "\n" + replay));
+  fuzz::BadDecision bad;
+  if (asked.failure) bad = fuzz::first_bad_decision(reduced.input, *asked.failure);
+  const std::string decision = bad.number == 0 ? "" : fmt::format("first bad decision: number {}, {}\n", bad.number, bad.kind);
+  save(o.output, case_text(reduced.input, asked.what + "\n" + decision + replay));
   const auto& before = input.program;
   const auto& after = reduced.input.program;
   if (o.json)
     print_json({{"command", "reduce"}, {"file", o.input}, {"output", o.output}, {"question", asked.what}, {"replay", replay},
                 {"instructions_before", before.insts.size()}, {"instructions", after.insts.size()}, {"blocks_before", before.blocks.size()},
-                {"blocks", after.blocks.size()}, {"vregs_before", before.vregs.size()}, {"vregs", after.vregs.size()}, {"tries", reduced.tries},
+                {"blocks", after.blocks.size()}, {"vregs_before", before.vregs.size()}, {"vregs", after.vregs.size()}, {"tries", reduced.tries}, {"decision", bad.kind}, {"decision_number", bad.number},
                 {"minimal", reduced.is_minimal}});
   else
     fmt::print(stderr, "{}\n{} -> {} instructions, {} -> {} blocks, {} -> {} vregs, in {} tries{}\n", asked.what, before.insts.size(), after.insts.size(),

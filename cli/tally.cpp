@@ -50,10 +50,9 @@ void Tally::add(const Fought& r) {
     Row& row = rows_[k];
     row.seconds += b.seconds;
     for (const fuzz::Bout::Opinion& o : b.opinions) {
-      auto at = std::find_if(row.opinions.begin(), row.opinions.end(), [&](const Opinions& known) { return known.judge == o.judge; });
-      if (at == row.opinions.end()) at = row.opinions.insert(at, Opinions{.judge = o.judge});
-      ++at->verdicts[static_cast<std::size_t>(o.verdict)];
-      if (o.verdict == oracles::Verdict::Inconclusive) ++at->inconclusive[without_numbers(o.reason)];
+      Opinions& known = opinions_of(row, o.judge);
+      ++known.verdicts[static_cast<std::size_t>(o.verdict)];
+      if (o.verdict == oracles::Verdict::Inconclusive) ++known.inconclusive[without_numbers(o.reason)];
     }
     switch (b.verdict) {
       case oracles::Verdict::Pass: ++row.pass; break;
@@ -74,6 +73,54 @@ void Tally::add(const Fought& r) {
     if (b.measures.weighted_spill_bytes == fewest) ++row.best;
     else ++row.worst;
   }
+}
+
+nlohmann::json Tally::state() const {
+  nlohmann::json rows = nlohmann::json::array(), changes = nlohmann::json::array();
+  for (const Row& r : rows_) {
+    nlohmann::json opinions = nlohmann::json::array();
+    for (const Opinions& o : r.opinions) opinions.push_back({{"judge", o.judge}, {"verdicts", o.verdicts}, {"inconclusive", o.inconclusive}});
+    rows.push_back({{"counts", {r.pass, r.fail, r.inconclusive, r.impossible, r.allocations, r.spilling, r.best, r.worst}},
+                    {"sums", {r.registers, r.max_live, r.store_bytes, r.load_bytes, r.weighted_bytes}}, {"seconds", r.seconds}, {"opinions", std::move(opinions)}});
+  }
+  for (const auto& [key, c] : changes_) changes.push_back({{"key", key}, {"more", c.more}, {"less", c.less}, {"sum", c.sum}});
+  return {{"rows", std::move(rows)}, {"cases", cases_}, {"disagreements", disagreements_}, {"metamorphic", metamorphic_},
+          {"metamorphic_inconclusive", metamorphic_inconclusive_}, {"changes", std::move(changes)}, {"sizes", sizes_}};
+}
+
+void Tally::add(const nlohmann::json& state) {
+  for (std::size_t k = 0; k < rows_.size(); ++k) {
+    const nlohmann::json &from = state["rows"][k], &counts = from["counts"], &sums = from["sums"];
+    Row& r = rows_[k];
+    const std::array to_count = {&r.pass, &r.fail, &r.inconclusive, &r.impossible, &r.allocations, &r.spilling, &r.best, &r.worst};
+    for (std::size_t i = 0; i < to_count.size(); ++i) *to_count[i] += counts[i].get<std::uint64_t>();
+    const std::array to_sum = {&r.registers, &r.max_live, &r.store_bytes, &r.load_bytes, &r.weighted_bytes};
+    for (std::size_t i = 0; i < to_sum.size(); ++i)
+      if (__builtin_add_overflow(*to_sum[i], sums[i].get<std::int64_t>(), to_sum[i])) *to_sum[i] = INT64_MAX;
+    r.seconds += from["seconds"].get<double>();
+    for (const nlohmann::json& o : from["opinions"]) {
+      Opinions& mine = opinions_of(r, o["judge"]);
+      for (std::size_t v = 0; v < mine.verdicts.size(); ++v) mine.verdicts[v] += o["verdicts"][v].get<std::uint64_t>();
+      for (const auto& [reason, count] : o["inconclusive"].items()) mine.inconclusive[reason] += count.get<std::uint64_t>();
+    }
+  }
+  cases_ += state["cases"].get<std::uint64_t>();
+  disagreements_ += state["disagreements"].get<std::uint64_t>();
+  metamorphic_ += state["metamorphic"].get<std::uint64_t>();
+  metamorphic_inconclusive_ += state["metamorphic_inconclusive"].get<std::uint64_t>();
+  for (const nlohmann::json& c : state["changes"]) {
+    Changes& mine = changes_[c["key"].get<std::tuple<std::string, std::string, std::string>>()];
+    mine.more += c["more"].get<std::uint64_t>();
+    mine.less += c["less"].get<std::uint64_t>();
+    mine.sum += c["sum"].get<std::int64_t>();
+  }
+  for (const nlohmann::json& size : state["sizes"]) sizes_.push_back(size.get<std::uint32_t>());
+}
+
+Tally::Opinions& Tally::opinions_of(Row& row, const std::string& judge) {
+  for (Opinions& o : row.opinions)
+    if (o.judge == judge) return o;
+  return row.opinions.emplace_back(Opinions{.judge = judge});
 }
 
 std::uint64_t Tally::allocations() const {

@@ -18,6 +18,9 @@ class Tally {
  public:
   explicit Tally(std::span<const ir::Allocator* const> duelists);
   void add(const Fought& r);
+  // The sum of this and of what another process has: state() there, add() here.
+  [[nodiscard]] nlohmann::json state() const;
+  void add(const nlohmann::json& state);
   [[nodiscard]] std::string text() const;
   [[nodiscard]] nlohmann::ordered_json json() const;
   [[nodiscard]] std::uint64_t cases() const { return cases_; }
@@ -47,6 +50,7 @@ class Tally {
     std::uint64_t more = 0, less = 0;  // cases
     std::int64_t sum = 0;              // of the differences
   };
+  static Opinions& opinions_of(Row& row, const std::string& judge);
   static nlohmann::ordered_json to_json(const std::vector<Opinions>& opinions);
 
   std::vector<Row> rows_;

@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/parallel.h"
+#include "cli/zoo_together.h"
 #include "fuzz/case_file.h"
 #include "fuzz/zoo/catalogue.h"
 #include "fuzz/zoo/hunt.h"
@@ -26,34 +27,26 @@ struct Options {
   std::vector<std::string> only;
   std::string seeds = "corpus/seeds";
   std::string save_to;
-  std::string one;
+  std::string one, worker;
+  int together = 0;
   int time = 60;
   std::uint64_t seed = 1;
   int jobs = 0;
   bool empty = false, json = false;
 };
 
-std::vector<fuzz::FuzzInput> load_seeds(const Options& o) {
-  namespace fs = std::filesystem;
-  std::vector<fuzz::FuzzInput> seeds;
-  if (o.empty) return seeds;
-  std::error_code error;
-  std::vector<std::string> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(o.seeds, error)) files.push_back(entry.path().string());
-  if (error) throw BadInput(fmt::format("error: {}: {} (--empty hunts without seeds)", o.seeds, error.message()));
-  std::sort(files.begin(), files.end(), std::greater<>());  // the last one is tried first
-  for (const std::string& file : files) {
-    const auto bytes = ir::read_file(file);
-    if (!bytes) throw BadInput(fmt::format("error: {}", bytes.error()));
-    seeds.push_back(fuzz::decode_input({reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size()}));
-  }
+std::vector<fuzz::FuzzInput> seeds_for(const Options& o) {
+  if (o.empty) return {};
+  if (!std::filesystem::exists(o.seeds)) throw BadInput(fmt::format("error: {}: no such file or directory (--empty hunts without seeds)", o.seeds));
+  std::vector<fuzz::FuzzInput> seeds = load_seeds(o.seeds);
+  std::reverse(seeds.begin(), seeds.end());  // the last one is tried first
   return seeds;
 }
 
 // One hunt, in this process; its result as JSON for the process that asked.
 int hunt_one(const Options& o) {
   fuzz::plant(o.one);
-  const fuzz::Catch c = fuzz::hunt({.seed = o.seed, .seconds = static_cast<double>(o.time), .seeds = load_seeds(o)});
+  const fuzz::Catch c = fuzz::hunt({.seed = o.seed, .seconds = static_cast<double>(o.time), .seeds = seeds_for(o)});
   print_json({{"found", c.found}, {"seconds", c.seconds}, {"inputs", c.inputs}, {"allocator", c.failure.allocator}, {"signature", c.failure.signature},
               {"instructions_found", c.instructions_found}, {"instructions", c.instructions}, {"reduce_seconds", c.reduce_seconds},
               {"keeps_signature", c.keeps_signature}, {"reduced", c.reduced}});
@@ -94,6 +87,7 @@ int zoo_command(const Options& o) {
     throw BadInput("this build has no planted bugs: cmake --preset zoo && cmake --build build/zoo && build/zoo/bin/regduel zoo");
   if (o.time < 1 || o.time > 86'400) throw BadInput("--time: expected 1 to 86400 seconds");
   if (!o.one.empty()) return hunt_one(o);
+  if (!o.worker.empty()) return zoo_together_worker(o.worker, o.time, o.seed, seeds_for(o));
   std::vector<const fuzz::PlantedBug*> bugs;
   for (const std::string& name : split_list(o.only)) {
     bugs.push_back(fuzz::find_planted_bug(name));
@@ -101,7 +95,10 @@ int zoo_command(const Options& o) {
   }
   if (bugs.empty())
     for (const fuzz::PlantedBug& b : fuzz::planted_bugs()) bugs.push_back(&b);
-  static_cast<void>(load_seeds(o));  // complains now rather than in each hunt
+  static_cast<void>(seeds_for(o));  // complains now rather than in each hunt
+  if (o.together != 0)
+    return zoo_together({o.together, split_list(o.only), o.time, o.seed, resolve_jobs(o.jobs), o.empty ? std::string("--empty") : fmt::format("--seeds '{}'", o.seeds), o.save_to,
+                         o.json});
 
   Table table({"planted bug", "found by", "as", "seconds", "inputs", "instructions", "reduced", "same signature"}, 3);
   std::vector<double> seconds;
@@ -171,6 +168,9 @@ void add_zoo_command(CLI::App& app, Action& chosen) {
   command->add_option("--seed", o->seed, "Another seed, other inputs")->capture_default_str();
   command->add_option("--jobs", o->jobs, "Hunts at a time, 0 = one a core")->capture_default_str();
   command->add_option("--save", o->save_to, "Directory for the reduced cases");
+  command->add_option("--together", o->together,
+                      "Switch on this many bugs at once instead (or those of --only), understand what fails, and say how well buckets and bugs go together");
+  command->add_option("--worker", o->worker, "The part of one worker of --together")->group("");
   command->add_option("--hunt", o->one, "One bug, in this process, the result as JSON")->group("");
   command->add_flag("--json", o->json, "One JSON document");
   command->footer(

@@ -22,18 +22,21 @@ namespace {
 // What stays as it is while a case shrinks.
 enum class Keeps { Nothing, Target, TargetAndLimits };
 
-// What a candidate must have less of, first what counts most: instructions, operands, blocks, vregs, another target than the usual one, limits,
-// details, numbers. Each step down is one towards a case that is easier to read, and there is no way round in a circle.
+// What a candidate must have less of, first what counts most: instructions, operands, blocks, vregs, another target than the usual one, details,
+// limits, numbers. Each step down is one towards a case that is easier to read, and there is no way round in a circle. (To the reducer a limit
+// below the whole file is a detail; here a lower one is always better, since what then has to be deleted is less.)
 using Rank = std::array<std::size_t, 8>;
 Rank rank_of(const FuzzInput& input) {
-  const CaseSize size = size_of(input);
   std::size_t limits = 0;
   for (const ir::RegFile file : ir::kAllFiles) {
     const bool is_used = std::any_of(input.program.vregs.begin(), input.program.vregs.end(), [&](const ir::VReg& v) { return v.file() == file; });
     if (is_used) limits += static_cast<std::size_t>(input.limits.of(file));
     else if (input.limits.of(file) != input.target->units[ir::index(file)]) ++limits;
   }
-  return {size[0], size[1], size[2], size[3], input.target->name != ir::default_target().name ? 1u : 0u, limits, size[4], input.program.next_inst_id().value};
+  FuzzInput roomy = input;
+  roomy.limits = ir::Limits::of(*input.target);
+  const CaseSize size = size_of(roomy);
+  return {size[0], size[1], size[2], size[3], input.target->name != ir::default_target().name ? 1u : 0u, size[4], limits, input.program.next_inst_id().value};
 }
 
 // The shrinks of a case. Made in batches, since each_candidate passes over those that were made before.

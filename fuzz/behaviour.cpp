@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/edges.h"
 #include "ir/random.h"
 
 namespace regduel::fuzz {
@@ -101,8 +102,21 @@ std::vector<std::uint32_t> behaviour_of(const FuzzInput& input, const Duel& duel
   return out.finish();
 }
 
+std::vector<std::uint32_t> features_of(const FuzzInput& input, const Duel& duel) {
+  std::vector<std::uint32_t> features = behaviour_of(input, duel);
+  for (const std::uint32_t edge : edges_hit()) features.push_back(kNumFeatures + edge);
+  return features;
+}
+
+std::size_t FeatureSet::num_edges() const {
+  std::size_t edges = 0;
+  for (std::size_t f = kNumFeatures; f < seen_.size(); f += 8) edges += std::count(seen_.begin() + static_cast<std::ptrdiff_t>(f), seen_.begin() + static_cast<std::ptrdiff_t>(std::min(f + 8, seen_.size())), true) > 0 ? 1 : 0;
+  return edges;
+}
+
 std::size_t FeatureSet::add(const std::vector<std::uint32_t>& features) {
   std::size_t fresh = 0;
+  if (!features.empty() && features.back() >= seen_.size()) seen_.resize(features.back() + 1, false);
   for (const std::uint32_t feature : features)
     if (!seen_[feature]) {
       seen_[feature] = true;

@@ -31,6 +31,15 @@ bool does_without(const EditInst& i) { return i.inst.op == Op::Named || i.inst.o
 
 enum class Mended { Untouched, Changed, Gone };
 
+// Takes the pair out of a copy to which operand `k`, a def or a use, belongs. False, and nothing done, where there is no other.
+bool drop_pair(EditInst& copy, std::size_t k) {
+  const auto defs = static_cast<std::size_t>(std::count_if(copy.ops.begin(), copy.ops.end(), [](const Operand& o) { return o.writes(); }));
+  if (defs < 2) return false;
+  drop_operand(copy, k < defs ? k + defs : k);
+  drop_operand(copy, k < defs ? k : k - defs);
+  return true;
+}
+
 // Takes the reads of orphans out of one instruction.
 Mended mend(EditInst& i, const std::function<bool(const Operand&)>& is_orphan) {
   Mended result = Mended::Untouched;
@@ -47,11 +56,7 @@ Mended mend(EditInst& i, const std::function<bool(const Operand&)>& is_orphan) {
     if (does_without(i) || i.ops[k].role == Role::Guard) {
       drop_operand(i, k);
     } else if (i.inst.op == Op::Copy) {
-      const std::size_t defs = static_cast<std::size_t>(std::count_if(i.ops.begin(), i.ops.end(), [](const Operand& o) { return o.writes(); }));
-      const std::size_t pair = k - defs;
-      drop_operand(i, k);
-      drop_operand(i, pair);
-      if (defs == 1) return Mended::Gone;
+      if (!drop_pair(i, k)) return Mended::Gone;
       k = i.ops.size();
     } else {
       return Mended::Gone;
@@ -125,7 +130,10 @@ void drop_operand(EditInst& i, std::size_t k) {
 
 void drop_operand_at(EditProgram& p, InstPlace at, std::size_t k) {
   const std::vector<bool> had_def = defined_roots(p);
-  drop_operand(p.blocks[at.block].insts[at.inst], k);
+  EditBlock& block = p.blocks[at.block];
+  EditInst& i = block.insts[at.inst];
+  if (i.inst.op != Op::Copy || !(i.ops[k].writes() || i.ops[k].role == Role::Use)) drop_operand(i, k);
+  else if (!drop_pair(i, k)) block.insts.erase(block.insts.begin() + static_cast<std::ptrdiff_t>(at.inst));
   mend_all(p, had_def);
 }
 
@@ -140,12 +148,8 @@ void drop_vreg(EditProgram& p, VRegId root) {
         dropped = true;
         if (does_without(i)) {
           drop_operand(i, o);
-        } else if (i.inst.op == Op::Copy && i.ops.size() > 2) {
-          const auto defs = static_cast<std::size_t>(std::count_if(i.ops.begin(), i.ops.end(), [](const Operand& op) { return op.writes(); }));
-          drop_operand(i, o + defs);
-          drop_operand(i, o);
         } else {
-          gone = true;
+          gone = i.inst.op != Op::Copy || !drop_pair(i, o);
         }
       }
       if (gone || (dropped && i.ops.empty() && i.inst.op == Op::Named)) b.insts.erase(b.insts.begin() + static_cast<std::ptrdiff_t>(k));
@@ -356,8 +360,8 @@ void order_blocks(EditProgram& p) {
 
 }  // namespace
 
-void renumber(EditProgram& p) {
-  order_blocks(p);
+void renumber(EditProgram& p, Blocks blocks) {
+  if (blocks == Blocks::Ordered) order_blocks(p);
   constexpr std::uint32_t kUnseen = 0xFFFFFFFFu;
   std::vector<std::uint32_t> number(p.header.vregs.size(), kUnseen);
   std::vector<ir::VReg> kept;

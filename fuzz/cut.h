@@ -26,7 +26,7 @@ struct InstPlace {
 void drop_insts(EditProgram& p, const std::vector<InstPlace>& places);
 // Takes out operand `k`; ties to it are dissolved, the others counted anew. A phi loses the predecessor that goes with it.
 void drop_operand(EditInst& i, std::size_t k);
-// Takes out an operand and mends.
+// Takes out an operand and mends. A copy loses the pair, or goes itself where that is its only one.
 void drop_operand_at(EditProgram& p, InstPlace at, std::size_t k);
 
 // Takes out a vreg (a root) with everything that writes it, and mends.
@@ -50,6 +50,8 @@ bool bypass(EditProgram& p, InstPlace at);
 bool merge_vregs(EditProgram& p, ir::VRegId from, ir::VRegId to);
 // Puts the blocks in the order of a walk that follows first targets first, takes out the declarations that no operand names, and numbers
 // instructions and vregs from 0 in order of first appearance; blocks and vregs lose their names.
-void renumber(EditProgram& p);
+// Kept: without another order of the blocks, on which what is wrong may depend.
+enum class Blocks { Ordered, Kept };
+void renumber(EditProgram& p, Blocks blocks = Blocks::Ordered);
 
 }  // namespace regduel::fuzz

@@ -115,7 +115,7 @@ Knobs draw_knobs(std::span<const ir::Allocator* const> duelists, std::uint64_t s
 }
 
 Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
-          std::span<const ir::Allocator* const> duelists, const Knobs& knobs, std::span<const std::string> judges) {
+          std::span<const ir::Allocator* const> duelists, const Knobs& knobs, std::span<const std::string> judges, ir::Fuel* fuel) {
   Duel result;
   std::optional<oracles::BeforeFigures> figures;  // of the program, for all bouts
   for (const ir::Allocator* allocator : duelists) {
@@ -124,6 +124,8 @@ Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limit
     ir::AllocOptions options;
     options.limits = limits;
     options.knobs = known_to(*allocator, knobs);
+    options.fuel = fuel;
+    if (fuel != nullptr) *fuel = {.limit = fuel->limit};
     const auto start = std::chrono::steady_clock::now();
     try {
       auto allocation = allocator->allocate(program, target, options);

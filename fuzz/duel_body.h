@@ -51,8 +51,10 @@ struct Duel {
 // Never throws for what an allocator does: an internal error of one is a finding ("harness/internal-error"), so are an
 // ill-formed result ("harness/ill-formed") and a knob that it refuses ("harness/bad-knob").
 //   judges   the names of those to ask (oracles/report.h), all where empty
+//   fuel     of each duelist; null = as much as it takes. What the last one spent is left there
 [[nodiscard]] Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
-                        std::span<const ir::Allocator* const> duelists, const Knobs& knobs = {}, std::span<const std::string> judges = {});
+                        std::span<const ir::Allocator* const> duelists, const Knobs& knobs = {}, std::span<const std::string> judges = {},
+                        ir::Fuel* fuel = nullptr);
 
 // Knobs for the duelists, drawn from their samples: none in half of all draws, else each with one chance in four. The same seed
 // draws the same for the same duelists.

@@ -25,6 +25,8 @@ class Explorer {
  public:
   explicit Explorer(const ExplorerOptions& options) : options_(options), random_(options.seed) {}
 
+  // Other inputs from here on, of what is known.
+  void reseed(std::uint64_t seed) { random_ = Random(seed); }
   // A seed is tried as it is before anything else.
   void add_seed(FuzzInput input) { seeds_.push_back(std::move(input)); }
   // The next input to try.

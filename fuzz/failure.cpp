@@ -2,14 +2,18 @@
 #include "fuzz/failure.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <functional>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "fuzz/allocators.h"
 #include "fuzz/case_file.h"
+#include "fuzz/isolate.h"
 #include "fuzz/metamorphic_bout.h"
+#include "ir/check_macro.h"
 #include "oracles/report.h"
 
 namespace regduel::fuzz {
@@ -26,16 +30,20 @@ std::int64_t figure_of(const Bout& b, std::string_view figure) {
 
 }  // namespace
 
-Duel fight(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic, std::span<const std::string> judges) {
-  Duel d = duel(input.program, *input.target, input.limits, duelists, input.knobs, judges);
+Duel fight(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic, std::span<const std::string> judges, ir::Fuel* fuel) {
+  Duel d = duel(input.program, *input.target, input.limits, duelists, input.knobs, judges, fuel);
   add_completeness_disagreement(d, input.program, *input.target, input.limits);
   if (metamorphic) add_metamorphic(d, input.program, *input.target, input.limits, duelists, input.knobs);
   return d;
 }
 
-bool shows(const FuzzInput& input, const Failure& failure) {
+bool shows(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel) {
   const ir::Allocator* const allocator = find_allocator(failure.allocator);
   if (allocator == nullptr) return false;
+  if (failure.signature.starts_with("harness/crash-") || failure.signature.starts_with("harness/hang@")) {
+    const std::optional<Failure> crash = crash_of(input, *allocator, kHangSeconds, fuel);
+    return crash && crash->signature == failure.signature;
+  }
   const std::string judge = failure.signature.substr(0, failure.signature.find('/'));
   std::vector<std::string> judges;
   if (oracles::find_judge(judge) != nullptr || judge == "harness" || judge == "completeness" || judge == "metamorphic")
@@ -43,13 +51,40 @@ bool shows(const FuzzInput& input, const Failure& failure) {
   // Two allocators contradict each other only where both are there.
   const bool both = failure.signature.starts_with("disagreement/completeness-vs-success");
   const std::array one = {allocator};
-  const Duel d = fight(input, both ? all_duelists() : std::span<const ir::Allocator* const>(one), judge == "metamorphic", judges);
+  const Duel d = fight(input, both ? all_duelists() : std::span<const ir::Allocator* const>(one), judge == "metamorphic", judges, fuel);
   for (const Bout& b : d.bouts) {
     if (b.allocator != failure.allocator) continue;
     const std::vector<std::string> all = b.signatures();
     if (std::find(all.begin(), all.end(), failure.signature) != all.end()) return true;
   }
   return false;
+}
+
+std::optional<Failure> crash_of(const FuzzInput& input, const ir::Allocator& allocator, int seconds, ir::Fuel* fuel) {
+  const std::array one = {&allocator};
+  const auto allocate = [&] {
+    ir::AllocOptions options;
+    options.limits = input.limits;
+    options.knobs = known_to(allocator, input.knobs);
+    options.fuel = fuel;
+    try {
+      static_cast<void>(allocator.allocate(input.program, *input.target, options));
+    } catch (const InternalError&) {  // a finding of its own, which does not end the process
+    }
+    return std::string();
+  };
+  const auto judge = [&] {
+    static_cast<void>(fight(input, one, false, {}, fuel));
+    return std::string();
+  };
+  const auto outcome = [&](const std::function<std::string()>& work, std::string_view where) -> std::optional<Failure> {
+    const Isolated r = isolated(work, seconds);
+    if (r.end == Isolated::End::Returned) return std::nullopt;
+    const std::string what = r.end == Isolated::End::Hung ? "hang" : "crash-" + r.how;
+    return Failure{std::string(allocator.name()), fmt::format("harness/{}@{}", what, where)};
+  };
+  if (auto f = outcome(allocate, "allocation")) return f;
+  return outcome(judge, "judgement");
 }
 
 std::vector<Failure> failures_of(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic) {

@@ -14,9 +14,12 @@
 namespace regduel::fuzz {
 
 // The duel of an input, with success judged against proven impossibility; where asked for, with the metamorphic judge.
-//   judges   as of duel()
+//   judges, fuel   as of duel(); the metamorphic judge's own allocations have as much fuel as they take
 [[nodiscard]] Duel fight(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic = false,
-                         std::span<const std::string> judges = {});
+                         std::span<const std::string> judges = {}, ir::Fuel* fuel = nullptr);
+
+// An allocation of a program of the corpus takes milliseconds; what takes this long when it is asked again hangs. Of the processor.
+inline constexpr int kHangSeconds = 3;
 
 // A judge's finding about one allocator's result: the signature says all that is kept.
 struct Failure {
@@ -24,10 +27,15 @@ struct Failure {
   std::string signature;  // oracles::signature, or "harness/internal-error" and the like
 };
 // Asks that judge alone where one judge is enough. Cost: one allocation (metamorphic: ten) and what the judge takes.
-[[nodiscard]] bool shows(const FuzzInput& input, const Failure& failure);
+[[nodiscard]] bool shows(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel = nullptr);
 // All failures of a case, in the order of the duelists and of their findings, each once.
 //   duelists   all where empty
 [[nodiscard]] std::vector<Failure> failures_of(const FuzzInput& input, std::span<const ir::Allocator* const> duelists = {}, bool metamorphic = false);
+
+// What ends the process: an allocator, or a judge of its result, that crashes ("harness/crash-SIGSEGV@allocation") or takes longer than
+// `seconds` ("harness/hang@judgement"). Finds out in processes of its own. Cost: two allocations, one judgement.
+[[nodiscard]] std::optional<Failure> crash_of(const FuzzInput& input, const ir::Allocator& allocator, int seconds = kHangSeconds,
+                                              ir::Fuel* fuel = nullptr);
 
 // The same for people: each finding of a duel, then the case as an .rir file (case_file.h).
 [[nodiscard]] std::string describe(const FuzzInput& input, const Duel& duel);

@@ -71,7 +71,7 @@ class Reducer {
       operands();
       settings();
       details();
-      progress = size_ < before || leap();
+      progress = size_ < before || (options_.leaps && leap());
     }
     full_limits();
     number_anew();
@@ -446,11 +446,13 @@ class Reducer {
     });
   }
   void number_anew() {
-    EditProgram p(best_.program);
-    renumber(p);
-    FuzzInput c = best_;
-    c.program = p.build();
-    accept(std::move(c), false);
+    for (const Blocks blocks : {Blocks::Ordered, Blocks::Kept}) {
+      EditProgram p(best_.program);
+      renumber(p, blocks);
+      FuzzInput c = best_;
+      c.program = p.build();
+      if (accept(std::move(c), false)) return;
+    }
   }
 
   FuzzInput best_;

@@ -36,6 +36,7 @@ using CaseSize = std::array<std::size_t, 5>;
 struct ReduceOptions {
   // Instructions in all candidates that are tried, which is what the time is spent on.
   std::uint64_t budget = 20'000'000;
+  bool leaps = true;  // without them, nothing is in the result that was not in the case
   // Told of each step forward; false = stop here.
   std::function<bool(const CaseSize&, std::uint64_t tries)> progress;
 };

@@ -10,6 +10,7 @@
 #include <expected>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,10 +26,32 @@ class Trace {
   virtual void line(std::string text) = 0;
 };
 
+// How many of its optional decisions an allocator may still take (a copy coalesced, a refill saved, a def repeated instead of a refill, a
+// vreg kept in a register rather than in a slot ...): without fuel it does what is plain instead, and the result is still right. So bisection over
+// the limit finds the first decision that makes a failure: what -opt-bisect-limit is to LLVM's passes.
+struct Fuel {
+  std::int64_t limit = INT64_MAX;
+  std::int64_t spent = 0;
+  std::string_view refused = {};  // the kind of the first decision that was not: a name in kebab case with static storage
+
+  // Whether the decision may be taken; it is counted then.
+  [[nodiscard]] bool spend(std::string_view kind) {
+    if (spent < limit) {
+      ++spent;
+      return true;
+    }
+    if (refused.empty()) refused = kind;
+    return false;
+  }
+};
+// The question as allocators put it: without a limit the answer is yes.
+[[nodiscard]] inline bool may(Fuel* fuel, std::string_view kind) { return fuel == nullptr || fuel->spend(kind); }
+
 struct AllocOptions {
   Limits limits;
   std::vector<std::pair<std::string, std::string>> knobs;  // name, value; later ones win
   Trace* trace = nullptr;
+  Fuel* fuel = nullptr;  // null = as much as it takes
 };
 
 // What the allocator says of its own result. Judges recompute all of it from the program and compare.

@@ -19,7 +19,7 @@ class DefSets {
  public:
   DefSets();
 
-  // Requires: element < 2^31 - 1.
+  // Requires: element < 2^31 - 2. So the two highest numbers are those of no set.
   [[nodiscard]] static constexpr SetId single(std::uint32_t element) { return kSingle | element; }
   // Cost: O(1) where one set is empty or both are equal; else at most the nodes that they do not share.
   [[nodiscard]] SetId unite(SetId one, SetId other);

@@ -64,9 +64,9 @@ MemcheckDetails memcheck(const Case& c) {
     return details;
   }
   FastAnswer answer = fast_check(c);
-  if (answer.is_same) return {};
+  if (answer.is_same()) return {};
   Definitions defs(c.before);
-  return Comparison(c, defs, std::move(answer.doubtful)).run();
+  return Comparison(c, defs, std::move(answer)).run();
 }
 
 JudgeResult judge_memcheck(const Case& c, const MemcheckOptions& options) {

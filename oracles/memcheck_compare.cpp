@@ -6,17 +6,20 @@
 #include <iterator>
 #include <tuple>
 
-#include "oracles/memcheck_fast.h"
 #include "oracles/preserved.h"
 
 namespace regduel::oracles {
-Comparison::Comparison(const Case& c, Definitions& defs, std::vector<ir::InstId> doubtful)
-    : c_(c), defs_(defs), doubtful_(std::move(doubtful)), before_graph_(c.before, defs, {}, doubtful_),
-      after_graph_(c.after, defs, preserved_units(c.before, c.target), doubtful_),
-      before_(before_graph_, defs, sets_), after_(after_graph_, defs, sets_), before_walk_(before_), after_walk_(after_) {}
+
+Comparison::Comparison(const Case& c, Definitions& defs, FastAnswer known)
+    : c_(c), defs_(defs), known_(std::move(known)), before_graph_(c.before, defs, {}, known_.doubtful, Detail::EveryJoin, known_.suspects),
+      after_graph_(c.after, defs, preserved_units(c.before, c.target), known_.doubtful, Detail::EveryJoin, known_.suspects), before_(before_graph_, defs, sets_), after_(after_graph_, defs, sets_), before_walk_(before_), after_walk_(after_) {}
+
+bool Comparison::is_suspect(ir::InstId id) const {
+  return !known_.suspects || std::binary_search(known_.suspects->begin(), known_.suspects->end(), id);
+}
 
 MemcheckDetails Comparison::run() {
-  validate_remats();
+  if (!known_.suspects) validate_remats();
   std::size_t next_ret = 0;
   const auto rets = after_graph_.ret_reads();
   std::vector<RetRead> in_order(rets.begin(), rets.end());
@@ -26,10 +29,12 @@ MemcheckDetails Comparison::run() {
     const ir::Inst& inst = c_.after.insts[i];
     const std::size_t known = details_.mismatches.size();
     const int known_old = details_.mismatch_on_old;
+    if (!is_suspect(inst.id)) continue;
     if (!inst.is_inserted() && !inst.is_deleted() && after_graph_.is_reachable(i)) {
       const std::uint32_t source = defs_.index_of(inst.id);
       if (source != kNone && before_graph_.is_reachable(source)) check_instruction(source, i);
     }
+    while (next_ret < in_order.size() && in_order[next_ret].inst < i) ++next_ret;
     for (; next_ret < in_order.size() && in_order[next_ret].inst == i; ++next_ret) check_saved(in_order[next_ret]);
     if (details_.mismatches.size() == known) continue;
     ++details_.total_mismatch;
@@ -76,7 +81,7 @@ bool Comparison::is_valid_remat(std::uint32_t index) {
 void Comparison::check_instruction(std::uint32_t before_index, std::uint32_t after_index) {
   const ir::Inst &old = c_.before.insts[before_index], &now = c_.after.insts[after_index];
   const auto old_guard = guard_of(c_.before, old), new_guard = guard_of(c_.after, now);
-  const bool is_doubtful = std::binary_search(doubtful_.begin(), doubtful_.end(), old.id);
+  const bool is_doubtful = std::binary_search(known_.doubtful.begin(), known_.doubtful.end(), old.id);
   const auto one = [&](std::size_t before_operand, std::size_t after_operand, bool is_guard) {
     if (!before_graph_.is_read(before_operand) || !after_graph_.is_read(after_operand)) return;
     Assumption before_assumed, after_assumed;

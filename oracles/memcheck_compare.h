@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "oracles/memcheck.h"
+#include "oracles/memcheck_fast.h"
 #include "oracles/reaching_sets.h"
 
 namespace regduel::oracles {
 
 class Comparison {
  public:
-  // Requires: defs made from c.before; `doubtful` are the original instructions whose guard may be undefined, sorted.
-  Comparison(const Case& c, Definitions& defs, std::vector<ir::InstId> doubtful);
+  // Requires: defs made from c.before; `known` is what the fast check says of this case.
+  Comparison(const Case& c, Definitions& defs, FastAnswer known);
   [[nodiscard]] MemcheckDetails run();
 
  private:
@@ -28,6 +29,7 @@ class Comparison {
   };
   enum class Outcome { Same, OnOld, Differs };
 
+  [[nodiscard]] bool is_suspect(ir::InstId id) const;
   void validate_remats();
   [[nodiscard]] bool is_valid_remat(std::uint32_t index);
   void check_instruction(std::uint32_t before_index, std::uint32_t after_index);
@@ -50,7 +52,7 @@ class Comparison {
   const Case& c_;
   Definitions& defs_;
   DefSets sets_;
-  std::vector<ir::InstId> doubtful_;
+  FastAnswer known_;
   ReachGraph before_graph_, after_graph_;
   ReachSets before_, after_;
   Walk before_walk_, after_walk_;

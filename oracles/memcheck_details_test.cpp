@@ -454,7 +454,7 @@ TEST(MemcheckDetails, WhatWasThoughtOfABadRematIsForgotten) {
             "  block b1\n    +20 R2 = remat #0 1\n    #4 bra -> b3\n  block b2\n    +21 R2 = remat #0 1\n    #5 bra -> b3\n"
             "  block b3\n    +22 R1 = remat #1 R2\n    #6 use R1\n    #7 exit\n"};
   expect_pass(p);
-  EXPECT_TRUE(fast_check(Judged(p).all).is_same);
+  EXPECT_TRUE(fast_check(Judged(p).all).is_same());
   p.after = replaced(p.after, "+21 R2 = remat #0 1", "+21 R2 = remat #0 2");
   expect_category(p, kRemat);
   // Two bad ones, found in one round.
@@ -479,7 +479,7 @@ TEST(MemcheckDetails, TheFastCheckSettlesWhatIsRight) {
       {"  vreg %0 R b32\n", "  block b0\n    #0 %0 = a\n    #1 %0.h1 = b\n    #2 use %0\n    #3 exit\n",
        "  block b0\n    #0 R0 = a\n    #1 R0.h1 = b\n    #2 use R0\n    #3 exit\n"},
   };
-  for (const Pair& p : table) EXPECT_TRUE(fast_check(Judged(p).all).is_same) << p.after;
+  for (const Pair& p : table) EXPECT_TRUE(fast_check(Judged(p).all).is_same()) << p.after;
 }
 
 TEST(MemcheckDetails, TheFastCheckComparesWordsOfParts) {

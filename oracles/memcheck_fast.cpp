@@ -58,25 +58,27 @@ class FastCheck {
   [[nodiscard]] FastAnswer run() {
     FastAnswer answer;
     answer.doubtful = doubtful_guards();
-    answer.is_same = answer.doubtful.empty() && is_same_everywhere();
+    if (answer.doubtful.empty()) answer.suspects = suspects();
     return answer;
   }
 
  private:
-  [[nodiscard]] bool is_same_everywhere() {
+  [[nodiscard]] std::optional<std::vector<ir::InstId>> suspects() {
+    std::vector<ir::InstId> list;
     for (std::uint32_t i = 0; i < c_.after.insts.size(); ++i) {
       const ir::Inst& inst = c_.after.insts[i];
       if (inst.is_deleted() || !after_graph_.is_reachable(i)) continue;
       if (inst.op == ir::Op::Remat) {
-        if (!is_same_remat(inst)) return false;
+        if (!is_same_remat(inst)) return std::nullopt;
       } else if (!inst.is_inserted() && !is_same_instruction(inst)) {
-        return false;
+        list.push_back(inst.id);
       }
     }
     for (const RetRead& r : after_graph_.ret_reads())
       for (int k = 0; k < ir::unit_bytes(r.unit.file); ++k)
-        if (after_.set_of(ByteRef{r.node, k}) != sets_.single(element_of(r.saved, k))) return false;
-    return true;
+        if (after_.set_of(ByteRef{r.node, k}) != sets_.single(element_of(r.saved, k))) list.push_back(c_.after.insts[r.inst].id);
+    std::sort(list.begin(), list.end());
+    return list;
   }
 
   // An undefined guard may be anything, at each read anew; after allocation it may even share its register with a defined one. So nothing

@@ -22,11 +22,14 @@ namespace regduel::oracles {
 [[nodiscard]] bool reads_same(ReachSets& before, std::size_t x, ReachSets& after, std::size_t y);
 
 struct FastAnswer {
-  // True only where the definitions that reach each operand before are those that reach it after, remats are what they repeat, and
-  // callee-saved registers come back: then there is no mismatch of any kind, not even on old code. False: the deep check must look.
-  bool is_same = false;
+  // Original instructions that the deep check must look at, sorted: not all definitions that reach their operands after are those from
+  // before, or a callee-saved register does not come back to them. The others have no mismatch of any kind, not even on old code.
+  // nullopt = any instruction: some guard is doubtful, or some remat is not what it repeats, and so a definition of its own.
+  std::optional<std::vector<ir::InstId>> suspects;
   // Original instructions whose guard may be undefined before, sorted. Where there are any, nothing else was looked at.
   std::vector<ir::InstId> doubtful;
+
+  [[nodiscard]] bool is_same() const { return suspects && suspects->empty(); }
 };
 // Cost: near-linear in the size of both programs, and a small part of the deep check's.
 [[nodiscard]] FastAnswer fast_check(const Case& c);

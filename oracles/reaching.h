@@ -131,10 +131,12 @@ class ReachGraph {
  public:
   // `program` is defs.before() itself or its allocation. `callee_saved`: registers that hold their entry value at each `ret`
   // (empty for kernels and for the program before); sorted. `doubtful`: original instructions whose guard may be undefined before, sorted:
-  // nothing is known of such a guard, not even that it is the same value as another one. Requires: well-formed. Cost: near-linear.
+  // nothing is known of such a guard, not even that it is the same value as another one. `asked`: instructions, sorted; then only of what
+  // these read, and of the guards on the way there, is known where it comes from. Requires: well-formed. Cost: near-linear.
   // A sparse graph knows nothing of what was overwritten.
   ReachGraph(const ir::Function& program, Definitions& defs, std::span<const ir::PReg> callee_saved = {},
-             std::span<const ir::InstId> doubtful = {}, Detail detail = Detail::EveryJoin);
+             std::span<const ir::InstId> doubtful = {}, Detail detail = Detail::EveryJoin,
+             const std::optional<std::vector<ir::InstId>>& asked = std::nullopt);
 
   [[nodiscard]] const ir::Function& program() const { return f_; }
   [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }

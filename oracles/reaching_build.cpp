@@ -10,11 +10,11 @@
 namespace regduel::oracles {
 
 ReachGraph::ReachGraph(const ir::Function& program, Definitions& defs, std::span<const ir::PReg> callee_saved,
-                       std::span<const ir::InstId> doubtful, Detail detail)
+                       std::span<const ir::InstId> doubtful, Detail detail, const std::optional<std::vector<ir::InstId>>& asked)
     : f_(program), cfg_(program), reads_(program.operands.size()), block_of_(program.insts.size()), ids_(program) {
   for (std::size_t b = 0; b < f_.blocks.size(); ++b)
     for (std::uint32_t i = 0; i < f_.blocks[b].num_insts; ++i) block_of_[f_.blocks[b].first_inst + i] = ir::BlockId(b);
-  ReachBuilder(*this, defs, callee_saved, doubtful, detail).run();
+  ReachBuilder(*this, defs, callee_saved, doubtful, detail).run(asked);
 }
 
 ReachBuilder::ReachBuilder(ReachGraph& graph, Definitions& defs, std::span<const ir::PReg> callee_saved,
@@ -40,12 +40,12 @@ ReachBuilder::ReachBuilder(ReachGraph& graph, Definitions& defs, std::span<const
   }
 }
 
-void ReachBuilder::run() {
+void ReachBuilder::run(const std::optional<std::vector<ir::InstId>>& asked) {
   for (const ir::BlockId b : order_) block(b);
   group_outs();
   // A callee-saved register that is never written holds what it should.
   std::erase_if(g_.ret_reads_, [&](const RetRead& r) { return ever_written_[cells_.of_unit(r.unit.file, r.unit.first)] == 0; });
-  resolve();
+  resolve(asked);
   if (has_packs_) {
     g_.overwritten_.assign(g_.nodes_.size(), kNone);
     for (const auto& [node, old] : overwritten_) g_.overwritten_[node] = old;
@@ -65,9 +65,19 @@ void ReachBuilder::group_outs() {
   group_begin_.assign(cells_.size() + 1, 0);
   for (const Out& out : outs_) ++group_begin_[out.cell + 1];
   for (std::size_t c = 1; c < group_begin_.size(); ++c) group_begin_[c] += group_begin_[c - 1];
-  grouped_.resize(outs_.size());
+  writers_.resize(outs_.size());
   std::vector<std::uint32_t> next(group_begin_.begin(), group_begin_.end() - 1);
-  for (const Out& out : outs_) grouped_[next[out.cell]++] = {out.order, out.node};
+  for (const Out& out : outs_) {
+    Writer writer{.order = out.order, .node = out.node};
+    const std::uint32_t place = next[out.cell]++ - group_begin_[out.cell];
+    if (dominators_) {
+      const auto others = writers_of(out.cell);
+      writer.end = dominators_->end(order_[out.order]);
+      writer.dominator = place - 1;  // kNone for the first
+      while (writer.dominator != kNone && others[writer.dominator].end <= out.order) writer.dominator = others[writer.dominator].dominator;
+    }
+    writers_[group_begin_[out.cell] + place] = writer;
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -95,53 +105,56 @@ void ReachBuilder::set(std::uint32_t cell, NodeId n) {
 
 // The one node for what a cell holds at the head of a block where paths meet.
 NodeId ReachBuilder::merged(ir::BlockId b, std::uint32_t cell) {
-  std::uint32_t& known = merged_.at(static_cast<std::uint64_t>(b.value) << 32 | cell, kNone);
+  std::uint32_t& known = merged_.at(static_cast<std::uint64_t>(cell) * f_.blocks.size() + order_of_[b.index()], kNone);
   if (known == kNone) known = add({.kind = NodeKind::Merged, .b = cell, .c = b.value});
   return known;
 }
 
-std::span<const std::pair<std::uint32_t, NodeId>> ReachBuilder::outs_of(std::uint32_t cell) const {
-  return {grouped_.data() + group_begin_[cell], group_begin_[cell + 1] - group_begin_[cell]};
+std::span<const ReachBuilder::Writer> ReachBuilder::writers_of(std::uint32_t cell) const {
+  return {writers_.data() + group_begin_[cell], group_begin_[cell + 1] - group_begin_[cell]};
+}
+
+std::span<const ReachBuilder::Writer>::iterator ReachBuilder::first_from(std::span<const Writer> writers, std::uint32_t order) {
+  return std::lower_bound(writers.begin(), writers.end(), order, [](const Writer& w, std::uint32_t o) { return w.order < o; });
 }
 
 // At the end of a block.
 NodeId ReachBuilder::outgoing(ir::BlockId b, std::uint32_t cell) {
-  const auto outs = outs_of(cell);
-  const auto found = std::lower_bound(outs.begin(), outs.end(), std::pair(order_of_[b.index()], 0u));
-  if (found != outs.end() && found->first == order_of_[b.index()]) return found->second;
-  return at_head(b, cell);
+  return dominators_ ? above(order_of_[b.index()], 1, cell) : behind(b, true, cell);
 }
 
-// At the head of a block that is not the writer of what it finds there: blocks with one predecessor are passed over, in a sparse graph
-// joins too where nothing between their dominator and them writes the cell.
+// At the head of a block that is not the writer of what it finds there.
 NodeId ReachBuilder::at_head(ir::BlockId b, std::uint32_t cell) {
-  const auto outs = outs_of(cell);
-  if (outs.empty()) return merged(ir::BlockId(0), cell);
-  if (dominators_) {
-    std::uint32_t at = order_of_[b.index()];
-    // The writers around `at`; what is above it leaves those after it where they are.
-    auto after = std::lower_bound(outs.begin(), outs.end(), std::pair(at, 0u));
-    if (after != outs.begin()) {
-      const auto& [writer, node] = *(after - 1);
-      const std::uint32_t end = dominators_->end(order_[writer]);
-      if (at < end && (after == outs.end() || after->first >= end)) return node;
-    }
-    while (at != 0) {
-      const Dominators::Above& above = dominators_->above(at);
-      const auto inside = std::lower_bound(outs.begin(), outs.end(), std::pair(above.begin, 0u));
-      if (inside != outs.end() && inside->first < above.end) break;
-      at = above.dominator;
-      const auto found = std::lower_bound(outs.begin(), outs.end(), std::pair(at, 0u));
-      if (found != outs.end() && found->first == at) return found->second;
-    }
-    return merged(order_[at], cell);
+  return dominators_ ? above(order_of_[b.index()], 0, cell) : behind(b, false, cell);
+}
+
+// Blocks with one predecessor are passed over.
+NodeId ReachBuilder::behind(ir::BlockId b, bool with_block, std::uint32_t cell) {
+  const auto writers = writers_of(cell);
+  if (writers.empty()) return merged(ir::BlockId(0), cell);
+  for (;; b = g_.cfg_.predecessors(b)[0]) {
+    const auto found = first_from(writers, order_of_[b.index()]);
+    if (std::exchange(with_block, true) && found != writers.end() && found->order == order_of_[b.index()]) return found->node;
+    if (b.value == 0 || g_.cfg_.predecessors(b).size() != 1) return merged(b, cell);
   }
-  while (b.value != 0 && g_.cfg_.predecessors(b).size() == 1) {
-    b = g_.cfg_.predecessors(b)[0];
-    const auto found = std::lower_bound(outs.begin(), outs.end(), std::pair(order_of_[b.index()], 0u));
-    if (found != outs.end() && found->first == order_of_[b.index()]) return found->second;
+}
+
+// Joins are passed over too where nothing between their dominator and them writes the cell: up to the nearest writer that dominates the
+// block at a position; that block itself counts for `own` = 1.
+NodeId ReachBuilder::above(std::uint32_t at, std::uint32_t own, std::uint32_t cell) {
+  const auto writers = writers_of(cell);
+  if (writers.empty()) return merged(ir::BlockId(0), cell);
+  auto next = first_from(writers, at + own);
+  auto writer = static_cast<std::uint32_t>(next - writers.begin()) - 1;
+  while (writer != kNone && writers[writer].end <= at) writer = writers[writer].dominator;
+  const std::uint32_t top = writer == kNone ? 0 : writers[writer].order;
+  for (at = dominators_->above(at).join; at > top; at = dominators_->above(dominators_->above(at).dominator).join) {
+    const Dominators::Above& region = dominators_->above(at);
+    while (next != writers.begin() && (next - 1)->order >= region.begin) --next;
+    while (next != writers.end() && next->order < region.begin) ++next;
+    if (next != writers.end() && next->order < region.end) return merged(order_[at], cell);
   }
-  return merged(b, cell);
+  return writer == kNone ? merged(ir::BlockId(0), cell) : writers[writer].node;
 }
 
 NodeId ReachBuilder::at_entry(std::uint32_t cell) {
@@ -151,7 +164,7 @@ NodeId ReachBuilder::at_entry(std::uint32_t cell) {
 
 // Incoming and outgoing nodes that a read depends on become links; the merged nodes that this makes necessary follow, and become phis.
 // What nobody reads (the stale content under a guarded def, mostly) stays as it is, and costs nothing.
-void ReachBuilder::resolve() {
+void ReachBuilder::resolve(const std::optional<std::vector<ir::InstId>>& asked) {
   std::vector<NodeId> work;
   std::vector<char> seen(g_.nodes_.size() * 2, 0);
   const auto visit = [&](NodeId n) {
@@ -175,7 +188,8 @@ void ReachBuilder::resolve() {
           break;
         case NodeKind::Gated:
           visit(node.a);
-          visit(node.b);  // its guard is a read
+          visit(node.b);
+          visit(g_.guards_[node.c].node);
           break;
         case NodeKind::Compose:
           for (int k = 0; k < 4; ++k) visit(g_.compose_arg(node, k).node);
@@ -195,8 +209,15 @@ void ReachBuilder::resolve() {
     visit(n);
     follow();
   };
-  for (const NodeId n : g_.read_nodes_) need(n);
-  for (const RetRead& r : g_.ret_reads_) need(r.node);
+  for (const ir::Inst& inst : f_.insts) {
+    if (asked && !std::binary_search(asked->begin(), asked->end(), inst.id)) continue;
+    for (std::size_t k = 0; k < inst.num_operands; ++k) {
+      const ReachGraph::Read& read = g_.reads_[inst.first_operand + k];
+      for (std::uint32_t w = 0; w < read.count; ++w) need(g_.read_nodes_[read.first + w]);
+    }
+  }
+  for (const RetRead& r : g_.ret_reads_)
+    if (!asked || std::binary_search(asked->begin(), asked->end(), f_.insts[r.inst].id)) need(r.node);
   for (const auto& [node, old] : overwritten_) need(old);
 }
 
@@ -287,10 +308,14 @@ NodeId ReachBuilder::phi(std::span<const NodeId> args, std::uint32_t at_block) {
   return add({.kind = NodeKind::Phi, .a = first, .b = static_cast<std::uint32_t>(args.size()), .c = at_block});
 }
 
-// What a node is, looked through the moves within its block: a predicate may have been spilled and refilled between two guards.
-NodeId ReachBuilder::unmoved(NodeId n) const {
-  while (g_.nodes_[n].kind == NodeKind::Via) n = g_.nodes_[n].a;
-  return n;
+// What a guard is, looked through the moves within its block: a predicate may have been spilled and refilled between two guards, as any
+// byte of a word of the frame.
+std::uint32_t ReachBuilder::unmoved(NodeId guard) const {
+  ByteRef r{guard, 0};
+  for (;; r.node = g_.nodes_[r.node].a) {
+    r = flatten(r.node, static_cast<std::uint32_t>(r.byte));
+    if (g_.nodes_[r.node].kind != NodeKind::Via) return ReachGraph::pack(r);
+  }
 }
 
 // What is left of a value where the guard of the instruction at hand holds (or does not): of a write under the very same guard only

@@ -18,7 +18,7 @@ namespace regduel::oracles {
 class ReachBuilder {
  public:
   ReachBuilder(ReachGraph& graph, Definitions& defs, std::span<const ir::PReg> callee_saved, std::span<const ir::InstId> doubtful, Detail detail);
-  void run();
+  void run(const std::optional<std::vector<ir::InstId>>& asked);
 
  private:
   using Bytes = std::vector<ByteRef>;
@@ -34,11 +34,20 @@ class ReachBuilder {
   void set(std::uint32_t cell, NodeId n);
   [[nodiscard]] NodeId merged(ir::BlockId block, std::uint32_t cell);
   void group_outs();
-  [[nodiscard]] std::span<const std::pair<std::uint32_t, NodeId>> outs_of(std::uint32_t cell) const;
+  struct Writer {
+    std::uint32_t order;             // of the block
+    NodeId node;                     // what it leaves in the cell
+    std::uint32_t end = 0;           // sparse graph: of the positions that the block dominates
+    std::uint32_t dominator = kNone;  // sparse graph: the nearest writer of the cell that dominates it, by place among them
+  };
+  [[nodiscard]] std::span<const Writer> writers_of(std::uint32_t cell) const;
+  [[nodiscard]] static std::span<const Writer>::iterator first_from(std::span<const Writer> writers, std::uint32_t order);
   [[nodiscard]] NodeId outgoing(ir::BlockId block, std::uint32_t cell);
+  [[nodiscard]] NodeId behind(ir::BlockId b, bool with_block, std::uint32_t cell);
+  [[nodiscard]] NodeId above(std::uint32_t at, std::uint32_t own, std::uint32_t cell);
   [[nodiscard]] NodeId at_head(ir::BlockId block, std::uint32_t cell);
   [[nodiscard]] NodeId at_entry(std::uint32_t cell);
-  void resolve();
+  void resolve(const std::optional<std::vector<ir::InstId>>& asked);
   void resolve(NodeId n);
 
   // --- values
@@ -51,7 +60,7 @@ class ReachBuilder {
   [[nodiscard]] Bytes via(Bytes value, int operand);
   [[nodiscard]] NodeId destroyed();
   [[nodiscard]] NodeId phi(std::span<const NodeId> args, std::uint32_t block);
-  [[nodiscard]] NodeId unmoved(NodeId n) const;
+  [[nodiscard]] std::uint32_t unmoved(NodeId guard) const;
   [[nodiscard]] NodeId under_guard(NodeId n, bool holds);
 
   // --- instructions
@@ -95,7 +104,7 @@ class ReachBuilder {
     NodeId node;
   };
   std::vector<Out> outs_;                                  // what each block leaves in the cells that it writes, block after block
-  std::vector<std::pair<std::uint32_t, NodeId>> grouped_;  // the same (order, node), cell after cell, ascending in each
+  std::vector<Writer> writers_;                            // the same, cell after cell, ascending in each
   std::vector<std::uint32_t> group_begin_;                 // by cell, and one more
   std::vector<ir::BlockId> order_;                         // blocks as they are gone through
   std::vector<std::uint32_t> order_of_;                    // by block

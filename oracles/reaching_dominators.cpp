@@ -110,6 +110,8 @@ void Dominators::place() {
       }
     }
   }
+  for (std::uint32_t at = 1; at < above_.size(); ++at)
+    above_[at].join = above_[at].begin != above_[at].end ? at : above_[above_[at].dominator].join;
 }
 
 }  // namespace regduel::oracles

@@ -31,10 +31,10 @@ class Dominators {
   // All reachable blocks by position.
   [[nodiscard]] const std::vector<ir::BlockId>& preorder() const { return preorder_; }
 
-  // By position: of the immediate dominator (the entry's: itself), and the interval [begin, end) of the region, empty where the block has
-  // one predecessor. The entry has no region.
+  // By position: of the immediate dominator (the entry's: itself), the interval [begin, end) of the region, empty where the block has
+  // one predecessor, and of the nearest block with a region, from this one itself upwards (0 where there is none). The entry has no region.
   struct Above {
-    std::uint32_t dominator = 0, begin = 0, end = 0;
+    std::uint32_t dominator = 0, begin = 0, end = 0, join = 0;
   };
   [[nodiscard]] const Above& above(std::uint32_t position_of_block) const { return above_[position_of_block]; }
 

@@ -8,21 +8,23 @@
 namespace regduel::oracles {
 
 ReachSets::ReachSets(const ReachGraph& graph, const Definitions& defs, DefSets& sets)
-    : graph_(graph), defs_(defs), sets_(sets), memory_(origins()) {}
+    : graph_(graph), defs_(defs), sets_(sets), memory_(nothing_known()) {}
 
 void ReachSets::distrust(std::uint32_t inst, LeafId own_leaf) {
   own_leaves_.resize(graph_.program().insts.size(), kNone);
   own_leaves_[inst] = own_leaf;
-  memory_ = Memory(origins());
+  memory_ = nothing_known();
 }
 
 // Of each node the one whose content it passes on, itself where it does more than that.
-std::vector<NodeId> ReachSets::origins() const {
-  std::vector<NodeId> result(graph_.num_nodes());
-  for (NodeId n = 0; n < result.size(); ++n) {
+ReachSets::Memory ReachSets::nothing_known() const {
+  Memory result;
+  result.words.resize(graph_.num_nodes());
+  for (NodeId n = 0; n < result.words.size(); ++n) {
     const Node& node = graph_.node(n);
     const bool passes_on = node.kind == NodeKind::Link || (node.kind == NodeKind::Via && own_leaf(node) == kNone);
-    result[n] = passes_on ? node.a : node.kind == NodeKind::Phi && node.b == 1 ? graph_.phi_args(node)[0] : n;
+    result.words[n].origin = passes_on ? node.a : node.kind == NodeKind::Phi && node.b == 1 ? graph_.phi_args(node)[0] : n;
+    if (node.kind == NodeKind::Leaf) result.words[n].set = set_of_leaf(node, kWord);
   }
   return result;
 }
@@ -30,7 +32,7 @@ std::vector<NodeId> ReachSets::origins() const {
 std::uint32_t& ReachSets::entry_of(State s) {
   if (s.under != kNoGuards)
     return memory_.under_entry.at(static_cast<std::uint64_t>(s.under) << 38 | static_cast<std::uint64_t>(s.node) << 6 | s.aspect, kNone);
-  if (s.aspect == kWord) return memory_.word_entry[s.node];
+  if (s.aspect == kWord) return memory_.words[s.node].entry;
   if (s.aspect >= bit_aspect(0)) return memory_.bit_entry.at(static_cast<std::uint64_t>(s.node) << 8 | s.aspect, kNone);
   if (memory_.byte_entries.empty()) memory_.byte_entries.assign(graph_.num_nodes(), kNone);
   std::uint32_t& first = memory_.byte_entries[s.node];
@@ -88,7 +90,7 @@ SetId ReachSets::step(State s, std::vector<State>& next) const {
       return kEmptySet;
     case NodeKind::Incoming:
     case NodeKind::Outgoing:
-    case NodeKind::Merged: break;  // resolved when the graph was made
+    case NodeKind::Merged: break;  // resolved when the graph was made, where they were asked for
   }
   return kEmptySet;
 }
@@ -152,8 +154,8 @@ bool ReachSets::is_defined_behind(SetId predicate, ir::BlockId block) {
 
 // Every way back ends at the entry, and what has one argument has one way, so this does not go in circles.
 NodeId ReachSets::origin(NodeId n) {
-  std::vector<NodeId>& up = memory_.origin;
-  while (up[n] != n) n = std::exchange(up[n], up[up[n]]);
+  std::vector<Memory::Word>& words = memory_.words;
+  while (words[n].origin != n) n = std::exchange(words[n].origin, words[words[n].origin].origin);
   return n;
 }
 
@@ -162,21 +164,27 @@ SetId ReachSets::set_of_leaf(const Node& n, Aspect aspect) const {
   return DefSets::single(element_of(byte >= defs_[n.a].valid ? n.a + 1 : n.a, byte));
 }
 
+// kUnknownSet where it is still to be found out.
+SetId ReachSets::known(State s) {
+  if (s.aspect == kWord) return memory_.words[s.node].set;
+  if (const Node& n = graph_.node(s.node); n.kind == NodeKind::Leaf) return set_of_leaf(n, s.aspect);
+  const std::uint32_t entry = entry_of(s);
+  return entry != kNone && memory_.entries[entry].low == kNone ? memory_.entries[entry].set : kUnknownSet;
+}
+
 SetId ReachSets::set_of(State asked) {
   const State root = origin(asked);
-  if (const Node& n = graph_.node(root.node); n.kind == NodeKind::Leaf) return set_of_leaf(n, root.aspect);
-  if (const std::uint32_t known = entry_of(root); known != kNone) return memory_.entries[known].set;
+  if (const SetId set = known(root); set != kUnknownSet) return set;
   const auto open = [&](State s) {
     const auto id = static_cast<std::uint32_t>(memory_.entries.size());
     entry_of(s) = id;
-    Entry e;
-    e.index = e.low = id;
+    Entry e{.low = id, .word = s.aspect == kWord ? s.node : kNone};
     e.set = s.under == kNoGuards ? step(s, next_) : step_under(s, next_);
     component_.push_back(id);
     const auto begin = static_cast<std::uint32_t>(pending_.size());
     for (auto next = next_.rbegin(); next != next_.rend(); ++next) {  // the first shall be visited first
       const State from = origin(*next);
-      if (const Node& n = graph_.node(from.node); n.kind == NodeKind::Leaf) e.set = unite(e.set, set_of_leaf(n, from.aspect));
+      if (const SetId set = known(from); set != kUnknownSet) e.set = unite(e.set, set);
       else pending_.push_back(from);
     }
     memory_.entries.push_back(e);
@@ -189,19 +197,19 @@ SetId ReachSets::set_of(State asked) {
     if (pending_.size() > top.begin) {
       const State child = pending_.back();
       pending_.pop_back();
-      const std::uint32_t known = entry_of(child);
-      if (known == kNone) {
+      const std::uint32_t visited = entry_of(child);
+      if (visited == kNone) {
         open(child);
         continue;
       }
       Entry& e = memory_.entries[top.entry];
-      if (memory_.entries[known].done) e.set = unite(e.set, memory_.entries[known].set);
-      else e.low = std::min(e.low, memory_.entries[known].index);
+      if (memory_.entries[visited].low == kNone) e.set = unite(e.set, memory_.entries[visited].set);
+      else e.low = std::min(e.low, visited);
       continue;
     }
     const std::uint32_t id = top.entry;
     frames_.pop_back();
-    if (memory_.entries[id].low == memory_.entries[id].index) {
+    if (memory_.entries[id].low == id) {
       std::size_t begin = component_.size();
       parts_.clear();
       do {
@@ -211,14 +219,16 @@ SetId ReachSets::set_of(State asked) {
       const bool is_word = std::find(parts_.begin(), parts_.end(), kNoWord) == parts_.end();
       const SetId all = is_word ? sets_.unite_all(parts_) : kNoWord;
       for (std::size_t k = begin; k < component_.size(); ++k) {
-        memory_.entries[component_[k]].set = all;
-        memory_.entries[component_[k]].done = true;
+        Entry& e = memory_.entries[component_[k]];
+        e.low = kNone;
+        e.set = all;
+        if (e.word != kNone) memory_.words[e.word].set = all;
       }
       component_.resize(begin);
     }
     if (frames_.empty()) break;
     Entry& parent = memory_.entries[frames_.back().entry];
-    if (memory_.entries[id].done) parent.set = unite(parent.set, memory_.entries[id].set);
+    if (memory_.entries[id].low == kNone) parent.set = unite(parent.set, memory_.entries[id].set);
     else parent.low = std::min(parent.low, memory_.entries[id].low);
   }
   return memory_.entries[first].set;

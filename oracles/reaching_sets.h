@@ -39,7 +39,7 @@
 
 namespace regduel::oracles {
 
-inline constexpr SetId kNoWord = 0xFFFFFFFFu;
+inline constexpr SetId kNoWord = 0xFFFFFFFFu, kUnknownSet = 0xFFFFFFFEu;
 
 // What is asked of a node: 0 the word, 1 to 4 byte 0 to 3, 5 to 36 bit 0 to 31.
 using Aspect = std::uint32_t;
@@ -85,9 +85,9 @@ class ReachSets {
 
  private:
   struct Entry {
-    std::uint32_t index = 0, low = 0;
+    std::uint32_t low = 0;  // kNone once the set is known
     SetId set = kEmptySet;
-    bool done = false;
+    NodeId word = kNone;    // of which this is the set
   };
   struct Frame {
     std::uint32_t entry, begin;  // what the frame still has to visit stands in pending_ from `begin` on
@@ -95,10 +95,13 @@ class ReachSets {
   [[nodiscard]] std::uint32_t& entry_of(State s);
   // What sets are known so far. It is forgotten as a whole.
   struct Memory {
-    explicit Memory(std::vector<NodeId> origins) : origin(std::move(origins)), word_entry(origin.size(), kNone) {}
-
-    std::vector<NodeId> origin;               // by node: one that is nearer to where its content comes from, or itself
-    std::vector<std::uint32_t> word_entry;    // by node; kNone = never asked
+    // All that is asked of most nodes, side by side.
+    struct Word {
+      NodeId origin = 0;            // one that is nearer to where its content comes from, or the node itself
+      SetId set = kUnknownSet;      // of an origin
+      std::uint32_t entry = kNone;  // kNone = never asked
+    };
+    std::vector<Word> words;                  // by node
     std::vector<std::uint32_t> byte_entries;  // by node: where its four stand in byte_entry; kNone = none asked for
     std::vector<std::uint32_t> byte_entry;
     FlatMap bit_entry{256};
@@ -108,8 +111,9 @@ class ReachSets {
   };
   // The own leaf of a remat that is not trusted, else kNone.
   [[nodiscard]] LeafId own_leaf(const Node& via) const { return own_leaves_.empty() ? kNone : own_leaves_[via.inst]; }
-  [[nodiscard]] std::vector<NodeId> origins() const;
+  [[nodiscard]] Memory nothing_known() const;
   [[nodiscard]] NodeId origin(NodeId n);  // the first node on the way back that does more than pass a value on
+  [[nodiscard]] SetId known(State origin);
   [[nodiscard]] State origin(State s) { return {origin(s.node), s.aspect, s.under}; }
   [[nodiscard]] std::uint32_t number_of(Assumption a);
   [[nodiscard]] SetId step_under(State s, std::vector<State>& next);

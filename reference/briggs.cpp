@@ -44,16 +44,17 @@ struct Round {
 
 class Run {
  public:
-  Run(const ir::Function& f, const Lowering& lowering, const Knobs& knobs, ir::Trace* trace)
-      : f_(f), lowering_(lowering), knobs_(knobs), trace_(trace) {}
+  Run(const ir::Function& f, const Lowering& lowering, const Knobs& knobs, ir::Trace* trace, ir::Fuel* fuel)
+      : f_(f), lowering_(lowering), knobs_(knobs), trace_(trace), fuel_(fuel) {}
 
   ir::Allocation run() {
-    Decisions decisions = lowering_.no_decisions();
+    Decisions decisions = lowering_.no_decisions(fuel_);
     Round how{knobs_.coalesce, true};
     for (int round = 0; round < knobs_.max_rounds; ++round) {
       const Decisions before = decisions;
       if (colour_all(before, how, decisions)) return write(before);
       if (trace_) trace_round(round, before, decisions);
+      if (!ir::may(fuel_, "spill-round")) break;
       if (!progress_) {
         // A coalesced node can stand in the way where its members would not.
         if (!how.coalesce) break;
@@ -69,7 +70,7 @@ class Run {
  private:
   // Colours the program under `decisions`. On failure adds to `next` and notes whether it could.
   bool colour_all(const Decisions& decisions, Round how, Decisions& next) {
-    code_ = lowering_.lower(decisions);
+    code_ = lowering_.lower(decisions, fuel_);
     const Liveness liveness(code_);
     graphs_ = build_interference_graphs(f_, lowering_, code_, liveness);
     fill_in_costs(f_, lowering_, code_, knobs_.rematerialise, graphs_);
@@ -97,7 +98,7 @@ class Run {
     for (int u = all.first(); u >= 0; u = all.next(u + 1)) units.push_back(u);
     const std::size_t limit = units.size();
     std::size_t k = limit;
-    if (how.fewest_units && !has_hopeless_node(graph, all)) {
+    if (how.fewest_units && !has_hopeless_node(graph, all) && ir::may(fuel_, "fewest-units")) {
       // The first MaxLive units that cost nothing to use.
       std::size_t live = 0;
       for (k = 0; k < limit && live < static_cast<std::size_t>(graph.max_live()); ++k) live += callee_saved.contains(units[k]) ? 0 : 1;
@@ -119,19 +120,19 @@ class Run {
         if (!work || (strategy == Strategy::Bold && !is_bold_final)) {
           work = graph;
           if (how.coalesce) {
-            const Coalesced c = coalesce(*work, {available, knobs_.coalescing_factor, strategy != Strategy::Bold});
+            const Coalesced c = coalesce(*work, {available, knobs_.coalescing_factor, strategy != Strategy::Bold, fuel_});
             if (strategy == Strategy::Bold) is_bold_final = !c.wants_units;
           }
         }
         const auto order = simplify(*work, available, spills ? Optimism::CheapestFirst : Optimism::SmallestLast);
-        const Colouring c = select(*work, order, {available, callee_saved, knobs_.biased_select, !spills});
+        const Colouring c = select(*work, order, {available, callee_saved, knobs_.biased_select, !spills, fuel_});
         if (c.failed.empty()) {
           for (NodeId n = 0; n < graph.size(); ++n)
             homes_[graph.temp(n)] = {file, static_cast<std::uint8_t>(graph.units(n)), static_cast<std::uint16_t>(c.unit_of[n])};
           return true;
         }
         if (!spills) continue;
-        progress_ = choose_spills(*work, c, available, lowering_, code_, knobs_.rematerialise, next) || progress_;
+        progress_ = choose_spills(*work, c, available, lowering_, code_, knobs_.rematerialise, next, fuel_) || progress_;
         return false;
       }
       // Small steps at first, smaller ones where an attempt is cheap.
@@ -139,7 +140,7 @@ class Run {
     }
   }
 
-  ir::Allocation write(const Decisions& decisions) { return rewrite(f_, lowering_, decisions, code_, homes_, graphs_.is_dead); }
+  ir::Allocation write(const Decisions& decisions) { return rewrite(f_, lowering_, decisions, code_, homes_, graphs_.is_dead, fuel_); }
 
   void trace_round(int round, const Decisions& before, const Decisions& after) {
     std::string text = fmt::format("briggs round {}:", round);
@@ -157,6 +158,7 @@ class Run {
   const Lowering& lowering_;
   const Knobs& knobs_;
   ir::Trace* trace_;
+  ir::Fuel* fuel_;
   Code code_;
   InterferenceGraphs graphs_;
   std::vector<ir::PReg> homes_;
@@ -172,10 +174,10 @@ class Briggs final : public ir::Allocator {
     const auto knobs = parse_knobs(options.knobs);
     if (!knobs) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, knobs.error()});
     const ir::Cfg cfg(program);
-    const Lowering lowering(program, cfg, target, options.limits, block_frequencies(program, cfg, knobs->loop_base));
+    const Lowering lowering(program, cfg, target, options.limits, block_frequencies(program, cfg, knobs->loop_base), options.fuel);
     if (const auto file = lowering.impossible())
       return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Impossible, ir::failure_message(options.limits.of(*file))});
-    return Run(program, lowering, *knobs, options.trace).run();
+    return Run(program, lowering, *knobs, options.trace, options.fuel).run();
   }
 };
 

@@ -10,7 +10,7 @@ namespace {
 class Coalescer {
  public:
   Coalescer(FileGraph& graph, const CoalesceOptions& options)
-      : g_(graph), available_(options.available), factor_(options.factor), conservative_(options.conservative) {
+      : g_(graph), available_(options.available), factor_(options.factor), conservative_(options.conservative), fuel_(options.fuel) {
     positions_.assign(g_.size(), -1);
     seen_.assign(g_.size(), 0);
   }
@@ -31,6 +31,7 @@ class Coalescer {
           pairs[kept++] = p;
           continue;
         }
+        if (!ir::may(fuel_, "coalesce-copy")) continue;
         merge(a, b);
         changed = true;
         ++done_.merges;
@@ -118,6 +119,7 @@ class Coalescer {
   UnitSet available_;
   Ratio factor_;
   bool conservative_;
+  ir::Fuel* fuel_;
   Coalesced done_;
   std::vector<int> positions_;  // -1 = not counted yet
   std::vector<std::uint64_t> seen_;

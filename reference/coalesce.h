@@ -10,6 +10,7 @@
 // Tested by coalesce_test.cpp.
 #pragma once
 
+#include "ir/allocator.h"
 #include "reference/interference_graph.h"
 
 namespace regduel::reference {
@@ -22,6 +23,7 @@ struct CoalesceOptions {
   UnitSet available;          // the units that may be used
   Ratio factor;
   bool conservative = true;   // false: whatever does not interfere is merged (Chaitin 1982)
+  ir::Fuel* fuel = nullptr;   // asked before each merge
 };
 
 struct Coalesced {

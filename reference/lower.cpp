@@ -32,7 +32,7 @@ bool is_plain_copy(const ir::Function& f, const ir::Inst& i, const Shape& shape)
 }  // namespace
 
 Lowering::Lowering(const ir::Function& f, const ir::Cfg& cfg, const ir::Target& target, const ir::Limits& limits,
-                   std::vector<std::uint64_t> freq)
+                   std::vector<std::uint64_t> freq, ir::Fuel* fuel)
     : f_(f), cfg_(cfg), freq_(std::move(freq)) {
   for (const ir::RegFile file : ir::kAllFiles)
     for (int u = 0; u < std::min(limits.of(file), target.units[ir::index(file)]); ++u)
@@ -54,7 +54,7 @@ Lowering::Lowering(const ir::Function& f, const ir::Cfg& cfg, const ir::Target& 
   if (impossible_) return;
   find_remats();
   find_useful();
-  find_edges();
+  find_edges(fuel);
 }
 
 void Lowering::find_values() {
@@ -151,15 +151,15 @@ void Lowering::find_useful() {
   }
 }
 
-void Lowering::find_edges() {
+void Lowering::find_edges(ir::Fuel* fuel) {
   for (const ir::BlockId to : cfg_.reverse_postorder()) {
     if (!f_.insts_of(to).front().is_phi()) continue;
     int reachable = 0;
     for (const ir::BlockId p : cfg_.predecessors(to)) reachable += cfg_.is_reachable(p) ? 1 : 0;
     for (const ir::BlockId from : cfg_.predecessors(to)) {
       if (!cfg_.is_reachable(from)) continue;
-      if (cfg_.successors(from).size() == 1) tail_edges_.push_back({from, to});
-      else if (reachable == 1) head_edges_.push_back({from, to});
+      if (cfg_.successors(from).size() == 1 && ir::may(fuel, "copies-at-tail")) tail_edges_.push_back({from, to});
+      else if (reachable == 1 && ir::may(fuel, "copies-at-head")) head_edges_.push_back({from, to});
       else split_edges_.push_back({from, to});
     }
   }
@@ -169,10 +169,16 @@ void Lowering::find_edges() {
   std::sort(head_edges_.begin(), head_edges_.end(), [](const Edge& a, const Edge& b) { return a.to < b.to; });
 }
 
-Decisions Lowering::no_decisions() const {
+Decisions Lowering::no_decisions(ir::Fuel* fuel) const {
   Decisions d;
   d.place.assign(values_.size(), kInRegister);
   d.pinned.assign(f_.insts.size(), 0);
+  if (fuel == nullptr) return d;
+  for (std::size_t v = 0; v < values_.size(); ++v) {
+    if (fuel->spend("keep-in-register")) continue;
+    d.place[v] = static_cast<std::int32_t>(d.slots.size());
+    d.slots.push_back({values_[v].bytes});
+  }
   return d;
 }
 
@@ -190,7 +196,7 @@ Decisions Lowering::everything_in_memory() const {
 
 class BlockLowerer {
  public:
-  BlockLowerer(const Lowering& l, const Decisions& d) : l_(l), f_(l.f_), d_(d) {
+  BlockLowerer(const Lowering& l, const Decisions& d, ir::Fuel* fuel) : l_(l), f_(l.f_), d_(d), fuel_(fuel) {
     code_.temps = l.values_;
     code_.num_values = static_cast<std::uint32_t>(l.values_.size());
     code_.operand_temp.assign(f_.operands.size(), kNoTemp);
@@ -337,7 +343,7 @@ class BlockLowerer {
     inst.bytes = static_cast<std::uint8_t>(dst.size);
     const Temp &d = code_.temps[dst.temp], &s = code_.temps[src.temp];
     const bool whole = dst.offset == 0 && src.offset == 0 && dst.size == d.bytes && dst.size == s.bytes;
-    inst.copy_pairs = whole && d.file == s.file ? 1 : 0;
+    inst.copy_pairs = whole && d.file == s.file && ir::may(fuel_, "copy-does-not-interfere") ? 1 : 0;
     emit(inst, {{dst.temp, write_flags(dst.temp, dst.offset, dst.size)}, {src.temp, kReads | kAtReads}});
   }
   void refill(Place dst, std::int32_t slot, std::size_t slot_offset, std::uint32_t source) {
@@ -385,7 +391,7 @@ class BlockLowerer {
   void move_values(Place dst, Place src, std::uint32_t source) {
     const std::int32_t to = d_.place[dst.temp], from = d_.place[src.temp];
     const bool same = dst.temp == src.temp && dst.offset == src.offset;
-    if (same || (to >= 0 && to == from && (dst.offset == src.offset || REGDUEL_PLANTED("briggs-slot-copy-of-another-piece-dropped")))) {
+    if (same || (to >= 0 && to == from && (dst.offset == src.offset || REGDUEL_PLANTED("briggs-slot-copy-of-another-piece-dropped")) && ir::may(fuel_, "stay-in-slot"))) {
       if (source != kNoSource) deleted(source);
       return;
     }
@@ -498,7 +504,7 @@ class BlockLowerer {
       if (item.at_writes && !item.partial && (!shape.is_guarded || REGDUEL_PLANTED("briggs-guarded-def-kills"))) flags |= kKills;
       code_.refs.push_back({temps[k], flags});
     };
-    if (inst.is_copy() && !shape.is_guarded && d_.pinned[i] == 0) copy_pairs(inst, shape, temps, out, add_ref);
+    if (inst.is_copy() && !shape.is_guarded && d_.pinned[i] == 0 && ir::may(fuel_, "copy-does-not-interfere")) copy_pairs(inst, shape, temps, out, add_ref);
     for (std::size_t k = 0; k < shape.items.size(); ++k) add_ref(k);
     out.num_refs = static_cast<std::uint16_t>(code_.refs.size() - out.first_ref);
     for (std::size_t o = 0; o < ops.size(); ++o)
@@ -528,9 +534,10 @@ class BlockLowerer {
   const Lowering& l_;
   const ir::Function& f_;
   const Decisions& d_;
+  ir::Fuel* fuel_;
   Code code_;
 };
 
-Code Lowering::lower(const Decisions& decisions) const { return BlockLowerer(*this, decisions).lower(); }
+Code Lowering::lower(const Decisions& decisions, ir::Fuel* fuel) const { return BlockLowerer(*this, decisions, fuel).lower(); }
 
 }  // namespace regduel::reference

@@ -19,6 +19,7 @@
 #include <optional>
 #include <vector>
 
+#include "ir/allocator.h"
 #include "ir/cfg.h"
 #include "ir/program.h"
 #include "ir/target.h"
@@ -46,11 +47,12 @@ class Lowering {
  public:
   // Requires a well-formed virtual program; `freq` by block. Cost O(size of program).
   Lowering(const ir::Function& f, const ir::Cfg& cfg, const ir::Target& target, const ir::Limits& limits,
-           std::vector<std::uint64_t> freq);
+           std::vector<std::uint64_t> freq, ir::Fuel* fuel = nullptr);
 
   // The file of the first instruction for which no packing exists.
   [[nodiscard]] std::optional<ir::RegFile> impossible() const { return impossible_; }
-  [[nodiscard]] Decisions no_decisions() const;
+  // Everything in registers, as far as the fuel goes; the rest in slots of their own.
+  [[nodiscard]] Decisions no_decisions(ir::Fuel* fuel = nullptr) const;
   // The last resort: all values in memory, all instructions pinned.
   [[nodiscard]] Decisions everything_in_memory() const;
   [[nodiscard]] bool can_remat(TempId value) const { return remat_def_[value] != kNoSource; }
@@ -62,14 +64,14 @@ class Lowering {
   [[nodiscard]] const Shape& shape(std::size_t inst_index) const { return shapes_[inst_index]; }
 
   // Cost O(size of program).
-  [[nodiscard]] Code lower(const Decisions& decisions) const;
+  [[nodiscard]] Code lower(const Decisions& decisions, ir::Fuel* fuel = nullptr) const;
 
  private:
   friend class BlockLowerer;
   void find_values();
   void find_remats();
   void find_useful();
-  void find_edges();
+  void find_edges(ir::Fuel* fuel);
   void prove_possible();
 
   const ir::Function& f_;

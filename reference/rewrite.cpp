@@ -13,8 +13,8 @@ constexpr std::uint32_t kNoSlot = 0xFFFFFFFFu;
 class Rewriter {
  public:
   Rewriter(const ir::Function& f, const Lowering& lowering, const Decisions& decisions, const Code& code,
-           const std::vector<ir::PReg>& homes, const std::vector<std::uint8_t>& is_dead)
-      : f_(f), lowering_(lowering), d_(decisions), code_(code), homes_(homes), is_dead_(is_dead), out_(f.clone_header()) {
+           const std::vector<ir::PReg>& homes, const std::vector<std::uint8_t>& is_dead, ir::Fuel* fuel)
+      : f_(f), lowering_(lowering), d_(decisions), code_(code), homes_(homes), is_dead_(is_dead), fuel_(fuel), out_(f.clone_header()) {
     out_.phase = ir::Phase::Allocated;
     next_id_ = f.next_inst_id().value;
     slot_of_.assign(d_.slots.size(), kNoSlot);
@@ -22,6 +22,7 @@ class Rewriter {
 
   ir::Allocation run() {
     find_saved();
+    find_identities();
     find_edge_blocks();
     for (std::size_t b = 0; b < code_.blocks.size(); ++b) {
       if (code_.blocks[b].is_edge_block() && !edge_block_[b].is_valid()) continue;
@@ -62,7 +63,12 @@ class Rewriter {
   }
   [[nodiscard]] bool vanishes(std::uint32_t i) const {
     const CodeInst& inst = code_.insts[i];
-    return inst.kind == CodeKind::Move && (is_dead_[i] || is_identity(inst));
+    return inst.kind == CodeKind::Move && (is_dead_[i] || is_identity_[i]);
+  }
+  void find_identities() {
+    is_identity_.assign(code_.insts.size(), 0);
+    for (std::size_t i = 0; i < code_.insts.size(); ++i)
+      is_identity_[i] = code_.insts[i].kind == CodeKind::Move && !is_dead_[i] && is_identity(code_.insts[i]) && ir::may(fuel_, "drop-identity-copy");
   }
   void find_edge_blocks() {
     edge_block_.resize(code_.blocks.size());
@@ -96,6 +102,7 @@ class Rewriter {
     return out_.add_slot(s).value;
   }
   ir::SlotId slot(std::uint32_t decided) {
+    REGDUEL_CHECK(decided < slot_of_.size(), "a value without a slot in @" + f_.name);
     if (slot_of_[decided] == kNoSlot) slot_of_[decided] = new_slot(d_.slots[decided].bytes);
     return ir::SlotId(slot_of_[decided]);
   }
@@ -205,7 +212,7 @@ class Rewriter {
     std::vector<ir::Operand> placed(ops.begin(), ops.end());
     for (std::size_t k = 0; k < placed.size(); ++k)
       if (placed[k].is_vreg()) placed[k] = f_.placed_at(placed[k], home(code_.operand_temp[from.first_operand + k]));
-    if (from.is_copy() && !lowering_.shape(inst.source).has_clobbers && copies_nothing(placed)) return deleted(inst.source);
+    if (from.is_copy() && !lowering_.shape(inst.source).has_clobbers && copies_nothing(placed) && ir::may(fuel_, "drop-identity-copy")) return deleted(inst.source);
     std::vector<ir::BlockId> targets(f_.targets_of(from).begin(), f_.targets_of(from).end());
     for (const std::uint32_t s : code_.blocks[b].successors) {
       if (!code_.blocks[s].is_edge_block() || !edge_block_[s].is_valid()) continue;
@@ -246,6 +253,8 @@ class Rewriter {
   const Code& code_;
   const std::vector<ir::PReg>& homes_;
   const std::vector<std::uint8_t>& is_dead_;
+  ir::Fuel* fuel_;
+  std::vector<std::uint8_t> is_identity_;  // by index of Code::insts: moves to where they come from, which are left out
   ir::Function out_;
   ir::Claims claims_;
   std::uint32_t next_id_ = 0;
@@ -258,8 +267,8 @@ class Rewriter {
 }  // namespace
 
 ir::Allocation rewrite(const ir::Function& f, const Lowering& lowering, const Decisions& decisions, const Code& code,
-                       const std::vector<ir::PReg>& homes, const std::vector<std::uint8_t>& is_dead) {
-  return Rewriter(f, lowering, decisions, code, homes, is_dead).run();
+                       const std::vector<ir::PReg>& homes, const std::vector<std::uint8_t>& is_dead, ir::Fuel* fuel) {
+  return Rewriter(f, lowering, decisions, code, homes, is_dead, fuel).run();
 }
 
 }  // namespace regduel::reference

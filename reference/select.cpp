@@ -69,7 +69,7 @@ Colouring select(const FileGraph& graph, const std::vector<NodeId>& order, const
     if (partners && unit >= 0)
       partners->find(n, [&](NodeId p) {
         const bool fits = c.unit_of[p] >= 0 && (at.contains(c.unit_of[p]) || (REGDUEL_PLANTED("briggs-bias-ignores-neighbours") && options.available.contains(c.unit_of[p])));
-        if (fits) unit = c.unit_of[p];
+        if (fits && c.unit_of[p] != unit && ir::may(options.fuel, "follow-copy")) unit = c.unit_of[p];
         return fits;
       });
     c.unit_of[n] = unit;

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "ir/allocator.h"
 #include "reference/interference_graph.h"
 
 namespace regduel::reference {
@@ -19,6 +20,7 @@ struct SelectOptions {
   UnitSet last_resort;
   bool biased = true;
   bool stop_at_failure = false;  // one failure is as bad as many: what an attempt with fewer registers wants to know
+  ir::Fuel* fuel = nullptr;      // asked before a bias has its way
 };
 
 // `order` = what simplify returned for this graph. Cost O(edges + nodes).

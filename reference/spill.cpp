@@ -34,8 +34,8 @@ namespace {
 class Chooser {
  public:
   Chooser(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Lowering& lowering, const Code& code,
-          bool use_remat, Decisions& decisions)
-      : g_(graph), c_(colouring), available_(available), lowering_(lowering), code_(code), use_remat_(use_remat), d_(decisions) {}
+          bool use_remat, Decisions& decisions, ir::Fuel* fuel)
+      : g_(graph), c_(colouring), available_(available), lowering_(lowering), code_(code), use_remat_(use_remat), d_(decisions), fuel_(fuel) {}
 
   bool run() {
     bool progress = false;
@@ -55,8 +55,13 @@ class Chooser {
       const TempId v = g_.temp(m);
       if (v >= code_.num_values || d_.place[v] != kInRegister) return;
       progress = true;
-      if (use_remat_ && lowering_.can_remat(v)) {
+      if (use_remat_ && lowering_.can_remat(v) && ir::may(fuel_, "rematerialise")) {
         d_.place[v] = kRematerialised;
+        return;
+      }
+      if (!in_slot.empty() && !ir::may(fuel_, "share-slot")) {
+        d_.place[v] = static_cast<std::int32_t>(d_.slots.size());
+        d_.slots.push_back({code_.temps[v].bytes});
         return;
       }
       in_slot.push_back(v);
@@ -111,13 +116,14 @@ class Chooser {
   const Code& code_;
   const bool use_remat_;
   Decisions& d_;
+  ir::Fuel* fuel_;
 };
 
 }  // namespace
 
 bool choose_spills(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Lowering& lowering,
-                   const Code& code, bool use_remat, Decisions& decisions) {
-  return Chooser(graph, colouring, available, lowering, code, use_remat, decisions).run();
+                   const Code& code, bool use_remat, Decisions& decisions, ir::Fuel* fuel) {
+  return Chooser(graph, colouring, available, lowering, code, use_remat, decisions, fuel).run();
 }
 
 }  // namespace regduel::reference

@@ -19,6 +19,6 @@ void fill_in_costs(const ir::Function& f, const Lowering& lowering, const Code& 
 // Adds at least one spilled value or pinned instruction to `decisions`, or returns false.
 //   graph   as it was coloured, `colouring` has failures
 bool choose_spills(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Lowering& lowering,
-                   const Code& code, bool use_remat, Decisions& decisions);
+                   const Code& code, bool use_remat, Decisions& decisions, ir::Fuel* fuel = nullptr);
 
 }  // namespace regduel::reference

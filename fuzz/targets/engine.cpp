@@ -26,7 +26,7 @@ const fuzz::FuzzTarget& target() {
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   const char* const bug = std::getenv("REGDUEL_PLANT");
-  if (bug == nullptr) return 0;
+  if (bug == nullptr || *bug == 0) return 0;
   if (!fuzz::has_planted_bugs() || fuzz::find_planted_bug(bug) == nullptr) {
     std::fprintf(stderr, "REGDUEL_PLANT=%s: %s\n", bug, fuzz::has_planted_bugs() ? "there is no such planted bug" : "this build has no planted bugs");
     std::exit(2);
@@ -36,6 +36,12 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+#ifdef REGDUEL_FUZZ_STRUCTURED
+  // No program is that short: with such bytes engines see whether the target runs at all (libFuzzer: none, then a line feed; AFL++: four bytes of its
+  // own). They stand for a generated program, and it would be in the way if that one showed something.
+  constexpr std::size_t kLeast = 16;
+  if (size < kLeast) return 0;
+#endif
   if (const auto wrong = target().body({data, size})) {
     std::fprintf(stderr, "%s\n", wrong->c_str());
     std::fflush(stderr);

@@ -48,6 +48,11 @@ bool has_changed_trace(const oracles::Report& report) {
   return execution != nullptr && execution->verdict == Verdict::Fail;
 }
 
+bool is_contradictory(const oracles::Report& report) {
+  const oracles::JudgeResult* disagreement = report.result_of("disagreement");
+  return disagreement != nullptr && disagreement->verdict == Verdict::Fail;
+}
+
 std::optional<std::string> try_relaxed(const FuzzInput& input, const ir::Allocator& allocator, Random& random) {
   const Relaxation kind = kAllRelaxations[random.below(kNumRelaxations)];
   const auto relaxed = relax(input.program, *input.target, kind);
@@ -61,6 +66,7 @@ std::optional<std::string> try_relaxed(const FuzzInput& input, const ir::Allocat
   const Truth is = truth(c, kind);
   const bool objects = has_static_objection(report);
   if (is == Truth::Broken && !objects) return tell("a broken rule that no judge saw", name(kind), c, summary(report));
+  if (is_contradictory(report)) return tell("judges that contradict each other", name(kind), c, summary(report));
   if (is == Truth::Kept && objects) return tell("an objection where the rule happens to be kept", name(kind), c, summary(report));
   return std::nullopt;
 }
@@ -97,6 +103,7 @@ std::optional<std::string> try_damaged(const FuzzInput& input, const ir::Allocat
     const oracles::Case wrong{input.program, damaged, *input.target, limits};
     if (const auto ill = ir::check(damaged, 1); !ill.empty()) return tell("an operator made an ill-formed program", op.name, wrong, ir::to_string(damaged, ill[0]));
     const oracles::Report report = oracles::judge(wrong);
+    if (is_contradictory(report)) return tell("judges that contradict each other", op.name, wrong, summary(report));
     if (has_changed_trace(report) && !has_static_objection(report)) return tell("a fault that only the execution shows", op.name, wrong, summary(report));
   }
   return std::nullopt;

@@ -88,10 +88,19 @@ const PlantedBug* find_planted_bug(std::string_view name) {
 
 #ifdef REGDUEL_ZOO
 bool has_planted_bugs() { return true; }
-void plant(std::string_view name) { planted_bug = name.empty() ? 0 : planted_id(name); }
+void plant(std::string_view names) {
+  for (const PlantedBug& bug : kBugs) planted_switches[planted_switch(bug.name)] = false;
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(','));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+    if (find_planted_bug(name) != nullptr) planted_switches[planted_switch(name)] = true;
+  }
+}
+bool is_planted(std::string_view name) { return find_planted_bug(name) != nullptr && planted_switches[planted_switch(name)]; }
 #else
 bool has_planted_bugs() { return false; }
 void plant(std::string_view) {}
+bool is_planted(std::string_view) { return false; }
 #endif
 
 }  // namespace regduel::fuzz

@@ -17,7 +17,9 @@ struct PlantedBug {
 [[nodiscard]] const PlantedBug* find_planted_bug(std::string_view name);
 // Whether this build has them.
 [[nodiscard]] bool has_planted_bugs();
-// Switches one on for the whole process, or all off with "". Requires has_planted_bugs(), and that no allocation is running.
-void plant(std::string_view name);
+// Switches on the named ones, comma-separated, and all others off, for the whole process: all off with "". Requires has_planted_bugs(), and that no
+// allocation is running. A name that nobody knows switches nothing: find_planted_bug() it before.
+void plant(std::string_view names);
+[[nodiscard]] bool is_planted(std::string_view name);
 
 }  // namespace regduel::fuzz

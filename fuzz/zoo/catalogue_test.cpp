@@ -3,11 +3,13 @@
 #include <filesystem>
 #include <map>
 #include <regex>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "ir/io.h"
+#include "ir/planted.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -34,6 +36,24 @@ TEST(Catalogue, NamesWhatIsPlantedAndNothingElse) {
     EXPECT_EQ(find_planted_bug(bug.name), &bug);
   }
   for (const auto& [name, count] : in_sources) ADD_FAILURE() << name << " is not in the catalogue";
+}
+
+TEST(Catalogue, GivesEachBugASwitchOfItsOwn) {
+  std::set<std::size_t> switches;
+  for (const PlantedBug& bug : planted_bugs()) EXPECT_TRUE(switches.insert(planted_switch(bug.name)).second) << bug.name << " shares a switch: take another name";
+}
+
+TEST(Catalogue, PlantsSeveralBugsAtATime) {
+  if (!has_planted_bugs()) GTEST_SKIP() << "needs the zoo build";
+  plant("fatpoint-tie-dropped,briggs-two-defs-share");
+  EXPECT_TRUE(is_planted("fatpoint-tie-dropped"));
+  EXPECT_TRUE(is_planted("briggs-two-defs-share"));
+  EXPECT_FALSE(is_planted("fatpoint-clobber-missed"));
+  plant("fatpoint-clobber-missed");
+  EXPECT_FALSE(is_planted("fatpoint-tie-dropped"));
+  EXPECT_TRUE(is_planted("fatpoint-clobber-missed"));
+  plant("");
+  for (const PlantedBug& bug : planted_bugs()) EXPECT_FALSE(is_planted(bug.name)) << bug.name;
 }
 
 TEST(Catalogue, IsSortedAndLargeEnough) {

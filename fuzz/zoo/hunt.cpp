@@ -7,6 +7,7 @@
 #include "fuzz/case_file.h"
 #include "fuzz/explorer.h"
 #include "fuzz/reduce.h"
+#include "ir/edges.h"
 
 namespace regduel::fuzz {
 
@@ -23,9 +24,10 @@ Catch hunt(const HuntOptions& options) {
   while (since(start) < options.seconds) {
     const FuzzInput input = explorer.next();
     ++result.inputs;
+    clear_edges();
     const Duel d = fight(input, all_duelists());
     if (d.verdict() != oracles::Verdict::Fail) {
-      explorer.learn(input, behaviour_of(input, d));
+      explorer.learn(input, features_of(input, d));
       continue;
     }
     result.seconds = since(start);

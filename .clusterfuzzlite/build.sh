@@ -1,0 +1,2 @@
+#!/bin/bash -eu
+exec "$SRC/regduel/fuzz/oss-fuzz/build.sh"

@@ -1,0 +1,71 @@
+// regduel bisect: which of an allocator's decisions is the first that makes a failure (fuzz/bisect.h).
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/finding.h"
+#include "cli/input.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "fuzz/bisect.h"
+#include "fuzz/failure.h"
+#include "fuzz/zoo/catalogue.h"
+
+namespace regduel::cli {
+namespace {
+
+struct Options {
+  std::string input, signature, with, plant;
+  bool json = false;
+};
+
+int bisect_command(const Options& o) {
+  const fuzz::FuzzInput input = load_case(o.input);
+  if (!o.plant.empty()) {
+    for (const std::string& name : split_list({o.plant}))
+      if (!fuzz::has_planted_bugs() || fuzz::find_planted_bug(name) == nullptr) throw BadInput(fmt::format("--plant: this build has no planted bug \"{}\" (cmake --preset zoo has them)", name));
+    fuzz::plant(o.plant);
+  }
+  std::vector<const ir::Allocator*> duelists;
+  if (!o.with.empty()) duelists.push_back(&allocator_named(o.with));
+  std::vector<fuzz::Failure> all = fuzz::failures_of(input, duelists);
+  if (!o.signature.empty()) std::erase_if(all, [&](const fuzz::Failure& f) { return f.signature != o.signature; });
+  if (all.empty())
+    throw BadInput(o.signature.empty() ? fmt::format("{}: error: no judge objects to it: there is nothing to look for", o.input)
+                                       : fmt::format("{}: error: it does not show {}", o.input, o.signature));
+  const fuzz::Failure& failure = all.front();
+  const fuzz::BadDecision found = fuzz::first_bad_decision(input, failure);
+  if (o.json) {
+    print_json({{"command", "bisect"}, {"file", o.input}, {"allocator", failure.allocator}, {"signature", failure.signature}, {"number", found.number},
+                {"decision", found.kind}});
+  } else if (found.number == 0) {
+    fmt::print("{}: {}\nshows before any decision: with none taken, too\n", failure.allocator, failure.signature);
+  } else {
+    fmt::print("{}: {}\nfirst bad decision: number {}, {}\n", failure.allocator, failure.signature, found.number, found.kind);
+    const std::string replay = fmt::format("regduel alloc {} {}", o.input, replay_arguments({input.program, *input.target, input.limits, input.knobs}, failure.allocator));
+    fmt::print("before: {} --fuel {}\nafter:  {} --fuel {}\n", replay, found.number - 1, replay, found.number);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_bisect_command(CLI::App& app, Action& chosen) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("bisect", "Find the first of an allocator's decisions that makes a case fail");
+  command->add_option("input", o->input, "A case: RIR text whose head says limits and knobs (a reproducer), or bytes of the fuzz corpus")->required();
+  command->add_option("--signature", o->signature, "Of which finding, as duel and fuzz name it (default: the first that the case shows)");
+  command->add_option("--with", o->with, "Of which allocator (default: whichever fails)");
+  command->add_option("--plant", o->plant, "Planted bugs to switch on, comma-separated (zoo build)");
+  command->add_flag("--json", o->json, "One JSON document on standard output");
+  command->footer(
+      "An allocator that may take only N optional decisions (alloc --fuel N) does what is plain from there on, and is right all the same: a copy stays, a\n"
+      "value lives in memory, a refill is not saved. Bisection over N finds the decision with which the finding comes.\n"
+      "Example:  regduel bisect findings/a.rir");
+  command->callback([o, &chosen] { chosen = [o] { return bisect_command(*o); }; });
+}
+
+}  // namespace regduel::cli
