@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <regex>
 #include <memory>
 #include <sstream>
 
@@ -32,7 +33,7 @@ namespace regduel::cli {
 namespace {
 
 constexpr std::string_view kFatPoint = "fatpoint";
-constexpr std::string_view kDuels = "duels";
+constexpr std::string_view kDuels = "duels", kLayers = "layers";
 
 struct Subject {
   ir::Function program;
@@ -266,6 +267,7 @@ BenchResult run_bench(const BenchOptions& o) {
     }
   if (const auto seconds = reporter.seconds(std::string(kDuels)); seconds && seconds->first > 0)
     result.duels_per_second = o.duels / seconds->first;
+  if (std::regex_search(std::string(kLayers), std::regex(o.filter))) result.layers = measure_layers(o.seed, 10 * o.duels);
   return result;
 }
 

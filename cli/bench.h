@@ -8,16 +8,18 @@
 #include <string>
 #include <vector>
 
+#include "cli/bench_layers.h"
+
 namespace regduel::cli {
 
 struct BenchOptions {
   std::vector<int> sizes = {200, 2000, 20000};  // instructions of a program, approximately; ascending
   int per_profile = 20000;  // instructions of each profile and size: as many programs as that takes, at least one
-  int duels = 200;          // cases of the standard mix for the figure of whole duels
+  int duels = 200;          // cases of the standard mix for the figure of whole duels; ten times as many bred ones for its layers
   std::uint64_t seed = 1;   // of all programs
   int repetitions = 3;
   double min_time = 0;      // seconds of CPU time of one repetition; 0 = each program once
-  std::string filter;       // a regular expression on "memcheck/2000", "fatpoint/200", "duels"; empty = all
+  std::string filter;       // a regular expression on "memcheck/2000", "fatpoint/200", "duels", "layers"; empty = all
 };
 
 // The programs of one size, the same for every judge and allocator.
@@ -49,6 +51,7 @@ struct BenchResult {
   std::vector<BenchCorpus> corpora;  // one a size
   std::vector<BenchRow> rows;        // allocators first, then the judges in their order, then all judges together
   std::optional<double> duels_per_second;  // of CPU time: case made, every allocator run, every judge asked
+  std::optional<Layers> layers;            // of the duels of a campaign
 };
 
 inline constexpr std::string_view kAllJudges = "all judges";

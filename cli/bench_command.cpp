@@ -23,6 +23,23 @@ nlohmann::ordered_json or_null(const std::optional<T>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
 }
 
+nlohmann::ordered_json to_json(const Layers& l) {
+  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+  for (const Layer& layer : l.layers) layers.push_back({{"layer", layer.name}, {"seconds", layer.seconds}});
+  return {{"inputs", l.inputs}, {"instructions", l.instructions}, {"duels_per_second", static_cast<double>(l.inputs) / l.target_seconds}, {"layers", layers}};
+}
+
+std::string text(const Layers& l) {
+  double all = 0;
+  for (const Layer& layer : l.layers) all += layer.seconds;
+  Table table({"layer of a bred duel", "us", "share"});
+  for (const Layer& layer : l.layers)
+    table.row({layer.name, fmt::format("{:.1f}", layer.seconds * 1e6 / static_cast<double>(l.inputs)), percent_of(layer.seconds, all, 1)});
+  return fmt::format("\n{}{:.0f} duels a second of CPU time by the duel target{}, on {} inputs that a campaign breeds from nothing, {} instructions each\n", table.text(),
+                     static_cast<double>(l.inputs) / l.target_seconds, sanitizer().empty() ? "" : fmt::format(" under {}", sanitizer()), l.inputs,
+                     l.instructions / std::max<std::int64_t>(1, l.inputs));
+}
+
 nlohmann::ordered_json to_json(const BenchResult& r, const BenchOptions& o, const std::vector<std::string>& failures) {
   nlohmann::ordered_json corpora = nlohmann::ordered_json::array(), rows = nlohmann::ordered_json::array();
   for (const BenchCorpus& c : r.corpora)
@@ -40,7 +57,8 @@ nlohmann::ordered_json to_json(const BenchResult& r, const BenchOptions& o, cons
                     {"peak_bytes_per_instruction", or_null(row.peak_bytes)}});
   }
   return {{"command", "bench"}, {"seed", o.seed}, {"repetitions", o.repetitions}, {"programs", corpora}, {"results", rows},
-          {"duels_per_second", or_null(r.duels_per_second)}, {"gate_failures", failures}};
+          {"duels_per_second", or_null(r.duels_per_second)}, {"duel_target", r.layers ? to_json(*r.layers) : nlohmann::ordered_json(nullptr)},
+          {"sanitizer", sanitizer()}, {"gate_failures", failures}};
 }
 
 std::string cell(const std::optional<double>& value, int digits) { return value ? fmt::format("{:.{}f}", *value, digits) : "-"; }
@@ -77,6 +95,7 @@ std::string text(const BenchResult& r, const BenchOptions& o) {
            "peak B/inst: memory taken on the way, for the largest program\n";
   if (r.duels_per_second)
     out += fmt::format("{:.1f} duels of the standard mix a second of CPU time (case made, every allocator, every judge)\n", *r.duels_per_second);
+  if (r.layers) out += text(*r.layers);
   return out;
 }
 
@@ -98,8 +117,8 @@ int bench_command(const Options& o) {
     throw BadInput(fmt::format("--filter: \"{}\" is no regular expression", b.filter));
   }
   const BenchResult result = run_bench(b);
-  if (!result.duels_per_second && std::none_of(result.rows.begin(), result.rows.end(), is_measured))
-    throw BadInput(fmt::format("--filter: nothing is called \"{}\" (names are like memcheck/2000, fatpoint/200, duels)", b.filter));
+  if (!result.duels_per_second && !result.layers && std::none_of(result.rows.begin(), result.rows.end(), is_measured))
+    throw BadInput(fmt::format("--filter: nothing is called \"{}\" (names are like memcheck/2000, fatpoint/200, duels, layers)", b.filter));
   const std::vector<std::string> failures = gate_failures(result, b);
   if (o.json) print_json(to_json(result, b, failures));
   else fmt::print("{}", text(result, b));
@@ -121,9 +140,9 @@ void add_bench_command(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   command->add_option("--min-time", o->bench.min_time, "Seconds of CPU time of one measurement, at least; 0 = every program once")
       ->capture_default_str();
-  command->add_option("--duels", o->bench.duels, "Cases of the standard mix for the figure of whole duels")->capture_default_str();
+  command->add_option("--duels", o->bench.duels, "Cases of the standard mix for the figure of whole duels; ten times as many bred ones for its layers")->capture_default_str();
   command->add_option("--seed", o->bench.seed, "Seed of the programs")->capture_default_str();
-  command->add_option("--filter", o->bench.filter, "Measure only what this regular expression finds, e.g. memcheck, 'fatpoint|execution/2000', duels");
+  command->add_option("--filter", o->bench.filter, "Measure only what this regular expression finds, e.g. memcheck, 'fatpoint|execution/2000', duels, layers");
   command->add_flag("--gate", o->gate, "Exit status 1 where a judge's growth is above 2, or memcheck is slower than the fat-point allocator");
   command->add_flag("--json", o->json, "One JSON document");
   command->footer(

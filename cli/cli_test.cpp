@@ -67,7 +67,7 @@ class Cli : public testing::Test {
 TEST_F(Cli, HelpTeaches) {
   const Outcome r = run("--help");
   EXPECT_EQ(r.status, 0);
-  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz", "reduce", "zoo", "bench", "faults"}) {
+  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz", "reduce", "bisect", "zoo", "bench", "faults"}) {
     EXPECT_THAT(r.out, HasSubstr(command));
     const Outcome help = run(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0);
@@ -310,6 +310,10 @@ TEST_F(Cli, BenchMeasuresEveryJudgeAndAllocator) {
   EXPECT_THAT(names, testing::IsSupersetOf({"fatpoint", "briggs", "structure", "memcheck", "execution", "quality", "all judges"}));
   EXPECT_TRUE(doc["duels_per_second"].is_number());
   EXPECT_TRUE(doc["gate_failures"].is_array());
+  std::set<std::string> layers;
+  for (const auto& layer : doc["duel_target"]["layers"]) layers.insert(layer["layer"]);
+  EXPECT_THAT(layers, testing::IsSupersetOf({"breed", "fatpoint", "briggs", "memcheck", "symbolic", "features"}));
+  EXPECT_GT(doc["duel_target"]["duels_per_second"], 0);
 
   const Outcome text = run("bench --sizes 40 --instructions 40 --repetitions 1 --filter 'structure|fatpoint'");
   EXPECT_THAT(text.out, AllOf(HasSubstr("ns/inst"), HasSubstr("structure"), HasSubstr("fatpoint"), Not(HasSubstr("memcheck"))));
@@ -363,6 +367,30 @@ TEST_F(Cli, ACampaignGoesOnWhereItStopped) {
   EXPECT_THAT(run("fuzz --runs 2 --seed 4 --db c.sqlite").out, HasSubstr("5 sessions over 2 seeds: 16 programs, "));
   write("not.sqlite", "this is no database, whatever its name says; it is rather a text, and a long enough one");
   expect_complaint("fuzz --runs 1 --db not.sqlite", "not.sqlite");
+}
+
+TEST_F(Cli, FuelLimitsWhatAnAllocatorDecides) {
+  write("c.rir", R"(rir 1
+func @f kernel target sm_90 threads 32
+  vreg %0 R b32
+  vreg %1 R b32
+  block b0
+    #0 %0 = ld 0 !read
+    #1 %1 = copy %0
+    #2 %1 = add %1, 1
+    #3 st %0, %1 !write
+    #4 exit
+)");
+  for (const std::string with : {"fatpoint", "briggs"}) {
+    EXPECT_THAT(run("alloc c.rir --with " + with + " --fuel 0 -o plain.rir").status, 0);
+    EXPECT_THAT(ir::read_file(path("plain.rir")).value(), HasSubstr("refill slot")) << with;  // everything in memory
+    EXPECT_EQ(run("verify c.rir plain.rir").status, 0) << with;
+    EXPECT_EQ(run("alloc c.rir --with " + with + " --fuel 1000000").out, run("alloc c.rir --with " + with).out);
+  }
+  expect_complaint("alloc c.rir --fuel -1", "--fuel");
+  expect_complaint("bisect c.rir", "nothing to look for");
+  expect_complaint("bisect c.rir --signature a/b@c", "does not show a/b@c");
+  expect_complaint("bisect c.rir --plant nothing", "no planted bug \"nothing\"");
 }
 
 }  // namespace

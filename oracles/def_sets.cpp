@@ -87,7 +87,7 @@ SetId DefSets::unite(SetId one, SetId other) {
   return (memo = {a, b, result}).result;
 }
 
-SetId DefSets::unite_all(std::vector<SetId>& parts) {
+SetId DefSets::unite_all(std::span<SetId> parts) {
   std::sort(parts.begin(), parts.end());
   for (std::size_t size = parts.size(); size > 1; size = (size + 1) / 2)
     for (std::size_t k = 0; k < size; k += 2) parts[k / 2] = k + 1 < size ? unite(parts[k], parts[k + 1]) : parts[k];

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace regduel::oracles {
@@ -25,7 +26,7 @@ class DefSets {
   [[nodiscard]] SetId unite(SetId one, SetId other);
   // Of all of `parts`, which are put in order on the way: neighbours first, so that far fewer sets are made than one after another.
   // Requires: there is one.
-  [[nodiscard]] SetId unite_all(std::vector<SetId>& parts);
+  [[nodiscard]] SetId unite_all(std::span<SetId> parts);
   [[nodiscard]] bool contains(SetId set, std::uint32_t element) const;
   // True where the two have an element in common. Cost: at most the nodes of the smaller set times the height of the other.
   [[nodiscard]] bool meet(SetId a, SetId b) const;

@@ -178,58 +178,46 @@ SetId ReachSets::set_of(State asked) {
   const auto open = [&](State s) {
     const auto id = static_cast<std::uint32_t>(memory_.entries.size());
     entry_of(s) = id;
-    Entry e{.low = id, .word = s.aspect == kWord ? s.node : kNone};
-    e.set = s.under == kNoGuards ? step(s, next_) : step_under(s, next_);
+    memory_.entries.push_back({.low = id, .word = s.aspect == kWord ? s.node : kNone});
+    frames_.push_back({id, pending_.size(), component_.size(), parts_.size()});
     component_.push_back(id);
-    const auto begin = static_cast<std::uint32_t>(pending_.size());
+    parts_.push_back(s.under == kNoGuards ? step(s, next_) : step_under(s, next_));
     for (auto next = next_.rbegin(); next != next_.rend(); ++next) {  // the first shall be visited first
       const State from = origin(*next);
-      if (const SetId set = known(from); set != kUnknownSet) e.set = unite(e.set, set);
+      if (const SetId set = known(from); set != kUnknownSet) parts_.push_back(set);
       else pending_.push_back(from);
     }
-    memory_.entries.push_back(e);
-    frames_.push_back({id, begin});
     return id;
+  };
+  // What an open state learns of one that it depends on.
+  const auto learn = [&](std::uint32_t id, std::uint32_t from) {
+    if (memory_.entries[from].low == kNone) parts_.push_back(memory_.entries[from].set);
+    else memory_.entries[id].low = std::min(memory_.entries[id].low, memory_.entries[from].low);
   };
   const std::uint32_t first = open(root);
   while (!frames_.empty()) {
     const Frame top = frames_.back();
-    if (pending_.size() > top.begin) {
+    if (pending_.size() > top.pending) {
       const State child = pending_.back();
       pending_.pop_back();
-      const std::uint32_t visited = entry_of(child);
-      if (visited == kNone) {
-        open(child);
-        continue;
-      }
-      Entry& e = memory_.entries[top.entry];
-      if (memory_.entries[visited].low == kNone) e.set = unite(e.set, memory_.entries[visited].set);
-      else e.low = std::min(e.low, visited);
+      if (const std::uint32_t visited = entry_of(child); visited != kNone) learn(top.entry, visited);
+      else open(child);
       continue;
     }
-    const std::uint32_t id = top.entry;
     frames_.pop_back();
-    if (memory_.entries[id].low == id) {
-      std::size_t begin = component_.size();
-      parts_.clear();
-      do {
-        --begin;
-        parts_.push_back(memory_.entries[component_[begin]].set);
-      } while (component_[begin] != id);
-      const bool is_word = std::find(parts_.begin(), parts_.end(), kNoWord) == parts_.end();
-      const SetId all = is_word ? sets_.unite_all(parts_) : kNoWord;
-      for (std::size_t k = begin; k < component_.size(); ++k) {
-        Entry& e = memory_.entries[component_[k]];
+    if (memory_.entries[top.entry].low == top.entry) {
+      const std::span<SetId> parts = std::span(parts_).subspan(top.parts);
+      const SetId all = std::find(parts.begin(), parts.end(), kNoWord) == parts.end() ? sets_.unite_all(parts) : kNoWord;
+      for (const std::uint32_t id : std::span(component_).subspan(top.component)) {
+        Entry& e = memory_.entries[id];
         e.low = kNone;
         e.set = all;
         if (e.word != kNone) memory_.words[e.word].set = all;
       }
-      component_.resize(begin);
+      component_.resize(top.component);
+      parts_.resize(top.parts);
     }
-    if (frames_.empty()) break;
-    Entry& parent = memory_.entries[frames_.back().entry];
-    if (memory_.entries[id].low == kNone) parent.set = unite(parent.set, memory_.entries[id].set);
-    else parent.low = std::min(parent.low, memory_.entries[id].low);
+    if (!frames_.empty()) learn(frames_.back().entry, top.entry);
   }
   return memory_.entries[first].set;
 }

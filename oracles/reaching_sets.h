@@ -90,7 +90,8 @@ class ReachSets {
     NodeId word = kNone;    // of which this is the set
   };
   struct Frame {
-    std::uint32_t entry, begin;  // what the frame still has to visit stands in pending_ from `begin` on
+    std::uint32_t entry;
+    std::size_t pending, component, parts;  // where what belongs to it, and to what was opened after it, begins in these
   };
   [[nodiscard]] std::uint32_t& entry_of(State s);
   // What sets are known so far. It is forgotten as a whole.
@@ -118,7 +119,6 @@ class ReachSets {
   [[nodiscard]] std::uint32_t number_of(Assumption a);
   [[nodiscard]] SetId step_under(State s, std::vector<State>& next);
   [[nodiscard]] SetId set_of_leaf(const Node& leaf, Aspect aspect) const;
-  [[nodiscard]] SetId unite(SetId a, SetId b) { return a == kNoWord || b == kNoWord ? kNoWord : sets_.unite(a, b); }
 
   const ReachGraph& graph_;
   const Definitions& defs_;
@@ -134,9 +134,9 @@ class ReachSets {
   // The search: empty between two, kept to be used again.
   std::vector<Frame> frames_;
   std::vector<std::uint32_t> component_;
-  std::vector<State> pending_;  // of all open frames
+  std::vector<State> pending_;  // still to be visited, of all open frames
   std::vector<State> next_;     // of one step
-  std::vector<SetId> parts_;    // of the component at hand
+  std::vector<SetId> parts_;    // sets that the states of open components have in them
 };
 
 class Walk {
