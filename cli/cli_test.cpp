@@ -67,7 +67,7 @@ class Cli : public testing::Test {
 TEST_F(Cli, HelpTeaches) {
   const Outcome r = run("--help");
   EXPECT_EQ(r.status, 0);
-  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz", "reduce", "bisect", "zoo", "bench", "faults"}) {
+  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz", "reduce", "bisect", "merge", "export", "zoo", "bench", "faults"}) {
     EXPECT_THAT(r.out, HasSubstr(command));
     const Outcome help = run(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0);
@@ -391,6 +391,25 @@ func @f kernel target sm_90 threads 32
   expect_complaint("bisect c.rir", "nothing to look for");
   expect_complaint("bisect c.rir --signature a/b@c", "does not show a/b@c");
   expect_complaint("bisect c.rir --plant nothing", "no planted bug \"nothing\"");
+}
+
+TEST_F(Cli, ShardsMergeAndAreExported) {
+  for (const int seed : {1, 2}) ASSERT_EQ(run(fmt::format("fuzz --runs 60 --jobs 1 --seed {} --db {}.sqlite", seed, seed)).status, 0);
+  const auto merged = nlohmann::json::parse(run("merge 1.sqlite 2.sqlite -o all.sqlite --json").out);
+  EXPECT_GT(merged["inputs_before"], merged["inputs"]);
+  EXPECT_THAT(merged["totals"].get<std::string>(), StartsWith("2 sessions over 2 seeds: 120 programs, "));
+  const auto exported = nlohmann::json::parse(run("export all.sqlite --inputs all --json").out);
+  EXPECT_EQ(exported["inputs"], merged["inputs"]);
+  EXPECT_EQ(nlohmann::json::parse(run("export all.sqlite --inputs some --most 5 --json").out)["inputs"], 5);
+  EXPECT_EQ(std::distance(fs::directory_iterator(path("some")), fs::directory_iterator()), 5);
+  const auto again = nlohmann::json::parse(run("fuzz --runs 8 --jobs 1 --seeds some --db again.sqlite --json").out);
+  EXPECT_GE(again["inputs"], 5);
+  expect_complaint("merge 1.sqlite none.sqlite -o all.sqlite", "none.sqlite: no such file");
+  expect_complaint("export all.sqlite", "--inputs DIR, --findings DIR");
+  expect_complaint("export all.sqlite --findings f --state new", "--state: expected crashing");
+  expect_complaint("fuzz --runs 1 --mix --seeds some", "exclude each other");
+  write("s.txt", "briggs a/b until tomorrow\n");
+  expect_complaint("fuzz --runs 1 --suppress s.txt", "s.txt:1:18: error: expected a date");
 }
 
 }  // namespace

@@ -59,8 +59,20 @@ int merge_command(const std::vector<std::string>& inputs, const std::string& out
 
 struct ExportOptions {
   std::string database, inputs, findings, state;
+  std::size_t most = 0;  // inputs; 0 = all
   bool json = false;
 };
+
+// All of them, or those that show the most of what this version of the program has seen them show.
+std::vector<StoredInput> chosen_inputs(Store& store, std::size_t most) {
+  std::vector<StoredInput> all = store.inputs();
+  if (most == 0 || most >= all.size()) return all;
+  std::vector<fuzz::CoverItem> items;
+  for (const StoredInput& s : all) items.push_back({s.features, s.instructions, s.is_pinned});
+  std::vector<StoredInput> chosen;
+  for (const std::size_t k : fuzz::best(items, most)) chosen.push_back(std::move(all[k]));
+  return chosen;
+}
 
 int export_command(const ExportOptions& o) {
   require_file(o.database);
@@ -73,7 +85,7 @@ int export_command(const ExportOptions& o) {
     std::error_code error;
     fs::create_directories(o.inputs, error);
     if (error) throw BadInput(fmt::format("error: {}: {}", o.inputs, error.message()));
-    for (const StoredInput& input : store.inputs()) {
+    for (const StoredInput& input : chosen_inputs(store, o.most)) {
       save((fs::path(o.inputs) / input.hash.substr(0, 16)).string(), {reinterpret_cast<const char*>(input.input.data()), input.input.size()});
       ++inputs;
     }
@@ -112,6 +124,7 @@ void add_export_command(CLI::App& app, Action& chosen) {
   CLI::App* command = app.add_subcommand("export", "Write what a campaign's database holds as files: its corpus, its findings");
   command->add_option("database", o->database, "What regduel fuzz --db has written")->required();
   command->add_option("--inputs", o->inputs, "Directory for the inputs of the corpus, each named after its contents: seeds for regduel fuzz and for the fuzz targets");
+  command->add_option("--most", o->most, "Only so many inputs: those that show the most (0 = all)")->capture_default_str();
   command->add_option("--findings", o->findings, "Directory for the reduced cases of findings, each an .rir file whose head replays it");
   command->add_option("--state", o->state, "Only findings that are crashing, incubating or regression");
   command->add_flag("--json", o->json, "One JSON document");

@@ -37,4 +37,37 @@ std::vector<bool> cover(std::span<const CoverItem> items) {
   return kept;
 }
 
+std::vector<std::size_t> best(std::span<const CoverItem> items, std::size_t most) {
+  std::vector<bool> shown, taken(items.size(), false);
+  const auto num_new = [&](std::size_t k) {
+    return std::count_if(items[k].features.begin(), items[k].features.end(), [&](std::uint32_t f) { return f >= shown.size() || !shown[f]; });
+  };
+  std::vector<std::size_t> chosen;
+  const auto take = [&](std::size_t k) {
+    for (const std::uint32_t f : items[k].features) {
+      if (f >= shown.size()) shown.resize(f + 1, false);
+      shown[f] = true;
+    }
+    taken[k] = true;
+    chosen.push_back(k);
+  };
+  for (std::size_t k = 0; k < items.size(); ++k)
+    if (items[k].is_pinned) take(k);
+  while (chosen.size() < most) {
+    std::size_t winner = items.size();
+    std::ptrdiff_t shows = 0;
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      if (taken[k]) continue;
+      const std::ptrdiff_t n = num_new(k);
+      if (n > shows || (n == shows && n > 0 && items[k].size < items[winner].size)) {
+        winner = k;
+        shows = n;
+      }
+    }
+    if (winner == items.size()) break;
+    take(winner);
+  }
+  return chosen;
+}
+
 }  // namespace regduel::fuzz

@@ -40,5 +40,13 @@ TEST(Cover, NothingIsLost) {
   EXPECT_FALSE(kept[5]);
 }
 
+TEST(Best, TakesWhatShowsMostFirst) {
+  const std::vector<std::uint32_t> few = {1, 2}, many = {3, 4, 5, 7}, rest = {2, 5, 6}, seen = {4};
+  const std::vector<CoverItem> items = {{few, 1}, {many, 50}, {rest, 9}, {seen, 1}};
+  EXPECT_THAT(best(items, 10), ElementsAre(1, 0, 2));
+  EXPECT_THAT(best(items, 2), ElementsAre(1, 0)) << "few and rest show as much then: the smaller";
+  EXPECT_THAT(best(std::vector<CoverItem>{{many, 50}, {seen, 1, true}}, 1), ElementsAre(1)) << "pinned ones first";
+}
+
 }  // namespace
 }  // namespace regduel::fuzz
