@@ -37,7 +37,7 @@ int merge_command(const std::vector<std::string>& inputs, const std::string& out
     // What one shard shows with a smaller input, the others need not show.
     const std::vector<StoredInput> stored = store.inputs();
     std::vector<fuzz::CoverItem> items;
-    for (const StoredInput& s : stored) items.push_back({s.features, s.instructions, s.is_pinned || s.features.empty()});
+    for (const StoredInput& s : stored) items.push_back({s.features, s.instructions, s.is_pinned});
     const std::vector<bool> keep = fuzz::cover(items);
     for (std::size_t k = 0; k < stored.size(); ++k)
       if (!keep[k]) store.remove_input(stored[k].hash);
@@ -63,7 +63,7 @@ struct ExportOptions {
   bool json = false;
 };
 
-// All of them, or those that show the most of what this version of the program has seen them show.
+// All of them, or those that show the most.
 std::vector<StoredInput> chosen_inputs(Store& store, std::size_t most) {
   std::vector<StoredInput> all = store.inputs();
   if (most == 0 || most >= all.size()) return all;

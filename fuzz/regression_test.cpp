@@ -1,4 +1,4 @@
-// Every case of corpus/regression/, fought again: no case may have a finding.
+// Every case of corpus/regression/, and every input of corpus/seeds/, fought again: none may have a finding.
 #include <algorithm>
 #include <filesystem>
 
@@ -31,6 +31,23 @@ TEST(Regression, EveryCasePasses) {
     input.target = c->target;
     input.limits = c->limits;
     input.knobs = c->knobs;
+    const auto report = find_in(input);
+    EXPECT_FALSE(report.has_value()) << *report;
+  }
+}
+
+TEST(Seeds, AreWhatTheyAreNamedAndPass) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(REGDUEL_SOURCE_DIR "/corpus/seeds")) files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  EXPECT_GE(files.size(), 100u);
+  for (const std::string& path : files) {
+    SCOPED_TRACE(path);
+    const auto text = ir::read_file(path);
+    ASSERT_TRUE(text.has_value()) << text.error();
+    const std::vector<std::uint8_t> bytes(text->begin(), text->end());
+    const FuzzInput input = decode_input(bytes);
+    EXPECT_EQ(encode_input(input), bytes) << "not an input of this version: it would stand for a program that is made from its hash";
     const auto report = find_in(input);
     EXPECT_FALSE(report.has_value()) << *report;
   }

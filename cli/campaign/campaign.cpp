@@ -132,7 +132,7 @@ class Campaign {
     std::set<std::string> known;
     for (StoredInput& input : stored) {
       known.insert(input.hash);
-      if (input.features.empty()) {  // found by another version: what it shows now is to be seen
+      if (!input.is_current) {  // what it shows now is to be seen
         seeds_.push_back({{"do", "try"}, {"input", to_message(input.input)}, {"pinned", input.is_pinned}});
         continue;
       }

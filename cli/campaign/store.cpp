@@ -82,8 +82,7 @@ std::vector<StoredInput> Store::inputs() {
   std::vector<StoredInput> result;
   Sqlite::Statement rows(db_, "SELECT hash, input, features, program = ?, pinned, instructions FROM inputs ORDER BY instructions, hash", program_version());
   while (rows.step())
-    result.push_back({rows.text(0), rows.blob(1), rows.integer(3) != 0 ? unpack(rows.blob(2)) : std::vector<std::uint32_t>(), rows.integer(4) != 0,
-                      static_cast<std::uint32_t>(rows.integer(5))});
+    result.push_back({rows.text(0), rows.blob(1), unpack(rows.blob(2)), rows.integer(4) != 0, static_cast<std::uint32_t>(rows.integer(5)), rows.integer(3) != 0});
   return result;
 }
 

@@ -32,9 +32,10 @@ inline constexpr int kIncubation = 3;
 struct StoredInput {
   std::string hash;  // of the bytes: input_hash()
   Blob input;
-  std::vector<std::uint32_t> features;  // by the program version that is at work; empty = not known
+  std::vector<std::uint32_t> features;  // that it showed
   bool is_pinned = false;
   std::uint32_t instructions = 0;
+  bool is_current = true;  // it was this version of the program that saw the features
 };
 [[nodiscard]] std::string input_hash(const Blob& input);
 
