@@ -412,15 +412,13 @@ class Files {
       for (std::size_t u = 0; u < units.size(); ++u)
         if (!ir::is_allocatable(target, limits, file, static_cast<int>(u))) units[u] = kR | kW;
     }
-    if (f.kind == ir::FunctionKind::Device && entry_has_predecessors)
-      for (const PReg r : target.abi.callee_saved) {
-        auto& units = units_[index(r.file)];
-        for (int u = r.begin(); u < std::min(r.end(), static_cast<int>(units.size())); ++u) units[static_cast<std::size_t>(u)] = kR | kW;
-      }
-    // At a ret they hold what the caller left in them.
     units_at_ret_ = units_;
-    for (const PReg r : preserved_units(f, target))
-      if (auto& units = units_at_ret_[index(r.file)]; r.first < units.size()) units[r.first] = kR | kW;
+    for (const PReg r : preserved_units(f, target)) {
+      auto &units = units_[index(r.file)], &at_ret = units_at_ret_[index(r.file)];
+      if (r.first >= units.size()) continue;
+      if (entry_has_predecessors) units[r.first] = kR | kW;
+      at_ret[r.first] = kR | kW;  // it holds what the caller left in it
+    }
   }
   [[nodiscard]] const std::vector<std::uint8_t>& units(RegFile file, bool at_ret) const {
     return (at_ret ? units_at_ret_ : units_)[index(file)];

@@ -132,6 +132,10 @@ TEST(Completeness, CalleeSavedRegistersCountUnlessTheEntryIsALoop) {
   EXPECT_EQ(find_impossible(loop, target, ir::Limits::of(target, 32)), ir::InstId(0));
   EXPECT_EQ(find_impossible(loop, target, ir::Limits::of(target, 40)), std::nullopt);
   EXPECT_EQ(find_impossible(kernel, target, ir::Limits::of(target, 32)), std::nullopt);
+  // What the function has given up need not be saved: it is free in the loop as well.
+  const ir::Function given_up =
+      parse_function("func @t device target sm_90 threads 32\n" + vregs + "  block b0\n" + use + "    #1 op clobbers R24:R31\n    #2 bra -> b0\n");
+  EXPECT_EQ(find_impossible(given_up, target, ir::Limits::of(target, 32)), std::nullopt);
 }
 
 // --- against brute force -----------------------------------------------------------------------------------------------

@@ -39,8 +39,12 @@ Lowering::Lowering(const ir::Function& f, const ir::Cfg& cfg, const ir::Target& 
       if (ir::is_allocatable(target, limits, file, u)) allocatable_[ir::index(file)].insert(u);
   if (f.kind == ir::FunctionKind::Device) {
     const bool entry_is_head = !cfg.predecessors(ir::BlockId(0)).empty();
+    ir::PerFile<UnitSet> given_up;  // what the program clobbers itself need not be saved
+    for (const ir::Operand& op : f.operands)
+      if (op.role == ir::Role::Clobber) given_up[ir::index(op.preg().file)] |= UnitSet::of(op.preg());
     for (const ir::PReg r : target.abi.callee_saved) {
       UnitSet units = UnitSet::of(r) & allocatable_[ir::index(r.file)];
+      units -= given_up[ir::index(r.file)];
       // A save at the head of a block that is entered again would save the wrong thing.
       if (entry_is_head) allocatable_[ir::index(r.file)] -= units;
       else callee_saved_[ir::index(r.file)] |= units;
@@ -439,9 +443,8 @@ class BlockLowerer {
       if (merged_into[k] != k) continue;
       const Item& item = items[k];
       const ir::VRegId root = item.write_root.is_valid() ? item.write_root : item.read_root;
-      const bool moves = item.read_root.is_valid() && item.write_root.is_valid() && item.read_root != item.write_root;
       const bool spilled = d_.place[root.index()] != kInRegister;
-      is_local[k] = item.fixed.is_valid() || moves || spilled;
+      is_local[k] = item.fixed.is_valid() || moves(item) || spilled;
       temps[k] = is_local[k] ? local(item, item.fixed, i) : root.value;
     }
     for (std::size_t k = 0; k < items.size(); ++k) {
@@ -449,20 +452,26 @@ class BlockLowerer {
       else if (is_local[k] && items[k].read_root.is_valid() && !stores_parts(items[k], shape)) fetch(temps[k], items[k].read_root.value);
     }
     original(i, temps, merged_into);
-    for (std::size_t k = 0; k < items.size(); ++k) {
-      if (!is_local[k] || merged_into[k] != k || !items[k].write_root.is_valid()) continue;
-      const TempId value = items[k].write_root.value;
-      if (!stores_parts(items[k], shape)) {
-        put_back(value, temps[k], 0, code_.temps[value].bytes);
-        continue;
+    // What the instruction would define itself, were it not in a slot or pinned, comes before what is moved in any case: values that share a slot
+    // do so because of that order.
+    for (const bool is_moved : {false, true})
+      for (std::size_t k = 0; k < items.size(); ++k)
+        if (is_local[k] && merged_into[k] == k && items[k].write_root.is_valid() && (shape.items[k].fixed.is_valid() || moves(items[k])) == is_moved)
+          put_back(inst, shape, items[k], k, temps[k]);
+  }
+
+  // Whether it reads one value and writes another: a tie.
+  [[nodiscard]] static bool moves(const Item& item) { return item.read_root.is_valid() && item.write_root.is_valid() && item.read_root != item.write_root; }
+
+  void put_back(const ir::Inst& inst, const Shape& shape, const Item& item, std::size_t k, TempId temp) {
+    const TempId value = item.write_root.value;
+    if (!stores_parts(item, shape)) return put_back(value, temp, 0, code_.temps[value].bytes);
+    const auto ops = f_.operands_of(inst);
+    for (std::size_t o = 0; o < ops.size(); ++o)
+      if (ops[o].is_vreg() && ops[o].writes() && shape.item_of[o] == static_cast<std::int32_t>(k)) {
+        const ir::Storage s = f_.storage(ops[o]);
+        put_back(value, temp, s.offset, s.size);
       }
-      const auto ops = f_.operands_of(inst);
-      for (std::size_t o = 0; o < ops.size(); ++o)
-        if (ops[o].is_vreg() && ops[o].writes() && shape.item_of[o] == static_cast<std::int32_t>(k)) {
-          const ir::Storage s = f_.storage(ops[o]);
-          put_back(value, temps[k], s.offset, s.size);
-        }
-    }
   }
 
   // A spilled value of which the instruction only writes parts: those bytes go to the slot, the others need not be fetched.
