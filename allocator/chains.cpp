@@ -40,7 +40,7 @@ class Defs {
       for (std::size_t k = 0; k < pairs; ++k) {
         if (!ops[k].is_vreg() || f.vreg(ops[k].vreg()).file() != file) continue;
         // An early-clobber def destroys its register before the source is read, even where it is a copy of it.
-        const bool plain = inst.op == Op::Copy && (!guarded || REGDUEL_PLANTED("fatpoint-guarded-copy-is-a-copy")) && !ops[k].is_early_clobber() && ops[k].part.is_whole() &&
+        const bool plain = inst.op == Op::Copy && !guarded && !ops[k].is_early_clobber() && ops[k].part.is_whole() &&
                            ops[pairs + k].part.is_whole();
         const bool early = guarded || !ops[k].part.is_whole() || ops[k].is_early_clobber();
         list.push_back({ops[k].value, {early ? read_point(n) : write_point(n), write_point(n), plain ? ops[pairs + k].vreg() : VRegId()}});

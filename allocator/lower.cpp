@@ -286,7 +286,7 @@ void Lowering::write_back(const Inst& inst, std::size_t k) {
   const Item& item = items_.items[k];
   const Work& work = works_[k];
   if (!item.writes.is_valid()) return;
-  if (!REGDUEL_PLANTED("fatpoint-refill-kept-past-a-store")) reuse_.forget(item.writes);
+  reuse_.forget(item.writes);
   if (!work.is_temp || work.is_home) return;
   const auto ops = in_.operands_of(inst);
   std::vector<ByteMask> pieces;
@@ -323,7 +323,8 @@ void Lowering::finish(const Inst& inst) {
 // A copy of one pair of whole vregs, of which one is spilled. False where the general way is taken.
 bool Lowering::original_copy(const Inst& inst) {
   const auto ops = in_.operands_of(inst);
-  if (ops.size() != 2 || !plan_.pinned[current_].empty()) return false;
+  const std::size_t whole_copy = REGDUEL_PLANTED("fatpoint-guarded-copy-is-a-copy") && ops.back().role == Role::Guard ? 3 : 2;
+  if (ops.size() != whole_copy || !plan_.pinned[current_].empty()) return false;
   for (const Operand& op : ops)
     if (!op.part.is_whole() || op.fixed().is_valid() || op.is_tied() || op.is_early_clobber()) return false;
   const VRegId d = ops[0].vreg(), s = ops[1].vreg();

@@ -14,7 +14,7 @@ using ir::Operand;
 using ir::Role;
 
 // What a feature is about, so that like numbers of different kinds do not meet.
-enum Kind : std::uint64_t { kOperandKind = 1, kShape, kBout, kInserted, kSpilledOperand };
+enum Kind : std::uint64_t { kOperandKind = 1, kShape, kBout, kInserted, kSpilledOperand, kFlags };
 
 class Collector {
  public:
@@ -49,6 +49,7 @@ bool is_guarded(const ir::Function& f, const ir::Inst& i) {
 void operands(const ir::Function& f, Collector& out) {
   for (const ir::Inst& i : f.insts) {
     const bool guarded = is_guarded(f, i);
+    out.add(kFlags, i.op, i.flags);
     for (const Operand& o : f.operands_of(i)) {
       if (!o.is_vreg()) continue;
       const ir::VReg& v = f.vreg(o.vreg());
@@ -84,8 +85,11 @@ void inserted(const ir::Function& f, std::uint64_t allocator, Collector& out) {
 std::vector<std::uint32_t> behaviour_of(const FuzzInput& input, const Duel& duel) {
   Collector out;
   const ir::Function& f = input.program;
-  operands(f, out);
-  out.add(kShape, 0, bucket(f.insts.size()), bucket(f.blocks.size()));
+  // Where nobody allocated anything, all that is new is how it ended: of such an input nothing is bred.
+  if (std::any_of(duel.bouts.begin(), duel.bouts.end(), [](const Bout& bout) { return bout.program.has_value(); })) {
+    operands(f, out);
+    out.add(kShape, 0, bucket(f.insts.size()), bucket(f.blocks.size()));
+  }
   for (std::size_t k = 0; k < duel.bouts.size(); ++k) {
     const Bout& b = duel.bouts[k];
     out.add(kBout, k, 0, b.verdict, b.program.has_value());

@@ -2,8 +2,8 @@
 // instrumentation; where code coverage is there as well, both count.
 //
 // A feature of behaviour is a number below kNumFeatures, the hash of something that happened in an allocation: which instruction was inserted, for
-// which file and width, beside what; how much was spilled, copied, rematerialised (as a power of two); which kinds of operands the
-// program has; how each bout ended. Deterministic: a function of the input and of the allocators.
+// which file and width, beside what; how much was spilled, copied, rematerialised (as a power of two); which kinds of operands and
+// flags the program has; how each bout ended. Deterministic: a function of the input and of the allocators.
 #pragma once
 
 #include <cstdint>

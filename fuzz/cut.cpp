@@ -320,6 +320,29 @@ bool bypass(EditProgram& p, InstPlace at) {
   return false;
 }
 
+bool join_with_next(EditProgram& p, InstPlace at) {
+  constexpr std::size_t kMostOperands = 8;
+  std::vector<EditInst>& insts = p.blocks[at.block].insts;
+  if (at.inst + 1 >= insts.size()) return false;
+  EditInst &first = insts[at.inst], &second = insts[at.inst + 1];
+  if (first.ops.size() + second.ops.size() > kMostOperands) return false;
+  for (const EditInst* i : {&first, &second}) {
+    if (i->inst.op != Op::Named) return false;
+    for (const Operand& o : i->ops)
+      if ((o.role != Role::Def && o.role != Role::Use) || o.is_tied() || o.is_early_clobber()) return false;
+  }
+  for (const Operand& a : first.ops)
+    for (const Operand& b : second.ops)
+      if (a.writes() && a.is_vreg() && b.is_vreg() && root_of(p, a.vreg()) == root_of(p, b.vreg())) return false;
+  const auto second_uses = std::find_if(second.ops.begin(), second.ops.end(), [](const Operand& o) { return o.role == Role::Use; });
+  first.ops.insert(first.ops.end(), second_uses, second.ops.end());
+  const std::ptrdiff_t defs = std::count_if(first.ops.begin(), first.ops.end(), [](const Operand& o) { return o.role == Role::Def; });
+  first.ops.insert(first.ops.begin() + defs, second.ops.begin(), second_uses);
+  first.inst.flags |= second.inst.flags;
+  insts.erase(insts.begin() + static_cast<std::ptrdiff_t>(at.inst) + 1);
+  return true;
+}
+
 bool merge_vregs(EditProgram& p, VRegId from, VRegId to) {
   const ir::VReg& a = p.header.vregs[from.index()];
   const ir::VReg& b = p.header.vregs[to.index()];

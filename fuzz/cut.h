@@ -46,6 +46,9 @@ void drop_unreachable(EditProgram& p);
 
 // Instead of the instruction: its first def and a use of the same shape become one vreg everywhere. False where there is no such pair.
 bool bypass(EditProgram& p, InstPlace at);
+// The instruction and the next one become one operation, with the operands of both. False where one is more than a plain operation, where the
+// second has anything to do with what the first defines, or where that would be many operands.
+bool join_with_next(EditProgram& p, InstPlace at);
 // Every operand of `from` becomes one of `to`. False where they are not of one class, width and alignment, or one is no root.
 bool merge_vregs(EditProgram& p, ir::VRegId from, ir::VRegId to);
 // Puts the blocks in the order of a walk that follows first targets first, takes out the declarations that no operand names, and numbers

@@ -19,6 +19,8 @@ struct ExplorerOptions {
   std::size_t most_instructions = 2000;  // larger children are not tried
   int percent_new = 15;                  // of the inputs come from the generator
   int percent_cross = 25;                // of the children have two parents
+  int percent_impossible = 10;           // of the children keep a limit at which some instruction may not fit
+  int percent_tight = 15;                // of the others get a limit close to what some instruction demands
 };
 
 class Explorer {
@@ -39,6 +41,8 @@ class Explorer {
 
  private:
   [[nodiscard]] const FuzzInput& parent();
+  // Limits at which every instruction fits, now and then one at which some only just does.
+  void make_possible(FuzzInput& input);
 
   ExplorerOptions options_;
   Random random_;

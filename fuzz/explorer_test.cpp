@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fuzz/generator.h"
 #include "ir/check.h"
 
 namespace regduel::fuzz {
@@ -42,7 +43,38 @@ TEST(FeatureSet, CountsWhatIsNew) {
 }
 
 // Everything but the judging: features are those of the program alone.
-std::vector<std::uint32_t> shape(const FuzzInput& input) { return behaviour_of(input, Duel{}); }
+std::vector<std::uint32_t> shape(const FuzzInput& input) {
+  Duel d;
+  d.bouts.emplace_back().program = input.program;
+  return behaviour_of(input, d);
+}
+
+TEST(Behaviour, NothingIsLearntOfAProgramThatNobodyAllocates) {
+  Duel d;
+  d.bouts.resize(2);
+  const std::vector<std::uint32_t> features = behaviour_of(derive_input(1, 50), d);
+  EXPECT_EQ(features, behaviour_of(derive_input(2, 80), d));
+  EXPECT_FALSE(features.empty());
+  d.bouts[1].program = derive_input(1, 50).program;
+  EXPECT_GT(behaviour_of(derive_input(1, 50), d).size(), features.size());
+}
+
+TEST(Explorer, SeldomAsksForWhatIsImpossible) {
+  ExplorerOptions options;
+  options.percent_new = options.percent_impossible = 0;
+  Explorer explorer(options);
+  int children = 0;
+  for (int k = 0; k < 100; ++k) {
+    FuzzInput input = explorer.next();
+    if (explorer.corpus().size() >= 4) {
+      ++children;
+      const ir::PerFile<int> bound = demand_bound(input.program, *input.target);
+      for (std::size_t file = 0; file < bound.size(); ++file) EXPECT_GE(input.limits.units[file], std::min(bound[file], input.target->units[file]));
+    }
+    explorer.learn(input, shape(input));
+  }
+  EXPECT_GT(children, 80);
+}
 
 TEST(Explorer, RepeatsItselfAndKeepsWhatIsNew) {
   const auto explore = [](std::uint64_t seed) {

@@ -19,7 +19,7 @@ namespace regduel::fuzz {
                          std::span<const std::string> judges = {}, ir::Fuel* fuel = nullptr);
 
 // An allocation of a program of the corpus takes milliseconds; what takes this long when it is asked again hangs. Of the processor.
-inline constexpr int kHangSeconds = 3;
+inline constexpr int kHangSeconds = 2;
 
 // A judge's finding about one allocator's result: the signature says all that is kept.
 struct Failure {

@@ -200,6 +200,57 @@ bool inline_call(EditProgram& p, Random& random) {
   return true;
 }
 
+bool insert_copy(EditProgram& p, Random& random) {
+  EditBlock& b = p.blocks[any_block(p, random)];
+  const std::size_t at = any_place(b, random);
+  EditInst copy;
+  copy.inst.op = Op::Copy;
+  copy.inst.id = p.next_id();
+  std::vector<Operand> uses;
+  const bool swaps = random.chance(30);
+  for (int pairs = random.chance(60) ? 1 : random.between(1, 3); pairs > 0; --pairs) {
+    const VRegId d = vreg_near(p, b, at, random, [](const ir::VReg&) { return true; });
+    if (!d.is_valid()) return false;
+    const ir::VReg& def = p.header.vreg(d);
+    const VRegId s = vreg_near(p, b, at, random, [&](const ir::VReg& v) { return v.bytes() == def.bytes() && ir::is_predicate(v.file()) == ir::is_predicate(def.file()); });
+    if (!s.is_valid()) return false;
+    copy.ops.push_back(Operand::of_vreg(Role::Def, d));
+    uses.push_back(Operand::of_vreg(Role::Use, s));
+    if (!swaps || s == d) continue;
+    copy.ops.push_back(Operand::of_vreg(Role::Def, s));
+    uses.push_back(Operand::of_vreg(Role::Use, d));
+  }
+  copy.ops.insert(copy.ops.end(), uses.begin(), uses.end());
+  insert_at(b, at, std::move(copy));
+  return true;
+}
+
+bool insert_phi(EditProgram& p, Random& random) {
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    const std::size_t at = any_block(p, random);
+    EditBlock& b = p.blocks[at];
+    const VRegId d = vreg_near(p, b, 0, random, [](const ir::VReg&) { return true; });
+    if (!d.is_valid()) return false;
+    const ir::VReg& def = p.header.vreg(d);
+    EditInst phi;
+    phi.inst.op = Op::Phi;
+    phi.inst.id = p.next_id();
+    phi.ops.push_back(Operand::of_vreg(Role::Def, d));
+    for (std::size_t from = 0; from < p.blocks.size(); ++from) {
+      const EditBlock& before = p.blocks[from];
+      const std::vector<BlockId>& targets = before.insts.back().targets;
+      if (std::find(targets.begin(), targets.end(), BlockId(u32(at))) == targets.end()) continue;
+      const VRegId s = vreg_near(p, before, before.insts.size(), random, [&](const ir::VReg& v) { return v.file() == def.file() && v.width == def.width; });
+      phi.ops.push_back(Operand::of_vreg(Role::Use, s.is_valid() ? s : d));
+      phi.targets.push_back(BlockId(u32(from)));
+    }
+    if (phi.targets.empty()) continue;
+    b.insts.insert(b.insts.begin(), std::move(phi));
+    return true;
+  }
+  return false;
+}
+
 bool raise_pressure(EditProgram& p, Random& random) {
   const std::uint32_t count = 1 + random.below(random.chance(20) ? 48 : 12);
   if (p.header.vregs.empty() || p.header.vregs.size() + count > kMostVRegs) return false;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <string>
 
@@ -27,7 +28,7 @@ TEST(Isolate, ACrashIsNamedAndStaysThere) {
 }
 
 TEST(Isolate, AHangIsEnded) {
-  const Isolated r = isolated([]() -> std::string { for (volatile int k = 0;; k = k + 1) {} }, 1);
+  const Isolated r = isolated([]() -> std::string { std::atomic<int> k = 0; for (;;) ++k; }, 1);
   EXPECT_EQ(r.end, Isolated::End::Hung);
 }
 

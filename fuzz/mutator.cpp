@@ -27,6 +27,7 @@ constexpr std::array<std::string_view, kNumMutations> kNames = {
     "toggle_guard",   "toggle_early",     "toggle_in_out",  "tie",          "fix",
     "keep_alive",     "raise_pressure",   "retarget",       "add_edge",     "make_irreducible",
     "wrap_in_loop",   "split_block",      "insert_call",    "inline_call",  "splice",
+    "insert_copy",    "insert_phi",       "change_part",    "toggle_alias", "return_values",
     "toggle_flag",    "change_limit",     "change_knob",    "change_target", "drop_unused_vregs"};
 
 std::uint32_t u32(std::size_t n) { return static_cast<std::uint32_t>(n); }
@@ -61,6 +62,11 @@ class Editor {
       case Mutation::InsertCall: return insert_call(p_, target_, random_);
       case Mutation::InlineCall: return inline_call(p_, random_);
       case Mutation::Splice: return splice(p_, EditProgram(derive_input(random_.next(), 40).program), random_);
+      case Mutation::InsertCopy: return insert_copy(p_, random_);
+      case Mutation::InsertPhi: return insert_phi(p_, random_);
+      case Mutation::ChangePart: return change_part();
+      case Mutation::ToggleAlias: return toggle_alias();
+      case Mutation::ReturnValues: return return_values();
       case Mutation::ToggleFlag: return toggle_flag();
       case Mutation::DropUnusedVRegs: return drop_unused_vregs();
       case Mutation::Regenerate:
@@ -122,12 +128,13 @@ class Editor {
     i.inst.op = ir::Op::Named;
     i.inst.id = p_.next_id();
     i.inst.mnemonic = p_.header.symbols.intern("mutant");
-    const auto defs = random_.below(3), uses = random_.below(4);
-    for (std::uint32_t k = 0; k < defs; ++k) i.ops.push_back(Operand::of_vreg(Role::Def, any_vreg()));
-    for (std::uint32_t k = 0; k < uses; ++k) i.ops.push_back(Operand::of_vreg(Role::Use, any_vreg()));
-    if (random_.chance(30)) i.inst.flags |= ir::kMemWrite;
     EditBlock& b = any_block();
     const std::size_t at = any_place(b, random_);
+    const auto defs = random_.below(3), uses = random_.below(4);
+    for (std::uint32_t k = 0; k < defs + uses; ++k)
+      if (const VRegId v = vreg_near(p_, b, at, random_, [](const ir::VReg&) { return true; }); v.is_valid())
+        i.ops.push_back(Operand::of_vreg(k < defs ? Role::Def : Role::Use, v));
+    if (random_.chance(30)) i.inst.flags |= ir::kMemWrite;
     insert_at(b, at, std::move(i));
     return true;
   }
@@ -275,11 +282,78 @@ class Editor {
     fuzz::split_block(p_, at, any_place(p_.blocks[at], random_));
     return true;
   }
+  bool change_part() {
+    const auto [i, k] = any_operand([&](const EditInst& e, const Operand& o) { return o.is_vreg() && !e.inst.is_phi() && p_.header.vreg(o.vreg()).bytes() > 1; });
+    if (!i) return false;
+    Operand& o = i->ops[k];
+    const int bytes = p_.header.vreg(o.vreg()).bytes();
+    const ir::Part old = o.part;
+    const int size = 1 << random_.between(0, 4);
+    o.part = size >= bytes || random_.chance(20) ? ir::Part() : ir::Part::from_bytes(size * random_.between(0, bytes / size - 1), size).value_or(ir::Part());
+    return o.part != old;
+  }
+  bool toggle_alias() {
+    for (int attempt = 0; attempt < 8 && !p_.header.vregs.empty(); ++attempt) {
+      ir::VReg& v = p_.header.vregs[any_vreg().index()];
+      if (v.alias.is_valid()) {
+        v.alias = {};
+        v.alias_part = {};
+        return true;
+      }
+      const auto own = static_cast<std::uint32_t>(&v - p_.header.vregs.data());
+      if (own == 0) continue;
+      const VRegId parent(random_.below(own));
+      const ir::VReg& r = p_.header.vreg(parent);
+      if (r.file() != v.file() || r.bytes() < v.bytes()) continue;
+      if (r.bytes() > v.bytes()) {
+        const auto part = ir::Part::from_bytes(v.bytes() * random_.between(0, r.bytes() / v.bytes() - 1), v.bytes());
+        if (!part) continue;
+        v.alias_part = *part;
+      }
+      v.alias = parent;
+      v.fixed = {};
+      return true;
+    }
+    return false;
+  }
+  bool return_values() {
+    EditBlock* at = nullptr;
+    for (int attempt = 0; attempt < 8 && at == nullptr; ++attempt)
+      if (EditBlock& b = any_block(); b.insts.back().targets.empty()) at = &b;
+    if (at == nullptr) return false;
+    if (random_.chance(20)) {
+      const bool becomes_device = p_.header.kind == ir::FunctionKind::Kernel;
+      p_.header.kind = becomes_device ? ir::FunctionKind::Device : ir::FunctionKind::Kernel;
+      for (EditBlock& b : p_.blocks) {
+        EditInst& last = b.insts.back();
+        if (last.inst.op != ir::Op::Ret && last.inst.op != ir::Op::Exit) continue;
+        last.inst.op = becomes_device ? ir::Op::Ret : ir::Op::Exit;
+        if (!becomes_device) last.ops.clear();
+      }
+      return true;
+    }
+    EditInst& last = at->insts.back();
+    const VRegId v = vreg_near(p_, *at, at->insts.size(), random_, [](const ir::VReg&) { return true; });
+    if (!v.is_valid() || last.ops.size() >= 4) return false;
+    last.inst.op = ir::Op::Ret;
+    last.inst.mnemonic = {};
+    last.ops.push_back(Operand::of_vreg(Role::Use, v));
+    return true;
+  }
+  // Mostly of an instruction that has some; what it is about is as often taken away as added.
   bool toggle_flag() {
-    EditInst& i = any_inst();
     constexpr std::array<std::uint16_t, 7> kFlags = {ir::kMemRead,          ir::kMemWrite,    ir::kReadOnly,  ir::kBarrier,
                                                      ir::kRematerialisable, ir::kCommutative, ir::kConvergent};
-    i.inst.flags ^= kFlags[random_.below(7)];
+    const int attempts = random_.chance(70) ? 6 : 1;
+    EditInst* i = nullptr;
+    std::array<std::uint16_t, 7> set = {};
+    std::uint32_t count = 0;
+    for (int attempt = 0; attempt < attempts && count == 0; ++attempt) {
+      i = &any_inst();
+      for (const std::uint16_t flag : kFlags)
+        if ((i->inst.flags & flag) != 0) set[count++] = flag;
+    }
+    i->inst.flags ^= count > 0 && random_.chance(50) ? set[random_.below(count)] : kFlags[random_.below(7)];
     return true;
   }
   bool drop_unused_vregs() {

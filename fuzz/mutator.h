@@ -36,13 +36,18 @@ enum class Mutation : std::uint8_t {
   InsertCall,
   InlineCall,  // an operation on the same values in its place
   Splice,      // a stretch of another program, generated
+  InsertCopy,  // of vregs that are there: one pair, several, or a swap
+  InsertPhi,
+  ChangePart,  // of an operand: another piece of its vreg, or all of it
+  ToggleAlias,  // a vreg becomes (a part of) another, or a storage of its own
+  ReturnValues,  // a ret reads one more vreg, a program becomes a device function that returns, or a kernel that exits
   ToggleFlag,  // of an instruction
   ChangeLimit,
   ChangeKnob,  // of some allocator: set, another value, or default again
   ChangeTarget,
   DropUnusedVRegs,
 };
-inline constexpr int kNumMutations = 30;
+inline constexpr int kNumMutations = 35;
 [[nodiscard]] std::string_view name(Mutation m);
 
 // Applies `m` at a place that `seed` names. False, and the input as it was, where there is no such place or where the result

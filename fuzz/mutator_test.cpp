@@ -81,6 +81,13 @@ TEST(Mutation, GrowthGrows) {
   };
   EXPECT_GE(after(Mutation::InsertCall, [&](const ir::Function& b, const ir::Function& a) { return count_of(a, ir::Op::Call) == count_of(b, ir::Op::Call) + 1; }), 40);
   EXPECT_GE(after(Mutation::InlineCall, [&](const ir::Function& b, const ir::Function& a) { return count_of(a, ir::Op::Call) + 1 == count_of(b, ir::Op::Call); }), 3);
+  EXPECT_GE(after(Mutation::InsertCopy, [&](const ir::Function& b, const ir::Function& a) { return count_of(a, ir::Op::Copy) == count_of(b, ir::Op::Copy) + 1; }), 30);
+  EXPECT_GE(after(Mutation::InsertPhi, [&](const ir::Function& b, const ir::Function& a) { return count_of(a, ir::Op::Phi) == count_of(b, ir::Op::Phi) + 1; }), 15);
+  EXPECT_GE(after(Mutation::ReturnValues, [](const ir::Function& b, const ir::Function& a) { return a.kind != b.kind || a.operands.size() == b.operands.size() + 1; }), 30);
+  const auto aliases = [](const ir::Function& f) { return std::count_if(f.vregs.begin(), f.vregs.end(), [](const ir::VReg& v) { return v.alias.is_valid(); }); };
+  EXPECT_GE(after(Mutation::ToggleAlias, [&](const ir::Function& b, const ir::Function& a) { return aliases(a) != aliases(b); }), 20);
+  const auto parts = [](const ir::Function& f) { return std::count_if(f.operands.begin(), f.operands.end(), [](const ir::Operand& o) { return !o.part.is_whole(); }); };
+  EXPECT_GE(after(Mutation::ChangePart, [&](const ir::Function& b, const ir::Function& a) { return parts(a) != parts(b); }), 15);
   EXPECT_GE(after(Mutation::AddEdge, [](const ir::Function& b, const ir::Function& a) { return a.targets.size() > b.targets.size(); }), 10);
   EXPECT_GE(after(Mutation::MakeIrreducible, [](const ir::Function& b, const ir::Function& a) { return a.targets.size() > b.targets.size(); }), 5);
   EXPECT_GE(after(Mutation::WrapInLoop, [&](const ir::Function&, const ir::Function& a) { return has_self_loop(a); }), 40);

@@ -71,7 +71,7 @@ class Reducer {
       operands();
       settings();
       details();
-      progress = size_ < before || (options_.leaps && leap());
+      progress = size_ < before || (options_.leaps && (leap() || joins()));
     }
     full_limits();
     number_anew();
@@ -228,6 +228,17 @@ class Reducer {
   }
   void bypasses() {
     at_each_inst([](EditProgram& p, InstPlace at) { return bypass(p, at); });
+  }
+  // Neighbours become one operation where the case is too long to be surveyed. True where that made it shorter.
+  bool joins() {
+    constexpr std::size_t kLong = 8;
+    const CaseSize before = size_;
+    for (std::size_t n = body_places(apart()).size(); n-- > 0 && !is_over() && best_.program.insts.size() > kLong;)
+      try_edit([&](EditProgram& p) {
+        const std::vector<InstPlace> all = body_places(p);
+        return n < all.size() && join_with_next(p, all[n]);
+      });
+    return size_ < before;
   }
   // What defines one vreg does so out of nothing, so that its operands are no longer needed.
   void sources() {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "fuzz/case_file.h"
+#include "fuzz/cut.h"
 #include "fuzz/failure.h"
 #include "fuzz/program_facts.h"
 #include "fuzz/standard_mix.h"
@@ -155,6 +156,51 @@ TEST(Reduce, AGapBetweenTwoAllocatorsIsKept) {
     return;
   }
   FAIL() << "no program shows the gap";
+}
+
+ir::Function parsed(const std::string& body) {
+  return ir::parse("rir 1\nfunc @f kernel target sm_90 threads 256\n  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 R b32\n  vreg %4 P pred\n  block b0\n" + body +
+                   "    #9 exit\n")->functions[0];
+}
+
+TEST(JoinWithNext, PutsTheOperandsOfBothTogetherOrDoesNothing) {
+  const struct {
+    const char *before, *after;  // null: it can't be done
+  } cases[] = {
+      {"    #0 %0 = op %1\n    #1 %2 = op %3 !write\n", "    #0 %0, %2 = op %1, %3 !write\n"},
+      {"    #0 op %1\n    #1 %1 = op\n", "    #0 %1 = op %1\n"},
+      {"    #0 %0 = op\n    #1 op %0\n", nullptr},
+      {"    #0 %0 = op\n    #1 %0 = op\n", nullptr},
+      {"    #0 %0{early} = op %1\n    #1 op %3\n", nullptr},
+      {"    #0 op %1\n    #1 %2{tied 1} = op %3\n", nullptr},
+      {"    #0 op %1\n    #1 @%4 %2 = op %3\n", nullptr},
+      {"    #0 op %1 clobbers R0\n    #1 op %3\n", nullptr},
+      {"    #0 %0 = copy %1\n    #1 op %3\n", nullptr},
+      {"    #0 op %1, %1, %1, %1\n    #1 op %2, %2, %2, %2, %2\n", nullptr},
+      {"", nullptr},
+  };
+  for (const auto& c : cases) {
+    EditProgram p(parsed(c.before));
+    EXPECT_EQ(join_with_next(p, {0, 0}), c.after != nullptr) << c.before;
+    EXPECT_EQ(ir::print(p.build()), ir::print(parsed(c.after != nullptr ? c.after : c.before)));
+  }
+}
+
+TEST(Reduce, JoinsWhatIsTooLongToBeSurveyed) {
+  std::string body;
+  FuzzInput input;
+  input.target = ir::find_target("sm_90");
+  input.limits = ir::Limits::of(*input.target);
+  std::string text = "rir 1\nfunc @f kernel target sm_90 threads 256\n";
+  for (int k = 0; k < 20; ++k) text += "  vreg %" + std::to_string(k) + " R b32\n", body += "    #" + std::to_string(k) + " %" + std::to_string(k) + " = op\n";
+  input.program = ir::parse(text + "  block b0\n" + body + "    #20 exit\n")->functions[0];
+  const auto defines_all = [](const FuzzInput& c) {
+    std::vector<char> defined(c.program.vregs.size(), 0);
+    for (const ir::Operand& o : c.program.operands)
+      if (o.is_vreg() && o.writes()) defined[o.vreg().index()] = 1;
+    return std::count(defined.begin(), defined.end(), 1) >= 20;
+  };
+  EXPECT_LE(reduce(input, defines_all).input.program.insts.size(), 8u);
 }
 
 TEST(GapText, RoundTripsAndSaysWhatIsWrong) {

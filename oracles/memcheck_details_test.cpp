@@ -480,6 +480,59 @@ TEST(MemcheckDetails, TheFastCheckSettlesWhatIsRight) {
        "  block b0\n    #0 R0 = a\n    #1 R0.h1 = b\n    #2 use R0\n    #3 exit\n"},
   };
   for (const Pair& p : table) EXPECT_TRUE(fast_check(Judged(p).all).is_same()) << p.after;
+  // a predicate from any byte of the frame
+  Pair spilled = {kVregs, "  block b0\n    #0 %3 = p\n    #9 bra -> b1\n  block b1\n    #1 %0 = a\n    #2 @%3 %0 = c\n    #3 @!%3 %0 = e\n    #4 use %0\n    #5 exit\n",
+                  "  block b0\n    #0 P0 = p\n    +20 spill P0, slot 0\n    #9 bra -> b1\n  block b1\n    #1 R0 = a\n    +21 P1 = refill slot 0\n    #2 @P1 R0 = c\n"
+                  "    +22 P2 = refill slot 0\n    #3 @!P2 R0 = e\n    #4 use R0\n    #5 exit\n"};
+  spilled.slots = "  slot 0 local size 1 align 1 offset 5\n";
+  EXPECT_TRUE(fast_check(Judged(spilled).all).is_same());
+}
+
+// Of what the fast check has settled the deep check knows nothing; only of one side here, so that it must not ask.
+TEST(MemcheckDetails, TheDeepCheckLooksOnlyThere) {
+  const Pair p = {kVregs,
+                  "  block b0\n    #0 %0 = const 1 !remat\n    #1 %1 = b\n    #2 bra -> b1\n  block b1\n    #3 use %0\n    #4 use %1\n    #5 exit\n",
+                  "  block b0\n    #0 R0 = const 1 !remat\n    #1 R1 = b\n    #2 bra -> b1\n  block b1\n    +9 R2 = remat #0 1\n    #3 use R2\n"
+                  "    #4 use R0\n    #5 exit\n"};
+  const Judged j(p);
+  ASSERT_EQ(j.details.mismatches.size(), 1u);
+  EXPECT_EQ(j.details.mismatches[0].inst, ir::InstId(4));
+}
+
+TEST(MemcheckDetails, EachRetIsSeen) {
+  Pair p = {kVregs,
+            "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 cbra %3 -> b1, b2\n  block b1\n    #3 ret\n  block b2\n    #4 ret\n",
+            "  block b0\n    #0 P0 = p\n    +20 spill R24, slot 0\n    #1 R24 = a\n    #2 cbra P0 -> b1, b2\n"
+            "  block b1\n    +21 R24 = refill slot 0\n    #3 ret\n  block b2\n    #4 ret\n"};
+  p.kind = "device";
+  const Judged j(p);
+  ASSERT_EQ(j.details.mismatches.size(), 1u);
+  EXPECT_EQ(j.details.mismatches[0].inst, ir::InstId(4));
+}
+
+TEST(MemcheckDetails, AGoodRematIsTrustedBesideABadOne) {
+  const Pair p = {kVregs, "  block b0\n    #0 %0 = const 1 !remat\n    #1 use %0\n    #2 use %0\n    #3 exit\n",
+                  "  block b0\n    #0 R0 = const 1 !remat\n    +8 R1 = remat #0 1\n    #1 use R1\n    +9 R2 = remat #0 2\n    #2 use R2\n    #3 exit\n"};
+  const Judged j(p);
+  ASSERT_EQ(j.details.mismatches.size(), 1u);
+  EXPECT_EQ(j.details.mismatches[0].inst, ir::InstId(2));
+}
+
+// The instructions that the deep check is to look at.
+TEST(MemcheckDetails, TheFastCheckSaysWhereToLook) {
+  const auto suspects = [](const Pair& p) { return fast_check(Judged(p).all).suspects; };
+  using Suspects = std::vector<ir::InstId>;
+  const Pair wrong = {kVregs, "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #9 use %0, %1\n    #3 use %0\n    #4 use %1\n    #5 exit\n",
+                      "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #9 use R1, R1\n    #3 use R1\n    #4 use R1\n    #5 exit\n"};
+  EXPECT_EQ(suspects(wrong), Suspects({ir::InstId(3), ir::InstId(9)}));
+  Pair lost = {kVregs, "  block b0\n    #0 %0 = a\n    #1 use %0\n    #2 ret\n", "  block b0\n    #0 R24 = a\n    #1 use R24\n    #2 ret\n"};
+  lost.kind = "device";
+  EXPECT_EQ(suspects(lost), Suspects({ir::InstId(2)}));
+  const Pair doubtful = {kVregs, "  block b0\n    #0 @%3 use\n    #1 exit\n", "  block b0\n    #0 @P0 use\n    #1 exit\n"};
+  EXPECT_EQ(suspects(doubtful), std::nullopt);
+  const Pair bad_remat = {kVregs, "  block b0\n    #0 %0 = const 1 !remat\n    #1 use %0\n    #2 exit\n",
+                          "  block b0\n    #0 R1 = const 1 !remat\n    +9 R0 = remat #0 2\n    #1 use R0\n    #2 exit\n"};
+  EXPECT_EQ(suspects(bad_remat), std::nullopt);
 }
 
 TEST(MemcheckDetails, TheFastCheckComparesWordsOfParts) {

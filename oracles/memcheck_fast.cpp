@@ -78,6 +78,7 @@ class FastCheck {
       for (int k = 0; k < ir::unit_bytes(r.unit.file); ++k)
         if (after_.set_of(ByteRef{r.node, k}) != sets_.single(element_of(r.saved, k))) list.push_back(c_.after.insts[r.inst].id);
     std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
     return list;
   }
 

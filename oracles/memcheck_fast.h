@@ -1,5 +1,5 @@
 // The fast check of seed 000 "Post-Allocation Verification", for a whole function at once. Internal to the judge.
-// Tested by memcheck_test.cpp and memcheck_details_test.cpp (whatever the deep check has to say is said only where this one says false).
+// Tested by memcheck_test.cpp and memcheck_details_test.cpp (the deep check has something to say only of what this one suspects).
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace regduel::oracles {
 [[nodiscard]] bool reads_same(ReachSets& before, std::size_t x, ReachSets& after, std::size_t y);
 
 struct FastAnswer {
-  // Original instructions that the deep check must look at, sorted: not all definitions that reach their operands after are those from
+  // Original instructions that the deep check must look at, sorted, each once: not all definitions that reach their operands after are those from
   // before, or a callee-saved register does not come back to them. The others have no mismatch of any kind, not even on old code.
   // nullopt = any instruction: some guard is doubtful, or some remat is not what it repeats, and so a definition of its own.
   std::optional<std::vector<ir::InstId>> suspects;

@@ -150,8 +150,8 @@ NodeId ReachBuilder::above(std::uint32_t at, std::uint32_t own, std::uint32_t ce
   const std::uint32_t top = writer == kNone ? 0 : writers[writer].order;
   for (at = dominators_->above(at).join; at > top; at = dominators_->above(dominators_->above(at).dominator).join) {
     const Dominators::Above& region = dominators_->above(at);
+    // Regions begin at their joins or above: the first writer from there on is `next`, or before it and mostly near.
     while (next != writers.begin() && (next - 1)->order >= region.begin) --next;
-    while (next != writers.end() && next->order < region.begin) ++next;
     if (next != writers.end() && next->order < region.end) return merged(order_[at], cell);
   }
   return writer == kNone ? merged(ir::BlockId(0), cell) : writers[writer].node;
@@ -189,7 +189,7 @@ void ReachBuilder::resolve(const std::optional<std::vector<ir::InstId>>& asked) 
         case NodeKind::Gated:
           visit(node.a);
           visit(node.b);
-          visit(g_.guards_[node.c].node);
+          if (asked) visit(g_.guards_[node.c].node);  // else it is among what is read
           break;
         case NodeKind::Compose:
           for (int k = 0; k < 4; ++k) visit(g_.compose_arg(node, k).node);
@@ -209,15 +209,20 @@ void ReachBuilder::resolve(const std::optional<std::vector<ir::InstId>>& asked) 
     visit(n);
     follow();
   };
-  for (const ir::Inst& inst : f_.insts) {
-    if (asked && !std::binary_search(asked->begin(), asked->end(), inst.id)) continue;
-    for (std::size_t k = 0; k < inst.num_operands; ++k) {
-      const ReachGraph::Read& read = g_.reads_[inst.first_operand + k];
-      for (std::uint32_t w = 0; w < read.count; ++w) need(g_.read_nodes_[read.first + w]);
+  const auto is_asked = [&](const ir::Inst& inst) { return !asked || std::binary_search(asked->begin(), asked->end(), inst.id); };
+  const auto need_all = [&](std::span<const NodeId> nodes) {
+    for (const NodeId n : nodes) need(n);
+  };
+  if (!asked) need_all(g_.read_nodes_);
+  for (std::size_t i = 0; asked && i < f_.insts.size(); ++i) {
+    if (!is_asked(f_.insts[i])) continue;
+    for (std::size_t k = 0; k < f_.insts[i].num_operands; ++k) {
+      const ReachGraph::Read& read = g_.reads_[f_.insts[i].first_operand + k];
+      need_all(std::span(g_.read_nodes_).subspan(read.first, read.count));
     }
   }
   for (const RetRead& r : g_.ret_reads_)
-    if (!asked || std::binary_search(asked->begin(), asked->end(), f_.insts[r.inst].id)) need(r.node);
+    if (is_asked(f_.insts[r.inst])) need(r.node);
   for (const auto& [node, old] : overwritten_) need(old);
 }
 

@@ -33,6 +33,7 @@ class Dominators {
 
   // By position: of the immediate dominator (the entry's: itself), the interval [begin, end) of the region, empty where the block has
   // one predecessor, and of the nearest block with a region, from this one itself upwards (0 where there is none). The entry has no region.
+  // A region begins at its join or before: whatever leads there is in the same loops, and comes first in reverse postorder.
   struct Above {
     std::uint32_t dominator = 0, begin = 0, end = 0, join = 0;
   };

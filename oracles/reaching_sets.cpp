@@ -23,8 +23,8 @@ ReachSets::Memory ReachSets::nothing_known() const {
   for (NodeId n = 0; n < result.words.size(); ++n) {
     const Node& node = graph_.node(n);
     const bool passes_on = node.kind == NodeKind::Link || (node.kind == NodeKind::Via && own_leaf(node) == kNone);
-    result.words[n].origin = passes_on ? node.a : node.kind == NodeKind::Phi && node.b == 1 ? graph_.phi_args(node)[0] : n;
-    if (node.kind == NodeKind::Leaf) result.words[n].set = set_of_leaf(node, kWord);
+    result.words[n] = {.origin = passes_on ? node.a : node.kind == NodeKind::Phi && node.b == 1 ? graph_.phi_args(node)[0] : n,
+                       .set = node.kind == NodeKind::Leaf ? set_of_leaf(node, kWord) : kUnknownSet};
   }
   return result;
 }
@@ -179,22 +179,24 @@ SetId ReachSets::set_of(State asked) {
     const auto id = static_cast<std::uint32_t>(memory_.entries.size());
     entry_of(s) = id;
     memory_.entries.push_back({.low = id, .word = s.aspect == kWord ? s.node : kNone});
-    frames_.push_back({id, pending_.size(), component_.size(), parts_.size()});
+    frames_.push_back({id, pending_.size(), component_.size()});
     component_.push_back(id);
-    parts_.push_back(s.under == kNoGuards ? step(s, next_) : step_under(s, next_));
+    SetId own = s.under == kNoGuards ? step(s, next_) : step_under(s, next_);
     for (auto next = next_.rbegin(); next != next_.rend(); ++next) {  // the first shall be visited first
       const State from = origin(*next);
-      if (const SetId set = known(from); set != kUnknownSet) parts_.push_back(set);
+      if (const SetId set = known(from); set != kUnknownSet) own = unite(own, set);
       else pending_.push_back(from);
     }
-    return id;
+    memory_.entries[id].set = own;
   };
-  // What an open state learns of one that it depends on.
+  // What a state learns of one that it depends on.
   const auto learn = [&](std::uint32_t id, std::uint32_t from) {
-    if (memory_.entries[from].low == kNone) parts_.push_back(memory_.entries[from].set);
-    else memory_.entries[id].low = std::min(memory_.entries[id].low, memory_.entries[from].low);
+    Entry& e = memory_.entries[id];
+    const Entry& other = memory_.entries[from];
+    if (other.low == kNone) e.set = unite(e.set, other.set);
+    else e.low = std::min(e.low, other.low);
   };
-  const std::uint32_t first = open(root);
+  open(root);
   while (!frames_.empty()) {
     const Frame top = frames_.back();
     if (pending_.size() > top.pending) {
@@ -206,20 +208,22 @@ SetId ReachSets::set_of(State asked) {
     }
     frames_.pop_back();
     if (memory_.entries[top.entry].low == top.entry) {
-      const std::span<SetId> parts = std::span(parts_).subspan(top.parts);
-      const SetId all = std::find(parts.begin(), parts.end(), kNoWord) == parts.end() ? sets_.unite_all(parts) : kNoWord;
-      for (const std::uint32_t id : std::span(component_).subspan(top.component)) {
+      const auto members = std::span(component_).subspan(top.component);
+      parts_.clear();
+      for (const std::uint32_t id : members) parts_.push_back(memory_.entries[id].set);
+      const bool is_word = std::find(parts_.begin(), parts_.end(), kNoWord) == parts_.end();
+      const SetId all = is_word ? sets_.unite_all(parts_) : kNoWord;
+      for (const std::uint32_t id : members) {
         Entry& e = memory_.entries[id];
         e.low = kNone;
         e.set = all;
         if (e.word != kNone) memory_.words[e.word].set = all;
       }
       component_.resize(top.component);
-      parts_.resize(top.parts);
     }
     if (!frames_.empty()) learn(frames_.back().entry, top.entry);
   }
-  return memory_.entries[first].set;
+  return known(root);
 }
 
 }  // namespace regduel::oracles

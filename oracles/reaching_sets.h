@@ -91,7 +91,7 @@ class ReachSets {
   };
   struct Frame {
     std::uint32_t entry;
-    std::size_t pending, component, parts;  // where what belongs to it, and to what was opened after it, begins in these
+    std::size_t pending, component;  // where what belongs to it, and to what was opened after it, begins in these
   };
   [[nodiscard]] std::uint32_t& entry_of(State s);
   // What sets are known so far. It is forgotten as a whole.
@@ -119,6 +119,7 @@ class ReachSets {
   [[nodiscard]] std::uint32_t number_of(Assumption a);
   [[nodiscard]] SetId step_under(State s, std::vector<State>& next);
   [[nodiscard]] SetId set_of_leaf(const Node& leaf, Aspect aspect) const;
+  [[nodiscard]] SetId unite(SetId a, SetId b) { return a == kNoWord || b == kNoWord ? kNoWord : sets_.unite(a, b); }
 
   const ReachGraph& graph_;
   const Definitions& defs_;
@@ -136,7 +137,7 @@ class ReachSets {
   std::vector<std::uint32_t> component_;
   std::vector<State> pending_;  // still to be visited, of all open frames
   std::vector<State> next_;     // of one step
-  std::vector<SetId> parts_;    // sets that the states of open components have in them
+  std::vector<SetId> parts_;    // of the component at hand
 };
 
 class Walk {

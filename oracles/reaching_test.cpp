@@ -376,8 +376,10 @@ void expect_dominators(const ir::Function& f) {
       end = std::max(end, tree.position(ir::BlockId(b)) + 1);
     }
     EXPECT_EQ(above.begin == above.end, begin == kNoBlock);
+    EXPECT_EQ(above.join, begin == kNoBlock ? tree.above(above.dominator).join : tree.position(ir::BlockId(j)));
     if (begin == kNoBlock) continue;
     EXPECT_EQ(std::pair(above.begin, above.end), std::pair(begin, end)) << "b" << j;
+    EXPECT_LE(begin, tree.position(ir::BlockId(j)));
   }
 }
 
@@ -472,6 +474,20 @@ TEST(Reaching, GraphsAreSmall) {
     Definitions defs(f);
     EXPECT_EQ(ReachGraph(f, defs, {}, {}, size.detail).num_nodes(), size.nodes);
   }
+}
+
+TEST(Reaching, OnlyWhatIsAskedForIsFollowed) {
+  const ir::Function f = testing::parse_function(
+      "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n    #0 use R0\n    #1 use R1\n"
+      "    #2 @P0 R2 = a\n    #3 use R2\n    #99 exit\n");
+  const auto nodes = [&](std::vector<ir::InstId> asked) {
+    Definitions defs(f);
+    return ReachGraph(f, defs, {}, {}, Detail::EveryJoin, asked).num_nodes();
+  };
+  const std::size_t none = nodes({});
+  EXPECT_EQ(nodes({ir::InstId(1)}), none + kEntryNodes - 1);
+  EXPECT_EQ(nodes({ir::InstId(0), ir::InstId(1)}), none + 2 * (kEntryNodes - 1));
+  EXPECT_EQ(nodes({ir::InstId(3)}), none + 2 * (kEntryNodes - 1));  // what R2 held, and the guard
 }
 
 TEST(Reaching, OnlyWrittenRegistersAreReadAtRet) {

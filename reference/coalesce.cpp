@@ -110,7 +110,7 @@ class Coalescer {
       return;
     }
     // The stricter shape stays.
-    if (g_.align_log2(a) < g_.align_log2(b)) std::swap(a, b);
+    if (g_.align_log2(a) < g_.align_log2(b) && !REGDUEL_PLANTED("briggs-merge-forgets-alignment")) std::swap(a, b);
     g_.merge(a, b);
     positions_[a] = -1;
   }

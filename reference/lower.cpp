@@ -330,7 +330,7 @@ class BlockLowerer {
   }
 
   [[nodiscard]] std::uint8_t write_flags(TempId temp, std::size_t offset, std::size_t size) const {
-    return (offset == 0 && size == code_.temps[temp].bytes) || REGDUEL_PLANTED("briggs-part-def-kills-all") ? kWrites | kKills : kWrites | kAtReads | kPartial;
+    return offset == 0 && size == code_.temps[temp].bytes ? kWrites | kKills : kWrites | kAtReads | kPartial;
   }
 
   // Bytes [offset, offset + size) of a value or a local temp.
@@ -365,7 +365,7 @@ class BlockLowerer {
     inst.kind = CodeKind::Store;
     inst.source = source;
     inst.slot = static_cast<std::uint32_t>(slot);
-    inst.slot_offset = static_cast<std::uint32_t>(slot_offset);
+    inst.slot_offset = static_cast<std::uint32_t>(REGDUEL_PLANTED("briggs-piece-stored-at-the-front") ? 0 : slot_offset);
     inst.src_offset = static_cast<std::uint8_t>(src.offset);
     inst.bytes = static_cast<std::uint8_t>(src.size);
     emit(inst, {{src.temp, kReads | kAtReads}});
@@ -387,6 +387,7 @@ class BlockLowerer {
   }
   void put_back(TempId value, TempId temp, std::size_t offset, std::size_t size) {
     const std::int32_t place = d_.place[value];
+    if (REGDUEL_PLANTED("briggs-remat-despite-other-defs") && place == kRematerialised) return;
     if (place == kInRegister) move_temps({value, offset, size}, {temp, offset, size}, kNoSource);
     else store(place, offset, {temp, offset, size}, kNoSource);
   }
@@ -395,7 +396,7 @@ class BlockLowerer {
   void move_values(Place dst, Place src, std::uint32_t source) {
     const std::int32_t to = d_.place[dst.temp], from = d_.place[src.temp];
     const bool same = dst.temp == src.temp && dst.offset == src.offset;
-    if (same || (to >= 0 && to == from && (dst.offset == src.offset || REGDUEL_PLANTED("briggs-slot-copy-of-another-piece-dropped")) && ir::may(fuel_, "stay-in-slot"))) {
+    if (same || (to >= 0 && to == from && dst.offset == src.offset && ir::may(fuel_, "stay-in-slot"))) {
       if (source != kNoSource) deleted(source);
       return;
     }
@@ -429,6 +430,7 @@ class BlockLowerer {
       code_.operand_temp[inst.first_operand + 1] = s.root.value;
       return move_values({d.root.value, 0, d.size}, {s.root.value, 0, s.size}, i);
     }
+    if (REGDUEL_PLANTED("briggs-identity-ignores-parts") && inst.is_copy() && shape.items.size() == 1 && !d_.pinned[i]) return deleted(i);
     if (inst.has(ir::kRematerialisable)) {
       const TempId v = f_.root(f_.operands_of(inst)[0].vreg()).value;
       if (d_.place[v] == kRematerialised) return deleted(i);
@@ -510,7 +512,7 @@ class BlockLowerer {
       if (item.at_writes) flags |= kWrites;
       if (item.at_reads) flags |= kAtReads;
       if (item.partial) flags |= kPartial;
-      if (item.at_writes && !item.partial && (!shape.is_guarded || REGDUEL_PLANTED("briggs-guarded-def-kills"))) flags |= kKills;
+      if (item.at_writes && (!item.partial || REGDUEL_PLANTED("briggs-part-def-kills-all")) && (!shape.is_guarded || REGDUEL_PLANTED("briggs-guarded-def-kills"))) flags |= kKills;
       code_.refs.push_back({temps[k], flags});
     };
     if (inst.is_copy() && !shape.is_guarded && d_.pinned[i] == 0 && ir::may(fuel_, "copy-does-not-interfere")) copy_pairs(inst, shape, temps, out, add_ref);

@@ -59,7 +59,7 @@ class Rewriter {
 
   [[nodiscard]] bool is_identity(const CodeInst& inst) const {
     const auto refs = code_.refs_of(inst);
-    return (inst.dst_offset == inst.src_offset || REGDUEL_PLANTED("briggs-identity-ignores-parts")) && home(refs[0].temp) == home(refs[1].temp);
+    return inst.dst_offset == inst.src_offset && home(refs[0].temp) == home(refs[1].temp);
   }
   [[nodiscard]] bool vanishes(std::uint32_t i) const {
     const CodeInst& inst = code_.insts[i];

@@ -78,8 +78,9 @@ class Builder {
     if (f_.fixed_of(op).is_valid()) item.fixed = f_.fixed_of(op);
     item.early = item.early || (op.is_early_clobber() && !REGDUEL_PLANTED("briggs-early-clobber-ignored"));
     item.partial = item.partial || !whole;
-    if (op.role == ir::Role::DefUse || shape_.is_guarded || !whole) item.read_root = s.root;
-    if (op.role == ir::Role::DefUse || shape_.is_guarded) item.reads_only_old_bytes = false;
+    const bool may_keep = shape_.is_guarded && !REGDUEL_PLANTED("briggs-guarded-def-kills");
+    if (op.role == ir::Role::DefUse || may_keep || !whole) item.read_root = s.root;
+    if (op.role == ir::Role::DefUse || may_keep) item.reads_only_old_bytes = false;
     item.at_reads = item.early || item.read_root.is_valid();
   }
 

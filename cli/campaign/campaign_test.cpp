@@ -40,8 +40,7 @@ class Broken : public ir::Allocator {
     auto result = fuzz::find_allocator("briggs")->allocate(program, target, options);
     if (std::none_of(program.operands.begin(), program.operands.end(), [](const ir::Operand& op) { return op.is_tied(); })) return result;
     if (how_ == How::Aborts) ::raise(SIGABRT);
-    for (volatile int k = 0; how_ == How::Hangs; k = k + 1) {
-    }
+    for (std::atomic<int> k = 0; how_ == How::Hangs;) ++k;
     if (how_ == How::ReadsTheWrongRegister && result) read_the_wrong_register(result->program);
     return result;
   }
@@ -83,7 +82,7 @@ class CampaignTest : public testing::Test {
     o.directory = path("findings");
     o.db = path("c.sqlite");
     o.today = "2026-06-01";
-    o.reduce_budget = 300'000;
+    o.reduce_budget = 60'000;
     return o;
   }
   static CampaignResult run(const CampaignOptions& o) {
@@ -103,10 +102,10 @@ TEST_F(CampaignTest, FindsReducesAndNames) {
   const Broken broken(Broken::How::ReadsTheWrongRegister);
   const fuzz::Entered entered(broken);
   const std::array<const ir::Allocator*, 1> duelists = {&broken};
-  CampaignOptions o = options(duelists, 200);
-  o.reduce_budget = 4'000'000;
+  CampaignOptions o = options(duelists, 60);
+  o.reduce_budget = 2'000'000;
   const CampaignResult r = run(o);
-  EXPECT_EQ(r.tried, 200u);
+  EXPECT_EQ(r.tried, 60u);
   ASSERT_GE(r.found.size(), 1u);
   EXPECT_LE(r.found.size(), 8u);  // one bug, seen in few ways
   std::set<std::string> paths;
@@ -126,12 +125,12 @@ TEST_F(CampaignTest, ACrashIsAFindingAndTheCampaignGoesOn) {
   const Broken broken(Broken::How::Aborts);
   const fuzz::Entered entered(broken);
   const std::array<const ir::Allocator*, 1> duelists = {&broken};
-  CampaignOptions o = options(duelists, 100);
-  o.reduce_budget = 5'000;  // each try is a process
+  CampaignOptions o = options(duelists, 40);
+  o.reduce_budget = 2'000;  // each try is a process
   for (const bool is_mix : {false, true}) {
     o.is_mix = is_mix;
     const CampaignResult r = run(o);
-    EXPECT_EQ(r.tried, 100u);
+    EXPECT_EQ(r.tried, 40u);
     ASSERT_GE(r.found.size(), 1u);
     for (const Found& f : r.found) {
       EXPECT_EQ(f.failure.signature, "harness/crash-SIGABRT@allocation");
@@ -146,7 +145,7 @@ TEST_F(CampaignTest, AHangIsAFinding) {
   const fuzz::Entered entered(broken);
   const std::array<const ir::Allocator*, 1> duelists = {&broken};
   CampaignOptions o = options(duelists, 3);
-  o.timeout = 1;
+  o.timeout = 0.5;
   o.seeds.push_back([] {
     for (std::uint64_t seed = 1;; ++seed) {
       const fuzz::FuzzInput input = fuzz::derive_input(seed, 40);
@@ -165,7 +164,7 @@ TEST_F(CampaignTest, SuppressedFindingsArePassed) {
   const Broken broken(Broken::How::ReadsTheWrongRegister);
   const fuzz::Entered entered(broken);
   const std::array<const ir::Allocator*, 1> duelists = {&broken};
-  CampaignOptions o = options(duelists, 60);
+  CampaignOptions o = options(duelists, 30);
   o.suppressions = {{"broken", "*", "2026-06-01", 1}};
   const CampaignResult r = run(o);
   EXPECT_TRUE(r.found.empty());
@@ -181,7 +180,7 @@ TEST_F(CampaignTest, WhatIsMendedIncubates) {
   {
     const fuzz::Entered entered(broken);
     const std::array<const ir::Allocator*, 1> duelists = {&broken};
-    buckets = run(options(duelists, 60)).found.size();
+    buckets = run(options(duelists, 25)).found.size();
     ASSERT_GE(buckets, 1u);
     const std::size_t again = run(options(duelists, 1)).found.size();
     EXPECT_GE(again, buckets) << "they still fail";
@@ -198,11 +197,11 @@ TEST_F(CampaignTest, WhatIsMendedIncubates) {
 TEST_F(CampaignTest, TheMixIsTheSameForAnyNumberOfWorkers) {
   const std::span<const ir::Allocator* const> duelists = fuzz::all_duelists();
   const auto summary = [&](int jobs, const std::string& db) {
-    CampaignOptions o = options(duelists, 90);
+    CampaignOptions o = options(duelists, 40);
     o.is_mix = true;
     o.jobs = jobs;
     o.db = path(db);
-    o.metamorphic = 2;
+    o.metamorphic = 5;
     auto json = run(o).tally.json();
     for (auto& row : json["allocators"]) row.erase("seconds");
     return json.dump();
@@ -293,7 +292,7 @@ TEST_F(CampaignTest, AKilledCampaignHasLostNothing) {
       }
     }
     for (const auto& [hash, time] : wanted)
-      if (!dropped.contains(hash)) EXPECT_TRUE(inputs.contains(hash)) << "round " << round << ": " << hash << ", seen " << lost.back().first + 1 - time << " s before";
+      EXPECT_TRUE(dropped.contains(hash) || inputs.contains(hash)) << "round " << round << ": " << hash << ", seen " << lost.back().first + 1 - time << " s before";
     checked += wanted.size();
     const std::uint64_t at = store.begin_session(1, "explore");
     EXPECT_GE(at, next);
@@ -310,7 +309,7 @@ TEST_F(CampaignTest, TwoMachinesMerge) {
   const std::array<const ir::Allocator*, 1> duelists = {&broken};
   for (const std::uint64_t seed : {1, 2}) {
     fs::create_directories(path(fmt::format("machine{}", seed)));
-    CampaignOptions o = options(duelists, 80);
+    CampaignOptions o = options(duelists, 40);
     o.seed = seed;
     o.db = path(fmt::format("machine{}/c.sqlite", seed));
     EXPECT_FALSE(run(o).found.empty());
@@ -329,8 +328,8 @@ TEST_F(CampaignTest, TwoMachinesMerge) {
   for (const StoredInput& i : both.inputs()) merged_hashes.insert(i.hash);
   EXPECT_EQ(merged_buckets, buckets);
   EXPECT_EQ(merged_hashes, hashes);
-  EXPECT_THAT(both.totals(), StartsWith("2 sessions over 2 seeds: 160 programs, "));
-  EXPECT_EQ(both.begin_session(1, "explore"), 80u);
+  EXPECT_THAT(both.totals(), StartsWith("2 sessions over 2 seeds: 80 programs, "));
+  EXPECT_EQ(both.begin_session(1, "explore"), 40u);
   EXPECT_EQ(both.begin_session(3, "explore"), 0u);
 }
 
