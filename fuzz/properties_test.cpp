@@ -387,7 +387,8 @@ RC_GTEST_PROP(Property, ReducerKeepsTheFailureAndShrinks, (std::uint64_t seed)) 
   const FuzzInput input = *small_input();
   const auto reached = [](const ir::Function& f) {
     std::vector<ir::Op> ops;
-    for (const ir::BlockId b : ir::Cfg(f).reverse_postorder())
+    const ir::Cfg cfg(f);
+    for (const ir::BlockId b : cfg.reverse_postorder())
       for (const ir::Inst& i : f.insts_of(b)) ops.push_back(i.op);
     return ops;
   };
