@@ -173,7 +173,7 @@ bool Joiner::holds(Value have_a, Value have_b, Value want_a, Value want_b, unsig
 // Adds what a remat can put anywhere, so that it need not be anywhere yet.
 void Joiner::find_constants(Value a, Value b, unsigned bytes, std::vector<Value>& members) {
   const auto constant = [&](Value c) {
-    const Values::Node& n = values_[c];
+    const Values::Node n = values_[c];  // a copy: the values grow meanwhile
     const bool is_constant = n.kind == ValueKind::Constant || (n.kind == ValueKind::Byte && values_[n.a].kind == ValueKind::Constant);
     if (is_constant && holds(c, c, a, b, bytes)) members.push_back(meet(c, c, Mode::NumberLoose, n.kind != ValueKind::Byte));
   };
