@@ -29,14 +29,7 @@ int bisect_command(const Options& o) {
       if (!fuzz::has_planted_bugs() || fuzz::find_planted_bug(name) == nullptr) throw BadInput(fmt::format("--plant: this build has no planted bug \"{}\" (cmake --preset zoo has them)", name));
     fuzz::plant(o.plant);
   }
-  std::vector<const ir::Allocator*> duelists;
-  if (!o.with.empty()) duelists.push_back(&allocator_named(o.with));
-  std::vector<fuzz::Failure> all = fuzz::failures_of(input, duelists);
-  if (!o.signature.empty()) std::erase_if(all, [&](const fuzz::Failure& f) { return f.signature != o.signature; });
-  if (all.empty())
-    throw BadInput(o.signature.empty() ? fmt::format("{}: error: no judge objects to it: there is nothing to look for", o.input)
-                                       : fmt::format("{}: error: it does not show {}", o.input, o.signature));
-  const fuzz::Failure& failure = all.front();
+  const fuzz::Failure failure = failure_shown({o.input, o.signature, o.with, false, "there is nothing to look for"}, input);
   const fuzz::BadDecision found = fuzz::first_bad_decision(input, failure);
   if (o.json) {
     print_json({{"command", "bisect"}, {"file", o.input}, {"allocator", failure.allocator}, {"signature", failure.signature}, {"number", found.number},

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/options.h"
 #include "fuzz/allocators.h"
 #include "fuzz/standard_mix.h"
 #include "ir/random.h"
@@ -54,6 +55,17 @@ std::string replay_arguments(const DuelCase& c, const std::string& allocator) {
   const ir::Allocator* known = fuzz::find_allocator(allocator);
   for (const auto& [name, value] : known != nullptr ? fuzz::known_to(*known, c.knobs) : c.knobs) out += fmt::format(" --knob {}={}", name, value);
   return out;
+}
+
+fuzz::Failure failure_shown(const FailureQuery& q, const fuzz::FuzzInput& input) {
+  std::vector<const ir::Allocator*> duelists;
+  if (!q.with.empty()) duelists.push_back(&allocator_named(q.with));
+  std::vector<fuzz::Failure> all = fuzz::failures_of(input, duelists, q.metamorphic);
+  if (!q.signature.empty()) std::erase_if(all, [&](const fuzz::Failure& f) { return f.signature != q.signature; });
+  if (all.empty())
+    throw BadInput(q.signature.empty() ? fmt::format("{}: error: no judge objects to it: {}", q.file, q.otherwise)
+                                       : fmt::format("{}: error: it does not show {}", q.file, q.signature));
+  return all.front();
 }
 
 std::string write_reproducer(const std::string& directory, const fuzz::Failure& failure, const std::string& message, const std::string& key, const DuelCase& c) {

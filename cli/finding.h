@@ -59,6 +59,17 @@ class Findings {
 // command that replays it. Returns its path. Throws BadInput.
 std::string write_reproducer(const std::string& directory, const fuzz::Failure& failure, const std::string& message, const std::string& key, const DuelCase& c);
 
+// Which failure of a case a command is asked about.
+struct FailureQuery {
+  std::string file;       // for complaints
+  std::string signature;  // "" = the first that the case shows
+  std::string with;       // of which allocator; "" = whichever fails
+  bool metamorphic = false;
+  std::string_view otherwise;  // what it means that no judge objects
+};
+// Throws BadInput where the case does not show it.
+[[nodiscard]] fuzz::Failure failure_shown(const FailureQuery& query, const fuzz::FuzzInput& input);
+
 // The arguments that make `regduel duel FILE` repeat this case with this allocator.
 [[nodiscard]] std::string replay_arguments(const DuelCase& c, const std::string& allocator);
 

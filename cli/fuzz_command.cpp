@@ -1,7 +1,5 @@
 // regduel fuzz: a campaign, until the time or the number of runs is up, or Ctrl-C.
 
-#include <csignal>
-
 #include <chrono>
 #include <ctime>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/finding.h"
 #include "cli/input.h"
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/parallel.h"
@@ -24,13 +23,10 @@ namespace {
 struct Options {
   std::string time, suppressions;
   std::int64_t runs = 0;
-  std::vector<std::string> with, seeds, plant;
+  std::vector<std::string> with, seeds;
   CampaignOptions campaign;
   bool json = false;
 };
-
-volatile std::sig_atomic_t interrupted = 0;
-void on_signal(int) { interrupted = 1; }
 
 // "60s", "10m", "2h" or seconds.
 double parse_time(const std::string& text) {
@@ -96,20 +92,14 @@ int fuzz_command(const Options& o) {
   for (const std::string& path : split_list(o.seeds))
     for (const fuzz::FuzzInput& input : load_seeds(path)) c.seeds.push_back(fuzz::encode_input(input));
 
-  interrupted = 0;
-  struct sigaction action = {}, old_int = {}, old_term = {};
-  action.sa_handler = on_signal;
-  ::sigaction(SIGINT, &action, &old_int);
-  ::sigaction(SIGTERM, &action, &old_term);
   const CampaignResult r = [&] {
+    const Interrupt interrupt;
     Screen screen;
     return run_campaign(c, [&](const CampaignStatus& status) {
       screen.show(status);
-      return interrupted == 0;
+      return !interrupt.is_asked_for();
     });
   }();
-  ::sigaction(SIGINT, &old_int, nullptr);
-  ::sigaction(SIGTERM, &old_term, nullptr);
 
   const double rate = static_cast<double>(r.tried) / r.seconds;
   if (o.json) {

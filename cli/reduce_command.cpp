@@ -1,6 +1,5 @@
 // regduel reduce: a failing case, made as small as it can be while it fails in the same way, and the decision that makes it fail.
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -14,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/finding.h"
 #include "cli/input.h"
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "fuzz/bisect.h"
@@ -35,9 +35,6 @@ struct Options {
   bool metamorphic = false;
   bool json = false;
 };
-
-volatile std::sig_atomic_t interrupted = 0;
-void on_signal(int) { interrupted = 1; }
 
 // A case as text, with its head, or as bytes of the fuzz corpus.
 std::string case_text(const fuzz::FuzzInput& input, const std::string& comment) {
@@ -87,14 +84,8 @@ Question question(const Options& o, const fuzz::FuzzInput& input) {
     return {[gap](const fuzz::FuzzInput& c) { return fuzz::shows(c, *gap); }, to_string(*gap),
             fmt::format("regduel duel FILE {}", replay_arguments({input.program, *input.target, input.limits, input.knobs}, gap->worse + "," + gap->better))};
   }
-  std::vector<const ir::Allocator*> duelists;
-  if (!o.with.empty()) duelists.push_back(&allocator_named(o.with));
-  std::vector<fuzz::Failure> all = fuzz::failures_of(input, duelists, o.metamorphic || o.signature.starts_with("metamorphic/"));
-  if (!o.signature.empty()) std::erase_if(all, [&](const fuzz::Failure& f) { return f.signature != o.signature; });
-  if (all.empty())
-    throw BadInput(o.signature.empty() ? fmt::format("{}: error: no judge objects to it: there is nothing to reduce (--gap or --test ask other questions)", o.input)
-                                       : fmt::format("{}: error: it does not show {}", o.input, o.signature));
-  const fuzz::Failure chosen = all.front();
+  const fuzz::Failure chosen = failure_shown({o.input, o.signature, o.with, o.metamorphic || o.signature.starts_with("metamorphic/"),
+                                              "there is nothing to reduce (--gap or --test ask other questions)"}, input);
   const std::string_view asked = chosen.signature.starts_with("metamorphic/") ? "--metamorphic " : "";
   return {[chosen](const fuzz::FuzzInput& c) { return fuzz::shows(c, chosen); }, fmt::format("{}: {}", chosen.allocator, chosen.signature),
           fmt::format("regduel duel FILE {}{}", asked, replay_arguments({input.program, *input.target, input.limits, input.knobs}, chosen.allocator)), chosen};
@@ -111,22 +102,18 @@ int reduce_command(const Options& o) {
   }
   const Question asked = question(o, input);
   if (!asked.still_fails(input)) throw BadInput(fmt::format("{}: error: it does not show what it is to be reduced for ({})", o.input, asked.what));
-  interrupted = 0;
-  struct sigaction action = {}, old_int = {}, old_term = {};
-  action.sa_handler = on_signal;
-  ::sigaction(SIGINT, &action, &old_int);
-  ::sigaction(SIGTERM, &action, &old_term);
+  std::optional<Interrupt> interrupt(std::in_place);
   Progress progress("reduce", 0);
   fuzz::ReduceOptions options;
   options.budget = o.budget;
   options.progress = [&](const fuzz::CaseSize& size, std::uint64_t tries) {
     progress.step(1, fmt::format("{} instructions, {} tries", size[0], tries));
-    return interrupted == 0;
+    return !interrupt->is_asked_for();
   };
   const fuzz::Reduced reduced = fuzz::reduce(input, asked.still_fails, options);
   progress.done();
-  ::sigaction(SIGINT, &old_int, nullptr);
-  ::sigaction(SIGTERM, &old_term, nullptr);
+  const bool is_interrupted = interrupt->is_asked_for();
+  interrupt.reset();
 
   // The replay is that of the reduced case: its limits and knobs are others.
   std::string replay = question(o, reduced.input).replay;
@@ -145,7 +132,7 @@ int reduce_command(const Options& o) {
   else
     fmt::print(stderr, "{}\n{} -> {} instructions, {} -> {} blocks, {} -> {} vregs, in {} tries{}\n", asked.what, before.insts.size(), after.insts.size(),
                before.blocks.size(), after.blocks.size(), before.vregs.size(), after.vregs.size(), reduced.tries,
-               reduced.is_minimal ? "; no single step makes it smaller" : interrupted != 0 ? " (interrupted)" : " (the budget is spent)");
+               reduced.is_minimal ? "; no single step makes it smaller" : is_interrupted ? " (interrupted)" : " (the budget is spent)");
   return 0;
 }
 

@@ -65,7 +65,6 @@ class Sqlite {
     }
   }
   [[nodiscard]] std::int64_t last_id() const { return sqlite3_last_insert_rowid(db_); }
-  [[nodiscard]] std::int64_t changes() const { return sqlite3_changes(db_); }
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
