@@ -52,7 +52,7 @@ int alloc(const Options& o) {
   std::string stats;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (Program& p : programs) {
-    const ir::Target target = o.target.resolve(p.function, p.file);
+    const ir::Target& target = o.target.resolve(p.function, p.file);
     ir::AllocOptions options;
     options.limits = o.target.limits_for(target, o.regs);
     options.knobs = split_knobs(o.knobs);

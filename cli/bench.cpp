@@ -234,8 +234,8 @@ BenchResult run_bench(const BenchOptions& o) {
   add_benchmark(std::string(kDuels), [&o](benchmark::State& state) {
     for ([[maybe_unused]] auto _ : state)
       for (int k = 0; k < o.duels; ++k) {
-        DuelCase c = standard_case(o.seed, static_cast<std::uint64_t>(k), fuzz::all_duelists());
-        benchmark::DoNotOptimize(fuzz::duel(c.program, c.target, c.limits, fuzz::all_duelists(), c.knobs));
+        const fuzz::FuzzInput c = standard_case(o.seed, static_cast<std::uint64_t>(k), fuzz::all_duelists());
+        benchmark::DoNotOptimize(fuzz::duel(c.program, *c.target, c.limits, fuzz::all_duelists(), c.knobs));
       }
   });
   Collecting reporter;

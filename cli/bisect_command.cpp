@@ -12,23 +12,19 @@
 #include "cli/output.h"
 #include "fuzz/bisect.h"
 #include "fuzz/failure.h"
-#include "fuzz/zoo/catalogue.h"
 
 namespace regduel::cli {
 namespace {
 
 struct Options {
-  std::string input, signature, with, plant;
+  std::string input, signature, with;
+  std::vector<std::string> planted;
   bool json = false;
 };
 
 int bisect_command(const Options& o) {
   const fuzz::FuzzInput input = load_case(o.input);
-  if (!o.plant.empty()) {
-    for (const std::string& name : split_list({o.plant}))
-      if (!fuzz::has_planted_bugs() || fuzz::find_planted_bug(name) == nullptr) throw BadInput(fmt::format("--plant: this build has no planted bug \"{}\" (cmake --preset zoo has them)", name));
-    fuzz::plant(o.plant);
-  }
+  plant(o.planted);
   const fuzz::Failure failure = failure_shown({o.input, o.signature, o.with, false, "there is nothing to look for"}, input);
   const fuzz::BadDecision found = fuzz::first_bad_decision(input, failure);
   if (o.json) {
@@ -38,7 +34,7 @@ int bisect_command(const Options& o) {
     fmt::print("{}: {}\nshows before any decision: with none taken, too\n", failure.allocator, failure.signature);
   } else {
     fmt::print("{}: {}\nfirst bad decision: number {}, {}\n", failure.allocator, failure.signature, found.number, found.kind);
-    const std::string replay = fmt::format("regduel alloc {} {}", o.input, replay_arguments({input.program, *input.target, input.limits, input.knobs}, failure.allocator));
+    const std::string replay = fmt::format("regduel alloc {} {}", o.input, replay_arguments(input, failure.allocator));
     fmt::print("before: {} --fuel {}\nafter:  {} --fuel {}\n", replay, found.number - 1, replay, found.number);
   }
   return 0;
@@ -52,7 +48,7 @@ void add_bisect_command(CLI::App& app, Action& chosen) {
   command->add_option("input", o->input, "A case: RIR text whose head says limits and knobs (a reproducer), or bytes of the fuzz corpus")->required();
   command->add_option("--signature", o->signature, "Of which finding, as duel and fuzz name it (default: the first that the case shows)");
   command->add_option("--with", o->with, "Of which allocator (default: whichever fails)");
-  command->add_option("--plant", o->plant, "Planted bugs to switch on, comma-separated (zoo build)");
+  command->add_option("--plant", o->planted, "Planted bugs to switch on, comma-separated (build preset zoo)")->allow_extra_args(false);
   command->add_flag("--json", o->json, "One JSON document on standard output");
   command->footer(
       "An allocator that may take only N optional decisions (alloc --fuel N) does what is plain from there on, and is right all the same: a copy stays, a\n"

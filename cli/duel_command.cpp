@@ -13,6 +13,7 @@
 #include "cli/parallel.h"
 #include "cli/tally.h"
 #include "fuzz/allocators.h"
+#include "fuzz/failure.h"
 #include "fuzz/generator.h"
 #include "oracles/report.h"
 
@@ -61,11 +62,11 @@ std::vector<const ir::Allocator*> parse_duelists(const std::vector<std::string>&
 }
 
 nlohmann::ordered_json row_json(const std::string& file, const Fought& r, const fuzz::Bout& b) {
-  const ir::Function& shown = b.program ? *b.program : r.c.program;
+  const ir::Function& shown = b.program ? *b.program : r.input.program;
   nlohmann::ordered_json findings = nlohmann::ordered_json::array();
   for (const oracles::Finding& f : b.findings) findings.push_back(to_json(f, shown));
-  nlohmann::ordered_json row = {{"file", file}, {"function", r.c.program.name}, {"allocator", b.allocator},
-                                {"limit", r.c.limits.of(ir::RegFile::R)}, {"registers", nullptr}, {"max_live", nullptr},
+  nlohmann::ordered_json row = {{"file", file}, {"function", r.input.program.name}, {"allocator", b.allocator},
+                                {"limit", r.input.limits.of(ir::RegFile::R)}, {"registers", nullptr}, {"max_live", nullptr},
                                 {"spill_store_bytes", nullptr}, {"spill_load_bytes", nullptr}, {"weighted_spill_bytes", nullptr}};
   if (b.program) {
     row["registers"] = b.measures.registers[0];
@@ -77,7 +78,7 @@ nlohmann::ordered_json row_json(const std::string& file, const Fought& r, const 
   row["verdict"] = oracles::name(b.verdict);
   row["reason"] = b.reason;
   row["findings"] = findings;
-  for (const fuzz::MetamorphicBout& m : r.metamorphic)
+  for (const fuzz::MetamorphicBout& m : r.duel.metamorphic)
     if (m.allocator == b.allocator) row["metamorphic"] = to_json(m.metamorphic, shown);
   row["seconds"] = b.seconds;
   return row;
@@ -96,6 +97,11 @@ std::string verdict_cell(const fuzz::Duel& d) {
   return cell;
 }
 
+Fought fight(fuzz::FuzzInput input, const std::vector<const ir::Allocator*>& duelists, bool metamorphic) {
+  fuzz::Duel duel = fuzz::fight(input, duelists, metamorphic);
+  return {std::move(input), std::move(duel)};
+}
+
 // Programs from files: a row for each program and limit.
 int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelists, const fuzz::Knobs& knobs) {
   std::vector<int> limits = parse_limits(o.regs);
@@ -103,12 +109,12 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   std::vector<Program> programs = load_all(o.inputs);
   require_phase(programs, ir::Phase::Virtual);
   if (programs.empty()) throw BadInput("error: there is no function in the input");
-  std::vector<DuelCase> cases;
+  std::vector<fuzz::FuzzInput> cases;
   std::vector<const std::string*> files;
   for (Program& p : programs) {
-    const ir::Target target = o.target.resolve(p.function, p.file);
+    const ir::Target& target = o.target.resolve(p.function, p.file);
     for (const int limit : limits) {
-      cases.push_back({p.function, target, o.target.limits_for(target, limit), knobs});
+      cases.push_back({&target, o.target.limits_for(target, limit), knobs, p.function});
       files.push_back(&p.file);
     }
   }
@@ -121,20 +127,20 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   Progress progress("duel", static_cast<std::int64_t>(cases.size()));
   const std::function<Fought(std::int64_t)> work = [&](std::int64_t k) {
-    return fight(cases[static_cast<std::size_t>(k)], duelists, o.metamorphic);
+    return fight(std::move(cases[static_cast<std::size_t>(k)]), duelists, o.metamorphic);
   };
   std::string last_function;
   const std::function<bool(std::int64_t, Fought)> take = [&](std::int64_t k, Fought r) {
-    const int limit = r.c.limits.of(ir::RegFile::R);
+    const int limit = r.input.limits.of(ir::RegFile::R);
     const bool first = k % static_cast<std::int64_t>(limits.size()) == 0;
-    std::vector<std::string> cells = {first ? r.c.program.name : "", fmt::format("{}", limit), ""};
+    std::vector<std::string> cells = {first ? r.input.program.name : "", fmt::format("{}", limit), ""};
     for (const fuzz::Bout& b : r.duel.bouts) {
       if (b.program) cells[2] = fmt::format("{}", b.measures.max_live[0]);
       cells.push_back(b.program ? fmt::format("{}", b.measures.registers[0]) : "-");
       cells.push_back(b.program ? fmt::format("{}", b.measures.spill_store_bytes) : "-");
       cells.push_back(b.program ? fmt::format("{}", b.measures.spill_load_bytes) : "-");
       if (o.json) rows.push_back(row_json(*files[static_cast<std::size_t>(k)], r, b));
-      if (b.verdict == oracles::Verdict::Fail) findings.add(r.c, b);
+      if (b.verdict == oracles::Verdict::Fail) findings.add(r.input, b);
     }
     cells.push_back(verdict_cell(r.duel));
     table.row(std::move(cells));
@@ -158,7 +164,7 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
   const auto profile = fuzz::profile_from_name(o.profile.empty() ? "mix" : o.profile);
   if (!profile && o.profile != "all") throw BadInput(fmt::format("--profile: no profile \"{}\" (see regduel gen --help)", o.profile));
   const std::function<Fought(std::int64_t)> work = [&](std::int64_t k) {
-    DuelCase c;
+    fuzz::FuzzInput c;
     if (standard) {
       c = standard_case(o.seed, static_cast<std::uint64_t>(k), duelists);
     } else {
@@ -171,8 +177,8 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
       if (o.target.sm != 0) g.target = fmt::format("sm_{}", o.target.sm);
       if (ir::find_target(g.target) == nullptr) throw BadInput(fmt::format("--sm: no target {}", g.target));
       c.program = fuzz::generate(g);
-      c.target = o.target.resolve(c.program, "generated");
-      c.limits = o.target.limits_for(c.target, limits.empty() ? 0 : limits[static_cast<std::size_t>(k) % per_program]);
+      c.target = &o.target.resolve(c.program, "generated");
+      c.limits = o.target.limits_for(*c.target, limits.empty() ? 0 : limits[static_cast<std::size_t>(k) % per_program]);
     }
     c.knobs.insert(c.knobs.end(), knobs.begin(), knobs.end());
     return fight(std::move(c), duelists, o.metamorphic);
@@ -184,7 +190,7 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
   Progress progress("random duels", cases);
   const std::function<bool(std::int64_t, Fought)> take = [&](std::int64_t, Fought r) {
     for (const fuzz::Bout& b : r.duel.bouts) {
-      if (b.verdict == oracles::Verdict::Fail) findings.add(r.c, b);
+      if (b.verdict == oracles::Verdict::Fail) findings.add(r.input, b);
       if (o.json) rows.push_back(row_json("", r, b));
     }
     tally.add(r);

@@ -3,23 +3,17 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/options.h"
 #include "fuzz/allocators.h"
 #include "fuzz/standard_mix.h"
-#include "ir/random.h"
 #include "ir/text.h"
 
 namespace regduel::cli {
 namespace {
-
-std::uint64_t hash_of(std::string_view s) {
-  std::uint64_t h = 0xCBF29CE484222325ull;
-  for (const char c : s) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001B3ull;
-  return mix64(h);
-}
 
 // A signature as the beginning of a file name.
 std::string slug(std::string_view s) {
@@ -35,25 +29,17 @@ std::string slug(std::string_view s) {
 
 }  // namespace
 
-DuelCase standard_case(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists) {
+fuzz::FuzzInput standard_case(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists) {
   fuzz::StandardCase s = fuzz::standard_mix(seed, index);
-  return {std::move(s.program), *ir::find_target(s.target), s.limits, fuzz::draw_knobs(duelists, s.knob_seed)};
+  return {ir::find_target(s.target), s.limits, fuzz::draw_knobs(duelists, s.knob_seed), std::move(s.program)};
 }
 
-Fought fight(DuelCase c, std::span<const ir::Allocator* const> duelists, bool metamorphic) {
-  Fought r{std::move(c), {}, {}};
-  r.duel = fuzz::duel(r.c.program, r.c.target, r.c.limits, duelists, r.c.knobs);
-  fuzz::add_completeness_disagreement(r.duel, r.c.program, r.c.target, r.c.limits);
-  if (metamorphic) r.metamorphic = fuzz::add_metamorphic(r.duel, r.c.program, r.c.target, r.c.limits, duelists, r.c.knobs);
-  return r;
-}
-
-std::string replay_arguments(const DuelCase& c, const std::string& allocator) {
-  std::string out = fmt::format("--with {} --sm {}", allocator, c.target.sm);
+std::string replay_arguments(const fuzz::FuzzInput& input, const std::string& allocator) {
+  std::string out = fmt::format("--with {} --sm {}", allocator, input.target->sm);
   for (const ir::RegFile file : ir::kAllFiles)
-    if (c.limits.of(file) != c.target.units[ir::index(file)]) out += fmt::format(" --limit {}={}", ir::name(file), c.limits.of(file));
+    if (input.limits.of(file) != input.target->units[ir::index(file)]) out += fmt::format(" --limit {}={}", ir::name(file), input.limits.of(file));
   const ir::Allocator* known = fuzz::find_allocator(allocator);
-  for (const auto& [name, value] : known != nullptr ? fuzz::known_to(*known, c.knobs) : c.knobs) out += fmt::format(" --knob {}={}", name, value);
+  for (const auto& [name, value] : known != nullptr ? fuzz::known_to(*known, input.knobs) : input.knobs) out += fmt::format(" --knob {}={}", name, value);
   return out;
 }
 
@@ -68,19 +54,19 @@ fuzz::Failure failure_shown(const FailureQuery& q, const fuzz::FuzzInput& input)
   return all.front();
 }
 
-std::string write_reproducer(const std::string& directory, const fuzz::Failure& failure, const std::string& message, const std::string& key, const DuelCase& c) {
+std::string write_reproducer(const std::string& directory, const fuzz::Failure& failure, const std::string& message, const std::string& key, const fuzz::FuzzInput& input) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) throw BadInput(fmt::format("error: {}: {}", directory, error.message()));
   std::string path =
-      (std::filesystem::path(directory) / fmt::format("{}-{}-{:08x}.rir", failure.allocator, slug(failure.signature), hash_of(key) >> 32)).string();
+      (std::filesystem::path(directory) / fmt::format("{}-{}-{:08x}.rir", failure.allocator, slug(failure.signature), XXH3_64bits(key.data(), key.size()) >> 32)).string();
   const std::string_view asked = failure.signature.starts_with("metamorphic/") ? "--metamorphic " : "";
-  save(path, fmt::format("// {}: {}\n// regduel duel {}{} {}\nrir {}\n{}", failure.signature, message, asked, replay_arguments(c, failure.allocator), path,
-                         ir::kTextVersion, ir::print(c.program)));
+  save(path, fmt::format("// {}: {}\n// regduel duel {}{} {}\nrir {}\n{}", failure.signature, message, asked, replay_arguments(input, failure.allocator), path,
+                         ir::kTextVersion, ir::print(input.program)));
   return path;
 }
 
-void Findings::add(const DuelCase& c, const fuzz::Bout& bout) {
+void Findings::add(const fuzz::FuzzInput& input, const fuzz::Bout& bout) {
   const std::vector<std::string> signatures = bout.signatures();
   for (std::size_t k = 0; k < signatures.size(); ++k) {
     // One bout may find the same thing at many places.
@@ -93,7 +79,7 @@ void Findings::add(const DuelCase& c, const fuzz::Bout& bout) {
     entry.allocator = bout.allocator;
     entry.message = bout.findings[k].message;
     if (!directory_.empty())
-      entry.path = write_reproducer(directory_, {bout.allocator, entry.signature}, entry.message, entry.signature, c);
+      entry.path = write_reproducer(directory_, {bout.allocator, entry.signature}, entry.message, entry.signature, input);
   }
 }
 

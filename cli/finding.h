@@ -11,27 +11,17 @@
 
 #include "fuzz/duel_body.h"
 #include "fuzz/failure.h"
-#include "fuzz/metamorphic_bout.h"
+#include "fuzz/fuzz_input.h"
 
 namespace regduel::cli {
 
-// One program under one set of limits.
-struct DuelCase {
-  ir::Function program;
-  ir::Target target;
-  ir::Limits limits;
-  fuzz::Knobs knobs;
-};
-
 // A case and what came of it.
 struct Fought {
-  DuelCase c;
+  fuzz::FuzzInput input;
   fuzz::Duel duel;
-  std::vector<fuzz::MetamorphicBout> metamorphic;  // one a bout where the metamorphic judge was asked, else empty
 };
-[[nodiscard]] Fought fight(DuelCase c, std::span<const ir::Allocator* const> duelists, bool metamorphic);
 // Case `index` of the standard mix that `seed` names, with the knobs that it draws for these duelists.
-[[nodiscard]] DuelCase standard_case(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists);
+[[nodiscard]] fuzz::FuzzInput standard_case(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists);
 
 class Findings {
  public:
@@ -39,7 +29,7 @@ class Findings {
   explicit Findings(std::string directory) : directory_(std::move(directory)) {}
 
   // Throws BadInput where a reproducer can't be written.
-  void add(const DuelCase& c, const fuzz::Bout& bout);
+  void add(const fuzz::FuzzInput& input, const fuzz::Bout& bout);
 
   struct Entry {
     std::string signature, allocator, message, path;
@@ -57,7 +47,7 @@ class Findings {
 
 // Writes the case as DIRECTORY/ALLOCATOR-SIGNATURE-HASH.rir, which is made when the first one comes, with `key` hashed: an RIR file whose head is the
 // command that replays it. Returns its path. Throws BadInput.
-std::string write_reproducer(const std::string& directory, const fuzz::Failure& failure, const std::string& message, const std::string& key, const DuelCase& c);
+std::string write_reproducer(const std::string& directory, const fuzz::Failure& failure, const std::string& message, const std::string& key, const fuzz::FuzzInput& input);
 
 // Which failure of a case a command is asked about.
 struct FailureQuery {
@@ -71,6 +61,6 @@ struct FailureQuery {
 [[nodiscard]] fuzz::Failure failure_shown(const FailureQuery& query, const fuzz::FuzzInput& input);
 
 // The arguments that make `regduel duel FILE` repeat this case with this allocator.
-[[nodiscard]] std::string replay_arguments(const DuelCase& c, const std::string& allocator);
+[[nodiscard]] std::string replay_arguments(const fuzz::FuzzInput& input, const std::string& allocator);
 
 }  // namespace regduel::cli

@@ -23,7 +23,7 @@ namespace {
 struct Options {
   std::string time, suppressions;
   std::int64_t runs = 0;
-  std::vector<std::string> with, seeds;
+  std::vector<std::string> with, seeds, planted;
   CampaignOptions campaign;
   bool json = false;
 };
@@ -75,6 +75,7 @@ nlohmann::ordered_json json_of(const CampaignResult& r) {
 
 int fuzz_command(const Options& o) {
   CampaignOptions c = o.campaign;
+  plant(o.planted);
   std::vector<const ir::Allocator*> duelists;
   for (const std::string& name : split_list(o.with)) duelists.push_back(&allocator_named(name));
   if (duelists.empty()) duelists.assign(fuzz::all_duelists().begin(), fuzz::all_duelists().end());
@@ -138,6 +139,7 @@ void add_fuzz_command(CLI::App& app, Action& chosen) {
   command->add_option("--timeout", c.timeout, "Seconds for one program: what takes longer hangs, which is a finding")->capture_default_str();
   command->add_option("--reduce-budget", c.reduce_budget, "How much to spend on reducing a case (regduel reduce --help)")->capture_default_str();
   command->add_option("--suppress", o->suppressions, "File of known findings to go past, a line each: ALLOCATOR SIGNATURE until YYYY-MM-DD  # why (* = anything)");
+  command->add_option("--plant", o->planted, "Planted bugs to switch on, comma-separated: is the campaign any good? (build preset zoo)")->allow_extra_args(false);
   command->add_option("--log", c.log, "File to which a JSON line is added for every new input and failure, as soon as it is seen");
   command->add_flag("--json", o->json, "One JSON document at the end");
   command->footer(

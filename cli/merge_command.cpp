@@ -93,9 +93,8 @@ int export_command(const ExportOptions& o) {
   if (!o.findings.empty())
     for (const StoredFinding& f : store.findings()) {
       if (!o.state.empty() && f.state != o.state) continue;
-      fuzz::FuzzInput input = fuzz::decode_input(f.input);
       const std::string what = fmt::format("{} cases{}", f.count, f.decision.empty() ? "" : fmt::format("; first bad decision: {}", f.decision));
-      write_reproducer(o.findings, f.failure, what, f.bucket, {std::move(input.program), *input.target, input.limits, std::move(input.knobs)});
+      write_reproducer(o.findings, f.failure, what, f.bucket, fuzz::decode_input(f.input));
       ++findings;
     }
   if (o.json) print_json({{"command", "export"}, {"database", o.database}, {"inputs", inputs}, {"findings", findings}});

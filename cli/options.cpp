@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <mutex>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +14,23 @@
 #include "ir/io.h"
 
 namespace regduel::cli {
+namespace {
+
+// The target of a JSON file, which is read once.
+const ir::Target& target_in(const std::string& file) {
+  static std::mutex mutex;
+  static std::map<std::string, ir::Target> known;
+  const std::scoped_lock lock(mutex);
+  if (const auto at = known.find(file); at != known.end()) return at->second;
+  const auto json = ir::read_file(file);
+  if (!json) throw BadInput(fmt::format("error: {}", json.error()));
+  auto parsed = ir::parse_target(*json, file);
+  if (!parsed) throw BadInput(ir::to_string(parsed.error()));
+  return known.emplace(file, std::move(*parsed)).first->second;
+}
+
+}  // namespace
+
 
 void TargetOptions::add_to(CLI::App& command) {
   command.add_option("--sm", sm, "Streaming multiprocessor to allocate for, e.g. 90 (default: what the program says)");
@@ -19,29 +38,24 @@ void TargetOptions::add_to(CLI::App& command) {
   command.add_option("--limit", limits, "Limit of one register class, CLASS=N, e.g. P=4 (R, P, B, UR, UP, UB, ACC); repeatable")->allow_extra_args(false);
 }
 
-ir::Target TargetOptions::resolve(ir::Function& f, const std::string& file) const {
-  ir::Target target;
+const ir::Target& TargetOptions::resolve(ir::Function& f, const std::string& file) const {
+  const ir::Target* found = nullptr;
   if (!target_file.empty()) {
-    const auto json = ir::read_file(target_file);
-    if (!json) throw BadInput(fmt::format("error: {}", json.error()));
-    auto parsed = ir::parse_target(*json, target_file);
-    if (!parsed) throw BadInput(ir::to_string(parsed.error()));
-    target = std::move(*parsed);
+    found = &target_in(target_file);
   } else {
     const std::string name = sm != 0 ? fmt::format("sm_{}", sm) : f.target;
-    const ir::Target* found = ir::find_target(name);
+    found = ir::find_target(name);
     if (found == nullptr) {
       std::vector<std::string> names;
       for (const ir::Target& t : ir::targets()) names.push_back(t.name);
       const std::string where = sm != 0 ? "--sm" : fmt::format("{}: error: @{}", file, f.name);
       throw BadInput(fmt::format("{}: no target {} (there are {}; others: --target FILE.json)", where, name, fmt::join(names, ", ")));
     }
-    target = *found;
   }
-  f.target = target.name;
-  if (const auto faults = ir::check(f, target, 1); !faults.empty())
+  f.target = found->name;
+  if (const auto faults = ir::check(f, *found, 1); !faults.empty())
     throw BadInput(fmt::format("{}: error: @{}: {}", file, f.name, ir::to_string(f, faults[0])));
-  return target;
+  return *found;
 }
 
 ir::Limits TargetOptions::limits_for(const ir::Target& t, int registers) const {
@@ -62,6 +76,20 @@ ir::Limits TargetOptions::limits_for(const ir::Target& t, int registers) const {
     unit_limit = std::min(value, t.units[ir::index(ir::file_of(*cls))]);
   }
   return result;
+}
+
+const fuzz::PlantedBug& planted_bug_named(std::string_view option, const std::string& name) {
+  if (!fuzz::has_planted_bugs())
+    throw BadInput(fmt::format("{}: this build has no planted bugs: cmake --preset zoo && cmake --build build/zoo, then build/zoo/bin/regduel", option));
+  const fuzz::PlantedBug* bug = fuzz::find_planted_bug(name);
+  if (bug == nullptr) throw BadInput(fmt::format("{}: there is no planted bug \"{}\" (regduel zoo --list names them)", option, name));
+  return *bug;
+}
+
+void plant(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : split_list(names)) all += (all.empty() ? "" : ",") + std::string(planted_bug_named("--plant", name).name);
+  if (!all.empty()) fuzz::plant(all);
 }
 
 std::vector<std::pair<std::string, std::string>> split_knobs(const std::vector<std::string>& knobs) {

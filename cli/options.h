@@ -4,10 +4,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "fuzz/zoo/catalogue.h"
 #include "ir/allocator.h"
 #include "ir/program.h"
 #include "ir/target.h"
@@ -20,11 +22,17 @@ struct TargetOptions {
   std::vector<std::string> limits;  // --limit CLASS=N
 
   void add_to(CLI::App& command);
-  // The target to use for `f`; f.target is changed to it. Throws BadInput where there is none or f does not suit it.
-  [[nodiscard]] ir::Target resolve(ir::Function& f, const std::string& file) const;
+  // The target to use for `f`; f.target is changed to it. It lives as long as the process. Throws BadInput where there is none or f does not
+  // suit it.
+  [[nodiscard]] const ir::Target& resolve(ir::Function& f, const std::string& file) const;
   // The target's limits, with --limit applied and file R limited to `registers` where that is > 0. Throws BadInput.
   [[nodiscard]] ir::Limits limits_for(const ir::Target& t, int registers) const;
 };
+
+// A planted bug by name. Throws BadInput, with the option that asks for it, where this build has none of that name.
+[[nodiscard]] const fuzz::PlantedBug& planted_bug_named(std::string_view option, const std::string& name);
+// --plant: switches on these planted bugs for the whole process; nothing to do where there are none. Throws BadInput.
+void plant(const std::vector<std::string>& names);
 
 // --knob NAME=V, split. Throws BadInput for one without '='.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> split_knobs(const std::vector<std::string>& knobs);

@@ -82,23 +82,22 @@ Question question(const Options& o, const fuzz::FuzzInput& input) {
     const auto gap = fuzz::parse_gap(o.gap);
     if (!gap) throw BadInput(fmt::format("--gap: {}", gap.error()));
     return {[gap](const fuzz::FuzzInput& c) { return fuzz::shows(c, *gap); }, to_string(*gap),
-            fmt::format("regduel duel FILE {}", replay_arguments({input.program, *input.target, input.limits, input.knobs}, gap->worse + "," + gap->better))};
+            fmt::format("regduel duel FILE {}", replay_arguments(input, gap->worse + "," + gap->better))};
   }
   const fuzz::Failure chosen = failure_shown({o.input, o.signature, o.with, o.metamorphic || o.signature.starts_with("metamorphic/"),
                                               "there is nothing to reduce (--gap or --test ask other questions)"}, input);
   const std::string_view asked = chosen.signature.starts_with("metamorphic/") ? "--metamorphic " : "";
   return {[chosen](const fuzz::FuzzInput& c) { return fuzz::shows(c, chosen); }, fmt::format("{}: {}", chosen.allocator, chosen.signature),
-          fmt::format("regduel duel FILE {}{}", asked, replay_arguments({input.program, *input.target, input.limits, input.knobs}, chosen.allocator)), chosen};
+          fmt::format("regduel duel FILE {}{}", asked, replay_arguments(input, chosen.allocator)), chosen};
 }
 
 int reduce_command(const Options& o) {
   fuzz::FuzzInput input = load_case(o.input);
-  ir::Target target;  // what the options say stands instead of the case's head
+  // What the options say stands instead of the case's head.
   if (o.regs != 0 || o.target.sm != 0 || !o.target.target_file.empty() || !o.target.limits.empty()) {
     if (o.regs != 0) check_registers(o.regs);
-    target = o.target.resolve(input.program, o.input);
-    input.target = &target;
-    input.limits = o.target.limits_for(target, o.regs);
+    input.target = &o.target.resolve(input.program, o.input);
+    input.limits = o.target.limits_for(*input.target, o.regs);
   }
   const Question asked = question(o, input);
   if (!asked.still_fails(input)) throw BadInput(fmt::format("{}: error: it does not show what it is to be reduced for ({})", o.input, asked.what));

@@ -27,10 +27,10 @@ Tally::Tally(std::span<const ir::Allocator* const> duelists) {
 void Tally::add(const Fought& r) {
   const fuzz::Duel& d = r.duel;
   ++cases_;
-  sizes_.push_back(static_cast<std::uint32_t>(r.c.program.insts.size()));
+  sizes_.push_back(static_cast<std::uint32_t>(r.input.program.insts.size()));
   for (const fuzz::Bout& b : d.bouts)
     if (std::any_of(b.findings.begin(), b.findings.end(), [](const oracles::Finding& f) { return f.judge == "disagreement"; })) ++disagreements_;
-  for (const fuzz::MetamorphicBout& m : r.metamorphic) {
+  for (const fuzz::MetamorphicBout& m : d.metamorphic) {
     ++metamorphic_;
     if (m.metamorphic.result.verdict == oracles::Verdict::Inconclusive) ++metamorphic_inconclusive_;
     for (const oracles::Observation& o : m.metamorphic.observations) {

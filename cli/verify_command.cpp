@@ -80,7 +80,7 @@ int verify(const Options& o) {
     const auto found = allocated.find(p.function.name);
     if (found == allocated.end()) throw BadInput(fmt::format("{}: error: there is no @{}", o.after, p.function.name));
     const ir::Function& post = found->second->function;
-    const ir::Target target = o.target.resolve(p.function, p.file);
+    const ir::Target& target = o.target.resolve(p.function, p.file);
     const oracles::Case c{p.function, post, target, o.target.limits_for(target, o.regs), nullptr};
     oracles::Report report = judge(c, names, memcheck);
     if (names.empty())

@@ -89,10 +89,7 @@ int zoo_command(const Options& o) {
   if (!o.one.empty()) return hunt_one(o);
   if (!o.worker.empty()) return zoo_together_worker(o.worker, o.time, o.seed, seeds_for(o));
   std::vector<const fuzz::PlantedBug*> bugs;
-  for (const std::string& name : split_list(o.only)) {
-    bugs.push_back(fuzz::find_planted_bug(name));
-    if (bugs.back() == nullptr) throw BadInput(fmt::format("--only: there is no planted bug \"{}\" (regduel zoo --list names them)", name));
-  }
+  for (const std::string& name : split_list(o.only)) bugs.push_back(&planted_bug_named("--only", name));
   if (bugs.empty())
     for (const fuzz::PlantedBug& b : fuzz::planted_bugs()) bugs.push_back(&b);
   static_cast<void>(seeds_for(o));  // complains now rather than in each hunt

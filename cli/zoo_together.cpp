@@ -16,6 +16,7 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "fuzz/case_file.h"
 #include "fuzz/zoo/catalogue.h"
@@ -32,10 +33,7 @@ std::string text_of(const fuzz::FuzzInput& input, const std::string& comment = "
 
 std::vector<std::string> chosen_bugs(const TogetherRun& run) {
   std::vector<std::string> names;
-  for (const std::string& name : run.only) {
-    if (fuzz::find_planted_bug(name) == nullptr) throw BadInput(fmt::format("--only: there is no planted bug \"{}\" (regduel zoo --list names them)", name));
-    names.push_back(name);
-  }
+  for (const std::string& name : run.only) names.emplace_back(planted_bug_named("--only", name).name);
   if (!names.empty()) return names;
   const auto all = fuzz::planted_bugs();
   const auto wanted = static_cast<std::size_t>(run.bugs);

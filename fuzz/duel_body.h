@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/allocator.h"
+#include "oracles/metamorphic.h"
 #include "oracles/quality.h"
 #include "oracles/report.h"
 
@@ -40,8 +41,15 @@ struct Bout {
   [[nodiscard]] std::vector<std::string> signatures() const;
 };
 
+// What the metamorphic judge said of one duelist.
+struct MetamorphicBout {
+  std::string allocator;
+  oracles::MetamorphicResult metamorphic;
+};
+
 struct Duel {
   std::vector<Bout> bouts;  // in the order of the duelists
+  std::vector<MetamorphicBout> metamorphic;  // likewise, where it was asked (metamorphic_bout.h); else empty
 
   // fail if any bout failed, else inconclusive if any is, else pass if any is, else skipped.
   [[nodiscard]] oracles::Verdict verdict() const;

@@ -7,20 +7,18 @@
 
 namespace regduel::fuzz {
 
-std::vector<MetamorphicBout> add_metamorphic(Duel& d, const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
-                                             std::span<const ir::Allocator* const> duelists, const Knobs& knobs) {
-  std::vector<MetamorphicBout> bouts;
+void add_metamorphic(Duel& d, const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
+                     std::span<const ir::Allocator* const> duelists, const Knobs& knobs) {
   for (std::size_t k = 0; k < duelists.size(); ++k) {
     ir::AllocOptions options;
     options.limits = limits;
     options.knobs = known_to(*duelists[k], knobs);
-    MetamorphicBout& bout = bouts.emplace_back(MetamorphicBout{std::string(duelists[k]->name()), oracles::judge_metamorphic(program, target, *duelists[k], options)});
-    const oracles::JudgeResult& result = bout.metamorphic.result;
+    d.metamorphic.push_back({std::string(duelists[k]->name()), oracles::judge_metamorphic(program, target, *duelists[k], options)});
+    const oracles::JudgeResult& result = d.metamorphic.back().metamorphic.result;
     if (result.verdict != oracles::Verdict::Fail || k >= d.bouts.size()) continue;
     d.bouts[k].verdict = oracles::Verdict::Fail;
     d.bouts[k].findings.insert(d.bouts[k].findings.end(), result.findings.begin(), result.findings.end());
   }
-  return bouts;
 }
 
 void add_completeness_disagreement(Duel& d, const ir::Function& program, const ir::Target& target, const ir::Limits& limits) {

@@ -3,24 +3,16 @@
 #pragma once
 
 #include <span>
-#include <string>
-#include <vector>
 
 #include "fuzz/duel_body.h"
-#include "oracles/metamorphic.h"
 
 namespace regduel::fuzz {
 
-struct MetamorphicBout {
-  std::string allocator;
-  oracles::MetamorphicResult metamorphic;
-};
-
-// One for each duelist, in order. The findings also go to the bouts of `d`, a duel of these duelists on this case, where they make the
+// What it says goes to d.metamorphic, its findings also to the bouts of `d`, a duel of these duelists on this case, where they make the
 // verdict fail.
 //   Requires  as duel().   Never throws for what an allocator does.
-std::vector<MetamorphicBout> add_metamorphic(Duel& d, const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
-                                             std::span<const ir::Allocator* const> duelists, const Knobs& knobs = {});
+void add_metamorphic(Duel& d, const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
+                     std::span<const ir::Allocator* const> duelists, const Knobs& knobs = {});
 
 // Where one duelist failed, as completeness proved rightly, and another succeeded to the satisfaction of all judges, those judges and
 // completeness contradict each other: the finding "disagreement/completeness-vs-success" at the bout that succeeded.

@@ -124,6 +124,7 @@ TEST(Target, FromJson) {
   EXPECT_EQ(error("{\n  \"name\": \"toy\",\n  \"bank\": 2}"), "t.json:3:3: error: unknown key \"bank\"");
   EXPECT_EQ(error("{\"name\": \"toy\", \"units\": {\"Q\": 1}}"),
             "t.json:1:27: error: \"units\": no register file \"Q\" (there are R, P, B, UR, UP, UB, ACC)");
+  EXPECT_EQ(error("{\"name\": \"toy\", \"units\": {\"R\": 4},\n \"reserved\": [\"R3\", \"R3:R4\"]}"), "t.json:2:2: error: \"reserved\": this target has no R3:R4");
   EXPECT_EQ(error("{\"name\": \"toy\",\n x}"), "t.json:2:2: error: not valid JSON");
 }
 

@@ -176,12 +176,14 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
       {"occupancy_x_min", &t.occupancy_x_min, 0, 1 << 20},
       {"occupancy_x_max", &t.occupancy_x_max, 0, 1 << 20},
   };
-  const auto read_units = [&](const nlohmann::json& list, std::vector<PReg>& out) {
+  std::vector<std::pair<std::string, PReg>> named;  // with the key under which it stands; where the files end is known only later
+  const auto read_units = [&](const std::string& key, const nlohmann::json& list, std::vector<PReg>& out) {
     if (!list.is_array()) return false;
     for (const auto& item : list) {
       const auto r = item.is_string() ? parse_units(item.get<std::string>()) : std::nullopt;
       if (!r) return false;
       out.push_back(*r);
+      named.emplace_back(key, *r);
     }
     return true;
   };
@@ -197,7 +199,7 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
         t.units[index(*file)] = count.get<int>();
       }
     } else if (key == "reserved") {
-      if (!read_units(value, t.reserved)) return fail_at(key, "\"reserved\": expected registers like [\"R0\", \"R4:R7\"]");
+      if (!read_units(key, value, t.reserved)) return fail_at(key, "\"reserved\": expected registers like [\"R0\", \"R4:R7\"]");
     } else if (key == "predicate_halves") {
       if (!value.is_boolean()) return fail_at(key, "\"predicate_halves\": expected true or false");
       t.predicate_halves = value.get<bool>();
@@ -205,7 +207,7 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
       if (!value.is_object()) return fail_at(key, "\"abi\": expected an object");
       for (const auto& [abi_key, registers] : value.items()) {
         std::vector<PReg> list;
-        if (!read_units(registers, list)) return fail_at(abi_key, fmt::format("\"abi\": \"{}\": expected registers like [\"R0:R7\"]", abi_key));
+        if (!read_units(abi_key, registers, list)) return fail_at(abi_key, fmt::format("\"abi\": \"{}\": expected registers like [\"R0:R7\"]", abi_key));
         if ((abi_key == "arguments" || abi_key == "results") && list.size() != 1)
           return fail_at(abi_key, fmt::format("\"abi\": \"{}\": expected one range", abi_key));
         if (abi_key == "arguments") t.abi.arguments = list[0];
@@ -222,6 +224,8 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
       *known->value = value.get<int>();
     }
   }
+  for (const auto& [key, r] : named)
+    if (r.end() > t.units[index(r.file)]) return fail_at(key, fmt::format("\"{}\": this target has no {}", key, to_string(r)));
   return t;
 }
 

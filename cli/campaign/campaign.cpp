@@ -47,11 +47,6 @@ constexpr std::uint64_t kMostReduced = 24;    // cases of one signature
 
 double seconds_now() { return static_cast<double>(steady_nanoseconds()) * 1e-9; }
 
-DuelCase case_of(const Blob& bytes) {
-  fuzz::FuzzInput input = fuzz::decode_input(bytes);
-  return {std::move(input.program), *input.target, input.limits, std::move(input.knobs)};
-}
-
 // A worker as the coordinator sees it.
 struct Peer {
   pid_t pid = -1;
@@ -395,7 +390,7 @@ class Campaign {
     if (!understood_.contains(name)) {
       Found& raw = raw_[name];
       if (raw.count++ == 0) {
-        const DuelCase c = case_of(input);
+        const fuzz::FuzzInput c = fuzz::decode_input(input);
         raw.failure = failure;
         raw.message = message;
         raw.instructions = static_cast<std::uint32_t>(c.program.insts.size());
@@ -434,7 +429,7 @@ class Campaign {
     if (!f.path.empty() && f.instructions <= instructions) return;
     const std::string old = f.path;
     f = {understood.bucket, understood.failure, message, understood.decision, "crashing", "", f.count, instructions};
-    if (!o_.directory.empty()) f.path = write_reproducer(o_.directory, f.failure, message, f.bucket, case_of(input));
+    if (!o_.directory.empty()) f.path = write_reproducer(o_.directory, f.failure, message, f.bucket, fuzz::decode_input(input));
     std::error_code ignored;
     if (!old.empty() && old != f.path) std::filesystem::remove(old, ignored);
   }
@@ -496,7 +491,6 @@ class Campaign {
   [[nodiscard]] CampaignStatus status() const {
     CampaignStatus s;
     s.seconds = seconds_now() - start_;
-    s.first = first_;
     s.tried = taken_ - first_;
     s.end = o_.runs;
     s.allocations = total_.allocations();

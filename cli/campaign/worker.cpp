@@ -49,12 +49,9 @@ class Worker {
     while (tried < count) {
       const std::uint64_t index = first + tried;
       if (is_mix) {
-        DuelCase c = standard_case(options_.seed, index, options_.duelists);
-        fuzz::FuzzInput input{&c.target, c.limits, std::move(c.knobs), std::move(c.program)};
-        try_one(input, index, tally, Keep::Nothing);
+        try_one(standard_case(options_.seed, index, options_.duelists), index, tally, Keep::Nothing);
       } else {
-        fuzz::FuzzInput input = explorer_.next();
-        try_one(input, index, tally, Keep::News);
+        try_one(explorer_.next(), index, tally, Keep::News);
       }
       ++tried;
       if (static_cast<double>(steady_nanoseconds() - start) > kBatchSeconds * 1e9) break;
@@ -64,8 +61,7 @@ class Worker {
 
   json try_seed(const json& asked) {
     Tally tally(options_.duelists);
-    fuzz::FuzzInput input = fuzz::decode_input(bytes_of(asked["input"]));
-    try_one(input, asked["first"], tally, asked["pinned"].get<bool>() ? Keep::Always : Keep::News);
+    try_one(fuzz::decode_input(bytes_of(asked["input"])), asked["first"], tally, asked["pinned"].get<bool>() ? Keep::Always : Keep::News);
     return {{"first", asked["first"]}, {"tried", 1}, {"tally", tally.state()}};
   }
 
@@ -94,7 +90,7 @@ class Worker {
   }
 
   enum class Keep { Nothing, News, Always };
-  void try_one(fuzz::FuzzInput& input, std::uint64_t index, Tally& tally, Keep keep) {
+  void try_one(fuzz::FuzzInput input, std::uint64_t index, Tally& tally, Keep keep) {
     const Blob bytes = fuzz::encode_input(input);
     slot_.size = bytes.size() <= Slot::kCapacity ? static_cast<std::uint32_t>(bytes.size()) : 0;
     std::memcpy(slot_.input, bytes.data(), slot_.size);
@@ -102,17 +98,16 @@ class Worker {
     slot_.since = steady_nanoseconds();
     const bool metamorphic = Random(hash_combine(hash_combine(options_.seed, kMetamorphicStream), index)).chance(options_.metamorphic);
     clear_edges();
-    Fought fought = fight({std::move(input.program), *input.target, input.limits, std::move(input.knobs)}, options_.duelists, metamorphic);
+    Fought fought{std::move(input), {}};
+    fought.duel = fuzz::fight(fought.input, options_.duelists, metamorphic);
     slot_.since = 0;
     tally.add(fought);
-    input.program = std::move(fought.c.program);
-    input.knobs = std::move(fought.c.knobs);
     if (fought.duel.verdict() == oracles::Verdict::Fail) return report(fought, index, bytes);
     if (keep == Keep::Nothing) return;
-    const std::vector<std::uint32_t> features = fuzz::features_of(input, fought.duel);
-    if (explorer_.learn(input, features) || keep == Keep::Always) {
+    const std::vector<std::uint32_t> features = fuzz::features_of(fought.input, fought.duel);
+    if (explorer_.learn(fought.input, features) || keep == Keep::Always) {
       log_event(options_.log, {{"entry", input_hash(bytes)}});
-      channel_.send({{"entry", {{"input", to_message(bytes)}, {"features", features}, {"pinned", keep == Keep::Always}, {"instructions", input.program.insts.size()}}}});
+      channel_.send({{"entry", {{"input", to_message(bytes)}, {"features", features}, {"pinned", keep == Keep::Always}, {"instructions", fought.input.program.insts.size()}}}});
     }
   }
 
