@@ -29,8 +29,14 @@ struct BenchCorpus {
   std::int64_t instructions = 0;  // of all programs together, before allocation
   std::int64_t spilling = 0;      // allocations that move at least one byte, of `allocations`
   std::int64_t allocations = 0;   // every allocator, every program
+  std::int64_t allocated_instructions = 0;  // of all allocations together
   std::int64_t max_live = 0;      // MaxLive in file R: mean over the programs, rounded down
   std::int64_t limit = 0;         // of file R, likewise
+
+  // Instructions that a judge reads for each one of the program before: that one, and what became of it. Spill code grows with the program.
+  [[nodiscard]] double read_per_instruction() const {
+    return 1 + static_cast<double>(allocated_instructions) * static_cast<double>(programs) / (static_cast<double>(instructions) * static_cast<double>(allocations));
+  }
 };
 
 struct BenchCell {
@@ -44,6 +50,7 @@ struct BenchRow {
   std::vector<std::optional<BenchCell>> cells;           // one a size; none where the filter left it out
   std::vector<std::optional<double>> times_fatpoint;     // one a size: time as a multiple of the fat-point allocator's
   std::optional<double> growth;                          // ns at the last size by ns at the first
+  std::optional<double> growth_read;                     // of a judge: the same an instruction that it reads
   std::optional<double> peak_bytes;  // memory above what was there before, an instruction, for the largest program; Linux only
 };
 
@@ -59,7 +66,7 @@ inline constexpr std::string_view kAllJudges = "all judges";
 // Requires: at least one size; all numbers positive (min_time >= 0); the filter compiles. Cost: minutes with the defaults.
 [[nodiscard]] BenchResult run_bench(const BenchOptions& options);
 
-// What `--gate` refuses, one line each: a judge that grows more than twofold, memcheck slower than the fat-point allocator.
+// What `--gate` refuses, one line each: a judge that takes more than twice as long an instruction that it reads, memcheck slower than the fat-point allocator.
 [[nodiscard]] std::vector<std::string> gate_failures(const BenchResult& result, const BenchOptions& options);
 
 }  // namespace regduel::cli

@@ -44,7 +44,7 @@ nlohmann::ordered_json to_json(const BenchResult& r, const BenchOptions& o, cons
   nlohmann::ordered_json corpora = nlohmann::ordered_json::array(), rows = nlohmann::ordered_json::array();
   for (const BenchCorpus& c : r.corpora)
     corpora.push_back({{"size", c.size}, {"programs", c.programs}, {"instructions", c.instructions}, {"allocations", c.allocations},
-                       {"spilling_allocations", c.spilling}, {"mean_max_live", c.max_live}, {"mean_limit", c.limit}});
+                       {"spilling_allocations", c.spilling}, {"allocated_instructions", c.allocated_instructions}, {"mean_max_live", c.max_live}, {"mean_limit", c.limit}});
   for (const BenchRow& row : r.rows) {
     nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
@@ -53,7 +53,7 @@ nlohmann::ordered_json to_json(const BenchResult& r, const BenchOptions& o, cons
                        {"times_fatpoint", or_null(row.times_fatpoint[c])}});
     }
     if (sizes.empty()) continue;
-    rows.push_back({{"name", row.name}, {"kind", row.is_judge ? "judge" : "allocator"}, {"sizes", sizes}, {"growth", or_null(row.growth)},
+    rows.push_back({{"name", row.name}, {"kind", row.is_judge ? "judge" : "allocator"}, {"sizes", sizes}, {"growth", or_null(row.growth)}, {"growth_per_instruction_read", or_null(row.growth_read)},
                     {"peak_bytes_per_instruction", or_null(row.peak_bytes)}});
   }
   return {{"command", "bench"}, {"seed", o.seed}, {"repetitions", o.repetitions}, {"programs", corpora}, {"results", rows},
@@ -67,13 +67,13 @@ bool is_measured(const BenchRow& row) {
 }
 
 std::string text(const BenchResult& r, const BenchOptions& o) {
-  Table programs({"program size", "programs", "instructions", "allocations that spill", "mean MaxLive (R)", "mean limit (R)"});
+  Table programs({"program size", "programs", "instructions", "allocations that spill", "instructions after / before", "mean MaxLive (R)", "mean limit (R)"});
   for (const BenchCorpus& c : r.corpora)
-    programs.row({fmt::format("{}", c.size), fmt::format("{}", c.programs), fmt::format("{}", c.instructions), percent(c.spilling, c.allocations, 0),
+    programs.row({fmt::format("{}", c.size), fmt::format("{}", c.programs), fmt::format("{}", c.instructions), percent(c.spilling, c.allocations, 0), fmt::format("{:.2f}", c.read_per_instruction() - 1),
                   fmt::format("{}", c.max_live), fmt::format("{}", c.limit)});
   std::vector<std::string> sizes;
   for (const int size : o.sizes) sizes.push_back(fmt::format("{}", size));
-  Table times = Table::grouped({{"", {""}}, {"ns/inst", sizes}, {"", {"growth"}}, {"x fatpoint", sizes}, {"", {"peak B/inst"}}});
+  Table times = Table::grouped({{"", {""}}, {"ns/inst", sizes}, {"growth", {"", "read"}}, {"x fatpoint", sizes}, {"", {"peak B/inst"}}});
   bool any = false, judges = false;
   for (const BenchRow& row : r.rows) {
     if (!is_measured(row)) continue;
@@ -83,6 +83,7 @@ std::string text(const BenchResult& r, const BenchOptions& o) {
     std::vector<std::string> cells = {row.name};
     for (const auto& c : row.cells) cells.push_back(cell(c ? std::optional(c->ns) : std::nullopt, 0));
     cells.push_back(cell(row.growth, 2));
+    cells.push_back(cell(row.growth_read, 2));
     for (const auto& t : row.times_fatpoint) cells.push_back(cell(t, 3));
     cells.push_back(cell(row.peak_bytes, 0));
     times.row(std::move(cells));
@@ -91,7 +92,8 @@ std::string text(const BenchResult& r, const BenchOptions& o) {
   if (any)
     out += times.text() +
            "\nns/inst: CPU time an instruction of the program before, least of the repetitions, by program size\n"
-           "growth: ns/inst at the largest size by that at the smallest; x fatpoint: as a multiple of that allocator's time\n"
+           "growth: ns/inst at the largest size by that at the smallest; read: of a judge, an instruction of either program, as allocations of larger\n"
+           "programs have more spill code; x fatpoint: as a multiple of that allocator's time\n"
            "peak B/inst: memory taken on the way, for the largest program\n";
   if (r.duels_per_second)
     out += fmt::format("{:.1f} duels of the standard mix a second of CPU time (case made, every allocator, every judge)\n", *r.duels_per_second);
@@ -143,7 +145,7 @@ void add_bench_command(CLI::App& app, Action& chosen) {
   command->add_option("--duels", o->bench.duels, "Cases of the standard mix for the figure of whole duels; ten times as many bred ones for its layers")->capture_default_str();
   command->add_option("--seed", o->bench.seed, "Seed of the programs")->capture_default_str();
   command->add_option("--filter", o->bench.filter, "Measure only what this regular expression finds, e.g. memcheck, 'fatpoint|execution/2000', duels, layers");
-  command->add_flag("--gate", o->gate, "Exit status 1 where a judge's growth is above 2, or memcheck is slower than the fat-point allocator");
+  command->add_flag("--gate", o->gate, "Exit status 1 where a judge's growth an instruction read is above 2, or memcheck is slower than the fat-point allocator");
   command->add_flag("--json", o->json, "One JSON document");
   command->footer(
       "Programs are generated, the same for the same seed, at three quarters of the registers that they would like, so that most spill;\n"

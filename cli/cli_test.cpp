@@ -298,7 +298,7 @@ TEST_F(Cli, BenchMeasuresEveryJudgeAndAllocator) {
   const auto doc = nlohmann::json::parse(r.out);
   ASSERT_EQ(doc["programs"].size(), 2u);
   EXPECT_GT(doc["programs"][0]["programs"], doc["programs"][1]["programs"]);
-  for (const auto& corpus : doc["programs"]) EXPECT_GT(corpus["spilling_allocations"], 0);
+  for (const auto& corpus : doc["programs"]) EXPECT_TRUE(corpus["spilling_allocations"] > 0 && corpus["allocated_instructions"] > corpus["instructions"]);
   std::set<std::string> names;
   for (const auto& row : doc["results"]) {
     names.insert(row["name"]);
@@ -306,6 +306,7 @@ TEST_F(Cli, BenchMeasuresEveryJudgeAndAllocator) {
     for (const auto& cell : row["sizes"])
       for (const char* key : {"ns_per_instruction", "median_ns_per_instruction", "times_fatpoint"}) EXPECT_TRUE(cell[key].is_number()) << key;
     EXPECT_TRUE(row["growth"].is_number());
+    EXPECT_EQ(row["growth_per_instruction_read"].is_number(), row["kind"] == "judge");
   }
   EXPECT_THAT(names, testing::IsSupersetOf({"fatpoint", "briggs", "structure", "memcheck", "execution", "quality", "all judges"}));
   EXPECT_TRUE(doc["duels_per_second"].is_number());

@@ -11,6 +11,7 @@
 namespace regduel::oracles {
 namespace {
 
+constexpr std::uint32_t kMaxElement = (1u << 31) - 3;
 constexpr std::size_t kMemoSize = 1u << 12;
 
 std::uint64_t hash_of(std::uint32_t key, std::uint32_t mask, std::uint32_t left, std::uint32_t right) {
@@ -85,6 +86,16 @@ SetId DefSets::unite(SetId one, SetId other) {
     result = join(a, x.key, b, y.key);
   }
   return (memo = {a, b, result}).result;
+}
+
+SetId DefSets::word(const std::array<SetId, 4>& bytes) {
+  const auto number = [](FlatMap& map, std::uint32_t& next, std::uint32_t a, std::uint32_t b) {
+    std::uint32_t& known = map.at(static_cast<std::uint64_t>(a) << 32 | b, next);
+    if (known == next) ++next;
+    return known;
+  };
+  const std::uint32_t low = number(halves_, num_halves_, bytes[0], bytes[1]), high = number(halves_, num_halves_, bytes[2], bytes[3]);
+  return single(kMaxElement - number(words_, num_words_, low, high));
 }
 
 SetId DefSets::unite_all(std::span<SetId> parts) {

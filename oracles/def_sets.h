@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "oracles/flat_map.h"
+
 namespace regduel::oracles {
 
 using SetId = std::uint32_t;
@@ -22,6 +24,8 @@ class DefSets {
 
   // Requires: element < 2^31 - 2. So the two highest numbers are those of no set.
   [[nodiscard]] static constexpr SetId single(std::uint32_t element) { return kSingle | element; }
+  // A set of one element that stands for four sets, byte after byte: the same for the same four, another for any others.
+  [[nodiscard]] SetId word(const std::array<SetId, 4>& bytes);
   // Cost: O(1) where one set is empty or both are equal; else at most the nodes that they do not share.
   [[nodiscard]] SetId unite(SetId one, SetId other);
   // Of all of `parts`, which are put in order on the way: neighbours first, so that far fewer sets are made than one after another.
@@ -74,6 +78,8 @@ class DefSets {
   std::vector<Node> nodes_;
   std::vector<SetId> table_;  // open addressing, power of two; 0 = free
   std::vector<Memo> memo_;
+  FlatMap halves_{64}, words_{64};  // numbers of pairs of sets, and of pairs of these
+  std::uint32_t num_halves_ = 0, num_words_ = 0;
 };
 
 }  // namespace regduel::oracles

@@ -3,6 +3,7 @@
 #include "oracles/def_sets.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -64,6 +65,22 @@ TEST(DefSetsTest, EqualSetsHaveOneNumberAmongThousands) {
     ASSERT_EQ(again, up[k + 1]);
   }
   EXPECT_EQ(sets.num_nodes(), nodes);
+}
+
+TEST(DefSetsTest, AWordIsItsFourBytes) {
+  DefSets sets;
+  const SetId a = sets.single(4), b = sets.single(5), both = sets.unite(a, b);
+  const std::vector<std::array<SetId, 4>> words = {{a, b, a, b}, {b, a, a, b}, {a, b, b, a}, {a, a, b, b}, {both, b, a, b}, {a, b, a, kEmptySet},
+                                                   {a, b, kEmptySet, a}, {kEmptySet, b, a, b}};
+  std::set<SetId> numbers = {a, b, both, kEmptySet};
+  for (const auto& bytes : words) EXPECT_TRUE(numbers.insert(sets.word(bytes)).second);
+  for (const auto& bytes : words) EXPECT_FALSE(numbers.insert(sets.word(bytes)).second);
+  // As a set it is one of one element, which no definition has.
+  const SetId word = sets.word(words[0]);
+  EXPECT_EQ(sets.elements(word).size(), 1u);
+  EXPECT_FALSE(sets.contains(sets.unite(word, both), sets.elements(sets.word(words[1]))[0]));
+  EXPECT_TRUE(sets.contains(sets.unite(word, both), sets.elements(word)[0]));
+  EXPECT_GT(sets.elements(word)[0], 2'000'000'000u);
 }
 
 TEST(DefSetsTest, AUnionOfManyMakesFewSets) {

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "ir/cfg.h"
 #include "oracles/collector.h"
 #include "oracles/demand.h"
 
@@ -39,6 +42,89 @@ std::string execution_against(const Report& report) {
   return "";
 }
 
+// Which predicates hold a value, on all paths. A named operation's result is one; what a move writes is one if what it reads is; under a
+// guard that is none, nothing written is.
+class DefinedPredicates {
+ public:
+  explicit DefinedPredicates(const ir::Function& f) : f_(f), in_(f.blocks.size()) {}
+
+  // True where a guard has no value on some path.
+  bool any_undefined_guard() {
+    State entry(f_.vregs.size(), false);
+    for (std::size_t v = 0; v < f_.vregs.size(); ++v) entry[v] = (f_.vregs[v].flags & ir::kVRegArchitectural) != 0;
+    in_[0] = std::move(entry);
+    const ir::Cfg cfg(f_);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const ir::BlockId b : cfg.reverse_postorder()) {
+        State state = in_[b.index()];
+        for (const ir::Inst& i : f_.insts_of(b))
+          if (!i.is_phi() && !run(i, state)) return true;
+        for (const ir::BlockId to : cfg.successors(b)) changed = meet(along(b, to, state), in_[to.index()]) || changed;
+      }
+    }
+    return false;
+  }
+
+ private:
+  using State = std::vector<bool>;  // by vreg, of roots; empty = not reached
+
+  [[nodiscard]] std::size_t root(const ir::Operand& op) const { return f_.root(op.vreg()).index(); }
+
+  // False where its guard has no value.
+  bool run(const ir::Inst& i, State& state) const {
+    const auto ops = f_.operands_of(i);
+    bool is_guarded = false;
+    for (const ir::Operand& op : ops) {
+      if (op.role != ir::Role::Guard) continue;
+      if (!state[root(op)]) return false;
+      is_guarded = true;
+    }
+    const State before = i.is_copy() ? state : State{};
+    const auto defs = static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const ir::Operand& op) { return op.writes(); }));
+    for (std::size_t k = 0; k < defs; ++k) {
+      const bool is_value = !i.is_copy() || before[root(ops[defs + k])];
+      state[root(ops[k])] = is_value && (!is_guarded || state[root(ops[k])]);
+    }
+    return true;
+  }
+
+  [[nodiscard]] State along(ir::BlockId from, ir::BlockId to, const State& out) const {
+    State state = out;
+    for (const ir::Inst& i : f_.insts_of(to)) {
+      if (!i.is_phi()) break;
+      const auto ops = f_.operands_of(i);
+      const auto incoming = f_.targets_of(i);
+      const auto k = static_cast<std::size_t>(std::find(incoming.begin(), incoming.end(), from) - incoming.begin());
+      state[root(ops[0])] = out[root(ops[k + 1])];
+    }
+    return state;
+  }
+
+  // True where `known` has less than before.
+  static bool meet(const State& arriving, State& known) {
+    if (known.empty()) {
+      known = arriving;
+      return true;
+    }
+    bool changed = false;
+    for (std::size_t v = 0; v < known.size(); ++v) {
+      if (!known[v] || arriving[v]) continue;
+      known[v] = false;
+      changed = true;
+    }
+    return changed;
+  }
+
+  const ir::Function& f_;
+  std::vector<State> in_;
+};
+
+bool has_undefined_guard(const ir::Function& f) {
+  return std::any_of(f.operands.begin(), f.operands.end(), [](const ir::Operand& op) { return op.role == ir::Role::Guard; }) &&
+         DefinedPredicates(f).any_undefined_guard();
+}
+
 }  // namespace
 
 std::vector<Difference> differences(const Report& report) {
@@ -53,7 +139,8 @@ std::vector<Difference> differences(const Report& report) {
 Circumstances circumstances_of(const Case& c) {
   const auto& insts = c.before.insts;
   return {c.is_believed_valid ? Origin::BelievedValid : Origin::Unknown,
-          std::any_of(insts.begin(), insts.end(), [](const ir::Inst& i) { return i.op == ir::Op::Pack || i.op == ir::Op::Unpack; })};
+          std::any_of(insts.begin(), insts.end(), [](const ir::Inst& i) { return i.op == ir::Op::Pack || i.op == ir::Op::Unpack; }),
+          !c.is_believed_valid && has_undefined_guard(c.before)};
 }
 
 std::string tolerated(const Report& report, const Difference& difference, const Circumstances& circumstances) {
@@ -64,8 +151,12 @@ std::string tolerated(const Report& report, const Difference& difference, const 
   if (objector == "execution") return execution_against(report);
   if (has(report, "structure", Verdict::Fail)) return "structure objects as well: they may read a broken form in two ways";
   const bool is_unknown = circumstances.origin == Origin::Unknown;
-  if (objector == "memcheck" && defender == "symbolic")
-    return is_unknown && circumstances.has_packs ? "a pack moves bytes to symbolic, and is a definition to memcheck" : "";
+  if (objector == "memcheck" && defender == "symbolic") {
+    if (is_unknown && circumstances.has_packs) return "a pack moves bytes to symbolic, and is a definition to memcheck";
+    if (is_unknown && circumstances.has_undefined_guard)
+      return "what an undefined guard leaves open is undefined to symbolic, and a definition to memcheck";
+    return "";
+  }
   if (is_unknown) return "memcheck compares sets of definitions, and this may leave them as they are";
   if (has(report, "execution", Verdict::Fail)) return "execution bears symbolic out";
   return "";

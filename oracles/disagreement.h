@@ -11,7 +11,9 @@
 //                symbolic     fixed or tied operand; symbolic: what memcheck cannot see), or one of them could not decide or read it
 //   memcheck     symbolic     yes: at each use the right vreg on all paths, so also the right definitions. Unless structure objects as
 //                             well: of a form that breaks its rules (a remat of what is not rematerialisable) each makes its own sense.
-//                             Or, at an unknown origin, there are packs or unpacks: moves of bytes to symbolic, definitions to memcheck
+//                             Or, at an unknown origin, there are packs or unpacks: moves of bytes to symbolic, definitions to memcheck;
+//                             or a guard that may be undefined: what is written under it is undefined to symbolic, which then asks for
+//                             nothing, as FORMAT.md has it ("Undefined": the guard is an operand), and a may-def as any other to memcheck
 //   symbolic     memcheck     of an allocation of unknown origin no: memcheck compares sets, and says what leaves them as they are ("Out
 //                             of sight" in memcheck.h). Of one believed valid yes, unless structure objects too or a run bears symbolic out
 //   completeness success      yes: an instruction proved impossible, in an allocation to which nobody objects
@@ -35,7 +37,9 @@ enum class Origin { Unknown, BelievedValid };
 struct Circumstances {
   Origin origin = Origin::Unknown;
   bool has_packs = false;  // the program before has a pack or an unpack
+  bool has_undefined_guard = false;  // a guard of the program before has no value on some path. Asked for at an unknown origin only
 };
+// Cost: linear in the program before; at an unknown origin + passes x blocks x vregs, where there are guards.
 [[nodiscard]] Circumstances circumstances_of(const Case& c);
 
 // One judge fails and another passes. Requires: both are in the report, with these verdicts.

@@ -82,6 +82,65 @@ TEST(Disagreement, PacksAreMovesToOneAndDefinitionsToTheOther) {
   EXPECT_EQ(circumstances_of({with, with, target, {}}).origin, Origin::Unknown);
 }
 
+ir::Function predicates(const std::string& blocks) {
+  return parse_function("func @t kernel target sm_90 threads 32\n  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 P pred fixed P7 architectural\n  vreg %3 P pred\n" + blocks);
+}
+
+TEST(Disagreement, AGuardMayHaveNoValue) {
+  const std::string use = "    #90 @%0 st 1 !write\n    #91 exit\n", join = "  block b2\n" + use;
+  const std::string fork = "  block b0\n    #1 %1 = p\n    #2 cbra %1 -> b1, b2\n  block b1\n";
+  const std::vector<std::pair<std::string, bool>> cases = {
+      {"  block b0\n    #91 exit\n", false},
+      {"  block b0\n" + use, true},
+      {"  block b0\n    #1 %0 = p\n" + use, false},
+      {"  block b0\n    #1 @%2 st 1 !write\n    #91 exit\n", false},
+      // One path of two, both.
+      {fork + "    #3 %0 = p\n    #4 bra -> b2\n" + join, true},
+      {"  block b0\n    #0 %0 = q\n    #1 %1 = p\n    #2 cbra %1 -> b1, b2\n  block b1\n    #3 %0 = p\n    #4 bra -> b2\n" + join, false},
+      // Moves, in parallel.
+      {"  block b0\n    #1 %0 = copy %1\n" + use, true},
+      {"  block b0\n    #1 %1 = p\n    #2 %0 = copy %1\n" + use, false},
+      {"  block b0\n    #1 %1 = p\n    #2 %1, %0 = copy %0, %1\n" + use, false},
+      {"  block b0\n    #1 %0 = p\n    #2 %1, %0 = copy %0, %1\n" + use, true},
+      // A result is a value, whatever it is made of.
+      {"  block b0\n    #1 %0 = not %1\n" + use, false},
+      // Under a guard.
+      {"  block b0\n    #1 @%2 %0 = p\n" + use, true},
+      {"  block b0\n    #1 %0 = p\n    #2 @%2 %0 = q\n" + use, false},
+      {"  block b0\n    #1 %0 = p\n    #2 @%2 %0 = copy %1\n" + use, true},
+      // Phis, in parallel; one of another predecessor.
+      {fork + "    #3 %0 = p\n    #4 bra -> b2\n  block b2\n    #5 %0 = phi b0: %1, b1: %0\n" + use, false},
+      {fork + "    #4 bra -> b2\n  block b2\n    #5 %0 = phi b0: %1, b1: %0\n" + use, true},
+      {fork + "    #4 bra -> b2\n  block b2\n    #5 %1 = phi b0: %0, b1: %0\n    #6 %0 = phi b0: %1, b1: %1\n" + use, false},
+      // On the second visit, on the third; never.
+      {"  block b0\n    #1 %0 = p\n    #2 bra -> b1\n  block b1\n    #3 @%0 st 1 !write\n    #4 %0 = copy %1\n    #5 bra -> b1\n", true},
+      {"  block b0\n    #1 %0 = p\n    #2 %1 = p\n    #3 bra -> b1\n  block b1\n    #4 @%0 st 1 !write\n    #5 %0 = copy %1\n    #6 %1 = copy %3\n    #7 bra -> b1\n",
+       true},
+      {"  block b0\n    #1 exit\n  block b1\n" + use, false},
+  };
+  const ir::Target& target = *ir::find_target("sm_90");
+  for (const auto& [blocks, expected] : cases) {
+    const ir::Function f = predicates(blocks);
+    EXPECT_EQ(circumstances_of({f, f, target, {}}).has_undefined_guard, expected) << blocks;
+    EXPECT_FALSE(circumstances_of({f, f, target, {}, nullptr, true}).has_undefined_guard) << "nobody asks";
+  }
+}
+
+TEST(Disagreement, WhatAnUndefinedGuardWritesIsUndefinedToOneAndDefinedToTheOther) {
+  EXPECT_EQ(judge_disagreement(report_of("pfpp"), {Origin::Unknown, false, true}).verdict, Verdict::Pass);
+  EXPECT_EQ(judge_disagreement(report_of("pfpp"), {Origin::BelievedValid, false, true}).verdict, Verdict::Fail);
+  EXPECT_EQ(judge_disagreement(report_of("pppf"), {Origin::Unknown, false, true}).verdict, Verdict::Fail);
+  const std::string vregs = "  vreg %0 R b32\n  vreg %1 P pred\n  block b0\n";
+  const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n" + vregs + "    #0 %0 = a\n    #1 @%1 %0 = b\n    #2 st %0 !write\n    #3 exit\n");
+  const ir::Function after =
+      parse_function("func @t kernel target sm_90 threads 32 allocated\n" + vregs + "    #0 R0 = a\n    #1 @P0 R1 = b\n    #2 st R0 !write\n    #3 exit\n");
+  const ir::Target& target = *ir::find_target("sm_90");
+  const Report report = judge({before, after, target, ir::Limits::of(target)});
+  EXPECT_EQ(report.result_of("memcheck")->verdict, Verdict::Fail);
+  for (const std::string_view other : {"symbolic", "execution"}) EXPECT_EQ(report.result_of(other)->verdict, Verdict::Pass) << other;
+  EXPECT_EQ(report.result_of("disagreement"), nullptr);
+}
+
 // Whatever the verdicts: unanimity is no contradiction, structure takes part in none, and each difference is either
 // tolerated for a reason or named.
 TEST(Disagreement, EveryCombination) {

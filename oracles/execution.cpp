@@ -19,7 +19,7 @@
 //                             register, and nested.
 //   a guard                   where it is undefined before, the instruction may or may not happen: nothing is compared, and what it
 //                             would write is undefined. Where an inserted instruction's guard is undefined, what it would write
-//                             keeps only the bytes that would not change.
+//                             keeps only the bytes, and of packs the bits, that would not change.
 // Early-clobber defs destroy before uses are read; clobbers after; fixed and tied operands are read where the hardware reads
 // them (execution_plan.cpp). In a device function the callee-saved registers hold entry values that every ret compares.
 //
@@ -143,14 +143,23 @@ class Machine {
     for (std::size_t k = 0; k < bits.size(); ++k) bits[k] = value_of(hash_combine(v, 0xB17 + k));
     return bits;
   }
-  // The byte whose bits are `bits`: `base` itself if those are its own.
+  // The byte whose bits are `bits`: undefined if they all are, `base` itself if those are its own.
   [[nodiscard]] Value byte_of(const Bits& bits, Value base) {
-    if (base != 0 && bits_of(base) == bits) return base;
+    if (bits == bits_of(0)) return 0;
+    if (bits_of(base) == bits) return base;
     std::uint64_t hash = 0xB17E;
     for (const Value b : bits) hash = hash_combine(hash, b);
     const Value v = value_of(hash);
     of_run_.packs.emplace(v, bits);
     return v;
+  }
+  // What is known of a byte that holds the one or the other: the bits in which they agree.
+  [[nodiscard]] Value common(Value a, Value b) {
+    Bits bits = bits_of(a);
+    const Bits others = bits_of(b);
+    for (std::size_t k = 0; k < bits.size(); ++k)
+      if (bits[k] != others[k]) bits[k] = 0;
+    return byte_of(bits, a);
   }
 
   // --- one run ----------------------------------------------------------------------------------------------------
@@ -440,9 +449,9 @@ class Machine {
     return is_true(negated(v, s.is_guard_negated_before)) ? Happens::Yes : Happens::No;
   }
   void write(std::uint32_t at, Value value, InstId computed_by, Happens happens, InstId by) {
-    const bool is_lost = happens == Happens::Perhaps && values_[at] != value;
-    values_[at] = is_lost ? 0 : value;
-    if constexpr (kTracks) origins_[at] = {is_lost ? by : computed_by, by};
+    const Value written = happens == Happens::Perhaps ? common(values_[at], value) : value;
+    values_[at] = written;
+    if constexpr (kTracks) origins_[at] = {written == value ? computed_by : by, by};
   }
   [[nodiscard]] InstId origin_at(std::uint32_t at) const {
     if constexpr (kTracks) return origins_[at].computed_by;

@@ -368,6 +368,43 @@ TEST(Execution, WhatIsUndefinedBeforeMayBeAnything) {
   expect_fail(kUndefinedReads, "#8 use R2, R3", "#8 use R0, R3", kWrong, 8);
 }
 
+// %2 has no definition: what an inserted instruction does under it may or may not happen, bit by bit of a pack.
+const Pair kPerhaps = {
+    "  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 P pred\n",
+    R"(  block b0
+    #0 %0 = setp 0
+    #1 %1 = setp 1
+    #2 @%2 %1 = setp 2
+    #3 use %0
+    #4 use %1
+    #5 use %0
+    #6 exit
+)",
+    R"(  block b0
+    #0 P0 = setp 0
+    #1 P1 = setp 1
+    +20 R0{inout} = bit_spill P0, 0
+    +21 R0{inout} = bit_spill P1, 3
+    #2 @P2 P1 = setp 2
+    +22 @P2 R0{inout} = bit_spill P1, 3
+    +23 P3 = bit_refill R0, 0
+    #3 use P3
+    #4 use P1
+    +24 R1{inout} = bit_spill P0, 0
+    +25 R1{inout} = bit_spill P0, 5
+    +26 @P2 R0 = copy R1
+    +27 P3 = bit_refill R0, 0
+    #5 use P3
+    #6 exit
+)"};
+
+TEST(Execution, WhatMayHaveHappenedKeepsTheBitsThatAgree) {
+  expect_pass(kPerhaps);
+  expect_fail(kPerhaps, "+23 P3 = bit_refill R0, 0", "+23 P3 = bit_refill R0, 3", kUndefined, 3);
+  expect_fail(kPerhaps, "+27 P3 = bit_refill R0, 0", "+27 P3 = bit_refill R0, 5", kUndefined, 5);
+  expect_fail(kPerhaps, "+27 P3 = bit_refill R0, 0", "+27 P3 = copy P0\n    +28 @P2 P3 = copy P1", kUndefined, 5);
+}
+
 TEST(Execution, AHalfOfAPairMayNotBeLost) {
   const Pair p = {"  vreg %0 R b64\n  vreg %1 R b32\n",
                   "  block b0\n    #0 %0 = const 1\n    #1 %1 = const 2\n    #2 use %0, %1\n    #3 exit\n",

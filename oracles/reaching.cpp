@@ -9,6 +9,7 @@ namespace regduel::oracles {
 
 Definitions::Definitions(const ir::Function& before)
     : before_(before), ids_(before), first_leaf_(before.operands.size(), kNone), leaves_(1) {
+  leaves_.reserve(before.insts.size() * 2);
   for (const ir::Inst& i : before.insts) {
     const auto ops = before.operands_of(i);
     for (std::size_t k = 0; k < ops.size(); ++k) {
@@ -34,7 +35,8 @@ ByteRef ReachGraph::read_byte(std::size_t operand, int i) const {
   const Read& read = reads_[operand];
   const int at = read.offset + i;
   const NodeId n = read_nodes_[read.first + static_cast<std::uint32_t>(at / 4)];
-  return nodes_[n].kind == NodeKind::Compose ? compose_arg(nodes_[n], at % 4) : ByteRef{n, at % 4};
+  const Node from = node(n);
+  return from.kind == NodeKind::Compose ? compose_arg(from, at % 4) : ByteRef{n, at % 4};
 }
 
 }  // namespace regduel::oracles

@@ -100,12 +100,16 @@ enum class NodeKind : std::uint8_t { Leaf, Incoming, Outgoing, Link, Via, Phi, G
 
 struct Node {
   NodeKind kind = NodeKind::Leaf;
-  std::uint32_t a = kNone;  // Leaf: leaf. Link, Via, Packed, Extracted: source. Gated: new. Phi, Compose: first argument
+  std::uint32_t a = kNone;  // Leaf: leaf. Link, Via, Packed, Extracted: source. Gated: new. Phi, Compose: first argument. Incoming: writers before
   std::uint32_t b = 0;      // Gated: old. Phi, Packed: number of arguments. Extracted: bit. Incoming, Outgoing, Merged: cell
   std::uint32_t c = kNone;  // Phi: its block, kNone = within an instruction. Gated: guard. Packed: first argument. Incoming …: block
   std::uint32_t inst = kNone;   // index into the program's instructions of what made it
   std::int32_t operand = -1;    // the def operand of that instruction
 };
+
+// A node of a sparse graph that is a leaf needs no memory: the leaf's number follows this bit.
+inline constexpr NodeId kLeafNode = 1u << 29;
+[[nodiscard]] constexpr bool is_leaf_node(NodeId n) { return (n & kLeafNode) != 0; }
 
 // Bit `bit` of a pack was replaced by this predicate.
 struct PackedBit {
@@ -140,7 +144,8 @@ class ReachGraph {
 
   [[nodiscard]] const ir::Function& program() const { return f_; }
   [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }
-  [[nodiscard]] const Node& node(NodeId n) const { return nodes_[n]; }
+  [[nodiscard]] Node node(NodeId n) const { return is_leaf_node(n) ? Node{.a = n & ~kLeafNode} : nodes_[n]; }
+  // Those with memory: their numbers are below this.
   [[nodiscard]] std::size_t num_nodes() const { return nodes_.size(); }
   // Phi: the nodes merged.
   [[nodiscard]] std::span<const NodeId> phi_args(const Node& n) const { return {args_.data() + n.a, n.b}; }

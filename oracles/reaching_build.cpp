@@ -11,7 +11,8 @@ namespace regduel::oracles {
 
 ReachGraph::ReachGraph(const ir::Function& program, Definitions& defs, std::span<const ir::PReg> callee_saved,
                        std::span<const ir::InstId> doubtful, Detail detail, const std::optional<std::vector<ir::InstId>>& asked)
-    : f_(program), cfg_(program), reads_(program.operands.size()), block_of_(program.insts.size()), ids_(program) {
+    : f_(program), cfg_(program), reads_(program.operands.size()), block_of_(program.insts.size()) {
+  if (detail == Detail::EveryJoin) ids_ = IdIndex(program);
   for (std::size_t b = 0; b < f_.blocks.size(); ++b)
     for (std::uint32_t i = 0; i < f_.blocks[b].num_insts; ++i) block_of_[f_.blocks[b].first_inst + i] = ir::BlockId(b);
   ReachBuilder(*this, defs, callee_saved, doubtful, detail).run(asked);
@@ -29,7 +30,8 @@ ReachBuilder::ReachBuilder(ReachGraph& graph, Definitions& defs, std::span<const
     order_.assign(order.begin(), order.end());
     for (const ir::Inst& i : f_.insts) has_packs_ = has_packs_ || i.op == ir::Op::P2R || i.op == ir::Op::BitSpill;
   }
-  g_.nodes_.reserve(f_.insts.size() * 3);
+  g_.nodes_.reserve(f_.insts.size() * 4);
+  g_.read_nodes_.reserve(f_.operands.size());
   outs_.reserve(f_.insts.size() * 2);
   for (std::uint32_t k = 0; k < order_.size(); ++k) order_of_[order_[k].index()] = k;
   for (const ir::PReg r : callee_saved) {
@@ -58,7 +60,11 @@ void ReachBuilder::block(ir::BlockId b) {
   const std::size_t first = outs_.size();
   const ir::Block& attributes = f_.block(b);
   for (std::uint32_t i = 0; i < attributes.num_insts; ++i) step(attributes.first_inst + i);
-  for (std::size_t k = first; k < outs_.size(); ++k) outs_[k].node = state_[outs_[k].cell].node;
+  for (std::size_t k = first; k < outs_.size(); ++k) {
+    CellState& s = state_[outs_[k].cell];
+    outs_[k].node = s.node;
+    ++s.writers;
+  }
 }
 
 void ReachBuilder::group_outs() {
@@ -89,9 +95,11 @@ NodeId ReachBuilder::add(Node n) {
   return static_cast<NodeId>(g_.nodes_.size() - 1);
 }
 
+NodeId ReachBuilder::add_leaf(LeafId leaf) { return dominators_ ? kLeafNode | leaf : add({.a = leaf}); }
+
 NodeId ReachBuilder::read(std::uint32_t cell) {
   CellState& s = state_[cell];
-  if (std::exchange(s.seen, epoch_) != epoch_) s.node = add({.kind = NodeKind::Incoming, .b = cell, .c = block_.value});
+  if (std::exchange(s.seen, epoch_) != epoch_) s.node = add({.kind = NodeKind::Incoming, .a = s.writers, .b = cell, .c = block_.value});
   return s.node;
 }
 
@@ -105,7 +113,7 @@ void ReachBuilder::set(std::uint32_t cell, NodeId n) {
 
 // The one node for what a cell holds at the head of a block where paths meet.
 NodeId ReachBuilder::merged(ir::BlockId b, std::uint32_t cell) {
-  std::uint32_t& known = merged_.at(static_cast<std::uint64_t>(cell) * f_.blocks.size() + order_of_[b.index()], kNone);
+  std::uint32_t& known = merged_.at(static_cast<std::uint64_t>(order_of_[b.index()]) * cells_.size() + cell, kNone);
   if (known == kNone) known = add({.kind = NodeKind::Merged, .b = cell, .c = b.value});
   return known;
 }
@@ -120,12 +128,10 @@ std::span<const ReachBuilder::Writer>::iterator ReachBuilder::first_from(std::sp
 
 // At the end of a block.
 NodeId ReachBuilder::outgoing(ir::BlockId b, std::uint32_t cell) {
-  return dominators_ ? above(order_of_[b.index()], 1, cell) : behind(b, true, cell);
-}
-
-// At the head of a block that is not the writer of what it finds there.
-NodeId ReachBuilder::at_head(ir::BlockId b, std::uint32_t cell) {
-  return dominators_ ? above(order_of_[b.index()], 0, cell) : behind(b, false, cell);
+  if (!dominators_) return behind(b, true, cell);
+  const std::uint32_t at = order_of_[b.index()];
+  const auto writers = writers_of(cell);
+  return above(at, cell, static_cast<std::uint32_t>(first_from(writers, at + 1) - writers.begin()));
 }
 
 // Blocks with one predecessor are passed over.
@@ -140,12 +146,12 @@ NodeId ReachBuilder::behind(ir::BlockId b, bool with_block, std::uint32_t cell) 
 }
 
 // Joins are passed over too where nothing between their dominator and them writes the cell: up to the nearest writer that dominates the
-// block at a position; that block itself counts for `own` = 1.
-NodeId ReachBuilder::above(std::uint32_t at, std::uint32_t own, std::uint32_t cell) {
+// block at a position. Those before `place` stand before it: the block itself among them where it counts.
+NodeId ReachBuilder::above(std::uint32_t at, std::uint32_t cell, std::uint32_t place) {
   const auto writers = writers_of(cell);
   if (writers.empty()) return merged(ir::BlockId(0), cell);
-  auto next = first_from(writers, at + own);
-  auto writer = static_cast<std::uint32_t>(next - writers.begin()) - 1;
+  auto next = writers.begin() + place;
+  std::uint32_t writer = place - 1;  // kNone where there is none
   while (writer != kNone && writers[writer].end <= at) writer = writers[writer].dominator;
   const std::uint32_t top = writer == kNone ? 0 : writers[writer].order;
   for (at = dominators_->above(at).join; at > top; at = dominators_->above(dominators_->above(at).dominator).join) {
@@ -159,7 +165,7 @@ NodeId ReachBuilder::above(std::uint32_t at, std::uint32_t own, std::uint32_t ce
 
 NodeId ReachBuilder::at_entry(std::uint32_t cell) {
   const auto found = std::lower_bound(saved_.begin(), saved_.end(), cell, [](const Saved& s, std::uint32_t c) { return s.cell < c; });
-  return add({.a = found != saved_.end() && found->cell == cell ? found->leaf : kUninitialised});
+  return add_leaf(found != saved_.end() && found->cell == cell ? found->leaf : kUninitialised);
 }
 
 // Incoming and outgoing nodes that a read depends on become links; the merged nodes that this makes necessary follow, and become phis.
@@ -168,6 +174,7 @@ void ReachBuilder::resolve(const std::optional<std::vector<ir::InstId>>& asked) 
   std::vector<NodeId> work;
   std::vector<char> seen(g_.nodes_.size() * 2, 0);
   const auto visit = [&](NodeId n) {
+    if (is_leaf_node(n)) return;
     if (n >= seen.size()) seen.resize(std::max(g_.nodes_.size(), seen.size() * 2), 0);
     if (seen[n] != 0) return;
     seen[n] = 1;
@@ -231,7 +238,9 @@ void ReachBuilder::resolve(NodeId n) {
   const std::uint32_t cell = node.b;
   const ir::BlockId b(node.c);
   if (node.kind == NodeKind::Incoming || node.kind == NodeKind::Outgoing) {
-    const NodeId source = node.kind == NodeKind::Outgoing ? outgoing(b, cell) : at_head(b, cell);
+    const NodeId source = node.kind == NodeKind::Outgoing ? outgoing(b, cell)
+                          : dominators_                   ? above(order_of_[b.index()], cell, node.a)
+                                                          : behind(b, false, cell);
     g_.nodes_[n].kind = NodeKind::Link;
     g_.nodes_[n].a = source;
   } else if (node.kind == NodeKind::Merged) {
@@ -253,7 +262,7 @@ void ReachBuilder::resolve(NodeId n) {
 // Values
 
 ByteRef ReachBuilder::flatten(NodeId n, std::uint32_t byte) const {
-  const Node& node = g_.nodes_[n];
+  const Node node = g_.node(n);
   return node.kind == NodeKind::Compose ? g_.compose_arg(node, static_cast<int>(byte)) : ByteRef{n, static_cast<int>(byte)};
 }
 
@@ -285,7 +294,7 @@ NodeId ReachBuilder::word_at(const Place& place) {
 ReachBuilder::Bytes ReachBuilder::leaf_value(LeafId first, std::uint32_t bytes, std::uint32_t size) {
   Bytes value;
   for (std::uint32_t at = 0; at < size; at += 4) {
-    const NodeId word = at < bytes ? add({.a = first + at / 4}) : destroyed();
+    const NodeId word = at < bytes ? add_leaf(first + at / 4) : destroyed();
     for (std::uint32_t i = at; i < std::min(at + 4, size); ++i) value.push_back({word, static_cast<int>(i % 4)});
   }
   return value;
@@ -303,7 +312,7 @@ ReachBuilder::Bytes ReachBuilder::via(Bytes value, int operand) {
 }
 
 NodeId ReachBuilder::destroyed() {
-  if (destroyed_ == kNone) destroyed_ = add({.a = defs_.add({.kind = LeafKind::Destroyed, .inst = f_.insts[index_].id})});
+  if (destroyed_ == kNone) destroyed_ = add_leaf(defs_.add({.kind = LeafKind::Destroyed, .inst = f_.insts[index_].id}));
   return destroyed_;
 }
 
@@ -317,9 +326,9 @@ NodeId ReachBuilder::phi(std::span<const NodeId> args, std::uint32_t at_block) {
 // byte of a word of the frame.
 std::uint32_t ReachBuilder::unmoved(NodeId guard) const {
   ByteRef r{guard, 0};
-  for (;; r.node = g_.nodes_[r.node].a) {
+  for (;; r.node = g_.node(r.node).a) {
     r = flatten(r.node, static_cast<std::uint32_t>(r.byte));
-    if (g_.nodes_[r.node].kind != NodeKind::Via) return ReachGraph::pack(r);
+    if (g_.node(r.node).kind != NodeKind::Via) return ReachGraph::pack(r);
   }
 }
 
@@ -328,8 +337,8 @@ std::uint32_t ReachBuilder::unmoved(NodeId guard) const {
 // block. It is what the fast check knows of guards.
 NodeId ReachBuilder::under_guard(NodeId n, bool holds) {
   if (gate_ == kNone) return n;
-  const Node outer = g_.nodes_[n];
-  const Node& write = outer.kind == NodeKind::Via ? g_.nodes_[outer.a] : outer;
+  const Node outer = g_.node(n);
+  const Node write = outer.kind == NodeKind::Via ? g_.node(outer.a) : outer;
   if (write.kind != NodeKind::Gated || unmoved(g_.guards_[write.c].node) != unmoved(g_.guards_[gate_].node)) return n;
   const bool same_sense = g_.guards_[write.c].negated == g_.guards_[gate_].negated;
   const NodeId side = holds == same_sense ? write.a : write.b;

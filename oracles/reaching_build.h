@@ -30,6 +30,7 @@ class ReachBuilder {
 
   // --- the content of cells
   [[nodiscard]] NodeId add(Node n);
+  [[nodiscard]] NodeId add_leaf(LeafId leaf);
   [[nodiscard]] NodeId read(std::uint32_t cell);
   void set(std::uint32_t cell, NodeId n);
   [[nodiscard]] NodeId merged(ir::BlockId block, std::uint32_t cell);
@@ -44,8 +45,7 @@ class ReachBuilder {
   [[nodiscard]] static std::span<const Writer>::iterator first_from(std::span<const Writer> writers, std::uint32_t order);
   [[nodiscard]] NodeId outgoing(ir::BlockId block, std::uint32_t cell);
   [[nodiscard]] NodeId behind(ir::BlockId b, bool with_block, std::uint32_t cell);
-  [[nodiscard]] NodeId above(std::uint32_t at, std::uint32_t own, std::uint32_t cell);
-  [[nodiscard]] NodeId at_head(ir::BlockId block, std::uint32_t cell);
+  [[nodiscard]] NodeId above(std::uint32_t at, std::uint32_t cell, std::uint32_t place);
   [[nodiscard]] NodeId at_entry(std::uint32_t cell);
   void resolve(const std::optional<std::vector<ir::InstId>>& asked);
   void resolve(NodeId n);
@@ -95,6 +95,7 @@ class ReachBuilder {
     std::uint32_t written = 0;  // epoch of the block that wrote it last
     std::uint32_t stamp = 0;    // serial of the instruction that defined it last, and the bytes defined
     std::uint32_t mask = 0;
+    std::uint32_t writers = 0;  // blocks before the one at hand that wrote it
   };
   std::vector<CellState> state_;
   std::vector<char> ever_written_;

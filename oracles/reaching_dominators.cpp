@@ -9,7 +9,7 @@ namespace regduel::oracles {
 namespace {
 
 constexpr std::uint32_t kUnknown = 0xFFFFFFFFu;
-constexpr std::size_t kRegionBlocks = 24;  // all regions together, as a multiple of the number of blocks
+constexpr std::size_t kRegionBlocks = 8;  // all regions together, as a multiple of the number of blocks
 
 }  // namespace
 

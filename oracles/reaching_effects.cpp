@@ -56,7 +56,7 @@ void ReachBuilder::note_reads(const ir::Inst& inst) {
     if (!g_.is_read(at)) continue;
     NodeId guard = g_.read_word(at, 0);  // not the byte behind it, which may be any of its word
     if (!inst.is_inserted() && std::binary_search(doubtful_.begin(), doubtful_.end(), inst.id)) {
-      guard = add({.a = defs_.add({.kind = LeafKind::Foreign, .inst = inst.id, .operand = static_cast<int>(k)})});
+      guard = add_leaf(defs_.add({.kind = LeafKind::Foreign, .inst = inst.id, .operand = static_cast<int>(k)}));
     }
     gate_ = static_cast<std::uint32_t>(g_.guards_.size());
     g_.guards_.push_back({guard, ops[k].is_negated()});
@@ -138,7 +138,7 @@ std::uint32_t ReachBuilder::move_at_once(const ir::Inst& inst) {
   std::array<NodeId, kWords> words{};
   for (std::uint32_t c = 0; c < from.cells(); ++c) {
     words[c] = read(from.cell + c);
-    if (g_.nodes_[words[c]].kind == NodeKind::Compose) return 0;
+    if (g_.node(words[c]).kind == NodeKind::Compose) return 0;
   }
   for (std::uint32_t c = 0; c < to.cells(); ++c) {
     const NodeId content = is_spill || dominators_ ? words[c] : add({.kind = NodeKind::Via, .a = words[c], .operand = 0});
@@ -156,7 +156,7 @@ std::uint32_t ReachBuilder::write_leaf_at_once(const ir::Inst& inst, std::size_t
   const std::uint32_t last = place.cell + place.cells() - 1;
   if (place.step == 4 && (place.size + 3) / 4 * 4 - place.size != 4 - cells_.bytes(last)) return 0;
   const LeafId first = defs_.first_leaf(defs_.before().insts[source_].first_operand + k);
-  for (std::uint32_t c = 0; c < place.cells(); ++c) put(place.cell + c, 0xF, add({.a = first + c}), true, several);
+  for (std::uint32_t c = 0; c < place.cells(); ++c) put(place.cell + c, 0xF, add_leaf(first + c), true, several);
   return place.cells();
 }
 
@@ -168,7 +168,7 @@ ReachBuilder::Bytes ReachBuilder::own_value(const ir::Inst& inst, std::size_t k,
                       static_cast<std::uint32_t>(defs_.before().operand_bytes(*source)), size);
   Bytes value;
   for (std::uint32_t at = 0; at < size; at += 4) {
-    const NodeId word = add({.a = defs_.add({.kind = LeafKind::Foreign, .inst = inst.id, .operand = static_cast<int>(k)})});
+    const NodeId word = add_leaf(defs_.add({.kind = LeafKind::Foreign, .inst = inst.id, .operand = static_cast<int>(k)}));
     for (std::uint32_t i = at; i < std::min(at + 4, size); ++i) value.push_back({word, static_cast<int>(i % 4)});
   }
   return value;

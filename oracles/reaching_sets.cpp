@@ -3,6 +3,7 @@
 #include "oracles/reaching_sets.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace regduel::oracles {
@@ -16,16 +17,9 @@ void ReachSets::distrust(std::uint32_t inst, LeafId own_leaf) {
   memory_ = nothing_known();
 }
 
-// Of each node the one whose content it passes on, itself where it does more than that.
 ReachSets::Memory ReachSets::nothing_known() const {
   Memory result;
   result.words.resize(graph_.num_nodes());
-  for (NodeId n = 0; n < result.words.size(); ++n) {
-    const Node& node = graph_.node(n);
-    const bool passes_on = node.kind == NodeKind::Link || (node.kind == NodeKind::Via && own_leaf(node) == kNone);
-    result.words[n] = {.origin = passes_on ? node.a : node.kind == NodeKind::Phi && node.b == 1 ? graph_.phi_args(node)[0] : n,
-                       .set = node.kind == NodeKind::Leaf ? set_of_leaf(node, kWord) : kUnknownSet};
-  }
   return result;
 }
 
@@ -45,7 +39,7 @@ std::uint32_t& ReachSets::entry_of(State s) {
 
 SetId ReachSets::step(State s, std::vector<State>& next) const {
   next.clear();
-  const Node& n = graph_.node(s.node);
+  const Node n = graph_.node(s.node);
   const bool is_byte = s.aspect >= 1 && s.aspect < 5;
   const bool is_bit = s.aspect >= 5;
   const int byte = is_bit ? static_cast<int>(s.aspect - 5) / 8 : is_byte ? static_cast<int>(s.aspect) - 1 : 0;
@@ -108,7 +102,7 @@ std::uint32_t ReachSets::number_of(Assumption a) {
 // A step that keeps to an assumption, or makes one at a guarded write.
 SetId ReachSets::step_under(State s, std::vector<State>& next) {
   const SetId own = step({s.node, s.aspect}, next);
-  const Node& n = graph_.node(s.node);
+  const Node n = graph_.node(s.node);
   const Assumption assumed = assumptions_[s.under];
   std::uint32_t under = s.under;
   if (n.kind == NodeKind::Gated) {
@@ -152,10 +146,25 @@ bool ReachSets::is_defined_behind(SetId predicate, ir::BlockId block) {
   return first != positions.end() && *first < dominators_->end(block);
 }
 
+ReachSets::Memory::Word& ReachSets::word(NodeId n) {
+  Memory::Word& w = memory_.words[n];
+  if (w.origin != kNone) return w;
+  const Node node = graph_.node(n);
+  const bool passes_on = node.kind == NodeKind::Link || (node.kind == NodeKind::Via && own_leaf(node) == kNone);
+  w.origin = passes_on ? node.a : node.kind == NodeKind::Phi && node.b == 1 ? graph_.phi_args(node)[0] : n;
+  if (node.kind == NodeKind::Leaf) w.set = set_of_leaf(node, kWord);
+  return w;
+}
+
 // Every way back ends at the entry, and what has one argument has one way, so this does not go in circles.
 NodeId ReachSets::origin(NodeId n) {
-  std::vector<Memory::Word>& words = memory_.words;
-  while (words[n].origin != n) n = std::exchange(words[n].origin, words[words[n].origin].origin);
+  if (is_leaf_node(n)) return n;
+  for (NodeId next = word(n).origin; next != n;) {
+    if (is_leaf_node(next)) return next;
+    const NodeId behind = word(next).origin;
+    memory_.words[n].origin = behind;
+    n = std::exchange(next, behind);
+  }
   return n;
 }
 
@@ -166,10 +175,17 @@ SetId ReachSets::set_of_leaf(const Node& n, Aspect aspect) const {
 
 // kUnknownSet where it is still to be found out.
 SetId ReachSets::known(State s) {
-  if (s.aspect == kWord) return memory_.words[s.node].set;
-  if (const Node& n = graph_.node(s.node); n.kind == NodeKind::Leaf) return set_of_leaf(n, s.aspect);
+  if (s.aspect == kWord && !is_leaf_node(s.node)) return memory_.words[s.node].set;
+  if (const Node n = graph_.node(s.node); n.kind == NodeKind::Leaf) return set_of_leaf(n, s.aspect);
   const std::uint32_t entry = entry_of(s);
   return entry != kNone && memory_.entries[entry].low == kNone ? memory_.entries[entry].set : kUnknownSet;
+}
+
+// A word of four bytes from different places. No way leads back from a byte to a word, so this ends.
+SetId ReachSets::composed(const Node& n) {
+  std::array<SetId, 4> bytes;
+  for (int k = 0; k < 4; ++k) bytes[static_cast<std::size_t>(k)] = set_of(graph_.compose_arg(n, k));
+  return sets_.word(bytes);
 }
 
 SetId ReachSets::set_of(State asked) {
@@ -181,7 +197,14 @@ SetId ReachSets::set_of(State asked) {
     memory_.entries.push_back({.low = id, .word = s.aspect == kWord ? s.node : kNone});
     frames_.push_back({id, pending_.size(), component_.size()});
     component_.push_back(id);
-    SetId own = s.under == kNoGuards ? step(s, next_) : step_under(s, next_);
+    const Node n = graph_.node(s.node);
+    SetId own = kEmptySet;
+    if (s.aspect == kWord && n.kind == NodeKind::Compose) {
+      own = composed(n);
+      next_.clear();
+    } else {
+      own = s.under == kNoGuards ? step(s, next_) : step_under(s, next_);
+    }
     for (auto next = next_.rbegin(); next != next_.rend(); ++next) {  // the first shall be visited first
       const State from = origin(*next);
       if (const SetId set = known(from); set != kUnknownSet) own = unite(own, set);
@@ -196,8 +219,9 @@ SetId ReachSets::set_of(State asked) {
     if (other.low == kNone) e.set = unite(e.set, other.set);
     else e.low = std::min(e.low, other.low);
   };
+  const std::size_t outer = frames_.size();
   open(root);
-  while (!frames_.empty()) {
+  while (frames_.size() > outer) {
     const Frame top = frames_.back();
     if (pending_.size() > top.pending) {
       const State child = pending_.back();
@@ -221,7 +245,7 @@ SetId ReachSets::set_of(State asked) {
       }
       component_.resize(top.component);
     }
-    if (!frames_.empty()) learn(frames_.back().entry, top.entry);
+    if (frames_.size() > outer) learn(frames_.back().entry, top.entry);
   }
   return known(root);
 }

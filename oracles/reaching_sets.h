@@ -5,11 +5,12 @@
 //   S(compose, k) = S(source of byte k)            S(extracted from p, bit k) = S(p, bit k)
 //   S(packed, bit k) = S(predicate) where bit k was replaced, else S(pack before, bit k)
 //   S(packed, byte k) = union of S(packed, bit) over its eight bits
+//   S(compose, word) = { the four S(compose, byte k), as one element }
 //
 // The least solution, by strongly connected components (Tarjan 1972, iterative), on demand, each state once: near-linear. A state is
-// a node with what is asked of it: the node as a word (for the fast check), byte k, or bit k of a pack. A word whose bytes come from
-// different nodes has no set: kNoWord. Chains of moves are gone through once and remembered by their ends (`origin`), so only what
-// merges or takes apart is a state of the search.
+// a node with what is asked of it: the node as a word (for the fast check), byte k, or bit k of a pack. A pack has
+// no set as a word: kNoWord. Where the sets of two words are equal, so are those of their bytes. Chains of
+// moves are gone through once and remembered by their ends (`origin`), so only what merges or takes apart is a state of the search.
 //
 // S under one assumption (set_under) is the least solution of the same equations over pairs of a state and an assumption about a predicate:
 //
@@ -98,7 +99,7 @@ class ReachSets {
   struct Memory {
     // All that is asked of most nodes, side by side.
     struct Word {
-      NodeId origin = 0;            // one that is nearer to where its content comes from, or the node itself
+      NodeId origin = kNone;        // one that is nearer to where its content comes from, or the node itself; kNone = never asked
       SetId set = kUnknownSet;      // of an origin
       std::uint32_t entry = kNone;  // kNone = never asked
     };
@@ -113,7 +114,9 @@ class ReachSets {
   // The own leaf of a remat that is not trusted, else kNone.
   [[nodiscard]] LeafId own_leaf(const Node& via) const { return own_leaves_.empty() ? kNone : own_leaves_[via.inst]; }
   [[nodiscard]] Memory nothing_known() const;
+  [[nodiscard]] Memory::Word& word(NodeId n);  // with its origin
   [[nodiscard]] NodeId origin(NodeId n);  // the first node on the way back that does more than pass a value on
+  [[nodiscard]] SetId composed(const Node& n);
   [[nodiscard]] SetId known(State origin);
   [[nodiscard]] State origin(State s) { return {origin(s.node), s.aspect, s.under}; }
   [[nodiscard]] std::uint32_t number_of(Assumption a);

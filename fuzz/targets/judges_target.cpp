@@ -16,7 +16,6 @@
 #include "fuzz/faults/relax.h"
 #include "fuzz/fuzz_input.h"
 #include "fuzz/targets/targets.h"
-#include "fuzz/program_facts.h"
 #include "ir/check.h"
 #include "ir/check_macro.h"
 #include "ir/random.h"
@@ -49,9 +48,7 @@ bool has_changed_trace(const oracles::Report& report) {
   return execution != nullptr && execution->verdict == Verdict::Fail;
 }
 
-// Not asked where something undefined is read: memcheck sees definitions, and nothing of what an undefined guard leaves open.
-bool is_contradictory(const oracles::Report& report, const ir::Function& before) {
-  if (!undefined_reads(before, 1).empty()) return false;
+bool is_contradictory(const oracles::Report& report) {
   const oracles::JudgeResult* disagreement = report.result_of("disagreement");
   return disagreement != nullptr && disagreement->verdict == Verdict::Fail;
 }
@@ -69,7 +66,7 @@ std::optional<std::string> try_relaxed(const FuzzInput& input, const ir::Allocat
   const Truth is = truth(c, kind);
   const bool objects = has_static_objection(report);
   if (is == Truth::Broken && !objects) return tell("a broken rule that no judge saw", name(kind), c, summary(report));
-  if (is_contradictory(report, input.program)) return tell("judges that contradict each other", name(kind), c, summary(report));
+  if (is_contradictory(report)) return tell("judges that contradict each other", name(kind), c, summary(report));
   if (is == Truth::Kept && objects) return tell("an objection where the rule happens to be kept", name(kind), c, summary(report));
   return std::nullopt;
 }
@@ -106,7 +103,7 @@ std::optional<std::string> try_damaged(const FuzzInput& input, const ir::Allocat
     const oracles::Case wrong{input.program, damaged, *input.target, limits};
     if (const auto ill = ir::check(damaged, 1); !ill.empty()) return tell("an operator made an ill-formed program", op.name, wrong, ir::to_string(damaged, ill[0]));
     const oracles::Report report = oracles::judge(wrong);
-    if (is_contradictory(report, input.program)) return tell("judges that contradict each other", op.name, wrong, summary(report));
+    if (is_contradictory(report)) return tell("judges that contradict each other", op.name, wrong, summary(report));
     if (has_changed_trace(report) && !has_static_objection(report)) return tell("a fault that only the execution shows", op.name, wrong, summary(report));
   }
   return std::nullopt;
