@@ -21,11 +21,13 @@ using testing::Pair;
 
 constexpr std::string_view kSpillRefill = "memcheck-1-spill-refill-mismatch";
 
+constexpr std::string_view kRefillUninit = "memcheck-2-refill-reads-uninitialized";
 constexpr std::string_view kBitPattern = "memcheck-4-bit-spill-refill-failure";
 constexpr std::string_view kUninit = "memcheck-5-uninitialized-value-introduced";
 constexpr std::string_view kExtra = "memcheck-6-extra-defs-introduced";
 constexpr std::string_view kRemat = "memcheck-7-rematerialization-mismatch";
 constexpr std::string_view kP2rBase = "memcheck-8-p2r-r2p-base-destroyed";
+constexpr std::string_view kBitBase = "memcheck-9-bit-spill-base-destroyed";
 constexpr std::string_view kGone = "memcheck-10-definitions-disappeared";
 
 const std::string kVregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 P pred\n  vreg %4 P pred\n  vreg %5 P pred\n";
@@ -318,6 +320,53 @@ TEST(MemcheckDetails, WhatIsPackedComesFromOtherBlocks) {
   expect_category(wrong, kBitPattern);
   wrong.after = replaced(p.after, "bit_spill P0, 3", "bit_spill !P0, 3");
   expect_category(wrong, kBitPattern);
+}
+
+// A predicate goes through one pack, and then through another: of which the base is destroyed is what counts, not which comes last.
+TEST(MemcheckDetails, TheDestroyedBaseIsThatOfItsOwnPack) {
+  const std::string before = "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 use %3, %0\n    #3 exit\n";
+  const std::string destroyed = "    +30 R9 = copy R0\n";
+  const auto chained = [&](const std::string& first, const std::string& second) {
+    return Pair{kVregs, before, "  block b0\n    #0 P0 = p\n    #1 R0 = a\n" + first + second + "    #2 use P0, R0\n    #3 exit\n"};
+  };
+  const auto by_p2r = [](const std::string& base, const std::string& between) {
+    return "    +20 " + base + "{inout} = p2r P0\n" + between + "    +21 P0 = r2p " + base + "\n";
+  };
+  const auto by_bits = [](const std::string& base, const std::string& between) {
+    return "    +22 " + base + "{inout} = bit_spill P0, 3\n" + between + "    +23 P0 = bit_refill " + base + ", 3\n";
+  };
+  expect_pass(chained(by_bits("R9", ""), by_p2r("R8", "")));
+  expect_category(chained(by_bits("R9", destroyed), by_p2r("R8", "")), kBitBase);
+  expect_category(chained(by_bits("R8", ""), by_p2r("R9", destroyed)), kP2rBase);
+  expect_category(chained(by_p2r("R8", ""), by_bits("R9", destroyed)), kBitBase);
+  expect_category(chained(by_p2r("R9", destroyed), by_bits("R8", "")), kP2rBase);
+  // Through a second register, a slot, and another bit put beside.
+  const std::string moved = "    +24 spill R9, slot 0\n    +25 R7 = refill slot 0\n    +26 R9 = copy R7\n    +27 R9{inout} = bit_spill P0, 4\n";
+  expect_category(chained(by_bits("R9", destroyed + moved), by_p2r("R8", "")), kBitBase);
+}
+
+TEST(MemcheckDetails, ABaseIsDestroyedInFrontOfALoop) {
+  expect_category({kVregs,
+                   "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 bra -> b1\n  block b1\n    #3 use %3, %0\n    #4 cbra %3 -> b1, b2\n  block b2\n    #5 exit\n",
+                   "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    +20 R9{inout} = bit_spill P0, 3\n    +21 R9 = copy R0\n    #2 bra -> b1\n"
+                   "  block b1\n    +22 P1 = bit_refill R9, 3\n    +23 R9{inout} = bit_spill P0, 4\n    #3 use P1, R0\n    #4 cbra P0 -> b1, b2\n"
+                   "  block b2\n    #5 exit\n"},
+                  kBitBase);
+}
+
+// The store stands on one path, so that the refill behind it is one that may find nothing (2), not one without a store (1): also for an
+// instruction under the other sense of the store's guard, which sees of the refill only the path without it.
+TEST(MemcheckDetails, ARefillBehindAStoreUnderAGuardHasAStore) {
+  const std::string before = "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 @%3 %0 = c\n    #3 use %0\n    #4 exit\n";
+  const auto after = [](const std::string& store) {
+    return "  block b0\n    #0 P0 = p\n    #1 R0 = a\n" + store +
+           "    +21 R1 = refill slot 0\n    #2 @P0 R1 = c\n    +22 spill R1, slot 0\n    +23 R2 = refill slot 0\n    #3 use R2\n    #4 exit\n";
+  };
+  expect_pass({kVregs, before, after("    +20 spill R0, slot 0\n")});
+  expect_category({kVregs, before, after("    +20 @P0 spill R0, slot 0\n")}, kRefillUninit);
+  expect_category({kVregs, before, after("")}, kSpillRefill);
+  // Another refill behind the same store does not help one that reads another slot.
+  expect_category({kVregs, before, after("    +20 @P0 spill R0, slot 1\n    +19 R3 = refill slot 1\n")}, kSpillRefill);
 }
 
 TEST(MemcheckDetails, ABaseIsDestroyedInAnotherBlock) {

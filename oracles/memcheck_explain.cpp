@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "oracles/memcheck_compare.h"
 
@@ -46,6 +48,23 @@ bool Comparison::is_narrow(std::uint32_t element) const {
 
 OperandMismatch Comparison::explain() {
   OperandMismatch best;
+  // Whether a refill brings an expected definition on some path. An instruction under the guard of the store that the refill reads sees a second
+  // node of this refill, with the one side of the store alone; the first has both.
+  std::optional<std::vector<NodeId>> behind_guarded_stores;
+  const auto delivers_expected = [&](State refill, SetId expected) {
+    if (shares_definition(after_.set_of(refill), expected)) return true;
+    if (!behind_guarded_stores) {
+      behind_guarded_stores.emplace();
+      for (NodeId k = 0; after_graph_.has_gates() && k < after_graph_.num_nodes(); ++k)
+        if (after_graph_.node(k).kind == NodeKind::Via && after_graph_.node(after_graph_.node(k).a).kind == NodeKind::Gated)
+          behind_guarded_stores->push_back(k);
+    }
+    const Node& seen = after_graph_.node(refill.node);
+    return std::any_of(behind_guarded_stores->begin(), behind_guarded_stores->end(), [&](NodeId k) {
+      const Node &whole = after_graph_.node(k), &store = after_graph_.node(whole.a);
+      return whole.inst == seen.inst && (store.a == seen.a || store.b == seen.a) && shares_definition(after_.set_of(State{k, refill.aspect}), expected);
+    });
+  };
   for (const Difference& d : differences_) {
     const State from{d.after.node, byte_aspect(d.after.byte)};
     const auto visits = after_walk_.states(from, d.assumed).value_or(std::vector<Walk::Visit>());
@@ -70,7 +89,7 @@ OperandMismatch Comparison::explain() {
       const SetId delivered = after_.set_of(v.state);
       if (!has_any(delivered, d.additions)) continue;
       if (is_refill)
-        propose(best, shares_definition(delivered, d.expected) ? MemcheckCode::RefillReadsUninitialized : MemcheckCode::SpillRefillMismatch,
+        propose(best, delivers_expected(v.state, d.expected) ? MemcheckCode::RefillReadsUninitialized : MemcheckCode::SpillRefillMismatch,
                 c_.after.insts[n.inst].id);
       else
         explain_extraction(d, v.state, visits, best);
@@ -81,20 +100,32 @@ OperandMismatch Comparison::explain() {
 }
 
 // A predicate that came out of a pack. The base is destroyed where a write to the pack's register shows at the bit, and the register
-// had held an expected predicate there; else its match is missing.
+// had held an expected predicate there; else its match is missing. What is wrong in the bit may have come out of another pack before it was
+// put there: whose base is destroyed is for that pack's own extraction to say.
 void Comparison::explain_extraction(const Difference& d, State extracted, const std::vector<Walk::Visit>& visits, OperandMismatch& best) {
   const Node& n = after_graph_.node(extracted.node);
   const ir::Inst& inst = c_.after.insts[n.inst];
   const bool by_p2r = inst.op == ir::Op::R2P;
   propose(best, by_p2r ? MemcheckCode::P2rR2pPatternFailure : MemcheckCode::BitSpillRefillFailure, inst.id);
-  for (const Walk::Visit& v : visits) {
-    if (v.state.aspect < bit_aspect(0)) continue;
-    const Node& at = after_graph_.node(v.state.node);
-    const NodeId old = after_graph_.overwritten(v.state.node);
-    const bool is_write = at.kind == NodeKind::Leaf || at.kind == NodeKind::Via || at.kind == NodeKind::Compose;  // Compose: of a part
-    if (old == kNone || !is_write || !has_any(after_.set_of(v.state), d.additions)) continue;
-    if (!shares_definition(after_.set_of(State{old, v.state.aspect}), d.expected)) continue;
-    propose(best, by_p2r ? MemcheckCode::P2rR2pBaseDestroyed : MemcheckCode::BitSpillBaseDestroyed, c_.after.insts[at.inst].id);
+  const auto key = [](State s) { return static_cast<std::uint64_t>(s.node) << 8 | s.aspect; };
+  FlatMap open(64);  // 1 = visited, and not yet gone through here
+  for (const Walk::Visit& v : visits)
+    if (v.state.aspect >= bit_aspect(0)) open.at(key(v.state), 0) = 1;
+  std::vector<State> work = {extracted}, next;
+  while (!work.empty()) {
+    const State s = work.back();
+    work.pop_back();
+    (void)after_.step(s, next);
+    for (const State bit : next) {
+      if (std::exchange(open.at(key(bit), 0), 0) == 0) continue;
+      work.push_back(bit);
+      const Node& at = after_graph_.node(bit.node);
+      const NodeId old = after_graph_.overwritten(bit.node);
+      const bool is_write = at.kind == NodeKind::Leaf || at.kind == NodeKind::Via || at.kind == NodeKind::Compose;  // Compose: of a part
+      if (old == kNone || !is_write || !has_any(after_.set_of(bit), d.additions)) continue;
+      if (!shares_definition(after_.set_of(State{old, bit.aspect}), d.expected)) continue;
+      propose(best, by_p2r ? MemcheckCode::P2rR2pBaseDestroyed : MemcheckCode::BitSpillBaseDestroyed, c_.after.insts[at.inst].id);
+    }
   }
 }
 

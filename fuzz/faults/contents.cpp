@@ -2,6 +2,7 @@
 #include "fuzz/faults/contents.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <iterator>
 #include <optional>
@@ -20,6 +21,7 @@ constexpr std::size_t kMostElements = 32;
 constexpr std::size_t kLongestRoute = 6;
 constexpr Contents::Set kUndefined = 2;  // the set of what was never defined
 constexpr std::uint32_t kNoRoute = 0xFFFFFFFFu;
+constexpr std::uint32_t kManyGuards = 2;
 
 bool is_move(Op op) { return op == Op::Copy || op == Op::Spill || op == Op::Refill; }
 
@@ -148,7 +150,10 @@ void Contents::number_cells() {
     }
     return;
   }
-  for (const ir::Slot& s : f_.slots) slot_bytes_.push_back(s.size);
+  // Slots that overlap share their bytes.
+  std::array<std::size_t, 2> frame_bytes = {};
+  const auto frame_of = [&](std::size_t slot) -> std::size_t& { return frame_bytes[f_.slots[slot].space == ir::MemSpace::Shared ? 1 : 0]; };
+  for (std::size_t k = 0; k < f_.slots.size(); ++k) frame_of(k) = std::max<std::size_t>(frame_of(k), f_.slots[k].offset + f_.slots[k].size);
   for (const ir::Inst& i : f_.insts) {
     const auto ops = f_.operands_of(i);
     for (const Operand& op : ops) {
@@ -156,18 +161,18 @@ void Contents::number_cells() {
         auto& bytes = file_bytes_[ir::index(op.preg().file)];
         bytes = std::max<std::size_t>(bytes, static_cast<std::size_t>(op.preg().end() * ir::unit_bytes(op.preg().file)));
       }
-      if (op.is_slot() && op.slot().index() < slot_bytes_.size())
-        slot_bytes_[op.slot().index()] = std::max<std::size_t>(slot_bytes_[op.slot().index()], op.extra + static_cast<std::size_t>(f_.operand_bytes(ops[0])));
+      if (op.is_slot() && op.slot().index() < f_.slots.size()) {
+        std::size_t& bytes = frame_of(op.slot().index());
+        bytes = std::max<std::size_t>(bytes, f_.slots[op.slot().index()].offset + op.extra + static_cast<std::size_t>(f_.operand_bytes(ops[0])));
+      }
     }
   }
   for (std::size_t k = 0; k < file_bytes_.size(); ++k) {
     file_begin_[k] = num_cells_;
     num_cells_ += file_bytes_[k];
   }
-  for (const std::size_t bytes : slot_bytes_) {
-    slot_begin_.push_back(num_cells_);
-    num_cells_ += bytes;
-  }
+  for (const ir::Slot& s : f_.slots) slot_begin_.push_back(num_cells_ + (s.space == ir::MemSpace::Shared ? frame_bytes[0] : 0) + s.offset);
+  num_cells_ += frame_bytes[0] + frame_bytes[1];
 }
 
 void Contents::note_narrow_defs(const BeforeFacts& facts) {
@@ -216,10 +221,13 @@ void Contents::compile(std::uint32_t inst) {
   };
   if (is_move(i.op)) {
     const std::size_t first = steps_.size();
+    std::vector<std::pair<std::size_t, std::size_t>> above;  // a narrow value, taken from a part of one register and alone in another
     const auto pair = [&](const Operand& to, const Operand& from, int bytes) {
       const auto [t, t_end] = cells(to, bytes);
       const auto [s, s_end] = cells(from, bytes);
-      add(StepKind::Move, t, s, std::min(t_end - t, s_end - s));
+      const std::size_t size = std::min(t_end - t, s_end - s);
+      add(StepKind::Move, t, s, size);
+      above.emplace_back(t + size, t_end - t - size);
     };
     std::size_t defs = 0;
     while (defs < ops.size() && ops[defs].writes()) ++defs;
@@ -231,6 +239,7 @@ void Contents::compile(std::uint32_t inst) {
       steps_[k].moves_more = k + 1 < steps_.size();
       if (i.op == Op::Refill) steps_[k].refill = i.id;
     }
+    for (const auto& [begin, size] : above) add(StepKind::Fill, begin, kUndefined, size);
     return;
   }
   for (const Operand& op : ops)
@@ -261,10 +270,10 @@ void Contents::run(std::uint32_t begin, std::uint32_t end, State& state) {
     Set* const to = state.data() + s.to;
     switch (s.kind) {
       case StepKind::Fill:
-        for (std::uint32_t c = 0; c < s.size; ++c) to[c] = s.guarded ? merge(to[c], s.from) : s.from;
+        for (std::uint32_t c = 0; c < s.size; ++c) to[c] = s.guarded ? either(to[c], s.from) : s.from;
         break;
       case StepKind::Number:
-        for (std::uint32_t c = 0; c < s.size; ++c) to[c] = s.guarded ? merge(to[c], s.from + c) : s.from + c;
+        for (std::uint32_t c = 0; c < s.size; ++c) to[c] = s.guarded ? either(to[c], s.from + c) : s.from + c;
         break;
       case StepKind::Move: {
         std::uint32_t last = k;
@@ -279,7 +288,7 @@ void Contents::run(std::uint32_t begin, std::uint32_t end, State& state) {
         for (std::uint32_t m = k; m <= last; ++m)
           for (std::uint32_t c = 0; c < steps_[m].size; ++c, ++next) {
             Set& cell = state[steps_[m].to + c];
-            cell = s.guarded ? merge(cell, *next) : *next;
+            cell = s.guarded ? either(cell, *next) : *next;
           }
         k = last;
         break;
@@ -313,6 +322,7 @@ Contents::Set Contents::unite(Set a, Set b) {
   const auto x = elements(a), y = elements(b);
   list_.clear();
   std::set_union(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(list_));
+  keep_fewest_guards();
   return known = list_.size() > kMostElements ? kUnknown : intern(list_);
 }
 
@@ -341,14 +351,29 @@ Contents::Set Contents::through(Set s, ir::InstId refill) {
     if (h.route == 0) return known = kUnknown;
   }
   std::sort(list_.begin(), list_.end());
-  list_.erase(std::unique(list_.begin(), list_.end()), list_.end());
+  keep_fewest_guards();
   return known = intern(list_);
+}
+
+Contents::Set Contents::guarded(Set s) {
+  if (s == kUnknown || s == kNever) return s;
+  std::uint32_t& known = guarded_.at(s, kNever);
+  if (known != kNever) return known;
+  const auto held = elements(s);
+  list_.assign(held.begin(), held.end());
+  for (Held& h : list_) h.guards = std::min(h.guards + 1, kManyGuards);
+  return known = intern(list_);
+}
+
+void Contents::keep_fewest_guards() {
+  const auto same = [](const Held& a, const Held& b) { return a.what == b.what && a.route == b.route; };
+  list_.erase(std::unique(list_.begin(), list_.end(), same), list_.end());
 }
 
 Contents::Set Contents::intern(const std::vector<Held>& list) {
   const auto slot_of = [&](std::span<const Held> elements) {
     std::uint64_t hash = elements.size();
-    for (const Held& h : elements) hash = hash_combine(hash, h.what ^ static_cast<std::uint64_t>(h.route) << 40);
+    for (const Held& h : elements) hash = hash_combine(hash, h.what ^ static_cast<std::uint64_t>(h.route) << 40 ^ static_cast<std::uint64_t>(h.guards) << 60);
     return hash & (interned_.size() - 1);
   };
   std::size_t at = slot_of(list);
@@ -431,7 +456,7 @@ class ByteCode {
     if (wanted <= Contents::kUnknown || found <= Contents::kUnknown) return -1;
     const auto want = before_.elements(wanted), have = after_.elements(found);
     if (want.size() == 1 && have.size() == 1 && want[0].what == have[0].what) return 0;
-    constexpr std::uint32_t kNew = 0xFFFFFFFFu;
+    constexpr std::uint32_t kNew = 0xFFFFFFFEu;
     std::uint32_t& known = known_.at(static_cast<std::uint64_t>(wanted) << 32 | found, kNew);
     if (known == kNew) known = static_cast<std::uint32_t>(work_out(want, have));
     return static_cast<int>(known);
@@ -443,25 +468,35 @@ class ByteCode {
 
   [[nodiscard]] int work_out(std::span<const Held> want, std::span<const Held> have) {
     if (want[0].is_undefined()) return 0;  // it would be the first
-    const auto expects = [&](std::uint64_t what) { return std::any_of(want.begin(), want.end(), [&](const Held& h) { return h.what == what; }); };
-    int code = 0;
-    std::size_t kept = 0;
-    std::uint64_t last = 0;
-    const auto propose = [&](int c) {
-      if (code == 0 || c < code) code = c;  // 1, 2, 5, 6 take precedence in this order
+    const auto is_in = [](std::span<const Held> set, std::uint64_t what, std::uint32_t most_guards) {
+      return std::any_of(set.begin(), set.end(), [&](const Held& h) { return h.what == what && h.guards <= most_guards; });
     };
+    const auto expects = [&](std::uint64_t what) { return is_in(want, what, kManyGuards); };
+    const auto all_in = [&](std::span<const Held> part, std::span<const Held> whole) {
+      return std::all_of(part.begin(), part.end(), [&](const Held& h) { return is_in(whole, h.what, kManyGuards); });
+    };
+    if (all_in(want, have) && all_in(have, want)) return 0;
+    // The code where everything arrives that may, and where nothing does that guards might exclude.
+    int possible = 0, sure = 0;
+    const auto propose = [](int& code, int c) {
+      if (code == 0 || c < code) code = c;  // 1, 2, 5, 6, 10 take precedence in this order
+    };
+    const auto excluded = [&](const Held& h) { return h.guards == kManyGuards; };
     for (const Held& h : have) {
-      if (expects(h.what)) {
-        kept += h.what != last ? 1 : 0;
-        last = h.what;
-        continue;
-      }
-      propose(h.is_undefined() ? 5 : 6);
+      if (is_in(want, h.what, kManyGuards - 1)) continue;
+      const auto both = [&](int c) {
+        propose(possible, c);
+        if (!excluded(h) && !expects(h.what)) propose(sure, c);
+      };
+      both(h.is_undefined() ? 5 : 6);
       // Each refill on its way: the last may deliver the right value too, an earlier one, of another value, never did.
-      for (const std::uint32_t refill : after_.route(h.route)) propose(delivers(delivered().at(refill), h.what, expects) ? 2 : 1);
+      for (const std::uint32_t refill : after_.route(h.route)) both(delivers(delivered().at(refill), h.what, expects) ? 2 : 1);
     }
-    if (code == 0 && kept < want.size()) code = 10;
-    return code;
+    for (const Held& w : want) {
+      if (!is_in(have, w.what, kManyGuards - 1)) propose(possible, 10);
+      if (!excluded(w) && !is_in(have, w.what, kManyGuards)) propose(sure, 10);
+    }
+    return possible == sure ? sure : -1;
   }
 
   // True where a byte that may hold `what` may hold something expected too.
@@ -502,13 +537,22 @@ std::uint32_t expected_codes(const BeforeFacts& facts, const ir::Function& after
     if (!contents.is_reachable(ir::BlockId(b))) continue;
     contents.walk(ir::BlockId(b), [&](std::uint32_t i, const Contents::State& state) {
       const ir::Inst& inst = after.insts[i];
-      if (inst.is_inserted() || inst.is_deleted() || inst.is_copy() || inst.is_phi()) return;
+      if (inst.is_inserted() || inst.is_deleted() || inst.is_phi()) return;
       const ir::Inst* old = facts.find(inst.id);
-      if (old == nullptr || old->op != inst.op || old->num_operands != inst.num_operands) return;
+      if (old == nullptr || old->num_operands != inst.num_operands || (old->op != inst.op && !old->is_copy())) return;
       const auto& reads = facts.reads[static_cast<std::size_t>(old - facts.before.insts.data())];
       const auto ops = after.operands_of(inst), old_ops = facts.before.operands_of(*old);
       const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
       std::size_t next = 0;
+      // Early-clobber defs are written when only the guard has been read.
+      const auto is_destroyed = [&](const Operand& use, std::size_t cell) {
+        for (std::size_t k = 0; k < ops.size() && use.role != Role::Guard; ++k) {
+          if (!old_ops[k].is_early_clobber() || !ops[k].is_preg() || ops[k].role != Role::Def) continue;
+          const auto [begin, end] = contents.cells(ops[k]);
+          if (cell >= begin && cell < end) return true;
+        }
+        return false;
+      };
       for (std::size_t k = 0; k < ops.size(); ++k) {
         if (!old_ops[k].reads() || !old_ops[k].is_register()) continue;
         const auto [was, was_end] = facts.contents.cells(old_ops[k]);
@@ -516,11 +560,13 @@ std::uint32_t expected_codes(const BeforeFacts& facts, const ir::Function& after
         next += was_end - was;
         if (next > reads.size()) return;
         if (!ops[k].is_preg() || !ops[k].reads()) continue;
+        // What a copy moves is looked at where it is used, but its guard decides: that is a use like any other.
+        if (old->is_copy() && ops[k].role != Role::Guard) continue;
         const auto [now, now_end] = contents.cells(ops[k]);
         int worst = 0;
         bool is_known = true;
         for (std::size_t c = 0; c < std::min(was_end - was, now_end - now); ++c) {
-          const int shown = code.of(reads[first + c], state[now + c]);
+          const int shown = code.of(reads[first + c], is_destroyed(ops[k], now + c) ? kUndefined : state[now + c]);
           if (shown < 0) is_known = false;
           else if (shown != 0 && (worst == 0 || shown < worst)) worst = shown;
         }
@@ -559,6 +605,25 @@ bool holds_definitions(const BeforeFacts& facts, const ir::Function& after, ir::
       return !held.empty() && std::none_of(held.begin(), held.end(), [](const Held& h) { return h.is_undefined() || h.route != 0; });
     });
   });
+  return result;
+}
+
+bool hold_different(const BeforeFacts& facts, const ir::Function& after, std::uint32_t inst, const Operand& a, const Operand& b) {
+  Contents contents(after, &facts, Contents::Scope::Everything);
+  bool result = false;
+  for (std::size_t block = 0; block < after.blocks.size(); ++block) {
+    const std::uint32_t first = after.blocks[block].first_inst;
+    if (inst < first || inst >= first + after.blocks[block].num_insts || !contents.is_reachable(ir::BlockId(block))) continue;
+    contents.walk(ir::BlockId(block), [&](std::uint32_t i, const Contents::State& state) {
+      if (i != inst) return;
+      const std::size_t x = contents.cells(a).first, y = contents.cells(b).first, bytes = contents.cells(a).second - x;
+      for (std::size_t k = 0; k < bytes; ++k) {
+        const auto held = contents.elements(state[x + k]), others = contents.elements(state[y + k]);
+        const auto is_shared = [&](const Held& h) { return std::any_of(others.begin(), others.end(), [&](const Held& o) { return o.what == h.what; }); };
+        result = result || (!held.empty() && !others.empty() && std::none_of(held.begin(), held.end(), is_shared));
+      }
+    });
+  }
   return result;
 }
 

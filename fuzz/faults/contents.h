@@ -1,11 +1,12 @@
 // What each register and slot may hold at each point: the definitions that arrive there, by forward dataflow over bytes. Operators use it to
 // see that a fault is the one that they are named after, before they inject it. Written apart from the judges, and much simpler: sets are
-// enumerated, guards are may-defs and no more, predicate packs are unknown.
+// enumerated, guards are may-defs, of which no two are related, predicate packs are unknown.
 //
 // It is a may-analysis of bytes: whatever arrives, of whatever execution of a def. That a place surely holds the value of the latest one, which
 // the patterns need, is for Holdings (pattern_analysis.h) to say.
 //
-// Copies, spills, refills and phis move contents; a remat of #id has the contents of #id; a clobbered byte holds nothing.
+// Copies, spills, refills and phis move contents; a remat of #id has the contents of #id; a clobbered byte holds nothing, nor do those above a
+// narrow value that was copied from a part.
 // Tested by contents_test.cpp.
 #pragma once
 
@@ -26,6 +27,9 @@ namespace regduel::fuzz {
 struct Held {
   std::uint64_t what = 0;                         // 0 = nothing defined; else a definition: see definition()
   std::uint32_t route = 0;                        // the refills that it came through, see Contents::route(); 0 = none
+  // Guarded writes that it was written by or survived: 0, 1, or 2 for more. Of two guards one may exclude the other, so that it never arrives;
+  // of one, both sides can come to pass. Of several ways the one with the fewest counts: a set has no two elements that differ in this alone.
+  std::uint32_t guards = 0;
 
   [[nodiscard]] bool is_undefined() const { return what == 0; }
   // Byte `byte` of what operand `operand` of original instruction `inst` writes.
@@ -106,6 +110,10 @@ class Contents {
   [[nodiscard]] Set merge(Set a, Set b) { return a == b || b == kNever ? a : a == kNever ? b : unite(a, b); }
   [[nodiscard]] Set unite(Set a, Set b);
   [[nodiscard]] Set through(Set s, ir::InstId refill);
+  // What is left of `old`, and of what is written over it, under a guard.
+  [[nodiscard]] Set either(Set old, Set written) { return old == written ? old : merge(guarded(old), guarded(written)); }
+  [[nodiscard]] Set guarded(Set s);
+  void keep_fewest_guards();  // of list_
   [[nodiscard]] std::uint32_t extended(std::uint32_t route, std::uint32_t refill);
   [[nodiscard]] Set intern(const std::vector<Held>& elements);
 
@@ -113,7 +121,7 @@ class Contents {
   std::vector<std::uint8_t> defined_bytes_;  // by operand: how many bytes a narrow def defines; 0 = all. Empty where unknown
   std::size_t num_cells_ = 0;
   ir::PerFile<std::size_t> file_begin_ = {}, file_bytes_ = {};  // allocated programs
-  std::vector<std::size_t> root_begin_, slot_begin_, slot_bytes_;
+  std::vector<std::size_t> root_begin_, slot_begin_;
   std::vector<State> in_;  // of each block; empty = unreachable
   std::vector<Step> steps_;
   std::vector<std::uint32_t> first_step_;  // by instruction, and one more
@@ -123,7 +131,7 @@ class Contents {
   Set first_united_ = 0;
   std::vector<Range> united_;
   std::vector<Set> interned_;              // open addressing, a power of two; kNever = free
-  oracles::FlatMap merged_, through_, extended_;
+  oracles::FlatMap merged_, through_, extended_, guarded_;
   std::vector<std::vector<std::uint32_t>> routes_{1};
   std::map<std::vector<std::uint32_t>, std::uint32_t> route_numbers_;
   State out_, arriving_;                   // of solve() and along()
@@ -154,8 +162,8 @@ struct BeforeFacts {
 };
 
 // The codes of memcheck that `after` should show, as a mask of bits 1 << code, among 1, 2, 5, 6 and 10: at the reads of original
-// instructions that were fully defined before. Bit 0, kUndecidedReads: something shows at a read that depends on a guard, or that this analysis
-// does not know. Stops where `wanted` (a mask) is seen.
+// instructions (of a copy, its guard) that were fully defined before. Bit 0, kUndecidedReads: something shows at a read that depends on a
+// guard, or that this analysis does not know. Stops where `wanted` (a mask) is seen.
 inline constexpr std::uint32_t kUndecidedReads = 1;
 [[nodiscard]] std::uint32_t expected_codes(const BeforeFacts& facts, const ir::Function& after, std::uint32_t wanted);
 
@@ -164,6 +172,9 @@ using Refilled = std::map<std::uint32_t, std::vector<std::vector<std::uint64_t>>
 [[nodiscard]] Refilled refilled(const BeforeFacts& facts, const ir::Function& after);
 // True where, at the end of block `b`, each byte of the register holds a definition whatever way led there, and none came through a refill.
 [[nodiscard]] bool holds_definitions(const BeforeFacts& facts, const ir::Function& after, ir::BlockId b, ir::PReg reg);
+// True where, in front of instruction `inst` (an index) of an allocated program, some byte of the two registers, of one size, holds nothing that the
+// other may hold too. False where that is not known.
+[[nodiscard]] bool hold_different(const BeforeFacts& facts, const ir::Function& after, std::uint32_t inst, const ir::Operand& a, const ir::Operand& b);
 // True where each byte of each refill of `damaged` still may deliver something that it delivered in `correct`.
 [[nodiscard]] bool keeps_some(const Refilled& correct, const Refilled& damaged);
 

@@ -184,6 +184,9 @@ bool swapped_sides(EditProgram& p, const Subject& s, Random& r) {
       const auto its = f == at.other ? std::nullopt : tail_write(q, from[f], home);
       if (!its) continue;
       EditInst &a = q.blocks[from[at.other].index()].insts[*mine], &b = q.blocks[from[f].index()].insts[*its];
+      // On the other edge a remat may find another source, and then is a fault of its own.
+      const auto depends = [](const EditInst& i) { return i.inst.op == Op::Remat && read_units(i).any(); };
+      if (depends(a) || depends(b)) continue;
       std::swap(a, b);
       std::swap(a.inst.id, b.inst.id);
       return true;

@@ -33,7 +33,7 @@ bool is_full(const BeforeFacts& facts, const EditInst& i) {
   return static_cast<std::uint32_t>(facts.before.operand_bytes(facts.before.operands_of(*old)[0])) == bytes_of(i.ops[0]);
 }
 
-bool has_plain_reader(const BeforeFacts& facts, const EditProgram& p, Spot s, PReg reg) {
+std::optional<OperandRead> plain_reader(const BeforeFacts& facts, const EditProgram& p, Spot s, PReg reg) {
   UnitSet held = units_of(reg);
   const auto& insts = p.blocks[s.block].insts;
   for (std::size_t k = s.inst + 1; k < insts.size() && held.any(); ++k) {
@@ -44,13 +44,13 @@ bool has_plain_reader(const BeforeFacts& facts, const EditProgram& p, Spot s, PR
     for (std::size_t u = 0; old != nullptr && old->num_operands == i.ops.size() && u < i.ops.size(); ++u)
       if (i.ops[u].is_preg() && i.ops[u].reads() && (touched_units(i.ops[u]) & held).any() &&
           (i.ops[u].role == Role::Guard || !has_guard(i)) && facts.is_defined_read(*old, u))
-        return true;
+        return OperandRead{old->id, u};
     UnitSet more;
     for (std::size_t d = 0; i.inst.is_copy() && !has_guard(i) && d < i.ops.size() / 2; ++d)
       if ((touched_units(i.ops[i.ops.size() / 2 + d]) & held).any()) more |= covered_units(i.ops[d]);
     held = (held & ~written_units(i)) | more;
   }
-  return false;
+  return std::nullopt;
 }
 
 std::optional<Spot> plain_writer(const EditProgram& p, Spot s, PReg reg) {

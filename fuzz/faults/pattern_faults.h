@@ -10,6 +10,7 @@
 #include "fuzz/faults/choose.h"
 #include "fuzz/faults/facts.h"
 #include "fuzz/faults/operators.h"
+#include "fuzz/faults/pack_bits.h"
 
 namespace regduel::fuzz {
 
@@ -62,10 +63,13 @@ template <class Take>
 // and in single predecessors, through inserted copies. Nothing where it is not as simple as that.
 [[nodiscard]] std::optional<Spot> plain_writer(const EditProgram& p, Spot s, ir::PReg reg);
 
-// True where an original operation of the block reads, behind `s`, what `reg` holds there: itself or through copies, not through
+// An original operation of the block that reads, behind `s`, what `reg` holds there: itself or through copies, not through
 // memory or a pack; and before allocation all that it reads there was defined, whatever way led there. So the fault of the value
 // shows at that operation, and under no other name than its own.
-[[nodiscard]] bool has_plain_reader(const BeforeFacts& facts, const EditProgram& p, Spot s, ir::PReg reg);
+[[nodiscard]] std::optional<OperandRead> plain_reader(const BeforeFacts& facts, const EditProgram& p, Spot s, ir::PReg reg);
+[[nodiscard]] inline bool has_plain_reader(const BeforeFacts& facts, const EditProgram& p, Spot s, ir::PReg reg) {
+  return plain_reader(facts, p, s, reg).has_value();
+}
 
 // Spots of reachable blocks where `take(instruction)` is true, whose first def is live, and has a plain reader.
 template <class Take>

@@ -5,11 +5,11 @@
 //
 // Codes: whatever comes out of a wrong bit is 3 (p2r, r2p) or 4 (bit_spill, bit_refill); where the right bit was there and
 // something else wrote the pack's register, 8 or 9; a predicate that is not read back shows the definition that was left in its
-// register, 6. A stale pack is either: in a loop, the register still held the right bit when the next refill overwrote it.
+// register, 6. Which of the first four it is at a place depends on what else the register has held, and on the packs that the
+// predicate goes through: pack_bits.h knows.
 // Source: seed 000 "Error Categories". Tested by pattern_faults_test.cpp.
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "fuzz/faults/pattern_faults.h"
@@ -29,7 +29,7 @@ struct Access {
   PReg predicate;
   PReg pack;
   int bit = 0;
-  bool is_live = false;             // reads: an operation uses the predicate
+  std::optional<OperandRead> reader;  // reads: an operation that uses the predicate; those that have one are live
   ir::InstId source;                // writes: the one definition whose result the predicate is, where it is one
   bool is_alone = true;             // the only predicate of its instruction
   std::optional<Spot> load, store;  // of a pack in memory
@@ -37,13 +37,14 @@ struct Access {
 struct Variable {
   std::vector<Access> writes, reads;
   [[nodiscard]] bool is_read() const {
-    return std::any_of(reads.begin(), reads.end(), [](const Access& a) { return a.is_live; });
+    return std::any_of(reads.begin(), reads.end(), [](const Access& a) { return a.reader.has_value(); });
   }
   [[nodiscard]] bool are_writes_known() const {
     return !writes.empty() && std::all_of(writes.begin(), writes.end(), [](const Access& a) { return a.source.is_valid(); });
   }
 };
 using Key = std::pair<std::uint64_t, int>;  // pack, bit
+using Readers = std::vector<OperandRead>;   // where a fault should show
 
 bool is_pack_op(Op op) { return op >= Op::P2R && op <= Op::BitRefill; }
 
@@ -77,14 +78,6 @@ class Packs {
     const auto it = variables_.find({home_of(a), bit});
     return it != variables_.end() && !it->second.writes.empty();
   }
-  // True where some pack with a predicate under this bit is accessed through the register: a refill may have overwritten it there.
-  [[nodiscard]] bool was_in(PReg pack, int bit) const {
-    const auto here = [&](const Access& a) { return a.pack == pack; };
-    return std::any_of(variables_.begin(), variables_.end(), [&](const auto& entry) {
-      const Variable& v = entry.second;
-      return entry.first.second == bit && (std::any_of(v.writes.begin(), v.writes.end(), here) || std::any_of(v.reads.begin(), v.reads.end(), here));
-    });
-  }
   // Writes of variables that nothing else writes, and that are read; of packs in memory, or of packs in registers.
   [[nodiscard]] std::vector<Access> only_writes(bool in_memory = false) const {
     std::vector<Access> list;
@@ -93,13 +86,18 @@ class Packs {
         if (v.writes.size() == 1 && v.writes[0].source.is_valid() && v.is_read()) list.push_back(v.writes[0]);
     return list;
   }
-  // Of a pack in memory: no other access of it comes through the same register, which then would have held the bit before.
-  [[nodiscard]] bool is_alone_in_register(const Access& a) const { return in_register_.at({home_of(a), a.pack.first}).size() == 1; }
+  // Of the variable that is accessed.
+  [[nodiscard]] Readers readers_of(const Access& a) const {
+    Readers list;
+    for (const Access& read : variables_.at({home_of(a), a.bit}).reads)
+      if (read.reader) list.push_back(*read.reader);
+    return list;
+  }
   [[nodiscard]] std::vector<Access> live_reads() const {
     std::vector<Access> list;
     for (const auto& [key, v] : variables_)
       for (const Access& a : v.reads)
-        if (a.is_live && v.are_writes_known()) list.push_back(a);
+        if (a.reader && v.are_writes_known()) list.push_back(a);
     return list;
   }
 
@@ -140,12 +138,11 @@ class Packs {
       a.bit = op.preg().first;
       for (const Operand& imm : i.ops)
         if (imm.kind == ir::OperandKind::Imm) a.bit = static_cast<int>(imm.imm());
-      a.is_live = (live_after & units_of(op.preg())).any() && (writes || has_plain_reader(*facts_, p_, s, op.preg()));
+      if (!writes && (live_after & units_of(op.preg())).any()) a.reader = plain_reader(*facts_, p_, s, op.preg());
       const Token held = writes ? holdings.held(state, op.preg().file, op.preg().first) : 0;
       a.source = held == 0 ? ir::InstId() : s_.before.insts[holdings.origin(held).inst].id;
       Variable& v = variables_[{home_of(a), a.bit}];
       (writes ? v.writes : v.reads).push_back(a);
-      in_register_[{home_of(a), a.pack.first}].insert(s);
     }
   }
 
@@ -153,7 +150,6 @@ class Packs {
   const Subject& s_;
   FactsOf facts_;
   std::map<Key, Variable> variables_;
-  std::map<std::pair<std::uint64_t, int>, std::set<Spot>> in_register_;  // accesses of a pack by the register that it is in
 };
 
 // Takes the predicate out of the instruction, or the instruction out of the program.
@@ -173,10 +169,29 @@ void move_behind(EditProgram& p, Spot what, std::size_t behind) {
                 begin + static_cast<std::ptrdiff_t>(what.inst) + 1);
 }
 
+// An operator that takes a place only where the fault should show as kCode, by what comes to one of the readers out of packs: where the right
+// bit was in the pack's register before, or packs are packed in other packs, it may show under another name.
+template <bool (*kApply)(EditProgram&, const Subject&, Random&, Readers&), int kCode>
+bool shown_as(EditProgram& p, const Subject& s, Random& random) {
+  constexpr int kTries = 4;
+  const FactsOf facts(s);
+  for (int k = 0; k < kTries; ++k) {
+    EditProgram trial = p;
+    Readers readers;
+    if (!kApply(trial, s, random, readers)) return false;
+    if (!shows_in_pack(*facts, trial.build(), readers, kCode)) continue;
+    p = std::move(trial);
+    return true;
+  }
+  return false;
+}
+
 template <bool kNumbered>
-bool drop_write(EditProgram& p, const Subject& s, Random& random) {
-  const auto chosen = pick(Packs(p, s, kNumbered).only_writes(), random);
+bool drop_write(EditProgram& p, const Subject& s, Random& random, Readers& readers) {
+  const Packs packs(p, s, kNumbered);
+  const auto chosen = pick(packs.only_writes(), random);
   if (!chosen) return false;
+  readers = packs.readers_of(*chosen);
   erase_access(p, *chosen);
   return true;
 }
@@ -190,7 +205,7 @@ bool drop_read(EditProgram& p, const Subject& s, Random& random) {
     if (v.writes.size() != 1 || !v.writes[0].source.is_valid()) continue;
     for (const Access& a : v.reads) {
       const auto stale = plain_writer(p, a.spot, a.predicate);
-      if (a.is_live && stale && !has_guard(at(p, a.spot)) && at(p, *stale).inst.id != v.writes[0].source)
+      if (a.reader && stale && !has_guard(at(p, a.spot)) && at(p, *stale).inst.id != v.writes[0].source)
         list.push_back(a);
     }
   }
@@ -200,14 +215,14 @@ bool drop_read(EditProgram& p, const Subject& s, Random& random) {
   return true;
 }
 
-// Predicates of the file that live behind the instruction and whose bit holds nothing in this pack, nor ever in its register.
+// Predicates of the file that live behind the instruction and whose bit holds nothing in this pack.
 std::vector<PReg> victims(const EditProgram& p, const Subject& s, const Packs& packs, const Access& a) {
   const auto points = AfterFactsOf(s)->liveness().points(a.spot.block);
   std::vector<PReg> list;
   for (int u = 0; u < 32; ++u) {
     const PReg r{a.predicate.file, 1, static_cast<std::uint16_t>(u)};
     if (points[a.spot.inst + 1].test(unit_number(r.file, u)) && has_plain_reader(packs.facts(), p, a.spot, r) && !packs.is_written(a, u) &&
-        !packs.was_in(a.pack, u) && u != a.predicate.first && (mentioned_units(at(p, a.spot)) & units_of(r)).none() &&
+        u != a.predicate.first && (mentioned_units(at(p, a.spot)) & units_of(r)).none() &&
         ir::is_allocatable(s.target, s.limits, r.file, u))
       list.push_back(r);
   }
@@ -215,7 +230,7 @@ std::vector<PReg> victims(const EditProgram& p, const Subject& s, const Packs& p
 }
 
 template <bool kMore>
-bool restore_wrong_register(EditProgram& p, const Subject& s, Random& random) {
+bool restore_wrong_register(EditProgram& p, const Subject& s, Random& random, Readers& readers) {
   const Packs packs(p, s, true);
   auto reads = packs.live_reads();
   shuffle(reads, random);
@@ -225,15 +240,17 @@ bool restore_wrong_register(EditProgram& p, const Subject& s, Random& random) {
     auto& ops = at(p, a.spot).ops;
     if (kMore) ops.insert(ops.begin(), Operand::of_preg(Role::Def, *chosen));
     else ops[a.operand].value = Operand::pack(*chosen);
+    readers = {*plain_reader(packs.facts(), p, a.spot, *chosen)};
     return true;
   }
   return false;
 }
 
 template <bool kNumbered>
-bool read_wrong_pack(EditProgram& p, const Subject& s, Random& random) {
+bool read_wrong_pack(EditProgram& p, const Subject& s, Random& random, Readers& readers) {
   const auto chosen = pick(Packs(p, s, kNumbered).live_reads(), random);
   if (!chosen) return false;
+  readers = {*chosen->reader};
   // Not one that has ever been a pack.
   UnitSet packs;
   for (const EditBlock& b : p.blocks)
@@ -247,9 +264,11 @@ bool read_wrong_pack(EditProgram& p, const Subject& s, Random& random) {
 }
 
 template <bool kNumbered>
-bool write_wrong_predicate(EditProgram& p, const Subject& s, Random& random) {
-  const auto chosen = pick(Packs(p, s, kNumbered).only_writes(), random);
+bool write_wrong_predicate(EditProgram& p, const Subject& s, Random& random, Readers& readers) {
+  const Packs packs(p, s, kNumbered);
+  const auto chosen = pick(packs.only_writes(), random);
   if (!chosen) return false;
+  readers = packs.readers_of(*chosen);
   const auto other = another_register(p, s, chosen->predicate, random);
   if (!other || (mentioned_units(at(p, chosen->spot)) & units_of(*other)).any() || !plain_writer(p, chosen->spot, *other))
     return false;
@@ -259,9 +278,10 @@ bool write_wrong_predicate(EditProgram& p, const Subject& s, Random& random) {
 
 // Behind the next instruction that overwrites the predicate.
 template <bool kNumbered>
-bool write_late(EditProgram& p, const Subject& s, Random& random) {
+bool write_late(EditProgram& p, const Subject& s, Random& random, Readers& readers) {
   std::vector<std::pair<Access, std::size_t>> list;
-  for (const Access& a : Packs(p, s, kNumbered).only_writes()) {
+  const Packs packs(p, s, kNumbered);
+  for (const Access& a : packs.only_writes()) {
     if (!a.is_alone || a.load || a.store || has_guard(at(p, a.spot))) continue;
     const auto& insts = p.blocks[a.spot.block].insts;
     for (std::size_t k = a.spot.inst + 1; k + 1 < insts.size(); ++k) {
@@ -274,17 +294,19 @@ bool write_late(EditProgram& p, const Subject& s, Random& random) {
   }
   const auto chosen = pick(list, random);
   if (!chosen) return false;
+  readers = packs.readers_of(chosen->first);
   move_behind(p, chosen->first.spot, chosen->second);
   return true;
 }
 
 // Right in front of a read, or of what stands before it without touching the pack.
 template <bool kNumbered, bool kHalf>
-bool overwrite_by_copy(EditProgram& p, const Subject& s, Random& random) {
+bool overwrite_by_copy(EditProgram& p, const Subject& s, Random& random, Readers& readers) {
   auto reads = Packs(p, s, kNumbered).live_reads();
   std::erase_if(reads, [](const Access& a) { return a.load.has_value(); });
   const auto chosen = pick(reads, random);
   if (!chosen) return false;
+  readers = {*chosen->reader};
   const auto other = another_register(p, s, chosen->pack, random);
   if (!other) return false;
   // Only what was written as a whole: of a value in pieces memcheck does not say who destroyed what.
@@ -306,8 +328,8 @@ bool overwrite_by_copy(EditProgram& p, const Subject& s, Random& random) {
 
 // An original def in front of a read is put into the pack's register.
 template <bool kNumbered>
-bool overwrite_by_def(EditProgram& p, const Subject& s, Random& random) {
-  std::vector<std::tuple<Spot, std::size_t, PReg>> list;
+bool overwrite_by_def(EditProgram& p, const Subject& s, Random& random, Readers& readers) {
+  std::vector<std::tuple<Spot, std::size_t, Access>> list;
   const FactsOf facts(s);
   for (const Access& a : Packs(p, s, kNumbered).live_reads()) {
     if (a.load) continue;
@@ -320,24 +342,27 @@ bool overwrite_by_def(EditProgram& p, const Subject& s, Random& random) {
         if (is_free_def(s.before, *old, d) && insts[k].ops[d].is_preg() && insts[k].ops[d].preg().file == RegFile::R &&
             insts[k].ops[d].preg().count == 1 &&
             s.before.vreg(s.before.storage(s.before.operands_of(*old)[d]).root).alignment() == 1)
-          list.emplace_back(Spot{a.spot.block, k}, d, a.pack);
+          list.emplace_back(Spot{a.spot.block, k}, d, a);
     }
   }
   const auto chosen = pick(list, random);
   if (!chosen) return false;
-  at(p, std::get<0>(*chosen)).ops[std::get<1>(*chosen)].value = Operand::pack(std::get<2>(*chosen));
+  const auto& [spot, operand, read] = *chosen;
+  readers = {*read.reader};
+  at(p, spot).ops[operand].value = Operand::pack(read.pack);
   return true;
 }
 
-bool refill_wrong_bit(EditProgram& p, const Subject& s, Random& random) {
+bool refill_wrong_bit(EditProgram& p, const Subject& s, Random& random, Readers& readers) {
   const auto chosen = pick(Packs(p, s, false).live_reads(), random);
   if (!chosen) return false;
+  readers = {*chosen->reader};
   at(p, chosen->spot).ops[2] = Operand::of_imm((chosen->bit + random.between(1, 31)) % 32);
   return true;
 }
 
 // The bit of another variable, so that both come to harm.
-bool spill_into_used_bit(EditProgram& p, const Subject& s, Random& random) {
+bool spill_into_used_bit(EditProgram& p, const Subject& s, Random& random, Readers& readers) {
   const Packs packs(p, s, false);
   std::vector<std::pair<Access, int>> list;
   for (const Access& a : packs.only_writes())
@@ -345,17 +370,18 @@ bool spill_into_used_bit(EditProgram& p, const Subject& s, Random& random) {
       if (bit != a.bit && packs.is_written(a, bit)) list.emplace_back(a, bit);
   const auto chosen = pick(list, random);
   if (!chosen) return false;
+  readers = packs.readers_of(chosen->first);
   at(p, chosen->first.spot).ops[2] = Operand::of_imm(chosen->second);
   return true;
 }
 
 template <bool kNumbered>
-bool pack_from_wrong_slot(EditProgram& p, const Subject& s, Random& random) {
-  const Packs packs(p, s, kNumbered);
-  auto reads = packs.live_reads();
-  std::erase_if(reads, [&](const Access& a) { return !a.load || !packs.is_alone_in_register(a); });
+bool pack_from_wrong_slot(EditProgram& p, const Subject& s, Random& random, Readers& readers) {
+  auto reads = Packs(p, s, kNumbered).live_reads();
+  std::erase_if(reads, [](const Access& a) { return !a.load; });
   const auto chosen = pick(reads, random);
   if (!chosen) return false;
+  readers = {*chosen->reader};
   Operand& slot = at(p, *chosen->load).ops[1];
   std::vector<ir::SlotId> others;
   for (std::size_t k = 0; k < p.header.slots.size(); ++k)
@@ -368,12 +394,13 @@ bool pack_from_wrong_slot(EditProgram& p, const Subject& s, Random& random) {
 
 // The pack goes to memory before the predicate is in it.
 template <bool kNumbered>
-bool stale_pack(EditProgram& p, const Subject& s, Random& random) {
+bool stale_pack(EditProgram& p, const Subject& s, Random& random, Readers& readers) {
   const Packs packs(p, s, kNumbered);
   auto writes = packs.only_writes(true);
-  std::erase_if(writes, [&](const Access& a) { return !a.store || !packs.is_alone_in_register(a); });
+  std::erase_if(writes, [](const Access& a) { return !a.store; });
   const auto chosen = pick(writes, random);
   if (!chosen) return false;
+  readers = packs.readers_of(*chosen);
   move_behind(p, *chosen->store, chosen->spot.inst - 1);
   return true;
 }
@@ -382,58 +409,58 @@ bool stale_pack(EditProgram& p, const Subject& s, Random& random) {
 
 std::vector<FaultOperator> pack_faults() {
   return {
-      {"p2r-dropped", "a predicate is never put into its pack", {3}, {}, drop_write<true>},
+      {"p2r-dropped", "a predicate is never put into its pack", {3}, {}, shown_as<drop_write<true>, 3>},
       {"r2p-dropped", "a predicate is not taken back out of its pack", {6}, {}, shown_as<drop_read<true>, 6>},
-      {"r2p-wrong-register", "r2p restores another predicate than was stored", {3}, {}, restore_wrong_register<false>},
+      {"r2p-wrong-register", "r2p restores another predicate than was stored", {3}, {}, shown_as<restore_wrong_register<false>, 3>},
       {"r2p-one-too-many",
        "r2p also restores a predicate that was never stored, over a live one",
        {3},
        {},
-       restore_wrong_register<true>},
-      {"r2p-wrong-pack", "r2p reads another register than its pack", {3}, {}, read_wrong_pack<true>},
-      {"p2r-wrong-predicate", "p2r packs another predicate", {3}, {}, write_wrong_predicate<true>},
-      {"p2r-late", "p2r comes after its predicate was overwritten", {3}, {}, write_late<true>},
+       shown_as<restore_wrong_register<true>, 3>},
+      {"r2p-wrong-pack", "r2p reads another register than its pack", {3}, {}, shown_as<read_wrong_pack<true>, 3>},
+      {"p2r-wrong-predicate", "p2r packs another predicate", {3}, {}, shown_as<write_wrong_predicate<true>, 3>},
+      {"p2r-late", "p2r comes after its predicate was overwritten", {3}, {}, shown_as<write_late<true>, 3>},
       {"pack-overwritten-by-copy",
        "an inserted copy uses the register of a pack that is still needed",
        {8},
        {},
-       overwrite_by_copy<true, false>},
+       shown_as<overwrite_by_copy<true, false>, 8>},
       {"pack-half-overwritten",
        "an inserted copy writes the half of a pack in which a bit is still needed",
        {8},
        {},
-       overwrite_by_copy<true, true>},
+       shown_as<overwrite_by_copy<true, true>, 8>},
       {"pack-overwritten-by-def",
        "an original def is given the register of a pack that is still needed",
        {8},
        {},
-       overwrite_by_def<true>},
-      {"pack-from-wrong-slot", "a spilled pack is refilled from another slot", {3}, {}, pack_from_wrong_slot<true>},
-      {"stale-pack", "a pack is spilled before p2r has put the predicate into it", {3, 8}, {}, stale_pack<true>},
-      {"bit-spill-dropped", "a predicate is never put into its bit", {4}, {}, drop_write<false>},
+       shown_as<overwrite_by_def<true>, 8>},
+      {"pack-from-wrong-slot", "a spilled pack is refilled from another slot", {3}, {}, shown_as<pack_from_wrong_slot<true>, 3>},
+      {"stale-pack", "a pack is spilled before p2r has put the predicate into it", {3}, {}, shown_as<stale_pack<true>, 3>},
+      {"bit-spill-dropped", "a predicate is never put into its bit", {4}, {}, shown_as<drop_write<false>, 4>},
       {"bit-refill-dropped", "a predicate is not taken back out of its bit", {6}, {}, shown_as<drop_read<false>, 6>},
-      {"bit-refill-wrong-bit", "bit_refill reads another bit", {4}, {}, refill_wrong_bit},
-      {"bit-refill-wrong-pack", "bit_refill reads another register than its pack", {4}, {}, read_wrong_pack<false>},
-      {"bit-spill-wrong-predicate", "bit_spill stores another predicate", {4}, {}, write_wrong_predicate<false>},
-      {"bit-spill-into-used-bit", "bit_spill takes a bit that belongs to another predicate", {4}, {}, spill_into_used_bit},
-      {"bit-spill-late", "bit_spill comes after its predicate was overwritten", {4}, {}, write_late<false>},
+      {"bit-refill-wrong-bit", "bit_refill reads another bit", {4}, {}, shown_as<refill_wrong_bit, 4>},
+      {"bit-refill-wrong-pack", "bit_refill reads another register than its pack", {4}, {}, shown_as<read_wrong_pack<false>, 4>},
+      {"bit-spill-wrong-predicate", "bit_spill stores another predicate", {4}, {}, shown_as<write_wrong_predicate<false>, 4>},
+      {"bit-spill-into-used-bit", "bit_spill takes a bit that belongs to another predicate", {4}, {}, shown_as<spill_into_used_bit, 4>},
+      {"bit-spill-late", "bit_spill comes after its predicate was overwritten", {4}, {}, shown_as<write_late<false>, 4>},
       {"bits-overwritten-by-copy",
        "an inserted copy uses the register of a bit-spill that is still needed",
        {9},
        {},
-       overwrite_by_copy<false, false>},
+       shown_as<overwrite_by_copy<false, false>, 9>},
       {"bits-half-overwritten",
        "an inserted copy writes the half of a base in which a bit is still needed",
        {9},
        {},
-       overwrite_by_copy<false, true>},
+       shown_as<overwrite_by_copy<false, true>, 9>},
       {"bits-overwritten-by-def",
        "an original def is given the register of a bit-spill that is still needed",
        {9},
        {},
-       overwrite_by_def<false>},
-      {"bits-from-wrong-slot", "a spilled base of bit-spills is refilled from another slot", {4}, {}, pack_from_wrong_slot<false>},
-      {"stale-bits", "a base is spilled before bit_spill has put the predicate into it", {4, 9}, {}, stale_pack<false>},
+       shown_as<overwrite_by_def<false>, 9>},
+      {"bits-from-wrong-slot", "a spilled base of bit-spills is refilled from another slot", {4}, {}, shown_as<pack_from_wrong_slot<false>, 4>},
+      {"stale-bits", "a base is spilled before bit_spill has put the predicate into it", {4}, {}, shown_as<stale_pack<false>, 4>},
   };
 }
 

@@ -99,10 +99,22 @@ std::vector<std::pair<Spot, std::size_t>> remat_sources(const EditProgram& p, co
   return list;
 }
 
+// A register that does not hold what the remat reads of this source.
+std::optional<PReg> another_source(const EditProgram& p, const Subject& s, const std::pair<Spot, std::size_t>& source, Random& random) {
+  const Operand& right = at(p, source.first).ops[source.second];
+  const auto other = another_register(p, s, right.preg(), random);
+  if (!other) return std::nullopt;
+  Operand wrong = right;
+  wrong.value = Operand::pack(*other);
+  const auto index = s.after.blocks[source.first.block].first_inst + static_cast<std::uint32_t>(source.first.inst);
+  if (!hold_different(*FactsOf(s), s.after, index, right, wrong)) return std::nullopt;
+  return other;
+}
+
 bool remat_wrong_source(EditProgram& p, const Subject& s, Random& random) {
   const auto chosen = pick(remat_sources(p, s), random);
   if (!chosen) return false;
-  const auto other = another_register(p, s, at(p, chosen->first).ops[chosen->second].preg(), random);
+  const auto other = another_source(p, s, *chosen, random);
   if (!other) return false;
   at(p, chosen->first).ops[chosen->second].value = Operand::pack(*other);
   return true;
@@ -113,7 +125,7 @@ bool remat_source_overwritten(EditProgram& p, const Subject& s, Random& random) 
   const auto chosen = pick(remat_sources(p, s), random);
   if (!chosen) return false;
   const PReg source = at(p, chosen->first).ops[chosen->second].preg();
-  const auto other = another_register(p, s, source, random);
+  const auto other = another_source(p, s, *chosen, random);
   if (!other || !ir::is_allocatable(s.target, s.limits, source.file, source.end() - 1)) return false;
   insert_before(p, chosen->first, make_copy(source, *other));
   return true;

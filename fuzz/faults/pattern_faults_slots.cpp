@@ -153,7 +153,7 @@ std::vector<FaultOperator> memory_faults() {
        "a shared slot is taken for a local one at the same offset",
        {1, 2},
        {"slot-overlap", "slot-outside-frame"},
-       slot_loses_space},
+       shown_as<slot_loses_space, 1, 2>},
       {"halves-swapped", "two pieces of a spilled value change places", {1}, {}, shown_as<halves_swapped, 1>},
       {"half-not-stored", "one piece of a value is not stored", {1}, {}, shown_as<half_not_stored, 1>},
       {"may-store-always", "the store of a guarded copy lost its guard", {10}, {"copy-to-memory"}, shown_as<may_store_always, 10>},

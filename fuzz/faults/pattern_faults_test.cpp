@@ -52,7 +52,7 @@ TEST(PatternFaults, AreCaughtUnderTheirNames) {
   int subjects = 0;
   for (std::uint64_t n = 0; n < kCases; ++n) {
     const StandardCase c = standard_mix(91, n);
-    if (c.program.insts.size() > 500) continue;
+    if (c.program.insts.size() > 300) continue;
     const ir::Target& target = *ir::find_target(c.target);
     const BeforeFacts facts(c.program);
     for (const std::string& name : allocator_names()) {

@@ -65,6 +65,32 @@ TEST(Relax, TheTruth) {
   EXPECT_EQ(truth_of(edit(kAfter, "slot 0 local size 8", "slot 0 local size 4"), Relaxation::SlotSize), Truth::Broken);
 }
 
+// Nothing observes the copy, so no trace changes; its guard is read nevertheless.
+TEST(Relax, AClobberedGuardOfACopyIsBroken) {
+  const std::string declared = "  vreg %0 P pred\n  vreg %1 R b32\n  vreg %2 R b32\n  block b0\n";
+  const ir::Function before = parse_function("func @f kernel target sm_90 threads 256\n" + declared + R"(    #0 %0 = setp
+    #1 %1 = ld.a !read
+    #2 bar 0 clobbers P0
+    #3 @%0 %2 = copy %1
+    #4 exit
+)");
+  const std::string text = "func @f kernel target sm_90 threads 256 allocated\n" + declared + R"(    #0 P0 = setp
+    #1 R0 = ld.a !read
+    #2 bar 0 clobbers P0
+    #3 @P0 R1 = copy R0
+    #4 exit
+)";
+  const ir::Target& target = *ir::find_target("sm_90");
+  const auto truth_in = [&](const std::string& reg) {
+    const ir::Function after = parse_function(edit(edit(text, "#0 P0", "#0 " + reg), "@P0", "@" + reg));
+    const oracles::Case c{before, after, target, ir::Limits::of(target)};
+    EXPECT_EQ(oracles::find_judge("execution")->judge(c).verdict, oracles::Verdict::Pass);
+    return truth(c, Relaxation::Clobbers);
+  };
+  EXPECT_EQ(truth_in("P1"), Truth::Kept);
+  EXPECT_EQ(truth_in("P0"), Truth::Broken);
+}
+
 TEST(Relax, WhatIsDropped) {
   const ir::Function f = parse_function(kBefore);
   const ir::Target& target = *ir::find_target("sm_90");
