@@ -142,7 +142,7 @@ int zoo_together(const TogetherRun& run) {
       for (const auto& [cause, count] : causes) table.row({bucket, cause, fmt::format("{}", count)});
     fmt::print("{}\n{} planted bugs together, {} s on {} cores: {} inputs, {} cases understood, {} buckets, {} bugs seen\n"
                "purity {:.1f}% ({} of {} cases belong to the majority bug of their bucket), inverse purity {:.1f}% ({} are in the largest bucket of their bug)\n"
-               "{} cases that several bugs cause, each by itself (any of them will do); {} that take several (each set counted as a bug); {} workers died\n",
+               "{} cases that several bugs cause, each by itself (any of them will do); {} that take several (likewise); {} workers died\n",
                table.text(), names.size(), run.time, run.jobs, hunted.inputs, s.cases, s.buckets, s.bugs, purity, s.in_majority, s.cases, inverse, s.in_largest, s.several,
                s.joint, hunted.died);
   }

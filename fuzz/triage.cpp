@@ -25,6 +25,9 @@ using ir::Role;
 enum Trait : unsigned { kPhi, kRemat, kEarly, kTied, kTwoDefs, kPart, kGuard, kClobber, kWide, kBranch, kFixed, kNumTraits };
 constexpr std::array<std::string_view, kNumTraits> kTraitNames = {"phi", "remat", "early-clobber", "tied", "two-defs", "part", "guard", "clobber", "tuple", "branch", "fixed"};
 
+// What spill code has kinds of its own for. Whatever needs memory asks for a round of spilling, so that this alone says little.
+constexpr Traits kOfSpillCode = 1u << kPhi | 1u << kRemat | 1u << kPart | 1u << kWide;
+
 // Decisions that are asked for in every program: to be the first bad one says little of what is wrong.
 constexpr std::array<std::string_view, 5> kOrdinary = {"", "keep-in-register", "fewest-units", "another-attempt", "drop-identity-copy"};
 
@@ -89,9 +92,12 @@ std::string_view most_telling(Traits traits) { return traits == 0 ? std::string_
 
 std::string bucket_of(const Failure& failure, std::string_view decision, Traits traits) {
   const std::string nature = nature_of(failure.signature);
-  if (is_of_sharing(nature) && !is_ordinary(decision)) return fmt::format("{}: wrong by {}", failure.allocator, decision);
-  if (nature == "wrong-value" && traits != 0) return fmt::format("{}: {} with {}", failure.allocator, nature, most_telling(traits));
-  return fmt::format("{}: {}", failure.allocator, nature);
+  const bool is_telling = !is_ordinary(decision), is_value = nature == "wrong-value", is_shared = is_telling && is_of_sharing(nature);
+  std::string bucket = fmt::format("{}: {}", failure.allocator, is_shared ? "wrong" : nature);
+  if ((is_telling && nature.starts_with("structure/")) || (is_value && !decision.empty())) bucket += fmt::format(" by {}", decision);
+  const Traits told = is_shared ? (decision == "spill-round" ? traits & kOfSpillCode : 0) : is_value ? traits : 0;
+  if (told != 0) bucket += fmt::format(" with {}", most_telling(told));
+  return bucket;
 }
 
 Understood understand(const FuzzInput& input, const Failure& failure, std::uint64_t budget) {

@@ -5,8 +5,9 @@
 //
 //   nature      of the failure. All judges of values speak of the same thing: a value was not what it should be
 //   decision    the kind of the first bad decision of the allocator (bisect.h): where that is of a kind that only some programs ask for, it says
-//               more than anything else
-//   trait       else: the most telling thing that the core has. The core is the reduced case, reduced again to whatever fails alike
+//               more than anything else. Beside a wrong value every decision counts
+//   trait       the most telling thing that the core has, where values are wrong and the decision does not say it all. The core is the reduced
+//               case, reduced again to whatever fails alike
 //
 // Neither reduction takes up anything that was not in the case, and the core keeps its decision: else, where there are several bugs, a reducer sooner or
 // later comes upon another one. Source: the "tags" of Chen et al., "Taming compiler fuzzers" (2013), and of Donaldson et al., "Test-case reduction and

@@ -66,16 +66,20 @@ TEST(MostTelling, IsWhatBindsSingleInstructionsFirst) {
 
 TEST(Bucket, IsMadeFromDecisionOrNatureOrTrait) {
   const Traits guard = traits_of(input_of("  vreg %0 P pred\n  block b0\n    #0 %0 = op\n    #1 @%0 op\n    #2 exit\n").program);
+  const Traits part = guard | traits_of(input_of("  vreg %0 R b64\n  block b0\n    #0 %0.lo = op\n    #1 exit\n").program);
   const struct {
     const char *signature, *decision, *bucket;
     Traits traits;
   } rows[] = {
       {"memcheck/memcheck-6@add:use", "coalesce-copy", "x: wrong by coalesce-copy", guard},
       {"structure/fixed-register@add:use", "coalesce-copy", "x: wrong by coalesce-copy", guard},
-      {"structure/register-alignment@add:use", "coalesce-copy", "x: structure/register-alignment", guard},
+      {"structure/register-alignment@add:use", "coalesce-copy", "x: structure/register-alignment by coalesce-copy", guard},
       {"structure/register-alignment@add:use", "keep-in-register", "x: structure/register-alignment", guard},
       {"structure/register-alignment@add:use", "", "x: structure/register-alignment", guard},
-      {"memcheck/memcheck-6@add:use", "another-attempt", "x: wrong-value with guard", guard},
+      {"memcheck/memcheck-6@add:use", "another-attempt", "x: wrong-value by another-attempt with guard", guard},
+      {"memcheck/memcheck-6@add:use", "spill-round", "x: wrong by spill-round", guard},
+      {"structure/early-clobber@add:use", "spill-round", "x: wrong by spill-round with part", part},
+      {"structure/slot-overlap@function", "spill-round", "x: structure/slot by spill-round", part},
       {"execution/execution-trace@st:use", "", "x: wrong-value with guard", guard},
       {"execution/execution-trace@st:use", "", "x: wrong-value", 0},
       {"quality/claims-registers@function", "coalesce-copy", "x: quality/claims-registers", guard},
@@ -109,7 +113,7 @@ TEST(Understand, ReducesBisectsAndNames) {
     const char *bug, *bucket;
   } rows[] = {
       {"fatpoint-tie-dropped", "fatpoint: structure/tied-operand"},
-      {"fatpoint-clobber-missed", "fatpoint: wrong-value with clobber"},
+      {"fatpoint-clobber-missed", "fatpoint: wrong-value by keep-in-register with clobber"},
       {"fatpoint-coalesces-across-a-def", "fatpoint: wrong by coalesce-copy"},
       {"briggs-coalesces-what-interferes", "briggs: wrong by coalesce-copy"},
   };

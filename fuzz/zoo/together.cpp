@@ -5,6 +5,7 @@
 #include <bit>
 #include <chrono>
 #include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -31,6 +32,17 @@ std::vector<std::string> causes_of(const FuzzInput& input, const Failure& failur
     if (shows(input, failure)) needed = std::move(others);
   }
   return {fmt::format("{}", fmt::join(needed, "+"))};
+}
+
+// Each by itself, or all of those that it takes.
+std::vector<std::string> bugs_of(const Labelled& c) {
+  std::vector<std::string> bugs;
+  for (std::string_view cause : c.causes)
+    for (std::size_t end = 0; end != std::string_view::npos; cause.remove_prefix(end == std::string_view::npos ? 0 : end + 1)) {
+      end = cause.find('+');
+      bugs.emplace_back(cause.substr(0, end));
+    }
+  return bugs;
 }
 
 }  // namespace
@@ -73,10 +85,11 @@ Sorting measure_sorting(std::span<const Labelled> cases) {
   for (const Labelled& c : cases) {
     s.several += c.causes.size() > 1 ? 1 : 0;
     s.joint += c.causes.size() == 1 && c.causes[0].find('+') != std::string::npos ? 1 : 0;
-    for (const std::string& cause : c.causes) {
-      ++by_bucket[c.bucket][cause];
-      ++by_bug[cause][c.bucket];
-      if (c.causes.size() == 1) ++surely_by_bug[cause][c.bucket];
+    const std::vector<std::string> bugs = bugs_of(c);
+    for (const std::string& bug : bugs) {
+      ++by_bucket[c.bucket][bug];
+      ++by_bug[bug][c.bucket];
+      if (bugs.size() == 1) ++surely_by_bug[bug][c.bucket];
     }
   }
   const auto commonest = [](const Counts& counts) {
@@ -88,8 +101,10 @@ Sorting measure_sorting(std::span<const Labelled> cases) {
   // Where a bug is at home is for the cases to say that nothing else causes, if there are any.
   std::map<std::string, std::string> home;
   for (const auto& [bug, counts] : by_bug) home[bug] = commonest(surely_by_bug.contains(bug) ? surely_by_bug[bug] : counts).first;
-  for (const Labelled& c : cases)
-    s.in_largest += std::any_of(c.causes.begin(), c.causes.end(), [&](const std::string& bug) { return home[bug] == c.bucket; }) ? 1 : 0;
+  for (const Labelled& c : cases) {
+    const std::vector<std::string> bugs = bugs_of(c);
+    s.in_largest += std::any_of(bugs.begin(), bugs.end(), [&](const std::string& bug) { return home[bug] == c.bucket; }) ? 1 : 0;
+  }
   return s;
 }
 

@@ -40,9 +40,9 @@ struct Sorting {
   std::size_t in_majority = 0;  // cases whose causes include the commonest one of their bucket
   std::size_t in_largest = 0;   // cases that stand in the bucket where most of the cases of one of their causes are
   std::size_t several = 0;      // cases that more than one bug causes, each by itself: any of them will do, in both figures
-  std::size_t joint = 0;        // cases that take more than one bug: the set of them counts as a bug of its own
+  std::size_t joint = 0;        // cases that take more than one bug, and go away when any of them is mended: any will do here, too
 };
-// A case: its bucket, and its causes, of which there is at least one.
+// A case: its bucket, and its causes as in SortedCase.
 struct Labelled {
   std::string bucket;
   std::vector<std::string> causes;
