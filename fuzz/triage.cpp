@@ -22,14 +22,18 @@ using ir::Operand;
 using ir::Role;
 
 // What binds single instructions comes before what nearly every program has.
-enum Trait : unsigned { kPhi, kRemat, kEarly, kTied, kTwoDefs, kPart, kGuard, kClobber, kWide, kBranch, kFixed, kNumTraits };
-constexpr std::array<std::string_view, kNumTraits> kTraitNames = {"phi", "remat", "early-clobber", "tied", "two-defs", "part", "guard", "clobber", "tuple", "branch", "fixed"};
+enum Trait : unsigned { kPhi, kRemat, kEarly, kTied, kTwoDefs, kPart, kGuard, kClobber, kWide, kBranch, kFixed, kLoop, kNumTraits };
+constexpr std::array<std::string_view, kNumTraits> kTraitNames = {"phi", "remat", "early-clobber", "tied", "two-defs", "part", "guard", "clobber", "tuple", "branch", "fixed", "loop"};
 
 // What spill code has kinds of its own for. Whatever needs memory asks for a round of spilling, so that this alone says little.
-constexpr Traits kOfSpillCode = 1u << kPhi | 1u << kRemat | 1u << kPart | 1u << kWide;
+constexpr Traits kOfSpillCode = 1u << kRemat | 1u << kPart | 1u << kWide;
+// Beside these it says nothing whether a value was wrong from the start or only once it had a register to keep.
+constexpr Traits kAtAnyTime = 1u << kGuard | 1u << kWide | 1u << kBranch;
+// A part, or a phi, is wrong in other ways around a loop.
+constexpr Traits kOtherInLoops = 1u << kPhi | 1u << kPart;
 
 // Decisions that are asked for in every program: to be the first bad one says little of what is wrong.
-constexpr std::array<std::string_view, 5> kOrdinary = {"", "keep-in-register", "fewest-units", "another-attempt", "drop-identity-copy"};
+constexpr std::array<std::string_view, 4> kOrdinary = {"", "keep-in-register", "fewest-units", "another-attempt"};
 
 bool is_ordinary(std::string_view decision) { return std::find(kOrdinary.begin(), kOrdinary.end(), decision) != kOrdinary.end(); }
 // Natures that all say that somebody stands where somebody else should be: what one judge sees as a broken rule another sees as a wrong value.
@@ -66,6 +70,9 @@ Traits traits_of(const ir::Function& program) {
   Traits traits = 0;
   const auto add = [&](Trait t, bool is_there = true) { traits |= (is_there ? 1u : 0u) << t; };
   add(kBranch, program.blocks.size() > 1);
+  for (std::size_t b = 0; b < program.blocks.size(); ++b)
+    for (const ir::Inst& i : program.insts_of(ir::BlockId(b)))
+      for (const ir::BlockId target : program.targets_of(i)) add(kLoop, i.is_terminator() && target.index() <= b);
   for (const ir::Inst& i : program.insts) {
     add(kPhi, i.op == Op::Phi);
     add(kRemat, i.has(ir::kRematerialisable));
@@ -92,11 +99,14 @@ std::string_view most_telling(Traits traits) { return traits == 0 ? std::string_
 
 std::string bucket_of(const Failure& failure, std::string_view decision, Traits traits) {
   const std::string nature = nature_of(failure.signature);
-  const bool is_telling = !is_ordinary(decision), is_value = nature == "wrong-value", is_shared = is_telling && is_of_sharing(nature);
-  std::string bucket = fmt::format("{}: {}", failure.allocator, is_shared ? "wrong" : nature);
-  if ((is_telling && nature.starts_with("structure/")) || (is_value && !decision.empty())) bucket += fmt::format(" by {}", decision);
+  const bool is_value = nature == "wrong-value", is_shared = !is_ordinary(decision) && is_of_sharing(nature);
   const Traits told = is_shared ? (decision == "spill-round" ? traits & kOfSpillCode : 0) : is_value ? traits : 0;
+  const Traits first = told & ~(told - 1);  // the most telling one
+  const bool at_any_time = !is_shared && decision == "keep-in-register" && (first & kAtAnyTime) != 0;
+  std::string bucket = fmt::format("{}: {}", failure.allocator, is_shared ? "wrong" : nature);
+  if (!decision.empty() && !at_any_time && (is_value || nature.starts_with("structure/"))) bucket += fmt::format(" by {}", decision);
   if (told != 0) bucket += fmt::format(" with {}", most_telling(told));
+  if ((first & kOtherInLoops) != 0 && (told & 1u << kLoop) != 0) bucket += " in a loop";
   return bucket;
 }
 

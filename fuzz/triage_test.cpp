@@ -67,6 +67,9 @@ TEST(MostTelling, IsWhatBindsSingleInstructionsFirst) {
 TEST(Bucket, IsMadeFromDecisionOrNatureOrTrait) {
   const Traits guard = traits_of(input_of("  vreg %0 P pred\n  block b0\n    #0 %0 = op\n    #1 @%0 op\n    #2 exit\n").program);
   const Traits part = guard | traits_of(input_of("  vreg %0 R b64\n  block b0\n    #0 %0.lo = op\n    #1 exit\n").program);
+  const Traits loop = traits_of(input_of("  block b0\n    #0 bra -> b1\n  block b1\n    #1 bra -> b1\n").program);
+  EXPECT_EQ(traits_of(input_of("  block b0\n    #0 bra -> b1\n  block b1\n    #1 bra -> b0\n").program), loop);
+  EXPECT_NE(traits_of(input_of("  block b0\n    #0 bra -> b1\n  block b1\n    #1 exit\n").program), loop);
   const struct {
     const char *signature, *decision, *bucket;
     Traits traits;
@@ -74,10 +77,16 @@ TEST(Bucket, IsMadeFromDecisionOrNatureOrTrait) {
       {"memcheck/memcheck-6@add:use", "coalesce-copy", "x: wrong by coalesce-copy", guard},
       {"structure/fixed-register@add:use", "coalesce-copy", "x: wrong by coalesce-copy", guard},
       {"structure/register-alignment@add:use", "coalesce-copy", "x: structure/register-alignment by coalesce-copy", guard},
-      {"structure/register-alignment@add:use", "keep-in-register", "x: structure/register-alignment", guard},
+      {"structure/register-alignment@add:use", "keep-in-register", "x: structure/register-alignment by keep-in-register", guard},
       {"structure/register-alignment@add:use", "", "x: structure/register-alignment", guard},
       {"memcheck/memcheck-6@add:use", "another-attempt", "x: wrong-value by another-attempt with guard", guard},
+      {"memcheck/memcheck-6@add:use", "keep-in-register", "x: wrong-value with guard", guard},
+      {"memcheck/memcheck-6@add:use", "keep-in-register", "x: wrong-value by keep-in-register with part", part},
+      {"memcheck/memcheck-6@add:use", "keep-in-register", "x: wrong-value by keep-in-register with part in a loop", part | loop},
+      {"memcheck/memcheck-6@add:use", "keep-in-register", "x: wrong-value with guard", guard | loop},
+      {"memcheck/memcheck-6@add:use", "drop-identity-copy", "x: wrong by drop-identity-copy", guard},
       {"memcheck/memcheck-6@add:use", "spill-round", "x: wrong by spill-round", guard},
+      {"memcheck/memcheck-6@add:use", "spill-round", "x: wrong by spill-round with part", part | loop},
       {"structure/early-clobber@add:use", "spill-round", "x: wrong by spill-round with part", part},
       {"structure/slot-overlap@function", "spill-round", "x: structure/slot by spill-round", part},
       {"execution/execution-trace@st:use", "", "x: wrong-value with guard", guard},
@@ -112,7 +121,7 @@ TEST(Understand, ReducesBisectsAndNames) {
   const struct {
     const char *bug, *bucket;
   } rows[] = {
-      {"fatpoint-tie-dropped", "fatpoint: structure/tied-operand"},
+      {"fatpoint-tie-dropped", "fatpoint: structure/tied-operand by keep-in-register"},
       {"fatpoint-clobber-missed", "fatpoint: wrong-value by keep-in-register with clobber"},
       {"fatpoint-coalesces-across-a-def", "fatpoint: wrong by coalesce-copy"},
       {"briggs-coalesces-what-interferes", "briggs: wrong by coalesce-copy"},
