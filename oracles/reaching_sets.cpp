@@ -58,7 +58,6 @@ SetId ReachSets::step(State s, std::vector<State>& next) const {
       next.push_back({n.b, s.aspect});
       return kEmptySet;
     case NodeKind::Compose: {
-      if (s.aspect == kWord) return kNoWord;
       const ByteRef from = graph_.compose_arg(n, byte);
       next.push_back({from.node, is_bit ? bit_aspect((s.aspect - 5) % 8 + 8 * static_cast<std::uint32_t>(from.byte)) : byte_aspect(from.byte)});
       return kEmptySet;

@@ -81,7 +81,7 @@ class ReachSets {
   [[nodiscard]] DefSets& sets() { return sets_; }
 
   // One step from a state: `next` become the states that it is the union of; returned is what it contributes itself, one element at
-  // most, or kNoWord. Requires: s.under == kNoGuards.
+  // most, or kNoWord. Requires: s.under == kNoGuards; a word is not put together from bytes.
   [[nodiscard]] SetId step(State s, std::vector<State>& next) const;
 
  private:
