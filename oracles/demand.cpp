@@ -475,10 +475,12 @@ Fit fit(const Function& f, const Inst& inst, const Target& target, const Limits&
   return fit_all(f, inst, Files(f, target, limits), options);
 }
 
-std::optional<ir::InstId> find_impossible(const Function& f, const Target& target, const Limits& limits) {
+std::optional<ir::InstId> find_impossible(const Function& f, const Target& target, const Limits& limits, const std::vector<bool>& exempt) {
   const Files files(f, target, limits);
-  for (const Inst& i : f.insts)
-    if (fit_all(f, i, files, {}) == Fit::Impossible) return i.id;
+  for (std::size_t k = 0; k < f.insts.size(); ++k) {
+    const bool is_asked = k >= exempt.size() || !exempt[k];
+    if (is_asked && fit_all(f, f.insts[k], files, {}) == Fit::Impossible) return f.insts[k].id;
+  }
   return std::nullopt;
 }
 

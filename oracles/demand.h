@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "oracles/report.h"
 
@@ -26,7 +27,9 @@ struct DemandOptions {
                       const DemandOptions& options = {});
 
 // The first instruction in program order that is proven impossible; nullopt = none is.
-[[nodiscard]] std::optional<ir::InstId> find_impossible(const ir::Function& f, const ir::Target& target, const ir::Limits& limits);
+//   exempt   by instruction (index into f.insts), as far as it goes: these are not asked about
+[[nodiscard]] std::optional<ir::InstId> find_impossible(const ir::Function& f, const ir::Target& target, const ir::Limits& limits,
+                                                        const std::vector<bool>& exempt = {});
 
 // The least limit of `file` at which the instruction can be packed there; 0 = it has no operands in that file; nullopt = it
 // cannot be packed into all the units that the target has. A search given up counts as "cannot".

@@ -56,8 +56,10 @@ struct Difference {
 // "symbolic-vs-memcheck"; at the place of the objector's first finding. Pass where there is none, skipped where fewer than two judges
 // of correctness came to a verdict.
 [[nodiscard]] JudgeResult judge_disagreement(const Report& report, const Circumstances& circumstances);
+// The same in the circumstances of a case. Cost: that of circumstances_of a difference; none where there is none.
+[[nodiscard]] JudgeResult judge_disagreement(const Report& report, const Case& c);
 
-// Fails with category "completeness-vs-success" where completeness proves an instruction of c.before impossible although no judge in
+// Fails with category "completeness-vs-success" where completeness proves an instruction of c.before impossible, one that c.after still has, although no judge in
 // the report objects to the allocation. Cost: as find_impossible (demand.h).
 [[nodiscard]] JudgeResult judge_success_against_demand(const Report& report, const Case& c);
 

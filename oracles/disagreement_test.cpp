@@ -217,5 +217,17 @@ TEST(Disagreement, SuccessWhereNoneIsPossible) {
   EXPECT_EQ(verdict_at(3).verdict, Verdict::Skipped);
 }
 
+TEST(Disagreement, WhatIsDeletedMayBeImpossible) {
+  const std::string head = "func @t kernel target sm_90 threads 32";
+  const std::string vregs = "\n  vreg %0 R b64\n  vreg %1 R b64\n  vreg %2 R b32\n  block b0\n";
+  const ir::Function before = parse_function(head + vregs + "    #0 %2 = a\n    #1 %0, %1 = copy %0, %1\n    #2 b %2\n    #3 exit\n");
+  const ir::Function after = parse_function(head + " allocated" + vregs + "    #0 R0 = a\n    #1 copy !deleted\n    #2 b R0\n    #3 exit\n");
+  const ir::Function kept = parse_function(head + " allocated" + vregs + "    #0 R0 = a\n    #1 R0:R1, R2:R3 = copy R0:R1, R2:R3\n    #2 b !deleted\n    #3 exit\n");
+  const ir::Target& target = *ir::find_target("sm_90");
+  const Report passed = report_of("pp-p");
+  EXPECT_EQ(judge_success_against_demand(passed, {before, after, target, ir::Limits::of(target, 1)}).verdict, Verdict::Pass);
+  EXPECT_EQ(judge_success_against_demand(passed, {before, kept, target, ir::Limits::of(target, 1)}).verdict, Verdict::Fail);
+}
+
 }  // namespace
 }  // namespace regduel::oracles

@@ -378,6 +378,27 @@ TEST(MemcheckDetails, ABaseIsDestroyedInAnotherBlock) {
                   kP2rBase);
 }
 
+// What is wrong in the bit came along one path, with the byte that it is in: whoever writes another part of the register behind the join
+// destroys nothing. A base that is overwritten part by part is destroyed by the part with the bit, whichever comes last.
+TEST(MemcheckDetails, ABaseIsDestroyedByWhatWritesTheBit) {
+  const auto with = [](const std::string& between) {
+    return Pair{kVregs,
+                "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 cbra %3 -> b1, b2\n  block b1\n    #3 bra -> b2\n"
+                "  block b2\n    #4 use %3, %0\n    #5 exit\n",
+                "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    #2 cbra P0 -> b1, b2\n"
+                "  block b1\n    +20 R9{inout} = bit_spill P0, 3\n    #3 bra -> b2\n"
+                "  block b2\n" + between + "    +24 P0 = bit_refill R9, 3\n    #4 use P0, R0\n    #5 exit\n"};
+  };
+  const std::string low = "    +21 R9.b0 = copy R0.b0\n", next = "    +22 R9.b1 = copy R0.b1\n", high = "    +23 R9.hi = copy R0.hi\n";
+  for (const std::string& other : {std::string(), high, next + high}) expect_category(with(other), kBitPattern);
+  for (const std::string& parts : {low, low + high, high + low, next + low + high, low + high + next}) {
+    expect_category(with(parts), kBitBase);
+    const Judged j(with(parts));
+    ASSERT_EQ(j.details.mismatches.size(), 1u);
+    EXPECT_EQ(j.details.mismatches[0].other, ir::InstId(21)) << parts;
+  }
+}
+
 TEST(MemcheckDetails, APackIsNoValueOfTheProgram) {
   const Pair p = {kVregs, "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 use %0\n    #3 exit\n",
                   "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    +20 R0{inout} = p2r P0\n    #2 use R0\n    #3 exit\n"};

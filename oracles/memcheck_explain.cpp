@@ -119,8 +119,14 @@ void Comparison::explain_extraction(const Difference& d, State extracted, const 
     for (const State bit : next) {
       if (std::exchange(open.at(key(bit), 0), 0) == 0) continue;
       work.push_back(bit);
-      const Node& at = after_graph_.node(bit.node);
-      const NodeId old = after_graph_.overwritten(bit.node);
+      // Behind the write of this byte there may be others, of other parts of the register.
+      const int byte = static_cast<int>(bit.aspect - bit_aspect(0)) / 8;
+      NodeId write = bit.node, old = after_graph_.overwritten(write);
+      while (old != kNone && after_graph_.content(write, byte) == after_graph_.content(old, byte)) {
+        write = old;
+        old = after_graph_.overwritten(write);
+      }
+      const Node& at = after_graph_.node(write);
       const bool is_write = at.kind == NodeKind::Leaf || at.kind == NodeKind::Via || at.kind == NodeKind::Compose;  // Compose: of a part
       if (old == kNone || !is_write || !has_any(after_.set_of(bit), d.additions)) continue;
       if (!shares_definition(after_.set_of(State{old, bit.aspect}), d.expected)) continue;

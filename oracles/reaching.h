@@ -94,6 +94,8 @@ class Definitions {
 struct ByteRef {
   NodeId node = 0;
   int byte = 0;
+
+  friend bool operator==(const ByteRef&, const ByteRef&) = default;
 };
 
 enum class NodeKind : std::uint8_t { Leaf, Incoming, Outgoing, Link, Via, Phi, Gated, Compose, Packed, Extracted, Merged };
@@ -151,6 +153,11 @@ class ReachGraph {
   [[nodiscard]] std::span<const NodeId> phi_args(const Node& n) const { return {args_.data() + n.a, n.b}; }
   // Compose: where byte k comes from.
   [[nodiscard]] ByteRef compose_arg(const Node& n, int k) const { return unpack(args_[n.a + static_cast<std::uint32_t>(k)]); }
+  // Byte `byte` of a node, looked for behind a compose.
+  [[nodiscard]] ByteRef content(NodeId n, int byte) const {
+    const Node at = node(n);
+    return at.kind == NodeKind::Compose ? compose_arg(at, byte) : ByteRef{n, byte};
+  }
   [[nodiscard]] std::span<const PackedBit> packed_bits(const Node& n) const { return {packed_.data() + n.c, n.b}; }
   [[nodiscard]] const GuardRef& guard(const Node& n) const { return guards_[n.c]; }
   [[nodiscard]] bool has_gates() const { return !guards_.empty(); }

@@ -262,8 +262,7 @@ void ReachBuilder::resolve(NodeId n) {
 // Values
 
 ByteRef ReachBuilder::flatten(NodeId n, std::uint32_t byte) const {
-  const Node node = g_.node(n);
-  return node.kind == NodeKind::Compose ? g_.compose_arg(node, static_cast<int>(byte)) : ByteRef{n, static_cast<int>(byte)};
+  return g_.content(n, static_cast<int>(byte));
 }
 
 NodeId ReachBuilder::join(std::span<const ByteRef> bytes, std::size_t wanted) {

@@ -88,7 +88,7 @@ Report judge(const Case& c, std::span<const std::string> names) {
   for (const Judge* j : judges())
     if (names.empty() || std::find(names.begin(), names.end(), j->name()) != names.end()) report.results.push_back(j->judge(c));
   if (names.empty()) {
-    JudgeResult contradictions = judge_disagreement(report, circumstances_of(c));
+    JudgeResult contradictions = judge_disagreement(report, c);
     if (contradictions.verdict == Verdict::Fail) report.results.push_back(std::move(contradictions));
   }
   return report;
