@@ -5,7 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 
+#include "allocator/candidates.h"
+#include "allocator/retry.h"
+#include "allocator/watch.h"
+#include "ir/check_macro.h"
 #include "ir/planted.h"
 
 namespace regduel::allocator {
@@ -50,13 +55,14 @@ FileAllocator::FileAllocator(const Round& round, RegFile file)
     : round_(round), file_(file), vregs_(round.index.vregs[ir::index(file)]), chains_(round.lowered.f, round.live, round.constraints, vregs_, round.fuel),
       base_(round.live.num_numbered(), highest_unit()) {
   const Function& f = round.lowered.f;
-  const std::size_t k = ir::index(file);
+  const std::size_t k = ir::index(file == RegFile::UR && REGDUEL_PLANTED("fatpoint-uniform-file-has-the-general-budget") ? RegFile::R : file);
   for (int u = 0; u < ir::kMaxUnits; ++u) {
     if (round.budget.allocatable[k].test(static_cast<std::size_t>(u))) limit_ = u + 1;
     else if (REGDUEL_PLANTED("fatpoint-limit-off-by-one") && u > 0 && limit_ == u && round.budget.allocatable[k].test(static_cast<std::size_t>(u - 1))) limit_ = u + 1;
     else not_allocatable_.set(u);
     if (round.budget.callee_saved[k].test(static_cast<std::size_t>(u))) callee_saved_.set(u);
   }
+  while (start_ < limit_ && not_allocatable_.has(start_)) ++start_;
   std::vector<std::int32_t> rows(2 * static_cast<std::size_t>(round.live.num_numbered()) + 1, 0);
   for (const VRegId v : vregs_)
     for (const Interval& i : round.live.range(v.index())) {
@@ -98,7 +104,7 @@ void FileAllocator::block_fixed_moments() {
   }
 }
 
-// Who has little choice chooses first.
+// Who has little choice chooses first; whoever is left more than the program ever holds at once has enough.
 void FileAllocator::count_choices() {
   choice_.assign(round_.lowered.f.vregs.size(), ir::kMaxUnits);
   if (!base_.has_clobbers()) return;
@@ -109,7 +115,7 @@ void FileAllocator::count_choices() {
       left += std::popcount(~(taken.words[w] | not_allocatable_.words[w]));
       lost += std::popcount(taken.words[w] & ~not_allocatable_.words[w]);
     }
-    if (lost > 0) choice_[v.index()] = left;
+    if (lost > 0 && left < max_live_) choice_[v.index()] = left;
   }
 }
 
@@ -148,7 +154,7 @@ class AttemptRun {
  public:
   AttemptRun(const FileAllocator& a, const AttemptOptions& options)
       : a_(a), round_(a.round_), f_(a.round_.lowered.f), options_(options),
-        width_(std::min(options.may_spill ? std::max(a.limit_, 1) : a.limit_ + kHeadroom, ir::kMaxUnits)),
+        array_width_(scan_budget(a.limit_, options.mode).width()), width_(options.may_spill ? std::max(a.limit_, 1) : scan_budget(a.limit_, options.mode).units()),
         occupancy_(a.base_) {
     result_.home.assign(f_.vregs.size(), -1);
     if (options.may_spill) {
@@ -223,6 +229,7 @@ class AttemptRun {
   void commit(VRegId v, int slot) {
     const int end = slot + f_.vreg(v).units();
     result_.home[v.index()] = slot;
+    previous_ = slot;
     occupancy_.mark(range(v), slot, REGDUEL_PLANTED("fatpoint-wide-marks-first-unit") ? slot + 1 : end);
     used_.set_range(slot, end);
     highest_ = std::max(highest_, end);
@@ -246,13 +253,17 @@ class AttemptRun {
   void place_fixed(VRegId v) {
     const PReg r = f_.vreg(v).fixed;
     const UnitSet taken = occupancy_.conflicts(range(v));
-    if (taken.has_any(r.begin(), r.end()) || a_.not_allocatable_.has_any(r.begin(), r.end())) give_up(v);
-    else commit(v, r.begin());
+    const bool is_free = !taken.has_any(r.begin(), r.end()) && !a_.not_allocatable_.has_any(r.begin(), r.end());
+    if (options_.watch != nullptr) show(StepKind::Precoloured, {&v, 1}, range(v), shape(v), is_free ? r.begin() : -1);
+    if (is_free) commit(v, r.begin());
+    else give_up(v);
   }
 
   void place_again(VRegId v) {
     const int home = options_.kept[v.index()];
-    if (!occupancy_.conflicts(range(v)).has_any(home, home + f_.vreg(v).units()) || REGDUEL_PLANTED("fatpoint-kept-home-unchecked")) commit(v, home);
+    const bool is_free = !occupancy_.conflicts(range(v)).has_any(home, home + f_.vreg(v).units()) || REGDUEL_PLANTED("fatpoint-kept-home-unchecked");
+    if (options_.watch != nullptr) show(StepKind::KeepsHome, {&v, 1}, range(v), shape(v), is_free ? home : -1);
+    if (is_free) commit(v, home);
   }
 
   // Its precoloured members have their place; the others join them if nothing else is there while they live.
@@ -263,6 +274,7 @@ class AttemptRun {
       if (result_.home[v.index()] >= 0) occupancy_.unmark(range(v), begin, end);
     }
     const bool free = !occupancy_.conflicts(chain.range).has_any(begin, end) || REGDUEL_PLANTED("fatpoint-chain-joins-fixed-unasked");
+    if (options_.watch != nullptr) show(StepKind::JoinsPrecoloured, chain.members, chain.range, shape(chain.members[0]), free ? begin : -1);
     for (const VRegId v : chain.members) {
       if (f_.vreg(v).fixed.is_valid()) {
         if (result_.home[v.index()] >= 0) occupancy_.mark(range(v), begin, end);
@@ -271,17 +283,77 @@ class AttemptRun {
     return free;
   }
 
-  void weigh(VRegId v, const Geometry& geometry) {
+  [[nodiscard]] Geometry shape(VRegId v) const { return geometry_of(f_.vreg(v), round_.target.predicate_halves); }
+  [[nodiscard]] int home_or_fixed(VRegId v) const {
+    const PReg fixed = f_.vreg(v).fixed;
+    return fixed.is_valid() ? fixed.begin() : result_.home[v.index()];
+  }
+  // The unit that a vreg without a home would like best: its heaviest affinity to a place that is known, -1 = none.
+  [[nodiscard]] int wish(VRegId v) const {
+    int best = -1, weight = 0;
     for (const Constraint& c : round_.constraints.of(v)) {
-      int target = c.unit;
-      if (c.partner.is_valid()) {
-        const PReg fixed = f_.vreg(c.partner).fixed;
-        const int home = fixed.is_valid() ? fixed.begin() : result_.home[c.partner.index()];
-        if (home < 0) continue;
-        target += home;
-      }
-      arrays_.add(c, target, width_, geometry, round_.target.register_banks);
+      if (c.type != ConstraintType::Range || c.weight <= weight) continue;
+      const int home = home_or_fixed(c.partner);
+      if (home < 0) continue;
+      best = home + c.unit;
+      weight = c.weight;
     }
+    return best;
+  }
+  // The unit that a constraint is about at this moment; nullopt where it does not count (yet). What the occupancy forbids anyhow does not count.
+  [[nodiscard]] std::optional<int> target_of(const Constraint& c) const {
+    if (!c.partner.is_valid()) return c.unit;
+    const int home = home_or_fixed(c.partner);
+    if (c.type != ConstraintType::PointInterference) return home < 0 ? std::nullopt : std::optional(home + c.unit);
+    if (home >= 0) return std::nullopt;
+    const int wished = wish(c.partner);
+    return wished < 0 ? std::nullopt : std::optional(wished);
+  }
+
+  // Fills the arrays for `members`, one vreg or an alias chain, walked as one.
+  void weigh(std::span<const VRegId> members, const Geometry& geometry) {
+    arrays_.reset();
+    primaries_.clear();
+    if (!options_.weights) return;
+    std::int64_t sum = 0, soft = 0;
+    for (const VRegId v : members)
+      for (const Constraint& c : round_.constraints.of(v)) {
+        if (c.type != ConstraintType::Range) {
+          primaries_.push_back(&c);
+          sum += c.weight;
+          soft += c.is_soft ? 1 : 0;
+        } else if (const int home = home_or_fixed(c.partner); home >= 0) {
+          arrays_.add(c, home + c.unit, width_, geometry, round_.target);
+        }
+      }
+    if (primaries_.empty()) return;
+    // On a first pass primary weights decide nothing unless they add up to more than the threshold.
+    is_weighed_ = !options_.first_pass || sum > options_.threshold;
+    std::int64_t nth = 0;
+    std::size_t kept = 0;
+    for (const Constraint* c : primaries_) {
+      if (c->is_soft && options_.relaxation.leaves_out(++nth, soft)) continue;
+      primaries_[kept++] = c;
+      if (!is_weighed_) continue;
+      if (const auto target = target_of(*c)) arrays_.add(*c, *target, array_width_, geometry, round_.target);
+    }
+    primaries_.resize(kept);
+  }
+  // The primary weight of a slot, after weigh().
+  [[nodiscard]] std::int64_t primary_at(int slot, const Geometry& geometry) const {
+    if (primaries_.empty()) return 0;
+    if (is_weighed_) return arrays_.primary(slot);
+    std::int64_t sum = 0;
+    for (const Constraint* c : primaries_)
+      if (const auto target = target_of(*c); target && weighs_on(*c, slot, *target, geometry, round_.target)) sum += c->weight;
+    return sum;
+  }
+
+  // The home that the pre-allocation pass has for a vreg or a chain, if it is free; else -1.
+  [[nodiscard]] int candidate(std::span<const VRegId> members, std::span<const Interval> live, const Geometry& geometry) const {
+    if (options_.candidates == nullptr) return -1;
+    const auto home = members.size() == 1 ? options_.candidates->home_of(members[0]) : options_.candidates->home_of(members);
+    return home && may_take(*home, geometry, occupancy_.conflicts(live), a_.not_allocatable_, a_.limit_) ? *home : -1;
   }
 
   // The fat point below the limit, -1 where there is none. `taken` becomes what is in the way.
@@ -291,48 +363,63 @@ class AttemptRun {
     // Callee-saved registers that would have to be saved first come last.
     UnitSet unsaved = taken;
     for (std::size_t w = 0; w < std::size(unsaved.words); ++w) unsaved.words[w] |= a_.callee_saved_.words[w] & ~used_.words[w];
-    for (const UnitSet* set : {&unsaved, &taken}) {
-      const ScanRequest request{arrays_, *set, geometry, a_.limit_, options_.first_pass, options_.threshold};
-      const int slot = options_.may_spill ? select_simple(request) : select_fatpoint(request);
-      if (slot >= 0) return slot;
+    if (options_.relaxation.bank_aware && previous_ >= 0) {
+      UnitSet other_bank = REGDUEL_PLANTED("fatpoint-bank-filter-forgets-who-is-there") ? a_.not_allocatable_ : unsaved;
+      other_bank |= units_around(previous_, geometry.pair_mode);
+      if (const int slot = select_in(other_bank, geometry); slot >= 0) return slot;
     }
+    for (const UnitSet* set : {&unsaved, &taken})
+      if (const int slot = select_in(*set, geometry); slot >= 0) return slot;
     return -1;
+  }
+  [[nodiscard]] int select_in(const UnitSet& forbidden, const Geometry& geometry) const {
+    const ScanRequest request{arrays_, forbidden, geometry, a_.limit_, options_.first_pass, options_.threshold, a_.start_};
+    return options_.may_spill ? select_simple(request) : select_fatpoint(request);
   }
 
   bool place_chain(const Chain& chain) {
-    Geometry geometry = geometry_of(f_.vreg(chain.members[0]));
+    Geometry geometry = shape(chain.members[0]);
     if (!REGDUEL_PLANTED("fatpoint-chain-alignment-lost")) geometry.align = 1 << chain.align_log2;
-    arrays_.reset();
-    for (const VRegId v : chain.members) weigh(v, geometry);
+    weigh(chain.members, geometry);
     UnitSet taken;
-    const int slot = select(chain.range, geometry, taken);
+    int slot = candidate(chain.members, REGDUEL_PLANTED("fatpoint-candidate-of-one-member") ? range(chain.members[0]) : chain.range,
+                         geometry);
+    if (slot < 0)
+      slot = select(REGDUEL_PLANTED("fatpoint-chain-placed-by-its-first-member") ? range(chain.members[0]) : chain.range, geometry, taken);
+    if (options_.watch != nullptr) show(StepKind::Chain, chain.members, chain.range, geometry, slot);
     if (slot < 0) return false;
+    result_.pressure += primary_at(slot, geometry);
     for (const VRegId v : chain.members) commit(v, slot);
     return true;
   }
 
   void place(VRegId v) {
-    const Geometry geometry = geometry_of(f_.vreg(v));
-    arrays_.reset();
-    weigh(v, geometry);
+    const Geometry geometry = shape(v);
+    weigh({&v, 1}, geometry);
     UnitSet inside;
-    int slot = select(range(v), geometry, inside);
+    int slot = candidate({&v, 1}, range(v), geometry);
+    if (slot < 0) slot = select(range(v), geometry, inside);
+    if (options_.watch != nullptr && slot >= 0) show(StepKind::Alone, {&v, 1}, range(v), geometry, slot);
     if (slot >= 0) {
+      result_.pressure += primary_at(slot, geometry);
       commit(v, slot);
     } else if (options_.may_spill) {
-      switch (const int room = find_room(range(v), geometry, inside, cost(v)); room) {
+      const int room = find_room(range(v), geometry, inside, cost(v));
+      if (options_.watch != nullptr) show_room(v, geometry, room);
+      switch (room) {
         case kSpillItself: result_.to_spill.push_back(v); break;
         case kNoRoom: give_up(v); break;
         default:
-          if (ir::may(round_.fuel, "evict")) displace([&] { commit(v, room); });
+          if (ir::may(round_.fuel, "evict")) displace(v, [&] { commit(v, room); });
           else give_up(v);
       }
     } else {
-      over_limit_ = true;
+      over_limit_ = !REGDUEL_PLANTED("fatpoint-headroom-is-within-the-limit");
       UnitSet forbidden = occupancy_.conflicts(range(v));
       for (int u = 0; u < a_.limit_; ++u)
         if (a_.not_allocatable_.has(u)) forbidden.set(u);
-      slot = select_fatpoint({arrays_, forbidden, geometry, width_, options_.first_pass, options_.threshold});
+      slot = select_fatpoint({arrays_, forbidden, geometry, width_, options_.first_pass, options_.threshold, a_.start_});
+      if (options_.watch != nullptr) show(StepKind::AboveLimit, {&v, 1}, range(v), geometry, slot);
       if (slot >= 0) commit(v, slot);
       else used_.set(width_ - 1);
     }
@@ -398,22 +485,24 @@ class AttemptRun {
         best_slot = slot;
       }
     }
+    room_cost_ = best;
     if (own_cost < kUnspillable && own_cost <= best) return kSpillItself;
     if (best_slot >= 0) static_cast<void>(blockers(best_slot, geometry, taken, kUnspillable, blocked_));
     return best_slot;
   }
   // Lets `enter` take the place of blocked_, who look for another.
+  //   by   for whom they leave: it, or a temporary of it
   template <class Enter>
-  void displace(Enter enter) {
+  void displace(VRegId by, Enter enter) {
     for (const VRegId other : blocked_) take_out(other);
     if (REGDUEL_PLANTED("fatpoint-evicted-not-spilled")) blocked_.resize(std::min<std::size_t>(blocked_.size(), 1));
     enter();
     for (const VRegId other : blocked_) {
-      const Geometry its = geometry_of(f_.vreg(other));
-      arrays_.reset();
-      weigh(other, its);
+      const Geometry its = shape(other);
+      weigh({&other, 1}, its);
       UnitSet inside;
       const int slot = f_.vreg(other).fixed.is_valid() ? -1 : select(range(other), its, inside);
+      if (options_.watch != nullptr) show_displaced(other, its, by, slot);
       if (slot >= 0) commit(other, slot);
       else if (cost(other) < kUnspillable) result_.to_spill.push_back(other);
       else give_up(other);
@@ -423,7 +512,7 @@ class AttemptRun {
   // The next round will bring temporaries at the instructions that name v. It finds the others where they are now, so there
   // had better be room. Copies need none: they become refills and spill stores themselves.
   void make_room_for_temporaries(VRegId v) {
-    const Geometry geometry = geometry_of(f_.vreg(v));
+    const Geometry geometry = shape(v);
     for (const std::uint32_t k : (*options_.operands)[v]) {
       const Inst& inst = f_.insts[round_.live.inst_at(k)];
       if (inst.is_copy() || inst.op == Op::Refill || inst.op == Op::Spill || inst.has(ir::kRematerialisable)) continue;
@@ -439,7 +528,7 @@ class AttemptRun {
       arrays_.reset();
       UnitSet inside;
       if (const int slot = select(live, geometry, inside); slot >= 0) reserve(slot);
-      else if (const int room = find_room(live, geometry, inside, kUnspillable); room >= 0 && ir::may(round_.fuel, "evict")) displace([&] { reserve(room); });
+      else if (const int room = find_room(live, geometry, inside, kUnspillable); room >= 0 && ir::may(round_.fuel, "evict")) displace(v, [&] { reserve(room); });
     }
   }
   // What it costs to take a vreg out of its place: nothing where there is another.
@@ -449,9 +538,45 @@ class AttemptRun {
       moved_at_[v.index()] = move_epoch_;
       UnitSet inside;
       arrays_.reset();
-      move_cost_[v.index()] = select(range(v), geometry_of(f_.vreg(v)), inside) >= 0 ? 0 : cost(v);
+      move_cost_[v.index()] = select(range(v), shape(v), inside) >= 0 ? 0 : cost(v);
     }
     return move_cost_[v.index()];
+  }
+
+  // --- for regduel explain: what is about to happen to one vreg, or to the chain that it is in
+  //   slot   the choice, -1 = none
+  Step* show(StepKind kind, std::span<const VRegId> members, std::span<const Interval> live, const Geometry& geometry, int slot) {
+    if (!options_.watch->is_about(members)) return nullptr;
+    weigh(members, geometry);
+    int candidate = -1;
+    if (options_.candidates != nullptr) {
+      const auto home = members.size() == 1 ? options_.candidates->home_of(members[0]) : options_.candidates->home_of(members);
+      candidate = home.value_or(-1);
+    }
+    return &options_.watch->step(
+        kind,
+        {.allocator = a_, .occupancy = occupancy_, .arrays = arrays_, .home = result_.home, .members = members, .range = live, .geometry = geometry,
+         .used = used_, .ceiling = kind == StepKind::AboveLimit ? width_ : a_.limit_, .simple = options_.may_spill, .first_pass = options_.first_pass,
+         .weights = options_.weights, .is_weighed = primaries_.empty() || is_weighed_, .threshold = options_.threshold,
+         .relaxation = options_.relaxation, .previous = previous_,
+         .primary_at = [&](int unit) { return unit < array_width_ || !is_weighed_ ? primary_at(unit, geometry) : 0; },
+         .target_of = [&](const Constraint& c) { return target_of(c); }},
+        candidate, slot);
+  }
+  void show_room(VRegId v, const Geometry& geometry, int room) {
+    const StepKind kind = room >= 0 ? StepKind::MakesRoom : room == kSpillItself ? StepKind::ToMemory : StepKind::GivesUp;
+    Step* s = show(kind, {&v, 1}, range(v), geometry, room);
+    if (s == nullptr) return;
+    if (cost(v) < kUnspillable) s->own_cost = cost(v);
+    if (room_cost_ < kUnspillable) s->room_cost = room_cost_;
+    if (room >= 0)
+      for (const VRegId other : blocked_) s->leave.push_back(options_.watch->vreg_name(other));
+  }
+  void show_displaced(VRegId v, const Geometry& geometry, VRegId by, int slot) {
+    Step* s = show(StepKind::Displaced, {&v, 1}, range(v), geometry, slot);
+    if (s == nullptr) return;
+    s->by = (result_.home[by.index()] < 0 ? "a temporary of " : "") + options_.watch->vreg_name(by);
+    if (cost(v) < kUnspillable) s->own_cost = cost(v);
   }
 
   // A vreg that must have a register and has none.
@@ -467,14 +592,17 @@ class AttemptRun {
       const int home = result_.home[v.index()];
       if (home < 0) continue;
       result_.used = std::max(result_.used, home + f_.vreg(v).units());
+      result_.units.set_range(home, home + f_.vreg(v).units());
       for (const Constraint& c : round_.constraints.of(v))
-        if (c.partner.is_valid() && c.partner < v && result_.home[c.partner.index()] >= 0 &&
+        if (c.type == ConstraintType::Range && c.partner < v && result_.home[c.partner.index()] >= 0 &&
             result_.home[c.partner.index()] + c.unit != home)
           result_.copy_weight += c.weight;
     }
     if (over_limit_) result_.used = std::max(result_.used, a_.limit_ + 1);
+    REGDUEL_CHECK(result_.used <= kSanePeak + 1, ir::failure_message(a_.limit_));
     std::sort(result_.to_spill.begin(), result_.to_spill.end());
     result_.to_spill.erase(std::unique(result_.to_spill.begin(), result_.to_spill.end()), result_.to_spill.end());
+    for (const VRegId v : result_.to_spill) result_.spill_cost += cost(v);
     std::sort(result_.to_pin.begin(), result_.to_pin.end());
     result_.to_pin.erase(std::unique(result_.to_pin.begin(), result_.to_pin.end()), result_.to_pin.end());
   }
@@ -483,9 +611,13 @@ class AttemptRun {
   const Round& round_;
   const Function& f_;
   const AttemptOptions& options_;
-  int width_;
+  int array_width_;  // entries of the pressure arrays that are written
+  int width_;        // units that are looked at
   Occupancy occupancy_;
   PressureArrays arrays_;
+  std::vector<const Constraint*> primaries_;  // of the members that were weighed last, without those left out
+  bool is_weighed_ = true;                    // whether they are in the arrays
+  int previous_ = -1;                         // the home that was taken last
   UnitSet used_;
   int highest_ = 0;                           // unit in use + 1
   std::vector<char> tried_;                   // by chain
@@ -502,6 +634,7 @@ class AttemptRun {
   std::vector<std::uint32_t> moved_at_;       // by vreg: in which search for room move_cost_ was found
   std::vector<std::int64_t> move_cost_;
   std::uint32_t move_epoch_ = 0;
+  std::int64_t room_cost_ = 0;                // of the last search
   bool over_limit_ = false;
   Attempt result_;
 };

@@ -17,6 +17,7 @@
 #include "allocator/chains.h"
 #include "allocator/constraints.h"
 #include "allocator/lower.h"
+#include "allocator/relaxation.h"
 #include "allocator/scan.h"
 #include "ir/allocator.h"
 #include "ir/target.h"
@@ -58,6 +59,9 @@ struct Round {
   ir::Fuel* fuel = nullptr;
 };
 
+class Candidates;
+class Watch;
+
 enum class Order : std::uint8_t {
   ByStart,       // where the live range begins: optimal for scalars in SSA form, since reverse postorder visits dominators first
   WidestFirst,   // wide and aligned ones first, then by start: less fragmentation
@@ -68,21 +72,29 @@ enum class Order : std::uint8_t {
 struct AttemptOptions {
   Order order = Order::ByStart;
   bool chains = false;     // place chains as one
+  bool weights = true;     // without them every vreg takes the lowest place that is free
   bool may_spill = false;
   bool first_pass = false;
-  int threshold = 50;
+  int threshold = 50;                             // knob 684
+  Relaxation relaxation = {};                     // which soft constraints this iteration leaves out; with bank_aware, the bank filter too
+  AllocationMode mode = AllocationMode::Plain;
+  const Candidates* candidates = nullptr;         // homes to take before the scan, where they are free (knob 628)
   int ceiling = std::numeric_limits<int>::max();  // the attempt is given up, and does not fit, once it needs more units
   // With may_spill: homes of an earlier round by vreg, as far as they go, -1 = none: who has one stays there if nothing else is in it.
   std::span<const int> kept = {};
   std::span<const ir::VRegId> absent = {};        // ascending: vregs that need no home any more
   const OperandLists* operands = nullptr;         // with it, who is spilled gets room at the instructions that name it
+  Watch* watch = nullptr;                         // is shown what happens to one vreg (explain.h)
 };
 
 struct Attempt {
   std::vector<int> home;                // by vreg of the lowered program: first unit, -1 = none or of another file
   bool fits = false;
   int used = 0;                         // highest unit used + 1
+  UnitSet units;                        // all that are used
   std::int64_t copy_weight = 0;         // weight of the affinities that were not met
+  std::int64_t pressure = 0;            // cumulative: the primary weight of every home at the moment it was taken
+  std::int64_t spill_cost = 0;          // of to_spill: counted at the spill, not at each commit (DECISIONS)
   std::vector<ir::VRegId> to_spill;     // ascending
   std::vector<std::uint32_t> to_pin;    // instructions (of the program that lower() got), ascending
 };
@@ -97,6 +109,14 @@ class FileAllocator {
   [[nodiscard]] Attempt run(const AttemptOptions& options) const;
   // Size of the part of the file that may be used: highest allocatable unit + 1.
   [[nodiscard]] int limit() const { return limit_; }
+  [[nodiscard]] const Round& round() const { return round_; }
+  [[nodiscard]] ir::RegFile file() const { return file_; }
+  [[nodiscard]] std::span<const ir::VRegId> vregs() const { return vregs_; }
+  [[nodiscard]] const Chains& chains() const { return chains_; }
+  // Hard conflicts before anybody has a home: clobbers, and moments at which callee-saved units are restored.
+  [[nodiscard]] const Occupancy& base() const { return base_; }
+  [[nodiscard]] const UnitSet& not_allocatable() const { return not_allocatable_; }
+  [[nodiscard]] const UnitSet& callee_saved() const { return callee_saved_; }
 
  private:
   friend class AttemptRun;
@@ -113,6 +133,7 @@ class FileAllocator {
   std::vector<int> choice_;        // by vreg: units that clobbers leave to it, kMaxUnits where they take none
   UnitSet not_allocatable_;
   UnitSet callee_saved_;
+  int start_ = 0;                  // the first allocatable unit
 };
 
 }  // namespace regduel::allocator

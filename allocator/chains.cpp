@@ -103,7 +103,8 @@ Chains::Chains(const Function& f, const Liveness& live, const ConstraintLists& c
   for (const VRegId v : vregs)
     for (const Constraint& c : constraints.of(v))
       if (c.type == ConstraintType::Range && c.partner.is_valid() && c.unit == 0 && v < c.partner &&
-          f.vreg(v).units() == f.vreg(c.partner).units() && !live.range(c.partner.index()).empty())
+          (f.vreg(v).units() == f.vreg(c.partner).units() || REGDUEL_PLANTED("fatpoint-chain-joins-other-widths")) &&
+          !live.range(c.partner.index()).empty())
         edges.push_back({c.weight, v, c.partner});
   chain_of_.assign(f.vregs.size(), kNone);
   if (edges.empty()) return;
@@ -137,7 +138,7 @@ Chains::Chains(const Function& f, const Liveness& live, const ConstraintLists& c
     if (a == b || !can_share(chains_[a], chains_[b]) || !ir::may(fuel, "coalesce-copy")) continue;
     if (chains_[a].members.size() < chains_[b].members.size()) std::swap(a, b);
     Chain &to = chains_[a], &from = chains_[b];
-    to.range = unite(to.range, from.range);
+    if (!REGDUEL_PLANTED("fatpoint-chain-range-not-grown")) to.range = unite(to.range, from.range);
     to.align_log2 = std::max(to.align_log2, from.align_log2);
     if (from.fixed.is_valid()) to.fixed = from.fixed;
     for (const VRegId v : from.members) chain_of_[v.index()] = a;

@@ -9,12 +9,20 @@
 #include <fmt/format.h>
 
 #include "allocator/assign.h"
+#include "allocator/best_result.h"
+#include "allocator/budget_model.h"
+#include "allocator/dead_copies.h"
 #include "allocator/emit.h"
 #include "allocator/frequency.h"
+#include "allocator/instruction_walk.h"
 #include "allocator/out_of_ssa.h"
+#include "allocator/preallocation.h"
 #include "allocator/precoloured.h"
+#include "allocator/retry.h"
+#include "allocator/smem.h"
 #include "allocator/spill_cost.h"
 #include "allocator/spill_guidance.h"
+#include "allocator/watch.h"
 #include "ir/check_macro.h"
 #include "ir/planted.h"
 #include "ir/text.h"
@@ -28,7 +36,8 @@ using ir::Inst;
 using ir::RegFile;
 using ir::VRegId;
 
-// Seed 000 "Per-Class Iteration": classes 1 to 6, then the barriers. Classes of one file go together.
+// Seed 000 "Per-Class Iteration": classes 1 to 6; those of one file go together, so that the conflicts between them, class 0 of the source, are
+// ordinary ones. Then the barriers (9), by a mechanism of their own: one attempt, first fit by start of the range, no weights.
 constexpr RegFile kFileOrder[] = {RegFile::R, RegFile::UR, RegFile::P, RegFile::UP, RegFile::Acc, RegFile::B, RegFile::UB};
 
 // A lowered program with everything that attempts need.
@@ -43,21 +52,30 @@ struct Prepared {
   SpillGuidance guidance;
 
   Prepared(Lowered l, std::size_t num_global, const Function& program, const std::vector<std::int64_t>& frequency, const std::vector<std::int64_t>& costs,
-           const Budget& budget, const ir::Target& target, ir::Fuel* fuel)
-      : lowered(std::move(l)), cfg(lowered.f), live(lowered.f, cfg, num_global), index(lowered.f, live), constraints(program, lowered, frequency, live), cost(costs),
-        round{lowered, live, index, constraints, cost, budget, target, fuel}, guidance({lowered.f, live, index, cost, budget}) {
+           const Budget& budget, const ir::Target& target, ir::Fuel* fuel, const BudgetModel& model, const SlotStrategy& slots,
+           const std::vector<std::uint32_t>& remat_of, const Spilled& spilled, const ConstraintOptions& options)
+      : lowered(std::move(l)), cfg(lowered.f), live(lowered.f, cfg, num_global), index(lowered.f, live), constraints(program, lowered, frequency, live, options), cost(costs),
+        round{lowered, live, index, constraints, cost, budget, target, fuel}, guidance({lowered.f, live, index, cost, budget, model, slots, remat_of, spilled}) {
     cost.resize(lowered.f.vregs.size(), kUnspillable);
   }
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 };
 
+// A round of spilling has no table of attempts. Without spilling, beyond the table and where the result is still above MaxLive, one more attempt drops all
+// wishes and only packs: copies cost less than registers, where a duel counts those.
+constexpr std::int64_t kAttemptsOfARound = 3;
+constexpr int kPackingAttempt = 98;
+constexpr int kEvicting = 99;  // the number of the attempt with eviction
+
 class Driver {
  public:
-  Driver(const Function& program, const ir::Target& target, const ir::Limits& limits, const Knobs& knobs, ir::Trace* trace, ir::Fuel* fuel)
-      : program_(program), target_(target), knobs_(knobs), trace_(trace), fuel_(fuel), budget_(Budget::of(program, target, limits)),
-        f_(out_of_ssa(program, fuel)), cfg_(f_), live_(f_, cfg_),
-        frequency_(block_frequencies(f_, cfg_, knobs[Knob::EstimatedLoopIterations])) {
+  Driver(const Function& program, const ir::Target& target, const ir::Limits& limits, const Knobs& knobs, ir::Trace* trace, ir::Fuel* fuel, Watch* watch)
+      : program_(program), target_(target), knobs_(knobs), trace_(trace), fuel_(fuel), watch_(watch), budget_(Budget::of(program, target, limits)),
+        model_(target, knobs), slots_(slot_strategy(program, knobs)),
+        f_(out_of_ssa(program, fuel, find_dead_copies(program, fuel))), cfg_(f_), live_(f_, cfg_),
+        frequency_(block_frequencies(f_, cfg_, knobs[Knob::EstimatedLoopIterations])), modes_(modes_of(program)) {
+    drop_dead_copies(f_, live_, fuel);
     plan_.spilled.assign(f_.vregs.size(), 0);
     plan_.never_waits.assign(f_.vregs.size(), 0);
     plan_.keeps_fixed = find_precoloured(f_, live_, budget_);
@@ -65,8 +83,13 @@ class Driver {
     plan_.pinned.resize(f_.insts.size());
     plan_.no_wait.assign(f_.insts.size(), 0);
     plan_.refill_reuse = static_cast<int>(knobs[Knob::RefillReuse]);
+    plan_.spills_to_shared = files_spilled_to_shared(program, target, knobs);
+    plan_.shared_bytes = shared_bytes_a_thread(program, target);
     plan_.fuel = fuel;
     if (fuel != nullptr) ask_for_fuel();
+    if (watch == nullptr) return;
+    watch->begin_run(f_, !live_.range(watch->vreg().index()).empty());
+    asked_.vreg = watch->vreg();
   }
 
   std::expected<ir::Allocation, ir::AllocFailure> run() {
@@ -172,7 +195,8 @@ class Driver {
     find_costs();
     prepared_.reset();  // before the next one takes as much memory again
     prepared_ = std::make_unique<Prepared>(lower(f_, cfg_, live_, plan_, budget_), f_.vregs.size(), program_, frequency_, costs_,
-                                           budget_, target_, fuel_);
+                                           budget_, target_, fuel_, model_, slots_, plan_.remat_of, Spilled::of(f_, plan_),
+                                           ConstraintOptions{&target_, knobs_[Knob::BankAware] != 0, plan_.spilled});
     homes_.assign(prepared_->lowered.f.vregs.size(), -1);
   }
 
@@ -181,7 +205,9 @@ class Driver {
   bool attempt_all(bool may_spill) {
     struct Fitting {
       FileAllocator allocator;
+      Candidates candidates;
       RegFile file;
+      BestResult best;
       std::int64_t attempts;  // made so far
       std::int64_t most;
     };
@@ -193,18 +219,29 @@ class Driver {
       Attempt& result = attempts_[ir::index(file)];
       result.fits = prepared_->index.vregs[ir::index(file)].empty();
       if (result.fits) continue;
-      if (!may_spill && knobs_[Knob::FastAllocation] == 0 && prepared_->guidance.is_over(file)) {
-        high_pressure_[ir::index(file)] = true;
+      const bool is_pressure_low = may_spill || knobs_[Knob::FastAllocation] != 0 || !prepared_->guidance.is_over(file);
+      const std::int64_t most = may_spill ? kAttemptsOfARound : attempts_without_spilling(knobs_, is_pressure_low);
+      if (!may_spill && most == 0) {
+        high_pressure_[ir::index(file)] = !is_pressure_low;
         first_misfit_ = file;
         return false;
       }
-      Fitting f{FileAllocator(prepared_->round, file), file, 0, 3};
-      if (!may_spill) f.most = attempts_without_spilling();
+      Fitting f{FileAllocator(prepared_->round, file), {}, file, BestResult(may_spill ? ResultOrder::Spill : ResultOrder::NoSpill), 0,
+                is_special_mode(knobs_) ? 0 : ir::is_barrier(file) ? std::min<std::int64_t>(most, 1) : most};
+      f.candidates = preallocate(f.allocator, modes_[ir::index(file)], preallocation());
       const std::vector<VRegId>& victims = victims_[ir::index(file)];
       if (victims.empty() && kept_[ir::index(file)].empty())
-        while (f.attempts < f.most && !result.fits) result = attempt(f.allocator, f.attempts++, f.allocator.limit(), !may_spill);
-      if (may_spill && !result.fits) result = evict(f.allocator, file);
-      result.fits = result.fits && victims.empty();
+        while (f.attempts < f.most && !(f.best.has_any() && f.best.best().fits)) {
+          const auto n = static_cast<int>(f.attempts++);
+          f.best.record(n, f.allocator, attempt(f.allocator, f.candidates, n, f.allocator.limit(), !may_spill));
+        }
+      if (may_spill && !(f.best.has_any() && f.best.best().fits)) {
+        result = evict(f.allocator, f.candidates, file);
+        result.fits = result.fits && victims.empty();
+        if (result.fits) f.best.record(kEvicting, f.allocator, result);
+      } else {
+        result.fits = f.best.best().fits;
+      }
       high_pressure_[ir::index(file)] = !result.fits;
       if (result.fits) {
         fitting.push_back(std::move(f));
@@ -216,11 +253,15 @@ class Driver {
     }
     if (!all_fit) return false;
     for (Fitting& f : fitting) {
-      Attempt& best = attempts_[ir::index(f.file)];
-      while (f.attempts < f.most && best.used > f.allocator.max_live() && ir::may(fuel_, "another-attempt")) {
-        Attempt next = attempt(f.allocator, f.attempts++, best.used, !may_spill);
-        if (is_better(next, best)) best = std::move(next);
+      while (f.attempts < f.most && f.best.best().register_count > f.allocator.max_live() && ir::may(fuel_, "another-attempt")) {
+        const auto n = static_cast<int>(f.attempts++);
+        f.best.record(n, f.allocator, attempt(f.allocator, f.candidates, n, may_spill ? f.allocator.limit() : f.best.best().register_count, !may_spill));
       }
+      if (!may_spill && f.most > 1 && f.best.best().register_count > f.allocator.max_live() && ir::may(fuel_, "another-attempt"))
+        f.best.record(kPackingAttempt, f.allocator, attempt(f.allocator, f.candidates, kPackingAttempt, f.best.best().register_count - 1, true));
+      if (f.attempts > 1) trace(fmt::format("file {}: {}", ir::name(f.file), describe(f.best.best())));
+      if (Watch* const w = watch_of(f.file)) w->emitted(round_, f.best.best().attempt);
+      const Attempt best = f.best.restore();
       for (const VRegId v : prepared_->index.vregs[ir::index(f.file)]) homes_[v.index()] = best.home[v.index()];
     }
     return true;
@@ -230,7 +271,7 @@ class Driver {
     attempts_ = {};
     for (const RegFile file : kFileOrder) {
       std::vector<VRegId>& victims = victims_[ir::index(file)];
-      victims = guidance.victims(file);
+      victims = guidance.victims(file, watch_ != nullptr ? &asked_ : nullptr);
       if (!victims.empty()) trace(fmt::format("file {}: round {}, guidance spills {}", ir::name(file), round_, victims.size()));
     }
   }
@@ -238,7 +279,7 @@ class Driver {
   bool is_over_before_lowering() {
     find_costs();
     const RoundIndex index(f_, live_);
-    SpillGuidance guidance({f_, live_, index, costs_, budget_});
+    SpillGuidance guidance({f_, live_, index, costs_, budget_, model_, slots_, plan_.remat_of, Spilled::of(f_, plan_)});
     round_ = 1;
     for (const RegFile file : kFileOrder) {
       if (!guidance.is_over(file)) continue;
@@ -253,40 +294,72 @@ class Driver {
     return std::all_of(victims_.begin(), victims_.end(), [](const std::vector<VRegId>& v) { return v.empty(); });
   }
 
-  // The better of two results: registers first, then the copies that remain.
-  static bool is_better(const Attempt& a, const Attempt& b) {
-    if (a.fits != b.fits) return a.fits;
-    return a.used != b.used ? a.used < b.used : a.copy_weight < b.copy_weight;
-  }
-
-  // Where the pressure is low.
-  std::int64_t attempts_without_spilling() const {
-    if (knobs_[Knob::FastAllocation] != 0) return knobs_.is_set(Knob::NoSpillAttempts) ? knobs_[Knob::NoSpillAttempts] : 1;
-    return 2;
-  }
-
   // Attempt number n without spilling, given up once it needs more than `enough` units, unless the trace is to say how many.
-  Attempt attempt(const FileAllocator& allocator, std::int64_t n, int enough, bool say) const {
+  Attempt attempt(const FileAllocator& allocator, const Candidates& candidates, std::int64_t n, int enough, bool say) const {
     static constexpr Order kOrders[] = {Order::ByStart, Order::WidestFirst, Order::LongestFirst};
-    AttemptOptions options{.order = kOrders[n % 3],
-                           .chains = true,
+    const bool packs = n == kPackingAttempt, is_barrier = ir::is_barrier(allocator.file());
+    AttemptOptions options{.order = packs ? Order::WidestFirst : kOrders[n % 3],
+                           .chains = !packs,
+                           .weights = !packs && !is_barrier,
                            .first_pass = n == 0,
-                           .threshold = static_cast<int>(knobs_[Knob::InterferenceThreshold])};
+                           .threshold = static_cast<int>(knobs_[Knob::InterferenceThreshold]),
+                           .relaxation = relaxation(n),
+                           .mode = modes_[ir::index(allocator.file())],
+                           .candidates = candidates.results().size() > 0 ? &candidates : nullptr};
     if (trace_ == nullptr || !say) options.ceiling = enough;
-    Attempt result = allocator.run(options);
+    options.watch = watch_of(allocator.file());
+    Attempt result = run_watched(allocator, options, n);
     if (say) trace(fmt::format("-CLASS NOSPILL REGALLOC: attemp {}, used {}, target {}", n, result.used, allocator.limit()));
     return result;
   }
 
+  [[nodiscard]] PreallocationOptions preallocation() const {
+    return {knobs_[Knob::PreAllocation] != 0, knobs_[Knob::CoalescingPreAllocation] != 0, knobs_[Knob::UniformPreAllocation] != 0,
+            static_cast<int>(knobs_[Knob::PreAllocationPriority])};
+  }
+  [[nodiscard]] Relaxation relaxation(std::int64_t iteration) const {
+    return {iteration, knobs_[Knob::RelaxationStep], knobs_[Knob::RelaxationCeiling], knobs_[Knob::BankAware] != 0};
+  }
+
+  [[nodiscard]] Watch* watch_of(RegFile file) const { return watch_ != nullptr && program_.vreg(watch_->vreg()).file() == file ? watch_ : nullptr; }
+  // An attempt that the watched vreg may take part in.
+  [[nodiscard]] Attempt run_watched(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t number) const {
+    if (options.watch == nullptr) return allocator.run(options);
+    options.watch->begin_attempt(allocator, options, round_, number);
+    Attempt result = allocator.run(options);
+    options.watch->end_attempt(result);
+    return result;
+  }
+
   // The attempt that finds out who has to go.
-  Attempt evict(const FileAllocator& allocator, RegFile file) {
+  Attempt evict(const FileAllocator& allocator, const Candidates& candidates, RegFile file) {
     const int threshold = static_cast<int>(knobs_[Knob::InterferenceThreshold]);
     std::vector<int>& kept = kept_[ir::index(file)];
-    Attempt result = allocator.run({.order = Order::BoundFirst, .may_spill = true, .threshold = threshold, .kept = kept,
-                                    .absent = victims_[ir::index(file)], .operands = is_large() ? &prepared_->guidance.operands() : nullptr});
+    const std::vector<VRegId>& absent = victims_[ir::index(file)];
+    Watch* const watch = watch_of(file);
+    Attempt result;
+    if (knobs_[Knob::InstructionWalk] != 0) {
+      if (watch != nullptr) watch->begin_attempt(allocator, {.may_spill = true, .relaxation = relaxation(round_)}, round_, kEvicting, true);
+      result = walk_instructions(prepared_->round, allocator, file,
+                                 {.kept = kept, .absent = absent, .remat_of = plan_.remat_of, .bank_aware = knobs_[Knob::BankAware] != 0,
+                                  .threshold = threshold, .relaxation = relaxation(round_), .watch = watch});
+      if (watch != nullptr) watch->end_attempt(result);
+    } else {
+      result = run_watched(allocator,
+                           {.order = Order::BoundFirst,
+                              .may_spill = true,
+                              .threshold = threshold,
+                              .relaxation = relaxation(round_),
+                              .mode = modes_[ir::index(file)],
+                              .candidates = candidates.results().size() > 0 ? &candidates : nullptr,
+                              .kept = kept,
+                              .absent = absent,
+                              .operands = is_large() ? &prepared_->guidance.operands() : nullptr,
+                              .watch = watch}, kEvicting);
+    }
     kept.assign(result.home.begin(), result.home.begin() + static_cast<std::ptrdiff_t>(f_.vregs.size()));
-    trace(fmt::format("file {}: round {}, used {}, target {}, spills {}, pins {}", ir::name(file), round_, result.used,
-                      allocator.limit(), result.to_spill.size(), result.to_pin.size()));
+    trace(fmt::format("file {}: round {}, used {}, target {}, spills {}, cost {}, pins {}", ir::name(file), round_, result.used,
+                      allocator.limit(), result.to_spill.size(), result.spill_cost, result.to_pin.size()));
     for (const VRegId v : result.to_spill) trace(fmt::format("  spills %{}", v.value));
     for (const std::uint32_t inst : result.to_pin) trace(fmt::format("  no room at {}", ir::print(f_, f_.insts[inst])));
     return result;
@@ -311,6 +384,7 @@ class Driver {
   bool spill(VRegId v) {
     if (v.index() >= f_.vregs.size() || plan_.spilled[v.index()] != 0) return false;
     plan_.spilled[v.index()] = 1;
+    if (watch_ != nullptr && watch_->vreg() == v) watch_->spilled(asked_, round_, costs_[v.index()]);
     if (round_ > 1 && is_large()) plan_.never_waits[v.index()] = 1;
     return true;
   }
@@ -331,6 +405,7 @@ class Driver {
     return true;
   }
   void keep_all_in_memory() {
+    is_fallback_ = true;
     const std::vector<std::int64_t> costs =
         spill_costs(f_, cfg_, live_, frequency_, plan_.remat_of, {});
     for (std::size_t v = 0; v < f_.vregs.size(); ++v) plan_.spilled[v] = costs[v] < kUnspillable ? 1 : 0;
@@ -344,18 +419,27 @@ class Driver {
     }
   }
 
-  [[nodiscard]] ir::Allocation emit_result() const { return emit(program_, f_, prepared_->lowered, homes_, budget_, fuel_); }
+  [[nodiscard]] ir::Allocation emit_result() const {
+    if (watch_ != nullptr) watch_->finish(prepared_->lowered, homes_, plan_, is_fallback_);
+    return emit(program_, f_, prepared_->lowered, homes_, budget_, fuel_);
+  }
 
   const Function& program_;
   const ir::Target& target_;
   const Knobs& knobs_;
   ir::Trace* trace_;
   ir::Fuel* fuel_;
+  Watch* watch_;
+  VictimRank asked_;    // of the vreg that is watched
+  bool is_fallback_ = false;
   Budget budget_;
+  BudgetModel model_;
+  SlotStrategy slots_;
   Function f_;  // without phis
   ir::Cfg cfg_;
   Liveness live_;
   std::vector<std::int64_t> frequency_;
+  ir::PerFile<AllocationMode> modes_;
   Plan plan_;
   std::int64_t round_ = 0;
   std::unique_ptr<Prepared> prepared_;
@@ -373,8 +457,16 @@ class Driver {
 }  // namespace
 
 std::expected<ir::Allocation, ir::AllocFailure> run_driver(const Function& program, const ir::Target& target, const ir::Limits& limits,
-                                                           const Knobs& knobs, ir::Trace* trace, ir::Fuel* fuel) {
-  return Driver(program, target, limits, knobs, trace, fuel).run();
+                                                           const Knobs& knobs, ir::Trace* trace, ir::Fuel* fuel, Watch* watch) {
+  ir::Limits aimed_at = limits;
+  int& registers = aimed_at.units[ir::index(RegFile::R)];
+  registers = level_target(registers, static_cast<int>(knobs[Knob::RegisterUsageLevel]));
+  if (registers != limits.of(RegFile::R)) {
+    auto result = Driver(program, target, aimed_at, knobs, trace, fuel, watch).run();
+    if (result) return result;
+    if (trace != nullptr) trace->line(fmt::format("level {}: impossible with {} registers, the limit holds", knobs[Knob::RegisterUsageLevel], registers));
+  }
+  return Driver(program, target, limits, knobs, trace, fuel, watch).run();
 }
 
 }  // namespace regduel::allocator

@@ -23,8 +23,11 @@
 
 namespace regduel::allocator {
 
+class Watch;
+
+//   watch   null = nobody asks why (explain.h)
 [[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> run_driver(const ir::Function& program, const ir::Target& target,
                                                                          const ir::Limits& limits, const Knobs& knobs,
-                                                                         ir::Trace* trace, ir::Fuel* fuel = nullptr);
+                                                                         ir::Trace* trace, ir::Fuel* fuel = nullptr, Watch* watch = nullptr);
 
 }  // namespace regduel::allocator

@@ -78,8 +78,11 @@ class Emitter {
     for (const std::size_t s : order) place_slot(out_.slots[slot_[s].index()]);
   }
   void place_slot(ir::Slot& s) {
-    s.offset = (out_.local_frame + s.align - 1) / s.align * s.align;
-    out_.local_frame = s.offset + (REGDUEL_PLANTED("fatpoint-slot-shared-too-early") ? std::min(s.size, 8u) : s.size);
+    const auto aligned = [&](std::uint32_t frame) { return (frame + s.align - 1) / s.align * s.align; };
+    if (s.space == ir::MemSpace::Shared && aligned(out_.shared_frame) + s.size > lowered_.shared_bytes) s.space = ir::MemSpace::Local;
+    std::uint32_t& frame = s.space == ir::MemSpace::Shared ? out_.shared_frame : out_.local_frame;
+    s.offset = aligned(frame);
+    frame = s.offset + (REGDUEL_PLANTED("fatpoint-slot-shared-too-early") ? std::min(s.size, 8u) : s.size);
   }
 
   // --- callee-saved registers

@@ -4,21 +4,58 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include <fmt/format.h>
 
 namespace regduel::allocator {
 namespace {
 
+constexpr std::string_view kPreAllocation = "seed 000 \"Pre-Allocation Pass\"";
+constexpr std::string_view kBudgetModel = "seed 000 \"Occupancy-Aware Budget Model\"";
+constexpr std::string_view kRelaxation = "seed 000 \"Step 5\"";
+
 constexpr KnobRow kTable[kNumKnobs] = {
+    {Knob::UniformPreAllocation, "RegAllocUniformPreAllocation", 618, KnobType::Bool, 0, 0, 1, kPreAllocation,
+     "place operands of the uniform file before the scan (name ours)"},
+    {Knob::InstructionWalk, "RegAllocInstructionWalk", 622, KnobType::Bool, 0, 0, 1, "seed 001 \"Spill Guidance Structure\"",
+     "attempts with spilling walk the instructions, instead of taking vregs in an order (name ours)"},
     {Knob::EstimatedLoopIterations, "RegAllocEstimatedLoopIterations", 623, KnobType::Int, 10, 1, 1000,
      "seed 000 \"Post-Init\"", "iterations a loop level is taken to run: the base of block frequencies"},
+    {Knob::PreAllocation, "RegAllocPreAllocation", 628, KnobType::Bool, 0, 0, 1, kPreAllocation,
+     "place operands of high priority before the scan (name ours)"},
+    {Knob::CoalescingPreAllocation, "RegAllocCoalescingPreAllocation", 629, KnobType::Bool, 0, 0, 1, kPreAllocation,
+     "pre-allocation places alias chains as one, and follows copies and hints (name ours)"},
     {Knob::FastAllocation, "RegAllocFastAllocation", 638, KnobType::Bool, 0, 0, 1, "seed 000 \"Fast Register Allocation\"",
      "one attempt without spilling (or as many as knob 639 says) instead of the retry table (name ours)"},
     {Knob::NoSpillAttempts, "RegAllocNoSpillAttempts", 639, KnobType::Int, 1, 0, 8, "seed 000 \"Retry Loop\"",
      "attempts without spilling where knob 638 is on (name ours)"},
+    {Knob::BankAware, "RegAllocBankAware", 641, KnobType::Bool, 0, 0, 1, "seed 000 \"Fatpoint Selection\"",
+     "constraints of register banks, and their filter in the scan (name ours)"},
+    {Knob::RelaxationStep, "RegAllocRelaxationStep", 642, KnobType::Int, 8, 0, 1000, kRelaxation,
+     "soft constraints of a vreg that an attempt leaves out for each attempt before it (name ours)"},
+    {Knob::RelaxationCeiling, "RegAllocRelaxationCeiling", 643, KnobType::Int, 4, 0, 1000, kRelaxation,
+     "soft constraints at the end of the list that it leaves out besides (name ours)"},
+    {Knob::PreAllocationPriority, "RegAllocPreAllocationPriority", 646, KnobType::Int, 3, 1, 3, kPreAllocation,
+     "operands that pre-allocation places: 1 those that are read, 2 those that are written, 3 both (name ours)"},
+    {Knob::SpillBitHighRegCountHeur, "RegAllocSpillBitHighRegCountHeur", 660, KnobType::Int, 160, 0, 1024, kBudgetModel,
+     "register count up to which the second tier of the spill threshold reaches"},
+    {Knob::SpillBitHighRegScale, "RegAllocSpillBitHighRegScale", 661, KnobType::Dbl, kKnobOne, 0, 1000 * kKnobOne, kBudgetModel,
+     "spill threshold at high register counts, as a part of the budget: its upper bound, and the end of the slope"},
+    {Knob::SpillBitLowRegCountHeur, "RegAllocSpillBitLowRegCountHeur", 663, KnobType::Int, 119, 1, 1024, kBudgetModel,
+     "register count up to which the first tier of the spill threshold reaches; once set, the slope begins one below it"},
+    {Knob::SpillBitLowRegScale, "RegAllocSpillBitLowRegScale", 664, KnobType::Dbl, 200'000, 0, 1000 * kKnobOne, kBudgetModel,
+     "spill threshold at low register counts, as a part of the budget: its lower bound in the tiers"},
+    {Knob::SpillBitMediumRegScale, "RegAllocSpillBitMediumRegScale", 665, KnobType::Dbl, 300'000, 0, 1000 * kKnobOne, kBudgetModel,
+     "spill threshold at medium register counts, as a part of the budget: where the slope begins"},
     {Knob::InterferenceThreshold, "RegAllocInterferenceThreshold", 684, KnobType::Int, 50, 0, 1000000,
      "seed 000 \"Register Selection\"", "a slot whose interference weight is above this counts as congested (name ours)"},
+    {Knob::RegisterUsageLevel, "RegisterUsageLevel", -1, KnobType::Int, 0, 0, 10, "seed 000 \"Budget Computation\"",
+     "--register-usage-level: 0 as many registers as the limit allows ... 10 as few as can be; the real tool's help has it the other way round"},
+    {Knob::FastCompile, "FastCompile", -1, KnobType::Int, 0, 0, 3, "seed 000 \"Fast Register Allocation\"",
+     "--fast-compile: 0 off; 1 min: knob 638 with two attempts; 2 mid: knob 638; 3 max: no attempt without spilling"},
+    {Knob::DisableSmemReservation, "DisableSmemReservation", -1, KnobType::Bool, 0, 0, 1, "seed 001 \"SMEM symbols\"",
+     "spill to local memory only, never to shared memory (--disable-smem-reservation)"},
     {Knob::SpillRounds, "FatPointSpillRounds", -1, KnobType::Int, 16, 0, 1000, "ours",
      "rounds of spilling before everything is kept in memory and each instruction is packed by itself"},
     {Knob::Rematerialise, "FatPointRematerialise", -1, KnobType::Bool, 1, 0, 1, "ours",
@@ -27,34 +64,96 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "instructions over which a refilled value may stay in its register for the next use in the block"},
     {Knob::LargeProgram, "FatPointLargeProgram", -1, KnobType::Int, 4096, 0, 1000000000, "ours",
      "a program of more instructions than this is allocated in few rounds, at the price of some refills"},
+    {Knob::PoolLimit, "FatPointPoolLimit", -1, KnobType::Int, 0x100000, 0, 1000000000, "ours; default of seed 001 \"Slot allocation\"",
+     "bytes of spill slots beyond which guidance names nobody; who must go all the same, eviction finds"},
 };
 
-std::string_view type_name(KnobType t) { return t == KnobType::Bool ? "bool" : "int"; }
+const KnobRow* find_row(std::string_view name) {
+  const std::string_view digits = "0123456789";
+  const bool is_id = !name.empty() && name.find_first_not_of(digits) == std::string_view::npos;
+  for (const KnobRow& row : kTable)
+    if (row.name == name || (is_id && row.id >= 0 && fmt::format("{}", row.id) == name)) return &row;
+  return nullptr;
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+// Digits, a point, one to six digits: in millionths.
+std::optional<std::int64_t> decimal_number(std::string_view text) {
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos) return std::nullopt;
+  const std::string_view whole = text.substr(0, point), rest = text.substr(point + 1);
+  if (whole.empty() || whole.size() > 9 || rest.empty() || rest.size() > 6) return std::nullopt;
+  std::int64_t number = 0;
+  for (const char c : fmt::format("{}{:0<6}", whole, rest)) {
+    if (c < '0' || c > '9') return std::nullopt;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+std::vector<ir::KnobInfo> make_infos() {
+  std::vector<ir::KnobInfo> infos;
+  for (const KnobRow& row : kTable) {
+    const std::int64_t one = row.type == KnobType::Dbl ? kKnobOne : 1;
+    std::vector<std::string> samples;
+    for (const std::int64_t value : {row.low, row.low + one, row.default_value / 2, row.default_value * 2, row.high})
+      if (const std::string text = knob_text(row.type, value);
+          value >= row.low && value <= row.high && std::find(samples.begin(), samples.end(), text) == samples.end())
+        samples.push_back(text);
+    infos.push_back({std::string(row.name), row.id, std::string(name(row.type)), knob_text(row.type, row.default_value),
+                     std::string(row.source), std::string(row.help), std::move(samples)});
+  }
+  return infos;
+}
 
 }  // namespace
 
 std::span<const KnobRow> knob_table() { return kTable; }
 
+std::string_view name(KnobType type) {
+  static constexpr std::string_view kNames[] = {"bool", "int", "dbl"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+std::string knob_text(KnobType type, std::int64_t value) {
+  if (type != KnobType::Dbl) return fmt::format("{}", value);
+  std::string text = fmt::format("{}.{:06}", value / kKnobOne, value % kKnobOne);
+  text.resize(std::max(text.find_last_not_of('0') + 1, text.find('.') + 2));
+  return text;
+}
+
 Knobs::Knobs() {
   for (const KnobRow& row : kTable) values_[static_cast<std::size_t>(row.knob)] = row.default_value;
 }
 
+void Knobs::set_value(Knob k, std::int64_t value, KnobState state) {
+  values_[static_cast<std::size_t>(k)] = value;
+  states_[static_cast<std::size_t>(k)] = state;
+}
+
 std::expected<void, std::string> Knobs::set(std::string_view name, std::string_view value) {
-  const KnobRow* found = nullptr;
-  for (const KnobRow& row : kTable)
-    if (row.name == name || (row.id >= 0 && fmt::format("{}", row.id) == name)) found = &row;
-  if (found == nullptr) return std::unexpected(fmt::format("unknown knob \"{}\"", name));
-  std::int64_t number = 0;
-  if (found->type == KnobType::Bool && (value == "true" || value == "false")) {
-    number = value == "true" ? 1 : 0;
-  } else {
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error != std::errc() || end != value.data() + value.size() || value.empty() || number < found->low || number > found->high)
-      return std::unexpected(fmt::format("knob {}: \"{}\" is no {} from {} to {}", found->name, value, type_name(found->type),
-                                         found->low, found->high));
+  const KnobRow* row = find_row(name);
+  if (row == nullptr) return std::unexpected(fmt::format("unknown knob \"{}\"", name));
+  KnobState state = KnobState::Integer;
+  std::optional<std::int64_t> number = whole_number(value);
+  if (row->type == KnobType::Bool && (value == "true" || value == "false")) number = value == "true" ? 1 : 0;
+  if (row->type == KnobType::Dbl) {
+    if (number && *number >= 0 && *number <= row->high / kKnobOne) {
+      number = *number * kKnobOne;
+    } else {
+      state = KnobState::Double;
+      number = decimal_number(value);
+    }
   }
-  values_[static_cast<std::size_t>(found->knob)] = number;
-  set_[static_cast<std::size_t>(found->knob)] = true;
+  if (!number || *number < row->low || *number > row->high)
+    return std::unexpected(fmt::format("knob {}: \"{}\" is no {} from {} to {}", row->name, value, allocator::name(row->type),
+                                       knob_text(row->type, row->low), knob_text(row->type, row->high)));
+  set_value(row->knob, *number, state);
   return {};
 }
 
@@ -62,21 +161,16 @@ std::expected<Knobs, std::string> Knobs::parse(std::span<const std::pair<std::st
   Knobs knobs;
   for (const auto& [name, value] : settings)
     if (auto set = knobs.set(name, value); !set) return std::unexpected(set.error());
+  const auto fast = static_cast<FastCompile>(knobs[Knob::FastCompile]);
+  if (fast != FastCompile::Off && !knobs.is_set(Knob::FastAllocation)) knobs.set_value(Knob::FastAllocation, 1, KnobState::Integer);
+  if (fast == FastCompile::Min && !knobs.is_set(Knob::NoSpillAttempts)) knobs.set_value(Knob::NoSpillAttempts, 2, KnobState::Integer);
   return knobs;
 }
 
 std::vector<ir::KnobInfo> knob_infos() {
-  std::vector<ir::KnobInfo> infos;
-  for (const KnobRow& row : kTable) {
-    std::vector<std::string> samples;
-    for (const std::int64_t value : {row.low, row.low + 1, row.default_value / 2, row.default_value * 2, row.high})
-      if (const std::string text = fmt::format("{}", value);
-          value >= row.low && value <= row.high && std::find(samples.begin(), samples.end(), text) == samples.end())
-        samples.push_back(text);
-    infos.push_back({std::string(row.name), row.id, std::string(type_name(row.type)), fmt::format("{}", row.default_value),
-                     std::string(row.source), std::string(row.help), std::move(samples)});
-  }
-  return infos;
+  // Asked for every allocation with knobs, and slow to make.
+  static const std::vector<ir::KnobInfo> kInfos = make_infos();
+  return kInfos;
 }
 
 }  // namespace regduel::allocator

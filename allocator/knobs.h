@@ -1,9 +1,12 @@
 // The knobs of the allocator: one typed table, and the values of one run.
 //
-// Source: seeds 000 and 001; ids are theirs. Where the source has an id but no name, the name is ours and the table says
-// so. A knob stands here only if it changes what the allocator does. Tested by knobs_test.cpp.
+// Source: seeds 000 and 001; ids and the encoding of a knob's state are theirs (000 "Occupancy-Aware Budget Model": a byte says whether
+// the default holds, an integer was set, or a double). Where the source has an id but no name, the name is ours and the table says
+// so. Deviates: a double is a fixed-point number, in millionths, since no floating point may decide anything here.
+// Tested by knobs_test.cpp; what a knob changes, by the test of the file that reads it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <expected>
 #include <span>
@@ -17,45 +20,80 @@
 namespace regduel::allocator {
 
 enum class Knob : std::uint8_t {
-  EstimatedLoopIterations,  // 623
-  FastAllocation,           // 638
-  NoSpillAttempts,          // 639
-  InterferenceThreshold,    // 684
-  SpillRounds,              // ours
-  Rematerialise,            // ours
-  RefillReuse,              // ours
-  LargeProgram,             // ours
+  UniformPreAllocation,        // 618
+  InstructionWalk,             // 622
+  EstimatedLoopIterations,     // 623
+  PreAllocation,               // 628
+  CoalescingPreAllocation,     // 629
+  FastAllocation,              // 638
+  NoSpillAttempts,             // 639
+  BankAware,                   // 641
+  RelaxationStep,              // 642
+  RelaxationCeiling,           // 643
+  PreAllocationPriority,       // 646
+  SpillBitHighRegCountHeur,    // 660
+  SpillBitHighRegScale,        // 661
+  SpillBitLowRegCountHeur,     // 663
+  SpillBitLowRegScale,         // 664
+  SpillBitMediumRegScale,      // 665
+  InterferenceThreshold,       // 684
+  RegisterUsageLevel,          // known as a flag
+  FastCompile,                 // known as a flag
+  DisableSmemReservation,      // known as a flag
+  SpillRounds,                 // from here on: ours
+  Rematerialise,
+  RefillReuse,
+  LargeProgram,
+  PoolLimit,
 };
-inline constexpr int kNumKnobs = 8;
+inline constexpr int kNumKnobs = 25;
 
-enum class KnobType : std::uint8_t { Bool, Int };
+enum class KnobType : std::uint8_t { Bool, Int, Dbl };
+
+// How the value came about; the numbers are the source's. A Dbl knob that was given a whole number has Integer.
+enum class KnobState : std::uint8_t { Default = 0, Integer = 1, Double = 3 };
+
+// Dbl knobs count in these: 0.35 is 350000.
+inline constexpr std::int64_t kKnobOne = 1'000'000;
+
+// Values of knob FastCompile: less and less time for better results.
+enum class FastCompile : std::uint8_t { Off, Min, Mid, Max };
 
 struct KnobRow {
   Knob knob;
   std::string_view name;
-  int id;  // -1 = ours
+  int id;  // -1 = none: known by name only, or ours
   KnobType type;
-  std::int64_t default_value, low, high;  // range: both included
+  std::int64_t default_value, low, high;  // range: both included; Dbl: millionths
   std::string_view source, help;
 };
 [[nodiscard]] std::span<const KnobRow> knob_table();
+// "bool", "int", "dbl".
+[[nodiscard]] std::string_view name(KnobType type);
+// A value as set() reads it: "3", "0.35".
+[[nodiscard]] std::string knob_text(KnobType type, std::int64_t value);
 
 class Knobs {
  public:
   Knobs();  // all at their defaults
 
-  // Sets by name or by decimal id. The error says what is wrong with the name or the value.
+  // Sets by name or by decimal id. Bool: 0, 1, false, true. Dbl: decimal text with at most six places, or a whole number.
+  // The error says what is wrong with the name or the value.
   [[nodiscard]] std::expected<void, std::string> set(std::string_view name, std::string_view value);
+  // Dbl: millionths.
   [[nodiscard]] std::int64_t operator[](Knob k) const { return values_[static_cast<std::size_t>(k)]; }
-  [[nodiscard]] bool is_set(Knob k) const { return set_[static_cast<std::size_t>(k)]; }
+  [[nodiscard]] KnobState state(Knob k) const { return states_[static_cast<std::size_t>(k)]; }
+  [[nodiscard]] bool is_set(Knob k) const { return state(k) != KnobState::Default; }
 
-  // Later settings win.
+  // Later settings win. FastCompile sets 638, and at `min` 639 to two attempts, where these were not set by themselves.
   [[nodiscard]] static std::expected<Knobs, std::string> parse(
       std::span<const std::pair<std::string, std::string>> settings);
 
  private:
-  std::int64_t values_[kNumKnobs];
-  bool set_[kNumKnobs] = {};
+  void set_value(Knob k, std::int64_t value, KnobState state);
+
+  std::array<std::int64_t, kNumKnobs> values_;
+  std::array<KnobState, kNumKnobs> states_ = {};
 };
 
 // The table as the interface of every allocator has it.

@@ -25,6 +25,7 @@ Lowering::Lowering(const Function& in, const ir::Cfg& cfg, const Liveness& live,
   for (std::size_t v = 0; v < in.vregs.size(); ++v)
     if (plan.keeps_fixed[v] == 0 || plan.spilled[v] != 0) out_.f.vregs[v].fixed = {};
   out_.temp_of.assign(in.vregs.size(), kNoInst);
+  out_.shared_bytes = plan.shared_bytes;
   slot_.assign(in.vregs.size(), SlotId());
   shadow_.assign(in.vregs.size(), SlotId());
 }
@@ -108,7 +109,10 @@ SlotId Lowering::slot_in(std::vector<SlotId>& table, VRegId root) {
   s.align = s.size;
   while ((s.align & (s.align - 1)) != 0) s.align &= s.align - 1;
   s.align = std::min(s.align, 16u);
+  if (plan_.spills_to_shared[ir::index(v.file())]) s.space = ir::MemSpace::Shared;
   slot = out_.f.add_slot(s);
+  out_.slot_root.resize(out_.f.slots.size());
+  out_.slot_root[slot.index()] = root;
   return slot;
 }
 

@@ -36,6 +36,8 @@ struct Plan {
   std::vector<std::vector<ir::PReg>> pinned;      // by instruction: homes of its items; empty = not pinned
   std::vector<char> no_wait;                      // by instruction: no refilled value waits across or begins to wait here
   std::vector<char> never_waits;                  // by vreg: its refilled values do not wait; empty = no such vreg
+  ir::PerFile<bool> spills_to_shared = {};        // slots of these files are in shared memory, while there is room
+  std::int64_t shared_bytes = 0;                  // that a thread may have of it
   int refill_reuse = 0;                           // instructions over which a refilled value may wait for its next use
   ir::Fuel* fuel = nullptr;                       // asked before what a copy or a refill is saved by
 };
@@ -44,6 +46,8 @@ struct Lowered {
   ir::Function f;                         // a vreg with `fixed` has that home throughout
   std::vector<std::uint32_t> source;      // by instruction of f: the one that it is or serves (index)
   std::vector<std::uint32_t> temp_of;     // by vreg of f: the instruction that it was made for; kNoInst = not a temporary
+  std::vector<ir::VRegId> slot_root;      // by slot of f: the vreg that is kept there
+  std::int64_t shared_bytes = 0;          // room for the slots of f that are in shared memory; what is beyond goes to local memory
 };
 
 // Requires: `live` is the liveness of `in`. Cost: O(size).

@@ -21,7 +21,8 @@ using ir::VRegId;
 
 class OutOfSsa {
  public:
-  OutOfSsa(const Function& program, ir::Fuel* fuel) : in_(program), fuel_(fuel), cfg_(program), out_(program.clone_header()) {}
+  OutOfSsa(const Function& program, ir::Fuel* fuel, std::span<const char> dead)
+      : in_(program), fuel_(fuel), dead_(dead), cfg_(program), out_(program.clone_header()) {}
 
   Function run() {
     plan();
@@ -50,6 +51,7 @@ class OutOfSsa {
     Operand def, use;
   };
 
+  [[nodiscard]] bool is_dead(const Inst& inst) const { return !dead_.empty() && dead_[static_cast<std::size_t>(&inst - in_.insts.data())] != 0; }
   [[nodiscard]] bool has_phis(BlockId b) const { return in_.insts_of(b)[0].is_phi(); }
 
   void plan() {
@@ -91,7 +93,7 @@ class OutOfSsa {
     out_.begin_block(in_.block(b));
     bool head = at_head_[b.index()].is_valid();
     for (const Inst& inst : in_.insts_of(b)) {
-      if (inst.is_phi()) {
+      if (inst.is_phi() || is_dead(inst)) {
         Inst deleted = inst;
         deleted.flags |= ir::kDeleted;
         out_.append(deleted, {});
@@ -112,6 +114,7 @@ class OutOfSsa {
     std::vector<Pair> list;
     for (const Inst& phi : in_.insts_of(edge.to)) {
       if (!phi.is_phi()) break;
+      if (is_dead(phi)) continue;
       const auto from = in_.targets_of(phi);
       const auto it = std::find(from.begin(), from.end(), edge.from);
       const auto ops = in_.operands_of(phi);
@@ -168,6 +171,7 @@ class OutOfSsa {
 
   const Function& in_;
   ir::Fuel* fuel_;
+  std::span<const char> dead_;
   ir::Cfg cfg_;
   Function out_;
   std::vector<BlockId> at_head_, at_tail_;  // by block: the other end of the edge whose copies stand there
@@ -178,6 +182,6 @@ class OutOfSsa {
 
 }  // namespace
 
-Function out_of_ssa(const Function& program, ir::Fuel* fuel) { return OutOfSsa(program, fuel).run(); }
+Function out_of_ssa(const Function& program, ir::Fuel* fuel, std::span<const char> dead) { return OutOfSsa(program, fuel, dead).run(); }
 
 }  // namespace regduel::allocator

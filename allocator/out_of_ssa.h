@@ -14,12 +14,15 @@
 // rule is that of any out-of-SSA pass. Tested by out_of_ssa_test.cpp.
 #pragma once
 
+#include <span>
+
 #include "ir/allocator.h"
 #include "ir/program.h"
 
 namespace regduel::allocator {
 
+//   dead   by instruction: 1 = a copy or phi that is left out (dead_copies.h); empty = none
 // Requires: well-formed, phase Virtual. Inserted instructions have no id yet. Without fuel all copies stand in edge blocks. Cost: O(size + edges).
-[[nodiscard]] ir::Function out_of_ssa(const ir::Function& program, ir::Fuel* fuel = nullptr);
+[[nodiscard]] ir::Function out_of_ssa(const ir::Function& program, ir::Fuel* fuel = nullptr, std::span<const char> dead = {});
 
 }  // namespace regduel::allocator

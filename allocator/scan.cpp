@@ -2,6 +2,7 @@
 
 #include "allocator/scan.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -10,16 +11,18 @@
 namespace regduel::allocator {
 namespace {
 
+int first_slot(const ScanRequest& q) { return (q.start + q.geometry.step() - 1) / q.geometry.step() * q.geometry.step(); }
+
 template <class Visit>
 void for_each_free_slot(const ScanRequest& q, Visit visit) {
-  for (int slot = 0; slot + q.geometry.units <= q.ceiling; slot += q.geometry.step())
+  for (int slot = first_slot(q); slot + q.geometry.units <= q.ceiling; slot += q.geometry.step())
     if (!q.forbidden.has_any(slot, slot + q.geometry.units) && !visit(slot)) return;
 }
 
 // The lowest free slot, -1 where there is none: word by word.
 int first_free(const ScanRequest& q) {
   const int step = q.geometry.step(), units = q.geometry.units;
-  int slot = 0;
+  int slot = first_slot(q);
   while (slot + units <= q.ceiling) {
     const std::uint64_t free = ~q.forbidden.words[slot / 64] >> (slot % 64);
     if (free == 0) {
@@ -38,7 +41,9 @@ int first_free(const ScanRequest& q) {
 int select_by_affinity(const ScanRequest& q) {
   int best = -1;
   for (const int slot : q.arrays.wanted()) {
-    if ((slot % q.geometry.step() != 0 && !REGDUEL_PLANTED("fatpoint-wanted-slot-unaligned")) || slot + q.geometry.units > q.ceiling || q.forbidden.has_any(slot, slot + q.geometry.units)) continue;
+    if ((slot % q.geometry.step() != 0 && !REGDUEL_PLANTED("fatpoint-wanted-slot-unaligned")) || slot < q.start || slot + q.geometry.units > q.ceiling ||
+        q.forbidden.has_any(slot, slot + (REGDUEL_PLANTED("fatpoint-wanted-slot-first-unit-checked") ? 1 : q.geometry.units)))
+      continue;
     const std::int32_t s = q.arrays.secondary(slot), s_best = best < 0 ? 0 : q.arrays.secondary(best);
     if (best < 0 || s < s_best || (s == s_best && slot < best)) best = slot;
   }
@@ -46,6 +51,14 @@ int select_by_affinity(const ScanRequest& q) {
 }
 
 }  // namespace
+
+UnitSet units_around(int previous, PairMode mode) {
+  const int size = mode == PairMode::Half ? 8 : 4;
+  const int first = previous & -size;
+  UnitSet units;
+  units.set_range(first, std::min(first + size, ir::kMaxUnits));
+  return units;
+}
 
 int select_fatpoint(const ScanRequest& q) {
   if (!q.arrays.has_primary()) return select_by_affinity(q);

@@ -1,7 +1,7 @@
 // The fat-point scan: the slot with the least weight among those without a hard conflict.
 //
 // Source: seed 000 "Step 6: Fatpoint Selection", "Register Selection"; DECISIONS: best values start at the maximum, the whole
-// footprint is tested, zero-cost accept as in the code. No bank filter yet (knob 641). Tested by scan_test.cpp.
+// footprint is tested, zero-cost accept as in the code. Tested by scan_test.cpp.
 #pragma once
 
 #include "allocator/geometry.h"
@@ -17,6 +17,7 @@ struct ScanRequest {
   int ceiling = 0;           // the footprint ends at or below it
   bool first_pass = false;   // secondary alone decides, unless some slot is congested
   int threshold = 50;        // knob 684
+  int start = 0;             // no slot below it
 };
 
 // The long scan of the attempts without spilling. First pass: least secondary; else least primary, then least secondary; the
@@ -26,7 +27,8 @@ struct ScanRequest {
 // The simple selection of the spill phase: slots above the threshold are skipped unless none would be left.
 [[nodiscard]] int select_simple(const ScanRequest& request);
 
-// Units above any hard limit that an attempt without spilling looks at, to say by how much it missed (seed 000 "Budget").
-inline constexpr int kHeadroom = 7;
+// The bank filter of knob 641: the units around the home of the vreg placed before, eight for half-width predicates, else four. A filter, to be
+// dropped where it leaves nothing.
+[[nodiscard]] UnitSet units_around(int previous, PairMode mode);
 
 }  // namespace regduel::allocator

@@ -1,4 +1,4 @@
-// Pressure arrays and the scan over them.
+// The scan over the pressure arrays.
 
 #include "allocator/scan.h"
 
@@ -26,55 +26,7 @@ Constraint constraint(ConstraintType type, int weight) {
   return c;
 }
 
-void Case::weigh(int slot, int weight) { arrays.add(constraint(ConstraintType::ExcludeOne, weight), slot, ir::kMaxUnits, geometry, 4); }
-
-TEST(Pressure, OnlyTypeFifteenWritesTheSecondaryArray) {
-  for (const ConstraintType type : {ConstraintType::PointInterference, ConstraintType::ExcludeOne, ConstraintType::ExcludeAllBut, ConstraintType::BelowPoint,
-                                    ConstraintType::PairedLow, ConstraintType::PairedHigh, ConstraintType::AlignedPair, ConstraintType::PhiRelated,
-                                    ConstraintType::EvenParity, ConstraintType::OddParity, ConstraintType::ParityGroup,
-                                    ConstraintType::ParityExtended, ConstraintType::Range}) {
-    Case c;
-    c.arrays.add(constraint(type, 3), 5, 16, c.geometry, 4);
-    int primary = 0, secondary = 0;
-    for (int k = 0; k < 16; ++k) {
-      primary += c.arrays.primary(k);
-      secondary += c.arrays.secondary(k);
-    }
-    EXPECT_EQ(secondary > 0, type == ConstraintType::Range);
-    EXPECT_EQ(primary > 0, type != ConstraintType::Range);
-  }
-}
-
-TEST(Pressure, TypesOneTwoAndThree) {
-  Case c;
-  c.arrays.add(constraint(ConstraintType::ExcludeOne, 5), 2, 4, c.geometry, 4);
-  EXPECT_EQ(c.arrays.primary(2), 5);
-  c.arrays.add(constraint(ConstraintType::ExcludeAllBut, 1), 2, 4, c.geometry, 4);
-  EXPECT_EQ(c.arrays.primary(2), 5);
-  EXPECT_EQ(c.arrays.primary(3), 1);
-  c.arrays.add(constraint(ConstraintType::BelowPoint, 7), 1, 4, c.geometry, 4);
-  EXPECT_EQ(c.arrays.primary(0), 8);
-  EXPECT_EQ(c.arrays.primary(1), 1);
-}
-
-TEST(Pressure, PointWeighsOnEverySlotThatWouldCoverIt) {
-  Case c;
-  c.geometry.units = 2;
-  c.arrays.add(constraint(ConstraintType::PointInterference, 1), 3, 8, c.geometry, 4);
-  EXPECT_EQ(c.arrays.primary(2), 1);
-  EXPECT_EQ(c.arrays.primary(3), 1);
-  EXPECT_EQ(c.arrays.primary(4), 0);
-}
-
-TEST(Pressure, ResetForgetsEverything) {
-  Case c;
-  c.arrays.add(constraint(ConstraintType::Range, 3), 5, 16, c.geometry, 4);
-  c.weigh(7, 2);
-  c.arrays.reset();
-  for (int k = 0; k < 16; ++k) EXPECT_EQ(c.arrays.primary(k) + c.arrays.secondary(k), 0);
-  EXPECT_FALSE(c.arrays.has_primary());
-  EXPECT_TRUE(c.arrays.wanted().empty());
-}
+void Case::weigh(int slot, int weight) { arrays.add(constraint(ConstraintType::ExcludeOne, weight), slot, ir::kMaxUnits, geometry, ir::default_target()); }
 
 // Where only affinities weigh, few slots are looked at; a constraint without weight has all looked at.
 TEST(Scan, ShortWayAgreesWithTheLongOne) {
@@ -89,7 +41,7 @@ TEST(Scan, ShortWayAgreesWithTheLongOne) {
     all.weigh(0, 0);
     for (int n = random.between(0, 6); n > 0; --n) {
       const int target = random.between(-2, 201);
-      for (Case* c : {&few, &all}) c->arrays.add(constraint(ConstraintType::Range, 1 + (target + 2) % 3), target, 200, few.geometry, 4);
+      for (Case* c : {&few, &all}) c->arrays.add(constraint(ConstraintType::Range, 1 + (target + 2) % 3), target, 200, few.geometry, ir::default_target());
     }
     ASSERT_FALSE(few.arrays.has_primary());
     ASSERT_TRUE(all.arrays.has_primary());
@@ -109,7 +61,7 @@ TEST(Scan, LowestSlotWithoutCostIsTakenAtOnce) {
 
 TEST(Scan, FirstPassLooksAtAffinityAlone) {
   Case c;
-  c.arrays.add(constraint(ConstraintType::Range, 4), 2, 4, c.geometry, 4);
+  c.arrays.add(constraint(ConstraintType::Range, 4), 2, 4, c.geometry, ir::default_target());
   c.weigh(2, 9);
   EXPECT_EQ(select_fatpoint(c.request(4, true)), 2);
   EXPECT_EQ(select_fatpoint(c.request(4, false)), 0);
@@ -127,6 +79,36 @@ TEST(Scan, HardConflictsAreNeverCandidates) {
   EXPECT_EQ(select_simple(c.request(4)), -1);
   EXPECT_EQ(select_fatpoint(c.request(5)), -1);  // R4:R5 would end above the ceiling
   EXPECT_EQ(select_fatpoint(c.request(6)), 4);
+}
+
+TEST(Scan, NothingBelowTheStart) {
+  Case c;
+  const auto from_three = [&] {
+    ScanRequest request = c.request(8);
+    request.start = 3;
+    return std::pair(select_fatpoint(request), select_simple(request));
+  };
+  EXPECT_EQ(from_three(), std::pair(3, 3));  // the short way
+  c.geometry = {.units = 2, .align = 2, .pair_mode = PairMode::Tuple};
+  EXPECT_EQ(from_three(), std::pair(4, 4));
+  c.weigh(0, 0);
+  EXPECT_EQ(from_three(), std::pair(4, 4));  // the long way
+}
+
+TEST(Scan, BankFilterCoversTheGroupOfTheHomeBefore) {
+  const auto first_and_last = [](const UnitSet& s) {
+    int first = -1, last = -1;
+    for (int u = 0; u < ir::kMaxUnits; ++u)
+      if (s.has(u)) {
+        first = first < 0 ? u : first;
+        last = u;
+      }
+    return std::pair(first, last);
+  };
+  EXPECT_EQ(first_and_last(units_around(0, PairMode::Single)), std::pair(0, 3));
+  EXPECT_EQ(first_and_last(units_around(6, PairMode::Tuple)), std::pair(4, 7));
+  EXPECT_EQ(first_and_last(units_around(6, PairMode::Half)), std::pair(0, 7));
+  EXPECT_EQ(first_and_last(units_around(511, PairMode::Half)), std::pair(504, 511));
 }
 
 TEST(Scan, SpillPhaseSkipsCongestedSlotsUnlessNoneIsLeft) {

@@ -13,6 +13,25 @@ using ir::RegFile;
 using ir::Role;
 using ir::VRegId;
 
+namespace {
+
+std::int64_t slot_bytes_of(const Function& f, VRegId v, const std::vector<std::uint32_t>& remat_of) {
+  const bool is_remat = v.index() < remat_of.size() && remat_of[v.index()] != kNoInst;
+  return is_remat ? 0 : std::int64_t{f.vreg(v).units()} * ir::unit_bytes(f.vreg(v).file());
+}
+
+}  // namespace
+
+Spilled Spilled::of(const Function& f, const Plan& plan) {
+  Spilled s;
+  for (std::size_t v = 0; v < plan.spilled.size(); ++v) {
+    if (plan.spilled[v] == 0) continue;
+    ++s.vregs[ir::index(f.vregs[v].file())];
+    s.slot_bytes += slot_bytes_of(f, VRegId(v), plan.remat_of);
+  }
+  return s;
+}
+
 // One file's.
 class SpillGuidance::Queue {
  public:
@@ -20,9 +39,10 @@ class SpillGuidance::Queue {
       : program_(program), f_(program.f), file_(file), vregs_(program.index.vregs[ir::index(file)]) {
     measure();
   }
-  [[nodiscard]] bool is_over() const { return !hot_.empty() || is_over_clobber_; }
+  [[nodiscard]] bool is_over() const { return is_over_; }
 
-  std::vector<VRegId> run(const OperandLists& operands) {
+  //   slot_bytes   those of the victims are added
+  std::vector<VRegId> run(const OperandLists& operands, std::int64_t& slot_bytes, VictimRank* asked) {
     operands_ = &operands;
     struct Entry {
       std::int64_t cost, relief;
@@ -52,6 +72,13 @@ class SpillGuidance::Queue {
         queue.push(again);
         continue;
       }
+      const std::int64_t bytes = slot_bytes + slot_bytes_of(f_, top.vreg, program_.remat_of);
+      if (program_.slots.pool_bytes(bytes) > program_.slots.max_pool_bytes && bytes > slot_bytes) continue;
+      slot_bytes = bytes;
+      if (asked != nullptr && asked->vreg == top.vreg) {
+        const Entry next = queue.empty() ? Entry{} : queue.top();
+        *asked = {top.vreg, top.cost, now, victims.size(), next.vreg, next.cost, next.relief};
+      }
       spill(top.vreg);
       victims.push_back(top.vreg);
     }
@@ -60,10 +87,15 @@ class SpillGuidance::Queue {
   }
 
  private:
-  // What is over budget, and by how much; clobbers are moments of their own.
+  // What is over budget, worth a spill, and by how much; clobbers are moments of their own.
   void measure() {
     const Units& allocatable = program_.budget.allocatable[ir::index(file_)];
     const auto budget = static_cast<std::int32_t>(allocatable.count());
+    const bool is_paired = std::all_of(vregs_.begin(), vregs_.end(), [&](VRegId v) { return f_.vreg(v).units() == 2 && f_.vreg(v).alignment() == 2; });
+    const bool always = program_.model.always_triggers(is_paired);
+    const auto is_worth = [&](std::int32_t count, std::int32_t room) {
+      return always || program_.model.triggers(program_.spilled.vregs[ir::index(file_)], count - room, count, {.budget = room}, is_paired);
+    };
     std::vector<std::int32_t> live(2 * static_cast<std::size_t>(program_.live.num_numbered()) + 1, 0);
     std::vector<std::int32_t> room;
     for (const std::uint32_t k : program_.index.bound) {
@@ -91,12 +123,16 @@ class SpillGuidance::Queue {
     for (const std::int32_t change : live) {
       hot_before_.push_back(static_cast<std::uint32_t>(hot_.size()));
       sum += change;
-      if (sum > budget) hot_.push_back(sum - budget);
+      if (sum <= budget) continue;
+      is_over_ = true;
+      if (is_worth(sum, budget)) hot_.push_back(sum - budget);
     }
     sum = 0;
     for (std::size_t c = 0; c < clobbers_.size(); ++c) {
       over_clobber_[c] = (sum += over_clobber_[c]) - room[c];
-      is_over_clobber_ = is_over_clobber_ || over_clobber_[c] > 0;
+      if (over_clobber_[c] <= 0) continue;
+      is_over_ = true;
+      if (!is_worth(sum, room[c])) over_clobber_[c] = 0;
     }
   }
   static std::size_t row(Point p) { return (static_cast<std::size_t>(p) + 1) / 2; }
@@ -156,10 +192,10 @@ class SpillGuidance::Queue {
   std::vector<std::uint32_t> hot_before_;  // by row: how many of these come before
   std::vector<std::int32_t> over_clobber_;
   std::vector<Point> clobbers_;
-  bool is_over_clobber_ = false;
+  bool is_over_ = false;
 };
 
-SpillGuidance::SpillGuidance(const Pressed& program) : program_(program) {}
+SpillGuidance::SpillGuidance(const Pressed& program) : program_(program), slot_bytes_(program.spilled.slot_bytes) {}
 SpillGuidance::~SpillGuidance() = default;
 
 SpillGuidance::Queue& SpillGuidance::queue(RegFile file) {
@@ -175,9 +211,9 @@ const OperandLists& SpillGuidance::operands() {
 
 bool SpillGuidance::is_over(RegFile file) { return !program_.index.vregs[ir::index(file)].empty() && queue(file).is_over(); }
 
-std::vector<VRegId> SpillGuidance::victims(RegFile file) {
+std::vector<VRegId> SpillGuidance::victims(RegFile file, VictimRank* asked) {
   if (!is_over(file)) return {};
-  return queue(file).run(operands());
+  return queue(file).run(operands(), slot_bytes_, asked);
 }
 
 }  // namespace regduel::allocator

@@ -102,8 +102,9 @@ class Machine {
   }
   std::vector<Cell> slot_cells(const ir::Operand& op, std::size_t bytes) const {
     std::vector<Cell> list;
+    const int space = f_.slots[op.slot().index()].space == ir::MemSpace::Local ? 100 : 101;
     for (std::size_t k = 0; k < bytes; ++k)
-      list.push_back({100, f_.slots[op.slot().index()].offset + op.extra + static_cast<std::uint32_t>(k)});
+      list.push_back({space, f_.slots[op.slot().index()].offset + op.extra + static_cast<std::uint32_t>(k)});
     return list;
   }
   // Bytes of operand k that mean something.

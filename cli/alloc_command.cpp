@@ -1,5 +1,7 @@
 // regduel alloc: one allocator on the functions of one file.
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "cli/command.h"
@@ -18,7 +20,7 @@ struct Options {
   std::string with = "fatpoint";
   int regs = 255;
   TargetOptions target;
-  std::vector<std::string> knobs;
+  KnobOptions knobs;
   std::int64_t fuel = -1;
   bool stats = false, trace = false, json = false;
 };
@@ -44,6 +46,7 @@ std::string statistics(const ir::Function& f, const std::string& allocator, cons
 int alloc(const Options& o) {
   check_registers(o.regs);
   const ir::Allocator& allocator = allocator_named(o.with);
+  const auto settings = o.knobs.settings(std::array{&allocator});
   std::vector<Program> programs = load(o.input);
   require_phase(programs, ir::Phase::Virtual);
   if (programs.empty()) throw BadInput(fmt::format("{}: error: there is no function in it", o.input));
@@ -55,7 +58,7 @@ int alloc(const Options& o) {
     const ir::Target& target = o.target.resolve(p.function, p.file);
     ir::AllocOptions options;
     options.limits = o.target.limits_for(target, o.regs);
-    options.knobs = split_knobs(o.knobs);
+    options.knobs = settings;
     options.trace = o.trace ? &trace : nullptr;
     ir::Fuel fuel{.limit = o.fuel};
     if (o.fuel >= 0) options.fuel = &fuel;
@@ -87,9 +90,9 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
   command->add_option("input", o->input, "RIR or PTX file (- = standard input)")->required();
   command->add_option("-o,--output", o->output, "Where to write the allocated program (- = standard output)")->capture_default_str();
   command->add_option("--with", o->with, "Allocator: fatpoint or briggs")->capture_default_str();
-  command->add_option("--regs", o->regs, "Limit of the general register file (classes R and Ralt), 1 to 255")->capture_default_str();
+  command->add_option("--regs,--maxrregcount", o->regs, "Limit of the general register file (classes R and Ralt), 1 to 255")->capture_default_str();
   o->target.add_to(*command);
-  command->add_option("--knob", o->knobs, "Set a knob of the allocator, NAME=VALUE; repeatable")->allow_extra_args(false);
+  o->knobs.add_to(*command, "Set a knob of the allocator (regduel knobs), NAME=VALUE or ID=VALUE; repeatable");
   command->add_option("--fuel", o->fuel, "How many of its optional decisions the allocator may take in each function; what is plain is done from there on (see bisect)")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--stats", o->stats, "Show registers, spills and copies");

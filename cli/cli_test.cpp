@@ -8,12 +8,14 @@
 #include <filesystem>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "ir/golden.h"
 #include "ir/io.h"
 
 namespace regduel::cli {
@@ -67,7 +69,7 @@ class Cli : public testing::Test {
 TEST_F(Cli, HelpTeaches) {
   const Outcome r = run("--help");
   EXPECT_EQ(r.status, 0);
-  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz", "reduce", "bisect", "merge", "export", "zoo", "bench", "faults"}) {
+  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz", "reduce", "bisect", "merge", "export", "zoo", "bench", "faults", "knobs", "explain"}) {
     EXPECT_THAT(r.out, HasSubstr(command));
     const Outcome help = run(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0);
@@ -86,6 +88,7 @@ TEST_F(Cli, BadUsageIsOneLine) {
   expect_complaint("fuzz", "--time");
   expect_complaint("fuzz --time 3parsecs", "3parsecs");
   expect_complaint("faults --runs 0", "--runs: expected 1 to");
+  expect_complaint("faults --run -2", "--run: expected 0 to");
 }
 
 TEST_F(Cli, BadInputNamesThePlace) {
@@ -197,6 +200,128 @@ TEST_F(Cli, MemcheckHasItsKnobs) {
   expect_complaint(verify + " --knob memcheck=2", "expected 0 or 1, found \"2\"");
 }
 
+TEST_F(Cli, KnobsListsThemAll) {
+  const auto doc = nlohmann::json::parse(run("knobs --json").out);
+  std::set<std::string> types;
+  std::set<int> ids;
+  std::set<std::pair<std::string, std::string>> names;
+  int last = 0;
+  for (const auto& knob : doc["knobs"]) {
+    for (const char* key : {"owner", "name", "id", "type", "default", "low", "high", "source", "help"}) EXPECT_TRUE(knob.contains(key)) << key;
+    EXPECT_FALSE(knob["help"].get<std::string>().empty()) << knob["name"];
+    const int id = knob["id"].is_null() ? 100000 : knob["id"].get<int>();
+    EXPECT_GE(id, last) << knob["name"];
+    last = id;
+    ids.insert(id);
+    types.insert(knob["type"]);
+    EXPECT_TRUE(names.emplace(knob["owner"].get<std::string>(), knob["name"].get<std::string>()).second) << knob["name"];
+  }
+  for (const int id : {266, 618, 622, 623, 628, 629, 638, 639, 641, 642, 643, 646, 660, 661, 663, 664, 665, 684}) EXPECT_TRUE(ids.contains(id)) << id;
+  for (const char* name : {"RegisterUsageLevel", "FastCompile", "FatPointPoolLimit"}) EXPECT_TRUE(names.contains({"fatpoint", name})) << name;
+  for (const char* name : {"IgnorePotentialMixedSizeProblems", "memcheck"}) EXPECT_TRUE(names.contains({"memcheck", name})) << name;
+  for (const char* type : {"bool", "int", "dbl"}) EXPECT_TRUE(types.contains(type)) << type;
+  EXPECT_LT(nlohmann::json::parse(run("knobs --with briggs,memcheck --json").out)["knobs"].size(), doc["knobs"].size());
+
+  // Fits a terminal, and says the same.
+  std::istringstream lines(run("knobs").out);
+  std::string all;
+  for (std::string line; std::getline(lines, line); all += line + '\n') EXPECT_LE(line.size(), 80u) << line;
+  for (const auto& [owner, name] : names) EXPECT_THAT(all, HasSubstr(name));
+  EXPECT_THAT(all, HasSubstr("RegAllocSpillBitLowRegScale       fatpoint  dbl 0.0 to 1000.0 [0.2]"));
+  expect_complaint("knobs --with nobody", "(there are fatpoint, briggs, memcheck)");
+}
+
+TEST_F(Cli, KnobsGolden) { ir::expect_golden("cli/golden/knobs_memcheck.txt", run("knobs --with memcheck").out); }
+
+TEST_F(Cli, ExplainFindsTheVreg) {
+  const std::string copy = "explain " + source("corpus/explain/copy.rir") + " --vreg ";
+  const Outcome by_name = run(copy + "at");
+  EXPECT_EQ(by_name.status, 0) << by_name.err;
+  EXPECT_THAT(by_name.out, StartsWith("%2 R b32 name \"at\": in R1\n"));
+  for (const char* asked : {"2", "%2", "%at"}) EXPECT_EQ(run(copy + asked).out, by_name.out) << asked;
+  EXPECT_THAT(run(copy + "at --all").out, HasSubstr("round 0, attempt 0"));
+  EXPECT_THAT(run(copy + "at --limit P=1 --regs 3 --sm 80 --knob 641=1").out, HasSubstr("in R"));
+
+  expect_complaint(copy + "nobody", "--vreg nobody: @copy has 6 vregs, %0 to %5, and none of that name");
+  expect_complaint(copy + "%6", "none of that name");
+  expect_complaint(copy + "2 --with briggs", "--with briggs: only fatpoint explains itself");
+  expect_complaint(copy + "2 --with nobody", "no allocator \"nobody\"");
+  expect_complaint(copy + "2 --function f", "--function: no function \"f\" in");
+  expect_complaint(copy + "2 --knob nonsense=1", "--knob: unknown knob \"nonsense\"");
+  expect_complaint("explain " + source("corpus/explain/copy.rir"), "--vreg");
+  expect_complaint("explain " + source("corpus/ptx/calls.ptx") + " --vreg 0", "say which with --function (");
+  write("twins.rir", "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32 name \"x\"\n  vreg %1 R b32 name \"x\"\n  block b0\n    #0 exit\n"
+                     "func @g kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b32 alias %0.w1\n  block b0\n    #0 %0 = ld 0\n    #1 st %1 !write\n    #2 exit\n");
+  expect_complaint("explain twins.rir --function f --vreg x", "--vreg x: %0 and %1 of @f both have that name");
+  EXPECT_THAT(run("explain twins.rir --function f --vreg 0").out, HasSubstr("never lives"));
+  EXPECT_THAT(run("explain twins.rir --function g --vreg 1").out, StartsWith("%1 is an alias: its storage is %0's\n%0 R b64: in R0:R1\n"));
+  const Outcome impossible = run("explain twins.rir --function g --vreg 0 --regs 1");
+  EXPECT_EQ(impossible.status, 1);
+  EXPECT_THAT(impossible.err, HasSubstr("Register allocation failed with register count of '1'"));
+}
+
+TEST_F(Cli, ExplainGolden) {
+  write("spill.rir", ir::read_file(source("corpus/explain/spill.rir")).value());
+  write("evict.rir", "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32 fixed R1\n  vreg %1 R b32 fixed R3\n  vreg %2 R b64\n  block b0\n    #0 %0 = ld 0\n"
+                     "    #1 %1 = ld 1\n    #2 %2 = ld 2\n    #3 st %2 !write\n    #4 st %0, %1 !write\n    #5 exit\n");
+  ir::expect_golden("cli/golden/explain_predicate.json", run("explain spill.rir --vreg 6 --json").out);
+  ir::expect_golden("cli/golden/explain_spilled.txt", run("explain spill.rir --vreg cold --regs 4 --all").out);
+  ir::expect_golden("cli/golden/explain_evicted.txt", run("explain evict.rir --vreg 0 --regs 4").out);
+  ir::expect_golden("cli/golden/explain_makes_room.txt", run("explain evict.rir --vreg 2 --regs 4 --all").out);
+}
+
+// Whatever the vreg, the text fits a terminal of 100 columns, and the JSON has both arrays slot by slot.
+TEST_F(Cli, ExplainFitsATerminal) {
+  for (const char* options : {"ptx/flash_attention.ptx --regs 40", "ptx/calls.ptx --function NAME --regs 24 --knob 622=1", "ptx/dgemm_8x8.ptx --knob 641=1 --knob 628=1"}) {
+    std::string all = options;
+    if (const std::size_t at = all.find("NAME"); at != std::string::npos) {
+      const std::string names = run("explain " + source("corpus/ptx/calls.ptx") + " --vreg 0").err;
+      const std::size_t first = names.rfind('(') + 1;
+      all.replace(at, 4, names.substr(first, names.find_first_of(",)", first) - first));
+    }
+    for (const int vreg : {0, 3, 7, 10}) {
+      const std::string command = "explain " + source("corpus/") + all + " --all --vreg " + std::to_string(vreg);
+      const Outcome r = run(command);
+      EXPECT_EQ(r.status, 0) << command << '\n' << r.err;
+      std::istringstream lines(r.out);
+      for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << command << '\n' << line;
+      EXPECT_THAT(r.out, Not(HasSubstr("\x1b")));
+      const auto doc = nlohmann::json::parse(run(command + " --json").out);
+      for (const char* key : {"command", "file", "function", "allocator", "limit", "asked", "vreg", "declaration", "lives", "home", "spill", "pinned_at", "register_file", "operands", "shown", "attempts"})
+        EXPECT_TRUE(doc.contains(key)) << key;
+      for (const auto& a : doc["attempts"])
+        for (const auto& s : a["steps"]) {
+          EXPECT_EQ(s["primary"].size(), s["slots"].size());
+          EXPECT_EQ(s["secondary"].size(), s["slots"].size());
+          EXPECT_GE(s["slots"].size(), 7u);
+        }
+    }
+  }
+}
+
+TEST_F(Cli, FlagsOfTheRealToolSetLimitAndKnobs) {
+  write("three.rir", "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  block b0\n    #0 %0 = ld 0\n"
+                     "    #1 %1 = ld 1\n    #2 %2 = ld 2\n    #3 st %0, %1 !write\n    #4 st %2 !write\n    #5 exit\n");
+  const auto trace = [&](const std::string& options) { return run("alloc three.rir --trace -o out.rir --maxrregcount 2 " + options).err; };
+  const std::string first = "NOSPILL REGALLOC: attemp 0, used 3, target 2", second = "NOSPILL REGALLOC: attemp 1, used 3, target 2";
+  EXPECT_EQ(run("alloc three.rir --maxrregcount 2").out, run("alloc three.rir --regs 2").out);
+  EXPECT_EQ(run("duel three.rir --maxrregcount 2,3 --json").status, 0);
+  EXPECT_THAT(trace(""), Not(HasSubstr("NOSPILL")));
+  EXPECT_THAT(trace("--fast-compile=off"), Not(HasSubstr("NOSPILL")));
+  EXPECT_THAT(trace("--fast-compile=min"), AllOf(HasSubstr(first), HasSubstr(second)));
+  for (const char* options : {"--fast-compile=mid", "--fast-compile", "--fast-compile=min --knob 639=1", "--knob FastCompile=2"})
+    EXPECT_THAT(trace(options), AllOf(HasSubstr(first), Not(HasSubstr(second)))) << options;
+  EXPECT_THAT(trace("--fast-compile=min --knob 638=0"), Not(HasSubstr("NOSPILL")));
+  EXPECT_EQ(run("duel three.rir --fast-compile=max --register-usage-level 10 --knob 684=7 --regs 2,3").status, 0);
+  EXPECT_THAT(run("alloc --help").out, HasSubstr("the other way round"));
+
+  expect_complaint("alloc three.rir --register-usage-level 11", "--register-usage-level");
+  expect_complaint("alloc three.rir --fast-compile=warp", "--fast-compile");
+  expect_complaint("alloc three.rir --with briggs --fast-compile", "--fast-compile: no allocator here knows it");
+  expect_complaint("duel three.rir --with briggs --register-usage-level 3", "--register-usage-level: no allocator here knows it");
+  expect_complaint("alloc three.rir --knob 664=0.1234567", "no dbl from 0.0 to 1000.0");
+}
+
 TEST_F(Cli, AnImpossibleLimit) {
   write("wide.rir",
         "rir 1\nfunc @wide kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b64\n  block b0\n    #0 %0, %1 = op\n    #1 exit\n");
@@ -252,6 +377,9 @@ TEST_F(Cli, FaultsAreTheSameForAnyNumberOfThreads) {
   for (const auto& row : doc["operators"])
     for (const char* key : {"operator", "what", "memcheck_codes", "structure_categories", "injected", "trace_changing", "caught", "memcheck_right"})
       EXPECT_TRUE(row.contains(key)) << key;
+  const auto alone = nlohmann::json::parse(run("faults --run 20 --seed 2 --json").out);
+  EXPECT_EQ(alone["runs"], 1);
+  EXPECT_GT(alone["total"]["injected"], 8) << "all that find a place";
   const Outcome text = run("faults --runs 7 --seed 2");
   EXPECT_EQ(text.status, 0) << text.out;
   EXPECT_THAT(text.out, HasSubstr("trace-changing faults caught by a static judge"));

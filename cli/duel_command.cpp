@@ -25,7 +25,7 @@ struct Options {
   std::vector<std::string> with;
   std::vector<std::string> regs;
   TargetOptions target;
-  std::vector<std::string> knobs;
+  KnobOptions knobs;
   std::int64_t random = 0;
   std::string profile;
   std::uint64_t seed = 1;
@@ -48,17 +48,23 @@ std::vector<int> parse_limits(const std::vector<std::string>& items) {
   return limits;
 }
 
-std::vector<const ir::Allocator*> parse_duelists(const std::vector<std::string>& with, const fuzz::Knobs& knobs) {
+std::vector<const ir::Allocator*> parse_duelists(const std::vector<std::string>& with) {
   std::vector<const ir::Allocator*> duelists;
   for (const std::string& name : split_list(with)) duelists.push_back(&allocator_named(name));
   if (duelists.empty()) duelists.assign(fuzz::all_duelists().begin(), fuzz::all_duelists().end());
+  return duelists;
+}
+
+// Throws BadInput for a knob that none of them has.
+fuzz::Knobs parse_knobs(const KnobOptions& options, const std::vector<const ir::Allocator*>& duelists) {
+  fuzz::Knobs knobs = options.settings(duelists);
   for (const auto& [knob, value] : knobs) {
     bool known = false;
     for (const ir::Allocator* a : duelists)
       for (const ir::KnobInfo& k : a->knobs()) known = known || k.name == knob;
     if (!known) throw BadInput(fmt::format("--knob {}: no allocator here has such a knob", knob));
   }
-  return duelists;
+  return knobs;
 }
 
 nlohmann::ordered_json row_json(const std::string& file, const Fought& r, const fuzz::Bout& b) {
@@ -207,8 +213,8 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
 }
 
 int duel_command(const Options& o) {
-  const fuzz::Knobs knobs = split_knobs(o.knobs);
-  const auto duelists = parse_duelists(o.with, knobs);
+  const auto duelists = parse_duelists(o.with);
+  const fuzz::Knobs knobs = parse_knobs(o.knobs, duelists);
   if (o.random < 0 || o.random > 1'000'000'000) throw BadInput("--random: expected 1 to 1000000000");
   if ((o.random > 0) != o.inputs.empty()) throw BadInput("give either files or directories, or --random N");
   return o.random > 0 ? duel_random(o, duelists, knobs) : duel_files(o, duelists, knobs);
@@ -221,9 +227,9 @@ void add_duel_command(CLI::App& app, Action& chosen) {
   CLI::App* command = app.add_subcommand("duel", "Let the allocators compete on programs, and judge both");
   command->add_option("inputs", o->inputs, "RIR or PTX files, or directories of them");
   command->add_option("--with", o->with, "Allocators, comma-separated (default fatpoint,briggs)")->allow_extra_args(false);
-  command->add_option("--regs", o->regs, "Limits of the general register file, comma-separated, 1 to 255 (default: no limit)")->allow_extra_args(false);
+  command->add_option("--regs,--maxrregcount", o->regs, "Limits of the general register file, comma-separated, 1 to 255 (default: no limit)")->allow_extra_args(false);
   o->target.add_to(*command);
-  command->add_option("--knob", o->knobs, "Set a knob, NAME=VALUE, for the allocators that have it; repeatable")->allow_extra_args(false);
+  o->knobs.add_to(*command, "Set a knob (regduel knobs), NAME=VALUE or ID=VALUE, for the allocators that have it; repeatable");
   command->add_option("--random", o->random, "Instead of files: N random programs; the standard mix unless --profile, --regs, --sm or --size say otherwise");
   command->add_option("--profile", o->profile, "Profile of the random programs (regduel gen --help), or all, in turn");
   command->add_option("--seed", o->seed, "Seed of the random programs")->capture_default_str();

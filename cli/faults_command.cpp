@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -21,6 +22,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::int64_t runs = 700;
   std::uint64_t seed = 1;
+  std::optional<std::int64_t> run;  // alone
   int jobs = 0;
   std::string save_to;
   bool json = false;
@@ -43,7 +45,8 @@ void save(const fuzz::FaultMiss& m, const std::string& directory) {
   fs::create_directories(directory, error);
   if (error) throw BadInput(fmt::format("--save {}: {}", directory, error.message()));
   const std::string stem = (fs::path(directory) / fmt::format("{}-{}-{}-{}", m.kind, m.operator_name.empty() ? "plain" : m.operator_name, m.seed, m.index)).string();
-  std::string head = fmt::format("// {}: {}, seed {}, run {}\n// regduel verify", m.kind, m.operator_name, m.seed, m.index);
+  std::string head = fmt::format("// {}: {}, seed {}, run {}\n// regduel faults --seed {} --run {}\n// regduel verify", m.kind, m.operator_name,
+                                 m.seed, m.index, m.seed, m.index);
   for (const ir::RegFile file : ir::kAllFiles)
     if (m.limits.of(file) > 0) head += fmt::format(" --limit {}={}", ir::name(file), m.limits.of(file));
   head += fmt::format(" {}.before.rir {}.after.rir\n", stem, stem);
@@ -169,17 +172,19 @@ void print_document(const Options& o, const fuzz::FaultMatrix& matrix, const fuz
 int faults_command(const Options& o) {
   if (o.runs < 1 || o.runs > 100'000'000) throw BadInput("--runs: expected 1 to 100000000");
   const auto start = std::chrono::steady_clock::now();
-  const std::int64_t relaxed_runs = o.runs;  // as many again with a relaxed constraint
+  if (o.run && (*o.run < 0 || *o.run > 100'000'000)) throw BadInput("--run: expected 0 to 100000000");
+  // One run is repeated with all operators; else each has those that are its turn.
+  const std::int64_t begin = o.run.value_or(0), end = o.run ? *o.run + 1 : o.runs;
   const int jobs = resolve_jobs(o.jobs);
   fuzz::FaultMatrix matrix;
   fuzz::RelaxTable relaxed;
-  Progress progress("faults", o.runs + relaxed_runs);
+  Progress progress("faults", 2 * (end - begin));  // as many again with a relaxed constraint
   const auto misses = [&] { return fmt::format("misses {}", matrix.num_misses() + relaxed.num_misses()); };
   // What is injected next depends on what was injected before, so that rare operators get their share: decided once a batch.
-  for (std::int64_t first = 0; first < o.runs; first += fuzz::kFaultBatch) {
-    const std::vector<std::int64_t> injected = matrix.injected();
+  for (std::int64_t first = begin; first < end; first += fuzz::kFaultBatch) {
+    const std::vector<std::int64_t> injected = o.run ? std::vector<std::int64_t>() : matrix.injected();
     in_order<fuzz::FaultRun>(
-        std::min(fuzz::kFaultBatch, o.runs - first), jobs,
+        std::min(fuzz::kFaultBatch, end - first), jobs,
         [&](std::int64_t k) { return fuzz::run_faults_on(o.seed, static_cast<std::uint64_t>(first + k), injected); },
         [&](std::int64_t, fuzz::FaultRun run) {
           matrix.add(std::move(run));
@@ -188,7 +193,7 @@ int faults_command(const Options& o) {
         });
   }
   in_order<fuzz::RelaxRun>(
-      relaxed_runs, jobs, [&](std::int64_t k) { return fuzz::run_relaxed_on(o.seed, static_cast<std::uint64_t>(k)); },
+      end - begin, jobs, [&](std::int64_t k) { return fuzz::run_relaxed_on(o.seed, static_cast<std::uint64_t>(begin + k)); },
       [&](std::int64_t, fuzz::RelaxRun run) {
         relaxed.add(std::move(run));
         progress.step(1, misses());
@@ -210,8 +215,9 @@ int faults_command(const Options& o) {
 void add_faults_command(CLI::App& app, Action& chosen) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("faults", "Judge the judges: which injected faults does each of them see?");
-  command->add_option("--runs", o->runs, "Programs to damage, and as many again to allocate under a relaxed constraint")->capture_default_str();
+  CLI::Option* runs = command->add_option("--runs", o->runs, "Programs to damage, and as many again to allocate under a relaxed constraint")->capture_default_str();
   command->add_option("--seed", o->seed, "Another seed, other programs and faults")->capture_default_str();
+  command->add_option("--run", o->run, "This run of the seed alone, with every operator that finds a place: repeats a miss")->excludes(runs);
   command->add_option("--jobs", o->jobs, "Threads, 0 = one a core; the output is the same for any number")->capture_default_str();
   command->add_option("--save", o->save_to, "Directory for the misses, each as a program before and after");
   command->add_flag("--json", o->json, "One JSON document");

@@ -16,6 +16,8 @@
 namespace regduel::cli {
 namespace {
 
+constexpr const char* kFastCompile[] = {"off", "min", "mid", "max"};
+
 // The target of a JSON file, which is read once.
 const ir::Target& target_in(const std::string& file) {
   static std::mutex mutex;
@@ -92,12 +94,41 @@ void plant(const std::vector<std::string>& names) {
   if (!all.empty()) fuzz::plant(all);
 }
 
-std::vector<std::pair<std::string, std::string>> split_knobs(const std::vector<std::string>& knobs) {
+void KnobOptions::add_to(CLI::App& command, const std::string& help) {
+  command.add_option("--knob", knobs, help)->allow_extra_args(false);
+  command.add_option("--register-usage-level", register_usage_level,
+                     "How few registers to aim at, 0 to 10: 0 the limit, 10 as few as can be. (The help of the real tool has it the other way round.)")
+      ->check(CLI::Range(0, 10));
+  command.add_flag("--fast-compile{mid}", fast_compile,
+                   "Less time for worse results: --fast-compile=off, min (two attempts without spilling), mid (one; also without a value) or max (none)")
+      ->check(CLI::IsMember({kFastCompile[0], kFastCompile[1], kFastCompile[2], kFastCompile[3]}));
+  command.add_flag("--disable-smem-reservation", disable_smem_reservation, "Spill to local memory only, never to shared memory");
+}
+
+std::vector<std::pair<std::string, std::string>> KnobOptions::settings(std::span<const ir::Allocator* const> allocators) const {
+  std::vector<ir::KnobInfo> known;
+  for (const ir::Allocator* a : allocators)
+    for (ir::KnobInfo& k : a->knobs()) known.push_back(std::move(k));
   std::vector<std::pair<std::string, std::string>> result;
+  const auto flag = [&](const char* option, const char* name, std::ptrdiff_t value) {
+    if (std::none_of(known.begin(), known.end(), [&](const ir::KnobInfo& k) { return k.name == name; }))
+      throw BadInput(fmt::format("{}: no allocator here knows it", option));
+    result.emplace_back(name, fmt::format("{}", value));
+  };
+  if (register_usage_level >= 0) flag("--register-usage-level", "RegisterUsageLevel", register_usage_level);
+  if (!fast_compile.empty())
+    flag("--fast-compile", "FastCompile", std::find(std::begin(kFastCompile), std::end(kFastCompile), fast_compile) - std::begin(kFastCompile));
+  if (disable_smem_reservation) flag("--disable-smem-reservation", "DisableSmemReservation", 1);
   for (const std::string& knob : knobs) {
     const std::size_t equals = knob.find('=');
     if (equals == std::string::npos || equals == 0) throw BadInput(fmt::format("--knob {}: expected NAME=VALUE", knob));
-    result.emplace_back(knob.substr(0, equals), knob.substr(equals + 1));
+    std::string name = knob.substr(0, equals);
+    for (const ir::KnobInfo& k : known)
+      if (k.id >= 0 && fmt::format("{}", k.id) == name) {
+        name = k.name;
+        break;
+      }
+    result.emplace_back(std::move(name), knob.substr(equals + 1));
   }
   return result;
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,8 +35,18 @@ struct TargetOptions {
 // --plant: switches on these planted bugs for the whole process; nothing to do where there are none. Throws BadInput.
 void plant(const std::vector<std::string>& names);
 
-// --knob NAME=V, split. Throws BadInput for one without '='.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> split_knobs(const std::vector<std::string>& knobs);
+struct KnobOptions {
+  std::vector<std::string> knobs;  // --knob NAME=V or ID=V
+  int register_usage_level = -1;   // --register-usage-level, -1 = not given
+  std::string fast_compile;        // --fast-compile, empty = not given
+  bool disable_smem_reservation = false;
+
+  //   help   of --knob
+  void add_to(CLI::App& command, const std::string& help);
+  // Settings by name for these allocators, in the order in which later ones win: what --knob says wins. Throws BadInput for a --knob without '=', and for
+  // a flag that none of them has a knob for.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> settings(std::span<const ir::Allocator* const> allocators) const;
+};
 
 // Throws BadInput unless 1 <= registers <= 255 (the largest register file).
 void check_registers(int registers);

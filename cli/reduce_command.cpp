@@ -148,7 +148,7 @@ void add_reduce_command(CLI::App& app, Action& chosen) {
                                        "spill_load_bytes or weighted_spill_bytes");
   command->add_option("--test", o->test, "Keep what this command says: it is run with the case's file name as its last argument, and exit status 0 means "
                                          "that the case is still of interest");
-  command->add_option("--regs", o->regs, "Limit of the general register file, instead of what the case's head says");
+  command->add_option("--regs,--maxrregcount", o->regs, "Limit of the general register file, instead of what the case's head says");
   o->target.add_to(*command);
   command->add_option("--budget", o->budget, "How many instructions to try, in all candidates together")->capture_default_str();
   command->add_flag("--metamorphic", o->metamorphic, "Look for findings of the metamorphic judge too");

@@ -132,7 +132,7 @@ void add_verify_command(CLI::App& app, Action& chosen) {
   std::string knobs;
   for (const ir::KnobInfo& k : oracles::memcheck_knobs()) knobs += fmt::format("{}{} ({})", knobs.empty() ? "" : "; ", k.name, k.help);
   command->add_option("--knob", o->knobs, "Knob of memcheck, NAME or NAME=VALUE, repeatable: " + knobs)->allow_extra_args(false);
-  command->add_option("--regs", o->regs, "Limit of the general register file that must have been kept")->capture_default_str();
+  command->add_option("--regs,--maxrregcount", o->regs, "Limit of the general register file that must have been kept")->capture_default_str();
   o->target.add_to(*command);
   command->add_flag("--json", o->json, "The same as --format json");
   command->footer("Exit status 1: a judge objects. Example:  regduel verify a.rir b.rir");

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -126,6 +127,28 @@ TEST(Target, FromJson) {
             "t.json:1:27: error: \"units\": no register file \"Q\" (there are R, P, B, UR, UP, UB, ACC)");
   EXPECT_EQ(error("{\"name\": \"toy\", \"units\": {\"R\": 4},\n \"reserved\": [\"R3\", \"R3:R4\"]}"), "t.json:2:2: error: \"reserved\": this target has no R3:R4");
   EXPECT_EQ(error("{\"name\": \"toy\",\n x}"), "t.json:2:2: error: not valid JSON");
+}
+
+TEST(Target, CustomConstraintsFromJson) {
+  const auto t = parse_target(R"({"name": "toy", "units": {"R": 8}, "custom_constraints": [
+      {"type": 10, "operation": "tex", "registers": "R2:R7", "step": 2, "weight": 3}, {"operation": "st", "registers": "R0"}]})");
+  ASSERT_TRUE(t.has_value()) << to_string(t.error());
+  ASSERT_EQ(t->custom_constraints.size(), 2u);
+  EXPECT_EQ(t->custom_constraints[0].type, 10);
+  EXPECT_EQ(t->custom_constraints[0].operation, "tex");
+  EXPECT_EQ(t->custom_constraints[0].registers, (PReg{RegFile::R, 6, 2}));
+  EXPECT_EQ(t->custom_constraints[0].step, 2);
+  EXPECT_EQ(t->custom_constraints[0].weight, 3);
+  EXPECT_EQ(t->custom_constraints[1].type, 4);
+  EXPECT_EQ(t->custom_constraints[1].step, 1);
+  const auto error = [](std::string_view rule) {
+    return to_string(parse_target(fmt::format(R"({{"name": "toy", "units": {{"R": 8}}, "custom_constraints": [{}]}})", rule), "t.json").error());
+  };
+  for (const char* rule : {R"({"type": 5, "operation": "tex", "registers": "R0"})", R"({"operation": 3, "registers": "R0"})",
+                           R"({"operation": "tex"})", R"({"operation": "tex", "registers": "R0", "step": 0})",
+                           R"({"operation": "tex", "registers": "R0", "weight": 16})", R"({"operation": "tex", "registers": "R0", "bank": 1})", "7"})
+    EXPECT_THAT(error(rule), testing::HasSubstr("\"custom_constraints\": expected a list of")) << rule;
+  EXPECT_THAT(error(R"({"operation": "tex", "registers": "R8"})"), testing::HasSubstr("this target has no R8"));
 }
 
 TEST(Random, TheSameEverywhere) {

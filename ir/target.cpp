@@ -93,6 +93,28 @@ std::pair<int, int> place_of(std::string_view text, std::size_t offset) {
   return {line, static_cast<int>(newline == std::string_view::npos ? offset : offset - newline - 1) + 1};
 }
 
+bool read_custom_constraints(const nlohmann::json& list, std::vector<CustomConstraint>& out) {
+  if (!list.is_array()) return false;
+  const auto number = [](const nlohmann::json& item, const char* key, int fallback, int low, int high) -> std::optional<int> {
+    if (!item.contains(key)) return fallback;
+    const nlohmann::json& value = item[key];
+    if (!value.is_number_integer() || value.get<std::int64_t>() < low || value.get<std::int64_t>() > high) return std::nullopt;
+    return value.get<int>();
+  };
+  for (const nlohmann::json& item : list) {
+    if (!item.is_object()) return false;
+    for (const auto& [key, value] : item.items())
+      if (key != "type" && key != "operation" && key != "registers" && key != "step" && key != "weight") return false;
+    const auto type = number(item, "type", 4, 4, 10), step = number(item, "step", 1, 1, 255), weight = number(item, "weight", 1, 1, 15);
+    if (!type || (*type != 4 && *type != 9 && *type != 10) || !step || !weight) return false;
+    if (!item.contains("operation") || !item["operation"].is_string() || !item.contains("registers") || !item["registers"].is_string()) return false;
+    const auto registers = parse_units(item["registers"].get<std::string>());
+    if (!registers) return false;
+    out.push_back({*type, item["operation"].get<std::string>(), *registers, *step, *weight});
+  }
+  return true;
+}
+
 }  // namespace
 
 bool Target::is_reserved(RegFile f, int unit) const {
@@ -203,6 +225,11 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
     } else if (key == "predicate_halves") {
       if (!value.is_boolean()) return fail_at(key, "\"predicate_halves\": expected true or false");
       t.predicate_halves = value.get<bool>();
+    } else if (key == "custom_constraints") {
+      if (!read_custom_constraints(value, t.custom_constraints))
+        return fail_at(key, "\"custom_constraints\": expected a list of {\"type\": 4, 9 or 10, \"operation\": NAME, \"registers\": \"R0:R15\", "
+                            "\"step\": 1 to 255, \"weight\": 1 to 15}");
+      for (const CustomConstraint& c : t.custom_constraints) named.emplace_back(key, c.registers);
     } else if (key == "abi") {
       if (!value.is_object()) return fail_at(key, "\"abi\": expected an object");
       for (const auto& [abi_key, registers] : value.items()) {

@@ -24,6 +24,16 @@ struct Abi {
   std::vector<PReg> clobbered;              // what a call destroys
 };
 
+// Where the operands of one operation would rather not begin: what the numbers 4, 9 and 10 among the constraint types of seed 000
+// stand for is up to the target. A preference, never a rule.
+struct CustomConstraint {
+  int type = 4;                             // 4, 9 or 10
+  std::string operation;                    // mnemonic
+  PReg registers;                           // the first of them, and each `step` further
+  int step = 1;
+  int weight = 1;                           // 1 to 15
+};
+
 struct Target {
   std::string name;                         // "sm_90"
   int sm = 90;
@@ -42,6 +52,7 @@ struct Target {
   int device_type = 5;                      // 5 allows spilling to shared memory
   int occupancy_x_min = 240;                // x range of the occupancy model's linear part
   int occupancy_x_max = 480;
+  std::vector<CustomConstraint> custom_constraints;
 
   [[nodiscard]] int bank(int unit) const { return unit % register_banks; }
   [[nodiscard]] bool has(RegFile f) const { return units[index(f)] > 0; }

@@ -455,11 +455,19 @@ class ByteCode {
   [[nodiscard]] int of(Contents::Set wanted, Contents::Set found) {
     if (wanted <= Contents::kUnknown || found <= Contents::kUnknown) return -1;
     const auto want = before_.elements(wanted), have = after_.elements(found);
-    if (want.size() == 1 && have.size() == 1 && want[0].what == have[0].what) return 0;
+    if (want.size() == 1 && have.size() == 1 && want[0].what == have[0].what && wrong_remats_.empty()) return 0;
     constexpr std::uint32_t kNew = 0xFFFFFFFEu;
     std::uint32_t& known = known_.at(static_cast<std::uint64_t>(wanted) << 32 | found, kNew);
     if (known == kNew) known = static_cast<std::uint32_t>(work_out(want, have));
     return static_cast<int>(known);
+  }
+  // Some remat of this instruction reads something else than it did: whatever has its result shows that first, which is not for this analysis.
+  void distrust(ir::InstId repeated) {
+    wrong_remats_.push_back(repeated.value);
+    known_ = oracles::FlatMap();
+  }
+  [[nodiscard]] bool is_distrusted(ir::InstId repeated) const {
+    return std::find(wrong_remats_.begin(), wrong_remats_.end(), repeated.value) != wrong_remats_.end();
   }
 
  private:
@@ -468,6 +476,7 @@ class ByteCode {
 
   [[nodiscard]] int work_out(std::span<const Held> want, std::span<const Held> have) {
     if (want[0].is_undefined()) return 0;  // it would be the first
+    if (std::any_of(have.begin(), have.end(), [&](const Held& h) { return is_distrusted(h.instruction()); })) return -1;
     const auto is_in = [](std::span<const Held> set, std::uint64_t what, std::uint32_t most_guards) {
       return std::any_of(set.begin(), set.end(), [&](const Held& h) { return h.what == what && h.guards <= most_guards; });
     };
@@ -523,15 +532,50 @@ class ByteCode {
   const Contents& before_;
   Contents& after_;
   const ir::Function& program_;
+  std::vector<std::uint32_t> wrong_remats_;
   oracles::FlatMap known_;  // wanted, found -> code
   std::optional<Delivered> delivered_;
 };
+
+// Distrusts what is repeated with other operands than before allocation, and then what repeats it in turn.
+void distrust_wrong_remats(const BeforeFacts& facts, const ir::Function& after, Contents& contents, ByteCode& code) {
+  struct Read {
+    ir::InstId repeated;
+    Contents::Set wanted, found;
+  };
+  std::vector<Read> reads;
+  const auto is_remat = [](const ir::Inst& i) { return i.op == Op::Remat && !i.is_deleted(); };
+  for (std::size_t b = 0; b < after.blocks.size(); ++b) {
+    const auto insts = after.insts_of(ir::BlockId(b));
+    if (!contents.is_reachable(ir::BlockId(b)) || std::none_of(insts.begin(), insts.end(), is_remat)) continue;
+    contents.walk(ir::BlockId(b), [&](std::uint32_t i, const Contents::State& state) {
+      const ir::Inst* old = is_remat(after.insts[i]) ? facts.find(after.insts[i].ref) : nullptr;
+      if (old == nullptr) return;
+      const auto& wanted = facts.reads[static_cast<std::size_t>(old - facts.before.insts.data())];
+      std::size_t next = 0;
+      for (const Operand& op : after.operands_of(after.insts[i])) {
+        if (!op.is_preg() || !op.reads()) continue;
+        const auto [begin, end] = contents.cells(op);
+        for (std::size_t c = begin; c < end && next < wanted.size(); ++c) reads.push_back({old->id, wanted[next++], state[c]});
+      }
+    });
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Read& r : reads)
+      if (!code.is_distrusted(r.repeated) && code.of(r.wanted, r.found) != 0) {
+        code.distrust(r.repeated);
+        changed = true;
+      }
+  }
+}
 
 }  // namespace
 
 std::uint32_t expected_codes(const BeforeFacts& facts, const ir::Function& after, std::uint32_t wanted) {
   Contents contents(after, &facts);
   ByteCode code(facts.contents, contents, after);
+  distrust_wrong_remats(facts, after, contents, code);
   std::uint32_t seen = 0;
   for (std::size_t b = 0; b < after.blocks.size() && (seen & wanted) == 0; ++b) {
     if (!contents.is_reachable(ir::BlockId(b))) continue;

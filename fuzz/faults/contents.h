@@ -36,6 +36,10 @@ struct Held {
   static std::uint64_t definition(ir::InstId inst, std::size_t operand, std::size_t byte) {
     return 1ull << 63 | static_cast<std::uint64_t>(inst.value) << 32 | static_cast<std::uint64_t>(operand) << 8 | (byte & 0xFF);
   }
+  // Whose definition it is; invalid where it is none.
+  [[nodiscard]] ir::InstId instruction() const {
+    return what >> 63 != 0 ? ir::InstId(static_cast<std::uint32_t>(what >> 32) & 0x7FFFFFFFu) : ir::InstId();
+  }
   static std::uint64_t entry(ir::RegFile file, std::size_t byte) { return 1ull << 62 | static_cast<std::uint64_t>(file) << 32 | byte; }
   friend constexpr auto operator<=>(const Held&, const Held&) = default;
 };
@@ -163,7 +167,8 @@ struct BeforeFacts {
 
 // The codes of memcheck that `after` should show, as a mask of bits 1 << code, among 1, 2, 5, 6 and 10: at the reads of original
 // instructions (of a copy, its guard) that were fully defined before. Bit 0, kUndecidedReads: something shows at a read that depends on a
-// guard, or that this analysis does not know. Stops where `wanted` (a mask) is seen.
+// guard, that sees the result of an instruction whose remat has wrong sources (7, which goes before all of these), or that this analysis does
+// not know. Stops where `wanted` (a mask) is seen.
 inline constexpr std::uint32_t kUndecidedReads = 1;
 [[nodiscard]] std::uint32_t expected_codes(const BeforeFacts& facts, const ir::Function& after, std::uint32_t wanted);
 

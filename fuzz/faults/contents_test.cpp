@@ -245,6 +245,32 @@ TEST(Contents, ReadsAreTheSameInEitherScope) {
   EXPECT_GT(left_out, 0u);
 }
 
+// Whoever reads what a remat with a wrong source made shows that, whatever else is wrong; and so does what is repeated in turn.
+TEST(Contents, WhatIsRepeatedWronglyIsUndecided) {
+  const std::string vregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 R b32\n";
+  const ir::Function before = parse_function("func @f kernel target sm_90 threads 256\n" + vregs +
+                                             "  block b0\n    #0 %0 = ld.a !read\n    #1 %1 = ld.b !read\n    #2 %2 = neg %0 !remat\n"
+                                             "    #3 %3 = not %2 !remat\n    #4 st %2, %1 !write\n    #5 st %3 !write\n    #6 exit\n");
+  const BeforeFacts facts(before);
+  const auto shown = [&](const std::string& remats, const std::string& uses) {
+    const ir::Function after = parse_function("func @f kernel target sm_90 threads 256 allocated\n  frame local 0 shared 0\n" + vregs +
+                                              "  block b0\n    #0 R0 = ld.a !read\n    #1 R1 = ld.b !read\n    #2 neg !remat !deleted\n"
+                                              "    #3 not !remat !deleted\n" + remats + uses + "    #6 exit\n");
+    std::uint32_t codes_of_memcheck = 0;
+    for (const auto& m : oracles::memcheck({before, after, *ir::find_target("sm_90"), ir::Limits::of(*ir::find_target("sm_90"))}).mismatches)
+      codes_of_memcheck |= bit(static_cast<int>(m.code));
+    return std::pair(expected_codes(facts, after, 0), codes_of_memcheck);
+  };
+  const std::string uses = "    #4 st R2, R1 !write\n    #5 st R3 !write\n", crossed = "    #4 st R3, R1 !write\n    #5 st R2 !write\n";
+  const std::string right = "    +10 R2 = remat #2 R0\n", wrong = "    +10 R2 = remat #2 R1\n", again = "    +11 R3 = remat #3 R2\n";
+  EXPECT_EQ(shown(right + again, uses), std::pair(0u, 0u));
+  EXPECT_EQ(shown(right + again, crossed), std::pair(bit(6), bit(6)));
+  EXPECT_EQ(shown(wrong + again, uses), std::pair(kUndecidedReads, bit(7)));
+  EXPECT_EQ(shown(wrong + again, crossed), std::pair(kUndecidedReads, bit(7)));
+  // What has nothing to do with it shows as ever.
+  EXPECT_EQ(shown(wrong + again, "    #4 st R2, R0 !write\n    #5 st R3 !write\n"), std::pair(kUndecidedReads | bit(6), bit(6) | bit(7)));
+}
+
 TEST(Contents, KeepsSome) {
   const ir::Function before = parse_function(kBefore), after = parse_function(kAfter);
   const BeforeFacts facts(before);

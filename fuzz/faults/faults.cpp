@@ -2,6 +2,7 @@
 #include "fuzz/faults/faults.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ using oracles::Verdict;
 
 constexpr std::uint64_t kFaultStream = 0x6661756C7473;
 constexpr std::size_t kInjectionsPerRun = 8, kInjectionsIntoLarge = 3;
-constexpr int kOperatorsTried = 28;
+constexpr std::size_t kOperatorsTried = 28;
 constexpr std::size_t kLarge = 1000;          // instructions after allocation
 constexpr std::size_t kMostMissesKept = 200;
 
@@ -64,12 +65,21 @@ bool has_category(const oracles::Report& report, std::string_view judge, std::st
   return result != nullptr && std::any_of(result->findings.begin(), result->findings.end(), [&](const oracles::Finding& f) { return f.category == category; });
 }
 
+std::uint64_t fingerprint_of(const ir::Function& f) {
+  std::uint64_t h = f.local_frame;
+  for (const ir::Inst& i : f.insts) h = hash_combine(h, std::uint64_t{i.id.value} << 32 | std::uint64_t{i.flags} << 8 | static_cast<unsigned>(i.op));
+  for (const ir::Operand& op : f.operands) h = hash_combine(hash_combine(h, std::uint64_t{op.value} << 32 | op.extra), op.part.code());
+  for (const ir::Slot& s : f.slots) h = hash_combine(h, std::uint64_t{s.offset} << 32 | s.size);
+  return h;
+}
+
 // What the operator did, judged.
 Injection judge_injection(std::size_t index, const FaultOperator& op, const oracles::Case& c, std::uint64_t seed, std::uint64_t run,
                           std::vector<FaultMiss>& misses) {
   const oracles::Report report = judge_all(c);
   Injection result;
   result.op = index;
+  result.fingerprint = fingerprint_of(c.after);
   result.verdicts = verdicts(report);
   bool changing = false, caught = false;
   for (std::size_t k = 0; k < result.verdicts.size(); ++k) {
@@ -92,6 +102,13 @@ Injection judge_injection(std::size_t index, const FaultOperator& op, const orac
   return result;
 }
 
+// The choices of one operator in one run.
+Random stream_of(const FaultOperator& op, std::uint64_t seed, std::uint64_t run) {
+  std::uint64_t stream = hash_combine(hash_combine(seed, kFaultStream), run);
+  for (const char c : op.name) stream = hash_combine(stream, static_cast<unsigned char>(c));
+  return Random(stream);
+}
+
 // Least injected first, those that are equal in random order.
 std::vector<std::size_t> order_of(const std::vector<std::int64_t>& injected, Random& random) {
   std::vector<std::tuple<std::int64_t, std::uint64_t, std::size_t>> keys;
@@ -99,6 +116,12 @@ std::vector<std::size_t> order_of(const std::vector<std::int64_t>& injected, Ran
   std::sort(keys.begin(), keys.end());
   std::vector<std::size_t> order;
   for (const auto& [count, tie_break, k] : keys) order.push_back(k);
+  return order;
+}
+
+std::vector<std::size_t> in_order(std::size_t n) {
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
   return order;
 }
 
@@ -200,10 +223,14 @@ FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vecto
   subject.after_facts = &after_facts;
   const auto operators = fault_operators();
   EditProgram fresh(after);
-  int tried = 0;
-  for (const std::size_t k : order_of(injected, random)) {
-    if (run.injections.size() >= (after.insts.size() < kLarge ? kInjectionsPerRun : kInjectionsIntoLarge) || tried++ >= kOperatorsTried) break;
-    if (!operators[k].apply(fresh, subject, random)) continue;
+  // Few of them, unless all were asked for.
+  const bool all = injected.empty();
+  const std::size_t most = all ? operators.size() : after.insts.size() < kLarge ? kInjectionsPerRun : kInjectionsIntoLarge;
+  std::size_t tried = 0;
+  for (const std::size_t k : all ? in_order(operators.size()) : order_of(injected, random)) {
+    if (run.injections.size() >= most || tried++ >= (all ? operators.size() : kOperatorsTried)) break;
+    Random own = stream_of(operators[k], seed, index);
+    if (!operators[k].apply(fresh, subject, own)) continue;
     const ir::Function damaged = fresh.build();
     fresh = EditProgram(after);
     const oracles::Case wrong{c.program, damaged, target, limits};

@@ -9,7 +9,8 @@
 // (patterns.h), so that the judges see packs, remats and shared slots, and the operators find them.
 //
 // A run takes one program, and injects into it a few of the operators that were injected least so far. What was injected so far is an argument
-// (`injected`), which the caller renews after each batch of kFaultBatch runs: so the result depends on seed and number of runs alone.
+// (`injected`), which the caller renews after each batch of kFaultBatch runs: so the result depends on seed and number of runs alone. What an
+// operator does in a run depends on the seed and the number of the run alone, so that a miss can be repeated without the runs before it.
 // Tested by faults_test.cpp.
 #pragma once
 
@@ -40,6 +41,7 @@ struct FaultMiss {
 
 struct Injection {
   std::size_t op = 0;                       // index among fault_operators()
+  std::uint64_t fingerprint = 0;            // of the damaged program: equal for equal ones
   std::vector<oracles::Verdict> verdicts;   // in the order of fault_judges()
   bool memcheck_right = false;              // one of the operator's codes is there; false where it names none
   bool structure_right = false;
@@ -59,7 +61,8 @@ struct FaultRun {
 [[nodiscard]] const std::vector<const oracles::Judge*>& fault_judges();
 [[nodiscard]] bool is_static(const oracles::Judge& judge);
 
-// `injected`: how often each operator was injected so far; `largest`: the most instructions of a subject, after allocation. The same arguments, the same result. Throws nothing but InternalError.
+// `injected`: how often each operator was injected so far; empty: every one that finds a place is injected, in the order of fault_operators().
+// `largest`: the most instructions of a subject, after allocation. The same arguments, the same result. Throws nothing but InternalError.
 [[nodiscard]] FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vector<std::int64_t>& injected,
                                      std::size_t largest = kLargestSubject);
 

@@ -95,6 +95,7 @@ const std::vector<Damage>& damages() {
       {"a def over the pack under a guard", "+14 spill R8, slot 0", "+19 @P1 R8 = copy R0\n    +14 spill R8, slot 0", 8},
       {"a refill over the base", "+12 P0", "+19 R9 = refill slot 2\n    +12 P0", 9},
       {"the half of the base with the bit", "+12 P0", "+19 R9.hi = copy R0.hi\n    +12 P0", 9},
+      {"one half after the other", "+12 P0", "+19 R9.hi = copy R0.hi\n    +20 R9.lo = copy R0.lo\n    +12 P0", 9},
       {"the other half", "+12 P0", "+19 R9.lo = copy R0.lo\n    +12 P0", 0},
       {"an older copy of the base over it", "+12 P0", "+19 R9 = copy R7\n    +12 P0", 0},
       {"a store over the spilled pack: memory is no base", "+15 R5", "+19 spill R0, slot 0\n    +15 R5", 3},

@@ -1,0 +1,306 @@
+// For each knob of the table a program whose allocation it changes: a knob that changes nothing is no knob.
+//
+// Each row says what stands in the allocation with the default and what stands there with another value. The judges of what is right are
+// elsewhere; here only the small machine of testing.h looks whether both allocations do what the program does. Most of the programs are what the
+// reducer (fuzz/reduce.h) left of random ones, asked that the knob still make a difference: that is how to find another where a row has
+// come to show nothing. What DUMPIR (266), IgnorePotentialMixedSizeProblems and memcheck change is shown where the verifier is: they
+// govern its report, and no allocation (cli_test.cpp, Cli.MemcheckHasItsKnobs).
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "allocator/knobs.h"
+#include "allocator/testing.h"
+
+namespace regduel::allocator {
+
+// What a test is called by.
+static void PrintTo(const KnobRow& row, std::ostream* out) { *out << row.name; }
+
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+struct Effect {
+  Knob knob;
+  std::string_view value;  // instead of the default
+  Settings with;           // in both runs
+  int registers;           // the limit of the general file
+  std::string_view program;
+  std::string_view by_default, by_value;  // what stands in the one allocation, and not in the other
+};
+
+// By the start of their ranges the scalar comes first and leaves no pair below R2: widest first, it does.
+constexpr std::string_view kScalarBeforePair = R"(
+    vreg %0 R b32
+    vreg %1 R b64
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %0 !write
+      #3 exit
+)";
+
+// A scan from the last operand gives the second one of the store the lowest register. The fixed operand makes the mode.
+constexpr std::string_view kTwoOperands = R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    block b0
+      #0 %0 = const 1
+      #1 %1 = const 2
+      #2 st %0, %1 !write
+      #3 %2{=R1} = const 3
+      #4 exit
+)";
+
+constexpr std::string_view kTwoUniformOperands = R"(
+    vreg %0 UR b32
+    vreg %1 UR b32
+    vreg %2 UR b32
+    block b0
+      #0 %0 = const 1
+      #1 %1 = const 2
+      #2 st %0, %1 !write
+      #3 %2{=UR1} = const 3
+      #4 exit
+)";
+
+// One register too few. Guidance lets the scalar go; where it says nothing, eviction has to see to it.
+constexpr std::string_view kPairAndScalar = R"(
+    vreg %0 R b64
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %1 !write
+      #3 st %0 !write
+      #4 exit
+)";
+
+const std::vector<Effect>& effects() {
+  static const std::vector<Effect> kEffects = {
+      {Knob::UniformPreAllocation, "1", {{"628", "1"}}, 255, kTwoUniformOperands, "st UR0, UR1", "st UR1, UR0"},
+      // Eviction places temporaries first; the walk, whatever begins first.
+      {Knob::InstructionWalk, "1", {}, 5, R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b96
+    block b0
+      #0 %0{=R1} = ld 0
+      #1 %1 = ld 1
+      #2 %2 = ld 2
+      #3 st %0, %1 !write
+      #4 exit
+)",
+       "R4 = ld 1", "R3 = ld 1"},
+      // At ten turns what the loop reads has to stay; at one it is as cheap as the rest, and lives longest.
+      {Knob::EstimatedLoopIterations, "1", {}, 2, R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 %2 = ld 2
+      #3 st %1 !write
+      #4 st %1 !write
+      #5 bra -> b1
+    block b1
+      #6 st %0 !write
+      #7 bra -> b1
+)",
+       "spill R1", "spill R0"},
+      {Knob::PreAllocation, "1", {}, 255, kTwoOperands, "st R0, R1", "st R1, R0"},
+      // Alone, %0 fits below the fixed register; together with its copy, only above it.
+      {Knob::CoalescingPreAllocation, "1", {{"628", "1"}}, 255, R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    vreg %3 R b32
+    vreg %4 R b32
+    vreg %5 R b32
+    vreg %6 R b32
+    block b0
+      #0 %0 = const 1
+      #1 %1 = const 2
+      #2 st %1 !write
+      #3 %2 = copy %0
+      #4 %3{=R1} = const 3
+      #5 st %2, %3{=R1} !write
+      #6 %4 = const 4
+      #7 %5 = const 5
+      #8 %6 = const 6
+      #9 use %4, %5, %6
+      #10 exit
+)",
+       "R0 = const 1", "R2 = const 1"},
+      {Knob::FastAllocation, "1", {}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
+      {Knob::NoSpillAttempts, "2", {{"638", "1"}}, 255, kScalarBeforePair, "R2:R3 = ld", "R0:R1 = ld"},
+      // The filter looks for the next home in another bank.
+      {Knob::BankAware, "1", {}, 255, R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 exit
+)",
+       "R0 = ld 1", "R4 = ld 1"},
+      // The second attempt is taken. It spares the units of the wide use, unless that constraint is left out.
+      {Knob::RelaxationStep, "0", {}, 255, R"(
+    vreg %0 R b32
+    vreg %1 R b64
+    vreg %2 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 %0 = ld 2
+      #3 %2 = ld %1
+      #4 exit
+)",
+       "R0 = ld R0:R1", "R2 = ld R0:R1"},
+      // Likewise, by the end of the list: nothing is left out at its head.
+      {Knob::RelaxationCeiling, "0", {{"641", "1"}, {"642", "0"}}, 4, R"(
+    vreg %0 R b64
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1 clobbers R0:R23
+      #2 st %0, %1 !write
+      #3 exit
+)",
+       "R2 = ld 1", "R3 = ld 1"},
+      {Knob::PreAllocationPriority, "2", {{"628", "1"}}, 255, kTwoOperands, "st R1, R0", "st R0, R1"},
+      // At level 10 the tiers end at 16 registers, unless these knobs reach further.
+      {Knob::SpillBitHighRegCountHeur, "8", {{"RegisterUsageLevel", "10"}, {"661", "3"}, {"663", "8"}}, 17, R"(
+    vreg %0 R b256
+    vreg %1 R b32
+    vreg %2 R b256
+    vreg %3 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 %2 = ld 2
+      #3 %3 = ld 3
+      #4 st %1, %0, %2 !write
+      #5 exit
+)",
+       "spill R0:R7", "spill R8,"},
+      {Knob::SpillBitHighRegScale, "3", {{"665", "3"}}, 2, kPairAndScalar, "frame local 8 ", "frame local 12 "},
+      {Knob::SpillBitLowRegCountHeur, "1", {{"661", "1000"}}, 2, kPairAndScalar, "frame local 8 ", "frame local 12 "},
+      {Knob::SpillBitLowRegScale, "3", {}, 2, kPairAndScalar, "frame local 8 ", "frame local 12 "},
+      {Knob::SpillBitMediumRegScale, "3", {{"661", "3"}}, 2, kPairAndScalar, "frame local 8 ", "frame local 12 "},
+      // Any weight at all congests the slots of the wide use, so that weights count in the first attempt already.
+      {Knob::InterferenceThreshold, "0", {}, 255, R"(
+    vreg %0 R b96
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld %0
+      #2 exit
+)",
+       "R0 = ld R0:R2", "R2 = ld R0:R2"},
+      // Sixteen registers are aimed at, and the call takes them all.
+      {Knob::RegisterUsageLevel, "10", {}, 255, R"(
+    vreg %0 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 call "f" clobbers R0:R15
+      #2 st %0 !write
+      #3 exit
+)",
+       "R16 = ld 0", "spill R0"},
+      {Knob::FastCompile, "2", {}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
+      {Knob::DisableSmemReservation, "1", {}, 255, R"(
+    vreg %0 UR b32
+    block b0
+      #0 %0 = ld 0
+      #1 st clobbers UR0:UR62 !write
+      #2 st %0 !write
+      #3 exit
+)",
+       "slot 0 shared", "slot 0 local"},
+      // The first instruction is packed by itself, and what it leaves behind is spilled there.
+      {Knob::SpillRounds, "0", {}, 2, R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1 clobbers R0:R23
+      #2 st %0, %1 !write
+      #3 exit
+)",
+       "st R1, R0", "st R0, R1"},
+      {Knob::Rematerialise, "0", {}, 1, R"(
+    vreg %0 R b32
+    block b0
+      #0 %0 = const 1 !remat
+      #1 call "f" clobbers R0:R23
+      #2 st %0 !write
+      #3 exit
+)",
+       "remat #0", "refill slot 0"},
+      {Knob::RefillReuse, "0", {}, 1, R"(
+    vreg %0 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 st %0 clobbers R0:R23 !write
+      #2 st %0 !write
+      #3 exit
+)",
+       "spill R0, slot 0\n    #1", "spill R0, slot 0\n    +5"},
+      // Eviction keeps room for the temporary that the spilled pair will need, and the triple has to go as well.
+      {Knob::LargeProgram, "0", {}, 5, R"(
+    vreg %0 R b64
+    vreg %1 R b96
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %1 !write
+      #3 st %0 !write
+      #4 exit
+)",
+       "frame local 8 ", "frame local 20 "},
+      {Knob::PoolLimit, "0", {}, 2, kPairAndScalar, "frame local 8 ", "frame local 12 "},
+  };
+  return kEffects;
+}
+
+class KnobEffects : public ::testing::TestWithParam<KnobRow> {};
+
+TEST_P(KnobEffects, ChangesAnAllocation) {
+  const KnobRow& row = GetParam();
+  const auto effect = std::find_if(effects().begin(), effects().end(), [&](const Effect& e) { return e.knob == row.knob; });
+  ASSERT_TRUE(effect != effects().end()) << row.name << " has no program that shows what it does";
+  ASSERT_NE(effect->value, knob_text(row.type, row.default_value));
+  const ir::Function f = testing::program(effect->program);
+  const auto allocated = [&](const Settings& settings) { return ir::print(testing::allocate(f, testing::limits(effect->registers), settings).program); };
+  Settings changed = effect->with;
+  changed.emplace_back(row.name, effect->value);
+  const std::string by_default = allocated(effect->with), by_value = allocated(changed);
+  EXPECT_THAT(by_default, HasSubstr(std::string(effect->by_default)));
+  EXPECT_THAT(by_default, Not(HasSubstr(std::string(effect->by_value))));
+  EXPECT_THAT(by_value, HasSubstr(std::string(effect->by_value)));
+  EXPECT_THAT(by_value, Not(HasSubstr(std::string(effect->by_default))));
+}
+
+INSTANTIATE_TEST_SUITE_P(Knobs, KnobEffects, ::testing::ValuesIn(knob_table().begin(), knob_table().end()),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST(KnobEffects, AreOfOneKnobEach) {
+  ASSERT_EQ(effects().size(), knob_table().size());
+  for (std::size_t k = 0; k < effects().size(); ++k) EXPECT_EQ(effects()[k].knob, knob_table()[k].knob);
+}
+
+}  // namespace
+}  // namespace regduel::allocator

@@ -1,0 +1,28 @@
+// The allocation mode of one register file: what kind of program asks for registers of it.
+//
+//   Plain       0  no phi, nothing bound to a register
+//   Cssa        3  phis: the file holds values in (conventional) SSA form
+//   Fixed       5  no phi, but operands fixed to registers, as around calls
+//   CssaPaired  6  phis, and values of several units
+//
+// The source's mode is a number that its passes ask for, without saying where it comes from; here it is an enum of its own,
+// found from the program as it came in, with its phis (DECISIONS: modes, "ids 41-44, 39"). Architectural vregs (PT, RZ and
+// their like: in the source certain ids, here a flag) are never allocated, and so bind nothing.
+// Source: seed 000 "Budget Computation", "Pre-Allocation Pass". Tested by mode_test.cpp.
+#pragma once
+
+#include <cstdint>
+
+#include "ir/program.h"
+
+namespace regduel::allocator {
+
+enum class AllocationMode : std::uint8_t { Plain = 0, Cssa = 3, Fixed = 5, CssaPaired = 6 };
+
+// By file. Requires: a program as it came in, with phis and aliases. Cost: O(operands).
+[[nodiscard]] ir::PerFile<AllocationMode> modes_of(const ir::Function& program);
+
+// The mode of one file.
+[[nodiscard]] AllocationMode mode_of(const ir::Function& program, ir::RegFile file);
+
+}  // namespace regduel::allocator
