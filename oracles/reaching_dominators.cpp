@@ -9,7 +9,7 @@ namespace regduel::oracles {
 namespace {
 
 constexpr std::uint32_t kUnknown = 0xFFFFFFFFu;
-constexpr std::size_t kRegionBlocks = 8;  // all regions together, as a multiple of the number of blocks
+constexpr std::size_t kRegionBlocks = 4;  // listed or stepped through, all regions together, as a multiple of the number of blocks
 
 }  // namespace
 
@@ -99,10 +99,7 @@ void Dominators::place() {
     Above& a = above_[position_[b]];
     a.dominator = position_[idom_[b]];
     const auto [begin, end] = region_range_[b];
-    if (is_too_large_[b] != 0) {
-      a.begin = a.dominator + 1;
-      a.end = a.dominator + size_[idom_[b]];
-    } else if (begin != end) {
+    if (begin != end) {
       a.begin = kUnknown;
       for (std::uint32_t k = begin; k < end; ++k) {
         a.begin = std::min(a.begin, position_[region_[k]]);
@@ -110,8 +107,54 @@ void Dominators::place() {
       }
     }
   }
+  place_large_regions();
   for (std::uint32_t at = 1; at < above_.size(); ++at)
     above_[at].join = above_[at].begin != above_[at].end ? at : above_[above_[at].dominator].join;
+}
+
+// With D the dominator of the join J, and C the blocks right below D in the tree from which J can be reached without passing D:
+//
+//   region(J) = union over each predecessor p != D of a block of C, and each x with D > x >= p in the tree, of { x } + region(x)
+//
+// where region(x) adds nothing for an x of C. So what lies deeper in the tree is placed first.
+void Dominators::place_large_regions() {
+  const auto order = cfg_.reverse_postorder();
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> large;  // how deep, and which
+  std::vector<std::uint32_t> level(order.size(), 0), seen(order.size(), kUnknown), work;
+  for (std::uint32_t b = 1; b < order.size(); ++b) {
+    level[b] = level[idom_[b]] + 1;
+    if (is_too_large_[b] != 0) large.emplace_back(level[b], b);
+  }
+  std::sort(large.rbegin(), large.rend());
+  std::size_t steps = 0;
+  for (const auto& [depth, join] : large) {
+    Above& a = above_[position_[join]];
+    if (steps > kRegionBlocks * order.size()) {
+      a.begin = a.dominator + 1;
+      a.end = a.dominator + size_[idom_[join]];
+    } else {
+      a.begin = kUnknown;
+      work.assign(1, join);
+    }
+    while (!work.empty()) {
+      const std::uint32_t below = work.back();
+      work.pop_back();
+      for (const ir::BlockId pred : cfg_.predecessors(order[below])) {
+        if (!cfg_.is_reachable(pred)) continue;
+        for (auto x = static_cast<std::uint32_t>(at(pred)); x != idom_[join] && seen[x] != join; x = idom_[x]) {
+          ++steps;
+          seen[x] = join;
+          a.begin = std::min(a.begin, position_[x]);
+          a.end = std::max(a.end, position_[x] + 1);
+          if (level[x] == depth) {
+            work.push_back(x);
+          } else {  // it begins behind its dominator, which is above x and below D
+            a.end = std::max(a.end, above_[position_[x]].end);
+          }
+        }
+      }
+    }
+  }
 }
 
 }  // namespace regduel::oracles

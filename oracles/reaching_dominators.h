@@ -19,7 +19,8 @@ namespace regduel::oracles {
 class Dominators {
  public:
   // Requires: `cfg` outlives this. Cost: O(edges) times the nesting of loops, but no more than O(edges) times a constant for the regions:
-  // those that are too large have the interval of all that D dominates.
+  // of those that are too large only the blocks that dominate a way back are stepped through; where those are too many, the interval is all
+  // that the dominator dominates.
   explicit Dominators(const ir::Cfg& cfg);
 
   // Requires for all: the blocks are reachable.
@@ -44,6 +45,7 @@ class Dominators {
   void find_immediate();
   void find_regions();
   void place();
+  void place_large_regions();
 
   const ir::Cfg& cfg_;
   // All by position in reverse postorder.

@@ -431,6 +431,33 @@ TEST(Reaching, ARegionTooLargeIsAllThatItsDominatorDominates) {
   EXPECT_EQ(small.end - small.begin, 2u);
 }
 
+TEST(Reaching, LargeRegionsAreThoseOfReachability) {
+  // Loops around loops, and in the innermost one two long arms: together the regions are too large to be listed, but few of their blocks
+  // dominate the blocks that go back.
+  constexpr int kHeads = 12, kArm = 50, kJoin = kHeads + 2 * kArm, kTails = kJoin + 1;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    Random random(seed);
+    std::vector<std::vector<int>> to;
+    for (int b = 0; b + 1 < kHeads; ++b) to.push_back({b + 1});
+    to.push_back({kHeads, kHeads + kArm});
+    for (int arm = kHeads; arm < kJoin; arm += kArm) {
+      for (int b = arm; b + 1 < arm + kArm; ++b) {
+        to.push_back({b + 1});
+        const int other = std::clamp(b + random.between(-2, 4), arm, arm + kArm - 1);
+        if (other != b + 1 && random.below(4) == 0) to.back().push_back(other);
+      }
+      to.push_back({kJoin});
+    }
+    to[kHeads + kArm - 1].push_back(kJoin - kArm / 2);  // from one arm into the other
+    to.push_back({kTails});
+    for (int b = 0; b < kHeads; ++b) to.push_back({kTails + b + 1, kHeads - 1 - b});
+    to.push_back({});
+    to[kTails + kHeads - 1] = {kTails + kHeads};  // nothing goes back to the entry
+    to.push_back({kHeads - 2});                   // a block that nothing goes to
+    expect_dominators(testing::parse_function(graph_text(to)));
+  }
+}
+
 TEST(Reaching, LoopsStandBeforeWhatFollowsThem) {
   // The loop's body is numbered last, and its region is narrow nevertheless.
   const ir::Function f = testing::parse_function(graph_text({{1}, {2, 4}, {3}, {}, {5}, {1}}));
