@@ -103,8 +103,7 @@ Chains::Chains(const Function& f, const Liveness& live, const ConstraintLists& c
   for (const VRegId v : vregs)
     for (const Constraint& c : constraints.of(v))
       if (c.type == ConstraintType::Range && c.partner.is_valid() && c.unit == 0 && v < c.partner &&
-          (f.vreg(v).units() == f.vreg(c.partner).units() || REGDUEL_PLANTED("fatpoint-chain-joins-other-widths")) &&
-          !live.range(c.partner.index()).empty())
+          f.vreg(v).units() == f.vreg(c.partner).units() && !live.range(c.partner.index()).empty())
         edges.push_back({c.weight, v, c.partner});
   chain_of_.assign(f.vregs.size(), kNone);
   if (edges.empty()) return;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fuzz/allocators.h"
+#include "fuzz/duel_body.h"
 #include "fuzz/generator.h"
 #include "fuzz/standard_mix.h"
 #include "ir/binary.h"
@@ -12,7 +14,7 @@ namespace regduel::fuzz {
 namespace {
 
 constexpr std::uint8_t kMagic[] = {'R', 'D', 'F', 1};
-constexpr std::size_t kMaxKnobs = 16;
+constexpr std::size_t kMaxKnobs = 64;  // more than all duelists have
 
 class Reader {
  public:
@@ -107,6 +109,8 @@ FuzzInput derive_input(std::uint64_t seed, int size) {
   input.program = generate(
       {.profile = profile, .seed = program_seed, .size = size > 0 ? size : drawn, .target = input.target->name}, *input.target);
   input.limits = draw_limits(input.program, *input.target, program_seed);
+  // What stands behind a knob that is off is found sooner if some inputs begin with it on.
+  if (random.chance(50)) input.knobs = draw_knobs(all_duelists(), program_seed);
   return input;
 }
 

@@ -33,6 +33,18 @@ TEST(FuzzInput, RoundTrip) {
   }
 }
 
+// A quarter of them, about: half of the draws leave all knobs at their defaults.
+TEST(FuzzInput, SomeDerivedOnesHaveKnobs) {
+  int with_knobs = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const FuzzInput input = derive_input(seed, 10);
+    EXPECT_EQ(decode_input(encode_input(input)).knobs, input.knobs);
+    with_knobs += input.knobs.empty() ? 0 : 1;
+  }
+  EXPECT_GT(with_knobs, 60);
+  EXPECT_LT(with_knobs, 140);
+}
+
 TEST(FuzzInput, AnyBytesAreAnInput) {
   EXPECT_TRUE(keeps_its_promises(decode_input({})));
   Random random(1);

@@ -10,7 +10,11 @@ std::vector<std::uint8_t> fit(const FuzzInput& child, const FuzzInput& parent, s
   std::vector<std::uint8_t> bytes = encode_input(child);
   // The parent may have been derived from other bytes, so it is not always one that fits.
   if (bytes.size() > max_size) bytes = encode_input(parent);
-  for (int length = 64; bytes.size() > max_size && length > 0; length /= 2) bytes = encode_input(derive_input(seed, length));
+  for (int length = 64; bytes.size() > max_size && length > 0; length /= 2) {
+    FuzzInput input = derive_input(seed, length);
+    input.knobs.clear();
+    bytes = encode_input(input);
+  }
   if (bytes.size() > max_size) bytes.clear();
   return bytes;
 }

@@ -40,7 +40,6 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
     {"fatpoint-candidate-unchecked", "a pre-allocated home is taken although somebody else is there"},
     {"fatpoint-chain-alignment-lost", "copies joined into one home: the alignment of the strictest member is forgotten"},
     {"fatpoint-chain-joins-fixed-unasked", "a vreg joins a precoloured one in its register without a look at who else lives there"},
-    {"fatpoint-chain-joins-other-widths", "a copy of a half joins the half and the whole in one home"},
     {"fatpoint-chain-placed-by-its-first-member", "a chain is placed where its first member finds a free register"},
     {"fatpoint-chain-range-not-grown", "a chain lives as long as its first member"},
     {"fatpoint-claims-one-register-less", "the count of registers that the allocator claims misses the last unit"},
