@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "allocator/candidates.h"
+#include "allocator/neighbours.h"
 #include "allocator/retry.h"
 #include "allocator/watch.h"
 #include "ir/check_macro.h"
@@ -158,10 +159,7 @@ class AttemptRun {
         occupancy_(a.base_) {
     result_.home.assign(f_.vregs.size(), -1);
     if (options.may_spill) {
-      near_.resize(round_.live.num_numbered() / kStretch + 1);
-      at_unit_.resize(static_cast<std::size_t>(width_));
-      turn_.assign(f_.vregs.size(), 0);
-      stamp_.assign(f_.vregs.size(), 0);
+      neighbours_.emplace(f_, round_.live, width_);
       moved_at_.assign(f_.vregs.size(), 0);
       move_cost_.assign(f_.vregs.size(), 0);
     }
@@ -190,7 +188,7 @@ class AttemptRun {
       for (const VRegId v : options_.absent) make_room_for_temporaries(v);
       for (std::size_t k = 0; k < result_.to_spill.size(); ++k) make_room_for_temporaries(VRegId(result_.to_spill[k]));
     }
-    finish();
+    a_.conclude(result_, over_limit_);
     return std::move(result_);
   }
 
@@ -233,21 +231,13 @@ class AttemptRun {
     occupancy_.mark(range(v), slot, REGDUEL_PLANTED("fatpoint-wide-marks-first-unit") ? slot + 1 : end);
     used_.set_range(slot, end);
     highest_ = std::max(highest_, end);
-    if (!options_.may_spill) return;
-    turn_[v.index()] = ++turns_;
-    for_each_stretch(range(v), [&](std::vector<VRegId>& list) { list.push_back(v); });
+    if (options_.may_spill) neighbours_->add(v);
   }
   void take_out(VRegId v) {
     const int home = result_.home[v.index()];
     occupancy_.unmark(range(v), home, home + f_.vreg(v).units());
-    for_each_stretch(range(v), [&](std::vector<VRegId>& list) { std::erase(list, v); });
+    neighbours_->remove(v);
     result_.home[v.index()] = -1;
-  }
-  template <class Visit>
-  void for_each_stretch(std::span<const Interval> live, Visit visit) {
-    std::size_t next = 0;
-    for (const Interval& i : live)
-      for (next = std::max<std::size_t>(next, i.begin / (4 * kStretch)); next <= (i.end - 1) / (4 * kStretch); ++next) visit(near_[next]);
   }
 
   void place_fixed(VRegId v) {
@@ -425,38 +415,18 @@ class AttemptRun {
     }
   }
 
-  // Those that stand in some unit during `live`, by unit, in the order in which they came.
-  void find_neighbours(std::span<const Interval> live) {
-    for (std::vector<VRegId>& list : at_unit_) list.clear();
-    neighbours_.clear();
-    ++epoch_;
-    for_each_stretch(live, [&](const std::vector<VRegId>& list) {
-      for (const VRegId other : list) {
-        if (stamp_[other.index()] == epoch_) continue;
-        stamp_[other.index()] = epoch_;
-        if (overlap(live, range(other))) neighbours_.push_back(other);
-      }
-    });
-    std::sort(neighbours_.begin(), neighbours_.end(), [&](VRegId a, VRegId b) { return turn_[a.index()] < turn_[b.index()]; });
-    for (const VRegId other : neighbours_) {
-      const int home = result_.home[other.index()];
-      for (int u = home; u < home + f_.vreg(other).units(); ++u) at_unit_[static_cast<std::size_t>(u)].push_back(other);
-    }
-  }
-
-  // What stands in [slot, slot + units) during the `live` of find_neighbours, and what it would cost to spill all of it: no
+  // What stands in [slot, slot + units) during the range that neighbours_ looked around, and what it would cost to spill all of it: no
   // more than `enough` is looked at.
   std::int64_t blockers(int slot, const Geometry& geometry, const UnitSet& taken, std::int64_t enough, std::vector<VRegId>& list) {
     list.clear();
-    ++epoch_;
+    neighbours_->begin_list();
     std::int64_t sum = 0;
     for (int u = slot; u < slot + geometry.units; ++u) {
       if (a_.not_allocatable_.has(u)) return kUnspillable;
       if (!taken.has(u)) continue;
-      if (at_unit_[static_cast<std::size_t>(u)].empty()) return kUnspillable;  // a clobber, or a moment that belongs to nobody
-      for (const VRegId other : at_unit_[static_cast<std::size_t>(u)]) {
-        if (stamp_[other.index()] == epoch_) continue;
-        stamp_[other.index()] = epoch_;
+      if (neighbours_->at(u).empty()) return kUnspillable;  // a clobber, or a moment that belongs to nobody
+      for (const VRegId other : neighbours_->at(u)) {
+        if (!neighbours_->is_new(other)) continue;
         list.push_back(other);
         const std::int64_t its_cost = cost_to_move(other);
         if (its_cost >= kUnspillable) return kUnspillable;
@@ -471,7 +441,7 @@ class AttemptRun {
   // elsewhere just moves).
   int find_room(std::span<const Interval> live, const Geometry& geometry, const UnitSet& taken, std::int64_t own_cost) {
     ++move_epoch_;
-    find_neighbours(live);
+    neighbours_->find(live, result_.home);
     // What belongs to nobody gives way to nobody. It may lie in a unit that a vreg also holds, at another moment.
     const UnitSet bound = a_.base_.has_blocked_reads() && !REGDUEL_PLANTED("fatpoint-evicts-into-a-restored-register")
                               ? a_.base_.conflicts(live) : occupancy_.clobbers(live);
@@ -586,27 +556,6 @@ class AttemptRun {
     else if (round_.lowered.temp_of[v.index()] != kNoInst) result_.to_pin.push_back(round_.lowered.temp_of[v.index()]);
   }
 
-  void finish() {
-    result_.fits = !over_limit_ && result_.to_spill.empty() && result_.to_pin.empty();
-    for (const VRegId v : a_.vregs_) {
-      const int home = result_.home[v.index()];
-      if (home < 0) continue;
-      result_.used = std::max(result_.used, home + f_.vreg(v).units());
-      result_.units.set_range(home, home + f_.vreg(v).units());
-      for (const Constraint& c : round_.constraints.of(v))
-        if (c.type == ConstraintType::Range && c.partner < v && result_.home[c.partner.index()] >= 0 &&
-            result_.home[c.partner.index()] + c.unit != home)
-          result_.copy_weight += c.weight;
-    }
-    if (over_limit_) result_.used = std::max(result_.used, a_.limit_ + 1);
-    REGDUEL_CHECK(result_.used <= kSanePeak + 1, ir::failure_message(a_.limit_));
-    std::sort(result_.to_spill.begin(), result_.to_spill.end());
-    result_.to_spill.erase(std::unique(result_.to_spill.begin(), result_.to_spill.end()), result_.to_spill.end());
-    for (const VRegId v : result_.to_spill) result_.spill_cost += cost(v);
-    std::sort(result_.to_pin.begin(), result_.to_pin.end());
-    result_.to_pin.erase(std::unique(result_.to_pin.begin(), result_.to_pin.end()), result_.to_pin.end());
-  }
-
   const FileAllocator& a_;
   const Round& round_;
   const Function& f_;
@@ -621,16 +570,9 @@ class AttemptRun {
   UnitSet used_;
   int highest_ = 0;                           // unit in use + 1
   std::vector<char> tried_;                   // by chain
-  // For the search for room. Vregs with a home are listed by stretch of instructions, so that a search looks at its surroundings.
-  static constexpr std::uint32_t kStretch = 128;
-  std::vector<std::vector<VRegId>> near_;     // by stretch
-  std::vector<std::uint32_t> turn_;           // by vreg: when it came to its home
-  std::uint32_t turns_ = 0;
+  std::optional<Neighbours> neighbours_;      // for the search for room
   static constexpr int kNoRoom = -1, kSpillItself = -2;
-  std::vector<VRegId> neighbours_, blocked_;
-  std::vector<std::vector<VRegId>> at_unit_;  // by unit: the neighbours that have it
-  std::vector<std::uint32_t> stamp_;
-  std::uint32_t epoch_ = 0;
+  std::vector<VRegId> blocked_;
   std::vector<std::uint32_t> moved_at_;       // by vreg: in which search for room move_cost_ was found
   std::vector<std::int64_t> move_cost_;
   std::uint32_t move_epoch_ = 0;
@@ -638,6 +580,31 @@ class AttemptRun {
   bool over_limit_ = false;
   Attempt result_;
 };
+
+void FileAllocator::conclude(Attempt& result, bool over_limit) const {
+  const auto sort_unique = [](auto& list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  };
+  sort_unique(result.to_spill);
+  sort_unique(result.to_pin);
+  result.fits = !over_limit && result.to_spill.empty() && result.to_pin.empty();
+  for (const VRegId v : vregs_) {
+    const int home = result.home[v.index()];
+    if (home < 0) continue;
+    const int end = home + round_.lowered.f.vreg(v).units();
+    result.used = std::max(result.used, end);
+    result.units.set_range(home, end);
+    for (const Constraint& c : round_.constraints.of(v)) {
+      if (c.type != ConstraintType::Range || !(c.partner < v)) continue;
+      const int partner = result.home[c.partner.index()];
+      if (partner >= 0 && partner + c.unit != home) result.copy_weight += c.weight;
+    }
+  }
+  if (over_limit) result.used = std::max(result.used, limit_ + 1);
+  REGDUEL_CHECK(result.used <= kSanePeak + 1, ir::failure_message(limit_));
+  for (const VRegId v : result.to_spill) result.spill_cost += round_.spill_cost[v.index()];
+}
 
 Attempt FileAllocator::run(const AttemptOptions& options) const { return AttemptRun(*this, options).run(); }
 

@@ -107,6 +107,9 @@ class FileAllocator {
   // Largest number of units live at one moment.
   [[nodiscard]] int max_live() const { return max_live_; }
   [[nodiscard]] Attempt run(const AttemptOptions& options) const;
+  // Fills in what follows from the homes and from to_spill and to_pin, which it sorts.
+  //   over_limit   something that must have a register has none below the limit
+  void conclude(Attempt& result, bool over_limit) const;
   // Size of the part of the file that may be used: highest allocatable unit + 1.
   [[nodiscard]] int limit() const { return limit_; }
   [[nodiscard]] const Round& round() const { return round_; }

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "allocator/banks.h"
+#include "allocator/neighbours.h"
 #include "allocator/watch.h"
 #include "ir/check_macro.h"
 #include "ir/planted.h"
@@ -151,13 +152,9 @@ class InstructionWalk {
  public:
   InstructionWalk(const FileAllocator& a, const WalkOptions& options, WalkTables& tables, int level)
       : a_(a), round_(a.round()), f_(a.round().lowered.f), options_(options), tables_(tables), level_(kLevels[level]),
-        width_(std::max(a.limit(), 1)), occupancy_(a.base()) {
+        width_(std::max(a.limit(), 1)), occupancy_(a.base()), neighbours_(f_, round_.live, width_) {
     result_.home.assign(f_.vregs.size(), -1);
     facts_.level = level;
-    near_.resize(round_.live.num_numbered() / kStretch + 1);
-    at_unit_.resize(static_cast<std::size_t>(width_));
-    turn_.assign(f_.vregs.size(), 0);
-    stamp_.assign(f_.vregs.size(), 0);
     gone_.assign(f_.vregs.size(), 0);
     moved_at_.assign(f_.vregs.size(), 0);
     move_cost_.assign(f_.vregs.size(), 0);
@@ -203,7 +200,8 @@ class InstructionWalk {
           place(*newcomer);
     }
     if (tables_.banks) move_apart();
-    finish();
+    facts_.epochs = tables_.epoch_at(round_.live.num_numbered());
+    a_.conclude(result_, over_limit_);
     return std::move(result_);
   }
 
@@ -267,22 +265,15 @@ class InstructionWalk {
     occupancy_.mark(range(v), slot, end);
     used_ever_.set_range(slot, end);
     highest_ = std::max(highest_, end);
-    turn_[v.index()] = ++turns_;
-    for_each_stretch(range(v), [&](std::vector<VRegId>& list) { list.push_back(v); });
+    neighbours_.add(v);
     if (is_live_now(v)) hold(v);
   }
   void take_out(VRegId v) {
     const int home = result_.home[v.index()];
     if (is_live_now(v)) release(v);
     occupancy_.unmark(range(v), home, home + f_.vreg(v).units());
-    for_each_stretch(range(v), [&](std::vector<VRegId>& list) { std::erase(list, v); });
+    neighbours_.remove(v);
     result_.home[v.index()] = -1;
-  }
-  template <class Visit>
-  void for_each_stretch(std::span<const Interval> live, Visit visit) {
-    std::size_t next = 0;
-    for (const Interval& i : live)
-      for (next = std::max<std::size_t>(next, i.begin / (4 * kStretch)); next <= (i.end - 1) / (4 * kStretch); ++next) visit(near_[next]);
   }
   void place_fixed(VRegId v) {
     const PReg r = f_.vreg(v).fixed;
@@ -400,24 +391,6 @@ class InstructionWalk {
   }
 
   // --- candidates
-  // Those that stand in some unit during `live`, by unit, in the order in which they came.
-  void find_neighbours(std::span<const Interval> live) {
-    for (std::vector<VRegId>& list : at_unit_) list.clear();
-    neighbours_.clear();
-    ++epoch_;
-    for_each_stretch(live, [&](const std::vector<VRegId>& list) {
-      for (const VRegId other : list) {
-        if (stamp_[other.index()] == epoch_) continue;
-        stamp_[other.index()] = epoch_;
-        if (overlap(live, range(other))) neighbours_.push_back(other);
-      }
-    });
-    std::sort(neighbours_.begin(), neighbours_.end(), [&](VRegId a, VRegId b) { return turn_[a.index()] < turn_[b.index()]; });
-    for (const VRegId other : neighbours_) {
-      const int home = result_.home[other.index()];
-      for (int u = home; u < home + f_.vreg(other).units(); ++u) at_unit_[static_cast<std::size_t>(u)].push_back(other);
-    }
-  }
   // What it costs to take a vreg out of its place: nothing where there is another.
   std::int64_t cost_to_move(VRegId v) {
     if (f_.vreg(v).fixed.is_valid()) return cost(v);
@@ -432,13 +405,12 @@ class InstructionWalk {
   std::int64_t blockers(int slot, const Geometry& geometry, const UnitSet& taken, const UnitSet& spared, std::int64_t enough,
                         std::vector<VRegId>& list) {
     list.clear();
-    ++epoch_;
+    neighbours_.begin_list();
     std::int64_t sum = 0;
     for (int u = slot; u < slot + geometry.units; ++u) {
       if (!taken.has(u)) continue;
-      for (const VRegId other : at_unit_[static_cast<std::size_t>(u)]) {
-        if (stamp_[other.index()] == epoch_) continue;
-        stamp_[other.index()] = epoch_;
+      for (const VRegId other : neighbours_.at(u)) {
+        if (!neighbours_.is_new(other)) continue;
         list.push_back(other);
         const std::int64_t its_cost = cost_to_move(other);
         if (its_cost >= kUnspillable || (its_cost > 0 && is_spared(other, spared))) return kUnspillable;
@@ -474,7 +446,7 @@ class InstructionWalk {
 
   void make_room(VRegId v, const Geometry& geometry, const UnitSet& taken) {
     ++move_epoch_;
-    find_neighbours(range(v));
+    neighbours_.find(range(v), result_.home);
     // What belongs to nobody gives way to nobody.
     UnitSet bound = a_.base().has_blocked_reads() ? a_.base().conflicts(range(v))
                     : REGDUEL_PLANTED("fatpoint-walk-evicts-into-a-clobber") ? UnitSet() : occupancy_.clobbers(range(v));
@@ -581,27 +553,6 @@ class InstructionWalk {
     else if (round_.lowered.temp_of[v.index()] != kNoInst) result_.to_pin.push_back(round_.lowered.temp_of[v.index()]);
   }
 
-  void finish() {
-    result_.fits = !over_limit_ && result_.to_spill.empty() && result_.to_pin.empty();
-    facts_.epochs = tables_.epoch_at(round_.live.num_numbered());
-    for (const VRegId v : tables_.present) {
-      const int home = result_.home[v.index()];
-      if (home < 0) continue;
-      result_.used = std::max(result_.used, home + f_.vreg(v).units());
-      result_.units.set_range(home, home + f_.vreg(v).units());
-      for (const Constraint& c : round_.constraints.of(v))
-        if (c.type == ConstraintType::Range && c.partner < v && result_.home[c.partner.index()] >= 0 &&
-            result_.home[c.partner.index()] + c.unit != home)
-          result_.copy_weight += c.weight;
-    }
-    if (over_limit_) result_.used = std::max(result_.used, a_.limit() + 1);
-    std::sort(result_.to_spill.begin(), result_.to_spill.end());
-    std::sort(result_.to_pin.begin(), result_.to_pin.end());
-    result_.to_spill.erase(std::unique(result_.to_spill.begin(), result_.to_spill.end()), result_.to_spill.end());
-    result_.to_pin.erase(std::unique(result_.to_pin.begin(), result_.to_pin.end()), result_.to_pin.end());
-    for (const VRegId v : result_.to_spill) result_.spill_cost += cost(v);
-  }
-
   const FileAllocator& a_;
   const Round& round_;
   const Function& f_;
@@ -610,22 +561,16 @@ class InstructionWalk {
   const Flags level_;
   int width_;
   Occupancy occupancy_;
+  Neighbours neighbours_;
   PressureArrays arrays_;
   std::uint32_t now_ = 0;                     // the row at hand
   int pressure_ = 0;                          // units live at it
   UnitSet assigned_, unspillable_;            // units held at it; by those that cannot be spilled
   UnitSet used_ever_;
   int highest_ = 0;                           // unit in use so far + 1
-  static constexpr std::uint32_t kStretch = 128;
-  std::vector<std::vector<VRegId>> near_;     // vregs with a home, by stretch of instructions
-  std::vector<std::uint32_t> turn_;           // by vreg: when it came to its home
-  std::uint32_t turns_ = 0;
-  std::vector<VRegId> neighbours_, blocked_;
+  std::vector<VRegId> blocked_;
   std::vector<char> gone_;                    // by vreg: it gets no home any more, even if it has not begun yet
   std::vector<int> left_;                     // where blocked_ were
-  std::vector<std::vector<VRegId>> at_unit_;  // by unit: the neighbours that have it
-  std::vector<std::uint32_t> stamp_;
-  std::uint32_t epoch_ = 0;
   std::vector<std::uint32_t> moved_at_;       // by vreg: in which search for room move_cost_ was found
   std::vector<std::int64_t> move_cost_;
   std::uint32_t move_epoch_ = 0;
