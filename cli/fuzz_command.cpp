@@ -1,5 +1,6 @@
 // regduel fuzz: a campaign, until the time or the number of runs is up, or Ctrl-C.
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
@@ -102,18 +103,23 @@ int fuzz_command(const Options& o) {
     });
   }();
 
+  for (const auto& [how, count] : r.lost_workers)
+    fmt::print(stderr, "warning: {} {} ended with {} while {} tried no program{}\n", count, count == 1 ? "worker" : "workers", how, count == 1 ? "it" : "they",
+               how == "SIGKILL" ? ": is memory short? (--jobs)" : ": a bug of regduel or of an allocator's tables, which no finding shows");
+  const bool is_harness_broken = std::any_of(r.lost_workers.begin(), r.lost_workers.end(), [](const auto& lost) { return lost.first != "SIGKILL"; });
+
   const double rate = static_cast<double>(r.tried) / r.seconds;
   if (o.json) {
     print_json({{"command", "fuzz"}, {"seed", c.seed}, {"mode", c.is_mix ? "mix" : "explore"}, {"first", r.first}, {"runs", r.tried}, {"interrupted", r.is_interrupted},
                 {"summary", r.tally.json()}, {"inputs", r.inputs}, {"features", r.features}, {"edges", r.edges}, {"all_edges", r.all_edges},
-                {"suppressed", r.suppressed}, {"findings", json_of(r)}, {"seconds", r.seconds}, {"duels_per_second", rate}});
+                {"suppressed", r.suppressed}, {"lost_workers", r.lost_workers}, {"findings", json_of(r)}, {"seconds", r.seconds}, {"duels_per_second", rate}});
   } else {
     fmt::print("{}{}{} findings{}{} in {:.0f} s, {:.0f} duels/s\n", r.tally.text(), text_of(r), r.found.size(),
                r.suppressed > 0 ? fmt::format(" ({} more cases are suppressed)", r.suppressed) : "", r.is_interrupted ? " (interrupted)" : "", r.seconds, rate);
     if (!c.is_mix) fmt::print("corpus: {} inputs that show {} features\n", r.inputs, r.features);
     if (!c.db.empty()) fmt::print("{}: {}\n", c.db, r.totals);
   }
-  return r.found.empty() ? 0 : kExitFinding;
+  return !r.found.empty() ? kExitFinding : is_harness_broken ? kExitInternal : 0;
 }
 
 }  // namespace

@@ -32,6 +32,8 @@ std::vector<std::string> allocator_names() {
   return names;
 }
 
+std::span<const ir::Allocator* const> all_duelists() { return all(); }
+
 Entered::Entered(const ir::Allocator& allocator) : allocator_(allocator) {
   REGDUEL_CHECK(find_allocator(allocator.name()) == nullptr, fmt::format("there is an allocator \"{}\" already", allocator.name()));
   all().push_back(&allocator);

@@ -141,13 +141,4 @@ Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limit
   return result;
 }
 
-std::span<const ir::Allocator* const> all_duelists() {
-  static const std::vector<const ir::Allocator*> list = [] {
-    std::vector<const ir::Allocator*> all;
-    for (const std::string& name : allocator_names()) all.push_back(find_allocator(name));
-    return all;
-  }();
-  return list;
-}
-
 }  // namespace regduel::fuzz

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fuzz/allocators.h"
 #include "ir/allocator.h"
 #include "oracles/metamorphic.h"
 #include "oracles/quality.h"
@@ -69,8 +70,5 @@ struct Duel {
 [[nodiscard]] Knobs draw_knobs(std::span<const ir::Allocator* const> duelists, std::uint64_t seed);
 // Those of the knobs that this allocator knows.
 [[nodiscard]] Knobs known_to(const ir::Allocator& allocator, const Knobs& knobs);
-
-// All duelists, in the order of the tables.
-[[nodiscard]] std::span<const ir::Allocator* const> all_duelists();
 
 }  // namespace regduel::fuzz

@@ -109,8 +109,8 @@ FuzzInput derive_input(std::uint64_t seed, int size) {
   input.program = generate(
       {.profile = profile, .seed = program_seed, .size = size > 0 ? size : drawn, .target = input.target->name}, *input.target);
   input.limits = draw_limits(input.program, *input.target, program_seed);
-  // What stands behind a knob that is off is found sooner if some inputs begin with it on.
-  if (random.chance(50)) input.knobs = draw_knobs(all_duelists(), program_seed);
+  // What stands behind a knob that is off is found sooner if some inputs, an eighth, begin with it on.
+  if (random.chance(25)) input.knobs = draw_knobs(all_duelists(), program_seed);
   return input;
 }
 

@@ -407,6 +407,7 @@ bool change_limit(FuzzInput& input, Random& random) {
 bool change_knob(FuzzInput& input, Random& random) {
   const auto duelists = all_duelists();
   const std::vector<ir::KnobInfo> knobs = duelists[random.below(u32(duelists.size()))]->knobs();
+  if (knobs.empty()) return false;
   const ir::KnobInfo& knob = knobs[random.below(u32(knobs.size()))];
   const auto known = std::find_if(input.knobs.begin(), input.knobs.end(), [&](const auto& k) { return k.first == knob.name; });
   if (known != input.knobs.end() && random.chance(50)) {

@@ -286,6 +286,7 @@ class Campaign {
       store_.saw(failure, message, input);
       locate_.push_back({{"do", "locate"}, {"input", to_message(input)}, {"index", p.slot->index.load()}, {"signature", failure.signature}, {"message", message}});
     } else {
+      if (!p.has_hung) ++lost_workers_[how];
       REGDUEL_CHECK(++lost_in_a_row_ < 100, fmt::format("workers end by themselves ({})", how));
     }
     if (!job.is_null() && job.contains("count")) {
@@ -325,8 +326,8 @@ class Campaign {
 
   // At once into the database; the rest in the order of the numbers (take_failures).
   void see_failure(const json& failed) {
-    if (!failures_.emplace(failed["index"], failed).second) return;  // seen before a worker died
     const Blob input = bytes_of(failed["input"]);
+    if (!failures_.emplace(std::pair(failed["index"].get<std::uint64_t>(), input_hash(input)), failed).second) return;  // seen before a worker died
     for (const json& bout : failed["bouts"])
       for (const json& f : bout["findings"]) {
         const fuzz::Failure failure{bout["allocator"], f[0]};
@@ -358,7 +359,7 @@ class Campaign {
   }
 
   void take_failures() {
-    while (!failures_.empty() && failures_.begin()->first < taken_) take_failure(failures_.extract(failures_.begin()).mapped());
+    while (!failures_.empty() && failures_.begin()->first.first < taken_) take_failure(failures_.extract(failures_.begin()).mapped());
   }
 
   void take_all_failures() {
@@ -510,7 +511,7 @@ class Campaign {
 
   CampaignResult result(bool is_interrupted) {
     CampaignResult r{first_, taken_ - first_, suppressed_, inputs_.size(), features_.size(), features_.num_edges(), num_edges(), is_interrupted, seconds_now() - start_,
-                     std::move(total_), {}, store_.totals()};
+                     std::move(total_), {}, store_.totals(), lost_workers_};
     for (const Found* f : failing()) {
       r.found.push_back(*f);
       if (f->bucket.empty()) r.found.back().count = seen_[name_of(f->failure)];
@@ -534,12 +535,13 @@ class Campaign {
   std::vector<Peer> peers_;
   std::uint64_t started_ = 0;
   int crashes_ = 0, lost_in_a_row_ = 0;
+  std::map<std::string, int> lost_workers_;
 
   // Numbers: [first_, taken_) are done, [taken_, next_) handed out or waiting in ranges_.
   std::uint64_t first_ = 0, taken_ = 0, next_ = 0, end_ = 0;
   std::map<std::uint64_t, std::uint64_t> ranges_;  // first, count
   std::map<std::uint64_t, json> batches_;          // done, but not all before them
-  std::map<std::uint64_t, json> failures_;         // by number
+  std::map<std::pair<std::uint64_t, std::string>, json> failures_;  // by number, and by the hash of the input: a worker that takes over explores something else
   std::deque<json> lost_, locate_, again_, seeds_, understand_;
   std::vector<News> news_;
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,6 +58,8 @@ struct CampaignResult {
   Tally tally;
   std::vector<Found> found;  // by bucket or signature
   std::string totals;        // of the database
+  // Workers that ended while they tried nothing, by how (SIGSEGV, exit-3): no finding shows why. SIGKILL: most often, memory was short.
+  std::map<std::string, int> lost_workers;
 };
 
 // Runs it. `watch` is called some times a second, and may say false: then it ends at once, and keeps what it has. Throws BadInput.

@@ -33,9 +33,14 @@ using testing::StartsWith;
 // Is right but for one thing, where the program has a tied operand.
 class Broken : public ir::Allocator {
  public:
-  enum class How { Not, ReadsTheWrongRegister, Aborts, Hangs };
+  enum class How { Not, ReadsTheWrongRegister, Aborts, Hangs, AbortsWhenAskedForKnobs };
   explicit Broken(How how) : how_(how) {}
   std::string_view name() const override { return "broken"; }
+  std::vector<ir::KnobInfo> knobs() const override {
+    static int asked = 0;
+    if (how_ == How::AbortsWhenAskedForKnobs && ++asked % 4 == 0) ::raise(SIGABRT);
+    return {};
+  }
   std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target, const ir::AllocOptions& options) const override {
     auto result = fuzz::find_allocator("briggs")->allocate(program, target, options);
     if (std::none_of(program.operands.begin(), program.operands.end(), [](const ir::Operand& op) { return op.is_tied(); })) return result;
@@ -86,7 +91,9 @@ class CampaignTest : public testing::Test {
     return o;
   }
   static CampaignResult run(const CampaignOptions& o) {
-    return run_campaign(o, [](const CampaignStatus&) { return true; });
+    CampaignResult r = run_campaign(o, [](const CampaignStatus&) { return true; });
+    EXPECT_TRUE(r.lost_workers.empty()) << r.lost_workers.begin()->first;
+    return r;
   }
   std::vector<std::string> reproducers() const {
     std::vector<std::string> files;
@@ -158,6 +165,16 @@ TEST_F(CampaignTest, AHangIsAFinding) {
   const CampaignResult r = run(o);
   ASSERT_EQ(r.found.size(), 1u);
   EXPECT_EQ(r.found[0].failure.signature, "harness/hang@allocation");
+}
+
+// What no input has done is no finding, but is not passed over either.
+TEST_F(CampaignTest, WorkersThatEndWhileTheyTryNothingAreCounted) {
+  const Broken broken(Broken::How::AbortsWhenAskedForKnobs);
+  const fuzz::Entered entered(broken);
+  const std::array<const ir::Allocator*, 1> duelists = {&broken};
+  const CampaignResult r = run_campaign(options(duelists, 100), [](const CampaignStatus&) { return true; });
+  EXPECT_EQ(r.tried, 100u);
+  EXPECT_GT(r.lost_workers.at("SIGABRT"), 0);
 }
 
 TEST_F(CampaignTest, SuppressedFindingsArePassed) {
@@ -287,7 +304,7 @@ TEST_F(CampaignTest, AKilledCampaignHasLostNothing) {
       if (std::any_of(lost.begin(), lost.end(), [&](const auto& l) { return l.first < time && time < l.second; })) continue;
       if (event.contains("entry")) wanted.emplace(event["entry"].get<std::string>(), time);
       if (event.contains("failure")) {
-        EXPECT_TRUE(sightings.contains(event["failure"].get<std::string>())) << line;
+        EXPECT_TRUE(sightings.contains(event["failure"].get<std::string>())) << "round " << round << ": " << line << ", seen " << lost.back().first + 1 - time << " s before";
         ++failures;
       }
     }
