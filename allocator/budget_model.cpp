@@ -22,11 +22,13 @@ int level_target(int limit, int level) {
 SlotStrategy slot_strategy(const ir::Function& program, const Knobs& knobs) {
   SlotStrategy s;
   s.max_pool_bytes = knobs[Knob::PoolLimit];
-  if (knobs.is_set(Knob::EstimatedLoopIterations)) s.loop_iterations = knobs[Knob::EstimatedLoopIterations];
   const bool is_wide = std::any_of(program.vregs.begin(), program.vregs.end(), [](const ir::VReg& v) {
     return v.width > 32 && (v.flags & ir::kVRegArchitectural) == 0;
   });
-  if (is_wide) s.bucket_bytes = s.align_bytes = 16;
+  if (is_wide) {
+    s.bucket_bytes = 16;
+    s.align_bytes = 16;
+  }
   return s;
 }
 

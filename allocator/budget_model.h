@@ -31,13 +31,11 @@ namespace regduel::allocator {
 //   level   0 to 10.   Ensures  1 <= result <= limit for limit >= 1; monotone in both.
 [[nodiscard]] int level_target(int limit, int level);
 
-// How the pool of spill slots grows. The source chooses it after the model is made: by knob 623 where that is set (here it says how many iterations a
-// loop level has, as everywhere), else by the width of what may be spilled.
+// How the pool of spill slots grows. The source tells this strategy knob 623 too: here it goes where iterations are estimated (frequency.h).
 struct SlotStrategy {
-  int bucket_bytes = 8;       // the pool grows in these
-  int align_bytes = 4;        // of the frame
+  int bucket_bytes = 8;                    // the pool grows in these
+  std::uint32_t align_bytes = 4;           // of the local frame
   std::int64_t max_pool_bytes = 0x100000;  // knob FatPointPoolLimit
-  std::int64_t loop_iterations = 0;        // 0 = knob 623 is not set
 
   // Size of the pool that holds so many bytes.
   [[nodiscard]] std::int64_t pool_bytes(std::int64_t bytes) const { return (bytes + bucket_bytes - 1) / bucket_bytes * bucket_bytes; }

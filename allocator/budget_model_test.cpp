@@ -1,5 +1,6 @@
 #include "allocator/budget_model.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "allocator/testing.h"
@@ -142,17 +143,37 @@ TEST(SlotStrategy, ByTheWidestValue) {
   const auto wide = testing::program("vreg %0 R b32\n vreg %1 R b64\n block b0\n #0 %0 = ld 0\n #1 st %0 !write\n #2 exit\n");
   const SlotStrategy s = slot_strategy(narrow, Knobs());
   EXPECT_EQ(s.bucket_bytes, 8);
-  EXPECT_EQ(s.align_bytes, 4);
+  EXPECT_EQ(s.align_bytes, 4u);
   EXPECT_EQ(s.max_pool_bytes, 0x100000);
-  EXPECT_EQ(s.loop_iterations, 0);
   EXPECT_EQ(s.pool_bytes(0), 0);
   EXPECT_EQ(s.pool_bytes(12), 16);
-  const SlotStrategy w = slot_strategy(wide, *Knobs::parse(Settings{{"623", "10"}, {"FatPointPoolLimit", "512"}}));
+  const SlotStrategy w = slot_strategy(wide, *Knobs::parse(Settings{{"FatPointPoolLimit", "512"}}));
   EXPECT_EQ(w.bucket_bytes, 16);
-  EXPECT_EQ(w.align_bytes, 16);
+  EXPECT_EQ(w.align_bytes, 16u);
   EXPECT_EQ(w.max_pool_bytes, 512);
-  EXPECT_EQ(w.loop_iterations, 10);
   EXPECT_EQ(w.pool_bytes(17), 32);
+}
+
+// Four bytes are spilled beside a value of eight, which stays in its registers.
+TEST(SlotStrategy, TheFrameIsAligned) {
+  const auto frame = [](const char* wide) {
+    const ir::Function f = testing::program(fmt::format(R"(
+    vreg %0 R b32
+    vreg %1 R {}
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %1 !write
+      #3 st %0 !write
+      #4 exit
+)", wide));
+    const ir::Function a = testing::allocate(f, testing::limits(f.vregs[1].units())).program;
+    EXPECT_EQ(a.slots.size(), 1u);
+    EXPECT_EQ(a.slots[0].size, 4u);
+    return a.local_frame;
+  };
+  EXPECT_EQ(frame("b32"), 4u);
+  EXPECT_EQ(frame("b64"), 16u);
 }
 
 }  // namespace

@@ -421,7 +421,7 @@ class Driver {
 
   [[nodiscard]] ir::Allocation emit_result() const {
     if (watch_ != nullptr) watch_->finish(prepared_->lowered, homes_, plan_, is_fallback_);
-    return emit(program_, f_, prepared_->lowered, homes_, budget_, fuel_);
+    return emit(program_, f_, prepared_->lowered, homes_, budget_, slots_.align_bytes, fuel_);
   }
 
   const Function& program_;

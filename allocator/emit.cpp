@@ -31,11 +31,13 @@ bool same_bytes(const Operand& a, const Operand& b) {
   return x.file == y.file && x.begin == y.begin && x.end == y.end;
 }
 
+std::uint32_t round_up(std::uint32_t bytes, std::uint32_t align) { return (bytes + align - 1) / align * align; }
+
 class Emitter {
  public:
   Emitter(const Function& original, const Function& without_phis, const Lowered& lowered, const std::vector<int>& homes,
-          const Budget& budget, ir::Fuel* fuel)
-      : source_(without_phis), lowered_(lowered), f_(lowered.f), homes_(homes), budget_(budget), fuel_(fuel), cfg_(f_),
+          const Budget& budget, std::uint32_t frame_align, ir::Fuel* fuel)
+      : source_(without_phis), lowered_(lowered), f_(lowered.f), homes_(homes), budget_(budget), frame_align_(frame_align), fuel_(fuel), cfg_(f_),
         out_(original.clone_header()), next_id_(original.next_inst_id().value) {
     out_.phase = ir::Phase::Allocated;
   }
@@ -43,6 +45,7 @@ class Emitter {
   ir::Allocation run() {
     lay_out_slots();
     find_saves();
+    out_.local_frame = round_up(out_.local_frame, frame_align_);
     for (std::size_t b = 0; b < f_.blocks.size(); ++b) block(BlockId(b));
     ir::Allocation result{std::move(out_), {}};
     claim(result);
@@ -78,10 +81,9 @@ class Emitter {
     for (const std::size_t s : order) place_slot(out_.slots[slot_[s].index()]);
   }
   void place_slot(ir::Slot& s) {
-    const auto aligned = [&](std::uint32_t frame) { return (frame + s.align - 1) / s.align * s.align; };
-    if (s.space == ir::MemSpace::Shared && aligned(out_.shared_frame) + s.size > lowered_.shared_bytes) s.space = ir::MemSpace::Local;
+    if (s.space == ir::MemSpace::Shared && round_up(out_.shared_frame, s.align) + s.size > lowered_.shared_bytes) s.space = ir::MemSpace::Local;
     std::uint32_t& frame = s.space == ir::MemSpace::Shared ? out_.shared_frame : out_.local_frame;
-    s.offset = aligned(frame);
+    s.offset = round_up(frame, s.align);
     frame = s.offset + (REGDUEL_PLANTED("fatpoint-slot-shared-too-early") ? std::min(s.size, 8u) : s.size);
   }
 
@@ -254,6 +256,7 @@ class Emitter {
   const Function& f_;
   const std::vector<int>& homes_;
   const Budget& budget_;
+  std::uint32_t frame_align_;
   ir::Fuel* fuel_;
   ir::Cfg cfg_;
   Function out_;
@@ -270,8 +273,8 @@ class Emitter {
 }  // namespace
 
 ir::Allocation emit(const Function& original, const Function& without_phis, const Lowered& lowered, const std::vector<int>& homes,
-                    const Budget& budget, ir::Fuel* fuel) {
-  return Emitter(original, without_phis, lowered, homes, budget, fuel).run();
+                    const Budget& budget, std::uint32_t frame_align, ir::Fuel* fuel) {
+  return Emitter(original, without_phis, lowered, homes, budget, frame_align, fuel).run();
 }
 
 }  // namespace regduel::allocator

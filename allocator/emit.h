@@ -2,7 +2,7 @@
 //
 //   * copies that move nothing vanish (inserted ones) or are marked deleted (original ones)
 //   * an inserted parallel copy becomes single copies where an order exists; what is left is a cycle and stays parallel
-//   * spill stores to slots that nothing refills vanish; slots are laid out, most aligned first
+//   * spill stores to slots that nothing refills vanish; slots are laid out, most aligned first, and the frame is rounded up
 //   * a device function saves the callee-saved registers that it writes at its entry, and restores them before each ret
 //   * instructions in unreachable blocks are packed one by one
 //   * inserted instructions get the ids above the program's, in program order
@@ -18,9 +18,10 @@
 
 namespace regduel::allocator {
 
-//   homes   by vreg of the lowered program: first unit of its home
+//   homes         by vreg of the lowered program: first unit of its home
+//   frame_align   the size of the local frame is a multiple of it; a power of two
 // Requires: each operand in a reachable block has a home; each instruction in an unreachable one can be packed.
 [[nodiscard]] ir::Allocation emit(const ir::Function& original, const ir::Function& without_phis, const Lowered& lowered,
-                                  const std::vector<int>& homes, const Budget& budget, ir::Fuel* fuel = nullptr);
+                                  const std::vector<int>& homes, const Budget& budget, std::uint32_t frame_align, ir::Fuel* fuel = nullptr);
 
 }  // namespace regduel::allocator

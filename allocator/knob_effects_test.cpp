@@ -196,10 +196,10 @@ const std::vector<Effect>& effects() {
       #5 exit
 )",
        "spill R0:R7", "spill R8,"},
-      {Knob::SpillBitHighRegScale, "3", {{"665", "3"}}, 2, kPairAndScalar, "frame local 8 ", "frame local 12 "},
-      {Knob::SpillBitLowRegCountHeur, "1", {{"661", "1000"}}, 2, kPairAndScalar, "frame local 8 ", "frame local 12 "},
-      {Knob::SpillBitLowRegScale, "3", {}, 2, kPairAndScalar, "frame local 8 ", "frame local 12 "},
-      {Knob::SpillBitMediumRegScale, "3", {{"661", "3"}}, 2, kPairAndScalar, "frame local 8 ", "frame local 12 "},
+      {Knob::SpillBitHighRegScale, "3", {{"665", "3"}}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::SpillBitLowRegCountHeur, "1", {{"661", "1000"}}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::SpillBitLowRegScale, "3", {}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::SpillBitMediumRegScale, "3", {{"661", "3"}}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
       // Any weight at all congests the slots of the wide use, so that weights count in the first attempt already.
       {Knob::InterferenceThreshold, "0", {}, 255, R"(
     vreg %0 R b96
@@ -270,8 +270,8 @@ const std::vector<Effect>& effects() {
       #3 st %0 !write
       #4 exit
 )",
-       "frame local 8 ", "frame local 20 "},
-      {Knob::PoolLimit, "0", {}, 2, kPairAndScalar, "frame local 8 ", "frame local 12 "},
+       "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::PoolLimit, "0", {}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
   };
   return kEffects;
 }
