@@ -151,7 +151,6 @@ ReachSets::Memory::Word& ReachSets::word(NodeId n) {
   const Node node = graph_.node(n);
   const bool passes_on = node.kind == NodeKind::Link || (node.kind == NodeKind::Via && own_leaf(node) == kNone);
   w.origin = passes_on ? node.a : node.kind == NodeKind::Phi && node.b == 1 ? graph_.phi_args(node)[0] : n;
-  if (node.kind == NodeKind::Leaf) w.set = set_of_leaf(node, kWord);
   return w;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -326,6 +327,37 @@ TEST(Reaching, AgreesWithThePlainDataflow) {
     }
   }
   EXPECT_GT(compared, 10'000);
+}
+
+TEST(Reaching, AWordPutTogetherIsOneElement) {
+  const ir::Function f = testing::parse_function(
+      "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n"
+      "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 cbra P0 -> b1, b2\n"
+      "  block b1\n    #3 R0 = c\n    #4 bra -> b2\n"
+      "  block b2\n    +7 R0.h1 = copy R1.h1\n    #5 use R0\n    #6 exit\n");
+  Definitions defs(f);
+  DefSets sets;
+  const ReachGraph graph(f, defs);
+  ReachSets reach(graph, defs, sets);
+  const std::size_t use = f.insts[6].first_operand;
+  ASSERT_TRUE(graph.is_read(use) && graph.read_is_aligned(use));
+  EXPECT_EQ(sets.elements(reach.set_of(State{graph.read_word(use, 0)})).size(), 1u);
+  EXPECT_EQ(sets.elements(reach.set_of(graph.read_byte(use, 1))).size(), 2u);
+}
+
+// A chain of moves, each of them read. Gone through from each anew, it would take a minute.
+TEST(Reaching, ChainsOfMovesAreGoneThroughOnce) {
+  constexpr int kMoves = 300'000;
+  std::string text = "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n    #0 R0 = a\n";
+  for (int k = 1; k <= kMoves; ++k) fmt::format_to(std::back_inserter(text), "    +{} R{} = copy R{}\n    #{} use R{}\n", k + kMoves + 1, k % 2, 1 - k % 2, k, k % 2);
+  const ir::Function f = testing::parse_function(text + fmt::format("    #{} exit\n", kMoves + 1));
+  ASSERT_EQ(f.insts.size(), 2u * kMoves + 2);
+  Definitions defs(f);
+  DefSets sets;
+  const ReachGraph graph(f, defs);
+  ReachSets reach(graph, defs, sets);
+  for (std::size_t k = 2; k <= 2u * kMoves; k += 2)
+    ASSERT_EQ(in_words_of_the_test(sets.elements(reach.set_of(graph.read_byte(f.insts[k].first_operand, 3))), defs), (Elements{{0, 0, 3}}));
 }
 
 // ---------------------------------------------------------------------------------------------------------------
