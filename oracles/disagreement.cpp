@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -207,12 +208,11 @@ JudgeResult judge_success_against_demand(const Report& report, const Case& c) {
     return without_verdict(kName, Verdict::Skipped, "no allocation that passed");
   Collector out(kName);
   // What the allocation deleted needs no registers, however many its operands would take.
-  std::vector<ir::InstId> deleted;
+  std::set<ir::InstId> deleted;
   for (const ir::Inst& i : c.after.insts)
-    if (i.is_deleted()) deleted.push_back(i.id);
-  std::sort(deleted.begin(), deleted.end());
+    if (i.is_deleted()) deleted.insert(i.id);
   std::vector<bool> exempt;
-  for (const ir::Inst& i : c.before.insts) exempt.push_back(std::binary_search(deleted.begin(), deleted.end(), i.id));
+  for (const ir::Inst& i : c.before.insts) exempt.push_back(deleted.contains(i.id));
   if (const auto impossible = find_impossible(c.before, c.target, c.limits, exempt))
     out.add("completeness-vs-success", *impossible, -1, "completeness: no packing of these operands exists within the limit; all judges: the allocation is right");
   return out.finish();
