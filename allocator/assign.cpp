@@ -342,7 +342,7 @@ class AttemptRun {
   // The home that the pre-allocation pass has for a vreg or a chain, if it is free; else -1.
   [[nodiscard]] int candidate(std::span<const VRegId> members, std::span<const Interval> live, const Geometry& geometry) const {
     if (options_.candidates == nullptr) return -1;
-    const auto home = members.size() == 1 ? options_.candidates->home_of(members[0]) : options_.candidates->home_of(members);
+    const auto home = options_.candidates->home_of(members);
     return home && may_take(*home, geometry, occupancy_.conflicts(live), a_.not_allocatable_, a_.limit_) ? *home : -1;
   }
 
@@ -518,11 +518,7 @@ class AttemptRun {
   Step* show(StepKind kind, std::span<const VRegId> members, std::span<const Interval> live, const Geometry& geometry, int slot) {
     if (!options_.watch->is_about(members)) return nullptr;
     weigh(members, geometry);
-    int candidate = -1;
-    if (options_.candidates != nullptr) {
-      const auto home = members.size() == 1 ? options_.candidates->home_of(members[0]) : options_.candidates->home_of(members);
-      candidate = home.value_or(-1);
-    }
+    const int candidate = options_.candidates != nullptr ? options_.candidates->home_of(members).value_or(-1) : -1;
     return &options_.watch->step(
         kind,
         {.allocator = a_, .occupancy = occupancy_, .arrays = arrays_, .home = result_.home, .members = members, .range = live, .geometry = geometry,

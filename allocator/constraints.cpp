@@ -45,14 +45,15 @@ class Builder {
     if (!clobbers_.empty()) across_calls(num_affinities);
     phis();
     find_wishes(num_affinities);
+    const bool has_wishes = !wish_.empty();
     const bool any_wide = std::any_of(f_.vregs.begin(), f_.vregs.end(), [](const ir::VReg& v) { return v.width > 32; });
     const bool any_custom = options_.target != nullptr && !options_.target->custom_constraints.empty();
-    if (any_wide || any_custom || has_wishes_ || options_.bank_aware)
+    if (any_wide || any_custom || has_wishes || options_.bank_aware)
       for (std::uint32_t n = 0; n < live_.num_numbered(); ++n)
         if (const Inst& inst = f_.insts[live_.inst_at(n)]; inst.op != Op::Copy) {
           sort_operands(inst);
           if (any_wide) pairs(n);
-          if (has_wishes_) wishes(n);
+          if (has_wishes) wishes();
           if (options_.bank_aware) banks(n);
           if (any_custom) custom(inst);
         }
@@ -213,19 +214,18 @@ class Builder {
     for (std::uint32_t e = 0; e < num_affinities; ++e) {
       const VRegId partner = edges_[e].node.partner;
       if (!f_.vreg(partner).fixed.is_valid() || f_.vreg(edges_[e].of).fixed.is_valid()) continue;
-      if (wish_.empty()) wish_.assign(f_.vregs.size(), 0);
-      wish_[edges_[e].of.index()] = kHardWeight;
-      has_wishes_ = true;
+      wish(edges_[e].of, kHardWeight);
     }
     for (std::size_t v = 0; v < original_.vregs.size(); ++v) {
-      if (!original_.vregs[v].hint.is_valid()) continue;
-      if (wish_.empty()) wish_.assign(f_.vregs.size(), 0);
-      std::int8_t& w = wish_[original_.root(VRegId(v)).index()];
-      w = std::max<std::int8_t>(w, 2);
-      has_wishes_ = true;
+      if (original_.vregs[v].hint.is_valid()) wish(original_.root(VRegId(v)), 2);
     }
   }
-  void wishes(std::uint32_t) {
+  void wish(VRegId v, int weight) {
+    if (wish_.empty()) wish_.assign(f_.vregs.size(), 0);
+    std::int8_t& w = wish_[v.index()];
+    w = std::max(w, static_cast<std::int8_t>(weight));
+  }
+  void wishes() {
     if (uses_.size() > kMaxSquare) return;
     for (const VRegId a : uses_)
       for (const VRegId b : uses_) {
@@ -286,7 +286,6 @@ class Builder {
   std::vector<Fixed> fixed_;        // in program order
   std::vector<Clobber> clobbers_;   // in program order
   std::vector<std::int8_t> wish_;   // by vreg: how much it would like a place that is known; empty = nobody does
-  bool has_wishes_ = false;
   std::vector<VRegId> uses_, defs_;
 };
 

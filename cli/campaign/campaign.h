@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
