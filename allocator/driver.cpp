@@ -8,24 +8,24 @@
 
 #include <fmt/format.h>
 
-#include "allocator/assign.h"
-#include "allocator/best_result.h"
-#include "allocator/budget_model.h"
-#include "allocator/dead_copies.h"
+#include "allocator/assign/assign.h"
+#include "allocator/assign/best_result.h"
+#include "allocator/assign/instruction_walk.h"
+#include "allocator/assign/preallocation.h"
+#include "allocator/assign/retry.h"
 #include "allocator/emit.h"
-#include "allocator/frequency.h"
-#include "allocator/instruction_walk.h"
-#include "allocator/out_of_ssa.h"
-#include "allocator/preallocation.h"
-#include "allocator/precoloured.h"
-#include "allocator/retry.h"
-#include "allocator/smem.h"
-#include "allocator/spill_cost.h"
-#include "allocator/spill_guidance.h"
-#include "allocator/watch.h"
-#include "ir/check_macro.h"
-#include "ir/planted.h"
-#include "ir/text.h"
+#include "allocator/explain/observer.h"
+#include "allocator/program/dead_copies.h"
+#include "allocator/program/frequency.h"
+#include "allocator/program/out_of_ssa.h"
+#include "allocator/program/precoloured.h"
+#include "allocator/spill/budget_model.h"
+#include "allocator/spill/cost.h"
+#include "allocator/spill/guidance.h"
+#include "allocator/spill/shared_memory.h"
+#include "base/check_macro.h"
+#include "base/planted.h"
+#include "ir/text/text.h"
 
 namespace regduel::allocator {
 namespace {
@@ -36,8 +36,9 @@ using ir::Inst;
 using ir::RegFile;
 using ir::VRegId;
 
-// Seed 000 "Per-Class Iteration": classes 1 to 6; those of one file go together, so that the conflicts between them, class 0 of the source, are
-// ordinary ones. Then the barriers (9), by a mechanism of their own: one attempt, first fit by start of the range, no weights.
+// Seed 000 "Per-Class Iteration": classes 1 to 6; those of one file go together, so that the conflicts between them, class 0 of the
+// source, are ordinary ones. Then the barriers (9), by a mechanism of their own: one attempt, first fit by start of the range, no
+// weights.
 constexpr RegFile kFileOrder[] = {RegFile::R, RegFile::UR, RegFile::P, RegFile::UP, RegFile::Acc, RegFile::B, RegFile::UB};
 
 // A lowered program with everything that attempts need.
@@ -51,28 +52,32 @@ struct Prepared {
   Round round;
   SpillGuidance guidance;
 
-  Prepared(Lowered l, std::size_t num_global, const Function& program, const std::vector<std::int64_t>& frequency, const std::vector<std::int64_t>& costs,
-           const Budget& budget, const ir::Target& target, ir::Fuel* fuel, const BudgetModel& model, const SlotStrategy& slots,
-           const std::vector<std::uint32_t>& remat_of, const Spilled& spilled, const ConstraintOptions& options)
-      : lowered(std::move(l)), cfg(lowered.f), live(lowered.f, cfg, num_global), index(lowered.f, live), constraints(program, lowered, frequency, live, options), cost(costs),
-        round{lowered, live, index, constraints, cost, budget, target, fuel}, guidance({lowered.f, live, index, cost, budget, model, slots, remat_of, spilled}) {
+  Prepared(Lowered l, std::size_t num_global, const Function& program, const std::vector<std::int64_t>& frequency,
+           const std::vector<std::int64_t>& costs, const Budget& budget, const ir::Target& target, ir::Fuel* fuel,
+           const BudgetModel& model, const SlotStrategy& slots, const std::vector<std::uint32_t>& remat_of, const Spilled& spilled,
+           const ConstraintOptions& options)
+      : lowered(std::move(l)), cfg(lowered.f), live(lowered.f, cfg, num_global), index(lowered.f, live),
+        constraints(program, lowered, frequency, live, options), cost(costs),
+        round{lowered, live, index, constraints, cost, budget, target, fuel},
+        guidance({lowered.f, live, index, cost, budget, model, slots, remat_of, spilled}) {
     cost.resize(lowered.f.vregs.size(), kUnspillable);
   }
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 };
 
-// A round of spilling has no table of attempts. Without spilling, beyond the table and where the result is still above MaxLive, one more attempt drops all
-// wishes and only packs: copies cost less than registers, where a duel counts those.
+// A round of spilling has no table of attempts. Without spilling, beyond the table and where the result is still above MaxLive, one
+// more attempt drops all wishes and only packs: copies cost less than registers, where a duel counts those.
 constexpr std::int64_t kAttemptsOfARound = 3;
 constexpr int kPackingAttempt = 98;
 constexpr int kEvicting = 99;  // the number of the attempt with eviction
 
 class Driver {
  public:
-  Driver(const Function& program, const ir::Target& target, const ir::Limits& limits, const Knobs& knobs, ir::Trace* trace, ir::Fuel* fuel, Watch* watch)
-      : program_(program), target_(target), knobs_(knobs), trace_(trace), fuel_(fuel), watch_(watch), budget_(Budget::of(program, target, limits)),
-        model_(target, knobs), slots_(slot_strategy(program, knobs)),
+  Driver(const Function& program, const ir::Target& target, const ir::Limits& limits, const Knobs& knobs, ir::Trace* trace,
+         ir::Fuel* fuel, Watch* watch)
+      : program_(program), target_(target), knobs_(knobs), trace_(trace), fuel_(fuel), watch_(watch),
+        budget_(Budget::of(program, target, limits)), model_(target, knobs), slots_(slot_strategy(program, knobs)),
         f_(out_of_ssa(program, fuel, find_dead_copies(program, fuel))), cfg_(f_), live_(f_, cfg_),
         frequency_(block_frequencies(f_, cfg_, knobs[Knob::EstimatedLoopIterations])), modes_(modes_of(program)) {
     drop_dead_copies(f_, live_, fuel);
@@ -135,8 +140,8 @@ class Driver {
   [[nodiscard]] ir::AllocFailure failure(RegFile file) const {
     return {ir::AllocFailure::Kind::Impossible, ir::failure_message(budget_.limit[ir::index(file)])};
   }
-  // A round costs a large program too much to have many: whoever gives way to others leaves room for the temporaries to come, and from
-  // the second round on these serve one instruction each.
+  // A round costs a large program too much to have many: whoever gives way to others leaves room for the temporaries to come, and
+  // from the second round on these serve one instruction each.
   [[nodiscard]] bool is_large() const { return static_cast<std::int64_t>(f_.insts.size()) > knobs_[Knob::LargeProgram]; }
   [[nodiscard]] bool has_architectural() const {
     return std::any_of(f_.vregs.begin(), f_.vregs.end(), [](const ir::VReg& v) { return (v.flags & ir::kVRegArchitectural) != 0; });
@@ -200,8 +205,8 @@ class Driver {
     homes_.assign(prepared_->lowered.f.vregs.size(), -1);
   }
 
-  // Attempts at all files; without spilling only until one does not fit, since then everything is lowered anew. What fits is improved
-  // only once all do.
+  // Attempts at all files; without spilling only until one does not fit, since then everything is lowered anew. What fits is
+  // improved only once all do.
   bool attempt_all(bool may_spill) {
     struct Fitting {
       FileAllocator allocator;
@@ -226,8 +231,14 @@ class Driver {
         first_misfit_ = file;
         return false;
       }
-      Fitting f{FileAllocator(prepared_->round, file), {}, file, BestResult(may_spill ? ResultOrder::Spill : ResultOrder::NoSpill), 0,
-                is_special_mode(knobs_) ? 0 : ir::is_barrier(file) ? std::min<std::int64_t>(most, 1) : most};
+      Fitting f{FileAllocator(prepared_->round, file),
+                {},
+                file,
+                BestResult(may_spill ? ResultOrder::Spill : ResultOrder::NoSpill),
+                0,
+                is_special_mode(knobs_) ? 0
+                : ir::is_barrier(file)  ? std::min<std::int64_t>(most, 1)
+                                        : most};
       f.candidates = preallocate(f.allocator, modes_[ir::index(file)], preallocation());
       const std::vector<VRegId>& victims = victims_[ir::index(file)];
       if (victims.empty() && kept_[ir::index(file)].empty())
@@ -255,10 +266,13 @@ class Driver {
     for (Fitting& f : fitting) {
       while (f.attempts < f.most && f.best.best().register_count > f.allocator.max_live() && ir::may(fuel_, "another-attempt")) {
         const auto n = static_cast<int>(f.attempts++);
-        f.best.record(n, f.allocator, attempt(f.allocator, f.candidates, n, may_spill ? f.allocator.limit() : f.best.best().register_count, !may_spill));
+        f.best.record(
+            n, f.allocator,
+            attempt(f.allocator, f.candidates, n, may_spill ? f.allocator.limit() : f.best.best().register_count, !may_spill));
       }
       if (!may_spill && f.most > 1 && f.best.best().register_count > f.allocator.max_live() && ir::may(fuel_, "another-attempt"))
-        f.best.record(kPackingAttempt, f.allocator, attempt(f.allocator, f.candidates, kPackingAttempt, f.best.best().register_count - 1, true));
+        f.best.record(kPackingAttempt, f.allocator,
+                      attempt(f.allocator, f.candidates, kPackingAttempt, f.best.best().register_count - 1, true));
       if (f.attempts > 1) trace(fmt::format("file {}: {}", ir::name(f.file), describe(f.best.best())));
       if (Watch* const w = watch_of(f.file)) w->emitted(round_, f.best.best().attempt);
       const Attempt best = f.best.restore();
@@ -321,7 +335,9 @@ class Driver {
     return {iteration, knobs_[Knob::RelaxationStep], knobs_[Knob::RelaxationCeiling], knobs_[Knob::BankAware] != 0};
   }
 
-  [[nodiscard]] Watch* watch_of(RegFile file) const { return watch_ != nullptr && program_.vreg(watch_->vreg()).file() == file ? watch_ : nullptr; }
+  [[nodiscard]] Watch* watch_of(RegFile file) const {
+    return watch_ != nullptr && program_.vreg(watch_->vreg()).file() == file ? watch_ : nullptr;
+  }
   // An attempt that the watched vreg may take part in.
   [[nodiscard]] Attempt run_watched(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t number) const {
     if (options.watch == nullptr) return allocator.run(options);
@@ -339,23 +355,30 @@ class Driver {
     Watch* const watch = watch_of(file);
     Attempt result;
     if (knobs_[Knob::InstructionWalk] != 0) {
-      if (watch != nullptr) watch->begin_attempt(allocator, {.may_spill = true, .relaxation = relaxation(round_)}, round_, kEvicting, true);
+      if (watch != nullptr)
+        watch->begin_attempt(allocator, {.may_spill = true, .relaxation = relaxation(round_)}, round_, kEvicting, true);
       result = walk_instructions(prepared_->round, allocator, file,
-                                 {.kept = kept, .absent = absent, .remat_of = plan_.remat_of, .bank_aware = knobs_[Knob::BankAware] != 0,
-                                  .threshold = threshold, .relaxation = relaxation(round_), .watch = watch});
+                                 {.kept = kept,
+                                  .absent = absent,
+                                  .remat_of = plan_.remat_of,
+                                  .bank_aware = knobs_[Knob::BankAware] != 0,
+                                  .threshold = threshold,
+                                  .relaxation = relaxation(round_),
+                                  .watch = watch});
       if (watch != nullptr) watch->end_attempt(result);
     } else {
       result = run_watched(allocator,
                            {.order = Order::BoundFirst,
-                              .may_spill = true,
-                              .threshold = threshold,
-                              .relaxation = relaxation(round_),
-                              .mode = modes_[ir::index(file)],
-                              .candidates = candidates.results().size() > 0 ? &candidates : nullptr,
-                              .kept = kept,
-                              .absent = absent,
-                              .operands = is_large() ? &prepared_->guidance.operands() : nullptr,
-                              .watch = watch}, kEvicting);
+                            .may_spill = true,
+                            .threshold = threshold,
+                            .relaxation = relaxation(round_),
+                            .mode = modes_[ir::index(file)],
+                            .candidates = candidates.results().size() > 0 ? &candidates : nullptr,
+                            .kept = kept,
+                            .absent = absent,
+                            .operands = is_large() ? &prepared_->guidance.operands() : nullptr,
+                            .watch = watch},
+                           kEvicting);
     }
     kept.assign(result.home.begin(), result.home.begin() + static_cast<std::ptrdiff_t>(f_.vregs.size()));
     trace(fmt::format("file {}: round {}, used {}, target {}, spills {}, cost {}, pins {}", ir::name(file), round_, result.used,
@@ -406,8 +429,7 @@ class Driver {
   }
   void keep_all_in_memory() {
     is_fallback_ = true;
-    const std::vector<std::int64_t> costs =
-        spill_costs(f_, cfg_, live_, frequency_, plan_.remat_of, {});
+    const std::vector<std::int64_t> costs = spill_costs(f_, cfg_, live_, frequency_, plan_.remat_of, {});
     for (std::size_t v = 0; v < f_.vregs.size(); ++v) plan_.spilled[v] = costs[v] < kUnspillable ? 1 : 0;
     plan_.refill_reuse = 0;
     victims_ = {};
@@ -430,7 +452,7 @@ class Driver {
   ir::Trace* trace_;
   ir::Fuel* fuel_;
   Watch* watch_;
-  VictimRank asked_;    // of the vreg that is watched
+  VictimRank asked_;  // of the vreg that is watched
   bool is_fallback_ = false;
   Budget budget_;
   BudgetModel model_;
@@ -456,15 +478,18 @@ class Driver {
 
 }  // namespace
 
-std::expected<ir::Allocation, ir::AllocFailure> run_driver(const Function& program, const ir::Target& target, const ir::Limits& limits,
-                                                           const Knobs& knobs, ir::Trace* trace, ir::Fuel* fuel, Watch* watch) {
+std::expected<ir::Allocation, ir::AllocFailure> run_driver(const Function& program, const ir::Target& target,
+                                                           const ir::Limits& limits, const Knobs& knobs, ir::Trace* trace,
+                                                           ir::Fuel* fuel, Watch* watch) {
   ir::Limits aimed_at = limits;
   int& registers = aimed_at.units[ir::index(RegFile::R)];
   registers = level_target(registers, static_cast<int>(knobs[Knob::RegisterUsageLevel]));
   if (registers != limits.of(RegFile::R)) {
     auto result = Driver(program, target, aimed_at, knobs, trace, fuel, watch).run();
     if (result) return result;
-    if (trace != nullptr) trace->line(fmt::format("level {}: impossible with {} registers, the limit holds", knobs[Knob::RegisterUsageLevel], registers));
+    if (trace != nullptr)
+      trace->line(
+          fmt::format("level {}: impossible with {} registers, the limit holds", knobs[Knob::RegisterUsageLevel], registers));
   }
   return Driver(program, target, limits, knobs, trace, fuel, watch).run();
 }

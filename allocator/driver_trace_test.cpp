@@ -1,9 +1,9 @@
 // The traces of the driver, as golden files.
 //
-// Each file of allocator/testdata/ holds a program, the ways to run it, and as comments what the driver says of each: its attempts in the words of
-// the source's debug lines, its rounds of spilling, and how it ends. A line "// run N NAME=VALUE ..." asks for a run within N registers
-// with these knobs. scripts/update-golden rewrites what stands below the program.
-// Source: seed 000 "Retry Loop" (the line of an attempt), seed 001 "Allocation Failure" (the text of a failure).
+// Each file of allocator/testdata/ holds a program, the ways to run it, and as comments what the driver says of each: its attempts
+// in the words of the source's debug lines, its rounds of spilling, and how it ends. A line "// run N NAME=VALUE ..." asks for a
+// run within N registers with these knobs. scripts/update-golden rewrites what stands below the program. Source: seed 000 "Retry
+// Loop" (the line of an attempt), seed 001 "Allocation Failure" (the text of a failure).
 
 #include <algorithm>
 #include <filesystem>
@@ -16,8 +16,8 @@
 #include <gtest/gtest.h>
 
 #include "allocator/testing.h"
-#include "ir/golden.h"
-#include "ir/io.h"
+#include "base/golden.h"
+#include "base/io.h"
 
 namespace regduel::allocator {
 namespace {
@@ -37,7 +37,8 @@ std::string trace_of(const ir::Function& f, std::string_view run) {
   words >> registers;
   ir::AllocOptions options;
   options.limits = testing::limits(registers);
-  for (std::string word; words >> word;) options.knobs.emplace_back(word.substr(0, word.find('=')), word.substr(word.find('=') + 1));
+  for (std::string word; words >> word;)
+    options.knobs.emplace_back(word.substr(0, word.find('=')), word.substr(word.find('=') + 1));
   Comments trace;
   options.trace = &trace;
   const auto result = make_fatpoint()->allocate(f, ir::default_target(), options);
@@ -45,15 +46,16 @@ std::string trace_of(const ir::Function& f, std::string_view run) {
   if (!result) return text + "// " + result.error().message + "\n";
   testing::expect_same_behaviour(f, result->program);
   const ir::Claims& claims = result->claims;
-  return text + fmt::format("// registers {}, spill stores {} bytes, refills {} bytes\n", claims.registers[ir::index(ir::RegFile::R)], claims.spill_store_bytes,
-                            claims.spill_load_bytes);
+  return text + fmt::format("// registers {}, spill stores {} bytes, refills {} bytes\n",
+                            claims.registers[ir::index(ir::RegFile::R)], claims.spill_store_bytes, claims.spill_load_bytes);
 }
 
 std::vector<std::string> runs_in(std::string_view text) {
   std::vector<std::string> runs;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (const std::string_view line = text.substr(at, end - at); line.starts_with(kRun)) runs.emplace_back(line.substr(kRun.size()));
+    if (const std::string_view line = text.substr(at, end - at); line.starts_with(kRun))
+      runs.emplace_back(line.substr(kRun.size()));
     at = end + 1;
   }
   return runs;
@@ -68,15 +70,15 @@ TEST(DriverTrace, GoldenTraces) {
   for (const std::string& name : names) {
     SCOPED_TRACE(name);
     const std::string path = "allocator/testdata/" + name;
-    std::string text = ir::read_file(std::string(REGDUEL_SOURCE_DIR) + "/" + path).value_or("");
+    std::string text = read_file(std::string(REGDUEL_SOURCE_DIR) + "/" + path).value_or("");
     if (const std::size_t mark = text.find(kMark); mark != std::string::npos) text.resize(mark);
     const auto module = ir::parse(text, path);
-    ASSERT_TRUE(module.has_value()) << ir::to_string(module.error());
+    ASSERT_TRUE(module.has_value()) << to_string(module.error());
     ASSERT_EQ(module->functions.size(), 1u);
     const std::vector<std::string> runs = runs_in(text);
     EXPECT_FALSE(runs.empty());
     for (const std::string& run : runs) text += trace_of(module->functions[0], run);
-    ir::expect_golden(path, text);
+    expect_golden(path, text);
   }
 }
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "ir/check_macro.h"
-#include "ir/planted.h"
+#include "base/check_macro.h"
+#include "base/planted.h"
 
 namespace regduel::allocator {
 namespace {
@@ -27,7 +27,9 @@ struct Move {
 
 bool same_bytes(const Operand& a, const Operand& b) {
   const ir::FileBytes x = Function::file_bytes(a), y = Function::file_bytes(b);
-  if (REGDUEL_PLANTED("fatpoint-identity-by-unit") && x.file == y.file && x.begin / 4 == y.begin / 4 && x.end - x.begin == y.end - y.begin) return true;
+  if (REGDUEL_PLANTED("fatpoint-identity-by-unit") && x.file == y.file && x.begin / 4 == y.begin / 4 &&
+      x.end - x.begin == y.end - y.begin)
+    return true;
   return x.file == y.file && x.begin == y.begin && x.end == y.end;
 }
 
@@ -37,8 +39,8 @@ class Emitter {
  public:
   Emitter(const Function& original, const Function& without_phis, const Lowered& lowered, const std::vector<int>& homes,
           const Budget& budget, std::uint32_t frame_align, ir::Fuel* fuel)
-      : source_(without_phis), lowered_(lowered), f_(lowered.f), homes_(homes), budget_(budget), frame_align_(frame_align), fuel_(fuel), cfg_(f_),
-        out_(original.clone_header()), next_id_(original.next_inst_id().value) {
+      : source_(without_phis), lowered_(lowered), f_(lowered.f), homes_(homes), budget_(budget), frame_align_(frame_align),
+        fuel_(fuel), cfg_(f_), out_(original.clone_header()), next_id_(original.next_inst_id().value) {
     out_.phase = ir::Phase::Allocated;
   }
 
@@ -59,7 +61,8 @@ class Emitter {
     const ir::VReg& v = f_.vreg(op.vreg());
     const int first = homes_[op.value];
     REGDUEL_CHECK(first >= 0, "a vreg without a home");
-    Operand o = Operand::of_preg(op.role, PReg{v.file(), static_cast<std::uint8_t>(v.units()), static_cast<std::uint16_t>(first)}, op.part);
+    Operand o =
+        Operand::of_preg(op.role, PReg{v.file(), static_cast<std::uint8_t>(v.units()), static_cast<std::uint16_t>(first)}, op.part);
     o.flags = op.flags;
     return o;
   }
@@ -81,7 +84,8 @@ class Emitter {
     for (const std::size_t s : order) place_slot(out_.slots[slot_[s].index()]);
   }
   void place_slot(ir::Slot& s) {
-    if (s.space == ir::MemSpace::Shared && round_up(out_.shared_frame, s.align) + s.size > lowered_.shared_bytes) s.space = ir::MemSpace::Local;
+    if (s.space == ir::MemSpace::Shared && round_up(out_.shared_frame, s.align) + s.size > lowered_.shared_bytes)
+      s.space = ir::MemSpace::Local;
     std::uint32_t& frame = s.space == ir::MemSpace::Shared ? out_.shared_frame : out_.local_frame;
     s.offset = round_up(frame, s.align);
     frame = s.offset + (REGDUEL_PLANTED("fatpoint-slot-shared-too-early") ? std::min(s.size, 8u) : s.size);
@@ -100,8 +104,7 @@ class Emitter {
       for (const BlockId b : cfg_.reverse_postorder())
         for (const Inst& inst : f_.insts_of(b))
           for (const Operand& op : f_.operands_of(inst)) {
-            if (op.is_vreg() && op.writes() && f_.vreg(op.vreg()).file() == file)
-              written |= units_of(placed(op).preg());
+            if (op.is_vreg() && op.writes() && f_.vreg(op.vreg()).file() == file) written |= units_of(placed(op).preg());
           }
       for (int u = 0; u < ir::kMaxUnits; ++u)
         if (callee_saved.test(static_cast<std::size_t>(u)) && written.test(static_cast<std::size_t>(u))) {
@@ -169,7 +172,8 @@ class Emitter {
       return;
     }
     moves_.clear();
-    const std::size_t pairs = static_cast<std::size_t>(std::count_if(ops_.begin(), ops_.end(), [](const Operand& op) { return op.writes(); }));
+    const std::size_t pairs =
+        static_cast<std::size_t>(std::count_if(ops_.begin(), ops_.end(), [](const Operand& op) { return op.writes(); }));
     bool moves_nothing = true;
     for (std::size_t k = 0; k < pairs; ++k) {
       if (same_bytes(ops_[k], ops_[pairs + k]) && ir::may(fuel_, "drop-identity-copy")) continue;
@@ -201,7 +205,8 @@ class Emitter {
     const auto is_free = [&](const Operand& op) {
       const PReg r = op.preg();
       for (int u = r.begin(); u < r.end(); ++u)
-        if (readers_[ir::index(r.file)][static_cast<std::size_t>(u)] != 0) return REGDUEL_PLANTED("fatpoint-parallel-copy-in-any-order");
+        if (readers_[ir::index(r.file)][static_cast<std::size_t>(u)] != 0)
+          return REGDUEL_PLANTED("fatpoint-parallel-copy-in-any-order");
       return true;
     };
     for (const Move& m : moves_) count(m.use, 1);
@@ -263,7 +268,7 @@ class Emitter {
   std::uint32_t next_id_;
   std::vector<SlotId> slot_;  // by slot of the lowered program; invalid = dropped
   std::vector<Save> saves_;
-  bool restored_ = false;     // at some ret
+  bool restored_ = false;  // at some ret
   std::vector<Operand> ops_;
   std::vector<Move> moves_;
   ir::PerFile<std::array<int, ir::kMaxUnits>> readers_ = {};  // by unit: moves that have still to read it

@@ -12,8 +12,8 @@
 
 #include <vector>
 
-#include "allocator/lower.h"
-#include "allocator/packing.h"
+#include "allocator/instruction/packing.h"
+#include "allocator/spill/insert_spill_code.h"
 #include "ir/allocator.h"
 
 namespace regduel::allocator {
@@ -22,6 +22,7 @@ namespace regduel::allocator {
 //   frame_align   the size of the local frame is a multiple of it; a power of two
 // Requires: each operand in a reachable block has a home; each instruction in an unreachable one can be packed.
 [[nodiscard]] ir::Allocation emit(const ir::Function& original, const ir::Function& without_phis, const Lowered& lowered,
-                                  const std::vector<int>& homes, const Budget& budget, std::uint32_t frame_align, ir::Fuel* fuel = nullptr);
+                                  const std::vector<int>& homes, const Budget& budget, std::uint32_t frame_align,
+                                  ir::Fuel* fuel = nullptr);
 
 }  // namespace regduel::allocator

@@ -9,9 +9,9 @@
 namespace regduel::allocator {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::allocate;
 using testing::count;
+using ::testing::HasSubstr;
 using testing::inst;
 using testing::limits;
 using testing::program;
@@ -332,7 +332,7 @@ TEST(FatPoint, DeviceFunctionSavesWhatItUsesOfTheCallersRegisters) {
   EXPECT_EQ(count(narrow.program, ir::Op::Spill), 2);   // R24 and R25, at the entry
   EXPECT_EQ(count(narrow.program, ir::Op::Refill), 2);  // before the ret
   const auto wide = allocate(f, limits(255));
-  EXPECT_EQ(count(wide.program, ir::Op::Spill), 0);     // R32 and R33 instead
+  EXPECT_EQ(count(wide.program, ir::Op::Spill), 0);  // R32 and R33 instead
 }
 
 TEST(FatPoint, UnreachableBlocksArePlacedToo) {

@@ -1,10 +1,10 @@
 // For each knob of the table a program whose allocation it changes: a knob that changes nothing is no knob.
 //
-// Each row says what stands in the allocation with the default and what stands there with another value. The judges of what is right are
-// elsewhere; here only the small machine of testing.h looks whether both allocations do what the program does. Most of the programs are what the
-// reducer (fuzz/reduce.h) left of random ones, asked that the knob still make a difference: that is how to find another where a row has
-// come to show nothing. What DUMPIR (266), IgnorePotentialMixedSizeProblems and memcheck change is shown where the verifier is: they
-// govern its report, and no allocation (cli_test.cpp, Cli.MemcheckHasItsKnobs).
+// Each row says what stands in the allocation with the default and what stands there with another value. The judges of what is
+// right are elsewhere; here only the small machine of testing.h looks whether both allocations do what the program does. Most of
+// the programs are what the reducer (fuzz/triage/reduce.h) left of random ones, asked that the knob still make a difference: that
+// is how to find another where a row has come to show nothing. What DUMPIR (266), IgnorePotentialMixedSizeProblems and memcheck
+// change is shown where the verifier is: they govern its report, and no allocation (cli_test.cpp, Cli.MemcheckHasItsKnobs).
 
 #include <algorithm>
 #include <ostream>
@@ -91,7 +91,11 @@ const std::vector<Effect>& effects() {
   static const std::vector<Effect> kEffects = {
       {Knob::UniformPreAllocation, "1", {{"628", "1"}}, 255, kTwoUniformOperands, "st UR0, UR1", "st UR1, UR0"},
       // Eviction places temporaries first; the walk, whatever begins first.
-      {Knob::InstructionWalk, "1", {}, 5, R"(
+      {Knob::InstructionWalk,
+       "1",
+       {},
+       5,
+       R"(
     vreg %0 R b32
     vreg %1 R b32
     vreg %2 R b96
@@ -102,9 +106,14 @@ const std::vector<Effect>& effects() {
       #3 st %0, %1 !write
       #4 exit
 )",
-       "R4 = ld 1", "R3 = ld 1"},
+       "R4 = ld 1",
+       "R3 = ld 1"},
       // At ten turns what the loop reads has to stay; at one it is as cheap as the rest, and lives longest.
-      {Knob::EstimatedLoopIterations, "1", {}, 2, R"(
+      {Knob::EstimatedLoopIterations,
+       "1",
+       {},
+       2,
+       R"(
     vreg %0 R b32
     vreg %1 R b32
     vreg %2 R b32
@@ -119,10 +128,15 @@ const std::vector<Effect>& effects() {
       #6 st %0 !write
       #7 bra -> b1
 )",
-       "spill R1", "spill R0"},
+       "spill R1",
+       "spill R0"},
       {Knob::PreAllocation, "1", {}, 255, kTwoOperands, "st R0, R1", "st R1, R0"},
       // Alone, %0 fits below the fixed register; together with its copy, only above it.
-      {Knob::CoalescingPreAllocation, "1", {{"628", "1"}}, 255, R"(
+      {Knob::CoalescingPreAllocation,
+       "1",
+       {{"628", "1"}},
+       255,
+       R"(
     vreg %0 R b32
     vreg %1 R b32
     vreg %2 R b32
@@ -143,11 +157,16 @@ const std::vector<Effect>& effects() {
       #9 use %4, %5, %6
       #10 exit
 )",
-       "R0 = const 1", "R2 = const 1"},
+       "R0 = const 1",
+       "R2 = const 1"},
       {Knob::FastAllocation, "1", {}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
       {Knob::NoSpillAttempts, "2", {{"638", "1"}}, 255, kScalarBeforePair, "R2:R3 = ld", "R0:R1 = ld"},
       // The filter looks for the next home in another bank.
-      {Knob::BankAware, "1", {}, 255, R"(
+      {Knob::BankAware,
+       "1",
+       {},
+       255,
+       R"(
     vreg %0 R b32
     vreg %1 R b32
     block b0
@@ -155,9 +174,14 @@ const std::vector<Effect>& effects() {
       #1 %1 = ld 1
       #2 exit
 )",
-       "R0 = ld 1", "R4 = ld 1"},
+       "R0 = ld 1",
+       "R4 = ld 1"},
       // The second attempt is taken. It spares the units of the wide use, unless that constraint is left out.
-      {Knob::RelaxationStep, "0", {}, 255, R"(
+      {Knob::RelaxationStep,
+       "0",
+       {},
+       255,
+       R"(
     vreg %0 R b32
     vreg %1 R b64
     vreg %2 R b32
@@ -168,9 +192,14 @@ const std::vector<Effect>& effects() {
       #3 %2 = ld %1
       #4 exit
 )",
-       "R0 = ld R0:R1", "R2 = ld R0:R1"},
+       "R0 = ld R0:R1",
+       "R2 = ld R0:R1"},
       // Likewise, by the end of the list: nothing is left out at its head.
-      {Knob::RelaxationCeiling, "0", {{"641", "1"}, {"642", "0"}}, 4, R"(
+      {Knob::RelaxationCeiling,
+       "0",
+       {{"641", "1"}, {"642", "0"}},
+       4,
+       R"(
     vreg %0 R b64
     vreg %1 R b32
     block b0
@@ -179,10 +208,15 @@ const std::vector<Effect>& effects() {
       #2 st %0, %1 !write
       #3 exit
 )",
-       "R2 = ld 1", "R3 = ld 1"},
+       "R2 = ld 1",
+       "R3 = ld 1"},
       {Knob::PreAllocationPriority, "2", {{"628", "1"}}, 255, kTwoOperands, "st R1, R0", "st R0, R1"},
       // At level 10 the tiers end at 16 registers, unless these knobs reach further.
-      {Knob::SpillBitHighRegCountHeur, "8", {{"RegisterUsageLevel", "10"}, {"661", "3"}, {"663", "8"}}, 17, R"(
+      {Knob::SpillBitHighRegCountHeur,
+       "8",
+       {{"RegisterUsageLevel", "10"}, {"661", "3"}, {"663", "8"}},
+       17,
+       R"(
     vreg %0 R b256
     vreg %1 R b32
     vreg %2 R b256
@@ -195,13 +229,18 @@ const std::vector<Effect>& effects() {
       #4 st %1, %0, %2 !write
       #5 exit
 )",
-       "spill R0:R7", "spill R8,"},
+       "spill R0:R7",
+       "spill R8,"},
       {Knob::SpillBitHighRegScale, "3", {{"665", "3"}}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
       {Knob::SpillBitLowRegCountHeur, "1", {{"661", "1000"}}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
       {Knob::SpillBitLowRegScale, "3", {}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
       {Knob::SpillBitMediumRegScale, "3", {{"661", "3"}}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
       // Any weight at all congests the slots of the wide use, so that weights count in the first attempt already.
-      {Knob::InterferenceThreshold, "0", {}, 255, R"(
+      {Knob::InterferenceThreshold,
+       "0",
+       {},
+       255,
+       R"(
     vreg %0 R b96
     vreg %1 R b32
     block b0
@@ -209,9 +248,14 @@ const std::vector<Effect>& effects() {
       #1 %1 = ld %0
       #2 exit
 )",
-       "R0 = ld R0:R2", "R2 = ld R0:R2"},
+       "R0 = ld R0:R2",
+       "R2 = ld R0:R2"},
       // Sixteen registers are aimed at, and the call takes them all.
-      {Knob::RegisterUsageLevel, "10", {}, 255, R"(
+      {Knob::RegisterUsageLevel,
+       "10",
+       {},
+       255,
+       R"(
     vreg %0 R b32
     block b0
       #0 %0 = ld 0
@@ -219,9 +263,14 @@ const std::vector<Effect>& effects() {
       #2 st %0 !write
       #3 exit
 )",
-       "R16 = ld 0", "spill R0"},
+       "R16 = ld 0",
+       "spill R0"},
       {Knob::FastCompile, "2", {}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
-      {Knob::DisableSmemReservation, "1", {}, 255, R"(
+      {Knob::DisableSmemReservation,
+       "1",
+       {},
+       255,
+       R"(
     vreg %0 UR b32
     block b0
       #0 %0 = ld 0
@@ -229,9 +278,14 @@ const std::vector<Effect>& effects() {
       #2 st %0 !write
       #3 exit
 )",
-       "slot 0 shared", "slot 0 local"},
+       "slot 0 shared",
+       "slot 0 local"},
       // The first instruction is packed by itself, and what it leaves behind is spilled there.
-      {Knob::SpillRounds, "0", {}, 2, R"(
+      {Knob::SpillRounds,
+       "0",
+       {},
+       2,
+       R"(
     vreg %0 R b32
     vreg %1 R b32
     block b0
@@ -240,8 +294,13 @@ const std::vector<Effect>& effects() {
       #2 st %0, %1 !write
       #3 exit
 )",
-       "st R1, R0", "st R0, R1"},
-      {Knob::Rematerialise, "0", {}, 1, R"(
+       "st R1, R0",
+       "st R0, R1"},
+      {Knob::Rematerialise,
+       "0",
+       {},
+       1,
+       R"(
     vreg %0 R b32
     block b0
       #0 %0 = const 1 !remat
@@ -249,8 +308,13 @@ const std::vector<Effect>& effects() {
       #2 st %0 !write
       #3 exit
 )",
-       "remat #0", "refill slot 0"},
-      {Knob::RefillReuse, "0", {}, 1, R"(
+       "remat #0",
+       "refill slot 0"},
+      {Knob::RefillReuse,
+       "0",
+       {},
+       1,
+       R"(
     vreg %0 R b32
     block b0
       #0 %0 = ld 0
@@ -258,9 +322,14 @@ const std::vector<Effect>& effects() {
       #2 st %0 !write
       #3 exit
 )",
-       "spill R0, slot 0\n    #1", "spill R0, slot 0\n    +5"},
+       "spill R0, slot 0\n    #1",
+       "spill R0, slot 0\n    +5"},
       // Eviction keeps room for the temporary that the spilled pair will need, and the triple has to go as well.
-      {Knob::LargeProgram, "0", {}, 5, R"(
+      {Knob::LargeProgram,
+       "0",
+       {},
+       5,
+       R"(
     vreg %0 R b64
     vreg %1 R b96
     block b0
@@ -270,7 +339,8 @@ const std::vector<Effect>& effects() {
       #3 st %0 !write
       #4 exit
 )",
-       "ld 1\n    #2 st", "refill slot 1"},
+       "ld 1\n    #2 st",
+       "refill slot 1"},
       {Knob::PoolLimit, "0", {}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
   };
   return kEffects;
@@ -284,7 +354,9 @@ TEST_P(KnobEffects, ChangesAnAllocation) {
   ASSERT_TRUE(effect != effects().end()) << row.name << " has no program that shows what it does";
   ASSERT_NE(effect->value, knob_text(row.type, row.default_value));
   const ir::Function f = testing::program(effect->program);
-  const auto allocated = [&](const Settings& settings) { return ir::print(testing::allocate(f, testing::limits(effect->registers), settings).program); };
+  const auto allocated = [&](const Settings& settings) {
+    return ir::print(testing::allocate(f, testing::limits(effect->registers), settings).program);
+  };
   Settings changed = effect->with;
   changed.emplace_back(row.name, effect->value);
   const std::string by_default = allocated(effect->with), by_value = allocated(changed);

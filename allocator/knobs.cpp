@@ -20,8 +20,8 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "place operands of the uniform file before the scan (name ours)"},
     {Knob::InstructionWalk, "RegAllocInstructionWalk", 622, KnobType::Bool, 0, 0, 1, "seed 001 \"Spill Guidance Structure\"",
      "attempts with spilling walk the instructions, instead of taking vregs in an order (name ours)"},
-    {Knob::EstimatedLoopIterations, "RegAllocEstimatedLoopIterations", 623, KnobType::Int, 10, 1, 1000,
-     "seed 000 \"Post-Init\"", "iterations a loop level is taken to run: the base of block frequencies"},
+    {Knob::EstimatedLoopIterations, "RegAllocEstimatedLoopIterations", 623, KnobType::Int, 10, 1, 1000, "seed 000 \"Post-Init\"",
+     "iterations a loop level is taken to run: the base of block frequencies"},
     {Knob::PreAllocation, "RegAllocPreAllocation", 628, KnobType::Bool, 0, 0, 1, kPreAllocation,
      "place operands of high priority before the scan (name ours)"},
     {Knob::CoalescingPreAllocation, "RegAllocCoalescingPreAllocation", 629, KnobType::Bool, 0, 0, 1, kPreAllocation,
@@ -51,7 +51,8 @@ constexpr KnobRow kTable[kNumKnobs] = {
     {Knob::InterferenceThreshold, "RegAllocInterferenceThreshold", 684, KnobType::Int, 50, 0, 1000000,
      "seed 000 \"Register Selection\"", "a slot whose interference weight is above this counts as congested (name ours)"},
     {Knob::RegisterUsageLevel, "RegisterUsageLevel", -1, KnobType::Int, 0, 0, 10, "seed 000 \"Budget Computation\"",
-     "--register-usage-level: 0 as many registers as the limit allows ... 10 as few as can be; the real tool's help has it the other way round"},
+     "--register-usage-level: 0 as many registers as the limit allows ... 10 as few as can be; the real tool's help has it the "
+     "other way round"},
     {Knob::FastCompile, "FastCompile", -1, KnobType::Int, 0, 0, 3, "seed 000 \"Fast Register Allocation\"",
      "--fast-compile: 0 off; 1 min: knob 638 with two attempts; 2 mid: knob 638; 3 max: no attempt without spilling"},
     {Knob::DisableSmemReservation, "DisableSmemReservation", -1, KnobType::Bool, 0, 0, 1, "seed 001 \"SMEM symbols\"",
@@ -64,7 +65,8 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "instructions over which a refilled value may stay in its register for the next use in the block"},
     {Knob::LargeProgram, "FatPointLargeProgram", -1, KnobType::Int, 4096, 0, 1000000000, "ours",
      "a program of more instructions than this is allocated in few rounds, at the price of some refills"},
-    {Knob::PoolLimit, "FatPointPoolLimit", -1, KnobType::Int, 0x100000, 0, 1000000000, "ours; default of seed 001 \"Slot allocation\"",
+    {Knob::PoolLimit, "FatPointPoolLimit", -1, KnobType::Int, 0x100000, 0, 1000000000,
+     "ours; default of seed 001 \"Slot allocation\"",
      "bytes of spill slots beyond which guidance names nobody; who must go all the same, eviction finds"},
 };
 
@@ -163,7 +165,8 @@ std::expected<Knobs, std::string> Knobs::parse(std::span<const std::pair<std::st
     if (auto set = knobs.set(name, value); !set) return std::unexpected(set.error());
   const auto fast = static_cast<FastCompile>(knobs[Knob::FastCompile]);
   if (fast != FastCompile::Off && !knobs.is_set(Knob::FastAllocation)) knobs.set_value(Knob::FastAllocation, 1, KnobState::Integer);
-  if (fast == FastCompile::Min && !knobs.is_set(Knob::NoSpillAttempts)) knobs.set_value(Knob::NoSpillAttempts, 2, KnobState::Integer);
+  if (fast == FastCompile::Min && !knobs.is_set(Knob::NoSpillAttempts))
+    knobs.set_value(Knob::NoSpillAttempts, 2, KnobState::Integer);
   return knobs;
 }
 

@@ -1,8 +1,8 @@
 // The knobs of the allocator: one typed table, and the values of one run.
 //
-// Source: seeds 000 and 001; ids and the encoding of a knob's state are theirs (000 "Occupancy-Aware Budget Model": a byte says whether
-// the default holds, an integer was set, or a double). Where the source has an id but no name, the name is ours and the table says
-// so. Deviates: a double is a fixed-point number, in millionths, since no floating point may decide anything here.
+// Source: seeds 000 and 001; ids and the encoding of a knob's state are theirs (000 "Occupancy-Aware Budget Model": a byte says
+// whether the default holds, an integer was set, or a double). Where the source has an id but no name, the name is ours and the
+// table says so. Deviates: a double is a fixed-point number, in millionths, since no floating point may decide anything here.
 // Tested by knobs_test.cpp; what a knob changes, by the test of the file that reads it.
 #pragma once
 
@@ -20,27 +20,27 @@
 namespace regduel::allocator {
 
 enum class Knob : std::uint8_t {
-  UniformPreAllocation,        // 618
-  InstructionWalk,             // 622
-  EstimatedLoopIterations,     // 623
-  PreAllocation,               // 628
-  CoalescingPreAllocation,     // 629
-  FastAllocation,              // 638
-  NoSpillAttempts,             // 639
-  BankAware,                   // 641
-  RelaxationStep,              // 642
-  RelaxationCeiling,           // 643
-  PreAllocationPriority,       // 646
-  SpillBitHighRegCountHeur,    // 660
-  SpillBitHighRegScale,        // 661
-  SpillBitLowRegCountHeur,     // 663
-  SpillBitLowRegScale,         // 664
-  SpillBitMediumRegScale,      // 665
-  InterferenceThreshold,       // 684
-  RegisterUsageLevel,          // known as a flag
-  FastCompile,                 // known as a flag
-  DisableSmemReservation,      // known as a flag
-  SpillRounds,                 // from here on: ours
+  UniformPreAllocation,      // 618
+  InstructionWalk,           // 622
+  EstimatedLoopIterations,   // 623
+  PreAllocation,             // 628
+  CoalescingPreAllocation,   // 629
+  FastAllocation,            // 638
+  NoSpillAttempts,           // 639
+  BankAware,                 // 641
+  RelaxationStep,            // 642
+  RelaxationCeiling,         // 643
+  PreAllocationPriority,     // 646
+  SpillBitHighRegCountHeur,  // 660
+  SpillBitHighRegScale,      // 661
+  SpillBitLowRegCountHeur,   // 663
+  SpillBitLowRegScale,       // 664
+  SpillBitMediumRegScale,    // 665
+  InterferenceThreshold,     // 684
+  RegisterUsageLevel,        // known as a flag
+  FastCompile,               // known as a flag
+  DisableSmemReservation,    // known as a flag
+  SpillRounds,               // from here on: ours
   Rematerialise,
   RefillReuse,
   LargeProgram,
@@ -86,8 +86,7 @@ class Knobs {
   [[nodiscard]] bool is_set(Knob k) const { return state(k) != KnobState::Default; }
 
   // Later settings win. FastCompile sets 638, and at `min` 639 to two attempts, where these were not set by themselves.
-  [[nodiscard]] static std::expected<Knobs, std::string> parse(
-      std::span<const std::pair<std::string, std::string>> settings);
+  [[nodiscard]] static std::expected<Knobs, std::string> parse(std::span<const std::pair<std::string, std::string>> settings);
 
  private:
   void set_value(Knob k, std::int64_t value, KnobState state);

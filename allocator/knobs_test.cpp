@@ -32,12 +32,12 @@ TEST(Knobs, TheSourcesOwn) {
     KnobType type;
     std::int64_t default_value;
   };
-  for (const Row& row : {Row{"618", KnobType::Bool, 0}, Row{"622", KnobType::Bool, 0}, Row{"623", KnobType::Int, 10},
-                         Row{"628", KnobType::Bool, 0}, Row{"629", KnobType::Bool, 0}, Row{"638", KnobType::Bool, 0},
-                         Row{"639", KnobType::Int, 1}, Row{"641", KnobType::Bool, 0}, Row{"642", KnobType::Int, 8},
-                         Row{"643", KnobType::Int, 4}, Row{"646", KnobType::Int, 3}, Row{"660", KnobType::Int, 160},
-                         Row{"661", KnobType::Dbl, 1'000'000}, Row{"663", KnobType::Int, 119}, Row{"664", KnobType::Dbl, 200'000},
-                         Row{"665", KnobType::Dbl, 300'000}, Row{"684", KnobType::Int, 50}}) {
+  for (const Row& row :
+       {Row{"618", KnobType::Bool, 0}, Row{"622", KnobType::Bool, 0}, Row{"623", KnobType::Int, 10}, Row{"628", KnobType::Bool, 0},
+        Row{"629", KnobType::Bool, 0}, Row{"638", KnobType::Bool, 0}, Row{"639", KnobType::Int, 1}, Row{"641", KnobType::Bool, 0},
+        Row{"642", KnobType::Int, 8}, Row{"643", KnobType::Int, 4}, Row{"646", KnobType::Int, 3}, Row{"660", KnobType::Int, 160},
+        Row{"661", KnobType::Dbl, 1'000'000}, Row{"663", KnobType::Int, 119}, Row{"664", KnobType::Dbl, 200'000},
+        Row{"665", KnobType::Dbl, 300'000}, Row{"684", KnobType::Int, 50}}) {
     const auto table = knob_table();
     const auto at = std::find_if(table.begin(), table.end(), [&](const KnobRow& k) { return std::to_string(k.id) == row.id; });
     ASSERT_NE(at, table.end()) << row.id;
@@ -78,11 +78,34 @@ TEST(Knobs, TheStateSaysHowAValueCameAbout) {
 
 TEST(Knobs, BadNamesAndValues) {
   Knobs k;
-  for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{
-           {"nope", "1"}, {"", "1"}, {"-1", "1"}, {"0684", "1"}, {"684", ""}, {"684", "x"}, {"684", "1x"}, {"684", "-1"}, {"684", "1.5"},
-           {"638", "2"}, {"638", "yes"}, {"639", "9"}, {"646", "0"}, {"646", "4"}, {"663", "0"}, {"RegisterUsageLevel", "11"},
-           {"FastCompile", "4"}, {"664", "-0.1"}, {"664", ".5"}, {"664", "1."}, {"664", "1e3"}, {"664", "0.1234567"}, {"664", "1000.000001"},
-           {"664", "1001"}, {"664", "9999999999"}, {"664", "1.2.3"}, {"664", "99999999999999999999"}, {"664", "true"}}) {
+  for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{{"nope", "1"},
+                                                                                    {"", "1"},
+                                                                                    {"-1", "1"},
+                                                                                    {"0684", "1"},
+                                                                                    {"684", ""},
+                                                                                    {"684", "x"},
+                                                                                    {"684", "1x"},
+                                                                                    {"684", "-1"},
+                                                                                    {"684", "1.5"},
+                                                                                    {"638", "2"},
+                                                                                    {"638", "yes"},
+                                                                                    {"639", "9"},
+                                                                                    {"646", "0"},
+                                                                                    {"646", "4"},
+                                                                                    {"663", "0"},
+                                                                                    {"RegisterUsageLevel", "11"},
+                                                                                    {"FastCompile", "4"},
+                                                                                    {"664", "-0.1"},
+                                                                                    {"664", ".5"},
+                                                                                    {"664", "1."},
+                                                                                    {"664", "1e3"},
+                                                                                    {"664", "0.1234567"},
+                                                                                    {"664", "1000.000001"},
+                                                                                    {"664", "1001"},
+                                                                                    {"664", "9999999999"},
+                                                                                    {"664", "1.2.3"},
+                                                                                    {"664", "99999999999999999999"},
+                                                                                    {"664", "true"}}) {
     const auto set = k.set(name, value);
     ASSERT_FALSE(set.has_value()) << name << "=" << value;
     EXPECT_FALSE(set.error().empty());

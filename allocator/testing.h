@@ -13,9 +13,9 @@
 #include <gtest/gtest.h>
 
 #include "allocator/fatpoint.h"
+#include "base/random.h"
 #include "ir/check.h"
-#include "ir/random.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace regduel::allocator::testing {
 
@@ -23,7 +23,7 @@ namespace regduel::allocator::testing {
 inline ir::Function program(std::string_view body, std::string_view kind = "kernel") {
   const std::string text = "rir 1\nfunc @t " + std::string(kind) + " target sm_90 threads 32\n" + std::string(body);
   auto module = ir::parse(text);
-  if (!module) ADD_FAILURE() << ir::to_string(module.error());
+  if (!module) ADD_FAILURE() << to_string(module.error());
   return module ? std::move(module->functions[0]) : ir::Function();
 }
 
@@ -111,7 +111,8 @@ class Machine {
   std::size_t width(const ir::Inst& inst, std::size_t k) const {
     const std::size_t all = cells(f_.operands_of(inst)[k]).size();
     const auto it = widths_.find(inst.op == ir::Op::Remat ? inst.ref.value : inst.id.value);
-    return it == widths_.end() || it->second.size() != inst.num_operands ? all : std::min(all, static_cast<std::size_t>(it->second[k]));
+    return it == widths_.end() || it->second.size() != inst.num_operands ? all
+                                                                         : std::min(all, static_cast<std::size_t>(it->second[k]));
   }
   // 0 if one of the first `n` bytes is undefined.
   std::uint64_t value(const ir::Operand& op, std::size_t n) {

@@ -1,5 +1,5 @@
-// The body of the fuzz target cli_args: the lines of the input are arguments. Whatever they are, the program reads them in good order; nothing is
-// run. cli_args_target.cpp is what an engine calls.
+// The body of the fuzz target cli_args: the lines of the input are arguments. Whatever they are, the program reads them in good
+// order; nothing is run. cli_args_target.cpp is what an engine calls.
 #pragma once
 
 #include <cstdint>

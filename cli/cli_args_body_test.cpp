@@ -6,16 +6,16 @@
 
 #include <gtest/gtest.h>
 
+#include "base/io.h"
+#include "base/random.h"
 #include "fuzz/targets/seeds.h"
-#include "ir/io.h"
-#include "ir/random.h"
 
 namespace regduel::cli {
 namespace {
 
 std::vector<std::string> words() {
   std::vector<std::string> all;
-  std::istringstream lines(ir::read_file(REGDUEL_SOURCE_DIR "/fuzz/dictionaries/cli_args.dict").value());
+  std::istringstream lines(read_file(REGDUEL_SOURCE_DIR "/fuzz/dictionaries/cli_args.dict").value());
   for (std::string line; std::getline(lines, line);)
     if (line.size() > 2 && line.front() == '"') all.push_back(line.substr(1, line.size() - 2));
   return all;
@@ -36,8 +36,10 @@ TEST(CliArgs, EndInGoodOrderWhateverTheyAre) {
   int inputs = 0;
   while (!wrong && std::chrono::steady_clock::now() < until) {
     std::string input;
-    for (int k = random.between(1, 8); k > 0; --k) input += known[random.below(static_cast<std::uint32_t>(known.size()))] + (random.chance(15) ? "=" : "\n");
-    for (int k = random.between(0, 2); k > 0; --k) input[random.below(static_cast<std::uint32_t>(input.size()))] = static_cast<char>(random.next());
+    for (int k = random.between(1, 8); k > 0; --k)
+      input += known[random.below(static_cast<std::uint32_t>(known.size()))] + (random.chance(15) ? "=" : "\n");
+    for (int k = random.between(0, 2); k > 0; --k)
+      input[random.below(static_cast<std::uint32_t>(input.size()))] = static_cast<char>(random.next());
     wrong = try_cli_args({reinterpret_cast<const std::uint8_t*>(input.data()), input.size()});
     ++inputs;
   }

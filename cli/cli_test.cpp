@@ -15,8 +15,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "ir/golden.h"
-#include "ir/io.h"
+#include "base/golden.h"
+#include "base/io.h"
 
 namespace regduel::cli {
 namespace {
@@ -35,23 +35,25 @@ struct Outcome {
 class Cli : public testing::Test {
  protected:
   void SetUp() override {
-    dir_ = fs::temp_directory_path() / fmt::format("regduel_cli_{}_{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
+    dir_ = fs::temp_directory_path() /
+           fmt::format("regduel_cli_{}_{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::create_directories(dir_);
   }
   void TearDown() override { fs::remove_all(dir_); }
 
   Outcome run(const std::string& arguments) {
     const std::string out = path("stdout"), err = path("stderr");
-    const std::string command = fmt::format("cd '{}' && '{}' {} >'{}' 2>'{}' </dev/null", dir_.string(), REGDUEL_PROGRAM, arguments, out, err);
+    const std::string command =
+        fmt::format("cd '{}' && '{}' {} >'{}' 2>'{}' </dev/null", dir_.string(), REGDUEL_PROGRAM, arguments, out, err);
     const int raw = std::system(command.c_str());
     Outcome r;
     r.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128;
-    r.out = ir::read_file(out).value_or("");
-    r.err = ir::read_file(err).value_or("");
+    r.out = read_file(out).value_or("");
+    r.err = read_file(err).value_or("");
     return r;
   }
   std::string path(const std::string& name) const { return (dir_ / name).string(); }
-  void write(const std::string& name, std::string_view text) { ASSERT_TRUE(ir::write_file(path(name), text).has_value()); }
+  void write(const std::string& name, std::string_view text) { ASSERT_TRUE(write_file(path(name), text).has_value()); }
   static std::string source(const std::string& name) { return std::string(REGDUEL_SOURCE_DIR) + "/" + name; }
 
   // Bad input: status 2, one line, which says this.
@@ -69,7 +71,8 @@ class Cli : public testing::Test {
 TEST_F(Cli, HelpTeaches) {
   const Outcome r = run("--help");
   EXPECT_EQ(r.status, 0);
-  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz", "reduce", "bisect", "merge", "export", "zoo", "bench", "faults", "knobs", "explain"}) {
+  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz", "reduce", "bisect", "merge", "export", "zoo",
+                              "bench", "faults", "knobs", "explain"}) {
     EXPECT_THAT(r.out, HasSubstr(command));
     const Outcome help = run(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0);
@@ -126,13 +129,13 @@ TEST_F(Cli, NothingIsHalfWritten) {
   expect_complaint("gen -o no/such/directory/a.rir", "no/such/directory/a.rir");
   write("kept.rir", "old");
   expect_complaint("alloc --regs 0 a.rir -o kept.rir", "--regs");
-  EXPECT_EQ(ir::read_file(path("kept.rir")).value(), "old");
+  EXPECT_EQ(read_file(path("kept.rir")).value(), "old");
 }
 
 TEST_F(Cli, GenerateAllocateVerify) {
   ASSERT_EQ(run("gen --seed 7 --profile loops -o a.rir").status, 0);
   ASSERT_EQ(run("gen --seed 7 --profile loops -o again.rir").status, 0);
-  EXPECT_EQ(ir::read_file(path("a.rir")).value(), ir::read_file(path("again.rir")).value());
+  EXPECT_EQ(read_file(path("a.rir")).value(), read_file(path("again.rir")).value());
   for (const char* allocator : {"fatpoint", "briggs"}) {
     const Outcome alloc = run(fmt::format("alloc --with {} --regs 16 a.rir -o b.rir --stats", allocator));
     ASSERT_EQ(alloc.status, 0) << alloc.err;
@@ -142,12 +145,12 @@ TEST_F(Cli, GenerateAllocateVerify) {
     EXPECT_THAT(good.out, HasSubstr("pass"));
 
     // The slot number of one refill, edited by hand.
-    const std::string text = ir::read_file(path("b.rir")).value();
+    const std::string text = read_file(path("b.rir")).value();
     std::smatch match;
     ASSERT_TRUE(std::regex_search(text, match, std::regex("([+#])([0-9]+) ([^\\n]*refill slot )([0-9]+)")));
     const int slot = std::stoi(match[4]);
-    write("c.rir", match.prefix().str() + match[1].str() + match[2].str() + " " + match[3].str() + std::to_string(slot == 0 ? 1 : slot - 1) +
-                       match.suffix().str());
+    write("c.rir", match.prefix().str() + match[1].str() + match[2].str() + " " + match[3].str() +
+                       std::to_string(slot == 0 ? 1 : slot - 1) + match.suffix().str());
     const Outcome bad = run("verify --regs 16 a.rir c.rir");
     EXPECT_EQ(bad.status, 1) << bad.out << bad.err;
     EXPECT_THAT(bad.out, HasSubstr(": error: "));
@@ -170,8 +173,9 @@ TEST_F(Cli, MemcheckHasItsKnobs) {
   const std::string vregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b16 alias %1.h0\n";
   write("before.rir", "rir 1\nfunc @f kernel target sm_90 threads 32\n" + vregs +
                           "  block b0\n    #0 %0 = ld 0 !read\n    #1 %2 = ld.u16 4 !read\n    #2 st %2, %0 !write\n    #3 exit\n");
-  write("after.rir", "rir 1\nfunc @f kernel target sm_90 threads 32 allocated\n" + vregs +
-                         "  block b0\n    #0 R0 = ld 0 !read\n    #1 R0.h0 = ld.u16 4 !read\n    #2 st R0.h0, R0 !write\n    #3 exit\n");
+  write("after.rir",
+        "rir 1\nfunc @f kernel target sm_90 threads 32 allocated\n" + vregs +
+            "  block b0\n    #0 R0 = ld 0 !read\n    #1 R0.h0 = ld.u16 4 !read\n    #2 st R0.h0, R0 !write\n    #3 exit\n");
   const std::string verify = "verify --format memcheck before.rir after.rir";
   const Outcome brief = run(verify);
   EXPECT_EQ(brief.status, 1);
@@ -195,7 +199,8 @@ TEST_F(Cli, MemcheckHasItsKnobs) {
   const auto doc = nlohmann::json::parse(run("verify --json --knob memcheck=0 before.rir after.rir").out);
   EXPECT_EQ(doc["results"][0]["verdict"], "fail");  // the others still see it
 
-  expect_complaint(verify + " --knob nonsense=1", "no knob \"nonsense\" (there are DUMPIR, IgnorePotentialMixedSizeProblems, memcheck)");
+  expect_complaint(verify + " --knob nonsense=1",
+                   "no knob \"nonsense\" (there are DUMPIR, IgnorePotentialMixedSizeProblems, memcheck)");
   expect_complaint(verify + " --knob DUMPIR=Scheduling", "AllocateRegisters");
   expect_complaint(verify + " --knob memcheck=2", "expected 0 or 1, found \"2\"");
 }
@@ -207,7 +212,8 @@ TEST_F(Cli, KnobsListsThemAll) {
   std::set<std::pair<std::string, std::string>> names;
   int last = 0;
   for (const auto& knob : doc["knobs"]) {
-    for (const char* key : {"owner", "name", "id", "type", "default", "low", "high", "source", "help"}) EXPECT_TRUE(knob.contains(key)) << key;
+    for (const char* key : {"owner", "name", "id", "type", "default", "low", "high", "source", "help"})
+      EXPECT_TRUE(knob.contains(key)) << key;
     EXPECT_FALSE(knob["help"].get<std::string>().empty()) << knob["name"];
     const int id = knob["id"].is_null() ? 100000 : knob["id"].get<int>();
     EXPECT_GE(id, last) << knob["name"];
@@ -216,8 +222,10 @@ TEST_F(Cli, KnobsListsThemAll) {
     types.insert(knob["type"]);
     EXPECT_TRUE(names.emplace(knob["owner"].get<std::string>(), knob["name"].get<std::string>()).second) << knob["name"];
   }
-  for (const int id : {266, 618, 622, 623, 628, 629, 638, 639, 641, 642, 643, 646, 660, 661, 663, 664, 665, 684}) EXPECT_TRUE(ids.contains(id)) << id;
-  for (const char* name : {"RegisterUsageLevel", "FastCompile", "FatPointPoolLimit"}) EXPECT_TRUE(names.contains({"fatpoint", name})) << name;
+  for (const int id : {266, 618, 622, 623, 628, 629, 638, 639, 641, 642, 643, 646, 660, 661, 663, 664, 665, 684})
+    EXPECT_TRUE(ids.contains(id)) << id;
+  for (const char* name : {"RegisterUsageLevel", "FastCompile", "FatPointPoolLimit"})
+    EXPECT_TRUE(names.contains({"fatpoint", name})) << name;
   for (const char* name : {"IgnorePotentialMixedSizeProblems", "memcheck"}) EXPECT_TRUE(names.contains({"memcheck", name})) << name;
   for (const char* type : {"bool", "int", "dbl"}) EXPECT_TRUE(types.contains(type)) << type;
   EXPECT_LT(nlohmann::json::parse(run("knobs --with briggs,memcheck --json").out)["knobs"].size(), doc["knobs"].size());
@@ -231,7 +239,7 @@ TEST_F(Cli, KnobsListsThemAll) {
   expect_complaint("knobs --with nobody", "(there are fatpoint, briggs, memcheck)");
 }
 
-TEST_F(Cli, KnobsGolden) { ir::expect_golden("cli/golden/knobs_memcheck.txt", run("knobs --with memcheck").out); }
+TEST_F(Cli, KnobsGolden) { expect_golden("cli/golden/knobs_memcheck.txt", run("knobs --with memcheck").out); }
 
 TEST_F(Cli, ExplainFindsTheVreg) {
   const std::string copy = "explain " + source("corpus/explain/copy.rir") + " --vreg ";
@@ -250,29 +258,36 @@ TEST_F(Cli, ExplainFindsTheVreg) {
   expect_complaint(copy + "2 --knob nonsense=1", "--knob: unknown knob \"nonsense\"");
   expect_complaint("explain " + source("corpus/explain/copy.rir"), "--vreg");
   expect_complaint("explain " + source("corpus/ptx/calls.ptx") + " --vreg 0", "say which with --function (");
-  write("twins.rir", "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32 name \"x\"\n  vreg %1 R b32 name \"x\"\n  block b0\n    #0 exit\n"
-                     "func @g kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b32 alias %0.w1\n  block b0\n    #0 %0 = ld 0\n    #1 st %1 !write\n    #2 exit\n");
+  write("twins.rir",
+        "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32 name \"x\"\n  vreg %1 R b32 name \"x\"\n  block b0\n    #0 "
+        "exit\n"
+        "func @g kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b32 alias %0.w1\n  block b0\n    #0 %0 = ld 0\n    "
+        "#1 st %1 !write\n    #2 exit\n");
   expect_complaint("explain twins.rir --function f --vreg x", "--vreg x: %0 and %1 of @f both have that name");
   EXPECT_THAT(run("explain twins.rir --function f --vreg 0").out, HasSubstr("never lives"));
-  EXPECT_THAT(run("explain twins.rir --function g --vreg 1").out, StartsWith("%1 is an alias: its storage is %0's\n%0 R b64: in R0:R1\n"));
+  EXPECT_THAT(run("explain twins.rir --function g --vreg 1").out,
+              StartsWith("%1 is an alias: its storage is %0's\n%0 R b64: in R0:R1\n"));
   const Outcome impossible = run("explain twins.rir --function g --vreg 0 --regs 1");
   EXPECT_EQ(impossible.status, 1);
   EXPECT_THAT(impossible.err, HasSubstr("Register allocation failed with register count of '1'"));
 }
 
 TEST_F(Cli, ExplainGolden) {
-  write("spill.rir", ir::read_file(source("corpus/explain/spill.rir")).value());
-  write("evict.rir", "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32 fixed R1\n  vreg %1 R b32 fixed R3\n  vreg %2 R b64\n  block b0\n    #0 %0 = ld 0\n"
-                     "    #1 %1 = ld 1\n    #2 %2 = ld 2\n    #3 st %2 !write\n    #4 st %0, %1 !write\n    #5 exit\n");
-  ir::expect_golden("cli/golden/explain_predicate.json", run("explain spill.rir --vreg 6 --json").out);
-  ir::expect_golden("cli/golden/explain_spilled.txt", run("explain spill.rir --vreg cold --regs 4 --all").out);
-  ir::expect_golden("cli/golden/explain_evicted.txt", run("explain evict.rir --vreg 0 --regs 4").out);
-  ir::expect_golden("cli/golden/explain_makes_room.txt", run("explain evict.rir --vreg 2 --regs 4 --all").out);
+  write("spill.rir", read_file(source("corpus/explain/spill.rir")).value());
+  write("evict.rir",
+        "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32 fixed R1\n  vreg %1 R b32 fixed R3\n  vreg %2 R b64\n  "
+        "block b0\n    #0 %0 = ld 0\n"
+        "    #1 %1 = ld 1\n    #2 %2 = ld 2\n    #3 st %2 !write\n    #4 st %0, %1 !write\n    #5 exit\n");
+  expect_golden("cli/golden/explain_predicate.json", run("explain spill.rir --vreg 6 --json").out);
+  expect_golden("cli/golden/explain_spilled.txt", run("explain spill.rir --vreg cold --regs 4 --all").out);
+  expect_golden("cli/golden/explain_evicted.txt", run("explain evict.rir --vreg 0 --regs 4").out);
+  expect_golden("cli/golden/explain_makes_room.txt", run("explain evict.rir --vreg 2 --regs 4 --all").out);
 }
 
 // Whatever the vreg, the text fits a terminal of 100 columns, and the JSON has both arrays slot by slot.
 TEST_F(Cli, ExplainFitsATerminal) {
-  for (const char* options : {"ptx/flash_attention.ptx --regs 40", "ptx/calls.ptx --function NAME --regs 24 --knob 622=1", "ptx/dgemm_8x8.ptx --knob 641=1 --knob 628=1"}) {
+  for (const char* options : {"ptx/flash_attention.ptx --regs 40", "ptx/calls.ptx --function NAME --regs 24 --knob 622=1",
+                              "ptx/dgemm_8x8.ptx --knob 641=1 --knob 628=1"}) {
     std::string all = options;
     if (const std::size_t at = all.find("NAME"); at != std::string::npos) {
       const std::string names = run("explain " + source("corpus/ptx/calls.ptx") + " --vreg 0").err;
@@ -287,7 +302,8 @@ TEST_F(Cli, ExplainFitsATerminal) {
       for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << command << '\n' << line;
       EXPECT_THAT(r.out, Not(HasSubstr("\x1b")));
       const auto doc = nlohmann::json::parse(run(command + " --json").out);
-      for (const char* key : {"command", "file", "function", "allocator", "limit", "asked", "vreg", "declaration", "lives", "home", "spill", "pinned_at", "register_file", "operands", "shown", "attempts"})
+      for (const char* key : {"command", "file", "function", "allocator", "limit", "asked", "vreg", "declaration", "lives", "home",
+                              "spill", "pinned_at", "register_file", "operands", "shown", "attempts"})
         EXPECT_TRUE(doc.contains(key)) << key;
       for (const auto& a : doc["attempts"])
         for (const auto& s : a["steps"]) {
@@ -300,9 +316,13 @@ TEST_F(Cli, ExplainFitsATerminal) {
 }
 
 TEST_F(Cli, FlagsOfTheRealToolSetLimitAndKnobs) {
-  write("three.rir", "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  block b0\n    #0 %0 = ld 0\n"
-                     "    #1 %1 = ld 1\n    #2 %2 = ld 2\n    #3 st %0, %1 !write\n    #4 st %2 !write\n    #5 exit\n");
-  const auto trace = [&](const std::string& options) { return run("alloc three.rir --trace -o out.rir --maxrregcount 2 " + options).err; };
+  write("three.rir",
+        "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  block b0\n    #0 %0 = "
+        "ld 0\n"
+        "    #1 %1 = ld 1\n    #2 %2 = ld 2\n    #3 st %0, %1 !write\n    #4 st %2 !write\n    #5 exit\n");
+  const auto trace = [&](const std::string& options) {
+    return run("alloc three.rir --trace -o out.rir --maxrregcount 2 " + options).err;
+  };
   const std::string first = "NOSPILL REGALLOC: attemp 0, used 3, target 2", second = "NOSPILL REGALLOC: attemp 1, used 3, target 2";
   EXPECT_EQ(run("alloc three.rir --maxrregcount 2").out, run("alloc three.rir --regs 2").out);
   EXPECT_EQ(run("duel three.rir --maxrregcount 2,3 --json").status, 0);
@@ -324,10 +344,13 @@ TEST_F(Cli, FlagsOfTheRealToolSetLimitAndKnobs) {
 
 TEST_F(Cli, AnImpossibleLimit) {
   write("wide.rir",
-        "rir 1\nfunc @wide kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b64\n  block b0\n    #0 %0, %1 = op\n    #1 exit\n");
+        "rir 1\nfunc @wide kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b64\n  block b0\n    #0 %0, %1 = op\n    "
+        "#1 exit\n");
   const Outcome alloc = run("alloc --regs 3 wide.rir -o out.rir");
   EXPECT_EQ(alloc.status, 1);
-  EXPECT_THAT(alloc.err, HasSubstr("Register allocation failed with register count of '3'. Compile the program with a higher register target"));
+  EXPECT_THAT(
+      alloc.err,
+      HasSubstr("Register allocation failed with register count of '3'. Compile the program with a higher register target"));
   EXPECT_FALSE(fs::exists(path("out.rir")));
   const Outcome duel = run("duel --regs 3,4 wide.rir --json");
   EXPECT_EQ(duel.status, 0) << duel.out;
@@ -343,7 +366,8 @@ TEST_F(Cli, DuelOnAKernelHasTheContractsKeys) {
   const auto doc = nlohmann::json::parse(r.out);
   ASSERT_EQ(doc["results"].size(), 4u);
   for (const auto& row : doc["results"]) {
-    for (const char* key : {"function", "allocator", "limit", "registers", "spill_store_bytes", "spill_load_bytes", "verdict", "seconds"})
+    for (const char* key :
+         {"function", "allocator", "limit", "registers", "spill_store_bytes", "spill_load_bytes", "verdict", "seconds"})
       EXPECT_TRUE(row.contains(key)) << key;
     EXPECT_EQ(row["verdict"], "pass");
   }
@@ -375,7 +399,8 @@ TEST_F(Cli, FaultsAreTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(doc["total"]["caught_by_static"], doc["total"]["trace_changing"]);
   EXPECT_EQ(doc["relaxed"].size(), 7u);
   for (const auto& row : doc["operators"])
-    for (const char* key : {"operator", "what", "memcheck_codes", "structure_categories", "injected", "trace_changing", "caught", "memcheck_right"})
+    for (const char* key :
+         {"operator", "what", "memcheck_codes", "structure_categories", "injected", "trace_changing", "caught", "memcheck_right"})
       EXPECT_TRUE(row.contains(key)) << key;
   const auto alone = nlohmann::json::parse(run("faults --run 20 --seed 2 --json").out);
   EXPECT_EQ(alone["runs"], 1);
@@ -426,13 +451,15 @@ TEST_F(Cli, BenchMeasuresEveryJudgeAndAllocator) {
   const auto doc = nlohmann::json::parse(r.out);
   ASSERT_EQ(doc["programs"].size(), 2u);
   EXPECT_GT(doc["programs"][0]["programs"], doc["programs"][1]["programs"]);
-  for (const auto& corpus : doc["programs"]) EXPECT_TRUE(corpus["spilling_allocations"] > 0 && corpus["allocated_instructions"] > corpus["instructions"]);
+  for (const auto& corpus : doc["programs"])
+    EXPECT_TRUE(corpus["spilling_allocations"] > 0 && corpus["allocated_instructions"] > corpus["instructions"]);
   std::set<std::string> names;
   for (const auto& row : doc["results"]) {
     names.insert(row["name"]);
     ASSERT_EQ(row["sizes"].size(), 2u);
     for (const auto& cell : row["sizes"])
-      for (const char* key : {"ns_per_instruction", "median_ns_per_instruction", "times_fatpoint"}) EXPECT_TRUE(cell[key].is_number()) << key;
+      for (const char* key : {"ns_per_instruction", "median_ns_per_instruction", "times_fatpoint"})
+        EXPECT_TRUE(cell[key].is_number()) << key;
     EXPECT_TRUE(row["growth"].is_number());
     EXPECT_EQ(row["growth_per_instruction_read"].is_number(), row["kind"] == "judge");
   }
@@ -465,7 +492,7 @@ TEST_F(Cli, ACampaignCanBeInterrupted) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  EXPECT_THAT(ir::read_file(path("campaign")).value(), HasSubstr("(interrupted)"));
+  EXPECT_THAT(read_file(path("campaign")).value(), HasSubstr("(interrupted)"));
 }
 
 TEST_F(Cli, ReduceKeepsWhatItIsAskedToKeep) {
@@ -474,10 +501,10 @@ TEST_F(Cli, ReduceKeepsWhatItIsAskedToKeep) {
   const Outcome r = run("reduce g.rir --test 'grep -q \"  #.* @\"' -o small.rir --json");
   ASSERT_EQ(r.status, 0) << r.err;
   const auto doc = nlohmann::json::parse(r.out);
-  EXPECT_EQ(doc["instructions"], 3) << ir::read_file(path("small.rir")).value();  // the guard's def, the guarded instruction, the end
+  EXPECT_EQ(doc["instructions"], 3) << read_file(path("small.rir")).value();  // the guard's def, the guarded instruction, the end
   EXPECT_TRUE(doc["minimal"]);
   EXPECT_EQ(run("reduce g.rir --test 'grep -q \"  #.* @\"' -o again.rir").status, 0);
-  EXPECT_EQ(ir::read_file(path("small.rir")).value().substr(60), ir::read_file(path("again.rir")).value().substr(60));
+  EXPECT_EQ(read_file(path("small.rir")).value().substr(60), read_file(path("again.rir")).value().substr(60));
   EXPECT_EQ(run("duel small.rir").status, 0);
   expect_complaint("reduce g.rir -o x.rir", "nothing to reduce");
   expect_complaint("reduce g.rir --test false -o x.rir", "does not show");
@@ -512,7 +539,7 @@ func @f kernel target sm_90 threads 32
 )");
   for (const std::string with : {"fatpoint", "briggs"}) {
     EXPECT_THAT(run("alloc c.rir --with " + with + " --fuel 0 -o plain.rir").status, 0);
-    EXPECT_THAT(ir::read_file(path("plain.rir")).value(), HasSubstr("refill slot")) << with;  // everything in memory
+    EXPECT_THAT(read_file(path("plain.rir")).value(), HasSubstr("refill slot")) << with;  // everything in memory
     EXPECT_EQ(run("verify c.rir plain.rir").status, 0) << with;
     EXPECT_EQ(run("alloc c.rir --with " + with + " --fuel 1000000").out, run("alloc c.rir --with " + with).out);
   }
@@ -523,7 +550,8 @@ func @f kernel target sm_90 threads 32
 }
 
 TEST_F(Cli, ShardsMergeAndAreExported) {
-  for (const int seed : {1, 2}) ASSERT_EQ(run(fmt::format("fuzz --runs 60 --jobs 1 --seed {} --db {}.sqlite", seed, seed)).status, 0);
+  for (const int seed : {1, 2})
+    ASSERT_EQ(run(fmt::format("fuzz --runs 60 --jobs 1 --seed {} --db {}.sqlite", seed, seed)).status, 0);
   const auto merged = nlohmann::json::parse(run("merge 1.sqlite 2.sqlite -o all.sqlite --json").out);
   EXPECT_GT(merged["inputs_before"], merged["inputs"]);
   EXPECT_THAT(merged["totals"].get<std::string>(), StartsWith("2 sessions over 2 seeds: 120 programs, "));

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/check_macro.h"
+#include "base/check_macro.h"
 #include "version.h"
 
 namespace regduel::cli {
@@ -86,7 +86,8 @@ int run(int argc, const char* const* argv) {
   if (!chosen) return chosen.error();
   try {
     const int status = (*chosen)();
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return complain("error: writing to standard output failed", kExitBadInput);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      return complain("error: writing to standard output failed", kExitBadInput);
     return status;
   } catch (const BadInput& e) {
     return complain(e.what(), kExitBadInput);

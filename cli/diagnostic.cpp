@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace regduel::cli {
 namespace {
@@ -118,27 +118,32 @@ Listing::Mark Listing::mark(ir::InstId inst, int operand) const {
   return m;
 }
 
-std::string Listing::place(const Mark& m) const { return is_file_ ? fmt::format("{}:{}:{}", program_.file, m.line, m.column) : program_.file; }
+std::string Listing::place(const Mark& m) const {
+  return is_file_ ? fmt::format("{}:{}:{}", program_.file, m.line, m.column) : program_.file;
+}
 
 std::string Listing::excerpt(const Mark& m, int context, bool colours) const {
   std::string out;
   for (int n = std::max(first_, m.line - context); n <= m.line; ++n)
     out += fmt::format("{:>6} | {}\n", is_file_ ? fmt::format("{}", n) : "", lines_[static_cast<std::size_t>(n - 1)]);
   const std::string under = "^" + std::string(static_cast<std::size_t>(m.length - 1), '~');
-  return out + fmt::format("       | {}{}\n", std::string(static_cast<std::size_t>(m.column - 1), ' '), paint(under, kGreen, colours));
+  return out +
+         fmt::format("       | {}{}\n", std::string(static_cast<std::size_t>(m.column - 1), ' '), paint(under, kGreen, colours));
 }
 
-std::string diagnose(const oracles::Finding& f, const Listing& before, const Listing& after, const std::string& function, bool colours) {
+std::string diagnose(const oracles::Finding& f, const Listing& before, const Listing& after, const std::string& function,
+                     bool colours) {
   const Listing::Mark at = after.mark(f.inst, f.operand);
   std::string where = fmt::format("@{}", function);
   if (f.inst.is_valid()) where += fmt::format(": #{}", f.inst.value);
   if (f.operand >= 0) where += fmt::format(", operand {}", f.operand);
-  std::string out = fmt::format("{} {} {}: {} [{}/{}]\n", paint(after.place(at) + ":", kBold, colours), paint("error:", kRed, colours), where, f.message,
-                                f.judge, f.category);
+  std::string out = fmt::format("{} {} {}: {} [{}/{}]\n", paint(after.place(at) + ":", kBold, colours),
+                                paint("error:", kRed, colours), where, f.message, f.judge, f.category);
   if (!f.inst.is_valid() || after.has(f.inst)) out += after.excerpt(at, f.inst.is_valid() ? 3 : 0, colours);
   const auto note = [&](const Listing& listing, ir::InstId inst, int operand, std::string_view text) {
     const Listing::Mark m = listing.mark(inst, operand);
-    out += fmt::format("{} {} {}\n{}", paint(listing.place(m) + ":", kBold, colours), paint("note:", kCyan, colours), text, listing.excerpt(m, 0, colours));
+    out += fmt::format("{} {} {}\n{}", paint(listing.place(m) + ":", kBold, colours), paint("note:", kCyan, colours), text,
+                       listing.excerpt(m, 0, colours));
   };
   if (f.inst.is_valid() && before.has(f.inst)) note(before, f.inst, f.operand, "before allocation");
   if (f.other.is_valid() && f.other != f.inst) {

@@ -1,5 +1,5 @@
-// Findings as a good compiler shows errors: file:line:column, what is wrong, the lines of the program after with a mark under the operand,
-// the same instruction before allocation, and the second site.
+// Findings as a good compiler shows errors: file:line:column, what is wrong, the lines of the program after with a mark under the
+// operand, the same instruction before allocation, and the second site.
 #pragma once
 
 #include <map>
@@ -38,7 +38,8 @@ class Listing {
   std::map<std::uint32_t, int> line_of_;
 };
 
-[[nodiscard]] std::string diagnose(const oracles::Finding& f, const Listing& before, const Listing& after, const std::string& function, bool colours);
+[[nodiscard]] std::string diagnose(const oracles::Finding& f, const Listing& before, const Listing& after,
+                                   const std::string& function, bool colours);
 
 // Standard output is a terminal, and the environment does not say NO_COLOR (https://no-color.org).
 [[nodiscard]] bool wants_colours();

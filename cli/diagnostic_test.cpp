@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace regduel::cli {
 namespace {
@@ -86,7 +86,8 @@ oracles::Finding finding() {
 
 TEST(Diagnostic, BothSidesAndBothSites) {
   const Program before = program(kBefore, "b.rir"), after = program(kAfter, "a.rir");
-  EXPECT_EQ(diagnose(finding(), Listing(before), Listing(after), "g", false), R"(a.rir:12:24: error: @g: #2, operand 2: not what it was [execution/execution-wrong-value]
+  EXPECT_EQ(diagnose(finding(), Listing(before), Listing(after), "g", false),
+            R"(a.rir:12:24: error: @g: #2, operand 2: not what it was [execution/execution-wrong-value]
      9 |   block b0
     10 |     #0 R0 = ld "R1, %1" !read
     11 |     #1 R1, P0 = op R0
@@ -117,7 +118,8 @@ TEST(Diagnostic, AMissingInstructionShowsBefore) {
   f.inst = ir::InstId(1u);
   f.operand = -1;
   f.other = {};
-  EXPECT_EQ(diagnose(f, Listing(before), Listing(after), "g", false), R"(a.rir:5:1: error: @g: #1: not what it was [execution/execution-wrong-value]
+  EXPECT_EQ(diagnose(f, Listing(before), Listing(after), "g", false),
+            R"(a.rir:5:1: error: @g: #1: not what it was [execution/execution-wrong-value]
 b.rir:12:5: note: before allocation
     12 |     #1 %1{=R1}, %2 = op %0
        |     ^~

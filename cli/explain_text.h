@@ -1,11 +1,11 @@
-// What regduel explain shows: an explanation (allocator/explain.h) as text of at most 100 columns, and as JSON.
+// What regduel explain shows: an explanation (allocator/explain/explain.h) as text of at most 100 columns, and as JSON.
 #pragma once
 
 #include <string>
 
 #include <nlohmann/json.hpp>
 
-#include "allocator/explain.h"
+#include "allocator/explain/explain.h"
 
 namespace regduel::cli {
 

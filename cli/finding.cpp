@@ -8,9 +8,9 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/options.h"
-#include "fuzz/allocators.h"
-#include "fuzz/standard_mix.h"
-#include "ir/text.h"
+#include "fuzz/duel/allocators.h"
+#include "fuzz/generate/standard_mix.h"
+#include "ir/text/text.h"
 
 namespace regduel::cli {
 namespace {
@@ -37,9 +37,11 @@ fuzz::FuzzInput standard_case(std::uint64_t seed, std::uint64_t index, std::span
 std::string replay_arguments(const fuzz::FuzzInput& input, const std::string& allocator) {
   std::string out = fmt::format("--with {} --sm {}", allocator, input.target->sm);
   for (const ir::RegFile file : ir::kAllFiles)
-    if (input.limits.of(file) != input.target->units[ir::index(file)]) out += fmt::format(" --limit {}={}", ir::name(file), input.limits.of(file));
+    if (input.limits.of(file) != input.target->units[ir::index(file)])
+      out += fmt::format(" --limit {}={}", ir::name(file), input.limits.of(file));
   const ir::Allocator* known = fuzz::find_allocator(allocator);
-  for (const auto& [name, value] : known != nullptr ? fuzz::known_to(*known, input.knobs) : input.knobs) out += fmt::format(" --knob {}={}", name, value);
+  for (const auto& [name, value] : known != nullptr ? fuzz::known_to(*known, input.knobs) : input.knobs)
+    out += fmt::format(" --knob {}={}", name, value);
   return out;
 }
 
@@ -54,15 +56,17 @@ fuzz::Failure failure_shown(const FailureQuery& q, const fuzz::FuzzInput& input)
   return all.front();
 }
 
-std::string write_reproducer(const std::string& directory, const fuzz::Failure& failure, const std::string& message, const std::string& key, const fuzz::FuzzInput& input) {
+std::string write_reproducer(const std::string& directory, const fuzz::Failure& failure, const std::string& message,
+                             const std::string& key, const fuzz::FuzzInput& input) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) throw BadInput(fmt::format("error: {}: {}", directory, error.message()));
-  std::string path =
-      (std::filesystem::path(directory) / fmt::format("{}-{}-{:08x}.rir", failure.allocator, slug(failure.signature), XXH3_64bits(key.data(), key.size()) >> 32)).string();
+  std::string path = (std::filesystem::path(directory) / fmt::format("{}-{}-{:08x}.rir", failure.allocator, slug(failure.signature),
+                                                                     XXH3_64bits(key.data(), key.size()) >> 32))
+                         .string();
   const std::string_view asked = failure.signature.starts_with("metamorphic/") ? "--metamorphic " : "";
-  save(path, fmt::format("// {}: {}\n// regduel duel {}{} {}\nrir {}\n{}", failure.signature, message, asked, replay_arguments(input, failure.allocator), path,
-                         ir::kTextVersion, ir::print(input.program)));
+  save(path, fmt::format("// {}: {}\n// regduel duel {}{} {}\nrir {}\n{}", failure.signature, message, asked,
+                         replay_arguments(input, failure.allocator), path, ir::kTextVersion, ir::print(input.program)));
   return path;
 }
 
@@ -95,7 +99,11 @@ std::string Findings::text() const {
 nlohmann::ordered_json Findings::json() const {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const auto& [key, e] : by_signature_)
-    list.push_back({{"signature", e.signature}, {"allocator", e.allocator}, {"count", e.count}, {"message", e.message}, {"reproducer", e.path}});
+    list.push_back({{"signature", e.signature},
+                    {"allocator", e.allocator},
+                    {"count", e.count},
+                    {"message", e.message},
+                    {"reproducer", e.path}});
   return list;
 }
 

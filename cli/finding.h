@@ -9,19 +9,20 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fuzz/duel_body.h"
-#include "fuzz/failure.h"
-#include "fuzz/fuzz_input.h"
+#include "fuzz/duel/duel.h"
+#include "fuzz/duel/fuzz_input.h"
+#include "fuzz/triage/failure.h"
 
 namespace regduel::cli {
 
 // A case and what came of it.
-struct Fought {
+struct PlayedCase {
   fuzz::FuzzInput input;
   fuzz::Duel duel;
 };
 // Case `index` of the standard mix that `seed` names, with the knobs that it draws for these duelists.
-[[nodiscard]] fuzz::FuzzInput standard_case(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists);
+[[nodiscard]] fuzz::FuzzInput standard_case(std::uint64_t seed, std::uint64_t index,
+                                            std::span<const ir::Allocator* const> duelists);
 
 class Findings {
  public:
@@ -45,9 +46,10 @@ class Findings {
   std::map<std::string, Entry> by_signature_;  // key: allocator and signature
 };
 
-// Writes the case as DIRECTORY/ALLOCATOR-SIGNATURE-HASH.rir, which is made when the first one comes, with `key` hashed: an RIR file whose head is the
-// command that replays it. Returns its path. Throws BadInput.
-std::string write_reproducer(const std::string& directory, const fuzz::Failure& failure, const std::string& message, const std::string& key, const fuzz::FuzzInput& input);
+// Writes the case as DIRECTORY/ALLOCATOR-SIGNATURE-HASH.rir, which is made when the first one comes, with `key` hashed: an RIR file
+// whose head is the command that replays it. Returns its path. Throws BadInput.
+std::string write_reproducer(const std::string& directory, const fuzz::Failure& failure, const std::string& message,
+                             const std::string& key, const fuzz::FuzzInput& input);
 
 // Which failure of a case a command is asked about.
 struct FailureQuery {

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "base/io.h"
 #include "cli/command.h"
-#include "fuzz/case_file.h"
-#include "ir/binary.h"
-#include "ir/io.h"
-#include "ir/ptx.h"
-#include "ir/text.h"
+#include "fuzz/duel/case_file.h"
+#include "ir/ptx/ptx.h"
+#include "ir/text/binary.h"
+#include "ir/text/text.h"
 
 namespace regduel::cli {
 namespace {
@@ -27,7 +27,7 @@ bool looks_like_ptx(std::string_view path, std::string_view text) {
 }  // namespace
 
 std::vector<Program> load(const std::string& path) {
-  const auto text = ir::read_file(path);
+  const auto text = read_file(path);
   if (!text) throw BadInput(fmt::format("error: {}", text.error()));
   const std::string name = path == "-" ? "<stdin>" : path;
   std::vector<Program> programs;
@@ -40,7 +40,7 @@ std::vector<Program> load(const std::string& path) {
   }
   const bool is_ptx = looks_like_ptx(path, *text);
   auto module = is_ptx ? ir::parse_ptx(*text, name) : ir::parse(*text, name);
-  if (!module) throw BadInput(ir::to_string(module.error()));
+  if (!module) throw BadInput(to_string(module.error()));
   const auto shared = is_ptx ? nullptr : std::make_shared<const std::string>(*text);
   for (ir::Function& f : module->functions) programs.push_back({name, std::move(f), shared});
   return programs;
@@ -70,11 +70,11 @@ std::vector<Program> load_all(const std::vector<std::string>& paths) {
 }
 
 fuzz::FuzzInput load_case(const std::string& path) {
-  const auto text = ir::read_file(path);
+  const auto text = read_file(path);
   if (!text) throw BadInput(fmt::format("error: {}", text.error()));
   if (text->starts_with("RDF")) return fuzz::decode_input({reinterpret_cast<const std::uint8_t*>(text->data()), text->size()});
   auto c = fuzz::parse_case(*text, path == "-" ? "<stdin>" : path);
-  if (!c) throw BadInput(ir::to_string(c.error()));
+  if (!c) throw BadInput(to_string(c.error()));
   return {c->target, c->limits, std::move(c->knobs), std::move(c->program)};
 }
 
@@ -89,7 +89,7 @@ std::vector<fuzz::FuzzInput> load_seeds(const std::string& path) {
   std::vector<fuzz::FuzzInput> seeds;
   for (const std::string& file : files) {
     if (fs::is_directory(file)) continue;
-    const auto bytes = ir::read_file(file);
+    const auto bytes = read_file(file);
     if (file.ends_with(".rir") || (bytes && bytes->starts_with("RDF"))) seeds.push_back(load_case(file));
   }
   if (seeds.empty()) throw BadInput(fmt::format("error: {}: there is no .rir file and no input of the fuzz corpus in it", path));
@@ -105,7 +105,7 @@ void require_phase(const std::vector<Program>& programs, ir::Phase phase) {
 }
 
 void save(const std::string& path, std::string_view bytes) {
-  if (const auto written = ir::write_file(path, bytes); !written) throw BadInput(fmt::format("error: {}", written.error()));
+  if (const auto written = write_file(path, bytes); !written) throw BadInput(fmt::format("error: {}", written.error()));
 }
 
 }  // namespace regduel::cli

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/fuzz_input.h"
+#include "fuzz/duel/fuzz_input.h"
 #include "ir/program.h"
 #include "ir/target.h"
 
@@ -21,9 +21,10 @@ struct Program {
 [[nodiscard]] std::vector<Program> load(const std::string& path);
 // The same for many files and directories; a directory stands for the .rir and .ptx files in it and below, sorted by path.
 [[nodiscard]] std::vector<Program> load_all(const std::vector<std::string>& paths);
-// A case: RIR text whose head says limits and knobs (fuzz/case_file.h), or bytes of the fuzz corpus. Throws BadInput.
+// A case: RIR text whose head says limits and knobs (fuzz/duel/case_file.h), or bytes of the fuzz corpus. Throws BadInput.
 [[nodiscard]] fuzz::FuzzInput load_case(const std::string& path);
-// The cases of a file, or of a directory: its .rir files and its inputs of the fuzz corpus, sorted by path. Throws BadInput, also where there is none.
+// The cases of a file, or of a directory: its .rir files and its inputs of the fuzz corpus, sorted by path. Throws BadInput, also
+// where there is none.
 [[nodiscard]] std::vector<fuzz::FuzzInput> load_seeds(const std::string& path);
 // Throws BadInput unless every one is in this phase.
 void require_phase(const std::vector<Program>& programs, ir::Phase phase);

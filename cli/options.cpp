@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/io.h"
 #include "cli/command.h"
-#include "fuzz/allocators.h"
+#include "fuzz/duel/allocators.h"
 #include "ir/check.h"
-#include "ir/io.h"
 
 namespace regduel::cli {
 namespace {
@@ -24,20 +24,20 @@ const ir::Target& target_in(const std::string& file) {
   static std::map<std::string, ir::Target> known;
   const std::scoped_lock lock(mutex);
   if (const auto at = known.find(file); at != known.end()) return at->second;
-  const auto json = ir::read_file(file);
+  const auto json = read_file(file);
   if (!json) throw BadInput(fmt::format("error: {}", json.error()));
   auto parsed = ir::parse_target(*json, file);
-  if (!parsed) throw BadInput(ir::to_string(parsed.error()));
+  if (!parsed) throw BadInput(to_string(parsed.error()));
   return known.emplace(file, std::move(*parsed)).first->second;
 }
 
 }  // namespace
 
-
 void TargetOptions::add_to(CLI::App& command) {
   command.add_option("--sm", sm, "Streaming multiprocessor to allocate for, e.g. 90 (default: what the program says)");
   command.add_option("--target", target_file, "Target description in JSON (ir/FORMAT.md, \"Targets\"), instead of --sm");
-  command.add_option("--limit", limits, "Limit of one register class, CLASS=N, e.g. P=4 (R, P, B, UR, UP, UB, ACC); repeatable")->allow_extra_args(false);
+  command.add_option("--limit", limits, "Limit of one register class, CLASS=N, e.g. P=4 (R, P, B, UR, UP, UB, ACC); repeatable")
+      ->allow_extra_args(false);
 }
 
 const ir::Target& TargetOptions::resolve(ir::Function& f, const std::string& file) const {
@@ -51,7 +51,8 @@ const ir::Target& TargetOptions::resolve(ir::Function& f, const std::string& fil
       std::vector<std::string> names;
       for (const ir::Target& t : ir::targets()) names.push_back(t.name);
       const std::string where = sm != 0 ? "--sm" : fmt::format("{}: error: @{}", file, f.name);
-      throw BadInput(fmt::format("{}: no target {} (there are {}; others: --target FILE.json)", where, name, fmt::join(names, ", ")));
+      throw BadInput(
+          fmt::format("{}: no target {} (there are {}; others: --target FILE.json)", where, name, fmt::join(names, ", ")));
     }
   }
   f.target = found->name;
@@ -72,8 +73,9 @@ ir::Limits TargetOptions::limits_for(const ir::Target& t, int registers) const {
       if (error != std::errc() || end != item.data() + item.size()) value = -1;
     }
     if (!cls || value < 1 || value > ir::kMaxUnits)
-      throw BadInput(fmt::format("--limit {}: expected CLASS=N with CLASS one of R, Ralt, UR, URext, P, UP, ACC, B, UB and N from 1 to {}",
-                                 item, ir::kMaxUnits));
+      throw BadInput(
+          fmt::format("--limit {}: expected CLASS=N with CLASS one of R, Ralt, UR, URext, P, UP, ACC, B, UB and N from 1 to {}",
+                      item, ir::kMaxUnits));
     int& unit_limit = result.units[ir::index(ir::file_of(*cls))];
     unit_limit = std::min(value, t.units[ir::index(ir::file_of(*cls))]);
   }
@@ -82,25 +84,32 @@ ir::Limits TargetOptions::limits_for(const ir::Target& t, int registers) const {
 
 const fuzz::PlantedBug& planted_bug_named(std::string_view option, const std::string& name) {
   if (!fuzz::has_planted_bugs())
-    throw BadInput(fmt::format("{}: this build has no planted bugs: cmake --preset zoo && cmake --build build/zoo, then build/zoo/bin/regduel", option));
+    throw BadInput(fmt::format(
+        "{}: this build has no planted bugs: cmake --preset zoo && cmake --build build/zoo, then build/zoo/bin/regduel", option));
   const fuzz::PlantedBug* bug = fuzz::find_planted_bug(name);
-  if (bug == nullptr) throw BadInput(fmt::format("{}: there is no planted bug \"{}\" (regduel zoo --list names them)", option, name));
+  if (bug == nullptr)
+    throw BadInput(fmt::format("{}: there is no planted bug \"{}\" (regduel zoo --list names them)", option, name));
   return *bug;
 }
 
 void plant(const std::vector<std::string>& names) {
   std::string all;
-  for (const std::string& name : split_list(names)) all += (all.empty() ? "" : ",") + std::string(planted_bug_named("--plant", name).name);
+  for (const std::string& name : split_list(names))
+    all += (all.empty() ? "" : ",") + std::string(planted_bug_named("--plant", name).name);
   if (!all.empty()) fuzz::plant(all);
 }
 
 void KnobOptions::add_to(CLI::App& command, const std::string& help) {
   command.add_option("--knob", knobs, help)->allow_extra_args(false);
-  command.add_option("--register-usage-level", register_usage_level,
-                     "How few registers to aim at, 0 to 10: 0 the limit, 10 as few as can be. (The help of the real tool has it the other way round.)")
+  command
+      .add_option("--register-usage-level", register_usage_level,
+                  "How few registers to aim at, 0 to 10: 0 the limit, 10 as few as can be. (The help of the real tool has it the "
+                  "other way round.)")
       ->check(CLI::Range(0, 10));
-  command.add_flag("--fast-compile{mid}", fast_compile,
-                   "Less time for worse results: --fast-compile=off, min (two attempts without spilling), mid (one; also without a value) or max (none)")
+  command
+      .add_flag("--fast-compile{mid}", fast_compile,
+                "Less time for worse results: --fast-compile=off, min (two attempts without spilling), mid (one; also without a "
+                "value) or max (none)")
       ->check(CLI::IsMember({kFastCompile[0], kFastCompile[1], kFastCompile[2], kFastCompile[3]}));
   command.add_flag("--disable-smem-reservation", disable_smem_reservation, "Spill to local memory only, never to shared memory");
 }
@@ -117,7 +126,8 @@ std::vector<std::pair<std::string, std::string>> KnobOptions::settings(std::span
   };
   if (register_usage_level >= 0) flag("--register-usage-level", "RegisterUsageLevel", register_usage_level);
   if (!fast_compile.empty())
-    flag("--fast-compile", "FastCompile", std::find(std::begin(kFastCompile), std::end(kFastCompile), fast_compile) - std::begin(kFastCompile));
+    flag("--fast-compile", "FastCompile",
+         std::find(std::begin(kFastCompile), std::end(kFastCompile), fast_compile) - std::begin(kFastCompile));
   if (disable_smem_reservation) flag("--disable-smem-reservation", "DisableSmemReservation", 1);
   for (const std::string& knob : knobs) {
     const std::size_t equals = knob.find('=');
@@ -139,7 +149,8 @@ void check_registers(int registers) {
 
 const ir::Allocator& allocator_named(const std::string& name) {
   const ir::Allocator* a = fuzz::find_allocator(name);
-  if (a == nullptr) throw BadInput(fmt::format("--with: no allocator \"{}\" (there are {})", name, fmt::join(fuzz::allocator_names(), ", ")));
+  if (a == nullptr)
+    throw BadInput(fmt::format("--with: no allocator \"{}\" (there are {})", name, fmt::join(fuzz::allocator_names(), ", ")));
   return *a;
 }
 

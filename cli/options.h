@@ -18,13 +18,13 @@
 namespace regduel::cli {
 
 struct TargetOptions {
-  int sm = 0;               // --sm, 0 = as the program says
-  std::string target_file;  // --target
+  int sm = 0;                       // --sm, 0 = as the program says
+  std::string target_file;          // --target
   std::vector<std::string> limits;  // --limit CLASS=N
 
   void add_to(CLI::App& command);
-  // The target to use for `f`; f.target is changed to it. It lives as long as the process. Throws BadInput where there is none or f does not
-  // suit it.
+  // The target to use for `f`; f.target is changed to it. It lives as long as the process. Throws BadInput where there is none or f
+  // does not suit it.
   [[nodiscard]] const ir::Target& resolve(ir::Function& f, const std::string& file) const;
   // The target's limits, with --limit applied and file R limited to `registers` where that is > 0. Throws BadInput.
   [[nodiscard]] ir::Limits limits_for(const ir::Target& t, int registers) const;
@@ -43,8 +43,8 @@ struct KnobOptions {
 
   //   help   of --knob
   void add_to(CLI::App& command, const std::string& help);
-  // Settings by name for these allocators, in the order in which later ones win: what --knob says wins. Throws BadInput for a --knob without '=', and for
-  // a flag that none of them has a knob for.
+  // Settings by name for these allocators, in the order in which later ones win: what --knob says wins. Throws BadInput for a
+  // --knob without '=', and for a flag that none of them has a knob for.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> settings(std::span<const ir::Allocator* const> allocators) const;
 };
 

@@ -14,10 +14,7 @@ void print_json(const nlohmann::ordered_json& document) {
 }
 
 Progress::Progress(std::string label, std::int64_t total)
-    : label_(std::move(label)),
-      total_(total),
-      is_terminal_(::isatty(STDERR_FILENO) == 1),
-      start_(std::chrono::steady_clock::now()),
+    : label_(std::move(label)), total_(total), is_terminal_(::isatty(STDERR_FILENO) == 1), start_(std::chrono::steady_clock::now()),
       last_(start_) {}
 
 Progress::~Progress() { done(); }

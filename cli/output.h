@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ir/program.h"
-#include "oracles/metamorphic.h"
+#include "oracles/metamorphic/metamorphic.h"
 #include "oracles/report.h"
 
 namespace regduel::cli {

@@ -24,12 +24,13 @@ Tally::Tally(std::span<const ir::Allocator* const> duelists) {
   for (const ir::Allocator* a : duelists) rows_.push_back({.allocator = std::string(a->name())});
 }
 
-void Tally::add(const Fought& r) {
+void Tally::add(const PlayedCase& r) {
   const fuzz::Duel& d = r.duel;
   ++cases_;
   sizes_.push_back(static_cast<std::uint32_t>(r.input.program.insts.size()));
   for (const fuzz::Bout& b : d.bouts)
-    if (std::any_of(b.findings.begin(), b.findings.end(), [](const oracles::Finding& f) { return f.judge == "disagreement"; })) ++disagreements_;
+    if (std::any_of(b.findings.begin(), b.findings.end(), [](const oracles::Finding& f) { return f.judge == "disagreement"; }))
+      ++disagreements_;
   for (const fuzz::MetamorphicBout& m : d.metamorphic) {
     ++metamorphic_;
     if (m.metamorphic.result.verdict == oracles::Verdict::Inconclusive) ++metamorphic_inconclusive_;
@@ -69,7 +70,8 @@ void Tally::add(const Fought& r) {
     row.store_bytes += b.measures.spill_store_bytes;
     row.load_bytes += b.measures.spill_load_bytes;
     // Deep loops weigh as much as 2^62 each: the sum stays at the largest number rather than wrap.
-    if (__builtin_add_overflow(row.weighted_bytes, b.measures.weighted_spill_bytes, &row.weighted_bytes)) row.weighted_bytes = INT64_MAX;
+    if (__builtin_add_overflow(row.weighted_bytes, b.measures.weighted_spill_bytes, &row.weighted_bytes))
+      row.weighted_bytes = INT64_MAX;
     if (b.measures.weighted_spill_bytes == fewest) ++row.best;
     else ++row.worst;
   }
@@ -79,13 +81,21 @@ nlohmann::json Tally::state() const {
   nlohmann::json rows = nlohmann::json::array(), changes = nlohmann::json::array();
   for (const Row& r : rows_) {
     nlohmann::json opinions = nlohmann::json::array();
-    for (const Opinions& o : r.opinions) opinions.push_back({{"judge", o.judge}, {"verdicts", o.verdicts}, {"inconclusive", o.inconclusive}});
+    for (const Opinions& o : r.opinions)
+      opinions.push_back({{"judge", o.judge}, {"verdicts", o.verdicts}, {"inconclusive", o.inconclusive}});
     rows.push_back({{"counts", {r.pass, r.fail, r.inconclusive, r.impossible, r.allocations, r.spilling, r.best, r.worst}},
-                    {"sums", {r.registers, r.max_live, r.store_bytes, r.load_bytes, r.weighted_bytes}}, {"seconds", r.seconds}, {"opinions", std::move(opinions)}});
+                    {"sums", {r.registers, r.max_live, r.store_bytes, r.load_bytes, r.weighted_bytes}},
+                    {"seconds", r.seconds},
+                    {"opinions", std::move(opinions)}});
   }
   for (const auto& [key, c] : changes_) changes.push_back({{"key", key}, {"more", c.more}, {"less", c.less}, {"sum", c.sum}});
-  return {{"rows", std::move(rows)}, {"cases", cases_}, {"disagreements", disagreements_}, {"metamorphic", metamorphic_},
-          {"metamorphic_inconclusive", metamorphic_inconclusive_}, {"changes", std::move(changes)}, {"sizes", sizes_}};
+  return {{"rows", std::move(rows)},
+          {"cases", cases_},
+          {"disagreements", disagreements_},
+          {"metamorphic", metamorphic_},
+          {"metamorphic_inconclusive", metamorphic_inconclusive_},
+          {"changes", std::move(changes)},
+          {"sizes", sizes_}};
 }
 
 void Tally::add(const nlohmann::json& state) {
@@ -134,10 +144,10 @@ std::string Tally::text() const {
   std::vector<std::uint32_t> sizes = sizes_;
   std::sort(sizes.begin(), sizes.end());
   const auto large = static_cast<std::uint64_t>(sizes.end() - std::lower_bound(sizes.begin(), sizes.end(), 1000u));
-  std::string out = fmt::format("{} duels; instructions: median {}, {} of 1000 or more, largest {}\n", cases_, sizes[sizes.size() / 2],
-                                percent(large, cases_, 1), sizes.back());
-  Table table({"allocator", "pass", "fail", "inconclusive", "impossible", "spilling", "registers", "MaxLive", "store bytes", "load bytes",
-               "least spill", "seconds"});
+  std::string out = fmt::format("{} duels; instructions: median {}, {} of 1000 or more, largest {}\n", cases_,
+                                sizes[sizes.size() / 2], percent(large, cases_, 1), sizes.back());
+  Table table({"allocator", "pass", "fail", "inconclusive", "impossible", "spilling", "registers", "MaxLive", "store bytes",
+               "load bytes", "least spill", "seconds"});
   for (const Row& r : rows_)
     table.row({r.allocator, fmt::format("{}", r.pass), fmt::format("{}", r.fail), fmt::format("{}", r.inconclusive),
                percent(r.impossible, cases_, 1), percent(r.spilling, cases_ - r.impossible, 1), fmt::format("{}", r.registers),
@@ -147,12 +157,13 @@ std::string Tally::text() const {
   for (const Row& r : rows_)
     for (const Opinions& o : r.opinions)
       for (const auto& [reason, count] : o.inconclusive)
-        out += fmt::format("inconclusive: {} on {} of {} allocations ({}) of {}: {}\n", o.judge, count, r.allocations, percent(count, r.allocations, 1),
-                           r.allocator, reason);
-  if (disagreements_ > 0) out += fmt::format("{} allocations on whose correctness two judges contradict each other\n", disagreements_);
+        out += fmt::format("inconclusive: {} on {} of {} allocations ({}) of {}: {}\n", o.judge, count, r.allocations,
+                           percent(count, r.allocations, 1), r.allocator, reason);
+  if (disagreements_ > 0)
+    out += fmt::format("{} allocations on whose correctness two judges contradict each other\n", disagreements_);
   if (metamorphic_ == 0) return out;
-  out += fmt::format("metamorphic: {} allocations asked for again with variants of the program, {} of them inconclusive\n", metamorphic_,
-                     metamorphic_inconclusive_);
+  out += fmt::format("metamorphic: {} allocations asked for again with variants of the program, {} of them inconclusive\n",
+                     metamorphic_, metamorphic_inconclusive_);
   if (changes_.empty()) return out;
   Table observed({"allocator", "variant", "figure", "more in", "less in", "sum of differences"}, 3);
   for (const auto& [key, c] : changes_)
@@ -165,7 +176,8 @@ nlohmann::ordered_json Tally::to_json(const std::vector<Opinions>& opinions) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const Opinions& o : opinions) {
     nlohmann::ordered_json one = {{"judge", o.judge}};
-    for (const oracles::Verdict v : {oracles::Verdict::Pass, oracles::Verdict::Fail, oracles::Verdict::Inconclusive, oracles::Verdict::Skipped})
+    for (const oracles::Verdict v :
+         {oracles::Verdict::Pass, oracles::Verdict::Fail, oracles::Verdict::Inconclusive, oracles::Verdict::Skipped})
       one[std::string(oracles::name(v))] = o.verdicts[static_cast<std::size_t>(v)];
     if (!o.inconclusive.empty()) one["reasons"] = o.inconclusive;
     out.push_back(std::move(one));
@@ -176,16 +188,31 @@ nlohmann::ordered_json Tally::to_json(const std::vector<Opinions>& opinions) {
 nlohmann::ordered_json Tally::json() const {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Row& r : rows_)
-    list.push_back({{"allocator", r.allocator}, {"pass", r.pass}, {"fail", r.fail}, {"inconclusive", r.inconclusive},
-                    {"impossible", r.impossible}, {"spilling", r.spilling}, {"registers", r.registers}, {"max_live", r.max_live},
-                    {"spill_store_bytes", r.store_bytes}, {"spill_load_bytes", r.load_bytes}, {"weighted_spill_bytes", r.weighted_bytes},
-                    {"least_spill", r.best}, {"seconds", r.seconds}, {"allocations", r.allocations}, {"judges", to_json(r.opinions)}});
+    list.push_back({{"allocator", r.allocator},
+                    {"pass", r.pass},
+                    {"fail", r.fail},
+                    {"inconclusive", r.inconclusive},
+                    {"impossible", r.impossible},
+                    {"spilling", r.spilling},
+                    {"registers", r.registers},
+                    {"max_live", r.max_live},
+                    {"spill_store_bytes", r.store_bytes},
+                    {"spill_load_bytes", r.load_bytes},
+                    {"weighted_spill_bytes", r.weighted_bytes},
+                    {"least_spill", r.best},
+                    {"seconds", r.seconds},
+                    {"allocations", r.allocations},
+                    {"judges", to_json(r.opinions)}});
   nlohmann::ordered_json out = {{"duels", cases_}, {"disagreements", disagreements_}, {"allocators", list}};
   if (metamorphic_ == 0) return out;
   nlohmann::ordered_json observations = nlohmann::ordered_json::array();
   for (const auto& [key, c] : changes_)
-    observations.push_back({{"allocator", std::get<0>(key)}, {"variant", std::get<1>(key)}, {"figure", std::get<2>(key)}, {"more", c.more},
-                            {"less", c.less}, {"sum_of_differences", c.sum}});
+    observations.push_back({{"allocator", std::get<0>(key)},
+                            {"variant", std::get<1>(key)},
+                            {"figure", std::get<2>(key)},
+                            {"more", c.more},
+                            {"less", c.less},
+                            {"sum_of_differences", c.sum}});
   out["metamorphic"] = {{"allocations", metamorphic_}, {"inconclusive", metamorphic_inconclusive_}, {"observations", observations}};
   return out;
 }

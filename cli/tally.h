@@ -17,7 +17,7 @@ namespace regduel::cli {
 class Tally {
  public:
   explicit Tally(std::span<const ir::Allocator* const> duelists);
-  void add(const Fought& r);
+  void add(const PlayedCase& r);
   // The sum of this and of what another process has: state() there, add() here.
   [[nodiscard]] nlohmann::json state() const;
   void add(const nlohmann::json& state);
@@ -55,10 +55,10 @@ class Tally {
 
   std::vector<Row> rows_;
   std::uint64_t cases_ = 0;
-  std::uint64_t disagreements_ = 0;  // allocations of which two judges contradict each other
+  std::uint64_t disagreements_ = 0;                               // allocations of which two judges contradict each other
   std::uint64_t metamorphic_ = 0, metamorphic_inconclusive_ = 0;  // allocations that the metamorphic judge was asked about
   std::map<std::tuple<std::string, std::string, std::string>, Changes> changes_;  // key: allocator, variant, figure
-  std::vector<std::uint32_t> sizes_;  // instructions of each program
+  std::vector<std::uint32_t> sizes_;                                              // instructions of each program
 };
 
 }  // namespace regduel::cli

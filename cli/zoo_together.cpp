@@ -18,7 +18,7 @@
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "fuzz/case_file.h"
+#include "fuzz/duel/case_file.h"
 #include "fuzz/zoo/catalogue.h"
 #include "fuzz/zoo/together.h"
 
@@ -57,8 +57,9 @@ void hunt(const TogetherRun& run, const std::string& bugs, int job, Progress& pr
   for (std::uint64_t turn = 0;; ++turn) {
     const int left = run.time - static_cast<int>(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     if (left < 1) return;
-    const std::string command = fmt::format("timeout -s KILL {} '{}' zoo --worker {} --time {} --seed {} {}", left + 60, self, bugs, left,
-                                            (run.seed * 1000 + static_cast<std::uint64_t>(job)) * 1000 + turn, run.seed_arguments);
+    const std::string command =
+        fmt::format("timeout -s KILL {} '{}' zoo --worker {} --time {} --seed {} {}", left + 60, self, bugs, left,
+                    (run.seed * 1000 + static_cast<std::uint64_t>(job)) * 1000 + turn, run.seed_arguments);
     std::FILE* pipe = ::popen(command.c_str(), "r");
     if (pipe == nullptr) return;
     char* line = nullptr;
@@ -81,7 +82,9 @@ void hunt(const TogetherRun& run, const std::string& bugs, int job, Progress& pr
   }
 }
 
-double percent(std::size_t part, std::size_t whole) { return whole == 0 ? 100.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole); }
+double percent(std::size_t part, std::size_t whole) {
+  return whole == 0 ? 100.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
 
 }  // namespace
 
@@ -97,8 +100,15 @@ int zoo_together_worker(const std::string& bugs, int time, std::uint64_t seed, s
   options.seeds = std::move(seeds);
   const std::uint64_t inputs = fuzz::hunt_together(options, [](const fuzz::SortedCase& c) {
     const fuzz::Understood& u = c.understood;
-    fmt::print("{}\n", json{{"bucket", u.bucket}, {"causes", c.causes}, {"allocator", u.failure.allocator}, {"signature", u.failure.signature}, {"decision", u.decision},
-                            {"instructions", u.reduced.program.insts.size()}, {"core", text_of(u.core)}, {"reduced", text_of(u.reduced)}}.dump());
+    fmt::print("{}\n", json{{"bucket", u.bucket},
+                            {"causes", c.causes},
+                            {"allocator", u.failure.allocator},
+                            {"signature", u.failure.signature},
+                            {"decision", u.decision},
+                            {"instructions", u.reduced.program.insts.size()},
+                            {"core", text_of(u.core)},
+                            {"reduced", text_of(u.reduced)}}
+                           .dump());
     std::fflush(stdout);
   });
   fmt::print("{}\n", json{{"inputs", inputs}}.dump());
@@ -129,22 +139,38 @@ int zoo_together(const TogetherRun& run) {
     for (std::size_t k = 0; k < hunted.cases.size(); ++k) {
       const json& c = hunted.cases[k];
       save(fmt::format("{}/{:04}.rir", run.save_to, k),
-           fmt::format("// {}\n// {}: {}\n// {}\n{}", std::string(c["bucket"]), std::string(c["allocator"]), std::string(c["signature"]), fmt::join(labelled[k].causes, " or "), std::string(c["reduced"])));
+           fmt::format("// {}\n// {}: {}\n// {}\n{}", std::string(c["bucket"]), std::string(c["allocator"]),
+                       std::string(c["signature"]), fmt::join(labelled[k].causes, " or "), std::string(c["reduced"])));
     }
   }
   if (run.json) {
-    print_json({{"command", "zoo"}, {"together", names}, {"seed", run.seed}, {"seconds", run.time}, {"jobs", run.jobs}, {"inputs", hunted.inputs}, {"workers_died", hunted.died},
-                {"cases", s.cases}, {"buckets", s.buckets}, {"bugs_seen", s.bugs}, {"purity_percent", purity}, {"inverse_purity_percent", inverse},
-                {"several_causes", s.several}, {"joint_causes", s.joint}, {"findings", hunted.cases}});
+    print_json({{"command", "zoo"},
+                {"together", names},
+                {"seed", run.seed},
+                {"seconds", run.time},
+                {"jobs", run.jobs},
+                {"inputs", hunted.inputs},
+                {"workers_died", hunted.died},
+                {"cases", s.cases},
+                {"buckets", s.buckets},
+                {"bugs_seen", s.bugs},
+                {"purity_percent", purity},
+                {"inverse_purity_percent", inverse},
+                {"several_causes", s.several},
+                {"joint_causes", s.joint},
+                {"findings", hunted.cases}});
   } else {
     Table table({"bucket", "bug", "cases"}, 2);
     for (const auto& [bucket, causes] : buckets)
       for (const auto& [cause, count] : causes) table.row({bucket, cause, fmt::format("{}", count)});
-    fmt::print("{}\n{} planted bugs together, {} s on {} cores: {} inputs, {} cases understood, {} buckets, {} bugs seen\n"
-               "purity {:.1f}% ({} of {} cases belong to the majority bug of their bucket), inverse purity {:.1f}% ({} are in the largest bucket of their bug)\n"
-               "{} cases that several bugs cause, each by itself (any of them will do); {} that take several (likewise); {} workers died\n",
-               table.text(), names.size(), run.time, run.jobs, hunted.inputs, s.cases, s.buckets, s.bugs, purity, s.in_majority, s.cases, inverse, s.in_largest, s.several,
-               s.joint, hunted.died);
+    fmt::print(
+        "{}\n{} planted bugs together, {} s on {} cores: {} inputs, {} cases understood, {} buckets, {} bugs seen\n"
+        "purity {:.1f}% ({} of {} cases belong to the majority bug of their bucket), inverse purity {:.1f}% ({} are in the largest "
+        "bucket of their bug)\n"
+        "{} cases that several bugs cause, each by itself (any of them will do); {} that take several (likewise); {} workers "
+        "died\n",
+        table.text(), names.size(), run.time, run.jobs, hunted.inputs, s.cases, s.buckets, s.bugs, purity, s.in_majority, s.cases,
+        inverse, s.in_largest, s.several, s.joint, hunted.died);
   }
   const bool will_do = s.cases > 0 && purity >= kPurityWanted && inverse >= kInversePurityWanted;
   return will_do ? 0 : kExitFinding;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/fuzz_input.h"
+#include "fuzz/duel/fuzz_input.h"
 
 namespace regduel::cli {
 
@@ -15,12 +15,13 @@ struct TogetherRun {
   int time = 600;                 // seconds, of each worker
   std::uint64_t seed = 1;
   int jobs = 1;
-  std::string seed_arguments;     // how a worker is told of the inputs to begin with
-  std::string save_to;            // directory for the reduced cases; "" = nowhere
+  std::string seed_arguments;  // how a worker is told of the inputs to begin with
+  std::string save_to;         // directory for the reduced cases; "" = nowhere
   bool json = false;
 };
 
-// The smallest shares that will do, in percent: of cases that belong to the majority bug of their bucket, and of cases in the largest bucket of their bug.
+// The smallest shares that will do, in percent: of cases that belong to the majority bug of their bucket, and of cases in the
+// largest bucket of their bug.
 inline constexpr int kPurityWanted = 95, kInversePurityWanted = 80;
 
 // Prints how it went; exit status kExitFinding where the shares are too small. Throws BadInput.

@@ -22,26 +22,22 @@ function(regduel_plant)
   endif()
 endfunction()
 
-# regduel_count_edges(TARGET...): counts which edges of their code are run through (ir/edges.h), where REGDUEL_EDGES asks for it.
+# regduel_count_edges(TARGET...): counts which edges of their code are run through (base/edges.h), where REGDUEL_EDGES asks for it.
 function(regduel_count_edges)
   if(REGDUEL_EDGES)
-    target_compile_definitions(regduel_ir PRIVATE REGDUEL_EDGES)
+    target_compile_definitions(regduel_base PRIVATE REGDUEL_EDGES)
     foreach(target ${ARGN})
       target_compile_options(${target} PRIVATE -fsanitize-coverage=inline-8bit-counters)
     endforeach()
   endif()
 endfunction()
 
-# regduel_folder(NAME [LINKS lib...] [TEST_LINKS lib...] [FOLDERS folder...] [EXCLUDE file...])
-#   makes library regduel_NAME (alias regduel::NAME) of the folder's *.cpp, and those of the FOLDERS in it, and the test program
-#   regduel_NAME_test of their *_test.cpp, whose tests carry the label NAME.
+# regduel_folder(NAME [LINKS lib...] [TEST_LINKS lib...] [EXCLUDE file...])
+#   makes library regduel_NAME (alias regduel::NAME) of the *.cpp of the folder and of its rooms, and the test program
+#   regduel_NAME_test of their *_test.cpp, whose tests carry the label NAME. EXCLUDE: files that belong to other targets.
 function(regduel_folder name)
-  cmake_parse_arguments(ARG "" "" "LINKS;TEST_LINKS;FOLDERS;EXCLUDE" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
-  foreach(folder ${ARG_FOLDERS})
-    file(GLOB more CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
-    list(APPEND sources ${more})
-  endforeach()
+  cmake_parse_arguments(ARG "" "" "LINKS;TEST_LINKS;EXCLUDE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   foreach(file ${tests})

@@ -26,9 +26,9 @@ class Trace {
   virtual void line(std::string text) = 0;
 };
 
-// How many of its optional decisions an allocator may still take (a copy coalesced, a refill saved, a def repeated instead of a refill, a
-// vreg kept in a register rather than in a slot ...): without fuel it does what is plain instead, and the result is still right. So bisection over
-// the limit finds the first decision that makes a failure: what -opt-bisect-limit is to LLVM's passes.
+// How many of its optional decisions an allocator may still take (a copy coalesced, a refill saved, a def repeated instead of a
+// refill, a vreg kept in a register rather than in a slot ...): without fuel it does what is plain instead, and the result is still
+// right. So bisection over the limit finds the first decision that makes a failure: what -opt-bisect-limit is to LLVM's passes.
 struct Fuel {
   std::int64_t limit = INT64_MAX;
   std::int64_t spent = 0;
@@ -56,7 +56,7 @@ struct AllocOptions {
 
 // What the allocator says of its own result. Judges recompute all of it from the program and compare.
 struct Claims {
-  PerFile<int> registers = {};  // highest unit used + 1
+  PerFile<int> registers = {};         // highest unit used + 1
   std::int64_t spill_store_bytes = 0;  // bytes moved by the spill instructions, each counted once
   std::int64_t spill_load_bytes = 0;   // the same for refills
 };
@@ -82,7 +82,8 @@ struct KnobInfo {
   std::string name;
   int id = -1;  // number in the source, -1 = known by name only, or our own
   std::string type, default_value, source, help;
-  std::vector<std::string> samples;  // legal values worth trying: the ends of the range and a few between. Random knobs come from here
+  std::vector<std::string>
+      samples;  // legal values worth trying: the ends of the range and a few between. Random knobs come from here
 };
 
 class Allocator {

@@ -92,7 +92,8 @@ class Checker {
     if (v.align_log2 > 8 || (v.align_log2 != 0 && (is_predicate(file) || is_barrier(file))))
       return bad("the alignment is out of range for the class");
     if (v.name.is_valid() && v.name.index() >= f_.symbols.size()) return bad("the name is no symbol");
-    if (v.hint.is_valid() && v.hint.index() >= f_.vregs.size()) return bad(fmt::format("the hint %{} is not declared", v.hint.value));
+    if (v.hint.is_valid() && v.hint.index() >= f_.vregs.size())
+      return bad(fmt::format("the hint %{} is not declared", v.hint.value));
     if (!v.alias_part.is_valid_code() || (!v.alias.is_valid() && !v.alias_part.is_whole())) return bad("the alias part is none");
     if (v.alias.is_valid()) {
       // The parent is declared before: so there are no cycles.
@@ -107,7 +108,8 @@ class Checker {
         return bad("the part lies outside the parent");
     }
     if ((v.flags & kVRegArchitectural) != 0 && !v.fixed.is_valid()) return bad("an architectural register is fixed: it says which");
-    if (v.fixed.is_valid() && !fits_home(v, v.fixed)) bad(fmt::format("{} is no home for it: file, size or alignment", to_string(v.fixed)));
+    if (v.fixed.is_valid() && !fits_home(v, v.fixed))
+      bad(fmt::format("{} is no home for it: file, size or alignment", to_string(v.fixed)));
   }
 
   static bool in_some_file(PReg r) { return static_cast<int>(r.file) < kNumFiles && r.is_valid() && r.end() <= kMaxUnits; }
@@ -122,14 +124,16 @@ class Checker {
     bool edge_seen = false;
     for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
       const Block& block = f_.blocks[b];
-      if (block.first_inst != at || block.num_insts > f_.insts.size() - at) return block_fault(BlockId(b), "the blocks do not tile the instructions");
+      if (block.first_inst != at || block.num_insts > f_.insts.size() - at)
+        return block_fault(BlockId(b), "the blocks do not tile the instructions");
       at += block.num_insts;
       if (block.num_insts == 0) return block_fault(BlockId(b), "the block is empty: it needs a terminator");
       if (block.depth < -1 || block.depth > 1000) return block_fault(BlockId(b), "the loop depth is not in 0 to 1000");
       if (block.freq > static_cast<std::uint64_t>(INT64_MAX)) return block_fault(BlockId(b), "the frequency is above 2^63 - 1");
       if (block.name.is_valid() && block.name.index() >= f_.symbols.size()) return block_fault(BlockId(b), "the name is no symbol");
       const bool is_edge = block.edge_from.is_valid() || block.edge_to.is_valid();
-      if (is_edge && (f_.phase == Phase::Virtual || block.edge_from.index() >= f_.blocks.size() || block.edge_to.index() >= f_.blocks.size()))
+      if (is_edge &&
+          (f_.phase == Phase::Virtual || block.edge_from.index() >= f_.blocks.size() || block.edge_to.index() >= f_.blocks.size()))
         return block_fault(BlockId(b), "an edge block exists only after allocation, between two blocks");
       if (is_edge && b == 0) return block_fault(BlockId(b), "the entry is no edge block");
       if (edge_seen && !is_edge) return block_fault(BlockId(b), "an original block after an edge block");
@@ -153,7 +157,8 @@ class Checker {
       for (const BlockId t : f_.targets_of(i))
         if (t.index() >= f_.blocks.size()) return fault(i, -1, fmt::format("there is no block b{}", t.value));
     }
-    if (operand_at != f_.operands.size() || target_at != f_.targets.size()) function_fault("operands or targets outside all instructions");
+    if (operand_at != f_.operands.size() || target_at != f_.targets.size())
+      function_fault("operands or targets outside all instructions");
   }
 
   // --- blocks and instructions ------------------------------------------------------------------------------------
@@ -194,31 +199,38 @@ class Checker {
   // Each operand alone, and their order.
   void operands(const Inst& i) {
     const auto ops = f_.operands_of(i);
-    const auto rank = [](Role r) { return r == Role::Def || r == Role::DefUse ? 0 : r == Role::Use ? 1 : r == Role::Guard ? 2 : 3; };
+    const auto rank = [](Role r) {
+      return r == Role::Def || r == Role::DefUse ? 0 : r == Role::Use ? 1 : r == Role::Guard ? 2 : 3;
+    };
     int guards = 0;
     for (std::size_t k = 0; k < ops.size() && !full(); ++k) {
       const Operand& op = ops[k];
       const int at = static_cast<int>(k);
       if (op.kind > OperandKind::Slot || op.role > Role::Clobber) return fault(i, at, "no such kind or role of operand");
-      if (k > 0 && rank(op.role) < rank(ops[k - 1].role)) return fault(i, at, "operands stand in the order defs, uses, guard, clobbers");
+      if (k > 0 && rank(op.role) < rank(ops[k - 1].role))
+        return fault(i, at, "operands stand in the order defs, uses, guard, clobbers");
       if ((op.flags & ~(kEarlyClobber | kNegated)) != 0 || !op.part.is_valid_code()) return fault(i, at, "no such flag or part");
       if (!op.is_register()) {
-        if (op.role != Role::Use || op.flags != 0 || op.is_tied() || !op.part.is_whole()) return fault(i, at, "only a register can be written, tied or a guard");
+        if (op.role != Role::Use || op.flags != 0 || op.is_tied() || !op.part.is_whole())
+          return fault(i, at, "only a register can be written, tied or a guard");
         if (op.kind == OperandKind::Symbol && op.symbol().index() >= f_.symbols.size()) return fault(i, at, "no such symbol");
         if (op.is_slot() && op.slot().index() >= f_.slots.size()) return fault(i, at, "no such slot");
-        if (op.is_slot() && i.op != Op::Spill && i.op != Op::Refill) return fault(i, at, "a slot stands only in a spill or a refill");
+        if (op.is_slot() && i.op != Op::Spill && i.op != Op::Refill)
+          return fault(i, at, "a slot stands only in a spill or a refill");
         continue;
       }
       RegFile file = RegFile::R;
       int bytes = 0;
       if (op.role == Role::Clobber) {
-        if (!op.is_preg() || !op.part.is_whole() || !in_some_file(op.preg())) return fault(i, at, "a clobber is a whole physical register");
+        if (!op.is_preg() || !op.part.is_whole() || !in_some_file(op.preg()))
+          return fault(i, at, "a clobber is a whole physical register");
         if (i.is_phi()) return fault(i, at, "a phi clobbers nothing");
         continue;
       }
       if (op.is_vreg() != (f_.phase == Phase::Virtual))
-        return fault(i, at, f_.phase == Phase::Virtual ? "a physical register before allocation (fix a vreg to it instead)"
-                                                       : "a vreg in an allocated program");
+        return fault(i, at,
+                     f_.phase == Phase::Virtual ? "a physical register before allocation (fix a vreg to it instead)"
+                                                : "a vreg in an allocated program");
       if (op.is_vreg()) {
         if (op.vreg().index() >= f_.vregs.size()) return fault(i, at, fmt::format("%{} is not declared", op.value));
         const VReg& v = f_.vreg(op.vreg());
@@ -228,19 +240,22 @@ class Checker {
         if (op.extra != 0) {
           const VReg& root = f_.vreg(f_.root(op.vreg()));
           if (!fits_home(root, fixed) || Operand::pack(fixed) != op.extra)
-            return fault(i, at, fmt::format("{} is no home for %{}: file, size or alignment", to_string(fixed), f_.root(op.vreg()).value));
+            return fault(i, at,
+                         fmt::format("{} is no home for %{}: file, size or alignment", to_string(fixed), f_.root(op.vreg()).value));
           if (root.fixed.is_valid() && root.fixed != fixed)
             return fault(i, at, fmt::format("the vreg is fixed to {} already", to_string(root.fixed)));
         }
       } else {
-        if (!in_some_file(op.preg()) || Operand::pack(op.preg()) != op.value || op.extra != 0) return fault(i, at, "no such physical register");
+        if (!in_some_file(op.preg()) || Operand::pack(op.preg()) != op.value || op.extra != 0)
+          return fault(i, at, "no such physical register");
         file = op.preg().file;
         bytes = op.preg().count * unit_bytes(file);
       }
       if (!op.part.is_whole() && (is_predicate(file) || op.part.offset_bytes() + op.part.size_bytes() > bytes))
         return fault(i, at, "the part lies outside the register");
       if (op.is_early_clobber() && op.role != Role::Def) return fault(i, at, "only a def can be early-clobber");
-      if (op.is_negated() && (!is_predicate(file) || op.writes())) return fault(i, at, "only a predicate that is read can be negated");
+      if (op.is_negated() && (!is_predicate(file) || op.writes()))
+        return fault(i, at, "only a predicate that is read can be negated");
       if (op.role == Role::Guard) {
         if (++guards > 1) return fault(i, at, "one guard an instruction");
         if (!is_predicate(file)) return fault(i, at, "a guard is a predicate");
@@ -255,21 +270,25 @@ class Checker {
   void tie(const Inst& i, std::span<const Operand> ops, std::size_t k) {
     const int at = static_cast<int>(k);
     const std::size_t use = ops[k].tied;
-    if (use >= ops.size() || ops[use].role != Role::Use || !ops[use].is_register()) return fault(i, at, "a def is tied to a use of a register");
+    if (use >= ops.size() || ops[use].role != Role::Use || !ops[use].is_register())
+      return fault(i, at, "a def is tied to a use of a register");
     if (ops[k].is_early_clobber()) return fault(i, at, "a tied def cannot be early-clobber");
     for (const Operand& op : ops)
-      if (op.role == Role::Guard) return fault(i, at, "a guarded def already reads its own old value: it cannot be tied to another");
+      if (op.role == Role::Guard)
+        return fault(i, at, "a guarded def already reads its own old value: it cannot be tied to another");
     for (std::size_t other = 0; other < k; ++other)
       if (ops[other].is_tied() && ops[other].tied == use) return fault(i, at, "two defs are tied to one use");
     if (!ops[k].is_vreg()) return;
     const Storage d = f_.storage(ops[k]), u = f_.storage(ops[use]);
     const VReg &dv = f_.vreg(d.root), &uv = f_.vreg(u.root);
-    if (d.offset != 0 || d.size != dv.bytes() || u.offset != 0 || u.size != uv.bytes()) return fault(i, at, "whole registers are tied, not parts");
+    if (d.offset != 0 || d.size != dv.bytes() || u.offset != 0 || u.size != uv.bytes())
+      return fault(i, at, "whole registers are tied, not parts");
     if (dv.file() != uv.file() || dv.width != uv.width) return fault(i, at, "tied operands have one file and one width");
     const PReg df = f_.fixed_of(ops[k]), uf = f_.fixed_of(ops[use]);
     if (df.is_valid() && uf.is_valid() && df != uf) fault(i, at, "tied operands are fixed to different registers");
     if (df.is_valid() && df.first % uv.alignment() != 0) fault(i, at, "the fixed register is not aligned for the tied use");
-    if (uf.is_valid() && uf.first % dv.alignment() != 0) fault(i, at, "the fixed register of the tied use is not aligned for the def");
+    if (uf.is_valid() && uf.first % dv.alignment() != 0)
+      fault(i, at, "the fixed register of the tied use is not aligned for the def");
   }
 
   // What each operation consists of.
@@ -288,8 +307,10 @@ class Checker {
     const auto all_plain = [&] {
       return std::none_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Use && op.is_negated(); });
     };
-    const bool data_move = i.op == Op::Copy || i.op == Op::Phi || i.op == Op::Pack || i.op == Op::Unpack || i.op == Op::Const || i.op >= Op::Spill;
-    if (data_move && i.has(static_cast<InstFlags>(kMemRead | kMemWrite | kBarrier))) return fault(i, -1, "this operation touches no memory");
+    const bool data_move =
+        i.op == Op::Copy || i.op == Op::Phi || i.op == Op::Pack || i.op == Op::Unpack || i.op == Op::Const || i.op >= Op::Spill;
+    if (data_move && i.has(static_cast<InstFlags>(kMemRead | kMemWrite | kBarrier)))
+      return fault(i, -1, "this operation touches no memory");
     if (i.is_terminator() && defs + inouts > 0) return fault(i, 0, "a terminator writes no register");
     const std::size_t wanted_targets = i.op == Op::Bra ? 1 : i.op == Op::CBra ? 2 : i.is_phi() ? uses : i.num_targets;
     if (i.num_targets != wanted_targets || (!i.is_phi() && !i.is_terminator() && i.num_targets != 0) ||
@@ -309,13 +330,16 @@ class Checker {
         if (defs != 1 || inouts != 0 || register_uses == 0 || register_uses != uses || !all_plain())
           return fault(i, -1, "a phi has one def, and a register use for each predecessor");
         for (std::size_t k = 0; k < ops.size(); ++k)
-          if ((widths_show && (bytes(k) != bytes(0) || !ops[k].part.is_whole())) || file(k) != file(0) || ops[k].fixed().is_valid() || ops[k].flags != 0)
-            return fault(i, static_cast<int>(k), "the operands of a phi are whole registers of one file and width, without constraints");
+          if ((widths_show && (bytes(k) != bytes(0) || !ops[k].part.is_whole())) || file(k) != file(0) ||
+              ops[k].fixed().is_valid() || ops[k].flags != 0)
+            return fault(i, static_cast<int>(k),
+                         "the operands of a phi are whole registers of one file and width, without constraints");
         break;
       case Op::Pack:
       case Op::Unpack: {
         const bool pack = i.op == Op::Pack;
-        if ((pack ? defs : register_uses) != 1 || (pack ? register_uses : defs) == 0 || inouts != 0 || register_uses != uses || !all_plain())
+        if ((pack ? defs : register_uses) != 1 || (pack ? register_uses : defs) == 0 || inouts != 0 || register_uses != uses ||
+            !all_plain())
           return fault(i, -1, pack ? "a pack has one def and register uses" : "an unpack has defs and one register use");
         int sum = 0;
         const std::size_t whole = pack ? 0 : defs;
@@ -327,7 +351,8 @@ class Checker {
         break;
       }
       case Op::Const:
-        if (defs != 1 || inouts != 0 || uses != 1 || register_uses != 0 || ops[1].is_slot()) return fault(i, -1, "const has one def and a number or string");
+        if (defs != 1 || inouts != 0 || uses != 1 || register_uses != 0 || ops[1].is_slot())
+          return fault(i, -1, "const has one def and a number or string");
         break;
       case Op::Bra:
       case Op::Exit:
@@ -342,7 +367,8 @@ class Checker {
       case Op::Spill:
       case Op::Refill: {
         const bool spill = i.op == Op::Spill;
-        if (defs != (spill ? 0u : 1u) || inouts != 0 || uses != (spill ? 2u : 1u) || register_uses != (spill ? 1u : 0u) || !ops[1].is_slot())
+        if (defs != (spill ? 0u : 1u) || inouts != 0 || uses != (spill ? 2u : 1u) || register_uses != (spill ? 1u : 0u) ||
+            !ops[1].is_slot())
           return fault(i, -1, spill ? "a spill reads: spill REGISTER, slot N" : "a refill reads: REGISTER = refill slot N");
         if (!all_plain()) return fault(i, 0, "the register is not negated");
         break;
@@ -365,11 +391,13 @@ class Checker {
         if ((spill ? inouts : defs) != 1 || defs + inouts != 1 || uses != 2 || register_uses != 1 || !ops[1].is_register() ||
             ops[2].kind != OperandKind::Imm || ops[2].imm() < 0 || ops[2].imm() > 31 || !is_predicate(file(spill ? 1 : 0)) ||
             file(spill ? 0 : 1) != RegFile::R || bytes(spill ? 0 : 1) != 4)
-          return fault(i, -1, spill ? "bit_spill reads: R{inout} = bit_spill P, 0 to 31" : "bit_refill reads: P = bit_refill R, 0 to 31");
+          return fault(i, -1,
+                       spill ? "bit_spill reads: R{inout} = bit_spill P, 0 to 31" : "bit_refill reads: P = bit_refill R, 0 to 31");
         break;
       }
       case Op::Remat:
-        if (defs != 1 || inouts != 0 || guards != 0 || i.ref.value > kMaxInstId) return fault(i, -1, "remat has one def, no guard, and says what it repeats");
+        if (defs != 1 || inouts != 0 || guards != 0 || i.ref.value > kMaxInstId)
+          return fault(i, -1, "remat has one def, no guard, and says what it repeats");
         break;
       case Op::Named:
       case Op::Call:
@@ -380,7 +408,8 @@ class Checker {
       const bool kind = i.op == Op::Named || i.op == Op::Const;
       const bool whole = defs == 1 && (!ops[0].is_vreg() || is_whole(ops[0])) && ops[0].part.is_whole();
       const bool clobbers = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Clobber; });
-      if (!kind || defs != 1 || inouts != 0 || guards != 0 || !whole || clobbers || ops[0].is_tied() || i.has(static_cast<InstFlags>(kMemWrite | kBarrier)))
+      if (!kind || defs != 1 || inouts != 0 || guards != 0 || !whole || clobbers || ops[0].is_tied() ||
+          i.has(static_cast<InstFlags>(kMemWrite | kBarrier)))
         fault(i, -1, "!remat: one whole unguarded def, not tied, no clobber, no write");
     }
   }
@@ -414,8 +443,10 @@ class Checker {
       const Storage s = f_.storage(ops[k]);
       return std::tuple(s.root.value, Operand::pack(fixed_home(ops, k)), at_reads(ops[k], s, guarded), at_writes(ops[k]));
     };
-    std::sort(fixed_.begin(), fixed_.end(), [&](std::size_t a, std::size_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
-    fixed_.erase(std::unique(fixed_.begin(), fixed_.end(), [&](std::size_t a, std::size_t b) { return key(a) == key(b); }), fixed_.end());
+    std::sort(fixed_.begin(), fixed_.end(),
+              [&](std::size_t a, std::size_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
+    fixed_.erase(std::unique(fixed_.begin(), fixed_.end(), [&](std::size_t a, std::size_t b) { return key(a) == key(b); }),
+                 fixed_.end());
     for (std::size_t x = 0; x < fixed_.size(); ++x)
       for (std::size_t y = x + 1; y < fixed_.size(); ++y) {
         const std::size_t k = std::min(fixed_[x], fixed_[y]), m = std::max(fixed_[x], fixed_[y]);

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace regduel::ir {
 namespace {
@@ -17,7 +17,8 @@ std::string fault_in(std::string_view lines, std::string_view attributes = "") {
 }
 
 constexpr std::string_view kRegs =
-    "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b64\n  vreg %3 P pred\n  vreg %4 R b32 fixed R4\n  vreg %5 R b64\n  vreg %6 UR b32\n";
+    "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b64\n  vreg %3 P pred\n  vreg %4 R b32 fixed R4\n  vreg %5 R b64\n  vreg %6 UR "
+    "b32\n";
 
 std::string fault_of(std::string_view instruction) {
   return fault_in(std::string(kRegs) + "  block b0\n    #0 %0, %1, %2, %3, %4, %5, %6 = init\n    " + std::string(instruction) +
@@ -35,7 +36,8 @@ TEST(Check, AcceptsWhatIsLegal) {
 }
 
 TEST(Check, RejectsContradictions) {
-  EXPECT_EQ(fault_of("#1 %0{early} = op %0"), "instruction 1, operand 1: an early-clobber def of a register that the instruction reads");
+  EXPECT_EQ(fault_of("#1 %0{early} = op %0"),
+            "instruction 1, operand 1: an early-clobber def of a register that the instruction reads");
   EXPECT_EQ(fault_of("#1 %2, %2.lo = op"), "instruction 1, operand 1: two defs of one instruction write the same register");
   EXPECT_EQ(fault_of("#1 op %0{=R1}, %1{=R1}"), "instruction 1, operand 1: two operands are fixed to R1 at once");
   EXPECT_EQ(fault_of("#1 %0{=R4}, %4 = op"), "instruction 1, operand 1: two operands are fixed to R4 at once");
@@ -43,19 +45,22 @@ TEST(Check, RejectsContradictions) {
   EXPECT_EQ(fault_of("#1 @%3 %0{tied 1} = op %1"),
             "instruction 1, operand 0: a guarded def already reads its own old value: it cannot be tied to another");
   EXPECT_EQ(fault_of("#1 %0{tied 1} = op %2"), "instruction 1, operand 0: tied operands have one file and one width");
-  EXPECT_EQ(fault_of("#1 %2.lo{=R8:R9} = op clobbers R9"), "instruction 1, operand 1: a def of a part is fixed to a register that is clobbered");
+  EXPECT_EQ(fault_of("#1 %2.lo{=R8:R9} = op clobbers R9"),
+            "instruction 1, operand 1: a def of a part is fixed to a register that is clobbered");
   EXPECT_EQ(fault_of("#1 @%3 %0{=R1} = op %1{=R1}"), "instruction 1, operand 1: two operands are fixed to R1 at once");
 }
 
 TEST(Check, RejectsBadShapes) {
-  EXPECT_EQ(fault_of("#1 %0 = copy %2"), "instruction 1, operand 0: a copy's def and use have one width (and predicates are copied to predicates)");
+  EXPECT_EQ(fault_of("#1 %0 = copy %2"),
+            "instruction 1, operand 0: a copy's def and use have one width (and predicates are copied to predicates)");
   EXPECT_EQ(fault_of("#1 %2 = pack %0"), "instruction 1: the pieces together are as wide as the whole");
   EXPECT_EQ(fault_of("#1 %0 = const %1"), "instruction 1: const has one def and a number or string");
   EXPECT_EQ(fault_of("#1 @%0 op"), "instruction 1, operand 0: a guard is a predicate");
   EXPECT_EQ(fault_of("#1 R0 = op"), "instruction 1, operand 0: a physical register before allocation (fix a vreg to it instead)");
   EXPECT_EQ(fault_of("#1 %0{=P1} = op"), "instruction 1, operand 0: P1 is no home for %0: file, size or alignment");
   EXPECT_EQ(fault_of("#1 %2{=R1:R2} = op"), "instruction 1, operand 0: R1:R2 is no home for %2: file, size or alignment");
-  EXPECT_EQ(fault_of("+1 %0 = copy %1"), "instruction 1: inserted and deleted instructions, spills and the like exist only after allocation");
+  EXPECT_EQ(fault_of("+1 %0 = copy %1"),
+            "instruction 1: inserted and deleted instructions, spills and the like exist only after allocation");
   EXPECT_EQ(fault_of("#1 %0, %1 = op !remat"), "instruction 1: !remat: one whole unguarded def, not tied, no clobber, no write");
   EXPECT_EQ(fault_of("#1 op !readonly"), "instruction 1: !readonly goes with !read");
   EXPECT_EQ(fault_of("#1 bra -> b0"), "instruction 1: a terminator stands at the end of its block");
@@ -63,10 +68,12 @@ TEST(Check, RejectsBadShapes) {
 }
 
 TEST(Check, RejectsBadDeclarations) {
-  EXPECT_EQ(fault_in("  vreg %0 P b32\n  block b0\n    #0 exit\n"), "%0: the type pred goes with the classes P and UP, and only with them");
+  EXPECT_EQ(fault_in("  vreg %0 P b32\n  block b0\n    #0 exit\n"),
+            "%0: the type pred goes with the classes P and UP, and only with them");
   EXPECT_EQ(fault_in("  vreg %0 R b32\n  vreg %1 R b64 alias %0\n  block b0\n    #0 exit\n"),
             "%1: an alias is as wide as (the part of) the parent that it names");
-  EXPECT_EQ(fault_in("  vreg %0 R b64 fixed R3:R4\n  block b0\n    #0 exit\n"), "%0: R3:R4 is no home for it: file, size or alignment");
+  EXPECT_EQ(fault_in("  vreg %0 R b64 fixed R3:R4\n  block b0\n    #0 exit\n"),
+            "%0: R3:R4 is no home for it: file, size or alignment");
   EXPECT_EQ(fault_in("  vreg %0 R b32 hint %9\n  block b0\n    #0 exit\n"), "%0: the hint %9 is not declared");
   EXPECT_EQ(fault_in(""), "function @f: a function has at least one block");
 }
@@ -74,13 +81,16 @@ TEST(Check, RejectsBadDeclarations) {
 TEST(Check, PhisNameTheirPredecessors) {
   const std::string head = "  vreg %0 R b32\n  block b0\n    #0 %0 = op\n    #1 bra -> b1\n  block b1\n";
   EXPECT_EQ(fault_in(head + "    #2 %0 = phi b0: %0\n    #3 exit\n"), "");
-  EXPECT_EQ(fault_in(head + "    #2 %0 = phi b1: %0\n    #3 exit\n"), "instruction 2: the phi names other blocks than the predecessors of b1");
-  EXPECT_EQ(fault_in(head + "    #2 op\n    #3 %0 = phi b0: %0\n    #4 exit\n"), "instruction 3: phis stand at the head of their block");
+  EXPECT_EQ(fault_in(head + "    #2 %0 = phi b1: %0\n    #3 exit\n"),
+            "instruction 2: the phi names other blocks than the predecessors of b1");
+  EXPECT_EQ(fault_in(head + "    #2 op\n    #3 %0 = phi b0: %0\n    #4 exit\n"),
+            "instruction 3: phis stand at the head of their block");
 }
 
 TEST(Check, AgainstATarget) {
   const auto m = parse(
-      "rir 1\nfunc @f kernel target sm_70 threads 32\n  vreg %0 UR b32\n  vreg %1 P pred\n  block b0\n    #0 %1{=P7} = op clobbers R255\n    #1 exit\n");
+      "rir 1\nfunc @f kernel target sm_70 threads 32\n  vreg %0 UR b32\n  vreg %1 P pred\n  block b0\n    #0 %1{=P7} = op clobbers "
+      "R255\n    #1 exit\n");
   ASSERT_TRUE(m.has_value()) << to_string(m.error());
   const auto faults = check(m->functions[0], *find_target("sm_70"));
   ASSERT_EQ(faults.size(), 3u);

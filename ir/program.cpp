@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "ir/check_macro.h"
+#include "base/check_macro.h"
 
 namespace regduel::ir {
 namespace {
 
-constexpr std::array<std::string_view, kNumOps> kOpNames = {
-    "",    "copy", "phi",  "pack", "unpack", "const", "call",   "ret", "exit", "bra",
-    "cbra", "mbra", "bar", "spill", "refill", "p2r",   "r2p",    "bit_spill", "bit_refill", "remat"};
+constexpr std::array<std::string_view, kNumOps> kOpNames = {"",       "copy", "phi", "pack",      "unpack",     "const", "call",
+                                                            "ret",    "exit", "bra", "cbra",      "mbra",       "bar",   "spill",
+                                                            "refill", "p2r",  "r2p", "bit_spill", "bit_refill", "remat"};
 
 }  // namespace
 
@@ -74,11 +74,11 @@ SymbolId Symbols::intern(std::string_view s) {
   return SymbolId(id);
 }
 
-std::string_view Symbols::operator[](SymbolId id) const { return id.index() < size() ? table_->strings[id.index()] : std::string_view(); }
-
-std::string_view Function::mnemonic(const Inst& i) const {
-  return i.mnemonic.is_valid() ? symbols[i.mnemonic] : ir::name(i.op);
+std::string_view Symbols::operator[](SymbolId id) const {
+  return id.index() < size() ? table_->strings[id.index()] : std::string_view();
 }
+
+std::string_view Function::mnemonic(const Inst& i) const { return i.mnemonic.is_valid() ? symbols[i.mnemonic] : ir::name(i.op); }
 
 VRegId Function::root(VRegId v) const {
   while (vreg(v).alias.is_valid()) v = vreg(v).alias;

@@ -96,9 +96,7 @@ struct Operand {
   [[nodiscard]] PReg fixed() const { return is_vreg() ? unpack(extra) : PReg{}; }
   [[nodiscard]] SlotId slot() const { return SlotId(value); }
   [[nodiscard]] SymbolId symbol() const { return SymbolId(value); }
-  [[nodiscard]] std::int64_t imm() const {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(extra) << 32 | value);
-  }
+  [[nodiscard]] std::int64_t imm() const { return static_cast<std::int64_t>(static_cast<std::uint64_t>(extra) << 32 | value); }
   void set_fixed(PReg r) { extra = pack(r); }
 
   static Operand of_vreg(Role role, VRegId v, Part part = {});
@@ -151,13 +149,13 @@ inline constexpr int kNumOps = 20;
 enum InstFlags : std::uint16_t {
   kMemRead = 1 << 0,
   kMemWrite = 1 << 1,
-  kReadOnly = 1 << 2,         // the memory read is of memory that nobody writes
-  kBarrier = 1 << 3,          // nothing in memory moves across it
-  kRematerialisable = 1 << 4, // may be executed again elsewhere: one unguarded def, no side effect
+  kReadOnly = 1 << 2,          // the memory read is of memory that nobody writes
+  kBarrier = 1 << 3,           // nothing in memory moves across it
+  kRematerialisable = 1 << 4,  // may be executed again elsewhere: one unguarded def, no side effect
   kCommutative = 1 << 5,
   kConvergent = 1 << 6,
-  kInserted = 1 << 7,         // not of the original program: an allocator put it there
-  kDeleted = 1 << 8,          // of the original program, but no longer executed (see FORMAT.md for what may be deleted)
+  kInserted = 1 << 7,  // not of the original program: an allocator put it there
+  kDeleted = 1 << 8,   // of the original program, but no longer executed (see FORMAT.md for what may be deleted)
 };
 
 struct Inst {

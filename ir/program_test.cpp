@@ -10,12 +10,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/io.h"
+#include "base/random.h"
 #include "ir/cfg.h"
-#include "ir/dot.h"
-#include "ir/io.h"
-#include "ir/random.h"
 #include "ir/target.h"
-#include "ir/text.h"
+#include "ir/text/dot.h"
+#include "ir/text/text.h"
 
 namespace regduel::ir {
 namespace {
@@ -81,9 +81,9 @@ TEST(Program, CopiesOfAHeaderShareSymbolsUntilOneAddsToThem) {
 }
 
 TEST(Cfg, OrdersAndCriticalEdges) {
-  const Function f = one(
-      "rir 1\nfunc @f kernel target sm_90 threads 1\n  vreg %0 P pred\n  block b0\n    #0 %0 = op\n    #1 cbra %0 -> b1, b2\n"
-      "  block b1\n    #2 cbra %0 -> b1, b2\n  block b2\n    #3 cbra %0 -> b2, b2\n  block b3\n    #4 bra -> b2\n");
+  const Function f =
+      one("rir 1\nfunc @f kernel target sm_90 threads 1\n  vreg %0 P pred\n  block b0\n    #0 %0 = op\n    #1 cbra %0 -> b1, b2\n"
+          "  block b1\n    #2 cbra %0 -> b1, b2\n  block b2\n    #3 cbra %0 -> b2, b2\n  block b3\n    #4 bra -> b2\n");
   const Cfg cfg(f);
   EXPECT_THAT(cfg.reverse_postorder(), testing::ElementsAre(BlockId(0), BlockId(1), BlockId(2)));
   EXPECT_FALSE(cfg.is_reachable(BlockId(3)));
@@ -95,7 +95,8 @@ TEST(Cfg, OrdersAndCriticalEdges) {
 }
 
 TEST(Target, ShippedOnes) {
-  for (const char* name : {"sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"}) {
+  for (const char* name :
+       {"sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"}) {
     const Target* t = find_target(name);
     ASSERT_NE(t, nullptr) << name;
     EXPECT_EQ(t->units[index(RegFile::R)], 255);
@@ -125,7 +126,8 @@ TEST(Target, FromJson) {
   EXPECT_EQ(error("{\n  \"name\": \"toy\",\n  \"bank\": 2}"), "t.json:3:3: error: unknown key \"bank\"");
   EXPECT_EQ(error("{\"name\": \"toy\", \"units\": {\"Q\": 1}}"),
             "t.json:1:27: error: \"units\": no register file \"Q\" (there are R, P, B, UR, UP, UB, ACC)");
-  EXPECT_EQ(error("{\"name\": \"toy\", \"units\": {\"R\": 4},\n \"reserved\": [\"R3\", \"R3:R4\"]}"), "t.json:2:2: error: \"reserved\": this target has no R3:R4");
+  EXPECT_EQ(error("{\"name\": \"toy\", \"units\": {\"R\": 4},\n \"reserved\": [\"R3\", \"R3:R4\"]}"),
+            "t.json:2:2: error: \"reserved\": this target has no R3:R4");
   EXPECT_EQ(error("{\"name\": \"toy\",\n x}"), "t.json:2:2: error: not valid JSON");
 }
 
@@ -142,11 +144,13 @@ TEST(Target, CustomConstraintsFromJson) {
   EXPECT_EQ(t->custom_constraints[1].type, 4);
   EXPECT_EQ(t->custom_constraints[1].step, 1);
   const auto error = [](std::string_view rule) {
-    return to_string(parse_target(fmt::format(R"({{"name": "toy", "units": {{"R": 8}}, "custom_constraints": [{}]}})", rule), "t.json").error());
+    return to_string(
+        parse_target(fmt::format(R"({{"name": "toy", "units": {{"R": 8}}, "custom_constraints": [{}]}})", rule), "t.json").error());
   };
-  for (const char* rule : {R"({"type": 5, "operation": "tex", "registers": "R0"})", R"({"operation": 3, "registers": "R0"})",
-                           R"({"operation": "tex"})", R"({"operation": "tex", "registers": "R0", "step": 0})",
-                           R"({"operation": "tex", "registers": "R0", "weight": 16})", R"({"operation": "tex", "registers": "R0", "bank": 1})", "7"})
+  for (const char* rule :
+       {R"({"type": 5, "operation": "tex", "registers": "R0"})", R"({"operation": 3, "registers": "R0"})",
+        R"({"operation": "tex"})", R"({"operation": "tex", "registers": "R0", "step": 0})",
+        R"({"operation": "tex", "registers": "R0", "weight": 16})", R"({"operation": "tex", "registers": "R0", "bank": 1})", "7"})
     EXPECT_THAT(error(rule), testing::HasSubstr("\"custom_constraints\": expected a list of")) << rule;
   EXPECT_THAT(error(R"({"operation": "tex", "registers": "R8"})"), testing::HasSubstr("this target has no R8"));
 }

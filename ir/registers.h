@@ -72,8 +72,8 @@ using PerFile = std::array<T, kNumFiles>;
 // Bytes that one unit occupies in memory and in the byte-wise location model: 1 for a predicate, else 4.
 [[nodiscard]] constexpr int unit_bytes(RegFile f) { return is_predicate(f) ? 1 : 4; }
 
-[[nodiscard]] std::string_view name(RegClass c);                       // "R", "Ralt", "UR", "URext", "P", ...
-[[nodiscard]] std::string_view name(RegFile f);                        // "R", "P", "B", "UR", "UP", "UB", "ACC"
+[[nodiscard]] std::string_view name(RegClass c);  // "R", "Ralt", "UR", "URext", "P", ...
+[[nodiscard]] std::string_view name(RegFile f);   // "R", "P", "B", "UR", "UP", "UB", "ACC"
 [[nodiscard]] std::optional<RegClass> class_from_name(std::string_view s);
 [[nodiscard]] std::optional<RegFile> file_from_name(std::string_view s);
 

@@ -15,12 +15,12 @@ struct SmRow {
   int max_warps, max_blocks, shared_kib;
   int tensor_align_log2;  // seed 003: 8 / 4 / 8 / 8 for 70-75 / 80-89 / 90 / 100 and up
   int device_type;
-  int acc_units;          // tensor memory columns: a file of its own from sm_100 on datacentre parts
+  int acc_units;  // tensor memory columns: a file of its own from sm_100 on datacentre parts
 };
 // Occupancy limits: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
 constexpr SmRow kRows[] = {
-    {70, 64, 32, 96, 3, 4, 0},   {75, 32, 16, 64, 3, 4, 0},    {80, 64, 32, 164, 2, 4, 0},    {86, 48, 16, 100, 2, 4, 0},
-    {89, 48, 24, 100, 2, 4, 0},  {90, 64, 32, 228, 3, 5, 0},   {100, 64, 32, 228, 3, 5, 512}, {103, 64, 32, 228, 3, 5, 512},
+    {70, 64, 32, 96, 3, 4, 0},     {75, 32, 16, 64, 3, 4, 0},   {80, 64, 32, 164, 2, 4, 0},    {86, 48, 16, 100, 2, 4, 0},
+    {89, 48, 24, 100, 2, 4, 0},    {90, 64, 32, 228, 3, 5, 0},  {100, 64, 32, 228, 3, 5, 512}, {103, 64, 32, 228, 3, 5, 512},
     {110, 48, 24, 228, 3, 5, 512}, {120, 48, 24, 100, 3, 5, 0}, {121, 48, 24, 100, 3, 5, 0},
 };
 
@@ -105,9 +105,12 @@ bool read_custom_constraints(const nlohmann::json& list, std::vector<CustomConst
     if (!item.is_object()) return false;
     for (const auto& [key, value] : item.items())
       if (key != "type" && key != "operation" && key != "registers" && key != "step" && key != "weight") return false;
-    const auto type = number(item, "type", 4, 4, 10), step = number(item, "step", 1, 1, 255), weight = number(item, "weight", 1, 1, 15);
+    const auto type = number(item, "type", 4, 4, 10), step = number(item, "step", 1, 1, 255),
+               weight = number(item, "weight", 1, 1, 15);
     if (!type || (*type != 4 && *type != 9 && *type != 10) || !step || !weight) return false;
-    if (!item.contains("operation") || !item["operation"].is_string() || !item.contains("registers") || !item["registers"].is_string()) return false;
+    if (!item.contains("operation") || !item["operation"].is_string() || !item.contains("registers") ||
+        !item["registers"].is_string())
+      return false;
     const auto registers = parse_units(item["registers"].get<std::string>());
     if (!registers) return false;
     out.push_back({*type, item["operation"].get<std::string>(), *registers, *step, *weight});
@@ -118,8 +121,7 @@ bool read_custom_constraints(const nlohmann::json& list, std::vector<CustomConst
 }  // namespace
 
 bool Target::is_reserved(RegFile f, int unit) const {
-  return std::any_of(reserved.begin(), reserved.end(),
-                     [&](PReg r) { return r.file == f && unit >= r.begin() && unit < r.end(); });
+  return std::any_of(reserved.begin(), reserved.end(), [&](PReg r) { return r.file == f && unit >= r.begin() && unit < r.end(); });
 }
 
 std::span<const Target> targets() { return all_targets(); }
@@ -215,7 +217,9 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
       if (!value.is_object()) return fail_at(key, "\"units\": expected an object, file name to number of units");
       for (const auto& [file_key, count] : value.items()) {
         const auto file = file_from_name(file_key);
-        if (!file) return fail_at(file_key, fmt::format("\"units\": no register file \"{}\" (there are R, P, B, UR, UP, UB, ACC)", file_key));
+        if (!file)
+          return fail_at(file_key,
+                         fmt::format("\"units\": no register file \"{}\" (there are R, P, B, UR, UP, UB, ACC)", file_key));
         if (!count.is_number_integer() || count.get<std::int64_t>() < 0 || count.get<std::int64_t>() > kMaxUnits)
           return fail_at(file_key, fmt::format("\"units\": \"{}\": expected a number from 0 to {}", file_key, kMaxUnits));
         t.units[index(*file)] = count.get<int>();
@@ -227,21 +231,26 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
       t.predicate_halves = value.get<bool>();
     } else if (key == "custom_constraints") {
       if (!read_custom_constraints(value, t.custom_constraints))
-        return fail_at(key, "\"custom_constraints\": expected a list of {\"type\": 4, 9 or 10, \"operation\": NAME, \"registers\": \"R0:R15\", "
-                            "\"step\": 1 to 255, \"weight\": 1 to 15}");
+        return fail_at(
+            key,
+            "\"custom_constraints\": expected a list of {\"type\": 4, 9 or 10, \"operation\": NAME, \"registers\": \"R0:R15\", "
+            "\"step\": 1 to 255, \"weight\": 1 to 15}");
       for (const CustomConstraint& c : t.custom_constraints) named.emplace_back(key, c.registers);
     } else if (key == "abi") {
       if (!value.is_object()) return fail_at(key, "\"abi\": expected an object");
       for (const auto& [abi_key, registers] : value.items()) {
         std::vector<PReg> list;
-        if (!read_units(abi_key, registers, list)) return fail_at(abi_key, fmt::format("\"abi\": \"{}\": expected registers like [\"R0:R7\"]", abi_key));
+        if (!read_units(abi_key, registers, list))
+          return fail_at(abi_key, fmt::format("\"abi\": \"{}\": expected registers like [\"R0:R7\"]", abi_key));
         if ((abi_key == "arguments" || abi_key == "results") && list.size() != 1)
           return fail_at(abi_key, fmt::format("\"abi\": \"{}\": expected one range", abi_key));
         if (abi_key == "arguments") t.abi.arguments = list[0];
         else if (abi_key == "results") t.abi.results = list[0];
         else if (abi_key == "callee_saved") t.abi.callee_saved = list;
         else if (abi_key == "clobbered") t.abi.clobbered = list;
-        else return fail_at(abi_key, fmt::format("\"abi\": unknown key \"{}\" (there are arguments, results, callee_saved, clobbered)", abi_key));
+        else
+          return fail_at(
+              abi_key, fmt::format("\"abi\": unknown key \"{}\" (there are arguments, results, callee_saved, clobbered)", abi_key));
       }
     } else {
       const auto known = std::find_if(std::begin(ints), std::end(ints), [&](const IntKey& k) { return key == k.key; });

@@ -10,47 +10,47 @@
 #include <string_view>
 #include <vector>
 
+#include "base/source_error.h"
 #include "ir/registers.h"
-#include "ir/source_error.h"
 
 namespace regduel::ir {
 
 // Registers that calls use. The tables only *generate* calls: an instruction always lists its own argument, result and
 // clobber registers, and those are what holds.
 struct Abi {
-  PReg arguments = {RegFile::R, 8, 0};      // R0 to R7, in order; 64-bit values take an even pair
-  PReg results = {RegFile::R, 4, 0};        // R0, R0:R1, R0:R3
-  std::vector<PReg> callee_saved;           // R24 to R31
-  std::vector<PReg> clobbered;              // what a call destroys
+  PReg arguments = {RegFile::R, 8, 0};  // R0 to R7, in order; 64-bit values take an even pair
+  PReg results = {RegFile::R, 4, 0};    // R0, R0:R1, R0:R3
+  std::vector<PReg> callee_saved;       // R24 to R31
+  std::vector<PReg> clobbered;          // what a call destroys
 };
 
 // Where the operands of one operation would rather not begin: what the numbers 4, 9 and 10 among the constraint types of seed 000
 // stand for is up to the target. A preference, never a rule.
 struct CustomConstraint {
-  int type = 4;                             // 4, 9 or 10
-  std::string operation;                    // mnemonic
-  PReg registers;                           // the first of them, and each `step` further
+  int type = 4;           // 4, 9 or 10
+  std::string operation;  // mnemonic
+  PReg registers;         // the first of them, and each `step` further
   int step = 1;
-  int weight = 1;                           // 1 to 15
+  int weight = 1;  // 1 to 15
 };
 
 struct Target {
-  std::string name;                         // "sm_90"
+  std::string name;  // "sm_90"
   int sm = 90;
-  PerFile<int> units = {};                  // units of each file; 0 = the target does not have it
-  std::vector<PReg> reserved;               // never allocated
+  PerFile<int> units = {};     // units of each file; 0 = the target does not have it
+  std::vector<PReg> reserved;  // never allocated
   Abi abi;
-  int registers_per_sm = 65536;             // 32-bit registers in the register file of one SM
-  int register_granularity = 256;           // registers are given to a warp in multiples of this (8 a thread)
+  int registers_per_sm = 65536;    // 32-bit registers in the register file of one SM
+  int register_granularity = 256;  // registers are given to a warp in multiples of this (8 a thread)
   int max_warps_per_sm = 64;
   int max_blocks_per_sm = 32;
   int max_registers_per_thread = 255;
   int shared_bytes_per_sm = 233472;
-  int register_banks = 4;                   // bank of unit u of file R: u % register_banks
-  int tensor_align_log2 = 3;                // alignment in units of tensor tuples
-  bool predicate_halves = false;            // two predicates to a register: synthetic targets only
-  int device_type = 5;                      // 5 allows spilling to shared memory
-  int occupancy_x_min = 240;                // x range of the occupancy model's linear part
+  int register_banks = 4;         // bank of unit u of file R: u % register_banks
+  int tensor_align_log2 = 3;      // alignment in units of tensor tuples
+  bool predicate_halves = false;  // two predicates to a register: synthetic targets only
+  int device_type = 5;            // 5 allows spilling to shared memory
+  int occupancy_x_min = 240;      // x range of the occupancy model's linear part
   int occupancy_x_max = 480;
   std::vector<CustomConstraint> custom_constraints;
 

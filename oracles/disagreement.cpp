@@ -11,7 +11,7 @@
 
 #include "ir/cfg.h"
 #include "oracles/collector.h"
-#include "oracles/demand.h"
+#include "oracles/completeness.h"
 
 namespace regduel::oracles {
 namespace {
@@ -43,8 +43,8 @@ std::string execution_against(const Report& report) {
   return "";
 }
 
-// Which predicates hold a value, on all paths. A named operation's result is one; what a move writes is one if what it reads is; under a
-// guard that is none, nothing written is.
+// Which predicates hold a value, on all paths. A named operation's result is one; what a move writes is one if what it reads is;
+// under a guard that is none, nothing written is.
 class DefinedPredicates {
  public:
   explicit DefinedPredicates(const ir::Function& f) : f_(f), in_(f.blocks.size()) {}
@@ -82,7 +82,8 @@ class DefinedPredicates {
       is_guarded = true;
     }
     const State before = i.is_copy() ? state : State{};
-    const auto defs = static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const ir::Operand& op) { return op.writes(); }));
+    const auto defs =
+        static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const ir::Operand& op) { return op.writes(); }));
     for (std::size_t k = 0; k < defs; ++k) {
       const bool is_value = !i.is_copy() || before[root(ops[defs + k])];
       state[root(ops[k])] = is_value && (!is_guarded || state[root(ops[k])]);
@@ -214,7 +215,8 @@ JudgeResult judge_success_against_demand(const Report& report, const Case& c) {
   std::vector<bool> exempt;
   for (const ir::Inst& i : c.before.insts) exempt.push_back(deleted.contains(i.id));
   if (const auto impossible = find_impossible(c.before, c.target, c.limits, exempt))
-    out.add("completeness-vs-success", *impossible, -1, "completeness: no packing of these operands exists within the limit; all judges: the allocation is right");
+    out.add("completeness-vs-success", *impossible, -1,
+            "completeness: no packing of these operands exists within the limit; all judges: the allocation is right");
   return out.finish();
 }
 

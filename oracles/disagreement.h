@@ -8,19 +8,24 @@
 //   memcheck     execution    no: a run sees only the paths and guard outcomes that it takes, and in a wrong register it may meet
 //   symbolic     execution        the right value
 //   execution    memcheck,    yes: a run is a witness. Unless another static judge objects as well (structure: the register of a
-//                symbolic     fixed or tied operand; symbolic: what memcheck cannot see), or one of them could not decide or read it
-//   memcheck     symbolic     yes: at each use the right vreg on all paths, so also the right definitions. Unless structure objects as
-//                             well: of a form that breaks its rules (a remat of what is not rematerialisable) each makes its own sense.
-//                             Or, at an unknown origin, there are packs or unpacks: moves of bytes to symbolic, definitions to memcheck;
-//                             or a guard that may be undefined: what is written under it is undefined to symbolic, which then asks for
-//                             nothing, as FORMAT.md has it ("Undefined": the guard is an operand), and a may-def as any other to memcheck
-//   symbolic     memcheck     of an allocation of unknown origin no: memcheck compares sets, and says what leaves them as they are ("Out
-//                             of sight" in memcheck.h). Of one believed valid yes, unless structure objects too or a run bears symbolic out
+//                symbolic     fixed or tied operand; symbolic: what memcheck cannot see), or one of them could not decide or read
+//                it
+//   memcheck     symbolic     yes: at each use the right vreg on all paths, so also the right definitions. Unless structure objects
+//   as
+//                             well: of a form that breaks its rules (a remat of what is not rematerialisable) each makes its own
+//                             sense. Or, at an unknown origin, there are packs or unpacks: moves of bytes to symbolic, definitions
+//                             to memcheck; or a guard that may be undefined: what is written under it is undefined to symbolic,
+//                             which then asks for nothing, as FORMAT.md has it ("Undefined": the guard is an operand), and a
+//                             may-def as any other to memcheck
+//   symbolic     memcheck     of an allocation of unknown origin no: memcheck compares sets, and says what leaves them as they are
+//   ("Out
+//                             of sight" in memcheck.h). Of one believed valid yes, unless structure objects too or a run bears
+//                             symbolic out
 //   completeness success      yes: an instruction proved impossible, in an allocation to which nobody objects
 //
 // "Believed valid" is what an allocator made and nobody damaged: there, chance does not put the blind spots into the program.
 // Source: RE2's testing/ (one function that says which differences are tolerated, and why). Tested by disagreement_test.cpp;
-// fuzz/judge_invariance_test.cpp looks for contradictions over valid and damaged allocations.
+// fuzz/properties/judge_invariance_test.cpp looks for contradictions over valid and damaged allocations.
 #pragma once
 
 #include <string>
@@ -36,7 +41,7 @@ enum class Origin { Unknown, BelievedValid };
 // What else a difference may depend on.
 struct Circumstances {
   Origin origin = Origin::Unknown;
-  bool has_packs = false;  // the program before has a pack or an unpack
+  bool has_packs = false;            // the program before has a pack or an unpack
   bool has_undefined_guard = false;  // a guard of the program before has no value on some path. Asked for at an unknown origin only
 };
 // Cost: linear in the program before; at an unknown origin + passes x blocks x vregs, where there are guards.
@@ -53,14 +58,14 @@ struct Difference {
 [[nodiscard]] std::string tolerated(const Report& report, const Difference& difference, const Circumstances& circumstances);
 
 // The contradictions as findings of judge "disagreement": categories "execution-vs-static", "memcheck-vs-symbolic",
-// "symbolic-vs-memcheck"; at the place of the objector's first finding. Pass where there is none, skipped where fewer than two judges
-// of correctness came to a verdict.
+// "symbolic-vs-memcheck"; at the place of the objector's first finding. Pass where there is none, skipped where fewer than two
+// judges of correctness came to a verdict.
 [[nodiscard]] JudgeResult judge_disagreement(const Report& report, const Circumstances& circumstances);
 // The same in the circumstances of a case. Cost: that of circumstances_of a difference; none where there is none.
 [[nodiscard]] JudgeResult judge_disagreement(const Report& report, const Case& c);
 
-// Fails with category "completeness-vs-success" where completeness proves an instruction of c.before impossible, one that c.after still has, although no judge in
-// the report objects to the allocation. Cost: as find_impossible (demand.h).
+// Fails with category "completeness-vs-success" where completeness proves an instruction of c.before impossible, one that c.after
+// still has, although no judge in the report objects to the allocation. Cost: as find_impossible (demand.h).
 [[nodiscard]] JudgeResult judge_success_against_demand(const Report& report, const Case& c);
 
 }  // namespace regduel::oracles

@@ -21,7 +21,8 @@ Report report_of(std::string_view verdicts) {
       case 'p': r.verdict = Verdict::Pass; break;
       case 'f':
         r.verdict = Verdict::Fail;
-        r.findings.push_back({r.judge, r.judge + "-rule", ir::InstId(k + 1), static_cast<int>(k), ir::InstId(9), r.judge + " objects."});
+        r.findings.push_back(
+            {r.judge, r.judge + "-rule", ir::InstId(k + 1), static_cast<int>(k), ir::InstId(9), r.judge + " objects."});
         break;
       case 'i': r.verdict = Verdict::Inconclusive, r.reason = "fuel"; break;
       case 's': r.verdict = Verdict::Skipped, r.reason = "unreadable"; break;
@@ -73,7 +74,9 @@ TEST(Disagreement, PacksAreMovesToOneAndDefinitionsToTheOther) {
   EXPECT_EQ(judge_disagreement(report_of("pfpp"), {Origin::Unknown, true}).verdict, Verdict::Pass);
   EXPECT_EQ(judge_disagreement(report_of("pfpp"), {Origin::BelievedValid, true}).verdict, Verdict::Fail);
   EXPECT_EQ(judge_disagreement(report_of("pppf"), {Origin::Unknown, true}).verdict, Verdict::Fail);
-  const ir::Function with = parse_function("func @t kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b32\n  block b0\n    #0 %1 = a\n    #1 %0 = pack %1, %1\n    #2 exit\n");
+  const ir::Function with = parse_function(
+      "func @t kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b32\n  block b0\n    #0 %1 = a\n    #1 %0 = pack %1, "
+      "%1\n    #2 exit\n");
   const ir::Function without = parse_function("func @t kernel target sm_90 threads 32\n  block b0\n    #2 exit\n");
   const ir::Target& target = *ir::find_target("sm_90");
   EXPECT_TRUE(circumstances_of({with, with, target, {}}).has_packs);
@@ -83,7 +86,10 @@ TEST(Disagreement, PacksAreMovesToOneAndDefinitionsToTheOther) {
 }
 
 ir::Function predicates(const std::string& blocks) {
-  return parse_function("func @t kernel target sm_90 threads 32\n  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 P pred fixed P7 architectural\n  vreg %3 P pred\n" + blocks);
+  return parse_function(
+      "func @t kernel target sm_90 threads 32\n  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 P pred fixed P7 architectural\n  vreg "
+      "%3 P pred\n" +
+      blocks);
 }
 
 TEST(Disagreement, AGuardMayHaveNoValue) {
@@ -96,7 +102,8 @@ TEST(Disagreement, AGuardMayHaveNoValue) {
       {"  block b0\n    #1 @%2 st 1 !write\n    #91 exit\n", false},
       // One path of two, both.
       {fork + "    #3 %0 = p\n    #4 bra -> b2\n" + join, true},
-      {"  block b0\n    #0 %0 = q\n    #1 %1 = p\n    #2 cbra %1 -> b1, b2\n  block b1\n    #3 %0 = p\n    #4 bra -> b2\n" + join, false},
+      {"  block b0\n    #0 %0 = q\n    #1 %1 = p\n    #2 cbra %1 -> b1, b2\n  block b1\n    #3 %0 = p\n    #4 bra -> b2\n" + join,
+       false},
       // Moves, in parallel.
       {"  block b0\n    #1 %0 = copy %1\n" + use, true},
       {"  block b0\n    #1 %1 = p\n    #2 %0 = copy %1\n" + use, false},
@@ -113,8 +120,10 @@ TEST(Disagreement, AGuardMayHaveNoValue) {
       {fork + "    #4 bra -> b2\n  block b2\n    #5 %0 = phi b0: %1, b1: %0\n" + use, true},
       {fork + "    #4 bra -> b2\n  block b2\n    #5 %1 = phi b0: %0, b1: %0\n    #6 %0 = phi b0: %1, b1: %1\n" + use, false},
       // On the second visit, on the third; never.
-      {"  block b0\n    #1 %0 = p\n    #2 bra -> b1\n  block b1\n    #3 @%0 st 1 !write\n    #4 %0 = copy %1\n    #5 bra -> b1\n", true},
-      {"  block b0\n    #1 %0 = p\n    #2 %1 = p\n    #3 bra -> b1\n  block b1\n    #4 @%0 st 1 !write\n    #5 %0 = copy %1\n    #6 %1 = copy %3\n    #7 bra -> b1\n",
+      {"  block b0\n    #1 %0 = p\n    #2 bra -> b1\n  block b1\n    #3 @%0 st 1 !write\n    #4 %0 = copy %1\n    #5 bra -> b1\n",
+       true},
+      {"  block b0\n    #1 %0 = p\n    #2 %1 = p\n    #3 bra -> b1\n  block b1\n    #4 @%0 st 1 !write\n    #5 %0 = copy %1\n    "
+       "#6 %1 = copy %3\n    #7 bra -> b1\n",
        true},
       {"  block b0\n    #1 exit\n  block b1\n" + use, false},
   };
@@ -131,13 +140,15 @@ TEST(Disagreement, WhatAnUndefinedGuardWritesIsUndefinedToOneAndDefinedToTheOthe
   EXPECT_EQ(judge_disagreement(report_of("pfpp"), {Origin::BelievedValid, false, true}).verdict, Verdict::Fail);
   EXPECT_EQ(judge_disagreement(report_of("pppf"), {Origin::Unknown, false, true}).verdict, Verdict::Fail);
   const std::string vregs = "  vreg %0 R b32\n  vreg %1 P pred\n  block b0\n";
-  const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n" + vregs + "    #0 %0 = a\n    #1 @%1 %0 = b\n    #2 st %0 !write\n    #3 exit\n");
-  const ir::Function after =
-      parse_function("func @t kernel target sm_90 threads 32 allocated\n" + vregs + "    #0 R0 = a\n    #1 @P0 R1 = b\n    #2 st R0 !write\n    #3 exit\n");
+  const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n" + vregs +
+                                             "    #0 %0 = a\n    #1 @%1 %0 = b\n    #2 st %0 !write\n    #3 exit\n");
+  const ir::Function after = parse_function("func @t kernel target sm_90 threads 32 allocated\n" + vregs +
+                                            "    #0 R0 = a\n    #1 @P0 R1 = b\n    #2 st R0 !write\n    #3 exit\n");
   const ir::Target& target = *ir::find_target("sm_90");
   const Report report = judge({before, after, target, ir::Limits::of(target)});
   EXPECT_EQ(report.result_of("memcheck")->verdict, Verdict::Fail);
-  for (const std::string_view other : {"symbolic", "execution"}) EXPECT_EQ(report.result_of(other)->verdict, Verdict::Pass) << other;
+  for (const std::string_view other : {"symbolic", "execution"})
+    EXPECT_EQ(report.result_of(other)->verdict, Verdict::Pass) << other;
   EXPECT_EQ(report.result_of("disagreement"), nullptr);
 }
 
@@ -194,10 +205,12 @@ TEST(Disagreement, TheFindingHoldsWhatBothSay) {
   EXPECT_EQ(f.operand, 3);
   EXPECT_EQ(f.other, ir::InstId(9));
   EXPECT_EQ(f.message,
-            "execution: fail at instruction 4, operand 3: execution objects. [execution-rule]; structure: pass; memcheck: pass; symbolic: pass");
+            "execution: fail at instruction 4, operand 3: execution objects. [execution-rule]; structure: pass; memcheck: pass; "
+            "symbolic: pass");
   const JudgeResult both = judge_disagreement(report_of("pfpp"), {});
   ASSERT_EQ(both.findings.size(), 1u);
-  EXPECT_EQ(both.findings[0].message, "memcheck: fail at instruction 2, operand 1: memcheck objects. [memcheck-rule]; symbolic: pass");
+  EXPECT_EQ(both.findings[0].message,
+            "memcheck: fail at instruction 2, operand 1: memcheck objects. [memcheck-rule]; symbolic: pass");
 }
 
 // An allocation that fits a limit at which an instruction is impossible cannot be: here made up by judging at another limit.
@@ -206,7 +219,9 @@ TEST(Disagreement, SuccessWhereNoneIsPossible) {
   const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n" + text);
   const ir::Target& target = *ir::find_target("sm_90");
   Report passed = report_of("pp-p");
-  const auto verdict_at = [&](int limit) { return judge_success_against_demand(passed, {before, before, target, ir::Limits::of(target, limit)}); };
+  const auto verdict_at = [&](int limit) {
+    return judge_success_against_demand(passed, {before, before, target, ir::Limits::of(target, limit)});
+  };
   EXPECT_EQ(verdict_at(4).verdict, Verdict::Pass);
   const JudgeResult r = verdict_at(3);
   EXPECT_THAT(categories(r), ElementsAre("completeness-vs-success"));
@@ -220,9 +235,12 @@ TEST(Disagreement, SuccessWhereNoneIsPossible) {
 TEST(Disagreement, WhatIsDeletedMayBeImpossible) {
   const std::string head = "func @t kernel target sm_90 threads 32";
   const std::string vregs = "\n  vreg %0 R b64\n  vreg %1 R b64\n  vreg %2 R b32\n  block b0\n";
-  const ir::Function before = parse_function(head + vregs + "    #0 %2 = a\n    #1 %0, %1 = copy %0, %1\n    #2 b %2\n    #3 exit\n");
-  const ir::Function after = parse_function(head + " allocated" + vregs + "    #0 R0 = a\n    #1 copy !deleted\n    #2 b R0\n    #3 exit\n");
-  const ir::Function kept = parse_function(head + " allocated" + vregs + "    #0 R0 = a\n    #1 R0:R1, R2:R3 = copy R0:R1, R2:R3\n    #2 b !deleted\n    #3 exit\n");
+  const ir::Function before =
+      parse_function(head + vregs + "    #0 %2 = a\n    #1 %0, %1 = copy %0, %1\n    #2 b %2\n    #3 exit\n");
+  const ir::Function after =
+      parse_function(head + " allocated" + vregs + "    #0 R0 = a\n    #1 copy !deleted\n    #2 b R0\n    #3 exit\n");
+  const ir::Function kept = parse_function(
+      head + " allocated" + vregs + "    #0 R0 = a\n    #1 R0:R1, R2:R3 = copy R0:R1, R2:R3\n    #2 b !deleted\n    #3 exit\n");
   const ir::Target& target = *ir::find_target("sm_90");
   const Report passed = report_of("pp-p");
   EXPECT_EQ(judge_success_against_demand(passed, {before, after, target, ir::Limits::of(target, 1)}).verdict, Verdict::Pass);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ir/random.h"
+#include "base/random.h"
 
 namespace regduel::oracles {
 

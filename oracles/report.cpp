@@ -6,11 +6,11 @@
 #include <array>
 
 #include "oracles/disagreement.h"
-#include "oracles/execution.h"
-#include "oracles/memcheck.h"
-#include "oracles/quality.h"
+#include "oracles/execution/execution.h"
+#include "oracles/memcheck/memcheck.h"
+#include "oracles/quality/quality.h"
 #include "oracles/structure.h"
-#include "oracles/symbolic.h"
+#include "oracles/symbolic/symbolic.h"
 
 namespace regduel::oracles {
 namespace {

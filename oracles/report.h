@@ -30,7 +30,7 @@ struct Finding {
 struct JudgeResult {
   std::string judge;
   Verdict verdict = Verdict::Pass;
-  std::string reason;  // for inconclusive and skipped, never empty there
+  std::string reason;             // for inconclusive and skipped, never empty there
   std::vector<Finding> findings;  // non-empty exactly where the verdict is fail
 };
 

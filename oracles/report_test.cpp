@@ -2,8 +2,8 @@
 
 #include "oracles/report.h"
 
+#include "base/random.h"
 #include "ir/check.h"
-#include "ir/random.h"
 #include "oracles/testing.h"
 
 namespace regduel::oracles {
@@ -71,9 +71,14 @@ TEST(Judges, AreFoundByName) {
 }
 
 TEST(Judges, ReportInOrderAndByName) {
-  const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = a 1\n    #1 use %0\n    #2 exit\n");
-  const ir::Function good = parse_function("func @t kernel target sm_90 threads 32 allocated\n  vreg %0 R b32\n  block b0\n    #0 R0 = a 1\n    #1 use R0\n    #2 exit\n");
-  const ir::Function bad = parse_function("func @t kernel target sm_90 threads 32 allocated\n  vreg %0 R b32\n  block b0\n    #0 R0 = a 1\n    #1 use R1\n    #2 exit\n");
+  const ir::Function before = parse_function(
+      "func @t kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = a 1\n    #1 use %0\n    #2 exit\n");
+  const ir::Function good = parse_function(
+      "func @t kernel target sm_90 threads 32 allocated\n  vreg %0 R b32\n  block b0\n    #0 R0 = a 1\n    #1 use R0\n    #2 "
+      "exit\n");
+  const ir::Function bad = parse_function(
+      "func @t kernel target sm_90 threads 32 allocated\n  vreg %0 R b32\n  block b0\n    #0 R0 = a 1\n    #1 use R1\n    #2 "
+      "exit\n");
   const ir::Target& target = *ir::find_target("sm_90");
   const Report all = judge({before, good, target, ir::Limits::of(target), nullptr});
   ASSERT_EQ(all.results.size(), judges().size());
@@ -88,16 +93,18 @@ TEST(Judges, ReportInOrderAndByName) {
   EXPECT_EQ(one.results[0].findings.at(0).category, "execution-undefined");
 }
 
-// The value that a loop reads is that of the iteration before last: the same definitions to memcheck, the same values by chance in an
-// execution, another value to symbolic. Where an allocator is believed, that is a contradiction.
+// The value that a loop reads is that of the iteration before last: the same definitions to memcheck, the same values by chance in
+// an execution, another value to symbolic. Where an allocator is believed, that is a contradiction.
 TEST(Judges, TheirContradictionIsReportedLast) {
   const std::string vregs = "  vreg %0 R b32\n  vreg %1 P pred\n";
-  const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n" + vregs +
-                                             "  block b0\n    #0 %0 = a\n    #1 %1 = p\n    #2 bra -> b1\n  block b1\n    #3 use %0\n    #4 %0 = a\n"
-                                             "    #5 cbra %1 -> b1, b2\n  block b2\n    #6 exit\n");
-  const ir::Function after = parse_function("func @t kernel target sm_90 threads 32 allocated\n" + vregs +
-                                            "  block b0\n    #0 R0 = a\n    +20 R1 = copy R0\n    #1 P0 = p\n    #2 bra -> b1\n  block b1\n    #3 use R0\n"
-                                            "    +21 R0 = copy R1\n    #4 R1 = a\n    #5 cbra P0 -> b1, b2\n  block b2\n    #6 exit\n");
+  const ir::Function before =
+      parse_function("func @t kernel target sm_90 threads 32\n" + vregs +
+                     "  block b0\n    #0 %0 = a\n    #1 %1 = p\n    #2 bra -> b1\n  block b1\n    #3 use %0\n    #4 %0 = a\n"
+                     "    #5 cbra %1 -> b1, b2\n  block b2\n    #6 exit\n");
+  const ir::Function after =
+      parse_function("func @t kernel target sm_90 threads 32 allocated\n" + vregs +
+                     "  block b0\n    #0 R0 = a\n    +20 R1 = copy R0\n    #1 P0 = p\n    #2 bra -> b1\n  block b1\n    #3 use R0\n"
+                     "    +21 R0 = copy R1\n    #4 R1 = a\n    #5 cbra P0 -> b1, b2\n  block b2\n    #6 exit\n");
   const ir::Target& target = *ir::find_target("sm_90");
   const Case c = {before, after, target, ir::Limits::of(target), nullptr, true};
   const Report report = judge(c);
@@ -195,10 +202,17 @@ void damage(ir::Function& f, Random& random) {
                                     static_cast<std::uint16_t>(random.below(512))});
       break;
     }
-    case 3: f.operands[random.below(static_cast<std::uint32_t>(f.operands.size()))].part = ir::Part::from_code(static_cast<std::uint8_t>(random.below(256))); break;
+    case 3:
+      f.operands[random.below(static_cast<std::uint32_t>(f.operands.size()))].part =
+          ir::Part::from_code(static_cast<std::uint8_t>(random.below(256)));
+      break;
     case 4: f.targets[random.below(static_cast<std::uint32_t>(f.targets.size()))] = ir::BlockId(random.between(0, 4)); break;
-    case 5: f.insts[random.below(static_cast<std::uint32_t>(f.insts.size()))].flags ^= static_cast<std::uint16_t>(1u << random.below(9)); break;
-    case 6: f.insts[random.below(static_cast<std::uint32_t>(f.insts.size()))].op = static_cast<ir::Op>(random.below(ir::kNumOps)); break;
+    case 5:
+      f.insts[random.below(static_cast<std::uint32_t>(f.insts.size()))].flags ^= static_cast<std::uint16_t>(1u << random.below(9));
+      break;
+    case 6:
+      f.insts[random.below(static_cast<std::uint32_t>(f.insts.size()))].op = static_cast<ir::Op>(random.below(ir::kNumOps));
+      break;
     case 7: {
       ir::Inst& i = f.insts[random.below(static_cast<std::uint32_t>(f.insts.size()))];
       (random.chance(50) ? i.id : i.ref) = ir::InstId(random.between(0, 60));
@@ -210,7 +224,9 @@ void damage(ir::Function& f, Random& random) {
       s.size = random.between(1, 1 << 30);
       break;
     }
-    default: f.operands[random.below(static_cast<std::uint32_t>(f.operands.size()))].role = static_cast<ir::Role>(random.below(5)); break;
+    default:
+      f.operands[random.below(static_cast<std::uint32_t>(f.operands.size()))].role = static_cast<ir::Role>(random.below(5));
+      break;
   }
 }
 

@@ -28,7 +28,7 @@
 #include <fmt/format.h>
 
 #include "oracles/collector.h"
-#include "oracles/id_index.h"
+#include "oracles/pair/id_index.h"
 
 namespace regduel::oracles {
 namespace {
@@ -80,7 +80,8 @@ class StructureCheck {
     if (after_.phase != ir::Phase::Allocated) whole("phase", "the program after is not marked allocated");
     if (before_.name != after_.name) whole("function-header", fmt::format("@{} has become @{}", before_.name, after_.name));
     if (before_.kind != after_.kind) whole("function-header", "kernel and device have been exchanged");
-    if (before_.target != after_.target) whole("function-header", fmt::format("target {} has become {}", before_.target, after_.target));
+    if (before_.target != after_.target)
+      whole("function-header", fmt::format("target {} has become {}", before_.target, after_.target));
     if (before_.threads != after_.threads)
       whole("function-header", fmt::format("threads {} have become {}", before_.threads, after_.threads));
     if (before_.vregs.size() != after_.vregs.size())
@@ -188,7 +189,8 @@ class StructureCheck {
     std::size_t last = 0;  // 1 + index in before of the original instruction seen last in this block
     for (const Inst& i : insts) {
       if (i.is_inserted()) {
-        if (index_of_.find(i.id) != IdIndex::kNone) fault("inserted-id", i, -1, "marked inserted, but the number is an original instruction's");
+        if (index_of_.find(i.id) != IdIndex::kNone)
+          fault("inserted-id", i, -1, "marked inserted, but the number is an original instruction's");
         inserted(i, b);
         continue;
       }
@@ -203,7 +205,8 @@ class StructureCheck {
       } else if (block_of_[at] != b) {
         fault("original-moved", i, -1, fmt::format("belongs into b{}, stands in b{}", block_of_[at].value, b.value));
       } else {
-        if (at + 1 <= last) fault("original-order", i, -1, "stands behind an instruction that it preceded", before_.insts[last - 1].id);
+        if (at + 1 <= last)
+          fault("original-order", i, -1, "stands behind an instruction that it preceded", before_.insts[last - 1].id);
         last = std::max(last, at + 1);
       }
       original(before_.insts[at], i, block_of_[at]);
@@ -265,7 +268,8 @@ class StructureCheck {
   bool operand(const Inst& a, std::size_t k, const Operand& want, const Operand& have) {
     const int at = static_cast<int>(k);
     if (want.role != have.role) fault("operand-role", a, at, "read and written have changed");
-    if (want.is_negated() != have.is_negated()) fault("negation", a, at, want.is_negated() ? "lost its negation" : "has become negated");
+    if (want.is_negated() != have.is_negated())
+      fault("negation", a, at, want.is_negated() ? "lost its negation" : "has become negated");
     if (want.is_vreg()) {
       if (!have.is_preg()) {
         fault(have.is_vreg() ? "unallocated-operand" : "operand-kind", a, at, fmt::format("%{} has no register", want.value));
@@ -306,10 +310,12 @@ class StructureCheck {
       return;
     }
     if (home.count != root.units())
-      fault("register-units", a, at, fmt::format("%{} takes {} units, {} has {}", want.value, root.units(), to_string(home), home.count));
+      fault("register-units", a, at,
+            fmt::format("%{} takes {} units, {} has {}", want.value, root.units(), to_string(home), home.count));
     if ((root.flags & ir::kVRegArchitectural) == 0) {
       if (home.first % root.alignment() != 0)
-        fault("register-alignment", a, at, fmt::format("%{} is aligned to {} units, {} is not", want.value, root.alignment(), to_string(home)));
+        fault("register-alignment", a, at,
+              fmt::format("%{} is aligned to {} units, {} is not", want.value, root.alignment(), to_string(home)));
       allocatable(a, at, home);
     }
     const bool is_whole = storage.offset == 0 && storage.size == root.bytes();
@@ -317,7 +323,8 @@ class StructureCheck {
     if (part.has_value() && have.part != *part) fault("operand-part", a, at, "another part of the register than before");
     const PReg fixed = before_.fixed_of(want);
     if (fixed.is_valid() && fixed != home)
-      fault("fixed-register", a, at, fmt::format("%{} is fixed to {}, stands in {}", want.value, to_string(fixed), to_string(home)));
+      fault("fixed-register", a, at,
+            fmt::format("%{} is fixed to {}, stands in {}", want.value, to_string(fixed), to_string(home)));
   }
 
   void allocatable(const Inst& a, int at, PReg r) {
@@ -342,8 +349,9 @@ class StructureCheck {
       if (!want[k].is_tied()) continue;
       const std::size_t use = want[k].tied;
       if (use < have.size() && have[use].is_preg() && have[use].preg() != have[k].preg())
-        fault("tied-operand", a, static_cast<int>(k),
-              fmt::format("is tied to operand {} in {}, stands in {}", use, to_string(have[use].preg()), to_string(have[k].preg())));
+        fault(
+            "tied-operand", a, static_cast<int>(k),
+            fmt::format("is tied to operand {} in {}, stands in {}", use, to_string(have[use].preg()), to_string(have[k].preg())));
     }
     if (defs > 1) defs_apart(a, have);
     if (early == 0) return;
@@ -365,7 +373,8 @@ class StructureCheck {
       if (!have[k].is_preg() || !have[k].writes()) continue;
       const int other = marked_by(have[k]);
       if (other >= 0)
-        fault("def-overlap", a, static_cast<int>(k), fmt::format("operand {} is written to {} too", other, to_string(have[k].preg())));
+        fault("def-overlap", a, static_cast<int>(k),
+              fmt::format("operand {} is written to {} too", other, to_string(have[k].preg())));
       mark(have[k], k);
     }
   }
@@ -439,8 +448,7 @@ class StructureCheck {
       covered[it->second] = true;
       operand(a, k + 1, want[it->second + 1], have[k + 1]);
     }
-    if (std::find(covered.begin(), covered.end(), false) != covered.end())
-      fault("targets", a, -1, "the phi lost a predecessor");
+    if (std::find(covered.begin(), covered.end(), false) != covered.end()) fault("targets", a, -1, "the phi lost a predecessor");
     for (std::size_t k = 1; k < have.size(); ++k)
       if (have[k].is_preg() && have[0].is_preg() && have[k].preg() != have[0].preg()) {
         fault("phi-home", a, static_cast<int>(k),
@@ -460,9 +468,7 @@ class StructureCheck {
       case Op::R2P:
       case Op::BitSpill:
       case Op::BitRefill: break;
-      case Op::Remat:
-        remat(i);
-        return;
+      case Op::Remat: remat(i); return;
       case Op::Bra:
         if (is_original(b)) fault("inserted-kind", i, -1, "an inserted bra ends an edge block, and nothing else");
         return;
@@ -511,9 +517,9 @@ class StructureCheck {
   const Function& after_;
   Collector out_;
   std::size_t num_original_;
-  std::vector<bool> seen_;          // of the instructions before: found in the program after
-  std::vector<BlockId> block_of_;   // of the instructions before
-  IdIndex index_of_;                // of the program before
+  std::vector<bool> seen_;         // of the instructions before: found in the program after
+  std::vector<BlockId> block_of_;  // of the instructions before
+  IdIndex index_of_;               // of the program before
   std::vector<Mark> marks_;
   std::uint32_t stamp_ = 0;
 };

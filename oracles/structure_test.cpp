@@ -8,10 +8,10 @@
 namespace regduel::oracles {
 namespace {
 
-using ::testing::ElementsAre;
 using testing::categories;
 using testing::describe;
 using testing::edit;
+using ::testing::ElementsAre;
 using testing::judge_text;
 
 const std::string kBefore = R"(
@@ -135,8 +135,10 @@ INSTANTIATE_TEST_SUITE_P(
         // the function
         Defect{"function-header", "func @t kernel", "func @u kernel"}, Defect{"function-header", "@t kernel", "@t device"},
         Defect{"function-header", "target sm_90", "target sm_80"}, Defect{"function-header", "threads 32", "threads 64"},
-        Defect{"vreg-declaration", "vreg %5 R b32", "vreg %5 R f32"}, Defect{"vreg-declaration", "vreg %0 R b64", "vreg %0 R b64 align 1"},
-        Defect{"vreg-declaration", " name \"u\"", " name \"v\""}, Defect{"vreg-declaration", "vreg %8 R b16", "vreg %8 R b16\n  vreg %9 R b16"},
+        Defect{"vreg-declaration", "vreg %5 R b32", "vreg %5 R f32"},
+        Defect{"vreg-declaration", "vreg %0 R b64", "vreg %0 R b64 align 1"},
+        Defect{"vreg-declaration", " name \"u\"", " name \"v\""},
+        Defect{"vreg-declaration", "vreg %8 R b16", "vreg %8 R b16\n  vreg %9 R b16"},
         // the frame
         Defect{"slot-outside-frame", "frame local 16", "frame local 11"}, Defect{"slot-outside-frame", "shared 8\n", "shared 7\n"},
         Defect{"slot-overlap", "slot 1 local size 4 align 4 offset 8", "slot 1 local size 4 align 4 offset 4"},
@@ -145,13 +147,17 @@ INSTANTIATE_TEST_SUITE_P(
         Defect{"slot-access", "#8 spill R6, slot 1", "#8 spill R6, slot 1 + 1"},
         // blocks
         Defect{"block-kind", "block b3 depth 0", "block b3 depth 0 edge b0 -> b1"},
-        Defect{"targets", "#10 cbra P0 -> b4, b2", "#10 cbra P0 -> b2, b4"}, Defect{"targets", "cbra P0 -> b4, b2", "cbra P0 -> b4, b5"},
-        Defect{"targets", "#14 mbra R6 -> b1, b5", "#14 mbra R6 -> b1, b5, b1"}, Defect{"targets", "mbra R6 -> b1, b5", "mbra R6 -> b1, b3"},
-        Defect{"edge-block-branch", "+54 bra -> b2", "+54 bra -> b1"}, Defect{"edge-block-branch", "+51 bra -> b1", "+51 bra -> b5"},
-        Defect{"edge-block-cycle", "+54 bra -> b2", "+54 bra -> b5"}, Defect{"edge-block-content", "+54 bra -> b2", "+54 mbra R6 -> b2"},
+        Defect{"targets", "#10 cbra P0 -> b4, b2", "#10 cbra P0 -> b2, b4"},
+        Defect{"targets", "cbra P0 -> b4, b2", "cbra P0 -> b4, b5"},
+        Defect{"targets", "#14 mbra R6 -> b1, b5", "#14 mbra R6 -> b1, b5, b1"},
+        Defect{"targets", "mbra R6 -> b1, b5", "mbra R6 -> b1, b3"}, Defect{"edge-block-branch", "+54 bra -> b2", "+54 bra -> b1"},
+        Defect{"edge-block-branch", "+51 bra -> b1", "+51 bra -> b5"}, Defect{"edge-block-cycle", "+54 bra -> b2", "+54 bra -> b5"},
+        Defect{"edge-block-content", "+54 bra -> b2", "+54 mbra R6 -> b2"},
         // instructions
-        Defect{"original-missing", "    #6 R6{inout} = fma R5\n", ""}, Defect{"original-unknown", "    #17 exit", "    #30 use R0\n    #17 exit"},
-        Defect{"inserted-kind", "+47 P0 = r2p R10", "+47 P0 = setp R10"}, Defect{"inserted-kind", "+47 P0 = r2p R10", "+47 R7 = const 1"},
+        Defect{"original-missing", "    #6 R6{inout} = fma R5\n", ""},
+        Defect{"original-unknown", "    #17 exit", "    #30 use R0\n    #17 exit"},
+        Defect{"inserted-kind", "+47 P0 = r2p R10", "+47 P0 = setp R10"},
+        Defect{"inserted-kind", "+47 P0 = r2p R10", "+47 R7 = const 1"},
         Defect{"inserted-clobber", "+50 R6 = copy R0", "+50 R6 = copy R0 clobbers R2"},
         Defect{"opcode", "#12 st R8:R9, R5.h1 !write", "#12 call R8:R9, R5.h1 !write"},
         Defect{"mnemonic", "#12 st R8:R9", "#12 ld R8:R9"}, Defect{"mnemonic", "#6 R6{inout} = fma R5", "#6 R6{inout} = mul R5"},
@@ -164,9 +170,10 @@ INSTANTIATE_TEST_SUITE_P(
         Defect{"operand-role", "#4 R6, R7 = two R5", "#4 R6, R7{inout} = two R5"},
         Defect{"operand-kind", "#13 R7 = half R6", "#13 R7 = half 6"}, Defect{"operand-kind", "= add R5, 1", "= add R5, R5"},
         Defect{"operand-part", "R5.h1 !write", "R5.h0 !write"}, Defect{"operand-part", "R8:R9.lo", "R8:R9.hi"},
-        Defect{"operand-part", "R8:R9.lo", "R8:R9"}, Defect{"negation", "#3 @!P0", "#3 @P0"}, Defect{"negation", "R4, !P0", "R4, P0"},
-        Defect{"immediate", "= add R5, 1", "= add R5, 2"}, Defect{"immediate", "remat #1 5", "remat #1 6"},
-        Defect{"symbol", "call \"f\"", "call \"g\""}, Defect{"clobber", "clobbers R0:R3", "clobbers R0:R2"},
+        Defect{"operand-part", "R8:R9.lo", "R8:R9"}, Defect{"negation", "#3 @!P0", "#3 @P0"},
+        Defect{"negation", "R4, !P0", "R4, P0"}, Defect{"immediate", "= add R5, 1", "= add R5, 2"},
+        Defect{"immediate", "remat #1 5", "remat #1 6"}, Defect{"symbol", "call \"f\"", "call \"g\""},
+        Defect{"clobber", "clobbers R0:R3", "clobbers R0:R2"},
         // registers
         Defect{"register-file", "#16 use UR0", "#16 use R0"}, Defect{"register-file", "#15 UR0 = copy R0", "#15 R7 = copy R0"},
         Defect{"register-units", "#18 use R5", "#18 use R6:R7"}, Defect{"register-units", "R8:R9.lo", "R8.w0"},
@@ -177,7 +184,8 @@ INSTANTIATE_TEST_SUITE_P(
         Defect{"fixed-register", "#9 R0 = call", "#9 R1 = call"}, Defect{"fixed-register", "call \"f\", R4", "call \"f\", R5"},
         Defect{"tied-operand", "#7 R6 = mad R6, R5", "#7 R7 = mad R6, R5"}, Defect{"early-clobber", "#5 R7 = loop", "#5 R6 = loop"},
         Defect{"early-clobber", "#5 R7 = loop", "#5 R5 = loop"}, Defect{"def-overlap", "#4 R6, R7 = two R5", "#4 R6, R6 = two R5"},
-        Defect{"def-overlap", "+52 R0, R6 = copy R6, R0", "+52 R0, R0 = copy R6, R0"}, Defect{"def-overlap", "P0 = r2p", "P0, P0 = r2p"},
+        Defect{"def-overlap", "+52 R0, R6 = copy R6, R0", "+52 R0, R0 = copy R6, R0"},
+        Defect{"def-overlap", "P0 = r2p", "P0, P0 = r2p"},
         // inserted
         Defect{"remat-target", "remat #1 5", "remat #2 5"}, Defect{"remat-target", "remat #1 5", "remat #90 5"},
         Defect{"remat-shape", "remat #1 5", "remat #1 5, 5"}));
@@ -191,13 +199,15 @@ TEST(Structure, FindsAnInstructionInAnotherBlock) {
 }
 
 TEST(Structure, FindsAnExchangeOfTwoInstructions) {
-  const std::string after = edit(kAfter, "    #6 R6{inout} = fma R5\n    #7 R6 = mad R6, R5\n", "    #7 R6 = mad R6, R5\n    #6 R6{inout} = fma R5\n");
+  const std::string after =
+      edit(kAfter, "    #6 R6{inout} = fma R5\n    #7 R6 = mad R6, R5\n", "    #7 R6 = mad R6, R5\n    #6 R6{inout} = fma R5\n");
   const JudgeResult r = judge_text(structure_judge(), kBefore, after);
   EXPECT_THAT(categories(r), ElementsAre("original-order")) << describe(r);
 }
 
 TEST(Structure, FindsAnOriginalInstructionOnAnEdge) {
-  const std::string after = edit(edit(kAfter, "    #16 use UR0\n", ""), "    +54 bra -> b2\n", "    #16 use UR0\n    +54 bra -> b2\n");
+  const std::string after =
+      edit(edit(kAfter, "    #16 use UR0\n", ""), "    +54 bra -> b2\n", "    #16 use UR0\n    +54 bra -> b2\n");
   const JudgeResult r = judge_text(structure_judge(), kBefore, after);
   EXPECT_THAT(categories(r), ElementsAre("edge-block-content")) << describe(r);
 }
@@ -205,13 +215,15 @@ TEST(Structure, FindsAnOriginalInstructionOnAnEdge) {
 TEST(Structure, FindsAddedAndMissingBlocksAndWrongEdges) {
   const std::string two = "func @t kernel target sm_90 threads 32\n  block b0\n    #0 bra -> b1\n  block b1\n    #1 exit\n";
   const std::string head = "func @t kernel target sm_90 threads 32 allocated\n  block b0\n";
-  EXPECT_THAT(categories(judge_text(structure_judge(), two, head + "    #0 bra -> b1\n  block b1\n    #1 exit\n  block b2\n    +2 bra -> b1\n")),
+  EXPECT_THAT(categories(judge_text(structure_judge(), two,
+                                    head + "    #0 bra -> b1\n  block b1\n    #1 exit\n  block b2\n    +2 bra -> b1\n")),
               ElementsAre("block-added", "edge-block-branch"));
   EXPECT_THAT(categories(judge_text(structure_judge(), two, head + "    #1 exit\n")),
               ElementsAre("block-missing", "original-missing", "original-moved"));
-  EXPECT_THAT(categories(judge_text(structure_judge(), two,
-                                    head + "    #0 bra -> b1\n  block b1\n    #1 exit\n  block b2 edge b1 -> b0\n    +2 bra -> b0\n")),
-              ElementsAre("edge-block-place"));
+  EXPECT_THAT(
+      categories(judge_text(structure_judge(), two,
+                            head + "    #0 bra -> b1\n  block b1\n    #1 exit\n  block b2 edge b1 -> b0\n    +2 bra -> b0\n")),
+      ElementsAre("edge-block-place"));
 }
 
 TEST(Structure, AProgramOfTheVirtualPhaseIsNoAllocation) {
@@ -223,7 +235,8 @@ TEST(Structure, APhiMayStayInOneHome) {
   const std::string after = edit(kAfter, "#11 phi !deleted", "#11 R6 = phi b4: R6, b1: R6");
   const JudgeResult r = judge_text(structure_judge(), kBefore, after);
   EXPECT_EQ(r.verdict, Verdict::Pass) << describe(r);
-  EXPECT_THAT(categories(judge_text(structure_judge(), kBefore, edit(kAfter, "#11 phi !deleted", "#11 R6 = phi b4: R6"))), ElementsAre("targets"));
+  EXPECT_THAT(categories(judge_text(structure_judge(), kBefore, edit(kAfter, "#11 phi !deleted", "#11 R6 = phi b4: R6"))),
+              ElementsAre("targets"));
 }
 
 TEST(Structure, AnInsertedInstructionHasANumberOfItsOwn) {
@@ -279,11 +292,12 @@ func @t kernel target sm_90 threads 32 allocated
 
 TEST(Structure, ReservedRegistersAreNotForUse) {
   const auto target = ir::parse_target(R"({"name": "tiny", "units": {"R": 8, "P": 2}, "reserved": ["R3"]})");
-  ASSERT_TRUE(target.has_value()) << ir::to_string(target.error());
-  const ir::Function before = testing::parse_function("func @t kernel target tiny threads 32\n  vreg %0 R b32\n  block b0\n    #0 use %0\n    #1 exit\n");
+  ASSERT_TRUE(target.has_value()) << to_string(target.error());
+  const ir::Function before =
+      testing::parse_function("func @t kernel target tiny threads 32\n  vreg %0 R b32\n  block b0\n    #0 use %0\n    #1 exit\n");
   const auto judged = [&](const std::string& reg) {
-    const ir::Function after =
-        testing::parse_function("func @t kernel target tiny threads 32 allocated\n  vreg %0 R b32\n  block b0\n    #0 use " + reg + "\n    #1 exit\n");
+    const ir::Function after = testing::parse_function(
+        "func @t kernel target tiny threads 32 allocated\n  vreg %0 R b32\n  block b0\n    #0 use " + reg + "\n    #1 exit\n");
     return categories(structure_judge().judge({before, after, *target, ir::Limits::of(*target), nullptr}));
   };
   EXPECT_THAT(judged("R2"), ElementsAre());
@@ -295,28 +309,39 @@ TEST(Structure, ReservedRegistersAreNotForUse) {
 TEST(Structure, SlotsInAnyOrderAreApart) {
   const std::string before = "func @t kernel target sm_90 threads 32\n  block b0\n    #0 exit\n";
   const auto judged = [&](const std::string& slots) {
-    return categories(judge_text(structure_judge(), before,
-                                 "func @t kernel target sm_90 threads 32 allocated\n  frame local 16 shared 4\n" + slots + "  block b0\n    #0 exit\n"));
+    return categories(judge_text(
+        structure_judge(), before,
+        "func @t kernel target sm_90 threads 32 allocated\n  frame local 16 shared 4\n" + slots + "  block b0\n    #0 exit\n"));
   };
   EXPECT_THAT(judged("  slot 0 local size 8 align 4 offset 8\n  slot 1 local size 8 align 4 offset 0\n"), ElementsAre());
-  EXPECT_THAT(judged("  slot 0 local size 8 align 4 offset 4\n  slot 1 local size 8 align 4 offset 0\n"), ElementsAre("slot-overlap"));
-  EXPECT_THAT(judged("  slot 0 local size 16 align 4 offset 0\n  slot 1 local size 4 align 4 offset 0\n  slot 2 local size 4 align 4 offset 8\n"),
+  EXPECT_THAT(judged("  slot 0 local size 8 align 4 offset 4\n  slot 1 local size 8 align 4 offset 0\n"),
+              ElementsAre("slot-overlap"));
+  EXPECT_THAT(judged("  slot 0 local size 16 align 4 offset 0\n  slot 1 local size 4 align 4 offset 0\n  slot 2 local size 4 align "
+                     "4 offset 8\n"),
               ElementsAre("slot-overlap"));
   // The last byte of one is taken again by the next but one.
   const auto finding_count = [&](const std::string& slots) {
     return judge_text(structure_judge(), before,
-                      "func @t kernel target sm_90 threads 32 allocated\n  frame local 16 shared 4\n" + slots + "  block b0\n    #0 exit\n").findings.size();
+                      "func @t kernel target sm_90 threads 32 allocated\n  frame local 16 shared 4\n" + slots +
+                          "  block b0\n    #0 exit\n")
+        .findings.size();
   };
-  EXPECT_EQ(finding_count("  slot 0 local size 16 align 4 offset 0\n  slot 1 local size 4 align 4 offset 0\n  slot 2 local size 4 align 4 offset 8\n"), 2u);
-  EXPECT_EQ(finding_count("  slot 0 local size 4 align 4 offset 0\n  slot 1 local size 8 align 4 offset 4\n  slot 2 local size 4 align 4 offset 8\n"), 1u);
+  EXPECT_EQ(finding_count("  slot 0 local size 16 align 4 offset 0\n  slot 1 local size 4 align 4 offset 0\n  slot 2 local size 4 "
+                          "align 4 offset 8\n"),
+            2u);
+  EXPECT_EQ(finding_count("  slot 0 local size 4 align 4 offset 0\n  slot 1 local size 8 align 4 offset 4\n  slot 2 local size 4 "
+                          "align 4 offset 8\n"),
+            1u);
 }
 
 TEST(Structure, AnArchitecturalVRegIsBoundToNoLimit) {
   const std::string vreg = "  vreg %0 R b32 fixed R200 architectural\n  block b0\n    #0 use ";
   const std::string head = "func @t kernel target sm_90 threads 32";
-  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + vreg + "%0\n    #1 exit\n", head + " allocated\n" + vreg + "R200\n    #1 exit\n", 16)),
+  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + vreg + "%0\n    #1 exit\n",
+                                    head + " allocated\n" + vreg + "R200\n    #1 exit\n", 16)),
               ElementsAre());
-  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + vreg + "%0\n    #1 exit\n", head + " allocated\n" + vreg + "R201\n    #1 exit\n", 16)),
+  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + vreg + "%0\n    #1 exit\n",
+                                    head + " allocated\n" + vreg + "R201\n    #1 exit\n", 16)),
               ElementsAre("fixed-register"));
 }
 
@@ -337,10 +362,12 @@ TEST(Structure, AKeptPhiHasTheOperandsOfItsPredecessors) {
   const std::string body = "  vreg %0 R b64\n  vreg %1 R b64\n";
   const std::string head = "func @t kernel target sm_90 threads 32";
   const std::string flow = "  block b0\n    #0 cbra P0 -> b2, b1\n  block b1\n    #1 bra -> b2\n  block b2\n    #2 ";
-  const std::string before = head + "\n" + body + "  vreg %2 P pred\n  block b0\n    #0 cbra %2 -> b2, b1\n  block b1\n    #1 bra -> b2\n  block b2\n" +
+  const std::string before = head + "\n" + body +
+                             "  vreg %2 P pred\n  block b0\n    #0 cbra %2 -> b2, b1\n  block b1\n    #1 bra -> b2\n  block b2\n" +
                              "    #2 %0 = phi b1: %1, b0: %0\n    #3 exit\n";
   const auto judged = [&](const std::string& phi) {
-    return categories(judge_text(structure_judge(), before, head + " allocated\n" + body + "  vreg %2 P pred\n" + flow + phi + "\n    #3 exit\n"));
+    return categories(judge_text(structure_judge(), before,
+                                 head + " allocated\n" + body + "  vreg %2 P pred\n" + flow + phi + "\n    #3 exit\n"));
   };
   EXPECT_THAT(judged("R2:R3 = phi b1: R2:R3, b0: R2:R3"), ElementsAre());
   EXPECT_THAT(judged("R2:R3 = phi b0: R2:R3, b1: R2:R3"), ElementsAre());
@@ -352,16 +379,18 @@ TEST(Structure, AKeptPhiHasTheOperandsOfItsPredecessors) {
 
 TEST(Structure, AnInsertedBraEndsAnEdgeBlockOnly) {
   const std::string before = "func @t kernel target sm_90 threads 32\n  block b0\n    #0 bra -> b1\n  block b1\n    #1 exit\n";
-  const std::string after = "func @t kernel target sm_90 threads 32 allocated\n  block b0\n    +5 bra -> b1\n  block b1\n    #1 exit\n";
+  const std::string after =
+      "func @t kernel target sm_90 threads 32 allocated\n  block b0\n    +5 bra -> b1\n  block b1\n    #1 exit\n";
   EXPECT_THAT(categories(judge_text(structure_judge(), before, after)), ElementsAre("inserted-kind", "original-missing"));
 }
 
 TEST(Structure, APackHasBitsForThirtyTwoPredicates) {
   const auto target = ir::parse_target(R"({"name": "many", "units": {"R": 8, "P": 40}})");
-  ASSERT_TRUE(target.has_value()) << ir::to_string(target.error());
+  ASSERT_TRUE(target.has_value()) << to_string(target.error());
   const ir::Function before = testing::parse_function("func @t kernel target many threads 32\n  block b0\n    #0 exit\n");
   const auto judged = [&](const std::string& inst) {
-    const ir::Function after = testing::parse_function("func @t kernel target many threads 32 allocated\n  block b0\n    +9 " + inst + "\n    #0 exit\n");
+    const ir::Function after =
+        testing::parse_function("func @t kernel target many threads 32 allocated\n  block b0\n    +9 " + inst + "\n    #0 exit\n");
     return categories(structure_judge().judge({before, after, *target, ir::Limits::of(*target), nullptr}));
   };
   EXPECT_THAT(judged("R0{inout} = p2r P31"), ElementsAre());

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "oracles/report.h"
 
 namespace regduel::oracles::testing {
@@ -17,7 +17,7 @@ namespace regduel::oracles::testing {
 inline ir::Function parse_function(std::string_view text) {
   auto parsed = ir::parse("rir 1\n" + std::string(text), "test");
   if (!parsed) {
-    ADD_FAILURE() << ir::to_string(parsed.error()) << "\n" << text;
+    ADD_FAILURE() << to_string(parsed.error()) << "\n" << text;
     return {};
   }
   EXPECT_EQ(parsed->functions.size(), 1u);
@@ -49,9 +49,7 @@ struct Pair {
   }
 };
 
-inline ir::Limits limits_of(const ir::Function& f, int registers) {
-  return ir::Limits::of(*ir::find_target(f.target), registers);
-}
+inline ir::Limits limits_of(const ir::Function& f, int registers) { return ir::Limits::of(*ir::find_target(f.target), registers); }
 
 inline JudgeResult judge_text(const Judge& judge, const std::string& before, const std::string& after, int registers = 255,
                               const ir::Claims* claims = nullptr) {

@@ -16,16 +16,16 @@
 
 #include <fmt/format.h>
 
-#include "ir/check_macro.h"
-#include "reference/coalesce.h"
-#include "reference/interference_graph.h"
+#include "base/check_macro.h"
+#include "reference/colour/coalesce.h"
+#include "reference/colour/interference_graph.h"
+#include "reference/colour/select.h"
+#include "reference/colour/simplify.h"
 #include "reference/knobs.h"
 #include "reference/liveness.h"
 #include "reference/loops.h"
 #include "reference/lower.h"
 #include "reference/rewrite.h"
-#include "reference/select.h"
-#include "reference/simplify.h"
 #include "reference/spill.h"
 
 namespace regduel::reference {
@@ -101,11 +101,12 @@ class Run {
     if (how.fewest_units && !has_hopeless_node(graph, all) && ir::may(fuel_, "fewest-units")) {
       // The first MaxLive units that cost nothing to use.
       std::size_t live = 0;
-      for (k = 0; k < limit && live < static_cast<std::size_t>(graph.max_live()); ++k) live += callee_saved.contains(units[k]) ? 0 : 1;
+      for (k = 0; k < limit && live < static_cast<std::size_t>(graph.max_live()); ++k)
+        live += callee_saved.contains(units[k]) ? 0 : 1;
     }
     const bool is_small = graph.num_built_edges() < 500'000;
-    // Graphs in which copies are coalesced, kept while coalescing anew would make the same again: without test, until some merge was refused
-    // that more units would allow; with tests, as long as the units are the same.
+    // Graphs in which copies are coalesced, kept while coalescing anew would make the same again: without test, until some merge
+    // was refused that more units would allow; with tests, as long as the units are the same.
     std::optional<FileGraph> bold, careful;
     bool is_bold_final = false;
     for (int attempt = 0;; ++attempt) {
@@ -140,14 +141,17 @@ class Run {
     }
   }
 
-  ir::Allocation write(const Decisions& decisions) { return rewrite(f_, lowering_, decisions, code_, homes_, graphs_.is_dead, fuel_); }
+  ir::Allocation write(const Decisions& decisions) {
+    return rewrite(f_, lowering_, decisions, code_, homes_, graphs_.is_dead, fuel_);
+  }
 
   void trace_round(int round, const Decisions& before, const Decisions& after) {
     std::string text = fmt::format("briggs round {}:", round);
     for (std::size_t v = 0; v < after.place.size(); ++v) {
       if (before.place[v] == after.place[v]) continue;
       const bool is_phi = v >= f_.vregs.size();
-      text += fmt::format(" {} {}{}", after.place[v] == kRematerialised ? "remat" : "spill", is_phi ? "phi " : "%", is_phi ? v - f_.vregs.size() : v);
+      text += fmt::format(" {} {}{}", after.place[v] == kRematerialised ? "remat" : "spill", is_phi ? "phi " : "%",
+                          is_phi ? v - f_.vregs.size() : v);
     }
     for (std::size_t i = 0; i < after.pinned.size(); ++i)
       if (before.pinned[i] != after.pinned[i]) text += fmt::format(" pin #{}", f_.insts[i].id.value);

@@ -6,15 +6,18 @@
 namespace regduel::reference {
 namespace {
 
+using testing::allocate;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::allocate;
 using testing::Outcome;
 
 TEST(Briggs, CopiesVanishAndDeadRegistersAreUsedAgain) {
-  const Outcome run = allocate("vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = copy %0\n#2 %2 = add %1, 1\n"
-                           "#3 st %2 !write\n#4 exit\n", 255);
-  EXPECT_EQ(run.text, "  block b0\n    #0 R0 = ld\n    #1 copy !deleted\n    #2 R0 = add R0, 1\n    #3 st R0 !write\n    #4 exit\n");
+  const Outcome run = allocate(
+      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = copy %0\n#2 %2 = add %1, 1\n"
+      "#3 st %2 !write\n#4 exit\n",
+      255);
+  EXPECT_EQ(run.text,
+            "  block b0\n    #0 R0 = ld\n    #1 copy !deleted\n    #2 R0 = add R0, 1\n    #3 st R0 !write\n    #4 exit\n");
   EXPECT_EQ(run.allocation.claims.registers[0], 1);
 }
 
@@ -51,16 +54,19 @@ TEST(Briggs, ConstantsAreComputedAgainRatherThanSpilled) {
   constexpr std::string_view kText =
       "vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0 = const 7 !remat\n#1 %1 = ld\n#2 st %1 !write\n#3 st %0 !write\n#4 exit\n";
   const Outcome remat = allocate(kText, 1);
-  EXPECT_EQ(remat.text, "  block b0\n    #0 const !remat !deleted\n    #1 R0 = ld\n    #2 st R0 !write\n    +5 R0 = remat #0 7\n"
-                        "    #3 st R0 !write\n    #4 exit\n");
+  EXPECT_EQ(remat.text,
+            "  block b0\n    #0 const !remat !deleted\n    #1 R0 = ld\n    #2 st R0 !write\n    +5 R0 = remat #0 7\n"
+            "    #3 st R0 !write\n    #4 exit\n");
   EXPECT_EQ(allocate(kText, 1, {{"briggs-rematerialise", "0"}}).allocation.claims.spill_store_bytes, 4);
 }
 
 TEST(Briggs, SwappedPhisTakeOneMoreRegister) {
   const Outcome run = allocate(
-      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 P pred\nvreg %3 R b32\nvreg %4 R b32\nblock b0\n#0 %3 = ld 0\n#1 %4 = ld 1\n#2 bra -> b1\n"
+      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 P pred\nvreg %3 R b32\nvreg %4 R b32\nblock b0\n#0 %3 = ld 0\n#1 %4 = ld 1\n#2 bra -> "
+      "b1\n"
       "block b1\n#3 %0 = phi b0: %3, b1: %1\n#4 %1 = phi b0: %4, b1: %0\n#5 %2 = setp %0\n#6 cbra %2 -> b1, b2\nblock b2\n"
-      "#7 st %0, %1 !write\n#8 exit\n", 255);
+      "#7 st %0, %1 !write\n#8 exit\n",
+      255);
   EXPECT_LE(run.allocation.claims.registers[0], 3);
   EXPECT_THAT(run.text, HasSubstr("edge b1 -> b1"));
 }
@@ -68,7 +74,8 @@ TEST(Briggs, SwappedPhisTakeOneMoreRegister) {
 TEST(Briggs, EdgesWithoutCopiesGetNoBlock) {
   const Outcome run = allocate(
       "vreg %0 R b32\nvreg %1 P pred\nvreg %2 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = setp %0\n#2 cbra %1 -> b1, b2\n"
-      "block b1\n#3 %2 = phi b0: %0, b1: %2\n#4 st %2 !write\n#5 cbra %1 -> b1, b2\nblock b2\n#6 exit\n", 255);
+      "block b1\n#3 %2 = phi b0: %0, b1: %2\n#4 st %2 !write\n#5 cbra %1 -> b1, b2\nblock b2\n#6 exit\n",
+      255);
   EXPECT_THAT(run.text, Not(HasSubstr("edge")));
   EXPECT_EQ(run.allocation.claims.registers[0], 1);
 }
@@ -76,22 +83,26 @@ TEST(Briggs, EdgesWithoutCopiesGetNoBlock) {
 TEST(Briggs, FixedTiedAndClobbered) {
   const Outcome run = allocate(
       "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 R b32\nblock b0\n#0 %0 = ld 0\n#1 %1 = ld 1\n"
-      "#2 %2{=R4} = call \"f\", %0{=R4} clobbers R0:R7\n#3 %3{tied 1} = mad %1, %2\n#4 st %1, %3 !write\n#5 exit\n", 16);
-  EXPECT_EQ(run.text, "  block b0\n    #0 R4 = ld 0\n    #1 R8 = ld 1\n    #2 R4 = call \"f\", R4 clobbers R0:R7\n"
-                      "    +6 R0 = copy R8\n    #3 R0 = mad R0, R4\n    #4 st R8, R0 !write\n    #5 exit\n");
+      "#2 %2{=R4} = call \"f\", %0{=R4} clobbers R0:R7\n#3 %3{tied 1} = mad %1, %2\n#4 st %1, %3 !write\n#5 exit\n",
+      16);
+  EXPECT_EQ(run.text,
+            "  block b0\n    #0 R4 = ld 0\n    #1 R8 = ld 1\n    #2 R4 = call \"f\", R4 clobbers R0:R7\n"
+            "    +6 R0 = copy R8\n    #3 R0 = mad R0, R4\n    #4 st R8, R0 !write\n    #5 exit\n");
 }
 
 TEST(Briggs, CalleeSavedRegistersAreSavedWhereTheyAreUsed) {
   constexpr std::string_view kText =
       "vreg %0 R b32\nblock b0\n#0 %0 = ld\n#1 call \"f\" clobbers R0:R23, R32:R254\n#2 st %0 !write\n#3 ret\n";
   const Outcome device = allocate(kText, 255, {}, "device");
-  EXPECT_EQ(device.text, "  block b0\n    +4 spill R24, slot 0\n    #0 R24 = ld\n    #1 call \"f\" clobbers R0:R23, R32:R254\n"
-                         "    #2 st R24 !write\n    +5 R24 = refill slot 0\n    #3 ret\n");
+  EXPECT_EQ(device.text,
+            "  block b0\n    +4 spill R24, slot 0\n    #0 R24 = ld\n    #1 call \"f\" clobbers R0:R23, R32:R254\n"
+            "    #2 st R24 !write\n    +5 R24 = refill slot 0\n    #3 ret\n");
   EXPECT_EQ(allocate(kText, 255).allocation.claims.spill_store_bytes, 0) << "a kernel has none";
 }
 
 TEST(Briggs, NarrowValuesMoveTheirOwnBytes) {
-  const Outcome run = allocate("vreg %0 R b16\nvreg %1 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = ld\n#2 st %1 !write\n#3 st %0 !write\n#4 exit\n", 1);
+  const Outcome run =
+      allocate("vreg %0 R b16\nvreg %1 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = ld\n#2 st %1 !write\n#3 st %0 !write\n#4 exit\n", 1);
   EXPECT_THAT(run.text, HasSubstr("spill R0.lo, slot 0"));
   EXPECT_EQ(run.allocation.program.slots[0].size, 2u);
 }
@@ -99,12 +110,12 @@ TEST(Briggs, NarrowValuesMoveTheirOwnBytes) {
 TEST(Briggs, StrangeControlFlow) {
   // The entry has predecessors, no block ends, one is unreachable and reads what nothing defines.
   EXPECT_TRUE(allocate("vreg %0 R b32\nvreg %1 P pred\nblock b0\n#0 %0{inout} = acc\n#1 %1 = setp %0\n#2 cbra %1 -> b0, b1\n"
-                       "block b1\n#3 st %0 !write\n#4 mbra %0 -> b0, b1, b1\nblock b2\n#5 st %0 !write\n#6 bra -> b1\n", 1).ok);
+                       "block b1\n#3 st %0 !write\n#4 mbra %0 -> b0, b1, b1\nblock b2\n#5 st %0 !write\n#6 bra -> b1\n",
+                       1)
+                  .ok);
 }
 
-TEST(Briggs, TheSameInputGivesTheSameBytes) {
-  EXPECT_EQ(allocate(kFourLive, 2).text, allocate(kFourLive, 2).text);
-}
+TEST(Briggs, TheSameInputGivesTheSameBytes) { EXPECT_EQ(allocate(kFourLive, 2).text, allocate(kFourLive, 2).text); }
 
 TEST(Briggs, TheKnobsDoSomething) {
   // Of two values that are live together, the one that dies last is copied: once the one defined first, once the other. One of
@@ -122,10 +133,11 @@ TEST(Briggs, TheKnobsDoSomething) {
   EXPECT_EQ(copies({}), 0);
   EXPECT_EQ(copies({{"briggs-biased-select", "0"}}), 0);
   EXPECT_EQ(copies({{"briggs-coalesce", "0"}, {"briggs-biased-select", "0"}}), 1);
-  // Three values live across a loop that has one use of one of them, registers for two. Where loops weigh nothing, %0 has the fewest
-  // references.
+  // Three values live across a loop that has one use of one of them, registers for two. Where loops weigh nothing, %0 has the
+  // fewest references.
   constexpr std::string_view kLoop =
-      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 P pred\nvreg %3 R b32\nblock b0\n#0 %0 = ld 0\n#1 %1 = ld 1\n#2 %3 = ld 2\n#3 bra -> b1\n"
+      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 P pred\nvreg %3 R b32\nblock b0\n#0 %0 = ld 0\n#1 %1 = ld 1\n#2 %3 = ld 2\n#3 bra -> "
+      "b1\n"
       "block b1\n#4 %2 = setp %0\n#5 cbra %2 -> b1, b2\nblock b2\n#6 st %1, %3, 1 !write\n#7 st %1, %3, 2 !write\n#8 exit\n";
   const auto in_loop = [&](const char* base) {
     const std::string text = allocate(kLoop, 2, {{"briggs-loop-base", base}}).text;

@@ -22,8 +22,8 @@ struct Temp {
   std::uint8_t units = 1;
   std::uint8_t align_log2 = 0;
   std::uint16_t bytes = 4;
-  ir::PReg fixed;                     // precoloured
-  std::uint32_t source = kNoSource;   // local temps: index of the program's instruction that it serves, if any
+  ir::PReg fixed;                    // precoloured
+  std::uint32_t source = kNoSource;  // local temps: index of the program's instruction that it serves, if any
 };
 
 enum class CodeKind : std::uint8_t {
@@ -36,7 +36,7 @@ enum class CodeKind : std::uint8_t {
 };
 
 enum RefFlags : std::uint8_t {
-  kReads = 1,     // the value is read: it is live before
+  kReads = 1,  // the value is read: it is live before
   kWrites = 2,
   kKills = 4,     // written as a whole on every execution: what was there before is dead
   kAtReads = 8,   // holds its units while uses are read
@@ -53,9 +53,9 @@ struct CodeInst {
   std::uint8_t dst_offset = 0, src_offset = 0;  // Move: bytes into the temps. Refill, Store: dst_offset / src_offset of the temp
   std::uint8_t bytes = 0;                       // Move, Refill, Store: how many
   std::uint16_t num_refs = 0;
-  std::uint16_t copy_pairs = 0;        // the first 2n refs are n pairs (dst, src) of an unguarded copy of whole roots
+  std::uint16_t copy_pairs = 0;  // the first 2n refs are n pairs (dst, src) of an unguarded copy of whole roots
   std::uint32_t first_ref = 0;
-  std::uint32_t source = kNoSource;    // index of the program's instruction
+  std::uint32_t source = kNoSource;  // index of the program's instruction
   std::uint32_t slot = 0, slot_offset = 0;
   std::uint32_t remat_of = kNoSource;  // index of the program's instruction
 };

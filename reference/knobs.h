@@ -8,18 +8,18 @@
 #include <vector>
 
 #include "ir/allocator.h"
-#include "reference/coalesce.h"
+#include "reference/colour/coalesce.h"
 
 namespace regduel::reference {
 
 struct Knobs {
   bool coalesce = true;
   bool bold_coalescing = true;
-  Ratio coalescing_factor;   // numerator and denominator in [1, 1000]
-  int loop_base = 10;        // [1, 1000]
+  Ratio coalescing_factor;  // numerator and denominator in [1, 1000]
+  int loop_base = 10;       // [1, 1000]
   bool biased_select = true;
   bool rematerialise = true;
-  int max_rounds = 40;       // [1, 1000]
+  int max_rounds = 40;  // [1, 1000]
 };
 
 [[nodiscard]] std::vector<ir::KnobInfo> knob_infos();

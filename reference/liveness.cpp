@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "ir/planted.h"
+#include "base/planted.h"
 
 namespace regduel::reference {
 
@@ -21,7 +21,8 @@ void Liveness::find_globals() {
     if (!code_.blocks[b].is_reachable) continue;
     for (const CodeInst& inst : code_.insts_of(code_.blocks[b])) {
       for (const Ref& r : code_.refs_of(inst))
-        if (r.temp < code_.num_values && killed_in[r.temp] != b && ((r.flags & kReads) || !(r.flags & kKills)) && bit_of_[r.temp] < 0) {
+        if (r.temp < code_.num_values && killed_in[r.temp] != b && ((r.flags & kReads) || !(r.flags & kKills)) &&
+            bit_of_[r.temp] < 0) {
           bit_of_[r.temp] = static_cast<std::int32_t>(global_.size());
           global_.push_back(r.temp);
         }
@@ -58,7 +59,8 @@ std::vector<std::uint32_t> reverse_postorder(const Code& code) {
   return order;
 }
 
-// The blocks that need another look; visited in sweeps along a given order, so that most are looked at after all that they depend on.
+// The blocks that need another look; visited in sweeps along a given order, so that most are looked at after all that they depend
+// on.
 class Worklist {
  public:
   Worklist(std::size_t blocks, std::vector<std::uint32_t> order) : order_(std::move(order)), waiting_(blocks, 0) {
@@ -86,7 +88,9 @@ class Worklist {
   bool more_ = false;
 };
 
-void set(std::vector<std::uint64_t>& bits, std::size_t at, std::size_t bit) { bits[at + bit / 64] |= std::uint64_t{1} << (bit % 64); }
+void set(std::vector<std::uint64_t>& bits, std::size_t at, std::size_t bit) {
+  bits[at + bit / 64] |= std::uint64_t{1} << (bit % 64);
+}
 
 }  // namespace
 

@@ -98,7 +98,8 @@ void Liveness::walk(std::uint32_t block, Visit&& visit) const {
     const CodeInst& inst = code_.insts[i];
     if (!visit(i, live_)) continue;
     for (const Ref& r : code_.refs_of(inst))
-      if ((r.flags & kWrites) && ((r.flags & kKills) || (first_write_[r.temp] == i && !reaches_in(block, r.temp)))) live_.erase(r.temp);
+      if ((r.flags & kWrites) && ((r.flags & kKills) || (first_write_[r.temp] == i && !reaches_in(block, r.temp))))
+        live_.erase(r.temp);
     for (const Ref& r : code_.refs_of(inst))
       if ((r.flags & kReads) && (first_write_[r.temp] < i || reaches_in(block, r.temp))) live_.insert(r.temp);
   }

@@ -51,9 +51,8 @@ std::vector<int> loop_depths(const ir::Function& f, const ir::Cfg& cfg) {
     work.pop_back();
     for (std::vector<ir::BlockId>& loop : loops_within(cfg, region, index_of)) {
       for (const ir::BlockId b : loop) ++depth[b.index()];
-      const auto header = std::min_element(loop.begin(), loop.end(), [&](ir::BlockId a, ir::BlockId b) {
-        return cfg.rpo_index(a) < cfg.rpo_index(b);
-      });
+      const auto header = std::min_element(loop.begin(), loop.end(),
+                                           [&](ir::BlockId a, ir::BlockId b) { return cfg.rpo_index(a) < cfg.rpo_index(b); });
       if (depth[header->index()] >= kMaxDepth) continue;
       loop.erase(header);
       if (!loop.empty()) work.push_back(std::move(loop));
@@ -72,7 +71,8 @@ std::vector<std::uint64_t> block_frequencies(const ir::Function& f, const ir::Cf
       freq[b] = std::min(f.blocks[b].freq, kMaxFrequency);
       continue;
     }
-    for (int d = 0; d < depth[b] && freq[b] < kMaxFrequency; ++d) freq[b] = std::min(freq[b] * static_cast<std::uint64_t>(base), kMaxFrequency);
+    for (int d = 0; d < depth[b] && freq[b] < kMaxFrequency; ++d)
+      freq[b] = std::min(freq[b] * static_cast<std::uint64_t>(base), kMaxFrequency);
   }
   return freq;
 }

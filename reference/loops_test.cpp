@@ -22,7 +22,8 @@ TEST(Loops, IrreducibleAndUnreachable) {
 }
 TEST(Loops, TheEntryMayBeALoop) { EXPECT_EQ(depths("block b0\n#0 bra -> b0\n"), (std::vector<int>{1})); }
 TEST(Loops, GivenDepthsAndFrequenciesWin) {
-  const ir::Function f = testing::parse_body("block b0 depth 2\n#0 bra -> b1\nblock b1 freq 7\n#1 bra -> b2\nblock b2\n#2 bra -> b2\n");
+  const ir::Function f =
+      testing::parse_body("block b0 depth 2\n#0 bra -> b1\nblock b1 freq 7\n#1 bra -> b2\nblock b2\n#2 bra -> b2\n");
   EXPECT_EQ(block_frequencies(f, ir::Cfg(f), 10), (std::vector<std::uint64_t>{100, 7, 10}));
   EXPECT_EQ(block_frequencies(f, ir::Cfg(f), 3), (std::vector<std::uint64_t>{9, 7, 3}));
 }

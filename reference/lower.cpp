@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ir/check_macro.h"
-#include "ir/planted.h"
+#include "base/check_macro.h"
+#include "base/planted.h"
 
 namespace regduel::reference {
 namespace {
@@ -105,7 +105,9 @@ void Lowering::find_remats() {
       const auto ops = f_.operands_of(inst);
       for (const ir::Operand& op : ops)
         if (op.is_vreg() && op.writes()) ++writers[f_.root(op.vreg()).index()];
-      if (!inst.has(ir::kRematerialisable) || (inst.has(ir::kMemRead) && !inst.has(ir::kReadOnly) && !REGDUEL_PLANTED("briggs-remat-of-a-memory-read"))) continue;
+      if (!inst.has(ir::kRematerialisable) ||
+          (inst.has(ir::kMemRead) && !inst.has(ir::kReadOnly) && !REGDUEL_PLANTED("briggs-remat-of-a-memory-read")))
+        continue;
       if (std::any_of(ops.begin() + 1, ops.end(), [](const ir::Operand& op) { return op.is_register(); })) continue;
       // What must stand in one register at its def must do so wherever it is computed.
       if (f_.fixed_of(ops[0]).is_valid()) continue;
@@ -263,7 +265,8 @@ class BlockLowerer {
         continue;
       }
       std::vector<TempId> temps;
-      for (std::size_t k = 0; k < l_.shapes_[i].items.size(); ++k) temps.push_back(local(l_.shapes_[i].items[k], l_.homes_[i][k], i));
+      for (std::size_t k = 0; k < l_.shapes_[i].items.size(); ++k)
+        temps.push_back(local(l_.shapes_[i].items[k], l_.homes_[i][k], i));
       original(i, temps, {});
     }
   }
@@ -276,13 +279,15 @@ class BlockLowerer {
         const auto& edges = l_.split_edges_;
         const auto at = std::lower_bound(edges.begin(), edges.end(), std::pair(ir::BlockId(b), s),
                                          [](const auto& e, const auto& key) { return std::pair(e.from, e.to) < key; });
-        if (at != edges.end() && at->from == ir::BlockId(b) && at->to == s) to = static_cast<std::uint32_t>(originals + static_cast<std::size_t>(at - edges.begin()));
+        if (at != edges.end() && at->from == ir::BlockId(b) && at->to == s)
+          to = static_cast<std::uint32_t>(originals + static_cast<std::size_t>(at - edges.begin()));
         code_.blocks[b].successors.push_back(to);
       }
     for (std::size_t b = originals; b < code_.blocks.size(); ++b)
       code_.blocks[b].successors.push_back(static_cast<std::uint32_t>(code_.blocks[b].edge_to.index()));
     for (std::size_t b = 0; b < code_.blocks.size(); ++b)
-      for (const std::uint32_t s : code_.blocks[b].successors) code_.blocks[s].predecessors.push_back(static_cast<std::uint32_t>(b));
+      for (const std::uint32_t s : code_.blocks[b].successors)
+        code_.blocks[s].predecessors.push_back(static_cast<std::uint32_t>(b));
   }
 
   void edge_copies(const Lowering::Edge& e) {
@@ -406,7 +411,8 @@ class BlockLowerer {
     if (source != kNoSource) deleted(source);
     const Temp &d = l_.values_[dst.temp], &s = l_.values_[src.temp];
     // A remat stands in a home of the root that it computes: the same file, as well aligned.
-    if (from == kRematerialised && to == kInRegister && src.size == s.bytes && dst.size == d.bytes && s.file == d.file && d.align_log2 >= s.align_log2)
+    if (from == kRematerialised && to == kInRegister && src.size == s.bytes && dst.size == d.bytes && s.file == d.file &&
+        d.align_log2 >= s.align_log2)
       return remat(dst.temp, src.temp);
     Temp t = s;
     t.fixed = {};
@@ -430,7 +436,8 @@ class BlockLowerer {
       code_.operand_temp[inst.first_operand + 1] = s.root.value;
       return move_values({d.root.value, 0, d.size}, {s.root.value, 0, s.size}, i);
     }
-    if (REGDUEL_PLANTED("briggs-identity-ignores-parts") && inst.is_copy() && shape.items.size() == 1 && !d_.pinned[i]) return deleted(i);
+    if (REGDUEL_PLANTED("briggs-identity-ignores-parts") && inst.is_copy() && shape.items.size() == 1 && !d_.pinned[i])
+      return deleted(i);
     if (inst.has(ir::kRematerialisable)) {
       const TempId v = f_.root(f_.operands_of(inst)[0].vreg()).value;
       if (d_.place[v] == kRematerialised) return deleted(i);
@@ -451,19 +458,23 @@ class BlockLowerer {
     }
     for (std::size_t k = 0; k < items.size(); ++k) {
       if (merged_into[k] != k) temps[k] = temps[merged_into[k]];
-      else if (is_local[k] && items[k].read_root.is_valid() && !stores_parts(items[k], shape)) fetch(temps[k], items[k].read_root.value);
+      else if (is_local[k] && items[k].read_root.is_valid() && !stores_parts(items[k], shape))
+        fetch(temps[k], items[k].read_root.value);
     }
     original(i, temps, merged_into);
-    // What the instruction would define itself, were it not in a slot or pinned, comes before what is moved in any case: values that share a slot
-    // do so because of that order.
+    // What the instruction would define itself, were it not in a slot or pinned, comes before what is moved in any case: values
+    // that share a slot do so because of that order.
     for (const bool is_moved : {false, true})
       for (std::size_t k = 0; k < items.size(); ++k)
-        if (is_local[k] && merged_into[k] == k && items[k].write_root.is_valid() && (shape.items[k].fixed.is_valid() || moves(items[k])) == is_moved)
+        if (is_local[k] && merged_into[k] == k && items[k].write_root.is_valid() &&
+            (shape.items[k].fixed.is_valid() || moves(items[k])) == is_moved)
           put_back(inst, shape, items[k], k, temps[k]);
   }
 
   // Whether it reads one value and writes another: a tie.
-  [[nodiscard]] static bool moves(const Item& item) { return item.read_root.is_valid() && item.write_root.is_valid() && item.read_root != item.write_root; }
+  [[nodiscard]] static bool moves(const Item& item) {
+    return item.read_root.is_valid() && item.write_root.is_valid() && item.read_root != item.write_root;
+  }
 
   void put_back(const ir::Inst& inst, const Shape& shape, const Item& item, std::size_t k, TempId temp) {
     const TempId value = item.write_root.value;
@@ -487,7 +498,8 @@ class BlockLowerer {
     for (std::size_t k = 0; k < items.size(); ++k) {
       if (items[k].at_writes) continue;
       for (std::size_t m = 0; m < items.size(); ++m)
-        if (m != k && merged_into[m] == m && items[m].at_reads && items[m].fixed == items[k].fixed && items[m].file == items[k].file) {
+        if (m != k && merged_into[m] == m && items[m].at_reads && items[m].fixed == items[k].fixed &&
+            items[m].file == items[k].file) {
           merged_into[k] = m;
           items[m].reads_only_old_bytes = false;
         }
@@ -512,10 +524,13 @@ class BlockLowerer {
       if (item.at_writes) flags |= kWrites;
       if (item.at_reads) flags |= kAtReads;
       if (item.partial) flags |= kPartial;
-      if (item.at_writes && (!item.partial || REGDUEL_PLANTED("briggs-part-def-kills-all")) && (!shape.is_guarded || REGDUEL_PLANTED("briggs-guarded-def-kills"))) flags |= kKills;
+      if (item.at_writes && (!item.partial || REGDUEL_PLANTED("briggs-part-def-kills-all")) &&
+          (!shape.is_guarded || REGDUEL_PLANTED("briggs-guarded-def-kills")))
+        flags |= kKills;
       code_.refs.push_back({temps[k], flags});
     };
-    if (inst.is_copy() && !shape.is_guarded && d_.pinned[i] == 0 && ir::may(fuel_, "copy-does-not-interfere")) copy_pairs(inst, shape, temps, out, add_ref);
+    if (inst.is_copy() && !shape.is_guarded && d_.pinned[i] == 0 && ir::may(fuel_, "copy-does-not-interfere"))
+      copy_pairs(inst, shape, temps, out, add_ref);
     for (std::size_t k = 0; k < shape.items.size(); ++k) add_ref(k);
     out.num_refs = static_cast<std::uint16_t>(code_.refs.size() - out.first_ref);
     for (std::size_t o = 0; o < ops.size(); ++o)

@@ -38,7 +38,7 @@ struct SpillSlot {
 };
 
 struct Decisions {
-  std::vector<std::int32_t> place;   // by value
+  std::vector<std::int32_t> place;  // by value
   std::vector<SpillSlot> slots;
   std::vector<std::uint8_t> pinned;  // by index of instruction
 };
@@ -79,12 +79,12 @@ class Lowering {
   ir::PerFile<UnitSet> allocatable_, callee_saved_;
   std::vector<std::uint64_t> freq_;
   std::optional<ir::RegFile> impossible_;
-  std::vector<Shape> shapes_;               // by instruction; empty for phis
+  std::vector<Shape> shapes_;                 // by instruction; empty for phis
   std::vector<std::vector<ir::PReg>> homes_;  // exact packing, by instruction, parallel to the items
-  std::vector<Temp> values_;                // roots by vreg index (aliases have an unused entry), then phis
-  std::vector<TempId> phi_value_;           // by instruction
-  std::vector<std::uint32_t> remat_def_;    // by value: index of its only def if that can be repeated
-  std::vector<std::uint8_t> useful_;        // by value: somebody reads it to compute
+  std::vector<Temp> values_;                  // roots by vreg index (aliases have an unused entry), then phis
+  std::vector<TempId> phi_value_;             // by instruction
+  std::vector<std::uint32_t> remat_def_;      // by value: index of its only def if that can be repeated
+  std::vector<std::uint8_t> useful_;          // by value: somebody reads it to compute
   struct Edge {
     ir::BlockId from, to;
   };

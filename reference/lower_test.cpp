@@ -12,7 +12,8 @@ std::vector<CodeKind> kinds(const Code& code, std::size_t block) {
   for (const CodeInst& i : code.insts_of(code.blocks[block])) list.push_back(i.kind);
   return list;
 }
-constexpr CodeKind kO = CodeKind::Original, kD = CodeKind::Deleted, kM = CodeKind::Move, kR = CodeKind::Refill, kS = CodeKind::Store;
+constexpr CodeKind kO = CodeKind::Original, kD = CodeKind::Deleted, kM = CodeKind::Move, kR = CodeKind::Refill,
+                   kS = CodeKind::Store;
 using List = std::vector<CodeKind>;
 
 constexpr std::string_view kLoop =
@@ -29,19 +30,22 @@ TEST(Lower, PhisBecomeCopiesOnEdges) {
 }
 
 TEST(Lower, PhisThatNobodyReadsNeedNoCopies) {
-  const Phases p("vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0 = ld\n#1 bra -> b1\nblock b1\n#2 %1 = phi b0: %0, b1: %1\n#3 bra -> b1\n");
+  const Phases p(
+      "vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0 = ld\n#1 bra -> b1\nblock b1\n#2 %1 = phi b0: %0, b1: %1\n#3 bra -> b1\n");
   EXPECT_EQ(kinds(p.code, 0), (List{kO, kO}));
   EXPECT_EQ(kinds(p.code, 1), (List{kD, kO}));
 }
 
 TEST(Lower, TiesAndFixedOperandsBecomeLocalTemps) {
-  const Phases p("vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0 = ld\n#1 %1{tied 1} = mad %0, 3\n#2 st %0{=R7}, %1 !write\n#3 exit\n");
+  const Phases p(
+      "vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0 = ld\n#1 %1{tied 1} = mad %0, 3\n#2 st %0{=R7}, %1 !write\n#3 exit\n");
   EXPECT_EQ(kinds(p.code, 0), (List{kO, kM, kO, kM, kM, kO, kO}));
   EXPECT_EQ(p.code.temps.back().fixed, (ir::PReg{ir::RegFile::R, 1, 7}));
 }
 
 TEST(Lower, ASpilledValueIsRefilledBeforeUsesAndStoredAfterDefs) {
-  Phases p("vreg %0 R b64\nvreg %1 P pred\nblock b0\n#0 %0.lo = ld\n#1 %1 = setp %0.lo\n#2 @%1 %0 = ld\n#3 %0{inout} = acc\n#4 exit\n");
+  Phases p(
+      "vreg %0 R b64\nvreg %1 P pred\nblock b0\n#0 %0.lo = ld\n#1 %1 = setp %0.lo\n#2 @%1 %0 = ld\n#3 %0{inout} = acc\n#4 exit\n");
   p.decisions.place[0] = 0;
   p.decisions.slots.push_back({8});
   const Code code = p.lowering.lower(p.decisions);
@@ -64,8 +68,9 @@ TEST(Lower, CopiesOfSpilledValues) {
 }
 
 TEST(Lower, OnlyWhatReadsNoRegisterIsRematerialised) {
-  const Phases p("vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nblock b0\n#0 %0 = const 1 !remat\n#1 %1 = add %0, 1 !remat\n"
-                 "#2 %2 = ld 4 !read !remat\n#3 exit\n");
+  const Phases p(
+      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nblock b0\n#0 %0 = const 1 !remat\n#1 %1 = add %0, 1 !remat\n"
+      "#2 %2 = ld 4 !read !remat\n#3 exit\n");
   EXPECT_TRUE(p.lowering.can_remat(0));
   EXPECT_FALSE(p.lowering.can_remat(1));
   EXPECT_FALSE(p.lowering.can_remat(2));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/planted.h"
+#include "base/planted.h"
 
 namespace regduel::reference {
 namespace {
@@ -32,9 +32,8 @@ class FilePacker {
       }
     }
     for (auto* list : {&both_, &reads, &writes})
-      std::sort(list->begin(), list->end(), [&](std::size_t a, std::size_t b) {
-        return rank(a) != rank(b) ? rank(a) > rank(b) : a < b;
-      });
+      std::sort(list->begin(), list->end(),
+                [&](std::size_t a, std::size_t b) { return rank(a) != rank(b) ? rank(a) > rank(b) : a < b; });
     reads_ = std::move(reads);
     writes_ = std::move(writes);
     return search_both(0);
@@ -106,7 +105,8 @@ class FilePacker {
     const std::size_t k = list[n];
     int needed = 0;
     for (std::size_t m = n; m < list.size(); ++m) needed += items_[list[m]].units;
-    if (free.count() < needed || (REGDUEL_PLANTED("briggs-impossible-too-soon") && needed > 2 && free.count() == needed)) return false;
+    if (free.count() < needed || (REGDUEL_PLANTED("briggs-impossible-too-soon") && needed > 2 && free.count() == needed))
+      return false;
     const UnitSet at = free.positions(items_[k].units, items_[k].align_log2);
     int from = 0;
     if (n > 0 && rank(list[n - 1]) == rank(k)) from = (*homes_)[list[n - 1]].end();

@@ -16,8 +16,8 @@
 namespace regduel::reference {
 
 struct Homes {
-  std::vector<ir::PReg> of_item;       // parallel to Shape::items
-  std::optional<ir::RegFile> failed;   // the first file whose items do not fit; of_item is then without meaning
+  std::vector<ir::PReg> of_item;      // parallel to Shape::items
+  std::optional<ir::RegFile> failed;  // the first file whose items do not fit; of_item is then without meaning
 };
 
 // Low units are preferred; units in `avoid` are used only where the items do not fit otherwise.

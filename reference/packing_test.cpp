@@ -36,9 +36,7 @@ TEST(Packing, NorAMayDefNorADefOfAPart) {
   EXPECT_EQ(demand("vreg %0 R b32\nvreg %1 R b32\nvreg %2 P pred\nblock b0\n#0 @%2 %0 = add %1\n#1 exit\n", 0), 2);
   EXPECT_EQ(demand("vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0.h0 = add %1\n#1 exit\n", 0), 2);
 }
-TEST(Packing, ReadsOfOneRootShareAHome) {
-  EXPECT_EQ(demand("vreg %0 R b64\nblock b0\n#0 st %0.lo, %0.hi, %0\n#1 exit\n", 0), 2);
-}
+TEST(Packing, ReadsOfOneRootShareAHome) { EXPECT_EQ(demand("vreg %0 R b64\nblock b0\n#0 st %0.lo, %0.hi, %0\n#1 exit\n", 0), 2); }
 TEST(Packing, AlignmentCosts) {
   EXPECT_EQ(demand("vreg %0 R b64\nvreg %1 R b32\nvreg %2 R b64\nblock b0\n#0 st %1, %0, %2\n#1 exit\n", 0), 5);
   EXPECT_EQ(demand("vreg %0 R b96\nvreg %1 R b32\nvreg %2 R b96\nblock b0\n#0 st %1, %0, %2\n#1 exit\n", 0), 7);
@@ -77,7 +75,8 @@ TEST(Packing, AgreesWithExhaustiveSearch) {
   Random random(7);
   int fitting = 0;
   for (int round = 0; round < 4000; ++round) {
-    std::string text = "vreg %0 R b32\nvreg %1 R b64\nvreg %2 R b96\nvreg %3 R b64 align 1\nvreg %4 R b32\nvreg %5 R b128\nvreg %6 P pred\n";
+    std::string text =
+        "vreg %0 R b32\nvreg %1 R b64\nvreg %2 R b96\nvreg %3 R b64 align 1\nvreg %4 R b32\nvreg %5 R b128\nvreg %6 P pred\n";
     const auto reg = [&](int limit) { return "%" + std::to_string(random.between(0, limit)); };
     std::string defs, uses;
     const int num_defs = random.between(0, 2), num_uses = random.between(1, 3);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ir/check_macro.h"
-#include "ir/planted.h"
+#include "base/check_macro.h"
+#include "base/planted.h"
 
 namespace regduel::reference {
 namespace {
@@ -14,7 +14,8 @@ class Rewriter {
  public:
   Rewriter(const ir::Function& f, const Lowering& lowering, const Decisions& decisions, const Code& code,
            const std::vector<ir::PReg>& homes, const std::vector<std::uint8_t>& is_dead, ir::Fuel* fuel)
-      : f_(f), lowering_(lowering), d_(decisions), code_(code), homes_(homes), is_dead_(is_dead), fuel_(fuel), out_(f.clone_header()) {
+      : f_(f), lowering_(lowering), d_(decisions), code_(code), homes_(homes), is_dead_(is_dead), fuel_(fuel),
+        out_(f.clone_header()) {
     out_.phase = ir::Phase::Allocated;
     next_id_ = f.next_inst_id().value;
     slot_of_.assign(d_.slots.size(), kNoSlot);
@@ -68,7 +69,8 @@ class Rewriter {
   void find_identities() {
     is_identity_.assign(code_.insts.size(), 0);
     for (std::size_t i = 0; i < code_.insts.size(); ++i)
-      is_identity_[i] = code_.insts[i].kind == CodeKind::Move && !is_dead_[i] && is_identity(code_.insts[i]) && ir::may(fuel_, "drop-identity-copy");
+      is_identity_[i] = code_.insts[i].kind == CodeKind::Move && !is_dead_[i] && is_identity(code_.insts[i]) &&
+                        ir::may(fuel_, "drop-identity-copy");
   }
   void find_edge_blocks() {
     edge_block_.resize(code_.blocks.size());
@@ -212,7 +214,9 @@ class Rewriter {
     std::vector<ir::Operand> placed(ops.begin(), ops.end());
     for (std::size_t k = 0; k < placed.size(); ++k)
       if (placed[k].is_vreg()) placed[k] = f_.placed_at(placed[k], home(code_.operand_temp[from.first_operand + k]));
-    if (from.is_copy() && !lowering_.shape(inst.source).has_clobbers && copies_nothing(placed) && ir::may(fuel_, "drop-identity-copy")) return deleted(inst.source);
+    if (from.is_copy() && !lowering_.shape(inst.source).has_clobbers && copies_nothing(placed) &&
+        ir::may(fuel_, "drop-identity-copy"))
+      return deleted(inst.source);
     std::vector<ir::BlockId> targets(f_.targets_of(from).begin(), f_.targets_of(from).end());
     for (const std::uint32_t s : code_.blocks[b].successors) {
       if (!code_.blocks[s].is_edge_block() || !edge_block_[s].is_valid()) continue;

@@ -17,6 +17,7 @@ namespace regduel::reference {
 //   is_dead   by index of Code::insts: copies to leave out
 // Cost O(size of program).
 [[nodiscard]] ir::Allocation rewrite(const ir::Function& f, const Lowering& lowering, const Decisions& decisions, const Code& code,
-                                     const std::vector<ir::PReg>& homes, const std::vector<std::uint8_t>& is_dead, ir::Fuel* fuel = nullptr);
+                                     const std::vector<ir::PReg>& homes, const std::vector<std::uint8_t>& is_dead,
+                                     ir::Fuel* fuel = nullptr);
 
 }  // namespace regduel::reference

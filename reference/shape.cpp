@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/planted.h"
+#include "base/planted.h"
 
 namespace regduel::reference {
 namespace {

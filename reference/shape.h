@@ -19,11 +19,11 @@ struct Item {
   ir::RegFile file = ir::RegFile::R;
   int units = 1;
   int align_log2 = 0;
-  ir::PReg fixed;           // invalid = free to choose
-  bool at_reads = false;    // holds its units when uses are read
-  bool at_writes = false;   // holds its units when defs are written
-  bool early = false;       // destroyed before the uses are read: shares with no read, not even of its own root
-  bool partial = false;     // a def of a part is among it: not in a clobbered unit
+  ir::PReg fixed;                     // invalid = free to choose
+  bool at_reads = false;              // holds its units when uses are read
+  bool at_writes = false;             // holds its units when defs are written
+  bool early = false;                 // destroyed before the uses are read: shares with no read, not even of its own root
+  bool partial = false;               // a def of a part is among it: not in a clobbered unit
   bool reads_only_old_bytes = false;  // read_root stands there only for the bytes that a def of a part keeps
 };
 

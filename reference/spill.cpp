@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/planted.h"
+#include "base/planted.h"
 
 namespace regduel::reference {
 
@@ -24,7 +24,8 @@ void fill_in_costs(const ir::Function& f, const Lowering& lowering, const Code& 
   for (std::size_t v = 0; v < f.vregs.size(); ++v) {
     if (!f.vregs[v].hint.is_valid()) continue;
     const TempId a = f.root(ir::VRegId(v)).value, b = f.root(f.vregs[v].hint).value;
-    if (a == b || code.temps[a].file != code.temps[b].file || graphs.node_of[a] == kNoNode || graphs.node_of[b] == kNoNode) continue;
+    if (a == b || code.temps[a].file != code.temps[b].file || graphs.node_of[a] == kNoNode || graphs.node_of[b] == kNoNode)
+      continue;
     graphs.files[ir::index(code.temps[a].file)].add_hint(graphs.node_of[a], graphs.node_of[b]);
   }
 }
@@ -35,7 +36,8 @@ class Chooser {
  public:
   Chooser(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Lowering& lowering, const Code& code,
           bool use_remat, Decisions& decisions, ir::Fuel* fuel)
-      : g_(graph), c_(colouring), available_(available), lowering_(lowering), code_(code), use_remat_(use_remat), d_(decisions), fuel_(fuel) {}
+      : g_(graph), c_(colouring), available_(available), lowering_(lowering), code_(code), use_remat_(use_remat), d_(decisions),
+        fuel_(fuel) {}
 
   bool run() {
     bool progress = false;
@@ -68,7 +70,8 @@ class Chooser {
       slot.bytes = std::max<std::uint32_t>(slot.bytes, code_.temps[v].bytes);
     });
     for (const TempId v : in_slot) d_.place[v] = static_cast<std::int32_t>(d_.slots.size());
-    if (REGDUEL_PLANTED("briggs-spilled-together-share-a-slot") && !in_slot.empty() && d_.slots.size() > 1 && d_.slots.back().bytes == slot.bytes) {
+    if (REGDUEL_PLANTED("briggs-spilled-together-share-a-slot") && !in_slot.empty() && d_.slots.size() > 1 &&
+        d_.slots.back().bytes == slot.bytes) {
       for (const TempId v : in_slot) d_.place[v] = static_cast<std::int32_t>(d_.slots.size() - 1);
       return progress;
     }

@@ -7,9 +7,9 @@
 // Members of one coalesced node share a slot, so that the copies between them vanish. Tested by spill_test.cpp.
 #pragma once
 
-#include "reference/interference_graph.h"
+#include "reference/colour/interference_graph.h"
+#include "reference/colour/select.h"
 #include "reference/lower.h"
-#include "reference/select.h"
 
 namespace regduel::reference {
 

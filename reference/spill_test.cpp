@@ -1,6 +1,6 @@
 #include "reference/spill.h"
 
-#include "reference/simplify.h"
+#include "reference/colour/simplify.h"
 #include "reference/testing.h"
 
 namespace regduel::reference {
@@ -9,15 +9,19 @@ namespace {
 using testing::Phases;
 
 TEST(Spill, CostIsTheSumOfFrequencies) {
-  Phases p("vreg %0 R b32\nvreg %1 P pred\nvreg %2 R b32\nblock b0\n#0 %0 = ld\n#1 %2 = const 1 !remat\n#2 bra -> b1\nblock b1\n"
-           "#3 %1 = setp %0, %2\n#4 cbra %1 -> b1, b2\nblock b2\n#5 st %0 !write\n#6 exit\n");
+  Phases p(
+      "vreg %0 R b32\nvreg %1 P pred\nvreg %2 R b32\nblock b0\n#0 %0 = ld\n#1 %2 = const 1 !remat\n#2 bra -> b1\nblock b1\n"
+      "#3 %1 = setp %0, %2\n#4 cbra %1 -> b1, b2\nblock b2\n#5 st %0 !write\n#6 exit\n");
   EXPECT_EQ(p.r().cost(p.graphs.node_of[0]), 1u + 10u + 1u);
   EXPECT_EQ(p.r().cost(p.graphs.node_of[2]), 10u) << "the def of what can be computed again costs nothing";
 }
 
 TEST(Spill, ANodeWithoutColourIsSpilledAndALocalTempMakesRoom) {
-  Phases p("vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = ld\n#2 %2{tied 1} = mad %0, %1\n#3 st %0, %2 !write\n"
-           "#4 st %1 !write\n#5 exit\n", 3);
+  Phases p(
+      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = ld\n#2 %2{tied 1} = mad %0, %1\n#3 st %0, %2 "
+      "!write\n"
+      "#4 st %1 !write\n#5 exit\n",
+      3);
   FileGraph& g = p.r();
   const UnitSet two = UnitSet::range(0, 2);
   const Colouring c = select(g, simplify(g, two, Optimism::CheapestFirst), {.available = two, .last_resort = {}});

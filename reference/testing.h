@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "ir/check.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "reference/briggs.h"
-#include "reference/interference_graph.h"
+#include "reference/colour/interference_graph.h"
 #include "reference/liveness.h"
 #include "reference/loops.h"
 #include "reference/lower.h"
@@ -23,7 +23,7 @@ inline ir::Function parse_body(std::string_view text, std::string_view kind = "k
   const std::string file = "rir 1\nfunc @f " + std::string(kind) + " target sm_90 threads 32\n" + std::string(text);
   auto parsed = ir::parse(file, "test");
   if (!parsed) {
-    ADD_FAILURE() << ir::to_string(parsed.error()) << "\n" << file;
+    ADD_FAILURE() << to_string(parsed.error()) << "\n" << file;
     return {};
   }
   return parsed->functions.front();
@@ -41,7 +41,8 @@ struct Phases {
   InterferenceGraphs graphs;
 
   explicit Phases(std::string_view text, int registers = 255, std::string_view kind = "kernel")
-      : f(parse_body(text, kind)), cfg(f), lowering(f, cfg, target, ir::Limits::of(target, registers), block_frequencies(f, cfg, 10)),
+      : f(parse_body(text, kind)), cfg(f),
+        lowering(f, cfg, target, ir::Limits::of(target, registers), block_frequencies(f, cfg, 10)),
         decisions(lowering.no_decisions()), code(lowering.lower(decisions)), liveness(code),
         graphs(build_interference_graphs(f, lowering, code, liveness)) {
     fill_in_costs(f, lowering, code, true, graphs);
@@ -53,7 +54,7 @@ struct Phases {
 };
 
 struct Outcome {
-  std::string text;          // the allocated blocks, or the message of the failure
+  std::string text;  // the allocated blocks, or the message of the failure
   bool ok = false;
   ir::Allocation allocation;
 };
@@ -85,7 +86,7 @@ inline Outcome allocate(const ir::Function& f, int registers, std::vector<std::p
   return run;
 }
 inline Outcome allocate(std::string_view text, int registers, std::vector<std::pair<std::string, std::string>> knobs = {},
-                    std::string_view kind = "kernel") {
+                        std::string_view kind = "kernel") {
   return allocate(parse_body(text, kind), registers, std::move(knobs));
 }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/random.h"
+#include "base/random.h"
 
 namespace regduel::reference {
 namespace {

@@ -1,7 +1,7 @@
 // See campaign.h. One thread, no locks: a loop that hands out work to whoever has none, and takes what has been answered.
 //
-// What is tried has numbers, and results are taken in their order (worker.h: `first`, `tried`): so a run over the standard mix gives the same for
-// any number of workers. What must not be lost, though, is written as soon as it comes.
+// What is tried has numbers, and results are taken in their order (worker.h: `first`, `tried`): so a run over the standard mix
+// gives the same for any number of workers. What must not be lost, though, is written as soon as it comes.
 #include "cli/campaign/campaign.h"
 
 #include <fcntl.h>
@@ -23,27 +23,27 @@
 
 #include <fmt/format.h>
 
+#include "base/check_macro.h"
+#include "base/edges.h"
+#include "base/random.h"
 #include "cli/campaign/channel.h"
 #include "cli/campaign/worker.h"
 #include "cli/command.h"
 #include "cli/finding.h"
-#include "fuzz/behaviour.h"
-#include "fuzz/cover.h"
-#include "fuzz/isolate.h"
-#include "ir/check_macro.h"
-#include "ir/edges.h"
-#include "ir/random.h"
+#include "fuzz/campaign/behaviour.h"
+#include "fuzz/campaign/corpus_minimiser.h"
+#include "fuzz/triage/isolate.h"
 
 namespace regduel::cli {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t kBatch = 64;          // programs handed out at a time
-constexpr double kCommitSeconds = 0.25;       // the database is never further behind than this
-constexpr double kGraceSeconds = 10;          // for reductions, when the time is up
-constexpr double kReduceTimeouts = 20;        // a reduction may take as long as so many programs
-constexpr std::uint64_t kMostReduced = 24;    // cases of one signature
+constexpr std::uint64_t kBatch = 64;        // programs handed out at a time
+constexpr double kCommitSeconds = 0.25;     // the database is never further behind than this
+constexpr double kGraceSeconds = 10;        // for reductions, when the time is up
+constexpr double kReduceTimeouts = 20;      // a reduction may take as long as so many programs
+constexpr std::uint64_t kMostReduced = 24;  // cases of one signature
 
 double seconds_now() { return static_cast<double>(steady_nanoseconds()) * 1e-9; }
 
@@ -51,16 +51,17 @@ double seconds_now() { return static_cast<double>(steady_nanoseconds()) * 1e-9; 
 struct Peer {
   pid_t pid = -1;
   Channel channel;
-  Slot* slot = nullptr;  // shared with it
-  json job;              // what it is doing; null = nothing
-  double since = 0;      // when it was asked
+  Slot* slot = nullptr;     // shared with it
+  json job;                 // what it is doing; null = nothing
+  double since = 0;         // when it was asked
   std::size_t learned = 0;  // how many of the news it has been told
   bool has_hung = false;
 };
 
 class Campaign {
  public:
-  explicit Campaign(const CampaignOptions& options) : o_(options), store_(options.db), explorer_(fuzz::ExplorerOptions{}), total_(options.duelists) {
+  explicit Campaign(const CampaignOptions& options)
+      : o_(options), store_(options.db), explorer_(fuzz::ExplorerOptions{}), total_(options.duelists) {
     first_ = next_ = taken_ = store_.begin_session(o_.seed, o_.is_mix ? "mix" : "explore");
     end_ = o_.runs > 0 ? first_ + o_.runs : UINT64_MAX;
     if (!o_.log.empty()) {
@@ -143,7 +144,11 @@ class Campaign {
   void load_findings() {
     for (const StoredFinding& f : store_.findings()) {
       found_[f.bucket] = {f.bucket, f.failure, "", f.decision, f.state, "", f.count, f.instructions};
-      again_.push_back({{"do", "again"}, {"bucket", f.bucket}, {"input", to_message(f.input)}, {"allocator", f.failure.allocator}, {"signature", f.failure.signature}});
+      again_.push_back({{"do", "again"},
+                        {"bucket", f.bucket},
+                        {"input", to_message(f.input)},
+                        {"allocator", f.failure.allocator},
+                        {"signature", f.failure.signature}});
     }
     for (const Sighting& s : store_.sightings())
       if (s.reduced == 0) want_understood(s.failure, s.first, s.message);
@@ -170,8 +175,11 @@ class Campaign {
     if (!locate_.empty()) return pop(locate_);
     if (!again_.empty()) return pop(again_);
     const bool is_late = o_.seconds > 0 && seconds_now() - start_ > o_.seconds + kGraceSeconds;
-    const auto understanding = std::count_if(peers_.begin(), peers_.end(), [](const Peer& q) { return !q.job.is_null() && q.job["do"] == "understand"; });
-    if (!understand_.empty() && !is_late && (is_time_up_ || next_ >= end_ || understanding < std::max<std::ptrdiff_t>(1, std::ssize(peers_) / 2))) return pop(understand_);
+    const auto understanding =
+        std::count_if(peers_.begin(), peers_.end(), [](const Peer& q) { return !q.job.is_null() && q.job["do"] == "understand"; });
+    if (!understand_.empty() && !is_late &&
+        (is_time_up_ || next_ >= end_ || understanding < std::max<std::ptrdiff_t>(1, std::ssize(peers_) / 2)))
+      return pop(understand_);
     if (is_time_up_) return std::nullopt;
     json job = {{"do", o_.is_mix ? "mix" : "explore"}};
     if (!ranges_.empty()) {  // what a batch has left
@@ -194,7 +202,8 @@ class Campaign {
     if (o_.is_mix) return job;
     json learn = json::array();
     for (; p.learned < news_.size() && learn.size() < 200; ++p.learned)
-      if (news_[p.learned].from != &p) learn.push_back({{"input", to_message(news_[p.learned].input)}, {"features", news_[p.learned].features}});
+      if (news_[p.learned].from != &p)
+        learn.push_back({{"input", to_message(news_[p.learned].input)}, {"features", news_[p.learned].features}});
     job["learn"] = std::move(learn);
     return job;
   }
@@ -211,7 +220,8 @@ class Campaign {
     p.job = nullptr;
     p.has_hung = false;
     p.learned = news_.size();
-    const std::uint64_t stream = hash_combine(hash_combine(o_.seed, first_), static_cast<std::uint64_t>(&p - peers_.data()) + (started_++ << 16));
+    const std::uint64_t stream =
+        hash_combine(hash_combine(o_.seed, first_), static_cast<std::uint64_t>(&p - peers_.data()) + (started_++ << 16));
     const pid_t coordinator = ::getpid(), pid = ::fork();
     REGDUEL_CHECK(pid >= 0, fmt::format("no process for a worker: {}", std::strerror(errno)));
     if (pid == 0) {
@@ -264,8 +274,9 @@ class Campaign {
         if (!is_there) replace(p);
       }
       const std::int64_t since = p.slot->since;
-      const bool is_stuck = since != 0 ? static_cast<double>(steady_nanoseconds() - since) > o_.timeout * 1e9
-                                       : !p.job.is_null() && !p.job.contains("count") && seconds_now() - p.since > kReduceTimeouts * o_.timeout;
+      const bool is_stuck =
+          since != 0 ? static_cast<double>(steady_nanoseconds() - since) > o_.timeout * 1e9
+                     : !p.job.is_null() && !p.job.contains("count") && seconds_now() - p.since > kReduceTimeouts * o_.timeout;
       if (is_stuck && !p.has_hung) {
         p.has_hung = true;
         ::kill(p.pid, SIGKILL);
@@ -282,9 +293,14 @@ class Campaign {
     if (was_trying && p.slot->size > 0) {
       const Blob input(p.slot->input, p.slot->input + p.slot->size);
       const fuzz::Failure failure{"unknown", p.has_hung ? "harness/hang" : "harness/crash-" + how};
-      const std::string message = p.has_hung ? fmt::format("longer than {:.0f} seconds", o_.timeout) : fmt::format("a worker ended with {}", how);
+      const std::string message =
+          p.has_hung ? fmt::format("longer than {:.0f} seconds", o_.timeout) : fmt::format("a worker ended with {}", how);
       store_.saw(failure, message, input);
-      locate_.push_back({{"do", "locate"}, {"input", to_message(input)}, {"index", p.slot->index.load()}, {"signature", failure.signature}, {"message", message}});
+      locate_.push_back({{"do", "locate"},
+                         {"input", to_message(input)},
+                         {"index", p.slot->index.load()},
+                         {"signature", failure.signature},
+                         {"message", message}});
     } else {
       if (!p.has_hung) ++lost_workers_[how];
       REGDUEL_CHECK(++lost_in_a_row_ < 100, fmt::format("workers end by themselves ({})", how));
@@ -327,7 +343,8 @@ class Campaign {
   // At once into the database; the rest in the order of the numbers (take_failures).
   void see_failure(const json& failed) {
     const Blob input = bytes_of(failed["input"]);
-    if (!failures_.emplace(std::pair(failed["index"].get<std::uint64_t>(), input_hash(input)), failed).second) return;  // seen before a worker died
+    if (!failures_.emplace(std::pair(failed["index"].get<std::uint64_t>(), input_hash(input)), failed).second)
+      return;  // seen before a worker died
     for (const json& bout : failed["bouts"])
       for (const json& f : bout["findings"]) {
         const fuzz::Failure failure{bout["allocator"], f[0]};
@@ -359,7 +376,8 @@ class Campaign {
   }
 
   void take_failures() {
-    while (!failures_.empty() && failures_.begin()->first.first < taken_) take_failure(failures_.extract(failures_.begin()).mapped());
+    while (!failures_.empty() && failures_.begin()->first.first < taken_)
+      take_failure(failures_.extract(failures_.begin()).mapped());
   }
 
   void take_all_failures() {
@@ -398,14 +416,19 @@ class Campaign {
         if (!o_.directory.empty()) raw.path = write_reproducer(o_.directory, failure, message, name, c);
       }
     }
-    understand_.push_back({{"do", "understand"}, {"input", to_message(input)}, {"allocator", failure.allocator}, {"signature", failure.signature}, {"message", message}});
+    understand_.push_back({{"do", "understand"},
+                           {"input", to_message(input)},
+                           {"allocator", failure.allocator},
+                           {"signature", failure.signature},
+                           {"message", message}});
   }
 
   void take_understood(const Peer& p, const json& m) {
     const fuzz::Failure asked{m["allocator"], m["signature"]};
     const std::string name = name_of(asked), message = p.job["message"];
     if (!m["fails"].get<bool>()) {
-      if (const auto raw = raw_.find(name); raw != raw_.end()) raw->second.message = message + " (not again when it was tried again)";
+      if (const auto raw = raw_.find(name); raw != raw_.end())
+        raw->second.message = message + " (not again when it was tried again)";
       return;
     }
     const json& u = m["understood"];
@@ -446,7 +469,8 @@ class Campaign {
       see_failure(m);
     } else {
       json failed = m;
-      failed["bouts"] = json::array({bout_message("unknown", m["signature"], "a worker died of it once, but not again when it was tried again")});
+      failed["bouts"] =
+          json::array({bout_message("unknown", m["signature"], "a worker died of it once, but not again when it was tried again")});
       see_failure(failed);
     }
     take_failures();
@@ -510,8 +534,19 @@ class Campaign {
   }
 
   CampaignResult result(bool is_interrupted) {
-    CampaignResult r{first_, taken_ - first_, suppressed_, inputs_.size(), features_.size(), features_.num_edges(), num_edges(), is_interrupted, seconds_now() - start_,
-                     std::move(total_), {}, store_.totals(), lost_workers_};
+    CampaignResult r{first_,
+                     taken_ - first_,
+                     suppressed_,
+                     inputs_.size(),
+                     features_.size(),
+                     features_.num_edges(),
+                     num_edges(),
+                     is_interrupted,
+                     seconds_now() - start_,
+                     std::move(total_),
+                     {},
+                     store_.totals(),
+                     lost_workers_};
     for (const Found* f : failing()) {
       r.found.push_back(*f);
       if (f->bucket.empty()) r.found.back().count = seen_[name_of(f->failure)];
@@ -541,15 +576,16 @@ class Campaign {
   std::uint64_t first_ = 0, taken_ = 0, next_ = 0, end_ = 0;
   std::map<std::uint64_t, std::uint64_t> ranges_;  // first, count
   std::map<std::uint64_t, json> batches_;          // done, but not all before them
-  std::map<std::pair<std::uint64_t, std::string>, json> failures_;  // by number, and by the hash of the input: a worker that takes over explores something else
+  std::map<std::pair<std::uint64_t, std::string>, json>
+      failures_;  // by number, and by the hash of the input: a worker that takes over explores something else
   std::deque<json> lost_, locate_, again_, seeds_, understand_;
   std::vector<News> news_;
 
   std::map<std::string, StoredInput> inputs_;  // by hash
   std::size_t minimised_ = 0;
-  std::map<std::string, Found> found_;         // by bucket
-  std::map<std::string, Found> raw_;           // by name: not reduced yet
-  std::set<std::string> understood_;           // by name: of which one case was reduced
+  std::map<std::string, Found> found_;  // by bucket
+  std::map<std::string, Found> raw_;    // by name: not reduced yet
+  std::set<std::string> understood_;    // by name: of which one case was reduced
   std::map<std::string, std::uint64_t> seen_, asked_;
   std::uint64_t suppressed_ = 0;
 

@@ -1,5 +1,5 @@
-// Campaigns with allocators that are broken on purpose: what fails is found, reduced and named; what crashes or hangs is a finding; what is
-// stopped goes on; what is killed has lost nothing.
+// Campaigns with allocators that are broken on purpose: what fails is found, reduced and named; what crashes or hangs is a finding;
+// what is stopped goes on; what is killed has lost nothing.
 #include "cli/campaign/campaign.h"
 
 #include <sys/wait.h>
@@ -17,10 +17,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/io.h"
 #include "cli/command.h"
 #include "cli/input.h"
-#include "fuzz/allocators.h"
-#include "ir/io.h"
+#include "fuzz/duel/allocators.h"
 
 namespace regduel::cli {
 namespace {
@@ -41,9 +41,11 @@ class Broken : public ir::Allocator {
     if (how_ == How::AbortsWhenAskedForKnobs && ++asked % 4 == 0) ::raise(SIGABRT);
     return {};
   }
-  std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target, const ir::AllocOptions& options) const override {
+  std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
+                                                           const ir::AllocOptions& options) const override {
     auto result = fuzz::find_allocator("briggs")->allocate(program, target, options);
-    if (std::none_of(program.operands.begin(), program.operands.end(), [](const ir::Operand& op) { return op.is_tied(); })) return result;
+    if (std::none_of(program.operands.begin(), program.operands.end(), [](const ir::Operand& op) { return op.is_tied(); }))
+      return result;
     if (how_ == How::Aborts) ::raise(SIGABRT);
     for (std::atomic<int> k = 0; how_ == How::Hangs;) ++k;
     if (how_ == How::ReadsTheWrongRegister && result) read_the_wrong_register(result->program);
@@ -74,7 +76,8 @@ class Broken : public ir::Allocator {
 class CampaignTest : public testing::Test {
  protected:
   void SetUp() override {
-    dir_ = fs::temp_directory_path() / fmt::format("regduel_campaign_{}_{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
+    dir_ = fs::temp_directory_path() /
+           fmt::format("regduel_campaign_{}_{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::create_directories(dir_);
   }
   void TearDown() override { fs::remove_all(dir_); }
@@ -121,7 +124,7 @@ TEST_F(CampaignTest, FindsReducesAndNames) {
     EXPECT_EQ(f.state, "crashing");
     EXPECT_EQ(f.failure.allocator, "broken");
     EXPECT_LE(f.instructions, 12u) << f.bucket;
-    EXPECT_TRUE(fuzz::shows(load_case(f.path), f.failure)) << f.path;
+    EXPECT_TRUE(fuzz::reproduces(load_case(f.path), f.failure)) << f.path;
     paths.insert(f.path);
   }
   // What was not reduced yet has been taken away again.
@@ -156,7 +159,8 @@ TEST_F(CampaignTest, AHangIsAFinding) {
   o.seeds.push_back([] {
     for (std::uint64_t seed = 1;; ++seed) {
       const fuzz::FuzzInput input = fuzz::derive_input(seed, 40);
-      if (std::any_of(input.program.operands.begin(), input.program.operands.end(), [](const ir::Operand& op) { return op.is_tied(); }))
+      if (std::any_of(input.program.operands.begin(), input.program.operands.end(),
+                      [](const ir::Operand& op) { return op.is_tied(); }))
         return fuzz::encode_input(input);
     }
   }());
@@ -304,12 +308,14 @@ TEST_F(CampaignTest, AKilledCampaignHasLostNothing) {
       if (std::any_of(lost.begin(), lost.end(), [&](const auto& l) { return l.first < time && time < l.second; })) continue;
       if (event.contains("entry")) wanted.emplace(event["entry"].get<std::string>(), time);
       if (event.contains("failure")) {
-        EXPECT_TRUE(sightings.contains(event["failure"].get<std::string>())) << "round " << round << ": " << line << ", seen " << lost.back().first + 1 - time << " s before";
+        EXPECT_TRUE(sightings.contains(event["failure"].get<std::string>()))
+            << "round " << round << ": " << line << ", seen " << lost.back().first + 1 - time << " s before";
         ++failures;
       }
     }
     for (const auto& [hash, time] : wanted)
-      EXPECT_TRUE(dropped.contains(hash) || inputs.contains(hash)) << "round " << round << ": " << hash << ", seen " << lost.back().first + 1 - time << " s before";
+      EXPECT_TRUE(dropped.contains(hash) || inputs.contains(hash))
+          << "round " << round << ": " << hash << ", seen " << lost.back().first + 1 - time << " s before";
     checked += wanted.size();
     const std::uint64_t at = store.begin_session(1, "explore");
     EXPECT_GE(at, next);

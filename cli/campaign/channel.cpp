@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/check_macro.h"
+#include "base/check_macro.h"
 
 namespace regduel::cli {
 namespace {
@@ -84,7 +84,8 @@ bool Channel::fill() {
 
 std::pair<Channel, Channel> make_channel() {
   std::array<int, 2> fds = {};
-  REGDUEL_CHECK(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()) == 0, fmt::format("no socket: {}", std::strerror(errno)));
+  REGDUEL_CHECK(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()) == 0,
+                fmt::format("no socket: {}", std::strerror(errno)));
   return {Channel(fds[0]), Channel(fds[1])};
 }
 

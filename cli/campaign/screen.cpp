@@ -36,17 +36,22 @@ int columns() {
 std::string screen_text(const CampaignStatus& s, double rate, int width) {
   std::vector<std::string> lines;
   const std::string of = s.end == 0 ? "" : fmt::format(" of {} ({})", s.end, percent(s.tried, s.end, 1));
-  lines.push_back(fmt::format("regduel fuzz   {}   {} workers{}{}", time_text(s.seconds), s.jobs, s.understanding > 0 ? fmt::format(", {} reducing", s.understanding) : "",
+  lines.push_back(fmt::format("regduel fuzz   {}   {} workers{}{}", time_text(s.seconds), s.jobs,
+                              s.understanding > 0 ? fmt::format(", {} reducing", s.understanding) : "",
                               s.crashes > 0 ? fmt::format(", {} died", s.crashes) : ""));
-  lines.push_back(fmt::format("  programs     {}{}, {:.0f}/s now, {:.0f}/s on average", s.tried, of, rate, static_cast<double>(s.tried) / std::max(s.seconds, 0.001)));
+  lines.push_back(fmt::format("  programs     {}{}, {:.0f}/s now, {:.0f}/s on average", s.tried, of, rate,
+                              static_cast<double>(s.tried) / std::max(s.seconds, 0.001)));
   lines.push_back(fmt::format("  allocations  {} judged", s.allocations));
   if (s.features > 0 || s.seeds_left > 0)
-    lines.push_back(fmt::format("  corpus       {} inputs, {} features{}{}", s.inputs, s.features, edges_text(s), s.seeds_left > 0 ? fmt::format(", {} seeds to try", s.seeds_left) : ""));
-  lines.push_back(fmt::format("  findings     {}{}{}", s.found.size(), s.to_understand > 0 ? fmt::format(", {} cases to reduce", s.to_understand) : "",
+    lines.push_back(fmt::format("  corpus       {} inputs, {} features{}{}", s.inputs, s.features, edges_text(s),
+                                s.seeds_left > 0 ? fmt::format(", {} seeds to try", s.seeds_left) : ""));
+  lines.push_back(fmt::format("  findings     {}{}{}", s.found.size(),
+                              s.to_understand > 0 ? fmt::format(", {} cases to reduce", s.to_understand) : "",
                               s.suppressed > 0 ? fmt::format(", {} suppressed", s.suppressed) : ""));
   for (std::size_t k = 0; k < std::min(s.found.size(), kMostFindings); ++k) {
     const Found& f = *s.found[k];
-    lines.push_back(fmt::format("    {:>6} x {:>5} instructions{}  {}: {}", f.count, f.instructions, f.bucket.empty() ? " (not reduced)" : "", f.failure.allocator, f.failure.signature));
+    lines.push_back(fmt::format("    {:>6} x {:>5} instructions{}  {}: {}", f.count, f.instructions,
+                                f.bucket.empty() ? " (not reduced)" : "", f.failure.allocator, f.failure.signature));
   }
   if (s.found.size() > kMostFindings) lines.push_back(fmt::format("    ... and {} more", s.found.size() - kMostFindings));
   lines.push_back("  Ctrl-C ends it; all that was found is kept.");

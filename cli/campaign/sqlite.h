@@ -46,7 +46,8 @@ class Sqlite {
     void bind(int at, const Value& value) {
       if constexpr (std::is_integral_v<Value>) check(sqlite3_bind_int64(statement_, at, static_cast<sqlite3_int64>(value)));
       else if constexpr (std::is_same_v<Value, Blob>)
-        check(sqlite3_bind_blob64(statement_, at, value.empty() ? reinterpret_cast<const std::uint8_t*>("") : value.data(), value.size(), SQLITE_TRANSIENT));
+        check(sqlite3_bind_blob64(statement_, at, value.empty() ? reinterpret_cast<const std::uint8_t*>("") : value.data(),
+                                  value.size(), SQLITE_TRANSIENT));
       else {
         const std::string_view text = value;
         check(sqlite3_bind_text(statement_, at, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT));

@@ -1,17 +1,21 @@
-// The database of a campaign: one SQLite file with all that it has. Whatever happens to the process, even kill -9, what is in the file is never
-// more than a second behind what happened (write-ahead log; commit() is called twice a second), and a campaign of the same seed goes on there.
+// The database of a campaign: one SQLite file with all that it has. Whatever happens to the process, even kill -9, what is in the
+// file is never more than a second behind what happened (write-ahead log; commit() is called twice a second), and a campaign of the
+// same seed goes on there.
 //
 //   meta(key, value)                 format version
 //   campaigns(seed, mode, next_index)   programs [0, next_index) of this seed are done
-//   sessions(...)                    one row a run of the command: programs [first, next), by which version of regduel, how many allocations
+//   sessions(...)                    one row a run of the command: programs [first, next), by which version of regduel, how many
+//   allocations
 //                                    were judged, and the JSON summary of them
 //   progress(...)                    one row a second of a session: how far, how many inputs, features, edges, findings
 //   inputs(hash, input, ...)         the corpus: inputs that show a feature that no smaller one shows, and pinned ones, which stay
 //   sightings(allocator, signature, ...)   what judges have objected to, as they said it, with the first input that showed it
-//   findings(bucket, ...)            what of that is one bug: reduced, with the first bad decision (fuzz/triage.h), and its state
+//   findings(bucket, ...)            what of that is one bug: reduced, with the first bad decision (fuzz/triage/triage.h), and its
+//   state
 //
-// A finding is *crashing* while its reduced case fails; *incubating* once it no longer does; *regression* when it has been so for kIncubation
-// sessions by other versions: then its case belongs into corpus/regression/ (regduel export). One that fails again is crashing again.
+// A finding is *crashing* while its reduced case fails; *incubating* once it no longer does; *regression* when it has been so for
+// kIncubation sessions by other versions: then its case belongs into corpus/regression/ (regduel export). One that fails again is
+// crashing again.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +25,8 @@
 #include "cli/campaign/sqlite.h"
 #include "cli/command.h"
 #include "cli/tally.h"
-#include "fuzz/failure.h"
-#include "fuzz/triage.h"
+#include "fuzz/triage/failure.h"
+#include "fuzz/triage/triage.h"
 
 namespace regduel::cli {
 
@@ -93,8 +97,8 @@ class Store {
   // "3 sessions over 2 seeds: 12345 programs, 23456 allocations judged, 0 findings, 17 inputs": of the whole database.
   [[nodiscard]] std::string totals();
 
-  // All that is in another one: inputs, sightings, findings, sessions. Reading only of `other`. Databases of shards (other seeds) add up; of
-  // the same session the longer one counts.
+  // All that is in another one: inputs, sightings, findings, sessions. Reading only of `other`. Databases of shards (other seeds)
+  // add up; of the same session the longer one counts.
   void merge(const std::string& other);
 
  private:

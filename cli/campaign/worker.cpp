@@ -9,13 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "base/edges.h"
+#include "base/random.h"
 #include "cli/campaign/store.h"
 #include "cli/finding.h"
 #include "cli/tally.h"
-#include "fuzz/behaviour.h"
-#include "fuzz/triage.h"
-#include "ir/edges.h"
-#include "ir/random.h"
+#include "fuzz/campaign/behaviour.h"
+#include "fuzz/triage/triage.h"
 
 namespace regduel::cli {
 namespace {
@@ -32,7 +32,11 @@ class Worker {
   void run() {
     while (const auto asked = channel_.receive()) {
       const std::string what = (*asked)["do"];
-      json answer = what == "understand" ? understand(*asked) : what == "again" ? again(*asked) : what == "locate" ? locate(*asked) : what == "try" ? try_seed(*asked) : batch(*asked, what == "mix");
+      json answer = what == "understand" ? understand(*asked)
+                    : what == "again"    ? again(*asked)
+                    : what == "locate"   ? locate(*asked)
+                    : what == "try"      ? try_seed(*asked)
+                                         : batch(*asked, what == "mix");
       answer["done"] = what;
       if (!channel_.send(answer)) return;
     }
@@ -61,31 +65,36 @@ class Worker {
 
   json try_seed(const json& asked) {
     Tally tally(options_.duelists);
-    try_one(fuzz::decode_input(bytes_of(asked["input"])), asked["first"], tally, asked["pinned"].get<bool>() ? Keep::Always : Keep::News);
+    try_one(fuzz::decode_input(bytes_of(asked["input"])), asked["first"], tally,
+            asked["pinned"].get<bool>() ? Keep::Always : Keep::News);
     return {{"first", asked["first"]}, {"tried", 1}, {"tally", tally.state()}};
   }
 
   json understand(const json& asked) {
     const fuzz::FuzzInput input = fuzz::decode_input(bytes_of(asked["input"]));
     const fuzz::Failure failure{asked["allocator"], asked["signature"]};
-    json answer = {{"allocator", failure.allocator}, {"signature", failure.signature}, {"fails", fuzz::shows(input, failure)}};
+    json answer = {{"allocator", failure.allocator}, {"signature", failure.signature}, {"fails", fuzz::reproduces(input, failure)}};
     if (!answer["fails"].get<bool>()) return answer;
     const fuzz::Understood u = fuzz::understand(input, failure, options_.reduce_budget);
-    answer["understood"] = {{"input", to_message(fuzz::encode_input(u.reduced))}, {"allocator", u.failure.allocator}, {"signature", u.failure.signature},
-                            {"decision", u.decision}, {"bucket", u.bucket}};
+    answer["understood"] = {{"input", to_message(fuzz::encode_input(u.reduced))},
+                            {"allocator", u.failure.allocator},
+                            {"signature", u.failure.signature},
+                            {"decision", u.decision},
+                            {"bucket", u.bucket}};
     return answer;
   }
 
   json again(const json& asked) {
     const fuzz::Failure failure{asked["allocator"], asked["signature"]};
-    return {{"bucket", asked["bucket"]}, {"fails", fuzz::shows(fuzz::decode_input(bytes_of(asked["input"])), failure)}};
+    return {{"bucket", asked["bucket"]}, {"fails", fuzz::reproduces(fuzz::decode_input(bytes_of(asked["input"])), failure)}};
   }
 
   json locate(const json& asked) {
     const fuzz::FuzzInput input = fuzz::decode_input(bytes_of(asked["input"]));
     json found = json::array();
     for (const ir::Allocator* a : options_.duelists)
-      if (const auto crash = fuzz::crash_of(input, *a)) found.push_back(bout_message(crash->allocator, crash->signature, asked["message"]));
+      if (const auto crash = fuzz::crash_of(input, *a))
+        found.push_back(bout_message(crash->allocator, crash->signature, asked["message"]));
     return {{"input", asked["input"]}, {"index", asked["index"]}, {"signature", asked["signature"]}, {"bouts", std::move(found)}};
   }
 
@@ -96,10 +105,11 @@ class Worker {
     std::memcpy(slot_.input, bytes.data(), slot_.size);
     slot_.index = index;
     slot_.since = steady_nanoseconds();
-    const bool metamorphic = Random(hash_combine(hash_combine(options_.seed, kMetamorphicStream), index)).chance(options_.metamorphic);
+    const bool metamorphic =
+        Random(hash_combine(hash_combine(options_.seed, kMetamorphicStream), index)).chance(options_.metamorphic);
     clear_edges();
-    Fought fought{std::move(input), {}};
-    fought.duel = fuzz::fight(fought.input, options_.duelists, metamorphic);
+    PlayedCase fought{std::move(input), {}};
+    fought.duel = fuzz::run_duel(fought.input, options_.duelists, metamorphic);
     slot_.since = 0;
     tally.add(fought);
     if (fought.duel.verdict() == oracles::Verdict::Fail) return report(fought, index, bytes);
@@ -107,11 +117,15 @@ class Worker {
     const std::vector<std::uint32_t> features = fuzz::features_of(fought.input, fought.duel);
     if (explorer_.learn(fought.input, features) || keep == Keep::Always) {
       log_event(options_.log, {{"entry", input_hash(bytes)}});
-      channel_.send({{"entry", {{"input", to_message(bytes)}, {"features", features}, {"pinned", keep == Keep::Always}, {"instructions", fought.input.program.insts.size()}}}});
+      channel_.send({{"entry",
+                      {{"input", to_message(bytes)},
+                       {"features", features},
+                       {"pinned", keep == Keep::Always},
+                       {"instructions", fought.input.program.insts.size()}}}});
     }
   }
 
-  void report(const Fought& fought, std::uint64_t index, const Blob& bytes) {
+  void report(const PlayedCase& fought, std::uint64_t index, const Blob& bytes) {
     json bouts = json::array();
     for (const fuzz::Bout& b : fought.duel.bouts) {
       if (b.verdict != oracles::Verdict::Fail) continue;

@@ -3,13 +3,14 @@
 //   {do: mix, first, count}                       programs of the standard mix
 //   {do: explore, first, count, learn: [{input, features}]}   children of the corpus; first, what other workers have found out
 //   {do: try, input, pinned}                      a seed
-//   {do: understand, input, allocator, signature} reduces and bisects (fuzz/triage.h)
+//   {do: understand, input, allocator, signature} reduces and bisects (fuzz/triage/triage.h)
 //   {do: locate, input, index, signature, message}   which allocator or judge crashes or hangs on it?
 //   {do: again, bucket, input, allocator, signature}   does it still fail?
 //
 //   {entry: {input, features, instructions}}      to the corpus, as soon as it is known
 //   {failed: {input, index, bouts: [{allocator, findings: [[signature, message]]}]}}   likewise
-//   {done: ..., tried, tally | understood | bouts | fails}     the end of what was asked; a mix or exploration may end early, after kBatchSeconds
+//   {done: ..., tried, tally | understood | bouts | fails}     the end of what was asked; a mix or exploration may end early, after
+//   kBatchSeconds
 //
 // Before it tries an input it writes it where the coordinator can read it: so what crashes or hangs the process is known.
 #pragma once
@@ -20,7 +21,7 @@
 #include <string>
 
 #include "cli/campaign/channel.h"
-#include "fuzz/explorer.h"
+#include "fuzz/campaign/explorer.h"
 #include "ir/allocator.h"
 
 namespace regduel::cli {

@@ -21,7 +21,8 @@ struct Interval {
 
 bool is_known(const ir::Function& f) {
   if (f.kind != ir::FunctionKind::Kernel) return false;
-  const bool has_phis_or_calls = std::any_of(f.insts.begin(), f.insts.end(), [](const ir::Inst& i) { return i.is_phi() || i.op == ir::Op::Call; });
+  const bool has_phis_or_calls =
+      std::any_of(f.insts.begin(), f.insts.end(), [](const ir::Inst& i) { return i.is_phi() || i.op == ir::Op::Call; });
   const bool is_constrained = std::any_of(f.operands.begin(), f.operands.end(), [&](const ir::Operand& o) {
     return o.is_preg() || o.is_tied() || (o.is_vreg() && f.fixed_of(o).is_valid());
   });
@@ -82,11 +83,13 @@ std::expected<ir::Allocation, ir::AllocFailure> LinearScan::allocate(const ir::F
     const auto is_free = [&](ir::PReg home) {
       for (int unit = home.begin(); unit < home.end(); ++unit)
         if (!ir::is_allocatable(target, options.limits, home.file, unit)) return false;
-      return std::none_of(intervals.begin(), intervals.begin() + static_cast<std::ptrdiff_t>(n),
-                          [&](const Interval& other) { return other.overlaps(intervals[n]) && homes[other.vreg.index()].overlaps(home); });
+      return std::none_of(intervals.begin(), intervals.begin() + static_cast<std::ptrdiff_t>(n), [&](const Interval& other) {
+        return other.overlaps(intervals[n]) && homes[other.vreg.index()].overlaps(home);
+      });
     };
     ir::PReg home = {v.file(), static_cast<std::uint8_t>(v.units()), 0};
-    while (home.end() <= options.limits.of(home.file) && !is_free(home)) home.first = static_cast<std::uint16_t>(home.first + v.alignment());
+    while (home.end() <= options.limits.of(home.file) && !is_free(home))
+      home.first = static_cast<std::uint16_t>(home.first + v.alignment());
     if (home.end() > options.limits.of(home.file)) return std::unexpected(give_up);
     homes[intervals[n].vreg.index()] = home;
     int& registers = result.claims.registers[ir::index(home.file)];
@@ -99,7 +102,8 @@ std::expected<ir::Allocation, ir::AllocFailure> LinearScan::allocate(const ir::F
     result.program.begin_block(b);
     for (const ir::Inst& i : program.insts_of(b)) {
       std::vector<ir::Operand> operands;
-      for (const ir::Operand& o : program.operands_of(i)) operands.push_back(o.is_vreg() ? program.placed_at(o, homes[program.root(o.vreg()).index()]) : o);
+      for (const ir::Operand& o : program.operands_of(i))
+        operands.push_back(o.is_vreg() ? program.placed_at(o, homes[program.root(o.vreg()).index()]) : o);
       result.program.append(i, operands, program.targets_of(i));
     }
   }

@@ -1,12 +1,12 @@
-// A property of one's own allocator: all judges pass whatever it allocates. With --planted-bug it has a bug, and the property shows the smallest
-// program that it found.
+// A property of one's own allocator: all judges pass whatever it allocates. With --planted-bug it has a bug, and the property shows
+// the smallest program that it found.
 //
 //   RC_PARAMS="seed=7 max_success=1000" ./property
 #include <iostream>
 #include <string>
 #include <string_view>
 
-#include <fuzz/arbitrary.h>
+#include <fuzz/properties/arbitrary.h>
 #include <oracles/report.h>
 #include <rapidcheck.h>
 
@@ -21,7 +21,8 @@ namespace oracles = regduel::oracles;
 bool holds(const ir::Allocator& allocator) {
   const ir::Target& target = *ir::find_target("sm_90");
   fuzz::Shape shape;
-  shape.profiles = {fuzz::Profile::Straight, fuzz::Profile::Loops, fuzz::Profile::Irreducible, fuzz::Profile::Guarded, fuzz::Profile::MixedSize};
+  shape.profiles = {fuzz::Profile::Straight, fuzz::Profile::Loops, fuzz::Profile::Irreducible, fuzz::Profile::Guarded,
+                    fuzz::Profile::MixedSize};
   shape.max_size = 80;
   const auto programs = fuzz::arbitrary_program(target, shape);
   return rc::check("what linear-scan allocates is right", [&] {
@@ -32,7 +33,8 @@ bool holds(const ir::Allocator& allocator) {
     RC_PRE(allocation.has_value());  // it does not know everything
     const oracles::Report report = oracles::judge({program, allocation->program, target, options.limits, &allocation->claims});
     for (const oracles::JudgeResult& judge : report.results)
-      for (const oracles::Finding& finding : judge.findings) RC_FAIL(oracles::signature(finding, allocation->program) + ": " + finding.message);
+      for (const oracles::Finding& finding : judge.findings)
+        RC_FAIL(oracles::signature(finding, allocation->program) + ": " + finding.message);
   });
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/random.h"
+#include "base/random.h"
 
 namespace regduel::fuzz {
 

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <optional>
 
+#include "base/random.h"
 #include "ir/cfg.h"
-#include "ir/random.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -152,8 +152,11 @@ void Contents::number_cells() {
   }
   // Slots that overlap share their bytes.
   std::array<std::size_t, 2> frame_bytes = {};
-  const auto frame_of = [&](std::size_t slot) -> std::size_t& { return frame_bytes[f_.slots[slot].space == ir::MemSpace::Shared ? 1 : 0]; };
-  for (std::size_t k = 0; k < f_.slots.size(); ++k) frame_of(k) = std::max<std::size_t>(frame_of(k), f_.slots[k].offset + f_.slots[k].size);
+  const auto frame_of = [&](std::size_t slot) -> std::size_t& {
+    return frame_bytes[f_.slots[slot].space == ir::MemSpace::Shared ? 1 : 0];
+  };
+  for (std::size_t k = 0; k < f_.slots.size(); ++k)
+    frame_of(k) = std::max<std::size_t>(frame_of(k), f_.slots[k].offset + f_.slots[k].size);
   for (const ir::Inst& i : f_.insts) {
     const auto ops = f_.operands_of(i);
     for (const Operand& op : ops) {
@@ -163,7 +166,8 @@ void Contents::number_cells() {
       }
       if (op.is_slot() && op.slot().index() < f_.slots.size()) {
         std::size_t& bytes = frame_of(op.slot().index());
-        bytes = std::max<std::size_t>(bytes, f_.slots[op.slot().index()].offset + op.extra + static_cast<std::size_t>(f_.operand_bytes(ops[0])));
+        bytes = std::max<std::size_t>(
+            bytes, f_.slots[op.slot().index()].offset + op.extra + static_cast<std::size_t>(f_.operand_bytes(ops[0])));
       }
     }
   }
@@ -171,7 +175,8 @@ void Contents::number_cells() {
     file_begin_[k] = num_cells_;
     num_cells_ += file_bytes_[k];
   }
-  for (const ir::Slot& s : f_.slots) slot_begin_.push_back(num_cells_ + (s.space == ir::MemSpace::Shared ? frame_bytes[0] : 0) + s.offset);
+  for (const ir::Slot& s : f_.slots)
+    slot_begin_.push_back(num_cells_ + (s.space == ir::MemSpace::Shared ? frame_bytes[0] : 0) + s.offset);
   num_cells_ += frame_bytes[0] + frame_bytes[1];
 }
 
@@ -221,7 +226,8 @@ void Contents::compile(std::uint32_t inst) {
   };
   if (is_move(i.op)) {
     const std::size_t first = steps_.size();
-    std::vector<std::pair<std::size_t, std::size_t>> above;  // a narrow value, taken from a part of one register and alone in another
+    std::vector<std::pair<std::size_t, std::size_t>>
+        above;  // a narrow value, taken from a part of one register and alone in another
     const auto pair = [&](const Operand& to, const Operand& from, int bytes) {
       const auto [t, t_end] = cells(to, bytes);
       const auto [s, s_end] = cells(from, bytes);
@@ -373,7 +379,8 @@ void Contents::keep_fewest_guards() {
 Contents::Set Contents::intern(const std::vector<Held>& list) {
   const auto slot_of = [&](std::span<const Held> elements) {
     std::uint64_t hash = elements.size();
-    for (const Held& h : elements) hash = hash_combine(hash, h.what ^ static_cast<std::uint64_t>(h.route) << 40 ^ static_cast<std::uint64_t>(h.guards) << 60);
+    for (const Held& h : elements)
+      hash = hash_combine(hash, h.what ^ static_cast<std::uint64_t>(h.route) << 40 ^ static_cast<std::uint64_t>(h.guards) << 60);
     return hash & (interned_.size() - 1);
   };
   std::size_t at = slot_of(list);
@@ -405,7 +412,8 @@ BeforeFacts::BeforeFacts(const ir::Function& program)
       for (const Operand& op : before.operands_of(before.insts[i])) {
         if (!op.reads() || !op.is_register()) continue;
         const auto [begin, end] = contents.cells(op);
-        reads[i].insert(reads[i].end(), state.begin() + static_cast<std::ptrdiff_t>(begin), state.begin() + static_cast<std::ptrdiff_t>(end));
+        reads[i].insert(reads[i].end(), state.begin() + static_cast<std::ptrdiff_t>(begin),
+                        state.begin() + static_cast<std::ptrdiff_t>(end));
       }
     });
   }
@@ -421,10 +429,12 @@ bool BeforeFacts::is_defined_read(const ir::Inst& inst, std::size_t operand) con
     const std::size_t first = next;
     next += end - begin;
     if (k != operand || next > reads[at].size()) continue;
-    return std::all_of(reads[at].begin() + static_cast<std::ptrdiff_t>(first), reads[at].begin() + static_cast<std::ptrdiff_t>(next), [&](Contents::Set s) {
-      const auto held = contents.elements(s);
-      return !held.empty() && std::none_of(held.begin(), held.end(), [](const Held& h) { return h.is_undefined(); });
-    });
+    return std::all_of(reads[at].begin() + static_cast<std::ptrdiff_t>(first),
+                       reads[at].begin() + static_cast<std::ptrdiff_t>(next), [&](Contents::Set s) {
+                         const auto held = contents.elements(s);
+                         return !held.empty() &&
+                                std::none_of(held.begin(), held.end(), [](const Held& h) { return h.is_undefined(); });
+                       });
   }
   return false;
 }
@@ -450,7 +460,8 @@ void each_refill(const ir::Function& after, Contents& contents, See see) {
 // What a byte shows, as memcheck would name it: 0 = nothing wrong, -1 = unknown.
 class ByteCode {
  public:
-  ByteCode(const Contents& before, Contents& after, const ir::Function& program) : before_(before), after_(after), program_(program) {}
+  ByteCode(const Contents& before, Contents& after, const ir::Function& program)
+      : before_(before), after_(after), program_(program) {}
 
   [[nodiscard]] int of(Contents::Set wanted, Contents::Set found) {
     if (wanted <= Contents::kUnknown || found <= Contents::kUnknown) return -1;
@@ -461,7 +472,8 @@ class ByteCode {
     if (known == kNew) known = static_cast<std::uint32_t>(work_out(want, have));
     return static_cast<int>(known);
   }
-  // Some remat of this instruction reads something else than it did: whatever has its result shows that first, which is not for this analysis.
+  // Some remat of this instruction reads something else than it did: whatever has its result shows that first, which is not for
+  // this analysis.
   void distrust(ir::InstId repeated) {
     wrong_remats_.push_back(repeated.value);
     known_ = oracles::FlatMap();
@@ -644,10 +656,12 @@ bool holds_definitions(const BeforeFacts& facts, const ir::Function& after, ir::
   contents.walk(b, [&](std::uint32_t i, const Contents::State& state) {
     if (i != last) return;
     const auto [begin, end] = contents.cells(Operand::of_preg(Role::Use, reg));
-    result = std::all_of(state.begin() + static_cast<std::ptrdiff_t>(begin), state.begin() + static_cast<std::ptrdiff_t>(end), [&](Contents::Set s) {
-      const auto held = contents.elements(s);
-      return !held.empty() && std::none_of(held.begin(), held.end(), [](const Held& h) { return h.is_undefined() || h.route != 0; });
-    });
+    result = std::all_of(
+        state.begin() + static_cast<std::ptrdiff_t>(begin), state.begin() + static_cast<std::ptrdiff_t>(end), [&](Contents::Set s) {
+          const auto held = contents.elements(s);
+          return !held.empty() &&
+                 std::none_of(held.begin(), held.end(), [](const Held& h) { return h.is_undefined() || h.route != 0; });
+        });
   });
   return result;
 }
@@ -663,7 +677,9 @@ bool hold_different(const BeforeFacts& facts, const ir::Function& after, std::ui
       const std::size_t x = contents.cells(a).first, y = contents.cells(b).first, bytes = contents.cells(a).second - x;
       for (std::size_t k = 0; k < bytes; ++k) {
         const auto held = contents.elements(state[x + k]), others = contents.elements(state[y + k]);
-        const auto is_shared = [&](const Held& h) { return std::any_of(others.begin(), others.end(), [&](const Held& o) { return o.what == h.what; }); };
+        const auto is_shared = [&](const Held& h) {
+          return std::any_of(others.begin(), others.end(), [&](const Held& o) { return o.what == h.what; });
+        };
         result = result || (!held.empty() && !others.empty() && std::none_of(held.begin(), held.end(), is_shared));
       }
     });
@@ -678,7 +694,9 @@ bool keeps_some(const Refilled& correct, const Refilled& damaged) {
     for (std::size_t k = 0; k < now.size(); ++k) {
       const auto& was = it->second[k];
       if (was.empty() || now[k].empty()) continue;  // unknown
-      if (std::none_of(now[k].begin(), now[k].end(), [&](std::uint64_t w) { return std::find(was.begin(), was.end(), w) != was.end(); })) return false;
+      if (std::none_of(now[k].begin(), now[k].end(),
+                       [&](std::uint64_t w) { return std::find(was.begin(), was.end(), w) != was.end(); }))
+        return false;
     }
   }
   return true;

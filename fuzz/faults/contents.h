@@ -1,13 +1,12 @@
-// What each register and slot may hold at each point: the definitions that arrive there, by forward dataflow over bytes. Operators use it to
-// see that a fault is the one that they are named after, before they inject it. Written apart from the judges, and much simpler: sets are
-// enumerated, guards are may-defs, of which no two are related, predicate packs are unknown.
+// What each register and slot may hold at each point: the definitions that arrive there, by forward dataflow over bytes. Operators
+// use it to see that a fault is the one that they are named after, before they inject it. Written apart from the judges, and much
+// simpler: sets are enumerated, guards are may-defs, of which no two are related, predicate packs are unknown.
 //
-// It is a may-analysis of bytes: whatever arrives, of whatever execution of a def. That a place surely holds the value of the latest one, which
-// the patterns need, is for Holdings (pattern_analysis.h) to say.
+// It is a may-analysis of bytes: whatever arrives, of whatever execution of a def. That a place surely holds the value of the
+// latest one, which the patterns need, is for Holdings (pattern_analysis.h) to say.
 //
-// Copies, spills, refills and phis move contents; a remat of #id has the contents of #id; a clobbered byte holds nothing, nor do those above a
-// narrow value that was copied from a part.
-// Tested by contents_test.cpp.
+// Copies, spills, refills and phis move contents; a remat of #id has the contents of #id; a clobbered byte holds nothing, nor do
+// those above a narrow value that was copied from a part. Tested by contents_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "fuzz/edit.h"
+#include "fuzz/edit/edit.h"
 #include "ir/program.h"
 #include "oracles/flat_map.h"
 
@@ -25,10 +24,11 @@ namespace regduel::fuzz {
 
 // One thing that a byte may hold.
 struct Held {
-  std::uint64_t what = 0;                         // 0 = nothing defined; else a definition: see definition()
-  std::uint32_t route = 0;                        // the refills that it came through, see Contents::route(); 0 = none
-  // Guarded writes that it was written by or survived: 0, 1, or 2 for more. Of two guards one may exclude the other, so that it never arrives;
-  // of one, both sides can come to pass. Of several ways the one with the fewest counts: a set has no two elements that differ in this alone.
+  std::uint64_t what = 0;   // 0 = nothing defined; else a definition: see definition()
+  std::uint32_t route = 0;  // the refills that it came through, see Contents::route(); 0 = none
+  // Guarded writes that it was written by or survived: 0, 1, or 2 for more. Of two guards one may exclude the other, so that it
+  // never arrives; of one, both sides can come to pass. Of several ways the one with the fewest counts: a set has no two elements
+  // that differ in this alone.
   std::uint32_t guards = 0;
 
   [[nodiscard]] bool is_undefined() const { return what == 0; }
@@ -40,7 +40,9 @@ struct Held {
   [[nodiscard]] ir::InstId instruction() const {
     return what >> 63 != 0 ? ir::InstId(static_cast<std::uint32_t>(what >> 32) & 0x7FFFFFFFu) : ir::InstId();
   }
-  static std::uint64_t entry(ir::RegFile file, std::size_t byte) { return 1ull << 62 | static_cast<std::uint64_t>(file) << 32 | byte; }
+  static std::uint64_t entry(ir::RegFile file, std::size_t byte) {
+    return 1ull << 62 | static_cast<std::uint64_t>(file) << 32 | byte;
+  }
   friend constexpr auto operator<=>(const Held&, const Held&) = default;
 };
 
@@ -48,8 +50,8 @@ struct BeforeFacts;
 
 class Contents {
  public:
-  using Set = std::uint32_t;       // of Held
-  using State = std::vector<Set>;  // one a cell
+  using Set = std::uint32_t;          // of Held
+  using State = std::vector<Set>;     // one a cell
   static constexpr Set kNever = 0;    // not reached
   static constexpr Set kUnknown = 1;  // too many, or beyond this analysis
 
@@ -92,7 +94,9 @@ class Contents {
     Number,  // the k-th holds the set `from` + k
     Move,    // what cells [from, from + size) hold, all of them read before this or the Moves of the same instruction write
   };
-  [[nodiscard]] bool is_live(const std::vector<std::uint64_t>& bits, std::size_t cell) const { return (bits[cell / 64] >> (cell % 64) & 1) != 0; }
+  [[nodiscard]] bool is_live(const std::vector<std::uint64_t>& bits, std::size_t cell) const {
+    return (bits[cell / 64] >> (cell % 64) & 1) != 0;
+  }
   struct Step {
     StepKind kind = StepKind::Fill;
     bool guarded = false;
@@ -104,7 +108,8 @@ class Contents {
   void number_cells();
   void note_narrow_defs(const BeforeFacts& facts);
   void compile(std::uint32_t inst);
-  // A cell is live where its content may come to be read, by an operation or a refill: a store or a copy reads for its target alone.
+  // A cell is live where its content may come to be read, by an operation or a refill: a store or a copy reads for its target
+  // alone.
   void find_live();
   void live_before(std::uint32_t inst, std::vector<std::uint64_t>& live);
   void solve();
@@ -128,19 +133,20 @@ class Contents {
   std::vector<std::size_t> root_begin_, slot_begin_;
   std::vector<State> in_;  // of each block; empty = unreachable
   std::vector<Step> steps_;
-  std::vector<std::uint32_t> first_step_;  // by instruction, and one more
+  std::vector<std::uint32_t> first_step_;            // by instruction, and one more
   std::vector<std::vector<std::uint64_t>> live_in_;  // of each block, by cell; a superset
-  // Sets below first_united_ are the one element of the pool with their number; the others were made by meets and refills, and are interned.
+  // Sets below first_united_ are the one element of the pool with their number; the others were made by meets and refills, and are
+  // interned.
   std::vector<Held> pool_;
   Set first_united_ = 0;
   std::vector<Range> united_;
-  std::vector<Set> interned_;              // open addressing, a power of two; kNever = free
+  std::vector<Set> interned_;  // open addressing, a power of two; kNever = free
   oracles::FlatMap merged_, through_, extended_, guarded_;
   std::vector<std::vector<std::uint32_t>> routes_{1};
   std::map<std::vector<std::uint32_t>, std::uint32_t> route_numbers_;
-  State out_, arriving_;                   // of solve() and along()
-  std::vector<std::uint32_t> read_;        // of run(): sets; of live_before(): cells
-  std::vector<Held> list_;                 // of unite() and through()
+  State out_, arriving_;             // of solve() and along()
+  std::vector<std::uint32_t> read_;  // of run(): sets; of live_before(): cells
+  std::vector<Held> list_;           // of unite() and through()
 };
 
 // The program before, and its instructions by number.
@@ -160,26 +166,28 @@ struct BeforeFacts {
   [[nodiscard]] const ir::Inst* original(const EditInst& i) const {
     return i.inst.is_inserted() || i.inst.is_deleted() ? nullptr : find(i.inst.id);
   }
-  // True where an operation reads operand `operand`, and on all paths each byte of it is defined. Elsewhere a fault shows under another name,
-  // or not at all: what was undefined may be anything.
+  // True where an operation reads operand `operand`, and on all paths each byte of it is defined. Elsewhere a fault shows under
+  // another name, or not at all: what was undefined may be anything.
   [[nodiscard]] bool is_defined_read(const ir::Inst& inst, std::size_t operand) const;
 };
 
 // The codes of memcheck that `after` should show, as a mask of bits 1 << code, among 1, 2, 5, 6 and 10: at the reads of original
-// instructions (of a copy, its guard) that were fully defined before. Bit 0, kUndecidedReads: something shows at a read that depends on a
-// guard, that sees the result of an instruction whose remat has wrong sources (7, which goes before all of these), or that this analysis does
-// not know. Stops where `wanted` (a mask) is seen.
+// instructions (of a copy, its guard) that were fully defined before. Bit 0, kUndecidedReads: something shows at a read that
+// depends on a guard, that sees the result of an instruction whose remat has wrong sources (7, which goes before all of these), or
+// that this analysis does not know. Stops where `wanted` (a mask) is seen.
 inline constexpr std::uint32_t kUndecidedReads = 1;
 [[nodiscard]] std::uint32_t expected_codes(const BeforeFacts& facts, const ir::Function& after, std::uint32_t wanted);
 
 // What each refill of an allocated program may deliver, byte by byte, by the refill's number.
 using Refilled = std::map<std::uint32_t, std::vector<std::vector<std::uint64_t>>>;
 [[nodiscard]] Refilled refilled(const BeforeFacts& facts, const ir::Function& after);
-// True where, at the end of block `b`, each byte of the register holds a definition whatever way led there, and none came through a refill.
+// True where, at the end of block `b`, each byte of the register holds a definition whatever way led there, and none came through a
+// refill.
 [[nodiscard]] bool holds_definitions(const BeforeFacts& facts, const ir::Function& after, ir::BlockId b, ir::PReg reg);
-// True where, in front of instruction `inst` (an index) of an allocated program, some byte of the two registers, of one size, holds nothing that the
-// other may hold too. False where that is not known.
-[[nodiscard]] bool hold_different(const BeforeFacts& facts, const ir::Function& after, std::uint32_t inst, const ir::Operand& a, const ir::Operand& b);
+// True where, in front of instruction `inst` (an index) of an allocated program, some byte of the two registers, of one size, holds
+// nothing that the other may hold too. False where that is not known.
+[[nodiscard]] bool hold_different(const BeforeFacts& facts, const ir::Function& after, std::uint32_t inst, const ir::Operand& a,
+                                  const ir::Operand& b);
 // True where each byte of each refill of `damaged` still may deliver something that it delivered in `correct`.
 [[nodiscard]] bool keeps_some(const Refilled& correct, const Refilled& damaged);
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "oracles/memcheck.h"
+#include "oracles/memcheck/memcheck.h"
 #include "oracles/testing.h"
 
 namespace regduel::fuzz {
@@ -77,11 +77,12 @@ TEST(Contents, EachCode) {
 // The codes are those of memcheck, whose analysis is another one.
 TEST(Contents, AgreesWithMemcheck) {
   const ir::Function before = parse_function(kBefore);
-  for (const auto& [from, to, code] : std::vector<std::tuple<std::string, std::string, int>>{{"setp R0", "setp R1", 6},
-                                                                                            {"setp R0", "setp R5", 5},
-                                                                                            {"R2 = refill slot 0", "R2 = refill slot 1", 1},
-                                                                                            {"    +10 spill R0, slot 0\n", "", 2},
-                                                                                            {"    +11 spill R0, slot 0\n", "", 10}}) {
+  for (const auto& [from, to, code] :
+       std::vector<std::tuple<std::string, std::string, int>>{{"setp R0", "setp R1", 6},
+                                                              {"setp R0", "setp R5", 5},
+                                                              {"R2 = refill slot 0", "R2 = refill slot 1", 1},
+                                                              {"    +10 spill R0, slot 0\n", "", 2},
+                                                              {"    +11 spill R0, slot 0\n", "", 10}}) {
     const ir::Function after = parse_function(edit(kAfter, from, to));
     const auto details = oracles::memcheck({before, after, *ir::find_target("sm_90"), ir::Limits::of(*ir::find_target("sm_90"))});
     ASSERT_EQ(details.mismatches.size(), 1u) << to;
@@ -170,41 +171,50 @@ func @f kernel target sm_90 threads 256 allocated
 
 // An early-clobber def is gone before a use in its register is read; the guard is read before.
 TEST(Contents, EarlyClobberDefsDestroyWhatIsReadThere) {
-  const std::string before = edit(edit(kBefore, "#2 %3 = setp %0", "#2 %3 = setp %0\n    #9 %2{early} = atom %0, %1"), "#6 st %0, %1", "#6 st %0, %1, %2");
+  const std::string before =
+      edit(edit(kBefore, "#2 %3 = setp %0", "#2 %3 = setp %0\n    #9 %2{early} = atom %0, %1"), "#6 st %0, %1", "#6 st %0, %1, %2");
   const ir::Function b = parse_function(before);
   const BeforeFacts facts(b);
   const auto with = [&](const std::string& atom) {
-    return expected_codes(facts, parse_function(edit(edit(kAfter, "#2 P0 = setp R0", "#2 P0 = setp R0\n    #9 " + atom), "st R2, R1", "st R2, R1, R3")), 0);
+    return expected_codes(
+        facts,
+        parse_function(edit(edit(kAfter, "#2 P0 = setp R0", "#2 P0 = setp R0\n    #9 " + atom), "st R2, R1", "st R2, R1, R3")), 0);
   };
   EXPECT_EQ(with("R3 = atom R0, R1"), 0u);
   EXPECT_EQ(with("R3 = atom R1, R1"), bit(6));
   EXPECT_EQ(with("R3 = atom R3, R1"), bit(5));
 }
 
-// Of two guards one may exclude the other: %1 never is what #3 makes, since it is copied only where #3 does not happen. Sets do not know that,
-// so that they decide nothing where it matters; and where one guard alone is in play they do.
+// Of two guards one may exclude the other: %1 never is what #3 makes, since it is copied only where #3 does not happen. Sets do not
+// know that, so that they decide nothing where it matters; and where one guard alone is in play they do.
 TEST(Contents, SeveralGuardsLeaveItUndecided) {
   const auto program = [](const std::string& guard, const std::string& d, const std::string& e) {
-    return "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n  block b0\n    #0 " + d + " = ld.a !read\n    #1 " + e + " = ld.b !read\n    #2 " + guard +
-           " = p\n    #3 @" + guard + " " + d + " = ld.c !read\n";
+    return "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n  block b0\n    #0 " + d + " = ld.a !read\n    #1 " + e +
+           " = ld.b !read\n    #2 " + guard + " = p\n    #3 @" + guard + " " + d + " = ld.c !read\n";
   };
   const std::string head = "func @f kernel target sm_90 threads 256", end = "    #6 exit\n";
   const ir::Function one = parse_function(head + "\n" + program("%2", "%0", "%1") + "    #5 st %0\n" + end);
-  const ir::Function two = parse_function(head + "\n" + program("%2", "%0", "%1") + "    #4 @!%2 %1 = copy %0\n    #5 st %1\n" + end);
-  const auto after = [&](const std::string& rest) { return parse_function(head + " allocated\n" + program("P0", "R0", "R1") + rest + end); };
+  const ir::Function two =
+      parse_function(head + "\n" + program("%2", "%0", "%1") + "    #4 @!%2 %1 = copy %0\n    #5 st %1\n" + end);
+  const auto after = [&](const std::string& rest) {
+    return parse_function(head + " allocated\n" + program("P0", "R0", "R1") + rest + end);
+  };
   EXPECT_EQ(expected_codes(BeforeFacts(one), after("    #5 st R0\n"), 0), 0u);
   EXPECT_EQ(expected_codes(BeforeFacts(one), after("    #5 st R1\n"), 0), bit(6));
   EXPECT_EQ(expected_codes(BeforeFacts(one), after("    +7 @P0 R0 = copy R1\n    #5 st R0\n"), 0), bit(6));
   EXPECT_EQ(expected_codes(BeforeFacts(two), after("    #4 @!P0 R1 = copy R0\n    #5 st R1\n"), 0), 0u);
-  EXPECT_EQ(expected_codes(BeforeFacts(two), after("    #4 R1 = copy R0\n    #5 st R1\n"), 0), kUndecidedReads) << "10, or 6 since #3 is new";
+  EXPECT_EQ(expected_codes(BeforeFacts(two), after("    #4 R1 = copy R0\n    #5 st R1\n"), 0), kUndecidedReads)
+      << "10, or 6 since #3 is new";
   EXPECT_EQ(expected_codes(BeforeFacts(two), after("    #4 @!P0 R1 = copy R0\n    #5 st R3\n"), 0), bit(5));
 }
 
 TEST(Contents, RegistersThatHoldTheSameDoNotDiffer) {
-  const ir::Function before = parse_function(kBefore), after = parse_function(edit(kAfter, "+12 R2 = refill", "+13 R3 = copy R1\n    +12 R2 = refill"));
+  const ir::Function before = parse_function(kBefore),
+                     after = parse_function(edit(kAfter, "+12 R2 = refill", "+13 R3 = copy R1\n    +12 R2 = refill"));
   const BeforeFacts facts(before);
-  const auto at = static_cast<std::uint32_t>(std::find_if(after.insts.begin(), after.insts.end(), [](const ir::Inst& i) { return i.id == ir::InstId(6); }) -
-                                             after.insts.begin());
+  const auto at = static_cast<std::uint32_t>(
+      std::find_if(after.insts.begin(), after.insts.end(), [](const ir::Inst& i) { return i.id == ir::InstId(6); }) -
+      after.insts.begin());
   const auto reg = [](std::uint16_t unit) { return ir::Operand::of_preg(ir::Role::Use, {ir::RegFile::R, 1, unit}); };
   EXPECT_TRUE(hold_different(facts, after, at, reg(1), reg(2)));
   EXPECT_TRUE(hold_different(facts, after, at, reg(0), reg(1)));
@@ -216,7 +226,8 @@ TEST(Contents, SlotsThatOverlapShareTheirBytes) {
   EXPECT_EQ(codes(edit(kAfter, "R2 = refill slot 0", "R2 = refill slot 1")), bit(1));
   const std::string overlapping = edit(kAfter, "slot 1 local size 4 align 4 offset 4", "slot 1 local size 4 align 4 offset 0");
   EXPECT_EQ(codes(edit(overlapping, "R2 = refill slot 0", "R2 = refill slot 1")), 0u);
-  const std::string shared = edit(edit(overlapping, "slot 1 local", "slot 1 shared"), "frame local 8 shared 0", "frame local 8 shared 4");
+  const std::string shared =
+      edit(edit(overlapping, "slot 1 local", "slot 1 shared"), "frame local 8 shared 0", "frame local 8 shared 4");
   EXPECT_EQ(codes(edit(shared, "R2 = refill slot 0", "R2 = refill slot 1")), bit(1)) << "another space";
 }
 
@@ -230,7 +241,8 @@ TEST(Contents, ReadsAreTheSameInEitherScope) {
     all.walk(ir::BlockId(b), [&](std::uint32_t, const Contents::State& state) { states.push_back(state); });
     later.walk(ir::BlockId(b), [&](std::uint32_t i, const Contents::State& state) {
       const Contents::State& whole = states[i - after.block(ir::BlockId(b)).first_inst];
-      for (std::size_t c = 0; c < state.size(); ++c) left_out += state[c] == Contents::kNever && whole[c] != Contents::kNever ? 1 : 0;
+      for (std::size_t c = 0; c < state.size(); ++c)
+        left_out += state[c] == Contents::kNever && whole[c] != Contents::kNever ? 1 : 0;
       for (const ir::Operand& op : after.operands_of(after.insts[i])) {
         if (!op.is_preg() || !op.reads()) continue;
         const auto [begin, end] = all.cells(op);
@@ -248,27 +260,34 @@ TEST(Contents, ReadsAreTheSameInEitherScope) {
 // Whoever reads what a remat with a wrong source made shows that, whatever else is wrong; and so does what is repeated in turn.
 TEST(Contents, WhatIsRepeatedWronglyIsUndecided) {
   const std::string vregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 R b32\n";
-  const ir::Function before = parse_function("func @f kernel target sm_90 threads 256\n" + vregs +
-                                             "  block b0\n    #0 %0 = ld.a !read\n    #1 %1 = ld.b !read\n    #2 %2 = neg %0 !remat\n"
-                                             "    #3 %3 = not %2 !remat\n    #4 st %2, %1 !write\n    #5 st %3 !write\n    #6 exit\n");
+  const ir::Function before =
+      parse_function("func @f kernel target sm_90 threads 256\n" + vregs +
+                     "  block b0\n    #0 %0 = ld.a !read\n    #1 %1 = ld.b !read\n    #2 %2 = neg %0 !remat\n"
+                     "    #3 %3 = not %2 !remat\n    #4 st %2, %1 !write\n    #5 st %3 !write\n    #6 exit\n");
   const BeforeFacts facts(before);
   const auto shown = [&](const std::string& remats, const std::string& uses) {
-    const ir::Function after = parse_function("func @f kernel target sm_90 threads 256 allocated\n  frame local 0 shared 0\n" + vregs +
-                                              "  block b0\n    #0 R0 = ld.a !read\n    #1 R1 = ld.b !read\n    #2 neg !remat !deleted\n"
-                                              "    #3 not !remat !deleted\n" + remats + uses + "    #6 exit\n");
+    const ir::Function after =
+        parse_function("func @f kernel target sm_90 threads 256 allocated\n  frame local 0 shared 0\n" + vregs +
+                       "  block b0\n    #0 R0 = ld.a !read\n    #1 R1 = ld.b !read\n    #2 neg !remat !deleted\n"
+                       "    #3 not !remat !deleted\n" +
+                       remats + uses + "    #6 exit\n");
     std::uint32_t codes_of_memcheck = 0;
-    for (const auto& m : oracles::memcheck({before, after, *ir::find_target("sm_90"), ir::Limits::of(*ir::find_target("sm_90"))}).mismatches)
+    for (const auto& m :
+         oracles::memcheck({before, after, *ir::find_target("sm_90"), ir::Limits::of(*ir::find_target("sm_90"))}).mismatches)
       codes_of_memcheck |= bit(static_cast<int>(m.code));
     return std::pair(expected_codes(facts, after, 0), codes_of_memcheck);
   };
-  const std::string uses = "    #4 st R2, R1 !write\n    #5 st R3 !write\n", crossed = "    #4 st R3, R1 !write\n    #5 st R2 !write\n";
-  const std::string right = "    +10 R2 = remat #2 R0\n", wrong = "    +10 R2 = remat #2 R1\n", again = "    +11 R3 = remat #3 R2\n";
+  const std::string uses = "    #4 st R2, R1 !write\n    #5 st R3 !write\n",
+                    crossed = "    #4 st R3, R1 !write\n    #5 st R2 !write\n";
+  const std::string right = "    +10 R2 = remat #2 R0\n", wrong = "    +10 R2 = remat #2 R1\n",
+                    again = "    +11 R3 = remat #3 R2\n";
   EXPECT_EQ(shown(right + again, uses), std::pair(0u, 0u));
   EXPECT_EQ(shown(right + again, crossed), std::pair(bit(6), bit(6)));
   EXPECT_EQ(shown(wrong + again, uses), std::pair(kUndecidedReads, bit(7)));
   EXPECT_EQ(shown(wrong + again, crossed), std::pair(kUndecidedReads, bit(7)));
   // What has nothing to do with it shows as ever.
-  EXPECT_EQ(shown(wrong + again, "    #4 st R2, R0 !write\n    #5 st R3 !write\n"), std::pair(kUndecidedReads | bit(6), bit(6) | bit(7)));
+  EXPECT_EQ(shown(wrong + again, "    #4 st R2, R0 !write\n    #5 st R3 !write\n"),
+            std::pair(kUndecidedReads | bit(6), bit(6) | bit(7)));
 }
 
 TEST(Contents, KeepsSome) {

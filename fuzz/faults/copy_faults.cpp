@@ -25,23 +25,28 @@ bool drop_copy(EditProgram& p, const Subject& s, Random& r) {
 
 bool deleted_copy(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(in.instructions([&](const EditInst& i) { return in.original(i) != nullptr && i.inst.is_copy(); }), 6, delete_at);
+  return in.at_one_of(in.instructions([&](const EditInst& i) { return in.original(i) != nullptr && i.inst.is_copy(); }), 6,
+                      delete_at);
 }
 
 bool reversed_copy(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(inserted_copies(in), 6, [](EditProgram& q, const Place& at) {
-    EditInst& i = q.blocks[at.block].insts[at.inst];
-    const std::size_t n = pairs_of(i);
-    for (std::size_t k = 0; k < n; ++k) {
-      std::swap(i.ops[k].value, i.ops[n + k].value);
-      std::swap(i.ops[k].part, i.ops[n + k].part);
-    }
-    return true;
-  }, 12);
+  return in.at_one_of(
+      inserted_copies(in), 6,
+      [](EditProgram& q, const Place& at) {
+        EditInst& i = q.blocks[at.block].insts[at.inst];
+        const std::size_t n = pairs_of(i);
+        for (std::size_t k = 0; k < n; ++k) {
+          std::swap(i.ops[k].value, i.ops[n + k].value);
+          std::swap(i.ops[k].part, i.ops[n + k].part);
+        }
+        return true;
+      },
+      12);
 }
 
-// The pairs of a parallel copy one after another, or two copies of a sequence in the other order: what is still to be read is overwritten.
+// The pairs of a parallel copy one after another, or two copies of a sequence in the other order: what is still to be read is
+// overwritten.
 bool sequential_copy(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
   std::vector<Place> places;
@@ -95,7 +100,9 @@ bool swapped_sources(EditProgram& p, const Subject& s, Random& r) {
     for (std::size_t x = 1; x < n; ++x)
       if (alike(i.ops[n], i.ops[n + x])) places.push_back({b, k, n, n + x});
     const auto& insts = p.blocks[b].insts;
-    if (k + 1 >= insts.size() || n != 1 || !insts[k + 1].inst.is_copy() || insts[k + 1].inst.is_deleted() || pairs_of(insts[k + 1]) != 1) return;
+    if (k + 1 >= insts.size() || n != 1 || !insts[k + 1].inst.is_copy() || insts[k + 1].inst.is_deleted() ||
+        pairs_of(insts[k + 1]) != 1)
+      return;
     if (alike(i.ops[1], insts[k + 1].ops[1])) places.push_back({b, k, 1, 0});
   });
   return in.at_one_of(std::move(places), 6, [](EditProgram& q, const Place& at) {
@@ -109,7 +116,8 @@ bool swapped_sources(EditProgram& p, const Subject& s, Random& r) {
 std::vector<Place> edge_blocks(const Injector& in) {
   std::vector<Place> places;
   for (std::uint32_t b = 0; b < in.program.blocks.size(); ++b)
-    if (in.program.blocks[b].attributes.is_edge_block() && in.cfg().is_reachable(BlockId(b)) && in.program.blocks[b].insts.size() > 1)
+    if (in.program.blocks[b].attributes.is_edge_block() && in.cfg().is_reachable(BlockId(b)) &&
+        in.program.blocks[b].insts.size() > 1)
       places.push_back({b, 0, 0, 0});
   return places;
 }
@@ -135,7 +143,8 @@ bool wrong_edge(EditProgram& p, const Subject& s, Random& r) {
   });
 }
 
-// The position of the last inserted instruction in the tail of block `b` (before its terminator) that writes all of `home` and nothing else.
+// The position of the last inserted instruction in the tail of block `b` (before its terminator) that writes all of `home` and
+// nothing else.
 std::optional<std::uint32_t> tail_write(const EditProgram& p, BlockId b, PReg home) {
   const auto& insts = p.blocks[b.index()].insts;
   for (auto k = static_cast<std::uint32_t>(insts.size() - 1); k-- > 0 && insts[k].inst.is_inserted();)
@@ -150,7 +159,8 @@ std::vector<Place> joins(const Injector& in) {
   for (std::uint32_t b = 0; b < in.program.blocks.size(); ++b) {
     const auto& insts = in.program.blocks[b].insts;
     if (!in.cfg().is_reachable(BlockId(b)) || !insts[0].inst.is_phi()) continue;
-    if (!std::any_of(insts.begin(), insts.end(), [](const EditInst& i) { return i.inst.is_phi() && i.inst.is_deleted(); })) continue;
+    if (!std::any_of(insts.begin(), insts.end(), [](const EditInst& i) { return i.inst.is_phi() && i.inst.is_deleted(); }))
+      continue;
     const auto from = in.cfg().predecessors(BlockId(b));
     for (std::size_t f = 0; f < from.size(); ++f)
       for (const EditInst& i : in.program.blocks[from[f].index()].insts)
@@ -162,37 +172,43 @@ std::vector<Place> joins(const Injector& in) {
 
 bool phi_without_copies(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(joins(in), 6, [&](EditProgram& q, const Place& at) {
-    const PReg home = Operand::unpack(static_cast<std::uint32_t>(at.operand));
-    int dropped = 0;
-    for (const BlockId from : in.cfg().predecessors(BlockId(at.block)))
-      if (const auto k = tail_write(q, from, home)) {
-        erase_at(q, {from.value, *k, 0, 0});
-        ++dropped;
-      }
-    return dropped > 0;
-  }, 16);
+  return in.at_one_of(
+      joins(in), 6,
+      [&](EditProgram& q, const Place& at) {
+        const PReg home = Operand::unpack(static_cast<std::uint32_t>(at.operand));
+        int dropped = 0;
+        for (const BlockId from : in.cfg().predecessors(BlockId(at.block)))
+          if (const auto k = tail_write(q, from, home)) {
+            erase_at(q, {from.value, *k, 0, 0});
+            ++dropped;
+          }
+        return dropped > 0;
+      },
+      16);
 }
 
 bool swapped_sides(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(joins(in), 6, [&](EditProgram& q, const Place& at) {
-    const PReg home = Operand::unpack(static_cast<std::uint32_t>(at.operand));
-    const auto from = in.cfg().predecessors(BlockId(at.block));
-    const auto mine = tail_write(q, from[at.other], home);
-    for (std::size_t f = 0; f < from.size() && mine; ++f) {
-      const auto its = f == at.other ? std::nullopt : tail_write(q, from[f], home);
-      if (!its) continue;
-      EditInst &a = q.blocks[from[at.other].index()].insts[*mine], &b = q.blocks[from[f].index()].insts[*its];
-      // On the other edge a remat may find another source, and then is a fault of its own.
-      const auto depends = [](const EditInst& i) { return i.inst.op == Op::Remat && read_units(i).any(); };
-      if (depends(a) || depends(b)) continue;
-      std::swap(a, b);
-      std::swap(a.inst.id, b.inst.id);
-      return true;
-    }
-    return false;
-  }, 16);
+  return in.at_one_of(
+      joins(in), 6,
+      [&](EditProgram& q, const Place& at) {
+        const PReg home = Operand::unpack(static_cast<std::uint32_t>(at.operand));
+        const auto from = in.cfg().predecessors(BlockId(at.block));
+        const auto mine = tail_write(q, from[at.other], home);
+        for (std::size_t f = 0; f < from.size() && mine; ++f) {
+          const auto its = f == at.other ? std::nullopt : tail_write(q, from[f], home);
+          if (!its) continue;
+          EditInst &a = q.blocks[from[at.other].index()].insts[*mine], &b = q.blocks[from[f].index()].insts[*its];
+          // On the other edge a remat may find another source, and then is a fault of its own.
+          const auto depends = [](const EditInst& i) { return i.inst.op == Op::Remat && read_units(i).any(); };
+          if (depends(a) || depends(b)) continue;
+          std::swap(a, b);
+          std::swap(a.inst.id, b.inst.id);
+          return true;
+        }
+        return false;
+      },
+      16);
 }
 
 // A copy stands behind the instruction for which it was made.
@@ -209,7 +225,11 @@ std::vector<FaultOperator> copy_faults() {
       {"deleted-copy", "an original copy is deleted, though its def is not where its use is", {6}, {}, deleted_copy},
       {"reversed-copy", "an inserted copy goes from its def to its use", {6}, {}, reversed_copy},
       {"late-copy", "an inserted copy stands behind its reader", {6}, {}, late_copy},
-      {"sequential-copy", "copies that are parallel are done in an order that overwrites what is still to be read", {6}, {}, sequential_copy},
+      {"sequential-copy",
+       "copies that are parallel are done in an order that overwrites what is still to be read",
+       {6},
+       {},
+       sequential_copy},
       {"swapped-sources", "two pairs of a parallel copy have exchanged their sources", {6}, {}, swapped_sources},
       {"emptied-edge-block", "what an edge block does is missing", {6}, {}, emptied_edge},
       {"copies-on-wrong-edge", "what belongs on one edge is done on all edges of its block", {6}, {}, wrong_edge},

@@ -7,16 +7,16 @@
 
 #include <fmt/format.h>
 
-#include "fuzz/allocators.h"
-#include "fuzz/duel_body.h"
+#include "base/check_macro.h"
+#include "base/io.h"
+#include "fuzz/duel/allocators.h"
+#include "fuzz/duel/duel.h"
 #include "fuzz/faults/facts.h"
 #include "fuzz/faults/patterns.h"
-#include "fuzz/standard_mix.h"
+#include "fuzz/generate/standard_mix.h"
 #include "ir/check.h"
-#include "ir/check_macro.h"
-#include "ir/io.h"
-#include "ir/text.h"
-#include "oracles/memcheck.h"
+#include "ir/text/text.h"
+#include "oracles/memcheck/memcheck.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -26,11 +26,12 @@ using oracles::Verdict;
 constexpr std::uint64_t kFaultStream = 0x6661756C7473;
 constexpr std::size_t kInjectionsPerRun = 8, kInjectionsIntoLarge = 3;
 constexpr std::size_t kOperatorsTried = 28;
-constexpr std::size_t kLarge = 1000;          // instructions after allocation
+constexpr std::size_t kLarge = 1000;  // instructions after allocation
 constexpr std::size_t kMostMissesKept = 200;
 
 // Two units that nobody uses become reserved, in half of the subjects: no shipped target has reserved registers below its size.
-void reserve_unused(ir::Target& target, const ir::Limits& limits, const ir::Function& before, const ir::Function& after, Random& random) {
+void reserve_unused(ir::Target& target, const ir::Limits& limits, const ir::Function& before, const ir::Function& after,
+                    Random& random) {
   if (!random.chance(50)) return;
   ir::PerFile<std::vector<bool>> used;
   for (auto& file : used) file.resize(ir::kMaxUnits);
@@ -62,13 +63,16 @@ std::vector<Verdict> verdicts(const oracles::Report& report) {
 
 bool has_category(const oracles::Report& report, std::string_view judge, std::string_view category) {
   const oracles::JudgeResult* result = report.result_of(judge);
-  return result != nullptr && std::any_of(result->findings.begin(), result->findings.end(), [&](const oracles::Finding& f) { return f.category == category; });
+  return result != nullptr && std::any_of(result->findings.begin(), result->findings.end(),
+                                          [&](const oracles::Finding& f) { return f.category == category; });
 }
 
 std::uint64_t fingerprint_of(const ir::Function& f) {
   std::uint64_t h = f.local_frame;
-  for (const ir::Inst& i : f.insts) h = hash_combine(h, std::uint64_t{i.id.value} << 32 | std::uint64_t{i.flags} << 8 | static_cast<unsigned>(i.op));
-  for (const ir::Operand& op : f.operands) h = hash_combine(hash_combine(h, std::uint64_t{op.value} << 32 | op.extra), op.part.code());
+  for (const ir::Inst& i : f.insts)
+    h = hash_combine(h, std::uint64_t{i.id.value} << 32 | std::uint64_t{i.flags} << 8 | static_cast<unsigned>(i.op));
+  for (const ir::Operand& op : f.operands)
+    h = hash_combine(hash_combine(h, std::uint64_t{op.value} << 32 | op.extra), op.part.code());
   for (const ir::Slot& s : f.slots) h = hash_combine(h, std::uint64_t{s.offset} << 32 | s.size);
   return h;
 }
@@ -88,7 +92,8 @@ Injection judge_injection(std::size_t index, const FaultOperator& op, const orac
     else changing = changing || objects;
   }
   for (const int code : op.memcheck)
-    result.memcheck_right = result.memcheck_right || has_category(report, "memcheck", oracles::slug(static_cast<oracles::MemcheckCode>(code)));
+    result.memcheck_right =
+        result.memcheck_right || has_category(report, "memcheck", oracles::slug(static_cast<oracles::MemcheckCode>(code)));
   for (const std::string_view category : op.structure)
     result.structure_right = result.structure_right || has_category(report, "structure", category);
   const auto miss = [&](std::string kind) {
@@ -145,7 +150,8 @@ std::string summary(const oracles::Report& report) {
     text += fmt::format("{}: {}{}\n", r.judge, name(r.verdict), r.reason.empty() ? "" : " (" + r.reason + ")");
     for (std::size_t k = 0; k < std::min<std::size_t>(r.findings.size(), 4); ++k) {
       const oracles::Finding& f = r.findings[k];
-      text += fmt::format("  {} at {} operand {}: {}\n", f.category, f.inst.is_valid() ? fmt::format("{}", f.inst.value) : "function", f.operand, f.message);
+      text += fmt::format("  {} at {} operand {}: {}\n", f.category,
+                          f.inst.is_valid() ? fmt::format("{}", f.inst.value) : "function", f.operand, f.message);
     }
   }
   return text;
@@ -185,7 +191,8 @@ FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vecto
   options.limits = c.limits;
   options.knobs = known_to(allocator, draw_knobs(duelists, c.knob_seed));
   ir::Target target = *ir::find_target(c.target);
-  const auto allocation = allocate_or_miss(allocator, c.program, {c.program, c.program, target, c.limits}, options, seed, index, run.misses);
+  const auto allocation =
+      allocate_or_miss(allocator, c.program, {c.program, c.program, target, c.limits}, options, seed, index, run.misses);
   if (!allocation || allocation->program.insts.size() > largest) return run;
   run.is_subject = true;
   run.allocator = allocator.name();
@@ -197,7 +204,8 @@ FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vecto
     // Only a device function has registers to save, and few programs are one: there, that pattern is tried first.
     const bool is_device = c.program.kind == ir::FunctionKind::Device;
     for (int k = random.between(1, 4), first = k; k > 0; --k) {
-      const auto saving = std::find_if(patterns().begin(), patterns().end(), [](const Pattern& p) { return p.name == "callee-saved"; });
+      const auto saving =
+          std::find_if(patterns().begin(), patterns().end(), [](const Pattern& p) { return p.name == "callee-saved"; });
       const bool save = is_device && k == first && saving != patterns().end();
       const Pattern& pattern = save ? *saving : patterns()[random.below(static_cast<std::uint32_t>(patterns().size()))];
       auto result = pattern.apply({c.program, after, target, limits, &facts}, random);

@@ -1,17 +1,19 @@
 // The detection matrix: fault operators on correct allocations of the standard mix, and what each judge says of the damage.
 //
-//   changing    the execution judge objects: the ground truth of what a fault does. Each of these must be caught by a static judge (one that
+//   changing    the execution judge objects: the ground truth of what a fault does. Each of these must be caught by a static judge
+//   (one that
 //               does not run the programs: all but execution and quality).
-//   category    where an operator names codes of memcheck, one of them must be among memcheck's findings whenever the trace changes; where it
+//   category    where an operator names codes of memcheck, one of them must be among memcheck's findings whenever the trace
+//   changes; where it
 //               names categories of structure, one of them must be there always.
 //
-// Before anything is damaged, the allocation is judged as it is: an objection is a false alarm. Most subjects are first rewritten by patterns
-// (patterns.h), so that the judges see packs, remats and shared slots, and the operators find them.
+// Before anything is damaged, the allocation is judged as it is: an objection is a false alarm. Most subjects are first rewritten
+// by patterns (patterns.h), so that the judges see packs, remats and shared slots, and the operators find them.
 //
-// A run takes one program, and injects into it a few of the operators that were injected least so far. What was injected so far is an argument
-// (`injected`), which the caller renews after each batch of kFaultBatch runs: so the result depends on seed and number of runs alone. What an
-// operator does in a run depends on the seed and the number of the run alone, so that a miss can be repeated without the runs before it.
-// Tested by faults_test.cpp.
+// A run takes one program, and injects into it a few of the operators that were injected least so far. What was injected so far is
+// an argument (`injected`), which the caller renews after each batch of kFaultBatch runs: so the result depends on seed and number
+// of runs alone. What an operator does in a run depends on the seed and the number of the run alone, so that a miss can be repeated
+// without the runs before it. Tested by faults_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +33,8 @@ inline constexpr std::size_t kLargestSubject = 6000;  // instructions after allo
 // A case to be looked into.
 struct FaultMiss {
   std::string operator_name;  // empty for a false alarm
-  std::string kind;           // "escaped", "memcheck-category", "structure-category", "false-alarm", "ill-formed", "internal-error"; relax.h has more
+  std::string kind;  // "escaped", "memcheck-category", "structure-category", "false-alarm", "ill-formed", "internal-error"; relax.h
+                     // has more
   std::uint64_t seed = 0, index = 0;
   std::string detail;         // what the judges said
   std::string before, after;  // RIR
@@ -40,16 +43,16 @@ struct FaultMiss {
 };
 
 struct Injection {
-  std::size_t op = 0;                       // index among fault_operators()
-  std::uint64_t fingerprint = 0;            // of the damaged program: equal for equal ones
-  std::vector<oracles::Verdict> verdicts;   // in the order of fault_judges()
-  bool memcheck_right = false;              // one of the operator's codes is there; false where it names none
+  std::size_t op = 0;                      // index among fault_operators()
+  std::uint64_t fingerprint = 0;           // of the damaged program: equal for equal ones
+  std::vector<oracles::Verdict> verdicts;  // in the order of fault_judges()
+  bool memcheck_right = false;             // one of the operator's codes is there; false where it names none
   bool structure_right = false;
 };
 
 // What came of one program.
 struct FaultRun {
-  bool is_subject = false;                 // false: impossible at its limit, and nothing else is set
+  bool is_subject = false;  // false: impossible at its limit, and nothing else is set
   std::string allocator;
   std::vector<std::string_view> patterns;  // that were applied
   std::vector<oracles::Verdict> plain;     // of the correct allocation, in the order of fault_judges()
@@ -61,18 +64,19 @@ struct FaultRun {
 [[nodiscard]] const std::vector<const oracles::Judge*>& fault_judges();
 [[nodiscard]] bool is_static(const oracles::Judge& judge);
 
-// `injected`: how often each operator was injected so far; empty: every one that finds a place is injected, in the order of fault_operators().
-// `largest`: the most instructions of a subject, after allocation. The same arguments, the same result. Throws nothing but InternalError.
+// `injected`: how often each operator was injected so far; empty: every one that finds a place is injected, in the order of
+// fault_operators(). `largest`: the most instructions of a subject, after allocation. The same arguments, the same result. Throws
+// nothing but InternalError.
 [[nodiscard]] FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vector<std::int64_t>& injected,
                                      std::size_t largest = kLargestSubject);
 
 struct OperatorRow {
   std::int64_t injected = 0;
-  std::int64_t changing = 0;                      // execution: fail
-  std::int64_t undecided = 0;                     // execution: inconclusive or skipped
-  std::vector<std::int64_t> caught;               // by each judge, of all injected
-  std::vector<std::int64_t> caught_changing;      // by each judge, of those that change the trace
-  std::int64_t caught_static = 0;                 // by any static judge, of those that change the trace
+  std::int64_t changing = 0;                  // execution: fail
+  std::int64_t undecided = 0;                 // execution: inconclusive or skipped
+  std::vector<std::int64_t> caught;           // by each judge, of all injected
+  std::vector<std::int64_t> caught_changing;  // by each judge, of those that change the trace
+  std::int64_t caught_static = 0;             // by any static judge, of those that change the trace
   std::int64_t memcheck_asked = 0, memcheck_right = 0;
   std::int64_t structure_asked = 0, structure_right = 0;
 };
@@ -112,9 +116,11 @@ struct FaultOptions {
 
 // A miss as two files: the program before, and the program after with a head that says what it is.
 [[nodiscard]] FaultMiss make_miss(std::string kind, const oracles::Case& c, std::uint64_t seed, std::uint64_t index);
-// Allocates `program` for c.target; nothing where that fails. An internal error of the allocator becomes a miss, "internal-error", of `c`.
-[[nodiscard]] std::optional<ir::Allocation> allocate_or_miss(const ir::Allocator& allocator, const ir::Function& program, const oracles::Case& c,
-                                                             const ir::AllocOptions& options, std::uint64_t seed, std::uint64_t index,
+// Allocates `program` for c.target; nothing where that fails. An internal error of the allocator becomes a miss, "internal-error",
+// of `c`.
+[[nodiscard]] std::optional<ir::Allocation> allocate_or_miss(const ir::Allocator& allocator, const ir::Function& program,
+                                                             const oracles::Case& c, const ir::AllocOptions& options,
+                                                             std::uint64_t seed, std::uint64_t index,
                                                              std::vector<FaultMiss>& misses);
 // The verdicts and findings of a report on few lines.
 [[nodiscard]] std::string summary(const oracles::Report& report);

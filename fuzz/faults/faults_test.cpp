@@ -5,15 +5,16 @@
 
 #include <gtest/gtest.h>
 
-#include "fuzz/standard_mix.h"
-#include "ir/check_macro.h"
+#include "base/check_macro.h"
+#include "fuzz/generate/standard_mix.h"
 
 namespace regduel::fuzz {
 namespace {
 
 TEST(Faults, EveryOneIsCaught) {
   const FaultMatrix matrix = run_faults({.runs = 960, .seed = 1, .largest = 700});
-  for (const FaultMiss& m : matrix.misses()) ADD_FAILURE() << m.kind << ' ' << m.operator_name << ", run " << m.index << '\n' << m.detail;
+  for (const FaultMiss& m : matrix.misses())
+    ADD_FAILURE() << m.kind << ' ' << m.operator_name << ", run " << m.index << '\n' << m.detail;
   EXPECT_EQ(matrix.num_misses(), 0);
   EXPECT_EQ(matrix.false_alarms(), 0);
   EXPECT_GT(matrix.subjects(), matrix.runs() / 4);
@@ -39,7 +40,8 @@ TEST(Faults, ARunDependsOnItsArgumentsAlone) {
   }
 }
 
-// What an operator does to a run's program does not depend on what was injected before, so that a miss is repeated by its number alone.
+// What an operator does to a run's program does not depend on what was injected before, so that a miss is repeated by its number
+// alone.
 TEST(Faults, ARunIsRepeatedByItsNumber) {
   std::vector<std::int64_t> injected(fault_operators().size());
   Random random(1);
@@ -49,7 +51,8 @@ TEST(Faults, ARunIsRepeatedByItsNumber) {
     const FaultRun run = run_faults_on(6, k, injected, 1000), all = run_faults_on(6, k, {}, 1000);
     EXPECT_EQ(run.patterns, all.patterns);
     for (const Injection& i : run.injections) {
-      const auto again = std::find_if(all.injections.begin(), all.injections.end(), [&](const Injection& a) { return a.op == i.op; });
+      const auto again =
+          std::find_if(all.injections.begin(), all.injections.end(), [&](const Injection& a) { return a.op == i.op; });
       ASSERT_NE(again, all.injections.end()) << fault_operators()[i.op].name;
       EXPECT_EQ(again->fingerprint, i.fingerprint) << fault_operators()[i.op].name;
       EXPECT_EQ(again->verdicts, i.verdicts);
@@ -76,7 +79,8 @@ TEST(Faults, AnInternalErrorIsAMiss) {
   class Broken final : public ir::Allocator {
    public:
     std::string_view name() const override { return "broken"; }
-    std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function&, const ir::Target&, const ir::AllocOptions&) const override {
+    std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function&, const ir::Target&,
+                                                             const ir::AllocOptions&) const override {
       throw InternalError("out of ideas");
     }
   };

@@ -1,5 +1,5 @@
-// How an operator of general_faults() is made: it lists the places where it might apply, changes one of them, and keeps the change if it shows
-// as it should (expected_codes); else it tries another. Tested by operators_test.cpp and faults_test.cpp.
+// How an operator of general_faults() is made: it lists the places where it might apply, changes one of them, and keeps the change
+// if it shows as it should (expected_codes); else it tries another. Tested by operators_test.cpp and faults_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -34,12 +34,16 @@ class Injector {
   [[nodiscard]] const BeforeFacts& facts() const { return *facts_; }
   // The instruction of the program before that `i` is; null for an inserted or deleted one.
   [[nodiscard]] const ir::Inst* original(const EditInst& i) const { return facts_->original(i); }
-  [[nodiscard]] std::span<const ir::Operand> original_ops(const EditInst& i) const { return facts_->before.operands_of(*original(i)); }
-  // True where nothing but class and size says where operand k may stand: not fixed, not tied, not architectural, not early-clobber.
+  [[nodiscard]] std::span<const ir::Operand> original_ops(const EditInst& i) const {
+    return facts_->before.operands_of(*original(i));
+  }
+  // True where nothing but class and size says where operand k may stand: not fixed, not tied, not architectural, not
+  // early-clobber.
   [[nodiscard]] bool is_free(const EditInst& i, std::size_t k) const;
   // An instruction that is executed as itself: neither copy nor phi nor inserted nor deleted.
   [[nodiscard]] bool is_operation(const EditInst& i) const {
-    return original(i) != nullptr && !i.inst.is_copy() && !i.inst.is_phi() && i.inst.op != ir::Op::Spill && i.inst.op != ir::Op::Refill;
+    return original(i) != nullptr && !i.inst.is_copy() && !i.inst.is_phi() && i.inst.op != ir::Op::Spill &&
+           i.inst.op != ir::Op::Refill;
   }
   [[nodiscard]] bool is_inserted_copy(const EditInst& i) const { return i.inst.is_inserted() && i.inst.is_copy(); }
 
@@ -62,11 +66,12 @@ class Injector {
   }
   [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }
 
-  // A tuple of the same file and size, alignment kept, allocatable, not overlapping `home`; mostly among those that the allocation uses.
+  // A tuple of the same file and size, alignment kept, allocatable, not overlapping `home`; mostly among those that the allocation
+  // uses.
   [[nodiscard]] std::optional<ir::PReg> another_home(ir::PReg home, bool used_only = true);
 
-  // Tries `edit(program, place)` at one place after another, in random order, at most `tries` of them, until the result is well-formed,
-  // differs, and (with a code other than 0) should show that code. `edit` returns false where it finds that it cannot.
+  // Tries `edit(program, place)` at one place after another, in random order, at most `tries` of them, until the result is
+  // well-formed, differs, and (with a code other than 0) should show that code. `edit` returns false where it finds that it cannot.
   template <class Edit>
   bool at_one_of(std::vector<Place> places, int code, Edit edit, int tries = 8) {
     while (!places.empty() && tries-- > 0) {
@@ -94,7 +99,8 @@ class Injector {
 [[nodiscard]] bool writes_any_of(const EditInst& i, ir::PReg r);
 [[nodiscard]] bool mentions(const EditInst& i, ir::PReg r);
 void set_preg(ir::Operand& op, ir::PReg r);
-// The instruction at `place` goes behind the first later one of its block that mentions its first register. False where there is none.
+// The instruction at `place` goes behind the first later one of its block that mentions its first register. False where there is
+// none.
 [[nodiscard]] bool move_behind_reader(EditProgram& program, const Place& place);
 // Edits for at_one_of().
 bool erase_at(EditProgram& program, const Place& place);

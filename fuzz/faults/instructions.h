@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "fuzz/edit.h"
+#include "fuzz/edit/edit.h"
 
 namespace regduel::fuzz {
 

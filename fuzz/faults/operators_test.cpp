@@ -8,7 +8,7 @@
 
 #include "fuzz/faults/faults.h"
 #include "ir/check.h"
-#include "oracles/memcheck.h"
+#include "oracles/memcheck/memcheck.h"
 #include "oracles/testing.h"
 
 namespace regduel::fuzz {
@@ -111,15 +111,16 @@ class General : public testing::Test {
 };
 
 TEST_F(General, TheHandMadeAllocationIsCorrect) {
-  for (const oracles::Judge* judge : fault_judges()) EXPECT_NE(verdict(after, judge->name()), oracles::Verdict::Fail) << judge->name();
+  for (const oracles::Judge* judge : fault_judges())
+    EXPECT_NE(verdict(after, judge->name()), oracles::Verdict::Fail) << judge->name();
 }
 
 TEST_F(General, WhatTheyRaiseOnIt) {
   // Operators of value and of memory that have a place here, each with the codes that it declares.
   for (const std::string_view name :
-       {"wrong-use-register", "uninitialised-use", "wrong-def-register", "lost-def", "swapped-uses", "half-clobbered", "live-overwritten", "shared-register",
-        "late-copy", "refill-wrong-slot", "dropped-spill", "early-spill", "half-spill", "guarded-spill", "swapped-slots", "reused-slot",
-        "overlapping-offsets", "hoisted-refill"}) {
+       {"wrong-use-register", "uninitialised-use", "wrong-def-register", "lost-def", "swapped-uses", "half-clobbered",
+        "live-overwritten", "shared-register", "late-copy", "refill-wrong-slot", "dropped-spill", "early-spill", "half-spill",
+        "guarded-spill", "swapped-slots", "reused-slot", "overlapping-offsets", "hoisted-refill"}) {
     SCOPED_TRACE(name);
     int applied = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -130,7 +131,8 @@ TEST_F(General, WhatTheyRaiseOnIt) {
       const auto raised = categories(*damaged, "memcheck");
       bool right = false;
       for (const int code : find(name).memcheck)
-        right = right || std::find(raised.begin(), raised.end(), oracles::slug(static_cast<oracles::MemcheckCode>(code))) != raised.end();
+        right = right ||
+                std::find(raised.begin(), raised.end(), oracles::slug(static_cast<oracles::MemcheckCode>(code))) != raised.end();
       EXPECT_TRUE(right) << testing::PrintToString(raised) << ir::print(*damaged);
     }
     EXPECT_GT(applied, 0);
@@ -146,12 +148,15 @@ TEST_F(General, RulesThatTheyBreakOnIt) {
       const auto damaged = apply(op.name, seed);
       if (!damaged) continue;
       const auto raised = categories(*damaged, "structure");
-      const bool right = std::any_of(op.structure.begin(), op.structure.end(), [&](std::string_view c) { return std::find(raised.begin(), raised.end(), c) != raised.end(); });
+      const bool right = std::any_of(op.structure.begin(), op.structure.end(), [&](std::string_view c) {
+        return std::find(raised.begin(), raised.end(), c) != raised.end();
+      });
       EXPECT_TRUE(right) << testing::PrintToString(raised) << ir::print(*damaged);
     }
   }
-  for (const std::string_view name : {"reserved-register", "untied-operand", "early-clobber-in-use", "not-in-fixed-register", "misaligned-tuple", "shorter-clobber",
-                                      "slot-too-small", "overlapping-slots", "slot-outside-frame", "flipped-guard", "other-targets", "nothing-allocated"})
+  for (const std::string_view name : {"reserved-register", "untied-operand", "early-clobber-in-use", "not-in-fixed-register",
+                                      "misaligned-tuple", "shorter-clobber", "slot-too-small", "overlapping-slots",
+                                      "slot-outside-frame", "flipped-guard", "other-targets", "nothing-allocated"})
     EXPECT_TRUE(apply(name, 1).has_value()) << name;
 }
 

@@ -20,8 +20,8 @@ using ir::Role;
 // What the eight bits of a byte may be. A predicate is all bits of its byte.
 struct Bits {
   std::uint8_t right = 0, wrong = 0;
-  std::uint8_t destroyer = 0;                // wrong, and written over the right bit of this base
-  std::array<std::uint8_t, 4> shown = {};    // wrong, and came out of a pack as code kCodes[k]
+  std::uint8_t destroyer = 0;              // wrong, and written over the right bit of this base
+  std::array<std::uint8_t, 4> shown = {};  // wrong, and came out of a pack as code kCodes[k]
 
   friend bool operator==(const Bits&, const Bits&) = default;
   Bits& operator|=(const Bits& o) {
@@ -51,7 +51,8 @@ Bits predicate_of(const Bits& byte, unsigned bit) {
 }
 void put_bit(Bits& byte, unsigned bit, const Bits& predicate) {
   const auto mask = static_cast<std::uint8_t>(1u << bit);
-  each_plane(byte, predicate, [&](std::uint8_t& to, std::uint8_t from) { to = static_cast<std::uint8_t>((to & ~mask) | (from & mask)); });
+  each_plane(byte, predicate,
+             [&](std::uint8_t& to, std::uint8_t from) { to = static_cast<std::uint8_t>((to & ~mask) | (from & mask)); });
 }
 
 class PackBits {
@@ -119,10 +120,12 @@ class PackBits {
     const auto ops = f_.operands_of(i);
     std::vector<std::pair<std::size_t, Bits>> writes;
     const auto pair = [&](std::pair<std::size_t, std::size_t> to, std::pair<std::size_t, std::size_t> from) {
-      for (; to.first < to.second; ++to.first, ++from.first) writes.emplace_back(to.first, from.first < from.second ? state[from.first] : kWrong);
+      for (; to.first < to.second; ++to.first, ++from.first)
+        writes.emplace_back(to.first, from.first < from.second ? state[from.first] : kWrong);
     };
     if (i.op == Op::Copy) {
-      const auto defs = static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const Operand& op) { return op.writes(); }));
+      const auto defs =
+          static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const Operand& op) { return op.writes(); }));
       for (std::size_t k = 0; k < defs; ++k) pair(bytes_of(ops[k]), bytes_of(ops[defs + k]));
     } else {
       const auto reg = bytes_of(ops[0]), slot = bytes_of(ops[1], reg.second - reg.first);

@@ -1,7 +1,7 @@
-// Which code of memcheck a predicate should show that comes out of a pack with something wrong in it: 3 or 4 where the right bit is missing,
-// 8 or 9 where it was in the pack's register until another instruction overwrote it. The counterpart of expected_codes() (contents.h), which
-// knows nothing of packs; operators use it to see that a fault is the one that they are named after. Written apart from the judges, and much
-// simpler: one forward dataflow over bits, guards are may-defs and no more.
+// Which code of memcheck a predicate should show that comes out of a pack with something wrong in it: 3 or 4 where the right bit is
+// missing, 8 or 9 where it was in the pack's register until another instruction overwrote it. The counterpart of expected_codes()
+// (contents.h), which knows nothing of packs; operators use it to see that a fault is the one that they are named after. Written
+// apart from the judges, and much simpler: one forward dataflow over bits, guards are may-defs and no more.
 //
 //   each bit of each register and frame byte may be   right: one of the definitions that the read is to see
 //                                                     wrong: anything else, and then by which ways
@@ -24,9 +24,9 @@ struct OperandRead {
   std::size_t operand = 0;
 };
 
-// True where `after` should show `code` (8, 9, 3, 4 in this precedence) at one of the reads; those that are not of a predicate show none of
-// them. Requires: in the program before, whatever way led there, the reads are of something defined.
-// Cost: for each set of definitions that they are to see, O(passes x (instructions + blocks x bytes of registers and frame)).
+// True where `after` should show `code` (8, 9, 3, 4 in this precedence) at one of the reads; those that are not of a predicate show
+// none of them. Requires: in the program before, whatever way led there, the reads are of something defined. Cost: for each set of
+// definitions that they are to see, O(passes x (instructions + blocks x bytes of registers and frame)).
 [[nodiscard]] bool shows_in_pack(const BeforeFacts& facts, const ir::Function& after, std::span<const OperandRead> reads, int code);
 
 }  // namespace regduel::fuzz

@@ -1,4 +1,5 @@
-// Which code a predicate shows that comes out of a pack: hand-made damage, and what memcheck says of it, whose analysis is another one.
+// Which code a predicate shows that comes out of a pack: hand-made damage, and what memcheck says of it, whose analysis is another
+// one.
 #include "fuzz/faults/pack_bits.h"
 
 #include <array>
@@ -7,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "oracles/memcheck.h"
+#include "oracles/memcheck/memcheck.h"
 #include "oracles/testing.h"
 
 namespace regduel::fuzz {
@@ -90,7 +91,8 @@ const std::vector<Damage>& damages() {
       {"a register that was never a pack", "+16 P0 = r2p R5", "+16 P0 = r2p R4", 3},
       {"a slot that was never a pack, and a register that held none", "+15 R5 = refill slot 0\n    +16 P0 = r2p R5",
        "+15 R4 = refill slot 1\n    +16 P0 = r2p R4", 3},
-      {"the same, and the register held the pack on the visit before", "+15 R5 = refill slot 0", "+19 R5 = refill slot 0\n    +15 R5 = refill slot 1", 8},
+      {"the same, and the register held the pack on the visit before", "+15 R5 = refill slot 0",
+       "+19 R5 = refill slot 0\n    +15 R5 = refill slot 1", 8},
       {"a def over the pack", "+14 spill R8, slot 0", "+19 R8 = copy R0\n    +14 spill R8, slot 0", 8},
       {"a def over the pack under a guard", "+14 spill R8, slot 0", "+19 @P1 R8 = copy R0\n    +14 spill R8, slot 0", 8},
       {"a refill over the base", "+12 P0", "+19 R9 = refill slot 2\n    +12 P0", 9},

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "oracles/preserved.h"
+#include "oracles/pair/preserved.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -77,13 +77,8 @@ std::vector<UnitSet> UnitLiveness::points(std::size_t block) const {
 // --- holdings -------------------------------------------------------------------------------------------------------
 
 Holdings::Holdings(const ir::Function& before, const EditProgram& p)
-    : before_(before),
-      p_(p),
-      unit_location_(UnitSet().size(), 0),
-      origins_(1),
-      first_token_(before.operands.size(), 0),
-      tokens_of_(before.insts.size()),
-      in_(p.blocks.size()) {
+    : before_(before), p_(p), unit_location_(UnitSet().size(), 0), origins_(1), first_token_(before.operands.size(), 0),
+      tokens_of_(before.insts.size()), in_(p.blocks.size()) {
   for (std::uint32_t i = 0; i < before.insts.size(); ++i) {
     const ir::Inst& inst = before.insts[i];
     index_of_.emplace(inst.id.value, i);

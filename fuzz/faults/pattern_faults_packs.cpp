@@ -30,9 +30,9 @@ struct Access {
   PReg pack;
   int bit = 0;
   std::optional<OperandRead> reader;  // reads: an operation that uses the predicate; those that have one are live
-  ir::InstId source;                // writes: the one definition whose result the predicate is, where it is one
-  bool is_alone = true;             // the only predicate of its instruction
-  std::optional<Spot> load, store;  // of a pack in memory
+  ir::InstId source;                  // writes: the one definition whose result the predicate is, where it is one
+  bool is_alone = true;               // the only predicate of its instruction
+  std::optional<Spot> load, store;    // of a pack in memory
 };
 struct Variable {
   std::vector<Access> writes, reads;
@@ -169,8 +169,8 @@ void move_behind(EditProgram& p, Spot what, std::size_t behind) {
                 begin + static_cast<std::ptrdiff_t>(what.inst) + 1);
 }
 
-// An operator that takes a place only where the fault should show as kCode, by what comes to one of the readers out of packs: where the right
-// bit was in the pack's register before, or packs are packed in other packs, it may show under another name.
+// An operator that takes a place only where the fault should show as kCode, by what comes to one of the readers out of packs: where
+// the right bit was in the pack's register before, or packs are packed in other packs, it may show under another name.
 template <bool (*kApply)(EditProgram&, const Subject&, Random&, Readers&), int kCode>
 bool shown_as(EditProgram& p, const Subject& s, Random& random) {
   constexpr int kTries = 4;
@@ -205,8 +205,7 @@ bool drop_read(EditProgram& p, const Subject& s, Random& random) {
     if (v.writes.size() != 1 || !v.writes[0].source.is_valid()) continue;
     for (const Access& a : v.reads) {
       const auto stale = plain_writer(p, a.spot, a.predicate);
-      if (a.reader && stale && !has_guard(at(p, a.spot)) && at(p, *stale).inst.id != v.writes[0].source)
-        list.push_back(a);
+      if (a.reader && stale && !has_guard(at(p, a.spot)) && at(p, *stale).inst.id != v.writes[0].source) list.push_back(a);
     }
   }
   const auto chosen = pick(list, random);
@@ -221,8 +220,8 @@ std::vector<PReg> victims(const EditProgram& p, const Subject& s, const Packs& p
   std::vector<PReg> list;
   for (int u = 0; u < 32; ++u) {
     const PReg r{a.predicate.file, 1, static_cast<std::uint16_t>(u)};
-    if (points[a.spot.inst + 1].test(unit_number(r.file, u)) && has_plain_reader(packs.facts(), p, a.spot, r) && !packs.is_written(a, u) &&
-        u != a.predicate.first && (mentioned_units(at(p, a.spot)) & units_of(r)).none() &&
+    if (points[a.spot.inst + 1].test(unit_number(r.file, u)) && has_plain_reader(packs.facts(), p, a.spot, r) &&
+        !packs.is_written(a, u) && u != a.predicate.first && (mentioned_units(at(p, a.spot)) & units_of(r)).none() &&
         ir::is_allocatable(s.target, s.limits, r.file, u))
       list.push_back(r);
   }
@@ -442,7 +441,11 @@ std::vector<FaultOperator> pack_faults() {
       {"bit-refill-wrong-bit", "bit_refill reads another bit", {4}, {}, shown_as<refill_wrong_bit, 4>},
       {"bit-refill-wrong-pack", "bit_refill reads another register than its pack", {4}, {}, shown_as<read_wrong_pack<false>, 4>},
       {"bit-spill-wrong-predicate", "bit_spill stores another predicate", {4}, {}, shown_as<write_wrong_predicate<false>, 4>},
-      {"bit-spill-into-used-bit", "bit_spill takes a bit that belongs to another predicate", {4}, {}, shown_as<spill_into_used_bit, 4>},
+      {"bit-spill-into-used-bit",
+       "bit_spill takes a bit that belongs to another predicate",
+       {4},
+       {},
+       shown_as<spill_into_used_bit, 4>},
       {"bit-spill-late", "bit_spill comes after its predicate was overwritten", {4}, {}, shown_as<write_late<false>, 4>},
       {"bits-overwritten-by-copy",
        "an inserted copy uses the register of a bit-spill that is still needed",
@@ -459,7 +462,11 @@ std::vector<FaultOperator> pack_faults() {
        {9},
        {},
        shown_as<overwrite_by_def<false>, 9>},
-      {"bits-from-wrong-slot", "a spilled base of bit-spills is refilled from another slot", {4}, {}, shown_as<pack_from_wrong_slot<false>, 4>},
+      {"bits-from-wrong-slot",
+       "a spilled base of bit-spills is refilled from another slot",
+       {4},
+       {},
+       shown_as<pack_from_wrong_slot<false>, 4>},
       {"stale-bits", "a base is spilled before bit_spill has put the predicate into it", {4}, {}, shown_as<stale_pack<false>, 4>},
   };
 }

@@ -100,7 +100,8 @@ std::vector<std::pair<Spot, std::size_t>> remat_sources(const EditProgram& p, co
 }
 
 // A register that does not hold what the remat reads of this source.
-std::optional<PReg> another_source(const EditProgram& p, const Subject& s, const std::pair<Spot, std::size_t>& source, Random& random) {
+std::optional<PReg> another_source(const EditProgram& p, const Subject& s, const std::pair<Spot, std::size_t>& source,
+                                   Random& random) {
   const Operand& right = at(p, source.first).ops[source.second];
   const auto other = another_register(p, s, right.preg(), random);
   if (!other) return std::nullopt;

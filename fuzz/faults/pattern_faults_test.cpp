@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "fuzz/allocators.h"
+#include "fuzz/duel/allocators.h"
 #include "fuzz/faults/contents.h"
 #include "fuzz/faults/patterns.h"
-#include "fuzz/standard_mix.h"
+#include "fuzz/generate/standard_mix.h"
 #include "ir/check.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "oracles/report.h"
 
 namespace regduel::fuzz {

@@ -240,9 +240,7 @@ class PackWriter {
     }
   }
   static bool can_join(const EditInst& a, const EditInst& b) {
-    if (a.inst.op != b.inst.op || (a.inst.op != Op::P2R && a.inst.op != Op::R2P) || has_guard(a) ||
-        has_guard(b))
-      return false;
+    if (a.inst.op != b.inst.op || (a.inst.op != Op::P2R && a.inst.op != Op::R2P) || has_guard(a) || has_guard(b)) return false;
     const bool to_pack = a.inst.op == Op::P2R;
     if ((to_pack ? a.ops.front() : a.ops.back()).preg() != (to_pack ? b.ops.front() : b.ops.back()).preg()) return false;
     for (const Operand& x : a.ops)

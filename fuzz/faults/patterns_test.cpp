@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "fuzz/allocators.h"
-#include "fuzz/standard_mix.h"
+#include "fuzz/duel/allocators.h"
+#include "fuzz/generate/standard_mix.h"
 #include "ir/check.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "oracles/report.h"
 
 namespace regduel::fuzz {

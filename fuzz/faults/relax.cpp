@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "fuzz/allocators.h"
-#include "fuzz/duel_body.h"
-#include "fuzz/edit.h"
+#include "fuzz/duel/allocators.h"
+#include "fuzz/duel/duel.h"
+#include "fuzz/edit/edit.h"
 #include "fuzz/faults/contents.h"
-#include "fuzz/standard_mix.h"
+#include "fuzz/generate/standard_mix.h"
 #include "ir/check.h"
 
 namespace regduel::fuzz {
@@ -26,8 +26,8 @@ constexpr std::size_t kMostMissesKept = 100;
 bool is_architectural(const ir::VReg& v) { return (v.flags & ir::kVRegArchitectural) != 0; }
 bool is_uniform(ir::RegClass c) { return c == ir::RegClass::UR || c == ir::RegClass::URExt; }
 
-// Calls see(before instruction, before operand number, after operand) for each register operand of an original instruction and of a remat
-// that still stands where one of the program before stood.
+// Calls see(before instruction, before operand number, after operand) for each register operand of an original instruction and of a
+// remat that still stands where one of the program before stood.
 template <class See>
 void each_placed(const ir::Function& before, const ir::Function& after, See see) {
   std::unordered_map<std::uint32_t, const ir::Inst*> originals;
@@ -147,7 +147,9 @@ Truth truth(const oracles::Case& c, Relaxation kind) {
       });
       return broken_if(broken);
     case Relaxation::Class:
-      each_placed(c.before, c.after, [&](const ir::Inst&, const Operand& old, const Operand& now) { broken = broken || root(old).file() != now.preg().file; });
+      each_placed(c.before, c.after, [&](const ir::Inst&, const Operand& old, const Operand& now) {
+        broken = broken || root(old).file() != now.preg().file;
+      });
       return broken_if(broken);
     case Relaxation::Alignment:
       each_placed(c.before, c.after, [&](const ir::Inst&, const Operand& old, const Operand& now) {
@@ -163,7 +165,8 @@ Truth truth(const oracles::Case& c, Relaxation kind) {
         const auto it = originals.find(id.value);
         if (i.is_deleted() || (i.is_inserted() && i.op != ir::Op::Remat) || it == originals.end()) continue;
         const auto old = c.before.operands_of(*it->second), now = c.after.operands_of(i);
-        if (old.size() != now.size() || it->second->op != (i.op == ir::Op::Remat ? it->second->op : i.op)) continue;  // a copy to memory ties nothing
+        if (old.size() != now.size() || it->second->op != (i.op == ir::Op::Remat ? it->second->op : i.op))
+          continue;  // a copy to memory ties nothing
         for (std::size_t k = 0; k < old.size(); ++k) {
           if (kind == Relaxation::Tied && old[k].is_tied()) broken = broken || now[k].preg() != now[old[k].tied].preg();
           if (kind != Relaxation::EarlyClobber || !old[k].is_early_clobber()) continue;
@@ -209,7 +212,8 @@ RelaxRun run_relaxed_on(std::uint64_t seed, std::uint64_t index) {
   options.limits = c.limits;
   options.knobs = known_to(allocator, draw_knobs(duelists, c.knob_seed));
   std::vector<FaultMiss> errors;
-  const auto allocation = allocate_or_miss(allocator, *relaxed, {*relaxed, *relaxed, target, c.limits}, options, seed, index, errors);
+  const auto allocation =
+      allocate_or_miss(allocator, *relaxed, {*relaxed, *relaxed, target, c.limits}, options, seed, index, errors);
   if (!errors.empty()) {
     run.miss = std::move(errors[0]);
     run.miss->operator_name = fmt::format("relax-{}", name(run.kind));

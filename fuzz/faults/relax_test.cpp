@@ -61,7 +61,8 @@ TEST(Relax, TheTruth) {
   EXPECT_EQ(truth_of(edit(kAfter, "UR0 = s2r", "R0 = s2r"), Relaxation::Class), Truth::Broken);
   EXPECT_EQ(truth_of(edit(kAfter, "st R4, R6:R7", "st R4, R7:R8"), Relaxation::Alignment), Truth::Broken);
   EXPECT_EQ(truth_of(edit(kAfter, "clobbers R8:R9", "clobbers R3:R4"), Relaxation::Clobbers), Truth::Broken) << "R4 is read later";
-  EXPECT_EQ(truth_of(edit(kAfter, "clobbers R8:R9", "clobbers R2:R3"), Relaxation::Clobbers), Truth::Kept) << "R2:R3 is in its slot by then";
+  EXPECT_EQ(truth_of(edit(kAfter, "clobbers R8:R9", "clobbers R2:R3"), Relaxation::Clobbers), Truth::Kept)
+      << "R2:R3 is in its slot by then";
   EXPECT_EQ(truth_of(edit(kAfter, "slot 0 local size 8", "slot 0 local size 4"), Relaxation::SlotSize), Truth::Broken);
 }
 
@@ -102,7 +103,8 @@ TEST(Relax, WhatIsDropped) {
   EXPECT_THAT(text(Relaxation::Alignment), testing::HasSubstr("vreg %1 R b64 align 1"));
   EXPECT_THAT(text(Relaxation::Clobbers), testing::Not(testing::HasSubstr("clobbers")));
   const ir::Function plain = parse_function("func @e kernel target sm_90 threads 256\n  block b0\n    #0 exit\n");
-  for (const Relaxation kind : kAllRelaxations) EXPECT_EQ(relax(plain, target, kind).has_value(), kind == Relaxation::SlotSize) << name(kind);
+  for (const Relaxation kind : kAllRelaxations)
+    EXPECT_EQ(relax(plain, target, kind).has_value(), kind == Relaxation::SlotSize) << name(kind);
 }
 
 TEST(Relax, WhatIsPutBack) {
@@ -110,13 +112,15 @@ TEST(Relax, WhatIsPutBack) {
   const std::string no_clobber = edit(kAfter, " clobbers R8:R9", "");
   EXPECT_EQ(ir::print(restore(before, parse_function(no_clobber), Relaxation::Clobbers)), ir::print(after));
   EXPECT_THAT(ir::print(restore(before, after, Relaxation::SlotSize)), testing::HasSubstr("slot 0 local size 4 align 4 offset 0"));
-  EXPECT_EQ(ir::print(restore(before, parse_function(edit(kAfter, "vreg %2 UR b32", "vreg %2 R b32")), Relaxation::Class)), ir::print(after));
+  EXPECT_EQ(ir::print(restore(before, parse_function(edit(kAfter, "vreg %2 UR b32", "vreg %2 R b32")), Relaxation::Class)),
+            ir::print(after));
 }
 
 TEST(Relax, EveryBrokenResultIsRejected) {
   RelaxTable table;
   for (std::uint64_t k = 0; k < 40 * kNumRelaxations; ++k) table.add(run_relaxed_on(1, k));
-  for (const FaultMiss& m : table.misses()) ADD_FAILURE() << m.kind << ' ' << m.operator_name << ", run " << m.index << '\n' << m.detail;
+  for (const FaultMiss& m : table.misses())
+    ADD_FAILURE() << m.kind << ' ' << m.operator_name << ", run " << m.index << '\n' << m.detail;
   for (std::size_t k = 0; k < kNumRelaxations; ++k) {
     const RelaxRow& row = table.rows()[k];
     EXPECT_GT(row.broken, 0) << name(kAllRelaxations[k]);

@@ -43,14 +43,18 @@ EditInst& inst_at(EditProgram& p, const Place& at) { return p.blocks[at.block].i
 template <class Change>
 bool change_home(EditProgram& p, const Subject& s, Random& r, Change change) {
   Injector in(p, s, r);
-  auto places = operands_where(in, [&](const EditInst&, std::span<const Operand> before, std::size_t o) { return is_allocated(in, before[o]); });
-  return in.at_one_of(std::move(places), 0, [&](EditProgram& q, const Place& at) {
-    EditInst& i = inst_at(q, at);
-    PReg home = i.ops[at.operand].preg();
-    if (!change(in, in.original_ops(i)[at.operand], home)) return false;
-    set_preg(i.ops[at.operand], home);
-    return true;
-  }, 30);
+  auto places = operands_where(
+      in, [&](const EditInst&, std::span<const Operand> before, std::size_t o) { return is_allocated(in, before[o]); });
+  return in.at_one_of(
+      std::move(places), 0,
+      [&](EditProgram& q, const Place& at) {
+        EditInst& i = inst_at(q, at);
+        PReg home = i.ops[at.operand].preg();
+        if (!change(in, in.original_ops(i)[at.operand], home)) return false;
+        set_preg(i.ops[at.operand], home);
+        return true;
+      },
+      30);
 }
 bool wrong_file(EditProgram& p, const Subject& s, Random& r) {
   return change_home(p, s, r, [](Injector& in, const Operand&, PReg& home) {
@@ -123,7 +127,8 @@ bool not_in_fixed(EditProgram& p, const Subject& s, Random& r) {
 // --- constraints among the operands of one instruction -----------------------------------------------------------------
 bool untied(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  auto places = operands_where(in, [](const EditInst&, std::span<const Operand> before, std::size_t o) { return before[o].is_tied(); });
+  auto places =
+      operands_where(in, [](const EditInst&, std::span<const Operand> before, std::size_t o) { return before[o].is_tied(); });
   return in.at_one_of(std::move(places), 0, [&](EditProgram& q, const Place& at) {
     Operand& op = inst_at(q, at).ops[at.operand];
     const auto to = in.another_home(op.preg(), false);
@@ -141,7 +146,9 @@ bool same_register(EditProgram& p, const Subject& s, Random& r, Want want) {
     const auto before = in.original_ops(i);
     for (std::size_t x = 0; x < i.ops.size() && i.ops[x].writes(); ++x)
       for (std::size_t y = 0; y < i.ops.size(); ++y) {
-        if (x == y || !i.ops[x].is_preg() || !i.ops[y].is_preg() || i.ops[y].role == Role::Clobber || i.ops[x].part != i.ops[y].part) continue;
+        if (x == y || !i.ops[x].is_preg() || !i.ops[y].is_preg() || i.ops[y].role == Role::Clobber ||
+            i.ops[x].part != i.ops[y].part)
+          continue;
         const PReg a = i.ops[x].preg(), c = i.ops[y].preg();
         if (a.file == c.file && a.count == c.count && a != c && want(before[x], before[y])) places.push_back({b, k, x, y});
       }
@@ -164,7 +171,8 @@ bool phi_homes(EditProgram& p, const Subject& s, Random& r) {
   std::vector<Place> places;
   in.each([&](std::uint32_t b, std::uint32_t k, const EditInst& i) {
     const ir::Inst* old = in.facts().find(i.inst.id);
-    if (i.inst.is_phi() && !i.inst.is_inserted() && old != nullptr && old->num_operands > 1 && !root_of(in, in.facts().before.operands_of(*old)[0]).fixed.is_valid())
+    if (i.inst.is_phi() && !i.inst.is_inserted() && old != nullptr && old->num_operands > 1 &&
+        !root_of(in, in.facts().before.operands_of(*old)[0]).fixed.is_valid())
       places.push_back({b, k, 0, 0});
   });
   return in.at_one_of(std::move(places), 0, [&](EditProgram& q, const Place& at) {
@@ -185,7 +193,9 @@ bool phi_homes(EditProgram& p, const Subject& s, Random& r) {
 }
 bool other_part(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  auto places = operands_where(in, [](const EditInst& i, std::span<const Operand>, std::size_t o) { return i.ops[o].is_preg() && !i.ops[o].part.is_whole(); });
+  auto places = operands_where(in, [](const EditInst& i, std::span<const Operand>, std::size_t o) {
+    return i.ops[o].is_preg() && !i.ops[o].part.is_whole();
+  });
   return in.at_one_of(std::move(places), 0, [](EditProgram& q, const Place& at) {
     Operand& op = inst_at(q, at).ops[at.operand];
     op.part = ir::Part::of(op.part.size_log2(), op.part.element() ^ 1);
@@ -204,7 +214,8 @@ bool flipped_polarity(EditProgram& p, const Subject& s, Random& r) {
 }
 bool dropped_guard(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  auto places = operands_where(in, [](const EditInst& i, std::span<const Operand>, std::size_t o) { return i.ops[o].role == Role::Guard; });
+  auto places =
+      operands_where(in, [](const EditInst& i, std::span<const Operand>, std::size_t o) { return i.ops[o].role == Role::Guard; });
   return in.at_one_of(std::move(places), 0, [](EditProgram& q, const Place& at) {
     auto& ops = inst_at(q, at).ops;
     ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(at.operand));
@@ -213,7 +224,8 @@ bool dropped_guard(EditProgram& p, const Subject& s, Random& r) {
 }
 bool shorter_clobber(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  auto places = operands_where(in, [](const EditInst& i, std::span<const Operand>, std::size_t o) { return i.ops[o].role == Role::Clobber; });
+  auto places =
+      operands_where(in, [](const EditInst& i, std::span<const Operand>, std::size_t o) { return i.ops[o].role == Role::Clobber; });
   return in.at_one_of(std::move(places), 0, [](EditProgram& q, const Place& at) {
     auto& ops = inst_at(q, at).ops;
     PReg r1 = ops[at.operand].preg();
@@ -239,7 +251,8 @@ bool missing_instruction(EditProgram& p, const Subject& s, Random& r) {
 }
 bool repeat(EditProgram& p, const Subject& s, Random& r, bool as_inserted) {
   Injector in(p, s, r);
-  auto places = originals_where(in, [](const EditInst& i) { return !i.inst.is_terminator() && !i.inst.is_phi() && !i.inst.is_copy(); });
+  auto places =
+      originals_where(in, [](const EditInst& i) { return !i.inst.is_terminator() && !i.inst.is_phi() && !i.inst.is_copy(); });
   return in.at_one_of(std::move(places), 0, [&](EditProgram& q, const Place& at) {
     EditInst again = inst_at(q, at);
     again.inst.id = q.next_id();
@@ -290,7 +303,8 @@ bool deleted_operation(EditProgram& p, const Subject& s, Random& r) {
 }
 bool other_operation(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  auto places = originals_where(in, [](const EditInst& i) { return i.inst.op == Op::Const || i.inst.op == Op::Pack || i.inst.op == Op::Unpack; });
+  auto places = originals_where(
+      in, [](const EditInst& i) { return i.inst.op == Op::Const || i.inst.op == Op::Pack || i.inst.op == Op::Unpack; });
   return in.at_one_of(std::move(places), 0, [](EditProgram& q, const Place& at) {
     EditInst& i = inst_at(q, at);
     i.inst.mnemonic = q.header.symbols.intern("something");
@@ -308,7 +322,8 @@ bool other_mnemonic(EditProgram& p, const Subject& s, Random& r) {
 }
 bool other_immediate(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  auto places = operands_where(in, [](const EditInst& i, std::span<const Operand>, std::size_t o) { return i.ops[o].kind == OperandKind::Imm; });
+  auto places = operands_where(
+      in, [](const EditInst& i, std::span<const Operand>, std::size_t o) { return i.ops[o].kind == OperandKind::Imm; });
   return in.at_one_of(std::move(places), 0, [](EditProgram& q, const Place& at) {
     inst_at(q, at).ops[at.operand].value ^= 1;
     return true;
@@ -316,7 +331,8 @@ bool other_immediate(EditProgram& p, const Subject& s, Random& r) {
 }
 bool other_symbol(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  auto places = operands_where(in, [](const EditInst& i, std::span<const Operand>, std::size_t o) { return i.ops[o].kind == OperandKind::Symbol; });
+  auto places = operands_where(
+      in, [](const EditInst& i, std::span<const Operand>, std::size_t o) { return i.ops[o].kind == OperandKind::Symbol; });
   return in.at_one_of(std::move(places), 0, [](EditProgram& q, const Place& at) {
     inst_at(q, at).ops[at.operand].value = q.header.symbols.intern("something").value;
     return true;
@@ -348,7 +364,8 @@ bool edge_elsewhere(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
   std::vector<Place> places;
   for (std::uint32_t b = 0; b < p.blocks.size(); ++b)
-    if (p.blocks[b].attributes.is_edge_block()) places.push_back({b, static_cast<std::uint32_t>(p.blocks[b].insts.size() - 1), 0, 0});
+    if (p.blocks[b].attributes.is_edge_block())
+      places.push_back({b, static_cast<std::uint32_t>(p.blocks[b].insts.size() - 1), 0, 0});
   return in.at_one_of(std::move(places), 0, [&](EditProgram& q, const Place& at) {
     EditInst& i = inst_at(q, at);
     const BlockId to(in.random.below(static_cast<std::uint32_t>(s.before.blocks.size())));
@@ -386,7 +403,11 @@ std::vector<FaultOperator> rule_faults() {
       {"wrong-tuple-size", "a tuple has a unit too many or too few", {}, {"register-units"}, wrong_size},
       {"not-in-fixed-register", "a fixed operand stands elsewhere", {}, {"fixed-register"}, not_in_fixed},
       {"untied-operand", "a tied def does not stand in the register of its use", {}, {"tied-operand"}, untied},
-      {"early-clobber-in-use", "an early-clobber def stands in the register of a use of the same instruction", {}, {"early-clobber"}, early_in_use},
+      {"early-clobber-in-use",
+       "an early-clobber def stands in the register of a use of the same instruction",
+       {},
+       {"early-clobber"},
+       early_in_use},
       {"two-defs-in-one", "two defs of one instruction stand in one register", {}, {"def-overlap"}, defs_together},
       {"phi-in-two-homes", "a phi was kept, though its operands are not in one register", {}, {"phi-home"}, phi_homes},
       {"other-part", "another part of the register: .lo for .hi", {}, {"operand-part"}, other_part},
@@ -394,8 +415,16 @@ std::vector<FaultOperator> rule_faults() {
       {"dropped-guard", "a guard is missing", {}, {"operand-count"}, dropped_guard},
       {"shorter-clobber", "the list of clobbers is shorter than it was", {}, {"clobber", "operand-count"}, shorter_clobber},
       {"missing-instruction", "an original instruction is missing", {}, {"original-missing"}, missing_instruction},
-      {"repeated-instruction", "an original instruction is there again under another number", {}, {"original-unknown"}, repeated_instruction},
-      {"invented-instruction", "an inserted instruction of a kind that no allocator inserts", {}, {"inserted-kind"}, invented_instruction},
+      {"repeated-instruction",
+       "an original instruction is there again under another number",
+       {},
+       {"original-unknown"},
+       repeated_instruction},
+      {"invented-instruction",
+       "an inserted instruction of a kind that no allocator inserts",
+       {},
+       {"inserted-kind"},
+       invented_instruction},
       {"reordered-instructions", "an original instruction stands behind one that it preceded", {}, {"original-order"}, reordered},
       {"instruction-in-other-block", "an original instruction stands in another block", {}, {"original-moved"}, other_block},
       {"deleted-operation", "an operation is deleted that may not be", {}, {"deleted"}, deleted_operation},

@@ -1,5 +1,5 @@
-// Faults in spill code: refills, spill stores, slots. Only what an allocator inserted is dropped or moved; an original copy that has become a
-// spill or a refill takes part where a slot is exchanged.
+// Faults in spill code: refills, spill stores, slots. Only what an allocator inserted is dropped or moved; an original copy that
+// has become a spill or a refill takes part where a slot is exchanged.
 #include "fuzz/faults/injector.h"
 
 namespace regduel::fuzz {
@@ -49,7 +49,8 @@ bool refill_wrong_slot(EditProgram& p, const Subject& s, Random& r) {
     const ir::Slot& old = q.header.slots[slot.slot().index()];
     std::vector<SlotId> others;
     for (std::size_t k = 0; k < q.header.slots.size(); ++k)
-      if (SlotId(k) != slot.slot() && q.header.slots[k].size >= old.size && q.header.slots[k].space == old.space) others.emplace_back(k);
+      if (SlotId(k) != slot.slot() && q.header.slots[k].size >= old.size && q.header.slots[k].space == old.space)
+        others.emplace_back(k);
     if (others.empty()) return false;
     slot.value = others[in.random.below(static_cast<std::uint32_t>(others.size()))].value;
     return true;
@@ -59,16 +60,19 @@ bool refill_wrong_slot(EditProgram& p, const Subject& s, Random& r) {
 // The refill rises above the spill store that it needs.
 bool hoisted_refill(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(inserted_refills(in), 1, [](EditProgram& q, const Place& at) {
-    auto& insts = q.blocks[at.block].insts;
-    const SlotId slot = insts[at.inst].ops[1].slot();
-    for (std::uint32_t k = at.inst; k-- > 0;)
-      if (is_spill(insts[k]) && insts[k].ops[1].slot() == slot) {
-        std::rotate(insts.begin() + k, insts.begin() + at.inst, insts.begin() + at.inst + 1);
-        return true;
-      }
-    return false;
-  }, 24);
+  return in.at_one_of(
+      inserted_refills(in), 1,
+      [](EditProgram& q, const Place& at) {
+        auto& insts = q.blocks[at.block].insts;
+        const SlotId slot = insts[at.inst].ops[1].slot();
+        for (std::uint32_t k = at.inst; k-- > 0;)
+          if (is_spill(insts[k]) && insts[k].ops[1].slot() == slot) {
+            std::rotate(insts.begin() + k, insts.begin() + at.inst, insts.begin() + at.inst + 1);
+            return true;
+          }
+        return false;
+      },
+      24);
 }
 
 bool late_refill(EditProgram& p, const Subject& s, Random& r) {
@@ -79,15 +83,18 @@ bool late_refill(EditProgram& p, const Subject& s, Random& r) {
 // The same refill once more, where its register holds another value by now.
 bool duplicated_refill(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(in.instructions(is_refill), 1, [](EditProgram& q, const Place& at) {
-    auto& insts = q.blocks[at.block].insts;
-    for (std::uint32_t k = at.inst + 1; k + 1 < insts.size(); ++k)
-      if (writes_any_of(insts[k], insts[at.inst].ops[0].preg())) {
-        insert_before(q, {at.block, k + 1}, inserted(Op::Refill, insts[at.inst].ops));
-        return true;
-      }
-    return false;
-  }, 16);
+  return in.at_one_of(
+      in.instructions(is_refill), 1,
+      [](EditProgram& q, const Place& at) {
+        auto& insts = q.blocks[at.block].insts;
+        for (std::uint32_t k = at.inst + 1; k + 1 < insts.size(); ++k)
+          if (writes_any_of(insts[k], insts[at.inst].ops[0].preg())) {
+            insert_before(q, {at.block, k + 1}, inserted(Op::Refill, insts[at.inst].ops));
+            return true;
+          }
+        return false;
+      },
+      16);
 }
 
 bool drop_spill(EditProgram& p, const Subject& s, Random& r) {
@@ -105,9 +112,9 @@ bool drop_spill_one_path(EditProgram& p, const Subject& s, Random& r) {
   std::erase_if(places, [&](const Place& at) { return stores[p.blocks[at.block].insts[at.inst].ops[1].slot().index()] < 2; });
   if (places.empty()) return false;
   const Refilled correct = refilled(in.facts(), s.after);
-  return in.at_one_of(std::move(places), 2, [&](EditProgram& q, const Place& at) {
-    return erase_at(q, at) && keeps_some(correct, refilled(in.facts(), q.build()));
-  }, 20);
+  return in.at_one_of(
+      std::move(places), 2,
+      [&](EditProgram& q, const Place& at) { return erase_at(q, at) && keeps_some(correct, refilled(in.facts(), q.build())); }, 20);
 }
 
 // The store stands before the def that it should store.
@@ -128,22 +135,28 @@ bool early_spill(EditProgram& p, const Subject& s, Random& r) {
 // The same in a loop, where it stores the value of the visit before: the right definition, too old.
 bool previous_visit(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(inserted_spills(in), 0, [&](EditProgram& q, const Place& at) {
-    return move_spill_up(q, at) && (expected_codes(in.facts(), q.build(), 0) & ~kUndecidedReads) == 0;
-  }, 24);
+  return in.at_one_of(
+      inserted_spills(in), 0,
+      [&](EditProgram& q, const Place& at) {
+        return move_spill_up(q, at) && (expected_codes(in.facts(), q.build(), 0) & ~kUndecidedReads) == 0;
+      },
+      24);
 }
 // The store stands behind the next def of its register.
 bool late_spill(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(inserted_spills(in), 1, [](EditProgram& q, const Place& at) {
-    auto& insts = q.blocks[at.block].insts;
-    for (std::uint32_t k = at.inst + 1; k + 1 < insts.size(); ++k)
-      if (writes_any_of(insts[k], insts[at.inst].ops[0].preg())) {
-        std::rotate(insts.begin() + at.inst, insts.begin() + at.inst + 1, insts.begin() + k + 1);
-        return true;
-      }
-    return false;
-  }, 20);
+  return in.at_one_of(
+      inserted_spills(in), 1,
+      [](EditProgram& q, const Place& at) {
+        auto& insts = q.blocks[at.block].insts;
+        for (std::uint32_t k = at.inst + 1; k + 1 < insts.size(); ++k)
+          if (writes_any_of(insts[k], insts[at.inst].ops[0].preg())) {
+            std::rotate(insts.begin() + at.inst, insts.begin() + at.inst + 1, insts.begin() + k + 1);
+            return true;
+          }
+        return false;
+      },
+      20);
 }
 // Half of the value is stored, the whole is refilled.
 bool half_spill(EditProgram& p, const Subject& s, Random& r) {
@@ -182,14 +195,17 @@ bool swapped_slots(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
   const std::vector<Place> refills = in.instructions(is_refill);
   if (refills.size() < 2) return false;
-  return in.at_one_of(refills, 1, [&](EditProgram& q, const Place& at) {
-    const Place& other = refills[in.random.below(static_cast<std::uint32_t>(refills.size()))];
-    EditInst &a = q.blocks[at.block].insts[at.inst], &b = q.blocks[other.block].insts[other.inst];
-    const auto &x = q.header.slots[a.ops[1].slot().index()], &y = q.header.slots[b.ops[1].slot().index()];
-    if (a.ops[1].slot() == b.ops[1].slot() || x.size != y.size) return false;
-    std::swap(a.ops[1].value, b.ops[1].value);
-    return true;
-  }, 16);
+  return in.at_one_of(
+      refills, 1,
+      [&](EditProgram& q, const Place& at) {
+        const Place& other = refills[in.random.below(static_cast<std::uint32_t>(refills.size()))];
+        EditInst &a = q.blocks[at.block].insts[at.inst], &b = q.blocks[other.block].insts[other.inst];
+        const auto &x = q.header.slots[a.ops[1].slot().index()], &y = q.header.slots[b.ops[1].slot().index()];
+        if (a.ops[1].slot() == b.ops[1].slot() || x.size != y.size) return false;
+        std::swap(a.ops[1].value, b.ops[1].value);
+        return true;
+      },
+      16);
 }
 
 std::vector<Place> slot_pairs(const EditProgram& p, Random& random) {
@@ -213,50 +229,59 @@ void each_slot_operand(EditProgram& p, Change change) {
 // A slot is given to a second value while the first is still needed.
 bool reused_slot(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(slot_pairs(p, r), 1, [](EditProgram& q, const Place& at) {
-    if (q.header.slots[at.operand].size > q.header.slots[at.other].size) return false;
-    each_slot_operand(q, [&](Operand& op) {
-      if (op.slot() == SlotId(at.operand)) op.value = static_cast<std::uint32_t>(at.other);
-    });
-    return true;
-  }, 16);
+  return in.at_one_of(
+      slot_pairs(p, r), 1,
+      [](EditProgram& q, const Place& at) {
+        if (q.header.slots[at.operand].size > q.header.slots[at.other].size) return false;
+        each_slot_operand(q, [&](Operand& op) {
+          if (op.slot() == SlotId(at.operand)) op.value = static_cast<std::uint32_t>(at.other);
+        });
+        return true;
+      },
+      16);
 }
 
 // Two values at offsets of one slot that overlap by 4 bytes.
 bool overlapping_offsets(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(slot_pairs(p, r), 1, [](EditProgram& q, const Place& at) {
-    const ir::Slot first = q.header.slots[at.operand], second = q.header.slots[at.other];
-    if (first.size < 8 || second.size < 4) return false;
-    std::uint32_t& frame = first.space == ir::MemSpace::Local ? q.header.local_frame : q.header.shared_frame;
-    ir::Slot both;
-    both.space = first.space;
-    both.align = std::max(first.align, second.align);
-    both.size = first.size - 4 + second.size;
-    both.offset = (frame + both.align - 1) / both.align * both.align;
-    frame = both.offset + both.size;
-    const SlotId merged(q.header.slots.size());
-    q.header.slots.push_back(both);
-    each_slot_operand(q, [&](Operand& op) {
-      if (op.slot() == SlotId(at.other)) op.extra += first.size - 4;
-      else if (op.slot() != SlotId(at.operand)) return;
-      op.value = merged.value;
-    });
-    return true;
-  }, 16);
+  return in.at_one_of(
+      slot_pairs(p, r), 1,
+      [](EditProgram& q, const Place& at) {
+        const ir::Slot first = q.header.slots[at.operand], second = q.header.slots[at.other];
+        if (first.size < 8 || second.size < 4) return false;
+        std::uint32_t& frame = first.space == ir::MemSpace::Local ? q.header.local_frame : q.header.shared_frame;
+        ir::Slot both;
+        both.space = first.space;
+        both.align = std::max(first.align, second.align);
+        both.size = first.size - 4 + second.size;
+        both.offset = (frame + both.align - 1) / both.align * both.align;
+        frame = both.offset + both.size;
+        const SlotId merged(q.header.slots.size());
+        q.header.slots.push_back(both);
+        each_slot_operand(q, [&](Operand& op) {
+          if (op.slot() == SlotId(at.other)) op.extra += first.size - 4;
+          else if (op.slot() != SlotId(at.operand)) return;
+          op.value = merged.value;
+        });
+        return true;
+      },
+      16);
 }
 
 // Declarations alone: two slots that overlap, one that ends outside the frame, one that is too small for what is put there.
 bool overlapping_slots(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(slot_pairs(p, r), 0, [](EditProgram& q, const Place& at) {
-    const ir::Slot& wide = q.header.slots[at.operand];
-    ir::Slot& other = q.header.slots[at.other];
-    if (wide.size < 8) return false;
-    other.offset = wide.offset + 4;
-    other.align = std::min(other.align, 4u);
-    return other.offset + other.size <= (other.space == ir::MemSpace::Local ? q.header.local_frame : q.header.shared_frame);
-  }, 24);
+  return in.at_one_of(
+      slot_pairs(p, r), 0,
+      [](EditProgram& q, const Place& at) {
+        const ir::Slot& wide = q.header.slots[at.operand];
+        ir::Slot& other = q.header.slots[at.other];
+        if (wide.size < 8) return false;
+        other.offset = wide.offset + 4;
+        other.align = std::min(other.align, 4u);
+        return other.offset + other.size <= (other.space == ir::MemSpace::Local ? q.header.local_frame : q.header.shared_frame);
+      },
+      24);
 }
 std::vector<Place> slots(const EditProgram& p) {
   std::vector<Place> places;
@@ -299,7 +324,11 @@ std::vector<FaultOperator> slot_faults() {
       {"dropped-spill", "a spill store is missing on all paths to a refill", {1}, {}, drop_spill},
       {"dropped-spill-one-path", "a spill store is missing on one path to a refill", {2}, {}, drop_spill_one_path},
       {"early-spill", "a spill store stands before the def that it should store", {1}, {}, early_spill},
-      {"previous-visit-spill", "the same in a loop: the refill gets the right definition, of the visit before", {}, {}, previous_visit},
+      {"previous-visit-spill",
+       "the same in a loop: the refill gets the right definition, of the visit before",
+       {},
+       {},
+       previous_visit},
       {"late-spill", "a spill store stands behind the next def of its register", {1}, {}, late_spill},
       {"half-spill", "half of a tuple is stored, the whole is refilled", {1}, {}, half_spill},
       {"guarded-spill", "a spill store has a guard that its def has not", {2}, {}, guarded_spill},

@@ -66,7 +66,8 @@ bool wrong_condition(EditProgram& p, const Subject& s, Random& r) {
 }
 bool wrong_guard(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return move_operand(in, operands_where(in, [](const EditInst& i, std::size_t o) { return i.ops[o].role == Role::Guard; }), 6, true);
+  return move_operand(in, operands_where(in, [](const EditInst& i, std::size_t o) { return i.ops[o].role == Role::Guard; }), 6,
+                      true);
 }
 
 // Two operands of one instruction, of one role and shape, in different homes.
@@ -79,7 +80,8 @@ bool swap_operands(EditProgram& p, const Subject& s, Random& r, Role role) {
       for (std::size_t y = x + 1; y < i.ops.size() && y < x + 8; ++y) {
         const Operand &a = i.ops[x], &c = i.ops[y];
         if (a.role != role || c.role != role || !a.is_preg() || !c.is_preg() || !in.is_free(i, x) || !in.is_free(i, y)) continue;
-        if (a.preg().file == c.preg().file && a.preg().count == c.preg().count && a.preg() != c.preg()) places.push_back({b, k, x, y});
+        if (a.preg().file == c.preg().file && a.preg().count == c.preg().count && a.preg() != c.preg())
+          places.push_back({b, k, x, y});
       }
   });
   return in.at_one_of(std::move(places), 6, [](EditProgram& q, const Place& at) {
@@ -91,12 +93,13 @@ bool swap_operands(EditProgram& p, const Subject& s, Random& r, Role role) {
 bool swap_uses(EditProgram& p, const Subject& s, Random& r) { return swap_operands(p, s, r, Role::Use); }
 bool swap_defs(EditProgram& p, const Subject& s, Random& r) { return swap_operands(p, s, r, Role::Def); }
 
-// Puts `to = copy from` somewhere before the instruction at `at`, in its block, where nothing but phis stands in between the block's
-// begin and there.
+// Puts `to = copy from` somewhere before the instruction at `at`, in its block, where nothing but phis stands in between the
+// block's begin and there.
 bool put_copy_before(Injector& in, EditProgram& p, const Place& at, Operand to, Operand from) {
   auto& insts = p.blocks[at.block].insts;
   std::uint32_t first = at.inst;
-  while (first > 0 && at.inst - first < 6 && !insts[first - 1].inst.is_phi() && !writes_any_of(insts[first - 1], to.preg())) --first;
+  while (first > 0 && at.inst - first < 6 && !insts[first - 1].inst.is_phi() && !writes_any_of(insts[first - 1], to.preg()))
+    --first;
   const std::uint32_t where = first + in.random.below(at.inst - first + 1);
   insert_before(p, {at.block, where}, inserted(ir::Op::Copy, {to, from}));
   return true;
@@ -104,7 +107,9 @@ bool put_copy_before(Injector& in, EditProgram& p, const Place& at, Operand to, 
 
 bool overwrite(EditProgram& p, const Subject& s, Random& r, bool half) {
   Injector in(p, s, r);
-  auto reads = reads_where(in, [&](const Operand& op) { return op.part.is_whole() && !ir::is_barrier(op.preg().file) && half == (op.preg().count > 1); });
+  auto reads = reads_where(in, [&](const Operand& op) {
+    return op.part.is_whole() && !ir::is_barrier(op.preg().file) && half == (op.preg().count > 1);
+  });
   return in.at_one_of(std::move(reads), 6, [&](EditProgram& q, const Place& at) {
     PReg r1 = q.blocks[at.block].insts[at.inst].ops[at.operand].preg();
     if (half) {
@@ -118,7 +123,8 @@ bool overwrite(EditProgram& p, const Subject& s, Random& r, bool half) {
 bool clobber_half(EditProgram& p, const Subject& s, Random& r) { return overwrite(p, s, r, true); }
 bool overwrite_live(EditProgram& p, const Subject& s, Random& r) { return overwrite(p, s, r, false); }
 
-// A register that holds several narrow values, or a narrow piece of a wider one: one piece is overwritten together with its neighbour's.
+// A register that holds several narrow values, or a narrow piece of a wider one: one piece is overwritten together with its
+// neighbour's.
 bool clobber_narrow(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
   auto reads = reads_where(in, [](const Operand& op) { return !op.part.is_whole() && op.part.size_bytes() < 4; });
@@ -128,7 +134,8 @@ bool clobber_narrow(EditProgram& p, const Subject& s, Random& r) {
     const PReg unit{op.preg().file, 1, static_cast<std::uint16_t>(op.preg().first + byte / 4)};
     const auto from = in.another_home(unit);
     const auto part = op.part.size_bytes() == 1 ? ir::Part::from_bytes(byte % 4 / 2 * 2, 2) : ir::Part::from_bytes(byte % 4, 2);
-    return from && part && put_copy_before(in, q, at, Operand::of_preg(Role::Def, unit, *part), Operand::of_preg(Role::Use, *from, *part));
+    return from && part &&
+           put_copy_before(in, q, at, Operand::of_preg(Role::Def, unit, *part), Operand::of_preg(Role::Use, *from, *part));
   });
 }
 
@@ -146,7 +153,8 @@ bool rename_stretch(EditProgram& p, const Place& at, PReg from, PReg to, bool mu
     }
   for (std::uint32_t k = at.inst; k <= last; ++k)
     for (Operand& op : insts[k].ops)
-      if (op.is_preg() && op.role != Role::Clobber && op.preg() == from && (k != at.inst || op.role == Role::Def) && (k != last || op.reads()))
+      if (op.is_preg() && op.role != Role::Clobber && op.preg() == from && (k != at.inst || op.role == Role::Def) &&
+          (k != last || op.reads()))
         set_preg(op, to);
   return true;
 }
@@ -188,29 +196,35 @@ bool across_clobber(EditProgram& p, const Subject& s, Random& r) {
           places.push_back({b, k, o, c});
     }
   });
-  return in.at_one_of(std::move(places), 5, [&](EditProgram& q, const Place& at) {
-    const auto& insts = q.blocks[at.block].insts;
-    const PReg home = insts[at.inst].ops[at.operand].preg();
-    const std::uint32_t last = last_read(insts, at.inst, home);
-    std::vector<PReg> homes;
-    for (const Operand& op : insts[at.other].ops) {
-      if (op.role != Role::Clobber || op.preg().file != home.file) continue;
-      for (int u = op.preg().begin(); u + home.count <= op.preg().end(); ++u) {
-        const PReg to{home.file, home.count, static_cast<std::uint16_t>(u)};
-        bool good = u % home.count == 0 && !to.overlaps(home);
-        for (int v = to.begin(); v < to.end() && good; ++v) good = ir::is_allocatable(in.subject.target, in.subject.limits, to.file, v);
-        if (good) homes.push_back(to);
-      }
-    }
-    for (int tries = 0; tries < 4 && !homes.empty(); ++tries)
-      if (rename_stretch(q, at, home, homes[in.random.below(static_cast<std::uint32_t>(homes.size()))], true, last)) return true;
-    return false;
-  }, 12);
+  return in.at_one_of(
+      std::move(places), 5,
+      [&](EditProgram& q, const Place& at) {
+        const auto& insts = q.blocks[at.block].insts;
+        const PReg home = insts[at.inst].ops[at.operand].preg();
+        const std::uint32_t last = last_read(insts, at.inst, home);
+        std::vector<PReg> homes;
+        for (const Operand& op : insts[at.other].ops) {
+          if (op.role != Role::Clobber || op.preg().file != home.file) continue;
+          for (int u = op.preg().begin(); u + home.count <= op.preg().end(); ++u) {
+            const PReg to{home.file, home.count, static_cast<std::uint16_t>(u)};
+            bool good = u % home.count == 0 && !to.overlaps(home);
+            for (int v = to.begin(); v < to.end() && good; ++v)
+              good = ir::is_allocatable(in.subject.target, in.subject.limits, to.file, v);
+            if (good) homes.push_back(to);
+          }
+        }
+        for (int tries = 0; tries < 4 && !homes.empty(); ++tries)
+          if (rename_stretch(q, at, home, homes[in.random.below(static_cast<std::uint32_t>(homes.size()))], true, last))
+            return true;
+        return false;
+      },
+      12);
 }
 
 bool deleted_def(EditProgram& p, const Subject& s, Random& r) {
   Injector in(p, s, r);
-  return in.at_one_of(in.instructions([&](const EditInst& i) { return in.is_operation(i) && i.inst.has(ir::kRematerialisable); }), 6, delete_at);
+  return in.at_one_of(in.instructions([&](const EditInst& i) { return in.is_operation(i) && i.inst.has(ir::kRematerialisable); }),
+                      6, delete_at);
 }
 
 }  // namespace
@@ -228,7 +242,11 @@ std::vector<FaultOperator> value_faults() {
       {"half-clobbered", "a copy overwrites one unit of a tuple that is still to be read", {6}, {}, clobber_half},
       {"live-overwritten", "a copy overwrites a register that is still to be read", {6}, {}, overwrite_live},
       {"narrow-clobbered", "a copy of 16 bits overwrites a narrow value and its neighbour in one unit", {6}, {}, clobber_narrow},
-      {"shared-register", "a def and its readers move into a register in which another value lives: a missed interference", {6}, {}, share_register},
+      {"shared-register",
+       "a def and its readers move into a register in which another value lives: a missed interference",
+       {6},
+       {},
+       share_register},
       {"across-clobber", "a value that lives across a call sits in a register that the call clobbers", {5}, {}, across_clobber},
       {"deleted-def", "a rematerialisable def is deleted, though somebody still reads its register", {6}, {}, deleted_def},
   };

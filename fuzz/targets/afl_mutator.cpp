@@ -1,14 +1,14 @@
-// The custom mutator of AFL++ for the structured targets: a library of its own, which afl-fuzz loads (AFL_CUSTOM_MUTATOR_LIBRARY; use it with
-// AFL_CUSTOM_MUTATOR_ONLY=1, for AFL++'s own mutations mostly turn a program into bytes that stand for another). Its mutations are those that
-// libFuzzer gets.
+// The custom mutator of AFL++ for the structured targets: a library of its own, which afl-fuzz loads (AFL_CUSTOM_MUTATOR_LIBRARY;
+// use it with AFL_CUSTOM_MUTATOR_ONLY=1, for AFL++'s own mutations mostly turn a program into bytes that stand for another). Its
+// mutations are those that libFuzzer gets.
 //
 // Source: AFL++ docs/custom_mutators.md. Tested by afl_mutator_test.cpp.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "base/random.h"
 #include "fuzz/targets/bytes_mutator.h"
-#include "ir/random.h"
 
 namespace {
 
@@ -26,11 +26,12 @@ extern "C" {
 
 void* afl_custom_init(void* /*afl_state*/, unsigned int seed) { return new Mutator{regduel::Random(seed), {}}; }
 
-std::size_t afl_custom_fuzz(void* data, std::uint8_t* bytes, std::size_t size, std::uint8_t** out, std::uint8_t* other, std::size_t other_size,
-                            std::size_t max_size) {
+std::size_t afl_custom_fuzz(void* data, std::uint8_t* bytes, std::size_t size, std::uint8_t** out, std::uint8_t* other,
+                            std::size_t other_size, std::size_t max_size) {
   Mutator& m = *static_cast<Mutator*>(data);
   const bool has_other = other != nullptr && other_size > 0;
-  if (has_other && m.random.chance(kCrossPercent)) m.child = regduel::fuzz::cross_bytes({bytes, size}, {other, other_size}, max_size, m.random.next());
+  if (has_other && m.random.chance(kCrossPercent))
+    m.child = regduel::fuzz::cross_bytes({bytes, size}, {other, other_size}, max_size, m.random.next());
   else m.child = regduel::fuzz::mutate_bytes({bytes, size}, max_size, m.random.next());
   *out = m.child.data();
   return m.child.size();

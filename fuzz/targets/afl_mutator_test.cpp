@@ -5,12 +5,12 @@
 
 #include <gtest/gtest.h>
 
-#include "fuzz/fuzz_input.h"
+#include "fuzz/duel/fuzz_input.h"
 
 extern "C" {
 void* afl_custom_init(void* afl_state, unsigned int seed);
-std::size_t afl_custom_fuzz(void* data, std::uint8_t* bytes, std::size_t size, std::uint8_t** out, std::uint8_t* other, std::size_t other_size,
-                            std::size_t max_size);
+std::size_t afl_custom_fuzz(void* data, std::uint8_t* bytes, std::size_t size, std::uint8_t** out, std::uint8_t* other,
+                            std::size_t other_size, std::size_t max_size);
 void afl_custom_deinit(void* data);
 }
 
@@ -24,7 +24,8 @@ std::vector<std::vector<std::uint8_t>> children(unsigned int seed, std::size_t m
   for (int k = 0; k < 40; ++k) {
     std::uint8_t* out = nullptr;
     const bool alone = k % 2 == 0;
-    const std::size_t size = afl_custom_fuzz(mutator, bytes.data(), bytes.size(), &out, alone ? nullptr : other.data(), alone ? 0 : other.size(), max_size);
+    const std::size_t size = afl_custom_fuzz(mutator, bytes.data(), bytes.size(), &out, alone ? nullptr : other.data(),
+                                             alone ? 0 : other.size(), max_size);
     all.emplace_back(out, out + size);
   }
   afl_custom_deinit(mutator);

@@ -5,17 +5,18 @@
 
 #include <fmt/format.h>
 
-#include "fuzz/allocators.h"
-#include "fuzz/failure.h"
-#include "fuzz/generator.h"
+#include "fuzz/duel/allocators.h"
+#include "fuzz/generate/generator.h"
 #include "fuzz/targets/targets.h"
-#include "ir/text.h"
+#include "fuzz/triage/failure.h"
+#include "ir/text/text.h"
 
 namespace regduel::fuzz {
 namespace {
 
-std::optional<std::string> wrong_in(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic = false) {
-  const Duel d = fight(input, duelists, metamorphic);
+std::optional<std::string> wrong_in(const FuzzInput& input, std::span<const ir::Allocator* const> duelists,
+                                    bool metamorphic = false) {
+  const Duel d = run_duel(input, duelists, metamorphic);
   if (d.verdict() != oracles::Verdict::Fail) return std::nullopt;
   return describe(input, d);
 }
@@ -31,7 +32,8 @@ std::optional<std::string> try_one(Bytes bytes, std::string_view name) {
   const std::array judges = {std::string(kQuickest)};
   const Duel second = duel(input.program, *input.target, input.limits, duelists, input.knobs, judges);
   if (text(first) == text(second)) return std::nullopt;
-  return fmt::format("FINDING {}: harness/not-deterministic: two allocations of one program differ\n{}", name, describe(input, first));
+  return fmt::format("FINDING {}: harness/not-deterministic: two allocations of one program differ\n{}", name,
+                     describe(input, first));
 }
 
 }  // namespace
@@ -40,7 +42,8 @@ std::optional<std::string> try_one(Bytes bytes, std::string_view name) {
 std::optional<std::string> try_duel(Bytes bytes) {
   constexpr std::size_t kMostInstructions = 100;
   const FuzzInput input = decode_input(bytes);
-  return wrong_in(input, all_duelists(), std::accumulate(bytes.begin(), bytes.end(), 0u) % 16 == 0 && input.program.insts.size() <= kMostInstructions);
+  return wrong_in(input, all_duelists(),
+                  std::accumulate(bytes.begin(), bytes.end(), 0u) % 16 == 0 && input.program.insts.size() <= kMostInstructions);
 }
 std::optional<std::string> try_fatpoint(Bytes bytes) { return try_one(bytes, "fatpoint"); }
 std::optional<std::string> try_briggs(Bytes bytes) { return try_one(bytes, "briggs"); }

@@ -1,7 +1,7 @@
 // See bytes_mutator.h.
 #include "fuzz/targets/bytes_mutator.h"
 
-#include "fuzz/mutator.h"
+#include "fuzz/edit/mutator.h"
 
 namespace regduel::fuzz {
 namespace {

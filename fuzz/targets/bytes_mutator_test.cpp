@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fuzz/fuzz_input.h"
+#include "fuzz/duel/fuzz_input.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -17,7 +17,8 @@ TEST(BytesMutator, MakesInputsOutOfInputsAndOfAnything) {
   int changed = 0;
   const std::string_view nothing_special = "no input at all";
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    const std::vector<std::uint8_t> parent = seed % 3 == 0 ? std::vector<std::uint8_t>(nothing_special.begin(), nothing_special.end()) : some_bytes(seed);
+    const std::vector<std::uint8_t> parent =
+        seed % 3 == 0 ? std::vector<std::uint8_t>(nothing_special.begin(), nothing_special.end()) : some_bytes(seed);
     const std::vector<std::uint8_t> child = mutate_bytes(parent, kPlenty, seed);
     EXPECT_EQ(encode_input(decode_input(child)), child);
     EXPECT_EQ(child, mutate_bytes(parent, kPlenty, seed));

@@ -1,5 +1,6 @@
-// The dictionaries of the text targets, fuzz/dictionaries/: made here from the tables of the readers and of the command line, as they stand in the
-// sources, so that a new keyword is in them; scripts/update-golden rewrites them. And: every line is what libFuzzer and AFL++ read.
+// The dictionaries of the text targets, fuzz/dictionaries/: made here from the tables of the readers and of the command line, as
+// they stand in the sources, so that a new keyword is in them; scripts/update-golden rewrites them. And: every line is what
+// libFuzzer and AFL++ read.
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -10,11 +11,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ir/golden.h"
-#include "ir/io.h"
+#include "base/golden.h"
+#include "base/io.h"
 #include "ir/registers.h"
 #include "ir/target.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -25,13 +26,13 @@ using Words = std::vector<std::string>;
 std::string sources(const std::string& folder, const std::string& prefix) {
   namespace fs = std::filesystem;
   std::vector<std::string> paths;
-  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(REGDUEL_SOURCE_DIR) / folder)) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(REGDUEL_SOURCE_DIR) / folder)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(prefix) && name.ends_with(".cpp") && !name.ends_with("_test.cpp")) paths.push_back(entry.path().string());
   }
   std::sort(paths.begin(), paths.end());
   std::string text;
-  for (const std::string& path : paths) text += ir::read_file(path).value();
+  for (const std::string& path : paths) text += read_file(path).value();
   return text;
 }
 
@@ -78,50 +79,109 @@ class Dictionary {
 };
 
 std::string rir_text() {
-  const std::string reader = sources("ir", "parse");
+  const std::string reader = sources("ir/text", "parse");
   Dictionary d("Words of RIR text (ir/FORMAT.md).");
-  d.add("keywords", words_in(reader, {R"re((?:accept_word|expect_word)\("([^"]+)")re", R"re(word == "([^"]+)")re", R"re(\{"(\w+)", +k\w+\})re"}));
+  d.add("keywords", words_in(reader, {R"re((?:accept_word|expect_word)\("([^"]+)")re", R"re(word == "([^"]+)")re",
+                                      R"re(\{"(\w+)", +k\w+\})re"}));
   Words ops, types, targets;
   for (int op = 1; op < ir::kNumOps; ++op) ops.emplace_back(ir::name(static_cast<ir::Op>(op)));
   d.add("opcodes", ops);
-  d.add("register classes and files", words_in(between(sources("ir", "registers"), "kClassNames", "}  // namespace"), {R"re("(\w+)")re"}));
+  d.add("register classes and files",
+        words_in(between(sources("ir", "registers"), "kClassNames", "}  // namespace"), {R"re("(\w+)")re"}));
   for (const char* bits : {"8", "16", "32", "64", "96", "128", "256"})
     for (const char* kind : {"b", "s", "u", "f"}) types.emplace_back(std::string(kind) + bits);
   d.add("types", types);
   for (const ir::Target& target : ir::targets()) targets.push_back(target.name);
   d.add("targets", targets);
-  d.add("punctuation and numbers",
-        {"->",   "@%",  "@!%", "{=",  "{tied 0}", "{early}", "{inout}",    ".lo",                 ".hi",                  ".b1", ".h1", ".w1", ".d1", ".q1", " = ", ", ",
-         "slot 0", "#0", "+1", "%0", "b0",       "R0:R3",   "clobbers R0", "9223372036854775807", "-9223372036854775808", "255", "256", "65535", "4294967295", "!",
-         "\n",   "\""});
+  d.add("punctuation and numbers", {"->",
+                                    "@%",
+                                    "@!%",
+                                    "{=",
+                                    "{tied 0}",
+                                    "{early}",
+                                    "{inout}",
+                                    ".lo",
+                                    ".hi",
+                                    ".b1",
+                                    ".h1",
+                                    ".w1",
+                                    ".d1",
+                                    ".q1",
+                                    " = ",
+                                    ", ",
+                                    "slot 0",
+                                    "#0",
+                                    "+1",
+                                    "%0",
+                                    "b0",
+                                    "R0:R3",
+                                    "clobbers R0",
+                                    "9223372036854775807",
+                                    "-9223372036854775808",
+                                    "255",
+                                    "256",
+                                    "65535",
+                                    "4294967295",
+                                    "!",
+                                    "\n",
+                                    "\""});
   return d.text();
 }
 
 std::string ptx() {
-  const std::string reader = sources("ir", "ptx");
+  const std::string reader = sources("ir/ptx", "");
   Dictionary d("Words of PTX, as ir/ptx_*.cpp know them.");
   d.add("directives", words_in(reader, {R"re("(\.[a-z_0-9]+)")re"}));
   d.add("types", {".b8", ".b16", ".b32", ".b64", ".b128", ".u32", ".s32", ".f32", ".f64", ".pred", ".v2", ".v4", ".v8"});
-  d.add("opcodes", words_in(between(sources("ir", "ptx_opcodes"), "kRows[]", "};"), {R"re(\{"(\w+)")re"}));
+  d.add("opcodes", words_in(between(sources("ir/ptx", "opcodes"), "kRows[]", "};"), {R"re(\{"(\w+)")re"}));
   d.add("parts of opcodes, and other words", words_in(reader, {R"re((?:==|has\() ?"([A-Za-z_0-9:]+)")re"}));
-  d.add("special registers", words_in(between(sources("ir", "ptx_syntax"), "kSpecialRegisters", "};"), {R"re("(\w+)")re"}), "%");
-  d.add("punctuation and numbers",
-        {"@%p1 ", "@!%p1 ", "{", "}", "[", "]", "(", ")", ";", ", ", "<", ">", "//", "/*", "*/", "::", "|", "+", "-0", "0x", "0f3F800000", "0d3FF0000000000000",
-         "0xFFFFFFFFFFFFFFFF", "18446744073709551616", "%r<4>", "\n", "\""});
+  d.add("special registers", words_in(between(sources("ir/ptx", "syntax"), "kSpecialRegisters", "};"), {R"re("(\w+)")re"}), "%");
+  d.add("punctuation and numbers", {"@%p1 ",
+                                    "@!%p1 ",
+                                    "{",
+                                    "}",
+                                    "[",
+                                    "]",
+                                    "(",
+                                    ")",
+                                    ";",
+                                    ", ",
+                                    "<",
+                                    ">",
+                                    "//",
+                                    "/*",
+                                    "*/",
+                                    "::",
+                                    "|",
+                                    "+",
+                                    "-0",
+                                    "0x",
+                                    "0f3F800000",
+                                    "0d3FF0000000000000",
+                                    "0xFFFFFFFFFFFFFFFF",
+                                    "18446744073709551616",
+                                    "%r<4>",
+                                    "\n",
+                                    "\""});
   return d.text();
 }
 
 std::string cli_args() {
   const std::string commands = sources("cli", "");
   Dictionary d("Words of the command line; an input of the target cli_args is one argument a line.");
-  d.add("commands", words_in(commands, {R"re(add_subcommand\("([\w-]+)")re"}));
-  d.add("options", words_in(commands, {R"re(add_(?:option|flag)\("(-[\w-]+))re", R"re(add_(?:option|flag)\("[^"]*,(-[\w-]+))re", R"re(set_version_flag\("(--[\w-]+))re"}));
-  d.add("values", {"--help", "--",  "fatpoint", "briggs", "R=16",  "P=7", "24,32,64,255", "sm_90", "90", "0", "1", "-1", "18446744073709551616", "1e9",
-                   "nan",    "true", "false",    "-",      "60s", "corpus/ptx", "%0", "=", ",", "\n"});
+  d.add("commands", words_in(commands, {R"re(add_subcommand\(\s*"([\w-]+)")re"}));
+  d.add("options",
+        words_in(commands, {R"re(add_(?:option|flag)\(\s*"(-[\w-]+))re", R"re(add_(?:option|flag)\(\s*"[^"]*,(-[\w-]+))re",
+                            R"re(set_version_flag\(\s*"(--[\w-]+))re"}));
+  d.add(
+      "values",
+      {"--help", "--",  "fatpoint", "briggs", "R=16", "P=7", "24,32,64,255", "sm_90", "90", "0", "1", "-1", "18446744073709551616",
+       "1e9",    "nan", "true",     "false",  "-",    "60s", "corpus/ptx",   "%0",    "=",  ",", "\n"});
   return d.text();
 }
 
-// The entry of a line as libFuzzer reads it (FuzzerUtil.cpp, ParseOneDictionaryEntry): [NAME=]"…", in it \\ \" \xHH; nullopt where it would refuse.
+// The entry of a line as libFuzzer reads it (FuzzerUtil.cpp, ParseOneDictionaryEntry): [NAME=]"…", in it \\ \" \xHH; nullopt where
+// it would refuse.
 std::optional<std::string> parse_entry(const std::string& line) {
   const std::size_t first = line.find('"'), last = line.rfind('"');
   if (first == std::string::npos || first == last || last + 1 != line.size()) return std::nullopt;
@@ -133,7 +193,8 @@ std::optional<std::string> parse_entry(const std::string& line) {
       out += c;
     } else if (k + 1 < last && (line[k + 1] == '\\' || line[k + 1] == '"')) {
       out += line[++k];
-    } else if (k + 3 < last && line[k + 1] == 'x' && std::isxdigit(static_cast<unsigned char>(line[k + 2])) && std::isxdigit(static_cast<unsigned char>(line[k + 3]))) {
+    } else if (k + 3 < last && line[k + 1] == 'x' && std::isxdigit(static_cast<unsigned char>(line[k + 2])) &&
+               std::isxdigit(static_cast<unsigned char>(line[k + 3]))) {
       out += static_cast<char>(std::stoi(line.substr(k + 2, 2), nullptr, 16));
       k += 3;
     } else {
@@ -144,23 +205,29 @@ std::optional<std::string> parse_entry(const std::string& line) {
 }
 
 TEST(GoldenDictionaries, AreThoseOfTheSources) {
-  ir::expect_golden("fuzz/dictionaries/rir_text.dict", rir_text());
-  ir::expect_golden("fuzz/dictionaries/ptx.dict", ptx());
-  ir::expect_golden("fuzz/dictionaries/cli_args.dict", cli_args());
+  expect_golden("fuzz/dictionaries/rir_text.dict", rir_text());
+  expect_golden("fuzz/dictionaries/ptx.dict", ptx());
+  expect_golden("fuzz/dictionaries/cli_args.dict", cli_args());
 }
 
 TEST(Dictionaries, HaveTheWordsThatMatter) {
-  const auto has = [](const std::string& text, const char* word) { return text.find(fmt::format("\n\"{}\"\n", word)) != std::string::npos; };
-  for (const char* word : {"func", "vreg", "inout", "tied", "deleted", "convergent", "clobbers", "bit_refill", "URext", "sm_90", "frame"}) EXPECT_TRUE(has(rir_text(), word)) << word;
-  for (const char* word : {".entry", ".callprototype", "wgmma", "%tid", "ldmatrix", "mbarrier", "WARP_SZ", ".reqntid"}) EXPECT_TRUE(has(ptx(), word)) << word;
-  for (const char* word : {"duel", "fuzz", "--regs", "--knob", "-o", "--output", "--version", "\\x0A"}) EXPECT_TRUE(has(cli_args(), word)) << word;
+  const auto has = [](const std::string& text, const char* word) {
+    return text.find(fmt::format("\n\"{}\"\n", word)) != std::string::npos;
+  };
+  for (const char* word :
+       {"func", "vreg", "inout", "tied", "deleted", "convergent", "clobbers", "bit_refill", "URext", "sm_90", "frame"})
+    EXPECT_TRUE(has(rir_text(), word)) << word;
+  for (const char* word : {".entry", ".callprototype", "wgmma", "%tid", "ldmatrix", "mbarrier", "WARP_SZ", ".reqntid"})
+    EXPECT_TRUE(has(ptx(), word)) << word;
+  for (const char* word : {"duel", "fuzz", "--regs", "--knob", "-o", "--output", "--version", "\\x0A"})
+    EXPECT_TRUE(has(cli_args(), word)) << word;
 }
 
 TEST(Dictionaries, AreReadByTheEngines) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(REGDUEL_SOURCE_DIR "/fuzz/dictionaries")) {
     names.insert(entry.path().filename().string());
-    std::istringstream lines(ir::read_file(entry.path().string()).value());
+    std::istringstream lines(read_file(entry.path().string()).value());
     std::set<std::string> words;
     for (std::string line; std::getline(lines, line);) {
       if (line.empty() || line[0] == '#') continue;
@@ -176,7 +243,8 @@ TEST(Dictionaries, AreReadByTheEngines) {
 TEST(Dictionaries, AnEntryIsEscaped) {
   EXPECT_EQ(parse_entry(R"("a\\\"\x0A")"), "a\\\"\n");
   EXPECT_EQ(parse_entry(R"(name="b")"), "b");
-  for (const char* wrong : {"a", "\"", "\"\"", "\"a\" ", "\"a\"b\"", "\"\\n\"", "\"\\x1\"", "\"\t\""}) EXPECT_EQ(parse_entry(wrong), std::nullopt) << wrong;
+  for (const char* wrong : {"a", "\"", "\"\"", "\"a\" ", "\"a\"b\"", "\"\\n\"", "\"\\x1\"", "\"\t\""})
+    EXPECT_EQ(parse_entry(wrong), std::nullopt) << wrong;
 }
 
 }  // namespace

@@ -1,25 +1,26 @@
-// The target judges: an allocation is damaged, or made in ignorance of a rule, and the judges are asked. All of them, so that none of them
-// crashes on what no allocator writes; and one that does not execute has to object to whatever changes the trace, or breaks the rule.
+// The target judges: an allocation is damaged, or made in ignorance of a rule, and the judges are asked. All of them, so that none
+// of them crashes on what no allocator writes; and one that does not execute has to object to whatever changes the trace, or breaks
+// the rule.
 //
-// Allocator, operator and place are drawn from the bytes of the input: what differs in any byte is another fault. (fuzz/faults/faults.h does the
-// same to the standard mix, and counts.)
+// Allocator, operator and place are drawn from the bytes of the input: what differs in any byte is another fault.
+// (fuzz/faults/faults.h does the same to the standard mix, and counts.)
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
-#include "fuzz/duel_body.h"
+#include "base/check_macro.h"
+#include "base/random.h"
+#include "fuzz/duel/duel.h"
+#include "fuzz/duel/fuzz_input.h"
 #include "fuzz/faults/facts.h"
 #include "fuzz/faults/faults.h"
 #include "fuzz/faults/operators.h"
 #include "fuzz/faults/patterns.h"
 #include "fuzz/faults/relax.h"
-#include "fuzz/fuzz_input.h"
 #include "fuzz/targets/targets.h"
 #include "ir/check.h"
-#include "ir/check_macro.h"
-#include "ir/random.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -33,8 +34,8 @@ constexpr int kFaults = 3, kOperatorsTried = 12;
 std::string tell(std::string_view what, std::string_view by, const oracles::Case& c, std::string_view detail) {
   std::string limits;
   for (const ir::RegFile file : ir::kAllFiles) limits += fmt::format(" {}={}", ir::name(file), c.limits.of(file));
-  return fmt::format("FINDING judges: {} ({})\n{}\n// before, for {}, limits{}\nrir 1\n{}\n// after\nrir 1\n{}", what, by, detail, c.target.name, limits, ir::print(c.before),
-                     ir::print(c.after));
+  return fmt::format("FINDING judges: {} ({})\n{}\n// before, for {}, limits{}\nrir 1\n{}\n// after\nrir 1\n{}", what, by, detail,
+                     c.target.name, limits, ir::print(c.before), ir::print(c.after));
 }
 
 bool has_static_objection(const oracles::Report& report) {
@@ -57,7 +58,8 @@ std::optional<std::string> try_relaxed(const FuzzInput& input, const ir::Allocat
   const Relaxation kind = kAllRelaxations[random.below(kNumRelaxations)];
   const auto relaxed = relax(input.program, *input.target, kind);
   if (!relaxed) return std::nullopt;
-  const auto allocation = allocator.allocate(*relaxed, *input.target, {.limits = input.limits, .knobs = known_to(allocator, input.knobs)});
+  const auto allocation =
+      allocator.allocate(*relaxed, *input.target, {.limits = input.limits, .knobs = known_to(allocator, input.knobs)});
   if (!allocation || allocation->program.insts.size() > kLargest) return std::nullopt;
   const ir::Function after = restore(input.program, allocation->program, kind);
   if (!ir::check(after, 1).empty()) return std::nullopt;
@@ -72,7 +74,8 @@ std::optional<std::string> try_relaxed(const FuzzInput& input, const ir::Allocat
 }
 
 std::optional<std::string> try_damaged(const FuzzInput& input, const ir::Allocator& allocator, Random& random) {
-  const auto allocation = allocator.allocate(input.program, *input.target, {.limits = input.limits, .knobs = known_to(allocator, input.knobs)});
+  const auto allocation =
+      allocator.allocate(input.program, *input.target, {.limits = input.limits, .knobs = known_to(allocator, input.knobs)});
   if (!allocation || allocation->program.insts.size() > kLargest) return std::nullopt;
   const BeforeFacts facts(input.program);
   ir::Function after = allocation->program;
@@ -101,10 +104,12 @@ std::optional<std::string> try_damaged(const FuzzInput& input, const ir::Allocat
     const ir::Function damaged = fresh.build();
     fresh = EditProgram(after);
     const oracles::Case wrong{input.program, damaged, *input.target, limits};
-    if (const auto ill = ir::check(damaged, 1); !ill.empty()) return tell("an operator made an ill-formed program", op.name, wrong, ir::to_string(damaged, ill[0]));
+    if (const auto ill = ir::check(damaged, 1); !ill.empty())
+      return tell("an operator made an ill-formed program", op.name, wrong, ir::to_string(damaged, ill[0]));
     const oracles::Report report = oracles::judge(wrong);
     if (is_contradictory(report)) return tell("judges that contradict each other", op.name, wrong, summary(report));
-    if (has_changed_trace(report) && !has_static_objection(report)) return tell("a fault that only the execution shows", op.name, wrong, summary(report));
+    if (has_changed_trace(report) && !has_static_objection(report))
+      return tell("a fault that only the execution shows", op.name, wrong, summary(report));
   }
   return std::nullopt;
 }

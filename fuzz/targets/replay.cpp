@@ -1,11 +1,11 @@
-// A fuzz target without an engine: runs it on each file that is named, once; "-" is standard input. For a build in which no engine is at hand,
-// and for a debugger.
+// A fuzz target without an engine: runs it on each file that is named, once; "-" is standard input. For a build in which no engine
+// is at hand, and for a debugger.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
-#include "ir/io.h"
+#include "base/io.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   for (int k = 1; k < argc; ++k) {
-    const auto bytes = regduel::ir::read_file(argv[k]);
+    const auto bytes = regduel::read_file(argv[k]);
     if (!bytes) {
       std::fprintf(stderr, "error: %s\n", bytes.error().c_str());
       return 2;

@@ -7,16 +7,16 @@
 
 #include <fmt/format.h>
 
-#include "fuzz/case_file.h"
-#include "fuzz/fuzz_input.h"
-#include "fuzz/standard_mix.h"
+#include "base/check_macro.h"
+#include "base/io.h"
+#include "fuzz/duel/case_file.h"
+#include "fuzz/duel/fuzz_input.h"
+#include "fuzz/generate/standard_mix.h"
 #include "fuzz/targets/targets.h"
-#include "ir/binary.h"
 #include "ir/check.h"
-#include "ir/check_macro.h"
-#include "ir/io.h"
-#include "ir/ptx.h"
-#include "ir/text.h"
+#include "ir/ptx/ptx.h"
+#include "ir/text/binary.h"
+#include "ir/text/text.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -30,7 +30,7 @@ struct Unreadable {
 };
 
 std::string read(const std::string& path) {
-  auto text = ir::read_file(path);
+  auto text = read_file(path);
   if (!text) throw Unreadable{text.error()};
   return *std::move(text);
 }
@@ -40,7 +40,8 @@ Texts files_in(const std::string& folder, std::string_view ending) {
   std::error_code none;
   Texts texts;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, none))
-    if (entry.is_regular_file() && entry.path().filename().string().ends_with(ending)) texts.emplace_back(entry.path().stem().string(), read(entry.path().string()));
+    if (entry.is_regular_file() && entry.path().filename().string().ends_with(ending))
+      texts.emplace_back(entry.path().stem().string(), read(entry.path().string()));
   std::sort(texts.begin(), texts.end());
   return texts;
 }
@@ -52,7 +53,8 @@ struct Named {
   FuzzInput input;
 };
 
-// The least program; the cases of corpus/regression; each kernel of corpus/ptx under limits that are drawn from its place in the list.
+// The least program; the cases of corpus/regression; each kernel of corpus/ptx under limits that are drawn from its place in the
+// list.
 std::vector<Named> programs(const std::string& root) {
   std::vector<Named> all;
   auto least = parse_case("rir 1\nfunc @least kernel target sm_90 threads 32\n  block b0\n    #0 exit\n");
@@ -60,12 +62,12 @@ std::vector<Named> programs(const std::string& root) {
   all.push_back({"least", {least->target, least->limits, {}, std::move(least->program)}});
   for (const auto& [name, text] : files_in(root + "/corpus/regression", ".rir")) {
     auto c = parse_case(text, name);
-    if (!c) throw Unreadable{ir::to_string(c.error())};
+    if (!c) throw Unreadable{to_string(c.error())};
     all.push_back({name, {c->target, c->limits, c->knobs, std::move(c->program)}});
   }
   for (const auto& [name, text] : files_in(root + "/corpus/ptx", ".ptx")) {
     auto module = ir::parse_ptx(text, name);
-    if (!module) throw Unreadable{ir::to_string(module.error())};
+    if (!module) throw Unreadable{to_string(module.error())};
     for (ir::Function& f : module->functions) {
       const ir::Target* target = ir::find_target(f.target);
       if (target == nullptr) target = ir::find_target("sm_90");

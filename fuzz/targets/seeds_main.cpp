@@ -1,9 +1,10 @@
-// regduel_seeds ROOT FOLDER: writes FOLDER/TARGET/NAME for each seed of each fuzz target (seeds.h). ROOT is that of the source tree.
+// regduel_seeds ROOT FOLDER: writes FOLDER/TARGET/NAME for each seed of each fuzz target (seeds.h). ROOT is that of the source
+// tree.
 #include <cstdio>
 #include <filesystem>
 
+#include "base/io.h"
 #include "fuzz/targets/seeds.h"
-#include "ir/io.h"
 
 int main(int argc, char** argv) {
   namespace fs = std::filesystem;
@@ -23,7 +24,7 @@ int main(int argc, char** argv) {
     }
     for (const regduel::fuzz::Seed& seed : *seeds) {
       const std::string_view bytes(reinterpret_cast<const char*>(seed.bytes.data()), seed.bytes.size());
-      if (const auto written = regduel::ir::write_file((folder / seed.name).string(), bytes); !written) {
+      if (const auto written = regduel::write_file((folder / seed.name).string(), bytes); !written) {
         std::fprintf(stderr, "error: %s\n", written.error().c_str());
         return 2;
       }

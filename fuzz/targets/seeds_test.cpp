@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include "fuzz/fuzz_input.h"
+#include "fuzz/duel/fuzz_input.h"
 #include "fuzz/targets/targets.h"
-#include "ir/binary.h"
-#include "ir/ptx.h"
-#include "ir/text.h"
+#include "ir/ptx/ptx.h"
+#include "ir/text/binary.h"
+#include "ir/text/text.h"
 
 namespace regduel::fuzz {
 namespace {

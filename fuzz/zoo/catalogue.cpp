@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "ir/planted.h"
+#include "base/planted.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -51,7 +51,8 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
     {"fatpoint-edge-refill-lost", "of several refills on an edge the last one is left out"},
     {"fatpoint-edge-slots-overwritten", "moves between slots on an edge are done one after the other"},
     {"fatpoint-evicted-not-spilled", "of several vregs that make room only the first one goes"},
-    {"fatpoint-evicts-into-a-restored-register", "eviction puts the operand of a ret where the restore of a callee-saved register goes"},
+    {"fatpoint-evicts-into-a-restored-register",
+     "eviction puts the operand of a ret where the restore of a callee-saved register goes"},
     {"fatpoint-fails-instead-of-falling-back", "gives up where everything in memory would still fit"},
     {"fatpoint-fixed-use-ignored", "a use that is fixed to a register may stand anywhere"},
     {"fatpoint-guarded-copy-is-a-copy", "a copy under a guard counts as if it always happened"},
@@ -85,8 +86,10 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
     {"fatpoint-uniform-file-has-the-general-budget", "the uniform file is allocated with the limit of the general one"},
     {"fatpoint-waiting-piece-for-the-whole", "a refilled piece of a value is used where more of it is needed"},
     {"fatpoint-walk-evicts-into-a-clobber", "the instruction walk makes room for a vreg where something is clobbered in its range"},
-    {"fatpoint-walk-kept-home-unchecked", "the instruction walk gives a vreg its home of the last round back although somebody else is there now"},
-    {"fatpoint-walk-looks-no-further-than-a-hole", "the instruction walk asks for a free place up to the first hole of a live range only"},
+    {"fatpoint-walk-kept-home-unchecked",
+     "the instruction walk gives a vreg its home of the last round back although somebody else is there now"},
+    {"fatpoint-walk-looks-no-further-than-a-hole",
+     "the instruction walk asks for a free place up to the first hole of a live range only"},
     {"fatpoint-walk-moves-back", "a vreg that made room in the instruction walk goes back to where it was"},
     {"fatpoint-walk-second-victim-forgotten", "of several vregs that make room in the instruction walk the first one leaves"},
     {"fatpoint-wanted-slot-first-unit-checked", "a tuple follows its copy to a place where only its first unit is free"},

@@ -1,4 +1,4 @@
-// The planted bugs: each a mistake that real allocators have made, switched on by its name in the zoo build (ir/planted.h).
+// The planted bugs: each a mistake that real allocators have made, switched on by its name in the zoo build (base/planted.h).
 #pragma once
 
 #include <span>
@@ -17,8 +17,8 @@ struct PlantedBug {
 [[nodiscard]] const PlantedBug* find_planted_bug(std::string_view name);
 // Whether this build has them.
 [[nodiscard]] bool has_planted_bugs();
-// Switches on the named ones, comma-separated, and all others off, for the whole process: all off with "". Requires has_planted_bugs(), and that no
-// allocation is running. A name that nobody knows switches nothing: find_planted_bug() it before.
+// Switches on the named ones, comma-separated, and all others off, for the whole process: all off with "". Requires
+// has_planted_bugs(), and that no allocation is running. A name that nobody knows switches nothing: find_planted_bug() it before.
 void plant(std::string_view names);
 [[nodiscard]] bool is_planted(std::string_view name);
 

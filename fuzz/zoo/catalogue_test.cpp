@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/io.h"
-#include "ir/planted.h"
+#include "base/io.h"
+#include "base/planted.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -20,9 +20,9 @@ std::map<std::string, int> planted_in_sources() {
   std::map<std::string, int> names;
   const std::regex planted("REGDUEL_PLANTED\\(\"([^\"]*)\"\\)");
   for (const char* folder : {"allocator", "reference"})
-    for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(REGDUEL_SOURCE_DIR) / folder)) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(REGDUEL_SOURCE_DIR) / folder)) {
       if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
-      const std::string text = ir::read_file(entry.path().string()).value();
+      const std::string text = read_file(entry.path().string()).value();
       for (std::sregex_iterator it(text.begin(), text.end(), planted), end; it != end; ++it) ++names[(*it)[1].str()];
     }
   return names;
@@ -40,7 +40,8 @@ TEST(Catalogue, NamesWhatIsPlantedAndNothingElse) {
 
 TEST(Catalogue, GivesEachBugASwitchOfItsOwn) {
   std::set<std::size_t> switches;
-  for (const PlantedBug& bug : planted_bugs()) EXPECT_TRUE(switches.insert(planted_switch(bug.name)).second) << bug.name << " shares a switch: take another name";
+  for (const PlantedBug& bug : planted_bugs())
+    EXPECT_TRUE(switches.insert(planted_switch(bug.name)).second) << bug.name << " shares a switch: take another name";
 }
 
 TEST(Catalogue, PlantsSeveralBugsAtATime) {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <chrono>
 
-#include "fuzz/case_file.h"
-#include "fuzz/explorer.h"
-#include "fuzz/reduce.h"
-#include "ir/edges.h"
+#include "base/edges.h"
+#include "fuzz/campaign/explorer.h"
+#include "fuzz/duel/case_file.h"
+#include "fuzz/triage/reduce.h"
 
 namespace regduel::fuzz {
 
@@ -25,7 +25,7 @@ Catch hunt(const HuntOptions& options) {
     const FuzzInput input = explorer.next();
     ++result.inputs;
     clear_edges();
-    const Duel d = fight(input, all_duelists());
+    const Duel d = run_duel(input, all_duelists());
     if (d.verdict() != oracles::Verdict::Fail) {
       explorer.learn(input, features_of(input, d));
       continue;
@@ -33,10 +33,11 @@ Catch hunt(const HuntOptions& options) {
     result.seconds = since(start);
     result.found = true;
     for (const Bout& b : d.bouts)
-      if (b.verdict == oracles::Verdict::Fail && result.failure.allocator.empty()) result.failure = {b.allocator, b.signatures().front()};
+      if (b.verdict == oracles::Verdict::Fail && result.failure.allocator.empty())
+        result.failure = {b.allocator, b.signatures().front()};
     result.instructions_found = input.program.insts.size();
     const auto reducing = Clock::now();
-    const Reduced reduced = reduce(input, [&](const FuzzInput& c) { return shows(c, result.failure); });
+    const Reduced reduced = reduce(input, [&](const FuzzInput& c) { return reproduces(c, result.failure); });
     result.reduce_seconds = since(reducing);
     result.instructions = reduced.input.program.insts.size();
     const std::vector<Failure> left = failures_of(reduced.input);

@@ -5,22 +5,22 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/failure.h"
-#include "fuzz/fuzz_input.h"
+#include "fuzz/duel/fuzz_input.h"
+#include "fuzz/triage/failure.h"
 
 namespace regduel::fuzz {
 
 struct HuntOptions {
   std::uint64_t seed = 1;
-  double seconds = 60;            // of looking; reducing comes on top
-  std::vector<FuzzInput> seeds;   // tried first; empty = from nothing
+  double seconds = 60;           // of looking; reducing comes on top
+  std::vector<FuzzInput> seeds;  // tried first; empty = from nothing
 };
 
 struct Catch {
   bool found = false;
-  double seconds = 0;          // until the first failure
-  std::uint64_t inputs = 0;    // tried until then
-  Failure failure;             // the first of that case, by the order of judges
+  double seconds = 0;                                    // until the first failure
+  std::uint64_t inputs = 0;                              // tried until then
+  Failure failure;                                       // the first of that case, by the order of judges
   std::size_t instructions_found = 0, instructions = 0;  // of the case as it was found, and reduced
   double reduce_seconds = 0;
   bool keeps_signature = false;  // the reduced case still shows the failure when all judges look at it

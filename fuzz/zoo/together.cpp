@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "fuzz/behaviour.h"
-#include "fuzz/explorer.h"
-#include "fuzz/failure.h"
+#include "fuzz/campaign/behaviour.h"
+#include "fuzz/campaign/explorer.h"
+#include "fuzz/triage/failure.h"
 #include "fuzz/zoo/catalogue.h"
 
 namespace regduel::fuzz {
@@ -21,7 +21,7 @@ std::vector<std::string> causes_of(const FuzzInput& input, const Failure& failur
   std::vector<std::string> causes;
   for (const std::string& bug : bugs) {
     plant(bug);
-    if (shows(input, failure)) causes.push_back(bug);
+    if (reproduces(input, failure)) causes.push_back(bug);
   }
   if (!causes.empty()) return causes;
   std::vector<std::string> needed = bugs;
@@ -29,7 +29,7 @@ std::vector<std::string> causes_of(const FuzzInput& input, const Failure& failur
     std::vector<std::string> others = needed;
     std::erase(others, bug);
     plant(fmt::format("{}", fmt::join(others, ",")));
-    if (shows(input, failure)) needed = std::move(others);
+    if (reproduces(input, failure)) needed = std::move(others);
   }
   return {fmt::format("{}", fmt::join(needed, "+"))};
 }
@@ -61,12 +61,12 @@ std::uint64_t hunt_together(const TogetherOptions& options, const std::function<
   for (const auto start = Clock::now(); std::chrono::duration<double>(Clock::now() - start).count() < options.seconds;) {
     const FuzzInput input = explorer.next();
     ++inputs;
-    const Duel d = fight(input, all_duelists());
+    const Duel d = run_duel(input, all_duelists());
     explorer.learn(input, behaviour_of(input, d));
     for (const Bout& b : d.bouts) {
       if (b.verdict != oracles::Verdict::Fail) continue;
       const Failure failure{b.allocator, b.signatures().front()};
-      if (!std::has_single_bit(++sightings[{failure.allocator, failure.signature}]) || !shows(input, failure)) continue;
+      if (!std::has_single_bit(++sightings[{failure.allocator, failure.signature}]) || !reproduces(input, failure)) continue;
       SortedCase c{understand(input, failure, options.reduce_budget), {}};
       c.causes = causes_of(c.understood.reduced, failure, options.bugs);
       plant(all);

@@ -1,8 +1,8 @@
 // Several planted bugs at a time: does the triage tell them apart, and does it give each of them one name?
 //
-// A campaign on one core with all of the bugs switched on. Of each allocator's first failure of an input, by signature, the 1st, 2nd, 4th, 8th ...
-// sighting is understood (triage.h), which never looks at the switches. Afterwards each reduced case is asked, with one bug switched on at a
-// time, which of them makes it fail.
+// A campaign on one core with all of the bugs switched on. Of each allocator's first failure of an input, by signature, the 1st,
+// 2nd, 4th, 8th ... sighting is understood (triage.h), which never looks at the switches. Afterwards each reduced case is asked,
+// with one bug switched on at a time, which of them makes it fail.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/fuzz_input.h"
-#include "fuzz/triage.h"
+#include "fuzz/duel/fuzz_input.h"
+#include "fuzz/triage/triage.h"
 
 namespace regduel::fuzz {
 
@@ -26,7 +26,8 @@ struct TogetherOptions {
 
 struct SortedCase {
   Understood understood;
-  // The bugs each of which makes the reduced case fail as it does; where none does alone, one name: those that it takes, joined by '+'.
+  // The bugs each of which makes the reduced case fail as it does; where none does alone, one name: those that it takes, joined by
+  // '+'.
   std::vector<std::string> causes;
 };
 

@@ -11,10 +11,10 @@ namespace {
 
 TEST(Sorting, CountsMajoritiesAndLargestBuckets) {
   const std::vector<Labelled> cases = {
-      {"p", {"a"}}, {"p", {"a"}}, {"p", {"b"}},       // two of three belong to a
-      {"q", {"b"}}, {"q", {"b"}}, {"r", {"a"}},       // b is at home in q, a in p
+      {"p", {"a"}},      {"p", {"a"}}, {"p", {"b"}},  // two of three belong to a
+      {"q", {"b"}},      {"q", {"b"}}, {"r", {"a"}},  // b is at home in q, a in p
       {"q", {"a", "b"}},                              // fits b's bucket, which is as good
-      {"s", {"c+d"}}, {"s", {"d"}},                   // takes two bugs: either will do
+      {"s", {"c+d"}},    {"s", {"d"}},                // takes two bugs: either will do
   };
   const Sorting s = measure_sorting(cases);
   EXPECT_EQ(s.cases, 9u);

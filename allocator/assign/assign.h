@@ -1,0 +1,143 @@
+// One attempt at one register file: vregs in an order, each to its fat point.
+//
+// Two classes that share a file (R and Ralt, UR and URext) are placed together, so that the conflicts between them, class 0 of
+// the source, are ordinary ones. Precoloured vregs come first. Without spilling, a vreg that finds no slot below the limit may
+// look kHeadroom units above it; that only measures by how much the attempt missed. With spilling, a vreg without a slot takes the
+// cheapest way out (seed 000 "Assignment", case 3; seed 001 "Spill Trigger"): it is spilled itself, or evicts what stands in
+// one slot, whichever costs less; a temporary that can do neither gets its instruction pinned.
+//
+// Source: seed 000 "Assignment", "Per-Class Iteration", "End-of-Round Result". Tested by fatpoint_test.cpp and driver_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "allocator/assign/coalesced_classes.h"
+#include "allocator/assign/constraints.h"
+#include "allocator/assign/relaxation.h"
+#include "allocator/assign/scan.h"
+#include "allocator/spill/insert_spill_code.h"
+#include "ir/allocator.h"
+#include "ir/target.h"
+
+namespace regduel::allocator {
+
+// Cost of what cannot be spilled.
+inline constexpr std::int64_t kUnspillable = std::int64_t{1} << 62;
+
+// What each file would have to look for in the whole program.
+struct RoundIndex {
+  RoundIndex(const ir::Function& f, const Liveness& live);
+
+  ir::PerFile<std::vector<ir::VRegId>> vregs;  // those with a live range, ascending
+  std::vector<std::uint32_t> bound;            // numbers of the rets and of the instructions with clobbers, ascending
+};
+
+// By vreg: numbers of the instructions that have it as an operand, ascending, unique.
+class OperandLists {
+ public:
+  OperandLists(const ir::Function& f, const Liveness& live);
+  [[nodiscard]] std::span<const std::uint32_t> operator[](ir::VRegId v) const {
+    return {at_.data() + begin_[v.index()], at_.data() + begin_[v.index() + 1]};
+  }
+
+ private:
+  std::vector<std::uint32_t> begin_, at_;
+};
+
+// One lowered program, and what is known of it, for all attempts of a round.
+struct Round {
+  const Lowered& lowered;
+  const Liveness& live;
+  const RoundIndex& index;
+  const ConstraintLists& constraints;
+  const std::vector<std::int64_t>& spill_cost;  // by vreg of the lowered program
+  const Budget& budget;
+  const ir::Target& target;
+  ir::Fuel* fuel = nullptr;
+};
+
+class Candidates;
+class Watch;
+
+enum class Order : std::uint8_t {
+  ByStart,       // where the live range begins: optimal for scalars in SSA form, since reverse postorder visits dominators first
+  WidestFirst,   // wide and aligned ones first, then by start: less fragmentation
+  LongestFirst,  // wide and aligned ones first, then those that live longest: what is everywhere gets one place early
+  BoundFirst,    // temporaries first, then as WidestFirst
+};
+
+struct AttemptOptions {
+  Order order = Order::ByStart;
+  bool chains = false;  // place chains as one
+  bool weights = true;  // without them every vreg takes the lowest place that is free
+  bool may_spill = false;
+  bool first_pass = false;
+  int threshold = 50;          // knob 684
+  Relaxation relaxation = {};  // which soft constraints this iteration leaves out; with bank_aware, the bank filter too
+  AllocationMode mode = AllocationMode::Plain;
+  const Candidates* candidates = nullptr;         // homes to take before the scan, where they are free (knob 628)
+  int ceiling = std::numeric_limits<int>::max();  // the attempt is given up, and does not fit, once it needs more units
+  // With may_spill: homes of an earlier round by vreg, as far as they go, -1 = none: who has one stays there if nothing else is in
+  // it.
+  std::span<const int> kept = {};
+  std::span<const ir::VRegId> absent = {};  // ascending: vregs that need no home any more
+  const OperandLists* operands = nullptr;   // with it, who is spilled gets room at the instructions that name it
+  Watch* watch = nullptr;                   // is shown what happens to one vreg (explain.h)
+};
+
+struct Attempt {
+  std::vector<int> home;  // by vreg of the lowered program: first unit, -1 = none or of another file
+  bool fits = false;
+  int used = 0;                       // highest unit used + 1
+  UnitSet units;                      // all that are used
+  std::int64_t copy_weight = 0;       // weight of the affinities that were not met
+  std::int64_t pressure = 0;          // cumulative: the primary weight of every home at the moment it was taken
+  std::int64_t spill_cost = 0;        // of to_spill: counted at the spill, not at each commit (DECISIONS)
+  std::vector<ir::VRegId> to_spill;   // ascending
+  std::vector<std::uint32_t> to_pin;  // instructions (of the program that lower() got), ascending
+};
+
+class FileAllocator {
+ public:
+  // Requires that the file has vregs. The round must outlive it.
+  FileAllocator(const Round& round, ir::RegFile file);
+
+  // Largest number of units live at one moment.
+  [[nodiscard]] int max_live() const { return max_live_; }
+  [[nodiscard]] Attempt run(const AttemptOptions& options) const;
+  // Fills in what follows from the homes and from to_spill and to_pin, which it sorts.
+  //   over_limit   something that must have a register has none below the limit
+  void conclude(Attempt& result, bool over_limit) const;
+  // Size of the part of the file that may be used: highest allocatable unit + 1.
+  [[nodiscard]] int limit() const { return limit_; }
+  [[nodiscard]] const Round& round() const { return round_; }
+  [[nodiscard]] ir::RegFile file() const { return file_; }
+  [[nodiscard]] std::span<const ir::VRegId> vregs() const { return vregs_; }
+  [[nodiscard]] const Chains& chains() const { return chains_; }
+  // Hard conflicts before anybody has a home: clobbers, and moments at which callee-saved units are restored.
+  [[nodiscard]] const Occupancy& base() const { return base_; }
+  [[nodiscard]] const UnitSet& not_allocatable() const { return not_allocatable_; }
+  [[nodiscard]] const UnitSet& callee_saved() const { return callee_saved_; }
+
+ private:
+  friend class AttemptRun;
+  [[nodiscard]] int highest_unit() const;
+  void block_fixed_moments();
+  void count_choices();
+  const Round& round_;
+  ir::RegFile file_;
+  std::span<const ir::VRegId> vregs_;
+  Chains chains_;
+  int limit_ = 0;
+  int max_live_ = 0;
+  Occupancy base_;           // clobbers and moments that belong to nobody
+  std::vector<int> choice_;  // by vreg: units that clobbers leave to it, kMaxUnits where they take none
+  UnitSet not_allocatable_;
+  UnitSet callee_saved_;
+  int start_ = 0;  // the first allocatable unit
+};
+
+}  // namespace regduel::allocator

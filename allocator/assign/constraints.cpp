@@ -1,0 +1,317 @@
+// See constraints.h.
+
+#include "allocator/assign/constraints.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace regduel::allocator {
+namespace {
+
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Operand;
+using ir::PReg;
+using ir::RegFile;
+using ir::VRegId;
+
+constexpr std::array<std::string_view, kNumConstraintTypes> kNames = {
+    "point", "exclude-one", "exclude-all-but", "below-point", "custom-4",   "paired-low",   "paired-high",     "aligned-pair",
+    "phi",   "custom-9",    "custom-10",       "even-parity", "odd-parity", "parity-group", "parity-extended", "range"};
+
+// Instructions with more operands than this make no constraints of types 0 and 1, whose number is a square.
+constexpr std::size_t kMaxSquare = 16;
+
+class Builder {
+ public:
+  struct Edge {
+    VRegId of;
+    Constraint node;
+  };
+
+  Builder(const Function& original, const Lowered& lowered, const std::vector<std::int64_t>& frequency, const Liveness& live,
+          const ConstraintOptions& options)
+      : original_(original), f_(lowered.f), frequency_(frequency), live_(live), options_(options) {}
+
+  std::vector<Edge> run() {
+    for (std::uint32_t n = 0; n < live_.num_numbered(); ++n)
+      if (const Inst& inst = f_.insts[live_.inst_at(n)]; inst.op == Op::Copy) copy(inst, n);
+    hints();
+    const auto num_affinities = static_cast<std::uint32_t>(edges_.size());
+    if (!fixed_.empty()) fixed_operands(num_affinities);
+    find_clobbers();
+    if (!clobbers_.empty()) across_calls(num_affinities);
+    phis();
+    find_wishes(num_affinities);
+    const bool has_wishes = !wish_.empty();
+    const bool any_wide = std::any_of(f_.vregs.begin(), f_.vregs.end(), [](const ir::VReg& v) { return v.width > 32; });
+    const bool any_custom = options_.target != nullptr && !options_.target->custom_constraints.empty();
+    if (any_wide || any_custom || has_wishes || options_.bank_aware)
+      for (std::uint32_t n = 0; n < live_.num_numbered(); ++n)
+        if (const Inst& inst = f_.insts[live_.inst_at(n)]; inst.op != Op::Copy) {
+          sort_operands(inst);
+          if (any_wide) pairs(n);
+          if (has_wishes) wishes();
+          if (options_.bank_aware) banks(n);
+          if (any_custom) custom(inst);
+        }
+    return std::move(edges_);
+  }
+
+ private:
+  [[nodiscard]] bool skips(VRegId v) const {
+    return (f_.vreg(v).flags & ir::kVRegArchitectural) != 0 ||
+           (v.index() < options_.excluded.size() && options_.excluded[v.index()] != 0) || live_.range(v.index()).empty();
+  }
+  void add(VRegId of, ConstraintType type, int weight, bool is_soft, VRegId partner, int unit, int span = 1) {
+    Constraint c;
+    c.type = type;
+    c.is_soft = is_soft;
+    c.weight = static_cast<std::int16_t>(weight);
+    c.partner = partner;
+    c.unit = static_cast<std::int16_t>(unit);
+    c.span = static_cast<std::uint8_t>(span);
+    edges_.push_back({of, c});
+  }
+  [[nodiscard]] int weight_at(std::uint32_t n) const { return soft_weight(frequency_[live_.block_at(n).index()]); }
+
+  // --- type 15
+  void affinity(VRegId a, int unit_a, VRegId b, int unit_b, int weight) {
+    add(a, ConstraintType::Range, weight, false, b, unit_b - unit_a);
+    add(b, ConstraintType::Range, weight, false, a, unit_a - unit_b);
+  }
+  void copy(const Inst& inst, std::uint32_t n) {
+    const auto ops = f_.operands_of(inst);
+    const int weight = weight_at(n);
+    const std::size_t pairs =
+        static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const Operand& op) { return op.writes(); }));
+    for (std::size_t k = 0; k < pairs; ++k) {
+      const ir::Storage d = f_.storage(ops[k]), s = f_.storage(ops[pairs + k]);
+      const RegFile file = f_.vreg(d.root).file();
+      const int unit = ir::unit_bytes(file);
+      if (file != f_.vreg(s.root).file() || d.root == s.root || d.offset % unit != s.offset % unit) continue;
+      affinity(d.root, d.offset / unit, s.root, s.offset / unit, weight);
+      const int apart = s.offset / unit - d.offset / unit;
+      if (const PReg r = f_.vreg(d.root).fixed; r.is_valid()) fixed_.push_back({s.root, r, r.begin() - apart, n});
+      else if (const PReg from = f_.vreg(s.root).fixed; from.is_valid()) fixed_.push_back({d.root, from, from.begin() + apart, n});
+    }
+  }
+  void hints() {
+    for (std::size_t v = 0; v < original_.vregs.size(); ++v) {
+      const VRegId hint = original_.vregs[v].hint;
+      if (!hint.is_valid()) continue;
+      const VRegId a = original_.root(VRegId(v)), b = original_.root(hint);
+      if (a != b && original_.vreg(a).file() == original_.vreg(b).file() && !skips(a) && !skips(b)) affinity(a, 0, b, 0, 2);
+    }
+  }
+
+  // --- types 2 and 1: copies to and from fixed registers
+  void fixed_operands(std::uint32_t num_affinities) {
+    std::vector<char> pulled(f_.vregs.size(), 0);  // by something that has no place yet
+    for (std::uint32_t e = 0; e < num_affinities; ++e)
+      if (!f_.vreg(edges_[e].node.partner).fixed.is_valid()) pulled[edges_[e].of.index()] = 1;
+    for (const Fixed& x : fixed_) {
+      if (skips(x.vreg) || f_.vreg(x.vreg).fixed.is_valid() || pulled[x.vreg.index()] != 0) continue;
+      add(x.vreg, ConstraintType::ExcludeAllBut, kHardWeight, false, {}, x.unit);
+    }
+    for (std::size_t i = 0; i < fixed_.size(); ++i) {
+      std::size_t begin = i;  // those of one parallel copy, or of copies in a row, belong to one instruction
+      while (begin > 0 && fixed_[i].n - fixed_[begin - 1].n <= 1 && i - begin < kMaxSquare) --begin;
+      for (std::size_t j = begin; j < i; ++j)
+        for (const auto& [a, b] : {std::pair(&fixed_[i], &fixed_[j]), std::pair(&fixed_[j], &fixed_[i])})
+          if (a->vreg != b->vreg && a->taken.file == b->taken.file && !skips(a->vreg) && !f_.vreg(a->vreg).fixed.is_valid())
+            for (int u = b->taken.begin(); u < b->taken.end(); ++u)
+              add(a->vreg, ConstraintType::ExcludeOne, weight_at(a->n), true, {}, u);
+    }
+  }
+
+  // --- type 3: what a copy joins to a vreg that lives across a call
+  void find_clobbers() {
+    for (std::uint32_t n = 0; n < live_.num_numbered(); ++n) {
+      const auto ops = f_.operands_of(f_.insts[live_.inst_at(n)]);
+      if (ops.empty() || ops.back().role != ir::Role::Clobber) continue;
+      Clobber c{clobber_point(n), {}};
+      for (bool more = true; more;) {  // the units from 0 on, in whatever order the registers stand
+        more = false;
+        for (const Operand& op : ops) {
+          if (op.role != ir::Role::Clobber) continue;
+          const PReg r = op.preg();
+          int& kept = c.first_kept[ir::index(r.file)];
+          if (r.begin() <= kept && kept < r.end()) {
+            kept = r.end();
+            more = true;
+          }
+        }
+      }
+      clobbers_.push_back(c);
+    }
+  }
+  // The first register that the first call in the life of v keeps; 0 = no call.
+  [[nodiscard]] int first_kept(VRegId v) const {
+    for (const Interval& i : live_.range(v.index())) {
+      const auto at =
+          std::lower_bound(clobbers_.begin(), clobbers_.end(), i.begin, [](const Clobber& c, Point p) { return c.point < p; });
+      if (at != clobbers_.end() && at->point < i.end) return at->first_kept[ir::index(f_.vreg(v).file())];
+    }
+    return 0;
+  }
+  void across_calls(std::uint32_t num_affinities) {
+    for (std::uint32_t e = 0; e < num_affinities; ++e) {
+      const VRegId v = edges_[e].of, partner = edges_[e].node.partner;
+      if (skips(v) || f_.vreg(v).fixed.is_valid() || f_.vreg(partner).fixed.is_valid()) continue;
+      const int kept = first_kept(partner);
+      if (kept > 0 && first_kept(v) == 0)
+        add(v, ConstraintType::BelowPoint, edges_[e].node.weight, true, {}, kept - edges_[e].node.unit);
+    }
+  }
+
+  // --- type 8
+  void phis() {
+    for (const ir::Block& b : original_.blocks)
+      for (const Inst& inst : original_.insts_of(b)) {
+        if (!inst.is_phi()) break;
+        const auto ops = original_.operands_of(inst);
+        const VRegId d = original_.root(ops[0].vreg());
+        if (ir::is_barrier(original_.vreg(d).file()) || skips(d)) continue;
+        for (const Operand& op : ops.subspan(1)) {
+          if (!op.is_vreg()) continue;
+          const VRegId s = original_.root(op.vreg());
+          if (s == d || original_.vreg(s).file() != original_.vreg(d).file() || skips(s)) continue;
+          add(d, ConstraintType::PhiRelated, 1, true, s, 0);
+          add(s, ConstraintType::PhiRelated, 1, true, d, 0);
+        }
+      }
+  }
+
+  // --- what one instruction reads and writes
+  void sort_operands(const Inst& inst) {
+    uses_.clear();
+    defs_.clear();
+    for (const Operand& op : f_.operands_of(inst)) {
+      if (!op.is_vreg() || f_.vreg(op.vreg()).fixed.is_valid() || skips(op.vreg())) continue;
+      std::vector<VRegId>& list = op.role == ir::Role::Def ? defs_ : uses_;
+      if (std::find(list.begin(), list.end(), op.vreg()) == list.end()) list.push_back(op.vreg());
+    }
+  }
+  [[nodiscard]] bool is_wide(VRegId v) const { return f_.vreg(v).units() > 1; }
+
+  // --- types 5, 6, 7
+  void pairs(std::uint32_t n) {
+    for (const VRegId d : defs_)
+      for (const VRegId u : uses_) {
+        if (!is_wide(u) || u == d || f_.vreg(u).file() != f_.vreg(d).file()) continue;
+        const int weight = weight_at(n);
+        if (is_wide(d)) {
+          add(d, ConstraintType::AlignedPair, weight, true, u, 0);
+        } else {
+          add(d, ConstraintType::PairedLow, weight, true, u, 0);
+          add(d, ConstraintType::PairedHigh, weight, true, u, 0);
+        }
+      }
+  }
+
+  // --- type 0
+  void find_wishes(std::uint32_t num_affinities) {
+    for (std::uint32_t e = 0; e < num_affinities; ++e) {
+      const VRegId partner = edges_[e].node.partner;
+      if (!f_.vreg(partner).fixed.is_valid() || f_.vreg(edges_[e].of).fixed.is_valid()) continue;
+      wish(edges_[e].of, kHardWeight);
+    }
+    for (std::size_t v = 0; v < original_.vregs.size(); ++v) {
+      if (original_.vregs[v].hint.is_valid()) wish(original_.root(VRegId(v)), 2);
+    }
+  }
+  void wish(VRegId v, int weight) {
+    if (wish_.empty()) wish_.assign(f_.vregs.size(), 0);
+    std::int8_t& w = wish_[v.index()];
+    w = std::max(w, static_cast<std::int8_t>(weight));
+  }
+  void wishes() {
+    if (uses_.size() > kMaxSquare) return;
+    for (const VRegId a : uses_)
+      for (const VRegId b : uses_) {
+        const int weight = wish_[b.index()];
+        if (a == b || weight == 0 || f_.vreg(a).file() != f_.vreg(b).file()) continue;
+        add(a, ConstraintType::PointInterference, weight, weight < kHardWeight, b, 0, f_.vreg(b).units());
+      }
+  }
+
+  // --- types 11 to 14
+  void banks(std::uint32_t n) {
+    constexpr ConstraintType kByPlace[] = {ConstraintType::EvenParity, ConstraintType::OddParity, ConstraintType::ParityGroup};
+    std::size_t place = 0;
+    VRegId first;
+    for (const VRegId v : uses_) {
+      if (f_.vreg(v).file() != RegFile::R) continue;
+      if (is_wide(v)) {
+        if (first.is_valid()) add(v, ConstraintType::ParityExtended, weight_at(n), true, first, 0);
+      } else {
+        const ConstraintType type = kByPlace[std::min<std::size_t>(place, 2)];
+        if (type != ConstraintType::ParityGroup) add(v, type, weight_at(n), true, {}, 0);
+        else add(v, type, weight_at(n), true, first, 0);
+      }
+      if (!first.is_valid()) first = v;
+      ++place;
+    }
+  }
+
+  // --- types 4, 9, 10
+  void custom(const Inst& inst) {
+    const auto& rules = options_.target->custom_constraints;
+    for (std::size_t k = 0; k < rules.size(); ++k) {
+      if (f_.mnemonic(inst) != rules[k].operation) continue;
+      const ConstraintType type = rules[k].type == 4   ? ConstraintType::Custom4
+                                  : rules[k].type == 9 ? ConstraintType::Custom9
+                                                       : ConstraintType::Custom10;
+      for (const std::vector<VRegId>* list : {&defs_, &uses_})
+        for (const VRegId v : *list)
+          if (f_.vreg(v).file() == rules[k].registers.file) add(v, type, rules[k].weight, true, {}, static_cast<int>(k));
+    }
+  }
+
+  struct Fixed {
+    VRegId vreg;
+    PReg taken;
+    int unit;  // where the vreg would stand
+    std::uint32_t n;
+  };
+  struct Clobber {
+    Point point;
+    ir::PerFile<int> first_kept;
+  };
+
+  const Function& original_;
+  const Function& f_;
+  const std::vector<std::int64_t>& frequency_;
+  const Liveness& live_;
+  const ConstraintOptions& options_;
+  std::vector<Edge> edges_;
+  std::vector<Fixed> fixed_;       // in program order
+  std::vector<Clobber> clobbers_;  // in program order
+  std::vector<std::int8_t> wish_;  // by vreg: how much it would like a place that is known; empty = nobody does
+  std::vector<VRegId> uses_, defs_;
+};
+
+}  // namespace
+
+std::string_view name(ConstraintType t) { return kNames[static_cast<std::size_t>(t)]; }
+
+int soft_weight(std::int64_t frequency) {
+  return std::clamp(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(frequency))), 1, kMaxSoftWeight);
+}
+
+ConstraintLists::ConstraintLists(const Function& original, const Lowered& lowered, const std::vector<std::int64_t>& block_frequency,
+                                 const Liveness& live, const ConstraintOptions& options) {
+  const std::vector<Builder::Edge> edges = Builder(original, lowered, block_frequency, live, options).run();
+  const std::size_t num_vregs = lowered.f.vregs.size();
+  begin_.assign(num_vregs + 1, 0);
+  for (const Builder::Edge& e : edges) ++begin_[e.of.index() + 1];
+  for (std::size_t v = 0; v < num_vregs; ++v) begin_[v + 1] += begin_[v];
+  nodes_.resize(edges.size());
+  std::vector<std::uint32_t> at(begin_.begin(), begin_.end() - 1);
+  for (const Builder::Edge& e : edges) nodes_[at[e.of.index()]++] = e.node;
+}
+
+}  // namespace regduel::allocator

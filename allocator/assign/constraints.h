@@ -1,0 +1,97 @@
+// Constraints on the home of a vreg, in the numbering of seed 000, and the builder that derives them from a lowered program.
+//
+// Only preferences come this way: what must not be is a bit of the occupancy (DESIGN 4). So the weight of a constraint is 16
+// where the source calls it hard and 1 to 15 where it is soft, and no weight decides correctness.
+//
+// The builder walks the instructions and asks for the role of each operand:
+//
+//   copies, ties, hints        15   affinity to the unit in which the copy would vanish, weighted by how often its block runs. The
+//   only
+//                                   type that goes to the secondary array
+//   a fixed operand             2   of a vreg at which nothing else pulls: all but that register
+//   several fixed operands      1   each spares the registers of the others, which it would have to leave first
+//   two operands read at once   0   one spares the place that the other, still without a home, would like best
+//   a copy to or from what
+//   lives across a call         3   below the first register that the call keeps
+//   a wide use and a def        5, 6 for a scalar def, one constraint a half; 7 for a wide one: it spares the tuple, so that no
+//   half of it
+//                                   is taken while the other is free
+//   phis                        8   the parity of the others, lightly, since most phis vanish by coalescing
+//   banks (knob 641)            11 for the first source, 12 for the second, 13 for the third; 14 for tuples
+//   custom                      4, 9, 10, as the target description says
+//
+// Skipped: architectural vregs, barriers of phis, vregs without a live range, and the excluded ones (spilled: they have no home).
+// Source: seed 000 "Constraint Types", "Interference Builder", "Constraint List Structure"; DECISIONS on types 0 to 15. Tested by
+// constraints_test.cpp, pressure_test.cpp (weights) and chains_test.cpp (affinities).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "allocator/spill/insert_spill_code.h"
+#include "ir/program.h"
+#include "ir/target.h"
+
+namespace regduel::allocator {
+
+enum class ConstraintType : std::uint8_t {
+  PointInterference = 0,
+  ExcludeOne = 1,
+  ExcludeAllBut = 2,
+  BelowPoint = 3,
+  Custom4 = 4,
+  PairedLow = 5,
+  PairedHigh = 6,
+  AlignedPair = 7,
+  PhiRelated = 8,
+  Custom9 = 9,
+  Custom10 = 10,
+  EvenParity = 11,
+  OddParity = 12,
+  ParityGroup = 13,
+  ParityExtended = 14,
+  Range = 15,
+};
+inline constexpr int kNumConstraintTypes = 16;
+[[nodiscard]] std::string_view name(ConstraintType t);  // "point", "exclude-one" ...
+
+inline constexpr int kHardWeight = 16;
+inline constexpr int kMaxSoftWeight = 15;
+
+struct Constraint {
+  ConstraintType type = ConstraintType::PointInterference;
+  bool is_soft = true;  // may be left out by a retry (relaxation.h)
+  std::int16_t weight = 1;
+  std::int16_t unit = 0;  // the target where `partner` is invalid; else added to the partner's home
+  std::uint8_t span = 1;  // units of the target
+  ir::VRegId partner;     // counts once it has a home (type 0: as long as it has none)
+};
+
+struct ConstraintOptions {
+  const ir::Target* target = nullptr;   // for custom constraints; null = none
+  bool bank_aware = false;              // knob 641
+  std::span<const char> excluded = {};  // by vreg of the original program, as far as it goes
+};
+
+// Constraint lists by vreg, one behind the other.
+class ConstraintLists {
+ public:
+  // Cost: O(operands), and for types 0 and 1 the square of the operands of one instruction that are read.
+  ConstraintLists(const ir::Function& original, const Lowered& lowered, const std::vector<std::int64_t>& block_frequency,
+                  const Liveness& live, const ConstraintOptions& options = {});
+
+  [[nodiscard]] std::span<const Constraint> of(ir::VRegId v) const {
+    return {nodes_.data() + begin_[v.index()], begin_[v.index() + 1] - begin_[v.index()]};
+  }
+
+ private:
+  std::vector<std::uint32_t> begin_;
+  std::vector<Constraint> nodes_;
+};
+
+// 1 to 15, by the order of magnitude (binary) of how often something happens.
+[[nodiscard]] int soft_weight(std::int64_t frequency);
+
+}  // namespace regduel::allocator

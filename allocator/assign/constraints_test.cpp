@@ -1,0 +1,245 @@
+// Which constraints the builder makes of the operands of a program.
+
+#include "allocator/assign/constraints.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "allocator/program/frequency.h"
+#include "allocator/program/out_of_ssa.h"
+#include "allocator/testing.h"
+
+namespace regduel::allocator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct Built {
+  ir::Function program;
+  Lowered lowered;
+
+  // The constraints of one vreg: type, target and weight; "?" where a retry may leave it out. Affinities (type 15) only where asked
+  // for.
+  [[nodiscard]] std::vector<std::string> of(std::uint32_t v, const ConstraintOptions& options = {}, bool affinities = false) const {
+    const ir::Cfg cfg(lowered.f);
+    const Liveness live(lowered.f, cfg);
+    const ConstraintLists lists(program, lowered, block_frequencies(lowered.f, cfg, 10), live, options);
+    std::vector<std::string> result;
+    for (const Constraint& c : lists.of(ir::VRegId(v))) {
+      if ((c.type == ConstraintType::Range) != affinities) continue;
+      result.push_back(c.partner.is_valid()
+                           ? fmt::format("{} %{}{:+} {}{}", name(c.type), c.partner.value, c.unit, c.weight, c.is_soft ? "?" : "")
+                           : fmt::format("{} {} {}{}", name(c.type), c.unit, c.weight, c.is_soft ? "?" : ""));
+    }
+    return result;
+  }
+};
+
+Built build(std::string_view body) {
+  Built b;
+  b.program = testing::program(body);
+  const ir::Function f = out_of_ssa(b.program);
+  const ir::Cfg cfg(f);
+  const Liveness live(f, cfg);
+  Plan plan;
+  plan.spilled.assign(f.vregs.size(), 0);
+  plan.keeps_fixed.assign(f.vregs.size(), 0);
+  plan.never_waits.assign(f.vregs.size(), 0);
+  plan.remat_of.assign(f.vregs.size(), kNoInst);
+  plan.pinned.resize(f.insts.size());
+  plan.no_wait.assign(f.insts.size(), 0);
+  const ir::Target& target = ir::default_target();
+  b.lowered = lower(f, cfg, live, plan, Budget::of(b.program, target, ir::Limits::of(target)));
+  return b;
+}
+
+TEST(Constraints, CopiesAreAffinitiesUnitByUnit) {
+  const Built b = build(R"(
+    vreg %0 R b64
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = copy %0.hi
+      #2 st %0, %1 !write
+      #3 exit
+)");
+  EXPECT_THAT(b.of(1, {}, true), ElementsAre("range %0+1 1"));
+  EXPECT_THAT(b.of(0, {}, true), ElementsAre("range %1-1 1"));
+  EXPECT_THAT(b.of(1), IsEmpty());
+}
+
+TEST(Constraints, FixedOperandAndTheOtherArguments) {
+  const Built b = build(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 call "f", %0{=R4}, %1{=R5} clobbers R0:R3
+      #3 exit
+)");
+  EXPECT_THAT(b.of(0), ElementsAre("exclude-all-but 4 16", "exclude-one 5 1?"));
+  EXPECT_THAT(b.of(1), ElementsAre("exclude-all-but 5 16", "exclude-one 4 1?"));
+}
+
+TEST(Constraints, FixedOperandLosesAgainstAnotherCopy) {
+  const Built b = build(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = copy %0
+      #2 st %1{=R4} !write
+      #3 exit
+)");
+  EXPECT_THAT(b.of(1), IsEmpty());
+  EXPECT_EQ(b.of(1, {}, true).size(), 2);
+}
+
+TEST(Constraints, WhoeverIsReadBesideAWishSparesItsPlace) {
+  const Built b = build(R"(
+    vreg %0 R b32
+    vreg %1 R b64
+    vreg %2 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %0, %1 !write
+      #3 st %0{=R4} !write
+      #4 exit
+)");
+  EXPECT_THAT(b.of(1), ElementsAre("point %0+0 16"));
+}
+
+TEST(Constraints, HintIsAWishTooButASoftOne) {
+  const Built b = build(R"(
+    vreg %0 R b32
+    vreg %1 R b32 hint %0
+    vreg %2 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 st %0 !write
+      #2 %1 = ld 1
+      #3 %2 = ld 2
+      #4 st %1, %2 !write
+      #5 exit
+)");
+  EXPECT_THAT(b.of(1, {}, true), ElementsAre("range %0+0 2"));
+  EXPECT_THAT(b.of(2), ElementsAre("point %1+0 2?"));
+}
+
+TEST(Constraints, BelowWhatACallKeepsBesideWhatLivesAcrossIt) {
+  const Built b = build(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = copy %0
+      #2 st %0 !write
+      #3 call "f" clobbers R0:R7, R9
+      #4 st %1 !write
+      #5 exit
+)");
+  EXPECT_THAT(b.of(0), ElementsAre("below-point 8 1?"));
+  EXPECT_THAT(b.of(1), IsEmpty());
+}
+
+TEST(Constraints, DefsSpareTheTuplesThatAreRead) {
+  const Built b = build(R"(
+    vreg %0 R b64
+    vreg %1 R b32
+    vreg %2 R b64
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = narrow %0
+      #2 %2 = neg %0
+      #3 st %1, %2 !write
+      #4 exit
+)");
+  EXPECT_THAT(b.of(1), ElementsAre("paired-low %0+0 1?", "paired-high %0+0 1?"));
+  EXPECT_THAT(b.of(2), ElementsAre("aligned-pair %0+0 1?"));
+  EXPECT_THAT(b.of(0), IsEmpty());
+}
+
+TEST(Constraints, PhisLikeOneParity) {
+  const Built b = build(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 P pred
+    block b0
+      #0 %0 = ld 0
+      #1 bra -> b1
+    block b1
+      #2 %1 = phi b0: %0, b1: %1
+      #3 %2 = isetp %1
+      #4 cbra %2 -> b1, b2
+    block b2
+      #5 exit
+)");
+  EXPECT_THAT(b.of(0), ElementsAre("phi %1+0 1?"));
+  EXPECT_THAT(b.of(1), ElementsAre("phi %0+0 1?"));
+}
+
+TEST(Constraints, BanksOnlyWithTheirKnob) {
+  const Built b = build(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    vreg %3 R b64
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 %2 = ld 2
+      #3 %3 = ld 3
+      #4 st %0, %1, %2, %3 !write
+      #5 exit
+)");
+  EXPECT_THAT(b.of(1), IsEmpty());
+  const ConstraintOptions banks{.bank_aware = true};
+  EXPECT_THAT(b.of(0, banks), ElementsAre("even-parity 0 1?"));
+  EXPECT_THAT(b.of(1, banks), ElementsAre("odd-parity 0 1?"));
+  EXPECT_THAT(b.of(2, banks), ElementsAre("parity-group %0+0 1?"));
+  EXPECT_THAT(b.of(3, banks), ElementsAre("parity-extended %0+0 1?"));
+}
+
+TEST(Constraints, CustomOnesComeFromTheTarget) {
+  const Built b = build(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = tex %0
+      #2 st %1 !write
+      #3 exit
+)");
+  ir::Target target = ir::default_target();
+  target.custom_constraints = {{9, "tex", {ir::RegFile::R, 8, 0}, 2, 3}, {10, "st", {ir::RegFile::P, 2, 0}, 1, 3}};
+  EXPECT_THAT(b.of(0, {.target = &target}), ElementsAre("custom-9 0 3?"));
+  EXPECT_THAT(b.of(1, {.target = &target}), ElementsAre("custom-9 0 3?"));
+}
+
+TEST(Constraints, ExcludedVregsHaveNone) {
+  const Built b = build(R"(
+    vreg %0 R b32
+    vreg %1 R b32 hint %0
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %0, %1 !write
+      #3 exit
+)");
+  EXPECT_THAT(b.of(1, {}, true), ElementsAre("range %0+0 2"));
+  const std::vector<char> excluded = {1, 0};
+  EXPECT_THAT(b.of(1, {.excluded = excluded}, true), IsEmpty());
+}
+
+TEST(Constraints, WeightIsTheOrderOfMagnitude) {
+  EXPECT_EQ(soft_weight(0), 1);
+  EXPECT_EQ(soft_weight(1), 1);
+  EXPECT_EQ(soft_weight(10), 4);
+  EXPECT_EQ(soft_weight(std::int64_t{1} << 40), kMaxSoftWeight);
+}
+
+}  // namespace
+}  // namespace regduel::allocator

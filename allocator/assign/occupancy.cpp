@@ -1,0 +1,136 @@
+// See occupancy.h.
+
+#include "allocator/assign/occupancy.h"
+
+#include <algorithm>
+
+namespace regduel::allocator {
+namespace {
+
+// The bits [lo, hi) that fall into word w.
+std::uint64_t word_mask(std::size_t w, int lo, int hi) {
+  const int base = static_cast<int>(w) * 64;
+  const int from = std::max(lo - base, 0), to = std::min(hi - base, 64);
+  if (from >= to) return 0;
+  const std::uint64_t below_to = to == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1;
+  return below_to & ~((std::uint64_t{1} << from) - 1);
+}
+
+// Rows of an interval: row r is at point 2r.
+std::size_t first_row(const Interval& i) { return (static_cast<std::size_t>(i.begin) + 1) / 2; }
+std::size_t end_row(const Interval& i) { return (static_cast<std::size_t>(i.end) + 1) / 2; }
+
+}  // namespace
+
+void UnitSet::set_range(int lo, int hi) {
+  for (std::size_t w = 0; w < std::size(words); ++w) words[w] |= word_mask(w, lo, hi);
+}
+bool UnitSet::intersects(const UnitSet& o) const {
+  for (std::size_t w = 0; w < std::size(words); ++w)
+    if ((words[w] & o.words[w]) != 0) return true;
+  return false;
+}
+UnitSet& UnitSet::operator|=(const UnitSet& o) {
+  for (std::size_t w = 0; w < std::size(words); ++w) words[w] |= o.words[w];
+  return *this;
+}
+
+Occupancy::Occupancy(std::uint32_t num_insts, int units)
+    : words_((static_cast<std::size_t>(units) + 63) / 64), rows_(2 * static_cast<std::size_t>(num_insts) * words_, 0) {
+  const std::size_t stretches = (2 * static_cast<std::size_t>(num_insts) + kStretch - 1) / kStretch;
+  full_.assign(stretches * words_, 0);
+  any_.assign(stretches * words_, 0);
+}
+
+void Occupancy::add_clobber(std::uint32_t inst, const UnitSet& units) { clobbers_.push_back({clobber_point(inst), units}); }
+
+void Occupancy::block_reads(std::uint32_t inst, const UnitSet& units) {
+  const std::size_t row = 2 * static_cast<std::size_t>(inst);
+  has_blocked_reads_ = true;
+  for (std::size_t w = 0; w < words_; ++w) {
+    rows_[row * words_ + w] |= units.words[w];
+    any_[row / kStretch * words_ + w] |= units.words[w];
+  }
+}
+
+// Cuts a range into whole stretches, whole(stretch), and rows [begin, end) of one stretch, rows(stretch, begin, end).
+template <class Whole, class Rows>
+void Occupancy::for_each_piece(std::span<const Interval> range, Whole whole, Rows rows) const {
+  for (const Interval& i : range) {
+    const std::size_t end = end_row(i);
+    for (std::size_t r = first_row(i); r < end;) {
+      const std::size_t stretch = r / kStretch, next = (stretch + 1) * kStretch;
+      if (r % kStretch == 0 && next <= end) whole(stretch);
+      else rows(stretch, r, std::min(next, end));
+      r = next;
+    }
+  }
+}
+
+void Occupancy::mark(std::span<const Interval> range, int lo, int hi) {
+  for (std::size_t w = static_cast<std::size_t>(lo) / 64; w <= static_cast<std::size_t>(hi - 1) / 64; ++w) {
+    const std::uint64_t mask = word_mask(w, lo, hi);
+    for_each_piece(
+        range,
+        [&](std::size_t s) {
+          full_[s * words_ + w] |= mask;
+          any_[s * words_ + w] |= mask;
+        },
+        [&](std::size_t s, std::size_t begin, std::size_t end) {
+          any_[s * words_ + w] |= mask;
+          for (std::size_t r = begin; r < end; ++r) rows_[r * words_ + w] |= mask;
+        });
+  }
+}
+
+void Occupancy::unmark(std::span<const Interval> range, int lo, int hi) {
+  for (std::size_t w = static_cast<std::size_t>(lo) / 64; w <= static_cast<std::size_t>(hi - 1) / 64; ++w) {
+    const std::uint64_t mask = word_mask(w, lo, hi);
+    const auto sum_up = [&](std::size_t s) {
+      std::uint64_t any = full_[s * words_ + w];
+      for (std::size_t r = s * kStretch; r < std::min((s + 1) * kStretch, rows_.size() / words_); ++r) any |= rows_[r * words_ + w];
+      any_[s * words_ + w] = any;
+    };
+    for_each_piece(
+        range,
+        [&](std::size_t s) {
+          full_[s * words_ + w] &= ~mask;
+          sum_up(s);
+        },
+        [&](std::size_t s, std::size_t begin, std::size_t end) {
+          for (std::size_t r = begin; r < end; ++r) rows_[r * words_ + w] &= ~mask;
+          sum_up(s);
+        });
+  }
+}
+
+UnitSet Occupancy::conflicts(std::span<const Interval> range) const {
+  UnitSet taken = clobbers(range);
+  for_each_piece(
+      range,
+      [&](std::size_t s) {
+        for (std::size_t w = 0; w < words_; ++w) taken.words[w] |= any_[s * words_ + w];
+      },
+      [&](std::size_t s, std::size_t begin, std::size_t end) {
+        for (std::size_t w = 0; w < words_; ++w) taken.words[w] |= full_[s * words_ + w];
+        if (words_ == 1) {
+          for (std::size_t r = begin; r < end; ++r) taken.words[0] |= rows_[r];
+        } else {
+          for (std::size_t r = begin; r < end; ++r)
+            for (std::size_t w = 0; w < words_; ++w) taken.words[w] |= rows_[r * words_ + w];
+        }
+      });
+  return taken;
+}
+
+UnitSet Occupancy::clobbers(std::span<const Interval> range) const {
+  UnitSet taken;
+  if (clobbers_.empty()) return taken;
+  for (const Interval& i : range) {
+    auto c = std::lower_bound(clobbers_.begin(), clobbers_.end(), i.begin, [](const Clobber& a, Point p) { return a.point < p; });
+    for (; c != clobbers_.end() && c->point < i.end; ++c) taken |= c->units;
+  }
+  return taken;
+}
+
+}  // namespace regduel::allocator

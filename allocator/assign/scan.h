@@ -1,0 +1,34 @@
+// The fat-point scan: the slot with the least weight among those without a hard conflict.
+//
+// Source: seed 000 "Step 6: Fatpoint Selection", "Register Selection"; DECISIONS: best values start at the maximum, the whole
+// footprint is tested, zero-cost accept as in the code. Tested by scan_test.cpp.
+#pragma once
+
+#include "allocator/assign/geometry.h"
+#include "allocator/assign/occupancy.h"
+#include "allocator/assign/pressure.h"
+
+namespace regduel::allocator {
+
+struct ScanRequest {
+  const PressureArrays& arrays;
+  const UnitSet& forbidden;  // hard conflicts and what is not allocatable
+  Geometry geometry;
+  int ceiling = 0;          // the footprint ends at or below it
+  bool first_pass = false;  // secondary alone decides, unless some slot is congested
+  int threshold = 50;       // knob 684
+  int start = 0;            // no slot below it
+};
+
+// The long scan of the attempts without spilling. First pass: least secondary; else least primary, then least secondary; the
+// lowest slot among equals. A slot without cost is taken at once. -1 where no slot is free. Cost: O(ceiling).
+[[nodiscard]] int select_fatpoint(const ScanRequest& request);
+
+// The simple selection of the spill phase: slots above the threshold are skipped unless none would be left.
+[[nodiscard]] int select_simple(const ScanRequest& request);
+
+// The bank filter of knob 641: the units around the home of the vreg placed before, eight for half-width predicates, else four. A
+// filter, to be dropped where it leaves nothing.
+[[nodiscard]] UnitSet units_around(int previous, PairMode mode);
+
+}  // namespace regduel::allocator

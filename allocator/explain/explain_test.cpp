@@ -1,0 +1,340 @@
+// explain() tells of the run itself: it changes nothing, what it calls the home is what was emitted, and no slot that it calls
+// better than the choice was free. On random programs, and one by one for each reason.
+
+#include "allocator/explain/explain.h"
+
+#include <algorithm>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "allocator/driver.h"
+#include "allocator/explain/observer.h"
+#include "allocator/knobs.h"
+#include "allocator/testing.h"
+
+namespace regduel::allocator {
+namespace {
+
+using ir::VRegId;
+using testing::limits;
+using testing::program;
+
+Explanation explained(const ir::Function& f, int vreg, const ir::Limits& l,
+                      std::vector<std::pair<std::string, std::string>> knobs = {},
+                      const ir::Target& target = ir::default_target()) {
+  ir::AllocOptions options;
+  options.limits = l;
+  options.knobs = std::move(knobs);
+  const auto e = explain(f, target, options, VRegId(static_cast<std::uint32_t>(vreg)));
+  EXPECT_TRUE(e.has_value()) << (e ? "" : e.error().message);
+  return e ? *e : Explanation{};
+}
+// Of the attempt that decided.
+Step last_step(const Explanation& e) {
+  if (e.shown < 0 || e.attempts[static_cast<std::size_t>(e.shown)].steps.empty()) {
+    ADD_FAILURE() << "nothing was shown of %" << e.root.value;
+    return {};
+  }
+  return e.attempts[static_cast<std::size_t>(e.shown)].steps.back();
+}
+const SeenSlot& slot(const Step& s, int k) { return s.slots.at(static_cast<std::size_t>(k)); }
+SlotReason reason(const Step& s, int k) { return slot(s, k).reason; }
+
+const char* const kPair =
+    "  vreg %0 R b32\n  vreg %1 R b64\n  vreg %2 R b32\n  block b0\n"
+    "    #0 %0 = ld 0 !read\n    #1 %1 = ld %0 !read\n    #2 %2 = add %0, %1.lo\n    #3 st %2, %1, %0 !write\n    #4 exit\n";
+
+TEST(Explain, SaysWhoTakesASlotAndWhatIsMisaligned) {
+  const Explanation e = explained(program(kPair), 1, limits(255));
+  EXPECT_TRUE(e.lives);
+  EXPECT_EQ(e.root_text, "%1 R b64");
+  EXPECT_EQ(e.home, 2);
+  const Step s = last_step(e);
+  EXPECT_EQ(s.kind, StepKind::Alone);
+  EXPECT_EQ(s.slot, 2);
+  EXPECT_EQ(s.geometry.units, 2);
+  EXPECT_EQ(reason(s, 0), SlotReason::Taken);
+  EXPECT_EQ(slot(s, 0).by, "%0");
+  EXPECT_EQ(reason(s, 1), SlotReason::Misaligned);
+  EXPECT_EQ(reason(s, 2), SlotReason::Chosen);
+  EXPECT_EQ(reason(s, 4), SlotReason::HigherSlot);
+  EXPECT_EQ(reason(s, 254), SlotReason::OutsideFile);
+  ASSERT_EQ(s.range.size(), 1u);
+  EXPECT_EQ(s.range[0].first, "#1");
+  EXPECT_EQ(s.range[0].first_moment, 'W');
+  EXPECT_EQ(s.range[0].last, "#3");
+  EXPECT_EQ(s.range[0].last_moment, 'R');
+  EXPECT_EQ(reason(last_step(explained(program(kPair), 1, limits(4))), 4), SlotReason::AboveLimit);
+}
+
+TEST(Explain, AnAliasHasTheHomeOfItsRoot) {
+  const Explanation e = explained(
+      program(
+          "  vreg %0 R b32\n  vreg %1 R b16 alias %0.h1\n  block b0\n    #0 %0 = ld 0 !read\n    #1 st %1 !write\n    #2 exit\n"),
+      1, limits(255));
+  EXPECT_EQ(e.asked, VRegId(1));
+  EXPECT_EQ(e.root, VRegId(0));
+  EXPECT_EQ(e.home, 0);
+}
+
+TEST(Explain, WhoNeverLivesHasNoAttempt) {
+  const Explanation e =
+      explained(program("  vreg %0 R b32\n  vreg %1 R b32\n  block b0\n    #0 %0 = ld 0 !read\n    #1 st %0 !write\n    #2 exit\n"),
+                1, limits(255));
+  EXPECT_FALSE(e.lives);
+  EXPECT_EQ(e.home, -1);
+  EXPECT_EQ(e.shown, 0);  // the attempt at its file, which never had it in hand
+  EXPECT_TRUE(e.attempts[0].steps.empty());
+}
+
+TEST(Explain, ClobbersAndChains) {
+  const ir::Function f = program(
+      "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  block b0\n    #0 %0 = ld 0 !read\n    #1 call \"f\" clobbers R0:R3\n   "
+      " #2 %1 = copy %0\n"
+      "    #3 %2 = add %1, 1\n    #4 st %2, %1 !write\n    #5 exit\n");
+  const Explanation e = explained(f, 1, limits(255));
+  EXPECT_EQ(e.home, 4);
+  const Step s = last_step(e);
+  EXPECT_EQ(s.kind, StepKind::Chain);
+  EXPECT_THAT(s.members, ::testing::ElementsAre("%0", "%1"));
+  EXPECT_EQ(reason(s, 3), SlotReason::Clobbered);
+  EXPECT_EQ(slot(s, 3).at, "#1");
+  ASSERT_FALSE(s.constraints.empty());
+  EXPECT_TRUE(std::any_of(s.constraints.begin(), s.constraints.end(), [](const SeenConstraint& c) {
+    return c.type == ConstraintType::Range && c.counted == Counted::InChain;
+  }));
+}
+
+// The upper half of a pair that dies at the copy: that is where the copy would vanish.
+const char* const kHalf =
+    "  vreg %0 R b64\n  vreg %1 R b32\n  block b0\n    #0 %0 = ld 0 !read\n    #1 %1 = copy %0.hi\n    #2 st %1 !write\n    #3 "
+    "exit\n";
+
+TEST(Explain, SecondaryWeightsRank) {
+  const Step s = last_step(explained(program(kHalf), 1, limits(255)));
+  EXPECT_EQ(s.slot, 1);
+  ASSERT_EQ(s.constraints.size(), 1u);
+  EXPECT_EQ(s.constraints[0].type, ConstraintType::Range);
+  EXPECT_EQ(s.constraints[0].partner, "%0");
+  EXPECT_EQ(s.constraints[0].target, 1);
+  EXPECT_EQ(slot(s, 1).secondary, 0);
+  EXPECT_EQ(slot(s, 0).secondary, s.constraints[0].weight);
+  EXPECT_EQ(reason(s, 0), SlotReason::HeavierSecondary);
+  EXPECT_EQ(reason(s, 2), SlotReason::HeavierSecondary);
+}
+
+TEST(Explain, PrecolouredVregs) {
+  const ir::Function f = program(
+      "  vreg %0 R b32 fixed R7\n  vreg %1 R b32\n  block b0\n    #0 %0 = ld 0 !read\n    #1 %1 = add %0, 1\n    #2 st %1, %0 "
+      "!write\n    #3 exit\n");
+  const Explanation e = explained(f, 0, limits(255));
+  EXPECT_EQ(e.home, 7);
+  EXPECT_EQ(last_step(e).kind, StepKind::Precoloured);
+  EXPECT_EQ(reason(last_step(e), 7), SlotReason::Chosen);
+  EXPECT_EQ(reason(last_step(e), 0), SlotReason::NotLookedAt);
+}
+
+TEST(Explain, CalleeSavedRegistersComeLast) {
+  const ir::Function f =
+      program("  vreg %0 R b32\n  block b0\n    #0 %0 = ld 0 !read\n    #1 st %0 !write\n    #2 ret\n", "device");
+  const Step s = last_step(explained(f, 0, limits(255)));
+  EXPECT_EQ(reason(s, 24), SlotReason::CalleeSavedFirst);
+  EXPECT_EQ(reason(s, 32), SlotReason::HigherSlot);
+}
+
+// Eight values at once within six registers.
+ir::Function pressed() {
+  std::string text;
+  for (int v = 0; v < 8; ++v) text += "  vreg %" + std::to_string(v) + " R b32\n";
+  text += "  block b0\n";
+  for (int v = 0; v < 8; ++v)
+    text += "    #" + std::to_string(v) + " %" + std::to_string(v) + " = ld " + std::to_string(v) + " !read\n";
+  for (int v = 0; v < 8; ++v) text += "    #" + std::to_string(8 + v) + " st %" + std::to_string(v) + " !write\n";
+  return program(text + "    #16 exit\n");
+}
+
+TEST(Explain, ASpilledVregSaysByWhomAndForHowMuch) {
+  const ir::Function f = pressed();
+  int spilled = 0;
+  std::size_t refills = 0, stores = 0;
+  for (int v = 0; v < 8; ++v) {
+    const Explanation e = explained(f, v, limits(6));
+    if (e.spill.by == Spiller::Nobody) continue;
+    ++spilled;
+    EXPECT_EQ(e.home, -1);
+    EXPECT_EQ(e.spill.by, Spiller::Guidance);
+    EXPECT_GT(e.spill.cost, 0);
+    EXPECT_GT(e.spill.relief, 0);
+    EXPECT_FALSE(e.spill.next.empty());
+    refills += static_cast<std::size_t>(e.spill.refills);
+    stores += static_cast<std::size_t>(e.spill.stores);
+  }
+  EXPECT_EQ(spilled, 2);
+  // All of the program's, and no more.
+  const auto a = make_fatpoint()->allocate(f, ir::default_target(), {.limits = limits(6), .knobs = {}});
+  ASSERT_TRUE(a.has_value());
+  std::size_t all_refills = 0, all_stores = 0;
+  for (const ir::Inst& i : a->program.insts) {
+    all_refills += i.op == ir::Op::Refill ? 1 : 0;
+    all_stores += i.op == ir::Op::Spill ? 1 : 0;
+  }
+  EXPECT_EQ(refills, all_refills);
+  EXPECT_EQ(stores, all_stores);
+}
+
+// Pressure fits, places do not: a pair finds no aligned slot, and somebody has to go.
+TEST(Explain, WhoGivesWayToOthersSaysToWhom) {
+  const ir::Function f = program(
+      "  vreg %0 R b32 fixed R1\n  vreg %1 R b32 fixed R3\n  vreg %2 R b64\n  block b0\n    #0 %0 = ld 0 !read\n    #1 %1 = ld 1 "
+      "!read\n    #2 %2 = ld 2 !read\n"
+      "    #3 st %2 !write\n    #4 st %0 !write\n    #5 st %1 !write\n    #6 exit\n");
+  bool is_seen = false;
+  for (int v = 0; v < 3; ++v) {
+    const Explanation e = explained(f, v, limits(4), {{"RegAllocSpillBitLowRegScale", "0"}});
+    if (e.spill.by != Spiller::Eviction) continue;
+    is_seen = true;
+    const Step s = last_step(e);
+    EXPECT_TRUE(s.kind == StepKind::ToMemory || s.kind == StepKind::Displaced) << name(s.kind);
+    if (s.kind == StepKind::Displaced) {
+      EXPECT_FALSE(s.by.empty());
+    }
+    EXPECT_GT(s.own_cost, 0);
+  }
+  EXPECT_TRUE(is_seen);
+}
+
+TEST(Explain, TheLastFallbackIsNamed) {
+  const Explanation e = explained(pressed(), 0, limits(2), {{"FatPointSpillRounds", "0"}});
+  EXPECT_EQ(e.spill.by, Spiller::Fallback);
+  EXPECT_FALSE(e.pinned.empty());
+}
+
+TEST(Explain, HalfWidthPredicatesStandInHalves) {
+  ir::Target target = ir::default_target();
+  target.predicate_halves = true;
+  const ir::Function f = program(
+      "  vreg %0 P pred\n  vreg %1 P pred\n  block b0\n    #0 %0, %1 = setp\n    #1 cbra %0 -> b1, b2\n  block b1\n    #2 st %1 "
+      "!write\n    #3 exit\n  block b2\n    #4 exit\n");
+  const Explanation e = explained(f, 1, limits(255), {}, target);
+  const Step s = last_step(e);
+  EXPECT_EQ(s.geometry.pair_mode, PairMode::Half);
+  EXPECT_EQ(s.slot, 1);
+  EXPECT_EQ(half_register(s.slot), (HalfRegister{0, true}));
+}
+
+TEST(Explain, BadKnobsAndImpossibleLimitsAreErrors) {
+  ir::AllocOptions options;
+  options.limits = limits(2);
+  options.knobs = {{"nonsense", "1"}};
+  EXPECT_EQ(explain(program(kPair), ir::default_target(), options, VRegId(0)).error().kind, ir::AllocFailure::Kind::BadKnob);
+  options.knobs.clear();
+  EXPECT_EQ(explain(program(kPair), ir::default_target(), options, VRegId(0)).error().kind, ir::AllocFailure::Kind::Impossible);
+}
+
+// A program of loads, sums of all widths, copies, calls and one branch, as `seed` says.
+ir::Function random_program(std::uint64_t seed, int vregs) {
+  Random random(seed);
+  std::string text;
+  std::vector<int> wide;
+  for (int v = 0; v < vregs; ++v) {
+    wide.push_back(random.below(4) == 0 ? 1 : 0);
+    text += "  vreg %" + std::to_string(v) + " R b" + (wide.back() != 0 ? "64" : "32") + "\n";
+  }
+  text += "  vreg %" + std::to_string(vregs) + " P pred\n  block b0\n";
+  int id = 0;
+  const auto line = [&](const std::string& s) { text += "    #" + std::to_string(id++) + " " + s + "\n"; };
+  const auto reg = [&](int v) { return "%" + std::to_string(v); };
+  const auto some = [&] { return static_cast<int>(random.below(static_cast<std::uint32_t>(vregs))); };
+  for (int v = 0; v < vregs; ++v) line(reg(v) + " = ld " + std::to_string(v) + " !read");
+  line(reg(vregs) + " = setp " + reg(0));
+  const auto body = [&] {
+    for (int k = 0; k < 12; ++k) {
+      const int d = some(), a = some(), b = some();
+      if (random.below(8) == 0) line("call \"f\" clobbers R0:R3");
+      else if (random.below(3) == 0 && d != a && wide[static_cast<std::size_t>(d)] == wide[static_cast<std::size_t>(a)])
+        line(reg(d) + " = copy " + reg(a));
+      else if (random.below(6) == 0) line("@" + reg(vregs) + " " + reg(d) + " = add " + reg(a) + ", " + reg(b));
+      else line(reg(d) + " = add " + reg(a) + ", " + reg(b));
+    }
+  };
+  body();
+  line("cbra " + reg(vregs) + " -> b1, b2");
+  text += "  block b1 depth 1\n";
+  body();
+  line("cbra " + reg(vregs) + " -> b1, b2");
+  text += "  block b2\n";
+  for (int v = 0; v < vregs; ++v) line("st " + reg(v) + " !write");
+  line("exit");
+  return program(text);
+}
+
+TEST(Explain, AgreesWithTheAllocationAndChangesNothing) {
+  const auto fatpoint = make_fatpoint();
+  const std::vector<std::vector<std::pair<std::string, std::string>>> settings = {
+      {}, {{"622", "1"}}, {{"641", "1"}, {"642", "2"}}, {{"628", "1"}, {"629", "1"}}, {{"622", "1"}, {"641", "1"}}};
+  std::set<StepKind> kinds;
+  std::set<SlotReason> reasons;
+  std::set<Spiller> spillers;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const int vregs = 6 + static_cast<int>(seed % 5);
+    const ir::Function f = random_program(seed, vregs);
+    const auto& knobs = settings[seed % settings.size()];
+    for (const int regs : {7, 10, 255}) {
+      const ir::Limits l = limits(regs);
+      const auto plain = fatpoint->allocate(f, ir::default_target(), {.limits = l, .knobs = knobs});
+      ASSERT_TRUE(plain.has_value());
+      Watch watch(f, VRegId(static_cast<std::uint32_t>(seed) % static_cast<std::uint32_t>(vregs)));
+      const auto watched = run_driver(f, ir::default_target(), l, Knobs::parse(knobs).value(), nullptr, nullptr, &watch);
+      ASSERT_TRUE(watched.has_value());
+      EXPECT_EQ(ir::print(watched->program), ir::print(plain->program)) << "seed " << seed;
+      for (int v = 0; v < vregs; ++v) {
+        SCOPED_TRACE(::testing::Message() << "seed " << seed << ", " << regs << " registers, %" << v);
+        const Explanation e = explained(f, v, l, knobs);
+        // The operands of the emitted program are where the explanation says, and stand there without it too.
+        for (const Place& p : e.places) {
+          const auto inst = std::find_if(plain->program.insts.begin(), plain->program.insts.end(),
+                                         [&](const ir::Inst& i) { return i.id.value == p.inst; });
+          ASSERT_NE(inst, plain->program.insts.end());
+          EXPECT_THAT(ir::print(plain->program, *inst), ::testing::HasSubstr(p.where));
+        }
+        EXPECT_EQ(e.home < 0, e.spill.by != Spiller::Nobody || !e.lives);
+        spillers.insert(e.spill.by);
+        for (const SeenAttempt& a : e.attempts) {
+          int home = -1;
+          for (const Step& s : a.steps) {
+            kinds.insert(s.kind);
+            if (s.slot >= 0) home = s.slot;
+            else if (s.kind == StepKind::Displaced) home = -1;
+            for (int k = 0; k < static_cast<int>(s.slots.size()); ++k) {
+              reasons.insert(reason(s, k));
+              EXPECT_EQ(reason(s, k) == SlotReason::Chosen, k == s.slot);
+              const bool is_scan = (s.kind == StepKind::Alone || s.kind == StepKind::Chain) && s.slot >= 0 && !s.is_candidate;
+              if (is_scan) {
+                EXPECT_NE(reason(s, k), SlotReason::NotLookedAt) << "slot " << k << " was free and not worse than " << s.slot;
+              }
+              if (reason(s, k) == SlotReason::Taken) {
+                EXPECT_FALSE(slot(s, k).by.empty());
+              }
+            }
+          }
+          if (!a.walk && !a.is_given_up && !a.steps.empty()) {
+            EXPECT_EQ(home, a.home) << "attempt " << a.number << " of round " << a.round;
+          }
+          if (a.is_emitted && a.home >= 0) {
+            EXPECT_EQ(a.home, e.home);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_THAT(kinds, ::testing::IsSupersetOf({StepKind::Alone, StepKind::Chain}));
+  EXPECT_THAT(reasons,
+              ::testing::IsSupersetOf({SlotReason::Taken, SlotReason::Clobbered, SlotReason::HigherSlot, SlotReason::HeavierPrimary,
+                                       SlotReason::Misaligned, SlotReason::AboveLimit, SlotReason::BankOfPrevious}));
+  EXPECT_TRUE(spillers.contains(Spiller::Guidance));
+}
+
+}  // namespace
+}  // namespace regduel::allocator

@@ -1,0 +1,356 @@
+// See watch.h.
+
+#include "allocator/explain/observer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "ir/text/text.h"
+
+namespace regduel::allocator {
+
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Operand;
+using ir::Role;
+using ir::VRegId;
+
+std::string_view name(SlotReason r) {
+  static constexpr std::string_view kNames[kNumSlotReasons] = {
+      "outside_file",    "above_limit",       "misaligned",  "reserved",         "clobbered",          "restored",
+      "taken",           "kept_free",         "chosen",      "bank_of_previous", "callee_saved_first", "congested",
+      "heavier_primary", "heavier_secondary", "higher_slot", "bank_conflict",    "not_looked_at"};
+  return kNames[static_cast<std::size_t>(r)];
+}
+std::string_view name(Counted c) {
+  static constexpr std::string_view kNames[] = {
+      "yes", "in_chain", "left_out", "no_weights", "partner_has_no_home", "partner_has_home", "nobody_pulls"};
+  return kNames[static_cast<std::size_t>(c)];
+}
+std::string_view name(StepKind k) {
+  static constexpr std::string_view kNames[] = {"precoloured", "joins_precoloured", "keeps_home", "chain",
+                                                "alone",       "above_limit",       "makes_room", "displaced",
+                                                "to_memory",   "gives_up",          "moves_apart"};
+  return kNames[static_cast<std::size_t>(k)];
+}
+std::string_view name(Spiller s) {
+  static constexpr std::string_view kNames[] = {"nobody", "guidance", "eviction", "fallback", "fuel"};
+  return kNames[static_cast<std::size_t>(s)];
+}
+
+namespace {
+
+std::string id_text(const Inst& inst) { return fmt::format("#{}", inst.id.value); }
+
+std::string declaration(const Function& f, VRegId v) {
+  const ir::VReg& r = f.vreg(v);
+  std::string text = fmt::format("%{} {} {}", v.value, ir::name(r.cls), ir::print_type(r));
+  if (r.align_log2 != ir::natural_align_log2(r.width)) text += fmt::format(" align {}", r.alignment());
+  if (r.fixed.is_valid()) text += fmt::format(" fixed {}", ir::to_string(r.fixed));
+  if (r.hint.is_valid()) text += fmt::format(" hint %{}", r.hint.value);
+  if ((r.flags & ir::kVRegUniform) != 0) text += " uniform";
+  if ((r.flags & ir::kVRegArchitectural) != 0) text += " architectural";
+  if (r.name.is_valid()) text += fmt::format(" name \"{}\"", f.symbols[r.name]);
+  return text;
+}
+
+}  // namespace
+
+Watch::Watch(const Function& program, VRegId vreg) : program_(program), vreg_(program.root(vreg)) {
+  e_.asked = vreg;
+  e_.root = vreg_;
+  e_.root_text = declaration(program, vreg_);
+  e_.file = program.vreg(vreg_).file();
+  e_.is_architectural = (program.vreg(vreg_).flags & ir::kVRegArchitectural) != 0;
+}
+
+bool Watch::is_about(std::span<const VRegId> members) const {
+  return std::find(members.begin(), members.end(), vreg_) != members.end();
+}
+
+void Watch::begin_run(const Function& without_phis, bool lives) {
+  e_.lives = lives;
+  without_phis_ = &without_phis;
+  ++run_;
+  e_.spill = {};
+}
+
+void Watch::begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round, std::int64_t number,
+                          bool is_walk) {
+  round_ = &allocator.round();
+  SeenAttempt a;
+  a.run = run_;
+  a.round = round;
+  a.number = number;
+  a.order = options.order;
+  a.may_spill = options.may_spill;
+  a.first_pass = options.first_pass;
+  a.chains = options.chains;
+  a.weights = options.weights;
+  a.walk = is_walk;
+  a.iteration = options.relaxation.iteration;
+  a.limit = allocator.limit();
+  e_.attempts.push_back(std::move(a));
+}
+
+void Watch::spilled(const VictimRank& rank, std::int64_t round, std::int64_t cost) {
+  const bool is_guided = rank.cost >= 0;
+  e_.spill.by = is_guided ? Spiller::Guidance : Spiller::Eviction;
+  e_.spill.round = round;
+  e_.spill.cost = is_guided ? rank.cost : cost;
+  e_.spill.relief = rank.relief;
+  e_.spill.place = is_guided ? static_cast<int>(rank.place) : -1;
+  if (!rank.next.is_valid()) return;
+  e_.spill.next = vreg_name(rank.next);
+  e_.spill.next_cost = rank.next_cost;
+  e_.spill.next_relief = rank.next_relief;
+}
+
+void Watch::end_attempt(const Attempt& result) {
+  SeenAttempt& a = e_.attempts.back();
+  a.home = result.home[vreg_.index()];
+  a.is_spilled = std::binary_search(result.to_spill.begin(), result.to_spill.end(), vreg_);
+  a.fits = result.fits;
+  a.used = result.used;
+  a.is_given_up = !a.fits && a.used == 0 && result.to_spill.empty() && result.to_pin.empty();
+}
+
+void Watch::emitted(std::int64_t round, std::int64_t number) {
+  for (std::size_t k = e_.attempts.size(); k-- > 0;)
+    if (SeenAttempt& a = e_.attempts[k]; a.run == run_ && a.round == round && a.number == number) {
+      a.is_emitted = true;
+      return;
+    }
+}
+
+void Watch::finish(const Lowered& lowered, const std::vector<int>& homes, const Plan& plan, bool is_fallback) {
+  const std::size_t v = vreg_.index();
+  e_.home = homes[v];
+  const bool is_spilled = plan.spilled[v] != 0;
+  if (!is_spilled) e_.spill = {};
+  else if (e_.spill.by == Spiller::Nobody) e_.spill.by = is_fallback ? Spiller::Fallback : Spiller::Fuel;
+  e_.spill.is_remat = is_spilled && plan.remat_of[v] != kNoInst;
+  if (is_spilled) {
+    int stores = 0;
+    for (const Inst& inst : lowered.f.insts)
+      for (const Operand& op : lowered.f.operands_of(inst)) {
+        if (!op.is_slot() || op.slot().index() >= lowered.slot_root.size() || lowered.slot_root[op.slot().index()] != vreg_)
+          continue;
+        if (inst.op == Op::Refill) ++e_.spill.refills;
+        else if (inst.op == Op::Spill) ++stores;
+      }
+    if (e_.spill.refills > 0) e_.spill.stores = stores;  // what nothing refills is not stored (emit.h)
+    if (e_.spill.is_remat)
+      for (const Inst& inst : lowered.f.insts)
+        if (inst.op == Op::Remat && inst.ref == without_phis_->insts[plan.remat_of[v]].id) ++e_.spill.remats;
+  }
+  for (std::size_t k = 0; k < plan.pinned.size(); ++k) {
+    const auto ops = without_phis_->operands_of(without_phis_->insts[k]);
+    if (!plan.pinned[k].empty() &&
+        std::any_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.is_vreg() && op.vreg() == vreg_; }))
+      e_.pinned.push_back(without_phis_->insts[k].id.value);
+  }
+  // What decided: the emitted attempt, if it had the vreg in hand; else the last in which it lost.
+  for (std::size_t k = 0; k < e_.attempts.size(); ++k) {
+    const SeenAttempt& a = e_.attempts[k];
+    if (is_spilled ? a.is_spilled : a.is_emitted) e_.shown = static_cast<int>(k);
+  }
+}
+
+std::string Watch::vreg_name(VRegId v) const {
+  if (v.index() < program_.vregs.size()) return fmt::format("%{}", v.value);
+  if (const std::uint32_t made_for = round_->lowered.temp_of[v.index()]; made_for != kNoInst) {
+    const Inst& inst = without_phis_->insts[made_for];
+    return inst.is_inserted() ? "temporary of a phi's copy" : "temporary of " + id_text(inst);
+  }
+  return "temporary of a phi";
+}
+
+// Inserted instructions have no number yet: they are named after the one that they serve.
+std::string Watch::at(std::uint32_t number) const {
+  const Lowered& lowered = round_->lowered;
+  const std::uint32_t k = round_->live.inst_at(number);
+  const Inst& inst = lowered.f.insts[k];
+  if (!inst.is_inserted()) return id_text(inst);
+  const Inst& served = without_phis_->insts[lowered.source[k]];
+  if (served.is_inserted()) return fmt::format("{} in b{}", ir::name(inst.op), round_->live.block_at(number).value);
+  return fmt::format("{} for {}", ir::name(inst.op), id_text(served));
+}
+
+Step& Watch::step(StepKind kind, const ScanState& state, int candidate, int slot) {
+  Step s;
+  s.kind = kind;
+  for (const VRegId v : state.members) s.members.push_back(vreg_name(v));
+  s.geometry = state.geometry;
+  s.is_weighed = state.is_weighed;
+  s.threshold = state.threshold;
+  s.candidate = candidate;
+  s.is_candidate = candidate >= 0 && candidate == slot && (kind == StepKind::Chain || kind == StepKind::Alone);
+  s.previous = state.relaxation.bank_aware ? state.previous : -1;
+  s.slot = slot;
+  s.is_precoloured = state.members.size() == 1 && round_->lowered.f.vreg(state.members[0]).fixed.is_valid();
+  see_range(s, state);
+  see_constraints(s, state);
+  see_slots(s, state);
+  e_.attempts.back().steps.push_back(std::move(s));
+  return e_.attempts.back().steps.back();
+}
+
+void Watch::see_range(Step& s, const ScanState& state) const {
+  static constexpr char kMoments[] = {'R', 'C', 'W', 'W'};
+  for (const Interval& i : state.range)
+    s.range.push_back({i.begin, i.end, at(i.begin / 4), at((i.end - 1) / 4), kMoments[i.begin % 4], kMoments[(i.end - 1) % 4]});
+}
+
+void Watch::see_constraints(Step& s, const ScanState& state) const {
+  const auto home_of = [&](VRegId v) {
+    const ir::PReg fixed = round_->lowered.f.vreg(v).fixed;
+    return fixed.is_valid() ? fixed.begin() : state.home[v.index()];
+  };
+  std::int64_t soft = 0, nth = 0;
+  for (const VRegId v : state.members)
+    for (const Constraint& c : round_->constraints.of(v)) soft += c.type != ConstraintType::Range && c.is_soft ? 1 : 0;
+  for (const VRegId v : state.members)
+    for (const Constraint& c : round_->constraints.of(v)) {
+      SeenConstraint seen{c.type,       vreg_name(v), c.partner.is_valid() ? vreg_name(c.partner) : "", c.weight, c.is_soft,
+                          Counted::Yes, std::nullopt};
+      const bool is_range = c.type == ConstraintType::Range;
+      if (is_range) {
+        if (const int home = home_of(c.partner); home >= 0) seen.target = home + c.unit;
+      } else {
+        seen.target = state.target_of(c);
+        s.primary_weight += c.weight;
+      }
+      if (!state.weights) seen.counted = Counted::NoWeights;
+      else if (!is_range && c.is_soft && state.relaxation.leaves_out(++nth, soft)) seen.counted = Counted::LeftOut;
+      else if (c.partner.is_valid() && std::find(state.members.begin(), state.members.end(), c.partner) != state.members.end())
+        seen.counted = Counted::InChain;
+      else if (!seen.target)
+        seen.counted = c.type != ConstraintType::PointInterference ? Counted::PartnerHasNoHome
+                       : home_of(c.partner) >= 0                   ? Counted::PartnerHasHome
+                                                                   : Counted::NobodyPulls;
+      s.constraints.push_back(std::move(seen));
+    }
+}
+
+void Watch::see_slots(Step& s, const ScanState& state) const {
+  const int units = round_->target.units[ir::index(state.allocator.file())];
+  s.slots.resize(static_cast<std::size_t>(std::min(ir::kMaxUnits, std::max({units, state.ceiling, s.slot + 1}))));
+  for (std::size_t k = 0; k < s.slots.size(); ++k) {
+    s.slots[k].primary = state.primary_at(static_cast<int>(k));
+    s.slots[k].secondary = state.arrays.secondary(static_cast<int>(k));
+  }
+  UnitSet taken = state.occupancy.conflicts(state.range);
+  for (int u = 0; u < ir::kMaxUnits; ++u)
+    if (state.allocator.not_allocatable().has(u) && (s.kind != StepKind::AboveLimit || u < state.allocator.limit())) taken.set(u);
+  say_what_forbids(s, state, taken);
+  rank(s, state, taken);
+  if (s.slot >= 0) s.slots[static_cast<std::size_t>(s.slot)].reason = SlotReason::Chosen;
+}
+
+// Each slot that is no candidate, with the first thing that stands in its footprint.
+void Watch::say_what_forbids(Step& s, const ScanState& state, const UnitSet& taken) const {
+  const FileAllocator& allocator = state.allocator;
+  const Function& f = round_->lowered.f;
+  const auto is_live = [&](Point p) {
+    const Interval moment[] = {{p, p + 1}};
+    return overlap(state.range, moment);
+  };
+  std::vector<VRegId> holder(ir::kMaxUnits);
+  for (const VRegId v : allocator.vregs()) {
+    const int home = state.home[v.index()];
+    if (home < 0 || is_about({&v, 1}) || std::find(state.members.begin(), state.members.end(), v) != state.members.end()) continue;
+    if (!overlap(state.range, round_->live.range(v.index()))) continue;
+    for (int u = home; u < std::min(home + f.vreg(v).units(), ir::kMaxUnits); ++u)
+      if (VRegId& h = holder[static_cast<std::size_t>(u)]; !h.is_valid()) h = v;
+  }
+  std::vector<std::string> clobber(ir::kMaxUnits), restore(ir::kMaxUnits);
+  for (const std::uint32_t n : round_->index.bound) {
+    const Inst& inst = f.insts[round_->live.inst_at(n)];
+    if (is_live(clobber_point(n)))
+      for (const Operand& op : f.operands_of(inst))
+        if (op.role == Role::Clobber && op.preg().file == allocator.file())
+          for (int u = op.preg().begin(); u < std::min(op.preg().end(), ir::kMaxUnits); ++u)
+            if (std::string& c = clobber[static_cast<std::size_t>(u)]; c.empty()) c = at(n);
+    if (inst.op == Op::Ret && is_live(read_point(n)))
+      for (int u = 0; u < ir::kMaxUnits; ++u)
+        if (allocator.callee_saved().has(u) && restore[static_cast<std::size_t>(u)].empty())
+          restore[static_cast<std::size_t>(u)] = at(n);
+  }
+  const int units = round_->target.units[ir::index(allocator.file())];
+  for (int slot = 0; slot < static_cast<int>(s.slots.size()); ++slot) {
+    SeenSlot& seen = s.slots[static_cast<std::size_t>(slot)];
+    const int end = slot + s.geometry.units;
+    const auto first = [&](auto is_it) {
+      int u = slot;
+      while (u < end && !is_it(static_cast<std::size_t>(u))) ++u;
+      return u < end ? u : -1;
+    };
+    if (slot % s.geometry.step() != 0) {
+      seen.reason = SlotReason::Misaligned;
+    } else if (end > ir::kMaxUnits || (end > units && end > state.ceiling)) {
+      seen.reason = SlotReason::OutsideFile;
+    } else if (end > state.ceiling) {
+      seen.reason = SlotReason::AboveLimit;
+    } else if (!taken.has_any(slot, end)) {
+      continue;
+    } else if (const int c = first([&](std::size_t u) { return !clobber[u].empty(); }); c >= 0) {
+      seen.reason = SlotReason::Clobbered;
+      seen.at = clobber[static_cast<std::size_t>(c)];
+    } else if (const int h = first([&](std::size_t u) { return holder[u].is_valid(); }); h >= 0) {
+      seen.reason = SlotReason::Taken;
+      seen.by = vreg_name(holder[static_cast<std::size_t>(h)]);
+    } else if (first([&](std::size_t u) { return allocator.not_allocatable().has(static_cast<int>(u)); }) >= 0) {
+      seen.reason = SlotReason::Reserved;
+    } else if (const int r = first([&](std::size_t u) { return !restore[u].empty(); }); r >= 0) {
+      seen.reason = SlotReason::Restored;
+      seen.at = restore[static_cast<std::size_t>(r)];
+    } else {
+      seen.reason = SlotReason::KeptFree;
+    }
+  }
+}
+
+// The free slots, by the rules of AttemptRun::select and scan.h.
+void Watch::rank(Step& s, const ScanState& state, const UnitSet& taken) const {
+  const bool is_scan =
+      s.kind == StepKind::Chain || s.kind == StepKind::Alone || s.kind == StepKind::AboveLimit || s.kind == StepKind::Displaced;
+  if (s.slot < 0 || !is_scan || s.is_candidate) return;
+  const auto is_free = [&](const UnitSet& set, int slot) { return !set.has_any(slot, slot + s.geometry.units); };
+  UnitSet unsaved = taken, set = taken;
+  for (std::size_t w = 0; w < std::size(unsaved.words); ++w)
+    unsaved.words[w] |= state.allocator.callee_saved().words[w] & ~state.used.words[w];
+  UnitSet bank = unsaved;
+  if (s.previous >= 0) bank |= units_around(s.previous, s.geometry.pair_mode);
+  const bool by_bank = s.kind != StepKind::AboveLimit && s.previous >= 0 && is_free(bank, s.slot);
+  const bool by_saves = s.kind != StepKind::AboveLimit && is_free(unsaved, s.slot);
+  if (by_bank) set = bank;
+  else if (by_saves) set = unsaved;
+  const auto seen = [&](int slot) -> SeenSlot& { return s.slots[static_cast<std::size_t>(slot)]; };
+  const auto for_each_free = [&](auto visit) {
+    for (int slot = 0; slot + s.geometry.units <= state.ceiling; slot += s.geometry.step())
+      if (slot != s.slot && seen(slot).reason == SlotReason::NotLookedAt) visit(slot);
+  };
+  bool first_pass = state.first_pass && !state.simple && (!s.is_weighed || seen(s.slot).primary <= s.threshold);
+  for_each_free(
+      [&](int slot) { first_pass = first_pass && (!is_free(set, slot) || !s.is_weighed || seen(slot).primary <= s.threshold); });
+  const bool has_primary = state.arrays.has_primary() && !first_pass;
+  const SeenSlot& best = seen(s.slot);
+  for_each_free([&](int slot) {
+    SeenSlot& o = seen(slot);
+    if (!is_free(set, slot)) o.reason = is_free(unsaved, slot) ? SlotReason::BankOfPrevious : SlotReason::CalleeSavedFirst;
+    else if (has_primary && state.simple && o.primary > s.threshold && best.primary <= s.threshold)
+      o.reason = SlotReason::Congested;
+    else if (has_primary && o.primary > best.primary) o.reason = SlotReason::HeavierPrimary;
+    else if (has_primary && o.primary < best.primary)
+      o.reason = state.relaxation.bank_aware ? SlotReason::BankConflict : SlotReason::NotLookedAt;
+    else if (o.secondary > best.secondary) o.reason = SlotReason::HeavierSecondary;
+    else if (o.secondary == best.secondary && slot > s.slot) o.reason = SlotReason::HigherSlot;
+    else if (state.relaxation.bank_aware) o.reason = SlotReason::BankConflict;
+  });
+}
+
+}  // namespace regduel::allocator

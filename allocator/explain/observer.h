@@ -1,0 +1,80 @@
+// The observer of one vreg: attempts and the driver show it what they do, and it keeps that for explain.h.
+//
+// Null everywhere in a usual run, which then asks nothing but whether it is. It never changes what is decided: explain_test.cpp
+// compares both runs.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "allocator/assign/assign.h"
+#include "allocator/assign/pressure.h"
+#include "allocator/explain/explain.h"
+#include "allocator/spill/guidance.h"
+
+namespace regduel::allocator {
+
+// What an attempt knows when it has the vreg in hand; the arrays are filled.
+struct ScanState {
+  const FileAllocator& allocator;
+  const Occupancy& occupancy;
+  const PressureArrays& arrays;
+  std::span<const int> home;  // by vreg
+  std::span<const ir::VRegId> members;
+  std::span<const Interval> range;
+  const Geometry& geometry;
+  const UnitSet& used;  // units that were used so far
+  int ceiling = 0;      // no footprint ends above it
+  bool simple = false;  // select_simple, else select_fatpoint
+  bool first_pass = false;
+  bool weights = true;
+  bool is_weighed = true;
+  int threshold = 0;
+  Relaxation relaxation;
+  int previous = -1;  // home taken before, -1 = none; counts where the relaxation is bank-aware
+  std::function<std::int64_t(int)> primary_at;
+  std::function<std::optional<int>(const Constraint&)> target_of;  // of types 0 to 14
+};
+
+class Watch {
+ public:
+  Watch(const ir::Function& program, ir::VRegId vreg);
+
+  [[nodiscard]] ir::VRegId vreg() const { return vreg_; }
+  [[nodiscard]] bool is_about(std::span<const ir::VRegId> members) const;
+
+  // --- shown by the driver
+  void begin_run(const ir::Function& without_phis, bool lives);
+  void begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round, std::int64_t number,
+                     bool is_walk = false);
+  void end_attempt(const Attempt& result);
+  //   rank   by guidance, if it has a cost
+  void spilled(const VictimRank& rank, std::int64_t round, std::int64_t cost);
+  void emitted(std::int64_t round, std::int64_t number);
+  void finish(const Lowered& lowered, const std::vector<int>& homes, const Plan& plan, bool is_fallback);
+
+  // --- shown by attempts
+  //   slot   the choice, -1 = none
+  Step& step(StepKind kind, const ScanState& state, int candidate, int slot);
+  [[nodiscard]] std::string vreg_name(ir::VRegId v) const;
+
+  [[nodiscard]] Explanation take() { return std::move(e_); }
+
+ private:
+  [[nodiscard]] std::string at(std::uint32_t number) const;
+  void see_range(Step& s, const ScanState& state) const;
+  void see_constraints(Step& s, const ScanState& state) const;
+  void see_slots(Step& s, const ScanState& state) const;
+  void say_what_forbids(Step& s, const ScanState& state, const UnitSet& taken) const;
+  void rank(Step& s, const ScanState& state, const UnitSet& taken) const;
+
+  const ir::Function& program_;
+  ir::VRegId vreg_;
+  const ir::Function* without_phis_ = nullptr;
+  const Round* round_ = nullptr;
+  int run_ = -1;
+  Explanation e_;
+};
+
+}  // namespace regduel::allocator

@@ -1,0 +1,201 @@
+// See packing.h.
+
+#include "allocator/instruction/packing.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+
+#include "base/planted.h"
+#include "ir/cfg.h"
+
+namespace regduel::allocator {
+
+using ir::Function;
+using ir::Inst;
+using ir::PReg;
+using ir::RegFile;
+using ir::Role;
+
+Units units_of(PReg r) {
+  Units u;
+  for (int k = r.begin(); k < r.end() && k < ir::kMaxUnits; ++k) u.set(static_cast<std::size_t>(k));
+  return u;
+}
+
+Budget Budget::of(const Function& program, const ir::Target& target, const ir::Limits& limits) {
+  Budget b;
+  for (const RegFile file : ir::kAllFiles) {
+    const std::size_t f = ir::index(file);
+    b.limit[f] = limits.of(file);
+    for (int u = 0; u < ir::kMaxUnits; ++u)
+      if (ir::is_allocatable(target, limits, file, u)) b.allocatable[f].set(static_cast<std::size_t>(u));
+  }
+  if (program.kind != ir::FunctionKind::Device) return b;
+  // A register that the program itself clobbers is nobody's to keep.
+  ir::PerFile<Units> clobbered;
+  for (const ir::Operand& op : program.operands)
+    if (op.role == Role::Clobber) clobbered[ir::index(op.preg().file)] |= units_of(op.preg());
+  const bool reentered = !ir::Cfg(program).predecessors(ir::BlockId(0)).empty();
+  for (const PReg r : target.abi.callee_saved) {
+    const Units kept = units_of(r) & ~clobbered[ir::index(r.file)];
+    b.callee_saved[ir::index(r.file)] |= kept;
+    if (reentered) b.allocatable[ir::index(r.file)] &= ~kept;
+  }
+  return b;
+}
+
+namespace {
+
+// A dead end: this many items placed, the next one not below this unit, these units taken.
+struct State {
+  std::size_t depth;
+  int first;
+  std::array<std::uint64_t, 2 * ir::kMaxUnits / 64> taken;
+  friend auto operator<=>(const State&, const State&) = default;
+};
+
+void words_of(const Units& u, std::uint64_t* out) {
+  static_assert(sizeof(Units) == ir::kMaxUnits / 8);
+  std::memcpy(out, &u, sizeof(Units));
+}
+
+// No search looks at more states than this; beyond it the instruction counts as impossible.
+constexpr std::size_t kMaxDeadEnds = 200000;
+
+class FilePacker {
+ public:
+  FilePacker(const std::vector<Item>& items, RegFile file, const Units& allowed, const Units& clobbered, std::vector<PReg>& homes)
+      : items_(items), homes_(homes), allowed_(allowed), clobbered_(clobbered) {
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      if (items[k].file != file) continue;
+      if (items[k].fixed.is_valid()) fixed_.push_back(k);
+      else if (items[k].at_reads && items[k].at_writes) both_.push_back(k);
+      else if (items[k].at_reads) reads_.push_back(k);
+      else writes_.push_back(k);
+    }
+    for (auto* list : {&both_, &reads_, &writes_})
+      std::sort(list->begin(), list->end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+    placed_.assign(items.size(), 0);
+    for (const std::size_t a : both_)
+      for (const std::size_t b : fixed_) may_share_ = may_share_ || (items[b].at_reads && items[a].reads == items[b].reads);
+    for (std::size_t a = 0; a < both_.size(); ++a)
+      for (std::size_t b = 0; b < a; ++b) may_share_ = may_share_ || items[both_[a]].reads == items[both_[b]].reads;
+  }
+
+  bool run() {
+    for (const std::size_t k : fixed_) {
+      const PReg r = items_[k].fixed;
+      const Units u = units_of(r);
+      if ((u & ~allowed_).any() || (items_[k].keeps && (u & clobbered_).any()) || !is_free(k, r, u)) return false;
+      place(k, r, u);
+    }
+    return both(0);
+  }
+
+ private:
+  // Larger and more aligned first, those that must avoid the clobbers before those that need not.
+  [[nodiscard]] std::array<int, 4> rank(std::size_t k) const {
+    return {-std::max(items_[k].units, items_[k].align), -items_[k].units, items_[k].keeps ? 0 : 1, static_cast<int>(k)};
+  }
+  // Interchangeable, so that trying them in one order of places is enough.
+  [[nodiscard]] bool is_like(std::size_t a, std::size_t b) const {
+    return items_[a].units == items_[b].units && items_[a].align == items_[b].align && items_[a].keeps == items_[b].keeps;
+  }
+  [[nodiscard]] bool is_free(std::size_t k, PReg r, const Units& u) const {
+    const Item& item = items_[k];
+    if (item.at_writes && (u & taken_w_).any()) return false;
+    if (!item.at_reads || (u & taken_r_).none()) return true;
+    if (item.early) return false;
+    // Items of one root may stand in one home while it is read; nothing else may lie there.
+    Units others;
+    for (std::size_t j = 0; j < items_.size(); ++j)
+      if (placed_[j] != 0 && items_[j].at_reads && (items_[j].early || items_[j].reads != item.reads || homes_[j] != r))
+        others |= units_of(homes_[j]);
+    return (u & others).none();
+  }
+  void place(std::size_t k, PReg r, const Units& u) {
+    homes_[k] = r;
+    placed_[k] = 1;
+    if (items_[k].at_reads && !(items_[k].early && REGDUEL_PLANTED("fatpoint-pinned-early-clobber-shares"))) taken_r_ |= u;
+    if (items_[k].at_writes) taken_w_ |= u;
+  }
+
+  bool seen(std::size_t depth, int first) {
+    State s{depth, first, {}};
+    words_of(taken_r_, s.taken.data());
+    words_of(taken_w_, s.taken.data() + ir::kMaxUnits / 64);
+    if (dead_.size() >= kMaxDeadEnds) return true;
+    return !dead_.insert(s).second;
+  }
+
+  // Where the search for item list[depth] begins.
+  [[nodiscard]] int first_place(const std::vector<std::size_t>& list, std::size_t depth) const {
+    if (depth == 0 || may_share_ || !is_like(list[depth], list[depth - 1])) return 0;
+    const int align = items_[list[depth]].align;
+    return (homes_[list[depth - 1]].end() + align - 1) & -align;
+  }
+
+  // Tries item list[depth] everywhere, then `next`.
+  template <class Next>
+  bool each_place(const std::vector<std::size_t>& list, std::size_t depth, Next next) {
+    const std::size_t k = list[depth];
+    const Item& item = items_[k];
+    const Units saved_r = taken_r_, saved_w = taken_w_;
+    for (int first = first_place(list, depth); first + item.units <= ir::kMaxUnits; first += item.align) {
+      const PReg r{item.file, static_cast<std::uint8_t>(item.units), static_cast<std::uint16_t>(first)};
+      const Units u = units_of(r);
+      if ((u & ~allowed_).any() || (item.keeps && (u & clobbered_).any()) || !is_free(k, r, u)) continue;
+      place(k, r, u);
+      if (next()) return true;
+      placed_[k] = 0;
+      taken_r_ = saved_r;
+      taken_w_ = saved_w;
+    }
+    return false;
+  }
+  bool both(std::size_t depth) {
+    if (depth == both_.size()) return single(reads_, 0, 1) && single(writes_, 0, 2);
+    if (seen(depth, first_place(both_, depth))) return false;
+    return each_place(both_, depth, [&] { return both(depth + 1); });
+  }
+  bool single(const std::vector<std::size_t>& list, std::size_t depth, std::size_t phase) {
+    if (depth == list.size()) return true;
+    if (depth == 0) {
+      std::size_t needed = 0;
+      for (const std::size_t k : list) needed += static_cast<std::size_t>(items_[k].units);
+      const Units free = allowed_ & ~(phase == 1 ? taken_r_ : taken_w_);
+      if (needed > free.count() || (REGDUEL_PLANTED("fatpoint-impossible-too-soon") && needed > 2 && needed == free.count()))
+        return false;
+    }
+    if (seen(phase * 100000 + depth, first_place(list, depth))) return false;
+    return each_place(list, depth, [&] { return single(list, depth + 1, phase); });
+  }
+
+  const std::vector<Item>& items_;
+  std::vector<PReg>& homes_;
+  Units allowed_, clobbered_, taken_r_, taken_w_;
+  std::vector<std::size_t> fixed_, both_, reads_, writes_;
+  std::vector<char> placed_;
+  bool may_share_ = false;  // two items of one root might stand in one home
+  std::set<State> dead_;
+};
+
+}  // namespace
+
+std::expected<std::vector<PReg>, PackFailure> pack(const Function& f, const Inst& inst, const Items& items, const Budget& budget) {
+  std::vector<PReg> homes(items.items.size());
+  ir::PerFile<bool> needed = {};
+  for (const Item& item : items.items) needed[ir::index(item.file)] = true;
+  for (const RegFile file : ir::kAllFiles) {
+    if (!needed[ir::index(file)]) continue;
+    Units clobbered;
+    for (const ir::Operand& op : f.operands_of(inst))
+      if (op.role == Role::Clobber && op.preg().file == file) clobbered |= units_of(op.preg());
+    if (!FilePacker(items.items, file, budget.at(file, inst), clobbered, homes).run()) return std::unexpected(PackFailure{file});
+  }
+  return homes;
+}
+
+}  // namespace regduel::allocator

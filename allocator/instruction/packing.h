@@ -1,0 +1,48 @@
+// Homes for all operands of one instruction at once: exact, by backtracking.
+//
+// This decides what *impossible* means, and it is the floor under the greedy scan: with everything in memory between instructions
+// and each instruction packed by itself, any program without an impossible instruction has an allocation.
+//
+// The items that hold R and W are placed first (fixed ones before them); then the rest of R and the rest of W are two independent
+// problems of packing aligned tuples into free units. Each is a depth-first search, largest first, that remembers dead ends.
+// Source: FORMAT.md "Demand"; seed 000 "Per-Instruction Assignment" has the place in the pipeline. Tested by packing_test.cpp
+// against brute force.
+#pragma once
+
+#include <bitset>
+#include <expected>
+#include <optional>
+#include <vector>
+
+#include "allocator/instruction/items.h"
+#include "ir/allocator.h"
+
+namespace regduel::allocator {
+
+using Units = std::bitset<ir::kMaxUnits>;
+
+// What a file offers: its allocatable units, and what may stand where.
+struct Budget {
+  ir::PerFile<Units> allocatable;   // below the limit, not reserved; without callee-saved ones that cannot be saved
+  ir::PerFile<Units> callee_saved;  // that a device function must keep, allocatable or not; empty for kernels
+  ir::PerFile<int> limit = {};      // as asked for
+
+  // Entry with predecessors: nothing can be saved there just once, so callee-saved registers are left alone.
+  [[nodiscard]] static Budget of(const ir::Function& program, const ir::Target& target, const ir::Limits& limits);
+  // Units that an operand of the instruction may stand in: callee-saved ones are restored before a ret reads its operands.
+  [[nodiscard]] Units at(ir::RegFile file, const ir::Inst& inst) const {
+    const std::size_t k = ir::index(file);
+    return inst.op == ir::Op::Ret ? allocatable[k] & ~callee_saved[k] : allocatable[k];
+  }
+};
+
+[[nodiscard]] Units units_of(ir::PReg r);
+
+struct PackFailure {
+  ir::RegFile file;
+};
+// A home for each item, in the order of `items`. Cost: linear in items and units but for instructions that only just fit.
+[[nodiscard]] std::expected<std::vector<ir::PReg>, PackFailure> pack(const ir::Function& f, const ir::Inst& inst,
+                                                                     const Items& items, const Budget& budget);
+
+}  // namespace regduel::allocator

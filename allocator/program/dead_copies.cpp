@@ -1,0 +1,125 @@
+// See dead_copies.h.
+
+#include "allocator/program/dead_copies.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace regduel::allocator {
+namespace {
+
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Operand;
+using ir::Role;
+
+bool is_architectural(const Function& f, const Operand& op) {
+  return (f.vreg(f.root(op.vreg())).flags & ir::kVRegArchitectural) != 0;
+}
+
+// A phi, or a copy that does nothing but move: n defs, n uses, perhaps a guard.
+bool only_moves(const Function& f, const Inst& inst) {
+  if (inst.is_deleted() || (!inst.is_phi() && !inst.is_copy())) return false;
+  const auto ops = f.operands_of(inst);
+  return std::all_of(ops.begin(), ops.end(), [&](const Operand& op) {
+    return op.is_vreg() && (op.role == Role::Use || op.role == Role::Guard || (op.role == Role::Def && !is_architectural(f, op)));
+  });
+}
+
+class Needs {
+ public:
+  explicit Needs(const Function& f) : f_(f), needed_(f.vregs.size(), 0) {
+    for (std::size_t i = 0; i < f.insts.size(); ++i) {
+      if (only_moves(f, f.insts[i])) moves_.push_back(static_cast<std::uint32_t>(i));
+      else need_reads(f.insts[i]);
+    }
+    if (moves_.empty()) return;
+    list_by_def();
+    spread();
+  }
+
+  [[nodiscard]] const std::vector<std::uint32_t>& moves() const { return moves_; }
+  [[nodiscard]] bool is_dead(std::uint32_t move) const {
+    const auto ops = f_.operands_of(f_.insts[move]);
+    return std::none_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.writes() && needed_[root(op)] != 0; });
+  }
+  void keep(std::uint32_t move) {
+    need_reads(f_.insts[move]);
+    spread();
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t root(const Operand& op) const { return f_.root(op.vreg()).value; }
+
+  void need_reads(const Inst& inst) {
+    for (const Operand& op : f_.operands_of(inst)) {
+      if (!op.is_vreg() || !op.reads() || needed_[root(op)] != 0) continue;
+      needed_[root(op)] = 1;
+      work_.push_back(root(op));
+    }
+  }
+  void list_by_def() {
+    begin_.assign(f_.vregs.size() + 1, 0);
+    const auto for_each = [&](auto visit) {
+      for (const std::uint32_t i : moves_)
+        for (const Operand& op : f_.operands_of(f_.insts[i]))
+          if (op.writes()) visit(root(op), i);
+    };
+    for_each([&](std::uint32_t v, std::uint32_t) { ++begin_[v + 1]; });
+    for (std::size_t v = 0; v < f_.vregs.size(); ++v) begin_[v + 1] += begin_[v];
+    by_def_.resize(begin_.back());
+    std::vector<std::uint32_t> at(begin_.begin(), begin_.end() - 1);
+    for_each([&](std::uint32_t v, std::uint32_t i) { by_def_[at[v]++] = i; });
+  }
+  void spread() {
+    while (!work_.empty()) {
+      const std::uint32_t v = work_.back();
+      work_.pop_back();
+      for (std::uint32_t k = begin_[v]; k < begin_[v + 1]; ++k) need_reads(f_.insts[by_def_[k]]);
+    }
+  }
+
+  const Function& f_;
+  std::vector<char> needed_;          // by root
+  std::vector<std::uint32_t> moves_;  // instructions, ascending
+  std::vector<std::uint32_t> begin_, by_def_;
+  std::vector<std::uint32_t> work_;
+};
+
+}  // namespace
+
+std::vector<char> find_dead_copies(const Function& program, ir::Fuel* fuel) {
+  Needs needs(program);
+  std::vector<char> dead;
+  for (const std::uint32_t i : needs.moves()) {
+    if (!needs.is_dead(i)) continue;
+    if (!ir::may(fuel, "drop-dead-copy")) {
+      needs.keep(i);
+      continue;
+    }
+    dead.resize(program.insts.size(), 0);
+    dead[i] = 1;
+  }
+  // Who stays for lack of fuel may read what others were to write.
+  if (fuel != nullptr)
+    for (std::uint32_t i = 0; i < dead.size(); ++i)
+      if (dead[i] != 0 && !needs.is_dead(i)) dead[i] = 0;
+  return dead;
+}
+
+void drop_dead_copies(Function& f, const Liveness& live, ir::Fuel* fuel) {
+  for (std::size_t i = 0; i < f.insts.size(); ++i) {
+    Inst& inst = f.insts[i];
+    if (!inst.is_copy() || live.number_of(i) == Liveness::kUnnumbered || !only_moves(f, inst)) continue;
+    bool is_dead = true;
+    const auto ops = f.operands_of(inst);
+    for (std::size_t k = 0; k < ops.size() && is_dead; ++k)
+      is_dead = !ops[k].writes() || (live.live_after(inst.first_operand + k) & bytes_of(f, ops[k])) == 0;
+    if (!is_dead || !ir::may(fuel, "drop-dead-copy")) continue;
+    if (!inst.is_inserted()) inst.flags |= ir::kDeleted;
+    inst.num_operands = 0;
+  }
+}
+
+}  // namespace regduel::allocator

@@ -1,0 +1,498 @@
+// See liveness.h.
+
+#include "allocator/program/liveness.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/planted.h"
+
+namespace regduel::allocator {
+
+using ir::BlockId;
+using ir::Function;
+using ir::Inst;
+using ir::Operand;
+using ir::Role;
+using ir::Storage;
+
+ByteMask bytes_of(const Function& f, const Operand& op) {
+  const Storage s = f.storage(op);
+  return byte_mask(s.offset, s.size);
+}
+
+bool overlap(std::span<const Interval> a, std::span<const Interval> b) {
+  if (a.empty() || b.empty() || a.back().end <= b.front().begin || b.back().end <= a.front().begin) return false;
+  // Skips what of the one ends before the other begins.
+  const auto from = [](std::span<const Interval> range, Point p) {
+    const auto first = std::upper_bound(range.begin(), range.end(), p, [](Point q, const Interval& i) { return q < i.end; });
+    return range.subspan(static_cast<std::size_t>(first - range.begin()));
+  };
+  if (a.front().begin < b.front().begin) a = from(a, b.front().begin);
+  else b = from(b, a.front().begin);
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i].begin < b[j].end && b[j].begin < a[i].end) return true;
+    if (a[i].end <= b[j].end) ++i;
+    else ++j;
+  }
+  return false;
+}
+
+namespace {
+
+constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+
+// Lists of columns, one a block: ascending if added so.
+class ColumnLists {
+ public:
+  void add(BlockId b, std::uint32_t column) { pairs_.push_back({b, column}); }
+  void close(std::size_t num_blocks) {
+    begin_.assign(num_blocks + 1, 0);
+    for (const Pair& p : pairs_) ++begin_[p.block.index() + 1];
+    for (std::size_t b = 0; b < num_blocks; ++b) begin_[b + 1] += begin_[b];
+    columns_.resize(pairs_.size());
+    std::vector<std::uint32_t> at(begin_.begin(), begin_.end() - 1);
+    for (const Pair& p : pairs_) columns_[at[p.block.index()]++] = p.column;
+    pairs_ = {};
+  }
+  [[nodiscard]] std::span<const std::uint32_t> of(BlockId b) const {
+    return {columns_.data() + begin_[b.index()], columns_.data() + begin_[b.index() + 1]};
+  }
+
+ private:
+  struct Pair {
+    BlockId block;
+    std::uint32_t column;
+  };
+  std::vector<Pair> pairs_;
+  std::vector<std::uint32_t> begin_, columns_;
+};
+
+}  // namespace
+
+class LivenessBuilder {
+ public:
+  LivenessBuilder(Liveness& out, const Function& f, const ir::Cfg& cfg, std::size_t num_global)
+      : out_(out), f_(f), cfg_(cfg), num_global_(num_global) {}
+
+  void run() {
+    number();
+    find_columns();
+    note_blocks();
+    for (std::uint32_t c = 0; c < columns_.size(); ++c) follow(c);
+    reach_in_.close(f_.blocks.size());
+    live_out_.close(f_.blocks.size());
+    note_reads();
+    live_.assign(f_.vregs.size(), 0);
+    end_.assign(f_.vregs.size(), 0);
+    first_def_.assign(f_.vregs.size(), 0);
+    // From the last block to the first, so that the pieces of a range come nearly in order.
+    const auto order = cfg_.reverse_postorder();
+    for (std::size_t k = order.size(); k-- > 0;) scan_block(order[k]);
+    collect();
+  }
+
+ private:
+  struct Column {
+    std::uint32_t vreg;
+    ByteMask bytes;
+  };
+  struct Piece {
+    std::uint32_t vreg;
+    Interval interval;
+  };
+  template <class Visit>
+  void for_each_register(const Inst& inst, Visit visit) {
+    for (std::size_t k = 0; k < inst.num_operands; ++k) {
+      const std::size_t at = inst.first_operand + k;
+      const Operand& op = f_.operands[at];
+      if (op.is_vreg()) visit(at, op, op.value, mask_[at]);
+    }
+  }
+
+  void number() {
+    out_.number_of_.assign(f_.insts.size(), Liveness::kUnnumbered);
+    out_.read_.assign(f_.operands.size(), 0);
+    out_.after_.assign(f_.operands.size(), 0);
+    out_.before_.assign(f_.operands.size(), 0);
+    for (const BlockId b : cfg_.reverse_postorder()) {
+      const ir::Block& block = f_.block(b);
+      for (std::uint32_t k = 0; k < block.num_insts; ++k) {
+        out_.number_of_[block.first_inst + k] = static_cast<std::uint32_t>(out_.inst_at_.size());
+        out_.inst_at_.push_back(block.first_inst + k);
+        out_.block_at_.push_back(b);
+      }
+    }
+  }
+
+  static bool is_guarded(const Function& f, const Inst& inst) {
+    const auto ops = f.operands_of(inst);
+    if (REGDUEL_PLANTED("fatpoint-guarded-def-kills")) return false;
+    return std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
+  }
+
+  // Atoms, and columns for those of the vregs that are read in some block before they are wholly written there.
+  void find_columns() {
+    mask_.assign(f_.operands.size(), 0);
+    guarded_.assign(f_.insts.size(), 0);
+    std::vector<ByteMask> cuts(f_.vregs.size(), 1);
+    for (std::size_t k = 0; k < f_.operands.size(); ++k) {
+      const Operand& op = f_.operands[k];
+      if (!op.is_vreg()) continue;
+      const Storage s = f_.storage(op);
+      mask_[k] = byte_mask(s.offset, s.size);
+      cuts[op.value] |= ByteMask{1} << s.offset;
+      if (s.offset + s.size < 32) cuts[op.value] |= ByteMask{1} << (s.offset + s.size);
+    }
+    std::vector<ByteMask> killed(f_.vregs.size(), 0);
+    std::vector<std::uint32_t> stamp(f_.vregs.size(), kNone);
+    std::vector<char> is_global(f_.vregs.size(), 0);
+    for (const BlockId b : cfg_.reverse_postorder()) {
+      const ir::Block& block = f_.block(b);
+      for (std::uint32_t k = 0; k < block.num_insts; ++k) {
+        const Inst& inst = f_.insts[block.first_inst + k];
+        guarded_[block.first_inst + k] = is_guarded(f_, inst) ? 1 : 0;
+        for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
+          if (op.reads() && v < num_global_ && (m & ~(stamp[v] == b.value ? killed[v] : 0)) != 0) is_global[v] = 1;
+        });
+        if (guarded_[block.first_inst + k] != 0) continue;
+        for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
+          if (!op.writes()) return;
+          if (stamp[v] != b.value) killed[v] = 0;
+          stamp[v] = b.value;
+          killed[v] |= m;
+        });
+      }
+    }
+    first_column_.assign(f_.vregs.size(), kNone);
+    num_columns_.assign(f_.vregs.size(), 0);
+    for (std::uint32_t v = 0; v < f_.vregs.size(); ++v) {
+      if (is_global[v] == 0) continue;
+      first_column_[v] = static_cast<std::uint32_t>(columns_.size());
+      const int size = f_.vregs[v].bytes();
+      for (int begin = 0; begin < size;) {
+        int end = begin + 1;
+        while (end < size && (cuts[v] >> end & 1) == 0) ++end;
+        columns_.push_back({v, byte_mask(begin, end - begin)});
+        ++num_columns_[v];
+        begin = end;
+      }
+    }
+  }
+
+  template <class Visit>
+  void for_each_column(std::uint32_t v, ByteMask m, Visit visit) {
+    if (first_column_[v] == kNone) return;
+    for (std::uint32_t c = first_column_[v]; c < first_column_[v] + num_columns_[v]; ++c)
+      if ((columns_[c].bytes & m) != 0) visit(c);
+  }
+  // An architectural register holds something at entry.
+  [[nodiscard]] bool is_defined_at_entry(std::uint32_t v) const {
+    return (f_.vregs[v].flags & ir::kVRegArchitectural) != 0 && f_.vregs[v].fixed.is_valid();
+  }
+
+  // By column: the blocks that read it before they kill it, that kill it, that define it, whether they kill it or not.
+  void note_blocks() {
+    note_begin_.assign(columns_.size() + 1, 0);
+    std::vector<std::pair<std::uint32_t, Note>> notes;
+    std::vector<std::uint32_t> last(columns_.size(), kNone);  // by column: its last note
+    for (const BlockId b : cfg_.reverse_postorder()) {
+      const auto note = [&](std::uint32_t c) -> Note& {
+        if (last[c] == kNone || notes[last[c]].second.block != b) {
+          last[c] = static_cast<std::uint32_t>(notes.size());
+          notes.push_back({c, {b}});
+        }
+        return notes[last[c]].second;
+      };
+      const ir::Block& block = f_.block(b);
+      for (std::uint32_t k = 0; k < block.num_insts; ++k) {
+        const Inst& inst = f_.insts[block.first_inst + k];
+        for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
+          if (op.reads())
+            for_each_column(v, m, [&](std::uint32_t c) {
+              Note& n = note(c);
+              n.reads = n.reads || !n.kills;
+            });
+        });
+        for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
+          if (op.writes())
+            for_each_column(v, m, [&](std::uint32_t c) {
+              Note& n = note(c);
+              n.defines = true;
+              n.kills = n.kills || guarded_[block.first_inst + k] == 0;
+            });
+        });
+      }
+    }
+    for (const auto& [c, note] : notes) ++note_begin_[c + 1];
+    for (std::size_t c = 0; c < columns_.size(); ++c) note_begin_[c + 1] += note_begin_[c];
+    notes_.resize(notes.size());
+    std::vector<std::uint32_t> at(note_begin_.begin(), note_begin_.end() - 1);
+    for (const auto& [c, note] : notes) notes_[at[c]++] = note;
+    state_.assign(f_.blocks.size(), {});
+    named_.assign(f_.blocks.size(), kNone);
+    place_.assign(f_.blocks.size(), 0);
+    through_.assign(f_.blocks.size() / 64 + 1, 0);
+    for (std::uint32_t k = 0; k < cfg_.reverse_postorder().size(); ++k) place_[cfg_.reverse_postorder()[k].index()] = k;
+  }
+
+  // Blocks in which a vreg is an operand. Its columns are followed one after the other.
+  void note_names(std::uint32_t v) {
+    const std::uint32_t c = first_column_[v];
+    for (std::uint32_t k = note_begin_[c]; k < note_begin_[c + num_columns_[v]]; ++k) named_[notes_[k].block.index()] = v;
+  }
+
+  // One column through the blocks. First backwards from its reads to where it is killed; then forwards from its defs, but only
+  // where it was found to be read: a def that reaches such a place at all reaches it along such places, from the last def on the
+  // way. Blocks that do not name the vreg become pieces of its range once its last column is done, a run of them one piece.
+  void follow(std::uint32_t c) {
+    const std::uint32_t v = columns_[c].vreg;
+    if (c == first_column_[v]) note_names(v);
+    const auto at = [&](BlockId b) -> State& {
+      State& s = state_[b.index()];
+      if (s.column != c) s = {.column = c};
+      return s;
+    };
+    const std::span<const Note> notes{notes_.data() + note_begin_[c], notes_.data() + note_begin_[c + 1]};
+    work_.clear();
+    for (const Note& n : notes) {
+      State& s = at(n.block);
+      s.kills = n.kills;
+      s.read_in = n.reads;
+      if (n.reads) work_.push_back(n.block);
+    }
+    while (!work_.empty()) {
+      const BlockId b = work_.back();
+      work_.pop_back();
+      for (const BlockId p : cfg_.predecessors(b)) {
+        if (!cfg_.is_reachable(p)) continue;
+        if (REGDUEL_PLANTED("fatpoint-liveness-forgets-back-edges") && cfg_.rpo_index(p) >= cfg_.rpo_index(b)) continue;
+        State& s = at(p);
+        s.read_out = true;
+        if (s.kills || s.read_in) continue;
+        s.read_in = true;
+        work_.push_back(p);
+      }
+    }
+    const auto leave = [&](BlockId b) {
+      State& s = at(b);
+      if (!s.read_out || s.reach_out) return;
+      s.reach_out = true;
+      if (named_[b.index()] == v) live_out_.add(b, c);
+      work_.push_back(b);
+    };
+    const auto enter = [&](BlockId b) {
+      State& s = at(b);
+      if (!s.read_in || s.reach_in) return;
+      s.reach_in = true;
+      if (named_[b.index()] == v) reach_in_.add(b, c);
+      else pass_through(place_[b.index()]);
+      leave(b);
+    };
+    if (is_defined_at_entry(columns_[c].vreg)) enter(BlockId(0));
+    for (const Note& n : notes)
+      if (n.defines) leave(n.block);
+    while (!work_.empty()) {
+      const BlockId b = work_.back();
+      work_.pop_back();
+      for (const BlockId s : cfg_.successors(b)) enter(s);
+    }
+    if (c + 1 == first_column_[v] + num_columns_[v]) close_runs(v);
+  }
+  void pass_through(std::uint32_t place) {
+    through_[place / 64] |= std::uint64_t{1} << (place % 64);
+    through_begin_ = std::min(through_begin_, place / 64);
+    through_end_ = std::max(through_end_, place / 64 + 1);
+  }
+  void close_runs(std::uint32_t v) {
+    const auto order = cfg_.reverse_postorder();
+    const auto first_point = [&](std::size_t place) {
+      return place < order.size() ? read_point(out_.number_of_[f_.block(order[place]).first_inst])
+                                  : read_point(out_.num_numbered());
+    };
+    std::size_t begin = 0, end = 0;
+    const auto close = [&] {
+      if (begin < end) through_pieces_.push_back({v, {first_point(begin), first_point(end)}});
+    };
+    for (std::size_t w = through_begin_; w < through_end_; ++w) {
+      for (std::uint64_t rest = through_[w]; rest != 0;) {
+        const auto low = static_cast<std::size_t>(std::countr_zero(rest));
+        const auto length = static_cast<std::size_t>(std::countr_one(rest >> low));
+        if (w * 64 + low != end) {
+          close();
+          begin = w * 64 + low;
+        }
+        end = w * 64 + low + length;
+        rest = low + length < 64 ? rest >> (low + length) << (low + length) : 0;
+      }
+      through_[w] = 0;
+    }
+    close();
+    through_begin_ = kNone;
+    through_end_ = 0;
+  }
+
+  // What each use reads that is defined at all, and what reaches each def.
+  void note_reads() {
+    std::vector<ByteMask> defined(f_.vregs.size(), 0);
+    std::vector<std::uint32_t> stamp(f_.vregs.size(), kNone);
+    for (const BlockId b : cfg_.reverse_postorder()) {
+      const auto touch = [&](std::uint32_t v) {
+        if (stamp[v] == b.value) return;
+        stamp[v] = b.value;
+        defined[v] = b.value == 0 && is_defined_at_entry(v) ? ~ByteMask{0} : 0;
+      };
+      for (const std::uint32_t c : reach_in_.of(b)) {
+        touch(columns_[c].vreg);
+        defined[columns_[c].vreg] |= columns_[c].bytes;
+      }
+      for (const Inst& inst : f_.insts_of(b)) {
+        for_each_register(inst, [&](std::size_t at, const Operand& op, std::uint32_t v, ByteMask m) {
+          touch(v);
+          if (op.writes()) out_.before_[at] = defined[v];
+          if (op.reads()) out_.read_[at] = m & defined[v];
+        });
+        for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
+          if (op.writes()) defined[v] |= m;
+        });
+      }
+    }
+  }
+
+  void push(std::uint32_t v, Point begin, Point end) { pieces_.push_back({v, {begin, end}}); }
+
+  // Backwards over one block, closing an interval where its value is born.
+  void scan_block(BlockId b) {
+    const ir::Block& block = f_.block(b);
+    const std::uint32_t first = out_.number_of_[block.first_inst];
+    const Point bottom = 4 * (first + block.num_insts);
+    opened_.clear();
+    for (const std::uint32_t column : live_out_.of(b)) {
+      const Column& c = columns_[column];
+      if (live_[c.vreg] == 0) open(c.vreg, bottom);
+      live_[c.vreg] |= c.bytes;
+    }
+    for (std::uint32_t k = block.num_insts; k-- > 0;) {
+      const std::size_t index = block.first_inst + k;
+      const Inst& inst = f_.insts[index];
+      const std::uint32_t i = first + k;
+      const bool guarded = guarded_[index] != 0;
+      for_each_register(inst, [&](std::size_t at, const Operand& op, std::uint32_t v, ByteMask m) {
+        if (!op.writes()) return;
+        out_.after_[at] = live_[v];
+        const bool part = m != byte_mask(0, f_.vregs[v].bytes());
+        if (live_[v] == 0 && REGDUEL_PLANTED("fatpoint-dead-def-has-no-range")) return;
+        if (live_[v] == 0 || part) push(v, part ? read_point(i) : write_point(i), write_point(i) + 1);
+        if (guarded || (op.is_early_clobber() && !REGDUEL_PLANTED("fatpoint-early-clobber-ignored")))
+          push(v, read_point(i), read_point(i) + 1);
+        if (guarded && !part && live_[v] != 0) {
+          // The new value is whole, so nothing need outlast the clobbers: the range has a hole at C.
+          push(v, write_point(i), end_[v]);
+          end_[v] = read_point(i) + 1;
+        }
+        first_def_[v] = guarded || part || op.is_early_clobber() ? read_point(i) : write_point(i);
+      });
+      if (!guarded)
+        for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
+          if (!op.writes() || live_[v] == 0) return;
+          live_[v] &= REGDUEL_PLANTED("fatpoint-part-def-kills-all") ? 0 : ~m;
+          if (live_[v] == 0) push(v, write_point(i), end_[v]);
+        });
+      for_each_register(inst, [&](std::size_t at, const Operand& op, std::uint32_t v, ByteMask) {
+        if (!op.reads()) return;
+        if (out_.read_[at] == 0) {
+          push(v, read_point(i), read_point(i) + 1);
+        } else {
+          if (live_[v] == 0) open(v, read_point(i) + 1);
+          live_[v] |= out_.read_[at];
+        }
+      });
+    }
+    for (const std::uint32_t column : reach_in_.of(b)) {
+      const Column& c = columns_[column];
+      if ((live_[c.vreg] & c.bytes) != 0) first_def_[c.vreg] = 4 * first;
+    }
+    for (const std::uint32_t v : opened_) {
+      if (live_[v] == 0) continue;
+      const Point begin = b.value == 0 && is_defined_at_entry(v) ? 4 * first : first_def_[v];
+      if (begin < end_[v]) push(v, begin, end_[v]);
+      live_[v] = 0;
+    }
+  }
+  void open(std::uint32_t v, Point end) {
+    end_[v] = end;
+    opened_.push_back(v);
+  }
+
+  // Pieces to ranges: by vreg, sorted, touching ones merged.
+  void collect() {
+    std::vector<std::uint32_t> begin(f_.vregs.size() + 1, 0);
+    for (const Piece& p : pieces_) ++begin[p.vreg + 1];
+    for (std::size_t v = 0; v < f_.vregs.size(); ++v) begin[v + 1] += begin[v];
+    std::vector<Interval> sorted(pieces_.size());
+    std::vector<std::uint32_t> at(begin.begin(), begin.end() - 1);
+    for (std::size_t k = pieces_.size(); k-- > 0;) sorted[at[pieces_[k].vreg]++] = pieces_[k].interval;
+    out_.range_begin_.reserve(f_.vregs.size() + 1);
+    out_.intervals_.reserve(sorted.size() + through_pieces_.size());
+    auto through = through_pieces_.begin();
+    for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
+      const std::size_t start = out_.intervals_.size();
+      out_.range_begin_.push_back(static_cast<std::uint32_t>(start));
+      const auto is_before = [](const Interval& a, const Interval& b) {
+        return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+      };
+      if (!std::is_sorted(sorted.begin() + begin[v], sorted.begin() + begin[v + 1], is_before))
+        std::sort(sorted.begin() + begin[v], sorted.begin() + begin[v + 1], is_before);
+      const auto add = [&](const Interval& i) {
+        if (out_.intervals_.size() > start && i.begin <= out_.intervals_.back().end)
+          out_.intervals_.back().end = std::max(out_.intervals_.back().end, i.end);
+        else out_.intervals_.push_back(i);
+      };
+      for (std::uint32_t k = begin[v]; k < begin[v + 1]; ++k) {
+        for (; through != through_pieces_.end() && through->vreg == v && through->interval.begin < sorted[k].begin; ++through)
+          add(through->interval);
+        add(sorted[k]);
+      }
+      for (; through != through_pieces_.end() && through->vreg == v; ++through) add(through->interval);
+    }
+    out_.range_begin_.push_back(static_cast<std::uint32_t>(out_.intervals_.size()));
+  }
+
+  Liveness& out_;
+  const Function& f_;
+  const ir::Cfg& cfg_;
+  std::size_t num_global_;
+  std::vector<ByteMask> mask_;  // by operand
+  std::vector<char> guarded_;   // by instruction
+  std::vector<Column> columns_;
+  std::vector<std::uint32_t> first_column_, num_columns_;
+  // What a block does to a column that it names, and what one column is in a block.
+  struct Note {
+    BlockId block;
+    bool reads = false, kills = false, defines = false;
+  };
+  struct State {
+    std::uint32_t column = kNone;  // whose state this is
+    bool kills = false, read_in = false, read_out = false, reach_in = false, reach_out = false;
+  };
+  std::vector<std::uint32_t> note_begin_;  // by column: where its notes begin
+  std::vector<Note> notes_;
+  std::vector<State> state_;  // by block
+  std::vector<BlockId> work_;
+  std::vector<std::uint32_t> named_;    // by block: the last vreg found to be named there
+  std::vector<std::uint32_t> place_;    // by block: its place in reverse postorder
+  std::vector<std::uint64_t> through_;  // by place, one bit: the vreg at hand lives there from end to end, unnamed
+  std::uint32_t through_begin_ = kNone, through_end_ = 0;  // words that may have bits
+  ColumnLists reach_in_, live_out_;  // of blocks that name the vreg; reach_in_: only what is read there or later
+  std::vector<ByteMask> live_;
+  std::vector<Point> end_, first_def_;
+  std::vector<std::uint32_t> opened_;
+  std::vector<Piece> pieces_;          // by falling block
+  std::vector<Piece> through_pieces_;  // by vreg, ascending: in blocks that do not name it
+};
+
+Liveness::Liveness(const Function& f, const ir::Cfg& cfg, std::size_t num_global) {
+  LivenessBuilder(*this, f, cfg, num_global).run();
+}
+
+}  // namespace regduel::allocator

@@ -1,0 +1,90 @@
+// Liveness and live ranges of a program without phis whose vreg operands all name roots (out_of_ssa makes such programs).
+//
+// Program points. Reachable instructions are numbered 0, 1, ... block after block in reverse postorder. Instruction i has three
+// moments, each a point:
+//
+//      4i   R   guard and uses are read; early-clobber defs are destroyed
+//      4i+1 C   clobbers happen
+//      4i+2 W   defs are written            (4i+3: the gap to the next instruction)
+//
+// An interval is half-open [begin, end); a live range is a list of sorted, disjoint intervals. A value that dies at i ends at
+// 4i+1, one born there begins at 4i+2: both may stand in one register, and in one that i clobbers. An operand always holds its
+// register at its own moments, even where its value is dead or undefined (FORMAT.md, "Demand"): guarded defs at R and W,
+// defs of a part from R to W, early-clobber defs at R and W.
+//
+// A byte of a vreg is live where a def of it reaches *and* a use of it is reached. The dataflow runs on *atoms*, the pieces into
+// which the parts named by operands cut a vreg, and only on those that are read in some block before they are wholly written
+// there; everything else is local. Guarded defs do not kill, defs of a part kill that part.
+//
+// Source: seed 000 needs it, but leaves it out; classic backward liveness met with forward "some def reaches", atom by atom, so
+// that the cost is that of the result. Tested by liveness_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ir/cfg.h"
+#include "ir/program.h"
+
+namespace regduel::allocator {
+
+using Point = std::uint32_t;
+
+struct Interval {
+  Point begin = 0;
+  Point end = 0;
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+[[nodiscard]] constexpr Point read_point(std::uint32_t i) { return 4 * i; }
+[[nodiscard]] constexpr Point clobber_point(std::uint32_t i) { return 4 * i + 1; }
+[[nodiscard]] constexpr Point write_point(std::uint32_t i) { return 4 * i + 2; }
+
+// Bit b = byte b of a vreg's storage; no vreg has more than 32 bytes.
+using ByteMask = std::uint32_t;
+[[nodiscard]] constexpr ByteMask byte_mask(int offset, int size) {
+  return (size >= 32 ? ~ByteMask{0} : (ByteMask{1} << size) - 1) << offset;
+}
+[[nodiscard]] ByteMask bytes_of(const ir::Function& f, const ir::Operand& op);
+
+class Liveness {
+ public:
+  static constexpr std::uint32_t kUnnumbered = 0xFFFFFFFFu;
+
+  //   num_global   vregs from this one on are temporaries that no value of which leaves its block, whatever the operands suggest: a
+  //                temporary may be read without having been loaded, where what it stands for is undefined
+  // Cost: O(operands + sum over global atoms of the edges across which they live).
+  Liveness(const ir::Function& f, const ir::Cfg& cfg, std::size_t num_global);
+  Liveness(const ir::Function& f, const ir::Cfg& cfg) : Liveness(f, cfg, f.vregs.size()) {}
+
+  [[nodiscard]] std::uint32_t num_numbered() const { return static_cast<std::uint32_t>(inst_at_.size()); }
+  // Number of an instruction (index into f.insts); kUnnumbered in unreachable blocks.
+  [[nodiscard]] std::uint32_t number_of(std::size_t inst) const { return number_of_[inst]; }
+  // The instruction (index into f.insts) with this number, and its block.
+  [[nodiscard]] std::uint32_t inst_at(std::uint32_t number) const { return inst_at_[number]; }
+  [[nodiscard]] ir::BlockId block_at(std::uint32_t number) const { return block_at_[number]; }
+
+  [[nodiscard]] std::span<const Interval> range(std::size_t vreg) const {
+    return {intervals_.data() + range_begin_[vreg], range_begin_[vreg + 1] - range_begin_[vreg]};
+  }
+  // By operand (index into f.operands): bytes of the root that it reads and that some def reaches.
+  [[nodiscard]] ByteMask read_bytes(std::size_t operand) const { return read_[operand]; }
+  // Bytes of a written operand's root that are live after the instruction.
+  [[nodiscard]] ByteMask live_after(std::size_t operand) const { return after_[operand]; }
+  // Bytes of a written operand's root that some def reaches before the instruction; of those only that are live there.
+  [[nodiscard]] ByteMask reached_before(std::size_t operand) const { return before_[operand]; }
+
+ private:
+  friend class LivenessBuilder;
+  std::vector<std::uint32_t> number_of_, inst_at_;
+  std::vector<ir::BlockId> block_at_;
+  std::vector<std::uint32_t> range_begin_;
+  std::vector<Interval> intervals_;
+  std::vector<ByteMask> read_, after_, before_;
+};
+
+// True where the two ranges share a point. Cost: O(sum of their lengths from where both have begun).
+[[nodiscard]] bool overlap(std::span<const Interval> a, std::span<const Interval> b);
+
+}  // namespace regduel::allocator

@@ -1,0 +1,65 @@
+// See precoloured.h.
+
+#include "allocator/program/precoloured.h"
+
+#include <algorithm>
+
+#include "allocator/instruction/items.h"
+
+namespace regduel::allocator {
+
+using ir::Inst;
+using ir::PReg;
+using ir::Role;
+using ir::VRegId;
+
+std::vector<char> find_precoloured(const ir::Function& f, const Liveness& live, const Budget& budget) {
+  std::vector<char> keeps(f.vregs.size(), 0);
+  struct Event {
+    Point point;
+    PReg units;
+    VRegId root;  // invalid = a clobber
+  };
+  std::vector<Event> events;
+  Items items;
+  for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
+    const Inst& inst = f.insts[live.inst_at(n)];
+    const auto ops = f.operands_of(inst);
+    if (std::none_of(ops.begin(), ops.end(),
+                     [](const ir::Operand& op) { return op.role == Role::Clobber || op.fixed().is_valid(); }))
+      continue;
+    build_items(f, inst, items);
+    for (const Item& item : items.items) {
+      if (!item.fixed.is_valid()) continue;
+      // An item of two roots (a tie) is in the way of either.
+      const bool one_root = !item.reads.is_valid() || !item.writes.is_valid() || item.reads == item.writes;
+      const VRegId root = one_root ? item.root() : VRegId();
+      if (item.at_reads) events.push_back({read_point(n), item.fixed, root});
+      if (item.at_writes) events.push_back({write_point(n), item.fixed, root});
+    }
+    for (const ir::Operand& op : ops)
+      if (op.role == Role::Clobber) events.push_back({clobber_point(n), op.preg(), VRegId()});
+  }
+  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.point < b.point; });
+
+  std::vector<VRegId> kept;
+  for (std::size_t v = 0; v < f.vregs.size(); ++v) {
+    const PReg fixed = f.vregs[v].fixed;
+    if (!fixed.is_valid() || f.vregs[v].alias.is_valid() || live.range(v).empty()) continue;
+    const bool architectural = (f.vregs[v].flags & ir::kVRegArchitectural) != 0;
+    bool free = !(units_of(fixed) & ~budget.allocatable[ir::index(fixed.file)]).any();
+    for (const Interval& i : live.range(v)) {
+      auto e = std::lower_bound(events.begin(), events.end(), i.begin, [](const Event& a, Point p) { return a.point < p; });
+      for (; free && e != events.end() && e->point < i.end; ++e)
+        if (e->root != VRegId(v) && e->units.overlaps(fixed)) free = false;
+    }
+    for (const VRegId other : kept)
+      if (free && f.vreg(other).fixed.overlaps(fixed) && overlap(live.range(v), live.range(other.index()))) free = false;
+    if (!free && !architectural) continue;
+    keeps[v] = 1;
+    kept.push_back(VRegId(v));
+  }
+  return keeps;
+}
+
+}  // namespace regduel::allocator

@@ -1,0 +1,95 @@
+// When a point over budget is worth a spill: the threshold by occupancy, the level of register usage, and how spill slots are
+// handed out.
+//
+//   fraction  = clamp((count - x_min) * (B - C) / (x_max - x_min) + C, table(budget), B)
+//   threshold = fraction * (budget - floor + 1)
+//   spill     where vregs spilled so far + units that still need it + count > threshold
+//
+// A, B, C: knobs 664, 661, 665. The table is a step function of the budget: A up to knob 663, A up to knob 660, A up to the
+// adjusted limit of the file, B beyond; the first tier that reaches so far counts, so that a knob above the adjusted limit keeps A
+// where B would begin. x_min is the target's figure of threads at the highest occupancy; once knob 663 is set, at most that less
+// one. The adjusted limit is 255, less what RegisterUsageLevel takes away of 255 registers (the source has a hook there that says
+// how much).
+//
+// At a point over its budget, count > budget; so with a fraction of at most 1 the sum is above the threshold whatever the rest is,
+// and with the defaults every such point is worth a spill. Coefficients above 1 leave points that are barely over budget to
+// eviction; pairs, which count half, do so from less on.
+//
+// Source: seed 000 "Occupancy-Aware Budget Model", "Budget Computation", "Post-Init". DECISIONS: the fraction is clamped (it would
+// be negative for small counts), the table supplies the lower bound, only rounds of spilling ask. Fixed point, in millionths.
+// Tested by budget_model_test.cpp; that each knob changes allocations, by spill_guidance_test.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "allocator/knobs.h"
+#include "ir/program.h"
+#include "ir/target.h"
+
+namespace regduel::allocator {
+
+// What is aimed at where `limit` registers are there: the limit at level 0, min(limit, 16) at level 10, in equal steps between.
+//   level   0 to 10.   Ensures  1 <= result <= limit for limit >= 1; monotone in both.
+[[nodiscard]] int level_target(int limit, int level);
+
+// How the pool of spill slots grows. The source tells this strategy knob 623 too: here it goes where iterations are estimated
+// (frequency.h).
+struct SlotStrategy {
+  int bucket_bytes = 8;                    // the pool grows in these
+  std::uint32_t align_bytes = 4;           // of the local frame
+  std::int64_t max_pool_bytes = 0x100000;  // knob FatPointPoolLimit
+
+  // Size of the pool that holds so many bytes.
+  [[nodiscard]] std::int64_t pool_bytes(std::int64_t bytes) const {
+    return (bytes + bucket_bytes - 1) / bucket_bytes * bucket_bytes;
+  }
+};
+// 8 and 4, or 16 and 16 where a vreg of the program is wider than 32 bits. Cost: O(vregs).
+[[nodiscard]] SlotStrategy slot_strategy(const ir::Function& program, const Knobs& knobs);
+
+// Bounds of a register class.
+struct ClassBounds {
+  int budget = 0;
+  int floor = 0;
+};
+
+class BudgetModel {
+ public:
+  BudgetModel(const ir::Target& target, const Knobs& knobs);
+
+  // Scale, x, scale, x, scale, x, scale: scales in millionths, x in registers.
+  [[nodiscard]] const std::array<std::int64_t, 7>& table() const { return table_; }
+  [[nodiscard]] std::int64_t total_threads() const { return x_min_; }
+  [[nodiscard]] std::int64_t adjusted_limit() const { return table_[5]; }
+  // Millionths a register; 0 where x_min = x_max.
+  [[nodiscard]] std::int64_t slope() const;
+
+  // The table at so many registers.
+  [[nodiscard]] std::int64_t scale(std::int64_t registers) const;
+  // In millionths; before the clamp, and after it. Where the bounds cross, the lower one holds. Requires |count| < 2^31.
+  [[nodiscard]] std::int64_t line(std::int64_t count) const;
+  [[nodiscard]] std::int64_t fraction(std::int64_t count, int budget) const;
+  // In millionths of a register.
+  [[nodiscard]] std::int64_t threshold(std::int64_t count, ClassBounds bounds) const;
+
+  // Of a class of pairs every second register counts.
+  [[nodiscard]] static std::int64_t register_count(std::int64_t count, bool is_paired) {
+    return is_paired ? (count + 1) >> 1 : count;
+  }
+
+  //   spilled      vregs of the class that are spilled already
+  //   unspilled    units over the budget
+  //   count        units of the class that are live
+  [[nodiscard]] bool triggers(std::int64_t spilled, std::int64_t unspilled, std::int64_t count, ClassBounds bounds,
+                              bool is_paired) const;
+  // True where a point over budget always triggers, so that nobody need ask.
+  [[nodiscard]] bool always_triggers(bool is_paired) const { return always_triggers_ && !is_paired; }
+
+ private:
+  std::array<std::int64_t, 7> table_;
+  std::int64_t x_min_, x_max_, y_min_, y_max_;
+  bool always_triggers_;
+};
+
+}  // namespace regduel::allocator

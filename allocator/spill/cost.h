@@ -1,0 +1,24 @@
+// What it would cost to keep a vreg in memory.
+//
+// Source: seed 001 "Spill Cost Model": 15 a reference, 3 where the class is under high pressure, times the block's frequency.
+// In integers, and times the units moved. A vreg that can be computed again instead of refilled is cheap. Tested by
+// driver_test.cpp and fatpoint_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "allocator/spill/insert_spill_code.h"
+
+namespace regduel::allocator {
+
+inline constexpr std::int64_t kSpillWeight = 15;
+inline constexpr std::int64_t kSpillWeightHighPressure = 3;
+
+// By vreg of `in` (the program that out_of_ssa made). kUnspillable (assign.h) for architectural registers; else below 2^48.
+[[nodiscard]] std::vector<std::int64_t> spill_costs(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,
+                                                    const std::vector<std::int64_t>& block_frequency,
+                                                    const std::vector<std::uint32_t>& remat_of,
+                                                    const ir::PerFile<bool>& high_pressure);
+
+}  // namespace regduel::allocator

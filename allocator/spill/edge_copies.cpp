@@ -1,0 +1,113 @@
+// Edge copies under a plan: the parallel copies that replace phis, of which some sources and destinations are in memory.
+//
+// Let a pair be (destination <- source), each in a register (r) or in a slot (m). In this order:
+//
+//   1  m <- m where a slot of the group is both read and written: source to the destination's shadow slot
+//   2  r <- m in that case: source to a temporary, which then counts as r
+//   3  m <- r, and the other m <- m: spill stores
+//   4  r <- r: one parallel copy
+//   5  the other r <- m: refills
+//   6  from shadow slots to destinations
+//
+// Stores come before the parallel copy overwrites their sources, refills after it has read what they overwrite.
+
+#include <algorithm>
+
+#include "allocator/spill/lowering.h"
+#include "base/planted.h"
+
+namespace regduel::allocator {
+
+using ir::Inst;
+using ir::Op;
+using ir::Operand;
+using ir::Role;
+using ir::VRegId;
+
+void Lowering::edge_copy(const Inst& inst) {
+  reuse_.forget_all();
+  const auto ops = in_.operands_of(inst);
+  const std::size_t n = ops.size() / 2;
+  struct Move {
+    VRegId d, s;
+    ByteMask d_bytes, s_bytes;
+    bool whole;
+    bool hazard;
+  };
+  std::vector<Move> moves;
+  for (std::size_t k = 0; k < n; ++k) {
+    Move m{ops[k].vreg(), ops[n + k].vreg(), bytes_of(in_, ops[k]), bytes_of(in_, ops[n + k]), false, false};
+    if ((live_.live_after(inst.first_operand + k) & m.d_bytes) == 0) continue;
+    m.whole = m.d_bytes == all_bytes(m.d) && m.s_bytes == all_bytes(m.s);
+    moves.push_back(m);
+  }
+  const auto in_memory = [&](VRegId v) { return is_spilled(v) && !is_remat(v); };
+  for (Move& m : moves)
+    for (const Move& o : moves) {
+      if (REGDUEL_PLANTED("fatpoint-edge-slots-overwritten")) continue;
+      if (in_memory(m.s) && in_memory(o.d) && o.d == m.s && &o != &m) m.hazard = true;
+      if (in_memory(m.d) && in_memory(o.s) && o.s == m.d && &o != &m) m.hazard = true;
+    }
+
+  // A register operand of exactly the bytes moved: where only a piece of a narrow vreg is meant it says so.
+  const auto exact = [&](Role role, VRegId v, ByteMask bytes, bool whole) {
+    Operand op = reg(role, v, bytes);
+    if (!whole && op.part.is_whole() && std::popcount(bytes) < 4 && !ir::is_predicate(out_.f.vreg(v).file()))
+      op.part = *ir::Part::from_bytes(0, std::popcount(bytes));
+    return op;
+  };
+  const auto offset = [](ByteMask bytes) { return static_cast<std::uint32_t>(std::countr_zero(bytes)); };
+  const auto load = [&](VRegId t, ByteMask t_bytes, const Move& m) {
+    if (is_remat(m.s)) return refill(t, all_bytes(t), m.s);
+    const Operand l[] = {exact(Role::Def, t, t_bytes, m.whole), Operand::of_slot(slot_of(m.s), offset(m.s_bytes))};
+    insert(Op::Refill, l);
+  };
+  const auto save = [&](VRegId t, ByteMask t_bytes, const Move& m) {
+    const Operand s[] = {exact(Role::Use, t, t_bytes, m.whole), Operand::of_slot(slot_of(m.d), offset(m.d_bytes))};
+    insert(Op::Spill, s);
+  };
+  // From memory to memory by a register of the source's shape.
+  const auto by_register = [&](const Move& m) {
+    const VRegId t = new_temp(m.s, in_.vreg(m.s).align_log2, {});
+    load(t, m.s_bytes, m);
+    return t;
+  };
+
+  std::vector<Move> shadowed;
+  for (const Move& m : moves) {
+    if (!m.hazard || !in_memory(m.s) || !is_spilled(m.d)) continue;
+    const VRegId t = by_register(m);
+    const Operand s[] = {exact(Role::Use, t, m.s_bytes, m.whole), Operand::of_slot(slot_in(shadow_, m.d), offset(m.d_bytes))};
+    insert(Op::Spill, s);
+    shadowed.push_back(m);
+  }
+  std::vector<Pair> pairs;
+  std::vector<Move> late;
+  for (const Move& m : moves) {
+    if (is_spilled(m.d)) continue;
+    if (!is_spilled(m.s)) {
+      pairs.push_back({exact(Role::Def, m.d, m.d_bytes, m.whole), exact(Role::Use, m.s, m.s_bytes, m.whole)});
+    } else if (m.hazard || is_remat(m.s)) {
+      const VRegId t = by_register(m);
+      pairs.push_back({exact(Role::Def, m.d, m.d_bytes, m.whole), exact(Role::Use, t, m.s_bytes, m.whole)});
+    } else {
+      late.push_back(m);
+    }
+  }
+  for (const Move& m : moves) {
+    if (!is_spilled(m.d) || (m.hazard && in_memory(m.s))) continue;
+    if (is_spilled(m.s)) save(by_register(m), m.s_bytes, m);
+    else save(m.s, m.s_bytes, m);
+  }
+  copy(pairs);
+  if (REGDUEL_PLANTED("fatpoint-edge-refill-lost") && late.size() > 1) late.pop_back();
+  for (const Move& m : late) load(m.d, m.d_bytes, m);
+  for (const Move& m : shadowed) {
+    const VRegId t = new_temp(m.d, in_.vreg(m.d).align_log2, {});
+    const Operand l[] = {exact(Role::Def, t, m.d_bytes, m.whole), Operand::of_slot(shadow_[m.d.index()], offset(m.d_bytes))};
+    insert(Op::Refill, l);
+    save(t, m.d_bytes, m);
+  }
+}
+
+}  // namespace regduel::allocator

@@ -1,0 +1,222 @@
+// See spill_guidance.h.
+
+#include "allocator/spill/guidance.h"
+
+#include <algorithm>
+#include <queue>
+#include <span>
+
+namespace regduel::allocator {
+
+using ir::Function;
+using ir::RegFile;
+using ir::Role;
+using ir::VRegId;
+
+namespace {
+
+std::int64_t slot_bytes_of(const Function& f, VRegId v, const std::vector<std::uint32_t>& remat_of) {
+  const bool is_remat = v.index() < remat_of.size() && remat_of[v.index()] != kNoInst;
+  return is_remat ? 0 : std::int64_t{f.vreg(v).units()} * ir::unit_bytes(f.vreg(v).file());
+}
+
+}  // namespace
+
+Spilled Spilled::of(const Function& f, const Plan& plan) {
+  Spilled s;
+  for (std::size_t v = 0; v < plan.spilled.size(); ++v) {
+    if (plan.spilled[v] == 0) continue;
+    ++s.vregs[ir::index(f.vregs[v].file())];
+    s.slot_bytes += slot_bytes_of(f, VRegId(v), plan.remat_of);
+  }
+  return s;
+}
+
+// One file's.
+class SpillGuidance::Queue {
+ public:
+  Queue(const Pressed& program, RegFile file)
+      : program_(program), f_(program.f), file_(file), vregs_(program.index.vregs[ir::index(file)]) {
+    measure();
+  }
+  [[nodiscard]] bool is_over() const { return is_over_; }
+
+  //   slot_bytes   those of the victims are added
+  std::vector<VRegId> run(const OperandLists& operands, std::int64_t& slot_bytes, VictimRank* asked) {
+    operands_ = &operands;
+    struct Entry {
+      std::int64_t cost, relief;
+      VRegId vreg;
+      // The queue's top is the least cost a unit of relief, the lower number among equals.
+      bool operator<(const Entry& o) const {
+        const std::int64_t a = cost * o.relief, b = o.cost * relief;
+        return a != b ? a > b : vreg > o.vreg;
+      }
+    };
+    std::priority_queue<Entry> queue;
+    // Products stay within 63 bits: costs are below 2^48, so what is beyond 2^38 counts as 2^38.
+    const auto entry = [&](VRegId v, std::int64_t relief) {
+      return Entry{std::min(program_.spill_cost[v.index()], std::int64_t{1} << 38), std::min(relief, (std::int64_t{1} << 24) - 1),
+                   v};
+    };
+    for (const VRegId v : vregs_)
+      if (program_.spill_cost[v.index()] < kUnspillable)
+        if (const std::int64_t r = relief(v); r > 0) queue.push(entry(v, r));
+    std::vector<VRegId> victims;
+    while (!queue.empty()) {
+      const Entry top = queue.top();
+      queue.pop();
+      const std::int64_t now = relief(top.vreg);
+      if (now == 0) continue;
+      const Entry again = entry(top.vreg, now);
+      if (now != top.relief && !queue.empty() && again < queue.top()) {
+        queue.push(again);
+        continue;
+      }
+      const std::int64_t bytes = slot_bytes + slot_bytes_of(f_, top.vreg, program_.remat_of);
+      if (program_.slots.pool_bytes(bytes) > program_.slots.max_pool_bytes && bytes > slot_bytes) continue;
+      slot_bytes = bytes;
+      if (asked != nullptr && asked->vreg == top.vreg) {
+        const Entry next = queue.empty() ? Entry{} : queue.top();
+        *asked = {top.vreg, top.cost, now, victims.size(), next.vreg, next.cost, next.relief};
+      }
+      spill(top.vreg);
+      victims.push_back(top.vreg);
+    }
+    std::sort(victims.begin(), victims.end());
+    return victims;
+  }
+
+ private:
+  // What is over budget, worth a spill, and by how much; clobbers are moments of their own.
+  void measure() {
+    const Units& allocatable = program_.budget.allocatable[ir::index(file_)];
+    const auto budget = static_cast<std::int32_t>(allocatable.count());
+    const bool is_paired =
+        std::all_of(vregs_.begin(), vregs_.end(), [&](VRegId v) { return f_.vreg(v).units() == 2 && f_.vreg(v).alignment() == 2; });
+    const bool always = program_.model.always_triggers(is_paired);
+    const auto is_worth = [&](std::int32_t count, std::int32_t room) {
+      return always ||
+             program_.model.triggers(program_.spilled.vregs[ir::index(file_)], count - room, count, {.budget = room}, is_paired);
+    };
+    std::vector<std::int32_t> live(2 * static_cast<std::size_t>(program_.live.num_numbered()) + 1, 0);
+    std::vector<std::int32_t> room;
+    for (const std::uint32_t k : program_.index.bound) {
+      Units clobbered;
+      const auto ops = f_.operands_of(f_.insts[program_.live.inst_at(k)]);
+      for (std::size_t o = ops.size(); o-- > 0 && ops[o].role == Role::Clobber;)
+        if (ops[o].preg().file == file_) clobbered |= units_of(ops[o].preg());
+      if (clobbered.none()) continue;
+      clobbers_.push_back(clobber_point(k));
+      room.push_back(static_cast<std::int32_t>((allocatable & ~clobbered).count()));
+    }
+    over_clobber_.assign(clobbers_.size() + 1, 0);
+    for (const VRegId v : vregs_) {
+      const int units = f_.vreg(v).units();
+      for (const Interval& i : program_.live.range(v.index())) {
+        live[row(i.begin)] += units;
+        live[row(i.end)] -= units;
+        if (clobbers_.empty()) continue;
+        over_clobber_[clobber(i.begin)] += units;
+        over_clobber_[clobber(i.end)] -= units;
+      }
+    }
+    std::int32_t sum = 0;
+    hot_before_.reserve(live.size());
+    for (const std::int32_t change : live) {
+      hot_before_.push_back(static_cast<std::uint32_t>(hot_.size()));
+      sum += change;
+      if (sum <= budget) continue;
+      is_over_ = true;
+      if (is_worth(sum, budget)) hot_.push_back(sum - budget);
+    }
+    sum = 0;
+    for (std::size_t c = 0; c < clobbers_.size(); ++c) {
+      over_clobber_[c] = (sum += over_clobber_[c]) - room[c];
+      if (over_clobber_[c] <= 0) continue;
+      is_over_ = true;
+      if (!is_worth(sum, room[c])) over_clobber_[c] = 0;
+    }
+  }
+  static std::size_t row(Point p) { return (static_cast<std::size_t>(p) + 1) / 2; }
+  [[nodiscard]] std::size_t clobber(Point p) const {
+    return static_cast<std::size_t>(std::lower_bound(clobbers_.begin(), clobbers_.end(), p) - clobbers_.begin());
+  }
+
+  // Calls each(pieces of hot_ that v would relieve but for its operands), except_for(rows of its operands in there), and clobbers
+  // (pieces of over_clobber_).
+  template <class Each, class ExceptFor>
+  void for_each_relieved(VRegId v, Each each, ExceptFor except_for) {
+    const std::span<const std::uint32_t> ops = (*operands_)[v];
+    auto next = ops.begin();
+    for (const Interval& i : program_.live.range(v.index())) {
+      const std::size_t begin = row(i.begin), end = row(i.end);
+      if (const std::uint32_t first = hot_before_[begin], last = hot_before_[end]; first < last) {
+        each(hot_.data() + first, hot_.data() + last);
+        next = std::lower_bound(next, ops.end(), begin / 2);
+        for (auto at = next; at != ops.end() && 2 * std::size_t{*at} < end; ++at)
+          for (std::size_t r = std::max(begin, 2 * std::size_t{*at}); r < std::min(end, 2 * std::size_t{*at} + 2); ++r)
+            if (hot_before_[r + 1] > hot_before_[r]) except_for(hot_[hot_before_[r]]);
+      }
+      if (clobbers_.empty()) continue;
+      if (const std::size_t first = clobber(i.begin), last = clobber(i.end); first < last)
+        each(over_clobber_.data() + first, over_clobber_.data() + last);
+    }
+  }
+  std::int64_t relief(VRegId v) {
+    std::int64_t moments = 0;
+    for_each_relieved(
+        v,
+        [&](const std::int32_t* begin, const std::int32_t* end) {
+          std::int32_t count = 0;
+          for (const std::int32_t* o = begin; o != end; ++o) count += *o > 0 ? 1 : 0;
+          moments += count;
+        },
+        [&](std::int32_t over) { moments -= over > 0 ? 1 : 0; });
+    return moments * f_.vreg(v).units();
+  }
+  void spill(VRegId v) {
+    const int units = f_.vreg(v).units();
+    for_each_relieved(
+        v,
+        [&](std::int32_t* begin, const std::int32_t* end) {
+          for (std::int32_t* o = begin; o != end; ++o) *o -= units;
+        },
+        [&](std::int32_t& over) { over += units; });
+  }
+
+  const Pressed& program_;
+  const Function& f_;
+  RegFile file_;
+  std::span<const VRegId> vregs_;
+  const OperandLists* operands_ = nullptr;
+  // Rows (two an instruction: R and W) that are over budget at first, and by how many units they are now. A spill only takes away.
+  std::vector<std::int32_t> hot_;
+  std::vector<std::uint32_t> hot_before_;  // by row: how many of these come before
+  std::vector<std::int32_t> over_clobber_;
+  std::vector<Point> clobbers_;
+  bool is_over_ = false;
+};
+
+SpillGuidance::SpillGuidance(const Pressed& program) : program_(program), slot_bytes_(program.spilled.slot_bytes) {}
+SpillGuidance::~SpillGuidance() = default;
+
+SpillGuidance::Queue& SpillGuidance::queue(RegFile file) {
+  std::unique_ptr<Queue>& q = queues_[ir::index(file)];
+  if (q == nullptr) q = std::make_unique<Queue>(program_, file);
+  return *q;
+}
+
+const OperandLists& SpillGuidance::operands() {
+  if (operands_ == nullptr) operands_ = std::make_unique<OperandLists>(program_.f, program_.live);
+  return *operands_;
+}
+
+bool SpillGuidance::is_over(RegFile file) { return !program_.index.vregs[ir::index(file)].empty() && queue(file).is_over(); }
+
+std::vector<VRegId> SpillGuidance::victims(RegFile file, VictimRank* asked) {
+  if (!is_over(file)) return {};
+  return queue(file).run(operands(), slot_bytes_, asked);
+}
+
+}  // namespace regduel::allocator

@@ -1,0 +1,79 @@
+// Spill guidance: which vregs to spill so that no program point is over its budget.
+//
+// Seven queues, one a register file (R, P, B, UR, UP, UB, Acc), each with the vregs that are live at a point over budget, cheapest
+// first: cost a unit and point relieved. Points where a vreg is an operand do not count, since a temporary takes its place there.
+// The queue is lazy: a vreg's rank only gets worse while others are spilled, so it is ranked anew when it comes up.
+//
+// A point over budget counts only where the budget model says that it is worth a spill (budget_model.h: with the defaults, each
+// is); what is left is the business of eviction. The same holds once the pool of spill slots is full.
+//
+// Source: seed 001 "Spill Guidance Engine"; seed 000 "Spill Guidance Consumption"; DECISIONS: ranges are intersected with the
+// points over budget. Tested by spill_guidance_test.cpp, driver_test.cpp and fatpoint_test.cpp.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "allocator/assign/assign.h"
+#include "allocator/spill/budget_model.h"
+
+namespace regduel::allocator {
+
+// What is spilled before guidance is asked.
+struct Spilled {
+  ir::PerFile<int> vregs = {};
+  std::int64_t slot_bytes = 0;
+
+  // Of the program that out_of_ssa made. Cost: O(vregs).
+  [[nodiscard]] static Spilled of(const ir::Function& f, const Plan& plan);
+};
+
+// A program, lowered or not yet, and what is known of it.
+struct Pressed {
+  const ir::Function& f;
+  const Liveness& live;
+  const RoundIndex& index;
+  const std::vector<std::int64_t>& spill_cost;  // by vreg
+  const Budget& budget;
+  const BudgetModel& model;
+  const SlotStrategy& slots;
+  const std::vector<std::uint32_t>& remat_of;  // by vreg, as far as it goes: whoever has an instruction to repeat needs no slot
+  Spilled spilled = {};
+};
+
+// For one vreg that is asked about: what its turn in the queue looked like.
+struct VictimRank {
+  ir::VRegId vreg;
+  std::int64_t cost = -1;   // as spill_cost.h has it; -1 = it was no victim
+  std::int64_t relief = 0;  // units and moments over budget that its going frees
+  std::size_t place = 0;    // how many victims went before it
+  ir::VRegId next;          // who came after it in the queue at that moment; invalid = nobody
+  std::int64_t next_cost = 0, next_relief = 0;
+};
+
+class SpillGuidance {
+ public:
+  // What it refers to must outlive it.
+  explicit SpillGuidance(const Pressed& program);
+  ~SpillGuidance();
+
+  // True where a point of this file is over budget, worth a spill or not. Cost: O(vregs + instructions) when first asked.
+  [[nodiscard]] bool is_over(ir::RegFile file);
+
+  // Vregs, ascending; empty where no point of this file is over budget and worth a spill, or nobody can help. The slots of one
+  // file's victims take room from the next file's. Cost: O(sum of range lengths over points over budget x log vregs).
+  [[nodiscard]] std::vector<ir::VRegId> victims(ir::RegFile file, VictimRank* asked = nullptr);
+  // Made when first needed.
+  [[nodiscard]] const OperandLists& operands();
+
+ private:
+  class Queue;
+  Queue& queue(ir::RegFile file);
+
+  const Pressed program_;
+  std::int64_t slot_bytes_;                     // of what is spilled, and of all victims so far
+  ir::PerFile<std::unique_ptr<Queue>> queues_;  // made when first needed
+  std::unique_ptr<OperandLists> operands_;
+};
+
+}  // namespace regduel::allocator

@@ -1,0 +1,148 @@
+// Which points guidance takes for its business, by the knobs of the budget model, and that it stops where the pool of slots is
+// full.
+
+#include "allocator/spill/guidance.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "allocator/testing.h"
+
+namespace regduel::allocator {
+namespace {
+
+using ::testing::HasSubstr;
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+// `n` values of `bits` bits that live at the same time, with up to three uses each, so that it matters who goes.
+ir::Function many(int n, int bits = 32, std::string_view cls = "R") {
+  std::string text;
+  for (int v = 0; v < n; ++v) text += fmt::format("vreg %{} {} b{}\n", v, cls, bits);
+  text += "block b0\n";
+  int id = 0;
+  for (int v = 0; v < n; ++v) text += fmt::format("#{} %{} = ld {}\n", id++, v, v);
+  for (int use = 0; use < 3; ++use)
+    for (int v = 0; v < n; ++v)
+      if (v % 3 >= use) text += fmt::format("#{} st %{} !write\n", id++, v);
+  return testing::program(text + fmt::format("#{} exit\n", id));
+}
+
+struct Outcome {
+  std::string program;
+  int guided = 0;  // vregs that guidance named
+  bool evicted = false;
+};
+//   limit   of the files R and UR
+Outcome outcome(const ir::Function& f, int limit, Settings settings = {}) {
+  ir::Limits limits = testing::limits(limit);
+  limits.units[ir::index(ir::RegFile::UR)] = limit;
+  struct Lines final : ir::Trace {
+    void line(std::string text) override {
+      int n = 0;
+      const auto at = text.find("guidance spills ");
+      if (at != std::string::npos) n = std::stoi(text.substr(at + 16));
+      o.guided += n;
+      o.evicted = o.evicted || text.starts_with("  spills %");
+    }
+    Outcome o;
+  } lines;
+  lines.o.program = ir::print(testing::allocate(f, limits, std::move(settings), &lines).program);
+  return lines.o;
+}
+// Guidance names somebody with the first settings, nobody with the second; eviction has to do it then, and the allocation is
+// another.
+void expect_silenced(const ir::Function& f, int limit, const Settings& settings, const std::pair<std::string, std::string>& knob) {
+  const Outcome a = outcome(f, limit, settings);
+  Settings with = settings;
+  with.push_back(knob);
+  const Outcome b = outcome(f, limit, with);
+  EXPECT_GT(a.guided, 0);
+  EXPECT_EQ(b.guided, 0);
+  EXPECT_TRUE(b.evicted);
+  EXPECT_NE(a.program, b.program);
+}
+
+TEST(SpillGuidance, Knob664RaisesTheLowerBound) { expect_silenced(many(9), 8, {}, {"664", "3"}); }
+
+TEST(SpillGuidance, Knob661IsTheUpperBound) { expect_silenced(many(9), 8, {{"665", "3"}}, {"661", "3"}); }
+
+TEST(SpillGuidance, Knob665IsWhereTheSlopeBegins) { expect_silenced(many(9), 8, {{"661", "3"}}, {"665", "3"}); }
+
+TEST(SpillGuidance, Knob663MovesTheSlopeToSmallerCounts) { expect_silenced(many(9), 8, {{"661", "1000"}}, {"663", "4"}); }
+
+TEST(SpillGuidance, Knob660EndsTheSecondTier) {
+  // At level 10 the tiers end at 16 registers, unless these knobs reach further. The level lowers the limit of the general file
+  // alone, so that the budget of the uniform one lies beyond.
+  const Settings settings = {{"RegisterUsageLevel", "10"}, {"661", "3"}, {"663", "8"}};
+  expect_silenced(many(21, 32, "UR"), 20, settings, {"660", "8"});
+}
+
+TEST(SpillGuidance, TheLevelEndsTheThirdTier) {
+  const Settings settings = {{"660", "8"}, {"661", "3"}, {"663", "8"}};
+  expect_silenced(many(21, 32, "UR"), 20, settings, {"RegisterUsageLevel", "10"});
+}
+
+TEST(SpillGuidance, PointsFarOverBudgetStayItsBusiness) {
+  EXPECT_GT(outcome(many(40), 8, {{"664", "3"}}).guided, 0);
+  EXPECT_GT(outcome(many(9), 8, {{"664", "1.2"}}).guided, 0);
+  EXPECT_EQ(outcome(many(9), 8, {{"664", "1.3"}}).guided, 0);
+}
+
+TEST(SpillGuidance, PairsCountHalf) {
+  EXPECT_GT(outcome(many(9), 8, {{"664", "1"}}).guided, 0);
+  EXPECT_GT(outcome(many(5, 64), 8).guided, 0);
+  EXPECT_EQ(outcome(many(5, 64), 8, {{"664", "1"}}).guided, 0);  // 2 + 5 <= 9
+}
+
+// With the defaults, each point over budget counts: all the knobs that could say otherwise, at values that say the same, change
+// nothing.
+TEST(SpillGuidance, DefaultsLeaveNothingToEviction) {
+  for (const int n : {9, 12, 40})
+    for (const int bits : {32, 64}) {
+      const Outcome plain = outcome(many(n, bits), 8);
+      EXPECT_GT(plain.guided, 0);
+      EXPECT_EQ(plain.program, outcome(many(n, bits), 8, {{"660", "160"}, {"661", "1.0"}, {"664", "0.2"}, {"665", "0.3"}}).program);
+      EXPECT_EQ(plain.program, outcome(many(n, bits), 8, {{"664", "0"}, {"661", "0"}, {"665", "0"}}).program);
+    }
+}
+
+TEST(SpillGuidance, NobodyIsNamedOnceThePoolIsFull) {
+  const ir::Function f = many(20);
+  const Outcome plain = outcome(f, 8);
+  ASSERT_GT(plain.guided, 8);
+  EXPECT_EQ(outcome(f, 8, {{"FatPointPoolLimit", "0"}}).guided, 0);
+  EXPECT_EQ(outcome(f, 8, {{"FatPointPoolLimit", "15"}}).guided, 2);  // two slots to a bucket
+  EXPECT_EQ(outcome(f, 8, {{"FatPointPoolLimit", "16"}}).guided, 4);
+  EXPECT_EQ(outcome(f, 8, {{"FatPointPoolLimit", "1000"}}).program, plain.program);
+  EXPECT_NE(outcome(f, 8, {{"FatPointPoolLimit", "16"}}).program, plain.program);
+  // 16 bytes a bucket where values are wide.
+  EXPECT_EQ(outcome(many(10, 64), 8, {{"FatPointPoolLimit", "31"}}).guided, 2);
+  // A value that is computed again needs no slot.
+  const auto remat = testing::program(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    block b0
+      #0 %0 = const 1 !remat
+      #1 %1 = ld 1
+      #2 %2 = ld 2
+      #3 st %1, %2 !write
+      #4 st %0 !write
+      #5 exit
+)");
+  EXPECT_EQ(outcome(remat, 2, {{"FatPointPoolLimit", "0"}}).guided, 1);
+}
+
+TEST(Spilled, CountsVregsAndTheirSlots) {
+  const ir::Function f = many(3, 64);
+  Plan plan;
+  plan.spilled = {1, 0, 1};
+  plan.remat_of = {kNoInst, kNoInst, 2};
+  const Spilled s = Spilled::of(f, plan);
+  EXPECT_EQ(s.vregs[ir::index(ir::RegFile::R)], 2);
+  EXPECT_EQ(s.vregs[ir::index(ir::RegFile::P)], 0);
+  EXPECT_EQ(s.slot_bytes, 8);
+}
+
+}  // namespace
+}  // namespace regduel::allocator

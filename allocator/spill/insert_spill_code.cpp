@@ -1,0 +1,414 @@
+// See lower.h. The edge copies are in lower_edges.cpp.
+
+#include "allocator/spill/insert_spill_code.h"
+
+#include <algorithm>
+
+#include "allocator/spill/lowering.h"
+#include "base/planted.h"
+
+namespace regduel::allocator {
+
+using ir::BlockId;
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Operand;
+using ir::PReg;
+using ir::Role;
+using ir::SlotId;
+using ir::VRegId;
+
+Lowering::Lowering(const Function& in, const ir::Cfg& cfg, const Liveness& live, const Plan& plan, const Budget& budget)
+    : in_(in), cfg_(cfg), live_(live), plan_(plan), reuse_(in, live, plan, budget) {
+  out_.f = in.clone_header();
+  for (std::size_t v = 0; v < in.vregs.size(); ++v)
+    if (plan.keeps_fixed[v] == 0 || plan.spilled[v] != 0) out_.f.vregs[v].fixed = {};
+  out_.temp_of.assign(in.vregs.size(), kNoInst);
+  out_.shared_bytes = plan.shared_bytes;
+  slot_.assign(in.vregs.size(), SlotId());
+  shadow_.assign(in.vregs.size(), SlotId());
+}
+
+Lowered Lowering::run() {
+  for (std::size_t b = 0; b < in_.blocks.size(); ++b) {
+    const ir::Block& block = in_.blocks[b];
+    out_.f.begin_block(block);
+    if (!REGDUEL_PLANTED("fatpoint-refill-kept-across-blocks")) reuse_.begin_block();
+    for (std::uint32_t k = 0; k < block.num_insts; ++k) {
+      current_ = block.first_inst + k;
+      const Inst& inst = in_.insts[current_];
+      if (!cfg_.is_reachable(BlockId(b)) || inst.is_deleted()) append(inst, in_.operands_of(inst), in_.targets_of(inst));
+      else if (inst.is_inserted() && inst.is_copy()) edge_copy(inst);
+      else instruction(inst);
+    }
+  }
+  return std::move(out_);
+}
+
+// --- pieces ----------------------------------------------------------------------------------------------------------
+
+void Lowering::append(const Inst& inst, std::span<const Operand> ops, std::span<const BlockId> targets) {
+  out_.f.append(inst, ops, targets);
+  out_.source.push_back(current_);
+}
+
+void Lowering::insert(Op op, std::span<const Operand> ops) {
+  Inst inst;
+  inst.op = op;
+  inst.flags = ir::kInserted;
+  append(inst, ops);
+}
+
+VRegId Lowering::new_temp(VRegId like, int align_log2, PReg fixed) {
+  ir::VReg v = in_.vreg(like);
+  v.align_log2 = static_cast<std::uint8_t>(align_log2);
+  v.flags = 0;
+  v.fixed = fixed;
+  v.alias = {};
+  v.alias_part = {};
+  v.hint = {};
+  v.name = {};
+  out_.temp_of.push_back(current_);
+  return out_.f.add_vreg(v);
+}
+
+ByteMask Lowering::all_bytes(VRegId v) const { return byte_mask(0, out_.f.vreg(v).bytes()); }
+
+Operand Lowering::reg(Role role, VRegId v, ByteMask bytes) const {
+  Operand op = Operand::of_vreg(role, v);
+  if (bytes == all_bytes(v)) return op;
+  const int offset = std::countr_zero(bytes);
+  op.part = *ir::Part::from_bytes(offset, std::popcount(bytes));
+  return op;
+}
+
+// The least aligned piece of at least a word that covers `bytes`; everything where there is none.
+ByteMask Lowering::cover(VRegId v, ByteMask bytes) const {
+  const int size = out_.f.vreg(v).bytes();
+  if (size > 4)
+    for (int piece = 4; piece < size; piece *= 2)
+      for (int offset = 0; offset + piece <= size; offset += piece)
+        if (piece <= 16 && (bytes & ~byte_mask(offset, piece)) == 0) return byte_mask(offset, piece);
+  return all_bytes(v);
+}
+
+bool Lowering::is_piece(VRegId v, ByteMask bytes) const {
+  return bytes == all_bytes(v) || (byte_mask(std::countr_zero(bytes), std::popcount(bytes)) == bytes &&
+                                   ir::Part::from_bytes(std::countr_zero(bytes), std::popcount(bytes)).has_value());
+}
+
+SlotId Lowering::slot_in(std::vector<SlotId>& table, VRegId root) {
+  SlotId& slot = table[root.index()];
+  if (slot.is_valid()) return slot;
+  const ir::VReg& v = in_.vreg(root);
+  ir::Slot s;
+  s.size = static_cast<std::uint32_t>(v.units() * ir::unit_bytes(v.file()));
+  if (REGDUEL_PLANTED("fatpoint-slot-too-small") && s.size == 12) s.size = 8;
+  s.align = s.size;
+  while ((s.align & (s.align - 1)) != 0) s.align &= s.align - 1;
+  s.align = std::min(s.align, 16u);
+  if (plan_.spills_to_shared[ir::index(v.file())]) s.space = ir::MemSpace::Shared;
+  slot = out_.f.add_slot(s);
+  out_.slot_root.resize(out_.f.slots.size());
+  out_.slot_root[slot.index()] = root;
+  return slot;
+}
+
+void Lowering::refill(VRegId t, ByteMask bytes, VRegId root) {
+  if (is_remat(root)) {
+    const Inst& def = in_.insts[plan_.remat_of[root.index()]];
+    Inst inst;
+    inst.op = Op::Remat;
+    inst.flags = ir::kInserted;
+    inst.ref = def.id;
+    std::vector<Operand> ops(in_.operands_of(def).begin(), in_.operands_of(def).end());
+    ops[0] = reg(Role::Def, t, all_bytes(t));
+    append(inst, ops);
+    return;
+  }
+  const Operand ops[] = {reg(Role::Def, t, bytes),
+                         Operand::of_slot(slot_of(root), REGDUEL_PLANTED("fatpoint-refill-of-the-first-piece")
+                                                             ? 0
+                                                             : static_cast<std::uint32_t>(std::countr_zero(bytes)))};
+  insert(Op::Refill, ops);
+}
+
+void Lowering::store(VRegId t, ByteMask bytes, VRegId root) {
+  const Operand ops[] = {reg(Role::Use, t, bytes),
+                         Operand::of_slot(slot_of(root), static_cast<std::uint32_t>(std::countr_zero(bytes)))};
+  insert(Op::Spill, ops);
+}
+
+void Lowering::copy(const std::vector<Pair>& pairs) {
+  if (pairs.empty()) return;
+  ops_.clear();
+  for (const Pair& p : pairs) ops_.push_back(p.def);
+  for (const Pair& p : pairs) ops_.push_back(p.use);
+  insert(Op::Copy, ops_);
+}
+
+// --- instructions ----------------------------------------------------------------------------------------------------
+
+bool Lowering::is_plain(const Inst& inst) const {
+  if (!plan_.pinned[current_].empty()) return false;
+  const auto ops = in_.operands_of(inst);
+  for (const Operand& op : ops) {
+    if (!op.is_vreg()) continue;
+    if (is_spilled(op.vreg())) return false;
+    if (op.fixed().is_valid() && plan_.keeps_fixed[op.value] == 0) return false;
+    if (op.is_tied() && ops[op.tied].value != op.value) return false;
+  }
+  return true;
+}
+
+void Lowering::instruction(const Inst& inst) {
+  const auto ops = in_.operands_of(inst);
+  reuse_.at(live_.number_of(current_));
+  if (is_plain(inst)) {
+    rewritten_.assign(ops.begin(), ops.end());
+    finish(inst);
+    return;
+  }
+  // A def whose uses are all served by remats.
+  if (inst.has(ir::kRematerialisable) && ops[0].is_vreg() && is_spilled(ops[0].vreg()) &&
+      plan_.remat_of[ops[0].value] == current_) {
+    Inst deleted = inst;
+    deleted.flags |= ir::kDeleted;
+    append(deleted, {});
+    return;
+  }
+  if (inst.is_copy() && original_copy(inst)) return;
+
+  build_items(in_, inst, items_);
+  const bool pinned = !plan_.pinned[current_].empty();
+  const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
+  works_.assign(items_.items.size(), {});
+  pre_copies_.clear();
+  post_copies_.clear();
+  // What waits may be copied to a bound place here, but waits no longer.
+  for (std::size_t k = 0; k < works_.size() && !pinned; ++k) {
+    const Item& item = items_.items[k];
+    if ((item.fixed.is_valid() || item.reads != item.writes) && item.reads.is_valid() && is_spilled(item.reads) &&
+        needed_bytes(inst, k) != 0)
+      works_[k].waiting = reuse_.waiting(item.reads, needed_bytes(inst, k), live_.number_of(current_));
+  }
+  if (pinned || std::any_of(items_.items.begin(), items_.items.end(), [](const Item& i) { return i.fixed.is_valid(); }) ||
+      std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Clobber; }))
+    reuse_.forget_all();
+  const bool may_wait = plan_.no_wait[current_] == 0;
+  for (std::size_t k = 0; k < items_.items.size(); ++k) choose(inst, k, pinned);
+
+  // What each temporary must hold before: bytes that are read, and old bytes that a guarded def may leave.
+  for (std::size_t o = 0; o < ops.size(); ++o) {
+    const std::uint16_t item = items_.of_operand[o];
+    if (item == kNoItem) continue;
+    Work& w = works_[works_[item].leader];
+    const std::size_t at = inst.first_operand + o;
+    if (ops[o].reads()) w.before |= live_.read_bytes(at);
+    else if (guarded && !REGDUEL_PLANTED("fatpoint-guarded-store-without-refill"))
+      w.before |= bytes_of(in_, ops[o]) & live_.live_after(at) & live_.reached_before(at);
+  }
+  const auto needs_load = [&](std::size_t k) {
+    const Work& w = works_[k];
+    return w.is_temp && w.leader == k && w.before != 0 && !w.is_loaded && items_.items[k].reads.is_valid();
+  };
+  for (std::size_t k = 0; k < works_.size(); ++k) {
+    const Work& w = works_[k];
+    const VRegId root = items_.items[k].reads;
+    if (!needs_load(k) || (is_spilled(root) && !w.waiting.is_valid())) continue;
+    const ByteMask bytes = cover(w.vreg, w.before);
+    pre_copies_.push_back({reg(Role::Def, w.vreg, bytes), reg(Role::Use, is_spilled(root) ? w.waiting : root, bytes)});
+  }
+  copy(pre_copies_);
+  for (std::size_t k = 0; k < works_.size(); ++k) {
+    const Work& w = works_[k];
+    const VRegId root = items_.items[k].reads;
+    if (!needs_load(k) || !is_spilled(root) || w.waiting.is_valid()) continue;
+    refill(w.vreg, cover(w.vreg, w.before), root);
+    if (w.may_wait && may_wait) reuse_.remember(root, w.vreg, is_remat(root) ? all_bytes(w.vreg) : cover(w.vreg, w.before), true);
+  }
+
+  rewritten_.assign(ops.begin(), ops.end());
+  for (std::size_t o = 0; o < ops.size(); ++o)
+    if (items_.of_operand[o] != kNoItem) rewritten_[o].value = works_[items_.of_operand[o]].vreg.value;
+  finish(inst);
+
+  for (std::size_t k = 0; k < works_.size(); ++k) write_back(inst, k);
+  copy(post_copies_);
+}
+
+// Bytes that an item must hold before the instruction: what it reads, and all where it may keep old ones.
+ByteMask Lowering::needed_bytes(const Inst& inst, std::size_t k) const {
+  const auto ops = in_.operands_of(inst);
+  ByteMask needed = 0;
+  for (std::size_t o = 0; o < ops.size(); ++o)
+    if (items_.of_operand[o] == k)
+      needed |= ops[o].reads()     ? live_.read_bytes(inst.first_operand + o)
+                : ops[o].is_tied() ? 0
+                                   : all_bytes(items_.items[k].root());
+  return needed;
+}
+
+// The vreg in which an item stands: its own, or a temporary.
+void Lowering::choose(const Inst& inst, std::size_t k, bool pinned) {
+  const Item& item = items_.items[k];
+  Work& work = works_[k];
+  work.leader = k;
+  const VRegId root = item.root();
+  const bool tied_apart = item.reads.is_valid() && item.writes.is_valid() && item.reads != item.writes;
+  const PReg fixed = pinned ? plan_.pinned[current_][k] : item.fixed;
+  const bool bound = fixed.is_valid() && (pinned || is_spilled(root) || plan_.keeps_fixed[root.index()] == 0);
+  if (!bound && !tied_apart && !is_spilled(root)) {
+    work.vreg = root;
+    return;
+  }
+  work.is_temp = true;
+  if (pinned)
+    for (std::size_t j = 0; j < k; ++j)
+      if (plan_.pinned[current_][j] == fixed && items_.items[j].at_reads && item.at_reads && items_.items[j].reads == item.reads) {
+        work.leader = works_[j].leader;
+        work.vreg = works_[j].vreg;
+        return;
+      }
+  const auto ops = in_.operands_of(inst);
+  if (tied_apart && !bound && !is_spilled(root) && in_.vreg(root).alignment() >= item.align &&
+      std::none_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.is_vreg() && op.reads() && op.vreg() == root; }) &&
+      ir::may(plan_.fuel, "tied-in-place")) {
+    work.vreg = root;  // copied into before, and there it stays
+    work.is_home = true;
+    return;
+  }
+  if (!bound && !tied_apart && item.reads.is_valid()) {
+    if (const VRegId waiting = reuse_.waiting(root, needed_bytes(inst, k), live_.number_of(current_)); waiting.is_valid()) {
+      work.vreg = waiting;
+      work.is_loaded = true;
+      work.may_wait = true;
+      return;
+    }
+  }
+  work.may_wait = !bound && !tied_apart;
+  work.vreg = new_temp(root, std::countr_zero(static_cast<unsigned>(item.align)), bound ? fixed : PReg());
+}
+
+// What an item defined goes home: to the vreg's register or to its slot.
+void Lowering::write_back(const Inst& inst, std::size_t k) {
+  const Item& item = items_.items[k];
+  const Work& work = works_[k];
+  if (!item.writes.is_valid()) return;
+  reuse_.forget(item.writes);
+  if (!work.is_temp || work.is_home) return;
+  const auto ops = in_.operands_of(inst);
+  std::vector<ByteMask> pieces;
+  ByteMask united = 0;
+  for (std::size_t o = 0; o < ops.size(); ++o) {
+    if (items_.of_operand[o] != k || !ops[o].writes()) continue;
+    const ByteMask bytes = bytes_of(in_, ops[o]);
+    if ((bytes & live_.live_after(inst.first_operand + o)) == 0) continue;
+    if (REGDUEL_PLANTED("fatpoint-second-def-not-stored") && is_spilled(item.writes) && o == 1) continue;
+    pieces.push_back(bytes);
+    united |= bytes;
+  }
+  if (pieces.empty()) return;
+  if (is_piece(work.vreg, united)) pieces.assign(1, united);
+  for (const ByteMask bytes : pieces) {
+    if (is_spilled(item.writes)) store(work.vreg, bytes, item.writes);
+    else post_copies_.push_back({reg(Role::Def, item.writes, bytes), reg(Role::Use, work.vreg, bytes)});
+  }
+  if (is_spilled(item.writes) && work.may_wait && plan_.no_wait[current_] == 0 && !item.keeps && !item.early &&
+      works_[work.leader].leader == k)
+    reuse_.remember(item.writes, work.vreg, all_bytes(work.vreg), false);
+}
+
+// The instruction itself, with rewritten_ as operands: what bound them is in the vregs now.
+void Lowering::finish(const Inst& inst) {
+  for (Operand& op : rewritten_) {
+    if (!op.is_vreg()) continue;
+    op.extra = 0;
+    op.tied = ir::kNotTied;
+    if (op.writes()) reuse_.forget(op.vreg());
+  }
+  append(inst, rewritten_, in_.targets_of(inst));
+}
+
+// A copy of one pair of whole vregs, of which one is spilled. False where the general way is taken.
+bool Lowering::original_copy(const Inst& inst) {
+  const auto ops = in_.operands_of(inst);
+  const std::size_t whole_copy = REGDUEL_PLANTED("fatpoint-guarded-copy-is-a-copy") && ops.back().role == Role::Guard ? 3 : 2;
+  if (ops.size() != whole_copy || !plan_.pinned[current_].empty()) return false;
+  for (const Operand& op : ops)
+    if (!op.part.is_whole() || op.fixed().is_valid() || op.is_tied() || op.is_early_clobber()) return false;
+  const VRegId d = ops[0].vreg(), s = ops[1].vreg();
+  if (!is_spilled(d) && !is_spilled(s)) return false;
+  if (!ir::may(plan_.fuel, "copy-through-memory")) return false;
+  if (is_spilled(d) && live_.live_after(inst.first_operand) == 0) {
+    Inst deleted = inst;
+    deleted.flags |= ir::kDeleted;
+    append(deleted, {});
+    return true;
+  }
+  Inst moved = inst;
+  const auto as_store = [&](VRegId from) {
+    const Operand spill[] = {reg(Role::Use, from, all_bytes(from)), Operand::of_slot(slot_of(d))};
+    moved.op = Op::Spill;
+    append(moved, spill);
+    reuse_.forget(d);
+  };
+  if (!is_spilled(s)) {
+    as_store(s);
+    return true;
+  }
+  if (const VRegId waiting = reuse_.waiting(s, all_bytes(s), live_.number_of(current_)); waiting.is_valid()) {
+    if (is_spilled(d)) {
+      as_store(waiting);
+    } else {
+      rewritten_.assign(ops.begin(), ops.end());
+      rewritten_[1].value = waiting.value;
+      finish(inst);
+    }
+    return true;
+  }
+  if (is_remat(s)) {
+    if (!is_spilled(d)) return false;
+    const VRegId t = new_temp(s, in_.vreg(s).align_log2, {});
+    refill(t, all_bytes(t), s);
+    as_store(t);
+    return true;
+  }
+  const VRegId t = is_spilled(d) ? new_temp(d, in_.vreg(d).align_log2, {}) : d;
+  const Operand load[] = {reg(Role::Def, t, all_bytes(t)), Operand::of_slot(slot_of(s))};
+  moved.op = Op::Refill;
+  append(moved, load);
+  reuse_.forget(d);
+  if (is_spilled(d)) store(t, all_bytes(t), d);
+  return true;
+}
+
+Lowered lower(const Function& in, const ir::Cfg& cfg, const Liveness& live, const Plan& plan, const Budget& budget) {
+  return Lowering(in, cfg, live, plan, budget).run();
+}
+
+std::vector<std::uint32_t> find_remats(const Function& in, const ir::Cfg& cfg) {
+  std::vector<std::uint32_t> def(in.vregs.size(), kNoInst);
+  std::vector<char> excluded(in.vregs.size(), 0);
+  for (const BlockId b : cfg.reverse_postorder())
+    for (const Inst& inst : in.insts_of(b)) {
+      const auto ops = in.operands_of(inst);
+      if (REGDUEL_PLANTED("fatpoint-remat-despite-other-defs") && !inst.has(ir::kRematerialisable)) continue;
+      const bool repeatable =
+          inst.has(ir::kRematerialisable) &&
+          (!inst.has(ir::kMemRead) || inst.has(ir::kReadOnly) || REGDUEL_PLANTED("fatpoint-remat-of-a-memory-read")) &&
+          std::all_of(ops.begin() + 1, ops.end(), [](const Operand& op) { return !op.is_register(); }) && ops[0].part.is_whole() &&
+          !ops[0].fixed().is_valid() && !ops[0].is_early_clobber();
+      for (const Operand& op : ops) {
+        if (!op.is_vreg() || !op.writes()) continue;
+        if (!repeatable || def[op.value] != kNoInst) excluded[op.value] = 1;
+        def[op.value] = static_cast<std::uint32_t>(&inst - in.insts.data());
+      }
+    }
+  for (std::size_t v = 0; v < def.size(); ++v)
+    if (excluded[v] != 0) def[v] = kNoInst;
+  return def;
+}
+
+}  // namespace regduel::allocator

@@ -1,0 +1,74 @@
+// The state of the second lowering (lower.h), shared by lower.cpp and lower_edges.cpp. Internal.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "allocator/instruction/items.h"
+#include "allocator/spill/insert_spill_code.h"
+#include "allocator/spill/refill_reuse.h"
+
+namespace regduel::allocator {
+
+class Lowering {
+ public:
+  Lowering(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live, const Plan& plan, const Budget& budget);
+  Lowered run();
+
+ private:
+  struct Pair {
+    ir::Operand def, use;
+  };
+  // Where one item stands.
+  struct Work {
+    ir::VRegId vreg;
+    std::size_t leader = 0;  // the item whose temporary it shares: itself, or one of the same root in the same home
+    ByteMask before = 0;     // bytes that must be there before the instruction
+    ir::VRegId waiting;      // a refill from before that holds what this temporary needs
+    bool is_temp = false;    // not (yet) in the vreg's own register
+    bool is_home = false;    // a tied def that stands in its own vreg
+    bool is_loaded = false;  // a refill from before still holds it
+    bool may_wait = false;   // its value may stay for later uses
+  };
+
+  void append(const ir::Inst& inst, std::span<const ir::Operand> ops, std::span<const ir::BlockId> targets = {});
+  void insert(ir::Op op, std::span<const ir::Operand> ops);
+  [[nodiscard]] ir::VRegId new_temp(ir::VRegId like, int align_log2, ir::PReg fixed);
+  [[nodiscard]] ByteMask all_bytes(ir::VRegId v) const;
+  [[nodiscard]] ir::Operand reg(ir::Role role, ir::VRegId v, ByteMask bytes) const;
+  [[nodiscard]] ByteMask cover(ir::VRegId v, ByteMask bytes) const;
+  [[nodiscard]] bool is_piece(ir::VRegId v, ByteMask bytes) const;
+  [[nodiscard]] bool is_spilled(ir::VRegId v) const { return v.index() < plan_.spilled.size() && plan_.spilled[v.index()] != 0; }
+  [[nodiscard]] bool is_remat(ir::VRegId v) const { return plan_.remat_of[v.index()] != kNoInst; }
+  [[nodiscard]] ir::SlotId slot_in(std::vector<ir::SlotId>& table, ir::VRegId root);
+  [[nodiscard]] ir::SlotId slot_of(ir::VRegId root) { return slot_in(slot_, root); }
+  void refill(ir::VRegId t, ByteMask bytes, ir::VRegId root);
+  void store(ir::VRegId t, ByteMask bytes, ir::VRegId root);
+  void copy(const std::vector<Pair>& pairs);
+
+  [[nodiscard]] bool is_plain(const ir::Inst& inst) const;
+  void instruction(const ir::Inst& inst);
+  [[nodiscard]] ByteMask needed_bytes(const ir::Inst& inst, std::size_t k) const;
+  void choose(const ir::Inst& inst, std::size_t k, bool pinned);
+  void write_back(const ir::Inst& inst, std::size_t k);
+  void finish(const ir::Inst& inst);
+  [[nodiscard]] bool original_copy(const ir::Inst& inst);
+  void edge_copy(const ir::Inst& inst);
+
+  const ir::Function& in_;
+  const ir::Cfg& cfg_;
+  const Liveness& live_;
+  const Plan& plan_;
+  RefillReuse reuse_;
+  Lowered out_;
+  std::uint32_t current_ = 0;              // index of the instruction at hand
+  std::vector<ir::SlotId> slot_, shadow_;  // by vreg
+  Items items_;
+  std::vector<Work> works_;
+  std::vector<Pair> pre_copies_, post_copies_;
+  std::vector<ir::Operand> ops_, rewritten_;
+};
+
+}  // namespace regduel::allocator

@@ -1,0 +1,297 @@
+// See bench.h.
+//
+// Programs: every profile of the generator but `undefined` and `mix`, each with as many instructions at each size, at a limit of
+// three quarters of MaxLive (at least the demand), so that most of them spill. A judge's case is a program with the allocation of
+// one allocator; it judges those of both. Small programs and large ones add up to about the same number of instructions, so that
+// one pass over a corpus is one iteration of the timing loop at every size.
+
+#include "cli/bench/bench.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <regex>
+#include <sstream>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include "base/check_macro.h"
+#include "base/io.h"
+#include "base/random.h"
+#include "cli/finding.h"
+#include "fuzz/duel/allocators.h"
+#include "fuzz/duel/duel.h"
+#include "fuzz/generate/generator.h"
+#include "oracles/quality/max_live.h"
+#include "oracles/report.h"
+
+namespace regduel::cli {
+namespace {
+
+constexpr std::string_view kFatPoint = "fatpoint";
+constexpr std::string_view kDuels = "duels", kLayers = "layers";
+
+struct Subject {
+  ir::Function program;
+  const ir::Target* target = nullptr;
+  ir::Limits limits;
+  std::vector<ir::Allocation> allocations;
+};
+
+struct Corpus {
+  BenchCorpus facts;
+  std::vector<Subject> subjects;
+  std::size_t largest = 0;  // the subject with most instructions
+};
+
+bool moves_bytes(const ir::Function& f) {
+  return std::any_of(f.insts.begin(), f.insts.end(),
+                     [](const ir::Inst& i) { return i.op == ir::Op::Spill || i.op == ir::Op::Refill; });
+}
+
+Corpus make_corpus(int size, const BenchOptions& o) {
+  Corpus corpus;
+  corpus.facts.size = size;
+  const ir::Target* target = ir::find_target("sm_90");
+  REGDUEL_CHECK(target != nullptr, "sm_90 is shipped");
+  const std::size_t r = ir::index(ir::RegFile::R);
+  for (const fuzz::Profile profile : fuzz::profiles()) {
+    if (profile == fuzz::Profile::Undefined || profile == fuzz::Profile::Mix) continue;
+    const int programs = std::max(1, o.per_profile / size);
+    for (int k = 0; k < programs; ++k) {
+      Subject s;
+      s.target = target;
+      fuzz::GeneratorOptions g;
+      g.profile = profile;
+      g.seed = hash_combine(o.seed, static_cast<std::uint64_t>(k));
+      g.size = size;
+      s.program = fuzz::generate(g);
+      const int max_live = oracles::max_live(s.program)[r];
+      s.limits = ir::Limits::of(*target);
+      s.limits.units[r] = std::min(std::max({max_live * 3 / 4, fuzz::demand_bound(s.program, *target)[r], 1}), s.limits.units[r]);
+      bool complete = true;
+      for (const ir::Allocator* a : fuzz::all_duelists()) {
+        ir::AllocOptions options;
+        options.limits = s.limits;
+        auto allocation = a->allocate(s.program, *target, options);
+        complete = complete && allocation.has_value();
+        if (!complete) break;
+        s.allocations.push_back(std::move(*allocation));
+      }
+      if (!complete) continue;  // impossible: nothing to time
+      for (const ir::Allocation& a : s.allocations) {
+        ++corpus.facts.allocations;
+        corpus.facts.spilling += moves_bytes(a.program) ? 1 : 0;
+        corpus.facts.allocated_instructions += static_cast<std::int64_t>(a.program.insts.size());
+      }
+      ++corpus.facts.programs;
+      corpus.facts.instructions += static_cast<std::int64_t>(s.program.insts.size());
+      corpus.facts.max_live += max_live;
+      corpus.facts.limit += s.limits.units[r];
+      if (!corpus.subjects.empty() && s.program.insts.size() > corpus.subjects[corpus.largest].program.insts.size())
+        corpus.largest = corpus.subjects.size();
+      corpus.subjects.push_back(std::move(s));
+    }
+  }
+  REGDUEL_CHECK(!corpus.subjects.empty(), "limits are at least the demand, so programs can be allocated");
+  corpus.facts.max_live /= corpus.facts.programs;
+  corpus.facts.limit /= corpus.facts.programs;
+  return corpus;
+}
+
+oracles::Case case_of(const Subject& s, const ir::Allocation& a) { return {s.program, a.program, *s.target, s.limits, &a.claims}; }
+
+// What is timed: one subject, and how many instructions that counts for.
+class Measured {
+ public:
+  virtual ~Measured() = default;
+  virtual std::int64_t run(const Subject& s) const = 0;
+};
+
+class MeasuredAllocator final : public Measured {
+ public:
+  explicit MeasuredAllocator(const ir::Allocator& a) : allocator_(a) {}
+  std::int64_t run(const Subject& s) const override {
+    ir::AllocOptions options;
+    options.limits = s.limits;
+    benchmark::DoNotOptimize(allocator_.allocate(s.program, *s.target, options));
+    return static_cast<std::int64_t>(s.program.insts.size());
+  }
+
+ private:
+  const ir::Allocator& allocator_;
+};
+
+// One judge, or all of them as a duel asks them (null).
+class MeasuredJudge final : public Measured {
+ public:
+  explicit MeasuredJudge(const oracles::Judge* j) : judge_(j) {}
+  std::int64_t run(const Subject& s) const override {
+    for (const ir::Allocation& a : s.allocations) {
+      const oracles::Case c = case_of(s, a);
+      if (judge_ != nullptr) benchmark::DoNotOptimize(judge_->judge(c));
+      else benchmark::DoNotOptimize(oracles::judge(c));
+    }
+    return static_cast<std::int64_t>(s.program.insts.size() * s.allocations.size());
+  }
+
+ private:
+  const oracles::Judge* judge_;
+};
+
+// Keeps the CPU seconds of one iteration, repetition by repetition; prints nothing.
+class Collecting final : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& r : runs)
+      if (r.run_type == Run::RT_Iteration && r.iterations > 0)
+        seconds_[r.run_name.function_name].push_back(r.cpu_accumulated_time / static_cast<double>(r.iterations));
+  }
+  // Least and median; none where the filter left it out.
+  [[nodiscard]] std::optional<std::pair<double, double>> seconds(const std::string& name) const {
+    const auto it = seconds_.find(name);
+    if (it == seconds_.end()) return std::nullopt;
+    std::vector<double> all = it->second;
+    std::sort(all.begin(), all.end());
+    return std::pair(all.front(), all[all.size() / 2]);
+  }
+
+ private:
+  std::map<std::string, std::vector<double>> seconds_;
+};
+
+// A figure of /proc/self/status in bytes.
+std::optional<std::int64_t> status_bytes(std::string_view key) {
+  const auto text = read_file("/proc/self/status");
+  if (!text) return std::nullopt;
+  const std::size_t at = text->find(key);
+  if (at == std::string::npos) return std::nullopt;
+  std::istringstream line(text->substr(at + key.size()));
+  std::int64_t kib = 0;
+  if (!(line >> kib)) return std::nullopt;
+  return kib * 1024;
+}
+
+// Resident memory at its highest while the subject is run, above what there was before. The kernel's high-water mark is set back
+// by writing 5 to clear_refs; where that is not allowed there is no figure.
+std::optional<double> peak_bytes(const Measured& m, const Subject& s) {
+  ::malloc_trim(0);
+  std::FILE* reset = std::fopen("/proc/self/clear_refs", "w");
+  if (reset == nullptr) return std::nullopt;
+  const bool written = std::fputs("5", reset) >= 0;
+  if (std::fclose(reset) != 0 || !written) return std::nullopt;
+  const auto before = status_bytes("VmRSS:");
+  // The judges' cases one after another free what they took: the peak is that of one, the count that of the program.
+  m.run(s);
+  const auto peak = status_bytes("VmHWM:");
+  if (!before || !peak) return std::nullopt;
+  return static_cast<double>(std::max<std::int64_t>(0, *peak - *before)) / static_cast<double>(s.program.insts.size());
+}
+
+}  // namespace
+
+BenchResult run_bench(const BenchOptions& o) {
+  BenchResult result;
+  std::vector<Corpus> corpora;
+  for (const int size : o.sizes) {
+    corpora.push_back(make_corpus(size, o));
+    result.corpora.push_back(corpora.back().facts);
+  }
+  std::vector<std::unique_ptr<Measured>> measured;
+  const auto add_row = [&](std::string_view name, bool is_judge, std::unique_ptr<Measured> m) {
+    BenchRow row;
+    row.name = name;
+    row.is_judge = is_judge;
+    result.rows.push_back(std::move(row));
+    measured.push_back(std::move(m));
+  };
+  for (const ir::Allocator* a : fuzz::all_duelists()) add_row(a->name(), false, std::make_unique<MeasuredAllocator>(*a));
+  for (const oracles::Judge* j : oracles::judges()) add_row(j->name(), true, std::make_unique<MeasuredJudge>(j));
+  add_row(kAllJudges, true, std::make_unique<MeasuredJudge>(nullptr));
+
+  // Benchmark keeps a registry for the whole process.
+  benchmark::ClearRegisteredBenchmarks();
+  const auto add_benchmark = [&](const std::string& name, auto body) {
+    benchmark::internal::Benchmark* b = benchmark::RegisterBenchmark(name.c_str(), body);
+    if (o.min_time > 0) b->MinTime(o.min_time);
+    else b->Iterations(1);
+    if (o.repetitions > 1) b->Repetitions(o.repetitions);
+  };
+  std::vector<std::int64_t> counted(measured.size() * corpora.size(), 0);  // instructions of one iteration
+  const auto name_of = [&](std::size_t m, std::size_t c) {
+    return fmt::format("{}/{}", result.rows[m].name, corpora[c].facts.size);
+  };
+  for (std::size_t m = 0; m < measured.size(); ++m)
+    for (std::size_t c = 0; c < corpora.size(); ++c)
+      add_benchmark(name_of(m, c), [&measured, &corpora, &counted, m, c](benchmark::State& state) {
+        for ([[maybe_unused]] auto _ : state) {
+          std::int64_t instructions = 0;
+          for (const Subject& s : corpora[c].subjects) instructions += measured[m]->run(s);
+          counted[m * corpora.size() + c] = instructions;
+        }
+      });
+  add_benchmark(std::string(kDuels), [&o](benchmark::State& state) {
+    for ([[maybe_unused]] auto _ : state)
+      for (int k = 0; k < o.duels; ++k) {
+        const fuzz::FuzzInput c = standard_case(o.seed, static_cast<std::uint64_t>(k), fuzz::all_duelists());
+        benchmark::DoNotOptimize(fuzz::duel(c.program, *c.target, c.limits, fuzz::all_duelists(), c.knobs));
+      }
+  });
+  Collecting reporter;
+  std::ostringstream silent;  // what Benchmark itself would say, e.g. that the filter matches nothing
+  reporter.SetOutputStream(&silent);
+  reporter.SetErrorStream(&silent);
+  benchmark::RunSpecifiedBenchmarks(&reporter, o.filter.empty() ? "." : o.filter);
+
+  for (std::size_t m = 0; m < measured.size(); ++m) {
+    BenchRow& row = result.rows[m];
+    for (std::size_t c = 0; c < corpora.size(); ++c) {
+      std::optional<BenchCell> cell;
+      if (const auto seconds = reporter.seconds(name_of(m, c))) {
+        const auto per = 1e9 / static_cast<double>(std::max<std::int64_t>(1, counted[m * corpora.size() + c]));
+        cell = BenchCell{seconds->first * per, seconds->second * per};
+      }
+      row.cells.push_back(cell);
+    }
+    if (row.cells.size() > 1 && row.cells.front() && row.cells.back() && row.cells.front()->ns > 0)
+      row.growth = row.cells.back()->ns / row.cells.front()->ns;
+    if (row.growth && row.is_judge)
+      row.growth_read = *row.growth * result.corpora.front().read_per_instruction() / result.corpora.back().read_per_instruction();
+    const Corpus& last = corpora.back();
+    if (row.cells.back()) row.peak_bytes = peak_bytes(*measured[m], last.subjects[last.largest]);
+  }
+  const auto fatpoint = std::find_if(result.rows.begin(), result.rows.end(), [](const BenchRow& r) { return r.name == kFatPoint; });
+  for (BenchRow& row : result.rows)
+    for (std::size_t c = 0; c < corpora.size(); ++c) {
+      const bool both = fatpoint != result.rows.end() && fatpoint->cells[c] && row.cells[c] && fatpoint->cells[c]->ns > 0;
+      row.times_fatpoint.push_back(both ? std::optional(row.cells[c]->ns / fatpoint->cells[c]->ns) : std::nullopt);
+    }
+  if (const auto seconds = reporter.seconds(std::string(kDuels)); seconds && seconds->first > 0)
+    result.duels_per_second = o.duels / seconds->first;
+  if (std::regex_search(std::string(kLayers), std::regex(o.filter))) result.layers = measure_layers(o.seed, 10 * o.duels);
+  return result;
+}
+
+std::vector<std::string> gate_failures(const BenchResult& result, const BenchOptions& o) {
+  constexpr double kMaxGrowth = 2;
+  std::vector<std::string> failures;
+  for (const BenchRow& row : result.rows) {
+    if (row.growth_read && *row.growth_read > kMaxGrowth)
+      failures.push_back(
+          fmt::format("{} takes {:.2f} times as long an instruction that it reads at {} instructions as at {} (at most {:.0f})",
+                      row.name, *row.growth_read, o.sizes.back(), o.sizes.front(), kMaxGrowth));
+    if (row.name != "memcheck") continue;
+    for (std::size_t c = 0; c < row.times_fatpoint.size(); ++c)
+      if (row.times_fatpoint[c] && *row.times_fatpoint[c] > 1)
+        failures.push_back(fmt::format("memcheck takes {:.2f} times as long as the fat-point allocator at {} instructions",
+                                       *row.times_fatpoint[c], o.sizes[c]));
+  }
+  return failures;
+}
+
+}  // namespace regduel::cli

@@ -1,0 +1,105 @@
+// See bench_layers.h.
+#include "cli/bench/layers.h"
+
+#include <ctime>
+
+#include <algorithm>
+
+#include "fuzz/campaign/behaviour.h"
+#include "fuzz/campaign/explorer.h"
+#include "fuzz/duel/duel.h"
+#include "fuzz/targets/targets.h"
+#include "ir/check.h"
+#include "oracles/quality/quality.h"
+#include "oracles/report.h"
+
+namespace regduel::cli {
+namespace {
+
+double cpu_seconds() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(Layers& result) : result_(result), last_(cpu_seconds()) {}
+  void restart() { last_ = cpu_seconds(); }
+  // What has passed since the last lap is this layer's.
+  void lap(std::string_view name) {
+    const double now = cpu_seconds();
+    auto at = std::find_if(result_.layers.begin(), result_.layers.end(), [&](const Layer& l) { return l.name == name; });
+    if (at == result_.layers.end()) at = result_.layers.insert(at, {std::string(name), 0});
+    at->seconds += now - last_;
+    last_ = now;
+  }
+
+ private:
+  Layers& result_;
+  double last_;
+};
+
+void duel_in_layers(const fuzz::FuzzInput& input, Stopwatch& watch) {
+  for (const ir::Allocator* a : fuzz::all_duelists()) {
+    ir::AllocOptions options;
+    options.limits = input.limits;
+    options.knobs = fuzz::known_to(*a, input.knobs);
+    const auto allocation = a->allocate(input.program, *input.target, options);
+    watch.lap(a->name());
+    if (!allocation) continue;
+    static_cast<void>(ir::check(allocation->program, 1));
+    watch.lap("well-formed?");
+    const oracles::Case c{input.program, allocation->program, *input.target, input.limits, &allocation->claims, true};
+    for (const oracles::Judge* judge : oracles::judges()) {
+      static_cast<void>(judge->judge(c));
+      watch.lap(judge->name());
+    }
+  }
+}
+
+}  // namespace
+
+Layers measure_layers(std::uint64_t seed, int inputs) {
+  Layers result;
+  Stopwatch watch(result);
+  fuzz::ExplorerOptions options;
+  options.seed = seed;
+  fuzz::Explorer explorer(options);
+  std::vector<std::vector<std::uint8_t>> bred;
+  for (int k = 0; k < inputs; ++k) {
+    watch.restart();
+    fuzz::FuzzInput input = explorer.next();
+    watch.lap("breed");
+    bred.push_back(fuzz::encode_input(input));
+    input = fuzz::decode_input(bred.back());
+    watch.lap("read and write");
+    result.instructions += static_cast<std::int64_t>(input.program.insts.size());
+    duel_in_layers(input, watch);
+    const fuzz::Duel duel = fuzz::duel(input.program, *input.target, input.limits, fuzz::all_duelists(), input.knobs);
+    watch.restart();
+    explorer.learn(input, fuzz::features_of(input, duel));
+    watch.lap("features");
+  }
+  result.inputs = inputs;
+  const double start = cpu_seconds();
+  for (const auto& bytes : bred) static_cast<void>(fuzz::try_duel(bytes));
+  result.target_seconds = cpu_seconds() - start;
+  return result;
+}
+
+std::string_view sanitizer() {
+#if defined(__SANITIZE_ADDRESS__)
+  return "AddressSanitizer";
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  return "AddressSanitizer";
+#else
+  return "";
+#endif
+#else
+  return "";
+#endif
+}
+
+}  // namespace regduel::cli

@@ -1,0 +1,119 @@
+// regduel alloc: one allocator on the functions of one file.
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "ir/text/text.h"
+#include "oracles/quality/quality.h"
+
+namespace regduel::cli {
+namespace {
+
+struct Options {
+  std::string input;
+  std::string output = "-";
+  std::string with = "fatpoint";
+  int regs = 255;
+  TargetOptions target;
+  KnobOptions knobs;
+  std::int64_t fuel = -1;
+  bool stats = false, trace = false, json = false;
+};
+
+class StderrTrace : public ir::Trace {
+ public:
+  void line(std::string text) override { fmt::print(stderr, "{}\n", text); }
+};
+
+std::string statistics(const ir::Function& f, const std::string& allocator, const oracles::Measures& m) {
+  std::string registers;
+  for (const ir::RegFile file : ir::kAllFiles)
+    if (m.registers[ir::index(file)] > 0 || m.max_live[ir::index(file)] > 0)
+      registers += fmt::format("  {} {} (MaxLive {})", ir::name(file), m.registers[ir::index(file)], m.max_live[ir::index(file)]);
+  return fmt::format(
+      "@{} by {}\n  registers:{}\n  spill stores {} ({} bytes), refills {} ({} bytes), stack frame {} bytes, weighted spill bytes "
+      "{}\n"
+      "  copies inserted {}, kept {}; remats {}; edge blocks {}; instructions {} -> {}; occupancy {}%\n",
+      f.name, allocator, registers, m.spill_stores, m.spill_store_bytes, m.spill_loads, m.spill_load_bytes, m.local_frame_bytes,
+      m.weighted_spill_bytes, m.inserted_copies, m.kept_copies, m.remats, m.edge_blocks, m.instructions_before,
+      m.instructions_after, m.occupancy_percent);
+}
+
+int alloc(const Options& o) {
+  check_registers(o.regs);
+  const ir::Allocator& allocator = allocator_named(o.with);
+  const auto settings = o.knobs.settings(std::array{&allocator});
+  std::vector<Program> programs = load(o.input);
+  require_phase(programs, ir::Phase::Virtual);
+  if (programs.empty()) throw BadInput(fmt::format("{}: error: there is no function in it", o.input));
+  StderrTrace trace;
+  ir::Module result;
+  std::string stats;
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (Program& p : programs) {
+    const ir::Target& target = o.target.resolve(p.function, p.file);
+    ir::AllocOptions options;
+    options.limits = o.target.limits_for(target, o.regs);
+    options.knobs = settings;
+    options.trace = o.trace ? &trace : nullptr;
+    ir::Fuel fuel{.limit = o.fuel};
+    if (o.fuel >= 0) options.fuel = &fuel;
+    auto allocation = allocator.allocate(p.function, target, options);
+    if (!allocation) {
+      if (allocation.error().kind == ir::AllocFailure::Kind::BadKnob)
+        throw BadInput(fmt::format("--knob: {}", allocation.error().message));
+      fmt::print(stderr, "{}: @{}: {}\n", p.file, p.function.name, allocation.error().message);
+      return kExitFinding;
+    }
+    const oracles::Measures m = oracles::measure(p.function, allocation->program, target);
+    if (o.stats) stats += statistics(p.function, o.with, m);
+    list.push_back({{"function", p.function.name},
+                    {"allocator", o.with},
+                    {"limit", o.regs},
+                    {"registers", m.registers[0]},
+                    {"max_live", m.max_live[0]},
+                    {"spill_store_bytes", m.spill_store_bytes},
+                    {"spill_load_bytes", m.spill_load_bytes},
+                    {"weighted_spill_bytes", m.weighted_spill_bytes},
+                    {"stack_frame_bytes", m.local_frame_bytes},
+                    {"instructions", m.instructions_after},
+                    {"occupancy_percent", m.occupancy_percent}});
+    result.functions.push_back(std::move(allocation->program));
+  }
+  if (!o.json || o.output != "-") save(o.output, ir::print(result));
+  if (o.json) print_json({{"command", "alloc"}, {"file", o.input}, {"results", list}});
+  else if (o.stats) fmt::print(o.output == "-" ? stderr : stdout, "{}", stats);
+  return 0;
+}
+
+}  // namespace
+
+void add_alloc_command(CLI::App& app, Action& chosen) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("alloc", "Allocate registers for a program");
+  command->add_option("input", o->input, "RIR or PTX file (- = standard input)")->required();
+  command->add_option("-o,--output", o->output, "Where to write the allocated program (- = standard output)")
+      ->capture_default_str();
+  command->add_option("--with", o->with, "Allocator: fatpoint or briggs")->capture_default_str();
+  command->add_option("--regs,--maxrregcount", o->regs, "Limit of the general register file (classes R and Ralt), 1 to 255")
+      ->capture_default_str();
+  o->target.add_to(*command);
+  o->knobs.add_to(*command, "Set a knob of the allocator (regduel knobs), NAME=VALUE or ID=VALUE; repeatable");
+  command
+      ->add_option("--fuel", o->fuel,
+                   "How many of its optional decisions the allocator may take in each function; what is plain is done from there "
+                   "on (see bisect)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--stats", o->stats, "Show registers, spills and copies");
+  command->add_flag("--trace", o->trace, "Show what the allocator does, on standard error");
+  command->add_flag("--json", o->json, "One JSON document with the figures (with -o: beside the program)");
+  command->footer("Exit status 1: the limit is impossible. Example:  regduel alloc --with fatpoint --regs 16 a.rir -o b.rir");
+  command->callback([o, &chosen] { chosen = [o] { return alloc(*o); }; });
+}
+
+}  // namespace regduel::cli

@@ -1,0 +1,118 @@
+// regduel explain: why one vreg got its register, or none, from the fat-point allocator.
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "allocator/explain/explain.h"
+#include "cli/command.h"
+#include "cli/diagnostic.h"
+#include "cli/explain_text.h"
+#include "cli/input.h"
+#include "cli/options.h"
+#include "cli/output.h"
+
+namespace regduel::cli {
+namespace {
+
+constexpr std::string_view kExplains = "fatpoint";
+
+struct Options {
+  std::string input, vreg, function;
+  std::string with = std::string(kExplains);
+  int regs = 255;
+  TargetOptions target;
+  KnobOptions knobs;
+  bool all = false, json = false;
+};
+
+Program& choose_function(std::vector<Program>& programs, const Options& o) {
+  if (programs.empty()) throw BadInput(fmt::format("{}: error: there is no function in it", o.input));
+  std::vector<std::string> names;
+  for (Program& p : programs) {
+    if (p.function.name == o.function || (o.function.empty() && programs.size() == 1)) return p;
+    names.push_back(p.function.name);
+  }
+  if (o.function.empty())
+    throw BadInput(
+        fmt::format("{}: there are {} functions: say which with --function ({})", o.input, names.size(), fmt::join(names, ", ")));
+  throw BadInput(fmt::format("--function: no function \"{}\" in {} (there are {})", o.function, o.input, fmt::join(names, ", ")));
+}
+
+// "%4", "4", or a name as the text form declares it, with or without its %.
+ir::VRegId find_vreg(const ir::Function& f, const std::string& asked) {
+  const std::string_view bare = std::string_view(asked).substr(asked.starts_with('%') ? 1 : 0);
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(bare.data(), bare.data() + bare.size(), number);
+  if (error == std::errc() && end == bare.data() + bare.size() && number < f.vregs.size()) return ir::VRegId(number);
+  std::optional<ir::VRegId> found;
+  for (std::size_t v = 0; v < f.vregs.size(); ++v) {
+    const std::string_view name = f.symbols[f.vregs[v].name];
+    if (name.empty() || (name != asked && name != bare && name != fmt::format("%{}", bare))) continue;
+    if (found) throw BadInput(fmt::format("--vreg {}: %{} and %{} of @{} both have that name", asked, found->value, v, f.name));
+    found = ir::VRegId(v);
+  }
+  if (!found)
+    throw BadInput(fmt::format("--vreg {}: @{} has {} vregs, %0 to %{}, and none of that name", asked, f.name, f.vregs.size(),
+                               std::ssize(f.vregs) - 1));
+  return *found;
+}
+
+int explain(const Options& o) {
+  check_registers(o.regs);
+  const ir::Allocator& allocator = allocator_named(o.with);
+  if (allocator.name() != kExplains) throw BadInput(fmt::format("--with {}: only {} explains itself", o.with, kExplains));
+  const auto settings = o.knobs.settings(std::array{&allocator});
+  std::vector<Program> programs = load(o.input);
+  require_phase(programs, ir::Phase::Virtual);
+  Program& p = choose_function(programs, o);
+  const ir::VRegId vreg = find_vreg(p.function, o.vreg);
+  const ir::Target& target = o.target.resolve(p.function, p.file);
+  ir::AllocOptions options;
+  options.limits = o.target.limits_for(target, o.regs);
+  options.knobs = settings;
+  const auto explanation = allocator::explain(p.function, target, options, vreg);
+  if (!explanation) {
+    if (explanation.error().kind == ir::AllocFailure::Kind::BadKnob)
+      throw BadInput(fmt::format("--knob: {}", explanation.error().message));
+    fmt::print(stderr, "{}: @{}: {}\n", p.file, p.function.name, explanation.error().message);
+    return kExitFinding;
+  }
+  if (o.json) {
+    nlohmann::ordered_json document = {
+        {"command", "explain"}, {"file", o.input}, {"function", p.function.name}, {"allocator", kExplains}, {"limit", o.regs}};
+    document.update(explain_json(*explanation));
+    print_json(document);
+  } else {
+    fmt::print("{}", explain_text(*explanation, {.all = o.all, .colours = wants_colours()}));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_explain_command(CLI::App& app, Action& chosen) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("explain", "Show why a vreg got its register, or none");
+  command->add_option("input", o->input, "RIR or PTX file (- = standard input)")->required();
+  command->add_option("--vreg", o->vreg, "Which: its number (%4 or 4) or its name")->required();
+  command->add_option("--function", o->function, "In which function; needed where the file has several");
+  command->add_option("--with", o->with, "Allocator; only fatpoint explains itself")->capture_default_str();
+  command->add_option("--regs,--maxrregcount", o->regs, "Limit of the general register file (classes R and Ralt), 1 to 255")
+      ->capture_default_str();
+  o->target.add_to(*command);
+  o->knobs.add_to(*command, "Set a knob of the allocator (regduel knobs), NAME=VALUE or ID=VALUE; repeatable");
+  command->add_flag("--all", o->all, "Every attempt in full, not only the one that decided");
+  command->add_flag("--json", o->json, "One JSON document: every attempt in full, both arrays slot by slot");
+  command->footer(
+      "Moments of an instruction: R uses are read, C clobbers happen, W defs are written. * is the attempt whose result is "
+      "emitted.\n"
+      "Exit status 1: the limit is impossible. Example:  regduel explain --vreg %4 --regs 16 a.rir");
+  command->callback([o, &chosen] { chosen = [o] { return explain(*o); }; });
+}
+
+}  // namespace regduel::cli

@@ -1,0 +1,108 @@
+// regduel gen: a random program of a profile, or many of them in a directory.
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/check_macro.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "fuzz/generate/generator.h"
+#include "ir/check.h"
+#include "ir/text/binary.h"
+#include "ir/text/dot.h"
+#include "ir/text/text.h"
+
+namespace regduel::cli {
+namespace {
+
+struct Options {
+  std::string profile = "mix";
+  std::uint64_t seed = 1;
+  int size = 0;
+  int sm = 90;
+  int count = 1;
+  std::string output = "-";
+  std::string emit = "rir";
+  bool json = false;
+};
+
+int generate(const Options& o) {
+  const auto profile = fuzz::profile_from_name(o.profile);
+  if (!profile && o.profile != "all") {
+    std::string names;
+    for (const fuzz::Profile p : fuzz::profiles()) names += fmt::format("{}, ", fuzz::name(p));
+    throw BadInput(fmt::format("--profile: no profile \"{}\" (there are {}all)", o.profile, names));
+  }
+  if (o.size < 0 || o.size > 1'000'000) throw BadInput(fmt::format("--size: expected 0 to 1000000, found {}", o.size));
+  if (o.count < 1 || o.count > 10'000'000) throw BadInput(fmt::format("--count: expected 1 to 10000000, found {}", o.count));
+  fuzz::GeneratorOptions options;
+  options.size = o.size;
+  options.target = fmt::format("sm_{}", o.sm);
+  if (ir::find_target(options.target) == nullptr) throw BadInput(fmt::format("--sm: no target {}", options.target));
+  const ir::Target& target = *ir::find_target(options.target);
+
+  ir::Module module;
+  std::uint64_t instructions = 0;
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Progress progress("generating", o.count);
+  for (int k = 0; k < o.count; ++k) {
+    const auto all = fuzz::profiles();
+    options.profile = profile ? *profile : all[static_cast<std::size_t>(k) % all.size()];
+    options.seed = o.seed + static_cast<std::uint64_t>(k);
+    ir::Function f = fuzz::generate(options);
+    const auto faults = ir::check(f, target, 1);
+    REGDUEL_CHECK(faults.empty(), fmt::format("gen --profile {} --seed {}: {}", fuzz::name(options.profile), options.seed,
+                                              ir::to_string(f, faults[0])));
+    instructions += f.insts.size();
+    list.push_back({{"function", f.name},
+                    {"profile", fuzz::name(options.profile)},
+                    {"seed", options.seed},
+                    {"instructions", f.insts.size()},
+                    {"blocks", f.blocks.size()},
+                    {"vregs", f.vregs.size()}});
+    module.functions.push_back(std::move(f));
+    progress.step();
+  }
+  progress.done();
+  if (o.json && o.output == "-") {
+    print_json({{"command", "gen"}, {"programs", o.count}, {"instructions", instructions}, {"results", list}});
+    return 0;
+  }
+  std::string bytes;
+  if (o.emit == "rir") {
+    bytes = ir::print(module);
+  } else {
+    if (o.count != 1) throw BadInput("--emit bin and dot write one program: leave --count out");
+    const auto encoded = ir::encode(module.functions[0]);
+    bytes = o.emit == "dot" ? ir::to_dot(module.functions[0]) : std::string(encoded.begin(), encoded.end());
+  }
+  save(o.output, bytes);
+  if (o.json) print_json({{"command", "gen"}, {"programs", o.count}, {"instructions", instructions}, {"results", list}});
+  return 0;
+}
+
+}  // namespace
+
+void add_gen_command(CLI::App& app, Action& chosen) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("gen", "Make a random program");
+  command
+      ->add_option("--profile", o->profile, "What the program is full of: straight, loops, pressure, tuples, ... or all, in turn")
+      ->capture_default_str();
+  command->add_option("--seed", o->seed, "The same seed, profile, size and version give the same program")->capture_default_str();
+  command->add_option("--size", o->size, "Instructions, approximately; 0 = drawn from the seed")->capture_default_str();
+  command->add_option("--sm", o->sm, "Streaming multiprocessor that the program is for")->capture_default_str();
+  command->add_option("--count", o->count, "How many programs, with seeds from --seed upward")->capture_default_str();
+  command->add_option("-o,--output", o->output, "Where to write (- = standard output)")->capture_default_str();
+  command->add_option("--emit", o->emit, "rir (text), bin (the fuzz corpus) or dot (Graphviz)")
+      ->check(CLI::IsMember({"rir", "bin", "dot"}))
+      ->capture_default_str();
+  command->add_flag("--json", o->json, "One JSON document about the programs");
+  command->footer("Example:  regduel gen --seed 7 --profile loops -o a.rir");
+  command->callback([o, &chosen] { chosen = [o] { return generate(*o); }; });
+}
+
+}  // namespace regduel::cli

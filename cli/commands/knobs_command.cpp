@@ -1,0 +1,130 @@
+// regduel knobs: every knob of every allocator and of memcheck.
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "allocator/knobs.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "fuzz/duel/allocators.h"
+#include "oracles/memcheck/memcheck.h"
+
+namespace regduel::cli {
+namespace {
+
+constexpr std::string_view kVerifier = "memcheck";
+constexpr std::size_t kColumns = 80, kIndent = 6;  // of the lines below a name
+
+struct Options {
+  std::vector<std::string> with;
+  bool json = false;
+};
+
+struct Row {
+  std::string owner;
+  ir::KnobInfo knob;
+  std::string low, high;  // empty = not a range
+};
+
+std::vector<Row> rows_of(const std::vector<std::string>& owners) {
+  std::vector<Row> rows;
+  for (const std::string& owner : owners) {
+    if (owner == kVerifier) {
+      for (const ir::KnobInfo& k : oracles::memcheck_knobs()) rows.push_back({owner, k, "", ""});
+    } else {
+      for (ir::KnobInfo& k : allocator_named(owner).knobs()) rows.push_back({owner, std::move(k), "", ""});
+    }
+  }
+  for (Row& row : rows)
+    for (const allocator::KnobRow& k : allocator::knob_table()) {
+      if (row.owner != "fatpoint" || row.knob.name != k.name || k.type == allocator::KnobType::Bool) continue;
+      row.low = allocator::knob_text(k.type, k.low);
+      row.high = allocator::knob_text(k.type, k.high);
+    }
+  // Without an id last.
+  const auto key = [](const Row& r) {
+    return std::tuple(r.knob.id < 0, r.knob.id, std::string_view(r.knob.name), std::string_view(r.owner));
+  };
+  std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return key(a) < key(b); });
+  return rows;
+}
+
+// Lines of words, each at most as long as the terminal is wide.
+std::string wrapped(std::string_view text, std::size_t indent) {
+  std::string out, line;
+  while (!text.empty()) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    if (!line.empty() && indent + line.size() + 1 + space > kColumns) {
+      out += fmt::format("{:{}}{}\n", "", indent, line);
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + std::string(text.substr(0, space));
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  return out + fmt::format("{:{}}{}\n", "", indent, line);
+}
+
+int knobs(const Options& o) {
+  std::vector<std::string> all = fuzz::allocator_names();
+  all.emplace_back(kVerifier);
+  const std::vector<std::string> asked = split_list(o.with);
+  for (const std::string& name : asked)
+    if (std::find(all.begin(), all.end(), name) == all.end())
+      throw BadInput(fmt::format("--with: no allocator or judge \"{}\" with knobs (there are {})", name, fmt::join(all, ", ")));
+  const std::vector<Row> rows = rows_of(asked.empty() ? all : asked);
+  if (o.json) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const auto& [owner, k, low, high] : rows) {
+      nlohmann::ordered_json row = {
+          {"owner", owner}, {"name", k.name},  {"id", nullptr},      {"type", k.type}, {"default", k.default_value},
+          {"low", nullptr}, {"high", nullptr}, {"source", k.source}, {"help", k.help}};
+      if (k.id >= 0) row["id"] = k.id;
+      if (!low.empty()) row["low"] = low;
+      if (!high.empty()) row["high"] = high;
+      list.push_back(std::move(row));
+    }
+    print_json({{"command", "knobs"}, {"knobs", list}});
+    return 0;
+  }
+  std::size_t name = 0, owner = 0;
+  for (const Row& r : rows) {
+    name = std::max(name, r.knob.name.size());
+    owner = std::max(owner, r.owner.size());
+  }
+  for (const auto& [of, k, low, high] : rows) {
+    std::string value = k.type;
+    if (!low.empty()) value += fmt::format(" {} to {}", low, high);
+    if (!k.default_value.empty()) value += fmt::format(" [{}]", k.default_value);
+    std::string head = fmt::format("{:>4}  {:<{}}  {:<{}}", k.id >= 0 ? fmt::format("{}", k.id) : "", k.name, name, of, owner);
+    if (head.size() + 2 + value.size() <= kColumns) {
+      fmt::print("{}  {}\n", head, value);
+    } else {
+      head.erase(head.find_last_not_of(' ') + 1);
+      fmt::print("{}\n{}", head, wrapped(value, kIndent));
+    }
+    fmt::print("{}", wrapped(k.source.empty() ? k.help : fmt::format("{} ({})", k.help, k.source), kIndent));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_knobs_command(CLI::App& app, Action& chosen) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("knobs", "List the knobs of the allocators and of memcheck");
+  command->add_option("--with", o->with, "Only of these, comma-separated: allocators, or memcheck (default: all)")
+      ->allow_extra_args(false);
+  command->add_flag("--json", o->json, "One JSON document");
+  command->footer(
+      "By id, then by name: id, name, whose it is, type and range [default]; what it does, and its source. Set one with --knob "
+      "NAME=VALUE or\n"
+      "--knob ID=VALUE of alloc and duel, or --knob of verify for memcheck's.\n"
+      "Example:  regduel knobs --with fatpoint");
+  command->callback([o, &chosen] { chosen = [o] { return knobs(*o); }; });
+}
+
+}  // namespace regduel::cli

@@ -1,0 +1,38 @@
+// What a duel did, as a set of features: an input that shows a new one is worth keeping. This guides a campaign in any build,
+// without instrumentation; where code coverage is there as well, both count.
+//
+// A feature of behaviour is a number below kNumFeatures, the hash of something that happened in an allocation: which instruction
+// was inserted, for which file and width, beside what; how much was spilled, copied, rematerialised (as a power of two); which
+// kinds of operands and flags the program has; how each bout ended. Deterministic: a function of the input and of the allocators.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fuzz/duel/duel.h"
+#include "fuzz/duel/fuzz_input.h"
+
+namespace regduel::fuzz {
+
+inline constexpr std::uint32_t kNumFeatures = 1u << 16;
+
+// Ascending, each once. Cost: O(size of the programs).
+[[nodiscard]] std::vector<std::uint32_t> behaviour_of(const FuzzInput& input, const Duel& duel);
+// The same and, in a build that counts them, the edges that were run through since clear_edges(): numbers from kNumFeatures on.
+[[nodiscard]] std::vector<std::uint32_t> features_of(const FuzzInput& input, const Duel& duel);
+
+// The features seen so far.
+class FeatureSet {
+ public:
+  // How many of them are new; they are seen from then on.
+  std::size_t add(const std::vector<std::uint32_t>& features);
+  [[nodiscard]] std::size_t size() const { return size_; }
+  // Of them, how many are edges of the code, whatever the count.
+  [[nodiscard]] std::size_t num_edges() const;
+
+ private:
+  std::vector<bool> seen_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace regduel::fuzz

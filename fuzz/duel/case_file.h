@@ -1,0 +1,32 @@
+// A case of the corpus: an .rir file whose comments say how to play it. These lines are read, all others are not:
+//
+//   // target: sm_90
+//   // limit: R=16 P=7          files that are not named have the target's own size
+//   // knob: NAME=VALUE
+//   // regduel duel FILE --with briggs --sm 90 --limit R=16 --knob NAME=VALUE     (--with is not read: all allocators play)
+//
+// The last form is the head of a reproducer, so that a reproducer becomes a regression case by being moved.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/source_error.h"
+#include "fuzz/duel/duel.h"
+
+namespace regduel::fuzz {
+
+struct CaseFile {
+  ir::Function program;
+  const ir::Target* target = nullptr;  // never null; sm_90 where nothing is said
+  ir::Limits limits;
+  Knobs knobs;
+};
+
+// The errors of the text form, and: no such target, no such file, a limit out of range, not exactly one function, a program
+// that is not over vregs or not well-formed for the target.
+[[nodiscard]] Parsed<CaseFile> parse_case(std::string_view text, std::string_view file_name = "");
+// parse_case(print_case(c)) is c. `comment` may have several lines.
+[[nodiscard]] std::string print_case(const CaseFile& c, std::string_view comment = "");
+
+}  // namespace regduel::fuzz

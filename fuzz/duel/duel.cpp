@@ -1,0 +1,144 @@
+#include "fuzz/duel/duel.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "base/check_macro.h"
+#include "base/random.h"
+#include "fuzz/duel/allocators.h"
+#include "ir/check.h"
+#include "oracles/completeness.h"
+
+namespace regduel::fuzz {
+namespace {
+
+oracles::Finding harness_finding(std::string category, std::string message) {
+  oracles::Finding f;
+  f.judge = "harness";
+  f.category = std::move(category);
+  f.message = std::move(message);
+  return f;
+}
+
+void judge_failure(Bout& bout, const ir::AllocFailure& failure, const ir::Function& program, const ir::Target& target,
+                   const ir::Limits& limits) {
+  if (failure.kind != ir::AllocFailure::Kind::Impossible) {
+    bout.verdict = oracles::Verdict::Fail;
+    bout.findings.push_back(
+        harness_finding(failure.kind == ir::AllocFailure::Kind::BadKnob ? "bad-knob" : "broken", failure.message));
+    return;
+  }
+  oracles::JudgeResult result = oracles::judge_failure(program, target, limits);
+  bout.opinions.push_back({result.judge, result.verdict, result.reason});
+  if (result.verdict == oracles::Verdict::Pass) {
+    bout.verdict = oracles::Verdict::Skipped;
+    bout.reason = "impossible";
+  } else {
+    bout.verdict = result.verdict;
+    bout.reason = result.reason;
+    bout.findings = std::move(result.findings);
+  }
+}
+
+void judge_result(Bout& bout, ir::Allocation& allocation, const ir::Function& program, const ir::Target& target,
+                  const ir::Limits& limits, std::span<const std::string> judges, std::optional<oracles::BeforeFigures>& figures) {
+  if (allocation.program.phase != ir::Phase::Allocated) {
+    bout.verdict = oracles::Verdict::Fail;
+    bout.findings.push_back(harness_finding("ill-formed", "the result is not marked as allocated"));
+    return;
+  }
+  if (const auto faults = ir::check(allocation.program, 1); !faults.empty()) {
+    bout.verdict = oracles::Verdict::Fail;
+    bout.findings.push_back(harness_finding("ill-formed", ir::to_string(allocation.program, faults[0])));
+    return;
+  }
+  bout.program = std::move(allocation.program);
+  const oracles::Case c{program, *bout.program, target, limits, &allocation.claims, true};
+  const oracles::Report report = oracles::judge(c, judges);
+  bout.verdict = report.verdict();
+  for (const oracles::JudgeResult& r : report.results) {
+    bout.opinions.push_back({r.judge, r.verdict, r.reason});
+    bout.findings.insert(bout.findings.end(), r.findings.begin(), r.findings.end());
+    if (r.verdict == bout.verdict && bout.reason.empty()) bout.reason = r.reason;
+  }
+  if (!figures) figures = oracles::figures_before(program);
+  bout.measures = oracles::measure(program, *bout.program, target, *figures);
+}
+
+}  // namespace
+
+std::vector<std::string> Bout::signatures() const {
+  std::vector<std::string> result;
+  for (const oracles::Finding& f : findings)
+    result.push_back(program ? oracles::signature(f, *program) : fmt::format("{}/{}", f.judge, f.category));
+  return result;
+}
+
+oracles::Verdict Duel::verdict() const {
+  oracles::Verdict worst = oracles::Verdict::Skipped;
+  const auto rank = [](oracles::Verdict v) {
+    switch (v) {
+      case oracles::Verdict::Fail: return 3;
+      case oracles::Verdict::Inconclusive: return 2;
+      case oracles::Verdict::Pass: return 1;
+      case oracles::Verdict::Skipped: return 0;
+    }
+    return 0;
+  };
+  for (const Bout& b : bouts)
+    if (rank(b.verdict) > rank(worst)) worst = b.verdict;
+  return worst;
+}
+
+Knobs known_to(const ir::Allocator& allocator, const Knobs& knobs) {
+  if (knobs.empty()) return {};
+  const auto known = allocator.knobs();
+  Knobs result;
+  for (const auto& knob : knobs)
+    if (std::any_of(known.begin(), known.end(), [&](const ir::KnobInfo& k) { return k.name == knob.first; }))
+      result.push_back(knob);
+  return result;
+}
+
+Knobs draw_knobs(std::span<const ir::Allocator* const> duelists, std::uint64_t seed) {
+  constexpr std::uint64_t kKnobStream = 0x6B6E6F62;
+  Random random(hash_combine(seed, kKnobStream));
+  Knobs knobs;
+  if (random.chance(50)) return knobs;
+  for (const ir::Allocator* allocator : duelists)
+    for (const ir::KnobInfo& knob : allocator->knobs())
+      if (!knob.samples.empty() && random.chance(25))
+        knobs.emplace_back(knob.name, knob.samples[random.below(static_cast<std::uint32_t>(knob.samples.size()))]);
+  return knobs;
+}
+
+Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
+          std::span<const ir::Allocator* const> duelists, const Knobs& knobs, std::span<const std::string> judges, ir::Fuel* fuel) {
+  Duel result;
+  std::optional<oracles::BeforeFigures> figures;  // of the program, for all bouts
+  for (const ir::Allocator* allocator : duelists) {
+    Bout bout;
+    bout.allocator = allocator->name();
+    ir::AllocOptions options;
+    options.limits = limits;
+    options.knobs = known_to(*allocator, knobs);
+    options.fuel = fuel;
+    if (fuel != nullptr) *fuel = {.limit = fuel->limit};
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      auto allocation = allocator->allocate(program, target, options);
+      bout.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      if (allocation) judge_result(bout, *allocation, program, target, limits, judges, figures);
+      else judge_failure(bout, allocation.error(), program, target, limits);
+    } catch (const InternalError& e) {
+      bout.verdict = oracles::Verdict::Fail;
+      bout.findings.push_back(harness_finding("internal-error", e.what()));
+    }
+    result.bouts.push_back(std::move(bout));
+  }
+  return result;
+}
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,137 @@
+// The body of a duel against duelists that are wrong on purpose: each kind of misconduct has its finding.
+#include "fuzz/duel/duel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/check_macro.h"
+#include "fuzz/duel/allocators.h"
+#include "fuzz/generate/generator.h"
+#include "ir/text/text.h"
+
+namespace regduel::fuzz {
+namespace {
+
+using Answer = std::expected<ir::Allocation, ir::AllocFailure>;
+
+template <class Body>
+class Duelist : public ir::Allocator {
+ public:
+  explicit Duelist(Body body) : body_(body) {}
+  std::string_view name() const override { return "rogue"; }
+  std::vector<ir::KnobInfo> knobs() const override { return {ir::KnobInfo{"known", -1, "int", "0", "", "", {"1", "2"}}}; }
+  Answer allocate(const ir::Function& f, const ir::Target&, const ir::AllocOptions& o) const override { return body_(f, o); }
+
+ private:
+  Body body_;
+};
+
+template <class Body>
+Bout fight(Body body, const ir::Limits& limits = ir::Limits::of(ir::default_target()), const Knobs& knobs = {}) {
+  const Duelist<Body> rogue(body);
+  const ir::Allocator* duelists[] = {&rogue};
+  const ir::Function f = generate({.profile = Profile::Loops, .seed = 1, .size = 60});
+  Duel d = duel(f, ir::default_target(), limits, duelists, knobs);
+  EXPECT_EQ(d.bouts.size(), 1u);
+  EXPECT_EQ(d.verdict(), d.bouts.at(0).verdict);
+  return std::move(d.bouts.at(0));
+}
+
+TEST(Duel, AnInternalErrorIsAFinding) {
+  const Bout b = fight([](const ir::Function&, const ir::AllocOptions&) -> Answer { throw InternalError("broken"); });
+  EXPECT_EQ(b.verdict, oracles::Verdict::Fail);
+  EXPECT_THAT(b.signatures(), testing::ElementsAre("harness/internal-error"));
+}
+
+TEST(Duel, AProgramThatIsNotAllocatedIsAFinding) {
+  const Bout b = fight([](const ir::Function& f, const ir::AllocOptions&) -> Answer { return ir::Allocation{f, {}}; });
+  EXPECT_THAT(b.signatures(), testing::ElementsAre("harness/ill-formed"));
+}
+
+TEST(Duel, AnAllocatedProgramWithVRegsIsAFinding) {
+  const Bout b = fight([](const ir::Function& f, const ir::AllocOptions&) -> Answer {
+    ir::Allocation a{f, {}};
+    a.program.phase = ir::Phase::Allocated;
+    return a;
+  });
+  EXPECT_THAT(b.signatures(), testing::ElementsAre("harness/ill-formed"));
+}
+
+TEST(Duel, GivingUpWithoutNeedIsAFinding) {
+  const Bout b = fight([](const ir::Function&, const ir::AllocOptions&) -> Answer {
+    return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Impossible, "no"});
+  });
+  EXPECT_EQ(b.verdict, oracles::Verdict::Fail);
+  EXPECT_THAT(b.signatures(), testing::ElementsAre(testing::StartsWith("completeness/")));
+}
+
+TEST(Duel, GivingUpForAReasonIsSkipped) {
+  ir::Limits none = ir::Limits::of(ir::default_target(), 1);
+  const Bout b = fight(
+      [](const ir::Function&, const ir::AllocOptions&) -> Answer {
+        return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Impossible, "no"});
+      },
+      none);
+  EXPECT_EQ(b.verdict, oracles::Verdict::Skipped);
+  EXPECT_EQ(b.reason, "impossible");
+}
+
+TEST(Duel, OnlyKnownKnobsArePassedOn) {
+  Knobs seen;
+  fight(
+      [&](const ir::Function& f, const ir::AllocOptions& o) -> Answer {
+        seen = o.knobs;
+        return ir::Allocation{f, {}};
+      },
+      ir::Limits::of(ir::default_target()), {{"known", "1"}, {"unknown", "2"}});
+  EXPECT_EQ(seen, (Knobs{{"known", "1"}}));
+}
+
+TEST(Duel, TheDuelistsPass) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    const ir::Function f = generate({.profile = Profile::Mix, .seed = seed, .size = 80});
+    const Duel d = duel(f, ir::default_target(), ir::Limits::of(ir::default_target(), 24), all_duelists());
+    ASSERT_EQ(d.bouts.size(), allocator_names().size());
+    for (const Bout& b : d.bouts) {
+      EXPECT_EQ(b.verdict, oracles::Verdict::Pass) << b.allocator << " " << seed;
+      EXPECT_TRUE(b.program.has_value());
+      EXPECT_LE(b.measures.registers[ir::index(ir::RegFile::R)], 24);
+    }
+  }
+}
+
+TEST(Allocators, AreFoundByName) {
+  for (const std::string& name : allocator_names()) {
+    ASSERT_NE(find_allocator(name), nullptr);
+    EXPECT_EQ(find_allocator(name)->name(), name);
+  }
+  EXPECT_EQ(find_allocator("nobody"), nullptr);
+  EXPECT_EQ(all_duelists().size(), allocator_names().size());
+}
+
+TEST(Knobs, EverySampleIsLegalAndSomeAreDrawn) {
+  const auto m = ir::parse(
+      "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = op\n    #1 use %0\n    #2 exit\n");
+  ASSERT_TRUE(m.has_value());
+  for (const ir::Allocator* allocator : all_duelists())
+    for (const ir::KnobInfo& knob : allocator->knobs()) {
+      EXPECT_GE(knob.samples.size(), 2u) << knob.name;
+      for (const std::string& value : knob.samples) {
+        ir::AllocOptions options;
+        options.limits = ir::Limits::of(ir::default_target());
+        options.knobs = {{knob.name, value}};
+        EXPECT_TRUE(allocator->allocate(m->functions[0], ir::default_target(), options).has_value()) << knob.name << '=' << value;
+      }
+    }
+  std::size_t drawn = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const Knobs knobs = draw_knobs(all_duelists(), seed);
+    EXPECT_EQ(knobs, draw_knobs(all_duelists(), seed));
+    drawn += knobs.empty() ? 0 : 1;
+  }
+  EXPECT_GT(drawn, 30u);
+  EXPECT_LT(drawn, 70u);
+}
+
+}  // namespace
+}  // namespace regduel::fuzz

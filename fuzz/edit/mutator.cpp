@@ -1,0 +1,489 @@
+// See mutator.h. A mutation edits without looking at the rules; ir::check decides afterwards. That keeps them short, and
+// finds what a cautious edit would never make.
+#include "fuzz/edit/mutator.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/random.h"
+#include "fuzz/duel/duel.h"
+#include "fuzz/edit/edit.h"
+#include "fuzz/edit/grow.h"
+#include "fuzz/generate/generator.h"
+#include "fuzz/generate/standard_mix.h"
+#include "ir/check.h"
+
+namespace regduel::fuzz {
+namespace {
+
+using ir::Operand;
+using ir::Role;
+using ir::VRegId;
+
+constexpr std::array<std::string_view, kNumMutations> kNames = {
+    "regenerate",   "delete_inst",   "duplicate_inst",   "insert_inst",  "move_inst",    "rewire_operand",   "swap_operands",
+    "change_class", "change_width",  "change_alignment", "toggle_guard", "toggle_early", "toggle_in_out",    "tie",
+    "fix",          "keep_alive",    "raise_pressure",   "retarget",     "add_edge",     "make_irreducible", "wrap_in_loop",
+    "split_block",  "insert_call",   "inline_call",      "splice",       "insert_copy",  "insert_phi",       "change_part",
+    "toggle_alias", "return_values", "toggle_flag",      "change_limit", "change_knob",  "change_target",    "drop_unused_vregs"};
+
+std::uint32_t u32(std::size_t n) { return static_cast<std::uint32_t>(n); }
+
+class Editor {
+ public:
+  Editor(EditProgram& p, const ir::Target& target, Random& random) : p_(p), target_(target), random_(random) {}
+
+  bool apply(Mutation m) {
+    switch (m) {
+      case Mutation::DeleteInst: return delete_inst();
+      case Mutation::DuplicateInst: return duplicate_inst();
+      case Mutation::InsertInst: return insert_inst();
+      case Mutation::MoveInst: return move_inst();
+      case Mutation::RewireOperand: return rewire_operand();
+      case Mutation::SwapOperands: return swap_operands();
+      case Mutation::ChangeClass: return change_class();
+      case Mutation::ChangeWidth: return change_width();
+      case Mutation::ChangeAlignment: return change_alignment();
+      case Mutation::ToggleGuard: return toggle_guard();
+      case Mutation::ToggleEarly: return toggle_early();
+      case Mutation::ToggleInOut: return toggle_in_out();
+      case Mutation::Tie: return tie();
+      case Mutation::Fix: return fix();
+      case Mutation::KeepAlive: return keep_alive();
+      case Mutation::RaisePressure: return raise_pressure(p_, random_);
+      case Mutation::Retarget: return retarget();
+      case Mutation::AddEdge: return add_edge(p_, random_);
+      case Mutation::MakeIrreducible: return make_irreducible(p_, random_);
+      case Mutation::WrapInLoop: return wrap_in_loop(p_, random_);
+      case Mutation::SplitBlock: return split_block();
+      case Mutation::InsertCall: return insert_call(p_, target_, random_);
+      case Mutation::InlineCall: return inline_call(p_, random_);
+      case Mutation::Splice: return splice(p_, EditProgram(derive_input(random_.next(), 40).program), random_);
+      case Mutation::InsertCopy: return insert_copy(p_, random_);
+      case Mutation::InsertPhi: return insert_phi(p_, random_);
+      case Mutation::ChangePart: return change_part();
+      case Mutation::ToggleAlias: return toggle_alias();
+      case Mutation::ReturnValues: return return_values();
+      case Mutation::ToggleFlag: return toggle_flag();
+      case Mutation::DropUnusedVRegs: return drop_unused_vregs();
+      case Mutation::Regenerate:
+      case Mutation::ChangeLimit:
+      case Mutation::ChangeKnob:
+      case Mutation::ChangeTarget: return false;  // not of the program alone
+    }
+    return false;
+  }
+
+ private:
+  EditBlock& any_block() { return p_.blocks[random_.below(u32(p_.blocks.size()))]; }
+  EditInst& any_inst() {
+    EditBlock& b = any_block();
+    return b.insts[random_.below(u32(b.insts.size()))];
+  }
+  // An operand for which `wanted` holds, of some instruction; null where a few tries find none.
+  template <class Wanted>
+  std::pair<EditInst*, std::size_t> any_operand(Wanted wanted) {
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      EditInst& i = any_inst();
+      if (i.ops.empty()) continue;
+      const std::size_t k = random_.below(u32(i.ops.size()));
+      if (wanted(i, i.ops[k])) return {&i, k};
+    }
+    return {nullptr, 0};
+  }
+  VRegId any_vreg() { return VRegId(random_.below(u32(p_.header.vregs.size()))); }
+  // A vreg for which `wanted` holds; invalid where a few tries find none.
+  template <class Wanted>
+  VRegId any_vreg(Wanted wanted) {
+    for (int attempt = 0; attempt < 16 && !p_.header.vregs.empty(); ++attempt)
+      if (const VRegId v = any_vreg(); wanted(p_.header.vreg(v))) return v;
+    return {};
+  }
+  static bool is_movable(const EditInst& i) { return !i.inst.is_terminator() && !i.inst.is_phi(); }
+
+  bool delete_inst() {
+    EditBlock& b = any_block();
+    const std::size_t k = random_.below(u32(b.insts.size()));
+    if (b.insts[k].inst.is_terminator()) return false;
+    b.insts.erase(b.insts.begin() + static_cast<std::ptrdiff_t>(k));
+    return true;
+  }
+  bool duplicate_inst() {
+    EditBlock& b = any_block();
+    const std::size_t k = random_.below(u32(b.insts.size()));
+    if (!is_movable(b.insts[k])) return false;
+    EditInst copy = b.insts[k];
+    copy.inst.id = p_.next_id();
+    EditBlock& to = any_block();
+    const std::size_t at = any_place(to, random_);
+    insert_at(to, at, std::move(copy));
+    return true;
+  }
+  bool insert_inst() {
+    if (p_.header.vregs.empty()) return false;
+    EditInst i;
+    i.inst.op = ir::Op::Named;
+    i.inst.id = p_.next_id();
+    i.inst.mnemonic = p_.header.symbols.intern("mutant");
+    EditBlock& b = any_block();
+    const std::size_t at = any_place(b, random_);
+    const auto defs = random_.below(3), uses = random_.below(4);
+    for (std::uint32_t k = 0; k < defs + uses; ++k)
+      if (const VRegId v = vreg_near(p_, b, at, random_, [](const ir::VReg&) { return true; }); v.is_valid())
+        i.ops.push_back(Operand::of_vreg(k < defs ? Role::Def : Role::Use, v));
+    if (random_.chance(30)) i.inst.flags |= ir::kMemWrite;
+    insert_at(b, at, std::move(i));
+    return true;
+  }
+  bool move_inst() {
+    EditBlock& b = any_block();
+    const std::size_t k = random_.below(u32(b.insts.size()));
+    if (!is_movable(b.insts[k])) return false;
+    EditInst moved = std::move(b.insts[k]);
+    b.insts.erase(b.insts.begin() + static_cast<std::ptrdiff_t>(k));
+    EditBlock& to = random_.chance(50) ? b : any_block();
+    const std::size_t at = any_place(to, random_);
+    const bool stays = &to == &b && at == k;
+    insert_at(to, at, std::move(moved));
+    return !stays;
+  }
+  bool rewire_operand() {
+    const auto [i, k] = any_operand([](const EditInst&, const Operand& o) { return o.is_vreg(); });
+    if (!i) return false;
+    const ir::VReg old = p_.header.vreg(i->ops[k].vreg());
+    const VRegId v = any_vreg([&](const ir::VReg& r) { return r.file() == old.file() && r.width == old.width; });
+    if (!v.is_valid() || v == i->ops[k].vreg()) return false;
+    i->ops[k].value = v.value;
+    return true;
+  }
+  bool swap_operands() {
+    EditInst& i = any_inst();
+    if (i.ops.size() < 2) return false;
+    const std::size_t a = random_.below(u32(i.ops.size())), b = random_.below(u32(i.ops.size()));
+    if (a == b || i.ops[a].role != i.ops[b].role || i.ops[a] == i.ops[b]) return false;
+    std::swap(i.ops[a], i.ops[b]);
+    return true;
+  }
+  bool change_class() {
+    if (p_.header.vregs.empty()) return false;
+    ir::VReg& v = p_.header.vregs[any_vreg().index()];
+    const auto next = static_cast<ir::RegClass>(random_.below(ir::kNumClasses));
+    if (next == v.cls) return false;
+    v.cls = next;
+    return true;
+  }
+  bool change_width() {
+    if (p_.header.vregs.empty()) return false;
+    ir::VReg& v = p_.header.vregs[any_vreg().index()];
+    constexpr std::array<std::uint16_t, 7> kWidths = {8, 16, 32, 64, 96, 128, 256};
+    const std::uint16_t width = kWidths[random_.below(7)];
+    if (width == v.width) return false;
+    v.width = width;
+    v.align_log2 = static_cast<std::uint8_t>(ir::natural_align_log2(width));
+    return true;
+  }
+  bool change_alignment() {
+    if (p_.header.vregs.empty()) return false;
+    ir::VReg& v = p_.header.vregs[any_vreg().index()];
+    const auto next = static_cast<std::uint8_t>(random_.below(4));
+    if (next == v.align_log2) return false;
+    v.align_log2 = next;
+    return true;
+  }
+  bool toggle_guard() {
+    EditInst& i = any_inst();
+    const auto at = std::find_if(i.ops.begin(), i.ops.end(), [](const Operand& o) { return o.role == Role::Guard; });
+    if (at != i.ops.end()) {
+      i.ops.erase(at);
+      return true;
+    }
+    const VRegId p = any_vreg([](const ir::VReg& r) { return ir::is_predicate(r.file()); });
+    if (!p.is_valid() || !is_movable(i)) return false;
+    const auto place = std::find_if(i.ops.begin(), i.ops.end(), [](const Operand& o) { return o.role == Role::Clobber; });
+    Operand guard = Operand::of_vreg(Role::Guard, p);
+    if (random_.chance(50)) guard.flags |= ir::kNegated;
+    i.inst.flags = static_cast<std::uint16_t>(i.inst.flags & ~ir::kRematerialisable);
+    i.ops.insert(place, guard);
+    return true;
+  }
+  bool toggle_early() {
+    const auto [i, k] = any_operand([](const EditInst&, const Operand& o) { return o.role == Role::Def; });
+    if (!i) return false;
+    i->ops[k].flags ^= ir::kEarlyClobber;
+    return true;
+  }
+  bool toggle_in_out() {
+    const auto [i, k] = any_operand([](const EditInst& e, const Operand& o) { return o.writes() && e.inst.op == ir::Op::Named; });
+    if (!i) return false;
+    Operand& o = i->ops[k];
+    o.role = o.role == Role::Def ? Role::DefUse : Role::Def;
+    o.flags = 0;
+    o.tied = ir::kNotTied;
+    i->inst.flags = static_cast<std::uint16_t>(i->inst.flags & ~ir::kRematerialisable);
+    return true;
+  }
+  bool tie() {
+    const auto [i, k] = any_operand([](const EditInst& e, const Operand& o) { return o.role == Role::Def && !e.inst.is_phi(); });
+    if (!i) return false;
+    Operand& o = i->ops[k];
+    if (o.is_tied()) {
+      o.tied = ir::kNotTied;
+      return true;
+    }
+    const ir::VReg& v = p_.header.vreg(o.vreg());
+    for (std::size_t m = 0; m < i->ops.size(); ++m) {
+      const Operand& use = i->ops[m];
+      if (use.role != Role::Use || !use.is_vreg() || p_.header.vreg(use.vreg()).width != v.width) continue;
+      o.tied = static_cast<std::uint16_t>(m);
+      i->inst.flags = static_cast<std::uint16_t>(i->inst.flags & ~ir::kRematerialisable);
+      return true;
+    }
+    return false;
+  }
+  bool fix() {
+    const auto [i, k] = any_operand([](const EditInst& e, const Operand& o) { return o.is_vreg() && !e.inst.is_phi(); });
+    if (!i) return false;
+    Operand& o = i->ops[k];
+    if (o.fixed().is_valid()) {
+      o.set_fixed({});
+      return true;
+    }
+    const ir::VReg& root = p_.header.vreg(p_.header.root(o.vreg()));
+    const int places = std::min(16, target_.units[ir::index(root.file())]) / root.alignment();
+    if (places < 1) return false;
+    const auto first = random_.below(static_cast<std::uint32_t>(places)) * static_cast<std::uint32_t>(root.alignment());
+    o.set_fixed({root.file(), static_cast<std::uint8_t>(root.units()), static_cast<std::uint16_t>(first)});
+    return true;
+  }
+  bool keep_alive() {
+    if (p_.header.vregs.empty()) return false;
+    EditInst i;
+    i.inst.op = ir::Op::Named;
+    i.inst.id = p_.next_id();
+    i.inst.mnemonic = p_.header.symbols.intern("keep");
+    i.inst.flags = ir::kMemWrite;
+    const int uses = random_.between(1, 3);
+    for (int k = 0; k < uses; ++k) i.ops.push_back(Operand::of_vreg(Role::Use, any_vreg()));
+    EditBlock& b = any_block();
+    insert_at(b, b.insts.size() - 1, std::move(i));
+    return true;
+  }
+  bool retarget() {
+    const std::size_t from = random_.below(u32(p_.blocks.size()));
+    const std::size_t count = p_.blocks[from].insts.back().targets.size();
+    return count > 0 && lead_to(p_, from, random_.below(u32(count)), ir::BlockId(random_.below(u32(p_.blocks.size()))));
+  }
+  bool split_block() {
+    if (p_.blocks.size() >= 4096) return false;
+    const std::size_t at = random_.below(u32(p_.blocks.size()));
+    fuzz::split_block(p_, at, any_place(p_.blocks[at], random_));
+    return true;
+  }
+  bool change_part() {
+    const auto [i, k] = any_operand([&](const EditInst& e, const Operand& o) {
+      return o.is_vreg() && !e.inst.is_phi() && p_.header.vreg(o.vreg()).bytes() > 1;
+    });
+    if (!i) return false;
+    Operand& o = i->ops[k];
+    const int bytes = p_.header.vreg(o.vreg()).bytes();
+    const ir::Part old = o.part;
+    const int size = 1 << random_.between(0, 4);
+    o.part = size >= bytes || random_.chance(20)
+                 ? ir::Part()
+                 : ir::Part::from_bytes(size * random_.between(0, bytes / size - 1), size).value_or(ir::Part());
+    return o.part != old;
+  }
+  bool toggle_alias() {
+    for (int attempt = 0; attempt < 8 && !p_.header.vregs.empty(); ++attempt) {
+      ir::VReg& v = p_.header.vregs[any_vreg().index()];
+      if (v.alias.is_valid()) {
+        v.alias = {};
+        v.alias_part = {};
+        return true;
+      }
+      const auto own = static_cast<std::uint32_t>(&v - p_.header.vregs.data());
+      if (own == 0) continue;
+      const VRegId parent(random_.below(own));
+      const ir::VReg& r = p_.header.vreg(parent);
+      if (r.file() != v.file() || r.bytes() < v.bytes()) continue;
+      if (r.bytes() > v.bytes()) {
+        const auto part = ir::Part::from_bytes(v.bytes() * random_.between(0, r.bytes() / v.bytes() - 1), v.bytes());
+        if (!part) continue;
+        v.alias_part = *part;
+      }
+      v.alias = parent;
+      v.fixed = {};
+      return true;
+    }
+    return false;
+  }
+  bool return_values() {
+    EditBlock* at = nullptr;
+    for (int attempt = 0; attempt < 8 && at == nullptr; ++attempt)
+      if (EditBlock& b = any_block(); b.insts.back().targets.empty()) at = &b;
+    if (at == nullptr) return false;
+    if (random_.chance(20)) {
+      const bool becomes_device = p_.header.kind == ir::FunctionKind::Kernel;
+      p_.header.kind = becomes_device ? ir::FunctionKind::Device : ir::FunctionKind::Kernel;
+      for (EditBlock& b : p_.blocks) {
+        EditInst& last = b.insts.back();
+        if (last.inst.op != ir::Op::Ret && last.inst.op != ir::Op::Exit) continue;
+        last.inst.op = becomes_device ? ir::Op::Ret : ir::Op::Exit;
+        if (!becomes_device) last.ops.clear();
+      }
+      return true;
+    }
+    EditInst& last = at->insts.back();
+    const VRegId v = vreg_near(p_, *at, at->insts.size(), random_, [](const ir::VReg&) { return true; });
+    if (!v.is_valid() || last.ops.size() >= 4) return false;
+    last.inst.op = ir::Op::Ret;
+    last.inst.mnemonic = {};
+    last.ops.push_back(Operand::of_vreg(Role::Use, v));
+    return true;
+  }
+  // Mostly of an instruction that has some; what it is about is as often taken away as added.
+  bool toggle_flag() {
+    constexpr std::array<std::uint16_t, 7> kFlags = {ir::kMemRead,          ir::kMemWrite,    ir::kReadOnly,  ir::kBarrier,
+                                                     ir::kRematerialisable, ir::kCommutative, ir::kConvergent};
+    const int attempts = random_.chance(70) ? 6 : 1;
+    EditInst* i = nullptr;
+    std::array<std::uint16_t, 7> set = {};
+    std::uint32_t count = 0;
+    for (int attempt = 0; attempt < attempts && count == 0; ++attempt) {
+      i = &any_inst();
+      for (const std::uint16_t flag : kFlags)
+        if ((i->inst.flags & flag) != 0) set[count++] = flag;
+    }
+    i->inst.flags ^= count > 0 && random_.chance(50) ? set[random_.below(count)] : kFlags[random_.below(7)];
+    return true;
+  }
+  bool drop_unused_vregs() {
+    std::vector<char> used(p_.header.vregs.size(), 0);
+    for (const EditBlock& b : p_.blocks)
+      for (const EditInst& i : b.insts)
+        for (const Operand& o : i.ops)
+          if (o.is_vreg()) used[o.vreg().index()] = 1;
+    for (std::size_t v = used.size(); v-- > 0;) {
+      const ir::VReg& reg = p_.header.vregs[v];
+      if (used[v] && reg.alias.is_valid()) used[reg.alias.index()] = 1;
+    }
+    std::vector<std::uint32_t> to(used.size(), 0);
+    std::vector<ir::VReg> kept;
+    for (std::size_t v = 0; v < used.size(); ++v) {
+      to[v] = u32(kept.size());
+      if (used[v]) kept.push_back(p_.header.vregs[v]);
+    }
+    if (kept.size() == used.size()) return false;
+    for (ir::VReg& v : kept) {
+      if (v.alias.is_valid()) v.alias = VRegId(to[v.alias.index()]);
+      if (v.hint.is_valid()) v.hint = used[v.hint.index()] ? VRegId(to[v.hint.index()]) : VRegId();
+    }
+    p_.header.vregs = std::move(kept);
+    for (EditBlock& b : p_.blocks)
+      for (EditInst& i : b.insts)
+        for (Operand& o : i.ops)
+          if (o.is_vreg()) o.value = to[o.value];
+    return true;
+  }
+
+  EditProgram& p_;
+  const ir::Target& target_;
+  Random& random_;
+};
+
+bool change_limit(FuzzInput& input, Random& random) {
+  const std::size_t k = random.chance(60) ? ir::index(ir::RegFile::R) : random.below(ir::kNumFiles);
+  const int units = input.target->units[k];
+  if (units == 0) return false;
+  int& limit = input.limits.units[k];
+  const int old = limit;
+  const auto r = random.below(100);
+  if (r < 40) limit += random.chance(60) ? -1 : 1;
+  else if (r < 60) limit = demand_bound(input.program, *input.target)[k];
+  else limit = random.between(1, units);
+  limit = std::clamp(limit, 1, units);
+  return limit != old;
+}
+
+bool change_knob(FuzzInput& input, Random& random) {
+  const auto duelists = all_duelists();
+  const std::vector<ir::KnobInfo> knobs = duelists[random.below(u32(duelists.size()))]->knobs();
+  if (knobs.empty()) return false;
+  const ir::KnobInfo& knob = knobs[random.below(u32(knobs.size()))];
+  const auto known = std::find_if(input.knobs.begin(), input.knobs.end(), [&](const auto& k) { return k.first == knob.name; });
+  if (known != input.knobs.end() && random.chance(50)) {
+    input.knobs.erase(known);
+    return true;
+  }
+  if (knob.samples.empty()) return false;
+  const std::string& value = knob.samples[random.below(u32(knob.samples.size()))];
+  if (known == input.knobs.end()) input.knobs.emplace_back(knob.name, value);
+  else if (known->second == value) return false;
+  else known->second = value;
+  return true;
+}
+
+bool change_target(FuzzInput& input, Random& random) {
+  const auto targets = ir::targets();
+  const ir::Target& next = targets[random.below(u32(targets.size()))];
+  if (next.name == input.target->name || !ir::check(input.program, next, 1).empty()) return false;
+  input.target = &next;
+  input.program.target = next.name;
+  for (std::size_t k = 0; k < input.limits.units.size(); ++k)
+    input.limits.units[k] =
+        next.units[k] == 0 ? 0 : std::clamp(input.limits.units[k] == 0 ? next.units[k] : input.limits.units[k], 1, next.units[k]);
+  return true;
+}
+
+}  // namespace
+
+std::string_view name(Mutation m) { return kNames[static_cast<std::size_t>(m)]; }
+
+bool apply(Mutation m, FuzzInput& input, std::uint64_t seed) {
+  Random random(hash_combine(seed, static_cast<std::uint64_t>(m)));
+  if (m == Mutation::Regenerate) {
+    input = derive_input(random.next());
+    return true;
+  }
+  if (m == Mutation::ChangeLimit) return change_limit(input, random);
+  if (m == Mutation::ChangeKnob) return change_knob(input, random);
+  if (m == Mutation::ChangeTarget) return change_target(input, random);
+  EditProgram edited(input.program);
+  if (!Editor(edited, *input.target, random).apply(m)) return false;
+  ir::Function program = edited.build();
+  if (!ir::check(program, *input.target, 1).empty()) return false;
+  input.program = std::move(program);
+  return true;
+}
+
+void mutate(FuzzInput& input, std::uint64_t seed) {
+  Random random(seed);
+  const int wanted = random.between(1, 3);
+  int done = 0;
+  for (int attempt = 0; attempt < 12 && done < wanted; ++attempt) {
+    auto m = static_cast<Mutation>(random.below(kNumMutations));
+    if (m == Mutation::Regenerate && !random.chance(15)) m = Mutation::DeleteInst;  // most of the work is on what is there
+    done += apply(m, input, random.next()) ? 1 : 0;
+  }
+}
+
+FuzzInput cross(const FuzzInput& a, const FuzzInput& b, std::uint64_t seed) {
+  Random random(seed);
+  FuzzInput child = a;
+  const EditProgram other(b.program);
+  const int stretches = random.between(1, 3);
+  for (int k = 0; k < stretches; ++k) {
+    EditProgram p(child.program);
+    if (!splice(p, other, random)) continue;
+    ir::Function program = p.build();
+    if (ir::check(program, *child.target, 1).empty()) child.program = std::move(program);
+  }
+  for (std::size_t k = 0; k < child.limits.units.size(); ++k)
+    if (random.chance(25) && child.target->units[k] > 0 && b.target->units[k] > 0)
+      child.limits.units[k] = std::clamp(b.limits.units[k], 1, child.target->units[k]);
+  if (random.chance(25)) child.knobs = b.knobs;
+  return child;
+}
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,132 @@
+#include "fuzz/edit/mutator.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/check.h"
+#include "ir/text/text.h"
+
+namespace regduel::fuzz {
+namespace {
+
+std::vector<Mutation> mutations() {
+  std::vector<Mutation> all;
+  for (int m = 0; m < kNumMutations; ++m) all.push_back(static_cast<Mutation>(m));
+  return all;
+}
+
+class MutationTest : public testing::TestWithParam<Mutation> {};
+
+TEST_P(MutationTest, StaysWellFormedAndOftenWorks) {
+  int applied = 0;
+  constexpr int kSeeds = 400;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    FuzzInput input = derive_input(seed % 40);
+    const std::vector<std::uint8_t> before = encode_input(input);
+    const bool changed = apply(GetParam(), input, seed);
+    ASSERT_TRUE(ir::check(input.program, *input.target).empty()) << seed;
+    EXPECT_EQ(changed, encode_input(input) != before) << seed;
+    for (std::size_t k = 0; k < input.limits.units.size(); ++k) ASSERT_LE(input.limits.units[k], input.target->units[k]);
+    applied += changed ? 1 : 0;
+  }
+  EXPECT_GE(applied, kSeeds / 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MutationTest, testing::ValuesIn(mutations()),
+                         [](const auto& param) { return std::string(name(param.param)); });
+
+TEST(Mutate, ChainsStayWellFormedAndRepeat) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    FuzzInput a = derive_input(seed), b = derive_input(seed);
+    for (std::uint64_t step = 0; step < 40; ++step) {
+      mutate(a, seed * 1000 + step);
+      mutate(b, seed * 1000 + step);
+      ASSERT_TRUE(ir::check(a.program, *a.target).empty());
+    }
+    EXPECT_EQ(encode_input(a), encode_input(b));
+  }
+}
+
+TEST(Cross, ChildrenAreWellFormedRepeatAndHaveSomethingOfBoth) {
+  int grown = 0, limits = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const FuzzInput a = derive_input(seed), b = derive_input(seed + 1000);
+    const FuzzInput child = cross(a, b, seed);
+    ASSERT_TRUE(ir::check(child.program, *child.target).empty()) << seed;
+    EXPECT_EQ(encode_input(child), encode_input(cross(a, b, seed)));
+    EXPECT_EQ(encode_input(decode_input(encode_input(child))), encode_input(child));
+    grown += child.program.insts.size() > a.program.insts.size() ? 1 : 0;
+    limits += child.limits.units != a.limits.units ? 1 : 0;
+  }
+  EXPECT_GT(grown, 40);
+  EXPECT_GT(limits, 15);
+}
+
+// What a mutation is named after is what it does.
+TEST(Mutation, GrowthGrows) {
+  const auto after = [](Mutation m, auto holds) {
+    int count = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+      FuzzInput input = derive_input(seed, 80);
+      const FuzzInput before = input;
+      if (apply(m, input, seed) && holds(before.program, input.program)) ++count;
+    }
+    return count;
+  };
+  const auto count_of = [](const ir::Function& f, ir::Op op) {
+    return std::count_if(f.insts.begin(), f.insts.end(), [&](const ir::Inst& i) { return i.op == op; });
+  };
+  const auto has_self_loop = [](const ir::Function& f) {
+    for (std::size_t b = 0; b < f.blocks.size(); ++b)
+      for (const ir::BlockId t : f.successors(ir::BlockId(static_cast<std::uint32_t>(b))))
+        if (t.index() == b) return true;
+    return false;
+  };
+  EXPECT_GE(after(Mutation::InsertCall,
+                  [&](const ir::Function& b, const ir::Function& a) {
+                    return count_of(a, ir::Op::Call) == count_of(b, ir::Op::Call) + 1;
+                  }),
+            40);
+  EXPECT_GE(after(Mutation::InlineCall,
+                  [&](const ir::Function& b, const ir::Function& a) {
+                    return count_of(a, ir::Op::Call) + 1 == count_of(b, ir::Op::Call);
+                  }),
+            3);
+  EXPECT_GE(after(Mutation::InsertCopy,
+                  [&](const ir::Function& b, const ir::Function& a) {
+                    return count_of(a, ir::Op::Copy) == count_of(b, ir::Op::Copy) + 1;
+                  }),
+            30);
+  EXPECT_GE(
+      after(Mutation::InsertPhi,
+            [&](const ir::Function& b, const ir::Function& a) { return count_of(a, ir::Op::Phi) == count_of(b, ir::Op::Phi) + 1; }),
+      15);
+  EXPECT_GE(after(Mutation::ReturnValues,
+                  [](const ir::Function& b, const ir::Function& a) {
+                    return a.kind != b.kind || a.operands.size() == b.operands.size() + 1;
+                  }),
+            30);
+  const auto aliases = [](const ir::Function& f) {
+    return std::count_if(f.vregs.begin(), f.vregs.end(), [](const ir::VReg& v) { return v.alias.is_valid(); });
+  };
+  EXPECT_GE(after(Mutation::ToggleAlias, [&](const ir::Function& b, const ir::Function& a) { return aliases(a) != aliases(b); }),
+            20);
+  const auto parts = [](const ir::Function& f) {
+    return std::count_if(f.operands.begin(), f.operands.end(), [](const ir::Operand& o) { return !o.part.is_whole(); });
+  };
+  EXPECT_GE(after(Mutation::ChangePart, [&](const ir::Function& b, const ir::Function& a) { return parts(a) != parts(b); }), 15);
+  EXPECT_GE(
+      after(Mutation::AddEdge, [](const ir::Function& b, const ir::Function& a) { return a.targets.size() > b.targets.size(); }),
+      10);
+  EXPECT_GE(after(Mutation::MakeIrreducible,
+                  [](const ir::Function& b, const ir::Function& a) { return a.targets.size() > b.targets.size(); }),
+            5);
+  EXPECT_GE(after(Mutation::WrapInLoop, [&](const ir::Function&, const ir::Function& a) { return has_self_loop(a); }), 40);
+  EXPECT_GE(
+      after(Mutation::RaisePressure, [](const ir::Function& b, const ir::Function& a) { return a.vregs.size() > b.vregs.size(); }),
+      50);
+  EXPECT_GE(after(Mutation::Splice, [](const ir::Function& b, const ir::Function& a) { return a.insts.size() > b.insts.size(); }),
+            40);
+}
+
+}  // namespace
+}  // namespace regduel::fuzz

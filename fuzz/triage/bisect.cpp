@@ -1,0 +1,32 @@
+// See bisect.h.
+#include "fuzz/triage/bisect.h"
+
+namespace regduel::fuzz {
+
+BadDecision first_bad_decision(const ShowsUnder& shows_under) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 32;  // more decisions than a program of any size that is allocated at all
+  const auto at = [&](std::int64_t limit) {
+    ir::Fuel fuel{.limit = limit};
+    return shows_under(fuel);
+  };
+  if (at(0)) return {};
+  std::int64_t good = 0, bad = 1;
+  for (; !at(bad); bad *= 2) {
+    if (bad >= kMost) return {};
+    good = bad;
+  }
+  while (bad - good > 1) {
+    const std::int64_t middle = good + (bad - good) / 2;
+    (at(middle) ? bad : good) = middle;
+  }
+  // The first decision that is refused at the last good limit is the bad one.
+  ir::Fuel fuel{.limit = good};
+  static_cast<void>(shows_under(fuel));
+  return {bad, std::string(fuel.refused)};
+}
+
+BadDecision first_bad_decision(const FuzzInput& input, const Failure& failure) {
+  return first_bad_decision([&](ir::Fuel& fuel) { return reproduces(input, failure, &fuel); });
+}
+
+}  // namespace regduel::fuzz

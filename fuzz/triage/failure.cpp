@@ -1,0 +1,180 @@
+// See failure.h.
+#include "fuzz/triage/failure.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/check_macro.h"
+#include "fuzz/duel/allocators.h"
+#include "fuzz/duel/case_file.h"
+#include "fuzz/duel/metamorphic_bout.h"
+#include "fuzz/triage/isolate.h"
+#include "oracles/report.h"
+
+namespace regduel::fuzz {
+namespace {
+
+constexpr std::array<std::string_view, 4> kFigures = {"registers", "spill_store_bytes", "spill_load_bytes", "weighted_spill_bytes"};
+
+std::int64_t figure_of(const Bout& b, std::string_view figure) {
+  if (figure == "registers") return b.measures.registers[ir::index(ir::RegFile::R)];
+  if (figure == "spill_store_bytes") return b.measures.spill_store_bytes;
+  if (figure == "spill_load_bytes") return b.measures.spill_load_bytes;
+  return b.measures.weighted_spill_bytes;
+}
+
+}  // namespace
+
+Duel run_duel(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic,
+              std::span<const std::string> judges, ir::Fuel* fuel) {
+  Duel d = duel(input.program, *input.target, input.limits, duelists, input.knobs, judges, fuel);
+  add_completeness_disagreement(d, input.program, *input.target, input.limits);
+  if (metamorphic) add_metamorphic(d, input.program, *input.target, input.limits, duelists, input.knobs);
+  return d;
+}
+
+bool reproduces(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel) {
+  const ir::Allocator* const allocator = find_allocator(failure.allocator);
+  if (allocator == nullptr) return false;
+  if (failure.signature.starts_with("harness/crash-") || failure.signature.starts_with("harness/hang@")) {
+    const std::optional<Failure> crash = crash_of(input, *allocator, kHangSeconds, fuel);
+    return crash && crash->signature == failure.signature;
+  }
+  const std::string judge = failure.signature.substr(0, failure.signature.find('/'));
+  std::vector<std::string> judges;
+  if (oracles::find_judge(judge) != nullptr || judge == "harness" || judge == "completeness" || judge == "metamorphic")
+    judges.push_back(oracles::find_judge(judge) != nullptr ? judge : "structure");
+  // Two allocators contradict each other only where both are there.
+  const bool both = failure.signature.starts_with("disagreement/completeness-vs-success");
+  const std::array one = {allocator};
+  const Duel d =
+      run_duel(input, both ? all_duelists() : std::span<const ir::Allocator* const>(one), judge == "metamorphic", judges, fuel);
+  for (const Bout& b : d.bouts) {
+    if (b.allocator != failure.allocator) continue;
+    const std::vector<std::string> all = b.signatures();
+    if (std::find(all.begin(), all.end(), failure.signature) != all.end()) return true;
+  }
+  return false;
+}
+
+std::optional<Failure> crash_of(const FuzzInput& input, const ir::Allocator& allocator, int seconds, ir::Fuel* fuel) {
+  const std::array one = {&allocator};
+  const auto allocate = [&] {
+    ir::AllocOptions options;
+    options.limits = input.limits;
+    options.knobs = known_to(allocator, input.knobs);
+    options.fuel = fuel;
+    try {
+      static_cast<void>(allocator.allocate(input.program, *input.target, options));
+    } catch (const InternalError&) {  // a finding of its own, which does not end the process
+    }
+    return std::string();
+  };
+  const auto judge = [&] {
+    static_cast<void>(run_duel(input, one, false, {}, fuel));
+    return std::string();
+  };
+  const auto outcome = [&](const std::function<std::string()>& work, std::string_view where) -> std::optional<Failure> {
+    const Isolated r = isolated(work, seconds);
+    if (r.end == Isolated::End::Returned) return std::nullopt;
+    const std::string what = r.end == Isolated::End::Hung ? "hang" : "crash-" + r.how;
+    return Failure{std::string(allocator.name()), fmt::format("harness/{}@{}", what, where)};
+  };
+  if (auto f = outcome(allocate, "allocation")) return f;
+  return outcome(judge, "judgement");
+}
+
+std::vector<Failure> failures_of(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic) {
+  std::vector<Failure> result;
+  for (const Bout& b : run_duel(input, duelists.empty() ? all_duelists() : duelists, metamorphic).bouts) {
+    if (b.verdict != oracles::Verdict::Fail) continue;
+    for (const std::string& signature : b.signatures()) {
+      const bool is_known = std::any_of(result.begin(), result.end(),
+                                        [&](const Failure& f) { return f.allocator == b.allocator && f.signature == signature; });
+      if (!is_known) result.push_back({b.allocator, signature});
+    }
+  }
+  return result;
+}
+
+std::string describe(const FuzzInput& input, const Duel& duel) {
+  std::string out;
+  for (const Bout& bout : duel.bouts) {
+    if (bout.verdict != oracles::Verdict::Fail) continue;
+    const std::vector<std::string> signatures = bout.signatures();
+    for (std::size_t k = 0; k < bout.findings.size(); ++k) {
+      const oracles::Finding& f = bout.findings[k];
+      out += fmt::format("FINDING {}: {}: {}", bout.allocator, signatures[k], f.message);
+      if (f.inst.is_valid()) out += fmt::format(" (instruction {}, operand {})", f.inst.value, f.operand);
+      if (f.other.is_valid()) out += fmt::format(" (see instruction {})", f.other.value);
+      out += '\n';
+    }
+  }
+  CaseFile c;
+  c.program = input.program;
+  c.target = input.target;
+  c.limits = input.limits;
+  c.knobs = input.knobs;
+  return out + print_case(c);
+}
+
+std::optional<std::string> find_in(const FuzzInput& input) {
+  const Duel result = duel(input.program, *input.target, input.limits, all_duelists(), input.knobs);
+  if (result.verdict() != oracles::Verdict::Fail) return std::nullopt;
+  return describe(input, result);
+}
+
+std::expected<Gap, std::string> parse_gap(std::string_view text) {
+  const auto usage = [&] {
+    return std::unexpected(
+        fmt::format("expected WORSE/BETTER:FIGURE>=RATIO, like briggs/fatpoint:spill_load_bytes>=1.5, found \"{}\"", text));
+  };
+  const auto slash = text.find('/'), colon = text.find(':'), ge = text.find(">=");
+  if (slash == std::string_view::npos || colon == std::string_view::npos || ge == std::string_view::npos ||
+      !(slash < colon && colon < ge))
+    return usage();
+  Gap gap;
+  gap.worse = text.substr(0, slash);
+  gap.better = text.substr(slash + 1, colon - slash - 1);
+  gap.figure = text.substr(colon + 1, ge - colon - 1);
+  for (const std::string& name : {gap.worse, gap.better})
+    if (find_allocator(name) == nullptr)
+      return std::unexpected(fmt::format("there is no allocator \"{}\" (there are {})", name, fmt::join(allocator_names(), ", ")));
+  if (std::find(kFigures.begin(), kFigures.end(), gap.figure) == kFigures.end())
+    return std::unexpected(fmt::format("there is no figure \"{}\" (there are {})", gap.figure, fmt::join(kFigures, ", ")));
+  // In hundredths, exactly: no floating point decides.
+  const std::string_view ratio = text.substr(ge + 2);
+  int whole = 0, hundredths = 0;
+  const char* const last = ratio.data() + ratio.size();
+  auto [at, error] = std::from_chars(ratio.data(), last, whole);
+  if (error != std::errc() || whole < 0 || whole > 1'000'000) return usage();
+  if (at != last) {
+    if (*at != '.' || last - at < 2 || last - at > 3) return usage();
+    for (const char* digit = at + 1; digit != last; ++digit)
+      if (*digit < '0' || *digit > '9') return usage();
+    hundredths = (at[1] - '0') * 10 + (last - at == 3 ? at[2] - '0' : 0);
+  }
+  gap.percent = whole * 100 + hundredths;
+  return gap;
+}
+
+std::string to_string(const Gap& gap) {
+  return fmt::format("{}/{}:{}>={}.{:02}", gap.worse, gap.better, gap.figure, gap.percent / 100, gap.percent % 100);
+}
+
+bool reproduces(const FuzzInput& input, const Gap& gap) {
+  const ir::Allocator *const worse = find_allocator(gap.worse), *const better = find_allocator(gap.better);
+  if (worse == nullptr || better == nullptr) return false;
+  const std::array pair = {worse, better};
+  const Duel d = run_duel(input, pair, false);
+  for (const Bout& b : d.bouts)
+    if (b.verdict != oracles::Verdict::Pass || !b.program) return false;
+  return figure_of(d.bouts[0], gap.figure) * 100 >= std::max<std::int64_t>(1, figure_of(d.bouts[1], gap.figure)) * gap.percent;
+}
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,59 @@
+// What is wrong with a case: for people, and as a question that a reducer puts again after every step.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fuzz/duel/duel.h"
+#include "fuzz/duel/fuzz_input.h"
+#include "ir/allocator.h"
+
+namespace regduel::fuzz {
+
+// The duel of an input, with success judged against proven impossibility; where asked for, with the metamorphic judge.
+//   judges, fuel   as of duel(); the metamorphic judge's own allocations have as much fuel as they take
+[[nodiscard]] Duel run_duel(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic = false,
+                            std::span<const std::string> judges = {}, ir::Fuel* fuel = nullptr);
+
+// An allocation of a program of the corpus takes milliseconds; what takes this long when it is asked again hangs. Of the processor.
+inline constexpr int kHangSeconds = 2;
+
+// A judge's finding about one allocator's result: the signature says all that is kept.
+struct Failure {
+  std::string allocator;
+  std::string signature;  // oracles::signature, or "harness/internal-error" and the like
+};
+// Asks that judge alone where one judge is enough. Cost: one allocation (metamorphic: ten) and what the judge takes.
+[[nodiscard]] bool reproduces(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel = nullptr);
+// All failures of a case, in the order of the duelists and of their findings, each once.
+//   duelists   all where empty
+[[nodiscard]] std::vector<Failure> failures_of(const FuzzInput& input, std::span<const ir::Allocator* const> duelists = {},
+                                               bool metamorphic = false);
+
+// What ends the process: an allocator, or a judge of its result, that crashes ("harness/crash-SIGSEGV@allocation") or takes longer
+// than `seconds` ("harness/hang@judgement"). Finds out in processes of its own. Cost: two allocations, one judgement.
+[[nodiscard]] std::optional<Failure> crash_of(const FuzzInput& input, const ir::Allocator& allocator, int seconds = kHangSeconds,
+                                              ir::Fuel* fuel = nullptr);
+
+// The same for people: each finding of a duel, then the case as an .rir file (case_file.h).
+[[nodiscard]] std::string describe(const FuzzInput& input, const Duel& duel);
+// describe() of the duel of all allocators; nullopt where every bout ended in pass, in inconclusive, or in an impossibility that
+// the judge proved.
+[[nodiscard]] std::optional<std::string> find_in(const FuzzInput& input);
+
+// Both allocators are right, but one needs at least `percent` / 100 times what the other needs (0 counts as 1).
+struct Gap {
+  std::string worse, better;
+  std::string figure;  // registers, spill_store_bytes, spill_load_bytes, weighted_spill_bytes
+  int percent = 150;
+};
+// "briggs/fatpoint:spill_load_bytes>=1.5": the form of the command line, and of a reduced case's head.
+[[nodiscard]] std::expected<Gap, std::string> parse_gap(std::string_view text);
+[[nodiscard]] std::string to_string(const Gap& gap);
+// Cost: two allocations, judged by all.
+[[nodiscard]] bool reproduces(const FuzzInput& input, const Gap& gap);
+
+}  // namespace regduel::fuzz

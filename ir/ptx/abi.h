@@ -1,0 +1,83 @@
+// Which .param variables of a function travel in registers, and in which ones. A variable is in registers where its object fits
+// the argument (result) registers that are left, and where every access to it takes whole, aligned, disjoint registers of it;
+// otherwise all accesses to it stay memory operations.
+//
+// Source: seed 002 and 003 (argument and result registers); PTX ISA 9.0, section 7.1 "Function Declarations and Definitions".
+// Tested by ptx_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ir/ptx/opcodes.h"
+#include "ir/ptx/syntax.h"
+#include "ir/target.h"
+
+namespace regduel::ir::ptx {
+
+// ld.param and st.param with a variable as address.
+struct ParamAccess {
+  bool is_load = false;
+  int param = -1;
+  std::uint64_t offset = 0;
+  std::uint32_t bytes = 0;           // of one element
+  std::vector<const Value*> values;  // the elements: loaded into, or stored from
+};
+[[nodiscard]] std::optional<ParamAccess> param_access(const Statement& s, const Opcode& opcode);
+
+// call (returns), callee, (arguments), prototype. Null where a part is not there.
+struct CallShape {
+  const Value* returns = nullptr;
+  const Value* callee = nullptr;
+  const Value* arguments = nullptr;
+  const Value* prototype = nullptr;
+};
+[[nodiscard]] std::optional<CallShape> call_shape(const Statement& s);
+
+// A register's worth of a variable, as its accesses see it.
+struct Piece {
+  PReg reg;
+  std::uint32_t bytes = 0;
+  int loads = 0, stores = 0;
+  // For the reader: what holds the piece where no register of the program does; and what has been stored into it and has not
+  // left its register yet.
+  VRegId vreg, pending;
+  std::string_view pending_mnemonic;
+};
+
+// Hands out consecutive registers of a range.
+class RegisterDealer {
+ public:
+  explicit RegisterDealer(PReg range) : range_(range), next_(range.first) {}
+  // 64-bit values take an even pair, 128-bit ones an aligned quad. Invalid where they do not fit.
+  PReg take(std::uint32_t bytes, std::uint32_t align);
+
+ private:
+  PReg range_;
+  int next_;
+};
+
+class ParamPlan {
+ public:
+  ParamPlan(const FunctionSyntax& f, const Target& target);
+
+  [[nodiscard]] bool in_registers(int param) const { return homes_[static_cast<std::size_t>(param)].is_valid(); }
+  // Requires in_registers(param) and an access to just these bytes somewhere in the function.
+  [[nodiscard]] Piece& piece(int param, std::uint64_t offset) { return pieces_[static_cast<std::size_t>(param)].at(offset); }
+  // By offset, ascending. Empty where the variable is not in registers.
+  [[nodiscard]] std::map<std::uint64_t, Piece>& pieces(int param) { return pieces_[static_cast<std::size_t>(param)]; }
+
+ private:
+  void scan(const FunctionSyntax& f);
+  void place_pieces();
+
+  std::vector<PReg> homes_;      // where the whole object lies
+  std::vector<bool> in_memory_;  // some access rules registers out
+  std::vector<std::map<std::uint64_t, Piece>> pieces_;
+};
+
+}  // namespace regduel::ir::ptx

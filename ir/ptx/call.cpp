@@ -1,0 +1,287 @@
+// The ABI side of Lowering: arguments at the entry, call sequences, return values.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "ir/ptx/lowering.h"
+
+namespace regduel::ir::ptx {
+namespace {
+
+bool ends_straight_line(std::string_view root) {
+  return root == "bra" || root == "brx" || root == "ret" || root == "exit" || root == "call";
+}
+
+void collect_registers(const Value& v, std::set<int>& registers) {
+  if (v.is(Value::Kind::Register)) registers.insert(v.index);
+  for (const Value& e : v.elements) collect_registers(e, registers);
+}
+
+}  // namespace
+
+VRegId Lowering::piece_vreg(Piece& piece, int param) {
+  if (!piece.vreg.is_valid())
+    piece.vreg = fresh(static_cast<int>(piece.bytes) * 8, s_.params[static_cast<std::size_t>(param)].name);
+  return piece.vreg;
+}
+
+void Lowering::move_into(Operand to, Operand from, std::string_view mnemonic, bool guarded) {
+  Code code;
+  code.op = f_.operand_bytes(to) == f_.operand_bytes(from) ? Op::Copy : Op::Named;
+  code.mnemonic = mnemonic;
+  code.guarded = guarded;
+  code.defs.push_back(to);
+  code.uses.push_back(from);
+  emit(std::move(code));
+}
+
+void Lowering::flush_pending() {
+  for (const auto& [piece, param] : pending_) {
+    const std::string_view mnemonic = piece->pending_mnemonic;
+    if (const VRegId value = take_pending(*piece); value.is_valid())
+      move_into(def(piece_vreg(*piece, param)), use(value), mnemonic, false);
+  }
+  pending_.clear();
+}
+
+VRegId Lowering::take_pending(Piece& piece) { return std::exchange(piece.pending, VRegId{}); }
+
+// --- entry and return -----------------------------------------------------------------------------------------------
+
+// The loads of parameters at the head of a body define their registers at once; later ones copy from a vreg that was
+// defined at the entry.
+void Lowering::entry() {
+  if (s_.is_entry) return;
+  const std::set<int> own(s_.arguments.begin(), s_.arguments.end());
+  std::set<int> mentioned;
+  std::map<const Piece*, Operand> direct;
+  for (const int p : s_.arguments)
+    if (s_.params[static_cast<std::size_t>(p)].reg >= 0) mentioned.insert(s_.params[static_cast<std::size_t>(p)].reg);
+  for (std::size_t k = 0; k < s_.statements.size(); ++k) {
+    const Statement& s = s_.statements[k];
+    if (s.kind == Statement::Kind::Label || s.guard >= 0) break;
+    const Opcode o(s.opcode);
+    if (ends_straight_line(o.root())) break;
+    const auto access = param_access(s, o);
+    std::set<int> here;
+    for (const Value& v : s.operands) collect_registers(v, here);
+    if (access && access->is_load && own.contains(access->param) && plan_.in_registers(access->param)) {
+      bool simple = here.size() == access->values.size();
+      for (std::size_t e = 0; e < access->values.size() && simple; ++e) {
+        const Value& v = *access->values[e];
+        simple = v.is(Value::Kind::Register) && v.component < 0 && !mentioned.contains(v.index) &&
+                 plan_.piece(access->param, access->offset + e * access->bytes).loads == 1;
+      }
+      if (simple) {
+        consumed_[k] = true;
+        for (std::size_t e = 0; e < access->values.size(); ++e)
+          direct[&plan_.piece(access->param, access->offset + e * access->bytes)] = register_operand(Role::Def, *access->values[e]);
+      }
+    }
+    mentioned.merge(here);
+  }
+  Code code;
+  code.mnemonic = "abi.entry";
+  RegisterDealer dealer(target_.abi.arguments);
+  for (const int p : s_.arguments) {
+    const Param& param = s_.params[static_cast<std::size_t>(p)];
+    const PReg home = dealer.take(param.bytes, param.align);
+    if (param.reg >= 0) {
+      const VRegId v = vreg_of(param.reg);
+      Operand op = def(v);
+      if (home.is_valid() && home.file == f_.vreg(v).file() && home.count == f_.vreg(v).units() &&
+          home.first % f_.vreg(v).alignment() == 0)
+        op.set_fixed(home);
+      code.defs.push_back(op);
+      continue;
+    }
+    for (auto& [offset, piece] : plan_.pieces(p)) {
+      if (piece.loads == 0) continue;
+      const auto it = direct.find(&piece);
+      Operand op = it != direct.end() ? it->second : def(piece_vreg(piece, p));
+      op.set_fixed(piece.reg);
+      code.defs.push_back(op);
+    }
+  }
+  if (!code.defs.empty()) emit(std::move(code));
+}
+
+void Lowering::return_values(std::vector<Operand>& uses) {
+  if (s_.is_entry) return;
+  RegisterDealer dealer(target_.abi.results);
+  for (const int p : s_.returns) {
+    const Param& param = s_.params[static_cast<std::size_t>(p)];
+    const PReg home = dealer.take(param.bytes, param.align);
+    if (param.reg >= 0) {
+      const VRegId v = vreg_of(param.reg);
+      Operand op = use(v);
+      if (home.is_valid() && home.file == f_.vreg(v).file() && home.count == f_.vreg(v).units() &&
+          home.first % f_.vreg(v).alignment() == 0)
+        op.set_fixed(home);
+      uses.push_back(op);
+      continue;
+    }
+    for (auto& [offset, piece] : plan_.pieces(p)) {
+      if (piece.stores == 0) continue;
+      const VRegId pending = take_pending(piece);
+      Operand op = use(pending.is_valid() ? pending : piece_vreg(piece, p));
+      op.set_fixed(piece.reg);
+      uses.push_back(op);
+    }
+  }
+}
+
+// --- accesses to variables in registers -----------------------------------------------------------------------------
+
+bool Lowering::param_load(const Statement& s, const ParamAccess& access, std::string_view mnemonic) {
+  flush_pending();
+  for (std::size_t k = 0; k < access.values.size(); ++k) {
+    const Value& v = *access.values[k];
+    if (v.is(Value::Kind::Sink)) continue;
+    Piece& piece = plan_.piece(access.param, access.offset + k * access.bytes);
+    move_into(register_operand(Role::Def, v), use(piece_vreg(piece, access.param)), mnemonic, s.guard >= 0);
+  }
+  return !failed();
+}
+
+bool Lowering::param_store(const Statement& s, const ParamAccess& access, std::string_view mnemonic) {
+  if (s.guard >= 0) flush_pending();
+  for (std::size_t k = 0; k < access.values.size(); ++k) {
+    const Value& v = *access.values[k];
+    Piece& piece = plan_.piece(access.param, access.offset + k * access.bytes);
+    const int bits = static_cast<int>(piece.bytes) * 8;
+    Operand from = in_register(v, bits);
+    if (s.guard >= 0) {
+      move_into(def(piece_vreg(piece, access.param)), from, mnemonic, true);
+      continue;
+    }
+    if (!from.part.is_whole()) {
+      const VRegId whole = fresh(bits);
+      move_into(def(whole), from, mnemonic, false);
+      from = use(whole);
+    }
+    piece.pending = from.vreg();  // a later store replaces an earlier one
+    piece.pending_mnemonic = mnemonic;
+    pending_.emplace_back(&piece, access.param);
+  }
+  return !failed();
+}
+
+// --- calls ----------------------------------------------------------------------------------------------------------
+
+// The loads of results right after a call name the registers that the call defines.
+void Lowering::take_results(std::size_t index, int param, Code& code) {
+  std::map<std::uint64_t, Operand> direct;
+  std::set<int> registers;
+  for (const Operand& op : code.defs) registers.insert(static_cast<int>(op.value));
+  for (std::size_t k = index + 1; k < s_.statements.size(); ++k) {
+    const Statement& s = s_.statements[k];
+    if (s.kind == Statement::Kind::Label || s.guard >= 0) break;
+    const auto access = param_access(s, Opcode(s.opcode));
+    if (!access || !access->is_load || access->param != param) break;
+    bool simple = true;
+    std::set<int> here;
+    for (std::size_t e = 0; e < access->values.size() && simple; ++e) {
+      const Value& v = *access->values[e];
+      simple = v.is(Value::Kind::Register) && v.component < 0 && plan_.piece(param, access->offset + e * access->bytes).loads == 1;
+      if (!simple) break;
+      const int vreg = static_cast<int>(vreg_of(v.index).value);
+      simple = !registers.contains(vreg) && here.insert(vreg).second;
+    }
+    if (!simple) break;
+    for (std::size_t e = 0; e < access->values.size(); ++e)
+      direct[access->offset + e * access->bytes] = register_operand(Role::Def, *access->values[e]);
+    registers.merge(here);
+    consumed_[k] = true;
+  }
+  for (auto& [offset, piece] : plan_.pieces(param)) {
+    if (piece.loads == 0) continue;
+    const auto it = direct.find(offset);
+    Operand op = it != direct.end() ? it->second : def(piece_vreg(piece, param));
+    op.set_fixed(piece.reg);
+    code.defs.push_back(op);
+  }
+}
+
+bool Lowering::call(std::size_t index, const Statement& s, const Opcode& o) {
+  const auto shape = call_shape(s);
+  if (!shape) return fail(s.place, fmt::format("'{}': expected (results), function, (arguments), prototype", o.text));
+  if (shape->callee->is(Value::Kind::Register) && (is_predicate_value(*shape->callee) || shape->callee->negated))
+    return fail(shape->callee->place, "a predicate is no function");
+  Code code;
+  code.op = Op::Call;
+  code.mnemonic = o.text;
+  code.flags = kConvergent;
+  code.clobbers = true;
+  if (shape->callee->is(Value::Kind::Register)) {
+    if (shape->prototype != nullptr) code.uses.push_back(Operand::of_symbol(symbol(shape->prototype->name)));
+    code.uses.push_back(register_operand(Role::Use, *shape->callee));
+  } else {
+    code.uses.push_back(Operand::of_symbol(symbol(shape->callee->name)));
+  }
+
+  // A register operand in the place of a variable takes the next register of the ABI where it fits.
+  const auto fix = [&](Operand& op, PReg home) {
+    const VReg& v = f_.vreg(op.vreg());
+    if (home.is_valid() && op.part.is_whole() && home.file == v.file() && home.count == v.units() &&
+        home.first % v.alignment() == 0)
+      op.set_fixed(home);
+  };
+  RegisterDealer arguments(target_.abi.arguments), results(target_.abi.results);
+  if (shape->arguments != nullptr)
+    for (const Value& v : shape->arguments->elements) {
+      if (v.is(Value::Kind::Name) && v.index >= 0) {
+        const Param& param = s_.params[static_cast<std::size_t>(v.index)];
+        arguments.take(param.bytes, param.align);
+        if (!plan_.in_registers(v.index)) {
+          code.uses.push_back(Operand::of_symbol(symbol(v.name)));
+          continue;
+        }
+        for (auto& [offset, piece] : plan_.pieces(v.index)) {
+          if (piece.stores == 0) continue;
+          const VRegId pending = take_pending(piece);
+          Operand op = use(pending.is_valid() ? pending : piece_vreg(piece, v.index));
+          op.set_fixed(piece.reg);
+          code.uses.push_back(op);
+        }
+      } else if (v.is(Value::Kind::Register)) {
+        const PReg home =
+            arguments.take(static_cast<std::uint32_t>(s_.registers[static_cast<std::size_t>(v.index)].type.bits / 8), 16);
+        Operand op = register_operand(Role::Use, v);
+        fix(op, home);
+        code.uses.push_back(op);
+      } else {
+        arguments.take(4, 4);
+        if (!append_use(code.uses, v, 0)) return false;
+      }
+    }
+  flush_pending();
+  // Arguments and results share registers, which under one guard would be in use at the same moment.
+  const bool guarded = s.guard >= 0;
+  if (guarded) branch_around(s, {});
+  if (shape->returns != nullptr)
+    for (const Value& v : shape->returns->elements) {
+      if (v.is(Value::Kind::Name) && v.index >= 0) {
+        const Param& param = s_.params[static_cast<std::size_t>(v.index)];
+        results.take(param.bytes, param.align);
+        if (plan_.in_registers(v.index)) take_results(index, v.index, code);
+      } else if (v.is(Value::Kind::Register)) {
+        if (v.negated) return fail(v.place, "a destination is not negated");
+        const PReg home =
+            results.take(static_cast<std::uint32_t>(s_.registers[static_cast<std::size_t>(v.index)].type.bits / 8), 16);
+        Operand op = register_operand(Role::Def, v);
+        fix(op, home);
+        code.defs.push_back(op);
+      } else if (!v.is(Value::Kind::Sink)) {
+        return fail(v.place, "expected a variable or a register for the result");
+      } else {
+        results.take(4, 4);
+      }
+    }
+  emit(std::move(code));
+  if (guarded && !failed()) terminate(Op::Bra, {}, {}, {{kNext}});
+  return !failed();
+}
+
+}  // namespace regduel::ir::ptx

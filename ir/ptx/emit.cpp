@@ -1,0 +1,200 @@
+// Appends instructions and blocks for Lowering: guards, duplicate destinations, fall-through.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ir/check.h"
+#include "ir/ptx/lowering.h"
+
+namespace regduel::ir::ptx {
+namespace {
+
+// Far above what any instruction has; well-formedness costs the square of it.
+constexpr std::size_t kMostOperands = 1000;
+
+}  // namespace
+
+Lowering::Lowering(const FunctionSyntax& syntax, const Target& target, std::string_view file_name)
+    : s_(syntax), target_(target), file_(file_name), plan_(syntax, target), vregs_(syntax.registers.size()),
+      label_blocks_(syntax.labels.size()), consumed_(syntax.statements.size(), false) {
+  f_.name = syntax.name;
+  f_.kind = syntax.is_entry ? FunctionKind::Kernel : FunctionKind::Device;
+  f_.target = target.name;
+  f_.threads = syntax.threads != 0 ? syntax.threads : 256;
+}
+
+bool Lowering::fail(Place p, std::string message) {
+  if (!error_) error_ = SourceError{file_, p.line, p.column, std::move(message)};
+  return false;
+}
+
+// --- registers ------------------------------------------------------------------------------------------------------
+
+VRegId Lowering::vreg_of(int reg) {
+  VRegId& v = vregs_[static_cast<std::size_t>(reg)];
+  const Register& r = s_.registers[static_cast<std::size_t>(reg)];
+  if (!v.is_valid()) v = fresh(r.type.bits * r.elements, r.name, r.elements > 1 ? TypeKind::B : r.type.kind);
+  return v;
+}
+
+VRegId Lowering::fresh(int bits, std::string_view name, TypeKind type) {
+  VReg v;
+  v.cls = bits == 1 ? RegClass::P : RegClass::R;
+  v.type = bits == 1 ? TypeKind::Pred : type;
+  v.width = static_cast<std::uint16_t>(bits);
+  v.align_log2 = static_cast<std::uint8_t>(natural_align_log2(bits));
+  if (!name.empty()) v.name = symbol(name);
+  return f_.add_vreg(v);
+}
+
+VRegId Lowering::carry() {
+  if (!carry_.is_valid()) carry_ = fresh(1, "CC");
+  return carry_;
+}
+
+Operand Lowering::register_operand(Role role, const Value& v) {
+  const Register& r = s_.registers[static_cast<std::size_t>(v.index)];
+  Part part;
+  if (v.component >= 0)
+    if (const auto p = Part::from_bytes(v.component * (r.type.bits / 8), r.type.bits / 8)) part = *p;
+  Operand op = Operand::of_vreg(role, vreg_of(v.index), part);
+  if (v.negated) op.flags = kNegated;
+  return op;
+}
+
+int Lowering::bits_of(const Value& v) const {
+  if (!v.is(Value::Kind::Register)) return 0;
+  const Register& r = s_.registers[static_cast<std::size_t>(v.index)];
+  return v.component >= 0 ? r.type.bits : r.type.bits * r.elements;
+}
+
+bool Lowering::is_predicate_value(const Value& v) const {
+  return v.is(Value::Kind::Register) && s_.registers[static_cast<std::size_t>(v.index)].type.kind == TypeKind::Pred;
+}
+
+// --- instructions ---------------------------------------------------------------------------------------------------
+
+void Lowering::emit(Code code) {
+  if (failed()) return;
+  ensure_block();
+  // Of two writes to one register by one instruction the last one holds.
+  for (std::size_t k = 0; k < code.defs.size() && code.defs.size() > 1; ++k) {
+    const Operand& op = code.defs[k];
+    const bool again =
+        std::any_of(code.defs.begin() + static_cast<std::ptrdiff_t>(k) + 1, code.defs.end(), [&](const Operand& later) {
+          return later.value == op.value && (later.part.is_whole() || op.part.is_whole() || later.part == op.part);
+        });
+    if (!again) continue;
+    if (op.role == Role::DefUse) {
+      fail(place_, "a register stands twice among the operands that are read and written");
+      return;
+    }
+    const VReg& v = f_.vreg(op.vreg());
+    code.defs[k] = def(fresh(v.type == TypeKind::Pred ? 1 : f_.operand_bytes(op) * 8));
+  }
+  if (code.tied_use >= 0)
+    code.defs[0].tied = static_cast<std::uint16_t>(code.defs.size() + static_cast<std::size_t>(code.tied_use));
+  std::vector<Operand> ops = std::move(code.defs);
+  const std::size_t num_defs = ops.size();
+  ops.insert(ops.end(), code.uses.begin(), code.uses.end());
+  const bool guarded = guard_.has_value() && code.guarded;
+  const bool reads_register = std::any_of(code.uses.begin(), code.uses.end(), [](const Operand& op) { return op.is_register(); });
+  const bool pure = code.pure && (code.flags & ~(kCommutative | kMemRead | kReadOnly)) == 0 &&
+                    ((code.flags & kMemRead) == 0 || (code.flags & kReadOnly) != 0);
+  const bool remat = (code.op == Op::Named || code.op == Op::Const) && num_defs == 1 && ops[0].role == Role::Def &&
+                     ops[0].part.is_whole() && !ops[0].is_tied() && !reads_register && !guarded && pure;
+  if (guarded) ops.push_back(*guard_);
+  if (code.clobbers)
+    for (const PReg r : target_.abi.clobbered) ops.push_back(Operand::of_preg(Role::Clobber, r));
+  if (ops.size() > kMostOperands) {
+    fail(place_, fmt::format("an instruction has at most {} operands", kMostOperands));
+    return;
+  }
+  Inst inst;
+  inst.id = InstId(next_id_++);
+  inst.op = code.op;
+  inst.flags = static_cast<std::uint16_t>(code.flags | (remat ? kRematerialisable : 0));
+  if (!code.mnemonic.empty()) inst.mnemonic = symbol(code.mnemonic);
+  f_.append(inst, ops);
+  at_label_ = false;
+}
+
+// --- blocks ---------------------------------------------------------------------------------------------------------
+
+void Lowering::ensure_block() {
+  if (open_) return;
+  f_.begin_block();
+  open_ = true;
+  owes_block_ = false;
+  at_label_ = false;
+}
+
+void Lowering::terminate(Op op, std::string_view mnemonic, std::span<const Operand> uses, std::span<const int> targets) {
+  if (failed()) return;
+  ensure_block();
+  if (targets.size() > kMaxOperands) {
+    fail(place_, fmt::format("a branch has at most {} targets", kMaxOperands));
+    return;
+  }
+  std::vector<BlockId> blocks;
+  for (const int target : targets) {
+    if (target >= 0) patches_.emplace_back(f_.targets.size() + blocks.size(), target);
+    owes_block_ = owes_block_ || target == kNext;
+    blocks.push_back(BlockId(target >= 0 ? 0 : static_cast<int>(f_.blocks.size()) + (target == kNext ? 0 : 1)));
+  }
+  Inst inst;
+  inst.id = InstId(next_id_++);
+  inst.op = op;
+  if (!mnemonic.empty()) inst.mnemonic = symbol(mnemonic);
+  f_.append(inst, uses, blocks);
+  open_ = false;
+  at_label_ = false;
+}
+
+void Lowering::begin_label(const Statement& s) {
+  const auto label = static_cast<std::size_t>(s.label);
+  // Blocks keep the name of their first label; the entry is never a target, so that it has no predecessor.
+  if (open_ && at_label_) {
+    label_blocks_[label] = BlockId(f_.blocks.size() - 1);
+    return;
+  }
+  if (f_.blocks.empty()) ensure_block();
+  if (open_) terminate(Op::Bra, {}, {}, {{kNext}});
+  Block attributes;
+  attributes.name = symbol(s_.labels[label]);
+  label_blocks_[label] = f_.begin_block(attributes);
+  open_ = true;
+  owes_block_ = false;
+  at_label_ = true;
+}
+
+void Lowering::branch_around(const Statement& s, std::string_view mnemonic) {
+  const Operand condition = [&] {
+    Operand op = use(vreg_of(s.guard));
+    if (s.guard_negated) op.flags = kNegated;
+    return op;
+  }();
+  static constexpr int kTargets[] = {kNext, kAfterNext};
+  terminate(Op::CBra, mnemonic, {&condition, 1}, kTargets);
+  guard_.reset();
+}
+
+Parsed<Function> Lowering::finish() {
+  if (!failed()) {
+    // Running off the end of a body returns.
+    if (open_ || owes_block_ || f_.blocks.empty()) {
+      std::vector<Operand> uses;
+      return_values(uses);
+      terminate(Op::Ret, {}, uses, {});
+    }
+    for (const auto& [target, label] : patches_) f_.targets[target] = label_blocks_[static_cast<std::size_t>(label)];
+  }
+  if (failed()) return std::unexpected(*error_);
+  // The translation ensures this; a text that gets here is a defect of the reader, which must not stop a campaign.
+  if (const auto faults = check(f_, target_, 1); !faults.empty())
+    return std::unexpected(SourceError{file_, s_.place.line, s_.place.column,
+                                       fmt::format("'{}' has no equivalent in RIR: {}", s_.name, to_string(f_, faults[0]))});
+  return std::move(f_);
+}
+
+}  // namespace regduel::ir::ptx

@@ -1,0 +1,634 @@
+// The PTX reader: each form on the smallest text, each message with its place, every kernel of corpus/ptx whole, and bytes that
+// are no PTX at all.
+
+#include "ir/ptx/ptx.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/io.h"
+#include "base/random.h"
+#include "ir/check.h"
+#include "ir/ptx/lexer.h"
+#include "ir/target.h"
+#include "ir/text/text.h"
+
+namespace regduel::ir {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::string_view kHead = ".version 9.0\n.target sm_90\n.address_size 64\n";
+
+// All faults, against the function's own target too; "" = none.
+std::string faults(const Function& f) {
+  const Target* target = find_target(f.target);
+  if (target == nullptr) return "unknown target " + f.target;
+  for (const auto& list : {check(f), check(f, *target)})
+    if (!list.empty()) return to_string(f, list[0]);
+  return "";
+}
+
+Module read(std::string_view text) {
+  auto m = parse_ptx(text, "t.ptx");
+  EXPECT_TRUE(m.has_value()) << (m ? "" : to_string(m.error())) << '\n' << text;
+  if (!m) return {};
+  for (const Function& f : m->functions) EXPECT_EQ(faults(f), "") << print(f);
+  const auto again = parse(print(*m));
+  EXPECT_TRUE(again.has_value()) << (again ? "" : to_string(again.error()));
+  return std::move(*m);
+}
+
+// One line an instruction, without its number; "bK:" before each block.
+std::vector<std::string> lines(const Function& f) {
+  std::vector<std::string> result;
+  for (std::size_t b = 0; b < f.blocks.size(); ++b) {
+    if (f.blocks.size() > 1) result.push_back("b" + std::to_string(b) + ":");
+    for (const Inst& i : f.insts_of(BlockId(b))) {
+      const std::string line = print(f, i);
+      result.push_back(line.substr(line.find(' ') + 1));
+    }
+  }
+  return result;
+}
+
+constexpr std::string_view kRegisters =
+    ".reg .pred %p<4>; .reg .b32 %r<20>; .reg .b64 %rd<10>; .reg .f32 %f<20>; .reg .f64 %fd<10>; .reg .b16 %rs<10>;\n";
+std::vector<std::string> kernel(std::string_view statements) {
+  const Module m = read(std::string(kHead) + ".entry k(.param .u64 p, .param .u32 n) {" + std::string(kRegisters) +
+                        std::string(statements) + "}");
+  return m.functions.size() == 1 ? lines(m.functions[0]) : std::vector<std::string>{};
+}
+std::vector<std::string> device(std::string_view signature, std::string_view statements) {
+  const Module m =
+      read(std::string(kHead) + ".func " + std::string(signature) + "{" + std::string(kRegisters) + std::string(statements) + "}");
+  return m.functions.size() == 1 ? lines(m.functions[0]) : std::vector<std::string>{};
+}
+
+std::string error_of(std::string_view text) {
+  const auto m = parse_ptx(text, "t.ptx");
+  return m ? "no error" : to_string(m.error());
+}
+// The statements begin on line 2, column 1.
+std::string error_in_kernel(std::string_view statements) {
+  return error_of(".entry k(.param .u64 p) { .reg .pred %p<2>; .reg .b32 %r<3>; .reg .b64 %rd<3>; .reg .v4 .f32 %v;\n" +
+                  std::string(statements) + "\n}");
+}
+
+// --- headers --------------------------------------------------------------------------------------------------------
+
+TEST(Ptx, AModuleOfAllItemsHasTheFunctionsWithABody) {
+  const Module m = read(R"(// a comment
+.version 9.0
+.target sm_90a, debug /* and
+another */
+.address_size 64
+	.file	1 "a.cu", 123, 456
+.extern .func (.param .b32 r) printf (.param .b64 a, .param .b64 b);
+.func helper () .noreturn;
+.visible .const .align 4 .b8 table[8] = {1, 2, 3, 4, 0xFF, 6, 7, 8}, other[2];
+.global .align 8 .u64 functions[2] = {helper, generic(table)};
+.extern .shared .align 16 .b8 dynamic[];
+.weak .global .attribute(.managed) .u32 managed = 5;
+.pragma "nounroll";
+.visible .entry first(.param .u64 .ptr .global .align 16 a, .param .align 8 .b8 b[24])
+.maxntid 32, 4, 1
+.minnctapersm 2
+{
+  .loc 1 12 3, function_name $L__info, inlined_at 1 3 4
+  .pragma "nounroll";
+  .shared .align 4 .b8 local[64];
+  ret;
+}
+.weak .func helper() { }
+.entry second .reqntid 64 { exit; }
+.alias other_name, helper;
+.section .debug_info { .b8 1, 2 .b32 x { } }
+)");
+  ASSERT_EQ(m.functions.size(), 3u);
+  EXPECT_EQ(m.functions[0].name, "first");
+  EXPECT_EQ(m.functions[0].kind, FunctionKind::Kernel);
+  EXPECT_EQ(m.functions[0].target, "sm_90");
+  EXPECT_EQ(m.functions[0].threads, 128u);
+  EXPECT_THAT(lines(m.functions[0]), ElementsAre("ret<ret>"));
+  EXPECT_EQ(m.functions[1].name, "helper");
+  EXPECT_EQ(m.functions[1].kind, FunctionKind::Device);
+  EXPECT_EQ(m.functions[1].threads, 256u);
+  EXPECT_THAT(lines(m.functions[1]), ElementsAre("ret"));
+  EXPECT_EQ(m.functions[2].threads, 64u);
+  EXPECT_THAT(lines(m.functions[2]), ElementsAre("exit<exit>"));
+}
+
+TEST(Ptx, TargetIsTheNewestKnownOneThatIsNotAbove) {
+  const auto target_of = [](std::string_view name) {
+    const Module m = read(".target " + std::string(name) + "\n.entry k {}");
+    return m.functions.empty() ? "" : m.functions[0].target;
+  };
+  EXPECT_EQ(target_of("sm_75"), "sm_75");
+  EXPECT_EQ(target_of("sm_100a"), "sm_100");
+  EXPECT_EQ(target_of("sm_120f"), "sm_120");
+  EXPECT_EQ(target_of("sm_87"), "sm_86");
+  EXPECT_EQ(target_of("sm_999"), "sm_121");
+  EXPECT_EQ(target_of("sm_52"), "sm_70");
+}
+
+// --- instructions ---------------------------------------------------------------------------------------------------
+
+TEST(Ptx, RegistersHaveClassWidthTypeAndName) {
+  const Module m = read(
+      ".entry k { .reg .pred p, %q; .reg .b16 %h<2>; .reg .f16x2 x; .reg .s64 %rd<2>; .reg .b8 b; .reg .b128 w;\n"
+      "foo %h1, p, x, %rd1, b, w, %q; }");
+  ASSERT_EQ(m.functions.size(), 1u);
+  const Function& f = m.functions[0];
+  std::vector<std::string> vregs;
+  for (const VReg& v : f.vregs)
+    vregs.push_back(std::string(name(v.cls)) + " " + print_type(v) + " " + std::string(f.symbols[v.name]));
+  EXPECT_THAT(vregs, ElementsAre("R b16 %h1", "P pred p", "R f32 x", "R s64 %rd1", "R b8 b", "R b128 w", "P pred %q"));
+  EXPECT_THAT(lines(f), ElementsAre("%0 = foo %1, %2, %3, %4, %5, %6", "ret"));
+}
+
+TEST(Ptx, LiteralsAreBits) {
+  EXPECT_THAT(kernel("foo %r1, 5, -5, 0x1F, 017, 0b101, 7U, 0f3F800000, 0d3FF0000000000000, 1.0, ~0;"),
+              ElementsAre("%0 = foo 5, -5, 31, 15, 5, 7, 1065353216, 4607182418800017408, 4607182418800017408, -1", "ret"));
+}
+
+TEST(Ptx, MovesAreCopiesConstantsAndNamedOperations) {
+  EXPECT_THAT(
+      kernel(".shared .b8 buffer[4];\n"
+             "mov.u32 %r1, %r2; mov.b64 %rd1, %fd1; mov.pred %p1, %p2; mov.pred %p1, !%p2; mov.pred %p1, -1; mov.f32 %f1, "
+             "0f00000001;\n"
+             "mov.u64 %rd1, buffer; mov.u64 %rd1, buffer+8; mov.u32 %r1, %tid.x; mov.u64 %rd1, %clock64; mov.u32 %r1, WARP_SZ;\n"
+             "@%p1 mov.u32 %r1, 7; @!%p1 mov.u32 %r1, %r2;"),
+      ElementsAre("%0 = copy<mov.u32> %1", "%2 = copy<mov.b64> %3", "%4 = copy<mov.pred> %5", "%4 = mov.pred !%5",
+                  "%4 = const<mov.pred> -1 !remat", "%6 = const<mov.f32> 1 !remat", "%2 = const<mov.u64> \"buffer\" !remat",
+                  "%2 = mov.u64 \"buffer\", 8 !remat", "%0 = mov.u32 \"%tid.x\" !remat", "%2 = mov.u64 \"%clock64\" !read",
+                  "%0 = mov.u32 \"WARP_SZ\" !remat", "@%4 %0 = const<mov.u32> 7", "@!%4 %0 = copy<mov.u32> %1", "ret"));
+}
+
+TEST(Ptx, PackAndUnpack) {
+  EXPECT_THAT(kernel("mov.b64 %rd1, {%r1, %r2}; mov.b64 {%r3, %r4}, %fd1; mov.b32 %r1, {%rs1, %rs1}; mov.b64 {_, %r5}, %rd1;\n"
+                     "mov.b64 {%r5, %r5}, %rd1; mov.b64 %rd1, {%r1, 7}; mov.b64 {%r1, %r2}, 9; @%p1 mov.b64 {%r1, %r2}, %rd1;"),
+              ElementsAre("%0 = pack<mov.b64> %1, %2", "%3, %4 = unpack<mov.b64> %5", "%1 = pack<mov.b32> %6, %6",
+                          "%7, %8 = unpack<mov.b64> %0", "%9, %8 = unpack<mov.b64> %0", "%10 = const 7 !remat",
+                          "%0 = pack<mov.b64> %1, %10", "%11 = const 9 !remat", "%1, %2 = unpack<mov.b64> %11",
+                          "@%12 %1, %2 = unpack<mov.b64> %0", "ret"));
+}
+
+TEST(Ptx, AddressesAndMemoryFlags) {
+  EXPECT_THAT(kernel(".local .align 8 .b8 depot[16]; .const .b32 c;\n"
+                     "ld.param.u64 %rd1, [p+8]; ld.param.u32 %r1, [%rd1]; ld.const.u32 %r1, [c]; ld.const.u32 %r1, [%rd1+4]; "
+                     "ld.global.nc.f32 %f1, [%rd1];\n"
+                     "ld.volatile.global.u32 %r1, [%rd1+-16]; st.shared.u32 [%r1+4], %r2; st.local.u32 [depot+4], 5; @%p1 "
+                     "ld.param.u32 %r2, [n];\n"
+                     "atom.global.add.u32 %r1, [%rd1], 1; red.shared.add.u32 [%r1], %r2; prefetch.global.L2 [%rd1]; unheard.of "
+                     "%r1, [%rd1], {%r2, %r3};"),
+              ElementsAre("%0 = ld.param.u64 \"p\", 8 !read !readonly !remat", "%1 = ld.param.u32 %0 !read !readonly",
+                          "%1 = ld.const.u32 \"c\" !read !readonly !remat", "%1 = ld.const.u32 %0, 4 !read !readonly",
+                          "%2 = ld.global.nc.f32 %0 !read !readonly", "%1 = ld.volatile.global.u32 %0, -16 !read",
+                          "st.shared.u32 %1, 4, %3 !write", "st.local.u32 \"depot\", 4, 5 !write",
+                          "@%4 %3 = ld.param.u32 \"n\" !read !readonly", "%1 = atom.global.add.u32 %0, 1 !read !write",
+                          "red.shared.add.u32 %1, %3 !read !write", "prefetch.global.L2 %0 !read", "%6 = pack %3, %5",
+                          "%1 = unheard.of %0, %6 !read !write", "ret"));
+}
+
+TEST(Ptx, VectorAccessesAreTuples) {
+  const Module m = read(std::string(kHead) + ".entry k {" + std::string(kRegisters) +
+                        "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1+16]; st.shared.v2.f64 [%r1], {%fd1, %fd2}; ld.global.v2.u16 "
+                        "{%rs1, _}, [%rd1];\n"
+                        "st.global.v2.u32 [%rd1], {%r1, 5}; }");
+  ASSERT_EQ(m.functions.size(), 1u);
+  const Function& f = m.functions[0];
+  EXPECT_THAT(lines(f), ElementsAre("%1 = ld.global.v4.f32 %0, 16 !read", "%2, %3, %4, %5 = unpack %1", "%9 = pack %7, %8",
+                                    "st.shared.v2.f64 %6, %9 !write", "%10 = ld.global.v2.u16 %0 !read", "%11, %12 = unpack %10",
+                                    "%13 = const 5 !remat", "%14 = pack %6, %13", "st.global.v2.u32 %0, %14 !write", "ret"));
+  EXPECT_EQ(f.vregs[1].width, 128);
+  EXPECT_EQ(f.vregs[1].alignment(), 4);
+  EXPECT_EQ(f.vregs[9].width, 128);
+  EXPECT_EQ(f.vregs[10].width, 32);
+}
+
+TEST(Ptx, NarrowElementsAreWidenedAndNarrowed) {
+  EXPECT_THAT(kernel("ld.global.v4.s8 {%rs1, %rs2, %rs3, %rs4}, [%rd1]; st.global.v2.u8 [%rd1], {%rs1, 3};"),
+              ElementsAre("%1 = ld.global.v4.s8 %0 !read", "%2, %3, %4, %5 = unpack %1", "%6 = cvt.s16.s8 %2", "%7 = cvt.s16.s8 %3",
+                          "%8 = cvt.s16.s8 %4", "%9 = cvt.s16.s8 %5", "%10 = cvt.u8.u16 %6", "%11 = const 3 !remat",
+                          "%12 = pack %10, %11", "st.global.v2.u8 %0, %12 !write", "ret"));
+}
+
+TEST(Ptx, AGuardedVectorLoadKeepsWhatWasThere) {
+  EXPECT_THAT(kernel("@%p1 ld.global.v2.u32 {%r1, %r2}, [%rd1];"),
+              ElementsAre("%2 = pack %3, %4", "@%0 %2 = ld.global.v2.u32 %1 !read", "%3, %4 = unpack %2", "ret"));
+}
+
+TEST(Ptx, OddVectorsStaySeparateOperands) {
+  EXPECT_THAT(kernel("tex.2d.v3.f32.f32 {%f1, %f2, %f3}, [p, {%f4, %f5, %f6}]; mma.foo {%p1, %p2}, {%r1, %rd1};"),
+              ElementsAre("%0, %1, %2 = tex.2d.v3.f32.f32 \"p\", %3, %4, %5 !read", "%6, %7 = mma.foo %8, %9 !convergent", "ret"));
+}
+
+TEST(Ptx, MatrixFragmentsAreTuplesAndTheAccumulatorIsTied) {
+  EXPECT_THAT(
+      kernel("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];\n"
+             "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r6, %r7}, {%f1, %f2, "
+             "%f3, %f4};\n"
+             "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f5, %f6, %f7, %f8}, {%r1, %r2, %r3, %r4}, {%r6, %r7}, {%f1, %f2, "
+             "%f3, %f4};"),
+      ElementsAre("%0 = ldmatrix.sync.aligned.m8n8.x4.shared.b16 %5 !read !convergent", "%1, %2, %3, %4 = unpack %0",
+                  "%11 = pack %1, %2, %3, %4", "%14 = pack %12, %13", "%15 = pack %7, %8, %9, %10",
+                  "%6{tied 3} = mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 %11, %14, %15 !convergent",
+                  "%7, %8, %9, %10 = unpack %6", "%21 = pack %1, %2, %3, %4", "%22 = pack %12, %13", "%23 = pack %7, %8, %9, %10",
+                  "%16 = mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 %21, %22, %23 !convergent",
+                  "%17, %18, %19, %20 = unpack %16", "ret"));
+}
+
+TEST(Ptx, TwoDestinationsAndNegatedPredicates) {
+  EXPECT_THAT(kernel("setp.lt.and.s32 %p1|%p2, %r1, 5, !%p3; shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 31, -1; elect.sync _|%p1, -1; "
+                     "selp.b32 %r1, 1, 2, %p1;"),
+              ElementsAre("%0, %1 = setp.lt.and.s32 %2, 5, !%3", "%2, %0 = shfl.sync.bfly.b32 %4, 1, 31, -1 !convergent",
+                          "%0 = elect.sync -1 !convergent", "%2 = selp.b32 1, 2, %0", "ret"));
+}
+
+TEST(Ptx, TheCarryFlagIsAPredicate) {
+  EXPECT_THAT(kernel("add.cc.u32 %r1, %r2, %r3; addc.cc.u32 %r4, %r5, 0; madc.hi.u32 %r6, %r1, %r2, %r3; subc.u32 %r1, %r2, %r3;"),
+              ElementsAre("%0, %1 = add.cc.u32 %2, %3 !commutative", "%4, %1 = addc.cc.u32 %5, 0, %1 !commutative",
+                          "%6 = madc.hi.u32 %0, %2, %3, %1 !commutative", "%0 = subc.u32 %2, %3, %1", "ret"));
+}
+
+TEST(Ptx, BarriersAndConvergentOperations) {
+  EXPECT_THAT(
+      kernel("bar.sync 0; barrier.cluster.arrive; fence.acq_rel.gpu; membar.gl; bar.red.popc.u32 %r1, 0, %p1; activemask.b32 %r1;\n"
+             "vote.sync.any.pred %p1, !%p2, -1; cp.async.wait_group 0; nanosleep.u32 %r1; trap;"),
+      ElementsAre("bar<bar.sync> 0 !barrier !convergent", "bar<barrier.cluster.arrive> !barrier !convergent",
+                  "bar<fence.acq_rel.gpu> !barrier !convergent", "bar<membar.gl> !barrier !convergent",
+                  "%0 = bar.red.popc.u32 0, %1 !barrier !convergent", "%0 = activemask.b32 !convergent",
+                  "%1 = vote.sync.any.pred !%2, -1 !convergent", "cp.async.wait_group 0 !read !write", "nanosleep.u32 %0",
+                  "trap !write", "ret"));
+}
+
+TEST(Ptx, AnAccumulatorOfWgmmaIsReadAndWritten) {
+  EXPECT_THAT(
+      kernel("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2}, %rd1, %rd2, 1;"),
+      ElementsAre("%0{inout}, %1{inout} = wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 %2, %3, 1 !read !write !convergent",
+                  "ret"));
+}
+
+TEST(Ptx, VectorRegistersHaveParts) {
+  const Module m = read(
+      ".entry k { .reg .v4 .f32 %v; .reg .f32 %f; .reg .b64 %a; ld.v4.f32 %v, [%a]; add.f32 %f, %v.x, %v.w; mov.f32 %v.y, %f; "
+      "mov.f32 %v.z, 5; }");
+  ASSERT_EQ(m.functions.size(), 1u);
+  EXPECT_THAT(lines(m.functions[0]), ElementsAre("%0 = ld.v4.f32 %1 !read", "%2 = add.f32 %0.w0, %0.w3 !commutative",
+                                                 "%0.w1 = copy<mov.f32> %2", "%0.w2 = const<mov.f32> 5", "ret"));
+}
+
+TEST(Ptx, PureOperationsOnNumbersMayBeRepeated) {
+  EXPECT_THAT(kernel("cvt.f32.s32 %f1, 5; unknown %f1, 5; @%p1 add.s32 %r1, 1, 2; atom.add.u32 %r1, [n], 1;"),
+              ElementsAre("%0 = cvt.f32.s32 5 !remat", "%0 = unknown 5", "@%1 %2 = add.s32 1, 2 !commutative",
+                          "%2 = atom.add.u32 \"n\", 1 !read !write", "ret"));
+}
+
+// --- control flow ---------------------------------------------------------------------------------------------------
+
+TEST(Ptx, FallThroughIsExplicitAndTheEntryIsNoTarget) {
+  EXPECT_THAT(kernel("top: mov.u32 %r1, 0; next: other: @%p1 bra top; @!%p2 bra.uni other; bra end; mov.u32 %r1, 1; end:"),
+              ElementsAre("b0:", "bra -> b1", "b1:", "%0 = const<mov.u32> 0 !remat", "bra -> b2", "b2:", "cbra<bra> %1 -> b1, b3",
+                          "b3:", "cbra<bra.uni> !%2 -> b2, b4", "b4:", "bra<bra> -> b6", "b5:", "%0 = const<mov.u32> 1 !remat",
+                          "bra -> b6", "b6:", "ret"));
+}
+
+TEST(Ptx, BlocksAreNamedAfterTheirFirstLabel) {
+  const Module m = read(".entry k { a: b: ret; c: }");
+  ASSERT_EQ(m.functions.size(), 1u);
+  const Function& f = m.functions[0];
+  ASSERT_EQ(f.blocks.size(), 3u);
+  EXPECT_EQ(f.symbols[f.blocks[1].name], "a");
+  EXPECT_EQ(f.symbols[f.blocks[2].name], "c");
+}
+
+TEST(Ptx, GuardedExitsAndReturnsBecomeBranches) {
+  EXPECT_THAT(kernel("@%p1 ret; @!%p1 exit;"), ElementsAre("b0:", "cbra %0 -> b1, b2", "b1:", "ret<ret>",
+                                                           "b2:", "cbra !%0 -> b3, b4", "b3:", "exit<exit>", "b4:", "ret"));
+}
+
+TEST(Ptx, IndexedBranches) {
+  EXPECT_THAT(kernel("{ table: .branchtargets one, two, one; brx.idx %r1, table; one: trap; two: }"),
+              ElementsAre("b0:", "mbra<brx.idx> %0 -> b1, b2, b1", "b1:", "trap !write", "bra -> b2", "b2:", "ret"));
+  EXPECT_THAT(kernel("t: .branchtargets a; @%p1 brx.idx.uni %r1, t; a: ret;"),
+              ElementsAre("b0:", "cbra %0 -> b1, b2", "b1:", "mbra<brx.idx.uni> %1 -> b2", "b2:", "ret<ret>"));
+}
+
+TEST(Ptx, ScopesShadowRegistersAndLabels) {
+  EXPECT_THAT(
+      kernel("{ .reg .pred %p; .reg .b32 %r1, %t; { .reg .b64 %r1; mov.u64 %r1, 1; bra L; L: } mov.u32 %r1, 2; bra L; L: }\n"
+             "mov.u32 %r1, 3; { .reg .pred %p; setp.eq.u32 %p, %r1, 0; @%p bra L; } L:"),
+      ElementsAre("b0:", "%0 = const<mov.u64> 1 !remat", "bra<bra> -> b1", "b1:", "%1 = const<mov.u32> 2 !remat", "bra<bra> -> b2",
+                  "b2:", "%2 = const<mov.u32> 3 !remat", "%3 = setp.eq.u32 %2, 0", "cbra<bra> %3 -> b3, b3", "b3:", "ret"));
+}
+
+// --- calls ----------------------------------------------------------------------------------------------------------
+
+constexpr std::string_view kClobbers = " clobbers R0:R23, R32:R254, P0:P6, UR0:UR62, UP0:UP6 !convergent";
+std::string with_clobbers(std::string_view line) { return std::string(line) + std::string(kClobbers); }
+constexpr std::string_view kCallee = ".extern .func (.param .b32 r) f(.param .b32 a, .param .b64 b);\n";
+std::vector<std::string> caller(std::string_view statements) {
+  const Module m =
+      read(std::string(kHead) + std::string(kCallee) + ".entry k {" + std::string(kRegisters) + std::string(statements) + "}");
+  return m.functions.size() == 1 ? lines(m.functions[0]) : std::vector<std::string>{};
+}
+
+TEST(Ptx, ACallSequenceIsOneCall) {
+  EXPECT_THAT(caller("{ .reg .b32 temp_param_reg; .param .b32 param0; st.param.f32 [param0+0], %f1; .param .b64 param1; "
+                     "st.param.b64 [param1], 5;\n"
+                     ".param .b32 retval0; call.uni (retval0), \nf, \n(\nparam0, \nparam1\n); ld.param.b32 %r1, [retval0+0]; }"),
+              ElementsAre("%1 = const 5 !remat", with_clobbers("%2{=R0} = call<call.uni> \"f\", %0{=R0}, %1{=R2:R3}"), "ret"));
+}
+
+TEST(Ptx, CallsThroughARegister) {
+  EXPECT_THAT(
+      caller("{ .param .b32 a; st.param.b32 [a], %r1; proto : .callprototype (.param .b32 _) _ (.param .b32 _); .param .b32 r;\n"
+             "call (r), %rd1, (a)\n, proto; ld.param.b32 %r1, [r]; } call f; call.uni %rd2, ();"),
+      ElementsAre(with_clobbers("%0{=R0} = call<call> \"proto\", %1, %0{=R0}"), with_clobbers("call<call> \"f\""),
+                  with_clobbers("call<call.uni> %2"), "ret"));
+}
+
+TEST(Ptx, StructuresTakeOneRegisterAPiece) {
+  EXPECT_THAT(caller("{ .param .align 8 .b8 a[16]; st.param.b64 [a], %rd1; st.param.v2.f32 [a+8], {%f1, %f2}; .param .b32 b; "
+                     "st.param.b32 [b], %r1;\n"
+                     ".param .align 8 .b8 r[16]; call (r), f, (a, b); ld.param.f64 %fd1, [r]; ld.param.b32 %r2, [r+8]; }"),
+              ElementsAre(with_clobbers("%4{=R0:R1}, %5{=R2} = call<call> \"f\", %0{=R0:R1}, %1{=R2}, %2{=R3}, %3{=R4}"), "ret"));
+}
+
+TEST(Ptx, WhatDoesNotFitStaysInMemory) {
+  EXPECT_THAT(caller("{ .param .align 8 .b8 a[40]; st.param.b64 [a+8], %rd1; .param .b32 b; st.param.b32 [b], %r1; .param .align 4 "
+                     ".b8 c[4]; st.param.b8 [c+1], %rs1;\n"
+                     ".param .align 8 .b8 r[24]; call (r), f, (a, b, c); ld.param.f64 %fd1, [r+16]; }"),
+              ElementsAre("st.param.b64 \"a\", 8, %0 !write", "st.param.b8 \"c\", 1, %2 !write",
+                          with_clobbers("call<call> \"f\", \"a\", %1{=R0}, \"c\""), "%3 = ld.param.f64 \"r\", 16 !read", "ret"));
+}
+
+TEST(Ptx, AnArgumentIsWhatItWasWhenItWasStored) {
+  EXPECT_THAT(caller("{ .param .b32 a; st.param.b32 [a], %r1; add.s32 %r1, %r1, 1; call f, (a); }"),
+              ElementsAre("%1 = copy<st.param.b32> %0", "%0 = add.s32 %0, 1 !commutative",
+                          with_clobbers("call<call> \"f\", %1{=R0}"), "ret"));
+  EXPECT_THAT(caller("{ .param .b32 a; st.param.b32 [a], %r1; @%p1 st.param.b32 [a], %r2; call f, (a); }"),
+              ElementsAre("%2 = copy<st.param.b32> %0", "@%1 %2 = copy<st.param.b32> %3",
+                          with_clobbers("call<call> \"f\", %2{=R0}"), "ret"));
+}
+
+TEST(Ptx, ResultsThatAreReadLaterAreCopied) {
+  EXPECT_THAT(caller("{ .param .b32 r; call (r), f; add.s32 %r1, %r1, 1; ld.param.b32 %r1, [r]; ld.param.b32 %r2, [r]; }"),
+              ElementsAre(with_clobbers("%0{=R0} = call<call> \"f\""), "%1 = add.s32 %1, 1 !commutative",
+                          "%1 = copy<ld.param.b32> %0", "%2 = copy<ld.param.b32> %0", "ret"));
+}
+
+TEST(Ptx, AGuardedCallIsABranchAroundIt) {
+  EXPECT_THAT(caller("{ .param .b32 a; .param .b32 r; st.param.b32 [a], %r1; @%p1 call (r), f, (a); ld.param.b32 %r1, [r]; }"),
+              ElementsAre("b0:", "cbra %1 -> b1, b2", "b1:", with_clobbers("%0{=R0} = call<call> \"f\", %0{=R0}"), "bra -> b2",
+                          "b2:", "ret"));
+}
+
+TEST(Ptx, DeviceFunctionsTakeArgumentsAndReturnResultsInRegisters) {
+  EXPECT_THAT(device("(.param .b64 r) f(.param .b32 a, .param .b64 b)",
+                     "ld.param.u64 %rd1, [b]; ld.param.f32 %f1, [a]; bar.sync 0; st.param.b64 [r+0], %rd1; ret;"),
+              ElementsAre("%1{=R0}, %0{=R2:R3} = abi.entry", "bar<bar.sync> 0 !barrier !convergent", "ret<ret> %0{=R0:R1}"));
+  EXPECT_THAT(device("f(.param .b32 a)", "mov.u32 %r1, 0; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [a];"),
+              ElementsAre("%0{=R0} = abi.entry", "%1 = const<mov.u32> 0 !remat", "%1 = copy<ld.param.u32> %0",
+                          "%2 = copy<ld.param.u32> %0", "ret"));
+  EXPECT_THAT(device("(.param .b32 r) f()", "st.param.b32 [r], %r1; @%p1 ret; st.param.b32 [r], 5;"),
+              ElementsAre("b0:", "%2 = copy<st.param.b32> %0", "cbra %1 -> b1, b2", "b1:", "ret<ret> %2{=R0}",
+                          "b2:", "%3 = const 5 !remat", "%2 = copy<st.param.b32> %3", "ret %2{=R0}"));
+}
+
+TEST(Ptx, ParametersWithAnAddressAreMemory) {
+  EXPECT_THAT(
+      device("f(.param .align 4 .b8 a[8], .param .b32 b)", "mov.u64 %rd1, a; ld.param.u32 %r1, [a+4]; ld.param.u32 %r2, [b];"),
+      ElementsAre("%0{=R2} = abi.entry", "%1 = const<mov.u64> \"a\" !remat", "%2 = ld.param.u32 \"a\", 4 !read", "ret"));
+}
+
+TEST(Ptx, RegisterParameters) {
+  EXPECT_THAT(device("(.reg .b32 %x) f(.reg .b64 %y)", "cvt.u32.u64 %x, %y; call (%r1), f, (%r2, 5, %rd1); ret;"),
+              ElementsAre("%0{=R0:R1} = abi.entry", "%1 = cvt.u32.u64 %0",
+                          with_clobbers("%4{=R0} = call<call> \"f\", %2{=R0}, 5, %3{=R2:R3}"), "ret<ret> %1{=R0}"));
+}
+
+// --- errors ---------------------------------------------------------------------------------------------------------
+
+TEST(PtxError, Syntax) {
+  EXPECT_EQ(error_of(".target sm_90\nfoo"), "t.ptx:2:1: error: expected a directive, found 'foo'");
+  EXPECT_EQ(error_of(".bogus"), "t.ptx:1:1: error: unknown directive '.bogus'");
+  EXPECT_EQ(error_of(".target bogus\n.entry k {}"), "t.ptx:1:9: error: unknown target 'bogus'");
+  EXPECT_EQ(error_of(".entry k {"), "t.ptx:1:11: error: expected a statement or the '}' of 'k', found the end of the file");
+  EXPECT_EQ(error_of("/* never"), "t.ptx:1:1: error: expected a directive, found a comment without its end");
+  EXPECT_EQ(error_of(".pragma \"never"), "t.ptx:1:9: error: expected ';', found a string without its end");
+  EXPECT_EQ(error_of("\x01"), "t.ptx:1:1: error: expected a directive, found the byte 0x01");
+  EXPECT_EQ(error_of(".global .b32 x = {1, 2"), "t.ptx:1:18: error: '{' has no '}'");
+  EXPECT_EQ(error_of(".entry k .maxntid 0 {}"), "t.ptx:1:10: error: threads a block: expected 1 to 1048576");
+  EXPECT_EQ(error_of(".entry k(.param .b32 a[9999999]) {}"), "t.ptx:1:23: error: a parameter has at most 2^20 bytes");
+  EXPECT_EQ(error_in_kernel("add.s32 %r1, %r1 %r2;"), "t.ptx:2:18: error: expected ',' or ';', found '%r2'");
+  EXPECT_EQ(error_in_kernel("mov.u32 %r1, 99999999999999999999;"),
+            "t.ptx:2:14: error: '99999999999999999999' is no number of at most 64 bits");
+  EXPECT_EQ(error_in_kernel("ld.u32 %r1, [%rd1*4];"), "t.ptx:2:18: error: expected '+', ',' or ']', found '*'");
+  EXPECT_EQ(error_in_kernel(".reg .q32 %x;"), "t.ptx:2:6: error: unknown type '.q32'");
+  EXPECT_EQ(error_in_kernel(".reg .b32 %x, %x;"), "t.ptx:2:15: error: '%x' is declared twice");
+  EXPECT_EQ(error_in_kernel(".reg .v4 .b128 %x;"), "t.ptx:2:16: error: a vector register of 4 x 128 bits");
+  EXPECT_EQ(error_in_kernel(".weird;"), "t.ptx:2:1: error: unknown directive '.weird' in a function");
+  EXPECT_EQ(error_in_kernel("L: L: ret;"), "t.ptx:2:4: error: the label 'L' stands here twice");
+  std::string many = "foo {%r1";
+  for (int k = 0; k < 256; ++k) many += ",0";
+  EXPECT_EQ(error_in_kernel(many + "};"), "t.ptx:2:520: error: more than 256 elements");
+  EXPECT_THAT(error_in_kernel(std::string(300, '{')), HasSubstr("t.ptx:2:200: error: '{' is nested deeper than 200"));
+}
+
+TEST(PtxError, Names) {
+  EXPECT_EQ(error_in_kernel("add.s32 %r1, %r2, %r3;"), "t.ptx:2:19: error: the register '%r3' is not declared");
+  EXPECT_EQ(error_in_kernel("add.s32 %r1, %r01, 1;"), "t.ptx:2:14: error: the register '%r01' is not declared");
+  EXPECT_EQ(error_in_kernel("@%q bra L;"), "t.ptx:2:2: error: the register '%q' is not declared");
+  EXPECT_EQ(error_in_kernel("@%r1 bra L;"), "t.ptx:2:2: error: the guard '%r1' is no predicate");
+  EXPECT_EQ(error_in_kernel("bra L;"), "t.ptx:2:5: error: 'L' is not declared");
+  EXPECT_EQ(error_in_kernel("{ L: } bra L;"), "t.ptx:2:12: error: 'L' is not declared");
+  EXPECT_EQ(error_in_kernel("ld.u32 %r1, [x];"), "t.ptx:2:14: error: 'x' is not declared");
+  EXPECT_EQ(error_in_kernel("call f;"), "t.ptx:2:6: error: 'f' is not declared");
+  EXPECT_EQ(error_in_kernel("brx.idx %r1, p;"), "t.ptx:2:14: error: there is no .branchtargets list 'p' here");
+  EXPECT_EQ(error_in_kernel("bra p;"), "t.ptx:2:5: error: there is no label 'p' here");
+}
+
+TEST(PtxError, Operands) {
+  EXPECT_EQ(error_in_kernel("add.s32 5, %r1, 1;"), "t.ptx:2:9: error: 'add.s32': expected a destination register");
+  EXPECT_EQ(error_in_kernel("add.s32;"), "t.ptx:2:1: error: 'add.s32': expected a destination register");
+  EXPECT_EQ(error_in_kernel("mov.u32 5, %r1;"), "t.ptx:2:9: error: 'mov.u32': expected a destination register");
+  EXPECT_EQ(error_in_kernel("mov.b64 %rd1, {%r1, %rd2};"),
+            "t.ptx:2:15: error: 'mov.b64': the pieces together are as wide as the whole");
+  EXPECT_EQ(error_in_kernel("selp.u32 %r1, 1, 2, !%r1;"), "t.ptx:2:21: error: only a predicate is negated");
+  EXPECT_EQ(error_in_kernel("setp.eq.u32 !%p1, %r1, 2;"), "t.ptx:2:13: error: a destination is not negated");
+  EXPECT_EQ(error_in_kernel("add.s32 %r1, (%r1), 2;"), "t.ptx:2:14: error: a list in parentheses belongs to a call");
+  EXPECT_EQ(error_in_kernel("ret 5;"), "t.ptx:2:5: error: 'ret' has no operands");
+  EXPECT_EQ(error_in_kernel("call;"), "t.ptx:2:1: error: 'call': expected (results), function, (arguments), prototype");
+  EXPECT_EQ(error_in_kernel("bra %r1;"), "t.ptx:2:1: error: 'bra': expected a label");
+  EXPECT_EQ(error_of(".entry k { .reg .v2 .f32 %v; mov.f32 %v.z, 1; }"), "t.ptx:1:38: error: '%v.z' has no such component");
+}
+
+// --- whole files ----------------------------------------------------------------------------------------------------
+
+std::vector<std::string> corpus() {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(REGDUEL_SOURCE_DIR) + "/corpus/ptx"))
+    if (entry.path().extension() == ".ptx") paths.push_back(entry.path().string());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+TEST(PtxCorpus, EveryKernelIsReadWhole) {
+  const auto paths = corpus();
+  ASSERT_GE(paths.size(), 14u);
+  for (const std::string& path : paths) {
+    const auto text = read_file(path);
+    ASSERT_TRUE(text.has_value());
+    const auto m = parse_ptx(*text, path);
+    ASSERT_TRUE(m.has_value()) << to_string(m.error());
+    EXPECT_FALSE(m->functions.empty()) << path;
+    // Each function of the text, in order.
+    std::size_t at = 0;
+    for (const Function& f : m->functions) {
+      EXPECT_EQ(faults(f), "") << path;
+      at = text->find(f.name + "(", at);
+      EXPECT_NE(at, std::string::npos) << path << ": " << f.name;
+      EXPECT_GT(f.insts.size(), 3u) << path << ": " << f.name;
+      for (const Inst& i : f.insts) EXPECT_NE(f.mnemonic(i), "") << path;
+    }
+    EXPECT_EQ(print(*m), print(*parse_ptx(*text, path)));
+    const auto again = parse(print(*m), path);
+    ASSERT_TRUE(again.has_value()) << to_string(again.error());
+    EXPECT_EQ(print(*again), print(*m));
+  }
+}
+
+// Either a well-formed module or an error of one line with a place; never the reader's own excuse.
+void read_anything(std::string_view text, int* accepted = nullptr) {
+  const auto m = parse_ptx(text, "t.ptx");
+  if (m) {
+    if (accepted != nullptr) ++*accepted;
+    for (const Function& f : m->functions) ASSERT_EQ(faults(f), "") << text;
+    return;
+  }
+  ASSERT_GE(m.error().line, 1) << text;
+  ASSERT_GE(m.error().column, 1) << text;
+  ASSERT_EQ(m.error().message.find('\n'), std::string::npos);
+  ASSERT_EQ(m.error().message.find("no equivalent"), std::string::npos) << m.error().message << '\n' << text;
+}
+
+TEST(PtxBytes, TruncatedAnywhere) {
+  const auto text = read_file(std::string(REGDUEL_SOURCE_DIR) + "/corpus/ptx/switch_vm.ptx");
+  ASSERT_TRUE(text.has_value());
+  for (std::size_t size = 0; size < text->size() && !HasFatalFailure(); ++size)
+    read_anything(std::string_view(*text).substr(0, size));
+}
+
+TEST(PtxBytes, Mutated) {
+  Random random(7);
+  for (const std::string_view name : {"calls", "mma_gemm", "recursion", "block_reduce", "indirect_calls", "mixed_sizes"}) {
+    const auto text = read_file(std::string(REGDUEL_SOURCE_DIR) + "/corpus/ptx/" + std::string(name) + ".ptx");
+    ASSERT_TRUE(text.has_value());
+    const auto size = static_cast<std::uint32_t>(text->size());
+    for (int round = 0; round < 150 && !HasFatalFailure(); ++round) {
+      std::string mutant = *text;
+      for (int k = random.between(1, 4); k > 0; --k) {
+        const std::uint32_t at = random.below(size), from = random.below(size), length = random.below(40);
+        switch (random.below(4)) {
+          case 0: mutant[at] = static_cast<char>(random.below(256)); break;
+          case 1: mutant[at] = "%,;:{}()[]<>|!@.0"[random.below(17)]; break;
+          case 2: mutant.erase(at % mutant.size(), length); break;
+          default: mutant.insert(at % mutant.size(), *text, from, length); break;
+        }
+      }
+      read_anything(mutant);
+    }
+  }
+}
+
+// Tokens in random order: gets deeper than bytes do.
+TEST(PtxBytes, ShuffledTokens) {
+  static constexpr std::string_view kTokens[] = {
+      "%r1", "%r2", "%rd1", "%p1", "%f1", "%f2", "%v", "%v.x", "a", "r", "f",  "L",    "_",      "5",       "-1",   ",",
+      ",",   ",",   "|",    "!",   "{",   "}",   "[",  "]",    "(", ")", "+4", "%rs1", "%tid.x", "WARP_SZ", "@%p1", "@!%p1"};
+  static constexpr std::string_view kOpcodes[] = {"mov.b64",
+                                                  "mov.u32",
+                                                  "mov.pred",
+                                                  "ld.global.v2.f32",
+                                                  "ld.param.u32",
+                                                  "ld.param.v2.b16",
+                                                  "st.param.b32",
+                                                  "st.param.b64",
+                                                  "st.v2.u8",
+                                                  "call",
+                                                  "ret",
+                                                  "bra",
+                                                  "brx.idx",
+                                                  "add.cc.u32",
+                                                  "madc.lo.u32",
+                                                  "mma.sync",
+                                                  "wgmma.mma_async",
+                                                  "bar.sync",
+                                                  "unknown",
+                                                  "exit",
+                                                  "setp.eq.u32",
+                                                  "ld.v4.u8",
+                                                  "L:",
+                                                  "L2: .branchtargets L,"};
+  Random random(11);
+  int accepted = 0;
+  for (int round = 0; round < 20000 && !HasFatalFailure(); ++round) {
+    std::string text =
+        ".func (.param .b64 r) f(.param .align 8 .b8 a[8]) { .reg .pred %p<3>; .reg .b32 %r<3>; .reg .b64 %rd<3>; .reg .f32 %f<3>; "
+        ".reg .b16 %rs<2>;"
+        ".reg .v2 .f32 %v; .param .b32 L3; L0:";
+    for (int k = random.between(1, 5); k > 0; --k) {
+      if (random.chance(25)) text += random.chance(50) ? "@%p1 " : "@!%p2 ";
+      text += std::string(kOpcodes[random.below(std::size(kOpcodes))]) + " ";
+      if (random.chance(50)) {
+        static constexpr std::string_view kShapes[] = {"%r1, %r2",
+                                                       "{%r1, %r2}, [%rd1]",
+                                                       "%rd1, {%r1, %r1}",
+                                                       "{%f1, %f1}, {%f1, _}",
+                                                       "[r], %rd1",
+                                                       "[a], {%r1, %r2}",
+                                                       "%r1, [a+4]",
+                                                       "%rd2, [r]",
+                                                       "(r), f, (a)",
+                                                       "(%r1), %rd1, (%r1, %p1, r)",
+                                                       "L0",
+                                                       "%p1|%p1, %p1, !%p1",
+                                                       "%v, %v.x",
+                                                       "%v.y, %f1, {%v, %v}",
+                                                       "{%v.x, %v.x}, [%rd1]",
+                                                       "{%rs1, %rs1}, [a]",
+                                                       "[r+4], %v.x",
+                                                       "{_, _}, %rd1"};
+        text += kShapes[random.below(std::size(kShapes))];
+      } else {
+        for (int n = random.between(0, 6); n > 0; --n) text += std::string(kTokens[random.below(std::size(kTokens))]) + " ";
+      }
+      text += ";\n";
+    }
+    text += "}";
+    read_anything(text, &accepted);
+  }
+  EXPECT_GT(accepted, 1000);
+}
+
+TEST(PtxLexer, WordsNumbersAndPlaces) {
+  const auto tokens = ptx::tokenize("a.b::c\n  %tid.x:.reg 1.5e+3 \"s\\\"t\" // end");
+  std::vector<std::string> texts;
+  for (const ptx::Token& t : tokens) texts.emplace_back(t.text);
+  EXPECT_THAT(texts, ElementsAre("a.b::c", "%tid.x", ":", ".reg", "1.5e+3", "s\\\"t", ""));
+  EXPECT_EQ(tokens[1].place.line, 2);
+  EXPECT_EQ(tokens[1].place.column, 3);
+  EXPECT_EQ(tokens.back().kind, ptx::TokenKind::End);
+  EXPECT_EQ(ptx::parse_number("0xFFFFFFFFFFFFFFFF"), ~std::uint64_t{0});
+  EXPECT_EQ(ptx::parse_number("09"), std::nullopt);
+  EXPECT_EQ(ptx::parse_number("0x"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace regduel::ir

@@ -1,0 +1,78 @@
+// The binary form: round trip, and any bytes are decoded to something well-formed or rejected.
+
+#include "ir/text/binary.h"
+
+#include <gtest/gtest.h>
+
+#include "base/io.h"
+#include "base/random.h"
+#include "ir/check.h"
+#include "ir/text/text.h"
+
+namespace regduel::ir {
+namespace {
+
+std::vector<Function> examples() {
+  const auto text = read_file(std::string(REGDUEL_SOURCE_DIR) + "/ir/FORMAT.md");
+  std::vector<Function> functions;
+  std::size_t at = 0;
+  while (text && (at = text->find("```\nrir 1", at)) != std::string::npos) {
+    const std::size_t end = text->find("```", at + 4);
+    auto m = parse(std::string_view(*text).substr(at + 4, end - at - 4));
+    if (m)
+      for (Function& f : m->functions) functions.push_back(std::move(f));
+    at = end + 3;
+  }
+  return functions;
+}
+
+TEST(Binary, RoundTripsTheExamples) {
+  const auto functions = examples();
+  ASSERT_GE(functions.size(), 2u);
+  for (const Function& f : functions) {
+    const auto bytes = encode(f);
+    const auto back = decode(bytes);
+    ASSERT_TRUE(back.has_value()) << back.error();
+    EXPECT_EQ(print(*back), print(f));
+    EXPECT_EQ(encode(*back), bytes);
+    EXPECT_LT(bytes.size(), print(f).size());
+  }
+}
+
+TEST(Binary, EveryPrefixIsRejected) {
+  const auto bytes = encode(examples().at(0));
+  for (std::size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(decode(std::span(bytes).first(n)).has_value()) << n;
+}
+
+TEST(Binary, MutatedBytesDecodeWellFormedOrAreRejected) {
+  const auto bytes = encode(examples().at(0));
+  Random random(11);
+  int accepted = 0;
+  for (int round = 0; round < 20000; ++round) {
+    auto mutant = bytes;
+    for (int k = random.between(1, 3); k > 0; --k)
+      mutant[5 + random.below(static_cast<std::uint32_t>(mutant.size() - 5))] = static_cast<std::uint8_t>(random.below(256));
+    const auto f = decode(mutant);
+    if (!f) {
+      EXPECT_FALSE(f.error().empty());
+      continue;
+    }
+    ++accepted;
+    EXPECT_TRUE(check(*f).empty());
+    const std::string printed = "rir 1\n" + print(*f);
+    const auto again = parse(printed);
+    ASSERT_TRUE(again.has_value()) << to_string(again.error()) << '\n' << printed;
+    EXPECT_EQ("rir 1\n" + print(again->functions.at(0)), printed);
+  }
+  EXPECT_GT(accepted, 500);
+}
+
+TEST(Binary, CountsAreNotBelieved) {
+  std::vector<std::uint8_t> bytes = {'R', 'I', 'R', 'B', 1};
+  for (int k = 0; k < 9; ++k) bytes.push_back(0xFF);
+  bytes.push_back(0x01);
+  EXPECT_FALSE(decode(bytes).has_value());
+}
+
+}  // namespace
+}  // namespace regduel::ir

@@ -1,0 +1,687 @@
+// RIR text in: a recursive-descent parser over one line at a time, in one pass. print.cpp is its inverse; FORMAT.md has the
+// grammar. The first fault ends it, with line and column. Tested by text_test.cpp and by the fuzz target rir_text.
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <optional>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "ir/check.h"
+#include "ir/text/text.h"
+
+namespace regduel::ir {
+namespace {
+
+// Thrown and caught inside this file only.
+struct Fault {
+  int line, column;
+  std::string message;
+};
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+constexpr std::uint32_t kMaxInstId = 0x7FFFFFFF;
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Module run() {
+    bool versioned = false;
+    while (next_line()) {
+      if (!versioned) {
+        expect_word("rir", "the file to begin with \"rir 1\"");
+        skip_space();
+        const std::size_t at = pos_;
+        const auto version = integer("a format version");
+        if (version < 1 || version > kTextVersion)
+          fail_at(at, fmt::format("format version {} is not known (this program reads up to {})", version, kTextVersion));
+        end_line();
+        versioned = true;
+        continue;
+      }
+      const std::size_t at = pos_;
+      const std::string_view word = identifier();
+      if (word == "func") {
+        finish_function();
+        func_line();
+      } else if (!in_function_) {
+        fail_at(at, fmt::format("expected \"func\", found {}", shown(at)));
+      } else if (word == "vreg") {
+        vreg_line(at);
+      } else if (word == "slot") {
+        slot_line(at);
+      } else if (word == "frame") {
+        frame_line();
+      } else if (word == "block") {
+        block_line();
+      } else if (word.empty() && (peek() == '#' || peek() == '+')) {
+        inst_line();
+      } else {
+        fail_at(at, fmt::format("expected func, vreg, slot, frame, block or an instruction (#N or +N), found {}", shown(at)));
+      }
+    }
+    if (!versioned) throw Fault{1, 1, "expected the file to begin with \"rir 1\", found the end of the file"};
+    finish_function();
+    return std::move(module_);
+  }
+
+ private:
+  // --- characters of the current line -------------------------------------------------------------------------
+  [[nodiscard]] char peek() const { return pos_ < end_ ? text_[pos_] : '\0'; }
+
+  void skip_space() {
+    while (pos_ < end_ && (text_[pos_] == ' ' || text_[pos_] == '\t' || text_[pos_] == '\r')) ++pos_;
+    if (pos_ + 1 < end_ && text_[pos_] == '/' && text_[pos_ + 1] == '/') pos_ = end_;
+  }
+
+  // Moves to the next line that is not empty.
+  bool next_line() {
+    while (next_ < text_.size()) {
+      line_start_ = next_;
+      pos_ = next_;
+      const std::size_t newline = text_.find('\n', next_);
+      end_ = newline == std::string_view::npos ? text_.size() : newline;
+      next_ = newline == std::string_view::npos ? text_.size() : newline + 1;
+      ++line_;
+      skip_space();
+      if (pos_ < end_) return true;
+    }
+    return false;
+  }
+
+  [[noreturn]] void fail_at(std::size_t pos, std::string message) const {
+    throw Fault{line_, static_cast<int>(pos - line_start_) + 1, std::move(message)};
+  }
+  // What stands at a place, for messages.
+  [[nodiscard]] std::string shown(std::size_t pos) const {
+    if (pos >= end_) return "the end of the line";
+    std::size_t stop = pos + 1;
+    const auto word_char = [&](char c) { return is_letter(c) || is_digit(c) || c == '.'; };
+    if (word_char(text_[pos]))
+      while (stop < end_ && word_char(text_[stop]) && stop - pos < 24) ++stop;
+    std::string out = "'";
+    for (const char c : text_.substr(pos, stop - pos))
+      out += static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F
+                 ? fmt::format("\\x{:02X}", static_cast<unsigned char>(c))
+                 : std::string(1, c);
+    return out + "'";
+  }
+  [[noreturn]] void expected(std::string_view what) const {
+    fail_at(pos_, fmt::format("expected {}, found {}", what, shown(pos_)));
+  }
+
+  bool accept(char c) {
+    skip_space();
+    if (peek() != c || pos_ >= end_) return false;
+    ++pos_;
+    return true;
+  }
+  bool accept_arrow() {
+    skip_space();
+    if (!text_.substr(pos_, end_ - pos_).starts_with("->")) return false;
+    pos_ += 2;
+    return true;
+  }
+  void expect(char c, std::string_view what) {
+    if (!accept(c)) expected(what);
+  }
+  std::string_view identifier() {
+    skip_space();
+    const std::size_t start = pos_;
+    if (pos_ < end_ && is_letter(text_[pos_]))
+      while (pos_ < end_ && (is_letter(text_[pos_]) || is_digit(text_[pos_]))) ++pos_;
+    return text_.substr(start, pos_ - start);
+  }
+  void expect_word(std::string_view word, std::string_view what) {
+    skip_space();
+    const std::size_t at = pos_;
+    if (identifier() != word) {
+      pos_ = at;
+      expected(what);
+    }
+  }
+  bool accept_word(std::string_view word) {
+    skip_space();
+    const std::size_t at = pos_;
+    if (identifier() == word) return true;
+    pos_ = at;
+    return false;
+  }
+  std::int64_t integer(std::string_view what) {
+    skip_space();
+    const std::size_t start = pos_;
+    const bool negative = peek() == '-';
+    std::size_t at = pos_ + (negative ? 1 : 0);
+    int base = 10;
+    if (at + 1 < end_ && text_[at] == '0' && (text_[at + 1] == 'x' || text_[at + 1] == 'X')) {
+      base = 16;
+      at += 2;
+    }
+    std::uint64_t value = 0;
+    const auto [stop, error] = std::from_chars(text_.data() + at, text_.data() + end_, value, base);
+    if (error == std::errc::invalid_argument) expected(what);
+    const std::uint64_t most = negative ? std::uint64_t{1} << 63 : base == 16 ? ~std::uint64_t{0} : (std::uint64_t{1} << 63) - 1;
+    if (error != std::errc() || value > most) fail_at(start, "the number does not fit 64 bits");
+    pos_ = static_cast<std::size_t>(stop - text_.data());
+    return static_cast<std::int64_t>(negative ? 0 - value : value);
+  }
+  std::uint32_t number(std::string_view what, std::uint32_t low, std::uint32_t high) {
+    skip_space();
+    const std::size_t at = pos_;
+    const std::int64_t value = integer(what);
+    if (value < low || value > high) fail_at(at, fmt::format("expected {} from {} to {}, found {}", what, low, high, value));
+    return static_cast<std::uint32_t>(value);
+  }
+  std::string string_literal() {
+    expect('"', "a string");
+    std::string out;
+    while (pos_ < end_ && text_[pos_] != '"') {
+      char c = text_[pos_++];
+      if (c == '\\') {
+        const std::size_t at = pos_ - 1;
+        const char e = pos_ < end_ ? text_[pos_++] : '\0';
+        if (e == 'n') c = '\n';
+        else if (e == 't') c = '\t';
+        else if (e == '"' || e == '\\') c = e;
+        else if (e == 'x' && pos_ + 2 <= end_) {
+          unsigned value = 0;
+          const auto [stop, error] = std::from_chars(text_.data() + pos_, text_.data() + pos_ + 2, value, 16);
+          if (error != std::errc() || stop != text_.data() + pos_ + 2) fail_at(at, "expected two hexadecimal digits after \\x");
+          c = static_cast<char>(value);
+          pos_ += 2;
+        } else {
+          fail_at(at, "expected one of \\\" \\\\ \\n \\t \\xHH");
+        }
+      }
+      out += c;
+    }
+    if (pos_ >= end_) expected("a closing '\"'");
+    ++pos_;
+    return out;
+  }
+  std::string name_or_string(std::string_view what) {
+    skip_space();
+    if (peek() == '"') return string_literal();
+    const std::size_t start = pos_;
+    while (pos_ < end_ && (is_letter(text_[pos_]) || is_digit(text_[pos_]) || text_[pos_] == '$' || text_[pos_] == '.')) ++pos_;
+    if (pos_ == start) expected(what);
+    return std::string(text_.substr(start, pos_ - start));
+  }
+  void end_line() {
+    skip_space();
+    if (pos_ < end_) expected("the end of the line");
+  }
+
+  // --- registers ------------------------------------------------------------------------------------------------
+  std::optional<std::pair<RegFile, int>> accept_unit() {
+    skip_space();
+    std::size_t at = pos_;
+    while (at < end_ && text_[at] >= 'A' && text_[at] <= 'Z') ++at;
+    const auto file = file_from_name(text_.substr(pos_, at - pos_));
+    if (!file || at >= end_ || !is_digit(text_[at])) return std::nullopt;
+    int unit = 0;
+    const auto [stop, error] = std::from_chars(text_.data() + at, text_.data() + end_, unit);
+    const auto after = static_cast<std::size_t>(stop - text_.data());
+    if (after < end_ && (is_letter(text_[after]))) return std::nullopt;
+    if (error != std::errc() || unit >= kMaxUnits) fail_at(pos_, fmt::format("no register file has more than {} units", kMaxUnits));
+    pos_ = after;
+    return std::pair{*file, unit};
+  }
+  std::optional<PReg> accept_preg() {
+    const std::size_t start = pos_;
+    const auto first = accept_unit();
+    if (!first) return std::nullopt;
+    PReg r{first->first, 1, static_cast<std::uint16_t>(first->second)};
+    if (peek() != ':') return r;
+    ++pos_;
+    const auto last = accept_unit();
+    if (!last || last->first != first->first || last->second < first->second)
+      fail_at(start, "expected a range like R4:R7, in one file and ascending");
+    if (last->second - first->second + 1 > 255) fail_at(start, "a range has at most 255 units");
+    r.count = static_cast<std::uint8_t>(last->second - first->second + 1);
+    return r;
+  }
+  PReg preg(std::string_view what) {
+    skip_space();
+    const auto r = accept_preg();
+    if (!r) expected(what);
+    return *r;
+  }
+  VRegId vreg_ref() {
+    skip_space();
+    const std::size_t at = pos_;
+    expect('%', "a vreg (%N)");
+    const std::uint32_t v = number("a vreg number", 0, 0xFFFFFFF);
+    if (v >= f_.vregs.size()) fail_at(at, fmt::format("%{} is not declared", v));
+    return VRegId(v);
+  }
+  // A part, if one stands here (no space before it).
+  Part accept_part(int width_bytes) {
+    if (peek() != '.') return {};
+    const std::size_t at = pos_++;
+    const std::string_view word = identifier();
+    std::optional<Part> part;
+    if (word == "lo" || word == "hi") {
+      part = Part::from_bytes(word == "hi" ? width_bytes / 2 : 0, width_bytes / 2);
+    } else if (word.size() >= 2) {
+      const std::size_t log2 = std::string_view("bhwdq").find(word[0]);
+      int element = -1;
+      const auto [stop, error] = std::from_chars(word.data() + 1, word.data() + word.size(), element);
+      if (log2 != std::string_view::npos && error == std::errc() && stop == word.data() + word.size() && element < 32)
+        part = Part::of(static_cast<int>(log2), element);
+    }
+    if (!part) fail_at(at, "expected a part: .lo .hi .bN .hN .wN .dN .qN");
+    if (part->offset_bytes() + part->size_bytes() > width_bytes)
+      fail_at(at, fmt::format("the part lies outside the register, which has {} bytes", width_bytes));
+    return *part;
+  }
+
+  std::optional<Operand> accept_register(Role role) {
+    skip_space();
+    Operand op;
+    int bytes = 0;
+    if (peek() == '%') {
+      const VRegId v = vreg_ref();
+      op = Operand::of_vreg(role, v);
+      bytes = f_.vreg(v).bytes();
+    } else {
+      const auto r = accept_preg();
+      if (!r) return std::nullopt;
+      op = Operand::of_preg(role, *r);
+      bytes = r->count * unit_bytes(r->file);
+    }
+    op.part = accept_part(bytes);
+    if (peek() == '{') {
+      ++pos_;
+      do {
+        skip_space();
+        const std::size_t at = pos_;
+        if (accept('=')) {
+          const PReg fixed = preg("a physical register");
+          if (!op.is_vreg()) fail_at(at, "only a vreg can be fixed to a register");
+          op.set_fixed(fixed);
+        } else if (accept_word("early")) {
+          op.flags |= kEarlyClobber;
+        } else if (accept_word("inout")) {
+          if (role != Role::Def) fail_at(at, "'inout' stands among the defs");
+          op.role = Role::DefUse;
+        } else if (accept_word("tied")) {
+          op.tied = static_cast<std::uint16_t>(number("an operand number", 0, kMaxOperands - 1));
+        } else {
+          expected("an attribute: =REGISTER, early, inout or tied K");
+        }
+      } while (accept(','));
+      expect('}', "',' or '}'");
+    }
+    return op;
+  }
+
+  // --- lines ----------------------------------------------------------------------------------------------------
+  void func_line() {
+    f_ = Function();
+    in_function_ = true;
+    seen_ids_.clear();
+    decl_lines_.clear();
+    block_lines_.clear();
+    func_line_ = line_;
+    expect('@', "'@' and the function's name");
+    f_.name = name_or_string("the function's name");
+    skip_space();
+    if (accept_word("device")) f_.kind = FunctionKind::Device;
+    else expect_word("kernel", "kernel or device");
+    expect_word("target", "target");
+    f_.target = name_or_string("a target's name");
+    expect_word("threads", "threads");
+    f_.threads = number("threads a block", 1, 1u << 20);
+    if (accept_word("allocated")) f_.phase = Phase::Allocated;
+    end_line();
+  }
+
+  void frame_line() {
+    if (!f_.blocks.empty()) fail_at(pos_, "frame stands before the blocks");
+    expect_word("local", "local");
+    f_.local_frame = number("bytes", 0, 1u << 30);
+    expect_word("shared", "shared");
+    f_.shared_frame = number("bytes", 0, 1u << 30);
+    end_line();
+  }
+
+  void vreg_line(std::size_t line_at) {
+    if (!f_.blocks.empty()) fail_at(line_at, "vregs are declared before the blocks");
+    skip_space();
+    const std::size_t at = pos_;
+    expect('%', "a vreg (%N)");
+    const std::uint32_t id = number("a vreg number", 0, 0xFFFFFFF);
+    if (id < f_.vregs.size()) fail_at(at, fmt::format("%{} is declared twice", id));
+    if (id > f_.vregs.size())
+      fail_at(at, fmt::format("expected %{} (vregs are numbered in order, without gaps), found %{}", f_.vregs.size(), id));
+    VReg v;
+    skip_space();
+    const std::size_t class_at = pos_;
+    const auto cls = class_from_name(identifier());
+    if (!cls) {
+      pos_ = class_at;
+      expected("a register class (R, Ralt, UR, URext, P, UP, ACC, B, UB)");
+    }
+    v.cls = *cls;
+    parse_type(v);
+    v.align_log2 = static_cast<std::uint8_t>(natural_align_log2(v.width));
+    for (;;) {
+      skip_space();
+      const std::size_t word_at = pos_;
+      const std::string_view word = identifier();
+      if (word == "align") {
+        const std::uint32_t a = number("an alignment in units", 1, 256);
+        if ((a & (a - 1)) != 0) fail_at(word_at, "an alignment is a power of two");
+        v.align_log2 = static_cast<std::uint8_t>(std::countr_zero(a));
+      } else if (word == "alias") {
+        v.alias = vreg_ref();
+        v.alias_part = accept_part(f_.vreg(v.alias).bytes());
+      } else if (word == "fixed") {
+        v.fixed = preg("a physical register");
+      } else if (word == "hint") {
+        expect('%', "a vreg (%N)");
+        v.hint = VRegId(number("a vreg number", 0, 0xFFFFFFF));  // may point forward: check() looks at it
+      } else if (word == "uniform") {
+        v.flags |= kVRegUniform;
+      } else if (word == "architectural") {
+        v.flags |= kVRegArchitectural;
+      } else if (word == "name") {
+        v.name = f_.symbols.intern(string_literal());
+      } else {
+        pos_ = word_at;
+        break;
+      }
+    }
+    end_line();
+    f_.add_vreg(v);
+    decl_lines_.push_back(line_);
+  }
+
+  void parse_type(VReg& v) {
+    skip_space();
+    const std::size_t at = pos_;
+    const std::string_view word = identifier();
+    if (word == "pred") {
+      v.type = TypeKind::Pred;
+      v.width = 1;
+      return;
+    }
+    int width = 0;
+    const std::size_t kind = word.empty() ? std::string_view::npos : std::string_view("bsuf").find(word[0]);
+    if (kind != std::string_view::npos) {
+      const auto [stop, error] = std::from_chars(word.data() + 1, word.data() + word.size(), width);
+      if (error != std::errc() || stop != word.data() + word.size()) width = 0;
+    }
+    static constexpr int kWidths[] = {8, 16, 32, 64, 96, 128, 256};
+    if (std::find(std::begin(kWidths), std::end(kWidths), width) == std::end(kWidths)) {
+      pos_ = at;
+      expected("a type (b, s, u or f with 8, 16, 32, 64, 96, 128 or 256; or pred)");
+    }
+    v.type = static_cast<TypeKind>(kind);
+    v.width = static_cast<std::uint16_t>(width);
+  }
+
+  void slot_line(std::size_t line_at) {
+    if (!f_.blocks.empty()) fail_at(line_at, "slots are declared before the blocks");
+    skip_space();
+    const std::size_t at = pos_;
+    const std::uint32_t id = number("a slot number", 0, 0xFFFFFFF);
+    if (id < f_.slots.size()) fail_at(at, fmt::format("slot {} is declared twice", id));
+    if (id > f_.slots.size())
+      fail_at(at, fmt::format("expected slot {} (slots are numbered in order, without gaps)", f_.slots.size()));
+    Slot s;
+    if (accept_word("shared")) s.space = MemSpace::Shared;
+    else expect_word("local", "local or shared");
+    expect_word("size", "size");
+    s.size = number("bytes", 1, 1u << 30);
+    expect_word("align", "align");
+    s.align = number("bytes", 1, 1u << 20);
+    expect_word("offset", "offset");
+    s.offset = number("bytes", 0, 1u << 30);
+    end_line();
+    f_.add_slot(s);
+  }
+
+  BlockId block_ref() {
+    skip_space();
+    const std::size_t at = pos_;
+    const std::string_view word = identifier();
+    std::uint32_t id = 0;
+    if (word.size() >= 2 && word[0] == 'b') {
+      const auto [stop, error] = std::from_chars(word.data() + 1, word.data() + word.size(), id);
+      if (error == std::errc() && stop == word.data() + word.size()) return BlockId(id);
+    }
+    pos_ = at;
+    expected("a block (bN)");
+  }
+
+  void block_line() {
+    skip_space();
+    const std::size_t at = pos_;
+    const BlockId id = block_ref();
+    if (id.index() < f_.blocks.size()) fail_at(at, fmt::format("b{} is declared twice", id.value));
+    if (id.index() > f_.blocks.size())
+      fail_at(at, fmt::format("expected b{} (blocks are numbered in order, without gaps), found b{}", f_.blocks.size(), id.value));
+    Block b;
+    for (;;) {
+      skip_space();
+      const std::size_t word_at = pos_;
+      const std::string_view word = identifier();
+      if (word == "depth") {
+        b.depth = static_cast<std::int32_t>(number("a loop depth", 0, 1000));
+      } else if (word == "freq") {
+        skip_space();
+        const std::size_t freq_at = pos_;
+        const std::int64_t freq = integer("a frequency");
+        if (freq < 1) fail_at(freq_at, "a frequency is at least 1");
+        b.freq = static_cast<std::uint64_t>(freq);
+      } else if (word == "edge") {
+        b.edge_from = block_ref();
+        if (!accept_arrow()) expected("'->'");
+        b.edge_to = block_ref();
+      } else if (word == "name") {
+        b.name = f_.symbols.intern(string_literal());
+      } else {
+        pos_ = word_at;
+        break;
+      }
+    }
+    end_line();
+    f_.begin_block(b);
+    block_lines_.push_back(line_);
+  }
+
+  void inst_line() {
+    const std::size_t line_at = pos_;
+    if (f_.blocks.empty()) fail_at(line_at, "an instruction stands in a block: expected \"block b0\"");
+    Inst inst;
+    if (text_[pos_++] == '+') inst.flags |= kInserted;
+    inst.id = InstId(number("an instruction number", 0, kMaxInstId));
+    if (!seen_ids_.emplace(inst.id.value, line_).second)
+      fail_at(line_at, fmt::format("instruction {} is there twice (first in line {})", inst.id.value, seen_ids_[inst.id.value]));
+
+    std::vector<Operand>& ops = ops_;
+    ops.clear();
+    targets_.clear();
+    std::optional<Operand> guard;
+    if (accept('@')) {
+      const bool negated = accept('!');
+      guard = accept_register(Role::Guard);
+      if (!guard) expected("a predicate");
+      if (negated) guard->flags |= kNegated;
+    }
+    // A register here begins the defs; anything else is the operation.
+    while (auto def = accept_register(Role::Def)) {
+      ops.push_back(*def);
+      if (accept(',')) continue;
+      expect('=', "',' or '='");
+      break;
+    }
+    operation(inst);
+    if (inst.op == Op::Remat) {
+      expect('#', "'#' and the number of the instruction to repeat");
+      inst.ref = InstId(number("an instruction number", 0, kMaxInstId));
+    }
+    uses(inst, ops);
+    if (guard) ops.push_back(*guard);
+    if (accept_word("clobbers")) {
+      do {
+        ops.push_back(Operand::of_preg(Role::Clobber, preg("a physical register")));
+      } while (accept(','));
+    }
+    if (accept_arrow()) {
+      if (inst.is_phi()) fail_at(pos_, "a phi names its predecessors with its uses (bN: %N)");
+      do {
+        targets_.push_back(block_ref());
+      } while (accept(','));
+    }
+    while (accept('!')) flag(inst);
+    end_line();
+    if (ops.size() > kMaxOperands || targets_.size() > kMaxOperands) fail_at(line_at, "too many operands");
+    f_.append(inst, ops, targets_);
+  }
+
+  void operation(Inst& inst) {
+    skip_space();
+    const std::size_t at = pos_;
+    std::string word;
+    bool quoted = false;
+    if (peek() == '"') {
+      word = string_literal();
+      quoted = true;
+    } else {
+      if (!is_letter(peek())) expected("an operation");
+      while (pos_ < end_ && (is_letter(text_[pos_]) || is_digit(text_[pos_]) || text_[pos_] == '.' || text_[pos_] == ':')) ++pos_;
+      word = std::string(text_.substr(at, pos_ - at));
+    }
+    inst.op = Op::Named;
+    if (!quoted)
+      for (int op = 1; op < kNumOps; ++op)
+        if (name(static_cast<Op>(op)) == word) inst.op = static_cast<Op>(op);
+    if (inst.op == Op::Named) {
+      if (word.empty()) fail_at(at, "an operation has a name");
+      inst.mnemonic = f_.symbols.intern(word);
+    } else if (peek() == '<') {
+      ++pos_;
+      skip_space();
+      std::string mnemonic;
+      if (peek() == '"') {
+        mnemonic = string_literal();
+      } else {
+        const std::size_t start = pos_;
+        while (pos_ < end_ && (is_letter(text_[pos_]) || is_digit(text_[pos_]) || text_[pos_] == '.' || text_[pos_] == ':')) ++pos_;
+        if (pos_ == start) expected("a mnemonic");
+        mnemonic = std::string(text_.substr(start, pos_ - start));
+      }
+      inst.mnemonic = f_.symbols.intern(mnemonic);
+      expect('>', "'>'");
+    }
+  }
+
+  void uses(const Inst& inst, std::vector<Operand>& ops) {
+    bool first = true;
+    for (;;) {
+      skip_space();
+      if (first) {
+        // No use at all: the line goes on with clobbers, an arrow, a flag, or ends.
+        const std::string_view rest = text_.substr(pos_, end_ - pos_);
+        const bool negated_use = rest.starts_with("!%") || (rest.size() > 1 && rest[0] == '!' && rest[1] >= 'A' && rest[1] <= 'Z');
+        if (rest.empty() || rest.starts_with("clobbers") || rest.starts_with("->") || (rest[0] == '!' && !negated_use)) return;
+      }
+      first = false;
+      ops.push_back(use(inst.is_phi()));
+      if (!accept(',')) return;
+    }
+  }
+
+  Operand use(bool is_phi) {
+    if (is_phi) {
+      targets_.push_back(block_ref());
+      expect(':', "':' and the value from that block");
+    }
+    skip_space();
+    if (peek() == '"') return Operand::of_symbol(f_.symbols.intern(string_literal()));
+    if (is_digit(peek()) || peek() == '-') return Operand::of_imm(integer("a number"));
+    if (accept_word("slot")) {
+      const std::size_t at = pos_;
+      const std::uint32_t id = number("a slot number", 0, 0xFFFFFFF);
+      if (id >= f_.slots.size()) fail_at(at + 1, fmt::format("slot {} is not declared", id));
+      std::uint32_t offset = 0;
+      if (accept('+')) offset = number("bytes", 0, 1u << 30);
+      return Operand::of_slot(SlotId(id), offset);
+    }
+    const bool negated = accept('!');
+    auto op = accept_register(Role::Use);
+    if (!op) expected("an operand");
+    if (negated) op->flags |= kNegated;
+    return *op;
+  }
+
+  void flag(Inst& inst) {
+    skip_space();
+    const std::size_t at = pos_;
+    static constexpr std::pair<const char*, InstFlags> kFlags[] = {
+        {"read", kMemRead},           {"write", kMemWrite},          {"readonly", kReadOnly},     {"barrier", kBarrier},
+        {"remat", kRematerialisable}, {"commutative", kCommutative}, {"convergent", kConvergent}, {"deleted", kDeleted}};
+    const std::string_view word = identifier();
+    for (const auto& [text, bit] : kFlags)
+      if (word == text) {
+        inst.flags |= bit;
+        return;
+      }
+    pos_ = at;
+    expected("a flag: read, write, readonly, barrier, remat, commutative, convergent or deleted");
+  }
+
+  // Well-formedness, with the line of the instruction or declaration that is at fault.
+  void finish_function() {
+    if (!in_function_) return;
+    const std::vector<Diagnostic> faults = check(f_, 1);
+    if (!faults.empty()) {
+      const Diagnostic& d = faults[0];
+      int line = func_line_;
+      if (d.inst.is_valid() && seen_ids_.contains(d.inst.value)) line = seen_ids_[d.inst.value];
+      else if (d.vreg.is_valid() && d.vreg.index() < decl_lines_.size()) line = decl_lines_[d.vreg.index()];
+      else if (d.block.is_valid() && d.block.index() < block_lines_.size()) line = block_lines_[d.block.index()];
+      throw Fault{line, first_column(line), to_string(f_, d)};
+    }
+    module_.functions.push_back(std::move(f_));
+    in_function_ = false;
+  }
+  [[nodiscard]] int first_column(int line) const {
+    std::size_t start = 0;
+    for (int l = 1; l < line; ++l) start = text_.find('\n', start) + 1;
+    std::size_t at = start;
+    while (at < text_.size() && (text_[at] == ' ' || text_[at] == '\t')) ++at;
+    return static_cast<int>(at - start) + 1;
+  }
+
+  std::string_view text_;
+  std::size_t pos_ = 0, end_ = 0, next_ = 0, line_start_ = 0;
+  int line_ = 0, func_line_ = 0;
+  bool in_function_ = false;
+  Module module_;
+  Function f_;
+  std::unordered_map<std::uint32_t, int> seen_ids_;
+  std::vector<int> decl_lines_, block_lines_;
+  std::vector<Operand> ops_;
+  std::vector<BlockId> targets_;
+};
+
+}  // namespace
+
+Parsed<Module> parse(std::string_view text, std::string_view file_name) {
+  try {
+    return Parser(text).run();
+  } catch (const Fault& fault) {
+    return std::unexpected(SourceError{std::string(file_name), fault.line, fault.column, fault.message});
+  }
+}
+
+}  // namespace regduel::ir

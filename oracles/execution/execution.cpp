@@ -1,0 +1,627 @@
+// The execution judge: runs the program before and the program after in lockstep and compares what each original
+// instruction reads.
+//
+// Values are 64-bit hashes, one a byte; 0 = undefined. An operation is an uninterpreted function: byte j of its def d is a
+// hash of (run, opcode, mnemonic, operand values, d, j), and of the memory state, the hash of all writes, barriers and calls
+// so far, where it reads memory. The bytes of an operand are summed with a weight each (multilinear hashing), operands and
+// memory are joined by multiplication, and one bijective mix makes the result; the bytes of one def are equal steps apart.
+// Pack and unpack move bytes, as copies do. A predicate's truth is bit 0 of its value, negation flips it; runs 0 and 1 make all
+// computed predicates true, and false.
+//
+// Both sides are executed instruction by instruction, in the order of the program after:
+//   an original instruction   each byte that it reads must hold after what it holds before; a byte that is undefined before is a
+//                             wildcard. Results are computed once, from the values before, and written to both sides, so that a
+//                             fault shows where it is first read and raises no second finding behind it. An undefined operand
+//                             makes undefined results, on both sides.
+//   a copy, a phi             moves bytes, on each side by that side's own instruction (if it still has one)
+//   an inserted instruction   is executed on the side after. A pack's bits are values of their own: a byte into which predicates
+//                             were put is a value that stands for eight bit values, so packs can be copied and spilled like any
+//                             register, and nested.
+//   a guard                   where it is undefined before, the instruction may or may not happen: nothing is compared, and what it
+//                             would write is undefined. Where an inserted instruction's guard is undefined, what it would write
+//                             keeps only the bytes, and of packs the bits, that would not change.
+// Early-clobber defs destroy before uses are read; clobbers after; fixed and tied operands are read where the hardware reads
+// them (execution_plan.cpp). In a device function the callee-saved registers hold entry values that every ret compares.
+//
+// Paths: the branch decision is made outside both programs, by (run, original block, number of its visit in the run), so that what
+// makes three edges in a row that no run took yet comes first, in even runs of those the edge taken least often, else by a hash. A
+// run ends at an exit, for want of fuel, or where nothing new comes any more: no three edges in a row that were not taken yet, for
+// `stale_base` instructions and more. Further runs aim at the blocks that were in no run yet, as long as there are some and there
+// is fuel. A run that does not come to an exit is no fault of the allocation: an endless loop that was gone through without a
+// difference is as good a witness as a path to the exit. So a pass means that every reachable block was executed, and the verdict
+// is inconclusive where there was not enough fuel for that. Where there is no guard, values decide nothing: two runs along one path
+// are one, and runs end with new paths.
+//
+// Where the values came from is needed for reports alone, and nearly all allocations are right. So a first pass compares values
+// only; where it meets a difference, all is run once more with the origin of every byte kept, and that pass reports. Tested by
+// execution_test.cpp, and what each instruction does by execution_plan_test.cpp.
+
+#include "oracles/execution/execution.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "base/random.h"
+#include "ir/cfg.h"
+#include "oracles/collector.h"
+#include "oracles/execution/plan.h"
+
+namespace regduel::oracles {
+namespace {
+
+using ir::BlockId;
+using ir::InstId;
+
+constexpr std::string_view kName = "execution";
+
+using Value = std::uint64_t;  // of one byte; 0 = undefined
+using Bits = std::array<Value, 8>;
+
+struct Origin {
+  InstId computed_by;
+  InstId put_by;  // the one that put it here, or destroyed what was here
+};
+
+constexpr std::uint64_t kJoin = 0xD1342543DE82EF95ull, kPerDef = 0x9E3779B97F4A7C15ull, kPerByte = 0xDA942042E4DD58B5ull;
+constexpr std::array<std::uint64_t, 32> kWeights = [] {
+  std::array<std::uint64_t, 32> w = {};
+  for (std::size_t k = 0; k < w.size(); ++k) w[k] = mix64(0xC0FFEE + k) | 1;
+  return w;
+}();
+
+// The bytes of one operand: their hash, whether one of them is undefined, whether the two sides differ at all.
+struct Reading {
+  std::uint64_t sum = 0, difference = 0;
+  bool is_undefined = false;
+};
+template <class Size>  // a constant for the usual widths
+[[gnu::always_inline]] inline Reading read_cells(const Value* before, const Value* after, Size size) {
+  Reading r;
+  std::uint64_t undefined = 0;
+  for (std::uint32_t k = 0; k < size; ++k) {
+    r.sum += before[k] * kWeights[k % kWeights.size()];
+    r.difference |= before[k] ^ after[k];
+    undefined |= before[k] == 0 ? 1 : 0;
+  }
+  r.is_undefined = undefined != 0;
+  return r;
+}
+template <std::uint32_t kSize>
+using Width = std::integral_constant<std::uint32_t, kSize>;
+
+// kTracks: with origins and findings; else it stops at the first difference.
+template <bool kTracks>
+class Machine {
+ public:
+  Machine(const Case& c, const ExecutionOptions& options, const Plan& plan, const ir::Cfg& cfg, ExecutionCost& cost)
+      : case_(c), options_(options), plan_(plan), cfg_(cfg), cost_(cost), out_(kName) {
+    taken_.assign(plan_.edges.size(), 0);
+    entered_.assign(case_.before.blocks.size(), false);
+    scratch_.resize(plan_.largest_operands);
+    if constexpr (kTracks) scratch_origins_.resize(plan_.largest_operands);
+    known_.assign(std::bit_ceil(std::max<std::size_t>(1024, 32 * plan_.edges.size())) / 64, 0);
+  }
+
+  // None where there is a difference and nothing is tracked.
+  std::optional<JudgeResult> run() {
+    const auto size = static_cast<std::int64_t>(case_.after.insts.size());
+    const std::int64_t fuel = options_.fuel_base + options_.fuel_per_instruction * size;
+    stale_limit_ = options_.stale_base + options_.stale_per_instruction * size;
+    for (run_ = 0; run_ < options_.runs && !differs_; ++run_) {
+      one_run(fuel);
+      if (!plan_.has_guards && !of_run_.is_novel) break;
+    }
+    const std::size_t reachable = cfg_.reverse_postorder().size();
+    aimed_ = true;
+    for (std::int64_t budget = fuel * options_.runs; num_entered_ < reachable && budget > 0 && !differs_; ++run_)
+      budget -= one_run(std::min(fuel, budget));
+    if (differs_) return std::nullopt;
+    if (!out_.empty() || num_entered_ == reachable) return out_.finish();
+    return without_verdict(kName, Verdict::Inconclusive,
+                           fmt::format("fuel: {} of {} reachable blocks were never executed", reachable - num_entered_, reachable));
+  }
+
+ private:
+  // --- values -----------------------------------------------------------------------------------------------------
+  // Never 0; bit 0 is the truth of a predicate, bit 1 is always set.
+  [[nodiscard]] Value shaped(std::uint64_t v) const { return ((v | 2) & keeps_) | sets_; }
+  [[nodiscard]] Value value_of(std::uint64_t hash) const { return shaped(mix64(hash)); }
+  static Value negated(Value v, bool negate) { return v != 0 && negate ? v ^ 1 : v; }
+  static bool is_true(Value v) { return (v & 1) != 0; }
+
+  [[nodiscard]] Bits bits_of(Value v) const {
+    Bits bits = {};
+    if (v == 0) return bits;
+    if (const auto it = of_run_.packs.find(v); it != of_run_.packs.end()) return it->second;
+    for (std::size_t k = 0; k < bits.size(); ++k) bits[k] = value_of(hash_combine(v, 0xB17 + k));
+    return bits;
+  }
+  // The byte whose bits are `bits`: undefined if they all are, `base` itself if those are its own.
+  [[nodiscard]] Value byte_of(const Bits& bits, Value base) {
+    if (bits == bits_of(0)) return 0;
+    if (bits_of(base) == bits) return base;
+    std::uint64_t hash = 0xB17E;
+    for (const Value b : bits) hash = hash_combine(hash, b);
+    const Value v = value_of(hash);
+    of_run_.packs.emplace(v, bits);
+    return v;
+  }
+  // What is known of a byte that holds the one or the other: the bits in which they agree.
+  [[nodiscard]] Value common(Value a, Value b) {
+    Bits bits = bits_of(a);
+    const Bits others = bits_of(b);
+    for (std::size_t k = 0; k < bits.size(); ++k)
+      if (bits[k] != others[k]) bits[k] = 0;
+    return byte_of(bits, a);
+  }
+
+  // --- one run ----------------------------------------------------------------------------------------------------
+  // What it took of the fuel: at least 1.
+  std::int64_t one_run(std::int64_t fuel) {
+    fuel_ = fuel;
+    begin_run();
+    follow_a_path();
+    ++cost_.runs;
+    cost_.instructions += fuel - fuel_;
+    return fuel - fuel_;
+  }
+
+  void begin_run() {
+    salt_ = mix64(hash_combine(options_.seed, static_cast<std::uint64_t>(run_)));
+    keeps_ = run_ == 1 ? ~1ull : ~0ull;
+    sets_ = run_ == 0 ? 1 : 0;
+    of_run_ = {};
+    of_run_.visits.assign(case_.before.blocks.size(), 0);
+    values_.assign(plan_.num_cells, 0);
+    if constexpr (kTracks) origins_.assign(plan_.num_cells, {});
+    for (const Place& p : plan_.callee_saved)
+      for (std::uint32_t k = 0; k < p.size; ++k) values_[p.begin + k] = entry_value(p.begin + k);
+    for (const auto& [before, after] : plan_.architectural)
+      for (std::uint32_t k = 0; k < std::min(before.size, after.size); ++k)
+        values_[before.begin + k] = values_[after.begin + k] = entry_value(after.begin + k);
+  }
+
+  void follow_a_path() {
+    std::int64_t stale_at = fuel_ - stale_limit_;  // the fuel at which the run ends where nothing new comes until then
+    BlockId at(0);
+    while (fuel_ > 0) {
+      if (!entered_[at.index()]) {
+        entered_[at.index()] = true;
+        ++num_entered_;
+        of_run_.is_stale = true;
+      }
+      run_steps(plan_.blocks[at.index()]);
+      const auto edges = plan_.edges_of[at.index()];
+      if (edges.begin == edges.end || differs_) return;
+      const std::uint32_t chosen = aimed_ ? aim(edges) : choose(at, edges);
+      if (chosen == edges.end) return;
+      const Edge& e = plan_.edges[chosen];
+      ++taken_[chosen];
+      if (e.before_move != kNoStep) run_move(plan_.steps[e.before_move]);
+      for (std::uint32_t k = 0; k < e.num_path; ++k) run_steps(plan_.blocks[plan_.path[e.first_path + k].index()]);
+      if (!e.is_followed) {
+        const ir::Inst& branch = case_.after.terminator(at);
+        if (differs() && first_time(branch.id, -1))
+          out_.add("execution-wrong-path", branch.id, -1, fmt::format("the way to b{} leads elsewhere", e.to.value));
+        return;
+      }
+      if (e.after_move != kNoStep) run_move(plan_.steps[e.after_move]);
+      at = e.to;
+      if (differs_) return;
+      if (edges.end - edges.begin > 1) {
+        const std::uint64_t key = three_edges(chosen);
+        if (!is_known(key)) {
+          of_run_.is_novel = true;
+          stale_at = fuel_ - stale_limit_;
+        }
+        known_[key / 64 % known_.size()] |= 1ull << key % 64;
+        of_run_.last_but_one = of_run_.last;
+        of_run_.last = chosen + 1;
+      }
+      if (fuel_ <= stale_at && !aimed_) return;
+    }
+  }
+
+  // Of the branches with more than one edge: the last two that were taken, and `chosen`.
+  [[nodiscard]] std::uint64_t three_edges(std::uint32_t chosen) const {
+    return hash_combine(std::uint64_t{of_run_.last_but_one} << 32 | of_run_.last, chosen);
+  }
+  // One bit a key: now and then it is known without having been there.
+  [[nodiscard]] bool is_known(std::uint64_t key) const { return (known_[key / 64 % known_.size()] >> key % 64 & 1) != 0; }
+
+  [[nodiscard]] std::uint64_t entry_value(std::uint32_t cell) const {
+    return value_of(hash_combine(salt_, 0xE17 + (std::uint64_t{cell} << 16)));
+  }
+
+  // The one that makes three edges in a row that were not taken yet comes first; in even runs, of those the one taken least often.
+  std::uint32_t choose(BlockId at, Plan::Range edges) {
+    const std::uint32_t n = edges.end - edges.begin;
+    const std::uint64_t hash = mix64(hash_combine(hash_combine(salt_, at.value), of_run_.visits[at.index()]++));
+    if (n == 1) return edges.begin;
+    const auto start = static_cast<std::uint32_t>(hash % n);
+    std::pair<bool, std::uint32_t> least(true, UINT32_MAX);
+    std::uint32_t pick = edges.begin;
+    for (std::uint32_t k = 0; k < n; ++k) {
+      const std::uint32_t other = edges.begin + (start + k) % n;
+      const std::pair<bool, std::uint32_t> rank(is_known(three_edges(other)), run_ % 2 == 0 ? taken_[other] : 0);
+      if (rank >= least) continue;
+      pick = other;
+      least = rank;
+    }
+    return pick;
+  }
+
+  // The edge towards the nearest block that was in no run yet; edges.end where none can be reached from here.
+  std::uint32_t aim(Plan::Range edges) {
+    const std::vector<std::uint32_t>& distance = of_run_.distance;
+    for (;;) {
+      std::uint32_t best = edges.end, least = UINT32_MAX;
+      for (std::uint32_t e = edges.begin; e < edges.end && !distance.empty(); ++e) {
+        const std::size_t to = plan_.edges[e].to.index();
+        // A block that was new when the distances were measured, and no longer is, says nothing.
+        if (distance[to] >= least || (distance[to] == 0 && entered_[to])) continue;
+        best = e;
+        least = distance[to];
+      }
+      if (best != edges.end || !of_run_.is_stale) return best;
+      measure_distances();
+    }
+  }
+
+  // Of each block, to the nearest that was never entered.
+  void measure_distances() {
+    of_run_.is_stale = false;
+    std::vector<std::uint32_t>& distance = of_run_.distance;
+    fuel_ -= static_cast<std::int64_t>(plan_.edges.size() / 8);
+    distance.assign(entered_.size(), UINT32_MAX);
+    std::vector<BlockId> queue;
+    for (const BlockId b : cfg_.reverse_postorder())
+      if (!entered_[b.index()]) {
+        distance[b.index()] = 0;
+        queue.push_back(b);
+      }
+    for (std::size_t k = 0; k < queue.size(); ++k)
+      for (const BlockId b : cfg_.predecessors(queue[k])) {
+        if (distance[b.index()] != UINT32_MAX) continue;
+        distance[b.index()] = distance[queue[k].index()] + 1;
+        queue.push_back(b);
+      }
+  }
+
+  void run_steps(Plan::Range range) {
+    fuel_ -= range.end - range.begin;
+    for (std::uint32_t k = range.begin; k < range.end && !differs_; ++k) {
+      const Step& s = plan_.steps[k];
+      switch (s.kind) {
+        case StepKind::Both: run_both(s); break;
+        case StepKind::Compute: compute<false>(s); break;
+        case StepKind::Move: run_move(s); break;
+        case StepKind::P2R:
+        case StepKind::BitSpill: run_to_pack(s); break;
+        case StepKind::R2P:
+        case StepKind::BitRefill: run_from_pack(s); break;
+      }
+    }
+  }
+
+  [[nodiscard]] std::span<const StepOperand> uses_of(const Step& s) const {
+    return {plan_.operands.data() + s.first_operand, s.num_uses};
+  }
+  [[nodiscard]] std::span<const StepOperand> clobbers_of(const Step& s) const {
+    return {plan_.operands.data() + s.first_operand + s.num_uses, s.num_clobbers};
+  }
+  [[nodiscard]] std::span<const StepOperand> defs_of(const Step& s) const {
+    return {plan_.operands.data() + s.first_operand + s.num_uses + s.num_clobbers, s.num_defs};
+  }
+
+  void wrote(std::uint32_t begin, std::uint32_t size, InstId by) {
+    if constexpr (kTracks) std::fill_n(origins_.begin() + begin, size, Origin{by, by});
+  }
+  void destroy(std::uint32_t begin, std::uint32_t size, InstId by) {
+    std::fill_n(values_.begin() + begin, size, 0);
+    wrote(begin, size, by);
+  }
+
+  // --- original instructions --------------------------------------------------------------------------------------
+  void run_both(const Step& s) {
+    if (s.has_guard) {
+      const Value before = values_[s.guard_before];
+      if (before == 0) return run_perhaps(s);
+      if (negated(before, s.is_guard_negated_before) != negated(values_[s.guard_after], s.is_guard_negated_after)) {
+        StepOperand guard;
+        guard.before = s.guard_before;
+        guard.after = s.guard_after;
+        guard.before_size = guard.after_size = 1;
+        guard.number = s.guard_number;
+        guard.is_negated_before = s.is_guard_negated_before;
+        guard.is_negated_after = s.is_guard_negated_after;
+        compare(s, guard);
+      }
+      if (!is_true(negated(before, s.is_guard_negated_before))) return;
+    }
+    if (s.has_early)
+      for (const StepOperand& op : defs_of(s))
+        if (op.is_early) destroy(op.after, op.after_size, s.inst);
+    compute<true>(s);
+    if (s.is_ret) compare_callee_saved(s);
+  }
+
+  // Whether it happens is undefined, and so is all that it writes.
+  void run_perhaps(const Step& s) {
+    for (const auto& ops : {clobbers_of(s), defs_of(s)})
+      for (const StepOperand& op : ops) {
+        destroy(op.before, op.before_size, s.inst);
+        destroy(op.after, op.after_size, s.inst);
+      }
+    if (s.writes_memory) memory_ = mix64(hash_combine(memory_, s.hash));
+  }
+
+  // Computes from the `before` places and writes to them; kBoth: compares what the `after` places hold, clobbers, and writes there
+  // too.
+  template <bool kBoth>
+  void compute(const Step& s) {
+    std::uint64_t hash = salt_ ^ s.hash;
+    bool is_undefined = false;
+    const Value* const values = values_.data();
+    for (const StepOperand& op : uses_of(s)) {
+      const Value* const before = values + op.before;
+      const Value* const after = kBoth ? values + op.after : before;
+      Reading r;
+      if (op.is_negated_before || op.is_negated_after) {
+        for (std::uint32_t k = 0; k < op.before_size; ++k) {
+          const Value v = negated(before[k], op.is_negated_before);
+          r.sum += v * kWeights[k % kWeights.size()];
+          r.is_undefined = r.is_undefined || v == 0;
+          if (kBoth && v != negated(after[k], op.is_negated_after)) r.difference = 1;
+        }
+      } else {
+        switch (op.before_size) {
+          case 1: r = read_cells(before, after, Width<1>()); break;
+          case 4: r = read_cells(before, after, Width<4>()); break;
+          case 8: r = read_cells(before, after, Width<8>()); break;
+          default: r = read_cells(before, after, op.before_size);
+        }
+      }
+      if (kBoth && r.difference != 0) compare(s, op);
+      is_undefined = is_undefined || r.is_undefined;
+      hash = hash * kJoin + r.sum;
+    }
+    if (s.reads_memory) hash = hash * kJoin + memory_;
+    if (s.writes_memory) memory_ = mix64(memory_ * kJoin + hash);
+    if (s.moves_bytes) return move_bytes<kBoth>(s);
+    if (kBoth)
+      for (const StepOperand& op : clobbers_of(s)) destroy(op.after, op.after_size, s.inst);
+    for (const StepOperand& op : defs_of(s)) {
+      hash += kPerDef;
+      const std::uint64_t first = mix64(hash);
+      if (is_undefined) {
+        destroy(op.before, op.before_size, s.inst);
+        if (kBoth) destroy(op.after, op.after_size, s.inst);
+        continue;
+      }
+      Value* const before = values_.data() + op.before;
+      Value* const after = values_.data() + op.after;
+      const auto fill = [&](auto size) {
+        for (std::uint32_t k = 0; k < size; ++k) {
+          const Value v = shaped(first + k * kPerByte);
+          before[k] = v;
+          if (kBoth) after[k] = v;
+        }
+      };
+      if (op.before_size == 4) fill(Width<4>());
+      else fill(static_cast<std::uint32_t>(op.before_size));
+      wrote(op.before, op.before_size, s.inst);
+      if (kBoth) {
+        for (std::uint32_t k = op.before_size; k < op.after_size; ++k) after[k] = 0;
+        wrote(op.after, op.after_size, s.inst);
+      }
+    }
+  }
+
+  // Pack and unpack: the bytes of the uses are those of the defs.
+  template <bool kBoth>
+  void move_bytes(const Step& s) {
+    std::size_t read = 0, next = 0;
+    for (const StepOperand& op : uses_of(s))
+      for (std::uint32_t k = 0; k < op.before_size; ++k) scratch_[read++] = negated(values_[op.before + k], op.is_negated_before);
+    if (kBoth)
+      for (const StepOperand& op : clobbers_of(s)) destroy(op.after, op.after_size, s.inst);
+    for (const StepOperand& op : defs_of(s)) {
+      if (kBoth) destroy(op.after, op.after_size, s.inst);
+      for (std::uint32_t k = 0; k < op.before_size; ++k) {
+        const Value v = next < read ? scratch_[next++] : 0;
+        values_[op.before + k] = v;
+        if (kBoth) values_[op.after + k] = v;
+      }
+      wrote(op.before, op.before_size, s.inst);
+    }
+  }
+
+  // --- one side alone ---------------------------------------------------------------------------------------------
+  // What a guard says: it happens, it does not, or nobody knows.
+  enum class Happens { Yes, No, Perhaps };
+  [[nodiscard]] Happens guard_of(const Step& s) const {
+    if (!s.has_guard) return Happens::Yes;
+    const Value v = values_[s.guard_before];
+    if (v == 0) return Happens::Perhaps;
+    return is_true(negated(v, s.is_guard_negated_before)) ? Happens::Yes : Happens::No;
+  }
+  void write(std::uint32_t at, Value value, InstId computed_by, Happens happens, InstId by) {
+    const Value written = happens == Happens::Perhaps ? common(values_[at], value) : value;
+    values_[at] = written;
+    if constexpr (kTracks) origins_[at] = {written == value ? computed_by : by, by};
+  }
+  [[nodiscard]] InstId origin_at(std::uint32_t at) const {
+    if constexpr (kTracks) return origins_[at].computed_by;
+    return {};
+  }
+
+  void run_move(const Step& s) {
+    const StepOperand& first = plan_.operands[s.first_operand];
+    if (s.num_defs == 1 && !s.has_guard && first.before_size == first.after_size) return run_move_one(s, first);
+    const Happens happens = guard_of(s);
+    if (happens == Happens::No) return;
+    std::size_t read = 0, next = 0;
+    for (const StepOperand& op : defs_of(s))
+      for (std::uint32_t k = 0; k < op.before_size; ++k, ++read) {
+        const bool is_there = k < op.after_size;
+        scratch_[read] = is_there ? values_[op.after + k] : 0;
+        if constexpr (kTracks) scratch_origins_[read] = is_there ? origins_[op.after + k].computed_by : s.inst;
+      }
+    for (const StepOperand& op : defs_of(s))
+      for (std::uint32_t k = 0; k < op.before_size; ++k, ++next) {
+        InstId computed_by;
+        if constexpr (kTracks) computed_by = scratch_origins_[next];
+        write(op.before + k, scratch_[next], computed_by, happens, s.inst);
+      }
+  }
+  // Most moves: one pair of places of one size, without a guard.
+  void run_move_one(const Step& s, const StepOperand& op) {
+    Value* const to = values_.data() + op.before;
+    const Value* const from = values_.data() + op.after;
+    if (op.before_size == 4) std::memmove(to, from, 4 * sizeof(Value));
+    else std::memmove(to, from, op.before_size * sizeof(Value));
+    if constexpr (kTracks) {
+      std::memmove(origins_.data() + op.before, origins_.data() + op.after, op.before_size * sizeof(Origin));
+      for (std::uint32_t k = 0; k < op.before_size; ++k) origins_[op.before + k].put_by = s.inst;
+    }
+  }
+
+  void run_to_pack(const Step& s) {
+    const Happens happens = guard_of(s);
+    const auto ops = defs_of(s);
+    if (happens == Happens::No || ops.empty()) return;
+    for (const StepOperand& op : ops.subspan(1)) {
+      const std::uint32_t at = ops[0].before + op.bit / 8u;
+      Bits bits = bits_of(values_[at]);
+      bits[op.bit % 8u] = negated(values_[op.before], op.is_negated_before);
+      write(at, byte_of(bits, values_[at]), s.inst, happens, s.inst);
+    }
+  }
+
+  void run_from_pack(const Step& s) {
+    const Happens happens = guard_of(s);
+    const auto ops = defs_of(s);
+    if (happens == Happens::No || ops.empty()) return;
+    for (const StepOperand& op : ops.subspan(1)) {
+      const std::uint32_t from = ops[0].before + op.bit / 8u;
+      write(op.before, bits_of(values_[from])[op.bit % 8u], origin_at(from), happens, s.inst);
+    }
+  }
+
+  // --- comparing --------------------------------------------------------------------------------------------------
+  // There is a difference. True where it is to be reported.
+  [[nodiscard]] bool differs() {
+    if constexpr (!kTracks) differs_ = true;
+    return kTracks;
+  }
+  [[nodiscard]] bool first_time(InstId inst, int operand) {
+    return reported_.insert(static_cast<std::uint64_t>(inst.value) << 20 | static_cast<std::uint64_t>(operand + 1)).second;
+  }
+
+  void compare(const Step& s, const StepOperand& op) {
+    for (std::uint32_t k = 0; k < op.before_size; ++k) {
+      const Value want = values_[op.before + k], have = values_[op.after + k];
+      if (want == 0 || negated(want, op.is_negated_before) == negated(have, op.is_negated_after)) continue;
+      if (!differs() || !first_time(s.inst, op.number)) return;
+      const bool lost = have == 0;
+      const std::string_view category = lost ? "execution-undefined" : "execution-wrong-value";
+      if (!out_.wants(category)) return;
+      const InstId wanted = origins_[op.before + k].computed_by;
+      const Origin found_one = origins_[op.after + k];
+      std::string found;
+      if (lost)
+        found = found_one.put_by.is_valid() ? fmt::format("nothing defined, {} destroyed it", place_of(found_one.put_by))
+                                            : "what nobody wrote";
+      else
+        found = fmt::format("that of {}{}", place_of(found_one.computed_by),
+                            found_one.put_by == found_one.computed_by ? "" : ", put there by " + place_of(found_one.put_by));
+      if (!lost && found_one.computed_by == wanted) found += " (an older one, or another part of it)";
+      out_.add(category, s.inst, op.number, fmt::format("expected the value of {}, found {}", place_of(wanted), found),
+               found_one.put_by);
+      return;
+    }
+  }
+
+  void compare_callee_saved(const Step& s) {
+    for (const Place& p : plan_.callee_saved)
+      for (std::uint32_t k = 0; k < p.size; ++k) {
+        if (values_[p.begin + k] == entry_value(p.begin + k)) continue;
+        if (!differs()) return;
+        if (!first_time(s.inst, static_cast<int>(0x10000 + (p.begin + k) / 4 % 0x8000))) continue;
+        const InstId put_by = origins_[p.begin + k].put_by;
+        out_.add("execution-callee-saved", s.inst, -1,
+                 fmt::format("a callee-saved register does not hold what it held at entry; last written by {}", place_of(put_by)),
+                 put_by);
+      }
+  }
+
+  [[nodiscard]] static std::string place_of(InstId i) {
+    return i.is_valid() ? fmt::format("#{}", i.value) : std::string("the entry");
+  }
+
+  const Case& case_;
+  const ExecutionOptions& options_;
+  const Plan& plan_;
+  const ir::Cfg& cfg_;
+  ExecutionCost& cost_;
+  Collector out_;
+  int run_ = 0;
+  bool aimed_ = false;
+  bool differs_ = false;  // stop: only without tracking
+  std::uint64_t salt_ = 0, memory_ = 0, keeps_ = 0, sets_ = 0;
+  std::int64_t fuel_ = 0, stale_limit_ = 0;
+  std::vector<Value> values_;    // by cell
+  std::vector<Origin> origins_;  // by cell, where tracked
+  std::vector<Value> scratch_;
+  std::vector<InstId> scratch_origins_;
+  std::vector<std::uint32_t> taken_;  // of each edge, over all runs
+  std::vector<bool> entered_;         // of each original block, over all runs
+  std::vector<std::uint64_t> known_;  // bits: edges taken one after another, three by three
+  std::size_t num_entered_ = 0;
+  struct {
+    std::vector<std::uint32_t> visits;    // of each original block
+    std::vector<std::uint32_t> distance;  // of each original block, to the nearest that was never entered; empty = not measured
+    bool is_stale = true;                 // a block was entered since the distances were measured
+    bool is_novel = false;                // it took three edges in a row that were not taken yet
+    std::uint32_t last = 0, last_but_one = 0;  // edges of branches with more than one, + 1; 0 = none yet
+    std::unordered_map<Value, Bits> packs;
+  } of_run_;
+  std::unordered_set<std::uint64_t> reported_;
+};
+
+class ExecutionJudge final : public Judge {
+ public:
+  std::string_view name() const override { return kName; }
+  std::string_view what_it_proves() const override {
+    return "on several inputs and paths each original instruction reads the values that it read before";
+  }
+  JudgeResult judge(const Case& c) const override { return judge_execution(c, {}); }
+};
+
+}  // namespace
+
+JudgeResult judge_execution(const Case& c, const ExecutionOptions& options, ExecutionCost* cost) {
+  const auto plan = make_plan(c);
+  if (!plan) return without_verdict(kName, Verdict::Skipped, plan.error());
+  const ir::Cfg cfg(c.before);
+  ExecutionCost ignored;
+  ExecutionCost& counted = cost == nullptr ? ignored : *cost;
+  if (auto result = Machine<false>(c, options, *plan, cfg, counted).run()) return *std::move(result);
+  return *Machine<true>(c, options, *plan, cfg, counted).run();
+}
+
+const Judge& execution_judge() {
+  static const ExecutionJudge judge;
+  return judge;
+}
+
+}  // namespace regduel::oracles

@@ -1,0 +1,515 @@
+// Decodes a pair of programs for the execution judge.
+//
+// Where an operand of an original instruction is read or written after allocation is what the *hardware* would touch: a fixed
+// operand is in its fixed register, whatever the program after says, and a tied pair is in the register of the def. So a broken
+// constraint shows as a wrong value and not only as a broken rule.
+
+#include "oracles/execution/plan.h"
+#include "oracles/pair/preserved.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/random.h"
+#include "oracles/pair/id_index.h"
+
+namespace regduel::oracles {
+namespace {
+
+using ir::BlockId;
+using ir::FileBytes;
+using ir::Function;
+using ir::Inst;
+using ir::InstId;
+using ir::Op;
+using ir::Operand;
+using ir::PReg;
+using ir::Role;
+
+constexpr std::uint32_t kFileBytes = ir::kMaxUnits * 4;
+
+std::uint64_t hash_string(std::string_view s) {
+  std::uint64_t h = 0xCBF29CE484222325ull;
+  for (const char c : s) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001B3ull;
+  return mix64(h ^ s.size());
+}
+
+// Thrown nowhere: the first reason wins, and decoding goes on to its end with harmless places.
+class Planner {
+ public:
+  explicit Planner(const Case& c) : case_(c), before_(c.before), after_(c.after) {}
+
+  std::expected<Plan, std::string> run() {
+    if (after_.blocks.size() < before_.blocks.size()) return std::unexpected("the program after has lost blocks");
+    lay_out();
+    hash_of_symbol_.assign(before_.symbols.size(), 0);
+    plan_.steps.reserve(after_.insts.size() + after_.insts.size() / 8);
+    plan_.operands.reserve(after_.operands.size() + after_.operands.size() / 8);
+    for (std::size_t b = 0; b < after_.blocks.size() && reason_.empty(); ++b) block(BlockId(b));
+    for (std::size_t b = 0; b < before_.blocks.size() && reason_.empty(); ++b) edges(BlockId(b));
+    if (!reason_.empty()) return std::unexpected(reason_);
+    lay_out_memory();
+    for (const Step& s : plan_.steps) {
+      std::size_t cells = 0;
+      for (std::size_t k = 0; k < std::size_t{s.num_uses} + s.num_clobbers + s.num_defs; ++k)
+        cells += plan_.operands[s.first_operand + k].before_size;
+      plan_.largest_operands = std::max(plan_.largest_operands, cells);
+    }
+    for (const PReg r : preserved_units(before_, case_.target)) plan_.callee_saved.push_back(place_of_bytes(whole_bytes(r)));
+    return std::move(plan_);
+  }
+
+ private:
+  void unreadable(std::string why) {
+    if (reason_.empty()) reason_ = std::move(why);
+  }
+  void unreadable(const Inst& i, std::string_view why) { unreadable(fmt::format("#{}: {}", i.id.value, why)); }
+
+  // --- places -----------------------------------------------------------------------------------------------------
+  void lay_out() {
+    root_cell_.assign(before_.vregs.size(), 0);
+    std::uint32_t at = 0;
+    for (std::size_t v = 0; v < before_.vregs.size(); ++v) {
+      if (before_.vregs[v].alias.is_valid()) continue;
+      root_cell_[v] = at;
+      at += static_cast<std::uint32_t>(before_.vregs[v].bytes());
+    }
+    // Of each file, as many cells as some operand reaches.
+    ir::PerFile<std::uint32_t> reach = {};
+    const auto extend = [&](PReg r) {
+      if (r.is_valid() && static_cast<int>(r.file) < ir::kNumFiles && r.end() <= ir::kMaxUnits)
+        reach[index(r.file)] = std::max(reach[index(r.file)], static_cast<std::uint32_t>(r.end()) * 4);
+    };
+    for (const Operand& op : after_.operands)
+      if (op.is_preg()) extend(op.preg());
+    for (const Operand& op : before_.operands) extend(op.is_preg() ? op.preg() : op.fixed());
+    for (const ir::VReg& v : before_.vregs) extend(v.fixed);
+    for (const PReg r : preserved_units(before_, case_.target)) extend(r);
+    for (std::size_t f = 0; f < files_begin_.size(); ++f) {
+      files_begin_[f] = at;
+      at += reach[f];
+    }
+    memory_begin_ = at;
+    plan_.num_cells = memory_begin_;
+    for (std::size_t v = 0; v < before_.vregs.size(); ++v) {
+      const ir::VReg& reg = before_.vregs[v];
+      if ((reg.flags & ir::kVRegArchitectural) != 0 && reg.fixed.is_valid())
+        plan_.architectural.emplace_back(Place{root_cell_[v], static_cast<std::uint32_t>(reg.bytes())},
+                                         place_of_bytes(whole_bytes(reg.fixed)));
+    }
+  }
+
+  [[nodiscard]] Place before_place(const Operand& op) const {
+    const ir::Storage s = before_.storage(op);
+    return {root_cell_[s.root.index()] + s.offset, s.size};
+  }
+  static FileBytes whole_bytes(PReg r) {
+    const auto unit = static_cast<std::uint32_t>(unit_bytes(r.file));
+    return {r.file, r.first * unit, static_cast<std::uint32_t>(r.end()) * unit};
+  }
+  [[nodiscard]] Place place_of_bytes(const FileBytes& b) const { return {files_begin_[index(b.file)] + b.begin, b.end - b.begin}; }
+  // Where the operand itself says it is.
+  Place own_place(const Inst& i, const Operand& op) {
+    if (!op.is_preg() || static_cast<int>(op.preg().file) >= ir::kNumFiles) {
+      unreadable(i, "an operand is in no register");
+      return {};
+    }
+    const FileBytes b = Function::file_bytes(op);
+    if (b.end > kFileBytes || b.begin >= b.end) {
+      unreadable(i, "a register outside every file");
+      return {};
+    }
+    return place_of_bytes(b);
+  }
+  // Where an operand of `want` would be if its root's home were `home`.
+  [[nodiscard]] Place placed_at(const Operand& want, PReg home) const {
+    const ir::Storage s = before_.storage(want);
+    FileBytes b = whole_bytes(home);
+    if (s.offset != 0 || s.size != before_.vreg(s.root).bytes()) {
+      b.begin += s.offset;
+      b.end = b.begin + s.size;
+    }
+    return place_of_bytes(b);
+  }
+
+  // The place that the hardware uses for operand k of an original instruction.
+  Place hardware_place(const Inst& i, std::span<const Operand> want, std::span<const Operand> have, std::size_t k, bool any_tied) {
+    std::size_t def = want[k].is_tied() ? k : want.size();
+    std::size_t use = want[k].is_tied() ? want[k].tied : k;
+    if (any_tied && want[k].role == Role::Use)
+      for (std::size_t d = 0; d < want.size() && want[d].writes(); ++d)
+        if (want[d].is_tied() && want[d].tied == k) def = d;
+    if (def == want.size()) {
+      const PReg fixed = before_.fixed_of(want[k]);
+      return fixed.is_valid() ? placed_at(want[k], fixed) : own_place(i, have[k]);
+    }
+    PReg fixed = before_.fixed_of(want[def]);
+    if (!fixed.is_valid() && use < want.size()) fixed = before_.fixed_of(want[use]);
+    return fixed.is_valid() ? placed_at(want[k], fixed) : own_place(i, have[def]);
+  }
+
+  // The bytes of the frame are numbered once all that are touched are known: those of one stretch without a gap in a row.
+  struct Access {
+    std::uint32_t operand;  // in plan_.operands
+    bool is_written;        // the pair's written place (before), else its read one (after)
+    std::uint64_t address;  // space in the top bit
+    std::uint32_t size;
+  };
+  struct Stretch {
+    std::uint64_t begin, end;
+    std::uint32_t cell = 0;
+  };
+  void lay_out_memory() {
+    std::vector<Stretch> touched;
+    for (const Access& a : accesses_) touched.push_back({a.address, a.address + a.size});
+    const auto less = [](const Stretch& a, const Stretch& b) { return a.begin != b.begin ? a.begin < b.begin : a.end < b.end; };
+    std::sort(touched.begin(), touched.end(), less);
+    std::vector<Stretch> stretches;
+    for (const Stretch& t : touched) {
+      if (!stretches.empty() && t.begin <= stretches.back().end) stretches.back().end = std::max(stretches.back().end, t.end);
+      else stretches.push_back(t);
+    }
+    for (Stretch& s : stretches) {
+      s.cell = static_cast<std::uint32_t>(plan_.num_cells);
+      plan_.num_cells += s.end - s.begin;
+    }
+    for (const Access& a : accesses_) {
+      const auto behind = std::upper_bound(stretches.begin(), stretches.end(), a.address,
+                                           [](std::uint64_t address, const Stretch& s) { return address < s.begin; });
+      const Stretch& s = *(behind - 1);
+      StepOperand& op = plan_.operands[a.operand];
+      (a.is_written ? op.before : op.after) = s.cell + static_cast<std::uint32_t>(a.address - s.begin);
+    }
+  }
+
+  // --- steps ------------------------------------------------------------------------------------------------------
+  Step& begin_step(StepKind kind, const Inst& i) {
+    Step s;
+    s.kind = kind;
+    s.inst = i.id;
+    s.first_operand = static_cast<std::uint32_t>(plan_.operands.size());
+    plan_.steps.push_back(s);
+    return plan_.steps.back();
+  }
+  static void set_before(StepOperand& op, const Place& p) {
+    op.before = p.begin;
+    op.before_size = static_cast<std::uint16_t>(p.size);
+  }
+  static void set_after(StepOperand& op, const Place& p) {
+    op.after = p.begin;
+    op.after_size = static_cast<std::uint16_t>(p.size);
+  }
+  void add_pair(const Place& before, const Place& after) {
+    StepOperand op;
+    set_before(op, before);
+    set_after(op, after);
+    plan_.operands.push_back(op);
+    ++plan_.steps.back().num_defs;
+  }
+  // What an original instruction computes, but for its register operands. A remat of it, `executed`, brings immediates and symbols
+  // of its own.
+  void describe(Step& s, const Inst& original, const Inst* executed = nullptr) {
+    const auto has = [&](int flags) { return (original.flags & flags) != 0; };
+    s.moves_bytes = original.op == Op::Pack || original.op == Op::Unpack;
+    s.writes_memory = has(ir::kMemWrite | ir::kBarrier) || original.op == Op::Call || original.op == Op::Bar;
+    s.reads_memory = (has(ir::kMemRead) && !has(ir::kReadOnly)) || original.op == Op::Call;
+    s.is_ret = original.op == Op::Ret;
+    s.hash = hash_combine(static_cast<std::uint64_t>(original.op) + 1,
+                          original.mnemonic.is_valid() ? symbol_hash(original.mnemonic) : 0);
+    const auto want = before_.operands_of(original), have = executed == nullptr ? want : after_.operands_of(*executed);
+    for (std::size_t k = 0; k < want.size(); ++k) {
+      if (!want[k].reads() || want[k].role == Role::Guard) continue;
+      const bool is_register = want[k].is_vreg();
+      s.hash = hash_combine(s.hash, is_register           ? static_cast<std::uint64_t>(before_.operand_bytes(want[k]))
+                                    : executed == nullptr ? constant_hash(want[k])
+                                                          : constant_hash_after(have[k]));
+    }
+  }
+  [[nodiscard]] std::uint64_t symbol_hash(ir::SymbolId id) {
+    if (id.index() >= hash_of_symbol_.size()) return 0;
+    std::uint64_t& hash = hash_of_symbol_[id.index()];
+    if (hash == 0) hash = hash_string(before_.symbols[id]) | 1;
+    return hash;
+  }
+  [[nodiscard]] std::uint64_t constant_hash(const Operand& op) {
+    if (op.kind == ir::OperandKind::Symbol) return symbol_hash(op.symbol());
+    return mix64(static_cast<std::uint64_t>(op.imm()) ^ 0x1337);
+  }
+  // The same strings may have other numbers in the program after.
+  [[nodiscard]] std::uint64_t constant_hash_after(const Operand& op) {
+    return op.kind == ir::OperandKind::Symbol ? hash_string(after_.symbols[op.symbol()]) | 1 : constant_hash(op);
+  }
+
+  void block(BlockId b) {
+    const auto begin = static_cast<std::uint32_t>(plan_.steps.size());
+    std::size_t next = 0, end = 0;
+    if (b.index() < before_.blocks.size()) {
+      next = before_.block(b).first_inst;
+      end = next + before_.block(b).num_insts;
+    }
+    for (const Inst& i : after_.insts_of(b)) {
+      if (i.is_inserted()) {
+        inserted(i);
+        continue;
+      }
+      if (next == end || before_.insts[next].id != i.id) {
+        unreadable(fmt::format("block b{} does not hold its original instructions in order", b.value));
+        return;
+      }
+      original(before_.insts[next++], i);
+    }
+    if (next != end) unreadable(fmt::format("block b{} does not hold all its original instructions", b.value));
+    plan_.blocks.push_back({begin, static_cast<std::uint32_t>(plan_.steps.size())});
+  }
+
+  void original(const Inst& b, const Inst& a) {
+    if (b.is_phi()) return;  // on the edges
+    if (b.is_copy()) {
+      begin_step(StepKind::Move, b);
+      move_operands(before_, b, true);
+      if (!a.is_deleted()) after_move(a);
+      return;
+    }
+    if (!a.is_deleted()) return operation(begin_step(StepKind::Both, a), b, a);
+    Step& s = begin_step(StepKind::Compute, b);
+    describe(s, b);
+    for (const bool writes : {false, true})
+      for (const Operand& want : before_.operands_of(b)) {
+        if (!want.is_vreg() || want.role == Role::Guard || !(writes ? want.writes() : want.reads())) continue;
+        StepOperand op;
+        set_before(op, before_place(want));
+        op.is_negated_before = want.is_negated();
+        plan_.operands.push_back(op);
+        if (writes) ++s.num_defs;
+        else ++s.num_uses;
+      }
+  }
+
+  // An original instruction on both sides, or a remat of one, which has no part in the program before.
+  void operation(Step& s, const Inst& b, const Inst& a) {
+    const bool is_remat = s.kind == StepKind::Compute;
+    const auto want = before_.operands_of(b), have = after_.operands_of(a);
+    if (want.size() != have.size()) return unreadable(a, "the number of operands has changed");
+    describe(s, b, is_remat ? &a : nullptr);
+    const bool any_tied = std::any_of(want.begin(), want.end(), [](const Operand& op) { return op.is_tied(); });
+    defs_.clear();
+    for (std::size_t k = 0; k < want.size() && reason_.empty(); ++k) {
+      if (want[k].role != have[k].role) return unreadable(a, "the role of an operand has changed");
+      const bool is_clobber = want[k].role == Role::Clobber;
+      if (!is_clobber && !want[k].is_vreg()) continue;
+      StepOperand op;
+      op.number = static_cast<std::uint16_t>(k);
+      op.is_negated_before = want[k].is_negated();
+      op.is_negated_after = have[k].is_negated();
+      op.is_early = want[k].is_early_clobber() && want[k].role == Role::Def;
+      if (is_clobber) {
+        if (is_remat) continue;
+        set_after(op, own_place(a, want[k]));
+        ++s.num_clobbers;
+        plan_.operands.push_back(op);
+        continue;
+      }
+      const Place here = before_place(want[k]), there = hardware_place(a, want, have, k, any_tied);
+      if (there.size < here.size) unreadable(a, "an operand is narrower than before");
+      if (want[k].role == Role::Guard) {
+        if (is_remat) continue;
+        plan_.has_guards = s.has_guard = true;
+        s.guard_number = op.number;
+        s.guard_before = here.begin;
+        s.guard_after = there.begin;
+        s.is_guard_negated_before = op.is_negated_before;
+        s.is_guard_negated_after = op.is_negated_after;
+        continue;
+      }
+      if (is_remat) {
+        set_before(op, {there.begin, want[k].role == Role::Def ? there.size : here.size});
+        op.is_negated_before = op.is_negated_after;
+      } else {
+        set_before(op, here);
+        set_after(op, there);
+      }
+      if (want[k].reads()) {
+        ++s.num_uses;
+        plan_.operands.push_back(op);
+      }
+      if (want[k].writes()) {
+        s.has_early = s.has_early || (op.is_early && !is_remat);
+        defs_.push_back(op);
+      }
+    }
+    s.num_defs = static_cast<std::uint32_t>(defs_.size());
+    plan_.operands.insert(plan_.operands.end(), defs_.begin(), defs_.end());
+  }
+
+  // A copy, spill or refill.
+  void move_operands(const Function& f, const Inst& i, bool is_before) {
+    const auto ops = f.operands_of(i);
+    const auto place = [&](const Operand& op) { return is_before ? before_place(op) : own_place(i, op); };
+    std::size_t defs = 0;
+    while (defs < ops.size() && ops[defs].writes()) ++defs;
+    if (ops.size() < 2 * defs) return unreadable(i, "a copy without uses");
+    for (std::size_t k = 0; k < defs && reason_.empty(); ++k) {
+      if (!ops[defs + k].is_register()) return unreadable(i, "a copy of something that is no register");
+      const Place to = place(ops[k]);
+      add_pair(to, place(ops[defs + k]));
+    }
+    guard(i, ops, is_before);
+  }
+
+  void guard(const Inst& i, std::span<const Operand> ops, bool is_before) {
+    for (const Operand& op : ops) {
+      if (op.role != Role::Guard) continue;
+      const Place at = is_before ? before_place(op) : own_place(i, op);
+      Step& s = plan_.steps.back();
+      plan_.has_guards = s.has_guard = true;
+      s.is_guard_negated_before = op.is_negated();
+      s.guard_before = at.begin;
+    }
+  }
+
+  void memory_operand(const Inst& i, const Operand& reg, const Operand& slot, bool is_spill) {
+    if (!slot.is_slot() || slot.slot().index() >= after_.slots.size()) return unreadable(i, "no such slot");
+    const Place at = own_place(i, reg);
+    // Which bytes of the frame the other place is follows in lay_out_memory().
+    add_pair(at, at);
+    const ir::Slot& s = after_.slots[slot.slot().index()];
+    const std::uint64_t space = s.space == ir::MemSpace::Local ? 0 : 1ull << 63;
+    accesses_.push_back({static_cast<std::uint32_t>(plan_.operands.size() - 1), is_spill,
+                         space + static_cast<std::uint64_t>(s.offset) + slot.extra, at.size});
+  }
+
+  void after_move(const Inst& a) {
+    begin_step(StepKind::Move, a);
+    if (a.op == Op::Copy) return move_operands(after_, a, false);
+    const auto ops = after_.operands_of(a);
+    if ((a.op != Op::Spill && a.op != Op::Refill) || ops.size() < 2) return unreadable(a, "a copy has become something else");
+    memory_operand(a, ops[0], ops[1], a.op == Op::Spill);
+    guard(a, ops, false);
+  }
+
+  void inserted(const Inst& i) {
+    const auto ops = after_.operands_of(i);
+    switch (i.op) {
+      case Op::Copy:
+      case Op::Spill:
+      case Op::Refill: after_move(i); return;
+      case Op::P2R: pack_step(StepKind::P2R, i, ops); return;
+      case Op::R2P: pack_step(StepKind::R2P, i, ops); return;
+      case Op::BitSpill: pack_step(StepKind::BitSpill, i, ops); return;
+      case Op::BitRefill: pack_step(StepKind::BitRefill, i, ops); return;
+      case Op::Bra: return;
+      case Op::Remat: {
+        if (!index_of_) index_of_.emplace(before_);
+        const std::uint32_t at = index_of_->find(i.ref);
+        if (at == IdIndex::kNone) return unreadable(i, "a remat of nothing");
+        return operation(begin_step(StepKind::Compute, i), before_.insts[at], i);
+      }
+      default: unreadable(i, "an inserted instruction of a kind that is not inserted");
+    }
+  }
+
+  // Operand 0 = the pack; then one operand for each predicate, with its bit.
+  void pack_step(StepKind kind, const Inst& i, std::span<const Operand> ops) {
+    begin_step(kind, i);
+    const bool to_pack = kind == StepKind::P2R || kind == StepKind::BitSpill;
+    const bool numbered = kind == StepKind::P2R || kind == StepKind::R2P;
+    Place pack;
+    for (const Operand& op : ops)
+      if (op.is_preg() && (to_pack ? op.role == Role::DefUse : op.role == Role::Use)) pack = own_place(i, op);
+    std::uint64_t bit = 0;
+    for (const Operand& op : ops)
+      if (op.kind == ir::OperandKind::Imm) bit = static_cast<std::uint64_t>(op.imm());
+    add_pair(pack, {});
+    for (const Operand& op : ops) {
+      if (!op.is_preg() || op.role != (to_pack ? Role::Use : Role::Def)) continue;
+      const Place at = own_place(i, op);
+      const std::uint64_t k = numbered ? op.preg().first : bit;
+      if (k > 31 || pack.size < 4) return unreadable(i, "a pack has 32 bits");
+      add_pair(at, {});
+      StepOperand& predicate = plan_.operands.back();
+      predicate.bit = static_cast<std::uint8_t>(k);
+      predicate.is_negated_before = op.is_negated();
+    }
+    guard(i, ops, false);
+  }
+
+  // --- edges ------------------------------------------------------------------------------------------------------
+  void edges(BlockId from) {
+    const auto begin = static_cast<std::uint32_t>(plan_.edges.size());
+    const auto want = before_.successors(from), have = after_.successors(from);
+    if (want.size() != have.size()) return unreadable(fmt::format("block b{} has other successors than before", from.value));
+    for (std::size_t k = 0; k < want.size(); ++k) {
+      Edge e;
+      e.to = want[k];
+      e.first_path = static_cast<std::uint32_t>(plan_.path.size());
+      BlockId at = have[k], last = from;
+      while (at.index() >= before_.blocks.size()) {
+        plan_.path.push_back(at);
+        last = at;
+        const auto succ = after_.successors(at);
+        if (succ.size() != 1 || ++e.num_path > after_.blocks.size() - before_.blocks.size()) break;
+        at = succ[0];
+      }
+      if (at != want[k]) e.is_followed = false;
+      phi_moves(e, from, last);
+      plan_.edges.push_back(e);
+    }
+    plan_.edges_of.push_back({begin, static_cast<std::uint32_t>(plan_.edges.size())});
+  }
+
+  void phi_moves(Edge& e, BlockId from, BlockId last) {
+    // Phis of one block mostly name their predecessors in one order: look first where the one before had it.
+    std::size_t at = 0;
+    const auto position = [&at](std::span<const BlockId> incoming, BlockId of) {
+      if (at >= incoming.size() || incoming[at] != of)
+        at = static_cast<std::size_t>(std::find(incoming.begin(), incoming.end(), of) - incoming.begin());
+      return at;
+    };
+    for (const Inst& i : before_.insts_of(e.to)) {
+      if (!i.is_phi()) break;
+      // Well-formed: one use for each predecessor.
+      const std::size_t k = position(before_.targets_of(i), from);
+      const auto ops = before_.operands_of(i);
+      add_phi(e.before_move, i, before_place(ops[0]), before_place(ops[k + 1]));
+    }
+    for (const Inst& i : after_.insts_of(e.to)) {
+      if (!i.is_phi() || i.is_deleted() || i.is_inserted()) continue;
+      const auto incoming = after_.targets_of(i);
+      std::size_t k = position(incoming, last);
+      if (k == incoming.size()) k = position(incoming, from);
+      const auto ops = after_.operands_of(i);
+      if (k == incoming.size() || ops.size() != incoming.size() + 1) return unreadable(i, "a phi without a use for a predecessor");
+      add_phi(e.after_move, i, own_place(i, ops[0]), own_place(i, ops[k + 1]));
+    }
+  }
+
+  // The phis of one side are one step, made for the first of them.
+  void add_phi(std::uint32_t& step, const Inst& i, const Place& to, const Place& value) {
+    if (step == kNoStep) {
+      step = static_cast<std::uint32_t>(plan_.steps.size());
+      begin_step(StepKind::Move, i);
+    }
+    add_pair(to, value);
+  }
+
+  const Case& case_;
+  const Function& before_;
+  const Function& after_;
+  Plan plan_;
+  std::string reason_;
+  std::vector<std::uint32_t> root_cell_;
+  ir::PerFile<std::uint32_t> files_begin_ = {};
+  std::uint32_t memory_begin_ = 0;
+  std::optional<IdIndex> index_of_;  // of the program before; only remats ask
+  std::vector<Access> accesses_;
+  std::vector<StepOperand> defs_;              // of the instruction at hand
+  std::vector<std::uint64_t> hash_of_symbol_;  // 0 = not yet asked for
+};
+
+}  // namespace
+
+std::expected<Plan, std::string> make_plan(const Case& c) { return Planner(c).run(); }
+
+}  // namespace regduel::oracles

@@ -1,0 +1,200 @@
+// Which operands differ. Why they do is in memcheck_explain.cpp. See memcheck.h for the rule and its source; tested by
+// memcheck_test.cpp and memcheck_details_test.cpp.
+
+#include "oracles/memcheck/compare.h"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+#include "oracles/pair/preserved.h"
+
+namespace regduel::oracles {
+
+Comparison::Comparison(const Case& c, Definitions& defs, FastAnswer known)
+    : c_(c), defs_(defs), known_(std::move(known)),
+      before_graph_(c.before, defs, {}, known_.doubtful, Detail::EveryJoin, known_.suspects),
+      after_graph_(c.after, defs, preserved_units(c.before, c.target), known_.doubtful, Detail::EveryJoin, known_.suspects),
+      before_(before_graph_, defs, sets_), after_(after_graph_, defs, sets_), before_walk_(before_), after_walk_(after_) {}
+
+bool Comparison::is_suspect(ir::InstId id) const {
+  return !known_.suspects || std::binary_search(known_.suspects->begin(), known_.suspects->end(), id);
+}
+
+MemcheckDetails Comparison::run() {
+  if (!known_.suspects) validate_remats();
+  std::size_t next_ret = 0;
+  const auto rets = after_graph_.ret_reads();
+  std::vector<RetRead> in_order(rets.begin(), rets.end());
+  std::sort(in_order.begin(), in_order.end(),
+            [](const RetRead& a, const RetRead& b) { return std::tuple(a.inst, a.unit) < std::tuple(b.inst, b.unit); });
+  for (std::uint32_t i = 0; i < c_.after.insts.size(); ++i) {
+    const ir::Inst& inst = c_.after.insts[i];
+    const std::size_t known = details_.mismatches.size();
+    const int known_old = details_.mismatch_on_old;
+    if (!is_suspect(inst.id)) continue;
+    if (!inst.is_inserted() && !inst.is_deleted() && after_graph_.is_reachable(i)) {
+      const std::uint32_t source = defs_.index_of(inst.id);
+      if (source != kNone && before_graph_.is_reachable(source)) check_instruction(source, i);
+    }
+    while (next_ret < in_order.size() && in_order[next_ret].inst < i) ++next_ret;
+    for (; next_ret < in_order.size() && in_order[next_ret].inst == i; ++next_ret) check_saved(in_order[next_ret]);
+    if (details_.mismatches.size() == known) continue;
+    ++details_.total_mismatch;
+    const bool all_old = std::all_of(details_.mismatches.begin() + static_cast<std::ptrdiff_t>(known), details_.mismatches.end(),
+                                     [](const OperandMismatch& m) { return m.code == MemcheckCode::None; });
+    details_.mismatch_on_old = known_old + (all_old ? 1 : 0);
+  }
+  return std::move(details_);
+}
+
+// A remat that is not what it repeats becomes a definition of its own, and then others whose operands it feeds may be wrong too.
+void Comparison::validate_remats() {
+  std::vector<std::uint32_t> trusted;
+  for (std::uint32_t i = 0; i < c_.after.insts.size(); ++i)
+    if (c_.after.insts[i].op == ir::Op::Remat && after_graph_.is_reachable(i)) trusted.push_back(i);
+  for (bool changed = true; changed;) {
+    std::vector<std::uint32_t> wrong;
+    std::erase_if(trusted, [&](std::uint32_t i) {
+      if (is_valid_remat(i)) return false;
+      wrong.push_back(i);
+      return true;
+    });
+    changed = !wrong.empty();
+    for (const std::uint32_t i : wrong) {
+      after_.distrust(i, defs_.add({.kind = LeafKind::Foreign, .inst = c_.after.insts[i].id}));
+    }
+  }
+}
+
+bool Comparison::is_valid_remat(std::uint32_t index) {
+  const ir::Inst& repeat = c_.after.insts[index];
+  const std::uint32_t source = defs_.index_of(repeat.ref);
+  if (source == kNone || !before_graph_.is_reachable(source)) return false;
+  const ir::Inst& old = c_.before.insts[source];
+  if (!has_form_of(c_.before, old, c_.after, repeat)) return false;
+  const auto ops = c_.before.operands_of(old);
+  for (std::size_t k = 0; k < ops.size(); ++k) {
+    if (!ops[k].is_register() || ops[k].role != ir::Role::Use) continue;
+    if (check_operand(old.first_operand + k, repeat.first_operand + k, {}, {}) == Outcome::Differs) return false;
+  }
+  return true;
+}
+
+void Comparison::check_instruction(std::uint32_t before_index, std::uint32_t after_index) {
+  const ir::Inst &old = c_.before.insts[before_index], &now = c_.after.insts[after_index];
+  const auto old_guard = guard_of(c_.before, old), new_guard = guard_of(c_.after, now);
+  const bool is_doubtful = std::binary_search(known_.doubtful.begin(), known_.doubtful.end(), old.id);
+  const auto one = [&](std::size_t before_operand, std::size_t after_operand, bool is_guard) {
+    if (!before_graph_.is_read(before_operand) || !after_graph_.is_read(after_operand)) return;
+    Assumption before_assumed, after_assumed;
+    // Only a guarded program asks, and only where its sets differ: see compare_byte.
+    if (!is_guard && old_guard && new_guard && !is_doubtful && !reads_same(before_, before_operand, after_, after_operand)) {
+      before_assumed = before_walk_.assumption_of(*old_guard);
+      after_assumed = after_walk_.assumption_of(*new_guard);
+    }
+    const Outcome outcome = check_operand(before_operand, after_operand, before_assumed, after_assumed);
+    if (outcome == Outcome::Same) return;
+    OperandMismatch m;
+    if (outcome == Outcome::Differs) m = explain();
+    m.inst = now.id;
+    m.operand = static_cast<int>(after_operand - now.first_operand);
+    std::vector<ByteRef> from_before, from_after;
+    for (int i = 0; i < before_graph_.read_bytes(before_operand); ++i)
+      from_before.push_back(before_graph_.read_byte(before_operand, i));
+    for (int i = 0; i < after_graph_.read_bytes(after_operand); ++i)
+      if (i < before_graph_.read_bytes(before_operand)) from_after.push_back(after_graph_.read_byte(after_operand, i));
+    list_producers(m, from_before, from_after);
+    details_.mismatches.push_back(std::move(m));
+  };
+  const auto old_ops = c_.before.operands_of(old), new_ops = c_.after.operands_of(now);
+  if (!old.is_copy() && !old.is_phi()) {
+    for (std::size_t k = 0; k < std::min(old_ops.size(), new_ops.size()); ++k)
+      if (old_ops[k].role == new_ops[k].role && old_ops[k].role != ir::Role::Guard && old_ops[k].is_register() &&
+          new_ops[k].is_register())
+        one(old.first_operand + k, now.first_operand + k, false);
+  }
+  if (old_guard && new_guard) one(*old_guard, *new_guard, true);
+}
+
+Comparison::Outcome Comparison::check_operand(std::size_t before_operand, std::size_t after_operand, Assumption before_assumed,
+                                              Assumption after_assumed) {
+  differences_.clear();
+  if (!before_graph_.is_read(before_operand) || !after_graph_.is_read(after_operand)) return Outcome::Differs;
+  const int bytes = std::min(before_graph_.read_bytes(before_operand), after_graph_.read_bytes(after_operand));
+  if (reads_same(before_, before_operand, after_, after_operand)) return Outcome::Same;
+  Outcome worst = Outcome::Same;
+  for (int i = 0; i < bytes; ++i) {
+    const ByteRef from = before_graph_.read_byte(before_operand, i);
+    const Outcome outcome =
+        compare_byte(before_.set_of(from), from, after_graph_.read_byte(after_operand, i), before_assumed, after_assumed);
+    if (outcome == Outcome::Differs || worst == Outcome::Same) worst = outcome;
+  }
+  return worst;
+}
+
+// Additions and removals of one byte, and which of them count.
+Comparison::Outcome Comparison::compare_byte(SetId expected, std::optional<ByteRef> before, ByteRef after,
+                                             Assumption before_assumed, Assumption after_assumed) {
+  const SetId found = after_.set_of(after);
+  if (found == expected) return Outcome::Same;
+  if (is_excused(expected, found, before, after, before_assumed, after_assumed)) return Outcome::Same;
+  const auto is_undefined = [&](std::uint32_t e) { return defs_.is_undefined(leaf_of(e)); };
+  const auto old = sets_.elements(expected), now = sets_.elements(found);
+  const bool undefined_before = std::any_of(old.begin(), old.end(), is_undefined);
+  if (undefined_before && std::all_of(old.begin(), old.end(), is_undefined))
+    return std::all_of(now.begin(), now.end(), is_undefined) ? Outcome::Same : Outcome::OnOld;
+  Difference d{after, expected, after_assumed, {}, {}};
+  if (!undefined_before) std::set_difference(now.begin(), now.end(), old.begin(), old.end(), std::back_inserter(d.additions));
+  std::set_difference(old.begin(), old.end(), now.begin(), now.end(), std::back_inserter(d.removals));
+  std::erase_if(d.removals, is_undefined);
+  if (!d.additions.empty() && after_graph_.has_gates()) keep_seen(d.additions, after_walk_, after, after_assumed);
+  if (!d.removals.empty() && before_graph_.has_gates() && before) keep_seen(d.removals, before_walk_, *before, before_assumed);
+  if (d.additions.empty() && d.removals.empty()) return Outcome::Same;
+  differences_.push_back(std::move(d));
+  return Outcome::Differs;
+}
+
+// What is left of both sets under one assumption at a time is in the other: then walks would find no difference either. This is the
+// common case of a guarded program, and costs no more than sets do.
+bool Comparison::is_excused(SetId expected, SetId found, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed,
+                            Assumption after_assumed) {
+  if (!after_graph_.has_gates()) return false;
+  const auto is_defined = [&](std::uint32_t e) { return !defs_.is_undefined(leaf_of(e)); };
+  const auto is_undefined = [&](std::uint32_t e) { return defs_.is_undefined(leaf_of(e)); };
+  if (!sets_.any_of(expected, has_defined_, is_defined)) return false;
+  const auto is_within = [&](SetId part, SetId whole) { return sets_.unite(part, whole) == whole; };
+  return is_within(before ? before_.set_under(*before, before_assumed) : expected, found) &&
+         (sets_.any_of(expected, has_undefined_, is_undefined) || is_within(after_.set_under(after, after_assumed), expected));
+}
+
+// Of the elements those that a walk comes to; none where it does not end within its budget.
+void Comparison::keep_seen(std::vector<std::uint32_t>& elements, Walk& walk, ByteRef from, Assumption assumed) {
+  SetId wanted = kEmptySet, seen = kEmptySet;
+  for (const std::uint32_t e : elements) wanted = sets_.unite(wanted, DefSets::single(e));
+  const auto visits = walk.states({from.node, byte_aspect(from.byte)}, assumed, wanted);
+  if (!visits) details_.inconclusive = "guarded definitions are entangled beyond the walk's budget";
+  details_.walked += visits ? static_cast<std::int64_t>(visits->size()) : 0;
+  for (const Walk::Visit& v : visits.value_or(std::vector<Walk::Visit>())) seen = sets_.unite(seen, v.own);
+  std::erase_if(elements, [&](std::uint32_t e) { return !sets_.contains(seen, e); });
+}
+
+// A callee-saved register at a ret: must hold its entry value.
+void Comparison::check_saved(const RetRead& r) {
+  differences_.clear();
+  bool differs = false;
+  std::vector<ByteRef> bytes;
+  for (int k = 0; k < ir::unit_bytes(r.unit.file); ++k) {
+    bytes.push_back({r.node, k});
+    differs = compare_byte(sets_.single(element_of(r.saved, k)), std::nullopt, bytes.back(), {}, {}) == Outcome::Differs || differs;
+  }
+  if (!differs) return;
+  OperandMismatch m = explain();
+  m.inst = c_.after.insts[r.inst].id;
+  m.saved = r.unit;
+  list_producers(m, {}, bytes);
+  m.before.push_back({});
+  details_.mismatches.push_back(std::move(m));
+}
+
+}  // namespace regduel::oracles

@@ -1,0 +1,67 @@
+// The deep check of memcheck.h: which operands differ, by instruction, and why. Internal to the judge; asked where the fast check
+// (memcheck_fast.h) does not answer for the function as a whole.
+// Tested by memcheck_test.cpp and memcheck_details_test.cpp.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "oracles/memcheck/fast_check.h"
+#include "oracles/memcheck/memcheck.h"
+#include "oracles/memcheck/reaching_sets.h"
+
+namespace regduel::oracles {
+
+class Comparison {
+ public:
+  // Requires: defs made from c.before; `known` is what the fast check says of this case.
+  Comparison(const Case& c, Definitions& defs, FastAnswer known);
+  [[nodiscard]] MemcheckDetails run();
+
+ private:
+  // One byte of an operand whose sets differ in a way that nothing excuses.
+  struct Difference {
+    ByteRef after;
+    SetId expected = kEmptySet;
+    Assumption assumed;
+    std::vector<std::uint32_t> additions, removals;  // elements
+  };
+  enum class Outcome { Same, OnOld, Differs };
+
+  [[nodiscard]] bool is_suspect(ir::InstId id) const;
+  void validate_remats();
+  [[nodiscard]] bool is_valid_remat(std::uint32_t index);
+  void check_instruction(std::uint32_t before_index, std::uint32_t after_index);
+  [[nodiscard]] Outcome check_operand(std::size_t before_operand, std::size_t after_operand, Assumption before_assumed,
+                                      Assumption after_assumed);
+  void check_saved(const RetRead& r);
+  [[nodiscard]] Outcome compare_byte(SetId expected, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed,
+                                     Assumption after_assumed);
+  [[nodiscard]] bool is_excused(SetId expected, SetId found, std::optional<ByteRef> before, ByteRef after,
+                                Assumption before_assumed, Assumption after_assumed);
+  void keep_seen(std::vector<std::uint32_t>& elements, Walk& walk, ByteRef from, Assumption assumed);
+
+  [[nodiscard]] OperandMismatch explain();
+  [[nodiscard]] bool has_any(SetId set, const std::vector<std::uint32_t>& elements) const;
+  [[nodiscard]] bool shares_definition(SetId a, SetId b);
+  void explain_extraction(const Difference& d, State extracted, const std::vector<Walk::Visit>& visits, OperandMismatch& best);
+  void propose(OperandMismatch& best, MemcheckCode code, ir::InstId other) const;
+  [[nodiscard]] bool is_narrow(std::uint32_t element) const;
+  [[nodiscard]] std::vector<Producer> producers(ReachSets& in, const std::vector<ByteRef>& bytes,
+                                                const std::vector<std::uint32_t>& unexplained);
+  void list_producers(OperandMismatch& m, const std::vector<ByteRef>& before, const std::vector<ByteRef>& after);
+
+  const Case& c_;
+  Definitions& defs_;
+  DefSets sets_;
+  FastAnswer known_;
+  ReachGraph before_graph_, after_graph_;
+  ReachSets before_, after_;
+  Walk before_walk_, after_walk_;
+  std::vector<Difference> differences_;                   // of the operand at hand
+  std::vector<signed char> has_defined_, has_undefined_;  // memos of DefSets::any_of
+  MemcheckDetails details_;
+};
+
+}  // namespace regduel::oracles

@@ -1,0 +1,684 @@
+// memcheck in its details: guards that exclude paths, one assumption at a time and several at once; values across blocks; what the
+// report and the findings say; what the fast check settles and what a comparison costs.
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "oracles/memcheck/fast_check.h"
+#include "oracles/memcheck/memcheck.h"
+#include "oracles/testing.h"
+
+namespace regduel::oracles {
+namespace {
+
+using testing::categories;
+using testing::describe;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::Pair;
+
+constexpr std::string_view kSpillRefill = "memcheck-1-spill-refill-mismatch";
+
+constexpr std::string_view kRefillUninit = "memcheck-2-refill-reads-uninitialized";
+constexpr std::string_view kBitPattern = "memcheck-4-bit-spill-refill-failure";
+constexpr std::string_view kUninit = "memcheck-5-uninitialized-value-introduced";
+constexpr std::string_view kExtra = "memcheck-6-extra-defs-introduced";
+constexpr std::string_view kRemat = "memcheck-7-rematerialization-mismatch";
+constexpr std::string_view kP2rBase = "memcheck-8-p2r-r2p-base-destroyed";
+constexpr std::string_view kBitBase = "memcheck-9-bit-spill-base-destroyed";
+constexpr std::string_view kGone = "memcheck-10-definitions-disappeared";
+
+const std::string kVregs =
+    "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 P pred\n  vreg %4 P pred\n  vreg %5 P pred\n";
+
+std::string replaced(const std::string& text, std::string_view from, std::string_view to) { return testing::edit(text, from, to); }
+
+// A pair as functions, and all that memcheck says of it.
+struct Judged {
+  explicit Judged(const Pair& p)
+      : before(testing::parse_function(p.before_text())), after(testing::parse_function(p.after_text())),
+        all{before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)}, details(memcheck(all)),
+        result(memcheck_judge().judge(all)) {}
+
+  ir::Function before, after;
+  Case all;
+  MemcheckDetails details;
+  JudgeResult result;
+};
+
+void expect_pass(const Pair& p) {
+  const Judged j(p);
+  EXPECT_EQ(j.result.verdict, Verdict::Pass) << describe(j.result) << "\n" << p.after;
+}
+
+void expect_category(const Pair& p, std::string_view category) {
+  const Judged j(p);
+  EXPECT_THAT(categories(j.result), ElementsAre(category)) << describe(j.result) << "\n" << p.after;
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Guards
+
+// Stored by two guarded stores: what R5 held before is stored on no path, but only both guards together say so.
+Pair stored_under_two_guards() {
+  return {
+      kVregs,
+      "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 %0 = a\n    #3 @%3 %0 = c\n    #4 @%4 %0 = e\n    #5 use %0\n    #6 exit\n",
+      "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 R5 = a\n    +20 spill R5, slot 0\n    +21 R5 = copy R9\n    #3 @P0 R5 = c\n"
+      "    #4 @P1 R5 = e\n    +22 @P0 spill R5, slot 0\n    +23 @P1 spill R5, slot 0\n    +24 R0 = refill slot 0\n    #5 use R0\n  "
+      "  #6 exit\n"};
+}
+
+TEST(MemcheckDetails, SeveralGuardsAtOnceExcludeAPath) {
+  const Pair p = stored_under_two_guards();
+  expect_pass(p);
+  EXPECT_GT(Judged(p).details.walked, 0);
+  // Where one of the stores is under the other sense it is a fault.
+  Pair wrong = p;
+  wrong.after = replaced(p.after, "+22 @P0", "+22 @!P0");
+  EXPECT_EQ(Judged(wrong).result.verdict, Verdict::Fail);
+}
+
+TEST(MemcheckDetails, SeveralGuardsExcludeAPathOfTheProgramBefore) {
+  expect_pass({kVregs,
+               "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 %0 = a\n    #9 %1 = g\n    #3 @%3 %1 = c\n    #4 @%4 %1 = e\n"
+               "    #10 @%3 %0 = copy %1\n    #11 @%4 %0 = copy %1\n    #5 use %0\n    #6 exit\n",
+               "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 R5 = a\n    #9 R6 = g\n    #3 @P0 R5 = c\n    #4 @P1 R5 = e\n"
+               "    #10 copy !deleted\n    #11 copy !deleted\n    #5 use R5\n    #6 exit\n"});
+}
+
+// The guards stand before a loop, and the use in it under a guard that the loop defines.
+TEST(MemcheckDetails, AWalkKeepsWhatTheLoopDoesNotDefine) {
+  expect_pass({kVregs,
+               "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 %0 = a\n    #3 @%3 %0 = c\n    #4 @%4 %0 = e\n    #12 bra -> b1\n"
+               "  block b1\n    #7 %5 = r\n    #5 @%5 use %0\n    #8 cbra %5 -> b1, b2\n  block b2\n    #6 exit\n",
+               "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 R5 = a\n    +20 spill R5, slot 0\n    +21 R5 = copy R9\n    #3 "
+               "@P0 R5 = c\n"
+               "    #4 @P1 R5 = e\n    #12 bra -> b1\n"
+               "  block b1\n    #7 P2 = r\n    +22 @P0 spill R5, slot 0\n    +23 @P1 spill R5, slot 0\n    +24 R0 = refill slot "
+               "0\n    #5 @P2 use R0\n"
+               "    #8 cbra P2 -> b1, b2\n  block b2\n    #6 exit\n"});
+}
+
+// Two predicates in bytes of one word of the frame are two.
+TEST(MemcheckDetails, GuardsRefilledFromOneWordAreApart) {
+  Pair p = {kVregs,
+            "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 %4 = q\n    #5 bra -> b1\n"
+            "  block b1\n    #6 @%4 %0 = c\n    #7 @%3 %0 = e\n    #9 use %0\n    #10 exit\n",
+            "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    +11 spill P0, slot 0\n    #2 P0 = q\n    +12 spill P0, slot 1\n    #5 "
+            "bra -> b1\n"
+            "  block b1\n    +13 P0 = refill slot 1\n    #6 @P0 R0 = c\n    +14 P0 = refill slot 0\n    #7 @P0 R0 = e\n    #9 use "
+            "R0\n    #10 exit\n"};
+  p.slots = "  slot 0 local size 1 align 1 offset 0\n  slot 1 local size 1 align 1 offset 1\n";
+  expect_pass(p);
+  // Nor is the one excused by the other: what R5 held is stored where q holds and p does not.
+  p.before = replaced(p.before, "    #7 @%3 %0 = e\n", "");
+  p.slots += "  slot 2 local size 4 align 4 offset 8\n";
+  p.after = replaced(p.after, "#0 R0 = a\n", "#0 R0 = a\n    +15 spill R0, slot 2\n    +16 R5 = copy R9\n");
+  p.after = replaced(p.after, "#6 @P0 R0 = c", "#6 @P0 R5 = c");
+  p.after = replaced(p.after, "#7 @P0 R0 = e", "+17 @P0 spill R5, slot 2\n    +18 R0 = refill slot 2");
+  EXPECT_EQ(Judged(p).result.verdict, Verdict::Fail);
+  p.after = replaced(p.after, "+14 P0 = refill slot 0", "+14 P0 = refill slot 1");
+  expect_pass(p);
+}
+
+// What sets say under one assumption is not walked for.
+TEST(MemcheckDetails, OneGuardAtATimeNeedsNoWalk) {
+  const std::string before =
+      "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 %0 = a\n    #3 @%3 %0 = c\n    #4 bra -> b1\n  block b1\n    #5 use %0\n";
+  const std::string after =
+      "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 R5 = a\n    +20 spill R5, slot 0\n    +21 R5 = copy R9\n    #3 @P0 R5 = "
+      "c\n    #4 bra -> b1\n"
+      "  block b1\n    +22 @P0 spill R5, slot 0\n    +24 R0 = refill slot 0\n    #5 use R0\n";
+  const std::vector<Pair> table = {
+      // a store in another block than its def; of a negated guard; with another guarded write between
+      {kVregs, before + "    #6 exit\n", after + "    #6 exit\n"},
+      {kVregs, replaced(before, "@%3", "@!%3") + "    #6 exit\n",
+       replaced(replaced(after, "#3 @P0", "#3 @!P0"), "+22 @P0", "+22 @!P0") + "    #6 exit\n"},
+      {kVregs, before + "    #7 @%4 %0 = e\n    #8 use %0\n    #6 exit\n",
+       after + "    #7 @P1 R0 = e\n    #8 use R0\n    #6 exit\n"},
+      // an operand under the guard under which it was written: neither side's old value counts
+      {kVregs, "  block b0\n    #0 %3 = p\n    #2 %0 = a\n    #3 @%3 %0 = c\n    #5 @%3 use %0\n    #6 exit\n",
+       "  block b0\n    #0 P0 = p\n    #2 R6 = a\n    +21 R5 = copy R9\n    #3 @P0 R5 = c\n    #5 @P0 use R5\n    #6 exit\n"},
+      {kVregs, "  block b0\n    #0 %3 = p\n    #2 %0 = a\n    #3 @!%3 %0 = c\n    #5 @!%3 use %0\n    #6 exit\n",
+       "  block b0\n    #0 P0 = p\n    #2 R6 = a\n    +21 R5 = copy R9\n    #3 @!P0 R5 = c\n    #5 @!P0 use R5\n    #6 exit\n"},
+      // through a join, and through a loop that does not define the predicate
+      {kVregs,
+       "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 %0 = a\n    #3 @%3 %0 = c\n    #4 bra -> b1\n  block b1\n    #9 cbra %4 "
+       "-> b1, b2\n  block b2\n    #5 use %0\n    #6 exit\n",
+       "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 R5 = a\n    +20 spill R5, slot 0\n    +21 R5 = copy R9\n    #3 @P0 R5 = "
+       "c\n    #4 bra -> b1\n"
+       "  block b1\n    #9 cbra P1 -> b1, b2\n  block b2\n    +22 @P0 spill R5, slot 0\n    +24 R0 = refill slot 0\n    #5 use "
+       "R0\n    #6 exit\n"},
+  };
+  for (const Pair& p : table) {
+    const Judged j(p);
+    EXPECT_EQ(j.result.verdict, Verdict::Pass) << describe(j.result) << "\n" << p.after;
+    EXPECT_EQ(j.details.walked, 0) << p.after;
+  }
+}
+
+// What the visit before wrote under its predicate is not excluded by this visit's.
+TEST(MemcheckDetails, AnotherVisitsPredicateIsAnother) {
+  // Through a phi of the program; the predicate is defined in the loop, on the other side of a block, or at two places.
+  for (const std::string_view extra : {"", "    #10 %3 = p\n"}) {
+    Pair p = {
+        kVregs,
+        fmt::format(
+            "  block b0\n    #0 %0 = a\n    #1 bra -> b1\n"
+            "  block b1\n    #2 %1 = phi b0: %0, b1: %2\n{}    #3 %3 = p\n    #4 @%3 use %1\n    #5 %2 = b\n    #6 @!%3 %2 = c\n"
+            "    #7 cbra %3 -> b1, b2\n  block b2\n    #8 exit\n",
+            extra),
+        fmt::format(
+            "  block b0\n    #0 R1 = a\n    #1 bra -> b1\n"
+            "  block b1\n    #2 R1 = phi b0: R1, b1: R1\n{}    #3 P0 = p\n    #4 @P0 use R1\n    #5 R1 = b\n    #6 @!P0 R1 = c\n"
+            "    #7 cbra P0 -> b1, b2\n  block b2\n    #8 exit\n",
+            extra.empty() ? "" : "    #10 P0 = p\n")};
+    expect_pass(p);
+    p.after = replaced(p.after, "#6 @!P0 R1 = c", "#6 @!P0 R5 = c");
+    expect_category(p, kGone);
+    // Without a phi: the same register on all ways.
+    Pair q = p;
+    q.before = replaced(replaced(q.before, "    #2 %1 = phi b0: %0, b1: %2\n", ""), "#4 @%3 use %1", "#4 @%3 use %2");
+    q.before = replaced(q.before, "#0 %0 = a", "#0 %2 = a");
+    q.after = replaced(q.after, "    #2 R1 = phi b0: R1, b1: R1\n", "");
+    expect_category(q, kGone);
+  }
+}
+
+// The predicate is defined in a block that the loop's head dominates, at one of two places: whichever of the two is looked at
+// first.
+TEST(MemcheckDetails, APredicateDefinedBehindTheHeadIsAnother) {
+  for (const bool swapped : {false, true}) {
+    const std::string_view in_loop = swapped ? "b4" : "b3", other = swapped ? "b3" : "b4";
+    Pair p = {kVregs,
+              fmt::format("  block b0\n    #0 %2 = a\n    #1 bra -> b6\n"
+                          "  block b1\n    #2 %4 = q\n    #3 cbra %4 -> {0}, {1}\n  block b2\n    #8 exit\n"
+                          "  block b3\n    #9 {2}bra -> b5\n  block b4\n    #11 {3}bra -> b5\n"
+                          "  block b5\n    #4 @%3 use %2\n    #5 %2 = b\n    #6 @!%3 %2 = c\n    #7 cbra %4 -> b1, b2\n"
+                          "  block b6\n    #20 %3 = p0\n    #21 bra -> b1\n",
+                          in_loop, other, swapped ? "" : "%3 = p\n    #10 ", swapped ? "%3 = p\n    #12 " : ""),
+              ""};
+    p.after = p.before;
+    for (const auto& [from, to] : {std::pair("%2", "R1"), std::pair("%3", "P0"), std::pair("%4", "P1")})
+      for (std::size_t at = p.after.find(from); at != std::string::npos; at = p.after.find(from)) p.after.replace(at, 2, to);
+    expect_pass(p);
+    p.after = replaced(p.after, "#6 @!P0 R1 = c", "#6 @!P0 R5 = c");
+    expect_category(p, kGone);
+  }
+}
+
+// An instruction under a guard that may be undefined says nothing of the same guard at another visit, whatever the numbers of
+// instructions.
+TEST(MemcheckDetails, DoubtfulGuardsInAnyOrderOfNumbers) {
+  const std::string_view before =
+      "  block b0\n    #0 %0 = a\n    #9 @%3 %0 = b\n    #2 %4 = p\n    #3 @%3 %0 = c\n    #7 @%3 %0 = e\n    #4 use %0\n    #5 "
+      "exit\n";
+  const std::string_view after =
+      "  block b0\n    #0 R0 = a\n    #9 @P0 R0 = b\n    #2 P0 = p\n    #3 @P0 R0 = c\n    #7 @P0 R0 = e\n    #4 use R0\n    #5 "
+      "exit\n";
+  expect_pass({kVregs, std::string(before), std::string(after)});
+}
+
+TEST(MemcheckDetails, ADoubtfulGuardOfALoopIsAnotherAtEachVisit) {
+  // Only the visit before can have kept b.
+  Pair p = {kVregs,
+            "  block b0\n    #0 %0 = a\n    #1 bra -> b1\n  block b1\n    #2 use %0\n    #3 %0 = b\n    #4 @%3 %0 = c\n    #5 cbra "
+            "%4 -> b1, b2\n  block b2\n    #6 exit\n",
+            "  block b0\n    #0 R0 = a\n    #1 bra -> b1\n  block b1\n    #2 use R0\n    #3 R0 = b\n    #4 @P0 R0 = c\n    #5 cbra "
+            "P1 -> b1, b2\n  block b2\n    #6 exit\n"};
+  expect_pass(p);
+  p.after = replaced(p.after, "#3 R0 = b", "#3 R1 = b");
+  expect_category(p, kGone);
+}
+
+// A guarded early-clobber def leaves the old value where its guard does not hold.
+TEST(MemcheckDetails, AGuardedEarlyClobberKeepsTheOldValue) {
+  expect_pass(
+      {kVregs,
+       "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 %1 = b\n    #3 @%3 %1{early} = op %0\n    #4 use %1\n    #5 exit\n",
+       "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    #2 R1 = b\n    #3 @P0 R1 = op R0\n    #4 use R1\n    #5 exit\n"});
+}
+
+// Swaps under guards, each of its own predicate: each way through them is another.
+Pair entangled(int gates, int chains) {
+  Pair p;
+  std::string before_end, after_end;
+  p.before = p.after = "  block b0\n";
+  int id = 0;
+  for (int c = 0; c < chains; ++c) {
+    const int r = 2 * c;
+    p.vregs += fmt::format("  vreg %{} R b32\n  vreg %{} R b32\n", c * (gates + 2), c * (gates + 2) + 1);
+    for (int g = 0; g < gates; ++g) p.vregs += fmt::format("  vreg %{} P pred\n", c * (gates + 2) + 2 + g);
+    const int v = c * (gates + 2);
+    p.before += fmt::format("    #{} %{} = a\n    #{} %{} = b\n", id, v, id + 1, v + 1);
+    p.after +=
+        fmt::format("    #{} R{} = a\n    #{} R{} = b\n    +{} R{} = copy R9\n", id, r, id + 1, r + 1, 10'000 + c, r);  // a is lost
+    id += 2;
+    for (int g = 0; g < gates; ++g) {
+      // One predicate register: each guard's value has a definition of its own.
+      p.before += fmt::format("    #{0} %{1} = p\n    #{2} @%{1} %{3}, %{4} = copy %{4}, %{3}\n", id, v + 2 + g, id + 1, v, v + 1);
+      p.after += fmt::format("    #{0} P0 = p\n    #{1} @P0 R{2}, R{3} = copy R{3}, R{2}\n", id, id + 1, r, r + 1);
+      id += 2;
+    }
+    before_end += fmt::format("    #{} use %{}\n", 5000 + c, v);
+    after_end += fmt::format("    #{} use R{}\n", 5000 + c, r);
+  }
+  p.before += before_end + "    #6000 exit\n";
+  p.after += after_end + "    #6000 exit\n";
+  return p;
+}
+
+TEST(MemcheckDetails, GuardsBeyondTheBudgetAreInconclusive) {
+  const Judged few(entangled(12, 2));
+  EXPECT_EQ(few.result.verdict, Verdict::Fail) << describe(few.result);
+  EXPECT_EQ(few.result.findings.size(), 2u);
+  EXPECT_EQ(few.details.inconclusive, "");
+  const Judged many(entangled(40, 1));
+  EXPECT_EQ(many.result.verdict, Verdict::Inconclusive);
+  EXPECT_THAT(many.result.reason, HasSubstr("budget"));
+  // Of removals too.
+  Pair p = entangled(40, 1);
+  p.after = replaced(p.after, "+10000 R0 = copy R9", "+10000 R0 = copy R1");
+  const Judged removed(p);
+  EXPECT_EQ(removed.result.verdict, Verdict::Inconclusive) << describe(removed.result);
+}
+
+// A walk goes only where what it seeks comes from.
+TEST(MemcheckDetails, AWalkKeepsToTheWayOfWhatItSeeks) {
+  Pair p = stored_under_two_guards();
+  const std::int64_t walked = Judged(p).details.walked;
+  std::string before, after;
+  for (int k = 0; k < 200; ++k) {
+    // What is written after: on no way back to what R5 held at first.
+    before += fmt::format("    #{} @%{} %0 = d\n", 100 + k, 3 + k % 2);
+    after += fmt::format("    #{} @P{} R0 = d\n", 100 + k, k % 2);
+  }
+  p.before = replaced(p.before, "    #5 use", before + "    #5 use");
+  p.after = replaced(p.after, "    #5 use", after + "    #5 use");
+  const Judged j(p);
+  EXPECT_EQ(j.result.verdict, Verdict::Pass) << describe(j.result);
+  EXPECT_LE(j.details.walked, walked + 4 * 200);  // the writes under each of four assumptions, and nothing of what they write
+}
+
+// Nor into swaps under forty guards, where no walk would end.
+TEST(MemcheckDetails, AWalkLeavesAsideWhatItDoesNotSeek) {
+  Pair p = stored_under_two_guards();
+  std::string before = "    #100 %6 = x\n    #101 %7 = y\n", after = "    #100 R6 = x\n    #101 R7 = y\n";
+  p.vregs += "  vreg %6 R b32\n  vreg %7 R b32\n";
+  for (int g = 0; g < 40; ++g) {
+    p.vregs += fmt::format("  vreg %{} P pred\n", 8 + g);
+    before += fmt::format("    #{0} %{1} = r\n    #{2} @%{1} %6, %7 = copy %7, %6\n", 200 + 2 * g, 8 + g, 201 + 2 * g);
+    after += fmt::format("    #{} P3 = r\n    #{} @P3 R6, R7 = copy R7, R6\n", 200 + 2 * g, 201 + 2 * g);
+  }
+  p.before = replaced(p.before, "    #5 use", before + "    #102 @%3 %0 = copy %6\n    #5 use");
+  p.after = replaced(p.after, "    #5 use", after + "    #102 @P0 R0 = copy R6\n    #5 use");
+  expect_pass(p);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Values across blocks
+
+TEST(MemcheckDetails, PartsComeFromOtherBlocks) {
+  Pair p = {"  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n",
+            "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 bra -> b1\n  block b1\n    #3 %2.h0 = copy %0.h0\n    #4 %2.h1 = "
+            "copy %1.h1\n    #5 use %2\n    #6 exit\n",
+            "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 bra -> b1\n  block b1\n    #3 R2.h0 = copy R0.h0\n    #4 R2.h1 = "
+            "copy R1.h1\n    #5 use R2\n    #6 exit\n"};
+  expect_pass(p);
+  p.after = replaced(p.after, "R2.h1 = copy R1.h1", "R2.h1 = copy R0.h1");
+  expect_category(p, kExtra);
+}
+
+TEST(MemcheckDetails, APartIsReadWhereItStands) {
+  const Pair p = {"  vreg %0 R b32\n", "  block b0\n    #0 %0 = a\n    #1 use %0.h1\n    #2 exit\n",
+                  "  block b0\n    #0 R0 = a\n    +3 R0.h1 = copy R0.h0\n    #1 use R0.h1\n    #2 exit\n"};
+  expect_category(p, kExtra);
+}
+
+TEST(MemcheckDetails, WhatIsPackedComesFromOtherBlocks) {
+  Pair p = {"  vreg %0 P pred\n  vreg %1 P pred\n",
+            "  block b0\n    #0 %0 = p\n    #1 %1 = q\n    #2 bra -> b1\n  block b1\n    #3 use %0, %1\n    #4 exit\n",
+            "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    +20 R0{inout} = bit_spill P0, 3\n    #2 bra -> b1\n"
+            "  block b1\n    +21 R0{inout} = bit_spill P1, 4\n    +22 P2 = bit_refill R0, 3\n    +23 P3 = bit_refill R0, 4\n    #3 "
+            "use P2, P3\n    #4 exit\n"};
+  expect_pass(p);
+  Pair wrong = p;
+  wrong.after = replaced(p.after, "bit_refill R0, 3", "bit_refill R0, 4");
+  expect_category(wrong, kBitPattern);
+  wrong.after = replaced(p.after, "bit_spill P0, 3", "bit_spill P1, 3");
+  expect_category(wrong, kBitPattern);
+  wrong.after = replaced(p.after, "bit_spill P0, 3", "bit_spill !P0, 3");
+  expect_category(wrong, kBitPattern);
+}
+
+// A predicate goes through one pack, and then through another: of which the base is destroyed is what counts, not which comes last.
+TEST(MemcheckDetails, TheDestroyedBaseIsThatOfItsOwnPack) {
+  const std::string before = "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 use %3, %0\n    #3 exit\n";
+  const std::string destroyed = "    +30 R9 = copy R0\n";
+  const auto chained = [&](const std::string& first, const std::string& second) {
+    return Pair{kVregs, before, "  block b0\n    #0 P0 = p\n    #1 R0 = a\n" + first + second + "    #2 use P0, R0\n    #3 exit\n"};
+  };
+  const auto by_p2r = [](const std::string& base, const std::string& between) {
+    return "    +20 " + base + "{inout} = p2r P0\n" + between + "    +21 P0 = r2p " + base + "\n";
+  };
+  const auto by_bits = [](const std::string& base, const std::string& between) {
+    return "    +22 " + base + "{inout} = bit_spill P0, 3\n" + between + "    +23 P0 = bit_refill " + base + ", 3\n";
+  };
+  expect_pass(chained(by_bits("R9", ""), by_p2r("R8", "")));
+  expect_category(chained(by_bits("R9", destroyed), by_p2r("R8", "")), kBitBase);
+  expect_category(chained(by_bits("R8", ""), by_p2r("R9", destroyed)), kP2rBase);
+  expect_category(chained(by_p2r("R8", ""), by_bits("R9", destroyed)), kBitBase);
+  expect_category(chained(by_p2r("R9", destroyed), by_bits("R8", "")), kP2rBase);
+  // Through a second register, a slot, and another bit put beside.
+  const std::string moved =
+      "    +24 spill R9, slot 0\n    +25 R7 = refill slot 0\n    +26 R9 = copy R7\n    +27 R9{inout} = bit_spill P0, 4\n";
+  expect_category(chained(by_bits("R9", destroyed + moved), by_p2r("R8", "")), kBitBase);
+}
+
+TEST(MemcheckDetails, ABaseIsDestroyedInFrontOfALoop) {
+  expect_category(
+      {kVregs,
+       "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 bra -> b1\n  block b1\n    #3 use %3, %0\n    #4 cbra %3 -> b1, b2\n  "
+       "block b2\n    #5 exit\n",
+       "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    +20 R9{inout} = bit_spill P0, 3\n    +21 R9 = copy R0\n    #2 bra -> b1\n"
+       "  block b1\n    +22 P1 = bit_refill R9, 3\n    +23 R9{inout} = bit_spill P0, 4\n    #3 use P1, R0\n    #4 cbra P0 -> b1, "
+       "b2\n"
+       "  block b2\n    #5 exit\n"},
+      kBitBase);
+}
+
+// The store stands on one path, so that the refill behind it is one that may find nothing (2), not one without a store (1): also
+// for an instruction under the other sense of the store's guard, which sees of the refill only the path without it.
+TEST(MemcheckDetails, ARefillBehindAStoreUnderAGuardHasAStore) {
+  const std::string before = "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 @%3 %0 = c\n    #3 use %0\n    #4 exit\n";
+  const auto after = [](const std::string& store) {
+    return "  block b0\n    #0 P0 = p\n    #1 R0 = a\n" + store +
+           "    +21 R1 = refill slot 0\n    #2 @P0 R1 = c\n    +22 spill R1, slot 0\n    +23 R2 = refill slot 0\n    #3 use R2\n   "
+           " #4 exit\n";
+  };
+  expect_pass({kVregs, before, after("    +20 spill R0, slot 0\n")});
+  expect_category({kVregs, before, after("    +20 @P0 spill R0, slot 0\n")}, kRefillUninit);
+  expect_category({kVregs, before, after("")}, kSpillRefill);
+  // Another refill behind the same store does not help one that reads another slot.
+  expect_category({kVregs, before, after("    +20 @P0 spill R0, slot 1\n    +19 R3 = refill slot 1\n")}, kSpillRefill);
+}
+
+TEST(MemcheckDetails, ABaseIsDestroyedInAnotherBlock) {
+  const std::string before =
+      "  block b0\n    #0 %3 = p\n    #1 bra -> b1\n  block b1\n    #2 call \"g\" clobbers P0:P6, R9, R10\n    #3 use %3\n    #4 "
+      "exit\n";
+  expect_category({kVregs, before,
+                   "  block b0\n    #0 P0 = p\n    +20 R9{inout} = p2r P0\n    #1 bra -> b1\n"
+                   "  block b1\n    #2 call \"g\" clobbers P0:P6, R9, R10\n    +21 P0 = r2p R9\n    #3 use P0\n    #4 exit\n"},
+                  kP2rBase);
+}
+
+// What is wrong in the bit came along one path, with the byte that it is in: whoever writes another part of the register behind the
+// join destroys nothing. A base that is overwritten part by part is destroyed by the part with the bit, whichever comes last.
+TEST(MemcheckDetails, ABaseIsDestroyedByWhatWritesTheBit) {
+  const auto with = [](const std::string& between) {
+    return Pair{kVregs,
+                "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 cbra %3 -> b1, b2\n  block b1\n    #3 bra -> b2\n"
+                "  block b2\n    #4 use %3, %0\n    #5 exit\n",
+                "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    #2 cbra P0 -> b1, b2\n"
+                "  block b1\n    +20 R9{inout} = bit_spill P0, 3\n    #3 bra -> b2\n"
+                "  block b2\n" +
+                    between + "    +24 P0 = bit_refill R9, 3\n    #4 use P0, R0\n    #5 exit\n"};
+  };
+  const std::string low = "    +21 R9.b0 = copy R0.b0\n", next = "    +22 R9.b1 = copy R0.b1\n",
+                    high = "    +23 R9.hi = copy R0.hi\n";
+  for (const std::string& other : {std::string(), high, next + high}) expect_category(with(other), kBitPattern);
+  for (const std::string& parts : {low, low + high, high + low, next + low + high, low + high + next}) {
+    expect_category(with(parts), kBitBase);
+    const Judged j(with(parts));
+    ASSERT_EQ(j.details.mismatches.size(), 1u);
+    EXPECT_EQ(j.details.mismatches[0].other, ir::InstId(21)) << parts;
+  }
+}
+
+TEST(MemcheckDetails, APackIsNoValueOfTheProgram) {
+  const Pair p = {kVregs, "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 use %0\n    #3 exit\n",
+                  "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    +20 R0{inout} = p2r P0\n    #2 use R0\n    #3 exit\n"};
+  expect_category(p, kExtra);
+  EXPECT_THAT(print_memcheck(Judged(p).all, {.dump_ir = true}), HasSubstr("  [20] def opr # 0 src opr # 0  POTENTIAL PROBLEM"));
+}
+
+TEST(MemcheckDetails, AKeptPhiMayNameEdgeBlocks) {
+  const std::string before =
+      "  block b0\n    #0 %3 = p\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 %0 = a\n    #3 bra -> b3\n"
+      "  block b2\n    #4 %1 = b\n    #5 bra -> b3\n  block b3\n    #6 %2 = phi b1: %0, b2: %1\n    #7 use %2\n    #8 exit\n";
+  for (const std::string_view named : {"b1", "b4"}) {
+    Pair p = {
+        kVregs, before,
+        fmt::format(
+            "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 R3 = a\n    #3 bra -> b4\n"
+            "  block b2\n    #4 R3 = b\n    #5 bra -> b3\n  block b3\n    #6 R3 = phi {}: R3, b2: R3\n    #7 use R3\n    #8 exit\n"
+            "  block b4 edge b1 -> b3\n    +20 bra -> b3\n",
+            named)};
+    expect_pass(p);
+    p.after = replaced(p.after, "#2 R3 = a", "#2 R4 = a");
+    expect_category(p, kUninit);
+    p.after = replaced(p.after, "+20 bra", "+21 R3 = copy R4\n    +20 bra");
+    expect_pass(p);
+  }
+}
+
+TEST(MemcheckDetails, AKeptPhiWithoutAUseForItsPredecessorIsUndefinedThere) {
+  const Judged j(
+      {kVregs,
+       "  block b0\n    #0 %3 = p\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 %0 = a\n    #3 bra -> b3\n"
+       "  block b2\n    #4 %1 = b\n    #5 bra -> b3\n  block b3\n    #6 %2 = phi b1: %0, b2: %1\n    #7 use %2\n    #8 exit\n",
+       "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 R3 = a\n    #3 bra -> b3\n"
+       "  block b2\n    #4 R3 = b\n    #5 bra -> b3\n  block b3\n    #6 R3 = phi b0: R3, b2: R3\n    #7 use R3\n    #8 exit\n"});
+  ASSERT_EQ(j.result.findings.size(), 1u) << describe(j.result);
+  EXPECT_EQ(j.result.findings[0].category, kUninit);
+  EXPECT_EQ(j.result.findings[0].other, ir::InstId(6));
+}
+
+TEST(MemcheckDetails, InstructionsWithTwoDefsFollowEachOther) {
+  expect_pass({kVregs, "  block b0\n    #0 %0, %1 = two\n    #1 use %0, %1\n    #2 %0, %1 = two\n    #3 use %0, %1\n    #4 exit\n",
+               "  block b0\n    #0 R0, R1 = two\n    #1 use R0, R1\n    #2 R1, R0 = two\n    #3 use R1, R0\n    #4 exit\n"});
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// What is said
+
+TEST(MemcheckDetails, NamesTheInstructionThatDestroyed) {
+  const Judged j(
+      {kVregs,
+       "  block b0\n    #0 call \"f\" clobbers R8\n    #1 %0 = a\n    #2 call \"g\" clobbers R0\n    #3 use %0\n    #4 exit\n",
+       "  block b0\n    #0 call \"f\" clobbers R8\n    #1 R0 = a\n    #2 call \"g\" clobbers R0\n    #3 use R0\n    #4 exit\n"});
+  ASSERT_EQ(j.result.findings.size(), 1u);
+  EXPECT_EQ(j.result.findings[0].other, ir::InstId(2));
+  EXPECT_EQ(j.result.findings[0].message, text(MemcheckCode::UninitializedValueIntroduced));
+}
+
+// What a def does not define is undefined: the bytes above a narrow one, the units beyond those of its vreg.
+TEST(MemcheckDetails, ADefLeavesTheRestUndefined) {
+  Judged narrow({"  vreg %0 R b32\n  vreg %1 R b16\n", "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %0\n    #3 exit\n",
+                 "  block b0\n    #0 R0 = a\n    #1 R0 = b\n    #2 use R0\n    #3 exit\n"});
+  ASSERT_EQ(narrow.details.mismatches.size(), 1u);
+  EXPECT_EQ(narrow.details.mismatches[0].code, MemcheckCode::UninitializedValueIntroduced);
+  EXPECT_EQ(narrow.details.mismatches[0].other, ir::InstId(1));
+  EXPECT_EQ(narrow.details.mismatches[0].after.size(), 2u);  // what #1 defines, and what it destroys
+  const Judged wide({"  vreg %0 R b32\n  vreg %1 R b32\n", "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %0\n    #3 exit\n",
+                     "  block b0\n    #0 R1 = a\n    #1 R0:R1 = b\n    #2 use R1\n    #3 exit\n"});
+  ASSERT_EQ(wide.result.findings.size(), 1u);
+  EXPECT_EQ(wide.result.findings[0].category, kUninit);
+  EXPECT_EQ(wide.result.findings[0].other, ir::InstId(1));
+}
+
+// One refill brings a right word and a wrong one: it is a problem, in whichever order.
+TEST(MemcheckDetails, AProducerOfOneWrongWordIsAProblem) {
+  for (const bool first : {false, true}) {
+    const Judged j(
+        {"  vreg %0 R b64\n  vreg %1 R b32\n", "  block b0\n    #0 %0 = a\n    #3 %1 = b\n    #1 use %0\n    #2 exit\n",
+         fmt::format("  block b0\n    #0 R0:R1 = a\n    #3 R4 = b\n    +9 spill R{}, slot 2\n    +8 spill R{}, slot 2 + 4\n"
+                     "    +7 R2:R3 = refill slot 2\n    #1 use R2:R3\n    #2 exit\n",
+                     first ? 4 : 0, first ? 1 : 4)});
+    ASSERT_EQ(j.details.mismatches.size(), 1u);
+    ASSERT_EQ(j.details.mismatches[0].additions.size(), 1u);
+    EXPECT_FALSE(j.details.mismatches[0].additions[0].explained);
+  }
+}
+
+// The way of the wrong value is that which the guard leaves open.
+TEST(MemcheckDetails, ExplainsUnderTheGuard) {
+  expect_category(
+      {kVregs, "  block b0\n    #0 %3 = p\n    #1 %1 = x\n    #2 %0 = a\n    #3 @%3 %0 = c\n    #4 @%3 use %0\n    #5 exit\n",
+       "  block b0\n    #0 P0 = p\n    #1 R7 = x\n    +20 spill R7, slot 0\n    #2 R0 = a\n    +21 R0 = refill slot 0\n    #3 @P0 "
+       "R1 = c\n"
+       "    +22 @P0 R0 = copy R7\n    #4 @P0 use R0\n    #5 exit\n"},
+      kExtra);
+}
+
+TEST(MemcheckDetails, TellsOfEachCalleeSavedRegister) {
+  // Two rets, in both orders of going through the blocks; an operand of another category stands before one of them.
+  for (const bool swapped : {false, true}) {
+    Pair p = {kVregs,
+              fmt::format("  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 cbra %3 -> b{}, b{}\n  block b1\n    #3 use %0\n    #4 "
+                          "ret\n  block b2\n    #5 ret\n",
+                          swapped ? 2 : 1, swapped ? 1 : 2),
+              fmt::format("  block b0\n    #0 R24 = a\n    #1 P0 = p\n    #2 cbra P0 -> b{}, b{}\n  block b1\n    +20 R0 = refill "
+                          "slot 1\n    #3 use R0\n    #4 ret\n"
+                          "  block b2\n    #5 ret\n",
+                          swapped ? 2 : 1, swapped ? 1 : 2)};
+    p.kind = "device";
+    const Judged j(p);
+    ASSERT_EQ(j.result.findings.size(), 3u) << describe(j.result);
+    EXPECT_EQ(j.result.findings[0].category, kSpillRefill);
+    EXPECT_EQ(j.result.findings[1].category, kExtra);
+    EXPECT_EQ(j.result.findings[1].inst, ir::InstId(4));
+    EXPECT_EQ(j.result.findings[2].inst, ir::InstId(5));
+    EXPECT_THAT(j.result.findings[2].message, ::testing::EndsWith(" (callee-saved R24)"));
+    const std::string report = print_memcheck(j.all, {.dump_ir = true});
+    EXPECT_THAT(
+        report,
+        HasSubstr(
+            "Operand # -1 (callee-saved R24)\n"
+            "Producers for operand -1 of instruction [5] before register allocation:\n  [entry] uninitialized def for src opr # "
+            "-1\n\n"
+            "Producers for operand # -1 of instruction [5] after register allocation:\n  [0] def opr # 0 for src opr # -1\n"));
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Remats
+
+// A bad remat is found out at the end of two ways, after others were taken to be right because of it.
+TEST(MemcheckDetails, WhatWasThoughtOfABadRematIsForgotten) {
+  const std::string before =
+      "  block b0\n    #0 %0 = const 1 !remat\n    #1 %1 = inc %0 !remat\n    #2 %3 = p\n    #3 cbra %3 -> b1, b2\n  block b1\n    "
+      "#4 bra -> b3\n"
+      "  block b2\n    #5 bra -> b3\n  block b3\n    #6 use %1\n    #7 exit\n";
+  Pair p = {kVregs, before,
+            "  block b0\n    #0 R0 = const 1 !remat\n    #1 R1 = inc R0 !remat\n    #2 P0 = p\n    #3 cbra P0 -> b1, b2\n"
+            "  block b1\n    +20 R2 = remat #0 1\n    #4 bra -> b3\n  block b2\n    +21 R2 = remat #0 1\n    #5 bra -> b3\n"
+            "  block b3\n    +22 R1 = remat #1 R2\n    #6 use R1\n    #7 exit\n"};
+  expect_pass(p);
+  EXPECT_TRUE(fast_check(Judged(p).all).is_same());
+  p.after = replaced(p.after, "+21 R2 = remat #0 1", "+21 R2 = remat #0 2");
+  expect_category(p, kRemat);
+  // Two bad ones, found in one round.
+  p.after = replaced(p.after, "+20 R2 = remat #0 1", "+20 R2 = remat #0 3");
+  expect_category(p, kRemat);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// The fast check
+
+TEST(MemcheckDetails, TheFastCheckSettlesWhatIsRight) {
+  const std::vector<Pair> table = {
+      {kVregs, "  block b0\n    #0 %0 = a\n    #1 use %0\n    #2 exit\n",
+       "  block b0\n    #0 R0 = a\n    #1 use R0\n    #2 exit\n"},
+      // a store and a use under the guard of the def, in one block
+      {kVregs, "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 @%3 %0 = c\n    #3 use %0\n    #4 exit\n",
+       "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    +20 spill R0, slot 0\n    +21 R5 = copy R9\n    #2 @P0 R5 = c\n    +22 @P0 "
+       "spill R5, slot 0\n    +23 R0 = refill slot 0\n"
+       "    #3 use R0\n    #4 exit\n"},
+      {kVregs, "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 @!%3 %0 = c\n    #3 use %0\n    #4 exit\n",
+       "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    +20 spill R0, slot 0\n    +21 R5 = copy R9\n    #2 @!P0 R5 = c\n    +22 @!P0 "
+       "spill R5, slot 0\n    +23 R0 = refill slot 0\n"
+       "    #3 use R0\n    #4 exit\n"},
+      // a part, of which no word is a node
+      {"  vreg %0 R b32\n", "  block b0\n    #0 %0 = a\n    #1 %0.h1 = b\n    #2 use %0\n    #3 exit\n",
+       "  block b0\n    #0 R0 = a\n    #1 R0.h1 = b\n    #2 use R0\n    #3 exit\n"},
+  };
+  for (const Pair& p : table) EXPECT_TRUE(fast_check(Judged(p).all).is_same()) << p.after;
+  // a predicate from any byte of the frame
+  Pair spilled = {kVregs,
+                  "  block b0\n    #0 %3 = p\n    #9 bra -> b1\n  block b1\n    #1 %0 = a\n    #2 @%3 %0 = c\n    #3 @!%3 %0 = e\n "
+                  "   #4 use %0\n    #5 exit\n",
+                  "  block b0\n    #0 P0 = p\n    +20 spill P0, slot 0\n    #9 bra -> b1\n  block b1\n    #1 R0 = a\n    +21 P1 = "
+                  "refill slot 0\n    #2 @P1 R0 = c\n"
+                  "    +22 P2 = refill slot 0\n    #3 @!P2 R0 = e\n    #4 use R0\n    #5 exit\n"};
+  spilled.slots = "  slot 0 local size 1 align 1 offset 5\n";
+  EXPECT_TRUE(fast_check(Judged(spilled).all).is_same());
+}
+
+// Of what the fast check has settled the deep check knows nothing; only of one side here, so that it must not ask.
+TEST(MemcheckDetails, TheDeepCheckLooksOnlyThere) {
+  const Pair p = {
+      kVregs,
+      "  block b0\n    #0 %0 = const 1 !remat\n    #1 %1 = b\n    #2 bra -> b1\n  block b1\n    #3 use %0\n    #4 use %1\n    #5 "
+      "exit\n",
+      "  block b0\n    #0 R0 = const 1 !remat\n    #1 R1 = b\n    #2 bra -> b1\n  block b1\n    +9 R2 = remat #0 1\n    #3 use R2\n"
+      "    #4 use R0\n    #5 exit\n"};
+  const Judged j(p);
+  ASSERT_EQ(j.details.mismatches.size(), 1u);
+  EXPECT_EQ(j.details.mismatches[0].inst, ir::InstId(4));
+}
+
+TEST(MemcheckDetails, EachRetIsSeen) {
+  Pair p = {kVregs,
+            "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 cbra %3 -> b1, b2\n  block b1\n    #3 ret\n  block b2\n    #4 ret\n",
+            "  block b0\n    #0 P0 = p\n    +20 spill R24, slot 0\n    #1 R24 = a\n    #2 cbra P0 -> b1, b2\n"
+            "  block b1\n    +21 R24 = refill slot 0\n    #3 ret\n  block b2\n    #4 ret\n"};
+  p.kind = "device";
+  const Judged j(p);
+  ASSERT_EQ(j.details.mismatches.size(), 1u);
+  EXPECT_EQ(j.details.mismatches[0].inst, ir::InstId(4));
+}
+
+TEST(MemcheckDetails, AGoodRematIsTrustedBesideABadOne) {
+  const Pair p = {kVregs, "  block b0\n    #0 %0 = const 1 !remat\n    #1 use %0\n    #2 use %0\n    #3 exit\n",
+                  "  block b0\n    #0 R0 = const 1 !remat\n    +8 R1 = remat #0 1\n    #1 use R1\n    +9 R2 = remat #0 2\n    #2 "
+                  "use R2\n    #3 exit\n"};
+  const Judged j(p);
+  ASSERT_EQ(j.details.mismatches.size(), 1u);
+  EXPECT_EQ(j.details.mismatches[0].inst, ir::InstId(2));
+}
+
+// The instructions that the deep check is to look at.
+TEST(MemcheckDetails, TheFastCheckSaysWhereToLook) {
+  const auto suspects = [](const Pair& p) { return fast_check(Judged(p).all).suspects; };
+  using Suspects = std::vector<ir::InstId>;
+  const Pair wrong = {kVregs,
+                      "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #9 use %0, %1\n    #3 use %0\n    #4 use %1\n    #5 exit\n",
+                      "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #9 use R1, R1\n    #3 use R1\n    #4 use R1\n    #5 exit\n"};
+  EXPECT_EQ(suspects(wrong), Suspects({ir::InstId(3), ir::InstId(9)}));
+  Pair lost = {kVregs, "  block b0\n    #0 %0 = a\n    #1 use %0\n    #2 ret\n",
+               "  block b0\n    #0 R24 = a\n    #1 use R24\n    #2 ret\n"};
+  lost.kind = "device";
+  EXPECT_EQ(suspects(lost), Suspects({ir::InstId(2)}));
+  const Pair doubtful = {kVregs, "  block b0\n    #0 @%3 use\n    #1 exit\n", "  block b0\n    #0 @P0 use\n    #1 exit\n"};
+  EXPECT_EQ(suspects(doubtful), std::nullopt);
+  const Pair bad_remat = {kVregs, "  block b0\n    #0 %0 = const 1 !remat\n    #1 use %0\n    #2 exit\n",
+                          "  block b0\n    #0 R1 = const 1 !remat\n    +9 R0 = remat #0 2\n    #1 use R0\n    #2 exit\n"};
+  EXPECT_EQ(suspects(bad_remat), std::nullopt);
+}
+
+TEST(MemcheckDetails, TheFastCheckComparesWordsOfParts) {
+  // Neither word is a node, and their lower bytes are the same.
+  expect_category(
+      {"  vreg %0 R b32\n  vreg %1 R b32\n",
+       "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 %0.h1 = c\n    #3 use %0, %1\n    #4 exit\n",
+       "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 R0.h1 = c\n    +9 R0.h1 = copy R1.h1\n    #3 use R0, R1\n    #4 exit\n"},
+      kExtra);
+}
+
+}  // namespace
+}  // namespace regduel::oracles

@@ -1,0 +1,116 @@
+// The judge: from the details of the comparison to a verdict. See memcheck.h for the rule and its source; tested by
+// memcheck_test.cpp and memcheck_details_test.cpp.
+
+#include "oracles/memcheck/memcheck.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "oracles/memcheck/compare.h"
+#include "oracles/memcheck/fast_check.h"
+
+namespace regduel::oracles {
+namespace {
+
+struct CodeText {
+  std::string_view slug, text;
+};
+constexpr std::array<CodeText, 11> kCodes = {{
+    {"", ""},
+    {"memcheck-1-spill-refill-mismatch",
+     "Failed to find matching spill for refilling load that is involved in this operand computation"},
+    {"memcheck-2-refill-reads-uninitialized",
+     "This operand was fully defined before register allocation, however refill that is involved in this operand computation reads "
+     "potentially uninitialized memory"},
+    {"memcheck-3-p2r-r2p-pattern-failure", "Failed to establish match for P2R-R2P pattern involved in this operand computation"},
+    {"memcheck-4-bit-spill-refill-failure",
+     "Failed to establish match for bit-spill-refill pattern involved in this operand computation"},
+    {"memcheck-5-uninitialized-value-introduced",
+     "Before register allocation this operand was fully defined, now an uninitialized value can reach it"},
+    {"memcheck-6-extra-defs-introduced",
+     "After reg-alloc there are some extra def(s) that participate in this operand computation. They were not used this way before "
+     "the "
+     "allocation."},
+    {"memcheck-7-rematerialization-mismatch", "Rematerialization problem"},
+    {"memcheck-8-p2r-r2p-base-destroyed",
+     "Some instruction(s) are destroying the base of P2R-R2P pattern involved in this operand computation"},
+    {"memcheck-9-bit-spill-base-destroyed",
+     "Some instruction(s) are destroying the base of bit-spill-refill pattern involved in this operand computation"},
+    {"memcheck-10-definitions-disappeared",
+     "During register allocation we did not add any new definitions for this operand and yet some original old ones disappeared"},
+}};
+
+class MemcheckJudge final : public Judge {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "memcheck"; }
+  [[nodiscard]] std::string_view what_it_proves() const override {
+    return "at each operand the reaching definitions after allocation are those from before";
+  }
+  [[nodiscard]] JudgeResult judge(const Case& c) const override { return judge_memcheck(c, {}); }
+};
+
+}  // namespace
+
+std::string_view slug(MemcheckCode code) { return kCodes[static_cast<std::size_t>(code)].slug; }
+std::string_view text(MemcheckCode code) { return kCodes[static_cast<std::size_t>(code)].text; }
+
+MemcheckDetails memcheck(const Case& c) {
+  const IdIndex before(c.before);
+  const auto is_known = [&](const ir::Inst& i) { return !i.is_inserted() && before.find(i.id) != kNone; };
+  if (std::none_of(c.after.insts.begin(), c.after.insts.end(), is_known)) {
+    MemcheckDetails details;
+    details.skipped = "no instruction of the program before is in the program after";
+    return details;
+  }
+  FastAnswer answer = fast_check(c);
+  if (answer.is_same()) return {};
+  Definitions defs(c.before);
+  return Comparison(c, defs, std::move(answer)).run();
+}
+
+JudgeResult judge_memcheck(const Case& c, const MemcheckOptions& options) {
+  JudgeResult result;
+  result.judge = "memcheck";
+  if (!options.is_on) {
+    result.verdict = Verdict::Skipped;
+    result.reason = kSwitchedOff;
+    return result;
+  }
+  const MemcheckDetails details = memcheck(c);
+  if (!details.skipped.empty()) {
+    result.verdict = Verdict::Skipped;
+    result.reason = details.skipped;
+    return result;
+  }
+  for (const OperandMismatch& m : details.mismatches) {
+    if (m.code == MemcheckCode::None) continue;
+    Finding f;
+    f.judge = result.judge;
+    f.category = slug(m.code);
+    f.inst = m.inst;
+    f.operand = m.operand;
+    f.other = m.other;
+    f.message = text(m.code);
+    if (m.code == MemcheckCode::RematerializationMismatch)
+      f.message += fmt::format(": Old instruction: [{}] New instruction: [{}]", m.remat_of.value, m.other.value);
+    if (m.saved.is_valid()) f.message += fmt::format(" (callee-saved {})", ir::to_string(m.saved));
+    result.findings.push_back(std::move(f));
+  }
+  if (!result.findings.empty()) {
+    result.verdict = Verdict::Fail;
+  } else if (!details.inconclusive.empty()) {
+    result.verdict = Verdict::Inconclusive;
+    result.reason = details.inconclusive;
+  }
+  return result;
+}
+
+const Judge& memcheck_judge() {
+  static const MemcheckJudge judge;
+  return judge;
+}
+
+}  // namespace regduel::oracles

@@ -1,0 +1,212 @@
+// Where each value that a program reads may come from: a graph of values for one program, before or after allocation.
+//
+// The machine state is a set of *cells*: four bytes of a root vreg's storage, a unit of a register file (a predicate is a cell
+// of one byte), four bytes of the local or the shared frame. Slots are pieces of the frame, so overlapping slots share cells.
+// Within a block each cell's content is a node; at the head of a block it is an *incoming* node that, on demand, becomes a link to
+// what the nearest block with a single way to it left there, or to a phi where ways meet (after Braun et al., "Simple and Efficient
+// Construction of Static Single Assignment Form", CC 2013, without its simplification: a set does not care about redundant phis).
+// Only what a checked read depends on is resolved, so the graph is near-linear in instructions plus live-in cells.
+//
+// That is the detailed graph (Detail::EveryJoin): its phis tell a walk which joins it goes back through. The fast check asks for
+// sets alone, and for those the sparse graph (Detail::Sparse) suffices: it looks through moves, and has a phi only at a join J
+// where a block of region(J), between J and its dominator, may write the cell (reaching_dominators.h). Most vregs and most slots
+// have one writer, so that most reads take one step, however large the program.
+//
+// A node is one of
+//   leaf        four bytes that an instruction defines, or an undefined or otherwise initial content
+//   link        what another node is: the content of a cell that came from another block
+//   via         the same value, moved by a copy, phi, refill or remat (kept for the report: sets look through)
+//   phi         one of several values, by path
+//   gated       a guarded write: the new value where the guard holds, else the old one
+//   compose     four bytes from four places (parts, narrow and misaligned accesses)
+//   packed      a predicate pack with some bits replaced (p2r, bit_spill)
+//   extracted   bit k of a pack as a predicate (r2p, bit_refill)
+//
+// Effects follow FORMAT.md, "Instruction": guard, early-clobber defs destroy, uses, clobbers, defs. Two defs of one instruction in
+// one place leave either of the two there.
+//
+// Source: seed 000 "Post-Allocation Verification" (def-use chains before and after). Deviates: chains are sets of bytes, looked
+// through every move, instead of a list of instructions. Tested by reaching_test.cpp and memcheck_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ir/cfg.h"
+#include "ir/program.h"
+#include "ir/target.h"
+#include "oracles/pair/id_index.h"
+
+namespace regduel::oracles {
+
+using NodeId = std::uint32_t;
+using LeafId = std::uint32_t;
+inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+
+enum class LeafKind : std::uint8_t {
+  Def,            // four bytes of a def operand of the program before
+  Foreign,        // a def of the program after that is none of the program before, and moves no value either
+  Uninitialised,  // what a place holds at entry
+  Destroyed,      // undefined by an instruction: a clobber, an early-clobber def, the upper bytes of a narrow def
+  Saved,          // what a callee-saved register holds at entry
+};
+
+struct Leaf {
+  LeafKind kind = LeafKind::Uninitialised;
+  ir::InstId inst = {};
+  int operand = -1;
+  std::uint8_t valid = 4;  // Def: bytes of the word that the def defines; those above are destroyed
+};
+inline constexpr LeafId kUninitialised = 0;
+
+// A set element: byte `byte` of a leaf. All uninitialised bytes are one element.
+[[nodiscard]] constexpr std::uint32_t element_of(LeafId leaf, int byte) {
+  return leaf == kUninitialised ? 0 : leaf * 4 + static_cast<std::uint32_t>(byte);
+}
+[[nodiscard]] constexpr LeafId leaf_of(std::uint32_t element) { return element / 4; }
+
+// The definitions of the program before, numbered; both graphs speak of these. The graph of the program after adds its own.
+class Definitions {
+ public:
+  explicit Definitions(const ir::Function& before);
+
+  [[nodiscard]] const ir::Function& before() const { return before_; }
+  // Index into before().insts, kNone where the program before has no such instruction.
+  [[nodiscard]] std::uint32_t index_of(ir::InstId id) const { return ids_.find(id); }
+  // First leaf of a def operand (an index into before().operands); its words follow one another.
+  [[nodiscard]] LeafId first_leaf(std::size_t operand) const { return first_leaf_[operand]; }
+  [[nodiscard]] LeafId add(Leaf leaf);
+  [[nodiscard]] const Leaf& operator[](LeafId id) const { return leaves_[id]; }
+  [[nodiscard]] bool is_undefined(LeafId id) const {
+    return leaves_[id].kind == LeafKind::Uninitialised || leaves_[id].kind == LeafKind::Destroyed;
+  }
+  [[nodiscard]] std::size_t size() const { return leaves_.size(); }
+
+ private:
+  const ir::Function& before_;
+  IdIndex ids_;
+  std::vector<LeafId> first_leaf_;
+  std::vector<Leaf> leaves_;
+};
+
+struct ByteRef {
+  NodeId node = 0;
+  int byte = 0;
+
+  friend bool operator==(const ByteRef&, const ByteRef&) = default;
+};
+
+enum class NodeKind : std::uint8_t { Leaf, Incoming, Outgoing, Link, Via, Phi, Gated, Compose, Packed, Extracted, Merged };
+
+struct Node {
+  NodeKind kind = NodeKind::Leaf;
+  std::uint32_t a = kNone;  // Leaf: leaf. Link, Via, Packed, Extracted: source. Gated: new. Phi, Compose: first argument. Incoming:
+                            // writers before
+  std::uint32_t b = 0;      // Gated: old. Phi, Packed: number of arguments. Extracted: bit. Incoming, Outgoing, Merged: cell
+  std::uint32_t c =
+      kNone;  // Phi: its block, kNone = within an instruction. Gated: guard. Packed: first argument. Incoming …: block
+  std::uint32_t inst = kNone;  // index into the program's instructions of what made it
+  std::int32_t operand = -1;   // the def operand of that instruction
+};
+
+// A node of a sparse graph that is a leaf needs no memory: the leaf's number follows this bit.
+inline constexpr NodeId kLeafNode = 1u << 29;
+[[nodiscard]] constexpr bool is_leaf_node(NodeId n) { return (n & kLeafNode) != 0; }
+
+// Bit `bit` of a pack was replaced by this predicate.
+struct PackedBit {
+  std::uint32_t bit = 0;
+  ByteRef predicate;
+};
+
+struct GuardRef {
+  NodeId node = 0;
+  bool negated = false;
+};
+
+struct RetRead {
+  std::uint32_t inst = 0;  // index of the `ret`
+  LeafId saved = 0;        // what the register must hold
+  NodeId node = 0;         // what it holds
+  ir::PReg unit;
+};
+
+enum class Detail { EveryJoin, Sparse };
+
+class ReachGraph {
+ public:
+  // `program` is defs.before() itself or its allocation. `callee_saved`: registers that hold their entry value at each `ret`
+  // (empty for kernels and for the program before); sorted. `doubtful`: original instructions whose guard may be undefined before,
+  // sorted: nothing is known of such a guard, not even that it is the same value as another one. `asked`: instructions, sorted;
+  // then only of what these read, and of the guards on the way there, is known where it comes from. Requires: well-formed. Cost:
+  // near-linear. A sparse graph knows nothing of what was overwritten.
+  ReachGraph(const ir::Function& program, Definitions& defs, std::span<const ir::PReg> callee_saved = {},
+             std::span<const ir::InstId> doubtful = {}, Detail detail = Detail::EveryJoin,
+             const std::optional<std::vector<ir::InstId>>& asked = std::nullopt);
+
+  [[nodiscard]] const ir::Function& program() const { return f_; }
+  [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }
+  [[nodiscard]] Node node(NodeId n) const { return is_leaf_node(n) ? Node{.a = n & ~kLeafNode} : nodes_[n]; }
+  // Those with memory: their numbers are below this.
+  [[nodiscard]] std::size_t num_nodes() const { return nodes_.size(); }
+  // Phi: the nodes merged.
+  [[nodiscard]] std::span<const NodeId> phi_args(const Node& n) const { return {args_.data() + n.a, n.b}; }
+  // Compose: where byte k comes from.
+  [[nodiscard]] ByteRef compose_arg(const Node& n, int k) const { return unpack(args_[n.a + static_cast<std::uint32_t>(k)]); }
+  // Byte `byte` of a node, looked for behind a compose.
+  [[nodiscard]] ByteRef content(NodeId n, int byte) const {
+    const Node at = node(n);
+    return at.kind == NodeKind::Compose ? compose_arg(at, byte) : ByteRef{n, byte};
+  }
+  [[nodiscard]] std::span<const PackedBit> packed_bits(const Node& n) const { return {packed_.data() + n.c, n.b}; }
+  [[nodiscard]] const GuardRef& guard(const Node& n) const { return guards_[n.c]; }
+  [[nodiscard]] bool has_gates() const { return !guards_.empty(); }
+  [[nodiscard]] std::span<const GuardRef> guards() const { return guards_; }
+
+  // Byte i of what a register operand (an index into program().operands) reads. Requires: is_read(operand). Noted for guards, and
+  // for the uses of everything but moves.
+  [[nodiscard]] bool is_read(std::size_t operand) const { return reads_[operand].count != 0; }
+  [[nodiscard]] ByteRef read_byte(std::size_t operand, int i) const;
+  // Bytes 4 * w and following as one node. Requires: read_is_aligned(operand).
+  [[nodiscard]] NodeId read_word(std::size_t operand, int w) const {
+    return read_nodes_[reads_[operand].first + static_cast<std::uint32_t>(w)];
+  }
+  // True where each cell that is read starts at a multiple of four bytes of the operand.
+  [[nodiscard]] bool read_is_aligned(std::size_t operand) const { return reads_[operand].offset == 0; }
+  [[nodiscard]] int read_bytes(std::size_t operand) const { return reads_[operand].bytes; }
+  [[nodiscard]] std::span<const RetRead> ret_reads() const { return ret_reads_; }
+  // What a pack held before the write that made this node; kNone where that is not known.
+  [[nodiscard]] NodeId overwritten(NodeId n) const { return n < overwritten_.size() ? overwritten_[n] : kNone; }
+
+  [[nodiscard]] bool is_reachable(std::uint32_t inst) const { return cfg_.is_reachable(block_of_[inst]); }
+  [[nodiscard]] ir::BlockId block_of(std::uint32_t inst) const { return block_of_[inst]; }
+  // Index into program().insts, kNone where there is none.
+  [[nodiscard]] std::uint32_t index_of(ir::InstId id) const { return ids_.find(id); }
+
+ private:
+  friend class ReachBuilder;
+  struct Read {
+    std::uint32_t first = 0;
+    std::uint16_t count = 0, bytes = 0;
+    std::uint8_t offset = 0;
+  };
+  static std::uint32_t pack(ByteRef r) { return r.node << 2 | static_cast<std::uint32_t>(r.byte); }
+  static ByteRef unpack(std::uint32_t v) { return {v >> 2, static_cast<int>(v & 3)}; }
+
+  const ir::Function& f_;
+  ir::Cfg cfg_;
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> args_;
+  std::vector<PackedBit> packed_;
+  std::vector<GuardRef> guards_;
+  std::vector<Read> reads_;  // by operand
+  std::vector<NodeId> read_nodes_;
+  std::vector<RetRead> ret_reads_;
+  std::vector<NodeId> overwritten_;    // by node; only where the program has predicate packs
+  std::vector<ir::BlockId> block_of_;  // by instruction
+  IdIndex ids_;
+};
+
+}  // namespace regduel::oracles

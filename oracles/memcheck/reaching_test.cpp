@@ -1,0 +1,599 @@
+// The graph of values and its sets against the plainest dataflow there is: for each byte of each place (each bit, where predicates
+// are packed) the set of definitions, forwards over all blocks until nothing changes. Random programs, before and after allocation,
+// over few registers and every shape of control flow; then the dominators against reachability, and what graphs may cost.
+
+#include "oracles/memcheck/reaching.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/random.h"
+#include "oracles/memcheck/reaching_dominators.h"
+#include "oracles/memcheck/reaching_sets.h"
+#include "oracles/testing.h"
+
+namespace regduel::oracles {
+namespace {
+
+// ---------------------------------------------------------------------------------------------------------------
+// The plain dataflow
+
+// A definition's byte: the instruction, its operand, the byte. Operand -1: the instruction destroys. Instruction -1: the entry.
+using Element = std::tuple<std::int64_t, int, int>;
+using Elements = std::set<Element>;
+const Element kEntry{-1, -1, 0};
+
+// A byte of storage, as its eight bits; a predicate has one "bit".
+using Content = std::array<Elements, 8>;
+using Where = std::tuple<char, std::uint32_t>;  // space, byte
+using Machine = std::map<Where, Content>;
+
+Elements all_of(const Content& c) {
+  Elements all;
+  for (const Elements& bit : c) all.insert(bit.begin(), bit.end());
+  return all;
+}
+
+class Plain {
+ public:
+  explicit Plain(const ir::Function& f)
+      : f_(f), heads_(f.blocks.size()), tails_(f.blocks.size()), is_reached_(f.blocks.size(), false),
+        is_left_(f.blocks.size(), false) {
+    is_reached_[0] = true;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t b = 0; b < f.blocks.size(); ++b) {
+        if (!is_reached_[b]) continue;
+        Machine m = heads_[b];
+        for (const ir::Inst& i : f.insts_of(ir::BlockId(b))) step(m, i);
+        changed = changed || !is_left_[b] || tails_[b] != m;
+        tails_[b] = m;
+        is_left_[b] = true;
+        for (const ir::BlockId to : f.successors(ir::BlockId(b))) {
+          changed = changed || !is_reached_[to.index()];
+          // What a path has not written is what was there at the entry.
+          Machine into = is_reached_[to.index()] ? heads_[to.index()] : to.value == 0 ? Machine() : m;
+          for (auto& [where, content] : m) into.try_emplace(where, initial());
+          for (auto& [where, content] : into) {
+            const Content from = m.contains(where) ? m.at(where) : initial();
+            for (std::size_t bit = 0; bit < 8; ++bit) content[bit].insert(from[bit].begin(), from[bit].end());
+          }
+          is_reached_[to.index()] = true;
+          changed = changed || heads_[to.index()] != into;
+          heads_[to.index()] = into;
+        }
+      }
+    }
+    reads_.clear();
+    for (std::size_t b = 0; b < f.blocks.size(); ++b) {
+      Machine m = heads_[b];
+      if (is_reached_[b])
+        for (const ir::Inst& i : f.insts_of(ir::BlockId(b))) step(m, i);
+    }
+  }
+
+  // By operand: of each byte the definitions.
+  [[nodiscard]] const std::map<std::size_t, std::vector<Elements>>& reads() const { return reads_; }
+
+ private:
+  static Content initial() {
+    Content c;
+    c.fill({kEntry});
+    return c;
+  }
+  // Predicates and everything else lie in spaces of their own; a vreg's bytes in a space for each.
+  [[nodiscard]] std::vector<Where> places(const ir::Operand& op) const {
+    std::vector<Where> list;
+    if (op.is_preg()) {
+      const ir::FileBytes bytes = ir::Function::file_bytes(op);
+      for (std::uint32_t b = bytes.begin; b < bytes.end; ++b) list.emplace_back(static_cast<char>('a' + ir::index(bytes.file)), b);
+    } else if (op.is_vreg()) {
+      const ir::Storage s = f_.storage(op);
+      for (std::uint32_t b = 0; b < s.size; ++b) list.emplace_back('v', s.root.value * 64 + s.offset + b);
+    }
+    return list;
+  }
+  [[nodiscard]] std::vector<Where> places(const ir::Operand& slot, std::size_t size) const {
+    std::vector<Where> list;
+    const ir::Slot& s = f_.slots[slot.slot().index()];
+    for (std::uint32_t b = 0; b < size; ++b)
+      list.emplace_back(s.space == ir::MemSpace::Local ? 'L' : 'S', s.offset + slot.extra + b);
+    return list;
+  }
+  static Content get(const Machine& m, Where w) {
+    const auto found = m.find(w);
+    return found == m.end() ? initial() : found->second;
+  }
+  void step(Machine& m, const ir::Inst& i) {
+    if (i.is_deleted()) return;
+    const auto ops = f_.operands_of(i);
+    const std::int64_t id = i.id.value;
+    const Machine at = m;
+    const auto own = [&](std::size_t k, std::size_t byte) {
+      Content c;
+      c.fill({Element(id, static_cast<int>(k), static_cast<int>(byte))});
+      return c;
+    };
+    std::vector<std::pair<Where, Content>> writes;
+    const auto write = [&](const std::vector<Where>& to, std::size_t byte, const Content& c) { writes.emplace_back(to[byte], c); };
+    const bool is_move = i.op == ir::Op::Copy || i.op == ir::Op::Phi || i.op >= ir::Op::Spill;
+    std::vector<std::size_t> uses;
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      if (!ops[k].is_register()) continue;
+      if (ops[k].role == ir::Role::Use) uses.push_back(k);
+      if (!ops[k].reads() || (is_move && ops[k].role != ir::Role::Guard)) continue;
+      std::vector<Elements>& bytes = reads_[i.first_operand + k];
+      bytes.clear();
+      for (const Where& w : places(ops[k])) bytes.push_back(all_of(get(at, w)));
+    }
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      const ir::Operand& op = ops[k];
+      if (!op.is_register() && i.op != ir::Op::Spill) continue;
+      if (op.role == ir::Role::Clobber) {
+        for (const Where& w : places(op)) {
+          Content c;
+          c.fill({Element(id, -1, 0)});
+          m[w] = c;
+        }
+      }
+      if (i.op == ir::Op::Spill && op.is_slot()) {
+        const auto from = places(ops[uses.at(0)]), to = places(op, from.size());
+        for (std::size_t b = 0; b < to.size(); ++b) write(to, b, get(at, from[b]));
+      }
+      if (!op.writes()) continue;
+      const auto to = places(op);
+      for (std::size_t b = 0; b < to.size(); ++b) {
+        Content c = own(k, b);
+        if (i.op == ir::Op::Copy) {
+          c = get(at, places(ops[uses.at(k)])[b]);
+        } else if (i.op == ir::Op::Refill) {
+          for (const ir::Operand& slot : ops)
+            if (slot.is_slot()) c = get(at, places(slot, to.size())[b]);
+        } else if (i.op == ir::Op::Phi) {
+          c = {};
+          for (std::size_t u = 0; u < uses.size(); ++u) {
+            const ir::BlockId from = f_.targets_of(i)[u];
+            if (!is_left_[from.index()]) continue;
+            const Content one = get(tails_[from.index()], places(ops[uses[u]])[b]);
+            for (std::size_t bit = 0; bit < 8; ++bit) c[bit].insert(one[bit].begin(), one[bit].end());
+          }
+        } else if (i.op == ir::Op::P2R || i.op == ir::Op::BitSpill) {
+          c = get(at, to[b]);
+          for (const std::size_t u : uses) {
+            const std::size_t bit = i.op == ir::Op::P2R ? ops[u].preg().first : static_cast<std::size_t>(ops[2].imm());
+            if (bit / 8 == b) c[bit % 8] = all_of(get(at, places(ops[u])[0]));
+          }
+        } else if (i.op == ir::Op::R2P || i.op == ir::Op::BitRefill) {
+          const std::size_t bit = i.op == ir::Op::R2P ? op.preg().first : static_cast<std::size_t>(ops[2].imm());
+          c.fill(get(at, places(ops[uses.at(0)])[bit / 8])[bit % 8]);
+        }
+        write(to, b, c);
+      }
+    }
+    // Of two defs in one place either may be left.
+    std::set<Where> written;
+    for (const auto& [where, content] : writes) {
+      Content old = get(at, where);
+      Content& now = m[where];
+      if (!written.insert(where).second) old = now;
+      else if (guard_of(ops) == nullptr) old = {};
+      for (std::size_t bit = 0; bit < 8; ++bit) {
+        now[bit] = content[bit];
+        now[bit].insert(old[bit].begin(), old[bit].end());
+      }
+    }
+  }
+  static const ir::Operand* guard_of(std::span<const ir::Operand> ops) {
+    for (const ir::Operand& op : ops)
+      if (op.role == ir::Role::Guard) return &op;
+    return nullptr;
+  }
+
+  const ir::Function& f_;
+  std::vector<Machine> heads_, tails_;
+  std::vector<bool> is_reached_, is_left_;
+  std::map<std::size_t, std::vector<Elements>> reads_;
+};
+
+// ---------------------------------------------------------------------------------------------------------------
+// Random programs
+
+struct Shape {
+  bool is_after = false, has_guards = false, has_packs = false;
+};
+
+std::string reg(Random& random, const Shape& shape) {
+  if (!shape.is_after) {
+    static constexpr std::array<std::string_view, 8> kWhole = {"%0", "%1", "%2", "%3", "%0.lo", "%0.hi", "%1.h0", "%1.h1"};
+    return std::string(kWhole[random.below(8)]);
+  }
+  static constexpr std::array<std::string_view, 8> kWhole = {"R0", "R1", "R2", "R3", "R0:R1", "R2:R3", "R1.h1", "R2.b3"};
+  return std::string(kWhole[random.below(8)]);
+}
+std::string same_width(Random& random, const Shape& shape) {
+  return shape.is_after ? fmt::format("R{}", random.below(4))
+                        : std::string(std::array{"%1", "%2", "%0.lo", "%0.hi"}[random.below(4)]);
+}
+std::string predicate(Random& random, const Shape& shape) {
+  return fmt::format("{}{}", shape.is_after ? "P" : "%", (shape.is_after ? 0 : 4) + static_cast<int>(random.below(2)));
+}
+
+std::string random_instruction(Random& random, const Shape& shape, int& id) {
+  const std::string guard =
+      shape.has_guards && random.chance(40) ? fmt::format("@{}{} ", random.chance(50) ? "!" : "", predicate(random, shape)) : "";
+  const auto original = [&] { return fmt::format("    #{} {}", id++, guard); };
+  const auto inserted = [&] { return fmt::format("    +{} {}", id++, guard); };
+  switch (random.below(shape.is_after ? shape.has_packs ? 14 : 11 : 8)) {
+    case 0:
+    case 1: return original() + fmt::format("{} = op {}\n", reg(random, shape), reg(random, shape));
+    case 2: return original() + fmt::format("use {}, {}\n", reg(random, shape), predicate(random, shape));
+    case 3: return original() + fmt::format("{} = p\n", predicate(random, shape));
+    case 4: return original() + fmt::format("{} = copy {}\n", same_width(random, shape), same_width(random, shape));
+    case 5: return original() + fmt::format("use {}\n", reg(random, shape));
+    case 6: {
+      const std::string a = same_width(random, shape);
+      std::string b = a;
+      while (b == a) b = same_width(random, shape);
+      return random.chance(50)
+                 ? original() + fmt::format("{}, {} = two\n", a, b)
+                 : original() + fmt::format("{}, {} = copy {}, {}\n", a, b, same_width(random, shape), same_width(random, shape));
+    }
+    case 7: return fmt::format("    #{} call \"g\" clobbers {}\n", id++, shape.is_after ? "R1:R2" : "R9");
+    case 8: return inserted() + fmt::format("spill R{}, slot {}\n", random.below(4), random.below(3));
+    case 9: return inserted() + fmt::format("R{} = refill slot {}\n", random.below(4), random.below(3));
+    case 10:
+      return random.chance(50) ? inserted() + fmt::format("R2:R3 = refill slot 2\n")
+                               : inserted() + fmt::format("spill R1.h1, slot 2 + {}\n", 2 * random.below(4));
+    case 11:
+      return inserted() +
+             fmt::format("R{}{{inout}} = bit_spill {}, {}\n", random.below(4), predicate(random, shape), random.below(32));
+    case 12:
+      return inserted() + fmt::format("{} = bit_refill R{}, {}\n", predicate(random, shape), random.below(4), random.below(32));
+    default:
+      return random.chance(50) ? inserted() + fmt::format("R{}{{inout}} = p2r P0, P1\n", random.below(4))
+                               : inserted() + fmt::format("P1, P0 = r2p R{}\n", random.below(4));
+  }
+}
+
+std::string random_program(Random& random, const Shape& shape) {
+  std::string text =
+      fmt::format("func @f kernel target sm_90 threads 32{}\n", shape.is_after ? " allocated\n  frame local 16 shared 16" : "");
+  text += "  vreg %0 R b64\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 R b16\n  vreg %4 P pred\n  vreg %5 P pred\n";
+  if (shape.is_after)
+    text +=
+        "  slot 0 local size 4 align 4 offset 0\n  slot 1 shared size 4 align 4 offset 4\n  slot 2 local size 8 align 4 offset 4\n";
+  const int blocks = random.between(1, 9);
+  std::vector<std::array<int, 2>> to(static_cast<std::size_t>(blocks));
+  for (auto& two : to)
+    for (int& one : two) one = random.between(0, blocks);  // `blocks` = none: it ends there
+  int id = 0;
+  for (int b = 0; b < blocks; ++b) {
+    text += fmt::format("  block b{}\n", b);
+    std::string preds;
+    int count = 0;
+    for (int p = 0; p < blocks; ++p) {
+      if (std::find(to[static_cast<std::size_t>(p)].begin(), to[static_cast<std::size_t>(p)].end(), b) ==
+          to[static_cast<std::size_t>(p)].end())
+        continue;
+      if (std::find(to[static_cast<std::size_t>(p)].begin(), to[static_cast<std::size_t>(p)].end(), blocks) !=
+              to[static_cast<std::size_t>(p)].end() &&
+          to[static_cast<std::size_t>(p)][0] != b)
+        continue;
+      preds += fmt::format("{}b{}: {}", count++ == 0 ? "" : ", ", p,
+                           shape.is_after ? fmt::format("R{}", random.below(4)) : fmt::format("%{}", 1 + random.below(2)));
+    }
+    if (b != 0 && count != 0 && random.chance(40))
+      text += fmt::format("    #{} {} = phi {}\n", id++, shape.is_after ? fmt::format("R{}", random.below(4)) : "%1", preds);
+    for (int k = random.between(0, 4); k > 0; --k) text += random_instruction(random, shape, id);
+    const auto [yes, no] = to[static_cast<std::size_t>(b)];
+    if (yes == blocks) text += fmt::format("    #{} exit\n", id++);
+    else if (no == blocks) text += fmt::format("    #{} bra -> b{}\n", id++, yes);
+    else text += fmt::format("    #{} cbra {} -> b{}, b{}\n", id++, predicate(random, shape), yes, no);
+  }
+  return text;
+}
+
+Elements in_words_of_the_test(const std::vector<std::uint32_t>& set, const Definitions& defs) {
+  Elements result;
+  for (const std::uint32_t e : set) {
+    const Leaf& leaf = defs[leaf_of(e)];
+    if (leaf_of(e) == kUninitialised) {
+      result.insert(kEntry);
+    } else if (leaf.kind == LeafKind::Destroyed) {
+      result.emplace(leaf.inst.value, -1, 0);
+    } else {
+      const std::uint32_t index = defs.index_of(leaf.inst);
+      const LeafId first = index == kNone
+                               ? leaf_of(e)
+                               : defs.first_leaf(defs.before().insts[index].first_operand + static_cast<std::size_t>(leaf.operand));
+      result.emplace(leaf.inst.value, leaf.operand, static_cast<int>(e - first * 4));
+    }
+  }
+  return result;
+}
+
+TEST(Reaching, AgreesWithThePlainDataflow) {
+  int compared = 0;
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    Random random(seed);
+    const Shape shape{.is_after = seed % 2 == 1, .has_guards = seed % 3 == 0, .has_packs = seed % 5 < 2};
+    const std::string text = random_program(random, shape);
+    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
+    const ir::Function f = testing::parse_function(text);
+    ASSERT_FALSE(f.blocks.empty());
+    const Plain plain(f);
+    for (const Detail detail : {Detail::EveryJoin, Detail::Sparse}) {
+      Definitions defs(f);
+      DefSets sets;
+      const ReachGraph graph(f, defs, {}, {}, detail);
+      ReachSets reach(graph, defs, sets);
+      for (const auto& [operand, bytes] : plain.reads()) {
+        ASSERT_TRUE(graph.is_read(operand));
+        ASSERT_EQ(graph.read_bytes(operand), static_cast<int>(bytes.size()));
+        for (std::size_t b = 0; b < bytes.size(); ++b) {
+          const SetId set = reach.set_of(graph.read_byte(operand, static_cast<int>(b)));
+          const Elements found = in_words_of_the_test(sets.elements(set), defs);
+          // Of guards the graph knows a little more.
+          if (shape.has_guards) {
+            ASSERT_TRUE(std::includes(bytes[b].begin(), bytes[b].end(), found.begin(), found.end()))
+                << "operand " << operand << " byte " << b;
+          } else {
+            ASSERT_EQ(found, bytes[b]) << "operand " << operand << " byte " << b;
+          }
+          ++compared;
+        }
+      }
+    }
+  }
+  EXPECT_GT(compared, 10'000);
+}
+
+TEST(Reaching, AWordPutTogetherIsOneElement) {
+  const ir::Function f = testing::parse_function(
+      "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n"
+      "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 cbra P0 -> b1, b2\n"
+      "  block b1\n    #3 R0 = c\n    #4 bra -> b2\n"
+      "  block b2\n    +7 R0.h1 = copy R1.h1\n    #5 use R0\n    #6 exit\n");
+  Definitions defs(f);
+  DefSets sets;
+  const ReachGraph graph(f, defs);
+  ReachSets reach(graph, defs, sets);
+  const std::size_t use = f.insts[6].first_operand;
+  ASSERT_TRUE(graph.is_read(use) && graph.read_is_aligned(use));
+  EXPECT_EQ(sets.elements(reach.set_of(State{graph.read_word(use, 0)})).size(), 1u);
+  EXPECT_EQ(sets.elements(reach.set_of(graph.read_byte(use, 1))).size(), 2u);
+}
+
+// A chain of moves, each of them read. Gone through from each anew, it would take a minute.
+TEST(Reaching, ChainsOfMovesAreGoneThroughOnce) {
+  constexpr int kMoves = 300'000;
+  std::string text = "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n    #0 R0 = a\n";
+  for (int k = 1; k <= kMoves; ++k)
+    fmt::format_to(std::back_inserter(text), "    +{} R{} = copy R{}\n    #{} use R{}\n", k + kMoves + 1, k % 2, 1 - k % 2, k,
+                   k % 2);
+  const ir::Function f = testing::parse_function(text + fmt::format("    #{} exit\n", kMoves + 1));
+  ASSERT_EQ(f.insts.size(), 2u * kMoves + 2);
+  Definitions defs(f);
+  DefSets sets;
+  const ReachGraph graph(f, defs);
+  ReachSets reach(graph, defs, sets);
+  for (std::size_t k = 2; k <= 2u * kMoves; k += 2)
+    ASSERT_EQ(in_words_of_the_test(sets.elements(reach.set_of(graph.read_byte(f.insts[k].first_operand, 3))), defs),
+              (Elements{{0, 0, 3}}));
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Dominators
+
+// Blocks that can be reached from `from` (in any number of steps, 0 too) without `without`.
+std::set<std::uint32_t> reached(const ir::Function& f, std::uint32_t from, std::uint32_t without) {
+  std::set<std::uint32_t> seen;
+  std::vector<std::uint32_t> work = {from};
+  while (!work.empty()) {
+    const std::uint32_t b = work.back();
+    work.pop_back();
+    if (b == without || !seen.insert(b).second) continue;
+    for (const ir::BlockId to : f.successors(ir::BlockId(b))) work.push_back(to.value);
+  }
+  return seen;
+}
+
+constexpr std::uint32_t kNoBlock = 0xFFFFFFFF;
+
+void expect_dominators(const ir::Function& f) {
+  const ir::Cfg cfg(f);
+  const Dominators tree(cfg);
+  const auto live = reached(f, 0, kNoBlock);
+  ASSERT_EQ(tree.preorder().size(), live.size());
+  for (const std::uint32_t a : live) {
+    const auto rest = reached(f, 0, a);
+    for (const std::uint32_t b : live)
+      EXPECT_EQ(tree.dominates(ir::BlockId(a), ir::BlockId(b)), !rest.contains(b)) << a << " " << b;
+    EXPECT_EQ(tree.preorder()[tree.position(ir::BlockId(a))], ir::BlockId(a));
+  }
+  for (const std::uint32_t j : live) {
+    if (j == 0) continue;
+    const Dominators::Above& above = tree.above(tree.position(ir::BlockId(j)));
+    const ir::BlockId dominator = tree.preorder()[above.dominator];
+    EXPECT_NE(dominator.value, j);
+    EXPECT_TRUE(tree.dominates(dominator, ir::BlockId(j)));
+    // It is the nearest: each other dominator of j is above it.
+    for (const std::uint32_t other : live)
+      EXPECT_TRUE(other == j || !tree.dominates(ir::BlockId(other), ir::BlockId(j)) ||
+                  tree.dominates(ir::BlockId(other), dominator));
+    // The interval of positions is that of the region, no wider.
+    std::uint32_t begin = kNoBlock, end = 0;
+    for (const std::uint32_t b : live) {
+      if (b == dominator.value) continue;
+      bool leads = false;
+      for (const ir::BlockId to : f.successors(ir::BlockId(b))) leads = leads || reached(f, to.value, dominator.value).contains(j);
+      if (!leads) continue;
+      begin = std::min(begin, tree.position(ir::BlockId(b)));
+      end = std::max(end, tree.position(ir::BlockId(b)) + 1);
+    }
+    EXPECT_EQ(above.begin == above.end, begin == kNoBlock);
+    EXPECT_EQ(above.join, begin == kNoBlock ? tree.above(above.dominator).join : tree.position(ir::BlockId(j)));
+    if (begin == kNoBlock) continue;
+    EXPECT_EQ(std::pair(above.begin, above.end), std::pair(begin, end)) << "b" << j;
+    EXPECT_LE(begin, tree.position(ir::BlockId(j)));
+  }
+}
+
+TEST(Reaching, DominatorsAndRegionsAreThoseOfReachability) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Random random(seed);
+    const std::string text = random_program(random, {});
+    SCOPED_TRACE(text);
+    expect_dominators(testing::parse_function(text));
+  }
+}
+
+std::string graph_text(const std::vector<std::vector<int>>& to) {
+  std::string text = "func @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 P pred\n";
+  int id = 0;
+  for (std::size_t b = 0; b < to.size(); ++b) {
+    text += fmt::format("  block b{}\n    #{} ", b, id++);
+    if (to[b].empty()) text += "exit\n";
+    else if (to[b].size() == 1) text += fmt::format("bra -> b{}\n", to[b][0]);
+    else text += fmt::format("cbra %1 -> b{}, b{}\n", to[b][0], to[b][1]);
+  }
+  return text;
+}
+
+TEST(Reaching, ARegionTooLargeIsAllThatItsDominatorDominates) {
+  // Forty heads one after another, a long stretch, and forty blocks of which each goes back to a head, or on; then two arms.
+  constexpr int kHeads = 40, kTails = kHeads + 380, kEnd = kTails + kHeads + 1;
+  std::vector<std::vector<int>> to;
+  for (int b = 0; b < kEnd; ++b) to.push_back(b <= kTails ? std::vector{b + 1} : std::vector{b - kTails, b + 1});
+  for (const std::vector<int>& two_arms : {std::vector{kEnd + 1, kEnd + 2}, {kEnd + 3}, {kEnd + 3}, {}}) to.push_back(two_arms);
+  const ir::Function f = testing::parse_function(graph_text(to));
+  const ir::Cfg cfg(f);
+  const Dominators tree(cfg);
+  int too_large = 0;
+  for (int b = 2; b <= kHeads; ++b) {
+    const std::uint32_t at = tree.position(ir::BlockId(static_cast<std::uint32_t>(b)));
+    const Dominators::Above& above = tree.above(at);
+    const std::uint32_t end = tree.end(tree.preorder()[above.dominator]);
+    EXPECT_EQ(tree.preorder()[above.dominator].value, static_cast<std::uint32_t>(b - 1));
+    EXPECT_EQ(above.begin, at);
+    EXPECT_GT(above.end, tree.position(ir::BlockId(kEnd - 1)));
+    EXPECT_LE(above.end, end);
+    too_large += above.end == end ? 1 : 0;
+  }
+  EXPECT_GT(too_large, kHeads / 4);
+  EXPECT_LT(too_large, kHeads);
+  // That leaves room for the small ones.
+  const Dominators::Above& small = tree.above(tree.position(ir::BlockId(kEnd + 3)));
+  EXPECT_EQ(small.end - small.begin, 2u);
+}
+
+TEST(Reaching, LargeRegionsAreThoseOfReachability) {
+  // Loops around loops, and in the innermost one two long arms: together the regions are too large to be listed, but few of their
+  // blocks dominate the blocks that go back.
+  constexpr int kHeads = 12, kArm = 50, kJoin = kHeads + 2 * kArm, kTails = kJoin + 1;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    Random random(seed);
+    std::vector<std::vector<int>> to;
+    for (int b = 0; b + 1 < kHeads; ++b) to.push_back({b + 1});
+    to.push_back({kHeads, kHeads + kArm});
+    for (int arm = kHeads; arm < kJoin; arm += kArm) {
+      for (int b = arm; b + 1 < arm + kArm; ++b) {
+        to.push_back({b + 1});
+        const int other = std::clamp(b + random.between(-2, 4), arm, arm + kArm - 1);
+        if (other != b + 1 && random.below(4) == 0) to.back().push_back(other);
+      }
+      to.push_back({kJoin});
+    }
+    to[kHeads + kArm - 1].push_back(kJoin - kArm / 2);  // from one arm into the other
+    to.push_back({kTails});
+    for (int b = 0; b < kHeads; ++b) to.push_back({kTails + b + 1, kHeads - 1 - b});
+    to.push_back({});
+    to[kTails + kHeads - 1] = {kTails + kHeads};  // nothing goes back to the entry
+    to.push_back({kHeads - 2});                   // a block that nothing goes to
+    expect_dominators(testing::parse_function(graph_text(to)));
+  }
+}
+
+TEST(Reaching, LoopsStandBeforeWhatFollowsThem) {
+  // The loop's body is numbered last, and its region is narrow nevertheless.
+  const ir::Function f = testing::parse_function(graph_text({{1}, {2, 4}, {3}, {}, {5}, {1}}));
+  const ir::Cfg cfg(f);
+  const Dominators tree(cfg);
+  EXPECT_LT(tree.position(ir::BlockId(4)), tree.position(ir::BlockId(2)));
+  // And where the body comes first by number.
+  const ir::Function g = testing::parse_function(graph_text({{1}, {4, 2}, {3}, {}, {5}, {1}}));
+  const ir::Cfg other_cfg(g);
+  const Dominators other(other_cfg);
+  EXPECT_LT(other.position(ir::BlockId(4)), other.position(ir::BlockId(2)));
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// What graphs cost
+
+struct Size {
+  std::string_view name, body;
+  std::size_t nodes;
+  Detail detail = Detail::EveryJoin;
+};
+
+// All on a register that nothing has written: its content at the head of b0 is an incoming node, the merged node at the entry
+// (where no path meets another, a phi with one argument) and the leaf behind it.
+constexpr std::size_t kEntryNodes = 3;
+
+TEST(Reaching, GraphsAreSmall) {
+  const std::vector<Size> table = {
+      {"a cell that is read often is one node", "    #0 use R0\n    #1 use R0, R0\n    #2 use R0\n", kEntryNodes},
+      {"a narrow copy: the one that moved, and a word of both", "    #0 use R0, R1\n    +1 R0.h0 = copy R1.h0\n    #2 use R0\n",
+       2 * kEntryNodes + 2},
+      {"a copy of a wide part", "    #0 use R0:R1, R2:R3\n    +1 R0:R1 = copy R2:R3\n", 4 * kEntryNodes + 2},
+      {"sets look through copies", "    #0 use R0:R1, R2:R3\n    +1 R0:R1 = copy R2:R3\n", 4 * (kEntryNodes - 1), Detail::Sparse},
+      {"a leaf of a sparse graph costs nothing", "    #0 R0 = a\n    #1 use R0\n", 0, Detail::Sparse},
+      {"a clobber destroys all at once", "    #0 call \"g\" clobbers R0:R9\n    #1 use R0, R9\n", 1},
+      {"where there are packs, each cell by itself", "    #0 call \"g\" clobbers R0:R1\n    +1 R0{inout} = p2r P0\n",
+       1 + 2 + 2 + 1 + 2 * 2 + 1},
+  };
+  for (const Size& size : table) {
+    SCOPED_TRACE(size.name);
+    const std::string text = fmt::format(
+        "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n{}    #99 exit\n", size.body);
+    const ir::Function f = testing::parse_function(text);
+    Definitions defs(f);
+    EXPECT_EQ(ReachGraph(f, defs, {}, {}, size.detail).num_nodes(), size.nodes);
+  }
+}
+
+TEST(Reaching, OnlyWhatIsAskedForIsFollowed) {
+  const ir::Function f = testing::parse_function(
+      "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n    #0 use R0\n    #1 use R1\n"
+      "    #2 @P0 R2 = a\n    #3 use R2\n    #99 exit\n");
+  const auto nodes = [&](std::vector<ir::InstId> asked) {
+    Definitions defs(f);
+    return ReachGraph(f, defs, {}, {}, Detail::EveryJoin, asked).num_nodes();
+  };
+  const std::size_t none = nodes({});
+  EXPECT_EQ(nodes({ir::InstId(1)}), none + kEntryNodes - 1);
+  EXPECT_EQ(nodes({ir::InstId(0), ir::InstId(1)}), none + 2 * (kEntryNodes - 1));
+  EXPECT_EQ(nodes({ir::InstId(3)}), none + 2 * (kEntryNodes - 1));  // what R2 held, and the guard
+}
+
+TEST(Reaching, OnlyWrittenRegistersAreReadAtRet) {
+  const ir::Function f = testing::parse_function(
+      "func @f device target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n    #0 R24 = a\n    #1 use R25\n    "
+      "#2 ret\n");
+  Definitions defs(f);
+  const std::vector<ir::PReg> saved = {{ir::RegFile::R, 1, 24}, {ir::RegFile::R, 1, 25}};
+  const ReachGraph graph(f, defs, saved);
+  ASSERT_EQ(graph.ret_reads().size(), 1u);
+  EXPECT_EQ(graph.ret_reads()[0].unit, saved[0]);
+}
+
+}  // namespace
+}  // namespace regduel::oracles

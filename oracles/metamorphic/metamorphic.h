@@ -1,0 +1,53 @@
+// The metamorphic judge: an allocator is asked again, about the same program and about variants of it that mean the same.
+//
+//   repeat              the same input: the same bytes out, the same claims, the same failure message; else "nondeterministic"
+//   rename-vregs        other vreg numbers          |
+//   rename-insts        other instruction numbers   |  the same verdict of all judges together; a failure counts as judged by
+//   permute-blocks      the entry stays first       |  completeness (demand.h). Else "verdict-changed-<variant>"
+//   names               other names and symbols     |
+//   dead-defs, unreachable-blocks, unused-vregs     |
+//   one-register-more   the same, but what was impossible may now be possible
+//
+// A verdict that was or became inconclusive compares with nothing: then this one is inconclusive too, unless something else is
+// found. Quality may change: a list of observations, not of findings. Of one register more, only what grew worse is observed.
+//
+// Source: DESIGN section 6; Chen, Cheung, Yiu, "Metamorphic testing", 1998. Tested by metamorphic_test.cpp with allocators that are
+// made to fail each relation.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/allocator.h"
+#include "oracles/report.h"
+
+namespace regduel::oracles {
+
+// A figure (quality.h, Measures) that is another for the variant than for the program itself.
+struct Observation {
+  std::string variant;
+  std::string what;  // "registers" (of file R), "spill_store_bytes", "spill_load_bytes", "weighted_spill_bytes"
+  std::int64_t before = 0, after = 0;
+
+  friend bool operator==(const Observation&, const Observation&) = default;
+};
+
+struct MetamorphicResult {
+  JudgeResult result;                     // judge "metamorphic"; its findings are of the function as a whole
+  std::vector<Observation> observations;  // in the order of the variants, then of the figures
+};
+
+// The names of the variants, in order; "repeat" is the first.
+[[nodiscard]] std::span<const std::string_view> metamorphic_variants();
+
+//   Requires  `program` well-formed for `target`, in phase Virtual.
+//   Never throws: an internal error of the allocator is a verdict like another ("harness/internal-error").
+//   Skipped where the allocator refuses a knob.   Cost: about nine allocations, and eight times all judges.
+[[nodiscard]] MetamorphicResult judge_metamorphic(const ir::Function& program, const ir::Target& target,
+                                                  const ir::Allocator& allocator, const ir::AllocOptions& options,
+                                                  std::uint64_t seed = 0);
+
+}  // namespace regduel::oracles

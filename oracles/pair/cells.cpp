@@ -1,0 +1,68 @@
+// Numbering of cells; see cells.h. Tested by reaching_test.cpp and memcheck_test.cpp.
+
+#include "oracles/pair/cells.h"
+
+#include <algorithm>
+
+namespace regduel::oracles {
+
+Cells::Cells(const ir::Function& f) : f_(f) {
+  first_of_vreg_.reserve(f.vregs.size());
+  if (f.phase == ir::Phase::Virtual) {
+    for (const ir::VReg& v : f.vregs) {
+      first_of_vreg_.push_back(static_cast<std::uint32_t>(bytes_.size()));
+      if (v.alias.is_valid()) continue;
+      for (int left = v.bytes(); left > 0; left -= 4) bytes_.push_back(static_cast<std::uint8_t>(std::min(left, 4)));
+    }
+  }
+  first_unit_ = static_cast<std::uint32_t>(bytes_.size());
+  for (const ir::RegFile file : ir::kAllFiles)
+    bytes_.insert(bytes_.end(), ir::kMaxUnits, static_cast<std::uint8_t>(ir::unit_bytes(file)));
+  first_frame_ = static_cast<std::uint32_t>(bytes_.size());
+  for (const ir::Inst& i : f.insts) {
+    if (i.op != ir::Op::Spill && i.op != ir::Op::Refill) continue;
+    const auto ops = f.operands_of(i);
+    std::uint32_t size = 0;
+    for (const ir::Operand& op : ops)
+      if (op.is_register() && op.role != ir::Role::Guard) size = of_operand(op).size;
+    for (const ir::Operand& op : ops) {
+      if (!op.is_slot() || op.slot().index() >= f.slots.size() || size == 0) continue;
+      const std::uint64_t space = static_cast<std::uint64_t>(f.slots[op.slot().index()].space) << 40;
+      for (std::uint64_t w = address(op) / 4; w * 4 < address(op) + size; ++w) frame_.push_back(space | w);
+    }
+  }
+  std::sort(frame_.begin(), frame_.end());
+  frame_.erase(std::unique(frame_.begin(), frame_.end()), frame_.end());
+  size_ = first_frame_ + static_cast<std::uint32_t>(frame_.size());
+}
+
+std::uint64_t Cells::address(const ir::Operand& slot) const {
+  return static_cast<std::uint64_t>(f_.slots[slot.slot().index()].offset) + slot.extra;
+}
+
+Place Cells::of_operand(const ir::Operand& op) const {
+  if (op.is_preg()) {
+    const ir::PReg r = op.preg();
+    if (!r.is_valid() || static_cast<int>(r.file) >= ir::kNumFiles || r.end() > ir::kMaxUnits) return {};
+    const ir::FileBytes bytes = ir::Function::file_bytes(op);
+    const auto step = static_cast<std::uint32_t>(ir::unit_bytes(r.file));
+    return {of_unit(r.file, 0) + bytes.begin / step, bytes.end - bytes.begin, bytes.begin % step, step};
+  }
+  if (op.is_vreg() && op.vreg().index() < first_of_vreg_.size()) {
+    const ir::Storage s = f_.storage(op);
+    return {first_of_vreg_[s.root.index()] + s.offset / 4, s.size, s.offset % 4u,
+            ir::is_predicate(f_.vreg(s.root).file()) ? 1u : 4u};
+  }
+  return {};
+}
+
+Place Cells::of_slot(const ir::Operand& slot, std::uint32_t size) const {
+  if (slot.slot().index() >= f_.slots.size()) return {};
+  const std::uint64_t at = address(slot);
+  const std::uint64_t word = static_cast<std::uint64_t>(f_.slots[slot.slot().index()].space) << 40 | at / 4;
+  const auto found = std::lower_bound(frame_.begin(), frame_.end(), word);
+  if (found == frame_.end() || *found != word) return {};
+  return {first_frame_ + static_cast<std::uint32_t>(found - frame_.begin()), size, static_cast<std::uint32_t>(at % 4), 4};
+}
+
+}  // namespace regduel::oracles

@@ -1,0 +1,50 @@
+// The cells of one program: places of up to four bytes that hold values, numbered densely. See reaching.h for what a cell is.
+// Frame cells are numbered only where a spill or a refill touches them, so a huge frame costs nothing.
+// Tested by reaching_test.cpp and memcheck_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/program.h"
+
+namespace regduel::oracles {
+
+// Bytes [offset, offset + size) from the begin of cell `cell` on; the cells of one place are consecutive.
+struct Place {
+  std::uint32_t cell = 0;
+  std::uint32_t size = 0;    // 0 = no place (an operand that is no register)
+  std::uint32_t offset = 0;  // in [0, 3]
+  std::uint32_t step = 4;    // bytes a cell: 4, for predicates 1
+
+  [[nodiscard]] std::uint32_t cells() const { return (offset + size + step - 1) / step; }
+};
+
+class Cells {
+ public:
+  explicit Cells(const ir::Function& f);
+
+  [[nodiscard]] std::uint32_t size() const { return size_; }
+  // Bytes that the cell has: 4, fewer at the end of a narrow vreg, 1 for a predicate.
+  [[nodiscard]] std::uint32_t bytes(std::uint32_t cell) const { return cell < bytes_.size() ? bytes_[cell] : 4; }
+  [[nodiscard]] Place of_operand(const ir::Operand& op) const;
+  // `size` bytes at the address of a slot operand.
+  [[nodiscard]] Place of_slot(const ir::Operand& slot, std::uint32_t size) const;
+  [[nodiscard]] std::uint32_t of_unit(ir::RegFile file, int unit) const {
+    return first_unit_ + static_cast<std::uint32_t>(ir::index(file)) * ir::kMaxUnits + static_cast<std::uint32_t>(unit);
+  }
+  [[nodiscard]] bool is_in_file(std::uint32_t cell, ir::RegFile file) const {
+    return cell >= of_unit(file, 0) && cell < of_unit(file, 0) + ir::kMaxUnits;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t address(const ir::Operand& slot) const;
+
+  const ir::Function& f_;
+  std::vector<std::uint32_t> first_of_vreg_;
+  std::vector<std::uint8_t> bytes_;   // of vreg and register cells
+  std::vector<std::uint64_t> frame_;  // touched words of the frames, sorted: space << 40 | word
+  std::uint32_t first_unit_ = 0, first_frame_ = 0, size_ = 0;
+};
+
+}  // namespace regduel::oracles

@@ -1,0 +1,320 @@
+// MaxLive by a walk for each vreg (Appel's "liveness by variable", on byte masks), then one backward walk of each block over
+// what is live at its end. Deviation: a byte is live only where some def of it may reach, as FORMAT.md has it, so each vreg
+// has a forward walk too. Tested by pressure_test.cpp, quality_test.cpp.
+
+#include "oracles/quality/max_live.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ir/cfg.h"
+
+namespace regduel::oracles {
+namespace {
+
+using ir::BlockId;
+using ir::Cfg;
+using ir::Function;
+using ir::Inst;
+using ir::Operand;
+using ir::Role;
+
+using Mask = std::uint32_t;  // bytes of a root: none has more than 32
+
+Mask mask_of(const ir::Storage& s) {
+  const Mask all = s.size >= 32 ? ~Mask{0} : (Mask{1} << s.size) - 1;
+  return s.offset >= 32 ? 0 : all << s.offset;
+}
+
+// One read or write of a root, in program order.
+struct Event {
+  std::uint32_t operand = 0;  // index into f.operands
+  BlockId block;
+  bool is_write = false, kills = false, is_phi = false;
+  Mask mask = 0;
+};
+
+class Liveness {
+ public:
+  explicit Liveness(const Function& f) : f_(f), cfg_(f), num_blocks_(f.blocks.size()) {}
+
+  ir::PerFile<int> run() {
+    collect();
+    live_out_.resize(num_blocks_);
+    reached_.assign(f_.operands.size(), 0);
+    exposed_.assign(num_blocks_, {});
+    for (std::size_t v = 0; v < f_.vregs.size(); ++v)
+      if (begin_[v] != begin_[v + 1]) one_root(static_cast<std::uint32_t>(v));
+    for (const BlockId b : cfg_.reverse_postorder()) walk(b);
+    return peak_;
+  }
+
+ private:
+  struct BlockState {
+    Mask exposed = 0, killed = 0, defined = 0;  // of the root at hand: read before written; written; perhaps written
+    Mask edge_uses = 0;                         // read at the end, by phis of successors
+    Mask live_in = 0, live_out = 0, reach_in = 0;
+    bool touched = false;
+  };
+  struct Live {
+    std::uint32_t root;
+    Mask mask;
+  };
+
+  // Events of each root, reachable blocks only, by counting sort: program order is kept.
+  void collect() {
+    begin_.assign(f_.vregs.size() + 1, 0);
+    const auto each = [&](auto&& visit) {
+      for (std::size_t b = 0; b < num_blocks_; ++b) {
+        if (!cfg_.is_reachable(BlockId(b))) continue;
+        for (const Inst& i : f_.insts_of(BlockId(b))) {
+          const auto ops = f_.operands_of(i);
+          const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
+          // Operands stand defs first, but an instruction reads before it writes.
+          for (const bool writes : {false, true})
+            for (std::size_t k = 0; k < ops.size(); ++k) {
+              const Operand& op = ops[k];
+              if (!op.is_vreg() || !(writes ? op.writes() : op.reads())) continue;
+              const ir::Storage s = f_.storage(op);
+              Event e;
+              e.operand = i.first_operand + static_cast<std::uint32_t>(k);
+              e.mask = mask_of(s);
+              e.is_phi = i.is_phi();
+              e.block = i.is_phi() && k > 0 ? f_.targets_of(i)[k - 1] : BlockId(b);
+              if (!cfg_.is_reachable(e.block)) continue;
+              e.is_write = writes;
+              e.kills = writes && !guarded;
+              visit(s.root, e);
+            }
+        }
+      }
+    };
+    each([&](ir::VRegId root, const Event&) { ++begin_[root.index() + 1]; });
+    for (std::size_t v = 0; v < f_.vregs.size(); ++v) begin_[v + 1] += begin_[v];
+    events_.resize(begin_.back());
+    std::vector<std::uint32_t> at(begin_.begin(), begin_.end() - 1);
+    each([&](ir::VRegId root, const Event& e) { events_[at[root.index()]++] = e; });
+  }
+
+  BlockState& state(BlockId b) {
+    BlockState& s = exposed_[b.index()];
+    if (!std::exchange(s.touched, true)) touched_.push_back(b);
+    return s;
+  }
+
+  void one_root(std::uint32_t root) {
+    const std::span<const Event> events{events_.data() + begin_[root], begin_[root + 1] - begin_[root]};
+    // Within each block: what is read before it is written, what is written. The uses of a phi belong to the ends of its
+    // predecessors.
+    for (const Event& e : events) {
+      BlockState& s = state(e.block);
+      if (!e.is_write) {
+        if (e.is_phi) s.edge_uses |= e.mask;
+        else s.exposed |= e.mask & ~s.killed;
+        continue;
+      }
+      s.defined |= e.mask;
+      if (e.kills) s.killed |= e.mask;
+    }
+    // Backward: from where may a use be reached.
+    std::vector<BlockId>& work = work_;
+    for (const BlockId b : touched_) {
+      BlockState& s = exposed_[b.index()];
+      s.live_out |= s.edge_uses;
+      s.live_in = s.exposed | (s.live_out & ~s.killed);
+      if (s.live_in != 0) work.push_back(b);
+    }
+    while (!work.empty()) {
+      const BlockId b = work.back();
+      work.pop_back();
+      const Mask in = state(b).live_in;
+      for (const BlockId before : cfg_.predecessors(b)) {
+        if (!cfg_.is_reachable(before)) continue;
+        BlockState& s = state(before);
+        if ((in & ~s.live_out) == 0) continue;
+        s.live_out |= in;
+        const Mask grown = s.exposed | (s.live_out & ~s.killed);
+        if (grown == s.live_in) continue;
+        s.live_in = grown;
+        work.push_back(before);
+      }
+    }
+    // Forward, through those blocks only: where may a def reach.
+    work.assign(touched_.begin(), touched_.end());
+    while (!work.empty()) {
+      const BlockId b = work.back();
+      work.pop_back();
+      const Mask out = state(b).reach_in | state(b).defined;
+      if (out == 0) continue;
+      for (const BlockId next : cfg_.successors(b)) {
+        BlockState& s = exposed_[next.index()];
+        if ((out & s.live_in & ~s.reach_in) == 0) continue;
+        s.reach_in |= out & s.live_in;
+        work.push_back(next);
+      }
+    }
+    for (const BlockId b : touched_) {
+      BlockState& s = exposed_[b.index()];
+      const Mask live = s.live_out & (s.reach_in | s.defined);
+      if (live != 0) live_out_[b.index()].push_back({root, live});
+    }
+    // What has reached each operand, for the walk through the blocks: reset `defined` to grow it event by event.
+    for (const BlockId b : touched_) exposed_[b.index()].defined = 0;
+    for (const Event& e : events) {
+      BlockState& s = exposed_[e.block.index()];
+      reached_[e.operand] = s.reach_in | s.defined;
+      if (e.is_write) s.defined |= e.mask;
+    }
+    for (const BlockId b : std::exchange(touched_, {})) exposed_[b.index()] = {};
+  }
+
+  void add(std::uint32_t root, Mask mask) {
+    if (live_[root] == 0 && mask != 0) units_[index(f_.vregs[root].file())] += f_.vregs[root].units();
+    live_[root] |= mask;
+  }
+  void keep(std::uint32_t root, Mask mask) {
+    if (live_[root] != 0 && (live_[root] & mask) == 0) units_[index(f_.vregs[root].file())] -= f_.vregs[root].units();
+    live_[root] &= mask;
+  }
+  void measure() {
+    for (std::size_t k = 0; k < peak_.size(); ++k) peak_[k] = std::max(peak_[k], units_[k]);
+  }
+
+  void walk(BlockId b) {
+    if (live_.empty()) live_.assign(f_.vregs.size(), 0);
+    units_ = {};
+    for (const Live& l : live_out_[b.index()]) add(l.root, l.mask);
+    const auto insts = f_.insts_of(b);
+    std::size_t first_body = 0;
+    while (first_body < insts.size() && insts[first_body].is_phi()) ++first_body;
+    std::vector<std::uint32_t> seen;  // roots that may be live somewhere in the block
+    for (const Live& l : live_out_[b.index()]) seen.push_back(l.root);
+    for (std::size_t k = insts.size(); k-- > first_body;) step(insts[k], seen);
+    // All phis at once: their defs are written at one moment, behind which the block begins.
+    for (std::size_t k = 0; k < first_body; ++k) {
+      const ir::Storage s = f_.storage(f_.operands_of(insts[k])[0]);
+      seen.push_back(s.root.value);
+      add(s.root.value, mask_of(s));
+    }
+    measure();
+    for (const std::uint32_t root : seen) live_[root] = 0;
+  }
+
+  void step(const Inst& i, std::vector<std::uint32_t>& seen) {
+    const auto ops = f_.operands_of(i);
+    const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
+    // Writes: what is live after, and the defs. A guarded def leaves the old value in place: it is live before where it is live
+    // after.
+    std::vector<Mask> after;
+    for (const Operand& op : ops)
+      if (guarded && op.is_vreg() && op.writes()) after.push_back(live_[f_.storage(op).root.index()]);
+    std::size_t next_written = 0;
+    for (const Operand& op : ops) {
+      if (!op.is_vreg() || !op.writes()) continue;
+      const ir::Storage s = f_.storage(op);
+      add(s.root.value, mask_of(s));
+    }
+    measure();
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      if (!ops[k].is_vreg() || !ops[k].writes()) continue;
+      const ir::Storage s = f_.storage(ops[k]);
+      const Mask reached = reached_[i.first_operand + k];
+      keep(s.root.value, reached & (guarded ? after[next_written++] : ~mask_of(s)));
+    }
+    // Reads: what is live before, and the early-clobber defs.
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      if (!ops[k].is_vreg() || !ops[k].reads()) continue;
+      const ir::Storage s = f_.storage(ops[k]);
+      seen.push_back(s.root.value);
+      add(s.root.value, mask_of(s) & reached_[i.first_operand + k]);
+    }
+    std::vector<std::uint32_t> early;
+    for (const Operand& op : ops) {
+      if (!op.is_vreg() || !op.is_early_clobber()) continue;
+      const ir::Storage s = f_.storage(op);
+      if (live_[s.root.index()] != 0) continue;
+      add(s.root.value, mask_of(s));
+      early.push_back(s.root.value);
+    }
+    measure();
+    for (const std::uint32_t root : early) keep(root, 0);
+  }
+
+  const Function& f_;
+  Cfg cfg_;
+  std::size_t num_blocks_;
+  std::vector<std::uint32_t> begin_;  // events of root v: [begin_[v], begin_[v + 1])
+  std::vector<Event> events_;
+  std::vector<BlockState> exposed_;  // of the root at hand, by block
+  std::vector<BlockId> touched_, work_;
+  std::vector<std::vector<Live>> live_out_;
+  std::vector<Mask> reached_;  // by operand: bytes of its root that some def may have written before it
+  std::vector<Mask> live_;     // by root, in the block at hand
+  ir::PerFile<int> units_ = {}, peak_ = {};
+};
+
+}  // namespace
+
+ir::PerFile<int> max_live(const Function& f) { return Liveness(f).run(); }
+
+std::vector<int> loop_depths(const Function& f) {
+  const Cfg cfg(f);
+  const std::size_t n = f.blocks.size();
+  std::vector<int> depth(n, 0);
+  // order[b]: when b was come by on the level at hand, 0 = not yet. The headers of the levels above keep theirs and are on no
+  // stack, so that no edge to them counts.
+  std::vector<std::uint32_t> order(n, 0), low(n, 0);
+  std::vector<bool> on_stack(n, false);
+  std::vector<BlockId> level(cfg.reverse_postorder().begin(), cfg.reverse_postorder().end());
+  struct Frame {
+    BlockId block;
+    std::uint32_t next;
+  };
+  while (!level.empty()) {
+    std::vector<BlockId> inner;
+    for (const BlockId b : level) order[b.index()] = 0;
+    std::uint32_t counter = 0;
+    std::vector<BlockId> stack;
+    std::vector<Frame> frames;
+    const auto open = [&](BlockId b) {
+      order[b.index()] = low[b.index()] = ++counter;
+      on_stack[b.index()] = true;
+      stack.push_back(b);
+      frames.push_back({b, 0});
+    };
+    // Tarjan's components, without recursion, of the blocks of `level`.
+    for (const BlockId start : level) {
+      if (order[start.index()] != 0) continue;
+      open(start);
+      while (!frames.empty()) {
+        const BlockId b = frames.back().block;
+        const auto succ = cfg.successors(b);
+        if (frames.back().next < succ.size()) {
+          const BlockId s = succ[frames.back().next++];
+          if (order[s.index()] == 0) open(s);
+          else if (on_stack[s.index()]) low[b.index()] = std::min(low[b.index()], order[s.index()]);
+          continue;
+        }
+        frames.pop_back();
+        if (!frames.empty()) low[frames.back().block.index()] = std::min(low[frames.back().block.index()], low[b.index()]);
+        if (low[b.index()] != order[b.index()]) continue;
+        const std::size_t begin = static_cast<std::size_t>(std::find(stack.rbegin(), stack.rend(), b).base() - stack.begin()) - 1;
+        const bool is_loop = stack.size() - begin > 1 || std::find(succ.begin(), succ.end(), b) != succ.end();
+        const BlockId header = *std::min_element(stack.begin() + static_cast<std::ptrdiff_t>(begin), stack.end(),
+                                                 [&](BlockId x, BlockId y) { return cfg.rpo_index(x) < cfg.rpo_index(y); });
+        for (std::size_t k = begin; k < stack.size(); ++k) {
+          on_stack[stack[k].index()] = false;
+          if (!is_loop) continue;
+          ++depth[stack[k].index()];
+          if (stack[k] == header) continue;
+          inner.push_back(stack[k]);
+        }
+        stack.resize(begin);
+      }
+    }
+    level = std::move(inner);
+  }
+  return depth;
+}
+
+}  // namespace regduel::oracles

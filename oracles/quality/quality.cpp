@@ -1,0 +1,172 @@
+// Figures of an allocation, counted anew from the two programs. MaxLive and loop depths: pressure.cpp. Occupancy: whole
+// blocks of threads that fit an SM by registers (granularity of a warp's registers), shared memory, blocks and warps.
+// Tested by quality_test.cpp.
+
+#include "oracles/quality/quality.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "oracles/collector.h"
+#include "oracles/quality/max_live.h"
+
+namespace regduel::oracles {
+namespace {
+
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+
+constexpr std::string_view kName = "quality";
+constexpr std::int64_t kMost = INT64_MAX;
+
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? kMost : result;
+}
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  return __builtin_add_overflow(a, b, &result) ? kMost : result;
+}
+
+// Of the blocks of the program before.
+std::vector<std::int64_t> frequencies(const Function& f, int base) {
+  std::vector<std::int64_t> freq(f.blocks.size(), 1);
+  const std::vector<int> computed = loop_depths(f);
+  for (std::size_t b = 0; b < f.blocks.size(); ++b) {
+    if (f.blocks[b].freq != 0) {
+      freq[b] = static_cast<std::int64_t>(std::min<std::uint64_t>(f.blocks[b].freq, static_cast<std::uint64_t>(kMost)));
+      continue;
+    }
+    const int depth = f.blocks[b].depth >= 0 ? f.blocks[b].depth : computed[b];
+    for (int d = 0; d < depth && freq[b] != kMost; ++d) freq[b] = times(freq[b], base);
+  }
+  return freq;
+}
+
+int registers_of(ir::PerFile<int>& registers, const Function& f, const Inst& i) {
+  int pairs = 0;
+  for (const ir::Operand& op : f.operands_of(i)) {
+    pairs += op.writes() ? 1 : 0;
+    if (op.is_preg() && op.role != ir::Role::Clobber && static_cast<int>(op.preg().file) < ir::kNumFiles)
+      registers[index(op.preg().file)] = std::max(registers[index(op.preg().file)], op.preg().end());
+  }
+  return pairs;
+}
+
+// A copy whose every pair stands in one place moves nothing.
+int moving_pairs(const Function& f, const Inst& i, int pairs) {
+  const auto ops = f.operands_of(i);
+  int moving = 0;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(pairs) && k + pairs < ops.size(); ++k)
+    moving += ops[k].value != ops[k + pairs].value || ops[k].part != ops[k + pairs].part || !ops[k].is_preg() ? 1 : 0;
+  return moving;
+}
+
+void occupancy(Measures& m, const Function& after, const ir::Target& target) {
+  const auto up = [](std::int64_t a, std::int64_t b) { return b <= 0 ? a : (a + b - 1) / b * b; };
+  const std::int64_t warps_per_block = std::max<std::int64_t>(1, (static_cast<std::int64_t>(after.threads) + 31) / 32);
+  const std::int64_t registers = std::max(1, m.registers[index(ir::RegFile::R)]);
+  const std::int64_t per_warp = up(registers * 32, target.register_granularity);
+  std::int64_t blocks = std::min<std::int64_t>(target.max_blocks_per_sm, target.max_warps_per_sm / warps_per_block);
+  blocks = std::min(blocks, target.registers_per_sm / per_warp / warps_per_block);
+  const std::int64_t shared = times(after.shared_frame, after.threads);
+  if (shared > 0) blocks = std::min(blocks, target.shared_bytes_per_sm / shared);
+  m.warps_per_sm = static_cast<int>(blocks * warps_per_block);
+  m.occupancy_percent = target.max_warps_per_sm > 0 ? m.warps_per_sm * 100 / target.max_warps_per_sm : 0;
+}
+
+class QualityJudge final : public Judge {
+ public:
+  std::string_view name() const override { return kName; }
+  std::string_view what_it_proves() const override { return "the figures that the allocator claimed are those of its result"; }
+  JudgeResult judge(const Case& c) const override {
+    if (c.claims == nullptr) return without_verdict(kName, Verdict::Skipped, "nothing was claimed");
+    const Measures m = measure(c.before, c.after, c.target, BeforeFigures{});
+    Collector out(kName);
+    for (const ir::RegFile f : ir::kAllFiles)
+      if (c.claims->registers[index(f)] != m.registers[index(f)])
+        out.add("claims-registers", {}, -1,
+                fmt::format("claimed {} registers of file {}, counted {}", c.claims->registers[index(f)], ir::name(f),
+                            m.registers[index(f)]));
+    if (c.claims->spill_store_bytes != m.spill_store_bytes)
+      out.add("claims-spill-store-bytes", {}, -1,
+              fmt::format("claimed {} bytes of spill stores, counted {}", c.claims->spill_store_bytes, m.spill_store_bytes));
+    if (c.claims->spill_load_bytes != m.spill_load_bytes)
+      out.add("claims-spill-load-bytes", {}, -1,
+              fmt::format("claimed {} bytes of refills, counted {}", c.claims->spill_load_bytes, m.spill_load_bytes));
+    return out.finish();
+  }
+};
+
+}  // namespace
+
+BeforeFigures figures_before(const Function& before, int frequency_base) {
+  return {max_live(before), frequencies(before, frequency_base)};
+}
+
+Measures measure(const Function& before, const Function& after, const ir::Target& target, int frequency_base) {
+  return measure(before, after, target, figures_before(before, frequency_base));
+}
+
+Measures measure(const Function& before, const Function& after, const ir::Target& target, const BeforeFigures& figures) {
+  Measures m;
+  const std::vector<std::int64_t>& freq = figures.frequencies;
+  const auto frequency_of = [&](std::size_t b) {
+    if (b < freq.size()) return freq[b];
+    const ir::Block& block = after.blocks[b];
+    std::int64_t least = kMost;
+    for (const ir::BlockId end : {block.edge_from, block.edge_to})
+      if (end.index() < freq.size()) least = std::min(least, freq[end.index()]);
+    return least == kMost ? 1 : least;
+  };
+  for (std::size_t b = 0; b < after.blocks.size(); ++b) {
+    m.edge_blocks += after.blocks[b].is_edge_block() ? 1 : 0;
+    for (const Inst& i : after.insts_of(ir::BlockId(b))) {
+      if (i.is_deleted()) continue;
+      ++m.instructions_after;
+      const int pairs = registers_of(m.registers, after, i);
+      const auto ops = after.operands_of(i);
+      switch (i.op) {
+        case Op::Spill:
+        case Op::Refill: {
+          const std::int64_t bytes = !ops.empty() && ops[0].is_preg() ? after.operand_bytes(ops[0]) : 0;
+          const bool is_store = i.op == Op::Spill;
+          (is_store ? m.spill_stores : m.spill_loads) += 1;
+          (is_store ? m.spill_store_bytes : m.spill_load_bytes) += bytes;
+          if (ops.size() > 1 && ops[1].is_slot() && ops[1].slot().index() < after.slots.size() &&
+              after.slots[ops[1].slot().index()].space == ir::MemSpace::Shared)
+            m.shared_spill_bytes += bytes;
+          m.weighted_spill_bytes = plus(m.weighted_spill_bytes, times(bytes, frequency_of(b)));
+          break;
+        }
+        case Op::Copy: {
+          const int moving = moving_pairs(after, i, pairs);
+          (i.is_inserted() ? m.inserted_copies : m.kept_copies) += moving;
+          m.weighted_copies = plus(m.weighted_copies, times(moving, frequency_of(b)));
+          break;
+        }
+        case Op::Remat: ++m.remats; break;
+        case Op::P2R:
+        case Op::R2P:
+        case Op::BitSpill:
+        case Op::BitRefill: ++m.pack_operations; break;
+        default: break;
+      }
+    }
+  }
+  m.instructions_before = static_cast<std::int64_t>(before.insts.size());
+  m.local_frame_bytes = after.local_frame;
+  m.shared_frame_bytes = after.shared_frame;
+  occupancy(m, after, target);
+  m.max_live = figures.max_live;
+  return m;
+}
+
+const Judge& quality_judge() {
+  static const QualityJudge judge;
+  return judge;
+}
+
+}  // namespace regduel::oracles

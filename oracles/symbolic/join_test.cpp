@@ -1,0 +1,464 @@
+// The meet of the symbolic judge and its fixed point, against hand-made allocations: the smallest programs with joins, loops and
+// phis that it must accept and that it must reject, with the category.
+#include "oracles/symbolic/join.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "oracles/symbolic/testing.h"
+
+namespace regduel::oracles {
+namespace {
+
+using testing::diamond;
+using testing::expect_category;
+using testing::expect_pass;
+using testing::judge;
+using testing::kAndP;
+using testing::kLost;
+using testing::kThreeR;
+using testing::kWrong;
+using testing::Pair;
+using testing::with;
+
+TEST(SymbolicJoinTest, TheMeetIsOverAllPaths) {
+  expect_pass(diamond());
+  expect_category(with(diamond(), "    +21 R0 = refill slot 0\n", ""), kLost);
+  // It is an intersection, not the state of either side: R0 and the slot hold it on one side each.
+  Pair p = with(diamond(), "    +21 R0 = refill slot 0\n", "");
+  p = with(p, "  block b2\n", "  block b2\n    +22 R1 = copy R0\n    +23 spill R1, slot 1\n");
+  expect_category(with(p, "    #7 use R0", "    +24 R0 = refill slot 1\n    #7 use R0"), kLost);
+  expect_pass(with(p, "    #7 use R0", "    +24 R0 = refill slot 0\n    #7 use R0"));
+}
+
+TEST(SymbolicJoinTest, EqualNamesStayEqualOverJoins) {
+  const std::string before =
+      "  block b0\n    #0 %0 = a\n    #1 %1 = copy %0\n    #2 %3 = p\n    #3 cbra %3 -> b1, b2\n  block b1\n    #4 bra -> b3\n"
+      "  block b2\n    #5 bra -> b3\n  block b3\n    #6 use %0, %1 !write\n    #7 exit\n";
+  const Pair p = {kAndP, before,
+                  "  block b0\n    #0 R0 = a\n    #1 copy !deleted\n    #2 P0 = p\n    #3 cbra P0 -> b1, b2\n  block b1\n    +9 R1 "
+                  "= copy R0\n    #4 bra -> b3\n"
+                  "  block b2\n    +8 R1 = copy R0\n    #5 bra -> b3\n  block b3\n    #6 use R1, R0 !write\n    #7 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "    +8 R1 = copy R0\n", ""), kLost);
+}
+
+TEST(SymbolicJoinTest, ALoopVisitAfterTheFirstCounts) {
+  const Pair p = {kAndP,
+                  "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 bra -> b1\n  block b1\n    #3 use %0, %1 !write\n    #4 %1 = c "
+                  "%1\n    #5 %3 = p\n"
+                  "    #6 cbra %3 -> b1, b2\n  block b2\n    #7 exit\n",
+                  "  block b0\n    #0 R0 = a\n    +20 spill R0, slot 0\n    #1 R1 = b\n    #2 bra -> b1\n"
+                  "  block b1\n    +21 R0 = refill slot 0\n    #3 use R0, R1 !write\n    #4 R1 = c R1\n    #5 P0 = p\n    #6 cbra "
+                  "P0 -> b1, b2\n"
+                  "  block b2\n    #7 exit\n"};
+  expect_pass(p);
+  // Right on the first visit only: the value of the visit before.
+  expect_category(with(p, "#4 R1 = c R1", "#4 R2 = c R1"), kLost);
+  expect_category(with(with(p, "    #5 P0", "    +22 R0 = copy R1\n    #5 P0"), "    +21 R0 = refill slot 0\n", ""), kLost);
+  // A def of this visit is not that of the last one.
+  const Pair stale = {kAndP,
+                      "  block b0\n    #0 %0 = a\n    #1 bra -> b1\n  block b1\n    #2 %1 = copy %0\n    #3 %0 = b\n    #4 use %1, "
+                      "%0 !write\n    #5 %3 = p\n"
+                      "    #6 cbra %3 -> b1, b2\n  block b2\n    #7 exit\n",
+                      "  block b0\n    #0 R0 = a\n    #1 bra -> b1\n  block b1\n    #2 R1 = copy R0\n    #3 R0 = b\n    #4 use R1, "
+                      "R0 !write\n    #5 P0 = p\n"
+                      "    #6 cbra P0 -> b1, b2\n  block b2\n    #7 exit\n"};
+  expect_pass(stale);
+  EXPECT_EQ(judge(with(stale, "use R1, R0", "use R0, R1")).verdict, Verdict::Fail);
+}
+
+TEST(SymbolicJoinTest, EqualNamesFallApartInALoop) {
+  const Pair p = {kAndP,
+                  "  block b0\n    #0 %0 = a\n    #1 %1 = copy %0\n    #2 bra -> b1\n  block b1\n    #3 use %0, %1 !write\n    #4 "
+                  "%1 = c\n    #5 %3 = p\n"
+                  "    #6 cbra %3 -> b1, b2\n  block b2\n    #7 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 R1 = copy R0\n    #2 bra -> b1\n  block b1\n    #3 use R0, R1 !write\n    #4 "
+                  "R1 = c\n    #5 P0 = p\n"
+                  "    #6 cbra P0 -> b1, b2\n  block b2\n    #7 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "use R0, R1", "use R1, R1"), kWrong);
+  expect_category(with(p, "use R0, R1", "use R0, R0"), kWrong);
+}
+
+TEST(SymbolicJoinTest, IrreducibleLoopsSettle) {
+  const Pair p = {kAndP,
+                  "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 cbra %3 -> b1, b2\n  block b1\n    #3 use %0 !write\n    #4 "
+                  "cbra %3 -> b2, b3\n"
+                  "  block b2\n    #5 use %0 !write\n    #6 bra -> b1\n  block b3\n    #7 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    +20 spill R0, slot 0\n    #2 cbra P0 -> b1, b2\n  block b1\n    "
+                  "+21 R1 = refill slot 0\n"
+                  "    #3 use R1 !write\n    #4 cbra P0 -> b2, b3\n  block b2\n    #5 use R0 !write\n    #6 bra -> b1\n  block "
+                  "b3\n    #7 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "+21 R1 = refill slot 0\n    #3 use R1", "+21 R0 = refill slot 1\n    #3 use R0"), kLost);
+}
+
+Pair swapping_phis() {
+  return {kAndP,
+          "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 bra -> b1\n"
+          "  block b1\n    #3 %2 = phi b0: %0, b1: %1\n    #4 %1 = phi b0: %1, b1: %2\n    #5 %3 = p %2\n    #6 cbra %3 -> b1, b2\n"
+          "  block b2\n    #7 use %2, %1 !write\n    #8 exit\n",
+          "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 bra -> b1\n"
+          "  block b1\n    #3 phi !deleted\n    #4 phi !deleted\n    #5 P0 = p R0\n    #6 cbra P0 -> b3, b2\n"
+          "  block b2\n    #7 use R0, R1 !write\n    #8 exit\n  block b3 edge b1 -> b1\n    +20 R0, R1 = copy R1, R0\n    +21 bra "
+          "-> b1\n"};
+}
+
+TEST(SymbolicJoinTest, PhisRenameInParallelOnTheirEdge) {
+  expect_pass(swapping_phis());
+  EXPECT_EQ(judge(with(swapping_phis(), "+20 R0, R1 = copy R1, R0", "+20 R0 = copy R1\n    +22 R1 = copy R0")).verdict,
+            Verdict::Fail);
+  EXPECT_EQ(judge(with(swapping_phis(), "    +20 R0, R1 = copy R1, R0\n", "")).verdict, Verdict::Fail);
+  EXPECT_EQ(judge(with(with(swapping_phis(), "#0 R0 = a", "#0 R1 = a"), "#1 R1 = b", "#1 R0 = b")).verdict, Verdict::Fail);
+}
+
+TEST(SymbolicJoinTest, AKeptPhiMovesAfterTheEdgeBlock) {
+  const Pair p = {
+      kAndP,
+      "  block b0\n    #0 %3 = p\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 %0 = a\n    #3 bra -> b3\n"
+      "  block b2\n    #4 %1 = b\n    #5 bra -> b3\n  block b3\n    #6 %2 = phi b1: %0, b2: %1\n    #7 use %2 !write\n    #8 "
+      "exit\n",
+      "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 R4 = a\n    #3 bra -> b4\n"
+      "  block b2\n    #4 R3 = b\n    #5 bra -> b3\n  block b3\n    #6 R3 = phi b1: R3, b2: R3\n    #7 use R3 !write\n    #8 exit\n"
+      "  block b4 edge b1 -> b3\n    +20 R3 = copy R4\n    +21 bra -> b3\n"};
+  expect_pass(p);
+  expect_category(with(p, "    +20 R3 = copy R4\n", ""), kLost);
+  // Two homes: it is executed as the copy that it is.
+  expect_pass(with(with(p, "b2: R3", "b2: R5"), "#4 R3 = b", "#4 R5 = b"));
+  expect_category(with(p, "b2: R3", "b2: R5"), kLost);
+}
+
+TEST(SymbolicJoinTest, APhiCountsOnItsOwnEdgeOnly) {
+  const Pair p = {kAndP,
+                  "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 %3 = p\n    #3 cbra %3 -> b1, b2\n  block b1\n    #4 %1 = phi "
+                  "b0: %0\n    #5 use %1 !write\n"
+                  "    #6 exit\n  block b2\n    #7 use %1 !write\n    #8 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 P0 = p\n    #3 cbra P0 -> b1, b2\n  block b1\n    #4 R1 = phi "
+                  "b0: R0\n    #5 use R1 !write\n"
+                  "    #6 exit\n  block b2\n    #7 use R1 !write\n    #8 exit\n"};
+  expect_pass(p);
+  expect_pass(with(with(p, "#4 R1 = phi b0: R0", "#4 phi !deleted"), "#5 use R1", "#5 use R0"));
+  // What the phi reads comes from farther away.
+  expect_pass({kAndP,
+               "  block b0\n    #0 %0 = a\n    #1 bra -> b1\n  block b1\n    #2 bra -> b2\n  block b2\n    #3 %1 = phi b1: %0\n    "
+               "#4 use %1 !write\n    #5 exit\n",
+               "  block b0\n    #0 R0 = a\n    #1 bra -> b1\n  block b1\n    #2 bra -> b2\n  block b2\n    #3 R1 = phi b1: R0\n    "
+               "#4 use R1 !write\n    #5 exit\n"});
+}
+
+TEST(SymbolicJoinTest, BlocksAreLookedAtEachByItself) {
+  // Whichever is walked first leaves in a register what the other misses there.
+  const Pair p = {
+      kAndP,
+      "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 cbra %3 -> b1, b2\n  block b1\n    #3 use %0 !write\n    #4 exit\n"
+      "  block b2\n    #5 use %0 !write\n    #6 exit\n",
+      "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    #2 cbra P0 -> b1, b2\n  block b1\n    #3 use R5 !write\n    +20 R7 = copy "
+      "R0\n    #4 exit\n"
+      "  block b2\n    #5 use R7 !write\n    +21 R5 = copy R0\n    #6 exit\n"};
+  EXPECT_EQ(judge(p).findings.size(), 2u);
+  // Nor is what one has defined defined in the other.
+  expect_pass(
+      {kAndP,
+       "  block b0\n    #0 %3 = p\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 %0 = a\n    #3 use %0, %1 !write\n    #4 exit\n"
+       "  block b2\n    #5 %1 = b\n    #6 use %0, %1 !write\n    #7 exit\n",
+       "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 R0 = a\n    #3 use R0, R5 !write\n    #4 exit\n"
+       "  block b2\n    #5 R1 = b\n    #6 use R6, R1 !write\n    #7 exit\n"});
+}
+
+// With %9 as the predicate that decides.
+std::string up_to_nine(std::string vregs) {
+  for (auto k = std::count(vregs.begin(), vregs.end(), '%'); k < 9; ++k) vregs += fmt::format("  vreg %{} R b32\n", k);
+  return vregs + "  vreg %9 P pred\n";
+}
+
+// A block, a join after it, and what stands there.
+Pair joined(std::string vregs, const std::string& before, const std::string& use, const std::string& after,
+            const std::string& have) {
+  return {up_to_nine(std::move(vregs)),
+          "  block b0\n" + before +
+              "    #90 %9 = p\n    #91 cbra %9 -> b1, b2\n  block b1\n    #92 bra -> b2\n  block b2\n    #93 use " + use +
+              " !write\n    #94 exit\n",
+          "  block b0\n" + after + "    #90 P6 = p\n    #91 cbra P6 -> b1, b2\n  block b1\n    #92 bra -> b2\n  block b2\n" + have};
+}
+
+TEST(SymbolicJoinTest, WordsAndTheirPiecesGoOverJoinsTogether) {
+  // A half of %0 is a half of %1, which goes over the join as a whole; either may be read in the other's register.
+  const std::string before = "    #0 %1 = a\n    #1 %2 = b\n    #2 %0.h0 = copy %1.h0\n    #3 %0.h1 = copy %2.h0\n";
+  const std::string after = "    #0 R1 = a\n    #1 R2 = b\n    #2 R0.h0 = copy R1.h0\n    #3 R0.h1 = copy R2.h0\n";
+  const Pair p =
+      joined(kThreeR, before, "%1.h0, %2.h0, %0, %1, %2", after, "    #93 use R0.h0, R0.h1, R0, R1, R2 !write\n    #94 exit\n");
+  expect_pass(p);
+  EXPECT_EQ(judge(with(p, "use R0.h0, R0.h1", "use R0.h1, R0.h0")).verdict, Verdict::Fail);
+  // Both halves of %0 are one and the same.
+  const Pair twice = joined(kThreeR, "    #0 %1 = a\n    #1 %0.h0 = copy %1.h0\n    #2 %0.h1 = copy %1.h0\n", "%0.h0, %0.h1, %0",
+                            "    #0 R1 = a\n    #1 R0.h0 = copy R1.h0\n    #2 R0.h1 = copy R1.h0\n    +20 R3.h0 = copy R0.h1\n",
+                            "    #93 use R3.h0, R3.h0, R0 !write\n    #94 exit\n");
+  expect_pass(twice);
+  // A narrow name, and the word that it is the lower half of.
+  const Pair narrow =
+      joined("  vreg %0 R b32\n  vreg %1 R b16\n  vreg %2 R b16\n", "    #0 %0 = a\n    #1 %1, %2 = unpack %0\n", "%1, %2, %0",
+             "    #0 R0 = a\n    #1 R1, R2 = unpack R0\n",
+             "    +20 R3.h0 = copy R0.h0\n    +21 R4.h0 = copy R0.h1\n    #93 use R3, R4, R0 !write\n    #94 exit\n");
+  expect_pass(narrow);
+  expect_category(with(narrow, "R4.h0 = copy R0.h1", "R4.h0 = copy R0.h0"), kWrong);
+}
+
+TEST(SymbolicJoinTest, AWordThatWasPutTogetherIsOneAfterAJoin) {
+  const Pair p = joined(kThreeR, "    #0 %1 = a\n    #1 %0.h0 = copy %1.h0\n    #2 %0.h1 = b\n", "%0",
+                        "    #0 R1 = a\n    #1 R0.h0 = copy R1.h0\n    #2 R0.h1 = b\n", "    #93 use R0 !write\n    #94 exit\n");
+  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+  auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
+  ASSERT_TRUE(plan) << plan.error();
+  symbolic::State state(*plan);
+  for (const symbolic::Step& s : plan->steps_of(0)) state.transfer(s, nullptr);
+  symbolic::Joiner joiner(*plan);
+  symbolic::Entry entry;
+  ASSERT_TRUE(joiner.flow_into(entry, 2, state));
+  EXPECT_FALSE(joiner.flow_into(entry, 2, state));
+  ASSERT_EQ(entry.names.size(), 1u);
+  ASSERT_EQ(entry.locations.size(), 1u);
+  EXPECT_EQ(plan->values[entry.names[0]].kind, ValueKind::Merged);
+  EXPECT_EQ(entry.locations[0].value, entry.names[0]);
+}
+
+TEST(SymbolicJoinTest, ManyNamesGoOverAJoin) {
+  std::string vregs, before, after, want, have;
+  for (int k = 0; k < 200; ++k) {
+    vregs += fmt::format("  vreg %{} R b32\n", k);
+    before += fmt::format("    #{} %{} = a\n", k, k);
+    after += fmt::format("    #{} R{} = a\n", k, k);
+    want += fmt::format("    #{} use %{} !write\n", 400 + k, k);
+    have += fmt::format("    #{} use R{} !write\n", 400 + k, k);
+  }
+  vregs += "  vreg %200 P pred\n";
+  const Pair p = {
+      vregs,
+      "  block b0\n" + before + "    #300 %200 = p\n    #301 cbra %200 -> b1, b2\n  block b1\n    #302 bra -> b2\n  block b2\n" +
+          want + "    #800 exit\n",
+      "  block b0\n" + after + "    #300 P0 = p\n    #301 cbra P0 -> b1, b2\n  block b1\n    #302 bra -> b2\n  block b2\n" + have +
+          "    #800 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "use R7 ", "use R8 "), kWrong);
+}
+
+TEST(SymbolicJoinTest, GuardedDefsSurviveJoins) {
+  const std::string vregs = "  vreg %0 R b8\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 P pred\n  vreg %4 P pred\n";
+  const Pair p = {
+      vregs,
+      "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 @%3 %0 = b\n    #3 cbra %3 -> b1, b2\n  block b1\n    #4 bra -> b2\n"
+      "  block b2\n    #5 use %0 !write\n    #6 exit\n",
+      "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    #2 @P0 R0 = b\n    +9 spill R0.b0, slot 0\n    #3 cbra P0 -> b1, b2\n"
+      "  block b1\n    #4 bra -> b2\n  block b2\n    +8 R1.b0 = refill slot 0\n    #5 use R1 !write\n    #6 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "    #4 bra", "    +7 spill R9, slot 0\n    #4 bra"), kLost);
+}
+
+TEST(SymbolicJoinTest, TheOrderOfGuardsDoesNotMatter) {
+  // One byte is redefined under another guard; in between the value goes through a slot byte by byte.
+  const Pair p = {
+      "  vreg %0 R b32\n  vreg %1 P pred\n  vreg %2 P pred\n",
+      "  block b0\n    #0 %1 = p\n    #1 %2 = q\n    #2 %0 = a\n    #3 @%2 %0 = b\n    #4 @%1 %0 = c\n    #5 @%2 %0.b3 = d\n"
+      "    #6 cbra %1 -> b1, b2\n  block b1\n    #7 bra -> b2\n  block b2\n    #8 use %0 !write\n    #9 exit\n",
+      "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 R0 = a\n    #3 @P1 R0 = b\n    #4 @P0 R0 = c\n    +20 spill R0.h0, slot 0\n"
+      "    +21 spill R0.b2, slot 0 + 2\n    #5 @P1 R0.b3 = d\n    +22 spill R0.b3, slot 0 + 3\n    #6 cbra P0 -> b1, b2\n"
+      "  block b1\n    #7 bra -> b2\n  block b2\n    +23 R1 = refill slot 0\n    #8 use R1 !write\n    #9 exit\n"};
+  expect_pass(p);
+  EXPECT_EQ(judge(with(p, "    +22 spill R0.b3, slot 0 + 3\n", "")).verdict, Verdict::Fail);
+}
+
+TEST(SymbolicJoinTest, PacksGoOverJoins) {
+  const std::string vregs = "  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 P pred\n";
+  const Pair p = {
+      vregs,
+      "  block b0\n    #0 %0 = p\n    #1 %2 = q\n    #2 cbra %2 -> b1, b2\n  block b1\n    #3 %1 = r\n    #4 bra -> b3\n"
+      "  block b2\n    #5 %1 = s\n    #6 bra -> b3\n  block b3\n    #7 use %0, %1 !write\n    #8 exit\n",
+      "  block b0\n    #0 P0 = p\n    +20 R9{inout} = p2r P0\n    #1 P0 = q\n    #2 cbra P0 -> b1, b2\n"
+      "  block b1\n    #3 P1 = r\n    +21 R9{inout} = bit_spill P1, 5\n    #4 bra -> b3\n"
+      "  block b2\n    #5 P0 = s\n    +22 R9{inout} = bit_spill P0, 5\n    #6 bra -> b3\n"
+      "  block b3\n    +23 P0 = r2p R9\n    +24 P2 = bit_refill R9, 5\n    #7 use P0, P2 !write\n    #8 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "    +22 R9{inout} = bit_spill P0, 5\n", ""), kLost);
+}
+
+TEST(SymbolicJoinTest, APackThatIsWrittenUnderAGuardGoesOverJoins) {
+  // An inserted p2r under a guard makes each byte of the pack a choice between two packs, which are met bit by bit like any other.
+  const Pair p = {
+      "  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 P pred\n",
+      "  block b0\n    #0 %0 = p\n    #1 %1 = q\n    #2 %2 = r\n    #3 cbra %2 -> b1, b2\n  block b1\n    #4 bra -> b2\n"
+      "  block b2\n    #5 use %0 !write\n    #6 exit\n",
+      "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 P2 = r\n    +20 R9{inout} = p2r P0\n    +21 @P2 R9{inout} = p2r P1\n"
+      "    #3 cbra P2 -> b1, b2\n  block b1\n    #4 bra -> b2\n  block b2\n    +22 P3 = r2p R9\n    +23 P0 = bit_refill R9, 0\n"
+      "    #5 use P0 !write\n    #6 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "bit_refill R9, 0", "bit_refill R9, 1"), kLost);
+  expect_category(with(p, "+21 @P2 R9{inout} = p2r P1", "+21 @P2 R9{inout} = bit_spill P1, 0"), kLost);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Not defined on all paths
+
+TEST(SymbolicJoinTest, APathWithoutADefinitionAsksForNothing) {
+  const Pair p = {
+      kAndP,
+      "  block b0\n    #0 %3 = p\n    #1 %1 = c\n    #2 cbra %3 -> b1, b2\n  block b1\n    #3 %0 = a\n    #4 bra -> b3\n"
+      "  block b2\n    #5 use %1 !write\n    #6 bra -> b3\n  block b3\n    #7 use %0 !write\n    #8 exit\n",
+      "  block b0\n    #0 P0 = p\n    #1 R0 = c\n    #2 cbra P0 -> b1, b2\n  block b1\n    #3 R1 = a\n    +9 R0 = copy R1\n    #4 "
+      "bra -> b3\n"
+      "  block b2\n    #5 use R0 !write\n    #6 bra -> b3\n  block b3\n    #7 use R0 !write\n    #8 exit\n"};
+  expect_pass(p);  // R0 holds something else on the other path, and R1 nothing
+  expect_pass(with(p, "#7 use R0", "#7 use R1"));
+  expect_category(with(p, "    +9 R0 = copy R1\n", ""), kLost);
+}
+
+// %0 is defined on one path only.
+Pair on_one_path(std::string vregs, const std::string& def, const std::string& use, const std::string& after_def,
+                 const std::string& other, const std::string& have) {
+  return {up_to_nine(std::move(vregs)),
+          "  block b0\n    #80 %9 = p\n    #81 cbra %9 -> b1, b2\n  block b1\n" + def +
+              "    #82 bra -> b3\n  block b2\n    #83 bra -> b3\n" +
+              "  block b3\n    #84 cbra %9 -> b4, b5\n  block b4\n    #85 bra -> b5\n  block b5\n    #86 use " + use +
+              " !write\n    #87 exit\n",
+          "  block b0\n    #80 P6 = p\n    #81 cbra P6 -> b1, b2\n  block b1\n" + after_def + "    #82 bra -> b3\n  block b2\n" +
+              other + "    #83 bra -> b3\n  block b3\n    #84 cbra P6 -> b4, b5\n  block b4\n    #85 bra -> b5\n  block b5\n" +
+              have + "    #87 exit\n"};
+}
+
+TEST(SymbolicJoinTest, PiecesOfWhatIsDefinedOnOnePathOnly) {
+  const Pair p = on_one_path(kThreeR, "    #0 %0 = a\n", "%0.h0, %0", "    #0 R0 = a\n    +20 spill R0.h0, slot 0\n",
+                             "    +21 spill P6, slot 0\n", "    +22 R4.h0 = refill slot 0\n    #86 use R4.h0, R0 !write\n");
+  expect_pass(p);
+  expect_category(with(p, "R4.h0 = refill slot 0\n", "R4.h0 = refill slot 0 + 2\n"), kLost);
+  // A predicate in a pack.
+  const Pair pack =
+      on_one_path("  vreg %0 P pred\n", "    #0 %0 = a\n", "%0", "    #0 P1 = a\n    +20 R9{inout} = bit_spill P1, 3\n", "",
+                  "    +22 P2 = bit_refill R9, 3\n    #86 use P2 !write\n");
+  expect_pass(pack);
+  expect_category(with(pack, "bit_refill R9, 3", "bit_refill R9, 4"), kLost);
+  // A constant that is nowhere at the joins.
+  for (const std::string cls : {"R b32", "P pred", "R b64"}) {
+    const std::string at = cls == "R b32" ? "R0" : cls == "P pred" ? "P1" : "R0:R1";
+    const Pair constant =
+        on_one_path("  vreg %0 " + cls + "\n", "    #0 %0 = const 1 !remat\n", "%0", "    #0 const !remat !deleted\n", "",
+                    "    +22 " + at + " = remat #0 1\n    #86 use " + at + " !write\n");
+    expect_pass(constant);
+    EXPECT_EQ(judge(with(constant, "    +22 " + at + " = remat #0 1\n", "")).verdict, Verdict::Fail);
+  }
+}
+
+TEST(SymbolicJoinTest, AConstantHalfCanStillBeRepeated) {
+  const Pair p = on_one_path(kThreeR, "    #0 %0 = const 1 !remat\n    #1 %0.h1 = a\n", "%0",
+                             "    #0 const !remat !deleted\n    #1 R0.h1 = a\n", "",
+                             "    +22 R5 = remat #0 1\n    +23 R0.h0 = copy R5.h0\n    #86 use R0 !write\n");
+  expect_pass(p);
+  expect_category(with(p, "    +23 R0.h0 = copy R5.h0\n", ""), kLost);
+}
+
+TEST(SymbolicJoinTest, WhatOneJoinHasSeenIsNothingToTheNext) {
+  // %0 is undefined on one side of both joins; its register is there in the first only.
+  const Pair p = on_one_path("  vreg %0 R b32\n", "    #0 %0 = a\n", "%0", "    #0 R0 = a\n", "", "    #86 use R0 !write\n");
+  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+  auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
+  ASSERT_TRUE(plan) << plan.error();
+  symbolic::Joiner joiner(*plan);
+  const auto name_after_joining = [&](bool in_a_register) {
+    symbolic::State undefined(*plan), defined(*plan);
+    for (const symbolic::Step& s : plan->steps_of(1)) defined.transfer(s, nullptr);
+    if (!in_a_register) {
+      for (const std::uint32_t l : plan->live_locations[3]) defined.locations.set(l, kJunk);
+    }
+    symbolic::Entry entry;
+    EXPECT_TRUE(joiner.flow_into(entry, 3, undefined));
+    EXPECT_TRUE(joiner.flow_into(entry, 3, defined));
+    for (const Value v : entry.names)
+      if (v != kAny) return plan->values[v].kind;
+    return ValueKind::Any;
+  };
+  EXPECT_EQ(name_after_joining(true), ValueKind::OneOf);
+  EXPECT_EQ(name_after_joining(false), ValueKind::Opaque);
+}
+
+TEST(SymbolicJoinTest, HalvesOfAWordThatIsDefinedOnOnePathOnly) {
+  // %1 and %2 are the halves of %0, side by side in a slot: all of it again, under a name that is gone.
+  const Pair p = {"  vreg %0 R b32\n  vreg %1 R b16\n  vreg %2 R b16\n  vreg %3 P pred\n",
+                  "  block b0\n    #0 %3 = p\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 %0 = a\n    #3 %1, %2 = unpack %0\n    "
+                  "#4 bra -> b3\n"
+                  "  block b2\n    #5 bra -> b3\n  block b3\n    #6 use %2 !write\n    #7 exit\n",
+                  "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 R0 = a\n    #3 R1, R2 = unpack R0\n    "
+                  "+20 spill R1.h0, slot 0\n"
+                  "    +21 spill R2.h0, slot 0 + 2\n    #4 bra -> b3\n  block b2\n    #5 bra -> b3\n  block b3\n    +22 R4.h0 = "
+                  "refill slot 0 + 2\n"
+                  "    #6 use R4 !write\n    #7 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "R4.h0 = refill slot 0 + 2", "R4.h0 = refill slot 0"), kLost);
+  expect_pass(with(p, "    #4 bra", "    +23 R0, R1, R2 = copy R9, R9, R9\n    #4 bra"));  // in the slot alone
+}
+
+TEST(SymbolicJoinTest, WhatIsDefinedOnOnePathOnlySharesAWordOfTheFrame) {
+  // A narrow value and a predicate in one word of the frame, each undefined on one path, over two joins.
+  Pair p = {
+      "  vreg %0 R b8\n  vreg %1 P pred\n  vreg %2 P pred\n",
+      "  block b0\n    #0 %2 = p\n    #1 cbra %2 -> b1, b2\n  block b1\n    #2 %0 = a\n    #3 %1 = b\n    #4 bra -> b2\n"
+      "  block b2\n    #5 cbra %2 -> b3, b4\n  block b3\n    #6 bra -> b4\n  block b4\n    #7 use %0, %1 !write\n    #8 exit\n",
+      "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 R0 = a\n    #3 P1 = b\n    +20 spill R0.b0, slot 0\n"
+      "    +21 spill P1, slot 0 + 3\n    #4 bra -> b2\n  block b2\n    #5 cbra P0 -> b3, b4\n  block b3\n    #6 bra -> b4\n"
+      "  block b4\n    +22 R4.b0 = refill slot 0\n    +23 P3 = refill slot 0 + 3\n    #7 use R4, P3 !write\n    #8 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "P3 = refill slot 0 + 3", "P3 = refill slot 0 + 2"), kLost);
+  expect_category(with(p, "R4.b0 = refill slot 0\n", "R4.b0 = refill slot 0 + 1\n"), kLost);
+}
+
+TEST(SymbolicJoinTest, AConstantThatIsDefinedOnOnePathOnlyCanStillBeRepeated) {
+  const Pair p = {
+      kAndP,
+      "  block b0\n    #0 %3 = p\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 %0 = const 5 !remat\n    #3 %1 = a\n    #4 bra -> "
+      "b3\n"
+      "  block b2\n    #5 %1 = b\n    #6 bra -> b3\n  block b3\n    #7 use %0, %1 !write\n    #8 exit\n",
+      "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 const !remat !deleted\n    #3 R1 = a\n    #4 bra -> "
+      "b3\n"
+      "  block b2\n    #5 R1 = b\n    #6 bra -> b3\n  block b3\n    +9 R0 = remat #2 5\n    #7 use R0, R1 !write\n    #8 exit\n"};
+  expect_pass(p);
+  EXPECT_EQ(judge(with(p, "    +9 R0 = remat #2 5\n", "")).verdict, Verdict::Fail);
+}
+
+TEST(SymbolicJoinTest, APredicateThatIsDefinedOnOnePathOnly) {
+  const Pair p = {kAndP,
+                  "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 cbra %3 -> b1, b2\n  block b1\n    #3 %4 = setp %0 !remat\n    "
+                  "#4 bra -> b2\n"
+                  "  block b2\n    #5 bra -> b3\n  block b3\n    #6 use %4, %0 !write\n    #7 exit\n",
+                  "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    #2 cbra P0 -> b1, b2\n  block b1\n    #3 P1 = setp R0 !remat\n    "
+                  "#4 bra -> b2\n"
+                  "  block b2\n    #5 bra -> b3\n  block b3\n    #6 use P1, R0 !write\n    #7 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "use P1", "use P0"), kLost);
+  expect_pass(with(with(p, "P1 = setp R0 !remat", "setp !remat !deleted"), "    #6 use", "    +9 P1 = remat #3 R0\n    #6 use"));
+}
+
+TEST(SymbolicJoinTest, AGuardThatIsDefinedOnOnePathOnly) {
+  const Pair p = {kAndP,
+                  "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 %4 = p\n    #3 cbra %4 -> b1, b2\n  block b1\n    #4 %3 = q\n  "
+                  "  #5 bra -> b2\n"
+                  "  block b2\n    #6 @%3 %0 = copy %1\n    #7 use %0 !write\n    #8 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 P0 = p\n    #3 cbra P0 -> b1, b2\n  block b1\n    #4 P1 = q\n  "
+                  "  #5 bra -> b2\n"
+                  "  block b2\n    #6 @P1 R0 = copy R1\n    #7 use R0 !write\n    #8 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "#7 use R0", "#7 use R5"), kLost);
+}
+
+TEST(SymbolicJoinTest, APartThatIsUndefinedAsksForNothing) {
+  const Pair p = {
+      "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n",
+      "  block b0\n    #0 %1 = a\n    #1 %0.h1 = b\n    #2 %2 = p\n    #3 cbra %2 -> b1, b2\n  block b1\n    #4 bra -> b2\n"
+      "  block b2\n    #5 use %0, %1 !write\n    #6 exit\n",
+      "  block b0\n    #0 R1 = a\n    #1 R0.h1 = b\n    #2 P0 = p\n    #3 cbra P0 -> b1, b2\n  block b1\n    +9 R0.h0 = copy "
+      "R1.h0\n    #4 bra -> b2\n"
+      "  block b2\n    #5 use R0, R1 !write\n    #6 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "+9 R0.h0 = copy R1.h0", "+9 R0.h1 = copy R1.h0"), kLost);
+}
+
+}  // namespace
+}  // namespace regduel::oracles

@@ -1,0 +1,62 @@
+// Pairs of values, one a side of a join, to be searched by what a name asks for on each side. Tested by symbolic_pairs_test.cpp.
+//
+// Cost: constant to add. A search looks at the pairs that hold exactly what is asked for on one side (or one of those that are),
+// and at those that are entangled there (gates, words put together); at all of them where what is asked for is entangled on both
+// sides.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "oracles/symbolic/values.h"
+
+namespace regduel::oracles::symbolic {
+
+class PairList {
+ public:
+  void clear();
+  void add(const Values& values, Value a, Value b);
+
+  // Calls take(a, b) for all pairs that satisfy the name (want_a, want_b), and for some that do not. Values may be made meanwhile.
+  template <class Take>
+  void each(const Values& values, Value want_a, Value want_b, const Take& take) const {
+    const auto take_pair = [&](std::uint32_t p) { take(pairs_[p].first, pairs_[p].second); };
+    if (is_listed(values, want_a)) return each_in(left_, values, want_a, take_pair);
+    if (is_listed(values, want_b)) return each_in(right_, values, want_b, take_pair);
+    for (std::uint32_t p = 0; p < pairs_.size(); ++p) take_pair(p);
+  }
+
+ private:
+  // The pairs of one side by their value there. The entangled ones are under Junk, which nobody asks for.
+  struct Side {
+    struct Head {
+      std::uint32_t epoch = 0;  // of the list when the pair was put there
+      std::uint32_t pair = 0;
+    };
+    std::vector<Head> heads;
+    std::vector<std::uint32_t> next;  // by pair: another one with the same value, or kNone
+  };
+  static constexpr std::uint32_t kNone = ~0U;
+
+  void put(Side& side, Value under) const;
+  [[nodiscard]] std::uint32_t first(const Side& side, Value under) const;
+  // Plain, or one of some that are.
+  [[nodiscard]] static bool is_listed(const Values& values, Value want);
+  template <class Visit>
+  void each_in(const Side& side, const Values& values, Value want, const Visit& visit) const {
+    const auto visit_under = [&](Value under) {
+      for (std::uint32_t p = first(side, under); p != kNone; p = side.next[p]) visit(p);
+    };
+    visit_under(kJunk);
+    if (values.is_plain(want)) return visit_under(want);
+    const Values::Node set = values[want];  // the values may grow meanwhile
+    for (std::uint32_t k = 0; k < set.b; ++k) visit_under(values.children(set)[k]);
+  }
+
+  std::vector<std::pair<Value, Value>> pairs_;
+  Side left_, right_;
+  std::uint32_t epoch_ = 1;
+};
+
+}  // namespace regduel::oracles::symbolic

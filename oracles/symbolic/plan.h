@@ -1,0 +1,128 @@
+// What the symbolic judge walks over: a program before and after, decoded side by side into flat steps, with the edges between the
+// blocks of the program after, and the names and locations that are live at each block. Decoding is also where a pair that cannot
+// be walked is turned away.
+//
+// Names are the four-byte words (predicates: bytes) of the root vregs, and the snapshots of remats: for each register use of an
+// instruction that some remat repeats, what that use asked for when the instruction was last passed. Locations are the words of the
+// register files and of the frames that the program after touches, and a ghost for the result of each repeated instruction. Tested
+// by symbolic_plan_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "oracles/pair/cells.h"
+#include "oracles/report.h"
+#include "oracles/symbolic/values.h"
+
+namespace regduel::oracles::symbolic {
+
+inline constexpr std::uint32_t kNoIndex = 0xFFFFFFFFu;
+inline constexpr std::uint8_t kOneByte = 0x1F;
+
+enum class StepKind : std::uint8_t {
+  Operate,  // an original instruction that computes; on the names alone where it was deleted
+  Gather,   // pack, unpack: bytes of the uses, in order, become bytes of the defs; deleted as above
+  Rename,   // an original copy, or the phis of an edge: on the names. Operands: name = written, loc = read (both names)
+  Move,     // a copy, spill or refill of the program after: on the locations. Operands: name = written, loc = read (both locations)
+  ToPack,   // p2r, bit_spill. Operand 0: the pack (loc). Others: predicate (loc), bit (number)
+  FromPack,  // r2p, bit_refill. The same
+  Snapshot,  // before an instruction that some remat repeats. Operands: name = snapshot, loc = the name copied
+  Remember,  // after it. Operand: loc = the ghost
+  Remat,     // uses: loc, name = snapshot. The def: loc; its ghost in `name` (a location)
+};
+
+struct StepOperand {
+  ir::Role role = ir::Role::Use;
+  bool is_early = false;
+  bool is_negated_name = false, is_negated_loc = false;
+  bool is_contested = false;  // Def: another def of the same instruction is in the same location
+  bool is_wordwise = false;   // Def: the name's last word is written whole. Rename, Move: whole words are moved
+  std::uint16_t number = 0;   // operand number, for reports; of a predicate of a pack: its bit
+  Value leaf = kJunk;         // Def: the first word's new value; the others follow
+  Place name, loc;            // size 0: there is none
+};
+
+struct Step {
+  StepKind kind = StepKind::Operate;
+  bool is_ret = false;
+  bool is_illegal = false;             // Remat: of what may not be repeated
+  std::uint32_t inst = kNoIndex;       // index into the instructions after
+  std::uint32_t original = kNoIndex;   // index into the instructions before
+  std::uint32_t first = 0, count = 0;  // operands
+  std::uint32_t guard = kNoIndex;      // an operand; its name or its loc has size 0 where the step has no such side
+  Value opaque = kJunk;                // with a guard: the token that stands for a guard of which nothing is known
+};
+
+// A way from one block of the program after to the next, with the phis that are taken on it.
+struct FlowEdge {
+  std::uint32_t from = 0, to = 0;
+  std::uint32_t renames = kNoIndex, moves = kNoIndex;  // steps
+};
+
+struct Range {
+  std::uint32_t begin = 0, end = 0;
+};
+
+struct SavedUnit {
+  ir::PReg unit;
+  std::uint32_t loc = 0;
+  Value value = kJunk;
+};
+
+struct Initial {
+  Place name, loc;
+  Value first = kJunk;
+};
+
+struct Astray {
+  std::uint32_t inst = 0;  // a branch (index after) that leads elsewhere
+  std::uint32_t to = 0;    // the block to which it led before
+};
+
+// By block: places that are read later, ascending.
+struct LiveSets {
+  std::vector<std::uint32_t> begin, places;
+
+  [[nodiscard]] std::span<const std::uint32_t> operator[](std::uint32_t block) const {
+    return {places.data() + begin[block], begin[block + 1] - begin[block]};
+  }
+};
+
+struct Plan {
+  explicit Plan(const Case& c) : names(c.before), locations(c.after) {}
+
+  Cells names, locations;
+  std::uint32_t num_names = 0, num_locations = 0;  // with snapshots and ghosts
+  Values values;
+  std::vector<Step> steps;
+  std::vector<StepOperand> operands;
+  std::vector<Range> blocks;                   // steps of each block of the program after
+  std::vector<FlowEdge> edges;                 // of reachable blocks, ascending by `from`
+  std::vector<Range> edges_of;                 // by block
+  std::vector<std::uint32_t> order;            // reachable blocks in reverse postorder
+  std::vector<std::uint32_t> num_preds;        // edges into each block, from reachable blocks
+  std::vector<std::uint8_t> bytes_of_name;     // bit i: byte i of the name's word counts; kOneByte: the name is a byte
+  std::vector<std::uint8_t> is_byte_location;  // predicates, and ghosts of them
+  LiveSets live_names, live_locations;         // at the head of each block
+  std::vector<SavedUnit> saved;                // callee-saved registers that the program after writes, at each ret
+  std::vector<Initial> initial;                // architectural vregs
+  std::vector<Astray> astray;
+
+  [[nodiscard]] std::span<const StepOperand> operands_of(const Step& s) const { return {operands.data() + s.first, s.count}; }
+  [[nodiscard]] std::span<const Step> steps_of(std::uint32_t block) const {
+    return {steps.data() + blocks[block].begin, blocks[block].end - blocks[block].begin};
+  }
+};
+
+// The error says in one line why the two cannot be walked side by side (structure then has findings).
+// Cost: near-linear in both programs and in the names that are live at the blocks.
+[[nodiscard]] std::expected<Plan, std::string> make_plan(const Case& c);
+
+// Fills live_names and live_locations (symbolic_liveness.cpp): own analyses of the two programs, along the edges of the program
+// after.
+void find_live(Plan& plan);
+
+}  // namespace regduel::oracles::symbolic

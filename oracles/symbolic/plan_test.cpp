@@ -1,0 +1,212 @@
+// What the symbolic judge makes of two programs before it follows a value: which locations operands are, what is read later, and
+// which programs it cannot follow.
+#include "oracles/symbolic/plan.h"
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "oracles/symbolic/testing.h"
+
+namespace regduel::oracles {
+namespace {
+
+using testing::describe;
+using testing::diamond;
+using ::testing::ElementsAre;
+using testing::expect_category;
+using testing::expect_pass;
+using ::testing::HasSubstr;
+using testing::judge;
+using testing::kAndP;
+using testing::kLost;
+using testing::kPairVregs;
+using testing::kThreeR;
+using testing::Pair;
+using testing::repeated;
+using testing::two_values;
+using testing::with;
+
+// Live vregs and registers at the head of `block`: "%0 R4", and how many words of the frames.
+std::string live_at(const Pair& p, std::uint32_t block) {
+  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+  const auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
+  if (!plan) return plan.error();
+  std::string text;
+  std::size_t named = 0;
+  for (const std::uint32_t name : plan->live_names[block])
+    for (std::size_t v = 0; v < before.vregs.size(); ++v) {
+      const Place at = plan->names.of_operand(ir::Operand::of_vreg(ir::Role::Use, ir::VRegId(v)));
+      if (name >= at.cell && name < at.cell + at.cells()) text += fmt::format("%{} ", v);
+    }
+  for (const std::uint32_t l : plan->live_locations[block])
+    for (const ir::RegFile file : {ir::RegFile::R, ir::RegFile::P})
+      for (int u = 0; u < 64; ++u)
+        if (l == plan->locations.of_unit(file, u)) {
+          text += fmt::format("{}{} ", file == ir::RegFile::R ? "R" : "P", u);
+          ++named;
+        }
+  return text + fmt::format("+{}", plan->live_locations[block].size() - named);
+}
+
+TEST(SymbolicPlanTest, OnlyWhatIsReadLaterIsKept) {
+  const auto two_blocks = [](std::string vregs, const std::string& before, const std::string& after) {
+    return Pair{std::move(vregs), "  block b0\n    #90 bra -> b1\n  block b1\n" + before + "    #91 exit\n",
+                "  block b0\n    #90 bra -> b1\n  block b1\n" + after + "    #91 exit\n"};
+  };
+  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 use %0 !write\n", "    #0 use R4 !write\n"), 1), "%0 R4 +0");
+  // Written before it is read; in two parts; by a copy; by a clobber; by a refill of its two bytes.
+  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 %0 = a\n    #1 use %0 !write\n", "    #0 R4 = a\n    #1 use R4 !write\n"), 0),
+            "+0");
+  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 %0.h0 = a\n    #1 %0.h1 = a\n    #2 use %0 !write\n",
+                               "    #0 R4.h0 = a\n    #1 R4.h1 = a\n    #2 use R4 !write\n"),
+                    0),
+            "+0");
+  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 %0.h0 = a\n    #2 use %0 !write\n", "    #0 R4.h0 = a\n    #2 use R4 !write\n"), 0),
+            "%0 R4 +0");
+  EXPECT_EQ(
+      live_at(two_blocks(kThreeR, "    #0 %0 = copy %1\n    #1 use %0 !write\n", "    #0 R4 = copy R5\n    #1 use R4 !write\n"), 0),
+      "%1 R5 +0");
+  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 call \"f\" clobbers R4\n    #1 use %0 !write\n",
+                               "    #0 call \"f\" clobbers R4\n    #1 use R4 !write\n"),
+                    0),
+            "%0 +0");
+  EXPECT_EQ(live_at(two_blocks("  vreg %0 R b16\n", "    #0 %0 = a\n    #1 use %0 !write\n",
+                               "    #0 R0 = a\n    +9 spill R0.h0, slot 0\n    +8 R1.h0 = refill slot 0\n    #1 use R1 !write\n"),
+                    0),
+            "R1 +0");
+  // Not under a guard.
+  EXPECT_EQ(live_at(two_blocks(kAndP, "    #0 @%3 %0 = a\n    #1 use %0 !write\n", "    #0 @P0 R4 = a\n    #1 use R4 !write\n"), 0),
+            "%0 %3 R4 P0 +0");
+  EXPECT_EQ(live_at(two_blocks(kAndP, "    #0 use %3 !write\n", "    +9 P1 = r2p R4\n    #0 use P1 !write\n"), 0), "%3 R4 +0");
+  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 %1 = add %0 !remat\n    #1 use %1 !write\n",
+                               "    #0 add !remat !deleted\n    +9 R1 = remat #0 R4\n    #1 use R1 !write\n"),
+                    0),
+            "%0 R4 +1");
+  // What a phi writes is not live before it.
+  const Pair phi = {kThreeR,
+                    "  block b0\n    #0 %0 = a\n    #1 bra -> b1\n  block b1\n    #2 %1 = phi b0: %0\n    #3 bra -> b2\n  block "
+                    "b2\n    #4 use %1 !write\n    #5 exit\n",
+                    "  block b0\n    #0 R0 = a\n    #1 bra -> b1\n  block b1\n    #2 phi !deleted\n    #3 bra -> b2\n  block b2\n  "
+                    "  #4 use R0 !write\n    #5 exit\n"};
+  EXPECT_EQ(live_at(phi, 0), "+0");
+  // What it reads is not all written by a part.
+  const Pair part = {kThreeR,
+                     "  block b0\n    #0 bra -> b1\n  block b1\n    #1 %0.h0 = a\n    #2 bra -> b2\n  block b2\n    #3 %1 = phi "
+                     "b1: %0\n    #4 use %1 !write\n    #5 exit\n",
+                     "  block b0\n    #0 bra -> b1\n  block b1\n    #1 R0.h0 = a\n    #2 bra -> b2\n  block b2\n    #3 R1 = phi "
+                     "b1: R0\n    #4 use R1 !write\n    #5 exit\n"};
+  EXPECT_EQ(live_at(part, 1), "%0 R0 R1 +0");
+  EXPECT_EQ(live_at(phi, 1), "%1 R0 +0");
+}
+
+TEST(SymbolicPlanTest, ThePlanCountsWhatItMust) {
+  Pair p = diamond();
+  p.kind = "device";
+  p.before = testing::edit(p.before, "#8 exit", "#8 ret");
+  p.after = testing::edit(testing::edit(p.after, "#8 exit", "+30 R24 = copy R0\n    #8 ret"), "#7 use R0", "#7 use R0");
+  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+  const auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
+  ASSERT_TRUE(plan) << plan.error();
+  EXPECT_THAT(plan->num_preds, ElementsAre(0, 1, 1, 2));
+  ASSERT_EQ(plan->saved.size(), 1u);
+  EXPECT_EQ(ir::to_string(plan->saved[0].unit), "R24");
+}
+
+TEST(SymbolicPlanTest, PartsOfFixedAndTiedOperands) {
+  const Pair half = {
+      kPairVregs,
+      "  block b0\n    #0 %0 = a\n    #1 %0.hi{=R4:R5} = b\n    #2 use %0.hi{=R4:R5} !write\n    #3 use %0 !write\n    #4 exit\n",
+      "  block b0\n    #0 R4:R5 = a\n    #1 R4:R5.hi = b\n    #2 use R4:R5.hi !write\n    #3 use R4:R5 !write\n    #4 exit\n"};
+  expect_pass(half);
+  Pair quarter = half;
+  for (std::string* text : {&quarter.before, &quarter.after})
+    for (int k = 0; k < 2; ++k) text->replace(text->find(".hi"), 3, ".h1");
+  expect_pass(quarter);
+  // A tied def is where the use is fixed.
+  expect_pass({kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1{tied 1} = mad %0{=R4}, 7\n    #2 use %1 !write\n    #3 exit\n",
+               "  block b0\n    #0 R4 = a\n    #1 R5 = mad R5, 7\n    #2 use R4 !write\n    #3 exit\n"});
+}
+
+TEST(SymbolicPlanTest, DefsInOneTupleAreContested) {
+  const Pair p = {"  vreg %0 R b128\n  vreg %1 R b32\n  vreg %2 R b32\n",
+                  "  block b0\n    #0 %1, %0, %2 = three\n    #1 use %2 !write\n    #2 exit\n",
+                  "  block b0\n    #0 R0, R4:R7, R8 = three\n    #1 use R8 !write\n    #2 exit\n"};
+  expect_pass(p);
+  expect_category(with(with(p, "R4:R7, R8 =", "R4:R7, R6 ="), "use R8", "use R6"), kLost);
+}
+
+TEST(SymbolicPlanTest, PartsAreDefinedOneAfterTheOther) {
+  const Pair p = {"  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n",
+                  "  block b0\n    #0 %0.h0 = a\n    #1 %0.h1 = b\n    #2 %1 = c\n    #3 %2.h0, %2.h1 = copy %0.h1, %1.h1\n    #4 "
+                  "use %0, %1, %2 !write\n    #5 exit\n",
+                  "  block b0\n    #0 R0.h0 = a\n    #1 R0.h1 = b\n    #2 R1 = c\n    #3 R2.h0, R2.h1 = copy R0.h1, R1.h1\n    #4 "
+                  "use R0, R1, R2 !write\n    #5 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "copy R0.h1, R1.h1", "copy R0.h1, R1.h0"), kLost);
+  expect_pass(
+      with(with(p, "    #3 R2.h0, R2.h1 = copy R0.h1, R1.h1", "    +9 R3.h0 = copy R0.h1\n    #3 R2.h0, R2.h1 = copy R3.h0, R1.h1"),
+           "use R0", "use R0"));
+  EXPECT_EQ(judge(with(p, "#1 R0.h1 = b", "#1 R0.h0 = b")).verdict, Verdict::Fail);
+  // A narrow vreg in the upper half of a register, whatever structure says of that.
+  expect_pass({"  vreg %0 R b32\n  vreg %1 R b16\n",
+               "  block b0\n    #0 %0.h0 = a\n    #1 %1 = b\n    #2 use %1 !write\n    #3 exit\n",
+               "  block b0\n    #0 R0.h0 = a\n    #1 R2.h1 = b\n    #2 use R2.h1 !write\n    #3 exit\n"});
+}
+
+TEST(SymbolicPlanTest, APackIsAnInstructionLikeAnyOther) {
+  const std::string vregs = kPairVregs + "  vreg %3 R b32\n  vreg %4 R b32\n";
+  const Pair p = {vregs,
+                  "  block b0\n    #0 %1 = a\n    #1 %2 = b\n    #2 %0{early} = pack %1, %2\n    #3 %3, %4 = unpack %0 clobbers "
+                  "R20\n    #4 use %3 !write\n"
+                  "    #5 use %1, %2 !write\n    #6 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    +20 R9 = copy R0\n    #2 R2:R3 = pack R0, R1\n    #3 R4, R5 = "
+                  "unpack R2:R3 clobbers R20\n    #4 use R9 !write\n"
+                  "    #5 use R0, R1 !write\n    #6 exit\n"};
+  expect_pass(p);
+  const JudgeResult swapped = judge(with(p, "pack R0, R1", "pack R1, R0"));
+  ASSERT_FALSE(swapped.findings.empty());
+  EXPECT_EQ(swapped.findings[0].inst, ir::InstId(2)) << describe(swapped);
+  expect_category(with(with(with(p, "#2 R2:R3 =", "#2 R0:R1 ="), "unpack R2:R3", "unpack R0:R1"), "#5 use R0, R1", "#5 use R4, R5"),
+                  kLost);
+  expect_category(with(with(p, "+20 R9", "+20 R20"), "use R9", "use R20"), kLost);
+  expect_category(with(with(with(p, "R4, R5 = unpack", "R4, R4 = unpack"), "+20 R9", "+20 R4"), "use R9", "use R4"), kLost);
+}
+
+TEST(SymbolicPlanTest, NonsenseIsSkippedWithAReason) {
+  const auto expect_skipped = [](const Pair& p, std::string_view reason) {
+    const JudgeResult r = judge(p);
+    EXPECT_EQ(r.verdict, Verdict::Skipped) << describe(r);
+    EXPECT_THAT(r.reason, HasSubstr(reason));
+  };
+  expect_skipped(with(two_values(), "    #1 R1 = b\n", ""), "does not hold");
+  expect_skipped(with(two_values(), "#2 use R0, R1", "#2 use R0"), "number of operands");
+  expect_skipped(with(two_values(), "#1 R1 = b", "#1 R1{inout} = b"), "role");
+  Pair narrow = two_values();
+  narrow.vregs = kPairVregs;
+  expect_skipped(narrow, "narrower");
+  expect_skipped(with(two_values(), "    #2 use", "    +9 R3 = remat #77 5\n    #2 use"), "remat of nothing");
+  expect_skipped(with(two_values(), "use R0, R1", "use 5, R1"), "no register");
+  expect_skipped(with(two_values(), "    #3 exit\n", "    +9 exit\n"), "not inserted");
+  expect_skipped(with(two_values(), "    #2 use", "    +9 R3 = foo\n    #2 use"), "not inserted");
+  expect_skipped(with(two_values(), "    #3 exit\n", "    +9 bra -> b0\n"), "does not hold all its original");
+  Pair copy = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1 = copy %0\n    #2 exit\n",
+               "  block b0\n    #0 R0 = a\n    #1 R1 = foo R0\n    #2 exit\n"};
+  expect_skipped(copy, "something else");
+  Pair remat = repeated();
+  remat.vregs = "  vreg %0 R b64\n  vreg %1 R b32\n  vreg %2 R b32\n";
+  remat.after = testing::edit(remat.after, "#0 R0 = a", "#0 R4:R5 = a");
+  remat.after = testing::edit(remat.after, "use R1, R0", "use R1, R4:R5");
+  remat.after = testing::edit(testing::edit(remat.after, "#3 R0 = b", "#3 R4:R5 = b"), "#4 use R0", "#4 use R4:R5");
+  expect_skipped(remat, "narrower");
+  expect_skipped({kAndP,
+                  "  block b0\n    #0 %3 = p\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 bra -> b3\n  block b2\n    #3 bra -> "
+                  "b3\n  block b3\n    #4 exit\n",
+                  "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 bra -> b4\n  block b2\n    #3 bra -> "
+                  "b4\n  block b3\n    #4 exit\n"
+                  "  block b4 edge b1 -> b3\n    +9 bra -> b3\n"},
+                 "stands on two edges");
+}
+
+}  // namespace
+}  // namespace regduel::oracles

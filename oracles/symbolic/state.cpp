@@ -1,0 +1,371 @@
+// The transfer functions; see symbolic.h for the formulas. Each is tested by a test of its own in symbolic_state_test.cpp.
+
+#include "oracles/symbolic/state.h"
+
+#include <algorithm>
+#include <array>
+
+namespace regduel::oracles::symbolic {
+
+using ir::Role;
+
+State::State(Plan& plan) : plan_(plan), values_(plan.values) {
+  names.start(plan.num_names, kAny);
+  locations.start(plan.num_locations, kJunk);
+}
+
+void State::enter_function() {
+  for (const Initial& i : plan_.initial)
+    for (std::uint32_t k = 0; k < i.name.cells(); ++k) {
+      names.set(i.name.cell + k, i.first + k);
+      if (k < i.loc.cells()) locations.set(i.loc.cell + k, i.first + k);
+    }
+  for (const SavedUnit& s : plan_.saved) locations.set(s.loc, s.value);
+}
+
+void State::clear() {
+  names.clear();
+  locations.clear();
+}
+
+void State::transfer(const Step& s, Listener* listener) {
+  listener_ = listener;
+  switch (s.kind) {
+    case StepKind::Operate: transfer_operate(s); break;
+    case StepKind::Gather: transfer_gather(s); break;
+    case StepKind::Rename: transfer_rename(s); break;
+    case StepKind::Move: transfer_move(s); break;
+    case StepKind::ToPack: transfer_to_pack(s); break;
+    case StepKind::FromPack: transfer_from_pack(s); break;
+    case StepKind::Snapshot: transfer_snapshot(s); break;
+    case StepKind::Remember: transfer_remember(s); break;
+    case StepKind::Remat: transfer_remat(s); break;
+  }
+}
+
+void State::enter_edge(const FlowEdge& e) {
+  is_on_edge_ = true;
+  if (e.renames != kNoIndex) transfer_rename(plan_.steps[e.renames]);
+  if (e.moves != kNoIndex) transfer_move(plan_.steps[e.moves]);
+  is_on_edge_ = false;
+}
+
+void State::leave_edge() {
+  for (std::size_t k = undo_.size(); k > 0; --k) store_of(undo_[k - 1].side).set(undo_[k - 1].at, undo_[k - 1].old);
+  undo_.clear();
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Writing and reading
+
+// Under a guard: Gate(token, new, old), which is both, each where it holds.
+void State::put(Side side, std::uint32_t at, Value v, const Guard& g) {
+  Store& store = store_of(side);
+  if (g.is_set) {
+    const bool sense = side == Side::Names ? g.name_sense : g.location_sense;
+    const Value token = side == Side::Names ? g.name_token : g.location_token;
+    v = sense ? values_.gate(token, v, store[at]) : values_.gate(token, store[at], v);
+  }
+  if (is_on_edge_) undo_.push_back({side, at, store[at]});
+  store.set(at, v);
+}
+
+Value State::byte_at(const Store& store, const Place& p, std::uint32_t i) {
+  if (p.step == 1) return store[p.cell + i];
+  return values_.byte(store[p.cell + (p.offset + i) / 4], (p.offset + i) % 4);
+}
+
+void State::put_bytes(Side side, const Place& p, std::span<const Value> bytes, const Guard& g) {
+  if (p.step == 1) {
+    for (std::uint32_t i = 0; i < p.size && i < bytes.size(); ++i) put(side, p.cell + i, bytes[i], g);
+    return;
+  }
+  for (std::uint32_t k = 0; k < p.cells(); ++k) {
+    // Bytes that a narrow name does not have must not make it look undefined.
+    const unsigned counted = side == Side::Names ? plan_.bytes_of_name[p.cell + k] : 0xFu;
+    bool is_any = side == Side::Names;
+    std::array<Value, 4> word{};
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const std::uint32_t at = 4 * k + i;
+      if ((counted >> i & 1) == 0) continue;
+      const bool is_new = at >= p.offset && at - p.offset < p.size && at - p.offset < bytes.size();
+      word[i] = is_new ? bytes[at - p.offset] : values_.byte(store_of(side)[p.cell + k], i);
+      is_any = is_any && word[i] == kAny;
+    }
+    put(side, p.cell + k, is_any ? kAny : values_.word(word), g);
+  }
+}
+
+// What a pair of a copy reads goes to the end of fetched_: words, or bytes.
+void State::fetch(Side side, const StepOperand& op) {
+  const Store& from = store_of(side);
+  if (op.is_wordwise) {
+    for (std::uint32_t k = 0; k < op.loc.cells(); ++k) fetched_.push_back(from[op.loc.cell + k]);
+    return;
+  }
+  for (std::uint32_t i = 0; i < op.name.size; ++i) fetched_.push_back(i < op.loc.size ? byte_at(from, op.loc, i) : kJunk);
+}
+
+void State::store(Side side, const StepOperand& op, const Guard& g) {
+  if (op.is_wordwise) {
+    for (std::uint32_t k = 0; k < op.name.cells(); ++k) put(side, op.name.cell + k, fetched_[next_++], g);
+    return;
+  }
+  put_bytes(side, op.name, {fetched_.data() + next_, op.name.size}, g);
+  next_ += op.name.size;
+}
+
+void State::report(Lapse l) {
+  has_lapsed_ = true;
+  if (listener_ != nullptr) listener_->lapse(l);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Guards
+
+State::Guard State::transfer_guard(const Step& s) {
+  Guard g;
+  if (s.guard == kNoIndex) return g;
+  const StepOperand& op = plan_.operands[s.guard];
+  g.is_set = true;
+  g.name_sense = !op.is_negated_name;
+  g.location_sense = !op.is_negated_loc;
+  g.name_token = g.location_token = s.opaque;
+  const Value want = op.name.size != 0 ? names[op.name.cell] : kAny, have = op.loc.size != 0 ? locations[op.loc.cell] : kJunk;
+  g.is_unknown = op.name.size != 0 && want == kAny;
+  if (op.name.size != 0 && op.loc.size != 0 && !g.is_unknown) transfer_use(s, op, {}, Lapse::Kind::Value);
+  // A token must be a known value: where it may be undefined, two looks at it need not agree.
+  const bool is_known = op.name.size == 0 || !values_.is_loose(want);
+  if (op.name.size != 0 && is_known) g.name_token = want;
+  if (op.loc.size != 0 && is_known && !values_.is_undefined(have)) g.location_token = have;
+  return g;
+}
+
+// Nothing is known of whether the step happens, so nothing that it may have written is known. For the names, that is no demand any
+// more.
+void State::transfer_unknown(const Step& s) {
+  for (const StepOperand& op : plan_.operands_of(s)) {
+    if (op.role != Role::Def && op.role != Role::DefUse && op.role != Role::Clobber) continue;
+    if (op.name.size != 0) {
+      bytes_.assign(op.name.size, kAny);
+      put_bytes(Side::Names, op.name, bytes_, {});
+    }
+    transfer_clobber(op, {});
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Original instructions
+
+void State::transfer_operate(const Step& s) {
+  const Guard g = transfer_guard(s);
+  if (g.is_unknown) return transfer_unknown(s);
+  const auto ops = plan_.operands_of(s);
+  transfer_early_clobber(s, g);
+  for (const StepOperand& op : ops)
+    if (op.role == Role::Use || op.role == Role::DefUse) transfer_use(s, op, g, Lapse::Kind::Value);
+  for (const StepOperand& op : ops)
+    if (op.role == Role::Clobber) transfer_clobber(op, g);
+  for (const StepOperand& op : ops) {
+    if (op.role != Role::Def && op.role != Role::DefUse) continue;
+    transfer_def_of_name(op, g);
+    transfer_def_of_location(op, g);
+  }
+  if (s.is_ret) transfer_ret(s);
+}
+
+void State::transfer_early_clobber(const Step& s, const Guard& g) {
+  for (const StepOperand& op : plan_.operands_of(s))
+    if (op.is_early && op.role == Role::Def) transfer_clobber(op, g);
+}
+
+void State::transfer_clobber(const StepOperand& op, const Guard& g) {
+  if (op.loc.size == 0) return;
+  bytes_.assign(op.loc.size, kJunk);
+  put_bytes(Side::Locations, op.loc, bytes_, g);
+}
+
+void State::transfer_use(const Step& s, const StepOperand& op, const Guard& g, Lapse::Kind kind) {
+  if (op.name.size == 0 || op.loc.size == 0) return;
+  const auto holds = [&](Value have, Value want, unsigned bytes, std::uint32_t name, std::uint32_t location) {
+    if (have == want || want == kAny) return true;
+    if (g.is_set) {
+      have = values_.where(have, g.location_token, g.location_sense);
+      want = values_.where(want, g.name_token, g.name_sense);
+    }
+    if (values_.satisfies_bytes(have, want, bytes)) return true;
+    report({kind, &s, op.number, have, want, name, location});
+    return false;
+  };
+  if (op.name.step == 4 && op.loc.step == 4 && op.name.offset == 0 && op.loc.offset == 0) {
+    for (std::uint32_t k = 0; k < op.name.cells(); ++k) {
+      const std::uint32_t left = op.name.size - 4 * k;
+      const unsigned bytes = left >= 4 ? 0xF : (1u << left) - 1;
+      if (!holds(locations[op.loc.cell + k], names[op.name.cell + k], bytes, op.name.cell + k, op.loc.cell + k)) return;
+    }
+  } else {
+    for (std::uint32_t i = 0; i < op.name.size; ++i)
+      if (!holds(byte_at(locations, op.loc, i), byte_at(names, op.name, i), 0xF, op.name.cell + (op.name.offset + i) / op.name.step,
+                 op.loc.cell + (op.loc.offset + i) / op.loc.step))
+        return;
+  }
+  if (op.is_negated_name != op.is_negated_loc && names[op.name.cell] != kAny)
+    report({Lapse::Kind::Negation, &s, op.number, locations[op.loc.cell], names[op.name.cell], op.name.cell, op.loc.cell});
+}
+
+// A new value: whatever held the old one does not hold the name any more.
+void State::transfer_def_of_name(const StepOperand& op, const Guard& g) {
+  if (op.is_wordwise) {
+    for (std::uint32_t k = 0; k < op.name.cells(); ++k) put(Side::Names, op.name.cell + k, op.leaf + k, g);
+    return;
+  }
+  bytes_.clear();
+  for (std::uint32_t i = 0; i < op.name.size; ++i) bytes_.push_back(values_.byte(op.leaf + i / 4, i % 4));
+  put_bytes(Side::Names, op.name, bytes_, g);
+}
+
+void State::transfer_def_of_location(const StepOperand& op, const Guard& g) {
+  if (op.is_contested) return transfer_clobber(op, g);
+  const std::uint32_t words = (op.name.size + 3) / 4;
+  if (op.loc.step == 1 || (op.loc.offset == 0 && op.loc.size % 4 == 0)) {
+    for (std::uint32_t k = 0; k < op.loc.cells(); ++k) put(Side::Locations, op.loc.cell + k, k < words ? op.leaf + k : kJunk, g);
+  } else {
+    bytes_.clear();
+    for (std::uint32_t i = 0; i < op.loc.size; ++i)
+      bytes_.push_back(i < op.name.size ? values_.byte(op.leaf + i / 4, i % 4) : kJunk);
+    put_bytes(Side::Locations, op.loc, bytes_, g);
+  }
+  // A chain of guarded defs is looked into for so many links only. The location is right, so from here on the name asks for no
+  // less.
+  if (!g.is_set || !op.is_wordwise || op.loc.offset != 0) return;
+  for (std::uint32_t k = 0; k < op.name.cells() && k < op.loc.cells(); ++k) {
+    const Value want = names[op.name.cell + k], have = locations[op.loc.cell + k];
+    if (values_.depth(want) > Values::kMaxDepth / 2 && values_.is_loose(want) && values_.satisfies(have, want))
+      names.set(op.name.cell + k, have);
+  }
+}
+
+void State::transfer_gather(const Step& s) {
+  const Guard g = transfer_guard(s);
+  if (g.is_unknown) return transfer_unknown(s);
+  const auto ops = plan_.operands_of(s);
+  transfer_early_clobber(s, g);
+  for (const StepOperand& op : ops)
+    if (op.role == Role::Use) transfer_use(s, op, g, Lapse::Kind::Value);
+  for (const Side side : {Side::Names, Side::Locations}) {
+    fetched_.clear();
+    for (const StepOperand& op : ops) {
+      if (op.role != Role::Use) continue;
+      const Place& p = side == Side::Names ? op.name : op.loc;
+      for (std::uint32_t i = 0; i < op.name.size; ++i) fetched_.push_back(byte_at(store_of(side), p, i));
+    }
+    if (side == Side::Locations)
+      for (const StepOperand& op : ops)
+        if (op.role == Role::Clobber) transfer_clobber(op, g);
+    std::size_t next = 0;
+    for (const StepOperand& op : ops) {
+      if (op.role != Role::Def) continue;
+      Place p = side == Side::Names ? op.name : op.loc;
+      bytes_.clear();
+      for (std::uint32_t i = 0; i < p.size; ++i)
+        bytes_.push_back(i < op.name.size && next + i < fetched_.size() ? fetched_[next + i] : kJunk);
+      next += op.name.size;
+      if (side == Side::Locations && op.is_contested) transfer_clobber(op, g);
+      else put_bytes(side, p, bytes_, g);
+    }
+  }
+}
+
+void State::transfer_rename(const Step& s) {
+  const Guard g = transfer_guard(s);
+  fetched_.clear();
+  next_ = 0;
+  const auto ops = plan_.operands_of(s);
+  for (const StepOperand& op : ops)
+    if (op.role == Role::Def) fetch(Side::Names, op);
+  if (g.is_unknown) {
+    // Undefined, unless it makes no difference.
+    std::size_t next = 0;
+    for (const StepOperand& op : ops) {
+      if (op.role != Role::Def) continue;
+      for (std::uint32_t k = 0; k < (op.is_wordwise ? op.name.cells() : op.name.size); ++k, ++next) {
+        const Value old = op.is_wordwise ? names[op.name.cell + k] : byte_at(names, op.name, k);
+        if (fetched_[next] != old) fetched_[next] = kAny;
+      }
+    }
+  }
+  for (const StepOperand& op : ops)
+    if (op.role == Role::Def) store(Side::Names, op, g.is_unknown ? Guard{} : g);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// What moves values after allocation
+
+void State::transfer_move(const Step& s) {
+  const Guard g = transfer_guard(s);
+  fetched_.clear();
+  next_ = 0;
+  const auto ops = plan_.operands_of(s);
+  for (const StepOperand& op : ops)
+    if (op.role == Role::Def) fetch(Side::Locations, op);
+  for (const StepOperand& op : ops)
+    if (op.role == Role::Def) store(Side::Locations, op, g);
+}
+
+void State::transfer_to_pack(const Step& s) {
+  const Guard g = transfer_guard(s);
+  const auto ops = plan_.operands_of(s);
+  const Value old = locations[ops[0].loc.cell];
+  std::array<Value, 4> word{};
+  for (std::uint32_t i = 0; i < 4; ++i) word[i] = values_.byte(old, i);
+  for (const StepOperand& op : ops.subspan(1)) {
+    if (op.role != Role::Use) continue;
+    std::array<Value, 8> bits{};
+    Value& byte = word[op.number / 8u];
+    for (std::uint32_t k = 0; k < 8; ++k) bits[k] = values_.bit(byte, k);
+    bits[op.number % 8u] = op.is_negated_loc ? kJunk : locations[op.loc.cell];
+    byte = values_.packed(bits);
+  }
+  put(Side::Locations, ops[0].loc.cell, values_.word(word), g);
+}
+
+void State::transfer_from_pack(const Step& s) {
+  const Guard g = transfer_guard(s);
+  const auto ops = plan_.operands_of(s);
+  const Value pack = locations[ops[0].loc.cell];
+  for (const StepOperand& op : ops.subspan(1))
+    if (op.role == Role::Def) put(Side::Locations, op.loc.cell, values_.bit(values_.byte(pack, op.number / 8u), op.number % 8u), g);
+}
+
+void State::transfer_snapshot(const Step& s) {
+  for (const StepOperand& op : plan_.operands_of(s))
+    for (std::uint32_t k = 0; k < op.loc.cells(); ++k) put(Side::Names, op.name.cell + k, names[op.loc.cell + k], {});
+}
+
+void State::transfer_remember(const Step& s) {
+  for (const StepOperand& op : plan_.operands_of(s))
+    for (std::uint32_t k = 0; k < op.loc.cells(); ++k) put(Side::Locations, op.loc.cell + k, op.leaf + k, {});
+}
+
+void State::transfer_remat(const Step& s) {
+  if (s.is_illegal) report({Lapse::Kind::RematIllegal, &s, -1, kJunk, kAny, kNoIndex, kNoIndex});
+  const auto ops = plan_.operands_of(s);
+  for (const StepOperand& op : ops)
+    if (op.role == Role::Use) transfer_use(s, op, {}, Lapse::Kind::RematOperand);
+  for (const StepOperand& op : ops) {
+    if (op.role != Role::Def) continue;
+    const std::uint32_t words = op.name.size / 4;
+    fetched_.clear();
+    for (std::uint32_t k = 0; k < words; ++k) fetched_.push_back(op.leaf != kJunk ? op.leaf + k : locations[op.name.cell + k]);
+    for (std::uint32_t k = 0; k < op.loc.cells(); ++k) put(Side::Locations, op.loc.cell + k, k < words ? fetched_[k] : kJunk, {});
+  }
+}
+
+void State::transfer_ret(const Step& s) {
+  for (const SavedUnit& unit : plan_.saved) {
+    const Value have = locations[unit.loc];
+    if (have != unit.value) report({Lapse::Kind::CalleeSaved, &s, -1, have, unit.value, kNoIndex, unit.loc});
+  }
+}
+
+}  // namespace regduel::oracles::symbolic

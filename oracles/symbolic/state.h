@@ -1,0 +1,132 @@
+// The abstract state of the symbolic judge inside a block, and its transfer functions: one for each kind of step, under the
+// formulas of symbolic.h. Tested by symbolic_state_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "oracles/symbolic/plan.h"
+
+namespace regduel::oracles::symbolic {
+
+// Values by place, which fall back to one value; knows what was touched, so that clearing costs what was used.
+class Store {
+ public:
+  void start(std::size_t size, Value initial) {
+    initial_ = initial;
+    values_.assign(size, initial);
+    is_touched_.assign(size, 0);
+    touched_.clear();
+  }
+  void clear() {
+    for (const std::uint32_t k : touched_) {
+      values_[k] = initial_;
+      is_touched_[k] = 0;
+    }
+    touched_.clear();
+  }
+  [[nodiscard]] Value operator[](std::size_t k) const { return values_[k]; }
+  void set(std::uint32_t k, Value v) {
+    if (is_touched_[k] == 0) {
+      is_touched_[k] = 1;
+      touched_.push_back(k);
+    }
+    values_[k] = v;
+  }
+  [[nodiscard]] std::span<const std::uint32_t> touched() const { return touched_; }
+
+ private:
+  Value initial_ = kJunk;
+  std::vector<Value> values_;
+  std::vector<std::uint8_t> is_touched_;
+  std::vector<std::uint32_t> touched_;  // in the order of the first touch since clear
+};
+
+// What a location should have held and did not.
+struct Lapse {
+  enum class Kind : std::uint8_t { Value, Negation, RematIllegal, RematOperand, CalleeSaved };
+  Kind kind = Kind::Value;
+  const Step* step = nullptr;
+  int operand = -1;  // operand number
+  Value have = kJunk, want = kAny;
+  std::uint32_t name = kNoIndex, location = kNoIndex;  // the word where it shows
+};
+
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  virtual void lapse(const Lapse& l) = 0;  // the state is still as it was when the operand was read
+};
+
+class State {
+ public:
+  explicit State(Plan& plan);
+
+  Store names;      // Any where nothing was written
+  Store locations;  // Junk where nothing is known
+
+  void enter_function();  // what holds something at entry
+  // One step. Each lapse goes to `listener`, where there is one.
+  void transfer(const Step& s, Listener* listener);
+  [[nodiscard]] bool has_lapsed() const { return has_lapsed_; }  // anywhere so far
+  void clear();
+
+  // The phis of an edge, and back.
+  void enter_edge(const FlowEdge& e);
+  void leave_edge();
+
+ private:
+  // Who decides whether a step happens. Without a guard, nobody.
+  struct Guard {
+    bool is_set = false;
+    bool is_unknown = false;  // the program before has nothing defined there: nothing is checked, and what is written is undefined
+    bool name_sense = true, location_sense = true;  // the step happens where the token is this
+    Value name_token = kJunk, location_token = kJunk;
+  };
+  enum class Side : std::uint8_t { Names, Locations };
+
+  // --- transfer functions
+  void transfer_operate(const Step& s);
+  void transfer_gather(const Step& s);
+  void transfer_rename(const Step& s);
+  void transfer_move(const Step& s);
+  void transfer_to_pack(const Step& s);
+  void transfer_from_pack(const Step& s);
+  void transfer_snapshot(const Step& s);
+  void transfer_remember(const Step& s);
+  void transfer_remat(const Step& s);
+  // --- their parts
+  Guard transfer_guard(const Step& s);
+  void transfer_early_clobber(const Step& s, const Guard& g);
+  void transfer_use(const Step& s, const StepOperand& op, const Guard& g, Lapse::Kind kind);
+  void transfer_clobber(const StepOperand& op, const Guard& g);
+  void transfer_def_of_name(const StepOperand& op, const Guard& g);
+  void transfer_def_of_location(const StepOperand& op, const Guard& g);
+  void transfer_ret(const Step& s);
+  void transfer_unknown(const Step& s);
+
+  void put(Side side, std::uint32_t at, Value v, const Guard& g);
+  [[nodiscard]] Value byte_at(const Store& store, const Place& p, std::uint32_t i);
+  void fetch(Side side, const StepOperand& op);
+  void store(Side side, const StepOperand& op, const Guard& g);
+  void put_bytes(Side side, const Place& p, std::span<const Value> bytes, const Guard& g);
+  void report(Lapse l);
+  [[nodiscard]] Store& store_of(Side side) { return side == Side::Names ? names : locations; }
+
+  Plan& plan_;
+  Values& values_;
+  Listener* listener_ = nullptr;
+  bool has_lapsed_ = false;
+  std::vector<Value> fetched_, bytes_;
+  std::size_t next_ = 0;  // in fetched_
+  struct Undo {
+    Side side;
+    std::uint32_t at;
+    Value old;
+  };
+  bool is_on_edge_ = false;
+  std::vector<Undo> undo_;
+};
+
+}  // namespace regduel::oracles::symbolic

@@ -1,0 +1,452 @@
+// The transfer functions of the symbolic judge against hand-made allocations: for each the smallest programs that it must accept
+// and that it must reject, with the category.
+#include "oracles/symbolic/state.h"
+
+#include <string>
+
+#include "oracles/symbolic/testing.h"
+
+namespace regduel::oracles {
+namespace {
+
+using testing::categories;
+using ::testing::ElementsAre;
+using testing::expect_category;
+using testing::expect_pass;
+using testing::judge;
+using testing::kAndP;
+using testing::kLost;
+using testing::kPairVregs;
+using testing::kRemat;
+using testing::kThreeR;
+using testing::kWrong;
+using testing::Pair;
+using testing::repeated;
+using testing::two_values;
+using testing::with;
+
+// ---------------------------------------------------------------------------------------------------------------
+// Defs, uses, clobbers
+
+TEST(SymbolicStateTest, AUseFindsItsVregInItsLocation) {
+  expect_pass(two_values());
+  expect_category(with(two_values(), "use R0, R1", "use R1, R0"), kWrong);
+  expect_category(with(two_values(), "use R0, R1", "use R0, R5"), kLost);
+}
+
+TEST(SymbolicStateTest, ADefEndsWhatOtherLocationsHoldOfTheVreg) {
+  const Pair p = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %0 = b\n    #2 use %0 !write\n    #3 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 use R1 !write\n    #3 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "use R1", "use R0"), kWrong);
+}
+
+TEST(SymbolicStateTest, ADefUseReadsAndWritesItsRegister) {
+  const Pair p = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %0{inout} = add 1\n    #2 use %0 !write\n    #3 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 R0{inout} = add 1\n    #2 use R0 !write\n    #3 exit\n"};
+  expect_pass(p);
+  EXPECT_EQ(judge(with(p, "#1 R0{inout}", "#1 R1{inout}")).findings.size(), 2u);
+}
+
+TEST(SymbolicStateTest, FixedAndTiedOperandsAreWhereTheHardwareHasThem) {
+  const Pair fixed = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 use %0{=R4} !write\n    #2 exit\n",
+                      "  block b0\n    #0 R4 = a\n    #1 use R4 !write\n    #2 exit\n"};
+  expect_pass(fixed);
+  expect_category(with(with(fixed, "R4 = a", "R5 = a"), "use R4", "use R5"), kLost);
+  const Pair tied = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1{tied 1} = mad %0, 7\n    #2 use %1 !write\n    #3 exit\n",
+                     "  block b0\n    #0 R0 = a\n    #1 R0 = mad R0, 7\n    #2 use R0 !write\n    #3 exit\n"};
+  expect_pass(tied);
+  expect_category(with(with(tied, "R0 = mad R0", "R1 = mad R0"), "use R0", "use R1"), kLost);
+}
+
+TEST(SymbolicStateTest, ACallClobbers) {
+  const Pair p = {kThreeR,
+                  "  block b0\n    #0 %0 = a\n    #1 %1{=R0} = call \"g\" clobbers R0:R3\n    #2 use %0, %1 !write\n    #3 exit\n",
+                  "  block b0\n    #0 R4 = a\n    #1 R0 = call \"g\" clobbers R0:R3\n    #2 use R4, R0 !write\n    #3 exit\n"};
+  expect_pass(p);
+  const Pair bad = with(with(p, "R4 = a", "R3 = a"), "use R4", "use R3");
+  expect_category(bad, kLost);
+  EXPECT_EQ(judge(bad).findings.at(0).other, ir::InstId(1));
+}
+
+TEST(SymbolicStateTest, AnEarlyClobberDefIsWrittenBeforeTheUsesAreRead) {
+  const Pair p = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1{early} = op %0\n    #2 use %1 !write\n    #3 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 R1 = op R0\n    #2 use R1 !write\n    #3 exit\n"};
+  expect_pass(p);
+  const JudgeResult r = judge(with(with(p, "R1 = op R0", "R0 = op R0"), "use R1", "use R0"));
+  EXPECT_THAT(categories(r), ElementsAre(kLost));
+  EXPECT_EQ(r.findings.at(0).inst, ir::InstId(1));
+}
+
+TEST(SymbolicStateTest, TwoDefsInOneRegisterLeaveNeither) {
+  const Pair p = {kThreeR, "  block b0\n    #0 %0, %1 = two\n    #1 use %0 !write\n    #2 use %1 !write\n    #3 exit\n",
+                  "  block b0\n    #0 R0, R1 = two\n    #1 use R0 !write\n    #2 use R1 !write\n    #3 exit\n"};
+  expect_pass(p);
+  const Pair bad = with(with(p, "R0, R1 = two", "R0, R0 = two"), "use R1", "use R0");
+  expect_category(bad, kLost);
+  EXPECT_EQ(judge(bad).findings.size(), 2u);
+}
+
+TEST(SymbolicStateTest, TheOperandOfATerminatorIsAUse) {
+  const Pair p = {kAndP, "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 cbra %3 -> b1, b1\n  block b1\n    #3 exit\n",
+                  "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 cbra P0 -> b1, b1\n  block b1\n    #3 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "cbra P0", "cbra P1"), kWrong);
+  expect_category(with(p, "cbra P0", "cbra !P0"), "symbolic-negation");
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Copies
+
+TEST(SymbolicStateTest, AnOriginalCopyMakesTwoNamesEqual) {
+  const Pair p = {kThreeR,
+                  "  block b0\n    #0 %0 = a\n    #1 %1 = copy %0\n    #2 use %0, %1 !write\n    #3 %0 = b\n    #4 use %0, %1 "
+                  "!write\n    #5 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 copy !deleted\n    #2 use R0, R0 !write\n    #3 R1 = b\n    #4 use R1, R0 "
+                  "!write\n    #5 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "use R1, R0", "use R0, R0"), kWrong);
+  // The copy's old value dies.
+  const Pair old = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 %1 = copy %0\n    #3 use %1 !write\n    #4 exit\n",
+                    "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 R1 = copy R0\n    #3 use R1 !write\n    #4 exit\n"};
+  expect_pass(old);
+  expect_category(with(old, "#2 R1 = copy R0", "#2 copy !deleted"), kWrong);
+}
+
+TEST(SymbolicStateTest, AnOriginalCopyMayBecomeASpillOrARefill) {
+  expect_pass(
+      {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1 = copy %0\n    #2 %2 = copy %1\n    #3 use %2, %0 !write\n    #4 exit\n",
+       "  block b0\n    #0 R0 = a\n    #1 spill R0, slot 0\n    #2 R1 = refill slot 0\n    #3 use R1, R0 !write\n    #4 exit\n"});
+}
+
+TEST(SymbolicStateTest, ParallelCopiesReadBeforeTheyWriteOnBothSides) {
+  const Pair p = {kThreeR,
+                  "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 %0, %1 = copy %1, %0\n    #3 use %0, %1 !write\n    #4 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 R0, R1 = copy R1, R0\n    #3 use R0, R1 !write\n    #4 exit\n"};
+  expect_pass(p);
+  // Renamed away: the registers are swapped instead.
+  expect_pass(with(with(p, "#2 R0, R1 = copy R1, R0", "#2 copy !deleted"), "use R0, R1", "use R1, R0"));
+  expect_category(with(p, "#2 R0, R1 = copy R1, R0", "#2 copy !deleted\n    +9 R0 = copy R1\n    +8 R1 = copy R0"), kWrong);
+}
+
+TEST(SymbolicStateTest, SpillsAndRefillsMove) {
+  const Pair p = {
+      kThreeR, two_values().before,
+      "  block b0\n    #0 R0 = a\n    +9 spill R0, slot 0\n    #1 R0 = b\n    +8 spill R0, slot 1\n    +7 R0 = refill slot 0\n"
+      "    +6 R1 = refill slot 1\n    #2 use R0, R1 !write\n    #3 exit\n"};
+  expect_pass(p);
+  expect_category(with(with(p, "R0 = refill slot 0", "R0 = refill slot 1"), "R1 = refill slot 1", "R1 = refill slot 0"), kWrong);
+  expect_category(with(p, "    +9 spill R0, slot 0\n", ""), kLost);
+  Pair overlapping = p;
+  overlapping.slots = testing::edit(p.slots, "slot 1 local size 4 align 4 offset 4", "slot 1 local size 4 align 1 offset 2");
+  EXPECT_EQ(judge(overlapping).verdict, Verdict::Fail);
+  Pair apart = p;
+  apart.slots = testing::edit(p.slots, "slot 1 local size 4 align 4 offset 4", "slot 1 shared size 4 align 4 offset 0");
+  expect_pass(apart);
+}
+
+TEST(SymbolicStateTest, ACopyMayBeGuarded) {
+  const Pair p = {
+      kAndP,
+      "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 %1 = b\n    #3 @%3 %1 = copy %0\n    #4 use %1 !write\n    #5 exit\n",
+      "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    #2 R1 = b\n    #3 @P0 R1 = copy R0\n    #4 use R1 !write\n    #5 exit\n"};
+  expect_pass(p);
+  EXPECT_EQ(judge(with(p, "@P0 R1 = copy R0", "@!P0 R1 = copy R0")).verdict, Verdict::Fail);
+  expect_category(with(p, "#3 @P0 R1 = copy R0", "#3 copy !deleted"), kWrong);
+  expect_category(with(p, "#3 @P0 R1 = copy R0", "#3 copy !deleted\n    +9 R1 = copy R0"), kWrong);
+  // A copy of the guard itself: the guard is read first.
+  expect_pass({kAndP, "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 @%3 %3 = copy %4\n    #3 use %3 !write\n    #4 exit\n",
+               "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 @P0 P0 = copy P1\n    #3 use P0 !write\n    #4 exit\n"});
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Bytes
+
+TEST(SymbolicStateTest, FindsAClobberedHalf) {
+  const Pair p = {kPairVregs, "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %0, %1 !write\n    #3 exit\n",
+                  "  block b0\n    #0 R0:R1 = a\n    #1 R2 = b\n    #2 use R0:R1, R2 !write\n    #3 exit\n"};
+  expect_pass(p);
+  expect_category(with(with(p, "R2 = b", "R1 = b"), "use R0:R1, R2", "use R0:R1, R1"), kWrong);
+  expect_pass(with(p, "    #2 use", "    +9 R3, R2, R1 = copy R2, R1, R3\n    +8 R1, R2 = copy R2, R3\n    #2 use"));
+}
+
+TEST(SymbolicStateTest, PackAndUnpackMoveBytes) {
+  const Pair p = {
+      kPairVregs,
+      "  block b0\n    #0 %1 = a\n    #1 %2 = b\n    #2 %0 = pack %1, %2\n    #3 use %1, %2 !write\n    #4 %2, %1 = unpack %0\n"
+      "    #5 use %1, %2 !write\n    #6 exit\n",
+      "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 R0:R1 = pack R0, R1\n    #3 use R0, R1 !write\n    #4 R0, R1 = unpack "
+      "R0:R1\n"
+      "    #5 use R1, R0 !write\n    #6 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "use R1, R0", "use R0, R1"), kWrong);
+  expect_category(with(p, "pack R0, R1", "pack R1, R0"), kWrong);
+  // Where the halves still stand apart, so does the pair.
+  expect_pass(with(with(with(p, "R0:R1 = pack", "R4:R5 = pack"), "unpack R0:R1", "unpack R0:R1"), "#5", "#5"));
+  const Pair narrow = {"  vreg %0 R b32\n  vreg %1 R b16\n  vreg %2 R b16\n",
+                       "  block b0\n    #0 %1 = a\n    #1 %2 = b\n    #2 %0 = pack %1, %2\n    #3 %2, %1 = unpack %0\n    #4 use "
+                       "%1, %2, %0 !write\n    #5 exit\n",
+                       "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 R2 = pack R0, R1\n    #3 R3, R4 = unpack R2\n    #4 use "
+                       "R4, R3, R2 !write\n    #5 exit\n"};
+  expect_pass(narrow);
+  expect_category(with(narrow, "use R4, R3, R2", "use R3, R4, R2"), kWrong);
+}
+
+TEST(SymbolicStateTest, PartsKeepTheOtherBytes) {
+  const Pair p = {"  vreg %0 R b32\n  vreg %1 R b16 alias %0.h1\n",
+                  "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %0 !write\n    #3 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 R0.h1 = b\n    +9 spill R0.h1, slot 0 + 2\n    +8 spill R0.h0, slot 0\n"
+                  "    +7 R5 = refill slot 0\n    #2 use R5 !write\n    #3 exit\n"};
+  expect_pass(p);
+  EXPECT_EQ(judge(with(p, "#1 R0.h1 = b", "#1 R0.h0 = b")).verdict, Verdict::Fail);
+  EXPECT_EQ(judge(with(p, "slot 0 + 2", "slot 1 + 2")).verdict, Verdict::Fail);
+}
+
+TEST(SymbolicStateTest, ANarrowVregOwnsAWholeUnit) {
+  const Pair p = {"  vreg %0 R b32\n  vreg %1 R b16\n",
+                  "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %0, %1 !write\n    #3 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    +9 spill R1.h0, slot 0\n    +8 R2.h0 = refill slot 0\n    #2 use "
+                  "R0, R2 !write\n    #3 exit\n"};
+  expect_pass(p);
+  EXPECT_EQ(judge(with(with(p, "#1 R1 = b", "#1 R0 = b"), "spill R1", "spill R0")).verdict, Verdict::Fail);
+}
+
+TEST(SymbolicStateTest, AReadThatNothingReachesAsksForNothing) {
+  expect_pass({kThreeR, "  block b0\n    #0 use %1 !write\n    #1 exit\n", "  block b0\n    #0 use R7 !write\n    #1 exit\n"});
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Guards
+
+Pair guarded() {
+  return {kAndP,
+          "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 %1 = b\n    #3 @%3 %0 = c\n    #4 use %0, %1 !write\n    #5 exit\n",
+          "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    +20 spill R0, slot 0\n    #2 R1 = b\n    #3 @P0 R5 = c\n"
+          "    +21 @P0 spill R5, slot 0\n    +22 R0 = refill slot 0\n    #4 use R0, R1 !write\n    #5 exit\n"};
+}
+
+TEST(SymbolicStateTest, AStoreUnderTheGuardOfItsDefIsAsGoodAsRefillModifyStore) {
+  expect_pass(guarded());
+  expect_pass(with(guarded(), "#3 @P0 R5 = c\n    +21 @P0 spill R5, slot 0",
+                   "+23 R5 = refill slot 0\n    #3 @P0 R5 = c\n    +21 spill R5, slot 0"));
+  expect_category(with(guarded(), "+21 @P0 spill", "+21 spill"), kLost);
+  EXPECT_EQ(judge(with(guarded(), "+21 @P0 spill", "+21 @!P0 spill")).verdict, Verdict::Fail);
+  EXPECT_EQ(judge(with(guarded(), "+21 @P0 spill", "+24 P0 = copy P1\n    +21 @P0 spill")).verdict, Verdict::Fail);
+  // The predicate may have been elsewhere in between.
+  expect_pass(with(guarded(), "    +21 @P0", "    +31 spill P0, slot 1\n    +32 P3 = refill slot 1\n    +21 @P3"));
+}
+
+TEST(SymbolicStateTest, AGuardedDefKeepsTheOldValue) {
+  const Pair p = {
+      kAndP, "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 %1 = b\n    #3 @%3 %0 = c\n    #4 use %0 !write\n    #5 exit\n",
+      "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    #2 R1 = b\n    #3 @P0 R0 = c\n    #4 use R0 !write\n    #5 exit\n"};
+  expect_pass(p);
+  const Pair bad = with(with(p, "@P0 R0 = c", "@P0 R1 = c"), "use R0", "use R1");
+  EXPECT_EQ(judge(bad).verdict, Verdict::Fail);
+  expect_category(with(p, "#3 @P0 R0", "#3 @P1 R0"), kLost);  // the guard itself is no use of %3 any more, and decides otherwise
+}
+
+TEST(SymbolicStateTest, AUseUnderTheGuardAsksOnlyWhereItHolds) {
+  const Pair p = {kAndP,
+                  "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 @%3 use %0 !write\n    #3 @!%3 use %0 !write\n    #4 exit\n",
+                  "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    +9 @P0 R1 = copy R0\n    #2 @P0 use R1 !write\n    #3 @!P0 use R0 "
+                  "!write\n    #4 exit\n"};
+  expect_pass(p);
+  EXPECT_EQ(judge(with(p, "#3 @!P0 use R0", "#3 @!P0 use R1")).verdict, Verdict::Fail);
+  EXPECT_EQ(judge(with(p, "+9 @P0 R1", "+9 @!P0 R1")).verdict, Verdict::Fail);
+}
+
+TEST(SymbolicStateTest, AFirstGuardedDefSharesItsRegisterWithWhatDied) {
+  const Pair p = {kAndP,
+                  "  block b0\n    #0 %0 = a\n    #1 %3 = p %0\n    #2 @%3 %1 = b\n    #3 @%3 use %1 !write\n    #4 use %1 "
+                  "!write\n    #5 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 P0 = p R0\n    #2 @P0 R0 = b\n    #3 @P0 use R0 !write\n    #4 use R0 "
+                  "!write\n    #5 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "#2 @P0 R0 = b", "#2 @P0 R1 = b"), kWrong);
+}
+
+TEST(SymbolicStateTest, AnUndefinedGuardLeavesNothingDefined) {
+  // %3 has no definition: whether #2 happens is not known, and %0 is undefined after it.
+  const Pair p = {kAndP, "  block b0\n    #0 %0 = a\n    #1 %1 = c\n    #2 @%3 %0 = b\n    #3 use %0, %1 !write\n    #4 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 R1 = c\n    #2 @P0 R2 = b\n    #3 use R0, R1 !write\n    #4 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "@P0 R2 = b", "@P0 R1 = b"), kLost);
+}
+
+TEST(SymbolicStateTest, ANegatedGuard) {
+  const Pair p = {
+      kAndP, "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 %1 = b\n    #3 @!%3 %0 = c\n    #4 use %0, %1 !write\n    #5 exit\n",
+      "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    +20 spill R0, slot 0\n    #2 R1 = b\n    #3 @!P0 R5 = c\n    +21 @!P0 spill "
+      "R5, slot 0\n"
+      "    +22 R0 = refill slot 0\n    #4 use R0, R1 !write\n    #5 exit\n"};
+  expect_pass(p);
+  EXPECT_EQ(judge(with(p, "+21 @!P0", "+21 @P0")).verdict, Verdict::Fail);
+  // Where the guard holds, the new value alone is asked for.
+  expect_pass({kAndP, "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 @%3 %0 = c\n    #3 @%3 use %0 !write\n    #4 exit\n",
+               "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    #2 @P0 R1 = c\n    #3 @P0 use R1 !write\n    #4 exit\n"});
+}
+
+TEST(SymbolicStateTest, TwoGuardsOfWhichNothingIsKnownAreTwo) {
+  const Pair p = {
+      kThreeR, "  block b0\n    #0 %0 = a\n    #1 use %0 !write\n    #2 exit\n",
+      "  block b0\n    #0 R0 = a\n    +9 @P5 R1 = copy R0\n    +8 @!P6 R1 = copy R0\n    #1 use R1 !write\n    #2 exit\n"};
+  expect_category(p, kLost);
+  // A predicate that came from elsewhere is one and the same.
+  expect_category(with(p, "@!P6", "@!P5"), kLost);
+}
+
+TEST(SymbolicStateTest, WhatAnUndefinedGuardMayHaveWrittenAsksForNothing) {
+  const Pair p = {kAndP,
+                  "  block b0\n    #0 %0 = a\n    #1 %1 = c\n    #2 @%3 %0 = b\n    #3 @%4 %1 = copy %0\n    #4 use %0, %1 "
+                  "!write\n    #5 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 R1 = c\n    #2 @P0 R2 = b\n    #3 @P1 R1 = copy R2\n    #4 use R5, R6 "
+                  "!write\n    #5 exit\n"};
+  expect_pass(p);
+  expect_pass({kAndP, "  block b0\n    #0 %0 = a\n    #1 %1 = c\n    #2 @%4 %1 = copy %0\n    #3 use %1 !write\n    #4 exit\n",
+               "  block b0\n    #0 R0 = a\n    #1 R1 = c\n    #2 @P1 R1 = copy R0\n    #3 use R6 !write\n    #4 exit\n"});
+  // A copy that changes nothing leaves it defined.
+  const Pair same = {
+      kAndP, "  block b0\n    #0 %0 = a\n    #1 %1 = copy %0\n    #2 @%4 %1 = copy %0\n    #3 use %1 !write\n    #4 exit\n",
+      "  block b0\n    #0 R0 = a\n    #1 R1 = copy R0\n    #2 @P1 R1 = copy R0\n    #3 use R1 !write\n    #4 exit\n"};
+  expect_pass(same);
+  expect_category(with(same, "use R1", "use R5"), kLost);
+}
+
+TEST(SymbolicStateTest, ANegatedGuardOfACopy) {
+  const Pair p = {
+      kAndP,
+      "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 %1 = b\n    #3 @!%3 %1 = copy %0\n    #4 use %1 !write\n    #5 exit\n",
+      "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    #2 R1 = b\n    #3 @!P0 R1 = copy R0\n    #4 use R1 !write\n    #5 exit\n"};
+  expect_pass(p);
+  EXPECT_EQ(judge(with(p, "@!P0", "@P0")).findings.at(0).category, "symbolic-negation");
+}
+
+TEST(SymbolicStateTest, AGuardFromAnotherBlockIsAUse) {
+  const Pair p = {kAndP,
+                  "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 bra -> b1\n  block b1\n    #3 @%3 %0 = a\n    #4 use %4 "
+                  "!write\n    #5 exit\n",
+                  "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 bra -> b1\n  block b1\n    #3 @P0 R0 = a\n    #4 use P1 "
+                  "!write\n    #5 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "@P0 R0", "@P1 R0"), kWrong);
+}
+
+TEST(SymbolicStateTest, ALongChainOfGuardedDefs) {
+  // Longer than what is looked into, and the first of them is guarded too.
+  std::string before = "  block b0\n", after = before;
+  int id = 0;
+  for (int k = 0; k < 60; ++k) {
+    before += "    #" + std::to_string(id) + " %3 = p\n    #" + std::to_string(id + 1) + " @%3 %0 = a\n";
+    after += "    #" + std::to_string(id) + " P0 = p\n    #" + std::to_string(id + 1) + " @P0 R0 = a\n";
+    id += 2;
+  }
+  const std::string end = " !write\n    #" + std::to_string(id + 1) + " exit\n";
+  const Pair p = {kAndP, before + "    #" + std::to_string(id) + " use %0" + end,
+                  after + "    #" + std::to_string(id) + " use R0" + end};
+  expect_pass(p);
+  expect_category(with(p, "use R0", "use R1"), kLost);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Predicate packs
+
+Pair packed() {
+  return {"  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 R b32\n",
+          "  block b0\n    #0 %0 = p\n    #1 %1 = q\n    #2 call \"g\" clobbers P0:P6\n    #3 use %0, %1 !write\n    #4 exit\n",
+          "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    +10 R9{inout} = p2r P0, P1\n    +11 spill R9, slot 0\n    #2 call \"g\" "
+          "clobbers P0:P6\n"
+          "    +12 R8 = refill slot 0\n    +13 P0, P1 = r2p R8\n    #3 use P0, P1 !write\n    #4 exit\n"};
+}
+
+TEST(SymbolicStateTest, PredicatesComeBackFromTheirBitOfThePack) {
+  expect_pass(packed());
+  expect_category(with(packed(), "+13 P0, P1 = r2p R8\n    #3 use P0, P1", "+13 P0, P1 = r2p R8\n    #3 use P1, P0"), kWrong);
+  expect_category(with(packed(), "p2r P0, P1", "p2r P0"), kLost);
+  expect_category(with(packed(), "P0, P1 = r2p R8", "P0 = r2p R8"), kLost);
+  expect_pass(with(packed(), "P0, P1 = r2p R8", "P0 = r2p R8\n    +14 P1 = bit_refill R8, 1"));
+  expect_category(with(packed(), "P0, P1 = r2p R8", "P0 = r2p R8\n    +14 P1 = bit_refill R8, 0"), kWrong);
+  expect_pass(with(packed(), "+10 R9{inout} = p2r P0, P1", "+10 R9{inout} = p2r P0\n    +15 R9{inout} = bit_spill P1, 1"));
+  expect_category(with(packed(), "+10 R9{inout} = p2r P0, P1", "+10 R9{inout} = p2r P0\n    +15 R9{inout} = bit_spill P1, 9"),
+                  kLost);
+}
+
+TEST(SymbolicStateTest, APackKeepsItsOtherBits) {
+  const Pair p =
+      with(with(packed(), "+10 R9{inout} = p2r P0, P1", "+10 R9{inout} = bit_spill P0, 17\n    +15 R9{inout} = bit_spill P1, 1"),
+           "P0, P1 = r2p R8", "P0 = bit_refill R8, 17\n    +16 P1 = bit_refill R8, 1");
+  expect_pass(p);
+  EXPECT_EQ(judge(with(p, "bit_spill P1, 1\n", "bit_spill P1, 17\n")).findings.size(),
+            2u);  // over the other, and not where it is looked for
+}
+
+TEST(SymbolicStateTest, APredicateOfAPackUnderAGuard) {
+  // An original copy under a guard, done in the pack.
+  const Pair p = {
+      "  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 P pred\n",
+      "  block b0\n    #0 %0 = p\n    #1 %1 = q\n    #2 %2 = r\n    #3 @%2 %0 = copy %1\n    #4 use %0 !write\n    #5 exit\n",
+      "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 P2 = r\n    +20 R9{inout} = p2r P0\n    +21 @P2 R9{inout} = bit_spill P1, "
+      "0\n"
+      "    #3 copy !deleted\n    +22 P4 = r2p R9\n    +23 P5 = bit_refill R9, 0\n    #4 use P5 !write\n    #5 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "+21 @P2", "+21"), kWrong);
+  expect_category(with(p, "p2r P0", "p2r !P0"), kLost);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Remats
+
+TEST(SymbolicStateTest, AConstantCanBeRepeatedAnywhere) {
+  const Pair p = {
+      kThreeR, "  block b0\n    #0 %0 = const 5 !remat\n    #1 %1 = const 6 !remat\n    #2 use %0, %1 !write\n    #3 exit\n",
+      "  block b0\n    #0 const !remat !deleted\n    #1 const !remat !deleted\n    +9 R0 = remat #0 5\n    +8 R1 = remat #1 6\n"
+      "    #2 use R0, R1 !write\n    #3 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "use R0, R1", "use R1, R0"), kWrong);
+  expect_category(with(p, "remat #1 6", "remat #1 7"), kRemat);
+  expect_category(with(p, "    +9 R0 = remat #0 5\n", ""), kLost);
+}
+
+TEST(SymbolicStateTest, AConstantCanBeRepeatedBeforeItsTurn) {
+  expect_pass(
+      {kThreeR, "  block b0\n    #0 %1 = a\n    #1 %0 = const 5 !remat\n    #2 use %0, %1 !write\n    #3 exit\n",
+       "  block b0\n    +9 R0 = remat #1 5\n    #0 R1 = a\n    #1 const !remat !deleted\n    #2 use R0, R1 !write\n    #3 exit\n"});
+}
+
+TEST(SymbolicStateTest, ARematReadsWhatTheInstructionRead) {
+  expect_pass(repeated());
+  expect_category(with(repeated(), "+9 R1 = remat #1 R0, 4", "+9 R1 = remat #1 R5, 4"), kRemat);
+  // The source has changed: %0 is right, but not what #1 read.
+  expect_category(with(repeated(), "    #4 use R0", "    +8 R1 = remat #1 R0, 4\n    #4 use R0"), kRemat);
+  // A copy of the old source serves.
+  expect_pass(with(with(repeated(), "    #3 R0 = b\n", "    +7 R2 = copy R0\n    #3 R0 = b\n"), "    #4 use R0",
+                   "    +8 R1 = remat #1 R2, 4\n    #4 use R0"));
+}
+
+TEST(SymbolicStateTest, ARematGivesTheValueOfTheLastExecution) {
+  const Pair p = {
+      kAndP,
+      "  block b0\n    #0 %0 = a\n    #1 bra -> b1\n  block b1\n    #2 %1 = add %0, 4 !remat\n    #3 %2 = copy %1\n    #4 %0 = b\n "
+      "   #5 %3 = p\n"
+      "    #6 cbra %3 -> b1, b2\n  block b2\n    #7 use %2 !write\n    #8 exit\n",
+      "  block b0\n    #0 R0 = a\n    #1 bra -> b1\n  block b1\n    #2 add !remat !deleted\n    #3 copy !deleted\n    +9 R1 = copy "
+      "R0\n    #4 R0 = b\n"
+      "    #5 P0 = p\n    #6 cbra P0 -> b1, b2\n  block b2\n    +18 R2 = remat #2 R1, 4\n    #7 use R2 !write\n    #8 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "remat #2 R1, 4", "remat #2 R0, 4"), kRemat);
+  expect_pass(with(with(p, "#2 add !remat !deleted", "#2 R5 = add R0, 4 !remat"), "remat #2 R1, 4\n    #7 use R2",
+                   "remat #2 R1, 4\n    #7 use R5"));
+}
+
+TEST(SymbolicStateTest, OnlyWhatMayBeRepeatedIs) {
+  Pair p = repeated();
+  p.before = testing::edit(p.before, "add %0, 4 !remat", "ld %0, 4 !read !readonly !remat");
+  p.after = testing::edit(p.after, "add !remat !deleted", "ld !read !readonly !remat !deleted");
+  expect_pass(p);
+  p.before = testing::edit(p.before, " !readonly", "");
+  p.after = testing::edit(p.after, " !readonly", "");
+  expect_category(p, kRemat);
+}
+
+}  // namespace
+}  // namespace regduel::oracles

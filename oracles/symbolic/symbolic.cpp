@@ -1,0 +1,251 @@
+// The fixed point of the symbolic judge, and its findings. Blocks are visited in reverse postorder until no state at a block's head
+// changes; a check that fails on the way also fails at the end, since states only lose, so where one did all blocks are walked once
+// more to say what is wrong.
+// Tested by symbolic_test.cpp.
+
+#include "oracles/symbolic/symbolic.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "oracles/collector.h"
+#include "oracles/symbolic/join.h"
+#include "oracles/symbolic/plan.h"
+#include "oracles/symbolic/state.h"
+
+namespace regduel::oracles {
+namespace symbolic {
+namespace {
+
+constexpr std::string_view kName = "symbolic";
+
+class Analysis final : public Listener {
+ public:
+  Analysis(const Case& c, Plan& plan) : case_(c), plan_(plan), state_(plan), joiner_(plan), out_(kName) {
+    entries_.resize(plan.blocks.size());
+  }
+
+  JudgeResult run() {
+    if (!settle()) return without_verdict(kName, Verdict::Inconclusive, "the states at the heads of the blocks did not settle");
+    for (const Astray& a : plan_.astray)
+      out_.add("symbolic-wrong-path", case_.after.insts[a.inst].id, -1, fmt::format("the way to b{} leads elsewhere", a.to));
+    if (state_.has_lapsed())
+      for (const std::uint32_t b : plan_.order) walk(b, this);
+    return out_.finish();
+  }
+
+  void lapse(const Lapse& l) override {
+    const ir::InstId inst = case_.after.insts[l.step->inst].id;
+    switch (l.kind) {
+      case Lapse::Kind::Negation:
+        out_.add("symbolic-negation", inst, l.operand, fmt::format("{} is read {}", name_of(l.name), "with the other polarity"));
+        return;
+      case Lapse::Kind::RematIllegal:
+        out_.add("remat-mismatch", inst, -1,
+                 fmt::format("#{} cannot be repeated here, or not with these operands", id_of(l.step->original)),
+                 ir::InstId(id_of(l.step->original)));
+        return;
+      case Lapse::Kind::RematOperand:
+        if (!out_.wants("remat-mismatch")) return;
+        out_.add("remat-mismatch", inst, l.operand,
+                 fmt::format("#{} read another value here: the location holds {}", id_of(l.step->original), holds(l)),
+                 last_writer(l));
+        return;
+      case Lapse::Kind::CalleeSaved:
+        if (!out_.wants("callee-saved")) return;
+        out_.add("callee-saved", inst, -1,
+                 fmt::format("{} does not hold what it held at entry, but {}", unit_of(l.location), holds(l)), last_writer(l));
+        return;
+      case Lapse::Kind::Value: break;
+    }
+    const std::string_view category = is_something(l) ? "symbolic-wrong-value" : "symbolic-lost-value";
+    if (!out_.wants(category)) return;
+    out_.add(category, inst, l.operand, fmt::format("expected {}, but the location holds {}", name_of(l.name), holds(l)),
+             last_writer(l));
+  }
+
+ private:
+  // --- the fixed point --------------------------------------------------------------------------------------------
+  bool settle() {
+    std::vector<std::uint32_t> position(plan_.blocks.size(), kNoIndex);
+    for (std::size_t k = 0; k < plan_.order.size(); ++k) position[plan_.order[k]] = static_cast<std::uint32_t>(k);
+    // Sweep after sweep in reverse postorder over the blocks whose state has changed: a change that goes back waits for the next
+    // sweep, so that an inner loop is not settled anew for each change in the loops around it.
+    std::vector<std::uint8_t> is_due(plan_.order.size(), 0);
+    std::size_t num_due = 0;
+    const auto flow = [&](std::uint32_t to) {
+      if (!joiner_.flow_into(entries_[to], to, state_) || is_due[position[to]] != 0) return;
+      is_due[position[to]] = 1;
+      ++num_due;
+    };
+    state_.enter_function();
+    flow(plan_.order.front());
+    for (std::size_t sweep = 0; num_due > 0; ++sweep) {
+      if (sweep == kMaxSweeps) return false;
+      for (std::size_t at = 0; at < plan_.order.size(); ++at) {
+        if (is_due[at] == 0) continue;
+        is_due[at] = 0;
+        --num_due;
+        visit(plan_.order[at], flow);
+      }
+    }
+    return true;
+  }
+  template <class Flow>
+  void visit(std::uint32_t b, const Flow& flow) {
+    joiner_.load(entries_[b], b, state_);
+    for (std::uint32_t k = plan_.blocks[b].begin; k < plan_.blocks[b].end; ++k) state_.transfer(plan_.steps[k], nullptr);
+    for (std::uint32_t e = plan_.edges_of[b].begin; e < plan_.edges_of[b].end; ++e) {
+      state_.enter_edge(plan_.edges[e]);
+      flow(plan_.edges[e].to);
+      state_.leave_edge();
+    }
+    state_.clear();
+  }
+  void walk(std::uint32_t b, Listener* listener) {
+    joiner_.load(entries_[b], b, state_);
+    for (std::uint32_t k = plan_.blocks[b].begin; k < plan_.blocks[b].end; ++k) state_.transfer(plan_.steps[k], listener);
+    state_.clear();
+  }
+
+  // --- words ------------------------------------------------------------------------------------------------------
+  [[nodiscard]] std::uint32_t id_of(std::uint32_t original) const { return case_.before.insts[original].id.value; }
+  [[nodiscard]] std::string name_of(std::uint32_t name) const {
+    for (std::size_t v = 0; v < case_.before.vregs.size(); ++v) {
+      if (case_.before.vregs[v].alias.is_valid()) continue;
+      const Place p = plan_.names.of_operand(ir::Operand::of_vreg(ir::Role::Use, ir::VRegId(v)));
+      if (name < p.cell || name >= p.cell + p.cells()) continue;
+      if (p.cells() == 1) return fmt::format("%{}", v);
+      return fmt::format("%{}.w{}", v, name - p.cell);
+    }
+    return "what was there";
+  }
+  [[nodiscard]] std::string unit_of(std::uint32_t location) const {
+    for (const SavedUnit& s : plan_.saved)
+      if (s.loc == location) return ir::to_string(s.unit);
+    return "a register";
+  }
+  // Names that the location holds instead, at most three.
+  [[nodiscard]] std::vector<std::uint32_t> names_in(const Lapse& l) const {
+    std::vector<std::uint32_t> found;
+    if (l.have == kJunk) return found;
+    for (const std::uint32_t n : state_.names.touched())
+      if (n < plan_.names.size() && n != l.name && !plan_.values.is_loose(state_.names[n]) &&
+          plan_.values.satisfies_bytes(l.have, state_.names[n], plan_.bytes_of_name[n] & 0xFu))
+        found.push_back(n);
+    std::sort(found.begin(), found.end());
+    if (found.size() > 3) found.resize(3);
+    return found;
+  }
+  [[nodiscard]] bool is_something(const Lapse& l) const {
+    const ValueKind kind = plan_.values[l.have].kind;
+    return kind == ValueKind::Def || kind == ValueKind::Constant || kind == ValueKind::Saved || !names_in(l).empty();
+  }
+  [[nodiscard]] std::string holds(const Lapse& l) const {
+    std::string text;
+    for (const std::uint32_t n : names_in(l)) text += (text.empty() ? "" : ", ") + name_of(n);
+    if (!text.empty()) return text;
+    const Values::Node& n = plan_.values[l.have];
+    switch (n.kind) {
+      case ValueKind::Def:
+      case ValueKind::Constant: return fmt::format("what #{} put there", id_of(n.a));
+      case ValueKind::Saved: return "what was there at entry";
+      case ValueKind::Merged: return "it on some paths only";
+      case ValueKind::Gate:
+      case ValueKind::DeepGate: return "it under some guards only";
+      case ValueKind::Word:
+      case ValueKind::Packed:
+      case ValueKind::Byte:
+      case ValueKind::Bit: return "pieces of other things";
+      default: return "nothing known";
+    }
+  }
+
+  // --- who wrote --------------------------------------------------------------------------------------------------
+  static bool touches(const Place& p, std::uint32_t location) {
+    return p.size != 0 && location >= p.cell && location < p.cell + p.cells();
+  }
+  [[nodiscard]] bool writes(const Step& s, std::uint32_t location) const {
+    if (s.inst == kNoIndex) return false;
+    for (const StepOperand& op : plan_.operands_of(s)) {
+      switch (s.kind) {
+        case StepKind::Operate:
+        case StepKind::Gather:
+        case StepKind::FromPack:
+        case StepKind::Remat:
+          if ((op.role == ir::Role::Def || op.role == ir::Role::DefUse || op.role == ir::Role::Clobber) &&
+              touches(op.loc, location))
+            return true;
+          break;
+        case StepKind::Move:
+          if (op.role == ir::Role::Def && touches(op.name, location)) return true;
+          break;
+        case StepKind::ToPack: return touches(op.loc, location);  // operand 0
+        default: return false;
+      }
+    }
+    return false;
+  }
+  // The nearest instruction before the lapse that wrote its location, along any path.
+  [[nodiscard]] ir::InstId last_writer(const Lapse& l) const {
+    if (l.location == kNoIndex) return {};
+    const auto step = static_cast<std::uint32_t>(l.step - plan_.steps.data());
+    std::vector<std::uint8_t> is_seen(plan_.blocks.size(), 0);
+    std::vector<std::uint32_t> queue;
+    const auto search = [&](std::uint32_t begin, std::uint32_t end) -> ir::InstId {
+      for (std::uint32_t k = end; k > begin; --k)
+        if (writes(plan_.steps[k - 1], l.location)) return case_.after.insts[plan_.steps[k - 1].inst].id;
+      return {};
+    };
+    std::uint32_t home = kNoIndex;
+    for (const std::uint32_t b : plan_.order)
+      if (step >= plan_.blocks[b].begin && step < plan_.blocks[b].end) home = b;
+    if (home == kNoIndex) return {};
+    // An early-clobber def writes before the uses are read.
+    for (const StepOperand& op : plan_.operands_of(*l.step))
+      if (op.is_early && touches(op.loc, l.location)) return case_.after.insts[l.step->inst].id;
+    if (const ir::InstId found = search(plan_.blocks[home].begin, step); found.is_valid()) return found;
+    queue.push_back(home);
+    for (std::size_t k = 0; k < queue.size(); ++k)
+      for (const FlowEdge& e : plan_.edges) {
+        if (e.to != queue[k] || is_seen[e.from] != 0) continue;
+        is_seen[e.from] = 1;
+        if (const ir::InstId found = search(plan_.blocks[e.from].begin, plan_.blocks[e.from].end); found.is_valid()) return found;
+        queue.push_back(e.from);
+      }
+    return {};
+  }
+
+  static constexpr std::size_t kMaxSweeps = 10000;  // far above what any program needs
+
+  const Case& case_;
+  Plan& plan_;
+  State state_;
+  Joiner joiner_;
+  Collector out_;
+  std::vector<Entry> entries_;  // by block
+};
+
+class SymbolicJudge final : public Judge {
+ public:
+  std::string_view name() const override { return kName; }
+  std::string_view what_it_proves() const override {
+    return "on all paths each use finds in its location the vreg that the program before used there";
+  }
+  JudgeResult judge(const Case& c) const override {
+    auto plan = make_plan(c);
+    if (!plan) return without_verdict(kName, Verdict::Skipped, plan.error());
+    return Analysis(c, *plan).run();
+  }
+};
+
+}  // namespace
+}  // namespace symbolic
+
+const Judge& symbolic_judge() {
+  static const symbolic::SymbolicJudge judge;
+  return judge;
+}
+
+}  // namespace regduel::oracles

@@ -1,0 +1,142 @@
+// What the symbolic judge says: its findings, word for word, and what it looks at beside the uses (branches, callee-saved
+// registers). What it knows of each instruction and of joins is tested beside symbolic_state, symbolic_join, symbolic_plan and
+// symbolic_values.
+#include "oracles/symbolic/symbolic.h"
+
+#include <string>
+
+#include "oracles/symbolic/testing.h"
+
+namespace regduel::oracles {
+namespace {
+
+using testing::describe;
+using testing::diamond;
+using ::testing::EndsWith;
+using testing::expect_category;
+using testing::expect_pass;
+using ::testing::HasSubstr;
+using testing::judge;
+using testing::kAndP;
+using testing::kLost;
+using testing::kRemat;
+using testing::kThreeR;
+using testing::kWrong;
+using testing::Pair;
+using testing::two_values;
+using testing::with;
+
+TEST(SymbolicTest, SaysWhatTheLocationHoldsAndWhoWroteIt) {
+  const JudgeResult r = judge(with(two_values(), "#1 R1 = b", "#1 R0 = b"));
+  ASSERT_EQ(r.findings.size(), 2u) << describe(r);
+  EXPECT_EQ(r.findings[0].inst, ir::InstId(2));
+  EXPECT_EQ(r.findings[0].operand, 0);
+  EXPECT_EQ(r.findings[0].other, ir::InstId(1));
+  EXPECT_THAT(r.findings[0].message, HasSubstr("expected %0, but the location holds %1"));
+  EXPECT_EQ(r.findings[1].category, kLost);
+}
+
+struct Said {
+  Pair pair;
+  std::uint32_t inst;
+  int operand;
+  std::string_view category, message;
+  std::uint32_t other;  // who wrote the location
+};
+
+TEST(SymbolicTest, AFindingNamesItsOperandWhatIsThereAndWhoWroteIt) {
+  const std::string four = kThreeR + "  vreg %3 R b32\n  vreg %4 R b32\n";
+  const Pair copies = {four,
+                       "  block b0\n    #0 %1 = a\n    #1 %0 = copy %1\n    #2 %2 = copy %1\n    #3 %3 = copy %1\n    #4 %4 = b\n  "
+                       "  #5 use 1, %4 !write\n"
+                       "    #6 use %0, %1, %2, %3 !write\n    #7 exit\n",
+                       "  block b0\n    #0 R0 = a\n    #1 copy !deleted\n    #2 copy !deleted\n    #3 copy !deleted\n    #4 R1 = "
+                       "b\n    #5 use 1, R0 !write\n"
+                       "    #6 use R0, R0, R0, R0 !write\n    #7 exit\n"};
+  const Pair far = {
+      kThreeR,
+      "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 bra -> b1\n  block b1\n    #3 bra -> b2\n  block b2\n    #4 use %0, %1 "
+      "!write\n    #5 exit\n",
+      "  block b0\n    #0 R0 = a\n    +9 R2 = copy R0\n    #1 R1 = b\n    #2 bra -> b1\n  block b1\n    #3 bra -> b2\n"
+      "  block b2\n    #4 use R0, R2 !write\n    #5 exit\n"};
+  const Pair guard = {
+      kAndP,
+      "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 %0 = a\n    #3 @%3 %0 = copy %0\n    #4 @%3 use %0 !write\n    #5 exit\n",
+      "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 R0 = a\n    #3 @P0 R0 = copy R0\n    #4 @P0 use R0 !write\n    #5 exit\n"};
+  const Pair remat = {
+      kAndP, "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 %1 = sel 5, %0, !%3 !remat\n    #3 use %1, %3 !write\n    #4 exit\n",
+      "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    #2 sel !remat !deleted\n    +9 R1 = remat #2 5, R0, !P0\n    #3 use R1, P0 "
+      "!write\n    #4 exit\n"};
+  expect_pass(guard);
+  expect_pass(remat);
+  const Said said[] = {
+      {copies, 5, 1, kWrong, "expected %4, but the location holds %0, %1, %2", 0},
+      {far, 4, 1, kWrong, "expected %1, but the location holds %0", 9},
+      {with(far, "    +9 R2 = copy R0\n    #1 R1 = b\n", "    #1 R2 = b\n    +9 R2 = copy R0\n"), 4, 1, kWrong,
+       "expected %1, but the location holds %0", 9},
+      {with(guard, "#3 @P0 R0 = copy R0", "#3 @P1 R0 = copy R0"), 3, 2, kWrong, "expected %3, but the location holds %4", 1},
+      {with(guard, "#3 @P0 R0 = copy R0", "#3 @!P0 R0 = copy R0"), 3, 2, "symbolic-negation", "%3 is read with the other polarity",
+       ir::InstId().value},
+      {with(guard, "#4 @P0", "#4 @P1"), 4, 1, kWrong, "expected %3, but the location holds %4", 1},
+      {with(remat, "remat #2 5, R0, !P0", "remat #2 5, R7, !P0"), 9, 2, kRemat,
+       "#2 read another value here: the location holds nothing known", ir::InstId().value},
+      {with(remat, "remat #2 5, R0, !P0", "remat #2 5, R0, P0"), 9, 3, "symbolic-negation", "polarity", ir::InstId().value},
+  };
+  for (const Said& s : said) {
+    const JudgeResult r = judge(s.pair);
+    ASSERT_EQ(r.findings.size(), 1u) << describe(r) << "\n" << s.pair.after_text();
+    const Finding& f = r.findings[0];
+    EXPECT_EQ(f.inst.value, s.inst) << describe(r);
+    EXPECT_EQ(f.operand, s.operand) << describe(r);
+    EXPECT_EQ(f.category, s.category) << describe(r);
+    EXPECT_THAT(f.message, EndsWith(std::string(s.message)));
+    EXPECT_EQ(f.other.value, s.other) << describe(r);
+  }
+}
+
+TEST(SymbolicTest, ABranchThatLeadsElsewhere) {
+  expect_category(with(diamond(), "#2 cbra P0 -> b1, b2", "#2 cbra P0 -> b1, b1"), "symbolic-wrong-path");
+}
+
+TEST(SymbolicTest, UnreachableBlocksAreNotChecked) {
+  expect_pass({kThreeR,
+               "  block b0\n    #0 %0 = a\n    #1 bra -> b2\n  block b1\n    #2 %0 = b\n    #3 use %0 !write\n    #4 bra -> b2\n"
+               "  block b2\n    #5 use %0 !write\n    #6 exit\n",
+               "  block b0\n    #0 R0 = a\n    #1 bra -> b2\n  block b1\n    #2 R1 = b\n    #3 use R7 !write\n    #4 bra -> b2\n"
+               "  block b2\n    #5 use R0 !write\n    #6 exit\n"});
+}
+
+TEST(SymbolicTest, CalleeSavedRegistersComeBack) {
+  Pair p = {
+      kThreeR, "  block b0\n    #0 %0 = a\n    #1 use %0 !write\n    #2 ret\n",
+      "  block b0\n    +9 spill R24, slot 0\n    #0 R24 = a\n    #1 use R24 !write\n    +8 R24 = refill slot 0\n    #2 ret\n"};
+  p.kind = "device";
+  expect_pass(p);
+  expect_category(with(p, "    +8 R24 = refill slot 0\n", ""), "callee-saved");
+  expect_category(with(p, "R24 = refill slot 0", "R24 = refill slot 1"), "callee-saved");
+  // At a ret in another block; written by a move alone, or as a pack.
+  Pair other = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 bra -> b1\n  block b1\n    #2 ret\n",
+                "  block b0\n    +9 spill R24, slot 0\n    #0 R24 = a\n    +8 R24 = refill slot 0\n    #1 bra -> b1\n  block b1\n  "
+                "  #2 ret\n"};
+  other.kind = "device";
+  expect_pass(other);
+  expect_category(with(p, "+9 spill R24, slot 0\n    #0 R24 = a\n    #1 use R24 !write\n    +8 R24 = refill slot 0",
+                       "#0 R4 = a\n    #1 use R4 !write\n    +8 R24 = copy R4"),
+                  "callee-saved");
+  expect_category(with(p, "+9 spill R24, slot 0\n    #0 R24 = a\n    #1 use R24 !write\n    +8 R24 = refill slot 0",
+                       "#0 R4 = a\n    #1 use R4 !write\n    +8 R24{inout} = p2r P0"),
+                  "callee-saved");
+  p.kind = "kernel";
+  expect_pass(with(p, "    +8 R24 = refill slot 0\n", ""));
+}
+
+TEST(SymbolicTest, ArchitecturalRegistersHoldSomethingFromTheEntry) {
+  const std::string vregs = "  vreg %0 P pred fixed P7 architectural\n  vreg %1 R b32\n";
+  const Pair p = {vregs, "  block b0\n    #0 use %0 !write\n    #1 exit\n", "  block b0\n    #0 use P7 !write\n    #1 exit\n"};
+  const JudgeResult r = judge(p);
+  EXPECT_NE(r.verdict, Verdict::Fail) << describe(r);
+  expect_category(with(p, "    #0 use P7", "    +9 P7 = copy P1\n    #0 use P7"), kLost);
+}
+
+}  // namespace
+}  // namespace regduel::oracles

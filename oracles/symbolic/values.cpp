@@ -1,0 +1,291 @@
+// Hash-consed values with their reductions; see symbolic_values.h. Tested by symbolic_values_test.cpp.
+
+#include "oracles/symbolic/values.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/random.h"
+
+namespace regduel::oracles {
+
+Values::Values()
+    : nodes_{{ValueKind::Junk, kUndefined, 0, 0, 0, 0}, {ValueKind::Any, kLoose, 0, 0, 0, 0}}, table_(1024, kJunk),
+      cache_(kCacheSize) {}
+
+std::span<const Value> Values::children(const Node& n) const {
+  const std::uint32_t count = n.kind == ValueKind::Word     ? 4
+                              : n.kind == ValueKind::Packed ? 8
+                              : n.kind == ValueKind::OneOf  ? n.b
+                                                            : 0;
+  return {kids_.data() + (count == 0 ? 0 : n.a), count};
+}
+
+Value Values::add_leaves(ValueKind kind, std::uint32_t a, std::uint32_t count, bool undefined) {
+  const auto first = static_cast<Value>(nodes_.size());
+  nodes_.resize(nodes_.size() + count, {kind, undefined ? kUndefined : std::uint8_t{0}, 0, a, 0, 0});
+  return first;
+}
+
+bool Values::is_same(const Node& x, const Node& n, std::span<const Value> kids) const {
+  if (x.kind != n.kind || x.b != n.b || x.c != n.c) return false;
+  if (kids.empty()) return x.a == n.a;
+  const auto own = children(x);
+  return std::equal(own.begin(), own.end(), kids.begin(), kids.end());
+}
+
+std::uint64_t Values::hash_of(const Node& n, std::span<const Value> kids) {
+  const std::uint64_t own = hash_combine(static_cast<std::uint64_t>(n.kind), static_cast<std::uint64_t>(n.b) << 32 | n.c);
+  return std::accumulate(kids.begin(), kids.end(), kids.empty() ? hash_combine(own, n.a) : own,
+                         [](std::uint64_t hash, Value kid) { return hash_combine(hash, kid); });
+}
+
+Value Values::intern(Node n, std::span<const Value> kids) {
+  std::size_t i = hash_of(n, kids) & (table_.size() - 1);
+  for (; table_[i] != kJunk; i = (i + 1) & (table_.size() - 1))
+    if (is_same(nodes_[table_[i]], n, kids)) return table_[i];
+  if (!kids.empty()) {
+    n.a = static_cast<std::uint32_t>(kids_.size());
+    kids_.insert(kids_.end(), kids.begin(), kids.end());
+  }
+  const auto id = static_cast<Value>(nodes_.size());
+  nodes_.push_back(n);
+  table_[i] = id;
+  if (++interned_ * 2 > table_.size()) grow();
+  return id;
+}
+
+void Values::grow() {
+  std::vector<Value> old(table_.size() * 2, kJunk);
+  old.swap(table_);
+  for (const Value v : old) {
+    if (v == kJunk) continue;
+    std::size_t i = hash_of(nodes_[v], children(nodes_[v])) & (table_.size() - 1);
+    while (table_[i] != kJunk) i = (i + 1) & (table_.size() - 1);
+    table_[i] = v;
+  }
+}
+
+Value Values::byte(Value w, std::uint32_t i) {
+  const Node n = nodes_[w];
+  switch (n.kind) {
+    case ValueKind::Junk:
+    case ValueKind::Any: return w;
+    case ValueKind::Word: return kids_[n.a + i];
+    case ValueKind::Gate: return gate(n.a, byte(n.b, i), byte(n.c, i));
+    case ValueKind::OneOf: {
+      std::vector<Value> members;
+      for (std::uint32_t k = 0; k < n.b; ++k) members.push_back(byte(kids_[n.a + k], i));
+      return one_of(std::move(members));
+    }
+    default: break;
+  }
+  // All four at once, with consecutive numbers.
+  if (bytes_of_.size() <= w) bytes_of_.resize(nodes_.size() + nodes_.size() / 2, kJunk);
+  if (bytes_of_[w] == kJunk) {
+    bytes_of_[w] = static_cast<Value>(nodes_.size());
+    for (std::uint32_t k = 0; k < 4; ++k) nodes_.push_back({ValueKind::Byte, n.flags, n.depth, w, k, 0});
+  }
+  return bytes_of_[w] + i;
+}
+
+Value Values::bit(Value b, std::uint32_t k) {
+  const Node n = nodes_[b];
+  switch (n.kind) {
+    case ValueKind::Junk:
+    case ValueKind::Any: return b;
+    case ValueKind::Packed: return kids_[n.a + k];
+    case ValueKind::Gate: return gate(n.a, bit(n.b, k), bit(n.c, k));
+    case ValueKind::Bit:
+    case ValueKind::OneOf: return kJunk;  // a bit of a bit: nobody packs that
+    default: break;
+  }
+  return intern({ValueKind::Bit, n.flags, n.depth, b, k, 0}, {});
+}
+
+Value Values::word(const std::array<Value, 4>& bytes) {
+  const Node first = nodes_[bytes[0]];
+  const auto all = [&](auto&& is) {
+    for (std::uint32_t i = 0; i < 4; ++i)
+      if (!is(bytes[i], nodes_[bytes[i]], i)) return false;
+    return true;
+  };
+  if ((bytes[0] == kJunk || bytes[0] == kAny) && all([&](Value v, const Node&, std::uint32_t) { return v == bytes[0]; }))
+    return bytes[0];
+  if (first.kind == ValueKind::Byte &&
+      all([&](Value, const Node& n, std::uint32_t i) { return n.kind == ValueKind::Byte && n.a == first.a && n.b == i; }))
+    return first.a;
+  if (first.kind == ValueKind::Gate &&
+      all([&](Value, const Node& n, std::uint32_t) { return n.kind == ValueKind::Gate && n.a == first.a; })) {
+    std::array<Value, 4> yes{}, no{};
+    for (std::size_t i = 0; i < 4; ++i) {
+      yes[i] = nodes_[bytes[i]].b;
+      no[i] = nodes_[bytes[i]].c;
+    }
+    const Value x = word(yes), y = word(no);
+    if (nodes_[x].kind != ValueKind::Word && nodes_[y].kind != ValueKind::Word) return gate(first.a, x, y);
+  }
+  Node n{ValueKind::Word, kWords, 0, 0, 0, 0};
+  for (const Value b : bytes) {
+    n.flags |= nodes_[b].flags;
+    n.depth = std::max(n.depth, nodes_[b].depth);
+  }
+  return intern(n, bytes);
+}
+
+Value Values::packed(const std::array<Value, 8>& given) {
+  std::array<Value, 8> bits = given;
+  for (Value& b : bits)
+    if (has_packs(b) || nodes_[b].kind == ValueKind::Word || nodes_[b].kind == ValueKind::OneOf) b = kJunk;
+  if (std::all_of(bits.begin(), bits.end(), [](Value v) { return v == kJunk; })) return kJunk;
+  const Node first = nodes_[bits[0]];
+  if (first.kind == ValueKind::Bit) {
+    bool same = true;
+    for (std::uint32_t k = 0; k < 8; ++k) {
+      const Node& n = nodes_[bits[k]];
+      same = same && n.kind == ValueKind::Bit && n.a == first.a && n.b == k;
+    }
+    if (same) return first.a;
+  }
+  Node n{ValueKind::Packed, kPacks, 0, 0, 0, 0};
+  for (const Value b : bits) {
+    n.flags |= nodes_[b].flags;
+    n.depth = std::max(n.depth, nodes_[b].depth);
+  }
+  return intern(n, bits);
+}
+
+// A decision diagram (Bryant, "Graph-Based Algorithms for Boolean Function Manipulation", 1986), the largest token on top: the same
+// choice between the same values has one number, in whatever order its guards came. Tokens of later instructions are larger, so
+// mostly the new guard goes on top and nothing is rebuilt.
+Value Values::gate(Value token, Value x, Value y) {
+  if (x == y) return x;
+  if (nodes_[x].kind != ValueKind::Word && nodes_[y].kind != ValueKind::Word) {
+    int budget = kBudget;
+    return choose(token, x, y, budget);
+  }
+  std::array<Value, 4> bytes{};
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const Value left = byte(x, i), right = byte(y, i);
+    bytes[i] = gate(token, left, right);
+  }
+  return word(bytes);
+}
+
+Value Values::choose(Value token, Value x, Value y, int& budget) {
+  if (x == y) return x;
+  const Value top = std::max({token, token_of(x), token_of(y)});
+  if (top == token) return decide(token, when(x, token, true), when(y, token, false));
+  CacheEntry& known = cache_[hash_combine(token, static_cast<std::uint64_t>(x) << 32 | y) % kCacheSize];
+  if (known.token == token && known.x == x && known.y == y) return known.result;
+  if (--budget < 0) return intern(deep(token, x, y), {});
+  const Value yes = choose(token, when(x, top, true), when(y, top, true), budget);
+  const Value v = decide(top, yes, choose(token, when(x, top, false), when(y, top, false), budget));
+  cache_[hash_combine(token, static_cast<std::uint64_t>(x) << 32 | y) % kCacheSize] = {token, x, y, v};
+  return v;
+}
+
+Values::Node Values::deep(Value token, Value x, Value y) const {
+  Node n{ValueKind::DeepGate, 0, 0, token, x, y};
+  n.flags =
+      static_cast<std::uint8_t>((nodes_[x].flags | nodes_[y].flags | (nodes_[token].flags & kUndefined)) & ~(kGated | kPacks));
+  return n;
+}
+
+// Requires: the tokens in x and y are smaller.
+Value Values::decide(Value token, Value x, Value y) {
+  if (x == y) return x;
+  Node n = deep(token, x, y);
+  const int depth = std::max(nodes_[x].depth, nodes_[y].depth) + 1;
+  if (depth <= kMaxDepth) {
+    n.kind = ValueKind::Gate;
+    n.flags = static_cast<std::uint8_t>(n.flags | kGated | ((nodes_[x].flags | nodes_[y].flags) & kPacks));
+    n.depth = static_cast<std::uint16_t>(depth);
+  }
+  return intern(n, {});
+}
+
+Value Values::token_of(Value v) const { return nodes_[v].kind == ValueKind::Gate ? nodes_[v].a : 0; }
+
+Value Values::when(Value v, Value token, bool holds) const {
+  if (token_of(v) != token) return v;
+  return holds ? nodes_[v].b : nodes_[v].c;
+}
+
+Value Values::one_of(std::vector<Value> members) {
+  std::sort(members.begin(), members.end());
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+  Node n{ValueKind::OneOf, kLoose, 0, 0, static_cast<std::uint32_t>(members.size()), 0};
+  for (const Value m : members) {
+    n.flags |= nodes_[m].flags;
+    n.depth = std::max(n.depth, nodes_[m].depth);
+  }
+  return intern(n, members);
+}
+
+Value Values::where(Value v, Value token, bool holds) {
+  int budget = kBudget;
+  return restrict_to(v, token, holds, budget);
+}
+
+Value Values::restrict_to(Value v, Value token, bool holds, int& budget) {
+  const Node n = nodes_[v];
+  if ((n.flags & kGated) == 0 || --budget < 0) return v;
+  switch (n.kind) {
+    case ValueKind::Gate: {
+      if (n.a <= token) return when(v, token, holds);
+      const Value x = restrict_to(n.b, token, holds, budget);
+      return decide(n.a, x, restrict_to(n.c, token, holds, budget));
+    }
+    case ValueKind::Word: {
+      std::array<Value, 4> bytes{};
+      for (std::uint32_t i = 0; i < 4; ++i) bytes[i] = restrict_to(kids_[n.a + i], token, holds, budget);
+      return word(bytes);
+    }
+    case ValueKind::OneOf: {
+      std::vector<Value> members;
+      for (std::uint32_t k = 0; k < n.b; ++k) members.push_back(restrict_to(kids_[n.a + k], token, holds, budget));
+      return one_of(std::move(members));
+    }
+    default: break;
+  }
+  return v;
+}
+
+bool Values::satisfies(Value have, Value want) {
+  if (have == want || want == kAny) return true;
+  if (is_plain(want) && is_plain(have)) return false;
+  int budget = kBudget;
+  return satisfies_within(have, want, budget);
+}
+
+bool Values::satisfies_within(Value have, Value want, int& budget) {
+  if (have == want || want == kAny) return true;
+  if (--budget < 0) return false;
+  const Node h = nodes_[have], w = nodes_[want];
+  if (w.kind == ValueKind::Gate)
+    return satisfies_within(restrict_to(have, w.a, true, budget), w.b, budget) &&
+           satisfies_within(restrict_to(have, w.a, false, budget), w.c, budget);
+  if (h.kind == ValueKind::Gate)
+    return satisfies_within(h.b, restrict_to(want, h.a, true, budget), budget) &&
+           satisfies_within(h.c, restrict_to(want, h.a, false, budget), budget);
+  if (w.kind == ValueKind::Word || h.kind == ValueKind::Word) {
+    for (std::uint32_t i = 0; i < 4; ++i)
+      if (!satisfies_within(byte(have, i), byte(want, i), budget)) return false;
+    return true;
+  }
+  if (w.kind != ValueKind::OneOf) return false;
+  for (std::uint32_t k = 0; k < w.b; ++k)
+    if (satisfies_within(have, kids_[w.a + k], budget)) return true;
+  return false;
+}
+
+bool Values::satisfies_bytes(Value have, Value want, unsigned bytes) {
+  if (have == want || want == kAny) return true;
+  if (bytes == 0xF) return satisfies(have, want);
+  for (std::uint32_t i = 0; i < 4; ++i)
+    if ((bytes >> i & 1) != 0 && !satisfies(byte(have, i), byte(want, i))) return false;
+  return true;
+}
+
+}  // namespace regduel::oracles

@@ -1,0 +1,138 @@
+// Values of the symbolic judge: what a location holds, and what a name (four bytes of a root vreg) asks for, as numbers.
+//
+// Equal numbers mean equal contents in every execution that gets there. Numbers exist at three widths, which never mix: words of
+// four bytes, bytes (a predicate is a byte), bits of a predicate pack.
+//
+//   Junk                 a location that holds nothing known                     satisfies nothing but Any
+//   Any                  a name that is undefined on every path so far           satisfied by everything
+//   Def, Constant, Saved, Merged, Opaque      leaves: told apart, and nothing more
+//   Byte(w, i)           byte i of word w               Word(b0 ... b3)          a word put together
+//   Bit(b, k)            bit k of byte b                Packed(c0 ... c7)        a byte of a pack, put together
+//   Gate(t, x, y)        x where the predicate value t is true, else y
+//   OneOf{...}           a name that any of these satisfies (after a join where it is undefined on one side)
+//
+// Names may contain Any and OneOf ("loose" values), locations may contain Junk. Structure is reduced when it is built, so that
+// moving things apart and together again gives back the number that it was:
+//   Word(Byte(w,0) ... Byte(w,3)) = w    Byte(Word(b...), i) = b_i    Gate(t, x, x) = x    Gate(t, Gate(t,a,b), y) = Gate(t, a, y)
+// Gates are ordered by their tokens, and stand inside a Word, never around it.
+//
+// Cost: a constant number of table look-ups for each operation; what nests deeper than kMaxDepth gates is no longer looked into,
+// only told apart. Tested by symbolic_values_test.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace regduel::oracles {
+
+using Value = std::uint32_t;
+inline constexpr Value kJunk = 0;
+inline constexpr Value kAny = 1;
+
+enum class ValueKind : std::uint8_t {
+  Junk,
+  Any,
+  Def,
+  Constant,
+  Saved,
+  Merged,
+  Opaque,
+  Byte,
+  Bit,
+  Word,
+  Packed,
+  Gate,
+  DeepGate,
+  OneOf
+};
+
+class Values {
+ public:
+  static constexpr int kMaxDepth = 32;
+
+  struct Node {
+    ValueKind kind = ValueKind::Junk;
+    std::uint8_t flags = 0;
+    std::uint16_t depth = 0;  // gates on top of one another
+    std::uint32_t a = 0;      // Def, Constant: instruction. Merged: block. Saved: location. Byte, Bit: source. Gate: token.
+                              // Word, Packed, OneOf: first child
+    std::uint32_t b = 0;      // Byte, Bit: position. Gate: value if true. OneOf: how many
+    std::uint32_t c = 0;      // Gate: value if false
+  };
+
+  Values();
+
+  [[nodiscard]] const Node& operator[](Value v) const { return nodes_[v]; }
+  [[nodiscard]] std::span<const Value> children(const Node& n) const;  // of Word, Packed, OneOf
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+
+  // `count` leaves with consecutive numbers.
+  Value add_leaves(ValueKind kind, std::uint32_t a, std::uint32_t count = 1, bool is_undefined = false);
+
+  [[nodiscard]] Value byte(Value word, std::uint32_t i);
+  [[nodiscard]] Value bit(Value byte, std::uint32_t k);
+  [[nodiscard]] Value word(const std::array<Value, 4>& bytes);
+  [[nodiscard]] Value packed(const std::array<Value, 8>& bits);
+  [[nodiscard]] Value gate(Value token, Value if_true, Value if_false);
+  [[nodiscard]] Value one_of(std::vector<Value> members);  // at least one
+  // What `v` is where `token` is true, or false.
+  [[nodiscard]] Value where(Value v, Value token, bool holds);
+
+  // True if a location that holds `have` holds what the name asks for. May be false where it is true but too entangled to see.
+  [[nodiscard]] bool satisfies(Value have, Value want);
+  // The same of the bytes i of a word for which bit i of `bytes` is set.
+  [[nodiscard]] bool satisfies_bytes(Value have, Value want, unsigned bytes);
+
+  // Contains Any or OneOf.
+  [[nodiscard]] bool is_loose(Value v) const { return (nodes_[v].flags & kLoose) != 0; }
+  // Contains Junk, or something that is undefined on some path.
+  [[nodiscard]] bool is_undefined(Value v) const { return (nodes_[v].flags & kUndefined) != 0; }
+  [[nodiscard]] bool is_gated(Value v) const { return (nodes_[v].flags & kGated) != 0; }
+  // Contains Packed, perhaps under gates: where a bit of a pack was written under a guard, the byte is a gate between two packs.
+  [[nodiscard]] bool has_packs(Value v) const { return (nodes_[v].flags & kPacks) != 0; }
+  // A word that is not put together, Junk included: its bytes are its own.
+  [[nodiscard]] bool is_leaf(Value v) const { return nodes_[v].kind != ValueKind::Word && nodes_[v].kind != ValueKind::Gate; }
+  // Satisfies nothing but itself and Any, or, where a name asks for it, is satisfied by nothing else that is plain. Junk is not.
+  [[nodiscard]] bool is_plain(Value v) const {
+    return v != kJunk && nodes_[v].kind != ValueKind::Word && (nodes_[v].flags & (kLoose | kGated)) == 0;
+  }
+  // The same on every path: Junk, Constant, Saved, and their bytes.
+  [[nodiscard]] bool is_fixed(Value v) const {
+    const Node& n = nodes_[v].kind == ValueKind::Byte ? nodes_[nodes_[v].a] : nodes_[v];
+    return n.kind == ValueKind::Junk || n.kind == ValueKind::Constant || n.kind == ValueKind::Saved;
+  }
+  // Is, or offers, a word that was put together.
+  [[nodiscard]] bool has_words(Value v) const { return (nodes_[v].flags & kWords) != 0; }
+  [[nodiscard]] int depth(Value v) const { return nodes_[v].depth; }
+
+ private:
+  static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16;
+  static constexpr int kBudget = 512;  // values looked at by one question
+
+  Value intern(Node n, std::span<const Value> kids);
+  [[nodiscard]] bool is_same(const Node& x, const Node& n, std::span<const Value> kids) const;
+  [[nodiscard]] static std::uint64_t hash_of(const Node& n, std::span<const Value> kids);
+  void grow();
+  [[nodiscard]] Value choose(Value token, Value x, Value y, int& budget);
+  [[nodiscard]] Value decide(Value token, Value x, Value y);
+  [[nodiscard]] Node deep(Value token, Value x, Value y) const;
+  [[nodiscard]] Value token_of(Value v) const;  // of a gate; else 0, which is no token
+  [[nodiscard]] Value when(Value v, Value token, bool holds) const;
+  Value restrict_to(Value v, Value token, bool holds, int& budget);
+  bool satisfies_within(Value have, Value want, int& budget);
+
+  std::vector<Node> nodes_;
+  std::vector<Value> kids_;
+  std::vector<Value> table_;  // open addressing; kJunk = free
+  std::size_t interned_ = 0;
+  std::vector<Value> bytes_of_;  // by value: its byte 0; kJunk = not made yet
+  struct CacheEntry {
+    Value token = kJunk, x = kJunk, y = kJunk, result = kJunk;
+  };
+  static constexpr std::size_t kCacheSize = 4096;
+  std::vector<CacheEntry> cache_;  // of choose()
+};
+
+}  // namespace regduel::oracles

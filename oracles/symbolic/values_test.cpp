@@ -1,0 +1,129 @@
+// The values of the symbolic judge by themselves: what is equal, what is satisfied by what, what shows of a value.
+#include "oracles/symbolic/values.h"
+
+#include <array>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace regduel::oracles {
+namespace {
+
+TEST(SymbolicValuesTest, WhatIsTakenApartAndPutTogetherIsTheSame) {
+  Values v;
+  const Value w = v.add_leaves(ValueKind::Def, 0), u = v.add_leaves(ValueKind::Def, 1);
+  EXPECT_EQ(v.word({v.byte(w, 0), v.byte(w, 1), v.byte(w, 2), v.byte(w, 3)}), w);
+  const Value mixed = v.word({v.byte(w, 0), v.byte(u, 1), v.byte(w, 2), v.byte(w, 3)});
+  EXPECT_NE(mixed, w);
+  EXPECT_EQ(v.byte(mixed, 1), v.byte(u, 1));
+  std::array<Value, 8> bits{};
+  for (std::uint32_t k = 0; k < 8; ++k) bits[k] = v.bit(v.byte(w, 0), k);
+  EXPECT_EQ(v.packed(bits), v.byte(w, 0));
+  bits[3] = u;
+  EXPECT_EQ(v.bit(v.packed(bits), 3), u);
+}
+
+TEST(SymbolicValuesTest, GatesOnOneTokenCollapse) {
+  Values v;
+  const Value t = v.add_leaves(ValueKind::Def, 0), x = v.add_leaves(ValueKind::Def, 1), y = v.add_leaves(ValueKind::Def, 2),
+              z = v.add_leaves(ValueKind::Def, 3), s = v.add_leaves(ValueKind::Def, 4);
+  EXPECT_EQ(v.gate(t, x, x), x);
+  EXPECT_EQ(v.gate(t, v.gate(t, x, y), z), v.gate(t, x, z));
+  EXPECT_EQ(v.gate(t, x, v.gate(t, y, z)), v.gate(t, x, z));
+  EXPECT_EQ(v.gate(t, v.gate(s, x, y), z), v.gate(s, v.gate(t, x, z), v.gate(t, y, z)));
+  EXPECT_EQ(v.where(v.gate(s, v.gate(t, x, y), z), t, false), v.gate(s, y, z));
+  EXPECT_TRUE(v.satisfies(v.gate(t, x, y), v.gate(t, x, kAny)));
+  EXPECT_FALSE(v.satisfies(v.gate(t, x, y), v.gate(t, kAny, z)));
+  EXPECT_TRUE(v.satisfies(x, v.gate(t, x, kAny)));
+  EXPECT_FALSE(v.satisfies(v.gate(s, x, y), v.gate(t, x, kAny)));
+}
+
+TEST(SymbolicValuesTest, ALooseNameIsSatisfiedByAnyOfItsMembers) {
+  Values v;
+  const Value x = v.add_leaves(ValueKind::Def, 1), y = v.add_leaves(ValueKind::Def, 2), z = v.add_leaves(ValueKind::Def, 3);
+  const Value either = v.one_of({y, x, y});
+  EXPECT_EQ(either, v.one_of({x, y}));
+  EXPECT_TRUE(v.satisfies(x, either) && v.satisfies(y, either));
+  EXPECT_FALSE(v.satisfies(z, either));
+  EXPECT_FALSE(v.satisfies(kJunk, either));
+  EXPECT_TRUE(v.satisfies(kJunk, kAny));
+  EXPECT_TRUE(v.satisfies_bytes(v.word({v.byte(x, 0), v.byte(x, 1), kJunk, kJunk}), either, 0x3));
+  EXPECT_FALSE(v.satisfies_bytes(v.word({v.byte(x, 0), v.byte(x, 1), kJunk, kJunk}), either, 0x7));
+}
+
+TEST(SymbolicValuesTest, LongChainsOfGatesAreStillToldApart) {
+  Values v;
+  Value a = v.add_leaves(ValueKind::Def, 0), b = a;
+  const Value x = v.add_leaves(ValueKind::Def, 1, 200), t = v.add_leaves(ValueKind::Def, 2, 200);
+  for (std::uint32_t k = 0; k < 200; ++k) {
+    a = v.gate(t + k, x + k, a);
+    b = v.gate(t + k, k == 0 ? x + 1 : x + k, b);
+    EXPECT_LE(v.depth(a), Values::kMaxDepth);
+  }
+  EXPECT_FALSE(v.satisfies(a, b));
+  EXPECT_TRUE(v.satisfies(a, a));
+}
+
+TEST(SymbolicValuesTest, WhatAValueIsMadeOfShows) {
+  Values v;
+  const Value t = v.add_leaves(ValueKind::Def, 0), x = v.add_leaves(ValueKind::Def, 1), y = v.add_leaves(ValueKind::Def, 2),
+              u = v.add_leaves(ValueKind::Merged, 3, 1, true);
+  EXPECT_TRUE(v.is_undefined(u) && v.is_undefined(kJunk) && !v.is_undefined(x));
+  const Value g = v.gate(t, x, y), byte = v.gate(t, v.byte(x, 0), v.byte(y, 0));
+  EXPECT_EQ(v.depth(g), 1);
+  EXPECT_TRUE(v.is_undefined(v.gate(t, x, u)) && v.is_undefined(v.gate(u, x, y)) && !v.is_undefined(g));
+  EXPECT_TRUE(v.is_loose(v.gate(t, kAny, x)) && !v.is_loose(g));
+  // Of words put together, of packs, of sets.
+  const Value w = v.word({byte, v.byte(x, 0), v.byte(x, 0), kAny});
+  EXPECT_TRUE(v.is_gated(w) && v.is_loose(w) && v.depth(w) == 1);
+  const Value p = v.packed({byte, kAny, u, x, x, x, x, x});
+  EXPECT_TRUE(v.is_gated(p) && v.is_loose(p) && v.is_undefined(p) && v.has_packs(p) && v.depth(p) == 1);
+  const Value one = v.one_of({g, u});
+  EXPECT_TRUE(v.is_gated(one) && v.is_loose(one) && v.is_undefined(one) && v.depth(one) == 1);
+  EXPECT_TRUE(v.has_packs(v.gate(t, p, x)) && !v.has_packs(g));
+  // A pack is no bit of another.
+  EXPECT_EQ(v.bit(v.packed({p, x, x, x, x, x, x, x}), 0), kJunk);
+  EXPECT_EQ(v.bit(v.packed({one, x, x, x, x, x, x, x}), 0), kJunk);
+}
+
+TEST(SymbolicValuesTest, AGateGoesThroughWhatItStandsIn) {
+  Values v;
+  const Value t = v.add_leaves(ValueKind::Def, 0), x = v.add_leaves(ValueKind::Def, 1), y = v.add_leaves(ValueKind::Def, 2);
+  const Value g = v.gate(t, x, y);
+  EXPECT_EQ(v.word({v.byte(g, 0), v.byte(g, 1), v.byte(g, 2), v.byte(g, 3)}), g);
+  const Value mixed = v.word({v.byte(g, 0), v.byte(x, 1), v.byte(x, 2), v.byte(x, 3)});
+  EXPECT_EQ(v.where(mixed, t, true), x);
+  EXPECT_EQ(v.byte(v.where(mixed, t, false), 0), v.byte(y, 0));
+  const Value z = v.add_leaves(ValueKind::Def, 3);
+  EXPECT_EQ(v.where(v.one_of({g, z}), t, false), v.one_of({y, z}));
+  EXPECT_EQ(v.byte(v.one_of({x, z}), 2), v.one_of({v.byte(x, 2), v.byte(z, 2)}));
+}
+
+TEST(SymbolicValuesTest, ManyValuesAreFoundAgain) {
+  Values v;
+  const Value x = v.add_leaves(ValueKind::Def, 0, 5000);
+  std::vector<Value> bits;
+  for (Value k = 0; k < 5000; ++k) bits.push_back(v.bit(x + k, 3));
+  const std::size_t size = v.size();
+  for (Value k = 0; k < 5000; ++k) ASSERT_EQ(v.bit(x + k, 3), bits[k]);
+  EXPECT_EQ(v.size(), size);
+}
+
+TEST(SymbolicValuesTest, ASharedDiagramIsGoneThroughOnce) {
+  // x[k] and y[k] are made of both of the level below, so there are 2^k ways down and only 2k values.
+  Values v;
+  const Value s = v.add_leaves(ValueKind::Def, 0), t = v.add_leaves(ValueKind::Def, 1, 20);
+  Value x = v.add_leaves(ValueKind::Def, 2), y = v.add_leaves(ValueKind::Def, 3);
+  Value a = v.gate(s, x, y), b = v.gate(s, y, x);
+  for (Value k = 0; k < 20; ++k) {
+    const Value up = v.gate(t + k, x, y), down = v.gate(t + k, y, x), left = v.gate(t + k, a, b), right = v.gate(t + k, b, a);
+    x = up;
+    y = down;
+    a = left;
+    b = right;
+  }
+  EXPECT_EQ(v.gate(s, x, y), a);
+}
+
+}  // namespace
+}  // namespace regduel::oracles

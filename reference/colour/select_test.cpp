@@ -1,0 +1,61 @@
+#include "reference/colour/select.h"
+
+#include "reference/testing.h"
+
+namespace regduel::reference {
+namespace {
+
+FileGraph diamond() {  // a cycle of four: two colours suffice, though every degree is two
+  FileGraph g;
+  for (TempId t = 0; t < 4; ++t) g.add_node(t, {});
+  g.finish_nodes();
+  g.add_edge(0, 1);
+  g.add_edge(1, 2);
+  g.add_edge(2, 3);
+  g.add_edge(3, 0);
+  return g;
+}
+
+TEST(Select, OptimismColoursTheDiamondWithTwo) {
+  FileGraph g = diamond();
+  g.finish_edges();
+  const Colouring c = select(g, {0, 1, 2, 3}, {.available = UnitSet::range(0, 2), .last_resort = {}});
+  EXPECT_TRUE(c.failed.empty());
+  EXPECT_EQ(c.unit_of, (std::vector<int>{1, 0, 1, 0}));
+}
+
+TEST(Select, FailuresAreListed) {
+  FileGraph g = diamond();
+  g.add_edge(0, 2);
+  g.finish_edges();
+  EXPECT_EQ(select(g, {0, 1, 2, 3}, {.available = UnitSet::range(0, 2), .last_resort = {}}).failed, (std::vector<NodeId>{0}));
+}
+
+TEST(Select, BiasTakesThePartnersColour) {
+  FileGraph g = diamond();
+  g.finish_edges();
+  FileGraph copy = g;
+  copy.add_copy(1, 3, 1);
+  const std::vector<NodeId> order = {1, 0, 2, 3};
+  SelectOptions options{.available = UnitSet::range(0, 8), .last_resort = UnitSet::range(0, 1)};
+  const Colouring biased = select(copy, order, options);
+  EXPECT_EQ(biased.unit_of[1], biased.unit_of[3]);
+  // The last resort is left alone as long as anything else is free.
+  EXPECT_EQ(*std::min_element(biased.unit_of.begin(), biased.unit_of.end()), 1);
+}
+
+TEST(Select, TuplesAreAligned) {
+  FileGraph g;
+  Temp pair;
+  pair.units = 2;
+  pair.align_log2 = 1;
+  g.add_node(0, {});
+  g.add_node(1, pair);
+  g.finish_nodes();
+  g.add_edge(0, 1);
+  g.finish_edges();
+  EXPECT_EQ(select(g, {1, 0}, {.available = UnitSet::range(0, 4), .last_resort = {}}).unit_of, (std::vector<int>{0, 2}));
+}
+
+}  // namespace
+}  // namespace regduel::reference

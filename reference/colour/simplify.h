@@ -1,0 +1,25 @@
+// Simplification: takes nodes off the graph one by one (seed 003, phase 4; Briggs, Cooper, Torczon 1994).
+//
+// A node whose squeeze is below the number of its positions goes first: whatever its neighbours get, something is left for it.
+// Where there is none, a node goes in the hope that a colour is left all the same: the one with the least spill cost / squeeze
+// where somebody will have to be spilled, and the one with the least squeeze beyond its positions (the smallest-last order of
+// Matula and Beck 1983) where a colouring of everything is looked for. Among trivially colourable nodes narrow ones go first, so
+// that wide ones are coloured first. Tested by simplify_test.cpp.
+#pragma once
+
+#include <vector>
+
+#include "reference/colour/interference_graph.h"
+
+namespace regduel::reference {
+
+enum class Optimism {
+  CheapestFirst,  // the candidates for spilling come up last in selection
+  SmallestLast,
+};
+
+// All nodes that are neither merged nor fixed, in the order in which they were taken off. Cost O(edges) and,
+// for CheapestFirst, O(nodes x log nodes).
+[[nodiscard]] std::vector<NodeId> simplify(const FileGraph& graph, const UnitSet& available, Optimism optimism);
+
+}  // namespace regduel::reference
