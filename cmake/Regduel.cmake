@@ -32,6 +32,17 @@ function(regduel_count_edges)
   endif()
 endfunction()
 
+# regduel_source_dir(FILE...): REGDUEL_SOURCE_DIR, the root of the sources, for those tests that use it. For no other, so that ccache finds
+# what another checkout has compiled.
+function(regduel_source_dir)
+  foreach(file ${ARGN})
+    file(STRINGS ${file} uses REGEX "REGDUEL_SOURCE_DIR|base/golden\\.h")
+    if(uses)
+      set_property(SOURCE ${file} APPEND PROPERTY COMPILE_DEFINITIONS "REGDUEL_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
+    endif()
+  endforeach()
+endfunction()
+
 # regduel_folder(NAME [LINKS lib...] [TEST_LINKS lib...] [EXCLUDE file...])
 #   makes library regduel_NAME (alias regduel::NAME) of the *.cpp of the folder and of its rooms, and the test program
 #   regduel_NAME_test of their *_test.cpp, whose tests carry the label NAME. EXCLUDE: files that belong to other targets.
@@ -54,7 +65,7 @@ function(regduel_folder name)
     add_executable(regduel_${name}_test ${tests})
     target_link_libraries(regduel_${name}_test PRIVATE regduel_${name} ${ARG_TEST_LINKS} GTest::gtest GTest::gmock
                                                        GTest::gtest_main regduel_warnings)
-    target_compile_definitions(regduel_${name}_test PRIVATE REGDUEL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    regduel_source_dir(${tests})
     gtest_discover_tests(regduel_${name}_test PROPERTIES LABELS ${name} DISCOVERY_TIMEOUT 60)
   endif()
 endfunction()
