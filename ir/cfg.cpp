@@ -1,31 +1,25 @@
 #include "ir/cfg.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace regduel::ir {
 
 Cfg::Cfg(const Function& f) {
   const std::size_t n = f.blocks.size();
-  succ_begin_.assign(n + 1, 0);
-  pred_begin_.assign(n + 1, 0);
   rpo_index_.assign(n, -1);
-  // last_seen[b] == the block whose successors are being listed, where b was already listed for it.
-  std::vector<BlockId> last_seen(n);
-  for (std::size_t b = 0; b < n; ++b) {
-    succ_begin_[b] = static_cast<std::uint32_t>(succs_.size());
-    for (const BlockId s : f.successors(BlockId(b))) {
-      if (last_seen[s.index()] == BlockId(b)) continue;
-      last_seen[s.index()] = BlockId(b);
-      succs_.push_back(s);
-      ++pred_begin_[s.index() + 1];
-    }
-  }
-  succ_begin_[n] = static_cast<std::uint32_t>(succs_.size());
-  for (std::size_t b = 0; b < n; ++b) pred_begin_[b + 1] += pred_begin_[b];
-  preds_.resize(succs_.size());
-  std::vector<std::uint32_t> at(pred_begin_.begin(), pred_begin_.end() - 1);
-  for (std::size_t b = 0; b < n; ++b)
-    for (const BlockId s : successors(BlockId(b))) preds_[at[s.index()]++] = BlockId(b);
+  // last_seen[s] is the block whose successors are being listed, where s was already listed for it.
+  std::vector<BlockId> last_seen;
+  succs_.build(n, [&](auto add) {
+    last_seen.assign(n, BlockId());
+    for (std::size_t b = 0; b < n; ++b)
+      for (const BlockId s : f.successors(BlockId(b)))
+        if (std::exchange(last_seen[s.index()], BlockId(b)) != BlockId(b)) add(b, s);
+  });
+  preds_.build(n, [&](auto add) {
+    for (std::size_t b = 0; b < n; ++b)
+      for (const BlockId s : successors(BlockId(b))) add(s.index(), BlockId(b));
+  });
 
   if (n == 0) return;
   struct Frame {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/grouped.h"
 #include "ir/program.h"
 
 namespace regduel::ir {
@@ -15,13 +16,9 @@ class Cfg {
   explicit Cfg(const Function& f);
 
   // Distinct predecessors, in ascending order of block.
-  [[nodiscard]] std::span<const BlockId> predecessors(BlockId b) const {
-    return {preds_.data() + pred_begin_[b.index()], pred_begin_[b.index() + 1] - pred_begin_[b.index()]};
-  }
+  [[nodiscard]] std::span<const BlockId> predecessors(BlockId b) const { return preds_[b.index()]; }
   // Distinct successors, in the order of first mention in the terminator.
-  [[nodiscard]] std::span<const BlockId> successors(BlockId b) const {
-    return {succs_.data() + succ_begin_[b.index()], succ_begin_[b.index() + 1] - succ_begin_[b.index()]};
-  }
+  [[nodiscard]] std::span<const BlockId> successors(BlockId b) const { return succs_[b.index()]; }
   // Reachable blocks in reverse postorder of a depth-first walk from the entry that follows successors in order.
   [[nodiscard]] std::span<const BlockId> reverse_postorder() const { return rpo_; }
   [[nodiscard]] bool is_reachable(BlockId b) const { return rpo_index_[b.index()] >= 0; }
@@ -34,8 +31,8 @@ class Cfg {
   [[nodiscard]] std::size_t num_blocks() const { return rpo_index_.size(); }
 
  private:
-  std::vector<std::uint32_t> pred_begin_, succ_begin_;
-  std::vector<BlockId> preds_, succs_, rpo_;
+  Grouped<BlockId> preds_, succs_;  // by block
+  std::vector<BlockId> rpo_;
   std::vector<std::int32_t> rpo_index_;
 };
 

@@ -152,7 +152,7 @@ class Checker {
       target_at += i.num_targets;
       if (i.id.value > kMaxInstId) return fault(i, -1, "an instruction number is below 2^31");
       if (!ids.insert(i.id.value).second) return fault(i, -1, "the instruction number is there twice");
-      if (static_cast<int>(i.op) >= kNumOps) return fault(i, -1, "no such operation");
+      if (!is_known(i.op)) return fault(i, -1, "no such operation");
       if (i.mnemonic.is_valid() && i.mnemonic.index() >= f_.symbols.size()) return fault(i, -1, "the mnemonic is no symbol");
       for (const BlockId t : f_.targets_of(i))
         if (t.index() >= f_.blocks.size()) return fault(i, -1, fmt::format("there is no block b{}", t.value));
@@ -179,7 +179,7 @@ class Checker {
   }
 
   void instruction(const Inst& i) {
-    if (f_.phase == Phase::Virtual && (i.is_inserted() || i.is_deleted() || i.op >= Op::Spill))
+    if (f_.phase == Phase::Virtual && (i.is_inserted() || i.is_deleted() || is_allocator_only(i.op)))
       return fault(i, -1, "inserted and deleted instructions, spills and the like exist only after allocation");
     if (i.is_deleted()) {
       if (i.is_inserted() || i.is_terminator()) fault(i, -1, "neither an inserted instruction nor a terminator can be deleted");
@@ -215,8 +215,7 @@ class Checker {
           return fault(i, at, "only a register can be written, tied or a guard");
         if (op.kind == OperandKind::Symbol && op.symbol().index() >= f_.symbols.size()) return fault(i, at, "no such symbol");
         if (op.is_slot() && op.slot().index() >= f_.slots.size()) return fault(i, at, "no such slot");
-        if (op.is_slot() && i.op != Op::Spill && i.op != Op::Refill)
-          return fault(i, at, "a slot stands only in a spill or a refill");
+        if (op.is_slot() && !is_slot_move(i.op)) return fault(i, at, "a slot stands only in a spill or a refill");
         continue;
       }
       RegFile file = RegFile::R;
@@ -232,21 +231,21 @@ class Checker {
                      f_.phase == Phase::Virtual ? "a physical register before allocation (fix a vreg to it instead)"
                                                 : "a vreg in an allocated program");
       if (op.is_vreg()) {
-        if (op.vreg().index() >= f_.vregs.size()) return fault(i, at, fmt::format("%{} is not declared", op.value));
+        if (op.vreg().index() >= f_.vregs.size()) return fault(i, at, fmt::format("%{} is not declared", op.vreg().value));
         const VReg& v = f_.vreg(op.vreg());
         file = v.file();
         bytes = v.bytes();
         const PReg fixed = op.fixed();
-        if (op.extra != 0) {
+        if (op.raw().extra != 0) {
           const VReg& root = f_.vreg(f_.root(op.vreg()));
-          if (!fits_home(root, fixed) || Operand::pack(fixed) != op.extra)
+          if (!fits_home(root, fixed) || Operand::pack(fixed) != op.raw().extra)
             return fault(i, at,
                          fmt::format("{} is no home for %{}: file, size or alignment", to_string(fixed), f_.root(op.vreg()).value));
           if (root.fixed.is_valid() && root.fixed != fixed)
             return fault(i, at, fmt::format("the vreg is fixed to {} already", to_string(root.fixed)));
         }
       } else {
-        if (!in_some_file(op.preg()) || Operand::pack(op.preg()) != op.value || op.extra != 0)
+        if (!in_some_file(op.preg()) || Operand::pack(op.preg()) != op.raw().value || op.raw().extra != 0)
           return fault(i, at, "no such physical register");
         file = op.preg().file;
         bytes = op.preg().count * unit_bytes(file);
@@ -259,7 +258,7 @@ class Checker {
       if (op.role == Role::Guard) {
         if (++guards > 1) return fault(i, at, "one guard an instruction");
         if (!is_predicate(file)) return fault(i, at, "a guard is a predicate");
-        if (i.is_phi() || i.is_terminator()) return fault(i, at, "phis and terminators have no guard");
+        if (has_trait<kUnguarded>(i.op)) return fault(i, at, "phis, terminators and remats have no guard");
       }
       if (op.is_tied() && op.role != Role::Def) return fault(i, at, "only a def is tied to a use");
     }
@@ -273,9 +272,7 @@ class Checker {
     if (use >= ops.size() || ops[use].role != Role::Use || !ops[use].is_register())
       return fault(i, at, "a def is tied to a use of a register");
     if (ops[k].is_early_clobber()) return fault(i, at, "a tied def cannot be early-clobber");
-    for (const Operand& op : ops)
-      if (op.role == Role::Guard)
-        return fault(i, at, "a guarded def already reads its own old value: it cannot be tied to another");
+    if (is_guarded(ops)) return fault(i, at, "a guarded def already reads its own old value: it cannot be tied to another");
     for (std::size_t other = 0; other < k; ++other)
       if (ops[other].is_tied() && ops[other].tied == use) return fault(i, at, "two defs are tied to one use");
     if (!ops[k].is_vreg()) return;
@@ -291,44 +288,40 @@ class Checker {
       fault(i, at, "the fixed register of the tied use is not aligned for the def");
   }
 
-  // What each operation consists of.
+  // What each operation consists of: the counts of opcode_table.h, and what takes more than a count to say.
   void op_shape(const Inst& i) {
-    std::size_t defs = 0, inouts = 0, uses = 0, guards = 0, register_uses = 0;
+    const Opcode& want = opcode(i.op);
+    std::size_t defs = 0, inouts = 0, registers = 0, others = 0;
     const auto ops = f_.operands_of(i);
     for (const Operand& op : ops) {
       defs += op.role == Role::Def ? 1 : 0;
       inouts += op.role == Role::DefUse ? 1 : 0;
-      uses += op.role == Role::Use ? 1 : 0;
-      register_uses += op.role == Role::Use && op.is_register() ? 1 : 0;
-      guards += op.role == Role::Guard ? 1 : 0;
+      registers += op.role == Role::Use && op.is_register() ? 1 : 0;
+      others += op.role == Role::Use && !op.is_register() ? 1 : 0;
     }
+    const std::size_t uses = registers + others;
     const auto bytes = [&](std::size_t k) { return f_.operand_bytes(ops[k]); };
     const auto file = [&](std::size_t k) { return ops[k].is_vreg() ? f_.vreg(ops[k].vreg()).file() : ops[k].preg().file; };
-    const auto all_plain = [&] {
-      return std::none_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Use && op.is_negated(); });
-    };
-    const bool data_move =
-        i.op == Op::Copy || i.op == Op::Phi || i.op == Op::Pack || i.op == Op::Unpack || i.op == Op::Const || i.op >= Op::Spill;
-    if (data_move && i.has(static_cast<InstFlags>(kMemRead | kMemWrite | kBarrier)))
+    if (!has_trait<kTouchesMemory>(i.op) && i.has(static_cast<InstFlags>(kMemRead | kMemWrite | kBarrier)))
       return fault(i, -1, "this operation touches no memory");
     if (i.is_terminator() && defs + inouts > 0) return fault(i, 0, "a terminator writes no register");
-    const std::size_t wanted_targets = i.op == Op::Bra ? 1 : i.op == Op::CBra ? 2 : i.is_phi() ? uses : i.num_targets;
-    if (i.num_targets != wanted_targets || (!i.is_phi() && !i.is_terminator() && i.num_targets != 0) ||
-        ((i.op == Op::Ret || i.op == Op::Exit) && i.num_targets != 0) || (i.op == Op::MBra && i.num_targets == 0))
+    if (!want.targets.allows(i.num_targets) || (i.is_phi() && i.num_targets != uses))
       return fault(i, -1, fmt::format("{}: the number of targets is wrong", name(i.op)));
+    const bool negates =
+        std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Use && op.is_negated(); });
+    if (!want.defs.allows(defs) || !want.def_uses.allows(inouts) || !want.registers.allows(registers) ||
+        !want.others.allows(others) || (has_trait<kUsesPlain>(i.op) && negates))
+      return fault(i, -1, std::string(want.shape));
     // After allocation a narrow vreg stands as its whole unit: widths of originals are for the judges, who have the program before.
     const bool widths_show = f_.phase == Phase::Virtual || i.is_inserted();
     switch (i.op) {
       case Op::Copy:
-        if (defs == 0 || inouts != 0 || register_uses != defs || uses != defs || !all_plain())
-          return fault(i, -1, "a copy has as many register uses as defs");
+        if (registers != defs) return fault(i, -1, std::string(want.shape));
         for (std::size_t k = 0; k < defs; ++k)
           if ((bytes(k) != bytes(defs + k) && widths_show) || is_predicate(file(k)) != is_predicate(file(defs + k)))
             return fault(i, static_cast<int>(k), "a copy's def and use have one width (and predicates are copied to predicates)");
         break;
       case Op::Phi:
-        if (defs != 1 || inouts != 0 || register_uses == 0 || register_uses != uses || !all_plain())
-          return fault(i, -1, "a phi has one def, and a register use for each predecessor");
         for (std::size_t k = 0; k < ops.size(); ++k)
           if ((widths_show && (bytes(k) != bytes(0) || !ops[k].part.is_whole())) || file(k) != file(0) ||
               ops[k].fixed().is_valid() || ops[k].flags != 0)
@@ -337,12 +330,8 @@ class Checker {
         break;
       case Op::Pack:
       case Op::Unpack: {
-        const bool pack = i.op == Op::Pack;
-        if ((pack ? defs : register_uses) != 1 || (pack ? register_uses : defs) == 0 || inouts != 0 || register_uses != uses ||
-            !all_plain())
-          return fault(i, -1, pack ? "a pack has one def and register uses" : "an unpack has defs and one register use");
         int sum = 0;
-        const std::size_t whole = pack ? 0 : defs;
+        const std::size_t whole = i.op == Op::Pack ? 0 : defs;
         for (std::size_t k = 0; k < defs + uses; ++k) {
           if (is_predicate(file(k))) return fault(i, static_cast<int>(k), "predicates are not packed this way");
           sum += k == whole ? 0 : bytes(k);
@@ -350,65 +339,47 @@ class Checker {
         if (sum != bytes(whole) && widths_show) return fault(i, -1, "the pieces together are as wide as the whole");
         break;
       }
-      case Op::Const:
-        if (defs != 1 || inouts != 0 || uses != 1 || register_uses != 0 || ops[1].is_slot())
-          return fault(i, -1, "const has one def and a number or string");
-        break;
-      case Op::Bra:
-      case Op::Exit:
-        if (uses != 0) return fault(i, -1, fmt::format("{} has no operands", name(i.op)));
-        break;
       case Op::CBra:
-        if (uses != 1 || register_uses != 1 || !is_predicate(file(0))) return fault(i, -1, "cbra has one operand, a predicate");
-        break;
-      case Op::MBra:
-        if (uses != 1 || register_uses != 1) return fault(i, -1, "mbra has one operand, a register");
+        if (!is_predicate(file(0))) return fault(i, -1, std::string(want.shape));
         break;
       case Op::Spill:
-      case Op::Refill: {
-        const bool spill = i.op == Op::Spill;
-        if (defs != (spill ? 0u : 1u) || inouts != 0 || uses != (spill ? 2u : 1u) || register_uses != (spill ? 1u : 0u) ||
-            !ops[1].is_slot())
-          return fault(i, -1, spill ? "a spill reads: spill REGISTER, slot N" : "a refill reads: REGISTER = refill slot N");
-        if (!all_plain()) return fault(i, 0, "the register is not negated");
+      case Op::Refill:
+        if (!ops[1].is_slot()) return fault(i, -1, std::string(want.shape));
+        if (negates) return fault(i, 0, "the register is not negated");
         break;
-      }
       case Op::P2R:
-        if (inouts != 1 || defs != 0 || register_uses == 0 || register_uses != uses || file(0) != RegFile::R || bytes(0) != 4)
-          return fault(i, -1, "p2r reads: R{inout} = p2r P, P, ...");
-        for (std::size_t k = 1; k <= uses; ++k)
-          if (!is_predicate(file(k))) return fault(i, static_cast<int>(k), "p2r packs predicates");
-        break;
       case Op::R2P:
-        if (defs == 0 || inouts != 0 || uses != 1 || register_uses != 1 || file(defs) != RegFile::R || bytes(defs) != 4)
-          return fault(i, -1, "r2p reads: P, P, ... = r2p R");
-        for (std::size_t k = 0; k < defs; ++k)
-          if (!is_predicate(file(k))) return fault(i, static_cast<int>(k), "r2p restores predicates");
-        break;
       case Op::BitSpill:
       case Op::BitRefill: {
-        const bool spill = i.op == Op::BitSpill;
-        if ((spill ? inouts : defs) != 1 || defs + inouts != 1 || uses != 2 || register_uses != 1 || !ops[1].is_register() ||
-            ops[2].kind != OperandKind::Imm || ops[2].imm() < 0 || ops[2].imm() > 31 || !is_predicate(file(spill ? 1 : 0)) ||
-            file(spill ? 0 : 1) != RegFile::R || bytes(spill ? 0 : 1) != 4)
-          return fault(i, -1,
-                       spill ? "bit_spill reads: R{inout} = bit_spill P, 0 to 31" : "bit_refill reads: P = bit_refill R, 0 to 31");
+        const std::size_t pack = writes_pack(i.op) ? 0 : defs;
+        if (file(pack) != RegFile::R || bytes(pack) != 4) return fault(i, -1, std::string(want.shape));
+        if (!packs_by_number(i.op) &&
+            (!ops[1].is_register() || ops[2].kind != OperandKind::Imm || ops[2].imm() < 0 || ops[2].imm() > 31))
+          return fault(i, -1, std::string(want.shape));
+        for (std::size_t k = 0; k < defs + inouts + registers; ++k)
+          if (k != pack && !is_predicate(file(k)))
+            return packs_by_number(i.op)
+                       ? fault(i, static_cast<int>(k), writes_pack(i.op) ? "p2r packs predicates" : "r2p restores predicates")
+                       : fault(i, -1, std::string(want.shape));
         break;
       }
       case Op::Remat:
-        if (defs != 1 || inouts != 0 || guards != 0 || i.ref.value > kMaxInstId)
-          return fault(i, -1, "remat has one def, no guard, and says what it repeats");
+        if (i.ref.value > kMaxInstId) return fault(i, -1, std::string(want.shape));
         break;
       case Op::Named:
+      case Op::Const:
       case Op::Call:
       case Op::Ret:
+      case Op::Exit:
+      case Op::Bra:
+      case Op::MBra:
       case Op::Bar: break;
     }
     if (i.has(kRematerialisable)) {
       const bool kind = i.op == Op::Named || i.op == Op::Const;
       const bool whole = defs == 1 && (!ops[0].is_vreg() || is_whole(ops[0])) && ops[0].part.is_whole();
       const bool clobbers = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Clobber; });
-      if (!kind || defs != 1 || inouts != 0 || guards != 0 || !whole || clobbers || ops[0].is_tied() ||
+      if (!kind || defs != 1 || inouts != 0 || is_guarded(ops) || !whole || clobbers || ops[0].is_tied() ||
           i.has(static_cast<InstFlags>(kMemWrite | kBarrier)))
         fault(i, -1, "!remat: one whole unguarded def, not tied, no clobber, no write");
     }
@@ -438,7 +409,7 @@ class Checker {
           if (!same_root(i, ops, by_root_[a].second, by_root_[b].second)) return;
     }
     // Two operands that are fixed to overlapping registers: at most kMaxUnits distinct homes, so that many repeat each other.
-    const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
+    const bool guarded = is_guarded(ops);
     const auto key = [&](std::size_t k) {
       const Storage s = f_.storage(ops[k]);
       return std::tuple(s.root.value, Operand::pack(fixed_home(ops, k)), at_reads(ops[k], s, guarded), at_writes(ops[k]));

@@ -5,15 +5,6 @@
 #include "base/check_macro.h"
 
 namespace regduel::ir {
-namespace {
-
-constexpr std::array<std::string_view, kNumOps> kOpNames = {"",       "copy", "phi", "pack",      "unpack",     "const", "call",
-                                                            "ret",    "exit", "bra", "cbra",      "mbra",       "bar",   "spill",
-                                                            "refill", "p2r",  "r2p", "bit_spill", "bit_refill", "remat"};
-
-}  // namespace
-
-std::string_view name(Op op) { return kOpNames[static_cast<std::size_t>(op)]; }
 
 int natural_align_log2(int width_bits) {
   if (width_bits <= 32) return 0;

@@ -13,9 +13,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ir/ids.h"
+#include "ir/opcode_table.h"
 #include "ir/registers.h"
 
 namespace regduel::ir {
@@ -96,8 +98,26 @@ struct Operand {
   [[nodiscard]] PReg fixed() const { return is_vreg() ? unpack(extra) : PReg{}; }
   [[nodiscard]] SlotId slot() const { return SlotId(value); }
   [[nodiscard]] SymbolId symbol() const { return SymbolId(value); }
+  [[nodiscard]] std::uint32_t slot_offset() const { return is_slot() ? extra : 0; }
   [[nodiscard]] std::int64_t imm() const { return static_cast<std::int64_t>(static_cast<std::uint64_t>(extra) << 32 | value); }
+  // The same vreg or preg, and the same part of it; whatever role, flags and fixed register.
+  [[nodiscard]] bool names_same(const Operand& o) const {
+    return is_register() && kind == o.kind && value == o.value && part == o.part;
+  }
+
   void set_fixed(PReg r) { extra = pack(r); }
+  // Another one of the same kind in its place; all else is kept (the offset within a slot too).
+  void set_vreg(VRegId v) { value = v.value; }
+  void set_preg(PReg r) { value = pack(r); }
+  void set_slot(SlotId s) { value = s.value; }
+  void set_symbol(SymbolId s) { value = s.value; }
+
+  // What the fields hold, whatever the kind: for codecs, hashes and tests that damage operands.
+  struct Raw {
+    std::uint32_t value = 0, extra = 0;
+  };
+  [[nodiscard]] Raw raw() const { return {value, extra}; }
+  void set_raw(Raw r) { value = r.value, extra = r.extra; }
 
   static Operand of_vreg(Role role, VRegId v, Part part = {});
   static Operand of_preg(Role role, PReg r, Part part = {});
@@ -119,33 +139,6 @@ static_assert(sizeof(Operand) == 16);
 // ---------------------------------------------------------------------------------------------------------------
 // Instructions
 
-// Everything but Named has a meaning that the judges know; a Named operation is an uninterpreted function.
-enum class Op : std::uint8_t {
-  Named,
-  Copy,    // n defs = n uses, pairwise, in parallel
-  Phi,     // 1 def; one use a distinct predecessor, which its targets name in the same order
-  Pack,    // 1 def = concatenation of the uses, first use lowest
-  Unpack,  // n defs = consecutive pieces of the 1 use, first def lowest
-  Const,   // 1 def = an immediate or a symbol
-  Call,    // symbol, argument uses, result defs, clobbers
-  Ret,
-  Exit,
-  Bra,   // 1 target
-  CBra,  // 1 predicate use, 2 targets: taken, not taken
-  MBra,  // 1 use, n >= 1 targets
-  Bar,   // barrier: ordered with memory, convergent
-  // Only an allocator inserts these:
-  Spill,      // slot = register
-  Refill,     // register = slot
-  P2R,        // pack (DefUse).bit i = Pi, for each predicate use i (its register number is the bit number)
-  R2P,        // Pi = bit i of the pack, for each def i
-  BitSpill,   // pack (DefUse).bit k = predicate; k is an immediate
-  BitRefill,  // predicate = pack.bit k
-  Remat,      // the same operation as instruction `ref`, on operands of its own
-};
-inline constexpr int kNumOps = 20;
-[[nodiscard]] std::string_view name(Op op);  // the keyword in text; "" for Named
-
 enum InstFlags : std::uint16_t {
   kMemRead = 1 << 0,
   kMemWrite = 1 << 1,
@@ -157,6 +150,11 @@ enum InstFlags : std::uint16_t {
   kInserted = 1 << 7,  // not of the original program: an allocator put it there
   kDeleted = 1 << 8,   // of the original program, but no longer executed (see FORMAT.md for what may be deleted)
 };
+
+// The flags in text, in the order in which they are printed; kInserted is the + of an instruction's number.
+inline constexpr std::pair<InstFlags, std::string_view> kFlagKeywords[] = {
+    {kMemRead, "read"},           {kMemWrite, "write"},          {kReadOnly, "readonly"},     {kBarrier, "barrier"},
+    {kRematerialisable, "remat"}, {kCommutative, "commutative"}, {kConvergent, "convergent"}, {kDeleted, "deleted"}};
 
 struct Inst {
   InstId id;
@@ -173,11 +171,74 @@ struct Inst {
   [[nodiscard]] bool has(InstFlags f) const { return (flags & f) != 0; }
   [[nodiscard]] bool is_inserted() const { return has(kInserted); }
   [[nodiscard]] bool is_deleted() const { return has(kDeleted); }
-  [[nodiscard]] bool is_terminator() const { return op >= Op::Ret && op <= Op::MBra; }
+  [[nodiscard]] bool is_terminator() const { return ir::is_terminator(op); }
   [[nodiscard]] bool is_copy() const { return op == Op::Copy; }
   [[nodiscard]] bool is_phi() const { return op == Op::Phi; }
+  // It may be executed again elsewhere, with the same result: marked so, and no memory that may change has a part in it.
+  [[nodiscard]] bool is_repeatable() const {
+    return has(kRematerialisable) && !has(kMemWrite) && !has(kBarrier) && (!has(kMemRead) || has(kReadOnly));
+  }
 };
 static_assert(sizeof(Inst) == 28);
+
+// --- the operands of one instruction, in the order that check.h asks for: defs (and def-uses), uses, guard, clobbers
+
+// Null where there is none.
+[[nodiscard]] inline const Operand* guard_of(std::span<const Operand> ops) {
+  std::size_t k = ops.size();
+  while (k > 0 && ops[k - 1].role == Role::Clobber) --k;
+  return k > 0 && ops[k - 1].role == Role::Guard ? &ops[k - 1] : nullptr;
+}
+[[nodiscard]] inline bool is_guarded(std::span<const Operand> ops) { return guard_of(ops) != nullptr; }
+
+// What it writes: defs and def-uses.
+[[nodiscard]] inline std::span<const Operand> defs_of(std::span<const Operand> ops) {
+  std::size_t n = 0;
+  while (n < ops.size() && ops[n].writes()) ++n;
+  return ops.first(n);
+}
+// What it reads and does not write, the guard apart. Def-uses are among the defs.
+[[nodiscard]] inline std::span<const Operand> uses_of(std::span<const Operand> ops) {
+  const std::size_t begin = defs_of(ops).size();
+  std::size_t end = begin;
+  while (end < ops.size() && ops[end].role == Role::Use) ++end;
+  return ops.subspan(begin, end - begin);
+}
+
+// The pairs of a copy, as a range: for (const auto [def, use] : copy_pairs(ops)). Requires the operands of a copy: n defs, then n
+// uses.
+class CopyPairs {
+ public:
+  struct Pair {
+    const Operand& def;
+    const Operand& use;
+  };
+  class Iterator {
+   public:
+    Iterator(const Operand* def, std::size_t size) : def_(def), size_(size) {}
+    Pair operator*() const { return {*def_, def_[size_]}; }
+    Iterator& operator++() {
+      ++def_;
+      return *this;
+    }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    const Operand* def_;
+    std::size_t size_;
+  };
+
+  explicit CopyPairs(std::span<const Operand> ops) : ops_(ops), size_(defs_of(ops).size()) {}
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] Pair operator[](std::size_t k) const { return {ops_[k], ops_[size_ + k]}; }
+  [[nodiscard]] Iterator begin() const { return {ops_.data(), size_}; }
+  [[nodiscard]] Iterator end() const { return {ops_.data() + size_, size_}; }
+
+ private:
+  std::span<const Operand> ops_;
+  std::size_t size_;
+};
+[[nodiscard]] inline CopyPairs copy_pairs(std::span<const Operand> ops) { return CopyPairs(ops); }
 
 inline constexpr std::size_t kMaxOperands = 65535;  // of one instruction; targets too
 

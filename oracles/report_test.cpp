@@ -211,7 +211,7 @@ void damage(ir::Function& f, Random& random) {
       f.insts[random.below(static_cast<std::uint32_t>(f.insts.size()))].flags ^= static_cast<std::uint16_t>(1u << random.below(9));
       break;
     case 6:
-      f.insts[random.below(static_cast<std::uint32_t>(f.insts.size()))].op = static_cast<ir::Op>(random.below(ir::kNumOps));
+      f.insts[random.below(static_cast<std::uint32_t>(f.insts.size()))].op = ir::kOpcodes[random.below(ir::kOpcodes.size())].op;
       break;
     case 7: {
       ir::Inst& i = f.insts[random.below(static_cast<std::uint32_t>(f.insts.size()))];

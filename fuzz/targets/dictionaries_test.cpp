@@ -81,10 +81,13 @@ class Dictionary {
 std::string rir_text() {
   const std::string reader = sources("ir/text", "parse");
   Dictionary d("Words of RIR text (ir/FORMAT.md).");
-  d.add("keywords", words_in(reader, {R"re((?:accept_word|expect_word)\("([^"]+)")re", R"re(word == "([^"]+)")re",
-                                      R"re(\{"(\w+)", +k\w+\})re"}));
+  Words keywords = words_in(reader, {R"re((?:accept_word|expect_word)\("([^"]+)")re", R"re(word == "([^"]+)")re"});
+  for (const auto& [flag, word] : ir::kFlagKeywords) keywords.emplace_back(word);
+  std::sort(keywords.begin(), keywords.end());
+  d.add("keywords", keywords);
   Words ops, types, targets;
-  for (int op = 1; op < ir::kNumOps; ++op) ops.emplace_back(ir::name(static_cast<ir::Op>(op)));
+  for (const ir::Opcode& o : ir::kOpcodes)
+    if (!o.keyword.empty()) ops.emplace_back(o.keyword);
   d.add("opcodes", ops);
   d.add("register classes and files",
         words_in(between(sources("ir", "registers"), "kClassNames", "}  // namespace"), {R"re("(\w+)")re"}));

@@ -174,7 +174,7 @@ bool Lowering::param_store(const Statement& s, const ParamAccess& access, std::s
 void Lowering::take_results(std::size_t index, int param, Code& code) {
   std::map<std::uint64_t, Operand> direct;
   std::set<int> registers;
-  for (const Operand& op : code.defs) registers.insert(static_cast<int>(op.value));
+  for (const Operand& op : code.defs) registers.insert(static_cast<int>(op.vreg().value));
   for (std::size_t k = index + 1; k < s_.statements.size(); ++k) {
     const Statement& s = s_.statements[k];
     if (s.kind == Statement::Kind::Label || s.guard >= 0) break;

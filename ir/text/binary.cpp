@@ -3,8 +3,9 @@
 //   symbols: count, each length + bytes          header: name, target, kind | phase << 1, threads, local, shared frame
 //   vregs, slots, blocks: count, then fields     insts: fields, operands, targets, each instruction after the other
 //
-// Optional ids are stored plus one, 0 = none. The decoder believes no count: each element costs at least one byte, so that
-// memory stays within a small multiple of the input; what decodes is then checked for well-formedness.
+// Opcodes are stored as the codes of opcode_table.h. Optional ids are stored plus one, 0 = none. The decoder believes no count:
+// each element costs at least one byte, so that memory stays within a small multiple of the input; what decodes is then checked for
+// well-formedness.
 
 #include "ir/text/binary.h"
 
@@ -100,14 +101,15 @@ class Reader {
 
 void write_operand(Writer& w, const Operand& op) {
   // kind, role, and which of the rarer fields follow.
-  const bool part = !op.part.is_whole(), flags = op.flags != 0, extra = op.extra != 0, tied = op.is_tied();
+  const Operand::Raw raw = op.raw();
+  const bool part = !op.part.is_whole(), flags = op.flags != 0, extra = raw.extra != 0, tied = op.is_tied();
   w.number(static_cast<unsigned>(op.kind) | static_cast<unsigned>(op.role) << 3 | (part ? 1u << 6 : 0) | (flags ? 1u << 7 : 0) |
            (extra ? 1u << 8 : 0) | (tied ? 1u << 9 : 0));
   if (op.kind == OperandKind::Imm) {
     w.signed_number(op.imm());
   } else {
-    w.number(op.value);
-    if (extra) w.number(op.extra);
+    w.number(raw.value);
+    if (extra) w.number(raw.extra);
   }
   if (part) w.number(op.part.code());
   if (flags) w.number(op.flags);
@@ -120,12 +122,12 @@ Operand read_operand(Reader& r) {
   op.kind = static_cast<OperandKind>(std::min(head & 7, 4u));
   op.role = static_cast<Role>(std::min(head >> 3 & 7, 4u));
   if (op.kind == OperandKind::Imm) {
-    const Operand imm = Operand::of_imm(r.signed_number());
-    op.value = imm.value;
-    op.extra = imm.extra;
+    op.set_raw(Operand::of_imm(r.signed_number()).raw());
   } else {
-    op.value = r.field<std::uint32_t>(0xFFFFFFFF);
-    if ((head & 1u << 8) != 0) op.extra = r.field<std::uint32_t>(0xFFFFFFFF);
+    Operand::Raw raw;
+    raw.value = r.field<std::uint32_t>(0xFFFFFFFF);
+    if ((head & 1u << 8) != 0) raw.extra = r.field<std::uint32_t>(0xFFFFFFFF);
+    op.set_raw(raw);
   }
   if ((head & 1u << 6) != 0) op.part = Part::from_code(r.field<std::uint8_t>(0xFF));
   if ((head & 1u << 7) != 0) op.flags = r.field<std::uint8_t>(0xFF);
@@ -179,7 +181,7 @@ std::vector<std::uint8_t> encode(const Function& f) {
     w.optional(b.edge_to);
     for (const Inst& i : f.insts_of(b)) {
       w.number(i.id.value);
-      w.number(static_cast<unsigned>(i.op) | static_cast<unsigned>(i.flags) << 5);
+      w.number(opcode(i.op).code | static_cast<unsigned>(i.flags) << 5);
       w.optional(i.mnemonic);
       if (i.op == Op::Remat) w.optional(i.ref);
       w.number(i.num_operands);
@@ -251,7 +253,9 @@ std::expected<Function, std::string> decode(std::span<const std::uint8_t> bytes)
       Inst i;
       i.id = InstId(r.field<std::uint32_t>(0xFFFFFFFE));
       const auto head = r.field<std::uint32_t>((1u << 14) - 1);
-      i.op = static_cast<Op>(head & 31);
+      const auto op = op_of_code(head & 31);
+      if (!op) return std::unexpected(fmt::format("instruction {}: no such operation", i.id.value));
+      i.op = *op;
       i.flags = static_cast<std::uint16_t>(head >> 5);
       i.mnemonic = r.optional<SymbolId>();
       if (i.op == Op::Remat) i.ref = r.optional<InstId>();

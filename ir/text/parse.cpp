@@ -560,10 +560,7 @@ class Parser {
       while (pos_ < end_ && (is_letter(text_[pos_]) || is_digit(text_[pos_]) || text_[pos_] == '.' || text_[pos_] == ':')) ++pos_;
       word = std::string(text_.substr(at, pos_ - at));
     }
-    inst.op = Op::Named;
-    if (!quoted)
-      for (int op = 1; op < kNumOps; ++op)
-        if (name(static_cast<Op>(op)) == word) inst.op = static_cast<Op>(op);
+    inst.op = quoted ? Op::Named : op_of_keyword(word).value_or(Op::Named);
     if (inst.op == Op::Named) {
       if (word.empty()) fail_at(at, "an operation has a name");
       inst.mnemonic = f_.symbols.intern(word);
@@ -626,11 +623,8 @@ class Parser {
   void flag(Inst& inst) {
     skip_space();
     const std::size_t at = pos_;
-    static constexpr std::pair<const char*, InstFlags> kFlags[] = {
-        {"read", kMemRead},           {"write", kMemWrite},          {"readonly", kReadOnly},     {"barrier", kBarrier},
-        {"remat", kRematerialisable}, {"commutative", kCommutative}, {"convergent", kConvergent}, {"deleted", kDeleted}};
     const std::string_view word = identifier();
-    for (const auto& [text, bit] : kFlags)
+    for (const auto& [bit, text] : kFlagKeywords)
       if (word == text) {
         inst.flags |= bit;
         return;

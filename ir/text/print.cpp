@@ -41,12 +41,6 @@ std::string name_text(std::string_view s) {
   return s.empty() ? quote(s) : std::string(s);
 }
 
-bool is_keyword(std::string_view s) {
-  for (int op = 1; op < kNumOps; ++op)
-    if (name(static_cast<Op>(op)) == s) return true;
-  return false;
-}
-
 std::string mnemonic_text(std::string_view s, bool is_named) {
   bool plain = !s.empty() && ((s[0] >= 'a' && s[0] <= 'z') || (s[0] >= 'A' && s[0] <= 'Z') || s[0] == '_');
   for (const char c : s) plain = plain && is_mnemonic_char(c);
@@ -54,7 +48,7 @@ std::string mnemonic_text(std::string_view s, bool is_named) {
   std::size_t capitals = 0;
   while (capitals < s.size() && s[capitals] >= 'A' && s[capitals] <= 'Z') ++capitals;
   const bool like_register = capitals > 0 && capitals < s.size() && s[capitals] >= '0' && s[capitals] <= '9';
-  if (is_named && plain && (is_keyword(s) || like_register)) plain = false;
+  if (is_named && plain && (op_of_keyword(s) || like_register)) plain = false;
   return plain ? std::string(s) : quote(s);
 }
 
@@ -73,7 +67,7 @@ void print_operand(Out out, const Function& f, const Operand& op) {
     case OperandKind::VReg:
     case OperandKind::PReg: {
       if (op.role == Role::Use && op.is_negated()) fmt::format_to(out, "!");
-      if (op.is_vreg()) fmt::format_to(out, "%{}", op.value);
+      if (op.is_vreg()) fmt::format_to(out, "%{}", op.vreg().value);
       else fmt::format_to(out, "{}", to_string(op.preg()));
       print_part(out, op.part, register_bytes(f, op));
       const char* separator = "{";
@@ -91,8 +85,8 @@ void print_operand(Out out, const Function& f, const Operand& op) {
     case OperandKind::Imm: fmt::format_to(out, "{}", op.imm()); break;
     case OperandKind::Symbol: fmt::format_to(out, "{}", quote(f.symbols[op.symbol()])); break;
     case OperandKind::Slot:
-      fmt::format_to(out, "slot {}", op.value);
-      if (op.extra != 0) fmt::format_to(out, "+{}", op.extra);
+      fmt::format_to(out, "slot {}", op.slot().value);
+      if (op.slot_offset() != 0) fmt::format_to(out, "+{}", op.slot_offset());
       break;
   }
 }
@@ -143,10 +137,7 @@ void print_inst(Out out, const Function& f, const Inst& i) {
       separator = ", ";
     }
   }
-  static constexpr std::pair<InstFlags, const char*> kFlags[] = {
-      {kMemRead, "read"},           {kMemWrite, "write"},          {kReadOnly, "readonly"},     {kBarrier, "barrier"},
-      {kRematerialisable, "remat"}, {kCommutative, "commutative"}, {kConvergent, "convergent"}, {kDeleted, "deleted"}};
-  for (const auto& [flag, word] : kFlags)
+  for (const auto& [flag, word] : kFlagKeywords)
     if (i.has(flag)) fmt::format_to(out, " !{}", word);
 }
 
