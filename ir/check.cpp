@@ -352,10 +352,10 @@ class Checker {
       case Op::BitSpill:
       case Op::BitRefill: {
         const std::size_t pack = writes_pack(i.op) ? 0 : defs;
-        if (file(pack) != RegFile::R || bytes(pack) != 4) return fault(i, -1, std::string(want.shape));
         if (!packs_by_number(i.op) &&
             (!ops[1].is_register() || ops[2].kind != OperandKind::Imm || ops[2].imm() < 0 || ops[2].imm() > 31))
           return fault(i, -1, std::string(want.shape));
+        if (file(pack) != RegFile::R || bytes(pack) != 4) return fault(i, -1, std::string(want.shape));
         for (std::size_t k = 0; k < defs + inouts + registers; ++k)
           if (k != pack && !is_predicate(file(k)))
             return packs_by_number(i.op)
