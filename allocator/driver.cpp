@@ -75,8 +75,8 @@ constexpr int kEvicting = 99;  // the number of the attempt with eviction
 class Driver {
  public:
   Driver(const Function& program, const ir::Target& target, const ir::Limits& limits, const Knobs& knobs, ir::Trace* trace,
-         ir::Fuel* fuel, Watch* watch)
-      : program_(program), target_(target), knobs_(knobs), trace_(trace), fuel_(fuel), watch_(watch),
+         ir::Fuel* fuel, Observer* observer)
+      : program_(program), target_(target), knobs_(knobs), trace_(trace), fuel_(fuel), observer_(observer),
         budget_(Budget::of(program, target, limits)), model_(target, knobs), slots_(slot_strategy(program, knobs)),
         f_(out_of_ssa(program, fuel, find_dead_copies(program, fuel))), cfg_(f_), live_(f_, cfg_),
         frequency_(block_frequencies(f_, cfg_, knobs[Knob::EstimatedLoopIterations])), modes_(modes_of(program)) {
@@ -92,9 +92,9 @@ class Driver {
     plan_.shared_bytes = shared_bytes_a_thread(program, target);
     plan_.fuel = fuel;
     if (fuel != nullptr) ask_for_fuel();
-    if (watch == nullptr) return;
-    watch->begin_run(f_, !live_.range(watch->vreg().index()).empty());
-    asked_.vreg = watch->vreg();
+    if (observer == nullptr) return;
+    observer->begin_run(f_, !live_.range(observer->vreg().index()).empty());
+    asked_.vreg = observer->vreg();
   }
 
   std::expected<ir::Allocation, ir::AllocFailure> run() {
@@ -274,7 +274,7 @@ class Driver {
         f.best.record(kPackingAttempt, f.allocator,
                       attempt(f.allocator, f.candidates, kPackingAttempt, f.best.best().register_count - 1, true));
       if (f.attempts > 1) trace(fmt::format("file {}: {}", ir::name(f.file), describe(f.best.best())));
-      if (Watch* const w = watch_of(f.file)) w->emitted(round_, f.best.best().attempt);
+      if (Observer* const w = observer_of(f.file)) w->emitted(round_, f.best.best().attempt);
       const Attempt best = f.best.restore();
       for (const VRegId v : prepared_->index.vregs[ir::index(f.file)]) homes_[v.index()] = best.home[v.index()];
     }
@@ -285,7 +285,7 @@ class Driver {
     attempts_ = {};
     for (const RegFile file : kFileOrder) {
       std::vector<VRegId>& victims = victims_[ir::index(file)];
-      victims = guidance.victims(file, watch_ != nullptr ? &asked_ : nullptr);
+      victims = guidance.victims(file, observer_ != nullptr ? &asked_ : nullptr);
       if (!victims.empty()) trace(fmt::format("file {}: round {}, guidance spills {}", ir::name(file), round_, victims.size()));
     }
   }
@@ -321,8 +321,8 @@ class Driver {
                            .mode = modes_[ir::index(allocator.file())],
                            .candidates = candidates.results().size() > 0 ? &candidates : nullptr};
     if (trace_ == nullptr || !say) options.ceiling = enough;
-    options.watch = watch_of(allocator.file());
-    Attempt result = run_watched(allocator, options, n);
+    options.observer = observer_of(allocator.file());
+    Attempt result = run_observed(allocator, options, n);
     if (say) trace(fmt::format("-CLASS NOSPILL REGALLOC: attemp {}, used {}, target {}", n, result.used, allocator.limit()));
     return result;
   }
@@ -335,15 +335,15 @@ class Driver {
     return {iteration, knobs_[Knob::RelaxationStep], knobs_[Knob::RelaxationCeiling], knobs_[Knob::BankAware] != 0};
   }
 
-  [[nodiscard]] Watch* watch_of(RegFile file) const {
-    return watch_ != nullptr && program_.vreg(watch_->vreg()).file() == file ? watch_ : nullptr;
+  [[nodiscard]] Observer* observer_of(RegFile file) const {
+    return observer_ != nullptr && program_.vreg(observer_->vreg()).file() == file ? observer_ : nullptr;
   }
-  // An attempt that the watched vreg may take part in.
-  [[nodiscard]] Attempt run_watched(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t number) const {
-    if (options.watch == nullptr) return allocator.run(options);
-    options.watch->begin_attempt(allocator, options, round_, number);
+  // An attempt that the observed vreg may take part in.
+  [[nodiscard]] Attempt run_observed(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t number) const {
+    if (options.observer == nullptr) return allocator.run(options);
+    options.observer->begin_attempt(allocator, options, round_, number);
     Attempt result = allocator.run(options);
-    options.watch->end_attempt(result);
+    options.observer->end_attempt(result);
     return result;
   }
 
@@ -352,11 +352,11 @@ class Driver {
     const int threshold = static_cast<int>(knobs_[Knob::InterferenceThreshold]);
     std::vector<int>& kept = kept_[ir::index(file)];
     const std::vector<VRegId>& absent = victims_[ir::index(file)];
-    Watch* const watch = watch_of(file);
+    Observer* const observer = observer_of(file);
     Attempt result;
     if (knobs_[Knob::InstructionWalk] != 0) {
-      if (watch != nullptr)
-        watch->begin_attempt(allocator, {.may_spill = true, .relaxation = relaxation(round_)}, round_, kEvicting, true);
+      if (observer != nullptr)
+        observer->begin_attempt(allocator, {.may_spill = true, .relaxation = relaxation(round_)}, round_, kEvicting, true);
       result = walk_instructions(prepared_->round, allocator, file,
                                  {.kept = kept,
                                   .absent = absent,
@@ -364,21 +364,21 @@ class Driver {
                                   .bank_aware = knobs_[Knob::BankAware] != 0,
                                   .threshold = threshold,
                                   .relaxation = relaxation(round_),
-                                  .watch = watch});
-      if (watch != nullptr) watch->end_attempt(result);
+                                  .observer = observer});
+      if (observer != nullptr) observer->end_attempt(result);
     } else {
-      result = run_watched(allocator,
-                           {.order = Order::BoundFirst,
-                            .may_spill = true,
-                            .threshold = threshold,
-                            .relaxation = relaxation(round_),
-                            .mode = modes_[ir::index(file)],
-                            .candidates = candidates.results().size() > 0 ? &candidates : nullptr,
-                            .kept = kept,
-                            .absent = absent,
-                            .operands = is_large() ? &prepared_->guidance.operands() : nullptr,
-                            .watch = watch},
-                           kEvicting);
+      result = run_observed(allocator,
+                            {.order = Order::BoundFirst,
+                             .may_spill = true,
+                             .threshold = threshold,
+                             .relaxation = relaxation(round_),
+                             .mode = modes_[ir::index(file)],
+                             .candidates = candidates.results().size() > 0 ? &candidates : nullptr,
+                             .kept = kept,
+                             .absent = absent,
+                             .operands = is_large() ? &prepared_->guidance.operands() : nullptr,
+                             .observer = observer},
+                            kEvicting);
     }
     kept.assign(result.home.begin(), result.home.begin() + static_cast<std::ptrdiff_t>(f_.vregs.size()));
     trace(fmt::format("file {}: round {}, used {}, target {}, spills {}, cost {}, pins {}", ir::name(file), round_, result.used,
@@ -407,7 +407,7 @@ class Driver {
   bool spill(VRegId v) {
     if (v.index() >= f_.vregs.size() || plan_.spilled[v.index()] != 0) return false;
     plan_.spilled[v.index()] = 1;
-    if (watch_ != nullptr && watch_->vreg() == v) watch_->spilled(asked_, round_, costs_[v.index()]);
+    if (observer_ != nullptr && observer_->vreg() == v) observer_->spilled(asked_, round_, costs_[v.index()]);
     if (round_ > 1 && is_large()) plan_.never_waits[v.index()] = 1;
     return true;
   }
@@ -442,7 +442,7 @@ class Driver {
   }
 
   [[nodiscard]] ir::Allocation emit_result() const {
-    if (watch_ != nullptr) watch_->finish(prepared_->lowered, homes_, plan_, is_fallback_);
+    if (observer_ != nullptr) observer_->finish(prepared_->lowered, homes_, plan_, is_fallback_);
     return emit(program_, f_, prepared_->lowered, homes_, budget_, slots_.align_bytes, fuel_);
   }
 
@@ -451,8 +451,8 @@ class Driver {
   const Knobs& knobs_;
   ir::Trace* trace_;
   ir::Fuel* fuel_;
-  Watch* watch_;
-  VictimRank asked_;  // of the vreg that is watched
+  Observer* observer_;
+  VictimRank asked_;  // of the vreg that is observed
   bool is_fallback_ = false;
   Budget budget_;
   BudgetModel model_;
@@ -480,18 +480,18 @@ class Driver {
 
 std::expected<ir::Allocation, ir::AllocFailure> run_driver(const Function& program, const ir::Target& target,
                                                            const ir::Limits& limits, const Knobs& knobs, ir::Trace* trace,
-                                                           ir::Fuel* fuel, Watch* watch) {
+                                                           ir::Fuel* fuel, Observer* observer) {
   ir::Limits aimed_at = limits;
   int& registers = aimed_at.units[ir::index(RegFile::R)];
   registers = level_target(registers, static_cast<int>(knobs[Knob::RegisterUsageLevel]));
   if (registers != limits.of(RegFile::R)) {
-    auto result = Driver(program, target, aimed_at, knobs, trace, fuel, watch).run();
+    auto result = Driver(program, target, aimed_at, knobs, trace, fuel, observer).run();
     if (result) return result;
     if (trace != nullptr)
       trace->line(
           fmt::format("level {}: impossible with {} registers, the limit holds", knobs[Knob::RegisterUsageLevel], registers));
   }
-  return Driver(program, target, limits, knobs, trace, fuel, watch).run();
+  return Driver(program, target, limits, knobs, trace, fuel, observer).run();
 }
 
 }  // namespace regduel::allocator

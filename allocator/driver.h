@@ -24,12 +24,12 @@
 
 namespace regduel::allocator {
 
-class Watch;
+class Observer;
 
-//   watch   null = nobody asks why (explain.h)
+//   observer   null = nobody asks why (explain.h)
 [[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> run_driver(const ir::Function& program, const ir::Target& target,
                                                                          const ir::Limits& limits, const Knobs& knobs,
                                                                          ir::Trace* trace, ir::Fuel* fuel = nullptr,
-                                                                         Watch* watch = nullptr);
+                                                                         Observer* observer = nullptr);
 
 }  // namespace regduel::allocator

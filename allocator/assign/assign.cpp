@@ -251,7 +251,7 @@ class AttemptRun {
     const PReg r = f_.vreg(v).fixed;
     const UnitSet taken = occupancy_.conflicts(range(v));
     const bool is_free = !taken.has_any(r.begin(), r.end()) && !a_.not_allocatable_.has_any(r.begin(), r.end());
-    if (options_.watch != nullptr) show(StepKind::Precoloured, {&v, 1}, range(v), shape(v), is_free ? r.begin() : -1);
+    if (options_.observer != nullptr) show(StepKind::Precoloured, {&v, 1}, range(v), shape(v), is_free ? r.begin() : -1);
     if (is_free) commit(v, r.begin());
     else give_up(v);
   }
@@ -260,7 +260,7 @@ class AttemptRun {
     const int home = options_.kept[v.index()];
     const bool is_free =
         !occupancy_.conflicts(range(v)).has_any(home, home + f_.vreg(v).units()) || REGDUEL_PLANTED("fatpoint-kept-home-unchecked");
-    if (options_.watch != nullptr) show(StepKind::KeepsHome, {&v, 1}, range(v), shape(v), is_free ? home : -1);
+    if (options_.observer != nullptr) show(StepKind::KeepsHome, {&v, 1}, range(v), shape(v), is_free ? home : -1);
     if (is_free) commit(v, home);
   }
 
@@ -273,7 +273,7 @@ class AttemptRun {
     }
     const bool free =
         !occupancy_.conflicts(chain.range).has_any(begin, end) || REGDUEL_PLANTED("fatpoint-chain-joins-fixed-unasked");
-    if (options_.watch != nullptr)
+    if (options_.observer != nullptr)
       show(StepKind::JoinsPrecoloured, chain.members, chain.range, shape(chain.members[0]), free ? begin : -1);
     for (const VRegId v : chain.members) {
       if (f_.vreg(v).fixed.is_valid()) {
@@ -388,7 +388,7 @@ class AttemptRun {
     if (slot < 0)
       slot = select(REGDUEL_PLANTED("fatpoint-chain-placed-by-its-first-member") ? range(chain.members[0]) : chain.range, geometry,
                     taken);
-    if (options_.watch != nullptr) show(StepKind::Chain, chain.members, chain.range, geometry, slot);
+    if (options_.observer != nullptr) show(StepKind::Chain, chain.members, chain.range, geometry, slot);
     if (slot < 0) return false;
     result_.pressure += primary_at(slot, geometry);
     for (const VRegId v : chain.members) commit(v, slot);
@@ -401,13 +401,13 @@ class AttemptRun {
     UnitSet inside;
     int slot = candidate({&v, 1}, range(v), geometry);
     if (slot < 0) slot = select(range(v), geometry, inside);
-    if (options_.watch != nullptr && slot >= 0) show(StepKind::Alone, {&v, 1}, range(v), geometry, slot);
+    if (options_.observer != nullptr && slot >= 0) show(StepKind::Alone, {&v, 1}, range(v), geometry, slot);
     if (slot >= 0) {
       result_.pressure += primary_at(slot, geometry);
       commit(v, slot);
     } else if (options_.may_spill) {
       const int room = find_room(range(v), geometry, inside, cost(v));
-      if (options_.watch != nullptr) show_room(v, geometry, room);
+      if (options_.observer != nullptr) show_room(v, geometry, room);
       switch (room) {
         case kSpillItself: result_.to_spill.push_back(v); break;
         case kNoRoom: give_up(v); break;
@@ -421,7 +421,7 @@ class AttemptRun {
       for (int u = 0; u < a_.limit_; ++u)
         if (a_.not_allocatable_.has(u)) forbidden.set(u);
       slot = select_fatpoint({arrays_, forbidden, geometry, width_, options_.first_pass, options_.threshold, a_.start_});
-      if (options_.watch != nullptr) show(StepKind::AboveLimit, {&v, 1}, range(v), geometry, slot);
+      if (options_.observer != nullptr) show(StepKind::AboveLimit, {&v, 1}, range(v), geometry, slot);
       if (slot >= 0) commit(v, slot);
       else used_.set(width_ - 1);
     }
@@ -485,7 +485,7 @@ class AttemptRun {
       weigh({&other, 1}, its);
       UnitSet inside;
       const int slot = f_.vreg(other).fixed.is_valid() ? -1 : select(range(other), its, inside);
-      if (options_.watch != nullptr) show_displaced(other, its, by, slot);
+      if (options_.observer != nullptr) show_displaced(other, its, by, slot);
       if (slot >= 0) commit(other, slot);
       else if (cost(other) < kUnspillable) result_.to_spill.push_back(other);
       else give_up(other);
@@ -530,10 +530,10 @@ class AttemptRun {
   // --- for regduel explain: what is about to happen to one vreg, or to the chain that it is in
   //   slot   the choice, -1 = none
   Step* show(StepKind kind, std::span<const VRegId> members, std::span<const Interval> live, const Geometry& geometry, int slot) {
-    if (!options_.watch->is_about(members)) return nullptr;
+    if (!options_.observer->is_about(members)) return nullptr;
     weigh(members, geometry);
     const int candidate = options_.candidates != nullptr ? options_.candidates->home_of(members).value_or(-1) : -1;
-    return &options_.watch->step(
+    return &options_.observer->step(
         kind,
         {.allocator = a_,
          .occupancy = occupancy_,
@@ -562,12 +562,12 @@ class AttemptRun {
     if (cost(v) < kUnspillable) s->own_cost = cost(v);
     if (room_cost_ < kUnspillable) s->room_cost = room_cost_;
     if (room >= 0)
-      for (const VRegId other : blocked_) s->leave.push_back(options_.watch->vreg_name(other));
+      for (const VRegId other : blocked_) s->leave.push_back(options_.observer->vreg_name(other));
   }
   void show_displaced(VRegId v, const Geometry& geometry, VRegId by, int slot) {
     Step* s = show(StepKind::Displaced, {&v, 1}, range(v), geometry, slot);
     if (s == nullptr) return;
-    s->by = (result_.home[by.index()] < 0 ? "a temporary of " : "") + options_.watch->vreg_name(by);
+    s->by = (result_.home[by.index()] < 0 ? "a temporary of " : "") + options_.observer->vreg_name(by);
     if (cost(v) < kUnspillable) s->own_cost = cost(v);
   }
 

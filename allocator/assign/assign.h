@@ -60,7 +60,7 @@ struct Round {
 };
 
 class Candidates;
-class Watch;
+class Observer;
 
 enum class Order : std::uint8_t {
   ByStart,       // where the live range begins: optimal for scalars in SSA form, since reverse postorder visits dominators first
@@ -85,7 +85,7 @@ struct AttemptOptions {
   std::span<const int> kept = {};
   std::span<const ir::VRegId> absent = {};  // ascending: vregs that need no home any more
   const OperandLists* operands = nullptr;   // with it, who is spilled gets room at the instructions that name it
-  Watch* watch = nullptr;                   // is shown what happens to one vreg (explain.h)
+  Observer* observer = nullptr;             // is shown what happens to one vreg (explain.h)
 };
 
 struct Attempt {

@@ -21,11 +21,6 @@ using ir::VRegId;
 // No two chains with more pairs of members than this are compared member by member.
 constexpr std::size_t kMaxPairs = 1024;
 
-bool contains(std::span<const Interval> range, Point p) {
-  const auto it = std::upper_bound(range.begin(), range.end(), p, [](Point a, const Interval& i) { return a < i.end; });
-  return it != range.end() && it->begin <= p;
-}
-
 // Where each vreg of one file is written, and from which vreg by a plain copy.
 class Defs {
  public:
@@ -82,20 +77,6 @@ class Defs {
   std::vector<std::uint32_t> begin_;
   std::vector<Def> defs_;
 };
-
-// Union of two sorted lists of intervals.
-std::vector<Interval> unite(std::span<const Interval> a, std::span<const Interval> b) {
-  std::vector<Interval> merged(a.size() + b.size());
-  std::merge(a.begin(), a.end(), b.begin(), b.end(), merged.begin(),
-             [](const Interval& x, const Interval& y) { return x.begin < y.begin; });
-  std::size_t kept = 0;
-  for (const Interval& i : merged) {
-    if (kept > 0 && i.begin <= merged[kept - 1].end) merged[kept - 1].end = std::max(merged[kept - 1].end, i.end);
-    else merged[kept++] = i;
-  }
-  merged.resize(kept);
-  return merged;
-}
 
 }  // namespace
 

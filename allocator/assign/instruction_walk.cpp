@@ -283,7 +283,7 @@ class InstructionWalk {
     const PReg r = f_.vreg(v).fixed;
     const bool is_free =
         !occupancy_.conflicts(range(v)).has_any(r.begin(), r.end()) && !a_.not_allocatable().has_any(r.begin(), r.end());
-    if (options_.watch != nullptr) show(StepKind::Precoloured, v, is_free ? r.begin() : -1);
+    if (options_.observer != nullptr) show(StepKind::Precoloured, v, is_free ? r.begin() : -1);
     if (is_free) commit(v, r.begin());
     else give_up(v);
   }
@@ -291,7 +291,7 @@ class InstructionWalk {
     const int home = options_.kept[v.index()];
     const bool is_free = !occupancy_.conflicts(range(v)).has_any(home, home + f_.vreg(v).units()) ||
                          REGDUEL_PLANTED("fatpoint-walk-kept-home-unchecked");
-    if (options_.watch != nullptr) show(StepKind::KeepsHome, v, is_free ? home : -1);
+    if (options_.observer != nullptr) show(StepKind::KeepsHome, v, is_free ? home : -1);
     if (is_free) commit(v, home);
   }
 
@@ -345,7 +345,7 @@ class InstructionWalk {
     const UnitSet taken = taken_during(live);
     int slot = select(geometry, taken, a_.limit());
     if (slot >= 0 && tables_.banks) slot = other_bank(v, geometry, taken, slot);
-    if (options_.watch != nullptr && slot >= 0) show(StepKind::Alone, v, slot);
+    if (options_.observer != nullptr && slot >= 0) show(StepKind::Alone, v, slot);
     if (slot >= 0) {
       result_.pressure += arrays_.primary(slot);
       commit(v, slot);
@@ -386,7 +386,7 @@ class InstructionWalk {
         least = conflicts;
         best = slot;
       }
-      if (options_.watch != nullptr && best != home) show(StepKind::MovesApart, v, best);
+      if (options_.observer != nullptr && best != home) show(StepKind::MovesApart, v, best);
       commit(v, best);
       if (best != home) ++facts_.banks_moved;
     }
@@ -478,15 +478,15 @@ class InstructionWalk {
         (!candidate.is_valid() ||
          (is_fallback ? cost(v) <= candidate.cost : goes_before(v, cost(v), candidate.vreg, candidate.cost)))) {
       ++facts_.newcomers;
-      if (options_.watch != nullptr) show_room(StepKind::ToMemory, v, -1, candidate.cost);
+      if (options_.observer != nullptr) show_room(StepKind::ToMemory, v, -1, candidate.cost);
       send_to_memory(v);
     } else if (!candidate.is_valid() || !ir::may(round_.fuel, "evict")) {
-      if (options_.watch != nullptr) show_room(StepKind::GivesUp, v, -1, candidate.cost);
+      if (options_.observer != nullptr) show_room(StepKind::GivesUp, v, -1, candidate.cost);
       give_up(v);
     } else {
       ++(is_fallback ? facts_.fallback_candidates : facts_.first_candidates);
       static_cast<void>(blockers(candidate.slot, geometry, taken, spared, kUnspillable, blocked_));
-      if (options_.watch != nullptr) show_room(StepKind::MakesRoom, v, candidate.slot, candidate.cost);
+      if (options_.observer != nullptr) show_room(StepKind::MakesRoom, v, candidate.slot, candidate.cost);
       displace(v, candidate.slot);
     }
   }
@@ -510,9 +510,9 @@ class InstructionWalk {
         continue;
       }
       const int elsewhere = f_.vreg(other).fixed.is_valid() ? -1 : select_for(other);
-      if (options_.watch != nullptr)
+      if (options_.observer != nullptr)
         if (Step* s = show(StepKind::Displaced, other, elsewhere); s != nullptr) {
-          s->by = options_.watch->vreg_name(v);
+          s->by = options_.observer->vreg_name(v);
           if (cost(other) < kUnspillable) s->own_cost = cost(other);
         }
       if (elsewhere >= 0) {
@@ -527,26 +527,26 @@ class InstructionWalk {
   }
   // --- for regduel explain: what is about to happen to one vreg
   Step* show(StepKind kind, VRegId v, int slot) {
-    if (v != options_.watch->vreg()) return nullptr;
+    if (v != options_.observer->vreg()) return nullptr;
     const Geometry geometry = shape(v);
     weigh(v, geometry);
-    Step& s = options_.watch->step(kind,
-                                   {.allocator = a_,
-                                    .occupancy = occupancy_,
-                                    .arrays = arrays_,
-                                    .home = result_.home,
-                                    .members = {&v, 1},
-                                    .range = range(v),
-                                    .geometry = geometry,
-                                    .used = used_ever_,
-                                    .ceiling = a_.limit(),
-                                    .simple = true,
-                                    .threshold = options_.threshold,
-                                    .relaxation = {options_.relaxation.iteration, options_.relaxation.each,
-                                                   options_.relaxation.ceiling_step, options_.relaxation.bank_aware},
-                                    .primary_at = [&](int unit) { return unit < width_ ? arrays_.primary(unit) : 0; },
-                                    .target_of = [&](const Constraint& c) { return target_of(c); }},
-                                   -1, slot);
+    Step& s = options_.observer->step(kind,
+                                      {.allocator = a_,
+                                       .occupancy = occupancy_,
+                                       .arrays = arrays_,
+                                       .home = result_.home,
+                                       .members = {&v, 1},
+                                       .range = range(v),
+                                       .geometry = geometry,
+                                       .used = used_ever_,
+                                       .ceiling = a_.limit(),
+                                       .simple = true,
+                                       .threshold = options_.threshold,
+                                       .relaxation = {options_.relaxation.iteration, options_.relaxation.each,
+                                                      options_.relaxation.ceiling_step, options_.relaxation.bank_aware},
+                                       .primary_at = [&](int unit) { return unit < width_ ? arrays_.primary(unit) : 0; },
+                                       .target_of = [&](const Constraint& c) { return target_of(c); }},
+                                      -1, slot);
     s.level = facts_.level;
     return &s;
   }
@@ -556,7 +556,7 @@ class InstructionWalk {
     if (cost(v) < kUnspillable) s->own_cost = cost(v);
     if (room_cost < kUnspillable) s->room_cost = room_cost;
     if (slot >= 0)
-      for (const VRegId other : blocked_) s->leave.push_back(options_.watch->vreg_name(other));
+      for (const VRegId other : blocked_) s->leave.push_back(options_.observer->vreg_name(other));
   }
 
   void send_to_memory(VRegId v) {

@@ -74,7 +74,7 @@ struct WalkOptions {
   int threshold = 50;                            // knob 684
   Relaxation relaxation = {};                    // as in AttemptOptions
   WalkFacts* facts = nullptr;                    // null = nobody asks
-  Watch* watch = nullptr;                        // as in AttemptOptions
+  Observer* observer = nullptr;                  // as in AttemptOptions
 };
 
 // Requires that the allocator is of this round and file. Ensures that homes are hard-conflict free.

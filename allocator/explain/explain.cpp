@@ -18,10 +18,10 @@ std::expected<Explanation, ir::AllocFailure> explain(const Function& program, co
                                                      const ir::AllocOptions& options, ir::VRegId vreg) {
   const auto knobs = Knobs::parse(options.knobs);
   if (!knobs) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, knobs.error()});
-  Watch watch(program, vreg);
-  const auto allocation = run_driver(program, target, options.limits, *knobs, options.trace, options.fuel, &watch);
+  Observer observer(program, vreg);
+  const auto allocation = run_driver(program, target, options.limits, *knobs, options.trace, options.fuel, &observer);
   if (!allocation) return std::unexpected(allocation.error());
-  Explanation e = watch.take();
+  Explanation e = observer.take();
   // Original instructions keep their order and their operands keep their positions; what was put between them has other numbers.
   const Function& after = allocation->program;
   std::size_t k = 0;

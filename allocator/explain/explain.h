@@ -1,8 +1,8 @@
 // Why a vreg got the register that it has, or none: what every attempt knew and did about it.
 //
-// explain() allocates as usual, with an observer (watch.h) that each attempt shows what it is about to do whenever the vreg asked
-// for, or its alias chain, is at hand. So what is shown is what the run itself looked at, and not worked out afterwards. Everything
-// here is data for people and for JSON: numbers of vregs, instructions and units as the text form of a program has them.
+// explain() allocates as usual, with an observer (observer.h) that each attempt shows what it is about to do whenever the vreg
+// asked for, or its alias chain, is at hand. So what is shown is what the run itself looked at, and not worked out afterwards.
+// Everything here is data for people and for JSON: numbers of vregs, instructions and units as the text form of a program has them.
 //
 // Source: none; the scan that it shows is that of seed 000 "Fatpoint Selection". Tested by explain_test.cpp; the text by
 // cli/cli_test.cpp and, on the examples of README.md, by scripts/check-readme.

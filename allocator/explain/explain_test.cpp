@@ -285,10 +285,10 @@ TEST(Explain, AgreesWithTheAllocationAndChangesNothing) {
       const ir::Limits l = limits(regs);
       const auto plain = fatpoint->allocate(f, ir::default_target(), {.limits = l, .knobs = knobs});
       ASSERT_TRUE(plain.has_value());
-      Watch watch(f, VRegId(static_cast<std::uint32_t>(seed) % static_cast<std::uint32_t>(vregs)));
-      const auto watched = run_driver(f, ir::default_target(), l, Knobs::parse(knobs).value(), nullptr, nullptr, &watch);
-      ASSERT_TRUE(watched.has_value());
-      EXPECT_EQ(ir::print(watched->program), ir::print(plain->program)) << "seed " << seed;
+      Observer observer(f, VRegId(static_cast<std::uint32_t>(seed) % static_cast<std::uint32_t>(vregs)));
+      const auto observed = run_driver(f, ir::default_target(), l, Knobs::parse(knobs).value(), nullptr, nullptr, &observer);
+      ASSERT_TRUE(observed.has_value());
+      EXPECT_EQ(ir::print(observed->program), ir::print(plain->program)) << "seed " << seed;
       for (int v = 0; v < vregs; ++v) {
         SCOPED_TRACE(::testing::Message() << "seed " << seed << ", " << regs << " registers, %" << v);
         const Explanation e = explained(f, v, l, knobs);

@@ -1,4 +1,4 @@
-// See watch.h.
+// See observer.h.
 
 #include "allocator/explain/observer.h"
 
@@ -59,7 +59,7 @@ std::string declaration(const Function& f, VRegId v) {
 
 }  // namespace
 
-Watch::Watch(const Function& program, VRegId vreg) : program_(program), vreg_(program.root(vreg)) {
+Observer::Observer(const Function& program, VRegId vreg) : program_(program), vreg_(program.root(vreg)) {
   e_.asked = vreg;
   e_.root = vreg_;
   e_.root_text = declaration(program, vreg_);
@@ -67,19 +67,19 @@ Watch::Watch(const Function& program, VRegId vreg) : program_(program), vreg_(pr
   e_.is_architectural = (program.vreg(vreg_).flags & ir::kVRegArchitectural) != 0;
 }
 
-bool Watch::is_about(std::span<const VRegId> members) const {
+bool Observer::is_about(std::span<const VRegId> members) const {
   return std::find(members.begin(), members.end(), vreg_) != members.end();
 }
 
-void Watch::begin_run(const Function& without_phis, bool lives) {
+void Observer::begin_run(const Function& without_phis, bool lives) {
   e_.lives = lives;
   without_phis_ = &without_phis;
   ++run_;
   e_.spill = {};
 }
 
-void Watch::begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round, std::int64_t number,
-                          bool is_walk) {
+void Observer::begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round, std::int64_t number,
+                             bool is_walk) {
   round_ = &allocator.round();
   SeenAttempt a;
   a.run = run_;
@@ -96,7 +96,7 @@ void Watch::begin_attempt(const FileAllocator& allocator, const AttemptOptions& 
   e_.attempts.push_back(std::move(a));
 }
 
-void Watch::spilled(const VictimRank& rank, std::int64_t round, std::int64_t cost) {
+void Observer::spilled(const VictimRank& rank, std::int64_t round, std::int64_t cost) {
   const bool is_guided = rank.cost >= 0;
   e_.spill.by = is_guided ? Spiller::Guidance : Spiller::Eviction;
   e_.spill.round = round;
@@ -109,7 +109,7 @@ void Watch::spilled(const VictimRank& rank, std::int64_t round, std::int64_t cos
   e_.spill.next_relief = rank.next_relief;
 }
 
-void Watch::end_attempt(const Attempt& result) {
+void Observer::end_attempt(const Attempt& result) {
   SeenAttempt& a = e_.attempts.back();
   a.home = result.home[vreg_.index()];
   a.is_spilled = std::binary_search(result.to_spill.begin(), result.to_spill.end(), vreg_);
@@ -118,7 +118,7 @@ void Watch::end_attempt(const Attempt& result) {
   a.is_given_up = !a.fits && a.used == 0 && result.to_spill.empty() && result.to_pin.empty();
 }
 
-void Watch::emitted(std::int64_t round, std::int64_t number) {
+void Observer::emitted(std::int64_t round, std::int64_t number) {
   for (std::size_t k = e_.attempts.size(); k-- > 0;)
     if (SeenAttempt& a = e_.attempts[k]; a.run == run_ && a.round == round && a.number == number) {
       a.is_emitted = true;
@@ -126,7 +126,7 @@ void Watch::emitted(std::int64_t round, std::int64_t number) {
     }
 }
 
-void Watch::finish(const Lowered& lowered, const std::vector<int>& homes, const Plan& plan, bool is_fallback) {
+void Observer::finish(const Lowered& lowered, const std::vector<int>& homes, const Plan& plan, bool is_fallback) {
   const std::size_t v = vreg_.index();
   e_.home = homes[v];
   const bool is_spilled = plan.spilled[v] != 0;
@@ -160,7 +160,7 @@ void Watch::finish(const Lowered& lowered, const std::vector<int>& homes, const 
   }
 }
 
-std::string Watch::vreg_name(VRegId v) const {
+std::string Observer::vreg_name(VRegId v) const {
   if (v.index() < program_.vregs.size()) return fmt::format("%{}", v.value);
   if (const std::uint32_t made_for = round_->lowered.temp_of[v.index()]; made_for != kNoInst) {
     const Inst& inst = without_phis_->insts[made_for];
@@ -170,7 +170,7 @@ std::string Watch::vreg_name(VRegId v) const {
 }
 
 // Inserted instructions have no number yet: they are named after the one that they serve.
-std::string Watch::at(std::uint32_t number) const {
+std::string Observer::at(std::uint32_t number) const {
   const Lowered& lowered = round_->lowered;
   const std::uint32_t k = round_->live.inst_at(number);
   const Inst& inst = lowered.f.insts[k];
@@ -180,7 +180,7 @@ std::string Watch::at(std::uint32_t number) const {
   return fmt::format("{} for {}", ir::name(inst.op), id_text(served));
 }
 
-Step& Watch::step(StepKind kind, const ScanState& state, int candidate, int slot) {
+Step& Observer::step(StepKind kind, const ScanState& state, int candidate, int slot) {
   Step s;
   s.kind = kind;
   for (const VRegId v : state.members) s.members.push_back(vreg_name(v));
@@ -199,13 +199,13 @@ Step& Watch::step(StepKind kind, const ScanState& state, int candidate, int slot
   return e_.attempts.back().steps.back();
 }
 
-void Watch::see_range(Step& s, const ScanState& state) const {
+void Observer::see_range(Step& s, const ScanState& state) const {
   static constexpr char kMoments[] = {'R', 'C', 'W', 'W'};
   for (const Interval& i : state.range)
     s.range.push_back({i.begin, i.end, at(i.begin / 4), at((i.end - 1) / 4), kMoments[i.begin % 4], kMoments[(i.end - 1) % 4]});
 }
 
-void Watch::see_constraints(Step& s, const ScanState& state) const {
+void Observer::see_constraints(Step& s, const ScanState& state) const {
   const auto home_of = [&](VRegId v) {
     const ir::PReg fixed = round_->lowered.f.vreg(v).fixed;
     return fixed.is_valid() ? fixed.begin() : state.home[v.index()];
@@ -236,7 +236,7 @@ void Watch::see_constraints(Step& s, const ScanState& state) const {
     }
 }
 
-void Watch::see_slots(Step& s, const ScanState& state) const {
+void Observer::see_slots(Step& s, const ScanState& state) const {
   const int units = round_->target.units[ir::index(state.allocator.file())];
   s.slots.resize(static_cast<std::size_t>(std::min(ir::kMaxUnits, std::max({units, state.ceiling, s.slot + 1}))));
   for (std::size_t k = 0; k < s.slots.size(); ++k) {
@@ -252,13 +252,9 @@ void Watch::see_slots(Step& s, const ScanState& state) const {
 }
 
 // Each slot that is no candidate, with the first thing that stands in its footprint.
-void Watch::say_what_forbids(Step& s, const ScanState& state, const UnitSet& taken) const {
+void Observer::say_what_forbids(Step& s, const ScanState& state, const UnitSet& taken) const {
   const FileAllocator& allocator = state.allocator;
   const Function& f = round_->lowered.f;
-  const auto is_live = [&](Point p) {
-    const Interval moment[] = {{p, p + 1}};
-    return overlap(state.range, moment);
-  };
   std::vector<VRegId> holder(ir::kMaxUnits);
   for (const VRegId v : allocator.vregs()) {
     const int home = state.home[v.index()];
@@ -270,12 +266,12 @@ void Watch::say_what_forbids(Step& s, const ScanState& state, const UnitSet& tak
   std::vector<std::string> clobber(ir::kMaxUnits), restore(ir::kMaxUnits);
   for (const std::uint32_t n : round_->index.bound) {
     const Inst& inst = f.insts[round_->live.inst_at(n)];
-    if (is_live(clobber_point(n)))
+    if (contains(state.range, clobber_point(n)))
       for (const Operand& op : f.operands_of(inst))
         if (op.role == Role::Clobber && op.preg().file == allocator.file())
           for (int u = op.preg().begin(); u < std::min(op.preg().end(), ir::kMaxUnits); ++u)
             if (std::string& c = clobber[static_cast<std::size_t>(u)]; c.empty()) c = at(n);
-    if (inst.op == Op::Ret && is_live(read_point(n)))
+    if (inst.op == Op::Ret && contains(state.range, read_point(n)))
       for (int u = 0; u < ir::kMaxUnits; ++u)
         if (allocator.callee_saved().has(u) && restore[static_cast<std::size_t>(u)].empty())
           restore[static_cast<std::size_t>(u)] = at(n);
@@ -315,7 +311,7 @@ void Watch::say_what_forbids(Step& s, const ScanState& state, const UnitSet& tak
 }
 
 // The free slots, by the rules of AttemptRun::select and scan.h.
-void Watch::rank(Step& s, const ScanState& state, const UnitSet& taken) const {
+void Observer::rank(Step& s, const ScanState& state, const UnitSet& taken) const {
   const bool is_scan =
       s.kind == StepKind::Chain || s.kind == StepKind::Alone || s.kind == StepKind::AboveLimit || s.kind == StepKind::Displaced;
   if (s.slot < 0 || !is_scan || s.is_candidate) return;

@@ -37,9 +37,9 @@ struct ScanState {
   std::function<std::optional<int>(const Constraint&)> target_of;  // of types 0 to 14
 };
 
-class Watch {
+class Observer {
  public:
-  Watch(const ir::Function& program, ir::VRegId vreg);
+  Observer(const ir::Function& program, ir::VRegId vreg);
 
   [[nodiscard]] ir::VRegId vreg() const { return vreg_; }
   [[nodiscard]] bool is_about(std::span<const ir::VRegId> members) const;

@@ -21,23 +21,6 @@ ByteMask bytes_of(const Function& f, const Operand& op) {
   return byte_mask(s.offset, s.size);
 }
 
-bool overlap(std::span<const Interval> a, std::span<const Interval> b) {
-  if (a.empty() || b.empty() || a.back().end <= b.front().begin || b.back().end <= a.front().begin) return false;
-  // Skips what of the one ends before the other begins.
-  const auto from = [](std::span<const Interval> range, Point p) {
-    const auto first = std::upper_bound(range.begin(), range.end(), p, [](Point q, const Interval& i) { return q < i.end; });
-    return range.subspan(static_cast<std::size_t>(first - range.begin()));
-  };
-  if (a.front().begin < b.front().begin) a = from(a, b.front().begin);
-  else b = from(b, a.front().begin);
-  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    if (a[i].begin < b[j].end && b[j].begin < a[i].end) return true;
-    if (a[i].end <= b[j].end) ++i;
-    else ++j;
-  }
-  return false;
-}
-
 namespace {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
@@ -444,8 +427,8 @@ class LivenessBuilder {
       if (!std::is_sorted(sorted.begin() + begin[v], sorted.begin() + begin[v + 1], is_before))
         std::sort(sorted.begin() + begin[v], sorted.begin() + begin[v + 1], is_before);
       const auto add = [&](const Interval& i) {
-        if (out_.intervals_.size() > start && i.begin <= out_.intervals_.back().end)
-          out_.intervals_.back().end = std::max(out_.intervals_.back().end, i.end);
+        if (out_.intervals_.size() > start && i.touches(out_.intervals_.back()))
+          out_.intervals_.back() = out_.intervals_.back().unite(i);
         else out_.intervals_.push_back(i);
       };
       for (std::uint32_t k = begin[v]; k < begin[v + 1]; ++k) {

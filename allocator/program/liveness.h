@@ -1,16 +1,9 @@
 // Liveness and live ranges of a program without phis whose vreg operands all name roots (out_of_ssa makes such programs).
 //
-// Program points. Reachable instructions are numbered 0, 1, ... block after block in reverse postorder. Instruction i has three
-// moments, each a point:
-//
-//      4i   R   guard and uses are read; early-clobber defs are destroyed
-//      4i+1 C   clobbers happen
-//      4i+2 W   defs are written            (4i+3: the gap to the next instruction)
-//
-// An interval is half-open [begin, end); a live range is a list of sorted, disjoint intervals. A value that dies at i ends at
-// 4i+1, one born there begins at 4i+2: both may stand in one register, and in one that i clobbers. An operand always holds its
-// register at its own moments, even where its value is dead or undefined (FORMAT.md, "Demand"): guarded defs at R and W,
-// defs of a part from R to W, early-clobber defs at R and W.
+// Points, intervals and ranges are those of interval.h. A value that dies at i ends at 4i+1, one born there begins at 4i+2: both
+// may stand in one register, and in one that i clobbers. An operand always holds its register at its own moments, even where its
+// value is dead or undefined (FORMAT.md, "Demand"): guarded defs at R and W, defs of a part from R to W, early-clobber defs at R
+// and W.
 //
 // A byte of a vreg is live where a def of it reaches *and* a use of it is reached. The dataflow runs on *atoms*, the pieces into
 // which the parts named by operands cut a vreg, and only on those that are read in some block before they are wholly written
@@ -24,22 +17,11 @@
 #include <span>
 #include <vector>
 
+#include "allocator/program/interval.h"
 #include "ir/cfg.h"
 #include "ir/program.h"
 
 namespace regduel::allocator {
-
-using Point = std::uint32_t;
-
-struct Interval {
-  Point begin = 0;
-  Point end = 0;
-  friend bool operator==(const Interval&, const Interval&) = default;
-};
-
-[[nodiscard]] constexpr Point read_point(std::uint32_t i) { return 4 * i; }
-[[nodiscard]] constexpr Point clobber_point(std::uint32_t i) { return 4 * i + 1; }
-[[nodiscard]] constexpr Point write_point(std::uint32_t i) { return 4 * i + 2; }
 
 // Bit b = byte b of a vreg's storage; no vreg has more than 32 bytes.
 using ByteMask = std::uint32_t;
@@ -83,8 +65,5 @@ class Liveness {
   std::vector<Interval> intervals_;
   std::vector<ByteMask> read_, after_, before_;
 };
-
-// True where the two ranges share a point. Cost: O(sum of their lengths from where both have begun).
-[[nodiscard]] bool overlap(std::span<const Interval> a, std::span<const Interval> b);
 
 }  // namespace regduel::allocator

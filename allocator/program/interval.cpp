@@ -1,0 +1,46 @@
+// See interval.h.
+
+#include "allocator/program/interval.h"
+
+namespace regduel::allocator {
+namespace {
+
+// The first interval that does not end before p or at it.
+std::span<const Interval>::iterator first_after(std::span<const Interval> range, Point p) {
+  return std::upper_bound(range.begin(), range.end(), p, [](Point q, const Interval& i) { return q < i.end; });
+}
+
+}  // namespace
+
+bool contains(std::span<const Interval> range, Point p) {
+  const auto it = first_after(range, p);
+  return it != range.end() && it->contains(p);
+}
+
+bool overlap(std::span<const Interval> a, std::span<const Interval> b) {
+  if (a.empty() || b.empty() || !Interval{a.front().begin, a.back().end}.overlaps({b.front().begin, b.back().end})) return false;
+  auto i = a.begin(), j = b.begin();
+  if (i->begin < j->begin) i = first_after(a, j->begin);
+  else j = first_after(b, i->begin);
+  while (i != a.end() && j != b.end()) {
+    if (i->overlaps(*j)) return true;
+    if (i->end <= j->end) ++i;
+    else ++j;
+  }
+  return false;
+}
+
+std::vector<Interval> unite(std::span<const Interval> a, std::span<const Interval> b) {
+  std::vector<Interval> united(a.size() + b.size());
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), united.begin(),
+             [](const Interval& x, const Interval& y) { return x.begin < y.begin; });
+  std::size_t kept = 0;
+  for (const Interval& i : united) {
+    if (kept > 0 && united[kept - 1].touches(i)) united[kept - 1] = united[kept - 1].unite(i);
+    else united[kept++] = i;
+  }
+  united.resize(kept);
+  return united;
+}
+
+}  // namespace regduel::allocator

@@ -1,0 +1,47 @@
+// Program points and intervals of them.
+//
+// Reachable instructions are numbered 0, 1, ... block after block in reverse postorder. Instruction i has three moments, each a
+// point:
+//
+//      4i   R   guard and uses are read; early-clobber defs are destroyed
+//      4i+1 C   clobbers happen
+//      4i+2 W   defs are written            (4i+3: the gap to the next instruction)
+//
+// An interval is half-open [begin, end). A range is a list of sorted, disjoint intervals, no two of which touch. Tested by
+// interval_test.cpp.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace regduel::allocator {
+
+using Point = std::uint32_t;
+
+[[nodiscard]] constexpr Point read_point(std::uint32_t i) { return 4 * i; }
+[[nodiscard]] constexpr Point clobber_point(std::uint32_t i) { return 4 * i + 1; }
+[[nodiscard]] constexpr Point write_point(std::uint32_t i) { return 4 * i + 2; }
+
+struct Interval {
+  Point begin = 0;
+  Point end = 0;
+  friend bool operator==(const Interval&, const Interval&) = default;
+
+  [[nodiscard]] constexpr bool contains(Point p) const { return begin <= p && p < end; }
+  [[nodiscard]] constexpr bool overlaps(const Interval& o) const { return begin < o.end && o.begin < end; }
+  // True where the two share a point or one begins where the other ends.
+  [[nodiscard]] constexpr bool touches(const Interval& o) const { return begin <= o.end && o.begin <= end; }
+  // The least interval that holds both.
+  [[nodiscard]] constexpr Interval unite(const Interval& o) const { return {std::min(begin, o.begin), std::max(end, o.end)}; }
+};
+
+// True where p is in one of the intervals. Cost: O(log intervals).
+[[nodiscard]] bool contains(std::span<const Interval> range, Point p);
+// True where the two ranges share a point. Cost: O(sum of their lengths from where both have begun).
+[[nodiscard]] bool overlap(std::span<const Interval> a, std::span<const Interval> b);
+// The range of the points that are in one of the two. Cost: O(sum of their lengths).
+[[nodiscard]] std::vector<Interval> unite(std::span<const Interval> a, std::span<const Interval> b);
+
+}  // namespace regduel::allocator
