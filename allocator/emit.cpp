@@ -37,10 +37,10 @@ std::uint32_t round_up(std::uint32_t bytes, std::uint32_t align) { return (bytes
 
 class Emitter {
  public:
-  Emitter(const Function& original, const Function& without_phis, const Lowered& lowered, const std::vector<int>& homes,
-          const Budget& budget, std::uint32_t frame_align, ir::Fuel* fuel)
+  Emitter(const Function& original, const Function& without_phis, const ir::Cfg& cfg, const SpillCode& lowered,
+          const std::vector<int>& homes, const Budget& budget, std::uint32_t frame_align, ir::Fuel* fuel)
       : source_(without_phis), lowered_(lowered), f_(lowered.f), homes_(homes), budget_(budget), frame_align_(frame_align),
-        fuel_(fuel), cfg_(f_), out_(original.clone_header()), next_id_(original.next_inst_id().value) {
+        fuel_(fuel), cfg_(cfg), out_(original.clone_header()), next_id_(original.next_inst_id().value) {
     out_.phase = ir::Phase::Allocated;
   }
 
@@ -257,13 +257,13 @@ class Emitter {
   }
 
   const Function& source_;
-  const Lowered& lowered_;
+  const SpillCode& lowered_;
   const Function& f_;
   const std::vector<int>& homes_;
   const Budget& budget_;
   std::uint32_t frame_align_;
   ir::Fuel* fuel_;
-  ir::Cfg cfg_;
+  const ir::Cfg& cfg_;
   Function out_;
   std::uint32_t next_id_;
   std::vector<SlotId> slot_;  // by slot of the lowered program; invalid = dropped
@@ -277,9 +277,9 @@ class Emitter {
 
 }  // namespace
 
-ir::Allocation emit(const Function& original, const Function& without_phis, const Lowered& lowered, const std::vector<int>& homes,
-                    const Budget& budget, std::uint32_t frame_align, ir::Fuel* fuel) {
-  return Emitter(original, without_phis, lowered, homes, budget, frame_align, fuel).run();
+ir::Allocation emit(const Function& original, const Function& without_phis, const ir::Cfg& cfg, const SpillCode& lowered,
+                    const std::vector<int>& homes, const Budget& budget, std::uint32_t frame_align, ir::Fuel* fuel) {
+  return Emitter(original, without_phis, cfg, lowered, homes, budget, frame_align, fuel).run();
 }
 
 }  // namespace regduel::allocator

@@ -7,7 +7,7 @@
 //   * instructions in unreachable blocks are packed one by one
 //   * inserted instructions get the ids above the program's, in program order
 //
-// Tested by fatpoint_test.cpp, lower_test.cpp and chains_test.cpp.
+// Tested by fatpoint_test.cpp, insert_spill_code_test.cpp and coalesced_classes_test.cpp.
 #pragma once
 
 #include <vector>
@@ -18,11 +18,12 @@
 
 namespace regduel::allocator {
 
+//   cfg           of the program without phis, and of the lowered one
 //   homes         by vreg of the lowered program: first unit of its home
 //   frame_align   the size of the local frame is a multiple of it; a power of two
 // Requires: each operand in a reachable block has a home; each instruction in an unreachable one can be packed.
-[[nodiscard]] ir::Allocation emit(const ir::Function& original, const ir::Function& without_phis, const Lowered& lowered,
-                                  const std::vector<int>& homes, const Budget& budget, std::uint32_t frame_align,
-                                  ir::Fuel* fuel = nullptr);
+[[nodiscard]] ir::Allocation emit(const ir::Function& original, const ir::Function& without_phis, const ir::Cfg& cfg,
+                                  const SpillCode& lowered, const std::vector<int>& homes, const Budget& budget,
+                                  std::uint32_t frame_align, ir::Fuel* fuel = nullptr);
 
 }  // namespace regduel::allocator

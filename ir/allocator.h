@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/pass_scope.h"
 #include "ir/program.h"
 #include "ir/target.h"
 
@@ -51,7 +52,8 @@ struct AllocOptions {
   Limits limits;
   std::vector<std::pair<std::string, std::string>> knobs;  // name, value; later ones win
   Trace* trace = nullptr;
-  Fuel* fuel = nullptr;  // null = as much as it takes
+  Fuel* fuel = nullptr;       // null = as much as it takes
+  PassLog* passes = nullptr;  // null = no record of passes
 };
 
 // What the allocator says of its own result. Judges recompute all of it from the program and compare.

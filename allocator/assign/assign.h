@@ -49,7 +49,7 @@ class OperandLists {
 
 // One lowered program, and what is known of it, for all attempts of a round.
 struct Round {
-  const Lowered& lowered;
+  const SpillCode& lowered;
   const Liveness& live;
   const RoundIndex& index;
   const ConstraintLists& constraints;
@@ -97,7 +97,7 @@ struct Attempt {
   std::int64_t pressure = 0;          // cumulative: the primary weight of every home at the moment it was taken
   std::int64_t spill_cost = 0;        // of to_spill: counted at the spill, not at each commit (DECISIONS)
   std::vector<ir::VRegId> to_spill;   // ascending
-  std::vector<std::uint32_t> to_pin;  // instructions (of the program that lower() got), ascending
+  std::vector<std::uint32_t> to_pin;  // instructions (of the program before spill code), ascending
 };
 
 class FileAllocator {

@@ -11,7 +11,7 @@ namespace {
 // Members of the chains of file R.
 std::vector<std::vector<std::uint32_t>> chains(std::string_view body) {
   const ir::Function program = testing::program(body);
-  Lowered lowered;
+  SpillCode lowered;
   lowered.f = out_of_ssa(program);
   const ir::Cfg cfg(lowered.f);
   const Liveness live(lowered.f, cfg);

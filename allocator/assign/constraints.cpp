@@ -31,7 +31,7 @@ class Builder {
     Constraint node;
   };
 
-  Builder(const Function& original, const Lowered& lowered, const std::vector<std::int64_t>& frequency, const Liveness& live,
+  Builder(const Function& original, const SpillCode& lowered, const std::vector<std::int64_t>& frequency, const Liveness& live,
           const ConstraintOptions& options)
       : original_(original), f_(lowered.f), frequency_(frequency), live_(live), options_(options) {}
 
@@ -62,8 +62,7 @@ class Builder {
 
  private:
   [[nodiscard]] bool skips(VRegId v) const {
-    return (f_.vreg(v).flags & ir::kVRegArchitectural) != 0 ||
-           (v.index() < options_.excluded.size() && options_.excluded[v.index()] != 0) || live_.range(v.index()).empty();
+    return (f_.vreg(v).flags & ir::kVRegArchitectural) != 0 || live_.range(v.index()).empty();
   }
   void add(VRegId of, ConstraintType type, int weight, bool is_soft, VRegId partner, int unit, int span = 1) {
     Constraint c;
@@ -302,8 +301,9 @@ int soft_weight(std::int64_t frequency) {
   return std::clamp(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(frequency))), 1, kMaxSoftWeight);
 }
 
-ConstraintLists::ConstraintLists(const Function& original, const Lowered& lowered, const std::vector<std::int64_t>& block_frequency,
-                                 const Liveness& live, const ConstraintOptions& options) {
+ConstraintLists::ConstraintLists(const Function& original, const SpillCode& lowered,
+                                 const std::vector<std::int64_t>& block_frequency, const Liveness& live,
+                                 const ConstraintOptions& options) {
   const std::vector<Builder::Edge> edges = Builder(original, lowered, block_frequency, live, options).run();
   const std::size_t num_vregs = lowered.f.vregs.size();
   begin_.assign(num_vregs + 1, 0);

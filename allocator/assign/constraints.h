@@ -20,7 +20,7 @@
 //   banks (knob 641)            11 for the first source, 12 for the second, 13 for the third; 14 for tuples
 //   custom                      4, 9, 10, as the target description says
 //
-// Skipped: architectural vregs, barriers of phis, vregs without a live range, and the excluded ones (spilled: they have no home).
+// Skipped: architectural vregs, barriers of phis, and vregs without a live range, as spilled ones are.
 // Source: seed 000 "Constraint Types", "Interference Builder", "Constraint List Structure"; DECISIONS on types 0 to 15. Tested by
 // constraints_test.cpp, pressure_test.cpp (weights) and chains_test.cpp (affinities).
 #pragma once
@@ -70,16 +70,15 @@ struct Constraint {
 };
 
 struct ConstraintOptions {
-  const ir::Target* target = nullptr;   // for custom constraints; null = none
-  bool bank_aware = false;              // knob 641
-  std::span<const char> excluded = {};  // by vreg of the original program, as far as it goes
+  const ir::Target* target = nullptr;  // for custom constraints; null = none
+  bool bank_aware = false;             // knob 641
 };
 
 // Constraint lists by vreg, one behind the other.
 class ConstraintLists {
  public:
   // Cost: O(operands), and for types 0 and 1 the square of the operands of one instruction that are read.
-  ConstraintLists(const ir::Function& original, const Lowered& lowered, const std::vector<std::int64_t>& block_frequency,
+  ConstraintLists(const ir::Function& original, const SpillCode& lowered, const std::vector<std::int64_t>& block_frequency,
                   const Liveness& live, const ConstraintOptions& options = {});
 
   [[nodiscard]] std::span<const Constraint> of(ir::VRegId v) const {

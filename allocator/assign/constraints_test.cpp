@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 struct Built {
   ir::Function program;
-  Lowered lowered;
+  SpillCode lowered;
 
   // The constraints of one vreg: type, target and weight; "?" where a retry may leave it out. Affinities (type 15) only where asked
   // for.
@@ -42,15 +42,9 @@ Built build(std::string_view body) {
   const ir::Function f = out_of_ssa(b.program);
   const ir::Cfg cfg(f);
   const Liveness live(f, cfg);
-  Plan plan;
-  plan.spilled.assign(f.vregs.size(), 0);
-  plan.keeps_fixed.assign(f.vregs.size(), 0);
-  plan.never_waits.assign(f.vregs.size(), 0);
-  plan.remat_of.assign(f.vregs.size(), kNoInst);
-  plan.pinned.resize(f.insts.size());
-  plan.no_wait.assign(f.insts.size(), 0);
+  const Plan plan = plan_without_spills(f, std::vector<char>(f.vregs.size(), 0), {});
   const ir::Target& target = ir::default_target();
-  b.lowered = lower(f, cfg, live, plan, Budget::of(b.program, target, ir::Limits::of(target)));
+  b.lowered = insert_spill_code(f, cfg, live, plan, Budget::of(b.program, target, ir::Limits::of(target)));
   return b;
 }
 
@@ -217,21 +211,6 @@ TEST(Constraints, CustomOnesComeFromTheTarget) {
   target.custom_constraints = {{9, "tex", {ir::RegFile::R, 8, 0}, 2, 3}, {10, "st", {ir::RegFile::P, 2, 0}, 1, 3}};
   EXPECT_THAT(b.of(0, {.target = &target}), ElementsAre("custom-9 0 3?"));
   EXPECT_THAT(b.of(1, {.target = &target}), ElementsAre("custom-9 0 3?"));
-}
-
-TEST(Constraints, ExcludedVregsHaveNone) {
-  const Built b = build(R"(
-    vreg %0 R b32
-    vreg %1 R b32 hint %0
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld 1
-      #2 st %0, %1 !write
-      #3 exit
-)");
-  EXPECT_THAT(b.of(1, {}, true), ElementsAre("range %0+0 2"));
-  const std::vector<char> excluded = {1, 0};
-  EXPECT_THAT(b.of(1, {.excluded = excluded}, true), IsEmpty());
 }
 
 TEST(Constraints, WeightIsTheOrderOfMagnitude) {

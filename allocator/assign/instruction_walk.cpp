@@ -211,7 +211,7 @@ class InstructionWalk {
   [[nodiscard]] Geometry shape(VRegId v) const { return geometry_of(f_.vreg(v), round_.target.predicate_halves); }
   [[nodiscard]] std::uint32_t instruction() const { return now_ / 2; }
   [[nodiscard]] bool is_remat(VRegId v) const {
-    return v.index() < options_.remat_of.size() && options_.remat_of[v.index()] != kNoInst;
+    return v.index() < options_.if_spilled.size() && options_.if_spilled[v.index()].is_recomputed();
   }
   [[nodiscard]] bool is_live_now(VRegId v) const {
     const auto r = range(v);

@@ -67,14 +67,14 @@ struct WalkFacts {
 };
 
 struct WalkOptions {
-  std::span<const int> kept = {};                // as in AttemptOptions
-  std::span<const ir::VRegId> absent = {};       // as in AttemptOptions
-  std::span<const std::uint32_t> remat_of = {};  // by vreg of the program before lowering: kNoInst = cannot be rematerialised
-  bool bank_aware = false;                       // knob 641
-  int threshold = 50;                            // knob 684
-  Relaxation relaxation = {};                    // as in AttemptOptions
-  WalkFacts* facts = nullptr;                    // null = nobody asks
-  Observer* observer = nullptr;                  // as in AttemptOptions
+  std::span<const int> kept = {};             // as in AttemptOptions
+  std::span<const ir::VRegId> absent = {};    // as in AttemptOptions
+  std::span<const Location> if_spilled = {};  // by vreg of the program before spill code, as far as it goes: where it would go
+  bool bank_aware = false;                    // knob 641
+  int threshold = 50;                         // knob 684
+  Relaxation relaxation = {};                 // as in AttemptOptions
+  WalkFacts* facts = nullptr;                 // null = nobody asks
+  Observer* observer = nullptr;               // as in AttemptOptions
 };
 
 // Requires that the allocator is of this round and file. Ensures that homes are hard-conflict free.

@@ -13,6 +13,7 @@
 #include "allocator/program/out_of_ssa.h"
 #include "allocator/program/precoloured.h"
 #include "allocator/spill/cost.h"
+#include "allocator/spill/shared_memory.h"
 #include "allocator/testing.h"
 
 namespace regduel::allocator {
@@ -31,7 +32,7 @@ struct Scene {
   Liveness live;
   std::vector<std::int64_t> frequency;
   Plan plan;
-  Lowered lowered;
+  SpillCode lowered;
   ir::Cfg lowered_cfg;
   Liveness lowered_live;
   RoundIndex index;
@@ -43,25 +44,21 @@ struct Scene {
 
   explicit Scene(const ir::Function& before, int limit)
       : program(before), budget(Budget::of(program, target, testing::limits(limit))), f(out_of_ssa(program)), cfg(f), live(f, cfg),
-        frequency(block_frequencies(f, cfg, 10)), plan(empty_plan()), lowered(lower(f, cfg, live, plan, budget)),
+        frequency(block_frequencies(f, cfg, 10)), plan(plan_with_remats()), lowered(insert_spill_code(f, cfg, live, plan, budget)),
         lowered_cfg(lowered.f), lowered_live(lowered.f, lowered_cfg, f.vregs.size()), index(lowered.f, lowered_live),
-        constraints(program, lowered, frequency, lowered_live), cost(spill_costs(f, cfg, live, frequency, plan.remat_of, {})),
+        constraints(program, lowered, frequency, lowered_live), cost(spill_costs(f, cfg, live, frequency, plan.if_spilled, {})),
         round{lowered, lowered_live, index, constraints, cost, budget, target} {
     cost.resize(lowered.f.vregs.size(), kUnspillable);
-    options.remat_of = plan.remat_of;
+    options.if_spilled = plan.if_spilled;
     options.facts = &facts;
   }
   Scene(std::string_view body, int limit) : Scene(testing::program(body), limit) {}
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
 
-  Plan empty_plan() const {
-    Plan p;
-    p.spilled.assign(f.vregs.size(), 0);
-    p.keeps_fixed = find_precoloured(f, live, budget);
-    p.remat_of = find_remats(f, cfg);
-    p.pinned.resize(f.insts.size());
-    p.no_wait.assign(f.insts.size(), 0);
+  Plan plan_with_remats() const {
+    Plan p = plan_without_spills(f, find_precoloured(f, live, budget), slot_locations(program, target, Knobs()));
+    rematerialise(p, f, cfg);
     return p;
   }
   // As if it were a temporary of the instruction with this index.
@@ -239,7 +236,7 @@ TEST(InstructionWalk, WhoCanBeRematerialisedGoesFirstAmongEquals) {
   s.cost = {10, 10, 50};
   EXPECT_THAT(spilled(s.walk()), ElementsAre(1));  // although %0 lives longer
   EXPECT_EQ(s.facts.remat_victims, 1);
-  s.options.remat_of = {};
+  s.options.if_spilled = {};
   EXPECT_THAT(spilled(s.walk()), ElementsAre(0));
   EXPECT_EQ(s.facts.remat_victims, 0);
 }

@@ -126,35 +126,27 @@ TEST(Qualifying, TakesConditionsArgumentsAndNothingOfTheRest) {
 struct Prepared {
   explicit Prepared(const ir::Function& before, int registers = 255, RegFile file = RegFile::R)
       : budget(Budget::of(before, ir::default_target(), limits(registers))), f(out_of_ssa(before)), cfg(f), live(f, cfg),
-        lowered(lower(f, cfg, live, plan(), budget)), lowered_cfg(lowered.f), lowered_live(lowered.f, lowered_cfg, f.vregs.size()),
-        index(lowered.f, lowered_live), constraints(before, lowered, block_frequencies(f, cfg, 10), lowered_live),
-        cost(lowered.f.vregs.size(), 1), round{.lowered = lowered,
-                                               .live = lowered_live,
-                                               .index = index,
-                                               .constraints = constraints,
-                                               .spill_cost = cost,
-                                               .budget = budget,
-                                               .target = ir::default_target()},
+        lowered(insert_spill_code(f, cfg, live, plan(), budget)), lowered_cfg(lowered.f),
+        lowered_live(lowered.f, lowered_cfg, f.vregs.size()), index(lowered.f, lowered_live),
+        constraints(before, lowered, block_frequencies(f, cfg, 10), lowered_live), cost(lowered.f.vregs.size(), 1),
+        round{.lowered = lowered,
+              .live = lowered_live,
+              .index = index,
+              .constraints = constraints,
+              .spill_cost = cost,
+              .budget = budget,
+              .target = ir::default_target()},
         allocator(round, file) {}
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
-  [[nodiscard]] Plan plan() const {
-    Plan p;
-    p.spilled.assign(f.vregs.size(), 0);
-    p.never_waits.assign(f.vregs.size(), 0);
-    p.keeps_fixed = find_precoloured(f, live, budget);
-    p.remat_of.assign(f.vregs.size(), kNoInst);
-    p.pinned.resize(f.insts.size());
-    p.no_wait.assign(f.insts.size(), 0);
-    return p;
-  }
+  [[nodiscard]] Plan plan() const { return plan_without_spills(f, find_precoloured(f, live, budget), {}); }
 
   Budget budget;
   ir::Function f;
   ir::Cfg cfg;
   Liveness live;
-  Lowered lowered;
+  SpillCode lowered;
   ir::Cfg lowered_cfg;
   Liveness lowered_live;
   RoundIndex index;

@@ -281,12 +281,13 @@ TEST(Explain, AgreesWithTheAllocationAndChangesNothing) {
     const int vregs = 6 + static_cast<int>(seed % 5);
     const ir::Function f = random_program(seed, vregs);
     const auto& knobs = settings[seed % settings.size()];
+    const Knobs parsed = Knobs::parse(knobs).value();
     for (const int regs : {7, 10, 255}) {
       const ir::Limits l = limits(regs);
       const auto plain = fatpoint->allocate(f, ir::default_target(), {.limits = l, .knobs = knobs});
       ASSERT_TRUE(plain.has_value());
       Observer observer(f, VRegId(static_cast<std::uint32_t>(seed) % static_cast<std::uint32_t>(vregs)));
-      const auto observed = run_driver(f, ir::default_target(), l, Knobs::parse(knobs).value(), nullptr, nullptr, &observer);
+      const auto observed = run_driver(f, {ir::default_target(), l, parsed, {.vreg = &observer}});
       ASSERT_TRUE(observed.has_value());
       EXPECT_EQ(ir::print(observed->program), ir::print(plain->program)) << "seed " << seed;
       for (int v = 0; v < vregs; ++v) {

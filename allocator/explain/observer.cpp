@@ -126,13 +126,13 @@ void Observer::emitted(std::int64_t round, std::int64_t number) {
     }
 }
 
-void Observer::finish(const Lowered& lowered, const std::vector<int>& homes, const Plan& plan, bool is_fallback) {
+void Observer::finish(const SpillCode& lowered, const std::vector<int>& homes, const Plan& plan, bool is_fallback) {
   const std::size_t v = vreg_.index();
   e_.home = homes[v];
-  const bool is_spilled = plan.spilled[v] != 0;
+  const bool is_spilled = plan.is_spilled(vreg_);
   if (!is_spilled) e_.spill = {};
   else if (e_.spill.by == Spiller::Nobody) e_.spill.by = is_fallback ? Spiller::Fallback : Spiller::Fuel;
-  e_.spill.is_remat = is_spilled && plan.remat_of[v] != kNoInst;
+  e_.spill.is_remat = plan.location[v].is_recomputed();
   if (is_spilled) {
     int stores = 0;
     for (const Inst& inst : lowered.f.insts)
@@ -145,7 +145,7 @@ void Observer::finish(const Lowered& lowered, const std::vector<int>& homes, con
     if (e_.spill.refills > 0) e_.spill.stores = stores;  // what nothing refills is not stored (emit.h)
     if (e_.spill.is_remat)
       for (const Inst& inst : lowered.f.insts)
-        if (inst.op == Op::Remat && inst.ref == without_phis_->insts[plan.remat_of[v]].id) ++e_.spill.remats;
+        if (inst.op == Op::Remat && inst.ref == without_phis_->insts[plan.location[v].inst()].id) ++e_.spill.remats;
   }
   for (std::size_t k = 0; k < plan.pinned.size(); ++k) {
     const auto ops = without_phis_->operands_of(without_phis_->insts[k]);
@@ -171,7 +171,7 @@ std::string Observer::vreg_name(VRegId v) const {
 
 // Inserted instructions have no number yet: they are named after the one that they serve.
 std::string Observer::at(std::uint32_t number) const {
-  const Lowered& lowered = round_->lowered;
+  const SpillCode& lowered = round_->lowered;
   const std::uint32_t k = round_->live.inst_at(number);
   const Inst& inst = lowered.f.insts[k];
   if (!inst.is_inserted()) return id_text(inst);

@@ -42,6 +42,7 @@ class Observer {
   Observer(const ir::Function& program, ir::VRegId vreg);
 
   [[nodiscard]] ir::VRegId vreg() const { return vreg_; }
+  [[nodiscard]] ir::RegFile file() const { return e_.file; }
   [[nodiscard]] bool is_about(std::span<const ir::VRegId> members) const;
 
   // --- shown by the driver
@@ -52,7 +53,7 @@ class Observer {
   //   rank   by guidance, if it has a cost
   void spilled(const VictimRank& rank, std::int64_t round, std::int64_t cost);
   void emitted(std::int64_t round, std::int64_t number);
-  void finish(const Lowered& lowered, const std::vector<int>& homes, const Plan& plan, bool is_fallback);
+  void finish(const SpillCode& lowered, const std::vector<int>& homes, const Plan& plan, bool is_fallback);
 
   // --- shown by attempts
   //   slot   the choice, -1 = none

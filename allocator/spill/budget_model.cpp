@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "base/planted.h"
-
 namespace regduel::allocator {
 namespace {
 
@@ -14,10 +12,7 @@ constexpr int kLargest = 255;  // the limit of the general file without an overr
 
 }  // namespace
 
-int level_target(int limit, int level) {
-  const int fewest = REGDUEL_PLANTED("fatpoint-level-aims-above-the-limit") ? kFewest : std::min(limit, kFewest);
-  return limit - (limit - fewest) * level / 10;
-}
+int level_target(int limit, int level) { return limit - (limit - std::min(limit, kFewest)) * level / 10; }
 
 SlotStrategy slot_strategy(const ir::Function& program, const Knobs& knobs) {
   SlotStrategy s;

@@ -1,4 +1,4 @@
-// See spill_cost.h.
+// See cost.h.
 
 #include "allocator/spill/cost.h"
 
@@ -9,7 +9,7 @@
 namespace regduel::allocator {
 
 std::vector<std::int64_t> spill_costs(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,
-                                      const std::vector<std::int64_t>& block_frequency, const std::vector<std::uint32_t>& remat_of,
+                                      const std::vector<std::int64_t>& block_frequency, std::span<const Location> if_spilled,
                                       const ir::PerFile<bool>& high_pressure) {
   constexpr std::int64_t kMaxCost = (std::int64_t{1} << 48) - 1;
   std::vector<std::int64_t> cost(in.vregs.size(), 0);
@@ -19,7 +19,7 @@ std::vector<std::int64_t> spill_costs(const ir::Function& in, const ir::Cfg& cfg
         const ir::Operand& op = in.operands[inst.first_operand + k];
         if (!op.is_vreg()) continue;
         const ir::VReg& v = in.vreg(op.vreg());
-        const bool is_remat = remat_of[op.value] != kNoInst;
+        const bool is_remat = if_spilled[op.value].is_recomputed();
         if (is_remat && op.writes()) continue;
         if (!op.reads() && (live.live_after(inst.first_operand + k) & bytes_of(in, op)) == 0) continue;
         const std::int64_t weight = high_pressure[ir::index(v.file())] ? kSpillWeightHighPressure : kSpillWeight;

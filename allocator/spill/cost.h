@@ -6,19 +6,22 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "allocator/spill/insert_spill_code.h"
+#include "allocator/program/liveness.h"
+#include "allocator/spill/location.h"
 
 namespace regduel::allocator {
 
 inline constexpr std::int64_t kSpillWeight = 15;
 inline constexpr std::int64_t kSpillWeightHighPressure = 3;
 
-// By vreg of `in` (the program that out_of_ssa made). kUnspillable (assign.h) for architectural registers; else below 2^48.
+// By vreg of `in` (the program that out_of_ssa made).
+//   if_spilled   by vreg: where it would go
+// kUnspillable (assign.h) for architectural registers; else below 2^48.
 [[nodiscard]] std::vector<std::int64_t> spill_costs(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,
                                                     const std::vector<std::int64_t>& block_frequency,
-                                                    const std::vector<std::uint32_t>& remat_of,
-                                                    const ir::PerFile<bool>& high_pressure);
+                                                    std::span<const Location> if_spilled, const ir::PerFile<bool>& high_pressure);
 
 }  // namespace regduel::allocator

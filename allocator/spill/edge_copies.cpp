@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-#include "allocator/spill/lowering.h"
+#include "allocator/spill/spill_code_inserter.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
@@ -24,7 +24,7 @@ using ir::Operand;
 using ir::Role;
 using ir::VRegId;
 
-void Lowering::edge_copy(const Inst& inst) {
+void SpillCodeInserter::edge_copy(const Inst& inst) {
   reuse_.forget_all();
   const auto ops = in_.operands_of(inst);
   const std::size_t n = ops.size() / 2;
@@ -41,13 +41,12 @@ void Lowering::edge_copy(const Inst& inst) {
     m.whole = m.d_bytes == all_bytes(m.d) && m.s_bytes == all_bytes(m.s);
     moves.push_back(m);
   }
-  const auto in_memory = [&](VRegId v) { return is_spilled(v) && !is_remat(v); };
-  for (Move& m : moves)
-    for (const Move& o : moves) {
-      if (REGDUEL_PLANTED("fatpoint-edge-slots-overwritten")) continue;
-      if (in_memory(m.s) && in_memory(o.d) && o.d == m.s && &o != &m) m.hazard = true;
-      if (in_memory(m.d) && in_memory(o.s) && o.s == m.d && &o != &m) m.hazard = true;
-    }
+  const auto in_memory = [&](VRegId v) { return is_spilled(v) && !is_recomputed(v); };
+  for (Move& m : moves) {
+    for (const Move& o : moves)
+      if (&o != &m && ((o.d == m.s && in_memory(m.s)) || (o.s == m.d && in_memory(m.d)))) m.hazard = true;
+    if (REGDUEL_PLANTED("fatpoint-edge-slots-overwritten")) m.hazard = false;
+  }
 
   // A register operand of exactly the bytes moved: where only a piece of a narrow vreg is meant it says so.
   const auto exact = [&](Role role, VRegId v, ByteMask bytes, bool whole) {
@@ -58,13 +57,13 @@ void Lowering::edge_copy(const Inst& inst) {
   };
   const auto offset = [](ByteMask bytes) { return static_cast<std::uint32_t>(std::countr_zero(bytes)); };
   const auto load = [&](VRegId t, ByteMask t_bytes, const Move& m) {
-    if (is_remat(m.s)) return refill(t, all_bytes(t), m.s);
+    if (is_recomputed(m.s)) return refill(t, all_bytes(t), m.s);
     const Operand l[] = {exact(Role::Def, t, t_bytes, m.whole), Operand::of_slot(slot_of(m.s), offset(m.s_bytes))};
-    insert(Op::Refill, l);
+    insert(way(m.s).refill, l);
   };
   const auto save = [&](VRegId t, ByteMask t_bytes, const Move& m) {
     const Operand s[] = {exact(Role::Use, t, t_bytes, m.whole), Operand::of_slot(slot_of(m.d), offset(m.d_bytes))};
-    insert(Op::Spill, s);
+    insert(way(m.d).store, s);
   };
   // From memory to memory by a register of the source's shape.
   const auto by_register = [&](const Move& m) {
@@ -78,7 +77,7 @@ void Lowering::edge_copy(const Inst& inst) {
     if (!m.hazard || !in_memory(m.s) || !is_spilled(m.d)) continue;
     const VRegId t = by_register(m);
     const Operand s[] = {exact(Role::Use, t, m.s_bytes, m.whole), Operand::of_slot(slot_in(shadow_, m.d), offset(m.d_bytes))};
-    insert(Op::Spill, s);
+    insert(way(m.d).store, s);
     shadowed.push_back(m);
   }
   std::vector<Pair> pairs;
@@ -87,7 +86,7 @@ void Lowering::edge_copy(const Inst& inst) {
     if (is_spilled(m.d)) continue;
     if (!is_spilled(m.s)) {
       pairs.push_back({exact(Role::Def, m.d, m.d_bytes, m.whole), exact(Role::Use, m.s, m.s_bytes, m.whole)});
-    } else if (m.hazard || is_remat(m.s)) {
+    } else if (m.hazard || is_recomputed(m.s)) {
       const VRegId t = by_register(m);
       pairs.push_back({exact(Role::Def, m.d, m.d_bytes, m.whole), exact(Role::Use, t, m.s_bytes, m.whole)});
     } else {
@@ -100,12 +99,11 @@ void Lowering::edge_copy(const Inst& inst) {
     else save(m.s, m.s_bytes, m);
   }
   copy(pairs);
-  if (REGDUEL_PLANTED("fatpoint-edge-refill-lost") && late.size() > 1) late.pop_back();
   for (const Move& m : late) load(m.d, m.d_bytes, m);
   for (const Move& m : shadowed) {
     const VRegId t = new_temp(m.d, in_.vreg(m.d).align_log2, {});
     const Operand l[] = {exact(Role::Def, t, m.d_bytes, m.whole), Operand::of_slot(shadow_[m.d.index()], offset(m.d_bytes))};
-    insert(Op::Refill, l);
+    insert(way(m.d).refill, l);
     save(t, m.d_bytes, m);
   }
 }

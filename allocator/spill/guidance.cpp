@@ -1,4 +1,4 @@
-// See spill_guidance.h.
+// See guidance.h.
 
 #include "allocator/spill/guidance.h"
 
@@ -15,19 +15,18 @@ using ir::VRegId;
 
 namespace {
 
-std::int64_t slot_bytes_of(const Function& f, VRegId v, const std::vector<std::uint32_t>& remat_of) {
-  const bool is_remat = v.index() < remat_of.size() && remat_of[v.index()] != kNoInst;
-  return is_remat ? 0 : std::int64_t{f.vreg(v).units()} * ir::unit_bytes(f.vreg(v).file());
+std::int64_t slot_bytes_of(const Function& f, VRegId v, std::span<const Location> if_spilled) {
+  return if_spilled[v.index()].is_recomputed() ? 0 : std::int64_t{f.vreg(v).units()} * ir::unit_bytes(f.vreg(v).file());
 }
 
 }  // namespace
 
 Spilled Spilled::of(const Function& f, const Plan& plan) {
   Spilled s;
-  for (std::size_t v = 0; v < plan.spilled.size(); ++v) {
-    if (plan.spilled[v] == 0) continue;
+  for (std::size_t v = 0; v < plan.location.size(); ++v) {
+    if (!plan.is_spilled(VRegId(v))) continue;
     ++s.vregs[ir::index(f.vregs[v].file())];
-    s.slot_bytes += slot_bytes_of(f, VRegId(v), plan.remat_of);
+    s.slot_bytes += slot_bytes_of(f, VRegId(v), plan.location);
   }
   return s;
 }
@@ -73,7 +72,7 @@ class SpillGuidance::Queue {
         queue.push(again);
         continue;
       }
-      const std::int64_t bytes = slot_bytes + slot_bytes_of(f_, top.vreg, program_.remat_of);
+      const std::int64_t bytes = slot_bytes + slot_bytes_of(f_, top.vreg, program_.if_spilled);
       if (program_.slots.pool_bytes(bytes) > program_.slots.max_pool_bytes && bytes > slot_bytes) continue;
       slot_bytes = bytes;
       if (asked != nullptr && asked->vreg == top.vreg) {

@@ -8,10 +8,11 @@
 // is); what is left is the business of eviction. The same holds once the pool of spill slots is full.
 //
 // Source: seed 001 "Spill Guidance Engine"; seed 000 "Spill Guidance Consumption"; DECISIONS: ranges are intersected with the
-// points over budget. Tested by spill_guidance_test.cpp, driver_test.cpp and fatpoint_test.cpp.
+// points over budget. Tested by guidance_test.cpp, driver_test.cpp and fatpoint_test.cpp.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "allocator/assign/assign.h"
@@ -37,7 +38,7 @@ struct Pressed {
   const Budget& budget;
   const BudgetModel& model;
   const SlotStrategy& slots;
-  const std::vector<std::uint32_t>& remat_of;  // by vreg, as far as it goes: whoever has an instruction to repeat needs no slot
+  std::span<const Location> if_spilled;  // by vreg of the program: where it would go
   Spilled spilled = {};
 };
 

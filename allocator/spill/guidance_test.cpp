@@ -136,8 +136,7 @@ TEST(SpillGuidance, NobodyIsNamedOnceThePoolIsFull) {
 TEST(Spilled, CountsVregsAndTheirSlots) {
   const ir::Function f = many(3, 64);
   Plan plan;
-  plan.spilled = {1, 0, 1};
-  plan.remat_of = {kNoInst, kNoInst, 2};
+  plan.location = {Location::slot(ir::MemSpace::Local), Location(), Location::recomputed_by(2)};
   const Spilled s = Spilled::of(f, plan);
   EXPECT_EQ(s.vregs[ir::index(ir::RegFile::R)], 2);
   EXPECT_EQ(s.vregs[ir::index(ir::RegFile::P)], 0);

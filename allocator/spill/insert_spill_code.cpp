@@ -1,10 +1,11 @@
-// See lower.h. The edge copies are in lower_edges.cpp.
+// See insert_spill_code.h. The edge copies are in edge_copies.cpp.
 
 #include "allocator/spill/insert_spill_code.h"
 
 #include <algorithm>
 
-#include "allocator/spill/lowering.h"
+#include "allocator/spill/spill_code_inserter.h"
+#include "base/check_macro.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
@@ -19,22 +20,25 @@ using ir::Role;
 using ir::SlotId;
 using ir::VRegId;
 
-Lowering::Lowering(const Function& in, const ir::Cfg& cfg, const Liveness& live, const Plan& plan, const Budget& budget)
+SpillCodeInserter::SpillCodeInserter(const Function& in, const ir::Cfg& cfg, const Liveness& live, const Plan& plan,
+                                     const Budget& budget)
     : in_(in), cfg_(cfg), live_(live), plan_(plan), reuse_(in, live, plan, budget) {
   out_.f = in.clone_header();
   for (std::size_t v = 0; v < in.vregs.size(); ++v)
-    if (plan.keeps_fixed[v] == 0 || plan.spilled[v] != 0) out_.f.vregs[v].fixed = {};
-  out_.temp_of.assign(in.vregs.size(), kNoInst);
+    if (plan.location[v].kind() != Location::Kind::OwnRegister) out_.f.vregs[v].fixed = {};
+  for (const ir::VReg& v : plan.added) out_.f.add_vreg(v);
+  out_.temp_of.assign(plan.num_long_lived(), kNoInst);
   out_.shared_bytes = plan.shared_bytes;
   slot_.assign(in.vregs.size(), SlotId());
   shadow_.assign(in.vregs.size(), SlotId());
 }
 
-Lowered Lowering::run() {
+SpillCode SpillCodeInserter::run() {
   for (std::size_t b = 0; b < in_.blocks.size(); ++b) {
     const ir::Block& block = in_.blocks[b];
     out_.f.begin_block(block);
-    if (!REGDUEL_PLANTED("fatpoint-refill-kept-across-blocks")) reuse_.begin_block();
+    const bool keeps_refills = REGDUEL_PLANTED("fatpoint-refill-kept-across-blocks");
+    if (!keeps_refills) reuse_.begin_block();
     for (std::uint32_t k = 0; k < block.num_insts; ++k) {
       current_ = block.first_inst + k;
       const Inst& inst = in_.insts[current_];
@@ -48,19 +52,19 @@ Lowered Lowering::run() {
 
 // --- pieces ----------------------------------------------------------------------------------------------------------
 
-void Lowering::append(const Inst& inst, std::span<const Operand> ops, std::span<const BlockId> targets) {
+void SpillCodeInserter::append(const Inst& inst, std::span<const Operand> ops, std::span<const BlockId> targets) {
   out_.f.append(inst, ops, targets);
   out_.source.push_back(current_);
 }
 
-void Lowering::insert(Op op, std::span<const Operand> ops) {
+void SpillCodeInserter::insert(Op op, std::span<const Operand> ops) {
   Inst inst;
   inst.op = op;
   inst.flags = ir::kInserted;
   append(inst, ops);
 }
 
-VRegId Lowering::new_temp(VRegId like, int align_log2, PReg fixed) {
+VRegId SpillCodeInserter::new_temp(VRegId like, int align_log2, PReg fixed) {
   ir::VReg v = in_.vreg(like);
   v.align_log2 = static_cast<std::uint8_t>(align_log2);
   v.flags = 0;
@@ -73,9 +77,9 @@ VRegId Lowering::new_temp(VRegId like, int align_log2, PReg fixed) {
   return out_.f.add_vreg(v);
 }
 
-ByteMask Lowering::all_bytes(VRegId v) const { return byte_mask(0, out_.f.vreg(v).bytes()); }
+ByteMask SpillCodeInserter::all_bytes(VRegId v) const { return byte_mask(0, out_.f.vreg(v).bytes()); }
 
-Operand Lowering::reg(Role role, VRegId v, ByteMask bytes) const {
+Operand SpillCodeInserter::reg(Role role, VRegId v, ByteMask bytes) const {
   Operand op = Operand::of_vreg(role, v);
   if (bytes == all_bytes(v)) return op;
   const int offset = std::countr_zero(bytes);
@@ -84,7 +88,7 @@ Operand Lowering::reg(Role role, VRegId v, ByteMask bytes) const {
 }
 
 // The least aligned piece of at least a word that covers `bytes`; everything where there is none.
-ByteMask Lowering::cover(VRegId v, ByteMask bytes) const {
+ByteMask SpillCodeInserter::cover(VRegId v, ByteMask bytes) const {
   const int size = out_.f.vreg(v).bytes();
   if (size > 4)
     for (int piece = 4; piece < size; piece *= 2)
@@ -93,54 +97,61 @@ ByteMask Lowering::cover(VRegId v, ByteMask bytes) const {
   return all_bytes(v);
 }
 
-bool Lowering::is_piece(VRegId v, ByteMask bytes) const {
+bool SpillCodeInserter::is_piece(VRegId v, ByteMask bytes) const {
   return bytes == all_bytes(v) || (byte_mask(std::countr_zero(bytes), std::popcount(bytes)) == bytes &&
                                    ir::Part::from_bytes(std::countr_zero(bytes), std::popcount(bytes)).has_value());
 }
 
-SlotId Lowering::slot_in(std::vector<SlotId>& table, VRegId root) {
+SlotId SpillCodeInserter::slot_in(std::vector<SlotId>& table, VRegId root) {
   SlotId& slot = table[root.index()];
   if (slot.is_valid()) return slot;
   const ir::VReg& v = in_.vreg(root);
   ir::Slot s;
   s.size = static_cast<std::uint32_t>(v.units() * ir::unit_bytes(v.file()));
-  if (REGDUEL_PLANTED("fatpoint-slot-too-small") && s.size == 12) s.size = 8;
   s.align = s.size;
   while ((s.align & (s.align - 1)) != 0) s.align &= s.align - 1;
   s.align = std::min(s.align, 16u);
-  if (plan_.spills_to_shared[ir::index(v.file())]) s.space = ir::MemSpace::Shared;
+  if (plan_.location[root.index()].kind() == Location::Kind::SharedSlot) s.space = ir::MemSpace::Shared;
   slot = out_.f.add_slot(s);
   out_.slot_root.resize(out_.f.slots.size());
   out_.slot_root[slot.index()] = root;
   return slot;
 }
 
-void Lowering::refill(VRegId t, ByteMask bytes, VRegId root) {
-  if (is_remat(root)) {
-    const Inst& def = in_.insts[plan_.remat_of[root.index()]];
-    Inst inst;
-    inst.op = Op::Remat;
-    inst.flags = ir::kInserted;
-    inst.ref = def.id;
-    std::vector<Operand> ops(in_.operands_of(def).begin(), in_.operands_of(def).end());
-    ops[0] = reg(Role::Def, t, all_bytes(t));
-    append(inst, ops);
-    return;
+void SpillCodeInserter::refill(VRegId t, ByteMask bytes, VRegId root) {
+  const Location location = plan_.location[root.index()];
+  switch (location.kind()) {
+    case Location::Kind::Register:
+    case Location::Kind::OwnRegister: break;
+    case Location::Kind::LocalSlot:
+    case Location::Kind::SharedSlot: {
+      const Operand ops[] = {reg(Role::Def, t, bytes),
+                             Operand::of_slot(slot_of(root), static_cast<std::uint32_t>(std::countr_zero(bytes)))};
+      return insert(way(root).refill, ops);
+    }
+    case Location::Kind::Recomputed: return remat(t, location.inst());
   }
-  const Operand ops[] = {reg(Role::Def, t, bytes),
-                         Operand::of_slot(slot_of(root), REGDUEL_PLANTED("fatpoint-refill-of-the-first-piece")
-                                                             ? 0
-                                                             : static_cast<std::uint32_t>(std::countr_zero(bytes)))};
-  insert(Op::Refill, ops);
+  REGDUEL_CHECK(false, "a refill of what is in a register");
 }
 
-void Lowering::store(VRegId t, ByteMask bytes, VRegId root) {
+void SpillCodeInserter::remat(VRegId t, std::uint32_t repeated) {
+  const Inst& def = in_.insts[repeated];
+  Inst inst;
+  inst.op = Op::Remat;
+  inst.flags = ir::kInserted;
+  inst.ref = def.id;
+  std::vector<Operand> ops(in_.operands_of(def).begin(), in_.operands_of(def).end());
+  ops[0] = reg(Role::Def, t, all_bytes(t));
+  append(inst, ops);
+}
+
+void SpillCodeInserter::store(VRegId t, ByteMask bytes, VRegId root) {
   const Operand ops[] = {reg(Role::Use, t, bytes),
                          Operand::of_slot(slot_of(root), static_cast<std::uint32_t>(std::countr_zero(bytes)))};
-  insert(Op::Spill, ops);
+  insert(way(root).store, ops);
 }
 
-void Lowering::copy(const std::vector<Pair>& pairs) {
+void SpillCodeInserter::copy(const std::vector<Pair>& pairs) {
   if (pairs.empty()) return;
   ops_.clear();
   for (const Pair& p : pairs) ops_.push_back(p.def);
@@ -150,19 +161,24 @@ void Lowering::copy(const std::vector<Pair>& pairs) {
 
 // --- instructions ----------------------------------------------------------------------------------------------------
 
-bool Lowering::is_plain(const Inst& inst) const {
+// Whether a vreg operand must stand in a register in which its vreg does not live.
+bool SpillCodeInserter::is_bound(const Operand& op) const {
+  return op.fixed().is_valid() && plan_.location[op.value].kind() != Location::Kind::OwnRegister;
+}
+
+bool SpillCodeInserter::is_plain(const Inst& inst) const {
   if (!plan_.pinned[current_].empty()) return false;
   const auto ops = in_.operands_of(inst);
   for (const Operand& op : ops) {
     if (!op.is_vreg()) continue;
     if (is_spilled(op.vreg())) return false;
-    if (op.fixed().is_valid() && plan_.keeps_fixed[op.value] == 0) return false;
+    if (is_bound(op)) return false;
     if (op.is_tied() && ops[op.tied].value != op.value) return false;
   }
   return true;
 }
 
-void Lowering::instruction(const Inst& inst) {
+void SpillCodeInserter::instruction(const Inst& inst) {
   const auto ops = in_.operands_of(inst);
   reuse_.at(live_.number_of(current_));
   if (is_plain(inst)) {
@@ -171,8 +187,7 @@ void Lowering::instruction(const Inst& inst) {
     return;
   }
   // A def whose uses are all served by remats.
-  if (inst.has(ir::kRematerialisable) && ops[0].is_vreg() && is_spilled(ops[0].vreg()) &&
-      plan_.remat_of[ops[0].value] == current_) {
+  if (inst.has(ir::kRematerialisable) && ops[0].is_vreg() && plan_.location[ops[0].value] == Location::recomputed_by(current_)) {
     Inst deleted = inst;
     deleted.flags |= ir::kDeleted;
     append(deleted, {});
@@ -196,7 +211,7 @@ void Lowering::instruction(const Inst& inst) {
   if (pinned || std::any_of(items_.items.begin(), items_.items.end(), [](const Item& i) { return i.fixed.is_valid(); }) ||
       std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Clobber; }))
     reuse_.forget_all();
-  const bool may_wait = plan_.no_wait[current_] == 0;
+  const bool may_wait = plan_.reuse.barred_insts[current_] == 0;
   for (std::size_t k = 0; k < items_.items.size(); ++k) choose(inst, k, pinned);
 
   // What each temporary must hold before: bytes that are read, and old bytes that a guarded def may leave.
@@ -205,9 +220,9 @@ void Lowering::instruction(const Inst& inst) {
     if (item == kNoItem) continue;
     Work& w = works_[works_[item].leader];
     const std::size_t at = inst.first_operand + o;
-    if (ops[o].reads()) w.before |= live_.read_bytes(at);
-    else if (guarded && !REGDUEL_PLANTED("fatpoint-guarded-store-without-refill"))
-      w.before |= bytes_of(in_, ops[o]) & live_.live_after(at) & live_.reached_before(at);
+    ByteMask kept = guarded && ops[o].writes() ? bytes_of(in_, ops[o]) & live_.live_after(at) & live_.reached_before(at) : 0;
+    if (REGDUEL_PLANTED("fatpoint-guarded-store-without-refill")) kept = 0;
+    w.before |= ops[o].reads() ? live_.read_bytes(at) : kept;
   }
   const auto needs_load = [&](std::size_t k) {
     const Work& w = works_[k];
@@ -226,7 +241,8 @@ void Lowering::instruction(const Inst& inst) {
     const VRegId root = items_.items[k].reads;
     if (!needs_load(k) || !is_spilled(root) || w.waiting.is_valid()) continue;
     refill(w.vreg, cover(w.vreg, w.before), root);
-    if (w.may_wait && may_wait) reuse_.remember(root, w.vreg, is_remat(root) ? all_bytes(w.vreg) : cover(w.vreg, w.before), true);
+    if (w.may_wait && may_wait)
+      reuse_.remember(root, w.vreg, is_recomputed(root) ? all_bytes(w.vreg) : cover(w.vreg, w.before), true);
   }
 
   rewritten_.assign(ops.begin(), ops.end());
@@ -239,7 +255,7 @@ void Lowering::instruction(const Inst& inst) {
 }
 
 // Bytes that an item must hold before the instruction: what it reads, and all where it may keep old ones.
-ByteMask Lowering::needed_bytes(const Inst& inst, std::size_t k) const {
+ByteMask SpillCodeInserter::needed_bytes(const Inst& inst, std::size_t k) const {
   const auto ops = in_.operands_of(inst);
   ByteMask needed = 0;
   for (std::size_t o = 0; o < ops.size(); ++o)
@@ -251,14 +267,14 @@ ByteMask Lowering::needed_bytes(const Inst& inst, std::size_t k) const {
 }
 
 // The vreg in which an item stands: its own, or a temporary.
-void Lowering::choose(const Inst& inst, std::size_t k, bool pinned) {
+void SpillCodeInserter::choose(const Inst& inst, std::size_t k, bool pinned) {
   const Item& item = items_.items[k];
   Work& work = works_[k];
   work.leader = k;
   const VRegId root = item.root();
   const bool tied_apart = item.reads.is_valid() && item.writes.is_valid() && item.reads != item.writes;
   const PReg fixed = pinned ? plan_.pinned[current_][k] : item.fixed;
-  const bool bound = fixed.is_valid() && (pinned || is_spilled(root) || plan_.keeps_fixed[root.index()] == 0);
+  const bool bound = fixed.is_valid() && (pinned || plan_.location[root.index()].kind() != Location::Kind::OwnRegister);
   if (!bound && !tied_apart && !is_spilled(root)) {
     work.vreg = root;
     return;
@@ -292,7 +308,7 @@ void Lowering::choose(const Inst& inst, std::size_t k, bool pinned) {
 }
 
 // What an item defined goes home: to the vreg's register or to its slot.
-void Lowering::write_back(const Inst& inst, std::size_t k) {
+void SpillCodeInserter::write_back(const Inst& inst, std::size_t k) {
   const Item& item = items_.items[k];
   const Work& work = works_[k];
   if (!item.writes.is_valid()) return;
@@ -305,7 +321,6 @@ void Lowering::write_back(const Inst& inst, std::size_t k) {
     if (items_.of_operand[o] != k || !ops[o].writes()) continue;
     const ByteMask bytes = bytes_of(in_, ops[o]);
     if ((bytes & live_.live_after(inst.first_operand + o)) == 0) continue;
-    if (REGDUEL_PLANTED("fatpoint-second-def-not-stored") && is_spilled(item.writes) && o == 1) continue;
     pieces.push_back(bytes);
     united |= bytes;
   }
@@ -315,13 +330,13 @@ void Lowering::write_back(const Inst& inst, std::size_t k) {
     if (is_spilled(item.writes)) store(work.vreg, bytes, item.writes);
     else post_copies_.push_back({reg(Role::Def, item.writes, bytes), reg(Role::Use, work.vreg, bytes)});
   }
-  if (is_spilled(item.writes) && work.may_wait && plan_.no_wait[current_] == 0 && !item.keeps && !item.early &&
+  if (is_spilled(item.writes) && work.may_wait && plan_.reuse.barred_insts[current_] == 0 && !item.keeps && !item.early &&
       works_[work.leader].leader == k)
     reuse_.remember(item.writes, work.vreg, all_bytes(work.vreg), false);
 }
 
 // The instruction itself, with rewritten_ as operands: what bound them is in the vregs now.
-void Lowering::finish(const Inst& inst) {
+void SpillCodeInserter::finish(const Inst& inst) {
   for (Operand& op : rewritten_) {
     if (!op.is_vreg()) continue;
     op.extra = 0;
@@ -332,10 +347,9 @@ void Lowering::finish(const Inst& inst) {
 }
 
 // A copy of one pair of whole vregs, of which one is spilled. False where the general way is taken.
-bool Lowering::original_copy(const Inst& inst) {
+bool SpillCodeInserter::original_copy(const Inst& inst) {
   const auto ops = in_.operands_of(inst);
-  const std::size_t whole_copy = REGDUEL_PLANTED("fatpoint-guarded-copy-is-a-copy") && ops.back().role == Role::Guard ? 3 : 2;
-  if (ops.size() != whole_copy || !plan_.pinned[current_].empty()) return false;
+  if (ops.size() != 2 || !plan_.pinned[current_].empty()) return false;
   for (const Operand& op : ops)
     if (!op.part.is_whole() || op.fixed().is_valid() || op.is_tied() || op.is_early_clobber()) return false;
   const VRegId d = ops[0].vreg(), s = ops[1].vreg();
@@ -350,7 +364,7 @@ bool Lowering::original_copy(const Inst& inst) {
   Inst moved = inst;
   const auto as_store = [&](VRegId from) {
     const Operand spill[] = {reg(Role::Use, from, all_bytes(from)), Operand::of_slot(slot_of(d))};
-    moved.op = Op::Spill;
+    moved.op = way(d).store;
     append(moved, spill);
     reuse_.forget(d);
   };
@@ -368,7 +382,7 @@ bool Lowering::original_copy(const Inst& inst) {
     }
     return true;
   }
-  if (is_remat(s)) {
+  if (is_recomputed(s)) {
     if (!is_spilled(d)) return false;
     const VRegId t = new_temp(s, in_.vreg(s).align_log2, {});
     refill(t, all_bytes(t), s);
@@ -377,38 +391,15 @@ bool Lowering::original_copy(const Inst& inst) {
   }
   const VRegId t = is_spilled(d) ? new_temp(d, in_.vreg(d).align_log2, {}) : d;
   const Operand load[] = {reg(Role::Def, t, all_bytes(t)), Operand::of_slot(slot_of(s))};
-  moved.op = Op::Refill;
+  moved.op = way(s).refill;
   append(moved, load);
   reuse_.forget(d);
   if (is_spilled(d)) store(t, all_bytes(t), d);
   return true;
 }
 
-Lowered lower(const Function& in, const ir::Cfg& cfg, const Liveness& live, const Plan& plan, const Budget& budget) {
-  return Lowering(in, cfg, live, plan, budget).run();
-}
-
-std::vector<std::uint32_t> find_remats(const Function& in, const ir::Cfg& cfg) {
-  std::vector<std::uint32_t> def(in.vregs.size(), kNoInst);
-  std::vector<char> excluded(in.vregs.size(), 0);
-  for (const BlockId b : cfg.reverse_postorder())
-    for (const Inst& inst : in.insts_of(b)) {
-      const auto ops = in.operands_of(inst);
-      if (REGDUEL_PLANTED("fatpoint-remat-despite-other-defs") && !inst.has(ir::kRematerialisable)) continue;
-      const bool repeatable =
-          inst.has(ir::kRematerialisable) &&
-          (!inst.has(ir::kMemRead) || inst.has(ir::kReadOnly) || REGDUEL_PLANTED("fatpoint-remat-of-a-memory-read")) &&
-          std::all_of(ops.begin() + 1, ops.end(), [](const Operand& op) { return !op.is_register(); }) && ops[0].part.is_whole() &&
-          !ops[0].fixed().is_valid() && !ops[0].is_early_clobber();
-      for (const Operand& op : ops) {
-        if (!op.is_vreg() || !op.writes()) continue;
-        if (!repeatable || def[op.value] != kNoInst) excluded[op.value] = 1;
-        def[op.value] = static_cast<std::uint32_t>(&inst - in.insts.data());
-      }
-    }
-  for (std::size_t v = 0; v < def.size(); ++v)
-    if (excluded[v] != 0) def[v] = kNoInst;
-  return def;
+SpillCode insert_spill_code(const Function& in, const ir::Cfg& cfg, const Liveness& live, const Plan& plan, const Budget& budget) {
+  return SpillCodeInserter(in, cfg, live, plan, budget).run();
 }
 
 }  // namespace regduel::allocator

@@ -30,13 +30,13 @@ constexpr std::string_view kTwoUses = R"(
       #6 exit
 )";
 
-TEST(Lower, RefilledValueWaitsForItsNextUse) {
+TEST(InsertSpillCode, RefilledValueWaitsForItsNextUse) {
   EXPECT_EQ(count(allocate(program(kTwoUses), limits(2)).program, ir::Op::Refill), 1);
   EXPECT_EQ(count(allocate(program(kTwoUses), limits(2), {{"FatPointRefillReuse", "0"}}).program, ir::Op::Refill), 2);
 }
 
 // %0 has to be refilled for the call, where all that it may stand in is clobbered: waiting there for #4 would need a pinned call.
-TEST(Lower, RefilledValueDoesNotWaitAcrossClobbersThatLeaveItNoRoom) {
+TEST(InsertSpillCode, RefilledValueDoesNotWaitAcrossClobbersThatLeaveItNoRoom) {
   const auto refills = [](const char* clobbers) {
     const auto f = program(std::string(R"(
     vreg %0 R b32
@@ -56,7 +56,7 @@ TEST(Lower, RefilledValueDoesNotWaitAcrossClobbersThatLeaveItNoRoom) {
   EXPECT_EQ(refills("R0"), 1);
 }
 
-TEST(Lower, DeadDefIsNotStored) {
+TEST(InsertSpillCode, DeadDefIsNotStored) {
   const auto f = program(R"(
     vreg %0 R b32
     vreg %1 R b64
@@ -71,7 +71,7 @@ TEST(Lower, DeadDefIsNotStored) {
   EXPECT_EQ(count(allocate(f, limits(2)).program, ir::Op::Spill), 1);
 }
 
-TEST(Lower, OriginalCopyBecomesASpillAndARefill) {
+TEST(InsertSpillCode, OriginalCopyBecomesASpillAndARefill) {
   const auto f = program(R"(
     vreg %0 R b32
     vreg %1 R b32
@@ -89,7 +89,7 @@ TEST(Lower, OriginalCopyBecomesASpillAndARefill) {
   EXPECT_THAT(testing::inst(a.program, 1), HasSubstr("spill"));
 }
 
-TEST(Lower, EdgeCopiesThroughMemoryUseShadowSlots) {
+TEST(InsertSpillCode, EdgeCopiesThroughMemoryUseShadowSlots) {
   // A swap of two values that are both in memory.
   const auto f = program(R"(
     vreg %0 R b32
@@ -118,7 +118,7 @@ TEST(Lower, EdgeCopiesThroughMemoryUseShadowSlots) {
   allocate(f, limits(4));
 }
 
-TEST(Lower, NarrowValuesMoveAsWholeUnits) {
+TEST(InsertSpillCode, NarrowValuesMoveAsWholeUnits) {
   const auto f = program(R"(
     vreg %0 R b16
     vreg %1 R b32
@@ -134,7 +134,7 @@ TEST(Lower, NarrowValuesMoveAsWholeUnits) {
   EXPECT_EQ(a.claims.spill_load_bytes, 4);
 }
 
-TEST(Lower, SpilledTupleRefillsOnlyTheWordThatIsRead) {
+TEST(InsertSpillCode, SpilledTupleRefillsOnlyTheWordThatIsRead) {
   const auto f = program(R"(
     vreg %0 R b128
     vreg %1 R b128

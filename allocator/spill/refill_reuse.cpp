@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "allocator/spill/insert_spill_code.h"
+#include "allocator/spill/plan.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
@@ -12,15 +12,15 @@ namespace regduel::allocator {
 using ir::VRegId;
 
 RefillReuse::RefillReuse(const ir::Function& in, const Liveness& live, const Plan& plan, const Budget& budget)
-    : in_(in), never_waits_(plan.never_waits), fuel_(plan.fuel), distance_(plan.refill_reuse) {
-  if (std::none_of(plan.spilled.begin(), plan.spilled.end(), [](char s) { return s != 0; })) distance_ = 0;
+    : in_(in), plan_(plan), distance_(plan.reuse.distance) {
+  if (std::all_of(plan.location.begin(), plan.location.end(), [](Location l) { return l.is_in_register(); })) distance_ = 0;
   if (distance_ == 0) return;
   waiting_.resize(in.vregs.size());
   const std::uint32_t n = live.num_numbered();
   for (const ir::RegFile file : ir::kAllFiles) room_[ir::index(file)].assign(n + 1, 0);
   // Units of vregs that live in registers, instruction by instruction, as differences first.
   for (std::size_t v = 0; v < in.vregs.size(); ++v) {
-    if (plan.spilled[v] != 0) continue;
+    if (plan.is_spilled(VRegId(v))) continue;
     auto& room = room_[ir::index(in.vregs[v].file())];
     const int units = in.vregs[v].units();
     std::uint32_t done = 0;
@@ -38,13 +38,13 @@ RefillReuse::RefillReuse(const ir::Function& in, const Liveness& live, const Pla
     for (std::int32_t& r : room) r = sum += r;
   }
   for (std::uint32_t number = 0; number < n; ++number) {
-    if (plan.no_wait[live.inst_at(number)] != 0)
+    if (plan.reuse.barred_insts[live.inst_at(number)] != 0)
       for (auto& room : room_) room[number] = 0;
     for (const ir::Operand& op : in.operands_of(in.insts[live.inst_at(number)]))
       if (op.role == ir::Role::Clobber)
         room_[ir::index(op.preg().file)][number] -=
             static_cast<std::int32_t>((units_of(op.preg()) & budget.allocatable[ir::index(op.preg().file)]).count());
-      else if (op.is_vreg() && plan.spilled[op.value] != 0)
+      else if (op.is_vreg() && plan.is_spilled(op.vreg()))
         room_[ir::index(in.vreg(op.vreg()).file())][number] -= in.vreg(op.vreg()).units();
   }
 }
@@ -56,7 +56,7 @@ void RefillReuse::forget(VRegId root) {
 
 void RefillReuse::remember(VRegId root, VRegId temp, ByteMask bytes, bool is_before) {
   if (distance_ == 0 || (is_before && room_[ir::index(in_.vreg(root).file())][now_] < 0)) return;
-  if (!never_waits_.empty() && never_waits_[root.index()] != 0) return;
+  if (plan_.reuse.barred_vregs[root.index()] != 0) return;
   if (REGDUEL_PLANTED("fatpoint-refill-kept-past-a-store") && !is_before && waiting_[root.index()].epoch == epoch_) return;
   waiting_[root.index()] = {temp, bytes, now_, epoch_};
 }
@@ -64,14 +64,12 @@ void RefillReuse::remember(VRegId root, VRegId temp, ByteMask bytes, bool is_bef
 VRegId RefillReuse::waiting(VRegId root, ByteMask bytes, std::uint32_t number) {
   if (distance_ == 0) return {};
   Waiting& w = waiting_[root.index()];
-  if (w.epoch != epoch_ || ((bytes & ~w.bytes) != 0 && !REGDUEL_PLANTED("fatpoint-waiting-piece-for-the-whole")) ||
-      number - w.since > static_cast<std::uint32_t>(distance_))
-    return {};
+  if (w.epoch != epoch_ || (bytes & ~w.bytes) != 0 || number - w.since > static_cast<std::uint32_t>(distance_)) return {};
   auto& room = room_[ir::index(in_.vreg(root).file())];
   const int units = in_.vreg(root).units();
   for (std::uint32_t k = w.since + 1; k < number; ++k)
     if (room[k] < units) return {};
-  if (!ir::may(fuel_, "reuse-refill")) return {};
+  if (!ir::may(plan_.fuel, "reuse-refill")) return {};
   for (std::uint32_t k = w.since + 1; k < number; ++k) room[k] -= units;
   w.since = number;
   return w.temp;

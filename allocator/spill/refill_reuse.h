@@ -1,8 +1,8 @@
 // Which refilled values still stand in a register, and whether it pays to let them wait for their next use in the block.
 //
 // A value may wait over a few instructions (a knob) of its block if the units that the plan leaves free at each of them suffice,
-// and none of them is pinned, has fixed operands or clobbers. Stores are written through, so that a value that waits is never
-// needed there. Source: seed 001 "update_refill_tracking"; the rule is ours. Tested by lower_test.cpp.
+// and none of them is pinned or has fixed operands or clobbers. Stores are written through, so that a value that waits is never
+// needed there. Source: seed 001 "update_refill_tracking"; the rule is ours. Tested by insert_spill_code_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,12 @@
 namespace regduel::allocator {
 
 struct Plan;
+
+struct RefillReuseRules {
+  int distance = 0;                // instructions over which a refilled value may wait for its next use
+  std::vector<char> barred_insts;  // by instruction: 1 = no refilled value waits across it or begins to wait there
+  std::vector<char> barred_vregs;  // by vreg: 1 = its refilled values do not wait
+};
 
 class RefillReuse {
  public:
@@ -38,8 +44,7 @@ class RefillReuse {
     std::uint32_t epoch = 0;
   };
   const ir::Function& in_;
-  const std::vector<char>& never_waits_;
-  ir::Fuel* fuel_;
+  const Plan& plan_;
   int distance_;
   std::uint32_t now_ = 0;
   std::uint32_t epoch_ = 1;

@@ -53,16 +53,18 @@ TEST(Smem, UnlessTheKnobOrTheTargetSaysNo) {
   EXPECT_EQ(a.shared_frame, 0u);
   EXPECT_EQ(local_bytes(a), 16u);
   ir::Target other = ir::default_target();
-  EXPECT_TRUE(files_spilled_to_shared(f, other, Knobs())[ir::index(RegFile::UR)]);
-  EXPECT_TRUE(files_spilled_to_shared(f, other, Knobs())[ir::index(RegFile::Acc)]);
-  EXPECT_FALSE(files_spilled_to_shared(f, other, Knobs())[ir::index(RegFile::R)]);
+  const auto kind = [&](RegFile file) { return slot_locations(f, other, Knobs())[ir::index(file)].kind(); };
+  EXPECT_EQ(kind(RegFile::UR), Location::Kind::SharedSlot);
+  EXPECT_EQ(kind(RegFile::Acc), Location::Kind::SharedSlot);
+  EXPECT_EQ(kind(RegFile::R), Location::Kind::LocalSlot);
   other.device_type = 4;
-  EXPECT_FALSE(files_spilled_to_shared(f, other, Knobs())[ir::index(RegFile::UR)]);
+  EXPECT_EQ(kind(RegFile::UR), Location::Kind::LocalSlot);
 }
 
 TEST(Smem, NeverWhereTheAbiHolds) {
   const auto spills = [](std::string_view body, std::string_view kind) {
-    return files_spilled_to_shared(testing::program(body, kind), ir::default_target(), Knobs())[ir::index(RegFile::UR)];
+    return slot_locations(testing::program(body, kind), ir::default_target(), Knobs())[ir::index(RegFile::UR)] ==
+           Location::slot(ir::MemSpace::Shared);
   };
   EXPECT_TRUE(spills("    block b0\n      #0 exit\n", "kernel"));
   EXPECT_FALSE(spills("    block b0\n      #0 exit\n", "device"));

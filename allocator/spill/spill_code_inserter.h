@@ -1,4 +1,4 @@
-// The state of the second lowering (lower.h), shared by lower.cpp and lower_edges.cpp. Internal.
+// What insert_spill_code.cpp and edge_copies.cpp share while they write spill code. Internal to these two.
 #pragma once
 
 #include <bit>
@@ -12,10 +12,10 @@
 
 namespace regduel::allocator {
 
-class Lowering {
+class SpillCodeInserter {
  public:
-  Lowering(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live, const Plan& plan, const Budget& budget);
-  Lowered run();
+  SpillCodeInserter(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live, const Plan& plan, const Budget& budget);
+  SpillCode run();
 
  private:
   struct Pair {
@@ -40,11 +40,14 @@ class Lowering {
   [[nodiscard]] ir::Operand reg(ir::Role role, ir::VRegId v, ByteMask bytes) const;
   [[nodiscard]] ByteMask cover(ir::VRegId v, ByteMask bytes) const;
   [[nodiscard]] bool is_piece(ir::VRegId v, ByteMask bytes) const;
-  [[nodiscard]] bool is_spilled(ir::VRegId v) const { return v.index() < plan_.spilled.size() && plan_.spilled[v.index()] != 0; }
-  [[nodiscard]] bool is_remat(ir::VRegId v) const { return plan_.remat_of[v.index()] != kNoInst; }
+  [[nodiscard]] bool is_spilled(ir::VRegId v) const { return plan_.is_spilled(v); }
+  [[nodiscard]] bool is_recomputed(ir::VRegId v) const { return plan_.location[v.index()].is_recomputed(); }
+  [[nodiscard]] bool is_bound(const ir::Operand& op) const;
+  [[nodiscard]] const SpillWay& way(ir::VRegId root) const { return kSpillWays[ir::index(in_.vreg(root).file())]; }
   [[nodiscard]] ir::SlotId slot_in(std::vector<ir::SlotId>& table, ir::VRegId root);
   [[nodiscard]] ir::SlotId slot_of(ir::VRegId root) { return slot_in(slot_, root); }
   void refill(ir::VRegId t, ByteMask bytes, ir::VRegId root);
+  void remat(ir::VRegId t, std::uint32_t inst);
   void store(ir::VRegId t, ByteMask bytes, ir::VRegId root);
   void copy(const std::vector<Pair>& pairs);
 
@@ -62,7 +65,7 @@ class Lowering {
   const Liveness& live_;
   const Plan& plan_;
   RefillReuse reuse_;
-  Lowered out_;
+  SpillCode out_;
   std::uint32_t current_ = 0;              // index of the instruction at hand
   std::vector<ir::SlotId> slot_, shadow_;  // by vreg
   Items items_;

@@ -1,0 +1,150 @@
+// See attempts.h.
+
+#include "allocator/phases/attempts.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "allocator/assign/instruction_walk.h"
+#include "allocator/assign/preallocation.h"
+#include "allocator/assign/retry.h"
+#include "ir/text/text.h"
+
+namespace regduel::allocator {
+
+using ir::VRegId;
+
+FileAttempts::FileAttempts(const Analysis& analysis, PlannedProgram& program, ir::RegFile file, const Options& options)
+    : analysis_(analysis), program_(program), options_(options), allocator_(program.round(), file),
+      best_(options.round > 0 ? ResultOrder::Spill : ResultOrder::NoSpill) {
+  const Knobs& knobs = analysis.knobs;
+  // Barriers are allocated by a mechanism of their own (seed 000 "Per-Class Iteration"): first fit by start, no weights.
+  if (ir::is_barrier(file)) options_.most = std::min<std::int64_t>(options_.most, 1);
+  if (is_special_mode(knobs)) options_.most = 0;
+  candidates_ = preallocate(allocator_, analysis.modes[ir::index(file)],
+                            {.is_enabled = knobs[Knob::PreAllocation] != 0,
+                             .follows_chains = knobs[Knob::CoalescingPreAllocation] != 0,
+                             .does_uniform_files = knobs[Knob::UniformPreAllocation] != 0,
+                             .priority = static_cast<int>(knobs[Knob::PreAllocationPriority])});
+}
+
+void FileAttempts::try_until_one_fits() {
+  while (made_ < options_.most && !fits()) next_of_table(allocator_.limit());
+}
+
+bool FileAttempts::may_improve() const {
+  return best_.best().register_count > allocator_.max_live() && analysis_.observers.may("another-attempt");
+}
+
+void FileAttempts::improve() {
+  while (made_ < options_.most && may_improve()) next_of_table(may_spill() ? allocator_.limit() : best_.best().register_count);
+  if (!may_spill() && options_.most > 1 && may_improve()) try_once(AttemptId::packing(), best_.best().register_count - 1);
+  if (made_ > 1 && analysis_.observers.trace != nullptr)
+    analysis_.observers.line("file {}: {}", ir::name(file()), describe(best_.best()));
+  if (Observer* const observer = analysis_.observers.of(file())) observer->emitted(options_.round, best_.best().attempt);
+}
+
+void FileAttempts::next_of_table(int ceiling) { try_once(AttemptId::of_table(made_++), ceiling); }
+
+// An attempt is given up once it needs more than `ceiling` units, unless the trace is to say how many.
+void FileAttempts::try_once(AttemptId id, int ceiling) {
+  const bool is_traced = !may_spill();
+  AttemptOptions options = scan_options(id);
+  if (analysis_.observers.trace == nullptr || !is_traced) options.ceiling = ceiling;
+  Attempt result = observed(id, options, false, [&] { return allocator_.run(options); });
+  if (is_traced)
+    analysis_.observers.line("-CLASS NOSPILL REGALLOC: attemp {}, used {}, target {}", id.number(), result.used,
+                             allocator_.limit());
+  best_.record(id.number(), allocator_, std::move(result));
+}
+
+Relaxation FileAttempts::relaxation(std::int64_t iteration) const {
+  const Knobs& knobs = analysis_.knobs;
+  return {iteration, knobs[Knob::RelaxationStep], knobs[Knob::RelaxationCeiling], knobs[Knob::BankAware] != 0};
+}
+
+AttemptOptions FileAttempts::scan_options(AttemptId id) const {
+  static constexpr Order kOrders[] = {Order::ByStart, Order::WidestFirst, Order::LongestFirst};
+  AttemptOptions options{.threshold = static_cast<int>(analysis_.knobs[Knob::InterferenceThreshold]),
+                         .relaxation = relaxation(id.number()),
+                         .mode = analysis_.modes[ir::index(file())],
+                         .candidates = candidates_.results().size() > 0 ? &candidates_ : nullptr,
+                         .observer = analysis_.observers.of(file())};
+  switch (id.kind()) {
+    case AttemptId::Kind::OfTable:
+      options.order = kOrders[id.number() % 3];
+      options.chains = true;
+      options.weights = !ir::is_barrier(file());
+      options.first_pass = id.number() == 0;
+      break;
+    case AttemptId::Kind::Packing:
+      options.order = Order::WidestFirst;
+      options.weights = false;
+      break;
+    case AttemptId::Kind::Evicting:
+      options.order = Order::BoundFirst;
+      options.may_spill = true;
+      options.relaxation = relaxation(options_.round);
+      break;
+  }
+  return options;
+}
+
+template <class Run>
+Attempt FileAttempts::observed(AttemptId id, const AttemptOptions& options, bool is_walk, Run run) const {
+  Observer* const observer = analysis_.observers.of(file());
+  if (observer != nullptr) observer->begin_attempt(allocator_, options, options_.round, id.number(), is_walk);
+  Attempt result = run();
+  if (observer != nullptr) observer->end_attempt(result);
+  return result;
+}
+
+Attempt FileAttempts::evict(const Eviction& eviction) {
+  AttemptOptions options = scan_options(AttemptId::evicting());
+  options.kept = eviction.kept;
+  options.absent = eviction.absent;
+  Attempt result;
+  if (analysis_.knobs[Knob::InstructionWalk] != 0) {
+    options.order = Order::ByStart;
+    result = observed(AttemptId::evicting(), options, true, [&] {
+      return walk_instructions(program_.round(), allocator_, file(),
+                               {.kept = eviction.kept,
+                                .absent = eviction.absent,
+                                .if_spilled = eviction.if_spilled,
+                                .bank_aware = analysis_.knobs[Knob::BankAware] != 0,
+                                .threshold = options.threshold,
+                                .relaxation = options.relaxation,
+                                .observer = options.observer});
+    });
+  } else {
+    if (analysis_.is_large()) options.operands = &program_.guidance().operands();
+    result = observed(AttemptId::evicting(), options, false, [&] { return allocator_.run(options); });
+  }
+  eviction.kept.assign(result.home.begin(), result.home.begin() + static_cast<std::ptrdiff_t>(eviction.num_long_lived));
+  trace_eviction(result);
+  result.fits = result.fits && eviction.absent.empty();
+  if (result.fits) best_.record(AttemptId::evicting().number(), allocator_, result);
+  return result;
+}
+
+void FileAttempts::trace_eviction(const Attempt& result) const {
+  const Observers& observers = analysis_.observers;
+  if (observers.trace == nullptr) return;
+  observers.line("file {}: round {}, used {}, target {}, spills {}, cost {}, pins {}", ir::name(file()), options_.round,
+                 result.used, allocator_.limit(), result.to_spill.size(), result.spill_cost, result.to_pin.size());
+  for (const VRegId v : result.to_spill) observers.line("  spills %{}", v.value);
+  for (const std::uint32_t inst : result.to_pin) observers.line("  no room at {}", ir::print(analysis_.f, analysis_.f.insts[inst]));
+}
+
+Homes improved_homes(const PlannedProgram& program, std::span<FileAttempts> files) {
+  Homes homes(program.code().f.vregs.size(), -1);
+  for (FileAttempts& f : files) {
+    f.improve();
+    for (const VRegId v : program.vregs(f.file())) homes[v.index()] = f.best().home[v.index()];
+  }
+  return homes;
+}
+
+}  // namespace regduel::allocator

@@ -1,0 +1,93 @@
+// The attempts at one file of one planned program, and the best of them.
+//
+// An attempt is one of three kinds:
+//
+//   of the table   number n = 0, 1, ...: one of three orders in turn, chains, weights, and what a retry leaves out (relaxation.h)
+//   packing        beyond the table, without spilling: no wishes at all, since a duel counts registers and not copies
+//   evicting       with spilling: finds out what has to go, and fits if that is nothing
+//
+// Source: seed 000 "Retry Loop"; the packing attempt is ours. Tested by attempts_test.cpp, driver_test.cpp and
+// driver_trace_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "allocator/assign/best_result.h"
+#include "allocator/assign/candidates.h"
+#include "allocator/phases/planned_program.h"
+
+namespace regduel::allocator {
+
+class AttemptId {
+ public:
+  enum class Kind : std::uint8_t { OfTable, Packing, Evicting };
+
+  [[nodiscard]] static constexpr AttemptId of_table(std::int64_t n) { return AttemptId(Kind::OfTable, n); }
+  [[nodiscard]] static constexpr AttemptId packing() { return AttemptId(Kind::Packing, 98); }
+  [[nodiscard]] static constexpr AttemptId evicting() { return AttemptId(Kind::Evicting, 99); }
+  friend bool operator==(const AttemptId&, const AttemptId&) = default;
+
+  [[nodiscard]] constexpr Kind kind() const { return kind_; }
+  // As traces and explanations show it, and as the relaxation counts.
+  [[nodiscard]] constexpr int number() const { return static_cast<int>(number_); }
+
+ private:
+  constexpr AttemptId(Kind kind, std::int64_t number) : kind_(kind), number_(number) {}
+  Kind kind_;
+  std::int64_t number_;
+};
+
+// What eviction starts from.
+struct Eviction {
+  std::vector<int>& kept;              // homes of the last attempt of this kind by long-lived vreg, empty = none; replaced
+  std::span<const ir::VRegId> absent;  // ascending: vregs that guidance spills anyhow
+  std::size_t num_long_lived = 0;
+  std::span<const Location> if_spilled;  // by vreg of the program
+};
+
+class FileAttempts {
+ public:
+  struct Options {
+    std::int64_t round = 0;  // 0 = without spilling
+    std::int64_t most = 0;   // attempts of the table
+  };
+  // Requires that the file has vregs. The analysis and the program outlive it.
+  FileAttempts(const Analysis& analysis, PlannedProgram& program, ir::RegFile file, const Options& options);
+
+  [[nodiscard]] ir::RegFile file() const { return allocator_.file(); }
+  [[nodiscard]] bool fits() const { return best_.has_any() && best_.best().fits; }
+  [[nodiscard]] const Attempt& best() const { return best_.attempt(); }
+
+  // The attempts of the table, until one fits.
+  void try_until_one_fits();
+  // More of the table, and without spilling one that packs, while the result is above MaxLive. Requires fits().
+  void improve();
+  // What it would take to fit: it does where nothing has to go and nothing is absent.
+  [[nodiscard]] Attempt evict(const Eviction& eviction);
+
+ private:
+  [[nodiscard]] bool may_spill() const { return options_.round > 0; }
+  [[nodiscard]] bool may_improve() const;
+  void next_of_table(int ceiling);
+  void try_once(AttemptId id, int ceiling);
+  [[nodiscard]] AttemptOptions scan_options(AttemptId id) const;
+  [[nodiscard]] Relaxation relaxation(std::int64_t iteration) const;
+  void trace_eviction(const Attempt& result) const;
+  template <class Run>
+  [[nodiscard]] Attempt observed(AttemptId id, const AttemptOptions& options, bool is_walk, Run run) const;
+
+  const Analysis& analysis_;
+  PlannedProgram& program_;
+  Options options_;
+  FileAllocator allocator_;
+  Candidates candidates_;
+  BestResult best_;
+  std::int64_t made_ = 0;  // attempts of the table
+};
+
+// Improves each, and puts their best homes together. Requires that all fit.
+[[nodiscard]] Homes improved_homes(const PlannedProgram& program, std::span<FileAttempts> files);
+
+}  // namespace regduel::allocator

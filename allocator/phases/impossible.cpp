@@ -1,0 +1,42 @@
+// See impossible.h.
+
+#include "allocator/phases/impossible.h"
+
+#include <algorithm>
+
+namespace regduel::allocator {
+namespace {
+
+// Without fixed places and clobbers, aligned tuples fit if there is room for each at its worst alignment.
+bool surely_fits(const ir::Inst& inst, const Items& items, const Budget& budget) {
+  if (inst.op == ir::Op::Ret) return false;
+  ir::PerFile<int> reads = {}, writes = {};
+  for (const Item& item : items.items) {
+    if (item.fixed.is_valid() || item.keeps) return false;
+    const int most = item.units + item.align - 1;
+    reads[ir::index(item.file)] += item.at_reads ? most : 0;
+    writes[ir::index(item.file)] += item.at_writes ? most : 0;
+  }
+  for (const ir::RegFile file : ir::kAllFiles) {
+    const std::size_t k = ir::index(file);
+    const int most = std::max(reads[k], writes[k]);
+    for (int u = 0; u < most; ++u)
+      if (u >= ir::kMaxUnits || !budget.allocatable[k].test(static_cast<std::size_t>(u))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<ir::RegFile> find_impossible(const ir::Function& f, ir::BlockId block, const Budget& budget) {
+  Items items;
+  for (const ir::Inst& inst : f.insts_of(block)) {
+    if (inst.is_deleted() || inst.is_inserted()) continue;
+    build_items(f, inst, items);
+    if (surely_fits(inst, items, budget)) continue;
+    if (const auto homes = pack(f, inst, items, budget); !homes) return homes.error().file;
+  }
+  return std::nullopt;
+}
+
+}  // namespace regduel::allocator

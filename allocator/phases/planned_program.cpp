@@ -1,0 +1,41 @@
+// See planned_program.h.
+
+#include "allocator/phases/planned_program.h"
+
+namespace regduel::allocator {
+namespace {
+
+SpillCode code_of(const Analysis& a, const Plan& plan) {
+  ir::PassScope scope(a.observers.passes, "insert_spill_code", &a.f);
+  SpillCode code = insert_spill_code(a.f, a.cfg, a.live, plan, a.budget);
+  scope.made(code.f);
+  return code;
+}
+
+std::vector<std::int64_t> with_temporaries(std::vector<std::int64_t> costs, std::size_t vregs) {
+  costs.resize(vregs, kUnspillable);
+  return costs;
+}
+
+}  // namespace
+
+PlannedProgram::PlannedProgram(const Analysis& a, const Plan& plan, const std::vector<std::int64_t>& costs)
+    : analysis_(a), code_(code_of(a, plan)), live_(code_.f, a.cfg, plan.num_long_lived()), index_(code_.f, live_),
+      cost_(with_temporaries(costs, code_.f.vregs.size())),
+      guidance_({code_.f, live_, index_, cost_, a.budget, a.model, a.slots, plan.if_spilled, Spilled::of(a.f, plan)}) {}
+
+const Round& PlannedProgram::round() {
+  if (round_) return *round_;
+  const Analysis& a = analysis_;
+  constraints_.emplace(a.original, code_, a.frequency, live_, ConstraintOptions{&a.target, a.knobs[Knob::BankAware] != 0});
+  return round_.emplace(Round{.lowered = code_,
+                              .live = live_,
+                              .index = index_,
+                              .constraints = *constraints_,
+                              .spill_cost = cost_,
+                              .budget = a.budget,
+                              .target = a.target,
+                              .fuel = a.observers.fuel});
+}
+
+}  // namespace regduel::allocator

@@ -1,0 +1,44 @@
+// A program under its plan: spill code inserted, and what attempts and guidance have to know of the result.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "allocator/assign/assign.h"
+#include "allocator/phases/analysis.h"
+#include "allocator/spill/guidance.h"
+
+namespace regduel::allocator {
+
+// By vreg of a planned program: the first unit of its home, -1 where it has none.
+using Homes = std::vector<int>;
+
+class PlannedProgram {
+ public:
+  //   costs   by vreg of the program before spill code (spill_costs); what is added cannot be spilled
+  // The analysis and the plan outlive it; the plan may change meanwhile, which this does not see.
+  PlannedProgram(const Analysis& analysis, const Plan& plan, const std::vector<std::int64_t>& costs);
+  PlannedProgram(const PlannedProgram&) = delete;
+  PlannedProgram& operator=(const PlannedProgram&) = delete;
+
+  [[nodiscard]] const SpillCode& code() const { return code_; }
+  // Vregs of a file that live somewhere, ascending.
+  [[nodiscard]] std::span<const ir::VRegId> vregs(ir::RegFile file) const { return index_.vregs[ir::index(file)]; }
+  [[nodiscard]] SpillGuidance& guidance() { return guidance_; }
+  // What attempts are made with; constraints are found when it is first asked for.
+  [[nodiscard]] const Round& round();
+
+ private:
+  const Analysis& analysis_;
+  SpillCode code_;
+  Liveness live_;
+  RoundIndex index_;
+  std::vector<std::int64_t> cost_;
+  SpillGuidance guidance_;
+  std::optional<ConstraintLists> constraints_;
+  std::optional<Round> round_;
+};
+
+}  // namespace regduel::allocator

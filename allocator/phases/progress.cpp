@@ -1,0 +1,50 @@
+// See progress.h.
+
+#include "allocator/phases/progress.h"
+
+#include "allocator/spill/cost.h"
+#include "base/check_macro.h"
+
+namespace regduel::allocator {
+
+const std::vector<std::int64_t>& Progress::costs() {
+  if (costs_.empty() || costs_pressure_ != high_pressure) {
+    const Analysis& a = analysis;
+    costs_ = spill_costs(a.f, a.cfg, a.live, a.frequency, plan.if_spilled, high_pressure);
+    costs_pressure_ = high_pressure;
+  }
+  return costs_;
+}
+
+void Progress::insert_spill_code() {
+  program_.reset();  // before the next one takes as much memory again
+  program_ = std::make_unique<PlannedProgram>(analysis, plan, costs());
+}
+
+bool Progress::spill(ir::VRegId v, std::int64_t round, const VictimRank& rank) {
+  if (v.index() >= plan.location.size() || !plan.spill(v)) return false;
+  Observer* const observer = analysis.observers.vreg;
+  if (observer != nullptr && observer->vreg() == v) observer->spilled(rank, round, costs_[v.index()]);
+  if (round > 1 && analysis.is_large()) plan.reuse.barred_vregs[v.index()] = 1;
+  return true;
+}
+
+bool Progress::pin(std::uint32_t index, std::int64_t round, const VictimRank& rank) {
+  const ir::Function& f = analysis.f;
+  const ir::Inst& inst = f.insts[index];
+  bool changed = false;
+  if (inst.is_inserted()) {
+    for (const ir::Operand& op : f.operands_of(inst))
+      if (op.is_vreg()) changed = spill(op.vreg(), round, rank) || changed;
+    return changed;
+  }
+  if (!plan.pinned[index].empty()) return false;
+  build_items(f, inst, items_);
+  if (items_.items.empty()) return false;
+  auto homes = pack(f, inst, items_, analysis.budget);
+  REGDUEL_CHECK(homes.has_value(), "an impossible instruction shows up late");
+  plan.pinned[index] = std::move(*homes);
+  return true;
+}
+
+}  // namespace regduel::allocator

@@ -1,0 +1,44 @@
+// What the two phases of a run hand on: the plan, the program under it, and what attempts have shown so far.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "allocator/phases/planned_program.h"
+
+namespace regduel::allocator {
+
+// Seed 000 "Per-Class Iteration": classes 1 to 6; those of one file go together, so that the conflicts between them, class 0 of
+// the source, are ordinary ones. Then the barriers (9).
+inline constexpr ir::RegFile kFileOrder[] = {ir::RegFile::R,   ir::RegFile::UR, ir::RegFile::P, ir::RegFile::UP,
+                                             ir::RegFile::Acc, ir::RegFile::B,  ir::RegFile::UB};
+
+class Progress {
+ public:
+  explicit Progress(const Analysis& a) : analysis(a), plan(first_plan(a)) {}
+
+  // Costs under the present pressure, by vreg of the program before spill code.
+  [[nodiscard]] const std::vector<std::int64_t>& costs();
+  // The plan as it is now becomes the planned program.
+  void insert_spill_code();
+  [[nodiscard]] PlannedProgram& program() { return *program_; }
+
+  // What did not fit decides what changes; false where nothing changes. An instruction of an edge cannot be pinned: its operands
+  // are spilled instead.
+  bool spill(ir::VRegId v, std::int64_t round, const VictimRank& rank);
+  bool pin(std::uint32_t inst, std::int64_t round, const VictimRank& rank);
+
+  const Analysis& analysis;
+  Plan plan;
+  ir::PerFile<bool> high_pressure = {};
+  ir::RegFile first_misfit = ir::RegFile::R;  // the first file of the order that did not fit last
+
+ private:
+  std::unique_ptr<PlannedProgram> program_;
+  std::vector<std::int64_t> costs_;  // under costs_pressure_
+  ir::PerFile<bool> costs_pressure_ = {};
+  Items items_;
+};
+
+}  // namespace regduel::allocator

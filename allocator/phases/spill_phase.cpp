@@ -1,0 +1,136 @@
+// See spill_phase.h.
+
+#include "allocator/phases/spill_phase.h"
+
+#include <algorithm>
+
+#include "allocator/phases/attempts.h"
+#include "allocator/spill/cost.h"
+
+namespace regduel::allocator {
+
+using ir::VRegId;
+
+// The attempts of the table in one round.
+constexpr std::int64_t kAttemptsOfARound = 3;
+
+SpillPhase::SpillPhase(Progress& progress) : progress_(progress) {
+  if (const Observer* observer = progress.analysis.observers.vreg) rank_.vreg = observer->vreg();
+}
+
+bool SpillPhase::is_over_before_spill_code() {
+  const Analysis& a = progress_.analysis;
+  const RoundIndex index(a.f, a.live);
+  SpillGuidance guidance({a.f, a.live, index, progress_.costs(), a.budget, a.model, a.slots, progress_.plan.if_spilled,
+                          Spilled::of(a.f, progress_.plan)});
+  const auto over = std::find_if(std::begin(kFileOrder), std::end(kFileOrder), [&](ir::RegFile f) { return guidance.is_over(f); });
+  if (over == std::end(kFileOrder)) return false;
+  progress_.high_pressure[ir::index(*over)] = true;
+  progress_.first_misfit = *over;
+  find_victims(guidance);
+  return has_victims();
+}
+
+std::optional<Homes> SpillPhase::run_rounds() {
+  const Analysis& a = progress_.analysis;
+  const std::int64_t rounds = a.knobs[Knob::SpillRounds];
+  for (; round_ <= rounds; ++round_) {
+    ir::PassScope scope(a.observers.passes, "spill round", &a.f);
+    const bool is_first_of_large = round_ == 1 && has_victims();
+    if (!is_first_of_large) find_victims(progress_.program().guidance());
+    if (round_ > 1 || !has_victims())
+      if (auto homes = attempt_all()) return homes;
+    if (!is_first_of_large && !a.observers.may("spill-round")) break;
+    if (!change_plan() && !is_first_of_large) break;
+    progress_.insert_spill_code();
+    scope.made(progress_.program().code().f);
+  }
+  return std::nullopt;
+}
+
+std::optional<Homes> SpillPhase::run_fallback() {
+  const Analysis& a = progress_.analysis;
+  ir::PassScope scope(a.observers.passes, "last fallback", &a.f);
+  a.observers.line("last fallback: everything in memory");
+  keep_all_in_memory();
+  progress_.insert_spill_code();
+  scope.made(progress_.program().code().f);
+  return attempt_all();
+}
+
+void SpillPhase::find_victims(SpillGuidance& guidance) {
+  const Observers& observers = progress_.analysis.observers;
+  misfits_ = {};
+  for (const ir::RegFile file : kFileOrder) {
+    std::vector<VRegId>& victims = victims_[ir::index(file)];
+    victims = guidance.victims(file, observers.vreg != nullptr ? &rank_ : nullptr);
+    if (!victims.empty()) observers.line("file {}: round {}, guidance spills {}", ir::name(file), round_, victims.size());
+  }
+}
+
+bool SpillPhase::has_victims() const {
+  return std::any_of(victims_.begin(), victims_.end(), [](const std::vector<VRegId>& v) { return !v.empty(); });
+}
+
+std::optional<Homes> SpillPhase::attempt_all() {
+  PlannedProgram& program = progress_.program();
+  std::vector<FileAttempts> fitting;
+  fitting.reserve(ir::kNumFiles);
+  bool all_fit = true;
+  misfits_ = {};
+  for (const ir::RegFile file : kFileOrder) {
+    if (program.vregs(file).empty()) continue;
+    const std::size_t k = ir::index(file);
+    FileAttempts attempts(progress_.analysis, program, file, {.round = round_, .most = kAttemptsOfARound});
+    if (victims_[k].empty() && kept_[k].empty()) attempts.try_until_one_fits();
+    if (!attempts.fits())
+      misfits_[k] = attempts.evict({kept_[k], victims_[k], progress_.plan.num_long_lived(), progress_.plan.if_spilled});
+    progress_.high_pressure[k] = !attempts.fits();
+    if (attempts.fits()) {
+      fitting.push_back(std::move(attempts));
+      continue;
+    }
+    if (all_fit) progress_.first_misfit = file;
+    all_fit = false;
+  }
+  if (!all_fit) return std::nullopt;
+  return improved_homes(program, fitting);
+}
+
+bool SpillPhase::change_plan() {
+  bool changed = false;
+  const auto spill = [&](std::span<const VRegId> vregs) {
+    for (const VRegId v : vregs) changed = progress_.spill(v, round_, rank_) || changed;
+  };
+  for (const std::vector<VRegId>& victims : victims_) spill(victims);
+  for (const Attempt& a : misfits_) spill(a.to_spill);
+  // A temporary without a register: first no refilled value may wait there any more, then its instruction is pinned.
+  Plan& plan = progress_.plan;
+  for (const Attempt& a : misfits_)
+    for (const std::uint32_t inst : a.to_pin) {
+      const bool waits = plan.reuse.distance != 0 && plan.reuse.barred_insts[inst] == 0;
+      plan.reuse.barred_insts[inst] = 1;
+      changed = waits || progress_.pin(inst, round_, rank_) || changed;
+    }
+  return changed;
+}
+
+void SpillPhase::keep_all_in_memory() {
+  const Analysis& a = progress_.analysis;
+  Plan& plan = progress_.plan;
+  const std::vector<std::int64_t> costs = spill_costs(a.f, a.cfg, a.live, a.frequency, plan.if_spilled, {});
+  for (std::size_t v = 0; v < plan.location.size(); ++v)
+    if (costs[v] < kUnspillable) plan.spill(VRegId(v));
+  plan.reuse.distance = 0;
+  victims_ = {};
+  kept_ = {};
+  for (const ir::BlockId b : a.cfg.reverse_postorder()) {
+    const ir::Block& block = a.f.block(b);
+    for (std::uint32_t k = 0; k < block.num_insts; ++k) {
+      const ir::Inst& inst = a.f.insts[block.first_inst + k];
+      if (!inst.is_deleted() && !inst.is_inserted()) progress_.pin(block.first_inst + k, round_, rank_);
+    }
+  }
+}
+
+}  // namespace regduel::allocator

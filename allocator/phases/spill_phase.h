@@ -1,0 +1,50 @@
+// Phase 2, SPILL: rounds that spill what guidance names and what eviction finds, and the last fallback.
+//
+//   1  guidance      for each file: the vregs to spill so that no point is over its budget
+//   2  attempts      for each file: a few of the table where nothing has to go, else one that evicts. All fit: done. Not in the
+//                    first round where guidance names vregs: these bring temporaries with them, so that it is too early to ask what
+//                    else has to go
+//   3  change        spill the victims of both; what has no room for a temporary pins its instruction. Insert spill code anew
+//   4  fallback      after so many rounds (a knob), or where nothing changes: everything in memory, every instruction packed by
+//                    itself
+//
+// A round spills a vreg that was not spilled before, or pins an instruction that was not pinned; so it ends. With everything in
+// memory and each instruction packed, what is not impossible fits. Source: seed 000 "Retry Loop: Phase 2: SPILL"; seed 001 "Spill
+// Retry Loop". Tested by driver_test.cpp, driver_trace_test.cpp and fatpoint_test.cpp.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "allocator/phases/progress.h"
+
+namespace regduel::allocator {
+
+class SpillPhase {
+ public:
+  explicit SpillPhase(Progress& progress);
+
+  // Whether guidance, asked of the program before it has any spill code, names vregs. A large program saves a round by that.
+  [[nodiscard]] bool is_over_before_spill_code();
+  // Homes of the planned program, where a round fits. Requires: no instruction is impossible, and a planned program unless
+  // is_over_before_spill_code().
+  [[nodiscard]] std::optional<Homes> run_rounds();
+  // The same with everything in memory. Without a value only where architectural registers leave too little room.
+  [[nodiscard]] std::optional<Homes> run_fallback();
+
+ private:
+  void find_victims(SpillGuidance& guidance);
+  [[nodiscard]] bool has_victims() const;
+  [[nodiscard]] std::optional<Homes> attempt_all();
+  bool change_plan();
+  void keep_all_in_memory();
+
+  Progress& progress_;
+  VictimRank rank_;  // in the queue of guidance, of the vreg that is observed
+  std::int64_t round_ = 1;
+  ir::PerFile<Attempt> misfits_;                  // attempts with eviction of this round that do not fit
+  ir::PerFile<std::vector<ir::VRegId>> victims_;  // of guidance in this round
+  ir::PerFile<std::vector<int>> kept_;            // by long-lived vreg: homes in the last attempt with eviction
+};
+
+}  // namespace regduel::allocator

@@ -1,0 +1,74 @@
+// Where a value lives between the instructions that name it.
+//
+//   Register      in whatever register the assignment gives it
+//   OwnRegister   precoloured, and in its register for its whole range
+//   LocalSlot     in a spill slot of local memory
+//   SharedSlot    in a spill slot of shared memory; in local memory once the thread's share is used up (emit.h)
+//   Recomputed    nowhere: inst() is repeated wherever the value is needed
+//
+// A new kind (a bit of a pack, different places in different parts of a range) is a case of Kind; the switches below and in
+// insert_spill_code.cpp are exhaustive, so that the compiler names each place that has to know it. How the values of a file get
+// to memory and back is one row of kSpillWays. Tested by plan_test.cpp.
+#pragma once
+
+#include <cstdint>
+
+#include "base/check_macro.h"
+#include "ir/program.h"
+
+namespace regduel::allocator {
+
+class Location {
+ public:
+  enum class Kind : std::uint8_t { Register, OwnRegister, LocalSlot, SharedSlot, Recomputed };
+
+  constexpr Location() = default;
+  [[nodiscard]] static constexpr Location own_register() { return Location(Kind::OwnRegister); }
+  [[nodiscard]] static constexpr Location slot(ir::MemSpace space) {
+    return Location(space == ir::MemSpace::Shared ? Kind::SharedSlot : Kind::LocalSlot);
+  }
+  //   inst   index of the instruction to repeat
+  [[nodiscard]] static constexpr Location recomputed_by(std::uint32_t inst) { return Location(Kind::Recomputed, inst); }
+  friend bool operator==(const Location&, const Location&) = default;
+
+  [[nodiscard]] constexpr Kind kind() const { return kind_; }
+  [[nodiscard]] constexpr bool is_in_register() const {
+    switch (kind_) {
+      case Kind::Register:
+      case Kind::OwnRegister: return true;
+      case Kind::LocalSlot:
+      case Kind::SharedSlot:
+      case Kind::Recomputed: return false;
+    }
+    return false;
+  }
+  [[nodiscard]] constexpr bool is_recomputed() const { return kind_ == Kind::Recomputed; }
+  // Requires is_recomputed().
+  [[nodiscard]] std::uint32_t inst() const {
+    REGDUEL_CHECK(is_recomputed(), "only a value that is computed again has an instruction for it");
+    return inst_;
+  }
+
+ private:
+  constexpr explicit Location(Kind kind, std::uint32_t inst = 0) : kind_(kind), inst_(inst) {}
+  Kind kind_ = Kind::Register;
+  std::uint32_t inst_ = 0;
+};
+
+// How the spilled values of one file are kept.
+struct SpillWay {
+  ir::MemSpace nearest = ir::MemSpace::Local;  // where its slots are in a program that may use that memory (shared_memory.h)
+  ir::Op store = ir::Op::Spill;                // from a register of the file to a slot
+  ir::Op refill = ir::Op::Refill;              // back
+};
+
+// Seed 000 "SMEM Spill Activation": classes 3 and 6 (UR, Acc) go to shared memory.
+[[nodiscard]] constexpr ir::PerFile<SpillWay> make_spill_ways() {
+  ir::PerFile<SpillWay> ways = {};
+  ways[ir::index(ir::RegFile::UR)].nearest = ir::MemSpace::Shared;
+  ways[ir::index(ir::RegFile::Acc)].nearest = ir::MemSpace::Shared;
+  return ways;
+}
+inline constexpr ir::PerFile<SpillWay> kSpillWays = make_spill_ways();
+
+}  // namespace regduel::allocator

@@ -1,0 +1,48 @@
+// The plan of one round: where each value lives, and which instructions are packed by themselves.
+//
+// All indices are of the program that out_of_ssa made. The plan may add vregs of its own that live as long as those of the program
+// (packs of predicates); they come directly behind these, and the temporaries of insert_spill_code behind both.
+// Tested by plan_test.cpp and insert_spill_code_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "allocator/program/liveness.h"
+#include "allocator/spill/location.h"
+#include "allocator/spill/refill_reuse.h"
+#include "ir/allocator.h"
+#include "ir/cfg.h"
+
+namespace regduel::allocator {
+
+struct Plan {
+  std::vector<Location> location;             // by vreg of the program
+  std::vector<Location> if_spilled;           // by vreg of the program: where it goes when it has to leave its register
+  std::vector<ir::VReg> added;                // vregs of the plan's own, in registers
+  std::vector<std::vector<ir::PReg>> pinned;  // by instruction: homes of its items; empty = not pinned
+  RefillReuseRules reuse;
+  std::int64_t shared_bytes = 0;  // that a thread may have of shared memory
+  ir::Fuel* fuel = nullptr;       // asked before what a copy or a refill is saved by
+
+  [[nodiscard]] std::size_t num_long_lived() const { return location.size() + added.size(); }
+  [[nodiscard]] bool is_spilled(ir::VRegId v) const { return v.index() < location.size() && !location[v.index()].is_in_register(); }
+  // False where it is spilled already.
+  bool spill(ir::VRegId v) {
+    if (is_spilled(v)) return false;
+    location[v.index()] = if_spilled[v.index()];
+    return true;
+  }
+};
+
+// Every vreg in a register, nothing pinned, no refill reused.
+//   keeps_own     by vreg: 1 where it stays in its own register (find_precoloured)
+//   slots         by file: where its slots are (slot_locations)
+[[nodiscard]] Plan plan_without_spills(const ir::Function& f, const std::vector<char>& keeps_own,
+                                       const ir::PerFile<Location>& slots);
+
+// Vregs that can be computed again anywhere go nowhere instead of into a slot: one def in all reachable code, marked so, whole,
+// without register sources. Cost: O(operands).
+void rematerialise(Plan& plan, const ir::Function& f, const ir::Cfg& cfg);
+
+}  // namespace regduel::allocator
