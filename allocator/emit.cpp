@@ -27,9 +27,6 @@ struct Move {
 
 bool same_bytes(const Operand& a, const Operand& b) {
   const ir::FileBytes x = Function::file_bytes(a), y = Function::file_bytes(b);
-  if (REGDUEL_PLANTED("fatpoint-identity-by-unit") && x.file == y.file && x.begin / 4 == y.begin / 4 &&
-      x.end - x.begin == y.end - y.begin)
-    return true;
   return x.file == y.file && x.begin == y.begin && x.end == y.end;
 }
 
@@ -88,7 +85,8 @@ class Emitter {
       s.space = ir::MemSpace::Local;
     std::uint32_t& frame = s.space == ir::MemSpace::Shared ? out_.shared_frame : out_.local_frame;
     s.offset = round_up(frame, s.align);
-    frame = s.offset + (REGDUEL_PLANTED("fatpoint-slot-shared-too-early") ? std::min(s.size, 8u) : s.size);
+    frame = s.offset + s.size;
+    if (REGDUEL_PLANTED("fatpoint-slot-shared-too-early")) frame = s.offset + std::min(s.size, 8u);
   }
 
   // --- callee-saved registers
@@ -147,10 +145,7 @@ class Emitter {
       } else if (!cfg_.is_reachable(b)) {
         unreachable(inst, source_.insts[lowered_.source[index]]);
       } else {
-        if (inst.op == Op::Ret) {
-          if (!REGDUEL_PLANTED("fatpoint-restored-at-first-ret-only") || !restored_) save_or_restore(false);
-          restored_ = true;
-        }
+        if (inst.op == Op::Ret) save_or_restore(false);
         instruction(inst);
       }
     }
@@ -161,7 +156,7 @@ class Emitter {
     for (const Operand& op : f_.operands_of(inst)) ops_.push_back(placed(op));
     if ((inst.op == Op::Spill || inst.op == Op::Refill) && ops_.size() >= 2 && ops_[1].is_slot()) {
       const SlotId slot = slot_[ops_[1].slot().index()];
-      if (!slot.is_valid()) {  // a store that nobody reads
+      if (!slot.is_valid()) {  // a store that nothing refills
         if (!inst.is_inserted()) deleted(inst);
         return;
       }
@@ -195,7 +190,7 @@ class Emitter {
     append(inst, {}, {});
   }
 
-  // A move may go as soon as nobody else has still to read what it writes. Units are counted, not bytes: at worst two moves
+  // A move may go as soon as no other one has still to read what it writes. Units are counted, not bytes: at worst two moves
   // stay parallel that need not.
   void sequentialise() {
     const auto count = [&](const Operand& op, int by) {
@@ -203,10 +198,10 @@ class Emitter {
       for (int u = r.begin(); u < r.end(); ++u) readers_[ir::index(r.file)][static_cast<std::size_t>(u)] += by;
     };
     const auto is_free = [&](const Operand& op) {
+      if (REGDUEL_PLANTED("fatpoint-parallel-copy-in-any-order")) return true;
       const PReg r = op.preg();
       for (int u = r.begin(); u < r.end(); ++u)
-        if (readers_[ir::index(r.file)][static_cast<std::size_t>(u)] != 0)
-          return REGDUEL_PLANTED("fatpoint-parallel-copy-in-any-order");
+        if (readers_[ir::index(r.file)][static_cast<std::size_t>(u)] != 0) return false;
       return true;
     };
     for (const Move& m : moves_) count(m.use, 1);
@@ -250,7 +245,9 @@ class Emitter {
       for (const Operand& op : a.program.operands_of(inst)) {
         if (!op.is_preg() || op.role == Role::Clobber) continue;
         int& registers = a.claims.registers[ir::index(op.preg().file)];
-        registers = std::max(registers, REGDUEL_PLANTED("fatpoint-claims-one-register-less") ? op.preg().first : op.preg().end());
+        int end = op.preg().end();
+        if (REGDUEL_PLANTED("fatpoint-claims-one-register-less")) end = op.preg().first;
+        registers = std::max(registers, end);
         if (inst.op == Op::Spill) a.claims.spill_store_bytes += a.program.operand_bytes(op);
         if (inst.op == Op::Refill) a.claims.spill_load_bytes += a.program.operand_bytes(op);
       }
@@ -268,7 +265,6 @@ class Emitter {
   std::uint32_t next_id_;
   std::vector<SlotId> slot_;  // by slot of the lowered program; invalid = dropped
   std::vector<Save> saves_;
-  bool restored_ = false;  // at some ret
   std::vector<Operand> ops_;
   std::vector<Move> moves_;
   ir::PerFile<std::array<int, ir::kMaxUnits>> readers_ = {};  // by unit: moves that have still to read it

@@ -549,6 +549,38 @@ func @f kernel target sm_90 threads 32
   expect_complaint("bisect c.rir --plant nothing", "no planted bug");
 }
 
+TEST_F(Cli, PassesShowTheirSizesAndDumps) {
+  write("d.rir", R"(rir 1
+func @f kernel target sm_90 threads 32
+  vreg %0 R b32
+  vreg %1 R b64
+  block b0
+    #0 %0 = ld 0 !read
+    #1 %1 = ld 1 !read
+    #2 st %1 !write
+    #3 st %0 !write
+    #4 exit
+)");
+  // Without the times, which are the second column.
+  std::istringstream lines(run("alloc d.rir --regs 2 --passes -o e.rir").out);
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, time, rest;
+    words >> name >> time;
+    std::getline(words, rest);
+    if (time.find_first_not_of("0123456789") == std::string::npos)
+      rows.push_back(name + std::regex_replace(rest, std::regex(" +"), " "));
+  }
+  EXPECT_THAT(rows, ElementsAre("@f", "out_of_ssa 1 1 5 5 2 2", "drop_dead_copies 1 1 5 5 2 2", "insert_spill_code 1 1 5 5 2 2",
+                                "nospill 1 1 5 5 2 2", "spill_round 1 1 5 7 2 3", "insert_spill_code 1 1 5 7 2 3",
+                                "spill_round 1 1 5 5 2 2", "emit 1 1 7 7 3 2"));
+  const std::string dump = run("alloc d.rir --regs 2 --passes=dump -o e.rir").out;
+  EXPECT_THAT(dump, HasSubstr("// before emit\n"));
+  EXPECT_THAT(dump, HasSubstr("// after emit\n" + read_file(path("e.rir")).value()));
+  expect_complaint("alloc d.rir --passes=all", "--passes");
+}
+
 TEST_F(Cli, ShardsMergeAndAreExported) {
   for (const int seed : {1, 2})
     ASSERT_EQ(run(fmt::format("fuzz --runs 60 --jobs 1 --seed {} --db {}.sqlite", seed, seed)).status, 0);

@@ -24,7 +24,6 @@ Item item_of(const Function& f, const Operand& op) {
   item.units = v.units();
   item.align = v.alignment();
   item.fixed = op.fixed();
-  if (REGDUEL_PLANTED("fatpoint-fixed-use-ignored") && op.role == Role::Use) item.fixed = {};
   return item;
 }
 
@@ -63,7 +62,8 @@ void build_items(const Function& f, const Inst& inst, Items& out) {
         continue;
       }
     }
-    const bool is_tied = op.is_tied() && !REGDUEL_PLANTED("fatpoint-tie-dropped");
+    bool is_tied = op.is_tied();
+    if (REGDUEL_PLANTED("fatpoint-tie-dropped")) is_tied = false;
     item.at_reads = item.keeps || item.early || guarded || op.role == Role::DefUse || is_tied;
     if (item.at_reads) item.reads = op.vreg();
     if (is_tied) {

@@ -118,7 +118,7 @@ class FilePacker {
   void place(std::size_t k, PReg r, const Units& u) {
     homes_[k] = r;
     placed_[k] = 1;
-    if (items_[k].at_reads && !(items_[k].early && REGDUEL_PLANTED("fatpoint-pinned-early-clobber-shares"))) taken_r_ |= u;
+    if (items_[k].at_reads) taken_r_ |= u;
     if (items_[k].at_writes) taken_w_ |= u;
   }
 
@@ -166,8 +166,8 @@ class FilePacker {
       std::size_t needed = 0;
       for (const std::size_t k : list) needed += static_cast<std::size_t>(items_[k].units);
       const Units free = allowed_ & ~(phase == 1 ? taken_r_ : taken_w_);
-      if (needed > free.count() || (REGDUEL_PLANTED("fatpoint-impossible-too-soon") && needed > 2 && needed == free.count()))
-        return false;
+      if (needed > free.count()) return false;
+      if (REGDUEL_PLANTED("fatpoint-impossible-too-soon") && needed > 2 && needed == free.count()) return false;
     }
     if (seen(phase * 100000 + depth, first_place(list, depth))) return false;
     return each_place(list, depth, [&] { return single(list, depth + 1, phase); });

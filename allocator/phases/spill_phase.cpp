@@ -35,7 +35,7 @@ std::optional<Homes> SpillPhase::run_rounds() {
   const Analysis& a = progress_.analysis;
   const std::int64_t rounds = a.knobs[Knob::SpillRounds];
   for (; round_ <= rounds; ++round_) {
-    ir::PassScope scope(a.observers.passes, "spill round", &a.f);
+    ir::PassScope scope(a.observers.passes, "spill_round", &a.f);
     const bool is_first_of_large = round_ == 1 && has_victims();
     if (!is_first_of_large) find_victims(progress_.program().guidance());
     if (round_ > 1 || !has_victims())
@@ -50,7 +50,7 @@ std::optional<Homes> SpillPhase::run_rounds() {
 
 std::optional<Homes> SpillPhase::run_fallback() {
   const Analysis& a = progress_.analysis;
-  ir::PassScope scope(a.observers.passes, "last fallback", &a.f);
+  ir::PassScope scope(a.observers.passes, "last_fallback", &a.f);
   a.observers.line("last fallback: everything in memory");
   keep_all_in_memory();
   progress_.insert_spill_code();

@@ -364,10 +364,11 @@ class LivenessBuilder {
         if (!op.writes()) return;
         out_.after_[at] = live_[v];
         const bool part = m != byte_mask(0, f_.vregs[v].bytes());
-        if (live_[v] == 0 && REGDUEL_PLANTED("fatpoint-dead-def-has-no-range")) return;
+        if (REGDUEL_PLANTED("fatpoint-dead-def-has-no-range") && live_[v] == 0) return;
         if (live_[v] == 0 || part) push(v, part ? read_point(i) : write_point(i), write_point(i) + 1);
-        if (guarded || (op.is_early_clobber() && !REGDUEL_PLANTED("fatpoint-early-clobber-ignored")))
-          push(v, read_point(i), read_point(i) + 1);
+        bool is_held_at_reads = guarded || op.is_early_clobber();
+        if (REGDUEL_PLANTED("fatpoint-early-clobber-ignored")) is_held_at_reads = guarded;
+        if (is_held_at_reads) push(v, read_point(i), read_point(i) + 1);
         if (guarded && !part && live_[v] != 0) {
           // The new value is whole, so nothing need outlast the clobbers: the range has a hole at C.
           push(v, write_point(i), end_[v]);
@@ -378,7 +379,8 @@ class LivenessBuilder {
       if (!guarded)
         for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
           if (!op.writes() || live_[v] == 0) return;
-          live_[v] &= REGDUEL_PLANTED("fatpoint-part-def-kills-all") ? 0 : ~m;
+          live_[v] &= ~m;
+          if (REGDUEL_PLANTED("fatpoint-part-def-kills-all")) live_[v] = 0;
           if (live_[v] == 0) push(v, write_point(i), end_[v]);
         });
       for_each_register(inst, [&](std::size_t at, const Operand& op, std::uint32_t v, ByteMask) {

@@ -64,7 +64,8 @@ class OutOfSsa {
         if (!has_phis(to)) continue;
         const auto ops = in_.operands_of(in_.terminator(from));
         const bool touches = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.is_register(); });
-        if (REGDUEL_PLANTED("fatpoint-phi-copies-on-a-critical-edge")) at_tail_[from.index()] = to;
+        const bool is_split = !REGDUEL_PLANTED("fatpoint-phi-copies-on-a-critical-edge");
+        if (!is_split) at_tail_[from.index()] = to;
         else if (cfg_.predecessors(to).size() == 1 && ir::may(fuel_, "copies-at-head")) at_head_[to.index()] = from;
         else if (cfg_.successors(from).size() == 1 && !touches && ir::may(fuel_, "copies-at-tail")) at_tail_[from.index()] = to;
         else if (!pairs({from, to}).empty()) edge_blocks_.push_back({from, to});
@@ -152,11 +153,10 @@ class OutOfSsa {
         list[k].def = Operand::of_vreg(Role::Def, t);
         break;
       }
-    if (REGDUEL_PLANTED("fatpoint-phi-lost-copy")) {
+    const bool is_parallel = !REGDUEL_PLANTED("fatpoint-phi-lost-copy");
+    if (is_parallel) copy(list);
+    else
       for (const Pair& p : list) copy({&p, 1});
-    } else {
-      copy(list);
-    }
     for (const Pair& p : later) copy({&p, 1});
   }
   void copy(std::span<const Pair> list) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "allocator/spill/plan.h"
-#include "base/planted.h"
 
 namespace regduel::allocator {
 
@@ -50,14 +49,12 @@ RefillReuse::RefillReuse(const ir::Function& in, const Liveness& live, const Pla
 }
 
 void RefillReuse::forget(VRegId root) {
-  if (REGDUEL_PLANTED("fatpoint-refill-kept-past-a-store")) return;
   if (root.index() < waiting_.size()) waiting_[root.index()].epoch = 0;
 }
 
 void RefillReuse::remember(VRegId root, VRegId temp, ByteMask bytes, bool is_before) {
   if (distance_ == 0 || (is_before && room_[ir::index(in_.vreg(root).file())][now_] < 0)) return;
   if (plan_.reuse.barred_vregs[root.index()] != 0) return;
-  if (REGDUEL_PLANTED("fatpoint-refill-kept-past-a-store") && !is_before && waiting_[root.index()].epoch == epoch_) return;
   waiting_[root.index()] = {temp, bytes, now_, epoch_};
 }
 

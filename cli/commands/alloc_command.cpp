@@ -23,6 +23,7 @@ struct Options {
   KnobOptions knobs;
   std::int64_t fuel = -1;
   bool stats = false, trace = false, json = false;
+  std::string passes;  // "table", "dump" or empty
 };
 
 class StderrTrace : public ir::Trace {
@@ -44,6 +45,20 @@ std::string statistics(const ir::Function& f, const std::string& allocator, cons
       m.instructions_after, m.occupancy_percent);
 }
 
+std::string passes_of(const ir::Function& f, const ir::PassLog& log) {
+  Table table({"pass", "microseconds", "blocks", "->", "instructions", "->", "vregs", "->"});
+  std::string dumps;
+  for (const ir::PassRecord& p : log.passes) {
+    const std::string name = std::string(2 * static_cast<std::size_t>(p.depth), ' ') + p.name;
+    table.row({name, fmt::format("{:.0f}", p.seconds * 1e6), std::to_string(p.before.blocks), std::to_string(p.after.blocks),
+               std::to_string(p.before.instructions), std::to_string(p.after.instructions), std::to_string(p.before.vregs),
+               std::to_string(p.after.vregs)});
+    if (!p.text_before.empty()) dumps += fmt::format("// before {}\n{}", p.name, p.text_before);
+    if (!p.text_after.empty()) dumps += fmt::format("// after {}\n{}", p.name, p.text_after);
+  }
+  return fmt::format("@{}\n{}{}", f.name, table.text(), dumps);
+}
+
 int alloc(const Options& o) {
   check_registers(o.regs);
   const ir::Allocator& allocator = allocator_named(o.with);
@@ -63,6 +78,8 @@ int alloc(const Options& o) {
     options.trace = o.trace ? &trace : nullptr;
     ir::Fuel fuel{.limit = o.fuel};
     if (o.fuel >= 0) options.fuel = &fuel;
+    ir::PassLog passes{.has_dumps = o.passes == "dump"};
+    if (!o.passes.empty()) options.passes = &passes;
     auto allocation = allocator.allocate(p.function, target, options);
     if (!allocation) {
       if (allocation.error().kind == ir::AllocFailure::Kind::BadKnob)
@@ -71,6 +88,7 @@ int alloc(const Options& o) {
       return kExitFinding;
     }
     const oracles::Measures m = oracles::measure(p.function, allocation->program, target);
+    if (!o.passes.empty()) stats += passes_of(p.function, passes);
     if (o.stats) stats += statistics(p.function, o.with, m);
     list.push_back({{"function", p.function.name},
                     {"allocator", o.with},
@@ -87,7 +105,7 @@ int alloc(const Options& o) {
   }
   if (!o.json || o.output != "-") save(o.output, ir::print(result));
   if (o.json) print_json({{"command", "alloc"}, {"file", o.input}, {"results", list}});
-  else if (o.stats) fmt::print(o.output == "-" ? stderr : stdout, "{}", stats);
+  else fmt::print(o.output == "-" ? stderr : stdout, "{}", stats);
   return 0;
 }
 
@@ -110,6 +128,10 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
                    "on (see bisect)")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--stats", o->stats, "Show registers, spills and copies");
+  command
+      ->add_flag("--passes{table}", o->passes,
+                 "Show each pass with its time and sizes; --passes=dump: and the program before and after")
+      ->check(CLI::IsMember({"table", "dump"}));
   command->add_flag("--trace", o->trace, "Show what the allocator does, on standard error");
   command->add_flag("--json", o->json, "One JSON document with the figures (with -o: beside the program)");
   command->footer("Exit status 1: the limit is impossible. Example:  regduel alloc --with fatpoint --regs 16 a.rir -o b.rir");
