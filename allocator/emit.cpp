@@ -96,16 +96,16 @@ class Emitter {
   };
   void find_saves() {
     for (const ir::RegFile file : ir::kAllFiles) {
-      const Units& callee_saved = budget_.callee_saved[ir::index(file)];
+      const UnitSet& callee_saved = budget_.callee_saved[ir::index(file)];
       if (callee_saved.none()) continue;
-      Units written;
+      UnitSet written;
       for (const BlockId b : cfg_.reverse_postorder())
         for (const Inst& inst : f_.insts_of(b))
           for (const Operand& op : f_.operands_of(inst)) {
             if (op.is_vreg() && op.writes() && f_.vreg(op.vreg()).file() == file) written |= units_of(placed(op).preg());
           }
       for (int u = 0; u < ir::kMaxUnits; ++u)
-        if (callee_saved.test(static_cast<std::size_t>(u)) && written.test(static_cast<std::size_t>(u))) {
+        if (callee_saved.has(u) && written.has(u)) {
           if (REGDUEL_PLANTED("fatpoint-odd-callee-saved-lost") && u % 2 == 1) continue;
           ir::Slot s;
           s.size = s.align = static_cast<std::uint32_t>(ir::unit_bytes(file));

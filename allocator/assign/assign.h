@@ -1,10 +1,10 @@
-// One attempt at one register file: vregs in an order, each to its fat point.
+// One attempt at one register file: vregs in an order, each to its fat point. And what all attempts at one file share.
 //
-// Two classes that share a file (R and Ralt, UR and URext) are placed together, so that the conflicts between them, class 0 of
-// the source, are ordinary ones. Precoloured vregs come first. Without spilling, a vreg that finds no slot below the limit may
-// look kHeadroom units above it; that only measures by how much the attempt missed. With spilling, a vreg without a slot takes the
-// cheapest way out (seed 000 "Assignment", case 3; seed 001 "Spill Trigger"): it is spilled itself, or evicts what stands in
-// one slot, whichever costs less; a temporary that can do neither gets its instruction pinned.
+// Two register classes that share a file (R and Ralt, UR and URext) are placed together, so that the conflicts between them, class
+// 0 of the source, are ordinary ones. Precoloured vregs come first. Without spilling, a vreg that finds no place below the limit
+// may look kHeadroom units above it; that only measures by how much the attempt missed. With spilling, a vreg without a place takes
+// the cheapest way out (seed 000 "Assignment", case 3; seed 001 "Spill Trigger"): it is spilled itself, or evicts what stands in
+// one place, whichever costs less; a temporary that can do neither gets its instruction pinned.
 //
 // Source: seed 000 "Assignment", "Per-Class Iteration", "End-of-Round Result". Tested by fatpoint_test.cpp and driver_test.cpp.
 #pragma once
@@ -19,6 +19,7 @@
 #include "allocator/assign/relaxation.h"
 #include "allocator/assign/scan.h"
 #include "allocator/spill/insert_spill_code.h"
+#include "base/grouped.h"
 #include "ir/allocator.h"
 #include "ir/target.h"
 
@@ -39,12 +40,10 @@ struct RoundIndex {
 class OperandLists {
  public:
   OperandLists(const ir::Function& f, const Liveness& live);
-  [[nodiscard]] std::span<const std::uint32_t> operator[](ir::VRegId v) const {
-    return {at_.data() + begin_[v.index()], at_.data() + begin_[v.index() + 1]};
-  }
+  [[nodiscard]] std::span<const std::uint32_t> operator[](ir::VRegId v) const { return at_[v.index()]; }
 
  private:
-  std::vector<std::uint32_t> begin_, at_;
+  Grouped<std::uint32_t> at_;
 };
 
 // One lowered program, and what is known of it, for all attempts of a round.
@@ -71,8 +70,8 @@ enum class Order : std::uint8_t {
 
 struct AttemptOptions {
   Order order = Order::ByStart;
-  bool chains = false;  // place chains as one
-  bool weights = true;  // without them every vreg takes the lowest place that is free
+  bool coalesces = false;  // places coalesced classes as one
+  bool weights = true;     // without them every vreg takes the lowest place that is free
   bool may_spill = false;
   bool first_pass = false;
   int threshold = 50;          // knob 684
@@ -80,11 +79,10 @@ struct AttemptOptions {
   AllocationMode mode = AllocationMode::Plain;
   const Candidates* candidates = nullptr;         // homes to take before the scan, where they are free (knob 628)
   int ceiling = std::numeric_limits<int>::max();  // the attempt is given up, and does not fit, once it needs more units
-  // With may_spill: homes of an earlier round by vreg, as far as they go, -1 = none: who has one stays there if nothing else is in
-  // it.
+  // With may_spill: homes of an earlier round by vreg, as far as they go, -1 = none. A vreg keeps its home if that is free.
   std::span<const int> kept = {};
   std::span<const ir::VRegId> absent = {};  // ascending: vregs that need no home any more
-  const OperandLists* operands = nullptr;   // with it, who is spilled gets room at the instructions that name it
+  const OperandLists* operands = nullptr;   // with it, room is kept free for the temporaries of spilled vregs
   Observer* observer = nullptr;             // is shown what happens to one vreg (explain.h)
 };
 
@@ -108,36 +106,39 @@ class FileAllocator {
   // Largest number of units live at one moment.
   [[nodiscard]] int max_live() const { return max_live_; }
   [[nodiscard]] Attempt run(const AttemptOptions& options) const;
-  // Fills in what follows from the homes and from to_spill and to_pin, which it sorts.
-  //   over_limit   something that must have a register has none below the limit
-  void conclude(Attempt& result, bool over_limit) const;
   // Size of the part of the file that may be used: highest allocatable unit + 1.
   [[nodiscard]] int limit() const { return limit_; }
   [[nodiscard]] const Round& round() const { return round_; }
   [[nodiscard]] ir::RegFile file() const { return file_; }
   [[nodiscard]] std::span<const ir::VRegId> vregs() const { return vregs_; }
-  [[nodiscard]] const Chains& chains() const { return chains_; }
-  // Hard conflicts before anybody has a home: clobbers, and moments at which callee-saved units are restored.
+  //   absent   ascending
+  [[nodiscard]] std::vector<ir::VRegId> vregs_without(std::span<const ir::VRegId> absent) const;
+  [[nodiscard]] const CoalescedClasses& classes() const { return classes_; }
+  // Hard conflicts before any vreg has a home: clobbers, and moments at which callee-saved units are restored.
   [[nodiscard]] const Occupancy& base() const { return base_; }
   [[nodiscard]] const UnitSet& not_allocatable() const { return not_allocatable_; }
   [[nodiscard]] const UnitSet& callee_saved() const { return callee_saved_; }
+  // The lowest allocatable unit, limit() where there is none.
+  [[nodiscard]] int first_unit() const { return first_unit_; }
+  // Units that clobbers leave to a vreg; kMaxUnits where they take none from it, or where what they leave is enough for all that is
+  // ever live at once.
+  [[nodiscard]] int choice(ir::VRegId v) const { return choice_[v.index()]; }
 
  private:
-  friend class AttemptRun;
   [[nodiscard]] int highest_unit() const;
   void block_fixed_moments();
   void count_choices();
   const Round& round_;
   ir::RegFile file_;
   std::span<const ir::VRegId> vregs_;
-  Chains chains_;
-  int limit_ = 0;
+  CoalescedClasses classes_;
+  int limit_;
   int max_live_ = 0;
-  Occupancy base_;           // clobbers and moments that belong to nobody
-  std::vector<int> choice_;  // by vreg: units that clobbers leave to it, kMaxUnits where they take none
+  Occupancy base_;
+  std::vector<int> choice_;  // by vreg
   UnitSet not_allocatable_;
   UnitSet callee_saved_;
-  int start_ = 0;  // the first allocatable unit
+  int first_unit_;
 };
 
 }  // namespace regduel::allocator

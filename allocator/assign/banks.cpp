@@ -2,6 +2,8 @@
 
 #include "allocator/assign/banks.h"
 
+#include <vector>
+
 namespace regduel::allocator {
 
 using ir::Function;
@@ -35,31 +37,26 @@ BankPairs::BankPairs(const Function& f, const Liveness& live, int banks) : banks
       for (const Source& b : sources)
         if (a.vreg != b.vreg) edges.push_back({a.vreg, {b.vreg, b.unit - a.unit}});
   }
-  begin_.assign(f.vregs.size() + 1, 0);
-  for (const Edge& e : edges) ++begin_[e.of.index() + 1];
-  for (std::size_t v = 0; v < f.vregs.size(); ++v) begin_[v + 1] += begin_[v];
-  partners_.resize(edges.size());
-  std::vector<std::uint32_t> at(begin_.begin(), begin_.end() - 1);
-  for (const Edge& e : edges) partners_[at[e.of.index()]++] = e.partner;
+  partners_.build_from(f.vregs.size(), edges, [](const Edge& e) { return e.of.index(); }, [](const Edge& e) { return e.partner; });
 }
 
-int BankPairs::conflicts(VRegId v, int slot, std::span<const int> home) const {
+int BankPairs::conflicts(VRegId v, int unit, std::span<const int> home) const {
   int sum = 0;
-  for (const Partner& p : of(v))
-    if (const int its = home[p.vreg.index()]; its >= 0 && wanted_by(p, its) == slot % banks_) ++sum;
+  for (const Partner& p : partners_[v.index()])
+    if (const int its = home[p.vreg.index()]; its >= 0 && wanted_by(p, its) == unit % banks_) ++sum;
   return sum;
 }
 
 std::uint64_t BankPairs::taken_banks(VRegId v, std::span<const int> home) const {
   std::uint64_t taken = 0;
-  for (const Partner& p : of(v))
+  for (const Partner& p : partners_[v.index()])
     if (const int its = home[p.vreg.index()]; its >= 0) taken |= std::uint64_t{1} << wanted_by(p, its);
   return taken;
 }
 
 int BankPairs::count(std::span<const int> home) const {
   int sum = 0;
-  for (std::size_t v = 0; v + 1 < begin_.size(); ++v)
+  for (std::size_t v = 0; v < partners_.num_keys(); ++v)
     if (home[v] >= 0) sum += conflicts(VRegId(v), home[v], home);
   return sum / 2;  // each pair is seen from both sides
 }

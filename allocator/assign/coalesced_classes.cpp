@@ -1,4 +1,4 @@
-// See chains.h.
+// See coalesced_classes.h.
 
 #include "allocator/assign/coalesced_classes.h"
 
@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "base/grouped.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
@@ -15,16 +16,15 @@ using ir::Function;
 using ir::Inst;
 using ir::Op;
 using ir::Operand;
-using ir::Role;
 using ir::VRegId;
 
-// No two chains with more pairs of members than this are compared member by member.
+// No two classes with more pairs of members than this are compared member by member.
 constexpr std::size_t kMaxPairs = 1024;
 
 // Where each vreg of one file is written, and from which vreg by a plain copy.
 class Defs {
  public:
-  Defs(const Function& f, const Liveness& live, ir::RegFile file) : begin_(f.vregs.size() + 1, 0) {
+  Defs(const Function& f, const Liveness& live, ir::RegFile file) {
     std::vector<std::pair<std::uint32_t, Def>> list;
     for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
       const Inst& inst = f.insts[live.inst_at(n)];
@@ -32,9 +32,8 @@ class Defs {
       if (std::none_of(ops.begin(), ops.end(),
                        [&](const Operand& op) { return op.is_vreg() && op.writes() && f.vreg(op.vreg()).file() == file; }))
         continue;
-      const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
-      const auto pairs =
-          static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const Operand& op) { return op.writes(); }));
+      const bool guarded = ir::is_guarded(ops);
+      const std::size_t pairs = ir::defs_of(ops).size();
       for (std::size_t k = 0; k < pairs; ++k) {
         if (!ops[k].is_vreg() || f.vreg(ops[k].vreg()).file() != file) continue;
         // An early-clobber def destroys its register before the source is read, even where it is a copy of it.
@@ -45,19 +44,15 @@ class Defs {
             {ops[k].value, {early ? read_point(n) : write_point(n), write_point(n), plain ? ops[pairs + k].vreg() : VRegId()}});
       }
     }
-    for (const auto& [v, def] : list) ++begin_[v + 1];
-    for (std::size_t v = 0; v < f.vregs.size(); ++v) begin_[v + 1] += begin_[v];
-    defs_.resize(list.size());
-    std::vector<std::uint32_t> at(begin_.begin(), begin_.end() - 1);
-    for (const auto& [v, def] : list) defs_[at[v]++] = def;
+    defs_.build_from(f.vregs.size(), list, [](const auto& x) { return x.first; }, [](const auto& x) { return x.second; });
   }
   // True where no def of x changes what y holds while y lives. Two defs of one instruction never share a register, not even in
   // a parallel copy that swaps two equal values.
   [[nodiscard]] bool spares(VRegId x, VRegId y, std::span<const Interval> y_range) const {
-    for (std::uint32_t k = begin_[x.index()]; k < begin_[x.index() + 1]; ++k) {
-      const Def& d = defs_[k];
+    for (const Def& d : defs_[x.index()]) {
       if (d.source != y && (contains(y_range, d.point) || contains(y_range, d.last))) return false;
-      if (is_written_at(y, d.last) && !REGDUEL_PLANTED("fatpoint-swap-shares-a-register")) return false;
+      if (REGDUEL_PLANTED("fatpoint-swap-shares-a-register")) continue;
+      if (is_written_at(y, d.last)) return false;
     }
     return true;
   }
@@ -65,23 +60,22 @@ class Defs {
  private:
   // In program order, so that the moments ascend.
   [[nodiscard]] bool is_written_at(VRegId v, Point p) const {
-    const auto first = defs_.begin() + begin_[v.index()], end = defs_.begin() + begin_[v.index() + 1];
-    const auto at = std::lower_bound(first, end, p, [](const Def& d, Point wanted) { return d.last < wanted; });
-    return at != end && at->last == p;
+    const auto defs = defs_[v.index()];
+    const auto at = std::lower_bound(defs.begin(), defs.end(), p, [](const Def& d, Point wanted) { return d.last < wanted; });
+    return at != defs.end() && at->last == p;
   }
 
   struct Def {
     Point point, last;  // the first and the last moment at which it holds the register
     VRegId source;
   };
-  std::vector<std::uint32_t> begin_;
-  std::vector<Def> defs_;
+  Grouped<Def> defs_;  // by vreg
 };
 
 }  // namespace
 
-Chains::Chains(const Function& f, const Liveness& live, const ConstraintLists& constraints, std::span<const VRegId> vregs,
-               ir::Fuel* fuel) {
+CoalescedClasses::CoalescedClasses(const Function& f, const Liveness& live, const ConstraintLists& constraints,
+                                   std::span<const VRegId> vregs, ir::Fuel* fuel) {
   struct Edge {
     int weight;
     VRegId a, b;
@@ -92,21 +86,36 @@ Chains::Chains(const Function& f, const Liveness& live, const ConstraintLists& c
       if (c.type == ConstraintType::Range && c.partner.is_valid() && c.unit == 0 && v < c.partner &&
           f.vreg(v).units() == f.vreg(c.partner).units() && !live.range(c.partner.index()).empty())
         edges.push_back({c.weight, v, c.partner});
-  chain_of_.assign(f.vregs.size(), kNone);
+  class_of_.assign(f.vregs.size(), kNone);
   if (edges.empty()) return;
   std::sort(edges.begin(), edges.end(),
             [](const Edge& x, const Edge& y) { return std::tuple(-x.weight, x.a, x.b) < std::tuple(-y.weight, y.a, y.b); });
   std::optional<Defs> defs;  // made where two ranges first overlap
-  const auto chain = [&](VRegId v) {
-    std::uint32_t& c = chain_of_[v.index()];
+  const auto class_of = [&](VRegId v) {
+    std::uint32_t& c = class_of_[v.index()];
     if (c == kNone) {
-      c = static_cast<std::uint32_t>(chains_.size());
+      c = static_cast<std::uint32_t>(classes_.size());
       const auto range = live.range(v.index());
-      chains_.push_back({{v}, {range.begin(), range.end()}, f.vreg(v).align_log2, f.vreg(v).fixed});
+      classes_.push_back({{v}, {range.begin(), range.end()}, f.vreg(v).align_log2, f.vreg(v).fixed});
     }
     return c;
   };
-  const auto can_share = [&](const Chain& a, const Chain& b) {
+  // A vreg, or the class that it is in.
+  struct Side {
+    std::span<const VRegId> members;
+    std::span<const Interval> range;
+    int align_log2;
+    ir::PReg fixed;
+  };
+  std::vector<std::uint32_t> turn(f.vregs.size(), kNone);  // by vreg: its place among those that have affinities
+  std::uint32_t turns = 0;
+  const auto side = [&](const VRegId& v) -> Side {
+    if (turn[v.index()] == kNone) turn[v.index()] = turns++;
+    if (class_of_[v.index()] == kNone) return {{&v, 1}, live.range(v.index()), f.vreg(v).align_log2, f.vreg(v).fixed};
+    const CoalescedClass& c = classes_[class_of_[v.index()]];
+    return {c.members, c.range, c.align_log2, c.fixed};
+  };
+  const auto can_share = [&](const Side& a, const Side& b) {
     if (a.fixed.is_valid() && b.fixed.is_valid() && a.fixed != b.fixed) return false;
     const ir::PReg fixed = a.fixed.is_valid() ? a.fixed : b.fixed;
     if (fixed.is_valid() && fixed.first % (1 << std::max(a.align_log2, b.align_log2)) != 0) return false;
@@ -120,25 +129,28 @@ Chains::Chains(const Function& f, const Liveness& live, const ConstraintLists& c
     return true;
   };
   for (const Edge& e : edges) {
-    std::uint32_t a = chain(e.a), b = chain(e.b);
-    if (a == b || !can_share(chains_[a], chains_[b]) || !ir::may(fuel, "coalesce-copy")) continue;
-    if (chains_[a].members.size() < chains_[b].members.size()) std::swap(a, b);
-    Chain &to = chains_[a], &from = chains_[b];
-    if (!REGDUEL_PLANTED("fatpoint-chain-range-not-grown")) to.range = unite(to.range, from.range);
+    const Side sides[] = {side(e.a), side(e.b)};
+    const bool is_joined = class_of_[e.a.index()] != kNone && class_of_[e.a.index()] == class_of_[e.b.index()];
+    if (is_joined || !can_share(sides[0], sides[1]) || !ir::may(fuel, "coalesce-copy")) continue;
+    std::uint32_t a = class_of(e.a), b = class_of(e.b);
+    if (classes_[a].members.size() < classes_[b].members.size()) std::swap(a, b);
+    CoalescedClass &to = classes_[a], &from = classes_[b];
+    to.range = unite(to.range, from.range);
     to.align_log2 = std::max(to.align_log2, from.align_log2);
     if (from.fixed.is_valid()) to.fixed = from.fixed;
-    for (const VRegId v : from.members) chain_of_[v.index()] = a;
+    for (const VRegId v : from.members) class_of_[v.index()] = a;
     to.members.insert(to.members.end(), from.members.begin(), from.members.end());
     from = {};
   }
-  std::vector<Chain> real;
-  for (Chain& c : chains_) {
-    if (c.members.empty()) continue;
-    std::sort(c.members.begin(), c.members.end());
-    for (const VRegId v : c.members) chain_of_[v.index()] = c.members.size() > 1 ? static_cast<std::uint32_t>(real.size()) : kNone;
-    if (c.members.size() > 1) real.push_back(std::move(c));
+  // In the order in which their first members came up.
+  std::erase_if(classes_, [](const CoalescedClass& c) { return c.members.empty(); });
+  std::sort(classes_.begin(), classes_.end(), [&](const CoalescedClass& x, const CoalescedClass& y) {
+    return turn[x.members[0].index()] < turn[y.members[0].index()];
+  });
+  for (std::size_t c = 0; c < classes_.size(); ++c) {
+    std::sort(classes_[c].members.begin(), classes_[c].members.end());
+    for (const VRegId v : classes_[c].members) class_of_[v.index()] = static_cast<std::uint32_t>(c);
   }
-  chains_ = std::move(real);
 }
 
 }  // namespace regduel::allocator

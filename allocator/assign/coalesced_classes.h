@@ -1,12 +1,13 @@
-// Alias chains: vregs that a copy, a phi, a tie or a hint would like in one register, and that can be in one.
+// Coalesced classes (the source's alias chains): vregs that a copy, a phi, a tie or a hint would like in one register, and that can
+// be in one.
 //
 // Two vregs can share a register if they never live at the same time, or if, wherever they do, they hold the same value: as for
 // Chaitin, the source of a copy does not interfere with its destination. That is so if each def of one at which the other lives
-// is a copy from the other. A chain is placed as one, which makes the copies in it vanish; one that finds no place is taken apart
-// again, so that chains cost nothing but a try. A chain may have precoloured members, all in one register.
+// is a copy from the other. A class is placed as one, which makes the copies in it vanish; one that finds no place is taken apart
+// again, so that classes cost nothing but a try. A class may have precoloured members, all in one register.
 //
-// Source: seed 000 "Assignment", case 4 (alias chain propagation); the building of chains, which the source leaves to a pass
-// before, is ours: union-find over the affinities, heaviest first. Tested by chains_test.cpp.
+// Source: seed 000 "Assignment", case 4 (alias chain propagation); the building of classes, which the source leaves to a pass
+// before, is ours: union-find over the affinities, heaviest first. Tested by classes_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +20,29 @@
 
 namespace regduel::allocator {
 
-struct Chain {
+struct CoalescedClass {
   std::vector<ir::VRegId> members;  // ascending; at least two
   std::vector<Interval> range;      // of all of them together: sorted, disjoint
   int align_log2 = 0;
   ir::PReg fixed;
 };
 
-class Chains {
+class CoalescedClasses {
  public:
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
   //   vregs   those of one file that have a live range, ascending
   // Cost: O(affinities x length of the ranges they join).
-  Chains(const ir::Function& f, const Liveness& live, const ConstraintLists& constraints, std::span<const ir::VRegId> vregs,
-         ir::Fuel* fuel = nullptr);
+  CoalescedClasses(const ir::Function& f, const Liveness& live, const ConstraintLists& constraints,
+                   std::span<const ir::VRegId> vregs, ir::Fuel* fuel = nullptr);
 
-  [[nodiscard]] std::span<const Chain> all() const { return chains_; }
-  // Index of the chain of a vreg, kNone where it is alone.
-  [[nodiscard]] std::uint32_t of(ir::VRegId v) const { return chain_of_[v.index()]; }
+  [[nodiscard]] std::span<const CoalescedClass> all() const { return classes_; }
+  // Index of the class of a vreg, kNone where it is alone.
+  [[nodiscard]] std::uint32_t of(ir::VRegId v) const { return class_of_[v.index()]; }
 
  private:
-  std::vector<Chain> chains_;
-  std::vector<std::uint32_t> chain_of_;
+  std::vector<CoalescedClass> classes_;
+  std::vector<std::uint32_t> class_of_;
 };
 
 }  // namespace regduel::allocator

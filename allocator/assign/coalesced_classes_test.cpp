@@ -8,8 +8,8 @@
 namespace regduel::allocator {
 namespace {
 
-// Members of the chains of file R.
-std::vector<std::vector<std::uint32_t>> chains(std::string_view body) {
+// Members of the classes of file R.
+std::vector<std::vector<std::uint32_t>> classes(std::string_view body) {
   const ir::Function program = testing::program(body);
   SpillCode lowered;
   lowered.f = out_of_ssa(program);
@@ -20,8 +20,8 @@ std::vector<std::vector<std::uint32_t>> chains(std::string_view body) {
   for (std::size_t v = 0; v < lowered.f.vregs.size(); ++v)
     if (!live.range(v).empty() && lowered.f.vregs[v].file() == ir::RegFile::R) vregs.push_back(ir::VRegId(v));
   std::vector<std::vector<std::uint32_t>> result;
-  const Chains found(lowered.f, live, constraints, vregs);
-  for (const Chain& c : found.all()) {
+  const CoalescedClasses found(lowered.f, live, constraints, vregs);
+  for (const CoalescedClass& c : found.all()) {
     result.emplace_back();
     for (const ir::VRegId v : c.members) result.back().push_back(v.value);
   }
@@ -29,8 +29,8 @@ std::vector<std::vector<std::uint32_t>> chains(std::string_view body) {
 }
 using List = std::vector<std::vector<std::uint32_t>>;
 
-TEST(Chains, SourceOfACopyDoesNotInterfereWithItsDestination) {
-  EXPECT_EQ(chains(R"(
+TEST(CoalescedClasses, SourceOfACopyDoesNotInterfereWithItsDestination) {
+  EXPECT_EQ(classes(R"(
     vreg %0 R b32
     vreg %1 R b32
     block b0
@@ -42,8 +42,8 @@ TEST(Chains, SourceOfACopyDoesNotInterfereWithItsDestination) {
             (List{{0, 1}}));
 }
 
-TEST(Chains, UnlessOneOfThemChangesWhileTheOtherLives) {
-  EXPECT_EQ(chains(R"(
+TEST(CoalescedClasses, UnlessOneOfThemChangesWhileTheOtherLives) {
+  EXPECT_EQ(classes(R"(
     vreg %0 R b32
     vreg %1 R b32
     block b0
@@ -54,7 +54,7 @@ TEST(Chains, UnlessOneOfThemChangesWhileTheOtherLives) {
       #4 exit
 )"),
             List{});
-  EXPECT_EQ(chains(R"(
+  EXPECT_EQ(classes(R"(
     vreg %0 R b32
     vreg %1 R b32
     vreg %2 P pred
@@ -69,8 +69,8 @@ TEST(Chains, UnlessOneOfThemChangesWhileTheOtherLives) {
             List{});
 }
 
-TEST(Chains, PhisJoin) {
-  EXPECT_EQ(chains(R"(
+TEST(CoalescedClasses, PhisJoin) {
+  EXPECT_EQ(classes(R"(
     vreg %0 R b32
     vreg %1 R b32
     vreg %2 R b32
@@ -89,7 +89,7 @@ TEST(Chains, PhisJoin) {
             (List{{0, 1, 2}}));
 }
 
-TEST(Chains, AllCopiesVanishWhereTheyCan) {
+TEST(CoalescedClasses, AllCopiesVanishWhereTheyCan) {
   const auto a = testing::allocate(testing::program(R"(
     vreg %0 R b32
     vreg %1 R b32

@@ -6,6 +6,8 @@
 #include <array>
 #include <bit>
 
+#include "allocator/unit_set.h"
+
 namespace regduel::allocator {
 namespace {
 
@@ -82,12 +84,9 @@ class Builder {
     add(b, ConstraintType::Range, weight, false, a, unit_a - unit_b);
   }
   void copy(const Inst& inst, std::uint32_t n) {
-    const auto ops = f_.operands_of(inst);
     const int weight = weight_at(n);
-    const std::size_t pairs =
-        static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const Operand& op) { return op.writes(); }));
-    for (std::size_t k = 0; k < pairs; ++k) {
-      const ir::Storage d = f_.storage(ops[k]), s = f_.storage(ops[pairs + k]);
+    for (const auto [def, use] : ir::copy_pairs(f_.operands_of(inst))) {
+      const ir::Storage d = f_.storage(def), s = f_.storage(use);
       const RegFile file = f_.vreg(d.root).file();
       const int unit = ir::unit_bytes(file);
       if (file != f_.vreg(s.root).file() || d.root == s.root || d.offset % unit != s.offset % unit) continue;
@@ -131,20 +130,12 @@ class Builder {
     for (std::uint32_t n = 0; n < live_.num_numbered(); ++n) {
       const auto ops = f_.operands_of(f_.insts[live_.inst_at(n)]);
       if (ops.empty() || ops.back().role != ir::Role::Clobber) continue;
-      Clobber c{clobber_point(n), {}};
-      for (bool more = true; more;) {  // the units from 0 on, in whatever order the registers stand
-        more = false;
-        for (const Operand& op : ops) {
-          if (op.role != ir::Role::Clobber) continue;
-          const PReg r = op.preg();
-          int& kept = c.first_kept[ir::index(r.file)];
-          if (r.begin() <= kept && kept < r.end()) {
-            kept = r.end();
-            more = true;
-          }
-        }
-      }
-      clobbers_.push_back(c);
+      ir::PerFile<UnitSet> kept;
+      kept.fill(UnitSet::range(0, ir::kMaxUnits));
+      for (const Operand& op : ops)
+        if (op.role == ir::Role::Clobber) kept[ir::index(op.preg().file)] -= units_of(op.preg());
+      clobbers_.push_back({clobber_point(n), {}});
+      for (std::size_t file = 0; file < kept.size(); ++file) clobbers_.back().first_kept[file] = kept[file].first();
     }
   }
   // The first register that the first call in the life of v keeps; 0 = no call.
@@ -289,7 +280,7 @@ class Builder {
   std::vector<Edge> edges_;
   std::vector<Fixed> fixed_;       // in program order
   std::vector<Clobber> clobbers_;  // in program order
-  std::vector<std::int8_t> wish_;  // by vreg: how much it would like a place that is known; empty = nobody does
+  std::vector<std::int8_t> wish_;  // by vreg: weight of its affinity to a place that is known; empty = all 0
   std::vector<VRegId> uses_, defs_;
 };
 
@@ -305,13 +296,9 @@ ConstraintLists::ConstraintLists(const Function& original, const SpillCode& lowe
                                  const std::vector<std::int64_t>& block_frequency, const Liveness& live,
                                  const ConstraintOptions& options) {
   const std::vector<Builder::Edge> edges = Builder(original, lowered, block_frequency, live, options).run();
-  const std::size_t num_vregs = lowered.f.vregs.size();
-  begin_.assign(num_vregs + 1, 0);
-  for (const Builder::Edge& e : edges) ++begin_[e.of.index() + 1];
-  for (std::size_t v = 0; v < num_vregs; ++v) begin_[v + 1] += begin_[v];
-  nodes_.resize(edges.size());
-  std::vector<std::uint32_t> at(begin_.begin(), begin_.end() - 1);
-  for (const Builder::Edge& e : edges) nodes_[at[e.of.index()]++] = e.node;
+  lists_.build_from(
+      lowered.f.vregs.size(), edges, [](const Builder::Edge& e) { return e.of.index(); },
+      [](const Builder::Edge& e) -> const Constraint& { return e.node; });
 }
 
 }  // namespace regduel::allocator

@@ -22,7 +22,7 @@
 //
 // Skipped: architectural vregs, barriers of phis, and vregs without a live range, as spilled ones are.
 // Source: seed 000 "Constraint Types", "Interference Builder", "Constraint List Structure"; DECISIONS on types 0 to 15. Tested by
-// constraints_test.cpp, pressure_test.cpp (weights) and chains_test.cpp (affinities).
+// constraints_test.cpp, pressure_test.cpp (weights) and classes_test.cpp (affinities).
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "allocator/spill/insert_spill_code.h"
+#include "base/grouped.h"
 #include "ir/program.h"
 #include "ir/target.h"
 
@@ -74,20 +75,17 @@ struct ConstraintOptions {
   bool bank_aware = false;             // knob 641
 };
 
-// Constraint lists by vreg, one behind the other.
+// Constraints by vreg.
 class ConstraintLists {
  public:
   // Cost: O(operands), and for types 0 and 1 the square of the operands of one instruction that are read.
   ConstraintLists(const ir::Function& original, const SpillCode& lowered, const std::vector<std::int64_t>& block_frequency,
                   const Liveness& live, const ConstraintOptions& options = {});
 
-  [[nodiscard]] std::span<const Constraint> of(ir::VRegId v) const {
-    return {nodes_.data() + begin_[v.index()], begin_[v.index() + 1] - begin_[v.index()]};
-  }
+  [[nodiscard]] std::span<const Constraint> of(ir::VRegId v) const { return lists_[v.index()]; }
 
  private:
-  std::vector<std::uint32_t> begin_;
-  std::vector<Constraint> nodes_;
+  Grouped<Constraint> lists_;
 };
 
 // 1 to 15, by the order of magnitude (binary) of how often something happens.

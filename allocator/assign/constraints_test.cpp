@@ -91,7 +91,7 @@ TEST(Constraints, FixedOperandLosesAgainstAnotherCopy) {
   EXPECT_EQ(b.of(1, {}, true).size(), 2);
 }
 
-TEST(Constraints, WhoeverIsReadBesideAWishSparesItsPlace) {
+TEST(Constraints, AVregReadBesideAWishSparesItsPlace) {
   const Built b = build(R"(
     vreg %0 R b32
     vreg %1 R b64

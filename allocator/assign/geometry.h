@@ -4,8 +4,8 @@
 //
 // Source: seed 000 "Step 1: VR Geometry", "Step 2: Scan Range", "Budget Computation", "Assignment" cases 1 and 2. Deviates: a vreg
 // occupies its units, not its aligned width (a 96-bit value leaves the fourth unit of its aligned quad to others, since an
-// instruction's demand counts units); the pair mode is derived from width and alignment (DECISIONS); slots are units, so that mode
-// 1, the half-slot coordinates, occurs only where a target has predicate halves. Tested by geometry_test.cpp.
+// instruction's demand counts units); the pair mode is derived from width and alignment (DECISIONS); positions are units, so that
+// mode 1, the half-unit coordinates, occurs only where a target has predicate halves. Tested by geometry_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -42,30 +42,30 @@ struct Geometry {
   return g;
 }
 
-// The last unit that a vreg at `slot` takes: what peaks are measured by (seed 000 "Assignment", case 1).
-[[nodiscard]] constexpr int consumption(int slot, const Geometry& g) { return slot + g.units - 1; }
+// The last unit that a vreg at `unit` takes: what peaks are measured by (seed 000 "Assignment", case 1).
+[[nodiscard]] constexpr int consumption(int unit, const Geometry& g) { return unit + g.units - 1; }
 
-// Where a half-width predicate stands: in a register, in its lower or its upper half (seed 000 "Assignment", case 2). Its slots are
+// Where a half-width predicate stands: in a register, in its lower or its upper half (seed 000 "Assignment", case 2). Its units are
 // halves.
 struct HalfRegister {
   int number = 0;
   bool is_high = false;
   friend bool operator==(const HalfRegister&, const HalfRegister&) = default;
 };
-[[nodiscard]] constexpr HalfRegister half_register(int slot) { return {slot / 2, slot % 2 != 0}; }
-[[nodiscard]] constexpr int slot_of(HalfRegister r) { return 2 * r.number + (r.is_high ? 1 : 0); }
+[[nodiscard]] constexpr HalfRegister half_register(int unit) { return {unit / 2, unit % 2 != 0}; }
+[[nodiscard]] constexpr int unit_of(HalfRegister r) { return 2 * r.number + (r.is_high ? 1 : 0); }
 
 // Units above any hard limit that an attempt without spilling looks at, to say by how much it missed.
 inline constexpr int kHeadroom = 7;
-// Entries of the pressure arrays beyond the slots that are looked at.
+// Entries of the pressure arrays beyond the units that are looked at.
 inline constexpr int kScanPadding = 4;
 
-// What a scan of one file covers. Slots are `slots >> shift` units: the modes scale the coordinates, never the units (DECISIONS).
+// What a scan of one file covers: `coordinates >> shift` units; the modes scale the coordinates, never the units (DECISIONS).
 struct ScanBudget {
-  int slots = 0;
+  int coordinates = 0;
   int shift = 0;
 
-  [[nodiscard]] constexpr int units() const { return std::min(slots >> shift, ir::kMaxUnits); }
+  [[nodiscard]] constexpr int units() const { return std::min(coordinates >> shift, ir::kMaxUnits); }
   // Entries of the pressure arrays that one vreg needs.
   [[nodiscard]] constexpr int width() const { return std::min(units() + kScanPadding, ir::kMaxUnits); }
 };

@@ -31,7 +31,7 @@ TEST(Geometry, HalfWidthPredicates) {
   EXPECT_EQ(geometry_of(v).pair_mode, PairMode::Single);
   EXPECT_EQ(geometry_of(v, true).pair_mode, PairMode::Half);
   EXPECT_EQ(geometry_of(ir::VReg{}, true).pair_mode, PairMode::Single);
-  for (int slot = 0; slot < 14; ++slot) EXPECT_EQ(slot_of(half_register(slot)), slot);
+  for (int unit = 0; unit < 14; ++unit) EXPECT_EQ(unit_of(half_register(unit)), unit);
   EXPECT_EQ(half_register(6), (HalfRegister{3, false}));
   EXPECT_EQ(half_register(7), (HalfRegister{3, true}));
 }
@@ -44,10 +44,10 @@ TEST(Geometry, Consumption) {
 
 // Seed 000 "Budget Computation": seven more, doubled or quadrupled by the mode. Coordinates grow, units do not.
 TEST(Geometry, ScanBudget) {
-  EXPECT_EQ(scan_budget(255, AllocationMode::Plain).slots, 262);
-  EXPECT_EQ(scan_budget(255, AllocationMode::Fixed).slots, 262);
-  EXPECT_EQ(scan_budget(255, AllocationMode::Cssa).slots, 524);
-  EXPECT_EQ(scan_budget(255, AllocationMode::CssaPaired).slots, 1048);
+  EXPECT_EQ(scan_budget(255, AllocationMode::Plain).coordinates, 262);
+  EXPECT_EQ(scan_budget(255, AllocationMode::Fixed).coordinates, 262);
+  EXPECT_EQ(scan_budget(255, AllocationMode::Cssa).coordinates, 524);
+  EXPECT_EQ(scan_budget(255, AllocationMode::CssaPaired).coordinates, 1048);
   for (const AllocationMode mode : {AllocationMode::Plain, AllocationMode::Cssa, AllocationMode::CssaPaired}) {
     EXPECT_EQ(scan_budget(255, mode).units(), 262);
     EXPECT_EQ(scan_budget(255, mode).width(), 266);

@@ -1,43 +1,41 @@
-// An attempt with spilling that walks the instructions: the other way to find out who has to go (knob 622).
+// An attempt with spilling that walks the instructions: the other way to find out which vregs to spill (knob 622).
 //
-// A linear scan. The lowered program is walked in the order of Liveness numbers, moment after moment (R, then W), and a vreg gets
-// its home, for its whole range, where the range begins. Whether a slot is free is asked of the occupancy over the whole range, so
-// that holes, clobbers, moments of rets and units that may not be used are respected as everywhere. Precoloured vregs have their
-// places before the walk begins; so have those that keep the home of an earlier round.
+// A linear scan. Vregs come in the order in which their ranges begin, and each gets its home, for its whole range, at that moment.
+// Whether a position is free is asked of the occupancy over the whole range, so that holes, clobbers, moments of rets and units
+// that may not be used are respected as everywhere. Precoloured vregs have their places before the walk begins; so have those that
+// keep the home of an earlier round.
 //
-// At each instruction three masks of units count, as they are at the moment at hand:
+// The moment, R or W of an instruction, at which a range begins counts where no position is free for it:
 //
-//   assigned         held by somebody
-//   used             held by operands of this very instruction
-//   must-not-spill   used, or held by what cannot be spilled (temporaries): operands may move, but not go to memory; temporaries
-//   stay
+//   used             units held by operands of this very instruction
+//   must-not-spill   used, or held now by a vreg that cannot be spilled (a temporary): operands may move, but not go to memory;
+//                    temporaries stay
 //
-// Where a range begins and no slot is free, one of these gives way. What had to leave its place moves if there is another for its
-// whole range (that costs nothing), else it is spilled:
+// Then one of these gives way. A vreg that leaves its place moves if there is another for its whole range, which costs nothing,
+// else it is spilled:
 //
 //   first candidate     the cheapest vreg that is live now, is not must-not-spill, and whose going alone makes an aligned place
 //   fallback candidate  the cheapest set of vregs that stand in one aligned place anywhere in the range, not only now
 //   the newcomer        as a candidate among them, if it can be spilled
 //
-// The rule of the first candidate: least spill cost a unit; among equals whoever can be rematerialised; then whose range ends last;
-// then what is next to memory anyhow (every def of it a load, or every read of it a store); then the one from the earlier epoch;
-// then the lower number. The fallback candidate is taken where it costs less than the first, or where there is none. An unspillable
-// temporary that finds nothing gets its instruction pinned.
+// The rule of the first candidate: least spill cost a unit; among equals one that can be rematerialised; then the one whose range
+// ends last; then one that is next to memory (every def of it a load, or every read of it a store); then the one from the
+// earlier epoch; then the lower number. The fallback candidate is taken where it costs less than the first, or where there is none.
+// An unspillable temporary that finds nothing gets its instruction pinned.
 //
 // What particular instructions do in the walk:
 //
 //   loads            (refill; !read without !write) what they define goes first among equals
 //   stores           (spill; !write without !read) so does what only they read
-//   block boundary   assigned and the pressure counter fall to what is live into the block: live ranges are cut there
-//   call             its clobbers are hard conflicts of who lives across it; the epoch, the number of calls so far, advances
+//   call             its clobbers are hard conflicts of what lives across it; the epoch, the number of calls so far, advances
 //
 // If something has to be pinned, the walk is done again, recursively, with other flags: on the first such level must-not-spill is
 // only what operands hold at this very moment, unit by unit, so that temporaries may evict anything else, and move; on the second
 // the fallback candidate comes first as well. The best result counts (is_cheaper), among equals that of the earlier level.
 //
-// With knob 641 (bank_aware; file R), a newcomer whose slot would be in the bank of a co-operand that has its home already takes
-// another free slot, if there is one at or below the highest unit in use; conflicts that are left at the end are resolved by moving
-// one of the two where it has another free slot for its whole range.
+// With knob 641 (bank_aware; file R), a newcomer whose home would be in the bank of a co-operand that has its home already takes
+// another free position, if there is one at or below the highest unit in use; conflicts that are left at the end are resolved by
+// moving one of the two where it has another free position for its whole range.
 //
 // Source: seed 000 "Per-Instruction Assignment: sub_9680F0"; DECISIONS "knobs by offset" (622), "opcodes 52, 97, 236". Deviates: a
 // home never changes along the walk, since a program allocated here has one home a vreg. Tested by instruction_walk_test.cpp.
@@ -54,14 +52,13 @@ namespace regduel::allocator {
 struct WalkFacts {
   int runs = 0;              // 1 to 3: levels that were tried
   int level = 0;             // the one that was returned: 0 to 2
-  int peak_pressure = 0;     // most units live at one moment
   int epochs = 0;            // calls passed
   int first_candidates = 0;  // how often each gave way
   int fallback_candidates = 0;
   int newcomers = 0;
   int moved = 0;           // vregs that left their place for another
   int remat_victims = 0;   // spilled, and can be computed again
-  int banks_avoided = 0;   // slots not taken for the sake of banks
+  int banks_avoided = 0;   // positions not taken for the sake of banks
   int banks_moved = 0;     // vregs moved at the end for their sake
   int bank_conflicts = 0;  // that are left
 };
@@ -73,7 +70,7 @@ struct WalkOptions {
   bool bank_aware = false;                    // knob 641
   int threshold = 50;                         // knob 684
   Relaxation relaxation = {};                 // as in AttemptOptions
-  WalkFacts* facts = nullptr;                 // null = nobody asks
+  WalkFacts* facts = nullptr;                 // null = not asked
   Observer* observer = nullptr;               // as in AttemptOptions
 };
 

@@ -9,12 +9,7 @@
 #include <gmock/gmock.h>
 
 #include "allocator/assign/banks.h"
-#include "allocator/program/frequency.h"
-#include "allocator/program/out_of_ssa.h"
-#include "allocator/program/precoloured.h"
-#include "allocator/spill/cost.h"
-#include "allocator/spill/shared_memory.h"
-#include "allocator/testing.h"
+#include "allocator/assign/testing.h"
 
 namespace regduel::allocator {
 namespace {
@@ -22,50 +17,15 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A program lowered under an empty plan, with everything that an attempt needs. Costs may be changed before a walk.
-struct Scene {
-  ir::Function program;
-  const ir::Target& target = ir::default_target();
-  Budget budget;
-  ir::Function f;
-  ir::Cfg cfg;
-  Liveness live;
-  std::vector<std::int64_t> frequency;
-  Plan plan;
-  SpillCode lowered;
-  ir::Cfg lowered_cfg;
-  Liveness lowered_live;
-  RoundIndex index;
-  ConstraintLists constraints;
-  std::vector<std::int64_t> cost;
-  Round round;
+struct Scene : testing::LoweredRound {
   WalkFacts facts;
   WalkOptions options;
 
-  explicit Scene(const ir::Function& before, int limit)
-      : program(before), budget(Budget::of(program, target, testing::limits(limit))), f(out_of_ssa(program)), cfg(f), live(f, cfg),
-        frequency(block_frequencies(f, cfg, 10)), plan(plan_with_remats()), lowered(insert_spill_code(f, cfg, live, plan, budget)),
-        lowered_cfg(lowered.f), lowered_live(lowered.f, lowered_cfg, f.vregs.size()), index(lowered.f, lowered_live),
-        constraints(program, lowered, frequency, lowered_live), cost(spill_costs(f, cfg, live, frequency, plan.if_spilled, {})),
-        round{lowered, lowered_live, index, constraints, cost, budget, target} {
-    cost.resize(lowered.f.vregs.size(), kUnspillable);
+  explicit Scene(const ir::Function& before, int limit) : LoweredRound(before, limit) {
     options.if_spilled = plan.if_spilled;
     options.facts = &facts;
   }
   Scene(std::string_view body, int limit) : Scene(testing::program(body), limit) {}
-  Scene(const Scene&) = delete;
-  Scene& operator=(const Scene&) = delete;
-
-  Plan plan_with_remats() const {
-    Plan p = plan_without_spills(f, find_precoloured(f, live, budget), slot_locations(program, target, Knobs()));
-    rematerialise(p, f, cfg);
-    return p;
-  }
-  // As if it were a temporary of the instruction with this index.
-  void make_temporary(std::size_t v, std::uint32_t inst) {
-    cost[v] = kUnspillable;
-    lowered.temp_of[v] = inst;
-  }
   Attempt walk(ir::RegFile file = ir::RegFile::R) { return walk_instructions(round, FileAllocator(round, file), file, options); }
 };
 
@@ -96,7 +56,7 @@ TEST(InstructionWalk, EachGetsItsHomeWhereItsRangeBegins) {
   EXPECT_THAT(a.home, ElementsAre(0, 1, 2));
   EXPECT_EQ(a.used, 3);
   EXPECT_TRUE(a.units.has(2));
-  EXPECT_EQ(s.facts.peak_pressure, 3);
+  EXPECT_EQ(FileAllocator(s.round, ir::RegFile::R).max_live(), 3);
   EXPECT_EQ(s.facts.runs, 1);
 }
 
@@ -144,7 +104,7 @@ TEST(InstructionWalk, PressureFallsToWhatIsLiveInAtABlockBoundary) {
 )",
           2);
   EXPECT_TRUE(s.walk().fits);
-  EXPECT_EQ(s.facts.peak_pressure, 2);
+  EXPECT_EQ(FileAllocator(s.round, ir::RegFile::R).max_live(), 2);
 }
 
 TEST(InstructionWalk, ClobbersAreHardAndTheEpochAdvancesAtCalls) {
@@ -404,7 +364,7 @@ TEST(InstructionWalk, TemporariesStayUnlessSomethingHasToBePinned) {
   EXPECT_EQ(s.facts.level, 1);
 }
 
-TEST(InstructionWalk, HomesOfTheLastRoundAreKeptWhereNobodyElseIs) {
+TEST(InstructionWalk, HomesOfTheLastRoundAreKeptWhereTheyAreFree) {
   Scene s(kThree, 8);
   const std::vector<int> kept = {5, 5, -1};
   s.options.kept = kept;
@@ -412,7 +372,6 @@ TEST(InstructionWalk, HomesOfTheLastRoundAreKeptWhereNobodyElseIs) {
   const ir::VRegId absent[] = {ir::VRegId(0)};
   s.options.absent = absent;
   EXPECT_THAT(s.walk().home, ElementsAre(-1, 5, 0));
-  EXPECT_EQ(s.facts.peak_pressure, 2);
 }
 
 // %6 would stand in R4, in the bank of R0, with R5 free and in use before.

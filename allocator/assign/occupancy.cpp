@@ -7,33 +7,11 @@
 namespace regduel::allocator {
 namespace {
 
-// The bits [lo, hi) that fall into word w.
-std::uint64_t word_mask(std::size_t w, int lo, int hi) {
-  const int base = static_cast<int>(w) * 64;
-  const int from = std::max(lo - base, 0), to = std::min(hi - base, 64);
-  if (from >= to) return 0;
-  const std::uint64_t below_to = to == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1;
-  return below_to & ~((std::uint64_t{1} << from) - 1);
-}
-
 // Rows of an interval: row r is at point 2r.
 std::size_t first_row(const Interval& i) { return (static_cast<std::size_t>(i.begin) + 1) / 2; }
 std::size_t end_row(const Interval& i) { return (static_cast<std::size_t>(i.end) + 1) / 2; }
 
 }  // namespace
-
-void UnitSet::set_range(int lo, int hi) {
-  for (std::size_t w = 0; w < std::size(words); ++w) words[w] |= word_mask(w, lo, hi);
-}
-bool UnitSet::intersects(const UnitSet& o) const {
-  for (std::size_t w = 0; w < std::size(words); ++w)
-    if ((words[w] & o.words[w]) != 0) return true;
-  return false;
-}
-UnitSet& UnitSet::operator|=(const UnitSet& o) {
-  for (std::size_t w = 0; w < std::size(words); ++w) words[w] |= o.words[w];
-  return *this;
-}
 
 Occupancy::Occupancy(std::uint32_t num_insts, int units)
     : words_((static_cast<std::size_t>(units) + 63) / 64), rows_(2 * static_cast<std::size_t>(num_insts) * words_, 0) {
@@ -68,8 +46,7 @@ void Occupancy::for_each_piece(std::span<const Interval> range, Whole whole, Row
 }
 
 void Occupancy::mark(std::span<const Interval> range, int lo, int hi) {
-  for (std::size_t w = static_cast<std::size_t>(lo) / 64; w <= static_cast<std::size_t>(hi - 1) / 64; ++w) {
-    const std::uint64_t mask = word_mask(w, lo, hi);
+  UnitSet::for_each_word(lo, hi, [&](std::size_t w, std::uint64_t mask) {
     for_each_piece(
         range,
         [&](std::size_t s) {
@@ -80,12 +57,11 @@ void Occupancy::mark(std::span<const Interval> range, int lo, int hi) {
           any_[s * words_ + w] |= mask;
           for (std::size_t r = begin; r < end; ++r) rows_[r * words_ + w] |= mask;
         });
-  }
+  });
 }
 
 void Occupancy::unmark(std::span<const Interval> range, int lo, int hi) {
-  for (std::size_t w = static_cast<std::size_t>(lo) / 64; w <= static_cast<std::size_t>(hi - 1) / 64; ++w) {
-    const std::uint64_t mask = word_mask(w, lo, hi);
+  UnitSet::for_each_word(lo, hi, [&](std::size_t w, std::uint64_t mask) {
     const auto sum_up = [&](std::size_t s) {
       std::uint64_t any = full_[s * words_ + w];
       for (std::size_t r = s * kStretch; r < std::min((s + 1) * kStretch, rows_.size() / words_); ++r) any |= rows_[r * words_ + w];
@@ -101,7 +77,7 @@ void Occupancy::unmark(std::span<const Interval> range, int lo, int hi) {
           for (std::size_t r = begin; r < end; ++r) rows_[r * words_ + w] &= ~mask;
           sum_up(s);
         });
-  }
+  });
 }
 
 UnitSet Occupancy::conflicts(std::span<const Interval> range) const {
@@ -126,9 +102,11 @@ UnitSet Occupancy::conflicts(std::span<const Interval> range) const {
 UnitSet Occupancy::clobbers(std::span<const Interval> range) const {
   UnitSet taken;
   if (clobbers_.empty()) return taken;
+  auto c = clobbers_.begin();
   for (const Interval& i : range) {
-    auto c = std::lower_bound(clobbers_.begin(), clobbers_.end(), i.begin, [](const Clobber& a, Point p) { return a.point < p; });
+    c = std::lower_bound(c, clobbers_.end(), i.begin, [](const Clobber& a, Point p) { return a.point < p; });
     for (; c != clobbers_.end() && c->point < i.end; ++c) taken |= c->units;
+    if (c == clobbers_.end()) break;
   }
   return taken;
 }

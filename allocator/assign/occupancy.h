@@ -14,30 +14,10 @@
 #include <vector>
 
 #include "allocator/program/liveness.h"
+#include "allocator/unit_set.h"
 #include "ir/registers.h"
 
 namespace regduel::allocator {
-
-// A set of units of one file, as wide as the rows of an Occupancy.
-struct UnitSet {
-  std::uint64_t words[ir::kMaxUnits / 64] = {};
-
-  [[nodiscard]] bool has(int unit) const { return (words[unit / 64] >> (unit % 64) & 1) != 0; }
-  void set(int unit) { words[unit / 64] |= std::uint64_t{1} << (unit % 64); }
-  // The units of [lo, hi), word by word.
-  void set_range(int lo, int hi);
-  [[nodiscard]] bool intersects(const UnitSet& o) const;
-  [[nodiscard]] bool has_any(int lo, int hi) const {
-    for (int u = lo; u < hi;) {
-      const int bit = u % 64, count = hi - u < 64 - bit ? hi - u : 64 - bit;
-      const std::uint64_t mask = count == 64 ? ~std::uint64_t{0} : ((std::uint64_t{1} << count) - 1) << bit;
-      if ((words[u / 64] & mask) != 0) return true;
-      u += count;
-    }
-    return false;
-  }
-  UnitSet& operator|=(const UnitSet& o);
-};
 
 class Occupancy {
  public:
@@ -46,10 +26,10 @@ class Occupancy {
 
   // Requires ascending instructions.
   void add_clobber(std::uint32_t inst, const UnitSet& units);
-  // Units taken at the R moment of one instruction, whoever holds them.
+  // Marks units as taken at the R moment of one instruction, for no vreg.
   void block_reads(std::uint32_t inst, const UnitSet& units);
 
-  // Requires: nobody else holds these units anywhere in the range.
+  // Requires that the units are free over the whole range.
   void mark(std::span<const Interval> range, int lo, int hi);
   void unmark(std::span<const Interval> range, int lo, int hi);
   [[nodiscard]] UnitSet conflicts(std::span<const Interval> range) const;
@@ -59,7 +39,7 @@ class Occupancy {
   [[nodiscard]] UnitSet clobbers(std::span<const Interval> range) const;
 
  private:
-  // Rows come in stretches. `full_` has the units of those who hold a whole stretch (their rows are not written), `any_` the
+  // Rows come in stretches. `full_` has the units that are held for a whole stretch (their rows are not written), `any_` the
   // union of a stretch: so a long range costs one word a stretch.
   static constexpr std::size_t kStretch = 64;
   template <class Whole, class Rows>

@@ -11,18 +11,6 @@
 namespace regduel::allocator {
 namespace {
 
-TEST(UnitSet, RangesWordByWord) {
-  Random random(1);
-  for (int round = 0; round < 500; ++round) {
-    const int lo = random.between(0, ir::kMaxUnits - 1), hi = random.between(lo, ir::kMaxUnits);
-    UnitSet s;
-    s.set_range(lo, hi);
-    for (int u = 0; u < ir::kMaxUnits; ++u) ASSERT_EQ(s.has(u), u >= lo && u < hi);
-    const int a = random.between(0, ir::kMaxUnits - 1), b = random.between(a, ir::kMaxUnits);
-    ASSERT_EQ(s.has_any(a, b), std::max(a, lo) < std::min(b, hi));
-  }
-}
-
 TEST(Occupancy, AgreesWithBitByBit) {
   constexpr std::uint32_t kInsts = 300;
   for (const int units : {40, 200}) {

@@ -124,7 +124,7 @@ class Preallocation {
   //   wanted   a first unit to try before any other; it may be no unit at all
   void propose(VRegId v, Candidate c, std::optional<int> wanted) {
     if (!is_eligible(v) || !result_.propose(v, c)) return;
-    if (!place_chain(v, c, wanted)) place(v, wanted);
+    if (!place_class(v, c, wanted)) place(v, wanted);
     const auto home = result_.home_of(v);
     if (!home || c.depth == kMaxDepth) return;
     propose_dependents(v, *home, {c.priority, static_cast<std::uint8_t>(c.depth + 1)});
@@ -136,18 +136,18 @@ class Preallocation {
     if (!home) return result_.overflow(v, at_);
     if (ir::may(round_.fuel, "preallocate")) take(members, range(v), *home);
   }
-  // Where nobody of the chain was proposed before: a place for all of them.
-  bool place_chain(VRegId v, Candidate c, std::optional<int> wanted) {
-    if (!options_.follows_chains || a_.chains().of(v) == Chains::kNone) return false;
-    const Chain& chain = a_.chains().all()[a_.chains().of(v)];
+  // A home for all members of a class none of which was proposed before. False where there is none.
+  bool place_class(VRegId v, Candidate c, std::optional<int> wanted) {
+    if (!options_.follows_classes || a_.classes().of(v) == CoalescedClasses::kNone) return false;
+    const CoalescedClass& together = a_.classes().all()[a_.classes().of(v)];
     const auto is_taken = [&](VRegId m) { return m != v && result_.candidates().find(m.value) != nullptr; };
-    if (chain.fixed.is_valid() || std::any_of(chain.members.begin(), chain.members.end(), is_taken)) return false;
+    if (together.fixed.is_valid() || std::any_of(together.members.begin(), together.members.end(), is_taken)) return false;
     Geometry geometry = geometry_of(f_.vreg(v));
-    geometry.align = 1 << chain.align_log2;
-    const auto home = find_home(chain.members, chain.range, geometry, wanted);
+    geometry.align = 1 << together.align_log2;
+    const auto home = find_home(together.members, together.range, geometry, wanted);
     if (!home || !ir::may(round_.fuel, "preallocate")) return false;
-    for (const VRegId m : chain.members) result_.propose(m, c);
-    take(chain.members, chain.range, *home);
+    for (const VRegId m : together.members) result_.propose(m, c);
+    take(together.members, together.range, *home);
     return true;
   }
   void take(std::span<const VRegId> members, std::span<const Interval> live, int home) {
@@ -197,7 +197,7 @@ class Preallocation {
   void propose_dependents(VRegId v, int home, Candidate c) {
     const Def def = defs_[v.index()];
     if (def.operand != kNoDef) propose_of_def(f_.insts[round_.live.inst_at(def.inst)], def.operand, home, c);
-    if (!options_.follows_chains) return;
+    if (!options_.follows_classes) return;
     for (const Constraint& other : round_.constraints.of(v))
       if (other.type == ConstraintType::Range && other.partner.is_valid()) propose(other.partner, c, home - other.unit);
   }
@@ -213,11 +213,11 @@ class Preallocation {
       propose(op.vreg(), c, root_byte >= 0 && root_byte % unit == 0 ? std::optional<int>(root_byte / unit) : std::nullopt);
     };
     if (inst.op == Op::Copy) {
-      propose_at(ops[ops.size() / 2 + k], first_byte(ops[k], home));  // a guard, if any, stands behind all pairs
+      propose_at(ir::copy_pairs(ops)[k].use, first_byte(ops[k], home));
     } else if (inst.op == Op::Pack || inst.op == Op::Unpack) {
       const bool is_pack = inst.op == Op::Pack;
-      const std::size_t tuple = is_pack ? 0 : num_defs(ops);
-      const std::size_t first = is_pack ? 1 : 0, end = is_pack ? num_uses(ops) + 1 : tuple;
+      const std::size_t tuple = is_pack ? 0 : ir::defs_of(ops).size();
+      const std::size_t first = is_pack ? 1 : 0, end = is_pack ? ir::uses_of(ops).size() + 1 : tuple;
       int byte = first_byte(ops[k], home);
       for (std::size_t p = first; p < k && !is_pack; ++p) byte -= f_.operand_bytes(ops[p]);
       if (!is_pack) propose_at(ops[tuple], byte);
@@ -227,14 +227,6 @@ class Preallocation {
       }
     }
   }
-  static std::size_t num_defs(std::span<const Operand> ops) {
-    return static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const Operand& op) { return op.writes(); }));
-  }
-  static std::size_t num_uses(std::span<const Operand> ops) {
-    const auto is_use = [](const Operand& op) { return op.role == Role::Use; };
-    return static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), is_use));
-  }
-
   const FileAllocator& a_;
   const Round& round_;
   const Function& f_;

@@ -1,4 +1,4 @@
-// The pre-allocation pass: before the attempts at a file, homes for operands that had better be placed early.
+// The pre-allocation pass: before the attempts at a file, homes for operands that fit worse the later they are placed.
 //
 // It walks the lowered program block by block in reverse postorder. In each instruction it looks at the operands from the last
 // to the first; which of them qualify depends on the kind of the operation:
@@ -23,13 +23,13 @@
 // architectural vregs, precoloured ones and those of other files drop out.
 //
 // Each vreg that is left becomes a candidate once. It gets the first free home of: the place that its proposer wants; the
-// places of the partners of its copies, ties and hints, heaviest first; the lowest place, with callee-saved registers that nobody
-// has saved yet last. Free means free of hard conflict during its whole live range, in an occupancy of the pass's own. Where
+// places of the partners of its copies, ties and hints, heaviest first; the lowest place, with callee-saved registers that are
+// not saved yet last. Free means free of hard conflict during its whole live range, in an occupancy of the pass's own. Where
 // there is no such home it goes to the overflow table. Then the operands that depend on it are proposed in turn, kMaxDepth
 // steps at most: the other side where its (first) def is a copy, which is what lowering makes of ties; the pieces where it is
 // a pack; the tuple and the other pieces where it is an unpack.
 //
-// Coalescing-aware (knob 629), an alias chain is placed as one, with the live range of all its members, and taken apart only
+// Coalescing-aware (knob 629), a coalesced class is placed as one, with the live range of all its members, and taken apart only
 // where that fails; and all copies from and to a candidate are followed, hints too, not only its def.
 //
 // Deviates: uniform files are done only with knob 618, as in the source; barriers never, for they have a mechanism of their
@@ -50,7 +50,7 @@ inline constexpr int kMaxDepth = 4;
 
 struct PreallocationOptions {
   bool is_enabled = false;          // knob 628
-  bool follows_chains = false;      // knob 629
+  bool follows_classes = false;     // knob 629
   bool does_uniform_files = false;  // knob 618
   int priority = 3;                 // knob 646: 1 to 3, bit 0 = operands that are read, bit 1 = operands that are written
 };

@@ -5,11 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "allocator/program/frequency.h"
-#include "allocator/program/out_of_ssa.h"
-#include "allocator/program/precoloured.h"
-#include "allocator/spill/insert_spill_code.h"
-#include "allocator/testing.h"
+#include "allocator/assign/testing.h"
 
 namespace regduel::allocator {
 namespace {
@@ -23,7 +19,7 @@ using testing::limits;
 using testing::program;
 
 constexpr PreallocationOptions kOn{.is_enabled = true};
-constexpr PreallocationOptions kChains{.is_enabled = true, .follows_chains = true};
+constexpr PreallocationOptions kClasses{.is_enabled = true, .follows_classes = true};
 
 // --- gates
 
@@ -123,36 +119,9 @@ TEST(Qualifying, TakesConditionsArgumentsAndNothingOfTheRest) {
 // --- the pass
 
 // What a round has before its attempts, for file R of a program without spilling.
-struct Prepared {
+struct Prepared : testing::LoweredRound {
   explicit Prepared(const ir::Function& before, int registers = 255, RegFile file = RegFile::R)
-      : budget(Budget::of(before, ir::default_target(), limits(registers))), f(out_of_ssa(before)), cfg(f), live(f, cfg),
-        lowered(insert_spill_code(f, cfg, live, plan(), budget)), lowered_cfg(lowered.f),
-        lowered_live(lowered.f, lowered_cfg, f.vregs.size()), index(lowered.f, lowered_live),
-        constraints(before, lowered, block_frequencies(f, cfg, 10), lowered_live), cost(lowered.f.vregs.size(), 1),
-        round{.lowered = lowered,
-              .live = lowered_live,
-              .index = index,
-              .constraints = constraints,
-              .spill_cost = cost,
-              .budget = budget,
-              .target = ir::default_target()},
-        allocator(round, file) {}
-  Prepared(const Prepared&) = delete;
-  Prepared& operator=(const Prepared&) = delete;
-
-  [[nodiscard]] Plan plan() const { return plan_without_spills(f, find_precoloured(f, live, budget), {}); }
-
-  Budget budget;
-  ir::Function f;
-  ir::Cfg cfg;
-  Liveness live;
-  SpillCode lowered;
-  ir::Cfg lowered_cfg;
-  Liveness lowered_live;
-  RoundIndex index;
-  ConstraintLists constraints;
-  std::vector<std::int64_t> cost;
-  Round round;
+      : LoweredRound(before, registers), allocator(round, file) {}
   FileAllocator allocator;
 };
 
@@ -263,7 +232,7 @@ TEST(Preallocation, FollowsNoFurtherThanItsDepth) {
     all += ", " + name;
   }
   const Prepared p(program(text + body + "#7 use " + all + "\n#8 exit\n"));
-  const Candidates c = preallocate(p.allocator, AllocationMode::Fixed, kChains);
+  const Candidates c = preallocate(p.allocator, AllocationMode::Fixed, kClasses);
   ASSERT_EQ(c.candidates().size(), 1u + kMaxDepth);
   for (std::uint32_t v = 0; v <= kMaxDepth; ++v) EXPECT_EQ(c.candidates().find(v)->depth, v);
 }
@@ -314,8 +283,8 @@ TEST(Preallocation, WhatFindsNoHomeOverflows) {
   EXPECT_EQ(*c.overflow().find(2), 2u) << "the instruction at which it was proposed";
 }
 
-// %0 alone would fit in R1, the chain of %0 and %2 does not. The last three need three registers anyhow.
-constexpr std::string_view kChain = R"(
+// %0 alone would fit in R1, the class of %0 and %2 does not. The last three need three registers in any case.
+constexpr std::string_view kClass = R"(
     vreg %0 R b32
     vreg %1 R b32
     vreg %2 R b32
@@ -337,13 +306,13 @@ constexpr std::string_view kChain = R"(
       #10 exit
 )";
 
-TEST(Preallocation, CoalescingAwareItPlacesAChainWhereAllOfItFits) {
-  const Prepared p(program(kChain));
+TEST(Preallocation, CoalescingAwareItPlacesAClassWhereAllOfItFits) {
+  const Prepared p(program(kClass));
   const Candidates alone = preallocate(p.allocator, AllocationMode::Fixed, kOn);
   EXPECT_EQ(alone.home_of(VRegId(1)), 0);
   EXPECT_EQ(alone.home_of(VRegId(0)), 1);
   EXPECT_NE(alone.home_of(VRegId(2)), 1);
-  const Candidates chained = preallocate(p.allocator, AllocationMode::Fixed, kChains);
+  const Candidates chained = preallocate(p.allocator, AllocationMode::Fixed, kClasses);
   EXPECT_EQ(chained.home_of(VRegId(1)), 0);
   EXPECT_EQ(chained.home_of(VRegId(0)), 2);
   EXPECT_EQ(chained.home_of(VRegId(2)), 2);
@@ -362,21 +331,21 @@ TEST(Preallocation, CoalescingAwareItFollowsCopiesBothWays) {
       #4 exit
 )"));
   EXPECT_EQ(preallocate(p.allocator, AllocationMode::Fixed, kOn).home_of(VRegId(1)), std::nullopt);
-  EXPECT_EQ(preallocate(p.allocator, AllocationMode::Fixed, kChains).home_of(VRegId(1)), 0) << "by its hint";
+  EXPECT_EQ(preallocate(p.allocator, AllocationMode::Fixed, kClasses).home_of(VRegId(1)), 0) << "by its hint";
 }
 
 TEST(Preallocation, DecidesAsMuchAsThereIsFuelFor) {
   Prepared p(program("vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0, %1 = ld 0 !read\n#1 st %0, %1 !write\n#2 exit\n"));
   ir::Fuel fuel{.limit = 1};
   p.round.fuel = &fuel;
-  const Candidates c = preallocate(p.allocator, AllocationMode::Fixed, kChains);
+  const Candidates c = preallocate(p.allocator, AllocationMode::Fixed, kClasses);
   EXPECT_EQ(c.candidates().size(), 2u);
   EXPECT_EQ(c.results().size(), 1u);
   EXPECT_EQ(c.overflow().size(), 0u) << "there would be room";
   EXPECT_EQ(fuel.refused, "preallocate");
 }
 
-// Homes of different vregs that live at the same time never overlap, except in a chain, and none overlaps a clobber.
+// Homes of different vregs that live at the same time never overlap, except in a class, and none overlaps a clobber.
 TEST(Preallocation, HomesAreFreeOfHardConflict) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random random(seed);
@@ -403,8 +372,8 @@ TEST(Preallocation, HomesAreFreeOfHardConflict) {
       }
     }
     const Prepared p(program(text + "#" + std::to_string(id) + " exit\n"), random.between(4, 20));
-    const bool chained = random.chance(50);
-    const Candidates c = preallocate(p.allocator, AllocationMode::Fixed, chained ? kChains : kOn);
+    const bool classes = random.chance(50);
+    const Candidates c = preallocate(p.allocator, AllocationMode::Fixed, classes ? kClasses : kOn);
     const auto& results = c.results().entries();
     for (std::size_t a = 0; a < results.size(); ++a) {
       const VRegId v(results[a].key);
@@ -414,8 +383,8 @@ TEST(Preallocation, HomesAreFreeOfHardConflict) {
                            p.allocator.not_allocatable(), p.allocator.limit()));
       for (std::size_t b = a + 1; b < results.size(); ++b) {
         const VRegId w(results[b].key);
-        const std::uint32_t chain = p.allocator.chains().of(v);
-        if (chained && chain != Chains::kNone && chain == p.allocator.chains().of(w)) continue;
+        const std::uint32_t its_class = p.allocator.classes().of(v);
+        if (classes && its_class != CoalescedClasses::kNone && its_class == p.allocator.classes().of(w)) continue;
         const bool apart = results[b].value >= end || results[b].value + p.lowered.f.vreg(w).units() <= home;
         ASSERT_TRUE(apart || !overlap(range, p.lowered_live.range(w.index()))) << "%" << v.value << " and %" << w.value << "\n"
                                                                                << text;
@@ -425,7 +394,7 @@ TEST(Preallocation, HomesAreFreeOfHardConflict) {
 }
 
 TEST(PreallocationKnobs, AreNoWayAroundHardConflicts) {
-  const ir::Function f = program(kChain);
+  const ir::Function f = program(kClass);
   for (const char* priority : {"1", "2", "3"})
     for (int registers = 3; registers <= 6; ++registers)
       allocate(f, limits(registers), {{"628", "1"}, {"629", "1"}, {"618", "1"}, {"646", priority}});

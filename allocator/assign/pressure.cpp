@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "allocator/assign/lanes.h"
-
 namespace regduel::allocator {
 namespace {
 
@@ -18,37 +16,37 @@ constexpr int kBankGroup = 4;  // units that share a bank for tuples
 
 }  // namespace
 
-bool weighs_on(const Constraint& c, int slot, int target, const Geometry& geometry, const ir::Target& machine) {
+bool weighs_on(const Constraint& c, int unit, int target, const Geometry& geometry, const ir::Target& machine) {
   const int banks = machine.register_banks;
   switch (c.type) {
-    case ConstraintType::PointInterference: return slot > target - geometry.units && slot < target + c.span;
-    case ConstraintType::ExcludeOne: return slot == target;
+    case ConstraintType::PointInterference: return unit > target - geometry.units && unit < target + c.span;
+    case ConstraintType::ExcludeOne: return unit == target;
     case ConstraintType::ExcludeAllBut:
-    case ConstraintType::Range: return slot != target;
-    case ConstraintType::BelowPoint: return slot < target;
-    case ConstraintType::PairedLow: return slot == target || (geometry.pair_mode == PairMode::Tuple && slot == target + 1);
-    case ConstraintType::PairedHigh: return slot == target + 1;
-    case ConstraintType::AlignedPair: return slot == target || slot == target + 1;
-    case ConstraintType::PhiRelated: return ((slot ^ target) & 1) != 0;
-    case ConstraintType::EvenParity: return (slot % banks & 1) != 0;
-    case ConstraintType::OddParity: return (slot % banks & 1) == 0;
-    case ConstraintType::ParityGroup: return target >= 0 && slot % banks == target % banks;
-    case ConstraintType::ParityExtended: return target >= 0 && slot / kBankGroup % banks == target / kBankGroup % banks;
+    case ConstraintType::Range: return unit != target;
+    case ConstraintType::BelowPoint: return unit < target;
+    case ConstraintType::PairedLow: return unit == target || (geometry.pair_mode == PairMode::Tuple && unit == target + 1);
+    case ConstraintType::PairedHigh: return unit == target + 1;
+    case ConstraintType::AlignedPair: return unit == target || unit == target + 1;
+    case ConstraintType::PhiRelated: return ((unit ^ target) & 1) != 0;
+    case ConstraintType::EvenParity: return (unit % banks & 1) != 0;
+    case ConstraintType::OddParity: return (unit % banks & 1) == 0;
+    case ConstraintType::ParityGroup: return target >= 0 && unit % banks == target % banks;
+    case ConstraintType::ParityExtended: return target >= 0 && unit / kBankGroup % banks == target / kBankGroup % banks;
     case ConstraintType::Custom4:
     case ConstraintType::Custom9:
     case ConstraintType::Custom10: {
       const ir::CustomConstraint* rule = custom(target, machine);
-      return rule != nullptr && slot >= rule->registers.begin() && slot < rule->registers.end() &&
-             (slot - rule->registers.begin()) % rule->step == 0;
+      return rule != nullptr && unit >= rule->registers.begin() && unit < rule->registers.end() &&
+             (unit - rule->registers.begin()) % rule->step == 0;
     }
   }
   return false;
 }
 
 void PressureArrays::reset() {
-  zero_weights(primary_.data(), 0, width_);
+  std::fill_n(primary_.begin(), width_, 0);
   width_ = 0;
-  for (const int slot : wanted_) relief_[static_cast<std::size_t>(slot)] = 0;
+  for (const int unit : wanted_) relief_[static_cast<std::size_t>(unit)] = 0;
   wanted_.clear();
   away_ = 0;
 }
@@ -65,17 +63,14 @@ void PressureArrays::add(const Constraint& c, int target, int width, const Geome
   }
   width_ = std::max(width_, width);
   std::int32_t* const a = primary_.data();
-  // Whatever of [lo, hi) there is.
+  // [lo, hi), as far as it is in [0, width).
   const auto stretch = [&](int lo, int hi) {
-    lo = std::clamp(lo, 0, width);
-    add_weight(a, lo, std::clamp(hi, lo, width), w);
+    for (int unit = std::max(lo, 0), end = std::min(hi, width); unit < end; ++unit) a[unit] += w;
   };
   const auto every = [&](int step, int first) {
-    if (step == 2) add_weight_every_second(a, std::min(first, width), width, w);
-    else
-      for (int slot = first; slot < width; slot += step) a[slot] += w;
+    for (int unit = first; unit < width; unit += step) a[unit] += w;
   };
-  // The slots of every bank of one parity, of `size` slots each.
+  // The units in every bank of one parity.
   const auto banks_of_parity = [&](int parity) {
     const int banks = machine.register_banks;
     if (banks % 2 == 0) return every(2, parity);
@@ -101,14 +96,14 @@ void PressureArrays::add(const Constraint& c, int target, int width, const Geome
     case ConstraintType::ParityExtended: {
       if (target < 0) break;
       const int period = kBankGroup * machine.register_banks;
-      for (int slot = target / kBankGroup * kBankGroup % period; slot < width; slot += period) stretch(slot, slot + kBankGroup);
+      for (int unit = target / kBankGroup * kBankGroup % period; unit < width; unit += period) stretch(unit, unit + kBankGroup);
       break;
     }
     case ConstraintType::Custom4:
     case ConstraintType::Custom9:
     case ConstraintType::Custom10:
       if (const ir::CustomConstraint* rule = custom(target, machine))
-        for (int slot = rule->registers.begin(); slot < std::min(rule->registers.end(), width); slot += rule->step) a[slot] += w;
+        for (int unit = rule->registers.begin(); unit < std::min(rule->registers.end(), width); unit += rule->step) a[unit] += w;
       break;
     case ConstraintType::Range: break;
   }

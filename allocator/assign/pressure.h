@@ -1,23 +1,23 @@
 // The two pressure arrays of the fat-point scan, 512 entries each, and how a constraint weighs on them.
 //
-// Primary: interference weight of a slot, less is better. Secondary: affinity, breaks ties; only type 15 writes it. Entries are
-// indexed by unit. Hard conflicts are not here but in the occupancy. weighs_on() is the rule, slot by slot; add() does the same to
+// Primary: interference weight of a unit, less is better. Secondary: affinity, breaks ties; only type 15 writes it. Entries are
+// indexed by unit. Hard conflicts are not here but in the occupancy. weighs_on() is the rule, unit by unit; add() does the same to
 // whole stretches.
 //
 //   type                 weighs on
-//    0  point            each slot whose footprint would cover the target
+//    0  point            each unit whose footprint would cover the target
 //    1  exclude one      the target
-//    2  exclude all but  every slot but the target
-//    3  below point      slots below the target
+//    2  exclude all but  every unit but the target
+//    3  below point      units below the target
 //    5  paired low       the first unit of the partner, and the second where the vreg itself is a tuple
 //    6  paired high      the second unit of the partner
 //    7  aligned pair     both
-//    8  phi              slots of the other parity than the target
-//   11  even parity      slots in odd banks
-//   12  odd parity       slots in even banks
-//   13  parity group     slots in the bank of the target
+//    8  phi              units of the other parity than the target
+//   11  even parity      units in odd banks
+//   12  odd parity       units in even banks
+//   13  parity group     units in the bank of the target
 //   14  parity extended  the same with banks of four units each
-//   15  range            secondary: every slot but the target
+//   15  range            secondary: every unit but the target
 //    4  9  10            what the target description says (ir::CustomConstraint)
 //
 // Source: seed 000 "Pressure Array Construction", "Step 4: Constraint Walk"; DECISIONS for types 1, 2, 3, 5 to 7, 11 to 15.
@@ -36,27 +36,27 @@
 
 namespace regduel::allocator {
 
-// True where the constraint weighs on a slot of [0, kMaxUnits): in the secondary array for type 15, else in the primary.
+// True where the constraint weighs on a unit of [0, kMaxUnits): in the secondary array for type 15, else in the primary.
 //   target   the unit that the constraint is about (for types 4, 9 and 10: the index of the custom constraint)
-[[nodiscard]] bool weighs_on(const Constraint& c, int slot, int target, const Geometry& geometry, const ir::Target& machine);
+[[nodiscard]] bool weighs_on(const Constraint& c, int unit, int target, const Geometry& geometry, const ir::Target& machine);
 
 class PressureArrays {
  public:
-  [[nodiscard]] std::int32_t primary(int slot) const { return primary_[static_cast<std::size_t>(slot)]; }
-  [[nodiscard]] std::int32_t secondary(int slot) const { return away_ - relief_[static_cast<std::size_t>(slot)]; }
+  [[nodiscard]] std::int32_t primary(int unit) const { return primary_[static_cast<std::size_t>(unit)]; }
+  [[nodiscard]] std::int32_t secondary(int unit) const { return away_ - relief_[static_cast<std::size_t>(unit)]; }
   // False where every primary entry is zero.
   [[nodiscard]] bool has_primary() const { return width_ > 0; }
-  // The slots whose secondary weight is less than that of all the others, which have the same. Unordered, unique.
+  // The units whose secondary weight is less than that of all the others, which have the same. Unordered, unique.
   [[nodiscard]] std::span<const int> wanted() const { return wanted_; }
 
   // Zeroes everything. Cost: of what was added.
   void reset();
-  // Adds one constraint over the slots [0, width), width <= kMaxUnits.
+  // Adds one constraint over the units [0, width), width <= kMaxUnits.
   void add(const Constraint& c, int target, int width, const Geometry& geometry, const ir::Target& machine);
 
  private:
   std::array<std::int32_t, ir::kMaxUnits> primary_ = {};
-  // Secondary entries, all of which type 15 raises but one: what it raises, less what each slot is spared.
+  // Secondary entries, all of which type 15 raises but one: what it raises, less what each unit is spared.
   std::array<std::int32_t, ir::kMaxUnits> relief_ = {};
   std::int32_t away_ = 0;
   std::vector<int> wanted_;

@@ -27,12 +27,12 @@ ir::Target machine(int banks = 4) {
   return t;
 }
 
-// One digit a slot.
+// One digit a unit.
 std::string primary(const Constraint& c, int target, Geometry g = {}, int banks = 4) {
   PressureArrays arrays;
   arrays.add(c, target, kWidth, g, machine(banks));
   std::string s;
-  for (int slot = 0; slot < kWidth; ++slot) s += std::to_string(arrays.primary(slot));
+  for (int unit = 0; unit < kWidth; ++unit) s += std::to_string(arrays.primary(unit));
   return s;
 }
 
@@ -41,7 +41,7 @@ constexpr Geometry kPair = {.units = 2, .align = 2, .pair_mode = PairMode::Tuple
 TEST(Pressure, EveryType) {
   using enum ConstraintType;
   EXPECT_EQ(primary(constraint(PointInterference), 5), "000001000000");
-  EXPECT_EQ(primary(constraint(PointInterference), 5, kPair), "000011000000");  // each slot whose footprint would cover it
+  EXPECT_EQ(primary(constraint(PointInterference), 5, kPair), "000011000000");  // each unit whose footprint would cover it
   Constraint wide = constraint(PointInterference);
   wide.span = 2;
   EXPECT_EQ(primary(wide, 5, kPair), "000011100000");
@@ -70,18 +70,18 @@ TEST(Pressure, RangeAloneWritesTheSecondaryArray) {
   PressureArrays arrays;
   arrays.add(constraint(ConstraintType::Range, 3), 5, kWidth, {}, machine());
   EXPECT_FALSE(arrays.has_primary());
-  for (int slot = 0; slot < kWidth; ++slot) EXPECT_EQ(arrays.secondary(slot), slot == 5 ? 0 : 3);
+  for (int unit = 0; unit < kWidth; ++unit) EXPECT_EQ(arrays.secondary(unit), unit == 5 ? 0 : 3);
   arrays.add(constraint(ConstraintType::Range, 2), kWidth, kWidth, {}, machine());  // its target is out of reach
-  for (int slot = 0; slot < kWidth; ++slot) EXPECT_EQ(arrays.secondary(slot), slot == 5 ? 2 : 5);
+  for (int unit = 0; unit < kWidth; ++unit) EXPECT_EQ(arrays.secondary(unit), unit == 5 ? 2 : 5);
   for (int type = 0; type < kNumConstraintTypes - 1; ++type) {
     arrays.reset();
     arrays.add(constraint(static_cast<ConstraintType>(type)), 1, kWidth, {}, machine());
-    for (int slot = 0; slot < kWidth; ++slot) EXPECT_EQ(arrays.secondary(slot), 0);
+    for (int unit = 0; unit < kWidth; ++unit) EXPECT_EQ(arrays.secondary(unit), 0);
     EXPECT_TRUE(arrays.has_primary());
   }
 }
 
-// Whole stretches, by lanes or not, are what the rule says slot by slot: every type, width, target and shape.
+// Whole stretches are what the rule says unit by unit: every type, width, target and shape.
 TEST(Pressure, StretchesAgreeWithTheRule) {
   Random random(11);
   PressureArrays arrays;
@@ -97,10 +97,10 @@ TEST(Pressure, StretchesAgreeWithTheRule) {
       c.span = static_cast<std::uint8_t>(random.between(1, 8));
       const int target = random.between(0, width + 20) - 10;
       arrays.add(c, target, width, g, target_machine);
-      for (int slot = 0; slot < width; ++slot)
-        if (c.type != ConstraintType::Range && weighs_on(c, slot, target, g, target_machine)) expected[slot] += c.weight;
+      for (int unit = 0; unit < width; ++unit)
+        if (c.type != ConstraintType::Range && weighs_on(c, unit, target, g, target_machine)) expected[unit] += c.weight;
     }
-    for (int slot = 0; slot < ir::kMaxUnits; ++slot) ASSERT_EQ(arrays.primary(slot), expected[slot]) << slot << " of " << width;
+    for (int unit = 0; unit < ir::kMaxUnits; ++unit) ASSERT_EQ(arrays.primary(unit), expected[unit]) << unit << " of " << width;
   }
 }
 

@@ -8,7 +8,7 @@
 //   off                   high       0
 //
 // Pressure is low where MaxLive is not above the target (DECISIONS). An attempt succeeds if its result is not above the target
-// (reserved registers are no slots, so that a result counts those below it); trying again stops where it cannot get better: the
+// (reserved registers are not scanned, so that a result counts those below it); trying again stops where it cannot get better: the
 // result is MaxLive. Source: seed 000 "Retry Loop", "Fast Register Allocation". Tested by retry_test.cpp.
 #pragma once
 

@@ -1,4 +1,5 @@
-// The fat-point scan: the slot with the least weight among those without a hard conflict.
+// The fat-point scan: the position with the least weight among those without a hard conflict. A position is the
+// first unit of a footprint.
 //
 // Source: seed 000 "Step 6: Fatpoint Selection", "Register Selection"; DECISIONS: best values start at the maximum, the whole
 // footprint is tested, zero-cost accept as in the code. Tested by scan_test.cpp.
@@ -15,17 +16,20 @@ struct ScanRequest {
   const UnitSet& forbidden;  // hard conflicts and what is not allocatable
   Geometry geometry;
   int ceiling = 0;          // the footprint ends at or below it
-  bool first_pass = false;  // secondary alone decides, unless some slot is congested
+  bool first_pass = false;  // secondary alone decides, unless some unit is congested
   int threshold = 50;       // knob 684
-  int start = 0;            // no slot below it
+  int start = 0;            // nothing below it is looked at
 };
 
 // The long scan of the attempts without spilling. First pass: least secondary; else least primary, then least secondary; the
-// lowest slot among equals. A slot without cost is taken at once. -1 where no slot is free. Cost: O(ceiling).
+// lowest unit among equals. One without cost is taken at once. -1 where none is free. Cost: O(ceiling).
 [[nodiscard]] int select_fatpoint(const ScanRequest& request);
 
-// The simple selection of the spill phase: slots above the threshold are skipped unless none would be left.
+// The simple selection of the spill phase: units above the threshold are skipped unless none would be left.
 [[nodiscard]] int select_simple(const ScanRequest& request);
+
+// Whether some position below the ceiling is free.
+[[nodiscard]] bool has_free(const UnitSet& forbidden, const Geometry& geometry, int ceiling);
 
 // The bank filter of knob 641: the units around the home of the vreg placed before, eight for half-width predicates, else four. A
 // filter, to be dropped where it leaves nothing.

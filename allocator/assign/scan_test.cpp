@@ -13,7 +13,7 @@ struct Case {
   PressureArrays arrays;
   UnitSet forbidden;
   Geometry geometry;
-  void weigh(int slot, int weight);
+  void weigh(int unit, int weight);
   [[nodiscard]] ScanRequest request(int ceiling, bool first_pass = false, int threshold = 50) const {
     return {arrays, forbidden, geometry, ceiling, first_pass, threshold};
   }
@@ -26,11 +26,11 @@ Constraint constraint(ConstraintType type, int weight) {
   return c;
 }
 
-void Case::weigh(int slot, int weight) {
-  arrays.add(constraint(ConstraintType::ExcludeOne, weight), slot, ir::kMaxUnits, geometry, ir::default_target());
+void Case::weigh(int unit, int weight) {
+  arrays.add(constraint(ConstraintType::ExcludeOne, weight), unit, ir::kMaxUnits, geometry, ir::default_target());
 }
 
-// Where only affinities weigh, few slots are looked at; a constraint without weight has all looked at.
+// Where only affinities weigh, few units are looked at; a constraint without weight has all looked at.
 TEST(Scan, ShortWayAgreesWithTheLongOne) {
   Random random(5);
   for (int round = 0; round < 2000; ++round) {
@@ -68,7 +68,7 @@ TEST(Scan, FirstPassLooksAtAffinityAlone) {
   c.weigh(2, 9);
   EXPECT_EQ(select_fatpoint(c.request(4, true)), 2);
   EXPECT_EQ(select_fatpoint(c.request(4, false)), 0);
-  EXPECT_EQ(select_fatpoint(c.request(4, true, 8)), 0);  // slot 2 is congested, so primary decides
+  EXPECT_EQ(select_fatpoint(c.request(4, true, 8)), 0);  // unit 2 is congested, so primary decides
 }
 
 TEST(Scan, HardConflictsAreNeverCandidates) {

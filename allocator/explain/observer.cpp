@@ -88,7 +88,7 @@ void Observer::begin_attempt(const FileAllocator& allocator, const AttemptOption
   a.order = options.order;
   a.may_spill = options.may_spill;
   a.first_pass = options.first_pass;
-  a.chains = options.chains;
+  a.chains = options.coalesces;
   a.weights = options.weights;
   a.walk = is_walk;
   a.iteration = options.relaxation.iteration;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <set>
 
 #include "base/planted.h"
@@ -18,30 +17,24 @@ using ir::PReg;
 using ir::RegFile;
 using ir::Role;
 
-Units units_of(PReg r) {
-  Units u;
-  for (int k = r.begin(); k < r.end() && k < ir::kMaxUnits; ++k) u.set(static_cast<std::size_t>(k));
-  return u;
-}
-
 Budget Budget::of(const Function& program, const ir::Target& target, const ir::Limits& limits) {
   Budget b;
   for (const RegFile file : ir::kAllFiles) {
     const std::size_t f = ir::index(file);
     b.limit[f] = limits.of(file);
     for (int u = 0; u < ir::kMaxUnits; ++u)
-      if (ir::is_allocatable(target, limits, file, u)) b.allocatable[f].set(static_cast<std::size_t>(u));
+      if (ir::is_allocatable(target, limits, file, u)) b.allocatable[f].set(u);
   }
   if (program.kind != ir::FunctionKind::Device) return b;
   // A register that the program itself clobbers is nobody's to keep.
-  ir::PerFile<Units> clobbered;
+  ir::PerFile<UnitSet> clobbered;
   for (const ir::Operand& op : program.operands)
     if (op.role == Role::Clobber) clobbered[ir::index(op.preg().file)] |= units_of(op.preg());
   const bool reentered = !ir::Cfg(program).predecessors(ir::BlockId(0)).empty();
   for (const PReg r : target.abi.callee_saved) {
-    const Units kept = units_of(r) & ~clobbered[ir::index(r.file)];
+    const UnitSet kept = units_of(r) - clobbered[ir::index(r.file)];
     b.callee_saved[ir::index(r.file)] |= kept;
-    if (reentered) b.allocatable[ir::index(r.file)] &= ~kept;
+    if (reentered) b.allocatable[ir::index(r.file)] -= kept;
   }
   return b;
 }
@@ -52,21 +45,17 @@ namespace {
 struct State {
   std::size_t depth;
   int first;
-  std::array<std::uint64_t, 2 * ir::kMaxUnits / 64> taken;
+  UnitSet taken_r, taken_w;
   friend auto operator<=>(const State&, const State&) = default;
 };
-
-void words_of(const Units& u, std::uint64_t* out) {
-  static_assert(sizeof(Units) == ir::kMaxUnits / 8);
-  std::memcpy(out, &u, sizeof(Units));
-}
 
 // No search looks at more states than this; beyond it the instruction counts as impossible.
 constexpr std::size_t kMaxDeadEnds = 200000;
 
 class FilePacker {
  public:
-  FilePacker(const std::vector<Item>& items, RegFile file, const Units& allowed, const Units& clobbered, std::vector<PReg>& homes)
+  FilePacker(const std::vector<Item>& items, RegFile file, const UnitSet& allowed, const UnitSet& clobbered,
+             std::vector<PReg>& homes)
       : items_(items), homes_(homes), allowed_(allowed), clobbered_(clobbered) {
     for (std::size_t k = 0; k < items.size(); ++k) {
       if (items[k].file != file) continue;
@@ -87,8 +76,8 @@ class FilePacker {
   bool run() {
     for (const std::size_t k : fixed_) {
       const PReg r = items_[k].fixed;
-      const Units u = units_of(r);
-      if ((u & ~allowed_).any() || (items_[k].keeps && (u & clobbered_).any()) || !is_free(k, r, u)) return false;
+      const UnitSet u = units_of(r);
+      if ((u - allowed_).any() || (items_[k].keeps && (u & clobbered_).any()) || !is_free(k, r, u)) return false;
       place(k, r, u);
     }
     return both(0);
@@ -103,19 +92,19 @@ class FilePacker {
   [[nodiscard]] bool is_like(std::size_t a, std::size_t b) const {
     return items_[a].units == items_[b].units && items_[a].align == items_[b].align && items_[a].keeps == items_[b].keeps;
   }
-  [[nodiscard]] bool is_free(std::size_t k, PReg r, const Units& u) const {
+  [[nodiscard]] bool is_free(std::size_t k, PReg r, const UnitSet& u) const {
     const Item& item = items_[k];
     if (item.at_writes && (u & taken_w_).any()) return false;
     if (!item.at_reads || (u & taken_r_).none()) return true;
     if (item.early) return false;
     // Items of one root may stand in one home while it is read; nothing else may lie there.
-    Units others;
+    UnitSet others;
     for (std::size_t j = 0; j < items_.size(); ++j)
       if (placed_[j] != 0 && items_[j].at_reads && (items_[j].early || items_[j].reads != item.reads || homes_[j] != r))
         others |= units_of(homes_[j]);
     return (u & others).none();
   }
-  void place(std::size_t k, PReg r, const Units& u) {
+  void place(std::size_t k, PReg r, const UnitSet& u) {
     homes_[k] = r;
     placed_[k] = 1;
     if (items_[k].at_reads) taken_r_ |= u;
@@ -123,11 +112,7 @@ class FilePacker {
   }
 
   bool seen(std::size_t depth, int first) {
-    State s{depth, first, {}};
-    words_of(taken_r_, s.taken.data());
-    words_of(taken_w_, s.taken.data() + ir::kMaxUnits / 64);
-    if (dead_.size() >= kMaxDeadEnds) return true;
-    return !dead_.insert(s).second;
+    return dead_.size() >= kMaxDeadEnds || !dead_.insert({depth, first, taken_r_, taken_w_}).second;
   }
 
   // Where the search for item list[depth] begins.
@@ -142,11 +127,11 @@ class FilePacker {
   bool each_place(const std::vector<std::size_t>& list, std::size_t depth, Next next) {
     const std::size_t k = list[depth];
     const Item& item = items_[k];
-    const Units saved_r = taken_r_, saved_w = taken_w_;
+    const UnitSet saved_r = taken_r_, saved_w = taken_w_;
     for (int first = first_place(list, depth); first + item.units <= ir::kMaxUnits; first += item.align) {
       const PReg r{item.file, static_cast<std::uint8_t>(item.units), static_cast<std::uint16_t>(first)};
-      const Units u = units_of(r);
-      if ((u & ~allowed_).any() || (item.keeps && (u & clobbered_).any()) || !is_free(k, r, u)) continue;
+      const UnitSet u = units_of(r);
+      if ((u - allowed_).any() || (item.keeps && (u & clobbered_).any()) || !is_free(k, r, u)) continue;
       place(k, r, u);
       if (next()) return true;
       placed_[k] = 0;
@@ -163,9 +148,9 @@ class FilePacker {
   bool single(const std::vector<std::size_t>& list, std::size_t depth, std::size_t phase) {
     if (depth == list.size()) return true;
     if (depth == 0) {
-      std::size_t needed = 0;
-      for (const std::size_t k : list) needed += static_cast<std::size_t>(items_[k].units);
-      const Units free = allowed_ & ~(phase == 1 ? taken_r_ : taken_w_);
+      int needed = 0;
+      for (const std::size_t k : list) needed += items_[k].units;
+      const UnitSet free = allowed_ - (phase == 1 ? taken_r_ : taken_w_);
       if (needed > free.count()) return false;
       if (REGDUEL_PLANTED("fatpoint-impossible-too-soon") && needed > 2 && needed == free.count()) return false;
     }
@@ -175,7 +160,7 @@ class FilePacker {
 
   const std::vector<Item>& items_;
   std::vector<PReg>& homes_;
-  Units allowed_, clobbered_, taken_r_, taken_w_;
+  UnitSet allowed_, clobbered_, taken_r_, taken_w_;
   std::vector<std::size_t> fixed_, both_, reads_, writes_;
   std::vector<char> placed_;
   bool may_share_ = false;  // two items of one root might stand in one home
@@ -190,7 +175,7 @@ std::expected<std::vector<PReg>, PackFailure> pack(const Function& f, const Inst
   for (const Item& item : items.items) needed[ir::index(item.file)] = true;
   for (const RegFile file : ir::kAllFiles) {
     if (!needed[ir::index(file)]) continue;
-    Units clobbered;
+    UnitSet clobbered;
     for (const ir::Operand& op : f.operands_of(inst))
       if (op.role == Role::Clobber && op.preg().file == file) clobbered |= units_of(op.preg());
     if (!FilePacker(items.items, file, budget.at(file, inst), clobbered, homes).run()) return std::unexpected(PackFailure{file});

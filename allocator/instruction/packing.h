@@ -9,34 +9,30 @@
 // against brute force.
 #pragma once
 
-#include <bitset>
 #include <expected>
 #include <optional>
 #include <vector>
 
 #include "allocator/instruction/items.h"
+#include "allocator/unit_set.h"
 #include "ir/allocator.h"
 
 namespace regduel::allocator {
 
-using Units = std::bitset<ir::kMaxUnits>;
-
 // What a file offers: its allocatable units, and what may stand where.
 struct Budget {
-  ir::PerFile<Units> allocatable;   // below the limit, not reserved; without callee-saved ones that cannot be saved
-  ir::PerFile<Units> callee_saved;  // that a device function must keep, allocatable or not; empty for kernels
-  ir::PerFile<int> limit = {};      // as asked for
+  ir::PerFile<UnitSet> allocatable;   // below the limit, not reserved; without callee-saved ones that cannot be saved
+  ir::PerFile<UnitSet> callee_saved;  // that a device function must keep, allocatable or not; empty for kernels
+  ir::PerFile<int> limit = {};        // as asked for
 
   // Entry with predecessors: nothing can be saved there just once, so callee-saved registers are left alone.
   [[nodiscard]] static Budget of(const ir::Function& program, const ir::Target& target, const ir::Limits& limits);
   // Units that an operand of the instruction may stand in: callee-saved ones are restored before a ret reads its operands.
-  [[nodiscard]] Units at(ir::RegFile file, const ir::Inst& inst) const {
+  [[nodiscard]] UnitSet at(ir::RegFile file, const ir::Inst& inst) const {
     const std::size_t k = ir::index(file);
-    return inst.op == ir::Op::Ret ? allocatable[k] & ~callee_saved[k] : allocatable[k];
+    return inst.op == ir::Op::Ret ? allocatable[k] - callee_saved[k] : allocatable[k];
   }
 };
-
-[[nodiscard]] Units units_of(ir::PReg r);
 
 struct PackFailure {
   ir::RegFile file;

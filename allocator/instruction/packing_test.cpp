@@ -92,7 +92,7 @@ TEST(Packing, ReturnedOperandsAvoidWhatIsRestoredBefore) {
 }
 
 // Brute force: every item at every place.
-bool brute_force(const Items& items, int limit, const Units& clobbered) {
+bool brute_force(const Items& items, int limit, const UnitSet& clobbered) {
   std::vector<PReg> homes(items.items.size());
   const auto conflict = [&](std::size_t a, std::size_t b) {
     const Item &x = items.items[a], &y = items.items[b];
@@ -149,7 +149,7 @@ TEST(Packing, AgreesWithBruteForce) {
     if (!module) continue;  // contradicts itself
     const int limit = random.between(1, 10);
     const auto p = pack_first(one(line), limit);
-    Units clobbered;
+    UnitSet clobbered;
     for (const ir::Operand& op : p.f.operands_of(p.f.insts[0]))
       if (op.role == ir::Role::Clobber) clobbered |= units_of(op.preg());
     const bool expected = brute_force(p.items, limit, clobbered);

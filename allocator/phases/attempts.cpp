@@ -25,7 +25,7 @@ FileAttempts::FileAttempts(const Analysis& analysis, PlannedProgram& program, ir
   if (is_special_mode(knobs)) options_.most = 0;
   candidates_ = preallocate(allocator_, analysis.modes[ir::index(file)],
                             {.is_enabled = knobs[Knob::PreAllocation] != 0,
-                             .follows_chains = knobs[Knob::CoalescingPreAllocation] != 0,
+                             .follows_classes = knobs[Knob::CoalescingPreAllocation] != 0,
                              .does_uniform_files = knobs[Knob::UniformPreAllocation] != 0,
                              .priority = static_cast<int>(knobs[Knob::PreAllocationPriority])});
 }
@@ -75,7 +75,7 @@ AttemptOptions FileAttempts::scan_options(AttemptId id) const {
   switch (id.kind()) {
     case AttemptId::Kind::OfTable:
       options.order = kOrders[id.number() % 3];
-      options.chains = true;
+      options.coalesces = true;
       options.weights = !ir::is_barrier(file());
       options.first_pass = id.number() == 0;
       break;

@@ -21,7 +21,7 @@ bool surely_fits(const ir::Inst& inst, const Items& items, const Budget& budget)
     const std::size_t k = ir::index(file);
     const int most = std::max(reads[k], writes[k]);
     for (int u = 0; u < most; ++u)
-      if (u >= ir::kMaxUnits || !budget.allocatable[k].test(static_cast<std::size_t>(u))) return false;
+      if (u >= ir::kMaxUnits || !budget.allocatable[k].has(u)) return false;
   }
   return true;
 }

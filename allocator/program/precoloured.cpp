@@ -47,7 +47,7 @@ std::vector<char> find_precoloured(const ir::Function& f, const Liveness& live, 
     const PReg fixed = f.vregs[v].fixed;
     if (!fixed.is_valid() || f.vregs[v].alias.is_valid() || live.range(v).empty()) continue;
     const bool architectural = (f.vregs[v].flags & ir::kVRegArchitectural) != 0;
-    bool free = !(units_of(fixed) & ~budget.allocatable[ir::index(fixed.file)]).any();
+    bool free = (units_of(fixed) - budget.allocatable[ir::index(fixed.file)]).none();
     for (const Interval& i : live.range(v)) {
       auto e = std::lower_bound(events.begin(), events.end(), i.begin, [](const Event& a, Point p) { return a.point < p; });
       for (; free && e != events.end() && e->point < i.end; ++e)

@@ -89,8 +89,8 @@ class SpillGuidance::Queue {
  private:
   // What is over budget, worth a spill, and by how much; clobbers are moments of their own.
   void measure() {
-    const Units& allocatable = program_.budget.allocatable[ir::index(file_)];
-    const auto budget = static_cast<std::int32_t>(allocatable.count());
+    const UnitSet& allocatable = program_.budget.allocatable[ir::index(file_)];
+    const std::int32_t budget = allocatable.count();
     const bool is_paired =
         std::all_of(vregs_.begin(), vregs_.end(), [&](VRegId v) { return f_.vreg(v).units() == 2 && f_.vreg(v).alignment() == 2; });
     const bool always = program_.model.always_triggers(is_paired);
@@ -101,13 +101,13 @@ class SpillGuidance::Queue {
     std::vector<std::int32_t> live(2 * static_cast<std::size_t>(program_.live.num_numbered()) + 1, 0);
     std::vector<std::int32_t> room;
     for (const std::uint32_t k : program_.index.bound) {
-      Units clobbered;
+      UnitSet clobbered;
       const auto ops = f_.operands_of(f_.insts[program_.live.inst_at(k)]);
       for (std::size_t o = ops.size(); o-- > 0 && ops[o].role == Role::Clobber;)
         if (ops[o].preg().file == file_) clobbered |= units_of(ops[o].preg());
       if (clobbered.none()) continue;
       clobbers_.push_back(clobber_point(k));
-      room.push_back(static_cast<std::int32_t>((allocatable & ~clobbered).count()));
+      room.push_back((allocatable - clobbered).count());
     }
     over_clobber_.assign(clobbers_.size() + 1, 0);
     for (const VRegId v : vregs_) {

@@ -33,7 +33,7 @@ RefillReuse::RefillReuse(const ir::Function& in, const Liveness& live, const Pla
   }
   for (const ir::RegFile file : ir::kAllFiles) {
     auto& room = room_[ir::index(file)];
-    std::int32_t sum = static_cast<std::int32_t>(budget.allocatable[ir::index(file)].count());
+    std::int32_t sum = budget.allocatable[ir::index(file)].count();
     for (std::int32_t& r : room) r = sum += r;
   }
   for (std::uint32_t number = 0; number < n; ++number) {
@@ -41,8 +41,7 @@ RefillReuse::RefillReuse(const ir::Function& in, const Liveness& live, const Pla
       for (auto& room : room_) room[number] = 0;
     for (const ir::Operand& op : in.operands_of(in.insts[live.inst_at(number)]))
       if (op.role == ir::Role::Clobber)
-        room_[ir::index(op.preg().file)][number] -=
-            static_cast<std::int32_t>((units_of(op.preg()) & budget.allocatable[ir::index(op.preg().file)]).count());
+        room_[ir::index(op.preg().file)][number] -= (units_of(op.preg()) & budget.allocatable[ir::index(op.preg().file)]).count();
       else if (op.is_vreg() && plan.is_spilled(op.vreg()))
         room_[ir::index(in.vreg(op.vreg()).file())][number] -= in.vreg(op.vreg()).units();
   }

@@ -1,0 +1,325 @@
+// See placement.h.
+
+#include "allocator/assign/placement.h"
+
+#include <utility>
+
+#include "allocator/assign/retry.h"
+#include "allocator/assign/scan.h"
+#include "allocator/explain/observer.h"
+#include "base/check_macro.h"
+#include "base/planted.h"
+
+namespace regduel::allocator {
+
+using ir::PReg;
+using ir::VRegId;
+
+void Neighbours::find(std::span<const Interval> range, std::span<const int> home) {
+  for (std::vector<VRegId>& list : at_unit_) list.clear();
+  found_.clear();
+  begin_list();
+  for_each_stretch(range, [&](const std::vector<VRegId>& list) {
+    for (const VRegId other : list)
+      if (is_new(other) && overlap(range, live_.range(other.index()))) found_.push_back(other);
+  });
+  std::sort(found_.begin(), found_.end(), [&](VRegId a, VRegId b) { return turn_[a.index()] < turn_[b.index()]; });
+  for (const VRegId other : found_)
+    for (int u = home[other.index()]; u < home[other.index()] + f_.vreg(other).units(); ++u)
+      at_unit_[static_cast<std::size_t>(u)].push_back(other);
+}
+
+Placement::Placement(const FileAllocator& allocator, const AttemptOptions& options, const PlacementRules& rules)
+    : a_(allocator), round_(allocator.round()), f_(round_.lowered.f), options_(options), rules_(rules),
+      width_(options.may_spill ? std::max(a_.limit(), 1) : scan_budget(a_.limit(), options.mode).units()), occupancy_(a_.base()) {
+  result_.home.assign(f_.vregs.size(), -1);
+  if (!options.may_spill) return;
+  neighbours_.emplace(f_, round_.live, width_);
+  lost_.assign(f_.vregs.size(), 0);
+  moved_at_.assign(f_.vregs.size(), 0);
+  move_cost_.assign(f_.vregs.size(), 0);
+}
+
+// --- homes
+
+void Placement::put(VRegId v, int unit) {
+  const int end = unit + f_.vreg(v).units();
+  int marked_end = end;
+  if (REGDUEL_PLANTED("fatpoint-wide-marks-first-unit")) marked_end = unit + 1;
+  result_.home[v.index()] = unit;
+  last_home_ = unit;
+  occupancy_.mark(range(v), unit, marked_end);
+  used_.set_range(unit, end);
+  highest_ = std::max(highest_, end);
+  if (neighbours_) neighbours_->add(v);
+}
+
+void Placement::take_off(VRegId v) {
+  const int unit = home(v);
+  occupancy_.unmark(range(v), unit, unit + f_.vreg(v).units());
+  neighbours_->remove(v);
+  result_.home[v.index()] = -1;
+}
+
+void Placement::settle(std::span<const VRegId> members, int unit, const Geometry& geometry) {
+  result_.pressure += primary_at(unit, geometry);
+  for (const VRegId v : members) put(v, unit);
+}
+
+void Placement::reserve(std::span<const Interval> range, int unit, const Geometry& geometry) {
+  occupancy_.mark(range, unit, unit + geometry.units);
+}
+void Placement::release(std::span<const Interval> range, int unit, const Geometry& geometry) {
+  occupancy_.unmark(range, unit, unit + geometry.units);
+}
+
+void Placement::spill(VRegId v) {
+  result_.to_spill.push_back(v);
+  lost_[v.index()] = 1;
+}
+
+void Placement::give_up(VRegId v) {
+  over_limit_ = true;
+  if (!lost_.empty()) lost_[v.index()] = 1;
+  if (is_spillable(v)) result_.to_spill.push_back(v);
+  else if (round_.lowered.temp_of[v.index()] != kNoInst) result_.to_pin.push_back(round_.lowered.temp_of[v.index()]);
+}
+
+void Placement::place_precoloured(std::span<const VRegId> vregs) {
+  for (const bool is_spillable_now : {false, true})
+    for (const VRegId v : vregs)
+      if (is_fixed(v) && is_spillable(v) == is_spillable_now) place_precoloured(v);
+}
+void Placement::place_precoloured(VRegId v) {
+  const PReg r = f_.vreg(v).fixed;
+  const bool is_free = !taken_during(range(v)).has_any(r.begin(), r.end());
+  show(StepKind::Precoloured, v, is_free ? r.begin() : -1);
+  if (is_free) put(v, r.begin());
+  else give_up(v);
+}
+
+void Placement::keep_homes(std::span<const VRegId> vregs) {
+  if (options_.kept.empty()) return;
+  for (const VRegId v : vregs)
+    if (v.index() < options_.kept.size() && options_.kept[v.index()] >= 0 && !is_fixed(v) && ir::may(round_.fuel, "keep-home"))
+      keep_home(v);
+}
+void Placement::keep_home(VRegId v) {
+  const int kept = options_.kept[v.index()];
+  bool is_free = !occupancy_.conflicts(range(v)).has_any(kept, kept + f_.vreg(v).units());
+  if (REGDUEL_PLANTED("fatpoint-kept-home-unchecked")) is_free = true;
+  show(StepKind::KeepsHome, v, is_free ? kept : -1);
+  if (is_free) put(v, kept);
+}
+
+// --- the scan
+
+int Placement::wish(VRegId v) const {
+  int best = -1, weight = 0;
+  for (const Constraint& c : round_.constraints.of(v)) {
+    if (c.type != ConstraintType::Range || c.weight <= weight) continue;
+    const int home = home_or_fixed(c.partner);
+    if (home < 0) continue;
+    best = home + c.unit;
+    weight = c.weight;
+  }
+  return best;
+}
+
+std::optional<int> Placement::target_of(const Constraint& c) const {
+  if (!c.partner.is_valid()) return c.unit;
+  const int home = home_or_fixed(c.partner);
+  if (c.type != ConstraintType::PointInterference) return home < 0 ? std::nullopt : std::optional(home + c.unit);
+  if (home >= 0 || !rules_.counts_wishes) return std::nullopt;
+  const int wished = wish(c.partner);
+  return wished < 0 ? std::nullopt : std::optional(wished);
+}
+
+void Placement::weigh(std::span<const VRegId> members, const Geometry& geometry) {
+  arrays_.reset();
+  primaries_.clear();
+  if (!options_.weights) return;
+  std::int64_t sum = 0, soft = 0;
+  for (const VRegId v : members)
+    for (const Constraint& c : round_.constraints.of(v)) {
+      if (c.type != ConstraintType::Range) {
+        primaries_.push_back(&c);
+        sum += c.weight;
+        soft += c.is_soft ? 1 : 0;
+      } else if (const int home = home_or_fixed(c.partner); home >= 0) {
+        arrays_.add(c, home + c.unit, width_, geometry, round_.target);
+      }
+    }
+  if (primaries_.empty()) return;
+  // On a first pass primary weights decide nothing unless they add up to more than the threshold.
+  is_weighed_ = !options_.first_pass || sum > options_.threshold;
+  std::int64_t nth = 0;
+  std::size_t kept = 0;
+  for (const Constraint* c : primaries_) {
+    if (c->is_soft && options_.relaxation.leaves_out(++nth, soft)) continue;
+    primaries_[kept++] = c;
+    if (!is_weighed_) continue;
+    if (const auto target = target_of(*c)) arrays_.add(*c, *target, rules_.array_width, geometry, round_.target);
+  }
+  primaries_.resize(kept);
+}
+
+std::int64_t Placement::primary_at(int unit, const Geometry& geometry) const {
+  if (primaries_.empty()) return 0;
+  if (is_weighed_) return arrays_.primary(unit);
+  std::int64_t sum = 0;
+  for (const Constraint* c : primaries_)
+    if (const auto target = target_of(*c); target && weighs_on(*c, unit, *target, geometry, round_.target)) sum += c->weight;
+  return sum;
+}
+
+UnitSet Placement::taken_during(std::span<const Interval> range) const {
+  UnitSet taken = occupancy_.conflicts(range);
+  taken |= a_.not_allocatable();
+  return taken;
+}
+
+int Placement::select(const Geometry& geometry, const UnitSet& taken) const { return select(geometry, taken, a_.limit()); }
+int Placement::select(const Geometry& geometry, const UnitSet& taken, int ceiling) const {
+  UnitSet unsaved = taken;
+  for (std::size_t w = 0; w < std::size(unsaved.words); ++w) unsaved.words[w] |= a_.callee_saved().words[w] & ~used_.words[w];
+  if (rules_.avoids_last_bank && options_.relaxation.bank_aware && last_home_ >= 0) {
+    UnitSet other_bank = unsaved;
+    other_bank |= units_around(last_home_, geometry.pair_mode);
+    if (const int unit = select_in(other_bank, geometry, ceiling); unit >= 0) return unit;
+  }
+  const int unit = select_in(unsaved, geometry, ceiling);
+  return unit >= 0 ? unit : select_in(taken, geometry, ceiling);
+}
+int Placement::select_in(const UnitSet& forbidden, const Geometry& geometry, int ceiling) const {
+  const ScanRequest request{arrays_, forbidden, geometry, ceiling, options_.first_pass, options_.threshold, a_.first_unit()};
+  return options_.may_spill ? select_simple(request) : select_fatpoint(request);
+}
+int Placement::select_for(VRegId v) {
+  const Geometry geometry = shape(v);
+  weigh({&v, 1}, geometry);
+  return select(geometry, taken_during(range(v)));
+}
+
+int Placement::candidate(std::span<const VRegId> members, std::span<const Interval> range, const Geometry& geometry) const {
+  if (options_.candidates == nullptr) return -1;
+  const auto home = options_.candidates->home_of(members);
+  return home && may_take(*home, geometry, occupancy_.conflicts(range), a_.not_allocatable(), a_.limit()) ? *home : -1;
+}
+
+// --- room for another vreg
+
+UnitSet Placement::look_around(std::span<const Interval> range) {
+  ++search_;
+  neighbours_->find(range, result_.home);
+  bool with_reads = a_.base().has_blocked_reads();
+  if (REGDUEL_PLANTED("fatpoint-evicts-into-a-restored-register")) with_reads = false;
+  UnitSet bound = with_reads ? a_.base().conflicts(range) : a_.base().clobbers(range);
+  bound |= a_.not_allocatable();
+  return bound;
+}
+
+std::int64_t Placement::cost_to_move(VRegId v) {
+  if (is_fixed(v)) return cost(v);
+  if (moved_at_[v.index()] != search_) {
+    moved_at_[v.index()] = search_;
+    const UnitSet taken = taken_during(range(v));
+    move_cost_[v.index()] = has_free(taken, shape(v), a_.limit()) ? 0 : cost(v);
+  }
+  return move_cost_[v.index()];
+}
+
+void Placement::take_off_leaving() {
+  for (const VRegId v : leaving_) take_off(v);
+}
+
+int Placement::resettle_leaving(VRegId by) {
+  if (REGDUEL_PLANTED("fatpoint-evicted-not-spilled")) leaving_.resize(std::min<std::size_t>(leaving_.size(), 1));
+  int moved = 0;
+  for (const VRegId v : leaving_) {
+    const int unit = is_fixed(v) ? -1 : select_for(v);
+    if (Step* const s = show(StepKind::Displaced, v, unit); s != nullptr) {
+      s->by = (home(by) < 0 ? "a temporary of " : "") + options_.observer->vreg_name(by);
+      if (is_spillable(v)) s->own_cost = cost(v);
+    }
+    if (unit >= 0) {
+      put(v, unit);
+      ++moved;
+    } else if (is_spillable(v)) {
+      spill(v);
+    } else {
+      give_up(v);
+    }
+  }
+  return moved;
+}
+
+// --- the end
+
+Attempt Placement::conclude() {
+  const auto sort_unique = [](auto& list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  };
+  sort_unique(result_.to_spill);
+  sort_unique(result_.to_pin);
+  result_.fits = !over_limit_ && result_.to_spill.empty() && result_.to_pin.empty();
+  for (const VRegId v : a_.vregs()) {
+    const int unit = home(v);
+    if (unit < 0) continue;
+    const int end = unit + f_.vreg(v).units();
+    result_.used = std::max(result_.used, end);
+    result_.units.set_range(unit, end);
+    for (const Constraint& c : round_.constraints.of(v)) {
+      if (c.type != ConstraintType::Range || !(c.partner < v)) continue;
+      const int partner = home(c.partner);
+      if (partner >= 0 && partner + c.unit != unit) result_.copy_weight += c.weight;
+    }
+  }
+  if (over_limit_) result_.used = std::max(result_.used, a_.limit() + 1);
+  REGDUEL_CHECK(result_.used <= kSanePeak + 1, ir::failure_message(a_.limit()));
+  for (const VRegId v : result_.to_spill) result_.spill_cost += cost(v);
+  return std::move(result_);
+}
+
+// --- for regduel explain
+
+Step* Placement::show_step(StepKind kind, std::span<const VRegId> members, std::span<const Interval> range,
+                           const Geometry& geometry, int unit) {
+  if (!options_.observer->is_about(members)) return nullptr;
+  weigh(members, geometry);
+  const int candidate = options_.candidates != nullptr ? options_.candidates->home_of(members).value_or(-1) : -1;
+  Step& s = options_.observer->step(
+      kind,
+      {.allocator = a_,
+       .occupancy = occupancy_,
+       .arrays = arrays_,
+       .home = result_.home,
+       .members = members,
+       .range = range,
+       .geometry = geometry,
+       .used = used_,
+       .ceiling = kind == StepKind::AboveLimit ? width_ : a_.limit(),
+       .simple = options_.may_spill,
+       .first_pass = options_.first_pass,
+       .weights = options_.weights,
+       .is_weighed = primaries_.empty() || is_weighed_,
+       .threshold = options_.threshold,
+       .relaxation = options_.relaxation,
+       .previous = rules_.avoids_last_bank ? last_home_ : -1,
+       .primary_at = [&](int u) { return u < rules_.array_width || !is_weighed_ ? primary_at(u, geometry) : 0; },
+       .target_of = [&](const Constraint& c) { return target_of(c); }},
+      candidate, unit);
+  s.level = rules_.level;
+  return &s;
+}
+void Placement::show_room(StepKind kind, VRegId v, int unit, std::int64_t room_cost) {
+  Step* const s = show(kind, v, unit);
+  if (s == nullptr) return;
+  if (is_spillable(v)) s->own_cost = cost(v);
+  if (room_cost < kUnspillable) s->room_cost = room_cost;
+  if (kind == StepKind::MakesRoom)
+    for (const VRegId other : leaving_) s->leave.push_back(options_.observer->vreg_name(other));
+}
+
+}  // namespace regduel::allocator

@@ -1,0 +1,251 @@
+// Where the vregs of one register file stand while an attempt goes on, and the moves on that: take a home, leave it, look for one,
+// make room for another vreg.
+//
+// Both kinds of attempt (assign.h, instruction_walk.h) are a loop over vregs around one Placement. They keep what differs: the
+// order of the vregs, and the rule that says which of them gives way.
+//
+//   occupancy = fixed moments of the file (FileAllocator::base), and for each vreg with a home its units over its whole range
+//   used      = units that some vreg of this attempt has stood in, even if it has left since
+//
+// A search for room goes like this. look_around(range) finds what stands where during a range. For each position, leaving_cost()
+// says what it would cost to empty it: a vreg that has another free home for its whole range moves there at no cost, any other
+// costs what it costs to spill it. After leaving_cost() of the position chosen, take_off_leaving() empties it, and
+// resettle_leaving() finds the other homes or spills.
+//
+// Source: seed 000 "Per-Instruction Assignment", "Assignment"; "Step 4: Constraint Walk" (weigh). Tested by placement_test.cpp.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "allocator/assign/assign.h"
+#include "allocator/assign/candidates.h"
+#include "allocator/assign/geometry.h"
+#include "allocator/assign/occupancy.h"
+#include "allocator/assign/pressure.h"
+#include "allocator/explain/explain.h"
+
+namespace regduel::allocator {
+
+// Vregs with a home, listed by stretch of instructions: a search for room looks at the stretches of a range only.
+class Neighbours {
+ public:
+  //   units   homes are in [0, units)
+  // The function and the liveness must outlive it.
+  Neighbours(const ir::Function& f, const Liveness& live, int units)
+      : f_(f), live_(live), near_(live.num_numbered() / kStretch + 1), at_unit_(static_cast<std::size_t>(units)),
+        turn_(f.vregs.size(), 0), stamp_(f.vregs.size(), 0) {}
+
+  // To be called when a vreg gets its home, and when it leaves it.
+  void add(ir::VRegId v) {
+    turn_[v.index()] = ++turns_;
+    for_each_stretch(live_.range(v.index()), [&](std::vector<ir::VRegId>& list) { list.push_back(v); });
+  }
+  void remove(ir::VRegId v) {
+    for_each_stretch(live_.range(v.index()), [&](std::vector<ir::VRegId>& list) { std::erase(list, v); });
+  }
+
+  // Finds the vregs whose ranges overlap `range`. Cost: of what is listed in its stretches.
+  //   home   by vreg: the first unit
+  void find(std::span<const Interval> range, std::span<const int> home);
+  // After find(): those vregs, in the order in which they got their homes; and those of them that stand in a unit.
+  [[nodiscard]] std::span<const ir::VRegId> found() const { return found_; }
+  [[nodiscard]] std::span<const ir::VRegId> at(int unit) const { return at_unit_[static_cast<std::size_t>(unit)]; }
+
+  // For lists of neighbours without repetition: true the first time that a vreg is asked about since begin_list().
+  void begin_list() { ++epoch_; }
+  [[nodiscard]] bool is_new(ir::VRegId v) {
+    if (stamp_[v.index()] == epoch_) return false;
+    stamp_[v.index()] = epoch_;
+    return true;
+  }
+
+ private:
+  static constexpr std::uint32_t kStretch = 128;  // instructions
+
+  template <class Visit>
+  void for_each_stretch(std::span<const Interval> range, Visit visit) {
+    std::size_t next = 0;
+    for (const Interval& i : range)
+      for (next = std::max<std::size_t>(next, i.begin / (4 * kStretch)); next <= (i.end - 1) / (4 * kStretch); ++next)
+        visit(near_[next]);
+  }
+
+  const ir::Function& f_;
+  const Liveness& live_;
+  std::vector<std::vector<ir::VRegId>> near_;     // by stretch
+  std::vector<std::vector<ir::VRegId>> at_unit_;  // by unit: of those found last
+  std::vector<std::uint32_t> turn_;               // by vreg: the number of its last add()
+  std::uint32_t turns_ = 0;
+  std::vector<ir::VRegId> found_;
+  std::vector<std::uint32_t> stamp_;  // by vreg: the list that it was last new in
+  std::uint32_t epoch_ = 0;
+};
+
+// What tells the two kinds of attempt apart, as far as weights and scans go.
+struct PlacementRules {
+  int array_width = 0;           // entries of the primary array that are written
+  bool counts_wishes = true;     // constraints of type 0: about what a vreg without a home would like best
+  bool avoids_last_bank = true;  // knob 641: a scan leaves out the bank of the home taken last, if it can
+  int level = 0;                 // of the instruction walk, for regduel explain
+};
+
+class Placement {
+ public:
+  // The allocator must outlive it, and all that the options point to.
+  Placement(const FileAllocator& allocator, const AttemptOptions& options, const PlacementRules& rules);
+
+  [[nodiscard]] std::int64_t cost(ir::VRegId v) const { return round_.spill_cost[v.index()]; }
+  [[nodiscard]] bool is_spillable(ir::VRegId v) const { return cost(v) < kUnspillable; }
+  [[nodiscard]] bool is_fixed(ir::VRegId v) const { return f_.vreg(v).fixed.is_valid(); }
+  [[nodiscard]] std::span<const Interval> range(ir::VRegId v) const { return round_.live.range(v.index()); }
+  [[nodiscard]] Geometry shape(ir::VRegId v) const { return geometry_of(f_.vreg(v), round_.target.predicate_halves); }
+  [[nodiscard]] int home(ir::VRegId v) const { return result_.home[v.index()]; }
+  [[nodiscard]] std::span<const int> homes() const { return result_.home; }
+  [[nodiscard]] const UnitSet& used() const { return used_; }
+  [[nodiscard]] int highest() const { return highest_; }  // unit in use so far + 1
+  [[nodiscard]] int width() const { return width_; }      // units that are looked at
+  [[nodiscard]] const Occupancy& occupancy() const { return occupancy_; }
+  [[nodiscard]] const PressureArrays& arrays() const { return arrays_; }
+  [[nodiscard]] bool is_over_limit() const { return over_limit_; }
+  // It has been spilled, or nothing more can be done for it. Kept with may_spill only.
+  [[nodiscard]] bool is_lost(ir::VRegId v) const { return lost_[v.index()] != 0; }
+  [[nodiscard]] std::span<const ir::VRegId> to_spill() const { return result_.to_spill; }
+
+  // --- homes
+  // Requires that the units from `unit` on are free over the whole range.
+  void put(ir::VRegId v, int unit);
+  void take_off(ir::VRegId v);
+  // Members of one class to one home, whose weight counts. Requires weigh() of them.
+  void settle(std::span<const ir::VRegId> members, int unit, const Geometry& geometry);
+  // Marks units during a range that belong to no vreg.
+  void reserve(std::span<const Interval> range, int unit, const Geometry& geometry);
+  void release(std::span<const Interval> range, int unit, const Geometry& geometry);
+  void spill(ir::VRegId v);
+  // For a vreg that must have a register and has none: the attempt does not fit.
+  void give_up(ir::VRegId v);
+  void set_over_limit() { over_limit_ = true; }
+  void use(int unit) { used_.set(unit); }
+
+  // Precoloured vregs, each to its own register: those that cannot be spilled first.
+  void place_precoloured(std::span<const ir::VRegId> vregs);
+  // Those that have a home from an earlier round (AttemptOptions::kept), if it is free.
+  void keep_homes(std::span<const ir::VRegId> vregs);
+
+  // --- the scan
+  // Fills the arrays with the constraints of `members`, which are to share one home; all zero where there are none.
+  void weigh(std::span<const ir::VRegId> members, const Geometry& geometry);
+  // The primary weight of a position, after weigh().
+  [[nodiscard]] std::int64_t primary_at(int unit, const Geometry& geometry) const;
+  // Units that are taken at some moment of a range, or may not be used.
+  [[nodiscard]] UnitSet taken_during(std::span<const Interval> range) const;
+  // The position with the least weight of those that `taken` leaves below the ceiling (without one: below the limit), -1 where
+  // there is none. Callee-saved registers that would have to be saved first come last.
+  [[nodiscard]] int select(const Geometry& geometry, const UnitSet& taken) const;
+  [[nodiscard]] int select(const Geometry& geometry, const UnitSet& taken, int ceiling) const;
+  // weigh() and select() for the whole range.
+  [[nodiscard]] int select_for(ir::VRegId v);
+  // The home that the pre-allocation pass has for the members of one class, if it is free during `range`; else -1.
+  [[nodiscard]] int candidate(std::span<const ir::VRegId> members, std::span<const Interval> range, const Geometry& geometry) const;
+
+  // --- room for another vreg; with may_spill only
+  // Begins a search for room during a range. Returns units that no vreg can make free: clobbers, registers restored before a ret,
+  // registers that may not be used.
+  [[nodiscard]] UnitSet look_around(std::span<const Interval> range);
+  // Vregs with a home whose ranges overlap that of the search.
+  [[nodiscard]] std::span<const ir::VRegId> around() const { return neighbours_->found(); }
+  // Lists in leaving() the vregs that stand in [unit, unit + units) during the range of the search, and returns what it costs that
+  // all of them leave; kUnspillable where they cannot.
+  //   taken   during the range of the search
+  //   goes_on(vreg, its cost, sum so far)   false ends it: kUnspillable
+  template <class GoesOn>
+  [[nodiscard]] std::int64_t leaving_cost(int unit, const Geometry& geometry, const UnitSet& taken, GoesOn goes_on) {
+    leaving_.clear();
+    neighbours_->begin_list();
+    std::int64_t sum = 0;
+    for (int u = unit; u < unit + geometry.units; ++u) {
+      if (!taken.has(u)) continue;
+      if (neighbours_->at(u).empty()) return kUnspillable;  // reserved
+      for (const ir::VRegId other : neighbours_->at(u)) {
+        if (!neighbours_->is_new(other)) continue;
+        leaving_.push_back(other);
+        const std::int64_t its_cost = cost_to_move(other);
+        sum += its_cost;
+        if (its_cost >= kUnspillable || !goes_on(other, its_cost, sum)) return kUnspillable;
+      }
+    }
+    return leaving_.empty() ? kUnspillable : sum;
+  }
+  void list_leaving(int unit, const Geometry& geometry, const UnitSet& taken) {
+    static_cast<void>(leaving_cost(unit, geometry, taken, [](ir::VRegId, std::int64_t, std::int64_t) { return true; }));
+  }
+  [[nodiscard]] std::span<const ir::VRegId> leaving() const { return leaving_; }
+  void take_off_leaving();
+  // Each of leaving() to another home if there is one, else to memory. Returns how many moved.
+  //   by   the vreg for which they left, or whose temporary
+  int resettle_leaving(ir::VRegId by);
+
+  // What follows from the homes, and from what was spilled and given up.
+  [[nodiscard]] Attempt conclude();
+  // The attempt as it stands, which counts as one that does not fit.
+  [[nodiscard]] Attempt abandon() { return std::move(result_); }
+
+  // --- for regduel explain: what is about to happen to one vreg, or to the class that it is in
+  //   unit   the choice, -1 = none
+  // Null where no observer asks for one of the members.
+  Step* show(StepKind kind, std::span<const ir::VRegId> members, std::span<const Interval> range, const Geometry& geometry,
+             int unit) {
+    return options_.observer == nullptr ? nullptr : show_step(kind, members, range, geometry, unit);
+  }
+  Step* show(StepKind kind, ir::VRegId v, int unit) {
+    return options_.observer == nullptr ? nullptr : show_step(kind, {&v, 1}, range(v), shape(v), unit);
+  }
+  // A search for room: of MakesRoom, leaving() gives way.
+  void show_room(StepKind kind, ir::VRegId v, int unit, std::int64_t room_cost);
+
+ private:
+  Step* show_step(StepKind kind, std::span<const ir::VRegId> members, std::span<const Interval> range, const Geometry& geometry,
+                  int unit);
+  void place_precoloured(ir::VRegId v);
+  void keep_home(ir::VRegId v);
+  // What it costs to take a vreg out of its place: nothing where there is another.
+  [[nodiscard]] std::int64_t cost_to_move(ir::VRegId v);
+  [[nodiscard]] int select_in(const UnitSet& forbidden, const Geometry& geometry, int ceiling) const;
+  // The home of a vreg, known from the start if it is precoloured; -1 = none.
+  [[nodiscard]] int home_or_fixed(ir::VRegId v) const {
+    const ir::PReg fixed = f_.vreg(v).fixed;
+    return fixed.is_valid() ? fixed.begin() : result_.home[v.index()];
+  }
+  // The unit that a vreg without a home would like best: its heaviest affinity to a home that is known, -1 = none.
+  [[nodiscard]] int wish(ir::VRegId v) const;
+  // The unit that a constraint is about at this moment; nullopt where it does not count (yet). Type 0 counts
+  // only as long as its partner has no home: later the occupancy forbids what it would weigh on.
+  [[nodiscard]] std::optional<int> target_of(const Constraint& c) const;
+
+  const FileAllocator& a_;
+  const Round& round_;
+  const ir::Function& f_;
+  const AttemptOptions& options_;
+  const PlacementRules rules_;
+  const int width_;
+  Occupancy occupancy_;
+  PressureArrays arrays_;
+  std::vector<const Constraint*> primaries_;  // of the members weighed last, without those left out
+  bool is_weighed_ = true;                    // whether they are in the arrays
+  int last_home_ = -1;                        // taken last
+  UnitSet used_;
+  int highest_ = 0;
+  std::optional<Neighbours> neighbours_;  // with may_spill
+  std::vector<ir::VRegId> leaving_;
+  std::vector<char> lost_;               // by vreg
+  std::vector<std::uint32_t> moved_at_;  // by vreg: the search in which move_cost_ was found
+  std::vector<std::int64_t> move_cost_;
+  std::uint32_t search_ = 0;
+  bool over_limit_ = false;
+  Attempt result_;
+};
+
+}  // namespace regduel::allocator
