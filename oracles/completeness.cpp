@@ -13,7 +13,7 @@
 //                   aligned blocks (allowed on each level where no item could tell them apart) are one state.
 //
 // An RW item that reads a root which also stands in a fixed operand may share that home, or have one of its own.
-// A phi's operands are moved one edge at a time, each by itself. Tested by demand_test.cpp, against brute force.
+// A phi's operands are moved one edge at a time, each by itself. Tested by completeness_test.cpp, against brute force.
 
 #include "oracles/completeness.h"
 
@@ -404,7 +404,8 @@ class Packing {
 // The allocatable units of each file, once for a function.
 class Files {
  public:
-  Files(const Function& f, const Target& target, const Limits& limits) {
+  Files(const Function& f, const Target& target, const Limits& limits) : Files(f, target, limits, preserved_units(f, target)) {}
+  Files(const Function& f, const Target& target, const Limits& limits, std::span<const PReg> preserved) {
     // With predecessors of the entry, its head is no place that runs once: nothing can be saved there.
     bool entry_has_predecessors = false;
     for (std::size_t b = 0; b < f.blocks.size(); ++b)
@@ -417,7 +418,7 @@ class Files {
         if (!ir::is_allocatable(target, limits, file, static_cast<int>(u))) units[u] = kR | kW;
     }
     units_at_ret_ = units_;
-    for (const PReg r : preserved_units(f, target)) {
+    for (const PReg r : preserved) {
       auto &units = units_[index(r.file)], &at_ret = units_at_ret_[index(r.file)];
       if (r.first >= units.size()) continue;
       if (entry_has_predecessors) units[r.first] = kR | kW;
@@ -433,7 +434,7 @@ class Files {
 };
 
 Fit fit_items(const std::vector<Item>& items, std::span<const Operand> ops, RegFile file, std::vector<std::uint8_t> units,
-              const DemandOptions& options) {
+              const CompletenessOptions& options) {
   if (items.empty()) return Fit::Fits;
   // In a file without holes, blocks taken largest first leave none.
   int sum = 0;
@@ -456,7 +457,7 @@ Fit worse(Fit a, Fit b) {
   return a == Fit::Unknown || b == Fit::Unknown ? Fit::Unknown : Fit::Fits;
 }
 
-Fit fit_in(const Function& f, const Inst& inst, RegFile file, const Files& files, const DemandOptions& options) {
+Fit fit_in(const Function& f, const Inst& inst, RegFile file, const Files& files, const CompletenessOptions& options) {
   const auto ops = f.operands_of(inst);
   if (!inst.is_phi()) return fit_items(Items(f, inst, file).list, ops, file, files.units(file, inst.op == ir::Op::Ret), options);
   Fit result = Fit::Fits;
@@ -465,7 +466,7 @@ Fit fit_in(const Function& f, const Inst& inst, RegFile file, const Files& files
   return result;
 }
 
-Fit fit_all(const Function& f, const Inst& inst, const Files& files, const DemandOptions& options) {
+Fit fit_all(const Function& f, const Inst& inst, const Files& files, const CompletenessOptions& options) {
   ir::PerFile<bool> used = {};
   for (const Operand& op : f.operands_of(inst))
     if (op.is_vreg()) used[index(f.vreg(f.root(op.vreg())).file())] = true;
@@ -477,7 +478,7 @@ Fit fit_all(const Function& f, const Inst& inst, const Files& files, const Deman
 
 }  // namespace
 
-Fit fit(const Function& f, const Inst& inst, const Target& target, const Limits& limits, const DemandOptions& options) {
+Fit fit(const Function& f, const Inst& inst, const Target& target, const Limits& limits, const CompletenessOptions& options) {
   return fit_all(f, inst, Files(f, target, limits), options);
 }
 
@@ -507,8 +508,9 @@ std::optional<int> demand(const Function& f, const Inst& inst, RegFile file, con
   return low;
 }
 
-JudgeResult judge_failure(const Function& before, const Target& target, const Limits& limits, const DemandOptions& options) {
-  const Files files(before, target, limits);
+JudgeResult judge_completeness(const Before& prepared, const Limits& limits, const CompletenessOptions& options) {
+  const Function& before = prepared.program();
+  const Files files(before, prepared.target(), limits, prepared.preserved());
   const Inst* undecided = nullptr;
   for (const Inst& i : before.insts) {
     const Fit result = fit_all(before, i, files, options);

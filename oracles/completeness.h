@@ -16,7 +16,7 @@ enum class Fit {
   Unknown,     // the search was given up; only an instruction with dozens of tied or guarded operands of mixed sizes comes here
 };
 
-struct DemandOptions {
+struct CompletenessOptions {
   std::int64_t max_states = 500'000;  // search states for one file of one instruction
 };
 
@@ -24,7 +24,7 @@ struct DemandOptions {
 //   Requires  well-formed `f` in phase Virtual, `inst` one of its instructions.
 //   Cost      O(operands + units) unless the limit is tight; then a search over arrangements up to symmetry.
 [[nodiscard]] Fit fit(const ir::Function& f, const ir::Inst& inst, const ir::Target& target, const ir::Limits& limits,
-                      const DemandOptions& options = {});
+                      const CompletenessOptions& options = {});
 
 // The first instruction in program order that is proven impossible; nullopt = none is.
 //   exempt   by instruction (index into f.insts), as far as it goes: these are not asked about
@@ -37,7 +37,7 @@ struct DemandOptions {
 
 // Judges an allocator's failure: pass where some instruction is impossible, fail with category "completeness" where each one
 // can be packed, inconclusive where that could not be decided.
-[[nodiscard]] JudgeResult judge_failure(const ir::Function& before, const ir::Target& target, const ir::Limits& limits,
-                                        const DemandOptions& options = {});
+[[nodiscard]] JudgeResult judge_completeness(const Before& before, const ir::Limits& limits,
+                                             const CompletenessOptions& options = {});
 
 }  // namespace regduel::oracles

@@ -115,9 +115,9 @@ TEST(Completeness, AFailureIsJustifiedByAnImpossibleInstruction) {
   const ir::Function f = with("use %4, %3");
   const ir::Target& target = *ir::find_target("sm_90");
   EXPECT_EQ(find_impossible(f, target, ir::Limits::of(target, 6)), ir::InstId(0));
-  EXPECT_EQ(judge_failure(f, target, ir::Limits::of(target, 6)).verdict, Verdict::Pass);
+  EXPECT_EQ(judge_completeness({f, target}, ir::Limits::of(target, 6)).verdict, Verdict::Pass);
   EXPECT_EQ(find_impossible(f, target, ir::Limits::of(target, 7)), std::nullopt);
-  const JudgeResult r = judge_failure(f, target, ir::Limits::of(target, 7));
+  const JudgeResult r = judge_completeness({f, target}, ir::Limits::of(target, 7));
   EXPECT_EQ(r.verdict, Verdict::Fail);
   EXPECT_EQ(r.judge, "completeness");
   ASSERT_EQ(r.findings.size(), 1u);
@@ -358,8 +358,8 @@ TEST(Completeness, ASearchGivenUpIsNoVerdict) {
   const ir::Function holes =
       with_operands({{ir::Role::DefUse, 64, 3}, {.role = ir::Role::Use, .width = 32, .count = 2, .first = 1, .step = 4}});
   const ir::Target& target = ir::default_target();
-  EXPECT_EQ(judge_failure(holes, target, ir::Limits::of(target, 8)).verdict, Verdict::Pass);
-  const JudgeResult r = judge_failure(holes, target, ir::Limits::of(target, 8), {.max_states = 1});
+  EXPECT_EQ(judge_completeness({holes, target}, ir::Limits::of(target, 8)).verdict, Verdict::Pass);
+  const JudgeResult r = judge_completeness({holes, target}, ir::Limits::of(target, 8), {.max_states = 1});
   EXPECT_EQ(r.verdict, Verdict::Inconclusive);
   EXPECT_EQ(r.reason, "the search for a packing of #0 was given up");
 }

@@ -47,21 +47,20 @@ std::string execution_against(const Report& report) {
 // under a guard that is none, nothing written is.
 class DefinedPredicates {
  public:
-  explicit DefinedPredicates(const ir::Function& f) : f_(f), in_(f.blocks.size()) {}
+  DefinedPredicates(const ir::Function& f, const ir::Cfg& cfg) : f_(f), cfg_(cfg), in_(f.blocks.size()) {}
 
   // True where a guard has no value on some path.
   bool any_undefined_guard() {
     State entry(f_.vregs.size(), false);
     for (std::size_t v = 0; v < f_.vregs.size(); ++v) entry[v] = (f_.vregs[v].flags & ir::kVRegArchitectural) != 0;
     in_[0] = std::move(entry);
-    const ir::Cfg cfg(f_);
     for (bool changed = true; changed;) {
       changed = false;
-      for (const ir::BlockId b : cfg.reverse_postorder()) {
+      for (const ir::BlockId b : cfg_.reverse_postorder()) {
         State state = in_[b.index()];
         for (const ir::Inst& i : f_.insts_of(b))
           if (!i.is_phi() && !run(i, state)) return true;
-        for (const ir::BlockId to : cfg.successors(b)) changed = meet(along(b, to, state), in_[to.index()]) || changed;
+        for (const ir::BlockId to : cfg_.successors(b)) changed = meet(along(b, to, state), in_[to.index()]) || changed;
       }
     }
     return false;
@@ -119,12 +118,14 @@ class DefinedPredicates {
   }
 
   const ir::Function& f_;
+  const ir::Cfg& cfg_;
   std::vector<State> in_;
 };
 
-bool has_undefined_guard(const ir::Function& f) {
+bool has_undefined_guard(const Before& before) {
+  const ir::Function& f = before.program();
   return std::any_of(f.operands.begin(), f.operands.end(), [](const ir::Operand& op) { return op.role == ir::Role::Guard; }) &&
-         DefinedPredicates(f).any_undefined_guard();
+         DefinedPredicates(f, before.cfg()).any_undefined_guard();
 }
 
 }  // namespace
@@ -142,7 +143,7 @@ Circumstances circumstances_of(const Case& c) {
   const auto& insts = c.before.insts;
   return {c.is_believed_valid ? Origin::BelievedValid : Origin::Unknown,
           std::any_of(insts.begin(), insts.end(), [](const ir::Inst& i) { return i.op == ir::Op::Pack || i.op == ir::Op::Unpack; }),
-          !c.is_believed_valid && has_undefined_guard(c.before)};
+          !c.is_believed_valid && has_undefined_guard(c.prepared)};
 }
 
 std::string tolerated(const Report& report, const Difference& difference, const Circumstances& circumstances) {
@@ -204,7 +205,7 @@ JudgeResult judge_disagreement(const Report& report, const Case& c) {
   return contradictions(report, [&] { return circumstances_of(c); });
 }
 
-JudgeResult judge_success_against_demand(const Report& report, const Case& c) {
+JudgeResult judge_success_against_completeness(const Report& report, const Case& c) {
   if (report.verdict() != Verdict::Pass || !has(report, "structure", Verdict::Pass))
     return without_verdict(kName, Verdict::Skipped, "no allocation that passed");
   Collector out(kName);

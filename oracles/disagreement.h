@@ -65,7 +65,7 @@ struct Difference {
 [[nodiscard]] JudgeResult judge_disagreement(const Report& report, const Case& c);
 
 // Fails with category "completeness-vs-success" where completeness proves an instruction of c.before impossible, one that c.after
-// still has, although no judge in the report objects to the allocation. Cost: as find_impossible (demand.h).
-[[nodiscard]] JudgeResult judge_success_against_demand(const Report& report, const Case& c);
+// still has, although no judge in the report objects to the allocation. Cost: as find_impossible (completeness.h).
+[[nodiscard]] JudgeResult judge_success_against_completeness(const Report& report, const Case& c);
 
 }  // namespace regduel::oracles

@@ -220,7 +220,7 @@ TEST(Disagreement, SuccessWhereNoneIsPossible) {
   const ir::Target& target = *ir::find_target("sm_90");
   Report passed = report_of("pp-p");
   const auto verdict_at = [&](int limit) {
-    return judge_success_against_demand(passed, {before, before, target, ir::Limits::of(target, limit)});
+    return judge_success_against_completeness(passed, {before, before, target, ir::Limits::of(target, limit)});
   };
   EXPECT_EQ(verdict_at(4).verdict, Verdict::Pass);
   const JudgeResult r = verdict_at(3);
@@ -243,8 +243,8 @@ TEST(Disagreement, WhatIsDeletedMayBeImpossible) {
       head + " allocated" + vregs + "    #0 R0 = a\n    #1 R0:R1, R2:R3 = copy R0:R1, R2:R3\n    #2 b !deleted\n    #3 exit\n");
   const ir::Target& target = *ir::find_target("sm_90");
   const Report passed = report_of("pp-p");
-  EXPECT_EQ(judge_success_against_demand(passed, {before, after, target, ir::Limits::of(target, 1)}).verdict, Verdict::Pass);
-  EXPECT_EQ(judge_success_against_demand(passed, {before, kept, target, ir::Limits::of(target, 1)}).verdict, Verdict::Fail);
+  EXPECT_EQ(judge_success_against_completeness(passed, {before, after, target, ir::Limits::of(target, 1)}).verdict, Verdict::Pass);
+  EXPECT_EQ(judge_success_against_completeness(passed, {before, kept, target, ir::Limits::of(target, 1)}).verdict, Verdict::Fail);
 }
 
 }  // namespace

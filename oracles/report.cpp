@@ -28,6 +28,16 @@ std::string_view role_name(const ir::Operand& op) {
 
 }  // namespace
 
+Case::Case(const Before& prepared_, const ir::Function& after_, ir::Limits limits_, const ir::Claims* claims_,
+           bool is_believed_valid_)
+    : prepared(prepared_), before(prepared_.program()), after(after_), target(prepared_.target()), limits(limits_), claims(claims_),
+      is_believed_valid(is_believed_valid_) {}
+
+Case::Case(const ir::Function& before_, const ir::Function& after_, const ir::Target& target_, ir::Limits limits_,
+           const ir::Claims* claims_, bool is_believed_valid_)
+    : own(std::make_shared<const Before>(before_, target_)), prepared(*own), before(before_), after(after_), target(target_),
+      limits(limits_), claims(claims_), is_believed_valid(is_believed_valid_) {}
+
 std::string_view name(Verdict v) {
   switch (v) {
     case Verdict::Pass: return "pass";

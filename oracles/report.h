@@ -1,6 +1,7 @@
 // What a judge says. Judges neither throw nor abort on any pair of well-formed programs: they return a result with findings.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "ir/allocator.h"
 #include "ir/program.h"
 #include "ir/target.h"
+#include "oracles/before.h"
 
 namespace regduel::oracles {
 
@@ -42,14 +44,26 @@ struct Report {
   [[nodiscard]] const JudgeResult* result_of(std::string_view judge) const;
 };
 
-// One case: a program before and after, and under which limits. Requires: both well-formed (ir::check).
+struct Measures;
+
+// One case: a program before and after, and under which limits. Requires: both well-formed (ir::check); all that it is made from
+// outlives it.
 struct Case {
+  Case(const Before& prepared_, const ir::Function& after_, ir::Limits limits_, const ir::Claims* claims_ = nullptr,
+       bool is_believed_valid_ = false);
+  // For a single case: makes its own Before.
+  Case(const ir::Function& before_, const ir::Function& after_, const ir::Target& target_, ir::Limits limits_,
+       const ir::Claims* claims_ = nullptr, bool is_believed_valid_ = false);
+
+  std::shared_ptr<const Before> own;  // null where it was given
+  const Before& prepared;
   const ir::Function& before;
   const ir::Function& after;
   const ir::Target& target;
   ir::Limits limits;
-  const ir::Claims* claims = nullptr;  // null where nothing was claimed
-  bool is_believed_valid = false;      // an allocator made it, and nobody damaged it (disagreement.h)
+  const ir::Claims* claims;            // null where nothing was claimed
+  bool is_believed_valid;              // an allocator made it, and it was not changed since (disagreement.h)
+  const Measures* measures = nullptr;  // measure() of this case where it is known already (quality.h), else null
 };
 
 class Judge {

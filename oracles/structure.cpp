@@ -53,7 +53,8 @@ bool is_memory_move(Op op) { return op == Op::Spill || op == Op::Refill; }
 class StructureCheck {
  public:
   explicit StructureCheck(const Case& c)
-      : case_(c), before_(c.before), after_(c.after), out_(kName), num_original_(c.before.blocks.size()) {}
+      : case_(c), before_(c.before), after_(c.after), out_(kName), num_original_(c.before.blocks.size()),
+        index_of_(c.prepared.ids()) {}
 
   JudgeResult run() {
     header();
@@ -128,7 +129,6 @@ class StructureCheck {
   void index_before() {
     seen_.assign(before_.insts.size(), false);
     block_of_.resize(before_.insts.size());
-    index_of_ = IdIndex(before_);
     for (std::size_t b = 0; b < before_.blocks.size(); ++b)
       for (std::size_t k = 0; k < before_.blocks[b].num_insts; ++k) block_of_[before_.blocks[b].first_inst + k] = BlockId(b);
   }
@@ -519,7 +519,7 @@ class StructureCheck {
   std::size_t num_original_;
   std::vector<bool> seen_;         // of the instructions before: found in the program after
   std::vector<BlockId> block_of_;  // of the instructions before
-  IdIndex index_of_;               // of the program before
+  const IdIndex& index_of_;        // of the program before
   std::vector<Mark> marks_;
   std::uint32_t stamp_ = 0;
 };

@@ -70,7 +70,7 @@ Corpus make_corpus(int size, const BenchOptions& o) {
       g.seed = hash_combine(o.seed, static_cast<std::uint64_t>(k));
       g.size = size;
       s.program = fuzz::generate(g);
-      const int max_live = oracles::max_live(s.program)[r];
+      const int max_live = oracles::max_live(s.program, ir::Cfg(s.program))[r];
       s.limits = ir::Limits::of(*target);
       s.limits.units[r] = std::min(std::max({max_live * 3 / 4, fuzz::demand_bound(s.program, *target)[r], 1}), s.limits.units[r]);
       bool complete = true;

@@ -87,7 +87,7 @@ int alloc(const Options& o) {
       fmt::print(stderr, "{}: @{}: {}\n", p.file, p.function.name, allocation.error().message);
       return kExitFinding;
     }
-    const oracles::Measures m = oracles::measure(p.function, allocation->program, target);
+    const oracles::Measures m = oracles::measure({p.function, target}, allocation->program);
     if (!o.passes.empty()) stats += passes_of(p.function, passes);
     if (o.stats) stats += statistics(p.function, o.with, m);
     list.push_back({{"function", p.function.name},

@@ -88,11 +88,11 @@ int verify(const Options& o) {
     const oracles::Case c{p.function, post, target, o.target.limits_for(target, o.regs), nullptr};
     oracles::Report report = judge(c, names, memcheck);
     if (names.empty())
-      if (oracles::JudgeResult r = oracles::judge_success_against_demand(report, c); r.verdict == oracles::Verdict::Fail)
+      if (oracles::JudgeResult r = oracles::judge_success_against_completeness(report, c); r.verdict == oracles::Verdict::Fail)
         report.results.push_back(std::move(r));
     failed = failed || report.verdict() == oracles::Verdict::Fail;
     if (o.json || o.format == "json") {
-      const oracles::Measures m = oracles::measure(p.function, post, target);
+      const oracles::Measures m = oracles::measure(c.prepared, post);
       list.push_back({{"function", p.function.name},
                       {"limit", c.limits.of(ir::RegFile::R)},
                       {"registers", m.registers[0]},

@@ -22,15 +22,14 @@ oracles::Finding harness_finding(std::string category, std::string message) {
   return f;
 }
 
-void judge_failure(Bout& bout, const ir::AllocFailure& failure, const ir::Function& program, const ir::Target& target,
-                   const ir::Limits& limits) {
+void judge_failure(Bout& bout, const ir::AllocFailure& failure, const oracles::Before& before, const ir::Limits& limits) {
   if (failure.kind != ir::AllocFailure::Kind::Impossible) {
     bout.verdict = oracles::Verdict::Fail;
     bout.findings.push_back(
         harness_finding(failure.kind == ir::AllocFailure::Kind::BadKnob ? "bad-knob" : "broken", failure.message));
     return;
   }
-  oracles::JudgeResult result = oracles::judge_failure(program, target, limits);
+  oracles::JudgeResult result = oracles::judge_completeness(before, limits);
   bout.opinions.push_back({result.judge, result.verdict, result.reason});
   if (result.verdict == oracles::Verdict::Pass) {
     bout.verdict = oracles::Verdict::Skipped;
@@ -42,8 +41,8 @@ void judge_failure(Bout& bout, const ir::AllocFailure& failure, const ir::Functi
   }
 }
 
-void judge_result(Bout& bout, ir::Allocation& allocation, const ir::Function& program, const ir::Target& target,
-                  const ir::Limits& limits, std::span<const std::string> judges, std::optional<oracles::BeforeFigures>& figures) {
+void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before& before, const ir::Limits& limits,
+                  std::span<const std::string> judges) {
   if (allocation.program.phase != ir::Phase::Allocated) {
     bout.verdict = oracles::Verdict::Fail;
     bout.findings.push_back(harness_finding("ill-formed", "the result is not marked as allocated"));
@@ -55,7 +54,9 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const ir::Function& pr
     return;
   }
   bout.program = std::move(allocation.program);
-  const oracles::Case c{program, *bout.program, target, limits, &allocation.claims, true};
+  bout.measures = oracles::measure(before, *bout.program);
+  oracles::Case c(before, *bout.program, limits, &allocation.claims, true);
+  c.measures = &bout.measures;
   const oracles::Report report = oracles::judge(c, judges);
   bout.verdict = report.verdict();
   for (const oracles::JudgeResult& r : report.results) {
@@ -63,8 +64,6 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const ir::Function& pr
     bout.findings.insert(bout.findings.end(), r.findings.begin(), r.findings.end());
     if (r.verdict == bout.verdict && bout.reason.empty()) bout.reason = r.reason;
   }
-  if (!figures) figures = oracles::figures_before(program);
-  bout.measures = oracles::measure(program, *bout.program, target, *figures);
 }
 
 }  // namespace
@@ -117,7 +116,7 @@ Knobs draw_knobs(std::span<const ir::Allocator* const> duelists, std::uint64_t s
 Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
           std::span<const ir::Allocator* const> duelists, const Knobs& knobs, std::span<const std::string> judges, ir::Fuel* fuel) {
   Duel result;
-  std::optional<oracles::BeforeFigures> figures;  // of the program, for all bouts
+  const oracles::Before before(program, target);
   for (const ir::Allocator* allocator : duelists) {
     Bout bout;
     bout.allocator = allocator->name();
@@ -130,8 +129,8 @@ Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limit
     try {
       auto allocation = allocator->allocate(program, target, options);
       bout.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      if (allocation) judge_result(bout, *allocation, program, target, limits, judges, figures);
-      else judge_failure(bout, allocation.error(), program, target, limits);
+      if (allocation) judge_result(bout, *allocation, before, limits, judges);
+      else judge_failure(bout, allocation.error(), before, limits);
     } catch (const InternalError& e) {
       bout.verdict = oracles::Verdict::Fail;
       bout.findings.push_back(harness_finding("internal-error", e.what()));

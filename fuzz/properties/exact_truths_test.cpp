@@ -425,7 +425,7 @@ TEST(ExactTruths, SsaNeedsMaxLiveRegisters) {
     with_phis += std::any_of(f->insts.begin(), f->insts.end(), [](const ir::Inst& i) { return i.is_phi(); }) ? 1 : 0;
     const SsaLiveness liveness(*f);
     const ir::Function coloured = place(*f, colour(*f, liveness));
-    const oracles::Measures m = oracles::measure(*f, coloured, ir::default_target());
+    const oracles::Measures m = oracles::measure({*f, ir::default_target()}, coloured);
     ASSERT_EQ(m.max_live[kR], liveness.max_live) << ir::print(*f);
     ASSERT_EQ(m.registers[kR], liveness.max_live) << ir::print(*f) << ir::print(coloured);
     expect_all_pass(*f, coloured, only_r(liveness.max_live));
@@ -642,7 +642,7 @@ TEST(ExactTruths, NobodyRefillsLessThanBelady) {
     const int registers = random.between(3, 8);
     const Belady belady(line, f, registers);
     expect_all_pass(f, belady.program, only_r(registers));
-    ASSERT_EQ(oracles::measure(f, belady.program, ir::default_target()).spill_loads, belady.refills);
+    ASSERT_EQ(oracles::measure({f, ir::default_target()}, belady.program).spill_loads, belady.refills);
     if (HasFailure()) return;
     spilling += belady.refills > 0 ? 1 : 0;
     const Duel d = duel(f, ir::default_target(), only_r(registers), all_duelists());

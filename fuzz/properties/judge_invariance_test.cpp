@@ -99,7 +99,7 @@ TEST(JudgeInvariance, RenamingChangesNoVerdict) {
         const oracles::JudgeResult* contradiction = base.result_of("disagreement");
         ASSERT_EQ(contradiction, nullptr) << contradiction->findings.at(0).category << ": " << contradiction->findings[0].message
                                           << "\nseed " << seed << ' ' << allocator->name() << ir::print(before) << ir::print(after);
-        const oracles::Measures measures = oracles::measure(before, after, target);
+        const oracles::Measures measures = oracles::measure({before, target}, after);
         const Rename what = kAll[random.below(std::size(kAll))];
         const oracles::Renaming renaming = oracles::draw_renaming(what, before, after, seed);
         const ir::Function other_before = oracles::renamed(before, renaming), other_after = oracles::renamed(after, renaming);
@@ -117,7 +117,7 @@ TEST(JudgeInvariance, RenamingChangesNoVerdict) {
               << r.judge << " after renaming " << static_cast<int>(what) << ", seed " << seed << ' ' << allocator->name()
               << ir::print(before) << ir::print(after) << ir::print(other_before) << ir::print(other_after);
         }
-        ASSERT_TRUE(measures == oracles::measure(other_before, other_after, target))
+        ASSERT_TRUE(measures == oracles::measure({other_before, target}, other_after))
             << "figures after renaming " << static_cast<int>(what) << ", seed " << seed << ir::print(before) << ir::print(after)
             << ir::print(other_before) << ir::print(other_after);
       }

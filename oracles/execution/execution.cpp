@@ -101,8 +101,8 @@ using Width = std::integral_constant<std::uint32_t, kSize>;
 template <bool kTracks>
 class Machine {
  public:
-  Machine(const Case& c, const ExecutionOptions& options, const Plan& plan, const ir::Cfg& cfg, ExecutionCost& cost)
-      : case_(c), options_(options), plan_(plan), cfg_(cfg), cost_(cost), out_(kName) {
+  Machine(const Case& c, const ExecutionOptions& options, const Plan& plan, ExecutionCost& cost)
+      : case_(c), options_(options), plan_(plan), cfg_(c.prepared.cfg()), cost_(cost), out_(kName) {
     taken_.assign(plan_.edges.size(), 0);
     entered_.assign(case_.before.blocks.size(), false);
     scratch_.resize(plan_.largest_operands);
@@ -612,11 +612,10 @@ class ExecutionJudge final : public Judge {
 JudgeResult judge_execution(const Case& c, const ExecutionOptions& options, ExecutionCost* cost) {
   const auto plan = make_plan(c);
   if (!plan) return without_verdict(kName, Verdict::Skipped, plan.error());
-  const ir::Cfg cfg(c.before);
   ExecutionCost ignored;
   ExecutionCost& counted = cost == nullptr ? ignored : *cost;
-  if (auto result = Machine<false>(c, options, *plan, cfg, counted).run()) return *std::move(result);
-  return *Machine<true>(c, options, *plan, cfg, counted).run();
+  if (auto result = Machine<false>(c, options, *plan, counted).run()) return *std::move(result);
+  return *Machine<true>(c, options, *plan, counted).run();
 }
 
 const Judge& execution_judge() {

@@ -5,10 +5,8 @@
 // constraint shows as a wrong value and not only as a broken rule.
 
 #include "oracles/execution/plan.h"
-#include "oracles/pair/preserved.h"
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -57,7 +55,7 @@ class Planner {
         cells += plan_.operands[s.first_operand + k].before_size;
       plan_.largest_operands = std::max(plan_.largest_operands, cells);
     }
-    for (const PReg r : preserved_units(before_, case_.target)) plan_.callee_saved.push_back(place_of_bytes(whole_bytes(r)));
+    for (const PReg r : case_.prepared.preserved()) plan_.callee_saved.push_back(place_of_bytes(whole_bytes(r)));
     return std::move(plan_);
   }
 
@@ -86,7 +84,7 @@ class Planner {
       if (op.is_preg()) extend(op.preg());
     for (const Operand& op : before_.operands) extend(op.is_preg() ? op.preg() : op.fixed());
     for (const ir::VReg& v : before_.vregs) extend(v.fixed);
-    for (const PReg r : preserved_units(before_, case_.target)) extend(r);
+    for (const PReg r : case_.prepared.preserved()) extend(r);
     for (std::size_t f = 0; f < files_begin_.size(); ++f) {
       files_begin_[f] = at;
       at += reach[f];
@@ -401,8 +399,7 @@ class Planner {
       case Op::BitRefill: pack_step(StepKind::BitRefill, i, ops); return;
       case Op::Bra: return;
       case Op::Remat: {
-        if (!index_of_) index_of_.emplace(before_);
-        const std::uint32_t at = index_of_->find(i.ref);
+        const std::uint32_t at = case_.prepared.ids().find(i.ref);
         if (at == IdIndex::kNone) return unreadable(i, "a remat of nothing");
         return operation(begin_step(StepKind::Compute, i), before_.insts[at], i);
       }
@@ -502,7 +499,6 @@ class Planner {
   std::vector<std::uint32_t> root_cell_;
   ir::PerFile<std::uint32_t> files_begin_ = {};
   std::uint32_t memory_begin_ = 0;
-  std::optional<IdIndex> index_of_;  // of the program before; only remats ask
   std::vector<Access> accesses_;
   std::vector<StepOperand> defs_;              // of the instruction at hand
   std::vector<std::uint64_t> hash_of_symbol_;  // 0 = not yet asked for

@@ -66,13 +66,14 @@ class Metamorphic {
  public:
   Metamorphic(const ir::Function& program, const ir::Target& target, const ir::Allocator& allocator,
               const ir::AllocOptions& options, std::uint64_t seed)
-      : program_(program), target_(target), allocator_(allocator), options_(options), seed_(seed), out_(kName) {
+      : program_(program), target_(target), allocator_(allocator), options_(options), seed_(seed), before_(program, target),
+        out_(kName) {
     options_.trace = nullptr;
   }
 
   MetamorphicResult run() {
     std::string first, again;
-    base_ = outcome_of(program_, options_, &first);
+    base_ = outcome_of(before_, options_, &first);
     if (is_refused_) return {without_verdict(kName, Verdict::Skipped, base_.reason), {}};
     repeat(first);
     compare(kVariants[1], rename(Rename::VRegs), options_);
@@ -86,7 +87,7 @@ class Metamorphic {
     int& limit = more.limits.units[ir::index(ir::RegFile::R)];
     if (limit < target_.units[ir::index(ir::RegFile::R)]) {
       ++limit;
-      compare(kVariants[8], program_, more);
+      compare(kVariants[8], before_, more);
     }
     MetamorphicResult result{out_.finish(), std::move(observations_)};
     if (result.result.verdict == Verdict::Pass && !inconclusive_.empty()) {
@@ -112,13 +113,13 @@ class Metamorphic {
              fmt::format("the same input gave another result the second time: \"{}\", then \"{}\"", a, b));
   }
 
-  Outcome outcome_of(const ir::Function& program, const ir::AllocOptions& options, std::string* text = nullptr) {
+  Outcome outcome_of(const Before& before, const ir::AllocOptions& options, std::string* text = nullptr) {
     Outcome o;
     try {
-      const Made made = allocator_.allocate(program, target_, options);
+      const Made made = allocator_.allocate(before.program(), target_, options);
       if (text != nullptr) *text = transcript(made);
-      if (made) judge_success(o, *made, program, options);
-      else judge_failed(o, made.error(), program, options);
+      if (made) judge_success(o, *made, before, options);
+      else judge_failed(o, made.error(), before, options);
     } catch (const InternalError& e) {
       if (text != nullptr) *text = e.what();
       o.verdict = Verdict::Fail;
@@ -129,7 +130,7 @@ class Metamorphic {
     return o;
   }
 
-  void judge_failed(Outcome& o, const ir::AllocFailure& failure, const ir::Function& program, const ir::AllocOptions& options) {
+  void judge_failed(Outcome& o, const ir::AllocFailure& failure, const Before& before, const ir::AllocOptions& options) {
     if (failure.kind != ir::AllocFailure::Kind::Impossible) {
       is_refused_ = failure.kind == ir::AllocFailure::Kind::BadKnob;
       o.verdict = Verdict::Fail;
@@ -137,31 +138,36 @@ class Metamorphic {
       o.reason = failure.message;
       return;
     }
-    const JudgeResult r = judge_failure(program, target_, options.limits);
+    const JudgeResult r = judge_completeness(before, options.limits);
     o.verdict = r.verdict == Verdict::Pass ? Verdict::Skipped : r.verdict;
     o.reason = r.verdict == Verdict::Pass ? "impossible" : r.reason;
-    for (const Finding& f : r.findings) o.signatures.push_back(signature(f, program));
+    for (const Finding& f : r.findings) o.signatures.push_back(signature(f, before.program()));
   }
 
-  void judge_success(Outcome& o, const ir::Allocation& made, const ir::Function& program, const ir::AllocOptions& options) {
+  void judge_success(Outcome& o, const ir::Allocation& made, const Before& before, const ir::AllocOptions& options) {
     if (made.program.phase != ir::Phase::Allocated || !ir::check(made.program, 1).empty()) {
       o.verdict = Verdict::Fail;
       o.signatures = {"harness/ill-formed"};
       return;
     }
-    const Report report = judge({program, made.program, target_, options.limits, &made.claims, true});
+    o.measures = measure(before, made.program);
+    Case c(before, made.program, options.limits, &made.claims, true);
+    c.measures = &o.measures;
+    const Report report = judge(c);
     o.verdict = report.verdict();
     for (const JudgeResult& r : report.results) {
       for (const Finding& f : r.findings) o.signatures.push_back(signature(f, made.program));
       if (r.verdict == o.verdict && o.reason.empty()) o.reason = r.reason;
     }
-    o.measures = measure(program, made.program, target_);
     o.is_measured = true;
   }
 
   void compare(std::string_view variant, const ir::Function& program, const ir::AllocOptions& options) {
+    compare(variant, Before(program, target_), options);
+  }
+  void compare(std::string_view variant, const Before& before, const ir::AllocOptions& options) {
     const bool more_registers = variant == kVariants.back();
-    const Outcome o = outcome_of(program, options);
+    const Outcome o = outcome_of(before, options);
     if (o.verdict == Verdict::Inconclusive || base_.verdict == Verdict::Inconclusive) {
       if (inconclusive_.empty())
         inconclusive_ = fmt::format("{}: {}", o.verdict == Verdict::Inconclusive ? variant : "the program",
@@ -189,6 +195,7 @@ class Metamorphic {
   const ir::Allocator& allocator_;
   ir::AllocOptions options_;
   std::uint64_t seed_;
+  Before before_;
   Outcome base_;
   bool is_refused_ = false;
   std::string inconclusive_;

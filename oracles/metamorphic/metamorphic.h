@@ -3,7 +3,7 @@
 //   repeat              the same input: the same bytes out, the same claims, the same failure message; else "nondeterministic"
 //   rename-vregs        other vreg numbers          |
 //   rename-insts        other instruction numbers   |  the same verdict of all judges together; a failure counts as judged by
-//   permute-blocks      the entry stays first       |  completeness (demand.h). Else "verdict-changed-<variant>"
+//   permute-blocks      the entry stays first       |  completeness (completeness.h). Else "verdict-changed-<variant>"
 //   names               other names and symbols     |
 //   dead-defs, unreachable-blocks, unused-vregs     |
 //   one-register-more   the same, but what was impossible may now be possible

@@ -1,6 +1,6 @@
 // MaxLive by a walk for each vreg (Appel's "liveness by variable", on byte masks), then one backward walk of each block over
 // what is live at its end. Deviation: a byte is live only where some def of it may reach, as FORMAT.md has it, so each vreg
-// has a forward walk too. Tested by pressure_test.cpp, quality_test.cpp.
+// has a forward walk too. Tested by max_live_test.cpp, quality_test.cpp.
 
 #include "oracles/quality/max_live.h"
 
@@ -36,7 +36,7 @@ struct Event {
 
 class Liveness {
  public:
-  explicit Liveness(const Function& f) : f_(f), cfg_(f), num_blocks_(f.blocks.size()) {}
+  Liveness(const Function& f, const Cfg& cfg) : f_(f), cfg_(cfg), num_blocks_(f.blocks.size()) {}
 
   ir::PerFile<int> run() {
     collect();
@@ -241,7 +241,7 @@ class Liveness {
   }
 
   const Function& f_;
-  Cfg cfg_;
+  const Cfg& cfg_;
   std::size_t num_blocks_;
   std::vector<std::uint32_t> begin_;  // events of root v: [begin_[v], begin_[v + 1])
   std::vector<Event> events_;
@@ -255,10 +255,9 @@ class Liveness {
 
 }  // namespace
 
-ir::PerFile<int> max_live(const Function& f) { return Liveness(f).run(); }
+ir::PerFile<int> max_live(const Function& f, const Cfg& cfg) { return Liveness(f, cfg).run(); }
 
-std::vector<int> loop_depths(const Function& f) {
-  const Cfg cfg(f);
+std::vector<int> loop_depths(const Function& f, const Cfg& cfg) {
   const std::size_t n = f.blocks.size();
   std::vector<int> depth(n, 0);
   // order[b]: when b was come by on the level at hand, 0 = not yet. The headers of the levels above keep theirs and are on no

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "ir/cfg.h"
 #include "ir/program.h"
 
 namespace regduel::oracles {
@@ -12,11 +13,11 @@ namespace regduel::oracles {
 // before it and its early-clobber defs; writes: what is live after it and its defs). A vreg counts with all its units while
 // any of its bytes is live: some def of the byte may reach the point, and a use of it may be reached.
 // Cost: O(operands + total size of the live-in sets), times a small factor for loops.
-[[nodiscard]] ir::PerFile<int> max_live(const ir::Function& f);
+[[nodiscard]] ir::PerFile<int> max_live(const ir::Function& f, const ir::Cfg& cfg);
 
 // Loop depth of each block, 0 = in no loop or unreachable. A loop is a strongly connected component; its first block in
 // reverse postorder is its header, and the loops inside it are those that are left without the edges to that header. On
 // reducible graphs these are the natural loops, those with a common header as one. Cost: O((blocks + edges) x depth).
-[[nodiscard]] std::vector<int> loop_depths(const ir::Function& f);
+[[nodiscard]] std::vector<int> loop_depths(const ir::Function& f, const ir::Cfg& cfg);
 
 }  // namespace regduel::oracles

@@ -1,4 +1,4 @@
-// Figures of an allocation, counted anew from the two programs. MaxLive and loop depths: pressure.cpp. Occupancy: whole
+// Figures of an allocation, counted anew from the two programs. MaxLive and loop depths: max_live.cpp. Occupancy: whole
 // blocks of threads that fit an SM by registers (granularity of a warp's registers), shared memory, blocks and warps.
 // Tested by quality_test.cpp.
 
@@ -31,19 +31,30 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
 }
 
 // Of the blocks of the program before.
-std::vector<std::int64_t> frequencies(const Function& f, int base) {
+std::vector<std::int64_t> frequencies(const Function& f, const ir::Cfg& cfg) {
+  constexpr std::int64_t kBase = 10;
   std::vector<std::int64_t> freq(f.blocks.size(), 1);
-  const std::vector<int> computed = loop_depths(f);
+  const std::vector<int> computed = loop_depths(f, cfg);
   for (std::size_t b = 0; b < f.blocks.size(); ++b) {
     if (f.blocks[b].freq != 0) {
       freq[b] = static_cast<std::int64_t>(std::min<std::uint64_t>(f.blocks[b].freq, static_cast<std::uint64_t>(kMost)));
       continue;
     }
     const int depth = f.blocks[b].depth >= 0 ? f.blocks[b].depth : computed[b];
-    for (int d = 0; d < depth && freq[b] != kMost; ++d) freq[b] = times(freq[b], base);
+    for (int d = 0; d < depth && freq[b] != kMost; ++d) freq[b] = times(freq[b], kBase);
   }
   return freq;
 }
+
+// What the program before contributes on its own.
+struct FiguresBefore {
+  explicit FiguresBefore(const Before& before)
+      : max_live(oracles::max_live(before.program(), before.cfg())),
+        frequencies(oracles::frequencies(before.program(), before.cfg())) {}
+
+  ir::PerFile<int> max_live;
+  std::vector<std::int64_t> frequencies;  // of each block
+};
 
 int registers_of(ir::PerFile<int>& registers, const Function& f, const Inst& i) {
   int pairs = 0;
@@ -83,7 +94,7 @@ class QualityJudge final : public Judge {
   std::string_view what_it_proves() const override { return "the figures that the allocator claimed are those of its result"; }
   JudgeResult judge(const Case& c) const override {
     if (c.claims == nullptr) return without_verdict(kName, Verdict::Skipped, "nothing was claimed");
-    const Measures m = measure(c.before, c.after, c.target, BeforeFigures{});
+    const Measures m = c.measures != nullptr ? *c.measures : measure(c.prepared, c.after);
     Collector out(kName);
     for (const ir::RegFile f : ir::kAllFiles)
       if (c.claims->registers[index(f)] != m.registers[index(f)])
@@ -102,15 +113,8 @@ class QualityJudge final : public Judge {
 
 }  // namespace
 
-BeforeFigures figures_before(const Function& before, int frequency_base) {
-  return {max_live(before), frequencies(before, frequency_base)};
-}
-
-Measures measure(const Function& before, const Function& after, const ir::Target& target, int frequency_base) {
-  return measure(before, after, target, figures_before(before, frequency_base));
-}
-
-Measures measure(const Function& before, const Function& after, const ir::Target& target, const BeforeFigures& figures) {
+Measures measure(const Before& before, const Function& after) {
+  const auto& figures = before.part<FiguresBefore>();
   Measures m;
   const std::vector<std::int64_t>& freq = figures.frequencies;
   const auto frequency_of = [&](std::size_t b) {
@@ -156,10 +160,10 @@ Measures measure(const Function& before, const Function& after, const ir::Target
       }
     }
   }
-  m.instructions_before = static_cast<std::int64_t>(before.insts.size());
+  m.instructions_before = static_cast<std::int64_t>(before.program().insts.size());
   m.local_frame_bytes = after.local_frame;
   m.shared_frame_bytes = after.shared_frame;
-  occupancy(m, after, target);
+  occupancy(m, after, before.target());
   m.max_live = figures.max_live;
   return m;
 }

@@ -38,24 +38,11 @@ struct Measures {
   friend bool operator==(const Measures&, const Measures&) = default;
 };
 
-// What the program before contributes on its own: the same for all its allocations.
-struct BeforeFigures {
-  ir::PerFile<int> max_live = {};         // MaxLive, units
-  std::vector<std::int64_t> frequencies;  // of each block
-};
-//   frequency_base   frequency of a block without one = frequency_base ^ loop depth, saturating
-// Cost: near-linear in the size of the program and of its live sets.
-[[nodiscard]] BeforeFigures figures_before(const ir::Function& before, int frequency_base = 10);
+// Requires: both well-formed; `after` may be any program whatever, also before itself. The frequency of a block that gives none is
+// 10 ^ loop depth, saturating. Cost: O(size of after), and near-linear in `before` and its live sets once for each Before.
+[[nodiscard]] Measures measure(const Before& before, const ir::Function& after);
 
-// Requires: both well-formed, `figures` those of `before`; `after` may be any program whatever, also before itself.
-// Cost: O(size of after).
-[[nodiscard]] Measures measure(const ir::Function& before, const ir::Function& after, const ir::Target& target,
-                               const BeforeFigures& figures);
-// The same with figures_before(before, frequency_base).
-[[nodiscard]] Measures measure(const ir::Function& before, const ir::Function& after, const ir::Target& target,
-                               int frequency_base = 10);
-
-// Skipped where nothing was claimed. Cost: O(size of after): no claim is about the program before.
+// Skipped where nothing was claimed. Cost: that of measure(), less where the case brings its measures.
 [[nodiscard]] const Judge& quality_judge();
 
 }  // namespace regduel::oracles

@@ -14,7 +14,8 @@ using testing::judge_text;
 using testing::parse_function;
 
 int max_live_r(const std::string& body) {
-  return max_live(parse_function("func @t kernel target sm_90 threads 32\n" + body))[index(ir::RegFile::R)];
+  const ir::Function f = parse_function("func @t kernel target sm_90 threads 32\n" + body);
+  return max_live(f, ir::Cfg(f))[index(ir::RegFile::R)];
 }
 const std::string kFour = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 R b64\n  block b0\n";
 
@@ -56,8 +57,8 @@ TEST(MaxLive, FollowsLoopsPhisAndGuards) {
     #8 exit
 )";
   const ir::Function f = parse_function("func @t kernel target sm_90 threads 32\n" + loop);
-  EXPECT_EQ(max_live(f)[index(ir::RegFile::R)], 2);  // %0 through the loop, %1 up to it or %3 in it
-  EXPECT_EQ(max_live(f)[index(ir::RegFile::P)], 1);
+  EXPECT_EQ(max_live(f, ir::Cfg(f))[index(ir::RegFile::R)], 2);  // %0 through the loop, %1 up to it or %3 in it
+  EXPECT_EQ(max_live(f, ir::Cfg(f))[index(ir::RegFile::P)], 1);
   // A first guarded def in a loop does not stretch back to the entry.
   EXPECT_EQ(
       max_live_r("  vreg %0 R b32\n  vreg %1 P pred\n  vreg %2 R b64\n  block b0\n    #0 %2 = a 1\n    #1 use %2\n    #2 %1 = p 1\n"
@@ -98,7 +99,7 @@ func @t kernel target sm_90 threads 32
   block b8
     #8 bra -> b8
 )");
-  EXPECT_THAT(loop_depths(nest), ElementsAre(0, 1, 2, 1, 0, 1, 1, 0, 0));
+  EXPECT_THAT(loop_depths(nest, ir::Cfg(nest)), ElementsAre(0, 1, 2, 1, 0, 1, 1, 0, 0));
 }
 
 const std::string kBefore = R"(
@@ -147,7 +148,7 @@ func @t kernel target sm_90 threads 256 allocated
 
 TEST(Quality, CountsWhatIsThere) {
   const ir::Function before = parse_function(kBefore), after = parse_function(kAfter);
-  const Measures m = measure(before, after, *ir::find_target("sm_90"));
+  const Measures m = measure({before, *ir::find_target("sm_90")}, after);
   EXPECT_EQ(m.registers[index(ir::RegFile::R)], 41);  // clobbers do not count
   EXPECT_EQ(m.registers[index(ir::RegFile::P)], 2);
   EXPECT_EQ(m.spill_stores, 2);
@@ -215,7 +216,7 @@ func @t kernel target sm_90 threads 96 allocated
     +26 R4 = copy R1
     +27 bra -> b1
 )");
-  const Measures m = measure(before, after, *ir::find_target("sm_90"));
+  const Measures m = measure({before, *ir::find_target("sm_90")}, after);
   EXPECT_EQ(m.kept_copies, 2);
   EXPECT_EQ(m.inserted_copies, 1);
   EXPECT_EQ(m.weighted_copies, 7 + 100 + 7);
@@ -256,7 +257,7 @@ TEST(Quality, SaturatesInDeepLoops) {
       "func @t kernel target sm_90 threads 32 allocated\n  frame local 4 shared 0\n  slot 0 local size 4 align 4 offset 0\n  block "
       "b0 depth 900\n"
       "    +1 spill R0, slot 0\n    +2 spill R0, slot 0\n    #0 exit\n");
-  EXPECT_EQ(measure(before, after, *ir::find_target("sm_90")).weighted_spill_bytes, INT64_MAX);
+  EXPECT_EQ(measure({before, *ir::find_target("sm_90")}, after).weighted_spill_bytes, INT64_MAX);
 }
 
 }  // namespace

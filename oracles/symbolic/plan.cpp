@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "ir/cfg.h"
-#include "oracles/pair/preserved.h"
 
 namespace regduel::oracles::symbolic {
 namespace {
@@ -571,7 +570,7 @@ class Planner {
           if (s.kind == StepKind::ToPack && &op == plan_.operands_of(s).data()) mark(op.loc);
         }
       }
-    for (const PReg r : preserved_units(before_, case_.target)) {
+    for (const PReg r : case_.prepared.preserved()) {
       const std::uint32_t loc = plan_.locations.of_unit(r.file, r.first);
       if (is_written[loc] != 0) plan_.saved.push_back({r, loc, plan_.values.add_leaves(ValueKind::Saved, loc)});
     }
