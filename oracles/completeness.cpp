@@ -9,8 +9,7 @@
 //                   alike, and three units go first where the fourth is taken. Otherwise: a walk over the units from below, with
 //                   the numbers of items left as its state; states once refuted are not entered again.
 //   RW items        depth first, largest first. A state is the picture of the free units; two pictures that differ by an exchange
-//   of
-//                   aligned blocks (allowed on each level where no item could tell them apart) are one state.
+//                   of aligned blocks (allowed on each level where no item could tell them apart) are one state.
 //
 // An RW item that reads a root which also stands in a fixed operand may share that home, or have one of its own.
 // A phi's operands are moved one edge at a time, each by itself. Tested by completeness_test.cpp, against brute force.
@@ -190,7 +189,7 @@ class Packing {
       return std::pair(a.block(), a.units) > std::pair(b.block(), b.units);
     };
     for (auto* list : {&search_, &at_reads_, &at_writes_}) std::sort(list->begin(), list->end(), largest_first);
-    // Those that may share a fixed home first: behind them, no unit is told from another by who is in it.
+    // Those that may share a fixed home first: for the others, units differ only in the moments at which they are taken.
     const auto begin_free =
         std::stable_partition(search_.begin(), search_.end(), [&](const Item& item) { return !shared_homes(item).empty(); });
     num_sharing_ = static_cast<std::size_t>(begin_free - search_.begin());

@@ -8,24 +8,21 @@
 //   memcheck     execution    no: a run sees only the paths and guard outcomes that it takes, and in a wrong register it may meet
 //   symbolic     execution        the right value
 //   execution    memcheck,    yes: a run is a witness. Unless another static judge objects as well (structure: the register of a
-//                symbolic     fixed or tied operand; symbolic: what memcheck cannot see), or one of them could not decide or read
-//                it
+//                symbolic         fixed or tied operand; symbolic: what memcheck cannot see), or one of them came to no verdict
 //   memcheck     symbolic     yes: at each use the right vreg on all paths, so also the right definitions. Unless structure objects
-//   as
-//                             well: of a form that breaks its rules (a remat of what is not rematerialisable) each makes its own
-//                             sense. Or, at an unknown origin, there are packs or unpacks: moves of bytes to symbolic, definitions
-//                             to memcheck; or a guard that may be undefined: what is written under it is undefined to symbolic,
-//                             which then asks for nothing, as FORMAT.md has it ("Undefined": the guard is an operand), and a
-//                             may-def as any other to memcheck
-//   symbolic     memcheck     of an allocation of unknown origin no: memcheck compares sets, and says what leaves them as they are
-//   ("Out
-//                             of sight" in memcheck.h). Of one believed valid yes, unless structure objects too or a run bears
-//                             symbolic out
-//   completeness success      yes: an instruction proved impossible, in an allocation to which nobody objects
+//                                 as well: of a form that breaks its rules (a remat of what is not rematerialisable) each makes its
+//                                 own sense. Or, at an unknown origin, there are packs or unpacks: moves of bytes to symbolic,
+//                                 definitions to memcheck; or a guard that may be undefined: what is written under it is undefined
+//                                 to symbolic, which then asks for nothing, as FORMAT.md has it ("Undefined": the guard is an
+//                                 operand), and a may-def as any other to memcheck
+//   symbolic     memcheck     no, of an allocation of unknown origin: memcheck compares sets, and says what leaves them as they are
+//                                 ("Out of sight" in memcheck.h). Yes, of one believed valid, unless structure objects too or a
+//                                 run bears symbolic out
+//   completeness success      yes: an instruction proved impossible, in an allocation to which no judge objects
 //
-// "Believed valid" is what an allocator made and nobody damaged: there, chance does not put the blind spots into the program.
-// Source: RE2's testing/ (one function that says which differences are tolerated, and why). Tested by disagreement_test.cpp;
-// fuzz/properties/judge_invariance_test.cpp looks for contradictions over valid and damaged allocations.
+// "Believed valid" is what an allocator made and was not damaged since: there, chance does not put the blind spots into the
+// program. Source: RE2's testing/ (one function that says which differences are tolerated, and why). Tested by
+// disagreement_test.cpp; fuzz/properties/judge_invariance_test.cpp looks for contradictions over valid and damaged allocations.
 #pragma once
 
 #include <string>

@@ -131,7 +131,7 @@ TEST(Disagreement, AGuardMayHaveNoValue) {
   for (const auto& [blocks, expected] : cases) {
     const ir::Function f = predicates(blocks);
     EXPECT_EQ(circumstances_of({f, f, target, {}}).has_undefined_guard, expected) << blocks;
-    EXPECT_FALSE(circumstances_of({f, f, target, {}, nullptr, true}).has_undefined_guard) << "nobody asks";
+    EXPECT_FALSE(circumstances_of({f, f, target, {}, nullptr, true}).has_undefined_guard) << "not asked for";
   }
 }
 

@@ -21,7 +21,7 @@
 //                             would write is undefined. Where an inserted instruction's guard is undefined, what it would write
 //                             keeps only the bytes, and of packs the bits, that would not change.
 // Early-clobber defs destroy before uses are read; clobbers after; fixed and tied operands are read where the hardware reads
-// them (execution_plan.cpp). In a device function the callee-saved registers hold entry values that every ret compares.
+// them (plan.cpp). In a device function the callee-saved registers hold entry values that every ret compares.
 //
 // Paths: the branch decision is made outside both programs, by (run, original block, number of its visit in the run), so that what
 // makes three edges in a row that no run took yet comes first, in even runs of those the edge taken least often, else by a hash. A
@@ -34,7 +34,7 @@
 //
 // Where the values came from is needed for reports alone, and nearly all allocations are right. So a first pass compares values
 // only; where it meets a difference, all is run once more with the origin of every byte kept, and that pass reports. Tested by
-// execution_test.cpp, and what each instruction does by execution_plan_test.cpp.
+// execution_test.cpp, and what each instruction does by plan_test.cpp.
 
 #include "oracles/execution/execution.h"
 
@@ -446,7 +446,7 @@ class Machine {
   }
 
   // --- one side alone ---------------------------------------------------------------------------------------------
-  // What a guard says: it happens, it does not, or nobody knows.
+  // What a guard says: the step happens, it does not, or that is undefined.
   enum class Happens { Yes, No, Perhaps };
   [[nodiscard]] Happens guard_of(const Step& s) const {
     if (!s.has_guard) return Happens::Yes;

@@ -83,7 +83,7 @@ TEST(Execution, FindsFaultsOfSpills) {
   expect_fail(kSpills, "    +24 @P0 spill R1, slot 2\n", "", kWrong, 6);
   expect_fail(kSpills, "#4 @P0 R1 = add R2, 3", "#4 @P1 R1 = add R2, 3", kUndefined, 4);
   expect_fail(kSpills, "R0:R1.lo, !P0", "R0:R1.lo, P0", kWrong, 6);
-  // The spilled predicate runs into the slot of %0, which nobody reads again: no fault. Before the copy it would be one.
+  // The spilled predicate runs into the slot of %0, which is not read again: no fault. Before the copy it would be one.
   expect_fail(kSpills, "+26 R3 = copy R2", "+26 R3 = refill slot 1", kWrong, 5);
 }
 

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
-#include "oracles/pair/id_index.h"
+#include "oracles/pair/match.h"
 
 namespace regduel::oracles {
 namespace {
@@ -34,7 +34,7 @@ std::uint64_t hash_string(std::string_view s) {
   return mix64(h ^ s.size());
 }
 
-// Thrown nowhere: the first reason wins, and decoding goes on to its end with harmless places.
+// Where the pair cannot be run, decoding goes on with empty places; the first reason is the one reported.
 class Planner {
  public:
   explicit Planner(const Case& c) : case_(c), before_(c.before), after_(c.after) {}
@@ -45,9 +45,9 @@ class Planner {
     hash_of_symbol_.assign(before_.symbols.size(), 0);
     plan_.steps.reserve(after_.insts.size() + after_.insts.size() / 8);
     plan_.operands.reserve(after_.operands.size() + after_.operands.size() / 8);
-    for (std::size_t b = 0; b < after_.blocks.size() && reason_.empty(); ++b) block(BlockId(b));
-    for (std::size_t b = 0; b < before_.blocks.size() && reason_.empty(); ++b) edges(BlockId(b));
-    if (!reason_.empty()) return std::unexpected(reason_);
+    for (std::size_t b = 0; b < after_.blocks.size() && !unreadable_.is_set(); ++b) block(BlockId(b));
+    for (std::size_t b = 0; b < before_.blocks.size() && !unreadable_.is_set(); ++b) edges(BlockId(b));
+    if (unreadable_.is_set()) return std::unexpected(unreadable_.why());
     lay_out_memory();
     for (const Step& s : plan_.steps) {
       std::size_t cells = 0;
@@ -55,16 +55,11 @@ class Planner {
         cells += plan_.operands[s.first_operand + k].before_size;
       plan_.largest_operands = std::max(plan_.largest_operands, cells);
     }
-    for (const PReg r : case_.prepared.preserved()) plan_.callee_saved.push_back(place_of_bytes(whole_bytes(r)));
+    for (const PReg r : case_.prepared.preserved()) plan_.callee_saved.push_back(place_of_bytes(bytes_of_register(r)));
     return std::move(plan_);
   }
 
  private:
-  void unreadable(std::string why) {
-    if (reason_.empty()) reason_ = std::move(why);
-  }
-  void unreadable(const Inst& i, std::string_view why) { unreadable(fmt::format("#{}: {}", i.id.value, why)); }
-
   // --- places -----------------------------------------------------------------------------------------------------
   void lay_out() {
     root_cell_.assign(before_.vregs.size(), 0);
@@ -95,7 +90,7 @@ class Planner {
       const ir::VReg& reg = before_.vregs[v];
       if ((reg.flags & ir::kVRegArchitectural) != 0 && reg.fixed.is_valid())
         plan_.architectural.emplace_back(Place{root_cell_[v], static_cast<std::uint32_t>(reg.bytes())},
-                                         place_of_bytes(whole_bytes(reg.fixed)));
+                                         place_of_bytes(bytes_of_register(reg.fixed)));
     }
   }
 
@@ -103,49 +98,23 @@ class Planner {
     const ir::Storage s = before_.storage(op);
     return {root_cell_[s.root.index()] + s.offset, s.size};
   }
-  static FileBytes whole_bytes(PReg r) {
-    const auto unit = static_cast<std::uint32_t>(unit_bytes(r.file));
-    return {r.file, r.first * unit, static_cast<std::uint32_t>(r.end()) * unit};
-  }
   [[nodiscard]] Place place_of_bytes(const FileBytes& b) const { return {files_begin_[index(b.file)] + b.begin, b.end - b.begin}; }
   // Where the operand itself says it is.
   Place own_place(const Inst& i, const Operand& op) {
     if (!op.is_preg() || static_cast<int>(op.preg().file) >= ir::kNumFiles) {
-      unreadable(i, "an operand is in no register");
+      unreadable_.because(i, "an operand is in no register");
       return {};
     }
     const FileBytes b = Function::file_bytes(op);
     if (b.end > kFileBytes || b.begin >= b.end) {
-      unreadable(i, "a register outside every file");
+      unreadable_.because(i, "a register outside every file");
       return {};
     }
     return place_of_bytes(b);
   }
-  // Where an operand of `want` would be if its root's home were `home`.
-  [[nodiscard]] Place placed_at(const Operand& want, PReg home) const {
-    const ir::Storage s = before_.storage(want);
-    FileBytes b = whole_bytes(home);
-    if (s.offset != 0 || s.size != before_.vreg(s.root).bytes()) {
-      b.begin += s.offset;
-      b.end = b.begin + s.size;
-    }
-    return place_of_bytes(b);
-  }
-
-  // The place that the hardware uses for operand k of an original instruction.
-  Place hardware_place(const Inst& i, std::span<const Operand> want, std::span<const Operand> have, std::size_t k, bool any_tied) {
-    std::size_t def = want[k].is_tied() ? k : want.size();
-    std::size_t use = want[k].is_tied() ? want[k].tied : k;
-    if (any_tied && want[k].role == Role::Use)
-      for (std::size_t d = 0; d < want.size() && want[d].writes(); ++d)
-        if (want[d].is_tied() && want[d].tied == k) def = d;
-    if (def == want.size()) {
-      const PReg fixed = before_.fixed_of(want[k]);
-      return fixed.is_valid() ? placed_at(want[k], fixed) : own_place(i, have[k]);
-    }
-    PReg fixed = before_.fixed_of(want[def]);
-    if (!fixed.is_valid() && use < want.size()) fixed = before_.fixed_of(want[use]);
-    return fixed.is_valid() ? placed_at(want[k], fixed) : own_place(i, have[def]);
+  Place hardware_place(const Inst& i, std::span<const Operand> want, std::span<const Operand> have, std::size_t k) {
+    const HardwareHome home = hardware_home(before_, want, k);
+    return home.is_fixed ? place_of_bytes(home.bytes) : own_place(i, have[home.operand]);
   }
 
   // The bytes of the frame are numbered once all that are touched are known: those of one stretch without a gap in a row.
@@ -242,23 +211,9 @@ class Planner {
 
   void block(BlockId b) {
     const auto begin = static_cast<std::uint32_t>(plan_.steps.size());
-    std::size_t next = 0, end = 0;
-    if (b.index() < before_.blocks.size()) {
-      next = before_.block(b).first_inst;
-      end = next + before_.block(b).num_insts;
-    }
-    for (const Inst& i : after_.insts_of(b)) {
-      if (i.is_inserted()) {
-        inserted(i);
-        continue;
-      }
-      if (next == end || before_.insts[next].id != i.id) {
-        unreadable(fmt::format("block b{} does not hold its original instructions in order", b.value));
-        return;
-      }
-      original(before_.insts[next++], i);
-    }
-    if (next != end) unreadable(fmt::format("block b{} does not hold all its original instructions", b.value));
+    match_block(
+        before_, after_, b, unreadable_, [&](std::uint32_t k, std::uint32_t a) { original(before_.insts[k], after_.insts[a]); },
+        [&](std::uint32_t a) { inserted(after_.insts[a]); });
     plan_.blocks.push_back({begin, static_cast<std::uint32_t>(plan_.steps.size())});
   }
 
@@ -289,12 +244,11 @@ class Planner {
   void operation(Step& s, const Inst& b, const Inst& a) {
     const bool is_remat = s.kind == StepKind::Compute;
     const auto want = before_.operands_of(b), have = after_.operands_of(a);
-    if (want.size() != have.size()) return unreadable(a, "the number of operands has changed");
+    if (want.size() != have.size()) return unreadable_.because(a, "the number of operands has changed");
     describe(s, b, is_remat ? &a : nullptr);
-    const bool any_tied = std::any_of(want.begin(), want.end(), [](const Operand& op) { return op.is_tied(); });
     defs_.clear();
-    for (std::size_t k = 0; k < want.size() && reason_.empty(); ++k) {
-      if (want[k].role != have[k].role) return unreadable(a, "the role of an operand has changed");
+    for (std::size_t k = 0; k < want.size() && !unreadable_.is_set(); ++k) {
+      if (want[k].role != have[k].role) return unreadable_.because(a, "the role of an operand has changed");
       const bool is_clobber = want[k].role == Role::Clobber;
       if (!is_clobber && !want[k].is_vreg()) continue;
       StepOperand op;
@@ -309,8 +263,8 @@ class Planner {
         plan_.operands.push_back(op);
         continue;
       }
-      const Place here = before_place(want[k]), there = hardware_place(a, want, have, k, any_tied);
-      if (there.size < here.size) unreadable(a, "an operand is narrower than before");
+      const Place here = before_place(want[k]), there = hardware_place(a, want, have, k);
+      if (there.size < here.size) unreadable_.because(a, "an operand is narrower than before");
       if (want[k].role == Role::Guard) {
         if (is_remat) continue;
         plan_.has_guards = s.has_guard = true;
@@ -347,9 +301,9 @@ class Planner {
     const auto place = [&](const Operand& op) { return is_before ? before_place(op) : own_place(i, op); };
     std::size_t defs = 0;
     while (defs < ops.size() && ops[defs].writes()) ++defs;
-    if (ops.size() < 2 * defs) return unreadable(i, "a copy without uses");
-    for (std::size_t k = 0; k < defs && reason_.empty(); ++k) {
-      if (!ops[defs + k].is_register()) return unreadable(i, "a copy of something that is no register");
+    if (ops.size() < 2 * defs) return unreadable_.because(i, "a copy without uses");
+    for (std::size_t k = 0; k < defs && !unreadable_.is_set(); ++k) {
+      if (!ops[defs + k].is_register()) return unreadable_.because(i, "a copy of something that is no register");
       const Place to = place(ops[k]);
       add_pair(to, place(ops[defs + k]));
     }
@@ -368,7 +322,7 @@ class Planner {
   }
 
   void memory_operand(const Inst& i, const Operand& reg, const Operand& slot, bool is_spill) {
-    if (!slot.is_slot() || slot.slot().index() >= after_.slots.size()) return unreadable(i, "no such slot");
+    if (!slot.is_slot() || slot.slot().index() >= after_.slots.size()) return unreadable_.because(i, "no such slot");
     const Place at = own_place(i, reg);
     // Which bytes of the frame the other place is follows in lay_out_memory().
     add_pair(at, at);
@@ -382,102 +336,85 @@ class Planner {
     begin_step(StepKind::Move, a);
     if (a.op == Op::Copy) return move_operands(after_, a, false);
     const auto ops = after_.operands_of(a);
-    if ((a.op != Op::Spill && a.op != Op::Refill) || ops.size() < 2) return unreadable(a, "a copy has become something else");
+    if ((a.op != Op::Spill && a.op != Op::Refill) || ops.size() < 2)
+      return unreadable_.because(a, "a copy has become something else");
     memory_operand(a, ops[0], ops[1], a.op == Op::Spill);
     guard(a, ops, false);
   }
 
   void inserted(const Inst& i) {
-    const auto ops = after_.operands_of(i);
     switch (i.op) {
       case Op::Copy:
       case Op::Spill:
-      case Op::Refill: after_move(i); return;
-      case Op::P2R: pack_step(StepKind::P2R, i, ops); return;
-      case Op::R2P: pack_step(StepKind::R2P, i, ops); return;
-      case Op::BitSpill: pack_step(StepKind::BitSpill, i, ops); return;
-      case Op::BitRefill: pack_step(StepKind::BitRefill, i, ops); return;
+      case Op::Refill: return after_move(i);
+      case Op::P2R: return pack_step(StepKind::P2R, i);
+      case Op::R2P: return pack_step(StepKind::R2P, i);
+      case Op::BitSpill: return pack_step(StepKind::BitSpill, i);
+      case Op::BitRefill: return pack_step(StepKind::BitRefill, i);
       case Op::Bra: return;
       case Op::Remat: {
         const std::uint32_t at = case_.prepared.ids().find(i.ref);
-        if (at == IdIndex::kNone) return unreadable(i, "a remat of nothing");
+        if (at == IdIndex::kNone) return unreadable_.because(i, "a remat of nothing");
         return operation(begin_step(StepKind::Compute, i), before_.insts[at], i);
       }
-      default: unreadable(i, "an inserted instruction of a kind that is not inserted");
+      default: unreadable_.because(i, "an inserted instruction of a kind that is not inserted");
     }
   }
 
   // Operand 0 = the pack; then one operand for each predicate, with its bit.
-  void pack_step(StepKind kind, const Inst& i, std::span<const Operand> ops) {
+  void pack_step(StepKind kind, const Inst& i) {
     begin_step(kind, i);
-    const bool to_pack = kind == StepKind::P2R || kind == StepKind::BitSpill;
-    const bool numbered = kind == StepKind::P2R || kind == StepKind::R2P;
-    Place pack;
-    for (const Operand& op : ops)
-      if (op.is_preg() && (to_pack ? op.role == Role::DefUse : op.role == Role::Use)) pack = own_place(i, op);
-    std::uint64_t bit = 0;
-    for (const Operand& op : ops)
-      if (op.kind == ir::OperandKind::Imm) bit = static_cast<std::uint64_t>(op.imm());
+    const PackForm form = pack_form(after_, i);
+    const Place pack = form.pack == nullptr ? Place{} : own_place(i, *form.pack);
     add_pair(pack, {});
-    for (const Operand& op : ops) {
-      if (!op.is_preg() || op.role != (to_pack ? Role::Use : Role::Def)) continue;
-      const Place at = own_place(i, op);
-      const std::uint64_t k = numbered ? op.preg().first : bit;
-      if (k > 31 || pack.size < 4) return unreadable(i, "a pack has 32 bits");
+    for (const PackedPredicate& p : form.predicates) {
+      const Place at = own_place(i, *p.predicate);
+      if (p.bit > 31 || pack.size < 4) return unreadable_.because(i, "a pack has 32 bits");
       add_pair(at, {});
       StepOperand& predicate = plan_.operands.back();
-      predicate.bit = static_cast<std::uint8_t>(k);
-      predicate.is_negated_before = op.is_negated();
+      predicate.bit = static_cast<std::uint8_t>(p.bit);
+      predicate.is_negated_before = p.predicate->is_negated();
     }
-    guard(i, ops, false);
+    guard(i, after_.operands_of(i), false);
   }
 
   // --- edges ------------------------------------------------------------------------------------------------------
   void edges(BlockId from) {
     const auto begin = static_cast<std::uint32_t>(plan_.edges.size());
-    const auto want = before_.successors(from), have = after_.successors(from);
-    if (want.size() != have.size()) return unreadable(fmt::format("block b{} has other successors than before", from.value));
+    const auto want = before_.successors(from);
+    if (want.size() != after_.successors(from).size())
+      return unreadable_.because(fmt::format("block b{} has other successors than before", from.value));
     for (std::size_t k = 0; k < want.size(); ++k) {
       Edge e;
       e.to = want[k];
+      find_path(before_, after_, from, k, path_);
+      e.is_followed = path_.arrives;
       e.first_path = static_cast<std::uint32_t>(plan_.path.size());
-      BlockId at = have[k], last = from;
-      while (at.index() >= before_.blocks.size()) {
-        plan_.path.push_back(at);
-        last = at;
-        const auto succ = after_.successors(at);
-        if (succ.size() != 1 || ++e.num_path > after_.blocks.size() - before_.blocks.size()) break;
-        at = succ[0];
-      }
-      if (at != want[k]) e.is_followed = false;
-      phi_moves(e, from, last);
+      e.num_path = static_cast<std::uint32_t>(path_.blocks.size());
+      plan_.path.insert(plan_.path.end(), path_.blocks.begin(), path_.blocks.end());
+      phi_moves(e, from, path_.blocks.empty() ? from : path_.blocks.back());
       plan_.edges.push_back(e);
     }
     plan_.edges_of.push_back({begin, static_cast<std::uint32_t>(plan_.edges.size())});
   }
 
   void phi_moves(Edge& e, BlockId from, BlockId last) {
-    // Phis of one block mostly name their predecessors in one order: look first where the one before had it.
-    std::size_t at = 0;
-    const auto position = [&at](std::span<const BlockId> incoming, BlockId of) {
-      if (at >= incoming.size() || incoming[at] != of)
-        at = static_cast<std::size_t>(std::find(incoming.begin(), incoming.end(), of) - incoming.begin());
-      return at;
-    };
+    PhiPredecessor predecessor;
     for (const Inst& i : before_.insts_of(e.to)) {
       if (!i.is_phi()) break;
       // Well-formed: one use for each predecessor.
-      const std::size_t k = position(before_.targets_of(i), from);
+      const std::size_t k = predecessor.find(before_.targets_of(i), from);
       const auto ops = before_.operands_of(i);
       add_phi(e.before_move, i, before_place(ops[0]), before_place(ops[k + 1]));
     }
     for (const Inst& i : after_.insts_of(e.to)) {
       if (!i.is_phi() || i.is_deleted() || i.is_inserted()) continue;
       const auto incoming = after_.targets_of(i);
-      std::size_t k = position(incoming, last);
-      if (k == incoming.size()) k = position(incoming, from);
+      std::size_t k = predecessor.find(incoming, last);
+      if (k == incoming.size()) k = predecessor.find(incoming, from);
       const auto ops = after_.operands_of(i);
-      if (k == incoming.size() || ops.size() != incoming.size() + 1) return unreadable(i, "a phi without a use for a predecessor");
+      if (k == incoming.size() || ops.size() != incoming.size() + 1)
+        return unreadable_.because(i, "a phi without a use for a predecessor");
       add_phi(e.after_move, i, own_place(i, ops[0]), own_place(i, ops[k + 1]));
     }
   }
@@ -495,11 +432,12 @@ class Planner {
   const Function& before_;
   const Function& after_;
   Plan plan_;
-  std::string reason_;
+  Unreadable unreadable_;
   std::vector<std::uint32_t> root_cell_;
   ir::PerFile<std::uint32_t> files_begin_ = {};
   std::uint32_t memory_begin_ = 0;
   std::vector<Access> accesses_;
+  EdgePath path_;
   std::vector<StepOperand> defs_;              // of the instruction at hand
   std::vector<std::uint64_t> hash_of_symbol_;  // 0 = not yet asked for
 };

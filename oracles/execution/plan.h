@@ -1,6 +1,6 @@
 // What the execution judge runs: a program before and after, decoded side by side into flat steps over one array of byte
 // cells. Decoding is also where a pair that cannot be run in lockstep is turned away, with the reason.
-// Tested by execution_plan_test.cpp, execution_test.cpp.
+// Tested by plan_test.cpp, execution_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -283,7 +283,7 @@ TEST(Metamorphic, WhatIsInconclusiveComparesWithNothing) {
   EXPECT_THAT(r.result.reason, ::testing::MatchesRegex("rename-vregs: fuel: .* of 101 reachable blocks were never executed"));
 }
 
-// The variants are the judge's own business: nobody hears of them.
+// No trace is written of the variants, which are the judge's own.
 TEST(Metamorphic, NothingIsTraced) {
   struct Counter final : ir::Trace {
     void line(std::string) override { ++lines; }

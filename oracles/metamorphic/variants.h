@@ -29,7 +29,7 @@ enum class Rename { VRegs, Blocks, Slots, Insts, Names, Everything };
 // Well-formed where `f` is one of the two programs that the renaming was drawn for. Cost: O(size of f x log).
 [[nodiscard]] ir::Function renamed(const ir::Function& f, const Renaming& renaming);
 
-// `f` with defs that nobody reads: of new vregs, by operations and by copies of what the instruction before has defined. Only in
+// `f` with defs that are not read: of new vregs, by operations and by copies of what the instruction before has defined. Only in
 // files that have an allocatable unit at these limits, so that an instruction is impossible here only if one is in `f`.
 //   Requires  `f` well-formed, in phase Virtual.
 [[nodiscard]] ir::Function with_dead_defs(const ir::Function& f, const ir::Target& target, const ir::Limits& limits,

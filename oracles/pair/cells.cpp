@@ -44,9 +44,7 @@ Place Cells::of_operand(const ir::Operand& op) const {
   if (op.is_preg()) {
     const ir::PReg r = op.preg();
     if (!r.is_valid() || static_cast<int>(r.file) >= ir::kNumFiles || r.end() > ir::kMaxUnits) return {};
-    const ir::FileBytes bytes = ir::Function::file_bytes(op);
-    const auto step = static_cast<std::uint32_t>(ir::unit_bytes(r.file));
-    return {of_unit(r.file, 0) + bytes.begin / step, bytes.end - bytes.begin, bytes.begin % step, step};
+    return of_bytes(ir::Function::file_bytes(op));
   }
   if (op.is_vreg() && op.vreg().index() < first_of_vreg_.size()) {
     const ir::Storage s = f_.storage(op);
@@ -54,6 +52,11 @@ Place Cells::of_operand(const ir::Operand& op) const {
             ir::is_predicate(f_.vreg(s.root).file()) ? 1u : 4u};
   }
   return {};
+}
+
+Place Cells::of_bytes(const ir::FileBytes& bytes) const {
+  const auto step = static_cast<std::uint32_t>(ir::unit_bytes(bytes.file));
+  return {of_unit(bytes.file, 0) + bytes.begin / step, bytes.end - bytes.begin, bytes.begin % step, step};
 }
 
 Place Cells::of_slot(const ir::Operand& slot, std::uint32_t size) const {

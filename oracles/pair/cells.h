@@ -28,6 +28,8 @@ class Cells {
   // Bytes that the cell has: 4, fewer at the end of a narrow vreg, 1 for a predicate.
   [[nodiscard]] std::uint32_t bytes(std::uint32_t cell) const { return cell < bytes_.size() ? bytes_[cell] : 4; }
   [[nodiscard]] Place of_operand(const ir::Operand& op) const;
+  // Requires: inside the file.
+  [[nodiscard]] Place of_bytes(const ir::FileBytes& bytes) const;
   // `size` bytes at the address of a slot operand.
   [[nodiscard]] Place of_slot(const ir::Operand& slot, std::uint32_t size) const;
   [[nodiscard]] std::uint32_t of_unit(ir::RegFile file, int unit) const {

@@ -260,8 +260,8 @@ ir::PerFile<int> max_live(const Function& f, const Cfg& cfg) { return Liveness(f
 std::vector<int> loop_depths(const Function& f, const Cfg& cfg) {
   const std::size_t n = f.blocks.size();
   std::vector<int> depth(n, 0);
-  // order[b]: when b was come by on the level at hand, 0 = not yet. The headers of the levels above keep theirs and are on no
-  // stack, so that no edge to them counts.
+  // order[b]: the place of b in the walk over the level at hand, from 1; 0 = not reached yet. The headers of the levels above keep
+  // theirs and are on no stack, so that no edge to them counts.
   std::vector<std::uint32_t> order(n, 0), low(n, 0);
   std::vector<bool> on_stack(n, false);
   std::vector<BlockId> level(cfg.reverse_postorder().begin(), cfg.reverse_postorder().end());

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/random.h"
 #include "oracles/symbolic/testing.h"
 
 namespace regduel::oracles {
@@ -458,6 +459,110 @@ TEST(SymbolicJoinTest, APartThatIsUndefinedAsksForNothing) {
       "  block b2\n    #5 use R0, R1 !write\n    #6 exit\n"};
   expect_pass(p);
   expect_category(with(p, "+9 R0.h0 = copy R1.h0", "+9 R0.h1 = copy R1.h0"), kLost);
+}
+
+// What is live at the join of a diamond: ten names, one of them narrow, a pair, two predicates, and a register for each.
+Pair ten_names() {
+  const std::string start = "  block b0\n", fork = "cbra ";
+  std::string vregs, before, after, names, registers;
+  for (int k = 0; k < 10; ++k) {
+    vregs += fmt::format("  vreg %{} {}\n", k,
+                         k == 8   ? "P pred"
+                         : k == 9 ? "P pred"
+                         : k == 7 ? "R b16"
+                         : k == 6 ? "R b64"
+                                  : "R b32");
+    const std::string name = fmt::format("%{}", k), at = k >= 8   ? fmt::format("P{}", k - 8)
+                                                         : k == 6 ? "R8:R9"
+                                                                  : fmt::format("R{}", k);
+    before += fmt::format("    #{} {} = a\n", k, name);
+    after += fmt::format("    #{} {} = a\n", k, at);
+    names += (k == 0 ? "" : ", ") + name;
+    registers += (k == 0 ? "" : ", ") + at;
+  }
+  const std::string sides = " -> b1, b2\n  block b1\n    #11 bra -> b3\n  block b2\n    #12 bra -> b3\n  block b3\n    #13 use ";
+  const std::string end = " !write\n    #14 exit\n";
+  return {vregs, start + before + "    #10 cbra %8" + sides + names + end,
+          start + after + "    #10 cbra P0" + sides + registers + end};
+}
+
+// Numbers of which names and locations are made, each width by itself.
+struct Pool {
+  std::vector<Value> words, bytes;
+};
+Pool some_values(Values& v, Random& random, bool with_guards) {
+  const Value word = v.add_leaves(ValueKind::Def, 0, 3), constant = v.add_leaves(ValueKind::Constant, 1, 2),
+              byte = v.add_leaves(ValueKind::Def, 2, 3);
+  Pool pool = {{word, word + 1, word + 2, constant, constant + 1}, {byte, byte + 1, byte + 2}};
+  for (int k = 0; k < 2; ++k) {
+    std::array<Value, 4> bytes{};
+    for (std::uint32_t i = 0; i < 4; ++i) bytes[i] = v.byte(pool.words[random.below(5)], random.chance(80) ? i : random.below(4));
+    pool.words.push_back(v.word(bytes));
+  }
+  std::array<Value, 8> bits{};
+  for (std::uint32_t k = 0; k < 8; ++k) bits[k] = v.bit(v.byte(word, 0), k);
+  bits[2] = byte;
+  pool.words.push_back(v.word({v.packed(bits), v.byte(word, 1), v.byte(word, 2), v.byte(word, 3)}));
+  pool.bytes.push_back(v.bit(v.byte(word, 0), 5));
+  if (with_guards) {
+    pool.words.push_back(v.gate(byte, word, random.chance(50) ? kAny : word + 1));
+    pool.bytes.push_back(v.gate(byte + 1, byte, byte + 2));
+  }
+  return pool;
+}
+
+// join(l) satisfies join(n) exactly where l satisfies n on both sides. Under guards it may be too entangled to see.
+TEST(SymbolicJoinTest, ALocationHoldsANameWhereItDidOnBothSides) {
+  const Pair pair = ten_names();
+  const ir::Function before = testing::parse_function(pair.before_text()), after = testing::parse_function(pair.after_text());
+  constexpr std::uint32_t kBlock = 3;
+  int num_held = 0, num_lost = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    Random random(seed);
+    const bool with_guards = seed % 4 == 0;
+    auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
+    ASSERT_TRUE(plan) << plan.error();
+    const auto names = plan->live_names[kBlock], locations = plan->live_locations[kBlock];
+    ASSERT_EQ(names.size(), 11u);
+    ASSERT_EQ(locations.size(), 11u);
+    Values& values = plan->values;
+    const Pool pool = some_values(values, random, with_guards);
+    const auto draw = [&](bool is_byte, Value otherwise) {
+      const std::vector<Value>& from = is_byte ? pool.bytes : pool.words;
+      return random.chance(20) ? otherwise : from[random.below(static_cast<std::uint32_t>(from.size()))];
+    };
+    symbolic::Joiner joiner(*plan);
+    symbolic::State state(*plan), before_it(*plan), after_it(*plan);
+    symbolic::Entry entry;
+    for (int visit = 0; visit < 4; ++visit) {
+      state.clear();
+      for (const std::uint32_t n : names) state.names.set(n, draw(plan->bytes_of_name[n] == symbolic::kOneByte, kAny));
+      for (const std::uint32_t l : locations) state.locations.set(l, draw(plan->is_byte_location[l] != 0, kJunk));
+      before_it.clear();
+      after_it.clear();
+      if (entry.is_reached) joiner.load(entry, kBlock, before_it);
+      const bool is_first = !entry.is_reached;
+      const symbolic::Entry old = entry;
+      EXPECT_EQ(joiner.flow_into(entry, kBlock, state), !(entry == old));
+      joiner.load(entry, kBlock, after_it);
+      for (const std::uint32_t n : names)
+        for (const std::uint32_t l : locations) {
+          const unsigned bytes = plan->bytes_of_name[n];
+          if ((bytes == symbolic::kOneByte) != (plan->is_byte_location[l] != 0)) continue;
+          const auto holds = [&](const symbolic::State& s) {
+            return values.satisfies_bytes(s.locations[l], s.names[n], bytes == symbolic::kOneByte ? 0xF : bytes);
+          };
+          const bool expected = holds(state) && (is_first || holds(before_it)), found = holds(after_it);
+          ASSERT_TRUE(expected || !found) << "seed " << seed << " visit " << visit << " name " << n << " location " << l;
+          if (!with_guards) {
+            ASSERT_EQ(expected, found) << "seed " << seed << " visit " << visit << " name " << n << " location " << l;
+          }
+          ++(expected ? num_held : num_lost);
+        }
+    }
+  }
+  EXPECT_GT(num_held, 5000);
+  EXPECT_GT(num_lost, 5000);
 }
 
 }  // namespace

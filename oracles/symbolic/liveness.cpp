@@ -5,7 +5,7 @@
 //
 // Place by place, backwards from the blocks that read it to the defs (the "path exploration" of Appel, Modern Compiler
 // Implementation, 1998, and Boissinot et al., "Computing Liveness Sets for SSA-Form Programs", 2011), so the cost is that of the
-// answer. Tested by symbolic_plan_test.cpp.
+// answer. Tested by plan_test.cpp.
 
 #include <algorithm>
 #include <utility>
@@ -16,20 +16,17 @@ namespace regduel::oracles::symbolic {
 namespace {
 
 // Bytes of the word k of a place, as in Plan::bytes_of_name; all of them for a predicate.
-unsigned bytes_at(const Place& p, std::uint32_t k) {
+std::uint8_t bytes_at(const Place& p, std::uint32_t k) {
   if (p.step == 1) return kOneByte;
-  unsigned bytes = 0;
-  for (std::uint32_t i = 0; i < 4; ++i)
-    if (4 * k + i >= p.offset && 4 * k + i < p.offset + p.size) bytes |= 1u << i;
-  return bytes;
+  const std::uint32_t begin = k == 0 ? p.offset : 0, end = std::min(p.offset + p.size - 4 * k, 4u);
+  return static_cast<std::uint8_t>((1u << end) - (1u << begin));
 }
 
 // Of the names, or of the locations: both are places here.
 class Liveness {
  public:
   Liveness(const Plan& plan, std::size_t num_places)
-      : plan_(plan), num_places_(num_places), num_blocks_(plan.blocks.size()), written_in_(num_places, kNoIndex),
-        written_(num_places, 0), bytes_read_(num_places, 0) {}
+      : plan_(plan), num_blocks_(plan.blocks.size()), last_of_(num_places, kNoIndex), bytes_read_(num_places, 0) {}
 
   LiveSets of_names() {
     for (const std::uint32_t b : plan_.order)
@@ -38,7 +35,8 @@ class Liveness {
       if (e.renames == kNoIndex) continue;
       for (const StepOperand& op : plan_.operands_of(plan_.steps[e.renames])) {
         read_after(op.loc, e.from);
-        for (std::uint32_t k = 0; k < op.name.cells() && op.is_wordwise; ++k) renamed_.push_back({op.name.cell + k, e.to});
+        for (std::uint32_t k = 0; k < op.name.cells() && op.is_wordwise; ++k)
+          usages_.push_back({.place = op.name.cell + k, .block = e.to, .is_renamed = true});
       }
     }
     return spread();
@@ -56,40 +54,43 @@ class Liveness {
   }
 
  private:
-  struct Event {
-    std::uint32_t place, block;
-    unsigned bytes = 0;  // of a write: all that the block has written of the place so far
+  // What a block does with a place. The steps of a block make one for the two of them; an edge makes one of its own.
+  struct Usage {
+    std::uint32_t place = 0, block = 0;
+    std::uint8_t written = 0;    // bytes
+    bool is_read_first = false;  // some byte is read before it is written
+    bool is_read_after = false;  // read by phis on an edge from the block
+    bool is_renamed = false;     // written by the phis at the head of the block
   };
 
-  // The bytes of a place that the block has written so far.
-  std::uint8_t& written(std::uint32_t place, std::uint32_t b) {
-    if (written_in_[place] != b) {
-      written_in_[place] = b;
-      written_[place] = 0;
-    }
-    return written_[place];
+  // That of the place at hand in the block at hand, where there is one.
+  [[nodiscard]] Usage* known(std::uint32_t place, std::uint32_t b) {
+    const std::uint32_t last = last_of_[place];
+    return last != kNoIndex && usages_[last].block == b ? &usages_[last] : nullptr;
+  }
+  Usage& usage(std::uint32_t place, std::uint32_t b) {
+    if (Usage* u = known(place, b)) return *u;
+    last_of_[place] = static_cast<std::uint32_t>(usages_.size());
+    return usages_.emplace_back(Usage{.place = place, .block = b});
   }
   void read(const Place& p, std::uint32_t b) {
     for (std::uint32_t k = 0; k < p.cells() && p.size != 0; ++k) {
-      bytes_read_[p.cell + k] |= static_cast<std::uint8_t>(bytes_at(p, k));
-      if ((bytes_at(p, k) & ~written(p.cell + k, b)) != 0) exposed_.push_back({p.cell + k, b});
+      const std::uint8_t bytes = bytes_at(p, k);
+      bytes_read_[p.cell + k] |= bytes;
+      Usage& u = usage(p.cell + k, b);
+      u.is_read_first = u.is_read_first || (bytes & ~u.written) != 0;
     }
   }
   void write(const Place& p, bool is_whole, std::uint32_t b) {
-    for (std::uint32_t k = 0; k < p.cells() && p.size != 0; ++k) {
-      std::uint8_t& bytes = written(p.cell + k, b);
-      bytes |= static_cast<std::uint8_t>(is_whole ? 0xFFu : bytes_at(p, k));
-      writes_.push_back({p.cell + k, b, bytes});
-    }
+    for (std::uint32_t k = 0; k < p.cells() && p.size != 0; ++k)
+      usage(p.cell + k, b).written |= is_whole ? std::uint8_t{0xFF} : bytes_at(p, k);
   }
   void read_after(const Place& p, std::uint32_t b) {
     for (std::uint32_t k = 0; k < p.cells(); ++k) {
-      bytes_read_[p.cell + k] |= static_cast<std::uint8_t>(bytes_at(p, k));
-      needed_after_.push_back({p.cell + k, b});
+      bytes_read_[p.cell + k] |= bytes_at(p, k);
+      usages_.push_back({.place = p.cell + k, .block = b, .is_read_after = true});
     }
   }
-  // A live range ends where all bytes of the word that anything reads have been written, by one def or by several of its parts.
-  [[nodiscard]] bool ends_live_range(const Event& write) const { return (bytes_read_[write.place] & ~write.bytes) == 0; }
 
   void step_of_names(const Step& s, std::uint32_t b) {
     const auto ops = plan_.operands_of(s);
@@ -145,40 +146,45 @@ class Liveness {
     for (const FlowEdge& e : plan_.edges) preds_[next[e.to]++] = e.from;
   }
 
-  // Events in order of place: a counting sort.
-  void sort_by_place(std::vector<Event>& events, std::vector<std::uint32_t>& begin) const {
-    begin.assign(num_places_ + 1, 0);
-    for (const Event& e : events) ++begin[e.place + 1];
-    for (std::size_t n = 0; n < num_places_; ++n) begin[n + 1] += begin[n];
-    std::vector<Event> sorted(events.size());
+  // The usages in order of place: a counting sort. [begin[p], begin[p + 1]) are those of place p.
+  [[nodiscard]] std::vector<std::uint32_t> sort_by_place() {
+    std::vector<std::uint32_t> begin(bytes_read_.size() + 1, 0);
+    for (const Usage& u : usages_) ++begin[u.place + 1];
+    for (std::size_t n = 0; n < bytes_read_.size(); ++n) begin[n + 1] += begin[n];
+    std::vector<Usage> sorted(usages_.size());
     auto next = begin;
-    for (const Event& e : events) sorted[next[e.place]++] = e;
-    events = std::move(sorted);
+    for (const Usage& u : usages_) sorted[next[u.place]++] = u;
+    usages_ = std::move(sorted);
+    return begin;
   }
 
+  //   live_in(b)  = is_read_first(b)  or  live_out(b) and not kills(b)
+  //   live_out(b) = is_read_after(b)  or  live_in(s) and not is_renamed(s) for some successor s
+  //   kills(b)    : all bytes of the place that anything reads are written in b, by one def or by several of its parts
   LiveSets spread() {
     find_predecessors();
-    std::vector<std::uint32_t> exposed_at, written_at, renamed_at, after_at;
-    sort_by_place(exposed_, exposed_at);
-    sort_by_place(writes_, written_at);
-    sort_by_place(renamed_, renamed_at);
-    sort_by_place(needed_after_, after_at);
+    const std::vector<std::uint32_t> begin = sort_by_place();
     std::vector<std::uint32_t> kills(num_blocks_, kNoIndex), renames(num_blocks_, kNoIndex), lives(num_blocks_, kNoIndex), work;
-    std::vector<Event> found;
+    struct Found {
+      std::uint32_t place, block;
+    };
+    std::vector<Found> found;
     const auto enter = [&](std::uint32_t place, std::uint32_t b) {
       if (lives[b] == place) return;
       lives[b] = place;
       found.push_back({place, b});
       work.push_back(b);
     };
-    for (std::uint32_t n = 0; n < num_places_; ++n) {
-      if (exposed_at[n] == exposed_at[n + 1] && after_at[n] == after_at[n + 1]) continue;
-      for (std::uint32_t k = written_at[n]; k < written_at[n + 1]; ++k)
-        if (ends_live_range(writes_[k])) kills[writes_[k].block] = n;
-      for (std::uint32_t k = renamed_at[n]; k < renamed_at[n + 1]; ++k) renames[renamed_[k].block] = n;
-      for (std::uint32_t k = exposed_at[n]; k < exposed_at[n + 1]; ++k) enter(n, exposed_[k].block);
-      for (std::uint32_t k = after_at[n]; k < after_at[n + 1]; ++k)
-        if (kills[needed_after_[k].block] != n) enter(n, needed_after_[k].block);
+    for (std::uint32_t n = 0; n < bytes_read_.size(); ++n) {
+      const std::span<const Usage> usages{usages_.data() + begin[n], begin[n + 1] - begin[n]};
+      if (std::none_of(usages.begin(), usages.end(), [](const Usage& u) { return u.is_read_first || u.is_read_after; })) continue;
+      for (const Usage& u : usages) {
+        if ((bytes_read_[n] & ~u.written) == 0) kills[u.block] = n;
+        if (u.is_renamed) renames[u.block] = n;
+        if (u.is_read_first) enter(n, u.block);
+      }
+      for (const Usage& u : usages)
+        if (u.is_read_after && kills[u.block] != n) enter(n, u.block);
       while (!work.empty()) {
         const std::uint32_t b = work.back();
         work.pop_back();
@@ -189,22 +195,19 @@ class Liveness {
     }
     LiveSets sets;
     sets.begin.assign(num_blocks_ + 1, 0);
-    for (const Event& e : found) ++sets.begin[e.block + 1];
+    for (const Found& e : found) ++sets.begin[e.block + 1];
     for (std::size_t b = 0; b < num_blocks_; ++b) sets.begin[b + 1] += sets.begin[b];
     sets.places.resize(found.size());
     auto next = sets.begin;
-    for (const Event& e : found) sets.places[next[e.block]++] = e.place;
+    for (const Found& e : found) sets.places[next[e.block]++] = e.place;
     return sets;
   }
 
   const Plan& plan_;
-  std::size_t num_places_, num_blocks_;
-  std::vector<std::uint32_t> written_in_;  // by place: the last block
-  std::vector<std::uint8_t> written_;
+  std::size_t num_blocks_;
+  std::vector<Usage> usages_;
+  std::vector<std::uint32_t> last_of_;    // by place: its last usage that steps made
   std::vector<std::uint8_t> bytes_read_;  // by place: the bytes that anything reads
-  std::vector<Event> exposed_, writes_;   // read before it is written; written
-  std::vector<Event> renamed_;            // written by the phis at the head of the block
-  std::vector<Event> needed_after_;       // read by phis on an edge from the block
   std::vector<std::uint32_t> pred_begin_, preds_;
 };
 

@@ -1,4 +1,4 @@
-// Chains of pairs by value; see symbolic_pairs.h. Tested by symbolic_pairs_test.cpp.
+// Chains of pairs by value; see pairs.h. Tested by pairs_test.cpp.
 
 #include "oracles/symbolic/pairs.h"
 

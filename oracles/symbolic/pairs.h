@@ -1,4 +1,4 @@
-// Pairs of values, one a side of a join, to be searched by what a name asks for on each side. Tested by symbolic_pairs_test.cpp.
+// Pairs of values, one a side of a join, to be searched by what a name asks for on each side. Tested by pairs_test.cpp.
 //
 // Cost: constant to add. A search looks at the pairs that hold exactly what is asked for on one side (or one of those that are),
 // and at those that are entangled there (gates, words put together); at all of them where what is asked for is entangled on both
@@ -28,7 +28,7 @@ class PairList {
   }
 
  private:
-  // The pairs of one side by their value there. The entangled ones are under Junk, which nobody asks for.
+  // The pairs of one side by their value there. The entangled ones are under Junk, which no name asks for.
   struct Side {
     struct Head {
       std::uint32_t epoch = 0;  // of the list when the pair was put there

@@ -2,7 +2,7 @@
 //
 // As in an execution, an operand of an original instruction is where the *hardware* has it: a fixed operand in its fixed register,
 // whatever the program after says, and a tied pair in the register of the def.
-// Tested by symbolic_plan_test.cpp.
+// Tested by plan_test.cpp.
 
 #include "oracles/symbolic/plan.h"
 
@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/cfg.h"
+#include "oracles/pair/match.h"
 
 namespace regduel::oracles::symbolic {
 namespace {
@@ -42,11 +42,11 @@ class Planner {
     plan_.operands.reserve(after_.operands.size() + before_.operands.size() / 4);
     plan_.steps.reserve(after_.insts.size() + after_.insts.size() / 4);
     find_repeated();
-    for (std::size_t b = 0; b < after_.blocks.size() && reason_.empty(); ++b) block(BlockId(b));
+    for (std::size_t b = 0; b < after_.blocks.size() && !unreadable_.is_set(); ++b) block(BlockId(b));
     pred_of_.assign(after_.blocks.size(), kNoIndex);
     ways_.resize(after_.blocks.size());
-    for (std::size_t b = 0; b < before_.blocks.size() && reason_.empty(); ++b) edges(BlockId(b));
-    if (!reason_.empty()) return std::unexpected(reason_);
+    for (std::size_t b = 0; b < before_.blocks.size() && !unreadable_.is_set(); ++b) edges(BlockId(b));
+    if (unreadable_.is_set()) return std::unexpected(unreadable_.why());
     flow();
     entry();
     find_live(plan_);
@@ -63,11 +63,6 @@ class Planner {
     std::vector<std::uint32_t> snapshots;  // first name of each operand's snapshot, by operand
     std::uint32_t words = 0;
   };
-
-  void unreadable(std::string why) {
-    if (reason_.empty()) reason_ = std::move(why);
-  }
-  void unreadable(const Inst& i, std::string_view why) { unreadable(fmt::format("#{}: {}", i.id.value, why)); }
 
   // --- remats -----------------------------------------------------------------------------------------------------
   void find_repeated() {
@@ -129,28 +124,12 @@ class Planner {
   [[nodiscard]] Place name_of(const Operand& op) const { return plan_.names.of_operand(op); }
   Place own_place(const Inst& i, const Operand& op) {
     const Place p = op.is_preg() ? plan_.locations.of_operand(op) : Place{};
-    if (p.size == 0) unreadable(i, "an operand is in no register");
+    if (p.size == 0) unreadable_.because(i, "an operand is in no register");
     return p;
   }
-  // Where an operand of `want` would be if its root's home were `home`.
-  [[nodiscard]] Place placed_at(const Operand& want, PReg home) const {
-    Place p = plan_.locations.of_operand(Operand::of_preg(want.role, home));
-    const ir::Storage s = before_.storage(want);
-    if (p.size == 0 || p.step == 1 || (s.offset == 0 && s.size == before_.vreg(s.root).bytes())) return p;
-    p.cell += s.offset / 4u;
-    p.offset = s.offset % 4u;
-    p.size = s.size;
-    return p;
-  }
-  Place hardware_place(const Inst& i, std::span<const Operand> want, std::span<const Operand> have, std::size_t k, bool any_tied) {
-    std::size_t def = want[k].is_tied() ? k : want.size();
-    const std::size_t use = want[k].is_tied() ? want[k].tied : k;
-    if (any_tied && want[k].role == Role::Use)
-      for (std::size_t d = 0; d < want.size() && want[d].writes(); ++d)
-        if (want[d].is_tied() && want[d].tied == k) def = d;
-    PReg fixed = before_.fixed_of(want[def == want.size() ? k : def]);
-    if (def != want.size() && !fixed.is_valid() && use < want.size()) fixed = before_.fixed_of(want[use]);
-    return fixed.is_valid() ? placed_at(want[k], fixed) : own_place(i, have[def == want.size() ? k : def]);
+  Place hardware_place(const Inst& i, std::span<const Operand> want, std::span<const Operand> have, std::size_t k) {
+    const HardwareHome home = hardware_home(before_, want, k);
+    return home.is_fixed ? plan_.locations.of_bytes(home.bytes) : own_place(i, have[home.operand]);
   }
 
   // --- steps ------------------------------------------------------------------------------------------------------
@@ -187,25 +166,9 @@ class Planner {
 
   void block(BlockId b) {
     const auto begin = static_cast<std::uint32_t>(plan_.steps.size());
-    std::size_t next = 0, end = 0;
-    if (b.index() < before_.blocks.size()) {
-      next = before_.block(b).first_inst;
-      end = next + before_.block(b).num_insts;
-    }
-    const ir::Block& blk = after_.block(b);
-    for (std::uint32_t k = blk.first_inst; k < blk.first_inst + blk.num_insts; ++k) {
-      const Inst& i = after_.insts[k];
-      if (i.is_inserted()) {
-        inserted(k);
-        continue;
-      }
-      if (next == end || before_.insts[next].id != i.id) {
-        unreadable(fmt::format("block b{} does not hold its original instructions in order", b.value));
-        return;
-      }
-      original(static_cast<std::uint32_t>(next++), k);
-    }
-    if (next != end) unreadable(fmt::format("block b{} does not hold all its original instructions", b.value));
+    match_block(
+        before_, after_, b, unreadable_, [&](std::uint32_t k, std::uint32_t a) { original(k, a); },
+        [&](std::uint32_t a) { inserted(a); });
     plan_.blocks.push_back({begin, static_cast<std::uint32_t>(plan_.steps.size())});
   }
 
@@ -259,11 +222,10 @@ class Planner {
     const Inst& inst = after_.insts[a];
     const auto have = after_.operands_of(inst);
     const bool names_only = inst.is_deleted();
-    if (!names_only && want.size() != have.size()) return unreadable(inst, "the number of operands has changed");
-    const bool any_tied = std::any_of(want.begin(), want.end(), [](const Operand& op) { return op.is_tied(); });
-    for (std::size_t k = 0; k < want.size() && reason_.empty(); ++k) {
+    if (!names_only && want.size() != have.size()) return unreadable_.because(inst, "the number of operands has changed");
+    for (std::size_t k = 0; k < want.size() && !unreadable_.is_set(); ++k) {
       const Operand& w = want[k];
-      if (!names_only && w.role != have[k].role) return unreadable(inst, "the role of an operand has changed");
+      if (!names_only && w.role != have[k].role) return unreadable_.because(inst, "the role of an operand has changed");
       if (w.role == Role::Clobber) {
         if (names_only) continue;
         StepOperand& op = add_operand();
@@ -282,10 +244,10 @@ class Planner {
       op.leaf = w.writes() ? plan_.values.add_leaves(ValueKind::Def, b, words_of(op.name.size)) : kJunk;
       if (names_only) continue;
       op.is_negated_loc = have[k].is_negated();
-      const Place at = hardware_place(inst, want, have, k, any_tied);
+      const Place at = hardware_place(inst, want, have, k);
       StepOperand& again = plan_.operands[w.role == Role::Guard ? plan_.steps.back().guard : plan_.operands.size() - 1];
       again.loc = at;
-      if (at.size < again.name.size) unreadable(inst, "an operand is narrower than before");
+      if (at.size < again.name.size) unreadable_.because(inst, "an operand is narrower than before");
     }
     if (!names_only) mark_contested();
   }
@@ -321,9 +283,9 @@ class Planner {
     const auto ops = f.operands_of(i);
     std::size_t defs = 0;
     while (defs < ops.size() && ops[defs].writes()) ++defs;
-    if (ops.size() < 2 * defs) return unreadable(i, "a copy without uses");
-    for (std::size_t k = 0; k < defs && reason_.empty(); ++k) {
-      if (!ops[defs + k].is_register()) return unreadable(i, "a copy of something that is no register");
+    if (ops.size() < 2 * defs) return unreadable_.because(i, "a copy without uses");
+    for (std::size_t k = 0; k < defs && !unreadable_.is_set(); ++k) {
+      if (!ops[defs + k].is_register()) return unreadable_.because(i, "a copy of something that is no register");
       const Place to = of_names ? name_of(ops[k]) : own_place(i, ops[k]);
       const Place from = of_names ? name_of(ops[defs + k]) : own_place(i, ops[defs + k]);
       add_move(to, from, of_names);
@@ -356,12 +318,12 @@ class Planner {
     } else if ((i.op == Op::Spill || i.op == Op::Refill) && ops.size() >= 2) {
       const Place reg = own_place(i, ops[0]);
       const Place slot = ops[1].is_slot() ? plan_.locations.of_slot(ops[1], reg.size) : Place{};
-      if (slot.size == 0) return unreadable(i, "no such slot");
+      if (slot.size == 0) return unreadable_.because(i, "no such slot");
       if (i.op == Op::Spill) add_move(slot, reg, false);
       else add_move(reg, slot, false);
       move_guard(i, ops, false);
     } else {
-      return unreadable(i, "a copy has become something else");
+      return unreadable_.because(i, "a copy has become something else");
     }
     if (original == kNoIndex) return;
     // A copy's guard is a use like any other.
@@ -379,55 +341,46 @@ class Planner {
       case Op::Copy:
       case Op::Spill:
       case Op::Refill: return after_move(a, kNoIndex);
-      case Op::P2R: return pack(StepKind::ToPack, a, true);
-      case Op::BitSpill: return pack(StepKind::ToPack, a, false);
-      case Op::R2P: return pack(StepKind::FromPack, a, true);
-      case Op::BitRefill: return pack(StepKind::FromPack, a, false);
+      case Op::P2R:
+      case Op::BitSpill:
+      case Op::R2P:
+      case Op::BitRefill: return pack(a);
       case Op::Bra: return;
       case Op::Remat: return remat(a);
-      default: unreadable(i, "an inserted instruction of a kind that is not inserted");
+      default: unreadable_.because(i, "an inserted instruction of a kind that is not inserted");
     }
   }
 
-  void pack(StepKind kind, std::uint32_t a, bool is_numbered) {
+  void pack(std::uint32_t a) {
     const Inst& i = after_.insts[a];
-    const auto ops = after_.operands_of(i);
-    begin_step(kind, a, kNoIndex);
-    const Role pack_role = kind == StepKind::ToPack ? Role::DefUse : Role::Use,
-               role = kind == StepKind::ToPack ? Role::Use : Role::Def;
-    Place at;
-    std::uint64_t bit = 0;
-    for (const Operand& op : ops) {
-      if (op.is_preg() && op.role == pack_role) at = own_place(i, op);
-      if (op.kind == ir::OperandKind::Imm) bit = static_cast<std::uint64_t>(op.imm());
-    }
+    const PackForm form = pack_form(after_, i);
+    begin_step(form.is_into_pack ? StepKind::ToPack : StepKind::FromPack, a, kNoIndex);
+    const Place at = form.pack == nullptr ? Place{} : own_place(i, *form.pack);
     add_operand().loc = at;
-    if (at.size != 4 || at.offset != 0) return unreadable(i, "a pack is a register of 32 bits");
-    for (const Operand& op : ops) {
-      if (!op.is_preg() || op.role != role) continue;
-      const std::uint64_t k = is_numbered ? op.preg().first : bit;
-      if (k > 31) return unreadable(i, "a pack has 32 bits");
-      const Place p = own_place(i, op);
+    if (at.size != 4 || at.offset != 0) return unreadable_.because(i, "a pack is a register of 32 bits");
+    for (const PackedPredicate& p : form.predicates) {
+      if (p.bit > 31) return unreadable_.because(i, "a pack has 32 bits");
+      const Place place = own_place(i, *p.predicate);
       StepOperand& predicate = add_operand();
-      predicate.role = role;
-      predicate.loc = p;
-      predicate.number = static_cast<std::uint16_t>(k);
-      predicate.is_negated_loc = op.is_negated();
+      predicate.role = p.predicate->role;
+      predicate.loc = place;
+      predicate.number = static_cast<std::uint16_t>(p.bit);
+      predicate.is_negated_loc = p.predicate->is_negated();
     }
-    move_guard(i, ops, false);
+    move_guard(i, after_.operands_of(i), false);
   }
 
   void remat(std::uint32_t a) {
     const Inst& i = after_.insts[a];
     const Repeated* r = repeated(i.ref.value);
-    if (r == nullptr || r->index == kNoIndex) return unreadable(i, "a remat of nothing");
+    if (r == nullptr || r->index == kNoIndex) return unreadable_.because(i, "a remat of nothing");
     const Inst& original = before_.insts[r->index];
     const auto want = before_.operands_of(original), have = after_.operands_of(i);
-    if (want.size() != have.size()) return unreadable(i, "the number of operands has changed");
+    if (want.size() != have.size()) return unreadable_.because(i, "the number of operands has changed");
     Step& s = begin_step(StepKind::Remat, a, r->index);
     s.is_illegal = !may_be_repeated(original);
-    for (std::size_t k = 0; k < want.size() && reason_.empty(); ++k) {
-      if (want[k].role != have[k].role) return unreadable(i, "the role of an operand has changed");
+    for (std::size_t k = 0; k < want.size() && !unreadable_.is_set(); ++k) {
+      if (want[k].role != have[k].role) return unreadable_.because(i, "the role of an operand has changed");
       if (!want[k].is_vreg()) {
         // A number or a name that differs makes it another operation.
         const bool same =
@@ -437,7 +390,7 @@ class Planner {
         if (!same) plan_.steps.back().is_illegal = true;
         continue;
       }
-      const Place at = hardware_place(i, want, have, k, false);
+      const Place at = hardware_place(i, want, have, k);
       StepOperand& op = add_operand();
       op.role = want[k].role;
       op.number = static_cast<std::uint16_t>(k);
@@ -449,7 +402,7 @@ class Planner {
         op.name = {r->ghost, r->words * 4, 0, 4};
       } else {
         op.name = snapshot_place(name_of(want[k]), r->snapshots.empty() ? 0 : r->snapshots[k]);
-        if (at.size < op.name.size) unreadable(i, "an operand is narrower than before");
+        if (at.size < op.name.size) unreadable_.because(i, "an operand is narrower than before");
       }
     }
   }
@@ -467,29 +420,23 @@ class Planner {
   }
   void edges(BlockId b) {
     const auto want = before_.successors(b), have = after_.successors(b);
-    if (want.size() != have.size()) return unreadable(fmt::format("block b{} has other successors than before", b.value));
+    if (want.size() != have.size()) return unreadable_.because(fmt::format("block b{} has other successors than before", b.value));
     const auto branch = static_cast<std::uint32_t>(&after_.terminator(b) - after_.insts.data());
     for (std::size_t k = 0; k < want.size(); ++k) {
-      path_.assign(1, b.value);
-      for (BlockId at = have[k]; at.index() >= before_.blocks.size();) {
-        path_.push_back(at.value);
-        const auto next = after_.successors(at);
-        if (next.size() != 1 || path_.size() > after_.blocks.size()) break;
-        at = next[0];
-      }
-      const auto last = after_.successors(BlockId(path_.back()));
-      const BlockId arrives = path_.size() == 1 ? have[k] : last.size() == 1 ? last[0] : BlockId();
-      if (arrives != want[k]) {
+      find_path(before_, after_, b, k, path_);
+      if (!path_.arrives) {
         plan_.astray.push_back({branch, want[k].value});
         continue;
       }
-      for (std::size_t n = 1; n < path_.size(); ++n) {
-        std::uint32_t& pred = pred_of_[path_[n]];
-        if (pred != kNoIndex && pred != b.value) return unreadable(fmt::format("b{} stands on two edges", path_[n]));
+      std::uint32_t at = b.value;
+      for (const BlockId next : path_.blocks) {
+        std::uint32_t& pred = pred_of_[next.index()];
+        if (pred != kNoIndex && pred != b.value) return unreadable_.because(fmt::format("b{} stands on two edges", next.value));
         pred = b.value;
-        add_edge(path_[n - 1], path_[n], b);
+        add_edge(at, next.value, b);
+        at = next.value;
       }
-      add_edge(path_.back(), want[k].value, b);
+      add_edge(at, want[k].value, b);
     }
   }
   // One parallel step for the phis of `to`, kNoIndex where it has none (left).
@@ -498,20 +445,17 @@ class Planner {
     if (!insts[0].is_phi()) return kNoIndex;
     const auto step = static_cast<std::uint32_t>(plan_.steps.size());
     begin_step(of_names ? StepKind::Rename : StepKind::Move, kNoIndex, kNoIndex);
-    std::size_t hint = 0;  // phis of one block mostly name their predecessors in one order
+    PhiPredecessor predecessor;
     for (const Inst& i : insts) {
       if (!i.is_phi()) break;
       if (i.is_deleted() || i.is_inserted()) continue;
       const auto incoming = f.targets_of(i);
-      const auto find = [&](BlockId wanted) {
-        if (hint >= incoming.size() || incoming[hint] != wanted)
-          hint = static_cast<std::size_t>(std::find(incoming.begin(), incoming.end(), wanted) - incoming.begin());
-        return hint < incoming.size();
-      };
+      std::size_t k = predecessor.find(incoming, from);
+      if (k == incoming.size()) k = predecessor.find(incoming, or_from);
       const auto ops = f.operands_of(i);
-      if ((!find(from) && !find(or_from)) || ops.size() <= hint + 1) continue;
-      if (of_names) add_move(name_of(ops[0]), name_of(ops[hint + 1]), true);
-      else add_move(own_place(i, ops[0]), own_place(i, ops[hint + 1]), false);
+      if (k == incoming.size() || ops.size() <= k + 1) continue;
+      if (of_names) add_move(name_of(ops[0]), name_of(ops[k + 1]), true);
+      else add_move(own_place(i, ops[0]), own_place(i, ops[k + 1]), false);
     }
     return step;
   }
@@ -580,11 +524,11 @@ class Planner {
   const Function& before_;
   const Function& after_;
   Plan plan_;
-  std::string reason_;
+  Unreadable unreadable_;
   std::vector<Repeated> repeated_;  // by id
   std::vector<std::vector<FlowEdge>> ways_;
   std::vector<std::uint32_t> pred_of_;  // of each edge block: the original block that it comes from
-  std::vector<std::uint32_t> path_;
+  EdgePath path_;
   struct Span {
     std::uint32_t begin, end, operand;
   };

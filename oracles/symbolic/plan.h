@@ -5,7 +5,7 @@
 // Names are the four-byte words (predicates: bytes) of the root vregs, and the snapshots of remats: for each register use of an
 // instruction that some remat repeats, what that use asked for when the instruction was last passed. Locations are the words of the
 // register files and of the frames that the program after touches, and a ghost for the result of each repeated instruction. Tested
-// by symbolic_plan_test.cpp.
+// by plan_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -121,7 +121,7 @@ struct Plan {
 // Cost: near-linear in both programs and in the names that are live at the blocks.
 [[nodiscard]] std::expected<Plan, std::string> make_plan(const Case& c);
 
-// Fills live_names and live_locations (symbolic_liveness.cpp): own analyses of the two programs, along the edges of the program
+// Fills live_names and live_locations (liveness.cpp): own analyses of the two programs, along the edges of the program
 // after.
 void find_live(Plan& plan);
 

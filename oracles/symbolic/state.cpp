@@ -1,4 +1,4 @@
-// The transfer functions; see symbolic.h for the formulas. Each is tested by a test of its own in symbolic_state_test.cpp.
+// The transfer functions; see symbolic.h for the formulas. Each is tested by a test of its own in state_test.cpp.
 
 #include "oracles/symbolic/state.h"
 

@@ -1,5 +1,5 @@
 // The abstract state of the symbolic judge inside a block, and its transfer functions: one for each kind of step, under the
-// formulas of symbolic.h. Tested by symbolic_state_test.cpp.
+// formulas of symbolic.h. Tested by state_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -77,7 +77,7 @@ class State {
   void leave_edge();
 
  private:
-  // Who decides whether a step happens. Without a guard, nobody.
+  // What decides whether a step happens. A step without a guard always does.
   struct Guard {
     bool is_set = false;
     bool is_unknown = false;  // the program before has nothing defined there: nothing is checked, and what is written is undefined

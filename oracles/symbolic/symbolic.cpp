@@ -162,7 +162,7 @@ class Analysis final : public Listener {
     }
   }
 
-  // --- who wrote --------------------------------------------------------------------------------------------------
+  // --- the last writer --------------------------------------------------------------------------------------------------
   static bool touches(const Place& p, std::uint32_t location) {
     return p.size != 0 && location >= p.cell && location < p.cell + p.cells();
   }

@@ -6,33 +6,31 @@
 //
 //   H  subset of  Locations x Names          (l, v) in H: on every path so far on which v is defined, l holds what v holds
 //
-//   at entry         H = everything (every name is undefined), except that architectural vregs and callee-saved registers hold
-//   something meet             H(head of b) = the intersection of H over the edges into b
+//   at entry         H = everything (every name is undefined), but architectural vregs and callee-saved registers hold something
+//   meet             H(head of b) = the intersection of H over the edges into b
 //
 //   v = op(u...)     check (loc(u), u) in H for each use; early-clobber defs are clobbered before, clobbers are after that. Then
 //     at loc(v)      H := H - {(l, v)} - {(loc(v), w)} + {(loc(v), v)}
 //   clobber l        H := H - {(l, w)}
-//   d = copy s       H := H - {(l, d)} + {(l, d) : (l, s) in H}, all pairs at once. Original, and also where it was deleted or has
-//   become a
-//                    spill or a refill. phi: the same on the edge from each predecessor
+//   d = copy s       H := H - {(l, d)} + {(l, d) : (l, s) in H}, all pairs at once. Original copies, also where they were
+//                    deleted or have become a spill or a refill. phi: the same on the edge from each predecessor
 //   pack, unpack     the same, byte by byte; the location of a def takes the bytes of the locations of the uses
-//   m = move l       H := H - {(m, w)} + {(m, w) : (l, w) in H}. Copies, spills and refills of the program after, all pairs at
-//   once.
-//                    A phi that was kept: the same on the edge, after the edge block
+//   m = move l       H := H - {(m, w)} + {(m, w) : (l, w) in H}, all pairs at once. Copies, spills and refills of the program
+//                    after. A phi that was kept: the same on the edge, after the edge block
 //   p2r, bit_spill   bit i of the pack holds what its predicate holds; its other bits what they held
 //   r2p, bit_refill  the predicate holds what bit i of the pack holds
 //   #k repeated      before #k: for each register use s, a name s@k holds what s holds. After it: a location e@k holds its result
 //   l = remat #k     check (loc(s), s@k) in H for each use; l := e@k. Without register uses: l holds the result of #k, whether
-//   executed or not
+//                    executed or not
 //   @g at an         H where g holds, unchanged where not: (l, v) is in H if it is on both sides. A use under @g is checked on the
-//   side instruction      where g holds. A guard that the program before may not have defined is no known value: it stands for
-//   itself only ret              check that each callee-saved register that the program after writes is back to what it held at
-//   entry
+//   instruction      side where g holds. A guard that the program before may not have defined is no known value: it stands for
+//                    itself only
+//   ret              check that each callee-saved register that the program after writes is back to what it held at entry
 //
 // H is not stored as a matrix of bits, which would be its number of locations x names at each block, but as its quotient: a number
-// for each location and each name, with (l, v) in H exactly where their numbers match (symbolic_values.h). Where names are defined
+// for each location and each name, with (l, v) in H exactly where their numbers match (values.h). Where names are defined
 // on all paths, that is equality of numbers; a name that is undefined on some path has a set of them. A moved value is a copied
-// number, a guard and a pack are expressions over numbers, and the meet numbers pairs (symbolic_join.h). At the head of a block
+// number, a guard and a pack are expressions over numbers, and the meet numbers pairs (join.h, meet.h). At the head of a block
 // only names and locations that are read later are kept.
 //
 // Independent of memcheck: it follows no definitions, knows no definition sets and no use-def chains; the two share the numbering
@@ -43,7 +41,7 @@
 //
 // Findings: symbolic-wrong-value (the location holds something else, which is named), symbolic-lost-value (it holds nothing
 // known), symbolic-negation, remat-mismatch, callee-saved, symbolic-wrong-path (a branch leads elsewhere).
-// Tested by symbolic_test.cpp, and the tests beside symbolic_state, symbolic_join, symbolic_plan and symbolic_values.
+// Tested by symbolic_test.cpp and the tests of the other files of this folder.
 #pragma once
 
 #include "oracles/report.h"

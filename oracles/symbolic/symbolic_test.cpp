@@ -41,7 +41,7 @@ struct Said {
   std::uint32_t inst;
   int operand;
   std::string_view category, message;
-  std::uint32_t other;  // who wrote the location
+  std::uint32_t other;  // what wrote the location
 };
 
 TEST(SymbolicTest, AFindingNamesItsOperandWhatIsThereAndWhoWroteIt) {

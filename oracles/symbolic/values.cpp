@@ -1,4 +1,4 @@
-// Hash-consed values with their reductions; see symbolic_values.h. Tested by symbolic_values_test.cpp.
+// Hash-consed values with their reductions; see values.h. Tested by values_test.cpp.
 
 #include "oracles/symbolic/values.h"
 
@@ -97,7 +97,7 @@ Value Values::bit(Value b, std::uint32_t k) {
     case ValueKind::Packed: return kids_[n.a + k];
     case ValueKind::Gate: return gate(n.a, bit(n.b, k), bit(n.c, k));
     case ValueKind::Bit:
-    case ValueKind::OneOf: return kJunk;  // a bit of a bit: nobody packs that
+    case ValueKind::OneOf: return kJunk;  // packs are not made of bits of bits
     default: break;
   }
   return intern({ValueKind::Bit, n.flags, n.depth, b, k, 0}, {});

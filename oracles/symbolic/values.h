@@ -17,7 +17,7 @@
 // Gates are ordered by their tokens, and stand inside a Word, never around it.
 //
 // Cost: a constant number of table look-ups for each operation; what nests deeper than kMaxDepth gates is no longer looked into,
-// only told apart. Tested by symbolic_values_test.cpp.
+// only told apart. Tested by values_test.cpp.
 #pragma once
 
 #include <array>

@@ -1,0 +1,159 @@
+// What of the program after belongs to what of the program before, piece by piece.
+
+#include "oracles/pair/match.h"
+
+#include <utility>
+
+#include "oracles/testing.h"
+
+namespace regduel::oracles {
+namespace {
+
+using ir::BlockId;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::parse_function;
+
+const std::string kVRegs = "  vreg %0 R b64\n  vreg %1 R b32\n  vreg %2 R b64 fixed R8:R9\n  vreg %3 P pred\n  vreg %4 R b32\n";
+
+ir::Function before(const std::string& body) { return parse_function("func @t kernel target sm_90 threads 32\n" + kVRegs + body); }
+ir::Function after(const std::string& body) {
+  return parse_function("func @t kernel target sm_90 threads 32 allocated\n  frame local 16 shared 0\n" + kVRegs + body);
+}
+
+TEST(Unreadable, KeepsTheFirstReason) {
+  Unreadable u;
+  EXPECT_FALSE(u.is_set());
+  ir::Inst i;
+  i.id = ir::InstId(7);
+  u.because(i, "first");
+  u.because("second");
+  u.because(i, "third");
+  EXPECT_TRUE(u.is_set());
+  EXPECT_EQ(u.why(), "#7: first");
+}
+
+struct Matched {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> originals;
+  std::vector<std::uint32_t> inserted;
+  std::string why;
+};
+Matched match(const ir::Function& b, const ir::Function& a, std::size_t block) {
+  Matched m;
+  Unreadable u;
+  match_block(
+      b, a, BlockId(block), u, [&](std::uint32_t k, std::uint32_t at) { m.originals.emplace_back(k, at); },
+      [&](std::uint32_t at) { m.inserted.push_back(at); });
+  m.why = u.why();
+  return m;
+}
+
+TEST(MatchBlock, FindsOriginalInstructionsByIdAndInOrder) {
+  const ir::Function b = before("  block b0\n    #5 %1 = a\n    #1 bra -> b1\n  block b1\n    #2 use %1\n    #3 exit\n");
+  const ir::Function a = after(
+      "  block b0\n    #5 R0 = a\n    +9 R1 = copy R0\n    #1 bra -> b2\n  block b1\n    +10 R2 = copy R0\n    #2 use R0\n"
+      "    #3 exit\n  block b2 edge b0 -> b1\n    +11 bra -> b1\n");
+  const Matched first = match(b, a, 0), second = match(b, a, 1), edge = match(b, a, 2);
+  EXPECT_THAT(first.originals, ElementsAre(std::pair(0u, 0u), std::pair(1u, 2u)));
+  EXPECT_THAT(first.inserted, ElementsAre(1u));
+  EXPECT_THAT(second.originals, ElementsAre(std::pair(2u, 4u), std::pair(3u, 5u)));
+  EXPECT_THAT(second.inserted, ElementsAre(3u));
+  EXPECT_THAT(edge.originals, IsEmpty());
+  EXPECT_THAT(edge.inserted, ElementsAre(6u));
+  EXPECT_EQ(first.why + second.why + edge.why, "");
+}
+
+TEST(MatchBlock, SaysWhatIsOutOfOrderOrMissing) {
+  const ir::Function b = before("  block b0\n    #5 %1 = a\n    #1 use %1\n    #3 exit\n");
+  const Matched swapped = match(b, after("  block b0\n    #1 use R0\n    #5 R0 = a\n    #3 exit\n"), 0);
+  EXPECT_EQ(swapped.why, "block b0 does not hold its original instructions in order");
+  EXPECT_THAT(swapped.originals, IsEmpty());
+  const Matched missing = match(b, after("  block b0\n    #5 R0 = a\n    #1 use R0\n    +9 exit\n"), 0);
+  EXPECT_EQ(missing.why, "block b0 does not hold all its original instructions");
+  EXPECT_EQ(missing.originals.size(), 2u);
+  const Matched more =
+      match(b, after("  block b0\n    #5 R0 = a\n    #1 use R0\n    #3 exit\n  block b1 edge b0 -> b0\n    #7 exit\n"), 1);
+  EXPECT_EQ(more.why, "block b1 does not hold its original instructions in order");
+}
+
+std::string home(const ir::Function& b, std::size_t k) {
+  const HardwareHome h = hardware_home(b, b.operands_of(b.insts[0]), k);
+  if (!h.is_fixed) return fmt::format("operand {}", h.operand);
+  return fmt::format("{} bytes {} to {}", ir::name(h.bytes.file), h.bytes.begin, h.bytes.end);
+}
+
+TEST(HardwareHome, IsTheFixedRegisterElseThatOfTheTiedDefElseItsOwn) {
+  const ir::Function own = before("  block b0\n    #0 %0 = a %1, %4\n    #1 exit\n");
+  EXPECT_EQ(home(own, 0), "operand 0");
+  EXPECT_EQ(home(own, 2), "operand 2");
+  const ir::Function fixed = before("  block b0\n    #0 %2.hi = a %2, %1\n    #1 exit\n");
+  EXPECT_EQ(home(fixed, 0), "R bytes 36 to 40");
+  EXPECT_EQ(home(fixed, 1), "R bytes 32 to 40");
+  EXPECT_EQ(home(fixed, 2), "operand 2");
+  const ir::Function tied = before("  block b0\n    #0 %4, %1{tied 3} = a %0, %4\n    #1 exit\n");
+  EXPECT_EQ(home(tied, 0), "operand 0");
+  EXPECT_EQ(home(tied, 1), "operand 1");
+  EXPECT_EQ(home(tied, 2), "operand 2");
+  EXPECT_EQ(home(tied, 3), "operand 1");
+  const ir::Function by_use = before("  block b0\n    #0 %0{tied 1} = a %2\n    #1 exit\n");
+  EXPECT_EQ(home(by_use, 0), "R bytes 32 to 40");
+  EXPECT_EQ(home(by_use, 1), "R bytes 32 to 40");
+  const ir::Function by_def = before("  block b0\n    #0 %2{tied 1} = a %0\n    #1 exit\n");
+  EXPECT_EQ(home(by_def, 1), "R bytes 32 to 40");
+}
+
+TEST(FindPath, FollowsEdgeBlocksToWhereTheEdgeLed) {
+  const ir::Function b =
+      before("  block b0\n    #0 %3 = p\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 exit\n  block b2\n    #3 exit\n");
+  const std::string head = "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> ";
+  const std::string ends = "  block b1\n    #2 exit\n  block b2\n    #3 exit\n";
+  const ir::Function a =
+      after(head + "b3, b2\n" + ends + "  block b3 edge b0 -> b1\n    +8 bra -> b4\n  block b4 edge b0 -> b1\n    +9 bra -> b1\n");
+  EdgePath path;
+  find_path(b, a, BlockId(0), 0, path);
+  EXPECT_TRUE(path.arrives);
+  EXPECT_THAT(path.blocks, ElementsAre(BlockId(3), BlockId(4)));
+  find_path(b, a, BlockId(0), 1, path);
+  EXPECT_TRUE(path.arrives);
+  EXPECT_THAT(path.blocks, IsEmpty());
+  find_path(b, after(head + "b2, b1\n" + ends), BlockId(0), 0, path);
+  EXPECT_FALSE(path.arrives);
+  const ir::Function endless = after(head + "b3, b2\n" + ends + "  block b3 edge b0 -> b1\n    +8 bra -> b3\n");
+  find_path(b, endless, BlockId(0), 0, path);
+  EXPECT_FALSE(path.arrives);
+  EXPECT_THAT(path.blocks, ElementsAre(BlockId(3), BlockId(3)));
+  const ir::Function ended = after(head + "b3, b2\n" + ends + "  block b3 edge b0 -> b1\n    +8 exit\n");
+  find_path(b, ended, BlockId(0), 0, path);
+  EXPECT_FALSE(path.arrives);
+  EXPECT_THAT(path.blocks, ElementsAre(BlockId(3)));
+}
+
+TEST(PhiPredecessor, IsFoundInAnyOrder) {
+  const std::vector<BlockId> one = {BlockId(4), BlockId(2), BlockId(7)}, other = {BlockId(7), BlockId(4)};
+  PhiPredecessor predecessor;
+  EXPECT_EQ(predecessor.find(one, BlockId(7)), 2u);
+  EXPECT_EQ(predecessor.find(one, BlockId(7)), 2u);
+  EXPECT_EQ(predecessor.find(other, BlockId(7)), 0u);
+  EXPECT_EQ(predecessor.find(other, BlockId(2)), 2u);  // none of them
+  EXPECT_EQ(predecessor.find(one, BlockId(2)), 1u);
+}
+
+TEST(PackForm, NamesThePackAndTheBitOfEachPredicate) {
+  const ir::Function a = after(
+      "  block b0\n    +1 R5{inout} = p2r P3, P1\n    +2 P2, P6 = r2p R5\n    +3 R5{inout} = bit_spill P4, 9\n"
+      "    +4 P4 = bit_refill R5, 17\n    #9 exit\n");
+  const auto form = [&](std::size_t k) {
+    const PackForm f = pack_form(a, a.insts[k]);
+    std::string text = f.is_into_pack ? "into " : "from ";
+    text += f.pack == nullptr ? "nothing" : ir::to_string(f.pack->preg());
+    for (const PackedPredicate& p : f.predicates) text += fmt::format(" {}:{}", ir::to_string(p.predicate->preg()), p.bit);
+    return text;
+  };
+  EXPECT_EQ(form(0), "into R5 P3:3 P1:1");
+  EXPECT_EQ(form(1), "from R5 P2:2 P6:6");
+  EXPECT_EQ(form(2), "into R5 P4:9");
+  EXPECT_EQ(form(3), "from R5 P4:17");
+}
+
+}  // namespace
+}  // namespace regduel::oracles

@@ -1,0 +1,103 @@
+#include "oracles/symbolic/loose_name.h"
+
+#include <array>
+#include <utility>
+
+#include "oracles/symbolic/plan.h"
+
+namespace regduel::oracles::symbolic {
+
+LooseName::LooseName(Values& values, Meet& meet)
+    : values_(values), meet_(meet), nowhere_(values.add_leaves(ValueKind::Opaque, 0)) {}
+
+void LooseName::begin(std::span<const HeldPair> held, bool any_in_pieces) {
+  for (PairList* list : {&words_, &bytes_, &bytes_of_words_}) list->clear();
+  has_pieces_ = false;
+  for (const HeldPair& h : held) {
+    const bool is_in_pieces = values_.has_words(h.a) || values_.has_words(h.b);
+    has_pieces_ = has_pieces_ || is_in_pieces;
+    if (h.is_byte) {
+      list_byte(h.a, h.b);
+      continue;
+    }
+    words_.add(values_, h.a, h.b);
+    for (std::uint32_t i = 0; i < 4 && (is_in_pieces || any_in_pieces); ++i) {
+      const Value x = values_.byte(h.a, i), y = values_.byte(h.b, i);
+      if (is_in_pieces) list_byte(x, y);
+      else bytes_of_words_.add(values_, x, y);
+    }
+  }
+}
+
+void LooseName::list_byte(Value x, Value y) {
+  bytes_.add(values_, x, y);
+  for (std::uint32_t k = 0; k < 8 && (values_.has_packs(x) || values_.has_packs(y)); ++k) {
+    const Value x_bit = values_.bit(x, k), y_bit = values_.bit(y, k);
+    bytes_.add(values_, x_bit, y_bit);
+  }
+}
+
+Value LooseName::meet(Value a, Value b, unsigned bytes) { return bytes == kOneByte ? meet_byte(a, b) : meet_word(a, b, bytes); }
+
+Value LooseName::meet_byte(Value a, Value b) {
+  find(bytes_, a, b, 0xF, false);
+  find_constants(a, b, 0xF);
+  return one_of_found();
+}
+
+Value LooseName::meet_word(Value a, Value b, unsigned bytes) {
+  find(words_, a, b, bytes, true);
+  find_constants(a, b, bytes);
+  const bool is_in_pieces = values_.has_words(a) || values_.has_words(b);
+  if (!is_in_pieces && !has_pieces_) return one_of_found();
+  // A location may hold some bytes of it, and where it is undefined in part, only those are asked for.
+  const std::vector<Value> whole = std::exchange(found_, {});
+  std::array<Value, 4> word{kAny, kAny, kAny, kAny};
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    if ((bytes >> i & 1) == 0) continue;
+    const Value want_a = values_.byte(a, i), want_b = values_.byte(b, i);
+    if (want_a == kAny && want_b == kAny) continue;
+    find(bytes_, want_a, want_b, 0xF, false);
+    if (is_in_pieces) find(bytes_of_words_, want_a, want_b, 0xF, false);
+    find_constants(want_a, want_b, 0xF);
+    for (const Value w : whole) found_.push_back(values_.byte(w, i));
+    word[i] = one_of_found();
+  }
+  if (!whole.empty()) {
+    const Value all = values_.one_of(whole);
+    bool is_all = true;
+    for (std::uint32_t i = 0; i < 4; ++i) is_all = is_all && ((bytes >> i & 1) == 0 || word[i] == values_.byte(all, i));
+    if (is_all) return all;
+  }
+  return values_.word(word);
+}
+
+bool LooseName::satisfy(Value have_a, Value have_b, Value want_a, Value want_b, unsigned bytes) {
+  return values_.satisfies_bytes(have_b, want_b, bytes) && values_.satisfies_bytes(have_a, want_a, bytes);
+}
+
+void LooseName::find(const PairList& in, Value a, Value b, unsigned bytes, bool are_words) {
+  in.each(values_, a, b, [&](Value x, Value y) {
+    if (satisfy(x, y, a, b, bytes)) found_.push_back(meet_(x, y, Meet::Mode::NumberLoose, are_words));
+  });
+}
+
+// Constants that the name asks for on either side, by itself or among others.
+void LooseName::find_constants(Value a, Value b, unsigned bytes) {
+  for (const Value side : {a, b}) {
+    find_constant(side, a, b, bytes);
+    const Values::Node n = values_[side];
+    for (std::size_t k = 0; k < values_.children(n).size(); ++k) find_constant(values_.children(n)[k], a, b, bytes);
+  }
+}
+
+void LooseName::find_constant(Value c, Value a, Value b, unsigned bytes) {
+  const Values::Node n = values_[c];  // a copy: the values grow meanwhile
+  const bool is_byte = n.kind == ValueKind::Byte && values_[n.a].kind == ValueKind::Constant;
+  if ((n.kind == ValueKind::Constant || is_byte) && satisfy(c, c, a, b, bytes))
+    found_.push_back(meet_(c, c, Meet::Mode::NumberLoose, !is_byte));
+}
+
+Value LooseName::one_of_found() { return found_.empty() ? nowhere_ : values_.one_of(std::exchange(found_, {})); }
+
+}  // namespace regduel::oracles::symbolic

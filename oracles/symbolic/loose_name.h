@@ -1,0 +1,59 @@
+// The meet of a name that is undefined on some path of one side: it has no one class of places there.
+//
+//   meet(a, b) = OneOf { meet(x, y) : x satisfies a, y satisfies b }   over all pairs (x, y) that a location holds on the two
+//   sides,
+//                                                                      and all (c, c) where c is a constant that a remat can make
+//
+// A location with the number of such a pair satisfies the name after the join, and no other does. Where a or b is a word put
+// together, or some location holds one, the same is asked of each byte. The pairs are searched through PairList, which shows all
+// that satisfy a name, and few others.
+// Tested by join_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "oracles/symbolic/meet.h"
+#include "oracles/symbolic/pairs.h"
+
+namespace regduel::oracles::symbolic {
+
+// What a live location holds on the two sides of a join.
+struct HeldPair {
+  std::uint32_t location = 0;
+  bool is_byte = false;
+  Value a = kJunk, b = kJunk;
+};
+
+class LooseName {
+ public:
+  LooseName(Values& values, Meet& meet);
+
+  //   held            what may satisfy a name
+  //   any_in_pieces   some name asks for bytes of words
+  void begin(std::span<const HeldPair> held, bool any_in_pieces);
+  // `bytes` as in Plan::bytes_of_name.
+  [[nodiscard]] Value meet(Value a, Value b, unsigned bytes);
+
+ private:
+  void list_byte(Value x, Value y);
+  [[nodiscard]] Value meet_byte(Value a, Value b);
+  [[nodiscard]] Value meet_word(Value a, Value b, unsigned bytes);
+  [[nodiscard]] bool satisfy(Value have_a, Value have_b, Value want_a, Value want_b, unsigned bytes);
+  void find(const PairList& in, Value a, Value b, unsigned bytes, bool are_words);
+  void find_constants(Value a, Value b, unsigned bytes);
+  void find_constant(Value c, Value a, Value b, unsigned bytes);
+  [[nodiscard]] Value one_of_found();
+
+  Values& values_;
+  Meet& meet_;
+  Value nowhere_;  // what no location ever holds
+  // What the locations hold: as words; bytes that stand by themselves (predicates, pieces of words) and bits of packs; bytes of
+  // words.
+  PairList words_, bytes_, bytes_of_words_;
+  bool has_pieces_ = false;   // some location holds a word that was put together
+  std::vector<Value> found_;  // numbers of the pairs that satisfy the name at hand
+};
+
+}  // namespace regduel::oracles::symbolic

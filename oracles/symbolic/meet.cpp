@@ -1,0 +1,134 @@
+#include "oracles/symbolic/meet.h"
+
+#include <array>
+
+#include "base/random.h"
+
+namespace regduel::oracles::symbolic {
+
+void Meet::begin(std::uint32_t block, bool is_first) {
+  ++epoch_;
+  block_ = block;
+  is_first_ = is_first;
+  num_slots_used_ = 0;
+}
+
+Value Meet::operator()(Value a, Value b, Mode mode, bool are_words) {
+  if (a == b && values_.is_fixed(a)) return a;
+  if (const Value v = known(a, b); v != kJunk) return v;
+  const Value v = are_words ? of_words(a, b, mode) : of_bytes(a, b, mode);
+  if (v != kJunk) remember(a, b, v);
+  return v;
+}
+
+Value Meet::of_words(Value a, Value b, Mode mode) {
+  if (values_.is_leaf(a) && values_.is_leaf(b) && !is_split(a)) return mode == Mode::Find ? kJunk : new_number(a, mode);
+  std::array<Value, 4> on_left{}, on_right{}, bytes{};
+  // One number for the whole, where each pair of bytes occurs once and has no number. A loose name may ask for less than the word.
+  bool is_new = mode == Mode::Number && (is_first_ || values_.is_leaf(a));
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    on_left[i] = values_.byte(a, i);
+    on_right[i] = values_.byte(b, i);
+    const bool is_nothing = on_left[i] == kJunk && on_right[i] == kJunk;
+    bool is_free = is_nothing || is_unknown_byte(on_left[i], on_right[i]);
+    for (std::uint32_t k = 0; k < i && !is_nothing; ++k)
+      is_free = is_free && (on_left[i] != on_left[k] || on_right[i] != on_right[k]);
+    is_new = is_new && is_free;
+  }
+  const Value w = is_new ? new_number(a, mode) : kJunk;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    bytes[i] = is_new ? values_.byte(w, i) : (*this)(on_left[i], on_right[i], mode, false);
+    if (is_new) remember_byte_of_word(on_left[i], on_right[i], bytes[i]);
+  }
+  return values_.word(bytes);
+}
+
+Value Meet::of_bytes(Value a, Value b, Mode mode) {
+  if (values_.has_packs(a) || values_.has_packs(b)) {
+    std::array<Value, 8> bits{};
+    for (std::uint32_t k = 0; k < 8; ++k) {
+      const Value on_left = values_.bit(a, k), on_right = values_.bit(b, k);
+      bits[k] = (*this)(on_left, on_right, mode, false);
+    }
+    return values_.packed(bits);
+  }
+  if (const Pieces p = pieces_of(a, b, ValueKind::Bit); p.are_one) {
+    const Value whole = (*this)(p.a, p.b, mode, false);
+    return whole == kJunk ? kJunk : values_.bit(whole, p.at);
+  }
+  if (const Pieces p = pieces_of(a, b, ValueKind::Byte); p.are_one) {
+    const Value whole = is_split(p.a) ? known(p.a, p.b) : (*this)(p.a, p.b, mode, true);
+    if (whole != kJunk) return values_.byte(whole, p.at);
+  }
+  return mode == Mode::Find ? kJunk : new_number(a, mode);
+}
+
+Value Meet::new_number(Value a, Mode mode) {
+  const bool is_loose = mode == Mode::NumberLoose;
+  const Values::Node& n = values_[a];
+  if (!is_first_ && n.kind == ValueKind::Merged && n.a == block_ && left(a).kept_in != epoch_ &&
+      values_.is_undefined(a) == is_loose) {
+    left(a).kept_in = epoch_;
+    return a;
+  }
+  return values_.add_leaves(ValueKind::Merged, block_, 1, is_loose);
+}
+
+Value Meet::known(Value a, Value b) {
+  const Left& l = left(a);
+  if (l.epoch != epoch_) return kJunk;
+  if (l.right == b) return l.number;
+  const Slot& s = slot(key_of(a, b));
+  return s.epoch == epoch_ ? s.number : kJunk;
+}
+
+void Meet::remember(Value a, Value b, Value number) {
+  Left& l = left(a);
+  if (l.epoch != epoch_ || l.right == b) {
+    l.epoch = epoch_;
+    l.right = b;
+    l.number = number;
+    return;
+  }
+  if (++num_slots_used_ * 2 > slots_.size()) grow();
+  slot(key_of(a, b)) = {key_of(a, b), epoch_, number};
+}
+
+// Each piece of Junk is Junk.
+Meet::Pieces Meet::pieces_of(Value a, Value b, ValueKind kind) const {
+  const Values::Node &x = values_[a], &y = values_[b];
+  if ((x.kind != kind && a != kJunk) || (y.kind != kind && b != kJunk) || (a != kJunk && b != kJunk && x.b != y.b)) return {};
+  return {true, a == kJunk ? kJunk : x.a, b == kJunk ? kJunk : y.a, a == kJunk ? y.b : x.b};
+}
+
+bool Meet::is_unknown_byte(Value a, Value b) {
+  const Pieces p = pieces_of(a, b, ValueKind::Byte);
+  return !values_.has_packs(a) && !values_.has_packs(b) && (a != b || !values_.is_fixed(a)) && known(a, b) == kJunk &&
+         (!p.are_one || known(p.a, p.b) == kJunk);
+}
+
+// The byte belongs to a word on the left, which is split by it.
+void Meet::remember_byte_of_word(Value a, Value b, Value number) {
+  remember(a, b, number);
+  if (a == kJunk || values_[a].kind == ValueKind::Byte) left(a == kJunk ? kJunk : values_[a].a).split_in = epoch_;
+}
+
+Meet::Left& Meet::left(Value a) {
+  if (left_.size() <= a) left_.resize(values_.size() + values_.size() / 2);
+  return left_[a];
+}
+
+Meet::Slot& Meet::slot(std::uint64_t key) {
+  std::size_t i = mix64(key) & (slots_.size() - 1);
+  while (slots_[i].epoch == epoch_ && slots_[i].key != key) i = (i + 1) & (slots_.size() - 1);
+  return slots_[i];
+}
+
+void Meet::grow() {
+  std::vector<Slot> old(slots_.size() * 2);
+  old.swap(slots_);
+  for (const Slot& s : old)
+    if (s.epoch == epoch_) slot(s.key) = s;
+}
+
+}  // namespace regduel::oracles::symbolic

@@ -1,0 +1,86 @@
+// The meet of two values, one from each side of a join, as a number for the pair. join.h says what it is for.
+//
+//   meet(a, b) = meet(c, d)        exactly where (a, b) = (c, d)                                     (1)
+//   byte(meet(a, b), i)          = meet(byte(a, i), byte(b, i)), bits of packs likewise, where       (2)
+//                                  byte(a, i) and byte(b, i) are not both Junk
+//   meet(a, a)                   = a where a is the same on every path: Junk, constants, saved       (3)
+//
+// By (1) two places that hold the same after a join held the same on each side: Kildall's partitions (see join.cpp). By (2) that is
+// so of their bytes as well. (1) would be met by any numbering, and (2) by the numbers of all bytes; what is done instead:
+//
+//   - A pair of words takes one number as long as none of its bytes was numbered by itself: then (2) defines the numbers of its
+//     bytes. Where one was, the left word is *split*, and the word is put together from the numbers of its bytes.
+//   - The first pair (a, b) that asks for it keeps a, where a is itself the number of a pair of this block from an earlier visit.
+//     That renames numbers one to one, so (1) and (2) hold as before, and a state that has not changed has the numbers that it had.
+//   - A pair that only locations hold needs no number, since no name can ask for it: it is Junk (Mode::Find).
+//
+// Tested by meet_test.cpp, where (1) to (3) are held against random values.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "oracles/symbolic/values.h"
+
+namespace regduel::oracles::symbolic {
+
+class Meet {
+ public:
+  enum class Mode : std::uint8_t {
+    Number,       // a new pair gets a number
+    NumberLoose,  // it gets one that is undefined on some path
+    Find,         // it is Junk
+  };
+
+  explicit Meet(Values& values) : values_(values), slots_(16) {}
+
+  // Begins the meet of one state with another at the head of `block`; no pair has a number yet.
+  //   is_first   the block was not reached before: no number of its pairs is in use
+  void begin(std::uint32_t block, bool is_first);
+  // `are_words`: else both are bytes, or bits.
+  [[nodiscard]] Value operator()(Value a, Value b, Mode mode, bool are_words);
+
+ private:
+  // What is known of the pairs with one value on the left. Most values meet one other: that pair stands here, the rest in slots_.
+  struct Left {
+    std::uint32_t epoch = 0;  // of right and number
+    Value right = kJunk, number = kJunk;
+    std::uint32_t kept_in = 0;   // the epoch in which a pair kept this value as its number
+    std::uint32_t split_in = 0;  // of a word: the epoch in which one of its bytes was numbered by itself
+  };
+  // Open addressing, cleared by a new epoch.
+  struct Slot {
+    std::uint64_t key = 0;
+    std::uint32_t epoch = 0;
+    Value number = kJunk;
+  };
+  // Whether two are the same byte of two words, or the same bit of two bytes.
+  struct Pieces {
+    bool are_one = false;  // piece `at` of a and of b
+    Value a = kJunk, b = kJunk;
+    std::uint32_t at = 0;
+  };
+
+  [[nodiscard]] Value of_words(Value a, Value b, Mode mode);
+  [[nodiscard]] Value of_bytes(Value a, Value b, Mode mode);  // or of bits
+  [[nodiscard]] Value new_number(Value a, Mode mode);
+  [[nodiscard]] Value known(Value a, Value b);  // Junk where the pair has no number
+  void remember(Value a, Value b, Value number);
+  [[nodiscard]] bool is_unknown_byte(Value a, Value b);
+  void remember_byte_of_word(Value a, Value b, Value number);
+  [[nodiscard]] bool is_split(Value word) { return left(word).split_in == epoch_; }
+  [[nodiscard]] Pieces pieces_of(Value a, Value b, ValueKind kind) const;
+  [[nodiscard]] Left& left(Value a);
+  [[nodiscard]] Slot& slot(std::uint64_t key);
+  void grow();
+  static std::uint64_t key_of(Value a, Value b) { return static_cast<std::uint64_t>(a) << 32 | b; }
+
+  Values& values_;
+  std::uint32_t epoch_ = 0, block_ = 0;
+  bool is_first_ = false;
+  std::vector<Left> left_;   // by value
+  std::vector<Slot> slots_;  // power of two
+  std::size_t num_slots_used_ = 0;
+};
+
+}  // namespace regduel::oracles::symbolic

@@ -1,0 +1,132 @@
+// The equations of meet.h, over random values.
+#include "oracles/symbolic/meet.h"
+
+#include <map>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace regduel::oracles::symbolic {
+namespace {
+
+using Mode = Meet::Mode;
+
+// Words: leaves, constants, some put together of pieces of others, some under a guard. Junk is one of them.
+std::vector<Value> some_words(Values& v, Random& random) {
+  const Value leaf = v.add_leaves(ValueKind::Def, 0, 4), constant = v.add_leaves(ValueKind::Constant, 1, 2),
+              token = v.add_leaves(ValueKind::Def, 2, 2);
+  std::vector<Value> words = {kJunk, leaf, leaf + 1, leaf + 2, leaf + 3, constant, constant + 1};
+  for (int k = 0; k < 4; ++k) {
+    std::array<Value, 4> bytes{};
+    for (Value& b : bytes) b = v.byte(words[random.below(7)], random.below(4));
+    words.push_back(v.word(bytes));
+  }
+  words.push_back(v.gate(token + random.below(2), leaf, leaf + 1));
+  return words;
+}
+
+std::array<Value, 4> bytes_of(Values& v, Value word) {
+  return {v.byte(word, 0), v.byte(word, 1), v.byte(word, 2), v.byte(word, 3)};
+}
+
+// In whatever order words and bytes are asked for.
+TEST(MeetTest, NumbersPairsAndTheirBytesTogether) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    Values v;
+    Meet meet(v);
+    const std::vector<Value> words = some_words(v, random);
+    for (std::uint32_t block = 0; block < 3; ++block) {
+      meet.begin(block, random.chance(50));
+      std::map<std::pair<Value, Value>, Value> number;
+      std::map<Value, std::pair<Value, Value>> pair_of;
+      const auto check = [&](Value a, Value b, bool are_words) {
+        const Value n = meet(a, b, Mode::Number, are_words);
+        const auto [known, is_new] = number.emplace(std::pair(a, b), n);
+        ASSERT_EQ(known->second, n) << "the same pair, the same number";
+        const auto [pair, is_first] = pair_of.emplace(n, std::pair(a, b));
+        ASSERT_EQ(pair->second, std::pair(a, b)) << "another pair, another number";
+        if (a == b && v.is_fixed(a)) {
+          ASSERT_EQ(n, a);
+        }
+      };
+      for (int k = 0; k < 60; ++k) {
+        const Value a = words[random.below(static_cast<std::uint32_t>(words.size()))],
+                    b = words[random.below(static_cast<std::uint32_t>(words.size()))];
+        if (random.chance(30)) {
+          ASSERT_NO_FATAL_FAILURE(check(v.byte(a, random.below(4)), v.byte(b, random.below(4)), false));
+          continue;
+        }
+        ASSERT_NO_FATAL_FAILURE(check(a, b, true)) << "seed " << seed;
+        const auto left = bytes_of(v, a), right = bytes_of(v, b), whole = bytes_of(v, meet(a, b, Mode::Number, true));
+        for (std::size_t i = 0; i < 4; ++i) {
+          if (left[i] == kJunk && right[i] == kJunk) continue;
+          ASSERT_NO_FATAL_FAILURE(check(left[i], right[i], false)) << "seed " << seed;
+          ASSERT_EQ(meet(left[i], right[i], Mode::Number, false), whole[i]) << "seed " << seed;
+        }
+      }
+    }
+  }
+}
+
+TEST(MeetTest, FindsWhatWasAskedForAndNothingElse) {
+  Values v;
+  Meet meet(v);
+  const Value a = v.add_leaves(ValueKind::Def, 0, 40), c = v.add_leaves(ValueKind::Constant, 1);
+  meet.begin(1, true);
+  std::vector<Value> numbers;
+  for (Value k = 0; k < 40; ++k)  // more pairs of one value than fit the table at first
+    numbers.push_back(meet(a, a + k, Mode::Number, true));
+  for (Value k = 0; k < 40; ++k) EXPECT_EQ(meet(a, a + k, Mode::Find, true), numbers[k]);
+  EXPECT_EQ(meet(a + 1, a, Mode::Find, true), kJunk);
+  EXPECT_EQ(meet(v.byte(a, 2), v.byte(a + 3, 2), Mode::Find, false), v.byte(numbers[3], 2));
+  EXPECT_EQ(meet(v.byte(a, 2), v.byte(a + 3, 1), Mode::Find, false), kJunk);
+  EXPECT_EQ(meet(v.bit(v.byte(a, 2), 5), v.bit(v.byte(a + 3, 2), 5), Mode::Find, false), v.bit(v.byte(numbers[3], 2), 5));
+  EXPECT_EQ(meet(v.bit(v.byte(a + 1, 2), 5), v.bit(v.byte(a + 3, 2), 5), Mode::Find, false), kJunk);
+  EXPECT_EQ(meet(c, c, Mode::Find, true), c);
+  meet.begin(1, true);
+  for (Value k = 0; k < 40; ++k) EXPECT_EQ(meet(a, a + k, Mode::Find, true), kJunk) << "of another join";
+}
+
+TEST(MeetTest, ThePairThatAsksFirstKeepsTheNumberOfItsClass) {
+  Values v;
+  Meet meet(v);
+  const Value a = v.add_leaves(ValueKind::Def, 0, 3);
+  meet.begin(4, true);
+  const Value old = meet(a, a, Mode::Number, true), loose = meet(a + 1, a + 1, Mode::NumberLoose, true);
+  EXPECT_TRUE(v.is_undefined(loose));
+  EXPECT_FALSE(v.is_undefined(old));
+  meet.begin(4, false);
+  EXPECT_EQ(meet(old, a + 1, Mode::Number, true), old);
+  const Value other = meet(old, a + 2, Mode::Number, true);
+  EXPECT_NE(other, old);
+  EXPECT_NE(meet(loose, a, Mode::Number, true), loose) << "one may be undefined, the other may not";
+  EXPECT_EQ(meet(loose, a + 1, Mode::NumberLoose, true), loose);
+  meet.begin(5, false);
+  EXPECT_NE(meet(old, a + 1, Mode::Number, true), old) << "of another block";
+  meet.begin(4, true);
+  EXPECT_NE(meet(old, a + 1, Mode::Number, true), old) << "no number of this block is in use";
+}
+
+TEST(MeetTest, BitsOfPacksMeetOneByOne) {
+  Values v;
+  Meet meet(v);
+  const Value w = v.add_leaves(ValueKind::Def, 0, 2), p = v.add_leaves(ValueKind::Def, 1, 4);
+  const auto with_bit = [&](Value word, std::uint32_t k, Value predicate) {
+    std::array<Value, 8> bits{};
+    for (std::uint32_t i = 0; i < 8; ++i) bits[i] = v.bit(v.byte(word, 0), i);
+    bits[k] = predicate;
+    return v.packed(bits);
+  };
+  meet.begin(1, true);
+  const Value predicate = meet(p, p + 1, Mode::Number, false);
+  const Value pack = meet(with_bit(w, 3, p), with_bit(w + 1, 3, p + 1), Mode::Number, false);
+  EXPECT_EQ(v.bit(pack, 3), predicate);
+  EXPECT_EQ(v.bit(pack, 4), meet(v.bit(v.byte(w, 0), 4), v.bit(v.byte(w + 1, 0), 4), Mode::Find, false));
+  EXPECT_NE(v.bit(pack, 4), kJunk);
+}
+
+}  // namespace
+}  // namespace regduel::oracles::symbolic
