@@ -7,13 +7,17 @@
 namespace regduel::oracles {
 
 Cells::Cells(const ir::Function& f) : f_(f) {
-  first_of_vreg_.reserve(f.vregs.size());
   if (f.phase == ir::Phase::Virtual) {
-    for (const ir::VReg& v : f.vregs) {
-      first_of_vreg_.push_back(static_cast<std::uint32_t>(bytes_.size()));
+    of_vreg_.resize(f.vregs.size());
+    for (std::size_t k = 0; k < f.vregs.size(); ++k) {
+      const ir::VReg& v = f.vregs[k];
       if (v.alias.is_valid()) continue;
+      of_vreg_[k] = {static_cast<std::uint32_t>(bytes_.size()), static_cast<std::uint32_t>(v.bytes()), 0,
+                     ir::is_predicate(v.file()) ? 1u : 4u};
       for (int left = v.bytes(); left > 0; left -= 4) bytes_.push_back(static_cast<std::uint8_t>(std::min(left, 4)));
     }
+    for (std::size_t k = 0; k < f.vregs.size(); ++k)
+      if (f.vregs[k].alias.is_valid()) of_vreg_[k] = of_storage(f.storage(ir::Operand::of_vreg(ir::Role::Use, ir::VRegId(k))));
   }
   first_unit_ = static_cast<std::uint32_t>(bytes_.size());
   for (const ir::RegFile file : ir::kAllFiles)
@@ -46,12 +50,14 @@ Place Cells::of_operand(const ir::Operand& op) const {
     if (!r.is_valid() || static_cast<int>(r.file) >= ir::kNumFiles || r.end() > ir::kMaxUnits) return {};
     return of_bytes(ir::Function::file_bytes(op));
   }
-  if (op.is_vreg() && op.vreg().index() < first_of_vreg_.size()) {
-    const ir::Storage s = f_.storage(op);
-    return {first_of_vreg_[s.root.index()] + s.offset / 4, s.size, s.offset % 4u,
-            ir::is_predicate(f_.vreg(s.root).file()) ? 1u : 4u};
-  }
+  if (op.is_vreg() && op.vreg().index() < of_vreg_.size())
+    return op.part.is_whole() ? of_vreg_[op.vreg().index()] : of_storage(f_.storage(op));
   return {};
+}
+
+Place Cells::of_storage(const ir::Storage& s) const {
+  const Place& root = of_vreg_[s.root.index()];
+  return {root.cell + s.offset / 4, s.size, s.offset % 4u, root.step};
 }
 
 Place Cells::of_bytes(const ir::FileBytes& bytes) const {

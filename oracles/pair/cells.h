@@ -40,10 +40,11 @@ class Cells {
   }
 
  private:
+  [[nodiscard]] Place of_storage(const ir::Storage& s) const;
   [[nodiscard]] std::uint64_t address(const ir::Operand& slot) const;
 
   const ir::Function& f_;
-  std::vector<std::uint32_t> first_of_vreg_;
+  std::vector<Place> of_vreg_;        // each as a whole; of a virtual program
   std::vector<std::uint8_t> bytes_;   // of vreg and register cells
   std::vector<std::uint64_t> frame_;  // touched words of the frames, sorted: space << 40 | word
   std::uint32_t first_unit_ = 0, first_frame_ = 0, size_ = 0;

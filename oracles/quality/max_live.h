@@ -1,8 +1,6 @@
-// Two figures of a program before allocation that the quality judge computes for itself: MaxLive, and the loop depth of
-// each block. Its own liveness, on bytes; nothing of it is shared with an allocator.
+// MaxLive of a program before allocation, which the quality judge computes for itself: its own liveness, on bytes; nothing of it is
+// shared with an allocator.
 #pragma once
-
-#include <vector>
 
 #include "ir/cfg.h"
 #include "ir/program.h"
@@ -14,10 +12,5 @@ namespace regduel::oracles {
 // any of its bytes is live: some def of the byte may reach the point, and a use of it may be reached.
 // Cost: O(operands + total size of the live-in sets), times a small factor for loops.
 [[nodiscard]] ir::PerFile<int> max_live(const ir::Function& f, const ir::Cfg& cfg);
-
-// Loop depth of each block, 0 = in no loop or unreachable. A loop is a strongly connected component; its first block in
-// reverse postorder is its header, and the loops inside it are those that are left without the edges to that header. On
-// reducible graphs these are the natural loops, those with a common header as one. Cost: O((blocks + edges) x depth).
-[[nodiscard]] std::vector<int> loop_depths(const ir::Function& f, const ir::Cfg& cfg);
 
 }  // namespace regduel::oracles

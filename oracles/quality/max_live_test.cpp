@@ -1,5 +1,4 @@
-// MaxLive and loop depths of random programs, against the definitions taken literally: sets of bytes at every point, and components
-// found by asking of each two blocks whether one leads to the other.
+// MaxLive of random programs, against the definition taken literally: sets of bytes at every point.
 
 #include "oracles/quality/max_live.h"
 
@@ -207,58 +206,6 @@ TEST(MaxLive, AgreesWithItsDefinition) {
     ++judged;
   }
   EXPECT_GT(judged, 2000);
-}
-
-// Depths of the blocks of `part`, from those that lead to each other within it.
-void add_depths(const ir::Cfg& cfg, const std::set<std::uint32_t>& part, std::vector<int>& depths) {
-  std::set<std::pair<std::uint32_t, std::uint32_t>> leads;
-  for (const std::uint32_t from : part)
-    for (const BlockId to : cfg.successors(BlockId(from)))
-      if (part.contains(to.value)) leads.emplace(from, to.value);
-  for (const std::uint32_t over : part)
-    for (const std::uint32_t from : part)
-      for (const std::uint32_t to : part)
-        if (leads.contains({from, over}) && leads.contains({over, to})) leads.emplace(from, to);
-  std::set<std::uint32_t> left = part;
-  while (!left.empty()) {
-    const std::uint32_t first = *left.begin();
-    std::set<std::uint32_t> loop;
-    for (const std::uint32_t b : part)
-      if (leads.contains({first, b}) && leads.contains({b, first})) loop.insert(b);
-    left.erase(first);
-    if (loop.empty()) continue;
-    std::uint32_t header = first;
-    for (const std::uint32_t b : loop) {
-      left.erase(b);
-      ++depths[b];
-      if (cfg.rpo_index(BlockId(b)) < cfg.rpo_index(BlockId(header))) header = b;
-    }
-    loop.erase(header);
-    add_depths(cfg, loop, depths);
-  }
-}
-
-TEST(LoopDepths, AgreeWithTheirDefinition) {
-  Random random(4);
-  for (int k = 0; k < 3000; ++k) {
-    Function f;
-    const int num_blocks = random.between(2, 9);
-    for (int b = 0; b < num_blocks; ++b) {
-      f.begin_block();
-      std::vector<BlockId> to;
-      for (int n = random.between(1, 3); n > 0; --n) to.emplace_back(random.between(0, num_blocks - 1));
-      Inst i;
-      i.id = ir::InstId(b);
-      i.op = to.size() == 1 ? ir::Op::Bra : ir::Op::MBra;
-      f.append(i, {}, to);
-    }
-    const ir::Cfg cfg(f);
-    std::set<std::uint32_t> all;
-    for (const BlockId b : cfg.reverse_postorder()) all.insert(b.value);
-    std::vector<int> depths(f.blocks.size(), 0);
-    add_depths(cfg, all, depths);
-    ASSERT_EQ(loop_depths(f, ir::Cfg(f)), depths) << ir::print(f);
-  }
 }
 
 }  // namespace

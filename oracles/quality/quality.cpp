@@ -1,4 +1,4 @@
-// Figures of an allocation, counted anew from the two programs. MaxLive and loop depths: max_live.cpp. Occupancy: whole
+// Figures of an allocation, counted anew from the two programs. MaxLive: max_live.h. Loop depths: loops.h. Occupancy: whole
 // blocks of threads that fit an SM by registers (granularity of a warp's registers), shared memory, blocks and warps.
 // Tested by quality_test.cpp.
 
@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "oracles/collector.h"
+#include "oracles/quality/loops.h"
 #include "oracles/quality/max_live.h"
 
 namespace regduel::oracles {
@@ -34,7 +35,7 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
 std::vector<std::int64_t> frequencies(const Function& f, const ir::Cfg& cfg) {
   constexpr std::int64_t kBase = 10;
   std::vector<std::int64_t> freq(f.blocks.size(), 1);
-  const std::vector<int> computed = loop_depths(f, cfg);
+  const std::vector<int> computed = loop_depths(cfg);
   for (std::size_t b = 0; b < f.blocks.size(); ++b) {
     if (f.blocks[b].freq != 0) {
       freq[b] = static_cast<std::int64_t>(std::min<std::uint64_t>(f.blocks[b].freq, static_cast<std::uint64_t>(kMost)));

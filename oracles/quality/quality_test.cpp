@@ -76,32 +76,6 @@ TEST(MaxLive, AnAccumulatorIsLiveAroundItsLoop) {
       4);
 }
 
-TEST(LoopDepths, NestsLoopsReducibleOrNot) {
-  const ir::Function nest = parse_function(R"(
-func @t kernel target sm_90 threads 32
-  vreg %0 P pred
-  block b0
-    #0 bra -> b1
-  block b1
-    #1 bra -> b2
-  block b2
-    #2 cbra %0 -> b2, b3
-  block b3
-    #3 cbra %0 -> b1, b4
-  block b4
-    #4 cbra %0 -> b5, b6
-  block b5
-    #5 cbra %0 -> b6, b7
-  block b6
-    #6 cbra %0 -> b5, b7
-  block b7
-    #7 exit
-  block b8
-    #8 bra -> b8
-)");
-  EXPECT_THAT(loop_depths(nest, ir::Cfg(nest)), ElementsAre(0, 1, 2, 1, 0, 1, 1, 0, 0));
-}
-
 const std::string kBefore = R"(
 func @t kernel target sm_90 threads 256
   vreg %0 R b64

@@ -15,7 +15,9 @@ namespace regduel::oracles::symbolic {
 bool Joiner::flow_into(Entry& entry, std::uint32_t block, const State& state) {
   next_.is_reached = true;
   next_.names.clear();
+  next_.names.reserve(plan_.live_names[block].size());
   next_.locations.clear();
+  next_.locations.reserve(plan_.live_locations[block].size());
   const std::uint32_t num_ways = plan_.num_preds[block] + (plan_.order.front() == block ? 1 : 0);
   if (num_ways == 1) copy(block, state);
   else join(entry, block, state);

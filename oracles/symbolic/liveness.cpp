@@ -26,7 +26,9 @@ std::uint8_t bytes_at(const Place& p, std::uint32_t k) {
 class Liveness {
  public:
   Liveness(const Plan& plan, std::size_t num_places)
-      : plan_(plan), num_blocks_(plan.blocks.size()), last_of_(num_places, kNoIndex), bytes_read_(num_places, 0) {}
+      : plan_(plan), num_blocks_(plan.blocks.size()), last_of_(num_places, kNoIndex), bytes_read_(num_places, 0) {
+    usages_.reserve(plan.operands.size());
+  }
 
   LiveSets of_names() {
     for (const std::uint32_t b : plan_.order)

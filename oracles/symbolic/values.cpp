@@ -23,7 +23,8 @@ std::span<const Value> Values::children(const Node& n) const {
 
 Value Values::add_leaves(ValueKind kind, std::uint32_t a, std::uint32_t count, bool undefined) {
   const auto first = static_cast<Value>(nodes_.size());
-  nodes_.resize(nodes_.size() + count, {kind, undefined ? kUndefined : std::uint8_t{0}, 0, a, 0, 0});
+  const Node leaf = {kind, undefined ? kUndefined : std::uint8_t{0}, 0, a, 0, 0};
+  for (std::uint32_t k = 0; k < count; ++k) nodes_.push_back(leaf);
   return first;
 }
 
