@@ -476,7 +476,7 @@ class ByteCode {
   // this analysis.
   void distrust(ir::InstId repeated) {
     wrong_remats_.push_back(repeated.value);
-    known_ = oracles::FlatMap();
+    known_ = FlatMap();
   }
   [[nodiscard]] bool is_distrusted(ir::InstId repeated) const {
     return std::find(wrong_remats_.begin(), wrong_remats_.end(), repeated.value) != wrong_remats_.end();
@@ -545,7 +545,7 @@ class ByteCode {
   Contents& after_;
   const ir::Function& program_;
   std::vector<std::uint32_t> wrong_remats_;
-  oracles::FlatMap known_;  // wanted, found -> code
+  FlatMap known_;  // wanted, found -> code
   std::optional<Delivered> delivered_;
 };
 

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "fuzz/edit/edit.h"
 #include "ir/program.h"
-#include "oracles/flat_map.h"
 
 namespace regduel::fuzz {
 
@@ -141,7 +141,7 @@ class Contents {
   Set first_united_ = 0;
   std::vector<Range> united_;
   std::vector<Set> interned_;  // open addressing, a power of two; kNever = free
-  oracles::FlatMap merged_, through_, extended_, guarded_;
+  FlatMap merged_, through_, extended_, guarded_;
   std::vector<std::vector<std::uint32_t>> routes_{1};
   std::map<std::vector<std::uint32_t>, std::uint32_t> route_numbers_;
   State out_, arriving_;             // of solve() and along()

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "oracles/flat_map.h"
+#include "base/flat_map.h"
 
 namespace regduel::oracles {
 

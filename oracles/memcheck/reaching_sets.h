@@ -35,7 +35,7 @@
 #include <utility>
 #include <vector>
 
-#include "oracles/flat_map.h"
+#include "base/flat_map.h"
 #include "oracles/memcheck/def_sets.h"
 #include "oracles/memcheck/reaching.h"
 #include "oracles/memcheck/reaching_dominators.h"

@@ -1,14 +1,15 @@
 // A hash map from 64-bit keys to 32-bit values, open addressing, insertion only: the memo tables of the judges, where
 // std::unordered_map would be most of the time. It is never iterated over, so it cannot disturb determinism.
-// Tested through memcheck_test.cpp.
+// Tested by flat_map_test.cpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "base/random.h"
 
-namespace regduel::oracles {
+namespace regduel {
 
 class FlatMap {
  public:
@@ -27,6 +28,7 @@ class FlatMap {
     }
     return slot.value;
   }
+  [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
   struct Slot {
@@ -50,4 +52,4 @@ class FlatMap {
   std::size_t size_ = 0;
 };
 
-}  // namespace regduel::oracles
+}  // namespace regduel
