@@ -10,10 +10,10 @@ namespace regduel {
 namespace {
 
 TEST(FlatMap, AgreesWithStdUnorderedMap) {
-  for (const std::size_t capacity : {2u, 64u}) {
-    FlatMap map(capacity);
+  for (const std::uint64_t seed : {7u, 8u}) {
+    FlatMap map;
     std::unordered_map<std::uint64_t, std::uint32_t> expected;
-    Random random(7);
+    Random random(seed);
     for (std::uint32_t k = 0; k < 20'000; ++k) {
       const std::uint64_t key = random.chance(50) ? random.below(3000) : static_cast<std::uint64_t>(random.below(500)) << 38;
       const auto [at, is_new] = expected.try_emplace(key, k);
@@ -23,6 +23,14 @@ TEST(FlatMap, AgreesWithStdUnorderedMap) {
     }
     EXPECT_EQ(map.size(), expected.size());
   }
+}
+
+TEST(FlatMap, KeepsWhatItHoldsWhenRoomIsMade) {
+  FlatMap map;
+  map.at(5, 50);
+  map.reserve(1000);
+  EXPECT_EQ(map.at(5, 0), 50u);
+  EXPECT_EQ(map.size(), 1u);
 }
 
 }  // namespace

@@ -77,8 +77,8 @@ class DefSets {
 
   std::vector<Node> nodes_;
   std::vector<SetId> table_;  // open addressing, power of two; 0 = free
-  std::vector<Memo> memo_;
-  FlatMap halves_{64}, words_{64};  // numbers of pairs of sets, and of pairs of these
+  std::vector<Memo> memo_;    // of unions, by the hash of the pair; power of two
+  FlatMap halves_, words_;    // numbers of pairs of sets, and of pairs of these
   std::uint32_t num_halves_ = 0, num_words_ = 0;
 };
 

@@ -48,6 +48,8 @@ struct Judged {
   JudgeResult result;
 };
 
+FastAnswer fast(const Pair& p) { return fast_check(Judged(p).all); }
+
 void expect_pass(const Pair& p) {
   const Judged j(p);
   EXPECT_EQ(j.result.verdict, Verdict::Pass) << describe(j.result) << "\n" << p.after;
@@ -416,7 +418,7 @@ TEST(MemcheckDetails, ABaseIsDestroyedInAnotherBlock) {
                   kP2rBase);
 }
 
-// What is wrong in the bit came along one path, with the byte that it is in: whoever writes another part of the register behind the
+// What is wrong in the bit came along one path, with the byte that it is in: a write of another part of the register behind the
 // join destroys nothing. A base that is overwritten part by part is destroyed by the part with the bit, whichever comes last.
 TEST(MemcheckDetails, ABaseIsDestroyedByWhatWritesTheBit) {
   const auto with = [](const std::string& between) {
@@ -579,7 +581,7 @@ TEST(MemcheckDetails, WhatWasThoughtOfABadRematIsForgotten) {
             "  block b1\n    +20 R2 = remat #0 1\n    #4 bra -> b3\n  block b2\n    +21 R2 = remat #0 1\n    #5 bra -> b3\n"
             "  block b3\n    +22 R1 = remat #1 R2\n    #6 use R1\n    #7 exit\n"};
   expect_pass(p);
-  EXPECT_TRUE(fast_check(Judged(p).all).is_same());
+  EXPECT_TRUE(fast(p).is_same());
   p.after = replaced(p.after, "+21 R2 = remat #0 1", "+21 R2 = remat #0 2");
   expect_category(p, kRemat);
   // Two bad ones, found in one round.
@@ -607,7 +609,7 @@ TEST(MemcheckDetails, TheFastCheckSettlesWhatIsRight) {
       {"  vreg %0 R b32\n", "  block b0\n    #0 %0 = a\n    #1 %0.h1 = b\n    #2 use %0\n    #3 exit\n",
        "  block b0\n    #0 R0 = a\n    #1 R0.h1 = b\n    #2 use R0\n    #3 exit\n"},
   };
-  for (const Pair& p : table) EXPECT_TRUE(fast_check(Judged(p).all).is_same()) << p.after;
+  for (const Pair& p : table) EXPECT_TRUE(fast(p).is_same()) << p.after;
   // a predicate from any byte of the frame
   Pair spilled = {kVregs,
                   "  block b0\n    #0 %3 = p\n    #9 bra -> b1\n  block b1\n    #1 %0 = a\n    #2 @%3 %0 = c\n    #3 @!%3 %0 = e\n "
@@ -616,7 +618,7 @@ TEST(MemcheckDetails, TheFastCheckSettlesWhatIsRight) {
                   "refill slot 0\n    #2 @P1 R0 = c\n"
                   "    +22 P2 = refill slot 0\n    #3 @!P2 R0 = e\n    #4 use R0\n    #5 exit\n"};
   spilled.slots = "  slot 0 local size 1 align 1 offset 5\n";
-  EXPECT_TRUE(fast_check(Judged(spilled).all).is_same());
+  EXPECT_TRUE(fast(spilled).is_same());
 }
 
 // Of what the fast check has settled the deep check knows nothing; only of one side here, so that it must not ask.
@@ -654,7 +656,7 @@ TEST(MemcheckDetails, AGoodRematIsTrustedBesideABadOne) {
 
 // The instructions that the deep check is to look at.
 TEST(MemcheckDetails, TheFastCheckSaysWhereToLook) {
-  const auto suspects = [](const Pair& p) { return fast_check(Judged(p).all).suspects; };
+  const auto suspects = [](const Pair& p) { return fast(p).suspects; };
   using Suspects = std::vector<ir::InstId>;
   const Pair wrong = {kVregs,
                       "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #9 use %0, %1\n    #3 use %0\n    #4 use %1\n    #5 exit\n",

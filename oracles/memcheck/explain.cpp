@@ -1,5 +1,5 @@
 // Why an operand differs: the ten categories of seed 000, and the lists of producers. See memcheck.h; tested by memcheck_test.cpp
-// and memcheck_details_test.cpp.
+// and details_test.cpp.
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "oracles/memcheck/compare.h"
+#include "oracles/memcheck/deep_check.h"
 
 namespace regduel::oracles {
 namespace {
@@ -21,24 +21,24 @@ int rank(MemcheckCode code) {
 
 }  // namespace
 
-bool Comparison::has_any(SetId set, const std::vector<std::uint32_t>& elements) const {
+bool DeepCheck::has_any(SetId set, const std::vector<std::uint32_t>& elements) const {
   return std::any_of(elements.begin(), elements.end(), [&](std::uint32_t e) { return sets_.contains(set, e); });
 }
 
-bool Comparison::shares_definition(SetId a, SetId b) {
+bool DeepCheck::shares_definition(SetId a, SetId b) {
   const auto list = sets_.elements(a);
   return std::any_of(list.begin(), list.end(),
                      [&](std::uint32_t e) { return !defs_.is_undefined(leaf_of(e)) && sets_.contains(b, e); });
 }
 
-void Comparison::propose(OperandMismatch& best, MemcheckCode code, ir::InstId other) const {
+void DeepCheck::propose(OperandMismatch& best, MemcheckCode code, ir::InstId other) const {
   if (best.code != MemcheckCode::None && rank(code) >= rank(best.code)) return;
   best.code = code;
   best.other = other;
 }
 
 // A value of 8 or 16 bits: the definition itself, or the upper bytes that it leaves undefined.
-bool Comparison::is_narrow(std::uint32_t element) const {
+bool DeepCheck::is_narrow(std::uint32_t element) const {
   const Leaf& leaf = defs_[leaf_of(element)];
   const std::uint32_t inst = leaf.inst.is_valid() ? defs_.index_of(leaf.inst) : kNone;
   if (inst == kNone || leaf.operand < 0) return false;
@@ -48,7 +48,7 @@ bool Comparison::is_narrow(std::uint32_t element) const {
   return op.is_vreg() && !ir::is_predicate(c_.before.vreg(op.vreg()).file()) && c_.before.operand_bytes(op) < 4;
 }
 
-OperandMismatch Comparison::explain() {
+OperandMismatch DeepCheck::explain() {
   OperandMismatch best;
   // Whether a refill brings an expected definition on some path. An instruction under the guard of the store that the refill reads
   // sees a second node of this refill, with the one side of the store alone; the first has both.
@@ -70,7 +70,7 @@ OperandMismatch Comparison::explain() {
   };
   for (const Difference& d : differences_) {
     const State from{d.after.node, byte_aspect(d.after.byte)};
-    const auto visits = after_walk_.states(from, d.assumed).value_or(std::vector<Walk::Visit>());
+    const auto visits = after_walk_.states(from, d.assumed).value_or(std::vector<GuardedWalk::Visit>());
     for (const std::uint32_t e : d.additions) {
       const Leaf& leaf = defs_[leaf_of(e)];
       const std::uint32_t inst = leaf.inst.is_valid() ? after_graph_.index_of(leaf.inst) : kNone;
@@ -84,7 +84,7 @@ OperandMismatch Comparison::explain() {
     for (const std::uint32_t e : d.removals)
       if (d.additions.empty()) propose(best, MemcheckCode::DefinitionsDisappeared, defs_[leaf_of(e)].inst);
     // What did the wrong value come through?
-    for (const Walk::Visit& v : visits) {
+    for (const GuardedWalk::Visit& v : visits) {
       const Node& n = after_graph_.node(v.state.node);
       const bool is_refill = n.kind == NodeKind::Via && c_.after.insts[n.inst].op == ir::Op::Refill;
       if (n.kind != NodeKind::Extracted && !is_refill) continue;
@@ -104,15 +104,15 @@ OperandMismatch Comparison::explain() {
 // A predicate that came out of a pack. The base is destroyed where a write to the pack's register shows at the bit, and the
 // register had held an expected predicate there; else its match is missing. What is wrong in the bit may have come out of another
 // pack before it was put there: whose base is destroyed is for that pack's own extraction to say.
-void Comparison::explain_extraction(const Difference& d, State extracted, const std::vector<Walk::Visit>& visits,
-                                    OperandMismatch& best) {
+void DeepCheck::explain_extraction(const Difference& d, State extracted, const std::vector<GuardedWalk::Visit>& visits,
+                                   OperandMismatch& best) {
   const Node& n = after_graph_.node(extracted.node);
   const ir::Inst& inst = c_.after.insts[n.inst];
   const bool by_p2r = inst.op == ir::Op::R2P;
   propose(best, by_p2r ? MemcheckCode::P2rR2pPatternFailure : MemcheckCode::BitSpillRefillFailure, inst.id);
   const auto key = [](State s) { return static_cast<std::uint64_t>(s.node) << 8 | s.aspect; };
-  FlatMap open(64);  // 1 = visited, and not yet gone through here
-  for (const Walk::Visit& v : visits)
+  FlatMap open;  // 1 = visited, and not yet gone through here
+  for (const GuardedWalk::Visit& v : visits)
     if (v.state.aspect >= bit_aspect(0)) open.at(key(v.state), 0) = 1;
   std::vector<State> work = {extracted}, next;
   while (!work.empty()) {
@@ -140,11 +140,11 @@ void Comparison::explain_extraction(const Difference& d, State extracted, const 
 }
 
 // The instructions that stand immediately before the given bytes; `unexplained` elements mark those that bring one.
-std::vector<Producer> Comparison::producers(ReachSets& in, const std::vector<ByteRef>& bytes,
-                                            const std::vector<std::uint32_t>& unexplained) {
-  const ReachGraph& g = in.graph();
+std::vector<Producer> DeepCheck::producers(ReachingSets& in, const std::vector<ByteRef>& bytes,
+                                           const std::vector<std::uint32_t>& unexplained) {
+  const ValueGraph& g = in.graph();
   std::vector<Producer> found;
-  FlatMap seen(64);
+  FlatMap seen;
   std::vector<State> work;
   std::vector<State> next;
   for (auto b = bytes.rbegin(); b != bytes.rend(); ++b) work.push_back({b->node, byte_aspect(b->byte)});
@@ -181,7 +181,7 @@ std::vector<Producer> Comparison::producers(ReachSets& in, const std::vector<Byt
   return found;
 }
 
-void Comparison::list_producers(OperandMismatch& m, const std::vector<ByteRef>& before, const std::vector<ByteRef>& after) {
+void DeepCheck::list_producers(OperandMismatch& m, const std::vector<ByteRef>& before, const std::vector<ByteRef>& after) {
   std::vector<std::uint32_t> added, removed;
   for (const Difference& d : differences_) {
     added.insert(added.end(), d.additions.begin(), d.additions.end());

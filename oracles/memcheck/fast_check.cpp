@@ -1,25 +1,14 @@
-// The fast check: sets of reaching definitions over sparse graphs, compared by number. See memcheck_fast.h; tested by
-// memcheck_test.cpp and memcheck_details_test.cpp.
+// Sets of reaching definitions over sparse graphs, compared by number. See fast_check.h.
 
 #include "oracles/memcheck/fast_check.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "oracles/pair/preserved.h"
-
 namespace regduel::oracles {
 
-std::optional<std::size_t> guard_of(const ir::Function& f, const ir::Inst& i) {
-  const auto ops = f.operands_of(i);
-  for (std::size_t k = ops.size(); k-- > 0;)
-    if (ops[k].role == ir::Role::Guard && ops[k].is_register()) return i.first_operand + k;
-  return std::nullopt;
-}
-
 bool has_form_of(const ir::Function& before, const ir::Inst& old, const ir::Function& after, const ir::Inst& repeat) {
-  if (!old.has(ir::kRematerialisable) || old.has(ir::kMemWrite) || old.has(ir::kBarrier)) return false;
-  if (old.has(ir::kMemRead) && !old.has(ir::kReadOnly)) return false;
+  if (!old.is_repeatable()) return false;
   const auto old_ops = before.operands_of(old), new_ops = after.operands_of(repeat);
   if (old_ops.size() != new_ops.size()) return false;
   for (std::size_t k = 0; k < old_ops.size(); ++k) {
@@ -33,8 +22,8 @@ bool has_form_of(const ir::Function& before, const ir::Inst& old, const ir::Func
   return true;
 }
 
-bool reads_same(ReachSets& before, std::size_t x, ReachSets& after, std::size_t y) {
-  const ReachGraph &old = before.graph(), &now = after.graph();
+bool reads_same(ReachingSets& before, std::size_t x, ReachingSets& after, std::size_t y) {
+  const ValueGraph &old = before.graph(), &now = after.graph();
   const int bytes = std::min(old.read_bytes(x), now.read_bytes(y));
   const bool words = old.read_is_aligned(x) && now.read_is_aligned(y);
   const auto is_same_word = [&](int w) {
@@ -51,26 +40,20 @@ namespace {
 
 class FastCheck {
  public:
-  explicit FastCheck(const Case& c)
-      : c_(c), defs_(c.before), before_graph_(c.before, defs_, {}, {}, Detail::Sparse),
-        after_graph_(c.after, defs_, preserved_units(c.before, c.target), {}, Detail::Sparse), before_(before_graph_, defs_, sets_),
+  FastCheck(const Case& c, MemcheckPart& prepared)
+      : c_(c), defs_(prepared.defs()), sets_(prepared.sets()), before_(prepared.reaching()), before_graph_(prepared.graph()),
+        after_cfg_(c.after),
+        after_graph_(c.after, after_cfg_, defs_, {.detail = Detail::Sparse, .callee_saved = c.prepared.preserved()}),
         after_(after_graph_, defs_, sets_) {}
 
-  [[nodiscard]] FastAnswer run() {
-    FastAnswer answer;
-    answer.doubtful = doubtful_guards();
-    if (answer.doubtful.empty()) answer.suspects = suspects();
-    return answer;
-  }
-
- private:
   [[nodiscard]] std::optional<std::vector<ir::InstId>> suspects() {
     std::vector<ir::InstId> list;
     for (std::uint32_t i = 0; i < c_.after.insts.size(); ++i) {
       const ir::Inst& inst = c_.after.insts[i];
       if (inst.is_deleted() || !after_graph_.is_reachable(i)) continue;
       if (inst.op == ir::Op::Remat) {
-        if (!is_same_remat(inst)) return std::nullopt;
+        // Until a remat is found to be wrong, all are taken to be right: the operands of one may come from another.
+        if (!is_right_remat(c_, before_graph_, inst, [&](auto x, auto y) { return is_same_operand(x, y); })) return std::nullopt;
       } else if (!inst.is_inserted() && !is_same_instruction(inst)) {
         list.push_back(inst.id);
       }
@@ -83,23 +66,7 @@ class FastCheck {
     return list;
   }
 
-  // An undefined guard may be anything, at each read anew; after allocation it may even share its register with a defined one. So
-  // nothing may be concluded of it, and these graphs have concluded that it equals itself.
-  [[nodiscard]] std::vector<ir::InstId> doubtful_guards() {
-    std::vector<ir::InstId> list;
-    if (!before_graph_.has_gates()) return list;
-    const auto is_undefined = [&](std::uint32_t e) { return defs_.is_undefined(leaf_of(e)); };
-    std::vector<signed char> memo;
-    for (std::uint32_t i = 0; i < c_.before.insts.size(); ++i) {
-      const auto guard = before_graph_.is_reachable(i) ? guard_of(c_.before, c_.before.insts[i]) : std::nullopt;
-      if (!guard || !before_graph_.is_read(*guard)) continue;
-      if (sets_.any_of(before_.set_of(before_graph_.read_byte(*guard, 0)), memo, is_undefined))
-        list.push_back(c_.before.insts[i].id);
-    }
-    std::sort(list.begin(), list.end());
-    return list;
-  }
-
+ private:
   [[nodiscard]] bool is_same_operand(std::size_t x, std::size_t y) {
     return before_graph_.is_read(x) == after_graph_.is_read(y) && (!before_graph_.is_read(x) || reads_same(before_, x, after_, y));
   }
@@ -108,7 +75,7 @@ class FastCheck {
     const std::uint32_t source = defs_.index_of(now.id);
     if (source == kNone || !before_graph_.is_reachable(source)) return true;
     const ir::Inst& old = c_.before.insts[source];
-    const auto old_guard = guard_of(c_.before, old), new_guard = guard_of(c_.after, now);
+    const auto old_guard = guard_operand(c_.before, old), new_guard = guard_operand(c_.after, now);
     if (old_guard && new_guard && !is_same_operand(*old_guard, *new_guard)) return false;
     if (old.is_copy() || old.is_phi()) return true;
     if (old.num_operands != now.num_operands) return false;
@@ -120,28 +87,27 @@ class FastCheck {
     return true;
   }
 
-  // Until a remat is found to be wrong, all are taken to be right; so the operands of one may come from another.
-  [[nodiscard]] bool is_same_remat(const ir::Inst& repeat) {
-    const std::uint32_t source = defs_.index_of(repeat.ref);
-    if (source == kNone || !before_graph_.is_reachable(source)) return false;
-    const ir::Inst& old = c_.before.insts[source];
-    if (!has_form_of(c_.before, old, c_.after, repeat)) return false;
-    const auto ops = c_.before.operands_of(old);
-    for (std::size_t k = 0; k < ops.size(); ++k)
-      if (ops[k].is_register() && ops[k].role == ir::Role::Use && !is_same_operand(old.first_operand + k, repeat.first_operand + k))
-        return false;
-    return true;
-  }
-
   const Case& c_;
-  Definitions defs_;
-  DefSets sets_;
-  ReachGraph before_graph_, after_graph_;
-  ReachSets before_, after_;
+  Definitions& defs_;
+  DefSets& sets_;
+  ReachingSets& before_;
+  const ValueGraph& before_graph_;
+  const ir::Cfg after_cfg_;
+  const ValueGraph after_graph_;
+  ReachingSets after_;
 };
 
 }  // namespace
 
-FastAnswer fast_check(const Case& c) { return FastCheck(c).run(); }
+FastAnswer fast_check(const Case& c) {
+  MemcheckPart& prepared = c.prepared.part<MemcheckPart>();
+  FastAnswer answer;
+  // An undefined guard may be anything, at each read anew; after allocation it may even share its register with a defined one. So
+  // nothing may be concluded of it, and the sparse graphs have concluded that it equals itself.
+  answer.doubtful = prepared.doubtful();
+  if (answer.doubtful.empty()) answer.suspects = FastCheck(c, prepared).suspects();
+  prepared.forget_after();
+  return answer;
+}
 
 }  // namespace regduel::oracles

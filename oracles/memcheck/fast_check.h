@@ -1,5 +1,8 @@
 // The fast check of seed 000 "Post-Allocation Verification", for a whole function at once. Internal to the judge.
-// Tested by memcheck_test.cpp and memcheck_details_test.cpp (the deep check has something to say only of what this one suspects).
+//
+//   deep check of what the fast check suspects  =  deep check of everything
+//
+// Tested by fast_check_test.cpp (this equation) and details_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +10,31 @@
 #include <vector>
 
 #include "oracles/memcheck/memcheck.h"
-#include "oracles/memcheck/reaching_sets.h"
+#include "oracles/memcheck/prepared.h"
 
 namespace regduel::oracles {
-
-// The guard of an instruction as an index into the function's operands.
-[[nodiscard]] std::optional<std::size_t> guard_of(const ir::Function& f, const ir::Inst& i);
 
 // True where `repeat`, a remat in the program after, has the form of an instruction of the program before that may be executed
 // again. What its operands hold is another matter.
 [[nodiscard]] bool has_form_of(const ir::Function& before, const ir::Inst& old, const ir::Function& after, const ir::Inst& repeat);
 
 // The definitions that reach operand `x` of one program are those that reach operand `y` of the other (indices into operands).
-[[nodiscard]] bool reads_same(ReachSets& before, std::size_t x, ReachSets& after, std::size_t y);
+[[nodiscard]] bool reads_same(ReachingSets& before, std::size_t x, ReachingSets& after, std::size_t y);
+
+// True where `repeat` has the form of the instruction that it repeats, and is_same(x, y) holds for each use x of that and the use y
+// of `repeat` (indices into operands).
+template <class IsSame>
+[[nodiscard]] bool is_right_remat(const Case& c, const ValueGraph& before, const ir::Inst& repeat, const IsSame& is_same) {
+  const std::uint32_t source = c.prepared.ids().find(repeat.ref);
+  if (source == kNone || !before.is_reachable(source)) return false;
+  const ir::Inst& old = c.before.insts[source];
+  if (!has_form_of(c.before, old, c.after, repeat)) return false;
+  const auto ops = c.before.operands_of(old);
+  for (std::size_t k = 0; k < ops.size(); ++k)
+    if (ops[k].is_register() && ops[k].role == ir::Role::Use && !is_same(old.first_operand + k, repeat.first_operand + k))
+      return false;
+  return true;
+}
 
 struct FastAnswer {
   // Original instructions that the deep check must look at, sorted, each once: not all definitions that reach their operands after
@@ -31,6 +46,7 @@ struct FastAnswer {
   std::vector<ir::InstId> doubtful;
 
   [[nodiscard]] bool is_same() const { return suspects && suspects->empty(); }
+  friend bool operator==(const FastAnswer&, const FastAnswer&) = default;
 };
 // Cost: near-linear in the size of both programs, and a small part of the deep check's.
 [[nodiscard]] FastAnswer fast_check(const Case& c);

@@ -1,5 +1,5 @@
 // The judge: from the details of the comparison to a verdict. See memcheck.h for the rule and its source; tested by
-// memcheck_test.cpp and memcheck_details_test.cpp.
+// memcheck_test.cpp and details_test.cpp.
 
 #include "oracles/memcheck/memcheck.h"
 
@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "oracles/memcheck/compare.h"
+#include "oracles/memcheck/deep_check.h"
 #include "oracles/memcheck/fast_check.h"
 
 namespace regduel::oracles {
@@ -58,8 +58,7 @@ std::string_view slug(MemcheckCode code) { return kCodes[static_cast<std::size_t
 std::string_view text(MemcheckCode code) { return kCodes[static_cast<std::size_t>(code)].text; }
 
 MemcheckDetails memcheck(const Case& c) {
-  const IdIndex before(c.before);
-  const auto is_known = [&](const ir::Inst& i) { return !i.is_inserted() && before.find(i.id) != kNone; };
+  const auto is_known = [&](const ir::Inst& i) { return !i.is_inserted() && c.prepared.ids().find(i.id) != kNone; };
   if (std::none_of(c.after.insts.begin(), c.after.insts.end(), is_known)) {
     MemcheckDetails details;
     details.skipped = "no instruction of the program before is in the program after";
@@ -68,7 +67,7 @@ MemcheckDetails memcheck(const Case& c) {
   FastAnswer answer = fast_check(c);
   if (answer.is_same()) return {};
   Definitions defs(c.before);
-  return Comparison(c, defs, std::move(answer)).run();
+  return DeepCheck(c, defs, std::move(answer)).run();
 }
 
 JudgeResult judge_memcheck(const Case& c, const MemcheckOptions& options) {

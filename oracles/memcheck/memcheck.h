@@ -2,7 +2,7 @@
 //
 // For each register operand that an original instruction reads in a reachable block, byte by byte: the definitions that reach it
 // after allocation are those that reached it before. Both programs are looked through copies, phis, spills and refills, predicate
-// packs and remats (reaching.h, reaching_sets.h), so what remains are definitions of the program before, and undefined contents.
+// packs and remats (value_graph.h, reaching_sets.h), so what remains are definitions of the program before, and undefined contents.
 //
 //   before = { definitions }            after must be the same set, and nothing undefined
 //   before has an undefined path        there, anything may come after; but no definition may disappear
@@ -22,7 +22,7 @@
 // DECISIONS "memcheck" (precedence 7, 8, 9, 3, 4, 1, 2, 5, 6, 10). Deviates: a wrong value that came through a refill is category 1
 // where the refill delivers no expected definition, 2 where it delivers one on some path. A pack's base counts as destroyed (8, 9)
 // where the pack held the expected predicate until another instruction wrote the register; else the match is missing (3, 4).
-// Tested by memcheck_test.cpp and memcheck_details_test.cpp.
+// Tested by memcheck_test.cpp and details_test.cpp.
 #pragma once
 
 #include <expected>
@@ -97,8 +97,8 @@ inline constexpr std::string_view kSwitchedOff = "memcheck is switched off (knob
 [[nodiscard]] std::expected<void, std::string> set_knob(MemcheckOptions& options, std::string_view name,
                                                         std::optional<std::string_view> value);
 
-// The whole function is gone through by the fast check (memcheck_fast.h); only where that finds a difference, each instruction gets
-// the deep check (memcheck_compare.h). Cost: near-linear in the size of both programs.
+// The whole function is gone through by the fast check (fast_check.h); only where that finds a difference, each instruction gets
+// the deep check (deep_check.h). Cost: near-linear in the size of both programs.
 [[nodiscard]] MemcheckDetails memcheck(const Case& c);
 // The report of seed 000 "Reporter Output Format": for one allocation attempt, so that the suggestion stands there once at most;
 // then the two counters. Without a mismatch the counters alone. Where the knob memcheck is off, that it was not run.

@@ -59,7 +59,7 @@ TEST(MemcheckTest, FindsSwappedSlots) {
   expect_category(p, kSpillRefill);
 }
 
-TEST(MemcheckTest, FindsARefillOfMemoryThatNobodyWrote) {
+TEST(MemcheckTest, FindsARefillOfMemoryThatWasNeverWritten) {
   Pair p = two_spilled();
   p.after = replaced(p.after, "    +10 spill R0, slot 0\n", "");
   expect_category(p, kSpillRefill);

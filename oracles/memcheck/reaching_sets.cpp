@@ -1,4 +1,4 @@
-// Sets of reaching definitions by strongly connected components. See reaching_sets.h; tested by reaching_test.cpp and
+// Sets of reaching definitions by strongly connected components. See reaching_sets.h; tested by value_graph_test.cpp and
 // memcheck_test.cpp.
 
 #include "oracles/memcheck/reaching_sets.h"
@@ -9,22 +9,22 @@
 
 namespace regduel::oracles {
 
-ReachSets::ReachSets(const ReachGraph& graph, const Definitions& defs, DefSets& sets)
+ReachingSets::ReachingSets(const ValueGraph& graph, const Definitions& defs, DefSets& sets)
     : graph_(graph), defs_(defs), sets_(sets), memory_(nothing_known()) {}
 
-void ReachSets::distrust(std::uint32_t inst, LeafId own_leaf) {
+void ReachingSets::distrust(std::uint32_t inst, LeafId own_leaf) {
   own_leaves_.resize(graph_.program().insts.size(), kNone);
   own_leaves_[inst] = own_leaf;
   memory_ = nothing_known();
 }
 
-ReachSets::Memory ReachSets::nothing_known() const {
+ReachingSets::Memory ReachingSets::nothing_known() const {
   Memory result;
   result.words.resize(graph_.num_nodes());
   return result;
 }
 
-std::uint32_t& ReachSets::entry_of(State s) {
+std::uint32_t& ReachingSets::entry_of(State s) {
   if (s.under != kNoGuards)
     return memory_.under_entry.at(static_cast<std::uint64_t>(s.under) << 38 | static_cast<std::uint64_t>(s.node) << 6 | s.aspect,
                                   kNone);
@@ -39,7 +39,7 @@ std::uint32_t& ReachSets::entry_of(State s) {
   return memory_.byte_entry[first + s.aspect - byte_aspect(0)];
 }
 
-SetId ReachSets::step(State s, std::vector<State>& next) const {
+SetId ReachingSets::step(State s, std::vector<State>& next) const {
   next.clear();
   const Node n = graph_.node(s.node);
   const bool is_byte = s.aspect >= 1 && s.aspect < 5;
@@ -92,7 +92,7 @@ SetId ReachSets::step(State s, std::vector<State>& next) const {
   return kEmptySet;
 }
 
-std::uint32_t ReachSets::number_of(Assumption a) {
+std::uint32_t ReachingSets::number_of(Assumption a) {
   if (a.predicate == kEmptySet) return kNoAssumption;
   std::uint32_t& known = assumption_number_.at(static_cast<std::uint64_t>(a.predicate) << 1 | (a.value ? 1 : 0), kNone);
   if (known == kNone) {
@@ -103,7 +103,7 @@ std::uint32_t ReachSets::number_of(Assumption a) {
 }
 
 // A step that keeps to an assumption, or makes one at a guarded write.
-SetId ReachSets::step_under(State s, std::vector<State>& next) {
+SetId ReachingSets::step_under(State s, std::vector<State>& next) {
   const SetId own = step({s.node, s.aspect}, next);
   const Node n = graph_.node(s.node);
   const Assumption assumed = assumptions_[s.under];
@@ -125,13 +125,13 @@ SetId ReachSets::step_under(State s, std::vector<State>& next) {
   return own;
 }
 
-SetId ReachSets::set_under(ByteRef r, Assumption a) {
+SetId ReachingSets::set_under(ByteRef r, Assumption a) {
   if (memory_.predicates.empty())
     for (const GuardRef& guard : graph_.guards()) memory_.predicates.push_back(predicate_of(guard.node));
   return set_of({r.node, byte_aspect(r.byte), number_of(a)});
 }
 
-bool ReachSets::is_defined_behind(SetId predicate, ir::BlockId block) {
+bool ReachingSets::is_defined_behind(SetId predicate, ir::BlockId block) {
   if (!dominators_) dominators_.emplace(graph_.cfg());
   // Where in the dominators' preorder the instructions stand that define it; what is defined at entry has no place.
   std::uint32_t& known = known_predicates_.at(predicate, kNone);
@@ -150,7 +150,7 @@ bool ReachSets::is_defined_behind(SetId predicate, ir::BlockId block) {
   return first != positions.end() && *first < dominators_->end(block);
 }
 
-ReachSets::Memory::Word& ReachSets::word(NodeId n) {
+ReachingSets::Memory::Word& ReachingSets::word(NodeId n) {
   Memory::Word& w = memory_.words[n];
   if (w.origin != kNone) return w;
   const Node node = graph_.node(n);
@@ -159,8 +159,8 @@ ReachSets::Memory::Word& ReachSets::word(NodeId n) {
   return w;
 }
 
-// Every way back ends at the entry, and what has one argument has one way, so this does not go in circles.
-NodeId ReachSets::origin(NodeId n) {
+// It ends: every way back ends at the entry, and a node with one argument has one way back.
+NodeId ReachingSets::origin(NodeId n) {
   if (is_leaf_node(n)) return n;
   for (NodeId next = word(n).origin; next != n;) {
     if (is_leaf_node(next)) return next;
@@ -171,13 +171,13 @@ NodeId ReachSets::origin(NodeId n) {
   return n;
 }
 
-SetId ReachSets::set_of_leaf(const Node& n, Aspect aspect) const {
+SetId ReachingSets::set_of_leaf(const Node& n, Aspect aspect) const {
   const int byte = aspect >= 5 ? static_cast<int>(aspect - 5) / 8 : aspect >= 1 ? static_cast<int>(aspect) - 1 : 0;
   return DefSets::single(element_of(byte >= defs_[n.a].valid ? n.a + 1 : n.a, byte));
 }
 
-// kUnknownSet where it is still to be found out.
-SetId ReachSets::known(State s) {
+// kUnknownSet where the search has not closed the state.
+SetId ReachingSets::known(State s) {
   if (s.aspect == kWord && !is_leaf_node(s.node)) return memory_.words[s.node].set;
   if (const Node n = graph_.node(s.node); n.kind == NodeKind::Leaf) return set_of_leaf(n, s.aspect);
   const std::uint32_t entry = entry_of(s);
@@ -185,13 +185,13 @@ SetId ReachSets::known(State s) {
 }
 
 // A word of four bytes from different places. No way leads back from a byte to a word, so this ends.
-SetId ReachSets::composed(const Node& n) {
+SetId ReachingSets::composed(const Node& n) {
   std::array<SetId, 4> bytes;
   for (int k = 0; k < 4; ++k) bytes[static_cast<std::size_t>(k)] = set_of(graph_.compose_arg(n, k));
   return sets_.word(bytes);
 }
 
-SetId ReachSets::set_of(State asked) {
+SetId ReachingSets::set_of(State asked) {
   const State root = origin(asked);
   if (const SetId set = known(root); set != kUnknownSet) return set;
   const auto open = [&](State s) {
@@ -208,14 +208,14 @@ SetId ReachSets::set_of(State asked) {
     } else {
       own = s.under == kNoGuards ? step(s, next_) : step_under(s, next_);
     }
-    for (auto next = next_.rbegin(); next != next_.rend(); ++next) {  // the first shall be visited first
+    for (auto next = next_.rbegin(); next != next_.rend(); ++next) {  // backwards: the first is visited first
       const State from = origin(*next);
       if (const SetId set = known(from); set != kUnknownSet) own = unite(own, set);
       else pending_.push_back(from);
     }
     memory_.entries[id].set = own;
   };
-  // What a state learns of one that it depends on.
+  // The state `id` depends on the state `from`.
   const auto learn = [&](std::uint32_t id, std::uint32_t from) {
     Entry& e = memory_.entries[id];
     const Entry& other = memory_.entries[from];

@@ -9,24 +9,20 @@
 //
 // The least solution, by strongly connected components (Tarjan 1972, iterative), on demand, each state once: near-linear. A state
 // is a node with what is asked of it: the node as a word (for the fast check), byte k, or bit k of a pack. A pack has no set as a
-// word: kNoWord. Where the sets of two words are equal, so are those of their bytes. Chains of moves are gone through once and
-// remembered by their ends (`origin`), so only what merges or takes apart is a state of the search.
+// word: kNoWord. Two shortcuts:
+//
+//   words      S(x, word) = S(y, word)  implies  S(x, byte k) = S(y, byte k) for each k: one comparison instead of four
+//   origins    S(n, aspect) = S(origin(n), aspect), where origin(n) is the first node behind links, vias and phis of one argument:
+//              chains of moves are gone through once, and only what merges or takes apart is a state of the search
 //
 // S under one assumption (set_under) is the least solution of the same equations over pairs of a state and an assumption about a
 // predicate:
 //
-//   S(gated, p = x)  = S(new, p = x) or S(old, p = x), whichever x chooses, where p is its guard
+//   S(gated, p = x)  = the one of S(new, p = x) and S(old, p = x) that x selects, where p is its guard
 //                    = S(new, its guard holds) + S(old, its guard does not hold) else
 //   S(phi, p = x)    = union of S(argument), where p is defined at the phi's block or behind it, else of S(argument, p = x)
 //
-// `Walk` answers the same question path by path, as far as guards go: an instruction under @p sees of a write under @p only the new
-// value, and several assumptions may hold at once. It is slower and asked only where the sets under one assumption differ too. Two
-// guards count as one value where their sets are equal, and an assumption is dropped where the walk goes back through a phi at
-// whose block, or behind it, the predicate is defined: what lies before was written under another visit's predicate. The judge
-// takes a walk's answer only to *excuse* a difference of sets, so a guard that it takes for another can hide a fault but never
-// raises an alarm.
-//
-// Tested by reaching_test.cpp and memcheck_test.cpp.
+// Tested by value_graph_test.cpp and memcheck_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +33,8 @@
 
 #include "base/flat_map.h"
 #include "oracles/memcheck/def_sets.h"
-#include "oracles/memcheck/reaching.h"
-#include "oracles/memcheck/reaching_dominators.h"
+#include "oracles/memcheck/dominators.h"
+#include "oracles/memcheck/value_graph.h"
 
 namespace regduel::oracles {
 
@@ -63,9 +59,9 @@ struct Assumption {
   bool value = false;
 };
 
-class ReachSets {
+class ReachingSets {
  public:
-  ReachSets(const ReachGraph& graph, const Definitions& defs, DefSets& sets);
+  ReachingSets(const ValueGraph& graph, const Definitions& defs, DefSets& sets);
 
   [[nodiscard]] SetId set_of(State s);
   [[nodiscard]] SetId set_of(ByteRef r) { return set_of(State{r.node, byte_aspect(r.byte)}); }
@@ -78,7 +74,7 @@ class ReachSets {
   // From now on the result of this instruction (a remat) is a definition of its own. Forgets all sets.
   void distrust(std::uint32_t inst, LeafId own_leaf);
 
-  [[nodiscard]] const ReachGraph& graph() const { return graph_; }
+  [[nodiscard]] const ValueGraph& graph() const { return graph_; }
   [[nodiscard]] const Definitions& defs() const { return defs_; }
   [[nodiscard]] DefSets& sets() { return sets_; }
 
@@ -97,19 +93,19 @@ class ReachSets {
     std::size_t pending, component;  // where what belongs to it, and to what was opened after it, begins in these
   };
   [[nodiscard]] std::uint32_t& entry_of(State s);
-  // What sets are known so far. It is forgotten as a whole.
+  // The sets that are known so far. They are forgotten all at once.
   struct Memory {
-    // All that is asked of most nodes, side by side.
+    // What is asked of most nodes, side by side.
     struct Word {
-      NodeId origin = kNone;        // one that is nearer to where its content comes from, or the node itself; kNone = never asked
+      NodeId origin = kNone;        // its origin, or a node on the way there; kNone = never asked
       SetId set = kUnknownSet;      // of an origin
       std::uint32_t entry = kNone;  // kNone = never asked
     };
     std::vector<Word> words;                  // by node
     std::vector<std::uint32_t> byte_entries;  // by node: where its four stand in byte_entry; kNone = none asked for
     std::vector<std::uint32_t> byte_entry;
-    FlatMap bit_entry{256};
-    FlatMap under_entry{256};
+    FlatMap bit_entry;
+    FlatMap under_entry;
     std::vector<Entry> entries;
     std::vector<SetId> predicates;  // by guard of the graph, once they are asked for
   };
@@ -117,7 +113,7 @@ class ReachSets {
   [[nodiscard]] LeafId own_leaf(const Node& via) const { return own_leaves_.empty() ? kNone : own_leaves_[via.inst]; }
   [[nodiscard]] Memory nothing_known() const;
   [[nodiscard]] Memory::Word& word(NodeId n);  // with its origin
-  [[nodiscard]] NodeId origin(NodeId n);       // the first node on the way back that does more than pass a value on
+  [[nodiscard]] NodeId origin(NodeId n);
   [[nodiscard]] SetId composed(const Node& n);
   [[nodiscard]] SetId known(State origin);
   [[nodiscard]] State origin(State s) { return {origin(s.node), s.aspect, s.under}; }
@@ -126,16 +122,16 @@ class ReachSets {
   [[nodiscard]] SetId set_of_leaf(const Node& leaf, Aspect aspect) const;
   [[nodiscard]] SetId unite(SetId a, SetId b) { return a == kNoWord || b == kNoWord ? kNoWord : sets_.unite(a, b); }
 
-  const ReachGraph& graph_;
+  const ValueGraph& graph_;
   const Definitions& defs_;
   DefSets& sets_;
   std::vector<LeafId> own_leaves_;  // by instruction; empty where all are trusted
   Memory memory_;
   // Assumptions.
   std::vector<Assumption> assumptions_{{}, {}};  // by number
-  FlatMap assumption_number_{64};
+  FlatMap assumption_number_;
   std::optional<Dominators> dominators_;  // once they are asked for
-  FlatMap known_predicates_{64};
+  FlatMap known_predicates_;
   std::vector<std::vector<std::uint32_t>> defined_at_;  // of a known predicate: positions of the blocks that define it, ascending
   // The search: empty between two, kept to be used again.
   std::vector<Frame> frames_;
@@ -143,30 +139,6 @@ class ReachSets {
   std::vector<State> pending_;  // still to be visited, of all open frames
   std::vector<State> next_;     // of one step
   std::vector<SetId> parts_;    // of the component at hand
-};
-
-class Walk {
- public:
-  explicit Walk(ReachSets& sets);
-
-  struct Visit {
-    State state;
-    SetId own = kEmptySet;  // one element where a leaf was reached
-  };
-  // All states that can be reached from `from` under `assumed`, `from` first. Where elements are `sought`, only the states on the
-  // way to one of them: those whose sets have one. nullopt where there are more than `budget`.
-  [[nodiscard]] std::optional<std::vector<Visit>> states(State from, Assumption assumed, SetId sought = kEmptySet,
-                                                         std::size_t budget = 200'000);
-  // The assumption under which an instruction runs whose guard operand (an index into operands) is this.
-  [[nodiscard]] Assumption assumption_of(std::size_t guard_operand);
-
- private:
-  [[nodiscard]] std::uint32_t with(std::uint32_t context, Assumption a);
-  [[nodiscard]] std::uint32_t across(std::uint32_t context, ir::BlockId phi_block);
-
-  static constexpr std::size_t kMaxAssumptions = 6;  // of one context; the oldest is dropped
-  ReachSets& sets_;
-  std::vector<std::vector<std::pair<SetId, bool>>> contexts_;
 };
 
 }  // namespace regduel::oracles

@@ -1,4 +1,4 @@
-// Numbering of cells; see cells.h. Tested by reaching_test.cpp and memcheck_test.cpp.
+// Numbering of cells; see cells.h. Tested by value_graph_test.cpp and memcheck_test.cpp.
 
 #include "oracles/pair/cells.h"
 
@@ -20,8 +20,9 @@ Cells::Cells(const ir::Function& f) : f_(f) {
       if (f.vregs[k].alias.is_valid()) of_vreg_[k] = of_storage(f.storage(ir::Operand::of_vreg(ir::Role::Use, ir::VRegId(k))));
   }
   first_unit_ = static_cast<std::uint32_t>(bytes_.size());
+  bytes_.resize(bytes_.size() + std::size_t{ir::kNumFiles} * ir::kMaxUnits, 4);
   for (const ir::RegFile file : ir::kAllFiles)
-    bytes_.insert(bytes_.end(), ir::kMaxUnits, static_cast<std::uint8_t>(ir::unit_bytes(file)));
+    if (ir::is_predicate(file)) std::fill_n(bytes_.begin() + of_unit(file, 0), ir::kMaxUnits, std::uint8_t{1});
   first_frame_ = static_cast<std::uint32_t>(bytes_.size());
   for (const ir::Inst& i : f.insts) {
     if (i.op != ir::Op::Spill && i.op != ir::Op::Refill) continue;
@@ -44,15 +45,11 @@ std::uint64_t Cells::address(const ir::Operand& slot) const {
   return static_cast<std::uint64_t>(f_.slots[slot.slot().index()].offset) + slot.extra;
 }
 
-Place Cells::of_operand(const ir::Operand& op) const {
+Place Cells::of_part(const ir::Operand& op) const {
   if (op.is_preg()) {
-    const ir::PReg r = op.preg();
-    if (!r.is_valid() || static_cast<int>(r.file) >= ir::kNumFiles || r.end() > ir::kMaxUnits) return {};
     return of_bytes(ir::Function::file_bytes(op));
   }
-  if (op.is_vreg() && op.vreg().index() < of_vreg_.size())
-    return op.part.is_whole() ? of_vreg_[op.vreg().index()] : of_storage(f_.storage(op));
-  return {};
+  return of_storage(f_.storage(op));
 }
 
 Place Cells::of_storage(const ir::Storage& s) const {

@@ -1,6 +1,6 @@
-// The cells of one program: places of up to four bytes that hold values, numbered densely. See reaching.h for what a cell is.
+// The cells of one program: places of up to four bytes that hold values, numbered densely. See value_graph.h for what a cell is.
 // Frame cells are numbered only where a spill or a refill touches them, so a huge frame costs nothing.
-// Tested by reaching_test.cpp and memcheck_test.cpp.
+// Tested by value_graph_test.cpp and memcheck_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Place {
   std::uint32_t offset = 0;  // in [0, 3]
   std::uint32_t step = 4;    // bytes a cell: 4, for predicates 1
 
-  [[nodiscard]] std::uint32_t cells() const { return (offset + size + step - 1) / step; }
+  [[nodiscard]] std::uint32_t cells() const { return (offset + size + step - 1) >> (step == 4 ? 2 : 0); }
 };
 
 class Cells {
@@ -27,7 +27,16 @@ class Cells {
   [[nodiscard]] std::uint32_t size() const { return size_; }
   // Bytes that the cell has: 4, fewer at the end of a narrow vreg, 1 for a predicate.
   [[nodiscard]] std::uint32_t bytes(std::uint32_t cell) const { return cell < bytes_.size() ? bytes_[cell] : 4; }
-  [[nodiscard]] Place of_operand(const ir::Operand& op) const;
+  [[nodiscard]] Place of_operand(const ir::Operand& op) const {
+    if (op.is_preg()) {
+      const ir::PReg r = op.preg();
+      if (!r.is_valid() || static_cast<int>(r.file) >= ir::kNumFiles || r.end() > ir::kMaxUnits) return {};
+      const auto step = static_cast<std::uint32_t>(ir::unit_bytes(r.file));
+      return op.part.is_whole() ? Place{of_unit(r.file, r.first), r.count * step, 0, step} : of_part(op);
+    }
+    if (!op.is_vreg() || op.vreg().index() >= of_vreg_.size()) return {};
+    return op.part.is_whole() ? of_vreg_[op.vreg().index()] : of_part(op);
+  }
   // Requires: inside the file.
   [[nodiscard]] Place of_bytes(const ir::FileBytes& bytes) const;
   // `size` bytes at the address of a slot operand.
@@ -40,6 +49,7 @@ class Cells {
   }
 
  private:
+  [[nodiscard]] Place of_part(const ir::Operand& op) const;
   [[nodiscard]] Place of_storage(const ir::Storage& s) const;
   [[nodiscard]] std::uint64_t address(const ir::Operand& slot) const;
 

@@ -1,27 +1,25 @@
-// Which operands differ. Why they do is in memcheck_explain.cpp. See memcheck.h for the rule and its source; tested by
-// memcheck_test.cpp and memcheck_details_test.cpp.
+// Which operands differ. Why they do is in explain.cpp. See memcheck.h for the rule and its source.
 
-#include "oracles/memcheck/compare.h"
+#include "oracles/memcheck/deep_check.h"
 
 #include <algorithm>
 #include <iterator>
 #include <tuple>
 
-#include "oracles/pair/preserved.h"
-
 namespace regduel::oracles {
 
-Comparison::Comparison(const Case& c, Definitions& defs, FastAnswer known)
-    : c_(c), defs_(defs), known_(std::move(known)),
-      before_graph_(c.before, defs, {}, known_.doubtful, Detail::EveryJoin, known_.suspects),
-      after_graph_(c.after, defs, preserved_units(c.before, c.target), known_.doubtful, Detail::EveryJoin, known_.suspects),
+DeepCheck::DeepCheck(const Case& c, Definitions& defs, FastAnswer known)
+    : c_(c), defs_(defs), known_(std::move(known)), after_cfg_(c.after),
+      before_graph_(c.before, c.prepared.cfg(), defs, {.doubtful = known_.doubtful, .asked = asked()}),
+      after_graph_(c.after, after_cfg_, defs,
+                   {.callee_saved = c.prepared.preserved(), .doubtful = known_.doubtful, .asked = asked()}),
       before_(before_graph_, defs, sets_), after_(after_graph_, defs, sets_), before_walk_(before_), after_walk_(after_) {}
 
-bool Comparison::is_suspect(ir::InstId id) const {
+bool DeepCheck::is_suspect(ir::InstId id) const {
   return !known_.suspects || std::binary_search(known_.suspects->begin(), known_.suspects->end(), id);
 }
 
-MemcheckDetails Comparison::run() {
+MemcheckDetails DeepCheck::run() {
   if (!known_.suspects) validate_remats();
   std::size_t next_ret = 0;
   const auto rets = after_graph_.ret_reads();
@@ -49,14 +47,15 @@ MemcheckDetails Comparison::run() {
 }
 
 // A remat that is not what it repeats becomes a definition of its own, and then others whose operands it feeds may be wrong too.
-void Comparison::validate_remats() {
+void DeepCheck::validate_remats() {
   std::vector<std::uint32_t> trusted;
   for (std::uint32_t i = 0; i < c_.after.insts.size(); ++i)
     if (c_.after.insts[i].op == ir::Op::Remat && after_graph_.is_reachable(i)) trusted.push_back(i);
   for (bool changed = true; changed;) {
     std::vector<std::uint32_t> wrong;
+    const auto is_same = [&](std::size_t x, std::size_t y) { return check_operand(x, y, {}, {}) != Outcome::Differs; };
     std::erase_if(trusted, [&](std::uint32_t i) {
-      if (is_valid_remat(i)) return false;
+      if (is_right_remat(c_, before_graph_, c_.after.insts[i], is_same)) return false;
       wrong.push_back(i);
       return true;
     });
@@ -67,23 +66,9 @@ void Comparison::validate_remats() {
   }
 }
 
-bool Comparison::is_valid_remat(std::uint32_t index) {
-  const ir::Inst& repeat = c_.after.insts[index];
-  const std::uint32_t source = defs_.index_of(repeat.ref);
-  if (source == kNone || !before_graph_.is_reachable(source)) return false;
-  const ir::Inst& old = c_.before.insts[source];
-  if (!has_form_of(c_.before, old, c_.after, repeat)) return false;
-  const auto ops = c_.before.operands_of(old);
-  for (std::size_t k = 0; k < ops.size(); ++k) {
-    if (!ops[k].is_register() || ops[k].role != ir::Role::Use) continue;
-    if (check_operand(old.first_operand + k, repeat.first_operand + k, {}, {}) == Outcome::Differs) return false;
-  }
-  return true;
-}
-
-void Comparison::check_instruction(std::uint32_t before_index, std::uint32_t after_index) {
+void DeepCheck::check_instruction(std::uint32_t before_index, std::uint32_t after_index) {
   const ir::Inst &old = c_.before.insts[before_index], &now = c_.after.insts[after_index];
-  const auto old_guard = guard_of(c_.before, old), new_guard = guard_of(c_.after, now);
+  const auto old_guard = guard_operand(c_.before, old), new_guard = guard_operand(c_.after, now);
   const bool is_doubtful = std::binary_search(known_.doubtful.begin(), known_.doubtful.end(), old.id);
   const auto one = [&](std::size_t before_operand, std::size_t after_operand, bool is_guard) {
     if (!before_graph_.is_read(before_operand) || !after_graph_.is_read(after_operand)) return;
@@ -117,8 +102,8 @@ void Comparison::check_instruction(std::uint32_t before_index, std::uint32_t aft
   if (old_guard && new_guard) one(*old_guard, *new_guard, true);
 }
 
-Comparison::Outcome Comparison::check_operand(std::size_t before_operand, std::size_t after_operand, Assumption before_assumed,
-                                              Assumption after_assumed) {
+DeepCheck::Outcome DeepCheck::check_operand(std::size_t before_operand, std::size_t after_operand, Assumption before_assumed,
+                                            Assumption after_assumed) {
   differences_.clear();
   if (!before_graph_.is_read(before_operand) || !after_graph_.is_read(after_operand)) return Outcome::Differs;
   const int bytes = std::min(before_graph_.read_bytes(before_operand), after_graph_.read_bytes(after_operand));
@@ -134,8 +119,8 @@ Comparison::Outcome Comparison::check_operand(std::size_t before_operand, std::s
 }
 
 // Additions and removals of one byte, and which of them count.
-Comparison::Outcome Comparison::compare_byte(SetId expected, std::optional<ByteRef> before, ByteRef after,
-                                             Assumption before_assumed, Assumption after_assumed) {
+DeepCheck::Outcome DeepCheck::compare_byte(SetId expected, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed,
+                                           Assumption after_assumed) {
   const SetId found = after_.set_of(after);
   if (found == expected) return Outcome::Same;
   if (is_excused(expected, found, before, after, before_assumed, after_assumed)) return Outcome::Same;
@@ -157,8 +142,8 @@ Comparison::Outcome Comparison::compare_byte(SetId expected, std::optional<ByteR
 
 // What is left of both sets under one assumption at a time is in the other: then walks would find no difference either. This is the
 // common case of a guarded program, and costs no more than sets do.
-bool Comparison::is_excused(SetId expected, SetId found, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed,
-                            Assumption after_assumed) {
+bool DeepCheck::is_excused(SetId expected, SetId found, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed,
+                           Assumption after_assumed) {
   if (!after_graph_.has_gates()) return false;
   const auto is_defined = [&](std::uint32_t e) { return !defs_.is_undefined(leaf_of(e)); };
   const auto is_undefined = [&](std::uint32_t e) { return defs_.is_undefined(leaf_of(e)); };
@@ -169,18 +154,18 @@ bool Comparison::is_excused(SetId expected, SetId found, std::optional<ByteRef> 
 }
 
 // Of the elements those that a walk comes to; none where it does not end within its budget.
-void Comparison::keep_seen(std::vector<std::uint32_t>& elements, Walk& walk, ByteRef from, Assumption assumed) {
+void DeepCheck::keep_seen(std::vector<std::uint32_t>& elements, GuardedWalk& walk, ByteRef from, Assumption assumed) {
   SetId wanted = kEmptySet, seen = kEmptySet;
   for (const std::uint32_t e : elements) wanted = sets_.unite(wanted, DefSets::single(e));
   const auto visits = walk.states({from.node, byte_aspect(from.byte)}, assumed, wanted);
   if (!visits) details_.inconclusive = "guarded definitions are entangled beyond the walk's budget";
   details_.walked += visits ? static_cast<std::int64_t>(visits->size()) : 0;
-  for (const Walk::Visit& v : visits.value_or(std::vector<Walk::Visit>())) seen = sets_.unite(seen, v.own);
+  for (const GuardedWalk::Visit& v : visits.value_or(std::vector<GuardedWalk::Visit>())) seen = sets_.unite(seen, v.own);
   std::erase_if(elements, [&](std::uint32_t e) { return !sets_.contains(seen, e); });
 }
 
 // A callee-saved register at a ret: must hold its entry value.
-void Comparison::check_saved(const RetRead& r) {
+void DeepCheck::check_saved(const RetRead& r) {
   differences_.clear();
   bool differs = false;
   std::vector<ByteRef> bytes;

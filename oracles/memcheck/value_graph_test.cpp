@@ -2,7 +2,7 @@
 // are packed) the set of definitions, forwards over all blocks until nothing changes. Random programs, before and after allocation,
 // over few registers and every shape of control flow; then the dominators against reachability, and what graphs may cost.
 
-#include "oracles/memcheck/reaching.h"
+#include "oracles/memcheck/value_graph.h"
 
 #include <algorithm>
 #include <array>
@@ -16,8 +16,9 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
-#include "oracles/memcheck/reaching_dominators.h"
+#include "oracles/memcheck/dominators.h"
 #include "oracles/memcheck/reaching_sets.h"
+#include "oracles/memcheck/testing.h"
 #include "oracles/testing.h"
 
 namespace regduel::oracles {
@@ -203,104 +204,6 @@ class Plain {
   std::map<std::size_t, std::vector<Elements>> reads_;
 };
 
-// ---------------------------------------------------------------------------------------------------------------
-// Random programs
-
-struct Shape {
-  bool is_after = false, has_guards = false, has_packs = false;
-};
-
-std::string reg(Random& random, const Shape& shape) {
-  if (!shape.is_after) {
-    static constexpr std::array<std::string_view, 8> kWhole = {"%0", "%1", "%2", "%3", "%0.lo", "%0.hi", "%1.h0", "%1.h1"};
-    return std::string(kWhole[random.below(8)]);
-  }
-  static constexpr std::array<std::string_view, 8> kWhole = {"R0", "R1", "R2", "R3", "R0:R1", "R2:R3", "R1.h1", "R2.b3"};
-  return std::string(kWhole[random.below(8)]);
-}
-std::string same_width(Random& random, const Shape& shape) {
-  return shape.is_after ? fmt::format("R{}", random.below(4))
-                        : std::string(std::array{"%1", "%2", "%0.lo", "%0.hi"}[random.below(4)]);
-}
-std::string predicate(Random& random, const Shape& shape) {
-  return fmt::format("{}{}", shape.is_after ? "P" : "%", (shape.is_after ? 0 : 4) + static_cast<int>(random.below(2)));
-}
-
-std::string random_instruction(Random& random, const Shape& shape, int& id) {
-  const std::string guard =
-      shape.has_guards && random.chance(40) ? fmt::format("@{}{} ", random.chance(50) ? "!" : "", predicate(random, shape)) : "";
-  const auto original = [&] { return fmt::format("    #{} {}", id++, guard); };
-  const auto inserted = [&] { return fmt::format("    +{} {}", id++, guard); };
-  switch (random.below(shape.is_after ? shape.has_packs ? 14 : 11 : 8)) {
-    case 0:
-    case 1: return original() + fmt::format("{} = op {}\n", reg(random, shape), reg(random, shape));
-    case 2: return original() + fmt::format("use {}, {}\n", reg(random, shape), predicate(random, shape));
-    case 3: return original() + fmt::format("{} = p\n", predicate(random, shape));
-    case 4: return original() + fmt::format("{} = copy {}\n", same_width(random, shape), same_width(random, shape));
-    case 5: return original() + fmt::format("use {}\n", reg(random, shape));
-    case 6: {
-      const std::string a = same_width(random, shape);
-      std::string b = a;
-      while (b == a) b = same_width(random, shape);
-      return random.chance(50)
-                 ? original() + fmt::format("{}, {} = two\n", a, b)
-                 : original() + fmt::format("{}, {} = copy {}, {}\n", a, b, same_width(random, shape), same_width(random, shape));
-    }
-    case 7: return fmt::format("    #{} call \"g\" clobbers {}\n", id++, shape.is_after ? "R1:R2" : "R9");
-    case 8: return inserted() + fmt::format("spill R{}, slot {}\n", random.below(4), random.below(3));
-    case 9: return inserted() + fmt::format("R{} = refill slot {}\n", random.below(4), random.below(3));
-    case 10:
-      return random.chance(50) ? inserted() + fmt::format("R2:R3 = refill slot 2\n")
-                               : inserted() + fmt::format("spill R1.h1, slot 2 + {}\n", 2 * random.below(4));
-    case 11:
-      return inserted() +
-             fmt::format("R{}{{inout}} = bit_spill {}, {}\n", random.below(4), predicate(random, shape), random.below(32));
-    case 12:
-      return inserted() + fmt::format("{} = bit_refill R{}, {}\n", predicate(random, shape), random.below(4), random.below(32));
-    default:
-      return random.chance(50) ? inserted() + fmt::format("R{}{{inout}} = p2r P0, P1\n", random.below(4))
-                               : inserted() + fmt::format("P1, P0 = r2p R{}\n", random.below(4));
-  }
-}
-
-std::string random_program(Random& random, const Shape& shape) {
-  std::string text =
-      fmt::format("func @f kernel target sm_90 threads 32{}\n", shape.is_after ? " allocated\n  frame local 16 shared 16" : "");
-  text += "  vreg %0 R b64\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 R b16\n  vreg %4 P pred\n  vreg %5 P pred\n";
-  if (shape.is_after)
-    text +=
-        "  slot 0 local size 4 align 4 offset 0\n  slot 1 shared size 4 align 4 offset 4\n  slot 2 local size 8 align 4 offset 4\n";
-  const int blocks = random.between(1, 9);
-  std::vector<std::array<int, 2>> to(static_cast<std::size_t>(blocks));
-  for (auto& two : to)
-    for (int& one : two) one = random.between(0, blocks);  // `blocks` = none: it ends there
-  int id = 0;
-  for (int b = 0; b < blocks; ++b) {
-    text += fmt::format("  block b{}\n", b);
-    std::string preds;
-    int count = 0;
-    for (int p = 0; p < blocks; ++p) {
-      if (std::find(to[static_cast<std::size_t>(p)].begin(), to[static_cast<std::size_t>(p)].end(), b) ==
-          to[static_cast<std::size_t>(p)].end())
-        continue;
-      if (std::find(to[static_cast<std::size_t>(p)].begin(), to[static_cast<std::size_t>(p)].end(), blocks) !=
-              to[static_cast<std::size_t>(p)].end() &&
-          to[static_cast<std::size_t>(p)][0] != b)
-        continue;
-      preds += fmt::format("{}b{}: {}", count++ == 0 ? "" : ", ", p,
-                           shape.is_after ? fmt::format("R{}", random.below(4)) : fmt::format("%{}", 1 + random.below(2)));
-    }
-    if (b != 0 && count != 0 && random.chance(40))
-      text += fmt::format("    #{} {} = phi {}\n", id++, shape.is_after ? fmt::format("R{}", random.below(4)) : "%1", preds);
-    for (int k = random.between(0, 4); k > 0; --k) text += random_instruction(random, shape, id);
-    const auto [yes, no] = to[static_cast<std::size_t>(b)];
-    if (yes == blocks) text += fmt::format("    #{} exit\n", id++);
-    else if (no == blocks) text += fmt::format("    #{} bra -> b{}\n", id++, yes);
-    else text += fmt::format("    #{} cbra {} -> b{}, b{}\n", id++, predicate(random, shape), yes, no);
-  }
-  return text;
-}
-
 Elements in_words_of_the_test(const std::vector<std::uint32_t>& set, const Definitions& defs) {
   Elements result;
   for (const std::uint32_t e : set) {
@@ -311,30 +214,31 @@ Elements in_words_of_the_test(const std::vector<std::uint32_t>& set, const Defin
       result.emplace(leaf.inst.value, -1, 0);
     } else {
       const std::uint32_t index = defs.index_of(leaf.inst);
-      const LeafId first = index == kNone
-                               ? leaf_of(e)
-                               : defs.first_leaf(defs.before().insts[index].first_operand + static_cast<std::size_t>(leaf.operand));
+      const std::size_t operand =
+          index == kNone ? 0 : defs.before().insts[index].first_operand + static_cast<std::size_t>(leaf.operand);
+      const LeafId first = index == kNone ? leaf_of(e) : defs.defined_by(operand).first;
       result.emplace(leaf.inst.value, leaf.operand, static_cast<int>(e - first * 4));
     }
   }
   return result;
 }
 
-TEST(Reaching, AgreesWithThePlainDataflow) {
+TEST(ValueGraph, AgreesWithThePlainDataflow) {
   int compared = 0;
   for (std::uint64_t seed = 0; seed < 600; ++seed) {
     Random random(seed);
-    const Shape shape{.is_after = seed % 2 == 1, .has_guards = seed % 3 == 0, .has_packs = seed % 5 < 2};
-    const std::string text = random_program(random, shape);
+    const testing::ProgramShape shape{.is_after = seed % 2 == 1, .has_guards = seed % 3 == 0, .has_packs = seed % 5 < 2};
+    const std::string text = testing::random_program(random, shape);
     SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
     const ir::Function f = testing::parse_function(text);
     ASSERT_FALSE(f.blocks.empty());
     const Plain plain(f);
+    const ir::Cfg cfg(f);
     for (const Detail detail : {Detail::EveryJoin, Detail::Sparse}) {
       Definitions defs(f);
       DefSets sets;
-      const ReachGraph graph(f, defs, {}, {}, detail);
-      ReachSets reach(graph, defs, sets);
+      const ValueGraph graph(f, cfg, defs, {.detail = detail});
+      ReachingSets reach(graph, defs, sets);
       for (const auto& [operand, bytes] : plain.reads()) {
         ASSERT_TRUE(graph.is_read(operand));
         ASSERT_EQ(graph.read_bytes(operand), static_cast<int>(bytes.size()));
@@ -356,16 +260,17 @@ TEST(Reaching, AgreesWithThePlainDataflow) {
   EXPECT_GT(compared, 10'000);
 }
 
-TEST(Reaching, AWordPutTogetherIsOneElement) {
+TEST(ValueGraph, AWordPutTogetherIsOneElement) {
   const ir::Function f = testing::parse_function(
       "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n"
       "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 cbra P0 -> b1, b2\n"
       "  block b1\n    #3 R0 = c\n    #4 bra -> b2\n"
       "  block b2\n    +7 R0.h1 = copy R1.h1\n    #5 use R0\n    #6 exit\n");
+  const ir::Cfg cfg(f);
   Definitions defs(f);
   DefSets sets;
-  const ReachGraph graph(f, defs);
-  ReachSets reach(graph, defs, sets);
+  const ValueGraph graph(f, cfg, defs);
+  ReachingSets reach(graph, defs, sets);
   const std::size_t use = f.insts[6].first_operand;
   ASSERT_TRUE(graph.is_read(use) && graph.read_is_aligned(use));
   EXPECT_EQ(sets.elements(reach.set_of(State{graph.read_word(use, 0)})).size(), 1u);
@@ -373,7 +278,7 @@ TEST(Reaching, AWordPutTogetherIsOneElement) {
 }
 
 // A chain of moves, each of them read. Gone through from each anew, it would take a minute.
-TEST(Reaching, ChainsOfMovesAreGoneThroughOnce) {
+TEST(ValueGraph, ChainsOfMovesAreGoneThroughOnce) {
   constexpr int kMoves = 300'000;
   std::string text = "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n    #0 R0 = a\n";
   for (int k = 1; k <= kMoves; ++k)
@@ -381,10 +286,11 @@ TEST(Reaching, ChainsOfMovesAreGoneThroughOnce) {
                    k % 2);
   const ir::Function f = testing::parse_function(text + fmt::format("    #{} exit\n", kMoves + 1));
   ASSERT_EQ(f.insts.size(), 2u * kMoves + 2);
+  const ir::Cfg cfg(f);
   Definitions defs(f);
   DefSets sets;
-  const ReachGraph graph(f, defs);
-  ReachSets reach(graph, defs, sets);
+  const ValueGraph graph(f, cfg, defs);
+  ReachingSets reach(graph, defs, sets);
   for (std::size_t k = 2; k <= 2u * kMoves; k += 2)
     ASSERT_EQ(in_words_of_the_test(sets.elements(reach.set_of(graph.read_byte(f.insts[k].first_operand, 3))), defs),
               (Elements{{0, 0, 3}}));
@@ -447,10 +353,10 @@ void expect_dominators(const ir::Function& f) {
   }
 }
 
-TEST(Reaching, DominatorsAndRegionsAreThoseOfReachability) {
+TEST(Dominators, TheyAndRegionsAreThoseOfReachability) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Random random(seed);
-    const std::string text = random_program(random, {});
+    const std::string text = testing::random_program(random, {});
     SCOPED_TRACE(text);
     expect_dominators(testing::parse_function(text));
   }
@@ -468,7 +374,7 @@ std::string graph_text(const std::vector<std::vector<int>>& to) {
   return text;
 }
 
-TEST(Reaching, ARegionTooLargeIsAllThatItsDominatorDominates) {
+TEST(ValueGraph, ARegionTooLargeIsAllThatItsDominatorDominates) {
   // Forty heads one after another, a long stretch, and forty blocks of which each goes back to a head, or on; then two arms.
   constexpr int kHeads = 40, kTails = kHeads + 380, kEnd = kTails + kHeads + 1;
   std::vector<std::vector<int>> to;
@@ -495,7 +401,7 @@ TEST(Reaching, ARegionTooLargeIsAllThatItsDominatorDominates) {
   EXPECT_EQ(small.end - small.begin, 2u);
 }
 
-TEST(Reaching, LargeRegionsAreThoseOfReachability) {
+TEST(ValueGraph, LargeRegionsAreThoseOfReachability) {
   // Loops around loops, and in the innermost one two long arms: together the regions are too large to be listed, but few of their
   // blocks dominate the blocks that go back.
   constexpr int kHeads = 12, kArm = 50, kJoin = kHeads + 2 * kArm, kTails = kJoin + 1;
@@ -522,7 +428,7 @@ TEST(Reaching, LargeRegionsAreThoseOfReachability) {
   }
 }
 
-TEST(Reaching, LoopsStandBeforeWhatFollowsThem) {
+TEST(ValueGraph, LoopsStandBeforeWhatFollowsThem) {
   // The loop's body is numbered last, and its region is narrow nevertheless.
   const ir::Function f = testing::parse_function(graph_text({{1}, {2, 4}, {3}, {}, {5}, {1}}));
   const ir::Cfg cfg(f);
@@ -548,7 +454,7 @@ struct Size {
 // (where no path meets another, a phi with one argument) and the leaf behind it.
 constexpr std::size_t kEntryNodes = 3;
 
-TEST(Reaching, GraphsAreSmall) {
+TEST(ValueGraph, GraphsAreSmall) {
   const std::vector<Size> table = {
       {"a cell that is read often is one node", "    #0 use R0\n    #1 use R0, R0\n    #2 use R0\n", kEntryNodes},
       {"a narrow copy: the one that moved, and a word of both", "    #0 use R0, R1\n    +1 R0.h0 = copy R1.h0\n    #2 use R0\n",
@@ -557,26 +463,30 @@ TEST(Reaching, GraphsAreSmall) {
       {"sets look through copies", "    #0 use R0:R1, R2:R3\n    +1 R0:R1 = copy R2:R3\n", 4 * (kEntryNodes - 1), Detail::Sparse},
       {"a leaf of a sparse graph costs nothing", "    #0 R0 = a\n    #1 use R0\n", 0, Detail::Sparse},
       {"a clobber destroys all at once", "    #0 call \"g\" clobbers R0:R9\n    #1 use R0, R9\n", 1},
-      {"where there are packs, each cell by itself", "    #0 call \"g\" clobbers R0:R1\n    +1 R0{inout} = p2r P0\n",
+      {"where there are packs, each cell by itself", "    #0 call \"g\" clobbers R0:R1\n    +1 R0{inout} = p2r P0\n    #2 use R1\n",
        1 + 2 + 2 + 1 + 2 * 2 + 1},
+      {"what is never read is not written",
+       "    #0 call \"g\" clobbers R1:R9\n    #1 R0, R1 = two\n    +2 R2 = copy R0\n    #3 use R0\n", 1},
   };
   for (const Size& size : table) {
     SCOPED_TRACE(size.name);
     const std::string text = fmt::format(
         "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n{}    #99 exit\n", size.body);
     const ir::Function f = testing::parse_function(text);
+    const ir::Cfg cfg(f);
     Definitions defs(f);
-    EXPECT_EQ(ReachGraph(f, defs, {}, {}, size.detail).num_nodes(), size.nodes);
+    EXPECT_EQ(ValueGraph(f, cfg, defs, {.detail = size.detail}).num_nodes(), size.nodes);
   }
 }
 
-TEST(Reaching, OnlyWhatIsAskedForIsFollowed) {
+TEST(ValueGraph, OnlyWhatIsAskedForIsFollowed) {
   const ir::Function f = testing::parse_function(
       "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n    #0 use R0\n    #1 use R1\n"
       "    #2 @P0 R2 = a\n    #3 use R2\n    #99 exit\n");
-  const auto nodes = [&](std::vector<ir::InstId> asked) {
+  const ir::Cfg cfg(f);
+  const auto nodes = [&](const std::vector<ir::InstId>& asked) {
     Definitions defs(f);
-    return ReachGraph(f, defs, {}, {}, Detail::EveryJoin, asked).num_nodes();
+    return ValueGraph(f, cfg, defs, {.asked = &asked}).num_nodes();
   };
   const std::size_t none = nodes({});
   EXPECT_EQ(nodes({ir::InstId(1)}), none + kEntryNodes - 1);
@@ -584,13 +494,14 @@ TEST(Reaching, OnlyWhatIsAskedForIsFollowed) {
   EXPECT_EQ(nodes({ir::InstId(3)}), none + 2 * (kEntryNodes - 1));  // what R2 held, and the guard
 }
 
-TEST(Reaching, OnlyWrittenRegistersAreReadAtRet) {
+TEST(ValueGraph, OnlyWrittenRegistersAreReadAtRet) {
   const ir::Function f = testing::parse_function(
       "func @f device target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n    #0 R24 = a\n    #1 use R25\n    "
       "#2 ret\n");
+  const ir::Cfg cfg(f);
   Definitions defs(f);
   const std::vector<ir::PReg> saved = {{ir::RegFile::R, 1, 24}, {ir::RegFile::R, 1, 25}};
-  const ReachGraph graph(f, defs, saved);
+  const ValueGraph graph(f, cfg, defs, {.callee_saved = saved});
   ASSERT_EQ(graph.ret_reads().size(), 1u);
   EXPECT_EQ(graph.ret_reads()[0].unit, saved[0]);
 }

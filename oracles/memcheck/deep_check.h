@@ -1,6 +1,6 @@
 // The deep check of memcheck.h: which operands differ, by instruction, and why. Internal to the judge; asked where the fast check
-// (memcheck_fast.h) does not answer for the function as a whole.
-// Tested by memcheck_test.cpp and memcheck_details_test.cpp.
+// (fast_check.h) does not answer for the function as a whole.
+// Tested by memcheck_test.cpp and details_test.cpp.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,16 @@
 #include <vector>
 
 #include "oracles/memcheck/fast_check.h"
+#include "oracles/memcheck/guarded_walk.h"
 #include "oracles/memcheck/memcheck.h"
 #include "oracles/memcheck/reaching_sets.h"
 
 namespace regduel::oracles {
 
-class Comparison {
+class DeepCheck {
  public:
   // Requires: defs made from c.before; `known` is what the fast check says of this case.
-  Comparison(const Case& c, Definitions& defs, FastAnswer known);
+  DeepCheck(const Case& c, Definitions& defs, FastAnswer known);
   [[nodiscard]] MemcheckDetails run();
 
  private:
@@ -29,9 +30,9 @@ class Comparison {
   };
   enum class Outcome { Same, OnOld, Differs };
 
+  [[nodiscard]] const std::vector<ir::InstId>* asked() const { return known_.suspects ? &*known_.suspects : nullptr; }
   [[nodiscard]] bool is_suspect(ir::InstId id) const;
   void validate_remats();
-  [[nodiscard]] bool is_valid_remat(std::uint32_t index);
   void check_instruction(std::uint32_t before_index, std::uint32_t after_index);
   [[nodiscard]] Outcome check_operand(std::size_t before_operand, std::size_t after_operand, Assumption before_assumed,
                                       Assumption after_assumed);
@@ -40,15 +41,16 @@ class Comparison {
                                      Assumption after_assumed);
   [[nodiscard]] bool is_excused(SetId expected, SetId found, std::optional<ByteRef> before, ByteRef after,
                                 Assumption before_assumed, Assumption after_assumed);
-  void keep_seen(std::vector<std::uint32_t>& elements, Walk& walk, ByteRef from, Assumption assumed);
+  void keep_seen(std::vector<std::uint32_t>& elements, GuardedWalk& walk, ByteRef from, Assumption assumed);
 
   [[nodiscard]] OperandMismatch explain();
   [[nodiscard]] bool has_any(SetId set, const std::vector<std::uint32_t>& elements) const;
   [[nodiscard]] bool shares_definition(SetId a, SetId b);
-  void explain_extraction(const Difference& d, State extracted, const std::vector<Walk::Visit>& visits, OperandMismatch& best);
+  void explain_extraction(const Difference& d, State extracted, const std::vector<GuardedWalk::Visit>& visits,
+                          OperandMismatch& best);
   void propose(OperandMismatch& best, MemcheckCode code, ir::InstId other) const;
   [[nodiscard]] bool is_narrow(std::uint32_t element) const;
-  [[nodiscard]] std::vector<Producer> producers(ReachSets& in, const std::vector<ByteRef>& bytes,
+  [[nodiscard]] std::vector<Producer> producers(ReachingSets& in, const std::vector<ByteRef>& bytes,
                                                 const std::vector<std::uint32_t>& unexplained);
   void list_producers(OperandMismatch& m, const std::vector<ByteRef>& before, const std::vector<ByteRef>& after);
 
@@ -56,9 +58,10 @@ class Comparison {
   Definitions& defs_;
   DefSets sets_;
   FastAnswer known_;
-  ReachGraph before_graph_, after_graph_;
-  ReachSets before_, after_;
-  Walk before_walk_, after_walk_;
+  const ir::Cfg after_cfg_;
+  ValueGraph before_graph_, after_graph_;
+  ReachingSets before_, after_;
+  GuardedWalk before_walk_, after_walk_;
   std::vector<Difference> differences_;                   // of the operand at hand
   std::vector<signed char> has_defined_, has_undefined_;  // memos of DefSets::any_of
   MemcheckDetails details_;

@@ -1,13 +1,14 @@
 // The dominator tree of the reachable blocks of one program, and what lies between a join and its dominator. Internal to memcheck.
 //
-//   region(J) = the blocks from which the join J can be reached without passing its immediate dominator D, J itself among them
-//   where
-//               it is a loop's head. What D leaves in a place is what J finds there, unless a block of the region writes it.
+//   region(J) = the blocks from which the join J can be reached without passing its immediate dominator D; J itself among them
+//               where it is a loop's head
+//
+//   in(J)(cell) = out(D)(cell)    where no block of region(J) writes the cell
 //
 // Regions are kept as intervals of positions, in a preorder of the tree that goes through what is deeper in loops first and so
 // keeps them narrow; an interval may hold more blocks than the region does.
 //
-// Source: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001). Tested by reaching_test.cpp and
+// Source: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001). Tested by value_graph_test.cpp and
 // memcheck_test.cpp.
 #pragma once
 

@@ -9,8 +9,12 @@
 //
 // That is the detailed graph (Detail::EveryJoin): its phis tell a walk which joins it goes back through. The fast check asks for
 // sets alone, and for those the sparse graph (Detail::Sparse) suffices: it looks through moves, and has a phi only at a join J
-// where a block of region(J), between J and its dominator, may write the cell (reaching_dominators.h). Most vregs and most slots
+// where a block of region(J), between J and its dominator, may write the cell (dominators.h). Most vregs and most slots
 // have one writer, so that most reads take one step, however large the program.
+//
+//   S(use) in the sparse graph  =  S(use) in the detailed graph  =  the fixpoint over all blocks
+//
+// of which a guarded program's graphs may keep less (GraphBuilder::under_guard). ValueGraph.AgreesWithThePlainDataflow checks it.
 //
 // A node is one of
 //   leaf        four bytes that an instruction defines, or an undefined or otherwise initial content
@@ -26,7 +30,7 @@
 // one place leave either of the two there.
 //
 // Source: seed 000 "Post-Allocation Verification" (def-use chains before and after). Deviates: chains are sets of bytes, looked
-// through every move, instead of a list of instructions. Tested by reaching_test.cpp and memcheck_test.cpp.
+// through every move, instead of a list of instructions. Tested by value_graph_test.cpp and memcheck_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -37,59 +41,11 @@
 #include "ir/cfg.h"
 #include "ir/program.h"
 #include "ir/target.h"
-#include "oracles/pair/id_index.h"
+#include "oracles/memcheck/definitions.h"
 
 namespace regduel::oracles {
 
 using NodeId = std::uint32_t;
-using LeafId = std::uint32_t;
-inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;
-
-enum class LeafKind : std::uint8_t {
-  Def,            // four bytes of a def operand of the program before
-  Foreign,        // a def of the program after that is none of the program before, and moves no value either
-  Uninitialised,  // what a place holds at entry
-  Destroyed,      // undefined by an instruction: a clobber, an early-clobber def, the upper bytes of a narrow def
-  Saved,          // what a callee-saved register holds at entry
-};
-
-struct Leaf {
-  LeafKind kind = LeafKind::Uninitialised;
-  ir::InstId inst = {};
-  int operand = -1;
-  std::uint8_t valid = 4;  // Def: bytes of the word that the def defines; those above are destroyed
-};
-inline constexpr LeafId kUninitialised = 0;
-
-// A set element: byte `byte` of a leaf. All uninitialised bytes are one element.
-[[nodiscard]] constexpr std::uint32_t element_of(LeafId leaf, int byte) {
-  return leaf == kUninitialised ? 0 : leaf * 4 + static_cast<std::uint32_t>(byte);
-}
-[[nodiscard]] constexpr LeafId leaf_of(std::uint32_t element) { return element / 4; }
-
-// The definitions of the program before, numbered; both graphs speak of these. The graph of the program after adds its own.
-class Definitions {
- public:
-  explicit Definitions(const ir::Function& before);
-
-  [[nodiscard]] const ir::Function& before() const { return before_; }
-  // Index into before().insts, kNone where the program before has no such instruction.
-  [[nodiscard]] std::uint32_t index_of(ir::InstId id) const { return ids_.find(id); }
-  // First leaf of a def operand (an index into before().operands); its words follow one another.
-  [[nodiscard]] LeafId first_leaf(std::size_t operand) const { return first_leaf_[operand]; }
-  [[nodiscard]] LeafId add(Leaf leaf);
-  [[nodiscard]] const Leaf& operator[](LeafId id) const { return leaves_[id]; }
-  [[nodiscard]] bool is_undefined(LeafId id) const {
-    return leaves_[id].kind == LeafKind::Uninitialised || leaves_[id].kind == LeafKind::Destroyed;
-  }
-  [[nodiscard]] std::size_t size() const { return leaves_.size(); }
-
- private:
-  const ir::Function& before_;
-  IdIndex ids_;
-  std::vector<LeafId> first_leaf_;
-  std::vector<Leaf> leaves_;
-};
 
 struct ByteRef {
   NodeId node = 0;
@@ -135,20 +91,28 @@ struct RetRead {
 
 enum class Detail { EveryJoin, Sparse };
 
-class ReachGraph {
+struct GraphOptions {
+  Detail detail = Detail::EveryJoin;
+  // Registers that hold their entry value at each `ret`, sorted: empty for kernels and for the program before.
+  std::span<const ir::PReg> callee_saved = {};
+  // Original instructions whose guard may be undefined before, sorted. Nothing is known of such a guard, not even that it is the
+  // same value as another one.
+  std::span<const ir::InstId> doubtful = {};
+  // Instructions, sorted: then only of what these read, and of the guards on the way there, is known where it comes from. Null:
+  // all.
+  const std::vector<ir::InstId>* asked = nullptr;
+};
+
+class ValueGraph {
  public:
-  // `program` is defs.before() itself or its allocation. `callee_saved`: registers that hold their entry value at each `ret`
-  // (empty for kernels and for the program before); sorted. `doubtful`: original instructions whose guard may be undefined before,
-  // sorted: nothing is known of such a guard, not even that it is the same value as another one. `asked`: instructions, sorted;
-  // then only of what these read, and of the guards on the way there, is known where it comes from. Requires: well-formed. Cost:
-  // near-linear. A sparse graph knows nothing of what was overwritten.
-  ReachGraph(const ir::Function& program, Definitions& defs, std::span<const ir::PReg> callee_saved = {},
-             std::span<const ir::InstId> doubtful = {}, Detail detail = Detail::EveryJoin,
-             const std::optional<std::vector<ir::InstId>>& asked = std::nullopt);
+  // `program` is defs.before() itself or its allocation, `cfg` its control flow graph; both outlive this. Requires: well-formed.
+  // Cost: near-linear. A sparse graph does not know what was overwritten.
+  ValueGraph(const ir::Function& program, const ir::Cfg& cfg, Definitions& defs, const GraphOptions& options = {});
 
   [[nodiscard]] const ir::Function& program() const { return f_; }
   [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }
   [[nodiscard]] Node node(NodeId n) const { return is_leaf_node(n) ? Node{.a = n & ~kLeafNode} : nodes_[n]; }
+  [[nodiscard]] NodeKind kind(NodeId n) const { return is_leaf_node(n) ? NodeKind::Leaf : nodes_[n].kind; }
   // Those with memory: their numbers are below this.
   [[nodiscard]] std::size_t num_nodes() const { return nodes_.size(); }
   // Phi: the nodes merged.
@@ -157,8 +121,7 @@ class ReachGraph {
   [[nodiscard]] ByteRef compose_arg(const Node& n, int k) const { return unpack(args_[n.a + static_cast<std::uint32_t>(k)]); }
   // Byte `byte` of a node, looked for behind a compose.
   [[nodiscard]] ByteRef content(NodeId n, int byte) const {
-    const Node at = node(n);
-    return at.kind == NodeKind::Compose ? compose_arg(at, byte) : ByteRef{n, byte};
+    return kind(n) == NodeKind::Compose ? compose_arg(nodes_[n], byte) : ByteRef{n, byte};
   }
   [[nodiscard]] std::span<const PackedBit> packed_bits(const Node& n) const { return {packed_.data() + n.c, n.b}; }
   [[nodiscard]] const GuardRef& guard(const Node& n) const { return guards_[n.c]; }
@@ -168,7 +131,10 @@ class ReachGraph {
   // Byte i of what a register operand (an index into program().operands) reads. Requires: is_read(operand). Noted for guards, and
   // for the uses of everything but moves.
   [[nodiscard]] bool is_read(std::size_t operand) const { return reads_[operand].count != 0; }
-  [[nodiscard]] ByteRef read_byte(std::size_t operand, int i) const;
+  [[nodiscard]] ByteRef read_byte(std::size_t operand, int i) const {
+    const int at = reads_[operand].offset + i;
+    return content(read_nodes_[reads_[operand].first + static_cast<std::uint32_t>(at / 4)], at % 4);
+  }
   // Bytes 4 * w and following as one node. Requires: read_is_aligned(operand).
   [[nodiscard]] NodeId read_word(std::size_t operand, int w) const {
     return read_nodes_[reads_[operand].first + static_cast<std::uint32_t>(w)];
@@ -182,11 +148,11 @@ class ReachGraph {
 
   [[nodiscard]] bool is_reachable(std::uint32_t inst) const { return cfg_.is_reachable(block_of_[inst]); }
   [[nodiscard]] ir::BlockId block_of(std::uint32_t inst) const { return block_of_[inst]; }
-  // Index into program().insts, kNone where there is none.
+  // Index into program().insts, kNone where there is none. Not for a sparse graph.
   [[nodiscard]] std::uint32_t index_of(ir::InstId id) const { return ids_.find(id); }
 
  private:
-  friend class ReachBuilder;
+  friend class GraphBuilder;
   struct Read {
     std::uint32_t first = 0;
     std::uint16_t count = 0, bytes = 0;
@@ -196,7 +162,7 @@ class ReachGraph {
   static ByteRef unpack(std::uint32_t v) { return {v >> 2, static_cast<int>(v & 3)}; }
 
   const ir::Function& f_;
-  ir::Cfg cfg_;
+  const ir::Cfg& cfg_;
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> args_;
   std::vector<PackedBit> packed_;

@@ -1,22 +1,21 @@
-// Reaching definitions under assumptions about guards. See reaching_sets.h; tested by memcheck_test.cpp and
-// memcheck_details_test.cpp.
+#include "oracles/memcheck/guarded_walk.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "oracles/memcheck/reaching_sets.h"
+#include "base/flat_map.h"
 
 namespace regduel::oracles {
 
-Walk::Walk(ReachSets& sets) : sets_(sets), contexts_(1) {}
+GuardedWalk::GuardedWalk(ReachingSets& sets) : sets_(sets), contexts_(1) {}
 
-Assumption Walk::assumption_of(std::size_t guard_operand) {
-  const ReachGraph& g = sets_.graph();
+Assumption GuardedWalk::assumption_of(std::size_t guard_operand) {
+  const ValueGraph& g = sets_.graph();
   if (!g.is_read(guard_operand)) return {};
   return {sets_.predicate_of(g.read_word(guard_operand, 0)), !g.program().operands[guard_operand].is_negated()};
 }
 
-std::uint32_t Walk::with(std::uint32_t context, Assumption a) {
+std::uint32_t GuardedWalk::with(std::uint32_t context, Assumption a) {
   if (a.predicate == kEmptySet) return context;
   auto list = contexts_[context];
   if (list.size() == kMaxAssumptions) list.erase(list.begin());
@@ -28,7 +27,7 @@ std::uint32_t Walk::with(std::uint32_t context, Assumption a) {
 }
 
 // Drops the assumptions about what is defined at the phi's block or behind it.
-std::uint32_t Walk::across(std::uint32_t context, ir::BlockId phi_block) {
+std::uint32_t GuardedWalk::across(std::uint32_t context, ir::BlockId phi_block) {
   const auto is_dropped = [&](const std::pair<SetId, bool>& assumption) {
     return sets_.is_defined_behind(assumption.first, phi_block);
   };
@@ -40,11 +39,12 @@ std::uint32_t Walk::across(std::uint32_t context, ir::BlockId phi_block) {
   return result;
 }
 
-std::optional<std::vector<Walk::Visit>> Walk::states(State from, Assumption assumed, SetId sought, std::size_t budget) {
-  const ReachGraph& g = sets_.graph();
+std::optional<std::vector<GuardedWalk::Visit>> GuardedWalk::states(State from, Assumption assumed, SetId sought,
+                                                                   std::size_t budget) {
+  const ValueGraph& g = sets_.graph();
   contexts_.assign(1, {});
   std::vector<Visit> visits;
-  FlatMap seen(256);
+  FlatMap seen;
   struct Item {
     State state;
     std::uint32_t context;

@@ -1,6 +1,6 @@
-// See reaching_dominators.h for the source; tested by reaching_test.cpp and memcheck_test.cpp.
+// See dominators.h for the source; tested by value_graph_test.cpp and memcheck_test.cpp.
 
-#include "oracles/memcheck/reaching_dominators.h"
+#include "oracles/memcheck/dominators.h"
 
 #include <algorithm>
 #include <utility>

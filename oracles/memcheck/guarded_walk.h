@@ -1,0 +1,45 @@
+// The definitions that reach a place, path by path, as far as guards go: the question of ReachingSets::set_under with several
+// assumptions at once. An instruction under @p sees of a write under @p only the new value.
+//
+// A walk is slower than sets, and made only where the sets under one assumption differ too. Two guards count as one value where
+// their sets are equal, and an assumption is dropped where the walk goes back through a phi at whose block, or behind it, the
+// predicate is defined: what lies before was written under another visit's predicate. The judge takes a walk's answer only to
+// *excuse* a difference of sets, so a guard that it takes for another can hide a fault but never raises an alarm.
+//
+// Tested by memcheck_test.cpp and details_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "oracles/memcheck/reaching_sets.h"
+
+namespace regduel::oracles {
+
+class GuardedWalk {
+ public:
+  explicit GuardedWalk(ReachingSets& sets);
+
+  struct Visit {
+    State state;
+    SetId own = kEmptySet;  // one element where a leaf was reached
+  };
+  // All states that can be reached from `from` under `assumed`, `from` first. Where elements are `sought`, only the states on the
+  // way to one of them: those whose sets have one. nullopt where there are more than `budget`.
+  [[nodiscard]] std::optional<std::vector<Visit>> states(State from, Assumption assumed, SetId sought = kEmptySet,
+                                                         std::size_t budget = 200'000);
+  // The assumption under which an instruction runs whose guard operand (an index into operands) is this.
+  [[nodiscard]] Assumption assumption_of(std::size_t guard_operand);
+
+ private:
+  [[nodiscard]] std::uint32_t with(std::uint32_t context, Assumption a);
+  [[nodiscard]] std::uint32_t across(std::uint32_t context, ir::BlockId phi_block);
+
+  static constexpr std::size_t kMaxAssumptions = 6;  // of one context; the oldest is dropped
+  ReachingSets& sets_;
+  std::vector<std::vector<std::pair<SetId, bool>>> contexts_;
+};
+
+}  // namespace regduel::oracles

@@ -1,0 +1,49 @@
+// What memcheck keeps of a program before allocation: its definitions, the sparse graph of where its values come from, the sets
+// that were asked of it so far, and the guards that may be undefined. It serves every allocation of the program under every limit.
+//
+//   judge(after | prepared once)  =  judge(after | prepared for it alone)
+//
+// holds as a set of the program before depends on its graph alone, and the leaves that an allocation adds are dropped behind it.
+// Internal to the judge. Tested by fast_check_test.cpp.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "oracles/before.h"
+#include "oracles/memcheck/def_sets.h"
+#include "oracles/memcheck/definitions.h"
+#include "oracles/memcheck/reaching_sets.h"
+#include "oracles/memcheck/value_graph.h"
+
+namespace regduel::oracles {
+
+// The guard of an instruction as an index into the function's operands.
+[[nodiscard]] std::optional<std::size_t> guard_operand(const ir::Function& f, const ir::Inst& i);
+
+class MemcheckPart {
+ public:
+  explicit MemcheckPart(const Before& before);
+
+  [[nodiscard]] Definitions& defs() { return defs_; }
+  [[nodiscard]] DefSets& sets() { return sets_; }
+  [[nodiscard]] const ValueGraph& graph() const { return graph_; }
+  [[nodiscard]] ReachingSets& reaching() { return reaching_; }
+  // Original instructions whose guard may be undefined, sorted.
+  [[nodiscard]] const std::vector<ir::InstId>& doubtful() const { return doubtful_; }
+  // Drops the definitions of the program after.
+  void forget_after() { defs_.shrink(own_leaves_); }
+
+ private:
+  [[nodiscard]] std::vector<ir::InstId> find_doubtful();
+
+  Definitions defs_;
+  DefSets sets_;
+  ValueGraph graph_;
+  ReachingSets reaching_;
+  std::size_t own_leaves_;
+  std::vector<ir::InstId> doubtful_;
+};
+
+}  // namespace regduel::oracles
