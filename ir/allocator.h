@@ -84,8 +84,9 @@ struct KnobInfo {
   std::string name;
   int id = -1;  // number in the source, -1 = known by name only, or our own
   std::string type, default_value, source, help;
-  std::vector<std::string>
-      samples;  // legal values worth trying: the ends of the range and a few between. Random knobs come from here
+  // Legal values worth trying: the ends of the range and a few between. Random knobs come from here; a knob without samples is
+  // set on purpose only.
+  std::vector<std::string> samples;
 };
 
 class Allocator {

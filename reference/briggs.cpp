@@ -49,7 +49,7 @@ class Run {
 
   ir::Allocation run() {
     Decisions decisions = lowering_.no_decisions(fuel_);
-    Round how{knobs_.coalesce, true};
+    Round how{knobs_.coalesce, knobs_.fewest_units};
     for (int round = 0; round < knobs_.max_rounds; ++round) {
       const Decisions before = decisions;
       if (colour_all(before, how, decisions)) return write(before);

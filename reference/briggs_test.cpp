@@ -117,6 +117,19 @@ TEST(Briggs, StrangeControlFlow) {
 
 TEST(Briggs, TheSameInputGivesTheSameBytes) { EXPECT_EQ(allocate(kFourLive, 2).text, allocate(kFourLive, 2).text); }
 
+// The graph is the path %3 - %1 - %0 - %2. With all units at hand every node is trivially colourable and the highest number is
+// coloured first: both ends get R0, and %0 stands between R0 and R1.
+TEST(Briggs, TheFewestUnitsAreLookedForUnlessAKnobSaysOtherwise) {
+  constexpr std::string_view kPath =
+      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 R b32\nblock b0\n#0 %3 = ld 3\n#1 %1 = ld 1\n#2 st %3 !write\n"
+      "#3 %0 = ld 0\n#4 st %1 !write\n#5 %2 = ld 2\n#6 st %0 !write\n#7 st %2 !write\n#8 exit\n";
+  EXPECT_EQ(allocate(kPath, 255).allocation.claims.registers[0], 2);
+  EXPECT_EQ(allocate(kPath, 255, {{"briggs-fewest-units", "0"}}).allocation.claims.registers[0], 3);
+  const Outcome two = allocate(kPath, 2, {{"briggs-fewest-units", "0"}});
+  EXPECT_EQ(two.allocation.claims.registers[0], 2);
+  EXPECT_EQ(two.allocation.claims.spill_store_bytes, 0);
+}
+
 TEST(Briggs, TheKnobsDoSomething) {
   // Of two values that are live together, the one that dies last is copied: once the one defined first, once the other. One of
   // them is not in the lowest register, which is free again at the copy.

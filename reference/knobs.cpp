@@ -75,6 +75,14 @@ std::vector<ir::KnobInfo> knob_infos() {
        "regduel",
        "rounds of colouring and spilling before everything goes to memory",
        {"1", "2", "1000"}},
+      {"briggs-fewest-units",
+       -1,
+       "bool",
+       "1",
+       "regduel",
+       "look for the fewest registers that do without spilling, from MaxLive up to the limit; 0 takes the limit at once, which is "
+       "faster and as correct",
+       {}},
   };
 }
 
@@ -92,6 +100,7 @@ std::expected<Knobs, std::string> parse_knobs(std::span<const std::pair<std::str
     else if (name == "briggs-loop-base") good = set(k.loop_base, parse_int(value, 1, 1000));
     else if (name == "briggs-biased-select") good = set(k.biased_select, parse_bool(value));
     else if (name == "briggs-rematerialise") good = set(k.rematerialise, parse_bool(value));
+    else if (name == "briggs-fewest-units") good = set(k.fewest_units, parse_bool(value));
     else if (name == "briggs-max-rounds") good = set(k.max_rounds, parse_int(value, 1, 1000));
     else return std::unexpected(fmt::format("briggs has no knob \"{}\"", name));
     if (good) continue;

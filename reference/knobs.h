@@ -19,6 +19,7 @@ struct Knobs {
   int loop_base = 10;       // [1, 1000]
   bool biased_select = true;
   bool rematerialise = true;
+  bool fewest_units = true;
   int max_rounds = 40;  // [1, 1000]
 };
 
