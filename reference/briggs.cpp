@@ -3,7 +3,7 @@
 // Deviations from the textbook, each for the sake of the result as a yardstick:
 //   - each file is coloured with as few units as possible: first with MaxLive of them, then with more up to the limit, and only
 //     where the limit itself is not enough is anything spilled (with all units at hand, any order of removal would do, and the
-//     number of colours would be an accident);
+//     number of colours would be an accident). The knob briggs-fewest-units switches this off;
 //   - with each number of units, copies are first coalesced without any test, which often colours all the same and leaves the
 //     fewest copies; only where that fails is the conservative test asked;
 //   - after a bounded number of rounds all values go to memory and each instruction gets its exact packing, so that the allocator
@@ -12,7 +12,6 @@
 #include "reference/briggs.h"
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -25,17 +24,13 @@
 #include "reference/liveness.h"
 #include "reference/loops.h"
 #include "reference/lower.h"
+#include "reference/plan.h"
+#include "reference/problem.h"
 #include "reference/rewrite.h"
 #include "reference/spill.h"
 
 namespace regduel::reference {
 namespace {
-
-enum class Strategy {
-  Bold,      // coalesces without test, smallest-last order
-  Careful,   // the conservative tests, smallest-last order
-  Spilling,  // the conservative tests, candidates for spilling first: when something has to be spilled
-};
 
 struct Round {
   bool coalesce = true;
@@ -44,16 +39,16 @@ struct Round {
 
 class Run {
  public:
-  Run(const ir::Function& f, const Lowering& lowering, const Knobs& knobs, ir::Trace* trace, ir::Fuel* fuel)
-      : f_(f), lowering_(lowering), knobs_(knobs), trace_(trace), fuel_(fuel) {}
+  Run(const Problem& problem, const Knobs& knobs, ir::Trace* trace, ir::Fuel* fuel)
+      : f_(problem.program()), problem_(problem), knobs_(knobs), trace_(trace), fuel_(fuel) {}
 
   ir::Allocation run() {
-    Decisions decisions = lowering_.no_decisions(fuel_);
+    Plan plan = problem_.all_in_registers(fuel_);
     Round how{knobs_.coalesce, knobs_.fewest_units};
     for (int round = 0; round < knobs_.max_rounds; ++round) {
-      const Decisions before = decisions;
-      if (colour_all(before, how, decisions)) return write(before);
-      if (trace_) trace_round(round, before, decisions);
+      const Plan before = plan;
+      if (colour_all(before, how, plan)) return write(before);
+      if (trace_) trace_round(round, before, plan);
       if (!ir::may(fuel_, "spill-round")) break;
       if (!progress_) {
         // A coalesced node can stand in the way where its members would not.
@@ -62,18 +57,18 @@ class Run {
       }
     }
     if (trace_) trace_->line("briggs: everything to memory");
-    const Decisions last = lowering_.everything_in_memory();
-    REGDUEL_CHECK(colour_all(last, {false, false}, decisions), "no colouring even with everything in memory: @" + f_.name);
+    const Plan last = problem_.all_in_memory();
+    REGDUEL_CHECK(colour_all(last, {false, false}, plan), "no colouring even with everything in memory: @" + f_.name);
     return write(last);
   }
 
  private:
-  // Colours the program under `decisions`. On failure adds to `next` and notes whether it could.
-  bool colour_all(const Decisions& decisions, Round how, Decisions& next) {
-    code_ = lowering_.lower(decisions, fuel_);
-    const Liveness liveness(code_);
-    graphs_ = build_interference_graphs(f_, lowering_, code_, liveness);
-    fill_in_costs(f_, lowering_, code_, knobs_.rematerialise, graphs_);
+  // Colours the program under `plan`. On failure adds to `next` and notes whether it could.
+  bool colour_all(const Plan& plan, Round how, Plan& next) {
+    code_ = lower(problem_, plan, fuel_);
+    Liveness liveness(code_);
+    graphs_ = build_interference_graphs(problem_, code_, liveness);
+    fill_in_costs(problem_, code_, knobs_.rematerialise, graphs_);
     homes_.assign(code_.temps.size(), ir::PReg{});
     for (TempId t = 0; t < code_.temps.size(); ++t) homes_[t] = code_.temps[t].fixed;
     bool complete = true;
@@ -85,15 +80,16 @@ class Run {
 
   // A node that clobbers and fixed registers leave no position at all: no number of units will do.
   static bool has_hopeless_node(const FileGraph& graph, const UnitSet& all) {
+    const std::vector<int> free = graph.free_positions(all);
     for (NodeId n = 0; n < graph.size(); ++n)
-      if (!graph.is_fixed(n) && graph.positions(n, all).is_empty()) return true;
+      if (!graph.is_fixed(n) && graph.count_positions(n, all, free) == 0) return true;
     return false;
   }
 
-  bool colour_file(ir::RegFile file, Round how, Decisions& next) {
+  bool colour_file(ir::RegFile file, Round how, Plan& next) {
     const FileGraph& graph = graphs_.files[ir::index(file)];
-    const UnitSet& all = lowering_.allocatable()[ir::index(file)];
-    const UnitSet& callee_saved = lowering_.callee_saved()[ir::index(file)];
+    const UnitSet& all = problem_.allocatable()[ir::index(file)];
+    const UnitSet& callee_saved = problem_.callee_saved()[ir::index(file)];
     std::vector<int> units;
     for (int u = all.first(); u >= 0; u = all.next(u + 1)) units.push_back(u);
     const std::size_t limit = units.size();
@@ -104,36 +100,37 @@ class Run {
       for (k = 0; k < limit && live < static_cast<std::size_t>(graph.max_live()); ++k)
         live += callee_saved.contains(units[k]) ? 0 : 1;
     }
+    const bool tries_bold = how.coalesce && knobs_.bold_coalescing && !graph.copies().empty();
     const bool is_small = graph.num_built_edges() < 500'000;
-    // Graphs in which copies are coalesced, kept while coalescing anew would make the same again: without test, until some merge
-    // was refused that more units would allow; with tests, as long as the units are the same.
-    std::optional<FileGraph> bold, careful;
+    // The graph in which copies are coalesced without test stays as it is once no merge was refused that more units would allow.
     bool is_bold_final = false;
     for (int attempt = 0;; ++attempt) {
       UnitSet available;
       for (std::size_t u = 0; u < k; ++u) available.insert(units[u]);
-      careful.reset();
-      for (const Strategy strategy : {Strategy::Bold, Strategy::Careful, Strategy::Spilling}) {
-        if (strategy == Strategy::Bold && (!how.coalesce || !knobs_.bold_coalescing || graph.copies().empty())) continue;
-        const bool spills = strategy == Strategy::Spilling;
-        if (spills && k < limit) continue;
-        std::optional<FileGraph>& work = strategy == Strategy::Bold ? bold : careful;
-        if (!work || (strategy == Strategy::Bold && !is_bold_final)) {
-          work = graph;
-          if (how.coalesce) {
-            const Coalesced c = coalesce(*work, {available, knobs_.coalescing_factor, strategy != Strategy::Bold, fuel_});
-            if (strategy == Strategy::Bold) is_bold_final = !c.wants_units;
-          }
-        }
-        const auto order = simplify(*work, available, spills ? Optimism::CheapestFirst : Optimism::SmallestLast);
-        const Colouring c = select(*work, order, {available, callee_saved, knobs_.biased_select, !spills, fuel_});
-        if (c.failed.empty()) {
-          for (NodeId n = 0; n < graph.size(); ++n)
-            homes_[graph.temp(n)] = {file, static_cast<std::uint8_t>(graph.units(n)), static_cast<std::uint16_t>(c.unit_of[n])};
-          return true;
-        }
-        if (!spills) continue;
-        progress_ = choose_spills(*work, c, available, lowering_, code_, knobs_.rematerialise, next, fuel_) || progress_;
+      const auto coalesced = [&](FileGraph& work, bool conservative) {
+        work = graph;
+        return how.coalesce ? coalesce(work, {available, knobs_.coalescing_factor, conservative, fuel_}) : Coalesced{};
+      };
+      const auto coloured = [&](const FileGraph& work, Optimism optimism) {
+        const bool stops = optimism == Optimism::SmallestLast;
+        colouring_ = select(work, simplifier_.order(work, available, optimism),
+                            {available, callee_saved, knobs_.biased_select, stops, fuel_});
+        if (!colouring_.failed.empty()) return false;
+        for (NodeId n = 0; n < graph.size(); ++n)
+          homes_[graph.temp(n)] = {file, static_cast<std::uint8_t>(graph.units(n)),
+                                   static_cast<std::uint16_t>(colouring_.unit_of[n])};
+        return true;
+      };
+      if (tries_bold) {
+        if (!is_bold_final) is_bold_final = !coalesced(bold_, false).wants_units;
+        if (coloured(bold_, Optimism::SmallestLast)) return true;
+      }
+      coalesced(careful_, true);
+      if (coloured(careful_, Optimism::SmallestLast)) return true;
+      if (k == limit) {
+        // Something has to be spilled: the candidates for it are to come up last.
+        if (coloured(careful_, Optimism::CheapestFirst)) return true;
+        progress_ = choose_spills(careful_, colouring_, available, problem_, code_, knobs_.rematerialise, next, fuel_) || progress_;
         return false;
       }
       // Small steps at first, smaller ones where an attempt is cheap.
@@ -141,25 +138,23 @@ class Run {
     }
   }
 
-  ir::Allocation write(const Decisions& decisions) {
-    return rewrite(f_, lowering_, decisions, code_, homes_, graphs_.is_dead, fuel_);
-  }
+  ir::Allocation write(const Plan& plan) { return rewrite(problem_, plan, code_, homes_, graphs_.is_dead, fuel_); }
 
-  void trace_round(int round, const Decisions& before, const Decisions& after) {
+  void trace_round(int round, const Plan& before, const Plan& after) {
     std::string text = fmt::format("briggs round {}:", round);
-    for (std::size_t v = 0; v < after.place.size(); ++v) {
-      if (before.place[v] == after.place[v]) continue;
+    for (std::size_t v = 0; v < after.locations.size(); ++v) {
+      if (before.locations[v] == after.locations[v]) continue;
       const bool is_phi = v >= f_.vregs.size();
-      text += fmt::format(" {} {}{}", after.place[v] == kRematerialised ? "remat" : "spill", is_phi ? "phi " : "%",
+      text += fmt::format(" {} {}{}", after.locations[v].is_nowhere() ? "remat" : "spill", is_phi ? "phi " : "%",
                           is_phi ? v - f_.vregs.size() : v);
     }
-    for (std::size_t i = 0; i < after.pinned.size(); ++i)
-      if (before.pinned[i] != after.pinned[i]) text += fmt::format(" pin #{}", f_.insts[i].id.value);
+    for (std::size_t i = 0; i < after.is_pinned.size(); ++i)
+      if (before.is_pinned[i] != after.is_pinned[i]) text += fmt::format(" pin #{}", f_.insts[i].id.value);
     trace_->line(std::move(text));
   }
 
   const ir::Function& f_;
-  const Lowering& lowering_;
+  const Problem& problem_;
   const Knobs& knobs_;
   ir::Trace* trace_;
   ir::Fuel* fuel_;
@@ -167,6 +162,10 @@ class Run {
   InterferenceGraphs graphs_;
   std::vector<ir::PReg> homes_;
   bool progress_ = false;
+  // Of the attempt at hand; here so that their memory serves all attempts.
+  FileGraph bold_, careful_;
+  Simplifier simplifier_;
+  Colouring colouring_;
 };
 
 class Briggs final : public ir::Allocator {
@@ -178,10 +177,10 @@ class Briggs final : public ir::Allocator {
     const auto knobs = parse_knobs(options.knobs);
     if (!knobs) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, knobs.error()});
     const ir::Cfg cfg(program);
-    const Lowering lowering(program, cfg, target, options.limits, block_frequencies(program, cfg, knobs->loop_base), options.fuel);
-    if (const auto file = lowering.impossible())
+    const Problem problem(program, cfg, target, options.limits, block_frequencies(program, cfg, knobs->loop_base), options.fuel);
+    if (const auto file = problem.impossible())
       return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Impossible, ir::failure_message(options.limits.of(*file))});
-    return Run(program, lowering, *knobs, options.trace, options.fuel).run();
+    return Run(problem, *knobs, options.trace, options.fuel).run();
   }
 };
 

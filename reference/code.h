@@ -1,14 +1,16 @@
 // The lowered program, on which the phases work: no phis, no fixed operands but precoloured temps, no ties but shared temps.
 //
-// A *value* is what may live across blocks and may be spilled: each root vreg, and one value a phi. A *temp* is a node of the
-// interference graph: temps [0, values) are the values themselves, the others are *local* (they live around one instruction,
-// inside one block, and are never spilled). lower.h makes this form, rewrite.h turns it back into a program.
+// A *value* is what may live across blocks and may be spilled: each root vreg, one value a phi, and what a plan adds (plan.h). A
+// *temp* is a node of the interference graph: temps [0, num_values) are the values themselves, the others are *local* (they live
+// around one instruction, inside one block, and are never spilled). lower.h makes this form, rewrite.h turns it back into a
+// program.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "base/grouped.h"
 #include "ir/program.h"
 
 namespace regduel::reference {
@@ -63,7 +65,6 @@ struct CodeInst {
 struct CodeBlock {
   std::uint32_t first_inst = 0, num_insts = 0;
   ir::BlockId edge_from, edge_to;  // an edge block
-  std::vector<std::uint32_t> successors, predecessors;
   bool is_reachable = true;
   std::uint64_t freq = 1;
 
@@ -73,7 +74,8 @@ struct CodeBlock {
 struct Code {
   std::vector<Temp> temps;
   std::uint32_t num_values = 0;
-  std::vector<CodeBlock> blocks;  // those of the program, then edge blocks
+  std::vector<CodeBlock> blocks;                    // those of the program, then edge blocks
+  Grouped<std::uint32_t> successors, predecessors;  // by block
   std::vector<CodeInst> insts;
   std::vector<Ref> refs;
   // Temp of each vreg operand of the program (by index into Function::operands), kNoTemp for all others.

@@ -1,17 +1,74 @@
 #include "reference/liveness.h"
 
 #include <algorithm>
-#include <bit>
-#include <utility>
 
 #include "base/planted.h"
 
 namespace regduel::reference {
+namespace {
 
-Liveness::Liveness(const Code& code) : code_(code), live_(code.temps.size()), first_write_(code.temps.size(), 0xFFFFFFFFu) {
+// Reachable blocks, each after its predecessors as far as loops allow.
+std::vector<std::uint32_t> reverse_postorder(const Code& code) {
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint8_t> visited(code.blocks.size(), 0);
+  std::vector<std::pair<std::uint32_t, std::size_t>> stack = {{0, 0}};
+  visited[0] = 1;
+  while (!stack.empty()) {
+    auto& [block, next] = stack.back();
+    if (next == code.successors[block].size()) {
+      order.push_back(block);
+      stack.pop_back();
+      continue;
+    }
+    const std::uint32_t s = code.successors[block][next++];
+    if (visited[s]) continue;
+    visited[s] = 1;
+    stack.emplace_back(s, 0);
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+// The blocks that need another look, visited in sweeps along a given order: most blocks then come after all that they depend on.
+class Worklist {
+ public:
+  Worklist(std::size_t blocks, const std::vector<std::uint32_t>& order) : order_(order), waiting_(blocks, 0) {
+    for (const std::uint32_t b : order_) waiting_[b] = 1;
+  }
+  void push(std::uint32_t b) {
+    waiting_[b] = 1;
+    more_ = true;
+  }
+  template <class Visit>
+  void run(Visit&& visit) {
+    do {
+      more_ = false;
+      for (const std::uint32_t b : order_)
+        if (waiting_[b]) {
+          waiting_[b] = 0;
+          visit(b);
+        }
+    } while (more_);
+  }
+
+ private:
+  const std::vector<std::uint32_t>& order_;
+  std::vector<std::uint8_t> waiting_;
+  bool more_ = false;
+};
+
+void set(std::vector<std::uint64_t>& bits, std::size_t at, std::size_t bit) {
+  bits[at + bit / 64] |= std::uint64_t{1} << (bit % 64);
+}
+
+}  // namespace
+
+Liveness::Liveness(const Code& code) : code_(code), live_(code.temps), first_write_(code.temps.size(), kNever) {
   find_globals();
-  solve_reach();
-  solve_live();
+  std::vector<std::uint32_t> order = reverse_postorder(code_);
+  solve_reach(order);
+  std::ranges::reverse(order);
+  solve_live(order);
 }
 
 void Liveness::find_globals() {
@@ -35,66 +92,7 @@ void Liveness::find_globals() {
   words_ = (global_.size() + 63) / 64;
 }
 
-namespace {
-
-// Reachable blocks, each after its predecessors as far as loops allow.
-std::vector<std::uint32_t> reverse_postorder(const Code& code) {
-  std::vector<std::uint32_t> order;
-  std::vector<std::uint8_t> visited(code.blocks.size(), 0);
-  std::vector<std::pair<std::uint32_t, std::size_t>> stack = {{0, 0}};
-  visited[0] = 1;
-  while (!stack.empty()) {
-    auto& [block, next] = stack.back();
-    if (next == code.blocks[block].successors.size()) {
-      order.push_back(block);
-      stack.pop_back();
-      continue;
-    }
-    const std::uint32_t s = code.blocks[block].successors[next++];
-    if (visited[s]) continue;
-    visited[s] = 1;
-    stack.emplace_back(s, 0);
-  }
-  std::reverse(order.begin(), order.end());
-  return order;
-}
-
-// The blocks that need another look; visited in sweeps along a given order, so that most are looked at after all that they depend
-// on.
-class Worklist {
- public:
-  Worklist(std::size_t blocks, std::vector<std::uint32_t> order) : order_(std::move(order)), waiting_(blocks, 0) {
-    for (const std::uint32_t b : order_) waiting_[b] = 1;
-  }
-  void push(std::uint32_t b) {
-    waiting_[b] = 1;
-    more_ = true;
-  }
-  template <class Visit>
-  void run(Visit&& visit) {
-    do {
-      more_ = false;
-      for (const std::uint32_t b : order_)
-        if (waiting_[b]) {
-          waiting_[b] = 0;
-          visit(b);
-        }
-    } while (more_);
-  }
-
- private:
-  std::vector<std::uint32_t> order_;
-  std::vector<std::uint8_t> waiting_;
-  bool more_ = false;
-};
-
-void set(std::vector<std::uint64_t>& bits, std::size_t at, std::size_t bit) {
-  bits[at + bit / 64] |= std::uint64_t{1} << (bit % 64);
-}
-
-}  // namespace
-
-void Liveness::solve_reach() {
+void Liveness::solve_reach(const std::vector<std::uint32_t>& order) {
   const std::size_t n = code_.blocks.size();
   reach_.assign(n * words_, 0);
   Bits written(n * words_, 0);
@@ -103,9 +101,9 @@ void Liveness::solve_reach() {
       for (const Ref& r : code_.refs_of(inst))
         if ((r.flags & kWrites) && r.temp < code_.num_values && bit_of_[r.temp] >= 0)
           set(written, b * words_, static_cast<std::size_t>(bit_of_[r.temp]));
-  Worklist work(n, reverse_postorder(code_));
+  Worklist work(n, order);
   work.run([&](std::uint32_t b) {
-    for (const std::uint32_t s : code_.blocks[b].successors) {
+    for (const std::uint32_t s : code_.successors[b]) {
       bool changed = false;
       for (std::size_t w = 0; w < words_; ++w) {
         std::uint64_t& to = reach_[s * words_ + w];
@@ -118,14 +116,12 @@ void Liveness::solve_reach() {
   });
 }
 
-void Liveness::solve_live() {
+void Liveness::solve_live(const std::vector<std::uint32_t>& order) {
   const std::size_t n = code_.blocks.size();
   in_.assign(n * words_, 0);
   out_.assign(n * words_, 0);
   Bits killed(n * words_, 0), written(n * words_, 0);
-  std::vector<std::uint32_t> postorder = reverse_postorder(code_);
-  std::reverse(postorder.begin(), postorder.end());
-  for (const std::uint32_t b : postorder) {
+  for (const std::uint32_t b : order) {
     const CodeBlock& block = code_.blocks[b];
     for (const CodeInst& inst : code_.insts_of(block)) {
       for (const Ref& r : code_.refs_of(inst)) {
@@ -142,13 +138,13 @@ void Liveness::solve_live() {
     }
     for (std::size_t w = b * words_; w < (b + 1) * words_; ++w) in_[w] &= reach_[w];
   }
-  Worklist work(n, std::move(postorder));
+  Worklist work(n, order);
   work.run([&](std::uint32_t b) {
     bool changed = false;
     for (std::size_t w = 0; w < words_; ++w) {
       const std::size_t at = b * words_ + w;
       std::uint64_t out = 0;
-      for (const std::uint32_t s : code_.blocks[b].successors) {
+      for (const std::uint32_t s : code_.successors[b]) {
         out |= in_[s * words_ + w];
         if (REGDUEL_PLANTED("briggs-liveness-of-first-successor")) break;
       }
@@ -159,16 +155,14 @@ void Liveness::solve_live() {
       changed = changed || add != 0;
     }
     if (!changed) return;
-    for (const std::uint32_t p : code_.blocks[b].predecessors)
+    for (const std::uint32_t p : code_.predecessors[b])
       if (code_.blocks[p].is_reachable) work.push(p);
   });
 }
 
 std::vector<TempId> Liveness::list(const Bits& bits, std::size_t block) const {
   std::vector<TempId> result;
-  for (std::size_t w = 0; w < words_; ++w)
-    for (std::uint64_t word = bits[block * words_ + w]; word != 0; word &= word - 1)
-      result.push_back(global_[w * 64 + static_cast<std::size_t>(std::countr_zero(word))]);
+  for_each(bits, block, [&](TempId t) { result.push_back(t); });
   return result;
 }
 

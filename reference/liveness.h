@@ -9,12 +9,51 @@
 // Deviation from the seed, which lists plain live sets: the reach mask. Tested by liveness_test.cpp.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "reference/code.h"
 
 namespace regduel::reference {
+
+// A set of temps with O(1) insertion, removal and membership, a dense list of its members, and how many units they have.
+class LiveSet {
+ public:
+  explicit LiveSet(const std::vector<Temp>& temps) : temps_(temps), at_(temps.size(), kAbsent) {}
+  [[nodiscard]] bool contains(TempId t) const { return at_[t] != kAbsent; }
+  // In no particular order, but in the same one every time.
+  [[nodiscard]] const std::vector<TempId>& members() const { return members_; }
+  [[nodiscard]] const ir::PerFile<int>& units() const { return units_; }
+  void insert(TempId t) {
+    if (contains(t)) return;
+    at_[t] = static_cast<std::uint32_t>(members_.size());
+    members_.push_back(t);
+    units_[ir::index(temps_[t].file)] += temps_[t].units;
+  }
+  void erase(TempId t) {
+    if (!contains(t)) return;
+    const TempId last = members_.back();
+    members_[at_[t]] = last;
+    at_[last] = at_[t];
+    members_.pop_back();
+    at_[t] = kAbsent;
+    units_[ir::index(temps_[t].file)] -= temps_[t].units;
+  }
+  void clear() {
+    for (const TempId t : members_) at_[t] = kAbsent;
+    members_.clear();
+    units_ = {};
+  }
+
+ private:
+  static constexpr std::uint32_t kAbsent = 0xFFFFFFFFu;
+  const std::vector<Temp>& temps_;
+  std::vector<std::uint32_t> at_;
+  std::vector<TempId> members_;
+  ir::PerFile<int> units_ = {};
+};
 
 class Liveness {
  public:
@@ -28,75 +67,50 @@ class Liveness {
   [[nodiscard]] bool reaches_in(std::uint32_t block, TempId t) const {
     return t < bit_of_.size() && bit_of_[t] >= 0 && get(reach_, block, static_cast<std::size_t>(bit_of_[t]));
   }
-  // Visits the instructions of a block backwards. `visit(index, live)` is called with what is live after the instruction; where
-  // it returns false (a dead copy), the instruction is passed over as if it were not there.
-  // `live` offers contains(t) and members() (no particular order, but the same every time).
+  // Visits the instructions of a block backwards. `visit(index, live)` is called with the LiveSet after the instruction; where it
+  // returns false (a dead copy), the instruction is passed over as if it were not there.
   template <class Visit>
-  void walk(std::uint32_t block, Visit&& visit) const;
-
-  // A set with O(1) insertion, removal and membership, and a dense list of its members.
-  class LiveSet {
-   public:
-    explicit LiveSet(std::size_t n) : at_(n, kAbsent) {}
-    [[nodiscard]] bool contains(TempId t) const { return at_[t] != kAbsent; }
-    [[nodiscard]] const std::vector<TempId>& members() const { return members_; }
-    void insert(TempId t) {
-      if (contains(t)) return;
-      at_[t] = static_cast<std::uint32_t>(members_.size());
-      members_.push_back(t);
-    }
-    void erase(TempId t) {
-      if (!contains(t)) return;
-      const TempId last = members_.back();
-      members_[at_[t]] = last;
-      at_[last] = at_[t];
-      members_.pop_back();
-      at_[t] = kAbsent;
-    }
-    void clear() {
-      for (const TempId t : members_) at_[t] = kAbsent;
-      members_.clear();
-    }
-
-   private:
-    static constexpr std::uint32_t kAbsent = 0xFFFFFFFFu;
-    std::vector<std::uint32_t> at_;
-    std::vector<TempId> members_;
-  };
+  void walk(std::uint32_t block, Visit&& visit);
 
  private:
   using Bits = std::vector<std::uint64_t>;
   [[nodiscard]] bool get(const Bits& bits, std::size_t block, std::size_t bit) const {
     return (bits[block * words_ + bit / 64] >> (bit % 64) & 1) != 0;
   }
+  template <class See>
+  void for_each(const Bits& bits, std::size_t block, See&& see) const {
+    for (std::size_t w = 0; w < words_; ++w)
+      for (std::uint64_t word = bits[block * words_ + w]; word != 0; word &= word - 1)
+        see(global_[w * 64 + static_cast<std::size_t>(std::countr_zero(word))]);
+  }
   [[nodiscard]] std::vector<TempId> list(const Bits& bits, std::size_t block) const;
   void find_globals();
-  void solve_reach();
-  void solve_live();
+  void solve_reach(const std::vector<std::uint32_t>& order);
+  void solve_live(const std::vector<std::uint32_t>& order);
 
+  static constexpr std::uint32_t kNever = 0xFFFFFFFFu;
   const Code& code_;
   std::vector<std::int32_t> bit_of_;  // by value; -1 = lives inside single blocks only
   std::vector<TempId> global_;
   std::size_t words_ = 0;
   Bits reach_, in_, out_;
-  mutable LiveSet live_;
-  mutable std::vector<std::uint32_t> first_write_;  // by temp: index of the block's first instruction that writes it
+  LiveSet live_;
+  std::vector<std::uint32_t> first_write_;  // by temp: index of the block's first instruction that writes it
 };
 
 template <class Visit>
-void Liveness::walk(std::uint32_t block, Visit&& visit) const {
+void Liveness::walk(std::uint32_t block, Visit&& visit) {
   const CodeBlock& b = code_.blocks[block];
   if (!b.is_reachable) return;
   live_.clear();
-  for (const TempId t : live_out(block)) live_.insert(t);
-  constexpr std::uint32_t kNever = 0xFFFFFFFFu;
+  for_each(out_, block, [&](TempId t) { live_.insert(t); });
   const std::uint32_t end = b.first_inst + b.num_insts;
   for (std::uint32_t i = end; i-- > b.first_inst;)
     for (const Ref& r : code_.refs_of(code_.insts[i]))
       if (r.flags & kWrites) first_write_[r.temp] = i;
   for (std::uint32_t i = end; i-- > b.first_inst;) {
     const CodeInst& inst = code_.insts[i];
-    if (!visit(i, live_)) continue;
+    if (!visit(i, std::as_const(live_))) continue;
     for (const Ref& r : code_.refs_of(inst))
       if ((r.flags & kWrites) && ((r.flags & kKills) || (first_write_[r.temp] == i && !reaches_in(block, r.temp))))
         live_.erase(r.temp);

@@ -29,7 +29,7 @@ TEST(Lower, PhisBecomeCopiesOnEdges) {
   EXPECT_EQ(kinds(p.code, 1), (List{kD, kM, kO, kO}));
 }
 
-TEST(Lower, PhisThatNobodyReadsNeedNoCopies) {
+TEST(Lower, PhisThatAreNeverReadNeedNoCopies) {
   const Phases p(
       "vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0 = ld\n#1 bra -> b1\nblock b1\n#2 %1 = phi b0: %0, b1: %1\n#3 bra -> b1\n");
   EXPECT_EQ(kinds(p.code, 0), (List{kO, kO}));
@@ -46,9 +46,8 @@ TEST(Lower, TiesAndFixedOperandsBecomeLocalTemps) {
 TEST(Lower, ASpilledValueIsRefilledBeforeUsesAndStoredAfterDefs) {
   Phases p(
       "vreg %0 R b64\nvreg %1 P pred\nblock b0\n#0 %0.lo = ld\n#1 %1 = setp %0.lo\n#2 @%1 %0 = ld\n#3 %0{inout} = acc\n#4 exit\n");
-  p.decisions.place[0] = 0;
-  p.decisions.slots.push_back({8});
-  const Code code = p.lowering.lower(p.decisions);
+  p.plan.locations[0] = Location::in_slot(p.plan.add_slot(8));
+  const Code code = lower(p.problem, p.plan);
   // The part alone is stored; the use; the may-def around its old value; the def-use.
   EXPECT_EQ(kinds(code, 0), (List{kO, kS, kR, kO, kR, kO, kS, kR, kO, kS, kO}));
   EXPECT_EQ(code.insts[1].bytes, 4);
@@ -56,33 +55,33 @@ TEST(Lower, ASpilledValueIsRefilledBeforeUsesAndStoredAfterDefs) {
 
 TEST(Lower, CopiesOfSpilledValues) {
   Phases p("vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = copy %0\n#2 st %0, %1 !write\n#3 exit\n");
-  p.decisions.slots = {{4}, {4}};
-  p.decisions.place[0] = 0;
-  EXPECT_EQ(kinds(p.lowering.lower(p.decisions), 0), (List{kO, kS, kR, kR, kO, kO}));
-  p.decisions.place[1] = 1;  // from slot to slot, through a register
-  EXPECT_EQ(kinds(p.lowering.lower(p.decisions), 0), (List{kO, kS, kD, kR, kS, kR, kR, kO, kO}));
-  p.decisions.place[1] = 0;  // one slot
-  EXPECT_EQ(kinds(p.lowering.lower(p.decisions), 0), (List{kO, kS, kD, kR, kR, kO, kO}));
-  p.decisions.place[0] = kInRegister;
-  EXPECT_EQ(kinds(p.lowering.lower(p.decisions), 0), (List{kO, kS, kR, kO, kO}));
+  p.plan.slots = {{4}, {4}};
+  p.plan.locations[0] = Location::in_slot(0);
+  EXPECT_EQ(kinds(lower(p.problem, p.plan), 0), (List{kO, kS, kR, kR, kO, kO}));
+  p.plan.locations[1] = Location::in_slot(1);  // from slot to slot, through a register
+  EXPECT_EQ(kinds(lower(p.problem, p.plan), 0), (List{kO, kS, kD, kR, kS, kR, kR, kO, kO}));
+  p.plan.locations[1] = Location::in_slot(0);  // one slot
+  EXPECT_EQ(kinds(lower(p.problem, p.plan), 0), (List{kO, kS, kD, kR, kR, kO, kO}));
+  p.plan.locations[0] = {};
+  EXPECT_EQ(kinds(lower(p.problem, p.plan), 0), (List{kO, kS, kR, kO, kO}));
 }
 
 TEST(Lower, OnlyWhatReadsNoRegisterIsRematerialised) {
   const Phases p(
       "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nblock b0\n#0 %0 = const 1 !remat\n#1 %1 = add %0, 1 !remat\n"
       "#2 %2 = ld 4 !read !remat\n#3 exit\n");
-  EXPECT_TRUE(p.lowering.can_remat(0));
-  EXPECT_FALSE(p.lowering.can_remat(1));
-  EXPECT_FALSE(p.lowering.can_remat(2));
+  EXPECT_TRUE(p.problem.can_remat(0));
+  EXPECT_FALSE(p.problem.can_remat(1));
+  EXPECT_FALSE(p.problem.can_remat(2));
 }
 
 TEST(Lower, ImpossibleInstructionsAreFound) {
   constexpr std::string_view kThree = "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nblock b0\n#0 st %0, %1, %2\n#1 exit\n";
-  EXPECT_TRUE(Phases(kThree, 3).lowering.impossible() == std::nullopt);
+  EXPECT_TRUE(Phases(kThree, 3).problem.impossible() == std::nullopt);
   const ir::Function f = testing::parse_body(kThree);
   const ir::Cfg cfg(f);
   const ir::Target& t = ir::default_target();
-  EXPECT_EQ(Lowering(f, cfg, t, ir::Limits::of(t, 2), {1}).impossible(), ir::RegFile::R);
+  EXPECT_EQ(Problem(f, cfg, t, ir::Limits::of(t, 2), {1}).impossible(), ir::RegFile::R);
 }
 
 }  // namespace

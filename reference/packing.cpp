@@ -1,8 +1,8 @@
 #include "reference/packing.h"
 
 #include <algorithm>
-
-#include "base/planted.h"
+#include <span>
+#include <utility>
 
 namespace regduel::reference {
 namespace {
@@ -12,7 +12,9 @@ constexpr int kMaxSteps = 1 << 22;
 class FilePacker {
  public:
   FilePacker(const Shape& shape, ir::RegFile file, const UnitSet& allocatable)
-      : items_(shape.items), clobbers_(shape.clobbers[ir::index(file)]), free_reads_(allocatable), free_writes_(allocatable) {
+      : items_(shape.items.data(), shape.items.size()),
+        clobbers_(shape.has_clobbers() ? (*shape.clobbers)[ir::index(file)] : UnitSet()), free_reads_(allocatable),
+        free_writes_(allocatable) {
     for (std::size_t k = 0; k < items_.size(); ++k)
       if (items_[k].file == file) mine_.push_back(k);
   }
@@ -42,7 +44,7 @@ class FilePacker {
  private:
   [[nodiscard]] std::pair<int, int> rank(std::size_t k) const { return {items_[k].align_log2, items_[k].units}; }
   [[nodiscard]] ir::PReg tuple(std::size_t k, int at) const {
-    return {items_[k].file, static_cast<std::uint8_t>(items_[k].units), static_cast<std::uint16_t>(at)};
+    return {items_[k].file, items_[k].units, static_cast<std::uint16_t>(at)};
   }
 
   bool place_fixed(std::size_t k) {
@@ -105,8 +107,7 @@ class FilePacker {
     const std::size_t k = list[n];
     int needed = 0;
     for (std::size_t m = n; m < list.size(); ++m) needed += items_[list[m]].units;
-    if (free.count() < needed || (REGDUEL_PLANTED("briggs-impossible-too-soon") && needed > 2 && free.count() == needed))
-      return false;
+    if (free.count() < needed) return false;
     const UnitSet at = free.positions(items_[k].units, items_[k].align_log2);
     int from = 0;
     if (n > 0 && rank(list[n - 1]) == rank(k)) from = (*homes_)[list[n - 1]].end();
@@ -118,8 +119,8 @@ class FilePacker {
     return false;
   }
 
-  const std::vector<Item>& items_;
-  const UnitSet& clobbers_;
+  std::span<const Item> items_;
+  UnitSet clobbers_;
   UnitSet free_reads_, free_writes_;
   std::vector<std::size_t> mine_, both_, reads_, writes_;
   std::vector<ir::PReg>* homes_ = nullptr;
@@ -127,6 +128,18 @@ class FilePacker {
 };
 
 }  // namespace
+
+bool is_roomy(const Shape& shape, const ir::PerFile<int>& run) {
+  ir::PerFile<int> needed = {};
+  for (const Item& item : shape.items) {
+    if (item.fixed.is_valid() || (item.partial && shape.has_clobbers())) return false;
+    const int step = 1 << item.align_log2;
+    int& sum = needed[ir::index(item.file)];
+    sum += (item.units + step - 1) / step * step;
+    if (sum > run[ir::index(item.file)]) return false;
+  }
+  return true;
+}
 
 Homes pack(const Shape& shape, const ir::PerFile<UnitSet>& allocatable, const ir::PerFile<UnitSet>& avoid) {
   Homes homes;

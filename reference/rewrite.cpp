@@ -12,13 +12,15 @@ constexpr std::uint32_t kNoSlot = 0xFFFFFFFFu;
 
 class Rewriter {
  public:
-  Rewriter(const ir::Function& f, const Lowering& lowering, const Decisions& decisions, const Code& code,
-           const std::vector<ir::PReg>& homes, const std::vector<std::uint8_t>& is_dead, ir::Fuel* fuel)
-      : f_(f), lowering_(lowering), d_(decisions), code_(code), homes_(homes), is_dead_(is_dead), fuel_(fuel),
-        out_(f.clone_header()) {
+  Rewriter(const Problem& problem, const Plan& plan, const Code& code, const std::vector<ir::PReg>& homes,
+           const std::vector<std::uint8_t>& is_dead, ir::Fuel* fuel)
+      : f_(problem.program()), problem_(problem), plan_(plan), code_(code), homes_(homes), is_dead_(is_dead), fuel_(fuel),
+        out_(f_.clone_header()) {
     out_.phase = ir::Phase::Allocated;
-    next_id_ = f.next_inst_id().value;
-    slot_of_.assign(d_.slots.size(), kNoSlot);
+    out_.insts.reserve(code.insts.size());
+    out_.operands.reserve(f_.operands.size() + code.insts.size());
+    next_id_ = f_.next_inst_id().value;
+    slot_of_.assign(plan.slots.size(), kNoSlot);
   }
 
   ir::Allocation run() {
@@ -36,7 +38,7 @@ class Rewriter {
  private:
   // --- what is needed ---------------------------------------------------------------------------------------------
   void find_saved() {
-    const auto& callee_saved = lowering_.callee_saved();
+    const auto& callee_saved = problem_.callee_saved();
     bool returns = false;
     ir::PerFile<UnitSet> touched;
     for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
@@ -44,11 +46,12 @@ class Rewriter {
       const ir::Block& block = f_.blocks[b];
       for (std::uint32_t i = block.first_inst; i < block.first_inst + block.num_insts; ++i) {
         returns = returns || f_.insts[i].op == ir::Op::Ret;
-        for (std::size_t k = 0; k < touched.size(); ++k) touched[k] |= lowering_.shape(i).clobbers[k];
+        if (const Shape& shape = problem_.shape(i); shape.has_clobbers())
+          for (std::size_t k = 0; k < touched.size(); ++k) touched[k] |= (*shape.clobbers)[k];
       }
     }
     if (!returns) return;
-    if (REGDUEL_PLANTED("briggs-saves-what-calls-clobber-only")) return;
+    if (REGDUEL_PLANTED("briggs-callee-saved-not-saved")) return;
     for (const ir::PReg home : homes_)
       if (home.is_valid()) touched[ir::index(home.file)] |= UnitSet::of(home);
     for (const ir::RegFile file : ir::kAllFiles) {
@@ -105,7 +108,7 @@ class Rewriter {
   }
   ir::SlotId slot(std::uint32_t decided) {
     REGDUEL_CHECK(decided < slot_of_.size(), "a value without a slot in @" + f_.name);
-    if (slot_of_[decided] == kNoSlot) slot_of_[decided] = new_slot(d_.slots[decided].bytes);
+    if (slot_of_[decided] == kNoSlot) slot_of_[decided] = new_slot(plan_.slots[decided].bytes);
     return ir::SlotId(slot_of_[decided]);
   }
   ir::Inst inserted(ir::Op op) {
@@ -201,9 +204,9 @@ class Rewriter {
         ir::Inst remat = inserted(ir::Op::Remat);
         remat.ref = f_.insts[inst.remat_of].id;
         const auto from = f_.operands_of(f_.insts[inst.remat_of]);
-        std::vector<ir::Operand> ops(from.begin(), from.end());
-        ops[0] = ir::Operand::of_preg(ir::Role::Def, home(refs[0].temp));
-        return append(remat, ops);
+        placed_.assign(from.begin(), from.end());
+        placed_[0] = ir::Operand::of_preg(ir::Role::Def, home(refs[0].temp));
+        return append(remat, placed_);
       }
     }
   }
@@ -211,21 +214,20 @@ class Rewriter {
   void original(std::size_t b, const CodeInst& inst) {
     const ir::Inst& from = f_.insts[inst.source];
     const auto ops = f_.operands_of(from);
-    std::vector<ir::Operand> placed(ops.begin(), ops.end());
-    for (std::size_t k = 0; k < placed.size(); ++k)
-      if (placed[k].is_vreg()) placed[k] = f_.placed_at(placed[k], home(code_.operand_temp[from.first_operand + k]));
-    if (from.is_copy() && !lowering_.shape(inst.source).has_clobbers && copies_nothing(placed) &&
+    placed_.assign(ops.begin(), ops.end());
+    for (std::size_t k = 0; k < placed_.size(); ++k)
+      if (placed_[k].is_vreg()) placed_[k] = f_.placed_at(placed_[k], home(code_.operand_temp[from.first_operand + k]));
+    if (from.is_copy() && !problem_.shape(inst.source).has_clobbers() && copies_nothing(placed_) &&
         ir::may(fuel_, "drop-identity-copy"))
       return deleted(inst.source);
-    std::vector<ir::BlockId> targets(f_.targets_of(from).begin(), f_.targets_of(from).end());
-    for (const std::uint32_t s : code_.blocks[b].successors) {
-      if (!code_.blocks[s].is_edge_block() || !edge_block_[s].is_valid()) continue;
-      std::replace(targets.begin(), targets.end(), code_.blocks[s].edge_to, edge_block_[s]);
-    }
+    targets_.assign(f_.targets_of(from).begin(), f_.targets_of(from).end());
+    if (!targets_.empty())
+      for (const std::uint32_t s : code_.successors[b])
+        if (edge_block_[s].is_valid()) std::ranges::replace(targets_, code_.blocks[s].edge_to, edge_block_[s]);
     if (from.op == ir::Op::Ret)
       for (std::size_t k = 0; k < saved_.size(); ++k)
         spill(inserted(ir::Op::Refill), ir::Operand::of_preg(ir::Role::Def, saved_[k]), ir::SlotId(saved_slot_[k]), 0);
-    append(from, placed, targets);
+    append(from, placed_, targets_);
   }
   static bool copies_nothing(const std::vector<ir::Operand>& ops) {
     const auto n = static_cast<std::size_t>(
@@ -246,14 +248,14 @@ class Rewriter {
       ir::Slot& s = out_.slots[k];
       at = (at + s.align - 1) / s.align * s.align;
       s.offset = at;
-      at += REGDUEL_PLANTED("briggs-slot-shared-too-early") ? std::min(s.size, 8u) : s.size;
+      at += s.size;
     }
     out_.local_frame = at;
   }
 
   const ir::Function& f_;
-  const Lowering& lowering_;
-  const Decisions& d_;
+  const Problem& problem_;
+  const Plan& plan_;
   const Code& code_;
   const std::vector<ir::PReg>& homes_;
   const std::vector<std::uint8_t>& is_dead_;
@@ -265,14 +267,16 @@ class Rewriter {
   std::vector<std::uint32_t> slot_of_;
   std::vector<ir::PReg> saved_;
   std::vector<std::uint32_t> saved_slot_;
-  std::vector<ir::BlockId> edge_block_;  // by block of the code; invalid = left out
+  std::vector<ir::BlockId> edge_block_;  // by block of the code; invalid = one of the program, or left out
+  std::vector<ir::Operand> placed_;      // of the instruction at hand
+  std::vector<ir::BlockId> targets_;
 };
 
 }  // namespace
 
-ir::Allocation rewrite(const ir::Function& f, const Lowering& lowering, const Decisions& decisions, const Code& code,
-                       const std::vector<ir::PReg>& homes, const std::vector<std::uint8_t>& is_dead, ir::Fuel* fuel) {
-  return Rewriter(f, lowering, decisions, code, homes, is_dead, fuel).run();
+ir::Allocation rewrite(const Problem& problem, const Plan& plan, const Code& code, const std::vector<ir::PReg>& homes,
+                       const std::vector<std::uint8_t>& is_dead, ir::Fuel* fuel) {
+  return Rewriter(problem, plan, code, homes, is_dead, fuel).run();
 }
 
 }  // namespace regduel::reference

@@ -5,19 +5,20 @@
 // ret. Spill slots are packed by descending alignment, each as large as its value. Tested by briggs_test.cpp.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "ir/allocator.h"
 #include "reference/code.h"
-#include "reference/lower.h"
+#include "reference/plan.h"
+#include "reference/problem.h"
 
 namespace regduel::reference {
 
 //   homes     by temp; valid for each temp that a living instruction refers to
 //   is_dead   by index of Code::insts: copies to leave out
 // Cost O(size of program).
-[[nodiscard]] ir::Allocation rewrite(const ir::Function& f, const Lowering& lowering, const Decisions& decisions, const Code& code,
-                                     const std::vector<ir::PReg>& homes, const std::vector<std::uint8_t>& is_dead,
-                                     ir::Fuel* fuel = nullptr);
+[[nodiscard]] ir::Allocation rewrite(const Problem& problem, const Plan& plan, const Code& code, const std::vector<ir::PReg>& homes,
+                                     const std::vector<std::uint8_t>& is_dead, ir::Fuel* fuel = nullptr);
 
 }  // namespace regduel::reference

@@ -15,9 +15,7 @@ class Builder {
     shape_.item_of.assign(ops_.size(), -1);
     for (const ir::Operand& op : ops_) {
       if (op.role == ir::Role::Guard) shape_.is_guarded = true;
-      if (op.role != ir::Role::Clobber) continue;
-      shape_.has_clobbers = true;
-      shape_.clobbers[ir::index(op.preg().file)] |= UnitSet::of(op.preg());
+      if (op.role == ir::Role::Clobber) clobber(op.preg());
     }
     for (std::size_t k = 0; k < ops_.size(); ++k)
       if (ops_[k].is_vreg() && ops_[k].is_tied()) tie(k);
@@ -33,11 +31,16 @@ class Builder {
  private:
   [[nodiscard]] bool open(std::size_t k) const { return ops_[k].is_vreg() && shape_.item_of[k] < 0; }
 
+  void clobber(ir::PReg r) {
+    if (!clobbers_) shape_.clobbers = clobbers_ = std::make_shared<ir::PerFile<UnitSet>>();
+    (*clobbers_)[ir::index(r.file)] |= UnitSet::of(r);
+  }
+
   Item new_item(ir::VRegId root) const {
     const ir::VReg& v = f_.vreg(root);
     Item item;
     item.file = v.file();
-    item.units = v.units();
+    item.units = static_cast<std::uint8_t>(v.units());
     item.align_log2 = v.align_log2;
     return item;
   }
@@ -51,7 +54,7 @@ class Builder {
     Item item = new_item(f_.root(def.vreg()));
     item.write_root = f_.root(def.vreg());
     item.read_root = f_.root(use.vreg());
-    item.align_log2 = std::max<int>(item.align_log2, f_.vreg(item.read_root).align_log2);
+    item.align_log2 = std::max(item.align_log2, f_.vreg(item.read_root).align_log2);
     item.fixed = f_.fixed_of(def).is_valid() ? f_.fixed_of(def) : f_.fixed_of(use);
     item.at_reads = item.at_writes = true;
     add(k, item);
@@ -76,9 +79,10 @@ class Builder {
     }
     Item& item = shape_.items[at];
     if (f_.fixed_of(op).is_valid()) item.fixed = f_.fixed_of(op);
-    item.early = item.early || (op.is_early_clobber() && !REGDUEL_PLANTED("briggs-early-clobber-ignored"));
+    item.early = item.early || op.is_early_clobber();
     item.partial = item.partial || !whole;
-    const bool may_keep = shape_.is_guarded && !REGDUEL_PLANTED("briggs-guarded-def-kills");
+    bool may_keep = shape_.is_guarded;
+    if (REGDUEL_PLANTED("briggs-guarded-def-kills")) may_keep = false;
     if (op.role == ir::Role::DefUse || may_keep || !whole) item.read_root = s.root;
     if (op.role == ir::Role::DefUse || may_keep) item.reads_only_old_bytes = false;
     item.at_reads = item.early || item.read_root.is_valid();
@@ -118,6 +122,7 @@ class Builder {
   const ir::Function& f_;
   std::span<const ir::Operand> ops_;
   Shape shape_;
+  std::shared_ptr<ir::PerFile<UnitSet>> clobbers_;  // those of shape_
 };
 
 }  // namespace

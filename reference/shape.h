@@ -6,7 +6,10 @@
 // Tested by packing_test.cpp and lower_test.cpp.
 #pragma once
 
-#include <vector>
+#include <cstdint>
+#include <memory>
+
+#include <boost/container/small_vector.hpp>
 
 #include "ir/program.h"
 #include "reference/unit_set.h"
@@ -14,25 +17,32 @@
 namespace regduel::reference {
 
 struct Item {
-  ir::VRegId read_root;   // whose value must be in the home before the instruction; invalid = nobody's
+  ir::VRegId read_root;   // whose value must be in the home before the instruction; invalid = that of none
   ir::VRegId write_root;  // whose value is in the home afterwards; invalid = the item is only read
   ir::RegFile file = ir::RegFile::R;
-  int units = 1;
-  int align_log2 = 0;
-  ir::PReg fixed;                     // invalid = free to choose
-  bool at_reads = false;              // holds its units when uses are read
-  bool at_writes = false;             // holds its units when defs are written
-  bool early = false;                 // destroyed before the uses are read: shares with no read, not even of its own root
-  bool partial = false;               // a def of a part is among it: not in a clobbered unit
-  bool reads_only_old_bytes = false;  // read_root stands there only for the bytes that a def of a part keeps
+  std::uint8_t units = 1;
+  std::uint8_t align_log2 = 0;
+  bool at_reads : 1 = false;              // holds its units when uses are read
+  bool at_writes : 1 = false;             // holds its units when defs are written
+  bool early : 1 = false;                 // destroyed before the uses are read: shares with no read, not even of its own root
+  bool partial : 1 = false;               // a def of a part is among it: not in a clobbered unit
+  bool reads_only_old_bytes : 1 = false;  // read_root stands there only for the bytes that a def of a part keeps
+  ir::PReg fixed;                         // invalid = free to choose
+
+  // The root that it is shaped like.
+  [[nodiscard]] ir::VRegId root() const { return write_root.is_valid() ? write_root : read_root; }
+  // Whether it reads one value and writes another: a tie.
+  [[nodiscard]] bool moves() const { return read_root.is_valid() && write_root.is_valid() && read_root != write_root; }
 };
 
+// Nearly all instructions have no more items and operands than fit into the object.
 struct Shape {
-  std::vector<Item> items;
-  std::vector<std::int32_t> item_of;  // for each operand of the instruction; -1 = no register operand (or a clobber)
-  ir::PerFile<UnitSet> clobbers;
-  bool has_clobbers = false;
+  boost::container::small_vector<Item, 3> items;
+  boost::container::small_vector<std::int32_t, 8> item_of;  // by operand; -1 = no register operand (or a clobber)
+  std::shared_ptr<const ir::PerFile<UnitSet>> clobbers;     // null = none
   bool is_guarded = false;
+
+  [[nodiscard]] bool has_clobbers() const { return clobbers != nullptr; }
 };
 
 // Requires a well-formed virtual program. Cost O(operands + operands x items).

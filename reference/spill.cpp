@@ -1,12 +1,11 @@
 #include "reference/spill.h"
 
 #include <algorithm>
-
-#include "base/planted.h"
+#include <vector>
 
 namespace regduel::reference {
 
-void fill_in_costs(const ir::Function& f, const Lowering& lowering, const Code& code, bool use_remat, InterferenceGraphs& graphs) {
+void fill_in_costs(const Problem& problem, const Code& code, bool use_remat, InterferenceGraphs& graphs) {
   for (TempId v = 0; v < code.num_values; ++v)
     if (graphs.node_of[v] != kNoNode) graphs.files[ir::index(code.temps[v].file)].add_cost(graphs.node_of[v], 0);
   for (const CodeBlock& b : code.blocks) {
@@ -15,12 +14,13 @@ void fill_in_costs(const ir::Function& f, const Lowering& lowering, const Code& 
       if (graphs.is_dead[i]) continue;
       for (const Ref& r : code.refs_of(code.insts[i])) {
         if (r.temp >= code.num_values) continue;
-        const bool is_free = use_remat && lowering.can_remat(r.temp) && !(r.flags & kReads);
+        const bool is_free = use_remat && problem.can_remat(r.temp) && !(r.flags & kReads);
         const std::uint64_t times = ((r.flags & kReads) ? 1u : 0u) + ((r.flags & kWrites) ? 1u : 0u);
         if (!is_free) graphs.files[ir::index(code.temps[r.temp].file)].add_cost(graphs.node_of[r.temp], b.freq * times);
       }
     }
   }
+  const ir::Function& f = problem.program();
   for (std::size_t v = 0; v < f.vregs.size(); ++v) {
     if (!f.vregs[v].hint.is_valid()) continue;
     const TempId a = f.root(ir::VRegId(v)).value, b = f.root(f.vregs[v].hint).value;
@@ -34,9 +34,9 @@ namespace {
 
 class Chooser {
  public:
-  Chooser(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Lowering& lowering, const Code& code,
-          bool use_remat, Decisions& decisions, ir::Fuel* fuel)
-      : g_(graph), c_(colouring), available_(available), lowering_(lowering), code_(code), use_remat_(use_remat), d_(decisions),
+  Chooser(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Problem& problem, const Code& code,
+          bool use_remat, Plan& plan, ir::Fuel* fuel)
+      : g_(graph), c_(colouring), available_(available), problem_(problem), code_(code), use_remat_(use_remat), plan_(plan),
         fuel_(fuel) {}
 
   bool run() {
@@ -49,33 +49,27 @@ class Chooser {
   }
 
  private:
+  // All members of a node, into one slot as far as they are not computed again. False where none was in a register.
   bool spill(NodeId n) {
     std::vector<TempId> in_slot;
     bool progress = false;
-    SpillSlot slot{0};
+    std::uint32_t bytes = 0;
     g_.for_members(n, [&](NodeId m) {
       const TempId v = g_.temp(m);
-      if (v >= code_.num_values || d_.place[v] != kInRegister) return;
+      if (v >= code_.num_values || !plan_.locations[v].is_register()) return;
       progress = true;
-      if (use_remat_ && lowering_.can_remat(v) && ir::may(fuel_, "rematerialise")) {
-        d_.place[v] = kRematerialised;
-        return;
+      if (use_remat_ && problem_.can_remat(v) && ir::may(fuel_, "rematerialise")) {
+        plan_.locations[v] = Location::nowhere();
+      } else if (!in_slot.empty() && !ir::may(fuel_, "share-slot")) {
+        plan_.locations[v] = Location::in_slot(plan_.add_slot(code_.temps[v].bytes));
+      } else {
+        in_slot.push_back(v);
+        bytes = std::max<std::uint32_t>(bytes, code_.temps[v].bytes);
       }
-      if (!in_slot.empty() && !ir::may(fuel_, "share-slot")) {
-        d_.place[v] = static_cast<std::int32_t>(d_.slots.size());
-        d_.slots.push_back({code_.temps[v].bytes});
-        return;
-      }
-      in_slot.push_back(v);
-      slot.bytes = std::max<std::uint32_t>(slot.bytes, code_.temps[v].bytes);
     });
-    for (const TempId v : in_slot) d_.place[v] = static_cast<std::int32_t>(d_.slots.size());
-    if (REGDUEL_PLANTED("briggs-spilled-together-share-a-slot") && !in_slot.empty() && d_.slots.size() > 1 &&
-        d_.slots.back().bytes == slot.bytes) {
-      for (const TempId v : in_slot) d_.place[v] = static_cast<std::int32_t>(d_.slots.size() - 1);
-      return progress;
-    }
-    if (!in_slot.empty()) d_.slots.push_back(slot);
+    if (in_slot.empty()) return progress;
+    const Location slot = Location::in_slot(plan_.add_slot(bytes));
+    for (const TempId v : in_slot) plan_.locations[v] = slot;
     return progress;
   }
 
@@ -105,8 +99,8 @@ class Chooser {
     if (progress) return true;
     g_.for_members(n, [&](NodeId m) {
       const std::uint32_t source = code_.temps[g_.temp(m)].source;
-      if (source == kNoSource || d_.pinned[source]) return;
-      d_.pinned[source] = 1;
+      if (source == kNoSource || plan_.is_pinned[source]) return;
+      plan_.is_pinned[source] = 1;
       progress = true;
     });
     return progress;
@@ -115,18 +109,18 @@ class Chooser {
   const FileGraph& g_;
   const Colouring& c_;
   const UnitSet& available_;
-  const Lowering& lowering_;
+  const Problem& problem_;
   const Code& code_;
   const bool use_remat_;
-  Decisions& d_;
+  Plan& plan_;
   ir::Fuel* fuel_;
 };
 
 }  // namespace
 
-bool choose_spills(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Lowering& lowering,
-                   const Code& code, bool use_remat, Decisions& decisions, ir::Fuel* fuel) {
-  return Chooser(graph, colouring, available, lowering, code, use_remat, decisions, fuel).run();
+bool choose_spills(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Problem& problem,
+                   const Code& code, bool use_remat, Plan& plan, ir::Fuel* fuel) {
+  return Chooser(graph, colouring, available, problem, code, use_remat, plan, fuel).run();
 }
 
 }  // namespace regduel::reference

@@ -7,18 +7,20 @@
 // Members of one coalesced node share a slot, so that the copies between them vanish. Tested by spill_test.cpp.
 #pragma once
 
+#include "reference/code.h"
 #include "reference/colour/interference_graph.h"
 #include "reference/colour/select.h"
-#include "reference/lower.h"
+#include "reference/plan.h"
+#include "reference/problem.h"
 
 namespace regduel::reference {
 
 // Costs of all values and hints between them. Cost O(refs).
-void fill_in_costs(const ir::Function& f, const Lowering& lowering, const Code& code, bool use_remat, InterferenceGraphs& graphs);
+void fill_in_costs(const Problem& problem, const Code& code, bool use_remat, InterferenceGraphs& graphs);
 
-// Adds at least one spilled value or pinned instruction to `decisions`, or returns false.
+// Adds at least one spilled value or pinned instruction to `plan`, or returns false.
 //   graph   as it was coloured, `colouring` has failures
-bool choose_spills(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Lowering& lowering,
-                   const Code& code, bool use_remat, Decisions& decisions, ir::Fuel* fuel = nullptr);
+bool choose_spills(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Problem& problem,
+                   const Code& code, bool use_remat, Plan& plan, ir::Fuel* fuel = nullptr);
 
 }  // namespace regduel::reference

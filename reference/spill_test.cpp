@@ -24,11 +24,11 @@ TEST(Spill, ANodeWithoutColourIsSpilledAndALocalTempMakesRoom) {
       3);
   FileGraph& g = p.r();
   const UnitSet two = UnitSet::range(0, 2);
-  const Colouring c = select(g, simplify(g, two, Optimism::CheapestFirst), {.available = two, .last_resort = {}});
+  const Colouring c = select(g, Simplifier().order(g, two, Optimism::CheapestFirst), {.available = two, .last_resort = {}});
   ASSERT_FALSE(c.failed.empty());
-  Decisions d = p.decisions;
-  EXPECT_TRUE(choose_spills(g, c, two, p.lowering, p.code, true, d));
-  EXPECT_TRUE(std::any_of(d.place.begin(), d.place.end(), [](std::int32_t place) { return place >= 0; }));
+  Plan plan = p.plan;
+  EXPECT_TRUE(choose_spills(g, c, two, p.problem, p.code, true, plan));
+  EXPECT_TRUE(std::ranges::any_of(plan.locations, &Location::is_slot));
 }
 
 }  // namespace

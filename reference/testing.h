@@ -14,6 +14,8 @@
 #include "reference/liveness.h"
 #include "reference/loops.h"
 #include "reference/lower.h"
+#include "reference/plan.h"
+#include "reference/problem.h"
 #include "reference/spill.h"
 
 namespace regduel::reference::testing {
@@ -29,23 +31,22 @@ inline ir::Function parse_body(std::string_view text, std::string_view kind = "k
   return parsed->functions.front();
 }
 
-// The phases up to the graphs, without any decision taken.
+// The phases up to the graphs, with everything in registers.
 struct Phases {
   ir::Function f;
   const ir::Target& target = ir::default_target();
   ir::Cfg cfg;
-  Lowering lowering;
-  Decisions decisions;
+  Problem problem;
+  Plan plan;
   Code code;
   Liveness liveness;
   InterferenceGraphs graphs;
 
   explicit Phases(std::string_view text, int registers = 255, std::string_view kind = "kernel")
       : f(parse_body(text, kind)), cfg(f),
-        lowering(f, cfg, target, ir::Limits::of(target, registers), block_frequencies(f, cfg, 10)),
-        decisions(lowering.no_decisions()), code(lowering.lower(decisions)), liveness(code),
-        graphs(build_interference_graphs(f, lowering, code, liveness)) {
-    fill_in_costs(f, lowering, code, true, graphs);
+        problem(f, cfg, target, ir::Limits::of(target, registers), block_frequencies(f, cfg, 10)), plan(problem.all_in_registers()),
+        code(lower(problem, plan)), liveness(code), graphs(build_interference_graphs(problem, code, liveness)) {
+    fill_in_costs(problem, code, true, graphs);
   }
 
   FileGraph& r() { return graphs.files[ir::index(ir::RegFile::R)]; }

@@ -1,9 +1,10 @@
 // A set of units of one register file: 512 bits, which is the largest file of any target (ir::kMaxUnits).
 //
-// It answers the one question that colouring with tuples asks again and again: at which aligned positions do `units`
-// consecutive members start? Tested by unit_set_test.cpp against a bit-by-bit count.
+// positions() answers what colouring with tuples asks again and again: at which aligned positions do `units` consecutive members
+// start? std::bitset and boost::dynamic_bitset can only be asked bit by bit. Tested by unit_set_test.cpp against such a count.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -23,25 +24,9 @@ class UnitSet {
     return s;
   }
   static UnitSet of(ir::PReg r) { return range(r.begin(), r.end()); }
-  // The multiples of 2^align_log2, align_log2 in [0, 8].
-  static const UnitSet& multiples(int align_log2) {
-    static const std::array<UnitSet, 9> table = [] {
-      std::array<UnitSet, 9> t;
-      for (int a = 0; a < 9; ++a)
-        for (int u = 0; u < ir::kMaxUnits; u += 1 << a) t[static_cast<std::size_t>(a)].insert(u);
-      return t;
-    }();
-    return table[static_cast<std::size_t>(align_log2)];
-  }
-
   void insert(int unit) { word(unit) |= bit(unit); }
   void erase(int unit) { word(unit) &= ~bit(unit); }
   [[nodiscard]] bool contains(int unit) const { return (words_[static_cast<std::size_t>(unit >> 6)] & bit(unit)) != 0; }
-  [[nodiscard]] bool contains(ir::PReg r) const {
-    for (int u = r.begin(); u < r.end(); ++u)
-      if (!contains(u)) return false;
-    return true;
-  }
   [[nodiscard]] bool intersects(ir::PReg r) const {
     for (int u = r.begin(); u < r.end(); ++u)
       if (contains(u)) return true;
@@ -55,7 +40,8 @@ class UnitSet {
   }
   [[nodiscard]] int count() const {
     int n = 0;
-    for (const std::uint64_t w : words_) n += std::popcount(w);
+    for (const std::uint64_t w : words_)
+      if (w != 0) n += std::popcount(w);
     return n;
   }
   // The least member that is at least `from`, -1 where there is none.
@@ -88,23 +74,41 @@ class UnitSet {
   friend UnitSet operator-(UnitSet a, const UnitSet& b) { return a -= b; }
   friend bool operator==(const UnitSet&, const UnitSet&) = default;
 
-  // The multiples u of 2^align_log2 for which all of [u, u + units) is in the set. Cost O(units x words).
+  // The multiples u of 2^align_log2 for which all of [u, u + units) is in the set; units in [1, 64], align_log2 in [0, 8]. With
+  //   runs(1) = the set,  runs(n + k) = runs(n) & (runs(n) >> k)  for k <= n     (where n + k consecutive members start)
+  // it is runs(units) & multiples. Cost O(log units x words).
   [[nodiscard]] UnitSet positions(int units, int align_log2) const {
-    UnitSet p = *this & multiples(align_log2);
-    UnitSet shifted = *this;
-    for (int k = 1; k < units; ++k) {
-      shifted.shift_down();
-      p &= shifted;
+    UnitSet p = *this;
+    for (int have = 1; have < units;) {
+      const int more = std::min(have, units - have);
+      p &= p.shifted_down(more);
+      have += more;
     }
+    if (align_log2 == 0) return p;
+    // Bit k of each word is a multiple of 2^a, a < 7, where k is; of 128 and 256 only every second and fourth word has one.
+    static constexpr std::uint64_t kMultiples[] = {~std::uint64_t{0},
+                                                   0x5555555555555555,
+                                                   0x1111111111111111,
+                                                   0x0101010101010101,
+                                                   0x0001000100010001,
+                                                   0x0000000100000001,
+                                                   1,
+                                                   1,
+                                                   1};
+    for (std::size_t w = 0; w < p.words_.size(); ++w)
+      p.words_[w] &= (w << 6 & ((std::size_t{1} << align_log2) - 1)) == 0 ? kMultiples[align_log2] : 0;
     return p;
   }
 
  private:
   static std::uint64_t bit(int unit) { return std::uint64_t{1} << (unit & 63); }
   std::uint64_t& word(int unit) { return words_[static_cast<std::size_t>(unit >> 6)]; }
-  void shift_down() {
-    for (std::size_t w = 0; w + 1 < words_.size(); ++w) words_[w] = words_[w] >> 1 | words_[w + 1] << 63;
-    words_.back() >>= 1;
+  // Unit u is in the result where u + by is in the set; by in [1, 63].
+  [[nodiscard]] UnitSet shifted_down(int by) const {
+    UnitSet s;
+    for (std::size_t w = 0; w + 1 < words_.size(); ++w) s.words_[w] = words_[w] >> by | words_[w + 1] << (64 - by);
+    s.words_.back() = words_.back() >> by;
+    return s;
   }
 
   std::array<std::uint64_t, kWords> words_ = {};

@@ -13,7 +13,7 @@ TEST(UnitSet, PositionsAgreeWithACountBitByBit) {
     UnitSet s;
     for (int u = 0; u < ir::kMaxUnits; ++u)
       if (random.chance(70)) s.insert(u);
-    const int units = random.between(1, 9), align_log2 = random.between(0, 4);
+    const int units = random.between(1, 9), align_log2 = random.between(0, 8);
     const UnitSet positions = s.positions(units, align_log2);
     for (int u = 0; u < ir::kMaxUnits; ++u) {
       bool fits = u % (1 << align_log2) == 0 && u + units <= ir::kMaxUnits;

@@ -10,25 +10,21 @@ namespace {
 class Coalescer {
  public:
   Coalescer(FileGraph& graph, const CoalesceOptions& options)
-      : g_(graph), available_(options.available), factor_(options.factor), conservative_(options.conservative),
-        fuel_(options.fuel) {
-    positions_.assign(g_.size(), -1);
-    seen_.assign(g_.size(), 0);
-  }
+      : g_(graph), available_(options.available), factor_(options.factor), conservative_(options.conservative), fuel_(options.fuel),
+        free_positions_(graph.free_positions(options.available)), positions_(graph.size(), -1), seen_(graph.size(), 0) {}
 
   Coalesced run() {
     std::vector<CopyPair> pairs = g_.copies();
-    std::sort(pairs.begin(), pairs.end(), [](const CopyPair& a, const CopyPair& b) {
-      return a.weight != b.weight ? a.weight > b.weight : std::pair(a.a, a.b) < std::pair(b.a, b.b);
-    });
     // A merge lowers degrees, and so may make possible what was not; each pass but the last merges something.
     for (bool changed = true; changed && !pairs.empty();) {
       changed = false;
       std::size_t kept = 0;
       for (const CopyPair& p : pairs) {
         const NodeId a = g_.find(p.a), b = g_.find(p.b);
-        if (a == b || (g_.interferes(a, b) && !REGDUEL_PLANTED("briggs-coalesces-what-interferes")) || g_.units(a) != g_.units(b))
-          continue;
+        if (a == b || g_.units(a) != g_.units(b)) continue;
+        bool interfere = g_.interferes(a, b);
+        if (REGDUEL_PLANTED("briggs-coalesces-what-interferes")) interfere = false;
+        if (interfere) continue;
         if (!may_merge(a, b)) {
           pairs[kept++] = p;
           continue;
@@ -45,19 +41,24 @@ class Coalescer {
 
  private:
   int positions(NodeId n) {
-    if (positions_[n] < 0) positions_[n] = g_.positions(n, available_).count();
+    if (positions_[n] < 0) positions_[n] = g_.count_positions(n, available_, free_positions_);
     return positions_[n];
   }
   [[nodiscard]] bool is_significant(int squeeze, int positions) const {
     return static_cast<std::int64_t>(squeeze) * factor_.numerator >= static_cast<std::int64_t>(positions) * factor_.denominator;
   }
 
+  [[nodiscard]] int positions_of_both(NodeId a, NodeId b) const {
+    const NodeId strict = g_.align_log2(a) >= g_.align_log2(b) ? a : b;
+    if (!g_.is_restricted(a) && !g_.is_restricted(b)) return free_positions_[g_.shape(strict)];
+    const UnitSet both = available_ - (g_.forbidden(a) | g_.forbidden(b));
+    return both.positions(g_.units(strict), g_.align_log2(strict)).count();
+  }
+
   bool may_merge(NodeId a, NodeId b) {
     if (g_.is_fixed(a)) return fits_fixed(b, g_.fixed(a));
     if (g_.is_fixed(b)) return fits_fixed(a, g_.fixed(b));
-    const UnitSet both = available_ - (g_.forbidden(a) | g_.forbidden(b));
-    const int align = std::max(g_.align_log2(a), g_.align_log2(b));
-    const int merged_positions = both.positions(g_.units(a), align).count();
+    const int merged_positions = positions_of_both(a, b);
     if (merged_positions == 0) {
       done_.wants_units = true;
       return false;
@@ -111,7 +112,7 @@ class Coalescer {
       return;
     }
     // The stricter shape stays.
-    if (g_.align_log2(a) < g_.align_log2(b) && !REGDUEL_PLANTED("briggs-merge-forgets-alignment")) std::swap(a, b);
+    if (g_.align_log2(a) < g_.align_log2(b)) std::swap(a, b);
     g_.merge(a, b);
     positions_[a] = -1;
   }
@@ -122,9 +123,10 @@ class Coalescer {
   bool conservative_;
   ir::Fuel* fuel_;
   Coalesced done_;
-  std::vector<int> positions_;  // -1 = not counted yet
-  std::vector<std::uint64_t> seen_;
-  std::uint64_t stamp_ = 0;
+  std::vector<int> free_positions_;  // by shape
+  std::vector<int> positions_;       // -1 = not counted yet
+  std::vector<std::uint32_t> seen_;
+  std::uint32_t stamp_ = 0;
 };
 
 }  // namespace

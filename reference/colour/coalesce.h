@@ -1,7 +1,7 @@
 // Conservative coalescing, on the graph as it stands before simplification.
 //
 // Interference first, then two tests, either of which is enough (Briggs, Cooper, Torczon 1994; George and Appel 1996; seed 003,
-// phase 3), both in units of squeeze rather than of neighbours (interference_graph.h):
+// phase 3), both in units of squeeze rather than of neighbours (file_graph.h):
 //   Briggs   the neighbours of the merged node that are not trivially colourable squeeze it by less than it has positions
 //   George   each neighbour of the one node is trivially colourable, or a neighbour of the other as well
 // With a precoloured node only George's test applies: a neighbour must be trivially colourable, or kept out of that register
@@ -10,7 +10,7 @@
 #pragma once
 
 #include "ir/allocator.h"
-#include "reference/colour/interference_graph.h"
+#include "reference/colour/file_graph.h"
 
 namespace regduel::reference {
 
@@ -27,8 +27,8 @@ struct CoalesceOptions {
 
 struct Coalesced {
   int merges = 0;
-  bool wants_units =
-      false;  // a merge was refused for want of a position; without it, more units change nothing where no test is asked
+  // A merge was refused for want of a position. Without it, more units change nothing where no test is asked.
+  bool wants_units = false;
 };
 
 // Merges nodes until nothing more can be merged. Requires a graph in which nothing was merged before.

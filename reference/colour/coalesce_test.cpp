@@ -5,18 +5,19 @@
 namespace regduel::reference {
 namespace {
 
+// With a copy between 0 and 1.
 FileGraph graph(std::size_t nodes, const std::vector<std::pair<NodeId, NodeId>>& edges) {
   FileGraph g;
   for (TempId t = 0; t < nodes; ++t) g.add_node(t, {});
   g.finish_nodes();
   for (const auto& [a, b] : edges) g.add_edge(a, b);
-  g.finish_edges();
+  g.add_copy(0, 1, 1);
+  g.finish();
   return g;
 }
 
 TEST(Coalesce, WhatInterferesStaysApart) {
   FileGraph g = graph(2, {{0, 1}});
-  g.add_copy(0, 1, 1);
   EXPECT_EQ(coalesce(g, {UnitSet::range(0, 8), {}, false}).merges, 0);
 }
 
@@ -25,7 +26,6 @@ const std::vector<std::pair<NodeId, NodeId>> kTight = {{0, 2}, {0, 3}, {1, 4}, {
 
 TEST(Coalesce, TheConservativeTestRefusesWhatTheBoldOneMerges) {
   FileGraph careful = graph(6, kTight), bold = careful, plenty = careful, factor = careful;
-  for (FileGraph* g : {&careful, &bold, &plenty, &factor}) g->add_copy(0, 1, 1);
   EXPECT_EQ(coalesce(careful, {UnitSet::range(0, 3), {}, true}).merges, 0);
   EXPECT_EQ(coalesce(bold, {UnitSet::range(0, 3), {}, false}).merges, 1);
   EXPECT_EQ(coalesce(plenty, {UnitSet::range(0, 4), {}, true}).merges, 1);
@@ -47,12 +47,7 @@ TEST(Coalesce, NotIntoARegisterThatIsInUse) {
 }
 
 TEST(Coalesce, SaysWhereMoreUnitsWouldAllowAMerge) {
-  FileGraph g;
-  g.add_node(0, {});
-  g.add_node(1, {});
-  g.finish_nodes();
-  g.finish_edges();
-  g.add_copy(0, 1, 1);
+  FileGraph g = graph(2, {});
   g.forbid(0, UnitSet::range(0, 1));
   g.forbid(1, UnitSet::range(1, 2));
   FileGraph tight = g;

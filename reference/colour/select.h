@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/allocator.h"
-#include "reference/colour/interference_graph.h"
+#include "reference/colour/file_graph.h"
 
 namespace regduel::reference {
 
@@ -23,7 +23,7 @@ struct SelectOptions {
   ir::Fuel* fuel = nullptr;      // asked before a bias has its way
 };
 
-// `order` = what simplify returned for this graph. Cost O(edges + nodes).
+// `order` = what Simplifier::order returned for this graph. Cost O(edges + nodes).
 [[nodiscard]] Colouring select(const FileGraph& graph, const std::vector<NodeId>& order, const SelectOptions& options);
 
 }  // namespace regduel::reference

@@ -18,7 +18,7 @@ FileGraph diamond() {  // a cycle of four: two colours suffice, though every deg
 
 TEST(Select, OptimismColoursTheDiamondWithTwo) {
   FileGraph g = diamond();
-  g.finish_edges();
+  g.finish();
   const Colouring c = select(g, {0, 1, 2, 3}, {.available = UnitSet::range(0, 2), .last_resort = {}});
   EXPECT_TRUE(c.failed.empty());
   EXPECT_EQ(c.unit_of, (std::vector<int>{1, 0, 1, 0}));
@@ -27,13 +27,13 @@ TEST(Select, OptimismColoursTheDiamondWithTwo) {
 TEST(Select, FailuresAreListed) {
   FileGraph g = diamond();
   g.add_edge(0, 2);
-  g.finish_edges();
+  g.finish();
   EXPECT_EQ(select(g, {0, 1, 2, 3}, {.available = UnitSet::range(0, 2), .last_resort = {}}).failed, (std::vector<NodeId>{0}));
 }
 
 TEST(Select, BiasTakesThePartnersColour) {
   FileGraph g = diamond();
-  g.finish_edges();
+  g.finish();
   FileGraph copy = g;
   copy.add_copy(1, 3, 1);
   const std::vector<NodeId> order = {1, 0, 2, 3};
@@ -53,7 +53,7 @@ TEST(Select, TuplesAreAligned) {
   g.add_node(1, pair);
   g.finish_nodes();
   g.add_edge(0, 1);
-  g.finish_edges();
+  g.finish();
   EXPECT_EQ(select(g, {1, 0}, {.available = UnitSet::range(0, 4), .last_resort = {}}).unit_of, (std::vector<int>{0, 2}));
 }
 

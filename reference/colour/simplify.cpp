@@ -3,158 +3,125 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
-#include <queue>
 
 namespace regduel::reference {
-namespace {
 
-// cost / squeeze as a fraction. Removing neighbours only makes it larger, so that a stale entry of the heap comes out too early,
-// never too late.
-struct Candidate {
-  std::uint64_t cost;
-  std::uint64_t squeeze;
-  NodeId node;
-
-  friend bool operator>(const Candidate& a, const Candidate& b) {
-    const std::uint64_t left = a.cost * b.squeeze, right = b.cost * a.squeeze;  // below 2^43 x 2^20
-    return left != right ? left > right : a.node > b.node;
+void Simplifier::NarrowestFirst::reset(const FileGraph& graph) {
+  // A width of no node has no level.
+  const auto width = [&](NodeId n) { return graph.units(n) << 8 | 1 << graph.align_log2(n); };
+  size_ = 0;
+  std::vector<int> width_of(graph.num_shapes(), 0);
+  for (NodeId n = 0; n < graph.size(); ++n) width_of[graph.shape(n)] = width(n);
+  std::vector<int> widths = width_of;
+  std::ranges::sort(widths);
+  levels_.resize(widths.size());
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    levels_[l].width = widths[l];
+    levels_[l].size = levels_[l].first_word = 0;
+    levels_[l].bits.assign((graph.size() + 63) / 64, 0);
   }
-};
+  level_of_.clear();
+  for (const int w : width_of) level_of_.push_back(static_cast<std::size_t>(std::ranges::find(widths, w) - widths.begin()));
+}
 
-// Nodes by how far their squeeze is beyond their positions: lists through the nodes, the last one that came in first.
-class ExcessBuckets {
- public:
-  explicit ExcessBuckets(std::size_t nodes) : next_(nodes, kNoNode), previous_(nodes, kNoNode), bucket_(nodes, kNowhere) {}
+void Simplifier::NarrowestFirst::push(std::size_t shape, NodeId n) {
+  Level& level = levels_[level_of_[shape]];
+  level.bits[n / 64] |= std::uint64_t{1} << (n % 64);
+  level.first_word = std::min<std::size_t>(level.first_word, n / 64);
+  ++level.size;
+  ++size_;
+}
 
-  // Puts n, wherever it was, at the head of a bucket.
-  void push(int excess, NodeId n) {
-    remove(n);
-    const auto at = static_cast<std::uint32_t>(excess);
-    if (at >= first_.size()) first_.resize(at + 1, kNoNode);
-    next_[n] = first_[at];
-    if (next_[n] != kNoNode) previous_[next_[n]] = n;
-    previous_[n] = kNoNode;
-    first_[at] = n;
-    bucket_[n] = at;
-    least_ = std::min(least_, at);
+NodeId Simplifier::NarrowestFirst::pop() {
+  const auto level = std::ranges::find_if(levels_, [](const Level& l) { return l.size > 0; });
+  while (level->bits[level->first_word] == 0) ++level->first_word;
+  std::uint64_t& word = level->bits[level->first_word];
+  const auto n = static_cast<NodeId>(level->first_word * 64 + static_cast<std::size_t>(std::countr_zero(word)));
+  word &= word - 1;
+  --level->size;
+  --size_;
+  return n;
+}
+
+void Simplifier::LeastExcessFirst::reset(std::size_t nodes, int greatest) {
+  nodes_ = nodes;
+  links_.resize(nodes + static_cast<std::size_t>(greatest) + 1);
+  for (NodeId n = 0; n < links_.size(); ++n) links_[n] = {n, n};
+  least_ = static_cast<NodeId>(nodes);
+}
+
+NodeId Simplifier::LeastExcessFirst::pop() {
+  while (links_[least_].next == least_) ++least_;
+  const NodeId n = links_[least_].next;
+  remove(n);
+  return n;
+}
+
+Simplifier::Candidate Simplifier::candidate(const FileGraph& graph, NodeId n) const {
+  const int squeeze = nodes_[n].excess + nodes_[n].positions;
+  return {graph.cost(n), static_cast<std::uint64_t>(std::clamp(squeeze, 1, 1 << 20)), n};
+}
+
+NodeId Simplifier::pop_cheapest(const FileGraph& graph) {
+  for (;;) {
+    std::ranges::pop_heap(cheap_, std::greater<>());
+    const Candidate top = cheap_.back();
+    cheap_.pop_back();
+    if (nodes_[top.node].state != State::High) continue;
+    if (candidate(graph, top.node).squeeze == top.squeeze) return top.node;
+    cheap_.push_back(candidate(graph, top.node));
+    std::ranges::push_heap(cheap_, std::greater<>());
   }
-  void remove(NodeId n) {
-    if (bucket_[n] == kNowhere) return;
-    (previous_[n] == kNoNode ? first_[bucket_[n]] : next_[previous_[n]]) = next_[n];
-    if (next_[n] != kNoNode) previous_[next_[n]] = previous_[n];
-    bucket_[n] = kNowhere;
-  }
-  // Requires some node.
-  NodeId pop() {
-    while (first_[least_] == kNoNode) ++least_;
-    const NodeId n = first_[least_];
-    remove(n);
-    return n;
-  }
+}
 
- private:
-  static constexpr std::uint32_t kNowhere = 0xFFFFFFFFu;
-  std::vector<NodeId> first_;            // by excess
-  std::vector<NodeId> next_, previous_;  // by node
-  std::vector<std::uint32_t> bucket_;
-  std::uint32_t least_ = 0;
-};
-
-// Trivially colourable nodes: the narrowest first, of these the lowest number. A bit set for each width.
-class NarrowestFirst {
- public:
-  explicit NarrowestFirst(std::size_t nodes) : words_((nodes + 63) / 64) {}
-
-  void push(int width, NodeId n) {
-    auto level = std::lower_bound(levels_.begin(), levels_.end(), width, [](const Level& l, int w) { return l.width < w; });
-    if (level == levels_.end() || level->width != width) {
-      level = levels_.insert(level, Level{});
-      level->width = width;
-      level->bits.assign(words_, 0);
-    }
-    level->bits[n / 64] |= std::uint64_t{1} << (n % 64);
-    level->first_word = std::min<std::size_t>(level->first_word, n / 64);
-    ++level->size;
-    ++size_;
-  }
-  [[nodiscard]] bool is_empty() const { return size_ == 0; }
-  // Requires some node.
-  NodeId pop() {
-    const auto level = std::find_if(levels_.begin(), levels_.end(), [](const Level& l) { return l.size > 0; });
-    while (level->bits[level->first_word] == 0) ++level->first_word;
-    std::uint64_t& word = level->bits[level->first_word];
-    const auto n = static_cast<NodeId>(level->first_word * 64 + static_cast<std::size_t>(std::countr_zero(word)));
-    word &= word - 1;
-    --level->size;
-    --size_;
-    return n;
-  }
-
- private:
-  struct Level {
-    int width = 0;
-    std::size_t size = 0, first_word = 0;  // no bit is set before that word
-    std::vector<std::uint64_t> bits;
-  };
-  std::size_t words_, size_ = 0;
-  std::vector<Level> levels_;  // by width
-};
-
-}  // namespace
-
-std::vector<NodeId> simplify(const FileGraph& graph, const UnitSet& available, Optimism optimism) {
-  const std::size_t n = graph.size();
-  std::vector<int> squeeze(n, 0), positions(n, 0);
-  enum : std::uint8_t { kGone, kHigh, kLow };
-  std::vector<std::uint8_t> state(n, kGone);
-  NarrowestFirst low(n);
-  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> cheap;
+const std::vector<NodeId>& Simplifier::order(const FileGraph& graph, const UnitSet& available, Optimism optimism) {
   const bool smallest_last = optimism == Optimism::SmallestLast;
-  ExcessBuckets excess(smallest_last ? n : 0);
-  const auto width = [&](NodeId v) { return graph.units(v) << 8 | 1 << graph.align_log2(v); };
-  const auto candidate = [&](NodeId v) {
-    return Candidate{graph.cost(v), static_cast<std::uint64_t>(std::clamp(squeeze[v], 1, 1 << 20)), v};
-  };
-  const auto take_cheapest = [&] {
-    for (;;) {
-      const Candidate top = cheap.top();
-      cheap.pop();
-      if (state[top.node] != kHigh) continue;
-      if (candidate(top.node).squeeze == top.squeeze) return top.node;
-      cheap.push(candidate(top.node));
-    }
-  };
+  const std::vector<int> free = graph.free_positions(available);
+  nodes_.assign(graph.size(), {});
+  low_.reset(graph);
+  cheap_.clear();
+  order_.clear();
   std::size_t left = 0;
-  for (NodeId v = 0; v < n; ++v) {
+  int greatest = 0;
+  for (NodeId v = 0; v < graph.size(); ++v) {
+    Node& n = nodes_[v];
+    n.shape = static_cast<std::uint8_t>(graph.shape(v));
     if (graph.is_merged(v) || graph.is_fixed(v)) continue;
     ++left;
-    squeeze[v] = graph.squeeze(v);
-    positions[v] = graph.positions(v, available).count();
-    state[v] = squeeze[v] < positions[v] ? kLow : kHigh;
-    if (state[v] == kLow) low.push(width(v), v);
-    else if (smallest_last) excess.push(squeeze[v] - positions[v], v);
-    else cheap.push(candidate(v));
+    n.positions = graph.count_positions(v, available, free);
+    n.excess = graph.squeeze(v) - n.positions;
+    n.state = n.excess < 0 ? State::Low : State::High;
+    greatest = std::max(greatest, n.excess);
+    if (n.state == State::Low) low_.push(n.shape, v);
+    else if (!smallest_last) cheap_.push_back(candidate(graph, v));
   }
-  std::vector<NodeId> order;
-  order.reserve(left);
-  while (order.size() < left) {
-    const NodeId v = !low.is_empty() ? low.pop() : smallest_last ? excess.pop() : take_cheapest();
-    state[v] = kGone;
-    order.push_back(v);
-    graph.for_neighbours(v, [&](NodeId m) {
-      if (state[m] == kGone) return;
-      squeeze[m] -= graph.worst(m, v);
-      if (state[m] != kHigh) return;
-      if (squeeze[m] < positions[m]) {
-        state[m] = kLow;
-        low.push(width(m), m);
-        if (smallest_last) excess.remove(m);
+  if (smallest_last) {
+    least_.reset(graph.size(), greatest);
+    for (NodeId v = 0; v < graph.size(); ++v)
+      if (nodes_[v].state == State::High) least_.push(nodes_[v].excess, v);
+  } else {
+    std::ranges::make_heap(cheap_, std::greater<>());
+  }
+  Node* const nodes = nodes_.data();
+  while (order_.size() < left) {
+    const NodeId v = !low_.is_empty() ? low_.pop() : smallest_last ? least_.pop() : pop_cheapest(graph);
+    nodes[v].state = State::Gone;
+    order_.push_back(v);
+    const int* worst = graph.worst_by(nodes[v].shape);
+    graph.for_listed(v, [&](NodeId m) {
+      Node& n = nodes[m];
+      if (n.state != State::High) return;
+      n.excess -= worst[n.shape];
+      if (n.excess < 0) {
+        n.state = State::Low;
+        low_.push(n.shape, m);
+        if (smallest_last) least_.remove(m);
       } else if (smallest_last) {
-        excess.push(squeeze[m] - positions[m], m);
+        least_.push(n.excess, m);
       }
     });
   }
-  return order;
+  return order_;
 }
 
 }  // namespace regduel::reference
