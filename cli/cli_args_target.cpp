@@ -1,11 +1,11 @@
-// What an engine calls for the fuzz target cli_args (cli_args_body.h).
+// What an engine calls for the fuzz target cli_args (cli_args.h).
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
 #include "cli/bench/bench.h"
-#include "cli/cli_args_body.h"
+#include "cli/cli_args.h"
 
 // In place of bench.cpp, which nobody runs here: without it the target does not need Google Benchmark, which many systems have as a
 // shared library only.

@@ -2,23 +2,17 @@
 #pragma once
 
 #include <functional>
-#include <stdexcept>
-#include <string>
 #include <string_view>
 
 #include <CLI/CLI.hpp>
 
+#include "base/bad_input.h"
+
 namespace regduel::cli {
 
 inline constexpr int kExitFinding = 1;   // a judge objected, an allocation is impossible
-inline constexpr int kExitBadInput = 2;  // bad usage or bad input
+inline constexpr int kExitBadInput = 2;  // bad usage or bad input (BadInput)
 inline constexpr int kExitInternal = 3;  // a bug of ours
-
-// One clear line for the user; ends the program with kExitBadInput.
-class BadInput : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 // What a command does when it was chosen.
 using Action = std::function<int()>;

@@ -15,15 +15,6 @@
 
 namespace regduel::cli {
 
-// A case and what came of it.
-struct PlayedCase {
-  fuzz::FuzzInput input;
-  fuzz::Duel duel;
-};
-// Case `index` of the standard mix that `seed` names, with the knobs that it draws for these duelists.
-[[nodiscard]] fuzz::FuzzInput standard_case(std::uint64_t seed, std::uint64_t index,
-                                            std::span<const ir::Allocator* const> duelists);
-
 class Findings {
  public:
   // directory: where reproducers go, made when the first one comes; "" = nowhere.
@@ -46,11 +37,6 @@ class Findings {
   std::map<std::string, Entry> by_signature_;  // key: allocator and signature
 };
 
-// Writes the case as DIRECTORY/ALLOCATOR-SIGNATURE-HASH.rir, which is made when the first one comes, with `key` hashed: an RIR file
-// whose head is the command that replays it. Returns its path. Throws BadInput.
-std::string write_reproducer(const std::string& directory, const fuzz::Failure& failure, const std::string& message,
-                             const std::string& key, const fuzz::FuzzInput& input);
-
 // Which failure of a case a command is asked about.
 struct FailureQuery {
   std::string file;       // for complaints
@@ -61,8 +47,5 @@ struct FailureQuery {
 };
 // Throws BadInput where the case does not show it.
 [[nodiscard]] fuzz::Failure failure_shown(const FailureQuery& query, const fuzz::FuzzInput& input);
-
-// The arguments that make `regduel duel FILE` repeat this case with this allocator.
-[[nodiscard]] std::string replay_arguments(const fuzz::FuzzInput& input, const std::string& allocator);
 
 }  // namespace regduel::cli

@@ -75,7 +75,7 @@ fuzz::FuzzInput load_case(const std::string& path) {
   if (text->starts_with("RDF")) return fuzz::decode_input({reinterpret_cast<const std::uint8_t*>(text->data()), text->size()});
   auto c = fuzz::parse_case(*text, path == "-" ? "<stdin>" : path);
   if (!c) throw BadInput(to_string(c.error()));
-  return {c->target, c->limits, std::move(c->knobs), std::move(c->program)};
+  return std::move(*c);
 }
 
 std::vector<fuzz::FuzzInput> load_seeds(const std::string& path) {

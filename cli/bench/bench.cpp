@@ -22,9 +22,9 @@
 #include "base/check_macro.h"
 #include "base/io.h"
 #include "base/random.h"
-#include "cli/finding.h"
 #include "fuzz/duel/allocators.h"
 #include "fuzz/duel/duel.h"
+#include "fuzz/duel/fuzz_input.h"
 #include "fuzz/generate/generator.h"
 #include "oracles/quality/max_live.h"
 #include "oracles/report.h"
@@ -238,7 +238,7 @@ BenchResult run_bench(const BenchOptions& o) {
   add_benchmark(std::string(kDuels), [&o](benchmark::State& state) {
     for ([[maybe_unused]] auto _ : state)
       for (int k = 0; k < o.duels; ++k) {
-        const fuzz::FuzzInput c = standard_case(o.seed, static_cast<std::uint64_t>(k), fuzz::all_duelists());
+        const fuzz::FuzzInput c = fuzz::standard_input(o.seed, static_cast<std::uint64_t>(k), fuzz::all_duelists());
         benchmark::DoNotOptimize(fuzz::duel(c.program, *c.target, c.limits, fuzz::all_duelists(), c.knobs));
       }
   });

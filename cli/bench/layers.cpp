@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "fuzz/campaign/behaviour.h"
-#include "fuzz/campaign/explorer.h"
 #include "fuzz/duel/duel.h"
+#include "fuzz/explore/behaviour.h"
+#include "fuzz/explore/explorer.h"
 #include "fuzz/targets/targets.h"
 #include "ir/check.h"
 #include "oracles/quality/quality.h"

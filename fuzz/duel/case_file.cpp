@@ -85,7 +85,7 @@ class HeaderReader {
 
 }  // namespace
 
-Parsed<CaseFile> parse_case(std::string_view text, std::string_view file_name) {
+Parsed<FuzzInput> parse_case(std::string_view text, std::string_view file_name) {
   const auto fail = [&](int line, std::string message) {
     return std::unexpected(SourceError{std::string(file_name), line, 0, std::move(message)});
   };
@@ -104,7 +104,7 @@ Parsed<CaseFile> parse_case(std::string_view text, std::string_view file_name) {
   auto module = ir::parse(text, file_name);
   if (!module) return std::unexpected(module.error());
   if (module->functions.size() != 1) return fail(0, "a case has exactly one function");
-  CaseFile c;
+  FuzzInput c;
   c.program = std::move(module->functions[0]);
   c.target = header.found;
   c.limits = ir::Limits::of(*c.target);
@@ -116,7 +116,7 @@ Parsed<CaseFile> parse_case(std::string_view text, std::string_view file_name) {
   return c;
 }
 
-std::string print_case(const CaseFile& c, std::string_view comment) {
+std::string print_case(const FuzzInput& c, std::string_view comment) {
   std::string out;
   while (!comment.empty()) {
     const std::size_t n = std::min(comment.find('\n'), comment.size());

@@ -12,21 +12,14 @@
 #include <string_view>
 
 #include "base/source_error.h"
-#include "fuzz/duel/duel.h"
+#include "fuzz/duel/fuzz_input.h"
 
 namespace regduel::fuzz {
 
-struct CaseFile {
-  ir::Function program;
-  const ir::Target* target = nullptr;  // never null; sm_90 where nothing is said
-  ir::Limits limits;
-  Knobs knobs;
-};
-
-// The errors of the text form, and: no such target, no such file, a limit out of range, not exactly one function, a program
-// that is not over vregs or not well-formed for the target.
-[[nodiscard]] Parsed<CaseFile> parse_case(std::string_view text, std::string_view file_name = "");
+// The target is sm_90 where nothing is said. The errors of the text form, and: no such target, no such file, a limit out of range,
+// not exactly one function, a program that is not over vregs or not well-formed for the target.
+[[nodiscard]] Parsed<FuzzInput> parse_case(std::string_view text, std::string_view file_name = "");
 // parse_case(print_case(c)) is c. `comment` may have several lines.
-[[nodiscard]] std::string print_case(const CaseFile& c, std::string_view comment = "");
+[[nodiscard]] std::string print_case(const FuzzInput& c, std::string_view comment = "");
 
 }  // namespace regduel::fuzz

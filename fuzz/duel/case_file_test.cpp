@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kProgram =
     "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = const 1\n    #1 exit\n";
 
-int limit(const CaseFile& c, ir::RegFile file) { return c.limits.of(file); }
+int limit(const FuzzInput& c, ir::RegFile file) { return c.limits.of(file); }
 
 TEST(CaseFile, ReadsItsHeader) {
   const auto c = parse_case(std::string("// a cause\n// target: sm_80\n// limit: R=16 P=3\n// knob: a=b\n") + kProgram);
@@ -49,11 +49,7 @@ TEST(CaseFile, SaysWhatIsWrong) {
 
 TEST(CaseFile, RoundTrip) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    const FuzzInput input = derive_input(seed);
-    CaseFile c;
-    c.program = input.program;
-    c.target = input.target;
-    c.limits = input.limits;
+    FuzzInput c = derive_input(seed);
     c.knobs = {{"a", "1"}};
     const std::string text = print_case(c, "two\nlines");
     const auto again = parse_case(text);

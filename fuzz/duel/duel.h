@@ -7,18 +7,16 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "fuzz/duel/allocators.h"
+#include "fuzz/duel/fuzz_input.h"
 #include "ir/allocator.h"
 #include "oracles/metamorphic/metamorphic.h"
 #include "oracles/quality/quality.h"
 #include "oracles/report.h"
 
 namespace regduel::fuzz {
-
-using Knobs = std::vector<std::pair<std::string, std::string>>;
 
 // What came of one duelist.
 struct Bout {

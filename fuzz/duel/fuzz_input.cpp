@@ -114,6 +114,11 @@ FuzzInput derive_input(std::uint64_t seed, int size) {
   return input;
 }
 
+FuzzInput standard_input(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists) {
+  StandardCase s = standard_mix(seed, index);
+  return {ir::find_target(s.target), s.limits, draw_knobs(duelists, s.knob_seed), std::move(s.program)};
+}
+
 FuzzInput decode_input(std::span<const std::uint8_t> bytes) {
   FuzzInput input;
   if (read_input(bytes, input)) return input;

@@ -12,15 +12,18 @@
 #include <utility>
 #include <vector>
 
+#include "ir/allocator.h"
 #include "ir/program.h"
 #include "ir/target.h"
 
 namespace regduel::fuzz {
 
+using Knobs = std::vector<std::pair<std::string, std::string>>;  // name and value; the later of two wins
+
 struct FuzzInput {
   const ir::Target* target = nullptr;  // never null
   ir::Limits limits;                   // within the target's files; at least 1 where the target has the file
-  std::vector<std::pair<std::string, std::string>> knobs;
+  Knobs knobs;
   ir::Function program;  // well-formed for `target`, over vregs
 };
 
@@ -30,5 +33,8 @@ struct FuzzInput {
 [[nodiscard]] FuzzInput decode_input(std::span<const std::uint8_t> bytes);
 // What decode_input makes of bytes that are no input: of `size` instructions about, drawn where 0.
 [[nodiscard]] FuzzInput derive_input(std::uint64_t seed, int size = 0);
+// Case `index` of the standard mix that `seed` names (fuzz/generate/standard_mix.h), with the knobs that it draws for these
+// duelists.
+[[nodiscard]] FuzzInput standard_input(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists);
 
 }  // namespace regduel::fuzz

@@ -24,14 +24,9 @@ TEST(Regression, EveryCasePasses) {
     SCOPED_TRACE(path);
     const auto text = read_file(path);
     ASSERT_TRUE(text.has_value()) << text.error();
-    auto c = parse_case(*text, path);
-    ASSERT_TRUE(c.has_value()) << to_string(c.error());
-    FuzzInput input;
-    input.program = std::move(c->program);
-    input.target = c->target;
-    input.limits = c->limits;
-    input.knobs = c->knobs;
-    const auto report = find_in(input);
+    const auto input = parse_case(*text, path);
+    ASSERT_TRUE(input.has_value()) << to_string(input.error());
+    const auto report = find_in(*input);
     EXPECT_FALSE(report.has_value()) << *report;
   }
 }

@@ -59,11 +59,11 @@ std::vector<Named> programs(const std::string& root) {
   std::vector<Named> all;
   auto least = parse_case("rir 1\nfunc @least kernel target sm_90 threads 32\n  block b0\n    #0 exit\n");
   REGDUEL_CHECK(least.has_value(), "the least program is one");
-  all.push_back({"least", {least->target, least->limits, {}, std::move(least->program)}});
+  all.push_back({"least", std::move(*least)});
   for (const auto& [name, text] : files_in(root + "/corpus/regression", ".rir")) {
     auto c = parse_case(text, name);
     if (!c) throw Unreadable{to_string(c.error())};
-    all.push_back({name, {c->target, c->limits, c->knobs, std::move(c->program)}});
+    all.push_back({name, std::move(*c)});
   }
   for (const auto& [name, text] : files_in(root + "/corpus/ptx", ".ptx")) {
     auto module = ir::parse_ptx(text, name);

@@ -25,7 +25,7 @@ FuzzInput input_of(std::string_view text) {
     ADD_FAILURE() << to_string(c.error());
     return {};
   }
-  return {c->target, c->limits, std::move(c->knobs), std::move(c->program)};
+  return std::move(*c);
 }
 
 std::string allocated(const FuzzInput& input, const ir::Allocator& allocator, ir::Fuel* fuel) {

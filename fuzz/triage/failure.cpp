@@ -115,12 +115,7 @@ std::string describe(const FuzzInput& input, const Duel& duel) {
       out += '\n';
     }
   }
-  CaseFile c;
-  c.program = input.program;
-  c.target = input.target;
-  c.limits = input.limits;
-  c.knobs = input.knobs;
-  return out + print_case(c);
+  return out + print_case(input);
 }
 
 std::optional<std::string> find_in(const FuzzInput& input) {

@@ -1,4 +1,7 @@
 // A piece of work in a process of its own: what crashes or hangs there takes nothing with it. Tested by isolate_test.cpp.
+//
+// Why fork and not a library for processes (Boost.Process starts programs): the work is a function with all that it refers to,
+// among it allocators that only this process has.
 #pragma once
 
 #include <functional>

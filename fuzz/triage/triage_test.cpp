@@ -39,7 +39,7 @@ FuzzInput input_of(const std::string& body, std::string_view head = "") {
     ADD_FAILURE() << to_string(c.error()) << body;
     return {};
   }
-  return {c->target, c->limits, std::move(c->knobs), std::move(c->program)};
+  return std::move(*c);
 }
 
 TEST(MostTelling, IsWhatBindsSingleInstructionsFirst) {

@@ -5,8 +5,8 @@
 #include <chrono>
 
 #include "base/edges.h"
-#include "fuzz/campaign/explorer.h"
 #include "fuzz/duel/case_file.h"
+#include "fuzz/explore/explorer.h"
 #include "fuzz/triage/reduce.h"
 
 namespace regduel::fuzz {
@@ -44,7 +44,7 @@ Catch hunt(const HuntOptions& options) {
     result.keeps_signature = std::any_of(left.begin(), left.end(), [&](const Failure& f) {
       return f.allocator == result.failure.allocator && f.signature == result.failure.signature;
     });
-    result.reduced = print_case({reduced.input.program, reduced.input.target, reduced.input.limits, reduced.input.knobs});
+    result.reduced = print_case(reduced.input);
     return result;
   }
   result.seconds = since(start);

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "fuzz/campaign/behaviour.h"
-#include "fuzz/campaign/explorer.h"
+#include "fuzz/explore/behaviour.h"
+#include "fuzz/explore/explorer.h"
 #include "fuzz/triage/failure.h"
 #include "fuzz/zoo/catalogue.h"
 

@@ -1,0 +1,71 @@
+// regduel bisect: which of an allocator's decisions is the first that makes a failure (fuzz/triage/bisect.h).
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/finding.h"
+#include "cli/input.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "fuzz/campaign/reproducer.h"
+#include "fuzz/triage/bisect.h"
+#include "fuzz/triage/failure.h"
+
+namespace regduel::cli {
+namespace {
+
+struct Options {
+  std::string input, signature, with;
+  std::vector<std::string> planted;
+  bool json = false;
+};
+
+int bisect_command(const Options& o) {
+  const fuzz::FuzzInput input = load_case(o.input);
+  plant(o.planted);
+  const fuzz::Failure failure = failure_shown({o.input, o.signature, o.with, false, "there is nothing to look for"}, input);
+  const fuzz::BadDecision found = fuzz::first_bad_decision(input, failure);
+  if (o.json) {
+    print_json({{"command", "bisect"},
+                {"file", o.input},
+                {"allocator", failure.allocator},
+                {"signature", failure.signature},
+                {"number", found.number},
+                {"decision", found.kind}});
+  } else if (found.number == 0) {
+    fmt::print("{}: {}\nshows before any decision: with none taken, too\n", failure.allocator, failure.signature);
+  } else {
+    fmt::print("{}: {}\nfirst bad decision: number {}, {}\n", failure.allocator, failure.signature, found.number, found.kind);
+    const std::string replay = fmt::format("regduel alloc {} {}", o.input, fuzz::replay_arguments(input, failure.allocator));
+    fmt::print("before: {} --fuel {}\nafter:  {} --fuel {}\n", replay, found.number - 1, replay, found.number);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_bisect_command(CLI::App& app, Action& chosen) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("bisect", "Find the first of an allocator's decisions that makes a case fail");
+  command
+      ->add_option("input", o->input,
+                   "A case: RIR text whose head says limits and knobs (a reproducer), or bytes of the fuzz corpus")
+      ->required();
+  command->add_option("--signature", o->signature,
+                      "Of which finding, as duel and fuzz name it (default: the first that the case shows)");
+  command->add_option("--with", o->with, "Of which allocator (default: whichever fails)");
+  command->add_option("--plant", o->planted, "Planted bugs to switch on, comma-separated (build preset zoo)")
+      ->allow_extra_args(false);
+  command->add_flag("--json", o->json, "One JSON document on standard output");
+  command->footer(
+      "An allocator that may take only N optional decisions (alloc --fuel N) does what is plain from there on, and is right all "
+      "the same: a copy stays, a\n"
+      "value lives in memory, a refill is not saved. Bisection over N finds the decision with which the finding comes.\n"
+      "Example:  regduel bisect findings/a.rir");
+  command->callback([o, &chosen] { chosen = [o] { return bisect_command(*o); }; });
+}
+
+}  // namespace regduel::cli

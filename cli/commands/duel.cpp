@@ -1,0 +1,268 @@
+// regduel duel: every allocator on every program at every limit, judged, as a table.
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/finding.h"
+#include "cli/input.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/parallel.h"
+#include "cli/tally_text.h"
+#include "fuzz/duel/allocators.h"
+#include "fuzz/generate/generator.h"
+#include "fuzz/triage/failure.h"
+#include "oracles/report.h"
+
+namespace regduel::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::vector<std::string> with;
+  std::vector<std::string> regs;
+  TargetOptions target;
+  KnobOptions knobs;
+  std::int64_t random = 0;
+  std::string profile;
+  std::uint64_t seed = 1;
+  int size = 0;
+  int jobs = 0;
+  std::string save_to = "findings";
+  bool metamorphic = false;
+  bool json = false;
+};
+
+struct PlayedCase {
+  fuzz::FuzzInput input;
+  fuzz::Duel duel;
+};
+
+std::vector<int> parse_limits(const std::vector<std::string>& items) {
+  std::vector<int> limits;
+  for (const std::string& item : split_list(items)) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), value);
+    if (error != std::errc() || end != item.data() + item.size())
+      throw BadInput(fmt::format("--regs: expected numbers like 24,32,64, found \"{}\"", item));
+    check_registers(value);
+    limits.push_back(value);
+  }
+  return limits;
+}
+
+std::vector<const ir::Allocator*> parse_duelists(const std::vector<std::string>& with) {
+  std::vector<const ir::Allocator*> duelists;
+  for (const std::string& name : split_list(with)) duelists.push_back(&allocator_named(name));
+  if (duelists.empty()) duelists.assign(fuzz::all_duelists().begin(), fuzz::all_duelists().end());
+  return duelists;
+}
+
+// Throws BadInput for a knob that none of them has.
+fuzz::Knobs parse_knobs(const KnobOptions& options, const std::vector<const ir::Allocator*>& duelists) {
+  fuzz::Knobs knobs = options.settings(duelists);
+  for (const auto& [knob, value] : knobs) {
+    bool known = false;
+    for (const ir::Allocator* a : duelists)
+      for (const ir::KnobInfo& k : a->knobs()) known = known || k.name == knob;
+    if (!known) throw BadInput(fmt::format("--knob {}: no allocator here has such a knob", knob));
+  }
+  return knobs;
+}
+
+nlohmann::ordered_json row_json(const std::string& file, const PlayedCase& r, const fuzz::Bout& b) {
+  const ir::Function& shown = b.program ? *b.program : r.input.program;
+  nlohmann::ordered_json findings = nlohmann::ordered_json::array();
+  for (const oracles::Finding& f : b.findings) findings.push_back(to_json(f, shown));
+  nlohmann::ordered_json row = {{"file", file},
+                                {"function", r.input.program.name},
+                                {"allocator", b.allocator},
+                                {"limit", r.input.limits.of(ir::RegFile::R)},
+                                {"registers", nullptr},
+                                {"max_live", nullptr},
+                                {"spill_store_bytes", nullptr},
+                                {"spill_load_bytes", nullptr},
+                                {"weighted_spill_bytes", nullptr}};
+  if (b.program) {
+    row["registers"] = b.measures.registers[0];
+    row["max_live"] = b.measures.max_live[0];
+    row["spill_store_bytes"] = b.measures.spill_store_bytes;
+    row["spill_load_bytes"] = b.measures.spill_load_bytes;
+    row["weighted_spill_bytes"] = b.measures.weighted_spill_bytes;
+  }
+  row["verdict"] = oracles::name(b.verdict);
+  row["reason"] = b.reason;
+  row["findings"] = findings;
+  for (const fuzz::MetamorphicBout& m : r.duel.metamorphic)
+    if (m.allocator == b.allocator) row["metamorphic"] = to_json(m.metamorphic, shown);
+  row["seconds"] = b.seconds;
+  return row;
+}
+
+// The verdict of one row of the table: one word where all agree.
+std::string verdict_cell(const fuzz::Duel& d) {
+  std::string cell;
+  for (const fuzz::Bout& b : d.bouts) {
+    std::string word(oracles::name(b.verdict));
+    if (b.verdict == oracles::Verdict::Skipped) word = b.reason;
+    if (b.verdict == oracles::Verdict::Fail && !b.findings.empty())
+      word += fmt::format(" ({}/{})", b.findings[0].judge, b.findings[0].category);
+    if (b.verdict == oracles::Verdict::Inconclusive) word += fmt::format(" ({})", b.reason);
+    if (cell.find(word) == std::string::npos) cell += (cell.empty() ? "" : ", ") + word;
+  }
+  return cell;
+}
+
+PlayedCase run_duel(fuzz::FuzzInput input, const std::vector<const ir::Allocator*>& duelists, bool metamorphic) {
+  fuzz::Duel duel = fuzz::run_duel(input, duelists, metamorphic);
+  return {std::move(input), std::move(duel)};
+}
+
+// Programs from files: a row for each program and limit.
+int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelists, const fuzz::Knobs& knobs) {
+  std::vector<int> limits = parse_limits(o.regs);
+  if (limits.empty()) limits.push_back(0);
+  std::vector<Program> programs = load_all(o.inputs);
+  require_phase(programs, ir::Phase::Virtual);
+  if (programs.empty()) throw BadInput("error: there is no function in the input");
+  std::vector<fuzz::FuzzInput> cases;
+  std::vector<const std::string*> files;
+  for (Program& p : programs) {
+    const ir::Target& target = o.target.resolve(p.function, p.file);
+    for (const int limit : limits) {
+      cases.push_back({&target, o.target.limits_for(target, limit), knobs, p.function});
+      files.push_back(&p.file);
+    }
+  }
+  std::vector<ColumnGroup> columns = {{"", {"function", "limit", "MaxLive"}}};
+  for (const ir::Allocator* a : duelists) columns.push_back({std::string(a->name()), {"registers", "stores", "loads"}});
+  columns.push_back({"", {"verdict"}});
+  Table table = Table::grouped(std::move(columns));
+  Findings findings(o.save_to);
+  fuzz::Tally tally(duelists);
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  Progress progress("duel", static_cast<std::int64_t>(cases.size()));
+  const std::function<PlayedCase(std::int64_t)> work = [&](std::int64_t k) {
+    return run_duel(std::move(cases[static_cast<std::size_t>(k)]), duelists, o.metamorphic);
+  };
+  std::string last_function;
+  const std::function<bool(std::int64_t, PlayedCase)> take = [&](std::int64_t k, PlayedCase r) {
+    const int limit = r.input.limits.of(ir::RegFile::R);
+    const bool first = k % static_cast<std::int64_t>(limits.size()) == 0;
+    std::vector<std::string> cells = {first ? r.input.program.name : "", fmt::format("{}", limit), ""};
+    for (const fuzz::Bout& b : r.duel.bouts) {
+      if (b.program) cells[2] = fmt::format("{}", b.measures.max_live[0]);
+      cells.push_back(b.program ? fmt::format("{}", b.measures.registers[0]) : "-");
+      cells.push_back(b.program ? fmt::format("{}", b.measures.spill_store_bytes) : "-");
+      cells.push_back(b.program ? fmt::format("{}", b.measures.spill_load_bytes) : "-");
+      if (o.json) rows.push_back(row_json(*files[static_cast<std::size_t>(k)], r, b));
+      if (b.verdict == oracles::Verdict::Fail) findings.add(r.input, b);
+    }
+    cells.push_back(verdict_cell(r.duel));
+    table.row(std::move(cells));
+    tally.add(r.input, r.duel);
+    progress.step();
+    return true;
+  };
+  in_order<PlayedCase>(static_cast<std::int64_t>(cases.size()), resolve_jobs(o.jobs), work, take);
+  progress.done();
+  if (o.json) print_json({{"command", "duel"}, {"results", rows}, {"summary", tally.json()}, {"findings", findings.json()}});
+  else fmt::print("{}\nstores, loads: bytes of spill stores and refills\n{}{}", table.text(), text_of(tally), findings.text());
+  return findings.distinct() > 0 ? kExitFinding : 0;
+}
+
+// Random programs: a summary; with --json also a row for each.
+int duel_random(const Options& o, const std::vector<const ir::Allocator*>& duelists, const fuzz::Knobs& knobs) {
+  const std::vector<int> limits = parse_limits(o.regs);
+  const bool standard = o.profile.empty() && limits.empty() && o.target.sm == 0 && o.target.target_file.empty() &&
+                        o.target.limits.empty() && o.size == 0;
+  const auto profile = fuzz::profile_from_name(o.profile.empty() ? "mix" : o.profile);
+  if (!profile && o.profile != "all")
+    throw BadInput(fmt::format("--profile: no profile \"{}\" (see regduel gen --help)", o.profile));
+  const std::function<PlayedCase(std::int64_t)> work = [&](std::int64_t k) {
+    fuzz::FuzzInput c;
+    if (standard) {
+      c = fuzz::standard_input(o.seed, static_cast<std::uint64_t>(k), duelists);
+    } else {
+      const std::size_t per_program = std::max<std::size_t>(limits.size(), 1);
+      fuzz::GeneratorOptions g;
+      const std::uint64_t number = static_cast<std::uint64_t>(k) / per_program;
+      g.profile = profile ? *profile : fuzz::profiles()[number % fuzz::profiles().size()];
+      g.size = o.size;
+      g.seed = o.seed + number;
+      if (o.target.sm != 0) g.target = fmt::format("sm_{}", o.target.sm);
+      if (ir::find_target(g.target) == nullptr) throw BadInput(fmt::format("--sm: no target {}", g.target));
+      c.program = fuzz::generate(g);
+      c.target = &o.target.resolve(c.program, "generated");
+      c.limits = o.target.limits_for(*c.target, limits.empty() ? 0 : limits[static_cast<std::size_t>(k) % per_program]);
+    }
+    c.knobs.insert(c.knobs.end(), knobs.begin(), knobs.end());
+    return run_duel(std::move(c), duelists, o.metamorphic);
+  };
+  Findings findings(o.save_to);
+  fuzz::Tally tally(duelists);
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  const std::int64_t cases = o.random * static_cast<std::int64_t>(std::max<std::size_t>(limits.size(), 1));
+  Progress progress("random duels", cases);
+  const std::function<bool(std::int64_t, PlayedCase)> take = [&](std::int64_t, PlayedCase r) {
+    for (const fuzz::Bout& b : r.duel.bouts) {
+      if (b.verdict == oracles::Verdict::Fail) findings.add(r.input, b);
+      if (o.json) rows.push_back(row_json("", r, b));
+    }
+    tally.add(r.input, r.duel);
+    progress.step(1, fmt::format("findings {}", findings.distinct()));
+    return true;
+  };
+  in_order<PlayedCase>(cases, resolve_jobs(o.jobs), work, take);
+  progress.done();
+  if (o.json)
+    print_json(
+        {{"command", "duel"}, {"seed", o.seed}, {"results", rows}, {"summary", tally.json()}, {"findings", findings.json()}});
+  else fmt::print("{}{}", text_of(tally), findings.text());
+  return findings.distinct() > 0 ? kExitFinding : 0;
+}
+
+int duel_command(const Options& o) {
+  const auto duelists = parse_duelists(o.with);
+  const fuzz::Knobs knobs = parse_knobs(o.knobs, duelists);
+  if (o.random < 0 || o.random > 1'000'000'000) throw BadInput("--random: expected 1 to 1000000000");
+  if ((o.random > 0) != o.inputs.empty()) throw BadInput("give either files or directories, or --random N");
+  return o.random > 0 ? duel_random(o, duelists, knobs) : duel_files(o, duelists, knobs);
+}
+
+}  // namespace
+
+void add_duel_command(CLI::App& app, Action& chosen) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("duel", "Let the allocators compete on programs, and judge both");
+  command->add_option("inputs", o->inputs, "RIR or PTX files, or directories of them");
+  command->add_option("--with", o->with, "Allocators, comma-separated (default fatpoint,briggs)")->allow_extra_args(false);
+  command
+      ->add_option("--regs,--maxrregcount", o->regs,
+                   "Limits of the general register file, comma-separated, 1 to 255 (default: no limit)")
+      ->allow_extra_args(false);
+  o->target.add_to(*command);
+  o->knobs.add_to(*command, "Set a knob (regduel knobs), NAME=VALUE or ID=VALUE, for the allocators that have it; repeatable");
+  command->add_option(
+      "--random", o->random,
+      "Instead of files: N random programs; the standard mix unless --profile, --regs, --sm or --size say otherwise");
+  command->add_option("--profile", o->profile, "Profile of the random programs (regduel gen --help), or all, in turn");
+  command->add_option("--seed", o->seed, "Seed of the random programs")->capture_default_str();
+  command->add_option("--size", o->size, "Instructions of a random program, approximately");
+  command->add_option("--jobs", o->jobs, "Threads, 0 = one a core; the output is the same for any number")->capture_default_str();
+  command->add_option("--save", o->save_to, "Directory for reproducers of findings")->capture_default_str();
+  command->add_flag("--metamorphic", o->metamorphic,
+                    "Ask each allocator again about variants of each program (other numbers, names, order of blocks, dead code, "
+                    "one register more): a change of verdict is a finding. Takes about ten times as long");
+  command->add_flag("--json", o->json, "One JSON document");
+  command->footer(
+      "Exit status 1: a judge objected. An impossible limit is skipped, once a judge has proved it.\n"
+      "Examples:  regduel duel --regs 24,32,64,255 corpus/ptx\n"
+      "           regduel duel --random 2000 --seed 1");
+  command->callback([o, &chosen] { chosen = [o] { return duel_command(*o); }; });
+}
+
+}  // namespace regduel::cli

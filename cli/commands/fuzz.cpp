@@ -1,0 +1,184 @@
+// regduel fuzz: a campaign, until the time or the number of runs is up, or Ctrl-C.
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/io.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/interrupt.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/parallel.h"
+#include "cli/screen.h"
+#include "cli/tally_text.h"
+#include "fuzz/campaign/campaign.h"
+#include "fuzz/duel/allocators.h"
+
+namespace regduel::cli {
+namespace {
+
+struct Options {
+  std::string time, suppressions;
+  std::int64_t runs = 0;
+  std::vector<std::string> with, seeds, planted;
+  fuzz::CampaignOptions campaign;
+  bool json = false;
+};
+
+// "60s", "10m", "2h" or seconds.
+double parse_time(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const std::string unit = end == text.c_str() ? "?" : std::string(end);
+  const double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (scale == 0 || !(value > 0) || value > 1e9)
+    throw BadInput(fmt::format("--time: expected a time like 60s, 10m or 2h, found \"{}\"", text));
+  return value * scale;
+}
+
+std::string today() {
+  const auto day = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+  const std::chrono::year_month_day date(day);
+  return fmt::format("{:04}-{:02}-{:02}", int(date.year()), unsigned(date.month()), unsigned(date.day()));
+}
+
+std::vector<fuzz::Suppression> load_suppressions(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) throw BadInput(fmt::format("error: {}", text.error()));
+  auto list = fuzz::parse_suppressions(*text, path);
+  if (!list) throw BadInput(to_string(list.error()));
+  for (const fuzz::Suppression& s : fuzz::expired(*list, today()))
+    fmt::print(stderr, "regduel: {}:{}: the suppression of {} {} ended on {}: it is a finding again\n", path, s.line, s.allocator,
+               s.signature, s.until);
+  return std::move(*list);
+}
+
+int fuzz_command(const Options& o) {
+  fuzz::CampaignOptions c = o.campaign;
+  plant(o.planted);
+  std::vector<const ir::Allocator*> duelists;
+  for (const std::string& name : split_list(o.with)) duelists.push_back(&allocator_named(name));
+  if (duelists.empty()) duelists.assign(fuzz::all_duelists().begin(), fuzz::all_duelists().end());
+  c.duelists = duelists;
+  if (c.metamorphic < 0 || c.metamorphic > 100)
+    throw BadInput(fmt::format("--metamorphic: expected 0 to 100, found {}", c.metamorphic));
+  if (o.runs < 0) throw BadInput("--runs: expected a number above 0");
+  if (o.runs == 0 && o.time.empty()) throw BadInput("say how long: --time 60s or --runs 10000");
+  if (!(c.timeout > 0)) throw BadInput("--timeout: expected a number of seconds above 0");
+  if (c.is_mix && !o.seeds.empty()) throw BadInput("--mix and --seeds exclude each other: the standard mix has no corpus");
+  c.runs = static_cast<std::uint64_t>(o.runs);
+  c.seconds = o.time.empty() ? 0 : parse_time(o.time);
+  c.jobs = resolve_jobs(c.jobs);
+  c.today = today();
+  c.version = program_version();
+  if (!o.suppressions.empty()) c.suppressions = load_suppressions(o.suppressions);
+  for (const std::string& path : split_list(o.seeds))
+    for (const fuzz::FuzzInput& input : load_seeds(path)) c.seeds.push_back(fuzz::encode_input(input));
+
+  const fuzz::CampaignResult r = [&] {
+    const Interrupt interrupt;
+    Screen screen;
+    return fuzz::run_campaign(c, [&](const fuzz::CampaignStatus& status) {
+      screen.show(status);
+      return !interrupt.is_asked_for();
+    });
+  }();
+
+  for (const auto& [how, count] : r.lost_workers)
+    fmt::print(stderr, "warning: {} {} ended with {} while {} tried no program{}\n", count, count == 1 ? "worker" : "workers", how,
+               count == 1 ? "it" : "they",
+               how == "SIGKILL" ? ": is memory short? (--jobs)"
+                                : ": a bug of regduel or of an allocator's tables, which no finding shows");
+  const bool is_harness_broken =
+      std::any_of(r.lost_workers.begin(), r.lost_workers.end(), [](const auto& lost) { return lost.first != "SIGKILL"; });
+
+  const double rate = static_cast<double>(r.tried) / r.seconds;
+  if (o.json) {
+    print_json({{"command", "fuzz"},
+                {"seed", c.seed},
+                {"mode", c.is_mix ? "mix" : "explore"},
+                {"first", r.first},
+                {"runs", r.tried},
+                {"interrupted", r.is_interrupted},
+                {"summary", r.tally.json()},
+                {"inputs", r.inputs},
+                {"features", r.features},
+                {"edges", r.edges},
+                {"all_edges", r.all_edges},
+                {"suppressed", r.suppressed},
+                {"lost_workers", r.lost_workers},
+                {"findings", fuzz::json_of(r.found)},
+                {"seconds", r.seconds},
+                {"duels_per_second", rate}});
+  } else {
+    fmt::print("{}{}{} findings{}{} in {:.0f} s, {:.0f} duels/s\n", text_of(r.tally), fuzz::text_of(r.found), r.found.size(),
+               r.suppressed > 0 ? fmt::format(" ({} more cases are suppressed)", r.suppressed) : "",
+               r.is_interrupted ? " (interrupted)" : "", r.seconds, rate);
+    if (!c.is_mix) fmt::print("corpus: {} inputs that show {} features\n", r.inputs, r.features);
+    if (!c.db.empty()) fmt::print("{}: {}\n", c.db, r.totals);
+  }
+  return !r.found.empty() ? kExitFinding : is_harness_broken ? kExitInternal : 0;
+}
+
+}  // namespace
+
+void add_fuzz_command(CLI::App& app, Action& chosen) {
+  auto o = std::make_shared<Options>();
+  fuzz::CampaignOptions& c = o->campaign;
+  c.jobs = 0;
+  c.directory = "findings";
+  CLI::App* command = app.add_subcommand(
+      "fuzz", "Look for bugs: a campaign of duels on programs that are bred for what they make the allocators do");
+  command->add_option("--time", o->time, "How long: 60s, 10m, 2h");
+  command->add_option("--runs", o->runs, "How many programs");
+  command->add_option("--seed", c.seed, "Another seed, another stream of programs")->capture_default_str();
+  command->add_option("--jobs", c.jobs, "Worker processes, 0 = one a core")->capture_default_str();
+  command->add_option("--corpus", c.directory, "Directory for the reproducers of findings")->capture_default_str();
+  command->add_option("--db", c.db,
+                      "SQLite file with all of the campaign: corpus, findings, rates, what was judged by which version; the same "
+                      "seed goes on where it stopped");
+  command
+      ->add_option("--seeds", o->seeds,
+                   "Files, or directories of them, to begin with, comma-separated: .rir programs or inputs of the fuzz corpus. "
+                   "They stay in the corpus")
+      ->allow_extra_args(false);
+  command->add_flag(
+      "--mix", c.is_mix,
+      "The standard mix of random programs, one after the other, instead of an exploration: the same for any number of jobs");
+  command->add_option("--with", o->with, "Allocators, comma-separated (default fatpoint,briggs)")->allow_extra_args(false);
+  command
+      ->add_option("--metamorphic", c.metamorphic,
+                   "Percentage of the programs of which variants are allocated too (regduel duel --help); each takes about ten "
+                   "times as long")
+      ->capture_default_str();
+  command->add_option("--timeout", c.timeout, "Seconds for one program: what takes longer hangs, which is a finding")
+      ->capture_default_str();
+  command->add_option("--reduce-budget", c.reduce_budget, "How much to spend on reducing a case (regduel reduce --help)")
+      ->capture_default_str();
+  command->add_option("--suppress", o->suppressions,
+                      "File of known findings to go past, a line each: ALLOCATOR SIGNATURE until YYYY-MM-DD  # why (* = anything)");
+  command
+      ->add_option("--plant", o->planted,
+                   "Planted bugs to switch on, comma-separated: is the campaign any good? (build preset zoo)")
+      ->allow_extra_args(false);
+  command->add_option("--log", c.log, "File to which a JSON line is added for every new input and failure, as soon as it is seen");
+  command->add_flag("--json", o->json, "One JSON document at the end");
+  command->footer(
+      "An exploration breeds programs: inputs that make the allocators do something new are kept and changed further. What fails "
+      "is reduced, and bisected to\n"
+      "the first bad decision; one finding a bug. A worker that crashes or hangs is a finding, and is replaced.\n"
+      "Findings are crashing while they fail, incubating when they no longer do, and become regressions (regduel export) after "
+      "three more versions.\n"
+      "Ctrl-C ends it early and keeps all. Exit status 1: something fails.\n"
+      "Examples:  regduel fuzz --time 10m\n"
+      "           regduel fuzz --time 8h --db campaign.sqlite --seeds corpus/seeds\n"
+      "           regduel fuzz --mix --runs 100000 --metamorphic 1 --db proof.sqlite");
+  command->callback([o, &chosen] { chosen = [o] { return fuzz_command(*o); }; });
+}
+
+}  // namespace regduel::cli

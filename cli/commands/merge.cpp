@@ -1,0 +1,148 @@
+// regduel merge: one database of many shards; regduel export: what is in one, as files.
+
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "fuzz/campaign/reproducer.h"
+#include "fuzz/campaign/store.h"
+#include "fuzz/explore/corpus_minimiser.h"
+
+namespace regduel::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+void require_file(const std::string& path) {
+  if (!fs::exists(path)) throw BadInput(fmt::format("error: {}: no such file", path));
+}
+
+// The database is made beside its place and moved there when it is whole.
+int merge_command(const std::vector<std::string>& inputs, const std::string& output, bool json) {
+  for (const std::string& input : inputs) require_file(input);
+  const std::string unfinished = output + ".tmp";
+  const auto remove_unfinished = [&] {
+    for (const char* const suffix : {"", "-wal", "-shm"}) std::remove((unfinished + suffix).c_str());
+  };
+  remove_unfinished();
+  std::string totals;
+  std::size_t kept = 0, all = 0;
+  try {
+    fuzz::Store store(unfinished);
+    for (const std::string& input : inputs) store.merge(input);
+    // What one shard shows with a smaller input, the others need not show.
+    const std::vector<fuzz::StoredInput> stored = store.inputs();
+    std::vector<fuzz::CorpusItem> items;
+    for (const fuzz::StoredInput& s : stored) items.push_back({s.features, s.instructions, s.is_pinned});
+    const std::vector<bool> keep = fuzz::minimise_corpus(items);
+    for (std::size_t k = 0; k < stored.size(); ++k)
+      if (!keep[k]) store.remove_input(stored[k].hash);
+    store.finish();
+    all = stored.size();
+    kept = store.inputs().size();
+    totals = store.totals();
+  } catch (...) {
+    remove_unfinished();
+    throw;
+  }
+  std::error_code error;
+  fs::rename(unfinished, output, error);
+  if (error) throw BadInput(fmt::format("error: {}: {}", output, error.message()));
+  if (json)
+    print_json({{"command", "merge"},
+                {"output", output},
+                {"databases", inputs.size()},
+                {"inputs_before", all},
+                {"inputs", kept},
+                {"totals", totals}});
+  else fmt::print("{}: {}\n", output, totals);
+  return 0;
+}
+
+struct ExportOptions {
+  std::string database, inputs, findings, state;
+  std::size_t most = 0;  // inputs; 0 = all
+  bool json = false;
+};
+
+// All of them, or those that show the most.
+std::vector<fuzz::StoredInput> chosen_inputs(fuzz::Store& store, std::size_t most) {
+  std::vector<fuzz::StoredInput> all = store.inputs();
+  if (most == 0 || most >= all.size()) return all;
+  std::vector<fuzz::CorpusItem> items;
+  for (const fuzz::StoredInput& s : all) items.push_back({s.features, s.instructions, s.is_pinned});
+  std::vector<fuzz::StoredInput> chosen;
+  for (const std::size_t k : fuzz::select_most_covering(items, most)) chosen.push_back(std::move(all[k]));
+  return chosen;
+}
+
+int export_command(const ExportOptions& o) {
+  require_file(o.database);
+  if (o.inputs.empty() && o.findings.empty()) throw BadInput("say what to write: --inputs DIR, --findings DIR");
+  if (!o.state.empty() && o.state != "crashing" && o.state != "incubating" && o.state != "regression")
+    throw BadInput(fmt::format("--state: expected crashing, incubating or regression, found \"{}\"", o.state));
+  fuzz::Store store(o.database);
+  std::size_t inputs = 0, findings = 0;
+  if (!o.inputs.empty()) {
+    std::error_code error;
+    fs::create_directories(o.inputs, error);
+    if (error) throw BadInput(fmt::format("error: {}: {}", o.inputs, error.message()));
+    for (const fuzz::StoredInput& input : chosen_inputs(store, o.most)) {
+      save((fs::path(o.inputs) / input.hash.substr(0, 16)).string(),
+           {reinterpret_cast<const char*>(input.input.data()), input.input.size()});
+      ++inputs;
+    }
+  }
+  if (!o.findings.empty())
+    for (const fuzz::StoredFinding& f : store.findings()) {
+      if (!o.state.empty() && f.state != o.state) continue;
+      const std::string what =
+          fmt::format("{} cases{}", f.count, f.decision.empty() ? "" : fmt::format("; first bad decision: {}", f.decision));
+      fuzz::write_reproducer(o.findings, f.failure, what, f.bucket, fuzz::decode_input(f.input));
+      ++findings;
+    }
+  if (o.json) print_json({{"command", "export"}, {"database", o.database}, {"inputs", inputs}, {"findings", findings}});
+  else fmt::print("{}: {} inputs, {} findings written\n", o.database, inputs, findings);
+  return 0;
+}
+
+}  // namespace
+
+void add_merge_command(CLI::App& app, Action& chosen) {
+  auto inputs = std::make_shared<std::vector<std::string>>();
+  auto output = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand(
+      "merge", "Make one database of those of many campaigns: shards of one on several machines, or several of one");
+  command->add_option("databases", *inputs, "What regduel fuzz --db has written")->required();
+  command->add_option("-o,--output", *output, "The database to make; one that is there is replaced when the new one is whole")
+      ->required();
+  command->add_flag("--json", *json, "One JSON document");
+  command->footer(
+      "Shards take other seeds: regduel fuzz --seed 1 --db 1.sqlite here, --seed 2 --db 2.sqlite there. Of the corpus, what others "
+      "show with smaller inputs is left out.\n"
+      "Example:  regduel merge 1.sqlite 2.sqlite -o all.sqlite");
+  command->callback([=, &chosen] { chosen = [=] { return merge_command(*inputs, *output, *json); }; });
+}
+
+void add_export_command(CLI::App& app, Action& chosen) {
+  auto o = std::make_shared<ExportOptions>();
+  CLI::App* command = app.add_subcommand("export", "Write what a campaign's database holds as files: its corpus, its findings");
+  command->add_option("database", o->database, "What regduel fuzz --db has written")->required();
+  command->add_option(
+      "--inputs", o->inputs,
+      "Directory for the inputs of the corpus, each named after its contents: seeds for regduel fuzz and for the fuzz targets");
+  command->add_option("--most", o->most, "Only so many inputs: those that show the most (0 = all)")->capture_default_str();
+  command->add_option("--findings", o->findings,
+                      "Directory for the reduced cases of findings, each an .rir file whose head replays it");
+  command->add_option("--state", o->state, "Only findings that are crashing, incubating or regression");
+  command->add_flag("--json", o->json, "One JSON document");
+  command->footer("Example:  regduel export campaign.sqlite --findings corpus/regression --state regression");
+  command->callback([o, &chosen] { chosen = [o] { return export_command(*o); }; });
+}
+
+}  // namespace regduel::cli

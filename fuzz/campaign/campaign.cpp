@@ -1,0 +1,368 @@
+// See campaign.h. One thread, no locks: a loop that hands out work to each worker that has none, and takes what has been answered.
+// What is written to the database is there as soon as it comes; what is counted is counted in the order of the numbers
+// (schedule.h), so that a run over the standard mix gives the same for any number of workers.
+#include "fuzz/campaign/campaign.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/check_macro.h"
+#include "base/edges.h"
+#include "base/random.h"
+#include "fuzz/campaign/corpus.h"
+#include "fuzz/campaign/event_log.h"
+#include "fuzz/campaign/findings.h"
+#include "fuzz/campaign/schedule.h"
+#include "fuzz/campaign/worker.h"
+#include "fuzz/triage/isolate.h"
+
+namespace regduel::fuzz {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kBatch = 64;         // programs handed out at a time
+constexpr double kCommitSeconds = 0.25;      // the database is never further behind than this
+constexpr double kWatchSeconds = 0.2;        // between two calls of `watch`
+constexpr double kGraceSeconds = 10;         // for reductions, when the time is up
+constexpr double kReduceTimeouts = 20;       // a reduction may take as long as so many programs
+constexpr int kMostLostInARow = 100;         // workers that end while they try nothing
+constexpr int kExitInternal = 3;             // of a worker
+constexpr std::uint64_t kBatchesAhead = 64;  // of each worker, before the first of them is done
+
+double seconds_now() { return static_cast<double>(steady_nanoseconds()) * 1e-9; }
+
+// A worker, and what it is doing.
+struct Peer {
+  WorkerProcess process;
+  json job;                 // null = nothing
+  double since = 0;         // when it was asked
+  std::size_t learned = 0;  // how many of the corpus' news it has been told
+  bool has_hung = false;
+
+  [[nodiscard]] bool is_busy() const { return !job.is_null(); }
+  [[nodiscard]] bool is_understanding() const { return is_busy() && job["do"] == "understand"; }
+};
+
+class Coordinator {
+ public:
+  explicit Coordinator(const CampaignOptions& options)
+      : o_(options), log_(options.log), store_(options.db, options.version), corpus_(store_, log_),
+        findings_(store_, options.version, options.directory, options.suppressions, options.today),
+        schedule_(store_.begin_session(o_.seed, mode()), o_.runs, kBatch * kBatchesAhead * static_cast<std::uint64_t>(o_.jobs)),
+        total_(options.duelists), worker_options_{o_.seed, o_.metamorphic, o_.reduce_budget, o_.duelists} {
+    if (!o_.is_mix) load_inputs();
+    for (const StoredFinding& f : findings_.load())
+      again_.push_back({{"do", "again"},
+                        {"bucket", f.bucket},
+                        {"input", to_message(f.input)},
+                        {"allocator", f.failure.allocator},
+                        {"signature", f.failure.signature}});
+  }
+
+  CampaignResult run(const std::function<bool(const CampaignStatus&)>& watch) {
+    start_ = last_commit_ = last_watch_ = seconds_now();
+    for (int k = 0; k < o_.jobs; ++k) peers_.push_back(std::make_unique<Peer>());
+    for (std::size_t k = 0; k < peers_.size(); ++k) start_worker(k);
+    bool is_interrupted = false;
+    while (!is_interrupted && hand_out_work()) {
+      listen();
+      if (seconds_now() - last_commit_ >= kCommitSeconds) commit();
+      if (seconds_now() - last_watch_ < kWatchSeconds) continue;
+      last_watch_ = seconds_now();
+      is_interrupted = !watch(status());
+    }
+    for (std::size_t k = 0; k < peers_.size(); ++k) {
+      if (is_interrupted && peers_[k]->process.channel().fill()) take_messages(k);
+      peers_[k]->process.end();
+    }
+    findings_.take_before(UINT64_MAX);
+    if (!o_.is_mix) corpus_.minimise();
+    commit();
+    return result(is_interrupted);
+  }
+
+ private:
+  [[nodiscard]] std::string mode() const { return o_.is_mix ? "mix" : "explore"; }
+
+  // The corpus of earlier sessions, and the seeds that are not in it.
+  void load_inputs() {
+    std::set<std::string> outdated;
+    for (const StoredInput& input : corpus_.load()) {
+      outdated.insert(input.hash);
+      seeds_.push_back({{"do", "try"}, {"input", to_message(input.input)}, {"pinned", input.is_pinned}});
+    }
+    for (const Blob& seed : o_.seeds) {
+      const std::string hash = input_hash(seed);
+      if (!outdated.contains(hash) && !corpus_.contains(hash))
+        seeds_.push_back({{"do", "try"}, {"input", to_message(seed)}, {"pinned", true}});
+    }
+    corpus_.minimise();
+  }
+
+  // -- what there is to do ------------------------------------------------------------------------------------------
+
+  // Gives something to each worker that has nothing. False where no worker has anything to do any more.
+  bool hand_out_work() {
+    is_time_up_ = is_time_up_ || (o_.seconds > 0 && seconds_now() - start_ >= o_.seconds);
+    bool is_busy = false;
+    for (std::size_t k = 0; k < peers_.size(); ++k) {
+      Peer& p = *peers_[k];
+      if (!p.is_busy()) hand_out(k);
+      is_busy = is_busy || p.is_busy();
+    }
+    return is_busy;
+  }
+
+  void hand_out(std::size_t worker) {
+    std::optional<json> job = next_job(worker);
+    if (!job) return;
+    Peer& p = *peers_[worker];
+    if (!p.process.channel().send(*job)) {  // it has died: listen() sees that
+      lost_.push_back(std::move(*job));
+      return;
+    }
+    p.job = std::move(*job);
+    p.since = seconds_now();
+  }
+
+  // What comes first: work that was lost, deaths to be explained, findings of earlier sessions, cases to be understood (by half of
+  // the workers, or by all once there is nothing else), programs.
+  std::optional<json> next_job(std::size_t worker) {
+    for (std::deque<json>* queue : {&lost_, &locate_, &again_})
+      if (!queue->empty()) return pop(*queue);
+    if (may_understand())
+      if (auto task = findings_.queue().pop())
+        return json{{"do", "understand"},
+                    {"input", to_message(task->input)},
+                    {"allocator", task->failure.allocator},
+                    {"signature", task->failure.signature},
+                    {"message", task->message}};
+    return is_time_up_ ? std::nullopt : next_programs(worker);
+  }
+
+  [[nodiscard]] bool may_understand() const {
+    if (o_.seconds > 0 && seconds_now() - start_ > o_.seconds + kGraceSeconds) return false;
+    if (is_time_up_ || !schedule_.has_fresh()) return true;
+    const auto understanding = std::count_if(peers_.begin(), peers_.end(), [](const auto& q) { return q->is_understanding(); });
+    return understanding < std::max<std::ptrdiff_t>(1, std::ssize(peers_) / 2);
+  }
+
+  std::optional<json> next_programs(std::size_t worker) {
+    std::optional<Schedule::Range> range = schedule_.next_returned();
+    if (!range && schedule_.has_fresh() && !seeds_.empty()) {
+      json job = pop(seeds_);
+      job["first"] = schedule_.next_one();
+      job["count"] = 1;
+      return job;
+    }
+    if (!range) range = schedule_.next_fresh(kBatch);
+    if (!range) return std::nullopt;
+    json job = {{"do", mode()}, {"first", range->first}, {"count", range->count}};
+    if (!o_.is_mix) job["learn"] = corpus_.news_for(worker, peers_[worker]->learned);
+    return job;
+  }
+
+  static json pop(std::deque<json>& queue) {
+    json job = std::move(queue.front());
+    queue.pop_front();
+    return job;
+  }
+
+  // -- workers ------------------------------------------------------------------------------------------------------
+
+  void start_worker(std::size_t worker) {
+    Peer& p = *peers_[worker];
+    p.job = nullptr;
+    p.has_hung = false;
+    p.learned = corpus_.num_news();
+    const std::uint64_t stream =
+        hash_combine(hash_combine(o_.seed, schedule_.first()), static_cast<std::uint64_t>(worker) + (started_++ << 16));
+    p.process.start([&](Channel& channel, CurrentInput& current) {
+      for (const auto& other : peers_) other->process.channel() = Channel();
+      Explorer explorer = corpus_.explorer();
+      explorer.reseed(stream);
+      try {
+        work(channel, current, worker_options_, log_, std::move(explorer));
+      } catch (const std::exception& e) {
+        fmt::print(stderr, "regduel: a worker ends: {}\n", e.what());
+        return kExitInternal;
+      }
+      return 0;
+    });
+  }
+
+  void listen() {
+    std::vector<pollfd> fds;
+    for (const auto& p : peers_) fds.push_back({p->process.channel().fd(), POLLIN, 0});
+    ::poll(fds.data(), fds.size(), 50);
+    for (std::size_t k = 0; k < peers_.size(); ++k) {
+      if (fds[k].revents != 0) {
+        const bool is_there = peers_[k]->process.channel().fill();
+        take_messages(k);
+        if (!is_there) replace(k);
+      }
+      if (Peer& p = *peers_[k]; is_stuck(p) && !p.has_hung) {
+        p.has_hung = true;
+        p.process.kill();
+      }
+    }
+  }
+
+  // Whether it takes too long for one input, or for something else than programs.
+  [[nodiscard]] bool is_stuck(const Peer& p) const {
+    const std::int64_t since = p.process.current().since;
+    if (since != 0) return static_cast<double>(steady_nanoseconds() - since) > o_.timeout * 1e9;
+    return p.is_busy() && !p.job.contains("count") && seconds_now() - p.since > kReduceTimeouts * o_.timeout;
+  }
+
+  // The worker has died. What it was trying is a finding; the rest of its work goes to others.
+  void replace(std::size_t worker) {
+    Peer& p = *peers_[worker];
+    const std::string how = how_it_ended(p.process.wait());
+    ++crashes_;
+    const json job = std::move(p.job);
+    const CurrentInput& current = p.process.current();
+    const bool was_trying = current.since != 0;
+    if (was_trying && current.size > 0) {
+      const Blob input(current.input, current.input + current.size);
+      const Failure failure{"unknown", p.has_hung ? "harness/hang" : "harness/crash-" + how};
+      const std::string message =
+          p.has_hung ? fmt::format("longer than {:.0f} seconds", o_.timeout) : fmt::format("a worker ended with {}", how);
+      findings_.see_death(failure, message, input);
+      locate_.push_back({{"do", "locate"},
+                         {"input", to_message(input)},
+                         {"index", current.index.load()},
+                         {"signature", failure.signature},
+                         {"message", message}});
+    } else {
+      if (!p.has_hung) ++lost_workers_[how];
+      REGDUEL_CHECK(++lost_in_a_row_ < kMostLostInARow, fmt::format("workers end by themselves ({})", how));
+    }
+    if (!job.is_null() && job.contains("count")) {
+      const std::uint64_t first = job["first"], count = job["count"], at = was_trying ? current.index.load() : first;
+      schedule_.hand_back({first, at - first});
+      schedule_.hand_back({at + 1, first + count - at - 1});
+      finish({at, 1}, nullptr);
+    }
+    start_worker(worker);
+  }
+
+  // -- what comes back ----------------------------------------------------------------------------------------------
+
+  void take_messages(std::size_t worker) {
+    while (auto message = peers_[worker]->process.channel().next()) {
+      const json& m = *message;
+      if (m.contains("entry")) take_entry(worker, m["entry"]);
+      else if (m.contains("failed")) findings_.see(m["failed"]);
+      else take_answer(*peers_[worker], m);
+    }
+  }
+
+  void take_entry(std::size_t worker, const json& e) {
+    StoredInput input{"", bytes_of(e["input"]), e["features"], e["pinned"], e["instructions"]};
+    input.hash = input_hash(input.input);
+    corpus_.add(worker, std::move(input));
+  }
+
+  void take_answer(Peer& p, const json& m) {
+    const std::string what = m["done"];
+    lost_in_a_row_ = 0;
+    if (what == "understand") {
+      findings_.take_understood(m, p.job["message"]);
+    } else if (what == "again") {
+      findings_.take_again(m);
+    } else if (what == "locate") {
+      findings_.see_located(m);
+      findings_.take_before(schedule_.done());
+    } else {
+      const std::uint64_t first = m["first"], tried = m["tried"], count = p.job["count"];
+      schedule_.hand_back({first + tried, count - tried});
+      finish({first, tried}, m["tally"]);
+    }
+    p.job = nullptr;
+  }
+
+  void finish(Schedule::Range range, json tally) {
+    schedule_.finish(range, std::move(tally), total_);
+    findings_.take_before(schedule_.done());
+  }
+
+  // -- what is kept and told ----------------------------------------------------------------------------------------
+
+  void commit() {
+    last_commit_ = seconds_now();
+    store_.commit(
+        {schedule_.done(), corpus_.size(), corpus_.features().size(), corpus_.features().num_edges(), findings_.failing().size()},
+        total_);
+  }
+
+  [[nodiscard]] CampaignStatus status() const {
+    CampaignStatus s;
+    s.seconds = seconds_now() - start_;
+    s.tried = schedule_.done() - schedule_.first();
+    s.end = o_.runs;
+    s.allocations = total_.allocations();
+    s.inputs = corpus_.size();
+    s.features = corpus_.features().size();
+    s.edges = corpus_.features().num_edges();
+    s.all_edges = num_edges();
+    s.suppressed = findings_.suppressed();
+    s.seeds_left = seeds_.size();
+    s.to_understand = findings_.queue().size();
+    s.jobs = o_.jobs;
+    s.crashes = crashes_;
+    for (const auto& p : peers_) s.understanding += p->is_understanding() ? 1 : 0;
+    s.found = findings_.failing();
+    return s;
+  }
+
+  CampaignResult result(bool is_interrupted) {
+    return {schedule_.first(),
+            schedule_.done() - schedule_.first(),
+            findings_.suppressed(),
+            corpus_.size(),
+            corpus_.features().size(),
+            corpus_.features().num_edges(),
+            num_edges(),
+            is_interrupted,
+            seconds_now() - start_,
+            std::move(total_),
+            findings_.report(),
+            store_.totals(),
+            lost_workers_};
+  }
+
+  const CampaignOptions& o_;
+  EventLog log_;
+  Store store_;
+  Corpus corpus_;
+  CampaignFindings findings_;
+  Schedule schedule_;
+  Tally total_;
+  WorkerOptions worker_options_;
+  std::deque<json> lost_, locate_, again_, seeds_;  // jobs
+
+  std::vector<std::unique_ptr<Peer>> peers_;
+  std::uint64_t started_ = 0;                // workers
+  int crashes_ = 0, lost_in_a_row_ = 0;      // workers
+  std::map<std::string, int> lost_workers_;  // as of CampaignResult
+
+  double start_ = 0, last_commit_ = 0, last_watch_ = 0;
+  bool is_time_up_ = false;
+};
+
+}  // namespace
+
+CampaignResult run_campaign(const CampaignOptions& options, const std::function<bool(const CampaignStatus&)>& watch) {
+  return Coordinator(options).run(watch);
+}
+
+}  // namespace regduel::fuzz

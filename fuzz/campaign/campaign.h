@@ -1,0 +1,40 @@
+// A campaign: worker processes that try inputs, and a coordinator that hands out what there is to do and keeps what comes of it. A
+// worker that crashes or hangs is a finding, and another takes its place.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fuzz/campaign/report.h"
+#include "fuzz/campaign/sqlite.h"
+#include "fuzz/triage/suppressions.h"
+#include "ir/allocator.h"
+
+namespace regduel::fuzz {
+
+struct CampaignOptions {
+  std::uint64_t seed = 1;
+  std::uint64_t runs = 0;  // programs; 0 = until the time is up
+  double seconds = 0;      // 0 = until the runs are done
+  int jobs = 1;
+  bool is_mix = false;  // programs of the standard mix rather than an exploration: the same for any number of jobs
+  int metamorphic = 0;  // percentage of the programs
+  double timeout = 60;  // seconds for one program: what takes longer hangs
+  std::uint64_t reduce_budget = 4'000'000;  // as of ReduceOptions
+  std::span<const ir::Allocator* const> duelists;
+  std::string db;           // "" = kept in memory
+  std::string directory;    // of the reproducers
+  std::vector<Blob> seeds;  // pinned
+  std::vector<Suppression> suppressions;
+  std::string today;                // YYYY-MM-DD
+  std::string version = "unknown";  // of this program: what another one saw is looked at again
+  std::string log;                  // a file; "" = none
+};
+
+// Runs it. `watch` is called some times a second, and may say false: then it ends at once, and keeps what it has. Throws BadInput.
+[[nodiscard]] CampaignResult run_campaign(const CampaignOptions& options, const std::function<bool(const CampaignStatus&)>& watch);
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,361 @@
+// Campaigns with allocators that are broken on purpose: what fails is found, reduced and named; what crashes or hangs is a finding;
+// what is stopped goes on; what is killed has lost nothing.
+#include "fuzz/campaign/campaign.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/io.h"
+#include "fuzz/campaign/store.h"
+#include "fuzz/duel/allocators.h"
+#include "fuzz/duel/case_file.h"
+
+namespace regduel::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::StartsWith;
+
+// Is right but for one thing, where the program has a tied operand.
+class Broken : public ir::Allocator {
+ public:
+  enum class How { Not, ReadsTheWrongRegister, Aborts, Hangs, AbortsWhenAskedForKnobs };
+  explicit Broken(How how) : how_(how) {}
+  std::string_view name() const override { return "broken"; }
+  std::vector<ir::KnobInfo> knobs() const override {
+    static int asked = 0;
+    if (how_ == How::AbortsWhenAskedForKnobs && ++asked % 4 == 0) ::raise(SIGABRT);
+    return {};
+  }
+  std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
+                                                           const ir::AllocOptions& options) const override {
+    auto result = find_allocator("briggs")->allocate(program, target, options);
+    if (std::none_of(program.operands.begin(), program.operands.end(), [](const ir::Operand& op) { return op.is_tied(); }))
+      return result;
+    if (how_ == How::Aborts) ::raise(SIGABRT);
+    for (std::atomic<int> k = 0; how_ == How::Hangs;) ++k;
+    if (how_ == How::ReadsTheWrongRegister && result) read_the_wrong_register(result->program);
+    return result;
+  }
+
+ private:
+  // The first instruction that reads two registers reads the first one twice.
+  static void read_the_wrong_register(ir::Function& f) {
+    for (const ir::Inst& i : f.insts) {
+      if (i.is_inserted()) continue;
+      ir::Operand* first = nullptr;
+      for (std::size_t k = i.first_operand; k < std::size_t{i.first_operand} + i.num_operands; ++k) {
+        ir::Operand& op = f.operands[k];
+        if (!op.is_preg() || op.role != ir::Role::Use || op.preg().file != ir::RegFile::R || op.preg().count != 1) continue;
+        if (first != nullptr && first->value != op.value) {
+          op.value = first->value;
+          return;
+        }
+        first = &op;
+      }
+    }
+  }
+
+  How how_;
+};
+
+class CampaignTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    dir_ = fs::temp_directory_path() /
+           fmt::format("regduel_campaign_{}_{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::create_directories(dir_);
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+  std::string path(const std::string& name) const { return (dir_ / name).string(); }
+
+  CampaignOptions options(std::span<const ir::Allocator* const> duelists, std::uint64_t runs) const {
+    CampaignOptions o;
+    o.duelists = duelists;
+    o.runs = runs;
+    o.directory = path("findings");
+    o.db = path("c.sqlite");
+    o.today = "2026-06-01";
+    o.reduce_budget = 60'000;
+    return o;
+  }
+  static FuzzInput played(const std::string& path) { return parse_case(read_file(path).value(), path).value(); }
+  static CampaignResult run(const CampaignOptions& o) {
+    CampaignResult r = run_campaign(o, [](const CampaignStatus&) { return true; });
+    EXPECT_TRUE(r.lost_workers.empty()) << r.lost_workers.begin()->first;
+    return r;
+  }
+  std::vector<std::string> reproducers() const {
+    std::vector<std::string> files;
+    if (fs::exists(path("findings")))
+      for (const auto& entry : fs::directory_iterator(path("findings"))) files.push_back(entry.path().string());
+    return files;
+  }
+
+  fs::path dir_;
+};
+
+TEST_F(CampaignTest, FindsReducesAndNames) {
+  const Broken broken(Broken::How::ReadsTheWrongRegister);
+  const Entered entered(broken);
+  const std::array<const ir::Allocator*, 1> duelists = {&broken};
+  CampaignOptions o = options(duelists, 60);
+  o.reduce_budget = 2'000'000;
+  const CampaignResult r = run(o);
+  EXPECT_EQ(r.tried, 60u);
+  ASSERT_GE(r.found.size(), 1u);
+  EXPECT_LE(r.found.size(), 8u);  // one bug, seen in few ways
+  std::set<std::string> paths;
+  for (const Found& f : r.found) {
+    EXPECT_FALSE(f.bucket.empty());
+    EXPECT_EQ(f.state, "crashing");
+    EXPECT_EQ(f.failure.allocator, "broken");
+    EXPECT_LE(f.instructions, 12u) << f.bucket;
+    EXPECT_TRUE(reproduces(played(f.path), f.failure)) << f.path;
+    paths.insert(f.path);
+  }
+  // What was not reduced yet has been taken away again.
+  EXPECT_THAT(reproducers(), testing::UnorderedElementsAreArray(paths));
+}
+
+TEST_F(CampaignTest, ACrashIsAFindingAndTheCampaignGoesOn) {
+  const Broken broken(Broken::How::Aborts);
+  const Entered entered(broken);
+  const std::array<const ir::Allocator*, 1> duelists = {&broken};
+  CampaignOptions o = options(duelists, 40);
+  o.reduce_budget = 2'000;  // each try is a process
+  for (const bool is_mix : {false, true}) {
+    o.is_mix = is_mix;
+    const CampaignResult r = run(o);
+    EXPECT_EQ(r.tried, 40u);
+    ASSERT_GE(r.found.size(), 1u);
+    for (const Found& f : r.found) {
+      EXPECT_EQ(f.failure.signature, "harness/crash-SIGABRT@allocation");
+      EXPECT_EQ(f.failure.allocator, "broken");
+      EXPECT_FALSE(f.bucket.empty());
+    }
+  }
+}
+
+TEST_F(CampaignTest, AHangIsAFinding) {
+  const Broken broken(Broken::How::Hangs);
+  const Entered entered(broken);
+  const std::array<const ir::Allocator*, 1> duelists = {&broken};
+  CampaignOptions o = options(duelists, 3);
+  o.timeout = 0.5;
+  o.seeds.push_back([] {
+    for (std::uint64_t seed = 1;; ++seed) {
+      const FuzzInput input = derive_input(seed, 40);
+      if (std::any_of(input.program.operands.begin(), input.program.operands.end(),
+                      [](const ir::Operand& op) { return op.is_tied(); }))
+        return encode_input(input);
+    }
+  }());
+  o.runs = 1;
+  o.reduce_budget = 40;  // one try or so: each that hangs takes its time
+  const CampaignResult r = run(o);
+  ASSERT_EQ(r.found.size(), 1u);
+  EXPECT_EQ(r.found[0].failure.signature, "harness/hang@allocation");
+}
+
+// What no input has done is no finding, but is not passed over either.
+TEST_F(CampaignTest, WorkersThatEndWhileTheyTryNothingAreCounted) {
+  const Broken broken(Broken::How::AbortsWhenAskedForKnobs);
+  const Entered entered(broken);
+  const std::array<const ir::Allocator*, 1> duelists = {&broken};
+  const CampaignResult r = run_campaign(options(duelists, 100), [](const CampaignStatus&) { return true; });
+  EXPECT_EQ(r.tried, 100u);
+  EXPECT_GT(r.lost_workers.at("SIGABRT"), 0);
+}
+
+TEST_F(CampaignTest, SuppressedFindingsArePassed) {
+  const Broken broken(Broken::How::ReadsTheWrongRegister);
+  const Entered entered(broken);
+  const std::array<const ir::Allocator*, 1> duelists = {&broken};
+  CampaignOptions o = options(duelists, 30);
+  o.suppressions = {{"broken", "*", "2026-06-01", 1}};
+  const CampaignResult r = run(o);
+  EXPECT_TRUE(r.found.empty());
+  EXPECT_GT(r.suppressed, 0u);
+  EXPECT_TRUE(reproducers().empty());
+  o.today = "2026-06-02";
+  EXPECT_FALSE(run(o).found.empty());
+}
+
+TEST_F(CampaignTest, WhatIsMendedIncubates) {
+  const Broken broken(Broken::How::ReadsTheWrongRegister), mended(Broken::How::Not);
+  std::size_t buckets = 0;
+  {
+    const Entered entered(broken);
+    const std::array<const ir::Allocator*, 1> duelists = {&broken};
+    buckets = run(options(duelists, 25)).found.size();
+    ASSERT_GE(buckets, 1u);
+    const std::size_t again = run(options(duelists, 1)).found.size();
+    EXPECT_GE(again, buckets) << "they still fail";
+    buckets = again;
+  }
+  const Entered entered(mended);
+  const std::array<const ir::Allocator*, 1> duelists = {&mended};
+  EXPECT_TRUE(run(options(duelists, 1)).found.empty());
+  Store store(path("c.sqlite"));
+  ASSERT_EQ(store.findings().size(), buckets);
+  for (const StoredFinding& f : store.findings()) EXPECT_EQ(f.state, "incubating");
+}
+
+TEST_F(CampaignTest, TheMixIsTheSameForAnyNumberOfWorkers) {
+  const std::span<const ir::Allocator* const> duelists = all_duelists();
+  const auto summary = [&](int jobs, const std::string& db) {
+    CampaignOptions o = options(duelists, 40);
+    o.is_mix = true;
+    o.jobs = jobs;
+    o.db = path(db);
+    o.metamorphic = 5;
+    auto json = run(o).tally.json();
+    for (auto& row : json["allocators"]) row.erase("seconds");
+    return json.dump();
+  };
+  EXPECT_EQ(summary(1, "1"), summary(3, "3"));
+}
+
+TEST_F(CampaignTest, AnExplorationIsRepeatedByItsSeed) {
+  const std::span<const ir::Allocator* const> duelists = all_duelists();
+  const auto corpus = [&](const std::string& db, std::uint64_t seed) {
+    CampaignOptions o = options(duelists, 150);
+    o.db = path(db);
+    o.seed = seed;
+    EXPECT_TRUE(run(o).found.empty());
+    Store store(o.db);
+    std::set<std::string> hashes;
+    for (const StoredInput& input : store.inputs()) hashes.insert(input.hash);
+    return hashes;
+  };
+  const auto first = corpus("a", 1);
+  EXPECT_GT(first.size(), 20u);
+  EXPECT_EQ(first, corpus("b", 1));
+  EXPECT_NE(first, corpus("c", 2));
+}
+
+TEST_F(CampaignTest, PinnedSeedsStay) {
+  const std::span<const ir::Allocator* const> duelists = all_duelists();
+  CampaignOptions o = options(duelists, 60);
+  for (std::uint64_t seed = 1; seed <= 2; ++seed)  // the same thing twice, under two names: one would do
+    for (const char* knob : {"", "x"}) {
+      FuzzInput input = derive_input(seed, 30);
+      if (*knob != 0) input.program.name += knob;
+      o.seeds.push_back(encode_input(input));
+    }
+  EXPECT_TRUE(run(o).found.empty());
+  Store store(o.db);
+  std::set<std::string> kept, given;
+  for (const StoredInput& input : store.inputs())
+    if (input.is_pinned) kept.insert(input.hash);
+  for (const Blob& seed : o.seeds) given.insert(input_hash(seed));
+  EXPECT_EQ(given.size(), 4u);
+  EXPECT_EQ(kept, given);
+}
+
+// kill -9 at any moment: what the workers had seen a second before is in the database, and the next session goes on.
+TEST_F(CampaignTest, AKilledCampaignHasLostNothing) {
+  const Broken broken(Broken::How::ReadsTheWrongRegister);
+  const Entered entered(broken);
+  const std::array<const ir::Allocator*, 2> duelists = {find_allocator("fatpoint"), &broken};
+  const auto now = [] { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); };
+  std::uint64_t next = 0;
+  std::size_t checked = 0, failures = 0;
+  std::vector<std::pair<double, double>> lost;  // from a second before the end of a session to the next one
+  for (int round = 0; round < 20; ++round) {
+    if (!lost.empty()) lost.back().second = now();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      CampaignOptions o = options(duelists, 0);
+      o.seconds = 600;
+      o.jobs = 2;
+      o.log = path("log");
+      static_cast<void>(run(o));
+      ::_exit(0);
+    }
+    ::usleep(static_cast<useconds_t>(1'100'000 + 37'000 * (round % 7)));
+    ASSERT_EQ(::kill(child, SIGKILL), 0);
+    lost.emplace_back(now() - 1, 1e18);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+
+    Store store(path("c.sqlite"));
+    std::set<std::string> inputs, sightings;
+    for (const StoredInput& input : store.inputs()) inputs.insert(input.hash);
+    for (const Sighting& s : store.sightings()) sightings.insert(s.failure.allocator + ": " + s.failure.signature);
+    std::map<std::string, double> wanted;  // and when it was seen
+    std::set<std::string> dropped;
+    std::ifstream log(path("log"));
+    for (std::string line; std::getline(log, line);) {
+      const auto event = nlohmann::json::parse(line, nullptr, false);
+      if (!event.is_object()) continue;  // the last line, half-written
+      if (event.contains("dropped")) dropped.insert(event["dropped"].get<std::string>());
+      const double time = event["time"];
+      if (std::any_of(lost.begin(), lost.end(), [&](const auto& l) { return l.first < time && time < l.second; })) continue;
+      if (event.contains("entry")) wanted.emplace(event["entry"].get<std::string>(), time);
+      if (event.contains("failure")) {
+        EXPECT_TRUE(sightings.contains(event["failure"].get<std::string>()))
+            << "round " << round << ": " << line << ", seen " << lost.back().first + 1 - time << " s before";
+        ++failures;
+      }
+    }
+    for (const auto& [hash, time] : wanted)
+      EXPECT_TRUE(dropped.contains(hash) || inputs.contains(hash))
+          << "round " << round << ": " << hash << ", seen " << lost.back().first + 1 - time << " s before";
+    checked += wanted.size();
+    const std::uint64_t at = store.begin_session(1, "explore");
+    EXPECT_GE(at, next);
+    next = at;
+  }
+  EXPECT_GT(checked, 100u);
+  EXPECT_GT(failures, 0u);
+  EXPECT_GT(next, 20u);
+}
+
+TEST_F(CampaignTest, TwoMachinesMerge) {
+  const Broken broken(Broken::How::ReadsTheWrongRegister);
+  const Entered entered(broken);
+  const std::array<const ir::Allocator*, 1> duelists = {&broken};
+  for (const std::uint64_t seed : {1, 2}) {
+    fs::create_directories(path(fmt::format("machine{}", seed)));
+    CampaignOptions o = options(duelists, 40);
+    o.seed = seed;
+    o.db = path(fmt::format("machine{}/c.sqlite", seed));
+    EXPECT_FALSE(run(o).found.empty());
+  }
+  Store both(path("both.sqlite"));
+  std::set<std::string> buckets, hashes;
+  for (const char* machine : {"machine1", "machine2"}) {
+    const std::string db = path(fmt::format("{}/c.sqlite", machine));
+    both.merge(db);
+    Store one(db);
+    for (const StoredFinding& f : one.findings()) buckets.insert(f.bucket);
+    for (const StoredInput& i : one.inputs()) hashes.insert(i.hash);
+  }
+  std::set<std::string> merged_buckets, merged_hashes;
+  for (const StoredFinding& f : both.findings()) merged_buckets.insert(f.bucket);
+  for (const StoredInput& i : both.inputs()) merged_hashes.insert(i.hash);
+  EXPECT_EQ(merged_buckets, buckets);
+  EXPECT_EQ(merged_hashes, hashes);
+  EXPECT_THAT(both.totals(), StartsWith("2 sessions over 2 seeds: 80 programs, "));
+  EXPECT_EQ(both.begin_session(1, "explore"), 40u);
+  EXPECT_EQ(both.begin_session(3, "explore"), 0u);
+}
+
+}  // namespace
+}  // namespace regduel::fuzz

@@ -1,0 +1,34 @@
+// See event_log.h. Tested by campaign_test.cpp (AKilledCampaignHasLostNothing).
+#include "fuzz/campaign/event_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/bad_input.h"
+
+namespace regduel::fuzz {
+
+EventLog::EventLog(const std::string& path) {
+  if (path.empty()) return;
+  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file_ < 0) throw BadInput(fmt::format("error: {}: {}", path, std::strerror(errno)));
+}
+
+EventLog::~EventLog() {
+  if (file_ >= 0) ::close(file_);
+}
+
+void EventLog::add(nlohmann::json line) const {
+  if (file_ < 0) return;
+  line["time"] = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const std::string text = line.dump() + "\n";
+  static_cast<void>(!::write(file_, text.data(), text.size()));
+}
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,82 @@
+// The life of a finding in a campaign: what a judge said (a sighting), a case of it to be understood, one bug with one name.
+//
+//   see()               a worker reports a failing case: into the database at once, as nothing of it may be lost
+//   take_before()       cases are counted in the order of their numbers; the 1st, 2nd, 4th ... of a failure is to be understood
+//                       (understanding_queue.h). Until one is, that failure stands by itself, with the case as it is
+//   take_understood()   its bucket takes it over: one bug, the smallest case of it
+//   take_again()        the case of an earlier session was tried again: does it still fail? (store.h has the states)
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "fuzz/campaign/report.h"
+#include "fuzz/campaign/store.h"
+#include "fuzz/campaign/understanding_queue.h"
+#include "fuzz/triage/suppressions.h"
+
+namespace regduel::fuzz {
+
+class CampaignFindings {
+ public:
+  //   version     of the program, for the states
+  //   directory   of the reproducers; "" = none are written
+  //   today       YYYY-MM-DD, for the suppressions
+  CampaignFindings(Store& store, std::string version, std::string directory, std::vector<Suppression> suppressions,
+                   std::string today)
+      : store_(store), version_(std::move(version)), directory_(std::move(directory)), suppressions_(std::move(suppressions)),
+        today_(std::move(today)) {}
+
+  // What earlier sessions have left to understand goes to the queue. Returns the findings that have to be tried again.
+  [[nodiscard]] std::vector<StoredFinding> load();
+
+  // A failing case as a worker reports it (worker.h: "failed").
+  void see(const nlohmann::json& failed);
+  // A worker ended, or was ended, while it tried the input.
+  void see_death(const Failure& failure, const std::string& message, const Blob& input);
+  // What came of looking for the allocator that ended it (worker.h: "locate").
+  void see_located(const nlohmann::json& located);
+  // Counts the cases with numbers below `done`.
+  void take_before(std::uint64_t done);
+
+  // The answers to "understand" and "again" (worker.h).
+  //   message   the judge's, of the case that was to be understood
+  void take_understood(const nlohmann::json& answer, const std::string& message);
+  void take_again(const nlohmann::json& answer);
+
+  [[nodiscard]] UnderstandingQueue& queue() { return queue_; }
+  [[nodiscard]] const UnderstandingQueue& queue() const { return queue_; }
+  // What fails now: what has been understood, and what has not been reduced yet.
+  [[nodiscard]] std::vector<const Found*> failing() const;
+  // The same at the end, with the number of cases of what has not been reduced.
+  [[nodiscard]] std::vector<Found> report() const;
+  [[nodiscard]] std::uint64_t suppressed() const { return suppressed_; }  // cases
+
+ private:
+  [[nodiscard]] bool is_suppressed(const Failure& f) const { return fuzz::is_suppressed(suppressions_, f, today_); }
+  void take(const nlohmann::json& failed);
+  void want_understood(const Failure& failure, const Blob& input, const std::string& message);
+
+  Store& store_;
+  std::string version_, directory_;
+  std::vector<Suppression> suppressions_;
+  std::string today_;
+  UnderstandingQueue queue_;
+  // Seen, not counted yet: by number, and by the hash of the input, since a worker that takes over a number tries another input.
+  std::map<std::pair<std::uint64_t, std::string>, nlohmann::json> seen_;
+  std::map<std::string, Found> by_bucket_;
+  std::map<std::string, Found> not_reduced_;  // by name_of
+  std::set<std::string> understood_;          // by name_of: one case was reduced
+  std::uint64_t suppressed_ = 0;
+};
+
+// One finding about one allocator, as in a message that says what failed.
+[[nodiscard]] nlohmann::json bout_message(const std::string& allocator, const std::string& signature, const std::string& message);
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,115 @@
+// The database of a campaign: one SQLite file with all that it has. Whatever happens to the process, even kill -9, what is in the
+// file is never more than a second behind what happened (write-ahead log; commit() is called twice a second), and a campaign of the
+// same seed goes on there.
+//
+//   meta(key, value)                 format version
+//   campaigns(seed, mode, next_index)   programs [0, next_index) of this seed are done
+//   sessions(...)                    one row a run of the command: programs [first, next), by which version of regduel, how many
+//                                    allocations were judged, and the JSON summary of them
+//   progress(...)                    one row a second of a session: how far, how many inputs, features, edges, findings
+//   inputs(hash, input, ...)         the corpus: inputs that show a feature that no smaller one shows, and pinned ones, which stay
+//   sightings(allocator, signature, ...)   what judges have objected to, as they said it, with the first input that showed it
+//   findings(bucket, ...)            what of that is one bug: reduced, with the first bad decision (fuzz/triage/triage.h), and its
+//                                    state
+//
+// A finding is *crashing* while its reduced case fails; *incubating* once it no longer does; *regression* when it has been so for
+// kIncubation sessions by other versions: then its case belongs into corpus/regression/ (regduel export). One that fails again is
+// crashing again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fuzz/campaign/sqlite.h"
+#include "fuzz/campaign/tally.h"
+#include "fuzz/triage/failure.h"
+#include "fuzz/triage/triage.h"
+
+namespace regduel::fuzz {
+
+inline constexpr int kDatabaseVersion = 3;
+inline constexpr int kIncubation = 3;
+
+struct StoredInput {
+  std::string hash;  // of the bytes: input_hash()
+  Blob input;
+  std::vector<std::uint32_t> features;  // that it showed
+  bool is_pinned = false;
+  std::uint32_t instructions = 0;
+  bool is_current = true;  // it was this version of the program that saw the features
+};
+[[nodiscard]] std::string input_hash(const Blob& input);
+
+struct Sighting {
+  Failure failure;
+  std::string message;
+  std::uint64_t count = 0, reduced = 0;  // cases; of which were reduced
+  Blob first;                            // the input
+};
+
+struct StoredFinding {
+  std::string bucket;
+  Failure failure;
+  std::string decision, state;
+  std::uint64_t count = 0;  // cases that were reduced to it
+  std::uint32_t instructions = 0;
+  Blob input;
+};
+
+// How far a session is.
+struct Standing {
+  std::uint64_t next_index = 0, inputs = 0, features = 0, edges = 0, findings = 0;
+};
+
+class Store {
+ public:
+  // Opens or makes it; "" = in memory. Throws BadInput where it is no database of ours, of another format, or can't be written.
+  //   version   of the program that writes: what it saw is current as long as it is the same one
+  explicit Store(const std::string& path, std::string version = "unknown");
+
+  // A session of the campaign that the seed names: the first program that none before has done.
+  [[nodiscard]] std::uint64_t begin_session(std::uint64_t seed, const std::string& mode);
+
+  [[nodiscard]] std::vector<StoredInput> inputs();  // by size
+  // Adds it, or its features to the one that is there.
+  void add(const StoredInput& input);
+  void remove_input(const std::string& hash);
+
+  [[nodiscard]] std::vector<Sighting> sightings();  // by name
+  // One more case that shows it. Returns how many there are now.
+  std::uint64_t saw(const Failure& failure, const std::string& message, const Blob& input);
+  void reduced(const Failure& sighting);
+  void forget(const Failure& sighting);
+
+  [[nodiscard]] std::vector<StoredFinding> findings();  // by bucket
+  // One more reduced case; the smallest is kept. True where it is the first of its bucket.
+  bool add(const Understood& understood);
+  // Its case was tried again, by that version of the program. Returns its state now.
+  std::string tried_again(const std::string& bucket, bool fails, const std::string& version);
+
+  // Makes all that has been added since the last time permanent.
+  void commit(const Standing& standing, const Tally& tally);
+  // The same for what belongs to no session; all of it is in the one file then.
+  void finish();
+
+  // "3 sessions over 2 seeds: 12345 programs, 23456 allocations judged, 0 findings, 17 inputs": of the whole database.
+  [[nodiscard]] std::string totals();
+
+  // All that is in another one: inputs, sightings, findings, sessions. Reading only of `other`. Databases of shards (other seeds)
+  // add up; of the same session the longer one counts.
+  void merge(const std::string& other);
+
+ private:
+  void begin();
+
+  Sqlite db_;
+  std::string version_;
+  std::uint64_t seed_ = 0;
+  std::int64_t session_ = 0, started_ = 0, last_progress_ = 0;
+  std::string mode_;
+  std::uint64_t first_ = 0;
+  bool is_open_ = false;  // a transaction
+};
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,182 @@
+#include "fuzz/campaign/tally.h"
+
+#include <algorithm>
+
+namespace regduel::fuzz {
+namespace {
+
+// "fuel: 3 of 40 blocks" and "fuel: 7 of 9 blocks" are one reason.
+std::string without_numbers(const std::string& reason) {
+  std::string out;
+  for (const char c : reason)
+    if (c < '0' || c > '9') out += c;
+    else if (out.empty() || out.back() != '#') out += '#';
+  return out;
+}
+
+}  // namespace
+
+Tally::Tally(std::span<const ir::Allocator* const> duelists) {
+  for (const ir::Allocator* a : duelists) rows_.push_back({.allocator = std::string(a->name())});
+}
+
+void Tally::add(const FuzzInput& input, const Duel& d) {
+  ++cases_;
+  sizes_.push_back(static_cast<std::uint32_t>(input.program.insts.size()));
+  for (const Bout& b : d.bouts)
+    if (std::any_of(b.findings.begin(), b.findings.end(), [](const oracles::Finding& f) { return f.judge == "disagreement"; }))
+      ++disagreements_;
+  for (const MetamorphicBout& m : d.metamorphic) {
+    ++metamorphic_;
+    if (m.metamorphic.result.verdict == oracles::Verdict::Inconclusive) ++metamorphic_inconclusive_;
+    for (const oracles::Observation& o : m.metamorphic.observations) {
+      Changes& changes = changes_[{m.allocator, o.variant, o.what}];
+      ++(o.after > o.before ? changes.more : changes.less);
+      changes.sum += o.after - o.before;
+    }
+  }
+  bool all_pass = true;
+  std::int64_t fewest = INT64_MAX;
+  for (const Bout& b : d.bouts) {
+    all_pass = all_pass && b.verdict == oracles::Verdict::Pass;
+    fewest = std::min(fewest, b.measures.weighted_spill_bytes);
+  }
+  for (std::size_t k = 0; k < d.bouts.size(); ++k) {
+    const Bout& b = d.bouts[k];
+    Row& row = rows_[k];
+    row.seconds += b.seconds;
+    for (const Bout::Opinion& o : b.opinions) {
+      Opinions& known = opinions_of(row, o.judge);
+      ++known.verdicts[static_cast<std::size_t>(o.verdict)];
+      if (o.verdict == oracles::Verdict::Inconclusive) ++known.inconclusive[without_numbers(o.reason)];
+    }
+    switch (b.verdict) {
+      case oracles::Verdict::Pass: ++row.pass; break;
+      case oracles::Verdict::Fail: ++row.fail; break;
+      case oracles::Verdict::Inconclusive: ++row.inconclusive; break;
+      case oracles::Verdict::Skipped: ++row.impossible; break;
+    }
+    if (!b.program) continue;
+    ++row.allocations;
+    if (b.measures.spill_store_bytes + b.measures.spill_load_bytes > 0) ++row.spilling;
+    if (!all_pass) continue;
+    row.registers += b.measures.registers[0];
+    row.max_live += b.measures.max_live[0];
+    row.store_bytes += b.measures.spill_store_bytes;
+    row.load_bytes += b.measures.spill_load_bytes;
+    // Deep loops weigh as much as 2^62 each: the sum stays at the largest number rather than wrap.
+    if (__builtin_add_overflow(row.weighted_bytes, b.measures.weighted_spill_bytes, &row.weighted_bytes))
+      row.weighted_bytes = INT64_MAX;
+    if (b.measures.weighted_spill_bytes == fewest) ++row.best;
+    else ++row.worst;
+  }
+}
+
+nlohmann::json Tally::state() const {
+  nlohmann::json rows = nlohmann::json::array(), changes = nlohmann::json::array();
+  for (const Row& r : rows_) {
+    nlohmann::json opinions = nlohmann::json::array();
+    for (const Opinions& o : r.opinions)
+      opinions.push_back({{"judge", o.judge}, {"verdicts", o.verdicts}, {"inconclusive", o.inconclusive}});
+    rows.push_back({{"counts", {r.pass, r.fail, r.inconclusive, r.impossible, r.allocations, r.spilling, r.best, r.worst}},
+                    {"sums", {r.registers, r.max_live, r.store_bytes, r.load_bytes, r.weighted_bytes}},
+                    {"seconds", r.seconds},
+                    {"opinions", std::move(opinions)}});
+  }
+  for (const auto& [key, c] : changes_) changes.push_back({{"key", key}, {"more", c.more}, {"less", c.less}, {"sum", c.sum}});
+  return {{"rows", std::move(rows)},
+          {"cases", cases_},
+          {"disagreements", disagreements_},
+          {"metamorphic", metamorphic_},
+          {"metamorphic_inconclusive", metamorphic_inconclusive_},
+          {"changes", std::move(changes)},
+          {"sizes", sizes_}};
+}
+
+void Tally::add(const nlohmann::json& state) {
+  for (std::size_t k = 0; k < rows_.size(); ++k) {
+    const nlohmann::json &from = state["rows"][k], &counts = from["counts"], &sums = from["sums"];
+    Row& r = rows_[k];
+    const std::array to_count = {&r.pass, &r.fail, &r.inconclusive, &r.impossible, &r.allocations, &r.spilling, &r.best, &r.worst};
+    for (std::size_t i = 0; i < to_count.size(); ++i) *to_count[i] += counts[i].get<std::uint64_t>();
+    const std::array to_sum = {&r.registers, &r.max_live, &r.store_bytes, &r.load_bytes, &r.weighted_bytes};
+    for (std::size_t i = 0; i < to_sum.size(); ++i)
+      if (__builtin_add_overflow(*to_sum[i], sums[i].get<std::int64_t>(), to_sum[i])) *to_sum[i] = INT64_MAX;
+    r.seconds += from["seconds"].get<double>();
+    for (const nlohmann::json& o : from["opinions"]) {
+      Opinions& mine = opinions_of(r, o["judge"]);
+      for (std::size_t v = 0; v < mine.verdicts.size(); ++v) mine.verdicts[v] += o["verdicts"][v].get<std::uint64_t>();
+      for (const auto& [reason, count] : o["inconclusive"].items()) mine.inconclusive[reason] += count.get<std::uint64_t>();
+    }
+  }
+  cases_ += state["cases"].get<std::uint64_t>();
+  disagreements_ += state["disagreements"].get<std::uint64_t>();
+  metamorphic_ += state["metamorphic"].get<std::uint64_t>();
+  metamorphic_inconclusive_ += state["metamorphic_inconclusive"].get<std::uint64_t>();
+  for (const nlohmann::json& c : state["changes"]) {
+    Changes& mine = changes_[c["key"].get<ChangeKey>()];
+    mine.more += c["more"].get<std::uint64_t>();
+    mine.less += c["less"].get<std::uint64_t>();
+    mine.sum += c["sum"].get<std::int64_t>();
+  }
+  for (const nlohmann::json& size : state["sizes"]) sizes_.push_back(size.get<std::uint32_t>());
+}
+
+Tally::Opinions& Tally::opinions_of(Row& row, const std::string& judge) {
+  for (Opinions& o : row.opinions)
+    if (o.judge == judge) return o;
+  return row.opinions.emplace_back(Opinions{.judge = judge});
+}
+
+std::uint64_t Tally::allocations() const {
+  std::uint64_t sum = 0;
+  for (const Row& r : rows_) sum += r.allocations;
+  return sum;
+}
+
+nlohmann::ordered_json Tally::to_json(const std::vector<Opinions>& opinions) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const Opinions& o : opinions) {
+    nlohmann::ordered_json one = {{"judge", o.judge}};
+    for (const oracles::Verdict v :
+         {oracles::Verdict::Pass, oracles::Verdict::Fail, oracles::Verdict::Inconclusive, oracles::Verdict::Skipped})
+      one[std::string(oracles::name(v))] = o.verdicts[static_cast<std::size_t>(v)];
+    if (!o.inconclusive.empty()) one["reasons"] = o.inconclusive;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+nlohmann::ordered_json Tally::json() const {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Row& r : rows_)
+    list.push_back({{"allocator", r.allocator},
+                    {"pass", r.pass},
+                    {"fail", r.fail},
+                    {"inconclusive", r.inconclusive},
+                    {"impossible", r.impossible},
+                    {"spilling", r.spilling},
+                    {"registers", r.registers},
+                    {"max_live", r.max_live},
+                    {"spill_store_bytes", r.store_bytes},
+                    {"spill_load_bytes", r.load_bytes},
+                    {"weighted_spill_bytes", r.weighted_bytes},
+                    {"least_spill", r.best},
+                    {"seconds", r.seconds},
+                    {"allocations", r.allocations},
+                    {"judges", to_json(r.opinions)}});
+  nlohmann::ordered_json out = {{"duels", cases_}, {"disagreements", disagreements_}, {"allocators", list}};
+  if (metamorphic_ == 0) return out;
+  nlohmann::ordered_json observations = nlohmann::ordered_json::array();
+  for (const auto& [key, c] : changes_)
+    observations.push_back({{"allocator", std::get<0>(key)},
+                            {"variant", std::get<1>(key)},
+                            {"figure", std::get<2>(key)},
+                            {"more", c.more},
+                            {"less", c.less},
+                            {"sum_of_differences", c.sum}});
+  out["metamorphic"] = {{"allocations", metamorphic_}, {"inconclusive", metamorphic_inconclusive_}, {"observations", observations}};
+  return out;
+}
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,74 @@
+// The sum of many duels: how the allocators compare, and the shares that say what kind of programs these were. As text:
+// cli/tally_text.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "fuzz/duel/duel.h"
+#include "fuzz/duel/fuzz_input.h"
+
+namespace regduel::fuzz {
+
+class Tally {
+ public:
+  explicit Tally(std::span<const ir::Allocator* const> duelists);
+  void add(const FuzzInput& input, const Duel& duel);
+  // The sum of this and of what another process has: state() there, add() here.
+  [[nodiscard]] nlohmann::json state() const;
+  void add(const nlohmann::json& state);
+  [[nodiscard]] nlohmann::ordered_json json() const;
+  [[nodiscard]] std::uint64_t cases() const { return cases_; }
+  // Allocations that were judged.
+  [[nodiscard]] std::uint64_t allocations() const;
+
+  // What one judge said of all of them. Reasons without their numbers, so that like ones are counted together.
+  struct Opinions {
+    std::string judge;
+    std::array<std::uint64_t, 4> verdicts = {};  // by oracles::Verdict
+    std::map<std::string, std::uint64_t> inconclusive = {};
+  };
+  struct Row {
+    std::string allocator;
+    std::uint64_t pass = 0, fail = 0, inconclusive = 0, impossible = 0;
+    std::uint64_t allocations = 0;      // programs that came out of it, each judged by all judges
+    std::uint64_t spilling = 0;         // allocations that move at least one byte
+    std::uint64_t best = 0, worst = 0;  // cases in which this one spilled fewest / not fewest weighted bytes, all having passed
+    std::int64_t registers = 0, max_live = 0;  // sums over passed cases, file R
+    std::int64_t store_bytes = 0, load_bytes = 0, weighted_bytes = 0;
+    double seconds = 0;
+    std::vector<Opinions> opinions = {};  // in the order of judging
+  };
+  // What the metamorphic judge observed of one allocator, one variant, one figure.
+  struct Changes {
+    std::uint64_t more = 0, less = 0;  // cases
+    std::int64_t sum = 0;              // of the differences
+  };
+  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }  // in the order of the duelists
+  [[nodiscard]] const std::vector<std::uint32_t>& sizes() const { return sizes_; }
+  [[nodiscard]] std::uint64_t disagreements() const { return disagreements_; }
+  [[nodiscard]] std::uint64_t metamorphic() const { return metamorphic_; }
+  [[nodiscard]] std::uint64_t metamorphic_inconclusive() const { return metamorphic_inconclusive_; }
+  using ChangeKey = std::tuple<std::string, std::string, std::string>;  // allocator, variant, figure
+  [[nodiscard]] const std::map<ChangeKey, Changes>& changes() const { return changes_; }
+
+ private:
+  static Opinions& opinions_of(Row& row, const std::string& judge);
+  static nlohmann::ordered_json to_json(const std::vector<Opinions>& opinions);
+
+  std::vector<Row> rows_;
+  std::uint64_t cases_ = 0;
+  std::uint64_t disagreements_ = 0;                               // allocations of which two judges contradict each other
+  std::uint64_t metamorphic_ = 0, metamorphic_inconclusive_ = 0;  // allocations that the metamorphic judge was asked about
+  std::map<ChangeKey, Changes> changes_;
+  std::vector<std::uint32_t> sizes_;  // instructions of each program
+};
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,37 @@
+#include "fuzz/campaign/understanding_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace regduel::fuzz {
+namespace {
+
+TEST(UnderstandingQueueTest, ThePowersOfTwoAreUnderstood) {
+  UnderstandingQueue queue;
+  const Failure failure{"briggs", "structure/x@function"}, other{"fatpoint", "structure/x@function"};
+  std::vector<int> wanted;
+  for (int k = 1; k <= 20; ++k)
+    if (queue.count(failure)) wanted.push_back(k);
+  EXPECT_THAT(wanted, testing::ElementsAre(1, 2, 4, 8, 16));
+  EXPECT_EQ(queue.cases_of(failure), 20u);
+  EXPECT_EQ(queue.cases_of(other), 0u);
+  EXPECT_TRUE(queue.count(other)) << "each failure is counted by itself";
+}
+
+TEST(UnderstandingQueueTest, IsInOrderAndTakesSoManyOfOneFailure) {
+  UnderstandingQueue queue;
+  const Failure failure{"briggs", "a"}, other{"briggs", "b"};
+  for (std::uint64_t k = 0; k < kMostUnderstood; ++k) EXPECT_TRUE(queue.push({failure, {static_cast<std::uint8_t>(k)}, ""}));
+  EXPECT_FALSE(queue.push({failure, {}, ""}));
+  EXPECT_TRUE(queue.push({other, {}, "message"}));
+  EXPECT_EQ(queue.size(), kMostUnderstood + 1);
+  EXPECT_THAT(queue.pop()->input, testing::ElementsAre(0));
+  EXPECT_THAT(queue.pop()->input, testing::ElementsAre(1));
+  while (queue.size() > 1) static_cast<void>(queue.pop());
+  EXPECT_EQ(queue.pop()->message, "message");
+  EXPECT_TRUE(queue.empty());
+  EXPECT_FALSE(queue.pop());
+}
+
+}  // namespace
+}  // namespace regduel::fuzz

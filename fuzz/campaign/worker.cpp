@@ -1,0 +1,146 @@
+// See worker.h.
+#include "fuzz/campaign/worker.h"
+
+#include <utility>
+
+#include "base/edges.h"
+#include "base/random.h"
+#include "fuzz/campaign/findings.h"
+#include "fuzz/campaign/store.h"
+#include "fuzz/campaign/tally.h"
+#include "fuzz/explore/behaviour.h"
+#include "fuzz/triage/triage.h"
+
+namespace regduel::fuzz {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kMetamorphicStream = 0x6D657461;  // which cases are varied does not depend on what is in them
+
+class Worker {
+ public:
+  Worker(Channel& channel, CurrentInput& current, const WorkerOptions& options, const EventLog& log, Explorer explorer)
+      : channel_(channel), current_(current), options_(options), log_(log), explorer_(std::move(explorer)) {}
+
+  void run() {
+    while (const auto asked = channel_.receive()) {
+      const std::string what = (*asked)["do"];
+      json answer = what == "understand" ? understand(*asked)
+                    : what == "again"    ? again(*asked)
+                    : what == "locate"   ? locate(*asked)
+                    : what == "try"      ? try_seed(*asked)
+                                         : batch(*asked, what == "mix");
+      answer["done"] = what;
+      if (!channel_.send(answer)) return;
+    }
+  }
+
+ private:
+  json batch(const json& asked, bool is_mix) {
+    if (asked.contains("learn"))
+      for (const json& known : asked["learn"]) explorer_.learn(decode_input(bytes_of(known["input"])), known["features"]);
+    const std::uint64_t first = asked["first"], count = asked["count"];
+    Tally tally(options_.duelists);
+    std::uint64_t tried = 0;
+    const std::int64_t start = steady_nanoseconds();
+    while (tried < count) {
+      const std::uint64_t index = first + tried;
+      if (is_mix) {
+        try_one(standard_input(options_.seed, index, options_.duelists), index, tally, Keep::Nothing);
+      } else {
+        try_one(explorer_.next(), index, tally, Keep::News);
+      }
+      ++tried;
+      if (static_cast<double>(steady_nanoseconds() - start) > kBatchSeconds * 1e9) break;
+    }
+    return {{"first", first}, {"tried", tried}, {"tally", tally.state()}};
+  }
+
+  json try_seed(const json& asked) {
+    Tally tally(options_.duelists);
+    try_one(decode_input(bytes_of(asked["input"])), asked["first"], tally, asked["pinned"].get<bool>() ? Keep::Always : Keep::News);
+    return {{"first", asked["first"]}, {"tried", 1}, {"tally", tally.state()}};
+  }
+
+  json understand(const json& asked) {
+    const FuzzInput input = decode_input(bytes_of(asked["input"]));
+    const Failure failure{asked["allocator"], asked["signature"]};
+    json answer = {{"allocator", failure.allocator}, {"signature", failure.signature}, {"fails", reproduces(input, failure)}};
+    if (!answer["fails"].get<bool>()) return answer;
+    const Understood u = fuzz::understand(input, failure, options_.reduce_budget);
+    answer["understood"] = {{"input", to_message(encode_input(u.reduced))},
+                            {"allocator", u.failure.allocator},
+                            {"signature", u.failure.signature},
+                            {"decision", u.decision},
+                            {"bucket", u.bucket}};
+    return answer;
+  }
+
+  json again(const json& asked) {
+    const Failure failure{asked["allocator"], asked["signature"]};
+    return {{"bucket", asked["bucket"]}, {"fails", reproduces(decode_input(bytes_of(asked["input"])), failure)}};
+  }
+
+  json locate(const json& asked) {
+    const FuzzInput input = decode_input(bytes_of(asked["input"]));
+    json found = json::array();
+    for (const ir::Allocator* a : options_.duelists)
+      if (const auto crash = crash_of(input, *a))
+        found.push_back(bout_message(crash->allocator, crash->signature, asked["message"]));
+    return {{"input", asked["input"]}, {"index", asked["index"]}, {"signature", asked["signature"]}, {"bouts", std::move(found)}};
+  }
+
+  enum class Keep { Nothing, News, Always };
+  void try_one(const FuzzInput& input, std::uint64_t index, Tally& tally, Keep keep) {
+    const Blob bytes = encode_input(input);
+    current_.begin(index, bytes);
+    const bool metamorphic =
+        Random(hash_combine(hash_combine(options_.seed, kMetamorphicStream), index)).chance(options_.metamorphic);
+    clear_edges();
+    const Duel duel = run_duel(input, options_.duelists, metamorphic);
+    current_.end();
+    tally.add(input, duel);
+    if (duel.verdict() == oracles::Verdict::Fail) return report(duel, index, bytes);
+    if (keep == Keep::Nothing) return;
+    const std::vector<std::uint32_t> features = features_of(input, duel);
+    if (explorer_.learn(input, features) || keep == Keep::Always) {
+      log_.add({{"entry", input_hash(bytes)}});
+      channel_.send({{"entry",
+                      {{"input", to_message(bytes)},
+                       {"features", features},
+                       {"pinned", keep == Keep::Always},
+                       {"instructions", input.program.insts.size()}}}});
+    }
+  }
+
+  void report(const Duel& duel, std::uint64_t index, const Blob& bytes) {
+    json bouts = json::array();
+    for (const Bout& b : duel.bouts) {
+      if (b.verdict != oracles::Verdict::Fail) continue;
+      json findings = json::array();
+      const std::vector<std::string> signatures = b.signatures();
+      for (std::size_t k = 0; k < signatures.size(); ++k) {
+        const bool is_known = std::any_of(findings.begin(), findings.end(), [&](const json& f) { return f[0] == signatures[k]; });
+        if (!is_known) findings.push_back({signatures[k], b.findings[k].message});
+      }
+      for (const json& f : findings) log_.add({{"failure", b.allocator + ": " + f[0].get<std::string>()}});
+      bouts.push_back({{"allocator", b.allocator}, {"findings", std::move(findings)}});
+    }
+    channel_.send({{"failed", {{"input", to_message(bytes)}, {"index", index}, {"bouts", std::move(bouts)}}}});
+  }
+
+  Channel& channel_;
+  CurrentInput& current_;
+  const WorkerOptions& options_;
+  const EventLog& log_;
+  Explorer explorer_;
+};
+
+}  // namespace
+
+void work(Channel& channel, CurrentInput& current, const WorkerOptions& options, const EventLog& log, Explorer explorer) {
+  Worker(channel, current, options, log, std::move(explorer)).run();
+}
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,139 @@
+// See behaviour.h.
+#include "fuzz/explore/behaviour.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/edges.h"
+#include "base/random.h"
+
+namespace regduel::fuzz {
+namespace {
+
+using ir::Operand;
+using ir::Role;
+
+// What a feature is about, so that like numbers of different kinds do not meet.
+enum Kind : std::uint64_t { kOperandKind = 1, kShape, kBout, kInserted, kSpilledOperand, kFlags };
+
+class Collector {
+ public:
+  template <class... Parts>
+  void add(Kind kind, Parts... parts) {
+    std::uint64_t h = kind;
+    ((h = hash_combine(h, static_cast<std::uint64_t>(parts))), ...);
+    features_.push_back(static_cast<std::uint32_t>(h % kNumFeatures));
+  }
+  std::vector<std::uint32_t> finish() {
+    std::sort(features_.begin(), features_.end());
+    features_.erase(std::unique(features_.begin(), features_.end()), features_.end());
+    return std::move(features_);
+  }
+
+ private:
+  std::vector<std::uint32_t> features_;
+};
+
+// A number as its power of two: 0, 1, 2-3, 4-7, ...
+template <class Number>
+int bucket(Number n) {
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n)));
+}
+
+bool is_guarded(const ir::Function& f, const ir::Inst& i) {
+  const auto ops = f.operands_of(i);
+  return std::any_of(ops.begin(), ops.end(), [](const Operand& o) { return o.role == Role::Guard; });
+}
+
+// Which kinds of operands there are, on which kind of instruction.
+void operands(const ir::Function& f, Collector& out) {
+  for (const ir::Inst& i : f.insts) {
+    const bool guarded = is_guarded(f, i);
+    out.add(kFlags, i.op, i.flags);
+    for (const Operand& o : f.operands_of(i)) {
+      if (!o.is_vreg()) continue;
+      const ir::VReg& v = f.vreg(o.vreg());
+      const int constraint = (o.fixed().is_valid() ? 1 : 0) + (o.is_tied() ? 2 : 0) + (o.is_early_clobber() ? 4 : 0) +
+                             (o.part.is_whole() ? 0 : 8) + (v.alias.is_valid() ? 16 : 0) + (guarded ? 32 : 0) +
+                             (v.align_log2 != ir::natural_align_log2(v.width) ? 64 : 0);
+      out.add(kOperandKind, i.op, v.cls, v.width, o.role, constraint);
+    }
+  }
+}
+
+void inserted(const ir::Function& f, std::uint64_t allocator, Collector& out) {
+  for (const ir::Block& b : f.blocks) {
+    const auto insts = f.insts_of(b);
+    for (std::size_t k = 0; k < insts.size(); ++k) {
+      const ir::Inst& i = insts[k];
+      if (!i.is_inserted() && i.op != ir::Op::Spill && i.op != ir::Op::Refill && !i.is_deleted()) continue;
+      // Beside which instruction of the program it stands.
+      std::size_t before = k, after = k;
+      while (before > 0 && insts[before].is_inserted()) --before;
+      while (after + 1 < insts.size() && insts[after].is_inserted()) ++after;
+      const auto ops = f.operands_of(i);
+      const auto reg = std::find_if(ops.begin(), ops.end(), [](const Operand& o) { return o.is_preg(); });
+      const int file = reg == ops.end() ? -1 : static_cast<int>(reg->preg().file), units = reg == ops.end() ? 0 : reg->preg().count;
+      const int whole = reg == ops.end() || reg->part.is_whole() ? 1 : 0;
+      out.add(kInserted, allocator, i.op, i.is_deleted(), file, units, whole, ops.size() > 2, b.is_edge_block(), insts[after].op,
+              is_guarded(f, insts[after]));
+      out.add(kSpilledOperand, allocator, i.op, file, insts[before].op, is_guarded(f, insts[before]));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> behaviour_of(const FuzzInput& input, const Duel& duel) {
+  Collector out;
+  const ir::Function& f = input.program;
+  // Where nobody allocated anything, all that is new is how it ended: of such an input nothing is bred.
+  if (std::any_of(duel.bouts.begin(), duel.bouts.end(), [](const Bout& bout) { return bout.program.has_value(); })) {
+    operands(f, out);
+    out.add(kShape, 0, bucket(f.insts.size()), bucket(f.blocks.size()));
+  }
+  for (std::size_t k = 0; k < duel.bouts.size(); ++k) {
+    const Bout& b = duel.bouts[k];
+    out.add(kBout, k, 0, b.verdict, b.program.has_value());
+    if (!b.program) continue;
+    const oracles::Measures& m = b.measures;
+    out.add(kBout, k, 1, bucket(m.spill_stores), bucket(m.spill_loads));
+    out.add(kBout, k, 2, bucket(m.inserted_copies), bucket(m.kept_copies));
+    out.add(kBout, k, 3, bucket(m.remats), bucket(m.edge_blocks));
+    for (const ir::RegFile file : ir::kAllFiles)
+      out.add(kBout, k, 4, file, bucket(m.registers[ir::index(file)]), m.registers[ir::index(file)] == input.limits.of(file),
+              m.max_live[ir::index(file)] > input.limits.of(file));
+    inserted(*b.program, k, out);
+  }
+  return out.finish();
+}
+
+std::vector<std::uint32_t> features_of(const FuzzInput& input, const Duel& duel) {
+  std::vector<std::uint32_t> features = behaviour_of(input, duel);
+  for (const std::uint32_t edge : edges_hit()) features.push_back(kNumFeatures + edge);
+  return features;
+}
+
+std::size_t FeatureSet::num_edges() const {
+  std::size_t edges = 0;
+  for (std::size_t f = kNumFeatures; f < seen_.size(); f += 8)
+    edges += std::count(seen_.begin() + static_cast<std::ptrdiff_t>(f),
+                        seen_.begin() + static_cast<std::ptrdiff_t>(std::min(f + 8, seen_.size())), true) > 0
+                 ? 1
+                 : 0;
+  return edges;
+}
+
+std::size_t FeatureSet::add(const std::vector<std::uint32_t>& features) {
+  std::size_t fresh = 0;
+  if (!features.empty() && features.back() >= seen_.size()) seen_.resize(features.back() + 1, false);
+  for (const std::uint32_t feature : features)
+    if (!seen_[feature]) {
+      seen_[feature] = true;
+      ++fresh;
+    }
+  size_ += fresh;
+  return fresh;
+}
+
+}  // namespace regduel::fuzz
