@@ -11,7 +11,6 @@
 #include "base/io.h"
 #include "fuzz/duel/allocators.h"
 #include "fuzz/duel/duel.h"
-#include "fuzz/faults/facts.h"
 #include "fuzz/faults/patterns.h"
 #include "fuzz/generate/standard_mix.h"
 #include "ir/check.h"
@@ -78,31 +77,24 @@ std::uint64_t fingerprint_of(const ir::Function& f) {
 }
 
 // What the operator did, judged.
-Injection judge_injection(std::size_t index, const FaultOperator& op, const oracles::Case& c, std::uint64_t seed, std::uint64_t run,
-                          std::vector<FaultMiss>& misses) {
+Injection judge_injection(std::size_t index, const FaultOperator& op, int code, const oracles::Case& c, std::uint64_t seed,
+                          std::uint64_t run, std::vector<FaultMiss>& misses) {
   const oracles::Report report = judge_all(c);
   Injection result;
   result.op = index;
+  result.code = code;
   result.fingerprint = fingerprint_of(c.after);
   result.verdicts = verdicts(report);
-  bool changing = false, caught = false;
-  for (std::size_t k = 0; k < result.verdicts.size(); ++k) {
-    const bool objects = result.verdicts[k] == Verdict::Fail;
-    if (is_static(*fault_judges()[k])) caught = caught || objects;
-    else changing = changing || objects;
-  }
-  for (const int code : op.memcheck)
-    result.memcheck_right =
-        result.memcheck_right || has_category(report, "memcheck", oracles::slug(static_cast<oracles::MemcheckCode>(code)));
-  for (const std::string_view category : op.structure)
-    result.structure_right = result.structure_right || has_category(report, "structure", category);
+  result.memcheck_right = code != 0 && has_category(report, "memcheck", oracles::slug(static_cast<oracles::MemcheckCode>(code)));
+  result.structure_right = std::any_of(op.structure.begin(), op.structure.end(),
+                                       [&](std::string_view category) { return has_category(report, "structure", category); });
   const auto miss = [&](std::string kind) {
     misses.push_back(make_miss(std::move(kind), c, seed, run));
     misses.back().operator_name = op.name;
-    misses.back().detail = summary(report);
+    misses.back().detail = (code == 0 ? "" : fmt::format("expected code {}\n", code)) + summary(report);
   };
-  if (changing && !caught) miss("escaped");
-  else if (changing && !op.memcheck.empty() && !result.memcheck_right) miss("memcheck-category");
+  if (result.is_changing() && !result.is_caught()) miss("escaped");
+  else if (result.is_changing() && code != 0 && !result.memcheck_right) miss("memcheck-category");
   if (!op.structure.empty() && !result.structure_right) miss("structure-category");
   return result;
 }
@@ -140,6 +132,17 @@ const std::vector<const oracles::Judge*>& fault_judges() {
     return judges;
   }();
   return list;
+}
+
+bool Injection::is_changing() const {
+  for (std::size_t k = 0; k < verdicts.size(); ++k)
+    if (!is_static(*fault_judges()[k]) && verdicts[k] == Verdict::Fail) return true;
+  return false;
+}
+bool Injection::is_caught() const {
+  for (std::size_t k = 0; k < verdicts.size(); ++k)
+    if (is_static(*fault_judges()[k]) && verdicts[k] == Verdict::Fail) return true;
+  return false;
 }
 
 bool is_static(const oracles::Judge& judge) { return judge.name() != "execution" && judge.name() != "quality"; }
@@ -199,16 +202,14 @@ FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vecto
 
   ir::Function after = allocation->program;
   ir::Limits limits = c.limits;
-  const BeforeFacts facts(c.program);
   if (random.chance(70)) {
     // Only a device function has registers to save, and few programs are one: there, that pattern is tried first.
-    const bool is_device = c.program.kind == ir::FunctionKind::Device;
-    for (int k = random.between(1, 4), first = k; k > 0; --k) {
-      const auto saving =
-          std::find_if(patterns().begin(), patterns().end(), [](const Pattern& p) { return p.name == "callee-saved"; });
-      const bool save = is_device && k == first && saving != patterns().end();
-      const Pattern& pattern = save ? *saving : patterns()[random.below(static_cast<std::uint32_t>(patterns().size()))];
-      auto result = pattern.apply({c.program, after, target, limits, &facts}, random);
+    const auto all = patterns();
+    const auto saving = std::find_if(all.begin(), all.end(), [](const Pattern& p) { return p.name == "callee-saved"; });
+    bool save = c.program.kind == ir::FunctionKind::Device && saving != all.end();
+    for (int k = random.between(1, 4); k > 0; --k, save = false) {
+      const Pattern& pattern = save ? *saving : all[random.below(static_cast<std::uint32_t>(all.size()))];
+      auto result = pattern.apply({c.program, after, target, limits}, random);
       if (!result) continue;
       after = std::move(result->program);
       limits = result->limits;
@@ -226,11 +227,8 @@ FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vecto
     return run;
   }
 
-  Subject subject{c.program, after, target, limits, &facts};
-  AfterFacts after_facts(subject);
-  subject.after_facts = &after_facts;
+  const Site site({c.program, after, target, limits});
   const auto operators = fault_operators();
-  EditProgram fresh(after);
   // Few of them, unless all were asked for.
   const bool all = injected.empty();
   const std::size_t most = all ? operators.size() : after.insts.size() < kLarge ? kInjectionsPerRun : kInjectionsIntoLarge;
@@ -238,17 +236,9 @@ FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vecto
   for (const std::size_t k : all ? in_order(operators.size()) : order_of(injected, random)) {
     if (run.injections.size() >= most || tried++ >= (all ? operators.size() : kOperatorsTried)) break;
     Random own = stream_of(operators[k], seed, index);
-    if (!operators[k].apply(fresh, subject, own)) continue;
-    const ir::Function damaged = fresh.build();
-    fresh = EditProgram(after);
-    const oracles::Case wrong{c.program, damaged, target, limits};
-    if (const auto faults = ir::check(damaged, 1); !faults.empty()) {
-      run.misses.push_back(make_miss("ill-formed", wrong, seed, index));
-      run.misses.back().operator_name = operators[k].name;
-      run.misses.back().detail = ir::to_string(damaged, faults[0]);
-      continue;
-    }
-    run.injections.push_back(judge_injection(k, operators[k], wrong, seed, index, run.misses));
+    if (const auto damaged = inject(operators[k], site, own))
+      run.injections.push_back(
+          judge_injection(k, operators[k], damaged->code, {c.program, damaged->program, target, limits}, seed, index, run.misses));
   }
   return run;
 }
@@ -273,27 +263,22 @@ void FaultMatrix::add(FaultRun run) {
   const auto judges = fault_judges();
   for (const Injection& i : run.injections) {
     OperatorRow& row = rows_[i.op];
-    const FaultOperator& op = fault_operators()[i.op];
     ++row.injected;
-    bool changing = false, caught = false;
-    for (std::size_t k = 0; k < judges.size(); ++k)
-      if (!is_static(*judges[k])) {
-        changing = changing || i.verdicts[k] == Verdict::Fail;
-        row.undecided += i.verdicts[k] == Verdict::Inconclusive || i.verdicts[k] == Verdict::Skipped ? 1 : 0;
-      }
+    row.changing += i.is_changing() ? 1 : 0;
+    row.caught_static += i.is_changing() && i.is_caught() ? 1 : 0;
     for (std::size_t k = 0; k < judges.size(); ++k) {
-      if (i.verdicts[k] != Verdict::Fail) continue;
-      ++row.caught[k];
-      row.caught_changing[k] += changing ? 1 : 0;
-      caught = caught || is_static(*judges[k]);
+      const bool fails = i.verdicts[k] == Verdict::Fail;
+      row.caught[k] += fails ? 1 : 0;
+      row.caught_changing[k] += fails && i.is_changing() ? 1 : 0;
+      row.undecided +=
+          !is_static(*judges[k]) && (i.verdicts[k] == Verdict::Inconclusive || i.verdicts[k] == Verdict::Skipped) ? 1 : 0;
     }
-    row.changing += changing ? 1 : 0;
-    row.caught_static += changing && caught ? 1 : 0;
-    if (changing && !op.memcheck.empty()) {
+    if (i.is_changing() && i.code != 0) {
       ++row.memcheck_asked;
       row.memcheck_right += i.memcheck_right ? 1 : 0;
+      ++asked_by_code_[static_cast<std::size_t>(i.code)];
     }
-    if (!op.structure.empty()) {
+    if (!fault_operators()[i.op].structure.empty()) {
       ++row.structure_asked;
       row.structure_right += i.structure_right ? 1 : 0;
     }

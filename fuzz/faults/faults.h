@@ -1,11 +1,10 @@
 // The detection matrix: fault operators on correct allocations of the standard mix, and what each judge says of the damage.
 //
 //   changing    the execution judge objects: the ground truth of what a fault does. Each of these must be caught by a static judge
-//   (one that
-//               does not run the programs: all but execution and quality).
-//   category    where an operator names codes of memcheck, one of them must be among memcheck's findings whenever the trace
-//   changes; where it
-//               names categories of structure, one of them must be there always.
+//               (one that does not run the programs: all but execution and quality).
+//   category    where it follows from the program which code memcheck has to raise (origins.h), it must be among memcheck's
+//   findings
+//               whenever the trace changes; where an operator names categories of structure, one of them must be there always.
 //
 // Before anything is damaged, the allocation is judged as it is: an objection is a false alarm. Most subjects are first rewritten
 // by patterns (patterns.h), so that the judges see packs, remats and shared slots, and the operators find them.
@@ -16,6 +15,7 @@
 // without the runs before it. Tested by faults_test.cpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,8 +46,11 @@ struct Injection {
   std::size_t op = 0;                      // index among fault_operators()
   std::uint64_t fingerprint = 0;           // of the damaged program: equal for equal ones
   std::vector<oracles::Verdict> verdicts;  // in the order of fault_judges()
-  bool memcheck_right = false;             // one of the operator's codes is there; false where it names none
-  bool structure_right = false;
+  int code = 0;                            // of memcheck, that the program has to show; 0: nothing is asked
+  bool memcheck_right = false;             // the code is there
+  bool structure_right = false;            // one of the operator's categories is there
+  [[nodiscard]] bool is_changing() const;  // the execution judge objects
+  [[nodiscard]] bool is_caught() const;    // a static one does
 };
 
 // What came of one program.
@@ -96,6 +99,8 @@ class FaultMatrix {
   [[nodiscard]] std::int64_t patterned() const { return patterned_; }
   [[nodiscard]] std::int64_t false_alarms() const { return false_alarms_; }
   [[nodiscard]] std::int64_t plain_inconclusive() const { return plain_inconclusive_; }
+  // By code of memcheck, how often it was asked for.
+  [[nodiscard]] const std::array<std::int64_t, 11>& asked_by_code() const { return asked_by_code_; }
   // The name of each pattern and how often it was applied.
   [[nodiscard]] const std::vector<std::pair<std::string_view, std::int64_t>>& patterns_used() const { return patterns_used_; }
 
@@ -103,6 +108,7 @@ class FaultMatrix {
   std::vector<OperatorRow> rows_;
   std::vector<FaultMiss> misses_;
   std::vector<std::pair<std::string_view, std::int64_t>> patterns_used_;
+  std::array<std::int64_t, 11> asked_by_code_ = {};
   std::int64_t num_misses_ = 0, runs_ = 0, subjects_ = 0, patterned_ = 0, false_alarms_ = 0, plain_inconclusive_ = 0;
 };
 

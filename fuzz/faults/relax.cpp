@@ -2,6 +2,7 @@
 #include "fuzz/faults/relax.h"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -9,9 +10,10 @@
 #include "fuzz/duel/allocators.h"
 #include "fuzz/duel/duel.h"
 #include "fuzz/edit/edit.h"
-#include "fuzz/faults/contents.h"
+#include "fuzz/faults/origins.h"
 #include "fuzz/generate/standard_mix.h"
 #include "ir/check.h"
+#include "oracles/pair/preserved.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -190,10 +192,11 @@ Truth truth(const oracles::Case& c, Relaxation kind) {
       return broken_if(broken);
     case Relaxation::Clobbers: {
       if (oracles::find_judge("execution")->judge(c).verdict == Verdict::Fail) return Truth::Broken;
-      const BeforeFacts facts(c.before);
-      const std::uint32_t codes = expected_codes(facts, c.after, 0);
-      if ((codes & ~kUndecidedReads) != 0) return Truth::Broken;
-      return codes == 0 ? Truth::Kept : Truth::Undecided;
+      constexpr std::size_t kMostReads = 20'000;
+      std::vector<std::uint32_t> blocks(c.after.blocks.size());
+      std::iota(blocks.begin(), blocks.end(), 0u);
+      const int code = Expected(c.before, oracles::preserved_units(c.before, c.target)).code_in(c.after, blocks, ~0u, kMostReads);
+      return code > 0 ? Truth::Broken : code == 0 ? Truth::Kept : Truth::Undecided;
     }
   }
   return Truth::Undecided;

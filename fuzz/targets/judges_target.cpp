@@ -13,7 +13,6 @@
 #include "base/random.h"
 #include "fuzz/duel/duel.h"
 #include "fuzz/duel/fuzz_input.h"
-#include "fuzz/faults/facts.h"
 #include "fuzz/faults/faults.h"
 #include "fuzz/faults/operators.h"
 #include "fuzz/faults/patterns.h"
@@ -77,12 +76,11 @@ std::optional<std::string> try_damaged(const FuzzInput& input, const ir::Allocat
   const auto allocation =
       allocator.allocate(input.program, *input.target, {.limits = input.limits, .knobs = known_to(allocator, input.knobs)});
   if (!allocation || allocation->program.insts.size() > kLargest) return std::nullopt;
-  const BeforeFacts facts(input.program);
   ir::Function after = allocation->program;
   ir::Limits limits = input.limits;
   if (random.chance(50)) {
     const Pattern& pattern = patterns()[random.below(static_cast<std::uint32_t>(patterns().size()))];
-    if (auto patterned = pattern.apply({input.program, after, *input.target, limits, &facts}, random)) {
+    if (auto patterned = pattern.apply({input.program, after, *input.target, limits}, random)) {
       after = std::move(patterned->program);
       limits = patterned->limits;
     }
@@ -91,21 +89,15 @@ std::optional<std::string> try_damaged(const FuzzInput& input, const ir::Allocat
   if (const oracles::Report plain = oracles::judge(valid); plain.verdict() == Verdict::Fail)
     return tell("an objection to a correct allocation", allocator.name(), valid, summary(plain));
 
-  Subject subject{input.program, after, *input.target, limits, &facts};
-  AfterFacts after_facts(subject);
-  subject.after_facts = &after_facts;
+  const Site site({input.program, after, *input.target, limits});
   const auto operators = fault_operators();
-  EditProgram fresh(after);
   int faults = 0;
   for (int tried = 0; tried < kOperatorsTried && faults < kFaults; ++tried) {
     const FaultOperator& op = operators[random.below(static_cast<std::uint32_t>(operators.size()))];
-    if (!op.apply(fresh, subject, random)) continue;
+    const auto damaged = inject(op, site, random);
+    if (!damaged) continue;
     ++faults;
-    const ir::Function damaged = fresh.build();
-    fresh = EditProgram(after);
-    const oracles::Case wrong{input.program, damaged, *input.target, limits};
-    if (const auto ill = ir::check(damaged, 1); !ill.empty())
-      return tell("an operator made an ill-formed program", op.name, wrong, ir::to_string(damaged, ill[0]));
+    const oracles::Case wrong{input.program, damaged->program, *input.target, limits};
     const oracles::Report report = oracles::judge(wrong);
     if (is_contradictory(report)) return tell("judges that contradict each other", op.name, wrong, summary(report));
     if (has_changed_trace(report) && !has_static_objection(report))

@@ -1,0 +1,445 @@
+// See origins.h.
+#include "fuzz/faults/origins.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace regduel::fuzz {
+namespace {
+
+using ir::Op;
+using ir::Operand;
+using ir::Role;
+
+constexpr std::uint32_t kProbe = 1u << 31;
+constexpr std::uint32_t kLocal = 16, kShared = 17, kVRegs = 32;  // spaces; those below are register files
+constexpr std::size_t kMostSteps = 60000, kLongestRoute = 6;
+constexpr int kManyGuards = 2, kDeepest = 4, kUnclear = Expected::kUnclear;
+
+int rank(int code) {
+  constexpr int kRank[] = {11, 5, 6, 3, 4, 7, 8, 0, 1, 2, 9};
+  return kRank[code];
+}
+void propose(int& best, int code) {
+  if (rank(code) < rank(best)) best = code;
+}
+bool has_guard(std::span<const Operand> ops) {
+  return std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
+}
+std::size_t count_writes(std::span<const Operand> ops) {
+  return static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const Operand& op) { return op.writes(); }));
+}
+
+struct Bytes {
+  std::uint32_t space = 0, begin = 0, end = 0;
+  [[nodiscard]] bool holds(Location l) const { return space == l.space && begin <= l.byte && l.byte < end; }
+};
+
+}  // namespace
+
+class Origins {
+ public:
+  Origins(const ir::Function& f, Expected& expected) : f_(f), cfg_(f), expected_(expected), block_of_(f.insts.size()) {
+    for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
+      for (std::uint32_t i = 0; i < f.blocks[b].num_insts; ++i) block_of_[f.blocks[b].first_inst + i] = b;
+  }
+  [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }
+
+  [[nodiscard]] Bytes bytes_of(const Operand& op, std::uint32_t slot_bytes = 0) const {
+    if (op.is_slot()) {
+      const ir::Slot& s = f_.slots[op.slot().index()];
+      return {s.space == ir::MemSpace::Local ? kLocal : kShared, s.offset + op.extra, s.offset + op.extra + slot_bytes};
+    }
+    if (op.is_preg()) {
+      const ir::FileBytes b = ir::Function::file_bytes(op);
+      return {static_cast<std::uint32_t>(b.file), b.begin, b.end};
+    }
+    if (!op.is_vreg()) return {};
+    const ir::Storage s = f_.storage(op);
+    const ir::VReg& root = f_.vreg(s.root);
+    if ((root.flags & ir::kVRegArchitectural) == 0) return {kVRegs + s.root.value, s.offset, std::uint32_t{s.offset} + s.size};
+    const std::uint32_t home = ir::Function::file_bytes(Operand::of_preg(Role::Use, root.fixed)).begin + s.offset;
+    return {static_cast<std::uint32_t>(root.file()), home, home + s.size};
+  }
+
+  // In front of instruction `inst`.
+  [[nodiscard]] OriginSet at(std::uint32_t inst, Location l) {
+    Walk walk;
+    if (!back(walk, block_of_[inst], inst, {l, {}})) return std::nullopt;
+    while (!walk.work.empty()) {
+      const auto [block, state] = std::move(walk.work.back());
+      walk.work.pop_back();
+      if (!back(walk, block, f_.blocks[block].first_inst + f_.blocks[block].num_insts, state)) return std::nullopt;
+    }
+    return std::move(walk.found);
+  }
+
+  [[nodiscard]] bool is_valid_remat(std::uint32_t index, bool& clear) {
+    const ir::Inst& remat = f_.insts[index];
+    const ir::Inst* old = expected_.find(remat.ref);
+    if (old == nullptr || old->num_operands != remat.num_operands || !old->has(ir::kRematerialisable)) return false;
+    const auto ops = f_.operands_of(remat), old_ops = expected_.before_.operands_of(*old);
+    if (depth_ >= kDeepest) return clear = false, true;
+    ++depth_;
+    bool valid = true;
+    for (std::size_t k = 0; k < ops.size() && valid; ++k) {
+      if (!ops[k].is_register()) {
+        const bool symbols = ops[k].kind == ir::OperandKind::Symbol && old_ops[k].kind == ir::OperandKind::Symbol;
+        valid = symbols ? f_.symbols[ops[k].symbol()] == expected_.before_.symbols[old_ops[k].symbol()] : ops[k] == old_ops[k];
+      } else if (ops[k].reads()) {
+        const int code = code_of(index, *old, k);
+        if (code == kUnclear) clear = false;
+        valid = code <= 0;
+      }
+    }
+    --depth_;
+    return valid;
+  }
+
+  // The code that operand `k` of instruction `index` has to show, which is `old` in the program before; kUnclear.
+  [[nodiscard]] int code_of(std::uint32_t index, const ir::Inst& old, std::size_t k) {
+    const Operand &was = expected_.before_.operands_of(old)[k], &now = f_.operands_of(f_.insts[index])[k];
+    if (!was.is_vreg() || !now.is_preg() || !was.reads() || was.role != now.role) return 0;
+    const Bytes bytes = bytes_of(now);
+    const auto size = std::min(bytes.end - bytes.begin, static_cast<std::uint32_t>(expected_.before_.operand_bytes(was)));
+    int best = 0;
+    // Odd bytes only where an even one differs: they may take precedence.
+    for (std::uint32_t n = 0; n < size && (best != 0 || 2 * n < size); ++n) {
+      const std::uint32_t b = 2 * n < size ? 2 * n : 2 * (n - (size + 1) / 2) + 1;
+      const OriginSet& want = expected_.want(old, was, b);
+      const Location l{bytes.space, bytes.begin + b, -1};
+      const OriginSet have = is_destroyed(index, old, now, l) ? std::vector<Origin>(1) : at(index, l);
+      const int code = want && have ? compare(*want, *have) : kUnclear;
+      if (code == kUnclear) return kUnclear;
+      propose(best, code);
+    }
+    return best;
+  }
+  // The same of a callee-saved unit at a ret.
+  [[nodiscard]] int code_of_saved(std::uint32_t ret, ir::PReg unit) {
+    int best = 0;
+    const Bytes bytes = bytes_of(Operand::of_preg(Role::Use, unit));
+    for (std::uint32_t b = bytes.begin; b < bytes.end; ++b) {
+      const Location l{bytes.space, b, -1};
+      const OriginSet have = at(ret, l);
+      Origin entry;
+      entry.what = Origin::entry(l);
+      const int code = have ? compare({entry}, *have) : kUnclear;
+      if (code == kUnclear) return kUnclear;
+      propose(best, code);
+    }
+    return best;
+  }
+
+ private:
+  struct State {
+    Location at;
+    Origin so_far;
+  };
+  struct Walk {
+    std::vector<Origin> found;
+    std::vector<std::pair<std::uint32_t, State>> work;  // blocks, from their ends
+    std::set<std::tuple<std::uint32_t, Location, int, std::vector<std::uint32_t>>> seen;
+    std::size_t steps = 0;
+  };
+
+  static void end(Walk& walk, const State& s, std::uint64_t what) {
+    walk.found.push_back(s.so_far);
+    walk.found.back().what = what;
+  }
+
+  // An early-clobber def is written when nothing but the guard has been read.
+  [[nodiscard]] bool is_destroyed(std::uint32_t index, const ir::Inst& old, const Operand& use, Location l) const {
+    const auto ops = f_.operands_of(f_.insts[index]), old_ops = expected_.before_.operands_of(old);
+    for (std::size_t d = 0; d < std::min(ops.size(), old_ops.size()) && use.role != Role::Guard; ++d)
+      if (old_ops[d].is_early_clobber() && ops[d].role == Role::Def && bytes_of(ops[d]).holds(l)) return true;
+    return false;
+  }
+
+  // Up from instruction `from` to the begin of the block. False where it is too long.
+  bool back(Walk& walk, std::uint32_t block, std::uint32_t from, State s) {
+    const std::uint32_t first = f_.blocks[block].first_inst;
+    for (std::uint32_t i = from; i-- > first;) {
+      const ir::Inst& inst = f_.insts[i];
+      if (++walk.steps > kMostSteps) return false;
+      if (inst.is_deleted()) continue;
+      if (inst.is_phi()) {
+        if (f_.phase == ir::Phase::Virtual && through_phi(walk, inst, s)) return true;
+        continue;
+      }
+      const auto ops = f_.operands_of(inst);
+      State written = s;
+      const Effect effect = write(i, ops, written);
+      if (effect == Effect::None) continue;
+      if (effect == Effect::Unclear || written.so_far.route.size() > kLongestRoute) return false;
+      const bool guarded = has_guard(ops);
+      if (guarded) written.so_far.guards = s.so_far.guards = std::min(kManyGuards, s.so_far.guards + 1);
+      if (effect == Effect::Ends) end(walk, written, written.so_far.what);
+      if (effect == Effect::Moves && guarded) {
+        if (!back(walk, block, i, std::move(written))) return false;
+      } else if (effect == Effect::Moves) {
+        s = std::move(written);
+      } else if (!guarded) {
+        return true;
+      }
+    }
+    if (block == 0) {
+      const auto& units = expected_.entry_;
+      const bool enters =
+          std::any_of(units.begin(), units.end(), [&](ir::PReg r) { return bytes_of(Operand::of_preg(Role::Use, r)).holds(s.at); });
+      end(walk, s, enters ? Origin::entry(s.at) : Origin::kUndefined);
+    }
+    for (const ir::BlockId p : cfg_.predecessors(ir::BlockId(block)))
+      if (cfg_.is_reachable(p) && walk.seen.emplace(p.value, s.at, s.so_far.guards, s.so_far.route).second)
+        walk.work.emplace_back(p.value, s);
+    return true;
+  }
+
+  bool through_phi(Walk& walk, const ir::Inst& phi, const State& s) {
+    const auto ops = f_.operands_of(phi);
+    const Bytes def = bytes_of(ops[0]);
+    if (!def.holds(s.at)) return false;
+    const auto targets = f_.targets_of(phi);
+    for (std::size_t k = 0; k < targets.size(); ++k) {
+      State in = s;
+      const Bytes from = bytes_of(ops[k + 1]);
+      in.at = {from.space, from.begin + (s.at.byte - def.begin), -1};
+      if (cfg_.is_reachable(targets[k]) && walk.seen.emplace(targets[k].value, in.at, in.so_far.guards, in.so_far.route).second)
+        walk.work.emplace_back(targets[k].value, std::move(in));
+    }
+    return true;
+  }
+
+  enum class Effect { None, Moves, Ends, Unclear };
+  // What the instruction does to the location: it becomes the place that the content comes from, or gets its origin.
+  Effect write(std::uint32_t index, std::span<const Operand> ops, State& s) {
+    const ir::Inst& inst = f_.insts[index];
+    const auto moves = [&](const Bytes& to, const Bytes& from) {
+      if (!to.holds(s.at)) return Effect::None;
+      const std::uint32_t byte = from.begin + (s.at.byte - to.begin);
+      if (s.at.bit >= 0 && s.at.space < kLocal) probe(index, s);
+      if (byte >= from.end) return Effect::Ends;
+      s.at = {from.space, byte, s.at.bit};
+      return Effect::Moves;
+    };
+    Effect effect = Effect::None;
+    switch (inst.op) {
+      case Op::Copy: {
+        const std::size_t n = count_writes(ops);
+        for (std::size_t k = 0; k < n && effect == Effect::None; ++k) effect = moves(bytes_of(ops[k]), bytes_of(ops[n + k]));
+        return effect;
+      }
+      case Op::Spill: {
+        const Bytes reg = bytes_of(ops[0]);
+        return moves(bytes_of(ops[1], reg.end - reg.begin), reg);
+      }
+      case Op::Refill: {
+        const Bytes reg = bytes_of(ops[0]);
+        effect = moves(reg, bytes_of(ops[1], reg.end - reg.begin));
+        if (effect == Effect::Moves) come_through(index, s);
+        return effect;
+      }
+      case Op::P2R:
+      case Op::BitSpill: return put_into_pack(inst, ops, s);
+      case Op::R2P:
+      case Op::BitRefill: return take_out_of_pack(index, ops, s);
+      default: break;
+    }
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      if (!ops[k].writes() && ops[k].role != Role::Clobber) continue;
+      const Bytes to = bytes_of(ops[k]);
+      if (!to.holds(s.at)) continue;
+      if (ops[k].role == Role::Clobber) {
+        s.so_far.what = Origin::kUndefined;
+        effect = Effect::Ends;  // a def of the same register comes later
+        continue;
+      }
+      if (s.at.bit >= 0) probe(index, s);
+      return define(index, k, s.at.byte - to.begin, s);
+    }
+    return effect;
+  }
+
+  Effect define(std::uint32_t index, std::size_t operand, std::uint32_t byte, State& s) {
+    const ir::Inst& inst = f_.insts[index];
+    s.so_far.what = Origin::definition(inst.op == Op::Remat ? inst.ref : inst.id, operand, byte);
+    if (f_.phase == ir::Phase::Virtual) return Effect::Ends;
+    const ir::Inst* old = expected_.find(inst.op == Op::Remat ? inst.ref : inst.id);
+    if (old != nullptr && operand < old->num_operands) {
+      const Operand& was = expected_.before_.operands_of(*old)[operand];
+      if (was.is_register() && byte >= static_cast<std::uint32_t>(expected_.before_.operand_bytes(was)))
+        s.so_far.what = Origin::kUndefined;  // above a narrow value
+    }
+    if (inst.op != Op::Remat) return Effect::Ends;
+    bool clear = true;
+    if (!is_valid_remat(index, clear)) s.so_far.what = Origin::kWrongRemat;
+    return clear ? Effect::Ends : Effect::Unclear;
+  }
+
+  static bool is_packed(const Operand& op) { return op.is_preg() && ir::is_predicate(op.preg().file) && op.role != Role::Guard; }
+  // The bit of the pack that stands for a predicate operand: its register's number, or the immediate.
+  static std::int64_t bit_of(std::span<const Operand> ops, const Operand& predicate) {
+    for (const Operand& op : ops)
+      if (op.kind == ir::OperandKind::Imm) return op.imm();
+    return predicate.preg().first;
+  }
+  static const Operand& pack_of(std::span<const Operand> ops) {
+    return *std::find_if(ops.begin(), ops.end(),
+                         [](const Operand& op) { return op.is_preg() && !is_packed(op) && op.role != Role::Guard; });
+  }
+  Effect put_into_pack(const ir::Inst&, std::span<const Operand> ops, State& s) const {
+    const Bytes pack = bytes_of(pack_of(ops));
+    if (!pack.holds(s.at)) return Effect::None;
+    if (s.at.bit < 0) return Effect::Unclear;
+    for (const Operand& op : ops) {
+      if (!is_packed(op) || bit_of(ops, op) != std::int64_t{s.at.byte - pack.begin} * 8 + s.at.bit) continue;
+      s.at = {static_cast<std::uint32_t>(op.preg().file), bytes_of(op).begin, -1};
+      return Effect::Moves;
+    }
+    return Effect::None;
+  }
+  Effect take_out_of_pack(std::uint32_t index, std::span<const Operand> ops, State& s) {
+    for (const Operand& op : ops) {
+      if (!is_packed(op) || !bytes_of(op).holds(s.at)) continue;
+      const auto bit = static_cast<std::uint32_t>(bit_of(ops, op));
+      const Bytes pack = bytes_of(pack_of(ops));
+      if (pack.begin + bit / 8 >= pack.end) return Effect::Unclear;
+      s.at = {pack.space, pack.begin + bit / 8, static_cast<std::int8_t>(bit % 8)};
+      come_through(index, s);
+      return Effect::Moves;
+    }
+    return Effect::None;
+  }
+
+  static void come_through(std::uint32_t index, State& s) {
+    auto& route = s.so_far.route;
+    if (std::find(route.begin(), route.end(), index) == route.end()) route.push_back(index);
+  }
+  // The pack's register is overwritten here: what it held before decides whether its base was destroyed.
+  void probe(std::uint32_t index, State& s) {
+    const std::pair<std::uint32_t, Location> p{index, s.at};
+    const auto it = std::find(probes_.begin(), probes_.end(), p);
+    const auto number = static_cast<std::uint32_t>(it - probes_.begin());
+    if (it == probes_.end()) probes_.push_back(p);
+    come_through(kProbe | number, s);
+  }
+
+  // The code of one byte: where everything arrives that may, and where nothing does that guards might exclude. Unclear where the
+  // two differ.
+  int compare(const std::vector<Origin>& want, const std::vector<Origin>& have) {
+    const auto is_in = [](const std::vector<Origin>& set, std::uint64_t what, int most_guards) {
+      return std::any_of(set.begin(), set.end(), [&](const Origin& o) { return o.what == what && o.guards <= most_guards; });
+    };
+    const auto is_wanted = [&](std::uint64_t what) { return what > Origin::kWrongRemat && is_in(want, what, kManyGuards); };
+    if (want.empty() || is_in(want, Origin::kUndefined, kManyGuards)) return 0;
+    int possible = 0, sure = 0;
+    for (const Origin& h : have) {
+      if (is_in(want, h.what, kManyGuards - 1)) continue;
+      const bool is_sure = h.guards < kManyGuards && !is_wanted(h.what);
+      const auto both = [&](int code) {
+        propose(possible, code);
+        if (is_sure) propose(sure, code);
+      };
+      both(h.what == Origin::kWrongRemat ? 7 : h.what >> 63 == 0 ? 5 : 6);
+      bool destroyed = false, behind_pack = false;
+      for (auto step = h.route.rbegin(); step != h.route.rend(); ++step) {
+        if ((*step & kProbe) != 0) {
+          const auto [writer, l] = probes_[*step & ~kProbe];
+          const OriginSet held = at(writer, l);
+          if (!held) return kUnclear;
+          destroyed = destroyed || std::any_of(held->begin(), held->end(), [&](const Origin& o) { return is_wanted(o.what); });
+          continue;
+        }
+        const Op op = f_.insts[*step].op;
+        if (op == Op::Refill) {
+          both(std::any_of(have.begin(), have.end(),
+                           [&](const Origin& o) {
+                             return is_wanted(o.what) && std::find(o.route.begin(), o.route.end(), *step) != o.route.end();
+                           })
+                   ? 2
+                   : 1);
+          continue;
+        }
+        if (behind_pack) return kUnclear;  // a pack in a pack: whose base it is that was destroyed
+        behind_pack = true;
+        both(op == Op::R2P ? (destroyed ? 8 : 3) : (destroyed ? 9 : 4));
+      }
+    }
+    for (const Origin& w : want) {
+      if (!is_in(have, w.what, kManyGuards - 1)) propose(possible, 10);
+      if (w.guards < kManyGuards && !is_in(have, w.what, kManyGuards)) propose(sure, 10);
+    }
+    return possible == sure ? sure : kUnclear;
+  }
+
+  const ir::Function& f_;
+  ir::Cfg cfg_;
+  Expected& expected_;
+  std::vector<std::uint32_t> block_of_;
+  std::vector<std::pair<std::uint32_t, Location>> probes_;
+  int depth_ = 0;  // of remats of remats
+};
+
+Expected::Expected(const ir::Function& before, std::span<const ir::PReg> preserved)
+    : before_(before), preserved_(preserved.begin(), preserved.end()), entry_(preserved_),
+      origins_(std::make_unique<Origins>(before, *this)) {
+  for (std::uint32_t i = 0; i < before.insts.size(); ++i) index_of_.emplace(before.insts[i].id.value, i);
+  for (const ir::VReg& v : before.vregs)
+    if ((v.flags & ir::kVRegArchitectural) != 0 && v.fixed.is_valid()) entry_.push_back(v.fixed);
+}
+Expected::~Expected() = default;
+
+const OriginSet& Expected::want(const ir::Inst& inst, const Operand& operand, std::uint32_t byte) {
+  const auto number = static_cast<std::uint64_t>(&operand - before_.operands.data());
+  const auto [it, is_new] = known_.try_emplace(number << 8 | byte);
+  if (is_new) {
+    const Bytes b = origins_->bytes_of(operand);
+    it->second = origins_->at(static_cast<std::uint32_t>(&inst - before_.insts.data()), {b.space, b.begin + byte, -1});
+  }
+  return it->second;
+}
+
+int Expected::code_in(const ir::Function& after, std::span<const std::uint32_t> blocks, std::uint32_t wanted,
+                      std::size_t most_reads) {
+  Origins origins(after, *this);
+  std::vector<bool> queued(after.blocks.size());
+  std::vector<std::uint32_t> queue;
+  const auto enqueue = [&](std::uint32_t b) {
+    if (!queued[b] && origins.cfg().is_reachable(ir::BlockId(b))) queue.push_back(b);
+    queued[b] = true;
+  };
+  for (const std::uint32_t b : blocks) enqueue(b);
+  bool clear = true;
+  int found = 0;
+  std::size_t reads = 0;
+  // True where the search is over.
+  const auto see = [&](int code, bool is_certain) {
+    clear = clear && code != kUnclear && (is_certain || code == 0);
+    if (is_certain && code > 0 && (wanted >> code & 1) != 0) found = code;
+    return found != 0 || ++reads > most_reads;
+  };
+  for (std::size_t next = 0; next < queue.size(); ++next) {
+    const ir::Block& block = after.blocks[queue[next]];
+    for (std::uint32_t i = block.first_inst; i < block.first_inst + block.num_insts; ++i) {
+      const ir::Inst& inst = after.insts[i];
+      const ir::Inst* old = inst.is_inserted() || inst.is_deleted() || inst.is_phi() ? nullptr : find(inst.id);
+      if (old == nullptr || old->num_operands != inst.num_operands || (old->op != inst.op && !old->is_copy())) continue;
+      const auto ops = after.operands_of(inst);
+      const bool guarded = has_guard(ops);
+      for (std::size_t k = 0; k < ops.size(); ++k) {
+        const bool is_guard = ops[k].role == Role::Guard;
+        // A copy is looked through, but its guard decides. Of a guarded instruction nothing else is certain to be read.
+        if (!ops[k].is_preg() || !ops[k].reads() || (old->is_copy() && !is_guard)) continue;
+        if (see(origins.code_of(i, *old, k), is_guard || !guarded)) return found != 0 ? found : kUnclear;
+      }
+      for (const ir::PReg unit : inst.op == Op::Ret ? std::span<const ir::PReg>(preserved_) : std::span<const ir::PReg>())
+        if (see(origins.code_of_saved(i, unit), true)) return found != 0 ? found : kUnclear;
+    }
+    for (const ir::BlockId to : origins.cfg().successors(ir::BlockId(queue[next]))) enqueue(to.value);
+  }
+  return clear ? 0 : kUnclear;
+}
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,90 @@
+// Which code of memcheck a damaged allocation has to show: asked at single reads, by a walk backwards over all paths from the read
+// to the definitions that arrive there. Written apart from the judges, and much simpler: no sets that are solved for all points,
+// nothing that is kept from one question to the next.
+//
+//   origins(read) = definitions, undefined contents, entry values, wrong remats; each with the way that it came
+//   copy, phi, spill, refill         looked through
+//   p2r, bit_spill, r2p, bit_refill  looked through, bit by bit
+//   remat of #id                     #id where each source has the origins that it has at #id, else a wrong remat
+//   a def under a guard              may happen: the walk goes both through it and past it
+//
+// The code follows from have = origins(read after), want = origins(read before), in the precedence of DECISIONS "memcheck":
+//
+//   7      have contains a wrong remat
+//   8, 9   an addition (have - want) came out of a pack (by r2p; by bit_refill) whose register held one of want until it was
+//   overwritten 3, 4   an addition came out of a pack 1, 2   an addition came through a refill that delivers none of want; that
+//   delivers some of want as well 5, 6   an addition is undefined; is a definition 10     have is a proper subset of want
+//
+// Undecided: where want has something undefined (anything may be there after); where two guards take part, of which one may exclude
+// the other; reads of guarded instructions but for the guard itself. Tested by origins_test.cpp.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/cfg.h"
+#include "ir/program.h"
+
+namespace regduel::fuzz {
+
+// A byte of a register file, of a frame, or of a vreg's storage; or one bit of it, where a predicate may be packed.
+struct Location {
+  std::uint32_t space = 0;
+  std::uint32_t byte = 0;
+  std::int8_t bit = -1;  // within the byte; -1 = all of it
+
+  friend auto operator<=>(const Location&, const Location&) = default;
+};
+
+struct Origin {
+  static constexpr std::uint64_t kUndefined = 0, kWrongRemat = 1;
+  static std::uint64_t definition(ir::InstId inst, std::size_t operand, std::size_t byte) {
+    return 1ull << 63 | std::uint64_t{inst.value} << 32 | std::uint64_t{operand} << 8 | (byte & 0xFF);
+  }
+  static std::uint64_t entry(Location l) { return 1ull << 62 | std::uint64_t{l.space} << 32 | l.byte; }
+
+  std::uint64_t what = kUndefined;
+  int guards = 0;                    // may-defs that it is of or that it survived: 0, 1, or 2 for more
+  std::vector<std::uint32_t> route;  // refills and extractions by index, newest last; with kProbe, numbers of probes
+};
+
+class Origins;
+using OriginSet = std::optional<std::vector<Origin>>;  // nothing where the walk was too long
+
+// The program before, with the origins of its reads.
+class Expected {
+ public:
+  // `preserved`: units whose entry values each ret reads.
+  Expected(const ir::Function& before, std::span<const ir::PReg> preserved);
+  ~Expected();
+
+  // A code of `wanted` (a mask of 1 << code) that `after` has to show at one of the reads of the given blocks or of those behind
+  // them, nearest first. Else 0 where all these reads show none, and kUnclear where some are undecided, or there are more than
+  // `most_reads`. Cost: O(reads x length of a walk).
+  static constexpr int kUnclear = -1;
+  [[nodiscard]] int code_in(const ir::Function& after, std::span<const std::uint32_t> blocks, std::uint32_t wanted,
+                            std::size_t most_reads = 160);
+
+  [[nodiscard]] const ir::Function& before() const { return before_; }
+  [[nodiscard]] const ir::Inst* find(ir::InstId id) const {
+    const auto it = index_of_.find(id.value);
+    return it == index_of_.end() ? nullptr : &before_.insts[it->second];
+  }
+
+ private:
+  friend class Origins;
+  [[nodiscard]] const OriginSet& want(const ir::Inst& inst, const ir::Operand& operand, std::uint32_t byte);
+
+  const ir::Function& before_;
+  std::vector<ir::PReg> preserved_, entry_;  // entry_: these, and the architectural registers
+  std::unordered_map<std::uint32_t, std::uint32_t> index_of_;
+  std::unordered_map<std::uint64_t, OriginSet> known_;  // by operand and byte
+  std::unique_ptr<Origins> origins_;
+};
+
+}  // namespace regduel::fuzz
