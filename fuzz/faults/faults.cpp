@@ -28,7 +28,7 @@ constexpr std::size_t kOperatorsTried = 28;
 constexpr std::size_t kLarge = 1000;  // instructions after allocation
 constexpr std::size_t kMostMissesKept = 200;
 
-// Two units that nobody uses become reserved, in half of the subjects: no shipped target has reserved registers below its size.
+// Two units that nothing uses become reserved, in half of the subjects: no shipped target has reserved registers below its size.
 void reserve_unused(ir::Target& target, const ir::Limits& limits, const ir::Function& before, const ir::Function& after,
                     Random& random) {
   if (!random.chance(50)) return;

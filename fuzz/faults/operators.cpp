@@ -592,7 +592,8 @@ std::optional<Damaged> inject(const FaultOperator& op, const Site& site, Random&
   std::uint32_t wanted = 0;
   for (const int code : op.memcheck) wanted |= 1u << code;
   std::vector<Place> places = op.where(site);
-  std::optional<Damaged> undecided;
+  std::optional<Damaged> second;
+  int second_rank = -1;  // of another code 2, of nothing certain 1, of no code 0
   for (int tries = 0; tries < kTries && !places.empty(); ++tries) {
     std::swap(places[random.below(static_cast<std::uint32_t>(places.size()))], places.back());
     Trial trial{site.program, site, random};
@@ -603,10 +604,12 @@ std::optional<Damaged> inject(const FaultOperator& op, const Site& site, Random&
     ir::Function damaged = trial.program.build();
     if (!ir::check(damaged, 1).empty()) continue;
     const int code = wanted == 0 ? 0 : site.expected.code_in(damaged, changed, wanted);
-    if (wanted == 0 || code > 0) return Damaged{std::move(damaged), code};
-    if (!undecided) undecided = Damaged{std::move(damaged), 0};
+    if (wanted == 0 || (code > 0 && (wanted >> code & 1) != 0)) return Damaged{std::move(damaged), code};
+    const int rank = code > 0 ? 2 : code < 0 ? 1 : 0;
+    if (rank > second_rank) second = Damaged{std::move(damaged), std::max(code, 0)};
+    second_rank = std::max(rank, second_rank);
   }
-  return undecided;
+  return second;
 }
 
 }  // namespace regduel::fuzz

@@ -2,9 +2,9 @@
 // by what they say of the result (faults.h).
 //
 // An operator is a row of a table: where it applies (a selector, site.h), what is changed there (an edit, edits.h), and what has to
-// be raised. What a fault does is for the execution judge to say, and for nobody else. Which code of memcheck it has to show is
+// be raised. What a fault does is for the execution judge alone to say. Which code of memcheck it has to show is
 // asked only where it follows from the program (origins.h): of the places that are tried in random order, the first at which one of
-// the operator's own codes follows is taken, else the first at which nothing follows.
+// the operator's own codes follows is taken, else one at which another code follows, else one at which none does.
 #pragma once
 
 #include <optional>

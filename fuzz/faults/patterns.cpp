@@ -55,7 +55,8 @@ class Workshop {
              return std::find(to.begin(), to.end(), ir::BlockId(0)) != to.end();
            });
   }
-  // Units that nothing mentions and nobody is owed, mostly the lowest ones above all registers in use; the limit is raised.
+  // Units that nothing mentions, callee-saved ones excepted, mostly the lowest ones above all registers in use; the limit is
+  // raised.
   [[nodiscard]] std::optional<PReg> take(RegFile file, int count) {
     std::vector<PReg> free, above;
     for (int first = 0; first + count <= subject.target.units[ir::index(file)]; ++first) {
