@@ -78,7 +78,8 @@ int alloc(const Options& o) {
     options.trace = o.trace ? &trace : nullptr;
     ir::Fuel fuel{.limit = o.fuel};
     if (o.fuel >= 0) options.fuel = &fuel;
-    ir::PassLog passes{.has_dumps = o.passes == "dump"};
+    ir::PassLog passes;
+    passes.has_dumps = o.passes == "dump";
     if (!o.passes.empty()) options.passes = &passes;
     auto allocation = allocator.allocate(p.function, target, options);
     if (!allocation) {
