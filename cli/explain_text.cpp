@@ -228,7 +228,7 @@ std::string constraint_text(const SeenConstraint& c, const Step& s, const Names&
     case Counted::NoWeights: what += ": does not count, this attempt only packs"; break;
     case Counted::PartnerHasNoHome: what += ": does not count yet, no home"; break;
     case Counted::PartnerHasHome: what += ": counts no more, it has a home"; break;
-    case Counted::NobodyPulls: what += ": does not count, nothing pulls there"; break;
+    case Counted::PartnerHasNoWish: what += ": does not count, nothing pulls there"; break;
   }
   return what;
 }
@@ -336,7 +336,7 @@ std::string result_text(const SeenAttempt& a) {
 }
 
 // Whether it was sent to memory before.
-bool is_absent(const Explanation& e, const SeenAttempt& a) { return e.spill.by != Spiller::Nobody && e.spill.round < a.round; }
+bool is_absent(const Explanation& e, const SeenAttempt& a) { return e.spill.by != Spiller::None && e.spill.round < a.round; }
 
 std::string plural(int n, std::string_view one, std::string_view many) { return fmt::format("{} {}", n, n == 1 ? one : many); }
 
@@ -345,7 +345,7 @@ std::string summary(const Explanation& e) {
   if (!e.lives && !e.is_architectural && e.places.empty()) return "never lives: nothing reads it that a def reaches";
   std::string how;
   switch (s.by) {
-    case Spiller::Nobody: break;
+    case Spiller::None: break;
     case Spiller::Guidance:
       how = fmt::format("spilled in round {} by guidance: costs {} and frees {} (units x moments over budget)", s.round, s.cost,
                         s.relief);
@@ -483,7 +483,7 @@ nlohmann::ordered_json explain_json(const Explanation& e) {
   Json places = Json::array();
   for (const allocator::Place& p : e.places) places.push_back({{"instruction", p.inst}, {"register", p.where}});
   Json spill = nullptr;
-  if (const allocator::SeenSpill& s = e.spill; s.by != Spiller::Nobody)
+  if (const allocator::SeenSpill& s = e.spill; s.by != Spiller::None)
     spill = {{"by", allocator::name(s.by)},      {"round", s.round},
              {"cost", number_or_null(s.cost)},   {"relief", s.relief},
              {"place", number_or_null(s.place)}, {"next", s.next.empty() ? Json(nullptr) : Json(s.next)},

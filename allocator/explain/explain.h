@@ -66,8 +66,8 @@ enum class Counted : std::uint8_t {
   LeftOut,    // by relaxation
   NoWeights,  // the attempt only packs
   PartnerHasNoHome,
-  PartnerHasHome,  // type 0: then the occupancy says it, with a bit
-  NobodyPulls,     // type 0: the partner has no wish yet
+  PartnerHasHome,    // type 0: then the occupancy says it, with a bit
+  PartnerHasNoWish,  // type 0: the partner has no wish yet
 };
 [[nodiscard]] std::string_view name(Counted c);
 
@@ -91,7 +91,7 @@ enum class StepKind : std::uint8_t {
   MakesRoom,         // no slot is free: others leave
   Displaced,         // it has to leave, and looks for another place
   ToMemory,          // no slot is free, and its own going is the cheapest
-  GivesUp,           // no slot is free, and nobody can leave
+  GivesUp,           // no slot is free, and no vreg can leave
   MovesApart,        // to a place with fewer bank conflicts
 };
 [[nodiscard]] std::string_view name(StepKind k);
@@ -114,7 +114,7 @@ struct Step {
   bool is_precoloured = false;      // it has a register of its own, and looks for no other
   int previous = -1;                // knob 641: the home that was taken before, -1 = none or not asked
   int slot = -1;                    // the choice, -1 = none
-  std::vector<std::string> leave;   // MakesRoom: who leaves
+  std::vector<std::string> leave;   // MakesRoom: the vregs that leave
   std::string by;                   // Displaced: for whom
   std::int64_t own_cost = -1;       // what it costs to spill it, -1 = cannot be or not asked
   std::int64_t room_cost = -1;      // what it costs that others leave, likewise
@@ -134,16 +134,16 @@ struct SeenAttempt {
   int used = 0;  // highest unit + 1; no meaning where it was given up
 };
 
-enum class Spiller : std::uint8_t { Nobody, Guidance, Eviction, Fallback, Fuel };
+enum class Spiller : std::uint8_t { None, Guidance, Eviction, Fallback, Fuel };
 [[nodiscard]] std::string_view name(Spiller s);
 
 struct SeenSpill {
-  Spiller by = Spiller::Nobody;
+  Spiller by = Spiller::None;
   std::int64_t round = 0;
-  std::int64_t cost = -1;   // as spill_cost.h has it, -1 = not known
+  std::int64_t cost = -1;   // as cost.h has it, -1 = not known
   std::int64_t relief = 0;  // Guidance: units and moments over budget that it frees
   int place = -1;           // Guidance: how many went before it
-  std::string next;         // Guidance: who came after it in the queue, empty = nobody
+  std::string next;         // Guidance: what came after it in the queue, empty = nothing
   std::int64_t next_cost = 0, next_relief = 0;
   bool is_remat = false;                    // computed again instead of refilled
   int refills = 0, stores = 0, remats = 0;  // instructions in the emitted program

@@ -161,7 +161,7 @@ TEST(Explain, ASpilledVregSaysByWhomAndForHowMuch) {
   std::size_t refills = 0, stores = 0;
   for (int v = 0; v < 8; ++v) {
     const Explanation e = explained(f, v, limits(6));
-    if (e.spill.by == Spiller::Nobody) continue;
+    if (e.spill.by == Spiller::None) continue;
     ++spilled;
     EXPECT_EQ(e.home, -1);
     EXPECT_EQ(e.spill.by, Spiller::Guidance);
@@ -184,7 +184,7 @@ TEST(Explain, ASpilledVregSaysByWhomAndForHowMuch) {
   EXPECT_EQ(stores, all_stores);
 }
 
-// Pressure fits, places do not: a pair finds no aligned slot, and somebody has to go.
+// Pressure fits, places do not: a pair finds no aligned slot, and some vreg has to go.
 TEST(Explain, WhoGivesWayToOthersSaysToWhom) {
   const ir::Function f = program(
       "  vreg %0 R b32 fixed R1\n  vreg %1 R b32 fixed R3\n  vreg %2 R b64\n  block b0\n    #0 %0 = ld 0 !read\n    #1 %1 = ld 1 "
@@ -300,7 +300,7 @@ TEST(Explain, AgreesWithTheAllocationAndChangesNothing) {
           ASSERT_NE(inst, plain->program.insts.end());
           EXPECT_THAT(ir::print(plain->program, *inst), ::testing::HasSubstr(p.where));
         }
-        EXPECT_EQ(e.home < 0, e.spill.by != Spiller::Nobody || !e.lives);
+        EXPECT_EQ(e.home < 0, e.spill.by != Spiller::None || !e.lives);
         spillers.insert(e.spill.by);
         for (const SeenAttempt& a : e.attempts) {
           int home = -1;

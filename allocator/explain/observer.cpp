@@ -131,7 +131,7 @@ void Observer::finish(const SpillCode& lowered, const std::vector<int>& homes, c
   e_.home = homes[v];
   const bool is_spilled = plan.is_spilled(vreg_);
   if (!is_spilled) e_.spill = {};
-  else if (e_.spill.by == Spiller::Nobody) e_.spill.by = is_fallback ? Spiller::Fallback : Spiller::Fuel;
+  else if (e_.spill.by == Spiller::None) e_.spill.by = is_fallback ? Spiller::Fallback : Spiller::Fuel;
   e_.spill.is_remat = plan.location[v].is_recomputed();
   if (is_spilled) {
     int stores = 0;
@@ -231,7 +231,7 @@ void Observer::see_constraints(Step& s, const ScanState& state) const {
       else if (!seen.target)
         seen.counted = c.type != ConstraintType::PointInterference ? Counted::PartnerHasNoHome
                        : home_of(c.partner) >= 0                   ? Counted::PartnerHasHome
-                                                                   : Counted::NobodyPulls;
+                                                                   : Counted::PartnerHasNoWish;
       s.constraints.push_back(std::move(seen));
     }
 }

@@ -26,7 +26,7 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
       if (ir::is_allocatable(target, limits, file, u)) b.allocatable[f].set(u);
   }
   if (program.kind != ir::FunctionKind::Device) return b;
-  // A register that the program itself clobbers is nobody's to keep.
+  // A register that the program itself clobbers cannot keep a caller's value.
   ir::PerFile<UnitSet> clobbered;
   for (const ir::Operand& op : program.operands)
     if (op.role == Role::Clobber) clobbered[ir::index(op.preg().file)] |= units_of(op.preg());

@@ -1,12 +1,12 @@
-// Copies that nobody reads, dropped before anything is counted: their defs would hold registers for nothing, and their sources
-// would live on for them.
+// Copies whose results are not read, dropped before anything is counted: their defs would hold registers for nothing, and their
+// sources would live on for them.
 //
 // Two views, for each sees what the other does not:
 //
 //   by vreg    a root is *needed* if an operation other than a copy or a phi reads it, or if a copy or phi whose def is needed
 //   reads
 //              it. A copy or phi without a needed def is dead, also where dead ones feed each other round a loop. Decided before
-//              out_of_ssa, so that no edge block is made for a phi that nobody reads.
+//              out_of_ssa, so that no edge block is made for a phi that is not read.
 //   by place   a copy whose defs are not live behind it, as where all of them are overwritten first. Decided by liveness. A copy
 //   that
 //              only fed such copies would be one in a next round; it is not worth another liveness.

@@ -108,7 +108,7 @@ TEST(DeadCopies, AParallelCopyGoesAsAWhole) {
       ElementsAre(ElementsAre(1), IsEmpty()));
 }
 
-TEST(DeadCopies, NoEdgeBlockForAPhiThatNobodyReads) {
+TEST(DeadCopies, NoEdgeBlockForAPhiThatIsNotRead) {
   const ir::Function f = program(R"(
     block b0
       #0 %0 = op

@@ -17,7 +17,7 @@
 //
 // Source: seed 000 "Occupancy-Aware Budget Model", "Budget Computation", "Post-Init". DECISIONS: the fraction is clamped (it would
 // be negative for small counts), the table supplies the lower bound, only rounds of spilling ask. Fixed point, in millionths.
-// Tested by budget_model_test.cpp; that each knob changes allocations, by spill_guidance_test.cpp.
+// Tested by budget_model_test.cpp; that each knob changes allocations, by guidance_test.cpp.
 #pragma once
 
 #include <array>
@@ -83,7 +83,7 @@ class BudgetModel {
   //   count        units of the class that are live
   [[nodiscard]] bool triggers(std::int64_t spilled, std::int64_t unspilled, std::int64_t count, ClassBounds bounds,
                               bool is_paired) const;
-  // True where a point over budget always triggers, so that nobody need ask.
+  // True where a point over budget always triggers, so that triggers() need not be asked.
   [[nodiscard]] bool always_triggers(bool is_paired) const { return always_triggers_ && !is_paired; }
 
  private:

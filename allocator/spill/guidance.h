@@ -5,7 +5,7 @@
 // The queue is lazy: a vreg's rank only gets worse while others are spilled, so it is ranked anew when it comes up.
 //
 // A point over budget counts only where the budget model says that it is worth a spill (budget_model.h: with the defaults, each
-// is); what is left is the business of eviction. The same holds once the pool of spill slots is full.
+// is); what is left is left to eviction. The same holds once the pool of spill slots is full.
 //
 // Source: seed 001 "Spill Guidance Engine"; seed 000 "Spill Guidance Consumption"; DECISIONS: ranges are intersected with the
 // points over budget. Tested by guidance_test.cpp, driver_test.cpp and fatpoint_test.cpp.
@@ -45,10 +45,10 @@ struct Pressed {
 // For one vreg that is asked about: what its turn in the queue looked like.
 struct VictimRank {
   ir::VRegId vreg;
-  std::int64_t cost = -1;   // as spill_cost.h has it; -1 = it was no victim
+  std::int64_t cost = -1;   // as cost.h has it; -1 = it was no victim
   std::int64_t relief = 0;  // units and moments over budget that its going frees
   std::size_t place = 0;    // how many victims went before it
-  ir::VRegId next;          // who came after it in the queue at that moment; invalid = nobody
+  ir::VRegId next;          // what came after it in the queue at that moment; invalid = nothing
   std::int64_t next_cost = 0, next_relief = 0;
 };
 
@@ -61,7 +61,7 @@ class SpillGuidance {
   // True where a point of this file is over budget, worth a spill or not. Cost: O(vregs + instructions) when first asked.
   [[nodiscard]] bool is_over(ir::RegFile file);
 
-  // Vregs, ascending; empty where no point of this file is over budget and worth a spill, or nobody can help. The slots of one
+  // Vregs, ascending; empty where no point of this file is over budget and worth a spill, or no vreg can help. The slots of one
   // file's victims take room from the next file's. Cost: O(sum of range lengths over points over budget x log vregs).
   [[nodiscard]] std::vector<ir::VRegId> victims(ir::RegFile file, VictimRank* asked = nullptr);
   // Made when first needed.

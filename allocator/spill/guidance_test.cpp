@@ -1,4 +1,4 @@
-// Which points guidance takes for its business, by the knobs of the budget model, and that it stops where the pool of slots is
+// At which points guidance spills, by the knobs of the budget model, and that it stops where the pool of slots is
 // full.
 
 #include "allocator/spill/guidance.h"
@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// `n` values of `bits` bits that live at the same time, with up to three uses each, so that it matters who goes.
+// `n` values of `bits` bits that live at the same time, with up to three uses each, so that it matters which are spilled.
 ir::Function many(int n, int bits = 32, std::string_view cls = "R") {
   std::string text;
   for (int v = 0; v < n; ++v) text += fmt::format("vreg %{} {} b{}\n", v, cls, bits);
@@ -49,7 +49,7 @@ Outcome outcome(const ir::Function& f, int limit, Settings settings = {}) {
   lines.o.program = ir::print(testing::allocate(f, limits, std::move(settings), &lines).program);
   return lines.o;
 }
-// Guidance names somebody with the first settings, nobody with the second; eviction has to do it then, and the allocation is
+// Guidance names vregs with the first settings, none with the second; eviction has to do it then, and the allocation is
 // another.
 void expect_silenced(const ir::Function& f, int limit, const Settings& settings, const std::pair<std::string, std::string>& knob) {
   const Outcome a = outcome(f, limit, settings);
@@ -106,7 +106,7 @@ TEST(SpillGuidance, DefaultsLeaveNothingToEviction) {
     }
 }
 
-TEST(SpillGuidance, NobodyIsNamedOnceThePoolIsFull) {
+TEST(SpillGuidance, NamesNoVregOnceThePoolIsFull) {
   const ir::Function f = many(20);
   const Outcome plain = outcome(f, 8);
   ASSERT_GT(plain.guided, 8);
