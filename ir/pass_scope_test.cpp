@@ -42,7 +42,8 @@ TEST(PassScope, RecordsPassesInTheOrderInWhichTheyBegin) {
 }
 
 TEST(PassScope, DumpsWhereTheLogWantsIt) {
-  PassLog log{.has_dumps = true};
+  PassLog log;
+  log.has_dumps = true;
   PassScope(&log, "pass", &kLarge).made(kSmall);
   EXPECT_EQ(log.passes[0].text_before, print(kLarge));
   EXPECT_EQ(log.passes[0].text_after, print(kSmall));

@@ -84,67 +84,72 @@ class LivenessBuilder {
     std::uint32_t vreg;
     Interval interval;
   };
-  template <class Visit>
-  void for_each_register(const Inst& inst, Visit visit) {
-    for (std::size_t k = 0; k < inst.num_operands; ++k) {
-      const std::size_t at = inst.first_operand + k;
-      const Operand& op = f_.operands[at];
-      if (op.is_vreg()) visit(at, op, op.value, mask_[at]);
-    }
+  // An operand that is a vreg.
+  struct Register {
+    std::uint32_t operand;  // index into f.operands
+    std::uint32_t vreg;
+    ByteMask bytes;
+    bool reads, writes, is_early_clobber;
+  };
+  // Of the instruction with this number.
+  [[nodiscard]] std::span<const Register> registers(std::uint32_t number) const {
+    return {registers_.data() + register_begin_[number], registers_.data() + register_begin_[number + 1]};
   }
+  [[nodiscard]] std::uint32_t first_number(const ir::Block& block) const { return out_.number_of_[block.first_inst]; }
 
   void number() {
     out_.number_of_.assign(f_.insts.size(), Liveness::kUnnumbered);
+    out_.inst_at_.reserve(f_.insts.size());
+    out_.block_at_.reserve(f_.insts.size());
     out_.read_.assign(f_.operands.size(), 0);
     out_.after_.assign(f_.operands.size(), 0);
     out_.before_.assign(f_.operands.size(), 0);
+    registers_.reserve(f_.operands.size());
+    register_begin_.reserve(f_.insts.size() + 1);
+    guarded_.reserve(f_.insts.size());
     for (const BlockId b : cfg_.reverse_postorder()) {
       const ir::Block& block = f_.block(b);
       for (std::uint32_t k = 0; k < block.num_insts; ++k) {
         out_.number_of_[block.first_inst + k] = static_cast<std::uint32_t>(out_.inst_at_.size());
         out_.inst_at_.push_back(block.first_inst + k);
         out_.block_at_.push_back(b);
+        list_registers(f_.insts[block.first_inst + k]);
       }
     }
+    register_begin_.push_back(static_cast<std::uint32_t>(registers_.size()));
   }
-
-  static bool is_guarded(const Function& f, const Inst& inst) {
-    const auto ops = f.operands_of(inst);
-    if (REGDUEL_PLANTED("fatpoint-guarded-def-kills")) return false;
-    return std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
+  void list_registers(const Inst& inst) {
+    bool is_guarded = false;
+    register_begin_.push_back(static_cast<std::uint32_t>(registers_.size()));
+    for (std::uint32_t at = inst.first_operand; at < inst.first_operand + inst.num_operands; ++at) {
+      const Operand& op = f_.operands[at];
+      is_guarded = is_guarded || op.role == Role::Guard;
+      if (!op.is_vreg()) continue;
+      const ByteMask bytes = op.part.is_whole() ? byte_mask(0, f_.vregs[op.value].bytes()) : bytes_of(f_, op);
+      registers_.push_back({at, op.value, bytes, op.reads(), op.writes(), op.is_early_clobber()});
+    }
+    if (REGDUEL_PLANTED("fatpoint-guarded-def-kills")) is_guarded = false;
+    guarded_.push_back(is_guarded ? 1 : 0);
   }
 
   // Atoms, and columns for those of the vregs that are read in some block before they are wholly written there.
   void find_columns() {
-    mask_.assign(f_.operands.size(), 0);
-    guarded_.assign(f_.insts.size(), 0);
-    std::vector<ByteMask> cuts(f_.vregs.size(), 1);
-    for (std::size_t k = 0; k < f_.operands.size(); ++k) {
-      const Operand& op = f_.operands[k];
-      if (!op.is_vreg()) continue;
-      const Storage s = f_.storage(op);
-      mask_[k] = byte_mask(s.offset, s.size);
-      cuts[op.value] |= ByteMask{1} << s.offset;
-      if (s.offset + s.size < 32) cuts[op.value] |= ByteMask{1} << (s.offset + s.size);
-    }
-    std::vector<ByteMask> killed(f_.vregs.size(), 0);
+    // By vreg: the bytes at which an atom begins; what was wholly written so far in the block `stamp`.
+    std::vector<ByteMask> cuts(f_.vregs.size(), 1), killed(f_.vregs.size(), 0);
     std::vector<std::uint32_t> stamp(f_.vregs.size(), kNone);
     std::vector<char> is_global(f_.vregs.size(), 0);
-    for (const BlockId b : cfg_.reverse_postorder()) {
-      const ir::Block& block = f_.block(b);
-      for (std::uint32_t k = 0; k < block.num_insts; ++k) {
-        const Inst& inst = f_.insts[block.first_inst + k];
-        guarded_[block.first_inst + k] = is_guarded(f_, inst) ? 1 : 0;
-        for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
-          if (op.reads() && v < num_global_ && (m & ~(stamp[v] == b.value ? killed[v] : 0)) != 0) is_global[v] = 1;
-        });
-        if (guarded_[block.first_inst + k] != 0) continue;
-        for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
-          if (!op.writes()) return;
-          if (stamp[v] != b.value) killed[v] = 0;
-          stamp[v] = b.value;
-          killed[v] |= m;
-        });
+    for (std::uint32_t n = 0; n < out_.num_numbered(); ++n) {
+      const std::uint32_t b = out_.block_at_[n].value;
+      for (const Register& r : registers(n)) {
+        cuts[r.vreg] |= r.bytes ^ (r.bytes << 1);
+        if (r.reads && r.vreg < num_global_ && (r.bytes & ~(stamp[r.vreg] == b ? killed[r.vreg] : 0)) != 0) is_global[r.vreg] = 1;
+      }
+      if (guarded_[n] != 0) continue;
+      for (const Register& r : registers(n)) {
+        if (!r.writes) continue;
+        if (stamp[r.vreg] != b) killed[r.vreg] = 0;
+        stamp[r.vreg] = b;
+        killed[r.vreg] |= r.bytes;
       }
     }
     first_column_.assign(f_.vregs.size(), kNone);
@@ -189,22 +194,20 @@ class LivenessBuilder {
       };
       const ir::Block& block = f_.block(b);
       for (std::uint32_t k = 0; k < block.num_insts; ++k) {
-        const Inst& inst = f_.insts[block.first_inst + k];
-        for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
-          if (op.reads())
-            for_each_column(v, m, [&](std::uint32_t c) {
+        const std::uint32_t number = first_number(block) + k;
+        for (const Register& r : registers(number))
+          if (r.reads)
+            for_each_column(r.vreg, r.bytes, [&](std::uint32_t c) {
               Note& n = note(c);
               n.reads = n.reads || !n.kills;
             });
-        });
-        for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
-          if (op.writes())
-            for_each_column(v, m, [&](std::uint32_t c) {
+        for (const Register& r : registers(number))
+          if (r.writes)
+            for_each_column(r.vreg, r.bytes, [&](std::uint32_t c) {
               Note& n = note(c);
               n.defines = true;
-              n.kills = n.kills || guarded_[block.first_inst + k] == 0;
+              n.kills = n.kills || guarded_[number] == 0;
             });
-        });
       }
     }
     for (const auto& [c, note] : notes) ++note_begin_[c + 1];
@@ -329,15 +332,15 @@ class LivenessBuilder {
         touch(columns_[c].vreg);
         defined[columns_[c].vreg] |= columns_[c].bytes;
       }
-      for (const Inst& inst : f_.insts_of(b)) {
-        for_each_register(inst, [&](std::size_t at, const Operand& op, std::uint32_t v, ByteMask m) {
-          touch(v);
-          if (op.writes()) out_.before_[at] = defined[v];
-          if (op.reads()) out_.read_[at] = m & defined[v];
-        });
-        for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
-          if (op.writes()) defined[v] |= m;
-        });
+      const ir::Block& block = f_.block(b);
+      for (std::uint32_t k = 0; k < block.num_insts; ++k) {
+        for (const Register& r : registers(first_number(block) + k)) {
+          touch(r.vreg);
+          if (r.writes) out_.before_[r.operand] = defined[r.vreg];
+          if (r.reads) out_.read_[r.operand] = r.bytes & defined[r.vreg];
+        }
+        for (const Register& r : registers(first_number(block) + k))
+          if (r.writes) defined[r.vreg] |= r.bytes;
       }
     }
   }
@@ -347,7 +350,7 @@ class LivenessBuilder {
   // Backwards over one block, closing an interval where its value is born.
   void scan_block(BlockId b) {
     const ir::Block& block = f_.block(b);
-    const std::uint32_t first = out_.number_of_[block.first_inst];
+    const std::uint32_t first = first_number(block);
     const Point bottom = 4 * (first + block.num_insts);
     opened_.clear();
     for (const std::uint32_t column : live_out_.of(b)) {
@@ -356,17 +359,16 @@ class LivenessBuilder {
       live_[c.vreg] |= c.bytes;
     }
     for (std::uint32_t k = block.num_insts; k-- > 0;) {
-      const std::size_t index = block.first_inst + k;
-      const Inst& inst = f_.insts[index];
       const std::uint32_t i = first + k;
-      const bool guarded = guarded_[index] != 0;
-      for_each_register(inst, [&](std::size_t at, const Operand& op, std::uint32_t v, ByteMask m) {
-        if (!op.writes()) return;
-        out_.after_[at] = live_[v];
-        const bool part = m != byte_mask(0, f_.vregs[v].bytes());
-        if (REGDUEL_PLANTED("fatpoint-dead-def-has-no-range") && live_[v] == 0) return;
+      const bool guarded = guarded_[i] != 0;
+      for (const Register& r : registers(i)) {
+        if (!r.writes) continue;
+        const std::uint32_t v = r.vreg;
+        out_.after_[r.operand] = live_[v];
+        const bool part = r.bytes != byte_mask(0, f_.vregs[v].bytes());
+        if (REGDUEL_PLANTED("fatpoint-dead-def-has-no-range") && live_[v] == 0) continue;
         if (live_[v] == 0 || part) push(v, part ? read_point(i) : write_point(i), write_point(i) + 1);
-        bool is_held_at_reads = guarded || op.is_early_clobber();
+        bool is_held_at_reads = guarded || r.is_early_clobber;
         if (REGDUEL_PLANTED("fatpoint-early-clobber-ignored")) is_held_at_reads = guarded;
         if (is_held_at_reads) push(v, read_point(i), read_point(i) + 1);
         if (guarded && !part && live_[v] != 0) {
@@ -374,24 +376,26 @@ class LivenessBuilder {
           push(v, write_point(i), end_[v]);
           end_[v] = read_point(i) + 1;
         }
-        first_def_[v] = guarded || part || op.is_early_clobber() ? read_point(i) : write_point(i);
-      });
+        first_def_[v] = guarded || part || r.is_early_clobber ? read_point(i) : write_point(i);
+      }
       if (!guarded)
-        for_each_register(inst, [&](std::size_t, const Operand& op, std::uint32_t v, ByteMask m) {
-          if (!op.writes() || live_[v] == 0) return;
-          live_[v] &= ~m;
+        for (const Register& r : registers(i)) {
+          const std::uint32_t v = r.vreg;
+          if (!r.writes || live_[v] == 0) continue;
+          live_[v] &= ~r.bytes;
           if (REGDUEL_PLANTED("fatpoint-part-def-kills-all")) live_[v] = 0;
           if (live_[v] == 0) push(v, write_point(i), end_[v]);
-        });
-      for_each_register(inst, [&](std::size_t at, const Operand& op, std::uint32_t v, ByteMask) {
-        if (!op.reads()) return;
-        if (out_.read_[at] == 0) {
+        }
+      for (const Register& r : registers(i)) {
+        if (!r.reads) continue;
+        const std::uint32_t v = r.vreg;
+        if (const ByteMask read = out_.read_[r.operand]; read == 0) {
           push(v, read_point(i), read_point(i) + 1);
         } else {
           if (live_[v] == 0) open(v, read_point(i) + 1);
-          live_[v] |= out_.read_[at];
+          live_[v] |= read;
         }
-      });
+      }
     }
     for (const std::uint32_t column : reach_in_.of(b)) {
       const Column& c = columns_[column];
@@ -447,8 +451,9 @@ class LivenessBuilder {
   const Function& f_;
   const ir::Cfg& cfg_;
   std::size_t num_global_;
-  std::vector<ByteMask> mask_;  // by operand
-  std::vector<char> guarded_;   // by instruction
+  std::vector<Register> registers_;            // by number of the instruction
+  std::vector<std::uint32_t> register_begin_;  // by number: where its registers begin; one more at the end
+  std::vector<char> guarded_;                  // by number
   std::vector<Column> columns_;
   std::vector<std::uint32_t> first_column_, num_columns_;
   // What a block does to a column that it names, and what one column is in a block.

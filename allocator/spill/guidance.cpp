@@ -121,20 +121,21 @@ class SpillGuidance::Queue {
       }
     }
     std::int32_t sum = 0;
-    hot_before_.reserve(live.size());
-    for (const std::int32_t change : live) {
-      hot_before_.push_back(static_cast<std::uint32_t>(hot_.size()));
-      sum += change;
-      if (sum <= budget) continue;
-      is_over_ = true;
-      if (is_worth(sum, budget)) hot_.push_back(sum - budget);
-    }
-    sum = 0;
     for (std::size_t c = 0; c < clobbers_.size(); ++c) {
       over_clobber_[c] = (sum += over_clobber_[c]) - room[c];
       if (over_clobber_[c] <= 0) continue;
       is_over_ = true;
       if (!is_worth(sum, room[c])) over_clobber_[c] = 0;
+    }
+    std::int32_t most = 0;
+    sum = 0;
+    for (std::int32_t& units : live) most = std::max(most, units = sum += units);
+    is_over_ = is_over_ || most > budget;
+    if (!is_over_) return;
+    hot_before_.reserve(live.size());
+    for (const std::int32_t units : live) {
+      hot_before_.push_back(static_cast<std::uint32_t>(hot_.size()));
+      if (units > budget && is_worth(units, budget)) hot_.push_back(units - budget);
     }
   }
   static std::size_t row(Point p) { return (static_cast<std::size_t>(p) + 1) / 2; }
@@ -191,7 +192,7 @@ class SpillGuidance::Queue {
   const OperandLists* operands_ = nullptr;
   // Rows (two an instruction: R and W) that are over budget at first, and by how many units they are now. A spill only takes away.
   std::vector<std::int32_t> hot_;
-  std::vector<std::uint32_t> hot_before_;  // by row: how many of these come before
+  std::vector<std::uint32_t> hot_before_;  // by row: how many of these come before; empty where nothing is over budget
   std::vector<std::int32_t> over_clobber_;
   std::vector<Point> clobbers_;
   bool is_over_ = false;
