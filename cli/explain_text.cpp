@@ -15,11 +15,11 @@ using allocator::Explanation;
 using allocator::Order;
 using allocator::SeenAttempt;
 using allocator::SeenConstraint;
-using allocator::SeenSlot;
-using allocator::SlotReason;
+using allocator::SeenUnit;
 using allocator::Spiller;
 using allocator::Step;
 using allocator::StepKind;
+using allocator::UnitReason;
 
 constexpr std::size_t kColumns = 100;
 constexpr std::size_t kLabel = 17;  // where the text of a step begins
@@ -88,14 +88,14 @@ class Names {
   Names(ir::RegFile file, const allocator::Geometry& g)
       : file_(ir::name(file)), is_half_(g.pair_mode == allocator::PairMode::Half), units_(g.units), step_(g.step()) {}
   // Where the footprint begins.
-  [[nodiscard]] std::string slot(int s) const {
+  [[nodiscard]] std::string unit(int s) const {
     if (!is_half_) return fmt::format("{}{}", file_, s);
     const allocator::HalfRegister h = allocator::half_register(s);
     return fmt::format("{}{}.{}", file_, h.number, h.is_high ? "hi" : "lo");
   }
-  [[nodiscard]] std::string home(int s) const { return units_ == 1 ? slot(s) : slot(s) + ':' + slot(s + units_ - 1); }
-  [[nodiscard]] std::string run(int first, int last) const { return first == last ? slot(first) : slot(first) + '-' + slot(last); }
-  // What the footprints of slots cover together; where they would overlap, the slots themselves.
+  [[nodiscard]] std::string home(int s) const { return units_ == 1 ? unit(s) : unit(s) + ':' + unit(s + units_ - 1); }
+  [[nodiscard]] std::string run(int first, int last) const { return first == last ? unit(first) : unit(first) + '-' + unit(last); }
+  // What the footprints cover together; where they would overlap, the units where they begin.
   [[nodiscard]] std::string cover(int first, int last) const { return run(first, units_ <= step_ ? last + units_ - 1 : last); }
 
  private:
@@ -111,15 +111,15 @@ std::string home_text(const Explanation& e, int home) {
   return fmt::format("{}{}", ir::name(e.file), home);
 }
 
-// Equal values of neighbouring slots put together: "0 (R0-R3), 16 (R4)".
+// Equal values of neighbouring units put together: "0 (R0-R3), 16 (R4)".
 template <class Value>
 std::string stretches(const Step& s, const Names& names, Value value) {
   std::vector<std::string> list;
   std::int64_t least = INT64_MAX, most = INT64_MIN;
-  for (std::size_t k = 0; k < s.slots.size();) {
-    const std::int64_t w = value(s.slots[k]);
+  for (std::size_t k = 0; k < s.units.size();) {
+    const std::int64_t w = value(s.units[k]);
     std::size_t end = k + 1;
-    while (end < s.slots.size() && value(s.slots[end]) == w) ++end;
+    while (end < s.units.size() && value(s.units[end]) == w) ++end;
     list.push_back(fmt::format("{} ({})", w, names.run(static_cast<int>(k), static_cast<int>(end) - 1)));
     least = std::min(least, w);
     most = std::max(most, w);
@@ -130,30 +130,30 @@ std::string stretches(const Step& s, const Names& names, Value value) {
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
-bool is_free(SlotReason r) { return r >= SlotReason::Chosen; }
+bool is_free(UnitReason r) { return r >= UnitReason::Chosen; }
 
-std::string reason_text(const SeenSlot& s, const Step& step) {
+std::string reason_text(const SeenUnit& s, const Step& step) {
   switch (s.reason) {
-    case SlotReason::OutsideFile: return "not in the file";
-    case SlotReason::AboveLimit: return "above the limit";
-    case SlotReason::Misaligned: return "misaligned";
-    case SlotReason::Reserved: return "reserved";
-    case SlotReason::Clobbered: return "clobbered at " + s.at;
-    case SlotReason::Restored: return "restored for the caller at " + s.at;
-    case SlotReason::Taken: return "taken by " + s.by;
-    case SlotReason::KeptFree: return "kept free for temporaries to come";
-    case SlotReason::Chosen:
+    case UnitReason::OutsideFile: return "not in the file";
+    case UnitReason::AboveLimit: return "above the limit";
+    case UnitReason::Misaligned: return "misaligned";
+    case UnitReason::Reserved: return "reserved";
+    case UnitReason::Clobbered: return "clobbered at " + s.at;
+    case UnitReason::Restored: return "restored for the caller at " + s.at;
+    case UnitReason::Taken: return "taken by " + s.by;
+    case UnitReason::KeptFree: return "kept free for temporaries to come";
+    case UnitReason::Chosen:
       return step.kind == StepKind::MakesRoom ? "chosen, though not free"
              : step.is_candidate              ? "chosen: the pre-allocated candidate"
                                               : "chosen";
-    case SlotReason::BankOfPrevious: return "free, but in the bank group of the home before";
-    case SlotReason::CalleeSavedFirst: return "free, but would have to be saved for the caller";
-    case SlotReason::Congested: return fmt::format("free, but congested: primary above {}", step.threshold);
-    case SlotReason::HeavierPrimary: return "free, but heavier";
-    case SlotReason::HeavierSecondary: return "free, but farther from what it is copied to or from";
-    case SlotReason::HigherSlot: return "free, and as good, but higher";
-    case SlotReason::BankConflict: return "free, but in the bank of another source";
-    case SlotReason::NotLookedAt: return "free, not looked at";
+    case UnitReason::BankOfPrevious: return "free, but in the bank group of the home before";
+    case UnitReason::CalleeSavedFirst: return "free, but would have to be saved for the caller";
+    case UnitReason::Congested: return fmt::format("free, but congested: primary above {}", step.threshold);
+    case UnitReason::HeavierPrimary: return "free, but heavier";
+    case UnitReason::HeavierSecondary: return "free, but farther from what it is copied to or from";
+    case UnitReason::HigherUnit: return "free, and as good, but higher";
+    case UnitReason::BankConflict: return "free, but in the bank of another source";
+    case UnitReason::NotLookedAt: return "free, not looked at";
   }
   return "";
 }
@@ -162,24 +162,24 @@ std::string range_of(std::int64_t low, std::int64_t high) {
   return low == high ? fmt::format("{}", low) : fmt::format("{} to {}", low, high);
 }
 
-// One line for each run of slots with the same reason; who takes what within it.
-std::string slots_text(const Step& s, const Names& names) {
+// One line for each run of units with the same reason; who takes what within it.
+std::string units_text(const Step& s, const Names& names) {
   std::string out;
   const int step = s.geometry.step();
   std::size_t k = 0;
   const auto next = [&](std::size_t from) { return from + static_cast<std::size_t>(step); };
   std::string label = "     slots";
-  while (k < s.slots.size()) {
-    const SlotReason reason = s.slots[k].reason;
+  while (k < s.units.size()) {
+    const UnitReason reason = s.units[k].reason;
     std::size_t end = k;
     std::vector<std::string> parts;
     std::int64_t low[2] = {INT64_MAX, INT64_MAX}, high[2] = {INT64_MIN, INT64_MIN};
-    while (end < s.slots.size() && s.slots[end].reason == reason) {
+    while (end < s.units.size() && s.units[end].reason == reason) {
       const std::size_t begin = end;
-      const std::string text = reason_text(s.slots[begin], s);
+      const std::string text = reason_text(s.units[begin], s);
       std::size_t last = begin;
-      for (; end < s.slots.size() && s.slots[end].reason == reason && reason_text(s.slots[end], s) == text; end = next(end)) {
-        const std::int64_t w[2] = {s.slots[end].primary, s.slots[end].secondary};
+      for (; end < s.units.size() && s.units[end].reason == reason && reason_text(s.units[end], s) == text; end = next(end)) {
+        const std::int64_t w[2] = {s.units[end].primary, s.units[end].secondary};
         for (int a = 0; a < 2; ++a) {
           low[a] = std::min(low[a], w[a]);
           high[a] = std::max(high[a], w[a]);
@@ -187,7 +187,7 @@ std::string slots_text(const Step& s, const Names& names) {
         last = end;
       }
       const std::string run = names.cover(static_cast<int>(begin), static_cast<int>(last));
-      parts.push_back(parts.empty() && (end >= s.slots.size() || s.slots[end].reason != reason) ? text
+      parts.push_back(parts.empty() && (end >= s.units.size() || s.units[end].reason != reason) ? text
                                                                                                 : fmt::format("{}: {}", run, text));
     }
     std::size_t last = k;
@@ -199,7 +199,7 @@ std::string slots_text(const Step& s, const Names& names) {
     if (parts.size() > 1)
       for (std::string& p : parts)
         if (p.find(": taken by ") != std::string::npos) p.replace(p.find(": taken by "), 11, " by ");
-    if (parts.size() > 1 && reason == SlotReason::Taken) parts[0] = "taken: " + parts[0];
+    if (parts.size() > 1 && reason == UnitReason::Taken) parts[0] = "taken: " + parts[0];
     out += is_free(reason) ? paragraph(head, head.size(), parts[0]) : wrapped(head, head.size(), parts);
     label.clear();
     k = end;
@@ -219,11 +219,11 @@ std::string constraint_text(const SeenConstraint& c, const Step& s, const Names&
   if (c.target && is_custom) what += fmt::format(", rule {} of the target", *c.target);
   else if (c.target)
     what += fmt::format(", {} {}", c.partner.empty() ? "about" : "at",
-                        *c.target < 0 ? fmt::format("{}", *c.target) : names.slot(*c.target));
+                        *c.target < 0 ? fmt::format("{}", *c.target) : names.unit(*c.target));
   if (s.members.size() > 1) what += fmt::format(" (of {})", c.of);
   switch (c.counted) {
     case Counted::Yes: break;
-    case Counted::InChain: what += ": placed together"; break;
+    case Counted::InClass: what += ": placed together"; break;
     case Counted::LeftOut: what += ": left out by relaxation"; break;
     case Counted::NoWeights: what += ": does not count, this attempt only packs"; break;
     case Counted::PartnerHasNoHome: what += ": does not count yet, no home"; break;
@@ -235,7 +235,7 @@ std::string constraint_text(const SeenConstraint& c, const Step& s, const Names&
 
 std::string headline(const Step& s, const Names& names) {
   const std::string who = s.members.size() > 1 ? fmt::format("chain of {}", s.members.size()) : s.members[0];
-  const std::string home = s.slot >= 0 ? names.home(s.slot) : "";
+  const std::string home = s.unit >= 0 ? names.home(s.unit) : "";
   const auto costs = [&] {
     std::string text;
     if (s.own_cost >= 0) text += fmt::format("; to spill it costs {}", s.own_cost);
@@ -244,25 +244,25 @@ std::string headline(const Step& s, const Names& names) {
   };
   switch (s.kind) {
     case StepKind::Precoloured:
-      return fmt::format("{} is precoloured: {}", who, s.slot >= 0 ? "takes " + home : "its register is not free");
+      return fmt::format("{} is precoloured: {}", who, s.unit >= 0 ? "takes " + home : "its register is not free");
     case StepKind::JoinsPrecoloured:
-      return fmt::format("{}, one of them precoloured: {}", who, s.slot >= 0 ? "all take " + home : "the others cannot join it");
+      return fmt::format("{}, one of them precoloured: {}", who, s.unit >= 0 ? "all take " + home : "the others cannot join it");
     case StepKind::KeepsHome:
       return fmt::format(
           "{}: {}", who,
-          s.slot >= 0 ? "stays in " + home + ", its home of the round before" : "cannot stay in its home of the round before");
-    case StepKind::Chain:
-      return fmt::format("{}: {}", who, s.slot >= 0 ? "takes " + home : "no slot for all, so it is taken apart");
+          s.unit >= 0 ? "stays in " + home + ", its home of the round before" : "cannot stay in its home of the round before");
+    case StepKind::Class:
+      return fmt::format("{}: {}", who, s.unit >= 0 ? "takes " + home : "no slot for all, so it is taken apart");
     case StepKind::Alone: return fmt::format("{} takes {}", who, home);
     case StepKind::AboveLimit:
       return fmt::format("{}: no slot below the limit{}", who,
-                         s.slot >= 0 ? ", " + home + " would do: the attempt cannot fit" : " nor just above it");
+                         s.unit >= 0 ? ", " + home + " would do: the attempt cannot fit" : " nor just above it");
     case StepKind::MakesRoom:
       return fmt::format("{}: no slot is free, {} go{} so that it takes {}{}", who, fmt::join(s.leave, ", "),
                          s.leave.size() == 1 ? "es" : "", home, costs());
     case StepKind::Displaced:
       return fmt::format("{} has to leave for {}: {}{}", who, s.by,
-                         s.slot >= 0        ? "moves to " + home
+                         s.unit >= 0        ? "moves to " + home
                          : s.is_precoloured ? "it is precoloured, so it goes to memory"
                                             : "no other slot is free, it goes to memory",
                          costs());
@@ -293,22 +293,22 @@ std::string step_text(const Explanation& e, const Step& s, std::size_t number) {
   if (lines.empty()) lines.emplace_back("none");
   cut(lines, kMostPieces);
   for (std::size_t k = 0; k < lines.size(); ++k) out += paragraph(k == 0 ? "     constraints" : "", kLabel, lines[k]);
-  out += paragraph("     primary", kLabel, stretches(s, names, [](const SeenSlot& o) { return o.primary; }));
+  out += paragraph("     primary", kLabel, stretches(s, names, [](const SeenUnit& o) { return o.primary; }));
   if (!s.is_weighed)
     out += paragraph("", kLabel,
                      fmt::format("together {}, not above the threshold {}: on a first pass that decides nothing", s.primary_weight,
                                  s.threshold));
-  out += paragraph("     secondary", kLabel, stretches(s, names, [](const SeenSlot& o) { return o.secondary; }));
+  out += paragraph("     secondary", kLabel, stretches(s, names, [](const SeenUnit& o) { return o.secondary; }));
   if (s.candidate >= 0)
     item("candidate", {names.home(s.candidate) + (s.is_candidate ? ", and it is free" : ", but it is not free")});
-  return out + slots_text(s, names);
+  return out + units_text(s, names);
 }
 
 // The attempt from which the shown one kept the home, -1 = it found one itself.
 int origin_of(const Explanation& e, int shown) {
   const auto keeps = [&](int k) {
     const std::vector<Step>& steps = e.attempts[static_cast<std::size_t>(k)].steps;
-    return !steps.empty() && steps[0].kind == StepKind::KeepsHome && steps[0].slot >= 0;
+    return !steps.empty() && steps[0].kind == StepKind::KeepsHome && steps[0].unit >= 0;
   };
   if (shown < 0 || !keeps(shown)) return -1;
   for (int k = shown - 1; k >= 0; --k) {
@@ -322,7 +322,7 @@ int origin_of(const Explanation& e, int shown) {
 std::string kind_text(const SeenAttempt& a) {
   std::string text(a.walk ? "instruction walk" : order_text(a.order));
   if (a.first_pass) text += ", first pass";
-  if (a.chains) text += ", chains";
+  if (a.coalesces) text += ", chains";
   if (!a.weights) text += ", packing";
   if (a.run > 0) text += ", whole limit";
   if (a.iteration > 0 && a.weights) text += fmt::format(", iteration {}", a.iteration);
@@ -429,8 +429,8 @@ nlohmann::ordered_json explain_json(const Explanation& e) {
                                {"soft", c.is_soft},
                                {"counted", allocator::name(c.counted)},
                                {"target", c.target ? Json(*c.target) : Json(nullptr)}});
-      for (std::size_t k = 0; k < s.slots.size(); ++k) {
-        const SeenSlot& o = s.slots[k];
+      for (std::size_t k = 0; k < s.units.size(); ++k) {
+        const SeenUnit& o = s.units[k];
         primary.push_back(o.primary);
         secondary.push_back(o.secondary);
         Json slot = {{"slot", k}, {"reason", allocator::name(o.reason)}};
@@ -456,7 +456,7 @@ nlohmann::ordered_json explain_json(const Explanation& e) {
            {"candidate_taken", s.is_candidate},
            {"precoloured", s.is_precoloured},
            {"previous_home", number_or_null(s.previous)},
-           {"choice", number_or_null(s.slot)},
+           {"choice", number_or_null(s.unit)},
            {"leave", s.leave},
            {"leaves_for", s.by.empty() ? Json(nullptr) : Json(s.by)},
            {"own_cost", number_or_null(s.own_cost)},
@@ -468,7 +468,7 @@ nlohmann::ordered_json explain_json(const Explanation& e) {
                         {"order", a.walk ? "instruction_walk" : order_key(a.order)},
                         {"may_spill", a.may_spill},
                         {"first_pass", a.first_pass},
-                        {"chains", a.chains},
+                        {"chains", a.coalesces},
                         {"weights", a.weights},
                         {"relaxation_iteration", a.iteration},
                         {"limit", a.limit},

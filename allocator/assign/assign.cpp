@@ -192,7 +192,7 @@ class AttemptRun {
     placement_.weigh(together.members, geometry);
     int unit = placement_.candidate(together.members, range, geometry);
     if (unit < 0) unit = placement_.select(geometry, placement_.taken_during(range));
-    placement_.show(StepKind::Chain, together.members, together.range, geometry, unit);
+    placement_.show(StepKind::Class, together.members, together.range, geometry, unit);
     if (unit >= 0) placement_.settle(together.members, unit, geometry);
     return unit >= 0;
   }

@@ -6,16 +6,14 @@
 // The builder walks the instructions and asks for the role of each operand:
 //
 //   copies, ties, hints        15   affinity to the unit in which the copy would vanish, weighted by how often its block runs. The
-//   only
-//                                   type that goes to the secondary array
-//   a fixed operand             2   of a vreg at which nothing else pulls: all but that register
+//                                   only type that goes to the secondary array
+//   a fixed operand             2   of a vreg with no other affinity: all but that register
 //   several fixed operands      1   each spares the registers of the others, which it would have to leave first
 //   two operands read at once   0   one spares the place that the other, still without a home, would like best
 //   a copy to or from what
 //   lives across a call         3   below the first register that the call keeps
 //   a wide use and a def        5, 6 for a scalar def, one constraint a half; 7 for a wide one: it spares the tuple, so that no
-//   half of it
-//                                   is taken while the other is free
+//                                   half of it is taken while the other is free
 //   phis                        8   the parity of the others, lightly, since most phis vanish by coalescing
 //   banks (knob 641)            11 for the first source, 12 for the second, 13 for the third; 14 for tuples
 //   custom                      4, 9, 10, as the target description says

@@ -174,22 +174,18 @@ std::int64_t Placement::primary_at(int unit, const Geometry& geometry) const {
 }
 
 UnitSet Placement::taken_during(std::span<const Interval> range) const {
-  UnitSet taken = occupancy_.conflicts(range);
-  taken |= a_.not_allocatable();
-  return taken;
+  return occupancy_.conflicts(range) | a_.not_allocatable();
 }
 
 int Placement::select(const Geometry& geometry, const UnitSet& taken) const { return select(geometry, taken, a_.limit()); }
 int Placement::select(const Geometry& geometry, const UnitSet& taken, int ceiling) const {
-  UnitSet unsaved = taken;
-  for (std::size_t w = 0; w < std::size(unsaved.words); ++w) unsaved.words[w] |= a_.callee_saved().words[w] & ~used_.words[w];
+  const UnitSet unsaved = taken | (a_.callee_saved() - used_);
   if (rules_.avoids_last_bank && options_.relaxation.bank_aware && last_home_ >= 0) {
-    UnitSet other_bank = unsaved;
-    other_bank |= units_around(last_home_, geometry.pair_mode);
+    const UnitSet other_bank = unsaved | units_around(last_home_, geometry.pair_mode);
     if (const int unit = select_in(other_bank, geometry, ceiling); unit >= 0) return unit;
   }
   const int unit = select_in(unsaved, geometry, ceiling);
-  return unit >= 0 ? unit : select_in(taken, geometry, ceiling);
+  return unit >= 0 || unsaved == taken ? unit : select_in(taken, geometry, ceiling);
 }
 int Placement::select_in(const UnitSet& forbidden, const Geometry& geometry, int ceiling) const {
   const ScanRequest request{arrays_, forbidden, geometry, ceiling, options_.first_pass, options_.threshold, a_.first_unit()};
@@ -214,9 +210,7 @@ UnitSet Placement::look_around(std::span<const Interval> range) {
   neighbours_->find(range, result_.home);
   bool with_reads = a_.base().has_blocked_reads();
   if (REGDUEL_PLANTED("fatpoint-evicts-into-a-restored-register")) with_reads = false;
-  UnitSet bound = with_reads ? a_.base().conflicts(range) : a_.base().clobbers(range);
-  bound |= a_.not_allocatable();
-  return bound;
+  return (with_reads ? a_.base().conflicts(range) : a_.base().clobbers(range)) | a_.not_allocatable();
 }
 
 std::int64_t Placement::cost_to_move(VRegId v) {

@@ -69,12 +69,7 @@ class Preallocation {
   Candidates run() {
     find_defs();
     for (const VRegId v : a_.vregs()) hold_precoloured(v);
-    const std::uint32_t end = round_.live.num_numbered();
-    for (std::uint32_t n = 0; n < end;) {
-      const std::uint32_t begin = n;
-      while (n < end && round_.live.block_at(n) == round_.live.block_at(begin)) ++n;
-      scan_block(begin, n);
-    }
+    for (at_ = 0; at_ < round_.live.num_numbered(); ++at_) propose_operands(f_.insts[round_.live.inst_at(at_)]);
     return std::move(result_);
   }
 
@@ -103,15 +98,12 @@ class Preallocation {
     used_.set_range(r.begin(), r.end());
   }
 
-  void scan_block(std::uint32_t begin, std::uint32_t end) {
-    for (at_ = begin; at_ < end; ++at_) {
-      const Inst& inst = f_.insts[round_.live.inst_at(at_)];
-      find_qualifying(f_, inst, options_.priority, qualifying_);
-      const auto ops = f_.operands_of(inst);
-      for (const std::uint16_t k : qualifying_) {
-        const int why = (ops[k].reads() ? 1 : 0) | (ops[k].writes() ? 2 : 0);
-        propose(ops[k].vreg(), {static_cast<std::uint8_t>(why), 0}, std::nullopt);
-      }
+  void propose_operands(const Inst& inst) {
+    find_qualifying(f_, inst, options_.priority, qualifying_);
+    const auto ops = f_.operands_of(inst);
+    for (const std::uint16_t k : qualifying_) {
+      const int why = (ops[k].reads() ? 1 : 0) | (ops[k].writes() ? 2 : 0);
+      propose(ops[k].vreg(), {static_cast<std::uint8_t>(why), 0}, std::nullopt);
     }
   }
 
@@ -168,9 +160,8 @@ class Preallocation {
     find_partners(members);
     for (const auto& [weight, home] : partners_)
       if (is_free(home, taken)) return home;
-    UnitSet unsaved = taken;
-    for (std::size_t w = 0; w < std::size(unsaved.words); ++w) unsaved.words[w] |= a_.callee_saved().words[w] & ~used_.words[w];
-    for (const UnitSet* conflicts : {&std::as_const(unsaved), &taken})
+    const UnitSet unsaved = taken | (a_.callee_saved() - used_);
+    for (const UnitSet* conflicts : {&unsaved, &taken})
       for (int home = 0; home + geometry.units <= a_.limit(); home += geometry.step())
         if (is_free(home, *conflicts)) return home;
     return std::nullopt;

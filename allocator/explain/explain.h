@@ -1,7 +1,7 @@
 // Why a vreg got the register that it has, or none: what every attempt knew and did about it.
 //
 // explain() allocates as usual, with an observer (observer.h) that each attempt shows what it is about to do whenever the vreg
-// asked for, or its alias chain, is at hand. So what is shown is what the run itself looked at, and not worked out afterwards.
+// asked for, or its coalesced class, is at hand. So what is shown is what the run itself looked at, and not worked out afterwards.
 // Everything here is data for people and for JSON: numbers of vregs, instructions and units as the text form of a program has them.
 //
 // Source: none; the scan that it shows is that of seed 000 "Fatpoint Selection". Tested by explain_test.cpp; the text by
@@ -22,8 +22,8 @@
 
 namespace regduel::allocator {
 
-// Why a slot is not the home, or that it is. Those before Chosen forbid a slot; those behind it rank it lower.
-enum class SlotReason : std::uint8_t {
+// Why a footprint that begins at a unit is not the home, or that it is. Those before Chosen forbid it; those behind rank it lower.
+enum class UnitReason : std::uint8_t {
   OutsideFile,  // the footprint ends beyond the file
   AboveLimit,   // beyond the limit, or beyond what the attempt looks at
   Misaligned,
@@ -38,15 +38,15 @@ enum class SlotReason : std::uint8_t {
   Congested,         // primary weight above the threshold (knob 684)
   HeavierPrimary,    // free, but more primary weight than the choice
   HeavierSecondary,  // as little primary, but more secondary weight
-  HigherSlot,        // the same weights, a higher number
+  HigherUnit,        // the same weights, a higher number
   BankConflict,      // knob 641 in the instruction walk: in the bank of another source of the same instruction
   NotLookedAt,       // free, but there was no scan
 };
-inline constexpr int kNumSlotReasons = 17;
-[[nodiscard]] std::string_view name(SlotReason r);  // "taken", "heavier_primary" ...
+inline constexpr int kNumUnitReasons = 17;
+[[nodiscard]] std::string_view name(UnitReason r);  // "taken", "heavier_primary" ...
 
-struct SeenSlot {
-  SlotReason reason = SlotReason::NotLookedAt;
+struct SeenUnit {
+  UnitReason reason = UnitReason::NotLookedAt;
   std::string by;  // Taken: "%4", or "temporary of #12"
   std::string at;  // Clobbered, Restored: "#12"
   std::int64_t primary = 0, secondary = 0;
@@ -62,7 +62,7 @@ struct SeenInterval {
 // Whether a constraint weighed on the arrays, and why not.
 enum class Counted : std::uint8_t {
   Yes,
-  InChain,    // the partner is placed together with it
+  InClass,    // the partner is placed together with it
   LeftOut,    // by relaxation
   NoWeights,  // the attempt only packs
   PartnerHasNoHome,
@@ -73,7 +73,7 @@ enum class Counted : std::uint8_t {
 
 struct SeenConstraint {
   ConstraintType type = ConstraintType::PointInterference;
-  std::string of;       // the member of the chain whose it is
+  std::string of;       // the member of the class that has it
   std::string partner;  // empty = none
   int weight = 0;
   bool is_soft = true;
@@ -83,15 +83,15 @@ struct SeenConstraint {
 
 enum class StepKind : std::uint8_t {
   Precoloured,       // to its own register, if it is free
-  JoinsPrecoloured,  // its chain has a precoloured member, and goes there if nothing else is there
+  JoinsPrecoloured,  // its class has a precoloured member, and goes there if nothing else is there
   KeepsHome,         // the home of the round before, if it is free
-  Chain,             // the scan for its whole chain
+  Class,             // the scan for its whole coalesced class
   Alone,             // the scan for it alone
   AboveLimit,        // the scan a little above the limit, to say by how much the attempt missed
-  MakesRoom,         // no slot is free: others leave
+  MakesRoom,         // no place is free: others leave
   Displaced,         // it has to leave, and looks for another place
-  ToMemory,          // no slot is free, and its own going is the cheapest
-  GivesUp,           // no slot is free, and no vreg can leave
+  ToMemory,          // no place is free, and its own going is the cheapest
+  GivesUp,           // no place is free, and no vreg can leave
   MovesApart,        // to a place with fewer bank conflicts
 };
 [[nodiscard]] std::string_view name(StepKind k);
@@ -100,7 +100,7 @@ enum class StepKind : std::uint8_t {
 struct Step {
   StepKind kind = StepKind::Alone;
   int level = 0;                     // of the instruction walk (knob 622), which may start over
-  std::vector<std::string> members;  // of the chain placed as one; the vreg alone
+  std::vector<std::string> members;  // of the class placed as one; the vreg alone
   Geometry geometry;
   std::vector<SeenInterval> range;
   std::vector<SeenConstraint> constraints;
@@ -108,12 +108,12 @@ struct Step {
       true;           // false: a first pass, on which primary weights decide nothing unless they add up to more than the threshold
   int threshold = 0;  // knob 684
   std::int64_t primary_weight = 0;  // the sum of what the primary constraints weigh
-  std::vector<SeenSlot> slots;      // by slot; a slot is where the footprint would begin
+  std::vector<SeenUnit> units;      // by the unit where the footprint would begin
   int candidate = -1;               // the home that the pre-allocation pass has for it, -1 = none
   bool is_candidate = false;        // and that was taken, without a scan
   bool is_precoloured = false;      // it has a register of its own, and looks for no other
   int previous = -1;                // knob 641: the home that was taken before, -1 = none or not asked
-  int slot = -1;                    // the choice, -1 = none
+  int unit = -1;                    // the choice, -1 = none
   std::vector<std::string> leave;   // MakesRoom: the vregs that leave
   std::string by;                   // Displaced: for whom
   std::int64_t own_cost = -1;       // what it costs to spill it, -1 = cannot be or not asked
@@ -125,7 +125,7 @@ struct SeenAttempt {
   std::int64_t round = 0;  // 0 = without spilling
   std::int64_t number = 0;
   Order order = Order::ByStart;
-  bool may_spill = false, first_pass = false, chains = false, weights = true, walk = false;
+  bool may_spill = false, first_pass = false, coalesces = false, weights = true, walk = false;
   std::int64_t iteration = 0;  // of the relaxation
   int limit = 0;
   std::vector<Step> steps;

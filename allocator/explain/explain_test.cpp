@@ -1,4 +1,4 @@
-// explain() tells of the run itself: it changes nothing, what it calls the home is what was emitted, and no slot that it calls
+// explain() tells of the run itself: it changes nothing, what it calls the home is what was emitted, and no place that it calls
 // better than the choice was free. On random programs, and one by one for each reason.
 
 #include "allocator/explain/explain.h"
@@ -39,8 +39,8 @@ Step last_step(const Explanation& e) {
   }
   return e.attempts[static_cast<std::size_t>(e.shown)].steps.back();
 }
-const SeenSlot& slot(const Step& s, int k) { return s.slots.at(static_cast<std::size_t>(k)); }
-SlotReason reason(const Step& s, int k) { return slot(s, k).reason; }
+const SeenUnit& unit(const Step& s, int k) { return s.units.at(static_cast<std::size_t>(k)); }
+UnitReason reason(const Step& s, int k) { return unit(s, k).reason; }
 
 const char* const kPair =
     "  vreg %0 R b32\n  vreg %1 R b64\n  vreg %2 R b32\n  block b0\n"
@@ -53,20 +53,20 @@ TEST(Explain, SaysWhoTakesASlotAndWhatIsMisaligned) {
   EXPECT_EQ(e.home, 2);
   const Step s = last_step(e);
   EXPECT_EQ(s.kind, StepKind::Alone);
-  EXPECT_EQ(s.slot, 2);
+  EXPECT_EQ(s.unit, 2);
   EXPECT_EQ(s.geometry.units, 2);
-  EXPECT_EQ(reason(s, 0), SlotReason::Taken);
-  EXPECT_EQ(slot(s, 0).by, "%0");
-  EXPECT_EQ(reason(s, 1), SlotReason::Misaligned);
-  EXPECT_EQ(reason(s, 2), SlotReason::Chosen);
-  EXPECT_EQ(reason(s, 4), SlotReason::HigherSlot);
-  EXPECT_EQ(reason(s, 254), SlotReason::OutsideFile);
+  EXPECT_EQ(reason(s, 0), UnitReason::Taken);
+  EXPECT_EQ(unit(s, 0).by, "%0");
+  EXPECT_EQ(reason(s, 1), UnitReason::Misaligned);
+  EXPECT_EQ(reason(s, 2), UnitReason::Chosen);
+  EXPECT_EQ(reason(s, 4), UnitReason::HigherUnit);
+  EXPECT_EQ(reason(s, 254), UnitReason::OutsideFile);
   ASSERT_EQ(s.range.size(), 1u);
   EXPECT_EQ(s.range[0].first, "#1");
   EXPECT_EQ(s.range[0].first_moment, 'W');
   EXPECT_EQ(s.range[0].last, "#3");
   EXPECT_EQ(s.range[0].last_moment, 'R');
-  EXPECT_EQ(reason(last_step(explained(program(kPair), 1, limits(4))), 4), SlotReason::AboveLimit);
+  EXPECT_EQ(reason(last_step(explained(program(kPair), 1, limits(4))), 4), UnitReason::AboveLimit);
 }
 
 TEST(Explain, AnAliasHasTheHomeOfItsRoot) {
@@ -97,13 +97,13 @@ TEST(Explain, ClobbersAndChains) {
   const Explanation e = explained(f, 1, limits(255));
   EXPECT_EQ(e.home, 4);
   const Step s = last_step(e);
-  EXPECT_EQ(s.kind, StepKind::Chain);
+  EXPECT_EQ(s.kind, StepKind::Class);
   EXPECT_THAT(s.members, ::testing::ElementsAre("%0", "%1"));
-  EXPECT_EQ(reason(s, 3), SlotReason::Clobbered);
-  EXPECT_EQ(slot(s, 3).at, "#1");
+  EXPECT_EQ(reason(s, 3), UnitReason::Clobbered);
+  EXPECT_EQ(unit(s, 3).at, "#1");
   ASSERT_FALSE(s.constraints.empty());
   EXPECT_TRUE(std::any_of(s.constraints.begin(), s.constraints.end(), [](const SeenConstraint& c) {
-    return c.type == ConstraintType::Range && c.counted == Counted::InChain;
+    return c.type == ConstraintType::Range && c.counted == Counted::InClass;
   }));
 }
 
@@ -114,15 +114,15 @@ const char* const kHalf =
 
 TEST(Explain, SecondaryWeightsRank) {
   const Step s = last_step(explained(program(kHalf), 1, limits(255)));
-  EXPECT_EQ(s.slot, 1);
+  EXPECT_EQ(s.unit, 1);
   ASSERT_EQ(s.constraints.size(), 1u);
   EXPECT_EQ(s.constraints[0].type, ConstraintType::Range);
   EXPECT_EQ(s.constraints[0].partner, "%0");
   EXPECT_EQ(s.constraints[0].target, 1);
-  EXPECT_EQ(slot(s, 1).secondary, 0);
-  EXPECT_EQ(slot(s, 0).secondary, s.constraints[0].weight);
-  EXPECT_EQ(reason(s, 0), SlotReason::HeavierSecondary);
-  EXPECT_EQ(reason(s, 2), SlotReason::HeavierSecondary);
+  EXPECT_EQ(unit(s, 1).secondary, 0);
+  EXPECT_EQ(unit(s, 0).secondary, s.constraints[0].weight);
+  EXPECT_EQ(reason(s, 0), UnitReason::HeavierSecondary);
+  EXPECT_EQ(reason(s, 2), UnitReason::HeavierSecondary);
 }
 
 TEST(Explain, PrecolouredVregs) {
@@ -132,16 +132,16 @@ TEST(Explain, PrecolouredVregs) {
   const Explanation e = explained(f, 0, limits(255));
   EXPECT_EQ(e.home, 7);
   EXPECT_EQ(last_step(e).kind, StepKind::Precoloured);
-  EXPECT_EQ(reason(last_step(e), 7), SlotReason::Chosen);
-  EXPECT_EQ(reason(last_step(e), 0), SlotReason::NotLookedAt);
+  EXPECT_EQ(reason(last_step(e), 7), UnitReason::Chosen);
+  EXPECT_EQ(reason(last_step(e), 0), UnitReason::NotLookedAt);
 }
 
 TEST(Explain, CalleeSavedRegistersComeLast) {
   const ir::Function f =
       program("  vreg %0 R b32\n  block b0\n    #0 %0 = ld 0 !read\n    #1 st %0 !write\n    #2 ret\n", "device");
   const Step s = last_step(explained(f, 0, limits(255)));
-  EXPECT_EQ(reason(s, 24), SlotReason::CalleeSavedFirst);
-  EXPECT_EQ(reason(s, 32), SlotReason::HigherSlot);
+  EXPECT_EQ(reason(s, 24), UnitReason::CalleeSavedFirst);
+  EXPECT_EQ(reason(s, 32), UnitReason::HigherUnit);
 }
 
 // Eight values at once within six registers.
@@ -184,7 +184,7 @@ TEST(Explain, ASpilledVregSaysByWhomAndForHowMuch) {
   EXPECT_EQ(stores, all_stores);
 }
 
-// Pressure fits, places do not: a pair finds no aligned slot, and some vreg has to go.
+// Pressure fits, places do not: a pair finds no aligned place, and a vreg has to go.
 TEST(Explain, WhoGivesWayToOthersSaysToWhom) {
   const ir::Function f = program(
       "  vreg %0 R b32 fixed R1\n  vreg %1 R b32 fixed R3\n  vreg %2 R b64\n  block b0\n    #0 %0 = ld 0 !read\n    #1 %1 = ld 1 "
@@ -220,8 +220,8 @@ TEST(Explain, HalfWidthPredicatesStandInHalves) {
   const Explanation e = explained(f, 1, limits(255), {}, target);
   const Step s = last_step(e);
   EXPECT_EQ(s.geometry.pair_mode, PairMode::Half);
-  EXPECT_EQ(s.slot, 1);
-  EXPECT_EQ(half_register(s.slot), (HalfRegister{0, true}));
+  EXPECT_EQ(s.unit, 1);
+  EXPECT_EQ(half_register(s.unit), (HalfRegister{0, true}));
 }
 
 TEST(Explain, BadKnobsAndImpossibleLimitsAreErrors) {
@@ -275,7 +275,7 @@ TEST(Explain, AgreesWithTheAllocationAndChangesNothing) {
   const std::vector<std::vector<std::pair<std::string, std::string>>> settings = {
       {}, {{"622", "1"}}, {{"641", "1"}, {"642", "2"}}, {{"628", "1"}, {"629", "1"}}, {{"622", "1"}, {"641", "1"}}};
   std::set<StepKind> kinds;
-  std::set<SlotReason> reasons;
+  std::set<UnitReason> reasons;
   std::set<Spiller> spillers;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     const int vregs = 6 + static_cast<int>(seed % 5);
@@ -306,17 +306,17 @@ TEST(Explain, AgreesWithTheAllocationAndChangesNothing) {
           int home = -1;
           for (const Step& s : a.steps) {
             kinds.insert(s.kind);
-            if (s.slot >= 0) home = s.slot;
+            if (s.unit >= 0) home = s.unit;
             else if (s.kind == StepKind::Displaced) home = -1;
-            for (int k = 0; k < static_cast<int>(s.slots.size()); ++k) {
+            for (int k = 0; k < static_cast<int>(s.units.size()); ++k) {
               reasons.insert(reason(s, k));
-              EXPECT_EQ(reason(s, k) == SlotReason::Chosen, k == s.slot);
-              const bool is_scan = (s.kind == StepKind::Alone || s.kind == StepKind::Chain) && s.slot >= 0 && !s.is_candidate;
+              EXPECT_EQ(reason(s, k) == UnitReason::Chosen, k == s.unit);
+              const bool is_scan = (s.kind == StepKind::Alone || s.kind == StepKind::Class) && s.unit >= 0 && !s.is_candidate;
               if (is_scan) {
-                EXPECT_NE(reason(s, k), SlotReason::NotLookedAt) << "slot " << k << " was free and not worse than " << s.slot;
+                EXPECT_NE(reason(s, k), UnitReason::NotLookedAt) << "unit " << k << " was free and not worse than " << s.unit;
               }
-              if (reason(s, k) == SlotReason::Taken) {
-                EXPECT_FALSE(slot(s, k).by.empty());
+              if (reason(s, k) == UnitReason::Taken) {
+                EXPECT_FALSE(unit(s, k).by.empty());
               }
             }
           }
@@ -330,10 +330,10 @@ TEST(Explain, AgreesWithTheAllocationAndChangesNothing) {
       }
     }
   }
-  EXPECT_THAT(kinds, ::testing::IsSupersetOf({StepKind::Alone, StepKind::Chain}));
+  EXPECT_THAT(kinds, ::testing::IsSupersetOf({StepKind::Alone, StepKind::Class}));
   EXPECT_THAT(reasons,
-              ::testing::IsSupersetOf({SlotReason::Taken, SlotReason::Clobbered, SlotReason::HigherSlot, SlotReason::HeavierPrimary,
-                                       SlotReason::Misaligned, SlotReason::AboveLimit, SlotReason::BankOfPrevious}));
+              ::testing::IsSupersetOf({UnitReason::Taken, UnitReason::Clobbered, UnitReason::HigherUnit, UnitReason::HeavierPrimary,
+                                       UnitReason::Misaligned, UnitReason::AboveLimit, UnitReason::BankOfPrevious}));
   EXPECT_TRUE(spillers.contains(Spiller::Guidance));
 }
 

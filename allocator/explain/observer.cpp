@@ -18,8 +18,8 @@ using ir::Operand;
 using ir::Role;
 using ir::VRegId;
 
-std::string_view name(SlotReason r) {
-  static constexpr std::string_view kNames[kNumSlotReasons] = {
+std::string_view name(UnitReason r) {
+  static constexpr std::string_view kNames[kNumUnitReasons] = {
       "outside_file",    "above_limit",       "misaligned",  "reserved",         "clobbered",          "restored",
       "taken",           "kept_free",         "chosen",      "bank_of_previous", "callee_saved_first", "congested",
       "heavier_primary", "heavier_secondary", "higher_slot", "bank_conflict",    "not_looked_at"};
@@ -88,7 +88,7 @@ void Observer::begin_attempt(const FileAllocator& allocator, const AttemptOption
   a.order = options.order;
   a.may_spill = options.may_spill;
   a.first_pass = options.first_pass;
-  a.chains = options.coalesces;
+  a.coalesces = options.coalesces;
   a.weights = options.weights;
   a.walk = is_walk;
   a.iteration = options.relaxation.iteration;
@@ -180,7 +180,7 @@ std::string Observer::at(std::uint32_t number) const {
   return fmt::format("{} for {}", ir::name(inst.op), id_text(served));
 }
 
-Step& Observer::step(StepKind kind, const ScanState& state, int candidate, int slot) {
+Step& Observer::step(StepKind kind, const ScanState& state, int candidate, int unit) {
   Step s;
   s.kind = kind;
   for (const VRegId v : state.members) s.members.push_back(vreg_name(v));
@@ -188,13 +188,13 @@ Step& Observer::step(StepKind kind, const ScanState& state, int candidate, int s
   s.is_weighed = state.is_weighed;
   s.threshold = state.threshold;
   s.candidate = candidate;
-  s.is_candidate = candidate >= 0 && candidate == slot && (kind == StepKind::Chain || kind == StepKind::Alone);
+  s.is_candidate = candidate >= 0 && candidate == unit && (kind == StepKind::Class || kind == StepKind::Alone);
   s.previous = state.relaxation.bank_aware ? state.previous : -1;
-  s.slot = slot;
+  s.unit = unit;
   s.is_precoloured = state.members.size() == 1 && round_->lowered.f.vreg(state.members[0]).fixed.is_valid();
   see_range(s, state);
   see_constraints(s, state);
-  see_slots(s, state);
+  see_units(s, state);
   e_.attempts.back().steps.push_back(std::move(s));
   return e_.attempts.back().steps.back();
 }
@@ -227,7 +227,7 @@ void Observer::see_constraints(Step& s, const ScanState& state) const {
       if (!state.weights) seen.counted = Counted::NoWeights;
       else if (!is_range && c.is_soft && state.relaxation.leaves_out(++nth, soft)) seen.counted = Counted::LeftOut;
       else if (c.partner.is_valid() && std::find(state.members.begin(), state.members.end(), c.partner) != state.members.end())
-        seen.counted = Counted::InChain;
+        seen.counted = Counted::InClass;
       else if (!seen.target)
         seen.counted = c.type != ConstraintType::PointInterference ? Counted::PartnerHasNoHome
                        : home_of(c.partner) >= 0                   ? Counted::PartnerHasHome
@@ -236,22 +236,22 @@ void Observer::see_constraints(Step& s, const ScanState& state) const {
     }
 }
 
-void Observer::see_slots(Step& s, const ScanState& state) const {
+void Observer::see_units(Step& s, const ScanState& state) const {
   const int units = round_->target.units[ir::index(state.allocator.file())];
-  s.slots.resize(static_cast<std::size_t>(std::min(ir::kMaxUnits, std::max({units, state.ceiling, s.slot + 1}))));
-  for (std::size_t k = 0; k < s.slots.size(); ++k) {
-    s.slots[k].primary = state.primary_at(static_cast<int>(k));
-    s.slots[k].secondary = state.arrays.secondary(static_cast<int>(k));
+  s.units.resize(static_cast<std::size_t>(std::min(ir::kMaxUnits, std::max({units, state.ceiling, s.unit + 1}))));
+  for (std::size_t k = 0; k < s.units.size(); ++k) {
+    s.units[k].primary = state.primary_at(static_cast<int>(k));
+    s.units[k].secondary = state.arrays.secondary(static_cast<int>(k));
   }
   UnitSet taken = state.occupancy.conflicts(state.range);
   for (int u = 0; u < ir::kMaxUnits; ++u)
     if (state.allocator.not_allocatable().has(u) && (s.kind != StepKind::AboveLimit || u < state.allocator.limit())) taken.set(u);
   say_what_forbids(s, state, taken);
   rank(s, state, taken);
-  if (s.slot >= 0) s.slots[static_cast<std::size_t>(s.slot)].reason = SlotReason::Chosen;
+  if (s.unit >= 0) s.units[static_cast<std::size_t>(s.unit)].reason = UnitReason::Chosen;
 }
 
-// Each slot that is no candidate, with the first thing that stands in its footprint.
+// Each unit that is no candidate, with the first thing that stands in its footprint.
 void Observer::say_what_forbids(Step& s, const ScanState& state, const UnitSet& taken) const {
   const FileAllocator& allocator = state.allocator;
   const Function& f = round_->lowered.f;
@@ -277,75 +277,73 @@ void Observer::say_what_forbids(Step& s, const ScanState& state, const UnitSet& 
           restore[static_cast<std::size_t>(u)] = at(n);
   }
   const int units = round_->target.units[ir::index(allocator.file())];
-  for (int slot = 0; slot < static_cast<int>(s.slots.size()); ++slot) {
-    SeenSlot& seen = s.slots[static_cast<std::size_t>(slot)];
-    const int end = slot + s.geometry.units;
+  for (int unit = 0; unit < static_cast<int>(s.units.size()); ++unit) {
+    SeenUnit& seen = s.units[static_cast<std::size_t>(unit)];
+    const int end = unit + s.geometry.units;
     const auto first = [&](auto is_it) {
-      int u = slot;
+      int u = unit;
       while (u < end && !is_it(static_cast<std::size_t>(u))) ++u;
       return u < end ? u : -1;
     };
-    if (slot % s.geometry.step() != 0) {
-      seen.reason = SlotReason::Misaligned;
+    if (unit % s.geometry.step() != 0) {
+      seen.reason = UnitReason::Misaligned;
     } else if (end > ir::kMaxUnits || (end > units && end > state.ceiling)) {
-      seen.reason = SlotReason::OutsideFile;
+      seen.reason = UnitReason::OutsideFile;
     } else if (end > state.ceiling) {
-      seen.reason = SlotReason::AboveLimit;
-    } else if (!taken.has_any(slot, end)) {
+      seen.reason = UnitReason::AboveLimit;
+    } else if (!taken.has_any(unit, end)) {
       continue;
     } else if (const int c = first([&](std::size_t u) { return !clobber[u].empty(); }); c >= 0) {
-      seen.reason = SlotReason::Clobbered;
+      seen.reason = UnitReason::Clobbered;
       seen.at = clobber[static_cast<std::size_t>(c)];
     } else if (const int h = first([&](std::size_t u) { return holder[u].is_valid(); }); h >= 0) {
-      seen.reason = SlotReason::Taken;
+      seen.reason = UnitReason::Taken;
       seen.by = vreg_name(holder[static_cast<std::size_t>(h)]);
     } else if (first([&](std::size_t u) { return allocator.not_allocatable().has(static_cast<int>(u)); }) >= 0) {
-      seen.reason = SlotReason::Reserved;
+      seen.reason = UnitReason::Reserved;
     } else if (const int r = first([&](std::size_t u) { return !restore[u].empty(); }); r >= 0) {
-      seen.reason = SlotReason::Restored;
+      seen.reason = UnitReason::Restored;
       seen.at = restore[static_cast<std::size_t>(r)];
     } else {
-      seen.reason = SlotReason::KeptFree;
+      seen.reason = UnitReason::KeptFree;
     }
   }
 }
 
-// The free slots, by the rules of AttemptRun::select and scan.h.
+// The free units, by the rules of Placement::select and scan.h.
 void Observer::rank(Step& s, const ScanState& state, const UnitSet& taken) const {
   const bool is_scan =
-      s.kind == StepKind::Chain || s.kind == StepKind::Alone || s.kind == StepKind::AboveLimit || s.kind == StepKind::Displaced;
-  if (s.slot < 0 || !is_scan || s.is_candidate) return;
-  const auto is_free = [&](const UnitSet& set, int slot) { return !set.has_any(slot, slot + s.geometry.units); };
-  UnitSet unsaved = taken, set = taken;
-  for (std::size_t w = 0; w < std::size(unsaved.words); ++w)
-    unsaved.words[w] |= state.allocator.callee_saved().words[w] & ~state.used.words[w];
-  UnitSet bank = unsaved;
+      s.kind == StepKind::Class || s.kind == StepKind::Alone || s.kind == StepKind::AboveLimit || s.kind == StepKind::Displaced;
+  if (s.unit < 0 || !is_scan || s.is_candidate) return;
+  const auto is_free = [&](const UnitSet& set, int unit) { return !set.has_any(unit, unit + s.geometry.units); };
+  const UnitSet unsaved = taken | (state.allocator.callee_saved() - state.used);
+  UnitSet set = taken, bank = unsaved;
   if (s.previous >= 0) bank |= units_around(s.previous, s.geometry.pair_mode);
-  const bool by_bank = s.kind != StepKind::AboveLimit && s.previous >= 0 && is_free(bank, s.slot);
-  const bool by_saves = s.kind != StepKind::AboveLimit && is_free(unsaved, s.slot);
+  const bool by_bank = s.kind != StepKind::AboveLimit && s.previous >= 0 && is_free(bank, s.unit);
+  const bool by_saves = s.kind != StepKind::AboveLimit && is_free(unsaved, s.unit);
   if (by_bank) set = bank;
   else if (by_saves) set = unsaved;
-  const auto seen = [&](int slot) -> SeenSlot& { return s.slots[static_cast<std::size_t>(slot)]; };
+  const auto seen = [&](int unit) -> SeenUnit& { return s.units[static_cast<std::size_t>(unit)]; };
   const auto for_each_free = [&](auto visit) {
-    for (int slot = 0; slot + s.geometry.units <= state.ceiling; slot += s.geometry.step())
-      if (slot != s.slot && seen(slot).reason == SlotReason::NotLookedAt) visit(slot);
+    for (int unit = 0; unit + s.geometry.units <= state.ceiling; unit += s.geometry.step())
+      if (unit != s.unit && seen(unit).reason == UnitReason::NotLookedAt) visit(unit);
   };
-  bool first_pass = state.first_pass && !state.simple && (!s.is_weighed || seen(s.slot).primary <= s.threshold);
+  bool first_pass = state.first_pass && !state.simple && (!s.is_weighed || seen(s.unit).primary <= s.threshold);
   for_each_free(
-      [&](int slot) { first_pass = first_pass && (!is_free(set, slot) || !s.is_weighed || seen(slot).primary <= s.threshold); });
+      [&](int unit) { first_pass = first_pass && (!is_free(set, unit) || !s.is_weighed || seen(unit).primary <= s.threshold); });
   const bool has_primary = state.arrays.has_primary() && !first_pass;
-  const SeenSlot& best = seen(s.slot);
-  for_each_free([&](int slot) {
-    SeenSlot& o = seen(slot);
-    if (!is_free(set, slot)) o.reason = is_free(unsaved, slot) ? SlotReason::BankOfPrevious : SlotReason::CalleeSavedFirst;
+  const SeenUnit& best = seen(s.unit);
+  for_each_free([&](int unit) {
+    SeenUnit& o = seen(unit);
+    if (!is_free(set, unit)) o.reason = is_free(unsaved, unit) ? UnitReason::BankOfPrevious : UnitReason::CalleeSavedFirst;
     else if (has_primary && state.simple && o.primary > s.threshold && best.primary <= s.threshold)
-      o.reason = SlotReason::Congested;
-    else if (has_primary && o.primary > best.primary) o.reason = SlotReason::HeavierPrimary;
+      o.reason = UnitReason::Congested;
+    else if (has_primary && o.primary > best.primary) o.reason = UnitReason::HeavierPrimary;
     else if (has_primary && o.primary < best.primary)
-      o.reason = state.relaxation.bank_aware ? SlotReason::BankConflict : SlotReason::NotLookedAt;
-    else if (o.secondary > best.secondary) o.reason = SlotReason::HeavierSecondary;
-    else if (o.secondary == best.secondary && slot > s.slot) o.reason = SlotReason::HigherSlot;
-    else if (state.relaxation.bank_aware) o.reason = SlotReason::BankConflict;
+      o.reason = state.relaxation.bank_aware ? UnitReason::BankConflict : UnitReason::NotLookedAt;
+    else if (o.secondary > best.secondary) o.reason = UnitReason::HeavierSecondary;
+    else if (o.secondary == best.secondary && unit > s.unit) o.reason = UnitReason::HigherUnit;
+    else if (state.relaxation.bank_aware) o.reason = UnitReason::BankConflict;
   });
 }
 

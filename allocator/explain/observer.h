@@ -56,8 +56,8 @@ class Observer {
   void finish(const SpillCode& lowered, const std::vector<int>& homes, const Plan& plan, bool is_fallback);
 
   // --- shown by attempts
-  //   slot   the choice, -1 = none
-  Step& step(StepKind kind, const ScanState& state, int candidate, int slot);
+  //   unit   the choice, -1 = none
+  Step& step(StepKind kind, const ScanState& state, int candidate, int unit);
   [[nodiscard]] std::string vreg_name(ir::VRegId v) const;
 
   [[nodiscard]] Explanation take() { return std::move(e_); }
@@ -66,7 +66,7 @@ class Observer {
   [[nodiscard]] std::string at(std::uint32_t number) const;
   void see_range(Step& s, const ScanState& state) const;
   void see_constraints(Step& s, const ScanState& state) const;
-  void see_slots(Step& s, const ScanState& state) const;
+  void see_units(Step& s, const ScanState& state) const;
   void say_what_forbids(Step& s, const ScanState& state, const UnitSet& taken) const;
   void rank(Step& s, const ScanState& state, const UnitSet& taken) const;
 

@@ -2,9 +2,9 @@
 //
 // An attempt is one of three kinds:
 //
-//   of the table   number n = 0, 1, ...: one of three orders in turn, chains, weights, and what a retry leaves out (relaxation.h)
-//   packing        beyond the table, without spilling: no wishes at all, since a duel counts registers and not copies
-//   evicting       with spilling: finds out what has to go, and fits if that is nothing
+//   of the table   number n = 0, 1, ...: one of three orders in turn, coalesced classes, weights, and what a retry leaves out
+//   (relaxation.h) packing        beyond the table, without spilling: no wishes at all, since a duel counts registers and not
+//   copies evicting       with spilling: finds out what has to go, and fits if that is nothing
 //
 // Source: seed 000 "Retry Loop"; the packing attempt is ours. Tested by attempts_test.cpp, driver_test.cpp and
 // driver_trace_test.cpp.
