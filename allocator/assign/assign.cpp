@@ -55,8 +55,8 @@ FileAllocator::FileAllocator(const Round& round, RegFile file)
   std::vector<std::int32_t> rows(2 * static_cast<std::size_t>(round.live.num_numbered()) + 1, 0);
   for (const VRegId v : vregs_)
     for (const Interval& i : round.live.range(v.index())) {
-      rows[(i.begin + 1) / 2] += f.vreg(v).units();
-      rows[(i.end + 1) / 2] -= f.vreg(v).units();
+      rows[first_row(i)] += f.vreg(v).units();
+      rows[end_row(i)] -= f.vreg(v).units();
     }
   std::int32_t sum = 0;
   for (const std::int32_t d : rows) max_live_ = std::max(max_live_, sum += d);

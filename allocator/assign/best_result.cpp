@@ -21,19 +21,17 @@ bool is_better(const ResultRecord& a, const ResultRecord& b, ResultOrder order) 
 }
 
 bool BestResult::record(int number, const FileAllocator& allocator, Attempt attempt) {
-  ResultRecord r{.attempt = number,
-                 .fits = attempt.fits,
-                 .register_count = attempt.used,
-                 .inverse_density = attempt.used > 0 ? 128 / attempt.used : 0,
-                 .max_pressure = allocator.max_live(),
-                 .spill_score = static_cast<std::int64_t>(attempt.to_spill.size()),
-                 .cost = attempt.copy_weight,
-                 .pressure = attempt.pressure};
-  for (int u = 0; u < ir::kMaxUnits; ++u) {
-    if (!attempt.units.has(u)) continue;
-    ++r.class_width;
-    (allocator.callee_saved().has(u) ? r.arch_peak_1 : r.arch_peak_2) = u + 1;
-  }
+  const ResultRecord r{.attempt = number,
+                       .fits = attempt.fits,
+                       .register_count = attempt.used,
+                       .inverse_density = attempt.used > 0 ? 128 / attempt.used : 0,
+                       .max_pressure = allocator.max_live(),
+                       .spill_score = static_cast<std::int64_t>(attempt.to_spill.size()),
+                       .cost = attempt.copy_weight,
+                       .pressure = attempt.pressure,
+                       .class_width = attempt.units.count(),
+                       .arch_peak_1 = (attempt.units & allocator.callee_saved()).end(),
+                       .arch_peak_2 = (attempt.units - allocator.callee_saved()).end()};
   if (!is_better(r, record_, order_)) {
     if (REGDUEL_PLANTED("fatpoint-best-homes-overwritten"))
       for (std::size_t v = 0; v < attempt.home.size(); ++v)

@@ -23,10 +23,6 @@ using ir::VRegId;
 
 namespace {
 
-// Row 2i is the R moment of instruction i, 2i + 1 its W moment.
-std::uint32_t first_row(const Interval& i) { return (i.begin + 1) / 2; }
-std::uint32_t end_row(const Interval& i) { return (i.end + 1) / 2; }
-
 // What the levels of the fallback change.
 struct Flags {
   bool by_unit = false;  // must-not-spill: only units that operands of this instruction hold at this moment
@@ -67,7 +63,7 @@ class WalkTables {
       : round(allocator.round()), present(allocator.vregs_without(options.absent)) {
     // By start; of those that begin at one moment, the one with the least choice comes first.
     struct Newcomer {
-      std::tuple<std::uint32_t, bool, int, int, int> rank;
+      std::tuple<Point, bool, int, int, int> rank;
       VRegId vreg;
       bool operator<(const Newcomer& o) const { return std::tie(rank, vreg) < std::tie(o.rank, o.vreg); }
     };
@@ -76,8 +72,8 @@ class WalkTables {
     for (const VRegId v : present) {
       const ir::VReg& vreg = round.lowered.f.vreg(v);
       const auto range = round.live.range(v.index());
-      order.push_back({{first_row(range[0]), round.spill_cost[v.index()] < kUnspillable, units_left(allocator, range),
-                        -vreg.alignment(), -vreg.units()},
+      order.push_back({{range[0].begin, round.spill_cost[v.index()] < kUnspillable, units_left(allocator, range), -vreg.alignment(),
+                        -vreg.units()},
                        v});
     }
     std::sort(order.begin(), order.end());
@@ -157,7 +153,7 @@ class InstructionWalk {
     placement_.place_precoloured(tables_.present);
     placement_.keep_homes(tables_.newcomers);
     for (const VRegId v : tables_.newcomers) {
-      now_ = first_row(placement_.range(v)[0]);
+      now_ = placement_.range(v)[0].begin;
       if (!placement_.is_fixed(v) && placement_.home(v) < 0 && !placement_.is_lost(v)) place(v);
     }
     if (tables_.banks) move_apart();
@@ -169,12 +165,7 @@ class InstructionWalk {
   [[nodiscard]] bool is_remat(VRegId v) const {
     return v.index() < options_.if_spilled.size() && options_.if_spilled[v.index()].is_recomputed();
   }
-  [[nodiscard]] bool is_live_now(VRegId v) const {
-    const auto r = placement_.range(v);
-    const auto i =
-        std::upper_bound(r.begin(), r.end(), now_, [](std::uint32_t row, const Interval& x) { return row < end_row(x); });
-    return i != r.end() && first_row(*i) <= now_;
-  }
+  [[nodiscard]] bool is_live_now(VRegId v) const { return contains(placement_.range(v), now_); }
   [[nodiscard]] UnitSet units_of(VRegId v) const {
     const int home = placement_.home(v);
     return UnitSet::range(home, home + f_.vreg(v).units());
@@ -185,12 +176,12 @@ class InstructionWalk {
   // read here and lives on could be in memory by the time defs are written.
   [[nodiscard]] UnitSet used() const {
     UnitSet set;
-    const auto ops = f_.operands_of(f_.insts[round_.live.inst_at(now_ / 2)]);
+    const auto ops = f_.operands_of(f_.insts[round_.live.inst_at(now_ / 4)]);
     const bool is_guarded = ir::is_guarded(ops);
     for (const Operand& op : ops) {
       if (!op.is_vreg() || f_.vreg(op.vreg()).file() != a_.file() || placement_.home(op.vreg()) < 0) continue;
       const bool at_reads = !op.writes() || op.reads() || is_guarded || op.is_early_clobber() || !op.part.is_whole();
-      if (level_.by_unit && !(now_ % 2 == 0 ? at_reads : op.writes())) continue;
+      if (level_.by_unit && !(now_ == read_point(now_ / 4) ? at_reads : op.writes())) continue;
       set |= units_of(op.vreg());
     }
     return set;
@@ -332,7 +323,7 @@ class InstructionWalk {
   const Flags level_;
   const AttemptOptions attempt_;
   Placement placement_;
-  std::uint32_t now_ = 0;  // the row at hand
+  Point now_ = 0;  // the moment, R or W, at which the range of the vreg at hand begins
   WalkFacts facts_;
 };
 

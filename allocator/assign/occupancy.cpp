@@ -5,13 +5,6 @@
 #include <algorithm>
 
 namespace regduel::allocator {
-namespace {
-
-// Rows of an interval: row r is at point 2r.
-std::size_t first_row(const Interval& i) { return (static_cast<std::size_t>(i.begin) + 1) / 2; }
-std::size_t end_row(const Interval& i) { return (static_cast<std::size_t>(i.end) + 1) / 2; }
-
-}  // namespace
 
 Occupancy::Occupancy(std::uint32_t num_insts, int units)
     : words_((static_cast<std::size_t>(units) + 63) / 64), rows_(2 * static_cast<std::size_t>(num_insts) * words_, 0) {

@@ -19,6 +19,10 @@
 
 namespace regduel::allocator {
 
+// Row 2i is the R moment of instruction i, row 2i + 1 its W moment. An interval covers the rows [first_row, end_row).
+[[nodiscard]] constexpr std::uint32_t first_row(const Interval& i) { return (i.begin + 1) / 2; }
+[[nodiscard]] constexpr std::uint32_t end_row(const Interval& i) { return (i.end + 1) / 2; }
+
 class Occupancy {
  public:
   //   units   units [0, units) can be marked; at most kMaxUnits
@@ -50,7 +54,7 @@ class Occupancy {
     UnitSet units;
   };
   std::size_t words_;
-  std::vector<std::uint64_t> rows_;  // row 2i: R of instruction i; row 2i+1: W
+  std::vector<std::uint64_t> rows_;
   std::vector<std::uint64_t> full_, any_;
   std::vector<Clobber> clobbers_;
   bool has_blocked_reads_ = false;
