@@ -573,11 +573,11 @@ func @f kernel target sm_90 threads 32
       rows.push_back(name + std::regex_replace(rest, std::regex(" +"), " "));
   }
   EXPECT_THAT(rows, testing::ElementsAre("out_of_ssa 1 1 5 5 2 2", "drop_dead_copies 1 1 5 5 2 2", "insert_spill_code 1 1 5 5 2 2",
-                                         "nospill 1 1 5 5 2 2", "spill_round 1 1 5 7 2 3", "insert_spill_code 1 1 5 7 2 3",
-                                         "spill_round 1 1 5 5 2 2", "emit 1 1 7 7 3 2"));
+                                         "nospill 1 1 5 5 2 2", "spill_round 1 1 5 7 2 4", "insert_spill_code 1 1 5 7 2 4",
+                                         "spill_round 1 1 5 5 2 2", "emit 1 1 7 7 4 2"));
   const std::string dump = run("alloc d.rir --regs 2 --passes=dump -o e.rir").out;
   EXPECT_THAT(dump, HasSubstr("// before emit\n"));
-  EXPECT_THAT(dump, HasSubstr("// after emit\n" + read_file(path("e.rir")).value()));
+  EXPECT_THAT(dump, HasSubstr("// after emit\n" + read_file(path("e.rir")).value().substr(std::string_view("rir 1\n").size())));
   expect_complaint("alloc d.rir --passes=all", "--passes");
 }
 
