@@ -69,3 +69,34 @@ function(regduel_folder name)
     gtest_discover_tests(regduel_${name}_test PROPERTIES LABELS ${name} DISCOVERY_TIMEOUT 60)
   endif()
 endfunction()
+
+# Where REGDUEL_ODR asks for it, everything is compiled so that the linker can compare definitions. The machine code is there as well,
+# and programs are linked as ever, with -fno-lto (which the preset says). regduel_check_odr(), called when all targets are there: the target `odr`, part of all, fails where
+# two definitions of one name differ.
+if(REGDUEL_ODR)
+  add_compile_options(-flto -ffat-lto-objects)
+endif()
+function(regduel_check_odr)
+  if(NOT REGDUEL_ODR)
+    return()
+  endif()
+  set(objects)
+  set(folders ${CMAKE_SOURCE_DIR})
+  while(folders)
+    list(POP_FRONT folders folder)
+    get_property(more DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+    list(APPEND folders ${more})
+    get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+    foreach(target ${targets})
+      get_target_property(type ${target} TYPE)
+      if(type MATCHES "^(STATIC_LIBRARY|EXECUTABLE)$")
+        list(APPEND objects $<TARGET_OBJECTS:${target}>)
+      endif()
+    endforeach()
+  endwhile()
+  add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/odr.checked
+                     COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-odr ${CMAKE_CXX_COMPILER} ${objects}
+                     COMMAND ${CMAKE_COMMAND} -E touch ${CMAKE_BINARY_DIR}/odr.checked
+                     DEPENDS ${objects} scripts/check-odr COMMAND_EXPAND_LISTS VERBATIM)
+  add_custom_target(odr ALL DEPENDS ${CMAKE_BINARY_DIR}/odr.checked)
+endfunction()

@@ -20,7 +20,7 @@ namespace oracles = regduel::oracles;
 
 bool holds(const ir::Allocator& allocator) {
   const ir::Target& target = *ir::find_target("sm_90");
-  fuzz::Shape shape;
+  fuzz::ArbitraryOptions shape;
   shape.profiles = {fuzz::Profile::Straight, fuzz::Profile::Loops, fuzz::Profile::Irreducible, fuzz::Profile::Guarded,
                     fuzz::Profile::MixedSize};
   shape.max_size = 80;

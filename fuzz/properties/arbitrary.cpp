@@ -116,23 +116,23 @@ void Shrinks::make_more() {
   next_ = 0;
 }
 
-FuzzInput draw(const Shape& shape, std::uint64_t seed, int size) {
+FuzzInput draw(const ArbitraryOptions& options, std::uint64_t seed, int size) {
   Random random(seed);
   FuzzInput input;
   const auto any = [&](const auto& list) { return list[random.below(static_cast<std::uint32_t>(list.size()))]; };
   input.target =
-      shape.target != nullptr ? shape.target : &ir::targets()[random.below(static_cast<std::uint32_t>(ir::targets().size()))];
-  const Profile profile = shape.profiles.empty() ? any(profiles()) : any(shape.profiles);
-  const int largest = std::max(1, shape.max_size * std::min(size + 1, rc::kNominalSize) / rc::kNominalSize);
+      options.target != nullptr ? options.target : &ir::targets()[random.below(static_cast<std::uint32_t>(ir::targets().size()))];
+  const Profile profile = options.profiles.empty() ? any(profiles()) : any(options.profiles);
+  const int largest = std::max(1, options.max_size * std::min(size + 1, rc::kNominalSize) / rc::kNominalSize);
   const std::uint64_t program_seed = random.next();
   input.program = generate(
       {.profile = profile, .seed = program_seed, .size = random.between(1, largest), .target = input.target->name}, *input.target);
   input.limits = draw_limits(input.program, *input.target, random.next());
-  input.knobs = draw_knobs(shape.knobs_of, random.next());
-  for (int left = random.between(0, shape.max_mutations); left > 0; --left) {
+  input.knobs = draw_knobs(options.knobs_of, random.next());
+  for (int left = random.between(0, options.max_mutations); left > 0; --left) {
     FuzzInput mutant = input;
     mutate(mutant, random.next());
-    if (shape.target == nullptr || mutant.target == shape.target) input = std::move(mutant);
+    if (options.target == nullptr || mutant.target == options.target) input = std::move(mutant);
   }
   return input;
 }
@@ -143,14 +143,14 @@ rc::Shrinkable<FuzzInput> shrinkable(FuzzInput input, Keeps keeps) {
 
 }  // namespace
 
-rc::Gen<FuzzInput> arbitrary_input(const Shape& shape) {
-  return rc::Gen<FuzzInput>([shape](const rc::Random& random, int size) {
-    return shrinkable(draw(shape, rc::Random(random).next(), size), shape.target != nullptr ? Keeps::Target : Keeps::Nothing);
+rc::Gen<FuzzInput> arbitrary_input(const ArbitraryOptions& options) {
+  return rc::Gen<FuzzInput>([options](const rc::Random& random, int size) {
+    return shrinkable(draw(options, rc::Random(random).next(), size), options.target != nullptr ? Keeps::Target : Keeps::Nothing);
   });
 }
 
-rc::Gen<ir::Function> arbitrary_program(const ir::Target& target, const Shape& shape) {
-  Shape own = shape;
+rc::Gen<ir::Function> arbitrary_program(const ir::Target& target, const ArbitraryOptions& options) {
+  ArbitraryOptions own = options;
   own.target = &target;
   own.knobs_of = {};
   const rc::Gen<FuzzInput> inputs([own](const rc::Random& random, int size) {

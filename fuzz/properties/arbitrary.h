@@ -29,7 +29,7 @@
 namespace regduel::fuzz {
 
 // What is drawn. The defaults are everything that there is.
-struct Shape {
+struct ArbitraryOptions {
   std::vector<Profile> profiles = {};  // all where empty
   const ir::Target* target =
       nullptr;            // null = any shipped one. Of its own: as generate() requires, and alive as long as the generator
@@ -39,9 +39,9 @@ struct Shape {
 };
 
 // Limits as draw_limits() (standard_mix.h) and knobs as draw_knobs() (duel_body.h). With a target of its own a case keeps it.
-[[nodiscard]] rc::Gen<FuzzInput> arbitrary_input(const Shape& shape = {});
-// A program alone, for `target`; it stays well-formed for it. shape.target and shape.knobs_of are not read.
-[[nodiscard]] rc::Gen<ir::Function> arbitrary_program(const ir::Target& target, const Shape& shape = {});
+[[nodiscard]] rc::Gen<FuzzInput> arbitrary_input(const ArbitraryOptions& options = {});
+// A program alone, for `target`; it stays well-formed for it. options.target and options.knobs_of are not read.
+[[nodiscard]] rc::Gen<ir::Function> arbitrary_program(const ir::Target& target, const ArbitraryOptions& options = {});
 // A case with these shrinks, from wherever it comes: a file, a campaign.
 [[nodiscard]] rc::Shrinkable<FuzzInput> shrinkable(FuzzInput input);
 

@@ -182,7 +182,7 @@ class Machine {
     of_run_.visits.assign(case_.before.blocks.size(), 0);
     values_.assign(plan_.num_cells, 0);
     if constexpr (kTracks) origins_.assign(plan_.num_cells, {});
-    for (const Place& p : plan_.callee_saved)
+    for (const ByteRange& p : plan_.callee_saved)
       for (std::uint32_t k = 0; k < p.size; ++k) values_[p.begin + k] = entry_value(p.begin + k);
     for (const auto& [before, after] : plan_.architectural)
       for (std::uint32_t k = 0; k < std::min(before.size, after.size); ++k)
@@ -552,7 +552,7 @@ class Machine {
   }
 
   void compare_callee_saved(const Step& s) {
-    for (const Place& p : plan_.callee_saved)
+    for (const ByteRange& p : plan_.callee_saved)
       for (std::uint32_t k = 0; k < p.size; ++k) {
         if (values_[p.begin + k] == entry_value(p.begin + k)) continue;
         if (!differs()) return;

@@ -89,18 +89,20 @@ class Planner {
     for (std::size_t v = 0; v < before_.vregs.size(); ++v) {
       const ir::VReg& reg = before_.vregs[v];
       if ((reg.flags & ir::kVRegArchitectural) != 0 && reg.fixed.is_valid())
-        plan_.architectural.emplace_back(Place{root_cell_[v], static_cast<std::uint32_t>(reg.bytes())},
+        plan_.architectural.emplace_back(ByteRange{root_cell_[v], static_cast<std::uint32_t>(reg.bytes())},
                                          place_of_bytes(bytes_of_register(reg.fixed)));
     }
   }
 
-  [[nodiscard]] Place before_place(const Operand& op) const {
+  [[nodiscard]] ByteRange before_place(const Operand& op) const {
     const ir::Storage s = before_.storage(op);
     return {root_cell_[s.root.index()] + s.offset, s.size};
   }
-  [[nodiscard]] Place place_of_bytes(const FileBytes& b) const { return {files_begin_[index(b.file)] + b.begin, b.end - b.begin}; }
+  [[nodiscard]] ByteRange place_of_bytes(const FileBytes& b) const {
+    return {files_begin_[index(b.file)] + b.begin, b.end - b.begin};
+  }
   // Where the operand itself says it is.
-  Place own_place(const Inst& i, const Operand& op) {
+  ByteRange own_place(const Inst& i, const Operand& op) {
     if (!op.is_preg() || static_cast<int>(op.preg().file) >= ir::kNumFiles) {
       unreadable_.because(i, "an operand is in no register");
       return {};
@@ -112,7 +114,7 @@ class Planner {
     }
     return place_of_bytes(b);
   }
-  Place hardware_place(const Inst& i, std::span<const Operand> want, std::span<const Operand> have, std::size_t k) {
+  ByteRange hardware_place(const Inst& i, std::span<const Operand> want, std::span<const Operand> have, std::size_t k) {
     const HardwareHome home = hardware_home(before_, want, k);
     return home.is_fixed ? place_of_bytes(home.bytes) : own_place(i, have[home.operand]);
   }
@@ -160,15 +162,15 @@ class Planner {
     plan_.steps.push_back(s);
     return plan_.steps.back();
   }
-  static void set_before(StepOperand& op, const Place& p) {
+  static void set_before(StepOperand& op, const ByteRange& p) {
     op.before = p.begin;
     op.before_size = static_cast<std::uint16_t>(p.size);
   }
-  static void set_after(StepOperand& op, const Place& p) {
+  static void set_after(StepOperand& op, const ByteRange& p) {
     op.after = p.begin;
     op.after_size = static_cast<std::uint16_t>(p.size);
   }
-  void add_pair(const Place& before, const Place& after) {
+  void add_pair(const ByteRange& before, const ByteRange& after) {
     StepOperand op;
     set_before(op, before);
     set_after(op, after);
@@ -263,7 +265,7 @@ class Planner {
         plan_.operands.push_back(op);
         continue;
       }
-      const Place here = before_place(want[k]), there = hardware_place(a, want, have, k);
+      const ByteRange here = before_place(want[k]), there = hardware_place(a, want, have, k);
       if (there.size < here.size) unreadable_.because(a, "an operand is narrower than before");
       if (want[k].role == Role::Guard) {
         if (is_remat) continue;
@@ -304,7 +306,7 @@ class Planner {
     if (ops.size() < 2 * defs) return unreadable_.because(i, "a copy without uses");
     for (std::size_t k = 0; k < defs && !unreadable_.is_set(); ++k) {
       if (!ops[defs + k].is_register()) return unreadable_.because(i, "a copy of something that is no register");
-      const Place to = place(ops[k]);
+      const ByteRange to = place(ops[k]);
       add_pair(to, place(ops[defs + k]));
     }
     guard(i, ops, is_before);
@@ -313,7 +315,7 @@ class Planner {
   void guard(const Inst& i, std::span<const Operand> ops, bool is_before) {
     for (const Operand& op : ops) {
       if (op.role != Role::Guard) continue;
-      const Place at = is_before ? before_place(op) : own_place(i, op);
+      const ByteRange at = is_before ? before_place(op) : own_place(i, op);
       Step& s = plan_.steps.back();
       plan_.has_guards = s.has_guard = true;
       s.is_guard_negated_before = op.is_negated();
@@ -323,7 +325,7 @@ class Planner {
 
   void memory_operand(const Inst& i, const Operand& reg, const Operand& slot, bool is_spill) {
     if (!slot.is_slot() || slot.slot().index() >= after_.slots.size()) return unreadable_.because(i, "no such slot");
-    const Place at = own_place(i, reg);
+    const ByteRange at = own_place(i, reg);
     // Which bytes of the frame the other place is follows in lay_out_memory().
     add_pair(at, at);
     const ir::Slot& s = after_.slots[slot.slot().index()];
@@ -365,10 +367,10 @@ class Planner {
   void pack_step(StepKind kind, const Inst& i) {
     begin_step(kind, i);
     const PackForm form = pack_form(after_, i);
-    const Place pack = form.pack == nullptr ? Place{} : own_place(i, *form.pack);
+    const ByteRange pack = form.pack == nullptr ? ByteRange{} : own_place(i, *form.pack);
     add_pair(pack, {});
     for (const PackedPredicate& p : form.predicates) {
-      const Place at = own_place(i, *p.predicate);
+      const ByteRange at = own_place(i, *p.predicate);
       if (p.bit > 31 || pack.size < 4) return unreadable_.because(i, "a pack has 32 bits");
       add_pair(at, {});
       StepOperand& predicate = plan_.operands.back();
@@ -420,7 +422,7 @@ class Planner {
   }
 
   // The phis of one side are one step, made for the first of them.
-  void add_phi(std::uint32_t& step, const Inst& i, const Place& to, const Place& value) {
+  void add_phi(std::uint32_t& step, const Inst& i, const ByteRange& to, const ByteRange& value) {
     if (step == kNoStep) {
       step = static_cast<std::uint32_t>(plan_.steps.size());
       begin_step(StepKind::Move, i);

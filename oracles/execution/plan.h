@@ -15,7 +15,7 @@ namespace regduel::oracles {
 
 // Cells [begin, begin + size). The storage of the roots before comes first, then the files after, then the frame bytes
 // that any spill or refill touches.
-struct Place {
+struct ByteRange {
   std::uint32_t begin = 0;
   std::uint32_t size = 0;
 };
@@ -83,8 +83,9 @@ struct Plan {
   std::vector<Range> edges_of;  // of each original block, in the order of its terminator's targets
   std::vector<Edge> edges;
   std::vector<ir::BlockId> path;
-  std::vector<Place> callee_saved;                     // of a device function
-  std::vector<std::pair<Place, Place>> architectural;  // before and after: fixed architectural vregs, which hold something at entry
+  std::vector<ByteRange> callee_saved;  // of a device function
+  std::vector<std::pair<ByteRange, ByteRange>>
+      architectural;  // before and after: fixed architectural vregs, which hold something at entry
   std::size_t num_cells = 0;
   std::size_t largest_operands = 0;  // cells of all operands of one step together, at most
   bool has_guards = false;           // on some step: else no value decides what happens
