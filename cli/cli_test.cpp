@@ -71,8 +71,8 @@ class Cli : public testing::Test {
 TEST_F(Cli, HelpTeaches) {
   const Outcome r = run("--help");
   EXPECT_EQ(r.status, 0);
-  for (const char* command : {"gen", "import", "alloc", "verify", "duel", "fuzz", "reduce", "bisect", "merge", "export", "zoo",
-                              "bench", "faults", "knobs", "explain"}) {
+  for (const char* command : {"gen", "import", "alloc", "pass", "verify", "duel", "fuzz", "reduce", "bisect", "merge", "export",
+                              "zoo", "bench", "faults", "knobs", "explain"}) {
     EXPECT_THAT(r.out, HasSubstr(command));
     const Outcome help = run(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0);
@@ -98,13 +98,14 @@ TEST_F(Cli, BadInputNamesThePlace) {
   ASSERT_EQ(run("gen --seed 3 --profile loops -o a.rir").status, 0);
   expect_complaint("alloc --regs 0 a.rir", "--regs: expected 1 to 255, found 0");
   expect_complaint("alloc --regs 10000 a.rir", "--regs: expected 1 to 255, found 10000");
-  expect_complaint("alloc --with nobody a.rir", "no allocator \"nobody\" (there are fatpoint, briggs)");
+  expect_complaint("alloc --with nobody a.rir", "no allocator \"nobody\" (there are fatpoint, briggs, copyprop+ALLOCATOR)");
   expect_complaint("alloc --knob no-such-knob=1 a.rir", "no-such-knob");
   expect_complaint("alloc --knob nothing a.rir", "expected NAME=VALUE");
   expect_complaint("alloc --limit X=3 a.rir", "--limit X=3");
   expect_complaint("duel --regs 24,foo a.rir", "\"foo\"");
   expect_complaint("duel --knob no-such-knob=1 a.rir", "no-such-knob");
-  expect_complaint("verify a.rir a.rir", "not allocated");
+  expect_complaint("alloc --with nobody+fatpoint a.rir", "no allocator \"nobody+fatpoint\"");
+  expect_complaint("pass nothing a.rir", "no pass \"nothing\" (there are copyprop)");
   expect_complaint("verify --judge nobody a.rir a.rir", "no judge \"nobody\"");
   write("bad.rir", "rir 1\nfunc @f kernel target sm_90 threads 1\n  block b0\n    #0 op %7\n    #1 exit\n");
   expect_complaint("alloc bad.rir", "bad.rir:4:11: error: %7 is not declared");
@@ -166,6 +167,32 @@ TEST_F(Cli, GenerateAllocateVerify) {
     for (const char* key : {"function", "limit", "registers", "max_live", "spill_store_bytes", "spill_load_bytes", "judges"})
       EXPECT_TRUE(doc["results"][0].contains(key)) << key;
   }
+}
+
+TEST_F(Cli, APassIsJudgedAloneAndBeforeAnAllocator) {
+  ASSERT_EQ(run("gen --seed 7 --profile copies -o a.rir").status, 0);
+  ASSERT_EQ(run("pass copyprop a.rir -o b.rir").status, 0);
+  EXPECT_LT(read_file(path("b.rir")).value().size(), read_file(path("a.rir")).value().size());
+  EXPECT_EQ(run("verify a.rir a.rir").status, 0);
+  const Outcome good = run("verify a.rir b.rir");
+  EXPECT_EQ(good.status, 0) << good.out << good.err;
+  EXPECT_THAT(good.out, HasSubstr(": pass (structure pass"));
+  // Another program: what the pass would have to answer for.
+  const std::string plain =
+      "rir 1\nfunc @f kernel target sm_90 threads 1\n  vreg %0 R b32\n  vreg %1 R b32\n  block b0\n"
+      "    #0 %0 = ld 0\n    #1 %1 = ld 1\n    #2 st %0 !write\n    #3 exit\n";
+  write("c.rir", plain);
+  write("d.rir", std::regex_replace(plain, std::regex("st %0"), "st %1"));
+  write("e.rir", std::regex_replace(plain, std::regex(" *#1.*\n"), ""));
+  const Outcome bad = run("verify c.rir d.rir");
+  EXPECT_EQ(bad.status, 1) << bad.out << bad.err;
+  EXPECT_THAT(bad.out, HasSubstr("symbolic fail"));
+  EXPECT_EQ(run("verify c.rir e.rir").status, 1) << "an operation that is not there";
+  const Outcome duel = run("duel --with copyprop+fatpoint,fatpoint --regs 8 --json a.rir");
+  EXPECT_EQ(duel.status, 0) << duel.out << duel.err;
+  EXPECT_THAT(duel.out, HasSubstr("copyprop+fatpoint"));
+  EXPECT_EQ(run("alloc --with copyprop+briggs --regs 8 a.rir -o f.rir").status, 0);
+  EXPECT_EQ(run("verify --regs 8 a.rir f.rir").status, 0);
 }
 
 TEST_F(Cli, MemcheckHasItsKnobs) {

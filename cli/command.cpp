@@ -46,6 +46,7 @@ std::expected<Action, int> read_command_line(int argc, const char* const* argv) 
   add_gen_command(app, chosen);
   add_import_command(app, chosen);
   add_alloc_command(app, chosen);
+  add_pass_command(app, chosen);
   add_verify_command(app, chosen);
   add_duel_command(app, chosen);
   add_fuzz_command(app, chosen);

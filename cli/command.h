@@ -20,6 +20,7 @@ using Action = std::function<int()>;
 void add_gen_command(CLI::App& app, Action& chosen);
 void add_import_command(CLI::App& app, Action& chosen);
 void add_alloc_command(CLI::App& app, Action& chosen);
+void add_pass_command(CLI::App& app, Action& chosen);
 void add_verify_command(CLI::App& app, Action& chosen);
 void add_duel_command(CLI::App& app, Action& chosen);
 void add_fuzz_command(CLI::App& app, Action& chosen);

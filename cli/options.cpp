@@ -149,8 +149,7 @@ void check_registers(int registers) {
 
 const ir::Allocator& allocator_named(const std::string& name) {
   const ir::Allocator* a = fuzz::find_allocator(name);
-  if (a == nullptr)
-    throw BadInput(fmt::format("--with: no allocator \"{}\" (there are {})", name, fmt::join(fuzz::allocator_names(), ", ")));
+  if (a == nullptr) throw BadInput(fmt::format("--with: no allocator \"{}\" (there are {})", name, fuzz::duelist_names()));
   return *a;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "fuzz/duel/allocators.h"
 #include "ir/text/text.h"
 #include "oracles/quality/quality.h"
 
@@ -118,7 +119,7 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
   command->add_option("input", o->input, "RIR or PTX file (- = standard input)")->required();
   command->add_option("-o,--output", o->output, "Where to write the allocated program (- = standard output)")
       ->capture_default_str();
-  command->add_option("--with", o->with, "Allocator: fatpoint or briggs")->capture_default_str();
+  command->add_option("--with", o->with, "Allocator: " + fuzz::duelist_names())->capture_default_str();
   command->add_option("--regs,--maxrregcount", o->regs, "Limit of the general register file (classes R and Ralt), 1 to 255")
       ->capture_default_str();
   o->target.add_to(*command);

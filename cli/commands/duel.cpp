@@ -239,7 +239,8 @@ void add_duel_command(CLI::App& app, Action& chosen) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("duel", "Let the allocators compete on programs, and judge both");
   command->add_option("inputs", o->inputs, "RIR or PTX files, or directories of them");
-  command->add_option("--with", o->with, "Allocators, comma-separated (default fatpoint,briggs)")->allow_extra_args(false);
+  command->add_option("--with", o->with, "Allocators, comma-separated (default fatpoint,briggs): " + fuzz::duelist_names())
+      ->allow_extra_args(false);
   command
       ->add_option("--regs,--maxrregcount", o->regs,
                    "Limits of the general register file, comma-separated, 1 to 255 (default: no limit)")

@@ -150,7 +150,8 @@ void add_fuzz_command(CLI::App& app, Action& chosen) {
   command->add_flag(
       "--mix", c.is_mix,
       "The standard mix of random programs, one after the other, instead of an exploration: the same for any number of jobs");
-  command->add_option("--with", o->with, "Allocators, comma-separated (default fatpoint,briggs)")->allow_extra_args(false);
+  command->add_option("--with", o->with, "Allocators, comma-separated (default fatpoint,briggs): " + fuzz::duelist_names())
+      ->allow_extra_args(false);
   command
       ->add_option("--metamorphic", c.metamorphic,
                    "Percentage of the programs of which variants are allocated too (regduel duel --help); each takes about ten "

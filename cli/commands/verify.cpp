@@ -17,6 +17,8 @@
 #include "oracles/memcheck/memcheck.h"
 #include "oracles/quality/quality.h"
 #include "oracles/report.h"
+#include "passes/in_memory.h"
+#include "passes/take_back.h"
 
 namespace regduel::cli {
 namespace {
@@ -55,6 +57,19 @@ oracles::Report judge(const oracles::Case& c, const std::vector<std::string>& na
   return report;
 }
 
+// What a pass has made of `before`, as an allocation of it that the judges can read (passes/in_memory.h).
+Program in_memory(const Program& before, const Program& after, const ir::Target& target) {
+  if (const auto faults = ir::check(after.function, target, 1); !faults.empty())
+    throw BadInput(fmt::format("{}: error: {}", after.file, ir::to_string(after.function, faults[0])));
+  const auto allocation = passes::allocate_in_memory(after.function, target);
+  if (!allocation) throw BadInput(fmt::format("{}: error: @{}: {}", after.file, after.function.name, allocation.error()));
+  Program p{after.file, passes::take_back(before.function, *allocation), nullptr};
+  if (const auto faults = ir::check(p.function, 1); !faults.empty())
+    throw BadInput(
+        fmt::format("{}: error: not made of {} by a pass: {}", after.file, before.file, ir::to_string(p.function, faults[0])));
+  return p;
+}
+
 int verify(const Options& o) {
   check_registers(o.regs);
   const oracles::MemcheckOptions memcheck = memcheck_options(o.knobs);
@@ -69,10 +84,9 @@ int verify(const Options& o) {
   std::vector<Program> before = load(o.before);
   std::vector<Program> after = load(o.after);
   require_phase(before, ir::Phase::Virtual);
-  require_phase(after, ir::Phase::Allocated);
-  std::map<std::string, const Program*> allocated;
-  for (const Program& p : after)
-    if (!allocated.emplace(p.function.name, &p).second)
+  std::map<std::string, Program*> afterwards;
+  for (Program& p : after)
+    if (!afterwards.emplace(p.function.name, &p).second)
       throw BadInput(fmt::format("{}: error: @{} is there twice", p.file, p.function.name));
   if (before.size() != after.size())
     throw BadInput(fmt::format("{}: error: {} functions, but {} has {}", o.after, after.size(), o.before, before.size()));
@@ -81,11 +95,14 @@ int verify(const Options& o) {
   bool failed = false;
   const bool colours = wants_colours();
   for (Program& p : before) {
-    const auto found = allocated.find(p.function.name);
-    if (found == allocated.end()) throw BadInput(fmt::format("{}: error: there is no @{}", o.after, p.function.name));
-    const ir::Function& post = found->second->function;
+    const auto found = afterwards.find(p.function.name);
+    if (found == afterwards.end()) throw BadInput(fmt::format("{}: error: there is no @{}", o.after, p.function.name));
     const ir::Target& target = o.target.resolve(p.function, p.file);
-    const oracles::Case c{p.function, post, target, o.target.limits_for(target, o.regs), nullptr};
+    const bool is_pass = found->second->function.phase == ir::Phase::Virtual;
+    if (is_pass) *found->second = in_memory(p, *found->second, target);
+    const ir::Function& post = found->second->function;
+    const oracles::Case c{p.function, post, target, is_pass ? ir::Limits::of(target) : o.target.limits_for(target, o.regs),
+                          nullptr};
     oracles::Report report = judge(c, names, memcheck);
     if (names.empty())
       if (oracles::JudgeResult r = oracles::judge_success_against_completeness(report, c); r.verdict == oracles::Verdict::Fail)
@@ -133,9 +150,12 @@ int verify(const Options& o) {
 
 void add_verify_command(CLI::App& app, Action& chosen) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("verify", "Judge an allocation, whoever made it");
+  CLI::App* command = app.add_subcommand("verify", "Judge an allocation, or what a pass made of a program, whoever made it");
   command->add_option("before", o->before, "The program over vregs")->required();
-  command->add_option("after", o->after, "The allocated program")->required();
+  command
+      ->add_option("after", o->after,
+                   "The allocated program; or one over vregs, as a pass left it (then each vreg gets a slot of its own)")
+      ->required();
   std::string judges;
   for (const oracles::Judge* j : oracles::judges())
     judges += fmt::format("{}{} ({})", judges.empty() ? "" : "; ", j->name(), j->what_it_proves());

@@ -1,12 +1,16 @@
 #include "fuzz/duel/allocators.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <mutex>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "allocator/fatpoint.h"
 #include "base/check_macro.h"
+#include "passes/pass_allocator.h"
 #include "reference/briggs.h"
 
 namespace regduel::fuzz {
@@ -18,17 +22,42 @@ std::vector<const ir::Allocator*>& all() {
   return list;
 }
 
+// Passes before allocators, made when they are asked for.
+struct WithPasses {
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<passes::PassAllocator>, std::less<>> by_name;
+};
+WithPasses& with_passes() {
+  static WithPasses list;
+  return list;
+}
+
 }  // namespace
 
 const ir::Allocator* find_allocator(std::string_view name) {
   for (const ir::Allocator* a : all())
     if (a->name() == name) return a;
-  return nullptr;
+  const std::size_t plus = name.find('+');
+  if (plus == std::string_view::npos) return nullptr;
+  const passes::Pass* pass = passes::find_pass(name.substr(0, plus));
+  const ir::Allocator* allocator = find_allocator(name.substr(plus + 1));
+  if (pass == nullptr || allocator == nullptr) return nullptr;
+  WithPasses& list = with_passes();
+  const std::lock_guard lock(list.mutex);
+  std::unique_ptr<passes::PassAllocator>& both = list.by_name[std::string(name)];
+  if (!both) both = std::make_unique<passes::PassAllocator>(*pass, *allocator);
+  return both.get();
 }
 
 std::vector<std::string> allocator_names() {
   std::vector<std::string> names;
   for (const ir::Allocator* a : all()) names.emplace_back(a->name());
+  return names;
+}
+
+std::string duelist_names() {
+  std::string names = fmt::format("{}", fmt::join(allocator_names(), ", "));
+  for (const passes::Pass* pass : passes::passes()) names += fmt::format(", {}+ALLOCATOR", pass->name());
   return names;
 }
 
@@ -39,6 +68,12 @@ Entered::Entered(const ir::Allocator& allocator) : allocator_(allocator) {
   all().push_back(&allocator);
 }
 
-Entered::~Entered() { std::erase(all(), &allocator_); }
+Entered::~Entered() {
+  std::erase(all(), &allocator_);
+  const std::string end = fmt::format("+{}", allocator_.name());
+  WithPasses& list = with_passes();
+  const std::lock_guard lock(list.mutex);
+  std::erase_if(list.by_name, [&](const auto& entry) { return entry.first.ends_with(end); });
+}
 
 }  // namespace regduel::fuzz

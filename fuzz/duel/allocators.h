@@ -10,11 +10,14 @@
 
 namespace regduel::fuzz {
 
-// "fatpoint", "briggs", or one that was entered; null for any other name. The allocators live as long as the program and may be
-// used by several threads at once: allocate() is const and keeps no state.
+// "fatpoint", "briggs", or one that was entered; or a pass before one of these, "copyprop+fatpoint" (passes/pass_allocator.h). Null
+// for any other name. The allocators live as long as the program and may be used by several threads at once: allocate() is const
+// and keeps no state.
 [[nodiscard]] const ir::Allocator* find_allocator(std::string_view name);
 [[nodiscard]] std::vector<std::string> allocator_names();  // in the order of the tables
-// All of them, in the same order. The span holds until one is entered or leaves.
+// The same, each pass before each allocator among them: for help and messages.
+[[nodiscard]] std::string duelist_names();
+// All of them, in the same order, without passes. The span holds until one is entered or leaves.
 [[nodiscard]] std::span<const ir::Allocator* const> all_duelists();
 
 // Enters an allocator of another project, or of a test: it can be found by its name while this lives, and so take part in duels,

@@ -139,7 +139,7 @@ std::expected<Gap, std::string> parse_gap(std::string_view text) {
   gap.figure = text.substr(colon + 1, ge - colon - 1);
   for (const std::string& name : {gap.worse, gap.better})
     if (find_allocator(name) == nullptr)
-      return std::unexpected(fmt::format("there is no allocator \"{}\" (there are {})", name, fmt::join(allocator_names(), ", ")));
+      return std::unexpected(fmt::format("there is no allocator \"{}\" (there are {})", name, duelist_names()));
   if (std::find(kFigures.begin(), kFigures.end(), gap.figure) == kFigures.end())
     return std::unexpected(fmt::format("there is no figure \"{}\" (there are {})", gap.figure, fmt::join(kFigures, ", ")));
   // In hundredths, exactly: no floating point decides.

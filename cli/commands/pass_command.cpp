@@ -1,0 +1,55 @@
+// regduel pass: one pass on the functions of one file; `regduel verify` judges the two files as a pair.
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/options.h"
+#include "ir/text/text.h"
+#include "passes/pass.h"
+
+namespace regduel::cli {
+namespace {
+
+struct Options {
+  std::string pass, input, output = "-";
+  TargetOptions target;
+};
+
+std::string pass_names() {
+  std::string names;
+  for (const passes::Pass* p : passes::passes()) names += fmt::format("{}{}", names.empty() ? "" : ", ", p->name());
+  return names;
+}
+
+int run_pass(const Options& o) {
+  const passes::Pass* pass = passes::find_pass(o.pass);
+  if (pass == nullptr) throw BadInput(fmt::format("no pass \"{}\" (there are {})", o.pass, pass_names()));
+  std::vector<Program> programs = load(o.input);
+  require_phase(programs, ir::Phase::Virtual);
+  ir::Module result;
+  for (Program& p : programs) {
+    const ir::Target& target = o.target.resolve(p.function, p.file);
+    result.functions.push_back(pass->run(p.function, target, {}));
+  }
+  save(o.output, ir::print(result));
+  return 0;
+}
+
+}  // namespace
+
+void add_pass_command(CLI::App& app, Action& chosen) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("pass", "Run one pass on a program over vregs, before any allocation");
+  std::string known;
+  for (const passes::Pass* p : passes::passes())
+    known += fmt::format("{}{} ({})", known.empty() ? "" : "; ", p->name(), p->what_it_does());
+  command->add_option("pass", o->pass, "Which: " + known)->required();
+  command->add_option("input", o->input, "RIR or PTX file (- = standard input)")->required();
+  command->add_option("-o,--output", o->output, "Where to write the program (- = standard output)")->capture_default_str();
+  o->target.add_to(*command);
+  command->footer("`regduel verify IN OUT` judges what it did. Example:  regduel pass copyprop a.rir -o b.rir");
+  command->callback([o, &chosen] { chosen = [o] { return run_pass(*o); }; });
+}
+
+}  // namespace regduel::cli

@@ -1,0 +1,284 @@
+#include "passes/copyprop.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/grouped.h"
+#include "ir/cfg.h"
+
+namespace regduel::passes {
+namespace {
+
+using ir::BlockId;
+using ir::Function;
+using ir::Inst;
+using ir::Operand;
+using ir::Role;
+using ir::VRegId;
+
+// A set of available copies.
+class Set {
+ public:
+  explicit Set(std::size_t size = 0, bool full = false) : words_((size + 63) / 64, full ? ~std::uint64_t{0} : 0) {}
+  [[nodiscard]] bool contains(std::uint32_t k) const { return (words_[k / 64] >> k % 64 & 1) != 0; }
+  void add(std::uint32_t k) { words_[k / 64] |= std::uint64_t{1} << k % 64; }
+  void remove(std::uint32_t k) { words_[k / 64] &= ~(std::uint64_t{1} << k % 64); }
+  void intersect(const Set& o) {
+    for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= o.words_[w];
+  }
+  friend bool operator==(const Set&, const Set&) = default;
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+class Propagation {
+ public:
+  Propagation(const Function& f, ir::Fuel* fuel) : f_(f), fuel_(fuel), cfg_(f), out_(f) {}
+
+  Function run() {
+    list_copies();
+    if (!copies_.empty()) {
+      solve();
+      for (const BlockId b : cfg_.reverse_postorder()) rewrite(b);
+    }
+    return without_dead_moves();
+  }
+
+ private:
+  // That `def` holds what `source` holds, whichever instruction made it so.
+  struct Copy {
+    VRegId def, source;
+    friend auto operator<=>(const Copy&, const Copy&) = default;
+  };
+
+  // --- which copies there are
+  [[nodiscard]] bool may_stand_for(VRegId source, VRegId def) const {
+    const auto is_free = [](const ir::VReg& v) { return !v.fixed.is_valid() && (v.flags & ir::kVRegArchitectural) == 0; };
+    const ir::VReg &s = f_.vreg(source), &d = f_.vreg(def);
+    return source != def && is_free(s) && is_free(d) && s.cls == d.cls && s.width == d.width && s.align_log2 == d.align_log2;
+  }
+  [[nodiscard]] bool is_whole_root(const Operand& op) const {
+    return op.is_vreg() && op.part.is_whole() && !f_.vreg(op.vreg()).alias.is_valid();
+  }
+  void list_copies() {
+    std::vector<std::pair<Copy, std::uint32_t>> made;  // and by which instruction
+    for (const BlockId b : cfg_.reverse_postorder())
+      for (const Inst& i : f_.insts_of(b)) {
+        const auto ops = f_.operands_of(i);
+        const auto at = static_cast<std::uint32_t>(&i - f_.insts.data());
+        const auto candidate = [&](const Operand& def, const Operand& use) {
+          if (is_whole_root(def) && is_whole_root(use) && may_stand_for(use.vreg(), def.vreg()))
+            made.push_back({{def.vreg(), use.vreg()}, at});
+        };
+        if (i.is_copy() && !ir::is_guarded(ops))
+          for (const auto [def, use] : ir::copy_pairs(ops)) candidate(def, use);
+        if (i.is_phi() && std::all_of(ops.begin() + 2, ops.end(), [&](const Operand& op) { return op.names_same(ops[1]); }))
+          candidate(ops[0], ops[1]);
+      }
+    std::sort(made.begin(), made.end());
+    for (const auto& [copy, at] : made)
+      if (copies_.empty() || copies_.back() != copy) copies_.push_back(copy);
+    of_root_.build(f_.vregs.size(), [&](auto add) {
+      for (std::uint32_t k = 0; k < copies_.size(); ++k) add(copies_[k].def.index(), k), add(copies_[k].source.index(), k);
+    });
+    of_inst_.build(f_.insts.size(), [&](auto add) {
+      std::uint32_t k = 0;
+      for (const auto& [copy, at] : made) {
+        while (copies_[k] != copy) ++k;
+        add(at, k);
+      }
+    });
+  }
+
+  // --- where they are available
+  void write(const Inst& i, Set& available) const {
+    for (const Operand& op : ir::defs_of(f_.operands_of(i)))
+      for (const std::uint32_t k : of_root_[f_.root(op.vreg()).index()]) available.remove(k);
+  }
+  // All pairs of a copy, and all phis of a block, are written at once: a source that one of them writes is another value
+  // afterwards.
+  void generate(std::span<const Inst> at_once, Set& available) const {
+    for (const Inst& i : at_once) write(i, available);
+    const auto is_written = [&](VRegId source) {
+      return std::any_of(at_once.begin(), at_once.end(), [&](const Inst& i) {
+        const auto defs = ir::defs_of(f_.operands_of(i));
+        return std::any_of(defs.begin(), defs.end(), [&](const Operand& op) { return f_.root(op.vreg()) == source; });
+      });
+    };
+    for (const Inst& i : at_once)
+      for (const std::uint32_t k : of_inst_[static_cast<std::size_t>(&i - f_.insts.data())])
+        if (!is_written(copies_[k].source)) available.add(k);
+  }
+  // Calls visit(i, available before i) for each instruction but phis, which are done at once.
+  template <class Visit>
+  void walk(BlockId b, Set& available, Visit&& visit) const {
+    const auto insts = f_.insts_of(b);
+    std::size_t n = 0;
+    while (insts[n].is_phi()) ++n;
+    generate(insts.first(n), available);
+    for (; n < insts.size(); ++n) {
+      visit(insts[n], available);
+      generate(insts.subspan(n, 1), available);
+    }
+  }
+  [[nodiscard]] Set at_head(BlockId b) const {
+    if (b.value == 0) return Set(copies_.size());
+    Set in(copies_.size(), true);
+    for (const BlockId p : cfg_.predecessors(b))
+      if (cfg_.is_reachable(p)) in.intersect(at_end_[p.index()]);
+    return in;
+  }
+  void solve() {
+    at_end_.assign(f_.blocks.size(), Set(copies_.size(), true));
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const BlockId b : cfg_.reverse_postorder()) {
+        Set s = at_head(b);
+        walk(b, s, [](const Inst&, const Set&) {});
+        if (s == at_end_[b.index()]) continue;
+        at_end_[b.index()] = std::move(s);
+        changed = true;
+      }
+    }
+  }
+
+  // --- what becomes of the uses
+  // The vreg that holds the same, as far back as copies lead.
+  [[nodiscard]] VRegId origin(VRegId v, const Set& available) const {
+    for (bool found = true; found;) {
+      found = false;
+      for (const std::uint32_t k : of_root_[v.index()])
+        if (copies_[k].def == v && available.contains(k)) {
+          v = copies_[k].source;
+          found = true;
+          break;
+        }
+    }
+    return v;
+  }
+  // All reads of a root change, or none: else the instruction would read two roots where it read one.
+  [[nodiscard]] bool may_rewrite(const Inst& i, VRegId v, VRegId origin) const {
+    const auto ops = f_.operands_of(i);
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      const Operand& op = ops[k];
+      if (!op.is_vreg()) continue;
+      const VRegId root = f_.root(op.vreg());
+      if (root == origin && op.is_early_clobber()) return false;
+      if (root != v) continue;
+      const bool is_tied = std::any_of(ops.begin(), ops.end(), [&](const Operand& def) { return def.is_tied() && def.tied == k; });
+      if (op.writes() || op.vreg() != v || op.fixed().is_valid() || is_tied) return false;
+    }
+    return true;
+  }
+  void rewrite(BlockId b) {
+    Set available = at_head(b);
+    walk(b, available, [&](const Inst& i, const Set& now) {
+      std::vector<std::pair<VRegId, VRegId>> changes;
+      for (const Operand& op : f_.operands_of(i)) {
+        if (!op.is_vreg() || !op.reads()) continue;
+        const VRegId v = f_.root(op.vreg()), o = origin(v, now);
+        if (o == v || std::any_of(changes.begin(), changes.end(), [&](const auto& c) { return c.first == v; })) continue;
+        if (may_rewrite(i, v, o) && ir::may(fuel_, "propagate-copy")) changes.emplace_back(v, o);
+      }
+      for (Operand& op : out_.operands_of(i))
+        for (const auto& [from, to] : changes)
+          if (op.is_vreg() && op.vreg() == from) {
+            op.set_vreg(to);
+            break;
+          }
+    });
+    for (const BlockId s : cfg_.successors(b))
+      for (const Inst& i : f_.insts_of(s)) {
+        if (!i.is_phi()) break;
+        const auto from = f_.targets_of(i);
+        const auto k = static_cast<std::size_t>(std::find(from.begin(), from.end(), b) - from.begin()) + 1;
+        Operand& op = out_.operands_of(i)[k];
+        if (!is_whole_root(op)) continue;
+        const VRegId o = origin(op.vreg(), available);
+        if (o != op.vreg() && ir::may(fuel_, "propagate-copy")) op.set_vreg(o);
+      }
+  }
+
+  // --- what is left out: copies and phis that write only what no kept instruction reads
+  Function without_dead_moves() {
+    const auto is_candidate = [&](const Inst& i) {
+      const auto ops = out_.operands_of(i);
+      return (i.is_copy() || i.is_phi()) && std::all_of(ops.begin(), ops.end(), [&](const Operand& op) {
+               return op.is_vreg() && (!op.writes() || (out_.vreg(out_.root(op.vreg())).flags & ir::kVRegArchitectural) == 0);
+             });
+    };
+    Grouped<std::uint32_t> writers(out_.vregs.size(), [&](auto add) {
+      for (std::uint32_t n = 0; n < out_.insts.size(); ++n)
+        for (const Operand& op : ir::defs_of(out_.operands_of(out_.insts[n])))
+          if (is_candidate(out_.insts[n])) add(out_.root(op.vreg()).index(), n);
+    });
+    std::vector<char> is_kept(out_.insts.size(), 0), is_read(out_.vregs.size(), 0);
+    std::vector<std::uint32_t> work;
+    const auto keep = [&](std::uint32_t n) {
+      if (is_kept[n] != 0) return;
+      is_kept[n] = 1;
+      work.push_back(n);
+    };
+    for (std::uint32_t n = 0; n < out_.insts.size(); ++n)
+      if (!is_candidate(out_.insts[n])) keep(n);
+    const auto spread = [&] {
+      while (!work.empty()) {
+        const std::uint32_t n = work.back();
+        work.pop_back();
+        for (const Operand& op : out_.operands_of(out_.insts[n])) {
+          // A def of a part, and a guarded one, keep what was there: not a reason to keep who wrote it, unless it is read itself.
+          if (!op.is_vreg() || !op.reads()) continue;
+          char& read = is_read[out_.root(op.vreg()).index()];
+          if (read != 0) continue;
+          read = 1;
+          for (const std::uint32_t w : writers[out_.root(op.vreg()).index()]) keep(w);
+        }
+      }
+    };
+    spread();
+    // What the fuel does not pay for stays.
+    for (std::uint32_t n = 0; n < out_.insts.size() && fuel_ != nullptr; ++n)
+      if (is_kept[n] == 0 && !ir::may(fuel_, "leave-out-dead-copy")) {
+        keep(n);
+        spread();
+      }
+    Function result = out_.clone_header();
+    for (const ir::Block& b : out_.blocks) {
+      result.begin_block(b);
+      for (const Inst& i : out_.insts_of(b))
+        if (is_kept[static_cast<std::size_t>(&i - out_.insts.data())] != 0)
+          result.append(i, out_.operands_of(i), out_.targets_of(i));
+    }
+    return result;
+  }
+
+  const Function& f_;
+  ir::Fuel* fuel_;
+  const ir::Cfg cfg_;
+  Function out_;  // the program with other uses: instructions and operands stand where they stand in f_
+  std::vector<Copy> copies_;
+  Grouped<std::uint32_t> of_root_;  // copies by the roots that they read and write
+  Grouped<std::uint32_t> of_inst_;
+  std::vector<Set> at_end_;  // by block
+};
+
+class CopyProp final : public Pass {
+ public:
+  std::string_view name() const override { return "copyprop"; }
+  std::string_view what_it_does() const override {
+    return "uses of copies become uses of what was copied; dead copies and phis go";
+  }
+  Function run(const Function& program, const ir::Target&, const PassOptions& options) const override {
+    return Propagation(program, options.fuel).run();
+  }
+};
+
+}  // namespace
+
+const Pass& copyprop() {
+  static const CopyProp pass;
+  return pass;
+}
+
+}  // namespace regduel::passes

@@ -1,0 +1,20 @@
+#include "passes/pass.h"
+
+#include <array>
+
+#include "passes/copyprop.h"
+
+namespace regduel::passes {
+
+std::span<const Pass* const> passes() {
+  static const std::array<const Pass*, 1> all = {&copyprop()};
+  return all;
+}
+
+const Pass* find_pass(std::string_view name) {
+  for (const Pass* p : passes())
+    if (p->name() == name) return p;
+  return nullptr;
+}
+
+}  // namespace regduel::passes

@@ -1,0 +1,39 @@
+// What a pass is: program to program over vregs, before allocation. passes() lists all that there are; pass_allocator.h puts one
+// before an allocator, take_back.h is the way back to the program that came in, in_memory.h how a pass is judged alone.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "ir/allocator.h"
+#include "ir/program.h"
+#include "ir/target.h"
+
+namespace regduel::passes {
+
+struct PassOptions {
+  ir::Fuel* fuel = nullptr;  // each change that is a choice asks it; null = as many as it takes
+};
+
+class Pass {
+ public:
+  virtual ~Pass() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;          // "copyprop": no '+' in it
+  [[nodiscard]] virtual std::string_view what_it_does() const = 0;  // one line for --help
+  // Requires: `program` well-formed for `target`, over vregs. Ensures the same of the result, and
+  //   - the same blocks, and the vregs of `program` first among its own;
+  //   - each instruction of `program` is there under its id, in its block and order, with its opcode, flags, immediates and as many
+  //     operands; vregs may be others. Copies and phis alone may be missing;
+  //   - what is new is a copy, with an id that `program` does not have;
+  //   - no instruction demands more registers than it did (FORMAT.md, "Demand").
+  // So the ids are the map that takes an allocation back (take_back.h).
+  [[nodiscard]] virtual ir::Function run(const ir::Function& program, const ir::Target& target,
+                                         const PassOptions& options) const = 0;
+};
+
+// All passes. They live as long as the program and keep no state.
+[[nodiscard]] std::span<const Pass* const> passes();
+// Null where there is none of that name.
+[[nodiscard]] const Pass* find_pass(std::string_view name);
+
+}  // namespace regduel::passes

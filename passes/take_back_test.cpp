@@ -1,0 +1,99 @@
+#include "passes/take_back.h"
+
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include "ir/check.h"
+#include "ir/text/text.h"
+#include "passes/in_memory.h"
+#include "passes/pass_allocator.h"
+
+namespace regduel::passes {
+namespace {
+
+ir::Function parse(const std::string& text) {
+  const auto module = ir::parse("rir 1\n" + text);
+  EXPECT_TRUE(module.has_value()) << (module ? "" : to_string(module.error()));
+  return module ? module->functions.front() : ir::Function();
+}
+
+const std::string kVRegs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n";
+const std::string kBefore = "func @f kernel target sm_90 threads 1\n" + kVRegs +
+                            "  block b0\n    #0 %0 = ld 0\n    #1 %1 = copy<mov> %0\n    #2 bra -> b1\n"
+                            "  block b1\n    #3 %2 = phi b0: %1, b1: %2\n    #4 st %2 !write\n    #5 mbra %2 -> b1, b2\n"
+                            "  block b2\n    #6 exit\n";
+
+TEST(TakeBack, WhatThePassLeftOutIsDeletedAtItsPlace) {
+  // Without #1 and the phi #3; the allocator has taken the free number 1, and a vreg of the pass is gone from the declarations.
+  const ir::Function allocated = parse("func @f kernel target sm_90 threads 1 allocated\n" + kVRegs +
+                                       "  vreg %3 R b64\n  block b0\n    #0 R0 = ld 0\n    #2 bra -> b1\n"
+                                       "  block b1\n    +1 R1 = copy R0\n    #4 st R1 !write\n    #5 mbra R1 -> b1, b2\n"
+                                       "  block b2\n    #6 exit\n");
+  const ir::Function back = take_back(parse(kBefore), allocated);
+  EXPECT_TRUE(ir::check(back, 1).empty());
+  EXPECT_EQ(ir::print(back), "func @f kernel target sm_90 threads 1 allocated\n" + kVRegs +
+                                 "  block b0\n    #0 R0 = ld 0\n    #1 copy<mov> !deleted\n    #2 bra -> b1\n"
+                                 "  block b1\n    #3 phi !deleted\n    +7 R1 = copy R0\n    #4 st R1 !write\n"
+                                 "    #5 mbra R1 -> b1, b2\n  block b2\n    #6 exit\n");
+}
+
+TEST(TakeBack, CopiesOfThePassBecomeInsertedOnes) {
+  const ir::Function allocated =
+      parse("func @f kernel target sm_90 threads 1 allocated\n  frame local 4 shared 0\n" + kVRegs +
+            "  slot 0 local size 4 align 4 offset 0\n  block b0\n    #0 R0 = ld 0\n    #10 R1 = copy R0\n"
+            "    #11 spill R1, slot 0\n    #12 copy !deleted\n    #1 R0 = copy<mov> R0\n    #2 bra -> b1\n"
+            "  block b1\n    #3 phi !deleted\n    #4 st R0 !write\n    #5 mbra R0 -> b1, b2\n"
+            "  block b2\n    #6 exit\n");
+  const ir::Function back = take_back(parse(kBefore), allocated);
+  std::string inserted;
+  for (const ir::Inst& i : back.insts)
+    if (i.is_inserted()) inserted += ir::print(back, i) + "\n";
+  EXPECT_EQ(inserted, "+10 R1 = copy R0\n+11 spill R1, slot 0\n");
+  EXPECT_EQ(back.insts.size(), allocated.insts.size() - 1);
+}
+
+TEST(TakeBack, WithoutAPassInBetweenAnAllocationStaysAsItIs) {
+  const ir::Function f = parse(kBefore);
+  const auto allocated = allocate_in_memory(f, ir::default_target());
+  ASSERT_TRUE(allocated.has_value());
+  EXPECT_EQ(ir::print(take_back(f, *allocated)), ir::print(*allocated));
+}
+
+// Says what it was given, in memory.
+class Plain final : public ir::Allocator {
+ public:
+  std::string_view name() const override { return "plain"; }
+  std::vector<ir::KnobInfo> knobs() const override {
+    ir::KnobInfo knob;
+    knob.name = "Knob";
+    return {knob};
+  }
+  std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
+                                                           const ir::AllocOptions& options) const override {
+    if (options.limits.of(ir::RegFile::R) < 2) return std::unexpected(ir::AllocFailure{});
+    return ir::Allocation{allocate_in_memory(program, target).value(), {}};
+  }
+};
+
+TEST(PassAllocator, TheAllocatorSeesTheProgramAfterThePassAndTheJudgesTheOneBefore) {
+  const Plain plain;
+  const PassAllocator both(*find_pass("copyprop"), plain);
+  EXPECT_EQ(both.name(), "copyprop+plain");
+  EXPECT_EQ(both.knobs().size(), 1u);
+  const ir::Function f = parse(kBefore);
+  ir::AllocOptions options;
+  options.limits = ir::Limits::of(ir::default_target());
+  const auto allocation = both.allocate(f, ir::default_target(), options);
+  ASSERT_TRUE(allocation.has_value());
+  const ir::Function& after = allocation->program;
+  std::size_t deleted = 0, originals = 0;
+  for (const ir::Inst& i : after.insts) deleted += i.is_deleted() ? 1 : 0, originals += i.is_inserted() ? 0 : 1;
+  EXPECT_EQ(deleted, 2u) << ir::print(after);
+  EXPECT_EQ(originals, f.insts.size());
+  options.limits = ir::Limits::of(ir::default_target(), 1);
+  EXPECT_FALSE(both.allocate(f, ir::default_target(), options).has_value());
+}
+
+}  // namespace
+}  // namespace regduel::passes
