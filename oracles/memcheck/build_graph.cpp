@@ -11,7 +11,8 @@
 namespace regduel::oracles {
 
 ValueGraph::ValueGraph(const ir::Function& program, const ir::Cfg& cfg, Definitions& defs, const GraphOptions& options)
-    : f_(program), cfg_(cfg), reads_(program.operands.size()), block_of_(program.insts.size()) {
+    : f_(program), cfg_(cfg), places_(program.operands.size()), first_read_(program.operands.size(), kNone),
+      block_of_(program.insts.size()) {
   if (options.detail == Detail::EveryJoin) ids_ = IdIndex(program);
   for (std::size_t b = 0; b < f_.blocks.size(); ++b)
     for (std::uint32_t i = 0; i < f_.blocks[b].num_insts; ++i) block_of_[f_.blocks[b].first_inst + i] = ir::BlockId(b);
@@ -20,8 +21,7 @@ ValueGraph::ValueGraph(const ir::Function& program, const ir::Cfg& cfg, Definiti
 
 GraphBuilder::GraphBuilder(ValueGraph& graph, Definitions& defs, const GraphOptions& options)
     : g_(graph), f_(graph.f_), defs_(defs), options_(options), cells_(f_), is_after_(&f_ != &defs.before()),
-      places_(f_.operands.size()), has_early_(f_.insts.size(), 0), number_(cells_.size(), kNone),
-      order_of_(f_.blocks.size(), kNone) {
+      has_early_(f_.insts.size(), 0), number_(cells_.size(), kNone), order_of_(f_.blocks.size(), kNone) {
   if (options.detail == Detail::Sparse) {
     dominators_.emplace(g_.cfg_);
     order_ = dominators_->preorder();
@@ -46,7 +46,7 @@ void GraphBuilder::decode() {
     cell_of_.push_back(cell);
   };
   const auto note = [&](std::size_t operand, const Place& place, bool is_read) {
-    places_[operand] = place;
+    g_.places_[operand] = place;
     for (std::uint32_t c = 0, end = is_read ? place.cells() : 0; c < end; ++c) number(place.cell + c);
   };
   for (const ir::BlockId b : order_) {
@@ -56,7 +56,6 @@ void GraphBuilder::decode() {
       if (inst.is_deleted()) continue;
       has_ret = has_ret || inst.op == ir::Op::Ret;
       const auto ops = f_.operands_of(inst);
-      const ir::Inst* const source = source_of(i);
       std::uint32_t moved = 0;  // by a spill or a refill: bytes
       for (std::size_t k = 0; k < ops.size(); ++k) {
         const ir::Operand& op = ops[k];
@@ -64,7 +63,7 @@ void GraphBuilder::decode() {
         const Place place = cells_.of_operand(op);
         note(inst.first_operand + k, place, op.reads());
         if (op.role != ir::Role::Guard) moved = place.size;
-        if (is_early(op, source, k)) has_early_[i] = 1;
+        if (is_after_ && op.role == ir::Role::Def && is_early(op, source_of(i), k)) has_early_[i] = 1;
       }
       for (std::size_t k = 0; ir::is_slot_move(inst.op) && moved != 0 && k < ops.size(); ++k)
         if (ops[k].is_slot()) note(inst.first_operand + k, cells_.of_slot(ops[k], moved), inst.op == ir::Op::Refill);
@@ -237,8 +236,8 @@ void GraphBuilder::resolve_all() {
   for (std::size_t i = 0; asked != nullptr && i < f_.insts.size(); ++i) {
     if (!is_asked(f_.insts[i].id)) continue;
     for (std::size_t k = 0; k < f_.insts[i].num_operands; ++k) {
-      const ValueGraph::Read& read = g_.reads_[f_.insts[i].first_operand + k];
-      visit_all(std::span(g_.read_nodes_).subspan(read.first, read.count));
+      const std::size_t at = f_.insts[i].first_operand + k;
+      if (g_.is_read(at)) visit_all(std::span(g_.read_nodes_).subspan(g_.first_read_[at], g_.places_[at].cells()));
     }
   }
   for (const RetRead& r : g_.ret_reads_)

@@ -79,7 +79,7 @@ class GraphBuilder {
   void note_guard(const ir::Inst& inst, std::size_t k);
   void note_uses(const ir::Inst& inst);
   void note_uses_after_early_clobbers(const ir::Inst& inst);
-  [[nodiscard]] const Place& place_of(const ir::Inst& inst, std::size_t k) const { return places_[inst.first_operand + k]; }
+  [[nodiscard]] const Place& place_of(const ir::Inst& inst, std::size_t k) const { return g_.places_[inst.first_operand + k]; }
   [[nodiscard]] Definitions::Defined own_definition(std::size_t k) const;
   [[nodiscard]] Bytes moved_value(const ir::Inst& inst, std::size_t k, std::uint32_t size);
   [[nodiscard]] Bytes phi_value(const ir::Inst& inst, std::uint32_t size);
@@ -100,7 +100,6 @@ class GraphBuilder {
   bool is_after_ = false;
   bool has_packs_ = false;
 
-  std::vector<Place> places_;           // by operand: of a register or, in a spill or a refill, of a slot
   std::vector<char> has_early_;         // by instruction: it has an early-clobber def
   std::vector<Cell> number_;            // by Cells' number
   std::vector<std::uint32_t> cell_of_;  // Cells' number, by ours

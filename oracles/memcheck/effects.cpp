@@ -66,11 +66,9 @@ void GraphBuilder::step(std::uint32_t index) {
 // Reads
 
 void GraphBuilder::note_read(std::size_t operand) {
-  const Place& place = places_[operand];
-  g_.reads_[operand] = {.first = static_cast<std::uint32_t>(g_.read_nodes_.size()),
-                        .count = static_cast<std::uint16_t>(place.cells()),
-                        .bytes = static_cast<std::uint16_t>(place.size),
-                        .offset = static_cast<std::uint8_t>(place.offset)};
+  const Place& place = g_.places_[operand];
+  if (place.size == 0) return;
+  g_.first_read_[operand] = static_cast<std::uint32_t>(g_.read_nodes_.size());
   for (std::uint32_t c = 0; c < place.cells(); ++c) g_.read_nodes_.push_back(read(cell_at(place, c)));
 }
 

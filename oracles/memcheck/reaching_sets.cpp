@@ -191,9 +191,13 @@ SetId ReachingSets::composed(const Node& n) {
   return sets_.word(bytes);
 }
 
-SetId ReachingSets::set_of(State asked) {
+SetId ReachingSets::find_set(State asked) {
   const State root = origin(asked);
-  if (const SetId set = known(root); set != kUnknownSet) return set;
+  const auto keep = [&](SetId set) {
+    if (asked.aspect == kWord) memory_.words[asked.node].set = set;
+    return set;
+  };
+  if (const SetId set = known(root); set != kUnknownSet) return keep(set);
   const auto open = [&](State s) {
     const auto id = static_cast<std::uint32_t>(memory_.entries.size());
     entry_of(s) = id;
@@ -250,7 +254,7 @@ SetId ReachingSets::set_of(State asked) {
     }
     if (frames_.size() > outer) learn(frames_.back().entry, top.entry);
   }
-  return known(root);
+  return keep(known(root));
 }
 
 }  // namespace regduel::oracles

@@ -63,7 +63,10 @@ class ReachingSets {
  public:
   ReachingSets(const ValueGraph& graph, const Definitions& defs, DefSets& sets);
 
-  [[nodiscard]] SetId set_of(State s);
+  [[nodiscard]] SetId set_of(State s) {
+    if (is_leaf_node(s.node)) return set_of_leaf(graph_.node(s.node), s.aspect);
+    return s.aspect == kWord && memory_.words[s.node].set != kUnknownSet ? memory_.words[s.node].set : find_set(s);
+  }
   [[nodiscard]] SetId set_of(ByteRef r) { return set_of(State{r.node, byte_aspect(r.byte)}); }
   // The same as far as one assumption goes: that of the last guard on the way back.
   [[nodiscard]] SetId set_under(ByteRef r, Assumption a);
@@ -98,7 +101,7 @@ class ReachingSets {
     // What is asked of most nodes, side by side.
     struct Word {
       NodeId origin = kNone;        // its origin, or a node on the way there; kNone = never asked
-      SetId set = kUnknownSet;      // of an origin
+      SetId set = kUnknownSet;      // known of an origin, and of a word that was asked for
       std::uint32_t entry = kNone;  // kNone = never asked
     };
     std::vector<Word> words;                  // by node
@@ -113,6 +116,7 @@ class ReachingSets {
   [[nodiscard]] LeafId own_leaf(const Node& via) const { return own_leaves_.empty() ? kNone : own_leaves_[via.inst]; }
   [[nodiscard]] Memory nothing_known() const;
   [[nodiscard]] Memory::Word& word(NodeId n);  // with its origin
+  [[nodiscard]] SetId find_set(State s);
   [[nodiscard]] NodeId origin(NodeId n);
   [[nodiscard]] SetId composed(const Node& n);
   [[nodiscard]] SetId known(State origin);

@@ -42,6 +42,7 @@
 #include "ir/program.h"
 #include "ir/target.h"
 #include "oracles/memcheck/definitions.h"
+#include "oracles/pair/cells.h"
 
 namespace regduel::oracles {
 
@@ -130,18 +131,18 @@ class ValueGraph {
 
   // Byte i of what a register operand (an index into program().operands) reads. Requires: is_read(operand). Noted for guards, and
   // for the uses of everything but moves.
-  [[nodiscard]] bool is_read(std::size_t operand) const { return reads_[operand].count != 0; }
+  [[nodiscard]] bool is_read(std::size_t operand) const { return first_read_[operand] != kNone; }
   [[nodiscard]] ByteRef read_byte(std::size_t operand, int i) const {
-    const int at = reads_[operand].offset + i;
-    return content(read_nodes_[reads_[operand].first + static_cast<std::uint32_t>(at / 4)], at % 4);
+    const int at = static_cast<int>(places_[operand].offset) + i;
+    return content(read_word(operand, at / 4), at % 4);
   }
-  // Bytes 4 * w and following as one node. Requires: read_is_aligned(operand).
+  // The w-th cell that is read, as one node: bytes 4 * w and following where read_is_aligned(operand).
   [[nodiscard]] NodeId read_word(std::size_t operand, int w) const {
-    return read_nodes_[reads_[operand].first + static_cast<std::uint32_t>(w)];
+    return read_nodes_[first_read_[operand] + static_cast<std::uint32_t>(w)];
   }
   // True where each cell that is read starts at a multiple of four bytes of the operand.
-  [[nodiscard]] bool read_is_aligned(std::size_t operand) const { return reads_[operand].offset == 0; }
-  [[nodiscard]] int read_bytes(std::size_t operand) const { return reads_[operand].bytes; }
+  [[nodiscard]] bool read_is_aligned(std::size_t operand) const { return places_[operand].offset == 0; }
+  [[nodiscard]] int read_bytes(std::size_t operand) const { return is_read(operand) ? static_cast<int>(places_[operand].size) : 0; }
   [[nodiscard]] std::span<const RetRead> ret_reads() const { return ret_reads_; }
   // What a pack held before the write that made this node; kNone where that is not known.
   [[nodiscard]] NodeId overwritten(NodeId n) const { return n < overwritten_.size() ? overwritten_[n] : kNone; }
@@ -153,11 +154,6 @@ class ValueGraph {
 
  private:
   friend class GraphBuilder;
-  struct Read {
-    std::uint32_t first = 0;
-    std::uint16_t count = 0, bytes = 0;
-    std::uint8_t offset = 0;
-  };
   static std::uint32_t pack(ByteRef r) { return r.node << 2 | static_cast<std::uint32_t>(r.byte); }
   static ByteRef unpack(std::uint32_t v) { return {v >> 2, static_cast<int>(v & 3)}; }
 
@@ -167,7 +163,8 @@ class ValueGraph {
   std::vector<std::uint32_t> args_;
   std::vector<PackedBit> packed_;
   std::vector<GuardRef> guards_;
-  std::vector<Read> reads_;  // by operand
+  std::vector<Place> places_;              // by operand: of a register or, in a spill or a refill, of a slot
+  std::vector<std::uint32_t> first_read_;  // by operand: where its cells begin in read_nodes_; kNone = not read
   std::vector<NodeId> read_nodes_;
   std::vector<RetRead> ret_reads_;
   std::vector<NodeId> overwritten_;    // by node; only where the program has predicate packs
