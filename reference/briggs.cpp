@@ -113,20 +113,23 @@ class Run {
       };
       const auto coloured = [&](const FileGraph& work, Optimism optimism) {
         const bool stops = optimism == Optimism::SmallestLast;
-        colouring_ = select(work, simplifier_.order(work, available, optimism),
-                            {available, callee_saved, knobs_.biased_select, stops, fuel_});
+        colouring_ =
+            select(work, simplify(work, available, optimism), {available, callee_saved, knobs_.biased_select, stops, fuel_});
         if (!colouring_.failed.empty()) return false;
         for (NodeId n = 0; n < graph.size(); ++n)
           homes_[graph.temp(n)] = {file, static_cast<std::uint8_t>(graph.units(n)),
                                    static_cast<std::uint16_t>(colouring_.unit_of[n])};
         return true;
       };
-      if (tries_bold) {
+      // With more units in a clique than there are, no order of removal will do. With fuel each attempt is made, so that the
+      // decisions that it counts are those of a run without.
+      const bool may_fit = fuel_ != nullptr || graph.clique_units() <= static_cast<int>(k);
+      if (tries_bold && may_fit) {
         if (!is_bold_final) is_bold_final = !coalesced(bold_, false).wants_units;
         if (coloured(bold_, Optimism::SmallestLast)) return true;
       }
       coalesced(careful_, true);
-      if (coloured(careful_, Optimism::SmallestLast)) return true;
+      if (may_fit && coloured(careful_, Optimism::SmallestLast)) return true;
       if (k == limit) {
         // Something has to be spilled: the candidates for it are to come up last.
         if (coloured(careful_, Optimism::CheapestFirst)) return true;
@@ -164,7 +167,6 @@ class Run {
   bool progress_ = false;
   // Of the attempt at hand; here so that their memory serves all attempts.
   FileGraph bold_, careful_;
-  Simplifier simplifier_;
   Colouring colouring_;
 };
 

@@ -24,7 +24,7 @@ TEST(Spill, ANodeWithoutColourIsSpilledAndALocalTempMakesRoom) {
       3);
   FileGraph& g = p.r();
   const UnitSet two = UnitSet::range(0, 2);
-  const Colouring c = select(g, Simplifier().order(g, two, Optimism::CheapestFirst), {.available = two, .last_resort = {}});
+  const Colouring c = select(g, simplify(g, two, Optimism::CheapestFirst), {.available = two, .last_resort = {}});
   ASSERT_FALSE(c.failed.empty());
   Plan plan = p.plan;
   EXPECT_TRUE(choose_spills(g, c, two, p.problem, p.code, true, plan));

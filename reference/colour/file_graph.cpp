@@ -20,11 +20,19 @@ NodeId FileGraph::add_node(TempId temp, const Temp& t) {
 }
 
 void FileGraph::finish_nodes() {
-  if (size() <= kMatrixNodes) is_there_.assign(size() * size() / 128 + 1, 0);
+  if (size() > kMatrixNodes) return;
+  row_words_ = (size() + 63) / 64;
+  is_there_.assign(size() * row_words_, 0);
 }
 
-// Keeps of each edge the first time that it was found. Called whenever the list has doubled, so that it takes constant time an edge
-// and at most twice the memory of what is kept.
+// The list doubles unless duplicates were half of it: dropping them takes constant time an edge, and the list at most twice the
+// memory of what is kept.
+void FileGraph::make_room() {
+  if (row_words_ == 0) drop_duplicates();
+  if (2 * num_found_ >= found_.size()) found_.resize(std::max<std::size_t>(1024, 2 * found_.size()));
+}
+
+// Keeps of each edge the first time that it was found.
 void FileGraph::drop_duplicates() {
   struct Seen {
     NodeId to;
@@ -32,7 +40,7 @@ void FileGraph::drop_duplicates() {
   };
   Grouped<Seen> by_lower;
   by_lower.build(size(), [&](auto add) {
-    for (std::uint32_t k = 0; k < found_.size(); ++k)
+    for (std::uint32_t k = 0; k < num_found_; ++k)
       add(std::min(found_[k].a, found_[k].b), Seen{std::max(found_[k].a, found_[k].b), k});
   });
   std::vector<NodeId> seen_with(size(), kNoNode);
@@ -41,18 +49,19 @@ void FileGraph::drop_duplicates() {
       if (seen_with[s.to] == n) found_[s.at].a = kNoNode;
       seen_with[s.to] = n;
     }
-  std::erase_if(found_, [](const Edge& e) { return e.a == kNoNode; });
-  drop_duplicates_at_ = std::max(drop_duplicates_at_, 2 * found_.size());
+  const auto end = found_.begin() + static_cast<std::ptrdiff_t>(num_found_);
+  num_found_ =
+      static_cast<std::size_t>(std::remove_if(found_.begin(), end, [](const Edge& e) { return e.a == kNoNode; }) - found_.begin());
 }
 
 void FileGraph::finish() {
-  if (is_there_.empty()) drop_duplicates();
+  if (row_words_ == 0) drop_duplicates();
   is_there_ = {};
   auto edges = std::make_shared<Grouped<NodeId>>();
   edges->build(size(), [&](auto add) {
-    for (const Edge& e : found_) {
-      add(e.a, e.b);
-      add(e.b, e.a);
+    for (std::size_t k = 0; k < num_found_; ++k) {
+      add(found_[k].a, found_[k].b);
+      add(found_[k].b, found_[k].a);
     }
   });
   edges_ = std::move(edges);
@@ -68,6 +77,20 @@ void FileGraph::finish() {
     for (const NodeId m : (*edges_)[n]) squeeze += worst_by(shapes[m])[shapes[n]];
     nodes_[n].squeeze = squeeze;
   }
+  find_clique();
+}
+
+// Of the crowd, in turn, each node that interferes with all that were taken before it.
+void FileGraph::find_clique() {
+  std::vector<std::uint32_t> edges_to_clique(size(), 0);
+  std::uint32_t taken = 0;
+  for (const NodeId n : crowd_) {
+    if (is_fixed(n) || edges_to_clique[n] != taken) continue;
+    for (const NodeId m : (*edges_)[n]) ++edges_to_clique[m];
+    clique_units_ += units(n);
+    ++taken;
+  }
+  crowd_ = {};
 }
 
 int FileGraph::added_up_squeeze(NodeId n) const {

@@ -38,16 +38,15 @@ class FileGraph {
   // Both ways; what is there already counts once. Requires neither fixed.
   void add_edge(NodeId a, NodeId b) {
     if (a == b) return;
-    if (!is_there_.empty()) {
-      const std::size_t bit = a > b ? std::size_t{a} * (a - 1) / 2 + b : std::size_t{b} * (b - 1) / 2 + a;
-      std::uint64_t& word = is_there_[bit / 64];
-      const std::uint64_t mask = std::uint64_t{1} << (bit % 64);
-      if (word & mask) return;
-      word |= mask;
-    } else if (found_.size() >= drop_duplicates_at_) {
-      drop_duplicates();
+    if (row_words_ > 0) {
+      std::uint64_t& word = is_there_[a * row_words_ + b / 64];
+      const std::uint64_t bit = std::uint64_t{1} << (b % 64);
+      if (word & bit) return;
+      word |= bit;
+      is_there_[b * row_words_ + a / 64] |= std::uint64_t{1} << (a % 64);
     }
-    found_.push_back({a, b});
+    if (num_found_ == found_.size()) make_room();
+    found_[num_found_++] = {a, b};
   }
   void finish();
   void forbid(NodeId n, const UnitSet& units) {
@@ -61,6 +60,8 @@ class FileGraph {
     nodes_[n].cost = std::min(kInfiniteCost - 1, nodes_[n].cost + std::min(cost, kInfiniteCost));
   }
   void note_pressure(int units) { max_live_ = std::max(max_live_, units); }
+  // Nodes that may well interfere with each other, all of them: finish() makes a clique of those that do. The last call counts.
+  std::vector<NodeId>& crowd() { return crowd_; }
 
   // --- reading
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
@@ -77,6 +78,8 @@ class FileGraph {
   [[nodiscard]] const std::vector<CopyPair>& copies() const { return copies_; }
   [[nodiscard]] const std::vector<CopyPair>& hints() const { return hints_; }
   [[nodiscard]] int max_live() const { return max_live_; }  // units live at the worst point
+  // Units of some nodes that interfere with each other, all of them: no colouring has fewer, whatever is coalesced before.
+  [[nodiscard]] int clique_units() const { return clique_units_; }
   // The node that a coalesced node has become; itself for all others.
   [[nodiscard]] NodeId find(NodeId n) const {
     while (nodes_[n].merged_into != n) n = nodes_[n].merged_into;
@@ -114,6 +117,8 @@ class FileGraph {
   // The shape of a node: an index below num_shapes().
   [[nodiscard]] std::size_t shape(NodeId n) const { return nodes_[n].shape; }
   [[nodiscard]] std::size_t num_shapes() const { return shapes_.size(); }
+  // Orders shapes: by units, then by alignment.
+  [[nodiscard]] int width(std::size_t shape) const { return shapes_[shape].units << 8 | 1 << shapes_[shape].align_log2; }
   // By the shape of the node that is blocked: how many positions a node of `shape` blocks at worst.
   [[nodiscard]] const int* worst_by(std::size_t shape) const { return &worst_[shape * shapes_.size()]; }
   [[nodiscard]] int worst(NodeId n, NodeId neighbour) const { return worst_by(nodes_[neighbour].shape)[nodes_[n].shape]; }
@@ -161,7 +166,9 @@ class FileGraph {
   };
   [[nodiscard]] std::uint8_t shape_of(int units, int align_log2);
   void fill_worst();
+  void make_room();
   void drop_duplicates();
+  void find_clique();
   [[nodiscard]] int added_up_squeeze(NodeId n) const;
   void append(NodeId n, NodeId to);
 
@@ -173,13 +180,15 @@ class FileGraph {
   std::vector<CopyPair> copies_, hints_;
   std::vector<Shape> shapes_;
   std::vector<int> worst_;
-  int max_live_ = 0;
+  int max_live_ = 0, clique_units_ = 0;
+  std::vector<NodeId> crowd_;
   // While building: the edges in the order in which they were found. In a graph of up to kMatrixNodes each is there once, as a
-  // triangle of bits shows; in a larger one, where that would take too much memory, some are there twice.
-  static constexpr std::size_t kMatrixNodes = 16384;
-  std::vector<Edge> found_;
+  // matrix of bits shows (8 MB at most); in a larger one some are there twice.
+  static constexpr std::size_t kMatrixNodes = 8192;
+  std::vector<Edge> found_;  // [0, num_found_)
+  std::size_t num_found_ = 0;
   std::vector<std::uint64_t> is_there_;
-  std::size_t drop_duplicates_at_ = 1 << 16;
+  std::size_t row_words_ = 0;
   std::shared_ptr<const Grouped<NodeId>> edges_;  // by node, each in the order in which its first edge was found
 };
 

@@ -51,6 +51,17 @@ class Builder {
     if (!va.is_fixed) g.forbid(va.node, UnitSet::of(fixed_b));
     if (!vb.is_fixed) g.forbid(vb.node, UnitSet::of(fixed_a));
   }
+  // With all that is live but `source`.
+  void interfere_with_live(TempId d, TempId source, const LiveSet& live) {
+    const Vertex vd = vertices_[d];
+    FileGraph& g = out_.files[ir::index(vd.file)];
+    for (const TempId t : live.members()) {
+      const Vertex v = vertices_[t];
+      if (v.file != vd.file || t == source) continue;
+      if (vd.is_fixed || v.is_fixed) interfere(d, t);
+      else g.add_edge(vd.node, v.node);
+    }
+  }
   // Whether the two can only be in one tuple or in disjoint ones. Then, and only then, may a copy's def go where its source
   // lives on: tuples that overlap in part would let the copy destroy its source.
   [[nodiscard]] bool in_step(TempId a, TempId b) const {
@@ -70,8 +81,7 @@ class Builder {
       if (!(refs[k].flags & kWrites)) continue;
       const TempId d = refs[k].temp;
       const TempId source = k < 2u * inst.copy_pairs && k % 2 == 0 && in_step(d, refs[k + 1].temp) ? refs[k + 1].temp : kNoTemp;
-      for (const TempId t : live.members())
-        if (t != source) interfere(d, t);
+      interfere_with_live(d, source, live);
       if (REGDUEL_PLANTED("briggs-two-defs-share")) continue;
       for (std::size_t m = k + 1; m < refs.size(); ++m)
         if (refs[m].flags & kWrites) interfere(d, refs[m].temp);
@@ -121,7 +131,18 @@ class Builder {
         at_reads[file] -= t.units;
       }
     }
-    for (std::size_t file = 0; file < after.size(); ++file) out_.files[file].note_pressure(std::max(after[file], at_reads[file]));
+    for (std::size_t file = 0; file < after.size(); ++file) {
+      out_.files[file].note_pressure(std::max(after[file], at_reads[file]));
+      if (live.units()[file] > most_live_[file]) note_crowd(static_cast<ir::RegFile>(file), live);
+    }
+  }
+
+  void note_crowd(ir::RegFile file, const LiveSet& live) {
+    most_live_[ir::index(file)] = live.units()[ir::index(file)];
+    std::vector<NodeId>& crowd = out_.files[ir::index(file)].crowd();
+    crowd.clear();
+    for (const TempId t : live.members())
+      if (vertices_[t].file == file) crowd.push_back(vertices_[t].node);
   }
 
   // What is asked of each pair of temps, in one word a temp.
@@ -134,6 +155,7 @@ class Builder {
   const Problem& problem_;
   const Code& code_;
   std::vector<Vertex> vertices_;  // by temp
+  ir::PerFile<int> most_live_ = {};
   InterferenceGraphs out_;
 };
 

@@ -23,7 +23,7 @@ struct SelectOptions {
   ir::Fuel* fuel = nullptr;      // asked before a bias has its way
 };
 
-// `order` = what Simplifier::order returned for this graph. Cost O(edges + nodes).
+// `order` = what simplify returned for this graph. Cost O(edges + nodes).
 [[nodiscard]] Colouring select(const FileGraph& graph, const std::vector<NodeId>& order, const SelectOptions& options);
 
 }  // namespace regduel::reference

@@ -1,5 +1,8 @@
 #include "reference/colour/select.h"
 
+#include "base/random.h"
+#include "reference/colour/coalesce.h"
+#include "reference/colour/simplify.h"
 #include "reference/testing.h"
 
 namespace regduel::reference {
@@ -55,6 +58,31 @@ TEST(Select, TuplesAreAligned) {
   g.add_edge(0, 1);
   g.finish();
   EXPECT_EQ(select(g, {1, 0}, {.available = UnitSet::range(0, 4), .last_resort = {}}).unit_of, (std::vector<int>{0, 2}));
+}
+
+// clique_units() > number of units implies that no order colours the graph, which is what lets the driver skip attempts: whatever
+// is live with whatever, with clobbers and copies coalesced without test.
+TEST(Select, NoOrderColoursACliqueWithFewerUnitsThanItHas) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Random random(seed);
+    FileGraph g;
+    const NodeId nodes = 4 + random.below(12);
+    for (TempId t = 0; t < nodes; ++t) {
+      Temp temp;
+      temp.units = static_cast<std::uint8_t>(1 + random.below(2));
+      g.add_node(t, temp);
+    }
+    g.finish_nodes();
+    for (int k = random.between(10, 80); k > 0; --k) g.add_edge(random.below(nodes), random.below(nodes));
+    for (NodeId n = 0; n < nodes; ++n) g.crowd().push_back(n);
+    g.add_copy(random.below(nodes), random.below(nodes), 1);
+    g.finish();
+    ASSERT_GT(g.clique_units(), 0);
+    const UnitSet units = UnitSet::range(0, g.clique_units() - 1);
+    coalesce(g, {units, {}, false});
+    for (const Optimism o : {Optimism::CheapestFirst, Optimism::SmallestLast})
+      EXPECT_FALSE(select(g, simplify(g, units, o), {.available = units, .last_resort = {}}).failed.empty()) << seed;
+  }
 }
 
 }  // namespace
