@@ -147,6 +147,19 @@ void check_registers(int registers) {
   if (registers < 1 || registers > 255) throw BadInput(fmt::format("--regs: expected 1 to 255, found {}", registers));
 }
 
+std::vector<int> parse_registers(const std::vector<std::string>& items) {
+  std::vector<int> limits;
+  for (const std::string& item : split_list(items)) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), value);
+    if (error != std::errc() || end != item.data() + item.size())
+      throw BadInput(fmt::format("--regs: expected numbers like 24,32,64, found \"{}\"", item));
+    check_registers(value);
+    limits.push_back(value);
+  }
+  return limits;
+}
+
 const ir::Allocator& allocator_named(const std::string& name) {
   const ir::Allocator* a = fuzz::find_allocator(name);
   if (a == nullptr) throw BadInput(fmt::format("--with: no allocator \"{}\" (there are {})", name, fuzz::duelist_names()));

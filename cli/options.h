@@ -48,6 +48,8 @@ struct KnobOptions {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> settings(std::span<const ir::Allocator* const> allocators) const;
 };
 
+// --regs A,B,C: limits of the general register file. Throws BadInput unless each is a number from 1 to 255.
+[[nodiscard]] std::vector<int> parse_registers(const std::vector<std::string>& items);
 // Throws BadInput unless 1 <= registers <= 255 (the largest register file).
 void check_registers(int registers);
 // An allocator by name. Throws BadInput with the names that exist.

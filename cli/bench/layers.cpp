@@ -63,9 +63,7 @@ void duel_in_layers(const fuzz::FuzzInput& input, Stopwatch& watch) {
 Layers measure_layers(std::uint64_t seed, int inputs) {
   Layers result;
   Stopwatch watch(result);
-  fuzz::ExplorerOptions options;
-  options.seed = seed;
-  fuzz::Explorer explorer(options);
+  fuzz::Explorer explorer(fuzz::campaign_exploration(seed));
   std::vector<std::vector<std::uint8_t>> bred;
   for (int k = 0; k < inputs; ++k) {
     watch.restart();

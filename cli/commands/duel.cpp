@@ -1,7 +1,6 @@
 // regduel duel: every allocator on every program at every limit, judged, as a table.
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -36,23 +35,12 @@ struct Options {
   bool json = false;
 };
 
-struct PlayedCase {
+// A program and what came of it at each limit.
+struct PlayedProgram {
   fuzz::FuzzInput input;
-  fuzz::Duel duel;
+  std::vector<ir::Limits> limits;
+  std::vector<fuzz::Duel> duels;
 };
-
-std::vector<int> parse_limits(const std::vector<std::string>& items) {
-  std::vector<int> limits;
-  for (const std::string& item : split_list(items)) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), value);
-    if (error != std::errc() || end != item.data() + item.size())
-      throw BadInput(fmt::format("--regs: expected numbers like 24,32,64, found \"{}\"", item));
-    check_registers(value);
-    limits.push_back(value);
-  }
-  return limits;
-}
 
 std::vector<const ir::Allocator*> parse_duelists(const std::vector<std::string>& with) {
   std::vector<const ir::Allocator*> duelists;
@@ -73,14 +61,14 @@ fuzz::Knobs parse_knobs(const KnobOptions& options, const std::vector<const ir::
   return knobs;
 }
 
-nlohmann::ordered_json row_json(const std::string& file, const PlayedCase& r, const fuzz::Bout& b) {
-  const ir::Function& shown = b.program ? *b.program : r.input.program;
+nlohmann::ordered_json row_json(const std::string& file, const fuzz::FuzzInput& input, const fuzz::Duel& d, const fuzz::Bout& b) {
+  const ir::Function& shown = b.program ? *b.program : input.program;
   nlohmann::ordered_json findings = nlohmann::ordered_json::array();
   for (const oracles::Finding& f : b.findings) findings.push_back(to_json(f, shown));
   nlohmann::ordered_json row = {{"file", file},
-                                {"function", r.input.program.name},
+                                {"function", input.program.name},
                                 {"allocator", b.allocator},
-                                {"limit", r.input.limits.of(ir::RegFile::R)},
+                                {"limit", input.limits.of(ir::RegFile::R)},
                                 {"registers", nullptr},
                                 {"max_live", nullptr},
                                 {"spill_store_bytes", nullptr},
@@ -96,7 +84,7 @@ nlohmann::ordered_json row_json(const std::string& file, const PlayedCase& r, co
   row["verdict"] = oracles::name(b.verdict);
   row["reason"] = b.reason;
   row["findings"] = findings;
-  for (const fuzz::MetamorphicBout& m : r.duel.metamorphic)
+  for (const fuzz::MetamorphicBout& m : d.metamorphic)
     if (m.allocator == b.allocator) row["metamorphic"] = to_json(m.metamorphic, shown);
   row["seconds"] = b.seconds;
   return row;
@@ -116,27 +104,25 @@ std::string verdict_cell(const fuzz::Duel& d) {
   return cell;
 }
 
-PlayedCase run_duel(fuzz::FuzzInput input, const std::vector<const ir::Allocator*>& duelists, bool metamorphic) {
-  fuzz::Duel duel = fuzz::run_duel(input, duelists, metamorphic);
-  return {std::move(input), std::move(duel)};
+PlayedProgram play(fuzz::FuzzInput input, std::vector<ir::Limits> limits, const std::vector<const ir::Allocator*>& duelists,
+                   bool metamorphic) {
+  PlayedProgram r{std::move(input), std::move(limits), {}};
+  for (const ir::Limits& l : r.limits) {
+    r.input.limits = l;
+    r.duels.push_back(fuzz::run_duel(r.input, duelists, metamorphic));
+  }
+  return r;
 }
 
 // Programs from files: a row for each program and limit.
 int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelists, const fuzz::Knobs& knobs) {
-  std::vector<int> limits = parse_limits(o.regs);
+  std::vector<int> limits = parse_registers(o.regs);
   if (limits.empty()) limits.push_back(0);
   std::vector<Program> programs = load_all(o.inputs);
   require_phase(programs, ir::Phase::Virtual);
   if (programs.empty()) throw BadInput("error: there is no function in the input");
-  std::vector<fuzz::FuzzInput> cases;
-  std::vector<const std::string*> files;
-  for (Program& p : programs) {
-    const ir::Target& target = o.target.resolve(p.function, p.file);
-    for (const int limit : limits) {
-      cases.push_back({&target, o.target.limits_for(target, limit), knobs, p.function});
-      files.push_back(&p.file);
-    }
-  }
+  std::vector<const ir::Target*> targets;
+  for (Program& p : programs) targets.push_back(&o.target.resolve(p.function, p.file));
   std::vector<ColumnGroup> columns = {{"", {"function", "limit", "MaxLive"}}};
   for (const ir::Allocator* a : duelists) columns.push_back({std::string(a->name()), {"registers", "stores", "loads"}});
   columns.push_back({"", {"verdict"}});
@@ -144,30 +130,35 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   Findings findings(o.save_to);
   fuzz::Tally tally(duelists);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  Progress progress("duel", static_cast<std::int64_t>(cases.size()));
-  const std::function<PlayedCase(std::int64_t)> work = [&](std::int64_t k) {
-    return run_duel(std::move(cases[static_cast<std::size_t>(k)]), duelists, o.metamorphic);
+  Progress progress("duel", static_cast<std::int64_t>(programs.size() * limits.size()));
+  const std::function<PlayedProgram(std::int64_t)> work = [&](std::int64_t k) {
+    const auto at = static_cast<std::size_t>(k);
+    std::vector<ir::Limits> all;
+    for (const int limit : limits) all.push_back(o.target.limits_for(*targets[at], limit));
+    return play({targets[at], {}, knobs, std::move(programs[at].function)}, std::move(all), duelists, o.metamorphic);
   };
-  std::string last_function;
-  const std::function<bool(std::int64_t, PlayedCase)> take = [&](std::int64_t k, PlayedCase r) {
-    const int limit = r.input.limits.of(ir::RegFile::R);
-    const bool first = k % static_cast<std::int64_t>(limits.size()) == 0;
-    std::vector<std::string> cells = {first ? r.input.program.name : "", fmt::format("{}", limit), ""};
-    for (const fuzz::Bout& b : r.duel.bouts) {
-      if (b.program) cells[2] = fmt::format("{}", b.measures.max_live[0]);
-      cells.push_back(b.program ? fmt::format("{}", b.measures.registers[0]) : "-");
-      cells.push_back(b.program ? fmt::format("{}", b.measures.spill_store_bytes) : "-");
-      cells.push_back(b.program ? fmt::format("{}", b.measures.spill_load_bytes) : "-");
-      if (o.json) rows.push_back(row_json(*files[static_cast<std::size_t>(k)], r, b));
-      if (b.verdict == oracles::Verdict::Fail) findings.add(r.input, b);
+  const std::function<bool(std::int64_t, PlayedProgram)> take = [&](std::int64_t k, PlayedProgram r) {
+    for (std::size_t m = 0; m < r.duels.size(); ++m) {
+      const fuzz::Duel& d = r.duels[m];
+      r.input.limits = r.limits[m];
+      std::vector<std::string> cells = {m == 0 ? r.input.program.name : "", fmt::format("{}", r.input.limits.of(ir::RegFile::R)),
+                                        ""};
+      for (const fuzz::Bout& b : d.bouts) {
+        if (b.program) cells[2] = fmt::format("{}", b.measures.max_live[0]);
+        cells.push_back(b.program ? fmt::format("{}", b.measures.registers[0]) : "-");
+        cells.push_back(b.program ? fmt::format("{}", b.measures.spill_store_bytes) : "-");
+        cells.push_back(b.program ? fmt::format("{}", b.measures.spill_load_bytes) : "-");
+        if (o.json) rows.push_back(row_json(programs[static_cast<std::size_t>(k)].file, r.input, d, b));
+        if (b.verdict == oracles::Verdict::Fail) findings.add(r.input, b);
+      }
+      cells.push_back(verdict_cell(d));
+      table.row(std::move(cells));
+      tally.add(r.input, d);
+      progress.step();
     }
-    cells.push_back(verdict_cell(r.duel));
-    table.row(std::move(cells));
-    tally.add(r.input, r.duel);
-    progress.step();
     return true;
   };
-  in_order<PlayedCase>(static_cast<std::int64_t>(cases.size()), resolve_jobs(o.jobs), work, take);
+  in_order<PlayedProgram>(static_cast<std::int64_t>(programs.size()), resolve_jobs(o.jobs), work, take);
   progress.done();
   if (o.json) print_json({{"command", "duel"}, {"results", rows}, {"summary", tally.json()}, {"findings", findings.json()}});
   else fmt::print("{}\nstores, loads: bytes of spill stores and refills\n{}{}", table.text(), text_of(tally), findings.text());
@@ -176,20 +167,21 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
 
 // Random programs: a summary; with --json also a row for each.
 int duel_random(const Options& o, const std::vector<const ir::Allocator*>& duelists, const fuzz::Knobs& knobs) {
-  const std::vector<int> limits = parse_limits(o.regs);
+  const std::vector<int> limits = parse_registers(o.regs);
   const bool standard = o.profile.empty() && limits.empty() && o.target.sm == 0 && o.target.target_file.empty() &&
                         o.target.limits.empty() && o.size == 0;
   const auto profile = fuzz::profile_from_name(o.profile.empty() ? "mix" : o.profile);
   if (!profile && o.profile != "all")
     throw BadInput(fmt::format("--profile: no profile \"{}\" (see regduel gen --help)", o.profile));
-  const std::function<PlayedCase(std::int64_t)> work = [&](std::int64_t k) {
+  const std::function<PlayedProgram(std::int64_t)> work = [&](std::int64_t k) {
+    const auto number = static_cast<std::uint64_t>(k);
     fuzz::FuzzInput c;
+    std::vector<ir::Limits> all;
     if (standard) {
-      c = fuzz::standard_input(o.seed, static_cast<std::uint64_t>(k), duelists);
+      c = fuzz::standard_input(o.seed, number, duelists);
+      all.push_back(c.limits);
     } else {
-      const std::size_t per_program = std::max<std::size_t>(limits.size(), 1);
       fuzz::GeneratorOptions g;
-      const std::uint64_t number = static_cast<std::uint64_t>(k) / per_program;
       g.profile = profile ? *profile : fuzz::profiles()[number % fuzz::profiles().size()];
       g.size = o.size;
       g.seed = o.seed + number;
@@ -197,26 +189,29 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
       if (ir::find_target(g.target) == nullptr) throw BadInput(fmt::format("--sm: no target {}", g.target));
       c.program = fuzz::generate(g);
       c.target = &o.target.resolve(c.program, "generated");
-      c.limits = o.target.limits_for(*c.target, limits.empty() ? 0 : limits[static_cast<std::size_t>(k) % per_program]);
+      for (const int limit : limits) all.push_back(o.target.limits_for(*c.target, limit));
+      if (all.empty()) all.push_back(o.target.limits_for(*c.target, 0));
     }
     c.knobs.insert(c.knobs.end(), knobs.begin(), knobs.end());
-    return run_duel(std::move(c), duelists, o.metamorphic);
+    return play(std::move(c), std::move(all), duelists, o.metamorphic);
   };
   Findings findings(o.save_to);
   fuzz::Tally tally(duelists);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  const std::int64_t cases = o.random * static_cast<std::int64_t>(std::max<std::size_t>(limits.size(), 1));
-  Progress progress("random duels", cases);
-  const std::function<bool(std::int64_t, PlayedCase)> take = [&](std::int64_t, PlayedCase r) {
-    for (const fuzz::Bout& b : r.duel.bouts) {
-      if (b.verdict == oracles::Verdict::Fail) findings.add(r.input, b);
-      if (o.json) rows.push_back(row_json("", r, b));
+  Progress progress("random duels", o.random * static_cast<std::int64_t>(std::max<std::size_t>(limits.size(), 1)));
+  const std::function<bool(std::int64_t, PlayedProgram)> take = [&](std::int64_t, PlayedProgram r) {
+    for (std::size_t m = 0; m < r.duels.size(); ++m) {
+      r.input.limits = r.limits[m];
+      for (const fuzz::Bout& b : r.duels[m].bouts) {
+        if (b.verdict == oracles::Verdict::Fail) findings.add(r.input, b);
+        if (o.json) rows.push_back(row_json("", r.input, r.duels[m], b));
+      }
+      tally.add(r.input, r.duels[m]);
+      progress.step(1, fmt::format("findings {}", findings.distinct()));
     }
-    tally.add(r.input, r.duel);
-    progress.step(1, fmt::format("findings {}", findings.distinct()));
     return true;
   };
-  in_order<PlayedCase>(cases, resolve_jobs(o.jobs), work, take);
+  in_order<PlayedProgram>(o.random, resolve_jobs(o.jobs), work, take);
   progress.done();
   if (o.json)
     print_json(

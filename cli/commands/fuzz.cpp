@@ -25,7 +25,7 @@ namespace {
 struct Options {
   std::string time, suppressions;
   std::int64_t runs = 0;
-  std::vector<std::string> with, seeds, planted;
+  std::vector<std::string> with, regs, seeds, planted;
   fuzz::CampaignOptions campaign;
   bool json = false;
 };
@@ -65,6 +65,7 @@ int fuzz_command(const Options& o) {
   for (const std::string& name : split_list(o.with)) duelists.push_back(&allocator_named(name));
   if (duelists.empty()) duelists.assign(fuzz::all_duelists().begin(), fuzz::all_duelists().end());
   c.duelists = duelists;
+  c.registers = parse_registers(o.regs);
   if (c.metamorphic < 0 || c.metamorphic > 100)
     throw BadInput(fmt::format("--metamorphic: expected 0 to 100, found {}", c.metamorphic));
   if (o.runs < 0) throw BadInput("--runs: expected a number above 0");
@@ -151,6 +152,12 @@ void add_fuzz_command(CLI::App& app, Action& chosen) {
       "--mix", c.is_mix,
       "The standard mix of random programs, one after the other, instead of an exploration: the same for any number of jobs");
   command->add_option("--with", o->with, "Allocators, comma-separated (default fatpoint,briggs): " + fuzz::duelist_names())
+      ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--regs,--maxrregcount", o->regs,
+          "Limits of the general register file, comma-separated, 1 to 255: each program is tried at each of them (default: at "
+          "one that is drawn with it)")
       ->allow_extra_args(false);
   command
       ->add_option("--metamorphic", c.metamorphic,

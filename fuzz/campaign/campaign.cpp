@@ -57,7 +57,7 @@ class Coordinator {
       : o_(options), log_(options.log), store_(options.db, options.version), corpus_(store_, log_),
         findings_(store_, options.version, options.directory, options.suppressions, options.today),
         schedule_(store_.begin_session(o_.seed, mode()), o_.runs, kBatch * kBatchesAhead * static_cast<std::uint64_t>(o_.jobs)),
-        total_(options.duelists), worker_options_{o_.seed, o_.metamorphic, o_.reduce_budget, o_.duelists} {
+        total_(options.duelists), worker_options_{o_.seed, o_.metamorphic, o_.reduce_budget, o_.duelists, o_.registers} {
     if (!o_.is_mix) load_inputs();
     for (const StoredFinding& f : findings_.load())
       again_.push_back({{"do", "again"},

@@ -20,9 +20,10 @@ struct CampaignOptions {
   std::uint64_t runs = 0;  // programs; 0 = until the time is up
   double seconds = 0;      // 0 = until the runs are done
   int jobs = 1;
-  bool is_mix = false;  // programs of the standard mix rather than an exploration: the same for any number of jobs
-  int metamorphic = 0;  // percentage of the programs
-  double timeout = 60;  // seconds for one program: what takes longer hangs
+  bool is_mix = false;         // programs of the standard mix rather than an exploration: the same for any number of jobs
+  int metamorphic = 0;         // percentage of the programs
+  std::vector<int> registers;  // limits of file R at each of which each program is tried; empty = as the program's input says
+  double timeout = 60;         // seconds for one program: what takes longer hangs
   std::uint64_t reduce_budget = 4'000'000;  // as of ReduceOptions
   std::span<const ir::Allocator* const> duelists;
   std::string db;           // "" = kept in memory

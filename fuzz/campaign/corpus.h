@@ -16,7 +16,7 @@ namespace regduel::fuzz {
 
 class Corpus {
  public:
-  Corpus(Store& store, const EventLog& log) : store_(store), log_(log), explorer_(ExplorerOptions{}) {}
+  Corpus(Store& store, const EventLog& log) : store_(store), log_(log), explorer_(campaign_exploration()) {}
 
   // Takes those of the database. Returns the ones whose features another version of the program saw: they are tried again.
   [[nodiscard]] std::vector<StoredInput> load();

@@ -1,6 +1,7 @@
 // See worker.h.
 #include "fuzz/campaign/worker.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/edges.h"
@@ -16,6 +17,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kR = ir::index(ir::RegFile::R);
 constexpr std::uint64_t kMetamorphicStream = 0x6D657461;  // which cases are varied does not depend on what is in them
 
 class Worker {
@@ -92,26 +94,39 @@ class Worker {
   }
 
   enum class Keep { Nothing, News, Always };
-  void try_one(const FuzzInput& input, std::uint64_t index, Tally& tally, Keep keep) {
-    const Blob bytes = encode_input(input);
-    current_.begin(index, bytes);
+  // At each limit that was asked for.
+  void try_one(FuzzInput input, std::uint64_t index, Tally& tally, Keep keep) {
     const bool metamorphic =
         Random(hash_combine(hash_combine(options_.seed, kMetamorphicStream), index)).chance(options_.metamorphic);
-    clear_edges();
-    const Duel duel = run_duel(input, options_.duelists, metamorphic);
-    current_.end();
-    tally.add(input, duel);
-    if (duel.verdict() == oracles::Verdict::Fail) return report(duel, index, bytes);
-    if (keep == Keep::Nothing) return;
-    const std::vector<std::uint32_t> features = features_of(input, duel);
-    if (explorer_.learn(input, features) || keep == Keep::Always) {
-      log_.add({{"entry", input_hash(bytes)}});
-      channel_.send({{"entry",
-                      {{"input", to_message(bytes)},
-                       {"features", features},
-                       {"pinned", keep == Keep::Always},
-                       {"instructions", input.program.insts.size()}}}});
+    for (const int limit : limits_for(input)) {
+      input.limits.units[kR] = limit;
+      const Blob bytes = encode_input(input);
+      current_.begin(index, bytes);
+      clear_edges();
+      const Duel duel = run_duel(input, options_.duelists, metamorphic);
+      current_.end();
+      tally.add(input, duel);
+      if (duel.verdict() == oracles::Verdict::Fail) report(duel, index, bytes);
+      else if (keep != Keep::Nothing) learn(input, duel, bytes, keep);
     }
+  }
+
+  [[nodiscard]] std::vector<int> limits_for(const FuzzInput& input) const {
+    if (options_.registers.empty()) return {input.limits.units[kR]};
+    std::vector<int> limits;
+    for (const int limit : options_.registers) limits.push_back(std::min(limit, input.target->units[kR]));
+    return limits;
+  }
+
+  void learn(const FuzzInput& input, const Duel& duel, const Blob& bytes, Keep keep) {
+    const std::vector<std::uint32_t> features = features_of(input, duel);
+    if (!explorer_.learn(input, features) && keep != Keep::Always) return;
+    log_.add({{"entry", input_hash(bytes)}});
+    channel_.send({{"entry",
+                    {{"input", to_message(bytes)},
+                     {"features", features},
+                     {"pinned", keep == Keep::Always},
+                     {"instructions", input.program.insts.size()}}}});
   }
 
   void report(const Duel& duel, std::uint64_t index, const Blob& bytes) {

@@ -31,6 +31,7 @@ struct WorkerOptions {
   int metamorphic = 0;  // percentage of the programs
   std::uint64_t reduce_budget = 0;
   std::span<const ir::Allocator* const> duelists;
+  std::span<const int> registers;  // as of CampaignOptions
 };
 
 // Works until the channel is closed.

@@ -9,6 +9,13 @@
 
 namespace regduel::fuzz {
 
+ExplorerOptions campaign_exploration(std::uint64_t seed) {
+  ExplorerOptions options;
+  options.seed = seed;
+  options.knobs = {{"briggs-fewest-units", "0"}};
+  return options;
+}
+
 const FuzzInput& Explorer::parent() {
   const auto size = static_cast<std::uint32_t>(corpus_.size());
   // Half of the time among the latest eighth; of two, the smaller.
@@ -23,6 +30,15 @@ FuzzInput Explorer::next() {
     seeds_.pop_back();
     return seed;
   }
+  FuzzInput input = breed();
+  for (const auto& knob : options_.knobs) {
+    std::erase_if(input.knobs, [&](const auto& k) { return k.first == knob.first; });
+    input.knobs.push_back(knob);
+  }
+  return input;
+}
+
+FuzzInput Explorer::breed() {
   constexpr std::size_t kFewest = 4;  // before that there is nothing to breed from
   if (corpus_.size() < kFewest || random_.chance(options_.percent_new)) return derive_input(random_.next());
   FuzzInput child = random_.chance(options_.percent_cross) ? cross(parent(), parent(), random_.next()) : parent();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "fuzz/duel/duel.h"
 #include "fuzz/duel/fuzz_input.h"
 #include "fuzz/explore/behaviour.h"
 
@@ -21,7 +22,11 @@ struct ExplorerOptions {
   int percent_cross = 25;                // of the children have two parents
   int percent_impossible = 10;           // of the children keep a limit at which some instruction may not fit
   int percent_tight = 15;                // of the others get a limit close to what some instruction demands
+  Knobs knobs;                           // that each input has, seeds apart
 };
+// Those of a campaign. Its rounds look for what is wrong, not for who needs fewer registers: briggs takes the limit as it is, and
+// does not search for the smallest number of registers that would do.
+[[nodiscard]] ExplorerOptions campaign_exploration(std::uint64_t seed = 1);
 
 class Explorer {
  public:
@@ -40,6 +45,7 @@ class Explorer {
   [[nodiscard]] std::size_t num_features() const { return features_.size(); }
 
  private:
+  [[nodiscard]] FuzzInput breed();
   [[nodiscard]] const FuzzInput& parent();
   // Limits at which every instruction fits, now and then one at which some only just does.
   void make_possible(FuzzInput& input);
