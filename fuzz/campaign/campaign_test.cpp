@@ -231,6 +231,23 @@ TEST_F(CampaignTest, TheMixIsTheSameForAnyNumberOfWorkers) {
   EXPECT_EQ(summary(1, "1"), summary(3, "3"));
 }
 
+TEST_F(CampaignTest, EachProgramIsTriedAtEachLimit) {
+  const std::span<const ir::Allocator* const> duelists = all_duelists();
+  CampaignOptions o = options(duelists, 60);
+  o.registers = {16, 40};
+  for (const bool is_mix : {true, false}) {
+    o.is_mix = is_mix;
+    const CampaignResult r = run(o);
+    EXPECT_TRUE(r.found.empty());
+    EXPECT_EQ(r.tried, 60u) << "programs";
+    EXPECT_EQ(r.tally.cases(), 120u) << "duels";
+  }
+  Store store(path("c.sqlite"));
+  std::set<int> limits;
+  for (const StoredInput& input : store.inputs()) limits.insert(decode_input(input.input).limits.of(ir::RegFile::R));
+  EXPECT_EQ(limits, (std::set<int>{16, 40}));
+}
+
 TEST_F(CampaignTest, AnExplorationIsRepeatedByItsSeed) {
   const std::span<const ir::Allocator* const> duelists = all_duelists();
   const auto corpus = [&](const std::string& db, std::uint64_t seed) {

@@ -1,6 +1,10 @@
 // The body of a duel against duelists that are wrong on purpose: each kind of misconduct has its finding.
 #include "fuzz/duel/duel.h"
 
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,6 +102,51 @@ TEST(Duel, TheDuelistsPass) {
       EXPECT_LE(b.measures.registers[ir::index(ir::RegFile::R)], 24);
     }
   }
+}
+
+// All that a duel says, as text.
+std::string told(const Duel& d) {
+  std::string out;
+  for (const Bout& b : d.bouts) {
+    out += fmt::format("{} {} {}\n", b.allocator, oracles::name(b.verdict), b.reason);
+    for (const Bout::Opinion& o : b.opinions) out += fmt::format("{} {} {}\n", o.judge, oracles::name(o.verdict), o.reason);
+    for (const oracles::Finding& f : b.findings) out += f.message + "\n";
+    if (b.program)
+      out += fmt::format("{} {} {}\n{}", b.measures.spill_store_bytes, b.measures.spill_load_bytes, b.measures.max_live[0],
+                         ir::print(*b.program));
+  }
+  return out;
+}
+
+// Whatever is kept from one duel to the next (tables of a thread, what the judges made of a program), a duel says what it says when
+// it is the first one: here, the first one of its thread.
+TEST(Duel, SaysTheSameAfterOtherDuels) {
+  constexpr std::uint64_t kInputs = 10;
+  const std::vector<int> registers = {16, 24, 255};
+  const auto limits_of = [&](const FuzzInput& input, int r) {
+    ir::Limits limits = input.limits;
+    limits.units[0] = std::min(r, input.target->units[0]);
+    return limits;
+  };
+  std::vector<FuzzInput> inputs;
+  std::vector<std::vector<std::string>> first(kInputs);
+  for (std::uint64_t seed = 0; seed < kInputs; ++seed) {
+    inputs.push_back(derive_input(seed, 20 + 30 * static_cast<int>(seed % 4)));
+    for (const int r : registers)
+      std::jthread([&] {
+        const FuzzInput& i = inputs.back();
+        first[seed].push_back(told(duel(i.program, *i.target, limits_of(i, r), all_duelists(), i.knobs)));
+      }).join();
+  }
+  for (const bool backwards : {false, true})
+    for (std::uint64_t k = 0; k < kInputs; ++k) {
+      const std::uint64_t seed = backwards ? kInputs - 1 - k : k;
+      const FuzzInput& i = inputs[seed];
+      const oracles::Before before(i.program, *i.target);
+      for (std::size_t m = 0; m < registers.size(); ++m)
+        ASSERT_EQ(told(duel(before, limits_of(i, registers[m]), all_duelists(), i.knobs)), first[seed][m])
+            << "input " << seed << " at " << registers[m];
+    }
 }
 
 TEST(Allocators, AreFoundByName) {

@@ -34,6 +34,17 @@ TEST(Behaviour, OtherLimitsAreOtherBehaviour) {
   EXPECT_NE(behaviour(input), roomy) << "what is spilled now was not spilled before";
 }
 
+TEST(Explorer, InputsOfACampaignDoNotSearchForTheFewestRegisters) {
+  Explorer explorer(campaign_exploration(5));
+  for (int k = 0; k < 40; ++k) {
+    const FuzzInput input = explorer.next();
+    const auto settings =
+        std::count(input.knobs.begin(), input.knobs.end(), std::pair<std::string, std::string>("briggs-fewest-units", "0"));
+    EXPECT_EQ(settings, 1) << "input " << k;
+    explorer.learn(input, behaviour(input));
+  }
+}
+
 TEST(FeatureSet, CountsWhatIsNew) {
   FeatureSet set;
   EXPECT_EQ(set.add({1, 5, 9}), 3u);
