@@ -28,7 +28,7 @@ void in_order(std::int64_t n, int jobs, const std::function<Result(std::int64_t)
   std::map<std::int64_t, Slot> ready;
   std::int64_t next = 0, taken = 0;
   bool stop = false;
-  // Nobody runs further ahead than this, so that memory stays bounded.
+  // No thread runs further ahead than this, so that memory stays bounded.
   const std::int64_t window = 64 * jobs;
   const auto worker = [&] {
     for (;;) {

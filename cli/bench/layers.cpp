@@ -1,4 +1,4 @@
-// See bench_layers.h.
+// See layers.h.
 #include "cli/bench/layers.h"
 
 #include <ctime>

@@ -1,4 +1,4 @@
-// regduel verify: one program before and after any allocator whatever; every judge looks at it.
+// regduel verify: one program before and after any allocator; every judge looks at it.
 
 #include <algorithm>
 #include <map>

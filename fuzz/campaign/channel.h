@@ -18,9 +18,9 @@ class Channel {
   Channel& operator=(Channel&& other) noexcept;
 
   [[nodiscard]] int fd() const { return fd_; }
-  // Waits until all of it is on its way. False where nobody is there any more.
+  // Waits until all of it is on its way. False where the other end is closed.
   bool send(const nlohmann::json& message);
-  // Waits for one message. nullopt where nobody is there any more.
+  // Waits for one message. nullopt where the other end is closed.
   [[nodiscard]] std::optional<nlohmann::json> receive();
   // Takes in what has come without waiting; false at the end. next() then gives it message by message.
   bool fill();

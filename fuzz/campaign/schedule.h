@@ -32,7 +32,7 @@ class Schedule {
   [[nodiscard]] std::optional<Range> next_returned();
   // The next numbers, `most` of them unless fewer are left; nullopt at the end, and where the window is full.
   [[nodiscard]] std::optional<Range> next_fresh(std::uint64_t most);
-  // Likewise one number, whatever the window. Requires has_fresh().
+  // Likewise one number, even where the window is full. Requires has_fresh().
   [[nodiscard]] std::uint64_t next_one();
   [[nodiscard]] bool has_fresh() const { return next_ < end_; }
 

@@ -68,7 +68,7 @@ TEST(MetamorphicBout, SuccessAgainstAProvenFailure) {
   EXPECT_EQ(d.bouts[0].verdict, oracles::Verdict::Skipped);
   EXPECT_EQ(d.bouts[1].verdict, oracles::Verdict::Fail);
   EXPECT_THAT(d.bouts[1].signatures(), testing::ElementsAre("disagreement/completeness-vs-success@a"));
-  // At the limit where it is possible, nobody contradicts anybody.
+  // At the limit where it is possible, no judge contradicts another.
   d.bouts[1] = won.bouts[1];
   add_completeness_disagreement(d, f, target, ir::Limits::of(target, 2));
   EXPECT_EQ(d.bouts[1].verdict, oracles::Verdict::Pass);

@@ -26,7 +26,7 @@ std::vector<bool> defined_roots(const EditProgram& p) {
   return defined;
 }
 
-// Whether the instruction is of any use without one of its operands.
+// Whether the instruction keeps a meaning without one of its operands.
 bool does_without(const EditInst& i) {
   return i.inst.op == Op::Named || i.inst.op == Op::Call || i.inst.op == Op::Ret || i.inst.op == Op::Exit;
 }
@@ -68,7 +68,8 @@ Mended mend(EditInst& i, const std::function<bool(const Operand&)>& is_orphan) {
   return result;
 }
 
-// To a fixed point: what reads only what is gone loses it.
+// To a fixed point: instructions lose the operands that read orphans; an instruction that cannot do without one goes, which may
+// make more orphans.
 void mend_all(EditProgram& p, const std::vector<bool>& had_def) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -256,7 +257,7 @@ std::size_t join_blocks(EditProgram& p) {
       ++joined;
     }
   }
-  // What was joined is empty now and nobody leads there.
+  // Joined blocks are empty now, and no edge leads to them.
   for (EditBlock& b : p.blocks)
     if (b.insts.empty()) {
       EditInst end;

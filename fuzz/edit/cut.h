@@ -1,8 +1,8 @@
 // Cuts for the reducer: each takes something out of a program taken apart (edit.h) and mends what that leaves behind, so that the
 // result is well-formed nearly always; ir::check has the last word.
 //
-// Mending: where the last def of a vreg went, what read it loses that operand, and goes itself where it can't do without. Vregs
-// that nothing defined before the cut are left as they are.
+// Mending: where the last def of a vreg went, its readers lose that operand, or go themselves where they cannot do without it.
+// Vregs without a def before the cut are left as they are.
 #pragma once
 
 #include <cstddef>
@@ -41,20 +41,20 @@ void drop_target(EditProgram& p, std::size_t b, std::size_t k);
 bool lead_past(EditProgram& p, std::size_t b);
 // Joins each block that ends in a bra with its only successor, where that has no other predecessor. Returns how many were joined.
 std::size_t join_blocks(EditProgram& p);
-// Takes out the blocks that the entry does not reach, and what phis say of edges that are not there.
+// Takes out the blocks that the entry does not reach, and the operands of phis whose edges are gone.
 void drop_unreachable(EditProgram& p);
 
 // Instead of the instruction: its first def and a use of the same shape become one vreg everywhere. False where there is no such
 // pair.
 bool bypass(EditProgram& p, InstPlace at);
 // The instruction and the next one become one operation, with the operands of both. False where one is more than a plain operation,
-// where the second has anything to do with what the first defines, or where that would be many operands.
+// where the second names a vreg that the first defines, or where that would be many operands.
 bool join_with_next(EditProgram& p, InstPlace at);
 // Every operand of `from` becomes one of `to`. False where they are not of one class, width and alignment, or one is no root.
 bool merge_vregs(EditProgram& p, ir::VRegId from, ir::VRegId to);
 // Puts the blocks in the order of a walk that follows first targets first, takes out the declarations that no operand names, and
-// numbers instructions and vregs from 0 in order of first appearance; blocks and vregs lose their names. Kept: without another
-// order of the blocks, on which what is wrong may depend.
+// numbers instructions and vregs from 0 in order of first appearance; blocks and vregs lose their names. Kept: the order of
+// the blocks stays, as a failure may depend on it.
 enum class Blocks { Ordered, Kept };
 void renumber(EditProgram& p, Blocks blocks = Blocks::Ordered);
 

@@ -20,7 +20,7 @@ struct EditProgram {
   ir::Function header;  // everything but blocks, instructions, operands and targets
   std::vector<EditBlock> blocks;
 
-  // Cost: O(size), both ways. build() makes no check: the result is whatever was edited.
+  // Cost: O(size), both ways. build() makes no check: the edits may have broken the rules.
   explicit EditProgram(const ir::Function& f);
   [[nodiscard]] ir::Function build() const;
   [[nodiscard]] ir::InstId next_id() const;

@@ -265,7 +265,7 @@ bool raise_pressure(EditProgram& p, Random& random) {
   like.fixed = {};
   like.flags = 0;
   like.name = {};
-  // From here to there, perhaps over many blocks; the point is where control passes both.
+  // From one place to another, perhaps over many blocks.
   const std::size_t from = any_block(p, random), to = random.chance(50) ? from : any_block(p, random);
   std::size_t begin = any_place(p.blocks[from], random), end = any_place(p.blocks[to], random);
   if (from == to && begin > end) std::swap(begin, end);
@@ -296,7 +296,7 @@ bool splice(EditProgram& p, const EditProgram& other, Random& random) {
   const std::size_t first = any_place(source, random);
   const std::size_t last = std::min<std::size_t>(source.insts.size() - 1, first + 1 + random.below(kLongest));
   if (first >= last || p.header.vregs.size() + kLongest * 8 > kMostVRegs) return false;
-  const int known = random.between(0, 100);  // how much the two have to do with one another
+  const int known = random.between(0, 100);  // percent: values of the donor that become values of this program
   std::vector<VRegId> to(other.header.vregs.size());
   const auto mapped = [&](VRegId v) {
     if (to[v.index()].is_valid()) return to[v.index()];

@@ -14,8 +14,8 @@ namespace regduel::fuzz {
 [[nodiscard]] std::size_t any_place(const EditBlock& b, Random& random);
 void insert_at(EditBlock& b, std::size_t at, EditInst i);
 
-// A vreg for which `wanted` holds, mostly one of an operand within a few instructions of place `at`: what has to do with one
-// another makes bugs. Invalid where a few tries find none.
+// A vreg for which `wanted` holds, mostly one of an operand within a few instructions of place `at`: bugs need
+// instructions that share values. Invalid where a few tries find none.
 template <class Wanted>
 [[nodiscard]] ir::VRegId vreg_near(const EditProgram& p, const EditBlock& b, std::size_t at, Random& random, Wanted wanted) {
   constexpr std::size_t kWindow = 6;

@@ -1,5 +1,5 @@
-// See mutator.h. A mutation edits without looking at the rules; ir::check decides afterwards. That keeps them short, and
-// finds what a cautious edit would never make.
+// See mutator.h. A mutation edits without looking at the rules; ir::check decides afterwards. That keeps mutations
+// short, and reaches programs that a cautious edit would never make.
 #include "fuzz/edit/mutator.h"
 
 #include <algorithm>
@@ -342,7 +342,7 @@ class Editor {
     last.ops.push_back(Operand::of_vreg(Role::Use, v));
     return true;
   }
-  // Mostly of an instruction that has some; what it is about is as often taken away as added.
+  // Mostly of an instruction that has some; flags and attributes are taken away as often as added.
   bool toggle_flag() {
     constexpr std::array<std::uint16_t, 7> kFlags = {ir::kMemRead,          ir::kMemWrite,    ir::kReadOnly,  ir::kBarrier,
                                                      ir::kRematerialisable, ir::kCommutative, ir::kConvergent};

@@ -61,7 +61,7 @@ TEST(Cross, ChildrenAreWellFormedRepeatAndHaveSomethingOfBoth) {
   EXPECT_GT(limits, 15);
 }
 
-// What a mutation is named after is what it does.
+// Each mutation does what its name says.
 TEST(Mutation, GrowthGrows) {
   const auto after = [](Mutation m, auto holds) {
     int count = 0;

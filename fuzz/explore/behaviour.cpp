@@ -87,7 +87,7 @@ void inserted(const ir::Function& f, std::uint64_t allocator, Collector& out) {
 std::vector<std::uint32_t> behaviour_of(const FuzzInput& input, const Duel& duel) {
   Collector out;
   const ir::Function& f = input.program;
-  // Where nobody allocated anything, all that is new is how it ended: of such an input nothing is bred.
+  // Where no allocator succeeded, only the outcome counts: such an input is not bred from.
   if (std::any_of(duel.bouts.begin(), duel.bouts.end(), [](const Bout& bout) { return bout.program.has_value(); })) {
     operands(f, out);
     out.add(kShape, 0, bucket(f.insts.size()), bucket(f.blocks.size()));

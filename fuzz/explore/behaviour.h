@@ -27,7 +27,7 @@ class FeatureSet {
   // How many of them are new; they are seen from then on.
   std::size_t add(const std::vector<std::uint32_t>& features);
   [[nodiscard]] std::size_t size() const { return size_; }
-  // Of them, how many are edges of the code, whatever the count.
+  // How many edges of the code are among them, however often each was run through.
   [[nodiscard]] std::size_t num_edges() const;
 
  private:

@@ -1,4 +1,4 @@
-// See corpus_minimiser.h. Pinned items first; then, smallest first, whatever shows something new; then, largest first, what the
+// See corpus_minimiser.h. Pinned items first; then, smallest first, those that show something new; then, largest first, those that
 // others have made needless goes again. Source: afl-cmin, and the greedy cover of Chvatal (1979).
 #include "fuzz/explore/corpus_minimiser.h"
 

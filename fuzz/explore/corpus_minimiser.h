@@ -11,7 +11,7 @@ namespace regduel::fuzz {
 struct CorpusItem {
   std::span<const std::uint32_t> features;
   std::uint64_t size = 0;  // the smaller the better
-  bool is_pinned = false;  // kept whatever it shows
+  bool is_pinned = false;  // kept even where it shows nothing of its own
 };
 
 // By item: whether it is kept. Together those that are kept show every feature that any shows; for each feature, one of the

@@ -24,7 +24,7 @@ struct ExplorerOptions {
   int percent_tight = 15;                // of the others get a limit close to what some instruction demands
   Knobs knobs;                           // that each input has, seeds apart
 };
-// Those of a campaign. Its rounds look for what is wrong, not for who needs fewer registers: briggs takes the limit as it is, and
+// Those of a campaign. Its rounds look for what is wrong and compare no registers: briggs takes the limit as it is, and
 // does not search for the smallest number of registers that would do.
 [[nodiscard]] ExplorerOptions campaign_exploration(std::uint64_t seed = 1);
 

@@ -1,4 +1,4 @@
-// See generator_builder.h. Every draw from the generator of random numbers is a statement of its own wherever the order of
+// See builder.h. Every draw from the generator of random numbers is a statement of its own wherever the order of
 // evaluation is open, since compilers choose differently there.
 #include "fuzz/generate/builder.h"
 

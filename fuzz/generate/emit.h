@@ -1,5 +1,5 @@
 // The emitters: one function a kind of instruction, each adding one well-formed instruction (or a short sequence) with
-// whatever operands fit.
+// the operands that fit.
 #pragma once
 
 #include "fuzz/generate/builder.h"

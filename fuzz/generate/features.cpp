@@ -1,4 +1,4 @@
-// See generator_features.h. The figures are chosen so that at 24 registers more than half of the programs spill
+// See features.h. The figures are chosen so that at 24 registers more than half of the programs spill
 // (generator_test.cpp measures the pressure), and each kind that a profile is named after is common in it.
 #include "fuzz/generate/features.h"
 

@@ -1,4 +1,4 @@
-// See generator_shape.h. Dominators after Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm"), with a cap on
+// See shape.h. Dominators after Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm"), with a cap on
 // the passes, since an adversarial graph could take many.
 #include "fuzz/generate/shape.h"
 
@@ -120,7 +120,7 @@ class Grower {
     return first + static_cast<int>(random_.below(static_cast<std::uint32_t>(static_cast<int>(shape_.blocks.size()) - first)));
   }
 
-  // Adds the edge from -> to, whatever the terminator is.
+  // Adds the edge from -> to to any kind of terminator.
   void add_edge(int from, int to) {
     ShapeBlock& b = shape_.blocks[static_cast<std::size_t>(from)];
     b.targets.push_back(to);

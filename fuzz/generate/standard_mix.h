@@ -15,7 +15,7 @@ struct StandardCase {
   ir::Function program;
   std::string target;  // a shipped one
   ir::Limits limits;
-  std::uint64_t knob_seed = 0;  // what draw_knobs (duel_body.h) makes the knobs of the duelists from
+  std::uint64_t knob_seed = 0;  // what draw_knobs (fuzz/duel/duel.h) makes the knobs of the duelists from
   Profile profile = Profile::Mix;
 };
 // Case `index` of the mix that `seed` names: of any two cases each can be made without the other.

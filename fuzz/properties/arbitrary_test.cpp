@@ -55,7 +55,7 @@ bool has_loop(const ir::Function& f) {
   return false;
 }
 
-// Code that is not reached matters to nobody, and an edge to it can't be cut without it.
+// Code that is not reached has no effect, and an edge to it can't be cut without it.
 template <class Is>
 bool any_operand(const ir::Function& f, Is is) {
   const ir::Cfg cfg(f);

@@ -171,7 +171,7 @@ class SsaMaker {
         body.phis.push_back({fresh(), {}});
         define(body.phis.back().def);
       }
-    // Each phi is used: a def that nobody reads would not need a register of its own.
+    // Each phi is used: a def that is never read would not need a register of its own.
     for (const Phi& phi : body.phis) body.steps.push_back({{}, {phi.def}});
     for (int k = random_.between(1, 8); k > 0; --k) {
       Step step;

@@ -40,7 +40,7 @@ std::size_t afl_custom_fuzz(void* data, std::uint8_t* bytes, std::size_t size, s
 void afl_custom_deinit(void* data) { delete static_cast<Mutator*>(data); }
 
 #ifdef REGDUEL_COVERAGE_UNUSED
-// The library is made of the same objects as the target, which count what they run; nobody counts in afl-fuzz itself.
+// The library is made of the same objects as the target, which count what they run; in afl-fuzz itself the counts are dropped.
 void __sanitizer_cov_trace_pc_guard(std::uint32_t*) {}
 void __sanitizer_cov_trace_pc_guard_init(std::uint32_t*, std::uint32_t*) {}
 #endif

@@ -1,6 +1,6 @@
 // The target judges: an allocation is damaged, or made in ignorance of a rule, and the judges are asked. All of them, so that none
-// of them crashes on what no allocator writes; and one that does not execute has to object to whatever changes the trace, or breaks
-// the rule.
+// of them crashes on pairs that no allocator writes; and a judge that does not execute has to object to every change of the trace,
+// or breaks the rule.
 //
 // Allocator, operator and place are drawn from the bytes of the input: what differs in any byte is another fault.
 // (fuzz/faults/faults.h does the same to the standard mix, and counts.)

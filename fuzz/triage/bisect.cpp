@@ -4,7 +4,7 @@
 namespace regduel::fuzz {
 
 BadDecision first_bad_decision(const ShowsUnder& shows_under) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 32;  // more decisions than a program of any size that is allocated at all
+  constexpr std::int64_t kMost = std::int64_t{1} << 32;  // more decisions than any program that can be allocated has
   const auto at = [&](std::int64_t limit) {
     ir::Fuel fuel{.limit = limit};
     return shows_under(fuel);

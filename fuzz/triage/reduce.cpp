@@ -243,7 +243,7 @@ class Reducer {
       });
     return size_ < before;
   }
-  // What defines one vreg does so out of nothing, so that its operands are no longer needed.
+  // The defs of one vreg lose their other operands: what they read is no longer needed.
   void sources() {
     for (const bool keeps_flags : {false, true})
       at_each_inst([keeps_flags](EditProgram& p, InstPlace at) {
@@ -369,7 +369,7 @@ class Reducer {
   }
 
   // --- details -------------------------------------------------------------------------------------------------------
-  // One kind of plainness for the whole program; where that is too much, thing by thing.
+  // One simplification for the whole program at once; where that loses the failure, instruction by instruction.
   template <class Plain>
   void plain_vregs(Plain plain) {
     const auto edit = [&](auto wanted) {
@@ -456,7 +456,7 @@ class Reducer {
       if (i.inst.op == Op::Named) i.inst.mnemonic = p.header.symbols.intern(kPlainMnemonic);
       else i.inst.mnemonic = {};
     });
-    // What has a meaning of its own becomes an operation like any other.
+    // An opcode with a meaning of its own becomes a plain operation.
     plain_insts([](EditProgram& p, EditInst& i) {
       if (i.inst.op != Op::Call && i.inst.op != Op::Bar && i.inst.op != Op::Pack && i.inst.op != Op::Unpack &&
           i.inst.op != Op::Copy)

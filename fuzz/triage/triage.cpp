@@ -21,24 +21,25 @@ using ir::Op;
 using ir::Operand;
 using ir::Role;
 
-// What binds single instructions comes before what nearly every program has.
+// Constraints of single instructions come before traits that nearly every program has.
 enum Trait : unsigned { kPhi, kRemat, kEarly, kTied, kTwoDefs, kPart, kGuard, kClobber, kWide, kBranch, kFixed, kLoop, kNumTraits };
 constexpr std::array<std::string_view, kNumTraits> kTraitNames = {
     "phi", "remat", "early-clobber", "tied", "two-defs", "part", "guard", "clobber", "tuple", "branch", "fixed", "loop"};
 
-// What spill code has kinds of its own for. Whatever needs memory asks for a round of spilling, so that this alone says little.
+// Traits that spill code treats apart. Every program that needs memory has a round of spilling, so that the round alone says
+// little.
 constexpr Traits kOfSpillCode = 1u << kRemat | 1u << kPart | 1u << kWide;
-// Beside these it says nothing whether a value was wrong from the start or only once it had a register to keep.
+// Beside these decisions it does not matter whether the value was wrong from the start or only when it had to be kept.
 constexpr Traits kAtAnyTime = 1u << kGuard | 1u << kWide | 1u << kBranch;
 // A part, or a phi, is wrong in other ways around a loop.
 constexpr Traits kOtherInLoops = 1u << kPhi | 1u << kPart;
 
-// Decisions that are asked for in every program: to be the first bad one says little of what is wrong.
+// Decisions that occur in every program: that one of them is the first bad one says little.
 constexpr std::array<std::string_view, 4> kOrdinary = {"", "keep-in-register", "fewest-units", "another-attempt"};
 
 bool is_ordinary(std::string_view decision) { return std::find(kOrdinary.begin(), kOrdinary.end(), decision) != kOrdinary.end(); }
-// Natures that all say that somebody stands where somebody else should be: what one judge sees as a broken rule another sees as a
-// wrong value.
+// Natures that all say that a register holds another value than it should: what one judge sees as a broken rule another sees as
+// a wrong value.
 bool is_of_sharing(std::string_view nature) {
   return nature == "wrong-value" || nature == "structure/fixed-register" || nature == "structure/early-clobber" ||
          nature == "structure/def-overlap";

@@ -9,7 +9,7 @@
 //               more than anything else. Beside a wrong value every decision counts
 //   trait       the most telling thing that the core has, where values are wrong and the decision does not say it all. The core is
 //   the reduced
-//               case, reduced again to whatever fails alike
+//               case, reduced again to any case that fails alike
 //
 // Neither reduction takes up anything that was not in the case, and the core keeps its decision: else, where there are several
 // bugs, a reducer sooner or later comes upon another one. Source: the "tags" of Chen et al., "Taming compiler fuzzers" (2013), and
@@ -34,7 +34,7 @@ struct Understood {
   std::string bucket;    // one bug, one bucket: made from the core and the decision; no register numbers
   std::uint64_t tries = 0;
   bool is_minimal = false;  // no single cut makes the reduced case smaller
-  FuzzInput core;           // the reduced case, reduced again to whatever fails alike
+  FuzzInput core;           // the reduced case, reduced again to any case that fails alike
 };
 //   Requires  reproduces(input, failure).
 //   budget    of each of the two reductions (reduce.h)
