@@ -492,6 +492,7 @@ TEST_F(Cli, BenchMeasuresEveryJudgeAndAllocator) {
   }
   EXPECT_THAT(names, testing::IsSupersetOf({"fatpoint", "briggs", "structure", "memcheck", "execution", "quality", "all judges"}));
   EXPECT_TRUE(doc["duels_per_second"].is_number());
+  EXPECT_GT(doc["bred"]["duels_per_second"], 0);
   EXPECT_TRUE(doc["gate_failures"].is_array());
   std::set<std::string> layers;
   for (const auto& layer : doc["duel_target"]["layers"]) layers.insert(layer["layer"]);

@@ -33,7 +33,9 @@ namespace regduel::cli {
 namespace {
 
 constexpr std::string_view kFatPoint = "fatpoint";
-constexpr std::string_view kDuels = "duels", kLayers = "layers";
+constexpr std::string_view kDuels = "duels", kBred = "duels/bred", kLayers = "layers";
+
+constexpr int kBredPerDuel = 10;  // bred inputs for each case of the standard mix: they are smaller
 
 struct Subject {
   ir::Function program;
@@ -242,6 +244,16 @@ BenchResult run_bench(const BenchOptions& o) {
         benchmark::DoNotOptimize(fuzz::duel(c.program, *c.target, c.limits, fuzz::all_duelists(), c.knobs));
       }
   });
+  BenchResult::Bred bred;
+  add_benchmark(std::string(kBred), [&o, &bred](benchmark::State& state) {
+    const std::vector<fuzz::FuzzInput> inputs = breed_inputs(o.seed, kBredPerDuel * o.duels);
+    bred.inputs = std::ssize(inputs);
+    bred.instructions = 0;
+    for (const fuzz::FuzzInput& i : inputs) bred.instructions += static_cast<std::int64_t>(i.program.insts.size());
+    for ([[maybe_unused]] auto _ : state)
+      for (const fuzz::FuzzInput& i : inputs)
+        benchmark::DoNotOptimize(fuzz::duel(i.program, *i.target, i.limits, fuzz::all_duelists(), i.knobs));
+  });
   Collecting reporter;
   std::ostringstream silent;  // what Benchmark itself would say, e.g. that the filter matches nothing
   reporter.SetOutputStream(&silent);
@@ -273,7 +285,11 @@ BenchResult run_bench(const BenchOptions& o) {
     }
   if (const auto seconds = reporter.seconds(std::string(kDuels)); seconds && seconds->first > 0)
     result.duels_per_second = o.duels / seconds->first;
-  if (std::regex_search(std::string(kLayers), std::regex(o.filter))) result.layers = measure_layers(o.seed, 10 * o.duels);
+  if (const auto seconds = reporter.seconds(std::string(kBred)); seconds && seconds->first > 0) {
+    result.bred = bred;
+    result.bred->duels_per_second = static_cast<double>(bred.inputs) / seconds->first;
+  }
+  if (std::regex_search(std::string(kLayers), std::regex(o.filter))) result.layers = measure_layers(o.seed, kBredPerDuel * o.duels);
   return result;
 }
 

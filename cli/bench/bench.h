@@ -15,11 +15,11 @@ namespace regduel::cli {
 struct BenchOptions {
   std::vector<int> sizes = {200, 2000, 20000};  // instructions of a program, approximately; ascending
   int per_profile = 20000;  // instructions of each profile and size: as many programs as that takes, at least one
-  int duels = 200;          // cases of the standard mix for the figure of whole duels; ten times as many bred ones for its layers
+  int duels = 200;          // cases of the standard mix for the figure of whole duels; ten times as many bred ones
   std::uint64_t seed = 1;   // of all programs
   int repetitions = 3;
   double min_time = 0;  // seconds of CPU time of one repetition; 0 = each program once
-  std::string filter;   // a regular expression on "memcheck/2000", "fatpoint/200", "duels", "layers"; empty = all
+  std::string filter;   // a regular expression on "memcheck/2000", "fatpoint/200", "duels", "duels/bred", "layers"; empty = all
 };
 
 // The programs of one size, the same for every judge and allocator.
@@ -60,7 +60,12 @@ struct BenchResult {
   std::vector<BenchCorpus> corpora;        // one a size
   std::vector<BenchRow> rows;              // allocators first, then the judges in their order, then all judges together
   std::optional<double> duels_per_second;  // of CPU time: case made, every allocator run, every judge asked
-  std::optional<Layers> layers;            // of the duels of a campaign
+  struct Bred {
+    std::int64_t inputs = 0, instructions = 0;  // of all inputs together
+    double duels_per_second = 0;                // likewise, without the making
+  };
+  std::optional<Bred> bred;      // inputs that a campaign breeds
+  std::optional<Layers> layers;  // of the duels of a campaign
 };
 
 inline constexpr std::string_view kAllJudges = "all judges";

@@ -9,6 +9,7 @@
 #include "fuzz/explore/behaviour.h"
 #include "fuzz/explore/explorer.h"
 #include "fuzz/targets/targets.h"
+#include "fuzz/triage/failure.h"
 #include "ir/check.h"
 #include "oracles/quality/quality.h"
 #include "oracles/report.h"
@@ -59,6 +60,16 @@ void duel_in_layers(const fuzz::FuzzInput& input, Stopwatch& watch) {
 }
 
 }  // namespace
+
+std::vector<fuzz::FuzzInput> breed_inputs(std::uint64_t seed, int inputs) {
+  fuzz::Explorer explorer(fuzz::campaign_exploration(seed));
+  std::vector<fuzz::FuzzInput> bred;
+  for (int k = 0; k < inputs; ++k) {
+    bred.push_back(explorer.next());
+    explorer.learn(bred.back(), fuzz::features_of(bred.back(), fuzz::run_duel(bred.back(), fuzz::all_duelists())));
+  }
+  return bred;
+}
 
 Layers measure_layers(std::uint64_t seed, int inputs) {
   Layers result;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "fuzz/duel/fuzz_input.h"
+
 namespace regduel::cli {
 
 struct Layer {
@@ -17,6 +19,9 @@ struct Layers {
   std::vector<Layer> layers;                  // in the order in which they run
   double target_seconds = 0;                  // the `duel` target on the same inputs, from bytes to verdict
 };
+
+// Inputs that a campaign breeds from nothing. Cost: a duel each.
+[[nodiscard]] std::vector<fuzz::FuzzInput> breed_inputs(std::uint64_t seed, int inputs);
 
 // Breeds `inputs` inputs from nothing, and measures each step of each. Cost: about twice what the duels take.
 [[nodiscard]] Layers measure_layers(std::uint64_t seed, int inputs);

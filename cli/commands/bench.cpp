@@ -32,6 +32,10 @@ nlohmann::ordered_json to_json(const Layers& l) {
           {"layers", layers}};
 }
 
+nlohmann::ordered_json to_json(const BenchResult::Bred& b) {
+  return {{"inputs", b.inputs}, {"instructions", b.instructions}, {"duels_per_second", b.duels_per_second}};
+}
+
 std::string text(const Layers& l) {
   double all = 0;
   for (const Layer& layer : l.layers) all += layer.seconds;
@@ -81,6 +85,7 @@ nlohmann::ordered_json to_json(const BenchResult& r, const BenchOptions& o, cons
           {"programs", corpora},
           {"results", rows},
           {"duels_per_second", or_null(r.duels_per_second)},
+          {"bred", r.bred ? to_json(*r.bred) : nlohmann::ordered_json(nullptr)},
           {"duel_target", r.layers ? to_json(*r.layers) : nlohmann::ordered_json(nullptr)},
           {"sanitizer", sanitizer()},
           {"gate_failures", failures}};
@@ -127,6 +132,9 @@ std::string text(const BenchResult& r, const BenchOptions& o) {
   if (r.duels_per_second)
     out += fmt::format("{:.1f} duels of the standard mix a second of CPU time (case made, every allocator, every judge)\n",
                        *r.duels_per_second);
+  if (r.bred)
+    out += fmt::format("{:.1f} duels of {} bred inputs a second of CPU time, {} instructions each\n", r.bred->duels_per_second,
+                       r.bred->inputs, r.bred->instructions / std::max<std::int64_t>(1, r.bred->inputs));
   if (r.layers) out += text(*r.layers);
   return out;
 }
@@ -149,9 +157,10 @@ int bench_command(const Options& o) {
     throw BadInput(fmt::format("--filter: \"{}\" is no regular expression", b.filter));
   }
   const BenchResult result = run_bench(b);
-  if (!result.duels_per_second && !result.layers && std::none_of(result.rows.begin(), result.rows.end(), is_measured))
-    throw BadInput(
-        fmt::format("--filter: nothing is called \"{}\" (names are like memcheck/2000, fatpoint/200, duels, layers)", b.filter));
+  if (!result.duels_per_second && !result.bred && !result.layers &&
+      std::none_of(result.rows.begin(), result.rows.end(), is_measured))
+    throw BadInput(fmt::format(
+        "--filter: nothing is called \"{}\" (names are like memcheck/2000, fatpoint/200, duels, duels/bred, layers)", b.filter));
   const std::vector<std::string> failures = gate_failures(result, b);
   if (o.json) print_json(to_json(result, b, failures));
   else fmt::print("{}", text(result, b));
@@ -181,7 +190,7 @@ void add_bench_command(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   command
       ->add_option("--duels", o->bench.duels,
-                   "Cases of the standard mix for the figure of whole duels; ten times as many bred ones for its layers")
+                   "Cases of the standard mix for the figure of whole duels; ten times as many bred ones")
       ->capture_default_str();
   command->add_option("--seed", o->bench.seed, "Seed of the programs")->capture_default_str();
   command->add_option("--filter", o->bench.filter,
