@@ -2,6 +2,7 @@
 #include "fuzz/explore/behaviour.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "base/edges.h"
@@ -22,16 +23,19 @@ class Collector {
   void add(Kind kind, Parts... parts) {
     std::uint64_t h = kind;
     ((h = hash_combine(h, static_cast<std::uint64_t>(parts))), ...);
-    features_.push_back(static_cast<std::uint32_t>(h % kNumFeatures));
+    const auto feature = static_cast<std::size_t>(h % kNumFeatures);
+    seen_[feature / 64] |= std::uint64_t{1} << feature % 64;
   }
-  std::vector<std::uint32_t> finish() {
-    std::sort(features_.begin(), features_.end());
-    features_.erase(std::unique(features_.begin(), features_.end()), features_.end());
-    return std::move(features_);
+  [[nodiscard]] std::vector<std::uint32_t> ascending() const {
+    std::vector<std::uint32_t> features;
+    for (std::size_t word = 0; word < seen_.size(); ++word)
+      for (std::uint64_t rest = seen_[word]; rest != 0; rest &= rest - 1)
+        features.push_back(static_cast<std::uint32_t>(64 * word + static_cast<std::size_t>(std::countr_zero(rest))));
+    return features;
   }
 
  private:
-  std::vector<std::uint32_t> features_;
+  std::array<std::uint64_t, kNumFeatures / 64> seen_ = {};
 };
 
 // A number as its power of two: 0, 1, 2-3, 4-7, ...
@@ -64,13 +68,13 @@ void operands(const ir::Function& f, Collector& out) {
 void inserted(const ir::Function& f, std::uint64_t allocator, Collector& out) {
   for (const ir::Block& b : f.blocks) {
     const auto insts = f.insts_of(b);
+    std::size_t before = 0, after = 0;  // the instructions of the program beside which insts[k] stands, or the ends of the block
     for (std::size_t k = 0; k < insts.size(); ++k) {
       const ir::Inst& i = insts[k];
+      if (!i.is_inserted()) before = k;
+      if (after < k || k == 0)
+        for (after = k; after + 1 < insts.size() && insts[after].is_inserted();) ++after;
       if (!i.is_inserted() && i.op != ir::Op::Spill && i.op != ir::Op::Refill && !i.is_deleted()) continue;
-      // Beside which instruction of the program it stands.
-      std::size_t before = k, after = k;
-      while (before > 0 && insts[before].is_inserted()) --before;
-      while (after + 1 < insts.size() && insts[after].is_inserted()) ++after;
       const auto ops = f.operands_of(i);
       const auto reg = std::find_if(ops.begin(), ops.end(), [](const Operand& o) { return o.is_preg(); });
       const int file = reg == ops.end() ? -1 : static_cast<int>(reg->preg().file), units = reg == ops.end() ? 0 : reg->preg().count;
@@ -105,7 +109,7 @@ std::vector<std::uint32_t> behaviour_of(const FuzzInput& input, const Duel& duel
               m.max_live[ir::index(file)] > input.limits.of(file));
     inserted(*b.program, k, out);
   }
-  return out.finish();
+  return out.ascending();
 }
 
 std::vector<std::uint32_t> features_of(const FuzzInput& input, const Duel& duel) {

@@ -1,4 +1,4 @@
-// See generator_emit.h. Mnemonics are of the flavour of PTX and SASS; nothing depends on them.
+// See emit.h. Mnemonics are of the flavour of PTX and SASS; nothing depends on them.
 #include "fuzz/generate/emit.h"
 
 #include <algorithm>
