@@ -403,6 +403,23 @@ TEST_F(Cli, DuelOnAKernelHasTheContractsKeys) {
   EXPECT_THAT(text.out, HasSubstr("saxpy"));
 }
 
+// One preparation of the program for all limits changes nothing that is said of each.
+TEST_F(Cli, ADuelAtSeveralLimitsIsTheDuelAtEach) {
+  ASSERT_EQ(run("gen --seed 4 --size 150 -o a.rir").status, 0);
+  const auto rows = [&](const std::string& regs) {
+    auto list = nlohmann::json::parse(run("duel --json --regs " + regs + " a.rir").out)["results"];
+    for (auto& row : list) row.erase("seconds");
+    return list;
+  };
+  nlohmann::json each = nlohmann::json::array();
+  for (const char* regs : {"24", "40", "255"})
+    for (const auto& row : rows(regs)) each.push_back(row);
+  ASSERT_EQ(each.size(), 6u);
+  EXPECT_EQ(rows("24,40,255"), each);
+  EXPECT_EQ(nlohmann::json::parse(run("fuzz --json --mix --runs 4 --regs 24,40 --jobs 1").out)["summary"]["duels"], 8);
+  expect_complaint("fuzz --runs 1 --regs 24,0", "--regs: expected 1 to 255, found 0");
+}
+
 TEST_F(Cli, RandomDuelsAreTheSameForAnyNumberOfThreads) {
   const auto without_seconds = [](std::string json) { return std::regex_replace(json, std::regex("\"seconds\": [^\\n]*"), ""); };
   const Outcome one = run("duel --random 24 --seed 5 --jobs 1 --json");
