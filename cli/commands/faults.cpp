@@ -69,9 +69,9 @@ std::string codes(const fuzz::FaultOperator& op) {
 }
 
 struct Totals {
-  std::int64_t escaped = 0, wrong_category = 0, ill_formed = 0, broken_accepted = 0, kept_rejected = 0, internal_errors = 0;
+  std::int64_t escaped = 0, wrong_category = 0, broken_accepted = 0, kept_rejected = 0, internal_errors = 0;
   [[nodiscard]] bool is_clean(const fuzz::FaultMatrix& matrix) const {
-    return escaped + wrong_category + ill_formed + broken_accepted + kept_rejected + internal_errors + matrix.false_alarms() == 0;
+    return escaped + wrong_category + broken_accepted + kept_rejected + internal_errors + matrix.false_alarms() == 0;
   }
 };
 
@@ -80,7 +80,6 @@ Totals count(const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed) {
   const fuzz::OperatorRow all = matrix.total();
   t.escaped = all.changing - all.caught_static;
   t.wrong_category = all.memcheck_asked - all.memcheck_right + all.structure_asked - all.structure_right;
-  for (const fuzz::FaultMiss& m : matrix.misses()) t.ill_formed += m.kind == "ill-formed" ? 1 : 0;
   for (const auto* list : {&matrix.misses(), &relaxed.misses()})
     for (const fuzz::FaultMiss& m : *list) t.internal_errors += m.kind == "internal-error" ? 1 : 0;
   for (const fuzz::RelaxRow& row : relaxed.rows()) {
@@ -136,7 +135,10 @@ void print_text(const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed
   fmt::print("right category: memcheck {} of {} ({}), structure {} of {} ({})\n", all.memcheck_right, all.memcheck_asked,
              share(all.memcheck_right, all.memcheck_asked), all.structure_right, all.structure_asked,
              share(all.structure_right, all.structure_asked));
-  if (totals.ill_formed > 0) fmt::print("ill-formed results of operators: {}\n", totals.ill_formed);
+  std::string by_code;
+  for (std::size_t code = 1; code < matrix.asked_by_code().size(); ++code)
+    by_code += fmt::format("{}{}: {}", by_code.empty() ? "" : ", ", code, matrix.asked_by_code()[code]);
+  fmt::print("memcheck asked for, by code: {}\n", by_code);
   if (totals.internal_errors > 0) fmt::print("internal errors of an allocator: {}\n", totals.internal_errors);
   for (const auto* list : {&matrix.misses(), &relaxed.misses()})
     for (std::size_t k = 0; k < std::min<std::size_t>(list->size(), 20); ++k)
@@ -266,11 +268,12 @@ void add_faults_command(CLI::App& app, Action& chosen) {
       "patterns that the allocators do not make by themselves (packs, remats, shared slots), and injects some of the fault "
       "operators, those first\n"
       "that were injected least. Columns of the table:\n"
-      "  meant to raise   codes of memcheck, categories of structure, of which one must be raised\n"
+      "  meant to raise   codes of memcheck that it aims at, categories of structure of which one must be raised\n"
       "  changing         faults that change what the program does: the execution judge, which runs both programs, objects\n"
       "  caught by        objections of each judge, of all injected; \"all\" = every one\n"
       "  static           of the changing ones, those that a judge catches that does not run the programs: must be all\n"
-      "  category right   where a category is named: memcheck's of the changing ones, structure's of all: must be all\n"
+      "  category right   memcheck's code, of the changing ones of which it follows from the program; structure's category, of "
+      "all\n"
       "The second table: one kind of constraint is dropped before allocation. Results that break it must be rejected, those that "
       "keep it accepted.\n"
       "Exit status 1: a changing fault escapes the static judges, a category is wrong, a broken relaxed result is accepted, a "

@@ -248,42 +248,22 @@ bool delete_original(Trial& t, const Place& at) {
   return true;
 }
 
-bool behind_reader(Trial& t, const Place& at) {
-  const PReg r = t.inst(at).ops[0].preg();
-  const auto to = next_of(t.insts(at), at.inst, [&](const EditInst& i) { return mentions(i, r); });
-  if (to) move_inst(t.insts(at), at.inst, *to);
-  return to.has_value();
-}
-
-Edit behind_writer(std::size_t operand) {
+Edit down_to(Stop stop) {
   return [=](Trial& t, const Place& at) {
-    const PReg r = t.inst(at).ops[operand].preg();
-    const auto to = next_of(t.insts(at), at.inst, [&](const EditInst& i) { return writes(i, r); });
+    const EditInst mine = t.inst(at);
+    const auto to = next_of(t.insts(at), at.inst, [&](const EditInst& i) { return stop(i, mine); });
     if (to) move_inst(t.insts(at), at.inst, *to);
     return to.has_value();
   };
 }
 
-bool above_writer(Trial& t, const Place& at) {
-  const PReg r = t.inst(at).ops[0].preg();
-  const auto to = last_of(t.insts(at), at.inst, [&](const EditInst& i) { return writes(i, r); });
-  if (to) move_inst(t.insts(at), at.inst, *to);
-  return to.has_value();
-}
-
-bool above_store(Trial& t, const Place& at) {
-  const ir::SlotId slot = t.inst(at).ops[1].slot();
-  const auto to = last_of(t.insts(at), at.inst, [&](const EditInst& i) { return is_spill(i) && i.ops[1].slot() == slot; });
-  if (to) move_inst(t.insts(at), at.inst, *to);
-  return to.has_value();
-}
-
-bool above_reader(Trial& t, const Place& at) {
-  const PReg r = t.inst(at).ops[0].preg();
-  const auto to = last_of(t.insts(at), at.inst, [&](const EditInst& i) { return mentions(i, r); });
-  if (!to || !reads(t.insts(at)[*to], r) || writes(t.insts(at)[*to], r)) return false;
-  move_inst(t.insts(at), at.inst, *to);
-  return true;
+Edit up_to(Stop stop) {
+  return [=](Trial& t, const Place& at) {
+    const EditInst mine = t.inst(at);
+    const auto to = last_of(t.insts(at), at.inst, [&](const EditInst& i) { return stop(i, mine); });
+    if (to) move_inst(t.insts(at), at.inst, *to);
+    return to.has_value();
+  };
 }
 
 bool to_other(Trial& t, const Place& at) {

@@ -48,12 +48,11 @@ bool swap_operands(Trial& t, const Place& at);
 bool drop(Trial& t, const Place& at);
 bool drop_operand(Trial& t, const Place& at);  // or the instruction, where it moves nothing else
 bool delete_original(Trial& t, const Place& at);
-bool behind_reader(Trial& t, const Place& at);  // of its first register
-[[nodiscard]] Edit behind_writer(std::size_t operand);
-bool above_writer(Trial& t, const Place& at);  // of its first register
-bool above_store(Trial& t, const Place& at);   // of its slot
-bool above_reader(Trial& t, const Place& at);  // the last one of its first register
-bool to_other(Trial& t, const Place& at);      // to the position place.other
+// Behind the next instruction of the block, or in front of the last one, at which the instruction has to stop.
+using Stop = bool (*)(const EditInst& other, const EditInst& mine);
+[[nodiscard]] Edit down_to(Stop stop);
+[[nodiscard]] Edit up_to(Stop stop);
+bool to_other(Trial& t, const Place& at);  // to the position place.other
 bool again_behind_writer(Trial& t, const Place& at);
 [[nodiscard]] Edit repeat(bool as_inserted);
 bool to_other_block(Trial& t, const Place& at);

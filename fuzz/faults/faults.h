@@ -33,8 +33,7 @@ inline constexpr std::size_t kLargestSubject = 6000;  // instructions after allo
 // A case to be looked into.
 struct FaultMiss {
   std::string operator_name;  // empty for a false alarm
-  std::string kind;  // "escaped", "memcheck-category", "structure-category", "false-alarm", "ill-formed", "internal-error"; relax.h
-                     // has more
+  std::string kind;  // "escaped", "memcheck-category", "structure-category", "false-alarm", "internal-error"; relax.h has more
   std::uint64_t seed = 0, index = 0;
   std::string detail;         // what the judges said
   std::string before, after;  // RIR

@@ -135,6 +135,22 @@ bool spill_of_pack(const Site& s, const EditInst& a, const EditInst& b) {
 bool operation_too(const Site& s, const EditInst&, const EditInst& b) { return inner(s, b); }
 bool same_place_stored(const Site& s, const EditInst& a, const EditInst& b) { return guarded_store(s, b) && a.ops[1] == b.ops[1]; }
 
+// --- where an instruction that moves has to stop ----------------------------------------------------------------------
+
+template <std::size_t kOperand>
+bool touches(const EditInst& other, const EditInst& mine) {
+  return mentions(other, mine.ops[kOperand].preg());
+}
+template <std::size_t kOperand>
+bool looks_at(const EditInst& other, const EditInst& mine) {
+  return reads(other, mine.ops[kOperand].preg());
+}
+template <std::size_t kOperand>
+bool overwrites(const EditInst& other, const EditInst& mine) {
+  return writes(other, mine.ops[kOperand].preg());
+}
+bool stores(const EditInst& other, const EditInst& mine) { return is_spill(other) && other.ops[1].slot() == mine.ops[1].slot(); }
+
 // Those whose first register nothing mentions behind them in their block.
 Selector at_the_end(InstTest test) {
   return [=](const Site& s) {
@@ -303,7 +319,7 @@ std::vector<FaultOperator> table() {
   t.value("deleted-copy", "an original copy is deleted, though its def is not where its use is", {5, 6}, insts(original_copy),
           delete_original);
   t.value("reversed-copy", "an inserted copy goes from its def to its use", {5, 6}, insts(kInsertedCopy), reverse_copy);
-  t.value("late-copy", "an inserted copy stands behind its reader", {5, 6}, insts(kInsertedCopy), behind_reader);
+  t.value("late-copy", "an inserted copy stands behind its reader", {5, 6}, insts(kInsertedCopy), down_to(touches<0>));
   t.value("sequential-copy", "the pairs of a parallel copy are done one after another, and overwrite what is still to be read", {6},
           operand_pairs(kInsertedCopy,
                         [](const Site&, const EditInst& i, std::size_t x, std::size_t y) {
@@ -338,8 +354,8 @@ std::vector<FaultOperator> table() {
   t.value("refill-from-other-space", "a refill of a shared slot reads a local one, or the other way round", {1, 2},
           insts(kAnyRefill), use_slot(other_space));
   t.value("shared-slots-confused", "a refill reads another shared slot", {1, 2}, insts(shared_refill), use_slot(same_space));
-  t.value("hoisted-refill", "a refill stands above the spill store that it needs", {1, 2}, insts(kRefill), above_store);
-  t.value("late-refill", "a refill stands behind its reader", {5, 6}, insts(kRefill), behind_reader);
+  t.value("hoisted-refill", "a refill stands above the spill store that it needs", {1, 2}, insts(kRefill), up_to(stores));
+  t.value("late-refill", "a refill stands behind its reader", {5, 6}, insts(kRefill), down_to(touches<0>));
   t.value("duplicated-refill", "a refill is done again, over the value that its register holds by then", {1}, insts(kAnyRefill),
           again_behind_writer);
   t.value("dropped-spill", "a spill store is missing on all paths to a refill", {1}, insts(kSpill), drop);
@@ -350,11 +366,11 @@ std::vector<FaultOperator> table() {
             return kSpill(s, i) && bytes_of(i.ops[0]) < s.program.header.slots[i.ops[1].slot().index()].size;
           }),
           drop);
-  t.value("early-spill", "a spill store stands before the def that it should store", {1, 2}, insts(kSpill), above_writer);
+  t.value("early-spill", "a spill store stands before the def that it should store", {1, 2}, insts(kSpill), up_to(overwrites<0>));
   t.value("previous-visit-spill",
           "the same, for the execution judge to see: in a loop the refill may get the right definition, of the visit before", {},
-          insts(kSpill), above_writer);
-  t.value("late-spill", "a spill store stands behind the next def of its register", {1, 2}, insts(kSpill), behind_writer(0));
+          insts(kSpill), up_to(overwrites<0>));
+  t.value("late-spill", "a spill store stands behind the next def of its register", {1, 2}, insts(kSpill), down_to(overwrites<0>));
   t.value("half-spill", "half of a tuple is stored, the whole is refilled", {1, 2}, insts(kSpill), store_half);
   t.value("guarded-spill", "a spill store has a guard that its def has not", {2}, insts(kSpill), add_guard);
   t.value("swapped-slots", "two refills have exchanged their slots", {1}, insts(kAnyRefill), swap_slots_anywhere);
@@ -376,7 +392,8 @@ std::vector<FaultOperator> table() {
   t.value("restore-dropped", "a callee-saved register is not restored", {5, 6}, insts(restore), drop);
   t.value("restore-from-wrong-slot", "a callee-saved register is restored from another slot", {1}, insts(restore),
           use_slot(same_space));
-  t.value("restore-early", "a callee-saved register is restored while it still holds a value", {1}, insts(restore), above_reader);
+  t.value("restore-early", "a callee-saved register is restored while it still holds a value", {1}, insts(restore),
+          up_to(looks_at<0>));
   t.value("not-saved", "a callee-saved register is used without being saved", {6}, operands(inner, free<Role::Def>),
           copy_to(in_unsaved()));
 
@@ -394,8 +411,9 @@ std::vector<FaultOperator> table() {
           give(in_use));
   t.value("p2r-wrong-predicate", "p2r packs another predicate", {3}, operands(is<Op::P2R>, packed), give(in_use));
   t.value("bit-spill-wrong-predicate", "bit_spill stores another predicate", {4}, operands(is<Op::BitSpill>, packed), give(in_use));
-  t.value("p2r-late", "p2r comes after its predicate was overwritten", {3}, insts(is<Op::P2R>), behind_writer(1));
-  t.value("bit-spill-late", "bit_spill comes after its predicate was overwritten", {4}, insts(is<Op::BitSpill>), behind_writer(1));
+  t.value("p2r-late", "p2r comes after its predicate was overwritten", {3}, insts(is<Op::P2R>), down_to(overwrites<1>));
+  t.value("bit-spill-late", "bit_spill comes after its predicate was overwritten", {4}, insts(is<Op::BitSpill>),
+          down_to(overwrites<1>));
   t.value("bit-refill-wrong-bit", "bit_refill reads another bit", {4}, insts(is<Op::BitRefill>), other_bit(false));
   t.value("bit-spill-into-used-bit", "bit_spill takes a bit that belongs to another predicate", {4}, insts(is<Op::BitSpill>),
           other_bit(true));

@@ -392,49 +392,6 @@ std::optional<Patterned> copies_through_memory(const Subject& subject, Random& r
   return done > 0 ? std::optional(w.finish()) : std::nullopt;
 }
 
-// Two single registers of a block change places for a stretch of it.
-std::optional<Patterned> swap_registers(const Subject& subject, Random& random) {
-  Workshop w(subject, random);
-  bool any = false;
-  const auto is_pinned = [&](PReg r) {
-    return std::any_of(subject.before.operands.begin(), subject.before.operands.end(), [&](const Operand& op) {
-      return (op.is_preg() && op.preg().overlaps(r)) || (op.is_vreg() && subject.before.fixed_of(op).overlaps(r));
-    });
-  };
-  const bool is_aligned = std::any_of(subject.before.vregs.begin(), subject.before.vregs.end(),
-                                      [](const ir::VReg& v) { return v.units() == 1 && v.alignment() > 1; });
-  for (int round = 0; round < 4 && !is_aligned; ++round) {
-    auto& all = w.program.blocks[random.below(static_cast<std::uint32_t>(w.program.blocks.size()))].insts;
-    std::vector<PReg> singles;
-    for (const EditInst& i : all)
-      for (const Operand& op : i.ops)
-        if (op.is_preg() && op.preg().count == 1 && !ir::is_predicate(op.preg().file) && op.role != Role::Clobber)
-          singles.push_back(op.preg());
-    const auto a = pick(singles, random), c = pick(singles, random);
-    std::size_t begin = 0;
-    while (all[begin].inst.is_phi()) ++begin;
-    if (!a || a->file != c->file || *a == *c || begin + 1 >= all.size() || is_pinned(*a) || is_pinned(*c) ||
-        !w.is_allocatable(*a) || !w.is_allocatable(*c))
-      continue;
-    begin += random.below(static_cast<std::uint32_t>(all.size() - 1 - begin));
-    const auto is_whole = [&](const EditInst& i) {
-      return std::none_of(i.ops.begin(), i.ops.end(), [&](const Operand& op) {
-        return op.is_preg() && (op.preg().count > 1 || op.role == Role::Clobber) &&
-               (op.preg().overlaps(*a) || op.preg().overlaps(*c));
-      });
-    };
-    std::size_t end = begin;
-    for (; end + 1 < all.size() && is_whole(all[end]) && !(end > begin + 3 && random.chance(15)); ++end)
-      for (Operand& op : all[end].ops)
-        if (op.is_preg() && (op.preg() == *a || op.preg() == *c)) set_preg(op, op.preg() == *a ? *c : *a);
-    if (begin == end) continue;
-    all.insert(all.begin() + static_cast<std::ptrdiff_t>(end), make_swap(*a, *c));
-    all.insert(all.begin() + static_cast<std::ptrdiff_t>(begin), make_swap(*a, *c));
-    any = true;
-  }
-  return any ? std::optional(w.finish()) : std::nullopt;
-}
-
 // In front of its readers in the block a repeatable def is repeated, in place, while nothing has written what it reads; before that
 // its register is destroyed, sometimes.
 std::optional<Patterned> remat(const Subject& subject, Random& random) {
@@ -548,7 +505,6 @@ std::span<const Pattern> patterns() {
       {"copy-by-memory", "copies, guarded ones too, become a spill and a refill", copies_through_memory},
       {"remat", "repeatable defs are repeated in front of their readers, with their sources, in chains", remat},
       {"callee-saved", "registers become callee-saved ones, saved at the entry and restored before each ret", callee_saved},
-      {"swap", "two registers change places for a stretch of a block", swap_registers},
   };
   return kPatterns;
 }
