@@ -219,7 +219,7 @@ class Origins {
     const auto moves = [&](const Bytes& to, const Bytes& from) {
       if (!to.holds(s.at)) return Effect::None;
       const std::uint32_t byte = from.begin + (s.at.byte - to.begin);
-      if (s.at.bit >= 0 && s.at.space < kLocal) probe(index, s);
+      if (s.at.bit >= 0) probe(index, s);
       if (byte >= from.end) return Effect::Ends;
       s.at = {from.space, byte, s.at.bit};
       return Effect::Moves;
@@ -317,8 +317,10 @@ class Origins {
     auto& route = s.so_far.route;
     if (std::find(route.begin(), route.end(), index) == route.end()) route.push_back(index);
   }
-  // The pack's register is overwritten here: what it held before decides whether its base was destroyed.
+  // The pack's register is overwritten here: what it held before decides whether its base was destroyed. Packs that were moved into
+  // memory or into other files are no bases.
   void probe(std::uint32_t index, State& s) {
+    if (s.at.space != ir::index(ir::RegFile::R) && s.at.space != ir::index(ir::RegFile::UR)) return;
     const std::pair<std::uint32_t, Location> p{index, s.at};
     const auto it = std::find(probes_.begin(), probes_.end(), p);
     const auto number = static_cast<std::uint32_t>(it - probes_.begin());

@@ -123,7 +123,8 @@ TEST(Origins, OverlappingSlotsShareTheirBytes) {
 
 // %0 goes through bit 17 of a base in R9; %3 through bit 0 of a pack in R8, which goes through slot 0; %1 stays in P1.
 TEST(Origins, Packs) {
-  expect_codes(R"(
+  expect_codes(
+      R"(
 func @f kernel target sm_90 threads 256
   vreg %0 P pred
   vreg %1 P pred
@@ -141,7 +142,7 @@ func @f kernel target sm_90 threads 256
   block b2
     #7 exit
 )",
-               R"(
+      R"(
 func @f kernel target sm_90 threads 256 allocated
   frame local 12 shared 0
   vreg %0 P pred
@@ -170,22 +171,25 @@ func @f kernel target sm_90 threads 256 allocated
   block b2
     #7 exit
 )",
-               {{"no write of the bit", "    +10 R9{inout} = bit_spill P0, 17\n", "", 4},
-                {"another predicate", "p2r P0", "p2r P1", 3},
-                {"another bit", "bit_refill R9, 17", "bit_refill R9, 3", 4},
-                {"a register that was never a pack", "r2p R5", "r2p R4", 3},
-                {"a slot that was never a pack, and a register that held none", "+15 R5 = refill slot 0\n    +16 P0 = r2p R5",
-                 "+15 R4 = refill slot 1\n    +16 P0 = r2p R4", 3},
-                {"the same, and the register held the pack on the visit before", "+15 R5 = refill slot 0",
-                 "+19 R5 = refill slot 0\n    +15 R5 = refill slot 1", 8},
-                {"a def over the pack", "+14 spill R8, slot 0", "+19 R8 = copy R0\n    +14 spill R8, slot 0", 8},
-                {"a refill over the base", "+12 P2", "+19 R9 = refill slot 2\n    +12 P2", 9},
-                {"the half of the base with the bit", "+12 P2", "+19 R9.hi = copy R0.hi\n    +12 P2", 9},
-                {"one half after the other", "+12 P2", "+19 R9.hi = copy R0.hi\n    +20 R9.lo = copy R0.lo\n    +12 P2", 9},
-                {"the other half", "+12 P2", "+19 R9.lo = copy R0.lo\n    +12 P2", 0},
-                {"an older copy of the base over it", "+12 P2", "+19 R9 = copy R7\n    +12 P2", 0},
-                {"a store over the spilled pack: memory is no base", "+15 R5", "+19 spill R0, slot 0\n    +15 R5", 3},
-                {"the predicate itself", "#5 use P2, P1", "#5 use P1, P1", 6}});
+      {{"no write of the bit", "    +10 R9{inout} = bit_spill P0, 17\n", "", 4},
+       {"another predicate", "p2r P0", "p2r P1", 3},
+       {"another bit", "bit_refill R9, 17", "bit_refill R9, 3", 4},
+       {"a register that was never a pack", "r2p R5", "r2p R4", 3},
+       {"a slot that was never a pack, and a register that held none", "+15 R5 = refill slot 0\n    +16 P0 = r2p R5",
+        "+15 R4 = refill slot 1\n    +16 P0 = r2p R4", 3},
+       {"the same, and the register held the pack on the visit before", "+15 R5 = refill slot 0",
+        "+19 R5 = refill slot 0\n    +15 R5 = refill slot 1", 8},
+       {"a def over the pack", "+14 spill R8, slot 0", "+19 R8 = copy R0\n    +14 spill R8, slot 0", 8},
+       {"a refill over the base", "+12 P2", "+19 R9 = refill slot 2\n    +12 P2", 9},
+       {"the half of the base with the bit", "+12 P2", "+19 R9.hi = copy R0.hi\n    +12 P2", 9},
+       {"one half after the other", "+12 P2", "+19 R9.hi = copy R0.hi\n    +20 R9.lo = copy R0.lo\n    +12 P2", 9},
+       {"the other half", "+12 P2", "+19 R9.lo = copy R0.lo\n    +12 P2", 0},
+       {"an older copy of the base over it", "+12 P2", "+19 R9 = copy R7\n    +12 P2", 0},
+       {"a pack that was moved into another file, and overwritten there: that is no base",
+        "+15 R5 = refill slot 0\n    +16 P0 = r2p R5",
+        "+15 R5 = refill slot 0\n    +19 B0 = copy R5\n    +20 B0 = copy R0\n    +21 R4 = copy B0\n    +16 P0 = r2p R4", 3},
+       {"a store over the spilled pack: memory is no base", "+15 R5", "+19 spill R0, slot 0\n    +15 R5", 3},
+       {"the predicate itself", "#5 use P2, P1", "#5 use P1, P1", 6}});
 }
 
 // Whatever reads what a remat with a wrong source made shows that; and so does what is repeated in turn.
