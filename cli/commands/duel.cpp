@@ -104,12 +104,14 @@ std::string verdict_cell(const fuzz::Duel& d) {
   return cell;
 }
 
+// What the judges need of the program is made once for all limits.
 PlayedProgram play(fuzz::FuzzInput input, std::vector<ir::Limits> limits, const std::vector<const ir::Allocator*>& duelists,
                    bool metamorphic) {
   PlayedProgram r{std::move(input), std::move(limits), {}};
+  const oracles::Before before(r.input.program, *r.input.target);
   for (const ir::Limits& l : r.limits) {
     r.input.limits = l;
-    r.duels.push_back(fuzz::run_duel(r.input, duelists, metamorphic));
+    r.duels.push_back(fuzz::run_duel(before, r.input, duelists, metamorphic));
   }
   return r;
 }

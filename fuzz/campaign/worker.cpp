@@ -2,6 +2,7 @@
 #include "fuzz/campaign/worker.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/edges.h"
@@ -94,16 +95,18 @@ class Worker {
   }
 
   enum class Keep { Nothing, News, Always };
-  // At each limit that was asked for.
+  // At each limit that was asked for; what the judges need of the program is made once.
   void try_one(FuzzInput input, std::uint64_t index, Tally& tally, Keep keep) {
     const bool metamorphic =
         Random(hash_combine(hash_combine(options_.seed, kMetamorphicStream), index)).chance(options_.metamorphic);
+    std::optional<oracles::Before> before;
     for (const int limit : limits_for(input)) {
       input.limits.units[kR] = limit;
       const Blob bytes = encode_input(input);
       current_.begin(index, bytes);
       clear_edges();
-      const Duel duel = run_duel(input, options_.duelists, metamorphic);
+      if (!before) before.emplace(input.program, *input.target);
+      const Duel duel = run_duel(*before, input, options_.duelists, metamorphic);
       current_.end();
       tally.add(input, duel);
       if (duel.verdict() == oracles::Verdict::Fail) report(duel, index, bytes);

@@ -132,8 +132,12 @@ Knobs draw_knobs(std::span<const ir::Allocator* const> duelists, std::uint64_t s
 
 Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
           std::span<const ir::Allocator* const> duelists, const Knobs& knobs, std::span<const std::string> judges, ir::Fuel* fuel) {
+  return duel(oracles::Before(program, target), limits, duelists, knobs, judges, fuel);
+}
+
+Duel duel(const oracles::Before& before, const ir::Limits& limits, std::span<const ir::Allocator* const> duelists,
+          const Knobs& knobs, std::span<const std::string> judges, ir::Fuel* fuel) {
   Duel result;
-  const oracles::Before before(program, target);
   for (const ir::Allocator* allocator : duelists) {
     Bout bout;
     bout.allocator = allocator->name();
@@ -144,7 +148,7 @@ Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limit
     if (fuel != nullptr) *fuel = {.limit = fuel->limit};
     const auto start = std::chrono::steady_clock::now();
     try {
-      auto allocation = allocator->allocate(program, target, options);
+      auto allocation = allocator->allocate(before.program(), before.target(), options);
       bout.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       if (allocation) judge_result(bout, *allocation, before, limits, judges);
       else judge_failure(bout, allocation.error(), before, limits);

@@ -12,6 +12,7 @@
 #include "fuzz/duel/allocators.h"
 #include "fuzz/duel/fuzz_input.h"
 #include "ir/allocator.h"
+#include "oracles/before.h"
 #include "oracles/metamorphic/metamorphic.h"
 #include "oracles/quality/quality.h"
 #include "oracles/report.h"
@@ -62,6 +63,9 @@ struct Duel {
 [[nodiscard]] Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
                         std::span<const ir::Allocator* const> duelists, const Knobs& knobs = {},
                         std::span<const std::string> judges = {}, ir::Fuel* fuel = nullptr);
+// The same for one of several duels over a program: what the judges need of it is made once (oracles/before.h).
+[[nodiscard]] Duel duel(const oracles::Before& before, const ir::Limits& limits, std::span<const ir::Allocator* const> duelists,
+                        const Knobs& knobs = {}, std::span<const std::string> judges = {}, ir::Fuel* fuel = nullptr);
 
 // Knobs for the duelists, drawn from their samples: none in half of all draws, else each with one chance in four. The same seed
 // draws the same for the same duelists.

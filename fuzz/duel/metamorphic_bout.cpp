@@ -21,7 +21,7 @@ void add_metamorphic(Duel& d, const ir::Function& program, const ir::Target& tar
   }
 }
 
-void add_completeness_disagreement(Duel& d, const ir::Function& program, const ir::Target& target, const ir::Limits& limits) {
+void add_completeness_disagreement(Duel& d, const oracles::Before& before, const ir::Limits& limits) {
   const bool impossible = std::any_of(d.bouts.begin(), d.bouts.end(),
                                       [](const Bout& b) { return b.verdict == oracles::Verdict::Skipped && !b.program; });
   if (!impossible) return;
@@ -29,7 +29,7 @@ void add_completeness_disagreement(Duel& d, const ir::Function& program, const i
     if (b.verdict != oracles::Verdict::Pass || !b.program) continue;
     oracles::Report passed;  // all judges passed, as the verdict says
     passed.results.push_back({"structure", oracles::Verdict::Pass, "", {}});
-    oracles::JudgeResult result = oracles::judge_success_against_completeness(passed, {program, *b.program, target, limits});
+    oracles::JudgeResult result = oracles::judge_success_against_completeness(passed, {before, *b.program, limits});
     if (result.verdict != oracles::Verdict::Fail) continue;
     b.verdict = oracles::Verdict::Fail;
     b.findings.insert(b.findings.end(), result.findings.begin(), result.findings.end());

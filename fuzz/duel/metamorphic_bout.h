@@ -17,6 +17,6 @@ void add_metamorphic(Duel& d, const ir::Function& program, const ir::Target& tar
 // Where one duelist failed, as completeness proved rightly, and another succeeded to the satisfaction of all judges, those judges
 // and completeness contradict each other: the finding "disagreement/completeness-vs-success" at the bout that succeeded.
 //   Cost  nothing where the duelists agree.
-void add_completeness_disagreement(Duel& d, const ir::Function& program, const ir::Target& target, const ir::Limits& limits);
+void add_completeness_disagreement(Duel& d, const oracles::Before& before, const ir::Limits& limits);
 
 }  // namespace regduel::fuzz

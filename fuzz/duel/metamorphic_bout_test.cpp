@@ -64,13 +64,13 @@ TEST(MetamorphicBout, SuccessAgainstAProvenFailure) {
   Duel won = duel(f, target, ir::Limits::of(target, 2), duelists);
   ASSERT_EQ(won.bouts[1].verdict, oracles::Verdict::Pass);
   d.bouts[1] = won.bouts[1];
-  add_completeness_disagreement(d, f, target, ir::Limits::of(target, 1));
+  add_completeness_disagreement(d, oracles::Before(f, target), ir::Limits::of(target, 1));
   EXPECT_EQ(d.bouts[0].verdict, oracles::Verdict::Skipped);
   EXPECT_EQ(d.bouts[1].verdict, oracles::Verdict::Fail);
   EXPECT_THAT(d.bouts[1].signatures(), testing::ElementsAre("disagreement/completeness-vs-success@a"));
   // At the limit where it is possible, no judge contradicts another.
   d.bouts[1] = won.bouts[1];
-  add_completeness_disagreement(d, f, target, ir::Limits::of(target, 2));
+  add_completeness_disagreement(d, oracles::Before(f, target), ir::Limits::of(target, 2));
   EXPECT_EQ(d.bouts[1].verdict, oracles::Verdict::Pass);
 }
 

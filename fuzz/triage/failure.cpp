@@ -32,8 +32,13 @@ std::int64_t figure_of(const Bout& b, std::string_view figure) {
 
 Duel run_duel(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic,
               std::span<const std::string> judges, ir::Fuel* fuel) {
-  Duel d = duel(input.program, *input.target, input.limits, duelists, input.knobs, judges, fuel);
-  add_completeness_disagreement(d, input.program, *input.target, input.limits);
+  return run_duel(oracles::Before(input.program, *input.target), input, duelists, metamorphic, judges, fuel);
+}
+
+Duel run_duel(const oracles::Before& before, const FuzzInput& input, std::span<const ir::Allocator* const> duelists,
+              bool metamorphic, std::span<const std::string> judges, ir::Fuel* fuel) {
+  Duel d = duel(before, input.limits, duelists, input.knobs, judges, fuel);
+  add_completeness_disagreement(d, before, input.limits);
   if (metamorphic) add_metamorphic(d, input.program, *input.target, input.limits, duelists, input.knobs);
   return d;
 }

@@ -17,6 +17,9 @@ namespace regduel::fuzz {
 //   judges, fuel   as of duel(); the metamorphic judge's own allocations have as much fuel as they take
 [[nodiscard]] Duel run_duel(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic = false,
                             std::span<const std::string> judges = {}, ir::Fuel* fuel = nullptr);
+// The same for one of several duels over the input's program: `before` is made from it and from the input's target.
+[[nodiscard]] Duel run_duel(const oracles::Before& before, const FuzzInput& input, std::span<const ir::Allocator* const> duelists,
+                            bool metamorphic = false, std::span<const std::string> judges = {}, ir::Fuel* fuel = nullptr);
 
 // An allocation of a program of the corpus takes milliseconds; what takes this long when it is asked again hangs. Of the processor.
 inline constexpr int kHangSeconds = 2;
