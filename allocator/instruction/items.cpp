@@ -38,7 +38,7 @@ void build_items(const Function& f, const Inst& inst, Items& out) {
   const auto ops = f.operands_of(inst);
   out.items.clear();
   out.of_operand.assign(ops.size(), kNoItem);
-  const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
+  const bool guarded = ir::is_guarded(ops);
   const auto add = [&](std::size_t k, const Item& item) {
     out.of_operand[k] = static_cast<std::uint16_t>(out.items.size());
     out.items.push_back(item);

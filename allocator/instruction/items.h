@@ -44,7 +44,7 @@ struct Items {
   std::vector<std::uint16_t> of_operand;  // by operand of the instruction; kNoItem for what is no vreg
 };
 
-// Requires: operands name roots, with their fixed registers in `extra` (out_of_ssa). Reuses the memory of `out`.
+// Requires: operands name roots, and say their fixed registers (out_of_ssa). Reuses the memory of `out`.
 void build_items(const ir::Function& f, const ir::Inst& inst, Items& out);
 
 }  // namespace regduel::allocator

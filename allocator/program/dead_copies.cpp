@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/grouped.h"
+
 namespace regduel::allocator {
 namespace {
 
@@ -60,30 +62,24 @@ class Needs {
     }
   }
   void list_by_def() {
-    begin_.assign(f_.vregs.size() + 1, 0);
-    const auto for_each = [&](auto visit) {
+    by_def_.build(f_.vregs.size(), [&](auto add) {
       for (const std::uint32_t i : moves_)
         for (const Operand& op : f_.operands_of(f_.insts[i]))
-          if (op.writes()) visit(root(op), i);
-    };
-    for_each([&](std::uint32_t v, std::uint32_t) { ++begin_[v + 1]; });
-    for (std::size_t v = 0; v < f_.vregs.size(); ++v) begin_[v + 1] += begin_[v];
-    by_def_.resize(begin_.back());
-    std::vector<std::uint32_t> at(begin_.begin(), begin_.end() - 1);
-    for_each([&](std::uint32_t v, std::uint32_t i) { by_def_[at[v]++] = i; });
+          if (op.writes()) add(root(op), i);
+    });
   }
   void spread() {
     while (!work_.empty()) {
       const std::uint32_t v = work_.back();
       work_.pop_back();
-      for (std::uint32_t k = begin_[v]; k < begin_[v + 1]; ++k) need_reads(f_.insts[by_def_[k]]);
+      for (const std::uint32_t i : by_def_[v]) need_reads(f_.insts[i]);
     }
   }
 
   const Function& f_;
   std::vector<char> needed_;          // by root
   std::vector<std::uint32_t> moves_;  // instructions, ascending
-  std::vector<std::uint32_t> begin_, by_def_;
+  Grouped<std::uint32_t> by_def_;     // of moves_
   std::vector<std::uint32_t> work_;
 };
 
@@ -101,7 +97,7 @@ std::vector<char> find_dead_copies(const Function& program, ir::Fuel* fuel) {
     dead.resize(program.insts.size(), 0);
     dead[i] = 1;
   }
-  // Who stays for lack of fuel may read what others were to write.
+  // A copy that stays for lack of fuel may read what others were to write.
   if (fuel != nullptr)
     for (std::uint32_t i = 0; i < dead.size(); ++i)
       if (dead[i] != 0 && !needs.is_dead(i)) dead[i] = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/grouped.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
@@ -25,32 +26,6 @@ namespace {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
-// Lists of columns, one a block: ascending if added so.
-class ColumnLists {
- public:
-  void add(BlockId b, std::uint32_t column) { pairs_.push_back({b, column}); }
-  void close(std::size_t num_blocks) {
-    begin_.assign(num_blocks + 1, 0);
-    for (const Pair& p : pairs_) ++begin_[p.block.index() + 1];
-    for (std::size_t b = 0; b < num_blocks; ++b) begin_[b + 1] += begin_[b];
-    columns_.resize(pairs_.size());
-    std::vector<std::uint32_t> at(begin_.begin(), begin_.end() - 1);
-    for (const Pair& p : pairs_) columns_[at[p.block.index()]++] = p.column;
-    pairs_ = {};
-  }
-  [[nodiscard]] std::span<const std::uint32_t> of(BlockId b) const {
-    return {columns_.data() + begin_[b.index()], columns_.data() + begin_[b.index() + 1]};
-  }
-
- private:
-  struct Pair {
-    BlockId block;
-    std::uint32_t column;
-  };
-  std::vector<Pair> pairs_;
-  std::vector<std::uint32_t> begin_, columns_;
-};
-
 }  // namespace
 
 class LivenessBuilder {
@@ -63,8 +38,13 @@ class LivenessBuilder {
     find_columns();
     note_blocks();
     for (std::uint32_t c = 0; c < columns_.size(); ++c) follow(c);
-    reach_in_.close(f_.blocks.size());
-    live_out_.close(f_.blocks.size());
+    const auto by_block = [&](Grouped<std::uint32_t>& lists, const std::vector<BlockColumn>& found) {
+      lists.build_from(
+          f_.blocks.size(), found, [](const BlockColumn& f) { return f.block.index(); },
+          [](const BlockColumn& f) { return f.column; });
+    };
+    by_block(reach_in_, found_reach_in_);
+    by_block(live_out_, found_live_out_);
     note_reads();
     live_.assign(f_.vregs.size(), 0);
     end_.assign(f_.vregs.size(), 0);
@@ -181,7 +161,6 @@ class LivenessBuilder {
 
   // By column: the blocks that read it before they kill it, that kill it, that define it, whether they kill it or not.
   void note_blocks() {
-    note_begin_.assign(columns_.size() + 1, 0);
     std::vector<std::pair<std::uint32_t, Note>> notes;
     std::vector<std::uint32_t> last(columns_.size(), kNone);  // by column: its last note
     for (const BlockId b : cfg_.reverse_postorder()) {
@@ -210,11 +189,7 @@ class LivenessBuilder {
             });
       }
     }
-    for (const auto& [c, note] : notes) ++note_begin_[c + 1];
-    for (std::size_t c = 0; c < columns_.size(); ++c) note_begin_[c + 1] += note_begin_[c];
-    notes_.resize(notes.size());
-    std::vector<std::uint32_t> at(note_begin_.begin(), note_begin_.end() - 1);
-    for (const auto& [c, note] : notes) notes_[at[c]++] = note;
+    notes_.build_from(columns_.size(), notes, [](const auto& n) { return n.first; }, [](const auto& n) { return n.second; });
     state_.assign(f_.blocks.size(), {});
     named_.assign(f_.blocks.size(), kNone);
     place_.assign(f_.blocks.size(), 0);
@@ -225,7 +200,7 @@ class LivenessBuilder {
   // Blocks in which a vreg is an operand. Its columns are followed one after the other.
   void note_names(std::uint32_t v) {
     const std::uint32_t c = first_column_[v];
-    for (std::uint32_t k = note_begin_[c]; k < note_begin_[c + num_columns_[v]]; ++k) named_[notes_[k].block.index()] = v;
+    for (std::uint32_t k = notes_.begin(c); k < notes_.begin(c + num_columns_[v]); ++k) named_[notes_.items()[k].block.index()] = v;
   }
 
   // One column through the blocks. First backwards from its reads to where it is killed; then forwards from its defs, but only
@@ -239,7 +214,7 @@ class LivenessBuilder {
       if (s.column != c) s = {.column = c};
       return s;
     };
-    const std::span<const Note> notes{notes_.data() + note_begin_[c], notes_.data() + note_begin_[c + 1]};
+    const std::span<const Note> notes = notes_[c];
     work_.clear();
     for (const Note& n : notes) {
       State& s = at(n.block);
@@ -264,14 +239,14 @@ class LivenessBuilder {
       State& s = at(b);
       if (!s.read_out || s.reach_out) return;
       s.reach_out = true;
-      if (named_[b.index()] == v) live_out_.add(b, c);
+      if (named_[b.index()] == v) found_live_out_.push_back({b, c});
       work_.push_back(b);
     };
     const auto enter = [&](BlockId b) {
       State& s = at(b);
       if (!s.read_in || s.reach_in) return;
       s.reach_in = true;
-      if (named_[b.index()] == v) reach_in_.add(b, c);
+      if (named_[b.index()] == v) found_reach_in_.push_back({b, c});
       else pass_through(place_[b.index()]);
       leave(b);
     };
@@ -328,7 +303,7 @@ class LivenessBuilder {
         stamp[v] = b.value;
         defined[v] = b.value == 0 && is_defined_at_entry(v) ? ~ByteMask{0} : 0;
       };
-      for (const std::uint32_t c : reach_in_.of(b)) {
+      for (const std::uint32_t c : reach_in_[b.index()]) {
         touch(columns_[c].vreg);
         defined[columns_[c].vreg] |= columns_[c].bytes;
       }
@@ -353,7 +328,7 @@ class LivenessBuilder {
     const std::uint32_t first = first_number(block);
     const Point bottom = 4 * (first + block.num_insts);
     opened_.clear();
-    for (const std::uint32_t column : live_out_.of(b)) {
+    for (const std::uint32_t column : live_out_[b.index()]) {
       const Column& c = columns_[column];
       if (live_[c.vreg] == 0) open(c.vreg, bottom);
       live_[c.vreg] |= c.bytes;
@@ -397,7 +372,7 @@ class LivenessBuilder {
         }
       }
     }
-    for (const std::uint32_t column : reach_in_.of(b)) {
+    for (const std::uint32_t column : reach_in_[b.index()]) {
       const Column& c = columns_[column];
       if ((live_[c.vreg] & c.bytes) != 0) first_def_[c.vreg] = 4 * first;
     }
@@ -415,14 +390,11 @@ class LivenessBuilder {
 
   // Pieces to ranges: by vreg, sorted, touching ones merged.
   void collect() {
-    std::vector<std::uint32_t> begin(f_.vregs.size() + 1, 0);
-    for (const Piece& p : pieces_) ++begin[p.vreg + 1];
-    for (std::size_t v = 0; v < f_.vregs.size(); ++v) begin[v + 1] += begin[v];
-    std::vector<Interval> sorted(pieces_.size());
-    std::vector<std::uint32_t> at(begin.begin(), begin.end() - 1);
-    for (std::size_t k = pieces_.size(); k-- > 0;) sorted[at[pieces_[k].vreg]++] = pieces_[k].interval;
+    Grouped<Interval> pieces(f_.vregs.size(), [&](auto add) {
+      for (std::size_t k = pieces_.size(); k-- > 0;) add(pieces_[k].vreg, pieces_[k].interval);
+    });
     out_.range_begin_.reserve(f_.vregs.size() + 1);
-    out_.intervals_.reserve(sorted.size() + through_pieces_.size());
+    out_.intervals_.reserve(pieces_.size() + through_pieces_.size());
     auto through = through_pieces_.begin();
     for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
       const std::size_t start = out_.intervals_.size();
@@ -430,17 +402,17 @@ class LivenessBuilder {
       const auto is_before = [](const Interval& a, const Interval& b) {
         return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
       };
-      if (!std::is_sorted(sorted.begin() + begin[v], sorted.begin() + begin[v + 1], is_before))
-        std::sort(sorted.begin() + begin[v], sorted.begin() + begin[v + 1], is_before);
+      const std::span<Interval> sorted = pieces[v];
+      if (!std::is_sorted(sorted.begin(), sorted.end(), is_before)) std::sort(sorted.begin(), sorted.end(), is_before);
       const auto add = [&](const Interval& i) {
         if (out_.intervals_.size() > start && i.touches(out_.intervals_.back()))
           out_.intervals_.back() = out_.intervals_.back().unite(i);
         else out_.intervals_.push_back(i);
       };
-      for (std::uint32_t k = begin[v]; k < begin[v + 1]; ++k) {
-        for (; through != through_pieces_.end() && through->vreg == v && through->interval.begin < sorted[k].begin; ++through)
+      for (const Interval& i : sorted) {
+        for (; through != through_pieces_.end() && through->vreg == v && through->interval.begin < i.begin; ++through)
           add(through->interval);
-        add(sorted[k]);
+        add(i);
       }
       for (; through != through_pieces_.end() && through->vreg == v; ++through) add(through->interval);
     }
@@ -465,15 +437,19 @@ class LivenessBuilder {
     std::uint32_t column = kNone;  // whose state this is
     bool kills = false, read_in = false, read_out = false, reach_in = false, reach_out = false;
   };
-  std::vector<std::uint32_t> note_begin_;  // by column: where its notes begin
-  std::vector<Note> notes_;
+  Grouped<Note> notes_;       // by column
   std::vector<State> state_;  // by block
   std::vector<BlockId> work_;
   std::vector<std::uint32_t> named_;    // by block: the last vreg found to be named there
   std::vector<std::uint32_t> place_;    // by block: its place in reverse postorder
   std::vector<std::uint64_t> through_;  // by place, one bit: the vreg at hand lives there from end to end, unnamed
   std::uint32_t through_begin_ = kNone, through_end_ = 0;  // words that may have bits
-  ColumnLists reach_in_, live_out_;  // of blocks that name the vreg; reach_in_: only what is read there or later
+  struct BlockColumn {
+    BlockId block;
+    std::uint32_t column;
+  };
+  std::vector<BlockColumn> found_reach_in_, found_live_out_;  // in blocks that name the vreg; reach_in_: if read there or later
+  Grouped<std::uint32_t> reach_in_, live_out_;                // the same by block: columns, ascending
   std::vector<ByteMask> live_;
   std::vector<Point> end_, first_def_;
   std::vector<std::uint32_t> opened_;

@@ -121,7 +121,8 @@ class OutOfSsa {
       const auto it = std::find(from.begin(), from.end(), edge.from);
       const auto ops = in_.operands_of(phi);
       Pair p{rooted(ops[0]), rooted(ops[1 + static_cast<std::size_t>(it - from.begin())])};
-      p.def.extra = p.use.extra = 0;  // a precoloured vreg is not bound between instructions
+      p.def.set_fixed({});  // a precoloured vreg is not bound between instructions
+      p.use.set_fixed({});
       if (p.def.value == p.use.value && p.def.part == p.use.part) {
         // It keeps its value, unless a phi before it writes there too.
         bool again = false;

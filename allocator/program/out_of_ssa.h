@@ -6,7 +6,7 @@
 //     Where: at the head of the block if it has one predecessor; else before the predecessor's terminator if that has one
 //     successor and neither reads nor clobbers a register; else in an edge block of its own, into which the terminator's targets
 //     are bent. A parallel copy reads all its sources before it writes (FORMAT.md, "Copy"), so swaps and lost copies cannot arise.
-//   * an operand of an aliased vreg is one of its root with the part that it names; `extra` holds its fixed register, wherever
+//   * an operand of an aliased vreg is one of its root with the part that it names; the operand says its fixed register, wherever
 //     that was declared.
 //
 // The order of blocks and instructions is the program's; edge blocks stand last. Vregs keep their numbers; temporaries of

@@ -170,7 +170,7 @@ bool SpillCodeInserter::is_bound(const Operand& op) const {
 }
 
 bool SpillCodeInserter::is_plain(const Inst& inst) const {
-  if (!plan_.pinned[current_].empty()) return false;
+  if (is_pinned()) return false;
   const auto ops = in_.operands_of(inst);
   for (const Operand& op : ops) {
     if (!op.is_vreg()) continue;
@@ -184,77 +184,75 @@ bool SpillCodeInserter::is_plain(const Inst& inst) const {
 void SpillCodeInserter::instruction(const Inst& inst) {
   const auto ops = in_.operands_of(inst);
   reuse_.at(live_.number_of(current_));
-  if (is_plain(inst)) {
-    rewritten_.assign(ops.begin(), ops.end());
-    finish(inst);
-    return;
-  }
-  // A def whose uses are all served by remats.
-  if (inst.has(ir::kRematerialisable) && ops[0].is_vreg() && plan_.location[ops[0].value] == Location::recomputed_by(current_)) {
-    Inst deleted = inst;
-    deleted.flags |= ir::kDeleted;
-    append(deleted, {});
-    return;
-  }
+  if (is_plain(inst)) return rewritten(inst, ops);
+  const bool is_served_by_remats =
+      inst.has(ir::kRematerialisable) && ops[0].is_vreg() && plan_.location[ops[0].value] == Location::recomputed_by(current_);
+  if (is_served_by_remats) return deleted(inst);
   if (inst.is_copy() && original_copy(inst)) return;
 
   build_items(in_, inst, items_);
-  const bool pinned = !plan_.pinned[current_].empty();
-  const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
   works_.assign(items_.items.size(), {});
-  pre_copies_.clear();
-  post_copies_.clear();
-  // What waits may be copied to a bound place here, but waits no longer.
-  for (std::size_t k = 0; k < works_.size() && !pinned; ++k) {
-    const Item& item = items_.items[k];
-    if ((item.fixed.is_valid() || item.reads != item.writes) && item.reads.is_valid() && is_spilled(item.reads) &&
-        needed_bytes(inst, k) != 0)
-      works_[k].waiting = reuse_.waiting(item.reads, needed_bytes(inst, k), live_.number_of(current_));
-  }
-  if (pinned || std::any_of(items_.items.begin(), items_.items.end(), [](const Item& i) { return i.fixed.is_valid(); }) ||
-      std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Clobber; }))
-    reuse_.forget_all();
-  const bool may_wait = plan_.reuse.barred_insts[current_] == 0;
-  for (std::size_t k = 0; k < items_.items.size(); ++k) choose(inst, k, pinned);
-
-  // What each temporary must hold before: bytes that are read, and old bytes that a guarded def may leave.
-  for (std::size_t o = 0; o < ops.size(); ++o) {
-    const std::uint16_t item = items_.of_operand[o];
-    if (item == kNoItem) continue;
-    Work& w = works_[works_[item].leader];
-    const std::size_t at = inst.first_operand + o;
-    ByteMask kept = guarded && ops[o].writes() ? bytes_of(in_, ops[o]) & live_.live_after(at) & live_.reached_before(at) : 0;
-    if (REGDUEL_PLANTED("fatpoint-guarded-store-without-refill")) kept = 0;
-    w.before |= ops[o].reads() ? live_.read_bytes(at) : kept;
-  }
-  const auto needs_load = [&](std::size_t k) {
-    const Work& w = works_[k];
-    return w.is_temp && w.leader == k && w.before != 0 && !w.is_loaded && items_.items[k].reads.is_valid();
-  };
-  for (std::size_t k = 0; k < works_.size(); ++k) {
-    const Work& w = works_[k];
-    const VRegId root = items_.items[k].reads;
-    if (!needs_load(k) || (is_spilled(root) && !w.waiting.is_valid())) continue;
-    const ByteMask bytes = cover(w.vreg, w.before);
-    pre_copies_.push_back({reg(Role::Def, w.vreg, bytes), reg(Role::Use, is_spilled(root) ? w.waiting : root, bytes)});
-  }
-  copy(pre_copies_);
-  for (std::size_t k = 0; k < works_.size(); ++k) {
-    const Work& w = works_[k];
-    const VRegId root = items_.items[k].reads;
-    if (!needs_load(k) || !is_spilled(root) || w.waiting.is_valid()) continue;
-    refill(w.vreg, cover(w.vreg, w.before), root);
-    if (w.may_wait && may_wait)
-      reuse_.remember(root, w.vreg, is_recomputed(root) ? all_bytes(w.vreg) : cover(w.vreg, w.before), true);
-  }
-
+  take_what_waits(inst);
+  for (std::size_t k = 0; k < works_.size(); ++k) choose(inst, k);
+  find_needed_before(inst);
+  load_temporaries();
   rewritten_.assign(ops.begin(), ops.end());
   for (std::size_t o = 0; o < ops.size(); ++o)
     if (items_.of_operand[o] != kNoItem) rewritten_[o].value = works_[items_.of_operand[o]].vreg.value;
-  finish(inst);
-
+  rewritten(inst, rewritten_);
+  post_copies_.clear();
   for (std::size_t k = 0; k < works_.size(); ++k) write_back(inst, k);
   copy(post_copies_);
+}
+
+// What waits may be copied to a bound place here, but waits no longer where something is bound or clobbered.
+void SpillCodeInserter::take_what_waits(const Inst& inst) {
+  const auto is_bound_item = [](const Item& i) { return i.fixed.is_valid(); };
+  for (std::size_t k = 0; k < works_.size() && !is_pinned(); ++k) {
+    const Item& item = items_.items[k];
+    if ((is_bound_item(item) || item.reads != item.writes) && item.reads.is_valid() && is_spilled(item.reads) &&
+        needed_bytes(inst, k) != 0)
+      works_[k].waiting = reuse_.waiting(item.reads, needed_bytes(inst, k), live_.number_of(current_));
+  }
+  const auto ops = in_.operands_of(inst);
+  if (is_pinned() || std::any_of(items_.items.begin(), items_.items.end(), is_bound_item) ||
+      (!ops.empty() && ops.back().role == Role::Clobber))
+    reuse_.forget_all();
+}
+
+// What each temporary must hold before: bytes that are read, and old bytes that a guarded def may leave.
+void SpillCodeInserter::find_needed_before(const Inst& inst) {
+  const auto ops = in_.operands_of(inst);
+  const bool is_guarded = ir::is_guarded(ops);
+  for (std::size_t o = 0; o < ops.size(); ++o) {
+    if (items_.of_operand[o] == kNoItem) continue;
+    const std::size_t at = inst.first_operand + o;
+    ByteMask kept = is_guarded && ops[o].writes() ? bytes_of(in_, ops[o]) & live_.live_after(at) & live_.reached_before(at) : 0;
+    if (REGDUEL_PLANTED("fatpoint-guarded-store-without-refill")) kept = 0;
+    works_[works_[items_.of_operand[o]].leader].before |= ops[o].reads() ? live_.read_bytes(at) : kept;
+  }
+}
+
+// Copies from registers first, all at once; then refills.
+void SpillCodeInserter::load_temporaries() {
+  pre_copies_.clear();
+  const auto for_each_loaded = [&](auto visit) {
+    for (std::size_t k = 0; k < works_.size(); ++k) {
+      const Work& w = works_[k];
+      const VRegId root = items_.items[k].reads;
+      if (!w.is_temp || w.leader != k || w.before == 0 || w.is_loaded || !root.is_valid()) continue;
+      visit(w, root, cover(w.vreg, w.before), is_spilled(root) ? w.waiting : root);
+    }
+  };
+  for_each_loaded([&](const Work& w, VRegId, ByteMask bytes, VRegId source) {
+    if (source.is_valid()) pre_copies_.push_back({reg(Role::Def, w.vreg, bytes), reg(Role::Use, source, bytes)});
+  });
+  copy(pre_copies_);
+  for_each_loaded([&](const Work& w, VRegId root, ByteMask bytes, VRegId source) {
+    if (source.is_valid()) return;
+    refill(w.vreg, bytes, root);
+    if (w.may_wait && may_wait()) reuse_.remember(root, w.vreg, is_recomputed(root) ? all_bytes(w.vreg) : bytes, true);
+  });
 }
 
 // Bytes that an item must hold before the instruction: what it reads, and all where it may keep old ones.
@@ -270,12 +268,13 @@ ByteMask SpillCodeInserter::needed_bytes(const Inst& inst, std::size_t k) const 
 }
 
 // The vreg in which an item stands: its own, or a temporary.
-void SpillCodeInserter::choose(const Inst& inst, std::size_t k, bool pinned) {
+void SpillCodeInserter::choose(const Inst& inst, std::size_t k) {
   const Item& item = items_.items[k];
   Work& work = works_[k];
   work.leader = k;
   const VRegId root = item.root();
   const bool tied_apart = item.reads.is_valid() && item.writes.is_valid() && item.reads != item.writes;
+  const bool pinned = is_pinned();
   const PReg fixed = pinned ? plan_.pinned[current_][k] : item.fixed;
   const bool bound = fixed.is_valid() && (pinned || plan_.location[root.index()].kind() != Location::Kind::OwnRegister);
   if (!bound && !tied_apart && !is_spilled(root)) {
@@ -333,35 +332,36 @@ void SpillCodeInserter::write_back(const Inst& inst, std::size_t k) {
     if (is_spilled(item.writes)) store(work.vreg, bytes, item.writes);
     else post_copies_.push_back({reg(Role::Def, item.writes, bytes), reg(Role::Use, work.vreg, bytes)});
   }
-  if (is_spilled(item.writes) && work.may_wait && plan_.reuse.barred_insts[current_] == 0 && !item.keeps && !item.early &&
-      works_[work.leader].leader == k)
+  if (is_spilled(item.writes) && work.may_wait && may_wait() && !item.keeps && !item.early && works_[work.leader].leader == k)
     reuse_.remember(item.writes, work.vreg, all_bytes(work.vreg), false);
 }
 
-// The instruction itself, with rewritten_ as operands: what bound them is in the vregs now.
-void SpillCodeInserter::finish(const Inst& inst) {
-  for (Operand& op : rewritten_) {
+// The instruction itself with these operands: what bound them is in the vregs now.
+void SpillCodeInserter::rewritten(const Inst& inst, std::span<const Operand> ops) {
+  append(inst, ops, in_.targets_of(inst));
+  for (Operand& op : std::span(out_.f.operands).last(ops.size())) {
     if (!op.is_vreg()) continue;
-    op.extra = 0;
+    op.set_fixed({});
     op.tied = ir::kNotTied;
-    if (op.writes()) reuse_.forget(op.vreg());
   }
-  append(inst, rewritten_, in_.targets_of(inst));
+}
+
+void SpillCodeInserter::deleted(const Inst& inst) {
+  append(inst, {});
+  out_.f.insts.back().flags |= ir::kDeleted;
 }
 
 // A copy of one pair of whole vregs, of which one is spilled. False where the general way is taken.
 bool SpillCodeInserter::original_copy(const Inst& inst) {
   const auto ops = in_.operands_of(inst);
-  if (ops.size() != 2 || !plan_.pinned[current_].empty()) return false;
+  if (ops.size() != 2 || is_pinned()) return false;
   for (const Operand& op : ops)
     if (!op.part.is_whole() || op.fixed().is_valid() || op.is_tied() || op.is_early_clobber()) return false;
   const VRegId d = ops[0].vreg(), s = ops[1].vreg();
   if (!is_spilled(d) && !is_spilled(s)) return false;
   if (!ir::may(plan_.fuel, "copy-through-memory")) return false;
   if (is_spilled(d) && live_.live_after(inst.first_operand) == 0) {
-    Inst deleted = inst;
-    deleted.flags |= ir::kDeleted;
-    append(deleted, {});
+    deleted(inst);
     return true;
   }
   Inst moved = inst;
@@ -381,7 +381,7 @@ bool SpillCodeInserter::original_copy(const Inst& inst) {
     } else {
       rewritten_.assign(ops.begin(), ops.end());
       rewritten_[1].value = waiting.value;
-      finish(inst);
+      rewritten(inst, rewritten_);
     }
     return true;
   }

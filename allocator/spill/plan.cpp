@@ -26,12 +26,11 @@ Plan plan_without_spills(const ir::Function& f, const std::vector<char>& keeps_o
 
 namespace {
 
-// Whether the instruction gives the same value wherever it stands, and nothing but its first operand is a register.
-bool is_repeatable(const ir::Function& f, const Inst& inst) {
+// Whether the instruction gives the same value wherever it stands, as no register but that of its first operand has a part in it.
+bool makes_the_same_anywhere(const ir::Function& f, const Inst& inst) {
   const auto ops = f.operands_of(inst);
-  return inst.has(ir::kRematerialisable) && (!inst.has(ir::kMemRead) || inst.has(ir::kReadOnly)) &&
-         std::all_of(ops.begin() + 1, ops.end(), [](const Operand& op) { return !op.is_register(); }) && ops[0].part.is_whole() &&
-         !ops[0].fixed().is_valid() && !ops[0].is_early_clobber();
+  return inst.is_repeatable() && std::all_of(ops.begin() + 1, ops.end(), [](const Operand& op) { return !op.is_register(); }) &&
+         ops[0].part.is_whole() && !ops[0].fixed().is_valid() && !ops[0].is_early_clobber();
 }
 
 }  // namespace
@@ -46,7 +45,7 @@ void rematerialise(Plan& plan, const ir::Function& f, const ir::Cfg& cfg) {
     }
   for (const ir::BlockId b : cfg.reverse_postorder())
     for (const Inst& inst : f.insts_of(b)) {
-      if (!is_repeatable(f, inst)) continue;
+      if (!makes_the_same_anywhere(f, inst)) continue;
       const Operand& def = f.operands_of(inst)[0];
       if (def.is_vreg() && def.writes() && defs[def.value] == 1)
         plan.if_spilled[def.value] = Location::recomputed_by(static_cast<std::uint32_t>(&inst - f.insts.data()));

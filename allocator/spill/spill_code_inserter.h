@@ -43,6 +43,8 @@ class SpillCodeInserter {
   [[nodiscard]] bool is_spilled(ir::VRegId v) const { return plan_.is_spilled(v); }
   [[nodiscard]] bool is_recomputed(ir::VRegId v) const { return plan_.location[v.index()].is_recomputed(); }
   [[nodiscard]] bool is_bound(const ir::Operand& op) const;
+  [[nodiscard]] bool is_pinned() const { return !plan_.pinned[current_].empty(); }
+  [[nodiscard]] bool may_wait() const { return plan_.reuse.barred_insts[current_] == 0; }
   [[nodiscard]] const SpillWay& way(ir::VRegId root) const { return kSpillWays[ir::index(in_.vreg(root).file())]; }
   [[nodiscard]] ir::SlotId slot_in(std::vector<ir::SlotId>& table, ir::VRegId root);
   [[nodiscard]] ir::SlotId slot_of(ir::VRegId root) { return slot_in(slot_, root); }
@@ -54,9 +56,13 @@ class SpillCodeInserter {
   [[nodiscard]] bool is_plain(const ir::Inst& inst) const;
   void instruction(const ir::Inst& inst);
   [[nodiscard]] ByteMask needed_bytes(const ir::Inst& inst, std::size_t k) const;
-  void choose(const ir::Inst& inst, std::size_t k, bool pinned);
+  void take_what_waits(const ir::Inst& inst);
+  void choose(const ir::Inst& inst, std::size_t k);
+  void find_needed_before(const ir::Inst& inst);
+  void load_temporaries();
+  void rewritten(const ir::Inst& inst, std::span<const ir::Operand> ops);
   void write_back(const ir::Inst& inst, std::size_t k);
-  void finish(const ir::Inst& inst);
+  void deleted(const ir::Inst& inst);
   [[nodiscard]] bool original_copy(const ir::Inst& inst);
   void edge_copy(const ir::Inst& inst);
 
