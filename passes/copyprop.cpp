@@ -227,7 +227,7 @@ class Propagation {
         const std::uint32_t n = work.back();
         work.pop_back();
         for (const Operand& op : out_.operands_of(out_.insts[n])) {
-          // A def of a part, and a guarded one, keep what was there: not a reason to keep who wrote it, unless it is read itself.
+          // A def of a part, and a guarded one, keep other bytes of their root; they matter only where the root is read.
           if (!op.is_vreg() || !op.reads()) continue;
           char& read = is_read[out_.root(op.vreg()).index()];
           if (read != 0) continue;

@@ -60,7 +60,7 @@ TEST(TakeBack, WithoutAPassInBetweenAnAllocationStaysAsItIs) {
   EXPECT_EQ(ir::print(take_back(f, *allocated)), ir::print(*allocated));
 }
 
-// Says what it was given, in memory.
+// Keeps everything in memory, and fails where there is one register.
 class Plain final : public ir::Allocator {
  public:
   std::string_view name() const override { return "plain"; }

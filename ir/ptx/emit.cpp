@@ -82,7 +82,7 @@ void Lowering::emit(Code code) {
     const Operand& op = code.defs[k];
     const bool again =
         std::any_of(code.defs.begin() + static_cast<std::ptrdiff_t>(k) + 1, code.defs.end(), [&](const Operand& later) {
-          return later.value == op.value && (later.part.is_whole() || op.part.is_whole() || later.part == op.part);
+          return later.vreg() == op.vreg() && (later.part.is_whole() || op.part.is_whole() || later.part == op.part);
         });
     if (!again) continue;
     if (op.role == Role::DefUse) {
