@@ -177,9 +177,9 @@ class Packing {
   Packing(std::vector<std::uint8_t> units, std::vector<Item> items, std::int64_t max_states)
       : units_(std::move(units)), items_(std::move(items)), states_left_(max_states) {}
 
-  Fit run() {
-    if (!place_fixed()) return Fit::Impossible;
-    if (!has_room()) return Fit::Impossible;
+  Feasibility run() {
+    if (!place_fixed()) return Feasibility::Impossible;
+    if (!has_room()) return Feasibility::Impossible;
     for (const Item& item : items_) {
       if (item.fixed.is_valid()) continue;
       if (item.moments == (kR | kW) || item.avoids_clobbers) search_.push_back(item);
@@ -197,8 +197,8 @@ class Packing {
     reads_are_natural_ = std::all_of(at_reads_.begin(), at_reads_.end(), is_natural);
     writes_are_natural_ = std::all_of(at_writes_.begin(), at_writes_.end(), is_natural);
     prepare_symmetry();
-    if (search(0)) return Fit::Fits;
-    return states_left_ <= 0 ? Fit::Unknown : Fit::Impossible;
+    if (search(0)) return Feasibility::Feasible;
+    return states_left_ <= 0 ? Feasibility::Unknown : Feasibility::Impossible;
   }
 
  private:
@@ -432,9 +432,9 @@ class Files {
   ir::PerFile<std::vector<std::uint8_t>> units_, units_at_ret_;
 };
 
-Fit fit_items(const std::vector<Item>& items, std::span<const Operand> ops, RegFile file, std::vector<std::uint8_t> units,
-              const CompletenessOptions& options) {
-  if (items.empty()) return Fit::Fits;
+Feasibility pack_items(const std::vector<Item>& items, std::span<const Operand> ops, RegFile file, std::vector<std::uint8_t> units,
+                       const CompletenessOptions& options) {
+  if (items.empty()) return Feasibility::Feasible;
   // In a file without holes, blocks taken largest first leave none.
   int sum = 0;
   bool is_plain = std::find(units.begin(), units.end(), kR | kW) == units.end();
@@ -442,7 +442,7 @@ Fit fit_items(const std::vector<Item>& items, std::span<const Operand> ops, RegF
     sum += item.block();
     is_plain = is_plain && !item.fixed.is_valid() && !item.avoids_clobbers;
   }
-  if (is_plain && sum <= static_cast<int>(units.size())) return Fit::Fits;
+  if (is_plain && sum <= static_cast<int>(units.size())) return Feasibility::Feasible;
   for (const Operand& op : ops) {
     if (op.role != Role::Clobber || op.preg().file != file) continue;
     for (int u = op.preg().begin(); u < std::min(op.preg().end(), static_cast<int>(units.size())); ++u)
@@ -451,34 +451,36 @@ Fit fit_items(const std::vector<Item>& items, std::span<const Operand> ops, RegF
   return Packing(std::move(units), items, options.max_states).run();
 }
 
-Fit worse(Fit a, Fit b) {
-  if (a == Fit::Impossible || b == Fit::Impossible) return Fit::Impossible;
-  return a == Fit::Unknown || b == Fit::Unknown ? Fit::Unknown : Fit::Fits;
+Feasibility worse(Feasibility a, Feasibility b) {
+  if (a == Feasibility::Impossible || b == Feasibility::Impossible) return Feasibility::Impossible;
+  return a == Feasibility::Unknown || b == Feasibility::Unknown ? Feasibility::Unknown : Feasibility::Feasible;
 }
 
-Fit fit_in(const Function& f, const Inst& inst, RegFile file, const Files& files, const CompletenessOptions& options) {
+Feasibility pack_in_file(const Function& f, const Inst& inst, RegFile file, const Files& files,
+                         const CompletenessOptions& options) {
   const auto ops = f.operands_of(inst);
-  if (!inst.is_phi()) return fit_items(Items(f, inst, file).list, ops, file, files.units(file, inst.op == ir::Op::Ret), options);
-  Fit result = Fit::Fits;
+  if (!inst.is_phi()) return pack_items(Items(f, inst, file).list, ops, file, files.units(file, inst.op == ir::Op::Ret), options);
+  Feasibility result = Feasibility::Feasible;
   for (const Operand& op : ops)
-    result = worse(result, fit_items(Items(f, op, file).list, {}, file, files.units(file, false), options));
+    result = worse(result, pack_items(Items(f, op, file).list, {}, file, files.units(file, false), options));
   return result;
 }
 
-Fit fit_all(const Function& f, const Inst& inst, const Files& files, const CompletenessOptions& options) {
+Feasibility pack_in_all_files(const Function& f, const Inst& inst, const Files& files, const CompletenessOptions& options) {
   ir::PerFile<bool> used = {};
   for (const Operand& op : f.operands_of(inst))
     if (op.is_vreg()) used[index(f.vreg(f.root(op.vreg())).file())] = true;
-  Fit result = Fit::Fits;
+  Feasibility result = Feasibility::Feasible;
   for (const RegFile file : ir::kAllFiles)
-    if (used[index(file)]) result = worse(result, fit_in(f, inst, file, files, options));
+    if (used[index(file)]) result = worse(result, pack_in_file(f, inst, file, files, options));
   return result;
 }
 
 }  // namespace
 
-Fit fit(const Function& f, const Inst& inst, const Target& target, const Limits& limits, const CompletenessOptions& options) {
-  return fit_all(f, inst, Files(f, target, limits), options);
+Feasibility feasibility(const Function& f, const Inst& inst, const Target& target, const Limits& limits,
+                        const CompletenessOptions& options) {
+  return pack_in_all_files(f, inst, Files(f, target, limits), options);
 }
 
 std::optional<ir::InstId> find_impossible(const Function& f, const Target& target, const Limits& limits,
@@ -486,7 +488,7 @@ std::optional<ir::InstId> find_impossible(const Function& f, const Target& targe
   const Files files(f, target, limits);
   for (std::size_t k = 0; k < f.insts.size(); ++k) {
     const bool is_asked = k >= exempt.size() || !exempt[k];
-    if (is_asked && fit_all(f, f.insts[k], files, {}) == Fit::Impossible) return f.insts[k].id;
+    if (is_asked && pack_in_all_files(f, f.insts[k], files, {}) == Feasibility::Impossible) return f.insts[k].id;
   }
   return std::nullopt;
 }
@@ -495,7 +497,7 @@ std::optional<int> demand(const Function& f, const Inst& inst, RegFile file, con
   const auto fits = [&](int units) {
     Limits limits = Limits::of(target);
     limits.units[index(file)] = units;
-    return fit_in(f, inst, file, Files(f, target, limits), {}) == Fit::Fits;
+    return pack_in_file(f, inst, file, Files(f, target, limits), {}) == Feasibility::Feasible;
   };
   int low = 0, high = target.units[index(file)];
   if (!fits(high)) return std::nullopt;
@@ -512,11 +514,11 @@ JudgeResult judge_completeness(const Before& prepared, const Limits& limits, con
   const Files files(before, prepared.target(), limits, prepared.preserved());
   const Inst* undecided = nullptr;
   for (const Inst& i : before.insts) {
-    const Fit result = fit_all(before, i, files, options);
-    if (result == Fit::Impossible)
+    const Feasibility result = pack_in_all_files(before, i, files, options);
+    if (result == Feasibility::Impossible)
       return without_verdict(kName, Verdict::Pass,
                              fmt::format("#{} ({}) cannot be packed into the limit", i.id.value, before.mnemonic(i)));
-    if (result == Fit::Unknown && undecided == nullptr) undecided = &i;
+    if (result == Feasibility::Unknown && undecided == nullptr) undecided = &i;
   }
   if (undecided != nullptr)
     return without_verdict(kName, Verdict::Inconclusive,

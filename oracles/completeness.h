@@ -10,8 +10,8 @@
 
 namespace regduel::oracles {
 
-enum class Fit {
-  Fits,
+enum class Feasibility {
+  Feasible,    // a packing exists
   Impossible,  // proven: no packing exists
   Unknown,     // the search was given up; only an instruction with dozens of tied or guarded operands of mixed sizes comes here
 };
@@ -23,8 +23,8 @@ struct CompletenessOptions {
 // Whether the operands of one instruction of `f` can be packed, in all files.
 //   Requires  well-formed `f` in phase Virtual, `inst` one of its instructions.
 //   Cost      O(operands + units) unless the limit is tight; then a search over arrangements up to symmetry.
-[[nodiscard]] Fit fit(const ir::Function& f, const ir::Inst& inst, const ir::Target& target, const ir::Limits& limits,
-                      const CompletenessOptions& options = {});
+[[nodiscard]] Feasibility feasibility(const ir::Function& f, const ir::Inst& inst, const ir::Target& target,
+                                      const ir::Limits& limits, const CompletenessOptions& options = {});
 
 // The first instruction in program order that is proven impossible; nullopt = none is.
 //   exempt   by instruction (index into f.insts), as far as it goes: these are not asked about

@@ -281,7 +281,7 @@ TEST(Demand, AgreesWithBruteForce) {
     if (!ir::check(f).empty()) continue;
     const ir::Limits limits = ir::Limits::of(*target, random.between(1, 12));
     const bool fits = BruteForce(f, *target, limits).run();
-    ASSERT_EQ(fit(f, f.insts[0], *target, limits), fits ? Fit::Fits : Fit::Impossible)
+    ASSERT_EQ(feasibility(f, f.insts[0], *target, limits), fits ? Feasibility::Feasible : Feasibility::Impossible)
         << ir::print(f) << " at " << limits.of(ir::RegFile::R);
     ++judged;
     impossible += fits ? 0 : 1;
@@ -332,26 +332,26 @@ TEST(Demand, IsFastForFortyOperandsAtATightLimit) {
       with_operands({{ir::Role::DefUse, 64, 12}, {ir::Role::DefUse, 32, 12}, {ir::Role::Use, 128, 6}, {ir::Role::Use, 96, 4}});
   // 24 + 12 + 24 + 12 = 72 units: the singles fill the holes of the triples.
   EXPECT_EQ(demand(f, f.insts[0], ir::RegFile::R, ir::default_target()), 72);
-  EXPECT_EQ(fit(f, f.insts[0], ir::default_target(), ir::Limits::of(ir::default_target(), 71)), Fit::Impossible);
+  EXPECT_EQ(feasibility(f, f.insts[0], ir::default_target(), ir::Limits::of(ir::default_target(), 71)), Feasibility::Impossible);
 }
 
 // Of the arrangements of these all but few are alike; without that, there would not be states enough.
 TEST(Demand, ArrangementsThatAreAlikeAreTriedOnce) {
-  const auto fit_within = [](const ir::Function& f, int limit, std::int64_t states) {
+  const auto feasibility_within = [](const ir::Function& f, int limit, std::int64_t states) {
     EXPECT_TRUE(ir::check(f).empty());
-    return fit(f, f.insts[0], ir::default_target(), ir::Limits::of(ir::default_target(), limit), {.max_states = states});
+    return feasibility(f, f.insts[0], ir::default_target(), ir::Limits::of(ir::default_target(), limit), {.max_states = states});
   };
   // One pair more than there are quads, each with a hole in its first half.
   const ir::Function holes =
       with_operands({{ir::Role::DefUse, 64, 13}, {.role = ir::Role::Use, .width = 32, .count = 12, .first = 1, .step = 4}});
-  EXPECT_EQ(fit_within(holes, 48, 100), Fit::Impossible);
-  EXPECT_EQ(fit_within(holes, 52, 100), Fit::Fits);
+  EXPECT_EQ(feasibility_within(holes, 48, 100), Feasibility::Impossible);
+  EXPECT_EQ(feasibility_within(holes, 52, 100), Feasibility::Feasible);
   // The halves of a pair are alike; those of a quad are not, for a pair that is aligned to four.
   const ir::Function aligned = with_operands({{ir::Role::DefUse, 32, 2}, {ir::Role::Use, 64, 3, 4}});
-  EXPECT_EQ(fit_within(aligned, 8, 200), Fit::Impossible);
-  EXPECT_EQ(fit_within(aligned, 12, 300), Fit::Fits);
+  EXPECT_EQ(feasibility_within(aligned, 8, 200), Feasibility::Impossible);
+  EXPECT_EQ(feasibility_within(aligned, 12, 300), Feasibility::Feasible);
   // Where the sum alone does not fit, nothing is tried.
-  EXPECT_EQ(fit_within(with_operands({{ir::Role::DefUse, 32, 5}}), 4, 1), Fit::Impossible);
+  EXPECT_EQ(feasibility_within(with_operands({{ir::Role::DefUse, 32, 5}}), 4, 1), Feasibility::Impossible);
 }
 
 TEST(Completeness, ASearchGivenUpIsNoVerdict) {

@@ -336,14 +336,14 @@ RC_GTEST_PROP(Property, DemandIsTheLeastLimitThatFits, ()) {
       ir::Limits limits = ir::Limits::of(*input.target);
       const auto fits_at = [&](int units) {
         limits.units[ir::index(file)] = units;
-        return oracles::fit(input.program, inst, *input.target, limits);
+        return oracles::feasibility(input.program, inst, *input.target, limits);
       };
       if (!least) {
-        RC_ASSERT(fits_at(input.target->units[ir::index(file)]) != oracles::Fit::Fits);
+        RC_ASSERT(fits_at(input.target->units[ir::index(file)]) != oracles::Feasibility::Feasible);
         continue;
       }
-      RC_ASSERT(fits_at(std::max(1, *least)) != oracles::Fit::Impossible);
-      if (*least > 1) RC_ASSERT(fits_at(*least - 1) != oracles::Fit::Fits);
+      RC_ASSERT(fits_at(std::max(1, *least)) != oracles::Feasibility::Impossible);
+      if (*least > 1) RC_ASSERT(fits_at(*least - 1) != oracles::Feasibility::Feasible);
     }
 }
 

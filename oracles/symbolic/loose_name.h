@@ -7,7 +7,7 @@
 // A location with the number of such a pair satisfies the name after the join, and no other does. Where a or b is a word put
 // together, or some location holds one, the same is asked of each byte. The pairs are searched through PairList, which shows all
 // that satisfy a name, and few others.
-// Tested by join_test.cpp.
+// Tested by loose_name_test.cpp, where the search is held against a look at all pairs, and join_test.cpp.
 #pragma once
 
 #include <cstdint>

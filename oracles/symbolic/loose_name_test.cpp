@@ -1,0 +1,89 @@
+// A name that is undefined on some path, against its formula: the search by PairList finds what a look at all held pairs finds.
+#include "oracles/symbolic/loose_name.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "oracles/symbolic/plan.h"
+
+namespace regduel::oracles::symbolic {
+namespace {
+
+TEST(LooseNameTest, IsSatisfiedByThePairsThatSatisfyItOnBothSides) {
+  int num_found = 0, num_missed = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    Values v;
+    Meet meet(v);
+    LooseName loose(v, meet);
+    const Value leaf = v.add_leaves(ValueKind::Def, 0, 5);
+    const auto any_leaf = [&] { return leaf + random.below(5); };
+    std::vector<HeldPair> held;
+    for (std::uint32_t l = 0; l < 12; ++l) {
+      const Value x = random.chance(10) ? kJunk : any_leaf(), y = random.chance(10) ? kJunk : any_leaf();
+      held.push_back({.location = l, .a = x, .b = y});
+    }
+    // Any, one of two, or defined after all; on one side or both.
+    const auto any_name = [&] {
+      return random.chance(40) ? kAny : random.chance(50) ? v.one_of({any_leaf(), any_leaf()}) : any_leaf();
+    };
+    meet.begin(1, true);
+    loose.begin(held, false);
+    for (int k = 0; k < 6; ++k) {
+      const Value a = any_name(), b = any_name();
+      if (a == kAny && b == kAny) continue;
+      const Value name = loose.meet(a, b, 0xF);
+      EXPECT_TRUE(v.is_loose(name) || std::none_of(held.begin(), held.end(),
+                                                   [&](const HeldPair& h) { return v.satisfies(h.a, a) && v.satisfies(h.b, b); }));
+      for (const HeldPair& h : held) {
+        const bool expected = v.satisfies(h.a, a) && v.satisfies(h.b, b);
+        ASSERT_EQ(v.satisfies(meet(h.a, h.b, Meet::Mode::Find, true), name), expected) << "seed " << seed;
+        ++(expected ? num_found : num_missed);
+      }
+    }
+  }
+  EXPECT_GT(num_found, 1000);
+  EXPECT_GT(num_missed, 1000);
+}
+
+TEST(LooseNameTest, AConstantNeedBeNowhereYet) {
+  Values v;
+  Meet meet(v);
+  LooseName loose(v, meet);
+  const Value constant = v.add_leaves(ValueKind::Constant, 0), leaf = v.add_leaves(ValueKind::Def, 1);
+  meet.begin(1, true);
+  loose.begin({}, false);
+  EXPECT_TRUE(v.satisfies(constant, loose.meet(constant, kAny, 0xF)));
+  EXPECT_TRUE(v.satisfies(constant, loose.meet(kAny, v.one_of({leaf, constant}), 0xF)));
+  EXPECT_FALSE(v.satisfies(constant, loose.meet(constant, leaf, 0xF)));
+  EXPECT_TRUE(v.satisfies(v.byte(constant, 2), loose.meet(v.byte(constant, 2), kAny, kOneByte)));
+  // A definition that no location holds satisfies it nowhere.
+  EXPECT_FALSE(v.satisfies(leaf, loose.meet(leaf, kAny, 0xF)));
+}
+
+TEST(LooseNameTest, IsAskedForByteByByteWhereWordsAreInPieces) {
+  Values v;
+  Meet meet(v);
+  LooseName loose(v, meet);
+  const Value x = v.add_leaves(ValueKind::Def, 0), y = v.add_leaves(ValueKind::Def, 1);
+  const Value mixed = v.word({v.byte(x, 0), v.byte(x, 1), v.byte(y, 2), v.byte(y, 3)});
+  const std::vector<HeldPair> held = {{.location = 0, .a = mixed, .b = mixed}, {.location = 1, .a = y, .b = y}};
+  meet.begin(1, true);
+  loose.begin(held, true);
+  // The upper half of y alone is asked for: both locations hold it.
+  const Value upper = loose.meet(v.word({kAny, kAny, v.byte(y, 2), v.byte(y, 3)}), kAny, 0xF);
+  const Value whole = loose.meet(y, kAny, 0xF);
+  const Value at_mixed = meet(mixed, mixed, Meet::Mode::Find, true), at_y = meet(y, y, Meet::Mode::Find, true);
+  EXPECT_TRUE(v.satisfies(at_mixed, upper) && v.satisfies(at_y, upper));
+  EXPECT_FALSE(v.satisfies(at_mixed, whole));
+  EXPECT_TRUE(v.satisfies(at_y, whole));
+  // Of a narrow name, only its bytes count.
+  const Value narrow = loose.meet(x, kAny, 0x3);
+  EXPECT_TRUE(v.satisfies_bytes(at_mixed, narrow, 0x3));
+  EXPECT_FALSE(v.satisfies_bytes(at_y, narrow, 0x3));
+}
+
+}  // namespace
+}  // namespace regduel::oracles::symbolic
