@@ -3,7 +3,7 @@
 //   M          the node that each cell holds           g          the guard of instruction i, read from M; true where i has none
 //   M[P := v]  M, but the bytes of place P are v       gated(v)   v where g holds, else what the cell held; v where i has no guard
 //
-//   U  = M[each early-clobber def := destroyed]        the uses of i, and its guard alone from M, are read here
+//   U  = M[each early-clobber def := destroyed]        the guard of i is read from M, its uses from U
 //   M1 = M[each clobber := gated(destroyed)]
 //   M2 = M1[d := gated(value(d))] for each def d, in order; a byte that an earlier def of i has written becomes phi(value(d), M2)
 //
