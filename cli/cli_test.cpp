@@ -188,11 +188,11 @@ TEST_F(Cli, APassIsJudgedAloneAndBeforeAnAllocator) {
   EXPECT_EQ(bad.status, 1) << bad.out << bad.err;
   EXPECT_THAT(bad.out, HasSubstr("symbolic fail"));
   EXPECT_EQ(run("verify c.rir e.rir").status, 1) << "an operation that is not there";
-  const Outcome duel = run("duel --with copyprop+fatpoint,fatpoint --regs 8 --json a.rir");
+  const Outcome duel = run("duel --with copyprop+fatpoint,fatpoint --regs 24 --json a.rir");
   EXPECT_EQ(duel.status, 0) << duel.out << duel.err;
   EXPECT_THAT(duel.out, HasSubstr("copyprop+fatpoint"));
-  EXPECT_EQ(run("alloc --with copyprop+briggs --regs 8 a.rir -o f.rir").status, 0);
-  EXPECT_EQ(run("verify --regs 8 a.rir f.rir").status, 0);
+  EXPECT_EQ(run("alloc --with copyprop+briggs --regs 24 a.rir -o f.rir").status, 0);
+  EXPECT_EQ(run("verify --regs 24 a.rir f.rir").status, 0);
 }
 
 TEST_F(Cli, MemcheckHasItsKnobs) {
