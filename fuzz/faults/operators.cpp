@@ -282,291 +282,303 @@ std::vector<FaultOperator> table() {
       return i.ops[k].is_preg() && i.ops[k].reads() && !ir::is_barrier(i.ops[k].preg().file) && of(i.ops[k]);
     });
   };
-  Table t;
+  Table table;
   // Registers.
-  t.value("wrong-use-register", "a use reads a register that holds another value", {6}, free_uses, give(in_use));
-  t.value("uninitialised-use", "a use reads a register that nothing has defined", {5}, free_uses, give(anywhere));
-  t.value("wrong-def-register", "a def goes into another register, and a reader finds an older value", {6, 10}, free_defs,
-          give(anywhere));
-  t.value("lost-def", "a def goes into another register, and a reader finds nothing", {5}, free_defs, give(anywhere));
-  t.value("wrong-condition", "a branch reads another register than its condition's", {5, 6},
-          operands(terminator, guard_or_condition), give(in_use));
-  t.value("wrong-guard", "an instruction is guarded by another predicate", {5, 6}, operands(is_operation, free<Role::Guard>),
-          give(in_use));
-  t.value("swapped-uses", "two uses of an instruction have exchanged their registers", {6},
-          operand_pairs(is_operation, alike<Role::Use>), swap_operands);
-  t.value("swapped-defs", "two defs of an instruction have exchanged their registers", {6},
-          operand_pairs(is_operation, alike<Role::Def>), swap_operands);
-  t.value("half-clobbered", "a copy overwrites one unit of a tuple that is still to be read", {5, 6},
-          reads([](const Operand& op) { return op.part.is_whole() && op.preg().count > 1; }), overwrite(Extent::Unit, false));
-  t.value("live-overwritten", "a copy overwrites a register that is still to be read", {5, 6},
-          reads([](const Operand& op) { return op.part.is_whole() && op.preg().count == 1; }), overwrite(Extent::Whole, false));
-  t.value("narrow-clobbered", "a copy of 16 bits overwrites a narrow value and its neighbour in one unit", {5, 6},
-          reads([](const Operand& op) { return !op.part.is_whole() && op.part.size_bytes() < 4; }), overwrite(Extent::Half, false));
-  t.value("shared-register", "a def and its readers move into a register in which another value lives: a missed interference",
-          {5, 6}, free_defs, give_stretch(in_use));
-  t.value(
+  table.value("wrong-use-register", "a use reads a register that holds another value", {6}, free_uses, give(in_use));
+  table.value("uninitialised-use", "a use reads a register that nothing has defined", {5}, free_uses, give(anywhere));
+  table.value("wrong-def-register", "a def goes into another register, and a reader finds an older value", {6, 10}, free_defs,
+              give(anywhere));
+  table.value("lost-def", "a def goes into another register, and a reader finds nothing", {5}, free_defs, give(anywhere));
+  table.value("wrong-condition", "a branch reads another register than its condition's", {5, 6},
+              operands(terminator, guard_or_condition), give(in_use));
+  table.value("wrong-guard", "an instruction is guarded by another predicate", {5, 6}, operands(is_operation, free<Role::Guard>),
+              give(in_use));
+  table.value("swapped-uses", "two uses of an instruction have exchanged their registers", {6},
+              operand_pairs(is_operation, alike<Role::Use>), swap_operands);
+  table.value("swapped-defs", "two defs of an instruction have exchanged their registers", {6},
+              operand_pairs(is_operation, alike<Role::Def>), swap_operands);
+  table.value("half-clobbered", "a copy overwrites one unit of a tuple that is still to be read", {5, 6},
+              reads([](const Operand& op) { return op.part.is_whole() && op.preg().count > 1; }), overwrite(Extent::Unit, false));
+  table.value("live-overwritten", "a copy overwrites a register that is still to be read", {5, 6},
+              reads([](const Operand& op) { return op.part.is_whole() && op.preg().count == 1; }), overwrite(Extent::Whole, false));
+  table.value("narrow-clobbered", "a copy of 16 bits overwrites a narrow value and its neighbour in one unit", {5, 6},
+              reads([](const Operand& op) { return !op.part.is_whole() && op.part.size_bytes() < 4; }),
+              overwrite(Extent::Half, false));
+  table.value("shared-register", "a def and its readers move into a register in which another value lives: a missed interference",
+              {5, 6}, free_defs, give_stretch(in_use));
+  table.value(
       "across-clobber", "a value that lives across a call sits in a register that the call clobbers", {5},
       operands(any, [](const Site& s, const EditInst& i,
                        std::size_t k) { return role<Role::Def>(s, i, k) && (i.inst.is_inserted() || free<Role::Def>(s, i, k)); }),
       give_stretch(in_clobbered_later()));
-  t.value("deleted-def", "a rematerialisable def is deleted, though its register is still read", {5, 6}, insts(repeatable),
-          delete_original);
+  table.value("deleted-def", "a rematerialisable def is deleted, though its register is still read", {5, 6}, insts(repeatable),
+              delete_original);
 
   // Copies between registers, and edges: what replaces phis, ties and splits.
-  t.value("dropped-copy", "an inserted copy is missing, and its reader finds another value", {6, 10}, insts(kInsertedCopy), drop);
-  t.value("detour-dropped", "a value is never copied into the register that it is to be found in", {5}, insts(kInsertedCopy), drop);
-  t.value("deleted-copy", "an original copy is deleted, though its def is not where its use is", {5, 6}, insts(original_copy),
-          delete_original);
-  t.value("reversed-copy", "an inserted copy goes from its def to its use", {5, 6}, insts(kInsertedCopy), reverse_copy);
-  t.value("late-copy", "an inserted copy stands behind its reader", {5, 6}, insts(kInsertedCopy), down_to(touches<0>));
-  t.value("sequential-copy", "the pairs of a parallel copy are done one after another, and overwrite what is still to be read", {6},
-          operand_pairs(kInsertedCopy,
-                        [](const Site&, const EditInst& i, std::size_t x, std::size_t y) {
-                          return i.ops[x].writes() && i.ops[y].role == Role::Use && y != pairs_of(i) + x &&
-                                 i.ops[x].preg().overlaps(i.ops[y].preg());
-                        }),
-          do_pair_first);
-  t.value("reordered-copies", "a copy stands behind the one that overwrites its source", {6},
-          inst_pairs(kInsertedCopy, overwrites_source, 1), to_other);
-  t.value("swapped-pair-sources", "two pairs of a parallel copy have exchanged their sources", {6},
-          operand_pairs(is<Op::Copy>,
-                        [](const Site&, const EditInst& i, std::size_t x, std::size_t y) {
-                          return x < y && i.ops[x].role == Role::Use && i.ops[y].role == Role::Use &&
-                                 i.ops[x].preg().file == i.ops[y].preg().file && i.ops[x].preg().count == i.ops[y].preg().count &&
-                                 i.ops[x].part == i.ops[y].part && i.ops[x].preg() != i.ops[y].preg();
-                        }),
-          swap_operands);
-  t.value("swapped-copy-sources", "two copies that stand together have exchanged their sources", {6},
-          inst_pairs(is<Op::Copy>, copy_alike, 1), swap_with_other_source());
-  t.value("emptied-edge-block", "what an edge block does is missing", {6, 10}, edge_blocks(true), empty_edge);
-  t.value("copies-on-wrong-edge", "what belongs on one edge is done on all edges of its block", {6}, edge_blocks(true),
-          do_on_all_edges);
-  t.value("phi-without-copies", "a deleted phi's copies are missing on all edges", {5, 6}, joins(), drop_phi_copies);
-  t.value("swapped-phi-sides", "two edges into a deleted phi have exchanged what they copy", {5, 6}, joins(), swap_phi_sides);
+  table.value("dropped-copy", "an inserted copy is missing, and its reader finds another value", {6, 10}, insts(kInsertedCopy),
+              drop);
+  table.value("detour-dropped", "a value is never copied into the register that it is to be found in", {5}, insts(kInsertedCopy),
+              drop);
+  table.value("deleted-copy", "an original copy is deleted, though its def is not where its use is", {5, 6}, insts(original_copy),
+              delete_original);
+  table.value("reversed-copy", "an inserted copy goes from its def to its use", {5, 6}, insts(kInsertedCopy), reverse_copy);
+  table.value("late-copy", "an inserted copy stands behind its reader", {5, 6}, insts(kInsertedCopy), down_to(touches<0>));
+  table.value("sequential-copy", "the pairs of a parallel copy are done one after another, and overwrite what is still to be read",
+              {6},
+              operand_pairs(kInsertedCopy,
+                            [](const Site&, const EditInst& i, std::size_t x, std::size_t y) {
+                              return i.ops[x].writes() && i.ops[y].role == Role::Use && y != pairs_of(i) + x &&
+                                     i.ops[x].preg().overlaps(i.ops[y].preg());
+                            }),
+              do_pair_first);
+  table.value("reordered-copies", "a copy stands behind the one that overwrites its source", {6},
+              inst_pairs(kInsertedCopy, overwrites_source, 1), to_other);
+  table.value("swapped-pair-sources", "two pairs of a parallel copy have exchanged their sources", {6},
+              operand_pairs(is<Op::Copy>,
+                            [](const Site&, const EditInst& i, std::size_t x, std::size_t y) {
+                              return x < y && i.ops[x].role == Role::Use && i.ops[y].role == Role::Use &&
+                                     i.ops[x].preg().file == i.ops[y].preg().file &&
+                                     i.ops[x].preg().count == i.ops[y].preg().count && i.ops[x].part == i.ops[y].part &&
+                                     i.ops[x].preg() != i.ops[y].preg();
+                            }),
+              swap_operands);
+  table.value("swapped-copy-sources", "two copies that stand together have exchanged their sources", {6},
+              inst_pairs(is<Op::Copy>, copy_alike, 1), swap_with_other_source());
+  table.value("emptied-edge-block", "what an edge block does is missing", {6, 10}, edge_blocks(true), empty_edge);
+  table.value("copies-on-wrong-edge", "what belongs on one edge is done on all edges of its block", {6}, edge_blocks(true),
+              do_on_all_edges);
+  table.value("phi-without-copies", "a deleted phi's copies are missing on all edges", {5, 6}, joins(), drop_phi_copies);
+  table.value("swapped-phi-sides", "two edges into a deleted phi have exchanged what they copy", {5, 6}, joins(), swap_phi_sides);
 
   // Spill code and slots.
-  t.value("dropped-refill", "a refill is missing, and its reader finds an older value", {6}, insts(kRefill), drop);
-  t.value("dropped-refill-uninitialised", "a refill is missing, and its reader finds nothing", {5}, insts(kRefill), drop);
-  t.value("dropped-refill-one-path", "a refill for a reader behind a join is missing on one path", {6, 10}, at_the_end(kRefill),
-          drop);
-  t.value("refill-wrong-slot", "a refill reads another slot", {1}, insts(kAnyRefill), use_slot(same_space));
-  t.value("refill-from-other-space", "a refill of a shared slot reads a local one, or the other way round", {1, 2},
-          insts(kAnyRefill), use_slot(other_space));
-  t.value("shared-slots-confused", "a refill reads another shared slot", {1, 2}, insts(shared_refill), use_slot(same_space));
-  t.value("hoisted-refill", "a refill stands above the spill store that it needs", {1, 2}, insts(kRefill), up_to(stores));
-  t.value("late-refill", "a refill stands behind its reader", {5, 6}, insts(kRefill), down_to(touches<0>));
-  t.value("duplicated-refill", "a refill is done again, over the value that its register holds by then", {1}, insts(kAnyRefill),
-          again_behind_writer);
-  t.value("dropped-spill", "a spill store is missing on all paths to a refill", {1}, insts(kSpill), drop);
-  t.value("dropped-spill-one-path", "a spill store is missing on one path to a refill", {2}, insts(kSpill), drop);
-  t.value("dropped-spill-of-two", "a spill store is missing where the slot holds another def of the same value", {10},
-          insts(kSpill), drop);
-  t.value("half-not-stored", "one piece of a value is not stored", {1}, insts([](const Site& s, const EditInst& i) {
-            return kSpill(s, i) && bytes_of(i.ops[0]) < s.program.header.slots[i.ops[1].slot().index()].size;
-          }),
-          drop);
-  t.value("early-spill", "a spill store stands before the def that it should store", {1, 2}, insts(kSpill), up_to(overwrites<0>));
-  t.value("previous-visit-spill",
-          "the same, for the execution judge to see: in a loop the refill may get the right definition, of the visit before", {},
-          insts(kSpill), up_to(overwrites<0>));
-  t.value("late-spill", "a spill store stands behind the next def of its register", {1, 2}, insts(kSpill), down_to(overwrites<0>));
-  t.value("half-spill", "half of a tuple is stored, the whole is refilled", {1, 2}, insts(kSpill), store_half);
-  t.value("guarded-spill", "a spill store has a guard that its def has not", {2}, insts(kSpill), add_guard);
-  t.value("swapped-slots", "two refills have exchanged their slots", {1}, insts(kAnyRefill), swap_slots_anywhere);
-  t.value("halves-swapped", "two pieces of a spilled value change places on their way back", {1},
-          inst_pairs(kRefill, other_piece, 4), swap_slots);
-  t.value("reused-slot", "a slot is given to a second value while the first is still needed", {1, 2}, slot_pairs(), merge_slots);
-  t.value("overlapping-offsets", "a value of two units reaches into its neighbour's place in the slot", {1, 2}, slot_pairs(),
-          overlap_in_slot);
-  t.rule("overlapping-slots", "two slots overlap in the frame", {"slot-overlap"}, slot_pairs(), overlap_in_frame);
-  t.both("slot-loses-space", "a shared slot is taken for a local one at the same offset", {1, 2},
-         {"slot-overlap", "slot-outside-frame"}, slots(), to_local);
-  t.rule("slot-outside-frame", "a slot ends outside the frame", {"slot-outside-frame"}, slots(), out_of_frame);
-  t.rule("slot-too-small", "a slot is smaller than what is stored there", {"slot-access"}, insts(kAnyAccess), shrink_slot);
-  t.both("may-store-always", "the store of a guarded copy lost its guard", {10}, {"copy-to-memory"}, insts(guarded_store),
-         on_inst(drop_guard));
-  t.value("old-value-not-stored", "the old value is not stored in front of a guarded store", {2},
-          inst_pairs(kSpill, same_place_stored, 1), drop);
-  t.value("save-dropped", "a callee-saved register is restored but was not saved", {1}, insts(save), drop);
-  t.value("restore-dropped", "a callee-saved register is not restored", {5, 6}, insts(restore), drop);
-  t.value("restore-from-wrong-slot", "a callee-saved register is restored from another slot", {1}, insts(restore),
-          use_slot(same_space));
-  t.value("restore-early", "a callee-saved register is restored while it still holds a value", {1}, insts(restore),
-          up_to(looks_at<0>));
-  t.value("not-saved", "a callee-saved register is used without being saved", {6}, operands(inner, free<Role::Def>),
-          copy_to(in_unsaved()));
+  table.value("dropped-refill", "a refill is missing, and its reader finds an older value", {6}, insts(kRefill), drop);
+  table.value("dropped-refill-uninitialised", "a refill is missing, and its reader finds nothing", {5}, insts(kRefill), drop);
+  table.value("dropped-refill-one-path", "a refill for a reader behind a join is missing on one path", {6, 10}, at_the_end(kRefill),
+              drop);
+  table.value("refill-wrong-slot", "a refill reads another slot", {1}, insts(kAnyRefill), use_slot(same_space));
+  table.value("refill-from-other-space", "a refill of a shared slot reads a local one, or the other way round", {1, 2},
+              insts(kAnyRefill), use_slot(other_space));
+  table.value("shared-slots-confused", "a refill reads another shared slot", {1, 2}, insts(shared_refill), use_slot(same_space));
+  table.value("hoisted-refill", "a refill stands above the spill store that it needs", {1, 2}, insts(kRefill), up_to(stores));
+  table.value("late-refill", "a refill stands behind its reader", {5, 6}, insts(kRefill), down_to(touches<0>));
+  table.value("duplicated-refill", "a refill is done again, over the value that its register holds by then", {1}, insts(kAnyRefill),
+              again_behind_writer);
+  table.value("dropped-spill", "a spill store is missing on all paths to a refill", {1}, insts(kSpill), drop);
+  table.value("dropped-spill-one-path", "a spill store is missing on one path to a refill", {2}, insts(kSpill), drop);
+  table.value("dropped-spill-of-two", "a spill store is missing where the slot holds another def of the same value", {10},
+              insts(kSpill), drop);
+  table.value("half-not-stored", "one piece of a value is not stored", {1}, insts([](const Site& s, const EditInst& i) {
+                return kSpill(s, i) && bytes_of(i.ops[0]) < s.program.header.slots[i.ops[1].slot().index()].size;
+              }),
+              drop);
+  table.value("early-spill", "a spill store stands before the def that it should store", {1, 2}, insts(kSpill),
+              up_to(overwrites<0>));
+  table.value("previous-visit-spill",
+              "the same, for the execution judge to see: in a loop the refill may get the right definition, of the visit before",
+              {}, insts(kSpill), up_to(overwrites<0>));
+  table.value("late-spill", "a spill store stands behind the next def of its register", {1, 2}, insts(kSpill),
+              down_to(overwrites<0>));
+  table.value("half-spill", "half of a tuple is stored, the whole is refilled", {1, 2}, insts(kSpill), store_half);
+  table.value("guarded-spill", "a spill store has a guard that its def has not", {2}, insts(kSpill), add_guard);
+  table.value("swapped-slots", "two refills have exchanged their slots", {1}, insts(kAnyRefill), swap_slots_anywhere);
+  table.value("halves-swapped", "two pieces of a spilled value change places on their way back", {1},
+              inst_pairs(kRefill, other_piece, 4), swap_slots);
+  table.value("reused-slot", "a slot is given to a second value while the first is still needed", {1, 2}, slot_pairs(),
+              merge_slots);
+  table.value("overlapping-offsets", "a value of two units reaches into its neighbour's place in the slot", {1, 2}, slot_pairs(),
+              overlap_in_slot);
+  table.rule("overlapping-slots", "two slots overlap in the frame", {"slot-overlap"}, slot_pairs(), overlap_in_frame);
+  table.both("slot-loses-space", "a shared slot is taken for a local one at the same offset", {1, 2},
+             {"slot-overlap", "slot-outside-frame"}, slots(), to_local);
+  table.rule("slot-outside-frame", "a slot ends outside the frame", {"slot-outside-frame"}, slots(), out_of_frame);
+  table.rule("slot-too-small", "a slot is smaller than what is stored there", {"slot-access"}, insts(kAnyAccess), shrink_slot);
+  table.both("may-store-always", "the store of a guarded copy lost its guard", {10}, {"copy-to-memory"}, insts(guarded_store),
+             on_inst(drop_guard));
+  table.value("old-value-not-stored", "the old value is not stored in front of a guarded store", {2},
+              inst_pairs(kSpill, same_place_stored, 1), drop);
+  table.value("save-dropped", "a callee-saved register is restored but was not saved", {1}, insts(save), drop);
+  table.value("restore-dropped", "a callee-saved register is not restored", {5, 6}, insts(restore), drop);
+  table.value("restore-from-wrong-slot", "a callee-saved register is restored from another slot", {1}, insts(restore),
+              use_slot(same_space));
+  table.value("restore-early", "a callee-saved register is restored while it still holds a value", {1}, insts(restore),
+              up_to(looks_at<0>));
+  table.value("not-saved", "a callee-saved register is used without being saved", {6}, operands(inner, free<Role::Def>),
+              copy_to(in_unsaved()));
 
   // Predicate packs: p2r and r2p, bit_spill and bit_refill.
-  t.value("p2r-dropped", "a predicate is never put into its pack", {3}, operands(is<Op::P2R>, packed), drop_operand);
-  t.value("bit-spill-dropped", "a predicate is never put into its bit", {4}, operands(is<Op::BitSpill>, packed), drop_operand);
-  t.value("r2p-dropped", "a predicate is not taken back out of its pack", {5, 6}, operands(is<Op::R2P>, packed), drop_operand);
-  t.value("bit-refill-dropped", "a predicate is not taken back out of its bit", {5, 6}, operands(is<Op::BitRefill>, packed),
-          drop_operand);
-  t.value("r2p-wrong-register", "r2p restores another predicate than was stored", {3}, operands(is<Op::R2P>, packed), give(in_use));
-  t.value("r2p-one-too-many", "r2p also restores a predicate that was never stored, over a live one", {3},
-          operands(is<Op::R2P>, packed), add_predicate(Role::Def));
-  t.value("r2p-wrong-pack", "r2p reads another register than its pack", {3}, operands(is<Op::R2P>, pack), give(in_use));
-  t.value("bit-refill-wrong-pack", "bit_refill reads another register than its pack", {4}, operands(is<Op::BitRefill>, pack),
-          give(in_use));
-  t.value("p2r-wrong-predicate", "p2r packs another predicate", {3}, operands(is<Op::P2R>, packed), give(in_use));
-  t.value("bit-spill-wrong-predicate", "bit_spill stores another predicate", {4}, operands(is<Op::BitSpill>, packed), give(in_use));
-  t.value("p2r-late", "p2r comes after its predicate was overwritten", {3}, insts(is<Op::P2R>), down_to(overwrites<1>));
-  t.value("bit-spill-late", "bit_spill comes after its predicate was overwritten", {4}, insts(is<Op::BitSpill>),
-          down_to(overwrites<1>));
-  t.value("bit-refill-wrong-bit", "bit_refill reads another bit", {4}, insts(is<Op::BitRefill>), other_bit(false));
-  t.value("bit-spill-into-used-bit", "bit_spill takes a bit that belongs to another predicate", {4}, insts(is<Op::BitSpill>),
-          other_bit(true));
-  t.value("pack-overwritten-by-copy", "an inserted copy uses the register of a pack that is still needed", {8},
-          operands(is<Op::R2P>, pack), overwrite(Extent::Whole, false));
-  t.value("bits-overwritten-by-copy", "an inserted copy uses the register of a bit-spill that is still needed", {9},
-          operands(is<Op::BitRefill>, pack), overwrite(Extent::Whole, false));
-  t.value("pack-half-overwritten", "an inserted copy writes the half of a pack in which a bit is still needed", {8},
-          operands(is<Op::R2P>, pack), overwrite(Extent::Bit, false));
-  t.value("bits-half-overwritten", "an inserted copy writes the half of a base in which a bit is still needed", {9},
-          operands(is<Op::BitRefill>, pack), overwrite(Extent::Bit, false));
-  t.value("pack-overwritten-by-def", "an original def is given the register of a pack that is still needed", {8}, free_defs,
-          give(in_pack_read_later(Op::R2P)));
-  t.value("bits-overwritten-by-def", "an original def is given the register of a bit-spill that is still needed", {9}, free_defs,
-          give(in_pack_read_later(Op::BitRefill)));
-  t.value("pack-from-wrong-slot", "a spilled pack is refilled from another slot", {3}, inst_pairs(kRefill, pack_access<Op::R2P>, 3),
-          use_slot(same_space));
-  t.value("bits-from-wrong-slot", "a spilled base of bit-spills is refilled from another slot", {4},
-          inst_pairs(kRefill, pack_access<Op::BitRefill>, 3), use_slot(same_space));
-  t.value("stale-pack", "a pack is spilled before p2r has put the predicate into it", {3},
-          inst_pairs(is<Op::P2R>, spill_of_pack, 3), other_comes_first);
-  t.value("stale-bits", "a base is spilled before bit_spill has put the predicate into it", {4},
-          inst_pairs(is<Op::BitSpill>, spill_of_pack, 3), other_comes_first);
+  table.value("p2r-dropped", "a predicate is never put into its pack", {3}, operands(is<Op::P2R>, packed), drop_operand);
+  table.value("bit-spill-dropped", "a predicate is never put into its bit", {4}, operands(is<Op::BitSpill>, packed), drop_operand);
+  table.value("r2p-dropped", "a predicate is not taken back out of its pack", {5, 6}, operands(is<Op::R2P>, packed), drop_operand);
+  table.value("bit-refill-dropped", "a predicate is not taken back out of its bit", {5, 6}, operands(is<Op::BitRefill>, packed),
+              drop_operand);
+  table.value("r2p-wrong-register", "r2p restores another predicate than was stored", {3}, operands(is<Op::R2P>, packed),
+              give(in_use));
+  table.value("r2p-one-too-many", "r2p also restores a predicate that was never stored, over a live one", {3},
+              operands(is<Op::R2P>, packed), add_predicate(Role::Def));
+  table.value("r2p-wrong-pack", "r2p reads another register than its pack", {3}, operands(is<Op::R2P>, pack), give(in_use));
+  table.value("bit-refill-wrong-pack", "bit_refill reads another register than its pack", {4}, operands(is<Op::BitRefill>, pack),
+              give(in_use));
+  table.value("p2r-wrong-predicate", "p2r packs another predicate", {3}, operands(is<Op::P2R>, packed), give(in_use));
+  table.value("bit-spill-wrong-predicate", "bit_spill stores another predicate", {4}, operands(is<Op::BitSpill>, packed),
+              give(in_use));
+  table.value("p2r-late", "p2r comes after its predicate was overwritten", {3}, insts(is<Op::P2R>), down_to(overwrites<1>));
+  table.value("bit-spill-late", "bit_spill comes after its predicate was overwritten", {4}, insts(is<Op::BitSpill>),
+              down_to(overwrites<1>));
+  table.value("bit-refill-wrong-bit", "bit_refill reads another bit", {4}, insts(is<Op::BitRefill>), other_bit(false));
+  table.value("bit-spill-into-used-bit", "bit_spill takes a bit that belongs to another predicate", {4}, insts(is<Op::BitSpill>),
+              other_bit(true));
+  table.value("pack-overwritten-by-copy", "an inserted copy uses the register of a pack that is still needed", {8},
+              operands(is<Op::R2P>, pack), overwrite(Extent::Whole, false));
+  table.value("bits-overwritten-by-copy", "an inserted copy uses the register of a bit-spill that is still needed", {9},
+              operands(is<Op::BitRefill>, pack), overwrite(Extent::Whole, false));
+  table.value("pack-half-overwritten", "an inserted copy writes the half of a pack in which a bit is still needed", {8},
+              operands(is<Op::R2P>, pack), overwrite(Extent::Bit, false));
+  table.value("bits-half-overwritten", "an inserted copy writes the half of a base in which a bit is still needed", {9},
+              operands(is<Op::BitRefill>, pack), overwrite(Extent::Bit, false));
+  table.value("pack-overwritten-by-def", "an original def is given the register of a pack that is still needed", {8}, free_defs,
+              give(in_pack_read_later(Op::R2P)));
+  table.value("bits-overwritten-by-def", "an original def is given the register of a bit-spill that is still needed", {9},
+              free_defs, give(in_pack_read_later(Op::BitRefill)));
+  table.value("pack-from-wrong-slot", "a spilled pack is refilled from another slot", {3},
+              inst_pairs(kRefill, pack_access<Op::R2P>, 3), use_slot(same_space));
+  table.value("bits-from-wrong-slot", "a spilled base of bit-spills is refilled from another slot", {4},
+              inst_pairs(kRefill, pack_access<Op::BitRefill>, 3), use_slot(same_space));
+  table.value("stale-pack", "a pack is spilled before p2r has put the predicate into it", {3},
+              inst_pairs(is<Op::P2R>, spill_of_pack, 3), other_comes_first);
+  table.value("stale-bits", "a base is spilled before bit_spill has put the predicate into it", {4},
+              inst_pairs(is<Op::BitSpill>, spill_of_pack, 3), other_comes_first);
 
   // Remats.
-  t.value("remat-wrong-instruction", "another instruction is repeated, correctly in itself", {6}, insts(is<Op::Remat>),
-          repeat_another);
-  t.both("remat-wrong-number", "a remat claims to repeat another instruction than its operands are of", {7},
-         {"remat-shape", "immediate"}, insts(is<Op::Remat>), claim_another);
-  t.both("remat-wrong-immediate", "a remat has another immediate than what it repeats", {7}, {"immediate"},
-         operands(is<Op::Remat>, kind<OperandKind::Imm>), flip(&Operand::value));
-  t.value("remat-wrong-source", "a remat reads another register than its source's", {7}, operands(is<Op::Remat>, role<Role::Use>),
-          give(in_use));
-  t.value("remat-source-overwritten", "a source is overwritten in front of a remat", {7}, operands(is<Op::Remat>, role<Role::Use>),
-          overwrite(Extent::Whole, true));
-  t.value("remat-late", "a remat comes after a source's register was overwritten", {7}, insts(with_sources), repeat_carelessly);
-  t.both("remat-of-unrepeatable", "a remat of an instruction that may not be repeated", {7}, {"remat-target"}, insts(unrepeatable),
-         repeat_carelessly);
+  table.value("remat-wrong-instruction", "another instruction is repeated, correctly in itself", {6}, insts(is<Op::Remat>),
+              repeat_another);
+  table.both("remat-wrong-number", "a remat claims to repeat another instruction than its operands are of", {7},
+             {"remat-shape", "immediate"}, insts(is<Op::Remat>), claim_another);
+  table.both("remat-wrong-immediate", "a remat has another immediate than what it repeats", {7}, {"immediate"},
+             operands(is<Op::Remat>, kind<OperandKind::Imm>), flip(&Operand::value));
+  table.value("remat-wrong-source", "a remat reads another register than its source's", {7},
+              operands(is<Op::Remat>, role<Role::Use>), give(in_use));
+  table.value("remat-source-overwritten", "a source is overwritten in front of a remat", {7},
+              operands(is<Op::Remat>, role<Role::Use>), overwrite(Extent::Whole, true));
+  table.value("remat-late", "a remat comes after a source's register was overwritten", {7}, insts(with_sources), repeat_carelessly);
+  table.both("remat-of-unrepeatable", "a remat of an instruction that may not be repeated", {7}, {"remat-target"},
+             insts(unrepeatable), repeat_carelessly);
 
   // Rules that can be seen without following a value: where an operand stands.
-  t.rule("wrong-file", "an operand stands in a register of another file", {"register-file"}, homes, give(in_other_file()));
-  t.rule("above-limit", "an operand stands in a register above the limit", {"register-limit"}, homes,
-         give(from_unit([](const Site& s, PReg home) { return s.subject.limits.of(home.file); })));
-  t.rule("outside-file", "an operand stands in a register that the file does not have", {"register-limit"}, homes,
-         give(from_unit([](const Site& s, PReg home) { return s.subject.target.units[ir::index(home.file)]; })));
-  t.rule("reserved-register", "an operand stands in a reserved register", {"reserved-register"}, homes, give(in_reserved()));
-  t.rule("misaligned-tuple", "a tuple begins at an odd register", {"register-alignment"}, homes, give(off_alignment()));
-  t.rule("wrong-tuple-size", "a tuple has a unit too many or too few", {"register-units"}, homes, give(of_other_size()));
-  t.rule("not-in-fixed-register", "a fixed operand stands elsewhere", {"fixed-register"}, operands(is_unchanged, fixed),
-         give(anywhere));
-  t.rule("untied-operand", "a tied def does not stand in the register of its use", {"tied-operand"}, operands(is_unchanged, tied),
-         give(anywhere));
-  t.rule("early-clobber-in-use", "an early-clobber def stands in the register of a use of the same instruction", {"early-clobber"},
-         operand_pairs(is_operation,
-                       [](const Site& s, const EditInst& i, std::size_t x, std::size_t y) {
-                         return same_shape(i, x, y) && i.ops[y].reads() && s.original_ops(i)[x].is_early_clobber();
-                       }),
-         give(with_other()));
-  t.rule("two-defs-in-one", "two defs of one instruction stand in one register", {"def-overlap"},
-         operand_pairs(is_operation, [](const Site&, const EditInst& i, std::size_t x,
-                                        std::size_t y) { return same_shape(i, x, y) && i.ops[y].writes(); }),
-         give(with_other()));
-  t.rule("phi-in-two-homes", "a phi was kept, though its operands are not in one register", {"phi-home"}, insts(deleted_phi),
-         keep_phi);
+  table.rule("wrong-file", "an operand stands in a register of another file", {"register-file"}, homes, give(in_other_file()));
+  table.rule("above-limit", "an operand stands in a register above the limit", {"register-limit"}, homes,
+             give(from_unit([](const Site& s, PReg home) { return s.subject.limits.of(home.file); })));
+  table.rule("outside-file", "an operand stands in a register that the file does not have", {"register-limit"}, homes,
+             give(from_unit([](const Site& s, PReg home) { return s.subject.target.units[ir::index(home.file)]; })));
+  table.rule("reserved-register", "an operand stands in a reserved register", {"reserved-register"}, homes, give(in_reserved()));
+  table.rule("misaligned-tuple", "a tuple begins at an odd register", {"register-alignment"}, homes, give(off_alignment()));
+  table.rule("wrong-tuple-size", "a tuple has a unit too many or too few", {"register-units"}, homes, give(of_other_size()));
+  table.rule("not-in-fixed-register", "a fixed operand stands elsewhere", {"fixed-register"}, operands(is_unchanged, fixed),
+             give(anywhere));
+  table.rule("untied-operand", "a tied def does not stand in the register of its use", {"tied-operand"},
+             operands(is_unchanged, tied), give(anywhere));
+  table.rule("early-clobber-in-use", "an early-clobber def stands in the register of a use of the same instruction",
+             {"early-clobber"},
+             operand_pairs(is_operation,
+                           [](const Site& s, const EditInst& i, std::size_t x, std::size_t y) {
+                             return same_shape(i, x, y) && i.ops[y].reads() && s.original_ops(i)[x].is_early_clobber();
+                           }),
+             give(with_other()));
+  table.rule("two-defs-in-one", "two defs of one instruction stand in one register", {"def-overlap"},
+             operand_pairs(is_operation, [](const Site&, const EditInst& i, std::size_t x,
+                                            std::size_t y) { return same_shape(i, x, y) && i.ops[y].writes(); }),
+             give(with_other()));
+  table.rule("phi-in-two-homes", "a phi was kept, though its operands are not in one register", {"phi-home"}, insts(deleted_phi),
+             keep_phi);
 
   // What an instruction is.
-  t.rule("other-part", "another part of the register: .lo for .hi", {"operand-part"}, operands(is_unchanged, part),
-         on_operand([](Trial&, Operand& op) {
-           op.part = ir::Part::of(op.part.size_log2(), op.part.element() ^ 1);
-           return true;
-         }));
-  t.rule("flipped-guard", "a guard has lost its negation, or has become negated", {"negation"},
-         operands(is_unchanged, role<Role::Guard>), on_operand([](Trial&, Operand& op) {
-           op.flags ^= ir::kNegated;
-           return true;
-         }));
-  t.rule("dropped-guard", "a guard is missing", {"operand-count"}, insts(is_unchanged), on_inst(drop_guard));
-  t.rule("shorter-clobber", "the list of clobbers is shorter than it was", {"clobber", "operand-count"},
-         operands(is_unchanged, role<Role::Clobber>), shorten_clobber);
-  t.rule("other-immediate", "an immediate has changed", {"immediate"}, operands(is_unchanged, kind<OperandKind::Imm>),
-         flip(&Operand::value));
-  t.rule("other-symbol", "a symbol has changed", {"symbol"}, operands(is_unchanged, kind<OperandKind::Symbol>),
-         on_operand([](Trial& t, Operand& op) {
-           op.value = t.program.header.symbols.intern("something").value;
-           return true;
-         }));
-  t.rule("register-for-immediate", "a register operand has become an immediate", {"operand-kind"}, free_uses,
-         on_operand([](Trial&, Operand& op) {
-           op = Operand::of_imm(7);
-           return true;
-         }));
-  t.rule("other-role", "an operand that is read is written too", {"operand-role"}, operands(inner, role<Role::DefUse>),
-         on_operand([](Trial&, Operand& op) {
-           op.role = Role::Def;
-           return true;
-         }));
-  t.rule("other-operation", "an instruction has become another operation", {"opcode"},
-         insts([](const Site& s, const EditInst& i) { return is_unchanged(s, i) && is<Op::Const, Op::Pack, Op::Unpack>(s, i); }),
-         other_opcode(false));
-  t.rule("other-mnemonic", "a named operation has another name", {"mnemonic"},
-         insts([](const Site& s, const EditInst& i) { return is_unchanged(s, i) && is<Op::Named>(s, i); }), other_opcode(true));
-  t.rule("other-flags", "the flags of an instruction have changed", {"flags"},
-         insts([](const Site& s, const EditInst& i) { return is_unchanged(s, i) && is<Op::Named>(s, i); }),
-         on_inst([](Trial& t, EditInst& i) {
-           constexpr ir::InstFlags kFlags[] = {ir::kConvergent, ir::kCommutative, ir::kMemRead, ir::kBarrier};
-           i.inst.flags ^= kFlags[t.random.below(std::size(kFlags))];
-           return true;
-         }));
+  table.rule("other-part", "another part of the register: .lo for .hi", {"operand-part"}, operands(is_unchanged, part),
+             on_operand([](Trial&, Operand& op) {
+               op.part = ir::Part::of(op.part.size_log2(), op.part.element() ^ 1);
+               return true;
+             }));
+  table.rule("flipped-guard", "a guard has lost its negation, or has become negated", {"negation"},
+             operands(is_unchanged, role<Role::Guard>), on_operand([](Trial&, Operand& op) {
+               op.flags ^= ir::kNegated;
+               return true;
+             }));
+  table.rule("dropped-guard", "a guard is missing", {"operand-count"}, insts(is_unchanged), on_inst(drop_guard));
+  table.rule("shorter-clobber", "the list of clobbers is shorter than it was", {"clobber", "operand-count"},
+             operands(is_unchanged, role<Role::Clobber>), shorten_clobber);
+  table.rule("other-immediate", "an immediate has changed", {"immediate"}, operands(is_unchanged, kind<OperandKind::Imm>),
+             flip(&Operand::value));
+  table.rule("other-symbol", "a symbol has changed", {"symbol"}, operands(is_unchanged, kind<OperandKind::Symbol>),
+             on_operand([](Trial& t, Operand& op) {
+               op.value = t.program.header.symbols.intern("something").value;
+               return true;
+             }));
+  table.rule("register-for-immediate", "a register operand has become an immediate", {"operand-kind"}, free_uses,
+             on_operand([](Trial&, Operand& op) {
+               op = Operand::of_imm(7);
+               return true;
+             }));
+  table.rule("other-role", "an operand that is read is written too", {"operand-role"}, operands(inner, role<Role::DefUse>),
+             on_operand([](Trial&, Operand& op) {
+               op.role = Role::Def;
+               return true;
+             }));
+  table.rule(
+      "other-operation", "an instruction has become another operation", {"opcode"},
+      insts([](const Site& s, const EditInst& i) { return is_unchanged(s, i) && is<Op::Const, Op::Pack, Op::Unpack>(s, i); }),
+      other_opcode(false));
+  table.rule("other-mnemonic", "a named operation has another name", {"mnemonic"},
+             insts([](const Site& s, const EditInst& i) { return is_unchanged(s, i) && is<Op::Named>(s, i); }), other_opcode(true));
+  table.rule("other-flags", "the flags of an instruction have changed", {"flags"},
+             insts([](const Site& s, const EditInst& i) { return is_unchanged(s, i) && is<Op::Named>(s, i); }),
+             on_inst([](Trial& t, EditInst& i) {
+               constexpr ir::InstFlags kFlags[] = {ir::kConvergent, ir::kCommutative, ir::kMemRead, ir::kBarrier};
+               i.inst.flags ^= kFlags[t.random.below(std::size(kFlags))];
+               return true;
+             }));
 
   // Which instructions there are, and where.
-  t.rule("missing-instruction", "an original instruction is missing", {"original-missing"}, insts(unchanged_inner), drop);
-  t.rule("repeated-instruction", "an original instruction is there again under another number", {"original-unknown"}, insts(inner),
-         repeat(false));
-  t.rule("invented-instruction", "an inserted instruction of a kind that no allocator inserts", {"inserted-kind"}, insts(inner),
-         repeat(true));
-  t.rule("original-called-inserted", "an original instruction is marked as an inserted one", {"inserted-id"}, insts(inner),
-         on_inst([](Trial&, EditInst& i) {
-           i.inst.flags |= ir::kInserted;
-           return true;
-         }));
-  t.rule("inserted-clobber", "an inserted copy clobbers a register", {"inserted-clobber"}, insts(kInsertedCopy),
-         on_inst([](Trial& t, EditInst& i) {
-           const auto r = t.site.another_home(i.ops[0].preg(), false, t.random);
-           if (r) i.ops.push_back(Operand::of_preg(Role::Clobber, *r));
-           return r.has_value();
-         }));
-  t.rule("reordered-instructions", "an original instruction stands behind one that it preceded", {"original-order"},
-         inst_pairs(inner, operation_too, 5), to_other);
-  t.rule("instruction-in-other-block", "an original instruction stands in another block", {"original-moved"}, insts(unchanged_move),
-         to_other_block);
-  t.rule("deleted-operation", "an operation is deleted that may not be", {"deleted"}, insts(may_not_go), delete_original);
-  t.rule("other-targets", "a branch has exchanged its targets", {"targets"}, insts(branch_with_a_choice),
-         on_inst([](Trial&, EditInst& i) {
-           std::swap(i.targets[0], i.targets[1]);
-           return true;
-         }));
-  t.rule("edge-block-elsewhere", "an edge block leads to another block than its edge", {"edge-block-branch"}, insts(edge_branch),
-         lead_elsewhere);
-  t.rule("edge-block-unmarked", "an edge block is not marked as one", {"block-added", "block-kind"}, edge_blocks(false),
-         [](Trial& t, const Place& at) {
-           t.program.blocks[at.block].attributes.edge_from = t.program.blocks[at.block].attributes.edge_to = BlockId();
-           return true;
-         });
-  t.rule("other-declaration", "the declaration of a vreg has changed", {"vreg-declaration"}, everywhere(), other_alignment);
-  t.rule("other-header", "the number of threads has changed", {"function-header"}, everywhere(), [](Trial& t, const Place&) {
+  table.rule("missing-instruction", "an original instruction is missing", {"original-missing"}, insts(unchanged_inner), drop);
+  table.rule("repeated-instruction", "an original instruction is there again under another number", {"original-unknown"},
+             insts(inner), repeat(false));
+  table.rule("invented-instruction", "an inserted instruction of a kind that no allocator inserts", {"inserted-kind"}, insts(inner),
+             repeat(true));
+  table.rule("original-called-inserted", "an original instruction is marked as an inserted one", {"inserted-id"}, insts(inner),
+             on_inst([](Trial&, EditInst& i) {
+               i.inst.flags |= ir::kInserted;
+               return true;
+             }));
+  table.rule("inserted-clobber", "an inserted copy clobbers a register", {"inserted-clobber"}, insts(kInsertedCopy),
+             on_inst([](Trial& t, EditInst& i) {
+               const auto r = t.site.another_home(i.ops[0].preg(), false, t.random);
+               if (r) i.ops.push_back(Operand::of_preg(Role::Clobber, *r));
+               return r.has_value();
+             }));
+  table.rule("reordered-instructions", "an original instruction stands behind one that it preceded", {"original-order"},
+             inst_pairs(inner, operation_too, 5), to_other);
+  table.rule("instruction-in-other-block", "an original instruction stands in another block", {"original-moved"},
+             insts(unchanged_move), to_other_block);
+  table.rule("deleted-operation", "an operation is deleted that may not be", {"deleted"}, insts(may_not_go), delete_original);
+  table.rule("other-targets", "a branch has exchanged its targets", {"targets"}, insts(branch_with_a_choice),
+             on_inst([](Trial&, EditInst& i) {
+               std::swap(i.targets[0], i.targets[1]);
+               return true;
+             }));
+  table.rule("edge-block-elsewhere", "an edge block leads to another block than its edge", {"edge-block-branch"},
+             insts(edge_branch), lead_elsewhere);
+  table.rule("edge-block-unmarked", "an edge block is not marked as one", {"block-added", "block-kind"}, edge_blocks(false),
+             [](Trial& t, const Place& at) {
+               t.program.blocks[at.block].attributes.edge_from = t.program.blocks[at.block].attributes.edge_to = BlockId();
+               return true;
+             });
+  table.rule("other-declaration", "the declaration of a vreg has changed", {"vreg-declaration"}, everywhere(), other_alignment);
+  table.rule("other-header", "the number of threads has changed", {"function-header"}, everywhere(), [](Trial& t, const Place&) {
     t.program.header.threads += 32;
     return true;
   });
-  t.rule("nothing-allocated", "the result is the program before", {"phase"}, everywhere(), [](Trial& t, const Place&) {
+  table.rule("nothing-allocated", "the result is the program before", {"phase"}, everywhere(), [](Trial& t, const Place&) {
     t.program = EditProgram(t.site.subject.before);
     return true;
   });
-  return t.rows;
+  return table.rows;
 }
 
 // --- injection ------------------------------------------------------------------------------------------------------

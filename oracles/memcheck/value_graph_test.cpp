@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "ir/opcode_table.h"
 #include "oracles/memcheck/dominators.h"
 #include "oracles/memcheck/reaching_sets.h"
 #include "oracles/memcheck/testing.h"
@@ -125,7 +126,7 @@ class Plain {
     };
     std::vector<std::pair<Where, Content>> writes;
     const auto write = [&](const std::vector<Where>& to, std::size_t byte, const Content& c) { writes.emplace_back(to[byte], c); };
-    const bool is_move = i.op == ir::Op::Copy || i.op == ir::Op::Phi || i.op >= ir::Op::Spill;
+    const bool is_move = i.op == ir::Op::Copy || i.op == ir::Op::Phi || ir::is_allocator_only(i.op);
     std::vector<std::size_t> uses;
     for (std::size_t k = 0; k < ops.size(); ++k) {
       if (!ops[k].is_register()) continue;
