@@ -543,7 +543,8 @@ TEST(SymbolicJoinTest, ALocationHoldsANameWhereItDidOnBothSides) {
       if (entry.is_reached) joiner.load(entry, kBlock, before_it);
       const bool is_first = !entry.is_reached;
       const symbolic::Entry old = entry;
-      EXPECT_EQ(joiner.flow_into(entry, kBlock, state), !(entry == old));
+      const bool has_changed = joiner.flow_into(entry, kBlock, state);
+      EXPECT_EQ(has_changed, !(entry == old));
       joiner.load(entry, kBlock, after_it);
       for (const std::uint32_t n : names)
         for (const std::uint32_t l : locations) {
