@@ -2,6 +2,8 @@
 
 #include "oracles/symbolic/pairs.h"
 
+#include <algorithm>
+
 namespace regduel::oracles::symbolic {
 
 void PairList::clear() {
@@ -27,6 +29,11 @@ std::uint32_t PairList::first(const Side& side, Value under) const {
   return under < side.heads.size() && side.heads[under].epoch == epoch_ ? side.heads[under].pair : kNone;
 }
 
-bool PairList::is_listed(const Values& values, Value want) { return values.is_plain(want) || values.is_one_of_plain(want); }
+bool PairList::is_listed(const Values& values, Value want) {
+  const Values::Node& n = values[want];
+  const auto members = values.children(n);
+  return values.is_plain(want) ||
+         (n.kind == ValueKind::OneOf && std::all_of(members.begin(), members.end(), [&](Value v) { return values.is_plain(v); }));
+}
 
 }  // namespace regduel::oracles::symbolic

@@ -11,7 +11,7 @@ namespace regduel::oracles {
 
 Values::Values()
     : nodes_{{ValueKind::Junk, kUndefined, 0, 0, 0, 0}, {ValueKind::Any, kLoose, 0, 0, 0, 0}}, table_(1024, kJunk),
-      cache_(kCacheSize), byte_cache_(kByteCacheSize) {}
+      cache_(kCacheSize) {}
 
 std::span<const Value> Values::children(const Node& n) const {
   const std::uint32_t count = n.kind == ValueKind::Word     ? 4
@@ -73,14 +73,11 @@ Value Values::byte(Value w, std::uint32_t i) {
     case ValueKind::Junk:
     case ValueKind::Any: return w;
     case ValueKind::Word: return kids_[n.a + i];
-    case ValueKind::Gate:
+    case ValueKind::Gate: return gate(n.a, byte(n.b, i), byte(n.c, i));
     case ValueKind::OneOf: {
-      const std::size_t at = (w * 4 + i) % kByteCacheSize;
-      if (byte_cache_[at].word != w) {
-        const Value found = find_byte(n, i);
-        byte_cache_[at] = {w, found};
-      }
-      return byte_cache_[at].byte;
+      std::vector<Value> members;
+      for (std::uint32_t k = 0; k < n.b; ++k) members.push_back(byte(kids_[n.a + k], i));
+      return one_of(std::move(members));
     }
     default: break;
   }
@@ -91,16 +88,6 @@ Value Values::byte(Value w, std::uint32_t i) {
     for (std::uint32_t k = 0; k < 4; ++k) nodes_.push_back({ValueKind::Byte, n.flags, n.depth, w, k, 0});
   }
   return bytes_of_[w] + i;
-}
-
-Value Values::find_byte(const Node& n, std::uint32_t i) {
-  if (n.kind == ValueKind::Gate) {
-    const Value x = byte(n.b, i);
-    return gate(n.a, x, byte(n.c, i));
-  }
-  std::vector<Value> members;
-  for (std::uint32_t k = 0; k < n.b; ++k) members.push_back(byte(kids_[n.a + k], i));
-  return one_of(std::move(members));
 }
 
 Value Values::bit(Value b, std::uint32_t k) {
@@ -234,8 +221,6 @@ Value Values::one_of(std::vector<Value> members) {
     n.flags |= nodes_[m].flags;
     n.depth = std::max(n.depth, nodes_[m].depth);
   }
-  const bool are_plain = std::all_of(members.begin(), members.end(), [&](Value m) { return is_plain(m); });
-  n.flags = static_cast<std::uint8_t>(are_plain ? n.flags | kPlain : n.flags & ~kPlain);
   return intern(n, members);
 }
 
@@ -270,12 +255,7 @@ Value Values::restrict_to(Value v, Value token, bool holds, int& budget) {
 
 bool Values::satisfies(Value have, Value want) {
   if (have == want || want == kAny) return true;
-  if (is_plain(have)) {
-    if (is_plain(want)) return false;
-    // A plain value satisfies one of some plain values where it is one of them. Members are sorted.
-    const auto members = children(nodes_[want]);
-    if (is_one_of_plain(want) && members.size() < kBudget) return std::binary_search(members.begin(), members.end(), have);
-  }
+  if (is_plain(want) && is_plain(have)) return false;
   int budget = kBudget;
   return satisfies_within(have, want, budget);
 }

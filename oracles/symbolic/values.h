@@ -98,10 +98,6 @@ class Values {
   [[nodiscard]] bool is_plain(Value v) const {
     return v != kJunk && nodes_[v].kind != ValueKind::Word && (nodes_[v].flags & (kLoose | kGated)) == 0;
   }
-  // A name that any of some plain values satisfies.
-  [[nodiscard]] bool is_one_of_plain(Value v) const {
-    return nodes_[v].kind == ValueKind::OneOf && (nodes_[v].flags & kPlain) != 0;
-  }
   // The same on every path: Junk, Constant, Saved, and their bytes.
   [[nodiscard]] bool is_fixed(Value v) const {
     const Node& n = nodes_[v].kind == ValueKind::Byte ? nodes_[nodes_[v].a] : nodes_[v];
@@ -113,8 +109,7 @@ class Values {
 
  private:
   static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16;
-  static constexpr std::uint8_t kPlain = 32;  // OneOf: all members are; no meaning in another kind
-  static constexpr int kBudget = 512;         // values looked at by one question
+  static constexpr int kBudget = 512;  // values looked at by one question
 
   Value intern(Node n, std::span<const Value> kids);
   [[nodiscard]] bool is_same(const Node& x, const Node& n, std::span<const Value> kids) const;
@@ -127,7 +122,6 @@ class Values {
   [[nodiscard]] Value when(Value v, Value token, bool holds) const;
   Value restrict_to(Value v, Value token, bool holds, int& budget);
   bool satisfies_within(Value have, Value want, int& budget);
-  [[nodiscard]] Value find_byte(const Node& n, std::uint32_t i);
 
   std::vector<Node> nodes_;
   std::vector<Value> kids_;
@@ -139,11 +133,6 @@ class Values {
   };
   static constexpr std::size_t kCacheSize = 4096;
   std::vector<CacheEntry> cache_;  // of choose()
-  struct ByteEntry {
-    Value word = kJunk, byte = kJunk;
-  };
-  static constexpr std::size_t kByteCacheSize = 2048;
-  std::vector<ByteEntry> byte_cache_;  // of byte(), for gates and sets: byte i of `word` stands at an index that i decides with it
 };
 
 }  // namespace regduel::oracles

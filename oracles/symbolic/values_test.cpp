@@ -109,40 +109,6 @@ TEST(SymbolicValuesTest, ManyValuesAreFoundAgain) {
   EXPECT_EQ(v.size(), size);
 }
 
-TEST(SymbolicValuesTest, ASetOfPlainValuesIsSatisfiedByItsMembers) {
-  // The same with a gate among the members, which is found by going through them.
-  Values v;
-  const Value x = v.add_leaves(ValueKind::Def, 0, 100), t = v.add_leaves(ValueKind::Def, 1);
-  const Value gate = v.gate(t, x, x + 1);
-  for (const Value step : {1u, 3u, 50u}) {
-    std::vector<Value> members;
-    for (Value k = 0; k < 100; k += step) members.push_back(x + k);
-    const Value plain = v.one_of(members);
-    members.push_back(gate);
-    const Value mixed = v.one_of(members);
-    EXPECT_TRUE(v.is_one_of_plain(plain));
-    EXPECT_FALSE(v.is_one_of_plain(mixed) || v.is_one_of_plain(gate) || v.is_one_of_plain(x) ||
-                 v.is_one_of_plain(v.one_of({plain, x})));
-    for (Value k = 0; k < 100; ++k) {
-      EXPECT_EQ(v.satisfies(x + k, plain), k % step == 0);
-      EXPECT_EQ(v.satisfies(x + k, mixed), k % step == 0);
-    }
-    EXPECT_FALSE(v.satisfies(t, plain) || v.satisfies(kJunk, plain));
-    EXPECT_TRUE(v.satisfies(gate, mixed));
-  }
-}
-
-TEST(SymbolicValuesTest, BytesOfGatesAndSetsAreFoundAgain) {
-  Values v;
-  const Value t = v.add_leaves(ValueKind::Def, 0), x = v.add_leaves(ValueKind::Def, 1, 3000);
-  for (int time = 0; time < 2; ++time)
-    for (Value k = 0; k + 1 < 3000; ++k) {
-      const Value i = k % 4;
-      ASSERT_EQ(v.byte(v.gate(t, x + k, x + k + 1), i), v.gate(t, v.byte(x + k, i), v.byte(x + k + 1, i)));
-      ASSERT_EQ(v.byte(v.one_of({x + k, x + k + 1}), i), v.one_of({v.byte(x + k, i), v.byte(x + k + 1, i)}));
-    }
-}
-
 TEST(SymbolicValuesTest, ASharedDiagramIsGoneThroughOnce) {
   // x[k] and y[k] are made of both of the level below, so there are 2^k ways down and only 2k values.
   Values v;
