@@ -140,8 +140,6 @@ class Checker {
       edge_seen = edge_seen || is_edge;
     }
     if (at != f_.insts.size()) return function_fault("instructions outside all blocks");
-    std::unordered_set<std::uint32_t> ids;
-    ids.reserve(f_.insts.size());
     std::size_t operand_at = 0, target_at = 0;
     for (const Inst& i : f_.insts) {
       if (i.first_operand != operand_at || i.num_operands > f_.operands.size() - operand_at)
@@ -151,14 +149,31 @@ class Checker {
       operand_at += i.num_operands;
       target_at += i.num_targets;
       if (i.id.value > kMaxInstId) return fault(i, -1, "an instruction number is below 2^31");
-      if (!ids.insert(i.id.value).second) return fault(i, -1, "the instruction number is there twice");
       if (!is_known(i.op)) return fault(i, -1, "no such operation");
       if (i.mnemonic.is_valid() && i.mnemonic.index() >= f_.symbols.size()) return fault(i, -1, "the mnemonic is no symbol");
       for (const BlockId t : f_.targets_of(i))
         if (t.index() >= f_.blocks.size()) return fault(i, -1, fmt::format("there is no block b{}", t.value));
     }
     if (operand_at != f_.operands.size() || target_at != f_.targets.size())
-      function_fault("operands or targets outside all instructions");
+      return function_fault("operands or targets outside all instructions");
+    distinct_numbers();
+  }
+
+  // No instruction has the number of an earlier one. Requires: numbers in range.
+  void distinct_numbers() {
+    std::uint32_t end = 0;
+    for (const Inst& i : f_.insts) end = std::max(end, i.id.value + 1);
+    const auto fault_if = [&](const auto& is_new) {
+      for (const Inst& i : f_.insts)
+        if (!is_new(i.id.value)) return fault(i, -1, "the instruction number is there twice");
+    };
+    if (end / 64 <= f_.insts.size()) {
+      std::vector<bool> seen(end);
+      fault_if([&](std::uint32_t id) { return !seen[id] && (seen[id] = true); });
+    } else {  // far apart
+      std::unordered_set<std::uint32_t> seen;
+      fault_if([&](std::uint32_t id) { return seen.insert(id).second; });
+    }
   }
 
   // --- blocks and instructions ------------------------------------------------------------------------------------

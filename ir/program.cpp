@@ -56,10 +56,10 @@ Operand Operand::of_slot(SlotId s, std::uint32_t byte_offset) {
 
 SymbolId Symbols::intern(std::string_view s) {
   if (!table_) table_ = std::make_shared<Table>();
-  std::string key(s);
-  if (const auto it = table_->index.find(key); it != table_->index.end()) return SymbolId(it->second);
+  if (const auto it = table_->index.find(s); it != table_->index.end()) return SymbolId(it->second);
   if (table_.use_count() > 1) table_ = std::make_shared<Table>(*table_);
   const auto id = static_cast<std::uint32_t>(table_->strings.size());
+  std::string key(s);  // a copy first: s may lie in `strings`
   table_->strings.push_back(key);
   table_->index.emplace(std::move(key), id);
   return SymbolId(id);
@@ -71,12 +71,7 @@ std::string_view Symbols::operator[](SymbolId id) const {
 
 std::string_view Function::mnemonic(const Inst& i) const { return i.mnemonic.is_valid() ? symbols[i.mnemonic] : ir::name(i.op); }
 
-VRegId Function::root(VRegId v) const {
-  while (vreg(v).alias.is_valid()) v = vreg(v).alias;
-  return v;
-}
-
-Storage Function::storage(const Operand& op) const {
+Storage Function::storage_of_part(const Operand& op) const {
   VRegId v = op.vreg();
   int offset = 0;
   int size = vreg(v).bytes();
@@ -106,12 +101,6 @@ int Function::operand_bytes(const Operand& op) const {
     return static_cast<int>(b.end - b.begin);
   }
   return op.part.is_whole() ? vreg(op.vreg()).bytes() : op.part.size_bytes();
-}
-
-PReg Function::fixed_of(const Operand& op) const {
-  if (!op.is_vreg()) return {};
-  const PReg own = op.fixed();
-  return own.is_valid() ? own : vreg(root(op.vreg())).fixed;
 }
 
 Operand Function::placed_at(const Operand& op, PReg home) const {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -281,7 +282,10 @@ class Symbols {
  private:
   struct Table {
     std::vector<std::string> strings;
-    std::unordered_map<std::string, std::uint32_t> index;
+    struct Hash : std::hash<std::string_view> {
+      using is_transparent = void;
+    };
+    std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> index;
   };
   std::shared_ptr<Table> table_;
 };
@@ -339,16 +343,27 @@ class Function {
   [[nodiscard]] std::string_view mnemonic(const Inst& i) const;  // what to call it: mnemonic or keyword
 
   // The vreg at the end of the alias chain.
-  [[nodiscard]] VRegId root(VRegId v) const;
+  [[nodiscard]] VRegId root(VRegId v) const {
+    while (vreg(v).alias.is_valid()) v = vreg(v).alias;
+    return v;
+  }
   // What a vreg operand reads or writes, as bytes of its root's storage. Requires op.is_vreg().
-  [[nodiscard]] Storage storage(const Operand& op) const;
+  [[nodiscard]] Storage storage(const Operand& op) const {
+    const VReg& v = vreg(op.vreg());
+    if (v.alias.is_valid() || !op.part.is_whole()) return storage_of_part(op);
+    return {op.vreg(), 0, static_cast<std::uint16_t>(v.bytes())};
+  }
   // Where a preg operand lies. Requires op.is_preg(). A part of a predicate is the whole of it.
   [[nodiscard]] static FileBytes file_bytes(const Operand& op);
   // Width in bytes of what a register operand reads or writes (predicates: 1).
   [[nodiscard]] int operand_bytes(const Operand& op) const;
   // The operand's fixed register: its own, or its vreg's. For an operand with a part, or an aliased vreg, this is the
   // register of the *root's* storage as a whole. Invalid where there is none.
-  [[nodiscard]] PReg fixed_of(const Operand& op) const;
+  [[nodiscard]] PReg fixed_of(const Operand& op) const {
+    if (!op.is_vreg()) return {};
+    const PReg own = op.fixed();
+    return own.is_valid() ? own : vreg(root(op.vreg())).fixed;
+  }
   // The same operand with its root vreg placed at `home` (role, part and flags kept; ties and fixed registers dropped).
   [[nodiscard]] Operand placed_at(const Operand& op, PReg home) const;
 
@@ -362,6 +377,9 @@ class Function {
   BlockId begin_block(Block attributes = {});
   // Appends to the block begun last. `inst` gives id, op, flags, mnemonic, ref. The spans may point into this function.
   Inst& append(Inst inst, std::span<const Operand> ops, std::span<const BlockId> targets = {});
+
+ private:
+  [[nodiscard]] Storage storage_of_part(const Operand& op) const;  // of an operand with a part, or of an aliased vreg
 };
 
 // The contents of one .rir file.

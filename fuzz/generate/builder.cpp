@@ -339,7 +339,7 @@ void Builder::finish(Draft&& d) {
   p.inst = d.inst;
   for (Operand& o : d.defs)
     if (o.is_tied()) o.tied = static_cast<std::uint16_t>(o.tied + d.defs.size());
-  p.ops = std::move(d.defs);
+  p.ops.insert(p.ops.end(), d.defs.begin(), d.defs.end());
   p.ops.insert(p.ops.end(), d.uses.begin(), d.uses.end());
   p.ops.insert(p.ops.end(), d.guards.begin(), d.guards.end());
   p.ops.insert(p.ops.end(), d.clobbers.begin(), d.clobbers.end());

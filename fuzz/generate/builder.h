@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include "base/random.h"
 #include "fuzz/generate/features.h"
 #include "ir/program.h"
@@ -41,9 +43,11 @@ struct Draft {
     bool at_reads, at_writes, is_read, is_early;
   };
   ir::Inst inst;
-  std::vector<ir::Operand> defs, uses, guards, clobbers;  // Operand::tied counts the uses from 0 until finish()
-  std::vector<Item> items;
-  std::vector<ir::VRegId> fresh;  // become available when the draft is finished
+  // Operand::tied counts the uses from 0 until finish().
+  boost::container::small_vector<ir::Operand, 4> defs, uses;
+  boost::container::small_vector<ir::Operand, 1> guards, clobbers;
+  boost::container::small_vector<Item, 6> items;
+  boost::container::small_vector<ir::VRegId, 2> fresh;  // become available when the draft is finished
   ir::PerFile<int> read_units = {}, write_units = {};
 
   [[nodiscard]] bool is_guarded() const { return !guards.empty(); }
@@ -51,7 +55,7 @@ struct Draft {
 // A finished instruction of a block body: `ops` in the order of FORMAT.md.
 struct Proto {
   ir::Inst inst;
-  std::vector<ir::Operand> ops;
+  boost::container::small_vector<ir::Operand, 5> ops;
 };
 
 struct DefOptions {

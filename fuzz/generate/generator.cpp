@@ -290,13 +290,13 @@ class Generator {
       for (const Proto& p : body.insts) {
         ir::Inst inst = p.inst;
         inst.id = ir::InstId(ids[next++]);
-        f_.append(inst, p.ops);
+        f_.append(inst, {p.ops.data(), p.ops.size()});
       }
       targets.clear();
       for (const int t : shape_.blocks[at].targets) targets.push_back(ir::BlockId(t));
       ir::Inst last = body.terminator.inst;
       last.id = ir::InstId(ids[next++]);
-      f_.append(last, body.terminator.ops, targets);
+      f_.append(last, {body.terminator.ops.data(), body.terminator.ops.size()}, targets);
     }
   }
 

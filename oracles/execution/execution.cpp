@@ -70,6 +70,8 @@ struct Origin {
   InstId put_by;  // the one that put it here, or destroyed what was here
 };
 
+constexpr Value kDefined = 2;  // this bit is set in all values but 0
+
 constexpr std::uint64_t kJoin = 0xD1342543DE82EF95ull, kPerDef = 0x9E3779B97F4A7C15ull, kPerByte = 0xDA942042E4DD58B5ull;
 constexpr std::array<std::uint64_t, 32> kWeights = [] {
   std::array<std::uint64_t, 32> w = {};
@@ -85,13 +87,15 @@ struct Reading {
 template <class Size>  // a constant for the usual widths
 [[gnu::always_inline]] inline Reading read_cells(const Value* before, const Value* after, Size size) {
   Reading r;
-  std::uint64_t undefined = 0;
+  Value common = kDefined;
+#pragma GCC unroll 8
   for (std::uint32_t k = 0; k < size; ++k) {
-    r.sum += before[k] * kWeights[k % kWeights.size()];
-    r.difference |= before[k] ^ after[k];
-    undefined |= before[k] == 0 ? 1 : 0;
+    const Value v = before[k];
+    r.sum += v * kWeights[k % kWeights.size()];
+    r.difference |= v ^ after[k];
+    common &= v;
   }
-  r.is_undefined = undefined != 0;
+  r.is_undefined = common == 0;
   return r;
 }
 template <std::uint32_t kSize>
@@ -131,8 +135,8 @@ class Machine {
 
  private:
   // --- values -----------------------------------------------------------------------------------------------------
-  // Never 0; bit 0 is the truth of a predicate, bit 1 is always set.
-  [[nodiscard]] Value shaped(std::uint64_t v) const { return ((v | 2) & keeps_) | sets_; }
+  // Bit 0 is the truth of a predicate.
+  [[nodiscard]] Value shaped(std::uint64_t v) const { return ((v | kDefined) & keeps_) | sets_; }
   [[nodiscard]] Value value_of(std::uint64_t hash) const { return shaped(mix64(hash)); }
   static Value negated(Value v, bool negate) { return v != 0 && negate ? v ^ 1 : v; }
   static bool is_true(Value v) { return (v & 1) != 0; }

@@ -5,6 +5,7 @@
 #include "oracles/quality/max_live.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "ir/cfg.h"
@@ -59,6 +60,12 @@ class Liveness {
   struct Live {
     std::uint32_t root;
     Mask mask;
+  };
+  // A read or write of the instruction at hand.
+  struct Access {
+    std::uint32_t root;
+    Mask mask, reached, live_after;
+    bool is_early;
   };
 
   // Events of each root, reachable blocks only, by counting sort: program order is kept.
@@ -116,14 +123,31 @@ class Liveness {
       s.defined |= e.mask;
       if (e.kills) s.killed |= e.mask;
     }
-    // Backward: from where may a use be reached.
     std::vector<BlockId>& work = work_;
+    bool crosses_edges = false;  // else it lives inside blocks only
     for (const BlockId b : touched_) {
       BlockState& s = exposed_[b.index()];
       s.live_out |= s.edge_uses;
       s.live_in = s.exposed | (s.live_out & ~s.killed);
       if (s.live_in != 0) work.push_back(b);
+      crosses_edges = crosses_edges || (s.live_in | s.live_out) != 0;
     }
+    if (crosses_edges) solve(root);
+    // What has reached each operand, for the walk through the blocks: reset `defined` to grow it event by event.
+    for (const BlockId b : touched_) exposed_[b.index()].defined = 0;
+    for (const Event& e : events) {
+      BlockState& s = exposed_[e.block.index()];
+      reached_[e.operand] = s.reach_in | s.defined;
+      if (e.is_write) s.defined |= e.mask;
+    }
+    for (const BlockId b : touched_) exposed_[b.index()] = {};
+    touched_.clear();
+  }
+
+  // Fills live_out_ for the root at hand, from the blocks that touch it; work_ holds those at whose head it is live.
+  void solve(std::uint32_t root) {
+    std::vector<BlockId>& work = work_;
+    // Backward: from where may a use be reached.
     while (!work.empty()) {
       const BlockId b = work.back();
       work.pop_back();
@@ -158,14 +182,6 @@ class Liveness {
       const Mask live = s.live_out & (s.reach_in | s.defined);
       if (live != 0) live_out_[b.index()].push_back({root, live});
     }
-    // What has reached each operand, for the walk through the blocks: reset `defined` to grow it event by event.
-    for (const BlockId b : touched_) exposed_[b.index()].defined = 0;
-    for (const Event& e : events) {
-      BlockState& s = exposed_[e.block.index()];
-      reached_[e.operand] = s.reach_in | s.defined;
-      if (e.is_write) s.defined |= e.mask;
-    }
-    for (const BlockId b : std::exchange(touched_, {})) exposed_[b.index()] = {};
   }
 
   void add(std::uint32_t root, Mask mask) {
@@ -187,57 +203,49 @@ class Liveness {
     const auto insts = f_.insts_of(b);
     std::size_t first_body = 0;
     while (first_body < insts.size() && insts[first_body].is_phi()) ++first_body;
-    std::vector<std::uint32_t> seen;  // roots that may be live somewhere in the block
-    for (const Live& l : live_out_[b.index()]) seen.push_back(l.root);
-    for (std::size_t k = insts.size(); k-- > first_body;) step(insts[k], seen);
+    seen_.clear();
+    for (const Live& l : live_out_[b.index()]) seen_.push_back(l.root);
+    for (std::size_t k = insts.size(); k-- > first_body;) step(insts[k]);
     // All phis at once: their defs are written at one moment, behind which the block begins.
     for (std::size_t k = 0; k < first_body; ++k) {
       const ir::Storage s = f_.storage(f_.operands_of(insts[k])[0]);
-      seen.push_back(s.root.value);
+      seen_.push_back(s.root.value);
       add(s.root.value, mask_of(s));
     }
     measure();
-    for (const std::uint32_t root : seen) live_[root] = 0;
+    for (const std::uint32_t root : seen_) live_[root] = 0;
   }
 
-  void step(const Inst& i, std::vector<std::uint32_t>& seen) {
+  void step(const Inst& i) {
     const auto ops = f_.operands_of(i);
-    const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
+    const bool guarded = ir::is_guarded(ops);
+    written_.clear();
+    read_.clear();
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      if (!ops[k].is_vreg()) continue;
+      const ir::Storage s = f_.storage(ops[k]);
+      const Access a{s.root.value, mask_of(s), reached_[i.first_operand + k], live_[s.root.index()], ops[k].is_early_clobber()};
+      if (ops[k].writes()) written_.push_back(a);
+      if (ops[k].reads()) read_.push_back(a);
+    }
     // Writes: what is live after, and the defs. A guarded def leaves the old value in place: it is live before where it is live
     // after.
-    std::vector<Mask> after;
-    for (const Operand& op : ops)
-      if (guarded && op.is_vreg() && op.writes()) after.push_back(live_[f_.storage(op).root.index()]);
-    std::size_t next_written = 0;
-    for (const Operand& op : ops) {
-      if (!op.is_vreg() || !op.writes()) continue;
-      const ir::Storage s = f_.storage(op);
-      add(s.root.value, mask_of(s));
-    }
+    for (const Access& w : written_) add(w.root, w.mask);
     measure();
-    for (std::size_t k = 0; k < ops.size(); ++k) {
-      if (!ops[k].is_vreg() || !ops[k].writes()) continue;
-      const ir::Storage s = f_.storage(ops[k]);
-      const Mask reached = reached_[i.first_operand + k];
-      keep(s.root.value, reached & (guarded ? after[next_written++] : ~mask_of(s)));
-    }
+    for (const Access& w : written_) keep(w.root, w.reached & (guarded ? w.live_after : ~w.mask));
     // Reads: what is live before, and the early-clobber defs.
-    for (std::size_t k = 0; k < ops.size(); ++k) {
-      if (!ops[k].is_vreg() || !ops[k].reads()) continue;
-      const ir::Storage s = f_.storage(ops[k]);
-      seen.push_back(s.root.value);
-      add(s.root.value, mask_of(s) & reached_[i.first_operand + k]);
+    for (const Access& r : read_) {
+      seen_.push_back(r.root);
+      add(r.root, r.mask & r.reached);
     }
-    std::vector<std::uint32_t> early;
-    for (const Operand& op : ops) {
-      if (!op.is_vreg() || !op.is_early_clobber()) continue;
-      const ir::Storage s = f_.storage(op);
-      if (live_[s.root.index()] != 0) continue;
-      add(s.root.value, mask_of(s));
-      early.push_back(s.root.value);
+    early_.clear();
+    for (const Access& w : written_) {
+      if (!w.is_early || live_[w.root] != 0) continue;
+      add(w.root, w.mask);
+      early_.push_back(w.root);
     }
     measure();
-    for (const std::uint32_t root : early) keep(root, 0);
+    for (const std::uint32_t root : early_) keep(root, 0);
   }
 
   const Function& f_;
@@ -248,8 +256,11 @@ class Liveness {
   std::vector<BlockState> exposed_;  // of the root at hand, by block
   std::vector<BlockId> touched_, work_;
   std::vector<std::vector<Live>> live_out_;
-  std::vector<Mask> reached_;  // by operand: bytes of its root that some def may have written before it
-  std::vector<Mask> live_;     // by root, in the block at hand
+  std::vector<Mask> reached_;        // by operand: bytes of its root that some def may have written before it
+  std::vector<Mask> live_;           // by root, in the block at hand
+  std::vector<std::uint32_t> seen_;  // roots that may be live somewhere in the block at hand
+  std::vector<Access> written_, read_;
+  std::vector<std::uint32_t> early_;
   ir::PerFile<int> units_ = {}, peak_ = {};
 };
 
