@@ -8,8 +8,8 @@
 
 namespace regduel::oracles {
 
-DeepCheck::DeepCheck(const Case& c, Definitions& defs, FastAnswer known)
-    : c_(c), defs_(defs), known_(std::move(known)), after_cfg_(c.after),
+DeepCheck::DeepCheck(const Case& c, Definitions& defs, FastAnswer known, MemcheckScope scope)
+    : c_(c), defs_(defs), known_(std::move(known)), scope_(scope), after_cfg_(c.after),
       before_graph_(c.before, c.prepared.cfg(), defs, {.doubtful = known_.doubtful, .asked = asked()}),
       after_graph_(c.after, after_cfg_, defs,
                    {.callee_saved = c.prepared.preserved(), .doubtful = known_.doubtful, .asked = asked()}),
@@ -79,7 +79,7 @@ void DeepCheck::check_instruction(std::uint32_t before_index, std::uint32_t afte
       after_assumed = after_walk_.assumption_of(*new_guard);
     }
     const Outcome outcome = check_operand(before_operand, after_operand, before_assumed, after_assumed);
-    if (outcome == Outcome::Same) return;
+    if (outcome == Outcome::Same || (outcome == Outcome::OnOld && scope_ == MemcheckScope::Errors)) return;
     OperandMismatch m;
     if (outcome == Outcome::Differs) m = explain();
     m.inst = now.id;
@@ -125,10 +125,11 @@ DeepCheck::Outcome DeepCheck::compare_byte(SetId expected, std::optional<ByteRef
   if (found == expected) return Outcome::Same;
   if (is_excused(expected, found, before, after, before_assumed, after_assumed)) return Outcome::Same;
   const auto is_undefined = [&](std::uint32_t e) { return defs_.is_undefined(leaf_of(e)); };
+  const auto is_defined = [&](std::uint32_t e) { return !is_undefined(e); };
+  const bool undefined_before = sets_.any_of(expected, has_undefined_, is_undefined);
+  if (undefined_before && !sets_.any_of(expected, has_defined_, is_defined))
+    return sets_.any_of(found, has_defined_, is_defined) ? Outcome::OnOld : Outcome::Same;
   const auto old = sets_.elements(expected), now = sets_.elements(found);
-  const bool undefined_before = std::any_of(old.begin(), old.end(), is_undefined);
-  if (undefined_before && std::all_of(old.begin(), old.end(), is_undefined))
-    return std::all_of(now.begin(), now.end(), is_undefined) ? Outcome::Same : Outcome::OnOld;
   Difference d{after, expected, after_assumed, {}, {}};
   if (!undefined_before) std::set_difference(now.begin(), now.end(), old.begin(), old.end(), std::back_inserter(d.additions));
   std::set_difference(old.begin(), old.end(), now.begin(), now.end(), std::back_inserter(d.removals));

@@ -16,8 +16,8 @@ namespace regduel::oracles {
 
 class DeepCheck {
  public:
-  // Requires: defs made from c.before; `known` is what the fast check says of this case.
-  DeepCheck(const Case& c, Definitions& defs, FastAnswer known);
+  // Requires: defs made from c.before; `known` is what the fast check says of this case in this scope.
+  DeepCheck(const Case& c, Definitions& defs, FastAnswer known, MemcheckScope scope = MemcheckScope::Everything);
   [[nodiscard]] MemcheckDetails run();
 
  private:
@@ -58,6 +58,7 @@ class DeepCheck {
   Definitions& defs_;
   DefSets sets_;
   FastAnswer known_;
+  MemcheckScope scope_;
   const ir::Cfg after_cfg_;
   ValueGraph before_graph_, after_graph_;
   ReachingSets before_, after_;

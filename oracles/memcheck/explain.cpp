@@ -182,6 +182,7 @@ std::vector<Producer> DeepCheck::producers(ReachingSets& in, const std::vector<B
 }
 
 void DeepCheck::list_producers(OperandMismatch& m, const std::vector<ByteRef>& before, const std::vector<ByteRef>& after) {
+  if (scope_ == MemcheckScope::Errors) return;
   std::vector<std::uint32_t> added, removed;
   for (const Difference& d : differences_) {
     added.insert(added.end(), d.additions.begin(), d.additions.end());

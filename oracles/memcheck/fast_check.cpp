@@ -40,9 +40,9 @@ namespace {
 
 class FastCheck {
  public:
-  FastCheck(const Case& c, MemcheckPart& prepared)
-      : c_(c), defs_(prepared.defs()), sets_(prepared.sets()), before_(prepared.reaching()), before_graph_(prepared.graph()),
-        after_cfg_(c.after),
+  FastCheck(const Case& c, MemcheckPart& prepared, MemcheckScope scope)
+      : c_(c), scope_(scope), defs_(prepared.defs()), sets_(prepared.sets()), before_(prepared.reaching()),
+        before_graph_(prepared.graph()), after_cfg_(c.after),
         after_graph_(c.after, after_cfg_, defs_, {.detail = Detail::Sparse, .callee_saved = c.prepared.preserved()}),
         after_(after_graph_, defs_, sets_) {}
 
@@ -68,7 +68,28 @@ class FastCheck {
 
  private:
   [[nodiscard]] bool is_same_operand(std::size_t x, std::size_t y) {
-    return before_graph_.is_read(x) == after_graph_.is_read(y) && (!before_graph_.is_read(x) || reads_same(before_, x, after_, y));
+    if (before_graph_.is_read(x) != after_graph_.is_read(y)) return false;
+    if (!before_graph_.is_read(x) || reads_same(before_, x, after_, y)) return true;
+    return scope_ == MemcheckScope::Errors && is_no_error(x, y);
+  }
+
+  [[nodiscard]] bool is_no_error(std::size_t x, std::size_t y) {
+    const int bytes = std::min(before_graph_.read_bytes(x), after_graph_.read_bytes(y));
+    for (int i = 0; i < bytes; ++i) {
+      const SetId expected = before_.set_of(before_graph_.read_byte(x, i)), found = after_.set_of(after_graph_.read_byte(y, i));
+      if (expected != found && !(has_undefined(expected) && has_all_defined(found, expected))) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] bool has_undefined(SetId set) {
+    return sets_.any_of(set, has_undefined_, [&](std::uint32_t e) { return defs_.is_undefined(leaf_of(e)); });
+  }
+  // `found` has all elements of `expected` that are defined.
+  [[nodiscard]] bool has_all_defined(SetId found, SetId expected) {
+    if (!sets_.any_of(expected, has_defined_, [&](std::uint32_t e) { return !defs_.is_undefined(leaf_of(e)); })) return true;
+    const auto wanted = sets_.elements(expected);
+    return std::all_of(wanted.begin(), wanted.end(),
+                       [&](std::uint32_t e) { return defs_.is_undefined(leaf_of(e)) || sets_.contains(found, e); });
   }
 
   [[nodiscard]] bool is_same_instruction(const ir::Inst& now) {
@@ -88,6 +109,7 @@ class FastCheck {
   }
 
   const Case& c_;
+  MemcheckScope scope_;
   Definitions& defs_;
   DefSets& sets_;
   ReachingSets& before_;
@@ -95,17 +117,18 @@ class FastCheck {
   const ir::Cfg after_cfg_;
   const ValueGraph after_graph_;
   ReachingSets after_;
+  std::vector<signed char> has_defined_, has_undefined_;  // memos of DefSets::any_of
 };
 
 }  // namespace
 
-FastAnswer fast_check(const Case& c) {
+FastAnswer fast_check(const Case& c, MemcheckScope scope) {
   MemcheckPart& prepared = c.prepared.part<MemcheckPart>();
   FastAnswer answer;
   // An undefined guard may be anything, at each read anew; after allocation it may even share its register with a defined one. So
   // nothing may be concluded of it, and the sparse graphs have concluded that it equals itself.
   answer.doubtful = prepared.doubtful();
-  if (answer.doubtful.empty()) answer.suspects = FastCheck(c, prepared).suspects();
+  if (answer.doubtful.empty()) answer.suspects = FastCheck(c, prepared, scope).suspects();
   prepared.forget_after();
   return answer;
 }

@@ -2,6 +2,11 @@
 //
 //   deep check of what the fast check suspects  =  deep check of everything
 //
+// Under MemcheckScope::Errors it suspects fewer instructions. No error is an operand each of whose bytes has, with E the set
+// expected and F the set found:
+//
+//   E = F,  or  E contains an undefined element and F all defined ones of E
+//
 // Tested by fast_check_test.cpp (this equation) and details_test.cpp.
 #pragma once
 
@@ -38,9 +43,9 @@ template <class IsSame>
 
 struct FastAnswer {
   // Original instructions that the deep check must look at, sorted, each once: not all definitions that reach their operands after
-  // are those from before, or a callee-saved register does not come back to them. The others have no mismatch of any kind, not even
-  // on old code. nullopt = any instruction: some guard is doubtful, or some remat is not what it repeats, and so a definition of
-  // its own.
+  // are those from before (or those that no error follows from), or a callee-saved register does not come back to them. The others
+  // have no mismatch of any kind, not even on old code. nullopt = any instruction: some guard is doubtful, or some remat is not
+  // what it repeats, and so a definition of its own.
   std::optional<std::vector<ir::InstId>> suspects;
   // Original instructions whose guard may be undefined before, sorted. Where there are any, nothing else was looked at.
   std::vector<ir::InstId> doubtful;
@@ -49,6 +54,6 @@ struct FastAnswer {
   friend bool operator==(const FastAnswer&, const FastAnswer&) = default;
 };
 // Cost: near-linear in the size of both programs, and a small part of the deep check's.
-[[nodiscard]] FastAnswer fast_check(const Case& c);
+[[nodiscard]] FastAnswer fast_check(const Case& c, MemcheckScope scope = MemcheckScope::Everything);
 
 }  // namespace regduel::oracles

@@ -76,8 +76,16 @@ MemcheckDetails deep(const Case& c, FastAnswer known) {
   return DeepCheck(c, defs, std::move(known)).run();
 }
 
+// What a finding says of each error.
+std::vector<std::tuple<std::uint32_t, int, MemcheckCode, std::uint32_t, std::uint32_t, ir::PReg>> errors(const MemcheckDetails& d) {
+  decltype(errors(d)) list;
+  for (const OperandMismatch& m : d.mismatches)
+    if (m.code != MemcheckCode::None) list.emplace_back(m.inst.value, m.operand, m.code, m.other.value, m.remat_of.value, m.saved);
+  return list;
+}
+
 TEST(FastCheck, TheDeepCheckOfWhatItSuspectsIsThatOfEverything) {
-  int same = 0, different = 0, doubtful = 0;
+  int same = 0, different = 0, doubtful = 0, same_but_for_old_code = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);
     const std::string text = testing::random_program(random, {.has_guards = seed % 3 == 0});
@@ -99,12 +107,17 @@ TEST(FastCheck, TheDeepCheckOfWhatItSuspectsIsThatOfEverything) {
       EXPECT_EQ(of_suspects.total_mismatch, of_all.total_mismatch);
       EXPECT_EQ(of_suspects.mismatch_on_old, of_all.mismatch_on_old);
       EXPECT_EQ(summary(memcheck(c)), summary(of_all));
+      const MemcheckDetails of_errors = memcheck(c, MemcheckScope::Errors);
+      EXPECT_TRUE(errors(of_errors) == errors(of_all));
+      EXPECT_EQ(of_errors.inconclusive, of_all.inconclusive);
+      if (answer.suspects && !answer.is_same() && fast_check(c, MemcheckScope::Errors).is_same()) ++same_but_for_old_code;
       ++(!answer.suspects ? doubtful : answer.is_same() ? same : different);
     }
   }
   EXPECT_GT(same, 100);
   EXPECT_GT(different, 100);
   EXPECT_GT(doubtful, 100);
+  EXPECT_GT(same_but_for_old_code, 20);
 }
 
 }  // namespace

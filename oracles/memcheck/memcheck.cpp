@@ -57,17 +57,17 @@ class MemcheckJudge final : public Judge {
 std::string_view slug(MemcheckCode code) { return kCodes[static_cast<std::size_t>(code)].slug; }
 std::string_view text(MemcheckCode code) { return kCodes[static_cast<std::size_t>(code)].text; }
 
-MemcheckDetails memcheck(const Case& c) {
+MemcheckDetails memcheck(const Case& c, MemcheckScope scope) {
   const auto is_known = [&](const ir::Inst& i) { return !i.is_inserted() && c.prepared.ids().find(i.id) != kNone; };
   if (std::none_of(c.after.insts.begin(), c.after.insts.end(), is_known)) {
     MemcheckDetails details;
     details.skipped = "no instruction of the program before is in the program after";
     return details;
   }
-  FastAnswer answer = fast_check(c);
+  FastAnswer answer = fast_check(c, scope);
   if (answer.is_same()) return {};
   Definitions defs(c.before);
-  return DeepCheck(c, defs, std::move(answer)).run();
+  return DeepCheck(c, defs, std::move(answer), scope).run();
 }
 
 JudgeResult judge_memcheck(const Case& c, const MemcheckOptions& options) {
@@ -78,7 +78,7 @@ JudgeResult judge_memcheck(const Case& c, const MemcheckOptions& options) {
     result.reason = kSwitchedOff;
     return result;
   }
-  const MemcheckDetails details = memcheck(c);
+  const MemcheckDetails details = memcheck(c, MemcheckScope::Errors);
   if (!details.skipped.empty()) {
     result.verdict = Verdict::Skipped;
     result.reason = details.skipped;

@@ -25,6 +25,7 @@
 // Tested by memcheck_test.cpp and details_test.cpp.
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <optional>
 #include <span>
@@ -75,6 +76,9 @@ struct OperandMismatch {
   std::vector<Producer> before, after, additions, removals;
 };
 
+// What is wanted of a comparison. The findings of the judge need neither mismatches on old code nor producers.
+enum class MemcheckScope : std::uint8_t { Everything, Errors };
+
 struct MemcheckDetails {
   std::string skipped;       // why nothing could be compared; empty = it was
   std::int64_t walked = 0;   // what the comparison cost beyond sets: states of walks under several assumptions at once
@@ -99,7 +103,7 @@ inline constexpr std::string_view kSwitchedOff = "memcheck is switched off (knob
 
 // The whole function is gone through by the fast check (fast_check.h); only where that finds a difference, each instruction gets
 // the deep check (deep_check.h). Cost: near-linear in the size of both programs.
-[[nodiscard]] MemcheckDetails memcheck(const Case& c);
+[[nodiscard]] MemcheckDetails memcheck(const Case& c, MemcheckScope scope = MemcheckScope::Everything);
 // The report of seed 000 "Reporter Output Format": for one allocation attempt, so that the suggestion stands there once at most;
 // then the two counters. Without a mismatch the counters alone. Where the knob memcheck is off, that it was not run.
 [[nodiscard]] std::string print_memcheck(const Case& c, const MemcheckOptions& options = {});
