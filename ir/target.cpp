@@ -120,10 +120,6 @@ bool read_custom_constraints(const nlohmann::json& list, std::vector<CustomConst
 
 }  // namespace
 
-bool Target::is_reserved(RegFile f, int unit) const {
-  return std::any_of(reserved.begin(), reserved.end(), [&](PReg r) { return r.file == f && unit >= r.begin() && unit < r.end(); });
-}
-
 std::span<const Target> targets() { return all_targets(); }
 
 const Target* find_target(std::string_view name) {
@@ -149,10 +145,6 @@ Limits Limits::of(const Target& t, int registers) {
   Limits l = of(t);
   l.units[index(RegFile::R)] = std::min(registers, t.units[index(RegFile::R)]);
   return l;
-}
-
-bool is_allocatable(const Target& t, const Limits& l, RegFile f, int unit) {
-  return unit >= 0 && unit < l.of(f) && unit < t.units[index(f)] && !t.is_reserved(f, unit);
 }
 
 Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {

@@ -56,7 +56,11 @@ struct Target {
 
   [[nodiscard]] int bank(int unit) const { return unit % register_banks; }
   [[nodiscard]] bool has(RegFile f) const { return units[index(f)] > 0; }
-  [[nodiscard]] bool is_reserved(RegFile f, int unit) const;
+  [[nodiscard]] bool is_reserved(RegFile f, int unit) const {
+    for (const PReg r : reserved)
+      if (r.file == f && unit >= r.begin() && unit < r.end()) return true;
+    return false;
+  }
 };
 
 // All shipped targets, in ascending order of SM.
@@ -78,6 +82,8 @@ struct Limits {
   static Limits of(const Target& t, int registers);
 };
 // True where an allocation may put something into this unit.
-[[nodiscard]] bool is_allocatable(const Target& t, const Limits& l, RegFile f, int unit);
+[[nodiscard]] inline bool is_allocatable(const Target& t, const Limits& l, RegFile f, int unit) {
+  return unit >= 0 && unit < l.of(f) && unit < t.units[index(f)] && !t.is_reserved(f, unit);
+}
 
 }  // namespace regduel::ir

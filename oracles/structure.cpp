@@ -385,15 +385,13 @@ class StructureCheck {
     std::uint32_t operand = 0;
   };
   static constexpr std::size_t kFileBytes = static_cast<std::size_t>(ir::kMaxUnits) * 4;
-  void begin_marks() {
-    if (marks_.empty()) marks_.resize(kFileBytes * ir::kNumFiles);
-    ++stamp_;
-  }
+  void begin_marks() { ++stamp_; }
   template <class Visit>
   void for_each_byte(const Operand& op, Visit visit) {
     const ir::FileBytes bytes = Function::file_bytes(op);
-    const std::size_t base = index(bytes.file) * kFileBytes;
-    for (std::size_t b = bytes.begin; b < std::min<std::size_t>(bytes.end, kFileBytes); ++b) visit(marks_[base + b]);
+    std::vector<Mark>& marks = marks_[index(bytes.file)];
+    if (marks.empty()) marks.resize(kFileBytes);
+    for (std::size_t b = bytes.begin; b < std::min<std::size_t>(bytes.end, kFileBytes); ++b) visit(marks[b]);
   }
   void mark(const Operand& op, std::size_t k) {
     for_each_byte(op, [&](Mark& m) { m = {stamp_, static_cast<std::uint32_t>(k)}; });
@@ -517,10 +515,10 @@ class StructureCheck {
   const Function& after_;
   Collector out_;
   std::size_t num_original_;
-  std::vector<bool> seen_;         // of the instructions before: found in the program after
-  std::vector<BlockId> block_of_;  // of the instructions before
-  const IdIndex& index_of_;        // of the program before
-  std::vector<Mark> marks_;
+  std::vector<bool> seen_;                // of the instructions before: found in the program after
+  std::vector<BlockId> block_of_;         // of the instructions before
+  const IdIndex& index_of_;               // of the program before
+  ir::PerFile<std::vector<Mark>> marks_;  // of a file, once it is asked for
   std::uint32_t stamp_ = 0;
 };
 

@@ -22,7 +22,7 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
   for (const RegFile file : ir::kAllFiles) {
     const std::size_t f = ir::index(file);
     b.limit[f] = limits.of(file);
-    for (int u = 0; u < ir::kMaxUnits; ++u)
+    for (int u = 0; u < std::min(limits.of(file), ir::kMaxUnits); ++u)
       if (ir::is_allocatable(target, limits, file, u)) b.allocatable[f].set(u);
   }
   if (program.kind != ir::FunctionKind::Device) return b;
