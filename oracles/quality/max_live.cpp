@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "base/grouped.h"
 #include "ir/cfg.h"
 
 namespace regduel::oracles {
@@ -30,6 +31,7 @@ Mask mask_of(const ir::Storage& s) {
 // One read or write of a root, in program order.
 struct Event {
   std::uint32_t operand = 0;  // index into f.operands
+  std::uint32_t root = 0;
   BlockId block;
   bool is_write = false, kills = false, is_phi = false;
   Mask mask = 0;
@@ -45,7 +47,7 @@ class Liveness {
     reached_.assign(f_.operands.size(), 0);
     exposed_.assign(num_blocks_, {});
     for (std::size_t v = 0; v < f_.vregs.size(); ++v)
-      if (begin_[v] != begin_[v + 1]) one_root(static_cast<std::uint32_t>(v));
+      if (!events_[v].empty()) one_root(static_cast<std::uint32_t>(v));
     for (const BlockId b : cfg_.reverse_postorder()) walk(b);
     return peak_;
   }
@@ -68,39 +70,36 @@ class Liveness {
     bool is_early;
   };
 
-  // Events of each root, reachable blocks only, by counting sort: program order is kept.
+  // Events of each root, reachable blocks only, in program order.
   void collect() {
-    begin_.assign(f_.vregs.size() + 1, 0);
-    const auto each = [&](auto&& visit) {
-      for (std::size_t b = 0; b < num_blocks_; ++b) {
-        if (!cfg_.is_reachable(BlockId(b))) continue;
-        for (const Inst& i : f_.insts_of(BlockId(b))) {
-          const auto ops = f_.operands_of(i);
-          const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
-          // Operands stand defs first, but an instruction reads before it writes.
-          for (const bool writes : {false, true})
-            for (std::size_t k = 0; k < ops.size(); ++k) {
-              const Operand& op = ops[k];
-              if (!op.is_vreg() || !(writes ? op.writes() : op.reads())) continue;
-              const ir::Storage s = f_.storage(op);
-              Event e;
-              e.operand = i.first_operand + static_cast<std::uint32_t>(k);
-              e.mask = mask_of(s);
-              e.is_phi = i.is_phi();
-              e.block = i.is_phi() && k > 0 ? f_.targets_of(i)[k - 1] : BlockId(b);
-              if (!cfg_.is_reachable(e.block)) continue;
-              e.is_write = writes;
-              e.kills = writes && !guarded;
-              visit(s.root, e);
-            }
-        }
+    std::vector<Event> events;
+    events.reserve(f_.operands.size());
+    for (std::size_t b = 0; b < num_blocks_; ++b) {
+      if (!cfg_.is_reachable(BlockId(b))) continue;
+      for (const Inst& i : f_.insts_of(BlockId(b))) {
+        const bool guarded = ir::is_guarded(f_.operands_of(i));
+        // Operands stand defs first, but an instruction reads before it writes.
+        for (const bool writes : {false, true}) list(i, BlockId(b), writes, guarded, events);
       }
-    };
-    each([&](ir::VRegId root, const Event&) { ++begin_[root.index() + 1]; });
-    for (std::size_t v = 0; v < f_.vregs.size(); ++v) begin_[v + 1] += begin_[v];
-    events_.resize(begin_.back());
-    std::vector<std::uint32_t> at(begin_.begin(), begin_.end() - 1);
-    each([&](ir::VRegId root, const Event& e) { events_[at[root.index()]++] = e; });
+    }
+    events_.build_from(
+        f_.vregs.size(), events, [](const Event& e) { return e.root; }, [](const Event& e) -> const Event& { return e; });
+  }
+  void list(const Inst& i, BlockId b, bool writes, bool guarded, std::vector<Event>& events) const {
+    const auto ops = f_.operands_of(i);
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      if (!ops[k].is_vreg() || !(writes ? ops[k].writes() : ops[k].reads())) continue;
+      const ir::Storage s = f_.storage(ops[k]);
+      Event e;
+      e.operand = i.first_operand + static_cast<std::uint32_t>(k);
+      e.root = s.root.value;
+      e.mask = mask_of(s);
+      e.is_phi = i.is_phi();
+      e.block = i.is_phi() && k > 0 ? f_.targets_of(i)[k - 1] : b;
+      e.is_write = writes;
+      e.kills = writes && !guarded;
+      if (cfg_.is_reachable(e.block)) events.push_back(e);
+    }
   }
 
   BlockState& state(BlockId b) {
@@ -110,7 +109,7 @@ class Liveness {
   }
 
   void one_root(std::uint32_t root) {
-    const std::span<const Event> events{events_.data() + begin_[root], begin_[root + 1] - begin_[root]};
+    const std::span<const Event> events = events_[root];
     // Within each block: what is read before it is written, what is written. The uses of a phi belong to the ends of its
     // predecessors.
     for (const Event& e : events) {
@@ -251,8 +250,7 @@ class Liveness {
   const Function& f_;
   const Cfg& cfg_;
   std::size_t num_blocks_;
-  std::vector<std::uint32_t> begin_;  // events of root v: [begin_[v], begin_[v + 1])
-  std::vector<Event> events_;
+  Grouped<Event> events_;            // by root
   std::vector<BlockState> exposed_;  // of the root at hand, by block
   std::vector<BlockId> touched_, work_;
   std::vector<std::vector<Live>> live_out_;
