@@ -3,11 +3,14 @@
 // the sake of what is left over in a register. A guarded def does not end a live range; defs of parts do together; a copy reads its
 // source.
 //
-// Place by place, backwards from the blocks that read it to the defs (the "path exploration" of Appel, Modern Compiler
-// Implementation, 1998, and Boissinot et al., "Computing Liveness Sets for SSA-Form Programs", 2011), so the cost is that of the
-// answer. Tested by plan_test.cpp.
+// Only a place that some block reads before it writes it lives across blocks. Those are taken sixty-four at a time, one bit each,
+// and spread backwards from the blocks that read them to those that write them, in sweeps over the blocks that have changed (the
+// worklist of Kam and Ullman, "Global Data Flow Analysis and Iterative Algorithms", 1976, backwards). So the memory is that of the
+// answer and one row of bits a block, and the time is a part of that of the answer. Tested by plan_test.cpp.
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <utility>
 
 #include "oracles/symbolic/plan.h"
@@ -22,23 +25,37 @@ std::uint8_t bytes_at(const Place& p, std::uint32_t k) {
   return static_cast<std::uint8_t>((1u << end) - (1u << begin));
 }
 
+// Where each reachable block stands in Plan::order, and the edges into it, by that number.
+struct Flow {
+  explicit Flow(const Plan& plan) : position(plan.blocks.size(), kNoIndex), pred_begin(plan.order.size() + 1, 0) {
+    for (std::uint32_t at = 0; at < plan.order.size(); ++at) position[plan.order[at]] = at;
+    for (const FlowEdge& e : plan.edges) ++pred_begin[position[e.to] + 1];
+    for (std::size_t at = 0; at < plan.order.size(); ++at) pred_begin[at + 1] += pred_begin[at];
+    preds.resize(plan.edges.size());
+    auto next = pred_begin;
+    for (const FlowEdge& e : plan.edges) preds[next[position[e.to]]++] = position[e.from];
+  }
+
+  std::vector<std::uint32_t> position;  // by block
+  std::vector<std::uint32_t> pred_begin, preds;
+};
+
 // Of the names, or of the locations: both are places here.
 class Liveness {
  public:
-  Liveness(const Plan& plan, std::size_t num_places)
-      : plan_(plan), num_blocks_(plan.blocks.size()), last_of_(num_places, kNoIndex), bytes_read_(num_places, 0) {
+  Liveness(const Plan& plan, const Flow& flow, std::size_t num_places) : plan_(plan), flow_(flow), places_(num_places) {
     usages_.reserve(plan.operands.size());
   }
 
   LiveSets of_names() {
-    for (const std::uint32_t b : plan_.order)
-      for (const Step& s : plan_.steps_of(b)) step_of_names(s, b);
+    for (at_ = 0; at_ < plan_.order.size(); ++at_)
+      for (const Step& s : plan_.steps_of(plan_.order[at_])) step_of_names(s);
     for (const FlowEdge& e : plan_.edges) {
       if (e.renames == kNoIndex) continue;
       for (const StepOperand& op : plan_.operands_of(plan_.steps[e.renames])) {
-        read_after(op.loc, e.from);
+        read_after(op.loc, flow_.position[e.from]);
         for (std::uint32_t k = 0; k < op.name.cells() && op.is_wordwise; ++k)
-          usages_.push_back({.place = op.name.cell + k, .block = e.to, .is_renamed = true});
+          usages_.push_back({.place = op.name.cell + k, .at = flow_.position[e.to], .is_renamed = true});
       }
     }
     return spread();
@@ -46,11 +63,11 @@ class Liveness {
 
   // What a phi writes that was kept is taken to be live before it too: a phi is seldom kept.
   LiveSets of_locations() {
-    for (const std::uint32_t b : plan_.order)
-      for (const Step& s : plan_.steps_of(b)) step_of_locations(s, b);
+    for (at_ = 0; at_ < plan_.order.size(); ++at_)
+      for (const Step& s : plan_.steps_of(plan_.order[at_])) step_of_locations(s);
     for (const FlowEdge& e : plan_.edges) {
       if (e.moves == kNoIndex) continue;
-      for (const StepOperand& op : plan_.operands_of(plan_.steps[e.moves])) read_after(op.loc, e.from);
+      for (const StepOperand& op : plan_.operands_of(plan_.steps[e.moves])) read_after(op.loc, flow_.position[e.from]);
     }
     return spread();
   }
@@ -58,64 +75,77 @@ class Liveness {
  private:
   // What a block does with a place. The steps of a block make one for the two of them; an edge makes one of its own.
   struct Usage {
-    std::uint32_t place = 0, block = 0;
-    std::uint8_t written = 0;    // bytes
-    bool is_read_first = false;  // some byte is read before it is written
-    bool is_read_after = false;  // read by phis on an edge from the block
-    bool is_renamed = false;     // written by the phis at the head of the block
+    std::uint32_t place = 0, at = 0;  // the block's position
+    std::uint8_t written = 0;         // bytes
+    bool is_read_first = false;       // some byte is read before it is written
+    bool is_read_after = false;       // read by phis on an edge from the block
+    bool is_renamed = false;          // written by the phis at the head of the block
+  };
+  struct PlaceUsed {
+    std::uint32_t last = kNoIndex;  // its last usage that steps made
+    std::uint8_t bytes_read = 0;    // by anything
+    bool is_across = false;         // it is live at the head of some block
+  };
+  // Of one block, for the places at hand: a bit each.
+  struct Row {
+    std::uint64_t live = 0;  // at the head
+    std::uint64_t kills = 0, renames = 0;
+  };
+  struct Found {
+    std::uint32_t at = 0, group = 0;
+    std::uint64_t live = 0;
   };
 
-  // That of the place at hand in the block at hand, where there is one.
-  [[nodiscard]] Usage* known(std::uint32_t place, std::uint32_t b) {
-    const std::uint32_t last = last_of_[place];
-    return last != kNoIndex && usages_[last].block == b ? &usages_[last] : nullptr;
+  // --- what blocks do with places -----------------------------------------------------------------------------------
+  Usage& usage(std::uint32_t place) {
+    std::uint32_t& last = places_[place].last;
+    if (last != kNoIndex && usages_[last].at == at_) return usages_[last];
+    last = static_cast<std::uint32_t>(usages_.size());
+    usages_.push_back({.place = place, .at = at_});
+    return usages_.back();
   }
-  Usage& usage(std::uint32_t place, std::uint32_t b) {
-    if (Usage* u = known(place, b)) return *u;
-    last_of_[place] = static_cast<std::uint32_t>(usages_.size());
-    return usages_.emplace_back(Usage{.place = place, .block = b});
-  }
-  void read(const Place& p, std::uint32_t b) {
-    for (std::uint32_t k = 0; k < p.cells() && p.size != 0; ++k) {
+  void read(const Place& p) {
+    for (std::uint32_t k = 0, n = p.size == 0 ? 0 : p.cells(); k < n; ++k) {
       const std::uint8_t bytes = bytes_at(p, k);
-      bytes_read_[p.cell + k] |= bytes;
-      Usage& u = usage(p.cell + k, b);
-      u.is_read_first = u.is_read_first || (bytes & ~u.written) != 0;
+      Usage& u = usage(p.cell + k);
+      places_[p.cell + k].bytes_read |= bytes;
+      if ((bytes & ~u.written) != 0) u.is_read_first = places_[p.cell + k].is_across = true;
     }
   }
-  void write(const Place& p, bool is_whole, std::uint32_t b) {
-    for (std::uint32_t k = 0; k < p.cells() && p.size != 0; ++k)
-      usage(p.cell + k, b).written |= is_whole ? std::uint8_t{0xFF} : bytes_at(p, k);
+  void write(const Place& p, bool is_whole) {
+    for (std::uint32_t k = 0, n = p.size == 0 ? 0 : p.cells(); k < n; ++k)
+      usage(p.cell + k).written |= is_whole ? std::uint8_t{0xFF} : bytes_at(p, k);
   }
-  void read_after(const Place& p, std::uint32_t b) {
+  void read_after(const Place& p, std::uint32_t at) {
     for (std::uint32_t k = 0; k < p.cells(); ++k) {
-      bytes_read_[p.cell + k] |= bytes_at(p, k);
-      usages_.push_back({.place = p.cell + k, .block = b, .is_read_after = true});
+      places_[p.cell + k].bytes_read |= bytes_at(p, k);
+      places_[p.cell + k].is_across = true;
+      usages_.push_back({.place = p.cell + k, .at = at, .is_read_after = true});
     }
   }
 
-  void step_of_names(const Step& s, std::uint32_t b) {
+  void step_of_names(const Step& s) {
     const auto ops = plan_.operands_of(s);
-    if (s.guard != kNoIndex) read(plan_.operands[s.guard].name, b);
+    if (s.guard != kNoIndex) read(plan_.operands[s.guard].name);
     switch (s.kind) {
       case StepKind::Operate:
       case StepKind::Gather:
         for (const StepOperand& op : ops)
-          if (op.role == ir::Role::Use || op.role == ir::Role::DefUse) read(op.name, b);
+          if (op.role == ir::Role::Use || op.role == ir::Role::DefUse) read(op.name);
         if (s.guard != kNoIndex) return;
         for (const StepOperand& op : ops)
-          if (op.role == ir::Role::Def || op.role == ir::Role::DefUse) write(op.name, op.is_wordwise, b);
+          if (op.role == ir::Role::Def || op.role == ir::Role::DefUse) write(op.name, op.is_wordwise);
         return;
       case StepKind::Rename:
       case StepKind::Snapshot:
         for (const StepOperand& op : ops)
-          if (op.role != ir::Role::Guard) read(op.loc, b);
+          if (op.role != ir::Role::Guard) read(op.loc);
         if (s.guard != kNoIndex) return;
-        for (const StepOperand& op : ops) write(op.name, op.is_wordwise, b);
+        for (const StepOperand& op : ops) write(op.name, op.is_wordwise);
         return;
       case StepKind::Remat:
         for (const StepOperand& op : ops)
-          if (op.role == ir::Role::Use) read(op.name, b);
+          if (op.role == ir::Role::Use) read(op.name);
         return;
       case StepKind::Move:
       case StepKind::ToPack:
@@ -125,99 +155,132 @@ class Liveness {
   }
 
   // A step under a guard leaves what was there where the guard does not hold; a pack keeps its other bits.
-  void step_of_locations(const Step& s, std::uint32_t b) {
+  void step_of_locations(const Step& s) {
     const auto ops = plan_.operands_of(s);
     const bool is_move = s.kind == StepKind::Move;
     if (s.kind == StepKind::Rename || s.kind == StepKind::Snapshot) return;
     for (const StepOperand& op : ops) {
-      if (op.role == ir::Role::Use || op.role == ir::Role::DefUse || op.role == ir::Role::Guard || is_move) read(op.loc, b);
-      if (op.role == ir::Role::Def && s.kind == StepKind::Remat) read(op.name, b);  // the ghost
+      if (op.role == ir::Role::Use || op.role == ir::Role::DefUse || op.role == ir::Role::Guard || is_move) read(op.loc);
+      if (op.role == ir::Role::Def && s.kind == StepKind::Remat) read(op.name);  // the ghost
     }
-    for (const SavedUnit& unit : plan_.saved)
-      if (s.is_ret) read({unit.loc, 4, 0, 4}, b);
+    if (s.is_ret)
+      for (const SavedUnit& unit : plan_.saved) read({unit.loc, 4, 0, 4});
+    if (s.guard != kNoIndex) return;
     for (const StepOperand& op : ops)
-      if (s.guard == kNoIndex && (op.role == ir::Role::Def || op.role == ir::Role::DefUse || op.role == ir::Role::Clobber))
-        write(is_move ? op.name : op.loc, false, b);
-  }
-  void find_predecessors() {
-    pred_begin_.assign(num_blocks_ + 1, 0);
-    for (const FlowEdge& e : plan_.edges) ++pred_begin_[e.to + 1];
-    for (std::size_t b = 0; b < num_blocks_; ++b) pred_begin_[b + 1] += pred_begin_[b];
-    preds_.resize(plan_.edges.size());
-    auto next = pred_begin_;
-    for (const FlowEdge& e : plan_.edges) preds_[next[e.to]++] = e.from;
+      if (op.role == ir::Role::Def || op.role == ir::Role::DefUse || op.role == ir::Role::Clobber)
+        write(is_move ? op.name : op.loc, false);
   }
 
-  // The usages in order of place: a counting sort. [begin[p], begin[p + 1]) are those of place p.
-  [[nodiscard]] std::vector<std::uint32_t> sort_by_place() {
-    std::vector<std::uint32_t> begin(bytes_read_.size() + 1, 0);
-    for (const Usage& u : usages_) ++begin[u.place + 1];
-    for (std::size_t n = 0; n < bytes_read_.size(); ++n) begin[n + 1] += begin[n];
-    std::vector<Usage> sorted(usages_.size());
-    auto next = begin;
-    for (const Usage& u : usages_) sorted[next[u.place]++] = u;
-    usages_ = std::move(sorted);
-    return begin;
-  }
-
+  // --- backwards over the blocks ------------------------------------------------------------------------------------
   //   live_in(b)  = is_read_first(b)  or  live_out(b) and not kills(b)
   //   live_out(b) = is_read_after(b)  or  live_in(s) and not is_renamed(s) for some successor s
   //   kills(b)    : all bytes of the place that anything reads are written in b, by one def or by several of its parts
   LiveSets spread() {
-    find_predecessors();
-    const std::vector<std::uint32_t> begin = sort_by_place();
-    std::vector<std::uint32_t> kills(num_blocks_, kNoIndex), renames(num_blocks_, kNoIndex), lives(num_blocks_, kNoIndex), work;
-    struct Found {
-      std::uint32_t place, block;
-    };
-    std::vector<Found> found;
-    const auto enter = [&](std::uint32_t place, std::uint32_t b) {
-      if (lives[b] == place) return;
-      lives[b] = place;
-      found.push_back({place, b});
-      work.push_back(b);
-    };
-    for (std::uint32_t n = 0; n < bytes_read_.size(); ++n) {
-      const std::span<const Usage> usages{usages_.data() + begin[n], begin[n + 1] - begin[n]};
-      if (std::none_of(usages.begin(), usages.end(), [](const Usage& u) { return u.is_read_first || u.is_read_after; })) continue;
-      for (const Usage& u : usages) {
-        if ((bytes_read_[n] & ~u.written) == 0) kills[u.block] = n;
-        if (u.is_renamed) renames[u.block] = n;
-        if (u.is_read_first) enter(n, u.block);
-      }
-      for (const Usage& u : usages)
-        if (u.is_read_after && kills[u.block] != n) enter(n, u.block);
-      while (!work.empty()) {
-        const std::uint32_t b = work.back();
-        work.pop_back();
-        if (renames[b] == n) continue;
-        for (std::uint32_t p = pred_begin_[b]; p < pred_begin_[b + 1]; ++p)
-          if (kills[preds_[p]] != n) enter(n, preds_[p]);
-      }
+    number_places();
+    const std::vector<std::uint32_t> begin = sort_by_group();
+    rows_.resize(plan_.order.size());
+    due_.assign(plan_.order.size() / 64 + 1, 0);
+    for (std::uint32_t group = 0; group + 1 < begin.size(); ++group)
+      spread_group(group, {usages_.data() + begin[group], begin[group + 1] - begin[group]});
+    return collect();
+  }
+
+  // Place p is bit n % 64 of group n / 64, where across_[n] = p.
+  void number_places() {
+    number_.assign(places_.size(), kNoIndex);
+    for (std::uint32_t p = 0; p < places_.size(); ++p) {
+      if (!places_[p].is_across) continue;
+      number_[p] = static_cast<std::uint32_t>(across_.size());
+      across_.push_back(p);
     }
+  }
+  // The usages of places that live across blocks, in order of group: a counting sort. [begin[g], begin[g + 1]) are those of group
+  // g.
+  [[nodiscard]] std::vector<std::uint32_t> sort_by_group() {
+    std::erase_if(usages_, [&](const Usage& u) { return !places_[u.place].is_across; });
+    std::vector<std::uint32_t> begin((across_.size() + 63) / 64 + 1, 0);
+    if (begin.size() == 2) begin[1] = static_cast<std::uint32_t>(usages_.size());
+    if (begin.size() <= 2) return begin;
+    for (const Usage& u : usages_) ++begin[number_[u.place] / 64 + 1];
+    for (std::size_t g = 0; g + 1 < begin.size(); ++g) begin[g + 1] += begin[g];
+    std::vector<Usage> sorted(usages_.size());
+    auto next = begin;
+    for (const Usage& u : usages_) sorted[next[number_[u.place] / 64]++] = u;
+    usages_ = std::move(sorted);
+    return begin;
+  }
+
+  void spread_group(std::uint32_t group, std::span<const Usage> usages) {
+    const std::size_t first = found_.size();
+    const auto bit_of = [&](const Usage& u) { return std::uint64_t{1} << number_[u.place] % 64; };
+    for (const Usage& u : usages) {
+      if ((places_[u.place].bytes_read & ~u.written) == 0) rows_[u.at].kills |= bit_of(u);
+      if (u.is_renamed) rows_[u.at].renames |= bit_of(u);
+    }
+    for (const Usage& u : usages) {
+      if (u.is_read_first) enter(u.at, group, bit_of(u));
+      if (u.is_read_after) enter(u.at, group, bit_of(u) & ~rows_[u.at].kills);
+    }
+    // Downwards in reverse postorder; a change that goes back to a later block waits for the next sweep.
+    while (is_any_due_) {
+      is_any_due_ = false;
+      for (std::size_t w = due_.size(); w-- > 0;)
+        while (due_[w] != 0) {
+          const auto k = static_cast<std::uint32_t>(63 - std::countl_zero(due_[w]));
+          due_[w] ^= std::uint64_t{1} << k;
+          leave(static_cast<std::uint32_t>(64 * w + k), group);
+        }
+    }
+    for (std::size_t k = first; k < found_.size(); ++k) found_[k].live = std::exchange(rows_[found_[k].at].live, 0);
+    for (const Usage& u : usages) rows_[u.at] = {};
+  }
+  void enter(std::uint32_t at, std::uint32_t group, std::uint64_t bits) {
+    Row& row = rows_[at];
+    if ((bits & ~row.live) == 0) return;
+    if (row.live == 0) found_.push_back({.at = at, .group = group});
+    row.live |= bits;
+    due_[at / 64] |= std::uint64_t{1} << at % 64;
+    is_any_due_ = true;
+  }
+  void leave(std::uint32_t at, std::uint32_t group) {
+    const std::uint64_t live = rows_[at].live & ~rows_[at].renames;
+    for (std::uint32_t p = flow_.pred_begin[at]; p < flow_.pred_begin[at + 1]; ++p)
+      enter(flow_.preds[p], group, live & ~rows_[flow_.preds[p]].kills);
+  }
+
+  [[nodiscard]] LiveSets collect() const {
     LiveSets sets;
-    sets.begin.assign(num_blocks_ + 1, 0);
-    for (const Found& e : found) ++sets.begin[e.block + 1];
-    for (std::size_t b = 0; b < num_blocks_; ++b) sets.begin[b + 1] += sets.begin[b];
-    sets.places.resize(found.size());
+    sets.begin.assign(plan_.blocks.size() + 1, 0);
+    for (const Found& f : found_) sets.begin[plan_.order[f.at] + 1] += static_cast<std::uint32_t>(std::popcount(f.live));
+    for (std::size_t b = 0; b < plan_.blocks.size(); ++b) sets.begin[b + 1] += sets.begin[b];
+    sets.places.resize(sets.begin.back());
     auto next = sets.begin;
-    for (const Found& e : found) sets.places[next[e.block]++] = e.place;
+    for (const Found& f : found_) {
+      std::uint32_t& to = next[plan_.order[f.at]];
+      for (std::uint64_t live = f.live; live != 0; live &= live - 1)
+        sets.places[to++] = across_[64 * f.group + static_cast<std::uint32_t>(std::countr_zero(live))];
+    }
     return sets;
   }
 
   const Plan& plan_;
-  std::size_t num_blocks_;
+  const Flow& flow_;
+  std::uint32_t at_ = 0;  // position of the block at hand
   std::vector<Usage> usages_;
-  std::vector<std::uint32_t> last_of_;    // by place: its last usage that steps made
-  std::vector<std::uint8_t> bytes_read_;  // by place: the bytes that anything reads
-  std::vector<std::uint32_t> pred_begin_, preds_;
+  std::vector<PlaceUsed> places_;
+  std::vector<std::uint32_t> number_, across_;
+  std::vector<Row> rows_;           // by position
+  std::vector<std::uint64_t> due_;  // bits by position: what is live there has not been given to the blocks before yet
+  bool is_any_due_ = false;
+  std::vector<Found> found_;  // ascending by group
 };
 
 }  // namespace
 
 void find_live(Plan& plan) {
-  plan.live_names = Liveness(plan, plan.num_names).of_names();
-  plan.live_locations = Liveness(plan, plan.num_locations).of_locations();
+  const Flow flow(plan);
+  plan.live_names = Liveness(plan, flow, plan.num_names).of_names();
+  plan.live_locations = Liveness(plan, flow, plan.num_locations).of_locations();
 }
 
 }  // namespace regduel::oracles::symbolic

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/random.h"
 #include "oracles/symbolic/testing.h"
 
 namespace regduel::oracles {
@@ -41,7 +42,7 @@ std::string live_at(const Pair& p, std::uint32_t block) {
     }
   for (const std::uint32_t l : plan->live_locations[block])
     for (const ir::RegFile file : {ir::RegFile::R, ir::RegFile::P})
-      for (int u = 0; u < 64; ++u)
+      for (int u = 0; u < 100; ++u)
         if (l == plan->locations.of_unit(file, u)) {
           text += fmt::format("{}{} ", file == ir::RegFile::R ? "R" : "P", u);
           ++named;
@@ -98,6 +99,64 @@ TEST(SymbolicPlanTest, OnlyWhatIsReadLaterIsKept) {
                      "b1: R0\n    #4 use R1 !write\n    #5 exit\n"};
   EXPECT_EQ(live_at(part, 1), "%0 R0 R1 +0");
   EXPECT_EQ(live_at(phi, 1), "%1 R0 +0");
+}
+
+// 100 names and as many registers, so more than one word of bits of each, against a look along every path.
+TEST(SymbolicPlanTest, ManyPlacesAreLiveWhereAPathReadsThem) {
+  constexpr std::uint32_t kBlocks = 9, kVregs = 100;
+  Random random(1);
+  // A chain of blocks with two loops, the blocks 1 to 3 and 2 to 7; the last one leaves.
+  const auto successors = [](std::uint32_t b) -> std::vector<std::uint32_t> {
+    if (b == 3) return {1, 4};
+    if (b == 7) return {2, 8};
+    if (b + 1 == kBlocks) return {};
+    return {b + 1};
+  };
+  std::string vregs = "  vreg %100 P pred\n", before, after;
+  std::vector<std::uint32_t> def(kVregs), use(kVregs);  // in a block the defs come first
+  for (std::uint32_t v = 0; v < kVregs; ++v) {
+    vregs = fmt::format("  vreg %{} R b32\n", kVregs - 1 - v) + vregs;
+    def[v] = random.below(kBlocks + 1);  // kBlocks: nowhere
+    use[v] = random.below(kBlocks);
+  }
+  int id = 0;
+  for (std::uint32_t b = 0; b < kBlocks; ++b) {
+    const auto line = [&](std::string_view form, std::uint32_t v) {
+      before += fmt::format("    #{} {}\n", id, fmt::format(fmt::runtime(form), fmt::format("%{}", v)));
+      after += fmt::format("    #{} {}\n", id++, fmt::format(fmt::runtime(form), v == kVregs ? "P0" : fmt::format("R{}", v)));
+    };
+    for (std::string* text : {&before, &after}) *text += fmt::format("  block b{}\n", b);
+    for (std::uint32_t v = 0; v < kVregs; ++v)
+      if (def[v] == b) line("{} = a", v);
+    for (std::uint32_t v = 0; v < kVregs; ++v)
+      if (use[v] == b) line("use {} !write", v);
+    const auto next = successors(b);
+    if (next.empty()) line("exit", 0);
+    if (next.size() == 1) line(fmt::format("bra -> b{}", next[0]), 0);
+    if (next.size() == 2) line("{} = p", kVregs), line("cbra {} " + fmt::format("-> b{}, b{}", next[0], next[1]), kVregs);
+  }
+  const auto is_live = [&](std::uint32_t v, std::uint32_t from) {
+    std::vector<std::uint32_t> work = {from};
+    std::vector<bool> is_seen(kBlocks, false);
+    while (!work.empty()) {
+      const std::uint32_t b = work.back();
+      work.pop_back();
+      if (is_seen[b] || def[v] == b) continue;
+      is_seen[b] = true;
+      if (use[v] == b) return true;
+      for (const std::uint32_t to : successors(b)) work.push_back(to);
+    }
+    return false;
+  };
+  for (std::uint32_t b = 0; b < kBlocks; ++b) {
+    std::string names, registers;
+    for (std::uint32_t v = 0; v < kVregs; ++v)
+      if (is_live(v, b)) {
+        names += fmt::format("%{} ", v);
+        registers += fmt::format("R{} ", v);
+      }
+    EXPECT_EQ(live_at({vregs, before, after}, b), names + registers + "+0") << b;
+  }
 }
 
 TEST(SymbolicPlanTest, ThePlanCountsWhatItMust) {
