@@ -75,9 +75,13 @@ Value Values::byte(Value w, std::uint32_t i) {
     case ValueKind::Word: return kids_[n.a + i];
     case ValueKind::Gate: return gate(n.a, byte(n.b, i), byte(n.c, i));
     case ValueKind::OneOf: {
+      if (n.b == 1) {
+        std::array<Value, 1> member = {byte(kids_[n.a], i)};
+        return one_of(std::span(member));
+      }
       std::vector<Value> members;
       for (std::uint32_t k = 0; k < n.b; ++k) members.push_back(byte(kids_[n.a + k], i));
-      return one_of(std::move(members));
+      return one_of(std::span(members));
     }
     default: break;
   }
@@ -213,9 +217,11 @@ Value Values::when(Value v, Value token, bool holds) const {
   return holds ? nodes_[v].b : nodes_[v].c;
 }
 
-Value Values::one_of(std::vector<Value> members) {
+Value Values::one_of(std::vector<Value> members) { return one_of(std::span(members)); }
+
+Value Values::one_of(std::span<Value> members) {
   std::sort(members.begin(), members.end());
-  members.erase(std::unique(members.begin(), members.end()), members.end());
+  members = members.first(static_cast<std::size_t>(std::unique(members.begin(), members.end()) - members.begin()));
   Node n{ValueKind::OneOf, kLoose, 0, 0, static_cast<std::uint32_t>(members.size()), 0};
   for (const Value m : members) {
     n.flags |= nodes_[m].flags;
@@ -255,9 +261,19 @@ Value Values::restrict_to(Value v, Value token, bool holds, int& budget) {
 
 bool Values::satisfies(Value have, Value want) {
   if (have == want || want == kAny) return true;
-  if (is_plain(want) && is_plain(have)) return false;
+  if (is_settled(have)) {
+    if (is_settled(want) || satisfies_none_of(have, want)) return false;
+  }
   int budget = kBudget;
   return satisfies_within(have, want, budget);
+}
+
+// A word that was put together may have its bytes from several members.
+bool Values::satisfies_none_of(Value have, Value want) const {
+  const Node& w = nodes_[want];
+  if (w.kind != ValueKind::OneOf || (w.b > 1 && nodes_[have].kind == ValueKind::Word)) return false;
+  const auto members = children(w);
+  return std::all_of(members.begin(), members.end(), [&](Value m) { return m != have && is_settled(m); });
 }
 
 bool Values::satisfies_within(Value have, Value want, int& budget) {

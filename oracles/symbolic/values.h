@@ -77,6 +77,7 @@ class Values {
   [[nodiscard]] Value packed(const std::array<Value, 8>& bits);
   [[nodiscard]] Value gate(Value token, Value if_true, Value if_false);
   [[nodiscard]] Value one_of(std::vector<Value> members);  // at least one
+  [[nodiscard]] Value one_of(std::span<Value> members);    // the same; the order of members changes
   // What `v` is where `token` is true, or false.
   [[nodiscard]] Value where(Value v, Value token, bool holds);
 
@@ -98,11 +99,15 @@ class Values {
   [[nodiscard]] bool is_plain(Value v) const {
     return v != kJunk && nodes_[v].kind != ValueKind::Word && (nodes_[v].flags & (kLoose | kGated)) == 0;
   }
+  // Has no gates in it and asks for one thing only: of two such values, each satisfies itself alone.
+  [[nodiscard]] bool is_settled(Value v) const { return (nodes_[v].flags & (kLoose | kGated)) == 0; }
   // The same on every path: Junk, Constant, Saved, and their bytes.
   [[nodiscard]] bool is_fixed(Value v) const {
     const Node& n = nodes_[v].kind == ValueKind::Byte ? nodes_[nodes_[v].a] : nodes_[v];
     return n.kind == ValueKind::Junk || n.kind == ValueKind::Constant || n.kind == ValueKind::Saved;
   }
+  // A leaf: neither Junk nor Any, and no piece of another value.
+  [[nodiscard]] bool is_atom(Value v) const { return nodes_[v].kind >= ValueKind::Def && nodes_[v].kind <= ValueKind::Opaque; }
   // Is, or offers, a word that was put together.
   [[nodiscard]] bool has_words(Value v) const { return (nodes_[v].flags & kWords) != 0; }
   [[nodiscard]] int depth(Value v) const { return nodes_[v].depth; }
@@ -122,6 +127,8 @@ class Values {
   [[nodiscard]] Value when(Value v, Value token, bool holds) const;
   Value restrict_to(Value v, Value token, bool holds, int& budget);
   bool satisfies_within(Value have, Value want, int& budget);
+  // Seen at a glance. Requires: `have` is settled.
+  [[nodiscard]] bool satisfies_none_of(Value have, Value want) const;
 
   std::vector<Node> nodes_;
   std::vector<Value> kids_;

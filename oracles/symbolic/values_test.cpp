@@ -99,6 +99,35 @@ TEST(SymbolicValuesTest, AGateGoesThroughWhatItStandsIn) {
   EXPECT_EQ(v.byte(v.one_of({x, z}), 2), v.one_of({v.byte(x, 2), v.byte(z, 2)}));
 }
 
+// What is said at a glance is what is found by going through the bytes.
+TEST(SymbolicValuesTest, SettledValuesSatisfyThemselvesAlone) {
+  Values v;
+  const Value x = v.add_leaves(ValueKind::Def, 0, 3), t = v.add_leaves(ValueKind::Def, 1);
+  const Value bits = v.packed({v.bit(v.byte(x, 0), 3), t, kJunk, kJunk, kJunk, kJunk, kJunk, kJunk});
+  const auto mix = [&](Value p, Value q) { return v.word({v.byte(p, 0), v.byte(q, 1), v.byte(p, 2), v.byte(q, 3)}); };
+  const std::vector<Value> settled = {
+      kJunk, x, x + 1, x + 2, mix(x, x + 1), mix(x + 1, x), mix(x, kJunk), mix(x + 1, kJunk), v.word({bits, kJunk, kJunk, kJunk})};
+  const auto has_bytes_of = [&](Value have, std::initializer_list<Value> members) {
+    for (std::uint32_t i = 0; i < 4; ++i)
+      if (std::none_of(members.begin(), members.end(), [&](Value m) { return v.byte(have, i) == v.byte(m, i); })) return false;
+    return true;
+  };
+  for (const Value have : settled) {
+    EXPECT_TRUE(v.is_settled(have));
+    for (const Value a : settled) {
+      EXPECT_EQ(v.satisfies(have, a), has_bytes_of(have, {a}));
+      EXPECT_EQ(v.satisfies(have, v.one_of({a})), has_bytes_of(have, {a}));
+      for (const Value b : settled) {
+        const bool is_one = has_bytes_of(have, {a}) || has_bytes_of(have, {b});
+        const bool is_mix = v[have].kind == ValueKind::Word && has_bytes_of(have, {a, b});
+        EXPECT_EQ(v.satisfies(have, v.one_of({a, b})), is_one || is_mix) << have << ' ' << a << ' ' << b;
+      }
+    }
+  }
+  EXPECT_FALSE(v.is_settled(v.gate(t, x, x + 1)) || v.is_settled(v.one_of({x})) || v.is_settled(mix(x, kAny)));
+  EXPECT_TRUE(v.satisfies(v.gate(t, x, x + 1), v.one_of({x, x + 1})));
+}
+
 TEST(SymbolicValuesTest, ManyValuesAreFoundAgain) {
   Values v;
   const Value x = v.add_leaves(ValueKind::Def, 0, 5000);
