@@ -1,5 +1,6 @@
 #include "oracles/symbolic/loose_name.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -12,6 +13,7 @@ LooseName::LooseName(Values& values, Meet& meet)
 
 void LooseName::begin(std::span<const HeldPair> held, bool any_in_pieces) {
   for (PairList* list : {&words_, &bytes_, &bytes_of_words_}) list->clear();
+  for (Origins* side : {&left_, &right_}) side->clear();
   has_pieces_ = false;
   for (const HeldPair& h : held) {
     const bool is_in_pieces = values_.has_words(h.a) || values_.has_words(h.b);
@@ -30,11 +32,37 @@ void LooseName::begin(std::span<const HeldPair> held, bool any_in_pieces) {
 }
 
 void LooseName::list_byte(Value x, Value y) {
-  bytes_.add(values_, x, y);
+  list_piece(x, y);
   for (std::uint32_t k = 0; k < 8 && (values_.has_packs(x) || values_.has_packs(y)); ++k) {
     const Value x_bit = values_.bit(x, k), y_bit = values_.bit(y, k);
-    bytes_.add(values_, x_bit, y_bit);
+    list_piece(x_bit, y_bit);
   }
+}
+
+void LooseName::list_piece(Value x, Value y) {
+  bytes_.add(values_, x, y);
+  left_.add(values_, x);
+  right_.add(values_, y);
+}
+
+void LooseName::Origins::add(const Values& values, Value piece) {
+  const Values::Node& n = values[piece];
+  if (n.kind == ValueKind::Byte) {
+    if (added_in_.size() <= n.a) added_in_.resize(n.a + n.a / 2 + 1, 0);
+    added_in_[n.a] = epoch_;
+  } else if (n.kind == ValueKind::Gate && n.depth <= kMaxDepth) {
+    add(values, n.b);
+    add(values, n.c);
+  } else if (piece != kJunk && !values.is_plain(piece)) {
+    is_any_ = true;
+  }
+}
+
+// A byte of a plain word is satisfied by itself, or by a gate one side of which it is.
+bool LooseName::Origins::may_satisfy(const Values& values, Value want) const {
+  if (is_any_ || want == kAny || has(want)) return true;
+  const auto members = values.children(values[want]);
+  return std::any_of(members.begin(), members.end(), [&](Value member) { return has(member); });
 }
 
 Value LooseName::meet(Value a, Value b, unsigned bytes) { return bytes == kOneByte ? meet_byte(a, b) : meet_word(a, b, bytes); }
@@ -49,7 +77,7 @@ Value LooseName::meet_word(Value a, Value b, unsigned bytes) {
   find(words_, a, b, bytes, true);
   find_constants(a, b, bytes);
   const bool is_in_pieces = values_.has_words(a) || values_.has_words(b);
-  if (!is_in_pieces && !has_pieces_) return one_of_found();
+  if (!is_in_pieces && (!has_pieces_ || (!found_.empty() && is_whole(a, b)))) return one_of_found();
   // A location may hold some bytes of it, and where it is undefined in part, only those are asked for.
   const std::vector<Value> whole = std::exchange(found_, {});
   std::array<Value, 4> word{kAny, kAny, kAny, kAny};
@@ -70,6 +98,12 @@ Value LooseName::meet_word(Value a, Value b, unsigned bytes) {
     if (is_all) return all;
   }
   return values_.word(word);
+}
+
+// Whether no piece at hand satisfies a byte of the name, so that what satisfies its bytes are the bytes of what satisfies it.
+bool LooseName::is_whole(Value a, Value b) const {
+  const auto is_listed = [&](Value want) { return want == kAny || PairList::is_listed(values_, want); };
+  return is_listed(a) && is_listed(b) && !(left_.may_satisfy(values_, a) && right_.may_satisfy(values_, b));
 }
 
 bool LooseName::satisfy(Value have_a, Value have_b, Value want_a, Value want_b, unsigned bytes) {

@@ -85,5 +85,50 @@ TEST(LooseNameTest, IsAskedForByteByByteWhereWordsAreInPieces) {
   EXPECT_FALSE(v.satisfies_bytes(at_y, narrow, 0x3));
 }
 
+// Whether a name is asked for as a whole because no piece at hand is of its words, or byte by byte, a location satisfies it after
+// the join where it did on both sides.
+TEST(LooseNameTest, IsAskedForAsAWholeOnlyWhereThatSaysTheSame) {
+  int num_found = 0, num_in_pieces = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    Random random(seed);
+    Values v;
+    Meet meet(v);
+    LooseName loose(v, meet);
+    const Value leaf = v.add_leaves(ValueKind::Def, 0, 6), token = v.add_leaves(ValueKind::Def, 1);
+    const auto any_leaf = [&] { return leaf + random.below(6); };
+    const auto any_held = [&]() -> Value {
+      if (random.chance(50)) return random.chance(10) ? kJunk : any_leaf();
+      const Value x = any_leaf(), y = any_leaf();
+      if (random.chance(20)) return v.gate(token, x, y);
+      const Value low = random.chance(30) ? v.gate(token, v.byte(x, 0), v.byte(y, 0)) : v.byte(x, 0);
+      return v.word({low, v.byte(x, 1), v.byte(y, 2), random.chance(20) ? kJunk : v.byte(y, 3)});
+    };
+    std::vector<HeldPair> held;
+    for (std::uint32_t l = 0; l < 5; ++l) held.push_back({.location = l, .a = any_held(), .b = any_held()});
+    const auto any_name = [&] { return random.chance(30) ? kAny : random.chance(50) ? v.one_of({any_leaf()}) : any_leaf(); };
+    meet.begin(1, true);
+    loose.begin(held, false);
+    struct Name {
+      Value a, b, joined;
+    };
+    std::vector<Name> names;
+    for (int k = 0; k < 6; ++k) {
+      const Value a = any_name(), b = any_name();
+      if (a != kAny || b != kAny) names.push_back({a, b, loose.meet(a, b, 0xF)});
+    }
+    // Locations come after all names.
+    for (const Name& name : names) {
+      num_in_pieces += v[name.joined].kind == ValueKind::Word ? 1 : 0;
+      for (const HeldPair& h : held) {
+        const bool expected = v.satisfies(h.a, name.a) && v.satisfies(h.b, name.b);
+        ASSERT_EQ(v.satisfies(meet(h.a, h.b, Meet::Mode::Find, true), name.joined), expected) << "seed " << seed;
+        num_found += expected ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(num_found, 300);
+  EXPECT_GT(num_in_pieces, 100);
+}
+
 }  // namespace
 }  // namespace regduel::oracles::symbolic

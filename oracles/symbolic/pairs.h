@@ -18,6 +18,8 @@ class PairList {
   void clear();
   void add(const Values& values, Value a, Value b);
 
+  // Plain, or one of some that are: a search for it need not look at all pairs.
+  [[nodiscard]] static bool is_listed(const Values& values, Value want);
   // Calls take(a, b) for all pairs that satisfy the name (want_a, want_b), and for some that do not. Values may be made meanwhile.
   template <class Take>
   void each(const Values& values, Value want_a, Value want_b, const Take& take) const {
@@ -41,8 +43,6 @@ class PairList {
 
   void put(Side& side, Value under) const;
   [[nodiscard]] std::uint32_t first(const Side& side, Value under) const;
-  // Plain, or one of some that are.
-  [[nodiscard]] static bool is_listed(const Values& values, Value want);
   template <class Visit>
   void each_in(const Side& side, const Values& values, Value want, const Visit& visit) const {
     const auto visit_under = [&](Value under) {
