@@ -13,8 +13,7 @@ void Meet::begin(std::uint32_t block, bool is_first) {
   num_slots_used_ = 0;
 }
 
-Value Meet::operator()(Value a, Value b, Mode mode, bool are_words) {
-  if (a == b && values_.is_fixed(a)) return a;
+Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
   if (const Value v = known(a, b); v != kJunk) return v;
   const Value v = are_words ? of_words(a, b, mode) : of_bytes(a, b, mode);
   if (v != kJunk) remember(a, b, v);
@@ -111,11 +110,6 @@ bool Meet::is_unknown_byte(Value a, Value b) {
 void Meet::remember_byte_of_word(Value a, Value b, Value number) {
   remember(a, b, number);
   if (a == kJunk || values_[a].kind == ValueKind::Byte) left(a == kJunk ? kJunk : values_[a].a).split_in = epoch_;
-}
-
-Meet::Left& Meet::left(Value a) {
-  if (left_.size() <= a) left_.resize(values_.size() + values_.size() / 2);
-  return left_[a];
 }
 
 Meet::Slot& Meet::slot(std::uint64_t key) {

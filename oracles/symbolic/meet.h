@@ -38,7 +38,20 @@ class Meet {
   //   is_first   the block was not reached before: no number of its pairs is in use
   void begin(std::uint32_t block, bool is_first);
   // `are_words`: else both are bytes, or bits.
-  [[nodiscard]] Value operator()(Value a, Value b, Mode mode, bool are_words);
+  [[nodiscard]] Value operator()(Value a, Value b, Mode mode, bool are_words) {
+    if (a == b && values_.is_fixed(a)) return a;
+    Left& l = left(a);
+    const bool is_first_of_a = l.epoch != epoch_;
+    if (!is_first_of_a && l.right == b) return l.number;
+    // Mostly two leaves meet, and the one on the left no other.
+    if (!is_first_of_a || l.split_in == epoch_ || !values_.is_atom(a) || !values_.is_atom(b)) return of_any(a, b, mode, are_words);
+    if (mode == Mode::Find) return kJunk;
+    const Value number = new_number(a, mode);
+    l.epoch = epoch_;
+    l.right = b;
+    l.number = number;
+    return number;
+  }
 
  private:
   // What is known of the pairs with one value on the left. Most values meet one other: that pair stands here, the rest in slots_.
@@ -61,6 +74,7 @@ class Meet {
     std::uint32_t at = 0;
   };
 
+  [[nodiscard]] Value of_any(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Value of_words(Value a, Value b, Mode mode);
   [[nodiscard]] Value of_bytes(Value a, Value b, Mode mode);  // or of bits
   [[nodiscard]] Value new_number(Value a, Mode mode);
@@ -70,7 +84,10 @@ class Meet {
   void remember_byte_of_word(Value a, Value b, Value number);
   [[nodiscard]] bool is_split(Value word) { return left(word).split_in == epoch_; }
   [[nodiscard]] Pieces pieces_of(Value a, Value b, ValueKind kind) const;
-  [[nodiscard]] Left& left(Value a);
+  [[nodiscard]] Left& left(Value a) {
+    if (left_.size() <= a) left_.resize(values_.size() + values_.size() / 2);
+    return left_[a];
+  }
   [[nodiscard]] Slot& slot(std::uint64_t key);
   void grow();
   static std::uint64_t key_of(Value a, Value b) { return static_cast<std::uint64_t>(a) << 32 | b; }

@@ -9,6 +9,13 @@ namespace regduel::oracles::symbolic {
 
 using ir::Role;
 
+namespace {
+
+// Whole words, or predicates.
+bool is_of_cells(const Place& p) { return p.step == 1 || (p.offset == 0 && p.size % 4 == 0); }
+
+}  // namespace
+
 State::State(Plan& plan) : plan_(plan), values_(plan.values) {
   names.start(plan.num_names, kAny);
   locations.start(plan.num_locations, kJunk);
@@ -59,7 +66,7 @@ void State::leave_edge() {
 // Writing and reading
 
 // Under a guard: Gate(token, new, old), which is both, each where it holds.
-void State::put(Side side, std::uint32_t at, Value v, const Guard& g) {
+void State::put_with_care(Side side, std::uint32_t at, Value v, const Guard& g) {
   Store& store = store_of(side);
   if (g.is_set) {
     const bool sense = side == Side::Names ? g.name_sense : g.location_sense;
@@ -180,7 +187,10 @@ void State::transfer_early_clobber(const Step& s, const Guard& g) {
 }
 
 void State::transfer_clobber(const StepOperand& op, const Guard& g) {
-  if (op.loc.size == 0) return;
+  if (is_of_cells(op.loc)) {
+    for (std::uint32_t k = 0; k < op.loc.cells(); ++k) put(Side::Locations, op.loc.cell + k, kJunk, g);
+    return;
+  }
   bytes_.assign(op.loc.size, kJunk);
   put_bytes(Side::Locations, op.loc, bytes_, g);
 }
@@ -227,7 +237,7 @@ void State::transfer_def_of_name(const StepOperand& op, const Guard& g) {
 void State::transfer_def_of_location(const StepOperand& op, const Guard& g) {
   if (op.is_contested) return transfer_clobber(op, g);
   const std::uint32_t words = (op.name.size + 3) / 4;
-  if (op.loc.step == 1 || (op.loc.offset == 0 && op.loc.size % 4 == 0)) {
+  if (is_of_cells(op.loc)) {
     for (std::uint32_t k = 0; k < op.loc.cells(); ++k) put(Side::Locations, op.loc.cell + k, k < words ? op.leaf + k : kJunk, g);
   } else {
     bytes_.clear();

@@ -17,30 +17,33 @@ class Store {
     initial_ = initial;
     values_.assign(size, initial);
     is_touched_.assign(size, 0);
-    touched_.clear();
+    touched_.resize(size);
+    num_touched_ = 0;
   }
   void clear() {
-    for (const std::uint32_t k : touched_) {
+    for (const std::uint32_t k : touched()) {
       values_[k] = initial_;
       is_touched_[k] = 0;
     }
-    touched_.clear();
+    num_touched_ = 0;
   }
   [[nodiscard]] Value operator[](std::size_t k) const { return values_[k]; }
   void set(std::uint32_t k, Value v) {
     if (is_touched_[k] == 0) {
       is_touched_[k] = 1;
-      touched_.push_back(k);
+      touched_[num_touched_++] = k;
     }
     values_[k] = v;
   }
-  [[nodiscard]] std::span<const std::uint32_t> touched() const { return touched_; }
+  // In the order of the first touch since clear.
+  [[nodiscard]] std::span<const std::uint32_t> touched() const { return {touched_.data(), num_touched_}; }
 
  private:
   Value initial_ = kJunk;
   std::vector<Value> values_;
   std::vector<std::uint8_t> is_touched_;
-  std::vector<std::uint32_t> touched_;  // in the order of the first touch since clear
+  std::vector<std::uint32_t> touched_;  // the first num_touched_; there is room for all places
+  std::size_t num_touched_ = 0;
 };
 
 // What a location should have held and did not.
@@ -106,7 +109,11 @@ class State {
   void transfer_ret(const Step& s);
   void transfer_unknown(const Step& s);
 
-  void put(Side side, std::uint32_t at, Value v, const Guard& g);
+  void put(Side side, std::uint32_t at, Value v, const Guard& g) {
+    if (g.is_set || is_on_edge_) put_with_care(side, at, v, g);
+    else store_of(side).set(at, v);
+  }
+  void put_with_care(Side side, std::uint32_t at, Value v, const Guard& g);
   [[nodiscard]] Value byte_at(const Store& store, const Place& p, std::uint32_t i);
   void fetch(Side side, const StepOperand& op);
   void store(Side side, const StepOperand& op, const Guard& g);
