@@ -60,9 +60,11 @@ void LooseName::Origins::add(const Values& values, Value piece) {
 
 // A byte of a plain word is satisfied by itself, or by a gate one side of which it is.
 bool LooseName::Origins::may_satisfy(const Values& values, Value want) const {
-  if (is_any_ || want == kAny || has(want)) return true;
-  const auto members = values.children(values[want]);
-  return std::any_of(members.begin(), members.end(), [&](Value member) { return has(member); });
+  const auto may_satisfy_one = [&](Value v) { return !values.is_plain(v) || has(v); };
+  if (is_any_) return true;
+  const Values::Node& n = values[want];
+  const auto members = values.children(n);
+  return n.kind == ValueKind::OneOf ? std::any_of(members.begin(), members.end(), may_satisfy_one) : may_satisfy_one(want);
 }
 
 Value LooseName::meet(Value a, Value b, unsigned bytes) { return bytes == kOneByte ? meet_byte(a, b) : meet_word(a, b, bytes); }
@@ -101,17 +103,14 @@ Value LooseName::meet_word(Value a, Value b, unsigned bytes) {
 }
 
 // Whether no piece at hand satisfies a byte of the name, so that what satisfies its bytes are the bytes of what satisfies it.
-bool LooseName::is_whole(Value a, Value b) const {
-  const auto is_listed = [&](Value want) { return want == kAny || PairList::is_listed(values_, want); };
-  return is_listed(a) && is_listed(b) && !(left_.may_satisfy(values_, a) && right_.may_satisfy(values_, b));
-}
+bool LooseName::is_whole(Value a, Value b) const { return !(left_.may_satisfy(values_, a) && right_.may_satisfy(values_, b)); }
 
 bool LooseName::satisfy(Value have_a, Value have_b, Value want_a, Value want_b, unsigned bytes) {
   return values_.satisfies_bytes(have_b, want_b, bytes) && values_.satisfies_bytes(have_a, want_a, bytes);
 }
 
 void LooseName::find(const PairList& in, Value a, Value b, unsigned bytes, bool are_words) {
-  in.each(values_, a, b, [&](Value x, Value y) {
+  in.each(values_, a, b, bytes != 0xF, [&](Value x, Value y) {
     if (satisfy(x, y, a, b, bytes)) found_.push_back(meet_(x, y, Meet::Mode::NumberLoose, are_words));
   });
 }

@@ -46,7 +46,7 @@ class LooseName {
     }
     // A byte that a location holds as a piece.
     void add(const Values& values, Value piece);
-    // Whether a piece may satisfy a byte of `want`, which is Any, plain, or one of some that are.
+    // False if no piece satisfies a byte of `want`.
     [[nodiscard]] bool may_satisfy(const Values& values, Value want) const;
 
    private:

@@ -17,9 +17,9 @@ using ::testing::UnorderedElementsAre;
 using Pair = std::pair<Value, Value>;
 
 struct PairListTest : ::testing::Test {
-  std::vector<Pair> found(Value want_a, Value want_b) const {
+  std::vector<Pair> found(Value want_a, Value want_b, bool in_part = false) const {
     std::vector<Pair> result;
-    list.each(values, want_a, want_b, [&](Value a, Value b) { result.emplace_back(a, b); });
+    list.each(values, want_a, want_b, in_part, [&](Value a, Value b) { result.emplace_back(a, b); });
     std::ranges::sort(result);
     return result;
   }
@@ -62,6 +62,20 @@ TEST_F(PairListTest, AnEntangledNameIsShownAll) {
   const Value among = values.one_of({gate, z});
   for (const Value want : {gate, among, kAny})
     EXPECT_THAT(found(want, kAny), UnorderedElementsAre(Pair(x, y), Pair(kJunk, z), Pair(gate, z)));
+}
+
+TEST_F(PairListTest, AWordPutTogetherIsEntangledAndAsksForItself) {
+  const Value word = values.word({values.byte(x, 1), values.byte(x, 0), values.byte(x, 2), values.byte(x, 3)});
+  const Value among = values.one_of({word, z});
+  list.add(values, x, y);
+  list.add(values, word, z);
+  list.add(values, z, x);
+  list.add(values, kJunk, x);
+  EXPECT_THAT(found(word, kAny), ElementsAre(Pair(word, z)));
+  EXPECT_THAT(found(among, kAny), UnorderedElementsAre(Pair(word, z), Pair(z, x)));
+  // The upper half of x would do, where only that counts.
+  EXPECT_THAT(found(word, kAny, true), UnorderedElementsAre(Pair(x, y), Pair(word, z), Pair(z, x), Pair(kJunk, x)));
+  EXPECT_THAT(found(x, kAny, true), UnorderedElementsAre(Pair(x, y), Pair(word, z)));
 }
 
 TEST_F(PairListTest, IsEmptyWhenCleared) {
