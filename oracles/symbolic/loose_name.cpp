@@ -23,10 +23,11 @@ void LooseName::begin(std::span<const HeldPair> held, bool any_in_pieces) {
       continue;
     }
     words_.add(values_, h.a, h.b);
-    for (std::uint32_t i = 0; i < 4 && (is_in_pieces || any_in_pieces); ++i) {
-      const Value x = values_.byte(h.a, i), y = values_.byte(h.b, i);
-      if (is_in_pieces) list_byte(x, y);
-      else bytes_of_words_.add(values_, x, y);
+    if (!is_in_pieces && !any_in_pieces) continue;
+    const std::array<Value, 4> left = values_.bytes(h.a), right = values_.bytes(h.b);
+    for (std::size_t i = 0; i < 4; ++i) {
+      if (is_in_pieces) list_byte(left[i], right[i]);
+      else bytes_of_words_.add(values_, left[i], right[i]);
     }
   }
 }
@@ -83,9 +84,10 @@ Value LooseName::meet_word(Value a, Value b, unsigned bytes) {
   // A location may hold some bytes of it, and where it is undefined in part, only those are asked for.
   const std::vector<Value> whole = std::exchange(found_, {});
   std::array<Value, 4> word{kAny, kAny, kAny, kAny};
+  const std::array<Value, 4> wants_a = values_.bytes(a), wants_b = values_.bytes(b);
   for (std::uint32_t i = 0; i < 4; ++i) {
     if ((bytes >> i & 1) == 0) continue;
-    const Value want_a = values_.byte(a, i), want_b = values_.byte(b, i);
+    const Value want_a = wants_a[i], want_b = wants_b[i];
     if (want_a == kAny && want_b == kAny) continue;
     find(bytes_, want_a, want_b, 0xF, false);
     if (is_in_pieces) find(bytes_of_words_, want_a, want_b, 0xF, false);

@@ -9,6 +9,7 @@ namespace regduel::oracles::symbolic {
 void Meet::begin(std::uint32_t block, bool is_first) {
   ++epoch_;
   block_ = block;
+  if (left_.size() < values_.size()) left_.resize(values_.size() + values_.size() / 2);
   is_first_ = is_first;
   num_slots_used_ = 0;
 }
@@ -22,12 +23,11 @@ Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
 
 Value Meet::of_words(Value a, Value b, Mode mode) {
   if (values_.is_leaf(a) && values_.is_leaf(b) && !is_split(a)) return mode == Mode::Find ? kJunk : new_number(a, mode);
-  std::array<Value, 4> on_left{}, on_right{}, bytes{};
+  const std::array<Value, 4> on_left = values_.bytes(a), on_right = values_.bytes(b);
+  std::array<Value, 4> bytes{};
   // One number for the whole, where each pair of bytes occurs once and has no number. A loose name may ask for less than the word.
   bool is_new = mode == Mode::Number && (is_first_ || values_.is_leaf(a));
-  for (std::uint32_t i = 0; i < 4; ++i) {
-    on_left[i] = values_.byte(a, i);
-    on_right[i] = values_.byte(b, i);
+  for (std::uint32_t i = 0; i < 4 && is_new; ++i) {
     const bool is_nothing = on_left[i] == kJunk && on_right[i] == kJunk;
     bool is_free = is_nothing || is_unknown_byte(on_left[i], on_right[i]);
     for (std::uint32_t k = 0; k < i && !is_nothing; ++k)
@@ -60,17 +60,6 @@ Value Meet::of_bytes(Value a, Value b, Mode mode) {
     if (whole != kJunk) return values_.byte(whole, p.at);
   }
   return mode == Mode::Find ? kJunk : new_number(a, mode);
-}
-
-Value Meet::new_number(Value a, Mode mode) {
-  const bool is_loose = mode == Mode::NumberLoose;
-  const Values::Node& n = values_[a];
-  if (!is_first_ && n.kind == ValueKind::Merged && n.a == block_ && left(a).kept_in != epoch_ &&
-      values_.is_undefined(a) == is_loose) {
-    left(a).kept_in = epoch_;
-    return a;
-  }
-  return values_.add_leaves(ValueKind::Merged, block_, 1, is_loose);
 }
 
 Value Meet::known(Value a, Value b) {

@@ -40,17 +40,16 @@ class Meet {
   // `are_words`: else both are bytes, or bits.
   [[nodiscard]] Value operator()(Value a, Value b, Mode mode, bool are_words) {
     if (a == b && values_.is_fixed(a)) return a;
-    Left& l = left(a);
+    if (a >= left_.size()) return of_any(a, b, mode, are_words);
+    Left& l = left_[a];
     const bool is_first_of_a = l.epoch != epoch_;
     if (!is_first_of_a && l.right == b) return l.number;
     // Mostly two leaves meet, and the one on the left no other.
     if (!is_first_of_a || l.split_in == epoch_ || !values_.is_atom(a) || !values_.is_atom(b)) return of_any(a, b, mode, are_words);
     if (mode == Mode::Find) return kJunk;
-    const Value number = new_number(a, mode);
     l.epoch = epoch_;
     l.right = b;
-    l.number = number;
-    return number;
+    return l.number = may_keep(a, l, mode) ? keep(a, l) : new_leaf(mode);
   }
 
  private:
@@ -77,7 +76,17 @@ class Meet {
   [[nodiscard]] Value of_any(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Value of_words(Value a, Value b, Mode mode);
   [[nodiscard]] Value of_bytes(Value a, Value b, Mode mode);  // or of bits
-  [[nodiscard]] Value new_number(Value a, Mode mode);
+  [[nodiscard]] Value new_number(Value a, Mode mode) { return may_keep(a, left(a), mode) ? keep(a, left(a)) : new_leaf(mode); }
+  [[nodiscard]] bool may_keep(Value a, const Left& l, Mode mode) const {
+    const Values::Node& n = values_[a];
+    return !is_first_ && n.kind == ValueKind::Merged && n.a == block_ && l.kept_in != epoch_ &&
+           values_.is_undefined(a) == (mode == Mode::NumberLoose);
+  }
+  [[nodiscard]] Value keep(Value a, Left& l) const {
+    l.kept_in = epoch_;
+    return a;
+  }
+  [[nodiscard]] Value new_leaf(Mode mode) { return values_.add_leaf(ValueKind::Merged, block_, mode == Mode::NumberLoose); }
   [[nodiscard]] Value known(Value a, Value b);  // Junk where the pair has no number
   void remember(Value a, Value b, Value number);
   [[nodiscard]] bool is_unknown_byte(Value a, Value b);

@@ -94,6 +94,17 @@ Value Values::byte(Value w, std::uint32_t i) {
   return bytes_of_[w] + i;
 }
 
+std::array<Value, 4> Values::bytes(Value w) {
+  const Node n = nodes_[w];
+  if (n.kind == ValueKind::Word) return {kids_[n.a], kids_[n.a + 1], kids_[n.a + 2], kids_[n.a + 3]};
+  const Value first = byte(w, 0);
+  if (w == kJunk || w == kAny) return {w, w, w, w};
+  if (n.kind != ValueKind::Gate && n.kind != ValueKind::OneOf) return {first, first + 1, first + 2, first + 3};
+  std::array<Value, 4> bytes = {first};
+  for (std::uint32_t i = 1; i < 4; ++i) bytes[i] = byte(w, i);
+  return bytes;
+}
+
 Value Values::bit(Value b, std::uint32_t k) {
   const Node n = nodes_[b];
   switch (n.kind) {

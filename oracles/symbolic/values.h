@@ -70,8 +70,13 @@ class Values {
 
   // `count` leaves with consecutive numbers.
   Value add_leaves(ValueKind kind, std::uint32_t a, std::uint32_t count = 1, bool is_undefined = false);
+  Value add_leaf(ValueKind kind, std::uint32_t a, bool is_undefined) {
+    nodes_.push_back({kind, is_undefined ? kUndefined : std::uint8_t{0}, 0, a, 0, 0});
+    return static_cast<Value>(nodes_.size() - 1);
+  }
 
   [[nodiscard]] Value byte(Value word, std::uint32_t i);
+  [[nodiscard]] std::array<Value, 4> bytes(Value word);
   [[nodiscard]] Value bit(Value byte, std::uint32_t k);
   [[nodiscard]] Value word(const std::array<Value, 4>& bytes);
   [[nodiscard]] Value packed(const std::array<Value, 8>& bits);
