@@ -24,7 +24,7 @@ HardwareHome hardware_home(const ir::Function& before, std::span<const Operand> 
       if (want[d].is_tied() && want[d].tied == k) def = d;
   }
   ir::PReg fixed = before.fixed_of(want[def]);
-  if (!fixed.is_valid() && use < want.size()) fixed = before.fixed_of(want[use]);
+  if (!fixed.is_valid() && use != def && use < want.size()) fixed = before.fixed_of(want[use]);
   if (!fixed.is_valid()) return {.operand = def};
   ir::FileBytes bytes = bytes_of_register(fixed);
   const ir::Storage s = before.storage(want[k]);

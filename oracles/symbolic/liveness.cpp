@@ -18,13 +18,6 @@
 namespace regduel::oracles::symbolic {
 namespace {
 
-// Bytes of the word k of a place, as in Plan::bytes_of_name; all of them for a predicate.
-std::uint8_t bytes_at(const Place& p, std::uint32_t k) {
-  if (p.step == 1) return kOneByte;
-  const std::uint32_t begin = k == 0 ? p.offset : 0, end = std::min(p.offset + p.size - 4 * k, 4u);
-  return static_cast<std::uint8_t>((1u << end) - (1u << begin));
-}
-
 // Where each reachable block stands in Plan::order, and the edges into it, by that number.
 struct Flow {
   explicit Flow(const Plan& plan) : position(plan.blocks.size(), kNoIndex), pred_begin(plan.order.size() + 1, 0) {
@@ -83,6 +76,7 @@ class Liveness {
   };
   struct PlaceUsed {
     std::uint32_t last = kNoIndex;  // its last usage that steps made
+    std::uint32_t number = 0;       // of a place that lives across blocks
     std::uint8_t bytes_read = 0;    // by anything
     bool is_across = false;         // it is live at the head of some block
   };
@@ -105,16 +99,27 @@ class Liveness {
     return usages_.back();
   }
   void read(const Place& p) {
-    for (std::uint32_t k = 0, n = p.size == 0 ? 0 : p.cells(); k < n; ++k) {
-      const std::uint8_t bytes = bytes_at(p, k);
-      Usage& u = usage(p.cell + k);
-      places_[p.cell + k].bytes_read |= bytes;
-      if ((bytes & ~u.written) != 0) u.is_read_first = places_[p.cell + k].is_across = true;
+    if (p.size == 0) return;
+    if (is_of_cells(p)) {
+      const std::uint8_t all = p.step == 1 ? kOneByte : 0xF;
+      for (std::uint32_t cell = p.cell, end = cell + p.cells(); cell != end; ++cell) read_bytes(cell, all);
+      return;
     }
+    for (std::uint32_t k = 0, n = p.cells(); k < n; ++k) read_bytes(p.cell + k, bytes_at(p, k));
+  }
+  void read_bytes(std::uint32_t place, std::uint8_t bytes) {
+    Usage& u = usage(place);
+    PlaceUsed& used = places_[place];
+    used.bytes_read |= bytes;
+    if ((bytes & ~u.written) != 0) u.is_read_first = used.is_across = true;
   }
   void write(const Place& p, bool is_whole) {
-    for (std::uint32_t k = 0, n = p.size == 0 ? 0 : p.cells(); k < n; ++k)
-      usage(p.cell + k).written |= is_whole ? std::uint8_t{0xFF} : bytes_at(p, k);
+    if (p.size == 0) return;
+    if (is_whole || is_of_cells(p)) {
+      for (std::uint32_t cell = p.cell, end = cell + p.cells(); cell != end; ++cell) usage(cell).written = 0xFF;
+      return;
+    }
+    for (std::uint32_t k = 0, n = p.cells(); k < n; ++k) usage(p.cell + k).written |= bytes_at(p, k);
   }
   void read_after(const Place& p, std::uint32_t at) {
     for (std::uint32_t k = 0; k < p.cells(); ++k) {
@@ -187,10 +192,9 @@ class Liveness {
 
   // Place p is bit n % 64 of group n / 64, where across_[n] = p.
   void number_places() {
-    number_.assign(places_.size(), kNoIndex);
     for (std::uint32_t p = 0; p < places_.size(); ++p) {
       if (!places_[p].is_across) continue;
-      number_[p] = static_cast<std::uint32_t>(across_.size());
+      places_[p].number = static_cast<std::uint32_t>(across_.size());
       across_.push_back(p);
     }
   }
@@ -201,18 +205,18 @@ class Liveness {
     std::vector<std::uint32_t> begin((across_.size() + 63) / 64 + 1, 0);
     if (begin.size() == 2) begin[1] = static_cast<std::uint32_t>(usages_.size());
     if (begin.size() <= 2) return begin;
-    for (const Usage& u : usages_) ++begin[number_[u.place] / 64 + 1];
+    for (const Usage& u : usages_) ++begin[places_[u.place].number / 64 + 1];
     for (std::size_t g = 0; g + 1 < begin.size(); ++g) begin[g + 1] += begin[g];
     std::vector<Usage> sorted(usages_.size());
     auto next = begin;
-    for (const Usage& u : usages_) sorted[next[number_[u.place] / 64]++] = u;
+    for (const Usage& u : usages_) sorted[next[places_[u.place].number / 64]++] = u;
     usages_ = std::move(sorted);
     return begin;
   }
 
   void spread_group(std::uint32_t group, std::span<const Usage> usages) {
     const std::size_t first = found_.size();
-    const auto bit_of = [&](const Usage& u) { return std::uint64_t{1} << number_[u.place] % 64; };
+    const auto bit_of = [&](const Usage& u) { return std::uint64_t{1} << places_[u.place].number % 64; };
     for (const Usage& u : usages) {
       if ((places_[u.place].bytes_read & ~u.written) == 0) rows_[u.at].kills |= bit_of(u);
       if (u.is_renamed) rows_[u.at].renames |= bit_of(u);
@@ -256,9 +260,10 @@ class Liveness {
     sets.places.resize(sets.begin.back());
     auto next = sets.begin;
     for (const Found& f : found_) {
-      std::uint32_t& to = next[plan_.order[f.at]];
-      for (std::uint64_t live = f.live; live != 0; live &= live - 1)
-        sets.places[to++] = across_[64 * f.group + static_cast<std::uint32_t>(std::countr_zero(live))];
+      std::uint32_t to = next[plan_.order[f.at]];
+      const std::uint32_t* places = across_.data() + 64 * f.group;
+      for (std::uint64_t live = f.live; live != 0; live &= live - 1) sets.places[to++] = places[std::countr_zero(live)];
+      next[plan_.order[f.at]] = to;
     }
     return sets;
   }
@@ -268,7 +273,7 @@ class Liveness {
   std::uint32_t at_ = 0;  // position of the block at hand
   std::vector<Usage> usages_;
   std::vector<PlaceUsed> places_;
-  std::vector<std::uint32_t> number_, across_;
+  std::vector<std::uint32_t> across_;
   std::vector<Row> rows_;           // by position
   std::vector<std::uint64_t> due_;  // bits by position: what is live there has not been given to the blocks before yet
   bool is_any_due_ = false;

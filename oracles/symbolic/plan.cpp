@@ -112,12 +112,7 @@ class Planner {
   }
 
   void note_bytes(const Place& p) {
-    for (std::uint32_t k = 0; k < p.cells(); ++k) {
-      unsigned bytes = 0;
-      for (std::uint32_t i = 0; i < 4; ++i)
-        if (4 * k + i >= p.offset && 4 * k + i < p.offset + p.size) bytes |= 1u << i;
-      plan_.bytes_of_name.at(p.cell + k) = p.step == 1 ? kOneByte : static_cast<std::uint8_t>(bytes);
-    }
+    for (std::uint32_t k = 0; k < p.cells(); ++k) plan_.bytes_of_name[p.cell + k] = bytes_at(p, k);
   }
 
   // --- places -----------------------------------------------------------------------------------------------------
@@ -501,10 +496,16 @@ class Planner {
       const Place loc = plan_.locations.of_operand(Operand::of_preg(Role::Use, reg.fixed));
       plan_.initial.push_back({name, loc, plan_.values.add_leaves(ValueKind::Saved, 0, name.cells())});
     }
+    if (case_.prepared.preserved().empty()) return;
+    const std::vector<std::uint8_t> is_written = written_locations();
+    for (const PReg r : case_.prepared.preserved()) {
+      const std::uint32_t loc = plan_.locations.of_unit(r.file, r.first);
+      if (is_written[loc] != 0) plan_.saved.push_back({r, loc, plan_.values.add_leaves(ValueKind::Saved, loc)});
+    }
+  }
+  [[nodiscard]] std::vector<std::uint8_t> written_locations() const {
     std::vector<std::uint8_t> is_written(plan_.num_locations, 0);
-    const auto mark = [&](const Place& p) {
-      for (std::uint32_t k = 0; k < p.cells(); ++k) is_written[p.cell + k] = 1;
-    };
+    const auto mark = [&](const Place& p) { std::fill_n(is_written.begin() + p.cell, p.cells(), std::uint8_t{1}); };
     for (const Step& s : plan_.steps)
       for (const StepOperand& op : plan_.operands_of(s)) {
         if (s.kind == StepKind::Move && op.role == Role::Def) mark(op.name);
@@ -514,10 +515,7 @@ class Planner {
           if (s.kind == StepKind::ToPack && &op == plan_.operands_of(s).data()) mark(op.loc);
         }
       }
-    for (const PReg r : case_.prepared.preserved()) {
-      const std::uint32_t loc = plan_.locations.of_unit(r.file, r.first);
-      if (is_written[loc] != 0) plan_.saved.push_back({r, loc, plan_.values.add_leaves(ValueKind::Saved, loc)});
-    }
+    return is_written;
   }
 
   const Case& case_;

@@ -8,6 +8,7 @@
 // by plan_test.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <expected>
 #include <string>
@@ -21,6 +22,15 @@ namespace regduel::oracles::symbolic {
 
 inline constexpr std::uint32_t kNoIndex = 0xFFFFFFFFu;
 inline constexpr std::uint8_t kOneByte = 0x1F;
+
+// Bytes of the word k of a place, a bit each; kOneByte for a predicate.
+[[nodiscard]] inline std::uint8_t bytes_at(const Place& p, std::uint32_t k) {
+  if (p.step == 1) return kOneByte;
+  const std::uint32_t begin = k == 0 ? p.offset : 0, end = std::min(p.offset + p.size - 4 * k, 4u);
+  return static_cast<std::uint8_t>((1u << end) - (1u << begin));
+}
+// Whole words, or predicates.
+[[nodiscard]] inline bool is_of_cells(const Place& p) { return p.step == 1 || (p.offset == 0 && p.size % 4 == 0); }
 
 enum class StepKind : std::uint8_t {
   Operate,  // an original instruction that computes; on the names alone where it was deleted

@@ -9,13 +9,6 @@ namespace regduel::oracles::symbolic {
 
 using ir::Role;
 
-namespace {
-
-// Whole words, or predicates.
-bool is_of_cells(const Place& p) { return p.step == 1 || (p.offset == 0 && p.size % 4 == 0); }
-
-}  // namespace
-
 State::State(Plan& plan) : plan_(plan), values_(plan.values) {
   names.start(plan.num_names, kAny);
   locations.start(plan.num_locations, kJunk);

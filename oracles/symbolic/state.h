@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -17,7 +18,7 @@ class Store {
     initial_ = initial;
     values_.assign(size, initial);
     is_touched_.assign(size, 0);
-    touched_.resize(size);
+    touched_ = std::make_unique_for_overwrite<std::uint32_t[]>(size);
     num_touched_ = 0;
   }
   void clear() {
@@ -36,13 +37,13 @@ class Store {
     values_[k] = v;
   }
   // In the order of the first touch since clear.
-  [[nodiscard]] std::span<const std::uint32_t> touched() const { return {touched_.data(), num_touched_}; }
+  [[nodiscard]] std::span<const std::uint32_t> touched() const { return {touched_.get(), num_touched_}; }
 
  private:
   Value initial_ = kJunk;
   std::vector<Value> values_;
   std::vector<std::uint8_t> is_touched_;
-  std::vector<std::uint32_t> touched_;  // the first num_touched_; there is room for all places
+  std::unique_ptr<std::uint32_t[]> touched_;  // the first num_touched_; there is room for all places
   std::size_t num_touched_ = 0;
 };
 

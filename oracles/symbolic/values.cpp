@@ -9,9 +9,7 @@
 
 namespace regduel::oracles {
 
-Values::Values()
-    : nodes_{{ValueKind::Junk, kUndefined, 0, 0, 0, 0}, {ValueKind::Any, kLoose, 0, 0, 0, 0}}, table_(1024, kJunk),
-      cache_(kCacheSize) {}
+Values::Values() : nodes_{{ValueKind::Junk, kUndefined, 0, 0, 0, 0}, {ValueKind::Any, kLoose, 0, 0, 0, 0}}, table_(1024, kJunk) {}
 
 std::span<const Value> Values::children(const Node& n) const {
   const std::uint32_t count = n.kind == ValueKind::Word     ? 4
@@ -192,7 +190,8 @@ Value Values::choose(Value token, Value x, Value y, int& budget) {
   if (x == y) return x;
   const Value top = std::max({token, token_of(x), token_of(y)});
   if (top == token) return decide(token, when(x, token, true), when(y, token, false));
-  CacheEntry& known = cache_[hash_combine(token, static_cast<std::uint64_t>(x) << 32 | y) % kCacheSize];
+  if (cache_.empty()) cache_.resize(kCacheSize);
+  const CacheEntry& known = cache_[hash_combine(token, static_cast<std::uint64_t>(x) << 32 | y) % kCacheSize];
   if (known.token == token && known.x == x && known.y == y) return known.result;
   if (--budget < 0) return intern(deep(token, x, y), {});
   const Value yes = choose(token, when(x, top, true), when(y, top, true), budget);

@@ -144,7 +144,7 @@ class Values {
     Value token = kJunk, x = kJunk, y = kJunk, result = kJunk;
   };
   static constexpr std::size_t kCacheSize = 4096;
-  std::vector<CacheEntry> cache_;  // of choose()
+  std::vector<CacheEntry> cache_;  // of choose(); empty until it is needed
 };
 
 }  // namespace regduel::oracles
