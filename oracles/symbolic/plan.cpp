@@ -226,6 +226,7 @@ class Planner {
         StepOperand& op = add_operand();
         op.role = w.role;
         op.loc = own_place(inst, w);
+        plan_.steps.back().has_clobbers = true;
         continue;
       }
       if (!w.is_vreg()) continue;
@@ -233,6 +234,7 @@ class Planner {
       op.role = w.role;
       op.number = static_cast<std::uint16_t>(k);
       op.is_early = w.is_early_clobber();
+      if (op.is_early) plan_.steps.back().has_clobbers = true;
       op.is_negated_name = w.is_negated();
       op.name = name_of(w);
       op.is_wordwise = covers_its_words(op.name);

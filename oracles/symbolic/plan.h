@@ -58,6 +58,7 @@ struct StepOperand {
 struct Step {
   StepKind kind = StepKind::Operate;
   bool is_ret = false;
+  bool has_clobbers = false;           // Operate: some operand is clobbered, perhaps early
   bool is_illegal = false;             // Remat: of what may not be repeated
   std::uint32_t inst = kNoIndex;       // index into the instructions after
   std::uint32_t original = kNoIndex;   // index into the instructions before

@@ -123,9 +123,8 @@ void State::report(Lapse l) {
 // ---------------------------------------------------------------------------------------------------------------
 // Guards
 
-State::Guard State::transfer_guard(const Step& s) {
+State::Guard State::read_guard(const Step& s) {
   Guard g;
-  if (s.guard == kNoIndex) return g;
   const StepOperand& op = plan_.operands[s.guard];
   g.is_set = true;
   g.name_sense = !op.is_negated_name;
@@ -161,13 +160,18 @@ void State::transfer_operate(const Step& s) {
   const Guard g = transfer_guard(s);
   if (g.is_unknown) return transfer_unknown(s);
   const auto ops = plan_.operands_of(s);
-  transfer_early_clobber(s, g);
+  if (s.has_clobbers) transfer_early_clobber(s, g);
   for (const StepOperand& op : ops)
     if (op.role == Role::Use || op.role == Role::DefUse) transfer_use(s, op, g, Lapse::Kind::Value);
-  for (const StepOperand& op : ops)
-    if (op.role == Role::Clobber) transfer_clobber(op, g);
+  if (s.has_clobbers)
+    for (const StepOperand& op : ops)
+      if (op.role == Role::Clobber) transfer_clobber(op, g);
   for (const StepOperand& op : ops) {
     if (op.role != Role::Def && op.role != Role::DefUse) continue;
+    if (!g.is_set && op.is_wordwise && !op.is_contested && is_of_cells(op.loc)) {
+      transfer_whole_def(op);
+      continue;
+    }
     transfer_def_of_name(op, g);
     transfer_def_of_location(op, g);
   }
@@ -214,6 +218,13 @@ void State::transfer_use(const Step& s, const StepOperand& op, const Guard& g, L
   }
   if (op.is_negated_name != op.is_negated_loc && names[op.name.cell] != kAny)
     report({Lapse::Kind::Negation, &s, op.number, locations[op.loc.cell], names[op.name.cell], op.name.cell, op.loc.cell});
+}
+
+// The commonest case of the two below: whole words on both sides, and no guard.
+void State::transfer_whole_def(const StepOperand& op) {
+  const std::uint32_t words = (op.name.size + 3) / 4;
+  for (std::uint32_t k = 0, n = op.name.cells(); k < n; ++k) names.set(op.name.cell + k, op.leaf + k);
+  for (std::uint32_t k = 0, n = op.loc.cells(); k < n; ++k) locations.set(op.loc.cell + k, k < words ? op.leaf + k : kJunk);
 }
 
 // A new value: whatever held the old one does not hold the name any more.
@@ -279,7 +290,20 @@ void State::transfer_gather(const Step& s) {
   }
 }
 
+// A step that moves one word, or words elsewhere: they need not be fetched first.
+bool State::is_moved_alone(const Step& s) const {
+  if (s.count != 1 || s.guard != kNoIndex || is_on_edge_) return false;
+  const StepOperand& op = plan_.operands[s.first];
+  const std::uint32_t cells = op.name.cells();
+  return op.is_wordwise && op.loc.cells() == cells && (op.name.cell >= op.loc.cell + cells || op.loc.cell >= op.name.cell + cells);
+}
+
+void State::move_alone(Store& store, const StepOperand& op) {
+  for (std::uint32_t k = 0, n = op.name.cells(); k < n; ++k) store.set(op.name.cell + k, store[op.loc.cell + k]);
+}
+
 void State::transfer_rename(const Step& s) {
+  if (is_moved_alone(s)) return move_alone(names, plan_.operands[s.first]);
   const Guard g = transfer_guard(s);
   fetched_.clear();
   next_ = 0;
@@ -305,6 +329,7 @@ void State::transfer_rename(const Step& s) {
 // What moves values after allocation
 
 void State::transfer_move(const Step& s) {
+  if (is_moved_alone(s)) return move_alone(locations, plan_.operands[s.first]);
   const Guard g = transfer_guard(s);
   fetched_.clear();
   next_ = 0;
