@@ -280,11 +280,55 @@ class Liveness {
   std::vector<Found> found_;  // ascending by group
 };
 
+// The places from `begin` on, before the phis instead of after them.
+void take_back_phis(std::span<const StepOperand> phis, std::vector<std::uint32_t>& places, std::size_t begin) {
+  const auto first = places.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto is_written = [&](std::uint32_t place) {
+    return std::any_of(phis.begin(), phis.end(), [&](const StepOperand& op) {
+      return op.is_wordwise && place >= op.name.cell && place < op.name.cell + op.name.cells();
+    });
+  };
+  places.erase(std::remove_if(first, places.end(), is_written), places.end());
+  for (const StepOperand& op : phis)
+    for (std::uint32_t k = 0; k < op.loc.cells(); ++k) places.push_back(op.loc.cell + k);
+  const auto unsorted = places.begin() + static_cast<std::ptrdiff_t>(begin);
+  std::sort(unsorted, places.end());
+  places.erase(std::unique(unsorted, places.end()), places.end());
+}
+
+// The live names where the edges are those of the program before. At the head of an edge block, what the phis at its end write is
+// not live, and what they read is.
+LiveSets live_names_along(const Plan& plan, const LiveSets& before) {
+  const auto num_before = static_cast<std::uint32_t>(before.begin.size() - 1);
+  LiveSets sets = before;
+  for (std::uint32_t b = num_before; b < plan.blocks.size(); ++b) {
+    const auto edge_from = [&](std::uint32_t from) {
+      const Range edges = plan.edges_of[from];
+      return edges.begin == edges.end ? nullptr : &plan.edges[edges.begin];
+    };
+    const FlowEdge* last = edge_from(b);
+    while (last != nullptr && last->to >= num_before) last = edge_from(last->to);
+    const std::size_t begin = sets.places.size();
+    if (last != nullptr) {
+      sets.places.insert(sets.places.end(), before[last->to].begin(), before[last->to].end());
+      if (last->renames != kNoIndex) take_back_phis(plan.operands_of(plan.steps[last->renames]), sets.places, begin);
+    }
+    sets.begin.push_back(static_cast<std::uint32_t>(sets.places.size()));
+  }
+  return sets;
+}
+
 }  // namespace
 
-void find_live(Plan& plan) {
+void find_live(Plan& plan, NamesBefore& before) {
   const Flow flow(plan);
-  plan.live_names = Liveness(plan, flow, plan.num_names).of_names();
+  const bool has_edges_of_before = plan.astray.empty() && plan.num_names == plan.names.size();
+  if (has_edges_of_before && !before.live.begin.empty()) {
+    plan.live_names = live_names_along(plan, before.live);
+  } else {
+    plan.live_names = Liveness(plan, flow, plan.num_names).of_names();
+    if (has_edges_of_before) before.live = plan.live_names.of_first(before.num_blocks);
+  }
   plan.live_locations = Liveness(plan, flow, plan.num_locations).of_locations();
 }
 

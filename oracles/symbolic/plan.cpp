@@ -24,6 +24,10 @@ using ir::Operand;
 using ir::PReg;
 using ir::Role;
 
+void note_bytes(std::vector<std::uint8_t>& bytes_of_name, const Place& p) {
+  for (std::uint32_t k = 0; k < p.cells(); ++k) bytes_of_name[p.cell + k] = bytes_at(p, k);
+}
+
 // The first reason wins, and decoding goes on to its end with harmless places.
 class Planner {
  public:
@@ -36,9 +40,6 @@ class Planner {
     plan_.is_byte_location.assign(plan_.num_locations, 0);
     for (const ir::RegFile file : {ir::RegFile::P, ir::RegFile::UP})
       for (int u = 0; u < ir::kMaxUnits; ++u) plan_.is_byte_location[plan_.locations.of_unit(file, u)] = 1;
-    plan_.bytes_of_name.assign(plan_.num_names, 0xF);
-    for (std::size_t v = 0; v < before_.vregs.size(); ++v)
-      if (!before_.vregs[v].alias.is_valid()) note_bytes(name_of(Operand::of_vreg(Role::Use, ir::VRegId(v))));
     plan_.operands.reserve(after_.operands.size() + before_.operands.size() / 4);
     plan_.steps.reserve(after_.insts.size() + after_.insts.size() / 4);
     find_repeated();
@@ -49,7 +50,7 @@ class Planner {
     if (unreadable_.is_set()) return std::unexpected(unreadable_.why());
     flow();
     entry();
-    find_live(plan_);
+    find_live(plan_, case_.prepared.part<NamesBefore>());
     return std::move(plan_);
   }
 
@@ -94,7 +95,7 @@ class Planner {
         const Place of = plan_.names.of_operand(ops[o]);
         plan_.num_names += of.cells();
         plan_.bytes_of_name.resize(plan_.num_names, 0xF);
-        note_bytes(snapshot_place(of, r->snapshots[o]));
+        note_bytes(plan_.bytes_of_name, snapshot_place(of, r->snapshots[o]));
       }
     }
   }
@@ -109,10 +110,6 @@ class Planner {
   static bool may_be_repeated(const Inst& i) {
     return i.has(ir::kRematerialisable) && !i.has(ir::kMemWrite) && !i.has(ir::kBarrier) &&
            (!i.has(ir::kMemRead) || i.has(ir::kReadOnly));
-  }
-
-  void note_bytes(const Place& p) {
-    for (std::uint32_t k = 0; k < p.cells(); ++k) plan_.bytes_of_name[p.cell + k] = bytes_at(p, k);
   }
 
   // --- places -----------------------------------------------------------------------------------------------------
@@ -536,6 +533,14 @@ class Planner {
 };
 
 }  // namespace
+
+NamesBefore::NamesBefore(const Before& before)
+    : cells(before.program()), bytes_of_name(cells.size(), 0xF),
+      num_blocks(static_cast<std::uint32_t>(before.program().blocks.size())) {
+  for (std::size_t v = 0; v < before.program().vregs.size(); ++v)
+    if (!before.program().vregs[v].alias.is_valid())
+      note_bytes(bytes_of_name, cells.of_operand(Operand::of_vreg(Role::Use, ir::VRegId(v))));
+}
 
 std::expected<Plan, std::string> make_plan(const Case& c) { return Planner(c).run(); }
 

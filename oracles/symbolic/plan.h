@@ -100,10 +100,25 @@ struct LiveSets {
   [[nodiscard]] std::span<const std::uint32_t> operator[](std::uint32_t block) const {
     return {places.data() + begin[block], begin[block + 1] - begin[block]};
   }
+  [[nodiscard]] LiveSets of_first(std::uint32_t num_blocks) const {
+    return {{begin.begin(), begin.begin() + num_blocks + 1}, {places.begin(), places.begin() + begin[num_blocks]}};
+  }
+};
+
+// What plans of one program before have in common, whatever was made of it: a part of Before. The first plan makes the live names.
+class NamesBefore {
+ public:
+  explicit NamesBefore(const Before& before);
+
+  Cells cells;
+  std::vector<std::uint8_t> bytes_of_name;  // as in Plan
+  std::uint32_t num_blocks = 0;
+  LiveSets live;  // at each block of the program before; empty until they are known
 };
 
 struct Plan {
-  explicit Plan(const Case& c) : names(c.before), locations(c.after) {}
+  explicit Plan(const Case& c) : Plan(c, c.prepared.part<NamesBefore>()) {}
+  Plan(const Case& c, const NamesBefore& before) : names(before.cells), locations(c.after), bytes_of_name(before.bytes_of_name) {}
 
   Cells names, locations;
   std::uint32_t num_names = 0, num_locations = 0;  // with snapshots and ghosts
@@ -133,7 +148,8 @@ struct Plan {
 [[nodiscard]] std::expected<Plan, std::string> make_plan(const Case& c);
 
 // Fills live_names and live_locations (liveness.cpp): own analyses of the two programs, along the edges of the program
-// after.
-void find_live(Plan& plan);
+// after. Where those are the edges of the program before, perhaps with edge blocks in them, the live names come from `before`, or
+// go there. That gives the same sets.
+void find_live(Plan& plan, NamesBefore& before);
 
 }  // namespace regduel::oracles::symbolic

@@ -159,6 +159,42 @@ TEST(SymbolicPlanTest, ManyPlacesAreLiveWhereAPathReadsThem) {
   }
 }
 
+// Live names that come from an earlier plan of the same program are those that a plan of its own finds, along edge blocks too.
+TEST(SymbolicPlanTest, LiveNamesAreKeptFromPlanToPlan) {
+  const std::string vregs = kAndP + "  vreg %5 R b32\n";
+  const std::string start = "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #9 %5 = c\n    #2 bra -> b1\n";
+  const std::string before = start +
+                             "  block b1\n    #3 %2 = phi b0: %0, b1: %1\n    #4 %1 = phi b0: %1, b1: %2\n    #5 %3 = p %2\n"
+                             "    #6 cbra %3 -> b1, b2\n  block b2\n    #7 use %2, %1, %5 !write\n    #8 exit\n";
+  const auto after = [](std::string_view to, std::string_view edge_blocks) {
+    return fmt::format(
+        "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #9 R2 = c\n    #2 bra -> b1\n  block b1\n    #3 phi !deleted\n"
+        "    #4 phi !deleted\n    #5 P0 = p R0\n    #6 cbra P0 -> {}, b2\n  block b2\n    #7 use R0, R1, R2 !write\n    #8 "
+        "exit\n{}",
+        to, edge_blocks);
+  };
+  const std::string swap = "    +20 R0, R1 = copy R1, R0\n";
+  const std::vector<std::string> afters = {
+      after("b1", ""), after("b3", "  block b3 edge b1 -> b1\n" + swap + "    +21 bra -> b1\n"),
+      after("b3", "  block b3 edge b1 -> b1\n" + swap + "    +21 bra -> b4\n  block b4 edge b1 -> b1\n    +22 bra -> b1\n"),
+      after("b2", "")};  // a branch that leads elsewhere
+  const ir::Function program = testing::parse_function(Pair{vregs, before, afters[0]}.before_text());
+  const ir::Target& target = *ir::find_target("sm_90");
+  const auto live_names = [&](const Before& prepared, const ir::Function& f) {
+    const auto plan = symbolic::make_plan({prepared, f, testing::limits_of(program, 255)});
+    EXPECT_TRUE(plan) << plan.error();
+    return std::pair(plan->live_names.begin, plan->live_names.places);
+  };
+  for (const std::string& first : afters)
+    for (const std::string& second : afters) {
+      const ir::Function f = testing::parse_function(Pair{vregs, before, first}.after_text());
+      const ir::Function g = testing::parse_function(Pair{vregs, before, second}.after_text());
+      const Before shared(program, target), own(program, target);
+      (void)live_names(shared, f);
+      EXPECT_EQ(live_names(shared, g), live_names(own, g)) << first << second;
+    }
+}
+
 TEST(SymbolicPlanTest, ThePlanCountsWhatItMust) {
   Pair p = diamond();
   p.kind = "device";
