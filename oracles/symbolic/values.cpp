@@ -66,41 +66,51 @@ void Values::grow() {
 }
 
 Value Values::byte(Value w, std::uint32_t i) {
-  const Node n = nodes_[w];
-  switch (n.kind) {
-    case ValueKind::Junk:
-    case ValueKind::Any: return w;
-    case ValueKind::Word: return kids_[n.a + i];
-    case ValueKind::Gate: return gate(n.a, byte(n.b, i), byte(n.c, i));
-    case ValueKind::OneOf: {
-      if (n.b == 1) {
-        std::array<Value, 1> member = {byte(kids_[n.a], i)};
-        return one_of(std::span(member));
-      }
-      std::vector<Value> members;
-      for (std::uint32_t k = 0; k < n.b; ++k) members.push_back(byte(kids_[n.a + k], i));
-      return one_of(std::span(members));
-    }
-    default: break;
-  }
-  // All four at once, with consecutive numbers.
-  if (bytes_of_.size() <= w) bytes_of_.resize(nodes_.size() + nodes_.size() / 2, kJunk);
-  if (bytes_of_[w] == kJunk) {
-    bytes_of_[w] = static_cast<Value>(nodes_.size());
-    for (std::uint32_t k = 0; k < 4; ++k) nodes_.push_back({ValueKind::Byte, n.flags, n.depth, w, k, 0});
-  }
-  return bytes_of_[w] + i;
+  if (w == kJunk || w == kAny) return w;
+  if (nodes_[w].kind == ValueKind::Word) return kids_[nodes_[w].a + i];
+  const std::uint32_t first = first_byte(w);
+  return has_bytes_apart(w) ? kids_[first + i] : first + i;
 }
 
 std::array<Value, 4> Values::bytes(Value w) {
-  const Node n = nodes_[w];
-  if (n.kind == ValueKind::Word) return {kids_[n.a], kids_[n.a + 1], kids_[n.a + 2], kids_[n.a + 3]};
-  const Value first = byte(w, 0);
   if (w == kJunk || w == kAny) return {w, w, w, w};
-  if (n.kind != ValueKind::Gate && n.kind != ValueKind::OneOf) return {first, first + 1, first + 2, first + 3};
-  std::array<Value, 4> bytes = {first};
-  for (std::uint32_t i = 1; i < 4; ++i) bytes[i] = byte(w, i);
-  return bytes;
+  const bool is_word = nodes_[w].kind == ValueKind::Word;
+  const std::uint32_t first = is_word ? nodes_[w].a : first_byte(w);
+  if (is_word || has_bytes_apart(w)) return {kids_[first], kids_[first + 1], kids_[first + 2], kids_[first + 3]};
+  return {first, first + 1, first + 2, first + 3};
+}
+
+// All four bytes are made at once.
+std::uint32_t Values::first_byte(Value w) {
+  if (bytes_of_.size() <= w) bytes_of_.resize(nodes_.size() + nodes_.size() / 2, kNoBytes);
+  if (bytes_of_[w] != kNoBytes) return bytes_of_[w];
+  const Node n = nodes_[w];
+  std::uint32_t first = 0;
+  if (has_bytes_apart(w)) {
+    std::array<Value, 4> bytes{};
+    for (std::uint32_t i = 0; i < 4; ++i) bytes[i] = n.kind == ValueKind::Gate ? byte_of_gate(n, i) : byte_of_set(n, i);
+    first = static_cast<std::uint32_t>(kids_.size());
+    kids_.insert(kids_.end(), bytes.begin(), bytes.end());
+  } else {
+    first = static_cast<std::uint32_t>(nodes_.size());
+    for (std::uint32_t k = 0; k < 4; ++k) nodes_.push_back({ValueKind::Byte, n.flags, n.depth, w, k, 0});
+  }
+  return bytes_of_[w] = first;
+}
+
+Value Values::byte_of_gate(const Node& n, std::uint32_t i) {
+  const Value x = byte(n.b, i), y = byte(n.c, i);
+  return gate(n.a, x, y);
+}
+
+Value Values::byte_of_set(const Node& n, std::uint32_t i) {
+  if (n.b == 1) {
+    std::array<Value, 1> member = {byte(kids_[n.a], i)};
+    return one_of(std::span(member));
+  }
+  std::vector<Value> members;
+  for (std::uint32_t k = 0; k < n.b; ++k) members.push_back(byte(kids_[n.a + k], i));
+  return one_of(std::span(members));
 }
 
 Value Values::bit(Value b, std::uint32_t k) {

@@ -121,6 +121,14 @@ class Values {
   static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16;
   static constexpr int kBudget = 512;  // values looked at by one question
 
+  // Of a word that is neither Junk nor Any nor put together: its four bytes are numbers from first_byte() on, or, of a gate or a
+  // set, children from there on.
+  [[nodiscard]] std::uint32_t first_byte(Value w);
+  [[nodiscard]] bool has_bytes_apart(Value w) const {
+    return nodes_[w].kind == ValueKind::Gate || nodes_[w].kind == ValueKind::OneOf;
+  }
+  [[nodiscard]] Value byte_of_gate(const Node& n, std::uint32_t i);
+  [[nodiscard]] Value byte_of_set(const Node& n, std::uint32_t i);
   Value intern(Node n, std::span<const Value> kids);
   [[nodiscard]] bool is_same(const Node& x, const Node& n, std::span<const Value> kids) const;
   [[nodiscard]] static std::uint64_t hash_of(const Node& n, std::span<const Value> kids);
@@ -139,7 +147,8 @@ class Values {
   std::vector<Value> kids_;
   std::vector<Value> table_;  // open addressing; kJunk = free
   std::size_t interned_ = 0;
-  std::vector<Value> bytes_of_;  // by value: its byte 0; kJunk = not made yet
+  static constexpr std::uint32_t kNoBytes = ~0U;
+  std::vector<std::uint32_t> bytes_of_;  // by value: first_byte(); kNoBytes = not made yet
   struct CacheEntry {
     Value token = kJunk, x = kJunk, y = kJunk, result = kJunk;
   };

@@ -128,6 +128,26 @@ TEST(SymbolicValuesTest, SettledValuesSatisfyThemselvesAlone) {
   EXPECT_TRUE(v.satisfies(v.gate(t, x, x + 1), v.one_of({x, x + 1})));
 }
 
+TEST(SymbolicValuesTest, BytesOfGatesAndSetsAreFoundAgain) {
+  Values v;
+  const Value t = v.add_leaves(ValueKind::Def, 0), x = v.add_leaves(ValueKind::Def, 1, 300);
+  for (int time = 0; time < 2; ++time)
+    for (Value k = x; k + 1 < x + 300; ++k) {
+      const Value gate = v.gate(t, k, k + 1), set = v.one_of({k, gate}), one = v.one_of({gate});
+      for (std::uint32_t i = 0; i < 4; ++i) {
+        const Value byte = v.gate(t, v.byte(k, i), v.byte(k + 1, i));
+        ASSERT_EQ(v.byte(gate, i), byte);
+        ASSERT_EQ(v.byte(set, i), v.one_of({v.byte(k, i), byte}));
+        ASSERT_EQ(v.byte(one, i), v.one_of({byte}));
+        ASSERT_EQ(v.bytes(set)[i], v.byte(set, i));
+        ASSERT_EQ(v.bytes(k)[i], v.byte(k, i));
+      }
+    }
+  const Value word = v.word({v.byte(x, 1), v.byte(x, 1), kJunk, kAny});
+  EXPECT_EQ(v.bytes(word), (std::array<Value, 4>{v.byte(x, 1), v.byte(x, 1), kJunk, kAny}));
+  EXPECT_EQ(v.bytes(kAny), (std::array<Value, 4>{kAny, kAny, kAny, kAny}));
+}
+
 TEST(SymbolicValuesTest, ManyValuesAreFoundAgain) {
   Values v;
   const Value x = v.add_leaves(ValueKind::Def, 0, 5000);
