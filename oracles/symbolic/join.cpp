@@ -27,16 +27,19 @@ bool Joiner::flow_into(Entry& entry, std::uint32_t block, const State& state) {
 }
 
 void Joiner::copy(std::uint32_t block, const State& state) {
-  for (const std::uint32_t n : plan_.live_names[block]) next_.names.push_back(state.names[n]);
+  const auto names = plan_.live_names[block];
+  next_.names.resize(names.size());
+  for (std::size_t k = 0; k < names.size(); ++k) next_.names[k] = state.names[names[k]];
   for (const std::uint32_t l : plan_.live_locations[block])
     if (state.locations[l] != kJunk) next_.locations.push_back({l, state.locations[l]});
 }
 
 void Joiner::join(const Entry& entry, std::uint32_t block, const State& state) {
   const auto names = plan_.live_names[block];
+  const Value* const old = entry.is_reached ? entry.names.data() : nullptr;
   const auto both_sides = [&](std::size_t k) {
     const Value b = state.names[names[k]];
-    return std::pair(entry.is_reached ? entry.names[k] : b, b);
+    return std::pair(old != nullptr ? old[k] : b, b);
   };
   meet_.begin(block, !entry.is_reached);
   loose_names_.clear();
@@ -52,33 +55,40 @@ void Joiner::join(const Entry& entry, std::uint32_t block, const State& state) {
     loose_names_.push_back(static_cast<std::uint32_t>(k));
     any_in_pieces = any_in_pieces || values_.has_words(a) || values_.has_words(b);
   }
-  find_candidates(entry, block, state, !loose_names_.empty());
-  if (!loose_names_.empty()) loose_.begin(candidates_, any_in_pieces);
+  const auto join_location = [&](const HeldPair& held) {
+    if (const Value v = meet_(held.a, held.b, Meet::Mode::Find, !held.is_byte); v != kJunk)
+      next_.locations.push_back({held.location, v});
+  };
+  if (loose_names_.empty()) return each_candidate(entry, block, state, false, join_location);
+  candidates_.clear();
+  each_candidate(entry, block, state, true, [&](const HeldPair& held) { candidates_.push_back(held); });
+  loose_.begin(candidates_, any_in_pieces);
   for (const std::uint32_t k : loose_names_) {
     const auto [a, b] = both_sides(k);
     next_.names[k] = loose_.meet(a, b, plan_.bytes_of_name[names[k]]);
   }
-  for (const HeldPair& held : candidates_)
-    if (const Value v = meet_(held.a, held.b, Meet::Mode::Find, !held.is_byte); v != kJunk)
-      next_.locations.push_back({held.location, v});
+  for (const HeldPair& held : candidates_) join_location(held);
 }
 
-void Joiner::find_candidates(const Entry& entry, std::uint32_t block, const State& state, bool any_loose) {
-  candidates_.clear();
+template <class Visit>
+void Joiner::each_candidate(const Entry& entry, std::uint32_t block, const State& state, bool any_loose, const Visit& visit) const {
   auto held = entry.locations.begin();  // ascending, as the live locations are
   for (const std::uint32_t l : plan_.live_locations[block]) {
-    const bool is_held = held != entry.locations.end() && held->location == l;
-    const Value b = state.locations[l], a = !entry.is_reached ? b : is_held ? held->value : kJunk;
-    if (is_held) ++held;
-    if (a != kJunk || (any_loose && b != kJunk)) candidates_.push_back({l, plan_.is_byte_location[l] != 0, a, b});
+    const Value b = state.locations[l];
+    Value a = b;
+    if (entry.is_reached) {
+      const bool is_held = held != entry.locations.end() && held->location == l;
+      a = is_held ? (held++)->value : kJunk;
+    }
+    if (a != kJunk || (any_loose && b != kJunk)) visit(HeldPair{l, plan_.is_byte_location[l] != 0, a, b});
   }
 }
 
 void Joiner::load(const Entry& entry, std::uint32_t block, State& state) const {
   const auto names = plan_.live_names[block];
-  for (std::size_t k = 0; k < names.size(); ++k)
-    if (entry.names[k] != kAny) state.names.set(names[k], entry.names[k]);
-  for (const auto& [l, v] : entry.locations) state.locations.set(l, v);
+  const auto& held = entry.locations;
+  state.names.load(names.size(), [&](std::size_t k) { return names[k]; }, [&](std::size_t k) { return entry.names[k]; });
+  state.locations.load(held.size(), [&](std::size_t k) { return held[k].location; }, [&](std::size_t k) { return held[k].value; });
 }
 
 }  // namespace regduel::oracles::symbolic

@@ -56,7 +56,9 @@ class Joiner {
  private:
   void copy(std::uint32_t block, const State& state);
   void join(const Entry& entry, std::uint32_t block, const State& state);
-  void find_candidates(const Entry& entry, std::uint32_t block, const State& state, bool any_loose);
+  // visit(pair) for each live location whose values may satisfy a name after the join.
+  template <class Visit>
+  void each_candidate(const Entry& entry, std::uint32_t block, const State& state, bool any_loose, const Visit& visit) const;
 
   Plan& plan_;
   Values& values_;

@@ -14,6 +14,17 @@ void Meet::begin(std::uint32_t block, bool is_first) {
   num_slots_used_ = 0;
 }
 
+// Mostly two leaves meet, and the one on the left no other.
+Value Meet::of_new(Value a, Value b, Mode mode, bool are_words) {
+  if (!values_.is_atom(a) || !values_.is_atom(b)) return of_any(a, b, mode, are_words);
+  Left& l = left(a);
+  if (l.epoch == epoch_ || l.split_in == epoch_) return of_any(a, b, mode, are_words);
+  if (mode == Mode::Find) return kJunk;
+  l.epoch = epoch_;
+  l.right = b;
+  return l.number = may_keep(a, l, mode) ? keep(a, l) : new_leaf(mode);
+}
+
 Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
   if (const Value v = known(a, b); v != kJunk) return v;
   const Value v = are_words ? of_words(a, b, mode) : of_bytes(a, b, mode);

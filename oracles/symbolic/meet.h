@@ -40,16 +40,8 @@ class Meet {
   // `are_words`: else both are bytes, or bits.
   [[nodiscard]] Value operator()(Value a, Value b, Mode mode, bool are_words) {
     if (a == b && values_.is_fixed(a)) return a;
-    if (a >= left_.size()) return of_any(a, b, mode, are_words);
-    Left& l = left_[a];
-    const bool is_first_of_a = l.epoch != epoch_;
-    if (!is_first_of_a && l.right == b) return l.number;
-    // Mostly two leaves meet, and the one on the left no other.
-    if (!is_first_of_a || l.split_in == epoch_ || !values_.is_atom(a) || !values_.is_atom(b)) return of_any(a, b, mode, are_words);
-    if (mode == Mode::Find) return kJunk;
-    l.epoch = epoch_;
-    l.right = b;
-    return l.number = may_keep(a, l, mode) ? keep(a, l) : new_leaf(mode);
+    if (a < left_.size() && left_[a].epoch == epoch_ && left_[a].right == b) return left_[a].number;
+    return of_new(a, b, mode, are_words);
   }
 
  private:
@@ -73,6 +65,7 @@ class Meet {
     std::uint32_t at = 0;
   };
 
+  [[nodiscard]] Value of_new(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Value of_any(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Value of_words(Value a, Value b, Mode mode);
   [[nodiscard]] Value of_bytes(Value a, Value b, Mode mode);  // or of bits

@@ -266,28 +266,60 @@ void State::transfer_gather(const Step& s) {
   transfer_early_clobber(s, g);
   for (const StepOperand& op : ops)
     if (op.role == Role::Use) transfer_use(s, op, g, Lapse::Kind::Value);
+  const bool are_words = std::all_of(ops.begin(), ops.end(), [](const StepOperand& op) {
+    const bool are_cells = op.name.step == 4 && op.loc.step == 4 && is_of_cells(op.name) && is_of_cells(op.loc);
+    return (op.role != Role::Use && op.role != Role::Def) || (are_cells && op.name.size == op.loc.size);
+  });
   for (const Side side : {Side::Names, Side::Locations}) {
-    fetched_.clear();
-    for (const StepOperand& op : ops) {
-      if (op.role != Role::Use) continue;
-      const Place& p = side == Side::Names ? op.name : op.loc;
-      for (std::uint32_t i = 0; i < op.name.size; ++i) fetched_.push_back(byte_at(store_of(side), p, i));
-    }
+    if (are_words) gather_words(side, ops);
+    else gather_bytes(side, ops);
     if (side == Side::Locations)
       for (const StepOperand& op : ops)
         if (op.role == Role::Clobber) transfer_clobber(op, g);
-    std::size_t next = 0;
+    next_ = 0;
     for (const StepOperand& op : ops) {
       if (op.role != Role::Def) continue;
-      Place p = side == Side::Names ? op.name : op.loc;
-      bytes_.clear();
-      for (std::uint32_t i = 0; i < p.size; ++i)
-        bytes_.push_back(i < op.name.size && next + i < fetched_.size() ? fetched_[next + i] : kJunk);
-      next += op.name.size;
-      if (side == Side::Locations && op.is_contested) transfer_clobber(op, g);
-      else put_bytes(side, p, bytes_, g);
+      if (side == Side::Locations && op.is_contested) {
+        transfer_clobber(op, g);
+        next_ += are_words ? op.name.cells() : op.name.size;
+      } else if (are_words) {
+        scatter_words(side, op, g);
+      } else {
+        scatter_bytes(side, op, g);
+      }
     }
   }
+}
+
+void State::gather_words(Side side, std::span<const StepOperand> ops) {
+  fetched_.clear();
+  for (const StepOperand& op : ops) {
+    const Place& p = side == Side::Names ? op.name : op.loc;
+    for (std::uint32_t k = 0; op.role == Role::Use && k < p.cells(); ++k) fetched_.push_back(store_of(side)[p.cell + k]);
+  }
+}
+
+void State::gather_bytes(Side side, std::span<const StepOperand> ops) {
+  fetched_.clear();
+  for (const StepOperand& op : ops) {
+    const Place& p = side == Side::Names ? op.name : op.loc;
+    for (std::uint32_t i = 0; op.role == Role::Use && i < op.name.size; ++i) fetched_.push_back(byte_at(store_of(side), p, i));
+  }
+}
+
+void State::scatter_words(Side side, const StepOperand& op, const Guard& g) {
+  const Place& p = side == Side::Names ? op.name : op.loc;
+  for (std::uint32_t k = 0; k < p.cells(); ++k, ++next_)
+    put(side, p.cell + k, next_ < fetched_.size() ? fetched_[next_] : kJunk, g);
+}
+
+void State::scatter_bytes(Side side, const StepOperand& op, const Guard& g) {
+  const Place& p = side == Side::Names ? op.name : op.loc;
+  bytes_.clear();
+  for (std::uint32_t i = 0; i < p.size; ++i)
+    bytes_.push_back(i < op.name.size && next_ + i < fetched_.size() ? fetched_[next_ + i] : kJunk);
+  next_ += op.name.size;
+  put_bytes(side, p, bytes_, g);
 }
 
 // A step that moves one word, or words elsewhere: they need not be fetched first.

@@ -36,6 +36,22 @@ class Store {
     }
     values_[k] = v;
   }
+  // set(place(k), value(k)) for k in [0, count). Requires: is clear, and the places are different.
+  template <class PlaceAt, class ValueAt>
+  void load(std::size_t count, const PlaceAt& place, const ValueAt& value) {
+    Value* const values = values_.data();
+    std::uint8_t* const is_touched = is_touched_.data();
+    std::uint32_t* touched = touched_.get();
+    for (std::size_t k = 0; k < count; ++k) {
+      const Value v = value(k);
+      if (v == initial_) continue;
+      const std::uint32_t at = place(k);
+      values[at] = v;
+      is_touched[at] = 1;
+      *touched++ = at;
+    }
+    num_touched_ = static_cast<std::size_t>(touched - touched_.get());
+  }
   // In the order of the first touch since clear.
   [[nodiscard]] std::span<const std::uint32_t> touched() const { return {touched_.get(), num_touched_}; }
 
@@ -122,6 +138,11 @@ class State {
   [[nodiscard]] Value byte_at(const Store& store, const Place& p, std::uint32_t i);
   void fetch(Side side, const StepOperand& op);
   void store(Side side, const StepOperand& op, const Guard& g);
+  // What the uses of a pack read goes to fetched_, and from there to each def in turn.
+  void gather_words(Side side, std::span<const StepOperand> ops);
+  void gather_bytes(Side side, std::span<const StepOperand> ops);
+  void scatter_words(Side side, const StepOperand& op, const Guard& g);
+  void scatter_bytes(Side side, const StepOperand& op, const Guard& g);
   void put_bytes(Side side, const Place& p, std::span<const Value> bytes, const Guard& g);
   void report(Lapse l);
   [[nodiscard]] Store& store_of(Side side) { return side == Side::Names ? names : locations; }
