@@ -192,6 +192,13 @@ void State::transfer_clobber(const StepOperand& op, const Guard& g) {
   put_bytes(Side::Locations, op.loc, bytes_, g);
 }
 
+bool State::holds_exactly(const StepOperand& op) const {
+  if (op.name.step != op.loc.step || op.name.offset != 0 || op.loc.offset != 0) return false;
+  for (std::uint32_t k = 0, n = op.name.cells(); k < n; ++k)
+    if (locations[op.loc.cell + k] != names[op.name.cell + k]) return false;
+  return true;
+}
+
 void State::transfer_use(const Step& s, const StepOperand& op, const Guard& g, Lapse::Kind kind) {
   if (op.name.size == 0 || op.loc.size == 0) return;
   const auto holds = [&](Value have, Value want, unsigned bytes, std::uint32_t name, std::uint32_t location) {
@@ -204,7 +211,9 @@ void State::transfer_use(const Step& s, const StepOperand& op, const Guard& g, L
     report({kind, &s, op.number, have, want, name, location});
     return false;
   };
-  if (op.name.step == 4 && op.loc.step == 4 && op.name.offset == 0 && op.loc.offset == 0) {
+  if (holds_exactly(op)) {
+    // Most uses: each word of the location is that of the name.
+  } else if (op.name.step == 4 && op.loc.step == 4 && op.name.offset == 0 && op.loc.offset == 0) {
     for (std::uint32_t k = 0; k < op.name.cells(); ++k) {
       const std::uint32_t left = op.name.size - 4 * k;
       const unsigned bytes = left >= 4 ? 0xF : (1u << left) - 1;

@@ -120,6 +120,7 @@ class State {
   Guard transfer_guard(const Step& s) { return s.guard == kNoIndex ? Guard{} : read_guard(s); }
   Guard read_guard(const Step& s);
   void transfer_early_clobber(const Step& s, const Guard& g);
+  [[nodiscard]] bool holds_exactly(const StepOperand& op) const;
   void transfer_use(const Step& s, const StepOperand& op, const Guard& g, Lapse::Kind kind);
   void transfer_clobber(const StepOperand& op, const Guard& g);
   void transfer_whole_def(const StepOperand& op);

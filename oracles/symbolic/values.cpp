@@ -3,7 +3,6 @@
 #include "oracles/symbolic/values.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/random.h"
 
@@ -33,10 +32,13 @@ bool Values::is_same(const Node& x, const Node& n, std::span<const Value> kids) 
   return std::equal(own.begin(), own.end(), kids.begin(), kids.end());
 }
 
+// One multiplication for each number, which spreads it upwards; what has gathered above comes down at the end.
 std::uint64_t Values::hash_of(const Node& n, std::span<const Value> kids) {
-  const std::uint64_t own = hash_combine(static_cast<std::uint64_t>(n.kind), static_cast<std::uint64_t>(n.b) << 32 | n.c);
-  return std::accumulate(kids.begin(), kids.end(), kids.empty() ? hash_combine(own, n.a) : own,
-                         [](std::uint64_t hash, Value kid) { return hash_combine(hash, kid); });
+  const auto add = [](std::uint64_t hash, std::uint64_t number) { return (hash ^ number) * 0x9E3779B97F4A7C15u; };
+  std::uint64_t hash = add(static_cast<std::uint64_t>(n.kind) + 1, static_cast<std::uint64_t>(n.b) << 32 | n.c);
+  if (kids.empty()) hash = add(hash ^ hash >> 32, n.a);
+  for (const Value kid : kids) hash = add(hash ^ hash >> 32, kid);
+  return hash ^ hash >> 32;
 }
 
 Value Values::intern(Node n, std::span<const Value> kids) {
