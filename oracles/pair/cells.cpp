@@ -3,6 +3,7 @@
 #include "oracles/pair/cells.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace regduel::oracles {
 
@@ -36,9 +37,26 @@ Cells::Cells(const ir::Function& f) : f_(f) {
       for (std::uint64_t w = address(op) / 4; w * 4 < address(op) + size; ++w) frame_.push_back(space | w);
     }
   }
-  std::sort(frame_.begin(), frame_.end());
-  frame_.erase(std::unique(frame_.begin(), frame_.end()), frame_.end());
+  sort_frame();
   size_ = first_frame_ + static_cast<std::uint32_t>(frame_.size());
+}
+
+// By a bit for each word between the least and the largest, where that takes no more room than they have.
+void Cells::sort_frame() {
+  if (frame_.empty()) return;
+  const auto [least, largest] = std::minmax_element(frame_.begin(), frame_.end());
+  const std::uint64_t first = *least, num_rows = (*largest - first) / 64 + 1;
+  if (num_rows > frame_.size()) {
+    std::sort(frame_.begin(), frame_.end());
+    frame_.erase(std::unique(frame_.begin(), frame_.end()), frame_.end());
+    return;
+  }
+  std::vector<std::uint64_t> rows(num_rows, 0);
+  for (const std::uint64_t word : frame_) rows[(word - first) / 64] |= std::uint64_t{1} << (word - first) % 64;
+  frame_.clear();
+  for (std::uint64_t r = 0; r < num_rows; ++r)
+    for (std::uint64_t bits = rows[r]; bits != 0; bits &= bits - 1)
+      frame_.push_back(first + 64 * r + static_cast<std::uint64_t>(std::countr_zero(bits)));
 }
 
 std::uint64_t Cells::address(const ir::Operand& slot) const {
@@ -66,9 +84,12 @@ Place Cells::of_slot(const ir::Operand& slot, std::uint32_t size) const {
   if (slot.slot().index() >= f_.slots.size()) return {};
   const std::uint64_t at = address(slot);
   const std::uint64_t word = static_cast<std::uint64_t>(f_.slots[slot.slot().index()].space) << 40 | at / 4;
-  const auto found = std::lower_bound(frame_.begin(), frame_.end(), word);
-  if (found == frame_.end() || *found != word) return {};
-  return {first_frame_ + static_cast<std::uint32_t>(found - frame_.begin()), size, static_cast<std::uint32_t>(at % 4), 4};
+  // Mostly a frame has no gaps, and there is one only.
+  std::size_t index = frame_.empty() ? 0 : word - frame_.front();
+  if (index >= frame_.size() || frame_[index] != word)
+    index = static_cast<std::size_t>(std::lower_bound(frame_.begin(), frame_.end(), word) - frame_.begin());
+  if (index == frame_.size() || frame_[index] != word) return {};
+  return {first_frame_ + static_cast<std::uint32_t>(index), size, static_cast<std::uint32_t>(at % 4), 4};
 }
 
 }  // namespace regduel::oracles

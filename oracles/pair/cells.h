@@ -1,6 +1,6 @@
 // The cells of one program: places of up to four bytes that hold values, numbered densely. See value_graph.h for what a cell is.
 // Frame cells are numbered only where a spill or a refill touches them, so a huge frame costs nothing.
-// Tested by value_graph_test.cpp and memcheck_test.cpp.
+// Tested by match_test.cpp, value_graph_test.cpp and memcheck_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +51,7 @@ class Cells {
  private:
   [[nodiscard]] Place of_part(const ir::Operand& op) const;
   [[nodiscard]] Place of_storage(const ir::Storage& s) const;
+  void sort_frame();  // each word once
   [[nodiscard]] std::uint64_t address(const ir::Operand& slot) const;
 
   const ir::Function& f_;

@@ -2,8 +2,10 @@
 
 #include "oracles/pair/match.h"
 
+#include <set>
 #include <utility>
 
+#include "oracles/pair/cells.h"
 #include "oracles/testing.h"
 
 namespace regduel::oracles {
@@ -153,6 +155,35 @@ TEST(PackForm, NamesThePackAndTheBitOfEachPredicate) {
   EXPECT_EQ(form(1), "from R5 P2:2 P6:6");
   EXPECT_EQ(form(2), "into R5 P4:9");
   EXPECT_EQ(form(3), "from R5 P4:17");
+}
+
+// Words of the frames in order, those that nothing touches left out: in a row, with a gap, far apart, in both spaces.
+TEST(Cells, NumberTheWordsOfTheFramesThatAreTouched) {
+  const std::vector<std::vector<std::uint32_t>> words_of_cases = {{0, 1, 2, 3}, {7, 2, 3, 2, 7}, {0, 1, 900}, {70, 0, 64, 63, 130}};
+  for (const bool is_shared_too : {false, true})
+    for (const auto& words : words_of_cases) {
+      std::string text = "func @t kernel target sm_90 threads 32 allocated\n  frame local 4000 shared 4000\n" + kVRegs +
+                         "  slot 0 local size 4000 align 4 offset 0\n  slot 1 shared size 4000 align 4 offset 0\n  block b0\n";
+      int id = 10;
+      for (const std::uint32_t w : words) {
+        text += fmt::format("    +{} spill R0, slot 0+{}\n", id++, 4 * w);
+        if (is_shared_too) text += fmt::format("    +{} R0 = refill slot 1+{}\n", id++, 4 * w);
+      }
+      const ir::Function f = parse_function(text + "    #0 exit\n");
+      ASSERT_FALSE(f.insts.empty()) << text;
+      const Cells cells(f);
+      const std::set<std::uint32_t> touched(words.begin(), words.end());
+      std::uint32_t next = cells.size() - static_cast<std::uint32_t>(touched.size() * (is_shared_too ? 2 : 1));
+      for (const std::uint32_t slot : {0u, 1u})
+        for (std::uint32_t w = 0; w < 1000; ++w) {
+          const bool is_touched = touched.contains(w) && (slot == 0 || is_shared_too);
+          const Place place = cells.of_slot(ir::Operand::of_slot(ir::SlotId(slot), 4 * w), 4);
+          ASSERT_EQ(place.size, is_touched ? 4u : 0u) << slot << ' ' << w;
+          if (is_touched) {
+            ASSERT_EQ(place.cell, next++) << slot << ' ' << w;
+          }
+        }
+    }
 }
 
 }  // namespace
