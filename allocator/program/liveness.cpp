@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 
-#include "base/grouped.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
@@ -18,6 +18,8 @@ using ir::Role;
 using ir::Storage;
 
 ByteMask bytes_of(const Function& f, const Operand& op) {
+  const ir::VReg& v = f.vreg(op.vreg());
+  if (op.part.is_whole() && !v.alias.is_valid()) return byte_mask(0, v.bytes());
   const Storage s = f.storage(op);
   return byte_mask(s.offset, s.size);
 }
@@ -26,439 +28,444 @@ namespace {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
+// Places in [0, size) that wait for a visit. Cost of a pop: of the words between the places.
+class PlaceQueue {
+ public:
+  void resize(std::size_t size) { words_.assign(size / 64 + 1, 0); }
+  void insert(std::uint32_t place) {
+    const std::uint32_t w = place / 64;
+    const std::uint64_t bit = std::uint64_t{1} << (place % 64);
+    if ((words_[w] & bit) != 0) return;
+    words_[w] |= bit;
+    low_ = count_ == 0 ? w : std::min(low_, w);
+    high_ = count_ == 0 ? w : std::max(high_, w);
+    ++count_;
+  }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  std::uint32_t pop_highest() {
+    while (words_[high_] == 0) --high_;
+    return take(high_, static_cast<std::uint32_t>(63 - std::countl_zero(words_[high_])));
+  }
+  std::uint32_t pop_lowest() {
+    while (words_[low_] == 0) ++low_;
+    return take(low_, static_cast<std::uint32_t>(std::countr_zero(words_[low_])));
+  }
+
+ private:
+  std::uint32_t take(std::uint32_t w, std::uint32_t bit) {
+    words_[w] &= ~(std::uint64_t{1} << bit);
+    --count_;
+    return w * 64 + bit;
+  }
+  std::vector<std::uint64_t> words_;
+  std::uint32_t low_ = 0, high_ = 0;  // the words that have places are among these
+  std::size_t count_ = 0;
+};
+
 }  // namespace
 
+// In three steps:
+//
+//   1  note_block    forwards over each block: its registers, and a note of what it does to each vreg that it names
+//   2  follow        the atoms that some block reads before it writes them, 64 at a time, from block to block along the notes
+//   3  scan_block    backwards over each block, from what lives at its end: pieces of ranges
 class LivenessBuilder {
  public:
-  LivenessBuilder(Liveness& out, const Function& f, const ir::Cfg& cfg, std::size_t num_global)
-      : out_(out), f_(f), cfg_(cfg), num_global_(num_global) {}
+  LivenessBuilder(Liveness& out, const Function& f, const ir::Cfg& cfg, std::size_t num_global, bool with_bytes)
+      : out_(out), f_(f), cfg_(cfg), order_(cfg.reverse_postorder()), num_global_(num_global), with_bytes_(with_bytes) {}
 
   void run() {
-    number();
-    find_columns();
-    note_blocks();
-    for (std::uint32_t c = 0; c < columns_.size(); ++c) follow(c);
-    const auto by_block = [&](Grouped<std::uint32_t>& lists, const std::vector<BlockColumn>& found) {
-      lists.build_from(
-          f_.blocks.size(), found, [](const BlockColumn& f) { return f.block.index(); },
-          [](const BlockColumn& f) { return f.column; });
-    };
-    by_block(reach_in_, found_reach_in_);
-    by_block(live_out_, found_live_out_);
-    note_reads();
-    live_.assign(f_.vregs.size(), 0);
-    end_.assign(f_.vregs.size(), 0);
-    first_def_.assign(f_.vregs.size(), 0);
+    begin();
+    for (std::uint32_t place = 0; place < order_.size(); ++place) note_block(place);
+    first_note_.push_back(static_cast<std::uint32_t>(notes_.size()));
+    list_atoms();
+    newest_piece_.assign(f_.vregs.size(), kNone);
+    for (std::size_t first = 0; first < atoms_.size(); first += 64)
+      follow(std::span(atoms_).subspan(first, std::min<std::size_t>(atoms_.size() - first, 64)));
     // From the last block to the first, so that the pieces of a range come nearly in order.
-    const auto order = cfg_.reverse_postorder();
-    for (std::size_t k = order.size(); k-- > 0;) scan_block(order[k]);
+    for (std::size_t place = order_.size(); place-- > 0;) scan_block(static_cast<std::uint32_t>(place));
     collect();
   }
 
  private:
-  struct Column {
+  // An operand that is a vreg.
+  struct Register {
+    std::uint32_t operand;  // index into f.operands
+    std::uint32_t note;     // of its vreg in its block
+    ByteMask bytes;
+    ByteMask defined;  // bytes of its vreg that its block has written before
+    bool reads, writes, is_early_clobber, is_part;
+  };
+  // What a block does to a vreg that it names, and what of it comes in and goes out.
+  struct Note {
+    std::uint32_t vreg;
+    std::uint32_t place;    // of the block
+    std::uint32_t earlier;  // note of the same vreg, in a block before this one in reverse postorder
+    ByteMask exposed = 0;   // read before they are killed
+    ByteMask kills = 0, defines = 0;
+    ByteMask reach_in = 0;         // that some def reaches at the block's head, if they are read there or later
+    ByteMask live = 0;             // at the block's end; during the scan, behind the instruction at hand
+    Point end = 0, first_def = 0;  // of the interval that the scan has open
+  };
+  // What is known of a vreg.
+  struct Named {
+    std::uint32_t last_note = kNone;
+    ByteMask all = 0;
+    ByteMask cuts = 0;       // the bytes at which an atom begins
+    bool is_global = false;  // some block reads it before it writes it
+  };
+  struct Atom {
     std::uint32_t vreg;
     ByteMask bytes;
   };
   struct Piece {
-    std::uint32_t vreg;
     Interval interval;
+    std::uint32_t older;  // piece of the same vreg, that came before
   };
-  // An operand that is a vreg.
-  struct Register {
-    std::uint32_t operand;  // index into f.operands
-    std::uint32_t vreg;
-    ByteMask bytes;
-    bool reads, writes, is_early_clobber;
-  };
+
   // Of the instruction with this number.
-  [[nodiscard]] std::span<const Register> registers(std::uint32_t number) const {
-    return {registers_.data() + register_begin_[number], registers_.data() + register_begin_[number + 1]};
+  [[nodiscard]] std::span<Register> registers(std::uint32_t number) {
+    return {registers_.get() + register_begin_[number], registers_.get() + register_begin_[number + 1]};
   }
-  [[nodiscard]] std::uint32_t first_number(const ir::Block& block) const { return out_.number_of_[block.first_inst]; }
-
-  void number() {
-    out_.number_of_.assign(f_.insts.size(), Liveness::kUnnumbered);
-    out_.inst_at_.reserve(f_.insts.size());
-    out_.block_at_.reserve(f_.insts.size());
-    out_.read_.assign(f_.operands.size(), 0);
-    out_.after_.assign(f_.operands.size(), 0);
-    out_.before_.assign(f_.operands.size(), 0);
-    registers_.reserve(f_.operands.size());
-    register_begin_.reserve(f_.insts.size() + 1);
-    guarded_.reserve(f_.insts.size());
-    for (const BlockId b : cfg_.reverse_postorder()) {
-      const ir::Block& block = f_.block(b);
-      for (std::uint32_t k = 0; k < block.num_insts; ++k) {
-        out_.number_of_[block.first_inst + k] = static_cast<std::uint32_t>(out_.inst_at_.size());
-        out_.inst_at_.push_back(block.first_inst + k);
-        out_.block_at_.push_back(b);
-        list_registers(f_.insts[block.first_inst + k]);
-      }
-    }
-    register_begin_.push_back(static_cast<std::uint32_t>(registers_.size()));
-  }
-  void list_registers(const Inst& inst) {
-    bool is_guarded = false;
-    register_begin_.push_back(static_cast<std::uint32_t>(registers_.size()));
-    for (std::uint32_t at = inst.first_operand; at < inst.first_operand + inst.num_operands; ++at) {
-      const Operand& op = f_.operands[at];
-      is_guarded = is_guarded || op.role == Role::Guard;
-      if (!op.is_vreg()) continue;
-      const ByteMask bytes = op.part.is_whole() ? byte_mask(0, f_.vregs[op.value].bytes()) : bytes_of(f_, op);
-      registers_.push_back({at, op.value, bytes, op.reads(), op.writes(), op.is_early_clobber()});
-    }
-    if (REGDUEL_PLANTED("fatpoint-guarded-def-kills")) is_guarded = false;
-    guarded_.push_back(is_guarded ? 1 : 0);
-  }
-
-  // Atoms, and columns for those of the vregs that are read in some block before they are wholly written there.
-  void find_columns() {
-    // By vreg: the bytes at which an atom begins; what was wholly written so far in the block `stamp`.
-    std::vector<ByteMask> cuts(f_.vregs.size(), 1), killed(f_.vregs.size(), 0);
-    std::vector<std::uint32_t> stamp(f_.vregs.size(), kNone);
-    std::vector<char> is_global(f_.vregs.size(), 0);
-    for (std::uint32_t n = 0; n < out_.num_numbered(); ++n) {
-      const std::uint32_t b = out_.block_at_[n].value;
-      for (const Register& r : registers(n)) {
-        cuts[r.vreg] |= r.bytes ^ (r.bytes << 1);
-        if (r.reads && r.vreg < num_global_ && (r.bytes & ~(stamp[r.vreg] == b ? killed[r.vreg] : 0)) != 0) is_global[r.vreg] = 1;
-      }
-      if (guarded_[n] != 0) continue;
-      for (const Register& r : registers(n)) {
-        if (!r.writes) continue;
-        if (stamp[r.vreg] != b) killed[r.vreg] = 0;
-        stamp[r.vreg] = b;
-        killed[r.vreg] |= r.bytes;
-      }
-    }
-    first_column_.assign(f_.vregs.size(), kNone);
-    num_columns_.assign(f_.vregs.size(), 0);
-    for (std::uint32_t v = 0; v < f_.vregs.size(); ++v) {
-      if (is_global[v] == 0) continue;
-      first_column_[v] = static_cast<std::uint32_t>(columns_.size());
-      const int size = f_.vregs[v].bytes();
-      for (int begin = 0; begin < size;) {
-        int end = begin + 1;
-        while (end < size && (cuts[v] >> end & 1) == 0) ++end;
-        columns_.push_back({v, byte_mask(begin, end - begin)});
-        ++num_columns_[v];
-        begin = end;
-      }
-    }
-  }
-
-  template <class Visit>
-  void for_each_column(std::uint32_t v, ByteMask m, Visit visit) {
-    if (first_column_[v] == kNone) return;
-    for (std::uint32_t c = first_column_[v]; c < first_column_[v] + num_columns_[v]; ++c)
-      if ((columns_[c].bytes & m) != 0) visit(c);
+  [[nodiscard]] const ir::Block& block_at_place(std::size_t place) const { return f_.block(order_[place]); }
+  // The first point of the block at a place, and behind the last block.
+  [[nodiscard]] Point first_point(std::size_t place) const {
+    return read_point(place < order_.size() ? out_.number_of_[block_at_place(place).first_inst] : out_.num_numbered());
   }
   // An architectural register holds something at entry.
   [[nodiscard]] bool is_defined_at_entry(std::uint32_t v) const {
     return (f_.vregs[v].flags & ir::kVRegArchitectural) != 0 && f_.vregs[v].fixed.is_valid();
   }
 
-  // By column: the blocks that read it before they kill it, that kill it, that define it, whether they kill it or not.
-  void note_blocks() {
-    std::vector<std::pair<std::uint32_t, Note>> notes;
-    std::vector<std::uint32_t> last(columns_.size(), kNone);  // by column: its last note
-    for (const BlockId b : cfg_.reverse_postorder()) {
-      const auto note = [&](std::uint32_t c) -> Note& {
-        if (last[c] == kNone || notes[last[c]].second.block != b) {
-          last[c] = static_cast<std::uint32_t>(notes.size());
-          notes.push_back({c, {b}});
-        }
-        return notes[last[c]].second;
-      };
-      const ir::Block& block = f_.block(b);
-      for (std::uint32_t k = 0; k < block.num_insts; ++k) {
-        const std::uint32_t number = first_number(block) + k;
-        for (const Register& r : registers(number))
-          if (r.reads)
-            for_each_column(r.vreg, r.bytes, [&](std::uint32_t c) {
-              Note& n = note(c);
-              n.reads = n.reads || !n.kills;
-            });
-        for (const Register& r : registers(number))
-          if (r.writes)
-            for_each_column(r.vreg, r.bytes, [&](std::uint32_t c) {
-              Note& n = note(c);
-              n.defines = true;
-              n.kills = n.kills || guarded_[number] == 0;
-            });
+  // --- 1: notes
+
+  void begin() {
+    std::size_t num_insts = 0;
+    for (const BlockId b : order_) num_insts += f_.block(b).num_insts;
+    out_.number_of_.assign(f_.insts.size(), Liveness::kUnnumbered);
+    out_.inst_at_.reserve(num_insts);
+    out_.block_at_.reserve(num_insts);
+    if (with_bytes_)
+      for (auto* bytes : {&out_.read_, &out_.after_, &out_.before_}) bytes->assign(f_.operands.size(), 0);
+    registers_ = std::make_unique_for_overwrite<Register[]>(f_.operands.size());
+    register_begin_.reserve(num_insts + 1);
+    register_begin_.push_back(0);
+    guarded_.reserve(num_insts);
+    first_note_.reserve(order_.size() + 1);
+    notes_.reserve(f_.operands.size() / 2);
+    named_.assign(f_.vregs.size(), {});
+  }
+
+  void note_block(std::uint32_t place) {
+    first_note_.push_back(static_cast<std::uint32_t>(notes_.size()));
+    const ir::Block& block = block_at_place(place);
+    for (std::uint32_t k = 0; k < block.num_insts; ++k) {
+      out_.number_of_[block.first_inst + k] = static_cast<std::uint32_t>(out_.inst_at_.size());
+      out_.inst_at_.push_back(block.first_inst + k);
+      out_.block_at_.push_back(order_[place]);
+      note_instruction(f_.insts[block.first_inst + k], place);
+    }
+  }
+  void note_instruction(const Inst& inst, std::uint32_t place) {
+    bool is_guarded = false;
+    for (std::uint32_t at = inst.first_operand; at < inst.first_operand + inst.num_operands; ++at) {
+      const Operand& op = f_.operands[at];
+      is_guarded = is_guarded || op.role == Role::Guard;
+      if (op.is_vreg()) note_register(op, at, place);
+    }
+    if (REGDUEL_PLANTED("fatpoint-guarded-def-kills")) is_guarded = false;
+    guarded_.push_back(is_guarded ? 1 : 0);
+    for (std::size_t k = register_begin_.back(); k < num_registers_ && registers_[k].writes; ++k) {
+      const Register& r = registers_[k];
+      Note& n = notes_[r.note];
+      n.defines |= r.bytes;
+      if (!is_guarded) n.kills |= r.bytes;
+    }
+    register_begin_.push_back(num_registers_);
+  }
+  void note_register(const Operand& op, std::uint32_t at, std::uint32_t place) {
+    const std::uint32_t v = op.value;
+    Named& named = named_[v];
+    if (named.last_note == kNone || named.last_note < first_note_.back()) {
+      named.all = byte_mask(0, f_.vregs[v].bytes());
+      notes_.push_back({.vreg = v, .place = place, .earlier = named.last_note});
+      named.last_note = static_cast<std::uint32_t>(notes_.size() - 1);
+      if (order_[place].value == 0 && is_defined_at_entry(v)) notes_.back().reach_in = ~ByteMask{0};
+    }
+    Note& n = notes_[named.last_note];
+    ByteMask bytes = named.all;
+    if (!op.part.is_whole()) {
+      bytes = bytes_of(f_, op);
+      named.cuts |= bytes ^ (bytes << 1);
+    }
+    const bool reads = op.reads();
+    if (reads && (bytes & ~n.kills) != 0 && v < num_global_) {
+      n.exposed |= bytes & ~n.kills;
+      named.is_global = true;
+    }
+    registers_[num_registers_++] = {
+        at, named.last_note, bytes, n.defines, reads, op.writes(), op.is_early_clobber(), bytes != named.all};
+  }
+
+  // --- 2: from block to block
+
+  // Of the vregs that are read in some block before they are wholly written there.
+  void list_atoms() {
+    for (std::uint32_t v = 0; v < f_.vregs.size(); ++v) {
+      if (!named_[v].is_global) continue;
+      const int size = f_.vregs[v].bytes();
+      for (int begin = 0; begin < size;) {
+        int end = begin + 1;
+        while (end < size && (named_[v].cuts >> end & 1) == 0) ++end;
+        atoms_.push_back({v, byte_mask(begin, end - begin)});
+        begin = end;
       }
     }
-    notes_.build_from(columns_.size(), notes, [](const auto& n) { return n.first; }, [](const auto& n) { return n.second; });
-    state_.assign(f_.blocks.size(), {});
-    named_.assign(f_.blocks.size(), kNone);
-    place_.assign(f_.blocks.size(), 0);
-    through_.assign(f_.blocks.size() / 64 + 1, 0);
-    for (std::uint32_t k = 0; k < cfg_.reverse_postorder().size(); ++k) place_[cfg_.reverse_postorder()[k].index()] = k;
+    if (atoms_.empty()) return;
+    states_.assign(order_.size(), {});
+    waiting_.resize(order_.size());
+    touched_.resize(order_.size());
   }
 
-  // Blocks in which a vreg is an operand. Its columns are followed one after the other.
-  void note_names(std::uint32_t v) {
-    const std::uint32_t c = first_column_[v];
-    for (std::uint32_t k = notes_.begin(c); k < notes_.begin(c + num_columns_[v]); ++k) named_[notes_.items()[k].block.index()] = v;
-  }
-
-  // One column through the blocks. First backwards from its reads to where it is killed; then forwards from its defs, but only
-  // where it was found to be read: a def that reaches such a place at all reaches it along such places, from the last def on the
-  // way. Blocks that do not name the vreg become pieces of its range once its last column is done, a run of them one piece.
-  void follow(std::uint32_t c) {
-    const std::uint32_t v = columns_[c].vreg;
-    if (c == first_column_[v]) note_names(v);
-    const auto at = [&](BlockId b) -> State& {
-      State& s = state_[b.index()];
-      if (s.column != c) s = {.column = c};
-      return s;
-    };
-    const std::span<const Note> notes = notes_[c];
-    work_.clear();
-    for (const Note& n : notes) {
-      State& s = at(n.block);
-      s.kills = n.kills;
-      s.read_in = n.reads;
-      if (n.reads) work_.push_back(n.block);
+  // A bit an atom: what it is in one block. Of those that are read at the end, reach_out has what some def reaches.
+  struct State {
+    std::uint32_t first_vreg = kNone, first_bytes = 0;  // the first atom of those whose state this is
+    std::uint64_t named = 0, kills = 0, defines = 0;
+    std::uint64_t read_in = 0, read_out = 0, reach_in = 0, reach_out = 0;
+  };
+  State& state_at(std::uint32_t place, const Atom& first) {
+    State& s = states_[place];
+    if (s.first_vreg != first.vreg || s.first_bytes != first.bytes) {
+      s = {.first_vreg = first.vreg, .first_bytes = first.bytes};
+      touched_.insert(place);
     }
-    while (!work_.empty()) {
-      const BlockId b = work_.back();
-      work_.pop_back();
-      for (const BlockId p : cfg_.predecessors(b)) {
+    return s;
+  }
+  // Visits the notes of the vregs of some atoms: visit(note, atoms of its vreg, bit of the first of these).
+  template <class Visit>
+  void for_each_note(std::span<const Atom> atoms, Visit visit) {
+    for (std::size_t k = 0; k < atoms.size();) {
+      std::size_t end = k + 1;
+      while (end < atoms.size() && atoms[end].vreg == atoms[k].vreg) ++end;
+      for (std::uint32_t n = named_[atoms[k].vreg].last_note; n != kNone; n = notes_[n].earlier)
+        visit(notes_[n], atoms.subspan(k, end - k), k);
+      k = end;
+    }
+  }
+
+  // First backwards from where atoms are read to where they are killed; then forwards from their defs, but only where they were
+  // found to be read: a def that reaches such a place at all reaches it along such places, from the last def on the way. Blocks
+  // that do not name the vreg become pieces of its range, a run of them one piece.
+  void follow(std::span<const Atom> atoms) {
+    for_each_note(atoms, [&](const Note& n, std::span<const Atom> of_vreg, std::size_t bit) {
+      State& s = state_at(n.place, atoms[0]);
+      for (const Atom& a : of_vreg) {
+        const std::uint64_t mask = std::uint64_t{1} << bit++;
+        s.named |= mask;
+        if ((a.bytes & n.kills) != 0) s.kills |= mask;
+        if ((a.bytes & n.defines) != 0) s.defines |= mask;
+        if ((a.bytes & n.exposed) != 0) s.read_in |= mask;
+      }
+      if (s.read_in != 0) waiting_.insert(n.place);
+    });
+    find_reads(atoms[0]);
+    find_reached(atoms);
+    for_each_note(atoms, [&](Note& n, std::span<const Atom> of_vreg, std::size_t bit) {
+      const State& s = states_[n.place];
+      for (const Atom& a : of_vreg) {
+        if ((s.reach_in >> bit & 1) != 0) n.reach_in |= a.bytes;
+        if ((s.reach_out >> bit & 1) != 0) n.live |= a.bytes;
+        ++bit;
+      }
+    });
+    push_runs(atoms);
+  }
+  void find_reads(const Atom& first) {
+    while (!waiting_.empty()) {
+      const std::uint32_t place = waiting_.pop_highest();
+      const std::uint64_t read = states_[place].read_in;
+      for (const BlockId p : cfg_.predecessors(order_[place])) {
         if (!cfg_.is_reachable(p)) continue;
-        if (REGDUEL_PLANTED("fatpoint-liveness-forgets-back-edges") && cfg_.rpo_index(p) >= cfg_.rpo_index(b)) continue;
-        State& s = at(p);
-        s.read_out = true;
-        if (s.kills || s.read_in) continue;
-        s.read_in = true;
-        work_.push_back(p);
+        const auto before = static_cast<std::uint32_t>(cfg_.rpo_index(p));
+        if (REGDUEL_PLANTED("fatpoint-liveness-forgets-back-edges") && before >= place) continue;
+        State& s = state_at(before, first);
+        s.read_out |= read;
+        if ((read & ~s.kills & ~s.read_in) == 0) continue;
+        s.read_in |= read & ~s.kills;
+        waiting_.insert(before);
       }
     }
-    const auto leave = [&](BlockId b) {
-      State& s = at(b);
-      if (!s.read_out || s.reach_out) return;
-      s.reach_out = true;
-      if (named_[b.index()] == v) found_live_out_.push_back({b, c});
-      work_.push_back(b);
+  }
+  void find_reached(std::span<const Atom> atoms) {
+    const auto leave = [&](std::uint32_t place) {
+      State& s = states_[place];
+      const std::uint64_t out = s.read_out & (s.defines | s.reach_in);
+      if (out == s.reach_out) return;
+      s.reach_out = out;
+      waiting_.insert(place);
     };
-    const auto enter = [&](BlockId b) {
-      State& s = at(b);
-      if (!s.read_in || s.reach_in) return;
-      s.reach_in = true;
-      if (named_[b.index()] == v) found_reach_in_.push_back({b, c});
-      else pass_through(place_[b.index()]);
-      leave(b);
+    const auto enter = [&](std::uint32_t place, std::uint64_t reaching, const Atom& first) {
+      State& s = state_at(place, first);
+      if ((reaching & s.read_in & ~s.reach_in) == 0) return;
+      s.reach_in |= reaching & s.read_in;
+      leave(place);
     };
-    if (is_defined_at_entry(columns_[c].vreg)) enter(BlockId(0));
-    for (const Note& n : notes)
-      if (n.defines) leave(n.block);
-    while (!work_.empty()) {
-      const BlockId b = work_.back();
-      work_.pop_back();
-      for (const BlockId s : cfg_.successors(b)) enter(s);
+    std::uint64_t at_entry = 0;
+    for (std::size_t k = 0; k < atoms.size(); ++k)
+      if (is_defined_at_entry(atoms[k].vreg)) at_entry |= std::uint64_t{1} << k;
+    if (at_entry != 0) enter(0, at_entry, atoms[0]);
+    for_each_note(atoms, [&](const Note& n, std::span<const Atom>, std::size_t) { leave(n.place); });
+    while (!waiting_.empty()) {
+      const std::uint32_t place = waiting_.pop_lowest();
+      for (const BlockId b : cfg_.successors(order_[place]))
+        enter(static_cast<std::uint32_t>(cfg_.rpo_index(b)), states_[place].reach_out, atoms[0]);
     }
-    if (c + 1 == first_column_[v] + num_columns_[v]) close_runs(v);
   }
-  void pass_through(std::uint32_t place) {
-    through_[place / 64] |= std::uint64_t{1} << (place % 64);
-    through_begin_ = std::min(through_begin_, place / 64);
-    through_end_ = std::max(through_end_, place / 64 + 1);
-  }
-  void close_runs(std::uint32_t v) {
-    const auto order = cfg_.reverse_postorder();
-    const auto first_point = [&](std::size_t place) {
-      return place < order.size() ? read_point(out_.number_of_[f_.block(order[place]).first_inst])
-                                  : read_point(out_.num_numbered());
-    };
-    std::size_t begin = 0, end = 0;
-    const auto close = [&] {
-      if (begin < end) through_pieces_.push_back({v, {first_point(begin), first_point(end)}});
-    };
-    for (std::size_t w = through_begin_; w < through_end_; ++w) {
-      for (std::uint64_t rest = through_[w]; rest != 0;) {
-        const auto low = static_cast<std::size_t>(std::countr_zero(rest));
-        const auto length = static_cast<std::size_t>(std::countr_one(rest >> low));
-        if (w * 64 + low != end) {
-          close();
-          begin = w * 64 + low;
-        }
-        end = w * 64 + low + length;
-        rest = low + length < 64 ? rest >> (low + length) << (low + length) : 0;
+  // Runs of blocks through which an atom lives unnamed.
+  void push_runs(std::span<const Atom> atoms) {
+    std::uint32_t run_begin[64];
+    std::uint64_t open = 0;
+    std::uint32_t next = 0;  // the place behind the last one
+    const auto close = [&](std::uint64_t closed) {
+      for (; closed != 0; closed &= closed - 1) {
+        const auto k = static_cast<std::size_t>(std::countr_zero(closed));
+        push(atoms[k].vreg, first_point(run_begin[k]), first_point(next));
       }
-      through_[w] = 0;
+    };
+    while (!touched_.empty()) {
+      const std::uint32_t place = touched_.pop_lowest();
+      const State& s = states_[place];
+      const std::uint64_t through = s.reach_in & ~s.named;
+      const std::uint64_t going_on = place == next ? open & through : 0;
+      close(open & ~going_on);
+      for (std::uint64_t opened = through & ~going_on; opened != 0; opened &= opened - 1)
+        run_begin[std::countr_zero(opened)] = place;
+      open = through;
+      next = place + 1;
     }
-    close();
-    through_begin_ = kNone;
-    through_end_ = 0;
+    close(open);
   }
 
-  // What each use reads that is defined at all, and what reaches each def.
-  void note_reads() {
-    std::vector<ByteMask> defined(f_.vregs.size(), 0);
-    std::vector<std::uint32_t> stamp(f_.vregs.size(), kNone);
-    for (const BlockId b : cfg_.reverse_postorder()) {
-      const auto touch = [&](std::uint32_t v) {
-        if (stamp[v] == b.value) return;
-        stamp[v] = b.value;
-        defined[v] = b.value == 0 && is_defined_at_entry(v) ? ~ByteMask{0} : 0;
-      };
-      for (const std::uint32_t c : reach_in_[b.index()]) {
-        touch(columns_[c].vreg);
-        defined[columns_[c].vreg] |= columns_[c].bytes;
-      }
-      const ir::Block& block = f_.block(b);
-      for (std::uint32_t k = 0; k < block.num_insts; ++k) {
-        for (const Register& r : registers(first_number(block) + k)) {
-          touch(r.vreg);
-          if (r.writes) out_.before_[r.operand] = defined[r.vreg];
-          if (r.reads) out_.read_[r.operand] = r.bytes & defined[r.vreg];
-        }
-        for (const Register& r : registers(first_number(block) + k))
-          if (r.writes) defined[r.vreg] |= r.bytes;
-      }
-    }
-  }
+  // --- 3: pieces
 
-  void push(std::uint32_t v, Point begin, Point end) { pieces_.push_back({v, {begin, end}}); }
+  void push(std::uint32_t v, Point begin, Point end) {
+    std::uint32_t& newest = newest_piece_[v];
+    const Interval added{begin, end};
+    if (newest != kNone && pieces_[newest].interval.touches(added)) {
+      pieces_[newest].interval = pieces_[newest].interval.unite(added);
+      return;
+    }
+    pieces_.push_back({added, newest});
+    newest = static_cast<std::uint32_t>(pieces_.size() - 1);
+  }
 
   // Backwards over one block, closing an interval where its value is born.
-  void scan_block(BlockId b) {
-    const ir::Block& block = f_.block(b);
-    const std::uint32_t first = first_number(block);
-    const Point bottom = 4 * (first + block.num_insts);
-    opened_.clear();
-    for (const std::uint32_t column : live_out_[b.index()]) {
-      const Column& c = columns_[column];
-      if (live_[c.vreg] == 0) open(c.vreg, bottom);
-      live_[c.vreg] |= c.bytes;
-    }
-    for (std::uint32_t k = block.num_insts; k-- > 0;) {
-      const std::uint32_t i = first + k;
-      const bool guarded = guarded_[i] != 0;
-      for (const Register& r : registers(i)) {
-        if (!r.writes) continue;
-        const std::uint32_t v = r.vreg;
-        out_.after_[r.operand] = live_[v];
-        const bool part = r.bytes != byte_mask(0, f_.vregs[v].bytes());
-        if (REGDUEL_PLANTED("fatpoint-dead-def-has-no-range") && live_[v] == 0) continue;
-        if (live_[v] == 0 || part) push(v, part ? read_point(i) : write_point(i), write_point(i) + 1);
-        bool is_held_at_reads = guarded || r.is_early_clobber;
-        if (REGDUEL_PLANTED("fatpoint-early-clobber-ignored")) is_held_at_reads = guarded;
-        if (is_held_at_reads) push(v, read_point(i), read_point(i) + 1);
-        if (guarded && !part && live_[v] != 0) {
-          // The new value is whole, so nothing need outlast the clobbers: the range has a hole at C.
-          push(v, write_point(i), end_[v]);
-          end_[v] = read_point(i) + 1;
-        }
-        first_def_[v] = guarded || part || r.is_early_clobber ? read_point(i) : write_point(i);
-      }
-      if (!guarded)
-        for (const Register& r : registers(i)) {
-          const std::uint32_t v = r.vreg;
-          if (!r.writes || live_[v] == 0) continue;
-          live_[v] &= ~r.bytes;
-          if (REGDUEL_PLANTED("fatpoint-part-def-kills-all")) live_[v] = 0;
-          if (live_[v] == 0) push(v, write_point(i), end_[v]);
-        }
-      for (const Register& r : registers(i)) {
-        if (!r.reads) continue;
-        const std::uint32_t v = r.vreg;
-        if (const ByteMask read = out_.read_[r.operand]; read == 0) {
-          push(v, read_point(i), read_point(i) + 1);
-        } else {
-          if (live_[v] == 0) open(v, read_point(i) + 1);
-          live_[v] |= read;
-        }
-      }
-    }
-    for (const std::uint32_t column : reach_in_[b.index()]) {
-      const Column& c = columns_[column];
-      if ((live_[c.vreg] & c.bytes) != 0) first_def_[c.vreg] = 4 * first;
-    }
-    for (const std::uint32_t v : opened_) {
-      if (live_[v] == 0) continue;
-      const Point begin = b.value == 0 && is_defined_at_entry(v) ? 4 * first : first_def_[v];
-      if (begin < end_[v]) push(v, begin, end_[v]);
-      live_[v] = 0;
+  void scan_block(std::uint32_t place) {
+    const ir::Block& block = block_at_place(place);
+    const std::uint32_t first = out_.number_of_[block.first_inst];
+    const std::span<Note> notes(notes_.data() + first_note_[place], notes_.data() + first_note_[place + 1]);
+    for (Note& n : notes) n.end = 4 * (first + block.num_insts);
+    for (std::uint32_t k = block.num_insts; k-- > 0;) scan_instruction(first + k);
+    for (Note& n : notes) {
+      if (n.live == 0) continue;
+      if ((n.live & n.reach_in) != 0) n.first_def = 4 * first;
+      if (n.first_def < n.end) push(n.vreg, n.first_def, n.end);
     }
   }
-  void open(std::uint32_t v, Point end) {
-    end_[v] = end;
-    opened_.push_back(v);
+  void scan_instruction(std::uint32_t i) {
+    const bool guarded = guarded_[i] != 0;
+    const std::span<const Register> regs = registers(i);
+    for (const Register& r : regs) {
+      if (!r.writes) break;  // defs come first
+      Note& n = notes_[r.note];
+      if (with_bytes_) out_.after_[r.operand] = n.live, out_.before_[r.operand] = r.defined | n.reach_in;
+      if (REGDUEL_PLANTED("fatpoint-dead-def-has-no-range") && n.live == 0) continue;
+      if (n.live == 0 || r.is_part) push(n.vreg, r.is_part ? read_point(i) : write_point(i), write_point(i) + 1);
+      bool is_held_at_reads = guarded || r.is_early_clobber;
+      if (REGDUEL_PLANTED("fatpoint-early-clobber-ignored")) is_held_at_reads = guarded;
+      if (is_held_at_reads) push(n.vreg, read_point(i), read_point(i) + 1);
+      if (guarded && !r.is_part && n.live != 0) {
+        // The new value is whole, so nothing need outlast the clobbers: the range has a hole at C.
+        push(n.vreg, write_point(i), n.end);
+        n.end = read_point(i) + 1;
+      }
+      n.first_def = guarded || r.is_part || r.is_early_clobber ? read_point(i) : write_point(i);
+    }
+    if (!guarded)
+      for (const Register& r : regs) {
+        if (!r.writes) break;
+        Note& n = notes_[r.note];
+        if (n.live == 0) continue;
+        n.live &= ~r.bytes;
+        if (REGDUEL_PLANTED("fatpoint-part-def-kills-all")) n.live = 0;
+        if (n.live == 0) push(n.vreg, write_point(i), n.end);
+      }
+    for (const Register& r : regs) {
+      if (!r.reads) continue;
+      Note& n = notes_[r.note];
+      const ByteMask read = r.bytes & (r.defined | n.reach_in);
+      if (with_bytes_) out_.read_[r.operand] = read;
+      if (read == 0) {
+        push(n.vreg, read_point(i), read_point(i) + 1);
+      } else {
+        if (n.live == 0) n.end = read_point(i) + 1;
+        n.live |= read;
+      }
+    }
   }
 
   // Pieces to ranges: by vreg, sorted, touching ones merged.
   void collect() {
-    Grouped<Interval> pieces(f_.vregs.size(), [&](auto add) {
-      for (std::size_t k = pieces_.size(); k-- > 0;) add(pieces_[k].vreg, pieces_[k].interval);
-    });
     out_.range_begin_.reserve(f_.vregs.size() + 1);
-    out_.intervals_.reserve(pieces_.size() + through_pieces_.size());
-    auto through = through_pieces_.begin();
+    out_.intervals_.reserve(pieces_.size());
     for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
       const std::size_t start = out_.intervals_.size();
       out_.range_begin_.push_back(static_cast<std::uint32_t>(start));
-      const auto is_before = [](const Interval& a, const Interval& b) {
-        return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-      };
-      const std::span<Interval> sorted = pieces[v];
-      if (!std::is_sorted(sorted.begin(), sorted.end(), is_before)) std::sort(sorted.begin(), sorted.end(), is_before);
-      const auto add = [&](const Interval& i) {
-        if (out_.intervals_.size() > start && i.touches(out_.intervals_.back()))
-          out_.intervals_.back() = out_.intervals_.back().unite(i);
-        else out_.intervals_.push_back(i);
-      };
-      for (const Interval& i : sorted) {
-        for (; through != through_pieces_.end() && through->vreg == v && through->interval.begin < i.begin; ++through)
-          add(through->interval);
-        add(i);
+      bool is_sorted = true;
+      for (std::uint32_t k = newest_piece_[v]; k != kNone; k = pieces_[k].older) {
+        const Interval& i = pieces_[k].interval;
+        is_sorted = is_sorted && (out_.intervals_.size() == start || out_.intervals_.back().end < i.begin);
+        out_.intervals_.push_back(i);
       }
-      for (; through != through_pieces_.end() && through->vreg == v; ++through) add(through->interval);
+      if (!is_sorted) merge_from(start);
     }
     out_.range_begin_.push_back(static_cast<std::uint32_t>(out_.intervals_.size()));
+  }
+  void merge_from(std::size_t start) {
+    std::vector<Interval>& all = out_.intervals_;
+    std::sort(all.begin() + static_cast<std::ptrdiff_t>(start), all.end(),
+              [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+    std::size_t last = start;
+    for (std::size_t k = start + 1; k < all.size(); ++k) {
+      if (all[last].touches(all[k])) all[last] = all[last].unite(all[k]);
+      else all[++last] = all[k];
+    }
+    all.resize(last + 1);
   }
 
   Liveness& out_;
   const Function& f_;
   const ir::Cfg& cfg_;
-  std::size_t num_global_;
-  std::vector<Register> registers_;            // by number of the instruction
+  const std::span<const BlockId> order_;  // reverse postorder: where a block stands in it is its place
+  const std::size_t num_global_;
+  const bool with_bytes_;
+  std::unique_ptr<Register[]> registers_;  // by number of the instruction
+  std::uint32_t num_registers_ = 0;
   std::vector<std::uint32_t> register_begin_;  // by number: where its registers begin; one more at the end
   std::vector<char> guarded_;                  // by number
-  std::vector<Column> columns_;
-  std::vector<std::uint32_t> first_column_, num_columns_;
-  // What a block does to a column that it names, and what one column is in a block.
-  struct Note {
-    BlockId block;
-    bool reads = false, kills = false, defines = false;
-  };
-  struct State {
-    std::uint32_t column = kNone;  // whose state this is
-    bool kills = false, read_in = false, read_out = false, reach_in = false, reach_out = false;
-  };
-  Grouped<Note> notes_;       // by column
-  std::vector<State> state_;  // by block
-  std::vector<BlockId> work_;
-  std::vector<std::uint32_t> named_;    // by block: the last vreg found to be named there
-  std::vector<std::uint32_t> place_;    // by block: its place in reverse postorder
-  std::vector<std::uint64_t> through_;  // by place, one bit: the vreg at hand lives there from end to end, unnamed
-  std::uint32_t through_begin_ = kNone, through_end_ = 0;  // words that may have bits
-  struct BlockColumn {
-    BlockId block;
-    std::uint32_t column;
-  };
-  std::vector<BlockColumn> found_reach_in_, found_live_out_;  // in blocks that name the vreg; reach_in_: if read there or later
-  Grouped<std::uint32_t> reach_in_, live_out_;                // the same by block: columns, ascending
-  std::vector<ByteMask> live_;
-  std::vector<Point> end_, first_def_;
-  std::vector<std::uint32_t> opened_;
-  std::vector<Piece> pieces_;          // by falling block
-  std::vector<Piece> through_pieces_;  // by vreg, ascending: in blocks that do not name it
+  std::vector<Note> notes_;                    // by place
+  std::vector<std::uint32_t> first_note_;      // by place; one more at the end
+  std::vector<Named> named_;                   // by vreg
+  std::vector<Atom> atoms_;                    // by vreg, ascending
+  std::vector<State> states_;                  // by place
+  PlaceQueue waiting_, touched_;
+  std::vector<Piece> pieces_;
+  std::vector<std::uint32_t> newest_piece_;  // by vreg
 };
 
+Liveness::Liveness(const Function& f, const ir::Cfg& cfg) { LivenessBuilder(*this, f, cfg, f.vregs.size(), true).run(); }
 Liveness::Liveness(const Function& f, const ir::Cfg& cfg, std::size_t num_global) {
-  LivenessBuilder(*this, f, cfg, num_global).run();
+  LivenessBuilder(*this, f, cfg, num_global, false).run();
 }
 
 }  // namespace regduel::allocator

@@ -34,11 +34,12 @@ class Liveness {
  public:
   static constexpr std::uint32_t kUnnumbered = 0xFFFFFFFFu;
 
+  // Cost: O(operands + sum over global atoms of the edges across which they live; mostly far less, as 64 atoms go together).
+  Liveness(const ir::Function& f, const ir::Cfg& cfg);
+  // The same without bytes of operands: only ranges and numbers may be asked for.
   //   num_global   vregs from this one on are temporaries that no value of which leaves its block, whatever the operands suggest: a
   //                temporary may be read without having been loaded, where what it stands for is undefined
-  // Cost: O(operands + sum over global atoms of the edges across which they live).
   Liveness(const ir::Function& f, const ir::Cfg& cfg, std::size_t num_global);
-  Liveness(const ir::Function& f, const ir::Cfg& cfg) : Liveness(f, cfg, f.vregs.size()) {}
 
   [[nodiscard]] std::uint32_t num_numbered() const { return static_cast<std::uint32_t>(inst_at_.size()); }
   // Number of an instruction (index into f.insts); kUnnumbered in unreachable blocks.
