@@ -21,13 +21,30 @@ using ir::RegFile;
 using ir::Role;
 using ir::VRegId;
 
-RoundIndex::RoundIndex(const Function& f, const Liveness& live) {
+RoundIndex::RoundIndex(const Function& f, const Liveness& live) : defs(f, live) {
   for (std::size_t v = 0; v < f.vregs.size(); ++v)
     if (!live.range(v).empty()) vregs[ir::index(f.vregs[v].file())].push_back(VRegId(v));
   for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
     const Inst& inst = f.insts[live.inst_at(n)];
     const auto ops = f.operands_of(inst);
     if (inst.op == Op::Ret || (!ops.empty() && ops.back().role == Role::Clobber)) bound.push_back(n);
+  }
+  // By row: how many more units live from there on. All zero again after each file.
+  std::vector<std::int32_t> rows(2 * static_cast<std::size_t>(live.num_numbered()) + 1, 0);
+  for (std::size_t file = 0; file < vregs.size(); ++file) {
+    std::uint32_t begin = static_cast<std::uint32_t>(rows.size()), end = 0;
+    for (const VRegId v : vregs[file]) {
+      const std::int32_t units = f.vreg(v).units();
+      const auto range = live.range(v.index());
+      begin = std::min(begin, first_row(range.front()));
+      end = std::max(end, end_row(range.back()) + 1);
+      for (const Interval& i : range) {
+        rows[first_row(i)] += units;
+        rows[end_row(i)] -= units;
+      }
+    }
+    std::int32_t sum = 0;
+    for (std::uint32_t row = begin; row < end; ++row) max_live[file] = std::max(max_live[file], sum += std::exchange(rows[row], 0));
   }
 }
 
@@ -45,31 +62,14 @@ OperandLists::OperandLists(const Function& f, const Liveness& live) {
 
 FileAllocator::FileAllocator(const Round& round, RegFile file)
     : round_(round), file_(file), vregs_(round.index.vregs[ir::index(file)]),
-      classes_(round.lowered.f, round.live, round.constraints, vregs_, round.fuel),
-      limit_(round.budget.allocatable[ir::index(file)].end()), base_(round.live.num_numbered(), highest_unit()),
+      classes_(round.lowered.f, round.live, round.index.defs, round.constraints, vregs_, round.fuel),
+      limit_(round.budget.allocatable[ir::index(file)].end()), base_(round.live.num_numbered()),
       not_allocatable_(UnitSet::range(0, ir::kMaxUnits) - round.budget.allocatable[ir::index(file)]),
       callee_saved_(round.budget.callee_saved[ir::index(file)]),
       first_unit_(std::min(round.budget.allocatable[ir::index(file)].first(), limit_)) {
   if (REGDUEL_PLANTED("fatpoint-limit-off-by-one")) not_allocatable_.clear_range(limit_, limit_ + 1), ++limit_;
-  const Function& f = round.lowered.f;
-  std::vector<std::int32_t> rows(2 * static_cast<std::size_t>(round.live.num_numbered()) + 1, 0);
-  for (const VRegId v : vregs_)
-    for (const Interval& i : round.live.range(v.index())) {
-      rows[first_row(i)] += f.vreg(v).units();
-      rows[end_row(i)] -= f.vreg(v).units();
-    }
-  std::int32_t sum = 0;
-  for (const std::int32_t d : rows) max_live_ = std::max(max_live_, sum += d);
   block_fixed_moments();
   count_choices();
-}
-
-// The occupancy has room for the headroom of an attempt without spilling, and for fixed registers that may not be used: such an
-// attempt cannot fit, but has to know where they are.
-int FileAllocator::highest_unit() const {
-  int highest = limit_ + kHeadroom;
-  for (const VRegId v : vregs_) highest = std::max(highest, round_.lowered.f.vreg(v).fixed.end());
-  return std::min(highest, ir::kMaxUnits);
 }
 
 void FileAllocator::block_fixed_moments() {
@@ -91,13 +91,13 @@ void FileAllocator::block_fixed_moments() {
 // A vreg with little choice comes first in every order. One that is left at least as many units as are ever live at once counts as
 // having all the choice there is.
 void FileAllocator::count_choices() {
-  choice_.assign(round_.lowered.f.vregs.size(), ir::kMaxUnits);
   if (!base_.has_clobbers()) return;
+  choice_.assign(round_.lowered.f.vregs.size(), ir::kMaxUnits);
   for (const VRegId v : vregs_) {
     const UnitSet clobbered = base_.clobbers(round_.live.range(v.index())) - not_allocatable_;
     if (clobbered.none()) continue;
     const int left = ir::kMaxUnits - (clobbered | not_allocatable_).count();
-    if (left < max_live_) choice_[v.index()] = left;
+    if (left < max_live()) choice_[v.index()] = left;
   }
 }
 

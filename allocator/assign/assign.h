@@ -33,7 +33,9 @@ struct RoundIndex {
   RoundIndex(const ir::Function& f, const Liveness& live);
 
   ir::PerFile<std::vector<ir::VRegId>> vregs;  // those with a live range, ascending
+  ir::PerFile<int> max_live = {};              // largest number of units live at one moment
   std::vector<std::uint32_t> bound;            // numbers of the rets and of the instructions with clobbers, ascending
+  DefLists defs;
 };
 
 // By vreg: numbers of the instructions that have it as an operand, ascending, unique.
@@ -104,7 +106,7 @@ class FileAllocator {
   FileAllocator(const Round& round, ir::RegFile file);
 
   // Largest number of units live at one moment.
-  [[nodiscard]] int max_live() const { return max_live_; }
+  [[nodiscard]] int max_live() const { return round_.index.max_live[ir::index(file_)]; }
   [[nodiscard]] Attempt run(const AttemptOptions& options) const;
   // Size of the part of the file that may be used: highest allocatable unit + 1.
   [[nodiscard]] int limit() const { return limit_; }
@@ -122,10 +124,9 @@ class FileAllocator {
   [[nodiscard]] int first_unit() const { return first_unit_; }
   // Units that clobbers leave to a vreg; kMaxUnits where they take none from it, or where what they leave is enough for all that is
   // ever live at once.
-  [[nodiscard]] int choice(ir::VRegId v) const { return choice_[v.index()]; }
+  [[nodiscard]] int choice(ir::VRegId v) const { return choice_.empty() ? ir::kMaxUnits : choice_[v.index()]; }
 
  private:
-  [[nodiscard]] int highest_unit() const;
   void block_fixed_moments();
   void count_choices();
   const Round& round_;
@@ -133,9 +134,8 @@ class FileAllocator {
   std::span<const ir::VRegId> vregs_;
   CoalescedClasses classes_;
   int limit_;
-  int max_live_ = 0;
   Occupancy base_;
-  std::vector<int> choice_;  // by vreg
+  std::vector<int> choice_;  // by vreg; empty where all have all the choice there is
   UnitSet not_allocatable_;
   UnitSet callee_saved_;
   int first_unit_;

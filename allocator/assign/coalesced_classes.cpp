@@ -3,10 +3,8 @@
 #include "allocator/assign/coalesced_classes.h"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 
-#include "base/grouped.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
@@ -21,61 +19,45 @@ using ir::VRegId;
 // No two classes with more pairs of members than this are compared member by member.
 constexpr std::size_t kMaxPairs = 1024;
 
-// Where each vreg of one file is written, and from which vreg by a plain copy.
-class Defs {
- public:
-  Defs(const Function& f, const Liveness& live, ir::RegFile file) {
-    std::vector<std::pair<std::uint32_t, Def>> list;
-    for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
-      const Inst& inst = f.insts[live.inst_at(n)];
-      const auto ops = f.operands_of(inst);
-      if (std::none_of(ops.begin(), ops.end(),
-                       [&](const Operand& op) { return op.is_vreg() && op.writes() && f.vreg(op.vreg()).file() == file; }))
-        continue;
-      const bool guarded = ir::is_guarded(ops);
-      const std::size_t pairs = ir::defs_of(ops).size();
-      for (std::size_t k = 0; k < pairs; ++k) {
-        if (!ops[k].is_vreg() || f.vreg(ops[k].vreg()).file() != file) continue;
-        // An early-clobber def destroys its register before the source is read, even where it is a copy of it.
-        const bool plain = inst.op == Op::Copy && !guarded && !ops[k].is_early_clobber() && ops[k].part.is_whole() &&
-                           ops[pairs + k].part.is_whole();
-        const bool early = guarded || !ops[k].part.is_whole() || ops[k].is_early_clobber();
-        list.push_back(
-            {ops[k].value, {early ? read_point(n) : write_point(n), write_point(n), plain ? ops[pairs + k].vreg() : VRegId()}});
-      }
-    }
-    defs_.build_from(f.vregs.size(), list, [](const auto& x) { return x.first; }, [](const auto& x) { return x.second; });
-  }
-  // True where no def of x changes what y holds while y lives. Two defs of one instruction never share a register, not even in
-  // a parallel copy that swaps two equal values.
-  [[nodiscard]] bool spares(VRegId x, VRegId y, std::span<const Interval> y_range) const {
-    for (const Def& d : defs_[x.index()]) {
-      if (d.source != y && (contains(y_range, d.point) || contains(y_range, d.last))) return false;
-      if (REGDUEL_PLANTED("fatpoint-swap-shares-a-register")) continue;
-      if (is_written_at(y, d.last)) return false;
-    }
-    return true;
-  }
-
- private:
-  // In program order, so that the moments ascend.
-  [[nodiscard]] bool is_written_at(VRegId v, Point p) const {
-    const auto defs = defs_[v.index()];
-    const auto at = std::lower_bound(defs.begin(), defs.end(), p, [](const Def& d, Point wanted) { return d.last < wanted; });
-    return at != defs.end() && at->last == p;
-  }
-
-  struct Def {
-    Point point, last;  // the first and the last moment at which it holds the register
-    VRegId source;
-  };
-  Grouped<Def> defs_;  // by vreg
-};
-
 }  // namespace
 
-CoalescedClasses::CoalescedClasses(const Function& f, const Liveness& live, const ConstraintLists& constraints,
-                                   std::span<const VRegId> vregs, ir::Fuel* fuel) {
+DefLists::DefLists(const Function& f, const Liveness& live) {
+  std::vector<std::pair<std::uint32_t, Def>> list;
+  for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
+    const Inst& inst = f.insts[live.inst_at(n)];
+    const auto ops = f.operands_of(inst);
+    if (ops.empty() || !ops[0].writes()) continue;
+    const bool guarded = ir::is_guarded(ops);
+    const std::size_t pairs = ir::defs_of(ops).size();
+    for (std::size_t k = 0; k < pairs; ++k) {
+      if (!ops[k].is_vreg()) continue;
+      // An early-clobber def destroys its register before the source is read, even where it is a copy of it.
+      const bool early = guarded || !ops[k].part.is_whole() || ops[k].is_early_clobber();
+      const bool plain = inst.op == Op::Copy && !early && ops[pairs + k].part.is_whole();
+      list.push_back(
+          {ops[k].value, {early ? read_point(n) : write_point(n), write_point(n), plain ? ops[pairs + k].vreg() : VRegId()}});
+    }
+  }
+  defs_.build_from(f.vregs.size(), list, [](const auto& x) { return x.first; }, [](const auto& x) { return x.second; });
+}
+
+bool DefLists::spares(VRegId x, VRegId y, std::span<const Interval> y_range) const {
+  for (const Def& d : defs_[x.index()]) {
+    if (d.source != y && (contains(y_range, d.point) || contains(y_range, d.last))) return false;
+    if (REGDUEL_PLANTED("fatpoint-swap-shares-a-register")) continue;
+    if (is_written_at(y, d.last)) return false;
+  }
+  return true;
+}
+
+bool DefLists::is_written_at(VRegId v, Point p) const {
+  const auto defs = defs_[v.index()];
+  const auto at = std::lower_bound(defs.begin(), defs.end(), p, [](const Def& d, Point wanted) { return d.last < wanted; });
+  return at != defs.end() && at->last == p;
+}
+
+CoalescedClasses::CoalescedClasses(const Function& f, const Liveness& live, const DefLists& defs,
+                                   const ConstraintLists& constraints, std::span<const VRegId> vregs, ir::Fuel* fuel) {
   struct Edge {
     int weight;
     VRegId a, b;
@@ -90,7 +72,6 @@ CoalescedClasses::CoalescedClasses(const Function& f, const Liveness& live, cons
   if (edges.empty()) return;
   std::sort(edges.begin(), edges.end(),
             [](const Edge& x, const Edge& y) { return std::tuple(-x.weight, x.a, x.b) < std::tuple(-y.weight, y.a, y.b); });
-  std::optional<Defs> defs;  // made where two ranges first overlap
   const auto class_of = [&](VRegId v) {
     std::uint32_t& c = class_of_[v.index()];
     if (c == kNone) {
@@ -122,10 +103,9 @@ CoalescedClasses::CoalescedClasses(const Function& f, const Liveness& live, cons
     if (!overlap(a.range, b.range)) return true;
     if (a.members.size() * b.members.size() > kMaxPairs) return false;
     if (REGDUEL_PLANTED("fatpoint-coalesces-across-a-def")) return true;
-    if (!defs) defs.emplace(f, live, f.vreg(vregs[0]).file());
     for (const VRegId x : a.members)
       for (const VRegId y : b.members)
-        if (!defs->spares(x, y, live.range(y.index())) || !defs->spares(y, x, live.range(x.index()))) return false;
+        if (!defs.spares(x, y, live.range(y.index())) || !defs.spares(y, x, live.range(x.index()))) return false;
     return true;
   };
   for (const Edge& e : edges) {

@@ -6,33 +6,53 @@
 
 namespace regduel::allocator {
 
-Occupancy::Occupancy(std::uint32_t num_insts, int units)
-    : words_((static_cast<std::size_t>(units) + 63) / 64), rows_(2 * static_cast<std::size_t>(num_insts) * words_, 0) {
-  const std::size_t stretches = (2 * static_cast<std::size_t>(num_insts) + kStretch - 1) / kStretch;
-  full_.assign(stretches * words_, 0);
-  any_.assign(stretches * words_, 0);
+Occupancy::Occupancy(std::uint32_t num_insts) : num_stretches_((2 * std::size_t{num_insts} + kStretch - 1) / kStretch), rows_(1) {}
+
+Occupancy::Occupancy(const Occupancy& other)
+    : num_stretches_(other.num_stretches_), stretches_(other.stretches_), clobbers_(other.clobbers_), clobbered_(other.clobbered_),
+      has_blocked_reads_(other.has_blocked_reads_) {
+  rows_.reserve(other.rows_.size() + num_stretches_);
+  rows_ = other.rows_;
 }
 
-void Occupancy::add_clobber(std::uint32_t inst, const UnitSet& units) { clobbers_.push_back({clobber_point(inst), units}); }
+std::span<Occupancy::Stretch> Occupancy::stretches_of(std::size_t w) {
+  if (stretches_.size() < (w + 1) * num_stretches_) stretches_.resize((w + 1) * num_stretches_);
+  return std::span(stretches_).subspan(w * num_stretches_, num_stretches_);
+}
+
+Occupancy::Rows& Occupancy::rows_of(Stretch& s) {
+  if (s.rows == 0) {
+    s.rows = static_cast<std::uint32_t>(rows_.size());
+    rows_.push_back({});
+  }
+  return rows_[s.rows];
+}
+
+void Occupancy::add_clobber(std::uint32_t inst, const UnitSet& units) {
+  clobbers_.add(clobber_point(inst));
+  clobbered_.push_back(units);
+}
 
 void Occupancy::block_reads(std::uint32_t inst, const UnitSet& units) {
   const std::size_t row = 2 * static_cast<std::size_t>(inst);
   has_blocked_reads_ = true;
-  for (std::size_t w = 0; w < words_; ++w) {
-    rows_[row * words_ + w] |= units.words[w];
-    any_[row / kStretch * words_ + w] |= units.words[w];
+  for (std::size_t w = 0; w < UnitSet::kWords; ++w) {
+    if (units.words[w] == 0) continue;
+    Stretch& s = stretches_of(w)[row / kStretch];
+    s.any |= units.words[w];
+    rows_of(s)[row % kStretch] |= units.words[w];
   }
 }
 
-// Cuts a range into whole stretches, whole(stretch), and rows [begin, end) of one stretch, rows(stretch, begin, end).
-template <class Whole, class Rows>
-void Occupancy::for_each_piece(std::span<const Interval> range, Whole whole, Rows rows) const {
+// Cuts a range into whole stretches, whole(stretch), and rows [begin, end) of one stretch, part(stretch, begin, end).
+template <class Whole, class Part>
+void Occupancy::for_each_piece(std::span<const Interval> range, Whole whole, Part part) {
   for (const Interval& i : range) {
     const std::size_t end = end_row(i);
     for (std::size_t r = first_row(i); r < end;) {
       const std::size_t stretch = r / kStretch, next = (stretch + 1) * kStretch;
       if (r % kStretch == 0 && next <= end) whole(stretch);
-      else rows(stretch, r, std::min(next, end));
+      else part(stretch, r % kStretch, std::min(next, end) - stretch * kStretch);
       r = next;
     }
   }
@@ -40,67 +60,67 @@ void Occupancy::for_each_piece(std::span<const Interval> range, Whole whole, Row
 
 void Occupancy::mark(std::span<const Interval> range, int lo, int hi) {
   UnitSet::for_each_word(lo, hi, [&](std::size_t w, std::uint64_t mask) {
+    const std::span<Stretch> stretches = stretches_of(w);
     for_each_piece(
         range,
-        [&](std::size_t s) {
-          full_[s * words_ + w] |= mask;
-          any_[s * words_ + w] |= mask;
+        [&](std::size_t k) {
+          stretches[k].full |= mask;
+          stretches[k].any |= mask;
         },
-        [&](std::size_t s, std::size_t begin, std::size_t end) {
-          any_[s * words_ + w] |= mask;
-          for (std::size_t r = begin; r < end; ++r) rows_[r * words_ + w] |= mask;
+        [&](std::size_t k, std::size_t begin, std::size_t end) {
+          stretches[k].any |= mask;
+          Rows& rows = rows_of(stretches[k]);
+          for (std::size_t r = begin; r < end; ++r) rows[r] |= mask;
         });
   });
 }
 
 void Occupancy::unmark(std::span<const Interval> range, int lo, int hi) {
   UnitSet::for_each_word(lo, hi, [&](std::size_t w, std::uint64_t mask) {
-    const auto sum_up = [&](std::size_t s) {
-      std::uint64_t any = full_[s * words_ + w];
-      for (std::size_t r = s * kStretch; r < std::min((s + 1) * kStretch, rows_.size() / words_); ++r) any |= rows_[r * words_ + w];
-      any_[s * words_ + w] = any;
+    const std::span<Stretch> stretches = stretches_of(w);
+    const auto sum_up = [&](Stretch& s) {
+      s.any = s.full;
+      for (const std::uint64_t row : rows_[s.rows]) s.any |= row;
     };
     for_each_piece(
         range,
-        [&](std::size_t s) {
-          full_[s * words_ + w] &= ~mask;
-          sum_up(s);
+        [&](std::size_t k) {
+          stretches[k].full &= ~mask;
+          sum_up(stretches[k]);
         },
-        [&](std::size_t s, std::size_t begin, std::size_t end) {
-          for (std::size_t r = begin; r < end; ++r) rows_[r * words_ + w] &= ~mask;
-          sum_up(s);
+        [&](std::size_t k, std::size_t begin, std::size_t end) {
+          Rows& rows = rows_of(stretches[k]);
+          for (std::size_t r = begin; r < end; ++r) rows[r] &= ~mask;
+          sum_up(stretches[k]);
         });
   });
 }
 
 UnitSet Occupancy::conflicts(std::span<const Interval> range) const {
   UnitSet taken = clobbers(range);
-  for_each_piece(
-      range,
-      [&](std::size_t s) {
-        for (std::size_t w = 0; w < words_; ++w) taken.words[w] |= any_[s * words_ + w];
-      },
-      [&](std::size_t s, std::size_t begin, std::size_t end) {
-        for (std::size_t w = 0; w < words_; ++w) taken.words[w] |= full_[s * words_ + w];
-        if (words_ == 1) {
-          for (std::size_t r = begin; r < end; ++r) taken.words[0] |= rows_[r];
-        } else {
-          for (std::size_t r = begin; r < end; ++r)
-            for (std::size_t w = 0; w < words_; ++w) taken.words[w] |= rows_[r * words_ + w];
-        }
-      });
+  std::size_t w = 0;
+  for (const Stretch* stretches = stretches_.data(); stretches != stretches_.data() + stretches_.size();
+       stretches += num_stretches_, ++w) {
+    std::uint64_t word = 0;
+    for_each_piece(
+        range, [&](std::size_t k) { word |= stretches[k].any; },
+        [&](std::size_t k, std::size_t begin, std::size_t end) {
+          const Stretch& s = stretches[k];
+          if ((s.any & ~word) == 0) return;
+          word |= s.full;
+          const Rows& rows = rows_[s.rows];
+          for (std::size_t r = begin; r < end; ++r) word |= rows[r];
+        });
+    taken.words[w] |= word;
+  }
   return taken;
 }
 
 UnitSet Occupancy::clobbers(std::span<const Interval> range) const {
   UnitSet taken;
   if (clobbers_.empty()) return taken;
-  auto c = clobbers_.begin();
-  for (const Interval& i : range) {
-    c = std::lower_bound(c, clobbers_.end(), i.begin, [](const Clobber& a, Point p) { return a.point < p; });
-    for (; c != clobbers_.end() && c->point < i.end; ++c) taken |= c->units;
-    if (c == clobbers_.end()) break;
-  }
+  for (const Interval& i : range)
+    for (std::size_t c = clobbers_.count_before(i.begin); c < clobbers_.size() && clobbers_[c] < i.end; ++c) taken |= clobbered_[c];
   return taken;
 }
 

@@ -4,11 +4,12 @@
 // bits, one for its R moment and one for its W moment (liveness.h); clobbers have a row of their own. A vreg conflicts with the OR
 // of the rows that its live range covers, tested on its whole footprint (DECISIONS). No interference graph is ever built: marking
 // and asking cost (instructions in the range) x (words a row), which sums to instructions x pressure. The rows are summed up in
-// stretches, so that long ranges cost a fraction of that.
+// stretches, so that long ranges cost a fraction of that; and there is memory for those only that something is marked in.
 //
 // Tested by occupancy_test.cpp (word-wise marking against bit by bit).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,8 +26,10 @@ namespace regduel::allocator {
 
 class Occupancy {
  public:
-  //   units   units [0, units) can be marked; at most kMaxUnits
-  Occupancy(std::uint32_t num_insts, int units);
+  explicit Occupancy(std::uint32_t num_insts);
+  // A copy has room for the rows that it is likely to mark.
+  Occupancy(const Occupancy& other);
+  Occupancy(Occupancy&&) = default;
 
   // Requires ascending instructions.
   void add_clobber(std::uint32_t inst, const UnitSet& units);
@@ -43,20 +46,26 @@ class Occupancy {
   [[nodiscard]] UnitSet clobbers(std::span<const Interval> range) const;
 
  private:
-  // Rows come in stretches. `full_` has the units that are held for a whole stretch (their rows are not written), `any_` the
-  // union of a stretch: so a long range costs one word a stretch.
+  // Rows come in stretches, and units in words. Of one word in one stretch, `full` has the units that are held for the whole
+  // stretch (their rows are not written), `any` the union of all its rows: so a long range costs one word a stretch.
   static constexpr std::size_t kStretch = 64;
-  template <class Whole, class Rows>
-  void for_each_piece(std::span<const Interval> range, Whole whole, Rows rows) const;
-
-  struct Clobber {
-    Point point;
-    UnitSet units;
+  using Rows = std::array<std::uint64_t, kStretch>;
+  struct Stretch {
+    std::uint64_t full = 0, any = 0;
+    std::uint32_t rows = 0;  // index into rows_
   };
-  std::size_t words_;
-  std::vector<std::uint64_t> rows_;
-  std::vector<std::uint64_t> full_, any_;
-  std::vector<Clobber> clobbers_;
+
+  // The stretches of word w; made when it is first needed.
+  [[nodiscard]] std::span<Stretch> stretches_of(std::size_t w);
+  [[nodiscard]] Rows& rows_of(Stretch& s);
+  template <class Whole, class Part>
+  static void for_each_piece(std::span<const Interval> range, Whole whole, Part part);
+
+  std::size_t num_stretches_;
+  std::vector<Stretch> stretches_;  // word by word, as far as units were marked
+  std::vector<Rows> rows_;          // those that are written; rows_[0] is none's, and zero
+  PointIndex clobbers_;
+  std::vector<UnitSet> clobbered_;  // by clobber
   bool has_blocked_reads_ = false;
 };
 

@@ -15,7 +15,7 @@ TEST(Occupancy, AgreesWithBitByBit) {
   constexpr std::uint32_t kInsts = 300;
   for (const int units : {40, 200}) {
     Random random(static_cast<std::uint64_t>(units));
-    Occupancy occupancy(kInsts, units);
+    Occupancy occupancy(kInsts);
     std::set<std::pair<Point, int>> taken;  // (point, unit), points with a row only
     std::vector<std::pair<Point, int>> clobbers;
     for (std::uint32_t i = 10; i < kInsts; i += 97) {

@@ -37,6 +37,31 @@ struct Interval {
   [[nodiscard]] constexpr Interval unite(const Interval& o) const { return {std::min(begin, o.begin), std::max(end, o.end)}; }
 };
 
+// Ascending points, with a table that leads to the first one from some point on.
+class PointIndex {
+ public:
+  // Requires: no point so far is beyond it.
+  void add(Point p) {
+    table_.resize(std::max<std::size_t>(table_.size(), p / kStretch + 1), static_cast<std::uint32_t>(points_.size()));
+    points_.push_back(p);
+  }
+  // How many points lie before p. Cost: O(points that are close before p).
+  [[nodiscard]] std::size_t count_before(Point p) const {
+    if (p / kStretch >= table_.size()) return points_.size();
+    std::size_t at = table_[p / kStretch];
+    while (at < points_.size() && points_[at] < p) ++at;
+    return at;
+  }
+  [[nodiscard]] std::size_t size() const { return points_.size(); }
+  [[nodiscard]] bool empty() const { return points_.empty(); }
+  [[nodiscard]] Point operator[](std::size_t k) const { return points_[k]; }
+
+ private:
+  static constexpr Point kStretch = 128;
+  std::vector<Point> points_;
+  std::vector<std::uint32_t> table_;  // by stretch of points: how many lie before it
+};
+
 // True where p is in one of the intervals. Cost: O(log intervals).
 [[nodiscard]] bool contains(std::span<const Interval> range, Point p);
 // True where the two ranges share a point. Cost: O(sum of their lengths from where both have begun).

@@ -98,7 +98,6 @@ class SpillGuidance::Queue {
       return always ||
              program_.model.triggers(program_.spilled.vregs[ir::index(file_)], count - room, count, {.budget = room}, is_paired);
     };
-    std::vector<std::int32_t> live(2 * static_cast<std::size_t>(program_.live.num_numbered()) + 1, 0);
     std::vector<std::int32_t> room;
     for (const std::uint32_t k : program_.index.bound) {
       UnitSet clobbered;
@@ -106,9 +105,12 @@ class SpillGuidance::Queue {
       for (std::size_t o = ops.size(); o-- > 0 && ops[o].role == Role::Clobber;)
         if (ops[o].preg().file == file_) clobbered |= units_of(ops[o].preg());
       if (clobbered.none()) continue;
-      clobbers_.push_back(clobber_point(k));
+      clobbers_.add(clobber_point(k));
       room.push_back((allocatable - clobbered).count());
     }
+    const int max_live = program_.index.max_live[ir::index(file_)];
+    if (max_live <= budget && std::all_of(room.begin(), room.end(), [&](std::int32_t r) { return max_live <= r; })) return;
+    std::vector<std::int32_t> live(2 * static_cast<std::size_t>(program_.live.num_numbered()) + 1, 0);
     over_clobber_.assign(clobbers_.size() + 1, 0);
     for (const VRegId v : vregs_) {
       const int units = f_.vreg(v).units();
@@ -127,21 +129,18 @@ class SpillGuidance::Queue {
       is_over_ = true;
       if (!is_worth(sum, room[c])) over_clobber_[c] = 0;
     }
-    std::int32_t most = 0;
-    sum = 0;
-    for (std::int32_t& units : live) most = std::max(most, units = sum += units);
-    is_over_ = is_over_ || most > budget;
+    is_over_ = is_over_ || max_live > budget;
     if (!is_over_) return;
     hot_before_.reserve(live.size());
-    for (const std::int32_t units : live) {
+    std::int32_t units = 0;
+    for (const std::int32_t more : live) {
+      units += more;
       hot_before_.push_back(static_cast<std::uint32_t>(hot_.size()));
       if (units > budget && is_worth(units, budget)) hot_.push_back(units - budget);
     }
   }
   static std::size_t row(Point p) { return (static_cast<std::size_t>(p) + 1) / 2; }
-  [[nodiscard]] std::size_t clobber(Point p) const {
-    return static_cast<std::size_t>(std::lower_bound(clobbers_.begin(), clobbers_.end(), p) - clobbers_.begin());
-  }
+  [[nodiscard]] std::size_t clobber(Point p) const { return clobbers_.count_before(p); }
 
   // Calls each(pieces of hot_ that v would relieve but for its operands), except_for(rows of its operands in there), and clobbers
   // (pieces of over_clobber_).
@@ -194,7 +193,7 @@ class SpillGuidance::Queue {
   std::vector<std::int32_t> hot_;
   std::vector<std::uint32_t> hot_before_;  // by row: how many of these come before; empty where nothing is over budget
   std::vector<std::int32_t> over_clobber_;
-  std::vector<Point> clobbers_;
+  PointIndex clobbers_;
   bool is_over_ = false;
 };
 
