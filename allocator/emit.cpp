@@ -39,6 +39,9 @@ class Emitter {
       : source_(without_phis), lowered_(lowered), f_(lowered.f), homes_(homes), budget_(budget), frame_align_(frame_align),
         fuel_(fuel), cfg_(cfg), out_(original.clone_header()), next_id_(original.next_inst_id().value) {
     out_.phase = ir::Phase::Allocated;
+    out_.blocks.reserve(lowered.f.blocks.size());
+    out_.insts.reserve(lowered.f.insts.size());
+    out_.operands.reserve(lowered.f.operands.size());
   }
 
   ir::Allocation run() {
@@ -58,9 +61,12 @@ class Emitter {
     const ir::VReg& v = f_.vreg(op.vreg());
     const int first = homes_[op.value];
     REGDUEL_CHECK(first >= 0, "a vreg without a home");
-    Operand o =
-        Operand::of_preg(op.role, PReg{v.file(), static_cast<std::uint8_t>(v.units()), static_cast<std::uint16_t>(first)}, op.part);
+    Operand o;
+    o.kind = ir::OperandKind::PReg;
+    o.role = op.role;
+    o.part = op.part;
     o.flags = op.flags;
+    o.set_preg({v.file(), static_cast<std::uint8_t>(v.units()), static_cast<std::uint16_t>(first)});
     return o;
   }
 

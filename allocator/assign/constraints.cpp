@@ -38,21 +38,25 @@ class Builder {
       : original_(original), f_(lowered.f), frequency_(frequency), live_(live), options_(options) {}
 
   std::vector<Edge> run() {
-    for (std::uint32_t n = 0; n < live_.num_numbered(); ++n)
-      if (const Inst& inst = f_.insts[live_.inst_at(n)]; inst.op == Op::Copy) copy(inst, n);
+    for (std::uint32_t n = 0; n < live_.num_numbered(); ++n) {
+      const Inst& inst = f_.insts[live_.inst_at(n)];
+      if (inst.op == Op::Copy) copy(inst, n);
+      find_clobbers(inst, n);
+    }
     hints();
     const auto num_affinities = static_cast<std::uint32_t>(edges_.size());
     if (!fixed_.empty()) fixed_operands(num_affinities);
-    find_clobbers();
     if (!clobbers_.empty()) across_calls(num_affinities);
     phis();
     find_wishes(num_affinities);
     const bool has_wishes = !wish_.empty();
     const bool any_wide = std::any_of(f_.vregs.begin(), f_.vregs.end(), [](const ir::VReg& v) { return v.width > 32; });
     const bool any_custom = options_.target != nullptr && !options_.target->custom_constraints.empty();
-    if (any_wide || any_custom || has_wishes || options_.bank_aware)
+    const bool any_asks = any_custom || options_.bank_aware;
+    if (any_wide || has_wishes || any_asks) find_traits();
+    if (any_wide || has_wishes || any_asks)
       for (std::uint32_t n = 0; n < live_.num_numbered(); ++n)
-        if (const Inst& inst = f_.insts[live_.inst_at(n)]; inst.op != Op::Copy) {
+        if (const Inst& inst = f_.insts[live_.inst_at(n)]; inst.op != Op::Copy && (any_asks || has_asking_use(inst))) {
           sort_operands(inst);
           if (any_wide) pairs(n);
           if (has_wishes) wishes();
@@ -126,17 +130,15 @@ class Builder {
   }
 
   // --- type 3: what a copy joins to a vreg that lives across a call
-  void find_clobbers() {
-    for (std::uint32_t n = 0; n < live_.num_numbered(); ++n) {
-      const auto ops = f_.operands_of(f_.insts[live_.inst_at(n)]);
-      if (ops.empty() || ops.back().role != ir::Role::Clobber) continue;
-      ir::PerFile<UnitSet> kept;
-      kept.fill(UnitSet::range(0, ir::kMaxUnits));
-      for (const Operand& op : ops)
-        if (op.role == ir::Role::Clobber) kept[ir::index(op.preg().file)] -= units_of(op.preg());
-      clobbers_.push_back({clobber_point(n), {}});
-      for (std::size_t file = 0; file < kept.size(); ++file) clobbers_.back().first_kept[file] = kept[file].first();
-    }
+  void find_clobbers(const Inst& inst, std::uint32_t n) {
+    const auto ops = f_.operands_of(inst);
+    if (ops.empty() || ops.back().role != ir::Role::Clobber) return;
+    ir::PerFile<UnitSet> kept;
+    kept.fill(UnitSet::range(0, ir::kMaxUnits));
+    for (const Operand& op : ops)
+      if (op.role == ir::Role::Clobber) kept[ir::index(op.preg().file)] -= units_of(op.preg());
+    clobbers_.push_back({clobber_point(n), {}});
+    for (std::size_t file = 0; file < kept.size(); ++file) clobbers_.back().first_kept[file] = kept[file].first();
   }
   // The first register that the first call in the life of v keeps; 0 = no call.
   [[nodiscard]] int first_kept(VRegId v) const {
@@ -176,11 +178,23 @@ class Builder {
   }
 
   // --- what one instruction reads and writes
+  void find_traits() {
+    traits_.assign(f_.vregs.size(), 0);
+    for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
+      if (f_.vregs[v].fixed.is_valid() || skips(VRegId(v))) traits_[v] = kOut;
+      else if (is_wide(VRegId(v)) || (!wish_.empty() && wish_[v] != 0)) traits_[v] = kAsks;
+    }
+  }
+  [[nodiscard]] bool has_asking_use(const Inst& inst) const {
+    const auto ops = f_.operands_of(inst);
+    return std::any_of(ops.begin(), ops.end(),
+                       [&](const Operand& op) { return op.is_vreg() && op.role != ir::Role::Def && traits_[op.value] == kAsks; });
+  }
   void sort_operands(const Inst& inst) {
     uses_.clear();
     defs_.clear();
     for (const Operand& op : f_.operands_of(inst)) {
-      if (!op.is_vreg() || f_.vreg(op.vreg()).fixed.is_valid() || skips(op.vreg())) continue;
+      if (!op.is_vreg() || traits_[op.value] == kOut) continue;
       std::vector<VRegId>& list = op.role == ir::Role::Def ? defs_ : uses_;
       if (std::find(list.begin(), list.end(), op.vreg()) == list.end()) list.push_back(op.vreg());
     }
@@ -281,6 +295,10 @@ class Builder {
   std::vector<Fixed> fixed_;       // in program order
   std::vector<Clobber> clobbers_;  // in program order
   std::vector<std::int8_t> wish_;  // by vreg: weight of its affinity to a place that is known; empty = all 0
+  // By vreg: kOut has no constraints of its own; only what is kAsks, wide or with a wish, makes others have some of types 0, 5
+  // to 7.
+  static constexpr char kOut = 1, kAsks = 2;
+  std::vector<char> traits_;
   std::vector<VRegId> uses_, defs_;
 };
 

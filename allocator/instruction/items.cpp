@@ -28,6 +28,7 @@ Item item_of(const Function& f, const Operand& op) {
 }
 
 bool is_part(const Function& f, const Operand& op) {
+  if (op.part.is_whole() && !f.vreg(op.vreg()).alias.is_valid()) return false;
   const ir::Storage s = f.storage(op);
   return s.size != f.vreg(s.root).bytes();
 }
@@ -84,10 +85,12 @@ void build_items(const Function& f, const Inst& inst, Items& out) {
     out.of_operand[k] = static_cast<std::uint16_t>(same - out.items.begin());
     return true;
   };
+  const bool any_fixed = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.fixed().is_valid(); });
   for (const bool fixed_ones : {true, false})
-    for (std::size_t k = 0; k < ops.size(); ++k) {
+    for (std::size_t k = 0; k < ops.size() && (any_fixed || !fixed_ones); ++k) {
       const Operand& op = ops[k];
-      if (!op.is_vreg() || !op.reads() || out.of_operand[k] != kNoItem || op.fixed().is_valid() != fixed_ones) continue;
+      if (!op.is_vreg() || !op.reads() || out.of_operand[k] != kNoItem) continue;
+      if (any_fixed && op.fixed().is_valid() != fixed_ones) continue;
       if (join(k, op.fixed())) continue;
       Item item = item_of(f, op);
       item.reads = op.vreg();

@@ -22,10 +22,18 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
   for (const RegFile file : ir::kAllFiles) {
     const std::size_t f = ir::index(file);
     b.limit[f] = limits.of(file);
-    for (int u = 0; u < std::min(limits.of(file), ir::kMaxUnits); ++u)
-      if (ir::is_allocatable(target, limits, file, u)) b.allocatable[f].set(u);
+    b.allocatable[f] = UnitSet::range(0, std::min(limits.of(file), target.units[f]));
+    for (const PReg r : target.reserved)
+      if (r.file == file) b.allocatable[f] -= units_of(r);
   }
-  if (program.kind != ir::FunctionKind::Device) return b;
+  const auto count_from_zero = [&] {
+    for (std::size_t f = 0; f < b.from_zero.size(); ++f)
+      while (b.from_zero[f] < ir::kMaxUnits && b.allocatable[f].has(b.from_zero[f])) ++b.from_zero[f];
+  };
+  if (program.kind != ir::FunctionKind::Device) {
+    count_from_zero();
+    return b;
+  }
   // A register that the program itself clobbers cannot keep a caller's value.
   ir::PerFile<UnitSet> clobbered;
   for (const ir::Operand& op : program.operands)
@@ -36,6 +44,7 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
     b.callee_saved[ir::index(r.file)] |= kept;
     if (reentered) b.allocatable[ir::index(r.file)] -= kept;
   }
+  count_from_zero();
   return b;
 }
 

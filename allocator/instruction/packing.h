@@ -23,6 +23,7 @@ namespace regduel::allocator {
 struct Budget {
   ir::PerFile<UnitSet> allocatable;   // below the limit, not reserved; without callee-saved ones that cannot be saved
   ir::PerFile<UnitSet> callee_saved;  // that a device function must keep, allocatable or not; empty for kernels
+  ir::PerFile<int> from_zero = {};    // units [0, from_zero) are all allocatable
   ir::PerFile<int> limit = {};        // as asked for
 
   // Entry with predecessors: nothing can be saved there just once, so callee-saved registers are left alone.

@@ -7,6 +7,21 @@
 namespace regduel::allocator {
 namespace {
 
+// Without items, which most instructions can be spared: each operand by itself takes no less room than in its item.
+bool surely_fits(const ir::Function& f, const ir::Inst& inst, const Budget& budget) {
+  if (inst.op == ir::Op::Ret) return false;
+  ir::PerFile<int> needed = {};
+  for (const ir::Operand& op : f.operands_of(inst)) {
+    if (!op.is_vreg()) continue;
+    if (op.fixed().is_valid() || (op.writes() && !op.part.is_whole())) return false;
+    const ir::VReg& v = f.vreg(op.vreg());
+    int& sum = needed[ir::index(v.file())];
+    sum += v.units() + v.alignment() - 1;
+    if (sum > budget.from_zero[ir::index(v.file())]) return false;
+  }
+  return true;
+}
+
 // Without fixed places and clobbers, aligned tuples fit if there is room for each at its worst alignment.
 bool surely_fits(const ir::Inst& inst, const Items& items, const Budget& budget) {
   if (inst.op == ir::Op::Ret) return false;
@@ -19,9 +34,7 @@ bool surely_fits(const ir::Inst& inst, const Items& items, const Budget& budget)
   }
   for (const ir::RegFile file : ir::kAllFiles) {
     const std::size_t k = ir::index(file);
-    const int most = std::max(reads[k], writes[k]);
-    for (int u = 0; u < most; ++u)
-      if (u >= ir::kMaxUnits || !budget.allocatable[k].has(u)) return false;
+    if (std::max(reads[k], writes[k]) > budget.from_zero[k]) return false;
   }
   return true;
 }
@@ -32,6 +45,7 @@ std::optional<ir::RegFile> find_impossible(const ir::Function& f, ir::BlockId bl
   Items items;
   for (const ir::Inst& inst : f.insts_of(block)) {
     if (inst.is_deleted() || inst.is_inserted()) continue;
+    if (surely_fits(f, inst, budget)) continue;
     build_items(f, inst, items);
     if (surely_fits(inst, items, budget)) continue;
     if (const auto homes = pack(f, inst, items, budget); !homes) return homes.error().file;

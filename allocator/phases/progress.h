@@ -36,6 +36,7 @@ class Progress {
 
  private:
   std::unique_ptr<PlannedProgram> program_;
+  std::vector<std::int64_t> moves_;  // by vreg of the program before spill code: spill_moves
   std::vector<std::int64_t> costs_;  // under costs_pressure_
   ir::PerFile<bool> costs_pressure_ = {};
   Items items_;

@@ -14,7 +14,7 @@ ir::PerFile<AllocationMode> modes_of(const ir::Function& program) {
       const std::size_t k = ir::index(root.file());
       phis[k] = phis[k] || inst.is_phi();
       wide[k] = wide[k] || root.units() > 1;
-      fixed[k] = fixed[k] || root.fixed.is_valid() || program.fixed_of(op).is_valid();
+      fixed[k] = fixed[k] || root.fixed.is_valid() || op.fixed().is_valid();
     }
   ir::PerFile<AllocationMode> modes = {};
   for (std::size_t k = 0; k < modes.size(); ++k)

@@ -26,6 +26,8 @@ class OutOfSsa {
 
   Function run() {
     plan();
+    out_.insts.reserve(in_.insts.size() + 2 * edge_blocks_.size());
+    out_.operands.reserve(in_.operands.size());
     for (std::size_t b = 0; b < in_.blocks.size(); ++b) block(BlockId(b));
     for (std::size_t e = 0; e < edge_blocks_.size(); ++e) {
       const Edge& edge = edge_blocks_[e];
@@ -83,8 +85,12 @@ class OutOfSsa {
 
   [[nodiscard]] Operand rooted(const Operand& op) const {
     if (!op.is_vreg()) return op;
-    const Storage s = in_.storage(op);
     Operand o = op;
+    if (const ir::VReg& v = in_.vreg(op.vreg()); op.part.is_whole() && !v.alias.is_valid()) {
+      if (!op.fixed().is_valid()) o.set_fixed(v.fixed);
+      return o;
+    }
+    const Storage s = in_.storage(op);
     o.value = s.root.value;
     o.part = s.offset == 0 && s.size == in_.vreg(s.root).bytes() ? ir::Part() : *ir::Part::from_bytes(s.offset, s.size);
     o.set_fixed(in_.fixed_of(op));

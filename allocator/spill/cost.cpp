@@ -8,27 +8,47 @@
 
 namespace regduel::allocator {
 
-std::vector<std::int64_t> spill_costs(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,
-                                      const std::vector<std::int64_t>& block_frequency, std::span<const Location> if_spilled,
-                                      const ir::PerFile<bool>& high_pressure) {
-  constexpr std::int64_t kMaxCost = (std::int64_t{1} << 48) - 1;
-  std::vector<std::int64_t> cost(in.vregs.size(), 0);
+namespace {
+
+constexpr std::int64_t kMaxCost = (std::int64_t{1} << 48) - 1;
+
+}  // namespace
+
+std::vector<std::int64_t> spill_moves(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,
+                                      const std::vector<std::int64_t>& block_frequency, std::span<const Location> if_spilled) {
+  std::vector<std::int64_t> moves(in.vregs.size(), 0);
   for (const ir::BlockId b : cfg.reverse_postorder())
     for (const ir::Inst& inst : in.insts_of(b))
       for (std::size_t k = 0; k < inst.num_operands; ++k) {
         const ir::Operand& op = in.operands[inst.first_operand + k];
         if (!op.is_vreg()) continue;
-        const ir::VReg& v = in.vreg(op.vreg());
         const bool is_remat = if_spilled[op.value].is_recomputed();
         if (is_remat && op.writes()) continue;
         if (!op.reads() && (live.live_after(inst.first_operand + k) & bytes_of(in, op)) == 0) continue;
-        const std::int64_t weight = high_pressure[ir::index(v.file())] ? kSpillWeightHighPressure : kSpillWeight;
-        const std::int64_t once = is_remat ? 1 : weight * v.units();
-        cost[op.value] = std::min(cost[op.value] + once * block_frequency[b.index()], kMaxCost);
+        const std::int64_t once = is_remat ? 1 : in.vreg(op.vreg()).units();
+        moves[op.value] = std::min(moves[op.value] + once * block_frequency[b.index()], kMaxCost);
       }
-  for (std::size_t v = 0; v < cost.size(); ++v)
-    if ((in.vregs[v].flags & ir::kVRegArchitectural) != 0 && in.vregs[v].fixed.is_valid()) cost[v] = kUnspillable;
-  return cost;
+  return moves;
+}
+
+std::vector<std::int64_t> spill_costs(const ir::Function& in, const std::vector<std::int64_t>& moves,
+                                      std::span<const Location> if_spilled, const ir::PerFile<bool>& high_pressure) {
+  std::vector<std::int64_t> costs(moves.size());
+  for (std::size_t v = 0; v < costs.size(); ++v) {
+    const ir::VReg& vreg = in.vregs[v];
+    const std::int64_t weight = if_spilled[v].is_recomputed()           ? 1
+                                : high_pressure[ir::index(vreg.file())] ? kSpillWeightHighPressure
+                                                                        : kSpillWeight;
+    const bool is_bound = (vreg.flags & ir::kVRegArchitectural) != 0 && vreg.fixed.is_valid();
+    costs[v] = is_bound ? kUnspillable : std::min(weight * moves[v], kMaxCost);
+  }
+  return costs;
+}
+
+std::vector<std::int64_t> spill_costs(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,
+                                      const std::vector<std::int64_t>& block_frequency, std::span<const Location> if_spilled,
+                                      const ir::PerFile<bool>& high_pressure) {
+  return spill_costs(in, spill_moves(in, cfg, live, block_frequency, if_spilled), if_spilled, high_pressure);
 }
 
 }  // namespace regduel::allocator

@@ -17,9 +17,16 @@ namespace regduel::allocator {
 inline constexpr std::int64_t kSpillWeight = 15;
 inline constexpr std::int64_t kSpillWeightHighPressure = 3;
 
-// By vreg of `in` (the program that out_of_ssa made).
+// By vreg of `in` (the program that out_of_ssa made): units moved, as often as they would be; of what would be computed again, how
+// often that is.
 //   if_spilled   by vreg: where it would go
-// kUnspillable (assign.h) for architectural registers; else below 2^48.
+[[nodiscard]] std::vector<std::int64_t> spill_moves(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,
+                                                    const std::vector<std::int64_t>& block_frequency,
+                                                    std::span<const Location> if_spilled);
+// What these cost under some pressure: kUnspillable (assign.h) for architectural registers; else below 2^48.
+[[nodiscard]] std::vector<std::int64_t> spill_costs(const ir::Function& in, const std::vector<std::int64_t>& moves,
+                                                    std::span<const Location> if_spilled, const ir::PerFile<bool>& high_pressure);
+// Both.
 [[nodiscard]] std::vector<std::int64_t> spill_costs(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,
                                                     const std::vector<std::int64_t>& block_frequency,
                                                     std::span<const Location> if_spilled, const ir::PerFile<bool>& high_pressure);

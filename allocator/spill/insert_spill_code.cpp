@@ -210,9 +210,9 @@ void SpillCodeInserter::take_what_waits(const Inst& inst) {
   const auto is_bound_item = [](const Item& i) { return i.fixed.is_valid(); };
   for (std::size_t k = 0; k < works_.size() && !is_pinned(); ++k) {
     const Item& item = items_.items[k];
-    if ((is_bound_item(item) || item.reads != item.writes) && item.reads.is_valid() && is_spilled(item.reads) &&
-        needed_bytes(inst, k) != 0)
-      works_[k].waiting = reuse_.waiting(item.reads, needed_bytes(inst, k), live_.number_of(current_));
+    if ((!is_bound_item(item) && item.reads == item.writes) || !item.reads.is_valid() || !is_spilled(item.reads)) continue;
+    if (const ByteMask needed = needed_bytes(inst, k); needed != 0)
+      works_[k].waiting = reuse_.waiting(item.reads, needed, live_.number_of(current_));
   }
   const auto ops = in_.operands_of(inst);
   if (is_pinned() || std::any_of(items_.items.begin(), items_.items.end(), is_bound_item) ||
@@ -317,7 +317,8 @@ void SpillCodeInserter::write_back(const Inst& inst, std::size_t k) {
   reuse_.forget(item.writes);
   if (!work.is_temp || work.is_home) return;
   const auto ops = in_.operands_of(inst);
-  std::vector<ByteMask> pieces;
+  std::vector<ByteMask>& pieces = pieces_;
+  pieces.clear();
   ByteMask united = 0;
   for (std::size_t o = 0; o < ops.size(); ++o) {
     if (items_.of_operand[o] != k || !ops[o].writes()) continue;

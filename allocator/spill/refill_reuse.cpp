@@ -16,11 +16,13 @@ RefillReuse::RefillReuse(const ir::Function& in, const Liveness& live, const Pla
   if (distance_ == 0) return;
   waiting_.resize(in.vregs.size());
   const std::uint32_t n = live.num_numbered();
-  for (const ir::RegFile file : ir::kAllFiles) room_[ir::index(file)].assign(n + 1, 0);
+  for (std::size_t v = 0; v < plan.location.size(); ++v)
+    if (plan.is_spilled(VRegId(v))) room_[ir::index(in.vregs[v].file())].resize(n + 1, 0);
   // Units of vregs that live in registers, instruction by instruction, as differences first.
   for (std::size_t v = 0; v < in.vregs.size(); ++v) {
     if (plan.is_spilled(VRegId(v))) continue;
     auto& room = room_[ir::index(in.vregs[v].file())];
+    if (room.empty()) continue;
     const int units = in.vregs[v].units();
     std::uint32_t done = 0;
     for (const Interval& i : live.range(v)) {
@@ -38,12 +40,16 @@ RefillReuse::RefillReuse(const ir::Function& in, const Liveness& live, const Pla
   }
   for (std::uint32_t number = 0; number < n; ++number) {
     if (plan.reuse.barred_insts[live.inst_at(number)] != 0)
-      for (auto& room : room_) room[number] = 0;
-    for (const ir::Operand& op : in.operands_of(in.insts[live.inst_at(number)]))
-      if (op.role == ir::Role::Clobber)
-        room_[ir::index(op.preg().file)][number] -= (units_of(op.preg()) & budget.allocatable[ir::index(op.preg().file)]).count();
-      else if (op.is_vreg() && plan.is_spilled(op.vreg()))
+      for (auto& room : room_)
+        if (!room.empty()) room[number] = 0;
+    for (const ir::Operand& op : in.operands_of(in.insts[live.inst_at(number)])) {
+      if (op.role == ir::Role::Clobber) {
+        auto& room = room_[ir::index(op.preg().file)];
+        if (!room.empty()) room[number] -= (units_of(op.preg()) & budget.allocatable[ir::index(op.preg().file)]).count();
+      } else if (op.is_vreg() && plan.is_spilled(op.vreg())) {
         room_[ir::index(in.vreg(op.vreg()).file())][number] -= in.vreg(op.vreg()).units();
+      }
+    }
   }
 }
 

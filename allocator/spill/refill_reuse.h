@@ -49,7 +49,7 @@ class RefillReuse {
   std::uint32_t now_ = 0;
   std::uint32_t epoch_ = 1;
   std::vector<Waiting> waiting_;                 // by vreg
-  ir::PerFile<std::vector<std::int32_t>> room_;  // by instruction number: units that are free
+  ir::PerFile<std::vector<std::int32_t>> room_;  // by instruction number: units that are free; empty where nothing is spilled
 };
 
 }  // namespace regduel::allocator

@@ -78,6 +78,7 @@ class SpillCodeInserter {
   std::vector<Work> works_;
   std::vector<Pair> pre_copies_, post_copies_;
   std::vector<ir::Operand> ops_, rewritten_;
+  std::vector<ByteMask> pieces_;
 };
 
 }  // namespace regduel::allocator
