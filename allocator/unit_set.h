@@ -24,9 +24,10 @@ struct UnitSet {
   // Visits the words that have units of [lo, hi): visit(word, its bits in [lo, hi)).
   template <class Visit>
   static constexpr void for_each_word(int lo, int hi, Visit visit) {
-    for (hi = std::min(hi, ir::kMaxUnits); lo < hi; lo = (lo | 63) + 1) {
-      const int count = std::min(hi - lo, 64 - lo % 64);
-      visit(static_cast<std::size_t>(lo) / 64, (~std::uint64_t{0} >> (64 - count)) << (lo % 64));
+    const auto end = static_cast<unsigned>(std::min(hi, ir::kMaxUnits));
+    for (auto begin = static_cast<unsigned>(lo); lo < hi && begin < end; begin = (begin | 63) + 1) {
+      const unsigned count = std::min(end - begin, 64 - begin % 64);
+      visit(std::size_t{begin / 64}, (~std::uint64_t{0} >> (64 - count)) << (begin % 64));
     }
   }
 

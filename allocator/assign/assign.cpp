@@ -3,6 +3,7 @@
 #include "allocator/assign/assign.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <utility>
 
@@ -21,7 +22,7 @@ using ir::RegFile;
 using ir::Role;
 using ir::VRegId;
 
-RoundIndex::RoundIndex(const Function& f, const Liveness& live) : defs(f, live) {
+RoundIndex::RoundIndex(const Function& f, const Liveness& live) {
   for (std::size_t v = 0; v < f.vregs.size(); ++v)
     if (!live.range(v).empty()) vregs[ir::index(f.vregs[v].file())].push_back(VRegId(v));
   for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
@@ -29,22 +30,26 @@ RoundIndex::RoundIndex(const Function& f, const Liveness& live) : defs(f, live) 
     const auto ops = f.operands_of(inst);
     if (inst.op == Op::Ret || (!ops.empty() && ops.back().role == Role::Clobber)) bound.push_back(n);
   }
-  // By row: how many more units live from there on. All zero again after each file.
+  // By row: how many more units live from there on, and in one bit whether it is so. All zero again after each file.
   std::vector<std::int32_t> rows(2 * static_cast<std::size_t>(live.num_numbered()) + 1, 0);
+  std::vector<std::uint64_t> changes(rows.size() / 64 + 1, 0);
+  const auto change = [&](std::uint32_t row, std::int32_t units) {
+    rows[row] += units;
+    changes[row / 64] |= std::uint64_t{1} << (row % 64);
+  };
   for (std::size_t file = 0; file < vregs.size(); ++file) {
-    std::uint32_t begin = static_cast<std::uint32_t>(rows.size()), end = 0;
-    for (const VRegId v : vregs[file]) {
-      const std::int32_t units = f.vreg(v).units();
-      const auto range = live.range(v.index());
-      begin = std::min(begin, first_row(range.front()));
-      end = std::max(end, end_row(range.back()) + 1);
-      for (const Interval& i : range) {
-        rows[first_row(i)] += units;
-        rows[end_row(i)] -= units;
+    for (const VRegId v : vregs[file])
+      for (const Interval& i : live.range(v.index())) {
+        change(first_row(i), f.vreg(v).units());
+        change(end_row(i), -f.vreg(v).units());
       }
-    }
+    if (vregs[file].empty()) continue;
     std::int32_t sum = 0;
-    for (std::uint32_t row = begin; row < end; ++row) max_live[file] = std::max(max_live[file], sum += std::exchange(rows[row], 0));
+    for (std::size_t w = 0; w < changes.size(); ++w)
+      for (std::uint64_t rest = std::exchange(changes[w], 0); rest != 0; rest &= rest - 1) {
+        const std::size_t row = w * 64 + static_cast<std::size_t>(std::countr_zero(rest));
+        max_live[file] = std::max(max_live[file], sum += std::exchange(rows[row], 0));
+      }
   }
 }
 
@@ -62,10 +67,10 @@ OperandLists::OperandLists(const Function& f, const Liveness& live) {
 
 FileAllocator::FileAllocator(const Round& round, RegFile file)
     : round_(round), file_(file), vregs_(round.index.vregs[ir::index(file)]),
-      classes_(round.lowered.f, round.live, round.index.defs, round.constraints, vregs_, round.fuel),
+      classes_(round.lowered.f, round.live, round.constraints, vregs_, round.fuel),
       limit_(round.budget.allocatable[ir::index(file)].end()), base_(round.live.num_numbered()),
       not_allocatable_(UnitSet::range(0, ir::kMaxUnits) - round.budget.allocatable[ir::index(file)]),
-      callee_saved_(round.budget.callee_saved[ir::index(file)]),
+      callee_saved_(round.budget.callee_saved[ir::index(file)]), has_callee_saved_(callee_saved_.any()),
       first_unit_(std::min(round.budget.allocatable[ir::index(file)].first(), limit_)) {
   if (REGDUEL_PLANTED("fatpoint-limit-off-by-one")) not_allocatable_.clear_range(limit_, limit_ + 1), ++limit_;
   block_fixed_moments();

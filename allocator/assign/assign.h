@@ -35,7 +35,6 @@ struct RoundIndex {
   ir::PerFile<std::vector<ir::VRegId>> vregs;  // those with a live range, ascending
   ir::PerFile<int> max_live = {};              // largest number of units live at one moment
   std::vector<std::uint32_t> bound;            // numbers of the rets and of the instructions with clobbers, ascending
-  DefLists defs;
 };
 
 // By vreg: numbers of the instructions that have it as an operand, ascending, unique.
@@ -120,6 +119,7 @@ class FileAllocator {
   [[nodiscard]] const Occupancy& base() const { return base_; }
   [[nodiscard]] const UnitSet& not_allocatable() const { return not_allocatable_; }
   [[nodiscard]] const UnitSet& callee_saved() const { return callee_saved_; }
+  [[nodiscard]] bool has_callee_saved() const { return has_callee_saved_; }
   // The lowest allocatable unit, limit() where there is none.
   [[nodiscard]] int first_unit() const { return first_unit_; }
   // Units that clobbers leave to a vreg; kMaxUnits where they take none from it, or where what they leave is enough for all that is
@@ -138,6 +138,7 @@ class FileAllocator {
   std::vector<int> choice_;  // by vreg; empty where all have all the choice there is
   UnitSet not_allocatable_;
   UnitSet callee_saved_;
+  bool has_callee_saved_;
   int first_unit_;
 };
 

@@ -21,43 +21,8 @@ constexpr std::size_t kMaxPairs = 1024;
 
 }  // namespace
 
-DefLists::DefLists(const Function& f, const Liveness& live) {
-  std::vector<std::pair<std::uint32_t, Def>> list;
-  for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
-    const Inst& inst = f.insts[live.inst_at(n)];
-    const auto ops = f.operands_of(inst);
-    if (ops.empty() || !ops[0].writes()) continue;
-    const bool guarded = ir::is_guarded(ops);
-    const std::size_t pairs = ir::defs_of(ops).size();
-    for (std::size_t k = 0; k < pairs; ++k) {
-      if (!ops[k].is_vreg()) continue;
-      // An early-clobber def destroys its register before the source is read, even where it is a copy of it.
-      const bool early = guarded || !ops[k].part.is_whole() || ops[k].is_early_clobber();
-      const bool plain = inst.op == Op::Copy && !early && ops[pairs + k].part.is_whole();
-      list.push_back(
-          {ops[k].value, {early ? read_point(n) : write_point(n), write_point(n), plain ? ops[pairs + k].vreg() : VRegId()}});
-    }
-  }
-  defs_.build_from(f.vregs.size(), list, [](const auto& x) { return x.first; }, [](const auto& x) { return x.second; });
-}
-
-bool DefLists::spares(VRegId x, VRegId y, std::span<const Interval> y_range) const {
-  for (const Def& d : defs_[x.index()]) {
-    if (d.source != y && (contains(y_range, d.point) || contains(y_range, d.last))) return false;
-    if (REGDUEL_PLANTED("fatpoint-swap-shares-a-register")) continue;
-    if (is_written_at(y, d.last)) return false;
-  }
-  return true;
-}
-
-bool DefLists::is_written_at(VRegId v, Point p) const {
-  const auto defs = defs_[v.index()];
-  const auto at = std::lower_bound(defs.begin(), defs.end(), p, [](const Def& d, Point wanted) { return d.last < wanted; });
-  return at != defs.end() && at->last == p;
-}
-
-CoalescedClasses::CoalescedClasses(const Function& f, const Liveness& live, const DefLists& defs,
-                                   const ConstraintLists& constraints, std::span<const VRegId> vregs, ir::Fuel* fuel) {
+CoalescedClasses::CoalescedClasses(const Function& f, const Liveness& live, const ConstraintLists& constraints,
+                                   std::span<const VRegId> vregs, ir::Fuel* fuel) {
   struct Edge {
     int weight;
     VRegId a, b;
@@ -105,7 +70,8 @@ CoalescedClasses::CoalescedClasses(const Function& f, const Liveness& live, cons
     if (REGDUEL_PLANTED("fatpoint-coalesces-across-a-def")) return true;
     for (const VRegId x : a.members)
       for (const VRegId y : b.members)
-        if (!defs.spares(x, y, live.range(y.index())) || !defs.spares(y, x, live.range(x.index()))) return false;
+        if (!constraints.defs().spares(x, y, live.range(y.index())) || !constraints.defs().spares(y, x, live.range(x.index())))
+          return false;
     return true;
   };
   for (const Edge& e : edges) {

@@ -20,25 +20,6 @@
 
 namespace regduel::allocator {
 
-// Where each vreg is written, and from which vreg by a plain copy.
-class DefLists {
- public:
-  DefLists(const ir::Function& f, const Liveness& live);
-  // True where no def of x changes what y holds while y lives. Two defs of one instruction never share a register, not even in
-  // a parallel copy that swaps two equal values.
-  [[nodiscard]] bool spares(ir::VRegId x, ir::VRegId y, std::span<const Interval> y_range) const;
-
- private:
-  struct Def {
-    Point point, last;  // the first and the last moment at which it holds the register
-    ir::VRegId source;
-  };
-  // In program order, so that the moments ascend.
-  [[nodiscard]] bool is_written_at(ir::VRegId v, Point p) const;
-
-  Grouped<Def> defs_;  // by vreg
-};
-
 struct CoalescedClass {
   std::vector<ir::VRegId> members;  // ascending; at least two
   std::vector<Interval> range;      // of all of them together: sorted, disjoint
@@ -52,7 +33,7 @@ class CoalescedClasses {
 
   //   vregs   those of one file that have a live range, ascending
   // Cost: O(affinities x length of the ranges they join).
-  CoalescedClasses(const ir::Function& f, const Liveness& live, const DefLists& defs, const ConstraintLists& constraints,
+  CoalescedClasses(const ir::Function& f, const Liveness& live, const ConstraintLists& constraints,
                    std::span<const ir::VRegId> vregs, ir::Fuel* fuel = nullptr);
 
   [[nodiscard]] std::span<const CoalescedClass> all() const { return classes_; }

@@ -20,7 +20,7 @@ std::vector<std::vector<std::uint32_t>> classes(std::string_view body) {
   for (std::size_t v = 0; v < lowered.f.vregs.size(); ++v)
     if (!live.range(v).empty() && lowered.f.vregs[v].file() == ir::RegFile::R) vregs.push_back(ir::VRegId(v));
   std::vector<std::vector<std::uint32_t>> result;
-  const CoalescedClasses found(lowered.f, live, DefLists(lowered.f, live), constraints, vregs);
+  const CoalescedClasses found(lowered.f, live, constraints, vregs);
   for (const CoalescedClass& c : found.all()) {
     result.emplace_back();
     for (const ir::VRegId v : c.members) result.back().push_back(v.value);

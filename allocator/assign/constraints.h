@@ -73,6 +73,27 @@ struct ConstraintOptions {
   bool bank_aware = false;             // knob 641
 };
 
+// Where vregs that have affinities are written, and from which vreg by a plain copy.
+class DefLists {
+ public:
+  DefLists() = default;
+  //   is_wanted   by vreg
+  DefLists(const ir::Function& f, const Liveness& live, std::span<const char> is_wanted);
+  // True where no def of x changes what y holds while y lives. Two defs of one instruction never share a register, not even in
+  // a parallel copy that swaps two equal values.
+  [[nodiscard]] bool spares(ir::VRegId x, ir::VRegId y, std::span<const Interval> y_range) const;
+
+ private:
+  struct Def {
+    Point point, last;  // the first and the last moment at which it holds the register
+    ir::VRegId source;
+  };
+  // In program order, so that the moments ascend.
+  [[nodiscard]] bool is_written_at(ir::VRegId v, Point p) const;
+
+  Grouped<Def> defs_;  // by vreg
+};
+
 // Constraints by vreg.
 class ConstraintLists {
  public:
@@ -81,8 +102,11 @@ class ConstraintLists {
                   const Liveness& live, const ConstraintOptions& options = {});
 
   [[nodiscard]] std::span<const Constraint> of(ir::VRegId v) const { return lists_[v.index()]; }
+  // Of the vregs with constraints of type 15.
+  [[nodiscard]] const DefLists& defs() const { return defs_; }
 
  private:
+  DefLists defs_;
   Grouped<Constraint> lists_;
 };
 

@@ -179,6 +179,8 @@ UnitSet Placement::taken_during(std::span<const Interval> range) const {
 
 int Placement::select(const Geometry& geometry, const UnitSet& taken) const { return select(geometry, taken, a_.limit()); }
 int Placement::select(const Geometry& geometry, const UnitSet& taken, int ceiling) const {
+  if (!a_.has_callee_saved() && !(rules_.avoids_last_bank && options_.relaxation.bank_aware))
+    return select_in(taken, geometry, ceiling);
   const UnitSet unsaved = taken | (a_.callee_saved() - used_);
   if (rules_.avoids_last_bank && options_.relaxation.bank_aware && last_home_ >= 0) {
     const UnitSet other_bank = unsaved | units_around(last_home_, geometry.pair_mode);

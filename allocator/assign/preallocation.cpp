@@ -3,7 +3,6 @@
 #include "allocator/assign/preallocation.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -47,18 +46,15 @@ constexpr Rule rule_of(Op op) {
   return Rule::None;
 }
 
-// Vregs that an instruction both reads and writes, ascending: lowering has made the two sides of a tie one vreg.
-std::vector<std::uint32_t> find_tied(std::span<const Operand> ops) {
-  std::vector<std::uint32_t> read, written, both;
+// Whether an instruction both reads and writes a vreg: lowering has made the two sides of a tie one vreg.
+bool is_tied(std::span<const Operand> ops, VRegId v) {
+  bool is_read = false, is_written = false;
   for (const Operand& op : ops) {
-    if (!op.is_vreg() || op.role == Role::Guard) continue;
-    if (op.reads()) read.push_back(op.value);
-    if (op.writes()) written.push_back(op.value);
+    if (!op.is_vreg() || op.role == Role::Guard || op.vreg() != v) continue;
+    is_read = is_read || op.reads();
+    is_written = is_written || op.writes();
   }
-  std::sort(read.begin(), read.end());
-  std::sort(written.begin(), written.end());
-  std::set_intersection(read.begin(), read.end(), written.begin(), written.end(), std::back_inserter(both));
-  return both;
+  return is_read && is_written;
 }
 
 class Preallocation {
@@ -246,13 +242,11 @@ void find_qualifying(const Function& f, const Inst& inst, int priority, std::vec
   const auto ops = f.operands_of(inst);
   const bool is_memory = inst.has(ir::kMemRead) || inst.has(ir::kMemWrite);
   const bool is_plain = rule == Rule::Named && !is_memory;
-  const std::vector<std::uint32_t> tied = is_plain ? find_tied(ops) : std::vector<std::uint32_t>();
-  const auto is_tied = [&](const Operand& op) { return std::binary_search(tied.begin(), tied.end(), op.value); };
   const auto consider = [&](std::size_t k) {
     const Operand& op = ops[k];
     if (!op.is_vreg() || op.role == Role::Guard) return;
     if (!((priority & 1) != 0 && op.reads()) && !((priority & 2) != 0 && op.writes())) return;
-    if (is_plain && f.vreg(op.vreg()).units() == 1 && !is_tied(op)) return;
+    if (is_plain && f.vreg(op.vreg()).units() == 1 && !is_tied(ops, op.vreg())) return;
     if (rule == Rule::Tied && op.role != Role::DefUse) return;
     out.push_back(static_cast<std::uint16_t>(k));
   };

@@ -30,7 +30,7 @@ int first_free(const UnitSet& forbidden, const Geometry& geometry, int ceiling, 
       unit = (unit / 64 + 1) * 64;
     } else {
       unit += std::countr_zero(free);
-      if (unit % step == 0 && unit + units <= ceiling && !forbidden.has_any(unit, unit + units)) return unit;
+      if ((unit & (step - 1)) == 0 && unit + units <= ceiling && !forbidden.has_any(unit, unit + units)) return unit;
       unit += 1;
     }
     unit = aligned(unit, step);

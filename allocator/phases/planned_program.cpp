@@ -20,7 +20,7 @@ std::vector<std::int64_t> with_temporaries(std::vector<std::int64_t> costs, std:
 }  // namespace
 
 PlannedProgram::PlannedProgram(const Analysis& a, const Plan& plan, const std::vector<std::int64_t>& costs)
-    : analysis_(a), code_(code_of(a, plan)), live_(code_.f, a.cfg, plan.num_long_lived()), index_(code_.f, live_),
+    : analysis_(a), code_(code_of(a, plan)), live_(code_.f, a.cfg, a.live, code_.now_at, code_.is_changed), index_(code_.f, live_),
       cost_(with_temporaries(costs, code_.f.vregs.size())),
       guidance_({code_.f, live_, index_, cost_, a.budget, a.model, a.slots, plan.if_spilled, Spilled::of(a.f, plan)}) {}
 

@@ -104,7 +104,7 @@ std::vector<char> find_dead_copies(const Function& program, ir::Fuel* fuel) {
   return dead;
 }
 
-void drop_dead_copies(Function& f, const Liveness& live, ir::Fuel* fuel) {
+void drop_dead_copies(Function& f, Liveness& live, ir::Fuel* fuel) {
   for (std::size_t i = 0; i < f.insts.size(); ++i) {
     Inst& inst = f.insts[i];
     if (!inst.is_copy() || live.number_of(i) == Liveness::kUnnumbered || !only_moves(f, inst)) continue;
@@ -113,6 +113,7 @@ void drop_dead_copies(Function& f, const Liveness& live, ir::Fuel* fuel) {
     for (std::size_t k = 0; k < ops.size() && is_dead; ++k)
       is_dead = !ops[k].writes() || (live.live_after(inst.first_operand + k) & bytes_of(f, ops[k])) == 0;
     if (!is_dead || !ir::may(fuel, "drop-dead-copy")) continue;
+    for (const Operand& op : ops) live.outdate(op.value);
     if (!inst.is_inserted()) inst.flags |= ir::kDeleted;
     inst.num_operands = 0;
   }

@@ -31,7 +31,8 @@ namespace regduel::allocator {
 [[nodiscard]] std::vector<char> find_dead_copies(const ir::Function& program, ir::Fuel* fuel = nullptr);
 
 // Drops the copies of `f`, a program that out_of_ssa made, that are dead by place, in place: other operands keep their index.
-// `live` is then that of a program that reads more, which is right but not exact. Cost: O(instructions + operands of copies).
-void drop_dead_copies(ir::Function& f, const Liveness& live, ir::Fuel* fuel = nullptr);
+// `live` is then that of a program that reads more, which is right but not exact: it is told of the vregs that these copies name.
+// Cost: O(instructions + operands of copies).
+void drop_dead_copies(ir::Function& f, Liveness& live, ir::Fuel* fuel = nullptr);
 
 }  // namespace regduel::allocator

@@ -39,7 +39,8 @@ std::vector<std::vector<std::uint32_t>> dead_by_place(const ir::Function& progra
   std::vector<std::vector<std::uint32_t>> rounds(2);
   for (std::vector<std::uint32_t>& ids : rounds) {
     const ir::Function was = f;
-    drop_dead_copies(f, Liveness(was, cfg));
+    Liveness live(was, cfg);
+    drop_dead_copies(f, live);
     for (std::size_t i = 0; i < f.insts.size(); ++i)
       if (f.insts[i].is_deleted() && !was.insts[i].is_deleted()) ids.push_back(f.insts[i].id.value);
   }

@@ -74,10 +74,19 @@ class LivenessBuilder {
   LivenessBuilder(Liveness& out, const Function& f, const ir::Cfg& cfg, std::size_t num_global, bool with_bytes)
       : out_(out), f_(f), cfg_(cfg), order_(cfg.reverse_postorder()), num_global_(num_global), with_bytes_(with_bytes) {}
 
+  // Before run(): only some vregs are followed, the ranges of the others are taken over.
+  void take_over(const Liveness& before, std::span<const std::uint32_t> now_at, std::span<const char> is_changed) {
+    before_ = &before;
+    now_at_ = now_at;
+    is_followed_.assign(f_.vregs.size(), 1);
+    std::copy(is_changed.begin(), is_changed.end(), is_followed_.begin());
+    for (std::size_t v = 0; v < before.is_outdated_.size(); ++v) is_followed_[v] |= before.is_outdated_[v];
+  }
+
   void run() {
     begin();
     for (std::uint32_t place = 0; place < order_.size(); ++place) note_block(place);
-    first_note_.push_back(static_cast<std::uint32_t>(notes_.size()));
+    begins_.push_back({static_cast<std::uint32_t>(notes_.size()), num_registers_});
     list_atoms();
     newest_piece_.assign(f_.vregs.size(), kNone);
     for (std::size_t first = 0; first < atoms_.size(); first += 64)
@@ -93,8 +102,10 @@ class LivenessBuilder {
     std::uint32_t operand;  // index into f.operands
     std::uint32_t note;     // of its vreg in its block
     ByteMask bytes;
-    ByteMask defined;  // bytes of its vreg that its block has written before
+    ByteMask defined;      // bytes of its vreg that its block has written before
+    std::uint32_t number;  // of its instruction
     bool reads, writes, is_early_clobber, is_part;
+    bool is_guarded;  // of a def
   };
   // What a block does to a vreg that it names, and what of it comes in and goes out.
   struct Note {
@@ -123,10 +134,6 @@ class LivenessBuilder {
     std::uint32_t older;  // piece of the same vreg, that came before
   };
 
-  // Of the instruction with this number.
-  [[nodiscard]] std::span<Register> registers(std::uint32_t number) {
-    return {registers_.get() + register_begin_[number], registers_.get() + register_begin_[number + 1]};
-  }
   [[nodiscard]] const ir::Block& block_at_place(std::size_t place) const { return f_.block(order_[place]); }
   // The first point of the block at a place, and behind the last block.
   [[nodiscard]] Point first_point(std::size_t place) const {
@@ -147,17 +154,16 @@ class LivenessBuilder {
     out_.block_at_.reserve(num_insts);
     if (with_bytes_)
       for (auto* bytes : {&out_.read_, &out_.after_, &out_.before_}) bytes->assign(f_.operands.size(), 0);
+    if (with_bytes_) out_.is_outdated_.assign(f_.vregs.size(), 0);
+    if (before_ == nullptr) is_followed_.assign(f_.vregs.size(), 1);
     registers_ = std::make_unique_for_overwrite<Register[]>(f_.operands.size());
-    register_begin_.reserve(num_insts + 1);
-    register_begin_.push_back(0);
-    guarded_.reserve(num_insts);
-    first_note_.reserve(order_.size() + 1);
+    begins_.reserve(order_.size() + 1);
     notes_.reserve(f_.operands.size() / 2);
     named_.assign(f_.vregs.size(), {});
   }
 
   void note_block(std::uint32_t place) {
-    first_note_.push_back(static_cast<std::uint32_t>(notes_.size()));
+    begins_.push_back({static_cast<std::uint32_t>(notes_.size()), num_registers_});
     const ir::Block& block = block_at_place(place);
     for (std::uint32_t k = 0; k < block.num_insts; ++k) {
       out_.number_of_[block.first_inst + k] = static_cast<std::uint32_t>(out_.inst_at_.size());
@@ -167,26 +173,26 @@ class LivenessBuilder {
     }
   }
   void note_instruction(const Inst& inst, std::uint32_t place) {
-    bool is_guarded = false;
+    const std::uint32_t first = num_registers_;
     for (std::uint32_t at = inst.first_operand; at < inst.first_operand + inst.num_operands; ++at) {
       const Operand& op = f_.operands[at];
-      is_guarded = is_guarded || op.role == Role::Guard;
-      if (op.is_vreg()) note_register(op, at, place);
+      if (op.is_vreg() && is_followed_[op.value] != 0) note_register(op, at, place);
     }
+    if (first == num_registers_ || !registers_[first].writes) return;
+    bool is_guarded = ir::is_guarded(f_.operands_of(inst));
     if (REGDUEL_PLANTED("fatpoint-guarded-def-kills")) is_guarded = false;
-    guarded_.push_back(is_guarded ? 1 : 0);
-    for (std::size_t k = register_begin_.back(); k < num_registers_ && registers_[k].writes; ++k) {
-      const Register& r = registers_[k];
+    for (std::size_t k = first; k < num_registers_ && registers_[k].writes; ++k) {
+      Register& r = registers_[k];
+      r.is_guarded = is_guarded;
       Note& n = notes_[r.note];
       n.defines |= r.bytes;
       if (!is_guarded) n.kills |= r.bytes;
     }
-    register_begin_.push_back(num_registers_);
   }
   void note_register(const Operand& op, std::uint32_t at, std::uint32_t place) {
     const std::uint32_t v = op.value;
     Named& named = named_[v];
-    if (named.last_note == kNone || named.last_note < first_note_.back()) {
+    if (named.last_note == kNone || named.last_note < begins_.back().note) {
       named.all = byte_mask(0, f_.vregs[v].bytes());
       notes_.push_back({.vreg = v, .place = place, .earlier = named.last_note});
       named.last_note = static_cast<std::uint32_t>(notes_.size() - 1);
@@ -203,8 +209,16 @@ class LivenessBuilder {
       n.exposed |= bytes & ~n.kills;
       named.is_global = true;
     }
-    registers_[num_registers_++] = {
-        at, named.last_note, bytes, n.defines, reads, op.writes(), op.is_early_clobber(), bytes != named.all};
+    registers_[num_registers_++] = {.operand = at,
+                                    .note = named.last_note,
+                                    .bytes = bytes,
+                                    .defined = n.defines,
+                                    .number = static_cast<std::uint32_t>(out_.inst_at_.size() - 1),
+                                    .reads = reads,
+                                    .writes = op.writes(),
+                                    .is_early_clobber = op.is_early_clobber(),
+                                    .is_part = bytes != named.all,
+                                    .is_guarded = false};
   }
 
   // --- 2: from block to block
@@ -363,18 +377,34 @@ class LivenessBuilder {
   void scan_block(std::uint32_t place) {
     const ir::Block& block = block_at_place(place);
     const std::uint32_t first = out_.number_of_[block.first_inst];
-    const std::span<Note> notes(notes_.data() + first_note_[place], notes_.data() + first_note_[place + 1]);
+    const std::span<Note> notes(notes_.data() + begins_[place].note, notes_.data() + begins_[place + 1].note);
     for (Note& n : notes) n.end = 4 * (first + block.num_insts);
-    for (std::uint32_t k = block.num_insts; k-- > 0;) scan_instruction(first + k);
+    const std::span<const Register> regs(registers_.get() + begins_[place].reg, registers_.get() + begins_[place + 1].reg);
+    for (std::size_t end = regs.size(); end > 0;) {
+      std::size_t begin = end - 1;
+      while (begin > 0 && regs[begin - 1].number == regs[begin].number) --begin;
+      scan_instruction(regs.subspan(begin, end - begin), regs[begin].number);
+      end = begin;
+    }
+    if (with_bytes_) note_head(regs, first);
     for (Note& n : notes) {
       if (n.live == 0) continue;
       if ((n.live & n.reach_in) != 0) n.first_def = 4 * first;
       if (n.first_def < n.end) push(n.vreg, n.first_def, n.end);
     }
   }
-  void scan_instruction(std::uint32_t i) {
-    const bool guarded = guarded_[i] != 0;
-    const std::span<const Register> regs = registers(i);
+  // What begins at R of a block's first instruction because of that instruction.
+  void note_head(std::span<const Register> regs, std::uint32_t first) {
+    for (const Register& r : regs) {
+      if (r.number != first) return;
+      const Note& n = notes_[r.note];
+      const bool is_held = r.writes && (r.is_guarded || r.is_part || r.is_early_clobber);
+      if (is_held || (r.reads && (r.bytes & n.reach_in) == 0)) out_.is_outdated_[n.vreg] = 1;
+    }
+  }
+  //   regs   of the instruction with number i
+  void scan_instruction(std::span<const Register> regs, std::uint32_t i) {
+    const bool guarded = regs[0].writes && regs[0].is_guarded;
     for (const Register& r : regs) {
       if (!r.writes) break;  // defs come first
       Note& n = notes_[r.note];
@@ -417,10 +447,15 @@ class LivenessBuilder {
   // Pieces to ranges: by vreg, sorted, touching ones merged.
   void collect() {
     out_.range_begin_.reserve(f_.vregs.size() + 1);
-    out_.intervals_.reserve(pieces_.size());
+    out_.intervals_.reserve(pieces_.size() + (before_ == nullptr ? 0 : before_->intervals_.size()));
+    if (before_ != nullptr) find_moved();
     for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
       const std::size_t start = out_.intervals_.size();
       out_.range_begin_.push_back(static_cast<std::uint32_t>(start));
+      if (is_followed_[v] == 0) {
+        for (const Interval& i : before_->range(v)) out_.intervals_.push_back({moved(i.begin), moved(i.end)});
+        continue;
+      }
       bool is_sorted = true;
       for (std::uint32_t k = newest_piece_[v]; k != kNone; k = pieces_[k].older) {
         const Interval& i = pieces_[k].interval;
@@ -431,6 +466,20 @@ class LivenessBuilder {
     }
     out_.range_begin_.push_back(static_cast<std::uint32_t>(out_.intervals_.size()));
   }
+  // Where the points of the program before are now. Those at a block's head stay there, before what was added.
+  void find_moved() {
+    const std::uint32_t count = before_->num_numbered();
+    moved_.resize(count + 1);
+    std::size_t place = 0;
+    for (std::uint32_t n = 0; n < count; ++n) {
+      const std::uint32_t now = now_at_[before_->inst_at(n)];
+      moved_[n].inst = now == Liveness::kUnnumbered ? kNone : read_point(out_.number_of_[now]);
+      const bool is_head = n == 0 || before_->block_at(n) != before_->block_at(n - 1);
+      moved_[n].read = is_head ? first_point(place++) : moved_[n].inst;
+    }
+    moved_[count].read = first_point(place);
+  }
+  [[nodiscard]] Point moved(Point p) const { return p % 4 == 0 ? moved_[p / 4].read : moved_[p / 4].inst + p % 4; }
   void merge_from(std::size_t start) {
     std::vector<Interval>& all = out_.intervals_;
     std::sort(all.begin() + static_cast<std::ptrdiff_t>(start), all.end(),
@@ -449,15 +498,23 @@ class LivenessBuilder {
   const std::span<const BlockId> order_;  // reverse postorder: where a block stands in it is its place
   const std::size_t num_global_;
   const bool with_bytes_;
+  const Liveness* before_ = nullptr;  // what ranges are taken over from
+  std::span<const std::uint32_t> now_at_;
+  std::vector<char> is_followed_;  // by vreg
+  struct Moved {
+    Point read = 0, inst = 0;  // what a point of R, be it that of the block's head, and what the instruction's R has become
+  };
+  std::vector<Moved> moved_;               // by number in the program before
   std::unique_ptr<Register[]> registers_;  // by number of the instruction
   std::uint32_t num_registers_ = 0;
-  std::vector<std::uint32_t> register_begin_;  // by number: where its registers begin; one more at the end
-  std::vector<char> guarded_;                  // by number
-  std::vector<Note> notes_;                    // by place
-  std::vector<std::uint32_t> first_note_;      // by place; one more at the end
-  std::vector<Named> named_;                   // by vreg
-  std::vector<Atom> atoms_;                    // by vreg, ascending
-  std::vector<State> states_;                  // by place
+  std::vector<Note> notes_;  // by place
+  struct Begin {
+    std::uint32_t note, reg;
+  };
+  std::vector<Begin> begins_;  // by place: of its notes and registers; one more at the end
+  std::vector<Named> named_;   // by vreg
+  std::vector<Atom> atoms_;    // by vreg, ascending
+  std::vector<State> states_;  // by place
   PlaceQueue waiting_, touched_;
   std::vector<Piece> pieces_;
   std::vector<std::uint32_t> newest_piece_;  // by vreg
@@ -466,6 +523,12 @@ class LivenessBuilder {
 Liveness::Liveness(const Function& f, const ir::Cfg& cfg) { LivenessBuilder(*this, f, cfg, f.vregs.size(), true).run(); }
 Liveness::Liveness(const Function& f, const ir::Cfg& cfg, std::size_t num_global) {
   LivenessBuilder(*this, f, cfg, num_global, false).run();
+}
+Liveness::Liveness(const Function& f, const ir::Cfg& cfg, const Liveness& before, std::span<const std::uint32_t> now_at,
+                   std::span<const char> is_changed) {
+  LivenessBuilder builder(*this, f, cfg, is_changed.size(), false);
+  builder.take_over(before, now_at, is_changed);
+  builder.run();
 }
 
 }  // namespace regduel::allocator

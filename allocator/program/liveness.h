@@ -40,6 +40,17 @@ class Liveness {
   //   num_global   vregs from this one on are temporaries that no value of which leaves its block, whatever the operands suggest: a
   //                temporary may be read without having been loaded, where what it stands for is undefined
   Liveness(const ir::Function& f, const ir::Cfg& cfg, std::size_t num_global);
+  // The same, of a program that is another one with instructions added: the range of a vreg whose operands are all what they were
+  // is taken over, and only the others are looked at. The blocks and edges are the same.
+  //   before       all of the program before
+  //   now_at       by instruction of the program before: its index in f; kUnnumbered = gone
+  //   is_changed   by vreg from before and of the plan's own, which are not temporaries: 1 = operands of it came, went or changed
+  // Cost: O(operands of f + length of the ranges), little of it for what is taken over.
+  Liveness(const ir::Function& f, const ir::Cfg& cfg, const Liveness& before, std::span<const std::uint32_t> now_at,
+           std::span<const char> is_changed);
+
+  // The program has lost operands of this vreg. Its range, which is longer now than need be, is not taken over any more.
+  void outdate(std::size_t vreg) { is_outdated_[vreg] = 1; }
 
   [[nodiscard]] std::uint32_t num_numbered() const { return static_cast<std::uint32_t>(inst_at_.size()); }
   // Number of an instruction (index into f.insts); kUnnumbered in unreachable blocks.
@@ -65,6 +76,9 @@ class Liveness {
   std::vector<std::uint32_t> range_begin_;
   std::vector<Interval> intervals_;
   std::vector<ByteMask> read_, after_, before_;
+  // By vreg: 1 = where instructions are added, its range does not just move along. It may begin at R of a block's first instruction
+  // without being live at the block's head, which look the same here.
+  std::vector<char> is_outdated_;
 };
 
 }  // namespace regduel::allocator

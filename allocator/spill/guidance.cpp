@@ -110,13 +110,14 @@ class SpillGuidance::Queue {
     }
     const int max_live = program_.index.max_live[ir::index(file_)];
     if (max_live <= budget && std::all_of(room.begin(), room.end(), [&](std::int32_t r) { return max_live <= r; })) return;
-    std::vector<std::int32_t> live(2 * static_cast<std::size_t>(program_.live.num_numbered()) + 1, 0);
+    // By row: how many more units live from there on, until it becomes what its name says.
+    hot_before_.assign(2 * static_cast<std::size_t>(program_.live.num_numbered()) + 1, 0);
     over_clobber_.assign(clobbers_.size() + 1, 0);
     for (const VRegId v : vregs_) {
       const int units = f_.vreg(v).units();
       for (const Interval& i : program_.live.range(v.index())) {
-        live[row(i.begin)] += units;
-        live[row(i.end)] -= units;
+        hot_before_[row(i.begin)] += units;
+        hot_before_[row(i.end)] -= units;
         if (clobbers_.empty()) continue;
         over_clobber_[clobber(i.begin)] += units;
         over_clobber_[clobber(i.end)] -= units;
@@ -131,42 +132,46 @@ class SpillGuidance::Queue {
     }
     is_over_ = is_over_ || max_live > budget;
     if (!is_over_) return;
-    hot_before_.reserve(live.size());
     std::int32_t units = 0;
-    for (const std::int32_t more : live) {
-      units += more;
-      hot_before_.push_back(static_cast<std::uint32_t>(hot_.size()));
+    for (std::int32_t& at_row : hot_before_) {
+      units += at_row;
+      at_row = static_cast<std::int32_t>(hot_.size());
       if (units > budget && is_worth(units, budget)) hot_.push_back(units - budget);
     }
   }
   static std::size_t row(Point p) { return (static_cast<std::size_t>(p) + 1) / 2; }
   [[nodiscard]] std::size_t clobber(Point p) const { return clobbers_.count_before(p); }
 
-  // Calls each(pieces of hot_ that v would relieve but for its operands), except_for(rows of its operands in there), and clobbers
-  // (pieces of over_clobber_).
+  // Calls each(pieces of hot_ that v would relieve but for its operands, true), except_for(rows of its operands in there), and
+  // each(pieces of over_clobber_, false).
   template <class Each, class ExceptFor>
   void for_each_relieved(VRegId v, Each each, ExceptFor except_for) {
     const std::span<const std::uint32_t> ops = (*operands_)[v];
     auto next = ops.begin();
     for (const Interval& i : program_.live.range(v.index())) {
       const std::size_t begin = row(i.begin), end = row(i.end);
-      if (const std::uint32_t first = hot_before_[begin], last = hot_before_[end]; first < last) {
-        each(hot_.data() + first, hot_.data() + last);
+      if (const std::int32_t first = hot_before_[begin], last = hot_before_[end]; first < last) {
+        each(hot_.data() + first, hot_.data() + last, true);
         next = std::lower_bound(next, ops.end(), begin / 2);
         for (auto at = next; at != ops.end() && 2 * std::size_t{*at} < end; ++at)
           for (std::size_t r = std::max(begin, 2 * std::size_t{*at}); r < std::min(end, 2 * std::size_t{*at} + 2); ++r)
-            if (hot_before_[r + 1] > hot_before_[r]) except_for(hot_[hot_before_[r]]);
+            if (hot_before_[r + 1] > hot_before_[r]) except_for(hot_[static_cast<std::size_t>(hot_before_[r])]);
       }
       if (clobbers_.empty()) continue;
       if (const std::size_t first = clobber(i.begin), last = clobber(i.end); first < last)
-        each(over_clobber_.data() + first, over_clobber_.data() + last);
+        each(over_clobber_.data() + first, over_clobber_.data() + last, false);
     }
   }
   std::int64_t relief(VRegId v) {
     std::int64_t moments = 0;
     for_each_relieved(
         v,
-        [&](const std::int32_t* begin, const std::int32_t* end) {
+        [&](const std::int32_t* begin, const std::int32_t* end, bool is_hot) {
+          // Before anything is spilled, all that is hot is over budget.
+          if (is_hot && !is_any_spilled_) {
+            moments += end - begin;
+            return;
+          }
           std::int32_t count = 0;
           for (const std::int32_t* o = begin; o != end; ++o) count += *o > 0 ? 1 : 0;
           moments += count;
@@ -175,10 +180,11 @@ class SpillGuidance::Queue {
     return moments * f_.vreg(v).units();
   }
   void spill(VRegId v) {
+    is_any_spilled_ = true;
     const int units = f_.vreg(v).units();
     for_each_relieved(
         v,
-        [&](std::int32_t* begin, const std::int32_t* end) {
+        [&](std::int32_t* begin, const std::int32_t* end, bool) {
           for (std::int32_t* o = begin; o != end; ++o) *o -= units;
         },
         [&](std::int32_t& over) { over += units; });
@@ -191,9 +197,10 @@ class SpillGuidance::Queue {
   const OperandLists* operands_ = nullptr;
   // Rows (two an instruction: R and W) that are over budget at first, and by how many units they are now. A spill only takes away.
   std::vector<std::int32_t> hot_;
-  std::vector<std::uint32_t> hot_before_;  // by row: how many of these come before; empty where nothing is over budget
+  std::vector<std::int32_t> hot_before_;  // by row: how many of these come before; empty where nothing is over budget
   std::vector<std::int32_t> over_clobber_;
   PointIndex clobbers_;
+  bool is_any_spilled_ = false;
   bool is_over_ = false;
 };
 

@@ -31,6 +31,9 @@ SpillCodeInserter::SpillCodeInserter(const Function& in, const ir::Cfg& cfg, con
     if (plan.location[v].kind() != Location::Kind::OwnRegister) out_.f.vregs[v].fixed = {};
   for (const ir::VReg& v : plan.added) out_.f.add_vreg(v);
   out_.temp_of.assign(plan.num_long_lived(), kNoInst);
+  out_.now_at.assign(in.insts.size(), kNoInst);
+  out_.is_changed.assign(plan.num_long_lived(), 1);
+  for (std::size_t v = 0; v < in.vregs.size(); ++v) out_.is_changed[v] = is_spilled(VRegId(v)) ? 1 : 0;
   out_.shared_bytes = plan.shared_bytes;
   slot_.assign(in.vregs.size(), SlotId());
   shadow_.assign(in.vregs.size(), SlotId());
@@ -56,6 +59,7 @@ SpillCode SpillCodeInserter::run() {
 // --- pieces ----------------------------------------------------------------------------------------------------------
 
 void SpillCodeInserter::append(const Inst& inst, std::span<const Operand> ops, std::span<const BlockId> targets) {
+  if (!inst.is_inserted()) out_.now_at[current_] = static_cast<std::uint32_t>(out_.f.insts.size());
   out_.f.append(inst, ops, targets);
   out_.source.push_back(current_);
 }
@@ -211,6 +215,7 @@ void SpillCodeInserter::take_what_waits(const Inst& inst) {
   for (std::size_t k = 0; k < works_.size() && !is_pinned(); ++k) {
     const Item& item = items_.items[k];
     if ((!is_bound_item(item) && item.reads == item.writes) || !item.reads.is_valid() || !is_spilled(item.reads)) continue;
+    if (!reuse_.may_have(item.reads)) continue;
     if (const ByteMask needed = needed_bytes(inst, k); needed != 0)
       works_[k].waiting = reuse_.waiting(item.reads, needed, live_.number_of(current_));
   }
@@ -236,23 +241,21 @@ void SpillCodeInserter::find_needed_before(const Inst& inst) {
 // Copies from registers first, all at once; then refills.
 void SpillCodeInserter::load_temporaries() {
   pre_copies_.clear();
-  const auto for_each_loaded = [&](auto visit) {
-    for (std::size_t k = 0; k < works_.size(); ++k) {
-      const Work& w = works_[k];
-      const VRegId root = items_.items[k].reads;
-      if (!w.is_temp || w.leader != k || w.before == 0 || w.is_loaded || !root.is_valid()) continue;
-      visit(w, root, cover(w.vreg, w.before), is_spilled(root) ? w.waiting : root);
-    }
-  };
-  for_each_loaded([&](const Work& w, VRegId, ByteMask bytes, VRegId source) {
+  refilled_.clear();
+  for (std::size_t k = 0; k < works_.size(); ++k) {
+    const Work& w = works_[k];
+    const VRegId root = items_.items[k].reads;
+    if (!w.is_temp || w.leader != k || w.before == 0 || w.is_loaded || !root.is_valid()) continue;
+    const VRegId source = is_spilled(root) ? w.waiting : root;
+    const ByteMask bytes = cover(w.vreg, w.before);
     if (source.is_valid()) pre_copies_.push_back({reg(Role::Def, w.vreg, bytes), reg(Role::Use, source, bytes)});
-  });
+    else refilled_.push_back({root, w.vreg, bytes, w.may_wait});
+  }
   copy(pre_copies_);
-  for_each_loaded([&](const Work& w, VRegId root, ByteMask bytes, VRegId source) {
-    if (source.is_valid()) return;
-    refill(w.vreg, bytes, root);
-    if (w.may_wait && may_wait()) reuse_.remember(root, w.vreg, is_recomputed(root) ? all_bytes(w.vreg) : bytes, true);
-  });
+  for (const Refilled& r : refilled_) {
+    refill(r.temp, r.bytes, r.root);
+    if (r.may_wait && may_wait()) reuse_.remember(r.root, r.temp, is_recomputed(r.root) ? all_bytes(r.temp) : r.bytes, true);
+  }
 }
 
 // Bytes that an item must hold before the instruction: what it reads, and all where it may keep old ones.
@@ -282,6 +285,8 @@ void SpillCodeInserter::choose(const Inst& inst, std::size_t k) {
     return;
   }
   work.is_temp = true;
+  for (const VRegId changed : {item.reads, item.writes})
+    if (changed.is_valid()) out_.is_changed[changed.index()] = 1;
   if (pinned)
     for (std::size_t j = 0; j < k; ++j)
       if (plan_.pinned[current_][j] == fixed && items_.items[j].at_reads && item.at_reads && items_.items[j].reads == item.reads) {
@@ -297,7 +302,7 @@ void SpillCodeInserter::choose(const Inst& inst, std::size_t k) {
     work.is_home = true;
     return;
   }
-  if (!bound && !tied_apart && item.reads.is_valid()) {
+  if (!bound && !tied_apart && item.reads.is_valid() && reuse_.may_have(root)) {
     if (const VRegId waiting = reuse_.waiting(root, needed_bytes(inst, k), live_.number_of(current_)); waiting.is_valid()) {
       work.vreg = waiting;
       work.is_loaded = true;
@@ -362,6 +367,7 @@ bool SpillCodeInserter::original_copy(const Inst& inst) {
   if (!is_spilled(d) && !is_spilled(s)) return false;
   if (!ir::may(plan_.fuel, "copy-through-memory")) return false;
   if (is_spilled(d) && live_.live_after(inst.first_operand) == 0) {
+    out_.is_changed[s.index()] = 1;
     deleted(inst);
     return true;
   }

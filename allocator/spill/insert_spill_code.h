@@ -32,6 +32,8 @@ inline constexpr std::uint32_t kNoInst = 0xFFFFFFFFu;
 // A program with its spill code. Vregs: those of the program that out_of_ssa made, those of the plan, temporaries.
 struct SpillCode {
   ir::Function f;                      // a vreg with `fixed` has that home throughout
+  std::vector<std::uint32_t> now_at;   // by instruction of the program before: where it stands now; kNoInst = nowhere
+  std::vector<char> is_changed;        // by long-lived vreg: 1 = its operands are not those that it had before
   std::vector<std::uint32_t> source;   // by instruction of f: the one that it is or serves (index)
   std::vector<std::uint32_t> temp_of;  // by vreg of f: the instruction that it was made for; kNoInst = not a temporary
   std::vector<ir::VRegId> slot_root;   // by slot of f: the vreg that is kept there

@@ -32,6 +32,8 @@ class RefillReuse {
   // `temp` holds the bytes of `root` from the instruction asked about last on, and has to outlive its clobbers if it is held
   // before.
   void remember(ir::VRegId root, ir::VRegId temp, ByteMask bytes, bool is_before);
+  // False where nothing of `root` waits: waiting() has nothing.
+  [[nodiscard]] bool may_have(ir::VRegId root) const { return distance_ != 0 && waiting_[root.index()].epoch == epoch_; }
   // The temporary that still holds these bytes of `root` at instruction `number`, if it may; it then waits there.
   [[nodiscard]] ir::VRegId waiting(ir::VRegId root, ByteMask bytes, std::uint32_t number);
   void at(std::uint32_t number) { now_ = number; }

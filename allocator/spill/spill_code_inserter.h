@@ -79,6 +79,12 @@ class SpillCodeInserter {
   std::vector<Pair> pre_copies_, post_copies_;
   std::vector<ir::Operand> ops_, rewritten_;
   std::vector<ByteMask> pieces_;
+  struct Refilled {
+    ir::VRegId root, temp;
+    ByteMask bytes;
+    bool may_wait;
+  };
+  std::vector<Refilled> refilled_;  // before the instruction at hand
 };
 
 }  // namespace regduel::allocator
