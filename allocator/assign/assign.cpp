@@ -99,8 +99,8 @@ void FileAllocator::count_choices() {
   if (!base_.has_clobbers()) return;
   choice_.assign(round_.lowered.f.vregs.size(), ir::kMaxUnits);
   for (const VRegId v : vregs_) {
-    const UnitSet clobbered = base_.clobbers(round_.live.range(v.index())) - not_allocatable_;
-    if (clobbered.none()) continue;
+    const UnitSet clobbered = base_.clobbers(round_.live.range(v.index()));
+    if ((clobbered - not_allocatable_).none()) continue;
     const int left = ir::kMaxUnits - (clobbered | not_allocatable_).count();
     if (left < max_live()) choice_[v.index()] = left;
   }
@@ -154,9 +154,8 @@ class AttemptRun {
     std::vector<std::pair<std::uint64_t, VRegId>> keys;
     keys.reserve(order.size());
     for (const VRegId v : order) {
-      const Geometry g = geometry_of(f_.vreg(v));
       const std::uint64_t later = options_.order == Order::BoundFirst && placement_.is_spillable(v) ? 1 : 0;
-      const int shape = options_.order == Order::ByStart ? 0 : std::max(g.units, g.align) * ir::kMaxUnits + g.units;
+      const int shape = options_.order == Order::ByStart ? 0 : shape_of(v);
       Point when = placement_.range(v)[0].begin;
       if (options_.order == Order::LongestFirst) {
         when = ~Point{0};
@@ -168,6 +167,11 @@ class AttemptRun {
     std::sort(keys.begin(), keys.end());
     for (std::size_t k = 0; k < keys.size(); ++k) order[k] = keys[k].second;
     return order;
+  }
+  // Greater for what is wider and more aligned.
+  [[nodiscard]] int shape_of(VRegId v) const {
+    const Geometry g = geometry_of(f_.vreg(v));
+    return std::max(g.units, g.align) * ir::kMaxUnits + g.units;
   }
   [[nodiscard]] bool is_hopeless() const {
     return placement_.is_over_limit() ? options_.ceiling <= a_.limit() : placement_.highest() > options_.ceiling;

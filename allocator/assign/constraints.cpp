@@ -351,15 +351,23 @@ bool DefLists::is_written_at(VRegId v, Point p) const {
 
 ConstraintLists::ConstraintLists(const Function& original, const SpillCode& lowered,
                                  const std::vector<std::int64_t>& block_frequency, const Liveness& live,
-                                 const ConstraintOptions& options) {
+                                 const ConstraintOptions& options)
+    : f_(&lowered.f), live_(&live) {
   const std::vector<Builder::Edge> edges = Builder(original, lowered, block_frequency, live, options).run();
-  std::vector<char> has_affinity(lowered.f.vregs.size(), 0);
-  for (const Builder::Edge& e : edges)
-    if (e.node.type == ConstraintType::Range) has_affinity[e.of.index()] = 1;
-  defs_ = DefLists(lowered.f, live, has_affinity);
   lists_.build_from(
       lowered.f.vregs.size(), edges, [](const Builder::Edge& e) { return e.of.index(); },
       [](const Builder::Edge& e) -> const Constraint& { return e.node; });
+}
+
+const DefLists& ConstraintLists::defs() const {
+  if (!defs_) {
+    std::vector<char> has_affinity(lists_.num_keys(), 0);
+    for (std::size_t v = 0; v < has_affinity.size(); ++v)
+      for (const Constraint& c : lists_[v])
+        if (c.type == ConstraintType::Range) has_affinity[v] = 1;
+    defs_.emplace(*f_, *live_, has_affinity);
+  }
+  return *defs_;
 }
 
 }  // namespace regduel::allocator

@@ -24,6 +24,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -76,7 +77,6 @@ struct ConstraintOptions {
 // Where vregs that have affinities are written, and from which vreg by a plain copy.
 class DefLists {
  public:
-  DefLists() = default;
   //   is_wanted   by vreg
   DefLists(const ir::Function& f, const Liveness& live, std::span<const char> is_wanted);
   // True where no def of x changes what y holds while y lives. Two defs of one instruction never share a register, not even in
@@ -102,11 +102,13 @@ class ConstraintLists {
                   const Liveness& live, const ConstraintOptions& options = {});
 
   [[nodiscard]] std::span<const Constraint> of(ir::VRegId v) const { return lists_[v.index()]; }
-  // Of the vregs with constraints of type 15.
-  [[nodiscard]] const DefLists& defs() const { return defs_; }
+  // Of the vregs with constraints of type 15. Made when first needed, from the program and the liveness, which must still be there.
+  [[nodiscard]] const DefLists& defs() const;
 
  private:
-  DefLists defs_;
+  const ir::Function* f_;
+  const Liveness* live_;
+  mutable std::optional<DefLists> defs_;
   Grouped<Constraint> lists_;
 };
 

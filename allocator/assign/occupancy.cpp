@@ -118,9 +118,13 @@ UnitSet Occupancy::conflicts(std::span<const Interval> range) const {
 
 UnitSet Occupancy::clobbers(std::span<const Interval> range) const {
   UnitSet taken;
-  if (clobbers_.empty()) return taken;
-  for (const Interval& i : range)
-    for (std::size_t c = clobbers_.count_before(i.begin); c < clobbers_.size() && clobbers_[c] < i.end; ++c) taken |= clobbered_[c];
+  if (clobbers_.empty() || range.empty()) return taken;
+  std::size_t c = clobbers_.count_before(range.front().begin);
+  if (c == clobbers_.size() || clobbers_[c] >= range.back().end) return taken;
+  for (const Interval& i : range) {
+    while (c < clobbers_.size() && clobbers_[c] < i.begin) ++c;
+    for (; c < clobbers_.size() && clobbers_[c] < i.end; ++c) taken |= clobbered_[c];
+  }
   return taken;
 }
 

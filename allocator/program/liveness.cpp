@@ -150,8 +150,8 @@ class LivenessBuilder {
     std::size_t num_insts = 0;
     for (const BlockId b : order_) num_insts += f_.block(b).num_insts;
     out_.number_of_.assign(f_.insts.size(), Liveness::kUnnumbered);
-    out_.inst_at_.reserve(num_insts);
-    out_.block_at_.reserve(num_insts);
+    out_.inst_at_.resize(num_insts);
+    out_.block_at_.resize(num_insts);
     if (with_bytes_)
       for (auto* bytes : {&out_.read_, &out_.after_, &out_.before_}) bytes->assign(f_.operands.size(), 0);
     if (with_bytes_) out_.is_outdated_.assign(f_.vregs.size(), 0);
@@ -165,11 +165,11 @@ class LivenessBuilder {
   void note_block(std::uint32_t place) {
     begins_.push_back({static_cast<std::uint32_t>(notes_.size()), num_registers_});
     const ir::Block& block = block_at_place(place);
-    for (std::uint32_t k = 0; k < block.num_insts; ++k) {
-      out_.number_of_[block.first_inst + k] = static_cast<std::uint32_t>(out_.inst_at_.size());
-      out_.inst_at_.push_back(block.first_inst + k);
-      out_.block_at_.push_back(order_[place]);
-      note_instruction(f_.insts[block.first_inst + k], place);
+    for (std::uint32_t at = block.first_inst; at < block.first_inst + block.num_insts; ++at, ++number_) {
+      out_.number_of_[at] = number_;
+      out_.inst_at_[number_] = at;
+      out_.block_at_[number_] = order_[place];
+      note_instruction(f_.insts[at], place);
     }
   }
   void note_instruction(const Inst& inst, std::uint32_t place) {
@@ -213,7 +213,7 @@ class LivenessBuilder {
                                     .note = named.last_note,
                                     .bytes = bytes,
                                     .defined = n.defines,
-                                    .number = static_cast<std::uint32_t>(out_.inst_at_.size() - 1),
+                                    .number = number_,
                                     .reads = reads,
                                     .writes = op.writes(),
                                     .is_early_clobber = op.is_early_clobber(),
@@ -446,12 +446,12 @@ class LivenessBuilder {
 
   // Pieces to ranges: by vreg, sorted, touching ones merged.
   void collect() {
-    out_.range_begin_.reserve(f_.vregs.size() + 1);
+    out_.range_begin_.resize(f_.vregs.size() + 1);
     out_.intervals_.reserve(pieces_.size() + (before_ == nullptr ? 0 : before_->intervals_.size()));
     if (before_ != nullptr) find_moved();
     for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
       const std::size_t start = out_.intervals_.size();
-      out_.range_begin_.push_back(static_cast<std::uint32_t>(start));
+      out_.range_begin_[v] = static_cast<std::uint32_t>(start);
       if (is_followed_[v] == 0) {
         for (const Interval& i : before_->range(v)) out_.intervals_.push_back({moved(i.begin), moved(i.end)});
         continue;
@@ -464,7 +464,7 @@ class LivenessBuilder {
       }
       if (!is_sorted) merge_from(start);
     }
-    out_.range_begin_.push_back(static_cast<std::uint32_t>(out_.intervals_.size()));
+    out_.range_begin_[f_.vregs.size()] = static_cast<std::uint32_t>(out_.intervals_.size());
   }
   // Where the points of the program before are now. Those at a block's head stay there, before what was added.
   void find_moved() {
@@ -507,7 +507,8 @@ class LivenessBuilder {
   std::vector<Moved> moved_;               // by number in the program before
   std::unique_ptr<Register[]> registers_;  // by number of the instruction
   std::uint32_t num_registers_ = 0;
-  std::vector<Note> notes_;  // by place
+  std::uint32_t number_ = 0;  // of the instruction that is noted
+  std::vector<Note> notes_;   // by place
   struct Begin {
     std::uint32_t note, reg;
   };
