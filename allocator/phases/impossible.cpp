@@ -9,11 +9,13 @@ namespace {
 
 // Without items, which most instructions can be spared: each operand by itself takes no less room than in its item.
 bool surely_fits(const ir::Function& f, const ir::Inst& inst, const Budget& budget) {
-  if (inst.op == ir::Op::Ret) return false;
+  const auto ops = f.operands_of(inst);
+  if (inst.op == ir::Op::Ret || ops.empty()) return inst.op != ir::Op::Ret;
+  const bool has_clobbers = ops.back().role == ir::Role::Clobber;  // they come last
   ir::PerFile<int> needed = {};
-  for (const ir::Operand& op : f.operands_of(inst)) {
+  for (const ir::Operand& op : ops) {
     if (!op.is_vreg()) continue;
-    if (op.fixed().is_valid() || (op.writes() && !op.part.is_whole())) return false;
+    if (op.fixed().is_valid() || (has_clobbers && op.writes() && !op.part.is_whole())) return false;
     const ir::VReg& v = f.vreg(op.vreg());
     int& sum = needed[ir::index(v.file())];
     sum += v.units() + v.alignment() - 1;

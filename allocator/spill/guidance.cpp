@@ -152,7 +152,7 @@ class SpillGuidance::Queue {
       const std::size_t begin = row(i.begin), end = row(i.end);
       if (const std::int32_t first = hot_before_[begin], last = hot_before_[end]; first < last) {
         each(hot_.data() + first, hot_.data() + last, true);
-        next = std::lower_bound(next, ops.end(), begin / 2);
+        while (next != ops.end() && *next < begin / 2) ++next;
         for (auto at = next; at != ops.end() && 2 * std::size_t{*at} < end; ++at)
           for (std::size_t r = std::max(begin, 2 * std::size_t{*at}); r < std::min(end, 2 * std::size_t{*at} + 2); ++r)
             if (hot_before_[r + 1] > hot_before_[r]) except_for(hot_[static_cast<std::size_t>(hot_before_[r])]);
