@@ -172,7 +172,8 @@ class LivenessBuilder {
       note_instruction(f_.insts[at], place);
     }
   }
-  void note_instruction(const Inst& inst, std::uint32_t place) {
+  // Called from one place each, for every instruction and operand: inlined, as compilers would if the class were local.
+  [[gnu::always_inline]] void note_instruction(const Inst& inst, std::uint32_t place) {
     const std::uint32_t first = num_registers_;
     for (std::uint32_t at = inst.first_operand; at < inst.first_operand + inst.num_operands; ++at) {
       const Operand& op = f_.operands[at];
@@ -189,7 +190,7 @@ class LivenessBuilder {
       if (!is_guarded) n.kills |= r.bytes;
     }
   }
-  void note_register(const Operand& op, std::uint32_t at, std::uint32_t place) {
+  [[gnu::always_inline]] void note_register(const Operand& op, std::uint32_t at, std::uint32_t place) {
     const std::uint32_t v = op.value;
     Named& named = named_[v];
     if (named.last_note == kNone || named.last_note < begins_.back().note) {
@@ -403,7 +404,7 @@ class LivenessBuilder {
     }
   }
   //   regs   of the instruction with number i
-  void scan_instruction(std::span<const Register> regs, std::uint32_t i) {
+  [[gnu::always_inline]] void scan_instruction(std::span<const Register> regs, std::uint32_t i) {
     const bool guarded = regs[0].writes && regs[0].is_guarded;
     for (const Register& r : regs) {
       if (!r.writes) break;  // defs come first
