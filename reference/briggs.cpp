@@ -100,45 +100,69 @@ class Run {
       for (k = 0; k < limit && live < static_cast<std::size_t>(graph.max_live()); ++k)
         live += callee_saved.contains(units[k]) ? 0 : 1;
     }
-    const bool tries_bold = how.coalesce && knobs_.bold_coalescing && !graph.copies().empty();
+    const bool coalesces = how.coalesce && !graph.copies().empty();
+    const bool tries_bold = coalesces && knobs_.bold_coalescing;
     const bool is_small = graph.num_built_edges() < 500'000;
     // The graph in which copies are coalesced without test stays as it is once no merge was refused that more units would allow.
     bool is_bold_final = false;
+    confined_.clear();
     for (int attempt = 0;; ++attempt) {
       UnitSet available;
       for (std::size_t u = 0; u < k; ++u) available.insert(units[u]);
       const auto coalesced = [&](FileGraph& work, bool conservative) {
         work = graph;
-        return how.coalesce ? coalesce(work, {available, knobs_.coalescing_factor, conservative, fuel_}) : Coalesced{};
+        return coalesce(work, {available, knobs_.coalescing_factor, conservative, fuel_});
       };
       const auto coloured = [&](const FileGraph& work, Optimism optimism) {
         const bool stops = optimism == Optimism::SmallestLast;
         colouring_ =
             select(work, simplify(work, available, optimism), {available, callee_saved, knobs_.biased_select, stops, fuel_});
-        if (!colouring_.failed.empty()) return false;
+        if (!colouring_.failed.empty()) {
+          if (stops) note_confined(graph, work, colouring_.failed.front());
+          return false;
+        }
         for (NodeId n = 0; n < graph.size(); ++n)
           homes_[graph.temp(n)] = {file, static_cast<std::uint8_t>(graph.units(n)),
                                    static_cast<std::uint16_t>(colouring_.unit_of[n])};
         return true;
       };
-      // With more units in a clique than there are, no order of removal will do. With fuel each attempt is made, so that the
-      // decisions that it counts are those of a run without.
-      const bool may_fit = fuel_ != nullptr || graph.clique_units() <= static_cast<int>(k);
-      if (tries_bold && may_fit) {
+      if (tries_bold && may_fit(graph, available)) {
         if (!is_bold_final) is_bold_final = !coalesced(bold_, false).wants_units;
         if (coloured(bold_, Optimism::SmallestLast)) return true;
       }
-      coalesced(careful_, true);
-      if (may_fit && coloured(careful_, Optimism::SmallestLast)) return true;
+      const bool fits_as_far_as_known = may_fit(graph, available);
+      if (coalesces && (fits_as_far_as_known || k == limit)) coalesced(careful_, true);
+      const FileGraph& careful = coalesces ? careful_ : graph;
+      if (fits_as_far_as_known && coloured(careful, Optimism::SmallestLast)) return true;
       if (k == limit) {
         // Something has to be spilled: the candidates for it are to come up last.
-        if (coloured(careful_, Optimism::CheapestFirst)) return true;
-        progress_ = choose_spills(careful_, colouring_, available, problem_, code_, knobs_.rematerialise, next, fuel_) || progress_;
+        if (coloured(careful, Optimism::CheapestFirst)) return true;
+        progress_ = choose_spills(careful, colouring_, available, problem_, code_, knobs_.rematerialise, next, fuel_) || progress_;
         return false;
       }
       // Small steps at first, smaller ones where an attempt is cheap.
       k = std::min(limit, k + (std::size_t{1} << std::min(attempt / (is_small ? 2 : 1), 6)));
     }
+  }
+
+  // With more units in a clique than it may stand in, no order of removal will do, whatever is coalesced. With fuel each attempt is
+  // made, so that the decisions that it counts are those of a run without.
+  [[nodiscard]] bool may_fit(const FileGraph& graph, const UnitSet& available) const {
+    if (fuel_ != nullptr) return true;
+    return graph.clique_units() <= available.count() &&
+           std::ranges::all_of(confined_, [&](const Confined& c) { return c.units <= (available - c.forbidden).count(); });
+  }
+
+  // `failed` found no colour in `work`, which is `graph` with some copies coalesced: perhaps for lack of units that clobbers spare.
+  void note_confined(const FileGraph& graph, const FileGraph& work, NodeId failed) {
+    if (fuel_ != nullptr) return;
+    NodeId most = failed;
+    work.for_members(failed, [&](NodeId n) {
+      if (graph.forbidden(n).count() > graph.forbidden(most).count()) most = n;
+    });
+    if (!graph.is_restricted(most) || graph.is_fixed(most)) return;
+    if (std::ranges::find(confined_, most, &Confined::node) != confined_.end()) return;
+    confined_.push_back({most, graph.forbidden(most), graph.confined_clique_units(most)});
   }
 
   ir::Allocation write(const Plan& plan) { return rewrite(problem_, plan, code_, homes_, graphs_.is_dead, fuel_); }
@@ -165,6 +189,13 @@ class Run {
   InterferenceGraphs graphs_;
   std::vector<ir::PReg> homes_;
   bool progress_ = false;
+  // A clique around a node, none of whose nodes may stand in `forbidden`.
+  struct Confined {
+    NodeId node;
+    UnitSet forbidden;
+    int units;
+  };
+  std::vector<Confined> confined_;  // of the file at hand, as failures showed them
   // Of the attempt at hand; here so that their memory serves all attempts.
   FileGraph bold_, careful_;
   Colouring colouring_;

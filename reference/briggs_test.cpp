@@ -10,6 +10,7 @@ using testing::allocate;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::Outcome;
+using testing::parse_body;
 
 TEST(Briggs, CopiesVanishAndDeadRegistersAreUsedAgain) {
   const Outcome run = allocate(
@@ -34,6 +35,26 @@ TEST(Briggs, SpillsOnlyWhereTheLimitAsksForIt) {
   EXPECT_EQ(three.allocation.claims.spill_load_bytes, 4);
   EXPECT_EQ(three.allocation.program.local_frame, 4u);
   EXPECT_TRUE(allocate(kFourLive, 2).ok);
+}
+
+// Six values live across a call that spares four units of eight, ever more of which are tried: with fuel each attempt is made,
+// without it none that a clique proves hopeless.
+TEST(Briggs, AttemptsProvedHopelessAreSkippedWithoutATrace) {
+  const ir::Function f = parse_body(
+      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 R b32\nvreg %4 R b32\nvreg %5 R b32\nvreg %6 R b32\nblock b0\n"
+      "#0 %0 = ld 0\n#1 %1 = ld 1\n#2 %2 = ld 2\n#3 %3 = ld 3\n#4 %4 = ld 4\n#5 %5 = ld 5\n#6 call \"f\" clobbers R0:R3\n"
+      "#7 %6 = copy %5\n#8 st %0, %1 !write\n#9 st %2, %3 !write\n#10 st %4, %6 !write\n#11 exit\n");
+  for (const int registers : {6, 7, 8, 9, 10, 16}) {
+    ir::AllocOptions options;
+    options.limits = ir::Limits::of(ir::default_target(), registers);
+    ir::Fuel fuel;
+    const auto without = make_briggs()->allocate(f, ir::default_target(), options);
+    options.fuel = &fuel;
+    const auto with = make_briggs()->allocate(f, ir::default_target(), options);
+    ASSERT_TRUE(with && without);
+    EXPECT_EQ(ir::print(with->program), ir::print(without->program)) << registers;
+    EXPECT_EQ(without->claims.spill_store_bytes > 0, registers < 10) << registers;
+  }
 }
 
 TEST(Briggs, ImpossibleLimitsSaySo) {

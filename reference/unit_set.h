@@ -111,7 +111,41 @@ class UnitSet {
     return s;
   }
 
+  friend class UnitRuns;
+
   std::array<std::uint64_t, kWords> words_ = {};
+};
+
+// Consecutive units, at most 64, as the bits that they are in two words of a set: what is joined with many sets.
+struct UnitRun {
+  std::uint64_t low = 0, high = 0;
+  std::size_t word = 0;  // that of `low`; `high` is in the next one
+
+  constexpr UnitRun() = default;  // no unit
+  // Units [first, first + count); count in [1, 64].
+  constexpr UnitRun(int first, int count) : word(static_cast<std::size_t>(first >> 6)) {
+    const std::uint64_t bits = ~std::uint64_t{0} >> (64 - count);
+    const int shift = first & 63;
+    low = bits << shift;
+    high = shift == 0 ? 0 : bits >> (64 - shift);
+  }
+};
+
+// A set that grows by runs.
+class UnitRuns {
+ public:
+  void insert(const UnitRun& run) {
+    words_[run.word] |= run.low;
+    words_[run.word + 1] |= run.high;
+  }
+  [[nodiscard]] UnitSet set() const {
+    UnitSet s;
+    std::copy_n(words_.begin(), s.words_.size(), s.words_.begin());
+    return s;
+  }
+
+ private:
+  std::array<std::uint64_t, UnitSet::kWords + 1> words_ = {};  // of the last one no bit is ever set
 };
 
 }  // namespace regduel::reference

@@ -35,5 +35,20 @@ TEST(UnitSet, NextFindsMembersInOrder) {
   EXPECT_EQ(s.next(1), 64);
 }
 
+TEST(UnitSet, RunsAreRanges) {
+  Random random(2);
+  for (int round = 0; round < 200; ++round) {
+    UnitRuns runs;
+    UnitSet expected;
+    for (int k = random.between(1, 5); k > 0; --k) {
+      const int count = random.between(1, 64), first = random.between(0, ir::kMaxUnits - count);
+      runs.insert(UnitRun(first, count));
+      expected |= UnitSet::range(first, first + count);
+    }
+    runs.insert(UnitRun());
+    ASSERT_EQ(runs.set(), expected);
+  }
+}
+
 }  // namespace
 }  // namespace regduel::reference

@@ -1,9 +1,16 @@
 #include "reference/colour/file_graph.h"
 
+#include <utility>
+
 #include "base/check_macro.h"
 #include "base/planted.h"
 
 namespace regduel::reference {
+
+void FileGraph::reserve_nodes(std::size_t nodes) {
+  nodes_.reserve(nodes);
+  is_absent_.reserve(nodes);
+}
 
 NodeId FileGraph::add_node(TempId temp, const Temp& t) {
   const auto n = static_cast<NodeId>(nodes_.size());
@@ -14,22 +21,33 @@ NodeId FileGraph::add_node(TempId temp, const Temp& t) {
                     .fixed = t.fixed,
                     .merged_into = n,
                     .next_member = n});
-  forbidden_.emplace_back();
   is_absent_.push_back(t.fixed.is_valid());
   return n;
 }
 
 void FileGraph::finish_nodes() {
   if (size() > kMatrixNodes) return;
-  row_words_ = (size() + 63) / 64;
-  is_there_.assign(size() * row_words_, 0);
+  has_matrix_ = true;
+  row_begin_.resize(size());
+  degree_.assign(size(), 0);
+  std::uint32_t words = 0;
+  for (NodeId n = 0; n < size(); ++n) {
+    row_begin_[n] = words;
+    words += n / 64 + 1;
+  }
+  is_there_.assign(words, 0);
+  for (NodeId n = 0; n < size(); ++n) is_there_[row_begin_[n] + n / 64] = std::uint64_t{1} << (n % 64);
 }
 
 // The list doubles unless duplicates were half of it: dropping them takes constant time an edge, and the list at most twice the
 // memory of what is kept.
-void FileGraph::make_room() {
-  if (row_words_ == 0) drop_duplicates();
-  if (2 * num_found_ >= found_.size()) found_.resize(std::max<std::size_t>(1024, 2 * found_.size()));
+void FileGraph::make_room(std::size_t most) {
+  if (!has_matrix_) drop_duplicates();
+  if (2 * num_found_ + most < room_) return;
+  room_ = std::max<std::size_t>(1024, 2 * room_) + most;
+  const std::shared_ptr<Edge[]> more(new Edge[room_]);
+  std::copy_n(found_.get(), num_found_, more.get());
+  found_ = more;
 }
 
 // Keeps of each edge the first time that it was found.
@@ -49,48 +67,90 @@ void FileGraph::drop_duplicates() {
       if (seen_with[s.to] == n) found_[s.at].a = kNoNode;
       seen_with[s.to] = n;
     }
-  const auto end = found_.begin() + static_cast<std::ptrdiff_t>(num_found_);
+  Edge* const begin = found_.get();
   num_found_ =
-      static_cast<std::size_t>(std::remove_if(found_.begin(), end, [](const Edge& e) { return e.a == kNoNode; }) - found_.begin());
+      static_cast<std::size_t>(std::remove_if(begin, begin + num_found_, [](const Edge& e) { return e.a == kNoNode; }) - begin);
 }
 
 void FileGraph::finish() {
-  if (row_words_ == 0) drop_duplicates();
-  is_there_ = {};
-  auto edges = std::make_shared<Grouped<NodeId>>();
-  edges->build(size(), [&](auto add) {
-    for (std::size_t k = 0; k < num_found_; ++k) {
-      add(found_[k].a, found_[k].b);
-      add(found_[k].b, found_[k].a);
-    }
-  });
-  edges_ = std::move(edges);
-  found_ = {};
+  gather_edges();
+  find_squeezes();
   marked_for_.assign(size(), kNoNode);
   std::ranges::sort(copies_, [](const CopyPair& a, const CopyPair& b) {
     return a.weight != b.weight ? a.weight > b.weight : std::pair(a.a, a.b) < std::pair(b.a, b.b);
   });
+  clique_units_ = clique_units(crowd_);
+  crowd_ = {};
+}
+
+void FileGraph::gather_edges() {
+  const std::span<const Edge> found(found_.get(), num_found_);
+  if (!has_matrix_) {
+    drop_duplicates();
+    degree_.assign(size(), 0);
+    for (const Edge& e : found.first(num_found_)) {
+      ++degree_[e.a];
+      ++degree_[e.b];
+    }
+  }
+  auto edges = std::make_shared<Edges>();
+  edges->begin.resize(size() + 1);
+  std::uint32_t sum = 0;
+  for (NodeId n = 0; n < size(); ++n) {
+    edges->begin[n] = sum;
+    sum += std::exchange(degree_[n], sum);
+  }
+  edges->begin[size()] = sum;
+  edges->to.resize(sum);
+  // degree_[n] runs from the first neighbour of n to the first of the next node.
+  std::uint32_t* const at = degree_.data();
+  NodeId* const to = edges->to.data();
+  for (const Edge& e : found.first(num_found_)) {
+    to[at[e.a]++] = e.b;
+    to[at[e.b]++] = e.a;
+  }
+  edges_ = std::move(edges);
+  found_ = {};
+  is_there_ = {};
+  row_begin_ = {};
+  degree_ = {};
+}
+
+void FileGraph::find_squeezes() {
+  const std::size_t num = shapes_.size();
   std::vector<std::uint8_t> shapes(size());
   for (NodeId n = 0; n < size(); ++n) shapes[n] = nodes_[n].shape;
-  for (NodeId n = 0; n < size(); ++n) {
-    int squeeze = 0;
-    for (const NodeId m : (*edges_)[n]) squeeze += worst_by(shapes[m])[shapes[n]];
-    nodes_[n].squeeze = squeeze;
+  std::vector<int> blocked(num);  // of the shape at hand, by the shape of a neighbour
+  for (std::size_t s = 0; s < num; ++s) {
+    for (std::size_t by = 0; by < num; ++by) blocked[by] = worst_by(by)[s];
+    for (NodeId n = 0; n < size(); ++n) {
+      if (shapes[n] != s) continue;
+      int squeeze = 0;
+      for (const NodeId m : edges_->of(n)) squeeze += blocked[shapes[m]];
+      nodes_[n].squeeze = squeeze;
+    }
   }
-  find_clique();
 }
 
 // Of the crowd, in turn, each node that interferes with all that were taken before it.
-void FileGraph::find_clique() {
+int FileGraph::clique_units(std::span<const NodeId> crowd) const {
   std::vector<std::uint32_t> edges_to_clique(size(), 0);
   std::uint32_t taken = 0;
-  for (const NodeId n : crowd_) {
+  int sum = 0;
+  for (const NodeId n : crowd) {
     if (is_fixed(n) || edges_to_clique[n] != taken) continue;
-    for (const NodeId m : (*edges_)[n]) ++edges_to_clique[m];
-    clique_units_ += units(n);
+    for (const NodeId m : edges_->of(n)) ++edges_to_clique[m];
+    sum += units(n);
     ++taken;
   }
-  crowd_ = {};
+  return sum;
+}
+
+int FileGraph::confined_clique_units(NodeId n) const {
+  std::vector<NodeId> crowd = {n};
+  for (const NodeId m : edges_->of(n))
+    if ((forbidden(n) - forbidden(m)).is_empty()) crowd.push_back(m);
+  return clique_units(crowd);
 }
 
 int FileGraph::added_up_squeeze(NodeId n) const {
@@ -101,8 +161,9 @@ int FileGraph::added_up_squeeze(NodeId n) const {
 
 bool FileGraph::has_edge(NodeId a, NodeId b) const {
   // Either both list each other or neither does.
-  if ((*edges_)[a].size() > (*edges_)[b].size()) std::swap(a, b);
-  if (std::ranges::find((*edges_)[a], b) != (*edges_)[a].end()) return true;
+  if (edges_->of(a).size() > edges_->of(b).size()) std::swap(a, b);
+  const auto listed = edges_->of(a);
+  if (std::ranges::find(listed, b) != listed.end()) return true;
   for (std::uint32_t e = nodes_[a].first_added; e != kNoEdge; e = added_[e].next)
     if (added_[e].to == b) return true;
   return false;
@@ -122,6 +183,8 @@ std::vector<int> FileGraph::free_positions(const UnitSet& available) const {
 }
 
 std::uint8_t FileGraph::shape_of(int units, int align_log2) {
+  // Mostly that of the node before.
+  if (!nodes_.empty() && nodes_.back().units == units && nodes_.back().align_log2 == align_log2) return nodes_.back().shape;
   for (std::size_t s = 0; s < shapes_.size(); ++s)
     if (shapes_[s].units == units && shapes_[s].align_log2 == align_log2) return static_cast<std::uint8_t>(s);
   REGDUEL_CHECK(shapes_.size() < 256, "too many shapes of registers");
@@ -149,8 +212,8 @@ void FileGraph::fill_worst() {
 
 bool FileGraph::interferes(NodeId a, NodeId b) const {
   if (is_fixed(a) && is_fixed(b)) return true;
-  if (is_fixed(a)) return forbidden_[b].intersects(fixed(a));
-  if (is_fixed(b)) return forbidden_[a].intersects(fixed(b));
+  if (is_fixed(a)) return forbidden(b).intersects(fixed(a));
+  if (is_fixed(b)) return forbidden(a).intersects(fixed(b));
   return has_edge(a, b);
 }
 
@@ -161,10 +224,7 @@ void FileGraph::merge(NodeId kept, NodeId gone) {
   std::swap(k.next_member, g.next_member);
   k.cost = std::min(kInfiniteCost - 1, k.cost + g.cost);
   k.is_spillable |= g.is_spillable;
-  UnitSet forbidden = forbidden_[gone];
-  if (REGDUEL_PLANTED("briggs-merge-forgets-clobbers")) forbidden = {};
-  forbidden_[kept] |= forbidden;
-  k.is_restricted |= g.is_restricted;
+  if (is_restricted(gone) && !REGDUEL_PLANTED("briggs-merge-forgets-clobbers")) forbid(kept, UnitSet(forbidden(gone)));
   const std::uint8_t old_shape = k.shape;
   if (g.align_log2 > k.align_log2) {
     k.align_log2 = g.align_log2;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/grouped.h"
@@ -33,25 +34,47 @@ struct CopyPair {
 class FileGraph {
  public:
   // --- building: nodes, then finish_nodes(), then edges, then finish()
+  void reserve_nodes(std::size_t nodes);
   NodeId add_node(TempId temp, const Temp& t);
   void finish_nodes();
   // Both ways; what is there already counts once. Requires neither fixed.
   void add_edge(NodeId a, NodeId b) {
-    if (a == b) return;
-    if (row_words_ > 0) {
-      std::uint64_t& word = is_there_[a * row_words_ + b / 64];
-      const std::uint64_t bit = std::uint64_t{1} << (b % 64);
-      if (word & bit) return;
-      word |= bit;
-      is_there_[b * row_words_ + a / 64] |= std::uint64_t{1} << (a % 64);
+    add_edges(a, 1, [&](auto add) { add(b); });
+  }
+  // each(add) calls add(b) at most `most` times: adds an edge between a and each b.
+  template <class Each>
+  void add_edges(NodeId a, std::size_t most, Each&& each) {
+    if (room_ - num_found_ < most) make_room(most);
+    Edge* const first = found_.get() + num_found_;
+    Edge* end = first;
+    if (!has_matrix_) {
+      each([&](NodeId b) {
+        if (a != b) *end++ = {a, b};
+      });
+    } else {
+      std::uint64_t *const bits = is_there_.data(), *const row = bits + row_begin_[a];
+      const std::uint32_t* const row_begin = row_begin_.data();
+      std::uint32_t* const degree = degree_.data();
+      each([&](NodeId b) {
+        std::uint64_t& word = a >= b ? row[b / 64] : bits[row_begin[b] + a / 64];
+        const std::uint64_t bit = std::uint64_t{1} << ((a >= b ? b : a) % 64);
+        if (word & bit) return;
+        word |= bit;
+        *end++ = {a, b};
+        ++degree[b];
+      });
+      degree[a] += static_cast<std::uint32_t>(end - first);
     }
-    if (num_found_ == found_.size()) make_room();
-    found_[num_found_++] = {a, b};
+    num_found_ += static_cast<std::size_t>(end - first);
   }
   void finish();
   void forbid(NodeId n, const UnitSet& units) {
-    forbidden_[n] |= units;
-    nodes_[n].is_restricted = true;
+    std::uint32_t& at = nodes_[n].forbidden;
+    if (at == 0) {
+      at = static_cast<std::uint32_t>(forbidden_.size());
+      forbidden_.emplace_back();
+    }
+    forbidden_[at] |= units;
   }
   void add_copy(NodeId a, NodeId b, std::uint64_t weight) { copies_.push_back({a, b, weight}); }
   void add_hint(NodeId a, NodeId b) { hints_.push_back({a, b, 0}); }
@@ -60,7 +83,7 @@ class FileGraph {
     nodes_[n].cost = std::min(kInfiniteCost - 1, nodes_[n].cost + std::min(cost, kInfiniteCost));
   }
   void note_pressure(int units) { max_live_ = std::max(max_live_, units); }
-  // Nodes that may well interfere with each other, all of them: finish() makes a clique of those that do. The last call counts.
+  // Nodes that may well interfere with each other, all of them: finish() makes a clique of those that do.
   std::vector<NodeId>& crowd() { return crowd_; }
 
   // --- reading
@@ -70,7 +93,7 @@ class FileGraph {
   [[nodiscard]] int align_log2(NodeId n) const { return nodes_[n].align_log2; }
   [[nodiscard]] ir::PReg fixed(NodeId n) const { return nodes_[n].fixed; }
   [[nodiscard]] bool is_fixed(NodeId n) const { return nodes_[n].fixed.is_valid(); }
-  [[nodiscard]] const UnitSet& forbidden(NodeId n) const { return forbidden_[n]; }
+  [[nodiscard]] const UnitSet& forbidden(NodeId n) const { return forbidden_[nodes_[n].forbidden]; }
   // In [0, kInfiniteCost]; infinite where no member can be spilled, else the sum of those that can.
   [[nodiscard]] std::uint64_t cost(NodeId n) const { return is_spillable(n) ? nodes_[n].cost : kInfiniteCost; }
   [[nodiscard]] bool is_spillable(NodeId n) const { return nodes_[n].is_spillable; }
@@ -80,6 +103,8 @@ class FileGraph {
   [[nodiscard]] int max_live() const { return max_live_; }  // units live at the worst point
   // Units of some nodes that interfere with each other, all of them: no colouring has fewer, whatever is coalesced before.
   [[nodiscard]] int clique_units() const { return clique_units_; }
+  // The same of some that may stand nowhere where n may not, n among them. Cost O(edges). Requires nothing merged, n not fixed.
+  [[nodiscard]] int confined_clique_units(NodeId n) const;
   // The node that a coalesced node has become; itself for all others.
   [[nodiscard]] NodeId find(NodeId n) const {
     while (nodes_[n].merged_into != n) n = nodes_[n].merged_into;
@@ -102,7 +127,7 @@ class FileGraph {
   // Calls f for each node that has or had an edge to n: merged and fixed ones are among them.
   template <class F>
   void for_listed(NodeId n, F&& f) const {
-    for (const NodeId m : (*edges_)[n]) f(m);
+    for (const NodeId m : edges_->of(n)) f(m);
     for (std::uint32_t e = nodes_[n].first_added; e != kNoEdge; e = added_[e].next) f(added_[e].to);
   }
   // Calls f for each neighbour that is neither merged nor fixed.
@@ -113,7 +138,7 @@ class FileGraph {
     });
   }
   // Number of edges before anything was merged.
-  [[nodiscard]] std::size_t num_built_edges() const { return edges_->items().size() / 2; }
+  [[nodiscard]] std::size_t num_built_edges() const { return edges_->to.size() / 2; }
   // The shape of a node: an index below num_shapes().
   [[nodiscard]] std::size_t shape(NodeId n) const { return nodes_[n].shape; }
   [[nodiscard]] std::size_t num_shapes() const { return shapes_.size(); }
@@ -123,15 +148,15 @@ class FileGraph {
   [[nodiscard]] const int* worst_by(std::size_t shape) const { return &worst_[shape * shapes_.size()]; }
   [[nodiscard]] int worst(NodeId n, NodeId neighbour) const { return worst_by(nodes_[neighbour].shape)[nodes_[n].shape]; }
   [[nodiscard]] UnitSet positions(NodeId n, const UnitSet& available) const {
-    return (available - forbidden_[n]).positions(nodes_[n].units, nodes_[n].align_log2);
+    return (available - forbidden(n)).positions(nodes_[n].units, nodes_[n].align_log2);
   }
   // False: nothing is forbidden to it.
-  [[nodiscard]] bool is_restricted(NodeId n) const { return nodes_[n].is_restricted; }
+  [[nodiscard]] bool is_restricted(NodeId n) const { return nodes_[n].forbidden != 0; }
   // How many positions there are, for each shape of a node to which nothing is forbidden.
   [[nodiscard]] std::vector<int> free_positions(const UnitSet& available) const;
   // = positions(n, available).count(), where free = free_positions(available).
   [[nodiscard]] int count_positions(NodeId n, const UnitSet& available, const std::vector<int>& free) const {
-    return nodes_[n].is_restricted ? positions(n, available).count() : free[nodes_[n].shape];
+    return is_restricted(n) ? positions(n, available).count() : free[nodes_[n].shape];
   }
   // The sum of worst(n, m) over the neighbours m. Kept up to date by merge. Requires n neither merged nor fixed.
   [[nodiscard]] int squeeze(NodeId n) const { return nodes_[n].squeeze; }
@@ -146,9 +171,9 @@ class FileGraph {
   struct Node {
     TempId temp = 0;
     std::uint8_t units = 1, align_log2 = 0, shape = 0;
-    bool is_spillable : 1 = false;
-    bool is_restricted : 1 = false;  // something may be forbidden to it
+    bool is_spillable = false;
     ir::PReg fixed;
+    std::uint32_t forbidden = 0;  // into forbidden_
     int squeeze = 0;
     std::uint64_t cost = 0;
     NodeId merged_into = kNoNode, next_member = kNoNode;
@@ -161,20 +186,28 @@ class FileGraph {
     NodeId to;
     std::uint32_t next;  // of the same node
   };
+  // By node, each in the order in which its first edge was found.
+  struct Edges {
+    std::vector<std::uint32_t> begin;  // those of node n: [begin[n], begin[n + 1])
+    std::vector<NodeId> to;
+    [[nodiscard]] std::span<const NodeId> of(NodeId n) const { return {to.data() + begin[n], to.data() + begin[n + 1]}; }
+  };
   struct Shape {
     int units, align_log2;
   };
   [[nodiscard]] std::uint8_t shape_of(int units, int align_log2);
   void fill_worst();
-  void make_room();
+  void make_room(std::size_t most);
   void drop_duplicates();
-  void find_clique();
+  [[nodiscard]] int clique_units(std::span<const NodeId> crowd) const;
+  void gather_edges();
+  void find_squeezes();
   [[nodiscard]] int added_up_squeeze(NodeId n) const;
   void append(NodeId n, NodeId to);
 
   std::vector<Node> nodes_;
-  std::vector<UnitSet> forbidden_;
-  std::vector<std::uint8_t> is_absent_;  // merged or fixed: no neighbour of any node
+  std::vector<UnitSet> forbidden_ = std::vector<UnitSet>(1);  // the first is that of all nodes to which nothing is forbidden
+  std::vector<std::uint8_t> is_absent_;                       // merged or fixed: no neighbour of any node
   std::vector<AddedEdge> added_;
   std::vector<NodeId> marked_for_;  // scratch of merge: neighbours of the kept node are marked with the gone one
   std::vector<CopyPair> copies_, hints_;
@@ -182,14 +215,16 @@ class FileGraph {
   std::vector<int> worst_;
   int max_live_ = 0, clique_units_ = 0;
   std::vector<NodeId> crowd_;
-  // While building: the edges in the order in which they were found. In a graph of up to kMatrixNodes each is there once, as a
-  // matrix of bits shows (8 MB at most); in a larger one some are there twice.
+  // While building: the edges in the order in which they were found. In a graph of up to kMatrixNodes each is there once, as the
+  // lower half of a matrix of bits shows, in which each node has an edge to itself (4 MB at most); in a larger one some are there
+  // twice.
   static constexpr std::size_t kMatrixNodes = 8192;
-  std::vector<Edge> found_;  // [0, num_found_)
-  std::size_t num_found_ = 0;
+  std::shared_ptr<Edge[]> found_;  // [0, num_found_) of room_
+  std::size_t num_found_ = 0, room_ = 0;
+  bool has_matrix_ = false;
   std::vector<std::uint64_t> is_there_;
-  std::size_t row_words_ = 0;
-  std::shared_ptr<const Grouped<NodeId>> edges_;  // by node, each in the order in which its first edge was found
+  std::vector<std::uint32_t> row_begin_, degree_;  // by node; of a graph with a matrix
+  std::shared_ptr<const Edges> edges_;
 };
 
 }  // namespace regduel::reference

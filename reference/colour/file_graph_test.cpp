@@ -71,6 +71,26 @@ TEST(FileGraph, DuplicatesAreDroppedInPlace) {
 }
 
 // count_positions() = positions().count(), whatever is forbidden.
+// 0, 1 and 3 may not stand in R0:R3, and interfere; 2 interferes with them and may.
+TEST(FileGraph, AConfinedCliqueIsOfNodesThatMayStandNowhereElse) {
+  FileGraph g;
+  for (TempId t = 0; t < 5; ++t) {
+    Temp temp;
+    temp.units = t == 3 ? 2 : 1;
+    g.add_node(t, temp);
+  }
+  g.finish_nodes();
+  for (const auto& [a, b] : std::vector<std::pair<NodeId, NodeId>>{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}, {3, 4}})
+    g.add_edge(a, b);
+  for (const NodeId n : {0u, 1u, 3u, 4u}) g.forbid(n, UnitSet::range(0, 4));
+  g.forbid(3, UnitSet::range(8, 9));
+  g.finish();
+  EXPECT_EQ(g.confined_clique_units(0), 4);
+  EXPECT_EQ(g.confined_clique_units(1), 4);
+  EXPECT_EQ(g.confined_clique_units(4), 3);
+  EXPECT_EQ(g.confined_clique_units(3), 2);
+}
+
 TEST(FileGraph, PositionsAreCountedAsTheyAreListed) {
   FileGraph g;
   Temp pair;

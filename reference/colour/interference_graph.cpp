@@ -1,6 +1,7 @@
 #include "reference/colour/interference_graph.h"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 
 #include "base/check_macro.h"
@@ -11,14 +12,21 @@ namespace {
 
 class Builder {
  public:
-  Builder(const Problem& problem, const Code& code) : problem_(problem), code_(code) {}
+  Builder(const Problem& problem, const Code& code) : problem_(problem), code_(code) {
+    for (std::size_t file = 0; file < most_live_.size(); ++file) most_live_[file] = problem.allocatable()[file].count();
+  }
 
   InterferenceGraphs run(Liveness& liveness) {
     add_nodes();
     out_.is_dead.assign(code_.insts.size(), 0);
-    for (std::uint32_t b = 0; b < code_.blocks.size(); ++b)
+    for (std::uint32_t b = 0; b < code_.blocks.size(); ++b) {
+      touched_ = kAllTouched;
       liveness.walk(b, [&](std::uint32_t i, const LiveSet& live) { return visit(i, live, code_.blocks[b].freq); });
-    for (FileGraph& g : out_.files) g.finish();
+    }
+    for (std::size_t file = 0; file < out_.files.size(); ++file) {
+      out_.files[file].note_pressure(pressure_[file]);
+      out_.files[file].finish();
+    }
     return std::move(out_);
   }
 
@@ -30,12 +38,17 @@ class Builder {
       for (const CodeInst& inst : code_.insts_of(b))
         for (const Ref& r : code_.refs_of(inst)) out_.node_of[r.temp] = 0;
     }
+    ir::PerFile<std::size_t> nodes = {};
+    for (TempId t = 0; t < code_.temps.size(); ++t)
+      if (out_.node_of[t] != kNoNode) ++nodes[ir::index(code_.temps[t].file)];
+    for (std::size_t file = 0; file < nodes.size(); ++file) out_.files[file].reserve_nodes(nodes[file]);
     vertices_.resize(code_.temps.size());
     for (TempId t = 0; t < code_.temps.size(); ++t) {
       if (out_.node_of[t] == kNoNode) continue;
       const Temp& temp = code_.temps[t];
       out_.node_of[t] = graph_of(t).add_node(t, temp);
-      vertices_[t] = {out_.node_of[t], temp.file, temp.fixed.is_valid()};
+      const auto file = static_cast<std::uint8_t>(ir::index(temp.file));
+      vertices_[t] = {out_.node_of[t], static_cast<std::uint8_t>(file | (temp.fixed.is_valid() ? kFixed : 0)), file, temp.units};
     }
     for (FileGraph& g : out_.files) g.finish_nodes();
   }
@@ -44,23 +57,29 @@ class Builder {
   void interfere(TempId a, TempId b) {
     const Vertex va = vertices_[a], vb = vertices_[b];
     if (a == b || va.file != vb.file) return;
-    FileGraph& g = out_.files[ir::index(va.file)];
-    if (!va.is_fixed && !vb.is_fixed) return g.add_edge(va.node, vb.node);
+    FileGraph& g = out_.files[va.file];
+    if (va.kind == va.file && vb.kind == vb.file) return g.add_edge(va.node, vb.node);
     const ir::PReg fixed_a = code_.temps[a].fixed, fixed_b = code_.temps[b].fixed;
     REGDUEL_CHECK(!fixed_a.overlaps(fixed_b), "two precoloured temps are live in " + ir::to_string(fixed_a) + " at once");
-    if (!va.is_fixed) g.forbid(va.node, UnitSet::of(fixed_b));
-    if (!vb.is_fixed) g.forbid(vb.node, UnitSet::of(fixed_a));
+    if (!fixed_a.is_valid()) g.forbid(va.node, UnitSet::of(fixed_b));
+    if (!fixed_b.is_valid()) g.forbid(vb.node, UnitSet::of(fixed_a));
   }
   // With all that is live but `source`.
   void interfere_with_live(TempId d, TempId source, const LiveSet& live) {
     const Vertex vd = vertices_[d];
-    FileGraph& g = out_.files[ir::index(vd.file)];
-    for (const TempId t : live.members()) {
-      const Vertex v = vertices_[t];
-      if (v.file != vd.file || t == source) continue;
-      if (vd.is_fixed || v.is_fixed) interfere(d, t);
-      else g.add_edge(vd.node, v.node);
+    if (vd.kind != vd.file) {
+      for (const TempId t : live.members())
+        if (t != source) interfere(d, t);
+      return;
     }
+    out_.files[vd.file].add_edges(vd.node, live.members().size(), [&](auto add) {
+      for (const TempId t : live.members()) {
+        const Vertex v = vertices_[t];
+        if (t == source) continue;
+        if (v.kind == vd.kind) add(v.node);
+        else if (v.file == vd.file) interfere(d, t);
+      }
+    });
   }
   // Whether the two can only be in one tuple or in disjoint ones. Then, and only then, may a copy's def go where its source
   // lives on: tuples that overlap in part would let the copy destroy its source.
@@ -69,7 +88,8 @@ class Builder {
     return ta.units == tb.units && ta.units <= 1 << std::min(ta.align_log2, tb.align_log2);
   }
   void forbid(TempId t, const ir::PerFile<UnitSet>& units) {
-    if (!code_.temps[t].fixed.is_valid()) graph_of(t).forbid(out_.node_of[t], units[ir::index(code_.temps[t].file)]);
+    const Vertex v = vertices_[t];
+    if (v.kind == v.file && !units[v.file].is_empty()) out_.files[v.file].forbid(v.node, units[v.file]);
   }
 
   bool visit(std::uint32_t i, const LiveSet& live, std::uint64_t freq) {
@@ -119,43 +139,54 @@ class Builder {
 
   // The units live after the instruction or written by it, and those held while its uses are read.
   void note_pressure(std::span<const Ref> refs, const LiveSet& live) {
-    ir::PerFile<int> after = live.units(), at_reads = after;
+    // Of the other files no more is live than there was at the instruction that touched them last.
+    for (; touched_ != 0; touched_ &= touched_ - 1) note_live(static_cast<std::size_t>(std::countr_zero(touched_)), live);
+    ir::PerFile<int> after = {}, at_reads = {};  // beyond what is live after the instruction
     for (const Ref& r : refs) {
-      const Temp& t = code_.temps[r.temp];
-      const std::size_t file = ir::index(t.file);
+      const Vertex v = vertices_[r.temp];
       const bool is_live = live.contains(r.temp);
-      if ((r.flags & kWrites) && !is_live) after[file] += t.units;
+      touched_ |= 1u << v.file;
+      if ((r.flags & kWrites) && !is_live) after[v.file] += v.units;
       if (r.flags & kAtReads) {
-        if (!is_live) at_reads[file] += t.units;
+        if (!is_live) at_reads[v.file] += v.units;
       } else if ((r.flags & kWrites) && is_live) {
-        at_reads[file] -= t.units;
+        at_reads[v.file] -= v.units;
       }
     }
-    for (std::size_t file = 0; file < after.size(); ++file) {
-      out_.files[file].note_pressure(std::max(after[file], at_reads[file]));
-      if (live.units()[file] > most_live_[file]) note_crowd(static_cast<ir::RegFile>(file), live);
+    for (unsigned files = touched_; files != 0; files &= files - 1) {
+      const auto file = static_cast<std::size_t>(std::countr_zero(files));
+      pressure_[file] = std::max(pressure_[file], live.units()[file] + std::max(after[file], at_reads[file]));
     }
   }
 
-  void note_crowd(ir::RegFile file, const LiveSet& live) {
-    most_live_[ir::index(file)] = live.units()[ir::index(file)];
-    std::vector<NodeId>& crowd = out_.files[ir::index(file)].crowd();
+  // A crowd of no more units than there are proves nothing.
+  void note_live(std::size_t file, const LiveSet& live) {
+    const int units = live.units()[file];
+    pressure_[file] = std::max(pressure_[file], units);
+    if (units <= most_live_[file]) return;
+    most_live_[file] = units;
+    std::vector<NodeId>& crowd = out_.files[file].crowd();
     crowd.clear();
     for (const TempId t : live.members())
       if (vertices_[t].file == file) crowd.push_back(vertices_[t].node);
   }
 
+  static constexpr std::uint8_t kFixed = 0x80;
+  static constexpr unsigned kAllTouched = (1u << ir::kAllFiles.size()) - 1;
   // What is asked of each pair of temps, in one word a temp.
   struct Vertex {
     NodeId node = kNoNode;
-    ir::RegFile file = ir::RegFile::R;
-    bool is_fixed = false;
+    std::uint8_t kind = 0;  // the file, | kFixed of a precoloured temp
+    std::uint8_t file = 0;
+    std::uint8_t units = 1;
   };
 
   const Problem& problem_;
   const Code& code_;
   std::vector<Vertex> vertices_;  // by temp
-  ir::PerFile<int> most_live_ = {};
+  unsigned touched_ = 0;          // files of the temps of the instruction visited last; all at the end of a block
+  ir::PerFile<int> pressure_ = {};
+  ir::PerFile<int> most_live_;
   InterferenceGraphs out_;
 };
 

@@ -46,23 +46,20 @@ class Partners {
 Colouring select(const FileGraph& graph, const std::vector<NodeId>& order, const SelectOptions& options) {
   Colouring c;
   c.unit_of.assign(graph.size(), -1);
-  // Where the nodes stand so far: [begin, end), empty for those that stand nowhere. What a precoloured node takes is forbidden to
-  // its neighbours anyway.
-  struct Home {
-    int begin = 0, end = 0;
-  };
-  std::vector<Home> homes(graph.size());
+  // Where the nodes stand so far, nothing for those that stand nowhere. What a precoloured node takes is forbidden to its
+  // neighbours anyway.
+  std::vector<UnitRun> homes(graph.size());
   for (NodeId n = 0; n < graph.size(); ++n)
     if (graph.is_fixed(n)) c.unit_of[n] = graph.fixed(n).first;
   std::optional<Partners> partners;
-  if (options.biased) partners.emplace(graph);
+  if (options.biased && !(graph.copies().empty() && graph.hints().empty())) partners.emplace(graph);
   const bool has_last_resort = !options.last_resort.is_empty();
   for (std::size_t k = order.size(); k-- > 0;) {
     const NodeId n = order[k];
-    UnitSet free = options.available - graph.forbidden(n);
-    graph.for_listed(n, [&](NodeId m) {
-      for (int u = homes[m].begin; u < homes[m].end; ++u) free.erase(u);
-    });
+    UnitRuns taken;
+    graph.for_listed(n, [&](NodeId m) { taken.insert(homes[m]); });
+    UnitSet free = options.available - taken.set();
+    if (graph.is_restricted(n)) free -= graph.forbidden(n);
     const UnitSet at = free.positions(graph.units(n), graph.align_log2(n));
     int unit = has_last_resort ? (free - options.last_resort).positions(graph.units(n), graph.align_log2(n)).first() : -1;
     if (unit < 0) unit = at.first();
@@ -74,7 +71,7 @@ Colouring select(const FileGraph& graph, const std::vector<NodeId>& order, const
       });
     c.unit_of[n] = unit;
     if (unit >= 0) {
-      homes[n] = {unit, unit + graph.units(n)};
+      homes[n] = UnitRun(unit, graph.units(n));
       continue;
     }
     c.failed.push_back(n);

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <queue>
+#include <utility>
+#include <vector>
 
 namespace regduel::reference {
 namespace {
@@ -61,18 +61,23 @@ class LeastExcessFirst {
   std::vector<Link> links_;  // by node, then the heads by excess
 };
 
-// Trivially colourable nodes: the narrowest first, of these the lowest number. A bit set for each shape.
+// Trivially colourable nodes: the narrowest first, of these the lowest number. A bit set for each width.
 class NarrowestFirst {
  public:
-  explicit NarrowestFirst(const FileGraph& graph) : of_shape_(graph.num_shapes()) {
-    for (std::size_t s = 0; s < of_shape_.size(); ++s) {
-      of_shape_[s] = &by_width_[graph.width(s)];
-      of_shape_[s]->bits.assign((graph.size() + 63) / 64, 0);
-    }
+  explicit NarrowestFirst(const FileGraph& graph) : level_of_(graph.num_shapes()), words_((graph.size() + 63) / 64) {
+    std::vector<int> widths;
+    for (std::size_t s = 0; s < level_of_.size(); ++s) widths.push_back(graph.width(s));
+    std::ranges::sort(widths);
+    widths.erase(std::ranges::unique(widths).begin(), widths.end());
+    for (std::size_t s = 0; s < level_of_.size(); ++s)
+      level_of_[s] = static_cast<std::size_t>(std::ranges::lower_bound(widths, graph.width(s)) - widths.begin());
+    levels_.resize(widths.size());
+    bits_.assign(widths.size() * words_, 0);
   }
   void push(std::size_t shape, NodeId n) {
-    Level& level = *of_shape_[shape];
-    level.bits[n / 64] |= std::uint64_t{1} << (n % 64);
+    const std::size_t at = level_of_[shape];
+    Level& level = levels_[at];
+    bits_[at * words_ + n / 64] |= std::uint64_t{1} << (n % 64);
     level.first_word = std::min<std::size_t>(level.first_word, n / 64);
     ++level.size;
     ++size_;
@@ -80,9 +85,12 @@ class NarrowestFirst {
   [[nodiscard]] bool is_empty() const { return size_ == 0; }
   // Requires some node.
   NodeId pop() {
-    Level& level = std::ranges::find_if(by_width_, [](const auto& l) { return l.second.size > 0; })->second;
-    while (level.bits[level.first_word] == 0) ++level.first_word;
-    std::uint64_t& word = level.bits[level.first_word];
+    std::size_t at = 0;
+    while (levels_[at].size == 0) ++at;
+    Level& level = levels_[at];
+    const std::uint64_t* bits = &bits_[at * words_];
+    while (bits[level.first_word] == 0) ++level.first_word;
+    std::uint64_t& word = bits_[at * words_ + level.first_word];
     const auto n = static_cast<NodeId>(level.first_word * 64 + static_cast<std::size_t>(std::countr_zero(word)));
     word &= word - 1;
     --level.size;
@@ -93,76 +101,79 @@ class NarrowestFirst {
  private:
   struct Level {
     std::size_t size = 0, first_word = 0;  // no bit is set before that word
-    std::vector<std::uint64_t> bits;
   };
   std::size_t size_ = 0;
-  std::map<int, Level> by_width_;
-  std::vector<Level*> of_shape_;
+  std::vector<std::size_t> level_of_;  // by shape
+  std::size_t words_;                  // of a level
+  std::vector<Level> levels_;          // by ascending width
+  std::vector<std::uint64_t> bits_;    // level by level
 };
 
 }  // namespace
 
 std::vector<NodeId> simplify(const FileGraph& graph, const UnitSet& available, Optimism optimism) {
-  enum class State : std::uint8_t { Gone, High, Low };
-  struct Node {
-    int excess = 0;  // squeeze - positions: below 0 the node is trivially colourable
-    int positions = 0;
-    std::uint8_t shape = 0;
-    State state = State::Gone;
-  };
   const bool smallest_last = optimism == Optimism::SmallestLast;
   const std::vector<int> free = graph.free_positions(available);
-  std::vector<Node> nodes(graph.size());
+  // By node: squeeze - positions while that is at least 0. Below 0 the node is trivially colourable or gone, and what happens to
+  // its neighbours is nothing to it.
+  std::vector<int> excess(graph.size(), -1);
+  std::vector<int> positions(smallest_last ? 0 : graph.size());
+  std::vector<std::uint8_t> shapes(graph.size());
   NarrowestFirst low(graph);
-  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> cheap;
+  std::vector<Candidate> cheap;  // a heap, made when the first candidate is asked for
+  bool is_heap = false;
   const auto candidate = [&](NodeId v) {
-    const int squeeze = nodes[v].excess + nodes[v].positions;
+    const int squeeze = excess[v] + positions[v];
     return Candidate{graph.cost(v), static_cast<std::uint64_t>(std::clamp(squeeze, 1, 1 << 20)), v};
   };
   const auto pop_cheapest = [&] {
+    if (!std::exchange(is_heap, true)) {
+      for (NodeId v = 0; v < graph.size(); ++v)
+        if (excess[v] >= 0) cheap.push_back(candidate(v));
+      std::ranges::make_heap(cheap, std::greater<>());
+    }
     for (;;) {
-      const Candidate top = cheap.top();
-      cheap.pop();
-      if (nodes[top.node].state != State::High) continue;
-      if (candidate(top.node).squeeze == top.squeeze) return top.node;
-      cheap.push(candidate(top.node));
+      std::ranges::pop_heap(cheap, std::greater<>());
+      const Candidate top = cheap.back();
+      cheap.pop_back();
+      if (excess[top.node] < 0) continue;
+      const Candidate now = candidate(top.node);
+      if (now.squeeze == top.squeeze) return top.node;
+      cheap.push_back(now);
+      std::ranges::push_heap(cheap, std::greater<>());
     }
   };
   std::size_t left = 0;
   int greatest = 0;
   for (NodeId v = 0; v < graph.size(); ++v) {
-    Node& n = nodes[v];
-    n.shape = static_cast<std::uint8_t>(graph.shape(v));
+    shapes[v] = static_cast<std::uint8_t>(graph.shape(v));
     if (graph.is_merged(v) || graph.is_fixed(v)) continue;
     ++left;
-    n.positions = graph.count_positions(v, available, free);
-    n.excess = graph.squeeze(v) - n.positions;
-    n.state = n.excess < 0 ? State::Low : State::High;
-    greatest = std::max(greatest, n.excess);
+    const int count = graph.count_positions(v, available, free);
+    if (!smallest_last) positions[v] = count;
+    excess[v] = graph.squeeze(v) - count;
+    if (excess[v] < 0) low.push(shapes[v], v);
+    greatest = std::max(greatest, excess[v]);
   }
-  LeastExcessFirst least(graph.size(), greatest);
-  for (NodeId v = 0; v < graph.size(); ++v) {
-    if (nodes[v].state == State::Low) low.push(nodes[v].shape, v);
-    else if (nodes[v].state == State::High && smallest_last) least.push(nodes[v].excess, v);
-    else if (nodes[v].state == State::High) cheap.push(candidate(v));
-  }
+  LeastExcessFirst least(smallest_last ? graph.size() : 0, greatest);
+  if (smallest_last)
+    for (NodeId v = 0; v < graph.size(); ++v)
+      if (excess[v] >= 0) least.push(excess[v], v);
   std::vector<NodeId> order;
   order.reserve(left);
   while (order.size() < left) {
     const NodeId v = !low.is_empty() ? low.pop() : smallest_last ? least.pop() : pop_cheapest();
-    nodes[v].state = State::Gone;
+    excess[v] = -1;
     order.push_back(v);
-    const int* worst = graph.worst_by(nodes[v].shape);
+    const int* worst = graph.worst_by(shapes[v]);
     graph.for_listed(v, [&](NodeId m) {
-      Node& n = nodes[m];
-      if (n.state != State::High) return;
-      n.excess -= worst[n.shape];
-      if (n.excess < 0) {
-        n.state = State::Low;
-        low.push(n.shape, m);
+      if (excess[m] < 0) return;
+      const int now = excess[m] -= worst[shapes[m]];
+      if (now < 0) {
+        low.push(shapes[m], m);
         if (smallest_last) least.remove(m);
       } else if (smallest_last) {
-        least.push(n.excess, m);
+        least.push(now, m);
       }
     });
   }
