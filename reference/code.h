@@ -78,7 +78,8 @@ struct Code {
   Grouped<std::uint32_t> successors, predecessors;  // by block
   std::vector<CodeInst> insts;
   std::vector<Ref> refs;
-  // Temp of each vreg operand of the program (by index into Function::operands), kNoTemp for all others.
+  // Temp of each vreg operand of the program (by index into Function::operands), kNoTemp for all others. Without meaning for those
+  // of phis and of what is deleted.
   std::vector<TempId> operand_temp;
 
   [[nodiscard]] std::span<const Ref> refs_of(const CodeInst& i) const { return {refs.data() + i.first_ref, i.num_refs}; }

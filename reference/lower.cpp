@@ -16,7 +16,7 @@ class Lowerer {
     code_.temps = p_.values();
     code_.temps.insert(code_.temps.end(), plan.added.begin(), plan.added.end());
     code_.num_values = static_cast<std::uint32_t>(code_.temps.size());
-    code_.operand_temp.assign(f_.operands.size(), kNoTemp);
+    code_.operand_temp = p_.operand_roots();
     code_.insts.reserve(f_.insts.size());
     code_.refs.reserve(f_.operands.size());
   }
@@ -77,7 +77,7 @@ class Lowerer {
       }
       take_items(i);
       const Homes homes = p_.packed(i);
-      for (std::size_t k = 0; k < items_.size(); ++k) items_[k].temp = local(items_[k].item, homes.of_item[k], i);
+      for (std::size_t k = 0; k < items_.size(); ++k) items_[k].temp = local(*items_[k].item, homes.of_item[k], i);
       original(i);
     }
   }
@@ -116,12 +116,11 @@ class Lowerer {
   }
 
   // --- emitting ---------------------------------------------------------------------------------------------------
-  CodeInst& emit(CodeInst inst, std::initializer_list<Ref> refs) {
+  void emit(CodeInst inst, std::initializer_list<Ref> refs) {
     inst.first_ref = static_cast<std::uint32_t>(code_.refs.size());
     inst.num_refs = static_cast<std::uint16_t>(refs.size());
-    code_.refs.insert(code_.refs.end(), refs);
+    for (const Ref& r : refs) code_.refs.push_back(r);
     code_.insts.push_back(inst);
-    return code_.insts.back();
   }
   void deleted(std::uint32_t i) {
     CodeInst inst;
@@ -240,22 +239,23 @@ class Lowerer {
   // --- instructions -----------------------------------------------------------------------------------------------
   // An item of the instruction at hand, and the temp that stands for it.
   struct PlacedItem {
-    Item item;
+    const Item* item;
+    ir::PReg fixed;             // where it stands in any case: as the item says, or as the packing does
+    bool reads_only_old_bytes;  // as of the item, unless one that is read is merged into it
+    std::uint32_t merged_into;  // the item whose temp it shares: its own index where that is itself
     TempId temp = kNoTemp;
     bool is_local = false;
-    std::size_t merged_into = 0;  // the item whose temp it shares: its own index where that is itself
-    bool is_listed = false;       // among the refs of the instruction
+    bool is_listed = false;  // among the refs of the instruction
   };
 
   void instruction(std::uint32_t i) {
     const ir::Inst& inst = f_.insts[i];
     const Shape& shape = p_.shape(i);
+    if (is_as_it_was(i, shape)) return as_it_was(i, shape);
     if (inst.is_copy() && !plan_.is_pinned[i] && p_.is_plain_copy(i)) {
       const auto ops = f_.operands_of(inst);
       const ir::Storage d = f_.storage(ops[0]), s = f_.storage(ops[1]);
       if (!p_.is_useful(d.root.value)) return deleted(i);
-      code_.operand_temp[inst.first_operand] = d.root.value;
-      code_.operand_temp[inst.first_operand + 1] = s.root.value;
       return move_values({d.root.value, 0, d.size}, {s.root.value, 0, s.size}, i);
     }
     if (inst.has(ir::kRematerialisable) && location(f_.root(f_.operands_of(inst)[0].vreg()).value).is_nowhere()) return deleted(i);
@@ -264,35 +264,57 @@ class Lowerer {
     for (std::size_t k = 0; k < items_.size(); ++k) {
       PlacedItem& it = items_[k];
       if (it.merged_into != k) continue;
-      it.is_local = it.item.fixed.is_valid() || it.item.moves() || !location(it.item.root().value).is_register();
-      it.temp = it.is_local ? local(it.item, it.item.fixed, i) : it.item.root().value;
+      const TempId root = it.item->root().value;
+      it.is_local = it.fixed.is_valid() || it.item->moves() || !location(root).is_register();
+      it.temp = it.is_local ? local(*it.item, it.fixed, i) : root;
     }
+    bool writes_locals = false;
     for (std::size_t k = 0; k < items_.size(); ++k) {
       PlacedItem& it = items_[k];
-      if (it.merged_into != k) it.temp = items_[it.merged_into].temp;
-      else if (it.is_local && it.item.read_root.is_valid() && !stores_parts(it.item, shape))
-        fetch(it.temp, it.item.read_root.value);
+      if (it.merged_into != k) {
+        it.temp = items_[it.merged_into].temp;
+        continue;
+      }
+      if (!it.is_local) continue;
+      writes_locals = writes_locals || it.item->write_root.is_valid();
+      if (it.item->read_root.is_valid() && !stores_parts(it, shape)) fetch(it.temp, it.item->read_root.value);
     }
     original(i);
+    if (!writes_locals) return;
     // What the instruction would define itself, were it not in a slot or pinned, comes before what is moved in any case: values
     // that share a slot do so because of that order.
     for (const bool is_moved : {false, true})
       for (std::size_t k = 0; k < items_.size(); ++k) {
         const PlacedItem& it = items_[k];
-        if (it.is_local && it.merged_into == k && it.item.write_root.is_valid() &&
-            (shape.items[k].fixed.is_valid() || it.item.moves()) == is_moved)
+        if (it.is_local && it.merged_into == k && it.item->write_root.is_valid() &&
+            (it.item->fixed.is_valid() || it.item->moves()) == is_moved)
           put_back(inst, shape, k);
       }
   }
 
+  // Nothing but its operands' own roots, each in a register: most instructions.
+  [[nodiscard]] bool is_as_it_was(std::uint32_t i, const Shape& shape) const {
+    if (!shape.is_simple || plan_.is_pinned[i]) return false;
+    return std::ranges::all_of(shape.items, [&](const Item& item) { return location(item.root().value).is_register(); });
+  }
+  void as_it_was(std::uint32_t i, const Shape& shape) {
+    CodeInst out;
+    out.source = i;
+    out.first_ref = static_cast<std::uint32_t>(code_.refs.size());
+    out.num_refs = static_cast<std::uint16_t>(shape.items.size());
+    for (const Item& item : shape.items) code_.refs.push_back({item.root().value, item.ref_flags});
+    code_.insts.push_back(out);
+  }
+
   void take_items(std::uint32_t i) {
     items_.clear();
-    for (const Item& item : p_.shape(i).items) items_.push_back({.item = item, .merged_into = items_.size()});
+    for (const Item& item : p_.shape(i).items)
+      items_.push_back({&item, item.fixed, item.reads_only_old_bytes, static_cast<std::uint32_t>(items_.size())});
   }
 
   void put_back(const ir::Inst& inst, const Shape& shape, std::size_t k) {
-    const TempId value = items_[k].item.write_root.value;
-    if (!stores_parts(items_[k].item, shape)) return put_back(value, items_[k].temp, 0, code_.temps[value].bytes);
+    const TempId value = items_[k].item->write_root.value;
+    if (!stores_parts(items_[k], shape)) return put_back(value, items_[k].temp, 0, code_.temps[value].bytes);
     const auto ops = f_.operands_of(inst);
     for (std::size_t o = 0; o < ops.size(); ++o)
       if (ops[o].is_vreg() && ops[o].writes() && shape.item_of[o] == static_cast<std::int32_t>(k)) {
@@ -302,20 +324,20 @@ class Lowerer {
   }
 
   // A value in a slot of which the instruction only writes parts: those bytes go to the slot, the others need not be fetched.
-  [[nodiscard]] bool stores_parts(const Item& item, const Shape& shape) const {
-    return item.partial && item.reads_only_old_bytes && !shape.is_guarded && location(item.write_root.value).is_slot();
+  [[nodiscard]] bool stores_parts(const PlacedItem& it, const Shape& shape) const {
+    return it.item->partial && it.reads_only_old_bytes && !shape.is_guarded && location(it.item->write_root.value).is_slot();
   }
 
   // Fixes each item to its packed home. Items that got one home and are read together become one.
   void pin(std::uint32_t i) {
     const Homes homes = p_.packed(i);
-    for (std::size_t k = 0; k < items_.size(); ++k) items_[k].item.fixed = homes.of_item[k];
+    for (std::size_t k = 0; k < items_.size(); ++k) items_[k].fixed = homes.of_item[k];
     for (std::size_t k = 0; k < items_.size(); ++k) {
-      if (items_[k].item.at_writes) continue;
+      if (items_[k].item->at_writes) continue;
       for (std::size_t m = 0; m < items_.size(); ++m) {
-        Item& other = items_[m].item;
-        if (m == k || items_[m].merged_into != m || !other.at_reads || other.fixed != items_[k].item.fixed) continue;
-        items_[k].merged_into = m;
+        PlacedItem& other = items_[m];
+        if (m == k || other.merged_into != m || !other.item->at_reads || other.fixed != items_[k].fixed) continue;
+        items_[k].merged_into = static_cast<std::uint32_t>(m);
         other.reads_only_old_bytes = false;
       }
     }
@@ -341,15 +363,7 @@ class Lowerer {
   void add_ref(const Shape& shape, std::size_t k) {
     k = items_[k].merged_into;
     if (std::exchange(items_[k].is_listed, true)) return;
-    const Item& item = shape.items[k];
-    std::uint8_t flags = 0;
-    if (item.read_root.is_valid() && !item.reads_only_old_bytes) flags |= kReads;
-    if (item.at_writes) flags |= kWrites;
-    if (item.at_reads) flags |= kAtReads;
-    if (item.partial) flags |= kPartial;
-    if (item.at_writes && !item.partial && !shape.is_guarded) flags |= kKills;
-    if (REGDUEL_PLANTED("briggs-guarded-def-kills") && item.at_writes && !item.partial) flags |= kKills;
-    code_.refs.push_back({items_[k].temp, flags});
+    code_.refs.push_back({items_[k].temp, shape.items[k].ref_flags});
   }
 
   // A parallel copy: its pairs of whole registers first, as far as no item stands in two of them.

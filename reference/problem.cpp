@@ -54,11 +54,15 @@ void Problem::find_units(const ir::Target& target, const ir::Limits& limits) {
 void Problem::find_shapes() {
   shapes_.resize(f_.insts.size());
   for (std::size_t i = 0; i < f_.insts.size(); ++i)
-    if (!f_.insts[i].is_phi()) shapes_[i] = shape_of(f_, f_.insts[i]);
+    if (!f_.insts[i].is_phi()) find_shape(f_, f_.insts[i], shapes_[i]);
 }
 
 void Problem::find_values() {
+  values_.reserve(f_.vregs.size());
   for (const ir::VReg& v : f_.vregs) values_.push_back(temp_of(v));
+  operand_roots_.assign(f_.operands.size(), kNoTemp);
+  for (std::size_t o = 0; o < f_.operands.size(); ++o)
+    if (f_.operands[o].is_vreg()) operand_roots_[o] = f_.root(f_.operands[o].vreg()).value;
   phi_value_.assign(f_.insts.size(), kNoTemp);
   for (std::size_t i = 0; i < f_.insts.size(); ++i) {
     if (!f_.insts[i].is_phi()) continue;

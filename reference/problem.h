@@ -49,6 +49,9 @@ class Problem {
   [[nodiscard]] bool is_plain_copy(std::size_t inst) const;
   [[nodiscard]] TempId phi_value(std::size_t inst) const { return phi_value_[inst]; }
 
+  // By index of operand: the root of a vreg, kNoTemp for all others.
+  [[nodiscard]] const std::vector<TempId>& operand_roots() const { return operand_roots_; }
+
   // Roots by vreg index (aliases have an unused entry), then phis.
   [[nodiscard]] const std::vector<Temp>& values() const { return values_; }
   [[nodiscard]] bool is_useful(TempId v) const { return is_useful_[v] != 0; }
@@ -86,6 +89,7 @@ class Problem {
   std::vector<Shape> shapes_;
   std::vector<Temp> values_;
   std::vector<TempId> phi_value_;
+  std::vector<TempId> operand_roots_;
   std::vector<std::uint32_t> remat_def_;
   std::vector<std::uint8_t> is_useful_;
   std::vector<Edge> tail_edges_, head_edges_, split_edges_;

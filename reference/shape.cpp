@@ -9,23 +9,26 @@ namespace {
 
 class Builder {
  public:
-  Builder(const ir::Function& f, const ir::Inst& inst) : f_(f), ops_(f.operands_of(inst)) {}
+  Builder(const ir::Function& f, const ir::Inst& inst, Shape& shape)
+      : f_(f), inst_(inst), ops_(f.operands_of(inst)), shape_(shape) {}
 
-  Shape build() {
+  void build() {
     shape_.item_of.assign(ops_.size(), -1);
+    bool has_ties = false;
     for (const ir::Operand& op : ops_) {
       if (op.role == ir::Role::Guard) shape_.is_guarded = true;
       if (op.role == ir::Role::Clobber) clobber(op.preg());
+      has_ties = has_ties || (op.is_vreg() && op.is_tied());
     }
-    for (std::size_t k = 0; k < ops_.size(); ++k)
-      if (ops_[k].is_vreg() && ops_[k].is_tied()) tie(k);
+    if (has_ties)
+      for (std::size_t k = 0; k < ops_.size(); ++k)
+        if (ops_[k].is_vreg() && ops_[k].is_tied()) tie(k);
     for (std::size_t k = 0; k < ops_.size(); ++k)
       if (open(k) && ops_[k].writes()) write(k);
     for (std::size_t k = 0; k < ops_.size(); ++k)
-      if (open(k) && f_.fixed_of(ops_[k]).is_valid()) fixed_use(k);
-    for (std::size_t k = 0; k < ops_.size(); ++k)
-      if (open(k)) free_use(k);
-    return std::move(shape_);
+      if (open(k)) use(k);
+    for (const std::size_t k : free_uses_) free_use(k);
+    finish();
   }
 
  private:
@@ -34,6 +37,21 @@ class Builder {
   void clobber(ir::PReg r) {
     if (!clobbers_) shape_.clobbers = clobbers_ = std::make_shared<ir::PerFile<UnitSet>>();
     (*clobbers_)[ir::index(r.file)] |= UnitSet::of(r);
+  }
+
+  void finish() {
+    shape_.is_simple = !inst_.is_copy();
+    for (Item& item : shape_.items) {
+      if (item.fixed.is_valid() || item.moves()) shape_.is_simple = false;
+      unsigned flags = 0;
+      if (item.read_root.is_valid() && !item.reads_only_old_bytes) flags |= kReads;
+      if (item.at_writes) flags |= kWrites;
+      if (item.at_reads) flags |= kAtReads;
+      if (item.partial) flags |= kPartial;
+      if (item.at_writes && !item.partial && !shape_.is_guarded) flags |= kKills;
+      if (REGDUEL_PLANTED("briggs-guarded-def-kills") && item.at_writes && !item.partial) flags |= kKills;
+      item.ref_flags = static_cast<std::uint8_t>(flags);
+    }
   }
 
   Item new_item(ir::VRegId root) const {
@@ -78,7 +96,7 @@ class Builder {
       shape_.item_of[k] = static_cast<std::int32_t>(at);
     }
     Item& item = shape_.items[at];
-    if (f_.fixed_of(op).is_valid()) item.fixed = f_.fixed_of(op);
+    if (const ir::PReg fixed = f_.fixed_of(op); fixed.is_valid()) item.fixed = fixed;
     item.early = item.early || op.is_early_clobber();
     item.partial = item.partial || !whole;
     bool may_keep = shape_.is_guarded;
@@ -94,9 +112,14 @@ class Builder {
   }
   [[nodiscard]] bool can_join(const Item& item, ir::VRegId root) const { return item.read_root == root && !item.early; }
 
-  void fixed_use(std::size_t k) {
-    const ir::VRegId root = f_.root(ops_[k].vreg());
+  // Fixed uses come before free ones, which may join them.
+  void use(std::size_t k) {
     const ir::PReg fixed = f_.fixed_of(ops_[k]);
+    if (fixed.is_valid()) fixed_use(k, fixed);
+    else free_uses_.push_back(k);
+  }
+  void fixed_use(std::size_t k, ir::PReg fixed) {
+    const ir::VRegId root = f_.root(ops_[k].vreg());
     for (std::size_t at = 0; at < shape_.items.size(); ++at)
       if (can_join(shape_.items[at], root) && shape_.items[at].fixed == fixed) return join(k, at);
     Item item = new_item(root);
@@ -120,13 +143,15 @@ class Builder {
   }
 
   const ir::Function& f_;
+  const ir::Inst& inst_;
   std::span<const ir::Operand> ops_;
-  Shape shape_;
+  Shape& shape_;
+  boost::container::small_vector<std::size_t, 8> free_uses_;
   std::shared_ptr<ir::PerFile<UnitSet>> clobbers_;  // those of shape_
 };
 
 }  // namespace
 
-Shape shape_of(const ir::Function& f, const ir::Inst& inst) { return Builder(f, inst).build(); }
+void find_shape(const ir::Function& f, const ir::Inst& inst, Shape& shape) { Builder(f, inst, shape).build(); }
 
 }  // namespace regduel::reference

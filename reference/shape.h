@@ -12,6 +12,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include "ir/program.h"
+#include "reference/code.h"
 #include "reference/unit_set.h"
 
 namespace regduel::reference {
@@ -27,6 +28,7 @@ struct Item {
   bool early : 1 = false;                 // destroyed before the uses are read: shares with no read, not even of its own root
   bool partial : 1 = false;               // a def of a part is among it: not in a clobbered unit
   bool reads_only_old_bytes : 1 = false;  // read_root stands there only for the bytes that a def of a part keeps
+  std::uint8_t ref_flags = 0;             // RefFlags of the temp that stands for it
   ir::PReg fixed;                         // invalid = free to choose
 
   // The root that it is shaped like.
@@ -41,11 +43,18 @@ struct Shape {
   boost::container::small_vector<std::int32_t, 8> item_of;  // by operand; -1 = no register operand (or a clobber)
   std::shared_ptr<const ir::PerFile<UnitSet>> clobbers;     // null = none
   bool is_guarded = false;
+  // No item is fixed or moves a value, and the instruction is no copy: with all roots in registers these are its refs as they are.
+  bool is_simple = false;
 
   [[nodiscard]] bool has_clobbers() const { return clobbers != nullptr; }
 };
 
-// Requires a well-formed virtual program. Cost O(operands + operands x items).
-[[nodiscard]] Shape shape_of(const ir::Function& f, const ir::Inst& inst);
+// Requires a well-formed virtual program, and an empty shape. Cost O(operands + operands x items).
+void find_shape(const ir::Function& f, const ir::Inst& inst, Shape& shape);
+[[nodiscard]] inline Shape shape_of(const ir::Function& f, const ir::Inst& inst) {
+  Shape shape;
+  find_shape(f, inst, shape);
+  return shape;
+}
 
 }  // namespace regduel::reference
