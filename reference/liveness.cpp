@@ -64,50 +64,70 @@ void set(std::vector<std::uint64_t>& bits, std::size_t at, std::size_t bit) {
 }  // namespace
 
 Liveness::Liveness(const Code& code) : code_(code), live_(code.temps), first_write_(code.temps.size(), kNever) {
-  find_globals();
+  find_touches();
   std::vector<std::uint32_t> order = reverse_postorder(code_);
   solve_reach(order);
   std::ranges::reverse(order);
   solve_live(order);
+  touches_ = {};
+  first_touch_ = {};
+  written_ = {};
 }
 
-void Liveness::find_globals() {
+void Liveness::find_touches() {
   bit_of_.assign(code_.num_values, -1);
-  std::vector<std::uint32_t> killed_in(code_.num_values, 0xFFFFFFFFu);
+  std::vector<std::uint32_t> touch_of(code_.num_values, 0);  // the last one of each value, plus 1
+  first_touch_.resize(code_.blocks.size() + 1);
   for (std::uint32_t b = 0; b < code_.blocks.size(); ++b) {
+    first_touch_[b] = static_cast<std::uint32_t>(touches_.size());
     if (!code_.blocks[b].is_reachable) continue;
+    const auto touch = [&](TempId v) -> Touch& {
+      if (touch_of[v] <= first_touch_[b]) {
+        touches_.push_back({.value = v});
+        touch_of[v] = static_cast<std::uint32_t>(touches_.size());
+      }
+      return touches_[touch_of[v] - 1];
+    };
     for (const CodeInst& inst : code_.insts_of(code_.blocks[b])) {
-      for (const Ref& r : code_.refs_of(inst))
-        if (r.temp < code_.num_values && killed_in[r.temp] != b && ((r.flags & kReads) || !(r.flags & kKills)) &&
-            bit_of_[r.temp] < 0) {
-          bit_of_[r.temp] = static_cast<std::int32_t>(global_.size());
-          global_.push_back(r.temp);
-        }
-      for (const Ref& r : code_.refs_of(inst))
-        if (r.temp < code_.num_values && (r.flags & kKills)) killed_in[r.temp] = b;
+      for (const Ref& r : code_.refs_of(inst)) {
+        if (r.temp >= code_.num_values || ((r.flags & kKills) && !(r.flags & kReads))) continue;
+        Touch& t = touch(r.temp);
+        if (t.is_killed) continue;
+        bit_of_[r.temp] = 0;
+        if (r.flags & kReads) t.is_exposed = true;
+      }
+      for (const Ref& r : code_.refs_of(inst)) {
+        if (!(r.flags & kWrites) || r.temp >= code_.num_values) continue;
+        Touch& t = touch(r.temp);
+        t.is_written = true;
+        if (r.flags & kKills) t.is_killed = true;
+      }
     }
   }
-  std::sort(global_.begin(), global_.end());
-  for (std::size_t g = 0; g < global_.size(); ++g) bit_of_[global_[g]] = static_cast<std::int32_t>(g);
+  first_touch_.back() = static_cast<std::uint32_t>(touches_.size());
+  for (TempId v = 0; v < code_.num_values; ++v) {
+    if (bit_of_[v] < 0) continue;
+    bit_of_[v] = static_cast<std::int32_t>(global_.size());
+    global_.push_back(v);
+  }
   words_ = (global_.size() + 63) / 64;
 }
 
 void Liveness::solve_reach(const std::vector<std::uint32_t>& order) {
   const std::size_t n = code_.blocks.size();
   reach_.assign(n * words_, 0);
-  Bits written(n * words_, 0);
+  written_.assign(n * words_, 0);
   for (std::size_t b = 0; b < n; ++b)
-    for (const CodeInst& inst : code_.insts_of(code_.blocks[b]))
-      for (const Ref& r : code_.refs_of(inst))
-        if ((r.flags & kWrites) && r.temp < code_.num_values && bit_of_[r.temp] >= 0)
-          set(written, b * words_, static_cast<std::size_t>(bit_of_[r.temp]));
+    for (std::uint32_t k = first_touch_[b]; k < first_touch_[b + 1]; ++k)
+      if (const Touch& t = touches_[k]; t.is_written && is_global(t.value))
+        set(written_, b * words_, static_cast<std::size_t>(bit_of_[t.value]));
   Worklist work(n, order);
   work.run([&](std::uint32_t b) {
     for (const std::uint32_t s : code_.successors[b]) {
       bool changed = false;
       for (std::size_t w = 0; w < words_; ++w) {
         std::uint64_t& to = reach_[s * words_ + w];
-        const std::uint64_t add = (reach_[b * words_ + w] | written[b * words_ + w]) & ~to;
+        const std::uint64_t add = (reach_[b * words_ + w] | written_[b * words_ + w]) & ~to;
         changed = changed || add != 0;
         to |= add;
       }
@@ -120,21 +140,14 @@ void Liveness::solve_live(const std::vector<std::uint32_t>& order) {
   const std::size_t n = code_.blocks.size();
   in_.assign(n * words_, 0);
   out_.assign(n * words_, 0);
-  Bits killed(n * words_, 0), written(n * words_, 0);
+  Bits killed(n * words_, 0);
   for (const std::uint32_t b : order) {
-    const CodeBlock& block = code_.blocks[b];
-    for (const CodeInst& inst : code_.insts_of(block)) {
-      for (const Ref& r : code_.refs_of(inst)) {
-        if (r.temp >= code_.num_values || bit_of_[r.temp] < 0) continue;
-        const auto bit = static_cast<std::size_t>(bit_of_[r.temp]);
-        if ((r.flags & kReads) && !get(killed, b, bit)) set(in_, b * words_, bit);
-      }
-      for (const Ref& r : code_.refs_of(inst)) {
-        if (r.temp >= code_.num_values || bit_of_[r.temp] < 0) continue;
-        const auto bit = static_cast<std::size_t>(bit_of_[r.temp]);
-        if (r.flags & kKills) set(killed, b * words_, bit);
-        if (r.flags & kWrites) set(written, b * words_, bit);
-      }
+    for (std::uint32_t k = first_touch_[b]; k < first_touch_[b + 1]; ++k) {
+      const Touch& t = touches_[k];
+      if (!is_global(t.value)) continue;
+      const auto bit = static_cast<std::size_t>(bit_of_[t.value]);
+      if (t.is_exposed) set(in_, b * words_, bit);
+      if (t.is_killed) set(killed, b * words_, bit);
     }
     for (std::size_t w = b * words_; w < (b + 1) * words_; ++w) in_[w] &= reach_[w];
   }
@@ -148,7 +161,7 @@ void Liveness::solve_live(const std::vector<std::uint32_t>& order) {
         out |= in_[s * words_ + w];
         if (REGDUEL_PLANTED("briggs-liveness-of-first-successor")) break;
       }
-      out &= reach_[at] | written[at];
+      out &= reach_[at] | written_[at];
       out_[at] = out;
       const std::uint64_t add = out & ~killed[at] & reach_[at] & ~in_[at];
       in_[at] |= add;

@@ -11,6 +11,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,29 +22,32 @@ namespace regduel::reference {
 // A set of temps with O(1) insertion, removal and membership, a dense list of its members, and how many units they have.
 class LiveSet {
  public:
-  explicit LiveSet(const std::vector<Temp>& temps) : temps_(temps), at_(temps.size(), kAbsent) {}
+  explicit LiveSet(const std::vector<Temp>& temps) : temps_(temps), at_(temps.size(), kAbsent), members_(temps.size()) {}
   [[nodiscard]] bool contains(TempId t) const { return at_[t] != kAbsent; }
   // In no particular order, but in the same one every time.
-  [[nodiscard]] const std::vector<TempId>& members() const { return members_; }
+  [[nodiscard]] std::span<const TempId> members() const { return {members_.data(), size_}; }
   [[nodiscard]] const ir::PerFile<int>& units() const { return units_; }
   void insert(TempId t) {
-    if (contains(t)) return;
-    at_[t] = static_cast<std::uint32_t>(members_.size());
-    members_.push_back(t);
-    units_[ir::index(temps_[t].file)] += temps_[t].units;
+    std::uint32_t& at = at_[t];
+    if (at != kAbsent) return;
+    at = size_;
+    members_[size_++] = t;
+    const Temp& temp = temps_[t];
+    units_[ir::index(temp.file)] += temp.units;
   }
   void erase(TempId t) {
-    if (!contains(t)) return;
-    const TempId last = members_.back();
-    members_[at_[t]] = last;
-    at_[last] = at_[t];
-    members_.pop_back();
-    at_[t] = kAbsent;
-    units_[ir::index(temps_[t].file)] -= temps_[t].units;
+    std::uint32_t& at = at_[t];
+    if (at == kAbsent) return;
+    const TempId last = members_[--size_];
+    members_[at] = last;
+    at_[last] = at;
+    at = kAbsent;
+    const Temp& temp = temps_[t];
+    units_[ir::index(temp.file)] -= temp.units;
   }
   void clear() {
-    for (const TempId t : members_) at_[t] = kAbsent;
-    members_.clear();
+    for (const TempId t : members()) at_[t] = kAbsent;
+    size_ = 0;
     units_ = {};
   }
 
@@ -51,7 +55,8 @@ class LiveSet {
   static constexpr std::uint32_t kAbsent = 0xFFFFFFFFu;
   const std::vector<Temp>& temps_;
   std::vector<std::uint32_t> at_;
-  std::vector<TempId> members_;
+  std::vector<TempId> members_;  // [0, size_)
+  std::uint32_t size_ = 0;
   ir::PerFile<int> units_ = {};
 };
 
@@ -65,7 +70,7 @@ class Liveness {
   [[nodiscard]] std::vector<TempId> live_in(std::uint32_t block) const { return list(in_, block); }
   // Whether a def of the value reaches the head of the block.
   [[nodiscard]] bool reaches_in(std::uint32_t block, TempId t) const {
-    return t < bit_of_.size() && bit_of_[t] >= 0 && get(reach_, block, static_cast<std::size_t>(bit_of_[t]));
+    return is_global(t) && get(reach_, block, static_cast<std::size_t>(bit_of_[t]));
   }
   // Visits the instructions of a block backwards. `visit(index, live)` is called with the LiveSet after the instruction; where it
   // returns false (a dead copy), the instruction is passed over as if it were not there.
@@ -84,18 +89,31 @@ class Liveness {
         see(global_[w * 64 + static_cast<std::size_t>(std::countr_zero(word))]);
   }
   [[nodiscard]] std::vector<TempId> list(const Bits& bits, std::size_t block) const;
-  void find_globals();
+  // What a block does with a value.
+  struct Touch {
+    TempId value;
+    bool is_exposed = false, is_written = false, is_killed = false;  // exposed: read before any kill
+  };
+  void find_touches();
   void solve_reach(const std::vector<std::uint32_t>& order);
   void solve_live(const std::vector<std::uint32_t>& order);
+  [[nodiscard]] bool is_global(TempId t) const { return t < bit_of_.size() && bit_of_[t] >= 0; }
+  // Whether a value may be read by instruction i: of what lives inside single blocks a def always comes before a use.
+  [[nodiscard]] bool is_defined_before(const CodeBlock& b, std::uint32_t block, std::uint32_t i, TempId t) const {
+    return !is_global(t) || get(reach_, block, static_cast<std::size_t>(bit_of_[t])) ||
+           first_write_[t] - b.first_inst < i - b.first_inst;
+  }
 
   static constexpr std::uint32_t kNever = 0xFFFFFFFFu;
   const Code& code_;
   std::vector<std::int32_t> bit_of_;  // by value; -1 = lives inside single blocks only
   std::vector<TempId> global_;
   std::size_t words_ = 0;
-  Bits reach_, in_, out_;
+  std::vector<Touch> touches_;              // by block, of each value one; freed once solved
+  std::vector<std::uint32_t> first_touch_;  // by block; one more at the end
+  Bits reach_, in_, out_, written_;
   LiveSet live_;
-  std::vector<std::uint32_t> first_write_;  // by temp: index of the block's first instruction that writes it
+  std::vector<std::uint32_t> first_write_;  // by temp: index of the first instruction that writes it in the block walked last
 };
 
 template <class Visit>
@@ -109,16 +127,14 @@ void Liveness::walk(std::uint32_t block, Visit&& visit) {
     for (const Ref& r : code_.refs_of(code_.insts[i]))
       if (r.flags & kWrites) first_write_[r.temp] = i;
   for (std::uint32_t i = end; i-- > b.first_inst;) {
-    const CodeInst& inst = code_.insts[i];
+    const auto refs = code_.refs_of(code_.insts[i]);
     if (!visit(i, std::as_const(live_))) continue;
-    for (const Ref& r : code_.refs_of(inst))
-      if ((r.flags & kWrites) && ((r.flags & kKills) || (first_write_[r.temp] == i && !reaches_in(block, r.temp))))
+    for (const Ref& r : refs)
+      if ((r.flags & kKills) || ((r.flags & kWrites) && first_write_[r.temp] == i && !reaches_in(block, r.temp)))
         live_.erase(r.temp);
-    for (const Ref& r : code_.refs_of(inst))
-      if ((r.flags & kReads) && (first_write_[r.temp] < i || reaches_in(block, r.temp))) live_.insert(r.temp);
+    for (const Ref& r : refs)
+      if ((r.flags & kReads) && is_defined_before(b, block, i, r.temp)) live_.insert(r.temp);
   }
-  for (std::uint32_t i = end; i-- > b.first_inst;)
-    for (const Ref& r : code_.refs_of(code_.insts[i])) first_write_[r.temp] = kNever;
 }
 
 }  // namespace regduel::reference
