@@ -6,20 +6,21 @@
 namespace regduel::reference {
 
 void fill_in_costs(const Problem& problem, const Code& code, bool use_remat, InterferenceGraphs& graphs) {
-  for (TempId v = 0; v < code.num_values; ++v)
-    if (graphs.node_of[v] != kNoNode) graphs.files[ir::index(code.temps[v].file)].add_cost(graphs.node_of[v], 0);
+  std::vector<std::uint64_t> costs(code.num_values, 0);
   for (const CodeBlock& b : code.blocks) {
     if (!b.is_reachable) continue;
     for (std::uint32_t i = b.first_inst; i < b.first_inst + b.num_insts; ++i) {
       if (graphs.is_dead[i]) continue;
       for (const Ref& r : code.refs_of(code.insts[i])) {
         if (r.temp >= code.num_values) continue;
-        const bool is_free = use_remat && problem.can_remat(r.temp) && !(r.flags & kReads);
+        const bool is_free = !(r.flags & kReads) && use_remat && problem.can_remat(r.temp);
         const std::uint64_t times = ((r.flags & kReads) ? 1u : 0u) + ((r.flags & kWrites) ? 1u : 0u);
-        if (!is_free) graphs.files[ir::index(code.temps[r.temp].file)].add_cost(graphs.node_of[r.temp], b.freq * times);
+        if (!is_free) costs[r.temp] = std::min(kInfiniteCost, costs[r.temp] + b.freq * times);
       }
     }
   }
+  for (TempId v = 0; v < code.num_values; ++v)
+    if (graphs.node_of[v] != kNoNode) graphs.files[ir::index(code.temps[v].file)].add_cost(graphs.node_of[v], costs[v]);
   const ir::Function& f = problem.program();
   for (std::size_t v = 0; v < f.vregs.size(); ++v) {
     if (!f.vregs[v].hint.is_valid()) continue;

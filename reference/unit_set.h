@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 
 #include "ir/registers.h"
 
@@ -56,6 +57,13 @@ class UnitSet {
     return static_cast<int>(w * 64) + std::countr_zero(bits);
   }
   [[nodiscard]] int first() const { return next(0); }
+  // Bit b of word w is unit 64 w + b.
+  [[nodiscard]] const std::array<std::uint64_t, kWords>& words() const { return words_; }
+  static UnitSet of_words(std::span<const std::uint64_t> words) {
+    UnitSet s;
+    std::copy(words.begin(), words.end(), s.words_.begin());
+    return s;
+  }
 
   UnitSet& operator|=(const UnitSet& o) {
     for (std::size_t w = 0; w < words_.size(); ++w) words_[w] |= o.words_[w];
@@ -78,6 +86,11 @@ class UnitSet {
   //   runs(1) = the set,  runs(n + k) = runs(n) & (runs(n) >> k)  for k <= n     (where n + k consecutive members start)
   // it is runs(units) & multiples. Cost O(log units x words).
   [[nodiscard]] UnitSet positions(int units, int align_log2) const {
+    return units == 1 && align_log2 == 0 ? *this : tuple_positions(units, align_log2);
+  }
+
+ private:
+  [[nodiscard]] UnitSet tuple_positions(int units, int align_log2) const {
     UnitSet p = *this;
     for (int have = 1; have < units;) {
       const int more = std::min(have, units - have);
@@ -99,8 +112,6 @@ class UnitSet {
       p.words_[w] &= (w << 6 & ((std::size_t{1} << align_log2) - 1)) == 0 ? kMultiples[align_log2] : 0;
     return p;
   }
-
- private:
   static std::uint64_t bit(int unit) { return std::uint64_t{1} << (unit & 63); }
   std::uint64_t& word(int unit) { return words_[static_cast<std::size_t>(unit >> 6)]; }
   // Unit u is in the result where u + by is in the set; by in [1, 63].
@@ -111,41 +122,7 @@ class UnitSet {
     return s;
   }
 
-  friend class UnitRuns;
-
   std::array<std::uint64_t, kWords> words_ = {};
-};
-
-// Consecutive units, at most 64, as the bits that they are in two words of a set: what is joined with many sets.
-struct UnitRun {
-  std::uint64_t low = 0, high = 0;
-  std::size_t word = 0;  // that of `low`; `high` is in the next one
-
-  constexpr UnitRun() = default;  // no unit
-  // Units [first, first + count); count in [1, 64].
-  constexpr UnitRun(int first, int count) : word(static_cast<std::size_t>(first >> 6)) {
-    const std::uint64_t bits = ~std::uint64_t{0} >> (64 - count);
-    const int shift = first & 63;
-    low = bits << shift;
-    high = shift == 0 ? 0 : bits >> (64 - shift);
-  }
-};
-
-// A set that grows by runs.
-class UnitRuns {
- public:
-  void insert(const UnitRun& run) {
-    words_[run.word] |= run.low;
-    words_[run.word + 1] |= run.high;
-  }
-  [[nodiscard]] UnitSet set() const {
-    UnitSet s;
-    std::copy_n(words_.begin(), s.words_.size(), s.words_.begin());
-    return s;
-  }
-
- private:
-  std::array<std::uint64_t, UnitSet::kWords + 1> words_ = {};  // of the last one no bit is ever set
 };
 
 }  // namespace regduel::reference

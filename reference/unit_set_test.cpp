@@ -35,19 +35,12 @@ TEST(UnitSet, NextFindsMembersInOrder) {
   EXPECT_EQ(s.next(1), 64);
 }
 
-TEST(UnitSet, RunsAreRanges) {
-  Random random(2);
-  for (int round = 0; round < 200; ++round) {
-    UnitRuns runs;
-    UnitSet expected;
-    for (int k = random.between(1, 5); k > 0; --k) {
-      const int count = random.between(1, 64), first = random.between(0, ir::kMaxUnits - count);
-      runs.insert(UnitRun(first, count));
-      expected |= UnitSet::range(first, first + count);
-    }
-    runs.insert(UnitRun());
-    ASSERT_EQ(runs.set(), expected);
-  }
+TEST(UnitSet, WordsGoBothWays) {
+  const UnitSet s = UnitSet::range(60, 70) | UnitSet::range(500, 512);
+  EXPECT_EQ(s.words()[0], 0xF000000000000000u);
+  EXPECT_EQ(s.words()[1], 0x3Fu);
+  EXPECT_EQ(UnitSet::of_words(s.words()), s);
+  EXPECT_EQ(UnitSet::of_words(std::span(s.words()).first(2)), UnitSet::range(60, 70));
 }
 
 }  // namespace

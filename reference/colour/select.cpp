@@ -1,6 +1,7 @@
 #include "reference/colour/select.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -41,14 +42,15 @@ class Partners {
   Grouped<Partner> partners_;
 };
 
-}  // namespace
-
-Colouring select(const FileGraph& graph, const std::vector<NodeId>& order, const SelectOptions& options) {
+// All available units are in the first kWords words of a set.
+template <std::size_t kWords>
+Colouring select_within(const FileGraph& graph, const std::vector<NodeId>& order, const SelectOptions& options) {
   Colouring c;
   c.unit_of.assign(graph.size(), -1);
   // Where the nodes stand so far, nothing for those that stand nowhere. What a precoloured node takes is forbidden to its
   // neighbours anyway.
-  std::vector<UnitRun> homes(graph.size());
+  using Home = std::array<std::uint64_t, kWords>;
+  std::vector<Home> homes(graph.size());
   for (NodeId n = 0; n < graph.size(); ++n)
     if (graph.is_fixed(n)) c.unit_of[n] = graph.fixed(n).first;
   std::optional<Partners> partners;
@@ -56,9 +58,11 @@ Colouring select(const FileGraph& graph, const std::vector<NodeId>& order, const
   const bool has_last_resort = !options.last_resort.is_empty();
   for (std::size_t k = order.size(); k-- > 0;) {
     const NodeId n = order[k];
-    UnitRuns taken;
-    graph.for_listed(n, [&](NodeId m) { taken.insert(homes[m]); });
-    UnitSet free = options.available - taken.set();
+    Home taken = {};
+    graph.for_listed(n, [&](NodeId m) {
+      for (std::size_t w = 0; w < kWords; ++w) taken[w] |= homes[m][w];
+    });
+    UnitSet free = options.available - UnitSet::of_words(taken);
     if (graph.is_restricted(n)) free -= graph.forbidden(n);
     const UnitSet at = free.positions(graph.units(n), graph.align_log2(n));
     int unit = has_last_resort ? (free - options.last_resort).positions(graph.units(n), graph.align_log2(n)).first() : -1;
@@ -71,14 +75,26 @@ Colouring select(const FileGraph& graph, const std::vector<NodeId>& order, const
       });
     c.unit_of[n] = unit;
     if (unit >= 0) {
-      homes[n] = UnitRun(unit, graph.units(n));
+      const UnitSet home = UnitSet::range(unit, unit + graph.units(n));
+      std::copy_n(home.words().begin(), kWords, homes[n].begin());
       continue;
     }
     c.failed.push_back(n);
-    if (options.stop_at_failure) break;
+    if (options.stop_at_failure) return c;
   }
-  for (NodeId n = 0; n < graph.size(); ++n) c.unit_of[n] = c.unit_of[graph.find(n)];
+  for (NodeId n = 0; n < graph.size(); ++n)
+    if (graph.is_merged(n)) c.unit_of[n] = c.unit_of[graph.find(n)];
   return c;
+}
+
+}  // namespace
+
+Colouring select(const FileGraph& graph, const std::vector<NodeId>& order, const SelectOptions& options) {
+  const auto fits = [&](int words) { return options.available.next(64 * words) < 0; };
+  if (fits(1)) return select_within<1>(graph, order, options);
+  if (fits(2)) return select_within<2>(graph, order, options);
+  if (fits(4)) return select_within<4>(graph, order, options);
+  return select_within<UnitSet::kWords>(graph, order, options);
 }
 
 }  // namespace regduel::reference

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,21 @@ class LeastExcessFirst {
   std::vector<Link> links_;  // by node, then the heads by excess
 };
 
+// The nodes whose excess is not below 0, as if pushed in the order of `pushed_at`, those of one time in that of their numbers.
+LeastExcessFirst rings_of(const std::vector<int>& excess, const std::vector<std::uint32_t>& pushed_at) {
+  std::vector<NodeId> nodes;
+  int greatest = 0;
+  for (NodeId v = 0; v < excess.size(); ++v) {
+    if (excess[v] < 0) continue;
+    nodes.push_back(v);
+    greatest = std::max(greatest, excess[v]);
+  }
+  std::ranges::sort(nodes, {}, [&](NodeId v) { return std::pair(pushed_at[v], v); });
+  LeastExcessFirst rings(excess.size(), greatest);
+  for (const NodeId v : nodes) rings.push(excess[v], v);
+  return rings;
+}
+
 // Trivially colourable nodes: the narrowest first, of these the lowest number. A bit set for each width.
 class NarrowestFirst {
  public:
@@ -81,16 +97,16 @@ class NarrowestFirst {
     level.first_word = std::min<std::size_t>(level.first_word, n / 64);
     ++level.size;
     ++size_;
+    first_level_ = std::min(first_level_, at);
   }
   [[nodiscard]] bool is_empty() const { return size_ == 0; }
   // Requires some node.
   NodeId pop() {
-    std::size_t at = 0;
-    while (levels_[at].size == 0) ++at;
-    Level& level = levels_[at];
-    const std::uint64_t* bits = &bits_[at * words_];
+    while (levels_[first_level_].size == 0) ++first_level_;
+    Level& level = levels_[first_level_];
+    std::uint64_t* const bits = &bits_[first_level_ * words_];
     while (bits[level.first_word] == 0) ++level.first_word;
-    std::uint64_t& word = bits_[at * words_ + level.first_word];
+    std::uint64_t& word = bits[level.first_word];
     const auto n = static_cast<NodeId>(level.first_word * 64 + static_cast<std::size_t>(std::countr_zero(word)));
     word &= word - 1;
     --level.size;
@@ -103,6 +119,7 @@ class NarrowestFirst {
     std::size_t size = 0, first_word = 0;  // no bit is set before that word
   };
   std::size_t size_ = 0;
+  std::size_t first_level_ = 0;        // no level before it has a node
   std::vector<std::size_t> level_of_;  // by shape
   std::size_t words_;                  // of a level
   std::vector<Level> levels_;          // by ascending width
@@ -144,7 +161,6 @@ std::vector<NodeId> simplify(const FileGraph& graph, const UnitSet& available, O
     }
   };
   std::size_t left = 0;
-  int greatest = 0;
   for (NodeId v = 0; v < graph.size(); ++v) {
     shapes[v] = static_cast<std::uint8_t>(graph.shape(v));
     if (graph.is_merged(v) || graph.is_fixed(v)) continue;
@@ -153,27 +169,32 @@ std::vector<NodeId> simplify(const FileGraph& graph, const UnitSet& available, O
     if (!smallest_last) positions[v] = count;
     excess[v] = graph.squeeze(v) - count;
     if (excess[v] < 0) low.push(shapes[v], v);
-    greatest = std::max(greatest, excess[v]);
   }
-  LeastExcessFirst least(smallest_last ? graph.size() : 0, greatest);
-  if (smallest_last)
-    for (NodeId v = 0; v < graph.size(); ++v)
-      if (excess[v] >= 0) least.push(excess[v], v);
+  // Until the first node is taken from a ring it is enough to know when each was to be pushed last.
+  std::vector<std::uint32_t> pushed_at(smallest_last ? graph.size() : 0, 0);
+  std::uint32_t now = 0;
+  std::optional<LeastExcessFirst> least;
+  const auto pop_least = [&] {
+    if (!least) least.emplace(rings_of(excess, pushed_at));
+    return least->pop();
+  };
   std::vector<NodeId> order;
   order.reserve(left);
   while (order.size() < left) {
-    const NodeId v = !low.is_empty() ? low.pop() : smallest_last ? least.pop() : pop_cheapest();
+    const NodeId v = !low.is_empty() ? low.pop() : smallest_last ? pop_least() : pop_cheapest();
     excess[v] = -1;
     order.push_back(v);
     const int* worst = graph.worst_by(shapes[v]);
     graph.for_listed(v, [&](NodeId m) {
       if (excess[m] < 0) return;
-      const int now = excess[m] -= worst[shapes[m]];
-      if (now < 0) {
+      const int left_over = excess[m] -= worst[shapes[m]];
+      if (left_over < 0) {
         low.push(shapes[m], m);
-        if (smallest_last) least.remove(m);
+        if (least) least->remove(m);
+      } else if (least) {
+        least->push(left_over, m);
       } else if (smallest_last) {
-        least.push(now, m);
+        pushed_at[m] = ++now;
       }
     });
   }
