@@ -67,41 +67,41 @@ class Coalescer {
     return briggs(a, b, merged_positions) || (g_.align_log2(a) == g_.align_log2(b) && (george(a, b) || george(b, a)));
   }
 
+  [[nodiscard]] bool is_significant(NodeId m) { return is_significant(g_.squeeze(m), positions(m)); }
+
   bool briggs(NodeId a, NodeId b, int merged_positions) {
-    ++stamp_;
-    g_.for_neighbours(a, [&](NodeId m) { seen_[m] = 2 * stamp_; });
-    g_.for_neighbours(b, [&](NodeId m) { seen_[m] = seen_[m] == 2 * stamp_ ? 2 * stamp_ + 1 : seen_[m]; });
+    // Were all neighbours significant, and none that of both.
+    if (g_.shape(a) == g_.shape(b) && g_.squeeze(a) + g_.squeeze(b) < merged_positions) return true;
     const NodeId strict = g_.align_log2(a) >= g_.align_log2(b) ? a : b;
+    const std::uint32_t of_b = 2 * ++stamp_, of_both = of_b + 1;
+    g_.for_neighbours(b, [&](NodeId m) { seen_[m] = of_b; });
     int squeeze = 0;
-    const auto count = [&](NodeId m, NodeId from) {
-      // A neighbour of both loses one of them.
-      const int now = g_.squeeze(m) - (seen_[m] == 2 * stamp_ + 1 ? g_.worst(m, from) : 0);
+    const auto is_too_much = [&](NodeId m, int now) {
       if (is_significant(now, positions(m))) squeeze += g_.worst(strict, m);
+      return squeeze >= merged_positions;
     };
-    g_.for_neighbours(a, [&](NodeId m) { count(m, b); });
-    g_.for_neighbours(b, [&](NodeId m) {
-      if (seen_[m] != 2 * stamp_ + 1) count(m, a);
-    });
-    return squeeze < merged_positions;
+    if (g_.any_neighbour(a, [&](NodeId m) {
+          if (seen_[m] != of_b) return is_too_much(m, g_.squeeze(m));
+          // A neighbour of both loses one of them.
+          seen_[m] = of_both;
+          return is_too_much(m, g_.squeeze(m) - g_.worst(m, b));
+        }))
+      return false;
+    return !g_.any_neighbour(b, [&](NodeId m) { return seen_[m] == of_b && is_too_much(m, g_.squeeze(m)); });
   }
 
   // Each neighbour of a is insignificant or interferes with b; and b keeps all its positions.
   bool george(NodeId a, NodeId b) {
-    if (!((g_.forbidden(a) - g_.forbidden(b)) & available_).is_empty()) return false;
-    ++stamp_;
-    g_.for_neighbours(b, [&](NodeId m) { seen_[m] = 2 * stamp_; });
-    bool ok = true;
-    g_.for_neighbours(a, [&](NodeId m) { ok = ok && (seen_[m] == 2 * stamp_ || !is_significant(g_.squeeze(m), positions(m))); });
-    return ok;
+    if (g_.is_restricted(a) && !((g_.forbidden(a) - g_.forbidden(b)) & available_).is_empty()) return false;
+    const std::uint32_t of_b = 2 * ++stamp_;
+    g_.for_neighbours(b, [&](NodeId m) { seen_[m] = of_b; });
+    return !g_.any_neighbour(a, [&](NodeId m) { return seen_[m] != of_b && is_significant(m); });
   }
   bool fits_fixed(NodeId n, ir::PReg reg) {
     if (reg.first % (1 << g_.align_log2(n)) != 0) return false;
     if (!conservative_) return true;
-    bool ok = true;
     const UnitSet units = UnitSet::of(reg);
-    g_.for_neighbours(
-        n, [&](NodeId m) { ok = ok && ((units - g_.forbidden(m)).is_empty() || !is_significant(g_.squeeze(m), positions(m))); });
-    return ok;
+    return !g_.any_neighbour(n, [&](NodeId m) { return is_significant(m) && !(units - g_.forbidden(m)).is_empty(); });
   }
 
   void merge(NodeId a, NodeId b) {

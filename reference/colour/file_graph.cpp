@@ -26,31 +26,63 @@ NodeId FileGraph::add_node(TempId temp, const Temp& t) {
 }
 
 void FileGraph::finish_nodes() {
+  fill_worst();
   if (size() > kMatrixNodes) return;
-  has_matrix_ = true;
-  row_begin_.resize(size());
   degree_.assign(size(), 0);
-  std::uint32_t words = 0;
-  for (NodeId n = 0; n < size(); ++n) {
-    row_begin_[n] = words;
-    words += n / 64 + 1;
+  row_words_ = (size() + 63) / 64;
+  is_there_.assign(size() * row_words_, 0);
+  for (NodeId n = 0; n < size(); ++n) is_there_[n * row_words_ + n / 64] = std::uint64_t{1} << (n % 64);
+}
+
+void FileGraph::add_edges(NodeId a, std::span<const NodeId> bs) {
+  NodeId* const first = found_.room(bs.size());
+  NodeId* end = first;
+  if (row_words_ == 0) {
+    end = std::remove_copy(bs.begin(), bs.end(), first, a);
+    found_.take(a, static_cast<std::size_t>(end - first));
+    if (found_.num_edges() > 2 * num_distinct_) drop_duplicates();
+    return;
   }
-  is_there_.assign(words, 0);
-  for (NodeId n = 0; n < size(); ++n) is_there_[row_begin_[n] + n / 64] = std::uint64_t{1} << (n % 64);
+  const std::size_t row_words = row_words_;
+  std::uint64_t* const row = is_there_.data() + a * row_words;
+  std::uint64_t* const column = is_there_.data() + a / 64;
+  const std::uint64_t bit_of_a = std::uint64_t{1} << (a % 64);
+  std::uint32_t* const degree = degree_.data();
+  for (const NodeId b : bs) {
+    const std::uint64_t seen = row[b / 64], bit = std::uint64_t{1} << (b % 64);
+    if (seen & bit) continue;
+    row[b / 64] = seen | bit;
+    column[b * row_words] |= bit_of_a;
+    *end++ = b;
+    ++degree[b];
+  }
+  degree[a] += static_cast<std::uint32_t>(end - first);
+  found_.take(a, static_cast<std::size_t>(end - first));
 }
 
-// The list doubles unless duplicates were half of it: dropping them takes constant time an edge, and the list at most twice the
-// memory of what is kept.
-void FileGraph::make_room(std::size_t most) {
-  if (!has_matrix_) drop_duplicates();
-  if (2 * num_found_ + most < room_) return;
-  room_ = std::max<std::size_t>(1024, 2 * room_) + most;
-  const std::shared_ptr<Edge[]> more(new Edge[room_]);
-  std::copy_n(found_.get(), num_found_, more.get());
-  found_ = more;
+template <class Keep>
+void FileGraph::FoundEdges::filter(Keep&& keep) {
+  num_edges_ = 0;
+  for (Piece& p : pieces_) {
+    std::size_t to = 0;
+    for (std::size_t k = 0; k < p.size;) {
+      const NodeId node = p.data[k], edges = p.data[k + 1];
+      NodeId kept = 0;
+      for (NodeId e = 0; e < edges; ++e)
+        if (keep()) p.data[to + 2 + kept++] = p.data[k + 2 + e];
+      k += edges + 2;
+      if (kept == 0) continue;
+      p.data[to] = node;
+      p.data[to + 1] = kept;
+      to += kept + 2;
+      num_edges_ += kept;
+    }
+    p.size = to;
+  }
 }
 
-// Keeps of each edge the first time that it was found.
+// Keeps of each edge the first time that it was found. The list has at least doubled since the last time: that takes constant time
+// an edge, and the list at most twice the memory of what is kept, and what its pieces lost.
 void FileGraph::drop_duplicates() {
   struct Seen {
     NodeId to;
@@ -58,18 +90,18 @@ void FileGraph::drop_duplicates() {
   };
   Grouped<Seen> by_lower;
   by_lower.build(size(), [&](auto add) {
-    for (std::uint32_t k = 0; k < num_found_; ++k)
-      add(std::min(found_[k].a, found_[k].b), Seen{std::max(found_[k].a, found_[k].b), k});
+    std::uint32_t k = 0;
+    found_.for_each([&](NodeId a, std::span<const NodeId> bs) {
+      for (const NodeId b : bs) add(std::min(a, b), Seen{std::max(a, b), k++});
+    });
   });
   std::vector<NodeId> seen_with(size(), kNoNode);
+  std::vector<std::uint8_t> is_first(found_.num_edges(), 0);
   for (NodeId n = 0; n < size(); ++n)
-    for (const Seen& s : by_lower[n]) {
-      if (seen_with[s.to] == n) found_[s.at].a = kNoNode;
-      seen_with[s.to] = n;
-    }
-  Edge* const begin = found_.get();
-  num_found_ =
-      static_cast<std::size_t>(std::remove_if(begin, begin + num_found_, [](const Edge& e) { return e.a == kNoNode; }) - begin);
+    for (const Seen& s : by_lower[n]) is_first[s.at] = std::exchange(seen_with[s.to], n) != n;
+  std::uint32_t k = 0;
+  found_.filter([&] { return is_first[k++] != 0; });
+  num_distinct_ = std::max(num_distinct_, found_.num_edges());
 }
 
 void FileGraph::finish() {
@@ -84,14 +116,13 @@ void FileGraph::finish() {
 }
 
 void FileGraph::gather_edges() {
-  const std::span<const Edge> found(found_.get(), num_found_);
-  if (!has_matrix_) {
+  if (row_words_ == 0) {
     drop_duplicates();
     degree_.assign(size(), 0);
-    for (const Edge& e : found.first(num_found_)) {
-      ++degree_[e.a];
-      ++degree_[e.b];
-    }
+    found_.for_each([&](NodeId a, std::span<const NodeId> bs) {
+      degree_[a] += static_cast<std::uint32_t>(bs.size());
+      for (const NodeId b : bs) ++degree_[b];
+    });
   }
   auto edges = std::make_shared<Edges>();
   edges->begin.resize(size() + 1);
@@ -101,34 +132,37 @@ void FileGraph::gather_edges() {
     sum += std::exchange(degree_[n], sum);
   }
   edges->begin[size()] = sum;
-  edges->to.resize(sum);
+  edges->to.reset(new NodeId[sum]);
   // degree_[n] runs from the first neighbour of n to the first of the next node.
   std::uint32_t* const at = degree_.data();
-  NodeId* const to = edges->to.data();
-  for (const Edge& e : found.first(num_found_)) {
-    to[at[e.a]++] = e.b;
-    to[at[e.b]++] = e.a;
-  }
+  NodeId* const to = edges->to.get();
+  found_.for_each([&](NodeId a, std::span<const NodeId> bs) {
+    NodeId* mine = to + at[a];
+    at[a] += static_cast<std::uint32_t>(bs.size());
+    for (const NodeId b : bs) {
+      *mine++ = b;
+      to[at[b]++] = a;
+    }
+  });
   edges_ = std::move(edges);
   found_ = {};
   is_there_ = {};
-  row_begin_ = {};
   degree_ = {};
 }
 
 void FileGraph::find_squeezes() {
+  if (worst_.empty()) fill_worst();
   const std::size_t num = shapes_.size();
   std::vector<std::uint8_t> shapes(size());
   for (NodeId n = 0; n < size(); ++n) shapes[n] = nodes_[n].shape;
-  std::vector<int> blocked(num);  // of the shape at hand, by the shape of a neighbour
-  for (std::size_t s = 0; s < num; ++s) {
-    for (std::size_t by = 0; by < num; ++by) blocked[by] = worst_by(by)[s];
-    for (NodeId n = 0; n < size(); ++n) {
-      if (shapes[n] != s) continue;
-      int squeeze = 0;
-      for (const NodeId m : edges_->of(n)) squeeze += blocked[shapes[m]];
-      nodes_[n].squeeze = squeeze;
-    }
+  std::vector<int> blocked(num * num);  // by the shape that is blocked, then by the one that blocks
+  for (std::size_t by = 0; by < num; ++by)
+    for (std::size_t s = 0; s < num; ++s) blocked[s * num + by] = worst_by(by)[s];
+  for (NodeId n = 0; n < size(); ++n) {
+    const int* const row = &blocked[shapes[n] * num];
+    int squeeze = 0;
+    for (const NodeId m : edges_->of(n)) squeeze += row[shapes[m]];
+    nodes_[n].squeeze = squeeze;
   }
 }
 
@@ -172,8 +206,9 @@ bool FileGraph::has_edge(NodeId a, NodeId b) const {
 void FileGraph::append(NodeId n, NodeId to) {
   const auto at = static_cast<std::uint32_t>(added_.size());
   added_.push_back({to, kNoEdge});
-  (nodes_[n].last_added == kNoEdge ? nodes_[n].first_added : added_[nodes_[n].last_added].next) = at;
-  nodes_[n].last_added = at;
+  Node& node = nodes_[n];
+  (node.last_added == kNoEdge ? node.first_added : added_[node.last_added].next) = at;
+  node.last_added = at;
 }
 
 std::vector<int> FileGraph::free_positions(const UnitSet& available) const {
@@ -182,15 +217,16 @@ std::vector<int> FileGraph::free_positions(const UnitSet& available) const {
   return count;
 }
 
+int FileGraph::count_restricted_positions(NodeId n, const UnitSet& available) const { return positions(n, available).count(); }
+
 std::uint8_t FileGraph::shape_of(int units, int align_log2) {
-  // Mostly that of the node before.
-  if (!nodes_.empty() && nodes_.back().units == units && nodes_.back().align_log2 == align_log2) return nodes_.back().shape;
-  for (std::size_t s = 0; s < shapes_.size(); ++s)
-    if (shapes_[s].units == units && shapes_[s].align_log2 == align_log2) return static_cast<std::uint8_t>(s);
-  REGDUEL_CHECK(shapes_.size() < 256, "too many shapes of registers");
-  shapes_.push_back({units, align_log2});
-  fill_worst();
-  return static_cast<std::uint8_t>(shapes_.size() - 1);
+  std::uint8_t& shape = shape_plus_1_[static_cast<std::size_t>((units - 1) * kAlignments + align_log2)];
+  if (shape == 0) {
+    REGDUEL_CHECK(shapes_.size() < 255, "too many shapes of registers");
+    shapes_.push_back({units, align_log2});
+    shape = static_cast<std::uint8_t>(shapes_.size());
+  }
+  return static_cast<std::uint8_t>(shape - 1);
 }
 
 void FileGraph::fill_worst() {
@@ -229,6 +265,7 @@ void FileGraph::merge(NodeId kept, NodeId gone) {
   if (g.align_log2 > k.align_log2) {
     k.align_log2 = g.align_log2;
     k.shape = shape_of(k.units, k.align_log2);
+    if (worst_.size() < shapes_.size() * shapes_.size()) fill_worst();
   }
   if (is_fixed(kept) || is_fixed(gone)) {
     const NodeId free = is_fixed(kept) ? gone : kept;

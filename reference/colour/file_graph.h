@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -37,35 +38,10 @@ class FileGraph {
   void reserve_nodes(std::size_t nodes);
   NodeId add_node(TempId temp, const Temp& t);
   void finish_nodes();
-  // Both ways; what is there already counts once. Requires neither fixed.
+  // An edge between a and each b, both ways; what is there already counts once. Requires none fixed.
+  void add_edges(NodeId a, std::span<const NodeId> bs);
   void add_edge(NodeId a, NodeId b) {
-    add_edges(a, 1, [&](auto add) { add(b); });
-  }
-  // each(add) calls add(b) at most `most` times: adds an edge between a and each b.
-  template <class Each>
-  void add_edges(NodeId a, std::size_t most, Each&& each) {
-    if (room_ - num_found_ < most) make_room(most);
-    Edge* const first = found_.get() + num_found_;
-    Edge* end = first;
-    if (!has_matrix_) {
-      each([&](NodeId b) {
-        if (a != b) *end++ = {a, b};
-      });
-    } else {
-      std::uint64_t *const bits = is_there_.data(), *const row = bits + row_begin_[a];
-      const std::uint32_t* const row_begin = row_begin_.data();
-      std::uint32_t* const degree = degree_.data();
-      each([&](NodeId b) {
-        std::uint64_t& word = a >= b ? row[b / 64] : bits[row_begin[b] + a / 64];
-        const std::uint64_t bit = std::uint64_t{1} << ((a >= b ? b : a) % 64);
-        if (word & bit) return;
-        word |= bit;
-        *end++ = {a, b};
-        ++degree[b];
-      });
-      degree[a] += static_cast<std::uint32_t>(end - first);
-    }
-    num_found_ += static_cast<std::size_t>(end - first);
+    if (row_words_ == 0 || (is_there_[a * row_words_ + b / 64] >> (b % 64) & 1) == 0) add_edges(a, {&b, 1});
   }
   void finish();
   void forbid(NodeId n, const UnitSet& units) {
@@ -137,8 +113,17 @@ class FileGraph {
       if (!is_absent_[m]) f(m);
     });
   }
+  // Whether f is true for some of them; it is not asked about the others then.
+  template <class F>
+  bool any_neighbour(NodeId n, F&& f) const {
+    for (const NodeId m : edges_->of(n))
+      if (!is_absent_[m] && f(m)) return true;
+    for (std::uint32_t e = nodes_[n].first_added; e != kNoEdge; e = added_[e].next)
+      if (!is_absent_[added_[e].to] && f(added_[e].to)) return true;
+    return false;
+  }
   // Number of edges before anything was merged.
-  [[nodiscard]] std::size_t num_built_edges() const { return edges_->to.size() / 2; }
+  [[nodiscard]] std::size_t num_built_edges() const { return edges_->begin.back() / 2; }
   // The shape of a node: an index below num_shapes().
   [[nodiscard]] std::size_t shape(NodeId n) const { return nodes_[n].shape; }
   [[nodiscard]] std::size_t num_shapes() const { return shapes_.size(); }
@@ -156,7 +141,7 @@ class FileGraph {
   [[nodiscard]] std::vector<int> free_positions(const UnitSet& available) const;
   // = positions(n, available).count(), where free = free_positions(available).
   [[nodiscard]] int count_positions(NodeId n, const UnitSet& available, const std::vector<int>& free) const {
-    return is_restricted(n) ? positions(n, available).count() : free[nodes_[n].shape];
+    return is_restricted(n) ? count_restricted_positions(n, available) : free[nodes_[n].shape];
   }
   // The sum of worst(n, m) over the neighbours m. Kept up to date by merge. Requires n neither merged nor fixed.
   [[nodiscard]] int squeeze(NodeId n) const { return nodes_[n].squeeze; }
@@ -179,9 +164,6 @@ class FileGraph {
     NodeId merged_into = kNoNode, next_member = kNoNode;
     std::uint32_t first_added = kNoEdge, last_added = kNoEdge;  // into added_
   };
-  struct Edge {
-    NodeId a, b;
-  };
   struct AddedEdge {
     NodeId to;
     std::uint32_t next;  // of the same node
@@ -189,19 +171,59 @@ class FileGraph {
   // By node, each in the order in which its first edge was found.
   struct Edges {
     std::vector<std::uint32_t> begin;  // those of node n: [begin[n], begin[n + 1])
-    std::vector<NodeId> to;
-    [[nodiscard]] std::span<const NodeId> of(NodeId n) const { return {to.data() + begin[n], to.data() + begin[n + 1]}; }
+    std::unique_ptr<NodeId[]> to;
+    [[nodiscard]] std::span<const NodeId> of(NodeId n) const { return {to.get() + begin[n], to.get() + begin[n + 1]}; }
+  };
+  // Edges in the order in which they were found, as runs from one node: the node, how many, and to which. In pieces, so that what
+  // is there stays where it is.
+  class FoundEdges {
+   public:
+    // Where to write at most `most` nodes; take() says from which node the edges are, and how many there are.
+    NodeId* room(std::size_t most) {
+      if (pieces_.empty() || pieces_.back().room - pieces_.back().size < most + 2) {
+        const std::size_t room = std::max(kPiece, most + 2);
+        pieces_.push_back({std::shared_ptr<NodeId[]>(new NodeId[room]), room});
+      }
+      return pieces_.back().data.get() + pieces_.back().size + 2;
+    }
+    void take(NodeId from, std::size_t edges) {
+      if (edges == 0) return;
+      Piece& p = pieces_.back();
+      p.data[p.size] = from;
+      p.data[p.size + 1] = static_cast<NodeId>(edges);
+      p.size += edges + 2;
+      num_edges_ += edges;
+    }
+    [[nodiscard]] std::size_t num_edges() const { return num_edges_; }
+    // f(node, nodes that it has edges to) for each run.
+    template <class F>
+    void for_each(F&& f) const {
+      for (const Piece& p : pieces_)
+        for (std::size_t k = 0; k < p.size; k += p.data[k + 1] + 2) f(p.data[k], std::span(&p.data[k + 2], p.data[k + 1]));
+    }
+    // Keeps those edges for which keep() is true, asked in their order.
+    template <class Keep>
+    void filter(Keep&& keep);
+
+   private:
+    static constexpr std::size_t kPiece = 2048;
+    struct Piece {
+      std::shared_ptr<NodeId[]> data;
+      std::size_t room = 0, size = 0;
+    };
+    std::vector<Piece> pieces_;
+    std::size_t num_edges_ = 0;
   };
   struct Shape {
     int units, align_log2;
   };
   [[nodiscard]] std::uint8_t shape_of(int units, int align_log2);
   void fill_worst();
-  void make_room(std::size_t most);
   void drop_duplicates();
   [[nodiscard]] int clique_units(std::span<const NodeId> crowd) const;
   void gather_edges();
   void find_squeezes();
+  [[nodiscard]] int count_restricted_positions(NodeId n, const UnitSet& available) const;
   [[nodiscard]] int added_up_squeeze(NodeId n) const;
   void append(NodeId n, NodeId to);
 
@@ -212,18 +234,19 @@ class FileGraph {
   std::vector<NodeId> marked_for_;  // scratch of merge: neighbours of the kept node are marked with the gone one
   std::vector<CopyPair> copies_, hints_;
   std::vector<Shape> shapes_;
+  static constexpr int kAlignments = 9;                           // align_log2 in [0, 8]
+  std::array<std::uint8_t, 64 * kAlignments> shape_plus_1_ = {};  // by units and alignment; 0 = none so far
   std::vector<int> worst_;
   int max_live_ = 0, clique_units_ = 0;
   std::vector<NodeId> crowd_;
   // While building: the edges in the order in which they were found. In a graph of up to kMatrixNodes each is there once, as the
-  // lower half of a matrix of bits shows, in which each node has an edge to itself (4 MB at most); in a larger one some are there
-  // twice.
+  // matrix of bits shows (8 MB at most), in which each node has an edge to itself; in a larger one some are there twice.
   static constexpr std::size_t kMatrixNodes = 8192;
-  std::shared_ptr<Edge[]> found_;  // [0, num_found_) of room_
-  std::size_t num_found_ = 0, room_ = 0;
-  bool has_matrix_ = false;
+  FoundEdges found_;
+  std::size_t num_distinct_ = 1024;  // without a matrix: once twice as many were found, duplicates are dropped
   std::vector<std::uint64_t> is_there_;
-  std::vector<std::uint32_t> row_begin_, degree_;  // by node; of a graph with a matrix
+  std::size_t row_words_ = 0;          // 0 = no matrix
+  std::vector<std::uint32_t> degree_;  // by node, with a matrix
   std::shared_ptr<const Edges> edges_;
 };
 

@@ -17,6 +17,7 @@ TEST(FileGraph, WorstCountsBlockedPositions) {
   quad.units = 4;
   quad.align_log2 = 2;
   const NodeId s = g.add_node(0, scalar), p = g.add_node(1, pair), l = g.add_node(2, loose_pair), q = g.add_node(3, quad);
+  g.finish_nodes();
   EXPECT_EQ(g.worst(s, q), 4);
   EXPECT_EQ(g.worst(p, s), 1);
   EXPECT_EQ(g.worst(p, p), 1);

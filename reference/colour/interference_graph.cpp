@@ -31,6 +31,24 @@ class Builder {
   }
 
  private:
+  // What is asked of each pair of temps, in one word a temp.
+  class Vertex {
+   public:
+    Vertex() = default;
+    Vertex(NodeId node, std::uint32_t file, bool is_fixed) : bits_(node << 4 | file << 1 | (is_fixed ? 1u : 0u)) {
+      static_assert(ir::kAllFiles.size() <= 8);
+      REGDUEL_CHECK(node >> 28 == 0, "too many temps");
+    }
+    [[nodiscard]] NodeId node() const { return bits_ >> 4; }
+    [[nodiscard]] std::uint32_t file() const { return bits_ >> 1 & 7; }
+    [[nodiscard]] bool is_fixed() const { return (bits_ & 1) != 0; }
+    // Of the same file, and fixed or not as that one.
+    [[nodiscard]] bool is_like(Vertex o) const { return ((bits_ ^ o.bits_) & 15) == 0; }
+
+   private:
+    std::uint32_t bits_ = 0;
+  };
+
   void add_nodes() {
     out_.node_of.assign(code_.temps.size(), kNoNode);
     for (const CodeBlock& b : code_.blocks) {
@@ -47,8 +65,8 @@ class Builder {
       if (out_.node_of[t] == kNoNode) continue;
       const Temp& temp = code_.temps[t];
       out_.node_of[t] = graph_of(t).add_node(t, temp);
-      const auto file = static_cast<std::uint8_t>(ir::index(temp.file));
-      vertices_[t] = {out_.node_of[t], static_cast<std::uint8_t>(file | (temp.fixed.is_valid() ? kFixed : 0)), file, temp.units};
+      const auto file = static_cast<std::uint32_t>(ir::index(temp.file));
+      vertices_[t] = Vertex(out_.node_of[t], file, temp.fixed.is_valid());
     }
     for (FileGraph& g : out_.files) g.finish_nodes();
   }
@@ -56,30 +74,40 @@ class Builder {
 
   void interfere(TempId a, TempId b) {
     const Vertex va = vertices_[a], vb = vertices_[b];
-    if (a == b || va.file != vb.file) return;
-    FileGraph& g = out_.files[va.file];
-    if (va.kind == va.file && vb.kind == vb.file) return g.add_edge(va.node, vb.node);
-    const ir::PReg fixed_a = code_.temps[a].fixed, fixed_b = code_.temps[b].fixed;
-    REGDUEL_CHECK(!fixed_a.overlaps(fixed_b), "two precoloured temps are live in " + ir::to_string(fixed_a) + " at once");
-    if (!fixed_a.is_valid()) g.forbid(va.node, UnitSet::of(fixed_b));
-    if (!fixed_b.is_valid()) g.forbid(vb.node, UnitSet::of(fixed_a));
+    if (va.file() != vb.file() || a == b) return;
+    if (va.is_fixed() || vb.is_fixed()) return interfere_with_fixed(va, vb, code_.temps[a].fixed, code_.temps[b].fixed);
+    out_.files[va.file()].add_edge(va.node(), vb.node());
   }
   // With all that is live but `source`.
   void interfere_with_live(TempId d, TempId source, const LiveSet& live) {
     const Vertex vd = vertices_[d];
-    if (vd.kind != vd.file) {
+    if (vd.is_fixed()) {
       for (const TempId t : live.members())
         if (t != source) interfere(d, t);
       return;
     }
-    out_.files[vd.file].add_edges(vd.node, live.members().size(), [&](auto add) {
-      for (const TempId t : live.members()) {
-        const Vertex v = vertices_[t];
-        if (t == source) continue;
-        if (v.kind == vd.kind) add(v.node);
-        else if (v.file == vd.file) interfere(d, t);
-      }
-    });
+    const Vertex* const vertices = vertices_.data();
+    const auto members = live.members();
+    if (others_.size() < members.size()) others_.resize(2 * members.size());
+    NodeId* end = others_.data();
+    bool meets_fixed = false;
+    for (const TempId t : members) {
+      const Vertex v = vertices[t];
+      if (v.is_like(vd)) *end++ = v.node();
+      else meets_fixed |= v.is_fixed();
+    }
+    if (source != kNoTemp) end = std::remove(others_.data(), end, vertices[source].node());
+    if (end != others_.data()) out_.files[vd.file()].add_edges(vd.node(), {others_.data(), end});
+    if (!meets_fixed) return;
+    for (const TempId t : members)
+      if (vertices[t].is_fixed() && t != source) interfere(d, t);
+  }
+  // Two of one file.
+  void interfere_with_fixed(Vertex a, Vertex b, ir::PReg fixed_a, ir::PReg fixed_b) {
+    FileGraph& g = out_.files[a.file()];
+    REGDUEL_CHECK(!fixed_a.overlaps(fixed_b), "two precoloured temps are live in " + ir::to_string(fixed_a) + " at once");
+    if (!a.is_fixed()) g.forbid(a.node(), UnitSet::of(fixed_b));
+    if (!b.is_fixed()) g.forbid(b.node(), UnitSet::of(fixed_a));
   }
   // Whether the two can only be in one tuple or in disjoint ones. Then, and only then, may a copy's def go where its source
   // lives on: tuples that overlap in part would let the copy destroy its source.
@@ -89,14 +117,33 @@ class Builder {
   }
   void forbid(TempId t, const ir::PerFile<UnitSet>& units) {
     const Vertex v = vertices_[t];
-    if (v.kind == v.file && !units[v.file].is_empty()) out_.files[v.file].forbid(v.node, units[v.file]);
+    if (!v.is_fixed() && !units[v.file()].is_empty()) out_.files[v.file()].forbid(v.node(), units[v.file()]);
   }
 
   bool visit(std::uint32_t i, const LiveSet& live, std::uint64_t freq) {
     const CodeInst& inst = code_.insts[i];
     const auto refs = code_.refs_of(inst);
     // A dead copy reads nothing. It still interferes: once its def is spilled it is a store, and must not hit a slot in use.
-    out_.is_dead[i] = inst.kind == CodeKind::Move && !live.contains(refs[0].temp);
+    if (inst.kind == CodeKind::Move && !live.contains(refs[0].temp)) {
+      out_.is_dead[i] = 1;
+      defs(inst, refs, live);
+      return false;
+    }
+    if (!refs.empty()) {
+      defs(inst, refs, live);
+      uses(refs);
+      for (std::size_t p = 0; p < inst.copy_pairs; ++p) {
+        const TempId d = refs[2 * p].temp, s = refs[2 * p + 1].temp;
+        if (d != s && code_.temps[d].units == code_.temps[s].units)
+          graph_of(d).add_copy(vertices_[d].node(), vertices_[s].node(), freq);
+      }
+      note_pressure(refs, live);
+    }
+    if (inst.kind == CodeKind::Original) constraints(inst, refs, live);
+    return true;
+  }
+
+  void defs(const CodeInst& inst, std::span<const Ref> refs, const LiveSet& live) {
     for (std::size_t k = 0; k < refs.size(); ++k) {
       if (!(refs[k].flags & kWrites)) continue;
       const TempId d = refs[k].temp;
@@ -106,20 +153,14 @@ class Builder {
       for (std::size_t m = k + 1; m < refs.size(); ++m)
         if (refs[m].flags & kWrites) interfere(d, refs[m].temp);
     }
-    if (out_.is_dead[i]) return false;
-    for (std::size_t k = 0; k < refs.size(); ++k) {
+  }
+  void uses(std::span<const Ref> refs) {
+    if (REGDUEL_PLANTED("briggs-early-clobber-shares")) return;
+    for (std::size_t k = 0; k + 1 < refs.size(); ++k) {
       if (!(refs[k].flags & kAtReads)) continue;
-      if (REGDUEL_PLANTED("briggs-early-clobber-shares")) continue;
       for (std::size_t m = k + 1; m < refs.size(); ++m)
         if (refs[m].flags & kAtReads) interfere(refs[k].temp, refs[m].temp);
     }
-    for (std::size_t p = 0; p < inst.copy_pairs; ++p) {
-      const TempId d = refs[2 * p].temp, s = refs[2 * p + 1].temp;
-      if (d != s && code_.temps[d].units == code_.temps[s].units) graph_of(d).add_copy(out_.node_of[d], out_.node_of[s], freq);
-    }
-    if (inst.kind == CodeKind::Original) constraints(inst, refs, live);
-    note_pressure(refs, live);
-    return true;
   }
 
   void constraints(const CodeInst& inst, std::span<const Ref> refs, const LiveSet& live) {
@@ -137,20 +178,31 @@ class Builder {
       for (const Ref& r : refs) forbid(r.temp, problem_.callee_saved());
   }
 
-  // The units live after the instruction or written by it, and those held while its uses are read.
+  // Requires a ref. The units live after the instruction or written by it, and those held while its uses are read.
   void note_pressure(std::span<const Ref> refs, const LiveSet& live) {
     // Of the other files no more is live than there was at the instruction that touched them last.
     for (; touched_ != 0; touched_ &= touched_ - 1) note_live(static_cast<std::size_t>(std::countr_zero(touched_)), live);
+    if (refs.size() == 1) {
+      const Ref r = refs.front();
+      const Temp& t = code_.temps[r.temp];
+      const std::size_t file = ir::index(t.file);
+      touched_ = 1u << file;
+      // Beyond what is live after the instruction there can only be the temp itself.
+      const int units = live.units()[file] + (live.contains(r.temp) ? 0 : t.units);
+      pressure_[file] = std::max(pressure_[file], units);
+      return;
+    }
     ir::PerFile<int> after = {}, at_reads = {};  // beyond what is live after the instruction
     for (const Ref& r : refs) {
-      const Vertex v = vertices_[r.temp];
+      const Temp& t = code_.temps[r.temp];
+      const std::size_t file = ir::index(t.file);
       const bool is_live = live.contains(r.temp);
-      touched_ |= 1u << v.file;
-      if ((r.flags & kWrites) && !is_live) after[v.file] += v.units;
+      touched_ |= 1u << file;
+      if ((r.flags & kWrites) && !is_live) after[file] += t.units;
       if (r.flags & kAtReads) {
-        if (!is_live) at_reads[v.file] += v.units;
+        if (!is_live) at_reads[file] += t.units;
       } else if ((r.flags & kWrites) && is_live) {
-        at_reads[v.file] -= v.units;
+        at_reads[file] -= t.units;
       }
     }
     for (unsigned files = touched_; files != 0; files &= files - 1) {
@@ -168,22 +220,14 @@ class Builder {
     std::vector<NodeId>& crowd = out_.files[file].crowd();
     crowd.clear();
     for (const TempId t : live.members())
-      if (vertices_[t].file == file) crowd.push_back(vertices_[t].node);
+      if (vertices_[t].file() == file) crowd.push_back(vertices_[t].node());
   }
 
-  static constexpr std::uint8_t kFixed = 0x80;
   static constexpr unsigned kAllTouched = (1u << ir::kAllFiles.size()) - 1;
-  // What is asked of each pair of temps, in one word a temp.
-  struct Vertex {
-    NodeId node = kNoNode;
-    std::uint8_t kind = 0;  // the file, | kFixed of a precoloured temp
-    std::uint8_t file = 0;
-    std::uint8_t units = 1;
-  };
-
   const Problem& problem_;
   const Code& code_;
   std::vector<Vertex> vertices_;  // by temp
+  std::vector<NodeId> others_;    // scratch of interfere_with_live
   unsigned touched_ = 0;          // files of the temps of the instruction visited last; all at the end of a block
   ir::PerFile<int> pressure_ = {};
   ir::PerFile<int> most_live_;

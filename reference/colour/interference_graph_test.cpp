@@ -60,6 +60,36 @@ TEST(InterferenceGraph, PrecolouredTempsForbidTheirUnits) {
   EXPECT_TRUE(p.forbidden(0).is_empty());
 }
 
+// max_live() against a count at every instruction, of every file.
+TEST(InterferenceGraph, PressureIsThatOfTheWorstPoint) {
+  for (const int registers : {255, 8}) {
+    Phases p(
+        "vreg %0 R b32\nvreg %1 R b64\nvreg %2 R b32\nvreg %3 P pred\nvreg %4 R b128\nvreg %5 P pred\nblock b0\n#0 %0 = ld\n"
+        "#1 %1 = ld\n#2 %3 = setp %0\n#3 cbra %3 -> b1, b2\nblock b1\n#4 %2 = add %0, 1\n#5 @%3 %4 = ld\n#6 st %4, %2 !write\n"
+        "#7 %5 = setp %2\n#8 cbra %5 -> b1, b2\nblock b2\n#9 %2 = copy %0\n#10 %4 = ld %1\n#11 st %2, %4 !write\n#12 exit\n",
+        registers);
+    ir::PerFile<int> most = {};
+    for (std::uint32_t b = 0; b < p.code.blocks.size(); ++b)
+      p.liveness.walk(b, [&](std::uint32_t i, const LiveSet& live) {
+        if (p.graphs.is_dead[i]) return false;
+        ir::PerFile<int> after = live.units(), at_reads = after;
+        for (const Ref& r : p.code.refs_of(p.code.insts[i])) {
+          const Temp& t = p.code.temps[r.temp];
+          const std::size_t file = ir::index(t.file);
+          const bool is_live = live.contains(r.temp);
+          if ((r.flags & kWrites) && !is_live) after[file] += t.units;
+          if ((r.flags & kAtReads) && !is_live) at_reads[file] += t.units;
+          if ((r.flags & kWrites) && !(r.flags & kAtReads) && is_live) at_reads[file] -= t.units;
+        }
+        for (std::size_t f = 0; f < most.size(); ++f) most[f] = std::max({most[f], after[f], at_reads[f]});
+        return true;
+      });
+    for (std::size_t f = 0; f < most.size(); ++f) EXPECT_EQ(p.graphs.files[f].max_live(), most[f]);
+    EXPECT_GT(most[ir::index(ir::RegFile::R)], 6);
+    EXPECT_GT(most[ir::index(ir::RegFile::P)], 0);
+  }
+}
+
 // Three values live at once, one of them twice as wide: fewer than four units do not do, whatever is coalesced. A clique that fits
 // the limit would prove nothing, and is not looked for.
 TEST(InterferenceGraph, ACliqueIsFoundWhereMostIsLive) {
