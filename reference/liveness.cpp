@@ -69,9 +69,9 @@ Liveness::Liveness(const Code& code) : code_(code), live_(code.temps), first_wri
   solve_reach(order);
   std::ranges::reverse(order);
   solve_live(order);
-  touches_ = {};
-  first_touch_ = {};
-  written_ = {};
+  touches_ = std::vector<Touch>();
+  first_touch_ = std::vector<std::uint32_t>();
+  written_ = Bits();
 }
 
 void Liveness::find_touches() {

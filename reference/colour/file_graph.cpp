@@ -112,10 +112,12 @@ void FileGraph::finish() {
     return a.weight != b.weight ? a.weight > b.weight : std::pair(a.a, a.b) < std::pair(b.a, b.b);
   });
   clique_units_ = clique_units(crowd_);
-  crowd_ = {};
+  crowd_ = std::vector<NodeId>();
 }
 
 void FileGraph::gather_edges() {
+  // Not = {}, which would keep the memory.
+  is_there_ = std::vector<std::uint64_t>();
   if (row_words_ == 0) {
     drop_duplicates();
     degree_.assign(size(), 0);
@@ -145,9 +147,8 @@ void FileGraph::gather_edges() {
     }
   });
   edges_ = std::move(edges);
-  found_ = {};
-  is_there_ = {};
-  degree_ = {};
+  found_ = FoundEdges();
+  degree_ = std::vector<std::uint32_t>();
 }
 
 void FileGraph::find_squeezes() {

@@ -181,7 +181,7 @@ class FileGraph {
     // Where to write at most `most` nodes; take() says from which node the edges are, and how many there are.
     NodeId* room(std::size_t most) {
       if (pieces_.empty() || pieces_.back().room - pieces_.back().size < most + 2) {
-        const std::size_t room = std::max(kPiece, most + 2);
+        const std::size_t room = std::max({kPiece, most + 2, num_edges_});
         pieces_.push_back({std::shared_ptr<NodeId[]>(new NodeId[room]), room});
       }
       return pieces_.back().data.get() + pieces_.back().size + 2;
