@@ -1,7 +1,8 @@
 // Loop depth of each block where the program does not give it, and block frequencies.
 //
 // Loops are strongly connected regions: a region's first block in reverse postorder is taken out, and what is still strongly
-// connected is nested one deeper (Steensgaard's view of irreducible loops). Tested by loops_test.cpp.
+// connected is nested one deeper (Steensgaard's view of irreducible loops); they are found as Tarjan (1972) does. Tested by
+// loops_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,9 @@ struct SelectOptions {
   UnitSet available;
   UnitSet last_resort;
   bool biased = true;
-  bool stop_at_failure = false;  // one failure is as bad as many: what an attempt with fewer registers wants to know
-  ir::Fuel* fuel = nullptr;      // asked before a bias has its way
+  // One failure is as bad as many: what an attempt with fewer registers wants to know. Merged nodes have no unit then.
+  bool stop_at_failure = false;
+  ir::Fuel* fuel = nullptr;  // asked before a bias has its way
 };
 
 // `order` = what simplify returned for this graph. Cost O(edges + nodes).
