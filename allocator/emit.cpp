@@ -59,7 +59,7 @@ class Emitter {
   [[nodiscard]] Operand placed(const Operand& op) const {
     if (!op.is_vreg()) return op;
     const ir::VReg& v = f_.vreg(op.vreg());
-    const int first = homes_[op.value];
+    const int first = homes_[op.vreg().index()];
     REGDUEL_CHECK(first >= 0, "a vreg without a home");
     Operand o;
     o.kind = ir::OperandKind::PReg;
@@ -166,7 +166,7 @@ class Emitter {
         if (!inst.is_inserted()) deleted(inst);
         return;
       }
-      ops_[1].value = slot.value;
+      ops_[1].set_slot(slot);
     }
     if (inst.op != Op::Copy) {
       append(inst, ops_, f_.targets_of(inst));

@@ -104,7 +104,7 @@ class Machine {
     std::vector<Cell> list;
     const int space = f_.slots[op.slot().index()].space == ir::MemSpace::Local ? 100 : 101;
     for (std::size_t k = 0; k < bytes; ++k)
-      list.push_back({space, f_.slots[op.slot().index()].offset + op.extra + static_cast<std::uint32_t>(k)});
+      list.push_back({space, f_.slots[op.slot().index()].offset + op.slot_offset() + static_cast<std::uint32_t>(k)});
     return list;
   }
   // Bytes of operand k that mean something.
@@ -156,7 +156,7 @@ class Machine {
         h = hash_combine(h, v);
         seen.push_back(v);
       } else {
-        h = hash_combine(h, op.value);
+        h = hash_combine(h, op.raw().value);
       }
     }
     if (!inst.is_inserted() && inst.op != ir::Op::Copy && inst.op != ir::Op::Spill && inst.op != ir::Op::Refill)

@@ -45,7 +45,9 @@ std::vector<std::pair<std::size_t, std::string_view>> words_of(std::string_view 
   return words;
 }
 
-std::string register_text(const ir::Operand& op) { return op.is_vreg() ? fmt::format("%{}", op.value) : ir::to_string(op.preg()); }
+std::string register_text(const ir::Operand& op) {
+  return op.is_vreg() ? fmt::format("%{}", op.vreg().value) : ir::to_string(op.preg());
+}
 
 // Column and length of an operand in the line of its instruction. The guard stands first in the text and behind the uses by number.
 std::optional<std::pair<int, int>> find_operand(std::string_view line, std::span<const ir::Operand> ops, std::size_t number) {

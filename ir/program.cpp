@@ -18,7 +18,7 @@ Operand Operand::of_vreg(Role role, VRegId v, Part part) {
   o.kind = OperandKind::VReg;
   o.role = role;
   o.part = part;
-  o.value = v.value;
+  o.value_ = v.value;
   return o;
 }
 
@@ -27,30 +27,30 @@ Operand Operand::of_preg(Role role, PReg r, Part part) {
   o.kind = OperandKind::PReg;
   o.role = role;
   o.part = part;
-  o.value = pack(r);
+  o.value_ = pack(r);
   return o;
 }
 
 Operand Operand::of_imm(std::int64_t v) {
   Operand o;
   o.kind = OperandKind::Imm;
-  o.value = static_cast<std::uint32_t>(static_cast<std::uint64_t>(v));
-  o.extra = static_cast<std::uint32_t>(static_cast<std::uint64_t>(v) >> 32);
+  o.value_ = static_cast<std::uint32_t>(static_cast<std::uint64_t>(v));
+  o.extra_ = static_cast<std::uint32_t>(static_cast<std::uint64_t>(v) >> 32);
   return o;
 }
 
 Operand Operand::of_symbol(SymbolId s) {
   Operand o;
   o.kind = OperandKind::Symbol;
-  o.value = s.value;
+  o.value_ = s.value;
   return o;
 }
 
 Operand Operand::of_slot(SlotId s, std::uint32_t byte_offset) {
   Operand o;
   o.kind = OperandKind::Slot;
-  o.value = s.value;
-  o.extra = byte_offset;
+  o.value_ = s.value;
+  o.extra_ = byte_offset;
   return o;
 }
 
@@ -122,6 +122,11 @@ InstId Function::next_inst_id() const {
   return InstId(next);
 }
 
+void Function::reserve(std::size_t num_insts, std::size_t num_operands) {
+  insts.reserve(num_insts);
+  operands.reserve(num_operands);
+}
+
 Function Function::clone_header() const {
   Function f;
   f.name = name;
@@ -164,15 +169,17 @@ Inst& Function::append(Inst inst, std::span<const Operand> ops, std::span<const 
   // The spans may point into the arrays that grow.
   const bool own_ops = !ops.empty() && ops.data() >= operands.data() && ops.data() < operands.data() + operands.size();
   const std::size_t ops_at = own_ops ? static_cast<std::size_t>(ops.data() - operands.data()) : 0;
-  for (std::size_t k = 0; k < ops.size(); ++k) {
-    const Operand o = own_ops ? operands[ops_at + k] : ops[k];
+  if (!own_ops) operands.insert(operands.end(), ops.begin(), ops.end());
+  for (std::size_t k = 0; own_ops && k < ops.size(); ++k) {
+    const Operand o = operands[ops_at + k];
     operands.push_back(o);
   }
   const bool own_targets =
       !inst_targets.empty() && inst_targets.data() >= targets.data() && inst_targets.data() < targets.data() + targets.size();
   const std::size_t targets_at = own_targets ? static_cast<std::size_t>(inst_targets.data() - targets.data()) : 0;
-  for (std::size_t k = 0; k < inst_targets.size(); ++k) {
-    const BlockId b = own_targets ? targets[targets_at + k] : inst_targets[k];
+  if (!own_targets) targets.insert(targets.end(), inst_targets.begin(), inst_targets.end());
+  for (std::size_t k = 0; own_targets && k < inst_targets.size(); ++k) {
+    const BlockId b = targets[targets_at + k];
     targets.push_back(b);
   }
   insts.push_back(inst);

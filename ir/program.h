@@ -80,10 +80,7 @@ struct Operand {
   Role role = Role::Use;
   Part part;                      // VReg, PReg: which part of the register
   std::uint8_t flags = 0;         // OperandFlags
-  std::uint32_t value = 0;        // VReg: id; PReg: packed tuple; Symbol: id; Slot: id; Imm: low 32 bits
-  std::uint32_t extra = 0;        // VReg: packed fixed register (0 = none); Slot: byte offset; Imm: high 32 bits
   std::uint16_t tied = kNotTied;  // Def only: index of the use operand whose register this def must take
-  std::uint16_t padding = 0;
 
   [[nodiscard]] bool is_vreg() const { return kind == OperandKind::VReg; }
   [[nodiscard]] bool is_preg() const { return kind == OperandKind::PReg; }
@@ -94,31 +91,32 @@ struct Operand {
   [[nodiscard]] bool is_early_clobber() const { return (flags & kEarlyClobber) != 0; }
   [[nodiscard]] bool is_negated() const { return (flags & kNegated) != 0; }
   [[nodiscard]] bool is_tied() const { return tied != kNotTied; }
-  [[nodiscard]] VRegId vreg() const { return VRegId(value); }
-  [[nodiscard]] PReg preg() const { return unpack(value); }
-  [[nodiscard]] PReg fixed() const { return is_vreg() ? unpack(extra) : PReg{}; }
-  [[nodiscard]] SlotId slot() const { return SlotId(value); }
-  [[nodiscard]] SymbolId symbol() const { return SymbolId(value); }
-  [[nodiscard]] std::uint32_t slot_offset() const { return is_slot() ? extra : 0; }
-  [[nodiscard]] std::int64_t imm() const { return static_cast<std::int64_t>(static_cast<std::uint64_t>(extra) << 32 | value); }
+  [[nodiscard]] VRegId vreg() const { return VRegId(value_); }
+  [[nodiscard]] PReg preg() const { return unpack(value_); }
+  [[nodiscard]] PReg fixed() const { return is_vreg() ? unpack(extra_) : PReg{}; }
+  [[nodiscard]] SlotId slot() const { return SlotId(value_); }
+  [[nodiscard]] SymbolId symbol() const { return SymbolId(value_); }
+  [[nodiscard]] std::uint32_t slot_offset() const { return is_slot() ? extra_ : 0; }
+  [[nodiscard]] std::int64_t imm() const { return static_cast<std::int64_t>(static_cast<std::uint64_t>(extra_) << 32 | value_); }
   // The same vreg or preg, and the same part of it; whatever role, flags and fixed register.
   [[nodiscard]] bool names_same(const Operand& o) const {
-    return is_register() && kind == o.kind && value == o.value && part == o.part;
+    return is_register() && kind == o.kind && value_ == o.value_ && part == o.part;
   }
 
-  void set_fixed(PReg r) { extra = pack(r); }
+  void set_fixed(PReg r) { extra_ = pack(r); }
   // Another one of the same kind in its place; all else is kept (the offset within a slot too).
-  void set_vreg(VRegId v) { value = v.value; }
-  void set_preg(PReg r) { value = pack(r); }
-  void set_slot(SlotId s) { value = s.value; }
-  void set_symbol(SymbolId s) { value = s.value; }
+  void set_vreg(VRegId v) { value_ = v.value; }
+  void set_preg(PReg r) { value_ = pack(r); }
+  void set_slot(SlotId s) { value_ = s.value; }
+  void set_slot(SlotId s, std::uint32_t byte_offset) { value_ = s.value, extra_ = byte_offset; }
+  void set_symbol(SymbolId s) { value_ = s.value; }
 
   // What the fields hold, whatever the kind: for codecs, hashes and tests that damage operands.
   struct Raw {
     std::uint32_t value = 0, extra = 0;
   };
-  [[nodiscard]] Raw raw() const { return {value, extra}; }
-  void set_raw(Raw r) { value = r.value, extra = r.extra; }
+  [[nodiscard]] Raw raw() const { return {value_, extra_}; }
+  void set_raw(Raw r) { value_ = r.value, extra_ = r.extra; }
 
   static Operand of_vreg(Role role, VRegId v, Part part = {});
   static Operand of_preg(Role role, PReg r, Part part = {});
@@ -134,6 +132,10 @@ struct Operand {
     return PReg{static_cast<RegFile>(v >> 24), static_cast<std::uint8_t>(v >> 16 & 0xFF), static_cast<std::uint16_t>(v & 0xFFFF)};
   }
   friend bool operator==(const Operand&, const Operand&) = default;
+
+ private:
+  std::uint32_t value_ = 0;  // VReg: id; PReg: packed tuple; Symbol: id; Slot: id; Imm: low 32 bits
+  std::uint32_t extra_ = 0;  // VReg: packed fixed register (0 = none); Slot: byte offset; Imm: high 32 bits
 };
 static_assert(sizeof(Operand) == 16);
 
@@ -372,6 +374,8 @@ class Function {
   // --- building
   // Everything but blocks, instructions, operands and targets.
   [[nodiscard]] Function clone_header() const;
+  // Room for as many instructions and operands, where their number is known beforehand.
+  void reserve(std::size_t num_insts, std::size_t num_operands);
   VRegId add_vreg(VReg v);
   SlotId add_slot(Slot s);
   BlockId begin_block(Block attributes = {});

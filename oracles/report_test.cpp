@@ -191,15 +191,19 @@ void damage(ir::Function& f, Random& random) {
       if (op.is_preg()) {
         ir::PReg r = op.preg();
         r.first = static_cast<std::uint16_t>(random.between(0, 511));
-        op.value = ir::Operand::pack(r);
+        op.set_preg(r);
       }
       break;
     }
-    case 1: f.operands[random.below(static_cast<std::uint32_t>(f.operands.size()))].value = random.below(600); break;
+    case 1: {
+      ir::Operand& op = f.operands[random.below(static_cast<std::uint32_t>(f.operands.size()))];
+      op.set_raw({random.below(600), op.raw().extra});
+      break;
+    }
     case 2: {
       ir::Operand& op = f.operands[random.below(static_cast<std::uint32_t>(f.operands.size()))];
-      op.value = ir::Operand::pack({static_cast<ir::RegFile>(random.below(7)), static_cast<std::uint8_t>(random.between(1, 255)),
-                                    static_cast<std::uint16_t>(random.below(512))});
+      op.set_preg({static_cast<ir::RegFile>(random.below(7)), static_cast<std::uint8_t>(random.between(1, 255)),
+                   static_cast<std::uint16_t>(random.below(512))});
       break;
     }
     case 3:

@@ -272,7 +272,8 @@ class StructureCheck {
       fault("negation", a, at, want.is_negated() ? "lost its negation" : "has become negated");
     if (want.is_vreg()) {
       if (!have.is_preg()) {
-        fault(have.is_vreg() ? "unallocated-operand" : "operand-kind", a, at, fmt::format("%{} has no register", want.value));
+        fault(have.is_vreg() ? "unallocated-operand" : "operand-kind", a, at,
+              fmt::format("%{} has no register", want.vreg().value));
         return false;
       }
       placed(a, at, want, have);
@@ -306,16 +307,17 @@ class StructureCheck {
     const VReg& root = before_.vreg(storage.root);
     const PReg home = have.preg();
     if (home.file != root.file()) {
-      fault("register-file", a, at, fmt::format("%{} is of class {}, {} is not", want.value, ir::name(root.cls), to_string(home)));
+      fault("register-file", a, at,
+            fmt::format("%{} is of class {}, {} is not", want.vreg().value, ir::name(root.cls), to_string(home)));
       return;
     }
     if (home.count != root.units())
       fault("register-units", a, at,
-            fmt::format("%{} takes {} units, {} has {}", want.value, root.units(), to_string(home), home.count));
+            fmt::format("%{} takes {} units, {} has {}", want.vreg().value, root.units(), to_string(home), home.count));
     if ((root.flags & ir::kVRegArchitectural) == 0) {
       if (home.first % root.alignment() != 0)
         fault("register-alignment", a, at,
-              fmt::format("%{} is aligned to {} units, {} is not", want.value, root.alignment(), to_string(home)));
+              fmt::format("%{} is aligned to {} units, {} is not", want.vreg().value, root.alignment(), to_string(home)));
       allocatable(a, at, home);
     }
     const bool is_whole = storage.offset == 0 && storage.size == root.bytes();
@@ -324,7 +326,7 @@ class StructureCheck {
     const PReg fixed = before_.fixed_of(want);
     if (fixed.is_valid() && fixed != home)
       fault("fixed-register", a, at,
-            fmt::format("%{} is fixed to {}, stands in {}", want.value, to_string(fixed), to_string(home)));
+            fmt::format("%{} is fixed to {}, stands in {}", want.vreg().value, to_string(fixed), to_string(home)));
   }
 
   void allocatable(const Inst& a, int at, PReg r) {
@@ -495,7 +497,7 @@ class StructureCheck {
     if (!reg.is_preg() || !slot.is_slot() || slot.slot().index() >= after_.slots.size()) return;
     const Slot& s = after_.slots[slot.slot().index()];
     const ir::FileBytes bytes = Function::file_bytes(reg);
-    const std::uint64_t end = static_cast<std::uint64_t>(slot.extra) + (bytes.end - bytes.begin);
+    const std::uint64_t end = static_cast<std::uint64_t>(slot.slot_offset()) + (bytes.end - bytes.begin);
     if (end > s.size)
       fault("slot-access", i, at, fmt::format("reaches byte {} of slot {}, which has {}", end, slot.slot().value, s.size));
   }

@@ -1,87 +1,48 @@
 #include "reference/loops.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <vector>
+
+#include <boost/graph/compressed_sparse_row_graph.hpp>
+#include <boost/graph/strong_components.hpp>
 
 namespace regduel::reference {
 namespace {
 
 constexpr std::uint64_t kMaxFrequency = std::uint64_t{1} << 40;
 
-// Strongly connected regions of more than one block, or of one block with an edge to itself, within a set of blocks (Tarjan 1972).
-class LoopFinder {
- public:
-  explicit LoopFinder(const ir::Cfg& cfg, std::size_t blocks) : cfg_(cfg), state_(blocks) {}
+using Digraph = boost::compressed_sparse_row_graph<boost::directedS>;
 
-  std::vector<std::vector<ir::BlockId>> loops_within(const std::vector<ir::BlockId>& region) {
-    std::vector<std::vector<ir::BlockId>> loops;
-    for (const ir::BlockId b : region) state_[b.index()] = {.is_inside = true};
-    num_visited_ = 0;
-    for (const ir::BlockId b : region)
-      if (state_[b.index()].number == 0) visit_from(b, loops);
-    for (const ir::BlockId b : region) state_[b.index()] = {};
-    return loops;
-  }
-
- private:
-  struct State {
-    std::uint32_t number = 0;  // in which order it was reached, from 1 on; 0 = not yet
-    std::uint32_t lowest = 0;  // of the numbers that it reaches within its region, as far as known
-    std::uint32_t next = 0;    // successor to look at
-    bool is_inside = false;    // of the set, and its region is not complete yet
-  };
-
-  void enter(ir::BlockId b) {
-    State& s = state_[b.index()];
-    s.number = s.lowest = ++num_visited_;
-    path_.push_back(b);
-    open_.push_back(b);
-  }
-  void visit_from(ir::BlockId root, std::vector<std::vector<ir::BlockId>>& loops) {
-    enter(root);
-    while (!path_.empty()) {
-      const ir::BlockId b = path_.back();
-      State& s = state_[b.index()];
-      const auto successors = cfg_.successors(b);
-      if (s.next < successors.size()) {
-        const ir::BlockId to = successors[s.next++];
-        if (!state_[to.index()].is_inside) continue;
-        if (state_[to.index()].number == 0) enter(to);
-        else s.lowest = std::min(s.lowest, state_[to.index()].number);
-        continue;
-      }
-      path_.pop_back();
-      if (!path_.empty()) {
-        State& before = state_[path_.back().index()];
-        before.lowest = std::min(before.lowest, s.lowest);
-      }
-      if (s.lowest == s.number) complete(b, loops);
+// Strongly connected regions of more than one block, or of one block with an edge to itself.
+std::vector<std::vector<ir::BlockId>> loops_within(const ir::Cfg& cfg, const std::vector<ir::BlockId>& region,
+                                                   std::vector<int>& index_of) {
+  for (std::size_t k = 0; k < region.size(); ++k) index_of[region[k].index()] = static_cast<int>(k);
+  std::vector<std::pair<std::size_t, std::size_t>> edges;  // ascending
+  std::vector<bool> self(region.size(), false);
+  for (std::size_t k = 0; k < region.size(); ++k)
+    for (const ir::BlockId s : cfg.successors(region[k])) {
+      const int to = index_of[s.index()];
+      if (to < 0) continue;
+      if (static_cast<std::size_t>(to) == k) self[k] = true;
+      edges.emplace_back(k, to);
     }
-  }
-  // All that is open from b on is one region.
-  void complete(ir::BlockId b, std::vector<std::vector<ir::BlockId>>& loops) {
-    auto first = open_.end();
-    do --first;
-    while (*first != b);
-    for (auto it = first; it != open_.end(); ++it) state_[it->index()].is_inside = false;
-    const auto successors = cfg_.successors(b);
-    if (open_.end() - first > 1 || std::ranges::find(successors, b) != successors.end()) loops.emplace_back(first, open_.end());
-    open_.erase(first, open_.end());
-  }
-
-  const ir::Cfg& cfg_;
-  std::vector<State> state_;  // by block
-  std::uint32_t num_visited_ = 0;
-  std::vector<ir::BlockId> path_;  // from the root to the block at hand
-  std::vector<ir::BlockId> open_;  // reached, their regions not complete
-};
+  const Digraph g(boost::edges_are_sorted, edges.begin(), edges.end(), region.size());
+  std::vector<int> component(region.size());
+  const auto count = static_cast<std::size_t>(
+      boost::strong_components(g, boost::make_iterator_property_map(component.begin(), boost::get(boost::vertex_index, g))));
+  std::vector<std::vector<ir::BlockId>> members(count);
+  for (std::size_t k = 0; k < region.size(); ++k) members[static_cast<std::size_t>(component[k])].push_back(region[k]);
+  std::vector<std::vector<ir::BlockId>> loops;
+  for (auto& m : members)
+    if (m.size() > 1 || self[static_cast<std::size_t>(index_of[m[0].index()])]) loops.push_back(std::move(m));
+  for (const ir::BlockId b : region) index_of[b.index()] = -1;
+  return loops;
+}
 
 }  // namespace
 
 std::vector<int> loop_depths(const ir::Function& f, const ir::Cfg& cfg) {
   std::vector<int> depth(f.blocks.size(), 0);
-  LoopFinder finder(cfg, f.blocks.size());
+  std::vector<int> index_of(f.blocks.size(), -1);
   std::vector<std::vector<ir::BlockId>> work;
   work.emplace_back(cfg.reverse_postorder().begin(), cfg.reverse_postorder().end());
   // Deeper nests than the frequencies can tell apart are of no interest.
@@ -89,7 +50,7 @@ std::vector<int> loop_depths(const ir::Function& f, const ir::Cfg& cfg) {
   while (!work.empty()) {
     const std::vector<ir::BlockId> region = std::move(work.back());
     work.pop_back();
-    for (std::vector<ir::BlockId>& loop : finder.loops_within(region)) {
+    for (std::vector<ir::BlockId>& loop : loops_within(cfg, region, index_of)) {
       for (const ir::BlockId b : loop) ++depth[b.index()];
       const auto header = std::min_element(loop.begin(), loop.end(),
                                            [&](ir::BlockId a, ir::BlockId b) { return cfg.rpo_index(a) < cfg.rpo_index(b); });

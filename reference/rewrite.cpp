@@ -233,7 +233,7 @@ class Rewriter {
     const auto n = static_cast<std::size_t>(
         std::count_if(ops.begin(), ops.end(), [](const ir::Operand& op) { return op.role == ir::Role::Def; }));
     for (std::size_t k = 0; k < n; ++k)
-      if (ops[k].value != ops[n + k].value || ops[k].part != ops[n + k].part) return false;
+      if (!ops[k].names_same(ops[n + k])) return false;
     return true;
   }
 

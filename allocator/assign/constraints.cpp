@@ -189,13 +189,13 @@ class Builder {
   [[nodiscard]] bool has_asking_use(const Inst& inst) const {
     const auto ops = f_.operands_of(inst);
     return std::any_of(ops.begin(), ops.end(),
-                       [&](const Operand& op) { return op.is_vreg() && op.role != ir::Role::Def && traits_[op.value] == kAsks; });
+                       [&](const Operand& op) { return op.is_vreg() && op.role != ir::Role::Def && traits_[op.vreg().index()] == kAsks; });
   }
   void sort_operands(const Inst& inst) {
     uses_.clear();
     defs_.clear();
     for (const Operand& op : f_.operands_of(inst)) {
-      if (!op.is_vreg() || traits_[op.value] == kOut) continue;
+      if (!op.is_vreg() || traits_[op.vreg().index()] == kOut) continue;
       std::vector<VRegId>& list = op.role == ir::Role::Def ? defs_ : uses_;
       if (std::find(list.begin(), list.end(), op.vreg()) == list.end()) list.push_back(op.vreg());
     }
@@ -316,7 +316,7 @@ DefLists::DefLists(const Function& f, const Liveness& live, std::span<const char
   for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
     const Inst& inst = f.insts[live.inst_at(n)];
     const auto ops = f.operands_of(inst);
-    const auto is_listed = [&](const Operand& op) { return op.is_vreg() && is_wanted[op.value] != 0; };
+    const auto is_listed = [&](const Operand& op) { return op.is_vreg() && is_wanted[op.vreg().index()] != 0; };
     std::size_t first = 0;
     while (first < ops.size() && ops[first].writes() && !is_listed(ops[first])) ++first;
     if (first == ops.size() || !ops[first].writes()) continue;
@@ -328,7 +328,7 @@ DefLists::DefLists(const Function& f, const Liveness& live, std::span<const char
       const bool early = guarded || !ops[k].part.is_whole() || ops[k].is_early_clobber();
       const bool plain = inst.op == Op::Copy && !early && ops[pairs + k].part.is_whole();
       list.push_back(
-          {ops[k].value, {early ? read_point(n) : write_point(n), write_point(n), plain ? ops[pairs + k].vreg() : VRegId()}});
+          {ops[k].vreg().value, {early ? read_point(n) : write_point(n), write_point(n), plain ? ops[pairs + k].vreg() : VRegId()}});
     }
   }
   defs_.build_from(f.vregs.size(), list, [](const auto& x) { return x.first; }, [](const auto& x) { return x.second; });

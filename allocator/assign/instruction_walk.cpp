@@ -42,8 +42,8 @@ class MemoryFacing {
       const bool is_store = inst.op == Op::Spill || (inst.op == Op::Named && writes && !reads);
       for (const Operand& op : f.operands_of(inst)) {
         if (!op.is_vreg()) continue;
-        if (op.writes() && !is_load) otherwise_[op.value] |= kComputed;
-        if (op.reads() && !is_store) otherwise_[op.value] |= kConsumed;
+        if (op.writes() && !is_load) otherwise_[op.vreg().index()] |= kComputed;
+        if (op.reads() && !is_store) otherwise_[op.vreg().index()] |= kConsumed;
       }
     }
   }

@@ -82,7 +82,7 @@ class Preallocation {
       const auto ops = f_.operands_of(f_.insts[round_.live.inst_at(n)]);
       for (std::size_t k = 0; k < ops.size() && ops[k].writes(); ++k) {
         if (!ops[k].is_vreg()) continue;
-        Def& def = defs_[ops[k].value];
+        Def& def = defs_[ops[k].vreg().index()];
         if (def.operand == kNoDef) def = {n, static_cast<std::uint16_t>(k)};
       }
     }

@@ -113,7 +113,7 @@ void drop_dead_copies(Function& f, Liveness& live, ir::Fuel* fuel) {
     for (std::size_t k = 0; k < ops.size() && is_dead; ++k)
       is_dead = !ops[k].writes() || (live.live_after(inst.first_operand + k) & bytes_of(f, ops[k])) == 0;
     if (!is_dead || !ir::may(fuel, "drop-dead-copy")) continue;
-    for (const Operand& op : ops) live.outdate(op.value);
+    for (const Operand& op : ops) live.outdate(op.vreg().value);
     if (!inst.is_inserted()) inst.flags |= ir::kDeleted;
     inst.num_operands = 0;
   }

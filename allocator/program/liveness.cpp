@@ -177,7 +177,7 @@ class LivenessBuilder {
     const std::uint32_t first = num_registers_;
     for (std::uint32_t at = inst.first_operand; at < inst.first_operand + inst.num_operands; ++at) {
       const Operand& op = f_.operands[at];
-      if (op.is_vreg() && is_followed_[op.value] != 0) note_register(op, at, place);
+      if (op.is_vreg() && is_followed_[op.vreg().index()] != 0) note_register(op, at, place);
     }
     if (first == num_registers_ || !registers_[first].writes) return;
     bool is_guarded = ir::is_guarded(f_.operands_of(inst));
@@ -191,7 +191,7 @@ class LivenessBuilder {
     }
   }
   [[gnu::always_inline]] void note_register(const Operand& op, std::uint32_t at, std::uint32_t place) {
-    const std::uint32_t v = op.value;
+    const std::uint32_t v = op.vreg().value;
     Named& named = named_[v];
     if (named.last_note == kNone || named.last_note < begins_.back().note) {
       named.all = byte_mask(0, f_.vregs[v].bytes());

@@ -91,7 +91,7 @@ class OutOfSsa {
       return o;
     }
     const Storage s = in_.storage(op);
-    o.value = s.root.value;
+    o.set_vreg(s.root);
     o.part = s.offset == 0 && s.size == in_.vreg(s.root).bytes() ? ir::Part() : *ir::Part::from_bytes(s.offset, s.size);
     o.set_fixed(in_.fixed_of(op));
     return o;
@@ -129,7 +129,7 @@ class OutOfSsa {
       Pair p{rooted(ops[0]), rooted(ops[1 + static_cast<std::size_t>(it - from.begin())])};
       p.def.set_fixed({});  // a precoloured vreg is not bound between instructions
       p.use.set_fixed({});
-      if (p.def.value == p.use.value && p.def.part == p.use.part) {
+      if (p.def.names_same(p.use)) {
         // It keeps its value, unless a phi before it writes there too.
         bool again = false;
         for (const Pair& q : list) again = again || in_.storage(q.def).overlaps(in_.storage(p.def));

@@ -45,7 +45,7 @@ void SpillCodeInserter::edge_copy(const Inst& inst) {
                        std::none_of(moves.begin(), moves.end(), [&](const Move& m) { return is_spilled(m.d) || is_spilled(m.s); });
   if (is_kept) out_.now_at[current_] = static_cast<std::uint32_t>(out_.f.insts.size());
   else
-    for (const Operand& op : ops) out_.is_changed[op.value] = 1;
+    for (const Operand& op : ops) out_.is_changed[op.vreg().index()] = 1;
   const auto in_memory = [&](VRegId v) { return is_spilled(v) && !is_recomputed(v); };
   for (Move& m : moves) {
     for (const Move& o : moves)

@@ -170,7 +170,7 @@ void SpillCodeInserter::copy(const std::vector<Pair>& pairs) {
 
 // Whether a vreg operand must stand in a register in which its vreg does not live.
 bool SpillCodeInserter::is_bound(const Operand& op) const {
-  return op.fixed().is_valid() && plan_.location[op.value].kind() != Location::Kind::OwnRegister;
+  return op.fixed().is_valid() && plan_.location[op.vreg().index()].kind() != Location::Kind::OwnRegister;
 }
 
 bool SpillCodeInserter::is_plain(const Inst& inst) const {
@@ -180,7 +180,7 @@ bool SpillCodeInserter::is_plain(const Inst& inst) const {
     if (!op.is_vreg()) continue;
     if (is_spilled(op.vreg())) return false;
     if (is_bound(op)) return false;
-    if (op.is_tied() && ops[op.tied].value != op.value) return false;
+    if (op.is_tied() && ops[op.tied].vreg() != op.vreg()) return false;
   }
   return true;
 }
@@ -190,7 +190,7 @@ void SpillCodeInserter::instruction(const Inst& inst) {
   reuse_.at(live_.number_of(current_));
   if (is_plain(inst)) return rewritten(inst, ops);
   const bool is_served_by_remats =
-      inst.has(ir::kRematerialisable) && ops[0].is_vreg() && plan_.location[ops[0].value] == Location::recomputed_by(current_);
+      inst.has(ir::kRematerialisable) && ops[0].is_vreg() && plan_.location[ops[0].vreg().index()] == Location::recomputed_by(current_);
   if (is_served_by_remats) return deleted(inst);
   if (inst.is_copy() && original_copy(inst)) return;
 
@@ -202,7 +202,7 @@ void SpillCodeInserter::instruction(const Inst& inst) {
   load_temporaries();
   rewritten_.assign(ops.begin(), ops.end());
   for (std::size_t o = 0; o < ops.size(); ++o)
-    if (items_.of_operand[o] != kNoItem) rewritten_[o].value = works_[items_.of_operand[o]].vreg.value;
+    if (items_.of_operand[o] != kNoItem) rewritten_[o].set_vreg(works_[items_.of_operand[o]].vreg);
   rewritten(inst, rewritten_);
   post_copies_.clear();
   for (std::size_t k = 0; k < works_.size(); ++k) write_back(inst, k);
@@ -387,7 +387,7 @@ bool SpillCodeInserter::original_copy(const Inst& inst) {
       as_store(waiting);
     } else {
       rewritten_.assign(ops.begin(), ops.end());
-      rewritten_[1].value = waiting.value;
+      rewritten_[1].set_vreg(waiting);
       rewritten(inst, rewritten_);
     }
     return true;

@@ -41,14 +41,14 @@ void rematerialise(Plan& plan, const ir::Function& f, const ir::Cfg& cfg) {
     for (const Inst& inst : f.insts_of(b)) {
       if (REGDUEL_PLANTED("fatpoint-remat-despite-other-defs") && !inst.has(ir::kRematerialisable)) continue;
       for (const Operand& op : f.operands_of(inst))
-        if (op.is_vreg() && op.writes()) ++defs[op.value];
+        if (op.is_vreg() && op.writes()) ++defs[op.vreg().index()];
     }
   for (const ir::BlockId b : cfg.reverse_postorder())
     for (const Inst& inst : f.insts_of(b)) {
       if (!makes_the_same_anywhere(f, inst)) continue;
       const Operand& def = f.operands_of(inst)[0];
-      if (def.is_vreg() && def.writes() && defs[def.value] == 1)
-        plan.if_spilled[def.value] = Location::recomputed_by(static_cast<std::uint32_t>(&inst - f.insts.data()));
+      if (def.is_vreg() && def.writes() && defs[def.vreg().index()] == 1)
+        plan.if_spilled[def.vreg().index()] = Location::recomputed_by(static_cast<std::uint32_t>(&inst - f.insts.data()));
     }
 }
 

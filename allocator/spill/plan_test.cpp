@@ -83,7 +83,7 @@ TEST(Plan, AddedVregsStandBetweenThoseOfTheProgramAndTemporaries) {
   for (std::size_t v = 0; v < code.f.vregs.size(); ++v) EXPECT_EQ(code.temp_of[v] == kNoInst, v < 5);
   // As if the plan had put it in place of %1, which lives from b0 to b2.
   for (ir::Operand& op : code.f.operands)
-    if (op.is_vreg() && op.value == 1) op.value = 4;
+    if (op.is_vreg() && op.vreg().value == 1) op.set_vreg(VRegId(4));
   const Liveness after(code.f, cfg, plan.num_long_lived());
   EXPECT_FALSE(after.range(4).empty());
   EXPECT_TRUE(after.range(1).empty());

@@ -199,13 +199,14 @@ std::optional<double> peak_bytes(const Measured& m, const Subject& s) {
 
 BenchResult run_bench(const BenchOptions& o) {
   BenchResult result;
-  std::vector<Corpus> corpora;
-  for (const int size : o.sizes) {
-    corpora.push_back(make_corpus(size, o));
-    result.corpora.push_back(corpora.back().facts);
-  }
+  const std::regex filter(o.filter);
+  const auto is_asked_at_some_size = [&](std::string_view name) {
+    return std::any_of(o.sizes.begin(), o.sizes.end(),
+                       [&](int size) { return std::regex_search(fmt::format("{}/{}", name, size), filter); });
+  };
   std::vector<std::unique_ptr<Measured>> measured;
   const auto add_row = [&](std::string_view name, bool is_judge, std::unique_ptr<Measured> m) {
+    if (!is_asked_at_some_size(name)) return;
     BenchRow row;
     row.name = name;
     row.is_judge = is_judge;
@@ -215,6 +216,11 @@ BenchResult run_bench(const BenchOptions& o) {
   for (const ir::Allocator* a : fuzz::all_duelists()) add_row(a->name(), false, std::make_unique<MeasuredAllocator>(*a));
   for (const oracles::Judge* j : oracles::judges()) add_row(j->name(), true, std::make_unique<MeasuredJudge>(j));
   add_row(kAllJudges, true, std::make_unique<MeasuredJudge>(nullptr));
+  std::vector<Corpus> corpora;
+  for (std::size_t k = 0; k < o.sizes.size() && !measured.empty(); ++k) {
+    corpora.push_back(make_corpus(o.sizes[k], o));
+    result.corpora.push_back(corpora.back().facts);
+  }
 
   // Benchmark keeps a registry for the whole process.
   benchmark::ClearRegisteredBenchmarks();
@@ -289,7 +295,7 @@ BenchResult run_bench(const BenchOptions& o) {
     result.bred = bred;
     result.bred->duels_per_second = static_cast<double>(bred.inputs) / seconds->first;
   }
-  if (std::regex_search(std::string(kLayers), std::regex(o.filter))) result.layers = measure_layers(o.seed, kBredPerDuel * o.duels);
+  if (std::regex_search(std::string(kLayers), filter)) result.layers = measure_layers(o.seed, kBredPerDuel * o.duels);
   return result;
 }
 

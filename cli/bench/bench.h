@@ -57,8 +57,8 @@ struct BenchRow {
 };
 
 struct BenchResult {
-  std::vector<BenchCorpus> corpora;        // one a size
-  std::vector<BenchRow> rows;              // allocators first, then the judges in their order, then all judges together
+  std::vector<BenchCorpus> corpora;        // one a size; none where the filter leaves no row
+  std::vector<BenchRow> rows;              // those that the filter leaves: allocators, judges in their order, all judges together
   std::optional<double> duels_per_second;  // of CPU time: case made, every allocator run, every judge asked
   struct Bred {
     std::int64_t inputs = 0, instructions = 0;  // of all inputs together

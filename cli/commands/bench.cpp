@@ -121,9 +121,9 @@ std::string text(const BenchResult& r, const BenchOptions& o) {
     cells.push_back(cell(row.peak_bytes, 0));
     times.row(std::move(cells));
   }
-  std::string out = programs.text() + "\n";
+  std::string out;
   if (any)
-    out += times.text() +
+    out += programs.text() + "\n" + times.text() +
            "\nns/inst: CPU time an instruction of the program before, least of the repetitions, by program size\n"
            "growth: ns/inst at the largest size by that at the smallest; read: of a judge, an instruction of either program, as "
            "allocations of larger\n"

@@ -61,8 +61,8 @@ class Broken : public ir::Allocator {
       for (std::size_t k = i.first_operand; k < std::size_t{i.first_operand} + i.num_operands; ++k) {
         ir::Operand& op = f.operands[k];
         if (!op.is_preg() || op.role != ir::Role::Use || op.preg().file != ir::RegFile::R || op.preg().count != 1) continue;
-        if (first != nullptr && first->value != op.value) {
-          op.value = first->value;
+        if (first != nullptr && first->preg() != op.preg()) {
+          op.set_preg(first->preg());
           return;
         }
         first = &op;

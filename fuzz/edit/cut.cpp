@@ -361,7 +361,7 @@ bool merge_vregs(EditProgram& p, VRegId from, VRegId to) {
   for (EditBlock& block : p.blocks)
     for (EditInst& i : block.insts)
       for (Operand& o : i.ops)
-        if (o.is_vreg() && o.vreg() == from) o.value = to.value;
+        if (o.is_vreg() && o.vreg() == from) o.set_vreg(to);
   return true;
 }
 
@@ -422,7 +422,7 @@ void renumber(EditProgram& p, Blocks blocks) {
     b.attributes.name = {};
     for (EditInst& i : b.insts)
       for (Operand& o : i.ops)
-        if (o.is_vreg()) o.value = number[o.value];
+        if (o.is_vreg()) o.set_vreg(VRegId(number[o.vreg().index()]));
   }
 }
 

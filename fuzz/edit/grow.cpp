@@ -319,8 +319,8 @@ bool splice(EditProgram& p, const EditProgram& other, Random& random) {
     i.inst.id = ir::InstId(id++);
     if (i.inst.mnemonic.is_valid()) i.inst.mnemonic = p.header.symbols.intern(other.header.symbols[i.inst.mnemonic]);
     for (Operand& o : i.ops) {
-      if (o.is_vreg()) o.value = mapped(o.vreg()).value;
-      else if (o.kind == ir::OperandKind::Symbol) o.value = p.header.symbols.intern(other.header.symbols[o.symbol()]).value;
+      if (o.is_vreg()) o.set_vreg(mapped(o.vreg()));
+      else if (o.kind == ir::OperandKind::Symbol) o.set_symbol(p.header.symbols.intern(other.header.symbols[o.symbol()]));
     }
     insert_at(b, at++, std::move(i));
   }

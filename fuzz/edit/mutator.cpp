@@ -154,7 +154,7 @@ class Editor {
     const ir::VReg old = p_.header.vreg(i->ops[k].vreg());
     const VRegId v = any_vreg([&](const ir::VReg& r) { return r.file() == old.file() && r.width == old.width; });
     if (!v.is_valid() || v == i->ops[k].vreg()) return false;
-    i->ops[k].value = v.value;
+    i->ops[k].set_vreg(v);
     return true;
   }
   bool swap_operands() {
@@ -383,7 +383,7 @@ class Editor {
     for (EditBlock& b : p_.blocks)
       for (EditInst& i : b.insts)
         for (Operand& o : i.ops)
-          if (o.is_vreg()) o.value = to[o.value];
+          if (o.is_vreg()) o.set_vreg(VRegId(to[o.vreg().index()]));
     return true;
   }
 

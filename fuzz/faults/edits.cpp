@@ -143,7 +143,7 @@ Home in_unsaved() {
 Edit give(Home home) {
   return [=](Trial& t, const Place& at) {
     const auto to = home(t, at, t.op(at).preg());
-    if (to) set_preg(t.op(at), *to);
+    if (to) t.op(at).set_preg(*to);
     return to.has_value();
   };
 }
@@ -165,7 +165,7 @@ Edit give_stretch(Home home) {
       for (Operand& op : all[k].ops)
         if (op.is_preg() && op.role != Role::Clobber && op.preg() == from && (k != at.inst || op.role == Role::Def) &&
             (k != last || op.reads()))
-          set_preg(op, *to);
+          op.set_preg(*to);
     return true;
   };
 }
@@ -195,10 +195,10 @@ Edit overwrite(Extent extent, bool close) {
     Operand to = Operand::of_preg(Role::Def, op.preg());
     if (extent == Extent::Unit) {
       const int unit = op.preg().first + static_cast<int>(t.random.below(op.preg().count));
-      set_preg(to, {op.preg().file, 1, static_cast<std::uint16_t>(unit)});
+      to.set_preg({op.preg().file, 1, static_cast<std::uint16_t>(unit)});
     } else if (extent == Extent::Half) {
       const int byte = op.part.offset_bytes();
-      set_preg(to, {op.preg().file, 1, static_cast<std::uint16_t>(op.preg().first + byte / 4)});
+      to.set_preg({op.preg().file, 1, static_cast<std::uint16_t>(op.preg().first + byte / 4)});
       to.part = ir::Part::of(1, byte % 4 / 2);
     } else if (extent == Extent::Bit) {
       int bit = 0;
@@ -222,7 +222,7 @@ Edit overwrite(Extent extent, bool close) {
 
 bool swap_operands(Trial& t, const Place& at) {
   auto& ops = t.inst(at).ops;
-  std::swap(ops[at.operand].value, ops[at.other].value);
+  swap_places(ops[at.operand], ops[at.other]);
   return true;
 }
 
@@ -338,7 +338,7 @@ bool repeat_another(Trial& t, const Place& at) {
   for (const Operand& op : before.operands_of(**other).subspan(1)) {
     remat.ops.push_back(op);
     if (op.kind == ir::OperandKind::Symbol)
-      remat.ops.back().value = t.program.header.symbols.intern(before.symbols[op.symbol()]).value;
+      remat.ops.back().set_symbol(t.program.header.symbols.intern(before.symbols[op.symbol()]));
   }
   return true;
 }
@@ -366,7 +366,7 @@ bool reverse_copy(Trial& t, const Place& at) {
   auto& ops = t.inst(at).ops;
   const std::size_t n = pairs_of(t.inst(at));
   for (std::size_t k = 0; k < n; ++k) {
-    std::swap(ops[k].value, ops[n + k].value);
+    swap_places(ops[k], ops[n + k]);
     std::swap(ops[k].part, ops[n + k].part);
   }
   return true;
@@ -422,7 +422,7 @@ Selector joins() {
       for (std::size_t f = 0; f < from.size(); ++f)
         for (const EditInst& i : s.program.blocks[from[f].index()].insts)
           if (i.inst.is_inserted() && !i.ops.empty() && i.ops[0].is_preg() && i.ops[0].writes())
-            places.push_back({b, 0, i.ops[0].value, f});
+            places.push_back({b, 0, i.ops[0].raw().value, f});
     }
     return places;
   };
@@ -494,9 +494,11 @@ Edit use_slot(SlotTest of) {
     const auto& all = t.program.header.slots;
     std::vector<std::uint32_t> others;
     for (std::uint32_t k = 0; k < all.size(); ++k)
-      if (k != ops[1].value && ops[1].extra + bytes_of(ops[0]) <= all[k].size && of(all[ops[1].value], all[k])) others.push_back(k);
+      if (k != ops[1].slot().value && ops[1].slot_offset() + bytes_of(ops[0]) <= all[k].size &&
+          of(all[ops[1].slot().index()], all[k]))
+        others.push_back(k);
     const auto other = pick(others, t.random);
-    if (other) ops[1].value = *other;
+    if (other) ops[1].set_slot(ir::SlotId(*other));
     return other.has_value();
   };
 }
@@ -515,7 +517,7 @@ bool swap_slots_anywhere(Trial& t, const Place& at) {
           t.program.header.slots[i.ops[1].slot().index()].size == t.program.header.slots[mine.slot().index()].size)
         others.push_back(&i.ops[1]);
   const auto other = pick(others, t.random);
-  if (other) std::swap(mine.value, (*other)->value);
+  if (other) swap_places(mine, **other);
   return other.has_value();
 }
 
@@ -524,7 +526,7 @@ bool store_half(Trial& t, const Place& at) {
   PReg half = reg.preg();
   if (half.count < 2 || !reg.part.is_whole()) return false;
   half.count = static_cast<std::uint8_t>(half.count / 2);
-  set_preg(reg, half);
+  reg.set_preg(half);
   return true;
 }
 
@@ -540,7 +542,7 @@ bool add_guard(Trial& t, const Place& at) {
 bool merge_slots(Trial& t, const Place& at) {
   if (t.program.header.slots[at.operand].size > t.program.header.slots[at.other].size) return false;
   each_slot_operand(t.program, [&](Operand& op) {
-    if (op.value == at.operand) op.value = static_cast<std::uint32_t>(at.other);
+    if (op.slot().index() == at.operand) op.set_slot(ir::SlotId(at.other));
   });
   return true;
 }
@@ -550,9 +552,8 @@ bool overlap_in_slot(Trial& t, const Place& at) {
   if (first.size < 8 || second.size < 4) return false;
   const ir::SlotId both = add_slot(t.program, first.space, first.size - 4 + second.size, std::max(first.align, second.align));
   each_slot_operand(t.program, [&](Operand& op) {
-    if (op.value == at.other) op.extra += first.size - 4;
-    else if (op.value != at.operand) return;
-    op.value = both.value;
+    if (op.slot().index() == at.other) op.set_slot(both, op.slot_offset() + first.size - 4);
+    else if (op.slot().index() == at.operand) op.set_slot(both);
   });
   return true;
 }

@@ -71,7 +71,7 @@ std::uint64_t fingerprint_of(const ir::Function& f) {
   for (const ir::Inst& i : f.insts)
     h = hash_combine(h, std::uint64_t{i.id.value} << 32 | std::uint64_t{i.flags} << 8 | static_cast<unsigned>(i.op));
   for (const ir::Operand& op : f.operands)
-    h = hash_combine(hash_combine(h, std::uint64_t{op.value} << 32 | op.extra), op.part.code());
+    h = hash_combine(hash_combine(h, std::uint64_t{op.raw().value} << 32 | op.raw().extra), op.part.code());
   for (const ir::Slot& s : f.slots) h = hash_combine(h, std::uint64_t{s.offset} << 32 | s.size);
   return h;
 }

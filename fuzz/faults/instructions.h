@@ -28,7 +28,12 @@ namespace regduel::fuzz {
 
 // --- changes --------------------------------------------------------------------------------------------------------
 
-inline void set_preg(ir::Operand& op, ir::PReg r) { op.value = ir::Operand::pack(r); }
+// The register, slot or symbol of one for that of the other; offsets and fixed registers stay.
+inline void swap_places(ir::Operand& a, ir::Operand& b) {
+  const ir::Operand::Raw x = a.raw(), y = b.raw();
+  a.set_raw({y.value, x.extra});
+  b.set_raw({x.value, y.extra});
+}
 // The instruction at `from` goes to position `to`; those between move up or down by one.
 void move_inst(std::vector<EditInst>& insts, std::size_t from, std::size_t to);
 void mark_deleted(EditInst& inst);  // an original one

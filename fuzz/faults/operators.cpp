@@ -119,7 +119,7 @@ bool overwrites_source(const Site& s, const EditInst& a, const EditInst& b) {
 }
 bool other_piece(const Site& s, const EditInst& a, const EditInst& b) {
   return kRefill(s, b) && !has_guard(a) && !has_guard(b) && a.ops[1].slot() == b.ops[1].slot() &&
-         a.ops[1].extra != b.ops[1].extra && bytes_of(a.ops[0]) == bytes_of(b.ops[0]);
+         a.ops[1].slot_offset() != b.ops[1].slot_offset() && bytes_of(a.ops[0]) == bytes_of(b.ops[0]);
 }
 bool copy_alike(const Site& s, const EditInst& a, const EditInst& b) {
   return is<Op::Copy>(s, b) && pairs_of(a) == 1 && pairs_of(b) == 1 && a.ops[1].preg().file == b.ops[1].preg().file &&
@@ -168,7 +168,7 @@ Selector at_the_end(InstTest test) {
 
 Edit swap_with_other_source() {
   return [](Trial& t, const Place& at) {
-    std::swap(t.inst(at).ops[1].value, t.insts(at)[at.other].ops[1].value);
+    swap_places(t.inst(at).ops[1], t.insts(at)[at.other].ops[1]);
     return true;
   };
 }
@@ -205,7 +205,7 @@ bool out_of_frame(Trial& t, const Place& at) {
 }
 bool shrink_slot(Trial& t, const Place& at) {
   const auto& ops = t.inst(at).ops;
-  const std::uint32_t end = ops[1].extra + bytes_of(ops[0]);
+  const std::uint32_t end = ops[1].slot_offset() + bytes_of(ops[0]);
   t.program.header.slots[ops[1].slot().index()].size = end > 4 ? end - 4 : end - 1;
   return end > 1;
 }
@@ -215,7 +215,7 @@ bool shorten_clobber(Trial& t, const Place& at) {
     t.inst(at).ops.erase(t.inst(at).ops.begin() + static_cast<std::ptrdiff_t>(at.operand));
   } else {
     --r.count;
-    set_preg(t.op(at), r);
+    t.op(at).set_preg(r);
   }
   return true;
 }
@@ -269,12 +269,10 @@ struct Table {
 
 std::vector<FaultOperator> table() {
   const Home in_use = another(true), anywhere = another(false);
-  const auto flip = [](std::uint32_t Operand::* field) {
-    return on_operand([=](Trial&, Operand& op) {
-      op.*field ^= 1;
-      return true;
-    });
-  };
+  const Edit flip_immediate = on_operand([](Trial&, Operand& op) {
+    op.set_raw({op.raw().value ^ 1, op.raw().extra});
+    return true;
+  });
   const Selector free_uses = operands(inner, free<Role::Use>), free_defs = operands(inner, free<Role::Def>);
   const Selector homes = operands(is_unchanged, allocated);
   const auto reads = [](bool (*of)(const Operand&)) {
@@ -454,7 +452,7 @@ std::vector<FaultOperator> table() {
   table.both("remat-wrong-number", "a remat claims to repeat another instruction than its operands are of", {7},
              {"remat-shape", "immediate"}, insts(is<Op::Remat>), claim_another);
   table.both("remat-wrong-immediate", "a remat has another immediate than what it repeats", {7}, {"immediate"},
-             operands(is<Op::Remat>, kind<OperandKind::Imm>), flip(&Operand::value));
+             operands(is<Op::Remat>, kind<OperandKind::Imm>), flip_immediate);
   table.value("remat-wrong-source", "a remat reads another register than its source's", {7},
               operands(is<Op::Remat>, role<Role::Use>), give(in_use));
   table.value("remat-source-overwritten", "a source is overwritten in front of a remat", {7},
@@ -505,10 +503,10 @@ std::vector<FaultOperator> table() {
   table.rule("shorter-clobber", "the list of clobbers is shorter than it was", {"clobber", "operand-count"},
              operands(is_unchanged, role<Role::Clobber>), shorten_clobber);
   table.rule("other-immediate", "an immediate has changed", {"immediate"}, operands(is_unchanged, kind<OperandKind::Imm>),
-             flip(&Operand::value));
+             flip_immediate);
   table.rule("other-symbol", "a symbol has changed", {"symbol"}, operands(is_unchanged, kind<OperandKind::Symbol>),
              on_operand([](Trial& t, Operand& op) {
-               op.value = t.program.header.symbols.intern("something").value;
+               op.set_symbol(t.program.header.symbols.intern("something"));
                return true;
              }));
   table.rule("register-for-immediate", "a register operand has become an immediate", {"operand-kind"}, free_uses,

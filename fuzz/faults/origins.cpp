@@ -46,11 +46,15 @@ class Origins {
       for (std::uint32_t i = 0; i < f.blocks[b].num_insts; ++i) block_of_[f.blocks[b].first_inst + i] = b;
   }
   [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }
+  [[nodiscard]] bool is_reachable(const ir::Inst& inst) const {
+    return cfg_.is_reachable(ir::BlockId(block_of_[static_cast<std::size_t>(&inst - f_.insts.data())]));
+  }
 
   [[nodiscard]] Bytes bytes_of(const Operand& op, std::uint32_t slot_bytes = 0) const {
     if (op.is_slot()) {
       const ir::Slot& s = f_.slots[op.slot().index()];
-      return {s.space == ir::MemSpace::Local ? kLocal : kShared, s.offset + op.extra, s.offset + op.extra + slot_bytes};
+      return {s.space == ir::MemSpace::Local ? kLocal : kShared, s.offset + op.slot_offset(),
+              s.offset + op.slot_offset() + slot_bytes};
     }
     if (op.is_preg()) {
       const ir::FileBytes b = ir::Function::file_bytes(op);
@@ -79,7 +83,9 @@ class Origins {
   [[nodiscard]] bool is_valid_remat(std::uint32_t index, bool& clear) {
     const ir::Inst& remat = f_.insts[index];
     const ir::Inst* old = expected_.find(remat.ref);
-    if (old == nullptr || old->num_operands != remat.num_operands || !old->has(ir::kRematerialisable)) return false;
+    if (old == nullptr || old->num_operands != remat.num_operands || !old->has(ir::kRematerialisable) ||
+        !expected_.origins_->is_reachable(*old))
+      return false;
     const auto ops = f_.operands_of(remat), old_ops = expected_.before_.operands_of(*old);
     if (depth_ >= kDeepest) return clear = false, true;
     ++depth_;

@@ -5,15 +5,19 @@
 //   origins(read) = definitions, undefined contents, entry values, wrong remats; each with the way that it came
 //   copy, phi, spill, refill         looked through
 //   p2r, bit_spill, r2p, bit_refill  looked through, bit by bit
-//   remat of #id                     #id where each source has the origins that it has at #id, else a wrong remat
+//   remat of #id                     #id where that can be reached and each source has the origins that it has there, else a wrong
+//                                    remat
 //   a def under a guard              may happen: the walk goes both through it and past it
 //
 // The code follows from have = origins(read after), want = origins(read before), in the precedence of DECISIONS "memcheck":
 //
 //   7      have contains a wrong remat
 //   8, 9   an addition (have - want) came out of a pack (by r2p; by bit_refill) whose register held one of want until it was
-//   overwritten 3, 4   an addition came out of a pack 1, 2   an addition came through a refill that delivers none of want; that
-//   delivers some of want as well 5, 6   an addition is undefined; is a definition 10     have is a proper subset of want
+//          overwritten
+//   3, 4   an addition came out of a pack
+//   1, 2   an addition came through a refill that delivers none of want; that delivers some of want as well
+//   5, 6   an addition is undefined; is a definition
+//   10     have is a proper subset of want
 //
 // Undecided: where want has something undefined (anything may be there after); where two guards take part, of which one may exclude
 // the other; reads of guarded instructions but for the guard itself. Tested by origins_test.cpp.

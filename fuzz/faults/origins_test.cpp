@@ -207,6 +207,13 @@ TEST(Origins, Remats) {
                 {"a wrong immediate", "remat #2 R0, 5", "remat #2 R0, 6", 7},
                 {"another instruction", "remat #3 R2", "remat #2 R2, 5", 7},
                 {"what is repeated is read elsewhere", "#5 st R3", "#5 st R2", 6}});
+  const std::string body = "    #1 st R0 !write\n    #2 exit\n  block b1\n    #3 R1 = const 5 !remat\n    #4 exit\n";
+  expect_codes("func @f kernel target sm_90 threads 256\n" + vregs +
+                   "  block b0\n    #0 %0 = const 5 !remat\n    #1 st %0 !write\n    #2 exit\n"
+                   "  block b1\n    #3 %1 = const 5 !remat\n    #4 exit\n",
+               "func @f kernel target sm_90 threads 256 allocated\n  frame local 0 shared 0\n" + vregs +
+                   "  block b0\n    #0 const !remat !deleted\n    +10 R0 = remat #0 5\n" + body,
+               {{"of what is never reached", "remat #0", "remat #3", 7}});
 }
 
 // Of two guards one may exclude the other: %1 never is what #3 makes, since it is copied only where #3 does not happen.

@@ -160,7 +160,7 @@ std::vector<std::size_t> variables(Workshop& w, bool predicates, int wanted) {
         refilled[s] = refilled[s] || is_refill(i);
         const ir::FileBytes bytes = ir::Function::file_bytes(i.ops[0]);
         fits[s] = fits[s] && ir::is_predicate(bytes.file) == predicates &&
-                  (predicates ? i.ops[1].extra == 0 : (i.ops[1].extra | bytes.begin | bytes.end) % 4 == 0);
+                  (predicates ? i.ops[1].slot_offset() == 0 : (i.ops[1].slot_offset() | bytes.begin | bytes.end) % 4 == 0);
       }
     list.clear();
     for (std::size_t s = 0; s < n; ++s)
@@ -238,8 +238,8 @@ std::optional<Patterned> split(const Subject& subject, Random& random) {
       step = begin % 4 == 0 ? 4u * static_cast<std::uint32_t>(random.between(1, words)) : begin % 2 == 0 ? 2 : 1;
       if (begin % 4 == 0 && random.chance(50)) step = random.chance(60) ? 2 : 1;
       const Operand reg = piece(i.ops[0], begin, begin + step);
-      pieces.push_back(guarded_like(is_spill(i) ? make_spill(reg, i.ops[1].slot(), i.ops[1].extra + begin)
-                                                : make_refill(reg, i.ops[1].slot(), i.ops[1].extra + begin),
+      pieces.push_back(guarded_like(is_spill(i) ? make_spill(reg, i.ops[1].slot(), i.ops[1].slot_offset() + begin)
+                                                : make_refill(reg, i.ops[1].slot(), i.ops[1].slot_offset() + begin),
                                     i));
     }
     any = any || pieces.size() > 1;
@@ -273,7 +273,7 @@ std::optional<Patterned> detour(const Subject& subject, Random& random) {
     Operand own = i.ops[0];
     const auto unit = static_cast<std::uint32_t>(ir::unit_bytes(own.preg().file));
     Operand there = Operand::of_preg(Role::Use, {all.file, static_cast<std::uint8_t>(bytes_of(own) / unit),
-                                                 static_cast<std::uint16_t>(all.first + i.ops[1].extra / 4)});
+                                                 static_cast<std::uint16_t>(all.first + i.ops[1].slot_offset() / 4)});
     if (is_spill(i)) std::swap(own, there);
     own.role = Role::Def;
     there.role = Role::Use;
@@ -478,7 +478,7 @@ std::optional<Patterned> callee_saved(const Subject& subject, Random& random) {
   w.rewrite([&](std::size_t, std::size_t, EditInst i, std::vector<EditInst>& out) {
     for (Operand& op : i.ops)
       if (op.is_preg() && op.role != Role::Clobber && op.preg().overlaps(m->from))
-        set_preg(op, {op.preg().file, op.preg().count, static_cast<std::uint16_t>(op.preg().first - m->from.first + m->to.first)});
+        op.set_preg({op.preg().file, op.preg().count, static_cast<std::uint16_t>(op.preg().first - m->from.first + m->to.first)});
     if (i.inst.op == Op::Ret) out.push_back(keeper ? make_copy(m->to, *keeper) : make_refill(reg, slot));
     out.push_back(std::move(i));
   });

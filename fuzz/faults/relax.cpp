@@ -93,10 +93,10 @@ std::optional<ir::Function> relax(const ir::Function& program, const ir::Target&
         } else if (kind == Relaxation::EarlyClobber && op.is_early_clobber()) {
           op.flags &= static_cast<std::uint8_t>(~ir::kEarlyClobber);
           changed = true;
-        } else if (kind == Relaxation::Fixed && op.is_vreg() && op.extra != 0) {
-          op.extra = 0;
+        } else if (kind == Relaxation::Fixed && op.fixed().is_valid()) {
+          op.set_fixed({});
           changed = true;
-        } else if (kind == Relaxation::Class && op.is_vreg() && op.extra != 0 && op.fixed().file == ir::RegFile::UR) {
+        } else if (kind == Relaxation::Class && op.fixed().is_valid() && op.fixed().file == ir::RegFile::UR) {
           return std::nullopt;
         }
       }
@@ -187,7 +187,7 @@ Truth truth(const oracles::Case& c, Relaxation kind) {
         if (i.is_deleted() || (i.op != ir::Op::Spill && i.op != ir::Op::Refill)) continue;
         const auto ops = c.after.operands_of(i);
         const ir::FileBytes bytes = ir::Function::file_bytes(ops[0]);
-        broken = broken || ops[1].extra + (bytes.end - bytes.begin) > c.after.slots[ops[1].slot().index()].size;
+        broken = broken || ops[1].slot_offset() + (bytes.end - bytes.begin) > c.after.slots[ops[1].slot().index()].size;
       }
       return broken_if(broken);
     case Relaxation::Clobbers: {

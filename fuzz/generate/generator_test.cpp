@@ -86,7 +86,7 @@ void count_operands(const ir::Function& f, const ir::Inst& i, Census& census) {
     if (v.alias.is_valid()) ++census[o.writes() ? "def of an alias" : "use of an alias"];
     if (o.fixed().is_valid()) ++census[o.writes() ? "fixed def" : "fixed use"];
     if (v.fixed.is_valid()) ++census["precoloured"];
-    if (o.fixed().is_valid() && o.role == Role::Use && ++fixed_uses[o.value] == 2) ++census["one vreg fixed twice"];
+    if (o.fixed().is_valid() && o.role == Role::Use && ++fixed_uses[o.vreg().value] == 2) ++census["one vreg fixed twice"];
     if (v.align_log2 != ir::natural_align_log2(v.width)) ++census["odd alignment"];
     if (v.units() > 1 && v.align_log2 == 0) ++census["unaligned tuple"];
     if (v.hint.is_valid()) ++census["hint"];

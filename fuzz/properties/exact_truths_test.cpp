@@ -266,7 +266,7 @@ struct SsaLiveness {
           for (const ir::Inst& i : f.insts_of(s)) {
             if (!i.is_phi()) break;
             for (std::size_t k = 0; k < i.num_targets; ++k)
-              if (f.targets_of(i)[k] == BlockId(b)) live.insert(f.operands_of(i)[k + 1].value);
+              if (f.targets_of(i)[k] == BlockId(b)) live.insert(f.operands_of(i)[k + 1].vreg().value);
           }
         }
         out[b] = live;
@@ -285,19 +285,19 @@ struct SsaLiveness {
     for (std::size_t k = insts.size(); k-- > 0 && !insts[k].is_phi();) {
       const auto ops = f.operands_of(insts[k]);
       for (const Operand& op : ops)
-        if (op.writes()) live.insert(op.value);
+        if (op.writes()) live.insert(op.vreg().value);
       note();
       for (const Operand& op : ops)
-        if (op.writes()) live.erase(op.value);
+        if (op.writes()) live.erase(op.vreg().value);
       for (const Operand& op : ops)
-        if (op.reads()) live.insert(op.value);
+        if (op.reads()) live.insert(op.vreg().value);
       note();
     }
     for (const ir::Inst& i : insts)
-      if (i.is_phi()) live.insert(f.operands_of(i)[0].value);
+      if (i.is_phi()) live.insert(f.operands_of(i)[0].vreg().value);
     note();
     for (const ir::Inst& i : insts)
-      if (i.is_phi()) live.erase(f.operands_of(i)[0].value);
+      if (i.is_phi()) live.erase(f.operands_of(i)[0].vreg().value);
   }
 };
 
@@ -320,7 +320,7 @@ std::vector<int> colour(const ir::Function& f, const SsaLiveness& liveness) {
     for (std::size_t k = 0; k < insts.size(); ++k)
       if (!insts[k].is_phi())
         for (const Operand& op : f.operands_of(insts[k]))
-          if (op.reads()) last[op.value] = k;
+          if (op.reads()) last[op.vreg().value] = k;
     std::set<int> taken;
     for (const std::uint32_t v : liveness.in[b]) taken.insert(colours[v]);
     const auto define = [&](std::uint32_t v) {
@@ -336,12 +336,12 @@ std::vector<int> colour(const ir::Function& f, const SsaLiveness& liveness) {
       const auto ops = f.operands_of(insts[k]);
       if (!insts[k].is_phi())
         for (const Operand& op : ops)
-          if (op.reads() && dies(op.value, k)) taken.erase(colours[op.value]);
+          if (op.reads() && dies(op.vreg().value, k)) taken.erase(colours[op.vreg().value]);
       for (const Operand& op : ops)
-        if (op.writes()) define(op.value);
+        if (op.writes()) define(op.vreg().value);
       if (insts[k].is_phi()) continue;
       for (const Operand& op : ops)
-        if (op.writes() && dies(op.value, k)) taken.erase(colours[op.value]);
+        if (op.writes() && dies(op.vreg().value, k)) taken.erase(colours[op.vreg().value]);
     }
   }
   return colours;
@@ -365,9 +365,9 @@ ir::Function place(const ir::Function& f, const std::vector<int>& colours) {
       if (!i.is_phi()) break;
       const auto ops = f.operands_of(i);
       for (std::size_t k = 0; k < i.num_targets; ++k) {
-        if (f.targets_of(i)[k] != from || colours[ops[0].value] == colours[ops[k + 1].value]) continue;
-        defs.push_back(reg(Role::Def, colours[ops[0].value]));
-        uses.push_back(reg(Role::Use, colours[ops[k + 1].value]));
+        if (f.targets_of(i)[k] != from || colours[ops[0].vreg().value] == colours[ops[k + 1].vreg().value]) continue;
+        defs.push_back(reg(Role::Def, colours[ops[0].vreg().value]));
+        uses.push_back(reg(Role::Use, colours[ops[k + 1].vreg().value]));
       }
     }
     defs.insert(defs.end(), uses.begin(), uses.end());
@@ -389,7 +389,7 @@ ir::Function place(const ir::Function& f, const std::vector<int>& colours) {
       }
       std::vector<Operand> ops;
       for (const Operand& op : f.operands_of(i))
-        ops.push_back(f.placed_at(op, {ir::RegFile::R, 1, static_cast<std::uint16_t>(colours[op.value])}));
+        ops.push_back(f.placed_at(op, {ir::RegFile::R, 1, static_cast<std::uint16_t>(colours[op.vreg().value])}));
       std::vector<BlockId> targets(f.targets_of(i).begin(), f.targets_of(i).end());
       for (BlockId& t : targets) {
         std::vector<Operand> copies = copies_on(BlockId(b), t);

@@ -38,7 +38,7 @@ void damage(EditProgram& p, Random& random) {
       if (!op.is_preg()) return;
       ir::PReg r = op.preg();
       r.first = static_cast<std::uint16_t>(std::max(0, r.first + random.between(0, 2) * r.count - r.count));
-      op.value = ir::Operand::pack(r);
+      op.set_preg(r);
       return;
     }
     case 2:  // something inserted is missing
@@ -50,7 +50,7 @@ void damage(EditProgram& p, Random& random) {
       return;
     case 4:  // another slot
       for (ir::Operand& op : inst.ops)
-        if (op.is_slot()) op.value = random.below(static_cast<std::uint32_t>(p.header.slots.size()));
+        if (op.is_slot()) op.set_slot(ir::SlotId(random.below(static_cast<std::uint32_t>(p.header.slots.size()))));
       return;
     default:  // the other way
       if (inst.targets.size() > 1) std::swap(inst.targets[0], inst.targets[1]);

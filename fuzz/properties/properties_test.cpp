@@ -85,7 +85,10 @@ void scribble(ir::Function& f, Random& random) {
     case 3: pick(f.insts).flags = static_cast<decltype(ir::Inst::flags)>(number()); break;
     case 4: pick(f.blocks).first_inst = number(); break;
     case 5:
-      if (!f.operands.empty()) pick(f.operands).value = number();
+      if (!f.operands.empty()) {
+        ir::Operand& o = pick(f.operands);
+        o.set_raw({number(), o.raw().extra});
+      }
       break;
     case 6:
       if (!f.operands.empty())
@@ -107,9 +110,9 @@ void misplace(ir::Function& f, Random& random) {
   if (o.is_preg()) {
     ir::PReg r = o.preg();
     r.first = static_cast<std::uint16_t>(random.below(static_cast<std::uint32_t>(r.first + 2 * r.count)));
-    o.value = ir::Operand::pack(r);
+    o.set_preg(r);
   } else if (o.is_slot()) {
-    o.value = random.below(static_cast<std::uint32_t>(f.slots.size()));
+    o.set_slot(ir::SlotId(random.below(static_cast<std::uint32_t>(f.slots.size()))));
   }
 }
 

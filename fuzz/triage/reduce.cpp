@@ -45,7 +45,7 @@ std::size_t details_of(const FuzzInput& input) {
   }
   for (const Operand& o : f.operands) {
     n += (o.is_tied() ? 1 : 0) + (o.flags != 0 ? 1 : 0) + (!o.part.is_whole() ? 1 : 0) + (o.role == Role::DefUse ? 1 : 0);
-    n += o.is_vreg() && o.extra != 0 ? 1 : 0;
+    n += o.fixed().is_valid() ? 1 : 0;
     n += (o.kind == OperandKind::Imm && o.imm() != 0 ? 1 : 0) + (o.kind == OperandKind::Symbol ? 2 : 0);
   }
   return n;

@@ -331,7 +331,7 @@ class Planner {
     const ir::Slot& s = after_.slots[slot.slot().index()];
     const std::uint64_t space = s.space == ir::MemSpace::Local ? 0 : 1ull << 63;
     accesses_.push_back({static_cast<std::uint32_t>(plan_.operands.size() - 1), is_spill,
-                         space + static_cast<std::uint64_t>(s.offset) + slot.extra, at.size});
+                         space + static_cast<std::uint64_t>(s.offset) + slot.slot_offset(), at.size});
   }
 
   void after_move(const Inst& a) {

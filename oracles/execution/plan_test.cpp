@@ -198,7 +198,7 @@ TEST(ExecutionPlan, SaysWhatCannotBeRunSideBySide) {
   const Pair p = pair_of(before, "#0 R0 = a; #1 use R0");
   const ir::Function virtual_one = testing::parse_function(p.before_text());
   ir::Function after = testing::parse_function(p.after_text());
-  after.operands[1].value = ir::Operand::pack({ir::RegFile::R, 4, ir::kMaxUnits - 1});
+  after.operands[1].set_preg({ir::RegFile::R, 4, ir::kMaxUnits - 1});
   const JudgeResult r = execution_judge().judge({virtual_one, after, *ir::find_target("sm_90"), {}});
   EXPECT_EQ(r.reason, "#1: a register outside every file");
 }

@@ -107,7 +107,7 @@ class Plain {
     std::vector<Where> list;
     const ir::Slot& s = f_.slots[slot.slot().index()];
     for (std::uint32_t b = 0; b < size; ++b)
-      list.emplace_back(s.space == ir::MemSpace::Local ? 'L' : 'S', s.offset + slot.extra + b);
+      list.emplace_back(s.space == ir::MemSpace::Local ? 'L' : 'S', s.offset + slot.slot_offset() + b);
     return list;
   }
   static Content get(const Machine& m, Where w) {

@@ -148,7 +148,8 @@ TEST(Metamorphic, EachVariantIsCompared) {
   const std::vector<std::pair<std::string, When>> marks = {
       {"rename-vregs",
        [&](const ir::Function& f, const auto&, int) {
-         return f.operands[0].value != program.operands[0].value || f.operands[1].value != program.operands[1].value;
+         return f.operands[0].raw().value != program.operands[0].raw().value ||
+                f.operands[1].raw().value != program.operands[1].raw().value;
        }},
       {"rename-insts", [](const ir::Function& f, const auto&, int) { return f.insts[0].id.value != 0 && f.name == "t"; }},
       {"permute-blocks", [&](const ir::Function& f, const auto&,

@@ -187,9 +187,9 @@ Function renamed(const Function& f, const Renaming& renaming) {
       i.mnemonic = mapped(symbols, i.mnemonic);
       ops.assign(f.operands_of(old).begin(), f.operands_of(old).end());
       for (Operand& op : ops) {
-        if (op.is_vreg()) op.value = mapped(renaming.vregs, op.vreg()).value;
-        else if (op.is_slot()) op.value = mapped(renaming.slots, op.slot()).value;
-        else if (op.kind == ir::OperandKind::Symbol) op.value = mapped(symbols, op.symbol()).value;
+        if (op.is_vreg()) op.set_vreg(mapped(renaming.vregs, op.vreg()));
+        else if (op.is_slot()) op.set_slot(mapped(renaming.slots, op.slot()));
+        else if (op.kind == ir::OperandKind::Symbol) op.set_symbol(mapped(symbols, op.symbol()));
       }
       targets.assign(f.targets_of(old).begin(), f.targets_of(old).end());
       for (BlockId& t : targets) t = mapped(renaming.blocks, t);

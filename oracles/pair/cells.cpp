@@ -60,7 +60,7 @@ void Cells::sort_frame() {
 }
 
 std::uint64_t Cells::address(const ir::Operand& slot) const {
-  return static_cast<std::uint64_t>(f_.slots[slot.slot().index()].offset) + slot.extra;
+  return static_cast<std::uint64_t>(f_.slots[slot.slot().index()].offset) + slot.slot_offset();
 }
 
 Place Cells::of_part(const ir::Operand& op) const {

@@ -72,7 +72,7 @@ int moving_pairs(const Function& f, const Inst& i, int pairs) {
   const auto ops = f.operands_of(i);
   int moving = 0;
   for (std::size_t k = 0; k < static_cast<std::size_t>(pairs) && k + pairs < ops.size(); ++k)
-    moving += ops[k].value != ops[k + pairs].value || ops[k].part != ops[k + pairs].part || !ops[k].is_preg() ? 1 : 0;
+    moving += ops[k].is_preg() && ops[k].names_same(ops[k + pairs]) ? 0 : 1;
   return moving;
 }
 
