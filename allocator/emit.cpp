@@ -39,9 +39,8 @@ class Emitter {
       : source_(without_phis), lowered_(lowered), f_(lowered.f), homes_(homes), budget_(budget), frame_align_(frame_align),
         fuel_(fuel), cfg_(cfg), out_(original.clone_header()), next_id_(original.next_inst_id().value) {
     out_.phase = ir::Phase::Allocated;
-    out_.blocks.reserve(lowered.f.blocks.size());
-    out_.insts.reserve(lowered.f.insts.size());
-    out_.operands.reserve(lowered.f.operands.size());
+    out_.reserve(f_.insts.size(), f_.operands.size());
+    out_.blocks.reserve(f_.blocks.size());
   }
 
   ir::Allocation run() {

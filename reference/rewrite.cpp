@@ -17,8 +17,7 @@ class Rewriter {
       : f_(problem.program()), problem_(problem), plan_(plan), code_(code), homes_(homes), is_dead_(is_dead), fuel_(fuel),
         out_(f_.clone_header()) {
     out_.phase = ir::Phase::Allocated;
-    out_.insts.reserve(code.insts.size());
-    out_.operands.reserve(f_.operands.size() + code.insts.size());
+    out_.reserve(code.insts.size(), std::max(code.refs.size(), f_.operands.size()));
     next_id_ = f_.next_inst_id().value;
     slot_of_.assign(plan.slots.size(), kNoSlot);
   }

@@ -24,8 +24,7 @@ SpillCodeInserter::SpillCodeInserter(const Function& in, const ir::Cfg& cfg, con
                                      const Budget& budget)
     : in_(in), cfg_(cfg), live_(live), plan_(plan), reuse_(in, live, plan, budget) {
   out_.f = in.clone_header();
-  out_.f.insts.reserve(in.insts.size() + in.insts.size() / 2);
-  out_.f.operands.reserve(in.operands.size() + in.operands.size() / 2);
+  out_.f.reserve(in.insts.size() + in.insts.size() / 2, in.operands.size() + in.operands.size() / 2);
   out_.source.reserve(in.insts.size() + in.insts.size() / 2);
   for (std::size_t v = 0; v < in.vregs.size(); ++v)
     if (plan.location[v].kind() != Location::Kind::OwnRegister) out_.f.vregs[v].fixed = {};

@@ -9,7 +9,7 @@ namespace regduel::oracles::symbolic {
 void Meet::begin(std::uint32_t block, bool is_first) {
   ++epoch_;
   block_ = block;
-  if (left_.size() < values_.size()) left_.resize(values_.size() + values_.size() / 2);
+  if (left_.size() < values_.size()) left_.resize(values_.size() + values_.size() / 4);
   is_first_ = is_first;
   num_slots_used_ = 0;
 }

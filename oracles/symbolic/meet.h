@@ -87,7 +87,7 @@ class Meet {
   [[nodiscard]] bool is_split(Value word) { return left(word).split_in == epoch_; }
   [[nodiscard]] Pieces pieces_of(Value a, Value b, ValueKind kind) const;
   [[nodiscard]] Left& left(Value a) {
-    if (left_.size() <= a) left_.resize(values_.size() + values_.size() / 2);
+    if (left_.size() <= a) left_.resize(values_.size() + values_.size() / 4);
     return left_[a];
   }
   [[nodiscard]] Slot& slot(std::uint64_t key);

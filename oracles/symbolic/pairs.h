@@ -32,16 +32,19 @@ class PairList {
   // The pairs of one side by their value there. The entangled ones are under Junk, which no name asks for; Junk itself is nowhere.
   struct Side {
     struct Head {
-      std::uint32_t epoch = 0;  // of the list when the pair was put there
+      Value value = kJunk;
+      std::uint32_t epoch = 0;  // of the list when the pair was put there; free where that is not the list's
       std::uint32_t pair = 0;
     };
-    std::vector<Head> heads;
+    std::vector<Head> heads;          // open addressing by value; twice the pairs at least, power of two
     std::vector<std::uint32_t> next;  // by pair: another one with the same value, or kNone
   };
   static constexpr std::uint32_t kNone = ~0U;
 
   void put(const Values& values, Side& side, Value v) const;
   [[nodiscard]] std::uint32_t first(const Side& side, Value under) const;
+  [[nodiscard]] std::size_t head_of(const Side& side, Value under) const;
+  void make_room(Side& side) const;
   // Whether a plain value satisfies it only where it is that value, or one of its members. Of a word that was put together, some
   // bytes may be those of a plain one.
   [[nodiscard]] static bool is_listed(const Values& values, Value want, bool in_part);
