@@ -188,8 +188,9 @@ class Builder {
   }
   [[nodiscard]] bool has_asking_use(const Inst& inst) const {
     const auto ops = f_.operands_of(inst);
-    return std::any_of(ops.begin(), ops.end(),
-                       [&](const Operand& op) { return op.is_vreg() && op.role != ir::Role::Def && traits_[op.vreg().index()] == kAsks; });
+    return std::any_of(ops.begin(), ops.end(), [&](const Operand& op) {
+      return op.is_vreg() && op.role != ir::Role::Def && traits_[op.vreg().index()] == kAsks;
+    });
   }
   void sort_operands(const Inst& inst) {
     uses_.clear();
@@ -327,8 +328,8 @@ DefLists::DefLists(const Function& f, const Liveness& live, std::span<const char
       // An early-clobber def destroys its register before the source is read, even where it is a copy of it.
       const bool early = guarded || !ops[k].part.is_whole() || ops[k].is_early_clobber();
       const bool plain = inst.op == Op::Copy && !early && ops[pairs + k].part.is_whole();
-      list.push_back(
-          {ops[k].vreg().value, {early ? read_point(n) : write_point(n), write_point(n), plain ? ops[pairs + k].vreg() : VRegId()}});
+      list.push_back({ops[k].vreg().value,
+                      {early ? read_point(n) : write_point(n), write_point(n), plain ? ops[pairs + k].vreg() : VRegId()}});
     }
   }
   defs_.build_from(f.vregs.size(), list, [](const auto& x) { return x.first; }, [](const auto& x) { return x.second; });

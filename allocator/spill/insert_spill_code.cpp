@@ -188,8 +188,8 @@ void SpillCodeInserter::instruction(const Inst& inst) {
   const auto ops = in_.operands_of(inst);
   reuse_.at(live_.number_of(current_));
   if (is_plain(inst)) return rewritten(inst, ops);
-  const bool is_served_by_remats =
-      inst.has(ir::kRematerialisable) && ops[0].is_vreg() && plan_.location[ops[0].vreg().index()] == Location::recomputed_by(current_);
+  const bool is_served_by_remats = inst.has(ir::kRematerialisable) && ops[0].is_vreg() &&
+                                   plan_.location[ops[0].vreg().index()] == Location::recomputed_by(current_);
   if (is_served_by_remats) return deleted(inst);
   if (inst.is_copy() && original_copy(inst)) return;
 
