@@ -67,7 +67,7 @@ struct Item {
 class Items {
  public:
   Items(const Function& f, const Inst& i, RegFile file) : f_(f), ops_(f.operands_of(i)), file_(file) {
-    guarded_ = std::any_of(ops_.begin(), ops_.end(), [](const Operand& op) { return op.role == Role::Guard; });
+    guarded_ = ir::is_guarded(ops_);
     ties();
     writes();
     for (const bool fixed : {true, false}) reads(fixed);

@@ -41,7 +41,10 @@ class Stopwatch {
   double last_;
 };
 
+// What the judges keep of the program counts for the one that asks for it first, as in a duel.
 void duel_in_layers(const fuzz::FuzzInput& input, Stopwatch& watch) {
+  const oracles::Before before(input.program, *input.target);
+  watch.lap("prepare");
   for (const ir::Allocator* a : fuzz::all_duelists()) {
     ir::AllocOptions options;
     options.limits = input.limits;
@@ -51,7 +54,7 @@ void duel_in_layers(const fuzz::FuzzInput& input, Stopwatch& watch) {
     if (!allocation) continue;
     static_cast<void>(ir::check(allocation->program, 1));
     watch.lap("well-formed?");
-    const oracles::Case c{input.program, allocation->program, *input.target, input.limits, &allocation->claims, true};
+    const oracles::Case c(before, allocation->program, input.limits, &allocation->claims, true);
     for (const oracles::Judge* judge : oracles::judges()) {
       static_cast<void>(judge->judge(c));
       watch.lap(judge->name());

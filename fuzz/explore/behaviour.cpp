@@ -44,10 +44,7 @@ int bucket(Number n) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n)));
 }
 
-bool is_guarded(const ir::Function& f, const ir::Inst& i) {
-  const auto ops = f.operands_of(i);
-  return std::any_of(ops.begin(), ops.end(), [](const Operand& o) { return o.role == Role::Guard; });
-}
+bool is_guarded(const ir::Function& f, const ir::Inst& i) { return ir::is_guarded(f.operands_of(i)); }
 
 // Which kinds of operands there are, on which kind of instruction.
 void operands(const ir::Function& f, Collector& out) {

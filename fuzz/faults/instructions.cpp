@@ -9,10 +9,7 @@ using ir::Op;
 using ir::Operand;
 using ir::Role;
 
-const Operand* guard_of(const EditInst& inst) {
-  const auto it = std::find_if(inst.ops.begin(), inst.ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
-  return it == inst.ops.end() ? nullptr : &*it;
-}
+const Operand* guard_of(const EditInst& inst) { return ir::guard_of(inst.ops); }
 
 bool mentions(const EditInst& i, ir::PReg r) {
   return std::any_of(i.ops.begin(), i.ops.end(), [&](const Operand& op) { return op.is_preg() && op.preg().overlaps(r); });
@@ -37,8 +34,7 @@ std::size_t pairs_of(const EditInst& copy) {
 }
 
 bool is_repeatable(const ir::Function& before, const ir::Inst& i) {
-  return i.has(ir::kRematerialisable) && (!i.has(ir::kMemRead) || i.has(ir::kReadOnly)) && !i.has(ir::kMemWrite) &&
-         !i.has(ir::kBarrier) && i.num_operands > 0 && before.operands_of(i)[0].is_vreg();
+  return i.is_repeatable() && i.num_operands > 0 && before.operands_of(i)[0].is_vreg();
 }
 
 void move_inst(std::vector<EditInst>& insts, std::size_t from, std::size_t to) {

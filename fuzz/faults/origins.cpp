@@ -25,9 +25,6 @@ int rank(int code) {
 void propose(int& best, int code) {
   if (rank(code) < rank(best)) best = code;
 }
-bool has_guard(std::span<const Operand> ops) {
-  return std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Guard; });
-}
 std::size_t count_writes(std::span<const Operand> ops) {
   return static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const Operand& op) { return op.writes(); }));
 }
@@ -180,7 +177,7 @@ class Origins {
       const Effect effect = write(i, ops, written);
       if (effect == Effect::None) continue;
       if (effect == Effect::Unclear || written.so_far.route.size() > kLongestRoute) return false;
-      const bool guarded = has_guard(ops);
+      const bool guarded = ir::is_guarded(ops);
       if (guarded) written.so_far.guards = s.so_far.guards = std::min(kManyGuards, s.so_far.guards + 1);
       if (effect == Effect::Ends) end(walk, written, written.so_far.what);
       if (effect == Effect::Moves && guarded) {
@@ -440,7 +437,7 @@ int Expected::code_in(const ir::Function& after, std::span<const std::uint32_t> 
       const ir::Inst* old = inst.is_inserted() || inst.is_deleted() || inst.is_phi() ? nullptr : find(inst.id);
       if (old == nullptr || old->num_operands != inst.num_operands || (old->op != inst.op && !old->is_copy())) continue;
       const auto ops = after.operands_of(inst);
-      const bool guarded = has_guard(ops);
+      const bool guarded = ir::is_guarded(ops);
       for (std::size_t k = 0; k < ops.size(); ++k) {
         const bool is_guard = ops[k].role == Role::Guard;
         // A copy is looked through, but its guard decides. Of a guarded instruction nothing else is certain to be read.

@@ -64,7 +64,7 @@ class Packer {
   void instruction(const ir::Inst& i) {
     items_.clear();
     const auto ops = f_.operands_of(i);
-    const bool guarded = std::any_of(ops.begin(), ops.end(), [](const Operand& o) { return o.role == ir::Role::Guard; });
+    const bool guarded = ir::is_guarded(ops);
     // Fixed reads first, so that the free reads of the same root join them.
     for (const bool fixed : {true, false})
       for (const Operand& o : ops)

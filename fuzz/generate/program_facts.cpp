@@ -25,10 +25,7 @@ std::uint32_t bytes_mask(const ir::Storage& s) {
   return ones << s.offset;
 }
 
-bool is_guarded(const ir::Function& f, const Inst& i) {
-  const auto ops = f.operands_of(i);
-  return std::any_of(ops.begin(), ops.end(), [](const Operand& o) { return o.role == ir::Role::Guard; });
-}
+bool is_guarded(const ir::Function& f, const Inst& i) { return ir::is_guarded(f.operands_of(i)); }
 
 void define(const ir::Function& f, const Inst& i, Defined& state) {
   if (is_guarded(f, i)) return;

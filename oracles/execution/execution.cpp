@@ -88,7 +88,6 @@ template <class Size>  // a constant for the usual widths
 [[gnu::always_inline]] inline Reading read_cells(const Value* before, const Value* after, Size size) {
   Reading r;
   Value common = kDefined;
-#pragma GCC unroll 8
   for (std::uint32_t k = 0; k < size; ++k) {
     const Value v = before[k];
     r.sum += v * kWeights[k % kWeights.size()];
