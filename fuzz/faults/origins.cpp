@@ -254,12 +254,12 @@ class Origins {
       if (!ops[k].writes() && ops[k].role != Role::Clobber) continue;
       const Bytes to = bytes_of(ops[k]);
       if (!to.holds(s.at)) continue;
+      if (s.at.bit >= 0) probe(index, s);
       if (ops[k].role == Role::Clobber) {
         s.so_far.what = Origin::kUndefined;
         effect = Effect::Ends;  // a def of the same register comes later
         continue;
       }
-      if (s.at.bit >= 0) probe(index, s);
       return define(index, k, s.at.byte - to.begin, s);
     }
     return effect;

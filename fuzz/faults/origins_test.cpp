@@ -185,6 +185,7 @@ func @f kernel target sm_90 threads 256 allocated
        {"the half of the base with the bit", "+12 P2", "+19 R9.hi = copy R0.hi\n    +12 P2", 9},
        {"one half after the other", "+12 P2", "+19 R9.hi = copy R0.hi\n    +20 R9.lo = copy R0.lo\n    +12 P2", 9},
        {"the other half", "+12 P2", "+19 R9.lo = copy R0.lo\n    +12 P2", 0},
+       {"a clobber of the base", "#4 P0 = r\n", "#4 P0 = r clobbers R9\n", 9},
        {"an older copy of the base over it", "+12 P2", "+19 R9 = copy R7\n    +12 P2", 0},
        {"a pack that was moved into another file, and overwritten there: that is no base",
         "+15 R5 = refill slot 0\n    +16 P0 = r2p R5",
