@@ -194,6 +194,7 @@ class Checker {
   }
 
   void instruction(const Inst& i) {
+    if (full()) return;  // a further fault would go unseen, and what comes behind it relies on there being none
     if (f_.phase == Phase::Virtual && (i.is_inserted() || i.is_deleted() || is_allocator_only(i.op)))
       return fault(i, -1, "inserted and deleted instructions, spills and the like exist only after allocation");
     if (i.is_deleted()) {

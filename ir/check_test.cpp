@@ -87,6 +87,18 @@ TEST(Check, PhisNameTheirPredecessors) {
             "instruction 3: phis stand at the head of their block");
 }
 
+// The last fault that is asked for stands in front of an operand that is tied to one far outside the instruction.
+TEST(Check, FollowsNoIndexBehindTheLastFault) {
+  auto m = parse("rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = op %0\n    #1 exit\n");
+  ASSERT_TRUE(m.has_value()) << to_string(m.error());
+  Function& f = m->functions[0];
+  f.insts[0].op = Op::Exit;
+  f.operands[0].tied = 60000;
+  const auto faults = check(f, 1);
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_EQ(to_string(f, faults[0]), "instruction 0: a terminator stands at the end of its block");
+}
+
 TEST(Check, AgainstATarget) {
   const auto m = parse(
       "rir 1\nfunc @f kernel target sm_70 threads 32\n  vreg %0 UR b32\n  vreg %1 P pred\n  block b0\n    #0 %1{=P7} = op clobbers "
