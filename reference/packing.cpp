@@ -66,6 +66,8 @@ class FilePacker {
     const Item& item = items_[k];
     // Where its root is read in a fixed register, it may stand there too, if nothing is written to it.
     bool can_share = false;
+    is_shared_.resize(both_.size());
+    is_shared_[n] = true;
     if (!item.early && item.read_root.is_valid()) {
       for (const std::size_t other : mine_) {
         const Item& o = items_[other];
@@ -80,11 +82,13 @@ class FilePacker {
         free_writes_ |= units;
       }
     }
+    is_shared_[n] = false;
     UnitSet free = free_reads_ & free_writes_;
     if (item.partial) free -= clobbers_;
     const UnitSet at = free.positions(item.units, item.align_log2);
+    // Equal items that stand alone stand in ascending order.
     int from = 0;
-    if (n > 0 && !can_share) {
+    if (n > 0 && !can_share && !is_shared_[n - 1]) {
       const Item& before = items_[both_[n - 1]];
       if (rank(both_[n - 1]) == rank(k) && before.partial == item.partial) from = (*homes_)[both_[n - 1]].end();
     }
@@ -123,6 +127,7 @@ class FilePacker {
   UnitSet clobbers_;
   UnitSet free_reads_, free_writes_;
   std::vector<std::size_t> mine_, both_, reads_, writes_;
+  std::vector<bool> is_shared_;  // of both_: it stands where its root is read in a fixed register
   std::vector<ir::PReg>* homes_ = nullptr;
   int steps_ = 0;
 };

@@ -46,6 +46,10 @@ TEST(Packing, FixedAndTied) {
   EXPECT_EQ(demand("vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0{tied 1} = op %1{=R9}, %1\n#1 exit\n", 0), 10);
   EXPECT_EQ(demand("vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 st %1{=R2}, %1{=R4}, %0\n#1 exit\n", 0), 5);
 }
+// The first of two equal items stands in the upper half, where its old value is read.
+TEST(Packing, AnItemMayStandBelowOneThatSharesAFixedRegister) {
+  EXPECT_EQ(demand("vreg %0 R b64\nvreg %1 R b64\nvreg %2 P pred\nblock b0\n#0 @%2 %0, %1 = op %0{=R2:R3}\n#1 exit\n", 0), 4);
+}
 TEST(Packing, ADefOfAPartAvoidsClobbers) {
   EXPECT_EQ(demand("vreg %0 R b32\nvreg %1 R b32\nblock b0\n#0 %0.h0, %1 = op clobbers R0:R3\n#1 exit\n", 0), 5);
 }
