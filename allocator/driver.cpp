@@ -36,7 +36,7 @@ ir::Allocation emit(const Analysis& a, Progress& progress, const Homes& homes, b
   if (a.observers.vreg != nullptr) a.observers.vreg->finish(code, homes, progress.plan, fell_back);
   ir::PassScope scope(a.observers.passes, "emit", &code.f);
   ir::Allocation result = emit(a.original, a.f, a.cfg, code, homes, a.budget, a.slots.align_bytes, a.observers.fuel);
-  // Whoever asks for an allocation checks it; here only those do who watch the passes.
+  // The check of the result is repeated here only where passes are watched: a duel checks each result itself.
   scope.made(result.program,
              [&](const ir::Function& f) { return a.observers.passes == nullptr || ir::check(f, a.target).empty(); });
   return result;

@@ -159,6 +159,15 @@ BlockId Function::begin_block(Block attributes) {
   return BlockId(blocks.size() - 1);
 }
 
+// `from` may point into `to`, which moves when it grows.
+template <class T>
+static void append_all(std::vector<T>& to, std::span<const T> from) {
+  const bool is_own = !from.empty() && from.data() >= to.data() && from.data() < to.data() + to.size();
+  const std::size_t at = is_own ? static_cast<std::size_t>(from.data() - to.data()) : 0, end = to.size();
+  to.resize(end + from.size());
+  std::copy_n(is_own ? to.data() + at : from.data(), from.size(), to.data() + end);
+}
+
 Inst& Function::append(Inst inst, std::span<const Operand> ops, std::span<const BlockId> inst_targets) {
   REGDUEL_CHECK(!blocks.empty(), "append before begin_block");
   REGDUEL_CHECK(ops.size() <= kMaxOperands && inst_targets.size() <= kMaxOperands, "too many operands");
@@ -166,22 +175,8 @@ Inst& Function::append(Inst inst, std::span<const Operand> ops, std::span<const 
   inst.first_target = static_cast<std::uint32_t>(targets.size());
   inst.num_operands = static_cast<std::uint16_t>(ops.size());
   inst.num_targets = static_cast<std::uint16_t>(inst_targets.size());
-  // The spans may point into the arrays that grow.
-  const bool own_ops = !ops.empty() && ops.data() >= operands.data() && ops.data() < operands.data() + operands.size();
-  const std::size_t ops_at = own_ops ? static_cast<std::size_t>(ops.data() - operands.data()) : 0;
-  if (!own_ops) operands.insert(operands.end(), ops.begin(), ops.end());
-  for (std::size_t k = 0; own_ops && k < ops.size(); ++k) {
-    const Operand o = operands[ops_at + k];
-    operands.push_back(o);
-  }
-  const bool own_targets =
-      !inst_targets.empty() && inst_targets.data() >= targets.data() && inst_targets.data() < targets.data() + targets.size();
-  const std::size_t targets_at = own_targets ? static_cast<std::size_t>(inst_targets.data() - targets.data()) : 0;
-  if (!own_targets) targets.insert(targets.end(), inst_targets.begin(), inst_targets.end());
-  for (std::size_t k = 0; own_targets && k < inst_targets.size(); ++k) {
-    const BlockId b = targets[targets_at + k];
-    targets.push_back(b);
-  }
+  append_all(operands, ops);
+  append_all(targets, inst_targets);
   insts.push_back(inst);
   ++blocks.back().num_insts;
   return insts.back();

@@ -145,8 +145,8 @@ class Run {
     }
   }
 
-  // With more units in a clique than it may stand in, no order of removal will do, whatever is coalesced. With fuel each attempt is
-  // made, so that the decisions that it counts are those of a run without.
+  // False where some clique needs more units than its nodes may use: then no colouring exists, whatever is coalesced. True with
+  // fuel, so that every attempt is made and the same decisions are counted as without it.
   [[nodiscard]] bool may_fit(const FileGraph& graph, const UnitSet& available) const {
     if (fuel_ != nullptr) return true;
     return graph.clique_units() <= available.count() &&

@@ -44,12 +44,10 @@ int bucket(Number n) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n)));
 }
 
-bool is_guarded(const ir::Function& f, const ir::Inst& i) { return ir::is_guarded(f.operands_of(i)); }
-
 // Which kinds of operands there are, on which kind of instruction.
 void operands(const ir::Function& f, Collector& out) {
   for (const ir::Inst& i : f.insts) {
-    const bool guarded = is_guarded(f, i);
+    const bool guarded = ir::is_guarded(f.operands_of(i));
     out.add(kFlags, i.op, i.flags);
     for (const Operand& o : f.operands_of(i)) {
       if (!o.is_vreg()) continue;
@@ -77,8 +75,8 @@ void inserted(const ir::Function& f, std::uint64_t allocator, Collector& out) {
       const int file = reg == ops.end() ? -1 : static_cast<int>(reg->preg().file), units = reg == ops.end() ? 0 : reg->preg().count;
       const int whole = reg == ops.end() || reg->part.is_whole() ? 1 : 0;
       out.add(kInserted, allocator, i.op, i.is_deleted(), file, units, whole, ops.size() > 2, b.is_edge_block(), insts[after].op,
-              is_guarded(f, insts[after]));
-      out.add(kSpilledOperand, allocator, i.op, file, insts[before].op, is_guarded(f, insts[before]));
+              ir::is_guarded(f.operands_of(insts[after])));
+      out.add(kSpilledOperand, allocator, i.op, file, insts[before].op, ir::is_guarded(f.operands_of(insts[before])));
     }
   }
 }

@@ -9,8 +9,6 @@ using ir::Op;
 using ir::Operand;
 using ir::Role;
 
-const Operand* guard_of(const EditInst& inst) { return ir::guard_of(inst.ops); }
-
 bool mentions(const EditInst& i, ir::PReg r) {
   return std::any_of(i.ops.begin(), i.ops.end(), [&](const Operand& op) { return op.is_preg() && op.preg().overlaps(r); });
 }

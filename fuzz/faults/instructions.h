@@ -14,8 +14,7 @@ namespace regduel::fuzz {
 
 // --- what they touch ------------------------------------------------------------------------------------------------
 
-[[nodiscard]] const ir::Operand* guard_of(const EditInst& inst);  // null where there is none
-[[nodiscard]] inline bool has_guard(const EditInst& inst) { return guard_of(inst) != nullptr; }
+[[nodiscard]] inline bool has_guard(const EditInst& inst) { return ir::is_guarded(inst.ops); }
 [[nodiscard]] bool mentions(const EditInst& inst, ir::PReg r);  // in any role
 [[nodiscard]] bool writes(const EditInst& inst, ir::PReg r);    // also by a clobber, also under a guard
 [[nodiscard]] bool reads(const EditInst& inst, ir::PReg r);     // also by the guard

@@ -187,7 +187,7 @@ Patterned replace_slots(Workshop& w, const std::vector<std::size_t>& slots, cons
   return w.finish();
 }
 EditInst guarded_like(EditInst i, const EditInst& access) {
-  if (const Operand* guard = guard_of(access)) i.ops.push_back(*guard);
+  if (const Operand* guard = ir::guard_of(access.ops)) i.ops.push_back(*guard);
   return i;
 }
 

@@ -25,10 +25,8 @@ std::uint32_t bytes_mask(const ir::Storage& s) {
   return ones << s.offset;
 }
 
-bool is_guarded(const ir::Function& f, const Inst& i) { return ir::is_guarded(f.operands_of(i)); }
-
 void define(const ir::Function& f, const Inst& i, Defined& state) {
-  if (is_guarded(f, i)) return;
+  if (ir::is_guarded(f.operands_of(i))) return;
   for (const Operand& o : f.operands_of(i))
     if (o.is_vreg() && o.writes()) {
       const ir::Storage s = f.storage(o);
@@ -102,7 +100,7 @@ int max_live(const ir::Function& f, ir::RegFile file) {
     const auto insts = f.insts_of(b);
     for (std::size_t at = insts.size(); at-- > 0;) {
       const Inst& i = insts[at];
-      const bool guarded = is_guarded(f, i);
+      const bool guarded = ir::is_guarded(f.operands_of(i));
       for (const Operand& o : f.operands_of(i))
         if (counts(o) && o.role == ir::Role::Def && !guarded) {
           const ir::Storage s = f.storage(o);

@@ -81,15 +81,15 @@ class FastCheck {
     }
     return true;
   }
+  [[nodiscard]] bool is_undefined(std::uint32_t element) const { return defs_.is_undefined(leaf_of(element)); }
   [[nodiscard]] bool has_undefined(SetId set) {
-    return sets_.any_of(set, has_undefined_, [&](std::uint32_t e) { return defs_.is_undefined(leaf_of(e)); });
+    return sets_.any_of(set, has_undefined_, [&](std::uint32_t e) { return is_undefined(e); });
   }
   // `found` has all elements of `expected` that are defined.
   [[nodiscard]] bool has_all_defined(SetId found, SetId expected) {
-    if (!sets_.any_of(expected, has_defined_, [&](std::uint32_t e) { return !defs_.is_undefined(leaf_of(e)); })) return true;
+    if (!sets_.any_of(expected, has_defined_, [&](std::uint32_t e) { return !is_undefined(e); })) return true;
     const auto wanted = sets_.elements(expected);
-    return std::all_of(wanted.begin(), wanted.end(),
-                       [&](std::uint32_t e) { return defs_.is_undefined(leaf_of(e)) || sets_.contains(found, e); });
+    return std::all_of(wanted.begin(), wanted.end(), [&](std::uint32_t e) { return is_undefined(e) || sets_.contains(found, e); });
   }
 
   [[nodiscard]] bool is_same_instruction(const ir::Inst& now) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/grouped.h"
 #include "oracles/symbolic/plan.h"
 
 namespace regduel::oracles::symbolic {
@@ -20,17 +21,15 @@ namespace {
 
 // Where each reachable block stands in Plan::order, and the edges into it, by that number.
 struct Flow {
-  explicit Flow(const Plan& plan) : position(plan.blocks.size(), kNoIndex), pred_begin(plan.order.size() + 1, 0) {
+  explicit Flow(const Plan& plan) : position(plan.blocks.size(), kNoIndex) {
     for (std::uint32_t at = 0; at < plan.order.size(); ++at) position[plan.order[at]] = at;
-    for (const FlowEdge& e : plan.edges) ++pred_begin[position[e.to] + 1];
-    for (std::size_t at = 0; at < plan.order.size(); ++at) pred_begin[at + 1] += pred_begin[at];
-    preds.resize(plan.edges.size());
-    auto next = pred_begin;
-    for (const FlowEdge& e : plan.edges) preds[next[position[e.to]]++] = position[e.from];
+    preds.build_from(
+        plan.order.size(), plan.edges, [&](const FlowEdge& e) { return position[e.to]; },
+        [&](const FlowEdge& e) { return position[e.from]; });
   }
 
   std::vector<std::uint32_t> position;  // by block
-  std::vector<std::uint32_t> pred_begin, preds;
+  Grouped<std::uint32_t> preds;         // by position
 };
 
 // Of the names, or of the locations: both are places here.
@@ -182,11 +181,10 @@ class Liveness {
   //   kills(b)    : all bytes of the place that anything reads are written in b, by one def or by several of its parts
   LiveSets spread() {
     number_places();
-    const std::vector<std::uint32_t> begin = sort_by_group();
+    group_usages();
     rows_.resize(plan_.order.size());
     due_.assign(plan_.order.size() / 64 + 1, 0);
-    for (std::uint32_t group = 0; group + 1 < begin.size(); ++group)
-      spread_group(group, {usages_.data() + begin[group], begin[group + 1] - begin[group]});
+    for (std::uint32_t group = 0; group < by_group_.num_keys(); ++group) spread_group(group, by_group_[group]);
     return collect();
   }
 
@@ -198,20 +196,10 @@ class Liveness {
       across_.push_back(p);
     }
   }
-  // The usages of places that live across blocks, in order of group: a counting sort. [begin[g], begin[g + 1]) are those of group
-  // g.
-  [[nodiscard]] std::vector<std::uint32_t> sort_by_group() {
+  void group_usages() {
     std::erase_if(usages_, [&](const Usage& u) { return !places_[u.place].is_across; });
-    std::vector<std::uint32_t> begin((across_.size() + 63) / 64 + 1, 0);
-    if (begin.size() == 2) begin[1] = static_cast<std::uint32_t>(usages_.size());
-    if (begin.size() <= 2) return begin;
-    for (const Usage& u : usages_) ++begin[places_[u.place].number / 64 + 1];
-    for (std::size_t g = 0; g + 1 < begin.size(); ++g) begin[g + 1] += begin[g];
-    std::vector<Usage> sorted(usages_.size());
-    auto next = begin;
-    for (const Usage& u : usages_) sorted[next[places_[u.place].number / 64]++] = u;
-    usages_ = std::move(sorted);
-    return begin;
+    by_group_.build_from((across_.size() + 63) / 64, usages_, [&](const Usage& u) { return places_[u.place].number / 64; },
+                         [](const Usage& u) -> const Usage& { return u; });
   }
 
   void spread_group(std::uint32_t group, std::span<const Usage> usages) {
@@ -248,8 +236,7 @@ class Liveness {
   }
   void leave(std::uint32_t at, std::uint32_t group) {
     const std::uint64_t live = rows_[at].live & ~rows_[at].renames;
-    for (std::uint32_t p = flow_.pred_begin[at]; p < flow_.pred_begin[at + 1]; ++p)
-      enter(flow_.preds[p], group, live & ~rows_[flow_.preds[p]].kills);
+    for (const std::uint32_t pred : flow_.preds[at]) enter(pred, group, live & ~rows_[pred].kills);
   }
 
   [[nodiscard]] LiveSets collect() const {
@@ -274,6 +261,7 @@ class Liveness {
   std::vector<Usage> usages_;
   std::vector<PlaceUsed> places_;
   std::vector<std::uint32_t> across_;
+  Grouped<Usage> by_group_;         // usages of places that live across blocks
   std::vector<Row> rows_;           // by position
   std::vector<std::uint64_t> due_;  // bits by position: what is live there has not been given to the blocks before yet
   bool is_any_due_ = false;

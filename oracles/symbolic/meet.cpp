@@ -9,7 +9,7 @@ namespace regduel::oracles::symbolic {
 void Meet::begin(std::uint32_t block, bool is_first) {
   ++epoch_;
   block_ = block;
-  if (left_.size() < values_.size()) left_.resize(values_.size() + values_.size() / 4);
+  (void)left(static_cast<Value>(values_.size() - 1));  // room for all values so far
   is_first_ = is_first;
   num_slots_used_ = 0;
 }

@@ -105,7 +105,8 @@ struct LiveSets {
   }
 };
 
-// What plans of one program before have in common, whatever was made of it: a part of Before. The first plan makes the live names.
+// The names of a program before, and where they are live: a part of Before, the same for all allocations of the program. The first
+// plan of such an allocation fills in `live`.
 class NamesBefore {
  public:
   explicit NamesBefore(const Before& before);

@@ -90,8 +90,8 @@ TEST(InterferenceGraph, PressureIsThatOfTheWorstPoint) {
   }
 }
 
-// Three values live at once, one of them twice as wide: fewer than four units do not do, whatever is coalesced. A clique that fits
-// the limit would prove nothing, and is not looked for.
+// Three values live at once, one of them of two units, need four units. A clique is looked for only where more units are live than
+// the limit allows.
 TEST(InterferenceGraph, ACliqueIsFoundWhereMostIsLive) {
   Phases p(
       "vreg %0 R b32\nvreg %1 R b64\nvreg %2 R b32\nvreg %3 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = ld\n#2 %2 = ld\n"
