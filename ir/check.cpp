@@ -481,6 +481,7 @@ class Checker {
 
   // A phi has exactly one use a distinct predecessor.
   void phi_predecessors() {
+    if (std::none_of(f_.insts.begin(), f_.insts.end(), [](const Inst& i) { return i.is_phi(); })) return;
     std::vector<std::vector<BlockId>> preds(f_.blocks.size());
     for (std::size_t b = 0; b < f_.blocks.size(); ++b)
       for (const BlockId s : f_.successors(BlockId(b)))

@@ -163,9 +163,13 @@ BlockId Function::begin_block(Block attributes) {
 template <class T>
 static void append_all(std::vector<T>& to, std::span<const T> from) {
   const bool is_own = !from.empty() && from.data() >= to.data() && from.data() < to.data() + to.size();
-  const std::size_t at = is_own ? static_cast<std::size_t>(from.data() - to.data()) : 0, end = to.size();
+  if (!is_own) {
+    to.insert(to.end(), from.begin(), from.end());
+    return;
+  }
+  const std::size_t at = static_cast<std::size_t>(from.data() - to.data()), end = to.size();
   to.resize(end + from.size());
-  std::copy_n(is_own ? to.data() + at : from.data(), from.size(), to.data() + end);
+  std::copy_n(to.data() + at, from.size(), to.data() + end);
 }
 
 Inst& Function::append(Inst inst, std::span<const Operand> ops, std::span<const BlockId> inst_targets) {

@@ -29,9 +29,9 @@ std::string_view role_name(const ir::Operand& op) {
 }  // namespace
 
 Case::Case(const Before& prepared_, const ir::Function& after_, ir::Limits limits_, const ir::Claims* claims_,
-           bool is_believed_valid_)
+           bool is_believed_valid_, const Measures* measures_)
     : prepared(prepared_), before(prepared_.program()), after(after_), target(prepared_.target()), limits(limits_), claims(claims_),
-      is_believed_valid(is_believed_valid_) {}
+      is_believed_valid(is_believed_valid_), measures(measures_) {}
 
 Case::Case(const ir::Function& before_, const ir::Function& after_, const ir::Target& target_, ir::Limits limits_,
            const ir::Claims* claims_, bool is_believed_valid_)

@@ -50,7 +50,7 @@ struct Measures;
 // outlives it.
 struct Case {
   Case(const Before& prepared_, const ir::Function& after_, ir::Limits limits_, const ir::Claims* claims_ = nullptr,
-       bool is_believed_valid_ = false);
+       bool is_believed_valid_ = false, const Measures* measures_ = nullptr);
   // For a single case: makes its own Before.
   Case(const ir::Function& before_, const ir::Function& after_, const ir::Target& target_, ir::Limits limits_,
        const ir::Claims* claims_ = nullptr, bool is_believed_valid_ = false);

@@ -69,9 +69,7 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before&
   }
   bout.program = std::move(allocation.program);
   bout.measures = oracles::measure(before, *bout.program);
-  oracles::Case c(before, *bout.program, limits, &allocation.claims, true);
-  c.measures = &bout.measures;
-  const oracles::Report report = oracles::judge(c, judges);
+  const oracles::Report report = oracles::judge({before, *bout.program, limits, &allocation.claims, true, &bout.measures}, judges);
   bout.verdict = report.verdict();
   for (const oracles::JudgeResult& r : report.results) {
     bout.opinions.push_back({r.judge, r.verdict, r.reason});

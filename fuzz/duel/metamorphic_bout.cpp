@@ -7,13 +7,13 @@
 
 namespace regduel::fuzz {
 
-void add_metamorphic(Duel& d, const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
+void add_metamorphic(Duel& d, const oracles::Before& before, const ir::Limits& limits,
                      std::span<const ir::Allocator* const> duelists, const Knobs& knobs) {
   for (std::size_t k = 0; k < duelists.size(); ++k) {
     ir::AllocOptions options;
     options.limits = limits;
     options.knobs = known_to(*duelists[k], knobs);
-    d.metamorphic.push_back({std::string(duelists[k]->name()), oracles::judge_metamorphic(program, target, *duelists[k], options)});
+    d.metamorphic.push_back({std::string(duelists[k]->name()), oracles::judge_metamorphic(before, *duelists[k], options)});
     const oracles::JudgeResult& result = d.metamorphic.back().metamorphic.result;
     if (result.verdict != oracles::Verdict::Fail || k >= d.bouts.size()) continue;
     d.bouts[k].verdict = oracles::Verdict::Fail;

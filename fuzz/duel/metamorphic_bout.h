@@ -11,7 +11,7 @@ namespace regduel::fuzz {
 // What it says goes to d.metamorphic, its findings also to the bouts of `d`, a duel of these duelists on this case, where they make
 // the verdict fail.
 //   Requires  as duel().   Never throws for what an allocator does.
-void add_metamorphic(Duel& d, const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
+void add_metamorphic(Duel& d, const oracles::Before& before, const ir::Limits& limits,
                      std::span<const ir::Allocator* const> duelists, const Knobs& knobs = {});
 
 // Where one duelist failed, as completeness proved rightly, and another succeeded to the satisfaction of all judges, those judges

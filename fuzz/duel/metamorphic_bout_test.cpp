@@ -38,7 +38,7 @@ TEST(MetamorphicBout, FindingsGoToTheBout) {
   const ir::Limits limits = ir::Limits::of(target, 20);
   Duel d = duel(f, target, limits, duelists);
   ASSERT_EQ(d.verdict(), oracles::Verdict::Pass);
-  add_metamorphic(d, f, target, limits, duelists);
+  add_metamorphic(d, {f, target}, limits, duelists);
   const auto& bouts = d.metamorphic;
   ASSERT_EQ(bouts.size(), 2u);
   EXPECT_EQ(bouts[0].allocator, "briggs");

@@ -39,7 +39,7 @@ Duel run_duel(const oracles::Before& before, const FuzzInput& input, std::span<c
               bool metamorphic, std::span<const std::string> judges, ir::Fuel* fuel) {
   Duel d = duel(before, input.limits, duelists, input.knobs, judges, fuel);
   add_completeness_disagreement(d, before, input.limits);
-  if (metamorphic) add_metamorphic(d, input.program, *input.target, input.limits, duelists, input.knobs);
+  if (metamorphic) add_metamorphic(d, before, input.limits, duelists, input.knobs);
   return d;
 }
 

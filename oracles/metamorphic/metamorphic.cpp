@@ -64,10 +64,9 @@ std::pair<std::string, std::string> first_difference(std::string_view a, std::st
 
 class Metamorphic {
  public:
-  Metamorphic(const ir::Function& program, const ir::Target& target, const ir::Allocator& allocator,
-              const ir::AllocOptions& options, std::uint64_t seed)
-      : program_(program), target_(target), allocator_(allocator), options_(options), seed_(seed), before_(program, target),
-        out_(kName) {
+  Metamorphic(const Before& before, const ir::Allocator& allocator, const ir::AllocOptions& options, std::uint64_t seed)
+      : before_(before), program_(before.program()), target_(before.target()), allocator_(allocator), options_(options),
+        seed_(seed), out_(kName) {
     options_.trace = nullptr;
   }
 
@@ -151,9 +150,7 @@ class Metamorphic {
       return;
     }
     o.measures = measure(before, made.program);
-    Case c(before, made.program, options.limits, &made.claims, true);
-    c.measures = &o.measures;
-    const Report report = judge(c);
+    const Report report = judge({before, made.program, options.limits, &made.claims, true, &o.measures});
     o.verdict = report.verdict();
     for (const JudgeResult& r : report.results) {
       for (const Finding& f : r.findings) o.signatures.push_back(signature(f, made.program));
@@ -190,12 +187,12 @@ class Metamorphic {
     observations_.push_back({std::string(variant), std::string(what), before, after});
   }
 
+  const Before& before_;
   const ir::Function& program_;
   const ir::Target& target_;
   const ir::Allocator& allocator_;
   ir::AllocOptions options_;
   std::uint64_t seed_;
-  Before before_;
   Outcome base_;
   bool is_refused_ = false;
   std::string inconclusive_;
@@ -207,9 +204,9 @@ class Metamorphic {
 
 std::span<const std::string_view> metamorphic_variants() { return kVariants; }
 
-MetamorphicResult judge_metamorphic(const ir::Function& program, const ir::Target& target, const ir::Allocator& allocator,
-                                    const ir::AllocOptions& options, std::uint64_t seed) {
-  return Metamorphic(program, target, allocator, options, seed).run();
+MetamorphicResult judge_metamorphic(const Before& before, const ir::Allocator& allocator, const ir::AllocOptions& options,
+                                    std::uint64_t seed) {
+  return Metamorphic(before, allocator, options, seed).run();
 }
 
 }  // namespace regduel::oracles

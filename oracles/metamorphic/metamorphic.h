@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "ir/allocator.h"
+#include "oracles/before.h"
 #include "oracles/report.h"
 
 namespace regduel::oracles {
@@ -43,11 +44,10 @@ struct MetamorphicResult {
 // The names of the variants, in order; "repeat" is the first.
 [[nodiscard]] std::span<const std::string_view> metamorphic_variants();
 
-//   Requires  `program` well-formed for `target`, in phase Virtual.
+//   Requires  the program well-formed for its target, in phase Virtual.
 //   Never throws: an internal error of the allocator is a verdict like another ("harness/internal-error").
 //   Skipped where the allocator refuses a knob.   Cost: about nine allocations, and eight times all judges.
-[[nodiscard]] MetamorphicResult judge_metamorphic(const ir::Function& program, const ir::Target& target,
-                                                  const ir::Allocator& allocator, const ir::AllocOptions& options,
-                                                  std::uint64_t seed = 0);
+[[nodiscard]] MetamorphicResult judge_metamorphic(const Before& before, const ir::Allocator& allocator,
+                                                  const ir::AllocOptions& options, std::uint64_t seed = 0);
 
 }  // namespace regduel::oracles

@@ -117,7 +117,7 @@ MetamorphicResult run(const ir::Allocator& allocator, int limit = kFree, const s
   const ir::Target& target = *ir::find_target("sm_90");
   ir::AllocOptions options;
   options.limits = ir::Limits::of(target, limit);
-  return judge_metamorphic(program, target, allocator, options);
+  return judge_metamorphic({program, target}, allocator, options);
 }
 MetamorphicResult run(Wrong wrong, When when, int limit = kFree) { return run(OneRegisterEach(wrong, std::move(when)), limit); }
 
@@ -296,7 +296,7 @@ TEST(Metamorphic, NothingIsTraced) {
   options.limits = ir::Limits::of(target);
   options.trace = &counter;
   const OneRegisterEach right(Wrong::Nothing, [](const auto&, const auto&, int) { return false; });
-  EXPECT_EQ(judge_metamorphic(program, target, right, options).result.verdict, Verdict::Pass);
+  EXPECT_EQ(judge_metamorphic({program, target}, right, options).result.verdict, Verdict::Pass);
   EXPECT_EQ(counter.lines, 0);
 }
 

@@ -157,6 +157,23 @@ TEST(PackForm, NamesThePackAndTheBitOfEachPredicate) {
   EXPECT_EQ(form(3), "from R5 P4:17");
 }
 
+// Four bytes a cell; fewer in the last cell of a narrow vreg; one for a predicate, virtual or physical.
+TEST(Cells, HaveTheBytesThatTheirRegistersHave) {
+  const ir::Function f = parse_function(
+      "func @t kernel target sm_90 threads 32\n  vreg %0 R u16\n  vreg %1 P pred\n  vreg %2 R u64\n  block b0\n    #0 exit\n");
+  ASSERT_FALSE(f.insts.empty());
+  const Cells cells(f);
+  const auto bytes_of = [&](std::uint32_t vreg) {
+    return cells.bytes(cells.of_operand(ir::Operand::of_vreg(ir::Role::Use, ir::VRegId(vreg))).cell);
+  };
+  EXPECT_EQ(bytes_of(0), 2u);
+  EXPECT_EQ(bytes_of(1), 1u);
+  EXPECT_EQ(bytes_of(2), 4u);
+  EXPECT_EQ(cells.bytes(cells.of_unit(ir::RegFile::R, 7)), 4u);
+  EXPECT_EQ(cells.bytes(cells.of_unit(ir::RegFile::P, 3)), 1u);
+  EXPECT_EQ(cells.bytes(cells.of_unit(ir::RegFile::UP, 3)), 1u);
+}
+
 // Words of the frames in order, those that nothing touches left out: in a row, with a gap, far apart, in both spaces.
 TEST(Cells, NumberTheWordsOfTheFramesThatAreTouched) {
   const std::vector<std::vector<std::uint32_t>> words_of_cases = {{0, 1, 2, 3}, {7, 2, 3, 2, 7}, {0, 1, 900}, {70, 0, 64, 63, 130}};

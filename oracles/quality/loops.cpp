@@ -23,7 +23,6 @@ class Loops {
     std::vector<BlockId> level(cfg_.reverse_postorder().begin(), cfg_.reverse_postorder().end());
     while (!level.empty()) {
       for (const BlockId b : level) order_[b.index()] = 0;
-      last_ = 0;
       inner_.clear();
       for (const BlockId b : level)
         if (order_[b.index()] == 0) walk(b);

@@ -139,8 +139,7 @@ class Liveness {
       reached_[e.operand] = s.reach_in | s.defined;
       if (e.is_write) s.defined |= e.mask;
     }
-    for (const BlockId b : touched_) exposed_[b.index()] = {};
-    touched_.clear();
+    for (; !touched_.empty(); touched_.pop_back()) exposed_[touched_.back().index()] = {};
   }
 
   // Fills live_out_ for the root at hand, from the blocks that touch it; work_ holds those at whose head it is live.
