@@ -28,8 +28,7 @@ bool Joiner::flow_into(Entry& entry, std::uint32_t block, const State& state) {
 
 void Joiner::copy(std::uint32_t block, const State& state) {
   const auto names = plan_.live_names[block];
-  next_.names.resize(names.size());
-  for (std::size_t k = 0; k < names.size(); ++k) next_.names[k] = state.names[names[k]];
+  for (const std::uint32_t name : names) next_.names.push_back(state.names[name]);
   for (const std::uint32_t l : plan_.live_locations[block])
     if (state.locations[l] != kJunk) next_.locations.push_back({l, state.locations[l]});
 }

@@ -130,6 +130,10 @@ TEST(SymbolicJoinTest, AKeptPhiMovesAfterTheEdgeBlock) {
   // Two homes: it is executed as the copy that it is.
   expect_pass(with(with(p, "b2: R3", "b2: R5"), "#4 R3 = b", "#4 R5 = b"));
   expect_category(with(p, "b2: R3", "b2: R5"), kLost);
+  // Behind an edge block too, which it names by the block before that or by itself.
+  const Pair beyond = with(with(p, "phi b1: R3", "phi b1: R5"), "R3 = copy R4", "R5 = copy R4");
+  expect_pass(beyond);
+  expect_pass(with(beyond, "phi b1: R5", "phi b4: R5"));
 }
 
 TEST(SymbolicJoinTest, APhiCountsOnItsOwnEdgeOnly) {

@@ -310,14 +310,14 @@ LiveSets live_names_along(const Plan& plan, const LiveSets& before) {
 
 void find_live(Plan& plan, NamesBefore& before) {
   const Flow flow(plan);
-  const bool has_edges_of_before = plan.astray.empty() && plan.num_names == plan.names.size();
+  const bool has_edges_of_before = plan.astray.empty() && plan.num_names() == plan.names.size();
   if (has_edges_of_before && !before.live.begin.empty()) {
     plan.live_names = live_names_along(plan, before.live);
   } else {
-    plan.live_names = Liveness(plan, flow, plan.num_names).of_names();
+    plan.live_names = Liveness(plan, flow, plan.num_names()).of_names();
     if (has_edges_of_before) before.live = plan.live_names.of_first(before.num_blocks);
   }
-  plan.live_locations = Liveness(plan, flow, plan.num_locations).of_locations();
+  plan.live_locations = Liveness(plan, flow, plan.num_locations()).of_locations();
 }
 
 }  // namespace regduel::oracles::symbolic

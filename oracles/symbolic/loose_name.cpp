@@ -13,11 +13,10 @@ LooseName::LooseName(Values& values, Meet& meet)
 
 void LooseName::begin(std::span<const HeldPair> held, bool any_in_pieces) {
   for (PairList* list : {&words_, &bytes_, &bytes_of_words_}) list->clear();
-  for (Origins* side : {&left_, &right_}) side->clear();
-  has_pieces_ = false;
+  const auto is_piecewise = [&](const HeldPair& h) { return values_.has_words(h.a) || values_.has_words(h.b); };
+  has_pieces_ = std::any_of(held.begin(), held.end(), is_piecewise);
   for (const HeldPair& h : held) {
-    const bool is_in_pieces = values_.has_words(h.a) || values_.has_words(h.b);
-    has_pieces_ = has_pieces_ || is_in_pieces;
+    const bool is_in_pieces = is_piecewise(h);
     if (h.is_byte) {
       list_byte(h.a, h.b);
       continue;
@@ -33,39 +32,11 @@ void LooseName::begin(std::span<const HeldPair> held, bool any_in_pieces) {
 }
 
 void LooseName::list_byte(Value x, Value y) {
-  list_piece(x, y);
+  bytes_.add(values_, x, y);
   for (std::uint32_t k = 0; k < 8 && (values_.has_packs(x) || values_.has_packs(y)); ++k) {
     const Value x_bit = values_.bit(x, k), y_bit = values_.bit(y, k);
-    list_piece(x_bit, y_bit);
+    bytes_.add(values_, x_bit, y_bit);
   }
-}
-
-void LooseName::list_piece(Value x, Value y) {
-  bytes_.add(values_, x, y);
-  left_.add(values_, x);
-  right_.add(values_, y);
-}
-
-void LooseName::Origins::add(const Values& values, Value piece) {
-  const Values::Node& n = values[piece];
-  if (n.kind == ValueKind::Byte) {
-    if (added_in_.size() <= n.a) added_in_.resize(n.a + n.a / 2 + 1, 0);
-    added_in_[n.a] = epoch_;
-  } else if (n.kind == ValueKind::Gate && n.depth <= kMaxDepth) {
-    add(values, n.b);
-    add(values, n.c);
-  } else if (piece != kJunk && !values.is_plain(piece)) {
-    is_any_ = true;
-  }
-}
-
-// A byte of a plain word is satisfied by itself, or by a gate one side of which it is.
-bool LooseName::Origins::may_satisfy(const Values& values, Value want) const {
-  const auto may_satisfy_one = [&](Value v) { return !values.is_plain(v) || has(v); };
-  if (is_any_) return true;
-  const Values::Node& n = values[want];
-  const auto members = values.children(n);
-  return n.kind == ValueKind::OneOf ? std::any_of(members.begin(), members.end(), may_satisfy_one) : may_satisfy_one(want);
 }
 
 Value LooseName::meet(Value a, Value b, unsigned bytes) { return bytes == kOneByte ? meet_byte(a, b) : meet_word(a, b, bytes); }
@@ -80,7 +51,7 @@ Value LooseName::meet_word(Value a, Value b, unsigned bytes) {
   find(words_, a, b, bytes, true);
   find_constants(a, b, bytes);
   const bool is_in_pieces = values_.has_words(a) || values_.has_words(b);
-  if (!is_in_pieces && (!has_pieces_ || (!found_.empty() && is_whole(a, b)))) return one_of_found();
+  if (!is_in_pieces && !has_pieces_) return one_of_found();
   // A location may hold some bytes of it, and where it is undefined in part, only those are asked for.
   const std::vector<Value> whole = std::exchange(found_, {});
   std::array<Value, 4> word{kAny, kAny, kAny, kAny};
@@ -103,9 +74,6 @@ Value LooseName::meet_word(Value a, Value b, unsigned bytes) {
   }
   return values_.word(word);
 }
-
-// Whether no piece at hand satisfies a byte of the name, so that what satisfies its bytes are the bytes of what satisfies it.
-bool LooseName::is_whole(Value a, Value b) const { return !(left_.may_satisfy(values_, a) && right_.may_satisfy(values_, b)); }
 
 bool LooseName::satisfy(Value have_a, Value have_b, Value want_a, Value want_b, unsigned bytes) {
   return values_.satisfies_bytes(have_b, want_b, bytes) && values_.satisfies_bytes(have_a, want_a, bytes);

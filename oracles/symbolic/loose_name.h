@@ -37,31 +37,7 @@ class LooseName {
   [[nodiscard]] Value meet(Value a, Value b, unsigned bytes);
 
  private:
-  // The words of which locations hold pieces, on one side of the join.
-  class Origins {
-   public:
-    void clear() {
-      ++epoch_;
-      is_any_ = false;
-    }
-    // A byte that a location holds as a piece.
-    void add(const Values& values, Value piece);
-    // False if no piece satisfies a byte of `want`.
-    [[nodiscard]] bool may_satisfy(const Values& values, Value want) const;
-
-   private:
-    static constexpr int kMaxDepth = 4;  // of gates that are looked into
-
-    [[nodiscard]] bool has(Value word) const { return word < added_in_.size() && added_in_[word] == epoch_; }
-
-    std::uint32_t epoch_ = 1;
-    std::vector<std::uint32_t> added_in_;  // by word: the epoch
-    bool is_any_ = false;                  // some piece is not looked into
-  };
-
   void list_byte(Value x, Value y);
-  void list_piece(Value x, Value y);
-  [[nodiscard]] bool is_whole(Value a, Value b) const;
   [[nodiscard]] Value meet_byte(Value a, Value b);
   [[nodiscard]] Value meet_word(Value a, Value b, unsigned bytes);
   [[nodiscard]] bool satisfy(Value have_a, Value have_b, Value want_a, Value want_b, unsigned bytes);
@@ -77,7 +53,6 @@ class LooseName {
   // words.
   PairList words_, bytes_, bytes_of_words_;
   bool has_pieces_ = false;   // some location holds a word that was put together
-  Origins left_, right_;      // of bytes_
   std::vector<Value> found_;  // numbers of the pairs that satisfy the name at hand
 };
 

@@ -8,10 +8,8 @@ namespace regduel::oracles::symbolic {
 
 void Meet::begin(std::uint32_t block, bool is_first) {
   ++epoch_;
-  block_ = block;
   (void)left(static_cast<Value>(values_.size() - 1));  // room for all values so far
-  is_first_ = is_first;
-  num_slots_used_ = 0;
+  join_ = {.block = block, .is_first = is_first};
 }
 
 // Mostly two leaves meet, and the one on the left no other.
@@ -37,7 +35,7 @@ Value Meet::of_words(Value a, Value b, Mode mode) {
   const std::array<Value, 4> on_left = values_.bytes(a), on_right = values_.bytes(b);
   std::array<Value, 4> bytes{};
   // One number for the whole, where each pair of bytes occurs once and has no number. A loose name may ask for less than the word.
-  bool is_new = mode == Mode::Number && (is_first_ || values_.is_leaf(a));
+  bool is_new = mode == Mode::Number && (join_.is_first || values_.is_leaf(a));
   for (std::uint32_t i = 0; i < 4 && is_new; ++i) {
     const bool is_nothing = on_left[i] == kJunk && on_right[i] == kJunk;
     bool is_free = is_nothing || is_unknown_byte(on_left[i], on_right[i]);
@@ -89,7 +87,7 @@ void Meet::remember(Value a, Value b, Value number) {
     l.number = number;
     return;
   }
-  if (++num_slots_used_ * 2 > slots_.size()) grow();
+  if (++join_.num_slots_used * 2 > slots_.size()) grow();
   slot(key_of(a, b)) = {key_of(a, b), epoch_, number};
 }
 

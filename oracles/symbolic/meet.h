@@ -58,6 +58,12 @@ class Meet {
     std::uint32_t epoch = 0;
     Value number = kJunk;
   };
+  // What is of the join at hand.
+  struct Join {
+    std::uint32_t block = 0;
+    bool is_first = false;
+    std::size_t num_slots_used = 0;
+  };
   // Whether two are the same byte of two words, or the same bit of two bytes.
   struct Pieces {
     bool are_one = false;  // piece `at` of a and of b
@@ -72,14 +78,14 @@ class Meet {
   [[nodiscard]] Value new_number(Value a, Mode mode) { return may_keep(a, left(a), mode) ? keep(a, left(a)) : new_leaf(mode); }
   [[nodiscard]] bool may_keep(Value a, const Left& l, Mode mode) const {
     const Values::Node& n = values_[a];
-    return !is_first_ && n.kind == ValueKind::Merged && n.a == block_ && l.kept_in != epoch_ &&
+    return !join_.is_first && n.kind == ValueKind::Merged && n.a == join_.block && l.kept_in != epoch_ &&
            values_.is_undefined(a) == (mode == Mode::NumberLoose);
   }
   [[nodiscard]] Value keep(Value a, Left& l) const {
     l.kept_in = epoch_;
     return a;
   }
-  [[nodiscard]] Value new_leaf(Mode mode) { return values_.add_leaf(ValueKind::Merged, block_, mode == Mode::NumberLoose); }
+  [[nodiscard]] Value new_leaf(Mode mode) { return values_.add_leaf(ValueKind::Merged, join_.block, mode == Mode::NumberLoose); }
   [[nodiscard]] Value known(Value a, Value b);  // Junk where the pair has no number
   void remember(Value a, Value b, Value number);
   [[nodiscard]] bool is_unknown_byte(Value a, Value b);
@@ -95,11 +101,10 @@ class Meet {
   static std::uint64_t key_of(Value a, Value b) { return static_cast<std::uint64_t>(a) << 32 | b; }
 
   Values& values_;
-  std::uint32_t epoch_ = 0, block_ = 0;
-  bool is_first_ = false;
+  std::uint32_t epoch_ = 0;
+  Join join_;
   std::vector<Left> left_;   // by value
   std::vector<Slot> slots_;  // power of two
-  std::size_t num_slots_used_ = 0;
 };
 
 }  // namespace regduel::oracles::symbolic

@@ -78,6 +78,16 @@ TEST_F(PairListTest, AWordPutTogetherIsEntangledAndAsksForItself) {
   EXPECT_THAT(found(x, kAny, true), UnorderedElementsAre(Pair(x, y), Pair(word, z)));
 }
 
+TEST_F(PairListTest, KeepsAllOfManyPairs) {
+  constexpr std::uint32_t kPairs = 300;
+  const Value first = values.add_leaves(ValueKind::Def, 1, 2 * kPairs);
+  for (std::uint32_t k = 0; k < kPairs; ++k) list.add(values, first + k, first + kPairs + k);
+  for (std::uint32_t k = 0; k < kPairs; ++k) {
+    EXPECT_THAT(found(first + k, kAny), ElementsAre(Pair(first + k, first + kPairs + k)));
+    EXPECT_THAT(found(kAny, first + kPairs + k), ElementsAre(Pair(first + k, first + kPairs + k)));
+  }
+}
+
 TEST_F(PairListTest, IsEmptyWhenCleared) {
   list.add(values, x, y);
   list.add(values, gate, z);

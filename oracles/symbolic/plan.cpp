@@ -7,6 +7,7 @@
 #include "oracles/symbolic/plan.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,9 +36,7 @@ class Planner {
 
   std::expected<Plan, std::string> run() {
     if (after_.blocks.size() < before_.blocks.size()) return std::unexpected("the program after has lost blocks");
-    plan_.num_names = plan_.names.size();
-    plan_.num_locations = plan_.locations.size();
-    plan_.is_byte_location.assign(plan_.num_locations, 0);
+    plan_.is_byte_location.assign(plan_.locations.size(), 0);
     for (const ir::RegFile file : {ir::RegFile::P, ir::RegFile::UP})
       for (int u = 0; u < ir::kMaxUnits; ++u) plan_.is_byte_location[plan_.locations.of_unit(file, u)] = 1;
     plan_.operands.reserve(after_.operands.size() + before_.operands.size() / 4);
@@ -67,13 +66,11 @@ class Planner {
 
   // --- remats -----------------------------------------------------------------------------------------------------
   void find_repeated() {
+    std::set<std::uint32_t> ids;
     for (const Inst& i : after_.insts)
-      if (i.op == Op::Remat) repeated_.emplace_back().id = i.ref.value;
+      if (i.op == Op::Remat) ids.insert(i.ref.value);
+    for (const std::uint32_t id : ids) repeated_.emplace_back().id = id;
     if (repeated_.empty()) return;
-    std::sort(repeated_.begin(), repeated_.end(), [](const Repeated& a, const Repeated& b) { return a.id < b.id; });
-    repeated_.erase(
-        std::unique(repeated_.begin(), repeated_.end(), [](const Repeated& a, const Repeated& b) { return a.id == b.id; }),
-        repeated_.end());
     for (std::size_t k = 0; k < before_.insts.size(); ++k) {
       Repeated* r = repeated(before_.insts[k].id.value);
       if (r == nullptr) continue;
@@ -85,17 +82,14 @@ class Planner {
         r->constant = plan_.values.add_leaves(ValueKind::Constant, r->index, r->words);
         continue;
       }
-      r->ghost = plan_.num_locations;
-      plan_.num_locations += r->words;
-      plan_.is_byte_location.resize(plan_.num_locations, plan_.names.of_operand(ops[0]).step == 1 ? 1 : 0);
+      r->ghost = plan_.num_locations();
+      plan_.is_byte_location.resize(r->ghost + r->words, plan_.names.of_operand(ops[0]).step == 1 ? 1 : 0);
       r->snapshots.assign(ops.size(), 0);
       for (std::size_t o = 0; o < ops.size(); ++o) {
         if (!ops[o].is_vreg() || !ops[o].reads()) continue;
-        r->snapshots[o] = plan_.num_names;
-        const Place of = plan_.names.of_operand(ops[o]);
-        plan_.num_names += of.cells();
-        plan_.bytes_of_name.resize(plan_.num_names, 0xF);
-        note_bytes(plan_.bytes_of_name, snapshot_place(of, r->snapshots[o]));
+        r->snapshots[o] = plan_.num_names();
+        const Place of = snapshot_place(plan_.names.of_operand(ops[o]), r->snapshots[o]);
+        for (std::uint32_t w = 0; w < of.cells(); ++w) plan_.bytes_of_name.push_back(bytes_at(of, w));
       }
     }
   }
@@ -503,7 +497,7 @@ class Planner {
     }
   }
   [[nodiscard]] std::vector<std::uint8_t> written_locations() const {
-    std::vector<std::uint8_t> is_written(plan_.num_locations, 0);
+    std::vector<std::uint8_t> is_written(plan_.num_locations(), 0);
     const auto mark = [&](const Place& p) { std::fill_n(is_written.begin() + p.cell, p.cells(), std::uint8_t{1}); };
     for (const Step& s : plan_.steps)
       for (const StepOperand& op : plan_.operands_of(s)) {

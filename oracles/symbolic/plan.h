@@ -122,7 +122,9 @@ struct Plan {
   Plan(const Case& c, const NamesBefore& before) : names(before.cells), locations(c.after), bytes_of_name(before.bytes_of_name) {}
 
   Cells names, locations;
-  std::uint32_t num_names = 0, num_locations = 0;  // with snapshots and ghosts
+  // With snapshots and ghosts.
+  [[nodiscard]] std::uint32_t num_names() const { return static_cast<std::uint32_t>(bytes_of_name.size()); }
+  [[nodiscard]] std::uint32_t num_locations() const { return static_cast<std::uint32_t>(is_byte_location.size()); }
   Values values;
   std::vector<Step> steps;
   std::vector<StepOperand> operands;

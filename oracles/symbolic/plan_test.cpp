@@ -164,7 +164,7 @@ TEST(SymbolicPlanTest, LiveNamesAreKeptFromPlanToPlan) {
   const std::string vregs = kAndP + "  vreg %5 R b32\n";
   const std::string start = "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #9 %5 = c\n    #2 bra -> b1\n";
   const std::string before = start +
-                             "  block b1\n    #3 %2 = phi b0: %0, b1: %1\n    #4 %1 = phi b0: %1, b1: %2\n    #5 %3 = p %2\n"
+                             "  block b1\n    #3 %2 = phi b0: %0, b1: %0\n    #4 %1 = phi b0: %1, b1: %0\n    #5 %3 = p %2\n"
                              "    #6 cbra %3 -> b1, b2\n  block b2\n    #7 use %2, %1, %5 !write\n    #8 exit\n";
   const auto after = [](std::string_view to, std::string_view edge_blocks) {
     return fmt::format(
@@ -173,10 +173,10 @@ TEST(SymbolicPlanTest, LiveNamesAreKeptFromPlanToPlan) {
         "exit\n{}",
         to, edge_blocks);
   };
-  const std::string swap = "    +20 R0, R1 = copy R1, R0\n";
+  const std::string copies = "    +20 R0, R1 = copy R1, R0\n";
   const std::vector<std::string> afters = {
-      after("b1", ""), after("b3", "  block b3 edge b1 -> b1\n" + swap + "    +21 bra -> b1\n"),
-      after("b3", "  block b3 edge b1 -> b1\n" + swap + "    +21 bra -> b4\n  block b4 edge b1 -> b1\n    +22 bra -> b1\n"),
+      after("b1", ""), after("b3", "  block b3 edge b1 -> b1\n" + copies + "    +21 bra -> b1\n"),
+      after("b3", "  block b3 edge b1 -> b1\n" + copies + "    +21 bra -> b4\n  block b4 edge b1 -> b1\n    +22 bra -> b1\n"),
       after("b2", "")};  // a branch that leads elsewhere
   const ir::Function program = testing::parse_function(Pair{vregs, before, afters[0]}.before_text());
   const ir::Target& target = *ir::find_target("sm_90");
@@ -191,6 +191,7 @@ TEST(SymbolicPlanTest, LiveNamesAreKeptFromPlanToPlan) {
       const ir::Function g = testing::parse_function(Pair{vregs, before, second}.after_text());
       const Before shared(program, target), own(program, target);
       (void)live_names(shared, f);
+      EXPECT_EQ(shared.part<symbolic::NamesBefore>().live.begin.empty(), &first == &afters.back());
       EXPECT_EQ(live_names(shared, g), live_names(own, g)) << first << second;
     }
 }
@@ -229,6 +230,17 @@ TEST(SymbolicPlanTest, DefsInOneTupleAreContested) {
                   "  block b0\n    #0 R0, R4:R7, R8 = three\n    #1 use R8 !write\n    #2 exit\n"};
   expect_pass(p);
   expect_category(with(with(p, "R4:R7, R8 =", "R4:R7, R6 ="), "use R8", "use R6"), kLost);
+  // In any order.
+  expect_pass(with(with(p, "R0, R4:R7, R8 =", "R9, R4:R7, R0 ="), "use R8", "use R0"));
+  expect_category(with(with(p, "R0, R4:R7, R8 =", "R9, R4:R7, R4 ="), "use R8", "use R4"), kLost);
+}
+
+// Neither of two defs in one half is there afterwards, nor what was there before.
+TEST(SymbolicPlanTest, DefsInOneHalfAreContested) {
+  expect_category(
+      {"  vreg %0 R b32\n", "  block b0\n    #0 %0 = a\n    #1 %0.h0, %0.h1 = two\n    #2 use %0.h1 !write\n    #3 exit\n",
+       "  block b0\n    #0 R2 = a\n    #1 R2.h1, R2.h1 = two\n    #2 use R2.h1 !write\n    #3 exit\n"},
+      kLost);
 }
 
 TEST(SymbolicPlanTest, PartsAreDefinedOneAfterTheOther) {

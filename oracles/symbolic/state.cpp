@@ -10,8 +10,8 @@ namespace regduel::oracles::symbolic {
 using ir::Role;
 
 State::State(Plan& plan) : plan_(plan), values_(plan.values) {
-  names.start(plan.num_names, kAny);
-  locations.start(plan.num_locations, kJunk);
+  names.start(plan.num_names(), kAny);
+  locations.start(plan.num_locations(), kJunk);
 }
 
 void State::enter_function() {
@@ -192,13 +192,6 @@ void State::transfer_clobber(const StepOperand& op, const Guard& g) {
   put_bytes(Side::Locations, op.loc, bytes_, g);
 }
 
-bool State::holds_exactly(const StepOperand& op) const {
-  if (op.name.step != op.loc.step || op.name.offset != 0 || op.loc.offset != 0) return false;
-  for (std::uint32_t k = 0, n = op.name.cells(); k < n; ++k)
-    if (locations[op.loc.cell + k] != names[op.name.cell + k]) return false;
-  return true;
-}
-
 void State::transfer_use(const Step& s, const StepOperand& op, const Guard& g, Lapse::Kind kind) {
   if (op.name.size == 0 || op.loc.size == 0) return;
   const auto holds = [&](Value have, Value want, unsigned bytes, std::uint32_t name, std::uint32_t location) {
@@ -211,9 +204,7 @@ void State::transfer_use(const Step& s, const StepOperand& op, const Guard& g, L
     report({kind, &s, op.number, have, want, name, location});
     return false;
   };
-  if (holds_exactly(op)) {
-    // Most uses: each word of the location is that of the name.
-  } else if (op.name.step == 4 && op.loc.step == 4 && op.name.offset == 0 && op.loc.offset == 0) {
+  if (op.name.step == 4 && op.loc.step == 4 && op.name.offset == 0 && op.loc.offset == 0) {
     for (std::uint32_t k = 0; k < op.name.cells(); ++k) {
       const std::uint32_t left = op.name.size - 4 * k;
       const unsigned bytes = left >= 4 ? 0xF : (1u << left) - 1;
@@ -331,20 +322,7 @@ void State::scatter_bytes(Side side, const StepOperand& op, const Guard& g) {
   put_bytes(side, p, bytes_, g);
 }
 
-// A step that moves one word, or words elsewhere: they need not be fetched first.
-bool State::is_moved_alone(const Step& s) const {
-  if (s.count != 1 || s.guard != kNoIndex || is_on_edge_) return false;
-  const StepOperand& op = plan_.operands[s.first];
-  const std::uint32_t cells = op.name.cells();
-  return op.is_wordwise && op.loc.cells() == cells && (op.name.cell >= op.loc.cell + cells || op.loc.cell >= op.name.cell + cells);
-}
-
-void State::move_alone(Store& store, const StepOperand& op) {
-  for (std::uint32_t k = 0, n = op.name.cells(); k < n; ++k) store.set(op.name.cell + k, store[op.loc.cell + k]);
-}
-
 void State::transfer_rename(const Step& s) {
-  if (is_moved_alone(s)) return move_alone(names, plan_.operands[s.first]);
   const Guard g = transfer_guard(s);
   fetched_.clear();
   next_ = 0;
@@ -370,7 +348,6 @@ void State::transfer_rename(const Step& s) {
 // What moves values after allocation
 
 void State::transfer_move(const Step& s) {
-  if (is_moved_alone(s)) return move_alone(locations, plan_.operands[s.first]);
   const Guard g = transfer_guard(s);
   fetched_.clear();
   next_ = 0;

@@ -120,7 +120,6 @@ class State {
   Guard transfer_guard(const Step& s) { return s.guard == kNoIndex ? Guard{} : read_guard(s); }
   Guard read_guard(const Step& s);
   void transfer_early_clobber(const Step& s, const Guard& g);
-  [[nodiscard]] bool holds_exactly(const StepOperand& op) const;
   void transfer_use(const Step& s, const StepOperand& op, const Guard& g, Lapse::Kind kind);
   void transfer_clobber(const StepOperand& op, const Guard& g);
   void transfer_whole_def(const StepOperand& op);
@@ -129,8 +128,6 @@ class State {
   void transfer_ret(const Step& s);
   void transfer_unknown(const Step& s);
 
-  [[nodiscard]] bool is_moved_alone(const Step& s) const;
-  static void move_alone(Store& store, const StepOperand& op);
   void put(Side side, std::uint32_t at, Value v, const Guard& g) {
     if (g.is_set || is_on_edge_) put_with_care(side, at, v, g);
     else store_of(side).set(at, v);

@@ -192,6 +192,33 @@ TEST(SymbolicStateTest, PackAndUnpackMoveBytes) {
   expect_category(with(narrow, "use R4, R3, R2", "use R3, R4, R2"), kWrong);
 }
 
+// Of words, and of halves of words.
+TEST(SymbolicStateTest, EachPackHasThePiecesOfItsOwn) {
+  const std::string before =
+      "  block b0\n    #0 %1, %2, %3, %4 = four\n    #1 %0 = pack %1, %2\n    #2 %5 = pack %3, %4\n"
+      "    #3 use %5 !write\n    #4 use %0 !write\n    #5 exit\n";
+  for (const bool are_words : {true, false}) {
+    const std::string piece = are_words ? "b32\n" : "b16\n", whole = are_words ? "b64\n" : "b32\n";
+    std::string vregs;
+    for (const char* v : {"0", "1", "2", "3", "4", "5"})
+      vregs += std::string("  vreg %") + v + " R " + (*v == '0' || *v == '5' ? whole : piece);
+    const std::string one = are_words ? "R6:R7" : "R6", other = are_words ? "R8:R9" : "R8";
+    const Pair p = {vregs, before,
+                    "  block b0\n    #0 R0, R1, R2, R3 = four\n    #1 " + one + " = pack R0, R1\n    #2 " + other +
+                        " = pack R2, R3\n    #3 use " + other + " !write\n    #4 use " + one + " !write\n    #5 exit\n"};
+    expect_pass(p);
+    expect_category(with(p, "use " + other, "use " + one), kWrong);
+  }
+}
+
+TEST(SymbolicStateTest, PiecesThatAreUnpackedIntoOneRegisterLeaveTheOthers) {
+  const Pair p = {"  vreg %0 R b128\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 R b32\n  vreg %4 R b32\n",
+                  "  block b0\n    #0 %0 = a\n    #1 %1, %2, %3, %4 = unpack %0\n    #2 use %3, %4 !write\n    #3 exit\n",
+                  "  block b0\n    #0 R0:R3 = a\n    #1 R4, R4, R6, R7 = unpack R0:R3\n    #2 use R6, R7 !write\n    #3 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "use R6", "use R4"), kLost);
+}
+
 TEST(SymbolicStateTest, PartsKeepTheOtherBytes) {
   const Pair p = {"  vreg %0 R b32\n  vreg %1 R b16 alias %0.h1\n",
                   "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %0 !write\n    #3 exit\n",

@@ -3,6 +3,7 @@
 #include "oracles/symbolic/values.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/random.h"
 
@@ -35,9 +36,9 @@ bool Values::is_same(const Node& x, const Node& n, std::span<const Value> kids) 
 // One multiplication for each number, which spreads it upwards; what has gathered above comes down at the end.
 std::uint64_t Values::hash_of(const Node& n, std::span<const Value> kids) {
   const auto add = [](std::uint64_t hash, std::uint64_t number) { return (hash ^ number) * 0x9E3779B97F4A7C15u; };
-  std::uint64_t hash = add(static_cast<std::uint64_t>(n.kind) + 1, static_cast<std::uint64_t>(n.b) << 32 | n.c);
-  if (kids.empty()) hash = add(hash ^ hash >> 32, n.a);
-  for (const Value kid : kids) hash = add(hash ^ hash >> 32, kid);
+  const auto fold = [add](std::uint64_t hash, std::uint64_t number) { return add(hash ^ hash >> 32, number); };
+  const std::uint64_t first = add(static_cast<std::uint64_t>(n.kind) + 1, static_cast<std::uint64_t>(n.b) << 32 | n.c);
+  const std::uint64_t hash = kids.empty() ? fold(first, n.a) : std::accumulate(kids.begin(), kids.end(), first, fold);
   return hash ^ hash >> 32;
 }
 
@@ -283,19 +284,9 @@ Value Values::restrict_to(Value v, Value token, bool holds, int& budget) {
 
 bool Values::satisfies(Value have, Value want) {
   if (have == want || want == kAny) return true;
-  if (is_settled(have)) {
-    if (is_settled(want) || satisfies_none_of(have, want)) return false;
-  }
+  if (is_settled(have) && is_settled(want)) return false;
   int budget = kBudget;
   return satisfies_within(have, want, budget);
-}
-
-// A word that was put together may have its bytes from several members.
-bool Values::satisfies_none_of(Value have, Value want) const {
-  const Node& w = nodes_[want];
-  if (w.kind != ValueKind::OneOf || (w.b > 1 && nodes_[have].kind == ValueKind::Word)) return false;
-  const auto members = children(w);
-  return std::all_of(members.begin(), members.end(), [&](Value m) { return m != have && is_settled(m); });
 }
 
 bool Values::satisfies_within(Value have, Value want, int& budget) {

@@ -141,7 +141,6 @@ class Values {
   Value restrict_to(Value v, Value token, bool holds, int& budget);
   bool satisfies_within(Value have, Value want, int& budget);
   // Seen at a glance. Requires: `have` is settled.
-  [[nodiscard]] bool satisfies_none_of(Value have, Value want) const;
 
   std::vector<Node> nodes_;
   std::vector<Value> kids_;
