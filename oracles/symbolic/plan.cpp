@@ -313,6 +313,7 @@ class Planner {
     } else {
       return unreadable_.because(i, "a copy has become something else");
     }
+    destroyed(i, ops, original);
     if (original == kNoIndex) return;
     // A copy's guard is a use like any other.
     for (const Operand& op : before_.operands_of(before_.insts[original])) {
@@ -320,6 +321,18 @@ class Planner {
       StepOperand& g = guard();
       g.name = name_of(op);
       g.is_negated_name = op.is_negated();
+    }
+  }
+  // What a move destroys: clobbers, and early-clobber defs before it reads. The program before says which defs of an original copy
+  // are.
+  void destroyed(const Inst& i, std::span<const Operand> ops, std::uint32_t original) {
+    std::span<const Operand> want;
+    if (original != kNoIndex && i.op == Op::Copy) want = before_.operands_of(before_.insts[original]);
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      const bool is_early = ops[k].role == Role::Def && k < want.size() && want[k].is_early_clobber();
+      if (!is_early && ops[k].role != Role::Clobber) continue;
+      add_operand() = {.role = Role::Clobber, .is_early = is_early, .name = own_place(i, ops[k]), .loc = {}};
+      plan_.steps.back().has_clobbers = true;
     }
   }
 
@@ -501,7 +514,7 @@ class Planner {
     const auto mark = [&](const Place& p) { std::fill_n(is_written.begin() + p.cell, p.cells(), std::uint8_t{1}); };
     for (const Step& s : plan_.steps)
       for (const StepOperand& op : plan_.operands_of(s)) {
-        if (s.kind == StepKind::Move && op.role == Role::Def) mark(op.name);
+        if (s.kind == StepKind::Move && op.role != Role::Guard) mark(op.name);
         else if (s.kind == StepKind::Operate || s.kind == StepKind::Gather || s.kind == StepKind::FromPack ||
                  s.kind == StepKind::Remat || s.kind == StepKind::ToPack) {
           if (op.role != Role::Use && op.role != Role::Guard) mark(op.loc);

@@ -36,8 +36,9 @@ enum class StepKind : std::uint8_t {
   Operate,  // an original instruction that computes; on the names alone where it was deleted
   Gather,   // pack, unpack: bytes of the uses, in order, become bytes of the defs; deleted as above
   Rename,   // an original copy, or the phis of an edge: on the names. Operands: name = written, loc = read (both names)
-  Move,     // a copy, spill or refill of the program after: on the locations. Operands: name = written, loc = read (both locations)
-  ToPack,   // p2r, bit_spill. Operand 0: the pack (loc). Others: predicate (loc), bit (number)
+  Move,    // a copy, spill or refill of the program after: on the locations. Operands: name = written, loc = read (both locations);
+           // clobbers: name = destroyed
+  ToPack,  // p2r, bit_spill. Operand 0: the pack (loc). Others: predicate (loc), bit (number)
   FromPack,  // r2p, bit_refill. The same
   Snapshot,  // before an instruction that some remat repeats. Operands: name = snapshot, loc = the name copied
   Remember,  // after it. Operand: loc = the ghost
@@ -58,7 +59,7 @@ struct StepOperand {
 struct Step {
   StepKind kind = StepKind::Operate;
   bool is_ret = false;
-  bool has_clobbers = false;           // Operate: some operand is clobbered, perhaps early
+  bool has_clobbers = false;           // Operate, Move: some operand is clobbered, perhaps early
   bool is_illegal = false;             // Remat: of what may not be repeated
   std::uint32_t inst = kNoIndex;       // index into the instructions after
   std::uint32_t original = kNoIndex;   // index into the instructions before

@@ -149,7 +149,7 @@ void State::transfer_unknown(const Step& s) {
       bytes_.assign(op.name.size, kAny);
       put_bytes(Side::Names, op.name, bytes_, {});
     }
-    transfer_clobber(op, {});
+    destroy(op.loc, {});
   }
 }
 
@@ -165,7 +165,7 @@ void State::transfer_operate(const Step& s) {
     if (op.role == Role::Use || op.role == Role::DefUse) transfer_use(s, op, g, Lapse::Kind::Value);
   if (s.has_clobbers)
     for (const StepOperand& op : ops)
-      if (op.role == Role::Clobber) transfer_clobber(op, g);
+      if (op.role == Role::Clobber) destroy(op.loc, g);
   for (const StepOperand& op : ops) {
     if (op.role != Role::Def && op.role != Role::DefUse) continue;
     if (!g.is_set && op.is_wordwise && !op.is_contested && is_of_cells(op.loc)) {
@@ -180,16 +180,16 @@ void State::transfer_operate(const Step& s) {
 
 void State::transfer_early_clobber(const Step& s, const Guard& g) {
   for (const StepOperand& op : plan_.operands_of(s))
-    if (op.is_early && op.role == Role::Def) transfer_clobber(op, g);
+    if (op.is_early && op.role == Role::Def) destroy(op.loc, g);
 }
 
-void State::transfer_clobber(const StepOperand& op, const Guard& g) {
-  if (is_of_cells(op.loc)) {
-    for (std::uint32_t k = 0; k < op.loc.cells(); ++k) put(Side::Locations, op.loc.cell + k, kJunk, g);
+void State::destroy(const Place& p, const Guard& g) {
+  if (is_of_cells(p)) {
+    for (std::uint32_t k = 0; k < p.cells(); ++k) put(Side::Locations, p.cell + k, kJunk, g);
     return;
   }
-  bytes_.assign(op.loc.size, kJunk);
-  put_bytes(Side::Locations, op.loc, bytes_, g);
+  bytes_.assign(p.size, kJunk);
+  put_bytes(Side::Locations, p, bytes_, g);
 }
 
 void State::transfer_use(const Step& s, const StepOperand& op, const Guard& g, Lapse::Kind kind) {
@@ -239,7 +239,7 @@ void State::transfer_def_of_name(const StepOperand& op, const Guard& g) {
 }
 
 void State::transfer_def_of_location(const StepOperand& op, const Guard& g) {
-  if (op.is_contested) return transfer_clobber(op, g);
+  if (op.is_contested) return destroy(op.loc, g);
   const std::uint32_t words = (op.name.size + 3) / 4;
   if (is_of_cells(op.loc)) {
     for (std::uint32_t k = 0; k < op.loc.cells(); ++k) put(Side::Locations, op.loc.cell + k, k < words ? op.leaf + k : kJunk, g);
@@ -275,12 +275,12 @@ void State::transfer_gather(const Step& s) {
     else gather_bytes(side, ops);
     if (side == Side::Locations)
       for (const StepOperand& op : ops)
-        if (op.role == Role::Clobber) transfer_clobber(op, g);
+        if (op.role == Role::Clobber) destroy(op.loc, g);
     next_ = 0;
     for (const StepOperand& op : ops) {
       if (op.role != Role::Def) continue;
       if (side == Side::Locations && op.is_contested) {
-        transfer_clobber(op, g);
+        destroy(op.loc, g);
         next_ += are_words ? op.name.cells() : op.name.size;
       } else if (are_words) {
         scatter_words(side, op, g);
@@ -352,8 +352,14 @@ void State::transfer_move(const Step& s) {
   fetched_.clear();
   next_ = 0;
   const auto ops = plan_.operands_of(s);
+  const auto clobber = [&](bool early) {
+    for (const StepOperand& op : ops)
+      if (op.role == Role::Clobber && op.is_early == early) destroy(op.name, g);
+  };
+  if (s.has_clobbers) clobber(true);
   for (const StepOperand& op : ops)
     if (op.role == Role::Def) fetch(Side::Locations, op);
+  if (s.has_clobbers) clobber(false);
   for (const StepOperand& op : ops)
     if (op.role == Role::Def) store(Side::Locations, op, g);
 }

@@ -121,7 +121,7 @@ class State {
   Guard read_guard(const Step& s);
   void transfer_early_clobber(const Step& s, const Guard& g);
   void transfer_use(const Step& s, const StepOperand& op, const Guard& g, Lapse::Kind kind);
-  void transfer_clobber(const StepOperand& op, const Guard& g);
+  void destroy(const Place& p, const Guard& g);
   void transfer_whole_def(const StepOperand& op);
   void transfer_def_of_name(const StepOperand& op, const Guard& g);
   void transfer_def_of_location(const StepOperand& op, const Guard& g);

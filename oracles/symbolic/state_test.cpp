@@ -113,6 +113,43 @@ TEST(SymbolicStateTest, AnOriginalCopyMakesTwoNamesEqual) {
   expect_category(with(old, "#2 R1 = copy R0", "#2 copy !deleted"), kWrong);
 }
 
+// A copy destroys what any instruction would, also as a spill or a refill, and under a guard where that holds.
+TEST(SymbolicStateTest, ACopyClobbers) {
+  const Pair p = {
+      kAndP,
+      "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #9 %3 = p\n    #2 %0 = copy %0 clobbers R7\n    #3 use %0, %1 !write\n"
+      "    #4 exit\n",
+      "  block b0\n    #0 R0 = a\n    #1 R6 = b\n    #9 P0 = p\n    #2 R0 = copy R0 clobbers R7\n    #3 use R0, R6 !write\n"
+      "    #4 exit\n"};
+  expect_pass(p);
+  const Pair lost = with(with(p, "R6 = b", "R7 = b"), "use R0, R6", "use R0, R7");
+  expect_category(lost, kLost);
+  expect_category(
+      with(with(lost, "#2 R0 = copy R0 clobbers", "#2 spill R0, slot 0 clobbers"), "    #3", "    +20 R0 = refill slot 0\n    #3"),
+      kLost);
+  expect_category(with(lost, "#2 R0 = copy R0 clobbers", "+20 spill R0, slot 0\n    #2 R0 = refill slot 0 clobbers"), kLost);
+  expect_pass(with(lost, "#2 R0 = copy R0 clobbers R7", "#2 copy !deleted"));
+  const auto guarded = [](Pair pair) {
+    pair.before = testing::edit(pair.before, "#2 %0", "#2 @%3 %0");
+    return with(pair, "#2 R0", "#2 @P0 R0");
+  };
+  expect_pass(guarded(p));
+  expect_category(guarded(lost), kLost);
+  // What is copied may be destroyed, and what is copied to as well.
+  expect_pass(with(with(with(p, "R6 = b", "R6 = b\n    +20 R7 = copy R0"), "R0 = copy R0", "R0 = copy R7"), "use R0", "use R0"));
+  expect_pass(with(with(p, "#2 R0 = copy R0", "#2 R7 = copy R0"), "use R0", "use R7"));
+}
+
+TEST(SymbolicStateTest, AnEarlyClobberDefOfACopyIsWrittenBeforeTheUsesAreRead) {
+  const Pair p = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1{early} = copy %0\n    #2 use %1 !write\n    #3 exit\n",
+                  "  block b0\n    #0 R0 = a\n    #1 R1 = copy R0\n    #2 use R1 !write\n    #3 exit\n"};
+  expect_pass(p);
+  expect_category(with(with(p, "R1 = copy R0", "R0 = copy R0"), "use R1", "use R0"), kLost);
+  // What only the program after says of it means nothing.
+  expect_pass({kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1 = copy %0\n    #2 use %1 !write\n    #3 exit\n",
+               "  block b0\n    #0 R0 = a\n    #1 R0{early} = copy R0\n    #2 use R0 !write\n    #3 exit\n"});
+}
+
 TEST(SymbolicStateTest, AnOriginalCopyMayBecomeASpillOrARefill) {
   expect_pass(
       {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1 = copy %0\n    #2 %2 = copy %1\n    #3 use %2, %0 !write\n    #4 exit\n",
