@@ -10,9 +10,10 @@
 
 namespace regduel::cli {
 
-inline constexpr int kExitFinding = 1;   // a judge objected, an allocation is impossible
-inline constexpr int kExitBadInput = 2;  // bad usage or bad input (BadInput)
-inline constexpr int kExitInternal = 3;  // a bug of ours
+inline constexpr int kExitFinding = 1;       // a judge objected, an allocation is impossible
+inline constexpr int kExitBadInput = 2;      // bad usage or bad input (BadInput)
+inline constexpr int kExitInternal = 3;      // a bug of ours
+inline constexpr int kExitInconclusive = 4;  // verify: nothing failed, and a judge gave up
 
 // What a command does when it was chosen.
 using Action = std::function<int()>;

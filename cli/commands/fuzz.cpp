@@ -137,6 +137,9 @@ void add_fuzz_command(CLI::App& app, Action& chosen) {
       "fuzz", "Look for bugs: a campaign of duels on programs that are bred for what they make the allocators do");
   command->add_option("--time", o->time, "How long: 60s, 10m, 2h");
   command->add_option("--runs", o->runs, "How many programs");
+  command->add_option("--stop-after", c.stop_after, "Stop at so many findings (0: go on); what was found is still reduced")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_option("--seed", c.seed, "Another seed, another stream of programs")->capture_default_str();
   command->add_option("--jobs", c.jobs, "Worker processes, 0 = one a core")->capture_default_str();
   command->add_option("--corpus", c.directory, "Directory for the reproducers of findings")->capture_default_str();
@@ -164,7 +167,10 @@ void add_fuzz_command(CLI::App& app, Action& chosen) {
                    "Percentage of the programs of which variants are allocated too (regduel duel --help); each takes about ten "
                    "times as long")
       ->capture_default_str();
-  command->add_option("--timeout", c.timeout, "Seconds for one program: what takes longer hangs, which is a finding")
+  command
+      ->add_option("--timeout", c.timeout,
+                   "Seconds of the processor for one program: what takes longer, also when it is tried again alone, hangs, which "
+                   "is a finding")
       ->capture_default_str();
   command->add_option("--reduce-budget", c.reduce_budget, "How much to spend on reducing a case (regduel reduce --help)")
       ->capture_default_str();

@@ -92,7 +92,7 @@ int verify(const Options& o) {
     throw BadInput(fmt::format("{}: error: {} functions, but {} has {}", o.after, after.size(), o.before, before.size()));
 
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  bool failed = false;
+  bool failed = false, gave_up = false;
   const bool colours = wants_colours();
   for (Program& p : before) {
     const auto found = afterwards.find(p.function.name);
@@ -108,6 +108,7 @@ int verify(const Options& o) {
       if (oracles::JudgeResult r = oracles::judge_success_against_completeness(report, c); r.verdict == oracles::Verdict::Fail)
         report.results.push_back(std::move(r));
     failed = failed || report.verdict() == oracles::Verdict::Fail;
+    gave_up = gave_up || report.verdict() == oracles::Verdict::Inconclusive;
     if (o.json || o.format == "json") {
       const oracles::Measures m = oracles::measure(c.prepared, post);
       list.push_back({{"function", p.function.name},
@@ -143,7 +144,7 @@ int verify(const Options& o) {
   }
   if (o.json || o.format == "json")
     print_json({{"command", "verify"}, {"before", o.before}, {"after", o.after}, {"results", list}});
-  return failed ? kExitFinding : 0;
+  return failed ? kExitFinding : gave_up ? kExitInconclusive : 0;
 }
 
 }  // namespace
@@ -171,7 +172,8 @@ void add_verify_command(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   o->target.add_to(*command);
   command->add_flag("--json", o->json, "The same as --format json");
-  command->footer("Exit status 1: a judge objects. Example:  regduel verify a.rir b.rir");
+  command->footer(
+      "Exit status 1: a judge objects; 4: none does, but one could not tell, and says why. Example:  regduel verify a.rir b.rir");
   command->callback([o, &chosen] { chosen = [o] { return verify(*o); }; });
 }
 

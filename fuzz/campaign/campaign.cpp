@@ -31,7 +31,7 @@ using nlohmann::json;
 constexpr std::uint64_t kBatch = 64;         // programs handed out at a time
 constexpr double kCommitSeconds = 0.25;      // the database is never further behind than this
 constexpr double kWatchSeconds = 0.2;        // between two calls of `watch`
-constexpr double kGraceSeconds = 10;         // for reductions, when the time is up
+constexpr double kSleep = 30;                // what takes so many times its time without the processor hangs as well
 constexpr double kReduceTimeouts = 20;       // a reduction may take as long as so many programs
 constexpr int kMostLostInARow = 100;         // workers that end while they try nothing
 constexpr int kExitInternal = 3;             // of a worker
@@ -57,7 +57,8 @@ class Coordinator {
       : o_(options), log_(options.log), store_(options.db, options.version), corpus_(store_, log_),
         findings_(store_, options.version, options.directory, options.suppressions, options.today),
         schedule_(store_.begin_session(o_.seed, mode()), o_.runs, kBatch * kBatchesAhead * static_cast<std::uint64_t>(o_.jobs)),
-        total_(options.duelists), worker_options_{o_.seed, o_.metamorphic, o_.reduce_budget, o_.duelists, o_.registers} {
+        total_(options.duelists),
+        worker_options_{o_.seed, o_.metamorphic, o_.timeout, o_.reduce_budget, o_.duelists, o_.registers} {
     if (!o_.is_mix) load_inputs();
     for (const StoredFinding& f : findings_.load())
       again_.push_back({{"do", "again"},
@@ -72,7 +73,7 @@ class Coordinator {
     for (int k = 0; k < o_.jobs; ++k) peers_.push_back(std::make_unique<Peer>());
     for (std::size_t k = 0; k < peers_.size(); ++k) start_worker(k);
     bool is_interrupted = false;
-    while (!is_interrupted && hand_out_work()) {
+    while (!is_interrupted && !is_over() && hand_out_work()) {
       listen();
       if (seconds_now() - last_commit_ >= kCommitSeconds) commit();
       if (seconds_now() - last_watch_ < kWatchSeconds) continue;
@@ -80,7 +81,7 @@ class Coordinator {
       is_interrupted = !watch(status());
     }
     for (std::size_t k = 0; k < peers_.size(); ++k) {
-      if (is_interrupted && peers_[k]->process.channel().fill()) take_messages(k);
+      if (peers_[k]->is_busy() && peers_[k]->process.channel().fill()) take_messages(k);
       peers_[k]->process.end();
     }
     findings_.take_before(UINT64_MAX);
@@ -109,9 +110,13 @@ class Coordinator {
 
   // -- what there is to do ------------------------------------------------------------------------------------------
 
+  // The time is up, and so is that for what was being done then.
+  [[nodiscard]] bool is_over() const { return o_.seconds > 0 && seconds_now() - start_ > o_.seconds + o_.grace; }
+
   // Gives something to each worker that has nothing. False where no worker has anything to do any more.
   bool hand_out_work() {
-    is_time_up_ = is_time_up_ || (o_.seconds > 0 && seconds_now() - start_ >= o_.seconds);
+    is_time_up_ = is_time_up_ || (o_.seconds > 0 && seconds_now() - start_ >= o_.seconds) ||
+                  (o_.stop_after > 0 && std::ssize(findings_.failing()) >= o_.stop_after);
     bool is_busy = false;
     for (std::size_t k = 0; k < peers_.size(); ++k) {
       Peer& p = *peers_[k];
@@ -149,7 +154,6 @@ class Coordinator {
   }
 
   [[nodiscard]] bool may_understand() const {
-    if (o_.seconds > 0 && seconds_now() - start_ > o_.seconds + kGraceSeconds) return false;
     if (is_time_up_ || !schedule_.has_fresh()) return true;
     const auto understanding = std::count_if(peers_.begin(), peers_.end(), [](const auto& q) { return q->is_understanding(); });
     return understanding < std::max<std::ptrdiff_t>(1, std::ssize(peers_) / 2);
@@ -219,7 +223,9 @@ class Coordinator {
   // Whether it takes too long for one input, or for something else than programs.
   [[nodiscard]] bool is_stuck(const Peer& p) const {
     const std::int64_t since = p.process.current().since;
-    if (since != 0) return static_cast<double>(steady_nanoseconds() - since) > o_.timeout * 1e9;
+    if (since != 0)
+      return p.process.processor_seconds() > o_.timeout ||
+             static_cast<double>(steady_nanoseconds() - since) > kSleep * o_.timeout * 1e9;
     return p.is_busy() && !p.job.contains("count") && seconds_now() - p.since > kReduceTimeouts * o_.timeout;
   }
 

@@ -19,11 +19,13 @@ struct CampaignOptions {
   std::uint64_t seed = 1;
   std::uint64_t runs = 0;  // programs; 0 = until the time is up
   double seconds = 0;      // 0 = until the runs are done
+  double grace = 8;        // seconds for what is being tried and reduced then; what is not reduced is kept, and is when it goes on
+  int stop_after = 0;      // findings that fail, after which no more programs are tried; 0 = never
   int jobs = 1;
   bool is_mix = false;         // programs of the standard mix rather than an exploration: the same for any number of jobs
   int metamorphic = 0;         // percentage of the programs
   std::vector<int> registers;  // limits of file R at each of which each program is tried; empty = as the program's input says
-  double timeout = 60;         // seconds for one program: what takes longer hangs
+  double timeout = 60;         // seconds of the processor for one program: what takes longer, also alone, hangs
   std::uint64_t reduce_budget = 4'000'000;  // as of ReduceOptions
   std::span<const ir::Allocator* const> duelists;
   std::string db;           // "" = kept in memory

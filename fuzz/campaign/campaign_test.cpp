@@ -33,7 +33,7 @@ using testing::StartsWith;
 // Is right but for one thing, where the program has a tied operand.
 class Broken : public ir::Allocator {
  public:
-  enum class How { Not, ReadsTheWrongRegister, Aborts, Hangs, AbortsWhenAskedForKnobs };
+  enum class How { Not, ReadsTheWrongRegister, AbortsWhenSmall, Aborts, Hangs, Sleeps, AbortsWhenAskedForKnobs };
   explicit Broken(How how) : how_(how) {}
   std::string_view name() const override { return "broken"; }
   std::vector<ir::KnobInfo> knobs() const override {
@@ -48,9 +48,13 @@ class Broken : public ir::Allocator {
       return result;
     if (how_ == How::Aborts) ::raise(SIGABRT);
     for (std::atomic<int> k = 0; how_ == How::Hangs;) ++k;
-    if (how_ == How::ReadsTheWrongRegister && result) read_the_wrong_register(result->program);
+    if (how_ == How::Sleeps) ::usleep(900'000);
+    if (how_ == How::AbortsWhenSmall && program.insts.size() < kSmall) ::raise(SIGABRT);
+    if ((how_ == How::ReadsTheWrongRegister || how_ == How::AbortsWhenSmall) && result) read_the_wrong_register(result->program);
     return result;
   }
+
+  static constexpr std::size_t kSmall = 25;
 
  private:
   // The first instruction that reads two registers reads the first one twice.
@@ -151,21 +155,78 @@ TEST_F(CampaignTest, ACrashIsAFindingAndTheCampaignGoesOn) {
   }
 }
 
+// The cases that a reduction tries may crash; a smaller one that does not shows the finding.
+TEST_F(CampaignTest, AReductionThatCrashesIsGoneOnWith) {
+  const Broken broken(Broken::How::AbortsWhenSmall);
+  const Entered entered(broken);
+  const std::array<const ir::Allocator*, 1> duelists = {&broken};
+  CampaignOptions o = options(duelists, 40);
+  o.is_mix = true;
+  o.reduce_budget = 8'000;  // each try is a process
+  const CampaignResult r = run(o);
+  bool is_reduced = false;
+  for (const Found& f : r.found) {
+    EXPECT_FALSE(f.bucket.empty()) << f.failure.signature;
+    if (f.failure.signature.starts_with("harness/crash-")) continue;
+    EXPECT_GE(f.instructions, Broken::kSmall);
+    is_reduced = is_reduced || f.instructions < 2 * Broken::kSmall;
+  }
+  EXPECT_TRUE(is_reduced);
+}
+
+std::vector<std::uint8_t> input_with_a_tied_operand() {
+  for (std::uint64_t seed = 1;; ++seed) {
+    const FuzzInput input = derive_input(seed, 40);
+    if (std::any_of(input.program.operands.begin(), input.program.operands.end(),
+                    [](const ir::Operand& op) { return op.is_tied(); }))
+      return encode_input(input);
+  }
+}
+
+// Time is that of the processor: waiting for it is no hang.
+TEST_F(CampaignTest, WhatSleepsForAWhileDoesNotHang) {
+  const Broken broken(Broken::How::Sleeps);
+  const Entered entered(broken);
+  const std::array<const ir::Allocator*, 1> duelists = {&broken};
+  CampaignOptions o = options(duelists, 1);
+  o.timeout = 0.3;
+  o.seeds.push_back(input_with_a_tied_operand());
+  EXPECT_THAT(run(o).found, testing::IsEmpty());
+}
+
+// Whatever a worker is at.
+TEST_F(CampaignTest, EndsWhenItsTimeIsUp) {
+  const Broken broken(Broken::How::Hangs);
+  const Entered entered(broken);
+  const std::array<const ir::Allocator*, 1> duelists = {&broken};
+  CampaignOptions o = options(duelists, 0);
+  o.seconds = 0.5;
+  o.grace = 0.5;
+  o.seeds.push_back(input_with_a_tied_operand());
+  const CampaignResult r = run(o);
+  EXPECT_FALSE(r.is_interrupted);
+  EXPECT_LT(r.seconds, 10);
+}
+
+TEST_F(CampaignTest, StopsAfterSoManyFindings) {
+  const Broken broken(Broken::How::ReadsTheWrongRegister);
+  const Entered entered(broken);
+  const std::array<const ir::Allocator*, 1> duelists = {&broken};
+  CampaignOptions o = options(duelists, 1'000'000);
+  o.stop_after = 1;
+  const CampaignResult r = run(o);
+  EXPECT_LT(r.tried, 20'000u);
+  ASSERT_GE(r.found.size(), 1u);
+  for (const Found& f : r.found) EXPECT_FALSE(f.bucket.empty());
+}
+
 TEST_F(CampaignTest, AHangIsAFinding) {
   const Broken broken(Broken::How::Hangs);
   const Entered entered(broken);
   const std::array<const ir::Allocator*, 1> duelists = {&broken};
-  CampaignOptions o = options(duelists, 3);
+  CampaignOptions o = options(duelists, 1);
   o.timeout = 0.5;
-  o.seeds.push_back([] {
-    for (std::uint64_t seed = 1;; ++seed) {
-      const FuzzInput input = derive_input(seed, 40);
-      if (std::any_of(input.program.operands.begin(), input.program.operands.end(),
-                      [](const ir::Operand& op) { return op.is_tied(); }))
-        return encode_input(input);
-    }
-  }());
-  o.runs = 1;
+  o.seeds.push_back(input_with_a_tied_operand());
   o.reduce_budget = 40;  // one try or so: each that hangs takes its time
   const CampaignResult r = run(o);
   ASSERT_EQ(r.found.size(), 1u);

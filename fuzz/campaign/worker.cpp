@@ -2,6 +2,7 @@
 #include "fuzz/campaign/worker.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "fuzz/campaign/store.h"
 #include "fuzz/campaign/tally.h"
 #include "fuzz/explore/behaviour.h"
+#include "fuzz/triage/isolate.h"
 #include "fuzz/triage/triage.h"
 
 namespace regduel::fuzz {
@@ -19,6 +21,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kR = ir::index(ir::RegFile::R);
+constexpr int kUnderstandSeconds = 600;                   // of the processor
 constexpr std::uint64_t kMetamorphicStream = 0x6D657461;  // which cases are varied does not depend on what is in them
 
 class Worker {
@@ -66,18 +69,40 @@ class Worker {
     return {{"first", asked["first"]}, {"tried", 1}, {"tally", tally.state()}};
   }
 
+  // In a process of its own: a case on the way may crash or hang. Then each case is tried in one of its own, and where even that
+  // comes to no end, the case stays as it is.
   json understand(const json& asked) {
     const FuzzInput input = decode_input(bytes_of(asked["input"]));
     const Failure failure{asked["allocator"], asked["signature"]};
-    json answer = {{"allocator", failure.allocator}, {"signature", failure.signature}, {"fails", reproduces(input, failure)}};
-    if (!answer["fails"].get<bool>()) return answer;
-    const Understood u = fuzz::understand(input, failure, options_.reduce_budget);
-    answer["understood"] = {{"input", to_message(encode_input(u.reduced))},
-                            {"allocator", u.failure.allocator},
-                            {"signature", u.failure.signature},
-                            {"decision", u.decision},
-                            {"bucket", u.bucket}};
-    return answer;
+    const auto attempt = [&](Trials trials) -> std::optional<json> {
+      const Isolated r = isolated([&] { return to_bytes(understand(input, failure, trials)); }, kUnderstandSeconds);
+      if (r.end != Isolated::End::Returned) return std::nullopt;
+      return json::from_cbor(r.result);
+    };
+    std::optional<json> answer = attempt(Trials::Here);
+    if (!answer) answer = attempt(Trials::Apart);
+    return answer ? *answer : json_of(not_reduced(input, failure), failure);
+  }
+  [[nodiscard]] json understand(const FuzzInput& input, const Failure& failure, Trials trials) const {
+    if (trials == Trials::Here && !reproduces(input, failure))
+      return {{"allocator", failure.allocator}, {"signature", failure.signature}, {"fails", false}};
+    return json_of(fuzz::understand(input, failure, options_.reduce_budget, trials), failure);
+  }
+  static json json_of(const Understood& u, const Failure& asked) {
+    return {{"allocator", asked.allocator},
+            {"signature", asked.signature},
+            {"fails", true},
+            {"understood",
+             {{"input", to_message(encode_input(u.reduced))},
+              {"allocator", u.failure.allocator},
+              {"signature", u.failure.signature},
+              {"decision", u.decision},
+              {"bucket", u.bucket}}}};
+  }
+  static std::string to_bytes(const json& message) {
+    std::string bytes;
+    json::to_cbor(message, bytes);
+    return bytes;
   }
 
   json again(const json& asked) {
@@ -89,7 +114,7 @@ class Worker {
     const FuzzInput input = decode_input(bytes_of(asked["input"]));
     json found = json::array();
     for (const ir::Allocator* a : options_.duelists)
-      if (const auto crash = crash_of(input, *a))
+      if (const auto crash = crash_of(input, *a, static_cast<int>(std::ceil(options_.timeout))))
         found.push_back(bout_message(crash->allocator, crash->signature, asked["message"]));
     return {{"input", asked["input"]}, {"index", asked["index"]}, {"signature", asked["signature"]}, {"bouts", std::move(found)}};
   }

@@ -29,6 +29,7 @@ inline constexpr double kBatchSeconds = 0.2;
 struct WorkerOptions {
   std::uint64_t seed = 1;
   int metamorphic = 0;  // percentage of the programs
+  double timeout = 60;  // seconds of the processor for one program
   std::uint64_t reduce_budget = 0;
   std::span<const ir::Allocator* const> duelists;
   std::span<const int> registers;  // as of CampaignOptions

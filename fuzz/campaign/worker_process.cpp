@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 
 #include <fmt/format.h>
 
@@ -21,10 +22,20 @@ std::int64_t steady_nanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+namespace {
+
+std::int64_t nanoseconds_of(clockid_t clock) {
+  timespec now = {};
+  return ::clock_gettime(clock, &now) == 0 ? now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec : 0;
+}
+
+}  // namespace
+
 void CurrentInput::begin(std::uint64_t number, const std::vector<std::uint8_t>& bytes) {
   size = bytes.size() <= kCapacity ? static_cast<std::uint32_t>(bytes.size()) : 0;
   std::memcpy(input, bytes.data(), size);
   index = number;
+  processor_since = nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID);
   since = steady_nanoseconds();
 }
 
@@ -56,6 +67,12 @@ void WorkerProcess::start(const std::function<int(Channel&, CurrentInput&)>& wor
     ::_exit(work(its, *current_));
   }
   channel_ = std::move(mine);
+}
+
+double WorkerProcess::processor_seconds() const {
+  clockid_t clock = 0;
+  if (::clock_getcpuclockid(pid_, &clock) != 0) return 0;
+  return static_cast<double>(nanoseconds_of(clock) - current_->processor_since) * 1e-9;
 }
 
 void WorkerProcess::kill() { ::kill(pid_, SIGKILL); }

@@ -17,9 +17,10 @@ namespace regduel::fuzz {
 // What a worker is trying. It is written before the program is tried, so that what crashes or hangs the worker is known.
 struct CurrentInput {
   static constexpr std::size_t kCapacity = std::size_t{4} << 20;
-  std::atomic<std::int64_t> since;   // steady_nanoseconds() when it was begun; 0 = none is tried
-  std::atomic<std::uint64_t> index;  // the number of the program
-  std::uint32_t size;                // of the input; 0 = too large to be kept
+  std::atomic<std::int64_t> since;            // steady_nanoseconds() when it was begun; 0 = none is tried
+  std::atomic<std::int64_t> processor_since;  // nanoseconds of the processor that the worker had had by then
+  std::atomic<std::uint64_t> index;           // the number of the program
+  std::uint32_t size;                         // of the input; 0 = too large to be kept
   std::uint8_t input[kCapacity];
 
   void begin(std::uint64_t number, const std::vector<std::uint8_t>& bytes);
@@ -41,6 +42,9 @@ class WorkerProcess {
   int wait();
   // Both of them, where it runs.
   void end();
+
+  // What it has had of the processor since the current input was begun.   Requires that it has not been waited for.
+  [[nodiscard]] double processor_seconds() const;
 
   [[nodiscard]] Channel& channel() { return channel_; }
   [[nodiscard]] const CurrentInput& current() const { return *current_; }

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@ namespace {
 constexpr int kSleep = 30;
 
 [[noreturn]] void work_and_end(const std::function<std::string()>& work, int out, int seconds) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core = {0, 0}, processor = {static_cast<rlim_t>(seconds), static_cast<rlim_t>(seconds) + 1};
   ::setrlimit(RLIMIT_CORE, &no_core);
   ::setrlimit(RLIMIT_CPU, &processor);

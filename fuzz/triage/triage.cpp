@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 #include "fuzz/duel/allocators.h"
 #include "fuzz/triage/bisect.h"
+#include "fuzz/triage/isolate.h"
 #include "fuzz/triage/reduce.h"
 #include "ir/cfg.h"
 
@@ -33,6 +35,8 @@ constexpr Traits kOfSpillCode = 1u << kRemat | 1u << kPart | 1u << kWide;
 constexpr Traits kAtAnyTime = 1u << kGuard | 1u << kWide | 1u << kBranch;
 // A part, or a phi, is wrong in other ways around a loop.
 constexpr Traits kOtherInLoops = 1u << kPhi | 1u << kPart;
+
+constexpr std::uint64_t kHangTries = 30;
 
 // Decisions that occur in every program: that one of them is the first bad one says little.
 constexpr std::array<std::string_view, 4> kOrdinary = {"", "keep-in-register", "fewest-units", "another-attempt"};
@@ -120,10 +124,51 @@ std::string bucket_of(const Failure& failure, std::string_view decision, Traits 
   return bucket;
 }
 
-Understood understand(const FuzzInput& input, const Failure& failure, std::uint64_t budget) {
+Understood not_reduced(const FuzzInput& input, const Failure& failure) {
+  Understood u;
+  u.reduced = u.core = input;
+  u.failure = failure;
+  u.bucket = bucket_of(failure, "", traits_of(input.program));
+  return u;
+}
+
+namespace {
+
+// Reduced, without a core.
+Understood understand_apart(const FuzzInput& input, const Failure& failure, const ReduceOptions& options) {
+  const auto text_of = [](const std::function<std::string()>& work) {
+    const Isolated r = isolated(work, kHangSeconds);
+    return r.end == Isolated::End::Returned ? r.result : std::string();
+  };
+  const Reduced reduced = reduce(
+      input, [&](const FuzzInput& c) { return !text_of([&] { return reproduces(c, failure) ? "yes" : ""; }).empty(); }, options);
+  Understood u = not_reduced(reduced.input, failure);
+  u.decision = text_of([&] { return first_bad_decision(reduced.input, failure).kind; });
+  u.bucket = bucket_of(failure, u.decision, traits_of(u.core.program));
+  u.tries = reduced.tries;
+  u.is_minimal = reduced.is_minimal;
+  return u;
+}
+
+Understood understand_end(const FuzzInput& input, const Failure& failure, ReduceOptions options) {
+  const bool is_hang = failure.signature.starts_with("harness/hang@");
+  if (is_hang) options.budget = std::min<std::uint64_t>(options.budget, kHangTries * input.program.insts.size());
+  const Reduced reduced = reduce(input, [&](const FuzzInput& c) { return reproduces(c, failure); }, options);
+  Understood u = not_reduced(reduced.input, failure);
+  if (!is_hang) u.decision = first_bad_decision(reduced.input, failure).kind;
+  u.tries = reduced.tries;
+  u.is_minimal = reduced.is_minimal;
+  return u;
+}
+
+}  // namespace
+
+Understood understand(const FuzzInput& input, const Failure& failure, std::uint64_t budget, Trials trials) {
   ReduceOptions options;
   options.budget = budget;
   options.leaps = false;
+  if (ends_the_process(failure)) return understand_end(input, failure, options);  // each case is tried apart by itself
+  if (trials == Trials::Apart) return understand_apart(input, failure, options);
   Understood u;
   u.failure = failure;
   Reduced reduced = reduce(input, [&](const FuzzInput& c) { return reproduces(c, failure); }, options);

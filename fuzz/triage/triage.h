@@ -36,9 +36,16 @@ struct Understood {
   bool is_minimal = false;  // no single cut makes the reduced case smaller
   FuzzInput core;           // the reduced case, reduced again to any case that fails alike
 };
+// Whether each case that is tried on the way is tried in a process of its own (isolate.h), so that one that crashes or hangs is
+// only one that does not show the failure. Cost of that: a fork a case; and there is no core then, nor is what fails alike looked
+// for.
+enum class Trials { Here, Apart };
 //   Requires  reproduces(input, failure).
-//   budget    of each of the two reductions (reduce.h)
-[[nodiscard]] Understood understand(const FuzzInput& input, const Failure& failure, std::uint64_t budget);
+//   budget    of each of the two reductions (reduce.h). Of a hang, each case of which takes seconds, only some cases are tried
+[[nodiscard]] Understood understand(const FuzzInput& input, const Failure& failure, std::uint64_t budget,
+                                    Trials trials = Trials::Here);
+// The case as it is, in the bucket of its failure: where nothing can be reduced.
+[[nodiscard]] Understood not_reduced(const FuzzInput& input, const Failure& failure);
 
 // What kind of mistake a signature speaks of, whichever judge saw it, and wherever: "wrong-value", "structure/tied-operand",
 // "quality/claims-registers".

@@ -182,7 +182,7 @@ class Planner {
     if (def == nullptr) return;
     if (r->constant != kJunk) {
       def->leaf = r->constant;
-    } else if (!r->snapshots.empty()) {
+    } else {
       const Value leaf = def->leaf;
       begin_step(StepKind::Remember, a, b);
       StepOperand& ghost = add_operand();

@@ -243,6 +243,12 @@ TEST(SymbolicPlanTest, DefsInOneHalfAreContested) {
       {"  vreg %0 R b32\n", "  block b0\n    #0 %0 = a\n    #1 %0.h0, %0.h1 = two\n    #2 use %0.h1 !write\n    #3 exit\n",
        "  block b0\n    #0 R2 = a\n    #1 R2.h1, R2.h1 = two\n    #2 use R2.h1 !write\n    #3 exit\n"},
       kLost);
+  // What was there is lost to a copy of it too.
+  expect_category(
+      {"  vreg %0 R b32\n  vreg %1 R b32\n",
+       "  block b0\n    #0 %0 = a\n    #4 %1 = copy %0\n    #1 %0.h0, %0.h1 = two\n    #2 use %1.h1 !write\n    #3 exit\n",
+       "  block b0\n    #0 R2 = a\n    #4 copy !deleted\n    #1 R2.h1, R2.h1 = two\n    #2 use R2.h1 !write\n    #3 exit\n"},
+      kLost);
 }
 
 TEST(SymbolicPlanTest, PartsAreDefinedOneAfterTheOther) {
