@@ -58,6 +58,9 @@ void Joiner::join(const Entry& entry, std::uint32_t block, const State& state) {
     if (const Value v = meet_(held.a, held.b, Meet::Mode::Find, !held.is_byte); v != kJunk)
       next_.locations.push_back({held.location, v});
   };
+  each_candidate(entry, block, state, false, [&](const HeldPair& held) {
+    if (values_.is_gated(held.a)) meet_.number_tokens(held.a, held.b);
+  });
   if (loose_names_.empty()) return each_candidate(entry, block, state, false, join_location);
   candidates_.clear();
   each_candidate(entry, block, state, true, [&](const HeldPair& held) { candidates_.push_back(held); });

@@ -261,6 +261,64 @@ TEST(SymbolicJoinTest, GuardedDefsSurviveJoins) {
   expect_category(with(p, "    #4 bra", "    +7 spill R9, slot 0\n    #4 bra"), kLost);
 }
 
+// A branch in between that changes neither the predicate nor what it chose.
+const std::string kDiamond =
+    "    #20 cbra %4 -> b1, b2\n  block b1\n    #21 bra -> b3\n  block b2\n    #22 bra -> b3\n  block b3\n";
+const std::string kDiamondAfter =
+    "    #20 cbra P1 -> b1, b2\n  block b1\n    #21 bra -> b3\n  block b2\n    #22 bra -> b3\n  block b3\n";
+
+TEST(SymbolicJoinTest, AStoreUnderTheGuardOfItsDefMayStandBehindAJoin) {
+  const Pair p = {kAndP,
+                  "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 %4 = q\n    #3 @%3 %0 = b\n" + kDiamond +
+                      "    #4 use %0 !write\n    #5 exit\n",
+                  "  block b0\n    #0 R0 = a\n    +30 spill R0, slot 0\n    #1 P0 = p\n    #2 P1 = q\n    #3 @P0 R5 = b\n" +
+                      kDiamondAfter +
+                      "    +31 @P0 spill R5, slot 0\n    +32 R0 = refill slot 0\n    #4 use R0 !write\n    #5 exit\n"};
+  expect_pass(p);
+  EXPECT_EQ(judge(with(p, "+31 @P0", "+31 @!P0")).verdict, Verdict::Fail);
+  EXPECT_EQ(judge(with(p, "+31 @P0", "+31 @P1")).verdict, Verdict::Fail);
+  EXPECT_EQ(judge(with(p, "#21 bra", "+33 P0 = copy P1\n    #21 bra")).verdict, Verdict::Fail);
+  EXPECT_EQ(judge(with(p, "#21 bra", "+33 R5 = copy R0\n    #21 bra")).verdict, Verdict::Fail);
+}
+
+TEST(SymbolicJoinTest, ARefillUnderAGuardServesAUseUnderItBehindAJoin) {
+  const Pair p = {
+      kAndP,
+      "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 %4 = q\n    #6 %1 = c\n" + kDiamond +
+          "    #4 @%3 use %0 !write\n    #7 use %1 !write\n    #5 exit\n",
+      "  block b0\n    #0 R0 = a\n    +30 spill R0, slot 0\n    #1 P0 = p\n    #2 P1 = q\n    #6 R0 = c\n    +34 R1 = copy R0\n"
+      "    +31 @P0 R0 = refill slot 0\n" +
+          kDiamondAfter + "    #4 @P0 use R0 !write\n    #7 use R1 !write\n    #5 exit\n"};
+  expect_pass(p);
+  EXPECT_EQ(judge(with(p, "+31 @P0", "+31 @!P0")).verdict, Verdict::Fail);
+  EXPECT_EQ(judge(with(p, "#21 bra", "+33 R0 = copy R1\n    #21 bra")).verdict, Verdict::Fail);
+}
+
+// The predicate is none of the program's names any more.
+TEST(SymbolicJoinTest, ACalleeSavedRegisterIsSavedUnderAGuardAroundAJoin) {
+  Pair p = {
+      kAndP, "  block b0\n    #1 %3 = p\n    #2 %4 = q\n    #3 @%3 %0 = b\n    #4 @%3 use %0 !write\n" + kDiamond + "    #5 ret\n",
+      "  block b0\n    #1 P0 = p\n    #2 P1 = q\n    +30 @P0 spill R24, slot 0\n    #3 @P0 R24 = b\n    #4 @P0 use R24 !write\n" +
+          kDiamondAfter + "    +31 @P0 R24 = refill slot 0\n    #5 ret\n"};
+  p.kind = "device";
+  expect_pass(p);
+  expect_category(with(p, "+31 @P0", "+31 @!P0"), "callee-saved");
+  expect_category(with(p, "+30 @P0", "+30 @!P0"), "callee-saved");
+}
+
+// A name that nothing satisfies on one way is one that nothing satisfies: once round the loop and again.
+TEST(SymbolicJoinTest, ANameThatNothingSatisfiesStaysSo) {
+  expect_pass(
+      {"  vreg %0 P pred\n  vreg %1 R u32\n  vreg %2 R f256\n  vreg %3 R s128\n  vreg %4 R b128\n",
+       "  block b0\n    #8 %0 = p\n    #33 @!%0 %2 = pack %3, %4\n    #34 %4.w3 = insert %1\n    #11 cbra %0 -> b3, b2\n  block "
+       "b1\n"
+       "    #54 %2 = copy %2\n    #6 ret\n  block b2\n    #12 bra -> b4\n  block b3\n    #13 mbra %1 -> b1, b0, b1\n  block b4\n"
+       "    #14 cbra %0 -> b4, b0\n",
+       "  block b0\n    #8 P0 = p\n    #33 @!P0 R0:R7 = pack R8:R11, R20:R23\n    #34 R20:R23.w3 = insert R38\n"
+       "    #11 cbra P0 -> b3, b2\n  block b1\n    #54 copy !deleted\n    #6 ret\n  block b2\n    #12 bra -> b4\n  block b3\n"
+       "    #13 mbra R38 -> b1, b0, b1\n  block b4\n    #14 cbra P0 -> b4, b0\n"});
+}
+
 TEST(SymbolicJoinTest, TheOrderOfGuardsDoesNotMatter) {
   // One byte is redefined under another guard; in between the value goes through a slot byte by byte.
   const Pair p = {

@@ -8,8 +8,7 @@
 
 namespace regduel::oracles::symbolic {
 
-LooseName::LooseName(Values& values, Meet& meet)
-    : values_(values), meet_(meet), nowhere_(values.add_leaves(ValueKind::Opaque, 0)) {}
+LooseName::LooseName(Values& values, Meet& meet) : values_(values), meet_(meet) {}
 
 void LooseName::begin(std::span<const HeldPair> held, bool any_in_pieces) {
   for (PairList* list : {&words_, &bytes_, &bytes_of_words_}) list->clear();
@@ -101,6 +100,6 @@ void LooseName::find_constant(Value c, Value a, Value b, unsigned bytes) {
     found_.push_back(meet_(c, c, Meet::Mode::NumberLoose, !is_byte));
 }
 
-Value LooseName::one_of_found() { return found_.empty() ? nowhere_ : values_.one_of(std::exchange(found_, {})); }
+Value LooseName::one_of_found() { return found_.empty() ? kNowhere : values_.one_of(std::exchange(found_, {})); }
 
 }  // namespace regduel::oracles::symbolic

@@ -48,7 +48,6 @@ class LooseName {
 
   Values& values_;
   Meet& meet_;
-  Value nowhere_;  // what no location ever holds
   // What the locations hold: as words; bytes that stand by themselves (predicates, pieces of words) and bits of packs; bytes of
   // words.
   PairList words_, bytes_, bytes_of_words_;

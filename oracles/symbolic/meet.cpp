@@ -14,24 +14,55 @@ void Meet::begin(std::uint32_t block, bool is_first) {
 
 // Mostly two leaves meet, and the one on the left no other.
 Value Meet::of_new(Value a, Value b, Mode mode, bool are_words) {
-  if (!values_.is_atom(a) || !values_.is_atom(b)) return of_any(a, b, mode, are_words);
+  if (!values_.is_atom(a) || !values_.is_atom(b) || a == kNowhere || b == kNowhere) return of_any(a, b, mode, are_words);
   Left& l = left(a);
   if (l.epoch == epoch_ || l.split_in == epoch_) return of_any(a, b, mode, are_words);
   if (mode == Mode::Find) return kJunk;
   l.epoch = epoch_;
   l.right = b;
-  return l.number = may_keep(a, l, mode) ? keep(a, l) : new_leaf(mode);
+  return l.number = may_keep(a, b, l, mode) ? keep(a, l) : new_leaf(a, b, mode);
 }
 
 Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
+  if (values_.is_nowhere(a)) return a;
+  if (values_.is_nowhere(b)) return b;
   if (const Value v = known(a, b); v != kJunk) return v;
-  const Value v = are_words ? of_words(a, b, mode) : of_bytes(a, b, mode);
+  const bool are_gates = values_[a].kind == ValueKind::Gate && values_[b].kind == ValueKind::Gate;
+  const Value v = are_gates && ++join_.num_gates < kMostGates ? of_gates(a, b, mode, are_words)
+                  : are_words                                 ? of_words(a, b, mode)
+                                                              : of_bytes(a, b, mode);
   if (v != kJunk) remember(a, b, v);
   return v;
 }
 
+void Meet::number_tokens(Value a, Value b) {
+  const Values::Node m = values_[a], n = values_[b];  // copies: the values grow meanwhile
+  if (m.kind == ValueKind::Word && values_.is_gated(a) && values_.is_gated(b)) {
+    for (std::uint32_t i = 0; i < 4; ++i) number_tokens(values_.byte(a, i), values_.byte(b, i));
+    return;
+  }
+  if (m.kind != ValueKind::Gate || n.kind != ValueKind::Gate || ++join_.num_gates >= kMostGates) return;
+  const bool is_loose = values_.is_undefined(m.a) || values_.is_undefined(n.a);
+  (void)(*this)(m.a, n.a, is_loose ? Mode::NumberLoose : Mode::Number, false);
+  number_tokens(m.b, n.b);
+  number_tokens(m.c, n.c);
+}
+
+// What is defined on all paths is no looser than that.
+Value Meet::of_gates(Value a, Value b, Mode mode, bool are_words) {
+  const auto meet = [&](Value x, Value y, bool words) {
+    const bool is_loose = mode == Mode::NumberLoose && (values_.is_undefined(x) || values_.is_undefined(y));
+    return (*this)(x, y, mode == Mode::Find || is_loose ? mode : Mode::Number, words);
+  };
+  const Values::Node m = values_[a], n = values_[b];  // copies: the values grow meanwhile
+  const Value token = meet(m.a, n.a, false);
+  if (token == kJunk) return kJunk;
+  const Value if_true = meet(m.b, n.b, are_words), if_false = meet(m.c, n.c, are_words);
+  return values_.gate(token, if_true, if_false);
+}
+
 Value Meet::of_words(Value a, Value b, Mode mode) {
-  if (values_.is_leaf(a) && values_.is_leaf(b) && !is_split(a)) return mode == Mode::Find ? kJunk : new_number(a, mode);
+  if (values_.is_leaf(a) && values_.is_leaf(b) && !is_split(a)) return mode == Mode::Find ? kJunk : new_number(a, b, mode);
   const std::array<Value, 4> on_left = values_.bytes(a), on_right = values_.bytes(b);
   std::array<Value, 4> bytes{};
   // One number for the whole, where each pair of bytes occurs once and has no number. A loose name may ask for less than the word.
@@ -43,7 +74,7 @@ Value Meet::of_words(Value a, Value b, Mode mode) {
       is_free = is_free && (on_left[i] != on_left[k] || on_right[i] != on_right[k]);
     is_new = is_new && is_free;
   }
-  const Value w = is_new ? new_number(a, mode) : kJunk;
+  const Value w = is_new ? new_number(a, b, mode) : kJunk;
   for (std::uint32_t i = 0; i < 4; ++i) {
     bytes[i] = is_new ? values_.byte(w, i) : (*this)(on_left[i], on_right[i], mode, false);
     if (is_new) remember_byte_of_word(on_left[i], on_right[i], bytes[i]);
@@ -68,7 +99,7 @@ Value Meet::of_bytes(Value a, Value b, Mode mode) {
     const Value whole = is_split(p.a) ? known(p.a, p.b) : (*this)(p.a, p.b, mode, true);
     if (whole != kJunk) return values_.byte(whole, p.at);
   }
-  return mode == Mode::Find ? kJunk : new_number(a, mode);
+  return mode == Mode::Find ? kJunk : new_number(a, b, mode);
 }
 
 Value Meet::known(Value a, Value b) {
@@ -100,7 +131,8 @@ Meet::Pieces Meet::pieces_of(Value a, Value b, ValueKind kind) const {
 
 bool Meet::is_unknown_byte(Value a, Value b) {
   const Pieces p = pieces_of(a, b, ValueKind::Byte);
-  return !values_.has_packs(a) && !values_.has_packs(b) && (a != b || !values_.is_fixed(a)) && known(a, b) == kJunk &&
+  const bool are_gates = values_[a].kind == ValueKind::Gate && values_[b].kind == ValueKind::Gate;  // as good as numbered
+  return !are_gates && !values_.has_packs(a) && !values_.has_packs(b) && (a != b || !values_.is_fixed(a)) && known(a, b) == kJunk &&
          (!p.are_one || known(p.a, p.b) == kJunk);
 }
 

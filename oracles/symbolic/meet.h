@@ -3,6 +3,7 @@
 //   meet(a, b) = meet(c, d)        exactly where (a, b) = (c, d)                                     (1)
 //   byte(meet(a, b), i)          = meet(byte(a, i), byte(b, i)), bits of packs likewise, where       (2)
 //                                  byte(a, i) and byte(b, i) are not both Junk
+//   meet(Nowhere, b) = meet(b, Nowhere) = Nowhere, of which (1) is not said
 //   meet(a, a)                   = a where a is the same on every path: Junk, constants, saved       (3)
 //
 // By (1) two places that hold the same after a join held the same on each side: Kildall's partitions (see join.cpp). By (2) that is
@@ -13,6 +14,8 @@
 //   - The first pair (a, b) that asks for it keeps a, where a is itself the number of a pair of this block from an earlier visit.
 //     That renames numbers one to one, so (1) and (2) hold as before, and a state that has not changed has the numbers that it had.
 //   - A pair that only locations hold needs no number, since no name can ask for it: it is Junk (Mode::Find).
+//   - A pair of gates is a gate between the meets of what they choose from, by the meet of their tokens: so a choice lives on
+//     over a join as long as its predicate does. On each side that is the gate of that side, so (1) and (2) hold.
 //
 // Tested by meet_test.cpp, where (1) to (3) are held against random values.
 #pragma once
@@ -37,6 +40,8 @@ class Meet {
   // Begins the meet of one state with another at the head of `block`; no pair has a number yet.
   //   is_first   the block was not reached before: no number of its pairs is in use
   void begin(std::uint32_t block, bool is_first);
+  // Gives a number to what the gates of the pair go by, so that the places that hold it are found.
+  void number_tokens(Value a, Value b);
   // `are_words`: else both are bytes, or bits.
   [[nodiscard]] Value operator()(Value a, Value b, Mode mode, bool are_words) {
     if (a == b && values_.is_fixed(a)) return a;
@@ -63,6 +68,7 @@ class Meet {
     std::uint32_t block = 0;
     bool is_first = false;
     std::size_t num_slots_used = 0;
+    std::uint32_t num_gates = 0;  // pairs of gates that were looked into
   };
   // Whether two are the same byte of two words, or the same bit of two bytes.
   struct Pieces {
@@ -73,19 +79,25 @@ class Meet {
 
   [[nodiscard]] Value of_new(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Value of_any(Value a, Value b, Mode mode, bool are_words);
+  [[nodiscard]] Value of_gates(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Value of_words(Value a, Value b, Mode mode);
   [[nodiscard]] Value of_bytes(Value a, Value b, Mode mode);  // or of bits
-  [[nodiscard]] Value new_number(Value a, Mode mode) { return may_keep(a, left(a), mode) ? keep(a, left(a)) : new_leaf(mode); }
-  [[nodiscard]] bool may_keep(Value a, const Left& l, Mode mode) const {
+  [[nodiscard]] Value new_number(Value a, Value b, Mode mode) {
+    return may_keep(a, b, left(a), mode) ? keep(a, left(a)) : new_leaf(a, b, mode);
+  }
+  [[nodiscard]] bool may_keep(Value a, Value b, const Left& l, Mode mode) const {
     const Values::Node& n = values_[a];
     return !join_.is_first && n.kind == ValueKind::Merged && n.a == join_.block && l.kept_in != epoch_ &&
-           values_.is_undefined(a) == (mode == Mode::NumberLoose);
+           values_.is_undefined(a) == (mode == Mode::NumberLoose) && values_.is_cut(a) == is_cut(a, b);
   }
   [[nodiscard]] Value keep(Value a, Left& l) const {
     l.kept_in = epoch_;
     return a;
   }
-  [[nodiscard]] Value new_leaf(Mode mode) { return values_.add_leaf(ValueKind::Merged, join_.block, mode == Mode::NumberLoose); }
+  [[nodiscard]] bool is_cut(Value a, Value b) const { return values_.is_cut(a) || values_.is_cut(b); }
+  [[nodiscard]] Value new_leaf(Value a, Value b, Mode mode) {
+    return values_.add_leaf(ValueKind::Merged, join_.block, mode == Mode::NumberLoose, is_cut(a, b));
+  }
   [[nodiscard]] Value known(Value a, Value b);  // Junk where the pair has no number
   void remember(Value a, Value b, Value number);
   [[nodiscard]] bool is_unknown_byte(Value a, Value b);
@@ -98,6 +110,7 @@ class Meet {
   }
   [[nodiscard]] Slot& slot(std::uint64_t key);
   void grow();
+  static constexpr std::uint32_t kMostGates = 1 << 16;
   static std::uint64_t key_of(Value a, Value b) { return static_cast<std::uint64_t>(a) << 32 | b; }
 
   Values& values_;

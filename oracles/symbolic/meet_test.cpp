@@ -23,7 +23,10 @@ std::vector<Value> some_words(Values& v, Random& random) {
     for (Value& b : bytes) b = v.byte(words[random.below(7)], random.below(4));
     words.push_back(v.word(bytes));
   }
-  words.push_back(v.gate(token + random.below(2), leaf, leaf + 1));
+  for (int k = 0; k < 3; ++k) {
+    const Value yes = words[random.below(static_cast<std::uint32_t>(words.size()))];
+    words.push_back(v.gate(token + random.below(2), yes, leaf + random.below(4)));
+  }
   return words;
 }
 
@@ -108,6 +111,36 @@ TEST(MeetTest, ThePairThatAsksFirstKeepsTheNumberOfItsClass) {
   EXPECT_NE(meet(old, a + 1, Mode::Number, true), old) << "of another block";
   meet.begin(4, true);
   EXPECT_NE(meet(old, a + 1, Mode::Number, true), old) << "no number of this block is in use";
+}
+
+// By the meet of their tokens, where that has a number.
+TEST(MeetTest, GatesMeetAsGates) {
+  Values v;
+  Meet meet(v);
+  const Value leaf = v.add_leaves(ValueKind::Def, 0, 4), token = v.add_leaves(ValueKind::Def, 1, 2);
+  const Value left = v.gate(token, leaf, leaf + 1), right = v.gate(token + 1, leaf + 2, leaf + 3);
+  meet.begin(1, true);
+  const Value x = meet(leaf, leaf + 2, Mode::Number, true);
+  EXPECT_EQ(meet(left, right, Mode::Find, true), kJunk);
+  meet.number_tokens(left, right);
+  const Value t = meet(token, token + 1, Mode::Find, false);
+  ASSERT_NE(t, kJunk);
+  EXPECT_EQ(meet(left, right, Mode::Find, true), v.gate(t, x, kJunk));
+  const Value whole = meet(left, right, Mode::Number, true);
+  EXPECT_EQ(v.where(whole, t, true), x);
+  EXPECT_EQ(v.where(whole, t, false), meet(leaf + 1, leaf + 3, Mode::Find, true));
+}
+
+TEST(MeetTest, NowhereStaysNowhere) {
+  Values v;
+  Meet meet(v);
+  const Value leaf = v.add_leaves(ValueKind::Def, 0, 1);
+  meet.begin(1, true);
+  for (const Mode mode : {Mode::Number, Mode::NumberLoose}) {
+    EXPECT_EQ(meet(kNowhere, leaf, mode, true), kNowhere);
+    EXPECT_EQ(meet(leaf, kNowhere, mode, true), kNowhere);
+    EXPECT_EQ(meet(v.byte(leaf, 2), v.byte(kNowhere, 2), mode, false), v.byte(kNowhere, 2));
+  }
 }
 
 TEST(MeetTest, BitsOfPacksMeetOneByOne) {

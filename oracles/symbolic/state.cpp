@@ -201,7 +201,7 @@ void State::transfer_use(const Step& s, const StepOperand& op, const Guard& g, L
       want = values_.where(want, g.name_token, g.name_sense);
     }
     if (values_.satisfies_bytes(have, want, bytes)) return true;
-    report({kind, &s, op.number, have, want, name, location});
+    report({kind, &s, op.number, have, want, name, location, values_.is_unsure()});
     return false;
   };
   if (op.name.step == 4 && op.loc.step == 4 && op.name.offset == 0 && op.loc.offset == 0) {
@@ -416,7 +416,7 @@ void State::transfer_remat(const Step& s) {
 void State::transfer_ret(const Step& s) {
   for (const SavedUnit& unit : plan_.saved) {
     const Value have = locations[unit.loc];
-    if (have != unit.value) report({Lapse::Kind::CalleeSaved, &s, -1, have, unit.value, kNoIndex, unit.loc});
+    if (have != unit.value) report({Lapse::Kind::CalleeSaved, &s, -1, have, unit.value, kNoIndex, unit.loc, values_.is_cut(have)});
   }
 }
 

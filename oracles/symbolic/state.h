@@ -71,6 +71,7 @@ struct Lapse {
   int operand = -1;  // operand number
   Value have = kJunk, want = kAny;
   std::uint32_t name = kNoIndex, location = kNoIndex;  // the word where it shows
+  bool is_unsure = false;                              // it may be right, but the guards are too entangled to see that
 };
 
 class Listener {

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include <fmt/format.h>
+
 #include "oracles/symbolic/testing.h"
 
 namespace regduel::oracles {
@@ -394,6 +396,23 @@ TEST(SymbolicStateTest, AGuardFromAnotherBlockIsAUse) {
                   "!write\n    #5 exit\n"};
   expect_pass(p);
   expect_category(with(p, "@P0 R0", "@P1 R0"), kWrong);
+}
+
+// Each load and store under a guard of its own, all in one register: what lies below is the oldest, and asked for no more.
+TEST(SymbolicStateTest, ManyGuardedDefsLieOnTopOfOneAnother) {
+  std::string vregs = "  vreg %0 P pred\n", before = "  block b0\n", after = before;
+  for (int k = 1; k <= 100; ++k) {
+    vregs += fmt::format("  vreg %{} R b32\n", k);
+    for (std::string* text : {&before, &after}) {
+      const bool is_before = text == &before;
+      const std::string p = is_before ? "%0" : "P0", r = is_before ? fmt::format("%{}", k) : "R0";
+      *text += fmt::format("    #{} {} = p\n    #{} @{} {} = a\n    #{} @{} use {} !write\n", 3 * k, p, 3 * k + 1, p, r, 3 * k + 2,
+                           p, r);
+    }
+  }
+  const Pair p = {vregs, before + "    #0 exit\n", after + "    #0 exit\n"};
+  expect_pass(p);
+  EXPECT_EQ(judge(with(p, "#301 @P0 R0", "#301 @P0 R1")).verdict, Verdict::Fail);
 }
 
 TEST(SymbolicStateTest, ALongChainOfGuardedDefs) {

@@ -32,11 +32,18 @@ class Analysis final : public Listener {
       out_.add("symbolic-wrong-path", case_.after.insts[a.inst].id, -1, fmt::format("the way to b{} leads elsewhere", a.to));
     if (state_.has_lapsed())
       for (const std::uint32_t b : plan_.order) walk(b, this);
-    return out_.finish();
+    JudgeResult result = out_.finish();
+    if (result.verdict != Verdict::Pass || !unsure_at_.is_valid()) return result;
+    return without_verdict(kName, Verdict::Inconclusive,
+                           fmt::format("at #{} too many guards lie on top of one another", unsure_at_.value));
   }
 
   void lapse(const Lapse& l) override {
     const ir::InstId inst = case_.after.insts[l.step->inst].id;
+    if (l.is_unsure) {
+      if (!unsure_at_.is_valid()) unsure_at_ = inst;
+      return;
+    }
     switch (l.kind) {
       case Lapse::Kind::Negation:
         out_.add("symbolic-negation", inst, l.operand, fmt::format("{} is read {}", name_of(l.name), "with the other polarity"));
@@ -153,7 +160,7 @@ class Analysis final : public Listener {
       case ValueKind::Saved: return "what was there at entry";
       case ValueKind::Merged: return "it on some paths only";
       case ValueKind::Gate:
-      case ValueKind::DeepGate: return "it under some guards only";
+      case ValueKind::CutGate: return "it under some guards only";
       case ValueKind::Word:
       case ValueKind::Packed:
       case ValueKind::Byte:
@@ -225,6 +232,7 @@ class Analysis final : public Listener {
   Joiner joiner_;
   Collector out_;
   std::vector<Entry> entries_;  // by block
+  ir::InstId unsure_at_;        // of the first operand that may be right
 };
 
 class SymbolicJudge final : public Judge {

@@ -9,7 +9,9 @@
 
 namespace regduel::oracles {
 
-Values::Values() : nodes_{{ValueKind::Junk, kUndefined, 0, 0, 0, 0}, {ValueKind::Any, kLoose, 0, 0, 0, 0}}, table_(1024, kJunk) {}
+Values::Values()
+    : nodes_{{ValueKind::Junk, kUndefined, 0, 0, 0, 0}, {ValueKind::Any, kLoose, 0, 0, 0, 0}, {ValueKind::Opaque, 0, 0, 0, 0, 0}},
+      table_(1024, kJunk) {}
 
 std::span<const Value> Values::children(const Node& n) const {
   const std::uint32_t count = n.kind == ValueKind::Word     ? 4
@@ -206,30 +208,45 @@ Value Values::choose(Value token, Value x, Value y, int& budget) {
   if (cache_.empty()) cache_.resize(kCacheSize);
   const CacheEntry& known = cache_[hash_combine(token, static_cast<std::uint64_t>(x) << 32 | y) % kCacheSize];
   if (known.token == token && known.x == x && known.y == y) return known.result;
-  if (--budget < 0) return intern(deep(token, x, y), {});
+  if (--budget < 0) return intern(cut(token, x, y), {});
   const Value yes = choose(token, when(x, top, true), when(y, top, true), budget);
   const Value v = decide(top, yes, choose(token, when(x, top, false), when(y, top, false), budget));
   cache_[hash_combine(token, static_cast<std::uint64_t>(x) << 32 | y) % kCacheSize] = {token, x, y, v};
   return v;
 }
 
-Values::Node Values::deep(Value token, Value x, Value y) const {
-  Node n{ValueKind::DeepGate, 0, 0, token, x, y};
-  n.flags =
-      static_cast<std::uint8_t>((nodes_[x].flags | nodes_[y].flags | (nodes_[token].flags & kUndefined)) & ~(kGated | kPacks));
+Values::Node Values::cut(Value token, Value x, Value y) const {
+  Node n{ValueKind::CutGate, 0, 0, token, x, y};
+  n.flags = static_cast<std::uint8_t>(
+      ((nodes_[x].flags | nodes_[y].flags | (nodes_[token].flags & (kUndefined | kCut))) & ~(kGated | kPacks)) | kCut);
   return n;
+}
+
+// The same value with at most so many levels of gates: those below stand as what they are, each node for itself.
+Value Values::without_oldest(Value v, int levels, int& budget) {
+  const Node n = nodes_[v];
+  if (n.depth <= levels) return v;
+  if (levels == 0 || n.kind != ValueKind::Gate || --budget < 0) {
+    const auto flags = static_cast<std::uint8_t>((n.flags & ~(kGated | kPacks | kWords)) | kCut);
+    return intern({ValueKind::CutGate, flags, 0, v, 0, 0}, {});
+  }
+  const Value x = without_oldest(n.b, levels - 1, budget);
+  return decide(n.a, x, without_oldest(n.c, levels - 1, budget));
 }
 
 // Requires: the tokens in x and y are smaller.
 Value Values::decide(Value token, Value x, Value y) {
   if (x == y) return x;
-  Node n = deep(token, x, y);
-  const int depth = std::max(nodes_[x].depth, nodes_[y].depth) + 1;
-  if (depth <= kMaxDepth) {
-    n.kind = ValueKind::Gate;
-    n.flags = static_cast<std::uint8_t>(n.flags | kGated | ((nodes_[x].flags | nodes_[y].flags) & kPacks));
-    n.depth = static_cast<std::uint16_t>(depth);
+  if (std::max(nodes_[x].depth, nodes_[y].depth) == kMaxDepth) {
+    int budget = kBudget;
+    const Value left = without_oldest(x, kMaxDepth / 2, budget);
+    return decide(token, left, without_oldest(y, kMaxDepth / 2, budget));
   }
+  Node n = cut(token, x, y);
+  n.kind = ValueKind::Gate;
+  n.flags = static_cast<std::uint8_t>(((nodes_[x].flags | nodes_[y].flags | (nodes_[token].flags & kUndefined)) & ~kCut) | kGated |
+                                      ((nodes_[x].flags | nodes_[y].flags | nodes_[token].flags) & kCut));
+  n.depth = static_cast<std::uint16_t>(std::max(nodes_[x].depth, nodes_[y].depth) + 1);
   return intern(n, {});
 }
 
@@ -284,18 +301,26 @@ Value Values::restrict_to(Value v, Value token, bool holds, int& budget) {
 
 bool Values::satisfies(Value have, Value want) {
   if (have == want || want == kAny) return true;
-  if (is_settled(have) && is_settled(want)) return false;
+  is_unsure_ = false;
+  if (is_settled(have) && is_settled(want)) {
+    is_unsure_ = is_cut(have) || is_cut(want);
+    return false;
+  }
   int budget = kBudget;
   return satisfies_within(have, want, budget);
 }
 
 bool Values::satisfies_within(Value have, Value want, int& budget) {
   if (have == want || want == kAny) return true;
-  if (--budget < 0) return false;
+  if (--budget < 0) {
+    is_unsure_ = true;
+    return false;
+  }
   const Node h = nodes_[have], w = nodes_[want];
   if (w.kind == ValueKind::Gate)
-    return satisfies_within(restrict_to(have, w.a, true, budget), w.b, budget) &&
-           satisfies_within(restrict_to(have, w.a, false, budget), w.c, budget);
+    // What a set chooses from may be a choice by the same token.
+    return satisfies_within(restrict_to(have, w.a, true, budget), restrict_to(w.b, w.a, true, budget), budget) &&
+           satisfies_within(restrict_to(have, w.a, false, budget), restrict_to(w.c, w.a, false, budget), budget);
   if (h.kind == ValueKind::Gate)
     return satisfies_within(h.b, restrict_to(want, h.a, true, budget), budget) &&
            satisfies_within(h.c, restrict_to(want, h.a, false, budget), budget);
@@ -304,7 +329,10 @@ bool Values::satisfies_within(Value have, Value want, int& budget) {
       if (!satisfies_within(byte(have, i), byte(want, i), budget)) return false;
     return true;
   }
-  if (w.kind != ValueKind::OneOf) return false;
+  if (w.kind != ValueKind::OneOf) {
+    is_unsure_ = is_unsure_ || is_cut(have) || is_cut(want);
+    return false;
+  }
   for (std::uint32_t k = 0; k < w.b; ++k)
     if (satisfies_within(have, kids_[w.a + k], budget)) return true;
   return false;

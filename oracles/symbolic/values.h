@@ -5,6 +5,7 @@
 //
 //   Junk                 a location that holds nothing known                     satisfies nothing but Any
 //   Any                  a name that is undefined on every path so far           satisfied by everything
+//   Nowhere              what no location ever holds                        a name that nothing satisfies
 //   Def, Constant, Saved, Merged, Opaque      leaves: told apart, and nothing more
 //   Byte(w, i)           byte i of word w               Word(b0 ... b3)          a word put together
 //   Bit(b, k)            bit k of byte b                Packed(c0 ... c7)        a byte of a pack, put together
@@ -16,8 +17,8 @@
 //   Word(Byte(w,0) ... Byte(w,3)) = w    Byte(Word(b...), i) = b_i    Gate(t, x, x) = x    Gate(t, Gate(t,a,b), y) = Gate(t, a, y)
 // Gates are ordered by their tokens, and stand inside a Word, never around it.
 //
-// Cost: a constant number of table look-ups for each operation; what nests deeper than kMaxDepth gates is no longer looked into,
-// only told apart. Tested by values_test.cpp.
+// Cost: a constant number of table look-ups for each operation. Of gates that nest deeper than kMaxDepth the innermost ones, which
+// are the oldest, are no longer looked into, only told apart ("cut"). Tested by values_test.cpp.
 #pragma once
 
 #include <array>
@@ -30,6 +31,7 @@ namespace regduel::oracles {
 using Value = std::uint32_t;
 inline constexpr Value kJunk = 0;
 inline constexpr Value kAny = 1;
+inline constexpr Value kNowhere = 2;
 
 enum class ValueKind : std::uint8_t {
   Junk,
@@ -44,7 +46,7 @@ enum class ValueKind : std::uint8_t {
   Word,
   Packed,
   Gate,
-  DeepGate,
+  CutGate,
   OneOf
 };
 
@@ -70,8 +72,8 @@ class Values {
 
   // `count` leaves with consecutive numbers.
   Value add_leaves(ValueKind kind, std::uint32_t a, std::uint32_t count = 1, bool is_undefined = false);
-  Value add_leaf(ValueKind kind, std::uint32_t a, bool is_undefined) {
-    nodes_.push_back({kind, is_undefined ? kUndefined : std::uint8_t{0}, 0, a, 0, 0});
+  Value add_leaf(ValueKind kind, std::uint32_t a, bool is_undefined, bool is_cut) {
+    nodes_.push_back({kind, static_cast<std::uint8_t>((is_undefined ? kUndefined : 0) | (is_cut ? kCut : 0)), 0, a, 0, 0});
     return static_cast<Value>(nodes_.size() - 1);
   }
 
@@ -90,12 +92,16 @@ class Values {
   [[nodiscard]] bool satisfies(Value have, Value want);
   // The same of the bytes i of a word for which bit i of `bytes` is set.
   [[nodiscard]] bool satisfies_bytes(Value have, Value want, unsigned bytes);
+  // Whether the last answer was no only because the values were too entangled to be looked into.
+  [[nodiscard]] bool is_unsure() const { return is_unsure_; }
 
   // Contains Any or OneOf.
   [[nodiscard]] bool is_loose(Value v) const { return (nodes_[v].flags & kLoose) != 0; }
   // Contains Junk, or something that is undefined on some path.
   [[nodiscard]] bool is_undefined(Value v) const { return (nodes_[v].flags & kUndefined) != 0; }
   [[nodiscard]] bool is_gated(Value v) const { return (nodes_[v].flags & kGated) != 0; }
+  // Something in it was too entangled to be looked into, and is only told apart: that it satisfies a name may go unseen.
+  [[nodiscard]] bool is_cut(Value v) const { return (nodes_[v].flags & kCut) != 0; }
   // Contains Packed, perhaps under gates: where a bit of a pack was written under a guard, the byte is a gate between two packs.
   [[nodiscard]] bool has_packs(Value v) const { return (nodes_[v].flags & kPacks) != 0; }
   // A word that is not put together, Junk included: its bytes are its own.
@@ -106,6 +112,10 @@ class Values {
   }
   // Has no gates in it and asks for one thing only: of two such values, each satisfies itself alone.
   [[nodiscard]] bool is_settled(Value v) const { return (nodes_[v].flags & (kLoose | kGated)) == 0; }
+  // Nowhere, or a byte of it.
+  [[nodiscard]] bool is_nowhere(Value v) const {
+    return v == kNowhere || (nodes_[v].kind == ValueKind::Byte && nodes_[v].a == kNowhere);
+  }
   // The same on every path: Junk, Constant, Saved, and their bytes.
   [[nodiscard]] bool is_fixed(Value v) const {
     const Node& n = nodes_[v].kind == ValueKind::Byte ? nodes_[nodes_[v].a] : nodes_[v];
@@ -118,7 +128,7 @@ class Values {
   [[nodiscard]] int depth(Value v) const { return nodes_[v].depth; }
 
  private:
-  static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16;
+  static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16, kCut = 32;
   static constexpr int kBudget = 512;  // values looked at by one question
 
   // Of a word that is neither Junk nor Any nor put together: its four bytes are numbers from first_byte() on, or, of a gate or a
@@ -135,17 +145,18 @@ class Values {
   void grow();
   [[nodiscard]] Value choose(Value token, Value x, Value y, int& budget);
   [[nodiscard]] Value decide(Value token, Value x, Value y);
-  [[nodiscard]] Node deep(Value token, Value x, Value y) const;
+  [[nodiscard]] Node cut(Value token, Value x, Value y) const;
+  [[nodiscard]] Value without_oldest(Value v, int levels, int& budget);
   [[nodiscard]] Value token_of(Value v) const;  // of a gate; else 0, which is no token
   [[nodiscard]] Value when(Value v, Value token, bool holds) const;
   Value restrict_to(Value v, Value token, bool holds, int& budget);
   bool satisfies_within(Value have, Value want, int& budget);
-  // Seen at a glance. Requires: `have` is settled.
 
   std::vector<Node> nodes_;
   std::vector<Value> kids_;
   std::vector<Value> table_;  // open addressing; kJunk = free
   std::size_t interned_ = 0;
+  bool is_unsure_ = false;
   static constexpr std::uint32_t kNoBytes = ~0U;
   std::vector<std::uint32_t> bytes_of_;  // by value: first_byte(); kNoBytes = not made yet
   struct CacheEntry {
