@@ -132,7 +132,9 @@ State::Guard State::read_guard(const Step& s) {
   g.name_token = g.location_token = s.opaque;
   const Value want = op.name.size != 0 ? names[op.name.cell] : kAny, have = op.loc.size != 0 ? locations[op.loc.cell] : kJunk;
   g.is_unknown = op.name.size != 0 && want == kAny;
-  if (op.name.size != 0 && op.loc.size != 0 && !g.is_unknown) transfer_use(s, op, {}, Lapse::Kind::Value);
+  // A copy is not observed: a wrong guard shows where what it moved is read.
+  const bool is_observed = s.kind != StepKind::Move;
+  if (op.name.size != 0 && op.loc.size != 0 && !g.is_unknown && is_observed) transfer_use(s, op, {}, Lapse::Kind::Value);
   // A token must be a known value: where it may be undefined, two looks at it need not agree.
   const bool is_known = op.name.size == 0 || !values_.is_loose(want);
   if (op.name.size != 0 && is_known) g.name_token = want;

@@ -142,6 +142,27 @@ TEST(SymbolicStateTest, ACopyClobbers) {
   expect_pass(with(with(p, "#2 R0 = copy R0", "#2 R7 = copy R0"), "use R0", "use R7"));
 }
 
+// A copy is not observed, and neither is its guard: only what it moves is.
+TEST(SymbolicStateTest, TheGuardOfACopyMattersWhereTheCopyDoes) {
+  const Pair p = {
+      kAndP,
+      "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 %4 = q\n    #5 %1 = b\n    #3 @%3 %1 = copy %0\n    #6 use %1 !write\n"
+      "    #4 exit\n",
+      "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    #2 P1 = q\n    #5 R1 = b\n    #3 @P0 R1 = copy R0\n    #6 use R1 !write\n"
+      "    #4 exit\n"};
+  expect_pass(p);
+  const Pair wrong = with(p, "@P0 R1", "@P1 R1");
+  EXPECT_EQ(judge(wrong).verdict, Verdict::Fail);
+  EXPECT_EQ(judge(with(p, "@P0 R1", "@!P0 R1")).verdict, Verdict::Fail);
+  Pair dead = with(wrong, "use R1", "use R0");
+  dead.before = testing::edit(dead.before, "use %1", "use %0");
+  expect_pass(dead);
+  // Nor where it moves nothing.
+  Pair identity = with(with(wrong, "R1 = copy R0", "R0 = copy R0"), "use R1", "use R0");
+  identity.before = testing::edit(testing::edit(identity.before, "%1 = copy %0", "%0 = copy %0"), "use %1", "use %0");
+  expect_pass(identity);
+}
+
 TEST(SymbolicStateTest, AnEarlyClobberDefOfACopyIsWrittenBeforeTheUsesAreRead) {
   const Pair p = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1{early} = copy %0\n    #2 use %1 !write\n    #3 exit\n",
                   "  block b0\n    #0 R0 = a\n    #1 R1 = copy R0\n    #2 use R1 !write\n    #3 exit\n"};
@@ -385,7 +406,10 @@ TEST(SymbolicStateTest, ANegatedGuardOfACopy) {
       "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 %1 = b\n    #3 @!%3 %1 = copy %0\n    #4 use %1 !write\n    #5 exit\n",
       "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    #2 R1 = b\n    #3 @!P0 R1 = copy R0\n    #4 use R1 !write\n    #5 exit\n"};
   expect_pass(p);
-  EXPECT_EQ(judge(with(p, "@!P0", "@P0")).findings.at(0).category, "symbolic-negation");
+  const JudgeResult r = judge(with(p, "@!P0", "@P0"));
+  EXPECT_THAT(categories(r), ElementsAre(kLost));
+  EXPECT_EQ(r.findings.at(0).inst, ir::InstId(4));
+  EXPECT_THAT(r.findings.at(0).message, ::testing::HasSubstr("under some guards only"));
 }
 
 TEST(SymbolicStateTest, AGuardFromAnotherBlockIsAUse) {
