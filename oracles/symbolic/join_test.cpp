@@ -306,6 +306,18 @@ TEST(SymbolicJoinTest, ACalleeSavedRegisterIsSavedUnderAGuardAroundAJoin) {
   expect_category(with(p, "+30 @P0", "+30 @!P0"), "callee-saved");
 }
 
+// What is undefined but for guarded defs, the same round after round.
+TEST(SymbolicJoinTest, GuardedDefsOfALoopUnderOneGuard) {
+  const Pair p = {
+      kAndP,
+      "  block b0\n    #0 %3 = p\n    #1 @%3 %0 = a\n    #2 bra -> b1\n  block b1\n    #3 @%3 %0 = b\n    #4 @!%3 use %0 !write\n"
+      "    #6 @%3 use %0 !write\n    #5 bra -> b1\n",
+      "  block b0\n    #0 P0 = p\n    #1 @P0 R0 = a\n    #2 bra -> b1\n  block b1\n    #3 @P0 R0 = b\n    #4 @!P0 use R0 !write\n"
+      "    #6 @P0 use R0 !write\n    #5 bra -> b1\n"};
+  expect_pass(p);
+  EXPECT_EQ(judge(with(p, "#6 @P0 use R0", "#6 @P0 use R1")).verdict, Verdict::Fail);
+}
+
 // A name that nothing satisfies on one way is one that nothing satisfies: once round the loop and again.
 TEST(SymbolicJoinTest, ANameThatNothingSatisfiesStaysSo) {
   expect_pass(

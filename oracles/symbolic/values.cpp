@@ -280,7 +280,12 @@ Value Values::restrict_to(Value v, Value token, bool holds, int& budget) {
   if ((n.flags & kGated) == 0 || --budget < 0) return v;
   switch (n.kind) {
     case ValueKind::Gate: {
-      if (n.a <= token) return when(v, token, holds);
+      // The members of a set have an order of their own.
+      if (n.a == token) {
+        const Value chosen = when(v, token, holds);
+        return is_loose(chosen) ? restrict_to(chosen, token, holds, budget) : chosen;
+      }
+      if (n.a < token && !is_loose(v)) return v;
       const Value x = restrict_to(n.b, token, holds, budget);
       return decide(n.a, x, restrict_to(n.c, token, holds, budget));
     }
