@@ -82,7 +82,13 @@ void Joiner::each_candidate(const Entry& entry, std::uint32_t block, const State
       const bool is_held = held != entry.locations.end() && held->location == l;
       a = is_held ? (held++)->value : kJunk;
     }
-    if (a != kJunk || (any_loose && b != kJunk)) visit(HeldPair{l, plan_.is_byte_location[l] != 0, a, b});
+    if (a == kJunk && (!any_loose || b == kJunk)) continue;
+    HeldPair held_here{l, plan_.is_byte_location[l] != 0, a, b};
+    // What a predicate register holds by chance is one thing to all guards that read it there.
+    if (any_loose && held_here.is_byte)
+      for (Value* side : {&held_here.a, &held_here.b})
+        if (*side == kJunk) *side = values_.add_leaves(ValueKind::Opaque, 0, 1, true);
+    visit(held_here);
   }
 }
 

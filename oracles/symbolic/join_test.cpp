@@ -318,6 +318,31 @@ TEST(SymbolicJoinTest, GuardedDefsOfALoopUnderOneGuard) {
   EXPECT_EQ(judge(with(p, "#6 @P0 use R0", "#6 @P0 use R1")).verdict, Verdict::Fail);
 }
 
+// The predicate is undefined on one way to the join: there, nothing is asked for, and elsewhere it is what it is.
+TEST(SymbolicJoinTest, APredicateThatIsUndefinedOnOneWayIsStillOneThing) {
+  const std::string begin =
+      "  block b0\n    #0 %0 = a\n    #9 %1 = c\n    #1 %4 = q\n    #2 cbra %4 -> b1, b2\n  block b1\n    #3 %3 = p\n    #4 bra -> "
+      "b3\n"
+      "  block b2\n    #5 bra -> b3\n  block b3\n";
+  const std::string begin_after =
+      "  block b0\n    #0 R0 = a\n    +30 spill R0, slot 0\n    #9 R0 = c\n    #1 P1 = q\n    #2 cbra P1 -> b1, b2\n  block b1\n"
+      "    #3 P0 = p\n    #4 bra -> b3\n  block b2\n    #5 bra -> b3\n  block b3\n";
+  const Pair refill = {kAndP, begin + "    #6 @%3 use %0, %1 !write\n    #8 exit\n",
+                       begin_after + "    +31 @P0 R1 = refill slot 0\n    #6 @P0 use R1, R0 !write\n    #8 exit\n"};
+  expect_pass(refill);
+  EXPECT_EQ(judge(with(refill, "+31 @P0", "+31 @P1")).verdict, Verdict::Fail);
+  EXPECT_EQ(judge(with(refill, "+31 @P0", "+31 @!P0")).verdict, Verdict::Fail);
+  const Pair store = {kAndP, begin + "    #6 @%3 %0 = b\n    #7 use %0, %1 !write\n    #8 exit\n",
+                      begin_after +
+                          "    #6 @P0 R1 = b\n    +31 @P0 spill R1, slot 0\n    +32 R1 = refill slot 0\n    #7 use R1, R0 !write\n"
+                          "    #8 exit\n"};
+  expect_pass(store);
+  EXPECT_EQ(judge(with(store, "+31 @P0", "+31 @P1")).verdict, Verdict::Fail);
+  // Two registers with what the program before asks for are not the same thing where it asks for nothing.
+  const Pair two = with(with(refill, "#3 P0 = p", "#3 P0 = p\n    +33 P2 = copy P0"), "+31 @P0", "+31 @P2");
+  EXPECT_NE(judge(two).verdict, Verdict::Inconclusive);
+}
+
 // A name that nothing satisfies on one way is one that nothing satisfies: once round the loop and again.
 TEST(SymbolicJoinTest, ANameThatNothingSatisfiesStaysSo) {
   expect_pass(

@@ -88,15 +88,14 @@ class Meet {
   [[nodiscard]] bool may_keep(Value a, Value b, const Left& l, Mode mode) const {
     const Values::Node& n = values_[a];
     return !join_.is_first && n.kind == ValueKind::Merged && n.a == join_.block && l.kept_in != epoch_ &&
-           values_.is_undefined(a) == (mode == Mode::NumberLoose) && values_.is_cut(a) == is_cut(a, b);
+           values_.is_undefined(a) == (mode == Mode::NumberLoose) && values_.inherits(a, a, b);
   }
   [[nodiscard]] Value keep(Value a, Left& l) const {
     l.kept_in = epoch_;
     return a;
   }
-  [[nodiscard]] bool is_cut(Value a, Value b) const { return values_.is_cut(a) || values_.is_cut(b); }
   [[nodiscard]] Value new_leaf(Value a, Value b, Mode mode) {
-    return values_.add_leaf(ValueKind::Merged, join_.block, mode == Mode::NumberLoose, is_cut(a, b));
+    return values_.add_leaf(ValueKind::Merged, join_.block, mode == Mode::NumberLoose, a, b);
   }
   [[nodiscard]] Value known(Value a, Value b);  // Junk where the pair has no number
   void remember(Value a, Value b, Value number);

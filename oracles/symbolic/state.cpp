@@ -135,10 +135,13 @@ State::Guard State::read_guard(const Step& s) {
   // A copy is not observed: a wrong guard shows where what it moved is read.
   const bool is_observed = s.kind != StepKind::Move;
   if (op.name.size != 0 && op.loc.size != 0 && !g.is_unknown && is_observed) transfer_use(s, op, {}, Lapse::Kind::Value);
-  // A token must be a known value: where it may be undefined, two looks at it need not agree.
-  const bool is_known = op.name.size == 0 || !values_.is_loose(want);
-  if (op.name.size != 0 && is_known) g.name_token = want;
-  if (op.loc.size != 0 && is_known && !values_.is_undefined(have)) g.location_token = have;
+  // A register holds one thing, whatever it is: as a token it will do where it is the same for all that hold it. A name that may be
+  // undefined has the token of the location that satisfies it: where it is undefined, nothing is asked for.
+  if (op.loc.size != 0 && !values_.is_vague(have)) g.location_token = have;
+  if (op.name.size != 0 && !values_.is_loose(want)) g.name_token = want;
+  else if (op.name.size != 0 && op.loc.size != 0 && values_.satisfies(have, want)) g.name_token = g.location_token;
+  else if (s.kind == StepKind::Rename && s.original == moved_.original) g.name_token = moved_.token;
+  if (s.kind == StepKind::Move) moved_ = {s.original, g.name_token};
   return g;
 }
 

@@ -159,6 +159,11 @@ class State {
   };
   bool is_on_edge_ = false;
   std::vector<Undo> undo_;
+  // Of the last guarded move: the names of an original copy follow its locations, under the same token.
+  struct {
+    std::uint32_t original = kNoIndex;
+    Value token = kJunk;
+  } moved_;
 };
 
 }  // namespace regduel::oracles::symbolic

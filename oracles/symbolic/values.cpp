@@ -10,7 +10,9 @@
 namespace regduel::oracles {
 
 Values::Values()
-    : nodes_{{ValueKind::Junk, kUndefined, 0, 0, 0, 0}, {ValueKind::Any, kLoose, 0, 0, 0, 0}, {ValueKind::Opaque, 0, 0, 0, 0, 0}},
+    : nodes_{{ValueKind::Junk, kUndefined | kVague, 0, 0, 0, 0},
+             {ValueKind::Any, kLoose, 0, 0, 0, 0},
+             {ValueKind::Opaque, 0, 0, 0, 0, 0}},
       table_(1024, kJunk) {}
 
 std::span<const Value> Values::children(const Node& n) const {
@@ -218,7 +220,7 @@ Value Values::choose(Value token, Value x, Value y, int& budget) {
 Values::Node Values::cut(Value token, Value x, Value y) const {
   Node n{ValueKind::CutGate, 0, 0, token, x, y};
   n.flags = static_cast<std::uint8_t>(
-      ((nodes_[x].flags | nodes_[y].flags | (nodes_[token].flags & (kUndefined | kCut))) & ~(kGated | kPacks)) | kCut);
+      ((nodes_[x].flags | nodes_[y].flags | (nodes_[token].flags & (kUndefined | kVague))) & ~(kGated | kPacks)) | kCut);
   return n;
 }
 
@@ -244,8 +246,9 @@ Value Values::decide(Value token, Value x, Value y) {
   }
   Node n = cut(token, x, y);
   n.kind = ValueKind::Gate;
-  n.flags = static_cast<std::uint8_t>(((nodes_[x].flags | nodes_[y].flags | (nodes_[token].flags & kUndefined)) & ~kCut) | kGated |
-                                      ((nodes_[x].flags | nodes_[y].flags | nodes_[token].flags) & kCut));
+  n.flags =
+      static_cast<std::uint8_t>(((nodes_[x].flags | nodes_[y].flags | (nodes_[token].flags & (kUndefined | kVague))) & ~kCut) |
+                                kGated | ((nodes_[x].flags | nodes_[y].flags | nodes_[token].flags) & kCut));
   n.depth = static_cast<std::uint16_t>(std::max(nodes_[x].depth, nodes_[y].depth) + 1);
   return intern(n, {});
 }

@@ -72,8 +72,10 @@ class Values {
 
   // `count` leaves with consecutive numbers.
   Value add_leaves(ValueKind kind, std::uint32_t a, std::uint32_t count = 1, bool is_undefined = false);
-  Value add_leaf(ValueKind kind, std::uint32_t a, bool is_undefined, bool is_cut) {
-    nodes_.push_back({kind, static_cast<std::uint8_t>((is_undefined ? kUndefined : 0) | (is_cut ? kCut : 0)), 0, a, 0, 0});
+  // It is as vague, and as much cut, as one of the two.
+  Value add_leaf(ValueKind kind, std::uint32_t a, bool is_undefined, Value one, Value other) {
+    const int inherited = (nodes_[one].flags | nodes_[other].flags) & (kCut | kVague);
+    nodes_.push_back({kind, static_cast<std::uint8_t>((is_undefined ? kUndefined : 0) | inherited), 0, a, 0, 0});
     return static_cast<Value>(nodes_.size() - 1);
   }
 
@@ -100,6 +102,12 @@ class Values {
   // Contains Junk, or something that is undefined on some path.
   [[nodiscard]] bool is_undefined(Value v) const { return (nodes_[v].flags & kUndefined) != 0; }
   [[nodiscard]] bool is_gated(Value v) const { return (nodes_[v].flags & kGated) != 0; }
+  // Contains Junk, on some path: two places that hold it may differ there.
+  [[nodiscard]] bool is_vague(Value v) const { return (nodes_[v].flags & kVague) != 0; }
+  // Of two values, in what add_leaf() inherits.
+  [[nodiscard]] bool inherits(Value v, Value one, Value other) const {
+    return ((nodes_[v].flags ^ (nodes_[one].flags | nodes_[other].flags)) & (kCut | kVague)) == 0;
+  }
   // Something in it was too entangled to be looked into, and is only told apart: that it satisfies a name may go unseen.
   [[nodiscard]] bool is_cut(Value v) const { return (nodes_[v].flags & kCut) != 0; }
   // Contains Packed, perhaps under gates: where a bit of a pack was written under a guard, the byte is a gate between two packs.
@@ -128,7 +136,7 @@ class Values {
   [[nodiscard]] int depth(Value v) const { return nodes_[v].depth; }
 
  private:
-  static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16, kCut = 32;
+  static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16, kCut = 32, kVague = 64;
   static constexpr int kBudget = 512;  // values looked at by one question
 
   // Of a word that is neither Junk nor Any nor put together: its four bytes are numbers from first_byte() on, or, of a gate or a
