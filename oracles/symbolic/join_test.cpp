@@ -343,6 +343,17 @@ TEST(SymbolicJoinTest, APredicateThatIsUndefinedOnOneWayIsStillOneThing) {
   EXPECT_NE(judge(two).verdict, Verdict::Inconclusive);
 }
 
+// A piece that is undefined under the guard of the pack.
+TEST(SymbolicJoinTest, WhatIsUndefinedUnderAGuardStaysSo) {
+  expect_pass({"  vreg %0 P pred\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 R b128\n",
+               "  block b0\n    #0 %0 = p\n    #1 @!%0 %1 = a\n    #2 %2 = b\n    #3 bra -> b1\n  block b1\n    #4 @%0 %3 = pack "
+               "%2, %1, %2, %2\n"
+               "    #5 cbra %0 -> b1, b2\n  block b2\n    #6 use %3 !write\n    #7 exit\n",
+               "  block b0\n    #0 P0 = p\n    #1 @!P0 R1 = a\n    #2 R2 = b\n    #3 bra -> b1\n  block b1\n    #4 @P0 R4:R7 = "
+               "pack R2, R1, R2, R2\n"
+               "    #5 cbra P0 -> b1, b2\n  block b2\n    #6 use R4:R7 !write\n    #7 exit\n"});
+}
+
 // A name that nothing satisfies on one way is one that nothing satisfies: once round the loop and again.
 TEST(SymbolicJoinTest, ANameThatNothingSatisfiesStaysSo) {
   expect_pass(

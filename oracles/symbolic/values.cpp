@@ -265,12 +265,27 @@ Value Values::one_of(std::vector<Value> members) { return one_of(std::span(membe
 Value Values::one_of(std::span<Value> members) {
   std::sort(members.begin(), members.end());
   members = members.first(static_cast<std::size_t>(std::unique(members.begin(), members.end()) - members.begin()));
+  if (members[0] == kAny || (members.size() > 1 && members[1] == kAny)) return kAny;
   Node n{ValueKind::OneOf, kLoose, 0, 0, static_cast<std::uint32_t>(members.size()), 0};
   for (const Value m : members) {
     n.flags |= nodes_[m].flags;
     n.depth = std::max(n.depth, nodes_[m].depth);
   }
   return intern(n, members);
+}
+
+Value Values::asked_by(Value held) {
+  const Node n = nodes_[held];
+  if (held == kJunk) return kAny;
+  if (!is_vague(held)) return held;
+  if (n.kind == ValueKind::Gate) {
+    const Value x = asked_by(n.b), y = asked_by(n.c);
+    return gate(n.a, x, y);
+  }
+  if (n.kind != ValueKind::Word) return held;
+  std::array<Value, 4> bytes{};
+  for (std::uint32_t i = 0; i < 4; ++i) bytes[i] = asked_by(kids_[n.a + i]);
+  return word(bytes);
 }
 
 Value Values::where(Value v, Value token, bool holds) {

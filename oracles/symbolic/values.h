@@ -10,7 +10,7 @@
 //   Byte(w, i)           byte i of word w               Word(b0 ... b3)          a word put together
 //   Bit(b, k)            bit k of byte b                Packed(c0 ... c7)        a byte of a pack, put together
 //   Gate(t, x, y)        x where the predicate value t is true, else y
-//   OneOf{...}           a name that any of these satisfies (after a join where it is undefined on one side)
+//   OneOf{...}           a name that any of these satisfies (after a join where it is undefined on one side); Any where Any is one
 //
 // Names may contain Any and OneOf ("loose" values), locations may contain Junk. Structure is reduced when it is built, so that
 // moving things apart and together again gives back the number that it was:
@@ -89,6 +89,9 @@ class Values {
   [[nodiscard]] Value one_of(std::span<Value> members);    // the same; the order of members changes
   // What `v` is where `token` is true, or false.
   [[nodiscard]] Value where(Value v, Value token, bool holds);
+
+  // What a name asks for that such a location satisfies: nothing where it holds Junk.
+  [[nodiscard]] Value asked_by(Value held);
 
   // True if a location that holds `have` holds what the name asks for. May be false where it is true but too entangled to see.
   [[nodiscard]] bool satisfies(Value have, Value want);
