@@ -12,7 +12,8 @@ namespace regduel::oracles {
 namespace {
 
 constexpr std::uint32_t kMaxElement = (1u << 31) - 3;
-constexpr std::size_t kMemoSize = 1u << 12;
+// The tables begin small, as most programs have few sets.
+constexpr std::size_t kSmall = 1u << 8, kLargestMemo = 1u << 12;
 
 std::uint64_t hash_of(std::uint32_t key, std::uint32_t mask, std::uint32_t left, std::uint32_t right) {
   return mix64((static_cast<std::uint64_t>(key) << 32 | mask) ^ mix64(static_cast<std::uint64_t>(left) << 32 | right));
@@ -23,7 +24,7 @@ std::uint32_t prefix(std::uint32_t key, std::uint32_t mask) { return key & ~(mas
 
 }  // namespace
 
-DefSets::DefSets() : nodes_(1, Node{0, 0, 0, 0}), table_(1u << 10, 0), memo_(kMemoSize) {}
+DefSets::DefSets() : nodes_(1, Node{0, 0, 0, 0}), table_(kSmall, 0), memo_(kSmall) {}
 
 SetId DefSets::intern(const Node& n) {
   if (nodes_.size() * 2 > table_.size()) grow();
@@ -48,6 +49,7 @@ void DefSets::grow() {
     larger[at] = id;
   }
   table_ = std::move(larger);
+  if (memo_.size() < kLargestMemo) memo_.assign(memo_.size() * 2, {});
 }
 
 DefSets::Node DefSets::node(SetId id) const {
@@ -67,8 +69,8 @@ SetId DefSets::unite(SetId one, SetId other) {
   if (one == kEmptySet || one == other) return other;
   if (other == kEmptySet) return one;
   const SetId a = std::min(one, other), b = std::max(one, other);
-  Memo& memo = memo_[mix64(static_cast<std::uint64_t>(a) << 32 | b) & (kMemoSize - 1)];
-  if (memo.a == a && memo.b == b) return memo.result;
+  const std::uint64_t hash = mix64(static_cast<std::uint64_t>(a) << 32 | b);
+  if (const Memo& memo = memo_[hash & (memo_.size() - 1)]; memo.a == a && memo.b == b) return memo.result;
   const Node x = node(a), y = node(b);
   SetId result = 0;
   if (x.mask == 0 && y.mask == 0) {
@@ -85,7 +87,8 @@ SetId DefSets::unite(SetId one, SetId other) {
   } else {
     result = join(a, x.key, b, y.key);
   }
-  return (memo = {a, b, result}).result;
+  memo_[hash & (memo_.size() - 1)] = {a, b, result};  // it may have grown since
+  return result;
 }
 
 SetId DefSets::word(const std::array<SetId, 4>& bytes) {

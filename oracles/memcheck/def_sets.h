@@ -77,7 +77,7 @@ class DefSets {
 
   std::vector<Node> nodes_;
   std::vector<SetId> table_;  // open addressing, power of two; 0 = free
-  std::vector<Memo> memo_;    // of unions, by the hash of the pair; power of two
+  std::vector<Memo> memo_;    // of unions, by the hash of the pair; power of two; grows with the table, up to a bound
   FlatMap halves_, words_;    // numbers of pairs of sets, and of pairs of these
   std::uint32_t num_halves_ = 0, num_words_ = 0;
 };

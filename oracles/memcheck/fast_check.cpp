@@ -43,7 +43,8 @@ class FastCheck {
   FastCheck(const Case& c, MemcheckPart& prepared, MemcheckScope scope)
       : c_(c), scope_(scope), defs_(prepared.defs()), sets_(prepared.sets()), before_(prepared.reaching()),
         before_graph_(prepared.graph()), after_cfg_(c.after),
-        after_graph_(c.after, after_cfg_, defs_, {.detail = Detail::Sparse, .callee_saved = c.prepared.preserved()}),
+        after_graph_(c.after, after_cfg_, defs_,
+                     {.detail = Detail::Sparse, .callee_saved = c.prepared.preserved(), .doubtful = prepared.doubtful()}),
         after_(after_graph_, defs_, sets_) {}
 
   [[nodiscard]] std::optional<std::vector<ir::InstId>> suspects() {
@@ -126,9 +127,9 @@ FastAnswer fast_check(const Case& c, MemcheckScope scope) {
   MemcheckPart& prepared = c.prepared.part<MemcheckPart>();
   FastAnswer answer;
   // An undefined guard may be anything, at each read anew; after allocation it may even share its register with a defined one. So
-  // nothing may be concluded of it, and the sparse graphs have concluded that it equals itself.
+  // nothing may be concluded of it: each read of it is another value in both graphs, here and in the deep check.
   answer.doubtful = prepared.doubtful();
-  if (answer.doubtful.empty()) answer.suspects = FastCheck(c, prepared, scope).suspects();
+  answer.suspects = FastCheck(c, prepared, scope).suspects();
   prepared.forget_after();
   return answer;
 }

@@ -44,10 +44,10 @@ template <class IsSame>
 struct FastAnswer {
   // Original instructions that the deep check must look at, sorted, each once: not all definitions that reach their operands after
   // are those from before (or those that no error follows from), or a callee-saved register does not come back to them. The others
-  // have no mismatch of any kind, not even on old code. nullopt = any instruction: some guard is doubtful, or some remat is not
-  // what it repeats, and so a definition of its own.
+  // have no mismatch of any kind, not even on old code. nullopt = any instruction: some remat is not what it repeats, and so a
+  // definition of its own.
   std::optional<std::vector<ir::InstId>> suspects;
-  // Original instructions whose guard may be undefined before, sorted. Where there are any, nothing else was looked at.
+  // Original instructions whose guard may be undefined before, sorted.
   std::vector<ir::InstId> doubtful;
 
   [[nodiscard]] bool is_same() const { return suspects && suspects->empty(); }

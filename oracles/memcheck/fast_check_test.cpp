@@ -85,7 +85,7 @@ std::vector<std::tuple<std::uint32_t, int, MemcheckCode, std::uint32_t, std::uin
 }
 
 TEST(FastCheck, TheDeepCheckOfWhatItSuspectsIsThatOfEverything) {
-  int same = 0, different = 0, doubtful = 0, same_but_for_old_code = 0;
+  int same = 0, different = 0, doubtful = 0, doubtful_but_same = 0, same_but_for_old_code = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);
     const std::string text = testing::random_program(random, {.has_guards = seed % 3 == 0});
@@ -111,12 +111,14 @@ TEST(FastCheck, TheDeepCheckOfWhatItSuspectsIsThatOfEverything) {
       EXPECT_TRUE(errors(of_errors) == errors(of_all));
       EXPECT_EQ(of_errors.inconclusive, of_all.inconclusive);
       if (answer.suspects && !answer.is_same() && fast_check(c, MemcheckScope::Errors).is_same()) ++same_but_for_old_code;
-      ++(!answer.suspects ? doubtful : answer.is_same() ? same : different);
+      ++(!answer.doubtful.empty() ? doubtful : answer.is_same() ? same : different);
+      if (!answer.doubtful.empty() && answer.is_same()) ++doubtful_but_same;
     }
   }
   EXPECT_GT(same, 100);
   EXPECT_GT(different, 100);
   EXPECT_GT(doubtful, 100);
+  EXPECT_GT(doubtful_but_same, 20);
   EXPECT_GT(same_but_for_old_code, 20);
 }
 

@@ -1,5 +1,6 @@
 // What memcheck keeps of a program before allocation: its definitions, the sparse graph of where its values come from, the sets
-// that were asked of it so far, and the guards that may be undefined. It serves every allocation of the program under every limit.
+// that were asked of it so far, and the guards that may be undefined (doubtful). It serves every allocation of the program under
+// every limit.
 //
 //   judge(after | prepared once)  =  judge(after | prepared for it alone)
 //
@@ -28,22 +29,25 @@ class MemcheckPart {
 
   [[nodiscard]] Definitions& defs() { return defs_; }
   [[nodiscard]] DefSets& sets() { return sets_; }
-  [[nodiscard]] const ValueGraph& graph() const { return graph_; }
-  [[nodiscard]] ReachingSets& reaching() { return reaching_; }
+  // Knows nothing of a doubtful guard.
+  [[nodiscard]] const ValueGraph& graph() const { return *graph_; }
+  [[nodiscard]] ReachingSets& reaching() { return *reaching_; }
   // Original instructions whose guard may be undefined, sorted.
   [[nodiscard]] const std::vector<ir::InstId>& doubtful() const { return doubtful_; }
   // Drops the definitions of the program after.
   void forget_after() { defs_.shrink(own_leaves_); }
 
  private:
+  // The graph as far as `doubtful_` is known.
+  void make_graph(const Before& before);
   [[nodiscard]] std::vector<ir::InstId> find_doubtful();
 
   Definitions defs_;
   DefSets sets_;
-  ValueGraph graph_;
-  ReachingSets reaching_;
-  std::size_t own_leaves_;
   std::vector<ir::InstId> doubtful_;
+  std::optional<ValueGraph> graph_;
+  std::optional<ReachingSets> reaching_;
+  std::size_t own_leaves_ = 0;
 };
 
 }  // namespace regduel::oracles

@@ -193,11 +193,7 @@ SetId ReachingSets::composed(const Node& n) {
 
 SetId ReachingSets::find_set(State asked) {
   const State root = origin(asked);
-  const auto keep = [&](SetId set) {
-    if (asked.aspect == kWord) memory_.words[asked.node].set = set;
-    return set;
-  };
-  if (const SetId set = known(root); set != kUnknownSet) return keep(set);
+  if (const SetId set = known(root); set != kUnknownSet) return set;
   const auto open = [&](State s) {
     const auto id = static_cast<std::uint32_t>(memory_.entries.size());
     entry_of(s) = id;
@@ -254,7 +250,7 @@ SetId ReachingSets::find_set(State asked) {
     }
     if (frames_.size() > outer) learn(frames_.back().entry, top.entry);
   }
-  return keep(known(root));
+  return known(root);
 }
 
 }  // namespace regduel::oracles

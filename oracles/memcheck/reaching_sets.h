@@ -101,7 +101,7 @@ class ReachingSets {
     // What is asked of most nodes, side by side.
     struct Word {
       NodeId origin = kNone;        // its origin, or a node on the way there; kNone = never asked
-      SetId set = kUnknownSet;      // known of an origin, and of a word that was asked for
+      SetId set = kUnknownSet;      // known of an origin
       std::uint32_t entry = kNone;  // kNone = never asked
     };
     std::vector<Word> words;                  // by node
