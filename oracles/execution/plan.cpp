@@ -69,17 +69,18 @@ class Planner {
       root_cell_[v] = at;
       at += static_cast<std::uint32_t>(before_.vregs[v].bytes());
     }
-    // Of each file, as many cells as some operand reaches.
+    // Of each file, as many cells as some operand reaches, clobbers included.
     ir::PerFile<std::uint32_t> reach = {};
-    const auto extend = [&](PReg r) {
+    const auto extend = [&](ir::PerFile<std::uint32_t>& cells, PReg r) {
       if (r.is_valid() && static_cast<int>(r.file) < ir::kNumFiles && r.end() <= ir::kMaxUnits)
-        reach[index(r.file)] = std::max(reach[index(r.file)], static_cast<std::uint32_t>(r.end()) * 4);
+        cells[index(r.file)] = std::max(cells[index(r.file)], static_cast<std::uint32_t>(r.end()) * 4);
     };
     for (const Operand& op : after_.operands)
-      if (op.is_preg()) extend(op.preg());
-    for (const Operand& op : before_.operands) extend(op.is_preg() ? op.preg() : op.fixed());
-    for (const ir::VReg& v : before_.vregs) extend(v.fixed);
-    for (const PReg r : case_.prepared.preserved()) extend(r);
+      if (op.is_preg()) extend(op.role == Role::Clobber ? reach : accessed_, op.preg());
+    for (const Operand& op : before_.operands) extend(op.is_preg() ? reach : accessed_, op.is_preg() ? op.preg() : op.fixed());
+    for (const ir::VReg& v : before_.vregs) extend(accessed_, v.fixed);
+    for (const PReg r : case_.prepared.preserved()) extend(accessed_, r);
+    for (std::size_t f = 0; f < reach.size(); ++f) reach[f] = std::max(reach[f], accessed_[f]);
     for (std::size_t f = 0; f < files_begin_.size(); ++f) {
       files_begin_[f] = at;
       at += reach[f];
@@ -100,6 +101,11 @@ class Planner {
   }
   [[nodiscard]] ByteRange place_of_bytes(const FileBytes& b) const {
     return {files_begin_[index(b.file)] + b.begin, b.end - b.begin};
+  }
+  // A call clobbers whole files, of which a program reads little: what lies behind all that is read need not be destroyed.
+  [[nodiscard]] ByteRange without_idle_cells(ir::RegFile file, ByteRange clobbered) const {
+    const std::uint32_t end = std::max(clobbered.begin, files_begin_[index(file)] + accessed_[index(file)]);
+    return {clobbered.begin, std::min(clobbered.size, end - clobbered.begin)};
   }
   // Where the operand itself says it is.
   ByteRange own_place(const Inst& i, const Operand& op) {
@@ -260,7 +266,8 @@ class Planner {
       op.is_early = want[k].is_early_clobber() && want[k].role == Role::Def;
       if (is_clobber) {
         if (is_remat) continue;
-        set_after(op, own_place(a, want[k]));
+        set_after(op, without_idle_cells(want[k].preg().file, own_place(a, want[k])));
+        if (op.after_size == 0) continue;
         ++s.num_clobbers;
         plan_.operands.push_back(op);
         continue;
@@ -437,6 +444,7 @@ class Planner {
   Unreadable unreadable_;
   std::vector<std::uint32_t> root_cell_;
   ir::PerFile<std::uint32_t> files_begin_ = {};
+  ir::PerFile<std::uint32_t> accessed_ = {};  // of each file: cells up to the last that anything but a clobber touches
   std::uint32_t memory_begin_ = 0;
   std::vector<Access> accesses_;
   EdgePath path_;
