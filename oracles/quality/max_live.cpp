@@ -28,13 +28,18 @@ Mask mask_of(const ir::Storage& s) {
   return s.offset >= 32 ? 0 : all << s.offset;
 }
 
+// What a vreg operand touches.
+struct Touch {
+  std::uint32_t root = 0;
+  Mask mask = 0;
+  Mask reached = 0;  // bytes of the root that some def may have written before
+};
+
 // One read or write of a root, in program order.
 struct Event {
   std::uint32_t operand = 0;  // index into f.operands
-  std::uint32_t root = 0;
   BlockId block;
   bool is_write = false, kills = false, is_phi = false;
-  Mask mask = 0;
 };
 
 class Liveness {
@@ -43,11 +48,12 @@ class Liveness {
 
   ir::PerFile<int> run() {
     collect();
-    live_out_.resize(num_blocks_);
-    reached_.assign(f_.operands.size(), 0);
     exposed_.assign(num_blocks_, {});
     for (std::size_t v = 0; v < f_.vregs.size(); ++v)
       if (!events_[v].empty()) one_root(static_cast<std::uint32_t>(v));
+    live_out_.build_from(
+        num_blocks_, found_, [](const LiveOut& l) { return l.block.index(); }, [](const LiveOut& l) { return l.live; });
+    live_.assign(f_.vregs.size(), 0);
     for (const BlockId b : cfg_.reverse_postorder()) walk(b);
     return peak_;
   }
@@ -63,43 +69,44 @@ class Liveness {
     std::uint32_t root;
     Mask mask;
   };
-  // A read or write of the instruction at hand.
-  struct Access {
-    std::uint32_t root;
-    Mask mask, reached, live_after;
+  struct LiveOut {
+    BlockId block;
+    Live live;
+  };
+  // A write of the instruction at hand.
+  struct Write {
+    Touch touch;
+    Mask live_after;
     bool is_early;
   };
 
   // Events of each root, reachable blocks only, in program order.
   void collect() {
+    touches_.resize(f_.operands.size());
     std::vector<Event> events;
     events.reserve(f_.operands.size());
     for (std::size_t b = 0; b < num_blocks_; ++b) {
       if (!cfg_.is_reachable(BlockId(b))) continue;
-      for (const Inst& i : f_.insts_of(BlockId(b))) {
-        const bool guarded = ir::is_guarded(f_.operands_of(i));
-        // Operands stand defs first, but an instruction reads before it writes.
-        for (const bool writes : {false, true}) list(i, BlockId(b), writes, guarded, events);
-      }
+      for (const Inst& i : f_.insts_of(BlockId(b))) list(i, BlockId(b), events);
     }
     events_.build_from(
-        f_.vregs.size(), events, [](const Event& e) { return e.root; }, [](const Event& e) -> const Event& { return e; });
+        f_.vregs.size(), events, [&](const Event& e) { return touches_[e.operand].root; }, [](const Event& e) { return e; });
   }
-  void list(const Inst& i, BlockId b, bool writes, bool guarded, std::vector<Event>& events) const {
+  // Operands stand defs first, but an instruction reads before it writes.
+  void list(const Inst& i, BlockId b, std::vector<Event>& events) {
     const auto ops = f_.operands_of(i);
-    for (std::size_t k = 0; k < ops.size(); ++k) {
-      if (!ops[k].is_vreg() || !(writes ? ops[k].writes() : ops[k].reads())) continue;
+    for (std::uint32_t k = 0; k < ops.size(); ++k) {
+      if (!ops[k].is_vreg()) continue;
       const ir::Storage s = f_.storage(ops[k]);
-      Event e;
-      e.operand = i.first_operand + static_cast<std::uint32_t>(k);
-      e.root = s.root.value;
-      e.mask = mask_of(s);
-      e.is_phi = i.is_phi();
-      e.block = i.is_phi() && k > 0 ? f_.targets_of(i)[k - 1] : b;
-      e.is_write = writes;
-      e.kills = writes && !guarded;
-      if (cfg_.is_reachable(e.block)) events.push_back(e);
+      touches_[i.first_operand + k] = {s.root.value, mask_of(s), 0};
+      const BlockId at = i.is_phi() && k > 0 ? f_.targets_of(i)[k - 1] : b;
+      if (ops[k].reads() && cfg_.is_reachable(at))
+        events.push_back({.operand = i.first_operand + k, .block = at, .is_phi = i.is_phi()});
     }
+    const auto defs = static_cast<std::uint32_t>(ir::defs_of(ops).size());
+    const bool kills = !ir::is_guarded(ops);
+    for (std::uint32_t k = 0; k < defs; ++k)
+      events.push_back({.operand = i.first_operand + k, .block = b, .is_write = true, .kills = kills});
   }
 
   BlockState& state(BlockId b) {
@@ -114,13 +121,14 @@ class Liveness {
     // predecessors.
     for (const Event& e : events) {
       BlockState& s = state(e.block);
+      const Mask mask = touches_[e.operand].mask;
       if (!e.is_write) {
-        if (e.is_phi) s.edge_uses |= e.mask;
-        else s.exposed |= e.mask & ~s.killed;
+        if (e.is_phi) s.edge_uses |= mask;
+        else s.exposed |= mask & ~s.killed;
         continue;
       }
-      s.defined |= e.mask;
-      if (e.kills) s.killed |= e.mask;
+      s.defined |= mask;
+      if (e.kills) s.killed |= mask;
     }
     std::vector<BlockId>& work = work_;
     bool crosses_edges = false;  // else it lives inside blocks only
@@ -136,13 +144,14 @@ class Liveness {
     for (const BlockId b : touched_) exposed_[b.index()].defined = 0;
     for (const Event& e : events) {
       BlockState& s = exposed_[e.block.index()];
-      reached_[e.operand] = s.reach_in | s.defined;
-      if (e.is_write) s.defined |= e.mask;
+      Touch& touch = touches_[e.operand];
+      touch.reached = s.reach_in | s.defined;
+      if (e.is_write) s.defined |= touch.mask;
     }
     for (; !touched_.empty(); touched_.pop_back()) exposed_[touched_.back().index()] = {};
   }
 
-  // Fills live_out_ for the root at hand, from the blocks that touch it; work_ holds those at whose head it is live.
+  // Adds to found_ for the root at hand, from the blocks that touch it; work_ holds those at whose head it is live.
   void solve(std::uint32_t root) {
     std::vector<BlockId>& work = work_;
     // Backward: from where may a use be reached.
@@ -178,71 +187,68 @@ class Liveness {
     for (const BlockId b : touched_) {
       BlockState& s = exposed_[b.index()];
       const Mask live = s.live_out & (s.reach_in | s.defined);
-      if (live != 0) live_out_[b.index()].push_back({root, live});
+      if (live != 0) found_.push_back({b, {root, live}});
     }
   }
 
+  // Between two moments vregs are only added, so that the most of a moment shows as soon as the last one is.
   void add(std::uint32_t root, Mask mask) {
-    if (live_[root] == 0 && mask != 0) units_[index(f_.vregs[root].file())] += f_.vregs[root].units();
+    if (live_[root] == 0 && mask != 0) {
+      const std::size_t file = index(f_.vregs[root].file());
+      units_[file] += f_.vregs[root].units();
+      peak_[file] = std::max(peak_[file], units_[file]);
+    }
     live_[root] |= mask;
   }
   void keep(std::uint32_t root, Mask mask) {
     if (live_[root] != 0 && (live_[root] & mask) == 0) units_[index(f_.vregs[root].file())] -= f_.vregs[root].units();
     live_[root] &= mask;
   }
-  void measure() {
-    for (std::size_t k = 0; k < peak_.size(); ++k) peak_[k] = std::max(peak_[k], units_[k]);
-  }
 
   void walk(BlockId b) {
-    if (live_.empty()) live_.assign(f_.vregs.size(), 0);
     units_ = {};
-    for (const Live& l : live_out_[b.index()]) add(l.root, l.mask);
+    for (const Live& l : live_out_[b.index()]) {
+      seen_.push_back(l.root);
+      add(l.root, l.mask);
+    }
     const auto insts = f_.insts_of(b);
     std::size_t first_body = 0;
     while (first_body < insts.size() && insts[first_body].is_phi()) ++first_body;
-    seen_.clear();
-    for (const Live& l : live_out_[b.index()]) seen_.push_back(l.root);
     for (std::size_t k = insts.size(); k-- > first_body;) step(insts[k]);
     // All phis at once: their defs are written at one moment, behind which the block begins.
     for (std::size_t k = 0; k < first_body; ++k) {
-      const ir::Storage s = f_.storage(f_.operands_of(insts[k])[0]);
-      seen_.push_back(s.root.value);
-      add(s.root.value, mask_of(s));
+      const Touch& def = touches_[insts[k].first_operand];
+      seen_.push_back(def.root);
+      add(def.root, def.mask);
     }
-    measure();
-    for (const std::uint32_t root : seen_) live_[root] = 0;
+    for (; !seen_.empty(); seen_.pop_back()) live_[seen_.back()] = 0;
   }
 
   void step(const Inst& i) {
     const auto ops = f_.operands_of(i);
     const bool guarded = ir::is_guarded(ops);
     written_.clear();
-    read_.clear();
-    for (std::size_t k = 0; k < ops.size(); ++k) {
-      if (!ops[k].is_vreg()) continue;
-      const ir::Storage s = f_.storage(ops[k]);
-      const Access a{s.root.value, mask_of(s), reached_[i.first_operand + k], live_[s.root.index()], ops[k].is_early_clobber()};
-      if (ops[k].writes()) written_.push_back(a);
-      if (ops[k].reads()) read_.push_back(a);
+    for (std::size_t k = 0; k < ops.size() && ops[k].writes(); ++k) {
+      const Touch& t = touches_[i.first_operand + k];
+      written_.push_back({t, live_[t.root], ops[k].is_early_clobber()});
     }
     // Writes: what is live after, and the defs. A guarded def leaves the old value in place: it is live before where it is live
     // after.
-    for (const Access& w : written_) add(w.root, w.mask);
-    measure();
-    for (const Access& w : written_) keep(w.root, w.reached & (guarded ? w.live_after : ~w.mask));
+    for (const Write& w : written_) add(w.touch.root, w.touch.mask);
+    for (const Write& w : written_) keep(w.touch.root, w.touch.reached & (guarded ? w.live_after : ~w.touch.mask));
     // Reads: what is live before, and the early-clobber defs.
-    for (const Access& r : read_) {
-      seen_.push_back(r.root);
-      add(r.root, r.mask & r.reached);
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      if (!ops[k].is_vreg() || !ops[k].reads()) continue;
+      const Touch& t = touches_[i.first_operand + k];
+      seen_.push_back(t.root);
+      add(t.root, t.mask & t.reached);
     }
     early_.clear();
-    for (const Access& w : written_) {
-      if (!w.is_early || live_[w.root] != 0) continue;
-      add(w.root, w.mask);
-      early_.push_back(w.root);
+    for (const Write& w : written_) {
+      if (!w.is_early || live_[w.touch.root] != 0) continue;
+      add(w.touch.root, w.touch.mask);
+      early_.push_back(w.touch.root);
     }
-    measure();
     for (const std::uint32_t root : early_) keep(root, 0);
   }
 
@@ -252,11 +258,12 @@ class Liveness {
   Grouped<Event> events_;            // by root
   std::vector<BlockState> exposed_;  // of the root at hand, by block
   std::vector<BlockId> touched_, work_;
-  std::vector<std::vector<Live>> live_out_;
-  std::vector<Mask> reached_;        // by operand: bytes of its root that some def may have written before it
+  std::vector<LiveOut> found_;
+  Grouped<Live> live_out_;           // by block
+  std::vector<Touch> touches_;       // by operand
   std::vector<Mask> live_;           // by root, in the block at hand
   std::vector<std::uint32_t> seen_;  // roots that may be live somewhere in the block at hand
-  std::vector<Access> written_, read_;
+  std::vector<Write> written_;
   std::vector<std::uint32_t> early_;
   ir::PerFile<int> units_ = {}, peak_ = {};
 };
