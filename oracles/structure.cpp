@@ -54,12 +54,11 @@ class StructureCheck {
  public:
   explicit StructureCheck(const Case& c)
       : case_(c), before_(c.before), after_(c.after), out_(kName), num_original_(c.before.blocks.size()),
-        index_of_(c.prepared.ids()) {}
+        seen_(c.before.insts.size(), false), index_of_(c.prepared.ids()) {}
 
   JudgeResult run() {
     header();
     frame();
-    index_before();
     blocks();
     for (std::size_t b = 0; b < after_.blocks.size(); ++b) block(BlockId(b));
     for (std::size_t k = 0; k < before_.insts.size(); ++k)
@@ -126,11 +125,11 @@ class StructureCheck {
   // --- blocks -----------------------------------------------------------------------------------------------------
   [[nodiscard]] bool is_original(BlockId b) const { return b.index() < num_original_; }
 
-  void index_before() {
-    seen_.assign(before_.insts.size(), false);
-    block_of_.resize(before_.insts.size());
-    for (std::size_t b = 0; b < before_.blocks.size(); ++b)
-      for (std::size_t k = 0; k < before_.blocks[b].num_insts; ++k) block_of_[before_.blocks[b].first_inst + k] = BlockId(b);
+  // The block of an instruction of the program before.
+  [[nodiscard]] BlockId block_of(std::size_t at) const {
+    const auto behind = std::upper_bound(before_.blocks.begin(), before_.blocks.end(), at,
+                                         [](std::size_t inst, const Block& b) { return inst < b.first_inst; });
+    return BlockId(static_cast<std::size_t>(behind - before_.blocks.begin()) - 1);
   }
 
   void blocks() {
@@ -200,16 +199,17 @@ class StructureCheck {
         continue;
       }
       seen_[at] = true;
+      const BlockId home = block_of(at);
       if (!is_original(b)) {
         fault("edge-block-content", i, -1, fmt::format("an original instruction in the edge block b{}", b.value));
-      } else if (block_of_[at] != b) {
-        fault("original-moved", i, -1, fmt::format("belongs into b{}, stands in b{}", block_of_[at].value, b.value));
+      } else if (home != b) {
+        fault("original-moved", i, -1, fmt::format("belongs into b{}, stands in b{}", home.value, b.value));
       } else {
         if (at + 1 <= last)
           fault("original-order", i, -1, "stands behind an instruction that it preceded", before_.insts[last - 1].id);
         last = std::max(last, at + 1);
       }
-      original(before_.insts[at], i, block_of_[at]);
+      original(before_.insts[at], i, home);
     }
     if (is_original(b) || insts.empty()) return;
     const Inst& end = insts.back();
@@ -392,8 +392,9 @@ class StructureCheck {
   void for_each_byte(const Operand& op, Visit visit) {
     const ir::FileBytes bytes = Function::file_bytes(op);
     std::vector<Mark>& marks = marks_[index(bytes.file)];
-    if (marks.empty()) marks.resize(kFileBytes);
-    for (std::size_t b = bytes.begin; b < std::min<std::size_t>(bytes.end, kFileBytes); ++b) visit(marks[b]);
+    const std::size_t end = std::min<std::size_t>(bytes.end, kFileBytes);
+    if (marks.size() < end) marks.resize(end);
+    for (std::size_t b = bytes.begin; b < end; ++b) visit(marks[b]);
   }
   void mark(const Operand& op, std::size_t k) {
     for_each_byte(op, [&](Mark& m) { m = {stamp_, static_cast<std::uint32_t>(k)}; });
@@ -518,9 +519,8 @@ class StructureCheck {
   Collector out_;
   std::size_t num_original_;
   std::vector<bool> seen_;                // of the instructions before: found in the program after
-  std::vector<BlockId> block_of_;         // of the instructions before
   const IdIndex& index_of_;               // of the program before
-  ir::PerFile<std::vector<Mark>> marks_;  // of a file, once it is asked for
+  ir::PerFile<std::vector<Mark>> marks_;  // of a file, as far as it was asked for
   std::uint32_t stamp_ = 0;
 };
 
