@@ -215,9 +215,7 @@ class Checker {
   // Each operand alone, and their order.
   void operands(const Inst& i) {
     const auto ops = f_.operands_of(i);
-    const auto rank = [](Role r) {
-      return r == Role::Def || r == Role::DefUse ? 0 : r == Role::Use ? 1 : r == Role::Guard ? 2 : 3;
-    };
+    const auto rank = [](Role r) { return std::max(r, Role::DefUse); };  // roles stand in this order
     int guards = 0;
     for (std::size_t k = 0; k < ops.size() && !full(); ++k) {
       const Operand& op = ops[k];
@@ -308,12 +306,14 @@ class Checker {
   void op_shape(const Inst& i) {
     const Opcode& want = opcode(i.op);
     std::size_t defs = 0, inouts = 0, registers = 0, others = 0;
+    bool negates = false;
     const auto ops = f_.operands_of(i);
     for (const Operand& op : ops) {
-      defs += op.role == Role::Def ? 1 : 0;
-      inouts += op.role == Role::DefUse ? 1 : 0;
-      registers += op.role == Role::Use && op.is_register() ? 1 : 0;
-      others += op.role == Role::Use && !op.is_register() ? 1 : 0;
+      if (op.role == Role::Def) ++defs;
+      if (op.role == Role::DefUse) ++inouts;
+      if (op.role != Role::Use) continue;
+      ++(op.is_register() ? registers : others);
+      negates = negates || op.is_negated();
     }
     const std::size_t uses = registers + others;
     const auto bytes = [&](std::size_t k) { return f_.operand_bytes(ops[k]); };
@@ -323,8 +323,6 @@ class Checker {
     if (i.is_terminator() && defs + inouts > 0) return fault(i, 0, "a terminator writes no register");
     if (!want.targets.allows(i.num_targets) || (i.is_phi() && i.num_targets != uses))
       return fault(i, -1, fmt::format("{}: the number of targets is wrong", name(i.op)));
-    const bool negates =
-        std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Use && op.is_negated(); });
     if (!want.defs.allows(defs) || !want.def_uses.allows(inouts) || !want.registers.allows(registers) ||
         !want.others.allows(others) || (has_trait<kUsesPlain>(i.op) && negates))
       return fault(i, -1, std::string(want.shape));
@@ -410,12 +408,13 @@ class Checker {
     const auto ops = f_.operands_of(i);
     if (i.is_phi()) return;  // one def, no constraints
     // Operands of one root stand together; only a def among them can be at odds with the others.
+    find_homes(ops);
     by_root_.clear();
     fixed_.clear();
     for (std::size_t k = 0; k < ops.size(); ++k) {
       if (!ops[k].is_vreg()) continue;
       by_root_.emplace_back(f_.root(ops[k].vreg()).value, k);
-      if (fixed_home(ops, k).is_valid()) fixed_.push_back(k);
+      if (homes_[k].is_valid()) fixed_.push_back(k);
     }
     std::sort(by_root_.begin(), by_root_.end());
     for (std::size_t begin = 0, end = 0; begin < by_root_.size(); begin = end) {
@@ -428,7 +427,7 @@ class Checker {
     const bool guarded = is_guarded(ops);
     const auto key = [&](std::size_t k) {
       const Storage s = f_.storage(ops[k]);
-      return std::tuple(s.root.value, Operand::pack(fixed_home(ops, k)), at_reads(ops[k], s, guarded), at_writes(ops[k]));
+      return std::tuple(s.root.value, Operand::pack(homes_[k]), at_reads(ops[k], s, guarded), at_writes(ops[k]));
     };
     std::sort(fixed_.begin(), fixed_.end(),
               [&](std::size_t a, std::size_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
@@ -437,7 +436,7 @@ class Checker {
     for (std::size_t x = 0; x < fixed_.size(); ++x)
       for (std::size_t y = x + 1; y < fixed_.size(); ++y) {
         const std::size_t k = std::min(fixed_[x], fixed_[y]), m = std::max(fixed_[x], fixed_[y]);
-        const PReg a = fixed_home(ops, k), b = fixed_home(ops, m);
+        const PReg a = homes_[k], b = homes_[m];
         if (!a.overlaps(b)) continue;
         const Storage sa = f_.storage(ops[k]), sb = f_.storage(ops[m]);
         // A def and the use that it is tied to are one item, and so are the reads of one root in one register.
@@ -448,7 +447,7 @@ class Checker {
     for (const std::size_t k : fixed_)
       if (ops[k].writes() && !is_whole(ops[k]))
         for (std::size_t m = k + 1; m < ops.size(); ++m)
-          if (ops[m].role == Role::Clobber && ops[m].preg().overlaps(fixed_home(ops, k)))
+          if (ops[m].role == Role::Clobber && ops[m].preg().overlaps(homes_[k]))
             return fault(i, static_cast<int>(m), "a def of a part is fixed to a register that is clobbered");
   }
   // Two operands of one root, the first of them written. False where they contradict.
@@ -458,20 +457,21 @@ class Checker {
       return fault(i, at, "two defs of one instruction write the same register"), false;
     if ((ops[k].is_early_clobber() && ops[m].reads()) || (ops[m].is_early_clobber() && ops[k].reads()))
       return fault(i, at, "an early-clobber def of a register that the instruction reads"), false;
-    const PReg a = fixed_home(ops, k), b = fixed_home(ops, m);
+    const PReg a = homes_[k], b = homes_[m];
     if (ops[m].writes() && a.is_valid() && b.is_valid() && a != b)
       return fault(i, at, "two defs of parts of one register are fixed to different places"), false;
     return true;
   }
-  // The register that the operand is fixed to, itself or through its tie.
-  [[nodiscard]] PReg fixed_home(std::span<const Operand> ops, std::size_t k) const {
-    if (!ops[k].is_vreg()) return {};
-    const PReg own = f_.fixed_of(ops[k]);
-    if (own.is_valid()) return own;
-    if (ops[k].is_tied()) return f_.fixed_of(ops[ops[k].tied]);
-    for (const Operand& op : ops)
-      if (op.is_tied() && op.tied == k) return f_.fixed_of(op);
-    return {};
+  // The registers that the operands are fixed to, themselves or through their ties.
+  void find_homes(std::span<const Operand> ops) {
+    homes_.clear();
+    for (const Operand& op : ops) homes_.push_back(f_.fixed_of(op));
+    for (std::size_t def = 0; def < ops.size(); ++def) {
+      if (!ops[def].is_tied()) continue;
+      PReg &written = homes_[def], &read = homes_[ops[def].tied];
+      if (!written.is_valid()) written = read;
+      else if (!read.is_valid()) read = written;
+    }
   }
   // FORMAT.md, "Demand": at which of the two moments an operand holds its home.
   [[nodiscard]] bool at_reads(const Operand& op, const Storage& s, bool guarded) const {
@@ -500,6 +500,7 @@ class Checker {
   std::vector<Diagnostic> faults_;
   std::vector<std::pair<std::uint32_t, std::size_t>> by_root_;  // of one instruction: root, operand
   std::vector<std::size_t> fixed_;                              // of one instruction: operands with a fixed home
+  std::vector<PReg> homes_;                                     // of one instruction: of each operand, its fixed home
 };
 
 }  // namespace
