@@ -39,6 +39,7 @@ GraphBuilder::GraphBuilder(ValueGraph& graph, Definitions& defs, const GraphOpti
 }
 
 void GraphBuilder::decode() {
+  cell_of_.reserve(f_.operands.size());
   bool has_ret = false;
   const auto number = [&](std::uint32_t cell) {
     if (number_[cell] != kNone) return;

@@ -26,6 +26,8 @@ class DefSets {
   [[nodiscard]] static constexpr SetId single(std::uint32_t element) { return kSingle | element; }
   // A set of one element that stands for four sets, byte after byte: the same for the same four, another for any others.
   [[nodiscard]] SetId word(const std::array<SetId, 4>& bytes);
+  // Requires: there are fewer than 2^30 words, and no element of any other kind is 2^30 or more.
+  [[nodiscard]] static constexpr bool is_word(std::uint32_t element) { return element >= 1u << 30; }
   // Cost: O(1) where one set is empty or both are equal; else at most the nodes that they do not share.
   [[nodiscard]] SetId unite(SetId one, SetId other);
   // Of all of `parts`, which are put in order on the way: neighbours first, so that far fewer sets are made than one after another.

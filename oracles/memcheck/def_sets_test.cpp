@@ -83,6 +83,8 @@ TEST(DefSetsTest, AWordIsItsFourBytes) {
   EXPECT_FALSE(sets.contains(sets.unite(word, both), sets.elements(sets.word(words[1]))[0]));
   EXPECT_TRUE(sets.contains(sets.unite(word, both), sets.elements(word)[0]));
   EXPECT_GT(sets.elements(word)[0], 2'000'000'000u);
+  EXPECT_TRUE(DefSets::is_word(sets.elements(word)[0]));
+  EXPECT_FALSE(DefSets::is_word(sets.elements(both)[0]));
 }
 
 TEST(DefSetsTest, AUnionOfManyMakesFewSets) {

@@ -22,18 +22,31 @@ bool has_form_of(const ir::Function& before, const ir::Inst& old, const ir::Func
   return true;
 }
 
-bool reads_same(ReachingSets& before, std::size_t x, ReachingSets& after, std::size_t y) {
+namespace {
+
+// True where may_be(expected, found) holds for the sets of each byte. Requires: where it holds for those of a word, so it does for
+// those of its bytes.
+template <class MayBe>
+bool reads_as(ReachingSets& before, std::size_t x, ReachingSets& after, std::size_t y, const MayBe& may_be) {
   const ValueGraph &old = before.graph(), &now = after.graph();
   const int bytes = std::min(old.read_bytes(x), now.read_bytes(y));
   const bool words = old.read_is_aligned(x) && now.read_is_aligned(y);
-  const auto is_same_word = [&](int w) {
-    const SetId set = words ? before.set_of(State{old.read_word(x, w), kWord}) : kNoWord;
-    return set != kNoWord && set == after.set_of(State{now.read_word(y, w), kWord});
+  const auto is_right_word = [&](int w) {
+    const SetId expected = words ? before.set_of(State{old.read_word(x, w), kWord}) : kNoWord;
+    if (expected == kNoWord) return false;
+    const SetId found = after.set_of(State{now.read_word(y, w), kWord});
+    return found != kNoWord && may_be(expected, found);
   };
   for (int w = 0; w * 4 < bytes; ++w)
-    for (int i = w * 4; i < std::min(bytes, w * 4 + 4) && !(i == w * 4 && is_same_word(w)); ++i)
-      if (before.set_of(old.read_byte(x, i)) != after.set_of(now.read_byte(y, i))) return false;
+    for (int i = w * 4; i < std::min(bytes, w * 4 + 4) && !(i == w * 4 && is_right_word(w)); ++i)
+      if (!may_be(before.set_of(old.read_byte(x, i)), after.set_of(now.read_byte(y, i)))) return false;
   return true;
+}
+
+}  // namespace
+
+bool reads_same(ReachingSets& before, std::size_t x, ReachingSets& after, std::size_t y) {
+  return reads_as(before, x, after, y, [](SetId expected, SetId found) { return expected == found; });
 }
 
 namespace {
@@ -70,19 +83,16 @@ class FastCheck {
  private:
   [[nodiscard]] bool is_same_operand(std::size_t x, std::size_t y) {
     if (before_graph_.is_read(x) != after_graph_.is_read(y)) return false;
-    if (!before_graph_.is_read(x) || reads_same(before_, x, after_, y)) return true;
-    return scope_ == MemcheckScope::Errors && is_no_error(x, y);
+    if (!before_graph_.is_read(x)) return true;
+    return reads_as(before_, x, after_, y, [&](SetId expected, SetId found) {
+      return expected == found || (scope_ == MemcheckScope::Errors && has_undefined(expected) && has_all_defined(found, expected));
+    });
   }
 
-  [[nodiscard]] bool is_no_error(std::size_t x, std::size_t y) {
-    const int bytes = std::min(before_graph_.read_bytes(x), after_graph_.read_bytes(y));
-    for (int i = 0; i < bytes; ++i) {
-      const SetId expected = before_.set_of(before_graph_.read_byte(x, i)), found = after_.set_of(after_graph_.read_byte(y, i));
-      if (expected != found && !(has_undefined(expected) && has_all_defined(found, expected))) return false;
-    }
-    return true;
+  // Of a word: all of it. Four bytes from different places count as defined, whatever they are.
+  [[nodiscard]] bool is_undefined(std::uint32_t element) const {
+    return !DefSets::is_word(element) && defs_.is_undefined(leaf_of(element));
   }
-  [[nodiscard]] bool is_undefined(std::uint32_t element) const { return defs_.is_undefined(leaf_of(element)); }
   [[nodiscard]] bool has_undefined(SetId set) {
     return sets_.any_of(set, has_undefined_, [&](std::uint32_t e) { return is_undefined(e); });
   }

@@ -21,10 +21,7 @@ Cells::Cells(const ir::Function& f) : f_(f) {
       if (f.vregs[k].alias.is_valid()) of_vreg_[k] = of_storage(f.storage(ir::Operand::of_vreg(ir::Role::Use, ir::VRegId(k))));
   }
   first_unit_ = static_cast<std::uint32_t>(bytes_.size());
-  bytes_.resize(bytes_.size() + std::size_t{ir::kNumFiles} * ir::kMaxUnits, 4);
-  for (const ir::RegFile file : ir::kAllFiles)
-    if (ir::is_predicate(file)) std::fill_n(bytes_.begin() + of_unit(file, 0), ir::kMaxUnits, std::uint8_t{1});
-  first_frame_ = static_cast<std::uint32_t>(bytes_.size());
+  first_frame_ = first_unit_ + std::uint32_t{ir::kNumFiles} * ir::kMaxUnits;
   for (const ir::Inst& i : f.insts) {
     if (i.op != ir::Op::Spill && i.op != ir::Op::Refill) continue;
     const auto ops = f.operands_of(i);

@@ -26,7 +26,11 @@ class Cells {
 
   [[nodiscard]] std::uint32_t size() const { return size_; }
   // Bytes that the cell has: 4, fewer at the end of a narrow vreg, 1 for a predicate.
-  [[nodiscard]] std::uint32_t bytes(std::uint32_t cell) const { return cell < bytes_.size() ? bytes_[cell] : 4; }
+  [[nodiscard]] std::uint32_t bytes(std::uint32_t cell) const {
+    if (cell < first_unit_) return bytes_[cell];
+    if (cell >= first_frame_) return 4;
+    return static_cast<std::uint32_t>(ir::unit_bytes(ir::kAllFiles[(cell - first_unit_) / ir::kMaxUnits]));
+  }
   [[nodiscard]] Place of_operand(const ir::Operand& op) const {
     if (op.is_preg()) {
       const ir::PReg r = op.preg();
@@ -56,7 +60,7 @@ class Cells {
 
   const ir::Function& f_;
   std::vector<Place> of_vreg_;        // each as a whole; of a virtual program
-  std::vector<std::uint8_t> bytes_;   // of vreg and register cells
+  std::vector<std::uint8_t> bytes_;   // of vreg cells
   std::vector<std::uint64_t> frame_;  // touched words of the frames, sorted: space << 40 | word
   std::uint32_t first_unit_ = 0, first_frame_ = 0, size_ = 0;
 };
