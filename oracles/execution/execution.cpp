@@ -108,6 +108,7 @@ class Machine {
       : case_(c), options_(options), plan_(plan), cfg_(c.prepared.cfg()), cost_(cost), out_(kName) {
     taken_.assign(plan_.edges.size(), 0);
     entered_.assign(case_.before.blocks.size(), false);
+    values_.resize(plan_.num_cells);
     scratch_.resize(plan_.largest_operands);
     if constexpr (kTracks) scratch_origins_.resize(plan_.largest_operands);
     known_.assign(std::bit_ceil(std::max<std::size_t>(1024, 32 * plan_.edges.size())) / 64, 0);
@@ -183,7 +184,7 @@ class Machine {
     sets_ = run_ == 0 ? 1 : 0;
     of_run_ = {};
     of_run_.visits.assign(case_.before.blocks.size(), 0);
-    values_.assign(plan_.num_cells, 0);
+    for (const ByteRange& r : plan_.in_use) std::fill_n(values_.begin() + r.begin, r.size, 0);
     if constexpr (kTracks) origins_.assign(plan_.num_cells, {});
     for (const ByteRange& p : plan_.callee_saved)
       for (std::uint32_t k = 0; k < p.size; ++k) values_[p.begin + k] = entry_value(p.begin + k);

@@ -49,7 +49,9 @@ class Planner {
     for (std::size_t b = 0; b < before_.blocks.size() && !unreadable_.is_set(); ++b) edges(BlockId(b));
     if (unreadable_.is_set()) return std::unexpected(unreadable_.why());
     lay_out_memory();
+    plan_.in_use.push_back({memory_begin_, static_cast<std::uint32_t>(plan_.num_cells) - memory_begin_});
     for (const Step& s : plan_.steps) {
+      if (s.kind != StepKind::Move && !s.moves_bytes) continue;
       std::size_t cells = 0;
       for (std::size_t k = 0; k < std::size_t{s.num_uses} + s.num_clobbers + s.num_defs; ++k)
         cells += plan_.operands[s.first_operand + k].before_size;
@@ -87,6 +89,8 @@ class Planner {
     }
     memory_begin_ = at;
     plan_.num_cells = memory_begin_;
+    plan_.in_use.push_back({0, files_begin_[0]});
+    for (std::size_t f = 0; f < files_begin_.size(); ++f) plan_.in_use.push_back({files_begin_[f], accessed_[f]});
     for (std::size_t v = 0; v < before_.vregs.size(); ++v) {
       const ir::VReg& reg = before_.vregs[v];
       if ((reg.flags & ir::kVRegArchitectural) != 0 && reg.fixed.is_valid())

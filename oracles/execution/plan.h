@@ -87,7 +87,8 @@ struct Plan {
   std::vector<std::pair<ByteRange, ByteRange>>
       architectural;  // before and after: fixed architectural vregs, which hold something at entry
   std::size_t num_cells = 0;
-  std::size_t largest_operands = 0;  // cells of all operands of one step together, at most
+  std::vector<ByteRange> in_use;     // all cells but those that nothing touches, and clobbers that were left out
+  std::size_t largest_operands = 0;  // cells of all operands of one step that moves bytes together, at most
   bool has_guards = false;           // on some step: else no value decides what happens
 };
 
