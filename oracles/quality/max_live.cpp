@@ -158,7 +158,7 @@ class Liveness {
     while (!work.empty()) {
       const BlockId b = work.back();
       work.pop_back();
-      const Mask in = state(b).live_in;
+      const Mask in = exposed_[b.index()].live_in;
       for (const BlockId before : cfg_.predecessors(b)) {
         if (!cfg_.is_reachable(before)) continue;
         BlockState& s = state(before);
@@ -171,12 +171,12 @@ class Liveness {
       }
     }
     // Forward, through those blocks only: where may a def reach.
-    work.assign(touched_.begin(), touched_.end());
+    for (const BlockId b : touched_)
+      if (exposed_[b.index()].defined != 0) work.push_back(b);
     while (!work.empty()) {
       const BlockId b = work.back();
       work.pop_back();
-      const Mask out = state(b).reach_in | state(b).defined;
-      if (out == 0) continue;
+      const Mask out = exposed_[b.index()].reach_in | exposed_[b.index()].defined;
       for (const BlockId next : cfg_.successors(b)) {
         BlockState& s = exposed_[next.index()];
         if ((out & s.live_in & ~s.reach_in) == 0) continue;
