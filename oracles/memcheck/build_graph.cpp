@@ -9,6 +9,11 @@
 #include <utility>
 
 namespace regduel::oracles {
+namespace {
+
+constexpr std::size_t kFew = 128;  // what lists of cells and nodes begin with: most programs are small
+
+}  // namespace
 
 ValueGraph::ValueGraph(const ir::Function& program, const ir::Cfg& cfg, Definitions& defs, const GraphOptions& options)
     : f_(program), cfg_(cfg), places_(program.operands.size()), first_read_(program.operands.size(), kNone),
@@ -34,12 +39,13 @@ GraphBuilder::GraphBuilder(ValueGraph& graph, Definitions& defs, const GraphOpti
   g_.nodes_.reserve(f_.insts.size() * 2);
   g_.read_nodes_.reserve(f_.operands.size());
   outs_.reserve(f_.insts.size());
+  g_.args_.reserve(kFew);
   merged_.reserve(f_.insts.size() / 4);
   decode();
 }
 
 void GraphBuilder::decode() {
-  cell_of_.reserve(f_.operands.size());
+  cell_of_.reserve(kFew);
   bool has_ret = false;
   const auto number = [&](std::uint32_t cell) {
     if (number_[cell] != kNone) return;
@@ -70,6 +76,7 @@ void GraphBuilder::decode() {
         if (ops[k].is_slot()) note(inst.first_operand + k, cells_.of_slot(ops[k], moved), inst.op == ir::Op::Refill);
     }
   }
+  saved_.reserve(options_.callee_saved.size());
   for (const ir::PReg r : options_.callee_saved) {
     for (int u = r.begin(); u < std::min(r.end(), ir::kMaxUnits); ++u) {
       if (has_ret) number(cells_.of_unit(r.file, u));
@@ -222,6 +229,7 @@ void GraphBuilder::resolve_all() {
   const std::vector<ir::InstId>* const asked = options_.asked;
   const auto is_asked = [&](ir::InstId id) { return asked == nullptr || std::binary_search(asked->begin(), asked->end(), id); };
   std::vector<NodeId> work;
+  work.reserve(kFew);
   std::vector<char> seen(g_.nodes_.size() * 2, 0);
   const auto visit = [&](NodeId n) {
     if (is_leaf_node(n)) return;

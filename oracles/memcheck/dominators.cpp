@@ -50,7 +50,6 @@ void Dominators::find_regions() {
   const auto order = cfg_.reverse_postorder();
   depth_.assign(order.size(), 0);
   region_range_.assign(order.size(), {0, 0});
-  is_too_large_.assign(order.size(), 0);
   std::vector<std::uint32_t> seen(order.size(), kUnknown);
   for (std::uint32_t join = 1; join < order.size(); ++join) {
     const auto begin = static_cast<std::uint32_t>(region_.size());
@@ -67,7 +66,7 @@ void Dominators::find_regions() {
     for (std::size_t k = begin; k < region_.size() && region_.size() <= kRegionBlocks * order.size() + 64; ++k)
       visit_predecessors(region_[k]);
     if (region_.size() > kRegionBlocks * order.size() + 64) {
-      is_too_large_[join] = 1;
+      too_large_.push_back(join);
       region_.resize(begin);
     } else if (seen[join] == join) {
       for (std::size_t k = begin; k < region_.size(); ++k) ++depth_[region_[k]];
@@ -120,13 +119,12 @@ void Dominators::place() {
 //
 // where region(x) adds nothing for an x of C. So what lies deeper in the tree is placed first.
 void Dominators::place_large_regions() {
+  if (too_large_.empty()) return;
   const auto order = cfg_.reverse_postorder();
   std::vector<std::pair<std::uint32_t, std::uint32_t>> large;  // how deep, and which
   std::vector<std::uint32_t> level(order.size(), 0), seen(order.size(), kUnknown), work;
-  for (std::uint32_t b = 1; b < order.size(); ++b) {
-    level[b] = level[idom_[b]] + 1;
-    if (is_too_large_[b] != 0) large.emplace_back(level[b], b);
-  }
+  for (std::uint32_t b = 1; b < order.size(); ++b) level[b] = level[idom_[b]] + 1;
+  for (const std::uint32_t join : too_large_) large.emplace_back(level[join], join);
   std::sort(large.rbegin(), large.rend());
   std::size_t steps = 0;
   for (const auto& [depth, join] : large) {

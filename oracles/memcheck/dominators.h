@@ -56,7 +56,7 @@ class Dominators {
   std::vector<std::uint32_t> idom_, position_, size_, depth_;
   std::vector<std::uint32_t> region_;                                  // members, region after region
   std::vector<std::pair<std::uint32_t, std::uint32_t>> region_range_;  // of a block in region_
-  std::vector<char> is_too_large_;
+  std::vector<std::uint32_t> too_large_;                               // the joins whose regions are, ascending
   std::vector<ir::BlockId> preorder_;
   std::vector<Above> above_;  // by position in the preorder
 };

@@ -8,9 +8,18 @@
 #include <utility>
 
 namespace regduel::oracles {
+namespace {
+
+constexpr std::size_t kFew = 32;  // what lists of states begin with: most programs are small
+
+}  // namespace
 
 ReachingSets::ReachingSets(const ValueGraph& graph, const Definitions& defs, DefSets& sets)
-    : graph_(graph), defs_(defs), sets_(sets), memory_(nothing_known()) {}
+    : graph_(graph), defs_(defs), sets_(sets), memory_(nothing_known()) {
+  frames_.reserve(kFew);
+  component_.reserve(kFew);
+  pending_.reserve(kFew);
+}
 
 void ReachingSets::distrust(std::uint32_t inst, LeafId own_leaf) {
   own_leaves_.resize(graph_.program().insts.size(), kNone);
@@ -21,6 +30,7 @@ void ReachingSets::distrust(std::uint32_t inst, LeafId own_leaf) {
 ReachingSets::Memory ReachingSets::nothing_known() const {
   Memory result;
   result.words.resize(graph_.num_nodes());
+  result.entries.reserve(kFew);
   return result;
 }
 

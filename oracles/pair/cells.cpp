@@ -10,6 +10,7 @@ namespace regduel::oracles {
 Cells::Cells(const ir::Function& f) : f_(f) {
   if (f.phase == ir::Phase::Virtual) {
     of_vreg_.resize(f.vregs.size());
+    bytes_.reserve(2 * f.vregs.size());
     for (std::size_t k = 0; k < f.vregs.size(); ++k) {
       const ir::VReg& v = f.vregs[k];
       if (v.alias.is_valid()) continue;
