@@ -72,7 +72,8 @@ void GraphBuilder::decode() {
         if (op.role != ir::Role::Guard) moved = place.size;
         if (is_after_ && op.role == ir::Role::Def && is_early(op, source_of(i), k)) has_early_[i] = 1;
       }
-      for (std::size_t k = 0; ir::is_slot_move(inst.op) && moved != 0 && k < ops.size(); ++k)
+      if (!ir::is_slot_move(inst.op) || moved == 0) continue;
+      for (std::size_t k = 0; k < ops.size(); ++k)
         if (ops[k].is_slot()) note(inst.first_operand + k, cells_.of_slot(ops[k], moved), inst.op == ir::Op::Refill);
     }
   }
@@ -336,6 +337,7 @@ NodeId GraphBuilder::word_at(const Place& place) {
 // The first `size` bytes of what a def of the program before defines; what lies above it is destroyed.
 GraphBuilder::Bytes GraphBuilder::leaf_value(Definitions::Defined defined, std::uint32_t size) {
   Bytes value;
+  value.reserve(size);
   for (std::uint32_t at = 0; at < size; at += 4) {
     const NodeId word = at < defined.bytes ? add_leaf(defined.first + at / 4) : destroyed();
     for (std::uint32_t i = at; i < std::min(at + 4, size); ++i) value.push_back({word, static_cast<int>(i % 4)});

@@ -174,12 +174,13 @@ GraphBuilder::Bytes GraphBuilder::phi_value(const ir::Inst& inst, std::uint32_t 
       if ((targets[k - 1] == original || targets[k - 1] == pred) && ops[k].is_register()) place = place_of(inst, k);
     incoming_places.emplace_back(pred, place);
   }
-  Bytes value(size);
+  Bytes value(size), bytes;
+  std::vector<NodeId> args;
   for (std::uint32_t at = 0; at < size; at += 4) {
     const std::uint32_t width = std::min(size - at, 4u);
-    std::vector<NodeId> args;
+    args.clear();
     for (const auto& [pred, place] : incoming_places) {
-      std::vector<ByteRef> bytes;
+      bytes.clear();
       for (std::uint32_t byte = place.offset + at; byte < place.offset + std::min(at + width, place.size); ++byte) {
         // The next byte of the cell at hand, or another cell.
         const int within = static_cast<int>(byte % place.step);
