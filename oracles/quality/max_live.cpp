@@ -49,6 +49,9 @@ class Liveness {
   ir::PerFile<int> run() {
     collect();
     exposed_.assign(num_blocks_, {});
+    touched_.reserve(num_blocks_);
+    work_.reserve(num_blocks_);
+    seen_.reserve(f_.vregs.size());
     for (std::size_t v = 0; v < f_.vregs.size(); ++v)
       if (!events_[v].empty()) one_root(static_cast<std::uint32_t>(v));
     live_out_.build_from(
