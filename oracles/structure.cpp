@@ -315,7 +315,7 @@ class StructureCheck {
       fault("register-units", a, at,
             fmt::format("%{} takes {} units, {} has {}", want.vreg().value, root.units(), to_string(home), home.count));
     if ((root.flags & ir::kVRegArchitectural) == 0) {
-      if (home.first % root.alignment() != 0)
+      if ((home.first & (root.alignment() - 1)) != 0)
         fault("register-alignment", a, at,
               fmt::format("%{} is aligned to {} units, {} is not", want.vreg().value, root.alignment(), to_string(home)));
       allocatable(a, at, home);

@@ -45,6 +45,9 @@ class Planner {
     hash_of_symbol_.assign(before_.symbols.size(), 0);
     plan_.steps.reserve(after_.insts.size() + after_.insts.size() / 8);
     plan_.operands.reserve(after_.operands.size() + after_.operands.size() / 8);
+    plan_.blocks.reserve(after_.blocks.size());
+    plan_.edges_of.reserve(before_.blocks.size());
+    plan_.edges.reserve(2 * before_.blocks.size());
     for (std::size_t b = 0; b < after_.blocks.size() && !unreadable_.is_set(); ++b) block(BlockId(b));
     for (std::size_t b = 0; b < before_.blocks.size() && !unreadable_.is_set(); ++b) edges(BlockId(b));
     if (unreadable_.is_set()) return std::unexpected(unreadable_.why());
@@ -89,6 +92,7 @@ class Planner {
     }
     memory_begin_ = at;
     plan_.num_cells = memory_begin_;
+    plan_.in_use.reserve(files_begin_.size() + 2);
     plan_.in_use.push_back({0, files_begin_[0]});
     for (std::size_t f = 0; f < files_begin_.size(); ++f) plan_.in_use.push_back({files_begin_[f], accessed_[f]});
     for (std::size_t v = 0; v < before_.vregs.size(); ++v) {
@@ -141,15 +145,17 @@ class Planner {
     std::uint32_t cell = 0;
   };
   void lay_out_memory() {
-    std::vector<Stretch> touched;
-    for (const Access& a : accesses_) touched.push_back({a.address, a.address + a.size});
-    const auto less = [](const Stretch& a, const Stretch& b) { return a.begin != b.begin ? a.begin < b.begin : a.end < b.end; };
-    std::sort(touched.begin(), touched.end(), less);
     std::vector<Stretch> stretches;
-    for (const Stretch& t : touched) {
-      if (!stretches.empty() && t.begin <= stretches.back().end) stretches.back().end = std::max(stretches.back().end, t.end);
-      else stretches.push_back(t);
+    stretches.reserve(accesses_.size());
+    for (const Access& a : accesses_) stretches.push_back({a.address, a.address + a.size});
+    const auto less = [](const Stretch& a, const Stretch& b) { return a.begin != b.begin ? a.begin < b.begin : a.end < b.end; };
+    std::sort(stretches.begin(), stretches.end(), less);
+    std::size_t size = 0;  // of those put together
+    for (const Stretch& t : stretches) {
+      if (size != 0 && t.begin <= stretches[size - 1].end) stretches[size - 1].end = std::max(stretches[size - 1].end, t.end);
+      else stretches[size++] = t;
     }
+    stretches.resize(size);
     for (Stretch& s : stretches) {
       s.cell = static_cast<std::uint32_t>(plan_.num_cells);
       plan_.num_cells += s.end - s.begin;
