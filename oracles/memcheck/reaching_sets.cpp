@@ -201,9 +201,7 @@ SetId ReachingSets::composed(const Node& n) {
   return sets_.word(bytes);
 }
 
-SetId ReachingSets::find_set(State asked) {
-  const State root = origin(asked);
-  if (const SetId set = known(root); set != kUnknownSet) return set;
+SetId ReachingSets::find_set(State root) {
   const auto open = [&](State s) {
     const auto id = static_cast<std::uint32_t>(memory_.entries.size());
     entry_of(s) = id;

@@ -65,7 +65,9 @@ class ReachingSets {
 
   [[nodiscard]] SetId set_of(State s) {
     if (is_leaf_node(s.node)) return set_of_leaf(graph_.node(s.node), s.aspect);
-    return s.aspect == kWord && memory_.words[s.node].set != kUnknownSet ? memory_.words[s.node].set : find_set(s);
+    const State root = origin(s);
+    const SetId set = known(root);
+    return set != kUnknownSet ? set : find_set(root);
   }
   [[nodiscard]] SetId set_of(ByteRef r) { return set_of(State{r.node, byte_aspect(r.byte)}); }
   // The same as far as one assumption goes: that of the last guard on the way back.
@@ -116,7 +118,7 @@ class ReachingSets {
   [[nodiscard]] LeafId own_leaf(const Node& via) const { return own_leaves_.empty() ? kNone : own_leaves_[via.inst]; }
   [[nodiscard]] Memory nothing_known() const;
   [[nodiscard]] Memory::Word& word(NodeId n);  // with its origin
-  [[nodiscard]] SetId find_set(State s);
+  [[nodiscard]] SetId find_set(State root);    // Requires: an origin, not yet known
   [[nodiscard]] NodeId origin(NodeId n);
   [[nodiscard]] SetId composed(const Node& n);
   [[nodiscard]] SetId known(State origin);
