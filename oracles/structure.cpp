@@ -125,8 +125,11 @@ class StructureCheck {
   // --- blocks -----------------------------------------------------------------------------------------------------
   [[nodiscard]] bool is_original(BlockId b) const { return b.index() < num_original_; }
 
-  // The block of an instruction of the program before.
-  [[nodiscard]] BlockId block_of(std::size_t at) const {
+  // The block of an instruction of the program before: mostly `likely`.
+  [[nodiscard]] BlockId block_of(std::size_t at, BlockId likely) const {
+    if (is_original(likely) && at >= before_.block(likely).first_inst &&
+        at - before_.block(likely).first_inst < before_.block(likely).num_insts)
+      return likely;
     const auto behind = std::upper_bound(before_.blocks.begin(), before_.blocks.end(), at,
                                          [](std::size_t inst, const Block& b) { return inst < b.first_inst; });
     return BlockId(static_cast<std::size_t>(behind - before_.blocks.begin()) - 1);
@@ -199,7 +202,7 @@ class StructureCheck {
         continue;
       }
       seen_[at] = true;
-      const BlockId home = block_of(at);
+      const BlockId home = block_of(at, b);
       if (!is_original(b)) {
         fault("edge-block-content", i, -1, fmt::format("an original instruction in the edge block b{}", b.value));
       } else if (home != b) {
