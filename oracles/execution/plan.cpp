@@ -34,10 +34,37 @@ std::uint64_t hash_string(std::string_view s) {
   return mix64(h ^ s.size());
 }
 
+void extend(ir::PerFile<std::uint32_t>& cells, PReg r) {
+  if (r.is_valid() && static_cast<int>(r.file) < ir::kNumFiles && r.end() <= ir::kMaxUnits)
+    cells[index(r.file)] = std::max(cells[index(r.file)], static_cast<std::uint32_t>(r.end()) * 4);
+}
+
+// What the program before alone says of the cells.
+struct CellsBefore {
+  explicit CellsBefore(const Before& before) : of_root(before.program().vregs.size(), 0) {
+    const Function& f = before.program();
+    for (std::size_t v = 0; v < f.vregs.size(); ++v) {
+      extend(accessed, f.vregs[v].fixed);
+      if (f.vregs[v].alias.is_valid()) continue;
+      of_root[v] = num_root_cells;
+      num_root_cells += static_cast<std::uint32_t>(f.vregs[v].bytes());
+    }
+    for (const Operand& op : f.operands) {
+      if (op.is_preg()) extend(clobbered, op.preg());
+      else extend(accessed, op.fixed());
+    }
+    for (const PReg r : before.preserved()) extend(accessed, r);
+  }
+
+  std::vector<std::uint32_t> of_root;
+  std::uint32_t num_root_cells = 0;
+  ir::PerFile<std::uint32_t> accessed = {}, clobbered = {};  // cells of each file up to the last one
+};
+
 // Where the pair cannot be run, decoding goes on with empty places; the first reason is the one reported.
 class Planner {
  public:
-  explicit Planner(const Case& c) : case_(c), before_(c.before), after_(c.after) {}
+  explicit Planner(const Case& c) : case_(c), before_(c.before), after_(c.after), cells_before_(c.prepared.part<CellsBefore>()) {}
 
   std::expected<Plan, std::string> run() {
     if (after_.blocks.size() < before_.blocks.size()) return std::unexpected("the program after has lost blocks");
@@ -67,25 +94,13 @@ class Planner {
  private:
   // --- places -----------------------------------------------------------------------------------------------------
   void lay_out() {
-    root_cell_.assign(before_.vregs.size(), 0);
-    std::uint32_t at = 0;
-    for (std::size_t v = 0; v < before_.vregs.size(); ++v) {
-      if (before_.vregs[v].alias.is_valid()) continue;
-      root_cell_[v] = at;
-      at += static_cast<std::uint32_t>(before_.vregs[v].bytes());
-    }
     // Of each file, as many cells as some operand reaches, clobbers included.
-    ir::PerFile<std::uint32_t> reach = {};
-    const auto extend = [&](ir::PerFile<std::uint32_t>& cells, PReg r) {
-      if (r.is_valid() && static_cast<int>(r.file) < ir::kNumFiles && r.end() <= ir::kMaxUnits)
-        cells[index(r.file)] = std::max(cells[index(r.file)], static_cast<std::uint32_t>(r.end()) * 4);
-    };
+    ir::PerFile<std::uint32_t> reach = cells_before_.clobbered;
+    accessed_ = cells_before_.accessed;
     for (const Operand& op : after_.operands)
       if (op.is_preg()) extend(op.role == Role::Clobber ? reach : accessed_, op.preg());
-    for (const Operand& op : before_.operands) extend(op.is_preg() ? reach : accessed_, op.is_preg() ? op.preg() : op.fixed());
-    for (const ir::VReg& v : before_.vregs) extend(accessed_, v.fixed);
-    for (const PReg r : case_.prepared.preserved()) extend(accessed_, r);
     for (std::size_t f = 0; f < reach.size(); ++f) reach[f] = std::max(reach[f], accessed_[f]);
+    std::uint32_t at = cells_before_.num_root_cells;
     for (std::size_t f = 0; f < files_begin_.size(); ++f) {
       files_begin_[f] = at;
       at += reach[f];
@@ -98,14 +113,14 @@ class Planner {
     for (std::size_t v = 0; v < before_.vregs.size(); ++v) {
       const ir::VReg& reg = before_.vregs[v];
       if ((reg.flags & ir::kVRegArchitectural) != 0 && reg.fixed.is_valid())
-        plan_.architectural.emplace_back(ByteRange{root_cell_[v], static_cast<std::uint32_t>(reg.bytes())},
+        plan_.architectural.emplace_back(ByteRange{cells_before_.of_root[v], static_cast<std::uint32_t>(reg.bytes())},
                                          place_of_bytes(bytes_of_register(reg.fixed)));
     }
   }
 
   [[nodiscard]] ByteRange before_place(const Operand& op) const {
     const ir::Storage s = before_.storage(op);
-    return {root_cell_[s.root.index()] + s.offset, s.size};
+    return {cells_before_.of_root[s.root.index()] + s.offset, s.size};
   }
   [[nodiscard]] ByteRange place_of_bytes(const FileBytes& b) const {
     return {files_begin_[index(b.file)] + b.begin, b.end - b.begin};
@@ -452,7 +467,7 @@ class Planner {
   const Function& after_;
   Plan plan_;
   Unreadable unreadable_;
-  std::vector<std::uint32_t> root_cell_;
+  const CellsBefore& cells_before_;
   ir::PerFile<std::uint32_t> files_begin_ = {};
   ir::PerFile<std::uint32_t> accessed_ = {};  // of each file: cells up to the last that anything but a clobber touches
   std::uint32_t memory_begin_ = 0;
