@@ -248,5 +248,22 @@ TEST(ExecutionPlan, AKeptPhiNamesEitherEndOfItsEdge) {
   EXPECT_EQ(judged(named).reason, "#3: a phi without a use for a predecessor");
 }
 
+// Behind the last register that the program reads or writes, here R2, there is nothing to destroy, nor to clear between runs.
+TEST(ExecutionPlan, AClobberReachesNoFurtherThanTheProgram) {
+  const Pair p = {.vregs = "  vreg %0 R b32\n",
+                  .before = block("#0 %0 = a; #1 call \"f\" clobbers R0:R3, R60; #2 use %0"),
+                  .after = block("#0 R2 = a; #1 call \"f\" clobbers R0:R3, R60; #2 use R2")};
+  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+  const Case c(before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255));
+  const auto plan = make_plan(c);
+  ASSERT_TRUE(plan.has_value());
+  const Step& call = plan->steps[1];
+  ASSERT_EQ(call.num_clobbers, 1);
+  EXPECT_EQ(plan->operands[call.first_operand].after_size, 12);
+  std::uint32_t in_use = 0;
+  for (const ByteRange& r : plan->in_use) in_use += r.size;
+  EXPECT_EQ(in_use, 4u + 12u);  // %0, and R0 to R2
+}
+
 }  // namespace
 }  // namespace regduel::oracles
