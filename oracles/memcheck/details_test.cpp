@@ -668,6 +668,10 @@ TEST(MemcheckDetails, TheFastCheckSaysWhereToLook) {
   EXPECT_EQ(suspects(lost), Suspects({ir::InstId(2)}));
   const Pair doubtful = {kVregs, "  block b0\n    #0 @%3 use\n    #1 exit\n", "  block b0\n    #0 @P0 use\n    #1 exit\n"};
   EXPECT_TRUE(fast(doubtful) == (FastAnswer{Suspects(), {ir::InstId(0)}}));
+  // Neither graph concludes that the second write covers the first.
+  const Pair twice = {kVregs, "  block b0\n    #0 %0 = a\n    #1 @%3 %0 = b\n    #2 @%3 %0 = c\n    #3 use %0\n    #4 exit\n",
+                      "  block b0\n    #0 R0 = a\n    #1 @P0 R0 = b\n    #2 @P0 R0 = c\n    #3 use R0\n    #4 exit\n"};
+  EXPECT_TRUE(fast(twice) == (FastAnswer{Suspects(), {ir::InstId(1), ir::InstId(2)}}));
   const Pair bad_remat = {kVregs, "  block b0\n    #0 %0 = const 1 !remat\n    #1 use %0\n    #2 exit\n",
                           "  block b0\n    #0 R1 = const 1 !remat\n    +9 R0 = remat #0 2\n    #1 use R0\n    #2 exit\n"};
   EXPECT_EQ(suspects(bad_remat), std::nullopt);
@@ -680,6 +684,18 @@ TEST(MemcheckDetails, TheFastCheckComparesWordsOfParts) {
        "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 %0.h1 = c\n    #3 use %0, %1\n    #4 exit\n",
        "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 R0.h1 = c\n    +9 R0.h1 = copy R1.h1\n    #3 use R0, R1\n    #4 exit\n"},
       kExtra);
+}
+
+// On one path %0 is put together from two defs, on the other undefined; there R0 holds something else behind the last use of that.
+TEST(MemcheckDetails, AWordOfPartsCountsAsDefined) {
+  Pair p = {"  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n",
+            "  block b0\n    #0 %2 = p\n    #1 cbra %2 -> b1, b2\n  block b1\n    #2 %0 = a\n    #3 %0.h1 = c\n    #4 bra -> b3\n"
+            "  block b2\n    #5 %1 = d\n    #6 use %1\n    #7 bra -> b3\n  block b3\n    #8 use %0\n    #9 exit\n",
+            "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 R0 = a\n    #3 R0.h1 = c\n    #4 bra -> b3\n"
+            "  block b2\n    #5 R0 = d\n    #6 use R0\n    #7 bra -> b3\n  block b3\n    #8 use R0\n    #9 exit\n"};
+  EXPECT_TRUE(fast_check(Judged(p).all, MemcheckScope::Errors).is_same());
+  p.after = replaced(p.after, "#3 R0.h1", "#3 R1.h1");
+  EXPECT_FALSE(fast_check(Judged(p).all, MemcheckScope::Errors).is_same());
 }
 
 }  // namespace
