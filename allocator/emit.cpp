@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/check_macro.h"
 #include "base/planted.h"
@@ -41,6 +42,7 @@ class Emitter {
     out_.phase = ir::Phase::Allocated;
     out_.reserve(f_.insts.size(), f_.operands.size());
     out_.blocks.reserve(f_.blocks.size());
+    out_.targets.reserve(f_.targets.size());
   }
 
   ir::Allocation run() {
@@ -71,6 +73,7 @@ class Emitter {
 
   // --- the frame
   void lay_out_slots() {
+    if (f_.slots.empty()) return;
     std::vector<char> refilled(f_.slots.size(), 0);
     for (const BlockId b : cfg_.reverse_postorder())
       for (const Inst& inst : f_.insts_of(b))
@@ -195,18 +198,24 @@ class Emitter {
     append(inst, {}, {});
   }
 
+  void move(const Move& m) {
+    const Operand ops[] = {m.def, m.use};
+    insert(Op::Copy, ops);
+  }
   // A move may go as soon as no other one has still to read what it writes. Units are counted, not bytes: at worst two moves
   // stay parallel that need not.
   void sequentialise() {
+    if (moves_.size() == 1) return move(moves_[0]);
+    if (!readers_) readers_.emplace();
     const auto count = [&](const Operand& op, int by) {
       const PReg r = op.preg();
-      for (int u = r.begin(); u < r.end(); ++u) readers_[ir::index(r.file)][static_cast<std::size_t>(u)] += by;
+      for (int u = r.begin(); u < r.end(); ++u) (*readers_)[ir::index(r.file)][static_cast<std::size_t>(u)] += by;
     };
     const auto is_free = [&](const Operand& op) {
       if (REGDUEL_PLANTED("fatpoint-parallel-copy-in-any-order")) return true;
       const PReg r = op.preg();
       for (int u = r.begin(); u < r.end(); ++u)
-        if (readers_[ir::index(r.file)][static_cast<std::size_t>(u)] != 0) return false;
+        if ((*readers_)[ir::index(r.file)][static_cast<std::size_t>(u)] != 0) return false;
       return true;
     };
     for (const Move& m : moves_) count(m.use, 1);
@@ -216,8 +225,7 @@ class Emitter {
       for (const Move& m : moves_) {
         count(m.use, -1);
         if (is_free(m.def)) {
-          const Operand ops[] = {m.def, m.use};
-          insert(Op::Copy, ops);
+          move(m);
           progress = true;
         } else {
           count(m.use, 1);
@@ -272,7 +280,8 @@ class Emitter {
   std::vector<Save> saves_;
   std::vector<Operand> ops_;
   std::vector<Move> moves_;
-  ir::PerFile<std::array<int, ir::kMaxUnits>> readers_ = {};  // by unit: moves that have still to read it
+  using ByUnit = ir::PerFile<std::array<int, ir::kMaxUnits>>;
+  std::optional<ByUnit> readers_;  // moves that have still to read a unit; made for the first copy of several
   Items items_;
 };
 

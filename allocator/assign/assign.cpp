@@ -23,8 +23,10 @@ using ir::Role;
 using ir::VRegId;
 
 RoundIndex::RoundIndex(const Function& f, const Liveness& live) {
-  for (std::size_t v = 0; v < f.vregs.size(); ++v)
-    if (!live.range(v).empty()) vregs[ir::index(f.vregs[v].file())].push_back(VRegId(v));
+  vregs.build(ir::kNumFiles, [&](auto add) {
+    for (std::size_t v = 0; v < f.vregs.size(); ++v)
+      if (!live.range(v).empty()) add(ir::index(f.vregs[v].file()), VRegId(v));
+  });
   for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
     const Inst& inst = f.insts[live.inst_at(n)];
     const auto ops = f.operands_of(inst);
@@ -37,7 +39,7 @@ RoundIndex::RoundIndex(const Function& f, const Liveness& live) {
     rows[row] += units;
     changes[row / 64] |= std::uint64_t{1} << (row % 64);
   };
-  for (std::size_t file = 0; file < vregs.size(); ++file) {
+  for (std::size_t file = 0; file < ir::kNumFiles; ++file) {
     for (const VRegId v : vregs[file])
       for (const Interval& i : live.range(v.index())) {
         change(first_row(i), f.vreg(v).units());

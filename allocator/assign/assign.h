@@ -32,9 +32,9 @@ inline constexpr std::int64_t kUnspillable = std::int64_t{1} << 62;
 struct RoundIndex {
   RoundIndex(const ir::Function& f, const Liveness& live);
 
-  ir::PerFile<std::vector<ir::VRegId>> vregs;  // those with a live range, ascending
-  ir::PerFile<int> max_live = {};              // largest number of units live at one moment
-  std::vector<std::uint32_t> bound;            // numbers of the rets and of the instructions with clobbers, ascending
+  Grouped<ir::VRegId> vregs;         // by file: those with a live range, ascending
+  ir::PerFile<int> max_live = {};    // largest number of units live at one moment
+  std::vector<std::uint32_t> bound;  // numbers of the rets and of the instructions with clobbers, ascending
 };
 
 // By vreg: numbers of the instructions that have it as an operand, ascending, unique.

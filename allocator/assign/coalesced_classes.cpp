@@ -33,8 +33,8 @@ CoalescedClasses::CoalescedClasses(const Function& f, const Liveness& live, cons
       if (c.type == ConstraintType::Range && c.partner.is_valid() && c.unit == 0 && v < c.partner &&
           f.vreg(v).units() == f.vreg(c.partner).units() && !live.range(c.partner.index()).empty())
         edges.push_back({c.weight, v, c.partner});
-  class_of_.assign(f.vregs.size(), kNone);
   if (edges.empty()) return;
+  class_of_.assign(f.vregs.size(), kNone);
   std::sort(edges.begin(), edges.end(),
             [](const Edge& x, const Edge& y) { return std::tuple(-x.weight, x.a, x.b) < std::tuple(-y.weight, y.a, y.b); });
   const auto class_of = [&](VRegId v) {

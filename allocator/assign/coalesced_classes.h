@@ -38,11 +38,11 @@ class CoalescedClasses {
 
   [[nodiscard]] std::span<const CoalescedClass> all() const { return classes_; }
   // Index of the class of a vreg, kNone where it is alone.
-  [[nodiscard]] std::uint32_t of(ir::VRegId v) const { return class_of_[v.index()]; }
+  [[nodiscard]] std::uint32_t of(ir::VRegId v) const { return class_of_.empty() ? kNone : class_of_[v.index()]; }
 
  private:
   std::vector<CoalescedClass> classes_;
-  std::vector<std::uint32_t> class_of_;
+  std::vector<std::uint32_t> class_of_;  // by vreg; empty where there are no affinities
 };
 
 }  // namespace regduel::allocator

@@ -9,7 +9,7 @@ namespace regduel::allocator {
 Occupancy::Occupancy(std::uint32_t num_insts) : num_stretches_((2 * std::size_t{num_insts} + kStretch - 1) / kStretch), rows_(1) {}
 
 Occupancy::Occupancy(const Occupancy& other)
-    : num_stretches_(other.num_stretches_), stretches_(other.stretches_), clobbers_(other.clobbers_), clobbered_(other.clobbered_),
+    : num_stretches_(other.num_stretches_), stretches_(other.stretches_), clobbers_of_other_(&other.clobbers()),
       has_blocked_reads_(other.has_blocked_reads_) {
   rows_.reserve(other.rows_.size() + num_stretches_);
   rows_ = other.rows_;
@@ -29,8 +29,8 @@ Occupancy::Rows& Occupancy::rows_of(Stretch& s) {
 }
 
 void Occupancy::add_clobber(std::uint32_t inst, const UnitSet& units) {
-  clobbers_.add(clobber_point(inst));
-  clobbered_.push_back(units);
+  own_clobbers_.points.add(clobber_point(inst));
+  own_clobbers_.units.push_back(units);
 }
 
 void Occupancy::block_reads(std::uint32_t inst, const UnitSet& units) {
@@ -118,12 +118,13 @@ UnitSet Occupancy::conflicts(std::span<const Interval> range) const {
 
 UnitSet Occupancy::clobbers(std::span<const Interval> range) const {
   UnitSet taken;
-  if (clobbers_.empty() || range.empty()) return taken;
-  std::size_t c = clobbers_.count_before(range.front().begin);
-  if (c == clobbers_.size() || clobbers_[c] >= range.back().end) return taken;
+  const auto& [points, units] = clobbers();
+  if (points.empty() || range.empty()) return taken;
+  std::size_t c = points.count_before(range.front().begin);
+  if (c == points.size() || points[c] >= range.back().end) return taken;
   for (const Interval& i : range) {
-    while (c < clobbers_.size() && clobbers_[c] < i.begin) ++c;
-    for (; c < clobbers_.size() && clobbers_[c] < i.end; ++c) taken |= clobbered_[c];
+    while (c < points.size() && points[c] < i.begin) ++c;
+    for (; c < points.size() && points[c] < i.end; ++c) taken |= units[c];
   }
   return taken;
 }

@@ -27,7 +27,7 @@ namespace regduel::allocator {
 class Occupancy {
  public:
   explicit Occupancy(std::uint32_t num_insts);
-  // A copy has room for the rows that it is likely to mark.
+  // A copy has room for the rows that it is likely to mark. It has the clobbers of the other one, which must outlive it.
   Occupancy(const Occupancy& other);
   Occupancy(Occupancy&&) = default;
 
@@ -40,7 +40,7 @@ class Occupancy {
   void mark(std::span<const Interval> range, int lo, int hi);
   void unmark(std::span<const Interval> range, int lo, int hi);
   [[nodiscard]] UnitSet conflicts(std::span<const Interval> range) const;
-  [[nodiscard]] bool has_clobbers() const { return !clobbers_.empty(); }
+  [[nodiscard]] bool has_clobbers() const { return !clobbers().points.empty(); }
   [[nodiscard]] bool has_blocked_reads() const { return has_blocked_reads_; }
   // The clobbers among them.
   [[nodiscard]] UnitSet clobbers(std::span<const Interval> range) const;
@@ -55,6 +55,12 @@ class Occupancy {
     std::uint32_t rows = 0;  // index into rows_
   };
 
+  struct Clobbers {
+    PointIndex points;
+    std::vector<UnitSet> units;  // by point
+  };
+  [[nodiscard]] const Clobbers& clobbers() const { return clobbers_of_other_ != nullptr ? *clobbers_of_other_ : own_clobbers_; }
+
   // The stretches of word w; made when it is first needed.
   [[nodiscard]] std::span<Stretch> stretches_of(std::size_t w);
   [[nodiscard]] Rows& rows_of(Stretch& s);
@@ -64,8 +70,8 @@ class Occupancy {
   std::size_t num_stretches_;
   std::vector<Stretch> stretches_;  // word by word, as far as units were marked
   std::vector<Rows> rows_;          // those that are written; rows_[0] is none's, and zero
-  PointIndex clobbers_;
-  std::vector<UnitSet> clobbered_;  // by clobber
+  Clobbers own_clobbers_;
+  const Clobbers* clobbers_of_other_ = nullptr;  // of the one that this is a copy of
   bool has_blocked_reads_ = false;
 };
 

@@ -38,6 +38,7 @@ bool is_part(const Function& f, const Operand& op) {
 void build_items(const Function& f, const Inst& inst, Items& out) {
   const auto ops = f.operands_of(inst);
   out.items.clear();
+  out.items.reserve(ops.size());
   out.of_operand.assign(ops.size(), kNoItem);
   const bool guarded = ir::is_guarded(ops);
   const auto add = [&](std::size_t k, const Item& item) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <span>
 
 #include "base/planted.h"
 #include "ir/cfg.h"
@@ -59,22 +60,18 @@ struct State {
 };
 
 // No search looks at more states than this; beyond it the instruction counts as impossible.
-constexpr std::size_t kMaxDeadEnds = 200000;
+constexpr std::size_t kMaxStates = 200000;
 
 class FilePacker {
  public:
   FilePacker(const std::vector<Item>& items, RegFile file, const UnitSet& allowed, const UnitSet& clobbered,
              std::vector<PReg>& homes)
       : items_(items), homes_(homes), allowed_(allowed), clobbered_(clobbered) {
-    for (std::size_t k = 0; k < items.size(); ++k) {
-      if (items[k].file != file) continue;
-      if (items[k].fixed.is_valid()) fixed_.push_back(k);
-      else if (items[k].at_reads && items[k].at_writes) both_.push_back(k);
-      else if (items[k].at_reads) reads_.push_back(k);
-      else writes_.push_back(k);
-    }
-    for (auto* list : {&both_, &reads_, &writes_})
-      std::sort(list->begin(), list->end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+    order_.reserve(items.size());
+    for (std::size_t k = 0; k < items.size(); ++k)
+      if (items[k].file == file) order_.push_back(k);
+    std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+    fixed_ = of_kind(Fixed), both_ = of_kind(Both), reads_ = of_kind(Reads), writes_ = of_kind(Writes);
     placed_.assign(items.size(), 0);
     for (const std::size_t a : both_)
       for (const std::size_t b : fixed_) may_share_ = may_share_ || (items[b].at_reads && items[a].reads == items[b].reads);
@@ -93,9 +90,22 @@ class FilePacker {
   }
 
  private:
-  // Larger and more aligned first, those that must avoid the clobbers before those that need not.
-  [[nodiscard]] std::array<int, 4> rank(std::size_t k) const {
-    return {-std::max(items_[k].units, items_[k].align), -items_[k].units, items_[k].keeps ? 0 : 1, static_cast<int>(k)};
+  enum Kind : std::uint8_t { Fixed, Both, Reads, Writes };
+  [[nodiscard]] Kind kind(std::size_t k) const {
+    if (items_[k].fixed.is_valid()) return Fixed;
+    if (items_[k].at_reads) return items_[k].at_writes ? Both : Reads;
+    return Writes;
+  }
+  // By kind; fixed ones as they come, of the others larger and more aligned first, those that must avoid the clobbers before those
+  // that need not.
+  [[nodiscard]] std::array<int, 5> rank(std::size_t k) const {
+    const Item& item = items_[k];
+    if (kind(k) == Fixed) return {Fixed, 0, 0, 0, static_cast<int>(k)};
+    return {kind(k), -std::max(item.units, item.align), -item.units, item.keeps ? 0 : 1, static_cast<int>(k)};
+  }
+  [[nodiscard]] std::span<const std::size_t> of_kind(Kind wanted) const {
+    const auto begin = std::find_if(order_.begin(), order_.end(), [&](std::size_t k) { return kind(k) == wanted; });
+    return {begin, std::find_if(begin, order_.end(), [&](std::size_t k) { return kind(k) != wanted; })};
   }
   // Interchangeable, so that trying them in one order of places is enough.
   [[nodiscard]] bool is_like(std::size_t a, std::size_t b) const {
@@ -120,12 +130,19 @@ class FilePacker {
     if (items_[k].at_writes) taken_w_ |= u;
   }
 
-  bool seen(std::size_t depth, int first) {
-    return dead_.size() >= kMaxDeadEnds || !dead_.insert({depth, first, taken_r_, taken_w_}).second;
+  // search(), unless it has failed from here before.
+  template <class Search>
+  bool unless_dead(std::size_t depth, int first, Search search) {
+    const State here{depth, first, taken_r_, taken_w_};
+    if (num_states_ >= kMaxStates || dead_.contains(here)) return false;
+    ++num_states_;
+    if (search()) return true;
+    dead_.insert(here);
+    return false;
   }
 
   // Where the search for item list[depth] begins.
-  [[nodiscard]] int first_place(const std::vector<std::size_t>& list, std::size_t depth) const {
+  [[nodiscard]] int first_place(std::span<const std::size_t> list, std::size_t depth) const {
     if (depth == 0 || may_share_ || !is_like(list[depth], list[depth - 1])) return 0;
     const int align = items_[list[depth]].align;
     return (homes_[list[depth - 1]].end() + align - 1) & -align;
@@ -133,7 +150,7 @@ class FilePacker {
 
   // Tries item list[depth] everywhere, then `next`.
   template <class Next>
-  bool each_place(const std::vector<std::size_t>& list, std::size_t depth, Next next) {
+  bool each_place(std::span<const std::size_t> list, std::size_t depth, Next next) {
     const std::size_t k = list[depth];
     const Item& item = items_[k];
     const UnitSet saved_r = taken_r_, saved_w = taken_w_;
@@ -151,10 +168,9 @@ class FilePacker {
   }
   bool both(std::size_t depth) {
     if (depth == both_.size()) return single(reads_, 0, 1) && single(writes_, 0, 2);
-    if (seen(depth, first_place(both_, depth))) return false;
-    return each_place(both_, depth, [&] { return both(depth + 1); });
+    return unless_dead(depth, first_place(both_, depth), [&] { return each_place(both_, depth, [&] { return both(depth + 1); }); });
   }
-  bool single(const std::vector<std::size_t>& list, std::size_t depth, std::size_t phase) {
+  bool single(std::span<const std::size_t> list, std::size_t depth, std::size_t phase) {
     if (depth == list.size()) return true;
     if (depth == 0) {
       int needed = 0;
@@ -163,17 +179,19 @@ class FilePacker {
       if (needed > free.count()) return false;
       if (REGDUEL_PLANTED("fatpoint-impossible-too-soon") && needed > 2 && needed == free.count()) return false;
     }
-    if (seen(phase * 100000 + depth, first_place(list, depth))) return false;
-    return each_place(list, depth, [&] { return single(list, depth + 1, phase); });
+    return unless_dead(phase * 100000 + depth, first_place(list, depth),
+                       [&] { return each_place(list, depth, [&] { return single(list, depth + 1, phase); }); });
   }
 
   const std::vector<Item>& items_;
   std::vector<PReg>& homes_;
   UnitSet allowed_, clobbered_, taken_r_, taken_w_;
-  std::vector<std::size_t> fixed_, both_, reads_, writes_;
+  std::vector<std::size_t> order_;                              // the items of the file, by rank
+  std::span<const std::size_t> fixed_, both_, reads_, writes_;  // of order_, by kind
   std::vector<char> placed_;
   bool may_share_ = false;  // two items of one root might stand in one home
   std::set<State> dead_;
+  std::size_t num_states_ = 0;  // that were searched
 };
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace {
 // Without items, which most instructions can be spared: each operand by itself takes no less room than in its item.
 bool surely_fits(const ir::Function& f, const ir::Inst& inst, const Budget& budget) {
   const auto ops = f.operands_of(inst);
-  if (inst.op == ir::Op::Ret || ops.empty()) return inst.op != ir::Op::Ret;
+  if (ops.empty()) return true;
+  if (inst.op == ir::Op::Ret) return false;
   const bool has_clobbers = ops.back().role == ir::Role::Clobber;  // they come last
   ir::PerFile<int> needed = {};
   for (const ir::Operand& op : ops) {

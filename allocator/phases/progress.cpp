@@ -19,7 +19,7 @@ const std::vector<std::int64_t>& Progress::costs() {
 
 void Progress::insert_spill_code() {
   program_.reset();  // before the next one takes as much memory again
-  program_ = std::make_unique<PlannedProgram>(analysis, plan, costs());
+  program_.emplace(analysis, plan, costs());
 }
 
 bool Progress::spill(ir::VRegId v, std::int64_t round, const VictimRank& rank) {

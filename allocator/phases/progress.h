@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "allocator/phases/planned_program.h"
@@ -35,7 +35,7 @@ class Progress {
   ir::RegFile first_misfit = ir::RegFile::R;  // the first file of the order that did not fit last
 
  private:
-  std::unique_ptr<PlannedProgram> program_;
+  std::optional<PlannedProgram> program_;
   std::vector<std::int64_t> moves_;  // by vreg of the program before spill code: spill_moves
   std::vector<std::int64_t> costs_;  // under costs_pressure_
   ir::PerFile<bool> costs_pressure_ = {};

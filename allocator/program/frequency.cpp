@@ -56,6 +56,8 @@ class Regions {
     std::uint32_t counter = 0;
     std::vector<BlockId> open;
     std::vector<Frame> stack;
+    open.reserve(blocks.size());
+    stack.reserve(blocks.size());
     const auto enter = [&](BlockId b) {
       index_[b.index()] = low_[b.index()] = counter++;
       state_[b.index()] = 1;
@@ -82,17 +84,11 @@ class Regions {
           parent = std::min(parent, low_[b.index()]);
         }
         if (low_[b.index()] != index_[b.index()]) continue;
-        std::vector<BlockId> component;
-        while (true) {
-          const BlockId member = open.back();
-          open.pop_back();
-          state_[member.index()] = 2;
-          component.push_back(member);
-          if (member == b) break;
-        }
+        const auto end = std::find(open.rbegin(), open.rend(), b) + 1;  // the component is what is open from b on
+        for (auto member = open.rbegin(); member != end; ++member) state_[member->index()] = 2;
         const auto succ_b = cfg_.successors(b);
-        if (component.size() > 1 || std::find(succ_b.begin(), succ_b.end(), b) != succ_b.end())
-          result.push_back(std::move(component));
+        if (open.back() != b || std::find(succ_b.begin(), succ_b.end(), b) != succ_b.end()) result.emplace_back(open.rbegin(), end);
+        open.resize(open.size() - static_cast<std::size_t>(end - open.rbegin()));
       }
     }
     return result;

@@ -78,9 +78,7 @@ class LivenessBuilder {
   void take_over(const Liveness& before, std::span<const std::uint32_t> now_at, std::span<const char> is_changed) {
     before_ = &before;
     now_at_ = now_at;
-    is_followed_.assign(f_.vregs.size(), 1);
-    std::copy(is_changed.begin(), is_changed.end(), is_followed_.begin());
-    for (std::size_t v = 0; v < before.is_outdated_.size(); ++v) is_followed_[v] |= before.is_outdated_[v];
+    is_changed_ = is_changed;
   }
 
   void run() {
@@ -88,7 +86,7 @@ class LivenessBuilder {
     for (std::uint32_t place = 0; place < order_.size(); ++place) note_block(place);
     begins_.push_back({static_cast<std::uint32_t>(notes_.size()), num_registers_});
     list_atoms();
-    newest_piece_.assign(f_.vregs.size(), kNone);
+    pieces_.reserve(notes_.size());
     for (std::size_t first = 0; first < atoms_.size(); first += 64)
       follow(std::span(atoms_).subspan(first, std::min<std::size_t>(atoms_.size() - first, 64)));
     // From the last block to the first, so that the pieces of a range come nearly in order.
@@ -124,6 +122,8 @@ class LivenessBuilder {
     ByteMask all = 0;
     ByteMask cuts = 0;       // the bytes at which an atom begins
     bool is_global = false;  // some block reads it before it writes it
+    bool is_followed = true;
+    std::uint32_t newest_piece = kNone;
   };
   struct Atom {
     std::uint32_t vreg;
@@ -155,11 +155,16 @@ class LivenessBuilder {
     if (with_bytes_)
       for (auto* bytes : {&out_.read_, &out_.after_, &out_.before_}) bytes->assign(f_.operands.size(), 0);
     if (with_bytes_) out_.is_outdated_.assign(f_.vregs.size(), 0);
-    if (before_ == nullptr) is_followed_.assign(f_.vregs.size(), 1);
     registers_ = std::make_unique_for_overwrite<Register[]>(f_.operands.size());
     begins_.reserve(order_.size() + 1);
     notes_.reserve(f_.operands.size() / 2);
     named_.assign(f_.vregs.size(), {});
+    if (before_ != nullptr) find_followed();
+  }
+  void find_followed() {
+    for (std::size_t v = 0; v < is_changed_.size(); ++v) named_[v].is_followed = is_changed_[v] != 0;
+    for (std::size_t v = 0; v < before_->is_outdated_.size(); ++v)
+      if (before_->is_outdated_[v] != 0) named_[v].is_followed = true;
   }
 
   void note_block(std::uint32_t place) {
@@ -177,7 +182,7 @@ class LivenessBuilder {
     const std::uint32_t first = num_registers_;
     for (std::uint32_t at = inst.first_operand; at < inst.first_operand + inst.num_operands; ++at) {
       const Operand& op = f_.operands[at];
-      if (op.is_vreg() && is_followed_[op.vreg().index()] != 0) note_register(op, at, place);
+      if (op.is_vreg() && named_[op.vreg().index()].is_followed) note_register(op, at, place);
     }
     if (first == num_registers_ || !registers_[first].writes) return;
     bool is_guarded = ir::is_guarded(f_.operands_of(inst));
@@ -208,6 +213,7 @@ class LivenessBuilder {
     const bool reads = op.reads();
     if (reads && (bytes & ~n.kills) != 0 && v < num_global_) {
       n.exposed |= bytes & ~n.kills;
+      num_globals_ += named.is_global ? 0 : 1;
       named.is_global = true;
     }
     registers_[num_registers_++] = {.operand = at,
@@ -226,6 +232,8 @@ class LivenessBuilder {
 
   // Of the vregs that are read in some block before they are wholly written there.
   void list_atoms() {
+    if (num_globals_ == 0) return;
+    atoms_.reserve(num_globals_);
     for (std::uint32_t v = 0; v < f_.vregs.size(); ++v) {
       if (!named_[v].is_global) continue;
       const int size = f_.vregs[v].bytes();
@@ -236,7 +244,6 @@ class LivenessBuilder {
         begin = end;
       }
     }
-    if (atoms_.empty()) return;
     states_.assign(order_.size(), {});
     waiting_.resize(order_.size());
     touched_.resize(order_.size());
@@ -364,7 +371,7 @@ class LivenessBuilder {
   // --- 3: pieces
 
   void push(std::uint32_t v, Point begin, Point end) {
-    std::uint32_t& newest = newest_piece_[v];
+    std::uint32_t& newest = named_[v].newest_piece;
     const Interval added{begin, end};
     if (newest != kNone && pieces_[newest].interval.touches(added)) {
       pieces_[newest].interval = pieces_[newest].interval.unite(added);
@@ -453,12 +460,12 @@ class LivenessBuilder {
     for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
       const std::size_t start = out_.intervals_.size();
       out_.range_begin_[v] = static_cast<std::uint32_t>(start);
-      if (is_followed_[v] == 0) {
+      if (!named_[v].is_followed) {
         for (const Interval& i : before_->range(v)) out_.intervals_.push_back({moved(i.begin), moved(i.end)});
         continue;
       }
       bool is_sorted = true;
-      for (std::uint32_t k = newest_piece_[v]; k != kNone; k = pieces_[k].older) {
+      for (std::uint32_t k = named_[v].newest_piece; k != kNone; k = pieces_[k].older) {
         const Interval& i = pieces_[k].interval;
         is_sorted = is_sorted && (out_.intervals_.size() == start || out_.intervals_.back().end < i.begin);
         out_.intervals_.push_back(i);
@@ -501,7 +508,7 @@ class LivenessBuilder {
   const bool with_bytes_;
   const Liveness* before_ = nullptr;  // what ranges are taken over from
   std::span<const std::uint32_t> now_at_;
-  std::vector<char> is_followed_;  // by vreg
+  std::span<const char> is_changed_;
   struct Moved {
     Point read = 0, inst = 0;  // what a point of R, be it that of the block's head, and what the instruction's R has become
   };
@@ -515,11 +522,11 @@ class LivenessBuilder {
   };
   std::vector<Begin> begins_;  // by place: of its notes and registers; one more at the end
   std::vector<Named> named_;   // by vreg
+  std::size_t num_globals_ = 0;
   std::vector<Atom> atoms_;    // by vreg, ascending
   std::vector<State> states_;  // by place
   PlaceQueue waiting_, touched_;
   std::vector<Piece> pieces_;
-  std::vector<std::uint32_t> newest_piece_;  // by vreg
 };
 
 Liveness::Liveness(const Function& f, const ir::Cfg& cfg) { LivenessBuilder(*this, f, cfg, f.vregs.size(), true).run(); }

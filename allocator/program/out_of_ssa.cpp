@@ -28,6 +28,8 @@ class OutOfSsa {
     plan();
     out_.insts.reserve(in_.insts.size() + 2 * edge_blocks_.size());
     out_.operands.reserve(in_.operands.size());
+    out_.blocks.reserve(in_.blocks.size() + edge_blocks_.size());
+    out_.targets.reserve(in_.targets.size() + edge_blocks_.size());
     for (std::size_t b = 0; b < in_.blocks.size(); ++b) block(BlockId(b));
     for (std::size_t e = 0; e < edge_blocks_.size(); ++e) {
       const Edge& edge = edge_blocks_[e];

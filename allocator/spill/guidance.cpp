@@ -62,7 +62,7 @@ class SpillGuidance::Queue {
       if (program_.spill_cost[v.index()] < kUnspillable)
         if (const std::int64_t r = relief(v); r > 0) queue.push(entry(v, r));
     std::vector<VRegId> victims;
-    while (!queue.empty()) {
+    while (!queue.empty() && num_over_ > 0) {
       const Entry top = queue.top();
       queue.pop();
       const std::int64_t now = relief(top.vreg);
@@ -129,6 +129,7 @@ class SpillGuidance::Queue {
       if (over_clobber_[c] <= 0) continue;
       is_over_ = true;
       if (!is_worth(sum, room[c])) over_clobber_[c] = 0;
+      else ++num_over_;
     }
     is_over_ = is_over_ || max_live > budget;
     if (!is_over_) return;
@@ -138,6 +139,7 @@ class SpillGuidance::Queue {
       at_row = static_cast<std::int32_t>(hot_.size());
       if (units > budget && is_worth(units, budget)) hot_.push_back(units - budget);
     }
+    num_over_ += static_cast<std::int64_t>(hot_.size());
   }
   static std::size_t row(Point p) { return (static_cast<std::size_t>(p) + 1) / 2; }
   [[nodiscard]] std::size_t clobber(Point p) const { return clobbers_.count_before(p); }
@@ -185,9 +187,15 @@ class SpillGuidance::Queue {
     for_each_relieved(
         v,
         [&](std::int32_t* begin, const std::int32_t* end, bool) {
-          for (std::int32_t* o = begin; o != end; ++o) *o -= units;
+          for (std::int32_t* o = begin; o != end; ++o) change(*o, -units);
         },
-        [&](std::int32_t& over) { over += units; });
+        [&](std::int32_t& over) { change(over, units); });
+  }
+
+  void change(std::int32_t& over, int by) {
+    num_over_ -= over > 0 ? 1 : 0;
+    over += by;
+    num_over_ += over > 0 ? 1 : 0;
   }
 
   const Pressed& program_;
@@ -200,6 +208,7 @@ class SpillGuidance::Queue {
   std::vector<std::int32_t> hot_before_;  // by row: how many of these come before; empty where nothing is over budget
   std::vector<std::int32_t> over_clobber_;
   PointIndex clobbers_;
+  std::int64_t num_over_ = 0;  // pieces of hot_ and over_clobber_ above zero: with none of them, no vreg brings relief
   bool is_any_spilled_ = false;
   bool is_over_ = false;
 };

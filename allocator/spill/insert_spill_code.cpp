@@ -25,6 +25,8 @@ SpillCodeInserter::SpillCodeInserter(const Function& in, const ir::Cfg& cfg, con
     : in_(in), cfg_(cfg), live_(live), plan_(plan), reuse_(in, live, plan, budget) {
   out_.f = in.clone_header();
   out_.f.reserve(in.insts.size() + in.insts.size() / 2, in.operands.size() + in.operands.size() / 2);
+  out_.f.blocks.reserve(in.blocks.size());
+  out_.f.targets.reserve(in.targets.size());
   out_.source.reserve(in.insts.size() + in.insts.size() / 2);
   for (std::size_t v = 0; v < in.vregs.size(); ++v)
     if (plan.location[v].kind() != Location::Kind::OwnRegister) out_.f.vregs[v].fixed = {};
@@ -34,8 +36,6 @@ SpillCodeInserter::SpillCodeInserter(const Function& in, const ir::Cfg& cfg, con
   out_.is_changed.assign(plan.num_long_lived(), 1);
   for (std::size_t v = 0; v < in.vregs.size(); ++v) out_.is_changed[v] = is_spilled(VRegId(v)) ? 1 : 0;
   out_.shared_bytes = plan.shared_bytes;
-  slot_.assign(in.vregs.size(), SlotId());
-  shadow_.assign(in.vregs.size(), SlotId());
 }
 
 SpillCode SpillCodeInserter::run() {
@@ -109,6 +109,7 @@ bool SpillCodeInserter::is_piece(VRegId v, ByteMask bytes) const {
 }
 
 SlotId SpillCodeInserter::slot_in(std::vector<SlotId>& table, VRegId root) {
+  if (table.empty()) table.resize(in_.vregs.size());
   SlotId& slot = table[root.index()];
   if (slot.is_valid()) return slot;
   const ir::VReg& v = in_.vreg(root);

@@ -73,7 +73,7 @@ class SpillCodeInserter {
   RefillReuse reuse_;
   SpillCode out_;
   std::uint32_t current_ = 0;              // index of the instruction at hand
-  std::vector<ir::SlotId> slot_, shadow_;  // by vreg
+  std::vector<ir::SlotId> slot_, shadow_;  // by vreg; empty before the first
   Items items_;
   std::vector<Work> works_;
   std::vector<Pair> pre_copies_, post_copies_;
