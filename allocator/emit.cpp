@@ -57,18 +57,21 @@ class Emitter {
 
  private:
   // Operands of the lowered program say what part they mean; a whole one is the whole home, also of a narrow vreg.
-  [[nodiscard]] Operand placed(const Operand& op) const {
-    if (!op.is_vreg()) return op;
-    const ir::VReg& v = f_.vreg(op.vreg());
-    const int first = homes_[op.vreg().index()];
+  [[nodiscard]] PReg home_of(VRegId id) const {
+    const ir::VReg& v = f_.vreg(id);
+    const int first = homes_[id.index()];
     REGDUEL_CHECK(first >= 0, "a vreg without a home");
-    Operand o;
-    o.kind = ir::OperandKind::PReg;
-    o.role = op.role;
-    o.part = op.part;
-    o.flags = op.flags;
-    o.set_preg({v.file(), static_cast<std::uint8_t>(v.units()), static_cast<std::uint16_t>(first)});
-    return o;
+    return {v.file(), static_cast<std::uint8_t>(v.units()), static_cast<std::uint16_t>(first)};
+  }
+  void place(std::span<Operand> ops) const {
+    for (Operand& op : ops) {
+      if (!op.is_vreg()) continue;
+      const PReg home = home_of(op.vreg());
+      op.kind = ir::OperandKind::PReg;
+      op.tied = ir::kNotTied;
+      op.set_fixed({});
+      op.set_preg(home);
+    }
   }
 
   // --- the frame
@@ -80,6 +83,7 @@ class Emitter {
         if (inst.op == Op::Refill) refilled[f_.operands_of(inst)[1].slot().index()] = 1;
     slot_.assign(f_.slots.size(), SlotId());
     std::vector<std::size_t> order;
+    order.reserve(f_.slots.size());
     for (std::size_t s = 0; s < f_.slots.size(); ++s)
       if (refilled[s] != 0 || !ir::may(fuel_, "drop-dead-stores")) order.push_back(s);
     for (const std::size_t s : order) slot_[s] = out_.add_slot(f_.slots[s]);
@@ -110,7 +114,7 @@ class Emitter {
       for (const BlockId b : cfg_.reverse_postorder())
         for (const Inst& inst : f_.insts_of(b))
           for (const Operand& op : f_.operands_of(inst)) {
-            if (op.is_vreg() && op.writes() && f_.vreg(op.vreg()).file() == file) written |= units_of(placed(op).preg());
+            if (op.is_vreg() && op.writes() && f_.vreg(op.vreg()).file() == file) written |= units_of(home_of(op.vreg()));
           }
       for (int u = 0; u < ir::kMaxUnits; ++u)
         if (callee_saved.has(u) && written.has(u)) {
@@ -136,9 +140,9 @@ class Emitter {
     inst.flags = ir::kInserted;
     append(inst, ops, targets);
   }
-  void append(Inst inst, std::span<const Operand> ops, std::span<const BlockId> targets) {
+  Inst& append(Inst inst, std::span<const Operand> ops, std::span<const BlockId> targets) {
     if (inst.is_inserted()) inst.id = ir::InstId(next_id_++);
-    out_.append(inst, ops, targets);
+    return out_.append(inst, ops, targets);
   }
 
   void block(BlockId b) {
@@ -160,8 +164,12 @@ class Emitter {
   }
 
   void instruction(const Inst& inst) {
-    ops_.clear();
-    for (const Operand& op : f_.operands_of(inst)) ops_.push_back(placed(op));
+    if (inst.op != Op::Copy && inst.op != Op::Spill && inst.op != Op::Refill) {
+      place(out_.operands_of(append(inst, f_.operands_of(inst), f_.targets_of(inst))));
+      return;
+    }
+    ops_.assign(f_.operands_of(inst).begin(), f_.operands_of(inst).end());
+    place(ops_);
     if ((inst.op == Op::Spill || inst.op == Op::Refill) && ops_.size() >= 2 && ops_[1].is_slot()) {
       const SlotId slot = slot_[ops_[1].slot().index()];
       if (!slot.is_valid()) {  // a store that nothing refills

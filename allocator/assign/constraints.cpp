@@ -39,6 +39,7 @@ class Builder {
       : original_(original), f_(lowered.f), frequency_(frequency), live_(live), options_(options) {}
 
   std::vector<Edge> run() {
+    edges_.reserve(live_.num_numbered());
     for (std::uint32_t n = 0; n < live_.num_numbered(); ++n) {
       const Inst& inst = f_.insts[live_.inst_at(n)];
       if (inst.op == Op::Copy) copy(inst, n);
@@ -54,16 +55,18 @@ class Builder {
     const bool any_wide = std::any_of(f_.vregs.begin(), f_.vregs.end(), [](const ir::VReg& v) { return v.width > 32; });
     const bool any_custom = options_.target != nullptr && !options_.target->custom_constraints.empty();
     const bool any_asks = any_custom || options_.bank_aware;
-    if (any_wide || has_wishes || any_asks) find_traits();
-    if (any_wide || has_wishes || any_asks)
-      for (std::uint32_t n = 0; n < live_.num_numbered(); ++n)
-        if (const Inst& inst = f_.insts[live_.inst_at(n)]; inst.op != Op::Copy && (any_asks || has_asking_use(inst))) {
-          sort_operands(inst);
-          if (any_wide) pairs(n);
-          if (has_wishes) wishes();
-          if (options_.bank_aware) banks(n);
-          if (any_custom) custom(inst);
-        }
+    if (!any_wide && !has_wishes && !any_asks) return std::move(edges_);
+    find_traits();
+    uses_.reserve(kMaxSquare);
+    defs_.reserve(kMaxSquare);
+    for (std::uint32_t n = 0; n < live_.num_numbered(); ++n)
+      if (const Inst& inst = f_.insts[live_.inst_at(n)]; inst.op != Op::Copy && (any_asks || has_asking_use(inst))) {
+        sort_operands(inst);
+        if (any_wide) pairs(n);
+        if (has_wishes) wishes();
+        if (options_.bank_aware) banks(n);
+        if (any_custom) custom(inst);
+      }
     return std::move(edges_);
   }
 
@@ -72,14 +75,15 @@ class Builder {
     return (f_.vreg(v).flags & ir::kVRegArchitectural) != 0 || live_.range(v.index()).empty();
   }
   void add(VRegId of, ConstraintType type, int weight, bool is_soft, VRegId partner, int unit, int span = 1) {
-    Constraint c;
+    Edge& edge = edges_.emplace_back();
+    edge.of = of;
+    Constraint& c = edge.node;
     c.type = type;
     c.is_soft = is_soft;
     c.weight = static_cast<std::int16_t>(weight);
     c.partner = partner;
     c.unit = static_cast<std::int16_t>(unit);
     c.span = static_cast<std::uint8_t>(span);
-    edges_.push_back({of, c});
   }
   [[nodiscard]] int weight_at(std::uint32_t n) const { return soft_weight(frequency_[live_.block_at(n).index()]); }
 

@@ -6,16 +6,17 @@
 
 namespace regduel::allocator {
 
-Occupancy::Occupancy(std::uint32_t num_insts) : num_stretches_((2 * std::size_t{num_insts} + kStretch - 1) / kStretch), rows_(1) {}
+Occupancy::Occupancy(std::uint32_t num_insts) : num_stretches_((2 * std::size_t{num_insts} + kStretch - 1) / kStretch) {}
 
 Occupancy::Occupancy(const Occupancy& other)
     : num_stretches_(other.num_stretches_), stretches_(other.stretches_), clobbers_of_other_(&other.clobbers()),
       has_blocked_reads_(other.has_blocked_reads_) {
-  rows_.reserve(other.rows_.size() + num_stretches_);
+  rows_.reserve(std::max<std::size_t>(other.rows_.size(), 1) + num_stretches_);
   rows_ = other.rows_;
 }
 
 std::span<Occupancy::Stretch> Occupancy::stretches_of(std::size_t w) {
+  if (rows_.empty()) rows_.resize(1);
   if (stretches_.size() < (w + 1) * num_stretches_) stretches_.resize((w + 1) * num_stretches_);
   return std::span(stretches_).subspan(w * num_stretches_, num_stretches_);
 }

@@ -12,9 +12,12 @@ SpillCode code_of(const Analysis& a, const Plan& plan) {
   return code;
 }
 
-std::vector<std::int64_t> with_temporaries(std::vector<std::int64_t> costs, std::size_t vregs) {
-  costs.resize(vregs, kUnspillable);
-  return costs;
+std::vector<std::int64_t> with_temporaries(const std::vector<std::int64_t>& costs, std::size_t vregs) {
+  std::vector<std::int64_t> all;
+  all.reserve(vregs);
+  all = costs;
+  all.resize(vregs, kUnspillable);
+  return all;
 }
 
 }  // namespace

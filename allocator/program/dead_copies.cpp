@@ -34,9 +34,14 @@ class Needs {
   explicit Needs(const Function& f) : f_(f), needed_(f.vregs.size(), 0) {
     for (std::size_t i = 0; i < f.insts.size(); ++i) {
       if (only_moves(f, f.insts[i])) moves_.push_back(static_cast<std::uint32_t>(i));
-      else need_reads(f.insts[i]);
     }
     if (moves_.empty()) return;
+    work_.reserve(f.vregs.size());
+    auto next = moves_.begin();
+    for (std::size_t i = 0; i < f.insts.size(); ++i) {
+      if (next != moves_.end() && *next == i) ++next;
+      else need_reads(f.insts[i]);
+    }
     list_by_def();
     spread();
   }

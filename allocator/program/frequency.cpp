@@ -101,10 +101,19 @@ class Regions {
   std::uint32_t next_region_ = 1;
 };
 
+// Whether some edge between reachable blocks leads to no later block: without one there are no loops.
+bool goes_back(const ir::Cfg& cfg) {
+  const auto order = cfg.reverse_postorder();
+  return std::any_of(order.begin(), order.end(), [&](BlockId from) {
+    const auto to = cfg.successors(from);
+    return std::any_of(to.begin(), to.end(), [&](BlockId b) { return cfg.rpo_index(b) <= cfg.rpo_index(from); });
+  });
+}
+
 }  // namespace
 
 std::vector<int> loop_depths(const ir::Function& f, const ir::Cfg& cfg) {
-  static_cast<void>(f);
+  if (!goes_back(cfg)) return std::vector<int>(f.blocks.size(), 0);
   return Regions(cfg).run();
 }
 

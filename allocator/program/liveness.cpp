@@ -107,10 +107,10 @@ class LivenessBuilder {
   };
   // What a block does to a vreg that it names, and what of it comes in and goes out.
   struct Note {
-    std::uint32_t vreg;
-    std::uint32_t place;    // of the block
-    std::uint32_t earlier;  // note of the same vreg, in a block before this one in reverse postorder
-    ByteMask exposed = 0;   // read before they are killed
+    std::uint32_t vreg = 0;
+    std::uint32_t place = 0;    // of the block
+    std::uint32_t earlier = 0;  // note of the same vreg, in a block before this one in reverse postorder
+    ByteMask exposed = 0;       // read before they are killed
     ByteMask kills = 0, defines = 0;
     ByteMask reach_in = 0;         // that some def reaches at the block's head, if they are read there or later
     ByteMask live = 0;             // at the block's end; during the scan, behind the instruction at hand
@@ -159,12 +159,15 @@ class LivenessBuilder {
     begins_.reserve(order_.size() + 1);
     notes_.reserve(f_.operands.size() / 2);
     named_.assign(f_.vregs.size(), {});
+    num_followed_ = named_.size();
     if (before_ != nullptr) find_followed();
   }
   void find_followed() {
     for (std::size_t v = 0; v < is_changed_.size(); ++v) named_[v].is_followed = is_changed_[v] != 0;
     for (std::size_t v = 0; v < before_->is_outdated_.size(); ++v)
       if (before_->is_outdated_[v] != 0) named_[v].is_followed = true;
+    num_followed_ =
+        static_cast<std::size_t>(std::count_if(named_.begin(), named_.end(), [](const Named& n) { return n.is_followed; }));
   }
 
   void note_block(std::uint32_t place) {
@@ -174,7 +177,7 @@ class LivenessBuilder {
       out_.number_of_[at] = number_;
       out_.inst_at_[number_] = at;
       out_.block_at_[number_] = order_[place];
-      note_instruction(f_.insts[at], place);
+      if (num_followed_ > 0) note_instruction(f_.insts[at], place);
     }
   }
   // Called from one place each, for every instruction and operand: inlined, as compilers would if the class were local.
@@ -200,9 +203,12 @@ class LivenessBuilder {
     Named& named = named_[v];
     if (named.last_note == kNone || named.last_note < begins_.back().note) {
       named.all = byte_mask(0, f_.vregs[v].bytes());
-      notes_.push_back({.vreg = v, .place = place, .earlier = named.last_note});
+      Note& added = notes_.emplace_back();
+      added.vreg = v;
+      added.place = place;
+      added.earlier = named.last_note;
+      if (order_[place].value == 0 && is_defined_at_entry(v)) added.reach_in = ~ByteMask{0};
       named.last_note = static_cast<std::uint32_t>(notes_.size() - 1);
-      if (order_[place].value == 0 && is_defined_at_entry(v)) notes_.back().reach_in = ~ByteMask{0};
     }
     Note& n = notes_[named.last_note];
     ByteMask bytes = named.all;
@@ -216,16 +222,18 @@ class LivenessBuilder {
       num_globals_ += named.is_global ? 0 : 1;
       named.is_global = true;
     }
-    registers_[num_registers_++] = {.operand = at,
-                                    .note = named.last_note,
-                                    .bytes = bytes,
-                                    .defined = n.defines,
-                                    .number = number_,
-                                    .reads = reads,
-                                    .writes = op.writes(),
-                                    .is_early_clobber = op.is_early_clobber(),
-                                    .is_part = bytes != named.all,
-                                    .is_guarded = false};
+    // Field by field: an object that is copied as a whole right after its parts were written makes the processor wait.
+    Register& r = registers_[num_registers_++];
+    r.operand = at;
+    r.note = named.last_note;
+    r.bytes = bytes;
+    r.defined = n.defines;
+    r.number = number_;
+    r.reads = reads;
+    r.writes = op.writes();
+    r.is_early_clobber = op.is_early_clobber();
+    r.is_part = bytes != named.all;
+    r.is_guarded = false;
   }
 
   // --- 2: from block to block
@@ -520,11 +528,11 @@ class LivenessBuilder {
   struct Begin {
     std::uint32_t note, reg;
   };
-  std::vector<Begin> begins_;  // by place: of its notes and registers; one more at the end
-  std::vector<Named> named_;   // by vreg
-  std::size_t num_globals_ = 0;
-  std::vector<Atom> atoms_;    // by vreg, ascending
-  std::vector<State> states_;  // by place
+  std::vector<Begin> begins_;                       // by place: of its notes and registers; one more at the end
+  std::vector<Named> named_;                        // by vreg
+  std::size_t num_followed_ = 0, num_globals_ = 0;  // vregs
+  std::vector<Atom> atoms_;                         // by vreg, ascending
+  std::vector<State> states_;                       // by place
   PlaceQueue waiting_, touched_;
   std::vector<Piece> pieces_;
 };

@@ -112,11 +112,10 @@ class OutOfSsa {
       if (head) copies({at_head_[b.index()], b});
       head = false;
       if (inst.is_terminator() && at_tail_[b.index()].is_valid()) copies({b, at_tail_[b.index()]});
-      ops_.clear();
-      for (const Operand& op : in_.operands_of(inst)) ops_.push_back(rooted(op));
-      targets_.clear();
-      for (const BlockId t : in_.targets_of(inst)) targets_.push_back(target(b, t));
-      out_.append(inst, ops_, targets_);
+      const Inst& added = out_.append(inst, in_.operands_of(inst), in_.targets_of(inst));
+      for (Operand& op : out_.operands_of(added))
+        if (op.is_vreg()) op = rooted(op);
+      for (BlockId& to : std::span(out_.targets).last(added.num_targets)) to = target(b, to);
     }
   }
 
@@ -187,7 +186,6 @@ class OutOfSsa {
   std::vector<BlockId> at_head_, at_tail_;  // by block: the other end of the edge whose copies stand there
   std::vector<Edge> edge_blocks_;           // sorted
   std::vector<Operand> ops_;
-  std::vector<BlockId> targets_;
 };
 
 }  // namespace

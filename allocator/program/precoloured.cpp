@@ -15,6 +15,7 @@ using ir::VRegId;
 
 std::vector<char> find_precoloured(const ir::Function& f, const Liveness& live, const Budget& budget) {
   std::vector<char> keeps(f.vregs.size(), 0);
+  if (std::none_of(f.vregs.begin(), f.vregs.end(), [](const ir::VReg& v) { return v.fixed.is_valid(); })) return keeps;
   struct Event {
     Point point;
     PReg units;

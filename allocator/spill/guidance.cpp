@@ -3,8 +3,10 @@
 #include "allocator/spill/guidance.h"
 
 #include <algorithm>
+#include <functional>
 #include <queue>
 #include <span>
+#include <utility>
 
 namespace regduel::allocator {
 
@@ -52,7 +54,8 @@ class SpillGuidance::Queue {
         return a != b ? a > b : vreg > o.vreg;
       }
     };
-    std::priority_queue<Entry> queue;
+    std::vector<Entry> entries;
+    entries.reserve(vregs_.size());
     // Products stay within 63 bits: costs are below 2^48, so what is beyond 2^38 counts as 2^38.
     const auto entry = [&](VRegId v, std::int64_t relief) {
       return Entry{std::min(program_.spill_cost[v.index()], std::int64_t{1} << 38), std::min(relief, (std::int64_t{1} << 24) - 1),
@@ -60,7 +63,8 @@ class SpillGuidance::Queue {
     };
     for (const VRegId v : vregs_)
       if (program_.spill_cost[v.index()] < kUnspillable)
-        if (const std::int64_t r = relief(v); r > 0) queue.push(entry(v, r));
+        if (const std::int64_t r = relief(v); r > 0) entries.push_back(entry(v, r));
+    std::priority_queue<Entry> queue(std::less<Entry>(), std::move(entries));
     std::vector<VRegId> victims;
     while (!queue.empty() && num_over_ > 0) {
       const Entry top = queue.top();
