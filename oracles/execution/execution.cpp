@@ -470,16 +470,21 @@ class Machine {
 
   void run_move(const Step& s) {
     const StepOperand& first = plan_.operands[s.first_operand];
-    if (s.num_defs == 1 && !s.has_guard && first.before_size == first.after_size) return run_move_one(s, first);
+    if (s.num_defs == 1 && s.num_clobbers == 0 && !s.has_guard && first.before_size == first.after_size)
+      return run_move_one(s, first);
     const Happens happens = guard_of(s);
     if (happens == Happens::No) return;
     std::size_t read = 0, next = 0;
+    for (const StepOperand& op : clobbers_of(s))
+      if (op.is_early) destroy(op.after, op.after_size, s.inst);
     for (const StepOperand& op : defs_of(s))
       for (std::uint32_t k = 0; k < op.before_size; ++k, ++read) {
         const bool is_there = k < op.after_size;
         scratch_[read] = is_there ? values_[op.after + k] : 0;
         if constexpr (kTracks) scratch_origins_[read] = is_there ? origins_[op.after + k].computed_by : s.inst;
       }
+    for (const StepOperand& op : clobbers_of(s))
+      if (!op.is_early) destroy(op.after, op.after_size, s.inst);
     for (const StepOperand& op : defs_of(s))
       for (std::uint32_t k = 0; k < op.before_size; ++k, ++next) {
         InstId computed_by;

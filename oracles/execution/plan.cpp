@@ -255,7 +255,7 @@ class Planner {
     if (b.is_copy()) {
       begin_step(StepKind::Move, b);
       move_operands(before_, b, true);
-      if (!a.is_deleted()) after_move(a);
+      if (!a.is_deleted()) after_move(a, &b);
       return;
     }
     if (!a.is_deleted()) return operation(begin_step(StepKind::Both, a), b, a);
@@ -366,8 +366,9 @@ class Planner {
                          space + static_cast<std::uint64_t>(s.offset) + slot.slot_offset(), at.size});
   }
 
-  void after_move(const Inst& a) {
+  void after_move(const Inst& a, const Inst* original) {
     begin_step(StepKind::Move, a);
+    clobbers_of_move(a, original);
     if (a.op == Op::Copy) return move_operands(after_, a, false);
     const auto ops = after_.operands_of(a);
     if ((a.op != Op::Spill && a.op != Op::Refill) || ops.size() < 2)
@@ -376,11 +377,27 @@ class Planner {
     guard(a, ops, false);
   }
 
+  // Early-clobber defs among them: the program before says which defs of an original copy are.
+  void clobbers_of_move(const Inst& a, const Inst* original) {
+    const auto ops = after_.operands_of(a);
+    std::span<const Operand> want;
+    if (original != nullptr && a.op == Op::Copy) want = before_.operands_of(*original);
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      const bool is_early = k < want.size() && want[k].role == Role::Def && want[k].is_early_clobber();
+      if (!is_early && ops[k].role != Role::Clobber) continue;
+      StepOperand op;
+      op.is_early = is_early;
+      set_after(op, ops[k].is_preg() ? without_idle_cells(ops[k].preg().file, own_place(a, ops[k])) : ByteRange{});
+      plan_.operands.push_back(op);
+      ++plan_.steps.back().num_clobbers;
+    }
+  }
+
   void inserted(const Inst& i) {
     switch (i.op) {
       case Op::Copy:
       case Op::Spill:
-      case Op::Refill: return after_move(i);
+      case Op::Refill: return after_move(i, nullptr);
       case Op::P2R: return pack_step(StepKind::P2R, i);
       case Op::R2P: return pack_step(StepKind::R2P, i);
       case Op::BitSpill: return pack_step(StepKind::BitSpill, i);

@@ -49,7 +49,8 @@ struct Step {
   std::uint64_t hash = 0;  // of opcode, mnemonic, immediates and symbols, operand sizes
   ir::InstId inst;
   std::uint32_t first_operand = 0;
-  std::uint32_t num_defs = 0;      // pairs of a move; of a pack operation, the pack and the predicates
+  std::uint32_t num_defs = 0;      // pairs of a move; of a pack operation, the pack and the predicates. A move's early-clobber defs
+                                   // stand among its clobbers as well
   std::uint32_t guard_before = 0;  // the guard's cell, also of a step of one side alone
   std::uint32_t guard_after = 0;
   std::uint16_t num_uses = 0, num_clobbers = 0;

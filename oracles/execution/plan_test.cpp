@@ -70,6 +70,25 @@ TEST(ExecutionPlan, AFindingSaysWhoseValueIsThereAndWhoPutIt) {
                  "expected the value of #0, found nothing defined, #1 destroyed it");
 }
 
+// As a copy, a spill or a refill; under a guard where that holds; nothing where it was deleted. An early-clobber def destroys
+// first.
+TEST(ExecutionPlan, ACopyDestroysWhatItClobbers) {
+  const std::string before = "#0 %0 = a; #1 %1 = b; #2 %0 = copy %0 clobbers R7; #3 use %0, %1";
+  expect_pass(before, "#0 R0 = a; #1 R6 = b; #2 R0 = copy R0 clobbers R7; #3 use R0, R6");
+  expect_pass(before, "#0 R0 = a; #1 R7 = b; #2 copy !deleted; #3 use R0, R7");
+  const std::string lost = "expected the value of #1, found nothing defined, #2 destroyed it";
+  expect_finding(before, "#0 R0 = a; #1 R7 = b; #2 R0 = copy R0 clobbers R7; #3 use R0, R7", 3, 1, lost);
+  expect_finding(before, "#0 R0 = a; #1 R7 = b; #2 spill R0, slot 0 clobbers R7; +20 R0 = refill slot 0; #3 use R0, R7", 3, 1,
+                 lost);
+  expect_finding(before, "#0 R0 = a; #1 R7 = b; +20 spill R0, slot 0; #2 R0 = refill slot 0 clobbers R7; #3 use R0, R7", 3, 1,
+                 lost);
+  expect_finding("#9 %3 = p; #0 %0 = a; #1 %1 = b; #2 @%3 %0 = copy %0 clobbers R7; #3 use %0, %1",
+                 "#9 P0 = p; #0 R0 = a; #1 R7 = b; #2 @P0 R0 = copy R0 clobbers R7; #3 use R0, R7", 3, 1, lost);
+  expect_pass("#0 %0 = a; #1 %1 = copy %0 clobbers R0, R1; #2 use %1", "#0 R0 = a; #1 R1 = copy R0 clobbers R0, R1; #2 use R1");
+  expect_finding("#0 %0 = a; #1 %1{early} = copy %0; #2 use %1", "#0 R0 = a; #1 R0 = copy R0; #2 use R0", 2, 0,
+                 "expected the value of #0, found nothing defined, #1 destroyed it");
+}
+
 // Nothing is told apart but what must be: two results of one operation, of two, of two constants, of two symbols.
 TEST(ExecutionPlan, DifferentOperationsHaveDifferentResults) {
   for (const auto& [first, second] : std::vector<std::pair<std::string, std::string>>{
