@@ -442,8 +442,7 @@ class StructureCheck {
     operand(a, 0, want[0], have[0]);
     for (std::size_t k = 0; k < have_from.size(); ++k) {
       BlockId from = have_from[k];
-      if (!is_original(from) && from.index() < after_.blocks.size() && after_.block(from).edge_to == home)
-        from = after_.block(from).edge_from;
+      if (is_last_edge_block(from, home)) from = after_.block(from).edge_from;
       const auto it = std::lower_bound(incoming.begin(), incoming.end(), std::pair(from, std::size_t{0}));
       if (it == incoming.end() || it->first != from) {
         fault("targets", a, static_cast<int>(k) + 1, fmt::format("b{} is no predecessor of the phi before", from.value));
@@ -459,6 +458,14 @@ class StructureCheck {
               fmt::format("a phi that is kept has one home, not {} and {}", to_string(have[0].preg()), to_string(have[k].preg())));
         break;
       }
+  }
+
+  // The edge block from which an edge arrives at `home`: of several, a phi that is kept names that one, or the block before them
+  // all.
+  [[nodiscard]] bool is_last_edge_block(BlockId b, BlockId home) const {
+    if (is_original(b) || b.index() >= after_.blocks.size() || after_.block(b).edge_to != home) return false;
+    const auto successors = after_.successors(b);
+    return std::find(successors.begin(), successors.end(), home) != successors.end();
   }
 
   // --- inserted instructions --------------------------------------------------------------------------------------

@@ -232,26 +232,31 @@ class Origins {
       case Op::Copy: {
         const std::size_t n = count_writes(ops);
         for (std::size_t k = 0; k < n && effect == Effect::None; ++k) effect = moves(bytes_of(ops[k]), bytes_of(ops[n + k]));
-        return effect;
+        break;
       }
       case Op::Spill: {
         const Bytes reg = bytes_of(ops[0]);
-        return moves(bytes_of(ops[1], reg.end - reg.begin), reg);
+        effect = moves(bytes_of(ops[1], reg.end - reg.begin), reg);
+        break;
       }
       case Op::Refill: {
         const Bytes reg = bytes_of(ops[0]);
         effect = moves(reg, bytes_of(ops[1], reg.end - reg.begin));
         if (effect == Effect::Moves) come_through(index, s);
-        return effect;
+        break;
       }
+      case Op::Pack:
+      case Op::Unpack: effect = through_pieces(inst, ops, s); break;
       case Op::P2R:
       case Op::BitSpill: return put_into_pack(inst, ops, s);
       case Op::R2P:
       case Op::BitRefill: return take_out_of_pack(index, ops, s);
       default: break;
     }
+    if (effect != Effect::None) return effect;
+    const bool is_move = inst.is_copy() || ir::is_slot_move(inst.op) || inst.op == Op::Pack || inst.op == Op::Unpack;
     for (std::size_t k = 0; k < ops.size(); ++k) {
-      if (!ops[k].writes() && ops[k].role != Role::Clobber) continue;
+      if ((is_move || !ops[k].writes()) && ops[k].role != Role::Clobber) continue;
       const Bytes to = bytes_of(ops[k]);
       if (!to.holds(s.at)) continue;
       if (s.at.bit >= 0) probe(index, s);
@@ -263,6 +268,34 @@ class Origins {
       return define(index, k, s.at.byte - to.begin, s);
     }
     return effect;
+  }
+
+  // pack, unpack: the byte of the uses, one behind the other, that stands where the def's byte does. How wide each is says the
+  // program before; what lies above a narrow def is undefined.
+  Effect through_pieces(const ir::Inst& inst, std::span<const Operand> ops, State& s) const {
+    const ir::Inst* old = expected_.find(inst.id);
+    if (old == nullptr || old->num_operands != ops.size()) return Effect::Unclear;
+    const auto was = expected_.before_.operands_of(*old);
+    const auto width = [&](std::size_t k) { return static_cast<std::uint32_t>(expected_.before_.operand_bytes(was[k])); };
+    const std::size_t defs = count_writes(ops);
+    std::uint32_t begin = 0;
+    for (std::size_t k = 0; k < defs; begin += width(k), ++k) {
+      const Bytes to = bytes_of(ops[k]);
+      if (!to.holds(s.at)) continue;
+      if (s.at.bit >= 0) return Effect::Unclear;
+      const std::uint32_t byte = s.at.byte - to.begin;
+      s.so_far.what = Origin::kUndefined;
+      if (byte >= width(k)) return Effect::Ends;
+      std::uint32_t before = 0;
+      for (std::size_t u = defs; u < ops.size() && ops[u].role == Role::Use; before += width(u), ++u) {
+        if (begin + byte >= before + width(u)) continue;
+        const Bytes from = bytes_of(ops[u]);
+        s.at = {from.space, from.begin + (begin + byte - before), -1};
+        return Effect::Moves;
+      }
+      return Effect::Ends;
+    }
+    return Effect::None;
   }
 
   Effect define(std::uint32_t index, std::size_t operand, std::uint32_t byte, State& s) {
@@ -440,9 +473,10 @@ int Expected::code_in(const ir::Function& after, std::span<const std::uint32_t> 
       const bool guarded = ir::is_guarded(ops);
       for (std::size_t k = 0; k < ops.size(); ++k) {
         const bool is_guard = ops[k].role == Role::Guard;
-        // A copy is looked through, but its guard decides. Of a guarded instruction nothing else is certain to be read.
+        // A copy is looked through, and its guard decides where somebody needs what it copies. Of a guarded instruction nothing
+        // else is certain to be read.
         if (!ops[k].is_preg() || !ops[k].reads() || (old->is_copy() && !is_guard)) continue;
-        if (see(origins.code_of(i, *old, k), is_guard || !guarded)) return answer();
+        if (see(origins.code_of(i, *old, k), !old->is_copy() && (is_guard || !guarded))) return answer();
       }
       for (const ir::PReg unit : inst.op == Op::Ret ? std::span<const ir::PReg>(preserved_) : std::span<const ir::PReg>())
         if (see(origins.code_of_saved(i, unit), true)) return answer();

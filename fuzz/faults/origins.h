@@ -4,6 +4,7 @@
 //
 //   origins(read) = definitions, undefined contents, entry values, wrong remats; each with the way that it came
 //   copy, phi, spill, refill         looked through
+//   pack, unpack                     looked through, byte by byte
 //   p2r, bit_spill, r2p, bit_refill  looked through, bit by bit
 //   remat of #id                     #id where that can be reached and each source has the origins that it has there, else a wrong
 //                                    remat

@@ -101,7 +101,6 @@ const ir::Inst* GraphBuilder::source_of(std::uint32_t index) const {
 
 bool GraphBuilder::is_early(const ir::Operand& op, const ir::Inst* source, std::size_t k) const {
   if (!is_after_ || op.role != ir::Role::Def) return false;
-  if (op.is_early_clobber()) return true;
   if (source == nullptr) return false;
   const ir::Operand& own = defs_.before().operands_of(*source)[k];
   return own.role == ir::Role::Def && own.is_early_clobber();

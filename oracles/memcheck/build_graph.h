@@ -85,6 +85,7 @@ class GraphBuilder {
   [[nodiscard]] Bytes phi_value(const ir::Inst& inst, std::uint32_t size);
   [[nodiscard]] Bytes pack_value(const ir::Inst& inst, std::size_t k);
   [[nodiscard]] Bytes extracted_value(const ir::Inst& inst, std::size_t k);
+  [[nodiscard]] Bytes piece_value(const ir::Inst& inst, std::size_t k, std::uint32_t size);
   [[nodiscard]] Bytes remat_value(const ir::Inst& inst, std::size_t k, std::uint32_t size);
   [[nodiscard]] std::uint32_t move_whole_words(const ir::Inst& inst);
   [[nodiscard]] std::uint32_t write_whole_leaves(const Place& place, Definitions::Defined defined, bool several);

@@ -99,7 +99,7 @@ void DeepCheck::check_instruction(std::uint32_t before_index, std::uint32_t afte
           new_ops[k].is_register())
         one(old.first_operand + k, now.first_operand + k, false);
   }
-  if (old_guard && new_guard) one(*old_guard, *new_guard, true);
+  if (old_guard && new_guard && !is_idle_copy(c_.prepared, before_index, c_.after, now)) one(*old_guard, *new_guard, true);
 }
 
 DeepCheck::Outcome DeepCheck::check_operand(std::size_t before_operand, std::size_t after_operand, Assumption before_assumed,

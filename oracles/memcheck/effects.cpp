@@ -11,6 +11,7 @@
 //                 a refill               via(M(slot))               p2r, bit_spill       packed(M(d), bits)
 //                 a phi                  via(phi(out of each predecessor p)(the use for p))
 //                 r2p, bit_refill        extracted(M(pack), bit)
+//                 pack, unpack           via(its bytes of M(the uses), one behind the other)
 //                 any other instruction  the leaves of d in the program before, or foreign leaves where it has no such def
 //   A spill is a def of its slot, with the value M(register).
 //
@@ -45,7 +46,8 @@ void GraphBuilder::step(std::uint32_t index) {
   if (move_whole_words(inst) != 0) return;
 
   const std::size_t defs = ir::defs_of(ops).size();
-  const bool has_own_value = ir::computes(inst.op) && inst.op != ir::Op::Remat;
+  const bool moves_bytes = inst.op == ir::Op::Pack || inst.op == ir::Op::Unpack;
+  const bool has_own_value = ir::computes(inst.op) && inst.op != ir::Op::Remat && !moves_bytes;
   // What is moved is read before anything is written.
   writes_.clear();
   for (std::size_t k = 0; k < ops.size() && !has_own_value; ++k) {
@@ -153,10 +155,34 @@ GraphBuilder::Bytes GraphBuilder::moved_value(const ir::Inst& inst, std::size_t 
     case ir::Op::BitRefill:
       if (size == 1) return extracted_value(inst, k);
       break;
+    case ir::Op::Pack:
+    case ir::Op::Unpack: return piece_value(inst, k, size);
     case ir::Op::Remat: return remat_value(inst, k, size);
     default: break;
   }
   return own_value(inst, k, size);
+}
+
+// Def k of a pack or unpack: the bytes of the uses that stand where its own do.
+GraphBuilder::Bytes GraphBuilder::piece_value(const ir::Inst& inst, std::size_t k, std::uint32_t size) {
+  const auto ops = f_.operands_of(inst);
+  const ir::Inst& source = source_ == nullptr ? inst : *source_;
+  const ir::Function& widths = source_ == nullptr ? f_ : defs_.before();
+  const auto bytes_of = [&](std::size_t operand) {
+    return static_cast<std::size_t>(widths.operand_bytes(widths.operands_of(source)[operand]));
+  };
+  std::size_t begin = 0;
+  for (std::size_t d = 0; d < k; ++d) begin += bytes_of(d);
+  Bytes all;
+  for (std::size_t u = ir::defs_of(ops).size(); u < ops.size() && ops[u].role == ir::Role::Use; ++u) {
+    const Bytes piece = value_at(place_of(inst, u));
+    for (std::size_t b = 0; b < bytes_of(u); ++b) all.push_back(b < piece.size() ? piece[b] : ByteRef{destroyed(), 0});
+  }
+  Bytes value;
+  for (std::size_t b = begin; b < std::min(begin + bytes_of(k), all.size()) && value.size() < size; ++b) value.push_back(all[b]);
+  // What lies above a narrow vreg is undefined.
+  while (value.size() < size) value.push_back({destroyed(), static_cast<int>(value.size() % 4)});
+  return via(std::move(value), static_cast<int>(k));
 }
 
 GraphBuilder::Bytes GraphBuilder::phi_value(const ir::Inst& inst, std::uint32_t size) {

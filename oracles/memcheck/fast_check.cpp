@@ -108,7 +108,8 @@ class FastCheck {
     if (source == kNone || !before_graph_.is_reachable(source)) return true;
     const ir::Inst& old = c_.before.insts[source];
     const auto old_guard = guard_operand(c_.before, old), new_guard = guard_operand(c_.after, now);
-    if (old_guard && new_guard && !is_same_operand(*old_guard, *new_guard)) return false;
+    if (old_guard && new_guard && !is_same_operand(*old_guard, *new_guard) && !is_idle_copy(c_.prepared, source, c_.after, now))
+      return false;
     if (old.is_copy() || old.is_phi()) return true;
     if (old.num_operands != now.num_operands) return false;
     const auto old_ops = c_.before.operands_of(old);

@@ -360,16 +360,54 @@ TEST(MemcheckTest, FindsTheOldValueMissingUnderAGuardedDef) {
 }
 
 TEST(MemcheckTest, ChecksGuardsThemselves) {
-  Pair p = {
+  const Pair p = {
       kThreeR + "  vreg %3 P pred\n  vreg %4 P pred\n",
-      "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 %0 = a\n    #3 @%3 %0 = copy %0\n    #4 @!%4 use %0 !write\n    #5 exit\n",
-      "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 R0 = a\n    #3 @P0 R0 = copy R0\n    #4 @!P1 use R0 !write\n    #5 exit\n"};
+      "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 %0 = a\n    #6 %1 = b\n    #3 @%3 %1 = copy %0\n    #4 @!%4 use %0 !write\n"
+      "    #7 use %1 !write\n    #5 exit\n",
+      "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 R0 = a\n    #6 R1 = b\n    #3 @P0 R1 = copy R0\n    #4 @!P1 use R0 !write\n"
+      "    #7 use R1 !write\n    #5 exit\n"};
   expect_pass(p);
   Pair wrong = p;
-  wrong.after = replaced(p.after, "#3 @P0", "#3 @P1");
-  expect_category(wrong, kExtra);
   wrong.after = replaced(p.after, "#4 @!P1", "#4 @!P0");
   expect_category(wrong, kExtra);
+  wrong.after = replaced(p.after, "#3 @P0", "#3 @P1");
+  expect_category(wrong, kExtra);
+  // A copy that nobody needs may have any guard: what it writes is not read, or only once it is overwritten, or it moves nothing.
+  Pair dead = wrong;
+  dead.before = replaced(p.before, "#7 use %1", "#7 use %0");
+  dead.after = replaced(wrong.after, "#7 use R1", "#7 use R0");
+  expect_pass(dead);
+  Pair overwritten = wrong;
+  overwritten.before = replaced(p.before, "    #7 use %1", "    #8 %1 = c\n    #7 use %1");
+  overwritten.after = replaced(wrong.after, "    #7 use R1", "    #8 R1 = c\n    #7 use R1");
+  expect_pass(overwritten);
+  Pair identity = wrong;
+  identity.before = replaced(replaced(p.before, "%1 = copy %0", "%0 = copy %0"), "#7 use %1", "#7 use %0");
+  identity.after = replaced(replaced(wrong.after, "R1 = copy R0", "R0 = copy R0"), "#7 use R1", "#7 use R0");
+  expect_pass(identity);
+}
+
+// Over edges, round a loop, into a phi: where a copy is read.
+TEST(MemcheckTest, TheGuardOfACopyMattersWhereverTheCopyIsRead) {
+  const std::string start =
+      "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 %0 = a\n    #6 %1 = b\n    #7 bra -> b1\n  block b1\n";
+  const std::string start_after =
+      "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 R0 = a\n    #6 R1 = b\n    #7 bra -> b1\n  block b1\n";
+  const std::string vregs = kThreeR + "  vreg %3 P pred\n  vreg %4 P pred\n";
+  const auto check = [&](const std::string& before, const std::string& after) {
+    const Pair p = {vregs, start + before, start_after + after};
+    expect_pass(p);
+    expect_category({p.vregs, p.before, replaced(p.after, "@P0 R1 = copy", "@P1 R1 = copy")}, kExtra);
+  };
+  check("    #8 use %1 !write\n    #3 @%3 %1 = copy %0\n    #9 cbra %4 -> b1, b2\n  block b2\n    #10 exit\n",
+        "    #8 use R1 !write\n    #3 @P0 R1 = copy R0\n    #9 cbra P1 -> b1, b2\n  block b2\n    #10 exit\n");
+  check(
+      "    #3 @%3 %1 = copy %0\n    #9 cbra %4 -> b2, b3\n  block b2\n    #10 exit\n  block b3\n    #11 use %1 !write\n    #12 "
+      "exit\n",
+      "    #3 @P0 R1 = copy R0\n    #9 cbra P1 -> b2, b3\n  block b2\n    #10 exit\n  block b3\n    #11 use R1 !write\n    #12 "
+      "exit\n");
+  check("    #3 @%3 %1 = copy %0\n    #9 bra -> b2\n  block b2\n    #11 %2 = phi b1: %1\n    #13 use %2 !write\n    #12 exit\n",
+        "    #3 @P0 R1 = copy R0\n    #9 bra -> b2\n  block b2\n    #11 phi !deleted\n    #13 use R1 !write\n    #12 exit\n");
 }
 
 TEST(MemcheckTest, TheGuardMayBeARedefinedPredicateOfALoop) {
@@ -768,10 +806,15 @@ TEST(Memcheck, AnUndefinedGuardIsNoKnownValue) {
   expect_pass({vregs,
                "  block b0\n    #0 %0 = a\n    #1 @%1 %0 = b\n    #2 %2 = p\n    #3 @%1 %0 = c\n    #4 use %0\n    #5 exit\n",
                "  block b0\n    #0 R0 = a\n    #1 @P0 R0 = b\n    #2 P0 = p\n    #3 @P0 R0 = c\n    #4 use R0\n    #5 exit\n"});
-  // That does not excuse a value that is lost.
-  expect_category({vregs, "  block b0\n    #0 %0 = a\n    #1 @%1 %0 = b\n    #3 @%1 %0 = c\n    #4 use %0\n    #5 exit\n",
-                   "  block b0\n    #0 R0 = a\n    #1 @P0 R1 = b\n    #3 @P0 R0 = c\n    #4 use R0\n    #5 exit\n"},
-                  kGone);
+  // Where it is undefined on one way only, that does not excuse a value that is lost on the other.
+  const Pair one_way = {
+      vregs,
+      "  block b0\n    #0 %0 = a\n    #6 %2 = q\n    #7 cbra %2 -> b1, b2\n  block b1\n    #8 %1 = p\n    #9 bra -> b2\n"
+      "  block b2\n    #1 @%1 %0 = b\n    #4 use %0\n    #5 exit\n",
+      "  block b0\n    #0 R0 = a\n    #6 P1 = q\n    #7 cbra P1 -> b1, b2\n  block b1\n    #8 P0 = p\n    #9 bra -> b2\n"
+      "  block b2\n    #1 @P0 R0 = b\n    #4 use R0\n    #5 exit\n"};
+  expect_pass(one_way);
+  expect_category({one_way.vregs, one_way.before, replaced(one_way.after, "@P0 R0 = b", "@P0 R1 = b")}, kGone);
 }
 
 }  // namespace
