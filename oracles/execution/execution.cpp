@@ -475,16 +475,25 @@ class Machine {
     const Happens happens = guard_of(s);
     if (happens == Happens::No) return;
     std::size_t read = 0, next = 0;
-    for (const StepOperand& op : clobbers_of(s))
-      if (op.is_early) destroy(op.after, op.after_size, s.inst);
+    std::vector<Value> held;  // by early-clobber defs, where it may be that nothing happens
+    for (const StepOperand& op : clobbers_of(s)) {
+      if (!op.is_early) continue;
+      if (happens == Happens::Perhaps) held.insert(held.end(), &values_[op.after], &values_[op.after] + op.after_size);
+      destroy(op.after, op.after_size, s.inst);
+    }
     for (const StepOperand& op : defs_of(s))
       for (std::uint32_t k = 0; k < op.before_size; ++k, ++read) {
         const bool is_there = k < op.after_size;
         scratch_[read] = is_there ? values_[op.after + k] : 0;
         if constexpr (kTracks) scratch_origins_[read] = is_there ? origins_[op.after + k].computed_by : s.inst;
       }
-    for (const StepOperand& op : clobbers_of(s))
+    auto next_held = held.begin();
+    for (const StepOperand& op : clobbers_of(s)) {
       if (!op.is_early) destroy(op.after, op.after_size, s.inst);
+      if (!op.is_early || held.empty()) continue;
+      std::copy_n(next_held, op.after_size, values_.begin() + op.after);
+      next_held += op.after_size;
+    }
     for (const StepOperand& op : defs_of(s))
       for (std::uint32_t k = 0; k < op.before_size; ++k, ++next) {
         InstId computed_by;

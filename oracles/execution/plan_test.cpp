@@ -89,6 +89,14 @@ TEST(ExecutionPlan, ACopyDestroysWhatItClobbers) {
                  "expected the value of #0, found nothing defined, #1 destroyed it");
 }
 
+// Whether it happens or not, the register holds the same.
+TEST(ExecutionPlan, AnEarlyClobberDefOfACopyThatMayNotHappen) {
+  const std::string before = "#0 %0 = a; #1 %1 = copy %0; #2 @%3 %0{early} = copy %1; #3 use %0";
+  expect_pass(before, "#0 R0 = a; #1 R1 = copy R0; #2 @P0 R0 = copy R1; #3 use R0");
+  expect_finding(before, "#0 R0 = a; #1 R1 = copy R0; #2 @P0 R0 = copy R0; #3 use R0", 3, 0,
+                 "expected the value of #0, found nothing defined, #2 destroyed it");
+}
+
 // Nothing is told apart but what must be: two results of one operation, of two, of two constants, of two symbols.
 TEST(ExecutionPlan, DifferentOperationsHaveDifferentResults) {
   for (const auto& [first, second] : std::vector<std::pair<std::string, std::string>>{
