@@ -13,6 +13,7 @@ Exit status: 0 no difference, 1 a difference, 2 bad input. One line a fault:  FU
 """
 
 import argparse
+import collections
 import functools
 import hashlib
 import json
@@ -41,7 +42,7 @@ KEYWORDS = INSERTED | TERMINATORS | MOVES | {"phi", "const", "call", "bar"}
 FLAGS = {"read", "write", "readonly", "barrier", "remat", "commutative", "convergent", "deleted"}
 LOCAL, SHARED = "local", "shared"
 SKIPPED, DONE, UNKNOWN = range(3)  # whether a guarded instruction happens
-MOST_FAULTS = 20  # of one function
+MOST_FAULTS = 20  # of one function and one kind
 
 
 class BadInput(Exception):
@@ -485,7 +486,11 @@ def check_move(inst):
 # --- The contract --------------------------------------------------------------------------------------------------------------
 
 class Contract:
-    """What the text shows of the contract for an allocator. `broken`: so much is wrong that there is nothing to run."""
+    """What the text shows of the contract for an allocator. `broken`: so much is wrong that there is nothing to run.
+
+    Faults are of the kind "contract", but for two rules that have a kind of their own: "access", which registers and addresses a spill
+    or refill may have, and "architectural", that the units of an architectural vreg are its own.
+    """
 
     def __init__(self, before, after, target, limits):
         self.before, self.after, self.target = before, after, target
@@ -496,8 +501,8 @@ class Contract:
         self.chains = {}
         self.check()
 
-    def fault(self, inst, operand, message, broken=False):
-        self.faults.add("contract", inst, operand, message)
+    def fault(self, inst, operand, message, broken=False, kind="contract"):
+        self.faults.add(kind, inst, operand, message)
         self.broken |= broken
 
     def check(self):
@@ -524,6 +529,8 @@ class Contract:
             place = set(range(slot.offset, slot.offset + slot.size))
             if slot.offset + slot.size > self.after.frames[slot.space]:
                 self.fault(None, None, f"slot {k} lies outside of the frame")
+            if slot.align == 0 or slot.offset % slot.align:
+                self.fault(None, None, f"slot {k} is not aligned")
             if place & taken[slot.space]:
                 self.fault(None, None, f"slot {k} overlaps another")
             taken[slot.space] |= place
@@ -571,7 +578,7 @@ class Contract:
                 return
             self.check_limit(inst, k, reg.preg)
             if k < len(inst.defs) and units_of(reg.preg) & self.architectural:
-                self.fault(inst, k, f"writes {text_of(reg.preg)}, which is architectural")
+                self.fault(inst, k, f"writes {text_of(reg.preg)}, which is architectural", kind="architectural")
         self.check_overlap(inst)
         if not self.has_shape(inst):
             self.fault(inst, None, f"operands that {inst.op} does not take", True)
@@ -644,11 +651,11 @@ class Contract:
         if offset + reg.length > slot.size:
             self.fault(inst, None, f"reaches beyond slot {number}", True)
         if (slot.offset + offset) % min(16, reg.length & -reg.length):
-            self.faults.add("address", inst, None, f"{reg.length} bytes at an address that is not aligned for them")
+            self.fault(inst, None, f"{reg.length} bytes at an address that is not aligned for them", kind="access")
         file, first, units = reg.preg
         aligns = [v.align for v in self.before.function.vregs if v.file == file and v.units == units]
         if units not in UNITS_OF_VREGS or first % min([default_align(units), *aligns]):
-            self.fault(inst, 0, f"{text_of(reg.preg)} is no register of a spill or refill")
+            self.fault(inst, 0, f"{text_of(reg.preg)} is no register of a spill or refill", kind="access")
 
     def check_remat(self, inst):
         original = self.before.insts.get(inst.ref)
@@ -743,7 +750,7 @@ class Contract:
         if ours.home and ours.home != theirs.preg:
             self.fault(inst, k, f"{text_of(theirs.preg)} instead of {text_of(ours.home)}, to which it is fixed")
         elif units_of(theirs.preg) & self.architectural and not root.architectural:
-            self.fault(inst, k, f"{text_of(theirs.preg)} is architectural")
+            self.fault(inst, k, f"{text_of(theirs.preg)} is architectural", kind="architectural")
         self.check_limit(inst, k, theirs.preg)
 
     def check_operand(self, inst, k, ours, theirs):
@@ -751,10 +758,8 @@ class Contract:
             return
         self.check_home(inst, k, ours, theirs)
         same_bytes = (theirs.offset, theirs.length) == (ours.offset, ours.length)
-        if not same_bytes and theirs.part != ours.part and not (theirs.part is None and ours.whole):
+        if (theirs.part is not None) if ours.whole else not same_bytes:
             self.fault(inst, k, "another part")
-        elif theirs.part is None and not ours.whole:
-            self.fault(inst, k, "the part is missing")
         self.take_bytes(inst, k, ours, theirs)
 
     def check_tied(self, ours, theirs):
@@ -791,12 +796,12 @@ def operands_of(inst, guard=True):
 
 class Faults:
     def __init__(self, function):
-        self.function, self.list, self.seen = function, [], set()
+        self.function, self.list, self.seen = function, [], collections.Counter()
 
     def add(self, kind, inst, operand, message):
         key = (inst.label if inst else "", operand, message)
-        if key not in self.seen and len(self.list) < MOST_FAULTS:
-            self.seen.add(key)
+        if not self.seen[key] and self.seen[kind] < MOST_FAULTS:
+            self.seen.update((key, kind))
             self.list.append(Record(function=self.function, kind=kind, instruction=key[0], operand=operand, message=message))
 
 
@@ -847,7 +852,7 @@ class Compiler:
         """The bytes that a device function returns unchanged."""
         if self.before.function.kind != "device":
             return []
-        given_up = set(self.contract.architectural)
+        given_up = set()
         for inst in self.before.insts.values():
             given_up.update(*(units_of(c) for c in inst.clobbers))
         return [(f"{file}{unit}", self.unit_place(file, unit), self.unit_place(file, unit + 1))
