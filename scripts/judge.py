@@ -737,9 +737,15 @@ class Contract:
             return
         b, a = (ours.uses[0], theirs.uses[0]) if theirs.op == "spill" else (ours.defs[0], theirs.defs[0])
         self.check_home(theirs, 0, b, a)
+        self.check_part(theirs, 0, b, a)
         if ours.guard:
             self.check_operand(theirs, 2, ours.guard, theirs.guard)
         self.check_access(theirs)
+
+    def check_part(self, inst, k, ours, theirs):
+        same_bytes = (theirs.offset, theirs.length) == (ours.offset, ours.length)
+        if (theirs.part is not None) if ours.whole else not same_bytes:
+            self.fault(inst, k, "another part")
 
     def check_home(self, inst, k, ours, theirs):
         root, (file, first, count) = ours.root, theirs.preg
@@ -757,9 +763,7 @@ class Contract:
         if not self.check_place(inst, k, theirs):
             return
         self.check_home(inst, k, ours, theirs)
-        same_bytes = (theirs.offset, theirs.length) == (ours.offset, ours.length)
-        if (theirs.part is not None) if ours.whole else not same_bytes:
-            self.fault(inst, k, "another part")
+        self.check_part(inst, k, ours, theirs)
         self.take_bytes(inst, k, ours, theirs)
 
     def check_tied(self, ours, theirs):
@@ -1046,6 +1050,7 @@ class Run:
         for start, length, place in code.inputs:
             self.b[start:start + length] = self.a[place:place + length]
         self.entry = list(self.a)
+        self.whole = {}  # the bytes that were taken apart, by their bits
 
     def junk(self, count):
         bits = self.chance.getrandbits
@@ -1194,9 +1199,10 @@ class Run:
         predicates = [(bit, self.a[place]) for bit, place in step.bits]
         for bit, value in predicates:
             at = step.pack + bit // 8
-            bits = list(bits_of(self.a[at]))
-            bits[bit % 8] = value
-            self.a[at] = tuple(bits)
+            old = bits_of(self.a[at])
+            self.whole.setdefault(old, self.a[at])
+            new = old[:bit % 8] + (value,) + old[bit % 8 + 1:]
+            self.a[at] = self.whole.get(new, new)
 
 
 def split(cells, sizes):
