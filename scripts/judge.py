@@ -159,7 +159,7 @@ def read_use(line, phi):
     if match := line.take(r"slot[ \t]+(\d+)(?:[ \t]*\+[ \t]*(\d+))?"):
         return ("slot", int(match[1]), int(match[2] or 0))
     if match := line.take(r"(-?(?:0x[0-9a-fA-F]+|\d+))(?!\w)"):
-        return ("integer", int(match[1], 0))
+        return ("integer", int(match[1], 16 if "x" in match[1] else 10))
     if match := line.take(f"({STRING})"):
         return ("string", unquoted(match[1]))
     negated = bool(line.take("!"))
@@ -388,8 +388,6 @@ class Target:
             self.reserved = units_in(description.get("reserved", []))
             self.callee_saved = sorted(units_in(description.get("abi", {}).get("callee_saved", [])))
             return
-        if name not in SHIPPED:
-            raise BadInput(f"no target {name}")
         missing = FILES_MISSING.get(name, () if name in WITH_ACC else ("ACC",))
         self.units = {f: n for f, n in UNITS.items() if f not in missing}
         self.reserved = set()
@@ -454,7 +452,7 @@ class Before:
         raise BadInput(f"{vreg.where}: an alias of nothing")
 
     def place_operands(self, inst):
-        if inst.inserted:
+        if inst.inserted or not inst.named and inst.op in INSERTED - {"copy", "bra"}:
             raise BadInput(f"{inst.where}: an inserted instruction before allocation")
         for reg in registers_of(inst):
             if reg.vreg is None or reg.vreg >= len(self.function.vregs):
@@ -1216,6 +1214,8 @@ def split(cells, sizes):
 # --- The whole -----------------------------------------------------------------------------------------------------------------
 
 def compare_function(before, after, options):
+    if not options.target and before.target not in SHIPPED:
+        raise BadInput(f"{before.where}: no target {before.target}")
     target = options.target or Target(before.target)
     for vreg in before.vregs:
         if FILE_OF[vreg.register_class] not in target.units:
