@@ -108,6 +108,7 @@ class Checker {
         return bad("the part lies outside the parent");
     }
     if ((v.flags & kVRegArchitectural) != 0 && !v.fixed.is_valid()) return bad("an architectural register is fixed: it says which");
+    if ((v.flags & kVRegArchitectural) != 0) architectural_.push_back(id);
     if (v.fixed.is_valid() && !fits_home(v, v.fixed))
       bad(fmt::format("{} is no home for it: file, size or alignment", to_string(v.fixed)));
   }
@@ -210,6 +211,7 @@ class Checker {
     op_shape(i);
     if (faults_.size() != before || f_.phase == Phase::Allocated) return;
     conflicts(i);
+    architectural(i);
   }
 
   // Each operand alone, and their order.
@@ -495,8 +497,22 @@ class Checker {
       }
   }
 
+  // No other root is fixed to the units of an architectural vreg, and nothing clobbers them.
+  void architectural(const Inst& i) {
+    if (architectural_.empty()) return;
+    const auto ops = f_.operands_of(i);
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      const bool is_clobber = ops[k].role == Role::Clobber;
+      const PReg r = is_clobber ? ops[k].preg() : ops[k].is_vreg() ? f_.fixed_of(ops[k]) : PReg();
+      for (const VRegId v : architectural_)
+        if (r.is_valid() && r.overlaps(f_.vreg(v).fixed) && (is_clobber || f_.root(ops[k].vreg()) != v))
+          return fault(i, static_cast<int>(k), fmt::format("{} is that of the architectural %{}", to_string(r), v.value));
+    }
+  }
+
   const Function& f_;
   std::size_t max_;
+  std::vector<VRegId> architectural_;
   std::vector<Diagnostic> faults_;
   std::vector<std::pair<std::uint32_t, std::size_t>> by_root_;  // of one instruction: root, operand
   std::vector<std::size_t> fixed_;                              // of one instruction: operands with a fixed home

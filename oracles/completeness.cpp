@@ -416,6 +416,12 @@ class Files {
       for (std::size_t u = 0; u < units.size(); ++u)
         if (!ir::is_allocatable(target, limits, file, static_cast<int>(u))) units[u] = kR | kW;
     }
+    for (const ir::VReg& v : f.vregs) {
+      auto& units = units_[index(v.file())];
+      if ((v.flags & ir::kVRegArchitectural) == 0 || !v.fixed.is_valid()) continue;
+      for (int u = v.fixed.begin(); u < v.fixed.end() && u < static_cast<int>(units.size()); ++u)
+        units[static_cast<std::size_t>(u)] = kR | kW;
+    }
     units_at_ret_ = units_;
     for (const PReg r : preserved) {
       auto &units = units_[index(r.file)], &at_ret = units_at_ret_[index(r.file)];

@@ -1,14 +1,16 @@
 // The structure judge. What it holds an allocated program to, rule by rule, with the category of each:
 //
 //   the function       phase, function-header, vreg-declaration
-//   the frame          slot-outside-frame, slot-overlap, slot-access
+//   the frame          slot-outside-frame, slot-overlap, slot-access, slot-alignment, shared-memory
 //   blocks             block-missing, block-kind, block-added, edge-block-place, edge-block-content, edge-block-branch,
 //                      edge-block-cycle, targets
 //   instructions       original-missing, original-moved, original-order, original-unknown, inserted-id, inserted-kind,
 //                      inserted-clobber, opcode, mnemonic, flags, deleted, copy-to-memory, phi-home
 //   operands           operand-count, operand-role, operand-kind, operand-part, unallocated-operand, negation, immediate,
 //                      symbol, clobber
-//   registers          register-file, register-units, register-alignment, register-limit, reserved-register
+//   registers          register-file, register-units, register-alignment, register-limit, reserved-register,
+//   architectural-register,
+//                      memory-register
 //   constraints        fixed-register, tied-operand, early-clobber, def-overlap
 //   inserted           remat-target, remat-shape, pack-bit
 //
@@ -23,6 +25,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -54,7 +57,11 @@ class StructureCheck {
  public:
   explicit StructureCheck(const Case& c)
       : case_(c), before_(c.before), after_(c.after), out_(kName), num_original_(c.before.blocks.size()),
-        seen_(c.before.insts.size(), false), index_of_(c.prepared.ids()) {}
+        seen_(c.before.insts.size(), false), index_of_(c.prepared.ids()) {
+    for (std::size_t v = 0; v < before_.vregs.size(); ++v)
+      if ((before_.vregs[v].flags & ir::kVRegArchitectural) != 0 && before_.vregs[v].fixed.is_valid())
+        architectural_.push_back(ir::VRegId(v));
+  }
 
   JudgeResult run() {
     header();
@@ -100,6 +107,10 @@ class StructureCheck {
   static std::uint64_t end_of(const Slot& s) { return static_cast<std::uint64_t>(s.offset) + s.size; }
 
   void frame() {
+    const std::uint64_t shared = std::uint64_t{after_.shared_frame} * after_.threads;
+    if (shared > static_cast<std::uint64_t>(std::max(0, case_.target.shared_bytes_per_sm)))
+      whole("shared-memory", fmt::format("{} bytes of shared memory a block, {} has {}", shared, case_.target.name,
+                                         case_.target.shared_bytes_per_sm));
     std::vector<std::size_t> order;
     for (std::size_t s = 0; s < after_.slots.size(); ++s) {
       const Slot& slot = after_.slots[s];
@@ -323,6 +334,7 @@ class StructureCheck {
               fmt::format("%{} is aligned to {} units, {} is not", want.vreg().value, root.alignment(), to_string(home)));
       allocatable(a, at, home);
     }
+    not_architectural(a, at, home, storage.root);
     const bool is_whole = storage.offset == 0 && storage.size == root.bytes();
     const auto part = is_whole ? ir::Part() : ir::Part::from_bytes(storage.offset, storage.size);
     if (part.has_value() && have.part != *part) fault("operand-part", a, at, "another part of the register than before");
@@ -343,6 +355,12 @@ class StructureCheck {
         fault("reserved-register", a, at, fmt::format("{} is reserved", to_string(r)));
         return;
       }
+  }
+  // `own`: the architectural vreg that may stand there.
+  void not_architectural(const Inst& a, int at, PReg r, ir::VRegId own = {}) {
+    for (const ir::VRegId v : architectural_)
+      if (v != own && before_.vreg(v).fixed.overlaps(r))
+        fault("architectural-register", a, at, fmt::format("{} is that of %{} alone", to_string(r), v.value));
   }
 
   // Tied, early-clobber, overlapping defs: `want` has the attributes, `have` the registers.
@@ -493,15 +511,36 @@ class StructureCheck {
       const int at = static_cast<int>(k);
       defs += ops[k].writes() ? 1 : 0;
       if (ops[k].role == Role::Clobber) fault("inserted-clobber", i, at, "an inserted instruction clobbers nothing");
-      else if (ops[k].is_preg()) allocatable(i, at, ops[k].preg());
+      else if (ops[k].is_preg()) inserted_register(i, at, ops[k]);
     }
     if (defs > 1) defs_apart(i, ops);
-    if (is_memory_move(i.op) && ops.size() >= 2) slot_access(i, ops[0], ops[1], 1);
+    if (is_memory_move(i.op) && ops.size() >= 2) {
+      slot_access(i, ops[0], ops[1], 1);
+      if (ops[0].is_preg() && !is_tuple_of_a_vreg(ops[0].preg()))
+        fault("memory-register", i, 0, fmt::format("{} is no tuple that a vreg could have", to_string(ops[0].preg())));
+    }
     if (i.op == Op::P2R || i.op == Op::R2P) {
       for (std::size_t k = 0; k < ops.size(); ++k)
         if (ops[k].role != Role::Guard && ops[k].is_preg() && is_predicate(ops[k].preg().file) && ops[k].preg().end() > 32)
           fault("pack-bit", i, static_cast<int>(k), fmt::format("a pack has 32 bits, none for {}", to_string(ops[k].preg())));
     }
+  }
+
+  // An inserted instruction may read an architectural register, whatever the limit, but not write it.
+  void inserted_register(const Inst& i, int at, const Operand& op) {
+    const PReg r = op.preg();
+    const bool is_architectural =
+        std::any_of(architectural_.begin(), architectural_.end(), [&](ir::VRegId v) { return before_.vreg(v).fixed.overlaps(r); });
+    if (!is_architectural) allocatable(i, at, r);
+    else if (op.writes()) not_architectural(i, at, r);
+  }
+
+  // A tuple that a vreg can have: 1, 2, 3, 4 or 8 units, aligned naturally, or as loosely as one of so many units that is declared.
+  [[nodiscard]] bool is_tuple_of_a_vreg(PReg r) const {
+    const bool is_size = (r.count >= 1 && r.count <= 4) || r.count == 8;
+    if (is_size && r.first % std::bit_ceil(static_cast<unsigned>(r.count)) == 0) return true;
+    return std::any_of(before_.vregs.begin(), before_.vregs.end(),
+                       [&](const VReg& v) { return v.file() == r.file && v.units() == r.count && r.first % v.alignment() == 0; });
   }
 
   void slot_access(const Inst& i, const Operand& reg, const Operand& slot, int at) {
@@ -510,7 +549,10 @@ class StructureCheck {
     const ir::FileBytes bytes = Function::file_bytes(reg);
     const std::uint64_t end = static_cast<std::uint64_t>(slot.slot_offset()) + (bytes.end - bytes.begin);
     if (end > s.size)
-      fault("slot-access", i, at, fmt::format("reaches byte {} of slot {}, which has {}", end, slot.slot().value, s.size));
+      return fault("slot-access", i, at, fmt::format("reaches byte {} of slot {}, which has {}", end, slot.slot().value, s.size));
+    const std::uint32_t size = bytes.end - bytes.begin, natural = std::min(16u, size & (~size + 1));
+    if (const std::uint64_t address = std::uint64_t{s.offset} + slot.slot_offset(); natural != 0 && address % natural != 0)
+      fault("slot-alignment", i, at, fmt::format("{} bytes at address {}, which is no multiple of {}", size, address, natural));
   }
 
   // A remat has the operands of the instruction that it repeats, each under the same constraints.
@@ -528,7 +570,8 @@ class StructureCheck {
   const Function& after_;
   Collector out_;
   std::size_t num_original_;
-  std::vector<bool> seen_;                // of the instructions before: found in the program after
+  std::vector<bool> seen_;  // of the instructions before: found in the program after
+  std::vector<ir::VRegId> architectural_;
   const IdIndex& index_of_;               // of the program before
   ir::PerFile<std::vector<Mark>> marks_;  // of a file, as far as it was asked for
   std::uint32_t stamp_ = 0;

@@ -2,6 +2,8 @@
 
 #include "oracles/structure.h"
 
+#include <fmt/format.h>
+
 #include "oracles/collector.h"
 #include "oracles/testing.h"
 
@@ -145,6 +147,11 @@ INSTANTIATE_TEST_SUITE_P(
         Defect{"slot-overlap", "slot 1 local size 4 align 4 offset 8", "slot 1 local size 4 align 4 offset 0"},
         Defect{"slot-access", "slot 2 + 4", "slot 2 + 5"}, Defect{"slot-access", "spill R8:R9, slot 0", "spill R8:R9, slot 1"},
         Defect{"slot-access", "#8 spill R6, slot 1", "#8 spill R6, slot 1 + 1"},
+        Defect{"slot-alignment", "spill R5, slot 2 + 4", "spill R5, slot 2 + 3"},
+        Defect{"slot-alignment", "slot 0 local size 8 align 8 offset 0\n  slot 1 local size 4 align 4 offset 8",
+               "slot 0 local size 8 align 4 offset 4\n  slot 1 local size 4 align 4 offset 12"},
+        Defect{"memory-register", "+41 R5 = remat #1 5", "+41 R5 = remat #1 5\n    +60 R5:R6 = refill slot 0"},
+        Defect{"shared-memory", "frame local 16 shared 8", "frame local 16 shared 7300"},
         // blocks
         Defect{"block-kind", "block b3 depth 0", "block b3 depth 0 edge b0 -> b1"},
         Defect{"targets", "#10 cbra P0 -> b4, b2", "#10 cbra P0 -> b2, b4"},
@@ -303,6 +310,37 @@ TEST(Structure, ReservedRegistersAreNotForUse) {
   EXPECT_THAT(judged("R2"), ElementsAre());
   EXPECT_THAT(judged("R3"), ElementsAre("reserved-register"));
   EXPECT_THAT(judged("R8"), ElementsAre("register-limit"));
+}
+
+// Aligned naturally, or as loosely as a vreg of so many units.
+TEST(Structure, ARefilledTupleIsOneThatAVregCouldHave) {
+  const auto judged = [&](const std::string& vreg, const std::string& reg, int bytes) {
+    const std::string declared = "  vreg %0 R b32\n" + vreg, head = "func @t kernel target sm_90 threads 32";
+    const std::string slot = fmt::format("  slot 0 local size {} align 16 offset 0\n", bytes);
+    return categories(judge_text(structure_judge(), head + "\n" + declared + "  block b0\n    #0 exit\n",
+                                 head + " allocated\n  frame local 32 shared 0\n" + declared + slot + "  block b0\n    +1 " + reg +
+                                     " = refill slot 0\n    #0 exit\n"));
+  };
+  for (const auto& [reg, bytes] : {std::pair("R3", 4), {"R4:R5", 8}, {"R4:R6", 12}, {"R4:R7", 16}, {"R8:R15", 32}, {"R4:R7.d1", 8}})
+    EXPECT_THAT(judged("", reg, bytes), ElementsAre()) << reg;
+  for (const auto& [reg, bytes] : {std::pair("R3:R4", 8), {"R4:R8", 20}, {"R2:R5", 16}, {"R4:R11", 32}, {"R0:R5", 24}})
+    EXPECT_THAT(judged("", reg, bytes), ElementsAre("memory-register")) << reg;
+  EXPECT_THAT(judged("  vreg %1 R b64 align 1\n", "R3:R4", 8), ElementsAre());
+}
+
+TEST(Structure, AnArchitecturalRegisterIsThatOfItsVregAlone) {
+  const std::string declared = "  vreg %0 R b32\n  vreg %1 R b32 fixed R5 architectural\n",
+                    head = "func @t kernel target sm_90 threads 32";
+  const auto judged = [&](const std::string& before, const std::string& after) {
+    return categories(judge_text(structure_judge(), head + "\n" + declared + "  block b0\n" + before + "    #9 exit\n",
+                                 head + " allocated\n" + declared + "  block b0\n" + after + "    #9 exit\n", 4));
+  };
+  const std::string before = "    #0 %0 = a\n    #1 st %0, %1 !write\n    #2 %1 = b\n";
+  EXPECT_THAT(judged(before, "    #0 R0 = a\n    #1 st R0, R5 !write\n    #2 R5 = b\n"), ElementsAre());
+  EXPECT_THAT(judged(before, "    #0 R0 = a\n    +20 R1 = copy R5\n    #1 st R0, R5 !write\n    #2 R5 = b\n"), ElementsAre());
+  EXPECT_THAT(judged(before, "    #0 R0 = a\n    +20 R5 = copy R0\n    #1 st R0, R5 !write\n    #2 R5 = b\n"),
+              ElementsAre("architectural-register"));
+  EXPECT_THAT(judged("    #0 %0 = a\n", "    #0 R5 = a\n"), ::testing::Contains("architectural-register"));
 }
 
 // Slots may be declared in any order, and one may lie inside another.

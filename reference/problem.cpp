@@ -37,6 +37,9 @@ void Problem::find_units(const ir::Target& target, const ir::Limits& limits) {
   for (const ir::RegFile file : ir::kAllFiles)
     for (int u = 0; u < std::min(limits.of(file), target.units[ir::index(file)]); ++u)
       if (ir::is_allocatable(target, limits, file, u)) allocatable_[ir::index(file)].insert(u);
+  for (const ir::VReg& v : f_.vregs)
+    if ((v.flags & ir::kVRegArchitectural) != 0 && v.fixed.is_valid())
+      allocatable_[ir::index(v.fixed.file)] -= UnitSet::of(v.fixed);
   if (f_.kind != ir::FunctionKind::Device) return;
   const bool entry_is_head = !cfg_.predecessors(ir::BlockId(0)).empty();
   ir::PerFile<UnitSet> given_up;  // what the program clobbers itself need not be saved

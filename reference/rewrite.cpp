@@ -1,6 +1,7 @@
 #include "reference/rewrite.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check_macro.h"
 #include "base/planted.h"
@@ -102,7 +103,7 @@ class Rewriter {
   std::uint32_t new_slot(std::uint32_t bytes) {
     ir::Slot s;
     s.size = bytes;
-    s.align = std::min<std::uint32_t>(16, bytes & (~bytes + 1));
+    s.align = std::min<std::uint32_t>(16, std::bit_ceil(bytes));  // of three words, two may be stored at once
     return out_.add_slot(s).value;
   }
   ir::SlotId slot(std::uint32_t decided) {

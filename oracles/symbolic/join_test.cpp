@@ -354,6 +354,24 @@ TEST(SymbolicJoinTest, WhatIsUndefinedUnderAGuardStaysSo) {
                "    #5 cbra P0 -> b1, b2\n  block b2\n    #6 use R4:R7 !write\n    #7 exit\n"});
 }
 
+// Predicates that change round the loop: which one a value goes by must not change for ever.
+TEST(SymbolicJoinTest, GatesOfALoopSettle) {
+  const auto lines = [](bool before) {
+    std::string text =
+        "  block b0\n    #0 %0, %1, %2 = op\n    #1 @%1 %0 = op\n    #2 %1 = op\n    #3 @%1 %0, %2 = op\n    #4 mbra %0 -> b1, "
+        "b2\n  block b1\n"
+        "    #5 bra -> b2\n  block b2\n    #6 %1 = op\n    #7 @!%1 %2 = op\n    #8 bra -> b3\n  block b3\n    #9 %1 = op\n    #10 "
+        "@%1 %2 = op %0\n"
+        "    #11 %1 = op\n    #12 @%1 %2 = op %2\n    #13 bra -> b4\n  block b4\n    #14 %1 = op\n    #15 cbra %1 -> b4, b5\n  "
+        "block b5\n"
+        "    #16 @%1 %0 = op\n    #17 bra -> b3\n";
+    for (std::size_t at; !before && (at = text.find('%')) != std::string::npos;)
+      text.replace(at, 2, text[at + 1] == '1' ? "P0" : text[at + 1] == '0' ? "R0" : "R2");
+    return text;
+  };
+  expect_pass({"  vreg %0 R b32\n  vreg %1 P pred\n  vreg %2 R b32\n", lines(true), lines(false)});
+}
+
 // A name that nothing satisfies on one way is one that nothing satisfies: once round the loop and again.
 TEST(SymbolicJoinTest, ANameThatNothingSatisfiesStaysSo) {
   expect_pass(

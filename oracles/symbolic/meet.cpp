@@ -27,10 +27,9 @@ Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
   if (values_.is_nowhere(a)) return a;
   if (values_.is_nowhere(b)) return b;
   if (const Value v = known(a, b); v != kJunk) return v;
-  const bool are_gates = values_[a].kind == ValueKind::Gate && values_[b].kind == ValueKind::Gate;
-  const Value v = are_gates && ++join_.num_gates < kMostGates ? of_gates(a, b, mode, are_words)
-                  : are_words                                 ? of_words(a, b, mode)
-                                                              : of_bytes(a, b, mode);
+  const Value v = meet_as_gates(a, b, mode) ? of_gates(a, b, mode, are_words)
+                  : are_words               ? of_words(a, b, mode)
+                                            : of_bytes(a, b, mode);
   if (v != kJunk) remember(a, b, v);
   return v;
 }
@@ -49,16 +48,25 @@ void Meet::number_tokens(Value a, Value b) {
 }
 
 // What is defined on all paths is no looser than that.
-Value Meet::of_gates(Value a, Value b, Mode mode, bool are_words) {
-  const auto meet = [&](Value x, Value y, bool words) {
-    const bool is_loose = mode == Mode::NumberLoose && (values_.is_undefined(x) || values_.is_undefined(y));
-    return (*this)(x, y, mode == Mode::Find || is_loose ? mode : Mode::Number, words);
-  };
+Meet::Mode Meet::mode_of_part(Value x, Value y, Mode mode) const {
+  return mode == Mode::NumberLoose && !values_.is_undefined(x) && !values_.is_undefined(y) ? Mode::Number : mode;
+}
+
+// The token of a gate that is at the head of the block keeps its number, or the gate comes to an end: so the order of tokens stays,
+// and each value is taken apart or becomes less, visit after visit.
+bool Meet::meet_as_gates(Value a, Value b, Mode mode) {
   const Values::Node m = values_[a], n = values_[b];  // copies: the values grow meanwhile
-  const Value token = meet(m.a, n.a, false);
-  if (token == kJunk) return kJunk;
-  const Value if_true = meet(m.b, n.b, are_words), if_false = meet(m.c, n.c, are_words);
-  return values_.gate(token, if_true, if_false);
+  if (m.kind != ValueKind::Gate || n.kind != ValueKind::Gate || ++join_.num_gates >= kMostGates) return false;
+  const Value token = (*this)(m.a, n.a, mode_of_part(m.a, n.a, mode), false);
+  return token != kJunk && (join_.is_first || token == m.a);
+}
+
+// Requires meet_as_gates().
+Value Meet::of_gates(Value a, Value b, Mode mode, bool are_words) {
+  const Values::Node m = values_[a], n = values_[b];
+  const Value token = (*this)(m.a, n.a, mode_of_part(m.a, n.a, mode), false);
+  const Value if_true = (*this)(m.b, n.b, mode_of_part(m.b, n.b, mode), are_words);
+  return values_.gate(token, if_true, (*this)(m.c, n.c, mode_of_part(m.c, n.c, mode), are_words));
 }
 
 Value Meet::of_words(Value a, Value b, Mode mode) {
@@ -131,9 +139,8 @@ Meet::Pieces Meet::pieces_of(Value a, Value b, ValueKind kind) const {
 
 bool Meet::is_unknown_byte(Value a, Value b) {
   const Pieces p = pieces_of(a, b, ValueKind::Byte);
-  const bool are_gates = values_[a].kind == ValueKind::Gate && values_[b].kind == ValueKind::Gate;  // as good as numbered
-  return !are_gates && !values_.has_packs(a) && !values_.has_packs(b) && (a != b || !values_.is_fixed(a)) && known(a, b) == kJunk &&
-         (!p.are_one || known(p.a, p.b) == kJunk);
+  return !meet_as_gates(a, b, Mode::Number) && !values_.has_packs(a) && !values_.has_packs(b) && (a != b || !values_.is_fixed(a)) &&
+         known(a, b) == kJunk && (!p.are_one || known(p.a, p.b) == kJunk);
 }
 
 // The byte belongs to a word on the left, which is split by it.

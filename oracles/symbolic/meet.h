@@ -15,7 +15,8 @@
 //     That renames numbers one to one, so (1) and (2) hold as before, and a state that has not changed has the numbers that it had.
 //   - A pair that only locations hold needs no number, since no name can ask for it: it is Junk (Mode::Find).
 //   - A pair of gates is a gate between the meets of what they choose from, by the meet of their tokens: so a choice lives on
-//     over a join as long as its predicate does. On each side that is the gate of that side, so (1) and (2) hold.
+//     over a join as long as its predicate does, and keeps its number. On each side that is the gate of that side, so (1) and (2)
+//     hold.
 //
 // Tested by meet_test.cpp, where (1) to (3) are held against random values.
 #pragma once
@@ -79,6 +80,8 @@ class Meet {
 
   [[nodiscard]] Value of_new(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Value of_any(Value a, Value b, Mode mode, bool are_words);
+  [[nodiscard]] Mode mode_of_part(Value x, Value y, Mode mode) const;
+  [[nodiscard]] bool meet_as_gates(Value a, Value b, Mode mode);
   [[nodiscard]] Value of_gates(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Value of_words(Value a, Value b, Mode mode);
   [[nodiscard]] Value of_bytes(Value a, Value b, Mode mode);  // or of bits
