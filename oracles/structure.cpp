@@ -535,13 +535,8 @@ class StructureCheck {
     else if (op.writes()) not_architectural(i, at, r);
   }
 
-  // A tuple that a vreg can have: 1, 2, 3, 4 or 8 units, aligned naturally, or as loosely as one of so many units that is declared.
-  [[nodiscard]] bool is_tuple_of_a_vreg(PReg r) const {
-    const bool is_size = (r.count >= 1 && r.count <= 4) || r.count == 8;
-    if (is_size && r.first % std::bit_ceil(static_cast<unsigned>(r.count)) == 0) return true;
-    return std::any_of(before_.vregs.begin(), before_.vregs.end(),
-                       [&](const VReg& v) { return v.file() == r.file && v.units() == r.count && r.first % v.alignment() == 0; });
-  }
+  // As many units as a vreg can have.
+  static bool is_tuple_of_a_vreg(PReg r) { return (r.count >= 1 && r.count <= 4) || r.count == 8; }
 
   void slot_access(const Inst& i, const Operand& reg, const Operand& slot, int at) {
     if (!reg.is_preg() || !slot.is_slot() || slot.slot().index() >= after_.slots.size()) return;

@@ -550,7 +550,7 @@ bool merge_slots(Trial& t, const Place& at) {
 bool overlap_in_slot(Trial& t, const Place& at) {
   const ir::Slot first = t.program.header.slots[at.operand], second = t.program.header.slots[at.other];
   if (first.size < 8 || second.size < 4) return false;
-  const ir::SlotId both = add_slot(t.program, first.space, first.size - 4 + second.size, std::max(first.align, second.align));
+  const ir::SlotId both = add_slot(t.program, first.space, first.size - 4 + second.size);
   each_slot_operand(t.program, [&](Operand& op) {
     if (op.slot().index() == at.other) op.set_slot(both, op.slot_offset() + first.size - 4);
     else if (op.slot().index() == at.operand) op.set_slot(both);

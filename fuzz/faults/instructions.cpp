@@ -2,6 +2,7 @@
 #include "fuzz/faults/instructions.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace regduel::fuzz {
 
@@ -59,7 +60,8 @@ void number_inserted(EditProgram& p) {
       if (!i.inst.id.is_valid()) i.inst.id = ir::InstId(next++);
 }
 
-ir::SlotId add_slot(EditProgram& p, ir::MemSpace space, std::uint32_t size, std::uint32_t align) {
+ir::SlotId add_slot(EditProgram& p, ir::MemSpace space, std::uint32_t size) {
+  const std::uint32_t align = std::min(16u, std::bit_ceil(std::max(1u, size)));
   std::uint32_t& frame = space == ir::MemSpace::Local ? p.header.local_frame : p.header.shared_frame;
   const std::uint32_t offset = (frame + align - 1) / align * align;
   frame = offset + size;

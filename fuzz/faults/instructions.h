@@ -40,7 +40,7 @@ void mark_deleted(EditInst& inst);  // an original one
 void insert_at(EditProgram& p, std::uint32_t block, std::size_t at, EditInst inst);
 void number_inserted(EditProgram& p);  // gives each instruction without a number the next free one
 // Room for a slot at the end of its frame.
-ir::SlotId add_slot(EditProgram& p, ir::MemSpace space, std::uint32_t size, std::uint32_t align);
+ir::SlotId add_slot(EditProgram& p, ir::MemSpace space, std::uint32_t size);
 
 // --- new instructions, without a number -----------------------------------------------------------------------------
 

@@ -33,6 +33,13 @@ class Workshop {
     for (const PReg r1 : oracles::preserved_units(s.before, s.target)) preserved.insert(r1);
   }
 
+  // Shared memory, where a slot of so many bytes still fits a block's.
+  [[nodiscard]] MemSpace shared_if_room(std::uint32_t bytes) const {
+    const std::uint64_t frame = std::uint64_t{program.header.shared_frame} + bytes + 15;
+    const auto room = static_cast<std::uint64_t>(std::max(0, subject.target.shared_bytes_per_sm));
+    return frame * std::max(1u, subject.before.threads) <= room ? MemSpace::Shared : MemSpace::Local;
+  }
+
   const Subject& subject;
   Random& random;
   EditProgram program;
@@ -122,7 +129,7 @@ class Workshop {
         chosen.push_back(s);
     std::vector<ir::SlotId> slots;
     for (const Stretch& s : chosen)
-      slots.push_back(add_slot(program, MemSpace::Local, bytes_of(Operand::of_preg(Role::Use, s.reg)), predicates ? 1 : 4));
+      slots.push_back(add_slot(program, MemSpace::Local, bytes_of(Operand::of_preg(Role::Use, s.reg))));
     rewrite([&](std::size_t b, std::size_t k, EditInst i, std::vector<EditInst>& out) {
       for (std::size_t n = 0; n < chosen.size(); ++n)
         if (chosen[n].block == b && chosen[n].before == k)
@@ -237,6 +244,10 @@ std::optional<Patterned> split(const Subject& subject, Random& random) {
       const auto words = static_cast<int>((size - begin) / 4);
       step = begin % 4 == 0 ? 4u * static_cast<std::uint32_t>(random.between(1, words)) : begin % 2 == 0 ? 2 : 1;
       if (begin % 4 == 0 && random.chance(50)) step = random.chance(60) ? 2 : 1;
+      // Pieces that one spill can move.
+      const std::uint64_t address =
+          std::uint64_t{w.program.header.slots[i.ops[1].slot().index()].offset} + i.ops[1].slot_offset() + begin;
+      while (step > 4 && (address % std::min(16u, step & (~step + 1)) != 0 || (step > 16 && step != 32))) step -= 4;
       const Operand reg = piece(i.ops[0], begin, begin + step);
       pieces.push_back(guarded_like(is_spill(i) ? make_spill(reg, i.ops[1].slot(), i.ops[1].slot_offset() + begin)
                                                 : make_refill(reg, i.ops[1].slot(), i.ops[1].slot_offset() + begin),
@@ -298,7 +309,7 @@ std::optional<Patterned> pack(const Subject& subject, Random& random, PackStyle 
   const auto reg = slots.empty() ? std::nullopt : w.take(RegFile::R, 1);
   if (!reg) return std::nullopt;
   const ir::SlotId memory =
-      style.in_memory ? add_slot(w.program, random.chance(30) ? MemSpace::Shared : MemSpace::Local, 4, 4) : ir::SlotId();
+      style.in_memory ? add_slot(w.program, random.chance(30) ? w.shared_if_room(4) : MemSpace::Local, 4) : ir::SlotId();
   struct Variable {
     int bit = -1;
     PReg numbered;
@@ -377,8 +388,7 @@ std::optional<Patterned> copies_through_memory(const Subject& subject, Random& r
     ++done;
     const Operand to = i.ops[0], from = i.ops[1];
     const std::uint32_t bytes = bytes_of(to);
-    const ir::SlotId slot =
-        add_slot(w.program, random.chance(20) ? MemSpace::Shared : MemSpace::Local, bytes, bytes >= 4 ? 4 : bytes);
+    const ir::SlotId slot = add_slot(w.program, random.chance(20) ? w.shared_if_room(bytes) : MemSpace::Local, bytes);
     EditInst spill = make_spill(from, slot), refill = make_refill(to, slot);
     const bool guarded = has_guard(i), spills = guarded || random.chance(50);
     if (guarded) out.push_back(make_spill(to, slot));
@@ -474,7 +484,7 @@ std::optional<Patterned> callee_saved(const Subject& subject, Random& random) {
   w.use(m->to);
   const auto keeper = random.chance(30) ? w.take(RegFile::R, m->to.count) : std::nullopt;
   const Operand reg = Operand::of_preg(Role::Use, m->to);
-  const ir::SlotId slot = keeper ? ir::SlotId() : add_slot(w.program, MemSpace::Local, bytes_of(reg), 4);
+  const ir::SlotId slot = keeper ? ir::SlotId() : add_slot(w.program, MemSpace::Local, bytes_of(reg));
   w.rewrite([&](std::size_t, std::size_t, EditInst i, std::vector<EditInst>& out) {
     for (Operand& op : i.ops)
       if (op.is_preg() && op.role != Role::Clobber && op.preg().overlaps(m->from))
