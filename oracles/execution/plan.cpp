@@ -49,16 +49,13 @@ struct CellsBefore {
       of_root[v] = num_root_cells;
       num_root_cells += static_cast<std::uint32_t>(f.vregs[v].bytes());
     }
-    for (const Operand& op : f.operands) {
-      if (op.is_preg()) extend(clobbered, op.preg());
-      else extend(accessed, op.fixed());
-    }
+    for (const Operand& op : f.operands) extend(accessed, op.fixed());
     for (const PReg r : before.preserved()) extend(accessed, r);
   }
 
   std::vector<std::uint32_t> of_root;
   std::uint32_t num_root_cells = 0;
-  ir::PerFile<std::uint32_t> accessed = {}, clobbered = {};  // cells of each file up to the last one
+  ir::PerFile<std::uint32_t> accessed = {};  // cells of each file up to the last one
 };
 
 // Where the pair cannot be run, decoding goes on with empty places; the first reason is the one reported.
@@ -95,7 +92,7 @@ class Planner {
   // --- places -----------------------------------------------------------------------------------------------------
   void lay_out() {
     // Of each file, as many cells as some operand reaches, clobbers included.
-    ir::PerFile<std::uint32_t> reach = cells_before_.clobbered;
+    ir::PerFile<std::uint32_t> reach = {};
     accessed_ = cells_before_.accessed;
     for (const Operand& op : after_.operands)
       if (op.is_preg()) extend(op.role == Role::Clobber ? reach : accessed_, op.preg());
@@ -165,18 +162,17 @@ class Planner {
     for (const Access& a : accesses_) stretches.push_back({a.address, a.address + a.size});
     const auto less = [](const Stretch& a, const Stretch& b) { return a.begin != b.begin ? a.begin < b.begin : a.end < b.end; };
     std::sort(stretches.begin(), stretches.end(), less);
-    std::size_t size = 0;  // of those put together
+    std::vector<Stretch> together;
     for (const Stretch& t : stretches) {
-      if (size != 0 && t.begin <= stretches[size - 1].end) stretches[size - 1].end = std::max(stretches[size - 1].end, t.end);
-      else stretches[size++] = t;
+      if (!together.empty() && t.begin <= together.back().end) together.back().end = std::max(together.back().end, t.end);
+      else together.push_back(t);
     }
-    stretches.resize(size);
-    for (Stretch& s : stretches) {
+    for (Stretch& s : together) {
       s.cell = static_cast<std::uint32_t>(plan_.num_cells);
       plan_.num_cells += s.end - s.begin;
     }
     for (const Access& a : accesses_) {
-      const auto behind = std::upper_bound(stretches.begin(), stretches.end(), a.address,
+      const auto behind = std::upper_bound(together.begin(), together.end(), a.address,
                                            [](std::uint64_t address, const Stretch& s) { return address < s.begin; });
       const Stretch& s = *(behind - 1);
       StepOperand& op = plan_.operands[a.operand];

@@ -95,6 +95,9 @@ TEST(ExecutionPlan, AnEarlyClobberDefOfACopyThatMayNotHappen) {
   expect_pass(before, "#0 R0 = a; #1 R1 = copy R0; #2 @P0 R0 = copy R1; #3 use R0");
   expect_finding(before, "#0 R0 = a; #1 R1 = copy R0; #2 @P0 R0 = copy R0; #3 use R0", 3, 0,
                  "expected the value of #0, found nothing defined, #2 destroyed it");
+  expect_pass(
+      "#0 %0 = a; #4 %9 = b; #1 %1 = copy %0; #5 %2.lo = copy %9; #6 @%3 %0{early}, %9{early} = copy %1, %2.lo; #3 use %0, %9",
+      "#0 R0 = a; #4 R9 = b; #1 R1 = copy R0; #5 R2:R3.lo = copy R9; #6 @P0 R0, R9 = copy R1, R2:R3.lo; #3 use R0, R9");
 }
 
 // Nothing is told apart but what must be: two results of one operation, of two, of two constants, of two symbols.
