@@ -1,6 +1,7 @@
 #include "passes/in_memory.h"
 
 #include <algorithm>
+#include <bit>
 #include <bitset>
 #include <vector>
 
@@ -72,9 +73,9 @@ class InMemory {
 
   // --- slots
   SlotId new_slot(std::uint32_t bytes) {
-    const std::uint32_t offset = out_.local_frame;
-    out_.local_frame += (bytes + 3) / 4 * 4;
-    return out_.add_slot({ir::MemSpace::Local, bytes, 4, offset});
+    const std::uint32_t align = std::clamp(std::bit_ceil(bytes), 4u, 16u), offset = (out_.local_frame + align - 1) / align * align;
+    out_.local_frame = offset + (bytes + 3) / 4 * 4;
+    return out_.add_slot({ir::MemSpace::Local, bytes, align, offset});
   }
   SlotId slot_of(VRegId root) {
     SlotId& slot = slot_of_[root.index()];

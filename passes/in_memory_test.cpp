@@ -24,7 +24,7 @@ TEST(InMemory, EachInstructionReadsItsUsesFromTheirSlotsAndWritesItsDefsToTheirs
   EXPECT_TRUE(ir::check(*after, 1).empty());
   EXPECT_EQ(ir::print(*after),
             "func @f kernel target sm_90 threads 1 allocated\n  frame local 16 shared 0\n  vreg %0 R b64\n  vreg %1 R b32\n"
-            "  vreg %2 P pred\n  slot 0 local size 8 align 4 offset 0\n  slot 1 local size 4 align 4 offset 8\n"
+            "  vreg %2 P pred\n  slot 0 local size 8 align 8 offset 0\n  slot 1 local size 4 align 4 offset 8\n"
             "  slot 2 local size 1 align 4 offset 12\n  block b0\n    #0 R0:R1 = ld 0\n    +4 spill R0:R1, slot 0\n"
             "    +5 R4 = refill slot 1\n    +6 R0:R1 = refill slot 0\n    +7 P0 = refill slot 2\n    #1 @P0 R4 = op R0:R1.hi, R4\n"
             "    +8 spill R4, slot 1\n    +9 R0 = refill slot 1\n    #2 R0 = mad R0, 7\n    +10 spill R0, slot 1\n    #3 exit\n");
