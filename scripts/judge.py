@@ -484,11 +484,7 @@ def check_move(inst):
 # --- The contract --------------------------------------------------------------------------------------------------------------
 
 class Contract:
-    """What the text shows of the contract for an allocator. `broken`: so much is wrong that there is nothing to run.
-
-    Faults are of the kind "contract", but for two rules that have a kind of their own: "access", which registers and addresses a spill
-    or refill may have, and "architectural", that the units of an architectural vreg are its own.
-    """
+    """What the text shows of the contract for an allocator. `broken`: so much is wrong that there is nothing to run."""
 
     def __init__(self, before, after, target, limits):
         self.before, self.after, self.target = before, after, target
@@ -499,8 +495,8 @@ class Contract:
         self.chains = {}
         self.check()
 
-    def fault(self, inst, operand, message, broken=False, kind="contract"):
-        self.faults.add(kind, inst, operand, message)
+    def fault(self, inst, operand, message, broken=False):
+        self.faults.add("contract", inst, operand, message)
         self.broken |= broken
 
     def check(self):
@@ -576,7 +572,7 @@ class Contract:
                 return
             self.check_limit(inst, k, reg.preg)
             if k < len(inst.defs) and units_of(reg.preg) & self.architectural:
-                self.fault(inst, k, f"writes {text_of(reg.preg)}, which is architectural", kind="architectural")
+                self.fault(inst, k, f"writes {text_of(reg.preg)}, which is architectural")
         self.check_overlap(inst)
         if not self.has_shape(inst):
             self.fault(inst, None, f"operands that {inst.op} does not take", True)
@@ -649,11 +645,10 @@ class Contract:
         if offset + reg.length > slot.size:
             self.fault(inst, None, f"reaches beyond slot {number}", True)
         if (slot.offset + offset) % min(16, reg.length & -reg.length):
-            self.fault(inst, None, f"{reg.length} bytes at an address that is not aligned for them", kind="access")
-        file, first, units = reg.preg
-        aligns = [v.align for v in self.before.function.vregs if v.file == file and v.units == units]
-        if units not in UNITS_OF_VREGS or first % min([default_align(units), *aligns]):
-            self.fault(inst, 0, f"{text_of(reg.preg)} is no register of a spill or refill", kind="access")
+            self.fault(inst, None, f"{reg.length} bytes at an address that is not aligned for them")
+        _, _, units = reg.preg
+        if units not in UNITS_OF_VREGS:
+            self.fault(inst, 0, f"{text_of(reg.preg)} is no register of a spill or refill")
 
     def check_remat(self, inst):
         original = self.before.insts.get(inst.ref)
@@ -754,7 +749,7 @@ class Contract:
         if ours.home and ours.home != theirs.preg:
             self.fault(inst, k, f"{text_of(theirs.preg)} instead of {text_of(ours.home)}, to which it is fixed")
         elif units_of(theirs.preg) & self.architectural and not root.architectural:
-            self.fault(inst, k, f"{text_of(theirs.preg)} is architectural", kind="architectural")
+            self.fault(inst, k, f"{text_of(theirs.preg)} is architectural")
         self.check_limit(inst, k, theirs.preg)
 
     def check_operand(self, inst, k, ours, theirs):
