@@ -9,8 +9,7 @@
 //   operands           operand-count, operand-role, operand-kind, operand-part, unallocated-operand, negation, immediate,
 //                      symbol, clobber
 //   registers          register-file, register-units, register-alignment, register-limit, reserved-register,
-//   architectural-register,
-//                      memory-register
+//                      architectural-register, memory-register
 //   constraints        fixed-register, tied-operand, early-clobber, def-overlap
 //   inserted           remat-target, remat-shape, pack-bit
 //
@@ -334,7 +333,7 @@ class StructureCheck {
               fmt::format("%{} is aligned to {} units, {} is not", want.vreg().value, root.alignment(), to_string(home)));
       allocatable(a, at, home);
     }
-    not_architectural(a, at, home, storage.root);
+    not_of_architectural(a, at, home, architectural_in(home, storage.root));
     const bool is_whole = storage.offset == 0 && storage.size == root.bytes();
     const auto part = is_whole ? ir::Part() : ir::Part::from_bytes(storage.offset, storage.size);
     if (part.has_value() && have.part != *part) fault("operand-part", a, at, "another part of the register than before");
@@ -356,11 +355,14 @@ class StructureCheck {
         return;
       }
   }
-  // `own`: the architectural vreg that may stand there.
-  void not_architectural(const Inst& a, int at, PReg r, ir::VRegId own = {}) {
+  // The architectural vreg but `own` whose units the register has some of; none where that is not valid.
+  [[nodiscard]] ir::VRegId architectural_in(PReg r, ir::VRegId own = {}) const {
     for (const ir::VRegId v : architectural_)
-      if (v != own && before_.vreg(v).fixed.overlaps(r))
-        fault("architectural-register", a, at, fmt::format("{} is that of %{} alone", to_string(r), v.value));
+      if (v != own && before_.vreg(v).fixed.overlaps(r)) return v;
+    return {};
+  }
+  void not_of_architectural(const Inst& a, int at, PReg r, ir::VRegId owner) {
+    if (owner.is_valid()) fault("architectural-register", a, at, fmt::format("{} is that of %{} alone", to_string(r), owner.value));
   }
 
   // Tied, early-clobber, overlapping defs: `want` has the attributes, `have` the registers.
@@ -526,13 +528,11 @@ class StructureCheck {
     }
   }
 
-  // An inserted instruction may read an architectural register, whatever the limit, but not write it.
+  // An inserted instruction may read an architectural register, above the limit too, but not write it.
   void inserted_register(const Inst& i, int at, const Operand& op) {
-    const PReg r = op.preg();
-    const bool is_architectural =
-        std::any_of(architectural_.begin(), architectural_.end(), [&](ir::VRegId v) { return before_.vreg(v).fixed.overlaps(r); });
-    if (!is_architectural) allocatable(i, at, r);
-    else if (op.writes()) not_architectural(i, at, r);
+    const ir::VRegId owner = architectural_in(op.preg());
+    if (!owner.is_valid()) allocatable(i, at, op.preg());
+    else if (op.writes()) not_of_architectural(i, at, op.preg(), owner);
   }
 
   // As many units as a vreg can have.

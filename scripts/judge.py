@@ -991,12 +991,12 @@ class Paths:
 
     def __init__(self, blocks):
         self.blocks = blocks
-        reached, todo = {0}, [0]
-        while todo:
-            for t in blocks[todo.pop()].targets:
+        reached, work = {0}, [0]
+        while work:
+            for t in blocks[work.pop()].targets:
                 if t not in reached:
                     reached.add(t)
-                    todo.append(t)
+                    work.append(t)
         self.missing = {(b, k) for b in reached for k in range(len(blocks[b].targets))}
         self.edges = len(self.missing)
         self.sources = {}
@@ -1008,12 +1008,12 @@ class Paths:
     def distances(self):
         """Of each block, the steps to the nearest edge that is missing."""
         found = {b: 0 for b, _ in self.missing}
-        todo = list(found)
-        for b in todo:
+        work = list(found)
+        for b in work:
             for s in self.sources.get(b, ()):
                 if s not in found:
                     found[s] = found[b] + 1
-                    todo.append(s)
+                    work.append(s)
         return found
 
     def choose(self, block, chance):

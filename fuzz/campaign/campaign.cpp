@@ -31,7 +31,6 @@ using nlohmann::json;
 constexpr std::uint64_t kBatch = 64;         // programs handed out at a time
 constexpr double kCommitSeconds = 0.25;      // the database is never further behind than this
 constexpr double kWatchSeconds = 0.2;        // between two calls of `watch`
-constexpr double kSleep = 30;                // what takes so many times its time without the processor hangs as well
 constexpr double kReduceTimeouts = 20;       // a reduction may take as long as so many programs
 constexpr int kMostLostInARow = 100;         // workers that end while they try nothing
 constexpr int kExitInternal = 3;             // of a worker

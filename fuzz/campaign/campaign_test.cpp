@@ -77,6 +77,15 @@ class Broken : public ir::Allocator {
   How how_;
 };
 
+// A broken allocator that is asked alone.
+struct Alone {
+  explicit Alone(Broken::How how) : allocator(how), entered(allocator), duelists{&allocator} {}
+
+  const Broken allocator;
+  const Entered entered;
+  const std::array<const ir::Allocator*, 1> duelists;
+};
+
 class CampaignTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -114,10 +123,8 @@ class CampaignTest : public testing::Test {
 };
 
 TEST_F(CampaignTest, FindsReducesAndNames) {
-  const Broken broken(Broken::How::ReadsTheWrongRegister);
-  const Entered entered(broken);
-  const std::array<const ir::Allocator*, 1> duelists = {&broken};
-  CampaignOptions o = options(duelists, 60);
+  const Alone broken(Broken::How::ReadsTheWrongRegister);
+  CampaignOptions o = options(broken.duelists, 60);
   o.reduce_budget = 2'000'000;
   const CampaignResult r = run(o);
   EXPECT_EQ(r.tried, 60u);
@@ -137,10 +144,8 @@ TEST_F(CampaignTest, FindsReducesAndNames) {
 }
 
 TEST_F(CampaignTest, ACrashIsAFindingAndTheCampaignGoesOn) {
-  const Broken broken(Broken::How::Aborts);
-  const Entered entered(broken);
-  const std::array<const ir::Allocator*, 1> duelists = {&broken};
-  CampaignOptions o = options(duelists, 40);
+  const Alone broken(Broken::How::Aborts);
+  CampaignOptions o = options(broken.duelists, 40);
   o.reduce_budget = 2'000;  // each try is a process
   for (const bool is_mix : {false, true}) {
     o.is_mix = is_mix;
@@ -157,10 +162,8 @@ TEST_F(CampaignTest, ACrashIsAFindingAndTheCampaignGoesOn) {
 
 // The cases that a reduction tries may crash; a smaller one that does not shows the finding.
 TEST_F(CampaignTest, AReductionThatCrashesIsGoneOnWith) {
-  const Broken broken(Broken::How::AbortsWhenSmall);
-  const Entered entered(broken);
-  const std::array<const ir::Allocator*, 1> duelists = {&broken};
-  CampaignOptions o = options(duelists, 40);
+  const Alone broken(Broken::How::AbortsWhenSmall);
+  CampaignOptions o = options(broken.duelists, 40);
   o.is_mix = true;
   o.reduce_budget = 8'000;  // each try is a process
   const CampaignResult r = run(o);
@@ -185,21 +188,17 @@ std::vector<std::uint8_t> input_with_a_tied_operand() {
 
 // Time is that of the processor: waiting for it is no hang.
 TEST_F(CampaignTest, WhatSleepsForAWhileDoesNotHang) {
-  const Broken broken(Broken::How::Sleeps);
-  const Entered entered(broken);
-  const std::array<const ir::Allocator*, 1> duelists = {&broken};
-  CampaignOptions o = options(duelists, 1);
+  const Alone broken(Broken::How::Sleeps);
+  CampaignOptions o = options(broken.duelists, 1);
   o.timeout = 0.3;
   o.seeds.push_back(input_with_a_tied_operand());
   EXPECT_THAT(run(o).found, testing::IsEmpty());
 }
 
-// Whatever a worker is at.
+// The campaign ends at its time and the grace after it, though a worker hangs.
 TEST_F(CampaignTest, EndsWhenItsTimeIsUp) {
-  const Broken broken(Broken::How::Hangs);
-  const Entered entered(broken);
-  const std::array<const ir::Allocator*, 1> duelists = {&broken};
-  CampaignOptions o = options(duelists, 0);
+  const Alone broken(Broken::How::Hangs);
+  CampaignOptions o = options(broken.duelists, 0);
   o.seconds = 0.5;
   o.grace = 0.5;
   o.seeds.push_back(input_with_a_tied_operand());
@@ -209,10 +208,8 @@ TEST_F(CampaignTest, EndsWhenItsTimeIsUp) {
 }
 
 TEST_F(CampaignTest, StopsAfterSoManyFindings) {
-  const Broken broken(Broken::How::ReadsTheWrongRegister);
-  const Entered entered(broken);
-  const std::array<const ir::Allocator*, 1> duelists = {&broken};
-  CampaignOptions o = options(duelists, 1'000'000);
+  const Alone broken(Broken::How::ReadsTheWrongRegister);
+  CampaignOptions o = options(broken.duelists, 1'000'000);
   o.stop_after = 1;
   const CampaignResult r = run(o);
   EXPECT_LT(r.tried, 20'000u);
@@ -221,10 +218,8 @@ TEST_F(CampaignTest, StopsAfterSoManyFindings) {
 }
 
 TEST_F(CampaignTest, AHangIsAFinding) {
-  const Broken broken(Broken::How::Hangs);
-  const Entered entered(broken);
-  const std::array<const ir::Allocator*, 1> duelists = {&broken};
-  CampaignOptions o = options(duelists, 1);
+  const Alone broken(Broken::How::Hangs);
+  CampaignOptions o = options(broken.duelists, 1);
   o.timeout = 0.5;
   o.seeds.push_back(input_with_a_tied_operand());
   o.reduce_budget = 40;  // one try or so: each that hangs takes its time
@@ -235,19 +230,15 @@ TEST_F(CampaignTest, AHangIsAFinding) {
 
 // What no input has done is no finding, but is not passed over either.
 TEST_F(CampaignTest, WorkersThatEndWhileTheyTryNothingAreCounted) {
-  const Broken broken(Broken::How::AbortsWhenAskedForKnobs);
-  const Entered entered(broken);
-  const std::array<const ir::Allocator*, 1> duelists = {&broken};
-  const CampaignResult r = run_campaign(options(duelists, 100), [](const CampaignStatus&) { return true; });
+  const Alone broken(Broken::How::AbortsWhenAskedForKnobs);
+  const CampaignResult r = run_campaign(options(broken.duelists, 100), [](const CampaignStatus&) { return true; });
   EXPECT_EQ(r.tried, 100u);
   EXPECT_GT(r.lost_workers.at("SIGABRT"), 0);
 }
 
 TEST_F(CampaignTest, SuppressedFindingsArePassed) {
-  const Broken broken(Broken::How::ReadsTheWrongRegister);
-  const Entered entered(broken);
-  const std::array<const ir::Allocator*, 1> duelists = {&broken};
-  CampaignOptions o = options(duelists, 30);
+  const Alone broken(Broken::How::ReadsTheWrongRegister);
+  CampaignOptions o = options(broken.duelists, 30);
   o.suppressions = {{"broken", "*", "2026-06-01", 1}};
   const CampaignResult r = run(o);
   EXPECT_TRUE(r.found.empty());
@@ -406,12 +397,10 @@ TEST_F(CampaignTest, AKilledCampaignHasLostNothing) {
 }
 
 TEST_F(CampaignTest, TwoMachinesMerge) {
-  const Broken broken(Broken::How::ReadsTheWrongRegister);
-  const Entered entered(broken);
-  const std::array<const ir::Allocator*, 1> duelists = {&broken};
+  const Alone broken(Broken::How::ReadsTheWrongRegister);
   for (const std::uint64_t seed : {1, 2}) {
     fs::create_directories(path(fmt::format("machine{}", seed)));
-    CampaignOptions o = options(duelists, 40);
+    CampaignOptions o = options(broken.duelists, 40);
     o.seed = seed;
     o.db = path(fmt::format("machine{}/c.sqlite", seed));
     EXPECT_FALSE(run(o).found.empty());

@@ -473,8 +473,8 @@ int Expected::code_in(const ir::Function& after, std::span<const std::uint32_t> 
       const bool guarded = ir::is_guarded(ops);
       for (std::size_t k = 0; k < ops.size(); ++k) {
         const bool is_guard = ops[k].role == Role::Guard;
-        // A copy is looked through, and its guard decides where somebody needs what it copies. Of a guarded instruction nothing
-        // else is certain to be read.
+        // The uses of a copy are looked through. Its guard counts only where what it copies is read, which is not looked at here:
+        // so it is uncertain, as every read of a guarded instruction is but that of its guard.
         if (!ops[k].is_preg() || !ops[k].reads() || (old->is_copy() && !is_guard)) continue;
         if (see(origins.code_of(i, *old, k), !old->is_copy() && (is_guard || !guarded))) return answer();
       }

@@ -20,8 +20,6 @@
 namespace regduel::fuzz {
 namespace {
 
-constexpr int kSleep = 30;
-
 [[noreturn]] void work_and_end(const std::function<std::string()>& work, int out, int seconds) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core = {0, 0}, processor = {static_cast<rlim_t>(seconds), static_cast<rlim_t>(seconds) + 1};

@@ -9,6 +9,8 @@
 
 namespace regduel::fuzz {
 
+inline constexpr int kSleep = 30;  // what takes so many times its time without the processor hangs as well
+
 struct Isolated {
   enum class End { Returned, Crashed, Hung };
   End end = End::Returned;

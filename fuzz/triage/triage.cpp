@@ -36,7 +36,7 @@ constexpr Traits kAtAnyTime = 1u << kGuard | 1u << kWide | 1u << kBranch;
 // A part, or a phi, is wrong in other ways around a loop.
 constexpr Traits kOtherInLoops = 1u << kPhi | 1u << kPart;
 
-constexpr std::uint64_t kHangTries = 30;
+constexpr std::uint64_t kHangTries = 30;  // cases of the size of a hang that its reduction tries: each takes seconds
 
 // Decisions that occur in every program: that one of them is the first bad one says little.
 constexpr std::array<std::string_view, 4> kOrdinary = {"", "keep-in-register", "fewest-units", "another-attempt"};
@@ -124,17 +124,19 @@ std::string bucket_of(const Failure& failure, std::string_view decision, Traits 
   return bucket;
 }
 
-Understood not_reduced(const FuzzInput& input, const Failure& failure) {
+namespace {
+
+Understood without_core(const Reduced& reduced, const Failure& failure, std::string decision) {
   Understood u;
-  u.reduced = u.core = input;
+  u.reduced = u.core = reduced.input;
   u.failure = failure;
-  u.bucket = bucket_of(failure, "", traits_of(input.program));
+  u.decision = std::move(decision);
+  u.bucket = bucket_of(failure, u.decision, traits_of(u.core.program));
+  u.tries = reduced.tries;
+  u.is_minimal = reduced.is_minimal;
   return u;
 }
 
-namespace {
-
-// Reduced, without a core.
 Understood understand_apart(const FuzzInput& input, const Failure& failure, const ReduceOptions& options) {
   const auto text_of = [](const std::function<std::string()>& work) {
     const Isolated r = isolated(work, kHangSeconds);
@@ -142,26 +144,19 @@ Understood understand_apart(const FuzzInput& input, const Failure& failure, cons
   };
   const Reduced reduced = reduce(
       input, [&](const FuzzInput& c) { return !text_of([&] { return reproduces(c, failure) ? "yes" : ""; }).empty(); }, options);
-  Understood u = not_reduced(reduced.input, failure);
-  u.decision = text_of([&] { return first_bad_decision(reduced.input, failure).kind; });
-  u.bucket = bucket_of(failure, u.decision, traits_of(u.core.program));
-  u.tries = reduced.tries;
-  u.is_minimal = reduced.is_minimal;
-  return u;
+  return without_core(reduced, failure, text_of([&] { return first_bad_decision(reduced.input, failure).kind; }));
 }
 
 Understood understand_end(const FuzzInput& input, const Failure& failure, ReduceOptions options) {
   const bool is_hang = failure.signature.starts_with("harness/hang@");
   if (is_hang) options.budget = std::min<std::uint64_t>(options.budget, kHangTries * input.program.insts.size());
   const Reduced reduced = reduce(input, [&](const FuzzInput& c) { return reproduces(c, failure); }, options);
-  Understood u = not_reduced(reduced.input, failure);
-  if (!is_hang) u.decision = first_bad_decision(reduced.input, failure).kind;
-  u.tries = reduced.tries;
-  u.is_minimal = reduced.is_minimal;
-  return u;
+  return without_core(reduced, failure, is_hang ? "" : first_bad_decision(reduced.input, failure).kind);
 }
 
 }  // namespace
+
+Understood not_reduced(const FuzzInput& input, const Failure& failure) { return without_core({.input = input}, failure, ""); }
 
 Understood understand(const FuzzInput& input, const Failure& failure, std::uint64_t budget, Trials trials) {
   ReduceOptions options;

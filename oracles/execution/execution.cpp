@@ -489,10 +489,12 @@ class Machine {
       }
     auto next_held = held.begin();
     for (const StepOperand& op : clobbers_of(s)) {
-      if (!op.is_early) destroy(op.after, op.after_size, s.inst);
-      if (!op.is_early || held.empty()) continue;
-      std::copy_n(next_held, op.after_size, values_.begin() + op.after);
-      next_held += op.after_size;
+      if (!op.is_early) {
+        destroy(op.after, op.after_size, s.inst);
+      } else if (!held.empty()) {
+        std::copy_n(next_held, op.after_size, values_.begin() + op.after);
+        next_held += op.after_size;
+      }
     }
     for (const StepOperand& op : defs_of(s))
       for (std::uint32_t k = 0; k < op.before_size; ++k, ++next) {

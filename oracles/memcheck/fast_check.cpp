@@ -89,7 +89,7 @@ class FastCheck {
     });
   }
 
-  // Of a word: all of it. Four bytes from different places count as defined, whatever they are.
+  // A word is undefined where all of it is. One that is put together of four bytes from different places counts as defined.
   [[nodiscard]] bool is_undefined(std::uint32_t element) const {
     return !DefSets::is_word(element) && defs_.is_undefined(leaf_of(element));
   }

@@ -55,10 +55,9 @@ bool is_idle_copy(const Before& before, std::uint32_t old, const ir::Function& a
   const ir::Function& f = before.program();
   if (!f.insts[old].is_copy()) return false;
   const auto have = after.operands_of(now);
-  const std::size_t defs = ir::defs_of(have).size();
-  const auto is_itself = [&](std::size_t k) { return have[k].is_preg() && have[k].names_same(have[k + defs]); };
-  bool moves = !now.is_copy() || have.size() < 2 * defs;
-  for (std::size_t k = 0; k < defs && !moves; ++k) moves = !is_itself(k);
+  bool moves = !now.is_copy();
+  if (now.is_copy())
+    for (const auto [def, use] : ir::copy_pairs(have)) moves = moves || !def.is_preg() || !def.names_same(use);
   if (!moves) return true;
   for (std::size_t b = 0; b < f.blocks.size(); ++b) {
     const ir::Block& block = f.blocks[b];

@@ -23,9 +23,8 @@ namespace regduel::oracles {
 // The guard of an instruction as an index into the function's operands.
 [[nodiscard]] std::optional<std::size_t> guard_operand(const ir::Function& f, const ir::Inst& i);
 
-// True where it does not matter whether the copy happens, and so what its guard holds does not either: it copies registers to
-// themselves after allocation, or nobody before allocation reads what it writes. Such a read by another idle copy counts.
-// Cost: a walk over what can be reached before allocation.
+// True where the guard of the copy does not matter: after allocation it copies registers to themselves, or before allocation
+// nothing reads what it writes. A read by another idle copy counts as one. Cost: a walk over what can be reached before allocation.
 [[nodiscard]] bool is_idle_copy(const Before& before, std::uint32_t old, const ir::Function& after, const ir::Inst& now);
 
 class MemcheckPart {

@@ -27,9 +27,8 @@ Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
   if (values_.is_nowhere(a)) return a;
   if (values_.is_nowhere(b)) return b;
   if (const Value v = known(a, b); v != kJunk) return v;
-  const Value v = meet_as_gates(a, b, mode) ? of_gates(a, b, mode, are_words)
-                  : are_words               ? of_words(a, b, mode)
-                                            : of_bytes(a, b, mode);
+  const Value token = token_of_gates(a, b, mode);
+  const Value v = token != kJunk ? of_gates(token, a, b, mode, are_words) : are_words ? of_words(a, b, mode) : of_bytes(a, b, mode);
   if (v != kJunk) remember(a, b, v);
   return v;
 }
@@ -41,8 +40,7 @@ void Meet::number_tokens(Value a, Value b) {
     return;
   }
   if (m.kind != ValueKind::Gate || n.kind != ValueKind::Gate || ++join_.num_gates >= kMostGates) return;
-  const bool is_loose = values_.is_undefined(m.a) || values_.is_undefined(n.a);
-  (void)(*this)(m.a, n.a, is_loose ? Mode::NumberLoose : Mode::Number, false);
+  (void)(*this)(m.a, n.a, mode_of_part(m.a, n.a, Mode::NumberLoose), false);
   number_tokens(m.b, n.b);
   number_tokens(m.c, n.c);
 }
@@ -54,17 +52,15 @@ Meet::Mode Meet::mode_of_part(Value x, Value y, Mode mode) const {
 
 // The token of a gate that is at the head of the block keeps its number, or the gate comes to an end: so the order of tokens stays,
 // and each value is taken apart or becomes less, visit after visit.
-bool Meet::meet_as_gates(Value a, Value b, Mode mode) {
+Value Meet::token_of_gates(Value a, Value b, Mode mode) {
   const Values::Node m = values_[a], n = values_[b];  // copies: the values grow meanwhile
-  if (m.kind != ValueKind::Gate || n.kind != ValueKind::Gate || ++join_.num_gates >= kMostGates) return false;
+  if (m.kind != ValueKind::Gate || n.kind != ValueKind::Gate || ++join_.num_gates >= kMostGates) return kJunk;
   const Value token = (*this)(m.a, n.a, mode_of_part(m.a, n.a, mode), false);
-  return token != kJunk && (join_.is_first || token == m.a);
+  return join_.is_first || token == m.a ? token : kJunk;
 }
 
-// Requires meet_as_gates().
-Value Meet::of_gates(Value a, Value b, Mode mode, bool are_words) {
+Value Meet::of_gates(Value token, Value a, Value b, Mode mode, bool are_words) {
   const Values::Node m = values_[a], n = values_[b];
-  const Value token = (*this)(m.a, n.a, mode_of_part(m.a, n.a, mode), false);
   const Value if_true = (*this)(m.b, n.b, mode_of_part(m.b, n.b, mode), are_words);
   return values_.gate(token, if_true, (*this)(m.c, n.c, mode_of_part(m.c, n.c, mode), are_words));
 }
@@ -139,8 +135,8 @@ Meet::Pieces Meet::pieces_of(Value a, Value b, ValueKind kind) const {
 
 bool Meet::is_unknown_byte(Value a, Value b) {
   const Pieces p = pieces_of(a, b, ValueKind::Byte);
-  return !meet_as_gates(a, b, Mode::Number) && !values_.has_packs(a) && !values_.has_packs(b) && (a != b || !values_.is_fixed(a)) &&
-         known(a, b) == kJunk && (!p.are_one || known(p.a, p.b) == kJunk);
+  return token_of_gates(a, b, Mode::Number) == kJunk && !values_.has_packs(a) && !values_.has_packs(b) &&
+         (a != b || !values_.is_fixed(a)) && known(a, b) == kJunk && (!p.are_one || known(p.a, p.b) == kJunk);
 }
 
 // The byte belongs to a word on the left, which is split by it.

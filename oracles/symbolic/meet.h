@@ -81,8 +81,9 @@ class Meet {
   [[nodiscard]] Value of_new(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Value of_any(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Mode mode_of_part(Value x, Value y, Mode mode) const;
-  [[nodiscard]] bool meet_as_gates(Value a, Value b, Mode mode);
-  [[nodiscard]] Value of_gates(Value a, Value b, Mode mode, bool are_words);
+  // The token by which the two meet as gates; Junk where they do not.
+  [[nodiscard]] Value token_of_gates(Value a, Value b, Mode mode);
+  [[nodiscard]] Value of_gates(Value token, Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Value of_words(Value a, Value b, Mode mode);
   [[nodiscard]] Value of_bytes(Value a, Value b, Mode mode);  // or of bits
   [[nodiscard]] Value new_number(Value a, Value b, Mode mode) {

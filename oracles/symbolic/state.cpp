@@ -139,8 +139,8 @@ State::Guard State::read_guard(const Step& s) {
   // A copy is not observed: a wrong guard shows where what it moved is read.
   const bool is_observed = s.kind != StepKind::Move;
   if (op.name.size != 0 && op.loc.size != 0 && !g.is_unknown && is_observed) transfer_use(s, op, {}, Lapse::Kind::Value);
-  // A register holds one thing, whatever it is: as a token it will do where it is the same for all that hold it. A name that may be
-  // undefined has the token of the location that satisfies it: where it is undefined, nothing is asked for.
+  // What a register holds is a token where two places with its number hold the same. A name that may be undefined has the token of
+  // the location that satisfies it: where the name is undefined, nothing is asked for.
   if (op.loc.size != 0 && !values_.is_vague(have)) g.location_token = have;
   if (op.name.size != 0 && !values_.is_loose(want)) g.name_token = want;
   else if (op.name.size != 0 && op.loc.size != 0 && values_.satisfies(have, want)) g.name_token = g.location_token;

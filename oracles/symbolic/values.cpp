@@ -217,11 +217,13 @@ Value Values::choose(Value token, Value x, Value y, int& budget) {
   return v;
 }
 
+std::uint8_t Values::flags_of_gate(Value token, Value x, Value y) const {
+  return static_cast<std::uint8_t>(nodes_[x].flags | nodes_[y].flags | (nodes_[token].flags & (kUndefined | kVague | kCut)));
+}
+
 Values::Node Values::cut(Value token, Value x, Value y) const {
-  Node n{ValueKind::CutGate, 0, 0, token, x, y};
-  n.flags = static_cast<std::uint8_t>(
-      ((nodes_[x].flags | nodes_[y].flags | (nodes_[token].flags & (kUndefined | kVague))) & ~(kGated | kPacks)) | kCut);
-  return n;
+  const auto flags = static_cast<std::uint8_t>((flags_of_gate(token, x, y) & ~(kGated | kPacks)) | kCut);
+  return {ValueKind::CutGate, flags, 0, token, x, y};
 }
 
 // The same value with at most so many levels of gates: those below stand as what they are, each node for itself.
@@ -244,13 +246,8 @@ Value Values::decide(Value token, Value x, Value y) {
     const Value left = without_oldest(x, kMaxDepth / 2, budget);
     return decide(token, left, without_oldest(y, kMaxDepth / 2, budget));
   }
-  Node n = cut(token, x, y);
-  n.kind = ValueKind::Gate;
-  n.flags =
-      static_cast<std::uint8_t>(((nodes_[x].flags | nodes_[y].flags | (nodes_[token].flags & (kUndefined | kVague))) & ~kCut) |
-                                kGated | ((nodes_[x].flags | nodes_[y].flags | nodes_[token].flags) & kCut));
-  n.depth = static_cast<std::uint16_t>(std::max(nodes_[x].depth, nodes_[y].depth) + 1);
-  return intern(n, {});
+  const auto depth = static_cast<std::uint16_t>(std::max(nodes_[x].depth, nodes_[y].depth) + 1);
+  return intern({ValueKind::Gate, static_cast<std::uint8_t>(flags_of_gate(token, x, y) | kGated), depth, token, x, y}, {});
 }
 
 Value Values::token_of(Value v) const { return nodes_[v].kind == ValueKind::Gate ? nodes_[v].a : 0; }

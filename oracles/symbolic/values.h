@@ -156,6 +156,7 @@ class Values {
   void grow();
   [[nodiscard]] Value choose(Value token, Value x, Value y, int& budget);
   [[nodiscard]] Value decide(Value token, Value x, Value y);
+  [[nodiscard]] std::uint8_t flags_of_gate(Value token, Value x, Value y) const;
   [[nodiscard]] Node cut(Value token, Value x, Value y) const;
   [[nodiscard]] Value without_oldest(Value v, int levels, int& budget);
   [[nodiscard]] Value token_of(Value v) const;  // of a gate; else 0, which is no token
