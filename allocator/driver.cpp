@@ -60,7 +60,7 @@ std::expected<ir::Allocation, ir::AllocFailure> run(const ir::Function& program,
   if (REGDUEL_PLANTED("fatpoint-fails-instead-of-falling-back")) return std::unexpected(failure(a, progress.first_misfit));
   if (const auto homes = spill.run_fallback()) return emit(a, progress, *homes, true);
   const bool has_architectural =
-      std::any_of(a.f.vregs.begin(), a.f.vregs.end(), [](const ir::VReg& v) { return (v.flags & ir::kVRegArchitectural) != 0; });
+      std::any_of(a.f.vregs.begin(), a.f.vregs.end(), [](const ir::VReg& v) { return v.is_architectural(); });
   REGDUEL_CHECK(has_architectural, fmt::format("@{}: the last fallback does not fit", program.name));
   return std::unexpected(failure(a, progress.first_misfit));
 }

@@ -107,8 +107,8 @@ class Checker {
       if (!part.is_whole() && (part.offset_bytes() + part.size_bytes() > parent.bytes() || is_predicate(file)))
         return bad("the part lies outside the parent");
     }
-    if ((v.flags & kVRegArchitectural) != 0 && !v.fixed.is_valid()) return bad("an architectural register is fixed: it says which");
-    if ((v.flags & kVRegArchitectural) != 0) architectural_.push_back(id);
+    if (v.is_architectural() && !v.fixed.is_valid()) return bad("an architectural register is fixed: it says which");
+    if (v.is_architectural()) architectural_.push_back(id);
     if (v.fixed.is_valid() && !fits_home(v, v.fixed))
       bad(fmt::format("{} is no home for it: file, size or alignment", to_string(v.fixed)));
   }
@@ -497,16 +497,24 @@ class Checker {
       }
   }
 
-  // No other root is fixed to the units of an architectural vreg, and nothing clobbers them.
+  // No other root is fixed or tied to the units of an architectural vreg, and nothing clobbers them.
   void architectural(const Inst& i) {
     if (architectural_.empty()) return;
     const auto ops = f_.operands_of(i);
+    if (f_.phase == Phase::Virtual && i.is_phi() && f_.vreg(f_.root(ops[0].vreg())).is_architectural())
+      return fault(i, 0, "a phi does not define an architectural register: nothing that is inserted may write it");
     for (std::size_t k = 0; k < ops.size(); ++k) {
       const bool is_clobber = ops[k].role == Role::Clobber;
       const PReg r = is_clobber ? ops[k].preg() : ops[k].is_vreg() ? f_.fixed_of(ops[k]) : PReg();
       for (const VRegId v : architectural_)
         if (r.is_valid() && r.overlaps(f_.vreg(v).fixed) && (is_clobber || f_.root(ops[k].vreg()) != v))
           return fault(i, static_cast<int>(k), fmt::format("{} is that of the architectural %{}", to_string(r), v.value));
+      if (!ops[k].is_vreg() || !ops[k].is_tied()) continue;
+      const VRegId def = f_.root(ops[k].vreg()), use = f_.root(ops[ops[k].tied].vreg());
+      for (const VRegId v : architectural_)
+        if (def != use && (def == v || use == v))
+          return fault(i, static_cast<int>(k),
+                       fmt::format("a tie to the architectural %{}, which has its register alone", v.value));
     }
   }
 
@@ -548,7 +556,7 @@ std::vector<Diagnostic> check(const Function& f, const Target& target, int max_d
     d.vreg = VRegId(v);
     const VReg& reg = f.vregs[v];
     if (!target.has(reg.file())) d.message = fmt::format("{} has no register file {}", target.name, name(reg.file()));
-    else if (reg.fixed.is_valid() && (!inside(reg.fixed) || reserved(reg.fixed)))
+    else if (reg.fixed.is_valid() && (!inside(reg.fixed) || (reserved(reg.fixed) && !reg.is_architectural())))
       d.message = fmt::format("{} does not offer {}", target.name, to_string(reg.fixed));
     else continue;
     faults.push_back(std::move(d));

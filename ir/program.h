@@ -46,6 +46,7 @@ struct VReg {
   VRegId hint;                  // coalescing hint: would like the same register as this one
   SymbolId name;                // for people
 
+  [[nodiscard]] bool is_architectural() const { return (flags & kVRegArchitectural) != 0; }
   [[nodiscard]] RegFile file() const { return file_of(cls); }
   [[nodiscard]] int bytes() const { return width < 8 ? 1 : width / 8; }
   // Units owned: a narrow vreg (8, 16 bits) owns a whole unit.

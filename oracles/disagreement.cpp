@@ -52,7 +52,7 @@ class DefinedPredicates {
   // True where a guard has no value on some path.
   bool any_undefined_guard() {
     State entry(f_.vregs.size(), false);
-    for (std::size_t v = 0; v < f_.vregs.size(); ++v) entry[v] = (f_.vregs[v].flags & ir::kVRegArchitectural) != 0;
+    for (std::size_t v = 0; v < f_.vregs.size(); ++v) entry[v] = f_.vregs[v].is_architectural();
     in_[0] = std::move(entry);
     for (bool changed = true; changed;) {
       changed = false;

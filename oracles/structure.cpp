@@ -58,7 +58,7 @@ class StructureCheck {
       : case_(c), before_(c.before), after_(c.after), out_(kName), num_original_(c.before.blocks.size()),
         seen_(c.before.insts.size(), false), index_of_(c.prepared.ids()) {
     for (std::size_t v = 0; v < before_.vregs.size(); ++v)
-      if ((before_.vregs[v].flags & ir::kVRegArchitectural) != 0 && before_.vregs[v].fixed.is_valid())
+      if (before_.vregs[v].is_architectural() && before_.vregs[v].fixed.is_valid())
         architectural_.push_back(ir::VRegId(v));
   }
 
@@ -327,7 +327,7 @@ class StructureCheck {
     if (home.count != root.units())
       fault("register-units", a, at,
             fmt::format("%{} takes {} units, {} has {}", want.vreg().value, root.units(), to_string(home), home.count));
-    if ((root.flags & ir::kVRegArchitectural) == 0) {
+    if (!root.is_architectural()) {
       if ((home.first & (root.alignment() - 1)) != 0)
         fault("register-alignment", a, at,
               fmt::format("%{} is aligned to {} units, {} is not", want.vreg().value, root.alignment(), to_string(home)));

@@ -54,7 +54,7 @@ class Propagation {
 
   // --- which copies there are
   [[nodiscard]] bool may_stand_for(VRegId source, VRegId def) const {
-    const auto is_free = [](const ir::VReg& v) { return !v.fixed.is_valid() && (v.flags & ir::kVRegArchitectural) == 0; };
+    const auto is_free = [](const ir::VReg& v) { return !v.fixed.is_valid() && !v.is_architectural(); };
     const ir::VReg &s = f_.vreg(source), &d = f_.vreg(def);
     return source != def && is_free(s) && is_free(d) && s.cls == d.cls && s.width == d.width && s.align_log2 == d.align_log2;
   }
@@ -205,7 +205,7 @@ class Propagation {
     const auto is_candidate = [&](const Inst& i) {
       const auto ops = out_.operands_of(i);
       return (i.is_copy() || i.is_phi()) && std::all_of(ops.begin(), ops.end(), [&](const Operand& op) {
-               return op.is_vreg() && (!op.writes() || (out_.vreg(out_.root(op.vreg())).flags & ir::kVRegArchitectural) == 0);
+               return op.is_vreg() && (!op.writes() || !out_.vreg(out_.root(op.vreg())).is_architectural());
              });
     };
     Grouped<std::uint32_t> writers(out_.vregs.size(), [&](auto add) {

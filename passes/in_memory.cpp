@@ -69,7 +69,7 @@ class InMemory {
       if (units[ir::index(r.file)][static_cast<std::size_t>(u)]) return true;
     return false;
   }
-  [[nodiscard]] bool is_architectural(VRegId root) const { return (in_.vreg(root).flags & ir::kVRegArchitectural) != 0; }
+  [[nodiscard]] bool is_architectural(VRegId root) const { return in_.vreg(root).is_architectural(); }
 
   // --- slots
   SlotId new_slot(std::uint32_t bytes) {

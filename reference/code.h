@@ -24,7 +24,7 @@ struct Temp {
   std::uint8_t units = 1;
   std::uint8_t align_log2 = 0;
   std::uint16_t bytes = 4;
-  ir::PReg fixed;                    // precoloured
+  ir::PReg fixed;                    // precoloured: local temps, and values that are architectural vregs
   std::uint32_t source = kNoSource;  // local temps: index of the program's instruction that it serves, if any
 };
 

@@ -265,7 +265,7 @@ class Lowerer {
       PlacedItem& it = items_[k];
       if (it.merged_into != k) continue;
       const TempId root = it.item->root().value;
-      it.is_local = it.fixed.is_valid() || it.item->moves() || !location(root).is_register();
+      it.is_local = !it.item->architectural && (it.fixed.is_valid() || it.item->moves() || !location(root).is_register());
       it.temp = it.is_local ? local(*it.item, it.fixed, i) : root;
     }
     bool writes_locals = false;
@@ -360,7 +360,9 @@ class Lowerer {
     code_.insts.push_back(out);
   }
 
+  // What is architectural takes part in nothing: its register is nobody else's.
   void add_ref(const Shape& shape, std::size_t k) {
+    if (shape.items[k].architectural) return;
     k = items_[k].merged_into;
     if (std::exchange(items_[k].is_listed, true)) return;
     code_.refs.push_back({items_[k].temp, shape.items[k].ref_flags});
@@ -375,7 +377,9 @@ class Lowerer {
       const auto d = static_cast<std::size_t>(shape.item_of[p]), s = static_cast<std::size_t>(shape.item_of[n + p]);
       const Item &def = shape.items[d], &use = shape.items[s];
       if (d == s || items_[d].is_listed || items_[s].is_listed || def.partial || def.early || use.at_writes) continue;
-      if (def.file != use.file || !is_whole(f_, f_.storage(ops[n + p])) || items_[d].temp == items_[s].temp) continue;
+      if (def.architectural || use.architectural || def.file != use.file || !is_whole(f_, f_.storage(ops[n + p])) ||
+          items_[d].temp == items_[s].temp)
+        continue;
       add_ref(shape, d);
       add_ref(shape, s);
       ++out.copy_pairs;

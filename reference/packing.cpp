@@ -16,7 +16,7 @@ class FilePacker {
         clobbers_(shape.has_clobbers() ? (*shape.clobbers)[ir::index(file)] : UnitSet()), free_reads_(allocatable),
         free_writes_(allocatable) {
     for (std::size_t k = 0; k < items_.size(); ++k)
-      if (items_[k].file == file) mine_.push_back(k);
+      if (items_[k].file == file && !items_[k].architectural) mine_.push_back(k);
   }
 
   // Fills `homes` for the items of the file; false where they do not fit.
@@ -150,7 +150,10 @@ Homes pack(const Shape& shape, const ir::PerFile<UnitSet>& allocatable, const ir
   Homes homes;
   homes.of_item.resize(shape.items.size());
   ir::PerFile<bool> present = {};
-  for (const Item& item : shape.items) present[ir::index(item.file)] = true;
+  for (std::size_t k = 0; k < shape.items.size(); ++k) {
+    if (shape.items[k].architectural) homes.of_item[k] = shape.items[k].fixed;
+    else present[ir::index(shape.items[k].file)] = true;
+  }
   for (const ir::RegFile file : ir::kAllFiles) {
     const std::size_t f = ir::index(file);
     if (!present[f]) continue;

@@ -15,6 +15,7 @@ Temp temp_of(const ir::VReg& v) {
   t.units = static_cast<std::uint8_t>(v.units());
   t.align_log2 = v.align_log2;
   t.bytes = static_cast<std::uint16_t>(v.bytes());
+  if (v.is_architectural()) t.fixed = v.fixed;
   return t;
 }
 
@@ -38,7 +39,7 @@ void Problem::find_units(const ir::Target& target, const ir::Limits& limits) {
     for (int u = 0; u < std::min(limits.of(file), target.units[ir::index(file)]); ++u)
       if (ir::is_allocatable(target, limits, file, u)) allocatable_[ir::index(file)].insert(u);
   for (const ir::VReg& v : f_.vregs)
-    if ((v.flags & ir::kVRegArchitectural) != 0 && v.fixed.is_valid())
+    if (v.is_architectural() && v.fixed.is_valid())
       allocatable_[ir::index(v.fixed.file)] -= UnitSet::of(v.fixed);
   if (f_.kind != ir::FunctionKind::Device) return;
   const bool entry_is_head = !cfg_.predecessors(ir::BlockId(0)).empty();
@@ -75,6 +76,7 @@ void Problem::find_values() {
     // A phi of a whole root is shaped like the root, so that the two can share a register; one of a part like the part.
     Temp phi = temp_of(is_whole(f_, s) ? f_.vreg(s.root) : f_.vreg(def.vreg()));
     if (!is_whole(f_, s)) phi.align_log2 = 0;
+    phi.fixed = {};
     values_.push_back(phi);
   }
 }
@@ -196,13 +198,14 @@ Plan Problem::all_in_registers(ir::Fuel* fuel) const {
   plan.is_pinned.assign(f_.insts.size(), 0);
   if (fuel == nullptr) return plan;
   for (std::size_t v = 0; v < values_.size(); ++v)
-    if (!fuel->spend("keep-in-register")) plan.locations[v] = Location::in_slot(plan.add_slot(values_[v].bytes));
+    if (!values_[v].fixed.is_valid() && !fuel->spend("keep-in-register")) plan.locations[v] = Location::in_slot(plan.add_slot(values_[v].bytes));
   return plan;
 }
 
 Plan Problem::all_in_memory() const {
   Plan plan;
-  for (const Temp& value : values_) plan.locations.push_back(Location::in_slot(plan.add_slot(value.bytes)));
+  for (const Temp& value : values_)
+    plan.locations.push_back(value.fixed.is_valid() ? Location() : Location::in_slot(plan.add_slot(value.bytes)));
   plan.is_pinned.assign(f_.insts.size(), 1);
   return plan;
 }

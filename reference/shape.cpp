@@ -60,6 +60,7 @@ class Builder {
     item.file = v.file();
     item.units = static_cast<std::uint8_t>(v.units());
     item.align_log2 = v.align_log2;
+    item.architectural = v.is_architectural();
     return item;
   }
   void add(std::size_t k, const Item& item) {

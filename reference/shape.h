@@ -27,6 +27,7 @@ struct Item {
   bool at_writes : 1 = false;             // holds its units when defs are written
   bool early : 1 = false;                 // destroyed before the uses are read: shares with no read, not even of its own root
   bool partial : 1 = false;               // a def of a part is among it: not in a clobbered unit
+  bool architectural : 1 = false;         // has its register anyway: takes no unit from any other
   bool reads_only_old_bytes : 1 = false;  // read_root stands there only for the bytes that a def of a part keeps
   std::uint8_t ref_flags = 0;             // RefFlags of the temp that stands for it
   ir::PReg fixed;                         // invalid = free to choose

@@ -849,7 +849,7 @@ class Compiler:
         """The bytes that a device function returns unchanged."""
         if self.before.function.kind != "device":
             return []
-        given_up = set()
+        given_up = set(self.contract.architectural)
         for inst in self.before.insts.values():
             given_up.update(*(units_of(c) for c in inst.clobbers))
         return [(f"{file}{unit}", self.unit_place(file, unit), self.unit_place(file, unit + 1))

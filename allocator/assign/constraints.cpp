@@ -71,9 +71,7 @@ class Builder {
   }
 
  private:
-  [[nodiscard]] bool skips(VRegId v) const {
-    return (f_.vreg(v).flags & ir::kVRegArchitectural) != 0 || live_.range(v.index()).empty();
-  }
+  [[nodiscard]] bool skips(VRegId v) const { return f_.vreg(v).is_architectural() || live_.range(v.index()).empty(); }
   void add(VRegId of, ConstraintType type, int weight, bool is_soft, VRegId partner, int unit, int span = 1) {
     Edge& edge = edges_.emplace_back();
     edge.of = of;
@@ -99,6 +97,7 @@ class Builder {
       const RegFile file = f_.vreg(d.root).file();
       const int unit = ir::unit_bytes(file);
       if (file != f_.vreg(s.root).file() || d.root == s.root || d.offset % unit != s.offset % unit) continue;
+      if (f_.vreg(d.root).is_architectural() || f_.vreg(s.root).is_architectural()) continue;  // no other vreg stands there
       affinity(d.root, d.offset / unit, s.root, s.offset / unit, weight);
       const int apart = s.offset / unit - d.offset / unit;
       if (const PReg r = f_.vreg(d.root).fixed; r.is_valid()) fixed_.push_back({s.root, r, r.begin() - apart, n});

@@ -92,6 +92,10 @@ void Placement::place_precoloured(std::span<const VRegId> vregs) {
 }
 void Placement::place_precoloured(VRegId v) {
   const PReg r = f_.vreg(v).fixed;
+  if (f_.vreg(v).is_architectural()) {  // its units are nobody else's, and no limit binds it
+    result_.home[v.index()] = r.begin();
+    return;
+  }
   const bool is_free = !taken_during(range(v)).has_any(r.begin(), r.end());
   show(StepKind::Precoloured, v, is_free ? r.begin() : -1);
   if (is_free) put(v, r.begin());
@@ -262,7 +266,7 @@ Attempt Placement::conclude() {
   result_.fits = !over_limit_ && result_.to_spill.empty() && result_.to_pin.empty();
   for (const VRegId v : a_.vregs()) {
     const int unit = home(v);
-    if (unit < 0) continue;
+    if (unit < 0 || f_.vreg(v).is_architectural()) continue;
     const int end = unit + f_.vreg(v).units();
     result_.used = std::max(result_.used, end);
     result_.units.set_range(unit, end);

@@ -106,7 +106,7 @@ class Preallocation {
   [[nodiscard]] std::span<const Interval> range(VRegId v) const { return round_.live.range(v.index()); }
   [[nodiscard]] bool is_eligible(VRegId v) const {
     const ir::VReg& vreg = f_.vreg(v);
-    return vreg.file() == a_.file() && (vreg.flags & ir::kVRegArchitectural) == 0 && !vreg.fixed.is_valid() && !range(v).empty();
+    return vreg.file() == a_.file() && !vreg.is_architectural() && !vreg.fixed.is_valid() && !range(v).empty();
   }
 
   //   wanted   a first unit to try before any other; it may be no unit at all

@@ -52,7 +52,7 @@ std::string declaration(const Function& f, VRegId v) {
   if (r.fixed.is_valid()) text += fmt::format(" fixed {}", ir::to_string(r.fixed));
   if (r.hint.is_valid()) text += fmt::format(" hint %{}", r.hint.value);
   if ((r.flags & ir::kVRegUniform) != 0) text += " uniform";
-  if ((r.flags & ir::kVRegArchitectural) != 0) text += " architectural";
+  if (r.is_architectural()) text += " architectural";
   if (r.name.is_valid()) text += fmt::format(" name \"{}\"", f.symbols[r.name]);
   return text;
 }
@@ -64,7 +64,7 @@ Observer::Observer(const Function& program, VRegId vreg) : program_(program), vr
   e_.root = vreg_;
   e_.root_text = declaration(program, vreg_);
   e_.file = program.vreg(vreg_).file();
-  e_.is_architectural = (program.vreg(vreg_).flags & ir::kVRegArchitectural) != 0;
+  e_.is_architectural = program.vreg(vreg_).is_architectural();
 }
 
 bool Observer::is_about(std::span<const VRegId> members) const {

@@ -40,6 +40,7 @@ void build_items(const Function& f, const Inst& inst, Items& out) {
     item.units = v.units();
     item.align = v.alignment();
     item.fixed = ops[k].fixed();
+    item.architectural = v.is_architectural();
     return item;
   };
 

@@ -31,7 +31,8 @@ struct Item {
   bool at_reads = false;
   bool at_writes = false;
   bool keeps = false;
-  bool early = false;  // destroyed before the uses are read: shares its home with no other item
+  bool early = false;          // destroyed before the uses are read: shares its home with no other item
+  bool architectural = false;  // has its register anyway: takes no unit from any other
 
   // The root whose shape the home has.
   [[nodiscard]] ir::VRegId root() const { return writes.is_valid() ? writes : reads; }

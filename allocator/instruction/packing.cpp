@@ -37,8 +37,10 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
     count_from_zero();
     return b;
   }
-  // A register that the program itself clobbers cannot keep a caller's value.
+  // A register that the program itself clobbers, or that is architectural, cannot keep a caller's value.
   ir::PerFile<UnitSet> clobbered;
+  for (const ir::VReg& v : program.vregs)
+    if (v.is_architectural()) clobbered[ir::index(v.fixed.file)] |= units_of(v.fixed);
   for (const ir::Operand& op : program.operands)
     if (op.role == Role::Clobber) clobbered[ir::index(op.preg().file)] |= units_of(op.preg());
   const bool reentered = !ir::Cfg(program).predecessors(ir::BlockId(0)).empty();
@@ -71,7 +73,7 @@ class FilePacker {
       : items_(items), homes_(homes), allowed_(allowed), clobbered_(clobbered) {
     order_.reserve(items.size());
     for (std::size_t k = 0; k < items.size(); ++k)
-      if (items[k].file == file) order_.push_back(k);
+      if (items[k].file == file && !items[k].architectural) order_.push_back(k);
     std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
     fixed_ = of_kind(Fixed), both_ = of_kind(Both), reads_ = of_kind(Reads), writes_ = of_kind(Writes);
     placed_.assign(items.size(), 0);
@@ -201,7 +203,10 @@ class FilePacker {
 std::expected<std::vector<PReg>, PackFailure> pack(const Function& f, const Inst& inst, const Items& items, const Budget& budget) {
   std::vector<PReg> homes(items.items.size());
   ir::PerFile<bool> needed = {};
-  for (const Item& item : items.items) needed[ir::index(item.file)] = true;
+  for (std::size_t k = 0; k < homes.size(); ++k) {
+    if (items.items[k].architectural) homes[k] = items.items[k].fixed;
+    else needed[ir::index(items.items[k].file)] = true;
+  }
   for (const RegFile file : ir::kAllFiles) {
     if (!needed[ir::index(file)]) continue;
     UnitSet clobbered;

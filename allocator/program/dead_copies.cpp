@@ -17,7 +17,7 @@ using ir::Operand;
 using ir::Role;
 
 bool is_architectural(const Function& f, const Operand& op) {
-  return (f.vreg(f.root(op.vreg())).flags & ir::kVRegArchitectural) != 0;
+  return f.vreg(f.root(op.vreg())).is_architectural();
 }
 
 // A phi, or a copy that does nothing but move: n defs, n uses, perhaps a guard.

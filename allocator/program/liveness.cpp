@@ -141,7 +141,7 @@ class LivenessBuilder {
   }
   // An architectural register holds something at entry.
   [[nodiscard]] bool is_defined_at_entry(std::uint32_t v) const {
-    return (f_.vregs[v].flags & ir::kVRegArchitectural) != 0 && f_.vregs[v].fixed.is_valid();
+    return f_.vregs[v].is_architectural() && f_.vregs[v].fixed.is_valid();
   }
 
   // --- 1: notes

@@ -10,7 +10,7 @@ ir::PerFile<AllocationMode> modes_of(const ir::Function& program) {
     for (const ir::Operand& op : program.operands_of(inst)) {
       if (!op.is_vreg()) continue;
       const ir::VReg& root = program.vreg(program.root(op.vreg()));
-      if ((root.flags & ir::kVRegArchitectural) != 0) continue;
+      if (root.is_architectural()) continue;
       const std::size_t k = ir::index(root.file());
       phis[k] = phis[k] || inst.is_phi();
       wide[k] = wide[k] || root.units() > 1;

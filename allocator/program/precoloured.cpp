@@ -46,8 +46,12 @@ std::vector<char> find_precoloured(const ir::Function& f, const Liveness& live, 
   std::vector<VRegId> kept;
   for (std::size_t v = 0; v < f.vregs.size(); ++v) {
     const PReg fixed = f.vregs[v].fixed;
-    if (!fixed.is_valid() || f.vregs[v].alias.is_valid() || live.range(v).empty()) continue;
-    const bool architectural = (f.vregs[v].flags & ir::kVRegArchitectural) != 0;
+    if (!fixed.is_valid() || f.vregs[v].alias.is_valid()) continue;
+    if (f.vregs[v].is_architectural()) {
+      keeps[v] = 1;
+      continue;
+    }
+    if (live.range(v).empty()) continue;
     bool free = (units_of(fixed) - budget.allocatable[ir::index(fixed.file)]).none();
     for (const Interval& i : live.range(v)) {
       auto e = std::lower_bound(events.begin(), events.end(), i.begin, [](const Event& a, Point p) { return a.point < p; });
@@ -56,7 +60,7 @@ std::vector<char> find_precoloured(const ir::Function& f, const Liveness& live, 
     }
     for (const VRegId other : kept)
       if (free && f.vreg(other).fixed.overlaps(fixed) && overlap(live.range(v), live.range(other.index()))) free = false;
-    if (!free && !architectural) continue;
+    if (!free) continue;
     keeps[v] = 1;
     kept.push_back(VRegId(v));
   }

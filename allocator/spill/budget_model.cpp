@@ -18,7 +18,7 @@ SlotStrategy slot_strategy(const ir::Function& program, const Knobs& knobs) {
   SlotStrategy s;
   s.max_pool_bytes = knobs[Knob::PoolLimit];
   const bool is_wide = std::any_of(program.vregs.begin(), program.vregs.end(),
-                                   [](const ir::VReg& v) { return v.width > 32 && (v.flags & ir::kVRegArchitectural) == 0; });
+                                   [](const ir::VReg& v) { return v.width > 32 && !v.is_architectural(); });
   if (is_wide) {
     s.bucket_bytes = 16;
     s.align_bytes = 16;

@@ -39,7 +39,7 @@ std::vector<std::int64_t> spill_costs(const ir::Function& in, const std::vector<
     const std::int64_t weight = if_spilled[v].is_recomputed()           ? 1
                                 : high_pressure[ir::index(vreg.file())] ? kSpillWeightHighPressure
                                                                         : kSpillWeight;
-    const bool is_bound = (vreg.flags & ir::kVRegArchitectural) != 0 && vreg.fixed.is_valid();
+    const bool is_bound = vreg.is_architectural() && vreg.fixed.is_valid();
     costs[v] = is_bound ? kUnspillable : std::min(weight * moves[v], kMaxCost);
   }
   return costs;

@@ -276,6 +276,10 @@ void SpillCodeInserter::choose(const Inst& inst, std::size_t k) {
   Work& work = works_[k];
   work.leader = k;
   const VRegId root = item.root();
+  if (item.architectural) {  // its register is its own, pinned or not
+    work.vreg = root;
+    return;
+  }
   const bool tied_apart = item.reads.is_valid() && item.writes.is_valid() && item.reads != item.writes;
   const bool pinned = is_pinned();
   const PReg fixed = pinned ? plan_.pinned[current_][k] : item.fixed;

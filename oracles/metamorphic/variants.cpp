@@ -223,7 +223,7 @@ Function with_dead_defs(const Function& f, const ir::Target& target, const ir::L
       const auto defs = f.operands_of(i);
       const bool copies = !defs.empty() && defs[0].writes() && defs[0].is_vreg() && random.chance(50);
       const VRegId source = copies ? defs[0].vreg() : VRegId();
-      if (copies && (f.vreg(f.root(source)).flags & ir::kVRegArchitectural) == 0) {
+      if (copies && !f.vreg(f.root(source)).is_architectural()) {
         ir::VReg v = f.vreg(source);
         v.alias = {};
         v.alias_part = {};

@@ -497,7 +497,7 @@ class Planner {
   void entry() {
     for (std::size_t v = 0; v < before_.vregs.size(); ++v) {
       const ir::VReg& reg = before_.vregs[v];
-      if ((reg.flags & ir::kVRegArchitectural) == 0 || !reg.fixed.is_valid() || reg.alias.is_valid()) continue;
+      if (!reg.is_architectural() || !reg.fixed.is_valid() || reg.alias.is_valid()) continue;
       const Place name = name_of(Operand::of_vreg(Role::Use, ir::VRegId(v)));
       const Place loc = plan_.locations.of_operand(Operand::of_preg(Role::Use, reg.fixed));
       plan_.initial.push_back({name, loc, plan_.values.add_leaves(ValueKind::Saved, 0, name.cells())});

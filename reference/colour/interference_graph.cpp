@@ -120,6 +120,9 @@ class Builder {
     if (!v.is_fixed() && !units[v.file()].is_empty()) out_.files[v.file()].forbid(v.node(), units[v.file()]);
   }
 
+  // No other value may be in its register.
+  [[nodiscard]] bool is_architectural(TempId t) const { return t < code_.num_values && code_.temps[t].fixed.is_valid(); }
+
   bool visit(std::uint32_t i, const LiveSet& live, std::uint64_t freq) {
     const CodeInst& inst = code_.insts[i];
     const auto refs = code_.refs_of(inst);
@@ -134,7 +137,7 @@ class Builder {
       uses(refs);
       for (std::size_t p = 0; p < inst.copy_pairs; ++p) {
         const TempId d = refs[2 * p].temp, s = refs[2 * p + 1].temp;
-        if (d != s && code_.temps[d].units == code_.temps[s].units)
+        if (d != s && code_.temps[d].units == code_.temps[s].units && !is_architectural(d) && !is_architectural(s))
           graph_of(d).add_copy(vertices_[d].node(), vertices_[s].node(), freq);
       }
       note_pressure(refs, live);
