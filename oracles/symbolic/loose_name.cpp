@@ -75,7 +75,9 @@ Value LooseName::meet_word(Value a, Value b, unsigned bytes) {
 }
 
 bool LooseName::satisfy(Value have_a, Value have_b, Value want_a, Value want_b, unsigned bytes) {
-  return values_.satisfies_bytes(have_b, want_b, bytes) && values_.satisfies_bytes(have_a, want_a, bytes);
+  if (values_.satisfies_bytes(have_b, want_b, bytes) && values_.satisfies_bytes(have_a, want_a, bytes)) return true;
+  is_unsure_ = is_unsure_ || values_.is_unsure();
+  return false;
 }
 
 void LooseName::find(const PairList& in, Value a, Value b, unsigned bytes, bool are_words) {
@@ -100,6 +102,10 @@ void LooseName::find_constant(Value c, Value a, Value b, unsigned bytes) {
     found_.push_back(meet_(c, c, Meet::Mode::NumberLoose, !is_byte));
 }
 
-Value LooseName::one_of_found() { return found_.empty() ? kNowhere : values_.one_of(std::exchange(found_, {})); }
+// Where it was too entangled to see all that satisfies the name, what is asked of it later is undecided.
+Value LooseName::one_of_found() {
+  if (std::exchange(is_unsure_, false)) found_.push_back(values_.unknown_member());
+  return found_.empty() ? kNowhere : values_.one_of(std::exchange(found_, {}));
+}
 
 }  // namespace regduel::oracles::symbolic

@@ -53,6 +53,7 @@ class LooseName {
   PairList words_, bytes_, bytes_of_words_;
   bool has_pieces_ = false;   // some location holds a word that was put together
   std::vector<Value> found_;  // numbers of the pairs that satisfy the name at hand
+  bool is_unsure_ = false;    // there may be more of them
 };
 
 }  // namespace regduel::oracles::symbolic

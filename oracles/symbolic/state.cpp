@@ -26,6 +26,7 @@ void State::enter_function() {
 void State::clear() {
   names.clear();
   locations.clear();
+  chances_.clear();
 }
 
 void State::transfer(const Step& s, Listener* listener) {
@@ -71,6 +72,7 @@ void State::put_with_care(Side side, std::uint32_t at, Value v, const Guard& g) 
     v = sense ? values_.gate(token, v, old) : values_.gate(token, old, v);
   }
   if (is_on_edge_) undo_.push_back({side, at, store[at]});
+  if (side == Side::Locations) std::erase_if(chances_, [&](const Chance& c) { return c.location == at; });
   store.set(at, v);
 }
 
@@ -134,7 +136,14 @@ State::Guard State::read_guard(const Step& s) {
   g.name_sense = !op.is_negated_name;
   g.location_sense = !op.is_negated_loc;
   g.name_token = g.location_token = s.opaque;
-  const Value want = op.name.size != 0 ? names[op.name.cell] : kAny, have = op.loc.size != 0 ? locations[op.loc.cell] : kJunk;
+  const Value want = op.name.size != 0 ? names[op.name.cell] : kAny;
+  Value have = op.loc.size != 0 ? locations[op.loc.cell] : kJunk;
+  // What a register holds by chance is one thing to all instructions that it guards, until it is written.
+  if (op.loc.size != 0 && values_.is_vague(have)) {
+    if (op.name.size == 0) have = values_.instead_of_junk(have, s.opaque);
+    if (!values_.is_vague(have)) put(Side::Locations, op.loc.cell, have, {});
+    else g.location_token = chance_in(op.loc.cell, s.opaque);
+  }
   g.is_unknown = op.name.size != 0 && want == kAny;
   // A copy is not observed: a wrong guard shows where what it moved is read.
   const bool is_observed = s.kind != StepKind::Move;
@@ -147,6 +156,14 @@ State::Guard State::read_guard(const Step& s) {
   else if (s.kind == StepKind::Rename && s.original == moved_.original) g.name_token = moved_.token;
   if (s.kind == StepKind::Move) moved_ = {s.original, g.name_token};
   return g;
+}
+
+// The token of what a location holds, until it is written or the block ends: `token`, where it has none yet.
+Value State::chance_in(std::uint32_t location, Value token) {
+  const auto known = std::find_if(chances_.begin(), chances_.end(), [&](const Chance& c) { return c.location == location; });
+  if (known != chances_.end()) return known->token;
+  chances_.push_back({location, token});
+  return token;
 }
 
 // Nothing is known of whether the step happens, so nothing that it may have written is known. For the names, that is no demand any

@@ -222,7 +222,7 @@ std::uint8_t Values::flags_of_gate(Value token, Value x, Value y) const {
 }
 
 Values::Node Values::cut(Value token, Value x, Value y) const {
-  const auto flags = static_cast<std::uint8_t>((flags_of_gate(token, x, y) & ~(kGated | kPacks)) | kCut);
+  const auto flags = static_cast<std::uint8_t>((flags_of_gate(token, x, y) & ~(kGated | kPacks | kGatesInSets)) | kCut);
   return {ValueKind::CutGate, flags, 0, token, x, y};
 }
 
@@ -231,7 +231,7 @@ Value Values::without_oldest(Value v, int levels, int& budget) {
   const Node n = nodes_[v];
   if (n.depth <= levels) return v;
   if (levels == 0 || n.kind != ValueKind::Gate || --budget < 0) {
-    const auto flags = static_cast<std::uint8_t>((n.flags & ~(kGated | kPacks | kWords)) | kCut);
+    const auto flags = static_cast<std::uint8_t>((n.flags & ~(kGated | kPacks | kWords | kGatesInSets)) | kCut);
     return intern({ValueKind::CutGate, flags, 0, v, 0, 0}, {});
   }
   const Value x = without_oldest(n.b, levels - 1, budget);
@@ -268,7 +268,18 @@ Value Values::one_of(std::span<Value> members) {
     n.flags |= nodes_[m].flags;
     n.depth = std::max(n.depth, nodes_[m].depth);
   }
+  if ((n.flags & kGated) != 0) n.flags |= kGatesInSets;
   return intern(n, members);
+}
+
+Value Values::unknown_member() { return intern({ValueKind::CutGate, kCut, 0, kNowhere, 0, 0}, {}); }
+
+Value Values::instead_of_junk(Value held, Value leaf) {
+  const Node n = nodes_[held];
+  if (held == kJunk) return leaf;
+  if (n.kind != ValueKind::Gate || !is_vague(held)) return held;
+  const Value x = instead_of_junk(n.b, leaf), y = instead_of_junk(n.c, leaf);
+  return gate(n.a, x, y);
 }
 
 Value Values::asked_by(Value held) {
@@ -298,9 +309,9 @@ Value Values::restrict_to(Value v, Value token, bool holds, int& budget) {
       // The members of a set have an order of their own.
       if (n.a == token) {
         const Value chosen = when(v, token, holds);
-        return is_loose(chosen) ? restrict_to(chosen, token, holds, budget) : chosen;
+        return has_gates_in_sets(chosen) ? restrict_to(chosen, token, holds, budget) : chosen;
       }
-      if (n.a < token && !is_loose(v)) return v;
+      if (n.a < token && !has_gates_in_sets(v)) return v;
       const Value x = restrict_to(n.b, token, holds, budget);
       return decide(n.a, x, restrict_to(n.c, token, holds, budget));
     }
@@ -337,13 +348,9 @@ bool Values::satisfies_within(Value have, Value want, int& budget) {
     return false;
   }
   const Node h = nodes_[have], w = nodes_[want];
-  if (w.kind == ValueKind::Gate)
-    // What a set chooses from may be a choice by the same token.
-    return satisfies_within(restrict_to(have, w.a, true, budget), restrict_to(w.b, w.a, true, budget), budget) &&
-           satisfies_within(restrict_to(have, w.a, false, budget), restrict_to(w.c, w.a, false, budget), budget);
-  if (h.kind == ValueKind::Gate)
-    return satisfies_within(h.b, restrict_to(want, h.a, true, budget), budget) &&
-           satisfies_within(h.c, restrict_to(want, h.a, false, budget), budget);
+  if (const Value top = std::max(token_of(have), token_of(want)); top != kJunk)
+    return satisfies_within(restrict_to(have, top, true, budget), restrict_to(want, top, true, budget), budget) &&
+           satisfies_within(restrict_to(have, top, false, budget), restrict_to(want, top, false, budget), budget);
   if (w.kind == ValueKind::Word || h.kind == ValueKind::Word) {
     for (std::uint32_t i = 0; i < 4; ++i)
       if (!satisfies_within(byte(have, i), byte(want, i), budget)) return false;

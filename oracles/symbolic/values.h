@@ -52,7 +52,7 @@ enum class ValueKind : std::uint8_t {
 
 class Values {
  public:
-  static constexpr int kMaxDepth = 32;
+  static constexpr int kMaxDepth = 256;
 
   struct Node {
     ValueKind kind = ValueKind::Junk;
@@ -87,9 +87,13 @@ class Values {
   [[nodiscard]] Value gate(Value token, Value if_true, Value if_false);
   [[nodiscard]] Value one_of(std::vector<Value> members);  // at least one
   [[nodiscard]] Value one_of(std::span<Value> members);    // the same; the order of members changes
+  // A member that nothing is seen to satisfy: of a set whose other members could not all be found. It is cut.
+  [[nodiscard]] Value unknown_member();
   // What `v` is where `token` is true, or false.
   [[nodiscard]] Value where(Value v, Value token, bool holds);
 
+  // The byte with another value in place of Junk, also under gates.
+  [[nodiscard]] Value instead_of_junk(Value held, Value leaf);
   // What a name asks for that such a location satisfies: nothing where it holds Junk.
   [[nodiscard]] Value asked_by(Value held);
 
@@ -139,8 +143,9 @@ class Values {
   [[nodiscard]] int depth(Value v) const { return nodes_[v].depth; }
 
  private:
-  static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16, kCut = 32, kVague = 64;
-  static constexpr int kBudget = 512;  // values looked at by one question
+  static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16, kCut = 32, kVague = 64,
+                                kGatesInSets = 128;
+  static constexpr int kBudget = 4096;  // values looked at by one question
 
   // Of a word that is neither Junk nor Any nor put together: its four bytes are numbers from first_byte() on, or, of a gate or a
   // set, children from there on.
@@ -159,6 +164,8 @@ class Values {
   [[nodiscard]] std::uint8_t flags_of_gate(Value token, Value x, Value y) const;
   [[nodiscard]] Node cut(Value token, Value x, Value y) const;
   [[nodiscard]] Value without_oldest(Value v, int levels, int& budget);
+  // Some OneOf in it has gates in it.
+  [[nodiscard]] bool has_gates_in_sets(Value v) const { return (nodes_[v].flags & kGatesInSets) != 0; }
   [[nodiscard]] Value token_of(Value v) const;  // of a gate; else 0, which is no token
   [[nodiscard]] Value when(Value v, Value token, bool holds) const;
   Value restrict_to(Value v, Value token, bool holds, int& budget);
