@@ -21,12 +21,44 @@ using ir::Operand;
 using ir::Role;
 using ir::VRegId;
 
-constexpr std::array<std::string_view, kNumMutations> kNames = {
-    "regenerate",   "delete_inst",   "duplicate_inst",   "insert_inst",  "move_inst",    "rewire_operand",   "swap_operands",
-    "change_class", "change_width",  "change_alignment", "toggle_guard", "toggle_early", "toggle_in_out",    "tie",
-    "fix",          "keep_alive",    "raise_pressure",   "retarget",     "add_edge",     "make_irreducible", "wrap_in_loop",
-    "split_block",  "insert_call",   "inline_call",      "splice",       "insert_copy",  "insert_phi",       "change_part",
-    "toggle_alias", "return_values", "toggle_flag",      "change_limit", "change_knob",  "change_target",    "drop_unused_vregs"};
+constexpr std::array<std::string_view, kNumMutations> kNames = {"regenerate",
+                                                                "delete_inst",
+                                                                "duplicate_inst",
+                                                                "insert_inst",
+                                                                "move_inst",
+                                                                "rewire_operand",
+                                                                "swap_operands",
+                                                                "change_class",
+                                                                "change_width",
+                                                                "change_alignment",
+                                                                "toggle_guard",
+                                                                "if_convert",
+                                                                "toggle_early",
+                                                                "toggle_clobber",
+                                                                "toggle_architectural",
+                                                                "toggle_in_out",
+                                                                "tie",
+                                                                "fix",
+                                                                "keep_alive",
+                                                                "raise_pressure",
+                                                                "retarget",
+                                                                "add_edge",
+                                                                "make_irreducible",
+                                                                "wrap_in_loop",
+                                                                "split_block",
+                                                                "insert_call",
+                                                                "inline_call",
+                                                                "splice",
+                                                                "insert_copy",
+                                                                "insert_phi",
+                                                                "change_part",
+                                                                "toggle_alias",
+                                                                "return_values",
+                                                                "toggle_flag",
+                                                                "change_limit",
+                                                                "change_knob",
+                                                                "change_target",
+                                                                "drop_unused_vregs"};
 
 std::uint32_t u32(std::size_t n) { return static_cast<std::uint32_t>(n); }
 
@@ -46,7 +78,10 @@ class Editor {
       case Mutation::ChangeWidth: return change_width();
       case Mutation::ChangeAlignment: return change_alignment();
       case Mutation::ToggleGuard: return toggle_guard();
+      case Mutation::IfConvert: return if_convert();
       case Mutation::ToggleEarly: return toggle_early();
+      case Mutation::ToggleClobber: return toggle_clobber();
+      case Mutation::ToggleArchitectural: return toggle_architectural();
       case Mutation::ToggleInOut: return toggle_in_out();
       case Mutation::Tie: return tie();
       case Mutation::Fix: return fix();
@@ -200,17 +235,69 @@ class Editor {
     }
     const VRegId p = any_vreg([](const ir::VReg& r) { return ir::is_predicate(r.file()); });
     if (!p.is_valid() || !is_movable(i)) return false;
+    const bool negated = random_.chance(50);
+    put_under(i, p, negated);
+    return true;
+  }
+  static void put_under(EditInst& i, VRegId predicate, bool negated) {
     const auto place = std::find_if(i.ops.begin(), i.ops.end(), [](const Operand& o) { return o.role == Role::Clobber; });
-    Operand guard = Operand::of_vreg(Role::Guard, p);
-    if (random_.chance(50)) guard.flags |= ir::kNegated;
+    Operand guard = Operand::of_vreg(Role::Guard, predicate);
+    if (negated) guard.flags |= ir::kNegated;
     i.inst.flags = static_cast<std::uint16_t>(i.inst.flags & ~ir::kRematerialisable);
     i.ops.insert(place, guard);
-    return true;
+  }
+  // All that can be guarded, of a stretch of up to 64: what is tied and what writes the predicate stays as it is.
+  bool if_convert() {
+    EditBlock& b = any_block();
+    const VRegId p = vreg_near(p_, b, 0, random_, [](const ir::VReg& r) { return ir::is_predicate(r.file()); });
+    if (!p.is_valid()) return false;
+    const std::size_t first = any_place(b, random_), last = std::min(b.insts.size() - 1, first + 1 + random_.below(64));
+    bool any = false;
+    for (std::size_t k = first; k < last; ++k) {
+      EditInst& i = b.insts[k];
+      const bool stays = std::any_of(i.ops.begin(), i.ops.end(), [&](const Operand& o) {
+        return o.role == Role::Guard || o.is_tied() || (o.is_vreg() && o.writes() && p_.header.root(o.vreg()) == p_.header.root(p));
+      });
+      if (stays || !is_movable(i)) continue;
+      put_under(i, p, random_.chance(15));
+      any = true;
+    }
+    return any;
   }
   bool toggle_early() {
     const auto [i, k] = any_operand([](const EditInst&, const Operand& o) { return o.role == Role::Def; });
     if (!i) return false;
     i->ops[k].flags ^= ir::kEarlyClobber;
+    return true;
+  }
+  bool toggle_clobber() {
+    EditInst& i = any_inst();
+    if (i.inst.is_phi()) return false;
+    if (std::erase_if(i.ops, [](const Operand& o) { return o.role == Role::Clobber; }) > 0) return true;
+    for (int ranges = random_.between(1, 2); ranges > 0; --ranges) {
+      const ir::RegFile file = random_.chance(75) ? ir::RegFile::R : ir::kAllFiles[random_.below(ir::kNumFiles)];
+      const int units = std::min(32, target_.units[ir::index(file)]);
+      if (units == 0) return false;
+      const int first = static_cast<int>(random_.below(static_cast<std::uint32_t>(units)));
+      const int count = std::min(units - first, random_.between(1, 8));
+      i.ops.push_back(Operand::of_preg(Role::Clobber, {file, static_cast<std::uint8_t>(count), static_cast<std::uint16_t>(first)}));
+    }
+    return true;
+  }
+  bool toggle_architectural() {
+    if (p_.header.vregs.empty()) return false;
+    ir::VReg& v = p_.header.vregs[any_vreg().index()];
+    if (v.is_architectural()) {
+      v.flags = static_cast<std::uint8_t>(v.flags & ~ir::kVRegArchitectural);
+      if (random_.chance(50)) v.fixed = {};
+      return true;
+    }
+    const int places = target_.units[ir::index(v.file())] / v.alignment();
+    if (v.alias.is_valid() || places < 1) return false;
+    const int near = random_.chance(50) ? std::min(places, 16 / v.alignment() + 1) : places;
+    const auto first = random_.below(static_cast<std::uint32_t>(near)) * static_cast<std::uint32_t>(v.alignment());
+    if (!v.fixed.is_valid()) v.fixed = {v.file(), static_cast<std::uint8_t>(v.units()), static_cast<std::uint16_t>(first)};
+    v.flags |= ir::kVRegArchitectural;
     return true;
   }
   bool toggle_in_out() {

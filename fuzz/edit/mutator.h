@@ -22,7 +22,10 @@ enum class Mutation : std::uint8_t {
   ChangeWidth,
   ChangeAlignment,
   ToggleGuard,
+  IfConvert,  // a stretch of a block comes under one guard
   ToggleEarly,
+  ToggleClobber,        // of an instruction, a terminator too
+  ToggleArchitectural,  // of a vreg: in one register from the entry to the end
   ToggleInOut,
   Tie,
   Fix,            // an operand to a register, or free again
@@ -47,7 +50,7 @@ enum class Mutation : std::uint8_t {
   ChangeTarget,
   DropUnusedVRegs,
 };
-inline constexpr int kNumMutations = 35;
+inline constexpr int kNumMutations = 38;
 [[nodiscard]] std::string_view name(Mutation m);
 
 // Applies `m` at a place that `seed` names. False, and the input as it was, where there is no such place or where the result

@@ -73,6 +73,7 @@ void Builder::enter_scope() {
   Scope& s = scopes_.emplace_back();
   for (std::size_t k = 0; k < Key::kCount; ++k) s.sizes[k] = u32(pools_[k].size());
   s.logged = log_.size();
+  s.regions = regions.size();
 }
 
 void Builder::leave_scope() {
@@ -80,6 +81,7 @@ void Builder::leave_scope() {
   for (std::size_t k = 0; k < Key::kCount; ++k) pools_[k].resize(s.sizes[k]);
   for (std::size_t i = s.logged; i < log_.size(); ++i) available_[log_[i].index()] = 0;
   log_.resize(s.logged);
+  regions.resize(s.regions);
   scopes_.pop_back();
 }
 
@@ -185,7 +187,29 @@ bool Builder::is_offered(PReg r) const {
   if (!r.is_valid() || r.end() > target.units[ir::index(r.file)]) return false;
   for (int unit = r.begin(); unit < r.end(); ++unit)
     if (target.is_reserved(r.file, unit)) return false;
-  return true;
+  return std::none_of(architectural_.begin(), architectural_.end(), [&](VRegId v) { return f.vreg(v).fixed.overlaps(r); });
+}
+
+void Builder::add_architectural(int count) {
+  for (; count > 0; --count) {
+    const auto r = random.below(100);
+    Key key = r < 50 ? kWord : r < 70 || !has(RegFile::UR) ? kPred : Key{RegFile::UR, 32};
+    const int units = target.units[ir::index(key.file)];
+    const int space = random.chance(50) ? units : std::min(units, ir::is_predicate(key.file) ? 4 : 16);
+    const PReg place = {key.file, 1, static_cast<std::uint16_t>(random.below(u32(static_cast<std::size_t>(space))))};
+    const auto takes = [&](VRegId v) { return f.vreg(v).fixed == place; };
+    if (std::any_of(architectural_.begin(), architectural_.end(), takes)) continue;
+    const VRegId v = new_vreg(key, 0);
+    f.vregs[v.index()].fixed = place;
+    f.vregs[v.index()].flags |= ir::kVRegArchitectural;
+    architectural_.push_back(v);
+  }
+}
+
+VRegId Builder::architectural(Key key) {
+  if (architectural_.empty()) return {};
+  const VRegId v = architectural_[random.below(u32(architectural_.size()))];
+  return f.vreg(v).file() == key.file && f.vreg(v).width == key.width ? v : VRegId();
 }
 
 PReg Builder::random_fixed(VRegId root) {
@@ -217,8 +241,13 @@ Draft Builder::op(ir::Op o) {
 bool Builder::guard(Draft& d) {
   Key key = kPred;
   if (has(RegFile::UP) && any_available({RegFile::UP, 1}) && random.chance(10)) key.file = RegFile::UP;
-  const VRegId p = pick(key);
+  VRegId p = pick(key);
+  if (const VRegId a = random.chance(10) ? architectural(key) : VRegId(); a.is_valid()) p = a;
   const bool negated = random.chance(40);
+  return guard(d, p, negated);
+}
+
+bool Builder::guard(Draft& d, VRegId p, bool negated) {
   if (!use(d, p, {}, {}, negated)) return false;
   d.uses.back().role = Role::Guard;
   d.guards.push_back(d.uses.back());
@@ -236,7 +265,8 @@ bool Builder::use(Draft& d, Key key) {
       if (const auto part = ir::Part::from_bytes(element * key.width / 8, key.width / 8)) return use(d, v, *part);
     }
   }
-  const VRegId v = pick(key);
+  VRegId v = pick(key);
+  if (const VRegId a = random.chance(5) ? architectural(key) : VRegId(); a.is_valid()) v = a;
   const bool may_negate = ir::is_predicate(key.file) && d.inst.op == ir::Op::Named;
   const bool negated = may_negate && random.chance(30);
   return use(d, v, {}, {}, negated);
@@ -268,6 +298,15 @@ bool Builder::use(Draft& d, VRegId v, ir::Part part, PReg fixed, bool negated) {
 }
 
 bool Builder::def(Draft& d, VRegId v, DefOptions options) {
+  if (options.role == Role::Def && options.tied == ir::kNotTied && !options.early && random.chance(x.early)) {
+    DefOptions early = options;
+    early.early = true;
+    if (place_def(d, v, early)) return true;
+  }
+  return place_def(d, v, options);
+}
+
+bool Builder::place_def(Draft& d, VRegId v, const DefOptions& options) {
   const VRegId root = f.root(v);
   const VReg& reg = f.vreg(root);
   Operand o = Operand::of_vreg(options.role, v, options.part);
@@ -305,6 +344,8 @@ VRegId Builder::def(Draft& d, Key key, DefOptions options) {
   const bool reads_old = d.is_guarded() || options.role == Role::DefUse || !options.part.is_whole();
   const bool redefine = random.chance(x.redefine);
   const bool wants_root = options.fixed.is_valid() || options.tied != ir::kNotTied;
+  if (const VRegId a = !wants_root && options.part.is_whole() && random.chance(3) ? architectural(key) : VRegId(); a.is_valid())
+    if (def(d, a, options)) return a;
   if (reads_old || (redefine && any_available(key))) {
     const VRegId old = wants_root ? pick_root(key) : pick(key);
     if (def(d, old, options)) {
@@ -332,9 +373,40 @@ void Builder::maybe_imm(Draft& d) {
   else d.uses.push_back(Operand::of_symbol(f.symbols.intern("label")));
 }
 
-void Builder::clobber(Draft& d, PReg r) { d.clobbers.push_back(Operand::of_preg(Role::Clobber, r)); }
+void Builder::clobber(Draft& d, PReg r) {
+  const auto add = [&](int begin, int end) {
+    if (begin < end)
+      d.clobbers.push_back(
+          Operand::of_preg(Role::Clobber, {r.file, static_cast<std::uint8_t>(end - begin), static_cast<std::uint16_t>(begin)}));
+  };
+  int begin = r.begin();
+  for (int unit = r.begin(); unit < r.end(); ++unit) {
+    const PReg one = {r.file, 1, static_cast<std::uint16_t>(unit)};
+    if (std::none_of(architectural_.begin(), architectural_.end(), [&](VRegId v) { return f.vreg(v).fixed.overlaps(one); }))
+      continue;
+    add(begin, unit);
+    begin = unit + 1;
+  }
+  add(begin, r.end());
+}
+
+// Few enough that a program still fits small limits; never where a fixed def is, as that may keep bytes.
+void Builder::destroy_some(Draft& d) {
+  const int ranges = random.between(1, 3);
+  for (int i = 0; i < ranges; ++i) {
+    const auto k = random.below(100);
+    const RegFile file = k < 75 ? RegFile::R : k < 90 || !has(RegFile::UR) ? RegFile::P : RegFile::UR;
+    const int space = std::min(target.units[ir::index(file)], ir::is_predicate(file) ? 7 : 40);
+    const int count = std::min(space, ir::is_predicate(file) ? random.between(1, 2) : random.between(1, 8));
+    const auto first = random.below(u32(static_cast<std::size_t>(space - count + 1)));
+    const PReg r = {file, static_cast<std::uint8_t>(count), static_cast<std::uint16_t>(first)};
+    if (std::none_of(d.items.begin(), d.items.end(), [&](const Draft::Item& o) { return o.at_writes && o.fixed.overlaps(r); }))
+      clobber(d, r);
+  }
+}
 
 void Builder::finish(Draft&& d) {
+  if (random.chance(x.clobbers) && !d.inst.has(ir::kRematerialisable)) destroy_some(d);
   Proto p;
   p.inst = d.inst;
   for (Operand& o : d.defs)

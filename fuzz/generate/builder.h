@@ -58,6 +58,13 @@ struct Proto {
   boost::container::small_vector<ir::Operand, 5> ops;
 };
 
+// What runs of guarded instructions share: a predicate that only they know, and what they defined under it, which may be read
+// under the same guard alone.
+struct GuardedRegion {
+  ir::VRegId predicate;
+  std::array<std::vector<ir::VRegId>, 2> values;  // where it does not hold, where it holds
+};
+
 struct DefOptions {
   ir::Role role = ir::Role::Def;
   ir::Part part = {};
@@ -75,6 +82,7 @@ class Builder {
   const Features& x;
   Random& random;
   std::vector<Proto>* body = nullptr;  // of the block that is being filled
+  std::vector<GuardedRegion> regions;  // of the open scopes, the newest last
 
   // --- scopes
   void enter_scope();
@@ -101,13 +109,16 @@ class Builder {
   [[nodiscard]] bool is_root(ir::VRegId v) const { return !f.vreg(v).alias.is_valid() && !f.vreg(v).fixed.is_valid(); }
   // A register of the file for a value of so many units, in the lower 16 (predicates: 4) units; invalid if none is there.
   [[nodiscard]] ir::PReg random_fixed(ir::VRegId root);
-  [[nodiscard]] bool is_offered(ir::PReg r) const;
+  [[nodiscard]] bool is_offered(ir::PReg r) const;  // and not that of an architectural vreg
+  // Declares up to so many architectural vregs, in allocatable and in reserved registers. Before anything is fixed or clobbered.
+  void add_architectural(int count);
 
   // --- drafts
   [[nodiscard]] Draft named(std::string_view mnemonic, int flags = 0);
   [[nodiscard]] Draft op(ir::Op op);
   bool maybe_guard(Draft& d) { return random.chance(x.guard) && guard(d); }
   bool guard(Draft& d);
+  bool guard(Draft& d, ir::VRegId predicate, bool negated);
   bool use(Draft& d, Key key);  // a picked value, perhaps a part of a wider one, perhaps negated
   bool use(Draft& d, ir::VRegId v, ir::Part part = {}, ir::PReg fixed = {}, bool negated = false);
   bool def(Draft& d, ir::VRegId v, DefOptions options = {});
@@ -115,20 +126,24 @@ class Builder {
   ir::VRegId def(Draft& d, Key key, DefOptions options = {});
   void imm(Draft& d, std::int64_t value);
   void maybe_imm(Draft& d);
-  void clobber(Draft& d, ir::PReg r);
+  void clobber(Draft& d, ir::PReg r);  // without the units of architectural vregs
   void finish(Draft&& d);
 
  private:
   struct Scope {
     std::array<std::uint32_t, Key::kCount> sizes;
-    std::size_t logged;
+    std::size_t logged, regions;
   };
+  [[nodiscard]] ir::VRegId architectural(Key key);  // one of that file and width; invalid where there is none
+  bool place_def(Draft& d, ir::VRegId v, const DefOptions& options);
+  void destroy_some(Draft& d);
   ir::PerFile<int> cap_ = {};
   std::array<std::vector<ir::VRegId>, Key::kCount> pools_, declared_;
   std::array<std::uint32_t, Key::kCount> long_lived_ = {};
   std::vector<char> available_;
   std::vector<ir::VRegId> log_;
   std::vector<Scope> scopes_;
+  std::vector<ir::VRegId> architectural_;
   int window_ = 32;
   int renew_ = 0;
 };

@@ -31,6 +31,8 @@ class Packer {
   Packer(const ir::Function& f, const ir::Target& target) : f_(f), target_(target) {
     const bool entry_preds = std::any_of(f.targets.begin(), f.targets.end(), [](ir::BlockId b) { return b.value == 0; });
     if (f.kind == ir::FunctionKind::Device && entry_preds) kept_ = target.abi.callee_saved;
+    for (const ir::VReg& v : f.vregs)
+      if (v.is_architectural()) kept_.push_back(v.fixed);
   }
 
   ir::PerFile<int> run() {
@@ -47,7 +49,13 @@ class Packer {
  private:
   void raise(RegFile file, int units) { bound_[ir::index(file)] = std::max(bound_[ir::index(file)], units); }
 
+  // An architectural vreg has its register anyway.
+  [[nodiscard]] bool needs_home(const Operand& o) const {
+    return o.is_vreg() && !f_.vreg(f_.root(o.vreg())).is_architectural();
+  }
+
   void single(const Operand& o) {
+    if (!needs_home(o)) return;
     items_.clear();
     const VRegId root = f_.root(o.vreg());
     items_.push_back({root, f_.fixed_of(o), f_.vreg(root).units(), f_.vreg(root).alignment(), true, true, false});
@@ -68,9 +76,9 @@ class Packer {
     // Fixed reads first, so that the free reads of the same root join them.
     for (const bool fixed : {true, false})
       for (const Operand& o : ops)
-        if (o.is_vreg() && o.reads() && f_.fixed_of(o).is_valid() == fixed) item_of(f_.root(o.vreg()), f_.fixed_of(o));
+        if (needs_home(o) && o.reads() && f_.fixed_of(o).is_valid() == fixed) item_of(f_.root(o.vreg()), f_.fixed_of(o));
     for (const Operand& o : ops) {
-      if (!o.is_vreg() || !o.writes()) continue;
+      if (!needs_home(o) || !o.writes()) continue;
       const ir::Storage s = f_.storage(o);
       const ir::VReg& reg = f_.vreg(s.root);
       const PReg fixed = f_.fixed_of(o);
@@ -139,7 +147,7 @@ class Packer {
 
   const ir::Function& f_;
   const ir::Target& target_;
-  std::vector<PReg> kept_;
+  std::vector<PReg> kept_;  // offered to nobody, for one reason or another
   std::vector<Item> items_;
   ir::PerFile<int> bound_ = {};
 };

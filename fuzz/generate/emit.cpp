@@ -658,21 +658,99 @@ void alias(Builder& b) {
   b.finish(std::move(d));
 }
 
-void clobber(Builder& b) {
-  Draft d = b.named("asm.volatile");
-  const int uses = at(b, 3);
-  for (int i = 0; i < uses; ++i) b.use(d, b.value_key());
-  if (b.random.chance(60)) b.def(d, kWord);
-  const int ranges = b.random.between(1, 3);
-  for (int i = 0; i < ranges; ++i) {
-    const int first = at(b, 40);
-    const int count = b.random.between(1, 8);
-    const bool predicate = b.random.chance(20);
-    const PReg r = {predicate ? RegFile::P : RegFile::R, static_cast<std::uint8_t>(predicate ? 1 : count),
-                    static_cast<std::uint16_t>(predicate ? first % 4 : first)};
-    if (r.end() <= b.target.units[ir::index(r.file)]) b.clobber(d, r);
+// Values packed and unpacked in turn, whose halves change places or are read again behind the pack.
+void pack_chain(Builder& b) {
+  constexpr std::array<int, 4> kHalves = {16, 32, 32, 64};
+  const Key half = in(RegFile::R, kHalves[b.random.below(4)]), whole = in(RegFile::R, half.width * 2);
+  VRegId low = b.pick_root(half), high = b.pick_root(half);
+  for (int rounds = b.random.between(2, 5); rounds > 0; --rounds) {
+    Draft pack = b.op(Op::Pack);
+    const bool packed = b.use(pack, low) && b.use(pack, high);
+    const VRegId both = packed ? b.def(pack, whole) : VRegId();
+    if (!both.is_valid()) return alu(b, half);
+    b.finish(std::move(pack));
+    if (b.random.chance(40)) {  // a half is read behind the pack
+      Draft d = b.named("add.s32");
+      b.use(d, b.random.chance(50) ? low : high);
+      b.def(d, half);
+      b.finish(std::move(d));
+    }
+    Draft unpack = b.op(Op::Unpack);
+    if (!b.use(unpack, both)) return;
+    const VRegId first = b.def(unpack, half), second = first.is_valid() ? b.def(unpack, half) : VRegId();
+    if (!second.is_valid()) return;
+    b.finish(std::move(unpack));
+    const auto next = b.random.below(3);
+    low = next == 0 ? second : first;
+    high = next == 0 ? first : next == 1 ? second : high;
   }
+}
+
+// --- runs of guarded instructions
+
+Key key_of(Builder& b, VRegId v) { return in(b.f.vreg(v).file(), b.f.vreg(v).width); }
+
+// A comparison whose predicate nobody else sees. Where reads may be undefined, it is sometimes made under a guard itself.
+GuardedRegion new_region(Builder& b) {
+  const VRegId p = b.new_vreg(kPred);
+  Draft d = b.named("setp.ne.s32");
+  if (b.x.undefined && b.random.chance(40)) b.guard(d);
+  b.use(d, kWord);
+  b.maybe_imm(d);
+  b.def(d, p);
   b.finish(std::move(d));
+  return {p, {}};
+}
+
+// One instruction under the guard: it reads what was defined under the same guard, or what is available.
+void guarded_step(Builder& b, GuardedRegion& region, bool holds) {
+  std::vector<VRegId>& known = region.values[holds ? 1 : 0];
+  const auto is_known = [&] { return !known.empty() && b.random.chance(70); };
+  const auto any_known = [&] {
+    return known[known.size() - 1 - b.random.below(static_cast<std::uint32_t>(std::min<std::size_t>(known.size(), 6)))];
+  };
+  const auto r = b.random.below(100);
+  Draft d = r < 30   ? b.named("ld.global", ir::kMemRead)
+            : r < 60 ? b.named(any_of(b, kBinary))
+            : r < 85 ? b.named("st.global", ir::kMemWrite)
+                     : b.op(Op::Copy);
+  if (!b.guard(d, region.predicate, !holds)) return;
+  const VRegId source = is_known() ? any_known() : b.pick(b.value_key());
+  if (r < 30) address(b, d);
+  else if (!b.use(d, source)) return;
+  if (r >= 30 && r < 85 && is_known()) b.use(d, any_known());
+  if (r >= 60 && r < 85) return b.finish(std::move(d));
+  const Key key = r < 30 ? b.value_key() : key_of(b, source);
+  if (b.random.chance(15)) {  // an available value changes under the guard
+    if (b.def(d, key).is_valid()) b.finish(std::move(d));
+    return;
+  }
+  const bool again = is_known();
+  VRegId to = again ? any_known() : VRegId();
+  if (!again || (r >= 85 && key_of(b, to).index() != key.index())) to = b.new_vreg(key);
+  if (!b.def(d, to)) return;
+  b.finish(std::move(d));
+  known.push_back(to);
+}
+
+// As if-conversion leaves it. A region that a dominating block left may go on; what is added to it here ends with this scope.
+void guarded_run(Builder& b, int room) {
+  constexpr std::array<int, 3> kRenewals = {0, 4, 35};  // percent of instructions at which another region begins
+  const int renewal = kRenewals[b.random.below(3)];
+  const std::size_t until = b.body->size() + static_cast<std::size_t>(std::max(2, std::min(room, b.random.between(40, 200))));
+  GuardedRegion region = !b.regions.empty() && b.random.chance(60)
+                             ? b.regions[b.random.below(static_cast<std::uint32_t>(b.regions.size()))]
+                             : new_region(b);
+  while (b.body->size() < until) {
+    if (b.random.chance(renewal)) {
+      b.regions.push_back(std::move(region));
+      region = new_region(b);
+    }
+    const std::size_t before = b.body->size();
+    guarded_step(b, region, b.random.chance(75));
+    if (b.body->size() == before) alu(b, b.value_key());
+  }
+  b.regions.push_back(std::move(region));
 }
 
 }  // namespace
@@ -712,7 +790,8 @@ void emit(Builder& b, Emit kind, int room) {
     case Emit::Ramp: return ramp(b, room);
     case Emit::MayDefFirst: return may_def_first(b);
     case Emit::Alias: return alias(b);
-    case Emit::Clobber: return clobber(b);
+    case Emit::PackChain: return pack_chain(b);
+    case Emit::GuardedRun: return guarded_run(b, room);
   }
 }
 

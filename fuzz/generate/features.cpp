@@ -27,7 +27,7 @@ Features base() {
         {Emit::UniformPred, 1},    {Emit::Tensor, 1},    {Emit::BarrierReg, 1}, {Emit::Call, 1},   {Emit::Bar, 1},
         {Emit::InOut, 4},          {Emit::Tied, 1},      {Emit::Early, 1},      {Emit::Fixed, 1},  {Emit::MultiDef, 2},
         {Emit::Atomic, 1},         {Emit::ManyUses, 1},  {Emit::NoOperands, 1}, {Emit::Ramp, 1},   {Emit::MayDefFirst, 1},
-        {Emit::Alias, 1}})
+        {Emit::Alias, 1},          {Emit::PackChain, 1}, {Emit::GuardedRun, 1}})
     weight(x, emit) = value;
   x.shape.extra_edges = 1;
   x.shape.double_edges = 8;
@@ -78,6 +78,7 @@ Features features_of(Profile p) {
       live(x, RegFile::R, 28, 90);
       weight(x, Emit::Pack) = 25;
       weight(x, Emit::Unpack) = 25;
+      weight(x, Emit::PackChain) = 10;
       weight(x, Emit::PartBuild) = 8;
       x.part = 12;
       break;
@@ -133,9 +134,15 @@ Features features_of(Profile p) {
       weight(x, Emit::SetP) = 15;
       live(x, RegFile::P, 2, 8);
       break;
+    case Profile::Converted:
+      x.block_size = 60;
+      weight(x, Emit::GuardedRun) = 25;
+      weight(x, Emit::SetP) = 15;
+      live(x, RegFile::P, 0, 6);
+      break;
     case Profile::MixedSize:
       x.widths = {25, 25, 30, 15, 3, 6, 2};
-      weight(x, Emit::Alias) = 22;
+      weight(x, Emit::Alias) = 25;
       weight(x, Emit::Pack) = 10;
       weight(x, Emit::Unpack) = 10;
       x.part = 15;
@@ -157,19 +164,22 @@ Features features_of(Profile p) {
     case Profile::Undefined:
       x.undefined = true;
       weight(x, Emit::MayDefFirst) = 10;
+      weight(x, Emit::GuardedRun) = 6;
       weight(x, Emit::PartBuild) = 6;
       x.guard = 20;
       break;
     case Profile::Constraints:
       x.constrained_moves = 35;
       weight(x, Emit::InOut) = 30;
-      weight(x, Emit::Tied) = 30;
+      weight(x, Emit::Tied) = 33;
       weight(x, Emit::Early) = 30;
       weight(x, Emit::Fixed) = 30;
       weight(x, Emit::Precoloured) = 15;
       weight(x, Emit::MultiDef) = 15;
       weight(x, Emit::ManyUses) = 6;
-      weight(x, Emit::Clobber) = 10;
+      x.early = 8;
+      x.clobbers = 12;
+      x.architectural = 25;
       live(x, RegFile::B, 0, 12);
       weight(x, Emit::BarrierReg) = 4;
       break;
@@ -206,6 +216,9 @@ Features blend(const Features& a, const Features& b) {
   mean(x.phis, b.phis);
   mean(x.merges, b.merges);
   mean(x.constrained_moves, b.constrained_moves);
+  mean(x.early, b.early);
+  mean(x.clobbers, b.clobbers);
+  mean(x.architectural, b.architectural);
   mean(x.device, b.device);
   x.undefined = a.undefined || b.undefined;
   return x;

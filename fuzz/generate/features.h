@@ -45,9 +45,10 @@ enum class Emit : std::uint8_t {
   Ramp,         // many defs, then their uses: a cliff
   MayDefFirst,  // a first def under a guard, then a full one
   Alias,        // a new name for a part of an old vreg
-  Clobber,      // a named operation that destroys registers
+  PackChain,    // pack and unpack in turn, whose pieces are read again
+  GuardedRun,   // up to 200 instructions under one guard, or under a few
 };
-inline constexpr int kNumEmits = 34;
+inline constexpr int kNumEmits = 35;
 
 struct Features {
   std::array<int, kNumEmits> weights = {};
@@ -65,6 +66,9 @@ struct Features {
   int hint = 4;                // percent of new vregs
   int phis = 20, merges = 20;  // percent of joins, several times over
   int constrained_moves = 2;   // percent of copies and constants whose operands are tied, fixed or early-clobber
+  int early = 1;               // percent of plain defs that are early-clobber, of whatever instruction
+  int clobbers = 1;            // percent of instructions that destroy some registers besides, terminators too
+  int architectural = 4;       // percent of programs with one to three architectural registers
   int device = 10;             // percent of programs that are device functions
   int immediates = 25;         // percent of instructions with an immediate
   int sequence = 10;           // percent of picks among the oldest values

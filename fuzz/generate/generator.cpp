@@ -26,8 +26,8 @@ using ir::RegFile;
 using ir::VRegId;
 
 constexpr std::array<std::string_view, kNumProfiles> kNames = {
-    "straight", "loops", "irreducible", "pressure",   "tuples",  "predicates", "uniform",   "tensor",      "calls",
-    "copies",   "phis",  "guarded",     "mixed_size", "subregs", "cliffs",     "undefined", "constraints", "mix"};
+    "straight", "loops",   "irreducible", "pressure",   "tuples",  "predicates", "uniform",   "tensor",      "calls", "copies",
+    "phis",     "guarded", "converted",   "mixed_size", "subregs", "cliffs",     "undefined", "constraints", "mix"};
 
 constexpr int kMaxJoinValues = 4;  // phis, and merges, at one join
 
@@ -85,6 +85,7 @@ class Generator {
   ir::Function run() {
     make_blocks();
     Builder b(f_, target_, features_, random_);
+    if (random_.chance(features_.architectural)) b.add_architectural(random_.between(1, 3));
     make_joins(b);
     fill_all(b);
     write();

@@ -3,7 +3,8 @@
 //
 // Except in the profile `undefined`, every read is reached by a definition on all paths: a value is offered for reading
 // only in the blocks that its definition dominates, or at a join before which every predecessor defines it. A guarded def
-// is not a definition in this sense; a definition of a part defines the bytes of that part only.
+// is not a definition in this sense, but for reads under the same guard, unchanged since; a definition of a part defines the
+// bytes of that part only.
 //
 // Tested by generator_test.cpp (well-formedness, definedness by a dataflow of its own, each promise of each profile).
 #pragma once
@@ -32,6 +33,7 @@ enum class Profile : std::uint8_t {
   Copies,       // copies, parallel copies, swaps, copies between files, hints
   Phis,         // several phis a join, loop-carried and swapped
   Guarded,      // most instructions under a guard
+  Converted,    // runs of 40 to 200 guarded instructions, as if-conversion leaves them, that go on behind joins
   MixedSize,    // 8 and 16 bits beside 32 and 64; aliases
   Subregs,      // definitions and uses of parts, values built part by part
   Cliffs,       // pressure that jumps to just around a usual limit and falls again
@@ -39,7 +41,7 @@ enum class Profile : std::uint8_t {
   Constraints,  // tied, early-clobber, def-use, fixed and precoloured operands
   Mix,          // one of the others (not Undefined), or a blend of two, by seed
 };
-inline constexpr int kNumProfiles = 18;
+inline constexpr int kNumProfiles = 19;
 [[nodiscard]] std::span<const Profile> profiles();  // in the order of the enumeration
 [[nodiscard]] std::string_view name(Profile p);     // "straight", "mixed_size", ...
 [[nodiscard]] std::optional<Profile> profile_from_name(std::string_view s);

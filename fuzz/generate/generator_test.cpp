@@ -72,6 +72,8 @@ void count_operands(const ir::Function& f, const ir::Inst& i, Census& census) {
     if (o.role == Role::Guard && o.is_negated()) ++census["negated guard"];
     if (o.role == Role::Use && o.is_negated()) ++census["negated use"];
     if (o.role == Role::Clobber) ++census[i.op == ir::Op::Call ? "call clobber" : "other clobber"];
+    if (o.role == Role::Clobber && i.is_copy()) ++census["clobber of a copy"];
+    if (o.role == Role::Clobber && i.is_terminator()) ++census["clobber of a terminator"];
     if (o.role == Role::DefUse) ++census["def-use"];
     if (o.kind == ir::OperandKind::Imm) ++census["immediate"];
     if (o.kind == ir::OperandKind::Symbol) ++census["symbol"];
@@ -85,7 +87,7 @@ void count_operands(const ir::Function& f, const ir::Inst& i, Census& census) {
     if (!o.part.is_whole()) ++census["part of " + std::to_string(o.part.size_bytes()) + " bytes"];
     if (v.alias.is_valid()) ++census[o.writes() ? "def of an alias" : "use of an alias"];
     if (o.fixed().is_valid()) ++census[o.writes() ? "fixed def" : "fixed use"];
-    if (v.fixed.is_valid()) ++census["precoloured"];
+    if (v.fixed.is_valid()) ++census[v.is_architectural() ? "architectural" : "precoloured"];
     if (o.fixed().is_valid() && o.role == Role::Use && ++fixed_uses[o.vreg().value] == 2) ++census["one vreg fixed twice"];
     if (v.align_log2 != ir::natural_align_log2(v.width)) ++census["odd alignment"];
     if (v.units() > 1 && v.align_log2 == 0) ++census["unaligned tuple"];
@@ -111,9 +113,37 @@ void count_operands(const ir::Function& f, const ir::Inst& i, Census& census) {
     if (i.has(flag)) ++census[text];
 }
 
+// Guards in one block, predicates that guard in several blocks of which one has several predecessors, pieces that are packed again.
+void count_runs(const ir::Function& f, Census& census) {
+  const ir::Cfg cfg(f);
+  std::map<std::uint32_t, std::set<std::size_t>> blocks_of_guard;
+  std::set<std::uint32_t> unpacked;
+  for (std::size_t b = 0; b < f.blocks.size(); ++b) {
+    int guards = 0;
+    for (const ir::Inst& i : f.insts_of(ir::BlockId(b))) {
+      const auto ops = f.operands_of(i);
+      if (const Operand* guard = ir::guard_of(ops)) {
+        ++guards;
+        blocks_of_guard[guard->vreg().value].insert(b);
+      }
+      for (const Operand& o : ops) {
+        if (i.op == ir::Op::Unpack && o.writes()) unpacked.insert(o.vreg().value);
+        if (i.op == ir::Op::Pack && o.is_vreg() && o.reads() && unpacked.contains(o.vreg().value))
+          ++census["pack of what was unpacked"];
+      }
+    }
+    if (guards >= 40) ++census["40 guards in one block"];
+  }
+  for (const auto& [guard, blocks] : blocks_of_guard)
+    if (blocks.size() > 1 && std::any_of(std::next(blocks.begin()), blocks.end(),
+                                         [&](std::size_t b) { return cfg.predecessors(ir::BlockId(b)).size() > 1; }))
+      ++census["guard behind a join"];
+}
+
 Census census_of(const ir::Function& f) {
   Census census;
   count_shape(f, census);
+  count_runs(f, census);
   for (const ir::Inst& i : f.insts) count_operands(f, i, census);
   ++census[f.kind == ir::FunctionKind::Device ? "device function" : "kernel"];
   if (f.kind == ir::FunctionKind::Device && f.mnemonic(f.insts[0]) == "abi.entry") ++census["abi entry"];
@@ -221,6 +251,12 @@ constexpr Promise kPromises[] = {
     {Profile::Phis, "op phi", 90},
     {Profile::Guarded, "guard", 98},
     {Profile::Guarded, "negated guard", 90},
+    {Profile::Converted, "40 guards in one block", 60},
+    {Profile::Converted, "guard behind a join", 40},
+    {Profile::Tuples, "pack of what was unpacked", 60},
+    {Profile::Constraints, "architectural", 15},
+    {Profile::Constraints, "clobber of a copy", 50},
+    {Profile::Constraints, "clobber of a terminator", 30},
     {Profile::MixedSize, "width 8", 95},
     {Profile::MixedSize, "width 16", 95},
     {Profile::MixedSize, "use of an alias", 90},

@@ -44,6 +44,22 @@ TEST(UndefinedReads, AGuardedDefIsNone) {
   EXPECT_EQ(undefined_reads(f).size(), 1u);
 }
 
+TEST(UndefinedReads, AGuardedDefIsOneUnderItsGuard) {
+  const ir::Function f = parse(R"(
+  vreg %0 R b32
+  vreg %1 P pred
+  block b0
+    #0 %1 = setp 1
+    #1 @%1 %0 = const 1
+    #2 @%1 st %0 !write
+    #3 @!%1 st %0 !write
+    #4 %1 = setp 2
+    #5 @%1 st %0 !write
+    #6 exit
+)");
+  EXPECT_THAT(undefined_reads(f), testing::ElementsAre(testing::HasSubstr("#3"), testing::HasSubstr("#5")));
+}
+
 TEST(UndefinedReads, PartsAddUp) {
   const ir::Function f = parse(R"(
   vreg %0 R b64
