@@ -12,7 +12,9 @@
 #include "cli/output.h"
 #include "cli/parallel.h"
 #include "fuzz/faults/faults.h"
+#include "fuzz/faults/patterns.h"
 #include "fuzz/faults/relax.h"
+#include "fuzz/faults/rewritings.h"
 
 namespace regduel::cli {
 namespace {
@@ -22,7 +24,8 @@ namespace fs = std::filesystem;
 struct Options {
   std::int64_t runs = 700;
   std::uint64_t seed = 1;
-  std::optional<std::int64_t> run;  // alone
+  std::optional<std::int64_t> run;         // alone
+  std::optional<std::int64_t> rewritings;  // nothing else then
   int jobs = 0;
   std::string save_to;
   bool json = false;
@@ -207,7 +210,58 @@ void print_document(const Options& o, const fuzz::FaultMatrix& matrix, const fuz
               {"seconds", seconds}});
 }
 
+int rewritings_command(const Options& o) {
+  const std::int64_t wanted = *o.rewritings;
+  const auto start = std::chrono::steady_clock::now();
+  fuzz::RewritingTable table;
+  Progress progress("rewritings", wanted);
+  for (std::int64_t first = 0; table.rewritings < wanted; first += fuzz::kFaultBatch)
+    in_order<fuzz::RewritingRun>(
+        fuzz::kFaultBatch, resolve_jobs(o.jobs),
+        [&](std::int64_t k) { return fuzz::run_rewritings_on(o.seed, static_cast<std::uint64_t>(first + k)); },
+        [&](std::int64_t, fuzz::RewritingRun run) {
+          const std::int64_t made = run.rewritings;
+          table.add(std::move(run));
+          progress.step(made, fmt::format("misses {}", table.num_misses));
+          return table.rewritings < wanted;
+        });
+  progress.done();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!o.save_to.empty())
+    for (const fuzz::FaultMiss& m : table.misses) save(m, o.save_to);
+  if (o.json) {
+    nlohmann::ordered_json patterns = nlohmann::ordered_json::object(), misses = nlohmann::ordered_json::array();
+    for (const auto& [name, uses] : table.patterns) patterns[std::string(name)] = uses;
+    for (const fuzz::FaultMiss& m : table.misses)
+      misses.push_back({{"kind", m.kind}, {"seed", m.seed}, {"run", m.index}, {"detail", m.detail}});
+    print_json({{"command", "faults"},
+                {"seed", o.seed},
+                {"programs", table.programs},
+                {"rewritings", table.rewritings},
+                {"undecided", table.judgements_undecided},
+                {"reasons", table.reasons},
+                {"patterns", patterns},
+                {"rejected", table.num_misses},
+                {"misses", misses},
+                {"seconds", seconds}});
+    return table.num_misses == 0 ? 0 : kExitFinding;
+  }
+  Table text({"pattern", "what", "applied"}, 2);
+  for (const fuzz::Pattern& p : fuzz::patterns())
+    text.row({std::string(p.name), std::string(p.what), fmt::format("{}", table.patterns[p.name])});
+  fmt::print("{}\n", text.text());
+  fmt::print("valid rewritings: {} of {} allocations, all accepted but {}; undecided judgements {}\n", table.rewritings,
+             table.programs, table.num_misses, table.judgements_undecided);
+  for (const auto& [reason, count] : table.reasons) fmt::print("  undecided {} times, {}\n", count, reason);
+  for (const fuzz::FaultMiss& m : table.misses)
+    fmt::print("{}: seed {}, program {}: {}\n", m.kind, m.seed, m.index, m.detail.substr(0, m.detail.find('\n')));
+  fmt::print("{} in {:.0f} s\n", table.num_misses == 0 ? "no miss" : "MISSES", seconds);
+  return table.num_misses == 0 ? 0 : kExitFinding;
+}
+
 int faults_command(const Options& o) {
+  if (o.rewritings && (*o.rewritings < 1 || *o.rewritings > 100'000'000)) throw BadInput("--rewritings: expected 1 to 100000000");
+  if (o.rewritings) return rewritings_command(o);
   if (o.runs < 1 || o.runs > 100'000'000) throw BadInput("--runs: expected 1 to 100000000");
   const auto start = std::chrono::steady_clock::now();
   if (o.run && (*o.run < 0 || *o.run > 100'000'000)) throw BadInput("--run: expected 0 to 100000000");
@@ -259,6 +313,10 @@ void add_faults_command(CLI::App& app, Action& chosen) {
   command->add_option("--seed", o->seed, "Another seed, other programs and faults")->capture_default_str();
   command->add_option("--run", o->run, "This run of the seed alone, with every operator that finds a place: repeats a miss")
       ->excludes(runs);
+  command
+      ->add_option("--rewritings", o->rewritings,
+                   "Damage nothing: judge so many correct allocations that patterns have rewritten, all of which must be accepted")
+      ->excludes(runs);
   command->add_option("--jobs", o->jobs, "Threads, 0 = one a core; the output is the same for any number")->capture_default_str();
   command->add_option("--save", o->save_to, "Directory for the misses, each as a program before and after");
   command->add_flag("--json", o->json, "One JSON document");
@@ -276,6 +334,7 @@ void add_faults_command(CLI::App& app, Action& chosen) {
       "all\n"
       "The second table: one kind of constraint is dropped before allocation. Results that break it must be rejected, those that "
       "keep it accepted.\n"
+      "With --rewritings N: how often each pattern was applied, and what no judge may object to but did.\n"
       "Exit status 1: a changing fault escapes the static judges, a category is wrong, a broken relaxed result is accepted, a "
       "correct\n"
       "allocation is rejected, or an allocator ends with an internal error.\n"

@@ -12,7 +12,7 @@
 #include "fuzz/duel/allocators.h"
 #include "fuzz/duel/duel.h"
 #include "fuzz/faults/patterns.h"
-#include "fuzz/generate/standard_mix.h"
+#include "fuzz/faults/rewritings.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
 #include "oracles/memcheck/memcheck.h"
@@ -187,38 +187,19 @@ FaultMiss make_miss(std::string kind, const oracles::Case& c, std::uint64_t seed
 FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vector<std::int64_t>& injected, std::size_t largest) {
   FaultRun run;
   Random random(hash_combine(hash_combine(seed, kFaultStream), index));
-  const StandardCase c = standard_mix(hash_combine(seed, kFaultStream), index);
-  const auto duelists = all_duelists();
-  const ir::Allocator& allocator = *duelists[static_cast<std::size_t>(index % duelists.size())];
-  ir::AllocOptions options;
-  options.limits = c.limits;
-  options.knobs = known_to(allocator, draw_knobs(duelists, c.knob_seed));
-  ir::Target target = *ir::find_target(c.target);
-  const auto allocation =
-      allocate_or_miss(allocator, c.program, {c.program, c.program, target, c.limits}, options, seed, index, run.misses);
-  if (!allocation || allocation->program.insts.size() > largest) return run;
+  auto subject = draw_subject(hash_combine(seed, kFaultStream), index, largest, run.misses);
+  for (FaultMiss& m : run.misses) m.seed = seed;
+  if (!subject) return run;
   run.is_subject = true;
-  run.allocator = allocator.name();
+  run.allocator = subject->allocator;
+  const ir::Function& before = subject->c.program;
+  ir::Target& target = subject->target;
+  ir::Function& after = subject->after;
+  ir::Limits& limits = subject->limits;
+  if (random.chance(70)) run.patterns = rewrite(before, target, after, limits, random);
+  reserve_unused(target, limits, before, after, random);
 
-  ir::Function after = allocation->program;
-  ir::Limits limits = c.limits;
-  if (random.chance(70)) {
-    // Only a device function has registers to save, and few programs are one: there, that pattern is tried first.
-    const auto all = patterns();
-    const auto saving = std::find_if(all.begin(), all.end(), [](const Pattern& p) { return p.name == "callee-saved"; });
-    bool save = c.program.kind == ir::FunctionKind::Device && saving != all.end();
-    for (int k = random.between(1, 4); k > 0; --k, save = false) {
-      const Pattern& pattern = save ? *saving : all[random.below(static_cast<std::uint32_t>(all.size()))];
-      auto result = pattern.apply({c.program, after, target, limits}, random);
-      if (!result) continue;
-      after = std::move(result->program);
-      limits = result->limits;
-      run.patterns.push_back(pattern.name);
-    }
-  }
-  reserve_unused(target, limits, c.program, after, random);
-
-  const oracles::Case valid{c.program, after, target, limits};
+  const oracles::Case valid{before, after, target, limits};
   const oracles::Report plain = judge_all(valid);
   run.plain = verdicts(plain);
   if (plain.verdict() == Verdict::Fail || !ir::check(after, 1).empty()) {
@@ -227,7 +208,7 @@ FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vecto
     return run;
   }
 
-  const Site site({c.program, after, target, limits});
+  const Site site({before, after, target, limits});
   const auto operators = fault_operators();
   // Few of them, unless all were asked for.
   const bool all = injected.empty();
@@ -238,7 +219,7 @@ FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vecto
     Random own = stream_of(operators[k], seed, index);
     if (const auto damaged = inject(operators[k], site, own))
       run.injections.push_back(
-          judge_injection(k, operators[k], damaged->code, {c.program, damaged->program, target, limits}, seed, index, run.misses));
+          judge_injection(k, operators[k], damaged->code, {before, damaged->program, target, limits}, seed, index, run.misses));
   }
   return run;
 }

@@ -60,7 +60,7 @@ class Origins {
     if (!op.is_vreg()) return {};
     const ir::Storage s = f_.storage(op);
     const ir::VReg& root = f_.vreg(s.root);
-    if ((root.flags & ir::kVRegArchitectural) == 0) return {kVRegs + s.root.value, s.offset, std::uint32_t{s.offset} + s.size};
+    if (!root.is_architectural()) return {kVRegs + s.root.value, s.offset, std::uint32_t{s.offset} + s.size};
     const std::uint32_t home = ir::Function::file_bytes(Operand::of_preg(Role::Use, root.fixed)).begin + s.offset;
     return {static_cast<std::uint32_t>(root.file()), home, home + s.size};
   }
@@ -428,7 +428,7 @@ Expected::Expected(const ir::Function& before, std::span<const ir::PReg> preserv
       origins_(std::make_unique<Origins>(before, *this)) {
   for (std::uint32_t i = 0; i < before.insts.size(); ++i) index_of_.emplace(before.insts[i].id.value, i);
   for (const ir::VReg& v : before.vregs)
-    if ((v.flags & ir::kVRegArchitectural) != 0 && v.fixed.is_valid()) entry_.push_back(v.fixed);
+    if (v.is_architectural() && v.fixed.is_valid()) entry_.push_back(v.fixed);
 }
 Expected::~Expected() = default;
 

@@ -25,7 +25,7 @@ using oracles::Verdict;
 constexpr std::uint64_t kRelaxStream = 0x72656C6178;
 constexpr std::size_t kMostMissesKept = 100;
 
-bool is_architectural(const ir::VReg& v) { return (v.flags & ir::kVRegArchitectural) != 0; }
+bool is_architectural(const ir::VReg& v) { return v.is_architectural(); }
 bool is_uniform(ir::RegClass c) { return c == ir::RegClass::UR || c == ir::RegClass::URExt; }
 
 // Calls see(before instruction, before operand number, after operand) for each register operand of an original instruction and of a
