@@ -5,8 +5,8 @@
 // hash of (run, opcode, mnemonic, operand values, d, j), and of the memory state, the hash of all writes, barriers and calls
 // so far, where it reads memory. The bytes of an operand are summed with a weight each (multilinear hashing), operands and
 // memory are joined by multiplication, and one bijective mix makes the result; the bytes of one def are equal steps apart.
-// Pack and unpack move bytes, as copies do. A predicate's truth is bit 0 of its value, negation flips it; runs 0 and 1 make all
-// computed predicates true, and false.
+// Pack and unpack move bytes, as copies do. A predicate's truth is bit 0 of its value, negation flips it; runs 0 and 1 set bit 0 of
+// all values, and clear it.
 //
 // Both sides are executed instruction by instruction, in the order of the program after:
 //   an original instruction   each byte that it reads must hold after what it holds before; a byte that is undefined before is a
@@ -23,24 +23,30 @@
 // Early-clobber defs destroy before uses are read; clobbers after; fixed and tied operands are read where the hardware reads
 // them (plan.cpp). In a device function the callee-saved registers hold entry values that every ret compares.
 //
-// Paths: the branch decision is made outside both programs, by (run, original block, number of its visit in the run), so that what
-// makes three edges in a row that no run took yet comes first, in even runs of those the edge taken least often, else by a hash. A
-// run ends at an exit, for want of fuel, or where nothing new comes any more: no three edges in a row that were not taken yet, for
-// `stale_base` instructions and more. Further runs aim at the blocks that were in no run yet, as long as there are some and there
-// is fuel. A run that does not come to an exit is no fault of the allocation: an endless loop that was gone through without a
-// difference is as good a witness as a path to the exit. So a pass means that every reachable block was executed, and the verdict
-// is inconclusive where there was not enough fuel for that. Where there is no guard, values decide nothing: two runs along one path
+// Predicates: bit 0 of one that is computed follows a covering design over the runs (guards.h), so that guards meet in
+// combinations.
+//
+// Paths: the branch decision is made outside both programs (paths.h). The first runs explore: what makes three edges in a row that
+// no run took yet comes first, in even runs of those the edge taken least often, else a hash of (run, original block, number of its
+// visit in the run) decides. Such a run ends at an exit, for want of fuel, or where nothing new came for `stale` instructions. An
+// early exit does not end a run: it is followed to its end, and then the run goes on from before it, with the values of then, as
+// another run of the same input would that took the other way there. Further runs seek: along shortest paths to edges not yet
+// taken, and back edges not yet taken in two laps, as long as there are some and there is fuel. Each search ends in one that is
+// covered, so their number is bounded by the edges, and their length by the longest path without a repeated block. So a pass means
+// that every reachable edge was taken and every loop gone around twice, and the verdict is inconclusive where there was not enough
+// fuel for that. A run that does not come to an exit is no fault of the allocation: an endless loop that was gone through without a
+// difference is as good a witness as a path to the exit. Where there is no guard, values decide nothing: two runs along one path
 // are one, and runs end with new paths.
 //
 // Where the values came from is needed for reports alone, and nearly all allocations are right. So a first pass compares values
 // only; where it meets a difference, all is run once more with the origin of every byte kept, and that pass reports. Tested by
-// execution_test.cpp, and what each instruction does by plan_test.cpp.
+// execution_test.cpp, what each instruction does by plan_test.cpp, paths by paths_test.cpp, guards by guards_test.cpp.
 
 #include "oracles/execution/execution.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <type_traits>
@@ -50,8 +56,9 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
-#include "ir/cfg.h"
 #include "oracles/collector.h"
+#include "oracles/execution/guards.h"
+#include "oracles/execution/paths.h"
 #include "oracles/execution/plan.h"
 
 namespace regduel::oracles {
@@ -105,32 +112,32 @@ template <bool kTracks>
 class Machine {
  public:
   Machine(const Case& c, const ExecutionOptions& options, const Plan& plan, ExecutionCost& cost)
-      : case_(c), options_(options), plan_(plan), cfg_(c.prepared.cfg()), cost_(cost), out_(kName) {
-    taken_.assign(plan_.edges.size(), 0);
-    entered_.assign(case_.before.blocks.size(), false);
+      : case_(c), options_(options), plan_(plan), cost_(cost), paths_(plan, c.prepared.part<EdgeKinds>()), out_(kName) {
     values_.resize(plan_.num_cells);
     scratch_.resize(plan_.largest_operands);
     if constexpr (kTracks) scratch_origins_.resize(plan_.largest_operands);
-    known_.assign(std::bit_ceil(std::max<std::size_t>(1024, 32 * plan_.edges.size())) / 64, 0);
   }
 
   // None where there is a difference and nothing is tracked.
   std::optional<JudgeResult> run() {
     const auto size = static_cast<std::int64_t>(case_.after.insts.size());
     const std::int64_t fuel = options_.fuel_base + options_.fuel_per_instruction * size;
-    stale_limit_ = options_.stale_base + options_.stale_per_instruction * size;
     for (run_ = 0; run_ < options_.runs && !differs_; ++run_) {
       one_run(fuel);
-      if (!plan_.has_guards && !of_run_.is_novel) break;
+      if (!plan_.has_guards && !paths_.is_novel()) break;
     }
-    const std::size_t reachable = cfg_.reverse_postorder().size();
-    aimed_ = true;
-    for (std::int64_t budget = fuel * options_.runs; num_entered_ < reachable && budget > 0 && !differs_; ++run_)
-      budget -= one_run(std::min(fuel, budget));
+    seeks_ = true;
+    std::size_t left = SIZE_MAX;  // before the last run: behind an edge that leads elsewhere nothing can be reached
+    for (std::int64_t budget = options_.fuel_to_cover; paths_.num_left() > 0 && paths_.num_left() < left && budget > 0 && !differs_;
+         ++run_) {
+      left = paths_.num_left();
+      budget -= one_run(budget);
+    }
     if (differs_) return std::nullopt;
-    if (!out_.empty() || num_entered_ == reachable) return out_.finish();
-    return without_verdict(kName, Verdict::Inconclusive,
-                           fmt::format("fuel: {} of {} reachable blocks were never executed", reachable - num_entered_, reachable));
+    if (!out_.empty() || paths_.num_left() == 0) return out_.finish();
+    return without_verdict(
+        kName, Verdict::Inconclusive,
+        fmt::format("fuel: {} of {} reachable edges were not taken, or not in two laps", paths_.num_left(), paths_.num_edges()));
   }
 
  private:
@@ -144,7 +151,7 @@ class Machine {
   [[nodiscard]] Bits bits_of(Value v) const {
     Bits bits = {};
     if (v == 0) return bits;
-    if (const auto it = of_run_.packs.find(v); it != of_run_.packs.end()) return it->second;
+    if (const auto it = packs_.find(v); it != packs_.end()) return it->second;
     for (std::size_t k = 0; k < bits.size(); ++k) bits[k] = value_of(hash_combine(v, 0xB17 + k));
     return bits;
   }
@@ -155,7 +162,7 @@ class Machine {
     std::uint64_t hash = 0xB17E;
     for (const Value b : bits) hash = hash_combine(hash, b);
     const Value v = value_of(hash);
-    of_run_.packs.emplace(v, bits);
+    packs_.emplace(v, bits);
     return v;
   }
   // What is known of a byte that holds the one or the other: the bits in which they agree.
@@ -182,8 +189,10 @@ class Machine {
     salt_ = mix64(hash_combine(options_.seed, static_cast<std::uint64_t>(run_)));
     keeps_ = run_ == 1 ? ~1ull : ~0ull;
     sets_ = run_ == 0 ? 1 : 0;
-    of_run_ = {};
-    of_run_.visits.assign(case_.before.blocks.size(), 0);
+    memory_ = 0;
+    packs_.clear();
+    outcomes_.begin_run(run_);
+    paths_.begin_run(salt_, run_ % 2 == 0);
     for (const ByteRange& r : plan_.in_use) std::fill_n(values_.begin() + r.begin, r.size, 0);
     if constexpr (kTracks) origins_.assign(plan_.num_cells, {});
     for (const ByteRange& p : plan_.callee_saved)
@@ -194,110 +203,72 @@ class Machine {
   }
 
   void follow_a_path() {
-    std::int64_t stale_at = fuel_ - stale_limit_;  // the fuel at which the run ends where nothing new comes until then
     BlockId at(0);
-    while (fuel_ > 0) {
-      if (!entered_[at.index()]) {
-        entered_[at.index()] = true;
-        ++num_entered_;
-        of_run_.is_stale = true;
-      }
-      run_steps(plan_.blocks[at.index()]);
+    saved_.is_set = false;
+    run_steps(plan_.blocks[at.index()]);
+    std::int64_t stale_at = fuel_ - options_.stale;  // the fuel at which the run ends where nothing new comes until then
+    while (!differs_ && fuel_ > 0) {
       const auto edges = plan_.edges_of[at.index()];
-      if (edges.begin == edges.end || differs_) return;
-      const std::uint32_t chosen = aimed_ ? aim(edges) : choose(at, edges);
-      if (chosen == edges.end) return;
-      const Edge& e = plan_.edges[chosen];
-      ++taken_[chosen];
-      if (e.before_move != kNoStep) run_move(plan_.steps[e.before_move]);
-      for (std::uint32_t k = 0; k < e.num_path; ++k) run_steps(plan_.blocks[plan_.path[e.first_path + k].index()]);
-      if (!e.is_followed) {
-        const ir::Inst& branch = case_.after.terminator(at);
-        if (differs() && first_time(branch.id, -1))
-          out_.add("execution-wrong-path", branch.id, -1, fmt::format("the way to b{} leads elsewhere", e.to.value));
-        return;
+      if (edges.begin == edges.end) {
+        if (!saved_.is_set) return;
+        at = go_back();
+        continue;
       }
-      if (e.after_move != kNoStep) run_move(plan_.steps[e.after_move]);
-      at = e.to;
-      if (differs_) return;
-      if (edges.end - edges.begin > 1) {
-        const std::uint64_t key = three_edges(chosen);
-        if (!is_known(key)) {
-          of_run_.is_novel = true;
-          stale_at = fuel_ - stale_limit_;
-        }
-        known_[key / 64 % known_.size()] |= 1ull << key % 64;
-        of_run_.last_but_one = of_run_.last;
-        of_run_.last = chosen + 1;
+      std::uint32_t chosen = seeks_ ? seek(at) : kNoEdge;
+      if (chosen == kNoEdge) {
+        if (fuel_ <= stale_at) return;
+        chosen = paths_.explore(at);
       }
-      if (fuel_ <= stale_at && !aimed_) return;
+      if (paths_.is_early(chosen)) save(at);
+      if (paths_.take(chosen)) stale_at = fuel_ - options_.stale;
+      if (!follow(at, plan_.edges[chosen])) return;
+      at = plan_.edges[chosen].to;
+      run_steps(plan_.blocks[at.index()]);
     }
   }
 
-  // Of the branches with more than one edge: the last two that were taken, and `chosen`.
-  [[nodiscard]] std::uint64_t three_edges(std::uint32_t chosen) const {
-    return hash_combine(std::uint64_t{of_run_.last_but_one} << 32 | of_run_.last, chosen);
+  // False where the program after leads elsewhere.
+  bool follow(BlockId from, const Edge& e) {
+    if (e.before_move != kNoStep) run_move(plan_.steps[e.before_move]);
+    for (std::uint32_t k = 0; k < e.num_path; ++k) run_steps(plan_.blocks[plan_.path[e.first_path + k].index()]);
+    if (!e.is_followed) {
+      const ir::Inst& branch = case_.after.terminator(from);
+      if (differs() && first_time(branch.id, -1))
+        out_.add("execution-wrong-path", branch.id, -1, fmt::format("the way to b{} leads elsewhere", e.to.value));
+      return false;
+    }
+    if (e.after_move != kNoStep) run_move(plan_.steps[e.after_move]);
+    return true;
   }
-  // One bit a key: now and then it is known without having been there.
-  [[nodiscard]] bool is_known(std::uint64_t key) const { return (known_[key / 64 % known_.size()] >> key % 64 & 1) != 0; }
+
+  std::uint32_t seek(BlockId at) {
+    const std::int64_t searched = paths_.num_searched();
+    const std::uint32_t edge = paths_.seek(at);
+    fuel_ -= (paths_.num_searched() - searched) / 8;
+    return edge;
+  }
+
+  // An early exit is followed to its end, and then the run goes on from before it.
+  void save(BlockId at) {
+    saved_.is_set = true;
+    saved_.at = at;
+    saved_.values = values_;
+    saved_.origins = origins_;
+    saved_.memory = memory_;
+    saved_.last = paths_.last();
+    saved_.last_but_one = paths_.last_but_one();
+  }
+  BlockId go_back() {
+    saved_.is_set = false;
+    values_ = saved_.values;
+    origins_ = saved_.origins;
+    memory_ = saved_.memory;
+    paths_.begin_stretch(saved_.last, saved_.last_but_one);
+    return saved_.at;
+  }
 
   [[nodiscard]] std::uint64_t entry_value(std::uint32_t cell) const {
     return value_of(hash_combine(salt_, 0xE17 + (std::uint64_t{cell} << 16)));
-  }
-
-  // The one that makes three edges in a row that were not taken yet comes first; in even runs, of those the one taken least often.
-  std::uint32_t choose(BlockId at, Plan::Range edges) {
-    const std::uint32_t n = edges.end - edges.begin;
-    const std::uint64_t hash = mix64(hash_combine(hash_combine(salt_, at.value), of_run_.visits[at.index()]++));
-    if (n == 1) return edges.begin;
-    const auto start = static_cast<std::uint32_t>(hash % n);
-    std::pair<bool, std::uint32_t> least(true, UINT32_MAX);
-    std::uint32_t pick = edges.begin;
-    for (std::uint32_t k = 0; k < n; ++k) {
-      const std::uint32_t other = edges.begin + (start + k) % n;
-      const std::pair<bool, std::uint32_t> rank(is_known(three_edges(other)), run_ % 2 == 0 ? taken_[other] : 0);
-      if (rank >= least) continue;
-      pick = other;
-      least = rank;
-    }
-    return pick;
-  }
-
-  // The edge towards the nearest block that was in no run yet; edges.end where none can be reached from here.
-  std::uint32_t aim(Plan::Range edges) {
-    const std::vector<std::uint32_t>& distance = of_run_.distance;
-    for (;;) {
-      std::uint32_t best = edges.end, least = UINT32_MAX;
-      for (std::uint32_t e = edges.begin; e < edges.end && !distance.empty(); ++e) {
-        const std::size_t to = plan_.edges[e].to.index();
-        // A block that was new when the distances were measured, and no longer is, says nothing.
-        if (distance[to] >= least || (distance[to] == 0 && entered_[to])) continue;
-        best = e;
-        least = distance[to];
-      }
-      if (best != edges.end || !of_run_.is_stale) return best;
-      measure_distances();
-    }
-  }
-
-  // Of each block, to the nearest that was never entered.
-  void measure_distances() {
-    of_run_.is_stale = false;
-    std::vector<std::uint32_t>& distance = of_run_.distance;
-    fuel_ -= static_cast<std::int64_t>(plan_.edges.size() / 8);
-    distance.assign(entered_.size(), UINT32_MAX);
-    std::vector<BlockId> queue;
-    for (const BlockId b : cfg_.reverse_postorder())
-      if (!entered_[b.index()]) {
-        distance[b.index()] = 0;
-        queue.push_back(b);
-      }
-    for (std::size_t k = 0; k < queue.size(); ++k)
-      for (const BlockId b : cfg_.predecessors(queue[k])) {
-        if (distance[b.index()] != UINT32_MAX) continue;
-        distance[b.index()] = distance[queue[k].index()] + 1;
-        queue.push_back(b);
-      }
   }
 
   void run_steps(Plan::Range range) {
@@ -405,12 +376,13 @@ class Machine {
       for (const StepOperand& op : clobbers_of(s)) destroy(op.after, op.after_size, s.inst);
     for (const StepOperand& op : defs_of(s)) {
       hash += kPerDef;
-      const std::uint64_t first = mix64(hash);
+      std::uint64_t first = mix64(hash);
       if (is_undefined) {
         destroy(op.before, op.before_size, s.inst);
         if (kBoth) destroy(op.after, op.after_size, s.inst);
         continue;
       }
+      if (op.is_predicate) first = (first & ~1ull) | (outcomes_.outcome(first, op.bit) ? 1 : 0);
       Value* const before = values_.data() + op.before;
       Value* const after = values_.data() + op.after;
       const auto fill = [&](auto size) {
@@ -591,30 +563,28 @@ class Machine {
   const Case& case_;
   const ExecutionOptions& options_;
   const Plan& plan_;
-  const ir::Cfg& cfg_;
   ExecutionCost& cost_;
+  Paths paths_;
+  PredicateOutcomes outcomes_;
   Collector out_;
   int run_ = 0;
-  bool aimed_ = false;
+  bool seeks_ = false;    // the first runs are over
   bool differs_ = false;  // stop: only without tracking
   std::uint64_t salt_ = 0, memory_ = 0, keeps_ = 0, sets_ = 0;
-  std::int64_t fuel_ = 0, stale_limit_ = 0;
+  std::int64_t fuel_ = 0;
   std::vector<Value> values_;    // by cell
   std::vector<Origin> origins_;  // by cell, where tracked
   std::vector<Value> scratch_;
   std::vector<InstId> scratch_origins_;
-  std::vector<std::uint32_t> taken_;  // of each edge, over all runs
-  std::vector<bool> entered_;         // of each original block, over all runs
-  std::vector<std::uint64_t> known_;  // bits: edges taken one after another, three by three
-  std::size_t num_entered_ = 0;
+  std::unordered_map<Value, Bits> packs_;  // in this run
   struct {
-    std::vector<std::uint32_t> visits;    // of each original block
-    std::vector<std::uint32_t> distance;  // of each original block, to the nearest that was never entered; empty = not measured
-    bool is_stale = true;                 // a block was entered since the distances were measured
-    bool is_novel = false;                // it took three edges in a row that were not taken yet
-    std::uint32_t last = 0, last_but_one = 0;  // edges of branches with more than one, + 1; 0 = none yet
-    std::unordered_map<Value, Bits> packs;
-  } of_run_;
+    bool is_set = false;
+    BlockId at;
+    std::vector<Value> values;
+    std::vector<Origin> origins;
+    std::uint64_t memory = 0;
+    std::uint32_t last = 0, last_but_one = 0;
+  } saved_;
   std::unordered_set<std::uint64_t> reported_;
 };
 

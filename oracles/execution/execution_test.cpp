@@ -442,9 +442,9 @@ TEST(Execution, AnEndlessLoopIsJudgedByWhatWasRun) {
   // Too little fuel to come to the end.
   const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
   const JudgeResult r = judge_execution({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255), nullptr},
-                                        {.runs = 2, .fuel_base = 1, .fuel_per_instruction = 0, .seed = 0});
+                                        {.runs = 2, .fuel_base = 1, .fuel_per_instruction = 0, .fuel_to_cover = 0});
   EXPECT_EQ(r.verdict, Verdict::Inconclusive);
-  EXPECT_EQ(r.reason, "fuel: 1 of 2 reachable blocks were never executed");
+  EXPECT_EQ(r.reason, "fuel: 2 of 2 reachable edges were not taken, or not in two laps");
 }
 
 TEST(Execution, ComesToEveryBlock) {

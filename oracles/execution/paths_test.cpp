@@ -1,5 +1,7 @@
 // Which ways the execution judge goes, how far, and what it costs: graphs of blocks in which a fault shows on certain paths alone.
 
+#include "oracles/execution/paths.h"
+
 #include "oracles/execution/execution.h"
 #include "oracles/testing.h"
 
@@ -23,7 +25,7 @@ struct Graph {
     if (is_after) text += "  slot 0 local size 4 align 4 offset 0\n";
     const auto reg = [&](int k) { return (is_after ? "R" : "%") + std::to_string(k); };
     std::string edge_blocks;
-    int inst = 0, inserted = 10'000, next_block = static_cast<int>(successors.size());
+    int inst = 0, inserted = 100'000, next_block = static_cast<int>(successors.size());
     const auto original = [&](const std::string& what) { text += "    #" + std::to_string(inst++) + " " + what; };
     const auto has = [](const auto& list, const auto& what) { return std::find(list.begin(), list.end(), what) != list.end(); };
     for (int b = 0; b < static_cast<int>(successors.size()); ++b) {
@@ -31,7 +33,7 @@ struct Graph {
       if (b == 0) {
         original(reg(0) + " = a\n");
         original(reg(1) + " = b\n");
-        if (is_after) text += "    +9999 spill R0, slot 0\n";
+        if (is_after) text += "    +99999 spill R0, slot 0\n";
       }
       for (int k = 0; k < steps; ++k) original("step\n");
       if (has(reads, b)) original("use " + reg(0) + "\n");
@@ -87,7 +89,7 @@ TEST(ExecutionPaths, ThreeEdgesInARowAreTakenInEachCombination) {
                      .reads = {10},
                      .loses = {{1, ways & 1}},
                      .restores = {{1, 1 - (ways & 1)}, {4, ways >> 1 & 1}, {7, ways >> 2 & 1}}};
-    EXPECT_EQ(walk(g, {.runs = 1, .stale_base = 40, .stale_per_instruction = 0}).verdict, Verdict::Fail) << ways;
+    EXPECT_EQ(walk(g, {.runs = 1, .stale = 40, .fuel_to_cover = 0}).verdict, Verdict::Fail) << ways;
   }
 }
 
@@ -96,7 +98,9 @@ TEST(ExecutionPaths, TheEdgeTakenLeastOftenComesFirst) {
   constexpr int kEdges = 12;
   for (int wrong = 0; wrong < kEdges; ++wrong) {
     const Graph g = {.successors = {{1}, std::vector<int>(kEdges, 2), {1}}, .reads = {2}, .loses = {{1, wrong}}};
-    EXPECT_EQ(walk(g, {.runs = 1, .fuel_base = 5 + 5 * kEdges + 3, .fuel_per_instruction = 0}).verdict, Verdict::Fail) << wrong;
+    EXPECT_EQ(walk(g, {.runs = 1, .fuel_base = 5 + 5 * kEdges + 3, .fuel_per_instruction = 0, .fuel_to_cover = 0}).verdict,
+              Verdict::Fail)
+        << wrong;
   }
 }
 
@@ -106,7 +110,7 @@ TEST(ExecutionPaths, WhatIsNewGivesTimeForMore) {
   Graph g = {.successors = {}, .reads = {9}, .loses = {{9, 0}}};
   for (int k = 0; k < 10; ++k) g.successors.push_back({k, k + 1});
   g.successors.push_back({});
-  EXPECT_EQ(walk(g, {.stale_base = 12, .stale_per_instruction = 0}).verdict, Verdict::Fail);
+  EXPECT_EQ(walk(g, {.stale = 12}).verdict, Verdict::Fail);
 }
 
 // Something that goes wrong once around a loop and is read ten rounds later.
@@ -129,42 +133,253 @@ TEST(ExecutionPaths, ALoopIsFollowedForAWhileThoughNothingIsNew) {
   EXPECT_EQ(testing::judge_text(execution_judge(), p.before_text(), p.after_text()).verdict, Verdict::Fail);
 }
 
-// --- runs that aim at blocks not yet executed ---------------------------------------------------------------------------
+// --- early exits ----------------------------------------------------------------------------------------------------------
 
-// One arm of the switch each run: 5 instructions to the switch and 2 of the arm; an aimed run also pays 5 for the search in 40
-// edges, and the last comes as far as the search.
-TEST(ExecutionPaths, RunsThatAimSpendTheFuelOnceMore) {
+// Three exits, and then a loop that is given a value, changes it and keeps it in memory: without the store it has the old one the
+// next time. Where the exits are on the way to the loop, and where they are in it.
+TEST(ExecutionPaths, AMissingStoreInALoopBehindEarlyExitsIsFound) {
+  for (const bool are_inside : {false, true}) {
+    testing::Pair p = {
+        .vregs = "  vreg %0 R b32\n  vreg %1 R b32\n",
+        .before = "  block b0\n    #0 %0 = a\n    #1 bra -> b2\n  block b1\n    #2 exit\n",
+        .after = "  block b0\n    #0 R0 = a\n    +100 spill R0, slot 0\n    #1 bra -> b2\n  block b1\n    #2 exit\n"};
+    const auto branch = [&](int inst, const std::string& targets) {
+      p.before += "    #" + std::to_string(inst) + " mbra %1 -> " + targets + "\n";
+      p.after += "    #" + std::to_string(inst) + " mbra R5 -> " + targets + "\n";
+    };
+    const auto both = [&](const std::string& text) {
+      p.before += text;
+      p.after += text;
+    };
+    for (const int b : {2, 3, 4}) {
+      both("  block b" + std::to_string(b) + "\n");
+      branch(b + 1, "b1, b" + std::to_string(b + 1));
+    }
+    p.before += "  block b5\n    #11 use %0\n    #12 %0 = next %0\n";
+    p.after += "  block b5\n    +101 R1 = refill slot 0\n    #11 use R1\n    #12 R1 = next R1\n    +102 spill R1, slot 0\n";
+    branch(13, are_inside ? "b2, b6" : "b5, b6");
+    both("  block b6\n    #14 st 1 !write\n    #15 exit\n");
+    const ir::Function before = testing::parse_function(p.before_text()), right = testing::parse_function(p.after_text());
+    p.after = testing::edit(p.after, "    +102 spill R1, slot 0\n", "");
+    const ir::Function damaged = testing::parse_function(p.after_text());
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      const auto verdict = [&](const ir::Function& after) {
+        return judge_execution({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255), nullptr}, {.seed = seed})
+            .verdict;
+      };
+      EXPECT_EQ(verdict(right), Verdict::Pass) << seed << are_inside;
+      EXPECT_EQ(verdict(damaged), Verdict::Fail) << seed << are_inside;
+    }
+  }
+}
+
+// Block k goes on to k + 1 or out, through one block of its own.
+Graph chain(int length) {
+  Graph g = {.successors = {}, .reads = {}};
+  for (int k = 0; k < length; ++k) g.successors.push_back({length + 1 + k, k + 1});
+  for (int k = 0; k <= length; ++k) g.successors.emplace_back();
+  return g;
+}
+
+TEST(ExecutionPaths, ARunGoesOnBehindAnEarlyExit) {
+  Graph g = chain(40);
+  g.reads = {36};
+  g.loses = {{35, 1}};
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    ExecutionCost cost;
+    EXPECT_EQ(walk(g, {.runs = 1, .fuel_to_cover = 0, .seed = seed}, &cost).verdict, Verdict::Fail) << seed;
+    EXPECT_EQ(cost.runs, 2);  // one, and once more with origins
+  }
+}
+
+// What an exit did is undone: %0 is lost on the way out, and is there on the way on.
+TEST(ExecutionPaths, BehindAnEarlyExitTheValuesOfBeforeAreBack) {
+  Graph g = chain(40);
+  g.reads = {40};
+  for (int k = 0; k < 40; ++k) g.loses.emplace_back(k, 0);
+  EXPECT_EQ(walk(g, {}).verdict, Verdict::Pass);
+  g.reads = {80};
+  EXPECT_EQ(walk(g, {}).verdict, Verdict::Fail);
+}
+
+TEST(ExecutionPaths, AChainOfFourThousandBlocksHasAVerdict) {
+  Graph g = chain(4000);
+  ExecutionCost cost;
+  EXPECT_EQ(walk(g, {}, &cost).verdict, Verdict::Pass);
+  EXPECT_LT(cost.instructions, 40 * (2 + 8001 * 2));
+  g.reads = {4000, 8000};
+  g.loses = {{3999, 1}};
+  EXPECT_EQ(walk(g, {}).verdict, Verdict::Fail);
+  g.loses = {{3999, 0}};
+  EXPECT_EQ(walk(g, {}).verdict, Verdict::Fail);
+}
+
+// The same without early exits: each block goes on, or around by another one.
+TEST(ExecutionPaths, AChainWithoutExitsHasAVerdict) {
+  constexpr int kLength = 2000;
+  Graph g = {.successors = {}, .reads = {kLength}};
+  for (int k = 0; k < kLength; ++k) g.successors.push_back({k + 1, kLength + 1 + k});
+  g.successors.emplace_back();
+  for (int k = 0; k < kLength; ++k) g.successors.push_back({k + 1});
+  EXPECT_EQ(walk(g, {}).verdict, Verdict::Pass);
+  for (const int side : {0, 1}) {
+    g.loses = {{kLength - 1, side}};
+    EXPECT_EQ(walk(g, {}).verdict, Verdict::Fail) << side;
+  }
+}
+
+// --- runs that seek -------------------------------------------------------------------------------------------------------
+
+// What seek() takes until nothing is left, run by run. A run ends at an exit, or where nothing that is left can be reached.
+std::vector<std::vector<EdgeOf>> sought(const Graph& g) {
+  const ir::Function before = testing::parse_function(g.text(false)), after = testing::parse_function(g.text(true));
+  const Before prepared(before, *ir::find_target("sm_90"));
+  const auto plan = make_plan({prepared, after, testing::limits_of(before, 255)});
+  Paths paths(*plan, prepared.part<EdgeKinds>());
+  std::vector<std::vector<EdgeOf>> runs;
+  while (paths.num_left() > 0 && runs.size() < 100) {
+    paths.begin_run(runs.size(), false);
+    runs.emplace_back();
+    for (ir::BlockId at(0);;) {
+      const std::uint32_t e = paths.seek(at);
+      if (e == kNoEdge) break;
+      paths.take(e);
+      runs.back().emplace_back(at.value, e - plan->edges_of[at.index()].begin);
+      at = plan->edges[e].to;
+    }
+  }
+  EXPECT_EQ(paths.num_left(), 0u);
+  return runs;
+}
+int times(const std::vector<std::vector<EdgeOf>>& runs, EdgeOf edge) {
+  int n = 0;
+  for (const auto& run : runs) n += static_cast<int>(std::count(run.begin(), run.end(), edge));
+  return n;
+}
+
+TEST(ExecutionPaths, EachEdgeOfASwitchIsSought) {
+  const auto runs = sought({.successors = {{1, 2, 1, 3}, {}, {}, {}}, .reads = {}});
+  EXPECT_EQ(runs.size(), 4u);
+  for (int k = 0; k < 4; ++k) EXPECT_EQ(times(runs, {0, k}), 1) << k;
+}
+
+TEST(ExecutionPaths, OneRunSeeksAllThatItCanReach) {
+  // From the hub, block 3, to a spoke and back; the spoke edges come back and so are back edges, each taken twice.
+  Graph g = {.successors = {{1}, {2}, {3}, {}}, .reads = {}};
+  for (int k = 0; k < 10; ++k) {
+    g.successors[3].push_back(4 + k);
+    g.successors.push_back({3});
+  }
+  const auto runs = sought(g);
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].size(), 3u + 10 * 4);
+}
+
+// The straight way, and one rung at a time.
+TEST(ExecutionPaths, TheShortestPathIsTaken) {
+  const auto runs = sought({.successors = {{1, 2}, {3}, {4}, {4}, {5, 6}, {6}, {}}, .reads = {}});
+  using Run = std::vector<EdgeOf>;
+  EXPECT_THAT(runs, ::testing::ElementsAre(Run{{0, 0}, {1, 0}, {3, 0}, {4, 0}, {5, 0}}, Run{{0, 1}, {2, 0}, {4, 1}}));
+}
+
+// Inner loop 2 -> 2, middle 3 -> 1, outer 4 -> 0. Each is gone around twice before the next entry of it.
+TEST(ExecutionPaths, NestedLoopsAreGoneAroundInTwoLaps) {
+  const auto runs = sought({.successors = {{1}, {2}, {2, 3}, {1, 4}, {0, 5}, {}}, .reads = {}});
+  ASSERT_EQ(runs.size(), 1u);
+  const std::vector<EdgeOf>& run = runs[0];
+  const auto laps_in_a_row = [&](EdgeOf back, EdgeOf entry) {
+    int most = 0, n = 0;
+    for (const EdgeOf& e : run) {
+      if (e == entry) n = 0;
+      if (e == back) most = std::max(most, ++n);
+    }
+    return most;
+  };
+  EXPECT_EQ(laps_in_a_row({2, 0}, {1, 0}), 2);
+  EXPECT_EQ(laps_in_a_row({3, 0}, {0, 0}), 2);
+  EXPECT_EQ(times(runs, {4, 0}), 2);
+  EXPECT_EQ(times(runs, {4, 1}), 1);
+}
+
+// Two entries: blocks 1 and 2 lead to each other.
+TEST(ExecutionPaths, ACycleWithTwoEntriesIsGoneAroundInTwoLaps) {
+  const auto runs = sought({.successors = {{1, 2}, {2, 3}, {1}, {}}, .reads = {}});
+  EXPECT_GE(times(runs, {2, 0}), 2);
+  EXPECT_GE(times(runs, {0, 1}), 1);
+}
+
+// Two back edges of one loop: one is taken twice, then the other.
+TEST(ExecutionPaths, EachBackEdgeOfALoopHasItsLaps) {
+  const auto runs = sought({.successors = {{1}, {1, 2}, {1, 1, 3}, {}}, .reads = {}});
+  for (const EdgeOf back : {EdgeOf{1, 0}, EdgeOf{2, 0}, EdgeOf{2, 1}}) EXPECT_EQ(times(runs, back), 2);
+}
+
+// Lost in one lap, moved on to where it is read in the next: an edge of the loop that is taken once a run does not show it.
+TEST(ExecutionPaths, WhatOneLapLeavesTheNextOneReads) {
+  const testing::Pair p = {
+      .vregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n",
+      .before =
+          "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 bra -> b1\n"
+          "  block b1\n    #3 use %1\n    #4 %1 = copy %0\n    #5 mbra %2 -> b1, b2\n  block b2\n    #6 exit\n",
+      .after =
+          "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 bra -> b1\n"
+          "  block b1\n    #3 use R1\n    #4 R1 = copy R0\n    +20 R0 = copy R9\n    #5 mbra R5 -> b1, b2\n"
+          "  block b2\n    #6 exit\n"};
+  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+  EXPECT_EQ(
+      judge_execution({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255), nullptr}, {.runs = 0}).verdict,
+      Verdict::Fail);
+}
+
+// A loop of twenty blocks that is left by one of its first only.
+TEST(ExecutionPaths, ALoopWhoseOnlyExitIsEarlyIsGoneAround) {
+  Graph g = {.successors = {{1}, {2, 21}}, .reads = {}};
+  for (int k = 2; k < 20; ++k) g.successors.push_back({k + 1});
+  g.successors.push_back({1});
+  g.successors.emplace_back();
+  EXPECT_EQ(walk(g, {}).verdict, Verdict::Pass);
+  g.loses = {{20, 0}};
+  g.reads = {21};
+  for (std::uint64_t seed = 0; seed < 8; ++seed) EXPECT_EQ(walk(g, {.seed = seed}).verdict, Verdict::Fail) << seed;
+}
+
+TEST(ExecutionPaths, WhatCannotBeReachedIsNotAskedFor) {
+  Graph g = {.successors = {{1}, {1, 2}, {}, {4, 2}, {3, 1}}, .reads = {3}, .loses = {{4, 0}}};
+  EXPECT_EQ(walk(g, {}).verdict, Verdict::Pass);
+  EXPECT_EQ(sought(g).size(), 1u);
+}
+
+// Where the program after does not follow an edge, there is no second lap to wait for, and nothing to be sought behind it.
+TEST(ExecutionPaths, BehindAWrongPathNothingIsSought) {
+  const testing::Pair p = {
+      .vregs = "  vreg %0 R b32\n",
+      .before =
+          "  block b0\n    #0 bra -> b1\n  block b1\n    #1 mbra %0 -> b1, b2\n  block b2\n    #2 mbra %0 -> b2, b3\n"
+          "  block b3\n    #3 exit\n",
+      .after =
+          "  block b0\n    #0 bra -> b1\n  block b1\n    #1 mbra R0 -> b3, b3\n  block b2\n    #2 mbra R0 -> b2, b3\n"
+          "  block b3\n    #3 exit\n"};
+  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+  ExecutionCost cost;
+  const JudgeResult r =
+      judge_execution({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255), nullptr}, {}, &cost);
+  EXPECT_THAT(testing::categories(r), ::testing::ElementsAre("execution-wrong-path"));
+  EXPECT_LT(cost.runs, 40);
+}
+
+// One arm of the switch each run: 5 instructions to the switch, 2 of the arm, and the search looks at up to 40 edges.
+TEST(ExecutionPaths, WithoutFuelItIsInconclusive) {
   Graph g = {.successors = {{}}, .reads = {}};
   for (int k = 1; k <= 40; ++k) {
     g.successors[0].push_back(k);
     g.successors.push_back({});
   }
   ExecutionCost cost;
-  const JudgeResult r = walk(g, {.runs = 1, .fuel_base = 55, .fuel_per_instruction = 0}, &cost);
-  EXPECT_EQ(r.reason, "fuel: 35 of 41 reachable blocks were never executed");
-  EXPECT_EQ(cost.runs, 1 + 5);
-  EXPECT_EQ(cost.instructions, 7 + 4 * 12 + 10);
-}
-
-// Each rung leads on, and back to the start. The straight way to the last block is all that there is fuel for.
-TEST(ExecutionPaths, TheNearestWayIsTaken) {
-  Graph g = {.successors = {}, .reads = {}};
-  for (int k = 0; k < 12; ++k) g.successors.push_back({k + 1, 0});
-  g.successors.push_back({});
-  for (std::uint64_t seed = 0; seed < 10; ++seed)
-    EXPECT_EQ(walk(g, {.runs = 1, .fuel_base = 40, .fuel_per_instruction = 0, .seed = seed}).verdict, Verdict::Pass) << seed;
-}
-
-// From the hub to a spoke and back, eleven times in one run, for which the way is looked for anew; the run pays for its long
-// beginning once.
-TEST(ExecutionPaths, AnAimedRunGoesOnToTheNextBlock) {
-  Graph g = {.successors = {{1}, {2}, {3}, {4}, {5}, {6}, {7, 8}, {}, {}}, .reads = {}};
-  for (int k = 0; k < 10; ++k) {
-    g.successors[7].push_back(9 + k);
-    g.successors.push_back({6});
-  }
-  for (std::uint64_t seed = 0; seed < 10; ++seed)
-    EXPECT_EQ(walk(g, {.runs = 1, .fuel_base = 100, .fuel_per_instruction = 0, .seed = seed}).verdict, Verdict::Pass) << seed;
+  const JudgeResult r = walk(g, {.runs = 1, .fuel_to_cover = 7 * 10}, &cost);
+  EXPECT_EQ(r.verdict, Verdict::Inconclusive);
+  EXPECT_EQ(r.reason, "fuel: 29 of 40 reachable edges were not taken, or not in two laps");
+  EXPECT_EQ(cost.runs, 1 + 10);
+  EXPECT_EQ(walk(g, {.runs = 1}).verdict, Verdict::Pass);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "oracles/execution/guards.h"
 #include "oracles/pair/match.h"
 
 namespace regduel::oracles {
@@ -61,7 +62,9 @@ struct CellsBefore {
 // Where the pair cannot be run, decoding goes on with empty places; the first reason is the one reported.
 class Planner {
  public:
-  explicit Planner(const Case& c) : case_(c), before_(c.before), after_(c.after), cells_before_(c.prepared.part<CellsBefore>()) {}
+  explicit Planner(const Case& c)
+      : case_(c), before_(c.before), after_(c.after), cells_before_(c.prepared.part<CellsBefore>()),
+        columns_(c.prepared.part<PredicateColumns>()) {}
 
   std::expected<Plan, std::string> run() {
     if (after_.blocks.size() < before_.blocks.size()) return std::unexpected("the program after has lost blocks");
@@ -197,6 +200,12 @@ class Planner {
     op.after = p.begin;
     op.after_size = static_cast<std::uint16_t>(p.size);
   }
+  // Requires: `def` is an operand of the program before.
+  void set_column(StepOperand& op, const Operand& def) const {
+    const std::uint8_t column = columns_.of_operand[static_cast<std::size_t>(&def - before_.operands.data())];
+    op.is_predicate = column != PredicateColumns::kNoColumn;
+    op.bit = op.is_predicate ? column : 0;
+  }
   void add_pair(const ByteRange& before, const ByteRange& after) {
     StepOperand op;
     set_before(op, before);
@@ -263,6 +272,7 @@ class Planner {
         StepOperand op;
         set_before(op, before_place(want));
         op.is_negated_before = want.is_negated();
+        if (writes) set_column(op, want);
         plan_.operands.push_back(op);
         if (writes) ++s.num_defs;
         else ++s.num_uses;
@@ -318,6 +328,7 @@ class Planner {
       }
       if (want[k].writes()) {
         s.has_early = s.has_early || (op.is_early && !is_remat);
+        set_column(op, want[k]);
         defs_.push_back(op);
       }
     }
@@ -481,6 +492,7 @@ class Planner {
   Plan plan_;
   Unreadable unreadable_;
   const CellsBefore& cells_before_;
+  const PredicateColumns& columns_;
   ir::PerFile<std::uint32_t> files_begin_ = {};
   ir::PerFile<std::uint32_t> accessed_ = {};  // of each file: cells up to the last that anything but a clobber touches
   std::uint32_t memory_begin_ = 0;

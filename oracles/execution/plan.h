@@ -37,8 +37,10 @@ struct StepOperand {
   std::uint32_t before = 0, after = 0;            // first cells
   std::uint16_t before_size = 0, after_size = 0;  // in cells
   std::uint16_t number = 0;                       // operand number in the program after, for reports
-  std::uint8_t bit = 0;                           // of the pack, for the predicates of a pack operation
+  std::uint8_t bit = 0;                           // of the pack, for the predicates of a pack operation; the column (guards.h) of a
+                                                  // predicate that is computed
   bool is_early : 1 = false;
+  bool is_predicate : 1 = false;  // a predicate that is computed
   bool is_negated_before : 1 = false, is_negated_after : 1 = false;
 };
 static_assert(sizeof(StepOperand) == 16);

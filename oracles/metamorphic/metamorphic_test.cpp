@@ -272,16 +272,17 @@ TEST(Metamorphic, ARefusedKnobIsNoVerdict) {
 // A switch with more arms, behind a longer beginning, than there is fuel to execute.
 TEST(Metamorphic, WhatIsInconclusiveComparesWithNothing) {
   std::string text = "func @t kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = a\n", arms;
-  for (int k = 1; k <= 1000; ++k) text += "    #" + std::to_string(k) + " step\n";
-  text += "    #1001 mbra %0 ->";
-  for (int k = 1; k <= 100; ++k) {
+  for (int k = 1; k <= 10'000; ++k) text += "    #" + std::to_string(k) + " step\n";
+  text += "    #10001 mbra %0 ->";
+  for (int k = 1; k <= 2500; ++k) {
     text += (k == 1 ? " b" : ", b") + std::to_string(k);
-    arms += "  block b" + std::to_string(k) + "\n    #" + std::to_string(1001 + k) + " exit\n";
+    arms += "  block b" + std::to_string(k) + "\n    #" + std::to_string(10'001 + k) + " exit\n";
   }
   const MetamorphicResult r =
       run(OneRegisterEach(Wrong::Nothing, [](const auto&, const auto&, int) { return false; }), kFree, text + "\n" + arms);
   EXPECT_EQ(r.result.verdict, Verdict::Inconclusive);
-  EXPECT_THAT(r.result.reason, ::testing::MatchesRegex("rename-vregs: fuel: .* of 101 reachable blocks were never executed"));
+  EXPECT_THAT(r.result.reason,
+              ::testing::MatchesRegex("rename-vregs: fuel: .* of 2500 reachable edges were not taken, or not in two laps"));
 }
 
 // No trace is written of the variants, which are the judge's own.
