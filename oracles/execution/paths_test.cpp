@@ -311,7 +311,7 @@ TEST(ExecutionPaths, ACycleWithTwoEntriesIsGoneAroundInTwoLaps) {
 // Two back edges of one loop: one is taken twice, then the other.
 TEST(ExecutionPaths, EachBackEdgeOfALoopHasItsLaps) {
   const auto runs = sought({.successors = {{1}, {1, 2}, {1, 1, 3}, {}}, .reads = {}});
-  for (const EdgeOf back : {EdgeOf{1, 0}, EdgeOf{2, 0}, EdgeOf{2, 1}}) EXPECT_EQ(times(runs, back), 2);
+  for (const EdgeOf& back : {EdgeOf{1, 0}, EdgeOf{2, 0}, EdgeOf{2, 1}}) EXPECT_EQ(times(runs, back), 2);
 }
 
 // Lost in one lap, moved on to where it is read in the next: an edge of the loop that is taken once a run does not show it.
