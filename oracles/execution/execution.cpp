@@ -18,8 +18,8 @@
 //                             were put is a value that stands for eight bit values, so packs can be copied and spilled like any
 //                             register, and nested.
 //   a guard                   where it is undefined before, the instruction may or may not happen: nothing is compared, and what it
-//                             would write is undefined. Where an inserted instruction's guard is undefined, what it would write
-//                             keeps only the bytes, and of packs the bits, that would not change.
+//                             would write is undefined. An inserted instruction reads what the register holds: where that is
+//                             undefined, it becomes some value then, which stays until the register is written.
 // Early-clobber defs destroy before uses are read; clobbers after; fixed and tied operands are read where the hardware reads
 // them (plan.cpp). In a device function the callee-saved registers hold entry values that every ret compares.
 //
@@ -424,9 +424,10 @@ class Machine {
   // --- one side alone ---------------------------------------------------------------------------------------------
   // What a guard says: the step happens, it does not, or that is undefined.
   enum class Happens { Yes, No, Perhaps };
-  [[nodiscard]] Happens guard_of(const Step& s) const {
+  [[nodiscard]] Happens guard_of(const Step& s) {
     if (!s.has_guard) return Happens::Yes;
-    const Value v = values_[s.guard_before];
+    Value& v = values_[s.guard_before];
+    if (v == 0 && s.is_inserted) v = value_of(hash_combine(salt_, 0xC4A + (std::uint64_t{s.guard_before} << 16)));
     if (v == 0) return Happens::Perhaps;
     return is_true(negated(v, s.is_guard_negated_before)) ? Happens::Yes : Happens::No;
   }

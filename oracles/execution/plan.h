@@ -64,6 +64,7 @@ struct Step {
   bool moves_bytes : 1 = false;  // pack, unpack
   bool reads_memory : 1 = false, writes_memory : 1 = false;
   bool is_ret : 1 = false;
+  bool is_inserted : 1 = false;  // its guard says what the register holds, whatever that is
 };
 static_assert(sizeof(Step) == 40);
 
