@@ -1,23 +1,31 @@
-// Demand of an instruction, by enumeration.
+// Demand of an instruction.
 //
-// The operands of one instruction in one file become *items*: so many units, so aligned, held while the uses are read (R), while
-// the defs are written (W), or at both (RW). Items of one moment may not overlap. Fixed items are placed first. What couples the
-// two moments are the RW items: they are enumerated, and then R and W are two packings of their own.
+// Its operands in one file become *items*: so many units, so aligned, held while the uses are read (R), while the defs are written
+// (W), or at both (RW). Items of one moment may not overlap. Fixed items are placed first. The others are counted by *kind*, and
+// each moment is filled from below, item after item, each at the first place that is left to its kind.
 //
-//   One moment      Where each item's size rounded up to a power of two is its alignment (1, 2, 3 in 4, 4, 8 units: all natural
-//                   alignments), taking the largest first is exact, however the free units lie: free aligned blocks of one size are
-//                   alike, and three units go first where the fourth is taken. Otherwise: a walk over the units from below, with
-//                   the numbers of items left as its state; states once refuted are not entered again.
-//   RW items        depth first, largest first. A state is the picture of the free units; two pictures that differ by an exchange
-//                   of aligned blocks (allowed on each level where no item could tell them apart) are one state.
+//   Exactness      Items can be moved down, each to the first place behind its neighbour below, until none can: so some order of
+//                  kinds finds a packing where there is one.
+//   Active orders  A kind whose next item would begin at or above the end of another kind's is not next: the other could be put in
+//                  between and take nothing away.
+//   Dead ends      What cannot be completed from unit u cannot from a higher one. So one number is remembered for each vector of
+//                  counts, and one moment takes at most product(count + 1) x units x kinds steps.
+//   Both moments   R and W are filled side by side. An RW item goes behind both frontiers. Each moment must be able to complete by
+//                  itself, which is asked at every step; once no RW item is left, that is the answer.
+//   Single units   of one moment go into what is left: room for them is all that they need.
 //
 // An RW item that reads a root which also stands in a fixed operand may share that home, or have one of its own.
-// A phi's operands are moved one edge at a time, each by itself. Tested by completeness_test.cpp, against brute force.
+// A phi's operands are moved one edge at a time, each by itself. Tested by completeness_test.cpp, against brute force,
+// and fuzz/properties/exact_packing_test.cpp.
 
 #include "oracles/completeness.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <string>
+#include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -58,8 +66,6 @@ struct Item {
 
   // The aligned block that it needs when it straddles nothing.
   [[nodiscard]] int block() const { return round_up_to_power(std::max(units, align)); }
-  [[nodiscard]] bool straddles() const { return align < round_up_to_power(units); }
-  [[nodiscard]] bool is_natural() const { return align == round_up_to_power(units); }
 };
 
 // --- one instruction, one file: its items ------------------------------------------------------------------------------
@@ -174,228 +180,241 @@ class Items {
 class Packing {
  public:
   // units: kR | kW where a unit cannot be used, kClobbered where the instruction clobbers it.
-  Packing(std::vector<std::uint8_t> units, std::vector<Item> items, std::int64_t max_states)
-      : units_(std::move(units)), items_(std::move(items)), states_left_(max_states) {}
+  explicit Packing(std::vector<std::uint8_t> units) : units_(std::move(units)) {}
 
-  Feasibility run() {
-    if (!place_fixed()) return Feasibility::Impossible;
-    if (!has_room()) return Feasibility::Impossible;
-    for (const Item& item : items_) {
-      if (item.fixed.is_valid()) continue;
-      if (item.moments == (kR | kW) || item.avoids_clobbers) search_.push_back(item);
-      else (item.moments == kR ? at_reads_ : at_writes_).push_back(item);
+  bool fits(const std::vector<Item>& items) {
+    if (!place_fixed(items)) return false;
+    for (const std::uint8_t moment : {kR, kW}) {
+      auto& room = room_[moment - 1];
+      room.assign(units_.size() + 1, 0);
+      for (std::size_t u = units_.size(); u-- > 0;) room[u] = room[u + 1] + ((units_[u] & moment) == 0 ? 1 : 0);
     }
-    const auto largest_first = [](const Item& a, const Item& b) {
-      return std::pair(a.block(), a.units) > std::pair(b.block(), b.units);
-    };
-    for (auto* list : {&search_, &at_reads_, &at_writes_}) std::sort(list->begin(), list->end(), largest_first);
-    // Those that may share a fixed home first: for the others, units differ only in the moments at which they are taken.
-    const auto begin_free =
-        std::stable_partition(search_.begin(), search_.end(), [&](const Item& item) { return !shared_homes(item).empty(); });
-    num_sharing_ = static_cast<std::size_t>(begin_free - search_.begin());
-    const auto is_natural = [](const Item& item) { return item.is_natural(); };
-    reads_are_natural_ = std::all_of(at_reads_.begin(), at_reads_.end(), is_natural);
-    writes_are_natural_ = std::all_of(at_writes_.begin(), at_writes_.end(), is_natural);
-    prepare_symmetry();
-    if (search(0)) return Feasibility::Feasible;
-    return states_left_ <= 0 ? Feasibility::Unknown : Feasibility::Impossible;
+    find_kinds(items);
+    for (const std::uint8_t moment : kMoments) find_groups(moment);
+    return has_room() && fits_side_by_side(0, 0, Next::Any);
   }
 
  private:
+  static constexpr int kNowhere = std::numeric_limits<int>::max() / 2;
+
+  // Items that can be exchanged for one another.
+  struct Kind {
+    Item item;
+    std::vector<int> homes;  // fixed ones, in which the root that it reads stands anyway
+    std::vector<int> first;  // by unit: its first place from there on
+    int count = 0;
+    std::array<int, 2> group = {-1, -1};  // by moment: which kinds are alike there
+    [[nodiscard]] bool is_at(std::uint8_t moments) const { return (item.moments & moments) == moments; }
+    [[nodiscard]] int end(int at) const { return at == kNowhere ? kNowhere : at + item.units; }
+  };
+  struct Place {
+    int at;
+    Kind* kind;
+  };
+  [[nodiscard]] static std::u16string counts(const std::vector<Kind>& kinds) {
+    std::u16string key;
+    for (const Kind& kind : kinds) key += static_cast<char16_t>(kind.count);
+    return key;
+  }
+  // Tries each of `next` that begins before any of them ends, the lowest first.
+  template <class Try>
+  static bool any_of(std::vector<Place> next, Try attempt) {
+    std::stable_sort(next.begin(), next.end(), [](const Place& a, const Place& b) { return a.at < b.at; });
+    return std::any_of(next.begin(), next.end(), [&](const Place& place) {
+      --place.kind->count;
+      const bool found = attempt(place);
+      ++place.kind->count;
+      return found;
+    });
+  }
+
+  // One moment by itself.
+  struct Alone {
+    std::vector<Kind> groups;
+    struct Known {
+      int fits, fails;  // from there on
+    };
+    std::unordered_map<std::u16string, Known> known;  // by the counts of what is left
+
+    // Whether what is left fits from unit `from` on; room: free units from there on.
+    bool fits(int from, const std::vector<int>& room) {
+      int needed = 0, end = kNowhere;
+      std::vector<Place> places;
+      for (Kind& kind : groups) {
+        if (kind.count == 0) continue;
+        const int at = kind.first[static_cast<std::size_t>(from)];
+        if (at == kNowhere) return false;
+        needed += kind.count * kind.item.units;
+        end = std::min(end, kind.end(at));
+        places.push_back({at, &kind});
+      }
+      if (needed > room[static_cast<std::size_t>(from)]) return false;
+      if (places.empty()) return true;
+      Known& before = known.try_emplace(counts(groups), Known{-1, kNowhere}).first->second;
+      if (from <= before.fits) return true;
+      if (from >= before.fails) return false;
+      std::erase_if(places, [&](const Place& place) { return place.at >= end; });
+      const bool found = any_of(std::move(places), [&](const Place& place) { return fits(place.kind->end(place.at), room); });
+      (found ? before.fits : before.fails) = from;
+      return found;
+    }
+  };
+  // What may stand next: what is only read comes before what is only written, up to the next item that is both.
+  enum class Next : std::uint8_t { Any, NoRead };
+
   [[nodiscard]] int size() const { return static_cast<int>(units_.size()); }
 
-  // Whether `item` may stand at `at`; `sharing` = it is at home there already while the uses are read.
-  [[nodiscard]] bool is_free(const Item& item, int at, bool sharing = false) const {
-    if (at < 0 || at + item.units > size()) return false;
-    const auto taken =
-        static_cast<std::uint8_t>((sharing ? item.moments & ~kR : item.moments) | (item.avoids_clobbers ? kClobbered : 0));
+  [[nodiscard]] bool is_free(const Item& item, int at) const {
+    if (at + item.units > size()) return false;
+    const auto taken = static_cast<std::uint8_t>(item.moments | (item.avoids_clobbers ? kClobbered : 0));
     for (int u = at; u < at + item.units; ++u)
       if ((units_[static_cast<std::size_t>(u)] & taken) != 0) return false;
     return true;
   }
-  void take(const Item& item, int at, std::uint8_t moments) {
-    for (int u = at; u < at + item.units; ++u) units_[static_cast<std::size_t>(u)] |= moments;
-  }
-  void give_back(const Item& item, int at, std::uint8_t moments) {
-    for (int u = at; u < at + item.units; ++u) units_[static_cast<std::size_t>(u)] &= static_cast<std::uint8_t>(~moments);
-  }
 
-  bool place_fixed() {
-    for (const Item& item : items_) {
+  bool place_fixed(const std::vector<Item>& items) {
+    for (const Item& item : items) {
       if (!item.fixed.is_valid()) continue;
-      if (item.fixed.count != item.units || item.fixed.first % item.align != 0 || !is_free(item, item.fixed.first)) return false;
-      take(item, item.fixed.first, item.moments);
+      const int at = item.fixed.first;
+      if (item.fixed.count != item.units || at % item.align != 0 || !is_free(item, at)) return false;
+      for (int u = at; u < at + item.units; ++u) units_[static_cast<std::size_t>(u)] |= item.moments;
     }
     return true;
   }
 
-  [[nodiscard]] bool has_room() const {
-    for (const std::uint8_t moment : {kR, kW}) {
-      int needed = 0;
-      for (const Item& item : items_) {
-        // One that may share a fixed home may need no units of its own at reads.
-        const bool counts = !item.fixed.is_valid() && (item.moments & moment) != 0 && (moment == kW || shared_homes(item).empty());
-        needed += counts ? item.units : 0;
-      }
-      const auto room = std::count_if(units_.begin(), units_.end(), [&](std::uint8_t u) { return (u & moment) == 0; });
-      if (needed > room) return false;
-    }
-    return true;
-  }
-
-  // Fixed homes in which the root that `item` reads stands anyway.
-  [[nodiscard]] std::vector<int> shared_homes(const Item& item) const {
+  // Fixed homes in which the root that `item` reads stands while the uses are read, and which it may take when the defs are
+  // written.
+  [[nodiscard]] std::vector<int> shared_homes(const Item& item, const std::vector<Item>& items) const {
     std::vector<int> homes;
-    if (!item.reads.is_valid() || item.fixed.is_valid()) return homes;
-    for (const Item& other : items_)
-      if (other.fixed.is_valid() && other.reads == item.reads && (other.moments & kR) != 0) homes.push_back(other.fixed.first);
+    if (item.moments != (kR | kW) || !item.reads.is_valid()) return homes;
+    Item written = item;
+    written.moments = kW;
+    for (const Item& other : items) {
+      if (!other.fixed.is_valid() || other.reads != item.reads || (other.moments & kR) == 0) continue;
+      if (other.fixed.first % item.align == 0 && is_free(written, other.fixed.first)) homes.push_back(other.fixed.first);
+    }
     return homes;
   }
 
-  // --- RW items
-  bool search(std::size_t k) {
-    if (k == search_.size()) return layer_fits(at_reads_, kR) && layer_fits(at_writes_, kW);
-    if (--states_left_ <= 0) return false;
-    // What is placed only takes units away, so a moment that does not fit now never will. Asked where the answer is cheap.
-    if ((reads_are_natural_ && !layer_fits(at_reads_, kR)) || (writes_are_natural_ && !layer_fits(at_writes_, kW))) return false;
-    const Item& item = search_[k];
-    if (k < num_sharing_) {
-      for (const int home : shared_homes(item)) {
-        if (home % item.align != 0 || !is_free(item, home, true)) continue;
-        take(item, home, kW);
-        const bool found = search(k + 1);
-        give_back(item, home, kW);
-        if (found) return true;
-      }
-    } else if (!refuted_.insert(state(k)).second) {
-      return false;
-    }
-    for (int at = 0; at + item.units <= size(); at += item.align) {
-      if (!is_free(item, at)) continue;
-      take(item, at, item.moments);
-      const bool found = search(k + 1);
-      give_back(item, at, item.moments);
-      if (found || states_left_ <= 0) return found;
-    }
-    return false;
-  }
-
-  // On which levels two halves of an aligned block may be exchanged: where no item is as large as more than one half and less
-  // than the whole, or aligned to the whole although it fits a half. With a straddling item, on none.
-  void prepare_symmetry() {
-    for (const auto* list : {&search_, &at_reads_, &at_writes_})
-      for (const Item& item : *list) {
-        top_ = std::max(top_, item.block());
-        has_symmetry_ = has_symmetry_ && !item.straddles();
-      }
-    for (int whole = 2; whole <= top_; whole *= 2) {
-      bool allowed = true;
-      for (const auto* list : {&search_, &at_reads_, &at_writes_})
-        for (const Item& item : *list)
-          if ((item.units > whole / 2 && item.units < whole) || (item.units <= whole / 2 && item.align >= whole)) allowed = false;
-      exchangeable_.push_back(allowed);
-    }
-    if (has_symmetry_)
-      while (size() % top_ != 0) units_.push_back(kR | kW);
-  }
-
-  [[nodiscard]] std::string state(std::size_t k) const {
-    std::string key = std::to_string(k) + "/";
-    if (!has_symmetry_) return key.append(units_.begin(), units_.end());
-    std::vector<std::string> blocks;
-    for (int at = 0; at < size(); at += top_) blocks.push_back(picture(at, top_, exchangeable_.size()));
-    std::sort(blocks.begin(), blocks.end());
-    for (const std::string& b : blocks) key += b;
-    return key;
-  }
-  [[nodiscard]] std::string picture(int at, int whole, std::size_t level) const {
-    if (whole == 1) return std::string(1, static_cast<char>(units_[static_cast<std::size_t>(at)]));
-    std::string a = picture(at, whole / 2, level - 1), b = picture(at + whole / 2, whole / 2, level - 1);
-    if (exchangeable_[level - 1] && b < a) std::swap(a, b);
-    return a + b;
-  }
-
-  // --- one moment
-  [[nodiscard]] bool layer_fits(const std::vector<Item>& items, std::uint8_t moment) {
-    std::vector<bool> free(units_.size());
-    for (std::size_t u = 0; u < units_.size(); ++u) free[u] = (units_[u] & moment) == 0;
-    return (moment == kR ? reads_are_natural_ : writes_are_natural_) ? largest_first(items, std::move(free)) : walk(items, free);
-  }
-
-  static bool is_run(const std::vector<bool>& free, int at, int count) {
-    if (at + count > static_cast<int>(free.size())) return false;
-    for (int u = at; u < at + count; ++u)
-      if (!free[static_cast<std::size_t>(u)]) return false;
-    return true;
-  }
-  // Items come sorted by block, then by units, both descending.
-  static bool largest_first(const std::vector<Item>& items, std::vector<bool> free) {
-    const int size = static_cast<int>(free.size());
-    // Items that leave a hole go first where the hole is no loss.
-    const auto place = [&](const Item& item, bool only_tight) {
-      for (int at = 0; at + item.units <= size; at += item.align) {
-        if (!is_run(free, at, item.units) || (only_tight && is_run(free, at, item.block()))) continue;
-        std::fill(free.begin() + at, free.begin() + at + item.units, false);
-        return true;
-      }
-      return false;
-    };
-    for (std::size_t begin = 0; begin < items.size();) {
-      std::size_t end = begin;
-      while (end < items.size() && items[end].block() == items[begin].block()) ++end;
-      std::vector<const Item*> left;
-      for (std::size_t k = begin; k < end; ++k)
-        if (items[k].units == items[k].block() || !place(items[k], true)) left.push_back(&items[k]);
-      for (const Item* item : left)
-        if (!place(*item, false)) return false;
-      begin = end;
-    }
-    return true;
-  }
-
-  bool walk(const std::vector<Item>& items, const std::vector<bool>& free) {
-    // Kinds, with the number of items of each; single units fill what is left.
-    struct Kind {
-      int units, align, count;
-    };
-    std::vector<Kind> kinds;
-    int total = 0;
+  void find_kinds(const std::vector<Item>& items) {
+    // What may share a home may also take units of its own at reads, so that the room for single units is not known beforehand.
+    const bool is_room_known = std::all_of(
+        items.begin(), items.end(), [&](const Item& item) { return item.fixed.is_valid() || shared_homes(item, items).empty(); });
     for (const Item& item : items) {
-      total += item.units;
-      if (item.units == 1 && item.align == 1) continue;
-      if (!kinds.empty() && kinds.back().units == item.units && kinds.back().align == item.align) ++kinds.back().count;
-      else kinds.push_back({item.units, item.align, 1});
-    }
-    if (total > std::count(free.begin(), free.end(), true)) return false;
-    std::unordered_set<std::string> refuted;
-    const auto go = [&](auto&& self, int at) -> bool {
-      if (std::all_of(kinds.begin(), kinds.end(), [](const Kind& k) { return k.count == 0; })) return true;
-      while (at < size() && !free[static_cast<std::size_t>(at)]) ++at;
-      if (at >= size() || --states_left_ <= 0) return false;
-      std::string key = std::to_string(at);
-      for (const Kind& k : kinds) key += "," + std::to_string(k.count);
-      if (!refuted.insert(key).second) return false;
-      for (Kind& k : kinds) {
-        if (k.count == 0 || at % k.align != 0 || !is_run(free, at, k.units)) continue;
-        --k.count;
-        const bool found = self(self, at + k.units);
-        ++k.count;
-        if (found) return true;
+      if (item.fixed.is_valid()) continue;
+      if (item.units == 1 && item.align == 1 && (item.moments == kW || (item.moments == kR && is_room_known))) {
+        ++singles_[item.moments - 1U];
+        continue;
       }
-      return self(self, at + 1);
-    };
-    return go(go, 0);
+      std::vector<int> homes = shared_homes(item, items);
+      const auto key = [](const Item& i) { return std::tuple(i.units, i.align, i.moments, i.avoids_clobbers); };
+      const auto same = std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind& kind) {
+        return kind.homes.empty() && homes.empty() && key(kind.item) == key(item);
+      });
+      Kind& kind = same == kinds_.end() ? kinds_.emplace_back(Kind{item, std::move(homes), {}, 0}) : *same;
+      ++kind.count;
+    }
+    // Large ones are tried first.
+    std::stable_sort(kinds_.begin(), kinds_.end(), [](const Kind& a, const Kind& b) {
+      return std::pair(a.item.block(), a.item.units) > std::pair(b.item.block(), b.item.units);
+    });
+    for (Kind& kind : kinds_) {
+      kind.first.assign(units_.size() + 1, kNowhere);
+      for (int at = size() - 1; at >= 0; --at) {
+        const auto u = static_cast<std::size_t>(at);
+        kind.first[u] = at % kind.item.align == 0 && is_free(kind.item, at) ? at : kind.first[u + 1];
+      }
+    }
   }
 
+  // Whether the items of one moment that are left fit from unit `from` on, whatever happens at the other moment.
+  bool fits_alone(std::uint8_t moment, int from) {
+    Alone& alone = alone_[moment - 1U];
+    for (Kind& group : alone.groups) group.count = 0;
+    for (const Kind& kind : kinds_)
+      if (kind.group[moment - 1U] >= 0) alone.groups[static_cast<std::size_t>(kind.group[moment - 1U])].count += kind.count;
+    return alone.fits(from, room_[moment - 1U]);
+  }
+  void find_groups(std::uint8_t moment) {
+    std::vector<Kind>& groups = alone_[moment - 1U].groups;
+    for (Kind& kind : kinds_) {
+      int& group = kind.group[moment - 1U];
+      // One that may share a home may take nothing at reads.
+      if (!kind.is_at(moment) || (moment == kR && !kind.homes.empty())) continue;
+      std::vector<int> first = kind.first;
+      for (const int home : kind.homes)
+        for (int u = 0; u <= home; ++u) first[static_cast<std::size_t>(u)] = std::min(first[static_cast<std::size_t>(u)], home);
+      const auto same = std::find_if(groups.begin(), groups.end(),
+                                     [&](const Kind& g) { return g.item.units == kind.item.units && g.first == first; });
+      group = static_cast<int>(same - groups.begin());
+      if (same == groups.end()) groups.push_back({kind.item, {}, std::move(first), 0});
+    }
+  }
+
+  // Whether all that is left fits: at reads from unit r on, at writes from unit w on.
+  bool fits_side_by_side(int r, int w, Next next) {
+    if (!fits_alone(kR, r) || !fits_alone(kW, w)) return false;
+    // Where one moment has nothing of its own left, and is not ahead, all goes there as it goes at the other.
+    bool any_both = false, any_read = false, any_written = false;
+    for (const Kind& kind : kinds_) {
+      if (kind.count == 0) continue;
+      any_both = any_both || kind.is_at(kR | kW);
+      any_read = any_read || kind.item.moments == kR || !kind.homes.empty();
+      any_written = any_written || kind.item.moments == kW || !kind.homes.empty();
+    }
+    if (!any_both || (!any_written && w <= r) || (!any_read && r <= w)) return true;
+    if (!entered_
+             .insert(counts(kinds_) +
+                     std::u16string{static_cast<char16_t>(r), static_cast<char16_t>(w), static_cast<char16_t>(next)})
+             .second)
+      return false;
+    std::vector<Place> reads, writes, both;
+    int read_end = kNowhere, write_end = kNowhere, both_end = kNowhere;
+    for (Kind& kind : kinds_) {
+      if (kind.count == 0) continue;
+      const auto add = [&](std::vector<Place>& list, int at, int& end) {
+        if (at == kNowhere) return;
+        list.push_back({at, &kind});
+        end = std::min(end, kind.end(at));
+      };
+      const auto from = [&](int u) { return kind.first[static_cast<std::size_t>(u)]; };
+      if (kind.item.moments == kR) add(reads, from(r), read_end);
+      else if (kind.item.moments == kW) add(writes, from(w), write_end);
+      else add(both, from(std::max(r, w)), both_end);
+      for (const int home : kind.homes)
+        if (home >= w) add(writes, home, write_end);
+    }
+    // Whether another item fits below this one, where it takes nothing from it.
+    std::erase_if(both, [&](const Place& place) { return place.at >= std::min({read_end, write_end, both_end}); });
+    std::erase_if(writes, [&](const Place& place) { return place.at >= write_end; });
+    std::erase_if(reads, [&](const Place& place) { return next == Next::NoRead || place.at >= read_end; });
+    return any_of(std::move(both),
+                  [&](const Place& place) {
+                    const int end = place.kind->end(place.at);
+                    return fits_side_by_side(end, end, Next::Any);
+                  }) ||
+           any_of(std::move(reads), [&](const Place& place) { return fits_side_by_side(place.kind->end(place.at), w, next); }) ||
+           any_of(std::move(writes),
+                  [&](const Place& place) { return fits_side_by_side(r, place.kind->end(place.at), Next::NoRead); });
+  }
+
+  // Room for the single units of one moment beside all others.
+  [[nodiscard]] bool has_room() const {
+    return std::all_of(std::begin(kMoments), std::end(kMoments), [&](std::uint8_t moment) {
+      int needed = singles_[moment - 1U];
+      for (const Kind& kind : kinds_)
+        if (kind.is_at(moment) && (moment == kW || kind.homes.empty())) needed += kind.count * kind.item.units;
+      return needed <= room_[moment - 1U][0];
+    });
+  }
+
+  static constexpr std::array<std::uint8_t, 2> kMoments = {kR, kW};
   std::vector<std::uint8_t> units_;
-  std::vector<Item> items_;
-  std::vector<Item> search_, at_reads_, at_writes_;
-  std::size_t num_sharing_ = 0;
-  int top_ = 1;
-  bool has_symmetry_ = true, reads_are_natural_ = true, writes_are_natural_ = true;
-  std::vector<bool> exchangeable_;  // [level]: the halves of an aligned block of 2^(level + 1) units
-  std::unordered_set<std::string> refuted_;
-  std::int64_t states_left_;
+  std::vector<Kind> kinds_;
+  std::array<int, 2> singles_ = {};       // by moment - 1
+  std::array<std::vector<int>, 2> room_;  // free units from there on
+  std::array<Alone, 2> alone_;
+  std::unordered_set<std::u16string> entered_;  // of side by side: none is entered twice
 };
 
 // --- instructions ------------------------------------------------------------------------------------------------------
@@ -438,9 +457,8 @@ class Files {
   ir::PerFile<std::vector<std::uint8_t>> units_, units_at_ret_;
 };
 
-Feasibility pack_items(const std::vector<Item>& items, std::span<const Operand> ops, RegFile file, std::vector<std::uint8_t> units,
-                       const CompletenessOptions& options) {
-  if (items.empty()) return Feasibility::Feasible;
+bool items_fit(const std::vector<Item>& items, std::span<const Operand> ops, RegFile file, std::vector<std::uint8_t> units) {
+  if (items.empty()) return true;
   // In a file without holes, blocks taken largest first leave none.
   int sum = 0;
   bool is_plain = std::find(units.begin(), units.end(), kR | kW) == units.end();
@@ -448,45 +466,34 @@ Feasibility pack_items(const std::vector<Item>& items, std::span<const Operand> 
     sum += item.block();
     is_plain = is_plain && !item.fixed.is_valid() && !item.avoids_clobbers;
   }
-  if (is_plain && sum <= static_cast<int>(units.size())) return Feasibility::Feasible;
+  if (is_plain && sum <= static_cast<int>(units.size())) return true;
   for (const Operand& op : ops) {
     if (op.role != Role::Clobber || op.preg().file != file) continue;
     for (int u = op.preg().begin(); u < std::min(op.preg().end(), static_cast<int>(units.size())); ++u)
       units[static_cast<std::size_t>(u)] |= kClobbered;
   }
-  return Packing(std::move(units), items, options.max_states).run();
+  return Packing(std::move(units)).fits(items);
 }
 
-Feasibility worse(Feasibility a, Feasibility b) {
-  if (a == Feasibility::Impossible || b == Feasibility::Impossible) return Feasibility::Impossible;
-  return a == Feasibility::Unknown || b == Feasibility::Unknown ? Feasibility::Unknown : Feasibility::Feasible;
-}
-
-Feasibility pack_in_file(const Function& f, const Inst& inst, RegFile file, const Files& files,
-                         const CompletenessOptions& options) {
+bool fits_in_file(const Function& f, const Inst& inst, RegFile file, const Files& files) {
   const auto ops = f.operands_of(inst);
-  if (!inst.is_phi()) return pack_items(Items(f, inst, file).list, ops, file, files.units(file, inst.op == ir::Op::Ret), options);
-  Feasibility result = Feasibility::Feasible;
-  for (const Operand& op : ops)
-    result = worse(result, pack_items(Items(f, op, file).list, {}, file, files.units(file, false), options));
-  return result;
+  if (!inst.is_phi()) return items_fit(Items(f, inst, file).list, ops, file, files.units(file, inst.op == ir::Op::Ret));
+  return std::all_of(ops.begin(), ops.end(),
+                     [&](const Operand& op) { return items_fit(Items(f, op, file).list, {}, file, files.units(file, false)); });
 }
 
-Feasibility pack_in_all_files(const Function& f, const Inst& inst, const Files& files, const CompletenessOptions& options) {
+bool fits_in_all_files(const Function& f, const Inst& inst, const Files& files) {
   ir::PerFile<bool> used = {};
   for (const Operand& op : f.operands_of(inst))
     if (op.is_vreg()) used[index(f.vreg(f.root(op.vreg())).file())] = true;
-  Feasibility result = Feasibility::Feasible;
-  for (const RegFile file : ir::kAllFiles)
-    if (used[index(file)]) result = worse(result, pack_in_file(f, inst, file, files, options));
-  return result;
+  return std::all_of(std::begin(ir::kAllFiles), std::end(ir::kAllFiles),
+                     [&](RegFile file) { return !used[index(file)] || fits_in_file(f, inst, file, files); });
 }
 
 }  // namespace
 
-Feasibility feasibility(const Function& f, const Inst& inst, const Target& target, const Limits& limits,
-                        const CompletenessOptions& options) {
-  return pack_in_all_files(f, inst, Files(f, target, limits), options);
+bool is_feasible(const Function& f, const Inst& inst, const Target& target, const Limits& limits) {
+  return fits_in_all_files(f, inst, Files(f, target, limits));
 }
 
 std::optional<ir::InstId> find_impossible(const Function& f, const Target& target, const Limits& limits,
@@ -494,7 +501,7 @@ std::optional<ir::InstId> find_impossible(const Function& f, const Target& targe
   const Files files(f, target, limits);
   for (std::size_t k = 0; k < f.insts.size(); ++k) {
     const bool is_asked = k >= exempt.size() || !exempt[k];
-    if (is_asked && pack_in_all_files(f, f.insts[k], files, {}) == Feasibility::Impossible) return f.insts[k].id;
+    if (is_asked && !fits_in_all_files(f, f.insts[k], files)) return f.insts[k].id;
   }
   return std::nullopt;
 }
@@ -503,7 +510,7 @@ std::optional<int> demand(const Function& f, const Inst& inst, RegFile file, con
   const auto fits = [&](int units) {
     Limits limits = Limits::of(target);
     limits.units[index(file)] = units;
-    return pack_in_file(f, inst, file, Files(f, target, limits), {}) == Feasibility::Feasible;
+    return fits_in_file(f, inst, file, Files(f, target, limits));
   };
   int low = 0, high = target.units[index(file)];
   if (!fits(high)) return std::nullopt;
@@ -515,20 +522,13 @@ std::optional<int> demand(const Function& f, const Inst& inst, RegFile file, con
   return low;
 }
 
-JudgeResult judge_completeness(const Before& prepared, const Limits& limits, const CompletenessOptions& options) {
+JudgeResult judge_completeness(const Before& prepared, const Limits& limits) {
   const Function& before = prepared.program();
   const Files files(before, prepared.target(), limits, prepared.preserved());
-  const Inst* undecided = nullptr;
-  for (const Inst& i : before.insts) {
-    const Feasibility result = pack_in_all_files(before, i, files, options);
-    if (result == Feasibility::Impossible)
+  for (const Inst& i : before.insts)
+    if (!fits_in_all_files(before, i, files))
       return without_verdict(kName, Verdict::Pass,
                              fmt::format("#{} ({}) cannot be packed into the limit", i.id.value, before.mnemonic(i)));
-    if (result == Feasibility::Unknown && undecided == nullptr) undecided = &i;
-  }
-  if (undecided != nullptr)
-    return without_verdict(kName, Verdict::Inconclusive,
-                           fmt::format("the search for a packing of #{} was given up", undecided->id.value));
   Collector out(kName);
   out.add("completeness", {}, -1, "the allocator failed, although each instruction can be packed into the limit");
   return out.finish();

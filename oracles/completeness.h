@@ -2,7 +2,6 @@
 // fails where they can has a bug.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -10,21 +9,13 @@
 
 namespace regduel::oracles {
 
-enum class Feasibility {
-  Feasible,    // a packing exists
-  Impossible,  // proven: no packing exists
-  Unknown,     // the search was given up; only an instruction with dozens of tied or guarded operands of mixed sizes comes here
-};
-
-struct CompletenessOptions {
-  std::int64_t max_states = 500'000;  // search states for one file of one instruction
-};
-
-// Whether the operands of one instruction of `f` can be packed, in all files.
+// Whether the operands of one instruction of `f` can be packed, in all files. Either answer is proven.
 //   Requires  well-formed `f` in phase Virtual, `inst` one of its instructions.
-//   Cost      O(operands + units) unless the limit is tight; then a search over arrangements up to symmetry.
-[[nodiscard]] Feasibility feasibility(const ir::Function& f, const ir::Inst& inst, const ir::Target& target,
-                                      const ir::Limits& limits, const CompletenessOptions& options = {});
+//   Cost      O(operands + units) unless the limit is tight; then a search over the orders of its kinds of operands. Those of one
+//   moment
+//             take at most units x kinds x product over the kinds of (number of operands + 1) steps; milliseconds for some 30
+//             operands.
+[[nodiscard]] bool is_feasible(const ir::Function& f, const ir::Inst& inst, const ir::Target& target, const ir::Limits& limits);
 
 // The first instruction in program order that is proven impossible; nullopt = none is.
 //   exempt   by instruction (index into f.insts), as far as it goes: these are not asked about
@@ -32,12 +23,11 @@ struct CompletenessOptions {
                                                         const std::vector<bool>& exempt = {});
 
 // The least limit of `file` at which the instruction can be packed there; 0 = it has no operands in that file; nullopt = it
-// cannot be packed into all the units that the target has. A search given up counts as "cannot".
+// cannot be packed into all the units that the target has.
 [[nodiscard]] std::optional<int> demand(const ir::Function& f, const ir::Inst& inst, ir::RegFile file, const ir::Target& target);
 
 // Judges an allocator's failure: pass where some instruction is impossible, fail with category "completeness" where each one
-// can be packed, inconclusive where that could not be decided.
-[[nodiscard]] JudgeResult judge_completeness(const Before& before, const ir::Limits& limits,
-                                             const CompletenessOptions& options = {});
+// can be packed.
+[[nodiscard]] JudgeResult judge_completeness(const Before& before, const ir::Limits& limits);
 
 }  // namespace regduel::oracles

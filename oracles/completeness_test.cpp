@@ -281,8 +281,7 @@ TEST(Demand, AgreesWithBruteForce) {
     if (!ir::check(f).empty()) continue;
     const ir::Limits limits = ir::Limits::of(*target, random.between(1, 12));
     const bool fits = BruteForce(f, *target, limits).run();
-    ASSERT_EQ(feasibility(f, f.insts[0], *target, limits), fits ? Feasibility::Feasible : Feasibility::Impossible)
-        << ir::print(f) << " at " << limits.of(ir::RegFile::R);
+    ASSERT_EQ(is_feasible(f, f.insts[0], *target, limits), fits) << ir::print(f) << " at " << limits.of(ir::RegFile::R);
     ++judged;
     impossible += fits ? 0 : 1;
   }
@@ -332,36 +331,21 @@ TEST(Demand, IsFastForFortyOperandsAtATightLimit) {
       with_operands({{ir::Role::DefUse, 64, 12}, {ir::Role::DefUse, 32, 12}, {ir::Role::Use, 128, 6}, {ir::Role::Use, 96, 4}});
   // 24 + 12 + 24 + 12 = 72 units: the singles fill the holes of the triples.
   EXPECT_EQ(demand(f, f.insts[0], ir::RegFile::R, ir::default_target()), 72);
-  EXPECT_EQ(feasibility(f, f.insts[0], ir::default_target(), ir::Limits::of(ir::default_target(), 71)), Feasibility::Impossible);
+  EXPECT_FALSE(is_feasible(f, f.insts[0], ir::default_target(), ir::Limits::of(ir::default_target(), 71)));
 }
 
-// Of the arrangements of these all but few are alike; without that, there would not be states enough.
-TEST(Demand, ArrangementsThatAreAlikeAreTriedOnce) {
-  const auto feasibility_within = [](const ir::Function& f, int limit, std::int64_t states) {
+TEST(Demand, KnowsHolesAndAlignmentBeyondTheSize) {
+  const auto demand_of = [](const std::vector<Operands>& kinds) {
+    const ir::Function f = with_operands(kinds);
     EXPECT_TRUE(ir::check(f).empty());
-    return feasibility(f, f.insts[0], ir::default_target(), ir::Limits::of(ir::default_target(), limit), {.max_states = states});
+    return demand(f, f.insts[0], ir::RegFile::R, ir::default_target());
   };
   // One pair more than there are quads, each with a hole in its first half.
-  const ir::Function holes =
-      with_operands({{ir::Role::DefUse, 64, 13}, {.role = ir::Role::Use, .width = 32, .count = 12, .first = 1, .step = 4}});
-  EXPECT_EQ(feasibility_within(holes, 48, 100), Feasibility::Impossible);
-  EXPECT_EQ(feasibility_within(holes, 52, 100), Feasibility::Feasible);
-  // The halves of a pair are alike; those of a quad are not, for a pair that is aligned to four.
-  const ir::Function aligned = with_operands({{ir::Role::DefUse, 32, 2}, {ir::Role::Use, 64, 3, 4}});
-  EXPECT_EQ(feasibility_within(aligned, 8, 200), Feasibility::Impossible);
-  EXPECT_EQ(feasibility_within(aligned, 12, 300), Feasibility::Feasible);
+  EXPECT_EQ(demand_of({{ir::Role::DefUse, 64, 13}, {.role = ir::Role::Use, .width = 32, .count = 12, .first = 1, .step = 4}}), 50);
+  // Pairs that are aligned to four units stand in three quads.
+  EXPECT_EQ(demand_of({{ir::Role::DefUse, 32, 2}, {ir::Role::Use, 64, 3, 4}}), 10);
   // Where the sum alone does not fit, nothing is tried.
-  EXPECT_EQ(feasibility_within(with_operands({{ir::Role::DefUse, 32, 5}}), 4, 1), Feasibility::Impossible);
-}
-
-TEST(Completeness, ASearchGivenUpIsNoVerdict) {
-  const ir::Function holes =
-      with_operands({{ir::Role::DefUse, 64, 3}, {.role = ir::Role::Use, .width = 32, .count = 2, .first = 1, .step = 4}});
-  const ir::Target& target = ir::default_target();
-  EXPECT_EQ(judge_completeness({holes, target}, ir::Limits::of(target, 8)).verdict, Verdict::Pass);
-  const JudgeResult r = judge_completeness({holes, target}, ir::Limits::of(target, 8), {.max_states = 1});
-  EXPECT_EQ(r.verdict, Verdict::Inconclusive);
-  EXPECT_EQ(r.reason, "the search for a packing of #0 was given up");
+  EXPECT_EQ(demand_of({{ir::Role::DefUse, 32, 5}}), 5);
 }
 
 // At a ret the callee-saved registers hold what the caller left in them: nothing else can stand there.

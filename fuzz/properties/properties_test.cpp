@@ -339,14 +339,14 @@ RC_GTEST_PROP(Property, DemandIsTheLeastLimitThatFits, ()) {
       ir::Limits limits = ir::Limits::of(*input.target);
       const auto fits_at = [&](int units) {
         limits.units[ir::index(file)] = units;
-        return oracles::feasibility(input.program, inst, *input.target, limits);
+        return oracles::is_feasible(input.program, inst, *input.target, limits);
       };
       if (!least) {
-        RC_ASSERT(fits_at(input.target->units[ir::index(file)]) != oracles::Feasibility::Feasible);
+        RC_ASSERT_FALSE(fits_at(input.target->units[ir::index(file)]));
         continue;
       }
-      RC_ASSERT(fits_at(std::max(1, *least)) != oracles::Feasibility::Impossible);
-      if (*least > 1) RC_ASSERT(fits_at(*least - 1) != oracles::Feasibility::Feasible);
+      RC_ASSERT(fits_at(std::max(1, *least)));
+      if (*least > 1) RC_ASSERT_FALSE(fits_at(*least - 1));
     }
 }
 
