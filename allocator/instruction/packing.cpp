@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <span>
 
@@ -55,16 +56,86 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
 
 namespace {
 
-// A dead end: this many items placed, the next one not below this unit, these units taken.
-struct State {
-  std::size_t depth;
-  int first;
-  UnitSet taken_r, taken_w;
-  friend auto operator<=>(const State&, const State&) = default;
-};
+// The items of one moment, packed unit by unit: at the lowest free unit begins an item, or it stays empty. The units that may stay
+// empty are those that the items do not need, so an item of one unit anywhere needs no place in the search: it takes what stayed
+// empty.
+class Moment {
+ public:
+  explicit Moment(const UnitSet& free) : all_(free), free_(free), may_stay_empty_(free.count()), end_(free.end()) {}
 
-// No search looks at more states than this; beyond it the instruction counts as impossible.
-constexpr std::size_t kMaxStates = 200000;
+  // An item that may begin at these units; its own are free from there on.
+  void add(std::size_t item, int units, const UnitSet& begins) {
+    may_stay_empty_ -= units;
+    auto same =
+        std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind& kind) { return kind.units == units && kind.begins == begins; });
+    if (same == kinds_.end()) same = kinds_.insert(same, {units, begins, {}});
+    same->items.push_back(item);
+  }
+  // Whether all items fit; then place(item, first unit) is called for each.
+  template <class Place>
+  bool pack(Place place) {
+    if (may_stay_empty_ < 0) return false;
+    std::stable_sort(kinds_.begin(), kinds_.end(), [](const Kind& a, const Kind& b) { return a.units > b.units; });
+    left_.assign(kinds_.size(), 0);
+    for (std::size_t k = 0; k < kinds_.size(); ++k) {
+      if (goes_anywhere(kinds_[k])) may_stay_empty_ += static_cast<int>(kinds_[k].items.size());
+      else num_left_ += left_[k] = kinds_[k].items.size();
+    }
+    if (!fill(0)) return false;
+    for (const auto& [k, first] : chosen_) {
+      place(kinds_[k].items[left_[k]++], first);
+      free_.clear_range(first, first + kinds_[k].units);
+    }
+    for (const Kind& kind : kinds_)
+      if (goes_anywhere(kind))
+        for (const std::size_t item : kind.items) {
+          const int first = free_.first();
+          place(item, first);
+          free_.clear_range(first, first + 1);
+        }
+    return true;
+  }
+
+ private:
+  struct Kind {
+    int units;
+    UnitSet begins;
+    std::vector<std::size_t> items;
+  };
+  [[nodiscard]] bool goes_anywhere(const Kind& kind) const { return kind.units == 1 && kind.begins == all_; }
+  // Fills the free units from `unit` on with what is left. What is left cannot be filled in from a unit where it could not from a
+  // lower one.
+  bool fill(int unit) {
+    if (num_left_ == 0) return true;
+    while (unit < end_ && !free_.has(unit)) ++unit;
+    if (unit >= end_) return false;
+    int& dead_from = dead_from_.try_emplace(left_, end_).first->second;
+    if (unit >= dead_from) return false;
+    for (std::size_t k = 0; k < kinds_.size(); ++k) {
+      if (left_[k] == 0 || !kinds_[k].begins.has(unit)) continue;
+      --left_[k], --num_left_;
+      chosen_.emplace_back(k, unit);
+      if (fill(unit + kinds_[k].units)) return true;
+      chosen_.pop_back();
+      ++left_[k], ++num_left_;
+    }
+    if (may_stay_empty_ > 0) {
+      --may_stay_empty_;
+      if (fill(unit + 1)) return true;
+      ++may_stay_empty_;
+    }
+    dead_from = unit;
+    return false;
+  }
+
+  UnitSet all_, free_;
+  int may_stay_empty_, end_;
+  std::vector<Kind> kinds_;
+  std::vector<std::size_t> left_;  // items, by kind
+  std::size_t num_left_ = 0;
+  std::vector<std::pair<std::size_t, int>> chosen_;    // kind and first unit
+  std::map<std::vector<std::size_t>, int> dead_from_;  // by left_: it cannot be filled in from this unit on
+};
 
 class FilePacker {
  public:
@@ -76,21 +147,16 @@ class FilePacker {
       if (items[k].file == file && !items[k].architectural) order_.push_back(k);
     std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
     fixed_ = of_kind(Fixed), both_ = of_kind(Both), reads_ = of_kind(Reads), writes_ = of_kind(Writes);
-    placed_.assign(items.size(), 0);
-    for (const std::size_t a : both_)
-      for (const std::size_t b : fixed_) may_share_ = may_share_ || (items[b].at_reads && items[a].reads == items[b].reads);
-    for (std::size_t a = 0; a < both_.size(); ++a)
-      for (std::size_t b = 0; b < a; ++b) may_share_ = may_share_ || items[both_[a]].reads == items[both_[b]].reads;
   }
 
   bool run() {
     for (const std::size_t k : fixed_) {
       const PReg r = items_[k].fixed;
-      const UnitSet u = units_of(r);
-      if ((u - allowed_).any() || (items_[k].keeps && (u & clobbered_).any()) || !is_free(k, r, u)) return false;
-      place(k, r, u);
+      if (!may_stand(k, r)) return false;
+      place(k, r);
     }
-    return both(0);
+    if (!first_fit() && !search(0)) return false;
+    return !REGDUEL_PLANTED("fatpoint-impossible-too-soon") || !(fill_up(reads_, taken_r_) || fill_up(writes_, taken_w_));
   }
 
  private:
@@ -111,80 +177,113 @@ class FilePacker {
     const auto begin = std::find_if(order_.begin(), order_.end(), [&](std::size_t k) { return kind(k) == wanted; });
     return {begin, std::find_if(begin, order_.end(), [&](std::size_t k) { return kind(k) != wanted; })};
   }
-  // Interchangeable, so that trying them in one order of places is enough.
-  [[nodiscard]] bool is_like(std::size_t a, std::size_t b) const {
-    return items_[a].units == items_[b].units && items_[a].align == items_[b].align && items_[a].keeps == items_[b].keeps;
+  // Whether fixed item `other` reads the root of `k`, which may then stand there too.
+  [[nodiscard]] bool may_share(std::size_t k, std::size_t other) const {
+    return !items_[k].early && items_[other].at_reads && !items_[other].early && items_[other].reads == items_[k].reads;
   }
-  [[nodiscard]] bool is_free(std::size_t k, PReg r, const UnitSet& u) const {
+  [[nodiscard]] bool stands_alone(std::size_t k) const {
+    return std::none_of(fixed_.begin(), fixed_.end(), [&](std::size_t other) { return may_share(k, other); });
+  }
+  [[nodiscard]] bool shares(std::size_t k, PReg r) const {
+    return std::any_of(fixed_.begin(), fixed_.end(), [&](std::size_t other) { return homes_[other] == r && may_share(k, other); });
+  }
+  [[nodiscard]] bool may_stand(std::size_t k, PReg r) const {
     const Item& item = items_[k];
-    if (item.at_writes && (u & taken_w_).any()) return false;
-    if (!item.at_reads || (u & taken_r_).none()) return true;
-    if (item.early) return false;
-    // Items of one root may stand in one home while it is read; nothing else may lie there.
-    UnitSet others;
-    for (std::size_t j = 0; j < items_.size(); ++j)
-      if (placed_[j] != 0 && items_[j].at_reads && (items_[j].early || items_[j].reads != item.reads || homes_[j] != r))
-        others |= units_of(homes_[j]);
-    return (u & others).none();
+    const UnitSet u = units_of(r);
+    if ((u - allowed_).any() || (item.keeps && (u & clobbered_).any()) || (item.at_writes && (u & taken_w_).any())) return false;
+    return !item.at_reads || (u & taken_r_).none() || (kind(k) == Both && shares(k, r));
   }
-  void place(std::size_t k, PReg r, const UnitSet& u) {
+  void place(std::size_t k, PReg r) {
     homes_[k] = r;
-    placed_[k] = 1;
-    if (items_[k].at_reads) taken_r_ |= u;
-    if (items_[k].at_writes) taken_w_ |= u;
+    if (items_[k].at_reads) taken_r_ |= units_of(r);
+    if (items_[k].at_writes) taken_w_ |= units_of(r);
   }
-
-  // search(), unless it has failed from here before.
-  template <class Search>
-  bool unless_dead(std::size_t depth, int first, Search search) {
-    const State here{depth, first, taken_r_, taken_w_};
-    if (num_states_ >= kMaxStates || dead_.contains(here)) return false;
-    ++num_states_;
-    if (search()) return true;
-    dead_.insert(here);
-    return false;
+  [[nodiscard]] PReg home(std::size_t k, int first) const {
+    return {items_[k].file, static_cast<std::uint8_t>(items_[k].units), static_cast<std::uint16_t>(first)};
   }
-
-  // Where the search for item list[depth] begins.
-  [[nodiscard]] int first_place(std::span<const std::size_t> list, std::size_t depth) const {
-    if (depth == 0 || may_share_ || !is_like(list[depth], list[depth - 1])) return 0;
-    const int align = items_[list[depth]].align;
-    return (homes_[list[depth - 1]].end() + align - 1) & -align;
-  }
-
-  // Tries item list[depth] everywhere, then `next`.
-  template <class Next>
-  bool each_place(std::span<const std::size_t> list, std::size_t depth, Next next) {
-    const std::size_t k = list[depth];
+  // The first home from unit `first` on; invalid where there is none.
+  [[nodiscard]] PReg home_from(std::size_t k, int first) const {
     const Item& item = items_[k];
+    for (first = (first + item.align - 1) & -item.align; first + item.units <= allowed_.end(); first += item.align)
+      if (const PReg r = home(k, first); may_stand(k, r)) return r;
+    return {};
+  }
+
+  // Each item in the first home that is left. Most instructions need no more.
+  bool first_fit() {
     const UnitSet saved_r = taken_r_, saved_w = taken_w_;
-    for (int first = first_place(list, depth); first + item.units <= ir::kMaxUnits; first += item.align) {
-      const PReg r{item.file, static_cast<std::uint8_t>(item.units), static_cast<std::uint16_t>(first)};
-      const UnitSet u = units_of(r);
-      if ((u - allowed_).any() || (item.keeps && (u & clobbered_).any()) || !is_free(k, r, u)) continue;
-      place(k, r, u);
-      if (next()) return true;
-      placed_[k] = 0;
+    for (const std::size_t k : order_) {
+      if (kind(k) == Fixed) continue;
+      const PReg r = home_from(k, 0);
+      if (!r.is_valid()) {
+        taken_r_ = saved_r, taken_w_ = saved_w;
+        return false;
+      }
+      place(k, r);
+    }
+    return true;
+  }
+
+  // Items of both moments one after another, each in every home, as long as either moment could take the rest if it were alone.
+  bool search(std::size_t depth) {
+    if (!fits(depth, reads_, taken_r_, true) || !fits(depth, writes_, taken_w_, false)) return false;
+    if (depth == both_.size()) {
+      for (const auto& list : {reads_, writes_})
+        for (const std::size_t k : list) place(k, homes_[k]);
+      return true;
+    }
+    const std::size_t k = both_[depth];
+    const int first = depth != 0 && is_like(k, both_[depth - 1]) ? homes_[both_[depth - 1]].end() : 0;
+    if (!entered_.insert({depth, first, taken_r_, taken_w_}).second) return false;
+    const UnitSet saved_r = taken_r_, saved_w = taken_w_;
+    for (PReg r = home_from(k, first); r.is_valid(); r = home_from(k, r.begin() + 1)) {
+      place(k, r);
+      if (search(depth + 1)) return true;
       taken_r_ = saved_r;
       taken_w_ = saved_w;
     }
     return false;
   }
-  bool both(std::size_t depth) {
-    if (depth == both_.size()) return single(reads_, 0, 1) && single(writes_, 0, 2);
-    return unless_dead(depth, first_place(both_, depth), [&] { return each_place(both_, depth, [&] { return both(depth + 1); }); });
+  // Interchangeable, so that trying them in one order of places is enough.
+  [[nodiscard]] bool is_like(std::size_t a, std::size_t b) const {
+    return items_[a].units == items_[b].units && items_[a].align == items_[b].align && items_[a].keeps == items_[b].keeps &&
+           stands_alone(a) && stands_alone(b);
   }
-  bool single(std::span<const std::size_t> list, std::size_t depth, std::size_t phase) {
-    if (depth == list.size()) return true;
-    if (depth == 0) {
-      int needed = 0;
-      for (const std::size_t k : list) needed += items_[k].units;
-      const UnitSet free = allowed_ - (phase == 1 ? taken_r_ : taken_w_);
-      if (needed > free.count()) return false;
-      if (REGDUEL_PLANTED("fatpoint-impossible-too-soon") && needed > 2 && needed == free.count()) return false;
+  // Whether one moment takes its own items and those of both moments from `depth` on, which find their other units free. Sets the
+  // homes of its own.
+  bool fits(std::size_t depth, std::span<const std::size_t> own, const UnitSet& taken, bool is_reads) {
+    Moment moment(allowed_ - taken);
+    UnitSet begins;
+    for (std::size_t n = depth; n < both_.size(); ++n) {
+      const std::size_t k = both_[n];
+      const bool can_share = !stands_alone(k);
+      if (is_reads && can_share) continue;  // it may need no units of its own
+      if (n == depth || !is_like(k, both_[n - 1])) begins = begins_of(items_[k], allowed_ - taken_r_ - taken_w_);
+      if (can_share)
+        for (const std::size_t other : fixed_)
+          if (homes_[other].first % items_[k].align == 0 && may_share(k, other) && may_stand(k, homes_[other]))
+            begins.set(homes_[other].first);
+      moment.add(k, items_[k].units, begins);
     }
-    return unless_dead(phase * 100000 + depth, first_place(list, depth),
-                       [&] { return each_place(list, depth, [&] { return single(list, depth + 1, phase); }); });
+    for (std::size_t n = 0; n < own.size(); ++n) {
+      if (n == 0 || !is_like(own[n], own[n - 1])) begins = begins_of(items_[own[n]], allowed_ - taken);
+      moment.add(own[n], items_[own[n]].units, begins);
+    }
+    return moment.pack([&](std::size_t k, int first) {
+      if (kind(k) != Both) homes_[k] = home(k, first);
+    });
+  }
+  [[nodiscard]] UnitSet begins_of(const Item& item, UnitSet units) const {
+    if (item.keeps) units -= clobbered_;
+    UnitSet begins;
+    for (int first = 0; first + item.units <= units.end(); first += item.align)
+      if (units.has_all(first, first + item.units)) begins.set(first);
+    return begins;
+  }
+  [[nodiscard]] bool fill_up(std::span<const std::size_t> list, const UnitSet& taken) const {
+    int units = 0;
+    for (const std::size_t k : list) units += items_[k].units;
+    return units > 2 && (allowed_ - taken).none();
   }
 
   const std::vector<Item>& items_;
@@ -192,10 +291,13 @@ class FilePacker {
   UnitSet allowed_, clobbered_, taken_r_, taken_w_;
   std::vector<std::size_t> order_;                              // the items of the file, by rank
   std::span<const std::size_t> fixed_, both_, reads_, writes_;  // of order_, by kind
-  std::vector<char> placed_;
-  bool may_share_ = false;  // two items of one root might stand in one home
-  std::set<State> dead_;
-  std::size_t num_states_ = 0;  // that were searched
+  struct State {
+    std::size_t depth;
+    int first;
+    UnitSet taken_r, taken_w;
+    friend auto operator<=>(const State&, const State&) = default;
+  };
+  std::set<State> entered_;  // by search: what comes back there is a dead end
 };
 
 }  // namespace

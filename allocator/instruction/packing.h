@@ -1,12 +1,14 @@
-// Homes for all operands of one instruction at once: exact, by backtracking.
+// Homes for all operands of one instruction at once: exact. A failure is proven.
 //
 // This decides what *impossible* means, and it is the floor under the greedy scan: with everything in memory between instructions
 // and each instruction packed by itself, any program without an impossible instruction has an allocation.
 //
-// The items that hold R and W are placed first (fixed ones before them); then the rest of R and the rest of W are two independent
-// problems of packing aligned tuples into free units. Each is a depth-first search, largest first, that remembers dead ends.
-// Source: FORMAT.md "Demand"; seed 000 "Per-Instruction Assignment" has the place in the pipeline. Tested by packing_test.cpp
-// against brute force.
+// First fit, largest first, does for most. Otherwise the items that hold R and W are placed one after another (fixed ones before
+// them), as long as each moment by itself could take all that is to come; then the rest of R and the rest of W are two independent
+// problems. One moment is packed unit by unit: an item begins there or the unit stays empty, of which there may be as many as the
+// items do not need. What is left, by kind, and the lowest unit from which it could not be placed is remembered: at most units x
+// kinds x product(count + 1) steps. Source: FORMAT.md "Demand"; seed 000 "Per-Instruction Assignment" has the place in the
+// pipeline. Tested by packing_test.cpp against brute force.
 #pragma once
 
 #include <expected>
@@ -38,7 +40,8 @@ struct Budget {
 struct PackFailure {
   ir::RegFile file;
 };
-// A home for each item, in the order of `items`. Cost: linear in items and units but for instructions that only just fit.
+// A home for each item, in the order of `items`. Cost: items x units but for instructions that only just fit, or not: milliseconds
+// for some 30 operands. The placements of items that hold R and W are searched without a bound other than their number.
 [[nodiscard]] std::expected<std::vector<ir::PReg>, PackFailure> pack(const ir::Function& f, const ir::Inst& inst,
                                                                      const Items& items, const Budget& budget);
 
