@@ -1,10 +1,12 @@
 // Exact packing of one instruction's items into the register files: proves an instruction possible or impossible, and gives
 // the homes for the last resort, in which everything else is in memory.
 //
-// Source: FORMAT.md "Demand". Fixed items first; then a backtracking search over the items that hold their units at both moments,
-// widest first; below it, reads and writes are two independent packings. Identical items are placed in ascending order only.
-// The search is cut off after 2^22 steps an instruction and file, and then counts as failed. Tested by packing_test.cpp,
-// exhaustively against a search without any cleverness for small files.
+// Source: FORMAT.md "Demand". Fixed items first; then first fit, widest first. Where that fails, a search over the items that hold
+// their units at both moments, identical ones in ascending order only, that goes on while reads and writes, each by itself, could
+// take all items that are to come; below it, reads and writes are two independent packings. One moment is packed from unit 0 on,
+// item behind item, each at its first place; of the dead ends the least end of each choice of items is kept, so there are at most
+// units x groups x product(items of a group + 1) steps. A failure is proven. Tested by packing_test.cpp, exhaustively against a
+// search without any cleverness for small files, and by fuzz/properties/exact_packing_test.cpp at the limit for large ones.
 //
 // Most instructions need far less than there is. With round_up(item) = its units rounded up to a multiple of its alignment,
 //   sum of round_up(item) over the items of a file <= length of the run of allocatable units that begins at unit 0
