@@ -29,6 +29,9 @@ std::string text_of(const fuzz::Tally& tally) {
       for (const auto& [reason, count] : o.inconclusive)
         out += fmt::format("inconclusive: {} on {} of {} allocations ({}) of {}: {}\n", o.judge, count, r.allocations,
                            percent(count, r.allocations, 1), r.allocator, reason);
+  if (tally.saturated() > 0)
+    out += fmt::format("{} cases are in no weighted sum and no comparison: what is moved in their loops is beyond counting\n",
+                       tally.saturated());
   if (tally.disagreements() > 0)
     out += fmt::format("{} allocations on whose correctness two judges contradict each other\n", tally.disagreements());
   if (tally.metamorphic() == 0) return out;
@@ -37,9 +40,9 @@ std::string text_of(const fuzz::Tally& tally) {
   if (tally.changes().empty()) return out;
   Table observed({"allocator", "variant", "figure", "more in", "less in", "sum of differences"}, 3);
   for (const auto& [key, c] : tally.changes())
-    observed.row({std::get<0>(key), std::get<1>(key), std::get<2>(key),
-                  percent(c.more, tally.metamorphic() / tally.rows().size(), 1),
-                  percent(c.less, tally.metamorphic() / tally.rows().size(), 1), fmt::format("{:+}", c.sum)});
+    observed.row(
+        {std::get<0>(key), std::get<1>(key), std::get<2>(key), percent(c.more, tally.metamorphic() / tally.rows().size(), 1),
+         percent(c.less, tally.metamorphic() / tally.rows().size(), 1), c.sum ? fmt::format("{:+}", *c.sum) : "saturated"});
   return out + observed.text();
 }
 

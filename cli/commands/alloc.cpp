@@ -42,8 +42,8 @@ std::string statistics(const ir::Function& f, const std::string& allocator, cons
       "{}\n"
       "  copies inserted {}, kept {}; remats {}; edge blocks {}; instructions {} -> {}; occupancy {}%\n",
       f.name, allocator, registers, m.spill_stores, m.spill_store_bytes, m.spill_loads, m.spill_load_bytes, m.local_frame_bytes,
-      m.weighted_spill_bytes, m.inserted_copies, m.kept_copies, m.remats, m.edge_blocks, m.instructions_before,
-      m.instructions_after, m.occupancy_percent);
+      m.weighted_spill_bytes ? std::to_string(*m.weighted_spill_bytes) : "saturated", m.inserted_copies, m.kept_copies, m.remats,
+      m.edge_blocks, m.instructions_before, m.instructions_after, m.occupancy_percent);
 }
 
 std::string passes_of(const ir::Function& f, const ir::PassLog& log) {
@@ -99,7 +99,7 @@ int alloc(const Options& o) {
                     {"max_live", m.max_live[0]},
                     {"spill_store_bytes", m.spill_store_bytes},
                     {"spill_load_bytes", m.spill_load_bytes},
-                    {"weighted_spill_bytes", m.weighted_spill_bytes},
+                    {"weighted_spill_bytes", m.weighted_spill_bytes ? nlohmann::ordered_json(*m.weighted_spill_bytes) : nullptr},
                     {"stack_frame_bytes", m.local_frame_bytes},
                     {"instructions", m.instructions_after},
                     {"occupancy_percent", m.occupancy_percent}});

@@ -79,7 +79,7 @@ nlohmann::ordered_json row_json(const std::string& file, const fuzz::FuzzInput& 
     row["max_live"] = b.measures.max_live[0];
     row["spill_store_bytes"] = b.measures.spill_store_bytes;
     row["spill_load_bytes"] = b.measures.spill_load_bytes;
-    row["weighted_spill_bytes"] = b.measures.weighted_spill_bytes;
+    if (b.measures.weighted_spill_bytes) row["weighted_spill_bytes"] = *b.measures.weighted_spill_bytes;
   }
   row["verdict"] = oracles::name(b.verdict);
   row["reason"] = b.reason;

@@ -14,6 +14,21 @@ std::string without_numbers(const std::string& reason) {
   return out;
 }
 
+// A sum that has gone beyond INT64_MAX stays nullopt.
+void add_to(std::optional<std::int64_t>& sum, std::optional<std::int64_t> value) {
+  std::int64_t result = 0;
+  if (!sum || !value || __builtin_add_overflow(*sum, *value, &result)) sum.reset();
+  else sum = result;
+}
+
+template <class Json>
+Json number_or_null(std::optional<std::int64_t> number) {
+  return number ? Json(*number) : Json(nullptr);
+}
+std::optional<std::int64_t> number_in(const nlohmann::json& j) {
+  return j.is_null() ? std::nullopt : std::optional(j.get<std::int64_t>());
+}
+
 }  // namespace
 
 Tally::Tally(std::span<const ir::Allocator* const> duelists) {
@@ -32,15 +47,17 @@ void Tally::add(const FuzzInput& input, const Duel& d) {
     for (const oracles::Observation& o : m.metamorphic.observations) {
       Changes& changes = changes_[{m.allocator, o.variant, o.what}];
       ++(o.after > o.before ? changes.more : changes.less);
-      changes.sum += o.after - o.before;
+      add_to(changes.sum, o.after - o.before);
     }
   }
-  bool all_pass = true;
+  bool all_pass = true, is_saturated = false;
   std::int64_t fewest = INT64_MAX;
   for (const Bout& b : d.bouts) {
     all_pass = all_pass && b.verdict == oracles::Verdict::Pass;
-    fewest = std::min(fewest, b.measures.weighted_spill_bytes);
+    is_saturated = is_saturated || !b.measures.weighted_spill_bytes;
+    fewest = std::min(fewest, b.measures.weighted_spill_bytes.value_or(INT64_MAX));
   }
+  saturated_ += all_pass && is_saturated ? 1 : 0;
   for (std::size_t k = 0; k < d.bouts.size(); ++k) {
     const Bout& b = d.bouts[k];
     Row& row = rows_[k];
@@ -64,9 +81,8 @@ void Tally::add(const FuzzInput& input, const Duel& d) {
     row.max_live += b.measures.max_live[0];
     row.store_bytes += b.measures.spill_store_bytes;
     row.load_bytes += b.measures.spill_load_bytes;
-    // Deep loops weigh as much as 2^62 each: the sum stays at the largest number rather than wrap.
-    if (__builtin_add_overflow(row.weighted_bytes, b.measures.weighted_spill_bytes, &row.weighted_bytes))
-      row.weighted_bytes = INT64_MAX;
+    if (is_saturated) continue;
+    add_to(row.weighted_bytes, b.measures.weighted_spill_bytes);
     if (b.measures.weighted_spill_bytes == fewest) ++row.best;
     else ++row.worst;
   }
@@ -79,18 +95,17 @@ nlohmann::json Tally::state() const {
     for (const Opinions& o : r.opinions)
       opinions.push_back({{"judge", o.judge}, {"verdicts", o.verdicts}, {"inconclusive", o.inconclusive}});
     rows.push_back({{"counts", {r.pass, r.fail, r.inconclusive, r.impossible, r.allocations, r.spilling, r.best, r.worst}},
-                    {"sums", {r.registers, r.max_live, r.store_bytes, r.load_bytes, r.weighted_bytes}},
+                    {"sums", {r.registers, r.max_live, r.store_bytes, r.load_bytes}},
+                    {"weighted", number_or_null<nlohmann::json>(r.weighted_bytes)},
                     {"seconds", r.seconds},
                     {"opinions", std::move(opinions)}});
   }
-  for (const auto& [key, c] : changes_) changes.push_back({{"key", key}, {"more", c.more}, {"less", c.less}, {"sum", c.sum}});
-  return {{"rows", std::move(rows)},
-          {"cases", cases_},
-          {"disagreements", disagreements_},
-          {"metamorphic", metamorphic_},
-          {"metamorphic_inconclusive", metamorphic_inconclusive_},
-          {"changes", std::move(changes)},
-          {"sizes", sizes_}};
+  for (const auto& [key, c] : changes_)
+    changes.push_back({{"key", key}, {"more", c.more}, {"less", c.less}, {"sum", number_or_null<nlohmann::json>(c.sum)}});
+  return {{"rows", std::move(rows)},       {"cases", cases_},
+          {"saturated", saturated_},       {"disagreements", disagreements_},
+          {"metamorphic", metamorphic_},   {"metamorphic_inconclusive", metamorphic_inconclusive_},
+          {"changes", std::move(changes)}, {"sizes", sizes_}};
 }
 
 void Tally::add(const nlohmann::json& state) {
@@ -99,9 +114,9 @@ void Tally::add(const nlohmann::json& state) {
     Row& r = rows_[k];
     const std::array to_count = {&r.pass, &r.fail, &r.inconclusive, &r.impossible, &r.allocations, &r.spilling, &r.best, &r.worst};
     for (std::size_t i = 0; i < to_count.size(); ++i) *to_count[i] += counts[i].get<std::uint64_t>();
-    const std::array to_sum = {&r.registers, &r.max_live, &r.store_bytes, &r.load_bytes, &r.weighted_bytes};
-    for (std::size_t i = 0; i < to_sum.size(); ++i)
-      if (__builtin_add_overflow(*to_sum[i], sums[i].get<std::int64_t>(), to_sum[i])) *to_sum[i] = INT64_MAX;
+    const std::array to_sum = {&r.registers, &r.max_live, &r.store_bytes, &r.load_bytes};
+    for (std::size_t i = 0; i < to_sum.size(); ++i) *to_sum[i] += sums[i].get<std::int64_t>();
+    add_to(r.weighted_bytes, number_in(from["weighted"]));
     r.seconds += from["seconds"].get<double>();
     for (const nlohmann::json& o : from["opinions"]) {
       Opinions& mine = opinions_of(r, o["judge"]);
@@ -110,6 +125,7 @@ void Tally::add(const nlohmann::json& state) {
     }
   }
   cases_ += state["cases"].get<std::uint64_t>();
+  saturated_ += state["saturated"].get<std::uint64_t>();
   disagreements_ += state["disagreements"].get<std::uint64_t>();
   metamorphic_ += state["metamorphic"].get<std::uint64_t>();
   metamorphic_inconclusive_ += state["metamorphic_inconclusive"].get<std::uint64_t>();
@@ -117,7 +133,7 @@ void Tally::add(const nlohmann::json& state) {
     Changes& mine = changes_[c["key"].get<ChangeKey>()];
     mine.more += c["more"].get<std::uint64_t>();
     mine.less += c["less"].get<std::uint64_t>();
-    mine.sum += c["sum"].get<std::int64_t>();
+    add_to(mine.sum, number_in(c["sum"]));
   }
   for (const nlohmann::json& size : state["sizes"]) sizes_.push_back(size.get<std::uint32_t>());
 }
@@ -160,12 +176,13 @@ nlohmann::ordered_json Tally::json() const {
                     {"max_live", r.max_live},
                     {"spill_store_bytes", r.store_bytes},
                     {"spill_load_bytes", r.load_bytes},
-                    {"weighted_spill_bytes", r.weighted_bytes},
+                    {"weighted_spill_bytes", number_or_null<nlohmann::ordered_json>(r.weighted_bytes)},
                     {"least_spill", r.best},
                     {"seconds", r.seconds},
                     {"allocations", r.allocations},
                     {"judges", to_json(r.opinions)}});
   nlohmann::ordered_json out = {{"duels", cases_}, {"disagreements", disagreements_}, {"allocators", list}};
+  if (saturated_ > 0) out["saturated"] = saturated_;
   if (metamorphic_ == 0) return out;
   nlohmann::ordered_json observations = nlohmann::ordered_json::array();
   for (const auto& [key, c] : changes_)
@@ -174,7 +191,7 @@ nlohmann::ordered_json Tally::json() const {
                             {"figure", std::get<2>(key)},
                             {"more", c.more},
                             {"less", c.less},
-                            {"sum_of_differences", c.sum}});
+                            {"sum_of_differences", number_or_null<nlohmann::ordered_json>(c.sum)}});
   out["metamorphic"] = {{"allocations", metamorphic_}, {"inconclusive", metamorphic_inconclusive_}, {"observations", observations}};
   return out;
 }

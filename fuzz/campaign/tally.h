@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -38,20 +39,24 @@ class Tally {
   struct Row {
     std::string allocator;
     std::uint64_t pass = 0, fail = 0, inconclusive = 0, impossible = 0;
-    std::uint64_t allocations = 0;      // programs that came out of it, each judged by all judges
-    std::uint64_t spilling = 0;         // allocations that move at least one byte
-    std::uint64_t best = 0, worst = 0;  // cases in which this one spilled fewest / not fewest weighted bytes, all having passed
+    std::uint64_t allocations = 0;  // programs that came out of it, each judged by all judges
+    std::uint64_t spilling = 0;     // allocations that move at least one byte
+    // Cases in which this one spilled fewest / not fewest weighted bytes, all having passed, and none being saturated.
+    std::uint64_t best = 0, worst = 0;
     std::int64_t registers = 0, max_live = 0;  // sums over passed cases, file R
-    std::int64_t store_bytes = 0, load_bytes = 0, weighted_bytes = 0;
+    std::int64_t store_bytes = 0, load_bytes = 0;
+    std::optional<std::int64_t> weighted_bytes = 0;  // of the cases of best and worst; nullopt = beyond INT64_MAX
     double seconds = 0;
     std::vector<Opinions> opinions = {};  // in the order of judging
   };
   // What the metamorphic judge observed of one allocator, one variant, one figure.
   struct Changes {
-    std::uint64_t more = 0, less = 0;  // cases
-    std::int64_t sum = 0;              // of the differences
+    std::uint64_t more = 0, less = 0;     // cases
+    std::optional<std::int64_t> sum = 0;  // of the differences; nullopt = beyond INT64_MAX
   };
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }  // in the order of the duelists
+  // Passed cases whose weighted bytes are beyond counting for some allocator (oracles::Measures).
+  [[nodiscard]] std::uint64_t saturated() const { return saturated_; }
   [[nodiscard]] const std::vector<std::uint32_t>& sizes() const { return sizes_; }
   [[nodiscard]] std::uint64_t disagreements() const { return disagreements_; }
   [[nodiscard]] std::uint64_t metamorphic() const { return metamorphic_; }
@@ -65,6 +70,7 @@ class Tally {
 
   std::vector<Row> rows_;
   std::uint64_t cases_ = 0;
+  std::uint64_t saturated_ = 0;
   std::uint64_t disagreements_ = 0;                               // allocations of which two judges contradict each other
   std::uint64_t metamorphic_ = 0, metamorphic_inconclusive_ = 0;  // allocations that the metamorphic judge was asked about
   std::map<ChangeKey, Changes> changes_;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kFigures = {"registers", "spill_store_bytes", "spill_load_bytes", "weighted_spill_bytes"};
 
-std::int64_t figure_of(const Bout& b, std::string_view figure) {
+std::optional<std::int64_t> figure_of(const Bout& b, std::string_view figure) {
   if (figure == "registers") return b.measures.registers[ir::index(ir::RegFile::R)];
   if (figure == "spill_store_bytes") return b.measures.spill_store_bytes;
   if (figure == "spill_load_bytes") return b.measures.spill_load_bytes;
@@ -174,7 +174,10 @@ bool reproduces(const FuzzInput& input, const Gap& gap) {
   const Duel d = run_duel(input, pair, false);
   for (const Bout& b : d.bouts)
     if (b.verdict != oracles::Verdict::Pass || !b.program) return false;
-  return figure_of(d.bouts[0], gap.figure) * 100 >= std::max<std::int64_t>(1, figure_of(d.bouts[1], gap.figure)) * gap.percent;
+  const std::optional<std::int64_t> much = figure_of(d.bouts[0], gap.figure), little = figure_of(d.bouts[1], gap.figure);
+  std::int64_t hundredfold = 0, wanted = 0;
+  return much && little && !__builtin_mul_overflow(*much, 100, &hundredfold) &&
+         !__builtin_mul_overflow(std::max<std::int64_t>(1, *little), gap.percent, &wanted) && hundredfold >= wanted;
 }
 
 }  // namespace regduel::fuzz

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -182,9 +183,11 @@ class Metamorphic {
   }
 
   // With one register more, it is natural to use it, and to spill less.
-  void observe(std::string_view variant, std::string_view what, std::int64_t before, std::int64_t after, bool more_registers) {
-    if (before == after || (more_registers && (what == "registers" || after < before))) return;
-    observations_.push_back({std::string(variant), std::string(what), before, after});
+  void observe(std::string_view variant, std::string_view what, std::optional<std::int64_t> before,
+               std::optional<std::int64_t> after, bool more_registers) {
+    if (!before || !after) return;  // beyond what can be compared
+    if (*before == *after || (more_registers && (what == "registers" || *after < *before))) return;
+    observations_.push_back({std::string(variant), std::string(what), *before, *after});
   }
 
   const Before& before_;

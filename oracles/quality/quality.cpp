@@ -20,41 +20,37 @@ using ir::Inst;
 using ir::Op;
 
 constexpr std::string_view kName = "quality";
-constexpr std::int64_t kMost = INT64_MAX;
-
-std::int64_t times(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  return __builtin_mul_overflow(a, b, &result) ? kMost : result;
-}
-std::int64_t plus(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  return __builtin_add_overflow(a, b, &result) ? kMost : result;
+// Adds count x weight; nullopt stays, and is what a sum beyond INT64_MAX becomes.
+void add_weighted(std::optional<std::int64_t>& sum, std::int64_t count, std::int64_t weight) {
+  std::int64_t product = 0, result = 0;
+  if (!sum) return;
+  if (__builtin_mul_overflow(count, weight, &product) || __builtin_add_overflow(*sum, product, &result)) sum.reset();
+  else sum = result;
 }
 
 // Of the blocks of the program before.
-std::vector<std::int64_t> frequencies(const Function& f, const ir::Cfg& cfg) {
+std::vector<std::int64_t> weights(const Function& f, const ir::Cfg& cfg) {
   constexpr std::int64_t kBase = 10;
-  std::vector<std::int64_t> freq(f.blocks.size(), 1);
+  std::vector<std::int64_t> weight(f.blocks.size(), 1);
   const std::vector<int> computed = loop_depths(cfg);
   for (std::size_t b = 0; b < f.blocks.size(); ++b) {
     if (f.blocks[b].freq != 0) {
-      freq[b] = static_cast<std::int64_t>(std::min<std::uint64_t>(f.blocks[b].freq, static_cast<std::uint64_t>(kMost)));
+      weight[b] = static_cast<std::int64_t>(std::min<std::uint64_t>(f.blocks[b].freq, kMostWeight));
       continue;
     }
     const int depth = f.blocks[b].depth >= 0 ? f.blocks[b].depth : computed[b];
-    for (int d = 0; d < depth && freq[b] != kMost; ++d) freq[b] = times(freq[b], kBase);
+    for (int d = 0; d < depth && weight[b] < kMostWeight; ++d) weight[b] *= kBase;
   }
-  return freq;
+  return weight;
 }
 
 // What the program before contributes on its own.
 struct FiguresBefore {
   explicit FiguresBefore(const Before& before)
-      : max_live(oracles::max_live(before.program(), before.cfg())),
-        frequencies(oracles::frequencies(before.program(), before.cfg())) {}
+      : max_live(oracles::max_live(before.program(), before.cfg())), weights(oracles::weights(before.program(), before.cfg())) {}
 
   ir::PerFile<int> max_live;
-  std::vector<std::int64_t> frequencies;  // of each block
+  std::vector<std::int64_t> weights;  // of each block
 };
 
 int registers_of(ir::PerFile<int>& registers, const Function& f, const Inst& i) {
@@ -83,8 +79,9 @@ void occupancy(Measures& m, const Function& after, const ir::Target& target) {
   const std::int64_t per_warp = up(registers * 32, target.register_granularity);
   std::int64_t blocks = std::min<std::int64_t>(target.max_blocks_per_sm, target.max_warps_per_sm / warps_per_block);
   blocks = std::min(blocks, target.registers_per_sm / per_warp / warps_per_block);
-  const std::int64_t shared = times(after.shared_frame, after.threads);
-  if (shared > 0) blocks = std::min(blocks, target.shared_bytes_per_sm / shared);
+  const std::uint64_t shared = std::uint64_t{after.shared_frame} * after.threads;
+  if (shared > 0)
+    blocks = std::min(blocks, static_cast<std::int64_t>(static_cast<std::uint64_t>(target.shared_bytes_per_sm) / shared));
   m.warps_per_sm = static_cast<int>(blocks * warps_per_block);
   m.occupancy_percent = target.max_warps_per_sm > 0 ? m.warps_per_sm * 100 / target.max_warps_per_sm : 0;
 }
@@ -117,14 +114,14 @@ class QualityJudge final : public Judge {
 Measures measure(const Before& before, const Function& after) {
   const auto& figures = before.part<FiguresBefore>();
   Measures m;
-  const std::vector<std::int64_t>& freq = figures.frequencies;
-  const auto frequency_of = [&](std::size_t b) {
-    if (b < freq.size()) return freq[b];
+  const std::vector<std::int64_t>& weights = figures.weights;
+  const auto weight_of = [&](std::size_t b) -> std::int64_t {
+    if (b < weights.size()) return weights[b];
     const ir::Block& block = after.blocks[b];
-    std::int64_t least = kMost;
+    std::int64_t least = INT64_MAX;
     for (const ir::BlockId end : {block.edge_from, block.edge_to})
-      if (end.index() < freq.size()) least = std::min(least, freq[end.index()]);
-    return least == kMost ? 1 : least;
+      if (end.index() < weights.size()) least = std::min(least, weights[end.index()]);
+    return least == INT64_MAX ? 1 : least;
   };
   for (std::size_t b = 0; b < after.blocks.size(); ++b) {
     m.edge_blocks += after.blocks[b].is_edge_block() ? 1 : 0;
@@ -143,13 +140,13 @@ Measures measure(const Before& before, const Function& after) {
           if (ops.size() > 1 && ops[1].is_slot() && ops[1].slot().index() < after.slots.size() &&
               after.slots[ops[1].slot().index()].space == ir::MemSpace::Shared)
             m.shared_spill_bytes += bytes;
-          m.weighted_spill_bytes = plus(m.weighted_spill_bytes, times(bytes, frequency_of(b)));
+          add_weighted(m.weighted_spill_bytes, bytes, weight_of(b));
           break;
         }
         case Op::Copy: {
           const int moving = moving_pairs(after, i, pairs);
           (i.is_inserted() ? m.inserted_copies : m.kept_copies) += moving;
-          m.weighted_copies = plus(m.weighted_copies, times(moving, frequency_of(b)));
+          add_weighted(m.weighted_copies, moving, weight_of(b));
           break;
         }
         case Op::Remat: ++m.remats; break;

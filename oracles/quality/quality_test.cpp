@@ -225,13 +225,27 @@ TEST(Quality, HoldsClaimsAgainstTheCount) {
   EXPECT_EQ(unclaimed.reason, "nothing was claimed");
 }
 
-TEST(Quality, SaturatesInDeepLoops) {
-  const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n  block b0 depth 900\n    #0 exit\n");
-  const ir::Function after = parse_function(
-      "func @t kernel target sm_90 threads 32 allocated\n  frame local 4 shared 0\n  slot 0 local size 4 align 4 offset 0\n  block "
-      "b0 depth 900\n"
-      "    +1 spill R0, slot 0\n    +2 spill R0, slot 0\n    #0 exit\n");
-  EXPECT_EQ(measure({before, *ir::find_target("sm_90")}, after).weighted_spill_bytes, INT64_MAX);
+TEST(Quality, ABlockWeighsAtMostWhatNineLoopsDo) {
+  const struct {
+    const char* block;
+    std::int64_t weight;
+  } rows[] = {{"depth 8", 100'000'000},
+              {"depth 9", kMostWeight},
+              {"depth 10", kMostWeight},
+              {"depth 900", kMostWeight},
+              {"freq 999999999", 999'999'999},
+              {"freq 1000000001", kMostWeight},
+              {"freq 9223372036854775807", kMostWeight}};
+  for (const auto& row : rows) {
+    const std::string block = std::string("  block b0 ") + row.block + "\n";
+    const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n" + block + "    #0 exit\n");
+    const ir::Function after = parse_function(
+        "func @t kernel target sm_90 threads 32 allocated\n  frame local 4 shared 0\n  slot 0 local size 4 align 4 offset 0\n" +
+        block + "    +1 spill R0, slot 0\n    +2 spill R0, slot 0\n    +3 R1 = copy R0\n    #0 exit\n");
+    const Measures m = measure({before, *ir::find_target("sm_90")}, after);
+    EXPECT_EQ(m.weighted_spill_bytes, 8 * row.weight) << row.block;
+    EXPECT_EQ(m.weighted_copies, row.weight) << row.block;
+  }
 }
 
 }  // namespace
