@@ -11,6 +11,7 @@
 
 #include "base/io.h"
 #include "cli/command.h"
+#include "cli/commands/zoo_buckets.h"
 #include "cli/commands/zoo_together.h"
 #include "cli/input.h"
 #include "cli/options.h"
@@ -33,7 +34,7 @@ struct Options {
   int time = 60;
   std::uint64_t seed = 1;
   int jobs = 0;
-  bool empty = false, json = false;
+  bool empty = false, buckets = false, json = false;
 };
 
 std::vector<fuzz::FuzzInput> seeds_for(const Options& o) {
@@ -98,6 +99,9 @@ int zoo_command(const Options& o) {
   if (bugs.empty())
     for (const fuzz::PlantedBug& b : fuzz::planted_bugs()) bugs.push_back(&b);
   static_cast<void>(seeds_for(o));  // complains now rather than in each hunt
+  if (o.buckets)
+    return zoo_buckets(
+        {std::move(bugs), o.time, o.seed, resolve_jobs(o.jobs), o.empty ? "" : seed_arguments(o), o.save_to, o.json});
   if (o.together != 0)
     return zoo_together(
         {o.together, split_list(o.only), o.time, o.seed, resolve_jobs(o.jobs), seed_arguments(o), o.save_to, o.json});
@@ -191,6 +195,11 @@ void add_zoo_command(CLI::App& app, Action& chosen) {
   command->add_option("--together", o->together,
                       "Switch on this many bugs at once instead (or those of --only), understand what fails, and say how well "
                       "buckets and bugs go together");
+  command
+      ->add_flag("--buckets", o->buckets,
+                 "A campaign against each planted bug instead, as regduel fuzz does it: how many buckets are made of it, and how "
+                 "well do they tell bugs apart?")
+      ->excludes("--together");
   command->add_option("--worker", o->worker, "The part of one worker of --together")->group("");
   command->add_option("--hunt", o->one, "One bug, in this process, the result as JSON")->group("");
   command->add_flag("--json", o->json, "One JSON document");
