@@ -429,6 +429,27 @@ TEST_F(Cli, RandomDuelsAreTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(run("duel --random 6 --profile loops --regs 24 --seed 2").status, 0);
 }
 
+TEST_F(Cli, ZooCountsTheBucketsOfABug) {
+  const Outcome r = run("zoo --buckets --only fatpoint-tie-dropped --time 5 --empty --json");
+  if (r.status == 2) {
+    EXPECT_THAT(r.err, HasSubstr("this build has no planted bugs"));
+    return;
+  }
+  const auto j = nlohmann::json::parse(r.out);
+  ASSERT_EQ(j["bugs"].size(), 1u);
+  EXPECT_EQ(j["bugs"][0]["bug"], "fatpoint-tie-dropped");
+  std::size_t cases = 0;
+  std::set<std::string> buckets;
+  for (const auto& b : j["bugs"][0]["buckets"]) {
+    cases += b["cases"].get<std::size_t>();
+    buckets.insert(b["bucket"].get<std::string>());
+  }
+  EXPECT_TRUE(buckets.contains("fatpoint: structure/tied-operand")) << r.out;
+  EXPECT_EQ(j["most_buckets"], buckets.size());
+  EXPECT_EQ(j["cases"], cases);
+  EXPECT_EQ(j["purity_percent"], 100.0) << "there is one bug";
+}
+
 TEST_F(Cli, FaultsAreTheSameForAnyNumberOfThreads) {
   const auto without_seconds = [](std::string json) { return std::regex_replace(json, std::regex("\"seconds\": [^\\n]*"), ""); };
   const Outcome one = run("faults --runs 21 --seed 2 --jobs 1 --json");

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -41,6 +42,7 @@ std::vector<std::string> chosen_bugs(const TogetherRun& run) {
 struct Hunted {
   std::mutex mutex;
   std::vector<json> cases;
+  std::set<std::string> buckets;
   std::uint64_t inputs = 0;
   int died = 0;  // workers that crashed, or hung, in a planted bug
 };
@@ -61,6 +63,8 @@ void hunt(const TogetherRun& run, const std::string& bugs, int job, Progress& pr
         hunted.inputs += j["inputs"].get<std::uint64_t>();
         return;
       }
+      j["bucket"] = fuzz::choose_bucket(j["names"], hunted.buckets);
+      hunted.buckets.insert(j["bucket"]);
       hunted.cases.push_back(std::move(j));
       progress.step(1, fmt::format("{} cases", hunted.cases.size()));
     });
@@ -88,7 +92,7 @@ int zoo_together_worker(const std::string& bugs, int time, std::uint64_t seed, s
   options.seeds = std::move(seeds);
   const std::uint64_t inputs = fuzz::hunt_together(options, [](const fuzz::SortedCase& c) {
     const fuzz::Understood& u = c.understood;
-    fmt::print("{}\n", json{{"bucket", u.bucket},
+    fmt::print("{}\n", json{{"names", u.names},
                             {"causes", c.causes},
                             {"allocator", u.failure.allocator},
                             {"signature", u.failure.signature},

@@ -84,6 +84,7 @@ class Coordinator {
       peers_[k]->process.end();
     }
     findings_.take_before(UINT64_MAX);
+    findings_.take_all_understood();
     if (!o_.is_mix) corpus_.minimise();
     commit();
     return result(is_interrupted);
@@ -148,7 +149,8 @@ class Coordinator {
                     {"input", to_message(task->input)},
                     {"allocator", task->failure.allocator},
                     {"signature", task->failure.signature},
-                    {"message", task->message}};
+                    {"message", task->message},
+                    {"number", task->number}};
     return is_time_up_ ? std::nullopt : next_programs(worker);
   }
 
@@ -257,6 +259,7 @@ class Coordinator {
       schedule_.hand_back({at + 1, first + count - at - 1});
       finish({at, 1}, nullptr);
     }
+    if (!job.is_null() && job["do"] == "understand") findings_.take_understood(job["number"], nullptr, "");
     start_worker(worker);
   }
 
@@ -281,7 +284,7 @@ class Coordinator {
     const std::string what = m["done"];
     lost_in_a_row_ = 0;
     if (what == "understand") {
-      findings_.take_understood(m, p.job["message"]);
+      findings_.take_understood(p.job["number"], m, p.job["message"]);
     } else if (what == "again") {
       findings_.take_again(m);
     } else if (what == "locate") {

@@ -98,7 +98,23 @@ void CampaignFindings::want_understood(const Failure& failure, const Blob& input
   if (!directory_.empty()) raw.path = write_reproducer(directory_, failure, message, name, c);
 }
 
-void CampaignFindings::take_understood(const json& answer, const std::string& message) {
+void CampaignFindings::take_understood(std::uint64_t number, const json& answer, const std::string& message) {
+  answers_[number] = {answer, message};
+  while (!answers_.empty() && answers_.begin()->first == next_answer_) take_next_answer();
+}
+
+void CampaignFindings::take_all_understood() {
+  while (!answers_.empty()) take_next_answer();
+}
+
+void CampaignFindings::take_next_answer() {
+  const auto [number, answer] = *answers_.begin();
+  answers_.erase(answers_.begin());
+  next_answer_ = number + 1;
+  if (!answer.first.is_null()) take_answer(answer.first, answer.second);
+}
+
+void CampaignFindings::take_answer(const json& answer, const std::string& message) {
   const Failure asked{answer["allocator"], answer["signature"]};
   const std::string name = name_of(asked);
   const auto raw = not_reduced_.find(name);
@@ -111,7 +127,10 @@ void CampaignFindings::take_understood(const json& answer, const std::string& me
   understood.reduced = decode_input(bytes_of(u["input"]));
   understood.failure = {u["allocator"], u["signature"]};
   understood.decision = u["decision"];
-  understood.bucket = u["bucket"];
+  understood.names = u["names"];
+  std::set<std::string> known;
+  for (const auto& [bucket, found] : by_bucket_) known.insert(bucket);
+  understood.bucket = choose_bucket(understood.names, known);
   store_.add(understood);
   store_.reduced(asked);
   understood_.insert(name);

@@ -3,7 +3,8 @@
 //   see()               a worker reports a failing case: into the database at once, as nothing of it may be lost
 //   take_before()       cases are counted in the order of their numbers; the 1st, 2nd, 4th ... of a failure is to be understood
 //                       (understanding_queue.h). Until one is, that failure stands by itself, with the case as it is
-//   take_understood()   its bucket takes it over: one bug, the smallest case of it
+//   take_understood()   its bucket takes it over: one bug, the smallest case of it. Which bucket depends on those that are known
+//                       (triage.h)
 //   take_again()        the case of an earlier session was tried again: does it still fail? (store.h has the states)
 #pragma once
 
@@ -46,8 +47,13 @@ class CampaignFindings {
   void take_before(std::uint64_t done);
 
   // The answers to "understand" and "again" (worker.h).
+  //   number    of the task (understanding_queue.h). Answers wait until those before them have come: a bucket depends on those that
+  //             are known (triage.h), and so does not depend on how long a worker takes
+  //   answer    null where there will be none
   //   message   the judge's, of the case that was to be understood
-  void take_understood(const nlohmann::json& answer, const std::string& message);
+  void take_understood(std::uint64_t number, const nlohmann::json& answer, const std::string& message);
+  // At the end: those that still wait.
+  void take_all_understood();
   void take_again(const nlohmann::json& answer);
 
   [[nodiscard]] UnderstandingQueue& queue() { return queue_; }
@@ -61,6 +67,8 @@ class CampaignFindings {
  private:
   [[nodiscard]] bool is_suppressed(const Failure& f) const { return fuzz::is_suppressed(suppressions_, f, today_); }
   void take(const nlohmann::json& failed);
+  void take_next_answer();
+  void take_answer(const nlohmann::json& answer, const std::string& message);
   void want_understood(const Failure& failure, const Blob& input, const std::string& message);
 
   Store& store_;
@@ -70,6 +78,8 @@ class CampaignFindings {
   UnderstandingQueue queue_;
   // Seen, not counted yet: by number, and by the hash of the input, since a worker that takes over a number tries another input.
   std::map<std::pair<std::uint64_t, std::string>, nlohmann::json> seen_;
+  std::map<std::uint64_t, std::pair<nlohmann::json, std::string>> answers_;  // by number; with their messages
+  std::uint64_t next_answer_ = 0;
   std::map<std::string, Found> by_bucket_;
   std::map<std::string, Found> not_reduced_;  // by name_of
   std::set<std::string> understood_;          // by name_of: one case was reduced

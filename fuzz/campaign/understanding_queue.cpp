@@ -16,6 +16,7 @@ std::uint64_t UnderstandingQueue::cases_of(const Failure& failure) const {
 
 bool UnderstandingQueue::push(Task task) {
   if (queued_[name_of(task.failure)]++ >= kMostUnderstood) return false;
+  task.number = next_++;
   tasks_.push_back(std::move(task));
   return true;
 }

@@ -20,7 +20,8 @@ class UnderstandingQueue {
   struct Task {
     Failure failure;
     std::vector<std::uint8_t> input;
-    std::string message;  // the judge's, of that case
+    std::string message;       // the judge's, of that case
+    std::uint64_t number = 0;  // set by push(): 0, 1, 2 ...
   };
 
   // One more case of the failure. True where it is the 1st, 2nd, 4th, ...
@@ -37,6 +38,7 @@ class UnderstandingQueue {
  private:
   std::map<std::string, std::uint64_t> seen_, queued_;  // by name_of
   std::deque<Task> tasks_;
+  std::uint64_t next_ = 0;
 };
 
 // "briggs: structure/tied-operand@op:use"

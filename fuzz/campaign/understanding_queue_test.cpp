@@ -26,9 +26,13 @@ TEST(UnderstandingQueueTest, IsInOrderAndTakesSoManyOfOneFailure) {
   EXPECT_TRUE(queue.push({other, {}, "message"}));
   EXPECT_EQ(queue.size(), kMostUnderstood + 1);
   EXPECT_THAT(queue.pop()->input, testing::ElementsAre(0));
-  EXPECT_THAT(queue.pop()->input, testing::ElementsAre(1));
+  const auto second = queue.pop();
+  EXPECT_THAT(second->input, testing::ElementsAre(1));
+  EXPECT_EQ(second->number, 1u);
   while (queue.size() > 1) static_cast<void>(queue.pop());
-  EXPECT_EQ(queue.pop()->message, "message");
+  const auto last = queue.pop();
+  EXPECT_EQ(last->message, "message");
+  EXPECT_EQ(last->number, kMostUnderstood) << "what is not taken has no number";
   EXPECT_TRUE(queue.empty());
   EXPECT_FALSE(queue.pop());
 }

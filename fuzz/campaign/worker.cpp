@@ -97,7 +97,7 @@ class Worker {
               {"allocator", u.failure.allocator},
               {"signature", u.failure.signature},
               {"decision", u.decision},
-              {"bucket", u.bucket}}}};
+              {"names", u.names}}}};
   }
   static std::string to_bytes(const json& message) {
     std::string bytes;

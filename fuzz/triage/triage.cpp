@@ -11,10 +11,11 @@
 #include <fmt/format.h>
 
 #include "fuzz/duel/allocators.h"
+#include "fuzz/edit/edit.h"
 #include "fuzz/triage/bisect.h"
 #include "fuzz/triage/isolate.h"
 #include "fuzz/triage/reduce.h"
-#include "ir/cfg.h"
+#include "ir/check.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -23,30 +24,35 @@ using ir::Op;
 using ir::Operand;
 using ir::Role;
 
-// Constraints of single instructions come before traits that nearly every program has.
-enum Trait : unsigned { kPhi, kRemat, kEarly, kTied, kTwoDefs, kPart, kGuard, kClobber, kWide, kBranch, kFixed, kLoop, kNumTraits };
+// Constraints first; then what nearly every program has, by which a core is named only where it has nothing else.
+enum Trait : unsigned {
+  kRemat,
+  kEarly,
+  kTied,
+  kTwoDefs,
+  kPhi,
+  kGuard,
+  kPart,
+  kClobber,
+  kFixed,
+  kTuple,
+  kAffinity,
+  kBranch,
+  kNumTraits
+};
 constexpr std::array<std::string_view, kNumTraits> kTraitNames = {
-    "phi", "remat", "early-clobber", "tied", "two-defs", "part", "guard", "clobber", "tuple", "branch", "fixed", "loop"};
-
-// Traits that spill code treats apart. Every program that needs memory has a round of spilling, so that the round alone says
-// little.
-constexpr Traits kOfSpillCode = 1u << kRemat | 1u << kPart | 1u << kWide;
-// Beside these decisions it does not matter whether the value was wrong from the start or only when it had to be kept.
-constexpr Traits kAtAnyTime = 1u << kGuard | 1u << kWide | 1u << kBranch;
-// A part, or a phi, is wrong in other ways around a loop.
-constexpr Traits kOtherInLoops = 1u << kPhi | 1u << kPart;
+    "remat", "early-clobber", "tied", "two-defs", "phi", "guard", "part", "clobber", "fixed", "tuple", "affinity", "branch"};
+constexpr Traits kConstraints = (1u << kAffinity) - 1;
 
 constexpr std::uint64_t kHangTries = 30;  // cases of the size of a hang that its reduction tries: each takes seconds
 
-// Decisions that occur in every program: that one of them is the first bad one says little.
-constexpr std::array<std::string_view, 4> kOrdinary = {"", "keep-in-register", "fewest-units", "another-attempt"};
+// Decisions that occur in every program, or in every one that needs memory: that one of them is the first bad one says little.
+constexpr std::array<std::string_view, 5> kOrdinary = {"", "keep-in-register", "fewest-units", "another-attempt", "spill-round"};
 
 bool is_ordinary(std::string_view decision) { return std::find(kOrdinary.begin(), kOrdinary.end(), decision) != kOrdinary.end(); }
-// Natures that all say that a register holds another value than it should: what one judge sees as a broken rule another sees as
-// a wrong value.
-bool is_of_sharing(std::string_view nature) {
-  return nature == "wrong-value" || nature == "structure/fixed-register" || nature == "structure/early-clobber" ||
-         nature == "structure/def-overlap";
+// Rules of the structure judge that say who may share a register: another judge sees that a value is wrong.
+bool is_of_sharing(std::string_view rule) {
+  return rule == "structure/fixed-register" || rule == "structure/early-clobber" || rule == "structure/def-overlap";
 }
 bool ends_the_process(const Failure& f) {
   return f.signature.starts_with("harness/crash-") || f.signature.starts_with("harness/hang@");
@@ -56,10 +62,14 @@ bool ends_the_process(const Failure& f) {
 
 std::string nature_of(std::string_view signature) {
   const std::string_view judge = signature.substr(0, signature.find('/'));
-  if (judge == "memcheck" || judge == "symbolic" || judge == "execution") return "wrong-value";
+  if (judge == "memcheck" || judge == "symbolic" || judge == "execution") {
+    // What is said of a ret, and of none of its operands, is said of the callee-saved registers.
+    return signature.ends_with("@ret") ? "callee-saved" : "wrong-value";
+  }
   if (signature.starts_with("structure/slot-")) return "structure/slot";
   if (signature.starts_with("harness/crash-") || signature.starts_with("harness/hang@")) return std::string(signature);
-  return std::string(signature.substr(0, signature.find('@')));
+  const std::string_view rule = signature.substr(0, signature.find('@'));
+  return is_of_sharing(rule) ? "wrong-value" : std::string(rule);
 }
 
 bool shows_alike(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel) {
@@ -68,7 +78,7 @@ bool shows_alike(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel)
   const ir::Allocator* const allocator = find_allocator(failure.allocator);
   if (allocator == nullptr) return false;
   std::vector<std::string> judges;
-  if (nature == "wrong-value") judges = {"memcheck", "symbolic", "execution"};
+  if (nature == "wrong-value" || nature == "callee-saved") judges = {"structure", "memcheck", "symbolic", "execution"};
   else if (nature.starts_with("structure/") || nature.starts_with("harness/") || nature.starts_with("completeness/"))
     judges = {"structure"};
   const std::array one = {allocator};
@@ -81,57 +91,92 @@ Traits traits_of(const ir::Function& program) {
   Traits traits = 0;
   const auto add = [&](Trait t, bool is_there = true) { traits |= (is_there ? 1u : 0u) << t; };
   add(kBranch, program.blocks.size() > 1);
-  for (std::size_t b = 0; b < program.blocks.size(); ++b)
-    for (const ir::Inst& i : program.insts_of(ir::BlockId(b)))
-      for (const ir::BlockId target : program.targets_of(i)) add(kLoop, i.is_terminator() && target.index() <= b);
+  for (const ir::VReg& v : program.vregs) add(kAffinity, v.hint.is_valid());
   for (const ir::Inst& i : program.insts) {
+    const auto ops = program.operands_of(i);
     add(kPhi, i.op == Op::Phi);
     add(kRemat, i.has(ir::kRematerialisable));
+    add(kAffinity, i.op == Op::Copy);
     add(kBranch, i.num_targets > 0);
     int defs = 0;
-    for (const Operand& o : program.operands_of(i)) {
-      add(kGuard, o.role == Role::Guard);
+    for (const Operand& o : ops) {
       add(kClobber, o.role == Role::Clobber);
       if (!o.is_vreg()) continue;
-      const ir::VReg& v = program.vreg(o.vreg());
       defs += o.writes() ? 1 : 0;
       add(kEarly, o.is_early_clobber());
       add(kTied, o.is_tied());
-      add(kPart, !o.part.is_whole() || v.alias.is_valid());
-      add(kWide, v.units() > 1);
+      add(kPart, !o.part.is_whole() || program.vreg(o.vreg()).alias.is_valid());
       add(kFixed, program.fixed_of(o).is_valid());
+      add(kTuple, program.vreg(o.vreg()).units() > 1);
     }
     add(kTwoDefs, defs > 1);
+    add(kGuard, defs > 0 && ir::is_guarded(ops));
   }
   return traits;
 }
 
-std::string_view most_telling(Traits traits) {
-  return traits == 0 ? std::string_view() : kTraitNames[static_cast<std::size_t>(std::countr_zero(traits))];
+std::vector<std::string> bucket_names(const Failure& failure, std::string_view decision, Traits traits) {
+  std::string plain = fmt::format("{}: {}", failure.allocator, nature_of(failure.signature));
+  if (nature_of(failure.signature) != "wrong-value") return {plain};
+  const bool is_told = !is_ordinary(decision);
+  if (is_told) plain += fmt::format(" by {}", decision);
+  std::vector<std::string> names;
+  const auto add = [&](Traits first) {
+    names.push_back(fmt::format("{} with {}", plain, kTraitNames[static_cast<std::size_t>(std::countr_zero(first))]));
+  };
+  for (Traits left = traits & kConstraints; left != 0; left &= left - 1) add(left);
+  if (names.empty() && traits != 0 && !is_told) add(traits);
+  if (names.empty() || is_told) names.push_back(plain);
+  return names;
 }
 
-std::string bucket_of(const Failure& failure, std::string_view decision, Traits traits) {
-  const std::string nature = nature_of(failure.signature);
-  const bool is_value = nature == "wrong-value", is_shared = !is_ordinary(decision) && is_of_sharing(nature);
-  const Traits told = is_shared ? (decision == "spill-round" ? traits & kOfSpillCode : 0) : is_value ? traits : 0;
-  const Traits first = told & ~(told - 1);  // the most telling one
-  const bool at_any_time = !is_shared && decision == "keep-in-register" && (first & kAtAnyTime) != 0;
-  std::string bucket = fmt::format("{}: {}", failure.allocator, is_shared ? "wrong" : nature);
-  if (!decision.empty() && !at_any_time && (is_value || nature.starts_with("structure/")))
-    bucket += fmt::format(" by {}", decision);
-  if (told != 0) bucket += fmt::format(" with {}", most_telling(told));
-  if ((first & kOtherInLoops) != 0 && (told & 1u << kLoop) != 0) bucket += " in a loop";
-  return bucket;
+std::string choose_bucket(const std::vector<std::string>& names, const std::set<std::string>& known) {
+  for (const std::string& name : names)
+    if (known.contains(name)) return name;
+  const std::string others = names.back() + " with ";
+  const auto at = known.lower_bound(others);
+  return at != known.end() && at->starts_with(others) ? names.back() : names.front();
 }
 
 namespace {
+
+void name(Understood& u, std::string_view decision) {
+  u.names = bucket_names(u.failure, decision, traits_of(u.core.program));
+  u.bucket = u.names.front();
+}
+
+// Without clobbers: an instruction that defines nothing gets a def that nobody reads in their place.
+FuzzInput with_defs_for_clobbers(const FuzzInput& input) {
+  EditProgram p(input.program);
+  for (EditBlock& b : p.blocks)
+    for (EditInst& i : b.insts) {
+      const bool writes = std::any_of(i.ops.begin(), i.ops.end(), [](const Operand& o) { return o.writes(); });
+      if (std::erase_if(i.ops, [](const Operand& o) { return o.role == Role::Clobber; }) == 0 || writes) continue;
+      p.header.vregs.emplace_back();
+      const auto uses = std::find_if(i.ops.begin(), i.ops.end(), [](const Operand& o) { return o.role != Role::Guard; });
+      i.ops.insert(uses, Operand::of_vreg(Role::Def, ir::VRegId(p.header.vregs.size() - 1)));
+    }
+  FuzzInput result = input;
+  result.program = p.build();
+  return result;
+}
+
+// The reduced case, reduced again to any case that fails alike and has no more traits; without clobbers that any def can stand for.
+Reduced core_of(const FuzzInput& reduced, const Failure& failure, const ReduceOptions& options) {
+  const Traits traits = traits_of(reduced.program);
+  Reduced core = reduce(
+      reduced, [&](const FuzzInput& c) { return (traits_of(c.program) & ~traits) == 0 && shows_alike(c, failure); }, options);
+  FuzzInput plainer = with_defs_for_clobbers(core.input);
+  if (ir::check(plainer.program, *plainer.target, 1).empty() && shows_alike(plainer, failure)) core.input = std::move(plainer);
+  return core;
+}
 
 Understood without_core(const Reduced& reduced, const Failure& failure, std::string decision) {
   Understood u;
   u.reduced = u.core = reduced.input;
   u.failure = failure;
   u.decision = std::move(decision);
-  u.bucket = bucket_of(failure, u.decision, traits_of(u.core.program));
+  name(u, u.decision);
   u.tries = reduced.tries;
   u.is_minimal = reduced.is_minimal;
   return u;
@@ -167,23 +212,13 @@ Understood understand(const FuzzInput& input, const Failure& failure, std::uint6
   Understood u;
   u.failure = failure;
   Reduced reduced = reduce(input, [&](const FuzzInput& c) { return reproduces(c, failure); }, options);
-  const auto decision_of = [&](const FuzzInput& c) {
-    return first_bad_decision([&](ir::Fuel& fuel) { return shows_alike(c, failure, &fuel); }).kind;
-  };
   u.decision = first_bad_decision(reduced.input, failure).kind;
-  const std::string alike = decision_of(reduced.input);
-  const Traits traits = traits_of(reduced.input.program);
-  Reduced core = reduce(
-      reduced.input,
-      [&](const FuzzInput& c) {
-        return (traits_of(c.program) & ~traits) == 0 && shows_alike(c, failure) && decision_of(c) == alike;
-      },
-      options);
-  u.bucket = bucket_of(failure, u.decision, traits_of(core.input.program));
+  Reduced core = core_of(reduced.input, failure, options);
   u.tries = reduced.tries + core.tries;
   u.is_minimal = reduced.is_minimal;
   u.reduced = std::move(reduced.input);
   u.core = std::move(core.input);
+  name(u, first_bad_decision([&](ir::Fuel& fuel) { return shows_alike(u.core, failure, &fuel); }).kind);
   return u;
 }
 

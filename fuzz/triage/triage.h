@@ -3,23 +3,32 @@
 // A signature (judge, category, opcode, role) says where a mistake showed, and one mistake shows in many places. The bucket is made
 // from what is left when everything that the failure does not need has gone:
 //
-//   nature      of the failure. All judges of values speak of the same thing: a value was not what it should be
-//   decision    the kind of the first bad decision of the allocator (bisect.h): where that is of a kind that only some programs ask
-//   for, it says
-//               more than anything else. Beside a wrong value every decision counts
-//   trait       the most telling thing that the core has, where values are wrong and the decision does not say it all. The core is
-//   the reduced
-//               case, reduced again to any case that fails alike
+//   core       the reduced case, reduced again to any case that fails alike. Neither reduction takes up anything that was not in
+//   the
+//              case: else, where there are several bugs, a reducer sooner or later comes upon another one
+//   nature     of the failure. All judges of values speak of the same thing, a register that holds another value than it should,
+//   and
+//              so do the rules of the structure judge on who may share a register. A broken rule of another kind says enough by
+//              itself
+//   names      of the buckets that the core may belong to, where values are wrong. Those of the constraints that are left in the
+//   core,
+//              the most telling first; without any, that of what nearly every program has. Where the first bad decision of the
+//              allocator (bisect.h) is of a kind that only some programs ask for, it stands in each of them, and by itself at the
+//              end
+//   bucket     the first of these names that a case before has had. A core often keeps a constraint that the failure does not need,
+//              and this way it does not make a second bucket of one bug. Else the decision by itself where it has been seen with
+//              other constraints, which then are not what it is about; else the most telling
 //
-// Neither reduction takes up anything that was not in the case, and the core keeps its decision: else, where there are several
-// bugs, a reducer sooner or later comes upon another one. Source: the "tags" of Chen et al., "Taming compiler fuzzers" (2013), and
-// of Donaldson et al., "Test-case reduction and deduplication almost for free" (2021), who take what is left after reduction for
-// what the bug is about. How well it does: `regduel zoo --together`. Tested by triage_test.cpp.
+// Source: the "tags" of Chen et al., "Taming compiler fuzzers" (2013), and of Donaldson et al., "Test-case reduction and
+// deduplication almost for free" (2021), who take what is left after reduction for what the bug is about. How well it does:
+// `regduel zoo --buckets`, `regduel zoo --together`. Tested by triage_test.cpp.
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fuzz/duel/fuzz_input.h"
 #include "fuzz/triage/failure.h"
@@ -29,9 +38,10 @@ namespace regduel::fuzz {
 
 struct Understood {
   FuzzInput reduced;
-  Failure failure;       // which the reduced case shows
-  std::string decision;  // the kind of the first bad decision; "" where it comes before any
-  std::string bucket;    // one bug, one bucket: made from the core and the decision; no register numbers
+  Failure failure;                 // which the reduced case shows
+  std::string decision;            // the kind of the first bad decision; "" where it comes before any
+  std::vector<std::string> names;  // of buckets that it may belong to, the most telling first; no register numbers
+  std::string bucket;              // the first of them, where no other bucket is known
   std::uint64_t tries = 0;
   bool is_minimal = false;  // no single cut makes the reduced case smaller
   FuzzInput core;           // the reduced case, reduced again to any case that fails alike
@@ -47,8 +57,8 @@ enum class Trials { Here, Apart };
 // The case as it is, in the bucket of its failure: where nothing can be reduced.
 [[nodiscard]] Understood not_reduced(const FuzzInput& input, const Failure& failure);
 
-// What kind of mistake a signature speaks of, whichever judge saw it, and wherever: "wrong-value", "structure/tied-operand",
-// "quality/claims-registers".
+// What kind of mistake a signature speaks of, whichever judge saw it, and wherever: "wrong-value", "callee-saved",
+// "structure/tied-operand", "quality/claims-registers".
 [[nodiscard]] std::string nature_of(std::string_view signature);
 // Whether the case shows a failure of that allocator and of that nature. Cost: as reproduces().
 [[nodiscard]] bool shows_alike(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel = nullptr);
@@ -56,9 +66,12 @@ enum class Trials { Here, Apart };
 // What a program has that an allocator may get wrong, as a set; the lowest bit is the most telling.
 using Traits = std::uint32_t;
 [[nodiscard]] Traits traits_of(const ir::Function& program);
-// The name of the most telling one: "phi", "guard", "tied"; "" of the empty set.
-[[nodiscard]] std::string_view most_telling(Traits traits);
 
-[[nodiscard]] std::string bucket_of(const Failure& failure, std::string_view decision, Traits traits);
+// The names of the buckets that a core may belong to, at least one: "fatpoint: wrong-value by evict with tied", "fatpoint:
+// wrong-value by evict", or "fatpoint: wrong-value with guard".
+//   decision   the kind of its first bad one
+[[nodiscard]] std::vector<std::string> bucket_names(const Failure& failure, std::string_view decision, Traits traits);
+// The one that it does belong to.   Requires  names as of bucket_names.
+[[nodiscard]] std::string choose_bucket(const std::vector<std::string>& names, const std::set<std::string>& known);
 
 }  // namespace regduel::fuzz
