@@ -92,7 +92,7 @@ class Items {
   [[nodiscard]] bool is_ours(const Operand& op) const {
     if (!op.is_vreg()) return false;
     const ir::VReg& root = f_.vreg(f_.root(op.vreg()));
-    return root.file() == file_ && (root.flags & ir::kVRegArchitectural) == 0;
+    return root.file() == file_ && !root.is_architectural();
   }
   [[nodiscard]] Item item_of(const Operand& op) const {
     const ir::VReg& root = f_.vreg(f_.root(op.vreg()));
@@ -437,7 +437,7 @@ class Files {
     }
     for (const ir::VReg& v : f.vregs) {
       auto& units = units_[index(v.file())];
-      if ((v.flags & ir::kVRegArchitectural) == 0 || !v.fixed.is_valid()) continue;
+      if (!v.is_architectural() || !v.fixed.is_valid()) continue;
       for (int u = v.fixed.begin(); u < v.fixed.end() && u < static_cast<int>(units.size()); ++u)
         units[static_cast<std::size_t>(u)] = kR | kW;
     }

@@ -58,8 +58,7 @@ class StructureCheck {
       : case_(c), before_(c.before), after_(c.after), out_(kName), num_original_(c.before.blocks.size()),
         seen_(c.before.insts.size(), false), index_of_(c.prepared.ids()) {
     for (std::size_t v = 0; v < before_.vregs.size(); ++v)
-      if (before_.vregs[v].is_architectural() && before_.vregs[v].fixed.is_valid())
-        architectural_.push_back(ir::VRegId(v));
+      if (before_.vregs[v].is_architectural() && before_.vregs[v].fixed.is_valid()) architectural_.push_back(ir::VRegId(v));
   }
 
   JudgeResult run() {

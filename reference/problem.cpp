@@ -39,8 +39,7 @@ void Problem::find_units(const ir::Target& target, const ir::Limits& limits) {
     for (int u = 0; u < std::min(limits.of(file), target.units[ir::index(file)]); ++u)
       if (ir::is_allocatable(target, limits, file, u)) allocatable_[ir::index(file)].insert(u);
   for (const ir::VReg& v : f_.vregs)
-    if (v.is_architectural() && v.fixed.is_valid())
-      allocatable_[ir::index(v.fixed.file)] -= UnitSet::of(v.fixed);
+    if (v.is_architectural() && v.fixed.is_valid()) allocatable_[ir::index(v.fixed.file)] -= UnitSet::of(v.fixed);
   if (f_.kind != ir::FunctionKind::Device) return;
   const bool entry_is_head = !cfg_.predecessors(ir::BlockId(0)).empty();
   ir::PerFile<UnitSet> given_up;  // what the program clobbers itself need not be saved
@@ -198,7 +197,8 @@ Plan Problem::all_in_registers(ir::Fuel* fuel) const {
   plan.is_pinned.assign(f_.insts.size(), 0);
   if (fuel == nullptr) return plan;
   for (std::size_t v = 0; v < values_.size(); ++v)
-    if (!values_[v].fixed.is_valid() && !fuel->spend("keep-in-register")) plan.locations[v] = Location::in_slot(plan.add_slot(values_[v].bytes));
+    if (!values_[v].fixed.is_valid() && !fuel->spend("keep-in-register"))
+      plan.locations[v] = Location::in_slot(plan.add_slot(values_[v].bytes));
   return plan;
 }
 

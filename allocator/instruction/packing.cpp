@@ -29,7 +29,7 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
       if (r.file == file) b.allocatable[f] -= units_of(r);
   }
   for (const ir::VReg& v : program.vregs)
-    if ((v.flags & ir::kVRegArchitectural) != 0 && v.fixed.is_valid()) b.allocatable[ir::index(v.fixed.file)] -= units_of(v.fixed);
+    if (v.is_architectural() && v.fixed.is_valid()) b.allocatable[ir::index(v.fixed.file)] -= units_of(v.fixed);
   const auto count_from_zero = [&] {
     for (std::size_t f = 0; f < b.from_zero.size(); ++f)
       while (b.from_zero[f] < ir::kMaxUnits && b.allocatable[f].has(b.from_zero[f])) ++b.from_zero[f];

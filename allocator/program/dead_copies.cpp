@@ -16,9 +16,7 @@ using ir::Op;
 using ir::Operand;
 using ir::Role;
 
-bool is_architectural(const Function& f, const Operand& op) {
-  return f.vreg(f.root(op.vreg())).is_architectural();
-}
+bool is_architectural(const Function& f, const Operand& op) { return f.vreg(f.root(op.vreg())).is_architectural(); }
 
 // A phi, or a copy that does nothing but move: n defs, n uses, perhaps a guard.
 bool only_moves(const Function& f, const Inst& inst) {

@@ -145,12 +145,12 @@ TEST_F(CampaignTest, FindsReducesAndNames) {
 
 TEST_F(CampaignTest, ACrashIsAFindingAndTheCampaignGoesOn) {
   const Alone broken(Broken::How::Aborts);
-  CampaignOptions o = options(broken.duelists, 40);
+  CampaignOptions o = options(broken.duelists, 120);
   o.reduce_budget = 2'000;  // each try is a process
   for (const bool is_mix : {false, true}) {
     o.is_mix = is_mix;
     const CampaignResult r = run(o);
-    EXPECT_EQ(r.tried, 40u);
+    EXPECT_EQ(r.tried, 120u);
     ASSERT_GE(r.found.size(), 1u);
     for (const Found& f : r.found) {
       EXPECT_EQ(f.failure.signature, "harness/crash-SIGABRT@allocation");
@@ -238,7 +238,7 @@ TEST_F(CampaignTest, WorkersThatEndWhileTheyTryNothingAreCounted) {
 
 TEST_F(CampaignTest, SuppressedFindingsArePassed) {
   const Alone broken(Broken::How::ReadsTheWrongRegister);
-  CampaignOptions o = options(broken.duelists, 30);
+  CampaignOptions o = options(broken.duelists, 100);
   o.suppressions = {{"broken", "*", "2026-06-01", 1}};
   const CampaignResult r = run(o);
   EXPECT_TRUE(r.found.empty());
@@ -254,7 +254,7 @@ TEST_F(CampaignTest, WhatIsMendedIncubates) {
   {
     const Entered entered(broken);
     const std::array<const ir::Allocator*, 1> duelists = {&broken};
-    buckets = run(options(duelists, 25)).found.size();
+    buckets = run(options(duelists, 100)).found.size();
     ASSERT_GE(buckets, 1u);
     const std::size_t again = run(options(duelists, 1)).found.size();
     EXPECT_GE(again, buckets) << "they still fail";
@@ -400,7 +400,7 @@ TEST_F(CampaignTest, TwoMachinesMerge) {
   const Alone broken(Broken::How::ReadsTheWrongRegister);
   for (const std::uint64_t seed : {1, 2}) {
     fs::create_directories(path(fmt::format("machine{}", seed)));
-    CampaignOptions o = options(broken.duelists, 40);
+    CampaignOptions o = options(broken.duelists, 100);
     o.seed = seed;
     o.db = path(fmt::format("machine{}/c.sqlite", seed));
     EXPECT_FALSE(run(o).found.empty());
@@ -419,8 +419,8 @@ TEST_F(CampaignTest, TwoMachinesMerge) {
   for (const StoredInput& i : both.inputs()) merged_hashes.insert(i.hash);
   EXPECT_EQ(merged_buckets, buckets);
   EXPECT_EQ(merged_hashes, hashes);
-  EXPECT_THAT(both.totals(), StartsWith("2 sessions over 2 seeds: 80 programs, "));
-  EXPECT_EQ(both.begin_session(1, "explore"), 40u);
+  EXPECT_THAT(both.totals(), StartsWith("2 sessions over 2 seeds: 200 programs, "));
+  EXPECT_EQ(both.begin_session(1, "explore"), 100u);
   EXPECT_EQ(both.begin_session(3, "explore"), 0u);
 }
 

@@ -26,7 +26,8 @@ bool is_known(const ir::Function& f) {
   const bool is_constrained = std::any_of(f.operands.begin(), f.operands.end(), [&](const ir::Operand& o) {
     return o.is_preg() || o.is_tied() || (o.is_vreg() && f.fixed_of(o).is_valid());
   });
-  return !has_phis_or_calls && !is_constrained;
+  const bool has_own_registers = std::any_of(f.vregs.begin(), f.vregs.end(), [](const ir::VReg& v) { return v.fixed.is_valid(); });
+  return !has_phis_or_calls && !is_constrained && !has_own_registers;
 }
 
 // Of the roots that are mentioned, by first mention.

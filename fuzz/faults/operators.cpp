@@ -31,8 +31,7 @@ bool free(const Site& s, const EditInst& i, std::size_t k) {
 }
 bool allocated(const Site& s, const EditInst& i, std::size_t k) {
   const auto before = s.original_ops(i);
-  return k < before.size() && before[k].is_vreg() && i.ops[k].is_preg() &&
-         !s.root_of(before[k]).is_architectural();
+  return k < before.size() && before[k].is_vreg() && i.ops[k].is_preg() && !s.root_of(before[k]).is_architectural();
 }
 bool fixed(const Site& s, const EditInst& i, std::size_t k) {
   return allocated(s, i, k) && s.subject.before.fixed_of(s.original_ops(i)[k]).is_valid();

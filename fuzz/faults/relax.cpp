@@ -25,7 +25,6 @@ using oracles::Verdict;
 constexpr std::uint64_t kRelaxStream = 0x72656C6178;
 constexpr std::size_t kMostMissesKept = 100;
 
-bool is_architectural(const ir::VReg& v) { return v.is_architectural(); }
 bool is_uniform(ir::RegClass c) { return c == ir::RegClass::UR || c == ir::RegClass::URExt; }
 
 // Calls see(before instruction, before operand number, after operand) for each register operand of an original instruction and of a
@@ -71,7 +70,7 @@ std::optional<ir::Function> relax(const ir::Function& program, const ir::Target&
   EditProgram p(program);
   bool changed = false;
   for (ir::VReg& v : p.header.vregs) {
-    if (is_architectural(v)) continue;
+    if (v.is_architectural()) continue;
     if (kind == Relaxation::Fixed && v.fixed.is_valid()) {
       v.fixed = {};
       changed = true;
@@ -155,7 +154,7 @@ Truth truth(const oracles::Case& c, Relaxation kind) {
       return broken_if(broken);
     case Relaxation::Alignment:
       each_placed(c.before, c.after, [&](const ir::Inst&, const Operand& old, const Operand& now) {
-        broken = broken || (!is_architectural(root(old)) && now.preg().first % root(old).alignment() != 0);
+        broken = broken || (!root(old).is_architectural() && now.preg().first % root(old).alignment() != 0);
       });
       return broken_if(broken);
     case Relaxation::Tied:

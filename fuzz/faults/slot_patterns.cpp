@@ -188,7 +188,8 @@ std::optional<Patterned> pack_predicates(const Subject& subject, Random& random,
   const auto bystander = [&](PReg like, PReg but) {
     std::vector<PReg> list;
     for (int u = 0; u < 32; ++u)
-      if (const PReg r = one_unit(like.file, u); (used >> u & 1) == 0 && r != but && w.mentioned.contains(r) && w.is_allocatable(r))
+      if (const PReg r = one_unit(like.file, u);
+          (used >> u & 1) == 0 && r != but && w.mentioned.contains(r) && w.is_allocatable(r) && !w.is_architectural(r))
         list.push_back(r);
     return style.several && random.chance(40) ? pick(list, random) : std::nullopt;
   };

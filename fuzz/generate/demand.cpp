@@ -50,9 +50,7 @@ class Packer {
   void raise(RegFile file, int units) { bound_[ir::index(file)] = std::max(bound_[ir::index(file)], units); }
 
   // An architectural vreg has its register anyway.
-  [[nodiscard]] bool needs_home(const Operand& o) const {
-    return o.is_vreg() && !f_.vreg(f_.root(o.vreg())).is_architectural();
-  }
+  [[nodiscard]] bool needs_home(const Operand& o) const { return o.is_vreg() && !f_.vreg(f_.root(o.vreg())).is_architectural(); }
 
   void single(const Operand& o) {
     if (!needs_home(o)) return;

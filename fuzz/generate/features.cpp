@@ -142,7 +142,7 @@ Features features_of(Profile p) {
       break;
     case Profile::MixedSize:
       x.widths = {25, 25, 30, 15, 3, 6, 2};
-      weight(x, Emit::Alias) = 25;
+      weight(x, Emit::Alias) = 30;
       weight(x, Emit::Pack) = 10;
       weight(x, Emit::Unpack) = 10;
       x.part = 15;
@@ -170,8 +170,8 @@ Features features_of(Profile p) {
       break;
     case Profile::Constraints:
       x.constrained_moves = 35;
-      weight(x, Emit::InOut) = 30;
-      weight(x, Emit::Tied) = 33;
+      weight(x, Emit::InOut) = 42;
+      weight(x, Emit::Tied) = 40;
       weight(x, Emit::Early) = 30;
       weight(x, Emit::Fixed) = 30;
       weight(x, Emit::Precoloured) = 15;

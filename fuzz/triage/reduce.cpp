@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "fuzz/edit/cut.h"
@@ -25,6 +26,15 @@ using ir::VRegId;
 
 constexpr std::string_view kPlainMnemonic = "op";
 
+// Whether the second instruction reads nothing, and the first one reads what it defines.
+bool is_late(std::span<const Operand> first, std::span<const Operand> second) {
+  const auto reads = [](const Operand& o) { return o.is_vreg() && o.reads(); };
+  return std::none_of(second.begin(), second.end(), reads) && std::any_of(second.begin(), second.end(), [&](const Operand& def) {
+           return def.is_vreg() &&
+                  std::any_of(first.begin(), first.end(), [&](const Operand& o) { return reads(o) && o.vreg() == def.vreg(); });
+         });
+}
+
 std::size_t details_of(const FuzzInput& input) {
   const ir::Function& f = input.program;
   std::size_t n = input.knobs.size() * 4 + (input.target->name != ir::default_target().name ? 2 : 0);
@@ -42,7 +52,10 @@ std::size_t details_of(const FuzzInput& input) {
     n += i.op == Op::Named && f.mnemonic(i) != kPlainMnemonic ? 1 : 0;
     n += i.op != Op::Named && i.mnemonic.is_valid() ? 1 : 0;
     n += !i.is_terminator() && i.op != Op::Named ? 2 : 0;
+    n += i.op == Op::Ret && f.kind == ir::FunctionKind::Kernel ? 1 : 0;
   }
+  for (std::size_t k = 0; k + 1 < f.insts.size(); ++k)
+    n += is_late(f.operands_of(f.insts[k]), f.operands_of(f.insts[k + 1])) ? 1 : 0;
   for (const Operand& o : f.operands) {
     n += (o.is_tied() ? 1 : 0) + (o.flags != 0 ? 1 : 0) + (!o.part.is_whole() ? 1 : 0) + (o.role == Role::DefUse ? 1 : 0);
     n += o.fixed().is_valid() ? 1 : 0;
@@ -407,12 +420,26 @@ class Reducer {
   void details() {
     number_anew();
     try_edit([](EditProgram& p) {
-      if (p.header.kind == ir::FunctionKind::Kernel) return false;
+      bool any = p.header.kind != ir::FunctionKind::Kernel;
       p.header.kind = ir::FunctionKind::Kernel;
-      for (EditBlock& b : p.blocks)
-        if (b.insts.back().inst.op == Op::Ret) b.insts.back().inst.op = Op::Exit, b.insts.back().ops.clear();
-      return true;
+      for (EditBlock& b : p.blocks) {
+        if (b.insts.back().inst.op != Op::Ret) continue;
+        b.insts.back().inst.op = Op::Exit;
+        b.insts.back().ops.clear();
+        any = true;
+      }
+      return any;
     });
+    for (std::size_t b = 0; b < best_.program.blocks.size() && !is_over(); ++b)
+      try_edit([&](EditProgram& p) {
+        auto& insts = p.blocks[b].insts;
+        const auto late = std::adjacent_find(insts.begin(), insts.end() - 1, [](const EditInst& x, const EditInst& y) {
+          return !x.inst.is_phi() && !y.inst.is_terminator() && is_late(x.ops, y.ops);
+        });
+        if (late == insts.end() - 1) return false;
+        std::swap(*late, *(late + 1));
+        return true;
+      });
     const auto plain_blocks = [&](std::size_t from, std::size_t to) {
       return try_edit([&](EditProgram& p) {
         for (std::size_t b = from; b < std::min(to, p.blocks.size()); ++b)

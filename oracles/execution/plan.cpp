@@ -112,7 +112,7 @@ class Planner {
     for (std::size_t f = 0; f < files_begin_.size(); ++f) plan_.in_use.push_back({files_begin_[f], accessed_[f]});
     for (std::size_t v = 0; v < before_.vregs.size(); ++v) {
       const ir::VReg& reg = before_.vregs[v];
-      if ((reg.flags & ir::kVRegArchitectural) != 0 && reg.fixed.is_valid())
+      if (reg.is_architectural() && reg.fixed.is_valid())
         plan_.architectural.emplace_back(ByteRange{cells_before_.of_root[v], static_cast<std::uint32_t>(reg.bytes())},
                                          place_of_bytes(bytes_of_register(reg.fixed)));
     }

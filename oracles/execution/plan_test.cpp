@@ -63,7 +63,7 @@ TEST(ExecutionPlan, AFindingSaysWhoseValueIsThereAndWhoPutIt) {
   expect_finding(two, "#0 R0 = a; #1 R1 = b; +20 R2, R0 = copy R0, R1; #2 use R0", 2, 0,
                  "expected the value of #0, found that of #1, put there by #20");
   expect_finding(two, "#0 R0 = a; #1 R1 = b; +20 @P0 R0 = copy R1; #2 use R0", 2, 0,
-                 "expected the value of #0, found nothing defined, #20 destroyed it");
+                 "expected the value of #0, found that of #1, put there by #20");
   expect_finding("#0 %2 = a; #1 use %2.lo", "#0 R0:R1 = a; #1 use R0:R1.hi", 1, 0,
                  "expected the value of #0, found that of #0 (an older one, or another part of it)");
   expect_finding("#0 %0 = a; #1 call \"f\" clobbers R0; #2 use %0", "#0 R0 = a; #1 call \"f\" clobbers R0; #2 use R0", 2, 0,
