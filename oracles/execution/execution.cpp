@@ -187,6 +187,7 @@ class Machine {
 
   void begin_run() {
     salt_ = mix64(hash_combine(options_.seed, static_cast<std::uint64_t>(run_)));
+    num_chances_ = 0;
     keeps_ = run_ == 1 ? ~1ull : ~0ull;
     sets_ = run_ == 0 ? 1 : 0;
     memory_ = 0;
@@ -427,7 +428,7 @@ class Machine {
   [[nodiscard]] Happens guard_of(const Step& s) {
     if (!s.has_guard) return Happens::Yes;
     Value& v = values_[s.guard_before];
-    if (v == 0 && s.is_inserted) v = value_of(hash_combine(salt_, 0xC4A + (std::uint64_t{s.guard_before} << 16)));
+    if (v == 0 && s.is_inserted) v = value_of(hash_combine(salt_, 0xC4A + (++num_chances_ << 16)));
     if (v == 0) return Happens::Perhaps;
     return is_true(negated(v, s.is_guard_negated_before)) ? Happens::Yes : Happens::No;
   }
@@ -572,6 +573,7 @@ class Machine {
   bool seeks_ = false;    // the first runs are over
   bool differs_ = false;  // stop: only without tracking
   std::uint64_t salt_ = 0, memory_ = 0, keeps_ = 0, sets_ = 0;
+  std::uint64_t num_chances_ = 0;  // guard registers that nobody had written, so far in the run
   std::int64_t fuel_ = 0;
   std::vector<Value> values_;    // by cell
   std::vector<Origin> origins_;  // by cell, where tracked

@@ -27,6 +27,7 @@ void State::clear() {
   names.clear();
   locations.clear();
   chances_.clear();
+  guarded_last_ = {};
 }
 
 void State::transfer(const Step& s, Listener* listener) {
@@ -154,6 +155,8 @@ State::Guard State::read_guard(const Step& s) {
   if (op.name.size != 0 && !values_.is_loose(want)) g.name_token = want;
   else if (op.name.size != 0 && op.loc.size != 0 && values_.satisfies(have, want)) g.name_token = g.location_token;
   else if (s.kind == StepKind::Rename && s.original == moved_.original) g.name_token = moved_.token;
+  else if (s.kind == StepKind::Rename) g.name_token = token_for(want, s.opaque);
+  if (op.name.size == 0) guarded_last_ = {InsertedGuard{have, g.location_token}, guarded_last_[0], guarded_last_[1]};
   if (s.kind == StepKind::Move) moved_ = {s.original, g.name_token};
   return g;
 }
@@ -164,6 +167,13 @@ Value State::chance_in(std::uint32_t location, Value token) {
   if (known != chances_.end()) return known->token;
   chances_.push_back({location, token});
   return token;
+}
+
+// Of a copy that was deleted: what it did is done by inserted instructions, under a register that holds its guard.
+Value State::token_for(Value want, Value otherwise) {
+  for (const InsertedGuard& g : guarded_last_)
+    if (g.held != kJunk && values_.satisfies(g.held, want)) return g.token;
+  return otherwise;
 }
 
 // Nothing is known of whether the step happens, so nothing that it may have written is known. For the names, that is no demand any

@@ -2,6 +2,7 @@
 // formulas of symbolic.h. Tested by state_test.cpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -120,6 +121,7 @@ class State {
   // --- their parts
   Guard transfer_guard(const Step& s) { return s.guard == kNoIndex ? Guard{} : read_guard(s); }
   Guard read_guard(const Step& s);
+  [[nodiscard]] Value token_for(Value want, Value otherwise);
   [[nodiscard]] Value chance_in(std::uint32_t location, Value token);
   void transfer_early_clobber(const Step& s, const Guard& g);
   void transfer_use(const Step& s, const StepOperand& op, const Guard& g, Lapse::Kind kind);
@@ -166,6 +168,11 @@ class State {
     Value token;
   };
   std::vector<Chance> chances_;
+  // The guards of the last inserted instructions that had one, the latest first.
+  struct InsertedGuard {
+    Value held = kJunk, token = kJunk;
+  };
+  std::array<InsertedGuard, 3> guarded_last_ = {};
   // Of the last guarded move: the names of an original copy follow its locations, under the same token.
   struct {
     std::uint32_t original = kNoIndex;
