@@ -39,7 +39,8 @@ std::expected<Action, int> read_command_line(int argc, const char* const* argv) 
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("regduel {}", program_version()));
   app.footer(
-      "Exit status: 0 all well; 1 a finding; 2 bad usage or bad input; 3 an internal error; 4 (verify) no judge objects, one could not tell.\n"
+      "Exit status: 0 all well; 1 a finding; 2 bad usage or bad input; 3 an internal error; 4 (verify) no judge objects, one could "
+      "not tell.\n"
       "Start with:  regduel duel --regs 24,32,64,255 corpus/ptx\n"
       "Each command explains itself:  regduel duel --help");
   Action chosen;
