@@ -21,7 +21,7 @@ std::optional<Patterned> copies_through_memory(const Subject& subject, Random& r
   w.rewrite([&](std::size_t, std::size_t, EditInst i, std::vector<EditInst>& out) {
     const std::size_t operands = has_guard(i) ? 3 : 2;
     if (!i.inst.is_copy() || i.inst.is_deleted() || done >= 12 || random.chance(40) || i.ops.size() != operands ||
-        bytes_of(i.ops[0]) != bytes_of(i.ops[1])) {
+        bytes_of(i.ops[0]) != bytes_of(i.ops[1]) || w.is_architectural(i.ops[0].preg())) {
       out.push_back(std::move(i));
       return;
     }
