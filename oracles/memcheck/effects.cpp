@@ -169,7 +169,9 @@ GraphBuilder::Bytes GraphBuilder::piece_value(const ir::Inst& inst, std::size_t 
   const ir::Inst& source = source_ == nullptr ? inst : *source_;
   const ir::Function& widths = source_ == nullptr ? f_ : defs_.before();
   const auto bytes_of = [&](std::size_t operand) {
-    return static_cast<std::size_t>(widths.operand_bytes(widths.operands_of(source)[operand]));
+    const auto known = widths.operands_of(source);
+    const bool is_like = operand < known.size() && known[operand].is_register();  // else another program
+    return static_cast<std::size_t>(is_like ? widths.operand_bytes(known[operand]) : f_.operand_bytes(ops[operand]));
   };
   std::size_t begin = 0;
   for (std::size_t d = 0; d < k; ++d) begin += bytes_of(d);
@@ -314,7 +316,8 @@ void GraphBuilder::write(const Write& w, bool several) {
     for (std::uint32_t b = 0; b < width; ++b) {
       const std::uint32_t at = c * w.place.step + b;
       if (at < w.place.offset || at >= w.place.offset + w.place.size) continue;
-      bytes[b] = w.value[at - w.place.offset];
+      const std::uint32_t n = at - w.place.offset;
+      bytes[b] = n < w.value.size() ? w.value[n] : ByteRef{destroyed(), static_cast<int>(b)};
       if (bytes[b].node != from) {
         from = bytes[b].node;
         to = under_guard(from, true);
