@@ -136,8 +136,10 @@ void drop_operand_at(EditProgram& p, InstPlace at, std::size_t k) {
   const std::vector<bool> had_def = defined_roots(p);
   EditBlock& block = p.blocks[at.block];
   EditInst& i = block.insts[at.inst];
-  if (i.inst.op != Op::Copy || !(i.ops[k].writes() || i.ops[k].role == Role::Use)) drop_operand(i, k);
-  else if (!drop_pair(i, k)) block.insts.erase(block.insts.begin() + static_cast<std::ptrdiff_t>(at.inst));
+  const bool is_of_pair = i.inst.op == Op::Copy && (i.ops[k].writes() || i.ops[k].role == Role::Use);
+  const bool is_of_phi = i.inst.is_phi() && i.ops[k].writes();
+  if (!is_of_pair && !is_of_phi) drop_operand(i, k);
+  else if (is_of_phi || !drop_pair(i, k)) block.insts.erase(block.insts.begin() + static_cast<std::ptrdiff_t>(at.inst));
   mend_all(p, had_def);
 }
 

@@ -26,7 +26,7 @@ struct InstPlace {
 void drop_insts(EditProgram& p, const std::vector<InstPlace>& places);
 // Takes out operand `k`; ties to it are dissolved, the others counted anew. A phi loses the predecessor that goes with it.
 void drop_operand(EditInst& i, std::size_t k);
-// Takes out an operand and mends. A copy loses the pair, or goes itself where that is its only one.
+// Takes out an operand and mends. A copy loses the pair, or goes itself where that is its only one; a phi goes with its def.
 void drop_operand_at(EditProgram& p, InstPlace at, std::size_t k);
 
 // Takes out a vreg (a root) with everything that writes it, and mends.

@@ -227,5 +227,26 @@ TEST(GapText, RoundTripsAndSaysWhatIsWrong) {
     EXPECT_FALSE(parse_gap(bad)) << bad;
 }
 
+TEST(Cut, APhiGoesWithItsDef) {
+  const auto c = parse_case(R"(rir 1
+func @f kernel target sm_90 threads 32
+  vreg %0 R b32
+  vreg %1 R b32
+  block b0
+    #0 %0 = op
+    #1 bra -> b1
+  block b1
+    #2 %1 = phi b0: %0
+    #3 op %1
+    #4 exit
+)");
+  ASSERT_TRUE(c) << to_string(c.error());
+  EditProgram p(c->program);
+  drop_operand_at(p, {1, 0}, 0);
+  const ir::Function cut = p.build();
+  EXPECT_TRUE(ir::check(cut, *c->target, 1).empty());
+  EXPECT_EQ(std::count_if(cut.insts.begin(), cut.insts.end(), [](const ir::Inst& i) { return i.is_phi(); }), 0);
+}
+
 }  // namespace
 }  // namespace regduel::fuzz
