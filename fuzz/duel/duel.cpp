@@ -36,6 +36,20 @@ oracles::Finding harness_finding(std::string category, std::string message) {
   return f;
 }
 
+constexpr std::string_view kInternalError = "internal-error";
+
+// "@emit.cpp: first >= 0" of "allocator/emit.cpp:63: broken invariant: first >= 0: a vreg without a home" (check_macro.h): which
+// invariant it is, wherever the sources lie and on whatever line. "" where the text is of another kind.
+std::string place_of(std::string_view text) {
+  constexpr std::string_view kBroken = ": broken invariant: ";
+  const auto broken = text.find(kBroken);
+  if (broken == std::string_view::npos) return "";
+  const std::string_view condition = text.substr(broken + kBroken.size());
+  std::string_view file = text.substr(0, text.rfind(':', broken - 1));
+  file.remove_prefix(file.rfind('/') + 1);  // npos + 1 is 0
+  return fmt::format("@{}: {}", file, condition.substr(0, condition.find(": ")));
+}
+
 void judge_failure(Bout& bout, const ir::AllocFailure& failure, const oracles::Before& before, const ir::Limits& limits) {
   if (failure.kind != ir::AllocFailure::Kind::Impossible) {
     bout.verdict = oracles::Verdict::Fail;
@@ -82,8 +96,11 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before&
 
 std::vector<std::string> Bout::signatures() const {
   std::vector<std::string> result;
-  for (const oracles::Finding& f : findings)
-    result.push_back(program ? oracles::signature(f, *program) : fmt::format("{}/{}", f.judge, f.category));
+  for (const oracles::Finding& f : findings) {
+    if (program) result.push_back(oracles::signature(f, *program));
+    else if (f.category == kInternalError) result.push_back(fmt::format("{}/{}{}", f.judge, f.category, place_of(f.message)));
+    else result.push_back(fmt::format("{}/{}", f.judge, f.category));
+  }
   return result;
 }
 
@@ -152,7 +169,7 @@ Duel duel(const oracles::Before& before, const ir::Limits& limits, std::span<con
       else judge_failure(bout, allocation.error(), before, limits);
     } catch (const InternalError& e) {
       bout.verdict = oracles::Verdict::Fail;
-      bout.findings.push_back(harness_finding("internal-error", e.what()));
+      bout.findings.push_back(harness_finding(std::string(kInternalError), e.what()));
     }
     result.bouts.push_back(std::move(bout));
   }

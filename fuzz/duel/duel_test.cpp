@@ -47,6 +47,15 @@ TEST(Duel, AnInternalErrorIsAFinding) {
   EXPECT_THAT(b.signatures(), testing::ElementsAre("harness/internal-error"));
 }
 
+TEST(Duel, AnInternalErrorIsToldFromOthersByItsInvariant) {
+  const Bout b = fight([](const ir::Function&, const ir::AllocOptions& o) -> Answer {
+    REGDUEL_CHECK(o.limits.of(ir::RegFile::R) < 0, "5 of 7: no");
+    return std::unexpected(ir::AllocFailure{});
+  });
+  EXPECT_EQ(b.findings.at(0).category, "internal-error");
+  EXPECT_THAT(b.signatures(), testing::ElementsAre("harness/internal-error@duel_test.cpp: o.limits.of(ir::RegFile::R) < 0"));
+}
+
 TEST(Duel, AProgramThatIsNotAllocatedIsAFinding) {
   const Bout b = fight([](const ir::Function& f, const ir::AllocOptions&) -> Answer { return ir::Allocation{f, {}}; });
   EXPECT_THAT(b.signatures(), testing::ElementsAre("harness/ill-formed"));
