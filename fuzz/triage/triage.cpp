@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 
 #include "fuzz/duel/allocators.h"
-#include "fuzz/edit/edit.h"
 #include "fuzz/triage/bisect.h"
 #include "fuzz/triage/isolate.h"
+#include "fuzz/triage/plainer.h"
 #include "fuzz/triage/reduce.h"
-#include "ir/check.h"
+#include "ir/cfg.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -24,30 +24,40 @@ using ir::Op;
 using ir::Operand;
 using ir::Role;
 
-// Constraints first; then what nearly every program has, by which a core is named only where it has nothing else.
+// The most telling first. The last two are not constraints: a core is named by a branch only where it has nothing else.
 enum Trait : unsigned {
   kRemat,
   kEarly,
   kTied,
-  kTwoDefs,
+  kTwoPhis,
   kPhi,
   kGuard,
   kPart,
+  kTwoDefs,
+  kReturn,
   kClobber,
+  kLoop,
   kFixed,
-  kTuple,
   kAffinity,
+  kTuple,
   kBranch,
+  kPressure,
   kNumTraits
 };
 constexpr std::array<std::string_view, kNumTraits> kTraitNames = {
-    "remat", "early-clobber", "tied", "two-defs", "phi", "guard", "part", "clobber", "fixed", "tuple", "affinity", "branch"};
-constexpr Traits kConstraints = (1u << kAffinity) - 1;
+    "remat",  "early-clobber", "tied", "two-phis", "phi",      "guard", "part",   "two-defs",
+    "return", "clobber",       "loop", "fixed",    "affinity", "tuple", "branch", "pressure"};
+constexpr Traits bit(Trait t) { return Traits{1} << t; }
+constexpr Traits kConstraints = bit(kBranch) - 1;
+// A decision that only some programs ask for says the rest by itself, but for this one: a vreg joins another, or a fixed register.
+constexpr std::string_view kCoalesce = "coalesce-copy";
+constexpr Traits kJoined = bit(kFixed) | bit(kAffinity);
 
 constexpr std::uint64_t kHangTries = 30;  // cases of the size of a hang that its reduction tries: each takes seconds
 
 // Decisions that occur in every program, or in every one that needs memory: that one of them is the first bad one says little.
-constexpr std::array<std::string_view, 5> kOrdinary = {"", "keep-in-register", "fewest-units", "another-attempt", "spill-round"};
+constexpr std::string_view kAnotherAttempt = "another-attempt";
+constexpr std::array<std::string_view, 5> kOrdinary = {"", "keep-in-register", "fewest-units", kAnotherAttempt, "spill-round"};
 
 bool is_ordinary(std::string_view decision) { return std::find(kOrdinary.begin(), kOrdinary.end(), decision) != kOrdinary.end(); }
 // Rules of the structure judge that say who may share a register: another judge sees that a value is wrong.
@@ -67,7 +77,7 @@ std::string nature_of(std::string_view signature) {
     return signature.ends_with("@ret") ? "callee-saved" : "wrong-value";
   }
   if (signature.starts_with("structure/slot-")) return "structure/slot";
-  if (signature.starts_with("harness/crash-") || signature.starts_with("harness/hang@")) return std::string(signature);
+  if (signature.starts_with("harness/")) return std::string(signature);
   const std::string_view rule = signature.substr(0, signature.find('@'));
   return is_of_sharing(rule) ? "wrong-value" : std::string(rule);
 }
@@ -87,16 +97,24 @@ bool shows_alike(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel)
   return std::any_of(all.begin(), all.end(), [&](const std::string& s) { return nature_of(s) == nature; });
 }
 
-Traits traits_of(const ir::Function& program) {
+Traits traits_of(const FuzzInput& input) {
+  const ir::Function& program = input.program;
   Traits traits = 0;
-  const auto add = [&](Trait t, bool is_there = true) { traits |= (is_there ? 1u : 0u) << t; };
+  const auto add = [&](Trait t, bool is_there = true) { traits |= is_there ? bit(t) : 0; };
   add(kBranch, program.blocks.size() > 1);
+  add(kReturn, program.kind != ir::FunctionKind::Kernel);
+  for (const ir::RegFile file : ir::kAllFiles) add(kPressure, input.limits.of(file) < input.target->units[ir::index(file)]);
+  const ir::Cfg cfg(program);
+  for (const ir::BlockId b : cfg.reverse_postorder())
+    for (const ir::BlockId t : cfg.successors(b)) add(kLoop, cfg.rpo_index(t) <= cfg.rpo_index(b));
+  for (std::size_t k = 0; k + 1 < program.insts.size(); ++k)
+    add(kTwoPhis, program.insts[k].is_phi() && program.insts[k + 1].is_phi());
   for (const ir::VReg& v : program.vregs) add(kAffinity, v.hint.is_valid());
   for (const ir::Inst& i : program.insts) {
     const auto ops = program.operands_of(i);
     add(kPhi, i.op == Op::Phi);
     add(kRemat, i.has(ir::kRematerialisable));
-    add(kAffinity, i.op == Op::Copy);
+    add(kAffinity, i.op == Op::Copy || i.op == Op::Phi);
     add(kBranch, i.num_targets > 0);
     int defs = 0;
     for (const Operand& o : ops) {
@@ -105,6 +123,7 @@ Traits traits_of(const ir::Function& program) {
       defs += o.writes() ? 1 : 0;
       add(kEarly, o.is_early_clobber());
       add(kTied, o.is_tied());
+      add(kAffinity, o.is_tied());
       add(kPart, !o.part.is_whole() || program.vreg(o.vreg()).alias.is_valid());
       add(kFixed, program.fixed_of(o).is_valid());
       add(kTuple, program.vreg(o.vreg()).units() > 1);
@@ -116,17 +135,23 @@ Traits traits_of(const ir::Function& program) {
 }
 
 std::vector<std::string> bucket_names(const Failure& failure, std::string_view decision, Traits traits) {
-  std::string plain = fmt::format("{}: {}", failure.allocator, nature_of(failure.signature));
-  if (nature_of(failure.signature) != "wrong-value") return {plain};
+  const std::string nature = nature_of(failure.signature);
+  const std::string by = fmt::format(" by {}", decision);
+  std::string plain = fmt::format("{}: {}", failure.allocator, nature);
   const bool is_told = !is_ordinary(decision);
-  if (is_told) plain += fmt::format(" by {}", decision);
+  if (nature.starts_with("harness/")) return {is_told ? plain + by : plain};
+  if (nature.starts_with("structure/") && decision == kAnotherAttempt) return {plain + by, plain};
+  if (nature != "wrong-value") return {plain};
+  if (is_told) plain += by;
+  const std::string_view under = !is_told && (traits & bit(kPressure)) != 0 ? " under pressure" : "";
   std::vector<std::string> names;
   const auto add = [&](Traits first) {
-    names.push_back(fmt::format("{} with {}", plain, kTraitNames[static_cast<std::size_t>(std::countr_zero(first))]));
+    names.push_back(fmt::format("{} with {}{}", plain, kTraitNames[static_cast<std::size_t>(std::countr_zero(first))], under));
   };
-  for (Traits left = traits & kConstraints; left != 0; left &= left - 1) add(left);
-  if (names.empty() && traits != 0 && !is_told) add(traits);
-  if (names.empty() || is_told) names.push_back(plain);
+  const Traits telling = !is_told ? kConstraints : decision == kCoalesce ? kJoined : 0;
+  for (Traits left = traits & telling; left != 0; left &= left - 1) add(left);
+  if (names.empty() && (traits & bit(kBranch)) != 0 && !is_told) add(bit(kBranch));
+  if (names.empty() || is_told) names.push_back(plain + std::string(under));
   return names;
 }
 
@@ -140,34 +165,41 @@ std::string choose_bucket(const std::vector<std::string>& names, const std::set<
 
 namespace {
 
-void name(Understood& u, std::string_view decision) {
-  u.names = bucket_names(u.failure, decision, traits_of(u.core.program));
+void name(Understood& u, std::string_view decision, Traits traits) {
+  u.names = bucket_names(u.failure, decision, traits);
   u.bucket = u.names.front();
 }
 
-// Without clobbers: an instruction that defines nothing gets a def that nobody reads in their place.
-FuzzInput with_defs_for_clobbers(const FuzzInput& input) {
-  EditProgram p(input.program);
-  for (EditBlock& b : p.blocks)
-    for (EditInst& i : b.insts) {
-      const bool writes = std::any_of(i.ops.begin(), i.ops.end(), [](const Operand& o) { return o.writes(); });
-      if (std::erase_if(i.ops, [](const Operand& o) { return o.role == Role::Clobber; }) == 0 || writes) continue;
-      p.header.vregs.emplace_back();
-      const auto uses = std::find_if(i.ops.begin(), i.ops.end(), [](const Operand& o) { return o.role != Role::Guard; });
-      i.ops.insert(uses, Operand::of_vreg(Role::Def, ir::VRegId(p.header.vregs.size() - 1)));
-    }
-  FuzzInput result = input;
-  result.program = p.build();
-  return result;
+// Whether there are spills or refills in what the allocator makes of the case.
+bool goes_through_memory(const FuzzInput& input, const std::string& allocator) {
+  const std::array one = {find_allocator(allocator)};
+  const std::array<std::string, 1> judges = {"structure"};
+  const Duel d = run_duel(input, one, false, judges);
+  const auto is_of_memory = [](const ir::Inst& i) { return i.op == Op::Spill || i.op == Op::Refill; };
+  return d.bouts[0].program && std::ranges::any_of(d.bouts[0].program->insts, is_of_memory);
 }
 
-// The reduced case, reduced again to any case that fails alike and has no more traits; without clobbers that any def can stand for.
+// The reduced case, reduced again to any case that fails alike and has no more traits; then in any plainer form that does
+// (plainer.h).
 Reduced core_of(const FuzzInput& reduced, const Failure& failure, const ReduceOptions& options) {
-  const Traits traits = traits_of(reduced.program);
-  Reduced core = reduce(
-      reduced, [&](const FuzzInput& c) { return (traits_of(c.program) & ~traits) == 0 && shows_alike(c, failure); }, options);
-  FuzzInput plainer = with_defs_for_clobbers(core.input);
-  if (ir::check(plainer.program, *plainer.target, 1).empty() && shows_alike(plainer, failure)) core.input = std::move(plainer);
+  const auto reduced_within = [&](const FuzzInput& c, Traits traits) {
+    return reduce(c, [&](const FuzzInput& d) { return (traits_of(d) & ~traits) == 0 && shows_alike(d, failure); }, options);
+  };
+  constexpr std::size_t kSmall = 40;  // instructions: plainer forms of more are many
+  Reduced core = reduced_within(reduced, traits_of(reduced));
+  for (bool progress = core.input.program.insts.size() <= kSmall; progress;) {
+    progress = false;
+    const Traits traits = traits_of(core.input);
+    for (const FuzzInput& c : plainer_forms(core.input)) {
+      const Traits fewer = traits_of(c);
+      if ((fewer & ~traits) != 0 || fewer == traits || !shows_alike(c, failure)) continue;
+      const std::uint64_t tries = core.tries;
+      core = reduced_within(c, fewer);
+      core.tries += tries;
+      progress = true;
+      break;
+    }
+  }
   return core;
 }
 
@@ -176,7 +208,7 @@ Understood without_core(const Reduced& reduced, const Failure& failure, std::str
   u.reduced = u.core = reduced.input;
   u.failure = failure;
   u.decision = std::move(decision);
-  name(u, u.decision);
+  name(u, u.decision, traits_of(u.core));
   u.tries = reduced.tries;
   u.is_minimal = reduced.is_minimal;
   return u;
@@ -218,7 +250,8 @@ Understood understand(const FuzzInput& input, const Failure& failure, std::uint6
   u.is_minimal = reduced.is_minimal;
   u.reduced = std::move(reduced.input);
   u.core = std::move(core.input);
-  name(u, first_bad_decision([&](ir::Fuel& fuel) { return shows_alike(u.core, failure, &fuel); }).kind);
+  const Traits traits = traits_of(u.core) | (goes_through_memory(u.core, failure.allocator) ? bit(kPressure) : 0);
+  name(u, first_bad_decision([&](ir::Fuel& fuel) { return shows_alike(u.core, failure, &fuel); }).kind, traits);
   return u;
 }
 

@@ -4,20 +4,19 @@
 // from what is left when everything that the failure does not need has gone:
 //
 //   core       the reduced case, reduced again to any case that fails alike. Neither reduction takes up anything that was not in
-//   the
-//              case: else, where there are several bugs, a reducer sooner or later comes upon another one
+//              the case: else, where there are several bugs, a reducer sooner or later comes upon another one. Then each trait
+//              that is left is put to the test: where a plainer form of the core without it (plainer.h) fails alike, that form,
+//              reduced, is the core
 //   nature     of the failure. All judges of values speak of the same thing, a register that holds another value than it should,
-//   and
-//              so do the rules of the structure judge on who may share a register. A broken rule of another kind says enough by
-//              itself
+//              and so do the rules of the structure judge on who may share a register. A broken rule of another kind says enough
+//              by itself, and so does a broken invariant of the allocator's own, which its signature names
 //   names      of the buckets that the core may belong to, where values are wrong. Those of the constraints that are left in the
-//   core,
-//              the most telling first; without any, that of what nearly every program has. Where the first bad decision of the
-//              allocator (bisect.h) is of a kind that only some programs ask for, it stands in each of them, and by itself at the
-//              end
-//   bucket     the first of these names that a case before has had. A core often keeps a constraint that the failure does not need,
+//              core, the most telling first; without any, that of a branch. "under pressure" says that the core needs a limit, or
+//              goes through memory. Where the first bad decision of the allocator (bisect.h) is of a kind that only some programs
+//              ask for, it is the name; of coalescing, also what was joined
+//   bucket     the first of these names that a case before has had. A core may keep a constraint that the failure does not need,
 //              and this way it does not make a second bucket of one bug. Else the decision by itself where it has been seen with
-//              other constraints, which then are not what it is about; else the most telling
+//              other things, which then are not what it is about; else the most telling
 //
 // Source: the "tags" of Chen et al., "Taming compiler fuzzers" (2013), and of Donaldson et al., "Test-case reduction and
 // deduplication almost for free" (2021), who take what is left after reduction for what the bug is about. How well it does:
@@ -63,12 +62,12 @@ enum class Trials { Here, Apart };
 // Whether the case shows a failure of that allocator and of that nature. Cost: as reproduces().
 [[nodiscard]] bool shows_alike(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel = nullptr);
 
-// What a program has that an allocator may get wrong, as a set; the lowest bit is the most telling.
+// What a case has that an allocator may get wrong, as a set; the lowest bit is the most telling.
 using Traits = std::uint32_t;
-[[nodiscard]] Traits traits_of(const ir::Function& program);
+[[nodiscard]] Traits traits_of(const FuzzInput& input);
 
-// The names of the buckets that a core may belong to, at least one: "fatpoint: wrong-value by evict with tied", "fatpoint:
-// wrong-value by evict", or "fatpoint: wrong-value with guard".
+// The names of the buckets that a core may belong to, at least one: "fatpoint: wrong-value by coalesce-copy with fixed" and
+// "fatpoint: wrong-value by coalesce-copy", or "fatpoint: wrong-value with guard under pressure".
 //   decision   the kind of its first bad one
 [[nodiscard]] std::vector<std::string> bucket_names(const Failure& failure, std::string_view decision, Traits traits);
 // The one that it does belong to.   Requires  names as of bucket_names.

@@ -34,6 +34,7 @@ TEST(Nature, ForgetsWhichJudgeOfValuesAndWhere) {
       {"structure/slot-outside-frame@+refill:use", "structure/slot"},
       {"quality/claims-registers@function", "quality/claims-registers"},
       {"harness/internal-error", "harness/internal-error"},
+      {"harness/internal-error@emit.cpp: first >= 0", "harness/internal-error@emit.cpp: first >= 0"},
       {"harness/crash-SIGSEGV@allocation", "harness/crash-SIGSEGV@allocation"},
       {"harness/hang@judgement", "harness/hang@judgement"},
       {"completeness/completeness", "completeness/completeness"},
@@ -53,13 +54,13 @@ FuzzInput input_of(const std::string& body, std::string_view head = "") {
 constexpr const char* kFailing = "memcheck/memcheck-6-extra-defs-introduced@op:use";
 
 std::vector<std::string> names_of(const std::string& body, const char* signature = kFailing, const char* decision = "") {
-  return bucket_names({"x", signature}, decision, traits_of(input_of(body).program));
+  return bucket_names({"x", signature}, decision, traits_of(input_of(body)));
 }
 
 TEST(BucketNames, SayEachConstraintOfTheCoreTheMostTellingFirst) {
   const std::string vregs =
-      "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n  vreg %3 R b64\n  vreg %4 R b32 hint %0\n  vreg %5 R b32 alias "
-      "%3.lo\n  block b0\n";
+      "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n  vreg %3 R b64\n  vreg %4 R b32\n  vreg %5 R b32 alias %3.lo\n"
+      "  block b0\n";
   const std::string plain = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n  block b0\n";
   using testing::ElementsAre;
   EXPECT_THAT(names_of(plain + "    #0 %0 = op\n    #1 exit\n"), ElementsAre("x: wrong-value"));
@@ -69,7 +70,9 @@ TEST(BucketNames, SayEachConstraintOfTheCoreTheMostTellingFirst) {
       << "what a guard holds back defines nothing";
   EXPECT_THAT(names_of(plain + "    #0 %1 = op\n    #1 %1 = copy %1\n    #2 bra -> b1\n  block b1\n    #3 exit\n"),
               ElementsAre("x: wrong-value with affinity"));
-  EXPECT_THAT(names_of(vregs + "    #0 %0 = op\n    #1 exit\n"), ElementsAre("x: wrong-value with affinity")) << "a hint";
+  EXPECT_THAT(names_of("  vreg %0 R b32\n  vreg %1 R b32 hint %0\n  block b0\n    #0 %0 = op\n    #1 exit\n"),
+              ElementsAre("x: wrong-value with affinity"))
+      << "a hint";
   EXPECT_THAT(names_of(vregs + "    #0 %0 = op clobbers R0\n    #1 bra -> b1\n  block b1\n    #2 exit\n"),
               ElementsAre("x: wrong-value with clobber"))
       << "what nearly every program has is not named beside a constraint";
@@ -82,7 +85,23 @@ TEST(BucketNames, SayEachConstraintOfTheCoreTheMostTellingFirst) {
   EXPECT_THAT(names_of(vregs + "    #0 %0{early} = op !remat\n    #1 %1{tied 2}, %2 = op %0\n    #2 bra -> b1\n  block b1\n"
                                "    #3 %1 = phi b0: %0\n    #4 exit\n"),
               ElementsAre("x: wrong-value with remat", "x: wrong-value with early-clobber", "x: wrong-value with tied",
-                          "x: wrong-value with two-defs", "x: wrong-value with phi"));
+                          "x: wrong-value with phi", "x: wrong-value with two-defs", "x: wrong-value with affinity"));
+  EXPECT_THAT(names_of(plain + "    #0 %0 = op\n    #1 bra -> b1\n  block b1\n    #2 %0 = phi b0: %1\n    #3 %1 = phi b0: %0\n"
+                               "    #4 exit\n"),
+              ElementsAre("x: wrong-value with two-phis", "x: wrong-value with phi", "x: wrong-value with affinity"));
+  EXPECT_THAT(names_of(plain + "    #0 %0 = op\n    #1 bra -> b0\n"), ElementsAre("x: wrong-value with loop"));
+}
+
+TEST(BucketNames, SayThatACaseNeedsALowerLimitAndWhatIsReturned) {
+  using testing::ElementsAre;
+  const auto names = [](const FuzzInput& input) { return bucket_names({"x", kFailing}, "", traits_of(input)); };
+  const std::string plain = "  vreg %0 R b32\n  block b0\n    #0 %0 = op\n    #1 exit\n";
+  EXPECT_THAT(names(input_of(plain, "// limit: R=8\n")), ElementsAre("x: wrong-value under pressure"));
+  EXPECT_THAT(names(input_of("  vreg %0 R b32\n  block b0\n    #0 %0 = op clobbers R0\n    #1 exit\n", "// limit: R=8\n")),
+              ElementsAre("x: wrong-value with clobber under pressure"));
+  FuzzInput device = input_of(plain);
+  device.program.kind = ir::FunctionKind::Device;
+  EXPECT_THAT(names(device), ElementsAre("x: wrong-value with return"));
 }
 
 TEST(BucketNames, AreMadeFromNatureAndDecision) {
@@ -90,17 +109,22 @@ TEST(BucketNames, AreMadeFromNatureAndDecision) {
   const std::string guarded = "  vreg %0 P pred\n  vreg %1 R b32\n  block b0\n    #0 %0 = op\n    #1 @%0 %1 = op\n    #2 exit\n";
   for (const char* ordinary : {"", "keep-in-register", "fewest-units", "another-attempt", "spill-round"})
     EXPECT_THAT(names_of(guarded, kFailing, ordinary), ElementsAre("x: wrong-value with guard")) << ordinary;
-  EXPECT_THAT(names_of(guarded, kFailing, "coalesce-copy"),
-              ElementsAre("x: wrong-value by coalesce-copy with guard", "x: wrong-value by coalesce-copy"));
-  EXPECT_THAT(names_of(guarded, "structure/early-clobber@op:def", "coalesce-copy"),
-              ElementsAre("x: wrong-value by coalesce-copy with guard", "x: wrong-value by coalesce-copy"));
-  EXPECT_THAT(names_of("  block b0\n    #0 bra -> b1\n  block b1\n    #1 exit\n", kFailing, "evict"),
-              ElementsAre("x: wrong-value by evict"));
+  for (const char* told : {"coalesce-copy", "evict"})
+    EXPECT_THAT(names_of(guarded, kFailing, told), ElementsAre(std::string("x: wrong-value by ") + told));
+  const std::string fixed =
+      "  vreg %0 R b32 fixed R4\n  vreg %1 R b32\n  block b0\n    #0 %0 = op\n    #1 %1 = copy %0\n    #2 exit\n";
+  EXPECT_THAT(names_of(fixed, "structure/early-clobber@op:def", "coalesce-copy"),
+              ElementsAre("x: wrong-value by coalesce-copy with fixed", "x: wrong-value by coalesce-copy with affinity",
+                          "x: wrong-value by coalesce-copy"));
+  EXPECT_THAT(names_of(fixed, kFailing, "evict"), ElementsAre("x: wrong-value by evict"));
+  EXPECT_THAT(names_of(guarded, "structure/register-limit@op:use", "another-attempt"),
+              ElementsAre("x: structure/register-limit by another-attempt", "x: structure/register-limit"));
+  EXPECT_THAT(names_of(guarded, "harness/internal-error@emit.cpp: first >= 0", "evict"),
+              ElementsAre("x: harness/internal-error@emit.cpp: first >= 0 by evict"));
   for (const char* decision : {"", "coalesce-copy", "spill-round"}) {
     EXPECT_THAT(names_of(guarded, "structure/register-alignment@op:use", decision), ElementsAre("x: structure/register-alignment"));
     EXPECT_THAT(names_of(guarded, "symbolic/callee-saved@ret", decision), ElementsAre("x: callee-saved"));
     EXPECT_THAT(names_of(guarded, "quality/claims-registers@function", decision), ElementsAre("x: quality/claims-registers"));
-    EXPECT_THAT(names_of(guarded, "harness/internal-error", decision), ElementsAre("x: harness/internal-error"));
   }
 }
 
@@ -146,7 +170,7 @@ TEST(Understand, ReducesBisectsAndNames) {
   } rows[] = {
       {"fatpoint-tie-dropped", "fatpoint: structure/tied-operand"},
       {"fatpoint-clobber-missed", "fatpoint: wrong-value with clobber"},
-      {"fatpoint-coalesces-across-a-def", "fatpoint: wrong-value by coalesce-copy"},
+      {"fatpoint-coalesces-across-a-def", "fatpoint: wrong-value by coalesce-copy with affinity"},
       {"briggs-coalesces-what-interferes", "briggs: wrong-value by coalesce-copy"},
   };
   for (const auto& row : rows) {
@@ -192,6 +216,36 @@ TEST(Understand, DoesNotNameAClobberThatADefCanStandFor) {
   ASSERT_FALSE(failures.empty());
   for (const Failure& f : failures)
     EXPECT_THAT(understand(input, f, 1'000'000).names, testing::ElementsAre("briggs: wrong-value with branch")) << f.signature;
+  plant("");
+}
+
+// The same lines under a limit of one register: what is wrong in one of the two is a store, in the other a live range.
+TEST(Understand, TellsPressureThatIsNeededFromPressureThatIsNot) {
+  if (!has_planted_bugs()) GTEST_SKIP() << "needs the zoo build";
+  const FuzzInput input = input_of(R"(  vreg %0 R b32
+  vreg %1 P pred
+  vreg %2 R b32
+  block b0
+    #0 %0 = op
+    #1 %1 = op
+    #2 %2 = op
+    #3 @%1 %0 = op
+    #4 op %0
+    #5 exit
+)",
+                                   "// limit: R=1\n");
+  const struct {
+    const char *bug, *name;
+  } rows[] = {
+      {"fatpoint-guarded-def-kills", "fatpoint: wrong-value with guard"},
+      {"fatpoint-guarded-store-without-refill", "fatpoint: wrong-value with guard under pressure"},
+  };
+  for (const auto& row : rows) {
+    plant(row.bug);
+    const std::vector<Failure> failures = failures_of(input);
+    ASSERT_FALSE(failures.empty()) << row.bug;
+    EXPECT_THAT(understand(input, failures.front(), 1'000'000).names, testing::ElementsAre(row.name));
+  }
   plant("");
 }
 
