@@ -195,6 +195,25 @@ TEST_F(Cli, APassIsJudgedAloneAndBeforeAnAllocator) {
   EXPECT_EQ(run("verify --regs 24 a.rir f.rir").status, 0);
 }
 
+TEST_F(Cli, MemcheckSaysWhichFunctionAndWhoElseObjects) {
+  const auto functions = [](std::string_view attribute, std::string_view use) {
+    std::string text = "rir 1\n";
+    for (const char name : {'f', 'g'})
+      text += fmt::format(
+          "func @{} kernel target sm_90 threads 32{}\n  vreg %0 R b64\n  block b0\n    #0 {} = ld 0 !read\n"
+          "    #1 st {} !write\n    #2 exit\n",
+          name, attribute, use, use);
+    return text;
+  };
+  write("before.rir", functions("", "%0"));
+  write("after.rir", functions(" allocated", "R1:R2"));
+  const Outcome verify = run("verify --format memcheck before.rir after.rir");
+  EXPECT_EQ(verify.status, 1);
+  EXPECT_EQ(verify.out,
+            "FUNCTION: f\nTOTAL MISMATCH 0   MISMATCH ON OLD 0\nOTHER JUDGES: structure fail x2\n"
+            "FUNCTION: g\nTOTAL MISMATCH 0   MISMATCH ON OLD 0\nOTHER JUDGES: structure fail x2\n");
+}
+
 TEST_F(Cli, MemcheckHasItsKnobs) {
   // A halfword in the register of a value that is still needed: the mixed-size hint.
   const std::string vregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b16 alias %1.h0\n";
@@ -219,7 +238,8 @@ TEST_F(Cli, MemcheckHasItsKnobs) {
   EXPECT_THAT(run("verify before.rir after.rir --knob DUMPIR=AllocateRegisters").out, HasSubstr("INSTRUCTION: [2]"));
 
   // Switched off, it is not asked at all.
-  EXPECT_EQ(run(verify + " --knob memcheck=0").out, "memcheck is switched off (knob memcheck=0)\n");
+  EXPECT_EQ(run(verify + " --knob memcheck=0").out,
+            "memcheck is switched off (knob memcheck=0)\nOTHER JUDGES: symbolic fail x1, execution fail x1\n");
   const Outcome alone = run("verify --judge memcheck --knob memcheck=0 before.rir after.rir");
   EXPECT_EQ(alone.status, 0) << alone.out;
   EXPECT_THAT(alone.out, HasSubstr("memcheck skipped: memcheck is switched off (knob memcheck=0)"));

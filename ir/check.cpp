@@ -242,10 +242,9 @@ class Checker {
         if (i.is_phi()) return fault(i, at, "a phi clobbers nothing");
         continue;
       }
-      if (op.is_vreg() != (f_.phase == Phase::Virtual))
-        return fault(i, at,
-                     f_.phase == Phase::Virtual ? "a physical register before allocation (fix a vreg to it instead)"
-                                                : "a vreg in an allocated program");
+      if (op.is_preg() && f_.phase == Phase::Virtual)
+        return fault(i, at, "a physical register before allocation (fix a vreg to it instead)");
+      if (op.is_vreg() && i.is_inserted()) return fault(i, at, "an inserted instruction names registers, not vregs");
       if (op.is_vreg()) {
         if (op.vreg().index() >= f_.vregs.size()) return fault(i, at, fmt::format("%{} is not declared", op.vreg().value));
         const VReg& v = f_.vreg(op.vreg());
@@ -291,7 +290,7 @@ class Checker {
     if (is_guarded(ops)) return fault(i, at, "a guarded def already reads its own old value: it cannot be tied to another");
     for (std::size_t other = 0; other < k; ++other)
       if (ops[other].is_tied() && ops[other].tied == use) return fault(i, at, "two defs are tied to one use");
-    if (!ops[k].is_vreg()) return;
+    if (!ops[k].is_vreg() || !ops[use].is_vreg()) return;
     const Storage d = f_.storage(ops[k]), u = f_.storage(ops[use]);
     const VReg &dv = f_.vreg(d.root), &uv = f_.vreg(u.root);
     if (d.offset != 0 || d.size != dv.bytes() || u.offset != 0 || u.size != uv.bytes())

@@ -9,7 +9,7 @@
 //   operands           operand-count, operand-role, operand-kind, operand-part, unallocated-operand, negation, immediate,
 //                      symbol, clobber
 //   registers          register-file, register-units, register-alignment, register-limit, reserved-register,
-//                      architectural-register, memory-register
+//                      architectural-register, memory-register, uniform-register
 //   constraints        fixed-register, tied-operand, early-clobber, def-overlap
 //   inserted           remat-target, remat-shape, pack-bit
 //
@@ -31,6 +31,7 @@
 
 #include "oracles/collector.h"
 #include "oracles/pair/id_index.h"
+#include "oracles/uniform_sources.h"
 
 namespace regduel::oracles {
 namespace {
@@ -59,6 +60,11 @@ class StructureCheck {
         seen_(c.before.insts.size(), false), index_of_(c.prepared.ids()) {
     for (std::size_t v = 0; v < before_.vregs.size(); ++v)
       if (before_.vregs[v].is_architectural() && before_.vregs[v].fixed.is_valid()) architectural_.push_back(ir::VRegId(v));
+    for (int units = 1; units <= kMostUnits; ++units) least_align_log2_[units] = ir::natural_align_log2(32 * units);
+    for (const VReg& v : before_.vregs) {
+      int& least = least_align_log2_[v.units()];
+      least = std::min(least, static_cast<int>(v.align_log2));
+    }
   }
 
   JudgeResult run() {
@@ -66,6 +72,9 @@ class StructureCheck {
     frame();
     blocks();
     for (std::size_t b = 0; b < after_.blocks.size(); ++b) block(BlockId(b));
+    for (const std::uint32_t i : per_thread_values_made_uniform(case_))
+      fault("uniform-register", after_.insts[i], 0,
+            "a warp has one such register: what is put there differs from thread to thread");
     for (std::size_t k = 0; k < before_.insts.size(); ++k)
       if (!seen_[k] && out_.wants("original-missing")) {
         const Inst& i = before_.insts[k];
@@ -534,8 +543,10 @@ class StructureCheck {
     else if (op.writes()) not_of_architectural(i, at, op.preg(), owner);
   }
 
-  // As many units as a vreg can have.
-  static bool is_tuple_of_a_vreg(PReg r) { return (r.count >= 1 && r.count <= 4) || r.count == 8; }
+  // As many units as a vreg can have, aligned as the least aligned vreg of so many units, or as their number asks.
+  [[nodiscard]] bool is_tuple_of_a_vreg(PReg r) const {
+    return ((r.count >= 1 && r.count <= 4) || r.count == kMostUnits) && r.first % (1 << least_align_log2_[r.count]) == 0;
+  }
 
   void slot_access(const Inst& i, const Operand& reg, const Operand& slot, int at) {
     if (!reg.is_preg() || !slot.is_slot() || slot.slot().index() >= after_.slots.size()) return;
@@ -566,8 +577,10 @@ class StructureCheck {
   std::size_t num_original_;
   std::vector<bool> seen_;  // of the instructions before: found in the program after
   std::vector<ir::VRegId> architectural_;
-  const IdIndex& index_of_;               // of the program before
-  ir::PerFile<std::vector<Mark>> marks_;  // of a file, as far as it was asked for
+  static constexpr int kMostUnits = 8;                  // of a vreg
+  std::array<int, kMostUnits + 1> least_align_log2_{};  // by units
+  const IdIndex& index_of_;                             // of the program before
+  ir::PerFile<std::vector<Mark>> marks_;                // of a file, as far as it was asked for
   std::uint32_t stamp_ = 0;
 };
 

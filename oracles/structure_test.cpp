@@ -323,6 +323,68 @@ TEST(Structure, ARefilledTupleHasAsManyUnitsAsAVregCanHave) {
     EXPECT_THAT(judged(reg, bytes), ElementsAre()) << reg;
   for (const auto& [reg, bytes] : {std::pair("R4:R8", 20), {"R0:R5", 24}, {"R0:R6", 28}})
     EXPECT_THAT(judged(reg, bytes), ElementsAre("memory-register")) << reg;
+  for (const auto& [reg, bytes] : {std::pair("R1:R2", 8), {"R2:R5", 16}, {"R2:R4", 12}, {"R4:R11", 32}, {"R1:R2.h1", 2}})
+    EXPECT_THAT(judged(reg, bytes), ElementsAre("memory-register")) << reg;
+}
+
+// A pair that a vreg may have anywhere may go to memory from anywhere.
+TEST(Structure, ARefilledTupleIsAlignedAsAVregOfThatSize) {
+  const std::string head = "func @t kernel target sm_90 threads 32";
+  const auto judged = [&](const std::string& declared) {
+    return categories(judge_text(structure_judge(), head + "\n" + declared + "  block b0\n    #0 exit\n",
+                                 head + " allocated\n  frame local 8 shared 0\n" + declared +
+                                     "  slot 0 local size 8 align 8 offset 0\n  block b0\n    +1 R1:R2 = refill slot 0\n"
+                                     "    #0 exit\n"));
+  };
+  EXPECT_THAT(judged("  vreg %0 R b64\n  vreg %1 R b32 align 1\n"), ElementsAre("memory-register"));
+  EXPECT_THAT(judged("  vreg %0 R b64\n  vreg %1 R b64 align 1\n"), ElementsAre());
+}
+
+// A register that all threads of a warp share takes what is the same in all of them.
+TEST(Structure, UniformRegistersTakeUniformValues) {
+  const std::string
+      declared = "  vreg %0 R b32\n  vreg %1 UR b32 uniform\n  vreg %2 R b32 uniform\n  vreg %3 R b32\n",
+      head = "func @t kernel target sm_90 threads 32",
+      before = "  block b0\n    #0 %0, %3 = a\n    #1 %2 = b\n    #2 %1 = copy %3\n    #3 use %0, %2, %1 !write\n    #4 exit\n";
+  const auto judged = [&](const std::string& body) {
+    return categories(
+        judge_text(structure_judge(), head + "\n" + declared + before,
+                   head + " allocated\n  frame local 8 shared 0\n" + declared +
+                       "  slot 0 local size 4 align 4 offset 0\n  slot 1 local size 4 align 4 offset 4\n  block b0\n" + body +
+                       "    #4 exit\n"));
+  };
+  // %0 differs from thread to thread; %2 is marked; %3 is copied into %1.
+  EXPECT_THAT(judged("    #0 R0, R3 = a\n    +5 UR1 = copy R0\n    +6 R1 = copy UR1\n    #1 R2 = b\n    #2 UR0 = copy R3\n"
+                     "    #3 use R1, R2, UR0 !write\n"),
+              ElementsAre("uniform-register"));
+  EXPECT_THAT(judged("    #0 R0, R3 = a\n    +5 spill R0, slot 0\n    +6 UR1 = refill slot 0\n    #1 R2 = b\n    #2 UR0 = copy R3\n"
+                     "    #3 use R0, R2, UR0 !write\n"),
+              ElementsAre("uniform-register"));
+  EXPECT_THAT(judged("    #0 R0, R3 = a\n    #1 R2 = b\n    +5 R4 = copy R2\n    +6 spill R4, slot 1\n    +7 UR1 = refill slot 1\n"
+                     "    +8 R2 = copy UR1\n    #2 UR0 = copy R3\n    #3 use R0, R2, UR0 !write\n"),
+              ElementsAre());
+  EXPECT_THAT(judged("    #0 R0, R3 = a\n    #1 R2 = b\n    #2 spill R3, slot 0\n    +5 UR0 = refill slot 0\n"
+                     "    #3 use R0, R2, UR0 !write\n"),
+              ElementsAre());
+}
+TEST(Structure, ACopyIntoAUniformRegisterMayBeMadeElsewhere) {
+  const std::string declared = "  vreg %0 R b32\n  vreg %1 UR b32 uniform\n", head = "func @t kernel target sm_90 threads 32";
+  EXPECT_THAT(
+      categories(judge_text(
+          structure_judge(),
+          head + "\n" + declared + "  block b0\n    #0 %0 = a\n    #1 %1 = copy %0\n    #2 use %0, %1 !write\n    #3 exit\n",
+          head + " allocated\n" + declared +
+              "  block b0\n    #0 R0 = a\n    #1 copy !deleted\n    +4 R7 = copy R0\n    +5 UR0 = copy R7\n"
+              "    #2 use R0, UR0 !write\n    #3 exit\n")),
+      ElementsAre());
+}
+
+TEST(Structure, NoVregIsLeft) {
+  const std::string declared = "  vreg %0 R b32\n  vreg %1 R b32\n", head = "func @t kernel target sm_90 threads 32";
+  EXPECT_THAT(categories(judge_text(
+                  structure_judge(), head + "\n" + declared + "  block b0\n    #0 %0 = a\n    #1 use %0 !write\n    #2 exit\n",
+                  head + " allocated\n" + declared + "  block b0\n    #0 R0 = a\n    #1 use %0 !write\n    #2 exit\n")),
+              ElementsAre("unallocated-operand"));
 }
 
 TEST(Structure, AnArchitecturalRegisterIsThatOfItsVregAlone) {

@@ -74,7 +74,7 @@ void Problem::find_values() {
     phi_value_[i] = static_cast<TempId>(values_.size());
     // A phi of a whole root is shaped like the root, so that the two can share a register; one of a part like the part.
     Temp phi = temp_of(is_whole(f_, s) ? f_.vreg(s.root) : f_.vreg(def.vreg()));
-    if (!is_whole(f_, s)) phi.align_log2 = 0;
+    if (!is_whole(f_, s)) phi.align_log2 = static_cast<std::uint8_t>(ir::natural_align_log2(8 * phi.bytes));
     phi.fixed = {};
     values_.push_back(phi);
   }

@@ -155,7 +155,7 @@ class OutOfSsa {
         temp.cls = in_.vreg(s.root).cls;
         temp.type = in_.vreg(s.root).type;
         temp.width = in_.vreg(s.root).width == 1 ? 1 : static_cast<std::uint16_t>(8 * s.size);
-        temp.align_log2 = 0;
+        temp.align_log2 = static_cast<std::uint8_t>(ir::natural_align_log2(temp.width));
         const VRegId t = out_.add_vreg(temp);
         later.push_back({list[k].def, Operand::of_vreg(Role::Use, t)});
         list[k].def = Operand::of_vreg(Role::Def, t);

@@ -57,6 +57,17 @@ oracles::Report judge(const oracles::Case& c, const std::vector<std::string>& na
   return report;
 }
 
+// Who objects where memcheck does not: "structure fail x1, execution fail x2".
+std::string objections_but_memcheck(const oracles::Report& report) {
+  std::string text;
+  for (const oracles::JudgeResult& r : report.results) {
+    if (r.verdict != oracles::Verdict::Fail) continue;
+    if (r.judge == "memcheck") return {};
+    text += fmt::format("{}{} fail x{}", text.empty() ? "" : ", ", r.judge, r.findings.size());
+  }
+  return text;
+}
+
 // What a pass has made of `before`, as an allocation of it that the judges can read (passes/in_memory.h).
 Program in_memory(const Program& before, const Program& after, const ir::Target& target) {
   if (const auto faults = ir::check(after.function, target, 1); !faults.empty())
@@ -122,7 +133,9 @@ int verify(const Options& o) {
       continue;
     }
     if (o.format == "memcheck") {
+      if (before.size() > 1) fmt::print("FUNCTION: {}\n", p.function.name);
       fmt::print("{}", oracles::print_memcheck(c, memcheck));
+      if (const std::string others = objections_but_memcheck(report); !others.empty()) fmt::print("OTHER JUDGES: {}\n", others);
       continue;
     }
     if (report.verdict() == oracles::Verdict::Fail) {

@@ -45,11 +45,32 @@ bool kind(const Site&, const EditInst& i, std::size_t k) {
   return i.ops[k].kind == kKind;
 }
 bool part(const Site&, const EditInst& i, std::size_t k) { return i.ops[k].is_preg() && !i.ops[k].part.is_whole(); }
+bool tuple(const Site&, const EditInst& i, std::size_t k) { return i.ops[k].is_preg() && i.ops[k].preg().count > 1; }
 bool packed(const Site&, const EditInst& i, std::size_t k) {  // a predicate that a pack instruction moves
   return i.ops[k].is_preg() && ir::is_predicate(i.ops[k].preg().file) && i.ops[k].role != Role::Guard;
 }
 bool pack(const Site& s, const EditInst& i, std::size_t k) {
   return i.ops[k].is_preg() && !packed(s, i, k) && i.ops[k].role != Role::Guard;
+}
+
+// A detour of a program in which nothing is uniform.
+bool through_uniform(Trial& t, const Place& at) {
+  const auto is_uniform = [](const ir::VReg& v) {
+    return v.file() == ir::RegFile::UR || v.file() == ir::RegFile::UP || v.file() == ir::RegFile::UB ||
+           (v.flags & ir::kVRegUniform) != 0;
+  };
+  const PReg home = t.op(at).preg(), shared{ir::RegFile::UR, 1, 0};
+  const ir::Function& before = t.site.subject.before;
+  if (home.file != ir::RegFile::R || home.count != 1 || t.inst(at).inst.is_phi() || t.site.subject.limits.of(shared.file) < 1 ||
+      t.site.subject.target.is_reserved(shared.file, shared.first) ||
+      std::any_of(before.vregs.begin(), before.vregs.end(), is_uniform))
+    return false;
+  const auto move = [](PReg to, PReg from) {
+    return inserted(Op::Copy, {Operand::of_preg(Role::Def, to), Operand::of_preg(Role::Use, from)});
+  };
+  insert_at(t.program, at.block, at.inst + 1, move(home, shared));
+  insert_at(t.program, at.block, at.inst + 1, move(shared, home));
+  return true;
 }
 
 template <Role kRole>
@@ -468,6 +489,23 @@ std::vector<FaultOperator> table() {
              give(from_unit([](const Site& s, PReg home) { return s.subject.target.units[ir::index(home.file)]; })));
   table.rule("reserved-register", "an operand stands in a reserved register", {"reserved-register"}, homes, give(in_reserved()));
   table.rule("misaligned-tuple", "a tuple begins at an odd register", {"register-alignment"}, homes, give(off_alignment()));
+  table.rule(
+      "odd-tuple-in-memory", "a spill or a refill has a tuple that begins at an odd register", {"memory-register"},
+      operands(is_inserted<Op::Spill, Op::Refill>, tuple), on_operand([](Trial& t, Operand& op) {
+        PReg r = op.preg();
+        const auto& vregs = t.site.subject.before.vregs;
+        if (std::any_of(vregs.begin(), vregs.end(), [&](const ir::VReg& v) { return v.units() == r.count && v.alignment() == 1; }))
+          return false;
+        r.first += r.first > 0 ? -1 : 1;
+        op.set_preg(r);
+        return true;
+      }));
+  table.rule("value-through-uniform", "a value of each thread goes through a register that all threads of a warp share",
+             {"uniform-register"}, operands(is_unchanged, free<Role::Def>), through_uniform);
+  table.rule("vreg-left-over", "an operand has got no register", {"unallocated-operand"}, homes, [](Trial& t, const Place& at) {
+    t.op(at) = t.site.original_ops(t.inst(at))[at.operand];
+    return true;
+  });
   table.rule("wrong-tuple-size", "a tuple has a unit too many or too few", {"register-units"}, homes, give(of_other_size()));
   table.rule("not-in-fixed-register", "a fixed operand stands elsewhere", {"fixed-register"}, operands(is_unchanged, fixed),
              give(anywhere));

@@ -108,6 +108,7 @@ class Origins {
     const Bytes bytes = bytes_of(now);
     const auto size = std::min(bytes.end - bytes.begin, static_cast<std::uint32_t>(expected_.before_.operand_bytes(was)));
     int best = 0;
+    extra_defs_.clear();
     // Odd bytes only where an even one differs: they may take precedence.
     for (std::uint32_t n = 0; n < size && (best != 0 || 2 * n < size); ++n) {
       const std::uint32_t b = 2 * n < size ? 2 * n : 2 * (n - (size + 1) / 2) + 1;
@@ -306,7 +307,7 @@ class Origins {
     if (old != nullptr && operand < old->num_operands) {
       const Operand& was = expected_.before_.operands_of(*old)[operand];
       if (was.is_register() && byte >= static_cast<std::uint32_t>(expected_.before_.operand_bytes(was)))
-        s.so_far.what = Origin::kUndefined;  // above a narrow value
+        s.so_far = {Origin::kUndefined, s.so_far.guards, s.so_far.route, s.so_far.what};  // above a narrow value
     }
     if (inst.op != Op::Remat) return Effect::Ends;
     bool clear = true;
@@ -383,7 +384,10 @@ class Origins {
         propose(possible, code);
         if (is_sure) propose(sure, code);
       };
-      both(h.what == Origin::kWrongRemat ? 7 : h.what >> 63 == 0 ? 5 : 6);
+      if (h.what >> 63 != 0) extra_defs_.push_back(h.what >> 8);
+      const bool is_extra =
+          h.what >> 63 != 0 || std::find(extra_defs_.begin(), extra_defs_.end(), h.above >> 8) != extra_defs_.end();
+      both(h.what == Origin::kWrongRemat ? 7 : is_extra ? 6 : 5);
       bool destroyed = false, behind_pack = false;
       for (auto step = h.route.rbegin(); step != h.route.rend(); ++step) {
         if ((*step & kProbe) != 0) {
@@ -420,7 +424,8 @@ class Origins {
   Expected& expected_;
   std::vector<std::uint32_t> block_of_;
   std::vector<std::pair<std::uint32_t, Location>> probes_;
-  int depth_ = 0;  // of remats of remats
+  std::vector<std::uint64_t> extra_defs_;  // of the operand at hand, without the number of the byte
+  int depth_ = 0;                          // of remats of remats
 };
 
 Expected::Expected(const ir::Function& before, std::span<const ir::PReg> preserved)

@@ -17,7 +17,7 @@
 //          overwritten
 //   3, 4   an addition came out of a pack
 //   1, 2   an addition came through a refill that delivers none of want; that delivers some of want as well
-//   5, 6   an addition is undefined; is a definition
+//   5, 6   an addition is undefined; is a definition, or stands undefined above one that is narrow
 //   10     have is a proper subset of want
 //
 // Undecided: where want has something undefined (anything may be there after); where two guards take part, of which one may exclude
@@ -56,6 +56,7 @@ struct Origin {
   std::uint64_t what = kUndefined;
   int guards = 0;                    // may-defs that it is of or that it survived: 0, 1, or 2 for more
   std::vector<std::uint32_t> route;  // refills and extractions by index, newest last; with kProbe, numbers of probes
+  std::uint64_t above = 0;           // of an undefined byte above a narrow def: that definition
 };
 
 class Origins;

@@ -253,7 +253,7 @@ TEST(Origins, NarrowDefsLeaveTheUpperBytesUndefined) {
                           "\n    #3 " + st + "\n    #4 exit\n");
   };
   EXPECT_EQ(code_of(before, after("R2 = copy R1.h1", "st R1, R0, R2")), 0);
-  EXPECT_EQ(code_of(before, after("R2 = copy R1.h1", "st R0, R0, R2")), 5) << "before 6, since the upper half of R0 is nothing's";
+  EXPECT_EQ(code_of(before, after("R2 = copy R1.h1", "st R0, R0, R2")), 6) << "#0 and, above it, what it leaves undefined";
   EXPECT_EQ(code_of(before, after("R1 = copy R1.h1", "st R1, R0, R1")), 5);
 }
 

@@ -111,7 +111,10 @@ std::optional<Patterned> split_accesses(const Subject& subject, Random& random) 
       // Pieces that one spill can move.
       const std::uint64_t address =
           std::uint64_t{w.program.header.slots[i.ops[1].slot().index()].offset} + i.ops[1].slot_offset() + begin;
-      while (step > 4 && (address % std::min(16u, step & (~step + 1)) != 0 || (step > 16 && step != 32))) step -= 4;
+      const std::uint32_t unit = (ir::Function::file_bytes(i.ops[0]).begin + begin) / 4;
+      while (step > 4 && (address % std::min(16u, step & (~step + 1)) != 0 || (step > 16 && step != 32) ||
+                          unit % (1u << ir::natural_align_log2(static_cast<int>(8 * step))) != 0))
+        step -= 4;
       const Operand reg = piece(i.ops[0], begin, begin + step);
       pieces.push_back(guarded_like(is_spill(i) ? make_spill(reg, i.ops[1].slot(), i.ops[1].slot_offset() + begin)
                                                 : make_refill(reg, i.ops[1].slot(), i.ops[1].slot_offset() + begin),
@@ -125,18 +128,34 @@ std::optional<Patterned> split_accesses(const Subject& subject, Random& random) 
   return any ? std::optional(std::move(result)) : std::nullopt;
 }
 
+// Whether each spill and refill of the slot has a register of a uniform file.
+bool is_of_uniform_files(const Workshop& w, std::size_t slot) {
+  bool all = true;
+  for (const EditBlock& b : w.program.blocks)
+    for (const EditInst& i : b.insts)
+      if (is_spill(i) || is_refill(i))
+        all = all && (i.ops[1].slot().index() != slot || i.ops[0].preg().file == RegFile::UR ||
+                      i.ops[0].preg().file == RegFile::UP || i.ops[0].preg().file == RegFile::UB);
+  return all;
+}
+
 std::optional<Patterned> detour(const Subject& subject, Random& random) {
   Workshop w(subject, random);
   const bool predicates = random.chance(30);
   std::vector<std::size_t> slots;
   std::vector<PReg> home;
   for (const std::size_t s : variables(w, predicates, 3)) {
-    auto files = predicates ? std::vector{RegFile::P, RegFile::UP}
-                            : std::vector{RegFile::UR, RegFile::Acc, RegFile::B, RegFile::UB, RegFile::R};
+    // Only what lived in a uniform file may live in one.
+    auto files = predicates ? std::vector{RegFile::P} : std::vector{RegFile::Acc, RegFile::B, RegFile::R};
+    if (is_of_uniform_files(w, s)) {
+      if (predicates) files.push_back(RegFile::UP);
+      else files.insert(files.end(), {RegFile::UR, RegFile::UB});
+    }
     shuffle(files, random);
     std::optional<PReg> taken;
+    const int units = predicates ? 1 : static_cast<int>((w.program.header.slots[s].size + 3) / 4);
     for (const RegFile file : files)
-      if (!taken) taken = w.take(file, predicates ? 1 : static_cast<int>((w.program.header.slots[s].size + 3) / 4));
+      if (!taken) taken = w.take(file, units, 1 << ir::natural_align_log2(32 * units));
     if (!taken) continue;
     slots.push_back(s);
     home.push_back(*taken);

@@ -63,16 +63,15 @@ void GraphBuilder::decode() {
       if (inst.is_deleted()) continue;
       has_ret = has_ret || inst.op == ir::Op::Ret;
       const auto ops = f_.operands_of(inst);
-      std::uint32_t moved = 0;  // by a spill or a refill: bytes
       for (std::size_t k = 0; k < ops.size(); ++k) {
         const ir::Operand& op = ops[k];
         if (!op.is_register()) continue;
         const Place place = cells_.of_operand(op);
         note(inst.first_operand + k, place, op.reads());
-        if (op.role != ir::Role::Guard) moved = place.size;
         if (is_after_ && op.role == ir::Role::Def && is_early(op, source_of(i), k)) has_early_[i] = 1;
       }
-      if (!ir::is_slot_move(inst.op) || moved == 0) continue;
+      const std::uint32_t moved = ir::is_slot_move(inst.op) ? cells_.moved_by(ops) : 0;
+      if (moved == 0) continue;
       for (std::size_t k = 0; k < ops.size(); ++k)
         if (ops[k].is_slot()) note(inst.first_operand + k, cells_.of_slot(ops[k], moved), inst.op == ir::Op::Refill);
     }
@@ -88,6 +87,13 @@ void GraphBuilder::decode() {
   }
   state_.resize(cell_of_.size());
   for (const Saved& s : saved_) state_[s.cell].entry = s.leaf;
+  for (const Definitions::Entry& e : defs_.at_entry()) {
+    const ir::VReg& reg = defs_.before().vreg(e.vreg);
+    const Place place =
+        cells_.of_operand(is_after_ ? ir::Operand::of_preg(ir::Role::Use, reg.fixed) : ir::Operand::of_vreg(ir::Role::Use, e.vreg));
+    for (std::uint32_t c = 0; c < place.cells(); ++c)
+      if (const Cell cell = cell_at(place, c); cell != kNone) state_[cell].entry = e.defined.first + c;
+  }
 }
 
 const ir::Inst* GraphBuilder::source_of(std::uint32_t index) const {

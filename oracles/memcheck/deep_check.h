@@ -50,6 +50,7 @@ class DeepCheck {
                           OperandMismatch& best);
   void propose(OperandMismatch& best, MemcheckCode code, ir::InstId other) const;
   [[nodiscard]] bool is_narrow(std::uint32_t element) const;
+  [[nodiscard]] bool is_above_an_extra_def(const Leaf& above) const;
   [[nodiscard]] std::vector<Producer> producers(ReachingSets& in, const std::vector<ByteRef>& bytes,
                                                 const std::vector<std::uint32_t>& unexplained);
   void list_producers(OperandMismatch& m, const std::vector<ByteRef>& before, const std::vector<ByteRef>& after);

@@ -11,16 +11,25 @@ Definitions::Definitions(const ir::Function& before)
     const auto ops = before.operands_of(i);
     for (std::size_t k = 0; k < ops.size(); ++k) {
       if (!ops[k].is_register() || !ops[k].writes()) continue;
-      const int bytes = before.operand_bytes(ops[k]);
-      defined_by_[i.first_operand + k] = {static_cast<LeafId>(leaves_.size()), static_cast<std::uint32_t>(bytes)};
-      for (int at = 0; at < bytes; at += 4) {
-        const int valid = std::min(bytes - at, 4);
-        leaves_.push_back({LeafKind::Def, i.id, static_cast<int>(k), static_cast<std::uint8_t>(valid)});
-        // What a narrow def leaves undefined above itself follows its leaf.
-        if (valid < 4) leaves_.push_back({LeafKind::Destroyed, i.id, static_cast<int>(k)});
-      }
+      defined_by_[i.first_operand + k] = define(LeafKind::Def, i.id, static_cast<int>(k), before.operand_bytes(ops[k]));
     }
   }
+  for (std::size_t v = 0; v < before.vregs.size(); ++v) {
+    const ir::VReg& reg = before.vregs[v];
+    if (reg.is_architectural() && reg.fixed.is_valid() && !reg.alias.is_valid())
+      at_entry_.push_back({ir::VRegId(v), define(LeafKind::Saved, {}, -1, reg.bytes())});
+  }
+}
+
+Definitions::Defined Definitions::define(LeafKind kind, ir::InstId inst, int operand, int bytes) {
+  const Defined defined{static_cast<LeafId>(leaves_.size()), static_cast<std::uint32_t>(bytes)};
+  for (int at = 0; at < bytes; at += 4) {
+    const int valid = std::min(bytes - at, 4);
+    leaves_.push_back({kind, inst, operand, static_cast<std::uint8_t>(valid)});
+    // What a narrow def leaves undefined above itself follows its leaf.
+    if (valid < 4) leaves_.push_back({LeafKind::Destroyed, inst, operand});
+  }
+  return defined;
 }
 
 LeafId Definitions::add(Leaf leaf) {

@@ -18,7 +18,7 @@ enum class LeafKind : std::uint8_t {
   Foreign,        // a def of the program after that is none of the program before, and moves no value either
   Uninitialised,  // what a place holds at entry
   Destroyed,      // undefined by an instruction: a clobber, an early-clobber def, the upper bytes of a narrow def
-  Saved,          // what a callee-saved register holds at entry
+  Saved,          // what a callee-saved or architectural register holds at entry
 };
 
 struct Leaf {
@@ -48,6 +48,12 @@ class Definitions {
     std::uint32_t bytes = 0;
   };
   [[nodiscard]] Defined defined_by(std::size_t operand) const { return defined_by_[operand]; }  // an index into before().operands
+  // What the architectural vregs hold at entry, each in one register before and after.
+  struct Entry {
+    ir::VRegId vreg;
+    Defined defined;
+  };
+  [[nodiscard]] const std::vector<Entry>& at_entry() const { return at_entry_; }
   [[nodiscard]] LeafId add(Leaf leaf);
   [[nodiscard]] const Leaf& operator[](LeafId id) const { return leaves_[id]; }
   [[nodiscard]] bool is_undefined(LeafId id) const {
@@ -60,7 +66,10 @@ class Definitions {
  private:
   const ir::Function& before_;
   IdIndex ids_;
+  [[nodiscard]] Defined define(LeafKind kind, ir::InstId inst, int operand, int bytes);
+
   std::vector<Defined> defined_by_;
+  std::vector<Entry> at_entry_;
   std::vector<Leaf> leaves_;
 };
 

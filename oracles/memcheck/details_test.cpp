@@ -503,7 +503,8 @@ TEST(MemcheckDetails, ADefLeavesTheRestUndefined) {
   Judged narrow({"  vreg %0 R b32\n  vreg %1 R b16\n", "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %0\n    #3 exit\n",
                  "  block b0\n    #0 R0 = a\n    #1 R0 = b\n    #2 use R0\n    #3 exit\n"});
   ASSERT_EQ(narrow.details.mismatches.size(), 1u);
-  EXPECT_EQ(narrow.details.mismatches[0].code, MemcheckCode::UninitializedValueIntroduced);
+  EXPECT_EQ(narrow.details.mismatches[0].code, MemcheckCode::ExtraDefsIntroduced);
+  EXPECT_TRUE(narrow.details.mismatches[0].mixed_size);
   EXPECT_EQ(narrow.details.mismatches[0].other, ir::InstId(1));
   EXPECT_EQ(narrow.details.mismatches[0].after.size(), 2u);  // what #1 defines, and what it destroys
   const Judged wide({"  vreg %0 R b32\n  vreg %1 R b32\n", "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %0\n    #3 exit\n",

@@ -48,6 +48,17 @@ bool DeepCheck::is_narrow(std::uint32_t element) const {
   return op.is_vreg() && !ir::is_predicate(c_.before.vreg(op.vreg()).file()) && c_.before.operand_bytes(op) < 4;
 }
 
+// Bytes that a narrow def leaves undefined above itself, where the def itself should not be there either.
+bool DeepCheck::is_above_an_extra_def(const Leaf& above) const {
+  if (above.kind != LeafKind::Destroyed || above.operand < 0) return false;
+  return std::any_of(differences_.begin(), differences_.end(), [&](const Difference& d) {
+    return std::any_of(d.additions.begin(), d.additions.end(), [&](std::uint32_t e) {
+      const Leaf& leaf = defs_[leaf_of(e)];
+      return leaf.kind == LeafKind::Def && leaf.inst == above.inst && leaf.operand == above.operand;
+    });
+  });
+}
+
 OperandMismatch DeepCheck::explain() {
   OperandMismatch best;
   // Whether a refill brings an expected definition on some path. An instruction under the guard of the store that the refill reads
@@ -76,7 +87,7 @@ OperandMismatch DeepCheck::explain() {
       const std::uint32_t inst = leaf.inst.is_valid() ? after_graph_.index_of(leaf.inst) : kNone;
       if (leaf.kind == LeafKind::Foreign && inst != kNone && c_.after.insts[inst].op == ir::Op::Remat)
         propose(best, MemcheckCode::RematerializationMismatch, leaf.inst);
-      else if (leaf.kind == LeafKind::Def || leaf.kind == LeafKind::Foreign)
+      else if (leaf.kind == LeafKind::Def || leaf.kind == LeafKind::Foreign || is_above_an_extra_def(leaf))
         propose(best, MemcheckCode::ExtraDefsIntroduced, leaf.inst);
       else propose(best, MemcheckCode::UninitializedValueIntroduced, leaf.inst);
       best.mixed_size = best.mixed_size || is_narrow(e);

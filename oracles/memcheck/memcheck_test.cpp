@@ -213,7 +213,7 @@ TEST(MemcheckTest, NarrowVregsOwnAWholeUnit) {
   Pair q = {"  vreg %0 R b32\n  vreg %1 R b16\n",
             "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %0, %1 !write\n    #3 exit\n",
             "  block b0\n    #0 R0 = a\n    #1 R0 = b\n    #2 use R0, R0 !write\n    #3 exit\n"};
-  expect_category(q, kUninit);
+  expect_category(q, kExtra);
 }
 
 // ---------------------------------------------------------------------------------------------------------------

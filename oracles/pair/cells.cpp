@@ -26,9 +26,7 @@ Cells::Cells(const ir::Function& f) : f_(f) {
   for (const ir::Inst& i : f.insts) {
     if (i.op != ir::Op::Spill && i.op != ir::Op::Refill) continue;
     const auto ops = f.operands_of(i);
-    std::uint32_t size = 0;
-    for (const ir::Operand& op : ops)
-      if (op.is_register() && op.role != ir::Role::Guard) size = of_operand(op).size;
+    const std::uint32_t size = moved_by(ops);
     for (const ir::Operand& op : ops) {
       if (!op.is_slot() || op.slot().index() >= f.slots.size() || size == 0) continue;
       const std::uint64_t space = static_cast<std::uint64_t>(f.slots[op.slot().index()].space) << 40;
@@ -76,6 +74,12 @@ Place Cells::of_storage(const ir::Storage& s) const {
 Place Cells::of_bytes(const ir::FileBytes& bytes) const {
   const auto step = static_cast<std::uint32_t>(ir::unit_bytes(bytes.file));
   return {of_unit(bytes.file, 0) + bytes.begin / step, bytes.end - bytes.begin, bytes.begin % step, step};
+}
+
+std::uint32_t Cells::moved_by(std::span<const ir::Operand> ops) const {
+  for (const ir::Operand& op : ops)
+    if (op.is_register() && (op.role == ir::Role::Def || op.role == ir::Role::Use)) return of_operand(op).size;
+  return 0;
 }
 
 Place Cells::of_slot(const ir::Operand& slot, std::uint32_t size) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ir/program.h"
@@ -43,6 +44,8 @@ class Cells {
   }
   // Requires: inside the file.
   [[nodiscard]] Place of_bytes(const ir::FileBytes& bytes) const;
+  // Bytes that a spill or a refill moves; 0 where it names no register.
+  [[nodiscard]] std::uint32_t moved_by(std::span<const ir::Operand> ops) const;
   // `size` bytes at the address of a slot operand.
   [[nodiscard]] Place of_slot(const ir::Operand& slot, std::uint32_t size) const;
   [[nodiscard]] std::uint32_t of_unit(ir::RegFile file, int unit) const {

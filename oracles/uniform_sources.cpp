@@ -1,0 +1,155 @@
+// See uniform_sources.h.
+#include "oracles/uniform_sources.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace regduel::oracles {
+namespace {
+
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Operand;
+using ir::Role;
+
+bool moves_bytes(const Inst& i) { return i.is_copy() || i.is_phi() || i.op == Op::Pack || i.op == Op::Unpack; }
+
+class Sources {
+ public:
+  explicit Sources(const Case& c)
+      : before_(c.before), after_(c.after), ids_(c.prepared.ids()), vregs_(before_.vregs.size(), 0),
+        slots_(after_.slots.size(), 1) {
+    for (std::vector<char>& units : units_) units.assign(ir::kMaxUnits, 1);
+    for (const Inst& i : after_.insts) (void)write(i, 0);
+    for (const ir::PReg r : c.prepared.preserved())
+      if (is_uniform(r.file)) (void)write(r, 1);
+    for (std::size_t v = 0; v < vregs_.size(); ++v) {
+      const ir::VReg& reg = before_.vregs[v];
+      if (!is_uniform(reg.file()) && (reg.flags & ir::kVRegUniform) == 0) continue;
+      vregs_[before_.root(ir::VRegId(v)).index()] = 1;
+      if (reg.is_architectural() && reg.fixed.is_valid()) (void)write(reg.fixed, 1);
+    }
+    while (vregs_grow()) {
+    }
+    while (locations_grow()) {
+    }
+  }
+
+  // Whether some uniform root is read that nothing defines: whatever is moved may be called its value.
+  [[nodiscard]] bool has_undefined() const {
+    std::vector<char> is_defined(vregs_.size(), 0);
+    for (const Operand& op : before_.operands)
+      if (op.is_vreg() && op.writes()) is_defined[before_.root(op.vreg()).index()] = 1;
+    return std::any_of(before_.operands.begin(), before_.operands.end(), [&](const Operand& op) {
+      return op.is_vreg() && is_uniform_root(op) && is_defined[before_.root(op.vreg()).index()] == 0;
+    });
+  }
+  // Of the locations that the instruction reads, the guard apart.
+  [[nodiscard]] bool any_source(const Inst& i) const {
+    const auto ops = after_.operands_of(i);
+    return std::any_of(ops.begin(), ops.end(), [&](const Operand& op) {
+      return (op.role == Role::Use || op.role == Role::DefUse) && !(op.is_slot() && i.op == Op::Spill) && may_hold(op);
+    });
+  }
+  // Of the roots that the instruction defines in the program before.
+  [[nodiscard]] bool defines_uniform(ir::InstId original) const {
+    const std::uint32_t at = ids_.find(original);
+    if (at == IdIndex::kNone) return false;
+    const auto ops = before_.operands_of(before_.insts[at]);
+    return std::any_of(ops.begin(), ops.end(),
+                       [&](const Operand& op) { return op.is_vreg() && op.writes() && is_uniform_root(op); });
+  }
+
+ private:
+  [[nodiscard]] bool is_uniform_root(const Operand& op) const { return vregs_[before_.root(op.vreg()).index()] != 0; }
+  [[nodiscard]] bool may_hold(const Operand& op) const {
+    if (op.is_slot()) return op.slot().index() < slots_.size() && slots_[op.slot().index()] != 0;
+    if (!op.is_preg()) return false;
+    const std::vector<char>& units = units_[ir::index(op.preg().file)];
+    return std::any_of(units.begin() + op.preg().begin(), units.begin() + std::min(op.preg().end(), ir::kMaxUnits),
+                       [](char c) { return c != 0; });
+  }
+
+  bool vregs_grow() {
+    bool grew = false;
+    for (const Inst& i : before_.insts) {
+      if (!moves_bytes(i) || !defines_uniform(i.id)) continue;
+      for (const Operand& op : before_.operands_of(i))
+        if (op.is_vreg() && op.role == Role::Use) grew = std::exchange(vregs_[before_.root(op.vreg()).index()], 1) == 0 || grew;
+    }
+    return grew;
+  }
+
+  bool locations_grow() {
+    bool grew = false;
+    for (const Inst& i : after_.insts) {
+      if (!i.is_inserted()) grew = write_defs(i) || grew;
+      const bool is_move = i.is_inserted() || moves_bytes(i) || ir::is_slot_move(i.op);
+      if (i.op == Op::Remat ? defines_uniform(i.ref) : is_move && (any_source(i) || (!i.is_inserted() && defines_uniform(i.id))))
+        grew = write(i, 1) || grew;
+    }
+    return grew;
+  }
+  // Where the defs of an original instruction stand whose roots are uniform.
+  bool write_defs(const Inst& i) {
+    const std::uint32_t at = ids_.find(i.id);
+    if (at == IdIndex::kNone) return false;
+    const auto want = before_.operands_of(before_.insts[at]), have = after_.operands_of(i);
+    bool changed = false;
+    for (std::size_t k = 0; k < std::min(want.size(), have.size()); ++k)
+      if (want[k].is_vreg() && want[k].writes() && is_uniform_root(want[k]) && have[k].is_preg() && have[k].writes())
+        changed = write(have[k].preg(), 1) || changed;
+    return changed;
+  }
+  // Into each location that the instruction writes. Returns whether this changed one.
+  bool write(const Inst& i, char may) {
+    bool changed = false;
+    for (const Operand& op : after_.operands_of(i)) {
+      if (op.is_slot() && i.op == Op::Spill && op.slot().index() < slots_.size())
+        changed = std::exchange(slots_[op.slot().index()], may) != may || changed;
+      if (op.is_preg() && op.writes()) changed = write(op.preg(), may) || changed;
+    }
+    return changed;
+  }
+  bool write(ir::PReg r, char may) {
+    bool changed = false;
+    for (int u = r.begin(); u < std::min(r.end(), ir::kMaxUnits); ++u)
+      changed = std::exchange(units_[ir::index(r.file)][static_cast<std::size_t>(u)], may) != may || changed;
+    return changed;
+  }
+
+  const Function& before_;
+  const Function& after_;
+  const IdIndex& ids_;
+  std::vector<char> vregs_;  // by root: uniform
+  ir::PerFile<std::vector<char>> units_;
+  std::vector<char> slots_;
+};
+
+// Inserted, with a def in a uniform file, and something from elsewhere to put there.
+bool is_suspect(const Function& after, const Inst& i) {
+  if (!i.is_inserted()) return false;
+  const auto ops = after.operands_of(i);
+  const auto is_of = [](const Operand& op) { return op.is_preg() && is_uniform(op.preg().file); };
+  return std::any_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.writes() && is_of(op); }) &&
+         std::none_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.role == Role::Use && is_of(op); });
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> per_thread_values_made_uniform(const Case& c) {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t i = 0; i < c.after.insts.size(); ++i)
+    if (is_suspect(c.after, c.after.insts[i])) found.push_back(i);
+  if (found.empty()) return found;
+  const Sources sources(c);
+  if (sources.has_undefined()) return {};
+  std::erase_if(found, [&](std::uint32_t i) {
+    const Inst& inst = c.after.insts[i];
+    return inst.op == Op::Remat ? sources.defines_uniform(inst.ref) : sources.any_source(inst);
+  });
+  return found;
+}
+
+}  // namespace regduel::oracles

@@ -1,0 +1,33 @@
+// Where a value may stand that is the same in all threads of a warp: what an inserted instruction may put into a register of a
+// uniform file (UR, UP, UB), of which a warp has one.
+//
+//   uniform(v)  for a root v: it is in a uniform file, or marked `uniform`, or an original copy, phi, pack or unpack moves it into
+//               one that is uniform
+//   may(L)      for a register unit or a slot L: where nothing writes it, which leaves it undefined; at entry, where it is a
+//               callee-saved or architectural register; else where some instruction writes it that
+//               is original, with a def of a root v in the program before and uniform(v)
+//               moves values, original or inserted, with a source M where may(M)
+//               is a remat of an original one that defines a root v with uniform(v)
+//
+// Nothing is said where a uniform root is read that no instruction defines: what it holds may be anything.
+// The least such sets, of the whole function at once: a location that is not in `may` never holds such a value, one that is may.
+// Source: FORMAT.md "Uniform". Cost: O(operands) a round, as many rounds as a value is moved on backwards in the text; nothing
+// where no inserted instruction writes a uniform file from another one. Tested by structure_test.cpp.
+#pragma once
+
+#include <vector>
+
+#include "ir/program.h"
+#include "oracles/report.h"
+
+namespace regduel::oracles {
+
+[[nodiscard]] constexpr bool is_uniform(ir::RegFile file) {
+  return file == ir::RegFile::UR || file == ir::RegFile::UP || file == ir::RegFile::UB;
+}
+
+// Inserted instructions of `after`, as indices in ascending order, that put into a uniform file what cannot be the same in all
+// threads.
+[[nodiscard]] std::vector<std::uint32_t> per_thread_values_made_uniform(const Case& c);
+
+}  // namespace regduel::oracles
