@@ -36,14 +36,11 @@ class Sources {
     }
   }
 
-  // Whether some uniform root is read that nothing defines: whatever is moved may be called its value.
+  // Whether some uniform root may be read where nothing has defined it: what is moved there may be anything.
   [[nodiscard]] bool has_undefined() const {
-    std::vector<char> is_defined(vregs_.size(), 0);
-    for (const Operand& op : before_.operands)
-      if (op.is_vreg() && op.writes()) is_defined[before_.root(op.vreg()).index()] = 1;
-    return std::any_of(before_.operands.begin(), before_.operands.end(), [&](const Operand& op) {
-      return op.is_vreg() && is_uniform_root(op) && is_defined[before_.root(op.vreg()).index()] == 0;
-    });
+    for (std::size_t v = 0; v < vregs_.size(); ++v)
+      if (vregs_[v] != 0 && !before_.vregs[v].is_architectural() && may_be_undefined(ir::VRegId(v))) return true;
+    return false;
   }
   // Of the locations that the instruction reads, the guard apart.
   [[nodiscard]] bool any_source(const Inst& i) const {
@@ -69,6 +66,30 @@ class Sources {
     const std::vector<char>& units = units_[ir::index(op.preg().file)];
     return std::any_of(units.begin() + op.preg().begin(), units.begin() + std::min(op.preg().end(), ir::kMaxUnits),
                        [](char c) { return c != 0; });
+  }
+
+  // By a search from the entry for a read that no def of the whole root precedes.
+  [[nodiscard]] bool may_be_undefined(ir::VRegId root) const {
+    std::vector<char> seen(before_.blocks.size(), 0);
+    std::vector<ir::BlockId> work = {ir::BlockId(0)};
+    const auto reads = [&](const Operand& op) { return op.is_vreg() && op.reads() && before_.root(op.vreg()) == root; };
+    const auto defines = [&](const Operand& op) { return op.is_vreg() && op.writes() && op.vreg() == root && op.part.is_whole(); };
+    while (!work.empty()) {
+      const ir::BlockId b = work.back();
+      work.pop_back();
+      if (std::exchange(seen[b.index()], 1) != 0) continue;
+      bool is_defined = false;
+      for (const Inst& i : before_.insts_of(before_.block(b))) {
+        const auto ops = before_.operands_of(i);
+        if (std::any_of(ops.begin(), ops.end(), reads)) return true;
+        is_defined = !ir::is_guarded(ops) && std::any_of(ops.begin(), ops.end(), defines);
+        if (is_defined) break;
+      }
+      if (is_defined) continue;
+      const auto next = before_.successors(b);
+      work.insert(work.end(), next.begin(), next.end());
+    }
+    return false;
   }
 
   bool vregs_grow() {

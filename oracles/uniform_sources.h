@@ -9,7 +9,7 @@
 //               moves values, original or inserted, with a source M where may(M)
 //               is a remat of an original one that defines a root v with uniform(v)
 //
-// Nothing is said where a uniform root is read that no instruction defines: what it holds may be anything.
+// Nothing is said where a uniform root may be read before it is defined: what it holds there may be anything.
 // The least such sets, of the whole function at once: a location that is not in `may` never holds such a value, one that is may.
 // Source: FORMAT.md "Uniform". Cost: O(operands) a round, as many rounds as a value is moved on backwards in the text; nothing
 // where no inserted instruction writes a uniform file from another one. Tested by structure_test.cpp.

@@ -449,7 +449,8 @@ class Machine {
     const Happens happens = guard_of(s);
     if (happens == Happens::No) return;
     std::size_t read = 0, next = 0;
-    std::vector<Value> held;  // by early-clobber defs, where it may be that nothing happens
+    // Where it may be that nothing happens: what the early-clobber defs, and what all defs hold before it.
+    std::vector<Value> held, old;
     for (const StepOperand& op : clobbers_of(s)) {
       if (!op.is_early) continue;
       if (happens == Happens::Perhaps) held.insert(held.end(), &values_[op.after], &values_[op.after] + op.after_size);
@@ -463,17 +464,20 @@ class Machine {
       }
     auto next_held = held.begin();
     for (const StepOperand& op : clobbers_of(s)) {
-      if (!op.is_early) {
-        destroy(op.after, op.after_size, s.inst);
-      } else if (!held.empty()) {
-        std::copy_n(next_held, op.after_size, values_.begin() + op.after);
-        next_held += op.after_size;
-      }
+      if (!op.is_early || held.empty()) continue;
+      std::copy_n(next_held, op.after_size, values_.begin() + op.after);
+      next_held += op.after_size;
     }
+    if (happens == Happens::Perhaps)
+      for (const StepOperand& op : defs_of(s)) old.insert(old.end(), &values_[op.before], &values_[op.before] + op.before_size);
+    for (const StepOperand& op : clobbers_of(s))
+      if (!op.is_early) destroy(op.after, op.after_size, s.inst);
+    auto next_old = old.begin();
     for (const StepOperand& op : defs_of(s))
       for (std::uint32_t k = 0; k < op.before_size; ++k, ++next) {
         InstId computed_by;
         if constexpr (kTracks) computed_by = scratch_origins_[next];
+        if (next_old != old.end()) values_[op.before + k] = *next_old++;
         write(op.before + k, scratch_[next], computed_by, happens, s.inst);
       }
   }

@@ -304,6 +304,21 @@ const Pair kDevice = {.vregs = "  vreg %0 R b32\n",
 )",
                       .kind = "device"};
 
+// A copy that may happen or not: its def holds what it held, or what it is given, even where the copy clobbers its register.
+TEST(Execution, ACopyThatMayHappenKeepsWhatItClobbersAndDefines) {
+  Pair p = {"  vreg %0 R b64\n  vreg %1 P pred\n",
+            "  block b0\n    #0 %0 = a\n    #1 @%1 %0 = copy %0 clobbers R1\n    #2 use %0 !write\n    #3 exit\n",
+            "  block b0\n    #0 R0:R1 = a\n    #1 @P0 R0:R1 = copy R0:R1 clobbers R1\n    #2 use R0:R1 !write\n    #3 exit\n"};
+  expect_pass(p);
+  // What it does not define is destroyed.
+  p.before = "  block b0\n    #0 %0 = a\n    #1 @%1 %0.lo = copy %0.lo clobbers R1\n    #2 use %0 !write\n    #3 exit\n";
+  EXPECT_EQ(judged(p,
+                   "  block b0\n    #0 R0:R1 = a\n    #1 @P0 R0:R1.lo = copy R0:R1.lo clobbers R1\n    #2 use R0:R1 !write\n"
+                   "    #3 exit\n")
+                .verdict,
+            Verdict::Fail);
+}
+
 // What the program itself clobbers it has given up: no save is owed, by execution or by memcheck.
 TEST(Execution, AClobberedCalleeSavedRegisterIsNotOwed) {
   Pair given_up = kDevice;
