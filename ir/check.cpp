@@ -395,8 +395,8 @@ class Checker {
       const bool whole = defs == 1 && (!ops[0].is_vreg() || is_whole(ops[0])) && ops[0].part.is_whole();
       const bool clobbers = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.role == Role::Clobber; });
       if (!kind || defs != 1 || inouts != 0 || is_guarded(ops) || !whole || clobbers || ops[0].is_tied() ||
-          i.has(static_cast<InstFlags>(kMemWrite | kBarrier)) || (i.has(kMemRead) && !i.has(kReadOnly)))
-        fault(i, -1, "!remat: one whole unguarded def, not tied, no clobber, no write, and a !read only with !readonly");
+          i.has(static_cast<InstFlags>(kMemWrite | kBarrier)))
+        fault(i, -1, "!remat: one whole unguarded def, not tied, no clobber, no write");
     }
   }
   [[nodiscard]] bool is_whole(const Operand& op) const {

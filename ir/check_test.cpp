@@ -61,11 +61,7 @@ TEST(Check, RejectsBadShapes) {
   EXPECT_EQ(fault_of("#1 %2{=R1:R2} = op"), "instruction 1, operand 0: R1:R2 is no home for %2: file, size or alignment");
   EXPECT_EQ(fault_of("+1 %0 = copy %1"),
             "instruction 1: inserted and deleted instructions, spills and the like exist only after allocation");
-  constexpr std::string_view kRemat =
-      "instruction 1: !remat: one whole unguarded def, not tied, no clobber, no write, and a !read only with !readonly";
-  EXPECT_EQ(fault_of("#1 %0, %1 = op !remat"), kRemat);
-  EXPECT_EQ(fault_of("#1 %0 = ld 0 !read !remat"), kRemat);
-  EXPECT_EQ(fault_of("#1 %0 = ld 0 !read !readonly !remat"), "");
+  EXPECT_EQ(fault_of("#1 %0, %1 = op !remat"), "instruction 1: !remat: one whole unguarded def, not tied, no clobber, no write");
   EXPECT_EQ(fault_of("#1 op !readonly"), "instruction 1: !readonly goes with !read");
   EXPECT_EQ(fault_of("#1 bra -> b0"), "instruction 1: a terminator stands at the end of its block");
   EXPECT_EQ(fault_of("#1 op !%0"), "instruction 1, operand 0: only a predicate that is read can be negated");
