@@ -9,9 +9,10 @@
 
 namespace regduel::cli {
 
-void print_json(const nlohmann::ordered_json& document) {
-  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+std::string to_text(const nlohmann::ordered_json& document) {
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
+void print_json(const nlohmann::ordered_json& document) { fmt::print("{}", to_text(document)); }
 
 Progress::Progress(std::string label, std::int64_t total)
     : label_(std::move(label)), total_(total), is_terminal_(::isatty(STDERR_FILENO) == 1), start_(std::chrono::steady_clock::now()),

@@ -14,7 +14,8 @@
 
 namespace regduel::cli {
 
-// One document on standard output; keys stay in the order given.
+// One document, on standard output; keys stay in the order given.
+[[nodiscard]] std::string to_text(const nlohmann::ordered_json& document);
 void print_json(const nlohmann::ordered_json& document);
 
 // A line on stderr that is rewritten a few times a second, only where stderr is a terminal.

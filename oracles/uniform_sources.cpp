@@ -148,13 +148,16 @@ class Sources {
   std::vector<char> slots_;
 };
 
-// Inserted, with a def in a uniform file, and something from elsewhere to put there.
+// Inserted, with a def in a uniform file, and something from elsewhere to put there. Defs come first.
 bool is_suspect(const Function& after, const Inst& i) {
   if (!i.is_inserted()) return false;
-  const auto ops = after.operands_of(i);
   const auto is_of = [](const Operand& op) { return op.is_preg() && is_uniform(op.preg().file); };
-  return std::any_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.writes() && is_of(op); }) &&
-         std::none_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.role == Role::Use && is_of(op); });
+  bool writes_one = false;
+  for (const Operand& op : after.operands_of(i)) {
+    if (op.writes()) writes_one = writes_one || is_of(op);
+    else if (!writes_one || (op.role == Role::Use && is_of(op))) return false;
+  }
+  return writes_one;
 }
 
 }  // namespace

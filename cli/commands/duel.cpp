@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/finding.h"
+#include "cli/function_names.h"
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -32,6 +33,7 @@ struct Options {
   int jobs = 0;
   std::string save_to = "findings";
   bool metamorphic = false;
+  bool demangle = false;
   bool json = false;
 };
 
@@ -143,8 +145,10 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
     for (std::size_t m = 0; m < r.duels.size(); ++m) {
       const fuzz::Duel& d = r.duels[m];
       r.input.limits = r.limits[m];
-      std::vector<std::string> cells = {m == 0 ? r.input.program.name : "", fmt::format("{}", r.input.limits.of(ir::RegFile::R)),
-                                        ""};
+      std::vector<std::string> cells = {m > 0        ? ""
+                                        : o.demangle ? demangled(r.input.program.name)
+                                                     : r.input.program.name,
+                                        fmt::format("{}", r.input.limits.of(ir::RegFile::R)), ""};
       for (const fuzz::Bout& b : d.bouts) {
         if (b.program) cells[2] = fmt::format("{}", b.measures.max_live[0]);
         cells.push_back(b.program ? fmt::format("{}", b.measures.registers[0]) : "-");
@@ -255,6 +259,7 @@ void add_duel_command(CLI::App& app, Action& chosen) {
   command->add_flag("--metamorphic", o->metamorphic,
                     "Ask each allocator again about variants of each program (other numbers, names, order of blocks, dead code, "
                     "one register more): a change of verdict is a finding. Takes about ten times as long");
+  command->add_flag("--demangle", o->demangle, "Names of functions in the table as in the source: k(int) for _Z1ki");
   command->add_flag("--json", o->json, "One JSON document");
   command->footer(
       "Exit status 1: a judge objected. An impossible limit is skipped, once a judge has proved it.\n"

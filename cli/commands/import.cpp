@@ -1,12 +1,12 @@
 // regduel import: PTX in, RIR out, one file an entry or function.
 
 #include <filesystem>
-#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/function_names.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "ir/text/dot.h"
@@ -22,15 +22,23 @@ struct Options {
   bool json = false;
 };
 
-// A function name as a file name: letters, digits and a few marks stay.
-std::string file_name(std::string_view name, std::set<std::string>& taken) {
-  std::string safe;
-  for (const char c : name)
-    safe += (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-') ? c : '_';
-  if (safe.empty() || safe[0] == '.') safe = "_" + safe;
-  std::string unique = safe;
-  for (int n = 2; !taken.insert(unique).second; ++n) unique = fmt::format("{}-{}", safe, n);
-  return unique;
+constexpr std::string_view kIndex = "index.json";
+
+// One file a function, and the index, which says whose each is: names may be longer than a file's, or have bytes that it may not.
+void write_files(const Options& o, const std::vector<Program>& programs) {
+  std::error_code error;
+  std::filesystem::create_directories(o.output, error);
+  if (error) throw BadInput(fmt::format("error: {}: {}", o.output, error.message()));
+  const std::filesystem::path directory(o.output);
+  FileNames names;
+  nlohmann::ordered_json files = nlohmann::ordered_json::array();
+  for (const Program& p : programs) {
+    const std::string file = names.of(p.function.name) + "." + o.emit, path = (directory / file).string();
+    save(path, o.emit == "dot" ? ir::to_dot(p.function) : fmt::format("rir {}\n{}", ir::kTextVersion, ir::print(p.function)));
+    files.push_back({{"file", file}, {"function", p.function.name}, {"demangled", demangled(p.function.name)}});
+    if (!o.json) fmt::print("{}\n", path);
+  }
+  save((directory / kIndex).string(), to_text({{"from", o.input}, {"files", files}}));
 }
 
 int import(const Options& o) {
@@ -45,15 +53,7 @@ int import(const Options& o) {
                     {"blocks", p.function.blocks.size()},
                     {"vregs", p.function.vregs.size()}});
   if (!o.output.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(o.output, error);
-    if (error) throw BadInput(fmt::format("error: {}: {}", o.output, error.message()));
-    std::set<std::string> taken;
-    for (const Program& p : programs) {
-      const std::string path = (std::filesystem::path(o.output) / file_name(p.function.name, taken)).string() + "." + o.emit;
-      save(path, o.emit == "dot" ? ir::to_dot(p.function) : fmt::format("rir {}\n{}", ir::kTextVersion, ir::print(p.function)));
-      if (!o.json) fmt::print("{}\n", path);
-    }
+    write_files(o, programs);
   } else if (!o.json) {
     ir::Module module;
     std::string dot;
@@ -74,7 +74,8 @@ void add_import_command(CLI::App& app, Action& chosen) {
   CLI::App* command = app.add_subcommand("import", "Turn PTX into RIR");
   command->add_option("input", o->input, "PTX file (- = standard input)")->required();
   command->add_option("-o,--output", o->output,
-                      "Directory for one RIR file an entry or function (default: all to standard output)");
+                      "Directory for one RIR file an entry or function, and index.json, which says whose each is (default: all to "
+                      "standard output)");
   command->add_option("--emit", o->emit, "rir (text) or dot (Graphviz)")
       ->check(CLI::IsMember({"rir", "dot"}))
       ->capture_default_str();
