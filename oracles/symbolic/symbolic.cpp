@@ -88,6 +88,7 @@ class Analysis final : public Listener {
     };
     state_.enter_function();
     flow(plan_.order.front());
+    state_.clear();
     for (std::size_t sweep = 0; num_due > 0; ++sweep) {
       if (sweep == kMaxSweeps) return false;
       for (std::size_t at = 0; at < plan_.order.size(); ++at) {
