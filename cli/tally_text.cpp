@@ -20,7 +20,7 @@ std::string text_of(const fuzz::Tally& tally) {
                "load bytes", "least spill", "seconds"});
   for (const fuzz::Tally::Row& r : tally.rows())
     table.row({r.allocator, fmt::format("{}", r.pass), fmt::format("{}", r.fail), fmt::format("{}", r.inconclusive),
-               percent(r.impossible, tally.cases(), 1), percent(r.spilling, tally.cases() - r.impossible, 1),
+               percent(r.impossible, tally.cases(), 1), percent(r.spilling, tally.cases() - r.impossible - r.unsupported, 1),
                fmt::format("{}", r.registers), fmt::format("{}", r.max_live), fmt::format("{}", r.store_bytes),
                fmt::format("{}", r.load_bytes), percent(r.best, r.best + r.worst, 1), fmt::format("{:.2f}", r.seconds)});
   out += table.text();
@@ -29,6 +29,12 @@ std::string text_of(const fuzz::Tally& tally) {
       for (const auto& [reason, count] : o.inconclusive)
         out += fmt::format("inconclusive: {} on {} of {} allocations ({}) of {}: {}\n", o.judge, count, r.allocations,
                            percent(count, r.allocations, 1), r.allocator, reason);
+  for (const fuzz::Tally::Row& r : tally.rows())
+    if (r.unsupported > 0) {
+      out += fmt::format("unsupported: {} of {} cases ({}) by {}\n", r.unsupported, tally.cases(),
+                         percent(r.unsupported, tally.cases(), 1), r.allocator);
+      for (const auto& [reason, cases] : r.unsupported_for) out += fmt::format("  {:>6}  {}\n", cases, reason);
+    }
   if (tally.saturated() > 0)
     out += fmt::format("{} cases are in no weighted sum and no comparison: what is moved in their loops is beyond counting\n",
                        tally.saturated());

@@ -66,16 +66,19 @@ struct Claims {
 struct Allocation {
   Function program;
   Claims claims;
+  bool has_claims = true;  // false: an external allocator, which claims nothing
 };
 
 struct AllocFailure {
   enum class Kind {
-    Impossible,  // some instruction needs more than the limit, so that no allocation exists
-    BadKnob,     // unknown name, or a value that it cannot have
-    Broken,      // an external allocator crashed, hung or sent nonsense
+    Impossible,   // some instruction needs more than the limit, so that no allocation exists
+    BadKnob,      // unknown name, or a value that it cannot have
+    Unsupported,  // an external allocator says that it does not do such programs: no answer, and no fault
+    Broken,       // an external allocator crashed, hung or sent nonsense
   };
   Kind kind = Kind::Impossible;
   std::string message;
+  std::string category = {};  // of Broken: what it did, in kebab case: "crash-SIGSEGV", "hang"; may be empty
 };
 // The message of seed 001 "Allocation Failure", on one line, with the limit that was asked for.
 [[nodiscard]] std::string failure_message(int limit);

@@ -71,7 +71,10 @@ void Tally::add(const FuzzInput& input, const Duel& d) {
       case oracles::Verdict::Pass: ++row.pass; break;
       case oracles::Verdict::Fail: ++row.fail; break;
       case oracles::Verdict::Inconclusive: ++row.inconclusive; break;
-      case oracles::Verdict::Skipped: ++row.impossible; break;
+      case oracles::Verdict::Skipped:
+        ++(b.is_unsupported ? row.unsupported : row.impossible);
+        if (b.is_unsupported) count_reason(row, without_numbers(b.reason), 1);
+        break;
     }
     if (!b.program) continue;
     ++row.allocations;
@@ -94,11 +97,13 @@ nlohmann::json Tally::state() const {
     nlohmann::json opinions = nlohmann::json::array();
     for (const Opinions& o : r.opinions)
       opinions.push_back({{"judge", o.judge}, {"verdicts", o.verdicts}, {"inconclusive", o.inconclusive}});
-    rows.push_back({{"counts", {r.pass, r.fail, r.inconclusive, r.impossible, r.allocations, r.spilling, r.best, r.worst}},
-                    {"sums", {r.registers, r.max_live, r.store_bytes, r.load_bytes}},
-                    {"weighted", number_or_null<nlohmann::json>(r.weighted_bytes)},
-                    {"seconds", r.seconds},
-                    {"opinions", std::move(opinions)}});
+    rows.push_back(
+        {{"counts", {r.pass, r.fail, r.inconclusive, r.impossible, r.unsupported, r.allocations, r.spilling, r.best, r.worst}},
+         {"sums", {r.registers, r.max_live, r.store_bytes, r.load_bytes}},
+         {"weighted", number_or_null<nlohmann::json>(r.weighted_bytes)},
+         {"seconds", r.seconds},
+         {"opinions", std::move(opinions)},
+         {"unsupported_for", r.unsupported_for}});
   }
   for (const auto& [key, c] : changes_)
     changes.push_back({{"key", key}, {"more", c.more}, {"less", c.less}, {"sum", number_or_null<nlohmann::json>(c.sum)}});
@@ -112,12 +117,14 @@ void Tally::add(const nlohmann::json& state) {
   for (std::size_t k = 0; k < rows_.size(); ++k) {
     const nlohmann::json &from = state["rows"][k], &counts = from["counts"], &sums = from["sums"];
     Row& r = rows_[k];
-    const std::array to_count = {&r.pass, &r.fail, &r.inconclusive, &r.impossible, &r.allocations, &r.spilling, &r.best, &r.worst};
+    const std::array to_count = {&r.pass,        &r.fail,     &r.inconclusive, &r.impossible, &r.unsupported,
+                                 &r.allocations, &r.spilling, &r.best,         &r.worst};
     for (std::size_t i = 0; i < to_count.size(); ++i) *to_count[i] += counts[i].get<std::uint64_t>();
     const std::array to_sum = {&r.registers, &r.max_live, &r.store_bytes, &r.load_bytes};
     for (std::size_t i = 0; i < to_sum.size(); ++i) *to_sum[i] += sums[i].get<std::int64_t>();
     add_to(r.weighted_bytes, number_in(from["weighted"]));
     r.seconds += from["seconds"].get<double>();
+    for (const auto& [reason, cases] : from["unsupported_for"].items()) count_reason(r, reason, cases.get<std::uint64_t>());
     for (const nlohmann::json& o : from["opinions"]) {
       Opinions& mine = opinions_of(r, o["judge"]);
       for (std::size_t v = 0; v < mine.verdicts.size(); ++v) mine.verdicts[v] += o["verdicts"][v].get<std::uint64_t>();
@@ -136,6 +143,11 @@ void Tally::add(const nlohmann::json& state) {
     add_to(mine.sum, number_in(c["sum"]));
   }
   for (const nlohmann::json& size : state["sizes"]) sizes_.push_back(size.get<std::uint32_t>());
+}
+
+void Tally::count_reason(Row& row, const std::string& reason, std::uint64_t cases) {
+  const bool is_counted = row.unsupported_for.size() < kMostReasons || row.unsupported_for.contains(reason);
+  row.unsupported_for[is_counted ? reason : "other"] += cases;
 }
 
 Tally::Opinions& Tally::opinions_of(Row& row, const std::string& judge) {
@@ -165,7 +177,7 @@ nlohmann::ordered_json Tally::to_json(const std::vector<Opinions>& opinions) {
 
 nlohmann::ordered_json Tally::json() const {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Row& r : rows_)
+  for (const Row& r : rows_) {
     list.push_back({{"allocator", r.allocator},
                     {"pass", r.pass},
                     {"fail", r.fail},
@@ -181,6 +193,8 @@ nlohmann::ordered_json Tally::json() const {
                     {"seconds", r.seconds},
                     {"allocations", r.allocations},
                     {"judges", to_json(r.opinions)}});
+    if (r.unsupported > 0) list.back()["unsupported"] = {{"cases", r.unsupported}, {"reasons", r.unsupported_for}};
+  }
   nlohmann::ordered_json out = {{"duels", cases_}, {"disagreements", disagreements_}, {"allocators", list}};
   if (saturated_ > 0) out["saturated"] = saturated_;
   if (metamorphic_ == 0) return out;

@@ -20,6 +20,8 @@ namespace regduel::fuzz {
 
 class Tally {
  public:
+  static constexpr std::size_t kMostReasons = 50;  // further ones are counted together, as "other"
+
   explicit Tally(std::span<const ir::Allocator* const> duelists);
   void add(const FuzzInput& input, const Duel& duel);
   // The sum of this and of what another process has: state() there, add() here.
@@ -38,7 +40,7 @@ class Tally {
   };
   struct Row {
     std::string allocator;
-    std::uint64_t pass = 0, fail = 0, inconclusive = 0, impossible = 0;
+    std::uint64_t pass = 0, fail = 0, inconclusive = 0, impossible = 0, unsupported = 0;
     std::uint64_t allocations = 0;  // programs that came out of it, each judged by all judges
     std::uint64_t spilling = 0;     // allocations that move at least one byte
     // Cases in which this one spilled fewest / not fewest weighted bytes, all having passed, and none being saturated.
@@ -47,7 +49,8 @@ class Tally {
     std::int64_t store_bytes = 0, load_bytes = 0;
     std::optional<std::int64_t> weighted_bytes = 0;  // of the cases of best and worst; nullopt = beyond INT64_MAX
     double seconds = 0;
-    std::vector<Opinions> opinions = {};  // in the order of judging
+    std::vector<Opinions> opinions = {};                        // in the order of judging
+    std::map<std::string, std::uint64_t> unsupported_for = {};  // by reason, likewise; at most kMostReasons
   };
   // What the metamorphic judge observed of one allocator, one variant, one figure.
   struct Changes {
@@ -65,6 +68,7 @@ class Tally {
   [[nodiscard]] const std::map<ChangeKey, Changes>& changes() const { return changes_; }
 
  private:
+  static void count_reason(Row& row, const std::string& reason, std::uint64_t cases);
   static Opinions& opinions_of(Row& row, const std::string& judge);
   static nlohmann::ordered_json to_json(const std::vector<Opinions>& opinions);
 

@@ -51,10 +51,17 @@ std::string place_of(std::string_view text) {
 }
 
 void judge_failure(Bout& bout, const ir::AllocFailure& failure, const oracles::Before& before, const ir::Limits& limits) {
+  if (failure.kind == ir::AllocFailure::Kind::Unsupported) {
+    bout.verdict = oracles::Verdict::Skipped;
+    bout.reason = fmt::format("unsupported: {}", failure.message);
+    bout.is_unsupported = true;
+    return;
+  }
   if (failure.kind != ir::AllocFailure::Kind::Impossible) {
+    const std::string broken = failure.category.empty() ? "broken" : fmt::format("broken-{}", failure.category);
     bout.verdict = oracles::Verdict::Fail;
     bout.findings.push_back(
-        harness_finding(failure.kind == ir::AllocFailure::Kind::BadKnob ? "bad-knob" : "broken", failure.message));
+        harness_finding(failure.kind == ir::AllocFailure::Kind::BadKnob ? "bad-knob" : broken, failure.message));
     return;
   }
   oracles::JudgeResult result = oracles::judge_completeness(before, limits);
@@ -83,7 +90,8 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before&
   }
   bout.program = std::move(allocation.program);
   bout.measures = oracles::measure(before, *bout.program);
-  const oracles::Report report = oracles::judge({before, *bout.program, limits, &allocation.claims, true, &bout.measures}, judges);
+  const oracles::Report report = oracles::judge(
+      {before, *bout.program, limits, allocation.has_claims ? &allocation.claims : nullptr, true, &bout.measures}, judges);
   bout.verdict = report.verdict();
   for (const oracles::JudgeResult& r : report.results) {
     bout.opinions.push_back({r.judge, r.verdict, r.reason});

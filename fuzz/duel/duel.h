@@ -22,8 +22,9 @@ namespace regduel::fuzz {
 // What came of one duelist.
 struct Bout {
   std::string allocator;
-  // pass, fail (see findings), inconclusive, or skipped: impossible at this limit, as the judge has proved.
+  // pass, fail (see findings), inconclusive, or skipped: impossible at this limit, as the judge has proved, or unsupported.
   oracles::Verdict verdict = oracles::Verdict::Skipped;
+  bool is_unsupported = false;             // the allocator says that it does not do such programs, and why (reason)
   std::string reason;                      // for inconclusive and skipped
   std::optional<ir::Function> program;     // the allocated program, where there is one
   oracles::Measures measures;              // recomputed from the program
@@ -57,7 +58,8 @@ struct Duel {
 
 // Requires: `program` well-formed for `target`, over vregs. Each duelist gets those of the knobs that it knows.
 // Never throws for what an allocator does: an internal error of one is a finding ("harness/internal-error"), so are an
-// ill-formed result ("harness/ill-formed") and a knob that it refuses ("harness/bad-knob").
+// ill-formed result ("harness/ill-formed"), a knob that it refuses ("harness/bad-knob"), and what an external allocator does
+// instead of answering ("harness/broken-hang" and the like, fuzz/external/exec_allocator.h).
 //   judges   the names of those to ask (oracles/report.h), all where empty
 //   fuel     of each duelist; null = as much as it takes. What the last one spent is left there
 [[nodiscard]] Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,

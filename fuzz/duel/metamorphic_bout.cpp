@@ -22,8 +22,9 @@ void add_metamorphic(Duel& d, const oracles::Before& before, const ir::Limits& l
 }
 
 void add_completeness_disagreement(Duel& d, const oracles::Before& before, const ir::Limits& limits) {
-  const bool impossible = std::any_of(d.bouts.begin(), d.bouts.end(),
-                                      [](const Bout& b) { return b.verdict == oracles::Verdict::Skipped && !b.program; });
+  const bool impossible = std::any_of(d.bouts.begin(), d.bouts.end(), [](const Bout& b) {
+    return b.verdict == oracles::Verdict::Skipped && !b.program && !b.is_unsupported;
+  });
   if (!impossible) return;
   for (Bout& b : d.bouts) {
     if (b.verdict != oracles::Verdict::Pass || !b.program) continue;

@@ -71,8 +71,8 @@ void stretch_over_loops(const ir::Function& f, std::vector<Interval>& intervals)
 
 std::expected<ir::Allocation, ir::AllocFailure> LinearScan::allocate(const ir::Function& program, const ir::Target& target,
                                                                      const ir::AllocOptions& options) const {
-  const ir::AllocFailure give_up = {ir::AllocFailure::Kind::Impossible, ir::failure_message(options.limits.of(ir::RegFile::R))};
-  if (!is_known(program)) return std::unexpected(give_up);
+  const auto give_up = [](const char* why) { return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Unsupported, why}); };
+  if (!is_known(program)) return give_up("a device function, a phi, a call, or an operand that is tied or fixed");
   std::vector<Interval> intervals = live_intervals(program);
   if (loops_ == Loops::Stretch) stretch_over_loops(program, intervals);
   std::stable_sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
@@ -91,7 +91,7 @@ std::expected<ir::Allocation, ir::AllocFailure> LinearScan::allocate(const ir::F
     ir::PReg home = {v.file(), static_cast<std::uint8_t>(v.units()), 0};
     while (home.end() <= options.limits.of(home.file) && !is_free(home))
       home.first = static_cast<std::uint16_t>(home.first + v.alignment());
-    if (home.end() > options.limits.of(home.file)) return std::unexpected(give_up);
+    if (home.end() > options.limits.of(home.file)) return give_up("more values than registers: it does not spill");
     homes[intervals[n].vreg.index()] = home;
     int& registers = result.claims.registers[ir::index(home.file)];
     registers = std::max(registers, home.end());

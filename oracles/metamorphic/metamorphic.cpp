@@ -131,10 +131,18 @@ class Metamorphic {
   }
 
   void judge_failed(Outcome& o, const ir::AllocFailure& failure, const Before& before, const ir::AllocOptions& options) {
+    if (failure.kind == ir::AllocFailure::Kind::Unsupported) {
+      is_refused_ = &before == &before_;
+      o.verdict = Verdict::Inconclusive;
+      o.reason = failure.message;
+      return;
+    }
     if (failure.kind != ir::AllocFailure::Kind::Impossible) {
       is_refused_ = failure.kind == ir::AllocFailure::Kind::BadKnob;
       o.verdict = Verdict::Fail;
-      o.signatures = {is_refused_ ? "harness/bad-knob" : "harness/broken"};
+      o.signatures = {is_refused_                ? "harness/bad-knob"
+                      : failure.category.empty() ? "harness/broken"
+                                                 : fmt::format("harness/broken-{}", failure.category)};
       o.reason = failure.message;
       return;
     }
@@ -151,7 +159,8 @@ class Metamorphic {
       return;
     }
     o.measures = measure(before, made.program);
-    const Report report = judge({before, made.program, options.limits, &made.claims, true, &o.measures});
+    const Report report =
+        judge({before, made.program, options.limits, made.has_claims ? &made.claims : nullptr, true, &o.measures});
     o.verdict = report.verdict();
     for (const JudgeResult& r : report.results) {
       for (const Finding& f : r.findings) o.signatures.push_back(signature(f, made.program));
