@@ -17,6 +17,7 @@
 
 #include "base/golden.h"
 #include "base/io.h"
+#include "cli/testing.h"
 
 namespace regduel::cli {
 namespace {
@@ -27,46 +28,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-struct Outcome {
-  int status = -1;
-  std::string out, err;
-};
-
-class Cli : public testing::Test {
- protected:
-  void SetUp() override {
-    dir_ = fs::temp_directory_path() /
-           fmt::format("regduel_cli_{}_{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::create_directories(dir_);
-  }
-  void TearDown() override { fs::remove_all(dir_); }
-
-  Outcome run(const std::string& arguments) {
-    const std::string out = path("stdout"), err = path("stderr");
-    const std::string command =
-        fmt::format("cd '{}' && '{}' {} >'{}' 2>'{}' </dev/null", dir_.string(), REGDUEL_PROGRAM, arguments, out, err);
-    const int raw = std::system(command.c_str());
-    Outcome r;
-    r.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128;
-    r.out = read_file(out).value_or("");
-    r.err = read_file(err).value_or("");
-    return r;
-  }
-  std::string path(const std::string& name) const { return (dir_ / name).string(); }
-  void write(const std::string& name, std::string_view text) { ASSERT_TRUE(write_file(path(name), text).has_value()); }
-  static std::string source(const std::string& name) { return std::string(REGDUEL_SOURCE_DIR) + "/" + name; }
-
-  // Bad input: status 2, one line, which says this.
-  void expect_complaint(const std::string& arguments, const std::string& what) {
-    const Outcome r = run(arguments);
-    EXPECT_EQ(r.status, 2) << arguments << '\n' << r.err;
-    EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
-    EXPECT_THAT(r.err, StartsWith("regduel: "));
-    EXPECT_THAT(r.err, HasSubstr(what)) << arguments;
-  }
-
-  fs::path dir_;
-};
+std::string source(const std::string& name) { return std::string(REGDUEL_SOURCE_DIR) + "/" + name; }
 
 TEST_F(Cli, HelpTeaches) {
   const Outcome r = run("--help");
@@ -98,7 +60,7 @@ TEST_F(Cli, BadInputNamesThePlace) {
   ASSERT_EQ(run("gen --seed 3 --profile loops -o a.rir").status, 0);
   expect_complaint("alloc --regs 0 a.rir", "--regs: expected 1 to 255, found 0");
   expect_complaint("alloc --regs 10000 a.rir", "--regs: expected 1 to 255, found 10000");
-  expect_complaint("alloc --with nobody a.rir", "no allocator \"nobody\" (there are fatpoint, briggs, copyprop+ALLOCATOR)");
+  expect_complaint("alloc --with nobody a.rir", "no allocator \"nobody\" (there are fatpoint, briggs, copyprop+ALLOCATOR, exec:COMMAND)");
   expect_complaint("alloc --knob no-such-knob=1 a.rir", "no-such-knob");
   expect_complaint("alloc --knob nothing a.rir", "expected NAME=VALUE");
   expect_complaint("alloc --limit X=3 a.rir", "--limit X=3");

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include "base/bad_input.h"
-#include "cli/options.h"
 #include "fuzz/campaign/reproducer.h"
 
 namespace regduel::cli {
 
 fuzz::Failure failure_shown(const FailureQuery& q, const fuzz::FuzzInput& input) {
   std::vector<const ir::Allocator*> duelists;
-  if (!q.with.empty()) duelists.push_back(&allocator_named(q.with));
+  if (!q.with.empty()) duelists.push_back(&q.allocators.named(q.with));
   std::vector<fuzz::Failure> all = fuzz::failures_of(input, duelists, q.metamorphic);
   if (!q.signature.empty()) std::erase_if(all, [&](const fuzz::Failure& f) { return f.signature != q.signature; });
   if (all.empty())

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/options.h"
 #include "fuzz/duel/duel.h"
 #include "fuzz/duel/fuzz_input.h"
 #include "fuzz/triage/failure.h"
@@ -44,6 +45,7 @@ struct FailureQuery {
   std::string with;       // of which allocator; "" = whichever fails
   bool metamorphic = false;
   std::string_view otherwise;  // what it means that no judge objects
+  AllocatorOptions allocators;
 };
 // Throws BadInput where the case does not show it.
 [[nodiscard]] fuzz::Failure failure_shown(const FailureQuery& query, const fuzz::FuzzInput& input);

@@ -11,6 +11,7 @@
 #include "base/io.h"
 #include "cli/command.h"
 #include "fuzz/duel/allocators.h"
+#include "fuzz/external/words.h"
 #include "ir/check.h"
 
 namespace regduel::cli {
@@ -160,10 +161,46 @@ std::vector<int> parse_registers(const std::vector<std::string>& items) {
   return limits;
 }
 
-const ir::Allocator& allocator_named(const std::string& name) {
+void AllocatorOptions::add_to(CLI::App& command) {
+  command
+      .add_option("--exec-timeout", exec.timeout,
+                  "Seconds that an allocator exec:COMMAND has for an answer: what takes longer hangs, which is a finding")
+      ->check(CLI::Range(0.01, 86400.0))
+      ->capture_default_str();
+  command
+      .add_option("--exec-memory", exec.memory_mib,
+                  "MiB of address space that it may have (0 = no limit: for AddressSanitizer and the like)")
+      ->check(CLI::Range(0, 1 << 24))
+      ->capture_default_str();
+  command
+      .add_option(
+          "--exec-protocol", protocol,
+          "pipe: it runs on, and reads programs from its standard input; files: it is run once a program, with the paths of "
+          "input and output")
+      ->check(CLI::IsMember({"pipe", "files"}))
+      ->capture_default_str();
+}
+
+const ir::Allocator& AllocatorOptions::named(const std::string& item) const {
+  const std::string name = fuzz::name_of_item(item);
+  if (fuzz::command_in(name) != std::string::npos) {
+    fuzz::ExecOptions options = exec;
+    options.is_files = protocol == "files";
+    if (const auto entered = fuzz::enter_external(name, options); !entered)
+      throw BadInput(fmt::format("--with {}: {}", name, entered.error()));
+  }
   const ir::Allocator* a = fuzz::find_allocator(name);
   if (a == nullptr) throw BadInput(fmt::format("--with: no allocator \"{}\" (there are {})", name, fuzz::duelist_names()));
   return *a;
+}
+
+std::vector<const ir::Allocator*> AllocatorOptions::duelists(const std::vector<std::string>& with) const {
+  std::vector<const ir::Allocator*> result;
+  for (const std::string& list : with)
+    for (const std::string& item : fuzz::split_items(list))
+      if (const ir::Allocator* a = &named(item); std::find(result.begin(), result.end(), a) == result.end()) result.push_back(a);
+  if (result.empty()) result.assign(fuzz::all_duelists().begin(), fuzz::all_duelists().end());
+  return result;
 }
 
 std::vector<std::string> split_list(const std::vector<std::string>& items) {

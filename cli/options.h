@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "fuzz/external/exec_allocator.h"
 #include "fuzz/zoo/catalogue.h"
 #include "ir/allocator.h"
 #include "ir/program.h"
@@ -52,8 +53,22 @@ struct KnobOptions {
 [[nodiscard]] std::vector<int> parse_registers(const std::vector<std::string>& items);
 // Throws BadInput unless 1 <= registers <= 255 (the largest register file).
 void check_registers(int registers);
-// An allocator by name. Throws BadInput with the names that exist.
-[[nodiscard]] const ir::Allocator& allocator_named(const std::string& name);
+// Which allocators, and how those are run that are programs of somebody else's: --exec-timeout, --exec-memory, --exec-protocol.
+struct AllocatorOptions {
+  fuzz::ExecOptions exec;
+  std::string protocol = "pipe";
+
+  // Adds the options of external allocators.
+  void add_to(CLI::App& command);
+  // An allocator by what --with says of it; a program is started. Throws BadInput: with the names that exist, or why the program is
+  // none.
+  [[nodiscard]] const ir::Allocator& named(const std::string& item) const;
+  // Those of a list, order kept, duplicates dropped; all duelists where it is empty.
+  [[nodiscard]] std::vector<const ir::Allocator*> duelists(const std::vector<std::string>& with) const;
+};
+// What stands in the help of --with behind the names.
+inline constexpr std::string_view kExecHelp =
+    ". exec:COMMAND is a program of yours (docs/own-allocator.md); quote one that has commas: exec:'a.py 1,2'";
 // "a,b" and repeated options alike; order kept, duplicates dropped.
 [[nodiscard]] std::vector<std::string> split_list(const std::vector<std::string>& items);
 

@@ -22,6 +22,7 @@ struct Options {
   int regs = 255;
   TargetOptions target;
   KnobOptions knobs;
+  AllocatorOptions allocators;
   std::int64_t fuel = -1;
   bool stats = false, trace = false, json = false;
   std::string passes;  // "table", "dump" or empty
@@ -62,7 +63,7 @@ std::string passes_of(const ir::Function& f, const ir::PassLog& log) {
 
 int alloc(const Options& o) {
   check_registers(o.regs);
-  const ir::Allocator& allocator = allocator_named(o.with);
+  const ir::Allocator& allocator = o.allocators.named(o.with);
   const auto settings = o.knobs.settings(std::array{&allocator});
   std::vector<Program> programs = load(o.input);
   require_phase(programs, ir::Phase::Virtual);
@@ -86,7 +87,12 @@ int alloc(const Options& o) {
     if (!allocation) {
       if (allocation.error().kind == ir::AllocFailure::Kind::BadKnob)
         throw BadInput(fmt::format("--knob: {}", allocation.error().message));
-      fmt::print(stderr, "{}: @{}: {}\n", p.file, p.function.name, allocation.error().message);
+      const bool is_broken = allocation.error().kind == ir::AllocFailure::Kind::Broken;
+      const bool is_unsupported = allocation.error().kind == ir::AllocFailure::Kind::Unsupported;
+      const std::string what = is_broken        ? fmt::format("harness/broken-{}: ", allocation.error().category)
+                               : is_unsupported ? "unsupported: "
+                                                : "";
+      fmt::print(stderr, "{}: @{}: {}{}\n", p.file, p.function.name, what, allocation.error().message);
       return kExitFinding;
     }
     const oracles::Measures m = oracles::measure({p.function, target}, allocation->program);
@@ -119,9 +125,10 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
   command->add_option("input", o->input, "RIR or PTX file (- = standard input)")->required();
   command->add_option("-o,--output", o->output, "Where to write the allocated program (- = standard output)")
       ->capture_default_str();
-  command->add_option("--with", o->with, "Allocator: " + fuzz::duelist_names())->capture_default_str();
+  command->add_option("--with", o->with, fmt::format("Allocator: {}{}", fuzz::duelist_names(), kExecHelp))->capture_default_str();
   command->add_option("--regs,--maxrregcount", o->regs, "Limit of the general register file (classes R and Ralt), 1 to 255")
       ->capture_default_str();
+  o->allocators.add_to(*command);
   o->target.add_to(*command);
   o->knobs.add_to(*command, "Set a knob of the allocator (regduel knobs), NAME=VALUE or ID=VALUE; repeatable");
   command
@@ -136,7 +143,10 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
       ->check(CLI::IsMember({"table", "dump"}));
   command->add_flag("--trace", o->trace, "Show what the allocator does, on standard error");
   command->add_flag("--json", o->json, "One JSON document with the figures (with -o: beside the program)");
-  command->footer("Exit status 1: the limit is impossible. Example:  regduel alloc --with fatpoint --regs 16 a.rir -o b.rir");
+  command->footer(
+      "Exit status 1: the limit is impossible, or an external allocator is broken or does not do such programs.\n"
+      "Examples:  regduel alloc --with fatpoint --regs 16 a.rir -o b.rir\n"
+      "           regduel alloc --with exec:'python3 fuzz/example/linear_scan.py' --regs 16 a.rir -o b.rir");
   command->callback([o, &chosen] { chosen = [o] { return alloc(*o); }; });
 }
 

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "fuzz/campaign/reproducer.h"
+#include "fuzz/external/words.h"
 #include "fuzz/triage/bisect.h"
 #include "fuzz/triage/failure.h"
 
@@ -20,13 +21,15 @@ namespace {
 struct Options {
   std::string input, signature, with;
   std::vector<std::string> planted;
+  AllocatorOptions allocators;
   bool json = false;
 };
 
 int bisect_command(const Options& o) {
   const fuzz::FuzzInput input = load_case(o.input);
   plant(o.planted);
-  const fuzz::Failure failure = failure_shown({o.input, o.signature, o.with, false, "there is nothing to look for"}, input);
+  const fuzz::Failure failure =
+      failure_shown({o.input, o.signature, o.with, false, "there is nothing to look for", o.allocators}, input);
   const fuzz::BadDecision found = fuzz::first_bad_decision(input, failure);
   if (o.json) {
     print_json({{"command", "bisect"},
@@ -39,7 +42,8 @@ int bisect_command(const Options& o) {
     fmt::print("{}: {}\nshows before any decision: with none taken, too\n", failure.allocator, failure.signature);
   } else {
     fmt::print("{}: {}\nfirst bad decision: number {}, {}\n", failure.allocator, failure.signature, found.number, found.kind);
-    const std::string replay = fmt::format("regduel alloc {} {}", o.input, fuzz::replay_arguments(input, failure.allocator));
+    const std::string replay =
+        fmt::format("regduel alloc {} {}", fuzz::shell_word(o.input), fuzz::replay_arguments(input, {failure.allocator}));
     fmt::print("before: {} --fuel {}\nafter:  {} --fuel {}\n", replay, found.number - 1, replay, found.number);
   }
   return 0;
@@ -56,7 +60,9 @@ void add_bisect_command(CLI::App& app, Action& chosen) {
       ->required();
   command->add_option("--signature", o->signature,
                       "Of which finding, as duel and fuzz name it (default: the first that the case shows)");
-  command->add_option("--with", o->with, "Of which allocator (default: whichever fails)");
+  command->add_option("--with", o->with,
+                      "Of which allocator (default: fatpoint or briggs, whichever fails); exec:COMMAND must be said");
+  o->allocators.add_to(*command);
   command->add_option("--plant", o->planted, "Planted bugs to switch on, comma-separated (build preset zoo)")
       ->allow_extra_args(false);
   command->add_flag("--json", o->json, "One JSON document on standard output");

@@ -26,6 +26,7 @@ struct Options {
   std::vector<std::string> regs;
   TargetOptions target;
   KnobOptions knobs;
+  AllocatorOptions allocators;
   std::int64_t random = 0;
   std::string profile;
   std::uint64_t seed = 1;
@@ -43,13 +44,6 @@ struct PlayedProgram {
   std::vector<ir::Limits> limits;
   std::vector<fuzz::Duel> duels;
 };
-
-std::vector<const ir::Allocator*> parse_duelists(const std::vector<std::string>& with) {
-  std::vector<const ir::Allocator*> duelists;
-  for (const std::string& name : split_list(with)) duelists.push_back(&allocator_named(name));
-  if (duelists.empty()) duelists.assign(fuzz::all_duelists().begin(), fuzz::all_duelists().end());
-  return duelists;
-}
 
 // Throws BadInput for a knob that none of them has.
 fuzz::Knobs parse_knobs(const KnobOptions& options, const std::vector<const ir::Allocator*>& duelists) {
@@ -227,7 +221,7 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
 }
 
 int duel_command(const Options& o) {
-  const auto duelists = parse_duelists(o.with);
+  const auto duelists = o.allocators.duelists(o.with);
   const fuzz::Knobs knobs = parse_knobs(o.knobs, duelists);
   if (o.random < 0 || o.random > 1'000'000'000) throw BadInput("--random: expected 1 to 1000000000");
   if ((o.random > 0) != o.inputs.empty()) throw BadInput("give either files or directories, or --random N");
@@ -240,12 +234,15 @@ void add_duel_command(CLI::App& app, Action& chosen) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("duel", "Let the allocators compete on programs, and judge both");
   command->add_option("inputs", o->inputs, "RIR or PTX files, or directories of them");
-  command->add_option("--with", o->with, "Allocators, comma-separated (default fatpoint,briggs): " + fuzz::duelist_names())
+  command
+      ->add_option("--with", o->with,
+                   fmt::format("Allocators, comma-separated (default fatpoint,briggs): {}{}", fuzz::duelist_names(), kExecHelp))
       ->allow_extra_args(false);
   command
       ->add_option("--regs,--maxrregcount", o->regs,
                    "Limits of the general register file, comma-separated, 1 to 255 (default: no limit)")
       ->allow_extra_args(false);
+  o->allocators.add_to(*command);
   o->target.add_to(*command);
   o->knobs.add_to(*command, "Set a knob (regduel knobs), NAME=VALUE or ID=VALUE, for the allocators that have it; repeatable");
   command->add_option(
@@ -264,7 +261,8 @@ void add_duel_command(CLI::App& app, Action& chosen) {
   command->footer(
       "Exit status 1: a judge objected. An impossible limit is skipped, once a judge has proved it.\n"
       "Examples:  regduel duel --regs 24,32,64,255 corpus/ptx\n"
-      "           regduel duel --random 2000 --seed 1");
+      "           regduel duel --random 2000 --seed 1\n"
+      "           regduel duel --random 500 --with exec:'python3 fuzz/example/linear_scan.py',briggs");
   command->callback([o, &chosen] { chosen = [o] { return duel_command(*o); }; });
 }
 

@@ -64,7 +64,7 @@ ir::VRegId find_vreg(const ir::Function& f, const std::string& asked) {
 
 int explain(const Options& o) {
   check_registers(o.regs);
-  const ir::Allocator& allocator = allocator_named(o.with);
+  const ir::Allocator& allocator = AllocatorOptions().named(o.with);
   if (allocator.name() != kExplains) throw BadInput(fmt::format("--with {}: only {} explains itself", o.with, kExplains));
   const auto settings = o.knobs.settings(std::array{&allocator});
   std::vector<Program> programs = load(o.input);

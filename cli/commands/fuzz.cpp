@@ -27,6 +27,7 @@ struct Options {
   std::int64_t runs = 0;
   std::vector<std::string> with, regs, seeds, planted;
   fuzz::CampaignOptions campaign;
+  AllocatorOptions allocators;
   bool json = false;
 };
 
@@ -61,9 +62,7 @@ std::vector<fuzz::Suppression> load_suppressions(const std::string& path) {
 int fuzz_command(const Options& o) {
   fuzz::CampaignOptions c = o.campaign;
   plant(o.planted);
-  std::vector<const ir::Allocator*> duelists;
-  for (const std::string& name : split_list(o.with)) duelists.push_back(&allocator_named(name));
-  if (duelists.empty()) duelists.assign(fuzz::all_duelists().begin(), fuzz::all_duelists().end());
+  const std::vector<const ir::Allocator*> duelists = o.allocators.duelists(o.with);
   c.duelists = duelists;
   c.registers = parse_registers(o.regs);
   if (c.metamorphic < 0 || c.metamorphic > 100)
@@ -154,8 +153,11 @@ void add_fuzz_command(CLI::App& app, Action& chosen) {
   command->add_flag(
       "--mix", c.is_mix,
       "The standard mix of random programs, one after the other, instead of an exploration: the same for any number of jobs");
-  command->add_option("--with", o->with, "Allocators, comma-separated (default fatpoint,briggs): " + fuzz::duelist_names())
+  command
+      ->add_option("--with", o->with,
+                   fmt::format("Allocators, comma-separated (default fatpoint,briggs): {}{}", fuzz::duelist_names(), kExecHelp))
       ->allow_extra_args(false);
+  o->allocators.add_to(*command);
   command
       ->add_option(
           "--regs,--maxrregcount", o->regs,
@@ -191,6 +193,7 @@ void add_fuzz_command(CLI::App& app, Action& chosen) {
       "Ctrl-C ends it early and keeps all. Exit status 1: something fails.\n"
       "Examples:  regduel fuzz --time 10m\n"
       "           regduel fuzz --time 8h --db campaign.sqlite --seeds corpus/seeds\n"
+      "           regduel fuzz --with exec:'python3 fuzz/example/linear_scan.py' --time 10m\n"
       "           regduel fuzz --mix --runs 100000 --metamorphic 1 --db proof.sqlite");
   command->callback([o, &chosen] { chosen = [o] { return fuzz_command(*o); }; });
 }

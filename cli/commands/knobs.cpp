@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "fuzz/duel/allocators.h"
+#include "fuzz/external/words.h"
 #include "oracles/memcheck/memcheck.h"
 
 namespace regduel::cli {
@@ -36,7 +37,7 @@ std::vector<Row> rows_of(const std::vector<std::string>& owners) {
     if (owner == kVerifier) {
       for (const ir::KnobInfo& k : oracles::memcheck_knobs()) rows.push_back({owner, k, "", ""});
     } else {
-      for (ir::KnobInfo& k : allocator_named(owner).knobs()) rows.push_back({owner, std::move(k), "", ""});
+      for (ir::KnobInfo& k : AllocatorOptions().named(owner).knobs()) rows.push_back({owner, std::move(k), "", ""});
     }
   }
   for (Row& row : rows)
@@ -71,9 +72,11 @@ std::string wrapped(std::string_view text, std::size_t indent) {
 int knobs(const Options& o) {
   std::vector<std::string> all = fuzz::allocator_names();
   all.emplace_back(kVerifier);
-  const std::vector<std::string> asked = split_list(o.with);
+  std::vector<std::string> asked;
+  for (const std::string& list : o.with)
+    for (std::string& item : fuzz::split_items(list)) asked.push_back(fuzz::name_of_item(item));
   for (const std::string& name : asked)
-    if (std::find(all.begin(), all.end(), name) == all.end())
+    if (std::find(all.begin(), all.end(), name) == all.end() && fuzz::command_in(name) == std::string::npos)
       throw BadInput(fmt::format("--with: no allocator or judge \"{}\" with knobs (there are {})", name, fmt::join(all, ", ")));
   const std::vector<Row> rows = rows_of(asked.empty() ? all : asked);
   if (o.json) {
@@ -116,7 +119,9 @@ int knobs(const Options& o) {
 void add_knobs_command(CLI::App& app, Action& chosen) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("knobs", "List the knobs of the allocators and of memcheck");
-  command->add_option("--with", o->with, "Only of these, comma-separated: allocators, or memcheck (default: all)")
+  command
+      ->add_option("--with", o->with,
+                   "Only of these, comma-separated: allocators, exec:COMMAND, or memcheck (default: all but programs)")
       ->allow_extra_args(false);
   command->add_flag("--json", o->json, "One JSON document");
   command->footer(

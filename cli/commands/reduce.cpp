@@ -34,6 +34,7 @@ struct Options {
   TargetOptions target;
   int regs = 0;
   bool metamorphic = false;
+  AllocatorOptions allocators;
   bool json = false;
 };
 
@@ -76,19 +77,20 @@ Question question(const Options& o, const fuzz::FuzzInput& input) {
     return {[script](const fuzz::FuzzInput& c) { return (*script)(c); }, o.test, fmt::format("{} FILE", o.test)};
   }
   if (!o.gap.empty()) {
+    static_cast<void>(o.allocators.duelists({o.with}));  // programs are found once they run
     const auto gap = fuzz::parse_gap(o.gap);
     if (!gap) throw BadInput(fmt::format("--gap: {}", gap.error()));
     return {[gap](const fuzz::FuzzInput& c) { return fuzz::reproduces(c, *gap); }, to_string(*gap),
-            fmt::format("regduel duel FILE {}", fuzz::replay_arguments(input, gap->worse + "," + gap->better))};
+            fmt::format("regduel duel FILE {}", fuzz::replay_arguments(input, {gap->worse, gap->better}))};
   }
   const fuzz::Failure chosen =
       failure_shown({o.input, o.signature, o.with, o.metamorphic || o.signature.starts_with("metamorphic/"),
-                     "there is nothing to reduce (--gap or --test ask other questions)"},
+                     "there is nothing to reduce (--gap or --test ask other questions)", o.allocators},
                     input);
   const std::string_view asked = chosen.signature.starts_with("metamorphic/") ? "--metamorphic " : "";
   return {[chosen](const fuzz::FuzzInput& c) { return fuzz::reproduces(c, chosen); },
           fmt::format("{}: {}", chosen.allocator, chosen.signature),
-          fmt::format("regduel duel FILE {}{}", asked, fuzz::replay_arguments(input, chosen.allocator)), chosen};
+          fmt::format("regduel duel FILE {}{}", asked, fuzz::replay_arguments(input, {chosen.allocator})), chosen};
 }
 
 int reduce_command(const Options& o) {
@@ -162,7 +164,10 @@ void add_reduce_command(CLI::App& app, Action& chosen) {
   command->add_option("-o,--output", o->output, "Where to write the reduced case (- = standard output)")->required();
   command->add_option("--signature", o->signature,
                       "Which finding to keep, as duel and fuzz name it (default: the first that the case shows)");
-  command->add_option("--with", o->with, "Of which allocator (default: whichever fails)");
+  command->add_option(
+      "--with", o->with,
+      "Of which allocator (default: fatpoint or briggs, whichever fails); exec:COMMAND must be said, for --gap too");
+  o->allocators.add_to(*command);
   command->add_option(
       "--gap", o->gap,
       "Keep a difference of quality instead: WORSE/BETTER:FIGURE>=RATIO, where FIGURE is registers, spill_store_bytes, "

@@ -21,6 +21,8 @@
 #include "fuzz/campaign/findings.h"
 #include "fuzz/campaign/schedule.h"
 #include "fuzz/campaign/worker.h"
+#include "fuzz/duel/allocators.h"
+#include "fuzz/external/words.h"
 #include "fuzz/triage/isolate.h"
 
 namespace regduel::fuzz {
@@ -59,12 +61,15 @@ class Coordinator {
         total_(options.duelists),
         worker_options_{o_.seed, o_.metamorphic, o_.timeout, o_.reduce_budget, o_.duelists, o_.registers} {
     if (!o_.is_mix) load_inputs();
-    for (const StoredFinding& f : findings_.load())
+    for (const StoredFinding& f : findings_.load()) {
+      if (command_in(f.failure.allocator) != std::string::npos && find_external(f.failure.allocator) == nullptr)
+        continue;  // a program that this campaign was not given: nobody can tell
       again_.push_back({{"do", "again"},
                         {"bucket", f.bucket},
                         {"input", to_message(f.input)},
                         {"allocator", f.failure.allocator},
                         {"signature", f.failure.signature}});
+    }
   }
 
   CampaignResult run(const std::function<bool(const CampaignStatus&)>& watch) {

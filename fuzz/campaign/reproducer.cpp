@@ -1,21 +1,24 @@
 // See reproducer.h. Tested by campaign_test.cpp and cli_test.cpp, which play such files.
 #include "fuzz/campaign/reproducer.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <xxhash.h>
 
 #include "base/bad_input.h"
 #include "base/io.h"
 #include "fuzz/duel/allocators.h"
 #include "fuzz/duel/duel.h"
+#include "fuzz/external/words.h"
 #include "ir/text/text.h"
 
 namespace regduel::fuzz {
 namespace {
 
-// A signature as the beginning of a file name.
+// A name or a signature as a piece of a file name.
 std::string slug(std::string_view s) {
   std::string out;
   for (const char c : s) {
@@ -27,16 +30,38 @@ std::string slug(std::string_view s) {
   return out;
 }
 
+// What a command line has to say of how a program is run, where that is not as usual.
+std::string options_of(const ExecAllocator& program) {
+  const ExecOptions &o = program.options(), usual;
+  std::string out;
+  if (o.timeout != usual.timeout) out += fmt::format(" --exec-timeout {}", o.timeout);
+  if (o.memory_mib != usual.memory_mib) out += fmt::format(" --exec-memory {}", o.memory_mib);
+  if (o.is_files) out += " --exec-protocol files";
+  return out;
+}
+
 }  // namespace
 
-std::string replay_arguments(const FuzzInput& input, const std::string& allocator) {
-  std::string out = fmt::format("--with {} --sm {}", allocator, input.target->sm);
+std::string replay_arguments(const FuzzInput& input, const std::vector<std::string>& allocators) {
+  std::vector<std::string> items;
+  for (const std::string& name : allocators) items.push_back(item_of_name(name));
+  std::string out = fmt::format("--with {} --sm {}", shell_word(fmt::format("{}", fmt::join(items, ","))), input.target->sm);
+  for (const std::string& name : allocators)
+    if (const ExecAllocator* program = find_external(name)) {
+      out += options_of(*program);
+      break;  // those of a command line are one for all
+    }
   for (const ir::RegFile file : ir::kAllFiles)
     if (input.limits.of(file) != input.target->units[ir::index(file)])
       out += fmt::format(" --limit {}={}", ir::name(file), input.limits.of(file));
-  const ir::Allocator* known = find_allocator(allocator);
-  for (const auto& [name, value] : known != nullptr ? known_to(*known, input.knobs) : input.knobs)
-    out += fmt::format(" --knob {}={}", name, value);
+  const auto is_known = [&](const auto& knob) {
+    return std::any_of(allocators.begin(), allocators.end(), [&](const std::string& name) {
+      const ir::Allocator* known = find_allocator(name);
+      return known == nullptr || !known_to(*known, {knob}).empty();
+    });
+  };
+  for (const auto& knob : input.knobs)
+    if (is_known(knob)) out += " --knob " + shell_word(fmt::format("{}={}", knob.first, knob.second));
   return out;
 }
 
@@ -45,13 +70,16 @@ std::string write_reproducer(const std::string& directory, const Failure& failur
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) throw BadInput(fmt::format("error: {}: {}", directory, error.message()));
+  const bool is_external = command_in(failure.allocator) != std::string::npos;
+  const std::string allocator = is_external ? slug(failure.allocator) : failure.allocator;
+  const std::string hashed = is_external ? failure.allocator + " " + key : key;  // two commands may begin alike
   const std::string name =
-      fmt::format("{}-{}-{:08x}.rir", failure.allocator, slug(failure.signature), XXH3_64bits(key.data(), key.size()) >> 32);
+      fmt::format("{}-{}-{:08x}.rir", allocator, slug(failure.signature), XXH3_64bits(hashed.data(), hashed.size()) >> 32);
   const std::string path = (std::filesystem::path(directory) / name).string();
   const std::string_view asked = failure.signature.starts_with("metamorphic/") ? "--metamorphic " : "";
-  const auto written =
-      write_file(path, fmt::format("// {}: {}\n// regduel duel {}{} {}\nrir {}\n{}", failure.signature, message, asked,
-                                   replay_arguments(input, failure.allocator), path, ir::kTextVersion, ir::print(input.program)));
+  const auto written = write_file(path, fmt::format("// {}: {}\n// regduel duel {}{} {}\nrir {}\n{}", failure.signature, message,
+                                                    asked, replay_arguments(input, {failure.allocator}), shell_word(path),
+                                                    ir::kTextVersion, ir::print(input.program)));
   if (!written) throw BadInput(fmt::format("error: {}", written.error()));
   return path;
 }

@@ -10,6 +10,7 @@
 
 #include "allocator/fatpoint.h"
 #include "base/check_macro.h"
+#include "fuzz/external/words.h"
 #include "passes/pass_allocator.h"
 #include "reference/briggs.h"
 
@@ -32,11 +33,18 @@ WithPasses& with_passes() {
   return list;
 }
 
+// Programs, in the order in which they were entered.
+std::vector<std::unique_ptr<ExecAllocator>>& externals() {
+  static std::vector<std::unique_ptr<ExecAllocator>> list;
+  return list;
+}
+
 }  // namespace
 
 const ir::Allocator* find_allocator(std::string_view name) {
   for (const ir::Allocator* a : all())
     if (a->name() == name) return a;
+  if (name.starts_with(kExec)) return find_external(name);
   const std::size_t plus = name.find('+');
   if (plus == std::string_view::npos) return nullptr;
   const passes::Pass* pass = passes::find_pass(name.substr(0, plus));
@@ -58,10 +66,34 @@ std::vector<std::string> allocator_names() {
 std::string duelist_names() {
   std::string names = fmt::format("{}", fmt::join(allocator_names(), ", "));
   for (const passes::Pass* pass : passes::passes()) names += fmt::format(", {}+ALLOCATOR", pass->name());
-  return names;
+  return names + ", exec:COMMAND";
 }
 
 std::span<const ir::Allocator* const> all_duelists() { return all(); }
+
+std::expected<void, std::string> enter_external(std::string_view name, const ExecOptions& options) {
+  const std::size_t at = command_in(name);
+  REGDUEL_CHECK(at != std::string_view::npos, fmt::format("no program in \"{}\"", name));
+  if (find_external(name) != nullptr) return {};
+  auto program = std::make_unique<ExecAllocator>(std::string(name.substr(at - kExec.size())), options);
+  if (auto started = program->start(); !started) return started;
+  externals().push_back(std::move(program));
+  return {};
+}
+
+const ExecAllocator* find_external(std::string_view name) {
+  const std::size_t at = command_in(name);
+  if (at == std::string_view::npos) return nullptr;
+  for (const auto& program : externals())
+    if (program->name() == name.substr(at - kExec.size())) return program.get();
+  return nullptr;
+}
+
+std::vector<const ir::Allocator*> knob_owners() {
+  std::vector<const ir::Allocator*> owners = all();
+  for (const auto& program : externals()) owners.push_back(program.get());
+  return owners;
+}
 
 Entered::Entered(const ir::Allocator& allocator) : allocator_(allocator) {
   REGDUEL_CHECK(find_allocator(allocator.name()) == nullptr, fmt::format("there is an allocator \"{}\" already", allocator.name()));

@@ -6,30 +6,18 @@
 
 #include <fmt/format.h>
 
+#include "fuzz/external/words.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
 
 namespace regduel::fuzz {
 namespace {
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (!line.empty()) {
-    const std::size_t first = line.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos) break;
-    line.remove_prefix(first);
-    const std::size_t n = std::min(line.find_first_of(" \t\r"), line.size());
-    words.push_back(line.substr(0, n));
-    line.remove_prefix(n);
-  }
-  return words;
-}
-
 class HeaderReader {
  public:
   // "" or what is wrong.
   std::string line(std::string_view comment) {
-    const std::vector<std::string_view> words = words_of(comment);
+    const std::vector<std::string> words = split_words(comment).value_or(std::vector<std::string>());
     if (words.empty()) return {};
     if (words[0] == "target:" && words.size() == 2) return target(words[1]);
     if (words[0] == "limit:") {
@@ -70,7 +58,7 @@ class HeaderReader {
     knobs.emplace_back(word.substr(0, equals), word.substr(equals + 1));
     return {};
   }
-  std::string command(const std::vector<std::string_view>& words) {
+  std::string command(const std::vector<std::string>& words) {
     for (std::size_t k = 2; k + 1 < words.size(); ++k) {
       std::string e;
       if (words[k] == "--sm") e = target(words[k + 1]);
@@ -96,7 +84,7 @@ Parsed<FuzzInput> parse_case(std::string_view text, std::string_view file_name) 
     const std::string_view one = rest.substr(0, n);
     rest.remove_prefix(std::min(n + 1, rest.size()));
     if (!one.starts_with("//")) {
-      if (words_of(one).empty()) continue;
+      if (one.find_first_not_of(" \t\r") == std::string_view::npos) continue;
       break;
     }
     if (std::string e = header.line(one.substr(2)); !e.empty()) return fail(line, std::move(e));
@@ -116,6 +104,15 @@ Parsed<FuzzInput> parse_case(std::string_view text, std::string_view file_name) 
   return c;
 }
 
+std::string case_head(const ir::Target& target, const ir::Limits& limits, const Knobs& knobs) {
+  std::string out = fmt::format("// target: {}\n// limit:", target.name);
+  for (const ir::RegFile file : ir::kAllFiles)
+    if (limits.of(file) > 0) out += fmt::format(" {}={}", ir::name(file), limits.of(file));
+  out += '\n';
+  for (const auto& [name, value] : knobs) out += fmt::format("// knob: {}={}\n", name, value);
+  return out;
+}
+
 std::string print_case(const FuzzInput& c, std::string_view comment) {
   std::string out;
   while (!comment.empty()) {
@@ -123,12 +120,7 @@ std::string print_case(const FuzzInput& c, std::string_view comment) {
     out += fmt::format("// {}\n", comment.substr(0, n));
     comment.remove_prefix(std::min(n + 1, comment.size()));
   }
-  out += fmt::format("// target: {}\n// limit:", c.target->name);
-  for (const ir::RegFile file : ir::kAllFiles)
-    if (c.limits.of(file) > 0) out += fmt::format(" {}={}", ir::name(file), c.limits.of(file));
-  out += '\n';
-  for (const auto& [name, value] : c.knobs) out += fmt::format("// knob: {}={}\n", name, value);
-  return out + fmt::format("rir {}\n", ir::kTextVersion) + ir::print(c.program);
+  return out + case_head(*c.target, c.limits, c.knobs) + fmt::format("rir {}\n", ir::kTextVersion) + ir::print(c.program);
 }
 
 }  // namespace regduel::fuzz

@@ -3,7 +3,8 @@
 //   // target: sm_90
 //   // limit: R=16 P=7          files that are not named have the target's own size
 //   // knob: NAME=VALUE
-//   // regduel duel FILE --with briggs --sm 90 --limit R=16 --knob NAME=VALUE     (--with is not read: all allocators play)
+//   // regduel duel FILE --with briggs --sm 90 --limit R=16 --knob NAME=VALUE     (--with is not read: all allocators play;
+//                                                                                  quotes as for a shell)
 //
 // The last form is the head of a reproducer, so that a reproducer becomes a regression case by being moved.
 #pragma once
@@ -21,5 +22,8 @@ namespace regduel::fuzz {
 [[nodiscard]] Parsed<FuzzInput> parse_case(std::string_view text, std::string_view file_name = "");
 // parse_case(print_case(c)) is c. `comment` may have several lines.
 [[nodiscard]] std::string print_case(const FuzzInput& c, std::string_view comment = "");
+
+// The lines of it that say how to play it: target, limit, knob.
+[[nodiscard]] std::string case_head(const ir::Target& target, const ir::Limits& limits, const Knobs& knobs);
 
 }  // namespace regduel::fuzz

@@ -110,7 +110,7 @@ FuzzInput derive_input(std::uint64_t seed, int size) {
       {.profile = profile, .seed = program_seed, .size = size > 0 ? size : drawn, .target = input.target->name}, *input.target);
   input.limits = draw_limits(input.program, *input.target, program_seed);
   // What stands behind a knob that is off is found sooner if some inputs, an eighth, begin with it on.
-  if (random.chance(25)) input.knobs = draw_knobs(all_duelists(), program_seed);
+  if (random.chance(25)) input.knobs = draw_knobs(knob_owners(), program_seed);
   return input;
 }
 

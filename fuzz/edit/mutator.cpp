@@ -494,7 +494,7 @@ bool change_limit(FuzzInput& input, Random& random) {
 }
 
 bool change_knob(FuzzInput& input, Random& random) {
-  const auto duelists = all_duelists();
+  const auto duelists = knob_owners();
   const std::vector<ir::KnobInfo> knobs = duelists[random.below(u32(duelists.size()))]->knobs();
   if (knobs.empty()) return false;
   const ir::KnobInfo& knob = knobs[random.below(u32(knobs.size()))];

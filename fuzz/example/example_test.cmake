@@ -15,6 +15,15 @@ run(${CMAKE_COMMAND} --build ${WORK}/build)
 set(ENV{RC_PARAMS} "seed=1")
 run(${WORK}/build/property)
 
+# The same allocator as a program of its own.
+run(${WORK}/prefix/bin/regduel duel --random 200 --with exec:${WORK}/build/linear_scan,briggs --save ${WORK}/findings)
+execute_process(COMMAND ${WORK}/prefix/bin/regduel duel --random 200 --save ${WORK}/findings
+                        --with "exec:'${WORK}/build/linear_scan' --planted-bug,briggs"
+                RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(NOT status EQUAL 1)
+  message(FATAL_ERROR "The program's planted bug ought to be found (status ${status}):\n${output}")
+endif()
+
 # The whole output of a run in which the property fails.
 function(run_planted seed result)
   set(ENV{RC_PARAMS} "seed=${seed} max_success=1000")

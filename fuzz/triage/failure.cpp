@@ -43,10 +43,16 @@ Duel run_duel(const oracles::Before& before, const FuzzInput& input, std::span<c
   return d;
 }
 
+bool ends_the_process(const Failure& f) {
+  return f.signature.starts_with("harness/crash-") || f.signature.starts_with("harness/hang@");
+}
+
+bool is_hang(const Failure& f) { return f.signature.starts_with("harness/hang@") || f.signature == "harness/broken-hang"; }
+
 bool reproduces(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel) {
   const ir::Allocator* const allocator = find_allocator(failure.allocator);
   if (allocator == nullptr) return false;
-  if (failure.signature.starts_with("harness/crash-") || failure.signature.starts_with("harness/hang@")) {
+  if (ends_the_process(failure)) {
     const std::optional<Failure> crash = crash_of(input, *allocator, kHangSeconds, fuel);
     return crash && crash->signature == failure.signature;
   }
@@ -54,11 +60,14 @@ bool reproduces(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel) 
   std::vector<std::string> judges;
   if (oracles::find_judge(judge) != nullptr || judge == "harness" || judge == "completeness" || judge == "metamorphic")
     judges.push_back(oracles::find_judge(judge) != nullptr ? judge : "structure");
+  std::vector<const ir::Allocator*> asked = {allocator};
   // Two allocators contradict each other only where both are there.
-  const bool both = failure.signature.starts_with("disagreement/completeness-vs-success");
-  const std::array one = {allocator};
-  const Duel d =
-      run_duel(input, both ? all_duelists() : std::span<const ir::Allocator* const>(one), judge == "metamorphic", judges, fuel);
+  if (failure.signature.starts_with("disagreement/completeness-vs-success"))
+    for (const ir::Allocator* other : all_duelists())
+      if (other != allocator) asked.push_back(other);
+  std::optional<ShortTimeout> short_timeout;
+  if (is_hang(failure)) short_timeout.emplace(kHangSeconds);
+  const Duel d = run_duel(input, asked, judge == "metamorphic", judges, fuel);
   for (const Bout& b : d.bouts) {
     if (b.allocator != failure.allocator) continue;
     const std::vector<std::string> all = b.signatures();
@@ -134,13 +143,19 @@ std::expected<Gap, std::string> parse_gap(std::string_view text) {
     return std::unexpected(
         fmt::format("expected WORSE/BETTER:FIGURE>=RATIO, like briggs/fatpoint:spill_load_bytes>=1.5, found \"{}\"", text));
   };
-  const auto slash = text.find('/'), colon = text.find(':'), ge = text.find(">=");
-  if (slash == std::string_view::npos || colon == std::string_view::npos || ge == std::string_view::npos ||
-      !(slash < colon && colon < ge))
-    return usage();
+  const auto ge = text.rfind(">="), colon = text.substr(0, ge).rfind(':'), slash = text.substr(0, colon).find('/');
+  if (slash == std::string_view::npos || colon == std::string_view::npos || ge == std::string_view::npos) return usage();
   Gap gap;
-  gap.worse = text.substr(0, slash);
-  gap.better = text.substr(slash + 1, colon - slash - 1);
+  // A command may have slashes itself.
+  const std::string_view both = text.substr(0, colon);
+  for (auto at = slash; at != std::string_view::npos; at = both.find('/', at + 1)) {
+    const std::string_view worse = both.substr(0, at), better = both.substr(at + 1);
+    const bool are_known = find_allocator(worse) != nullptr && find_allocator(better) != nullptr;
+    if (at != slash && !are_known) continue;
+    gap.worse = worse;
+    gap.better = better;
+    if (are_known) break;
+  }
   gap.figure = text.substr(colon + 1, ge - colon - 1);
   for (const std::string& name : {gap.worse, gap.better})
     if (find_allocator(name) == nullptr)

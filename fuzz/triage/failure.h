@@ -29,6 +29,10 @@ struct Failure {
   std::string allocator;
   std::string signature;  // oracles::signature, or "harness/internal-error" and the like
 };
+// Whether the process that tries it ends of it, or is ended: an allocator of ours, or a judge, crashes or hangs.
+[[nodiscard]] bool ends_the_process(const Failure& failure);
+// Whether to see it again takes seconds.
+[[nodiscard]] bool is_hang(const Failure& failure);
 // Asks that judge alone where one judge is enough. Cost: one allocation (metamorphic: ten) and what the judge takes.
 [[nodiscard]] bool reproduces(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel = nullptr);
 // All failures of a case, in the order of the duelists and of their findings, each once.

@@ -64,9 +64,6 @@ bool is_ordinary(std::string_view decision) { return std::find(kOrdinary.begin()
 bool is_of_sharing(std::string_view rule) {
   return rule == "structure/fixed-register" || rule == "structure/early-clobber" || rule == "structure/def-overlap";
 }
-bool ends_the_process(const Failure& f) {
-  return f.signature.starts_with("harness/crash-") || f.signature.starts_with("harness/hang@");
-}
 
 }  // namespace
 
@@ -225,10 +222,10 @@ Understood understand_apart(const FuzzInput& input, const Failure& failure, cons
 }
 
 Understood understand_end(const FuzzInput& input, const Failure& failure, ReduceOptions options) {
-  const bool is_hang = failure.signature.starts_with("harness/hang@");
-  if (is_hang) options.budget = std::min<std::uint64_t>(options.budget, kHangTries * input.program.insts.size());
+  const bool hangs = is_hang(failure);
+  if (hangs) options.budget = std::min<std::uint64_t>(options.budget, kHangTries * input.program.insts.size());
   const Reduced reduced = reduce(input, [&](const FuzzInput& c) { return reproduces(c, failure); }, options);
-  return without_core(reduced, failure, is_hang ? "" : first_bad_decision(reduced.input, failure).kind);
+  return without_core(reduced, failure, hangs ? "" : first_bad_decision(reduced.input, failure).kind);
 }
 
 }  // namespace
@@ -239,7 +236,7 @@ Understood understand(const FuzzInput& input, const Failure& failure, std::uint6
   ReduceOptions options;
   options.budget = budget;
   options.leaps = false;
-  if (ends_the_process(failure)) return understand_end(input, failure, options);  // each case is tried apart by itself
+  if (ends_the_process(failure) || is_hang(failure)) return understand_end(input, failure, options);  // tried apart by itself
   if (trials == Trials::Apart) return understand_apart(input, failure, options);
   Understood u;
   u.failure = failure;
