@@ -122,6 +122,9 @@ class Inst:
             op.reads = op.role != "def" or op.inout or self.guarded or (op.part != "" and not op.tied)
             op.writes = op.role == "def"
             op.both = op.writes and (op.reads or op.early or op.tied is not None)
+        self.flags = "".join(re.findall(r" ![a-z]+(?= |$)", rest))
+        if self.is_phi and any(op.part for op in self.regs):
+            raise Unsupported("a part of a register in a phi")
         self.moved = []
 
 
@@ -210,6 +213,7 @@ class LinearScan:
                 mention(source.root, f.last[block])
         self.mentions = dict(ends)
         loops = [(f.first[t], f.last[n]) for n, b in enumerate(f.blocks) for t in b[-1].targets if f.first[t] <= f.last[n]]
+        self.loop_ends = {at for loop in loops for at in loop}
         changed = BUG != "no-loops"
         while changed:
             changed = False
@@ -224,7 +228,7 @@ class LinearScan:
         """Whether no instruction of the interval needs the unit. Where it is clobbered, a def may begin and a use end the interval."""
         (begin, end), (first, last) = self.intervals[vreg], self.mentions[vreg]
         for at, is_clobber in self.busy.get(unit, ()):
-            may_stand = is_clobber and begin != end and (at == begin == first or at == end == last)
+            may_stand = is_clobber and begin != end and at not in self.loop_ends and (at == begin == first or at == end == last)
             if begin <= at <= end and not may_stand:
                 return False
         return True
@@ -290,6 +294,10 @@ class LinearScan:
         if wanted:
             reads = self.taken.union(*(units(o.fixed) for o in inst.regs if o.fixed and (o.reads or o.both)))
             writes = self.taken.union(*(units(o.fixed) for o in inst.regs if o.fixed and o.writes))
+            for ops, reg in wanted:
+                if reg:
+                    reads |= units(reg)
+                    writes |= units(reg)
             clobbered = set().union(*map(units, inst.clobbers))
         for ops, reg in sorted(wanted, key=lambda w: -w[0][0].root.units):
             root = ops[0].root
@@ -414,7 +422,7 @@ class Printer:
             refills = []
             for inst in block:
                 if inst.is_phi:
-                    out.append(f"    #{inst.id} phi !deleted")
+                    out.append(f"    #{inst.id} phi{inst.flags} !deleted")
                     to = inst.regs[0]
                     refills.append(self.inserted(f"{name(to.reg)} = refill slot {slots[inst]}"))
                     if not to.root.home:

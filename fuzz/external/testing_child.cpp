@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -60,8 +61,7 @@ void behave(std::string_view how, const Request& r, int count) {
   else if (how == "every-second-crashes") write_frame("unsupported", r.number, "for once");
   else if (how == "hang") wait_for_ever();
   else if (how == "spin")
-    for (volatile int k = 0;; k = k + 1) {
-    }
+    for (std::atomic<int> k = 0;;) ++k;
   else if (how == "ignores-signals") {
     for (int s = 1; s < NSIG; ++s) std::signal(s, SIG_IGN);
     wait_for_ever();
