@@ -6,8 +6,6 @@
 //
 //   Exactness      Items can be moved down, each to the first place behind its neighbour below, until none can: so some order of
 //                  kinds finds a packing where there is one.
-//   Active orders  A kind whose next item would begin at or above the end of another kind's is not next: the other could be put in
-//                  between and take nothing away.
 //   Dead ends      What cannot be completed from unit u cannot from a higher one. So one number is remembered for each vector of
 //                  counts, and one moment takes at most product(count + 1) x units x kinds steps.
 //   Both moments   R and W are filled side by side. An RW item goes behind both frontiers. Each moment must be able to complete by
@@ -184,11 +182,6 @@ class Packing {
 
   bool fits(const std::vector<Item>& items) {
     if (!place_fixed(items)) return false;
-    for (const std::uint8_t moment : {kR, kW}) {
-      auto& room = room_[moment - 1];
-      room.assign(units_.size() + 1, 0);
-      for (std::size_t u = units_.size(); u-- > 0;) room[u] = room[u + 1] + ((units_[u] & moment) == 0 ? 1 : 0);
-    }
     find_kinds(items);
     for (const std::uint8_t moment : kMoments) find_groups(moment);
     return has_room() && fits_side_by_side(0, 0, Next::Any);
@@ -205,7 +198,7 @@ class Packing {
     int count = 0;
     std::array<int, 2> group = {-1, -1};  // by moment: which kinds are alike there
     [[nodiscard]] bool is_at(std::uint8_t moments) const { return (item.moments & moments) == moments; }
-    [[nodiscard]] int end(int at) const { return at == kNowhere ? kNowhere : at + item.units; }
+    [[nodiscard]] int end(int at) const { return at + item.units; }
   };
   struct Place {
     int at;
@@ -216,7 +209,7 @@ class Packing {
     for (const Kind& kind : kinds) key += static_cast<char16_t>(kind.count);
     return key;
   }
-  // Tries each of `next` that begins before any of them ends, the lowest first.
+  // Tries each of `next`, the lowest first.
   template <class Try>
   static bool any_of(std::vector<Place> next, Try attempt) {
     std::stable_sort(next.begin(), next.end(), [](const Place& a, const Place& b) { return a.at < b.at; });
@@ -236,25 +229,20 @@ class Packing {
     };
     std::unordered_map<std::u16string, Known> known;  // by the counts of what is left
 
-    // Whether what is left fits from unit `from` on; room: free units from there on.
-    bool fits(int from, const std::vector<int>& room) {
-      int needed = 0, end = kNowhere;
+    // Whether what is left fits from unit `from` on.
+    bool fits(int from) {
       std::vector<Place> places;
       for (Kind& kind : groups) {
         if (kind.count == 0) continue;
         const int at = kind.first[static_cast<std::size_t>(from)];
         if (at == kNowhere) return false;
-        needed += kind.count * kind.item.units;
-        end = std::min(end, kind.end(at));
         places.push_back({at, &kind});
       }
-      if (needed > room[static_cast<std::size_t>(from)]) return false;
       if (places.empty()) return true;
       Known& before = known.try_emplace(counts(groups), Known{-1, kNowhere}).first->second;
       if (from <= before.fits) return true;
       if (from >= before.fails) return false;
-      std::erase_if(places, [&](const Place& place) { return place.at >= end; });
-      const bool found = any_of(std::move(places), [&](const Place& place) { return fits(place.kind->end(place.at), room); });
+      const bool found = any_of(std::move(places), [&](const Place& place) { return fits(place.kind->end(place.at)); });
       (found ? before.fits : before.fails) = from;
       return found;
     }
@@ -333,7 +321,7 @@ class Packing {
     for (Kind& group : alone.groups) group.count = 0;
     for (const Kind& kind : kinds_)
       if (kind.group[moment - 1U] >= 0) alone.groups[static_cast<std::size_t>(kind.group[moment - 1U])].count += kind.count;
-    return alone.fits(from, room_[moment - 1U]);
+    return alone.fits(from);
   }
   void find_groups(std::uint8_t moment) {
     std::vector<Kind>& groups = alone_[moment - 1U].groups;
@@ -369,25 +357,18 @@ class Packing {
              .second)
       return false;
     std::vector<Place> reads, writes, both;
-    int read_end = kNowhere, write_end = kNowhere, both_end = kNowhere;
     for (Kind& kind : kinds_) {
       if (kind.count == 0) continue;
-      const auto add = [&](std::vector<Place>& list, int at, int& end) {
-        if (at == kNowhere) return;
-        list.push_back({at, &kind});
-        end = std::min(end, kind.end(at));
+      const auto add = [&](std::vector<Place>& list, int from) {
+        const int at = kind.first[static_cast<std::size_t>(from)];
+        if (at != kNowhere) list.push_back({at, &kind});
       };
-      const auto from = [&](int u) { return kind.first[static_cast<std::size_t>(u)]; };
-      if (kind.item.moments == kR) add(reads, from(r), read_end);
-      else if (kind.item.moments == kW) add(writes, from(w), write_end);
-      else add(both, from(std::max(r, w)), both_end);
+      if (kind.item.moments == kW) add(writes, w);
+      else if (kind.item.moments == (kR | kW)) add(both, std::max(r, w));
+      else if (next != Next::NoRead) add(reads, r);
       for (const int home : kind.homes)
-        if (home >= w) add(writes, home, write_end);
+        if (home >= w) writes.push_back({home, &kind});
     }
-    // Whether another item fits below this one, where it takes nothing from it.
-    std::erase_if(both, [&](const Place& place) { return place.at >= std::min({read_end, write_end, both_end}); });
-    std::erase_if(writes, [&](const Place& place) { return place.at >= write_end; });
-    std::erase_if(reads, [&](const Place& place) { return next == Next::NoRead || place.at >= read_end; });
     return any_of(std::move(both),
                   [&](const Place& place) {
                     const int end = place.kind->end(place.at);
@@ -404,15 +385,14 @@ class Packing {
       int needed = singles_[moment - 1U];
       for (const Kind& kind : kinds_)
         if (kind.is_at(moment) && (moment == kW || kind.homes.empty())) needed += kind.count * kind.item.units;
-      return needed <= room_[moment - 1U][0];
+      return needed <= std::count_if(units_.begin(), units_.end(), [&](std::uint8_t unit) { return (unit & moment) == 0; });
     });
   }
 
   static constexpr std::array<std::uint8_t, 2> kMoments = {kR, kW};
   std::vector<std::uint8_t> units_;
   std::vector<Kind> kinds_;
-  std::array<int, 2> singles_ = {};       // by moment - 1
-  std::array<std::vector<int>, 2> room_;  // free units from there on
+  std::array<int, 2> singles_ = {};  // by moment - 1
   std::array<Alone, 2> alone_;
   std::unordered_set<std::u16string> entered_;  // of side by side: none is entered twice
 };

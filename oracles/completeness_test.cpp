@@ -348,6 +348,38 @@ TEST(Demand, KnowsHolesAndAlignmentBeyondTheSize) {
   EXPECT_EQ(demand_of({{ir::Role::DefUse, 32, 5}}), 5);
 }
 
+// Reads alone want the quad below R7 and the pair above it, writes alone the quad above R3 and the pair below. The pair stands in
+// one place.
+TEST(Demand, WhatIsReadAndWrittenHasOnePlaceAtBothMoments) {
+  const std::string reads = "%4, %0{=R7}";
+  EXPECT_EQ(demand_r("%2{inout} = op " + reads), 8);
+  const ir::Function f = parse_function("func @t kernel target sm_90 threads 32\n" + kVregs +
+                                        "  vreg %11 R b128\n  block b0\n    #0 %2{inout}, %11, %1{=R3} = op " + reads +
+                                        "\n    #1 %11, %1{=R3}, %2 = op\n    #2 exit\n");
+  EXPECT_EQ(demand(f, f.insts[1], ir::RegFile::R, ir::default_target()), 8);
+  EXPECT_EQ(demand(f, f.insts[0], ir::RegFile::R, ir::default_target()), 10);
+}
+
+// Of a moment by itself: what cannot be completed is not tried again for each order that leads there, of which there are more than
+// 10^15 here.
+TEST(Demand, EachDeadEndIsMetOnce) {
+  const ir::Function f = with_operands({{ir::Role::DefUse, 96, 12},
+                                        {ir::Role::DefUse, 128, 10, 2},
+                                        {ir::Role::DefUse, 32, 8, 8},
+                                        {.role = ir::Role::DefUse, .width = 32, .count = 4, .first = 5, .step = 8}});
+  EXPECT_TRUE(ir::check(f).empty());
+  EXPECT_EQ(demand(f, f.insts[0], ir::RegFile::R, ir::default_target()), 135);
+}
+
+// What an architectural register holds is the program's own affair: no other operand can stand there.
+TEST(Demand, ArchitecturalRegistersAreTaken) {
+  const std::string vregs = "  vreg %0 R b64\n  vreg %1 R b32 fixed R1 architectural\n",
+                    use = "  block b0\n    #0 use %0\n    #1 exit\n";
+  const ir::Function f = parse_function("func @t kernel target sm_90 threads 32\n" + vregs + use);
+  EXPECT_EQ(demand(f, f.insts[0], ir::RegFile::R, ir::default_target()), 4);
+  EXPECT_EQ(find_impossible(f, ir::default_target(), ir::Limits::of(ir::default_target(), 3)), ir::InstId(0));
+}
+
 // At a ret the callee-saved registers hold what the caller left in them: nothing else can stand there.
 TEST(Demand, CalleeSavedRegistersAreTakenAtARet) {
   const std::string ret =
