@@ -52,6 +52,7 @@
 #include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -143,7 +144,7 @@ class Machine {
  private:
   // --- values -----------------------------------------------------------------------------------------------------
   // Bit 0 is the truth of a predicate.
-  [[nodiscard]] Value shaped(std::uint64_t v) const { return ((v | kDefined) & keeps_) | sets_; }
+  [[nodiscard]] Value shaped(std::uint64_t v) const { return ((v | kDefined) & in_run_.keeps) | in_run_.sets; }
   [[nodiscard]] Value value_of(std::uint64_t hash) const { return shaped(mix64(hash)); }
   static Value negated(Value v, bool negate) { return v != 0 && negate ? v ^ 1 : v; }
   static bool is_true(Value v) { return (v & 1) != 0; }
@@ -151,7 +152,7 @@ class Machine {
   [[nodiscard]] Bits bits_of(Value v) const {
     Bits bits = {};
     if (v == 0) return bits;
-    if (const auto it = packs_.find(v); it != packs_.end()) return it->second;
+    if (const auto it = in_run_.packs.find(v); it != in_run_.packs.end()) return it->second;
     for (std::size_t k = 0; k < bits.size(); ++k) bits[k] = value_of(hash_combine(v, 0xB17 + k));
     return bits;
   }
@@ -162,7 +163,7 @@ class Machine {
     std::uint64_t hash = 0xB17E;
     for (const Value b : bits) hash = hash_combine(hash, b);
     const Value v = value_of(hash);
-    packs_.emplace(v, bits);
+    in_run_.packs.emplace(v, bits);
     return v;
   }
   // What is known of a byte that holds the one or the other: the bits in which they agree.
@@ -186,14 +187,11 @@ class Machine {
   }
 
   void begin_run() {
-    salt_ = mix64(hash_combine(options_.seed, static_cast<std::uint64_t>(run_)));
-    num_chances_ = 0;
-    keeps_ = run_ == 1 ? ~1ull : ~0ull;
-    sets_ = run_ == 0 ? 1 : 0;
-    memory_ = 0;
-    packs_.clear();
+    in_run_ = {.salt = mix64(hash_combine(options_.seed, static_cast<std::uint64_t>(run_))),
+               .keeps = run_ == 1 ? ~1ull : ~0ull,
+               .sets = run_ == 0 ? 1ull : 0ull};
     outcomes_.begin_run(run_);
-    paths_.begin_run(salt_, run_ % 2 == 0);
+    paths_.begin_run(in_run_.salt, run_ % 2 == 0);
     for (const ByteRange& r : plan_.in_use) std::fill_n(values_.begin() + r.begin, r.size, 0);
     if constexpr (kTracks) origins_.assign(plan_.num_cells, {});
     for (const ByteRange& p : plan_.callee_saved)
@@ -205,14 +203,15 @@ class Machine {
 
   void follow_a_path() {
     BlockId at(0);
-    saved_.is_set = false;
+    std::optional<BlockId> early;  // the block of the early exit that was taken
     run_steps(plan_.blocks[at.index()]);
     std::int64_t stale_at = fuel_ - options_.stale;  // the fuel at which the run ends where nothing new comes until then
     while (!differs_ && fuel_ > 0) {
       const auto edges = plan_.edges_of[at.index()];
       if (edges.begin == edges.end) {
-        if (!saved_.is_set) return;
-        at = go_back();
+        if (!early) return;
+        at = *std::exchange(early, std::nullopt);
+        go_back();
         continue;
       }
       std::uint32_t chosen = seeks_ ? seek(at) : kNoEdge;
@@ -220,7 +219,10 @@ class Machine {
         if (fuel_ <= stale_at) return;
         chosen = paths_.explore(at);
       }
-      if (paths_.is_early(chosen)) save(at);
+      if (paths_.is_early(chosen)) {
+        early = at;
+        save();
+      }
       if (paths_.take(chosen)) stale_at = fuel_ - options_.stale;
       if (!follow(at, plan_.edges[chosen])) return;
       at = plan_.edges[chosen].to;
@@ -250,26 +252,22 @@ class Machine {
   }
 
   // An early exit is followed to its end, and then the run goes on from before it.
-  void save(BlockId at) {
-    saved_.is_set = true;
-    saved_.at = at;
+  void save() {
     saved_.values = values_;
     saved_.origins = origins_;
-    saved_.memory = memory_;
+    saved_.memory = in_run_.memory;
     saved_.last = paths_.last();
     saved_.last_but_one = paths_.last_but_one();
   }
-  BlockId go_back() {
-    saved_.is_set = false;
+  void go_back() {
     values_ = saved_.values;
     origins_ = saved_.origins;
-    memory_ = saved_.memory;
+    in_run_.memory = saved_.memory;
     paths_.begin_stretch(saved_.last, saved_.last_but_one);
-    return saved_.at;
   }
 
   [[nodiscard]] std::uint64_t entry_value(std::uint32_t cell) const {
-    return value_of(hash_combine(salt_, 0xE17 + (std::uint64_t{cell} << 16)));
+    return value_of(hash_combine(in_run_.salt, 0xE17 + (std::uint64_t{cell} << 16)));
   }
 
   void run_steps(Plan::Range range) {
@@ -337,14 +335,14 @@ class Machine {
         destroy(op.before, op.before_size, s.inst);
         destroy(op.after, op.after_size, s.inst);
       }
-    if (s.writes_memory) memory_ = mix64(hash_combine(memory_, s.hash));
+    if (s.writes_memory) in_run_.memory = mix64(hash_combine(in_run_.memory, s.hash));
   }
 
   // Computes from the `before` places and writes to them; kBoth: compares what the `after` places hold, clobbers, and writes there
   // too.
   template <bool kBoth>
   void compute(const Step& s) {
-    std::uint64_t hash = salt_ ^ s.hash;
+    std::uint64_t hash = in_run_.salt ^ s.hash;
     bool is_undefined = false;
     const Value* const values = values_.data();
     for (const StepOperand& op : uses_of(s)) {
@@ -370,8 +368,8 @@ class Machine {
       is_undefined = is_undefined || r.is_undefined;
       hash = hash * kJoin + r.sum;
     }
-    if (s.reads_memory) hash = hash * kJoin + memory_;
-    if (s.writes_memory) memory_ = mix64(memory_ * kJoin + hash);
+    if (s.reads_memory) hash = hash * kJoin + in_run_.memory;
+    if (s.writes_memory) in_run_.memory = mix64(in_run_.memory * kJoin + hash);
     if (s.moves_bytes) return move_bytes<kBoth>(s);
     if (kBoth)
       for (const StepOperand& op : clobbers_of(s)) destroy(op.after, op.after_size, s.inst);
@@ -428,7 +426,7 @@ class Machine {
   [[nodiscard]] Happens guard_of(const Step& s) {
     if (!s.has_guard) return Happens::Yes;
     Value& v = values_[s.guard_before];
-    if (v == 0 && s.is_inserted) v = value_of(hash_combine(salt_, 0xC4A + (++num_chances_ << 16)));
+    if (v == 0 && s.is_inserted) v = value_of(hash_combine(in_run_.salt, 0xC4A + (++in_run_.num_chances << 16)));
     if (v == 0) return Happens::Perhaps;
     return is_true(negated(v, s.is_guard_negated_before)) ? Happens::Yes : Happens::No;
   }
@@ -576,17 +574,19 @@ class Machine {
   int run_ = 0;
   bool seeks_ = false;    // the first runs are over
   bool differs_ = false;  // stop: only without tracking
-  std::uint64_t salt_ = 0, memory_ = 0, keeps_ = 0, sets_ = 0;
-  std::uint64_t num_chances_ = 0;  // guard registers that nobody had written, so far in the run
+  // Of the run at hand.
+  struct {
+    std::uint64_t salt = 0, keeps = 0, sets = 0;
+    std::uint64_t memory = 0;       // the hash of what was written so far
+    std::uint64_t num_chances = 0;  // guard registers that nobody had written, so far
+    std::unordered_map<Value, Bits> packs = {};
+  } in_run_;
   std::int64_t fuel_ = 0;
   std::vector<Value> values_;    // by cell
   std::vector<Origin> origins_;  // by cell, where tracked
   std::vector<Value> scratch_;
   std::vector<InstId> scratch_origins_;
-  std::unordered_map<Value, Bits> packs_;  // in this run
   struct {
-    bool is_set = false;
-    BlockId at;
     std::vector<Value> values;
     std::vector<Origin> origins;
     std::uint64_t memory = 0;

@@ -78,7 +78,6 @@ void Paths::begin_stretch(std::uint32_t last, std::uint32_t last_but_one) {
   last_ = last;
   last_but_one_ = last_but_one;
   route_.clear();
-  lap_ = kNoEdge;
 }
 
 std::uint64_t Paths::three_edges(std::uint32_t chosen) const {

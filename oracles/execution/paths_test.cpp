@@ -133,6 +133,14 @@ TEST(ExecutionPaths, ALoopIsFollowedForAWhileThoughNothingIsNew) {
   EXPECT_EQ(testing::judge_text(execution_judge(), p.before_text(), p.after_text()).verdict, Verdict::Fail);
 }
 
+// Each instruction of the program after is one: a, b, the spill, the step and the exit.
+TEST(ExecutionPaths, TheCostIsTheInstructionsThatWereExecuted) {
+  ExecutionCost cost;
+  EXPECT_EQ(walk({.successors = {{}}, .reads = {}}, {}, &cost).verdict, Verdict::Pass);
+  EXPECT_EQ(cost.runs, 1);
+  EXPECT_EQ(cost.instructions, 5);
+}
+
 // --- early exits ----------------------------------------------------------------------------------------------------------
 
 // Three exits, and then a loop that is given a value, changes it and keeps it in memory: without the store it has the old one the
@@ -202,6 +210,54 @@ TEST(ExecutionPaths, BehindAnEarlyExitTheValuesOfBeforeAreBack) {
   EXPECT_EQ(walk(g, {}).verdict, Verdict::Fail);
 }
 
+// What was written on the way out is not there on the way on: both loads read the same.
+TEST(ExecutionPaths, BehindAnEarlyExitTheMemoryOfBeforeIsBack) {
+  const testing::Pair p = {.vregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n",
+                           .before =
+                               "  block b0\n    #0 %0 = a\n    #1 st %0 !write\n    #2 %1 = ld %0 !read\n    #3 mbra %0 -> b1, b2\n"
+                               "  block b1\n    #4 st 1 !write\n    #5 exit\n"
+                               "  block b2\n    #6 %2 = ld %0 !read\n    #7 use %1, %2\n    #8 use %0\n    #9 exit\n",
+                           .after =
+                               "  block b0\n    #0 R0 = a\n    #1 st R0 !write\n    #2 R1 = ld R0 !read\n    #3 mbra R0 -> b1, b2\n"
+                               "  block b1\n    #4 st 1 !write\n    #5 exit\n"
+                               "  block b2\n    #6 R2 = ld R0 !read\n    #7 use R2, R1\n    #8 use R0\n    #9 exit\n"};
+  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+  const Before prepared(before, *ir::find_target("sm_90"));
+  EXPECT_THAT(prepared.part<EdgeKinds>().is_early, ::testing::ElementsAre(true, false));
+  for (std::uint64_t seed = 0; seed < 8; ++seed)
+    EXPECT_EQ(judge_execution({prepared, after, testing::limits_of(before, 255)}, {.seed = seed}).verdict, Verdict::Pass) << seed;
+}
+
+// R1 holds the value of #1 again, which #20 has not put there.
+TEST(ExecutionPaths, BehindAnEarlyExitValuesComeFromWhereTheyDidBefore) {
+  const testing::Pair p = {
+      .vregs = "  vreg %0 R b32\n  vreg %1 R b32\n",
+      .before =
+          "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 mbra %0 -> b1, b2\n  block b1\n    #3 use %0\n    #4 exit\n"
+          "  block b2\n    #5 use %0\n    #6 use %1\n    #7 use %1\n    #8 exit\n",
+      .after =
+          "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 mbra R0 -> b1, b2\n"
+          "  block b1\n    +20 R1 = copy R0\n    #3 use R1\n    #4 exit\n"
+          "  block b2\n    #5 use R1\n    #6 use R1\n    #7 use R1\n    #8 exit\n"};
+  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const JudgeResult r =
+        judge_execution({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255), nullptr}, {.seed = seed});
+    ASSERT_EQ(r.findings.size(), 1u) << seed;
+    EXPECT_EQ(r.findings[0].message, "expected the value of #0, found that of #1") << seed;
+    EXPECT_EQ(r.findings[0].other, ir::InstId(1)) << seed;
+  }
+}
+
+// Whether an exit was taken on the way makes no three edges new: each exit is taken once, and the way past them all.
+TEST(ExecutionPaths, BehindAnEarlyExitThePathOfBeforeGoesOn) {
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    ExecutionCost cost;
+    EXPECT_EQ(walk(chain(40), {.seed = seed}, &cost).verdict, Verdict::Pass);
+    EXPECT_EQ(cost.runs, 3) << seed;
+  }
+}
+
 TEST(ExecutionPaths, AChainOfFourThousandBlocksHasAVerdict) {
   Graph g = chain(4000);
   ExecutionCost cost;
@@ -229,6 +285,86 @@ TEST(ExecutionPaths, AChainWithoutExitsHasAVerdict) {
 }
 
 // --- runs that seek -------------------------------------------------------------------------------------------------------
+
+// The paths of a graph, edge by edge. Edges are numbered block by block.
+struct Walker {
+  explicit Walker(const Graph& g)
+      : before(testing::parse_function(g.text(false))), after(testing::parse_function(g.text(true))),
+        prepared(before, *ir::find_target("sm_90")), plan(*make_plan({prepared, after, testing::limits_of(before, 255)})),
+        paths(plan, prepared.part<EdgeKinds>()) {}
+
+  void take(const std::vector<std::uint32_t>& edges) {
+    for (const std::uint32_t e : edges) paths.take(e);
+  }
+
+  ir::Function before, after;
+  Before prepared;
+  Plan plan;
+  Paths paths;
+};
+
+// The exit of block 1 is early: the way on is longer. Block 0 has one way only.
+TEST(ExecutionPaths, AnExitIsEarlyWhereverItIs) {
+  const Walker w({.successors = {{1}, {2, 3}, {}, {4}, {}}, .reads = {}});
+  EXPECT_THAT(w.prepared.part<EdgeKinds>().is_early, ::testing::ElementsAre(false, true, false, false));
+}
+
+// Block 0 leads to itself, edge 0: no edge enters that loop, but each run does.
+TEST(ExecutionPaths, TwoLapsAreOfOneRun) {
+  Walker w({.successors = {{0, 1}, {}}, .reads = {}});
+  for (int run = 0; run < 3; ++run) {
+    w.paths.begin_run(0, false);
+    w.take({0});
+    EXPECT_EQ(w.paths.num_left(), 2u);
+  }
+  w.take({0});
+  EXPECT_EQ(w.paths.num_left(), 1u);
+}
+
+// Block 2 leads to itself, edge 2, and back to block 1, edge 3, from where its loop is entered anew.
+TEST(ExecutionPaths, BetweenTwoLapsTheLoopIsNotEntered) {
+  Walker w({.successors = {{1}, {2}, {2, 1, 3}, {}}, .reads = {}});
+  w.paths.begin_run(0, false);
+  w.take({0, 1, 2, 3, 1, 2});
+  EXPECT_EQ(w.paths.num_left(), 3u);
+  w.take({2});
+  EXPECT_EQ(w.paths.num_left(), 2u);
+}
+
+TEST(ExecutionPaths, ARunBeginsAtTheEntryWithoutAPast) {
+  Walker w({.successors = {{1, 2}, {3}, {3}, {4, 5}, {}, {}}, .reads = {}});
+  w.paths.begin_run(0, false);
+  w.take({0, 2, 4});
+  EXPECT_EQ(w.paths.last(), 4u + 1);
+  EXPECT_EQ(w.paths.last_but_one(), 0u + 1);
+  w.paths.begin_stretch(1, 0);
+  EXPECT_EQ(w.paths.last(), 1u);
+  EXPECT_EQ(w.paths.last_but_one(), 0u);
+  w.take({5});
+  w.paths.begin_run(0, false);
+  EXPECT_EQ(w.paths.last(), 0u);
+  EXPECT_EQ(w.paths.last_but_one(), 0u);
+}
+
+// The way to edge 3 is three edges long, and was not gone to its end.
+TEST(ExecutionPaths, ARunSeeksItsOwnWay) {
+  Walker w({.successors = {{1}, {2}, {3, 4}, {}, {}}, .reads = {}});
+  w.take({0, 1, 2});
+  for (int run = 0; run < 2; ++run) {
+    w.paths.begin_run(0, false);
+    EXPECT_EQ(w.paths.seek(ir::BlockId(0)), 0u);
+    EXPECT_EQ(w.paths.seek(ir::BlockId(1)), 1u);
+  }
+}
+
+// From block 1, whose edges 1 (to itself) and 2 are done: edge 3 is the third that is looked at.
+TEST(ExecutionPaths, ASearchLooksAtEachEdgeOnce) {
+  Walker w({.successors = {{1}, {1, 2}, {3}, {}}, .reads = {}});
+  w.paths.begin_run(0, false);
+  w.take({0, 1, 1, 2});
+  EXPECT_EQ(w.paths.seek(ir::BlockId(1)), 2u);
+  EXPECT_EQ(w.paths.num_searched(), 2);
+}
 
 // What seek() takes until nothing is left, run by run. A run ends at an exit, or where nothing that is left can be reached.
 std::vector<std::vector<EdgeOf>> sought(const Graph& g) {
@@ -299,6 +435,13 @@ TEST(ExecutionPaths, NestedLoopsAreGoneAroundInTwoLaps) {
   EXPECT_EQ(laps_in_a_row({3, 0}, {0, 0}), 2);
   EXPECT_EQ(times(runs, {4, 0}), 2);
   EXPECT_EQ(times(runs, {4, 1}), 1);
+}
+
+// The exit is nearer than the end of the second lap.
+TEST(ExecutionPaths, TheSecondLapComesBeforeWhatIsNearer) {
+  const auto runs = sought({.successors = {{1}, {2, 4}, {3}, {1}, {}}, .reads = {}});
+  using Run = std::vector<EdgeOf>;
+  EXPECT_THAT(runs, ::testing::ElementsAre(Run{{0, 0}, {1, 0}, {2, 0}, {3, 0}, {1, 0}, {2, 0}, {3, 0}, {1, 1}}));
 }
 
 // Two entries: blocks 1 and 2 lead to each other.
@@ -379,6 +522,7 @@ TEST(ExecutionPaths, WithoutFuelItIsInconclusive) {
   EXPECT_EQ(r.verdict, Verdict::Inconclusive);
   EXPECT_EQ(r.reason, "fuel: 29 of 40 reachable edges were not taken, or not in two laps");
   EXPECT_EQ(cost.runs, 1 + 10);
+  EXPECT_EQ(cost.instructions, 7 * (1 + 10) + 2);  // the last two searches look at eight edges or more
   EXPECT_EQ(walk(g, {.runs = 1}).verdict, Verdict::Pass);
 }
 

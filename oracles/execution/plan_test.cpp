@@ -4,6 +4,7 @@
 #include "oracles/execution/plan.h"
 
 #include "oracles/execution/execution.h"
+#include "oracles/execution/guards.h"
 #include "oracles/testing.h"
 
 namespace regduel::oracles {
@@ -52,6 +53,21 @@ void expect_skipped(std::string_view before, std::string_view after, const std::
   const JudgeResult r = judged(pair_of(before, after));
   EXPECT_EQ(r.verdict, Verdict::Skipped) << before << "\n" << after;
   EXPECT_EQ(r.reason, reason);
+}
+
+// As where it is executed on both sides, a predicate follows its column of the design.
+TEST(ExecutionPlan, ADeletedInstructionComputesItsPredicateAsAnyOtherDoes) {
+  const Pair p = pair_of("#0 %3 = p; #1 %4 = q; #2 %0 = a", "#0 P0 = p; #1 q !deleted; #2 a !deleted");
+  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+  const Before prepared(before, *ir::find_target("sm_90"));
+  const auto plan = make_plan({prepared, after, testing::limits_of(before, 255)});
+  ASSERT_TRUE(plan.has_value());
+  const auto& columns = prepared.part<PredicateColumns>().of_operand;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const StepOperand& def = plan->operands[plan->steps[k].first_operand];
+    EXPECT_EQ(def.is_predicate, k < 2) << k;
+    EXPECT_EQ(def.bit, k < 2 ? columns[k] : 0) << k;
+  }
 }
 
 TEST(ExecutionPlan, AFindingSaysWhoseValueIsThereAndWhoPutIt) {
