@@ -73,8 +73,7 @@ void DeepCheck::check_instruction(std::uint32_t before_index, std::uint32_t afte
   const auto one = [&](std::size_t before_operand, std::size_t after_operand, bool is_guard) {
     if (!before_graph_.is_read(before_operand) || !after_graph_.is_read(after_operand)) return;
     Assumption before_assumed, after_assumed;
-    // Only a guarded program asks, and only where its sets differ: see compare_byte.
-    if (!is_guard && old_guard && new_guard && !is_doubtful && !reads_same(before_, before_operand, after_, after_operand)) {
+    if (!is_guard && old_guard && new_guard && !is_doubtful) {
       before_assumed = before_walk_.assumption_of(*old_guard);
       after_assumed = after_walk_.assumption_of(*new_guard);
     }
@@ -107,7 +106,6 @@ DeepCheck::Outcome DeepCheck::check_operand(std::size_t before_operand, std::siz
   differences_.clear();
   if (!before_graph_.is_read(before_operand) || !after_graph_.is_read(after_operand)) return Outcome::Differs;
   const int bytes = std::min(before_graph_.read_bytes(before_operand), after_graph_.read_bytes(after_operand));
-  if (reads_same(before_, before_operand, after_, after_operand)) return Outcome::Same;
   Outcome worst = Outcome::Same;
   for (int i = 0; i < bytes; ++i) {
     const ByteRef from = before_graph_.read_byte(before_operand, i);

@@ -12,8 +12,7 @@ namespace regduel::oracles {
 namespace {
 
 constexpr std::uint32_t kMaxElement = (1u << 31) - 3;
-// The tables begin small, as most programs have few sets.
-constexpr std::size_t kSmall = 1u << 8, kLargestMemo = 1u << 12;
+constexpr std::size_t kSmall = 1u << 8;  // the table begins small, as most programs have few sets
 
 std::uint64_t hash_of(std::uint32_t key, std::uint32_t mask, std::uint32_t left, std::uint32_t right) {
   return mix64((static_cast<std::uint64_t>(key) << 32 | mask) ^ mix64(static_cast<std::uint64_t>(left) << 32 | right));
@@ -24,7 +23,7 @@ std::uint32_t prefix(std::uint32_t key, std::uint32_t mask) { return key & ~(mas
 
 }  // namespace
 
-DefSets::DefSets() : nodes_(1, Node{0, 0, 0, 0}), table_(kSmall, 0), memo_(kSmall) {}
+DefSets::DefSets() : nodes_(1, Node{0, 0, 0, 0}), table_(kSmall, 0) {}
 
 SetId DefSets::intern(const Node& n) {
   if (nodes_.size() * 2 > table_.size()) grow();
@@ -49,7 +48,6 @@ void DefSets::grow() {
     larger[at] = id;
   }
   table_ = std::move(larger);
-  if (memo_.size() < kLargestMemo) memo_.assign(memo_.size() * 2, {});
 }
 
 DefSets::Node DefSets::node(SetId id) const {
@@ -69,26 +67,19 @@ SetId DefSets::unite(SetId one, SetId other) {
   if (one == kEmptySet || one == other) return other;
   if (other == kEmptySet) return one;
   const SetId a = std::min(one, other), b = std::max(one, other);
-  const std::uint64_t hash = mix64(static_cast<std::uint64_t>(a) << 32 | b);
-  if (const Memo& memo = memo_[hash & (memo_.size() - 1)]; memo.a == a && memo.b == b) return memo.result;
   const Node x = node(a), y = node(b);
-  SetId result = 0;
-  if (x.mask == 0 && y.mask == 0) {
-    result = x.key == y.key ? intern({x.key, 0, x.left | y.left, x.right | y.right}) : join(a, x.key, b, y.key);
-  } else if (x.mask == y.mask && x.key == y.key) {
+  if (x.mask == 0 && y.mask == 0 && x.key == y.key) return intern({x.key, 0, x.left | y.left, x.right | y.right});
+  if (x.mask != 0 && x.mask == y.mask && x.key == y.key) {
     const SetId left = unite(x.left, y.left);
-    result = intern({x.key, x.mask, left, unite(x.right, y.right)});
-  } else if (x.mask > y.mask && prefix(y.key, x.mask) == x.key) {
-    result = (y.key & x.mask) == 0 ? intern({x.key, x.mask, unite(x.left, b), x.right})
-                                   : intern({x.key, x.mask, x.left, unite(x.right, b)});
-  } else if (y.mask > x.mask && prefix(x.key, y.mask) == y.key) {
-    result = (x.key & y.mask) == 0 ? intern({y.key, y.mask, unite(y.left, a), y.right})
-                                   : intern({y.key, y.mask, y.left, unite(y.right, a)});
-  } else {
-    result = join(a, x.key, b, y.key);
+    return intern({x.key, x.mask, left, unite(x.right, y.right)});
   }
-  memo_[hash & (memo_.size() - 1)] = {a, b, result};  // it may have grown since
-  return result;
+  if (x.mask > y.mask && prefix(y.key, x.mask) == x.key)
+    return (y.key & x.mask) == 0 ? intern({x.key, x.mask, unite(x.left, b), x.right})
+                                 : intern({x.key, x.mask, x.left, unite(x.right, b)});
+  if (y.mask > x.mask && prefix(x.key, y.mask) == y.key)
+    return (x.key & y.mask) == 0 ? intern({y.key, y.mask, unite(y.left, a), y.right})
+                                 : intern({y.key, y.mask, y.left, unite(y.right, a)});
+  return join(a, x.key, b, y.key);
 }
 
 SetId DefSets::word(const std::array<SetId, 4>& bytes) {

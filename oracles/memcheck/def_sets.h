@@ -69,9 +69,6 @@ class DefSets {
     std::uint32_t key, mask, left, right;
     friend bool operator==(const Node&, const Node&) = default;
   };
-  struct Memo {
-    SetId a = 0, b = 0, result = 0;
-  };
   [[nodiscard]] Node node(SetId id) const;
   [[nodiscard]] SetId intern(const Node& n);
   [[nodiscard]] SetId join(SetId a, std::uint32_t key_a, SetId b, std::uint32_t key_b);
@@ -79,7 +76,6 @@ class DefSets {
 
   std::vector<Node> nodes_;
   std::vector<SetId> table_;  // open addressing, power of two; 0 = free
-  std::vector<Memo> memo_;    // of unions, by the hash of the pair; power of two; grows with the table, up to a bound
   FlatMap halves_, words_;    // numbers of pairs of sets, and of pairs of these
   std::uint32_t num_halves_ = 0, num_words_ = 0;
 };

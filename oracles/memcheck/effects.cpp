@@ -136,12 +136,7 @@ GraphBuilder::Bytes GraphBuilder::own_value(const ir::Inst& inst, std::size_t k,
 GraphBuilder::Bytes GraphBuilder::moved_value(const ir::Inst& inst, std::size_t k, std::uint32_t size) {
   const auto ops = f_.operands_of(inst);
   switch (inst.op) {
-    case ir::Op::Copy: {
-      Bytes value = via(value_at(place_of(inst, k + ir::defs_of(ops).size())), static_cast<int>(k));
-      // A narrow vreg that is a part of one register and alone in another: what lies above is undefined.
-      while (value.size() < size) value.push_back({destroyed(), static_cast<int>(value.size() % 4)});
-      return value;
-    }
+    case ir::Op::Copy: return via(value_at(place_of(inst, k + ir::defs_of(ops).size())), static_cast<int>(k));
     case ir::Op::Phi: return via(phi_value(inst, size), static_cast<int>(k));
     case ir::Op::Refill:
       for (std::size_t u = 0; u < ops.size(); ++u)
@@ -182,8 +177,6 @@ GraphBuilder::Bytes GraphBuilder::piece_value(const ir::Inst& inst, std::size_t 
   }
   Bytes value;
   for (std::size_t b = begin; b < std::min(begin + bytes_of(k), all.size()) && value.size() < size; ++b) value.push_back(all[b]);
-  // What lies above a narrow vreg is undefined.
-  while (value.size() < size) value.push_back({destroyed(), static_cast<int>(value.size() % 4)});
   return via(std::move(value), static_cast<int>(k));
 }
 
@@ -310,6 +303,7 @@ void GraphBuilder::write(const Write& w, bool several) {
     const Cell cell = cell_at(w.place, c);
     if (cell == kNone) continue;
     const std::uint32_t width = cells_.bytes(w.place.cell + c);
+    // What a value narrower than its place leaves there is undefined: a vreg may be a part of one register and alone in another.
     ByteRef bytes[4];
     std::uint32_t mask = 0;
     NodeId from = kNone, to = kNone;

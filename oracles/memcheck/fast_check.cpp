@@ -43,14 +43,6 @@ bool reads_as(ReachingSets& before, std::size_t x, ReachingSets& after, std::siz
   return true;
 }
 
-}  // namespace
-
-bool reads_same(ReachingSets& before, std::size_t x, ReachingSets& after, std::size_t y) {
-  return reads_as(before, x, after, y, [](SetId expected, SetId found) { return expected == found; });
-}
-
-namespace {
-
 class FastCheck {
  public:
   FastCheck(const Case& c, MemcheckPart& prepared, MemcheckScope scope)

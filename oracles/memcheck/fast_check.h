@@ -23,9 +23,6 @@ namespace regduel::oracles {
 // again. What its operands hold is another matter.
 [[nodiscard]] bool has_form_of(const ir::Function& before, const ir::Inst& old, const ir::Function& after, const ir::Inst& repeat);
 
-// The definitions that reach operand `x` of one program are those that reach operand `y` of the other (indices into operands).
-[[nodiscard]] bool reads_same(ReachingSets& before, std::size_t x, ReachingSets& after, std::size_t y);
-
 // True where `repeat` has the form of the instruction that it repeats, and is_same(x, y) holds for each use x of that and the use y
 // of `repeat` (indices into operands).
 template <class IsSame>

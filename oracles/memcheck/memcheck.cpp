@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -59,13 +60,12 @@ std::string_view text(MemcheckCode code) { return kCodes[static_cast<std::size_t
 
 namespace {
 
-// Instructions with an error, sorted.
-std::vector<ir::InstId> errors_of(const MemcheckDetails& details) {
-  std::vector<ir::InstId> list;
+// Instructions with an error.
+std::set<ir::InstId> errors_of(const MemcheckDetails& details) {
+  std::set<ir::InstId> errors;
   for (const OperandMismatch& m : details.mismatches)
-    if (m.code != MemcheckCode::None) list.push_back(m.inst);
-  std::sort(list.begin(), list.end());
-  return list;
+    if (m.code != MemcheckCode::None) errors.insert(m.inst);
+  return errors;
 }
 
 // What keeps the reads of the two programs from being compared: an operand that still is a vreg.
@@ -99,10 +99,9 @@ MemcheckDetails memcheck(const Case& c, MemcheckScope scope) {
   if (!has_doubtful || errors_of(details).empty()) return details;
   // Where a guard is undefined nothing is asked for, and elsewhere it is one value at each read: what is right by that is right.
   Definitions again(c.before);
-  const std::vector<ir::InstId> errors = errors_of(DeepCheck(c, again, std::move(trusting), scope).run());
-  std::erase_if(details.mismatches, [&](const OperandMismatch& m) {
-    return m.code != MemcheckCode::None && !std::binary_search(errors.begin(), errors.end(), m.inst);
-  });
+  const std::set<ir::InstId> errors = errors_of(DeepCheck(c, again, std::move(trusting), scope).run());
+  std::erase_if(details.mismatches,
+                [&](const OperandMismatch& m) { return m.code != MemcheckCode::None && !errors.contains(m.inst); });
   return details;
 }
 

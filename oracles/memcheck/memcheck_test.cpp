@@ -284,6 +284,19 @@ TEST(MemcheckTest, PhisBecomeCopiesOnEdges) {
   expect_category(sequential, kGone);
 }
 
+// Each word of a pair has a phi of its own.
+TEST(MemcheckTest, PhisOfPairsBecomeCopiesOfPairs) {
+  const Pair p = {
+      "  vreg %0 R b64\n  vreg %1 P pred\n  vreg %2 R b64\n",
+      "  block b0\n    #0 %0 = a\n    #1 %1 = p\n    #2 cbra %1 -> b1, b2\n  block b1\n    #3 %0 = b\n    #4 bra -> b2\n"
+      "  block b2\n    #5 %2 = phi b0: %0, b1: %0\n    #6 use %2.hi !write\n    #7 exit\n",
+      "  block b0\n    #0 R0:R1 = a\n    #1 P0 = p\n    #2 cbra P0 -> b1, b2\n  block b1\n    #3 R0:R1 = b\n"
+      "    #4 bra -> b2\n  block b2\n    #5 phi !deleted\n    #6 use R0:R1.hi !write\n    #7 exit\n"};
+  expect_pass(p);
+  EXPECT_EQ(testing::judge_pair(memcheck_judge(), {p.vregs, p.before, testing::edit(p.after, "R0:R1.hi", "R0:R1.lo")}).verdict,
+            Verdict::Fail);
+}
+
 TEST(MemcheckTest, AKeptPhiReadsAtTheEndOfItsPredecessors) {
   Pair p = {
       kThreeR + "  vreg %3 P pred\n",
@@ -735,6 +748,13 @@ TEST(MemcheckTest, SaysSkippedWhereNothingCanBeAligned) {
   const JudgeResult r = judge(p);
   EXPECT_EQ(r.verdict, Verdict::Skipped);
   EXPECT_FALSE(r.reason.empty());
+}
+
+TEST(MemcheckTest, SaysWhichOperandHasNoRegister) {
+  const JudgeResult r = judge({kThreeR, "  block b0\n    #0 %0 = a\n    #1 use %0 !write\n    #2 exit\n",
+                               "  block b0\n    #0 R0 = a\n    #1 use %0 !write\n    #2 exit\n"});
+  EXPECT_EQ(r.verdict, Verdict::Skipped);
+  EXPECT_EQ(r.reason, "#1: %0 has no register");
 }
 
 TEST(MemcheckTest, ToleratesStructureFaults) {
