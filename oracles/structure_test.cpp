@@ -327,6 +327,14 @@ TEST(Structure, ARefilledTupleHasAsManyUnitsAsAVregCanHave) {
     EXPECT_THAT(judged(reg, bytes), ElementsAre("memory-register")) << reg;
 }
 
+// A copy does not go to memory: it may be of any registers.
+TEST(Structure, AnInsertedCopyIsOfAnyRegisters) {
+  const std::string head = "func @t kernel target sm_90 threads 32", body = "  block b0\n";
+  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + body + "    #0 exit\n",
+                                    head + " allocated\n" + body + "    +1 R1:R2 = copy R5:R6\n    #0 exit\n")),
+              ElementsAre());
+}
+
 // A pair that a vreg may have anywhere may go to memory from anywhere.
 TEST(Structure, ARefilledTupleIsAlignedAsAVregOfThatSize) {
   const std::string head = "func @t kernel target sm_90 threads 32";

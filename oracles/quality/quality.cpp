@@ -23,9 +23,8 @@ constexpr std::string_view kName = "quality";
 // Adds count x weight; nullopt stays, and is what a sum beyond INT64_MAX becomes.
 void add_weighted(std::optional<std::int64_t>& sum, std::int64_t count, std::int64_t weight) {
   std::int64_t product = 0, result = 0;
-  if (!sum) return;
-  if (__builtin_mul_overflow(count, weight, &product) || __builtin_add_overflow(*sum, product, &result)) sum.reset();
-  else sum = result;
+  const bool is_known = sum && !__builtin_mul_overflow(count, weight, &product) && !__builtin_add_overflow(*sum, product, &result);
+  sum = is_known ? std::optional(result) : std::nullopt;
 }
 
 // Of the blocks of the program before.
