@@ -85,6 +85,21 @@ TEST(LooseNameTest, IsAskedForByteByByteWhereWordsAreInPieces) {
   EXPECT_FALSE(v.satisfies_bytes(at_y, narrow, 0x3));
 }
 
+// Whether a location satisfies a name that was cut cannot be seen: what fails later is undecided. Of the name at hand alone.
+TEST(LooseNameTest, IsUndecidedWhereItIsTooEntangled) {
+  Values v;
+  Meet meet(v);
+  LooseName loose(v, meet);
+  const Value x = v.add_leaves(ValueKind::Def, 0), y = v.add_leaves(ValueKind::Def, 1), token = v.add_leaves(ValueKind::Def, 2);
+  const Value choice = v.gate(token, x, y), cut = v.gate(token, x, v.unknown_member());
+  const std::vector<HeldPair> held = {{.location = 0, .a = x, .b = x}, {.location = 1, .a = choice, .b = choice}};
+  meet.begin(1, true);
+  loose.begin(held, false);
+  EXPECT_FALSE(v.is_cut(loose.meet(x, kAny, 0xF)));
+  EXPECT_TRUE(v.is_cut(loose.meet(cut, kAny, 0xF)));
+  EXPECT_FALSE(v.is_cut(loose.meet(x, kAny, 0xF)));
+}
+
 // Whether a name is asked for as a whole because no piece at hand is of its words, or byte by byte, a location satisfies it after
 // the join where it did on both sides.
 TEST(LooseNameTest, IsAskedForAsAWholeOnlyWhereThatSaysTheSame) {

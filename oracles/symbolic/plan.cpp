@@ -147,7 +147,7 @@ class Planner {
     const std::size_t k = plan_.steps.size();
     if (k >= 2 && s.original != kNoIndex && plan_.steps[k - 2].original == s.original && plan_.steps[k - 2].guard != kNoIndex)
       return plan_.steps[k - 2].opaque;
-    return plan_.values.add_leaves(ValueKind::Opaque, 0);
+    return plan_.values.add_leaves(ValueKind::Opaque, 0, 2);
   }
 
   void block(BlockId b) {
@@ -286,13 +286,12 @@ class Planner {
     add_operand() = {.role = Role::Def, .is_wordwise = are_words, .name = to, .loc = from};
   }
   void move_guard(const Inst& i, std::span<const Operand> ops, bool of_names) {
-    for (std::size_t k = 0; k < ops.size(); ++k) {
-      if (ops[k].role != Role::Guard) continue;
-      const Place at = of_names ? name_of(ops[k]) : own_place(i, ops[k]);
-      StepOperand& op = guard();
-      op.number = static_cast<std::uint16_t>(k);
-      (of_names ? op.name : op.loc) = at;
-      (of_names ? op.is_negated_name : op.is_negated_loc) = ops[k].is_negated();
+    for (const Operand& op : ops) {
+      if (op.role != Role::Guard) continue;
+      const Place at = of_names ? name_of(op) : own_place(i, op);
+      StepOperand& g = guard();
+      (of_names ? g.name : g.loc) = at;
+      (of_names ? g.is_negated_name : g.is_negated_loc) = op.is_negated();
     }
   }
 
@@ -315,13 +314,9 @@ class Planner {
     }
     destroyed(i, ops, original);
     if (original == kNoIndex) return;
-    // A copy's guard is a use like any other.
-    for (const Operand& op : before_.operands_of(before_.insts[original])) {
-      if (op.role != Role::Guard) continue;
-      StepOperand& g = guard();
-      g.name = name_of(op);
-      g.is_negated_name = op.is_negated();
-    }
+    // What its guard asks for says whether the register that it has may stand for it.
+    for (const Operand& op : before_.operands_of(before_.insts[original]))
+      if (op.role == Role::Guard) guard().name = name_of(op);
   }
   // What a move destroys: clobbers, and early-clobber defs before it reads. The program before says which defs of an original copy
   // are.

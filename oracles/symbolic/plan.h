@@ -65,7 +65,9 @@ struct Step {
   std::uint32_t original = kNoIndex;   // index into the instructions before
   std::uint32_t first = 0, count = 0;  // operands
   std::uint32_t guard = kNoIndex;      // an operand; its name or its loc has size 0 where the step has no such side
-  Value opaque = kJunk;                // with a guard: the token that stands for a guard of which nothing is known
+  Value opaque = kJunk;                // with a guard: the token that stands for a register of which nothing is known
+  // The same for a name, of which it is not known that it is that register.
+  [[nodiscard]] Value opaque_name() const { return opaque + 1; }
 };
 
 // A way from one block of the program after to the next, with the phis that are taken on it.

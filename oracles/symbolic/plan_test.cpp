@@ -165,7 +165,7 @@ TEST(SymbolicPlanTest, LiveNamesAreKeptFromPlanToPlan) {
   const std::string start = "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #9 %5 = c\n    #2 bra -> b1\n";
   const std::string before =
       start +
-      "  block b1\n    #3 %2 = phi b0: %0, b1: %6\n    #4 %1 = phi b0: %1, b1: %6\n    #10 %6 = d\n    #5 %3 = p %2\n"
+      "  block b1\n    #3 %2 = phi b0: %0, b1: %0\n    #4 %1 = phi b0: %1, b1: %6\n    #10 %6 = d\n    #5 %3 = p %2\n"
       "    #6 cbra %3 -> b1, b2\n  block b2\n    #7 use %2, %1, %5 !write\n    #8 exit\n";
   const auto after = [](std::string_view to, std::string_view edge_blocks) {
     return fmt::format(

@@ -26,7 +26,6 @@ void State::enter_function() {
 void State::clear() {
   names.clear();
   locations.clear();
-  chances_.clear();
   guarded_last_ = {};
 }
 
@@ -66,14 +65,12 @@ void State::put_with_care(Side side, std::uint32_t at, Value v, const Guard& g) 
   if (g.is_set) {
     const bool sense = side == Side::Names ? g.name_sense : g.location_sense;
     const Value token = side == Side::Names ? g.name_token : g.location_token;
-    Value old = store[at];
+    const Value old = store[at];
     // What a set chooses from may be a choice by the same token.
     if (values_.is_loose(v)) v = values_.where(v, token, sense);
-    if (values_.is_loose(old)) old = values_.where(old, token, !sense);
     v = sense ? values_.gate(token, v, old) : values_.gate(token, old, v);
   }
   if (is_on_edge_) undo_.push_back({side, at, store[at]});
-  if (side == Side::Locations) std::erase_if(chances_, [&](const Chance& c) { return c.location == at; });
   store.set(at, v);
 }
 
@@ -131,20 +128,16 @@ void State::report(Lapse l) {
 // Guards
 
 State::Guard State::read_guard(const Step& s) {
-  Guard g;
   const StepOperand& op = plan_.operands[s.guard];
-  g.is_set = true;
-  g.name_sense = !op.is_negated_name;
-  g.location_sense = !op.is_negated_loc;
-  g.name_token = g.location_token = s.opaque;
+  Guard g = {.is_set = true,
+             .name_sense = !op.is_negated_name,
+             .location_sense = !op.is_negated_loc,
+             .name_token = s.opaque_name(),
+             .location_token = s.opaque};
   const Value want = op.name.size != 0 ? names[op.name.cell] : kAny;
-  Value have = op.loc.size != 0 ? locations[op.loc.cell] : kJunk;
   // What a register holds by chance is one thing to all instructions that it guards, until it is written.
-  if (op.loc.size != 0 && values_.is_vague(have)) {
-    if (op.name.size == 0) have = values_.instead_of_junk(have, s.opaque);
-    if (!values_.is_vague(have)) put(Side::Locations, op.loc.cell, have, {});
-    else g.location_token = chance_in(op.loc.cell, s.opaque);
-  }
+  const Value have = op.loc.size != 0 ? values_.instead_of_junk(locations[op.loc.cell], s.opaque) : kJunk;
+  if (op.loc.size != 0) put(Side::Locations, op.loc.cell, have, {});
   g.is_unknown = op.name.size != 0 && want == kAny;
   // A copy is not observed: a wrong guard shows where what it moved is read.
   const bool is_observed = s.kind != StepKind::Move;
@@ -155,18 +148,10 @@ State::Guard State::read_guard(const Step& s) {
   if (op.name.size != 0 && !values_.is_loose(want)) g.name_token = want;
   else if (op.name.size != 0 && op.loc.size != 0 && values_.satisfies(have, want)) g.name_token = g.location_token;
   else if (s.kind == StepKind::Rename && s.original == moved_.original) g.name_token = moved_.token;
-  else if (s.kind == StepKind::Rename) g.name_token = token_for(want, s.opaque);
+  else if (s.kind == StepKind::Rename) g.name_token = token_for(want, s.opaque_name());
   if (op.name.size == 0) guarded_last_ = {InsertedGuard{have, g.location_token}, guarded_last_[0], guarded_last_[1]};
   if (s.kind == StepKind::Move) moved_ = {s.original, g.name_token};
   return g;
-}
-
-// The token of what a location holds, until it is written or the block ends: `token`, where it has none yet.
-Value State::chance_in(std::uint32_t location, Value token) {
-  const auto known = std::find_if(chances_.begin(), chances_.end(), [&](const Chance& c) { return c.location == location; });
-  if (known != chances_.end()) return known->token;
-  chances_.push_back({location, token});
-  return token;
 }
 
 // Of a copy that was deleted: what it did is done by inserted instructions, under a register that holds its guard.

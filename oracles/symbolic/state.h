@@ -122,7 +122,6 @@ class State {
   Guard transfer_guard(const Step& s) { return s.guard == kNoIndex ? Guard{} : read_guard(s); }
   Guard read_guard(const Step& s);
   [[nodiscard]] Value token_for(Value want, Value otherwise);
-  [[nodiscard]] Value chance_in(std::uint32_t location, Value token);
   void transfer_early_clobber(const Step& s, const Guard& g);
   void transfer_use(const Step& s, const StepOperand& op, const Guard& g, Lapse::Kind kind);
   void destroy(const Place& p, const Guard& g);
@@ -133,7 +132,7 @@ class State {
   void transfer_unknown(const Step& s);
 
   void put(Side side, std::uint32_t at, Value v, const Guard& g) {
-    if (g.is_set || is_on_edge_ || !chances_.empty()) put_with_care(side, at, v, g);
+    if (g.is_set || is_on_edge_) put_with_care(side, at, v, g);
     else store_of(side).set(at, v);
   }
   void put_with_care(Side side, std::uint32_t at, Value v, const Guard& g);
@@ -162,12 +161,6 @@ class State {
   };
   bool is_on_edge_ = false;
   std::vector<Undo> undo_;
-  // Predicate registers that have guarded something, and hold something that is not known on every path.
-  struct Chance {
-    std::uint32_t location;
-    Value token;
-  };
-  std::vector<Chance> chances_;
   // The guards of the last inserted instructions that had one, the latest first.
   struct InsertedGuard {
     Value held = kJunk, token = kJunk;

@@ -384,6 +384,74 @@ TEST(SymbolicStateTest, TwoGuardsOfWhichNothingIsKnownAreTwoButOneRegisterHoldsO
   expect_category(with(with(p, "@!P6", "@!P5"), "    +8", "    +10 P5 = copy P6\n    +8"), kLost);
   expect_category(with(with(p, "@!P6", "@!P5"), "    +8", "    +10 @P5 P5 = copy P6\n    +8"), kLost);
   expect_pass(with(with(p, "@!P6", "@!P5"), "    +8", "    +10 P6 = copy P5\n    +8"));
+  // What it holds may be elsewhere in between.
+  expect_pass(with(p, "    +8", "    +10 P6 = copy P5\n    +8"));
+}
+
+// %4 is undefined where %3 does not hold, and P1 holds anything there. It is one thing to what #4 and the inserted store do,
+// also behind a join.
+TEST(SymbolicStateTest, APredicateDefinedUnderAGuardIsOneThingToAllThatItGuards) {
+  for (const bool is_joined : {false, true}) {
+    const std::string begin = "  block b0\n    #0 %3 = p\n    #1 @%3 %4 = q\n    #2 %0 = a\n",
+                      middle = is_joined ? "    #3 mbra %0 -> b1, b2\n  block b1\n    #4 bra -> b2\n  block b2\n" : "",
+                      end = "    #5 @%4 %0 = c\n    #6 use %0 !write\n    #7 exit\n";
+    Pair p = {
+        kAndP, begin + middle + end,
+        "  block b0\n    #0 P0 = p\n    #1 @P0 P1 = q\n    #2 R0 = a\n    +20 spill R0, slot 0\n" +
+            (is_joined ? testing::edit(middle, "%0", "R0") : "") +
+            "    #5 @P1 R5 = c\n    +21 @P1 spill R5, slot 0\n    +22 R0 = refill slot 0\n    #6 use R0 !write\n    #7 exit\n"};
+    expect_pass(p);
+    EXPECT_EQ(judge(with(p, "+21 @P1", "+21 @!P1")).verdict, Verdict::Fail);
+    EXPECT_EQ(judge(with(p, "    +21", "    +23 P1 = copy P2\n    +21")).verdict, Verdict::Fail);
+  }
+}
+
+// The copy is deleted, an inserted one does it under the register that holds its guard, of which %2 asks for nothing where %3
+// holds.
+Pair copied_under_a_loose_guard() {
+  return {"  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n  vreg %3 P pred\n",
+          "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 %1 = b\n    #3 @!%3 %2 = q\n    #4 @%2 %1 = copy %0\n"
+          "    #5 use %1 !write\n    #6 exit\n",
+          "  block b0\n    #0 P1 = p\n    #1 R0 = a\n    #2 R1 = b\n    #3 @!P1 P0 = q\n    +22 @P0 R1 = copy R0\n"
+          "    #4 copy !deleted\n    #5 use R1 !write\n    #6 exit\n"};
+}
+
+TEST(SymbolicStateTest, ADeletedCopyIsDoneUnderTheRegisterThatHoldsItsGuard) {
+  expect_pass(copied_under_a_loose_guard());
+  // Of the last three guards of inserted instructions.
+  expect_pass(with(copied_under_a_loose_guard(), "    +22", "    +20 @P1 R8 = copy R9\n    +22"));
+  expect_pass(with(copied_under_a_loose_guard(), "    #4", "    +20 @P1 R8 = copy R9\n    #4"));
+  EXPECT_EQ(judge(with(copied_under_a_loose_guard(), "+22 @P0", "+22 @!P0")).verdict, Verdict::Fail);
+  EXPECT_EQ(judge(with(copied_under_a_loose_guard(), "+22 @P0", "+22 @P1")).verdict, Verdict::Fail);
+}
+
+// At the end of a block: the inserted guards of the block before serve no copy of the next one.
+TEST(SymbolicStateTest, AClearedStateKnowsNothing) {
+  const Pair p = copied_under_a_loose_guard();
+  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+  const Case c(before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255));
+  auto plan = symbolic::make_plan(c);
+  ASSERT_TRUE(plan.has_value());
+  const auto steps = plan->steps_of(0);
+  const auto is_rename = [](const symbolic::Step& s) { return s.kind == symbolic::StepKind::Rename; };
+  const auto copy = std::find_if(steps.begin(), steps.end(), is_rename);
+  ASSERT_NE(copy, steps.end());
+  for (const bool is_cleared : {false, true}) {
+    symbolic::State state(*plan);
+    for (auto s = steps.begin(); s != copy; ++s) state.transfer(*s, nullptr);
+    std::vector<Value> names, locations;
+    for (std::uint32_t k = 0; k < plan->num_names(); ++k) names.push_back(state.names[k]);
+    for (std::uint32_t k = 0; k < plan->num_locations(); ++k) locations.push_back(state.locations[k]);
+    const Value guard = state.locations[plan->locations.of_unit(ir::RegFile::P, 0)], a = names[0], b = names[1];
+    if (is_cleared) {
+      state.clear();
+      EXPECT_TRUE(state.names.touched().empty() && state.locations.touched().empty());
+      for (std::uint32_t k = 0; k < names.size(); ++k) state.names.set(k, names[k]);
+      for (std::uint32_t k = 0; k < locations.size(); ++k) state.locations.set(k, locations[k]);
+    }
+    state.transfer(*copy, nullptr);
+    EXPECT_EQ(state.names[1], plan->values.gate(is_cleared ? copy->opaque_name() : guard, a, b));
+  }
 }
 
 TEST(SymbolicStateTest, WhatAnUndefinedGuardMayHaveWrittenAsksForNothing) {
@@ -442,20 +510,32 @@ TEST(SymbolicStateTest, ManyGuardedDefsLieOnTopOfOneAnother) {
   EXPECT_EQ(judge(with(p, "#301 @P0 R0", "#301 @P0 R1")).verdict, Verdict::Fail);
 }
 
-TEST(SymbolicStateTest, ALongChainOfGuardedDefs) {
-  // Longer than what is looked into, and the first of them is guarded too.
+// Longer than what is looked into, and the first of them is guarded too. In R0, or in two registers in turn, and stored to slot 0
+// under the guard.
+Pair long_chain(bool is_stored) {
   std::string before = "  block b0\n", after = before;
   int id = 0;
-  for (int k = 0; k < 60; ++k) {
-    before += "    #" + std::to_string(id) + " %3 = p\n    #" + std::to_string(id + 1) + " @%3 %0 = a\n";
-    after += "    #" + std::to_string(id) + " P0 = p\n    #" + std::to_string(id + 1) + " @P0 R0 = a\n";
-    id += 2;
+  for (int k = 0; k < Values::kMaxDepth + 20; ++k, id += 2) {
+    before += fmt::format("    #{} %3 = p\n    #{} @%3 %0 = a\n", id, id + 1);
+    const int reg = is_stored ? 5 + k % 2 : 0;
+    after += fmt::format("    #{} P0 = p\n    #{} @P0 R{} = a\n", id, id + 1, reg);
+    if (is_stored) after += fmt::format("    +{} @P0 spill R{}, slot 0\n", 10'000 + k, reg);
   }
-  const std::string end = " !write\n    #" + std::to_string(id + 1) + " exit\n";
-  const Pair p = {kAndP, before + "    #" + std::to_string(id) + " use %0" + end,
-                  after + "    #" + std::to_string(id) + " use R0" + end};
-  expect_pass(p);
-  expect_category(with(p, "use R0", "use R1"), kLost);
+  if (is_stored) after += "    +9999 R0 = refill slot 0\n";
+  const std::string end = fmt::format(" !write\n    #{} exit\n", id + 1);
+  return {kAndP, before + fmt::format("    #{} use %0", id) + end, after + fmt::format("    #{} use R0", id) + end};
+}
+
+TEST(SymbolicStateTest, ALongChainOfGuardedDefs) {
+  expect_pass(long_chain(false));
+  expect_category(with(long_chain(false), "use R0", "use R1"), kLost);
+}
+
+// The name asks for nothing below all guards, the slot holds nothing there, and neither can be looked into so deep.
+TEST(SymbolicStateTest, AChainTooLongToBeLookedIntoIsInconclusive) {
+  const JudgeResult r = judge(long_chain(true));
+  EXPECT_EQ(r.verdict, Verdict::Inconclusive);
+  EXPECT_EQ(r.reason, fmt::format("at #{} too many guards lie on top of one another", 2 * (Values::kMaxDepth + 20)));
 }
 
 // ---------------------------------------------------------------------------------------------------------------

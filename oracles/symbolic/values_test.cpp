@@ -51,6 +51,38 @@ TEST(SymbolicValuesTest, ALooseNameIsSatisfiedByAnyOfItsMembers) {
   EXPECT_FALSE(v.satisfies_bytes(v.word({v.byte(x, 0), v.byte(x, 1), kJunk, kJunk}), either, 0x7));
 }
 
+// The members of a set have an order of their own, so what they are where a token holds is asked for below any gate.
+TEST(SymbolicValuesTest, GatesInASetAreLookedIntoBelowOtherGates) {
+  Values v;
+  const Value x = v.add_leaves(ValueKind::Def, 0, 4), low = v.add_leaves(ValueKind::Def, 1), high = v.add_leaves(ValueKind::Def, 2);
+  const Value set = v.one_of({v.gate(high, x, x + 1), x + 2});
+  EXPECT_EQ(v.where(v.gate(low, set, x + 3), high, true), v.gate(low, v.one_of({x, x + 2}), x + 3));
+  EXPECT_EQ(v.where(v.gate(low, set, x + 3), high, false), v.gate(low, v.one_of({x + 1, x + 2}), x + 3));
+}
+
+// No, but it may be: something was cut away, or there was too much to look at. Each answer by itself.
+TEST(SymbolicValuesTest, AnAnswerSaysWhetherItIsSure) {
+  Values v;
+  const Value x = v.add_leaves(ValueKind::Def, 0), y = v.add_leaves(ValueKind::Def, 1), t = v.add_leaves(ValueKind::Def, 2),
+              cut = v.unknown_member();
+  const Value members = v.add_leaves(ValueKind::Def, 3, 5000);
+  std::vector<Value> list;
+  for (std::uint32_t k = 0; k < 5000; ++k) list.push_back(members + k);
+  const Value large = v.one_of(std::move(list));
+  const auto is_unsure = [&](Value have, Value want) {
+    EXPECT_FALSE(v.satisfies(have, want));
+    return v.is_unsure();
+  };
+  EXPECT_FALSE(is_unsure(x, y));
+  EXPECT_TRUE(is_unsure(x, cut));
+  EXPECT_TRUE(is_unsure(cut, x));
+  EXPECT_FALSE(is_unsure(v.gate(t, x, y), v.gate(t, y, x)));
+  EXPECT_TRUE(is_unsure(v.gate(t, x, y), v.gate(t, x, cut)));
+  EXPECT_FALSE(is_unsure(v.gate(t, x, y), x));
+  EXPECT_TRUE(is_unsure(x, large));
+  EXPECT_FALSE(is_unsure(x, y));
+}
+
 TEST(SymbolicValuesTest, LongChainsOfGatesAreStillToldApart) {
   Values v;
   Value a = v.add_leaves(ValueKind::Def, 0), b = a;
