@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,7 +36,14 @@ class Sqlite {
     Statement(const Statement&) = delete;
     Statement& operator=(const Statement&) = delete;
 
+    // The value of one question mark, from 1; nothing = NULL.
+    void bind_at(int at, std::optional<std::int64_t> value) {
+      if (value) bind(at, *value);
+      else check(sqlite3_bind_null(statement_, at));
+    }
+
     [[nodiscard]] bool step();  // true while there is a row
+    [[nodiscard]] bool is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
     [[nodiscard]] std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
     [[nodiscard]] std::string text(int column) const;
     [[nodiscard]] Blob blob(int column) const;

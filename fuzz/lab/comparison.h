@@ -1,0 +1,65 @@
+// Two sets of results held against each other, program by program: is the newer one better, where, by how much, and how sure is
+// that?
+//
+//   pairs     rows of one program (by hash) under one configuration; where two allocators of one run are compared, under
+//             configurations that differ in the allocator and its knobs alone
+//   verdicts  of pairs of which one passed and the other did not: no figure counts there
+//   measures  over pairs that both passed: statistics.h, with the p-values adjusted for the number of measures (Holm)
+//   unpaired  rows that one side alone has: those whose name the other side has with another hash are another input, not another
+//             allocation
+//
+// Tested by comparison_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fuzz/lab/measure.h"
+#include "fuzz/lab/results.h"
+#include "fuzz/lab/statistics.h"
+
+namespace regduel::fuzz {
+
+struct VerdictChange {
+  const ResultRow* older;
+  const ResultRow* newer;
+};
+
+struct MeasureComparison {
+  const Measure* measure;
+  PairedStatistics statistics;
+  double adjusted_p = 1;
+  std::int64_t older_sum = 0, newer_sum = 0;
+};
+
+// One pair by how much a measure changed.
+struct Change {
+  const ResultRow* older;
+  const ResultRow* newer;
+  std::int64_t older_figure = 0, newer_figure = 0;
+  double log_ratio = 0;
+};
+
+struct Comparison {
+  std::size_t pairs = 0, passed = 0;  // of the pairs: both passed
+  std::vector<VerdictChange> verdicts;
+  std::vector<MeasureComparison> measures;     // those with is_compared, in their order
+  std::size_t only_older = 0, only_newer = 0;  // rows
+  std::size_t changed_inputs = 0;              // of only_newer: there is one of that name and configuration, with another hash
+  // By the measure asked for: the largest increases, the largest decreases.
+  std::vector<Change> worst, best;
+};
+
+struct CompareOptions {
+  const Measure* by = nullptr;  // of worst and best; null = weighted_spill_bytes
+  std::size_t most = 10;
+  // Of the rows those of this allocator alone; "" = all. Both set: configurations are paired without their allocators and knobs.
+  std::string older_allocator, newer_allocator;
+};
+
+// The results hold pointers into both lists. Cost: O(n log n), and that of the statistics.
+[[nodiscard]] Comparison compare(const std::vector<ResultRow>& older, const std::vector<ResultRow>& newer,
+                                 const CompareOptions& options = {});
+
+}  // namespace regduel::fuzz

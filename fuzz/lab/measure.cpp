@@ -1,0 +1,60 @@
+// See measure.h.
+#include "fuzz/lab/measure.h"
+
+#include <algorithm>
+#include <array>
+
+namespace regduel::fuzz {
+namespace {
+
+using Figure = std::optional<std::int64_t>;
+
+template <ir::RegFile kFile>
+Figure registers(const Bout& b) {
+  return b.measures.registers[ir::index(kFile)];
+}
+template <auto kField>
+Figure field(const Bout& b) {
+  return b.measures.*kField;
+}
+
+using oracles::Measures;
+constexpr double kRegister = 1, kBytes = 16, kOne = 1;
+
+constexpr std::array kMeasures = {
+    Measure{"registers", "units of R, the highest in use + 1", kRegister, true, registers<ir::RegFile::R>},
+    Measure{"predicates", "units of P", kRegister, true, registers<ir::RegFile::P>},
+    Measure{"uniform_registers", "units of UR", kRegister, true, registers<ir::RegFile::UR>},
+    Measure{"weighted_spill_bytes", "bytes of spills and refills, times the weight of their block", kBytes, true,
+            field<&Measures::weighted_spill_bytes>},
+    Measure{"spill_store_bytes", "bytes that spills move", kBytes, true, field<&Measures::spill_store_bytes>},
+    Measure{"spill_load_bytes", "bytes that refills move", kBytes, true, field<&Measures::spill_load_bytes>},
+    Measure{"shared_spill_bytes", "of both, to and from shared memory", kBytes, false, field<&Measures::shared_spill_bytes>},
+    Measure{"local_frame_bytes", "local memory of a thread", kBytes, true, field<&Measures::local_frame_bytes>},
+    Measure{"shared_frame_bytes", "shared memory of a thread", kBytes, false, field<&Measures::shared_frame_bytes>},
+    Measure{"weighted_copies", "pairs of copies that are left or inserted, times the weight of their block", kOne, true,
+            field<&Measures::weighted_copies>},
+    Measure{"inserted_copies", "pairs of inserted copies", kOne, true, field<&Measures::inserted_copies>},
+    Measure{"kept_copies", "pairs of original copies that still move something", kOne, true, field<&Measures::kept_copies>},
+    Measure{"remats", "instructions that compute a value again", kOne, false, field<&Measures::remats>},
+    Measure{"pack_operations", "p2r, r2p, bit_spill, bit_refill", kOne, false, field<&Measures::pack_operations>},
+    Measure{"edge_blocks", "blocks on edges", kOne, false, field<&Measures::edge_blocks>},
+    Measure{"instructions", "instructions after allocation", 0, true, field<&Measures::instructions_after>},
+    Measure{"occupancy_percent", "resident warps, of the most that an SM has", kOne, false,
+            [](const Bout& b) { return Figure(b.measures.occupancy_percent); }},
+    Measure{"max_live", "MaxLive of R: no allocation without spills has fewer registers", kRegister, false,
+            [](const Bout& b) { return Figure(b.measures.max_live[ir::index(ir::RegFile::R)]); }},
+    Measure{"microseconds", "time of the allocation", kOne, false,
+            [](const Bout& b) { return Figure(static_cast<std::int64_t>(b.seconds * 1e6)); }},
+};
+
+}  // namespace
+
+std::span<const Measure> measures() { return kMeasures; }
+
+const Measure* find_measure(std::string_view name) {
+  const auto it = std::find_if(kMeasures.begin(), kMeasures.end(), [&](const Measure& m) { return m.name == name; });
+  return it == kMeasures.end() ? nullptr : &*it;
+}
+
+}  // namespace regduel::fuzz
