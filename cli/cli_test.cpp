@@ -18,6 +18,7 @@
 #include "base/golden.h"
 #include "base/io.h"
 #include "cli/testing.h"
+#include "fuzz/lab/results.h"
 
 namespace regduel::cli {
 namespace {
@@ -82,6 +83,21 @@ TEST_F(Cli, BadInputNamesThePlace) {
   expect_complaint("duel empty", "no .rir or .ptx file");
   write("toy.json", "{\"name\": \"toy\", \"units\": {\"R\": 8},\n \"nonsense\": 1}");
   expect_complaint("alloc --target toy.json a.rir", "toy.json:2:2: error: unknown key \"nonsense\"");
+}
+
+// A row a program, allocator and limit; a run is added to what is there.
+TEST_F(Cli, DuelsAreKeptInADatabase) {
+  ASSERT_EQ(run("duel --random 5 --seed 3 --db r.sqlite").status, 0);
+  ASSERT_EQ(run("gen --seed 3 -o a.rir").status, 0);
+  ASSERT_EQ(run("duel a.rir --regs 24,32 --db r.sqlite").status, 0);
+  const auto random = fuzz::read_results(path("r.sqlite"), 1), file = fuzz::read_results(path("r.sqlite"));
+  EXPECT_EQ(random.size(), 10u);
+  ASSERT_EQ(file.size(), 4u);
+  EXPECT_EQ(file[0].source, "a.rir");
+  EXPECT_EQ(file[0].verdict, "pass");
+  EXPECT_THAT(file[0].configuration.limits, StartsWith("R=24 "));
+  write("text.sqlite", "no database");
+  expect_complaint("duel a.rir --db text.sqlite", "text.sqlite: file is not a database");
 }
 
 // A thousand names that no file system takes: each function has a file of its own, and the index says which.

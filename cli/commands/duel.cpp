@@ -1,8 +1,13 @@
 // regduel duel: every allocator on every program at every limit, judged, as a table.
 
 #include <algorithm>
+#include <optional>
+#include <thread>
+
+#include <sys/utsname.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/command.h"
 #include "cli/finding.h"
@@ -14,6 +19,7 @@
 #include "cli/tally_text.h"
 #include "fuzz/duel/allocators.h"
 #include "fuzz/generate/generator.h"
+#include "fuzz/lab/results.h"
 #include "fuzz/triage/failure.h"
 #include "oracles/report.h"
 
@@ -33,9 +39,32 @@ struct Options {
   int size = 0;
   int jobs = 0;
   std::string save_to = "findings";
+  std::string database;
   bool metamorphic = false;
   bool demangle = false;
   bool json = false;
+};
+
+// Where results go: a run of the database, where one is asked for.
+class Results {
+ public:
+  Results(const std::string& path, const std::string& command) {
+    if (!path.empty()) writer_.emplace(path, fuzz::RunInfo{std::string(program_version()), command, machine()});
+  }
+  void add(const fuzz::FuzzInput& input, const std::string& source, const fuzz::Duel& duel) {
+    if (writer_) writer_->add(input, source, duel);
+  }
+  void finish() {
+    if (writer_) writer_->finish();
+  }
+
+ private:
+  static std::string machine() {
+    utsname names{};
+    if (uname(&names) != 0) return "unknown";
+    return fmt::format("{} {} {}, {} cores", names.sysname, names.release, names.machine, std::thread::hardware_concurrency());
+  }
+  std::optional<fuzz::ResultWriter> writer_;
 };
 
 // A program and what came of it at each limit.
@@ -127,6 +156,7 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   Table table = Table::grouped(std::move(columns));
   Findings findings(o.save_to);
   fuzz::Tally tally(duelists);
+  Results results(o.database, fmt::format("duel {}", fmt::join(o.inputs, " ")));
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   Progress progress("duel", static_cast<std::int64_t>(programs.size() * limits.size()));
   const std::function<PlayedProgram(std::int64_t)> work = [&](std::int64_t k) {
@@ -154,12 +184,14 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
       cells.push_back(verdict_cell(d));
       table.row(std::move(cells));
       tally.add(r.input, d);
+      results.add(r.input, programs[static_cast<std::size_t>(k)].file, d);
       progress.step();
     }
     return true;
   };
   in_order<PlayedProgram>(static_cast<std::int64_t>(programs.size()), resolve_jobs(o.jobs), work, take);
   progress.done();
+  results.finish();
   if (o.json) print_json({{"command", "duel"}, {"results", rows}, {"summary", tally.json()}, {"findings", findings.json()}});
   else fmt::print("{}\nstores, loads: bytes of spill stores and refills\n{}{}", table.text(), text_of(tally), findings.text());
   return findings.distinct() > 0 ? kExitFinding : 0;
@@ -197,9 +229,11 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
   };
   Findings findings(o.save_to);
   fuzz::Tally tally(duelists);
+  const std::string mix = fmt::format("{}, seed {}", standard ? "standard mix" : o.profile.empty() ? "mix" : o.profile, o.seed);
+  Results results(o.database, fmt::format("duel --random {} ({})", o.random, mix));
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   Progress progress("random duels", o.random * static_cast<std::int64_t>(std::max<std::size_t>(limits.size(), 1)));
-  const std::function<bool(std::int64_t, PlayedProgram)> take = [&](std::int64_t, PlayedProgram r) {
+  const std::function<bool(std::int64_t, PlayedProgram)> take = [&](std::int64_t k, PlayedProgram r) {
     for (std::size_t m = 0; m < r.duels.size(); ++m) {
       r.input.limits = r.limits[m];
       for (const fuzz::Bout& b : r.duels[m].bouts) {
@@ -207,12 +241,14 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
         if (o.json) rows.push_back(row_json("", r.input, r.duels[m], b));
       }
       tally.add(r.input, r.duels[m]);
+      results.add(r.input, fmt::format("{}, case {}", mix, k), r.duels[m]);
       progress.step(1, fmt::format("findings {}", findings.distinct()));
     }
     return true;
   };
   in_order<PlayedProgram>(o.random, resolve_jobs(o.jobs), work, take);
   progress.done();
+  results.finish();
   if (o.json)
     print_json(
         {{"command", "duel"}, {"seed", o.seed}, {"results", rows}, {"summary", tally.json()}, {"findings", findings.json()}});
@@ -256,6 +292,8 @@ void add_duel_command(CLI::App& app, Action& chosen) {
   command->add_flag("--metamorphic", o->metamorphic,
                     "Ask each allocator again about variants of each program (other numbers, names, order of blocks, dead code, "
                     "one register more): a change of verdict is a finding. Takes about ten times as long");
+  command->add_option("--db", o->database,
+                      "SQLite file that gets a run of results: a row a program, allocator and limit, with all measures");
   command->add_flag("--demangle", o->demangle, "Names of functions in the table as in the source: k(int) for _Z1ki");
   command->add_flag("--json", o->json, "One JSON document");
   command->footer(
