@@ -496,7 +496,7 @@ std::vector<FaultOperator> table() {
         const auto& vregs = t.site.subject.before.vregs;
         if (std::any_of(vregs.begin(), vregs.end(), [&](const ir::VReg& v) { return v.units() == r.count && v.alignment() == 1; }))
           return false;
-        r.first += r.first > 0 ? -1 : 1;
+        r.first = static_cast<std::uint16_t>(r.first > 0 ? r.first - 1 : 1);
         op.set_preg(r);
         return true;
       }));
