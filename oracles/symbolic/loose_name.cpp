@@ -82,6 +82,7 @@ bool LooseName::satisfy(Value have_a, Value have_b, Value want_a, Value want_b, 
 
 void LooseName::find(const PairList& in, Value a, Value b, unsigned bytes, bool are_words) {
   in.each(values_, a, b, bytes != 0xF, [&](Value x, Value y) {
+    if (bytes == 0xF && !(values_.may_satisfy(x, a) && values_.may_satisfy(y, b))) return;
     if (satisfy(x, y, a, b, bytes)) found_.push_back(values_.asked_by(meet_(x, y, Meet::Mode::NumberLoose, are_words)));
   });
 }

@@ -13,7 +13,7 @@ Values::Values()
     : nodes_{{ValueKind::Junk, kUndefined | kVague, 0, 0, 0, 0},
              {ValueKind::Any, kLoose, 0, 0, 0, 0},
              {ValueKind::Opaque, 0, 0, 0, 0, 0}},
-      table_(1024, kJunk) {}
+      leaves_{leaf_bit(kJunk), ~std::uint64_t{0}, leaf_bit(kNowhere)}, table_(1024, kJunk) {}
 
 std::span<const Value> Values::children(const Node& n) const {
   const std::uint32_t count = n.kind == ValueKind::Word     ? 4
@@ -26,7 +26,10 @@ std::span<const Value> Values::children(const Node& n) const {
 Value Values::add_leaves(ValueKind kind, std::uint32_t a, std::uint32_t count, bool undefined) {
   const auto first = static_cast<Value>(nodes_.size());
   const Node leaf = {kind, undefined ? kUndefined : std::uint8_t{0}, 0, a, 0, 0};
-  for (std::uint32_t k = 0; k < count; ++k) nodes_.push_back(leaf);
+  for (std::uint32_t k = 0; k < count; ++k) {
+    leaves_.push_back(leaf_bit(nodes_.size()));
+    nodes_.push_back(leaf);
+  }
   return first;
 }
 
@@ -55,10 +58,20 @@ Value Values::intern(Node n, std::span<const Value> kids) {
     kids_.insert(kids_.end(), kids.begin(), kids.end());
   }
   const auto id = static_cast<Value>(nodes_.size());
+  leaves_.push_back(leaves_of(n, id));
   nodes_.push_back(n);
   table_[i] = id;
   if (++interned_ * 2 > table_.size()) grow();
   return id;
+}
+
+std::uint64_t Values::leaves_of(const Node& n, Value id) const {
+  if (n.kind == ValueKind::Gate) return leaves_[n.b] | leaves_[n.c];
+  if (n.kind == ValueKind::Byte || n.kind == ValueKind::Bit) return leaves_[n.a];
+  const auto parts = children(n);
+  if (parts.empty()) return leaf_bit(id);
+  return std::accumulate(parts.begin(), parts.end(), std::uint64_t{0},
+                         [&](std::uint64_t all, Value v) { return all | leaves_[v]; });
 }
 
 void Values::grow() {
@@ -100,7 +113,10 @@ std::uint32_t Values::first_byte(Value w) {
     kids_.insert(kids_.end(), bytes.begin(), bytes.end());
   } else {
     first = static_cast<std::uint32_t>(nodes_.size());
-    for (std::uint32_t k = 0; k < 4; ++k) nodes_.push_back({ValueKind::Byte, n.flags, n.depth, w, k, 0});
+    for (std::uint32_t k = 0; k < 4; ++k) {
+      leaves_.push_back(leaves_[w]);
+      nodes_.push_back({ValueKind::Byte, n.flags, n.depth, w, k, 0});
+    }
   }
   return bytes_of_[w] = first;
 }
@@ -343,6 +359,7 @@ bool Values::satisfies(Value have, Value want) {
 
 bool Values::satisfies_within(Value have, Value want, int& budget) {
   if (have == want || want == kAny) return true;
+  if (!may_satisfy(have, want)) return false;
   if (--budget < 0) {
     is_unsure_ = true;
     return false;

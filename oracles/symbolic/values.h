@@ -75,6 +75,7 @@ class Values {
   // It is as vague, and as much cut, as one of the two.
   Value add_leaf(ValueKind kind, std::uint32_t a, bool is_undefined, Value one, Value other) {
     const int inherited = (nodes_[one].flags | nodes_[other].flags) & (kCut | kVague);
+    leaves_.push_back(leaf_bit(nodes_.size()));
     nodes_.push_back({kind, static_cast<std::uint8_t>((is_undefined ? kUndefined : 0) | inherited), 0, a, 0, 0});
     return static_cast<Value>(nodes_.size() - 1);
   }
@@ -101,6 +102,11 @@ class Values {
   [[nodiscard]] bool satisfies(Value have, Value want);
   // The same of the bytes i of a word for which bit i of `bytes` is set.
   [[nodiscard]] bool satisfies_bytes(Value have, Value want, unsigned bytes);
+  // False for most pairs of which satisfies() is, and surely, not: each leaf of `have` is reached under some outcome of the gates,
+  // and there the name has to ask for it.
+  [[nodiscard]] bool may_satisfy(Value have, Value want) const {
+    return (leaves_[have] & ~leaves_[want]) == 0 || is_cut(have) || is_cut(want);
+  }
   // Whether the last answer was no only because the values were too entangled to be looked into.
   [[nodiscard]] bool is_unsure() const { return is_unsure_; }
 
@@ -158,6 +164,7 @@ class Values {
   Value intern(Node n, std::span<const Value> kids);
   [[nodiscard]] bool is_same(const Node& x, const Node& n, std::span<const Value> kids) const;
   [[nodiscard]] static std::uint64_t hash_of(const Node& n, std::span<const Value> kids);
+  [[nodiscard]] std::uint64_t leaves_of(const Node& n, Value id) const;
   void grow();
   [[nodiscard]] Value choose(Value token, Value x, Value y, int& budget);
   [[nodiscard]] Value decide(Value token, Value x, Value y);
@@ -171,7 +178,10 @@ class Values {
   Value restrict_to(Value v, Value token, bool holds, int& budget);
   bool satisfies_within(Value have, Value want, int& budget);
 
+  [[nodiscard]] static std::uint64_t leaf_bit(std::size_t leaf) { return 1ull << (leaf * 0x9E3779B97F4A7C15u >> 58); }
+
   std::vector<Node> nodes_;
+  std::vector<std::uint64_t> leaves_;  // by value: a bit for each leaf in it, shared with others; all where Any is one
   std::vector<Value> kids_;
   std::vector<Value> table_;  // open addressing; kJunk = free
   std::size_t interned_ = 0;

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
+
 namespace regduel::oracles {
 namespace {
 
@@ -67,7 +69,7 @@ TEST(SymbolicValuesTest, AnAnswerSaysWhetherItIsSure) {
               cut = v.unknown_member();
   const Value members = v.add_leaves(ValueKind::Def, 3, 5000);
   std::vector<Value> list;
-  for (std::uint32_t k = 0; k < 5000; ++k) list.push_back(members + k);
+  for (std::uint32_t k = 0; k < 5000; ++k) list.push_back(v.gate(t, x, members + k));
   const Value large = v.one_of(std::move(list));
   const auto is_unsure = [&](Value have, Value want) {
     EXPECT_FALSE(v.satisfies(have, want));
@@ -204,6 +206,93 @@ TEST(SymbolicValuesTest, ASharedDiagramIsGoneThroughOnce) {
     b = right;
   }
   EXPECT_EQ(v.gate(s, x, y), a);
+}
+
+// A word of random structure, built in Values and evaluated by itself: what byte i may be for each outcome of the tokens.
+struct RandomWord {
+  static constexpr std::uint32_t kTokens = 3, kLeaves = 5;
+  static constexpr unsigned kJunkBit = 1u << kLeaves, kAnyBit = 2u << kLeaves;
+  using Bytes = std::array<unsigned, 4>;  // masks of leaves
+
+  Value value = kJunk;
+  std::array<Bytes, 1u << kTokens> contents = {};  // by outcome
+  bool is_entangled = false;  // gates or words in sets: that it is satisfied may go unseen
+
+  [[nodiscard]] bool satisfies(const RandomWord& want) const {
+    for (std::size_t o = 0; o < contents.size(); ++o)
+      for (std::size_t i = 0; i < 4; ++i)
+        if ((want.contents[o][i] & kAnyBit) == 0 &&
+            ((contents[o][i] & kJunkBit) != 0 || (contents[o][i] & ~want.contents[o][i]) != 0))
+          return false;
+    return true;
+  }
+};
+
+RandomWord random_word(Values& v, Value tokens, Value leaves, Random& random, bool is_name, int depth) {
+  using W = RandomWord;
+  W w;
+  const auto child = [&] {
+    W c = random_word(v, tokens, leaves, random, is_name, depth - 1);
+    w.is_entangled = w.is_entangled || c.is_entangled;
+    return c;
+  };
+  const std::uint32_t kind = depth == 0 ? 0 : random.below(is_name ? 5 : 4);
+  if (kind == 0) {
+    const std::uint32_t leaf = random.below(W::kLeaves + 1);
+    const bool is_special = leaf == W::kLeaves;
+    w.value = !is_special ? leaves + leaf : is_name ? kAny : kJunk;
+    w.contents.fill({});
+    for (auto& bytes : w.contents) bytes.fill(is_special ? is_name ? W::kAnyBit : W::kJunkBit : 1u << leaf);
+  } else if (kind <= 2) {
+    const std::uint32_t token = random.below(W::kTokens);
+    const W x = child(), y = child();
+    w.value = v.gate(tokens + token, x.value, y.value);
+    for (std::size_t o = 0; o < w.contents.size(); ++o) w.contents[o] = (o >> token & 1) != 0 ? x.contents[o] : y.contents[o];
+  } else if (kind == 3) {
+    std::array<Value, 4> bytes = {};
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const W x = child();
+      bytes[i] = v.byte(x.value, i);
+      for (std::size_t o = 0; o < w.contents.size(); ++o) w.contents[o][i] = x.contents[o][i];
+    }
+    w.value = v.word(bytes);
+  } else {
+    const W x = child(), y = child();
+    w.value = v.one_of({x.value, y.value});
+    w.is_entangled = w.is_entangled || v.is_gated(w.value) || v.has_words(w.value);
+    for (std::size_t o = 0; o < w.contents.size(); ++o)
+      for (std::size_t i = 0; i < 4; ++i) w.contents[o][i] = x.contents[o][i] | y.contents[o][i];
+  }
+  return w;
+}
+
+TEST(SymbolicValuesTest, SatisfactionIsWhatEachOutcomeOfTheTokensSays) {
+  Random random(11);
+  int satisfied = 0, seen = 0, told_apart = 0;
+  for (int round = 0; round < 300; ++round) {
+    Values v;
+    const Value tokens = v.add_leaves(ValueKind::Def, 0, RandomWord::kTokens),
+                leaves = v.add_leaves(ValueKind::Def, 9, RandomWord::kLeaves);
+    std::vector<RandomWord> names, held;
+    for (int k = 0; k < 12; ++k) {
+      const int depth = random.between(0, 3);
+      names.push_back(random_word(v, tokens, leaves, random, true, depth));
+      held.push_back(random_word(v, tokens, leaves, random, false, depth));
+    }
+    for (const RandomWord& have : held)
+      for (const RandomWord& want : names) {
+        const bool truth = have.satisfies(want), told = v.satisfies(have.value, want.value);
+        EXPECT_TRUE(truth || !told);
+        if (!want.is_entangled) EXPECT_EQ(told, truth);
+        EXPECT_TRUE(!truth || v.may_satisfy(have.value, want.value));
+        satisfied += truth;
+        seen += told;
+        told_apart += !v.may_satisfy(have.value, want.value);
+      }
+  }
+  EXPECT_GT(satisfied, 2000);
+  EXPECT_GT(seen, satisfied * 8 / 10);
+  EXPECT_GT(told_apart, 10000) << "of 43,200";
 }
 
 }  // namespace
