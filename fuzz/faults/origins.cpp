@@ -14,8 +14,9 @@ using ir::Operand;
 using ir::Role;
 
 constexpr std::uint32_t kProbe = 1u << 31;
+constexpr int kByteBits = 6;  // of a step: the byte of the refilled register, below the instruction
 constexpr std::uint32_t kLocal = 16, kShared = 17, kVRegs = 32;  // spaces; those below are register files
-constexpr std::size_t kMostSteps = 60000, kLongestRoute = 6;
+constexpr std::size_t kMostSteps = 60000;
 constexpr int kManyGuards = 2, kDeepest = 4, kUnclear = Expected::kUnclear;
 
 int rank(int code) {
@@ -41,6 +42,12 @@ class Origins {
   Origins(const ir::Function& f, Expected& expected) : f_(f), cfg_(f), expected_(expected), block_of_(f.insts.size()) {
     for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
       for (std::uint32_t i = 0; i < f.blocks[b].num_insts; ++i) block_of_[f.blocks[b].first_inst + i] = b;
+    first_touched_.reserve(f.insts.size() + 1);
+    for (const ir::Inst& inst : f.insts) {
+      first_touched_.push_back(static_cast<std::uint32_t>(touched_.size()));
+      if (!inst.is_deleted()) touch(inst);
+    }
+    first_touched_.push_back(static_cast<std::uint32_t>(touched_.size()));
   }
   [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }
   [[nodiscard]] bool is_reachable(const ir::Inst& inst) const {
@@ -145,7 +152,7 @@ class Origins {
   struct Walk {
     std::vector<Origin> found;
     std::vector<std::pair<std::uint32_t, State>> work;  // blocks, from their ends
-    std::set<std::tuple<std::uint32_t, Location, int, std::vector<std::uint32_t>>> seen;
+    std::set<std::tuple<std::uint32_t, Location, int, Origin::Route>> seen;
     std::size_t steps = 0;
   };
 
@@ -162,13 +169,29 @@ class Origins {
     return false;
   }
 
+  // Keeps all that the instruction may write.
+  void touch(const ir::Inst& inst) {
+    const auto ops = f_.operands_of(inst);
+    const bool packs = inst.op == Op::P2R || inst.op == Op::R2P || inst.op == Op::BitSpill || inst.op == Op::BitRefill;
+    for (const Operand& op : ops) {
+      if (!packs && !op.writes() && op.role != Role::Clobber && !op.is_slot()) continue;
+      const Bytes reg = bytes_of(ops[0]);
+      touched_.push_back(bytes_of(op, reg.end - reg.begin));
+    }
+  }
+  [[nodiscard]] bool may_write(std::uint32_t inst, Location l) const {
+    for (std::uint32_t k = first_touched_[inst]; k < first_touched_[inst + 1]; ++k)
+      if (touched_[k].holds(l)) return true;
+    return false;
+  }
+
   // Up from instruction `from` to the begin of the block. False where it is too long.
   bool back(Walk& walk, std::uint32_t block, std::uint32_t from, State s) {
     const std::uint32_t first = f_.blocks[block].first_inst;
     for (std::uint32_t i = from; i-- > first;) {
-      const ir::Inst& inst = f_.insts[i];
       if (++walk.steps > kMostSteps) return false;
-      if (inst.is_deleted()) continue;
+      if (!may_write(i, s.at)) continue;
+      const ir::Inst& inst = f_.insts[i];
       if (inst.is_phi()) {
         if (f_.phase == ir::Phase::Virtual && through_phi(walk, inst, s)) return true;
         continue;
@@ -177,7 +200,7 @@ class Origins {
       State written = s;
       const Effect effect = write(i, ops, written);
       if (effect == Effect::None) continue;
-      if (effect == Effect::Unclear || written.so_far.route.size() > kLongestRoute) return false;
+      if (effect == Effect::Unclear || written.so_far.route.is_too_long()) return false;
       const bool guarded = ir::is_guarded(ops);
       if (guarded) written.so_far.guards = s.so_far.guards = std::min(kManyGuards, s.so_far.guards + 1);
       if (effect == Effect::Ends) end(walk, written, written.so_far.what);
@@ -242,8 +265,9 @@ class Origins {
       }
       case Op::Refill: {
         const Bytes reg = bytes_of(ops[0]);
+        const std::uint32_t byte = s.at.byte - reg.begin;
         effect = moves(reg, bytes_of(ops[1], reg.end - reg.begin));
-        if (effect == Effect::Moves) come_through(index, s);
+        if (effect == Effect::Moves) come_through(index << kByteBits | byte, s);
         break;
       }
       case Op::Pack:
@@ -344,16 +368,13 @@ class Origins {
       const Bytes pack = bytes_of(pack_of(ops));
       if (pack.begin + bit / 8 >= pack.end) return Effect::Unclear;
       s.at = {pack.space, pack.begin + bit / 8, static_cast<std::int8_t>(bit % 8)};
-      come_through(index, s);
+      come_through(index << kByteBits, s);
       return Effect::Moves;
     }
     return Effect::None;
   }
 
-  static void come_through(std::uint32_t index, State& s) {
-    auto& route = s.so_far.route;
-    if (std::find(route.begin(), route.end(), index) == route.end()) route.push_back(index);
-  }
+  static void come_through(std::uint32_t step, State& s) { s.so_far.route.add(step); }
   // The pack's register is overwritten here: what it held before decides whether its base was destroyed. Packs that were moved into
   // memory or into other files are no bases.
   void probe(std::uint32_t index, State& s) {
@@ -389,7 +410,7 @@ class Origins {
           h.what >> 63 != 0 || std::find(extra_defs_.begin(), extra_defs_.end(), h.above >> 8) != extra_defs_.end();
       both(h.what == Origin::kWrongRemat ? 7 : is_extra ? 6 : 5);
       bool destroyed = false, behind_pack = false;
-      for (auto step = h.route.rbegin(); step != h.route.rend(); ++step) {
+      for (const std::uint32_t* step = h.route.end(); step-- != h.route.begin();) {
         if ((*step & kProbe) != 0) {
           const auto [writer, l] = probes_[*step & ~kProbe];
           const OriginSet held = at(writer, l);
@@ -397,14 +418,14 @@ class Origins {
           destroyed = destroyed || std::any_of(held->begin(), held->end(), [&](const Origin& o) { return is_wanted(o.what); });
           continue;
         }
-        const Op op = f_.insts[*step].op;
+        const Op op = f_.insts[*step >> kByteBits].op;
         if (op == Op::Refill) {
-          both(std::any_of(have.begin(), have.end(),
-                           [&](const Origin& o) {
-                             return is_wanted(o.what) && std::find(o.route.begin(), o.route.end(), *step) != o.route.end();
-                           })
-                   ? 2
-                   : 1);
+          const auto delivers = [&](int most_guards) {
+            return std::any_of(have.begin(), have.end(),
+                               [&](const Origin& o) { return is_wanted(o.what) && o.guards <= most_guards && o.route.has(*step); });
+          };
+          propose(possible, delivers(kManyGuards) ? 2 : 1);
+          if (is_sure) propose(sure, delivers(kManyGuards - 1) ? 2 : 1);
           continue;
         }
         if (behind_pack) return kUnclear;  // a pack in a pack: whose base it is that was destroyed
@@ -423,6 +444,8 @@ class Origins {
   ir::Cfg cfg_;
   Expected& expected_;
   std::vector<std::uint32_t> block_of_;
+  std::vector<Bytes> touched_;  // that instruction i may write: from first_touched_[i] on
+  std::vector<std::uint32_t> first_touched_;
   std::vector<std::pair<std::uint32_t, Location>> probes_;
   std::vector<std::uint64_t> extra_defs_;  // of the operand at hand, without the number of the byte
   int depth_ = 0;                          // of remats of remats

@@ -24,6 +24,8 @@
 // the other; reads of guarded instructions but for the guard itself. Tested by origins_test.cpp.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <memory>
@@ -53,10 +55,31 @@ struct Origin {
   }
   static std::uint64_t entry(Location l) { return 1ull << 62 | std::uint64_t{l.space} << 32 | l.byte; }
 
+  // Refills by instruction and byte, extractions by instruction, newest last; with kProbe, numbers of probes. Each once. A walk
+  // ends where there are too many.
+  class Route {
+   public:
+    static constexpr std::size_t kMost = 6;
+    void add(std::uint32_t step) {
+      if (std::find(begin(), end(), step) != end()) return;
+      if (size_ < kMost) steps_[size_] = step;
+      ++size_;
+    }
+    [[nodiscard]] bool is_too_long() const { return size_ > kMost; }
+    [[nodiscard]] bool has(std::uint32_t step) const { return std::find(begin(), end(), step) != end(); }
+    [[nodiscard]] const std::uint32_t* begin() const { return steps_.data(); }
+    [[nodiscard]] const std::uint32_t* end() const { return steps_.data() + std::min<std::size_t>(size_, kMost); }
+    friend auto operator<=>(const Route&, const Route&) = default;
+
+   private:
+    std::array<std::uint32_t, kMost> steps_ = {};
+    std::uint32_t size_ = 0;
+  };
+
   std::uint64_t what = kUndefined;
-  int guards = 0;                    // may-defs that it is of or that it survived: 0, 1, or 2 for more
-  std::vector<std::uint32_t> route;  // refills and extractions by index, newest last; with kProbe, numbers of probes
-  std::uint64_t above = 0;           // of an undefined byte above a narrow def: that definition
+  int guards = 0;  // may-defs that it is of or that it survived: 0, 1, or 2 for more
+  Route route;
+  std::uint64_t above = 0;  // of an undefined byte above a narrow def: that definition
 };
 
 class Origins;
