@@ -21,7 +21,8 @@ std::optional<Patterned> copies_through_memory(const Subject& subject, Random& r
   w.rewrite([&](std::size_t, std::size_t, EditInst i, std::vector<EditInst>& out) {
     const std::size_t operands = has_guard(i) ? 3 : 2;
     if (!i.inst.is_copy() || i.inst.is_deleted() || done >= 12 || random.chance(40) || i.ops.size() != operands ||
-        bytes_of(i.ops[0]) != bytes_of(i.ops[1]) || w.is_architectural(i.ops[0].preg())) {
+        bytes_of(i.ops[0]) != bytes_of(i.ops[1]) || w.is_architectural(i.ops[0].preg()) || !w.fits_memory(i.ops[0].preg()) ||
+        !w.fits_memory(i.ops[1].preg())) {
       out.push_back(std::move(i));
       return;
     }
@@ -118,7 +119,9 @@ std::optional<Patterned> callee_saved(const Subject& subject, Random& random) {
   const auto m = pick(moves, random);
   if (!m) return std::nullopt;
   w.use(m->to);
-  const auto keeper = random.chance(30) ? w.take(RegFile::R, m->to.count) : std::nullopt;
+  const bool in_register = random.chance(30) || !w.fits_memory(m->to);
+  const auto keeper = in_register ? w.take(RegFile::R, m->to.count) : std::nullopt;
+  if (!keeper && !w.fits_memory(m->to)) return std::nullopt;
   const Operand reg = Operand::of_preg(Role::Use, m->to);
   const ir::SlotId slot = keeper ? ir::SlotId() : add_slot(w.program, MemSpace::Local, bytes_of(reg));
   w.rewrite([&](std::size_t, std::size_t, EditInst i, std::vector<EditInst>& out) {
@@ -204,7 +207,7 @@ std::optional<Patterned> move_stretch(const Subject& subject, Random& random) {
     const auto b = kind == 0 ? pick(tuples, random)
                              : w.take(a->file, a->count, 1, saves ? Workshop::Kind::CalleeSaved : Workshop::Kind::CallerSaved);
     if (!b || b->file != a->file || b->count != a->count || b->overlaps(*a) || (b->first - a->first) % align != 0 ||
-        !w.is_allocatable(*b) || !may_exchange(w, *s, *a, *b))
+        !w.is_allocatable(*b) || (saves && !w.fits_memory(*b)) || !may_exchange(w, *s, *a, *b))
       continue;
     exchange(w, *s, *a, *b);
     std::vector<EditInst> before, after;
@@ -212,7 +215,7 @@ std::optional<Patterned> move_stretch(const Subject& subject, Random& random) {
       before = {make_swap(*a, *b)};
       after = {make_swap(*a, *b)};
     } else {
-      const bool in_memory = random.chance(30);
+      const bool in_memory = random.chance(30) && w.fits_memory(*a) && w.fits_memory(*b);
       const ir::SlotId slot = in_memory ? slot_for(w, *a) : ir::SlotId(), saved = saves ? slot_for(w, *b) : ir::SlotId();
       if (saves) before.push_back(spill_of(*b, saved));
       if (in_memory) {
@@ -350,7 +353,8 @@ std::optional<Patterned> guarded_accesses(const Subject& subject, Random& random
   w.rewrite([&](std::size_t, std::size_t, EditInst i, std::vector<EditInst>& out) {
     std::vector<PReg> sources;
     for (const Operand& op : i.ops)
-      if (is_register(op) && op.reads() && !ir::is_predicate(op.preg().file) && !w.is_architectural(op.preg()))
+      if (is_register(op) && op.reads() && !ir::is_predicate(op.preg().file) && !w.is_architectural(op.preg()) &&
+          w.fits_memory(op.preg()))
         sources.push_back(op.preg());
     const auto source = pick(sources, random);
     if (!source || i.inst.is_phi() || done >= 8 || !random.chance(15)) return out.push_back(std::move(i));
@@ -406,7 +410,7 @@ std::optional<Patterned> chain_edge_blocks(const Subject& subject, Random& rando
     edge.attributes.edge_from = at_source.is_edge_block() ? at_source.edge_from : from;
     edge.attributes.edge_to = at_source.is_edge_block() ? at_source.edge_to : at_target.is_edge_block() ? at_target.edge_to : *to;
     const auto a = pick(tuples, random), b = pick(tuples, random);
-    if (a && random.chance(60)) {
+    if (a && random.chance(60) && w.fits_memory(*a)) {
       const bool swaps = b->file == a->file && b->count == a->count && !b->overlaps(*a) && random.chance(60);
       const ir::SlotId slot = swaps ? ir::SlotId() : slot_for(w, *a);
       edge.insts.push_back(swaps ? make_swap(*a, *b) : spill_of(*a, slot));

@@ -78,6 +78,13 @@ int Workshop::alignment_of(RegFile file) const {
   return most;
 }
 
+bool Workshop::fits_memory(PReg r) const {
+  int least = ir::natural_align_log2(32 * r.count);
+  for (const ir::VReg& v : subject.before.vregs)
+    if (v.units() == r.count) least = std::min(least, static_cast<int>(v.align_log2));
+  return r.first % (1 << least) == 0;
+}
+
 // --- operands -------------------------------------------------------------------------------------------------------
 
 const ir::Inst* Workshop::original(const EditInst& i) const {
@@ -127,7 +134,7 @@ bool Workshop::spill_stretches(bool predicates, int count) {
     for (std::size_t k = 0; k + 1 < all.size(); ++k)
       for (const Operand& op : all[k].ops) {
         if (!op.is_preg() || op.role == Role::Clobber || ir::is_predicate(op.preg().file) != predicates) continue;
-        if (is_architectural(op.preg())) continue;
+        if (is_architectural(op.preg()) || !fits_memory(op.preg())) continue;
         registers.push_back(op.preg());
         std::size_t next = k + 1;
         while (next + 1 < all.size() && !mentions(all[next], op.preg())) ++next;

@@ -36,6 +36,8 @@ class Workshop {
   void use(ir::PReg r);
   // The largest alignment of a vreg of the file, in units.
   [[nodiscard]] int alignment_of(ir::RegFile file) const;
+  // A spill or refill may name it: aligned as the least aligned vreg of so many units, or as their number asks.
+  [[nodiscard]] bool fits_memory(ir::PReg r) const;
 
   // --- operands
   // The instruction of the program before that `i` is or repeats; null where it is neither.
