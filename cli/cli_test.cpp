@@ -572,21 +572,29 @@ TEST_F(Cli, BenchMeasuresEveryJudgeAndAllocator) {
   expect_complaint("bench --filter '('", "--filter");
 }
 
-TEST_F(Cli, ACampaignCanBeInterrupted) {
+TEST_F(Cli, LongWorkKeepsWhatItHasWhereItIsInterrupted) {
   EXPECT_THAT(run("fuzz --runs 20 --seed 9").out, HasSubstr("0 findings"));
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const std::string out = path("campaign");
-    if (std::freopen(out.c_str(), "w", stdout) == nullptr) ::_exit(99);
-    ::execl(REGDUEL_PROGRAM, REGDUEL_PROGRAM, "fuzz", "--time", "600s", "--jobs", "1", "--corpus", path("found").c_str(), nullptr);
-    ::_exit(98);
+  const std::vector<std::string> commands[] = {{"fuzz", "--time", "600s", "--jobs", "1", "--corpus", path("found")},
+                                               {"faults", "--runs", "1000000", "--jobs", "1"},
+                                               {"faults", "--rewritings", "1000000", "--jobs", "1"}};
+  for (const std::vector<std::string>& command : commands) {
+    std::vector<char*> argv = {const_cast<char*>(REGDUEL_PROGRAM)};
+    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const std::string out = path("said");
+      if (std::freopen(out.c_str(), "w", stdout) == nullptr) ::_exit(99);
+      ::execv(REGDUEL_PROGRAM, argv.data());
+      ::_exit(98);
+    }
+    ::usleep(700'000);
+    ASSERT_EQ(::kill(child, SIGINT), 0);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command[1];
+    EXPECT_THAT(read_file(path("said")).value(), HasSubstr("(interrupted)")) << command[1];
   }
-  ::usleep(700'000);
-  ASSERT_EQ(::kill(child, SIGINT), 0);
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  EXPECT_THAT(read_file(path("campaign")).value(), HasSubstr("(interrupted)"));
 }
 
 TEST_F(Cli, ReduceKeepsWhatItIsAskedToKeep) {

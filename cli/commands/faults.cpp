@@ -9,6 +9,7 @@
 
 #include "base/io.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/parallel.h"
 #include "fuzz/faults/faults.h"
@@ -41,6 +42,8 @@ std::string of(std::int64_t part, std::int64_t whole) {
   if (whole == 0) return "-";
   return part == whole ? "all" : fmt::format("{}/{}", part, whole);
 }
+
+std::string end_of(const Interrupt& interrupt) { return interrupt.is_asked_for() ? " (interrupted)" : ""; }
 
 // One miss as NAME.before.rir, NAME.after.rir and what the judges said as comments at the head of the second.
 void save(const fuzz::FaultMiss& m, const std::string& directory) {
@@ -92,7 +95,8 @@ Totals count(const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed) {
   return t;
 }
 
-void print_text(const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed, const Totals& totals, double seconds) {
+void print_text(const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed, const Totals& totals, double seconds,
+                const Interrupt& interrupt) {
   std::vector<std::string> judges;
   for (const oracles::Judge* j : fuzz::fault_judges()) judges.emplace_back(j->name());
   Table table = Table::grouped({{"", {"operator", "meant to raise", "injected", "changing"}},
@@ -146,7 +150,7 @@ void print_text(const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed
   for (const auto* list : {&matrix.misses(), &relaxed.misses()})
     for (std::size_t k = 0; k < std::min<std::size_t>(list->size(), 20); ++k)
       fmt::print("{}: {} (seed {}, run {})\n", (*list)[k].kind, (*list)[k].operator_name, (*list)[k].seed, (*list)[k].index);
-  fmt::print("{} in {:.0f} s\n", totals.is_clean(matrix) ? "no miss" : "MISSES", seconds);
+  fmt::print("{} in {:.0f} s{}\n", totals.is_clean(matrix) ? "no miss" : "MISSES", seconds, end_of(interrupt));
 }
 
 nlohmann::ordered_json row_json(const fuzz::OperatorRow& row) {
@@ -168,7 +172,7 @@ nlohmann::ordered_json row_json(const fuzz::OperatorRow& row) {
 }
 
 void print_document(const Options& o, const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed, const Totals& totals,
-                    double seconds) {
+                    double seconds, const Interrupt& interrupt) {
   nlohmann::ordered_json operators = nlohmann::ordered_json::array(), relaxations = nlohmann::ordered_json::array();
   for (std::size_t k = 0; k < matrix.rows().size(); ++k) {
     const fuzz::FaultOperator& op = fuzz::fault_operators()[k];
@@ -207,6 +211,7 @@ void print_document(const Options& o, const fuzz::FaultMatrix& matrix, const fuz
               {"kept_rejected", totals.kept_rejected},
               {"internal_errors", totals.internal_errors},
               {"misses", misses},
+              {"interrupted", interrupt.is_asked_for()},
               {"seconds", seconds}});
 }
 
@@ -215,7 +220,8 @@ int rewritings_command(const Options& o) {
   const auto start = std::chrono::steady_clock::now();
   fuzz::RewritingTable table;
   Progress progress("rewritings", wanted);
-  for (std::int64_t first = 0; table.rewritings < wanted; first += fuzz::kFaultBatch)
+  const Interrupt interrupt;
+  for (std::int64_t first = 0; table.rewritings < wanted && !interrupt.is_asked_for(); first += fuzz::kFaultBatch)
     in_order<fuzz::RewritingRun>(
         fuzz::kFaultBatch, resolve_jobs(o.jobs),
         [&](std::int64_t k) { return fuzz::run_rewritings_on(o.seed, static_cast<std::uint64_t>(first + k)); },
@@ -223,7 +229,7 @@ int rewritings_command(const Options& o) {
           const std::int64_t made = run.rewritings;
           table.add(std::move(run));
           progress.step(made, fmt::format("misses {}", table.num_misses));
-          return table.rewritings < wanted;
+          return table.rewritings < wanted && !interrupt.is_asked_for();
         });
   progress.done();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -243,6 +249,7 @@ int rewritings_command(const Options& o) {
                 {"patterns", patterns},
                 {"rejected", table.num_misses},
                 {"misses", misses},
+                {"interrupted", interrupt.is_asked_for()},
                 {"seconds", seconds}});
     return table.num_misses == 0 ? 0 : kExitFinding;
   }
@@ -255,7 +262,7 @@ int rewritings_command(const Options& o) {
   for (const auto& [reason, count] : table.reasons) fmt::print("  undecided {} times, {}\n", count, reason);
   for (const fuzz::FaultMiss& m : table.misses)
     fmt::print("{}: seed {}, program {}: {}\n", m.kind, m.seed, m.index, m.detail.substr(0, m.detail.find('\n')));
-  fmt::print("{} in {:.0f} s\n", table.num_misses == 0 ? "no miss" : "MISSES", seconds);
+  fmt::print("{} in {:.0f} s{}\n", table.num_misses == 0 ? "no miss" : "MISSES", seconds, end_of(interrupt));
   return table.num_misses == 0 ? 0 : kExitFinding;
 }
 
@@ -270,35 +277,37 @@ int faults_command(const Options& o) {
   const int jobs = resolve_jobs(o.jobs);
   fuzz::FaultMatrix matrix;
   fuzz::RelaxTable relaxed;
-  Progress progress("faults", 2 * (end - begin));  // as many again with a relaxed constraint
+  Progress progress("faults", end - begin);
   const auto misses = [&] { return fmt::format("misses {}", matrix.num_misses() + relaxed.num_misses()); };
+  const Interrupt interrupt;
+  struct Run {
+    fuzz::FaultRun faults;
+    fuzz::RelaxRun relaxed;
+  };
   // What is injected next depends on what was injected before, so that rare operators get their share: decided once a batch.
-  for (std::int64_t first = begin; first < end; first += fuzz::kFaultBatch) {
+  for (std::int64_t first = begin; first < end && !interrupt.is_asked_for(); first += fuzz::kFaultBatch) {
     const std::vector<std::int64_t> injected = o.run ? std::vector<std::int64_t>() : matrix.injected();
-    in_order<fuzz::FaultRun>(
+    in_order<Run>(
         std::min(fuzz::kFaultBatch, end - first), jobs,
-        [&](std::int64_t k) { return fuzz::run_faults_on(o.seed, static_cast<std::uint64_t>(first + k), injected); },
-        [&](std::int64_t, fuzz::FaultRun run) {
-          matrix.add(std::move(run));
+        [&](std::int64_t k) {
+          const auto index = static_cast<std::uint64_t>(first + k);
+          return Run{fuzz::run_faults_on(o.seed, index, injected), fuzz::run_relaxed_on(o.seed, index)};
+        },
+        [&](std::int64_t, Run run) {
+          matrix.add(std::move(run.faults));
+          relaxed.add(std::move(run.relaxed));
           progress.step(1, misses());
-          return true;
+          return !interrupt.is_asked_for();
         });
   }
-  in_order<fuzz::RelaxRun>(
-      end - begin, jobs, [&](std::int64_t k) { return fuzz::run_relaxed_on(o.seed, static_cast<std::uint64_t>(begin + k)); },
-      [&](std::int64_t, fuzz::RelaxRun run) {
-        relaxed.add(std::move(run));
-        progress.step(1, misses());
-        return true;
-      });
   progress.done();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!o.save_to.empty())
     for (const auto* list : {&matrix.misses(), &relaxed.misses()})
       for (const fuzz::FaultMiss& m : *list) save(m, o.save_to);
   const Totals totals = count(matrix, relaxed);
-  if (o.json) print_document(o, matrix, relaxed, totals, seconds);
-  else print_text(matrix, relaxed, totals, seconds);
+  if (o.json) print_document(o, matrix, relaxed, totals, seconds, interrupt);
+  else print_text(matrix, relaxed, totals, seconds, interrupt);
   return totals.is_clean(matrix) ? 0 : kExitFinding;
 }
 
