@@ -216,7 +216,7 @@ struct RandomWord {
 
   Value value = kJunk;
   std::array<Bytes, 1u << kTokens> contents = {};  // by outcome
-  bool is_entangled = false;  // gates or words in sets: that it is satisfied may go unseen
+  bool is_entangled = false;                       // gates or words in sets: that it is satisfied may go unseen
 
   [[nodiscard]] bool satisfies(const RandomWord& want) const {
     for (std::size_t o = 0; o < contents.size(); ++o)
