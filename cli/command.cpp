@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/check_macro.h"
+#include "fuzz/external/words.h"
 #include "version.h"
 
 namespace regduel::cli {
@@ -29,6 +30,14 @@ std::string one_line(std::string s) {
 std::string_view program_version() { return REGDUEL_VERSION; }
 
 namespace {
+
+std::string called_as;
+
+std::string joined(int argc, const char* const* argv) {
+  std::string line = "regduel";
+  for (int k = 1; k < argc; ++k) line += " " + fuzz::shell_word(argv[k]);
+  return line;
+}
 
 // Reads the command line: what to do, or the status to end with, having said why.
 std::expected<Action, int> read_command_line(int argc, const char* const* argv) {
@@ -81,9 +90,12 @@ std::expected<Action, int> read_command_line(int argc, const char* const* argv) 
 
 }  // namespace
 
+std::string_view command_line() { return called_as; }
+
 bool is_command_line(int argc, const char* const* argv) { return read_command_line(argc, argv).has_value(); }
 
 int run(int argc, const char* const* argv) {
+  called_as = joined(argc, argv);
   const auto chosen = read_command_line(argc, argv);
   if (!chosen) return chosen.error();
   try {

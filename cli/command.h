@@ -38,6 +38,9 @@ void add_explain_command(CLI::App& app, Action& chosen);
 // Version and commit: "0.1.0 (0123456789ab)", with a "+" where the sources had changes, "unknown" where they came without git.
 [[nodiscard]] std::string_view program_version();
 
+// How run() was called, as a shell reads it: "regduel duel --random 500".
+[[nodiscard]] std::string_view command_line();
+
 // Whether the arguments name a command that could be run; what is wrong with them has been said on stderr. Runs nothing.
 [[nodiscard]] bool is_command_line(int argc, const char* const* argv);
 // The whole program: parses, runs, and turns what went wrong into one line on stderr and an exit status.

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
-
-#include <sys/utsname.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/parallel.h"
 #include "cli/tally_text.h"
+#include "cli/this_run.h"
 #include "fuzz/duel/allocators.h"
 #include "fuzz/generate/generator.h"
 #include "fuzz/lab/results.h"
@@ -48,23 +46,19 @@ struct Options {
 // Where results go: a run of the database, where one is asked for.
 class Results {
  public:
-  Results(const std::string& path, const std::string& command) {
-    if (!path.empty()) writer_.emplace(path, fuzz::RunInfo{std::string(program_version()), command, machine()});
+  explicit Results(const std::string& path, fuzz::RunInfo run = this_run()) {
+    if (!path.empty()) file_.emplace(path, run);
   }
-  void add(const fuzz::FuzzInput& input, const std::string& source, const fuzz::Duel& duel) {
-    if (writer_) writer_->add(input, source, duel);
+  void add(const fuzz::FuzzInput& input, const std::string& source, const fuzz::Duel& duel,
+           fuzz::Content content = fuzz::Content::Kept) {
+    if (file_) file_->add(fuzz::results_of(input, source, duel, content));
   }
   void finish() {
-    if (writer_) writer_->finish();
+    if (file_) file_->finish();
   }
 
  private:
-  static std::string machine() {
-    utsname names{};
-    if (uname(&names) != 0) return "unknown";
-    return fmt::format("{} {} {}, {} cores", names.sysname, names.release, names.machine, std::thread::hardware_concurrency());
-  }
-  std::optional<fuzz::ResultWriter> writer_;
+  std::optional<fuzz::ResultFile> file_;
 };
 
 // A program and what came of it at each limit.
@@ -156,7 +150,7 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   Table table = Table::grouped(std::move(columns));
   Findings findings(o.save_to);
   fuzz::Tally tally(duelists);
-  Results results(o.database, fmt::format("duel {}", fmt::join(o.inputs, " ")));
+  Results results(o.database);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   Progress progress("duel", static_cast<std::int64_t>(programs.size() * limits.size()));
   const std::function<PlayedProgram(std::int64_t)> work = [&](std::int64_t k) {
@@ -230,7 +224,9 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
   Findings findings(o.save_to);
   fuzz::Tally tally(duelists);
   const std::string mix = fmt::format("{}, seed {}", standard ? "standard mix" : o.profile.empty() ? "mix" : o.profile, o.seed);
-  Results results(o.database, fmt::format("duel --random {} ({})", o.random, mix));
+  fuzz::RunInfo run = this_run();
+  run.seed = o.seed;
+  Results results(o.database, run);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   Progress progress("random duels", o.random * static_cast<std::int64_t>(std::max<std::size_t>(limits.size(), 1)));
   const std::function<bool(std::int64_t, PlayedProgram)> take = [&](std::int64_t k, PlayedProgram r) {
@@ -241,7 +237,9 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
         if (o.json) rows.push_back(row_json("", r.input, r.duels[m], b));
       }
       tally.add(r.input, r.duels[m]);
-      results.add(r.input, fmt::format("{}, case {}", mix, k), r.duels[m]);
+      const std::string source =
+          standard ? fuzz::mix_source(o.seed, static_cast<std::uint64_t>(k)) : fmt::format("{}, case {}", mix, k);
+      results.add(r.input, source, r.duels[m], standard ? fuzz::Content::MadeAgain : fuzz::Content::Kept);
       progress.step(1, fmt::format("findings {}", findings.distinct()));
     }
     return true;
@@ -292,8 +290,9 @@ void add_duel_command(CLI::App& app, Action& chosen) {
   command->add_flag("--metamorphic", o->metamorphic,
                     "Ask each allocator again about variants of each program (other numbers, names, order of blocks, dead code, "
                     "one register more): a change of verdict is a finding. Takes about ten times as long");
-  command->add_option("--db", o->database,
-                      "SQLite file that gets a run of results: a row a program, allocator and limit, with all measures");
+  command->add_option(
+      "--db", o->database,
+      "SQLite file that gets a run of results: a row a program, allocator and limit, with all measures (regduel compare)");
   command->add_flag("--demangle", o->demangle, "Names of functions in the table as in the source: k(int) for _Z1ki");
   command->add_flag("--json", o->json, "One JSON document");
   command->footer(

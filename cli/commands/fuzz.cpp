@@ -16,6 +16,7 @@
 #include "cli/parallel.h"
 #include "cli/screen.h"
 #include "cli/tally_text.h"
+#include "cli/this_run.h"
 #include "fuzz/campaign/campaign.h"
 #include "fuzz/duel/allocators.h"
 
@@ -75,7 +76,7 @@ int fuzz_command(const Options& o) {
   c.seconds = o.time.empty() ? 0 : parse_time(o.time);
   c.jobs = resolve_jobs(c.jobs);
   c.today = today();
-  c.version = program_version();
+  c.run = this_run();
   if (!o.suppressions.empty()) c.suppressions = load_suppressions(o.suppressions);
   for (const std::string& path : split_list(o.seeds))
     for (const fuzz::FuzzInput& input : load_seeds(path)) c.seeds.push_back(fuzz::encode_input(input));
@@ -142,9 +143,10 @@ void add_fuzz_command(CLI::App& app, Action& chosen) {
   command->add_option("--seed", c.seed, "Another seed, another stream of programs")->capture_default_str();
   command->add_option("--jobs", c.jobs, "Worker processes, 0 = one a core")->capture_default_str();
   command->add_option("--corpus", c.directory, "Directory for the reproducers of findings")->capture_default_str();
-  command->add_option("--db", c.db,
-                      "SQLite file with all of the campaign: corpus, findings, rates, what was judged by which version; the same "
-                      "seed goes on where it stopped");
+  command->add_option(
+      "--db", c.db,
+      "SQLite file with all of the campaign: corpus, findings, results, rates, what was judged by which version; the same "
+      "seed goes on where it stopped");
   command
       ->add_option("--seeds", o->seeds,
                    "Files, or directories of them, to begin with, comma-separated: .rir programs or inputs of the fuzz corpus. "

@@ -117,8 +117,8 @@ void add_merge_command(CLI::App& app, Action& chosen) {
   auto output = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand(
-      "merge", "Make one database of those of many campaigns: shards of one on several machines, or several of one");
-  command->add_option("databases", *inputs, "What regduel fuzz --db has written")->required();
+      "merge", "Make one database of many: results of duels, campaigns, shards of one campaign on several machines");
+  command->add_option("databases", *inputs, "What regduel duel --db and fuzz --db have written")->required();
   command->add_option("-o,--output", *output, "The database to make; one that is there is replaced when the new one is whole")
       ->required();
   command->add_flag("--json", *json, "One JSON document");

@@ -19,6 +19,7 @@
 #include "fuzz/campaign/corpus.h"
 #include "fuzz/campaign/event_log.h"
 #include "fuzz/campaign/findings.h"
+#include "fuzz/campaign/results_message.h"
 #include "fuzz/campaign/schedule.h"
 #include "fuzz/campaign/worker.h"
 #include "fuzz/duel/allocators.h"
@@ -55,11 +56,11 @@ struct Peer {
 class Coordinator {
  public:
   explicit Coordinator(const CampaignOptions& options)
-      : o_(options), log_(options.log), store_(options.db, options.version), corpus_(store_, log_),
-        findings_(store_, options.version, options.directory, options.suppressions, options.today),
+      : o_(options), log_(options.log), store_(options.db, options.run), corpus_(store_, log_),
+        findings_(store_, options.run.program, options.directory, options.suppressions, options.today),
         schedule_(store_.begin_session(o_.seed, mode()), o_.runs, kBatch * kBatchesAhead * static_cast<std::uint64_t>(o_.jobs)),
         total_(options.duelists),
-        worker_options_{o_.seed, o_.metamorphic, o_.timeout, o_.reduce_budget, o_.duelists, o_.registers} {
+        worker_options_{o_.seed, o_.metamorphic, o_.timeout, o_.reduce_budget, o_.duelists, o_.registers, !o_.db.empty()} {
     if (!o_.is_mix) load_inputs();
     for (const StoredFinding& f : findings_.load()) {
       if (command_in(f.failure.allocator) != std::string::npos && find_external(f.failure.allocator) == nullptr)
@@ -288,6 +289,8 @@ class Coordinator {
   void take_answer(Peer& p, const json& m) {
     const std::string what = m["done"];
     lost_in_a_row_ = 0;
+    if (m.contains("results"))
+      for (const json& one : m["results"]) store_.add(results_in(one));
     if (what == "understand") {
       findings_.take_understood(p.job["number"], m, p.job["message"]);
     } else if (what == "again") {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fuzz/campaign/report.h"
-#include "fuzz/campaign/sqlite.h"
+#include "fuzz/lab/schema.h"
 #include "fuzz/triage/suppressions.h"
 #include "ir/allocator.h"
 
@@ -32,9 +32,9 @@ struct CampaignOptions {
   std::string directory;    // of the reproducers
   std::vector<Blob> seeds;  // pinned
   std::vector<Suppression> suppressions;
-  std::string today;                // YYYY-MM-DD
-  std::string version = "unknown";  // of this program: what another one saw is looked at again
-  std::string log;                  // a file; "" = none
+  std::string today;                  // YYYY-MM-DD
+  RunInfo run = {"unknown", "", ""};  // what another version of the program saw is looked at again
+  std::string log;                    // a file; "" = none
 };
 
 // Runs it. `watch` is called some times a second, and may say false: then it ends at once, and keeps what it has. Throws BadInput.

@@ -318,6 +318,36 @@ TEST_F(CampaignTest, AnExplorationIsRepeatedByItsSeed) {
   EXPECT_NE(first, corpus("c", 2));
 }
 
+TEST_F(CampaignTest, ResultsAreRowsOfTheDatabase) {
+  const std::span<const ir::Allocator* const> duelists = all_duelists();
+  CampaignOptions o = options(duelists, 40);
+  o.is_mix = true;
+  o.jobs = 2;
+  const CampaignResult mix = run(o);
+  const std::vector<ResultRow> rows = read_results(o.db);
+  EXPECT_EQ(rows.size(), 40 * duelists.size()) << "each program of the mix";
+  std::set<std::string> sources;
+  std::uint64_t passed = 0;
+  for (const ResultRow& r : rows) {
+    sources.insert(r.source);
+    passed += r.verdict == "pass" ? 1 : 0;
+  }
+  EXPECT_EQ(sources.size(), 40u);
+  EXPECT_TRUE(sources.contains("standard mix, seed 1, case 17"));
+  std::uint64_t told = 0;
+  for (const Tally::Row& r : mix.tally.rows()) told += r.pass;
+  EXPECT_EQ(passed, told);
+
+  o.is_mix = false;
+  EXPECT_TRUE(run(o).found.empty());
+  const std::vector<ResultRow> explored = read_results(o.db);
+  EXPECT_GE(explored.size(), Store(o.db).inputs().size() * duelists.size()) << "each that was kept";
+  Sqlite db(o.db);
+  Sqlite::Statement kept(db, "SELECT count(*) FROM program WHERE content IS NOT NULL");
+  ASSERT_TRUE(kept.step());
+  EXPECT_GE(kept.integer(0), 1);
+}
+
 TEST_F(CampaignTest, PinnedSeedsStay) {
   const std::span<const ir::Allocator* const> duelists = all_duelists();
   CampaignOptions o = options(duelists, 60);

@@ -19,24 +19,6 @@ std::int64_t now_seconds() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-constexpr const char* kTables[] = {
-    "CREATE TABLE IF NOT EXISTS campaigns(seed INTEGER, mode TEXT, next_index INTEGER NOT NULL, PRIMARY KEY(seed, mode))",
-    "CREATE TABLE IF NOT EXISTS sessions(id INTEGER PRIMARY KEY, seed INTEGER, mode TEXT, first INTEGER, next INTEGER, program "
-    "TEXT, started INTEGER, "
-    "seconds INTEGER, allocations INTEGER, summary TEXT, UNIQUE(seed, mode, first, program, started))",
-    "CREATE TABLE IF NOT EXISTS progress(session INTEGER, time INTEGER, next INTEGER, inputs INTEGER, features INTEGER, edges "
-    "INTEGER, findings INTEGER, "
-    "PRIMARY KEY(session, time))",
-    "CREATE TABLE IF NOT EXISTS inputs(hash TEXT PRIMARY KEY, input BLOB NOT NULL, features BLOB NOT NULL, program TEXT, pinned "
-    "INTEGER, instructions INTEGER, "
-    "found INTEGER)",
-    "CREATE TABLE IF NOT EXISTS sightings(allocator TEXT, signature TEXT, message TEXT, count INTEGER, reduced INTEGER, input "
-    "BLOB, first_seen INTEGER, "
-    "last_seen INTEGER, PRIMARY KEY(allocator, signature))",
-    "CREATE TABLE IF NOT EXISTS findings(bucket TEXT PRIMARY KEY, allocator TEXT, signature TEXT, decision TEXT, state TEXT, "
-    "passes INTEGER, count INTEGER, "
-    "instructions INTEGER, input BLOB, program TEXT, first_seen INTEGER, last_seen INTEGER)"};
-
 Blob pack(const std::vector<std::uint32_t>& features) {
   Blob out;
   for (const std::uint32_t f : features)
@@ -58,16 +40,8 @@ std::string input_hash(const Blob& input) {
   return fmt::format("{:016x}{:016x}", h.high64, h.low64);
 }
 
-Store::Store(const std::string& path, std::string version) : db_(path), version_(std::move(version)), started_(now_seconds()) {
-  db_.execute("PRAGMA journal_mode = WAL");
-  db_.execute("PRAGMA synchronous = NORMAL");
-  db_.execute("CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL)");
-  db_.execute("INSERT OR IGNORE INTO meta VALUES('format', ?)", kDatabaseVersion);
-  Sqlite::Statement format(db_, "SELECT value FROM meta WHERE key = 'format'");
-  if (!format.step() || format.integer(0) != kDatabaseVersion)
-    throw BadInput(fmt::format("error: {}: a database of version {} (this program knows version {})", path, format.integer(0),
-                               kDatabaseVersion));
-  for (const char* table : kTables) db_.execute(table);
+Store::Store(const std::string& path, RunInfo run) : db_(path), run_(std::move(run)), started_(now_seconds()) {
+  open_database(db_);
 }
 
 void Store::begin() {
@@ -76,18 +50,30 @@ void Store::begin() {
 }
 
 std::uint64_t Store::begin_session(std::uint64_t seed, const std::string& mode) {
-  seed_ = seed;
-  mode_ = mode;
-  db_.execute("INSERT OR IGNORE INTO campaigns VALUES(?, ?, 0)", seed, mode);
-  Sqlite::Statement next(db_, "SELECT next_index FROM campaigns WHERE seed = ? AND mode = ?", seed, mode);
-  first_ = next.step() ? static_cast<std::uint64_t>(next.integer(0)) : 0;
-  return first_;
+  run_.seed = seed;
+  run_.mode = mode;
+  db_.execute("INSERT OR IGNORE INTO campaign VALUES(?, ?, 0)", seed, mode);
+  Sqlite::Statement next(db_, "SELECT next FROM campaign WHERE seed = ? AND mode = ?", seed, mode);
+  run_.first = next.step() ? static_cast<std::uint64_t>(next.integer(0)) : 0;
+  return run_.first;
+}
+
+void Store::require_run() {
+  begin();
+  if (run_id_ != 0) return;
+  run_id_ = begin_run(db_, run_);
+  results_.emplace(db_, run_id_);
+}
+
+void Store::add(const CaseResults& results) {
+  require_run();
+  results_->add(results);
 }
 
 std::vector<StoredInput> Store::inputs() {
   std::vector<StoredInput> result;
   Sqlite::Statement rows(
-      db_, "SELECT hash, input, features, program = ?, pinned, instructions FROM inputs ORDER BY instructions, hash", version_);
+      db_, "SELECT hash, input, features, program = ?, pinned, instructions FROM input ORDER BY instructions, hash", run_.program);
   while (rows.step())
     result.push_back({rows.text(0), rows.blob(1), unpack(rows.blob(2)), rows.integer(4) != 0,
                       static_cast<std::uint32_t>(rows.integer(5)), rows.integer(3) != 0});
@@ -97,21 +83,21 @@ std::vector<StoredInput> Store::inputs() {
 void Store::add(const StoredInput& input) {
   begin();
   db_.execute(
-      "INSERT INTO inputs VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(hash) DO UPDATE SET features = excluded.features, program = "
+      "INSERT INTO input VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(hash) DO UPDATE SET features = excluded.features, program = "
       "excluded.program, "
       "pinned = max(pinned, excluded.pinned)",
-      input.hash, input.input, pack(input.features), version_, input.is_pinned ? 1 : 0, input.instructions, now_seconds());
+      input.hash, input.input, pack(input.features), run_.program, input.is_pinned ? 1 : 0, input.instructions, now_seconds());
 }
 
 void Store::remove_input(const std::string& hash) {
   begin();
-  db_.execute("DELETE FROM inputs WHERE hash = ? AND NOT pinned", hash);
+  db_.execute("DELETE FROM input WHERE hash = ? AND NOT pinned", hash);
 }
 
 std::vector<Sighting> Store::sightings() {
   std::vector<Sighting> result;
-  Sqlite::Statement rows(
-      db_, "SELECT allocator, signature, message, count, reduced, input FROM sightings ORDER BY allocator, signature");
+  Sqlite::Statement rows(db_,
+                         "SELECT allocator, signature, message, count, reduced, input FROM sighting ORDER BY allocator, signature");
   while (rows.step())
     result.push_back({{rows.text(0), rows.text(1)},
                       rows.text(2),
@@ -124,27 +110,27 @@ std::vector<Sighting> Store::sightings() {
 std::uint64_t Store::saw(const Failure& f, const std::string& message, const Blob& input) {
   begin();
   db_.execute(
-      "INSERT INTO sightings VALUES(?, ?, ?, 1, 0, ?, ?, ?) ON CONFLICT(allocator, signature) DO UPDATE SET count = count + 1, "
+      "INSERT INTO sighting VALUES(?, ?, ?, 1, 0, ?, ?, ?) ON CONFLICT(allocator, signature) DO UPDATE SET count = count + 1, "
       "last_seen = excluded.last_seen",
       f.allocator, f.signature, message, input, now_seconds(), now_seconds());
-  Sqlite::Statement count(db_, "SELECT count FROM sightings WHERE allocator = ? AND signature = ?", f.allocator, f.signature);
+  Sqlite::Statement count(db_, "SELECT count FROM sighting WHERE allocator = ? AND signature = ?", f.allocator, f.signature);
   return count.step() ? static_cast<std::uint64_t>(count.integer(0)) : 0;
 }
 
 void Store::reduced(const Failure& f) {
   begin();
-  db_.execute("UPDATE sightings SET reduced = reduced + 1 WHERE allocator = ? AND signature = ?", f.allocator, f.signature);
+  db_.execute("UPDATE sighting SET reduced = reduced + 1 WHERE allocator = ? AND signature = ?", f.allocator, f.signature);
 }
 
 void Store::forget(const Failure& f) {
   begin();
-  db_.execute("DELETE FROM sightings WHERE allocator = ? AND signature = ?", f.allocator, f.signature);
+  db_.execute("DELETE FROM sighting WHERE allocator = ? AND signature = ?", f.allocator, f.signature);
 }
 
 std::vector<StoredFinding> Store::findings() {
   std::vector<StoredFinding> result;
   Sqlite::Statement rows(
-      db_, "SELECT bucket, allocator, signature, decision, state, count, instructions, input FROM findings ORDER BY bucket");
+      db_, "SELECT bucket, allocator, signature, decision, state, count, instructions, input FROM finding ORDER BY bucket");
   while (rows.step())
     result.push_back({rows.text(0),
                       {rows.text(1), rows.text(2)},
@@ -160,16 +146,16 @@ bool Store::add(const Understood& u) {
   begin();
   const Blob input = encode_input(u.reduced);
   const auto instructions = u.reduced.program.insts.size();
-  Sqlite::Statement known(db_, "SELECT instructions FROM findings WHERE bucket = ?", u.bucket);
+  Sqlite::Statement known(db_, "SELECT instructions FROM finding WHERE bucket = ?", u.bucket);
   if (!known.step()) {
-    db_.execute("INSERT INTO findings VALUES(?, ?, ?, ?, 'crashing', 0, 1, ?, ?, ?, ?, ?)", u.bucket, u.failure.allocator,
-                u.failure.signature, u.decision, instructions, input, version_, now_seconds(), now_seconds());
+    db_.execute("INSERT INTO finding VALUES(?, ?, ?, ?, 'crashing', 0, 1, ?, ?, ?, ?, ?)", u.bucket, u.failure.allocator,
+                u.failure.signature, u.decision, instructions, input, run_.program, now_seconds(), now_seconds());
     return true;
   }
-  db_.execute("UPDATE findings SET count = count + 1, state = 'crashing', passes = 0, program = ?, last_seen = ? WHERE bucket = ?",
-              version_, now_seconds(), u.bucket);
+  db_.execute("UPDATE finding SET count = count + 1, state = 'crashing', passes = 0, program = ?, last_seen = ? WHERE bucket = ?",
+              run_.program, now_seconds(), u.bucket);
   if (static_cast<std::int64_t>(instructions) < known.integer(0))
-    db_.execute("UPDATE findings SET allocator = ?, signature = ?, decision = ?, instructions = ?, input = ? WHERE bucket = ?",
+    db_.execute("UPDATE finding SET allocator = ?, signature = ?, decision = ?, instructions = ?, input = ? WHERE bucket = ?",
                 u.failure.allocator, u.failure.signature, u.decision, instructions, input, u.bucket);
   return false;
 }
@@ -177,33 +163,37 @@ bool Store::add(const Understood& u) {
 std::string Store::tried_again(const std::string& bucket, bool fails, const std::string& version) {
   begin();
   if (fails) {
-    db_.execute("UPDATE findings SET state = 'crashing', passes = 0, program = ? WHERE bucket = ?", version, bucket);
+    db_.execute("UPDATE finding SET state = 'crashing', passes = 0, program = ? WHERE bucket = ?", version, bucket);
   } else {
     // Another look by the same version tells nothing new.
-    db_.execute("UPDATE findings SET passes = passes + 1, program = ?1 WHERE bucket = ?2 AND (program <> ?1 OR passes = 0)",
-                version, bucket);
-    db_.execute("UPDATE findings SET state = CASE WHEN passes >= ? THEN 'regression' ELSE 'incubating' END WHERE bucket = ?",
+    db_.execute("UPDATE finding SET passes = passes + 1, program = ?1 WHERE bucket = ?2 AND (program <> ?1 OR passes = 0)", version,
+                bucket);
+    db_.execute("UPDATE finding SET state = CASE WHEN passes >= ? THEN 'regression' ELSE 'incubating' END WHERE bucket = ?",
                 kIncubation, bucket);
   }
-  Sqlite::Statement state(db_, "SELECT state FROM findings WHERE bucket = ?", bucket);
+  Sqlite::Statement state(db_, "SELECT state FROM finding WHERE bucket = ?", bucket);
   return state.step() ? state.text(0) : "";
 }
 
 void Store::commit(const Standing& s, const Tally& tally) {
-  begin();
+  require_run();
   const std::int64_t now = now_seconds();
-  db_.execute("UPDATE campaigns SET next_index = ? WHERE seed = ? AND mode = ?", s.next_index, seed_, mode_);
-  if (session_ == 0) {
-    db_.execute("INSERT OR REPLACE INTO sessions(seed, mode, first, program, started) VALUES(?, ?, ?, ?, ?)", seed_, mode_, first_,
-                version_, started_);
-    session_ = db_.last_id();
+  db_.execute("UPDATE campaign SET next = ? WHERE seed = ? AND mode = ?", s.next_index, run_.seed, run_.mode);
+  db_.execute("UPDATE run SET next = ?, seconds = ?, allocations = ? WHERE id = ?", s.next_index, now - started_,
+              tally.allocations(), run_id_);
+  for (const Tally::Row& row : tally.rows()) {
+    const std::pair<const char*, std::uint64_t> counts[] = {{"pass", row.pass},
+                                                            {"fail", row.fail},
+                                                            {"inconclusive", row.inconclusive},
+                                                            {"impossible", row.impossible},
+                                                            {"unsupported", row.unsupported}};
+    for (const auto& [verdict, cases] : counts)
+      if (cases > 0) db_.execute("INSERT OR REPLACE INTO verdict VALUES(?, ?, ?, ?)", run_id_, row.allocator, verdict, cases);
   }
-  db_.execute("UPDATE sessions SET next = ?, seconds = ?, allocations = ?, summary = ? WHERE id = ?", s.next_index, now - started_,
-              tally.allocations(), tally.json().dump(), session_);
-  if (now != last_progress_)
-    db_.execute("INSERT OR REPLACE INTO progress VALUES(?, ?, ?, ?, ?, ?, ?)", session_, now, s.next_index, s.inputs, s.features,
+  if (now != last_sample_)
+    db_.execute("INSERT OR REPLACE INTO sample VALUES(?, ?, ?, ?, ?, ?, ?)", run_id_, now, s.next_index, s.inputs, s.features,
                 s.edges, s.findings);
-  last_progress_ = now;
+  last_sample_ = now;
   db_.execute("COMMIT");
   is_open_ = false;
 }
@@ -215,42 +205,29 @@ void Store::finish() {
 }
 
 std::string Store::totals() {
-  Sqlite::Statement sums(db_, "SELECT count(*), count(DISTINCT seed), sum(next - first), sum(allocations) FROM sessions");
-  Sqlite::Statement counts(db_, "SELECT (SELECT count(*) FROM findings), (SELECT count(*) FROM inputs)");
+  Sqlite::Statement sums(db_, "SELECT count(*), count(DISTINCT seed), sum(next - first), sum(allocations) FROM run");
+  Sqlite::Statement counts(db_, "SELECT (SELECT count(*) FROM finding), (SELECT count(*) FROM input)");
   if (!sums.step() || !counts.step()) return "";
   return fmt::format("{} sessions over {} seeds: {} programs, {} allocations judged, {} findings, {} inputs", sums.integer(0),
                      sums.integer(1), sums.integer(2), sums.integer(3), counts.integer(0), counts.integer(1));
 }
 
 void Store::merge(const std::string& other) {
-  {
-    const Store checked(other);
-  }  // complains about what is no database of ours
+  require_database(other);
   db_.execute("ATTACH DATABASE ? AS other", other);
   db_.execute("BEGIN IMMEDIATE");
+  merge_runs(db_);
   db_.execute(
-      "INSERT INTO campaigns SELECT * FROM other.campaigns WHERE true ON CONFLICT DO UPDATE SET next_index = max(next_index, "
-      "excluded.next_index)");
-  // The same session in a later copy of the same file has more in it.
+      "INSERT INTO campaign SELECT * FROM other.campaign WHERE true ON CONFLICT DO UPDATE SET next = max(next, excluded.next)");
   db_.execute(
-      "INSERT INTO sessions(seed, mode, first, next, program, started, seconds, allocations, summary) SELECT seed, mode, first, "
-      "next, program, started, seconds, "
-      "allocations, summary FROM other.sessions WHERE true ORDER BY id ON CONFLICT DO UPDATE SET next = excluded.next, seconds = "
-      "excluded.seconds, "
-      "allocations = excluded.allocations, summary = excluded.summary WHERE excluded.next > next");
+      "INSERT INTO input SELECT * FROM other.input WHERE true ON CONFLICT DO UPDATE SET pinned = max(pinned, excluded.pinned)");
   db_.execute(
-      "INSERT OR REPLACE INTO progress SELECT mine.id, time, p.next, inputs, features, edges, findings FROM other.progress p JOIN "
-      "other.sessions theirs ON "
-      "theirs.id = p.session JOIN main.sessions mine USING(seed, mode, first, program, started)");
-  db_.execute(
-      "INSERT INTO inputs SELECT * FROM other.inputs WHERE true ON CONFLICT DO UPDATE SET pinned = max(pinned, excluded.pinned)");
-  db_.execute(
-      "INSERT INTO sightings SELECT * FROM other.sightings WHERE true ON CONFLICT DO UPDATE SET count = count + excluded.count, "
+      "INSERT INTO sighting SELECT * FROM other.sighting WHERE true ON CONFLICT DO UPDATE SET count = count + excluded.count, "
       "reduced = reduced + excluded.reduced, "
       "first_seen = min(first_seen, excluded.first_seen), last_seen = max(last_seen, excluded.last_seen)");
   // The smaller case stays. The state is that of the later look; a case that fails in either still fails.
   db_.execute(
-      "INSERT INTO findings SELECT * FROM other.findings WHERE true ON CONFLICT DO UPDATE SET count = count + excluded.count, "
+      "INSERT INTO finding SELECT * FROM other.finding WHERE true ON CONFLICT DO UPDATE SET count = count + excluded.count, "
       "state = CASE WHEN last_seen >= excluded.last_seen THEN state ELSE excluded.state END, "
       "passes = CASE WHEN last_seen >= excluded.last_seen THEN passes ELSE excluded.passes END, "
       "allocator = CASE WHEN instructions <= excluded.instructions THEN allocator ELSE excluded.allocator END, "

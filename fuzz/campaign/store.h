@@ -1,16 +1,12 @@
-// The database of a campaign: one SQLite file with all that it has. Whatever happens to the process, even kill -9, what is in the
-// file is never more than a second behind what happened (write-ahead log; commit() is called twice a second), and a campaign of the
-// same seed goes on there.
+// What campaigns keep in the database (lab/schema.h). Whatever happens to the process, even kill -9, what is in the file is never
+// more than a second behind what happened (write-ahead log; commit() is called twice a second), and a campaign of the same seed
+// goes on there. A session of one is a row of `run`; the rows of
 //
-//   meta(key, value)                 format version
-//   campaigns(seed, mode, next_index)   programs [0, next_index) of this seed are done
-//   sessions(...)                    one row a run of the command: programs [first, next), by which version of regduel, how many
-//                                    allocations were judged, and the JSON summary of them
-//   progress(...)                    one row a second of a session: how far, how many inputs, features, edges, findings
-//   inputs(hash, input, ...)         the corpus: inputs that show a feature that no smaller one shows, and pinned ones, which stay
-//   sightings(allocator, signature, ...)   what judges have objected to, as they said it, with the first input that showed it
-//   findings(bucket, ...)            what of that is one bug: reduced, with the first bad decision (fuzz/triage/triage.h), and its
-//                                    state
+//   input      the corpus: inputs that show a feature that no smaller one shows, and pinned ones, which stay
+//   sighting   what judges have objected to, as they said it, with the first input that showed it
+//   finding    what of that is one bug: reduced, with the first bad decision (triage/triage.h), and its state
+//
+// belong to no run.
 //
 // A finding is *crashing* while its reduced case fails; *incubating* once it no longer does; *regression* when it has been so for
 // kIncubation sessions by other versions: then its case belongs into corpus/regression/ (regduel export). One that fails again is
@@ -18,17 +14,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "fuzz/campaign/sqlite.h"
 #include "fuzz/campaign/tally.h"
+#include "fuzz/lab/results.h"
 #include "fuzz/triage/failure.h"
 #include "fuzz/triage/triage.h"
 
 namespace regduel::fuzz {
 
-inline constexpr int kDatabaseVersion = 3;
 inline constexpr int kIncubation = 3;
 
 struct StoredInput {
@@ -65,11 +61,14 @@ struct Standing {
 class Store {
  public:
   // Opens or makes it; "" = in memory. Throws BadInput where it is no database of ours, of another format, or can't be written.
-  //   version   of the program that writes: what it saw is current as long as it is the same one
-  explicit Store(const std::string& path, std::string version = "unknown");
+  //   run   of it `program` is the version that writes: what it saw is current as long as it is the same one
+  explicit Store(const std::string& path, RunInfo run = {"unknown", "", ""});
 
   // A session of the campaign that the seed names: the first program that none before has done.
   [[nodiscard]] std::uint64_t begin_session(std::uint64_t seed, const std::string& mode);
+
+  // A case of the session.
+  void add(const CaseResults& results);
 
   [[nodiscard]] std::vector<StoredInput> inputs();  // by size
   // Adds it, or its features to the one that is there.
@@ -96,19 +95,19 @@ class Store {
   // "3 sessions over 2 seeds: 12345 programs, 23456 allocations judged, 0 findings, 17 inputs": of the whole database.
   [[nodiscard]] std::string totals();
 
-  // All that is in another one: inputs, sightings, findings, sessions. Reading only of `other`. Databases of shards (other seeds)
-  // add up; of the same session the longer one counts.
+  // All that is in another one. Reading only of `other`. Databases of shards (other seeds) add up; of the same session the longer
+  // one counts.
   void merge(const std::string& other);
 
  private:
   void begin();
+  void require_run();
 
   Sqlite db_;
-  std::string version_;
-  std::uint64_t seed_ = 0;
-  std::int64_t session_ = 0, started_ = 0, last_progress_ = 0;
-  std::string mode_;
-  std::uint64_t first_ = 0;
+  RunInfo run_;
+  std::int64_t run_id_ = 0;  // 0 until something is kept of the session
+  std::optional<ResultTable> results_;
+  std::int64_t started_ = 0, last_sample_ = 0;
   bool is_open_ = false;  // a transaction
 };
 

@@ -6,9 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/edges.h"
 #include "base/random.h"
 #include "fuzz/campaign/findings.h"
+#include "fuzz/campaign/results_message.h"
 #include "fuzz/campaign/store.h"
 #include "fuzz/campaign/tally.h"
 #include "fuzz/explore/behaviour.h"
@@ -38,6 +41,7 @@ class Worker {
                     : what == "try"      ? try_seed(*asked)
                                          : batch(*asked, what == "mix");
       answer["done"] = what;
+      if (!results_.empty()) answer["results"] = std::exchange(results_, json::array());
       if (!channel_.send(answer)) return;
     }
   }
@@ -134,8 +138,10 @@ class Worker {
       const Duel duel = run_duel(*before, input, options_.duelists, metamorphic);
       current_.end();
       tally.add(input, duel);
-      if (duel.verdict() == oracles::Verdict::Fail) report(duel, index, bytes);
-      else if (keep != Keep::Nothing) learn(input, duel, bytes, keep);
+      const bool fails = duel.verdict() == oracles::Verdict::Fail;
+      if (fails) report(duel, index, bytes);
+      const bool is_kept = !fails && keep != Keep::Nothing && learn(input, duel, bytes, keep);
+      if (options_.with_results && (fails || is_kept || keep == Keep::Nothing)) add_results(input, duel, index, keep);
     }
   }
 
@@ -146,15 +152,24 @@ class Worker {
     return limits;
   }
 
-  void learn(const FuzzInput& input, const Duel& duel, const Blob& bytes, Keep keep) {
+  void add_results(const FuzzInput& input, const Duel& duel, std::uint64_t index, Keep keep) {
+    const bool is_mix = keep == Keep::Nothing;
+    const std::string source =
+        is_mix ? mix_source(options_.seed, index) : fmt::format("exploration, seed {}, case {}", options_.seed, index);
+    results_.push_back(to_message(results_of(input, source, duel, is_mix ? Content::MadeAgain : Content::Kept)));
+  }
+
+  // Whether it was kept.
+  bool learn(const FuzzInput& input, const Duel& duel, const Blob& bytes, Keep keep) {
     const std::vector<std::uint32_t> features = features_of(input, duel);
-    if (!explorer_.learn(input, features) && keep != Keep::Always) return;
+    if (!explorer_.learn(input, features) && keep != Keep::Always) return false;
     log_.add({{"entry", input_hash(bytes)}});
     channel_.send({{"entry",
                     {{"input", to_message(bytes)},
                      {"features", features},
                      {"pinned", keep == Keep::Always},
                      {"instructions", input.program.insts.size()}}}});
+    return true;
   }
 
   void report(const Duel& duel, std::uint64_t index, const Blob& bytes) {
@@ -178,6 +193,7 @@ class Worker {
   const WorkerOptions& options_;
   const EventLog& log_;
   Explorer explorer_;
+  json results_ = json::array();  // since the last answer
 };
 
 }  // namespace

@@ -9,8 +9,10 @@
 //
 //   {entry: {input, features, pinned, instructions}}   to the corpus, as soon as it is known
 //   {failed: {input, index, bouts: [{allocator, findings: [[signature, message]]}]}}   likewise
-//   {done: ..., tried, tally | understood | bouts | fails}     the end of what was asked; a mix or exploration may end early, after
-//                                                              kBatchSeconds
+//   {done: ..., tried, tally, results | understood | bouts | fails}   the end of what was asked; a mix or exploration may end
+//   early,
+//                                                              after kBatchSeconds. results (results_message.h): of each program of
+//                                                              the mix, of those of an exploration that are kept or fail
 #pragma once
 
 #include <cstdint>
@@ -33,6 +35,7 @@ struct WorkerOptions {
   std::uint64_t reduce_budget = 0;
   std::span<const ir::Allocator* const> duelists;
   std::span<const int> registers;  // as of CampaignOptions
+  bool with_results = false;       // rows for the database
 };
 
 // Works until the channel is closed.

@@ -15,9 +15,9 @@ run(${CMAKE_COMMAND} --build ${WORK}/build)
 set(ENV{RC_PARAMS} "seed=1")
 run(${WORK}/build/property)
 
-# The same allocator as a program of its own.
-run(${WORK}/prefix/bin/regduel duel --random 200 --with exec:${WORK}/build/linear_scan,briggs --save ${WORK}/findings)
-execute_process(COMMAND ${WORK}/prefix/bin/regduel duel --random 200 --save ${WORK}/findings
+# The same allocator as a program of its own. No limit of its address space: with AddressSanitizer it takes terabytes.
+run(${WORK}/prefix/bin/regduel duel --random 200 --exec-memory 0 --with exec:${WORK}/build/linear_scan,briggs --save ${WORK}/findings)
+execute_process(COMMAND ${WORK}/prefix/bin/regduel duel --random 200 --exec-memory 0 --save ${WORK}/findings
                         --with "exec:'${WORK}/build/linear_scan' --planted-bug,briggs"
                 RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(NOT status EQUAL 1)

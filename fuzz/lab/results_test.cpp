@@ -18,12 +18,13 @@ class Results : public testing::Test {
   void TearDown() override { std::filesystem::remove(path_); }
   // A run of `cases` cases of the standard mix.
   void write(std::uint64_t seed, std::uint64_t cases, std::span<const ir::Allocator* const> duelists = all_duelists()) const {
-    ResultWriter writer(path_, {"test", "write", "none"});
+    ResultFile file(path_, {"test", "write", "none"});
     for (std::uint64_t k = 0; k < cases; ++k) {
       const FuzzInput input = standard_input(seed, k, duelists);
-      writer.add(input, "case " + std::to_string(k), duel(input.program, *input.target, input.limits, duelists, input.knobs));
+      const Duel d = duel(input.program, *input.target, input.limits, duelists, input.knobs);
+      file.add(results_of(input, mix_source(seed, k), d, Content::MadeAgain));
     }
-    writer.finish();
+    file.finish();
   }
   const std::string path_ =
       testing::TempDir() + "results_test_" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".sqlite";
@@ -33,9 +34,9 @@ TEST_F(Results, WhatIsWrittenIsRead) {
   const FuzzInput input = standard_input(3, 5, all_duelists());
   const Duel d = duel(input.program, *input.target, input.limits, all_duelists(), input.knobs);
   {
-    ResultWriter writer(path_, {"version", "command", "machine"});
-    writer.add(input, "case 5", d);
-    writer.finish();
+    ResultFile file(path_, {"version", "command", "machine"});
+    file.add(results_of(input, "case 5", d, Content::Kept));
+    file.finish();
   }
   const std::vector<ResultRow> rows = read_results(path_);
   ASSERT_EQ(rows.size(), d.bouts.size());
@@ -61,6 +62,32 @@ TEST_F(Results, RunsStandBesideEachOther) {
   EXPECT_EQ(read_results(path_).size(), read_results(path_, 2).size());
   EXPECT_THROW((void)read_results(path_, 3), BadInput);
   EXPECT_THROW((void)read_results(path_ + ".none"), BadInput);
+}
+
+// As often as one likes: what both have stays once.
+TEST_F(Results, FilesMerge) {
+  write(1, 3);
+  write(2, 4);
+  const std::string merged = path_ + ".merged";
+  std::filesystem::remove(merged);
+  {
+    Sqlite db(merged);
+    open_database(db);
+    db.execute("ATTACH DATABASE ? AS other", path_);
+    merge_runs(db);
+    merge_runs(db);
+  }
+  for (const std::int64_t run : {1, 2}) {
+    const auto older = read_results(path_, run), newer = read_results(merged, run);
+    ASSERT_EQ(older.size(), newer.size());
+    for (std::size_t k = 0; k < older.size(); ++k) {
+      EXPECT_EQ(older[k].hash, newer[k].hash);
+      EXPECT_EQ(older[k].configuration, newer[k].configuration);
+      EXPECT_EQ(older[k].figures, newer[k].figures);
+    }
+  }
+  EXPECT_THROW((void)read_results(merged, 3), BadInput);
+  std::filesystem::remove(merged);
 }
 
 TEST_F(Results, TheSameRunIsTheSame) {

@@ -1,4 +1,4 @@
-// SQLite, as far as the campaign's database needs it: statements with parameters, errors as BadInput.
+// SQLite, as far as the database (schema.h) needs it: statements with parameters, errors as BadInput.
 #pragma once
 
 #include <sqlite3.h>
@@ -37,10 +37,7 @@ class Sqlite {
     Statement& operator=(const Statement&) = delete;
 
     // The value of one question mark, from 1; nothing = NULL.
-    void bind_at(int at, std::optional<std::int64_t> value) {
-      if (value) bind(at, *value);
-      else check(sqlite3_bind_null(statement_, at));
-    }
+    void bind_at(int at, std::optional<std::int64_t> value) { bind(at, value); }
 
     [[nodiscard]] bool step();  // true while there is a row
     [[nodiscard]] bool is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
@@ -56,7 +53,10 @@ class Sqlite {
       else if constexpr (std::is_same_v<Value, Blob>)
         check(sqlite3_bind_blob64(statement_, at, value.empty() ? reinterpret_cast<const std::uint8_t*>("") : value.data(),
                                   value.size(), SQLITE_TRANSIENT));
-      else {
+      else if constexpr (requires { value.has_value(); }) {
+        if (value) bind(at, *value);
+        else check(sqlite3_bind_null(statement_, at));
+      } else {
         const std::string_view text = value;
         check(sqlite3_bind_text(statement_, at, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT));
       }

@@ -1,5 +1,5 @@
 // See sqlite.h.
-#include "fuzz/campaign/sqlite.h"
+#include "fuzz/lab/sqlite.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,11 @@
+// What this run of the program is called in a database.
+#pragma once
+
+#include "fuzz/lab/schema.h"
+
+namespace regduel::cli {
+
+// Version, command line, machine; the rest is the command's.
+[[nodiscard]] fuzz::RunInfo this_run();
+
+}  // namespace regduel::cli

@@ -1,0 +1,14 @@
+// Rows of the database on their way from a worker to the coordinator.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "fuzz/lab/results.h"
+
+namespace regduel::fuzz {
+
+[[nodiscard]] nlohmann::json to_message(const CaseResults& results);
+// Requires: made by the above.
+[[nodiscard]] CaseResults results_in(const nlohmann::json& message);
+
+}  // namespace regduel::fuzz
