@@ -100,6 +100,51 @@ TEST_F(Cli, DuelsAreKeptInADatabase) {
   expect_complaint("duel a.rir --db text.sqlite", "text.sqlite: file is not a database");
 }
 
+TEST_F(Cli, ComparesRuns) {
+  ASSERT_EQ(run("duel --random 40 --seed 3 --with fatpoint,briggs --db r.sqlite").status, 0);
+  ASSERT_EQ(run("duel --random 40 --seed 3 --with fatpoint,briggs --db r.sqlite --knob RegAllocSpillBitLowRegScale=1000").status,
+            0);
+  const auto json = [&](const std::string& options) {
+    return nlohmann::json::parse(run("compare r.sqlite --json " + options).out);
+  };
+  ASSERT_EQ(run("duel --random 40 --seed 3 --with fatpoint,briggs --db r.sqlite").status, 0);
+  const auto same = json("--runs 1,3 --allocators fatpoint");
+  EXPECT_EQ(same["comparisons"][0]["pairs"], 40);
+  EXPECT_TRUE(same["comparisons"][0]["worst"].empty());
+  const auto apart = json("--runs 1,2");
+  EXPECT_EQ(apart["comparisons"][0]["new"], "briggs");
+  EXPECT_EQ(apart["comparisons"][0]["pairs"], 40);
+  EXPECT_EQ(apart["comparisons"][1]["pairs"], 0);
+  EXPECT_EQ(apart["comparisons"][1]["changed_knobs"], 40);
+  const auto knobs = json("--runs 1,2 --across-knobs");
+  EXPECT_EQ(knobs["comparisons"][1]["pairs"], 40);
+  ASSERT_FALSE(knobs["comparisons"][1]["worst"].empty());
+
+  // A case is looked at by the command that is shown.
+  std::string command = knobs["comparisons"][1]["worst"][0]["reproduce"];
+  const std::string figure = std::to_string(knobs["comparisons"][1]["worst"][0]["new"].get<std::int64_t>());
+  const std::size_t both = command.find(" && regduel ");
+  ASSERT_NE(both, std::string::npos);
+  ASSERT_EQ(run(command.substr(8, both - 8)).status, 0) << command;
+  const auto again = nlohmann::json::parse(run(command.substr(both + 12) + " --json").out);
+  EXPECT_EQ(std::to_string(again["results"][0]["weighted_spill_bytes"].get<std::int64_t>()), figure) << command;
+
+  const Outcome gate = run("compare r.sqlite --allocators briggs,fatpoint --gate 'weighted_spill_bytes<1%,registers>50%'");
+  EXPECT_EQ(gate.status, 1);
+  EXPECT_THAT(gate.out,
+              AllOf(HasSubstr("BEYOND ITS GATE: briggs -> fatpoint: weighted_spill_bytes<1%"), Not(HasSubstr("registers>50%\n"))));
+  EXPECT_THAT(run("compare r.sqlite --allocators briggs,fatpoint --markdown").out, HasSubstr("| measure | old | new |"));
+  expect_complaint("compare r.sqlite", "two runs of one (--runs 1,2)");
+  expect_complaint("compare r.sqlite r.sqlite", "of one run two allocators are compared");
+  expect_complaint("compare r.sqlite --runs 1,7", "there is no run 7 in it (there are 1, 2, 3)");
+  expect_complaint("compare r.sqlite --runs 1,2 --gate nothing", "expected MEASURE>PERCENT%");
+  expect_complaint("compare r.sqlite --runs 1,2 --gate 'nothing>1%'", "no measure \"nothing\" (there are registers, ");
+  expect_complaint("compare r.sqlite --allocators briggs,nobody", "no results of nobody");
+  expect_complaint("compare none.sqlite r.sqlite", "none.sqlite: no such file");
+  expect_complaint("export r.sqlite --program 0000000000000000 -o x.rir", "no program 0000000000000000");
+  expect_complaint("export r.sqlite --program 0", "go together");
+}
+
 // A thousand names that no file system takes: each function has a file of its own, and the index says which.
 TEST_F(Cli, LongNamesImportIntoFiles) {
   std::string text = "rir 1\n";

@@ -64,6 +64,7 @@ std::expected<Action, int> read_command_line(int argc, const char* const* argv) 
   add_bisect_command(app, chosen);
   add_merge_command(app, chosen);
   add_export_command(app, chosen);
+  add_compare_command(app, chosen);
   add_zoo_command(app, chosen);
   add_bench_command(app, chosen);
   add_faults_command(app, chosen);

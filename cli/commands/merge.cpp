@@ -11,6 +11,8 @@
 #include "fuzz/campaign/reproducer.h"
 #include "fuzz/campaign/store.h"
 #include "fuzz/explore/corpus_minimiser.h"
+#include "fuzz/lab/results.h"
+#include "ir/text/text.h"
 
 namespace regduel::cli {
 namespace {
@@ -64,7 +66,7 @@ int merge_command(const std::vector<std::string>& inputs, const std::string& out
 }
 
 struct ExportOptions {
-  std::string database, inputs, findings, state;
+  std::string database, inputs, findings, state, program, output;
   std::size_t most = 0;  // inputs; 0 = all
   bool json = false;
 };
@@ -82,7 +84,13 @@ std::vector<fuzz::StoredInput> chosen_inputs(fuzz::Store& store, std::size_t mos
 
 int export_command(const ExportOptions& o) {
   require_file(o.database);
-  if (o.inputs.empty() && o.findings.empty()) throw BadInput("say what to write: --inputs DIR, --findings DIR");
+  if (o.inputs.empty() && o.findings.empty() && o.program.empty())
+    throw BadInput("say what to write: --inputs DIR, --findings DIR, --program HASH");
+  if (o.program.empty() != o.output.empty()) throw BadInput("--program HASH and -o FILE go together");
+  if (!o.program.empty()) {
+    save(o.output, fmt::format("rir {}\n{}", ir::kTextVersion, ir::print(fuzz::read_program(o.database, o.program))));
+    if (o.inputs.empty() && o.findings.empty()) return 0;
+  }
   if (!o.state.empty() && o.state != "crashing" && o.state != "incubating" && o.state != "regression")
     throw BadInput(fmt::format("--state: expected crashing, incubating or regression, found \"{}\"", o.state));
   fuzz::Store store(o.database);
@@ -131,14 +139,16 @@ void add_merge_command(CLI::App& app, Action& chosen) {
 
 void add_export_command(CLI::App& app, Action& chosen) {
   auto o = std::make_shared<ExportOptions>();
-  CLI::App* command = app.add_subcommand("export", "Write what a campaign's database holds as files: its corpus, its findings");
-  command->add_option("database", o->database, "What regduel fuzz --db has written")->required();
+  CLI::App* command = app.add_subcommand("export", "Write what a database holds as files: its corpus, its findings, a program");
+  command->add_option("database", o->database, "What regduel fuzz --db or duel --db has written")->required();
   command->add_option(
       "--inputs", o->inputs,
       "Directory for the inputs of the corpus, each named after its contents: seeds for regduel fuzz and for the fuzz targets");
   command->add_option("--most", o->most, "Only so many inputs: those that show the most (0 = all)")->capture_default_str();
   command->add_option("--findings", o->findings,
                       "Directory for the reduced cases of findings, each an .rir file whose head replays it");
+  command->add_option("--program", o->program, "A program that results are of, by the beginning of its hash (regduel compare)");
+  command->add_option("-o,--output", o->output, "Where to write that program (- = standard output)");
   command->add_option("--state", o->state, "Only findings that are crashing, incubating or regression");
   command->add_flag("--json", o->json, "One JSON document");
   command->footer("Example:  regduel export campaign.sqlite --findings corpus/regression --state regression");

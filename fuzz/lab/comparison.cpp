@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
+
+#include <fmt/format.h>
 
 namespace regduel::fuzz {
 namespace {
@@ -15,11 +19,12 @@ using Key = std::tuple<std::string, std::string, std::string, std::string, std::
 class Matching {
  public:
   Matching(const std::vector<ResultRow>& older, const std::vector<ResultRow>& newer, const CompareOptions& options)
-      : across_(!options.older_allocator.empty() && !options.newer_allocator.empty()) {
+
+      : across_allocators_(options.older_allocator != options.newer_allocator) {
     for (const ResultRow& row : older)
-      if (is_of(row, options.older_allocator)) older_.emplace(key_of(row), &row);
+      if (is_of(row, options.older_allocator)) older_.emplace(key_of(row, options.across_knobs), &row);
     for (const ResultRow& row : newer)
-      if (is_of(row, options.newer_allocator)) newer_.emplace(key_of(row), &row);
+      if (is_of(row, options.newer_allocator)) newer_.emplace(key_of(row, options.across_knobs), &row);
   }
 
   template <class Visit>
@@ -29,15 +34,18 @@ class Matching {
   }
   void count_unpaired(Comparison& c) const {
     std::set<std::pair<std::string, Configuration>> names;
+    std::set<Key> without_knobs;
     for (const auto& [key, row] : older_) {
       if (newer_.contains(key)) continue;
       ++c.only_older;
       names.emplace(row->name, row->configuration);
+      without_knobs.insert(key_of(*row, true));
     }
     for (const auto& [key, row] : newer_) {
       if (older_.contains(key)) continue;
       ++c.only_newer;
       c.changed_inputs += names.contains({row->name, row->configuration}) ? 1 : 0;
+      c.changed_knobs += without_knobs.contains(key_of(*row, true)) ? 1 : 0;
     }
   }
 
@@ -45,12 +53,12 @@ class Matching {
   static bool is_of(const ResultRow& row, const std::string& allocator) {
     return allocator.empty() || row.configuration.allocator == allocator;
   }
-  [[nodiscard]] Key key_of(const ResultRow& row) const {
+  [[nodiscard]] Key key_of(const ResultRow& row, bool across_knobs) const {
     const Configuration& c = row.configuration;
-    return {row.hash, across_ ? "" : c.allocator, across_ ? "" : c.knobs, c.target, c.limits};
+    return {row.hash, across_allocators_ ? "" : c.allocator, across_knobs || across_allocators_ ? "" : c.knobs, c.target, c.limits};
   }
 
-  bool across_;
+  bool across_allocators_;
   std::map<Key, const ResultRow*> older_, newer_;
 };
 
@@ -59,6 +67,16 @@ void keep_largest(std::vector<Change>& list, std::size_t most, double sign) {
                    [&](const Change& a, const Change& b) { return sign * a.log_ratio > sign * b.log_ratio; });
   std::erase_if(list, [&](const Change& c) { return sign * c.log_ratio <= 0; });
   list.resize(std::min(list.size(), most));
+}
+
+void adjust(std::span<Comparison> comparisons) {
+  std::vector<double> p;
+  for (const Comparison& c : comparisons)
+    for (const MeasureComparison& m : c.measures) p.push_back(m.statistics.p);
+  const std::vector<double> adjusted = holm(p);
+  std::size_t at = 0;
+  for (Comparison& c : comparisons)
+    for (MeasureComparison& m : c.measures) m.adjusted_p = adjusted[at++];
 }
 
 }  // namespace
@@ -85,20 +103,46 @@ Comparison compare(const std::vector<ResultRow>& older, const std::vector<Result
   c.best = c.worst;
   keep_largest(c.worst, options.most, 1);
   keep_largest(c.best, options.most, -1);
-  std::vector<double> p;
   for (std::size_t m = 0; m < figures.size(); ++m) {
-    if (!measures()[m].is_compared) continue;
-    MeasureComparison one{&measures()[m], compare_pairs(figures[m], measures()[m].offset, m + 1)};
+    const Measure& measure = measures()[m];
+    if (!measure.is_compared && std::find(options.also.begin(), options.also.end(), &measure) == options.also.end()) continue;
+    MeasureComparison one{&measure, compare_pairs(figures[m], measure.offset, m + 1)};
     for (const FigurePair& f : figures[m]) {
       one.older_sum += f.older;
       one.newer_sum += f.newer;
     }
-    p.push_back(one.statistics.p);
     c.measures.push_back(one);
   }
-  const std::vector<double> adjusted = holm(p);
-  for (std::size_t m = 0; m < adjusted.size(); ++m) c.measures[m].adjusted_p = adjusted[m];
+  adjust(std::span(&c, 1));
   return c;
+}
+
+void adjust_together(std::vector<Comparison>& comparisons) { adjust(comparisons); }
+
+std::expected<Gate, std::string> parse_gate(const std::string& text) {
+  const std::size_t at = text.find_first_of("<>");
+  const auto complaint = [&] {
+    return std::unexpected(fmt::format("expected MEASURE>PERCENT%, as weighted_spill_bytes>1%, found \"{}\"", text));
+  };
+  if (at == std::string::npos) return complaint();
+  Gate gate{find_measure(text.substr(0, at)), text[at] == '>', 0, text};
+  if (gate.measure == nullptr) {
+    std::string names;
+    for (const Measure& m : measures()) names += (names.empty() ? "" : ", ") + std::string(m.name);
+    return std::unexpected(fmt::format("no measure \"{}\" (there are {})", text.substr(0, at), names));
+  }
+  const char* const number = text.c_str() + at + 1;
+  char* end = nullptr;
+  gate.share = std::strtod(number, &end) / 100;
+  if (end == number || std::string_view(end) != "%" || !(gate.share >= 0 && gate.share < 1000)) return complaint();
+  return gate;
+}
+
+bool is_hit(const Gate& gate, const Comparison& c) {
+  return std::any_of(c.measures.begin(), c.measures.end(), [&](const MeasureComparison& m) {
+    if (m.measure != gate.measure || m.adjusted_p >= kAlpha) return false;
+    return gate.is_increase ? m.statistics.ratio > 1 + gate.share : m.statistics.ratio < 1 - gate.share;
+  });
 }
 
 }  // namespace regduel::fuzz

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <string>
 #include <vector>
 
@@ -44,9 +45,10 @@ struct Change {
 struct Comparison {
   std::size_t pairs = 0, passed = 0;  // of the pairs: both passed
   std::vector<VerdictChange> verdicts;
-  std::vector<MeasureComparison> measures;     // those with is_compared, in their order
+  std::vector<MeasureComparison> measures;     // those with is_compared, and those asked for, in their order
   std::size_t only_older = 0, only_newer = 0;  // rows
   std::size_t changed_inputs = 0;              // of only_newer: there is one of that name and configuration, with another hash
+  std::size_t changed_knobs = 0;               // of only_newer: there is one that differs in its knobs alone
   // By the measure asked for: the largest increases, the largest decreases.
   std::vector<Change> worst, best;
 };
@@ -54,12 +56,32 @@ struct Comparison {
 struct CompareOptions {
   const Measure* by = nullptr;  // of worst and best; null = weighted_spill_bytes
   std::size_t most = 10;
-  // Of the rows those of this allocator alone; "" = all. Both set: configurations are paired without their allocators and knobs.
-  std::string older_allocator, newer_allocator;
+  // Of the rows those of this allocator alone; "" = all. Two that differ: configurations are paired without allocators and knobs.
+  std::string older_allocator = {}, newer_allocator = {};
+  // Besides those with is_compared.
+  std::vector<const Measure*> also = {};
+  bool across_knobs = false;  // pair rows whose configurations differ in their knobs
 };
 
 // The results hold pointers into both lists. Cost: O(n log n), and that of the statistics.
 [[nodiscard]] Comparison compare(const std::vector<ResultRow>& older, const std::vector<ResultRow>& newer,
                                  const CompareOptions& options = {});
+
+// The p-values of all of them adjusted together: by chance alone, one of all these measures is below alpha in at most alpha of all
+// cases.
+void adjust_together(std::vector<Comparison>& comparisons);
+
+// A bound on a change for the worse: "weighted_spill_bytes>1%", or "occupancy_percent<2%".
+struct Gate {
+  const Measure* measure = nullptr;
+  bool is_increase = true;
+  double share = 0;  // 0.01 = 1%
+  std::string text;
+};
+// Why it is none, as an error.
+[[nodiscard]] std::expected<Gate, std::string> parse_gate(const std::string& text);
+// Beyond the bound, and the adjusted p is below kAlpha.
+inline constexpr double kAlpha = 0.05;
+[[nodiscard]] bool is_hit(const Gate& gate, const Comparison& comparison);
 
 }  // namespace regduel::fuzz

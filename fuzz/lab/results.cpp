@@ -1,11 +1,16 @@
 // See results.h.
 #include "fuzz/lab/results.h"
 
+#include <cinttypes>
+#include <cstdio>
+#include <sstream>
+
 #include <fmt/format.h>
 #include <xxhash.h>
 
 #include "base/bad_input.h"
 #include "fuzz/duel/allocators.h"
+#include "fuzz/external/words.h"
 #include "fuzz/lab/measure.h"
 #include "ir/text/binary.h"
 
@@ -25,6 +30,18 @@ std::string text_of(const ir::Limits& limits, const ir::Target& target) {
   return text;
 }
 
+// "R=255" where the target has so many.
+bool is_whole_file(const ir::Target& target, const std::string& limit) {
+  for (const ir::RegFile file : ir::kAllFiles)
+    if (limit == fmt::format("{}={}", ir::name(file), target.units[ir::index(file)])) return true;
+  return false;
+}
+
+std::string hash_of(const Blob& bytes) {
+  const XXH128_hash_t h = XXH3_128bits(bytes.data(), bytes.size());
+  return fmt::format("{:016x}{:016x}", h.high64, h.low64);
+}
+
 std::string text_of(Knobs knobs) {
   std::map<std::string, std::string> last;
   for (const auto& [name, value] : knobs) last[name] = value;
@@ -42,8 +59,7 @@ std::string mix_source(std::uint64_t seed, std::uint64_t index) {
 CaseResults results_of(const FuzzInput& input, const std::string& source, const Duel& duel, Content content) {
   CaseResults r;
   Blob bytes = ir::encode(input.program);
-  const XXH128_hash_t h = XXH3_128bits(bytes.data(), bytes.size());
-  r.hash = fmt::format("{:016x}{:016x}", h.high64, h.low64);
+  r.hash = hash_of(bytes);
   r.name = input.program.name;
   r.source = source;
   r.instructions = input.program.insts.size();
@@ -126,6 +142,21 @@ void ResultFile::finish() {
   db_.execute("BEGIN");
 }
 
+std::vector<StoredRun> read_runs(const std::string& path) {
+  require_database(path);
+  Sqlite db(path);
+  Sqlite::Statement row(db,
+                        "SELECT id, program, command, machine, mode, seed, first, (SELECT count(*) FROM result WHERE run = id) "
+                        "FROM run ORDER BY id");
+  std::vector<StoredRun> runs;
+  while (row.step())
+    runs.push_back({row.integer(0),
+                    {row.text(1), row.text(2), row.text(3), row.text(4), static_cast<std::uint64_t>(row.integer(5)),
+                     static_cast<std::uint64_t>(row.integer(6))},
+                    row.integer(7)});
+  return runs;
+}
+
 std::vector<ResultRow> read_results(const std::string& path, std::int64_t run) {
   require_database(path);
   Sqlite db(path);
@@ -148,6 +179,40 @@ std::vector<ResultRow> read_results(const std::string& path, std::int64_t run) {
     rows.push_back(std::move(r));
   }
   return rows;
+}
+
+ir::Function read_program(const std::string& path, const std::string& hash) {
+  require_database(path);
+  Sqlite db(path);
+  Sqlite::Statement row(db, "SELECT hash, source, content FROM program WHERE substr(hash, 1, length(?1)) = ?1 LIMIT 2", hash);
+  if (hash.empty() || !row.step()) throw BadInput(fmt::format("error: {}: no program {}", path, hash));
+  const std::string source = row.text(1);
+  ir::Function program;
+  if (row.is_null(2)) {
+    std::uint64_t seed = 0, index = 0;
+    if (std::sscanf(source.c_str(), "standard mix, seed %" SCNu64 ", case %" SCNu64, &seed, &index) != 2)
+      throw BadInput(fmt::format("error: {}: the program {} was not kept", path, hash));
+    program = standard_input(seed, index, {}).program;
+    if (hash_of(ir::encode(program)) != row.text(0))
+      throw BadInput(fmt::format("error: {}: another version of regduel made the program of \"{}\"", path, source));
+  } else if (auto decoded = ir::decode(row.blob(2))) {
+    program = std::move(*decoded);
+  } else {
+    throw BadInput(fmt::format("error: {}: program {}: {}", path, hash, decoded.error()));
+  }
+  if (row.step()) throw BadInput(fmt::format("error: {}: several programs begin with {}", path, hash));
+  return program;
+}
+
+std::string replay_arguments(const Configuration& c) {
+  const ir::Target* const target = ir::find_target(c.target);
+  std::string out = "--with " + shell_word(item_of_name(c.allocator));
+  if (target != nullptr) out += fmt::format(" --sm {}", target->sm);
+  std::istringstream limits(c.limits), knobs(c.knobs);
+  for (std::string limit; limits >> limit;)
+    if (target == nullptr || !is_whole_file(*target, limit)) out += " --limit " + limit;
+  for (std::string knob; knobs >> knob;) out += " --knob " + shell_word(knob);
+  return out;
 }
 
 }  // namespace regduel::fuzz

@@ -77,6 +77,14 @@ class ResultFile {
   std::optional<ResultTable> table_;
 };
 
+struct StoredRun {
+  std::int64_t id = 0;
+  RunInfo info;
+  std::int64_t rows = 0;  // of `result`
+};
+// By id. Throws BadInput: no such file, not a database of ours.
+[[nodiscard]] std::vector<StoredRun> read_runs(const std::string& path);
+
 struct ResultRow {
   std::string hash, name, source;
   Configuration configuration;
@@ -86,5 +94,11 @@ struct ResultRow {
 // All rows of the run, by hash and configuration. Throws BadInput: no such file, not a database of ours, no such run.
 //   run   its id; 0 = the last one
 [[nodiscard]] std::vector<ResultRow> read_results(const std::string& path, std::int64_t run = 0);
+
+// The program whose hash begins so, from its row, or made again. Throws BadInput: none, several, or this version makes another one.
+[[nodiscard]] ir::Function read_program(const std::string& path, const std::string& hash);
+
+// The arguments that make `regduel duel FILE` repeat it, as a shell wants them.
+[[nodiscard]] std::string replay_arguments(const Configuration& configuration);
 
 }  // namespace regduel::fuzz

@@ -1,0 +1,412 @@
+// regduel compare: two sets of results held against each other, pair by pair: verdicts first, then each measure, then the cases
+// that changed most (fuzz/lab/comparison.h).
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "fuzz/external/words.h"
+#include "fuzz/lab/comparison.h"
+#include "fuzz/lab/results.h"
+
+namespace regduel::cli {
+namespace {
+
+using fuzz::Change;
+using fuzz::Comparison;
+using fuzz::MeasureComparison;
+using fuzz::ResultRow;
+
+struct Options {
+  std::vector<std::string> databases, runs, allocators, gates;
+  std::string by = "weighted_spill_bytes";
+  std::size_t most = 10;
+  bool across_knobs = false, json = false, markdown = false;
+};
+
+// One of the two: a run of a database.
+struct Side {
+  std::string path;
+  fuzz::StoredRun run;
+  std::vector<ResultRow> rows;
+};
+
+std::string one_line_of(const Side& side) {
+  return fmt::format("{}, run {}: {} ({})", side.path, side.run.id, side.run.info.command, side.run.info.program);
+}
+
+// The allocators compared, and what came of it.
+struct Section {
+  std::string older, newer;
+  [[nodiscard]] std::string title() const { return older == newer ? older : fmt::format("{} -> {}", older, newer); }
+};
+
+Side read_side(const std::string& path, std::int64_t run) {
+  const std::vector<fuzz::StoredRun> runs = fuzz::read_runs(path);
+  if (runs.empty()) throw BadInput(fmt::format("error: {}: there are no runs in it", path));
+  const auto it =
+      run == 0 ? runs.end() - 1 : std::find_if(runs.begin(), runs.end(), [&](const fuzz::StoredRun& r) { return r.id == run; });
+  if (it == runs.end()) {
+    std::string ids;
+    for (const fuzz::StoredRun& r : runs) ids += fmt::format("{}{}", ids.empty() ? "" : ", ", r.id);
+    throw BadInput(fmt::format("error: {}: there is no run {} in it (there are {})", path, run, ids));
+  }
+  return {path, *it, fuzz::read_results(path, it->id)};
+}
+
+// Two databases, two runs of one, or two allocators of one run.
+std::pair<Side, Side> read_sides(const Options& o, std::size_t allocators) {
+  std::vector<std::int64_t> runs;
+  for (const std::string& item : split_list(o.runs)) {
+    char* end = nullptr;
+    runs.push_back(std::strtol(item.c_str(), &end, 10));
+    if (*end != 0 || runs.back() < 1) throw BadInput(fmt::format("--runs: expected a number from 1, found \"{}\"", item));
+  }
+  if (runs.size() > 2) throw BadInput(fmt::format("--runs: expected one or two, found {}", runs.size()));
+  if (o.databases.size() == 1 && runs.size() < 2 && allocators != 2)
+    throw BadInput("give two databases, or two runs of one (--runs 1,2), or two allocators of one (--allocators briggs,fatpoint)");
+  const std::int64_t first = runs.empty() ? 0 : runs.front(), second = runs.empty() ? 0 : runs.back();
+  return {read_side(o.databases.front(), first), read_side(o.databases.back(), second)};
+}
+
+// Two that differ are compared with each other, others each with itself.
+std::vector<Section> sections_of(const std::vector<std::string>& asked, const Side& older, const Side& newer, bool is_one_run) {
+  const auto has = [](const Side& side, const std::string& allocator) {
+    return std::any_of(side.rows.begin(), side.rows.end(),
+                       [&](const ResultRow& r) { return r.configuration.allocator == allocator; });
+  };
+  if (is_one_run) {
+    if (asked.size() != 2) throw BadInput("of one run two allocators are compared: --allocators briggs,fatpoint");
+    for (const std::string& a : asked)
+      if (!has(older, a))
+        throw BadInput(fmt::format("error: {}: there are no results of {} in run {}", older.path, a, older.run.id));
+    return {{asked[0], asked[1]}};
+  }
+  std::set<std::string> names(asked.begin(), asked.end());
+  if (asked.empty())
+    for (const ResultRow& r : newer.rows) names.insert(r.configuration.allocator);
+  std::vector<Section> sections;
+  for (const std::string& name : names)
+    if (has(older, name) && has(newer, name)) sections.push_back({name, name});
+  if (sections.empty()) throw BadInput("error: no allocator has results on both sides (--allocators A,B compares two of one run)");
+  return sections;
+}
+
+// --- text ----------------------------------------------------------------------------------------------------------
+
+std::string number(double value) {
+  return value != 0 && (std::abs(value) < 0.001) ? fmt::format("{:.1e}", value) : fmt::format("{:.3f}", value);
+}
+std::string share(double ratio) { return fmt::format("{:+.2f}%", (ratio - 1) * 100); }
+
+// How somebody looks at one case: its program out of the database, and the allocator on it again.
+std::string reproduce(const ResultRow& row, const std::string& database) {
+  const std::string hash = row.hash.substr(0, 12);
+  return fmt::format("regduel export {} --program {} -o {}.rir && regduel duel {} {}.rir", fuzz::shell_word(database), hash, hash,
+                     fuzz::replay_arguments(row.configuration), hash);
+}
+// Its name and where it is from, the target, and the limit of R; the rest is in the command.
+std::string case_text(const ResultRow& row) {
+  const std::string limits = row.configuration.limits;
+  return fmt::format("{} ({}), {} {}", row.name, row.source, row.configuration.target, limits.substr(0, limits.find(' ')));
+}
+
+std::vector<std::string> head() {
+  return {"measure", "old", "new", "less", "same", "more", "change", "95% interval", "p", "effect", ""};
+}
+std::vector<std::string> cells_of(const MeasureComparison& m) {
+  const fuzz::PairedStatistics& s = m.statistics;
+  return {std::string(m.measure->name),
+          fmt::format("{}", m.older_sum),
+          fmt::format("{}", m.newer_sum),
+          fmt::format("{}", s.fewer),
+          fmt::format("{}", s.pairs - s.fewer - s.more),
+          fmt::format("{}", s.more),
+          share(s.ratio),
+          fmt::format("{} .. {}", share(s.low), share(s.high)),
+          number(m.adjusted_p),
+          fmt::format("{:+.2f}", s.effect),
+          m.adjusted_p < fuzz::kAlpha ? "significant" : ""};
+}
+
+std::vector<const MeasureComparison*> changed_measures(const Comparison& c) {
+  std::vector<const MeasureComparison*> list;
+  for (const MeasureComparison& m : c.measures)
+    if (m.statistics.fewer + m.statistics.more > 0) list.push_back(&m);
+  return list;
+}
+std::string unchanged_text(const Comparison& c, std::size_t changed) {
+  if (c.passed == 0) return "nothing to compare";
+  if (changed == c.measures.size()) return "all measures differ";
+  std::string names;
+  for (const MeasureComparison& m : c.measures)
+    if (m.statistics.fewer + m.statistics.more == 0) names += (names.empty() ? "" : ", ") + std::string(m.measure->name);
+  return fmt::format("the same in all pairs: {}", names);
+}
+
+std::string counts_of(const Comparison& c) {
+  std::string text = fmt::format("{} pairs, of which both passed {}", c.pairs, c.passed);
+  if (c.only_older + c.only_newer > 0) text += fmt::format("; {} rows only old, {} only new", c.only_older, c.only_newer);
+  if (c.changed_inputs > 0) text += fmt::format(", {} of them with another input of the same name", c.changed_inputs);
+  if (c.changed_knobs > 0) text += fmt::format(", {} of them with other knobs (--across-knobs pairs those)", c.changed_knobs);
+  return text;
+}
+
+constexpr std::size_t kMostVerdicts = 20;
+
+void print_verdicts(const Comparison& c, const std::string& database) {
+  if (c.verdicts.empty()) return;
+  fmt::print("VERDICTS that changed: {}\n", c.verdicts.size());
+  for (std::size_t k = 0; k < std::min(c.verdicts.size(), kMostVerdicts); ++k) {
+    const auto& [older, newer] = c.verdicts[k];
+    fmt::print("  {} -> {}{}  {}\n      {}\n", older->verdict, newer->verdict,
+               newer->reason.empty() ? "" : " (" + newer->reason + ")", case_text(*newer), reproduce(*newer, database));
+  }
+  if (c.verdicts.size() > kMostVerdicts) fmt::print("  and {} more\n", c.verdicts.size() - kMostVerdicts);
+  fmt::print("\n");
+}
+
+void print_changes(const std::string& title, const std::vector<Change>& changes, const std::string& database) {
+  if (changes.empty()) return;
+  fmt::print("{}\n", title);
+  for (const Change& c : changes)
+    fmt::print("  {} -> {} ({})  {}\n      {}\n", c.older_figure, c.newer_figure, share(std::exp(c.log_ratio)), case_text(*c.newer),
+               reproduce(*c.newer, database));
+  fmt::print("\n");
+}
+
+void print_text(const Options& o, const Side& older, const Side& newer, const std::vector<Section>& sections,
+                const std::vector<Comparison>& comparisons) {
+  fmt::print("old: {}\nnew: {}\n\n", one_line_of(older), one_line_of(newer));
+  for (std::size_t k = 0; k < sections.size(); ++k) {
+    const Comparison& c = comparisons[k];
+    fmt::print("{}: {}\n\n", sections[k].title(), counts_of(c));
+    print_verdicts(c, newer.path);
+    const std::vector<const MeasureComparison*> changed = changed_measures(c);
+    Table table(head());
+    for (const MeasureComparison* m : changed) table.row(cells_of(*m));
+    if (!changed.empty()) fmt::print("{}\n", table.text());
+    fmt::print("{}\n\n", unchanged_text(c, changed.size()));
+    print_changes(fmt::format("most more {}", o.by), c.worst, newer.path);
+    print_changes(fmt::format("most less {}", o.by), c.best, newer.path);
+  }
+  fmt::print(
+      "old, new: sums over the pairs that both passed; less, same, more: pairs. change: of the geometric mean of the ratios, with "
+      "its\ninterval (bootstrap). p: Wilcoxon's signed-rank test, adjusted for the number of measures (Holm). effect: -1 all less, "
+      "1 "
+      "all more.\n");
+}
+
+// A character that means something in a cell of a table is written as itself.
+std::string escaped(std::string text) {
+  for (std::size_t k = 0; k < text.size(); ++k)
+    if (text[k] == '|' || text[k] == '\\' || text[k] == '`' || text[k] == '<') text.insert(k++, 1, '\\');
+  return text;
+}
+
+void print_markdown(const Options& o, const Side& older, const Side& newer, const std::vector<Section>& sections,
+                    const std::vector<Comparison>& comparisons, const std::vector<std::string>& hits) {
+  const auto row = [](const std::vector<std::string>& cells) {
+    std::string line = "|";
+    for (const std::string& cell : cells) line += fmt::format(" {} |", cell);
+    fmt::print("{}\n", line);
+  };
+  fmt::print("**old** {}  \n**new** {}\n\n", escaped(one_line_of(older)), escaped(one_line_of(newer)));
+  for (const std::string& hit : hits) fmt::print("- **beyond its gate:** {}\n", escaped(hit));
+  for (std::size_t k = 0; k < sections.size(); ++k) {
+    const Comparison& c = comparisons[k];
+    fmt::print("\n### {}\n\n{}.\n\n", escaped(sections[k].title()), counts_of(c));
+    if (!c.verdicts.empty()) {
+      fmt::print("**{} verdicts changed**\n\n", c.verdicts.size());
+      row({"old", "new", "program", "reproduce"});
+      row({"---", "---", "---", "---"});
+      for (std::size_t n = 0; n < std::min(c.verdicts.size(), kMostVerdicts); ++n)
+        row({c.verdicts[n].older->verdict, c.verdicts[n].newer->verdict, escaped(case_text(*c.verdicts[n].newer)),
+             escaped(reproduce(*c.verdicts[n].newer, newer.path))});
+      fmt::print("\n");
+    }
+    std::vector<std::string> titles = head(), rule = {"---"};
+    titles.pop_back();
+    for (std::size_t n = 1; n < titles.size(); ++n) rule.push_back("--:");
+    const std::vector<const MeasureComparison*> changed = changed_measures(c);
+    if (!changed.empty()) {
+      row(titles);
+      row(rule);
+    }
+    for (const MeasureComparison* m : changed) {
+      std::vector<std::string> cells = cells_of(*m);
+      const bool is_significant = !cells.back().empty();
+      cells.pop_back();
+      if (is_significant) cells[6] = "**" + cells[6] + "**";
+      row(cells);
+    }
+    fmt::print("\n{}.\n", unchanged_text(c, changed.size()));
+    for (const auto& [title, changes] : {std::pair("Most more", &c.worst), std::pair("Most less", &c.best)}) {
+      if (changes->empty()) continue;
+      fmt::print("\n<details><summary>{} {}</summary>\n\n", title, o.by);
+      row({"old", "new", "change", "program", "reproduce"});
+      row({"--:", "--:", "--:", "---", "---"});
+      for (const Change& one : *changes)
+        row({fmt::format("{}", one.older_figure), fmt::format("{}", one.newer_figure), share(std::exp(one.log_ratio)),
+             escaped(case_text(*one.newer)), escaped(reproduce(*one.newer, newer.path))});
+      fmt::print("\n</details>\n");
+    }
+  }
+}
+
+nlohmann::ordered_json json_of(const Side& side) {
+  return {{"database", side.path},
+          {"run", side.run.id},
+          {"command", side.run.info.command},
+          {"version", side.run.info.program},
+          {"machine", side.run.info.machine},
+          {"rows", side.rows.size()}};
+}
+nlohmann::ordered_json json_of(const ResultRow& row, const std::string& database) {
+  return {{"function", row.name},
+          {"source", row.source},
+          {"hash", row.hash},
+          {"allocator", row.configuration.allocator},
+          {"target", row.configuration.target},
+          {"limits", row.configuration.limits},
+          {"knobs", row.configuration.knobs},
+          {"reproduce", reproduce(row, database)}};
+}
+nlohmann::ordered_json json_of(const std::vector<Change>& changes, const std::string& database) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Change& c : changes) {
+    list.push_back({{"old", c.older_figure}, {"new", c.newer_figure}, {"ratio", std::exp(c.log_ratio)}});
+    list.back().update(json_of(*c.newer, database));
+  }
+  return list;
+}
+nlohmann::ordered_json json_of(const Section& section, const Comparison& c, const std::string& database) {
+  nlohmann::ordered_json verdicts = nlohmann::ordered_json::array(), measures = nlohmann::ordered_json::array();
+  for (const fuzz::VerdictChange& v : c.verdicts) {
+    verdicts.push_back({{"old", v.older->verdict}, {"new", v.newer->verdict}, {"reason", v.newer->reason}});
+    verdicts.back().update(json_of(*v.newer, database));
+  }
+  for (const MeasureComparison& m : c.measures)
+    measures.push_back({{"measure", m.measure->name},
+                        {"old", m.older_sum},
+                        {"new", m.newer_sum},
+                        {"pairs", m.statistics.pairs},
+                        {"less", m.statistics.fewer},
+                        {"more", m.statistics.more},
+                        {"ratio", m.statistics.ratio},
+                        {"low", m.statistics.low},
+                        {"high", m.statistics.high},
+                        {"p", m.statistics.p},
+                        {"p_adjusted", m.adjusted_p},
+                        {"effect", m.statistics.effect}});
+  return {{"old", section.older},
+          {"new", section.newer},
+          {"pairs", c.pairs},
+          {"passed", c.passed},
+          {"only_old", c.only_older},
+          {"only_new", c.only_newer},
+          {"changed_inputs", c.changed_inputs},
+          {"changed_knobs", c.changed_knobs},
+          {"verdict_changes", verdicts},
+          {"measures", measures},
+          {"worst", json_of(c.worst, database)},
+          {"best", json_of(c.best, database)}};
+}
+
+int compare_command(const Options& o) {
+  if (o.databases.size() > 2) throw BadInput(fmt::format("expected one or two databases, found {}", o.databases.size()));
+  const std::vector<std::string> allocators = split_list(o.allocators);
+  fuzz::CompareOptions options;
+  options.most = o.most;
+  options.across_knobs = o.across_knobs;
+  options.by = fuzz::find_measure(o.by);
+  std::vector<fuzz::Gate> gates;
+  for (const std::string& text : split_list(o.gates)) {
+    auto gate = fuzz::parse_gate(text);
+    if (!gate) throw BadInput(fmt::format("--gate: {}", gate.error()));
+    options.also.push_back(gate->measure);
+    gates.push_back(std::move(*gate));
+  }
+  const auto [older, newer] = read_sides(o, allocators.size());
+  const bool is_one_run = older.path == newer.path && older.run.id == newer.run.id;
+  const std::vector<Section> sections = sections_of(allocators, older, newer, is_one_run);
+  std::vector<Comparison> comparisons;
+  for (const Section& s : sections) {
+    options.older_allocator = s.older;
+    options.newer_allocator = s.newer;
+    comparisons.push_back(fuzz::compare(older.rows, newer.rows, options));
+  }
+  fuzz::adjust_together(comparisons);
+
+  std::vector<std::string> hits;
+  bool fails_now = false;
+  for (std::size_t k = 0; k < sections.size(); ++k) {
+    for (const fuzz::Gate& g : gates)
+      if (is_hit(g, comparisons[k])) hits.push_back(fmt::format("{}: {}", sections[k].title(), g.text));
+    for (const fuzz::VerdictChange& v : comparisons[k].verdicts) fails_now = fails_now || v.newer->verdict == "fail";
+  }
+  if (o.json) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (std::size_t k = 0; k < sections.size(); ++k) list.push_back(json_of(sections[k], comparisons[k], newer.path));
+    print_json({{"command", "compare"},
+                {"old", json_of(older)},
+                {"new", json_of(newer)},
+                {"comparisons", list},
+                {"gates_hit", hits},
+                {"fails_now", fails_now}});
+  } else if (o.markdown) {
+    print_markdown(o, older, newer, sections, comparisons, hits);
+  } else {
+    print_text(o, older, newer, sections, comparisons);
+    for (const std::string& hit : hits) fmt::print("BEYOND ITS GATE: {}\n", hit);
+    if (!gates.empty() && hits.empty()) fmt::print("no gate is exceeded\n");
+  }
+  return fails_now || !hits.empty() ? kExitFinding : 0;
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Action& chosen) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("compare", "Is the newer one better? Two runs of results, program by program");
+  command->add_option("databases", o->databases, "OLD [NEW]: what regduel duel --db or fuzz --db has written; the last run of each")
+      ->required();
+  command->add_option("--runs", o->runs, "Other runs: one for both databases, or OLD,NEW, as two runs of one database")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--allocators", o->allocators,
+                   "Only these, comma-separated, each with itself; of one run, OLD,NEW: two allocators with each other")
+      ->allow_extra_args(false);
+  std::vector<std::string> names;
+  for (const fuzz::Measure& m : fuzz::measures()) names.emplace_back(m.name);
+  command->add_option("--by", o->by, "Measure by which the most changed programs are listed")
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
+  command->add_option("--most", o->most, "How many of those")->capture_default_str();
+  command
+      ->add_option(
+          "--gate", o->gates,
+          "MEASURE>N%: exit status 1 where the measure has grown by more than that, significantly; MEASURE<N%: has shrunk. "
+          "Several: comma-separated, or repeated")
+      ->allow_extra_args(false);
+  command->add_flag("--across-knobs", o->across_knobs, "Pair programs whose knobs differ: of two runs with another knob each");
+  command->add_flag("--markdown", o->markdown, "As a comment on a pull request");
+  command->add_flag("--json", o->json, "One JSON document");
+  command->footer(
+      "Programs are paired by their contents and configuration (allocator, knobs, target, limits); programs that changed are "
+      "counted "
+      "apart.\n"
+      "Exit status 1: a gate is exceeded, or an allocation that passed before fails now.\n"
+      "Examples:  regduel duel --random 2000 --db r.sqlite         before the change, and again after it; then\n"
+      "           regduel compare r.sqlite --runs 1,2 --gate 'weighted_spill_bytes>1%'\n"
+      "           regduel compare old.sqlite new.sqlite --markdown\n"
+      "           regduel compare r.sqlite --allocators briggs,fatpoint");
+  command->callback([o, &chosen] { chosen = [o] { return compare_command(*o); }; });
+}
+
+}  // namespace regduel::cli
