@@ -6,6 +6,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/command.h"
 #include "cli/options.h"
@@ -74,6 +75,18 @@ std::pair<Side, Side> read_sides(const Options& o, std::size_t allocators) {
   return {read_side(o.databases.front(), first), read_side(o.databases.back(), second)};
 }
 
+// The allocator that has results: the name itself, or the one whose name begins so. Throws BadInput.
+std::string allocator_in(const Side& side, const std::string& asked) {
+  std::set<std::string> all, like;
+  for (const ResultRow& r : side.rows) all.insert(r.configuration.allocator);
+  for (const std::string& name : all)
+    if (name.starts_with(asked)) like.insert(name);
+  if (all.contains(asked)) return asked;
+  if (like.size() == 1) return *like.begin();
+  throw BadInput(fmt::format("error: {}: there are no results of {} in run {} (there are of {})", side.path, asked, side.run.id,
+                             fmt::join(all, ", ")));
+}
+
 // Two that differ are compared with each other, others each with itself.
 std::vector<Section> sections_of(const std::vector<std::string>& asked, const Side& older, const Side& newer, bool is_one_run) {
   const auto has = [](const Side& side, const std::string& allocator) {
@@ -82,12 +95,10 @@ std::vector<Section> sections_of(const std::vector<std::string>& asked, const Si
   };
   if (is_one_run) {
     if (asked.size() != 2) throw BadInput("of one run two allocators are compared: --allocators briggs,fatpoint");
-    for (const std::string& a : asked)
-      if (!has(older, a))
-        throw BadInput(fmt::format("error: {}: there are no results of {} in run {}", older.path, a, older.run.id));
-    return {{asked[0], asked[1]}};
+    return {{allocator_in(older, asked[0]), allocator_in(newer, asked[1])}};
   }
-  std::set<std::string> names(asked.begin(), asked.end());
+  std::set<std::string> names;
+  for (const std::string& a : asked) names.insert(allocator_in(newer, a));
   if (asked.empty())
     for (const ResultRow& r : newer.rows) names.insert(r.configuration.allocator);
   std::vector<Section> sections;
@@ -320,7 +331,9 @@ nlohmann::ordered_json json_of(const Section& section, const Comparison& c, cons
 
 int compare_command(const Options& o) {
   if (o.databases.size() > 2) throw BadInput(fmt::format("expected one or two databases, found {}", o.databases.size()));
-  const std::vector<std::string> allocators = split_list(o.allocators);
+  std::vector<std::string> allocators;
+  for (const std::string& list : o.allocators)
+    for (const std::string& item : fuzz::split_items(list)) allocators.push_back(fuzz::name_of_item(item));
   fuzz::CompareOptions options;
   options.most = o.most;
   options.across_knobs = o.across_knobs;
@@ -379,8 +392,10 @@ void add_compare_command(CLI::App& app, Action& chosen) {
   command->add_option("--runs", o->runs, "Other runs: one for both databases, or OLD,NEW, as two runs of one database")
       ->allow_extra_args(false);
   command
-      ->add_option("--allocators", o->allocators,
-                   "Only these, comma-separated, each with itself; of one run, OLD,NEW: two allocators with each other")
+      ->add_option(
+          "--allocators", o->allocators,
+          "Only these, comma-separated, each with itself; of one run, OLD,NEW: two allocators with each other. The beginning "
+          "of a name is enough")
       ->allow_extra_args(false);
   std::vector<std::string> names;
   for (const fuzz::Measure& m : fuzz::measures()) names.emplace_back(m.name);

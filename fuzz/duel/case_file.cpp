@@ -31,7 +31,7 @@ class HeaderReader {
     return {};
   }
 
-  const ir::Target* found = &ir::default_target();
+  const ir::Target* found = nullptr;  // nothing is said
   std::vector<std::pair<ir::RegFile, int>> limits;
   Knobs knobs;
 
@@ -94,7 +94,8 @@ Parsed<FuzzInput> parse_case(std::string_view text, std::string_view file_name) 
   if (module->functions.size() != 1) return fail(0, "a case has exactly one function");
   FuzzInput c;
   c.program = std::move(module->functions[0]);
-  c.target = header.found;
+  c.target = header.found != nullptr ? header.found : ir::find_target(c.program.target);
+  if (c.target == nullptr) c.target = &ir::default_target();
   c.limits = ir::Limits::of(*c.target);
   c.knobs = std::move(header.knobs);
   for (const auto& [file, value] : header.limits)

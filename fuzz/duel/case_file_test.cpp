@@ -34,6 +34,14 @@ TEST(CaseFile, ReadsTheHeadOfAReproducer) {
   EXPECT_EQ(c->knobs.size(), 1u);
 }
 
+TEST(CaseFile, TheProgramSaysItsTarget) {
+  const auto of = [](const std::string& target) {
+    return parse_case("rir 1\nfunc @f kernel target " + target + " threads 32\n  block b0\n    #0 exit\n");
+  };
+  EXPECT_EQ(of("sm_103")->target->name, "sm_103");
+  EXPECT_EQ(of("mine")->target->name, "sm_90");
+}
+
 TEST(CaseFile, SaysWhatIsWrong) {
   for (const auto& [head, message] : {std::pair{"// target: sm_1\n", "no target sm_1"},
                                       {"\n// limit: Q=3\n", "limit Q=3"},
