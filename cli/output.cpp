@@ -37,6 +37,13 @@ void Progress::step(std::int64_t n, const std::string& extra) {
   shown_ = true;
 }
 
+void Progress::say(const std::string& text) {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+  shown_ = false;
+  fmt::print("{}", text);
+  std::fflush(stdout);
+}
+
 void Progress::done() {
   if (shown_) fmt::print(stderr, "\r\033[K");
   shown_ = false;
@@ -66,16 +73,31 @@ Table Table::grouped(std::vector<ColumnGroup> groups, int left_columns) {
 void Table::row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 void Table::rule() { rows_.emplace_back(); }
 
-std::string Table::text() const {
-  std::vector<std::size_t> width;
-  for (const auto& row : rows_) {
+std::string Table::text() const { return text_from(0, {}); }
+
+std::string Table::next(const std::vector<std::string>& widest) {
+  if (told_ == 0)
+    for (const std::string& cell : widest) told_width_.push_back(cell.size());
+  for (std::size_t r = told_; r < rows_.size(); ++r) {
+    told_width_.resize(std::max(told_width_.size(), rows_[r].size()), 0);
+    for (std::size_t c = 0; c < rows_[r].size(); ++c) told_width_[c] = std::max(told_width_[c], rows_[r][c].size());
+  }
+  std::string text = text_from(told_, told_width_);
+  told_ = rows_.size();
+  return text;
+}
+
+std::string Table::text_from(std::size_t first, std::vector<std::size_t> width) const {
+  for (std::size_t r = first; r < rows_.size(); ++r) {
+    const auto& row = rows_[r];
     width.resize(std::max(width.size(), row.size()), 0);
     for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
   }
   std::size_t total = 0;
   for (const std::size_t w : width) total += w + 2;
   std::string out;
-  for (const auto& row : rows_) {
+  for (std::size_t r = first; r < rows_.size(); ++r) {
+    const auto& row = rows_[r];
     std::string line;
     if (row.empty()) line = std::string(total > 2 ? total - 2 : 0, '-');
     for (std::size_t c = 0; c < row.size(); ++c) {

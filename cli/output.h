@@ -27,7 +27,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void step(std::int64_t n = 1, const std::string& extra = "");
-  void done();  // clears the line
+  void done();                        // clears the line
+  void say(const std::string& text);  // on standard output, with the line out of its way
 
  private:
   std::string label_;
@@ -56,10 +57,15 @@ class Table {
   void row(std::vector<std::string> cells);
   void rule();  // a line between rows
   [[nodiscard]] std::string text() const;
+  // What has not been told yet, in columns that are at least so wide: each row as soon as it is there, the columns of all under one
+  // another where `widest` (in any of the rows to come, or empty) is known.
+  [[nodiscard]] std::string next(const std::vector<std::string>& widest);
 
  private:
+  [[nodiscard]] std::string text_from(std::size_t first, std::vector<std::size_t> width) const;
   std::vector<std::vector<std::string>> rows_;  // an empty row is a rule
-  std::size_t left_;
+  std::size_t left_, told_ = 0;
+  std::vector<std::size_t> told_width_;
 };
 
 [[nodiscard]] nlohmann::ordered_json to_json(const oracles::Finding& f, const ir::Function& after);

@@ -148,6 +148,14 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   for (const ir::Allocator* a : duelists) columns.push_back({std::string(a->name()), {"registers", "stores", "loads"}});
   columns.push_back({"", {"verdict"}});
   Table table = Table::grouped(std::move(columns));
+  // Rows are shown as they come. Bytes and verdicts may be wider than is thought here: their columns get wider then.
+  std::vector<std::string> widest = {"", "255", "1000"};
+  for (const Program& p : programs) {
+    const std::string name = o.demangle ? demangled(p.function.name) : p.function.name;
+    if (name.size() > widest[0].size()) widest[0] = name;
+  }
+  for (std::size_t k = 0; k < duelists.size(); ++k) widest.insert(widest.end(), {"255", "100000", "100000"});
+  widest.emplace_back("inconclusive");
   Findings findings(o.save_to);
   fuzz::Tally tally(duelists);
   Results results(o.database);
@@ -177,6 +185,7 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
       }
       cells.push_back(verdict_cell(d));
       table.row(std::move(cells));
+      if (!o.json) progress.say(table.next(widest));
       tally.add(r.input, d);
       results.add(r.input, programs[static_cast<std::size_t>(k)].file, d);
       progress.step();
@@ -187,7 +196,7 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   progress.done();
   results.finish();
   if (o.json) print_json({{"command", "duel"}, {"results", rows}, {"summary", tally.json()}, {"findings", findings.json()}});
-  else fmt::print("{}\nstores, loads: bytes of spill stores and refills\n{}{}", table.text(), text_of(tally), findings.text());
+  else fmt::print("\nstores, loads: bytes of spill stores and refills\n{}{}", text_of(tally), findings.text());
   return findings.distinct() > 0 ? kExitFinding : 0;
 }
 

@@ -48,6 +48,7 @@ struct Peer {
   double since = 0;         // when it was asked
   std::size_t learned = 0;  // how many of the corpus' news it has been told
   bool has_hung = false;
+  std::uint64_t tried = 0;  // programs, by all workers in this place
 
   [[nodiscard]] bool is_busy() const { return !job.is_null(); }
   [[nodiscard]] bool is_understanding() const { return is_busy() && job["do"] == "understand"; }
@@ -300,6 +301,7 @@ class Coordinator {
       findings_.take_before(schedule_.done());
     } else {
       const std::uint64_t first = m["first"], tried = m["tried"], count = p.job["count"];
+      p.tried += tried;
       schedule_.hand_back({first + tried, count - tried});
       finish({first, tried}, m["tally"]);
     }
@@ -323,6 +325,7 @@ class Coordinator {
   [[nodiscard]] CampaignStatus status() const {
     CampaignStatus s;
     s.seconds = seconds_now() - start_;
+    s.end_seconds = o_.seconds;
     s.tried = schedule_.done() - schedule_.first();
     s.end = o_.runs;
     s.allocations = total_.allocations();
@@ -335,7 +338,10 @@ class Coordinator {
     s.to_understand = findings_.queue().size();
     s.jobs = o_.jobs;
     s.crashes = crashes_;
-    for (const auto& p : peers_) s.understanding += p->is_understanding() ? 1 : 0;
+    for (const auto& p : peers_) {
+      s.understanding += p->is_understanding() ? 1 : 0;
+      s.tried_by.push_back(p->tried);
+    }
     s.found = findings_.failing();
     return s;
   }

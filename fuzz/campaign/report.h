@@ -23,11 +23,12 @@ struct Found {
 };
 
 struct CampaignStatus {
-  double seconds = 0;
-  std::uint64_t tried = 0, end = 0;  // end: of the runs; 0 = unknown
+  double seconds = 0, end_seconds = 0;  // end_seconds: when no more programs are tried; 0 = unknown
+  std::uint64_t tried = 0, end = 0;     // end: of the runs; 0 = unknown
   std::uint64_t allocations = 0, inputs = 0, features = 0, edges = 0, all_edges = 0, suppressed = 0, seeds_left = 0,
                 to_understand = 0;
   int jobs = 0, understanding = 0, crashes = 0;
+  std::vector<std::uint64_t> tried_by;  // each worker
   std::vector<const Found*> found;
 };
 
