@@ -122,6 +122,8 @@ class State {
   Guard transfer_guard(const Step& s) { return s.guard == kNoIndex ? Guard{} : read_guard(s); }
   Guard read_guard(const Step& s);
   [[nodiscard]] Value token_for(Value want, Value otherwise);
+  [[nodiscard]] Value token_of_vague(std::uint32_t location, Value otherwise);
+  void forget_guard(std::uint32_t location);
   void transfer_early_clobber(const Step& s, const Guard& g);
   void transfer_use(const Step& s, const StepOperand& op, const Guard& g, Lapse::Kind kind);
   void destroy(const Place& p, const Guard& g);
@@ -132,6 +134,7 @@ class State {
   void transfer_unknown(const Step& s);
 
   void put(Side side, std::uint32_t at, Value v, const Guard& g) {
+    if (!vague_guards_.empty() && side == Side::Locations) forget_guard(at);
     if (g.is_set || is_on_edge_) put_with_care(side, at, v, g);
     else store_of(side).set(at, v);
   }
@@ -166,6 +169,13 @@ class State {
     Value held = kJunk, token = kJunk;
   };
   std::array<InsertedGuard, 3> guarded_last_ = {};
+  // Registers that were read as guards and hold, on some path, what nobody knows: since then nothing has written them, so each is one
+  // thing to all that it guards.
+  struct VagueGuard {
+    std::uint32_t location;
+    Value token;
+  };
+  std::vector<VagueGuard> vague_guards_;
   // Of the last guarded move: the names of an original copy follow its locations, under the same token.
   struct {
     std::uint32_t original = kNoIndex;
