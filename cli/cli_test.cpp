@@ -145,6 +145,34 @@ TEST_F(Cli, ComparesRuns) {
   expect_complaint("export r.sqlite --program 0", "go together");
 }
 
+TEST_F(Cli, ShowsTwoAllocationsSideBySide) {
+  ASSERT_EQ(run("gen --seed 7 --profile loops -o a.rir").status, 0);
+  ASSERT_EQ(run("alloc --regs 16 --with fatpoint a.rir -o f.rir").status, 0);
+  ASSERT_EQ(run("alloc --regs 16 --with briggs a.rir -o b.rir").status, 0);
+  const Outcome same = run("diff f.rir f.rir");
+  EXPECT_EQ(same.status, 0);
+  EXPECT_THAT(same.out, HasSubstr("no difference"));
+  const Outcome other = run("diff f.rir b.rir");
+  EXPECT_EQ(other.status, 1);
+  EXPECT_THAT(other.out, AllOf(HasSubstr(" | #"), HasSubstr("lines differ")));
+  // Each side is whole: its lines, in their order.
+  const auto all = nlohmann::json::parse(run("diff f.rir b.rir --all --json").out);
+  for (const auto& [side, file] : {std::pair("left", "f.rir"), std::pair("right", "b.rir")}) {
+    std::vector<std::string> lines;
+    for (const auto& row : all["rows"])
+      if (const std::string line = row[side]; !line.empty()) lines.push_back(line.substr(std::min(line.find(' '), line.size())));
+    std::vector<std::string> expected;
+    std::istringstream text(read_file(path(file)).value());
+    for (std::string line; std::getline(text, line);)
+      if (line.starts_with("    #") || line.starts_with("    +")) expected.push_back(line.substr(line.find(' ', 4)));
+    EXPECT_EQ(lines, expected) << side;
+  }
+  ASSERT_EQ(run("gen --seed 8 --profile loops -o c.rir").status, 0);
+  ASSERT_EQ(run("alloc --regs 16 c.rir -o g.rir").status, 0);
+  expect_complaint("diff f.rir g.rir", "not two allocations of one program");
+  expect_complaint("diff a.rir f.rir", "a.rir");
+}
+
 // A thousand names that no file system takes: each function has a file of its own, and the index says which.
 TEST_F(Cli, LongNamesImportIntoFiles) {
   std::string text = "rir 1\n";

@@ -12,7 +12,7 @@ namespace regduel::cli {
 
 // File names, without their extension, for the functions of one directory. Letters, digits, '_', '.' and '-' stay, any other byte
 // becomes '_'; what is longer than kMostBytes keeps its beginning and ends in a hash of the whole name; what is there already gets
-// a number. So each is a file name of its own, whatever the names are.
+// a number. Different names have different file names.
 class FileNames {
  public:
   static constexpr std::size_t kMostBytes = 200;

@@ -53,7 +53,7 @@ struct KnobOptions {
 [[nodiscard]] std::vector<int> parse_registers(const std::vector<std::string>& items);
 // Throws BadInput unless 1 <= registers <= 255 (the largest register file).
 void check_registers(int registers);
-// Which allocators, and how those are run that are programs of somebody else's: --exec-timeout, --exec-memory, --exec-protocol.
+// Which allocators, and how external ones are run: --exec-timeout, --exec-memory, --exec-protocol.
 struct AllocatorOptions {
   fuzz::ExecOptions exec;
   std::string protocol = "pipe";

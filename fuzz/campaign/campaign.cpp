@@ -65,7 +65,7 @@ class Coordinator {
     if (!o_.is_mix) load_inputs();
     for (const StoredFinding& f : findings_.load()) {
       if (command_in(f.failure.allocator) != std::string::npos && find_external(f.failure.allocator) == nullptr)
-        continue;  // a program that this campaign was not given: nobody can tell
+        continue;  // an external allocator that this campaign does not have
       again_.push_back({{"do", "again"},
                         {"bucket", f.bucket},
                         {"input", to_message(f.input)},

@@ -1,4 +1,4 @@
-// An allocator that is a program of somebody else's, in any language: it reads programs and writes them again over physical
+// An external allocator: a program in any language that reads programs and writes them again over physical
 // registers (protocol.h; docs/own-allocator.md explains it to those who write one).
 //
 // What it does wrong beyond that is a failure of kind Broken, whose category says what, and so a finding "harness/broken-CATEGORY":

@@ -111,7 +111,7 @@ std::optional<int> end_everything(pid_t child) {
   for (int* fd : {&s.in, &s.out, &s.err, &s.status}) *fd = ::fcntl(*fd, F_DUPFD_CLOEXEC, kAboveStandard);
   const pid_t self = ::getpid(), child = ::fork();
   if (child == 0) run_command(s, self);
-  // Nothing of the parent's stays open here: whoever waits for its end, or for the child's, would wait for ours.
+  // The parent's descriptors are closed: a pipe that stayed open here would not end for its reader before this process does.
   const int null = ::open("/dev/null", O_RDWR);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, fd);
   constexpr int kStatus = STDERR_FILENO + 1;
@@ -163,7 +163,7 @@ Process::Clock::time_point in_seconds(double seconds) {
   return Process::Clock::now() + std::chrono::duration_cast<Process::Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// For its lifetime a write to a pipe that nobody reads is an error in this thread, and no signal.
+// While it lives, writing to a pipe without a reader returns an error in this thread instead of raising SIGPIPE.
 class PipeSignalBlocked {
  public:
   PipeSignalBlocked() {

@@ -1,4 +1,4 @@
-// A program that somebody else wrote, as a child of this process: what it says is read within limits of time, bytes and memory, and
+// An external program as a child of this process: what it says is read within limits of time, bytes and memory, and
 // nothing that it started outlives it, or us.
 //
 // Between us and the child stands a supervisor, a fork of this process that does nothing but wait. It ends the child, and whatever
