@@ -776,5 +776,25 @@ TEST_F(Cli, ShardsMergeAndAreExported) {
   expect_complaint("fuzz --runs 1 --suppress s.txt", "s.txt:1:18: error: expected a date");
 }
 
+TEST_F(Cli, ReportsAreOneFileAndTheSameBytes) {
+  EXPECT_EQ(run("duel --random 6 --seed 3 --db r.sqlite").status, 0);
+  const Outcome made = run("report r.sqlite -o report.html --details 2");
+  EXPECT_EQ(made.status, 0) << made.err;
+  EXPECT_THAT(made.out, testing::HasSubstr("1 runs, 6 cases, 0 findings, 2 functions in detail"));
+  const std::string page = read_file(path("report.html")).value_or("");
+  EXPECT_THAT(page, testing::StartsWith("<!doctype html>"));
+  EXPECT_THAT(page, testing::Not(testing::ContainsRegex("(src|href)=\"[^#d]")));  // all that it needs is in it
+  EXPECT_EQ(run("report r.sqlite -o again.html --details 2").status, 0);
+  EXPECT_EQ(read_file(path("again.html")).value_or(""), page);
+  EXPECT_EQ(nlohmann::json::parse(run("report r.sqlite --json --details 0").out)["cases"]["run"].size(), 6U);
+  expect_complaint("report none.sqlite -o x.html", "none.sqlite: no such file");
+  write("bad.sqlite", "this is no database, however long it may be, and however much it says of itself\n");
+  expect_complaint("report bad.sqlite -o x.html", "bad.sqlite");
+  EXPECT_FALSE(std::filesystem::exists(path("x.html")));
+  expect_complaint("report r.sqlite", "say where to write the page");
+  expect_complaint("report r.sqlite -o no/such/folder/x.html", "no/such/folder");
+  expect_complaint("report r.sqlite -o x.html --details 1001", "--details: expected 0 to 1000");
+}
+
 }  // namespace
 }  // namespace regduel::cli

@@ -66,6 +66,7 @@ std::expected<Action, int> read_command_line(int argc, const char* const* argv) 
   add_export_command(app, chosen);
   add_compare_command(app, chosen);
   add_diff_command(app, chosen);
+  add_report_command(app, chosen);
   add_zoo_command(app, chosen);
   add_bench_command(app, chosen);
   add_faults_command(app, chosen);

@@ -31,6 +31,7 @@ void add_merge_command(CLI::App& app, Action& chosen);
 void add_export_command(CLI::App& app, Action& chosen);
 void add_compare_command(CLI::App& app, Action& chosen);
 void add_diff_command(CLI::App& app, Action& chosen);
+void add_report_command(CLI::App& app, Action& chosen);
 void add_zoo_command(CLI::App& app, Action& chosen);
 void add_bench_command(CLI::App& app, Action& chosen);
 void add_faults_command(CLI::App& app, Action& chosen);

@@ -1,0 +1,57 @@
+// regduel report: a database of results and campaigns as one page to look at.
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/io.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/report/document.h"
+#include "cli/report/page.h"
+
+namespace regduel::cli {
+namespace {
+
+struct Options {
+  std::string database, output;
+  int details = 40;
+  bool json = false;
+};
+
+int report(const Options& o) {
+  if (o.details < 0 || o.details > 1000) throw BadInput("--details: expected 0 to 1000");
+  if (o.output.empty() && !o.json) throw BadInput("say where to write the page: -o report.html");
+  const nlohmann::ordered_json document =
+      report_document(o.database, {.version = std::string(program_version()), .details = static_cast<std::size_t>(o.details)});
+  if (o.json) print_json(document);
+  if (o.output.empty()) return 0;
+  const std::string page = report_page(document);
+  if (const auto written = write_file(o.output, page); !written) throw BadInput(fmt::format("error: {}", written.error()));
+  if (!o.json && o.output != "-")
+    fmt::print("{}: {:.1f} MB: {} runs, {} cases, {} findings, {} functions in detail\n", o.output,
+               static_cast<double>(page.size()) / 1e6, document["runs"].size(), document["cases"]["run"].size(),
+               document["findings"].size(), document["details"].size());
+  return 0;
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, Action& chosen) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("report", "Make a page of a database of results and campaigns: one file that opens offline");
+  command->add_option("database", o->database, "What regduel duel --db and regduel fuzz --db have written")->required();
+  command->add_option("-o,--output", o->output, "The HTML file to write (- = standard output)");
+  command
+      ->add_option("--details", o->details,
+                   "Show so many functions in detail: findings first, then those that judges objected to, then the largest gaps")
+      ->capture_default_str();
+  command->add_flag("--json", o->json, "One JSON document: what the page shows");
+  command->footer(
+      "The same database gives the same bytes. docs/report.md explains what one sees.\n"
+      "Example:  regduel report r.sqlite -o report.html");
+  command->callback([o, &chosen] { chosen = [o] { return report(*o); }; });
+}
+
+}  // namespace regduel::cli

@@ -1,0 +1,78 @@
+// What a report reads from a database (fuzz/lab/schema.h). Nothing is written to it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fuzz/lab/sqlite.h"
+
+namespace regduel::cli {
+
+struct ReportRun {
+  std::int64_t id = 0;
+  std::string program, command, machine, mode;
+  std::optional<std::int64_t> started, seconds, seed, first, next, allocations;  // started: in seconds since 1970
+  // How many cases of each verdict, by allocator: what the session says, or else what its rows add up to.
+  std::map<std::string, std::map<std::string, std::int64_t>> verdicts;
+  struct Sample {
+    std::int64_t time = 0, next = 0, inputs = 0, features = 0, edges = 0, findings = 0;
+  };
+  std::vector<Sample> samples;  // by time
+};
+
+struct ReportProgram {
+  std::string hash, name, source;
+  std::int64_t instructions = 0;
+};
+
+struct ReportConfiguration {
+  std::string allocator, knobs, target, limits;
+};
+
+struct ReportResult {
+  std::int64_t run = 0, program = 0, configuration = 0;  // ids
+  std::string verdict, reason;
+  std::vector<std::optional<std::int64_t>> figures;  // in the order of kReportMeasures
+};
+
+struct ReportObjection {
+  std::int64_t run = 0, program = 0, configuration = 0;
+  std::string signature, message;
+};
+
+struct ReportFinding {
+  std::string bucket, allocator, signature, decision, state, version;
+  std::int64_t count = 0, instructions = 0, first_seen = 0, last_seen = 0;
+  fuzz::Blob input;
+};
+
+// An objection of a campaign as it was seen, whether or not it was reduced to a finding.
+struct ReportSighting {
+  std::string allocator, signature, message;
+  std::int64_t count = 0;
+};
+
+// Names of measures (fuzz/lab/measure.h) that a report shows.
+inline constexpr std::string_view kReportMeasures[] = {
+    "registers",       "max_live", "weighted_spill_bytes", "spill_store_bytes", "spill_load_bytes",
+    "weighted_copies", "remats",   "instructions",         "occupancy_percent"};
+
+struct ReportDatabase {
+  std::vector<ReportRun> runs;
+  std::map<std::int64_t, ReportProgram> programs;              // by id
+  std::map<std::int64_t, ReportConfiguration> configurations;  // likewise
+  std::vector<ReportResult> results;                           // by run, program and configuration
+  std::vector<ReportObjection> objections;
+  std::vector<ReportFinding> findings;    // by bucket
+  std::vector<ReportSighting> sightings;  // by allocator and signature
+};
+
+// Throws BadInput: no such file, not a database of ours, another format.
+[[nodiscard]] ReportDatabase read_report_database(const std::string& path);
+// The programs that are kept in it, by id; nothing where it keeps none of that id. Throws BadInput.
+[[nodiscard]] std::optional<fuzz::Blob> read_program_content(fuzz::Sqlite& db, std::int64_t program);
+
+}  // namespace regduel::cli

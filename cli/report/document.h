@@ -1,0 +1,41 @@
+// The one JSON document that the page of a report reads. Database -> document -> page: nothing flows back.
+//
+//   regduel, database        version of the program; name of the file
+//   allocators[]             names, the duelists of this program first: production (fatpoint), reference (briggs)
+//   texts[]                  strings that others name by number: targets, limits, knobs, reasons
+//   runs[]                   {id, program, command, machine, mode, started, seconds, seed, first, next, allocations,
+//                            verdicts: {allocator: {verdict: cases}}, samples: {time[], next[], inputs[], features[], edges[],
+//                            findings[]}}; times in seconds since 1970, figures null where the database has none
+//   programs                 {name[], source[], instructions[]}
+//   cases                    a row is a program at one target and limits in one run: {run[], program[] (places in the lists above),
+//                            target[], limits[], knobs[] (texts; of all allocators together), limit[] (of file R, null = not
+//                            limited), max_live[], detail[] (place, -1 = none), of: {allocator: {verdict[], reason[], MEASURE[]}}}
+//   targets                  {name: {file: units}}, as shipped
+//   objections[]             {case, allocator, signature, message}
+//   findings[]               {bucket, allocator, signature, decision, state, count, instructions, first_seen, last_seen, version,
+//                            arguments, program, detail}
+//   sightings[]              {allocator, signature, message, count}
+//   details[]                function_detail.h, and {title, case | finding}
+//   details_missing          {asked, budget, no_program, too_large}: why there are no more of them
+//
+// Tested by document_test.cpp.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace regduel::cli {
+
+inline constexpr std::size_t kMostDetailBytes = 9'000'000;
+inline constexpr std::size_t kMostSamples = 400;  // of one run; more are thinned evenly
+
+struct ReportOptions {
+  std::string version;       // of this program
+  std::size_t details = 40;  // functions shown in detail: findings, then what judges objected to, then the largest gaps
+};
+
+// The same database gives the same document. Throws BadInput (database.h). Cost: O(rows), and for each detail some allocations.
+[[nodiscard]] nlohmann::ordered_json report_document(const std::string& path, const ReportOptions& options);
+
+}  // namespace regduel::cli

@@ -1,0 +1,183 @@
+// The document and the page of small databases.
+#include "cli/report/document.h"
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+
+#include "base/bad_input.h"
+#include "base/io.h"
+#include "cli/report/page.h"
+#include "fuzz/campaign/store.h"
+#include "fuzz/duel/allocators.h"
+#include "fuzz/lab/results.h"
+
+namespace regduel::cli {
+namespace {
+
+using fuzz::FuzzInput;
+using nlohmann::ordered_json;
+
+class Report : public testing::Test {
+ protected:
+  void SetUp() override { remove(); }
+  void TearDown() override { remove(); }
+  void remove() const {
+    for (const char* const suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
+  }
+
+  // Case `index` of the standard mix, with another name where one is given: then only the database has the program.
+  static FuzzInput mix(std::uint64_t index, const std::string& name = "") {
+    FuzzInput input = fuzz::standard_input(5, index, fuzz::all_duelists());
+    if (!name.empty()) input.program.name = name;
+    return input;
+  }
+  void write(const std::vector<FuzzInput>& inputs, fuzz::Content content) const {
+    fuzz::ResultFile file(path_, {.program = "test", .command = "write", .machine = "none"});
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      const FuzzInput& input = inputs[k];
+      const fuzz::Duel duel = fuzz::duel(input.program, *input.target, input.limits, fuzz::all_duelists(), input.knobs);
+      file.add(fuzz::results_of(input, content == fuzz::Content::Kept ? "file.rir" : fuzz::mix_source(5, k), duel, content));
+    }
+    file.finish();
+  }
+  [[nodiscard]] ordered_json document(std::size_t details = 40) const {
+    return report_document(path_, {.version = "test", .details = details});
+  }
+
+  const std::string path_ =
+      testing::TempDir() + "report_test_" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".sqlite";
+};
+
+TEST_F(Report, ACaseHasTheFiguresOfItsDuel) {
+  const FuzzInput input = mix(0);
+  write({input}, fuzz::Content::MadeAgain);
+  const fuzz::Duel duel = fuzz::duel(input.program, *input.target, input.limits, fuzz::all_duelists(), input.knobs);
+  const ordered_json d = document();
+  EXPECT_EQ(d["allocators"], ordered_json({"fatpoint", "briggs"}));
+  ASSERT_EQ(d["cases"]["run"].size(), 1U);
+  EXPECT_EQ(d["programs"]["instructions"][0], input.program.insts.size());
+  EXPECT_EQ(d["cases"]["limit"][0], input.limits.of(ir::RegFile::R));
+  for (const fuzz::Bout& bout : duel.bouts) {
+    const ordered_json& of = d["cases"]["of"][bout.allocator];
+    EXPECT_EQ(of["verdict"][0], oracles::name(bout.verdict));
+    ASSERT_TRUE(bout.program);
+    EXPECT_EQ(of["registers"][0], bout.measures.registers[0]);
+    EXPECT_EQ(of["spill_store_bytes"][0], bout.measures.spill_store_bytes);
+    EXPECT_EQ(d["cases"]["max_live"][0], bout.measures.max_live[0]);
+  }
+  EXPECT_EQ(d["runs"][0]["verdicts"]["briggs"]["pass"], 1);
+}
+
+TEST_F(Report, LimitsOfOneProgramAreRowsInTheirOrder) {
+  std::vector<FuzzInput> inputs;
+  for (const int limit : {64, 16, 255}) {
+    FuzzInput input = mix(3, "k");
+    input.knobs.clear();
+    input.limits = ir::Limits::of(*input.target, limit);
+    inputs.push_back(std::move(input));
+  }
+  write(inputs, fuzz::Content::Kept);
+  const ordered_json d = document(0);
+  EXPECT_EQ(d["cases"]["limit"], ordered_json({16, 64, 255}));
+  EXPECT_EQ(d["cases"]["program"], ordered_json({0, 0, 0}));
+  EXPECT_TRUE(d["details"].empty());
+}
+
+// The same where the database has the program, and where it is made again.
+TEST_F(Report, ADetailIsThatOfItsCase) {
+  for (const fuzz::Content content : {fuzz::Content::Kept, fuzz::Content::MadeAgain}) {
+    remove();
+    const FuzzInput input = mix(0);
+    write({input}, content);
+    const ordered_json d = document();
+    ASSERT_EQ(d["details"].size(), 1U);
+    EXPECT_EQ(d["cases"]["detail"][0], 0);
+    const ordered_json& detail = d["details"][0];
+    EXPECT_EQ(detail["before"]["text"].size(), input.program.insts.size() + input.program.blocks.size());
+    EXPECT_EQ(detail["limits"]["R"], input.limits.of(ir::RegFile::R));
+    ASSERT_EQ(detail["allocations"].size(), 2U);
+    for (const ordered_json& a : detail["allocations"]) {
+      const std::string name = a["allocator"];
+      EXPECT_EQ(a["verdict"], d["cases"]["of"][name]["verdict"][0]);
+      const auto& marks = a["program"]["mark"];
+      const auto spills = std::count(marks.begin(), marks.end(), "spill") + std::count(marks.begin(), marks.end(), "refill");
+      const ordered_json& of = d["cases"]["of"][name];
+      EXPECT_EQ(spills > 0, of["spill_store_bytes"][0].get<int>() + of["spill_load_bytes"][0].get<int>() > 0);
+    }
+  }
+}
+
+TEST_F(Report, AProgramThatNobodyHasIsCountedAsMissing) {
+  write({mix(0, "renamed")}, fuzz::Content::MadeAgain);
+  const ordered_json d = document();
+  EXPECT_TRUE(d["details"].empty());
+  EXPECT_EQ(d["details_missing"]["no_program"], 1);
+  EXPECT_EQ(d["cases"]["detail"][0], -1);
+}
+
+TEST_F(Report, FindingsAndSamplesOfACampaign) {
+  const FuzzInput input = mix(1);
+  {
+    fuzz::Store store(path_, {.program = "test", .command = "fuzz", .machine = "none"});
+    (void)store.begin_session(9, "mix");
+    const fuzz::Failure failure{"fatpoint", "memcheck/some-rule@add:use"};
+    store.saw(failure, "a value is lost", fuzz::encode_input(input));
+    fuzz::Understood understood;
+    understood.reduced = input;
+    understood.failure = failure;
+    understood.bucket = "fatpoint: wrong-value";
+    store.add(understood);
+    store.commit({.next_index = 12, .inputs = 3, .features = 4, .edges = 0, .findings = 1}, fuzz::Tally(fuzz::all_duelists()));
+    store.finish();
+  }
+  const ordered_json d = document();
+  ASSERT_EQ(d["findings"].size(), 1U);
+  const ordered_json& finding = d["findings"][0];
+  EXPECT_EQ(finding["bucket"], "fatpoint: wrong-value");
+  EXPECT_THAT(finding["arguments"].get<std::string>(), testing::StartsWith("--with fatpoint --sm "));
+  EXPECT_THAT(finding["program"].get<std::string>(), testing::HasSubstr("func @"));
+  EXPECT_EQ(finding["detail"], 0);
+  EXPECT_EQ(d["details"][0]["finding"], 0);
+  EXPECT_EQ(d["sightings"][0]["message"], "a value is lost");
+  EXPECT_EQ(d["runs"][0]["samples"]["features"], ordered_json({4}));
+  EXPECT_EQ(d["runs"][0]["next"], 12);
+}
+
+TEST_F(Report, TheSameDatabaseGivesTheSameBytes) {
+  write({mix(0), mix(1), mix(2)}, fuzz::Content::MadeAgain);
+  EXPECT_EQ(report_page(document()), report_page(document()));
+}
+
+TEST_F(Report, NoNameEndsTheElementItStandsIn) {
+  const std::string hostile = "</script><script>alert(1)</script><!--";
+  write({mix(0, hostile)}, fuzz::Content::Kept);
+  const ordered_json d = document();
+  const std::string page = report_page(d), empty_page = report_page(ordered_json::object());
+  const auto count = [](const std::string& text, const std::string& what) {
+    int n = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+    return n;
+  };
+  for (const char* const what : {"<script", "</script", "<!--"}) EXPECT_EQ(count(page, what), count(empty_page, what)) << what;
+  // The page reads the name as it was.
+  const std::string begin = "id=\"document\">";
+  const std::size_t at = page.find(begin) + begin.size();
+  const ordered_json read = ordered_json::parse(page.substr(at, page.find("</script>", at) - at));
+  EXPECT_EQ(read, d);
+  EXPECT_EQ(read["programs"]["name"][0], hostile);
+}
+
+TEST_F(Report, BytesThatAreNoTextDoNotStopIt) {
+  write({mix(0, "a\xff\xfe")}, fuzz::Content::Kept);
+  EXPECT_THAT(report_page(document()), testing::HasSubstr("a\xef\xbf\xbd"));
+}
+
+TEST_F(Report, BadDatabasesAreBadInput) {
+  EXPECT_THROW((void)document(), BadInput);
+  ASSERT_TRUE(write_file(path_, "this is no database, however long it may be, and however much it says"));
+  EXPECT_THROW((void)document(), BadInput);
+}
+
+}  // namespace
+}  // namespace regduel::cli

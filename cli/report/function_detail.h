@@ -1,0 +1,34 @@
+// One function in detail, for the page: what each allocator made of it, as people want to see it. All of it is made anew from the
+// program: the judges judge again, and fatpoint explains itself again.
+//
+//   limits, files            {"R": 24, ...}; of each file in use: pressure of the program before, a figure an instruction
+//   before                   listing: text, id and position (-1: a block's head) of each row
+//   allocations[]            allocator, verdict, reason, judges, findings; where there is a program: listing with `mark` (spill,
+//                            refill, remat, copy, pack, edge, deleted, ""), and by file the pressure and the live ranges
+//                            [unit, first moment, end, number of the vreg or -1] (live_map.h)
+//   vregs[]                  of the most spilled and those with most neighbours: what fatpoint knew when it decided (units, both
+//   arrays,
+//                            reasons), and the interference graph of the neighbourhood
+//   reproducer               an .rir file whose head replays the case
+//
+// Tested by function_detail_test.cpp.
+#pragma once
+
+#include <span>
+
+#include <nlohmann/json.hpp>
+
+#include "fuzz/duel/fuzz_input.h"
+#include "ir/allocator.h"
+
+namespace regduel::cli {
+
+inline constexpr std::size_t kMostDetailedInstructions = 2000;
+inline constexpr std::size_t kMostDetailedVRegs = 12;
+inline constexpr std::size_t kMostNeighbours = 16;
+
+// Requires: at most kMostDetailedInstructions. Deterministic.
+[[nodiscard]] nlohmann::ordered_json function_detail(const fuzz::FuzzInput& input,
+                                                     std::span<const ir::Allocator* const> allocators);
+
+}  // namespace regduel::cli

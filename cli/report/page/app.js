@@ -1,0 +1,63 @@
+"use strict";
+// Which page is shown: the part of the address after #. The theme, the run, the width.
+
+const pages = {
+  overview: ["Overview", overviewPage],
+  limits: ["Limits", limitsPage],
+  scatter: ["Scatter", scatterPage],
+  gaps: ["Gaps", gapsPage],
+  functions: ["Functions", functionsPage],
+  findings: ["Findings", findingsPage],
+};
+let shownRun = firstRun();
+
+// Charts know their width only when they stand in the page.
+function redrawAll(box) {
+  if (!box.isConnected) return;
+  for (const e of box.querySelectorAll("figure, .functions")) e.redraw?.();
+}
+
+function showPage(isNavigation) {
+  const [, page = "overview", argument] = location.hash.split("/");
+  const main = document.getElementById("main");
+  tip(null, null);
+  const parts = page === "case" ? casePage(Number(argument)) : page === "finding" ? findingPage(Number(argument)) : (pages[page] ?? pages.overview)[1](shownRun);
+  main.replaceChildren(...parts.flat(Infinity).filter((p) => p !== null && p !== undefined));
+  redrawAll(main);
+  const tab = page === "case" ? "functions" : page === "finding" ? "findings" : pages[page] ? page : "overview";
+  for (const a of document.querySelectorAll("nav a")) {
+    if (a.hash === `#/${tab}`) a.setAttribute("aria-current", "page");
+    else a.removeAttribute("aria-current");
+  }
+  document.title = `${main.querySelector("h2")?.textContent ?? pages[tab][0]} - regduel report`;
+  if (isNavigation) {
+    scrollTo(0, 0);
+    main.focus({ preventScroll: true });
+  }
+}
+
+function setTheme(isDark) {
+  document.documentElement.classList.toggle("dark", isDark);
+  document.getElementById("theme").textContent = isDark ? "Light" : "Dark";
+  document.getElementById("theme").setAttribute("aria-label", isDark ? "Light colours" : "Dark colours");
+}
+
+document.getElementById("database").textContent = report.database;
+document.getElementById("tabs").append(...Object.entries(pages).map(([key, [title]]) => el("li", {}, el("a", { href: `#/${key}` }, title))));
+const runChoice = document.getElementById("run");
+runChoice.append(...[[-1, "all runs"], ...report.runs.map((r, k) => [k, `${r.id}: ${(r.command || r.mode || "run").slice(0, 60)}`])].map(([value, text]) =>
+  el("option", { value, selected: value === shownRun }, text)));
+runChoice.addEventListener("change", () => { shownRun = Number(runChoice.value); showPage(false); });
+const darkSystem = matchMedia("(prefers-color-scheme: dark)");
+setTheme(darkSystem.matches);
+darkSystem.addEventListener("change", (event) => setTheme(event.matches));
+document.getElementById("theme").addEventListener("click", () => setTheme(!document.documentElement.classList.contains("dark")));
+addEventListener("hashchange", () => showPage(true));
+let shownWidth = innerWidth, resizing = 0;
+addEventListener("resize", () => {
+  if (innerWidth === shownWidth) return;
+  shownWidth = innerWidth;
+  clearTimeout(resizing);
+  resizing = setTimeout(() => redrawAll(document.getElementById("main")), 120);
+});
+showPage(false);

@@ -1,0 +1,82 @@
+"use strict";
+// The document of the report (cli/report/document.h says what is in it), and questions about it. Everything else reads it here.
+const report = JSON.parse(document.getElementById("document").textContent);
+const { allocators, cases, programs, texts } = report;
+const [production, reference] = allocators;
+const numberOfCases = cases.run.length;
+
+const measures = {
+  registers: "registers",
+  weighted_spill_bytes: "weighted spill bytes",
+  spill_store_bytes: "spill store bytes",
+  spill_load_bytes: "spill load bytes",
+  weighted_copies: "weighted copies",
+  remats: "rematerialised",
+  instructions: "instructions after",
+};
+
+const figure = (k, allocator, measure) => cases.of[allocator]?.[measure][k] ?? null;
+const spillBytes = (k, allocator) => {
+  const stores = figure(k, allocator, "spill_store_bytes"), loads = figure(k, allocator, "spill_load_bytes");
+  return stores === null || loads === null ? null : stores + loads;
+};
+// Random programs all have one name: their source says more; "standard mix 1/22" is case 22 of seed 1.
+const nameOf = (k) => {
+  const p = cases.program[k];
+  return programs.name[p] === "generated" ? programs.source[p].replace(/, seed (\d+), case (\d+)$/, " $1/$2") : programs.name[p];
+};
+// No allocation without spills has fewer registers, and none with them needs more than the limit.
+const boundOf = (k) => {
+  const live = cases.max_live[k], limit = cases.limit[k];
+  return live === null ? null : limit === null ? live : Math.min(live, limit);
+};
+const registerGap = (k, allocator) => {
+  const used = figure(k, allocator, "registers"), bound = boundOf(k);
+  return used === null || bound === null ? null : used - bound;
+};
+// log2 of (production + 16) / (reference + 16): 0 = alike, 1 = twice as many, -1 = half.
+const spillGap = (k) => {
+  const ours = figure(k, production, "weighted_spill_bytes"), theirs = reference ? figure(k, reference, "weighted_spill_bytes") : null;
+  return ours === null || theirs === null ? null : Math.log2((ours + 16) / (theirs + 16));
+};
+// One word of all allocators: the worst.
+const verdictOf = (k) => {
+  const all = allocators.map((a) => figure(k, a, "verdict"));
+  return ["fail", "inconclusive", "pass", "skipped"].find((v) => all.includes(v)) ?? "none";
+};
+const reasonOf = (k, allocator) => texts[figure(k, allocator, "reason")] ?? "";
+
+// An allocator's name in headings: of a program of somebody else's the paths are left out.
+const nick = (allocator) => {
+  const text = allocator.replace(/^(.*\+)?exec:/, "$1").replace(/(\S*)\//g, "").replace(/^(python3?|bash|sh|node) /, "");
+  return text.length > 40 ? `${text.slice(0, 39)}\u2026` : text;
+};
+const tag = (allocator) => nick(allocator).split(" ")[0].slice(0, 14);
+
+// Cases of the run that is shown: all of them where it is -1.
+const casesOf = (run) => d3.range(numberOfCases).filter((k) => run < 0 || cases.run[k] === run);
+// What is shown first: the last run with rows of its own.
+const firstRun = () => (numberOfCases > 0 ? cases.run[numberOfCases - 1] : report.runs.length > 0 ? report.runs.length - 1 : -1);
+
+const shellWord = (s) => (/^[\w@%+=:,./-]+$/.test(s) ? s : `'${s.replaceAll("'", "'\\''")}'`);
+// Files that are limited to their own size need no word.
+const limitsOf = (k) => {
+  const own = report.targets[texts[cases.target[k]]] ?? {};
+  return texts[cases.limits[k]].split(" ").filter((l) => String(own[l.split("=")[0]]) !== l.split("=")[1]).join(" ");
+};
+const settings = (text, option) => (text === "" ? [] : text.split(/ (?=\S+=)/).map((s) => `${option} ${shellWord(s)}`));
+// How the case is played again: by its file, or by the program that its page has.
+const commandOf = (k) => {
+  const source = programs.source[cases.program[k]];
+  const isFile = /\.(ptx|rir)$/.test(source) && cases.detail[k] < 0;
+  const file = isFile ? source : `case-${k}.rir`;
+  const names = allocators.filter((a) => figure(k, a, "verdict") !== null);
+  return ["regduel duel", shellWord(file), "--with", shellWord(names.join(",")), "--sm", texts[cases.target[k]].replace(/\D/g, ""),
+    ...settings(limitsOf(k), "--limit"), ...settings(texts[cases.knobs[k]], "--knob")].join(" ");
+};
+
+const count = (n) => d3.format(Number.isInteger(n) ? ",d" : ",")(n);
+const short = d3.format(".3~s");
+const share = (part, whole) => (whole > 0 ? d3.format(".1%")(part / whole) : "-");
+const signed = (x) => (x > 0 ? `+${x}` : `${x}`).replace("-", "\u2212");
+const moment = (seconds) => (seconds === null ? "-" : new Date(seconds * 1000).toISOString().replace("T", " ").slice(0, 19) + " UTC");

@@ -1,0 +1,26 @@
+# cmake -DPAGE=index.html -DHEADER=… -P: puts the style sheets and scripts that a page names into it, and writes a header with its bytes:
+# kReportPage. Styles and scripts are named by lines of exactly these forms:
+#   <link rel="stylesheet" href="style.css">
+#   <script src="app.js"></script>
+cmake_path(GET PAGE PARENT_PATH folder)
+file(READ ${PAGE} page)
+string(REGEX MATCHALL "<link rel=\"stylesheet\" href=\"[^\"]+\">" styles "${page}")
+foreach(tag IN LISTS styles)
+  string(REGEX REPLACE ".*href=\"([^\"]+)\".*" "\\1" name "${tag}")
+  file(READ ${folder}/${name} text)
+  string(REPLACE "${tag}" "<style>\n${text}</style>" page "${page}")
+endforeach()
+string(REGEX MATCHALL "<script src=\"[^\"]+\"></script>" scripts "${page}")
+foreach(tag IN LISTS scripts)
+  string(REGEX REPLACE ".*src=\"([^\"]+)\".*" "\\1" name "${tag}")
+  file(READ ${folder}/${name} text)
+  if(text MATCHES "</script")
+    message(FATAL_ERROR "${name}: would end its own element")
+  endif()
+  string(REPLACE "${tag}" "<script>\n${text}</script>" page "${page}")
+endforeach()
+file(WRITE ${HEADER}.html "${page}")
+file(READ ${HEADER}.html bytes HEX)
+string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+string(REGEX REPLACE "((0x..,){32})" "\\1\n" bytes "${bytes}")
+file(WRITE ${HEADER} "// Written when the program is built.\n#pragma once\ninline constexpr unsigned char kReportPage[] = {\n${bytes}\n};\n")
