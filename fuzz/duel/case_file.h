@@ -17,8 +17,9 @@
 
 namespace regduel::fuzz {
 
-// The target is the program's where nothing is said, or sm_90 where there is none of that name. The errors of the text form, and: no such target, no such file, a limit out of range,
-// not exactly one function, a program that is not over vregs or not well-formed for the target.
+// The target is the program's where nothing is said, or sm_90 where there is none of that name. The errors of the text form, and:
+// no such target, no such file, a limit out of range, not exactly one function, a program that is not over vregs or not well-formed
+// for the target.
 [[nodiscard]] Parsed<FuzzInput> parse_case(std::string_view text, std::string_view file_name = "");
 // parse_case(print_case(c)) is c. `comment` may have several lines.
 [[nodiscard]] std::string print_case(const FuzzInput& c, std::string_view comment = "");

@@ -61,7 +61,8 @@ class Experiment : public testing::Test {
   // The standard mix, judged by some: a run.
   static std::vector<ResultRow> results(std::span<const ir::Allocator* const> duelists, const Knobs& knobs,
                                         std::span<const std::string> judges) {
-    const std::string path = testing::TempDir() + "experiment_test.sqlite";
+    const std::string path =
+        testing::TempDir() + "experiment_test_" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".sqlite";
     std::filesystem::remove(path);
     ResultFile file(path, {"test", "experiment", "none"});
     for (std::uint64_t k = 0; k < kPrograms; ++k) {

@@ -169,8 +169,8 @@ class State {
     Value held = kJunk, token = kJunk;
   };
   std::array<InsertedGuard, 3> guarded_last_ = {};
-  // Registers that were read as guards and hold, on some path, what nobody knows: since then nothing has written them, so each is one
-  // thing to all that it guards.
+  // Registers that were read as guards and hold, on some path, what nobody knows: since then nothing has written them, so each is
+  // one thing to all that it guards.
   struct VagueGuard {
     std::uint32_t location;
     Value token;
