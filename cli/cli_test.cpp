@@ -409,6 +409,7 @@ TEST_F(Cli, ExplainGolden) {
   expect_golden("cli/golden/explain_spilled.txt", run("explain spill.rir --vreg cold --regs 4 --all").out);
   expect_golden("cli/golden/explain_evicted.txt", run("explain evict.rir --vreg 0 --regs 4").out);
   expect_golden("cli/golden/explain_makes_room.txt", run("explain evict.rir --vreg 2 --regs 4 --all").out);
+  expect_golden("cli/golden/explain_live.txt", run("explain evict.rir --vreg 2 --regs 4 --live").out);
 }
 
 // Whatever the vreg, the text fits a terminal of 100 columns, and the JSON has both arrays slot by slot.

@@ -13,6 +13,7 @@
 #include "cli/diagnostic.h"
 #include "cli/explain_text.h"
 #include "cli/input.h"
+#include "cli/live_text.h"
 #include "cli/options.h"
 #include "cli/output.h"
 
@@ -20,6 +21,7 @@ namespace regduel::cli {
 namespace {
 
 constexpr std::string_view kExplains = "fatpoint";
+constexpr std::size_t kColumns = 100;  // of the pressure curve
 
 struct Options {
   std::string input, vreg, function;
@@ -27,7 +29,7 @@ struct Options {
   int regs = 255;
   TargetOptions target;
   KnobOptions knobs;
-  bool all = false, json = false;
+  bool all = false, json = false, live = false;
 };
 
 Program& choose_function(std::vector<Program>& programs, const Options& o) {
@@ -89,6 +91,7 @@ int explain(const Options& o) {
     print_json(document);
   } else {
     fmt::print("{}", explain_text(*explanation, {.all = o.all, .colours = wants_colours()}));
+    if (o.live) fmt::print("{}", live_text(p.function, options.limits, vreg, kColumns));
   }
   return 0;
 }
@@ -107,6 +110,7 @@ void add_explain_command(CLI::App& app, Action& chosen) {
   o->target.add_to(*command);
   o->knobs.add_to(*command, "Set a knob of the allocator (regduel knobs), NAME=VALUE or ID=VALUE; repeatable");
   command->add_flag("--all", o->all, "Every attempt in full, not only the one that decided");
+  command->add_flag("--live", o->live, "The pressure curve of its file too, and its live range beside those that it overlaps");
   command->add_flag("--json", o->json, "One JSON document: every attempt in full, both arrays slot by slot");
   command->footer(
       "Moments of an instruction: R uses are read, C clobbers happen, W defs are written. * is the attempt whose result is "

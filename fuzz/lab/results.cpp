@@ -42,6 +42,11 @@ std::string hash_of(const Blob& bytes) {
   return fmt::format("{:016x}{:016x}", h.high64, h.low64);
 }
 
+std::string verdict_of(const Bout& b) {
+  if (b.verdict != oracles::Verdict::Skipped) return std::string(oracles::name(b.verdict));
+  return b.is_unsupported ? "unsupported" : "impossible";
+}
+
 std::string text_of(Knobs knobs) {
   std::map<std::string, std::string> last;
   for (const auto& [name, value] : knobs) last[name] = value;
@@ -68,7 +73,7 @@ CaseResults results_of(const FuzzInput& input, const std::string& source, const 
     const ir::Allocator* const allocator = find_allocator(b.allocator);
     CaseResults::Bout row{{b.allocator, text_of(allocator == nullptr ? input.knobs : known_to(*allocator, input.knobs)),
                            input.target->name, text_of(input.limits, *input.target)},
-                          std::string(oracles::name(b.verdict)),
+                          verdict_of(b),
                           b.reason,
                           {},
                           {}};

@@ -9,9 +9,10 @@
 //     id, hash (of the content), name, source ("corpus/ptx/saxpy.ptx"; "standard mix, seed 1, case 17"), instructions
 //     content (ir::encode(); NULL where the source says how this version makes it again)
 //   configuration              id, allocator, knobs ("a=1 b=2"), target, limits ("R=32 P=7")
-//   result                     one row a program, configuration and run: verdict, reason, one column a measure (measure.h), NULL
-//                              where there is no allocation or where it is beyond counting. A campaign that explores has them for
-//                              the inputs that it keeps and for those that fail
+//   result                     one row a program, configuration and run: verdict ('pass', 'fail', 'inconclusive', 'impossible',
+//                              'unsupported'), reason, one column a measure (measure.h), NULL where there is no allocation or where
+//                              it is beyond counting. A campaign that explores has them for the inputs that it keeps and for those
+//                              that fail
 //   objection                  what judges said against a result, by signature: message
 //   verdict(run, allocator, verdict, cases)   of a campaign: the sums over all its cases
 //   sample(run, time, next, inputs, features, edges, findings)   of a campaign: one row a second (since 1970): how far it is

@@ -42,7 +42,7 @@ const spillGap = (k) => {
 // One word of all allocators: the worst.
 const verdictOf = (k) => {
   const all = allocators.map((a) => figure(k, a, "verdict"));
-  return ["fail", "inconclusive", "pass", "skipped"].find((v) => all.includes(v)) ?? "none";
+  return ["fail", "inconclusive", "pass", "impossible", "unsupported"].find((v) => all.includes(v)) ?? "none";
 };
 const reasonOf = (k, allocator) => texts[figure(k, allocator, "reason")] ?? "";
 

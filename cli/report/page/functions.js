@@ -105,7 +105,7 @@ function functionsPage(run) {
   }
 
   const search = el("input", { type: "search", value: state.search, placeholder: "name, source, target, knob", oninput: () => { state.search = search.value; current = 0; box.scrollTop = 0; select(); } });
-  const verdict = choice([["", "all"], ...["pass", "fail", "inconclusive", "skipped"].map((v) => [v, v])], state.verdict, (v) => { state.verdict = v; box.scrollTop = 0; select(); });
+  const verdict = choice([["", "all"], ...["pass", "fail", "inconclusive", "impossible", "unsupported"].map((v) => [v, v])], state.verdict, (v) => { state.verdict = v; box.scrollTop = 0; select(); });
   select();
   box.redraw = () => { box.scrollTop = state.scroll; show(); };
   return [heading("Functions"),

@@ -28,8 +28,7 @@ function overviewPage(run) {
   ];
 }
 
-// skipped: impossible or unsupported, where the database does not count them apart.
-const allVerdicts = ["pass", "fail", "inconclusive", "impossible", "unsupported", "skipped"];
+const allVerdicts = ["pass", "fail", "inconclusive", "impossible", "unsupported"];
 function verdictTable(sums) {
   const names = allocators.filter((a) => sums[a]);
   if (names.length === 0) return empty("No case has been judged in what is chosen.");

@@ -1,5 +1,5 @@
 // Live ranges and pressure, against the quality judge's MaxLive and on programs small enough to see.
-#include "cli/report/live_map.h"
+#include "cli/live_map.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // See live_map.h. The usual two dataflow problems over bytes, backward for uses and forward for defs, on bit sets a block.
-#include "cli/report/live_map.h"
+#include "cli/live_map.h"
 
 #include <algorithm>
 #include <bit>
