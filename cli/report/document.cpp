@@ -177,17 +177,19 @@ class DocumentBuilder {
 
   // Those of some case, in the order of their ids.
   Json programs_json() {
-    Json name = Json::array(), source = Json::array(), instructions = Json::array();
+    constexpr std::size_t kShownOfHash = 12;
+    Json hash = Json::array(), name = Json::array(), source = Json::array(), instructions = Json::array();
     for (const ReportCase& c : cases_) program_places_.try_emplace(c.program, 0);
     std::size_t place = 0;
     for (auto& [id, at] : program_places_) {
       at = place++;
       const ReportProgram& p = data_.programs[id];
+      hash.push_back(p.hash.substr(0, kShownOfHash));
       name.push_back(p.name);
       source.push_back(p.source);
       instructions.push_back(p.instructions);
     }
-    return {{"name", name}, {"source", source}, {"instructions", instructions}};
+    return {{"hash", hash}, {"name", name}, {"source", source}, {"instructions", instructions}};
   }
 
   // Of all its allocators: each takes those that it has.

@@ -6,7 +6,7 @@
 //   runs[]                   {id, program, command, machine, mode, started, seconds, seed, first, next, allocations,
 //                            verdicts: {allocator: {verdict: cases}}, samples: {time[], next[], inputs[], features[], edges[],
 //                            findings[]}}; times in seconds since 1970, figures null where the database has none
-//   programs                 {name[], source[], instructions[]}
+//   programs                 {hash[] (its beginning), name[], source[], instructions[]}
 //   cases                    a row is a program at one target and limits in one run: {run[], program[] (places in the lists above),
 //                            target[], limits[], knobs[] (texts; of all allocators together), limit[] (of file R, null = not
 //                            limited), max_live[], detail[] (place, -1 = none), of: {allocator: {verdict[], reason[], MEASURE[]}}}

@@ -65,13 +65,11 @@ const limitsOf = (k) => {
   return texts[cases.limits[k]].split(" ").filter((l) => String(own[l.split("=")[0]]) !== l.split("=")[1]).join(" ");
 };
 const settings = (text, option) => (text === "" ? [] : text.split(/ (?=\S+=)/).map((s) => `${option} ${shellWord(s)}`));
-// How the case is played again: by its file, or by the program that its page has.
+// How the case is played again: its program comes out of the database.
+const fileOf = (k) => `${programs.hash[cases.program[k]]}.rir`;
 const commandOf = (k) => {
-  const source = programs.source[cases.program[k]];
-  const isFile = /\.(ptx|rir)$/.test(source) && cases.detail[k] < 0;
-  const file = isFile ? source : `case-${k}.rir`;
   const names = allocators.filter((a) => figure(k, a, "verdict") !== null);
-  return ["regduel duel", shellWord(file), "--with", shellWord(names.join(",")), "--sm", texts[cases.target[k]].replace(/\D/g, ""),
+  return ["regduel export", shellWord(report.database), "--program", programs.hash[cases.program[k]], "-o", fileOf(k), "&& regduel duel", fileOf(k), "--with", shellWord(names.join(",")), "--sm", texts[cases.target[k]].replace(/\D/g, ""),
     ...settings(limitsOf(k), "--limit"), ...settings(texts[cases.knobs[k]], "--knob")].join(" ");
 };
 

@@ -15,9 +15,9 @@ function casePage(k) {
       ["occupancy, percent", ...names.map((a) => figure(k, a, "occupancy_percent"))]]),
     report.objections.filter((o) => o.case === k).map((o) => el("p", { class: "fail" }, `${nick(o.allocator)}: ${o.signature}: ${o.message}`)),
     el("h3", {}, "Play it again"),
-    detail ? el("div", { class: "row" }, saveButton(detail.reproducer, `case-${k}.rir`)) : null,
+    detail ? el("div", { class: "row" }, saveButton(detail.reproducer, fileOf(k))) : null,
     command(commandOf(k)),
-    detail ? detailParts(detail) : whyNoDetail(k)];
+    detail ? detailParts(detail) : whyNoDetail()];
 }
 
 function findingPage(at) {
@@ -26,13 +26,11 @@ function findingPage(at) {
   return [el("h2", {}, titleOf(f)), isJudged(f, detail) ? null : asSeen(f), el("div", { class: "row" }, saveButton(f.program, findingFile(at))), command(findingCommand(at)), detailParts(detail)];
 }
 
-function whyNoDetail(k) {
-  const m = report.details_missing, source = programs.source[cases.program[k]];
+function whyNoDetail() {
+  const m = report.details_missing;
   return [empty(`This function has no details here: ${count(report.details.length)} of at most ${count(m.asked)} have (--details N), first findings, then what judges objected to, then the largest gaps.` +
     (m.too_large ? ` ${count(m.too_large)} would have been too large.` : "") + (m.no_program ? ` Of ${count(m.no_program)} the program is not in the database, and this version does not make the same one.` : "") +
-    (m.budget ? ` ${count(m.budget)} would have made the file too large.` : "")),
-    /\.(ptx|rir)$/.test(source) ? null
-      : el("p", {}, `The program is ${source}: its command wants it as case-${k}.rir, which a report with more details lets you save.`)];
+    (m.budget ? ` ${count(m.budget)} would have made the file too large.` : ""))];
 }
 
 function detailParts(d) {
