@@ -108,7 +108,9 @@ TEST_F(Experiment, APlantedPercentIsFound) {
       a.back().hash = b.back().hash += "#" + std::to_string(k);
     }
     found += is_hit(gate, compare(a, b, {.across_knobs = true})) ? 1 : 0;
-    if (round % 20 == 0) EXPECT_FALSE(is_hit(gate, compare(b, a, {.across_knobs = true}))) << "an improvement";
+    if (round % 20 == 0) {
+      EXPECT_FALSE(is_hit(gate, compare(b, a, {.across_knobs = true}))) << "an improvement";
+    }
   }
   EXPECT_GE(found, 95);
 }

@@ -283,7 +283,9 @@ TEST(SymbolicValuesTest, SatisfactionIsWhatEachOutcomeOfTheTokensSays) {
       for (const RandomWord& want : names) {
         const bool truth = have.satisfies(want), told = v.satisfies(have.value, want.value);
         EXPECT_TRUE(truth || !told);
-        if (!want.is_entangled) EXPECT_EQ(told, truth);
+        if (!want.is_entangled) {
+          EXPECT_EQ(told, truth);
+        }
         EXPECT_TRUE(!truth || v.may_satisfy(have.value, want.value));
         satisfied += truth;
         seen += told;
