@@ -173,11 +173,9 @@ class Origins {
   void touch(const ir::Inst& inst) {
     const auto ops = f_.operands_of(inst);
     const bool packs = inst.op == Op::P2R || inst.op == Op::R2P || inst.op == Op::BitSpill || inst.op == Op::BitRefill;
-    for (const Operand& op : ops) {
-      if (!packs && !op.writes() && op.role != Role::Clobber && !op.is_slot()) continue;
-      const Bytes reg = bytes_of(ops[0]);
-      touched_.push_back(bytes_of(op, reg.end - reg.begin));
-    }
+    const Bytes reg = ops.empty() ? Bytes() : bytes_of(ops[0]);
+    for (const Operand& op : ops)
+      if (packs || op.writes() || op.role == Role::Clobber || op.is_slot()) touched_.push_back(bytes_of(op, reg.end - reg.begin));
   }
   [[nodiscard]] bool may_write(std::uint32_t inst, Location l) const {
     for (std::uint32_t k = first_touched_[inst]; k < first_touched_[inst + 1]; ++k)
@@ -267,7 +265,7 @@ class Origins {
         const Bytes reg = bytes_of(ops[0]);
         const std::uint32_t byte = s.at.byte - reg.begin;
         effect = moves(reg, bytes_of(ops[1], reg.end - reg.begin));
-        if (effect == Effect::Moves) come_through(index << kByteBits | byte, s);
+        if (effect == Effect::Moves) s.so_far.route.add(index << kByteBits | byte);
         break;
       }
       case Op::Pack:
@@ -368,13 +366,12 @@ class Origins {
       const Bytes pack = bytes_of(pack_of(ops));
       if (pack.begin + bit / 8 >= pack.end) return Effect::Unclear;
       s.at = {pack.space, pack.begin + bit / 8, static_cast<std::int8_t>(bit % 8)};
-      come_through(index << kByteBits, s);
+      s.so_far.route.add(index << kByteBits);
       return Effect::Moves;
     }
     return Effect::None;
   }
 
-  static void come_through(std::uint32_t step, State& s) { s.so_far.route.add(step); }
   // The pack's register is overwritten here: what it held before decides whether its base was destroyed. Packs that were moved into
   // memory or into other files are no bases.
   void probe(std::uint32_t index, State& s) {
@@ -383,7 +380,7 @@ class Origins {
     const auto it = std::find(probes_.begin(), probes_.end(), p);
     const auto number = static_cast<std::uint32_t>(it - probes_.begin());
     if (it == probes_.end()) probes_.push_back(p);
-    come_through(kProbe | number, s);
+    s.so_far.route.add(kProbe | number);
   }
 
   // The code of one byte: where everything arrives that may, and where nothing does that guards might exclude. Unclear where the
@@ -424,8 +421,9 @@ class Origins {
             return std::any_of(have.begin(), have.end(),
                                [&](const Origin& o) { return is_wanted(o.what) && o.guards <= most_guards && o.route.has(*step); });
           };
-          propose(possible, delivers(kManyGuards) ? 2 : 1);
-          if (is_sure) propose(sure, delivers(kManyGuards - 1) ? 2 : 1);
+          // 1 precedes 2: possible is the earliest code that it may be, sure the latest.
+          propose(possible, delivers(kManyGuards - 1) ? 2 : 1);
+          if (is_sure) propose(sure, delivers(kManyGuards) ? 2 : 1);
           continue;
         }
         if (behind_pack) return kUnclear;  // a pack in a pack: whose base it is that was destroyed

@@ -241,6 +241,28 @@ TEST(Origins, SeveralGuardsLeaveItUndecided) {
   EXPECT_EQ(code_of(guarded, after("    #5 @P0 st R3\n")), kUnclear);
 }
 
+TEST(Origins, RefillThatDeliversUnderSeveralGuardsIsUndecided) {
+  const std::string defs = "  block b0\n    #0 D = ld.a !read\n    #1 E = ld.b !read\n    #2 P = p\n";
+  const auto with = [](std::string text, const std::string& d, const std::string& e, const std::string& p) {
+    return edit(edit(edit(text, "D", d), "E", e), "P", p);
+  };
+  const std::string head = "func @f kernel target sm_90 threads 256";
+  const ir::Function before = parse_function(head + "\n  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n" +
+                                             with(defs, "%0", "%1", "%2") + "    #3 st %0\n    #4 exit\n");
+  const auto after = [&](const std::string& first_refill, const std::string& second_refill) {
+    return parse_function(head +
+                          " allocated\n  frame local 8 shared 0\n  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n"
+                          "  slot 0 local size 4 align 4 offset 0\n  slot 1 local size 4 align 4 offset 4\n" +
+                          with(defs, "R0", "R1", "P0") + first_refill + "    +6 spill R0, slot 0\n    +7 R0 = copy R1\n" +
+                          second_refill + "    +9 spill R0, slot 1\n    +10 R2 = refill slot 1\n    #3 st R2\n    #4 exit\n");
+  };
+  const std::string first = "    +5 @!P0 R0 = refill slot 0\n", second = "    +8 @P0 R0 = refill slot 0\n";
+  EXPECT_EQ(code_of(before, after("", "")), 1);
+  EXPECT_EQ(code_of(before, after("", second)), 2);
+  EXPECT_EQ(code_of(before, after(first, "")), 1);
+  EXPECT_EQ(code_of(before, after(first, second)), kUnclear) << "#0 comes to +10 past two guards: 2 if it comes, else 1";
+}
+
 TEST(Origins, NarrowDefsLeaveTheUpperBytesUndefined) {
   const std::string declared = "  vreg %0 R b16\n  vreg %1 R b32\n  vreg %2 R b16\n",
                     head = "func @f kernel target sm_90 threads 256";
