@@ -395,14 +395,16 @@ class Origins {
     };
     if (want.empty() || is_in(want, Origin::kUndefined, kManyGuards) || (is_within(want, have) && is_within(have, want))) return 0;
     int possible = 0, sure = 0;
+    const auto is_new = [&](const Origin& h) { return !is_in(want, h.what, kManyGuards - 1); };
+    for (const Origin& h : have)
+      if (is_new(h) && h.what >> 63 != 0) extra_defs_.push_back(h.what >> 8);
     for (const Origin& h : have) {
-      if (is_in(want, h.what, kManyGuards - 1)) continue;
+      if (!is_new(h)) continue;
       const bool is_sure = h.guards < kManyGuards && !is_wanted(h.what);
       const auto both = [&](int code) {
         propose(possible, code);
         if (is_sure) propose(sure, code);
       };
-      if (h.what >> 63 != 0) extra_defs_.push_back(h.what >> 8);
       const bool is_extra =
           h.what >> 63 != 0 || std::find(extra_defs_.begin(), extra_defs_.end(), h.above >> 8) != extra_defs_.end();
       both(h.what == Origin::kWrongRemat ? 7 : is_extra ? 6 : 5);
