@@ -120,6 +120,12 @@ Listing::Mark Listing::mark(ir::InstId inst, int operand) const {
   return m;
 }
 
+std::string Listing::source_place(ir::InstId inst) const {
+  const ir::Function& f = program_.function;
+  const auto i = std::find_if(f.insts.begin(), f.insts.end(), [&](const ir::Inst& x) { return x.id == inst; });
+  return i == f.insts.end() ? "" : f.source_place(*i);
+}
+
 std::string Listing::place(const Mark& m) const {
   return is_file_ ? fmt::format("{}:{}:{}", program_.file, m.line, m.column) : program_.file;
 }
@@ -139,6 +145,7 @@ std::string diagnose(const oracles::Finding& f, const Listing& before, const Lis
   std::string where = fmt::format("@{}", function);
   if (f.inst.is_valid()) where += fmt::format(": #{}", f.inst.value);
   if (f.operand >= 0) where += fmt::format(", operand {}", f.operand);
+  if (const std::string source = before.source_place(f.inst); !source.empty()) where += fmt::format(", from {}", source);
   std::string out = fmt::format("{} {} {}: {} [{}/{}]\n", paint(after.place(at) + ":", kBold, colours),
                                 paint("error:", kRed, colours), where, f.message, f.judge, f.category);
   if (!f.inst.is_valid() || after.has(f.inst)) out += after.excerpt(at, f.inst.is_valid() ? 3 : 0, colours);

@@ -25,6 +25,8 @@ class Listing {
   // operand -1 = the instruction as a whole. An invalid instruction, or one that is not there: the function's first line.
   [[nodiscard]] Mark mark(ir::InstId inst, int operand) const;
   [[nodiscard]] bool has(ir::InstId inst) const { return line_of_.contains(inst.value); }
+  // Of the source that the program was made from: "a.cu:12:3"; "" where it is not known.
+  [[nodiscard]] std::string source_place(ir::InstId inst) const;
   // "file:line:column", without numbers where the lines are not those of the file.
   [[nodiscard]] std::string place(const Mark& m) const;
   // The marked line after at most `context` lines of the function before it, each with its number, and the mark below.

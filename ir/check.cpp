@@ -57,6 +57,8 @@ class Checker {
     if (f_.threads < 1 || f_.threads > 1u << 20) function_fault("threads a block: expected 1 to 1048576");
     if (f_.phase == Phase::Virtual && (!f_.slots.empty() || f_.local_frame != 0 || f_.shared_frame != 0))
       function_fault("a frame and slots exist only after allocation");
+    for (const SourceLine& l : f_.source_lines)
+      if (l.file.index() >= f_.symbols.size() || l.line == 0) return function_fault("a source line has a file and is 1 at least");
     for (std::size_t v = 0; v < f_.vregs.size() && !full(); ++v) vreg(VRegId(v));
     for (std::size_t s = 0; s < f_.slots.size() && !full(); ++s) {
       const Slot& slot = f_.slots[s];
@@ -152,6 +154,7 @@ class Checker {
       if (i.id.value > kMaxInstId) return fault(i, -1, "an instruction number is below 2^31");
       if (!is_known(i.op)) return fault(i, -1, "no such operation");
       if (i.mnemonic.is_valid() && i.mnemonic.index() >= f_.symbols.size()) return fault(i, -1, "the mnemonic is no symbol");
+      if (i.line.is_valid() && i.line.index() >= f_.source_lines.size()) return fault(i, -1, "there is no such source line");
       for (const BlockId t : f_.targets_of(i))
         if (t.index() >= f_.blocks.size()) return fault(i, -1, fmt::format("there is no block b{}", t.value));
     }

@@ -1,4 +1,4 @@
-// Typed ids. An id is an index into one of the flat arrays of a Function (VRegId, BlockId, SymbolId, SlotId), or
+// Typed ids. An id is an index into one of the flat arrays of a Function (VRegId, BlockId, SymbolId, SlotId, SourceLineId), or
 // the stable name of an instruction (InstId), which is *not* an index: an allocator keeps it when it moves code.
 #pragma once
 
@@ -28,6 +28,7 @@ using BlockId = Id<struct BlockTag>;
 using InstId = Id<struct InstTag>;
 using SymbolId = Id<struct SymbolTag>;
 using SlotId = Id<struct SlotTag>;
+using SourceLineId = Id<struct SourceLineTag>;
 
 }  // namespace regduel::ir
 

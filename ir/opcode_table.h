@@ -150,6 +150,8 @@ template <unsigned Traits>
 
 // copy, phi, spill, refill
 [[nodiscard]] constexpr bool moves_value(Op op) { return has_trait<kMovesValue>(op); }
+// pack, unpack: each byte of a def is one of the uses'
+[[nodiscard]] constexpr bool moves_pieces(Op op) { return op == Op::Pack || op == Op::Unpack; }
 // spill, refill
 [[nodiscard]] constexpr bool is_slot_move(Op op) { return op == Op::Spill || op == Op::Refill; }
 // ret, exit, bra, cbra, mbra

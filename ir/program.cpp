@@ -1,6 +1,9 @@
 #include "ir/program.h"
 
 #include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
 
 #include "base/check_macro.h"
 
@@ -69,6 +72,11 @@ std::string_view Symbols::operator[](SymbolId id) const {
   return id.index() < size() ? table_->strings[id.index()] : std::string_view();
 }
 
+std::string Function::source_place(const Inst& i) const {
+  if (!i.line.is_valid()) return {};
+  const SourceLine& l = source_lines[i.line.index()];
+  return l.column == 0 ? fmt::format("{}:{}", symbols[l.file], l.line) : fmt::format("{}:{}:{}", symbols[l.file], l.line, l.column);
+}
 std::string_view Function::mnemonic(const Inst& i) const { return i.mnemonic.is_valid() ? symbols[i.mnemonic] : ir::name(i.op); }
 
 Storage Function::storage_of_part(const Operand& op) const {
@@ -139,7 +147,25 @@ Function Function::clone_header() const {
   f.symbols = symbols;
   f.vregs = vregs;
   f.slots = slots;
+  f.source_lines = source_lines;
   return f;
+}
+
+void Function::take_source_lines(const Function& from) {
+  drop_source_lines();
+  if (from.source_lines.empty()) return;
+  std::unordered_map<std::uint32_t, SourceLineId> line_of;
+  for (const Inst& i : from.insts)
+    if (i.line.is_valid()) line_of.emplace(i.id.value, i.line);
+  for (const SourceLine& l : from.source_lines) add_source_line({symbols.intern(from.symbols[l.file]), l.line, l.column});
+  for (Inst& i : insts)
+    if (const auto it = line_of.find(i.id.value); it != line_of.end() && !i.is_inserted()) i.line = it->second;
+}
+
+void Function::drop_source_lines() {
+  if (source_lines.empty()) return;
+  source_lines.clear();
+  for (Inst& i : insts) i.line = {};
 }
 
 VRegId Function::add_vreg(VReg v) {

@@ -2,7 +2,7 @@
 // the text form; this header is the same thing in memory. No analysis lives here (no liveness, no interference, no
 // reaching definitions): duelists and judges each compute their own.
 //
-// Storage is flat: one array each of vregs, blocks, instructions, operands and targets. An instruction is 28 bytes and an
+// Storage is flat: one array each of vregs, blocks, instructions, operands and targets. An instruction is 32 bytes and an
 // operand 16, so that a function of a million instructions takes some 100 MB. A Function is built by appending,
 // block after block; a pass makes a new Function rather than edit in the middle (clone_header, begin_block, append).
 #pragma once
@@ -167,6 +167,7 @@ struct Inst {
   std::uint16_t flags = 0;
   SymbolId mnemonic;  // Named: its name. Others: optional, the name in the source ISA
   InstId ref;         // Remat: the instruction that it repeats
+  SourceLineId line;  // where it comes from, for people
   std::uint32_t first_operand = 0;
   std::uint32_t first_target = 0;
   std::uint16_t num_operands = 0;
@@ -183,7 +184,7 @@ struct Inst {
     return has(kRematerialisable) && !has(kMemWrite) && !has(kBarrier) && (!has(kMemRead) || has(kReadOnly));
   }
 };
-static_assert(sizeof(Inst) == 28);
+static_assert(sizeof(Inst) == 32);
 
 // --- the operands of one instruction, in the order that check.h asks for: defs (and def-uses), uses, guard, clobbers
 
@@ -272,6 +273,15 @@ struct Slot {
   std::uint32_t offset = 0;
 };
 
+// A line of the source that a program was made from. Nothing depends on it.
+struct SourceLine {
+  SymbolId file;
+  std::uint32_t line = 0;    // from 1 on
+  std::uint32_t column = 0;  // from 1 on, 0 = not given
+
+  friend auto operator<=>(const SourceLine&, const SourceLine&) = default;
+};
+
 enum class FunctionKind : std::uint8_t { Kernel, Device };  // Device follows the ABI: callee-saved registers matter
 enum class Phase : std::uint8_t { Virtual, Allocated };
 
@@ -323,8 +333,9 @@ class Function {
   Symbols symbols;
   std::vector<VReg> vregs;
   std::vector<Slot> slots;
-  std::vector<Block> blocks;  // blocks[0] is the entry; edge blocks stand after all original ones
-  std::vector<Inst> insts;    // block after block
+  std::vector<SourceLine> source_lines;  // that instructions name
+  std::vector<Block> blocks;             // blocks[0] is the entry; edge blocks stand after all original ones
+  std::vector<Inst> insts;               // block after block
   std::vector<Operand> operands;
   std::vector<BlockId> targets;
 
@@ -344,6 +355,7 @@ class Function {
   // Successors in the order of the terminator's targets; the same block may stand there twice.
   [[nodiscard]] std::span<const BlockId> successors(BlockId b) const { return targets_of(terminator(b)); }
   [[nodiscard]] std::string_view mnemonic(const Inst& i) const;  // what to call it: mnemonic or keyword
+  [[nodiscard]] std::string source_place(const Inst& i) const;   // "a.cu:12:3"; "" where it is not known
 
   // The vreg at the end of the alias chain.
   [[nodiscard]] VRegId root(VRegId v) const {
@@ -379,6 +391,13 @@ class Function {
   void reserve(std::size_t num_insts, std::size_t num_operands);
   VRegId add_vreg(VReg v);
   SlotId add_slot(Slot s);
+  // Gives each instruction that is not inserted the line of the one with its number in `from`, and no other any. Cost: O(n).
+  void take_source_lines(const Function& from);
+  void drop_source_lines();
+  SourceLineId add_source_line(SourceLine l) {
+    source_lines.push_back(l);
+    return SourceLineId(source_lines.size() - 1);
+  }
   BlockId begin_block(Block attributes = {});
   // Appends to the block begun last. `inst` gives id, op, flags, mnemonic, ref. The spans may point into this function.
   Inst& append(Inst inst, std::span<const Operand> ops, std::span<const BlockId> targets = {});

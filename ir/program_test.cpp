@@ -80,6 +80,19 @@ TEST(Program, CopiesOfAHeaderShareSymbolsUntilOneAddsToThem) {
   EXPECT_EQ(a.symbols.size() + 1, b.symbols.size());
 }
 
+TEST(Program, TakesTheSourceLinesOfAnotherByNumber) {
+  const auto parsed = [](const std::string& body) {
+    return parse("rir 1\nfunc @f kernel target sm_90 threads 1" + body)->functions[0];
+  };
+  const Function from = parsed("\n  block b0\n    #4 a !line \"x.cu\" 1:2\n    #5 b !line \"x.cu\" 2\n    #6 exit\n");
+  Function to = parsed(" allocated\n  block b0\n    #5 b\n    #4 a !line \"y.cu\" 9\n    #6 exit !line \"y.cu\" 9\n");
+  to.take_source_lines(from);
+  EXPECT_EQ(to.source_place(to.insts[0]), "x.cu:2");
+  EXPECT_EQ(to.source_place(to.insts[1]), "x.cu:1:2");
+  EXPECT_EQ(to.source_place(to.insts[2]), "");
+  EXPECT_EQ(to.source_lines.size(), 2u);
+}
+
 TEST(Cfg, OrdersAndCriticalEdges) {
   const Function f =
       one("rir 1\nfunc @f kernel target sm_90 threads 1\n  vreg %0 P pred\n  block b0\n    #0 %0 = op\n    #1 cbra %0 -> b1, b2\n"

@@ -67,6 +67,8 @@ using PerFile = std::array<T, kNumFiles>;
 
 [[nodiscard]] constexpr bool is_predicate(RegFile f) { return f == RegFile::P || f == RegFile::UP; }
 [[nodiscard]] constexpr bool is_barrier(RegFile f) { return f == RegFile::B || f == RegFile::UB; }
+// One register for all threads of a warp.
+[[nodiscard]] constexpr bool is_uniform(RegFile f) { return f == RegFile::UR || f == RegFile::UP || f == RegFile::UB; }
 [[nodiscard]] constexpr std::size_t index(RegFile f) { return static_cast<std::size_t>(f); }
 
 // Bytes that one unit occupies in memory and in the byte-wise location model: 1 for a predicate, else 4.

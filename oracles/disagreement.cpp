@@ -142,7 +142,7 @@ std::vector<Difference> differences(const Report& report) {
 Circumstances circumstances_of(const Case& c) {
   const auto& insts = c.before.insts;
   return {c.is_believed_valid ? Origin::BelievedValid : Origin::Unknown,
-          std::any_of(insts.begin(), insts.end(), [](const ir::Inst& i) { return i.op == ir::Op::Pack || i.op == ir::Op::Unpack; }),
+          std::any_of(insts.begin(), insts.end(), [](const ir::Inst& i) { return ir::moves_pieces(i.op); }),
           !c.is_believed_valid && has_undefined_guard(c.prepared)};
 }
 

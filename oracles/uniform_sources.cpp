@@ -13,7 +13,7 @@ using ir::Op;
 using ir::Operand;
 using ir::Role;
 
-bool moves_bytes(const Inst& i) { return i.is_copy() || i.is_phi() || i.op == Op::Pack || i.op == Op::Unpack; }
+bool moves_bytes(const Inst& i) { return i.is_copy() || i.is_phi() || ir::moves_pieces(i.op); }
 
 class Sources {
  public:
@@ -23,10 +23,10 @@ class Sources {
     for (std::vector<char>& units : units_) units.assign(ir::kMaxUnits, 1);
     for (const Inst& i : after_.insts) (void)write(i, 0);
     for (const ir::PReg r : c.prepared.preserved())
-      if (is_uniform(r.file)) (void)write(r, 1);
+      if (ir::is_uniform(r.file)) (void)write(r, 1);
     for (std::size_t v = 0; v < vregs_.size(); ++v) {
       const ir::VReg& reg = before_.vregs[v];
-      if (!is_uniform(reg.file()) && (reg.flags & ir::kVRegUniform) == 0) continue;
+      if (!ir::is_uniform(reg.file()) && (reg.flags & ir::kVRegUniform) == 0) continue;
       vregs_[before_.root(ir::VRegId(v)).index()] = 1;
       if (reg.is_architectural() && reg.fixed.is_valid()) (void)write(reg.fixed, 1);
     }
@@ -151,7 +151,7 @@ class Sources {
 // Inserted, with a def in a uniform file, and something from elsewhere to put there. Defs come first.
 bool is_suspect(const Function& after, const Inst& i) {
   if (!i.is_inserted()) return false;
-  const auto is_of = [](const Operand& op) { return op.is_preg() && is_uniform(op.preg().file); };
+  const auto is_of = [](const Operand& op) { return op.is_preg() && ir::is_uniform(op.preg().file); };
   bool writes_one = false;
   for (const Operand& op : after.operands_of(i)) {
     if (op.writes()) writes_one = writes_one || is_of(op);

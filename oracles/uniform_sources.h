@@ -22,10 +22,6 @@
 
 namespace regduel::oracles {
 
-[[nodiscard]] constexpr bool is_uniform(ir::RegFile file) {
-  return file == ir::RegFile::UR || file == ir::RegFile::UP || file == ir::RegFile::UB;
-}
-
 // Inserted instructions of `after`, as indices in ascending order, that put into a uniform file what cannot be the same in all
 // threads.
 [[nodiscard]] std::vector<std::uint32_t> per_thread_values_made_uniform(const Case& c);

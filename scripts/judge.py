@@ -214,6 +214,9 @@ def read_instruction(line, sign, number):
     if line.take("->"):
         inst.targets = read_list(line, lambda text: int(text.need(r"b(\d+)", "a block")[1]))
     while match := line.take(r"!([a-z]+)"):
+        if match[1] == "line":
+            line.need(rf"{STRING}\s*\d+(\s*:\s*\d+)?", "a file and a line")
+            continue
         if match[1] not in FLAGS:
             line.fail(f"no flag '{match[1]}'")
         inst.flags.add(match[1])

@@ -201,7 +201,7 @@ class Preallocation {
     };
     if (inst.op == Op::Copy) {
       propose_at(ir::copy_pairs(ops)[k].use, first_byte(ops[k], home));
-    } else if (inst.op == Op::Pack || inst.op == Op::Unpack) {
+    } else if (ir::moves_pieces(inst.op)) {
       const bool is_pack = inst.op == Op::Pack;
       const std::size_t tuple = is_pack ? 0 : ir::defs_of(ops).size();
       const std::size_t first = is_pack ? 1 : 0, end = is_pack ? ir::uses_of(ops).size() + 1 : tuple;

@@ -45,20 +45,26 @@ std::string block_text(const Function& f, std::size_t b) {
 }
 
 Json listing(const Function& f) {
-  Json text = Json::array(), position = Json::array(), id = Json::array(), mark = Json::array();
+  Json text = Json::array(), position = Json::array(), id = Json::array(), mark = Json::array(), source = Json::array();
   for (std::size_t b = 0; b < f.blocks.size(); ++b) {
     text.push_back(block_text(f, b));
     position.push_back(-1);
     id.push_back(-1);
     mark.push_back("");
+    source.push_back("");
     for (const Inst& i : f.insts_of(ir::BlockId(b))) {
-      text.push_back(ir::print(f, i));
+      Inst without_line = i;
+      without_line.line = {};
+      text.push_back(ir::print(f, without_line));
+      source.push_back(f.source_place(i));
       position.push_back(&i - f.insts.data());
       id.push_back(i.id.value);
       mark.push_back(mark_of(i, f.blocks[b].is_edge_block()));
     }
   }
-  return {{"text", text}, {"position", position}, {"id", id}, {"mark", mark}};
+  Json list = {{"text", text}, {"position", position}, {"id", id}, {"mark", mark}};
+  if (!f.source_lines.empty()) list["source"] = source;
+  return list;
 }
 
 // Where the values of the program before lie in the program after: original instructions keep their operands' positions.

@@ -57,6 +57,7 @@ struct Hello {
 //   // registers: R0:R23 P0:P6 ...    the units that may be used, a stretch a word
 //   // callee-saved: R24:R31          in a device function
 //   // fuel: N                        where fuel is limited
+// Source lines (!line) are not sent: an instruction of the answer takes those of the one with its number.
 [[nodiscard]] std::string request_text(const ir::Function& program, const ir::Target& target, const ir::AllocOptions& options);
 
 // What comments before the program of an answer say.

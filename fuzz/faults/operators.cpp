@@ -55,10 +55,7 @@ bool pack(const Site& s, const EditInst& i, std::size_t k) {
 
 // A detour of a program in which nothing is uniform.
 bool through_uniform(Trial& t, const Place& at) {
-  const auto is_uniform = [](const ir::VReg& v) {
-    return v.file() == ir::RegFile::UR || v.file() == ir::RegFile::UP || v.file() == ir::RegFile::UB ||
-           (v.flags & ir::kVRegUniform) != 0;
-  };
+  const auto is_uniform = [](const ir::VReg& v) { return ir::is_uniform(v.file()) || (v.flags & ir::kVRegUniform) != 0; };
   const PReg home = t.op(at).preg(), shared{ir::RegFile::UR, 1, 0};
   const ir::Function& before = t.site.subject.before;
   if (home.file != ir::RegFile::R || home.count != 1 || t.inst(at).inst.is_phi() || t.site.subject.limits.of(shared.file) < 1 ||

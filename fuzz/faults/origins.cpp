@@ -277,7 +277,7 @@ class Origins {
       default: break;
     }
     if (effect != Effect::None) return effect;
-    const bool is_move = inst.is_copy() || ir::is_slot_move(inst.op) || inst.op == Op::Pack || inst.op == Op::Unpack;
+    const bool is_move = inst.is_copy() || ir::is_slot_move(inst.op) || ir::moves_pieces(inst.op);
     for (std::size_t k = 0; k < ops.size(); ++k) {
       if ((is_move || !ops[k].writes()) && ops[k].role != Role::Clobber) continue;
       const Bytes to = bytes_of(ops[k]);

@@ -264,7 +264,7 @@ std::vector<Twins> twins_of(const Workshop& w, const EditInst& i) {
   if (i.inst.is_copy()) {
     for (std::size_t k = 0; k < defs; ++k)
       if (is_whole(k) && is_whole(defs + k)) result.push_back({i.ops[k].preg(), i.ops[defs + k].preg()});
-  } else if (i.inst.op == Op::Pack || i.inst.op == Op::Unpack) {
+  } else if (ir::moves_pieces(i.inst.op)) {
     const bool packs = i.inst.op == Op::Pack;
     const std::size_t whole = packs ? 0 : defs;
     if (!is_whole(whole)) return result;

@@ -25,8 +25,6 @@ using oracles::Verdict;
 constexpr std::uint64_t kRelaxStream = 0x72656C6178;
 constexpr std::size_t kMostMissesKept = 100;
 
-bool is_uniform(ir::RegClass c) { return c == ir::RegClass::UR || c == ir::RegClass::URExt; }
-
 // Calls see(before instruction, before operand number, after operand) for each register operand of an original instruction and of a
 // remat that still stands where one of the program before stood.
 template <class See>
@@ -77,7 +75,7 @@ std::optional<ir::Function> relax(const ir::Function& program, const ir::Target&
     } else if (kind == Relaxation::Alignment && v.align_log2 > 0 && !v.alias.is_valid()) {
       v.align_log2 = 0;
       changed = true;
-    } else if (kind == Relaxation::Class && is_uniform(v.cls)) {
+    } else if (kind == Relaxation::Class && v.file() == ir::RegFile::UR) {
       if (v.fixed.is_valid()) return std::nullopt;
       v.cls = ir::RegClass::R;
       changed = true;

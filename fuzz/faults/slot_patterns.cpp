@@ -133,9 +133,7 @@ bool is_of_uniform_files(const Workshop& w, std::size_t slot) {
   bool all = true;
   for (const EditBlock& b : w.program.blocks)
     for (const EditInst& i : b.insts)
-      if (is_spill(i) || is_refill(i))
-        all = all && (i.ops[1].slot().index() != slot || i.ops[0].preg().file == RegFile::UR ||
-                      i.ops[0].preg().file == RegFile::UP || i.ops[0].preg().file == RegFile::UB);
+      if (is_spill(i) || is_refill(i)) all = all && (i.ops[1].slot().index() != slot || ir::is_uniform(i.ops[0].preg().file));
   return all;
 }
 

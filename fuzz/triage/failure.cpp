@@ -116,6 +116,16 @@ std::vector<Failure> failures_of(const FuzzInput& input, std::span<const ir::All
   return result;
 }
 
+namespace {
+
+// ", from a.cu:12:3"; "" where that is not known.
+std::string source_of(const ir::Function& program, ir::InstId inst) {
+  const auto it = std::find_if(program.insts.begin(), program.insts.end(), [&](const ir::Inst& i) { return i.id == inst; });
+  return it == program.insts.end() || !it->line.is_valid() ? "" : ", from " + program.source_place(*it);
+}
+
+}  // namespace
+
 std::string describe(const FuzzInput& input, const Duel& duel) {
   std::string out;
   for (const Bout& bout : duel.bouts) {
@@ -124,7 +134,8 @@ std::string describe(const FuzzInput& input, const Duel& duel) {
     for (std::size_t k = 0; k < bout.findings.size(); ++k) {
       const oracles::Finding& f = bout.findings[k];
       out += fmt::format("FINDING {}: {}: {}", bout.allocator, signatures[k], f.message);
-      if (f.inst.is_valid()) out += fmt::format(" (instruction {}, operand {})", f.inst.value, f.operand);
+      if (f.inst.is_valid())
+        out += fmt::format(" (instruction {}, operand {}{})", f.inst.value, f.operand, source_of(input.program, f.inst));
       if (f.other.is_valid()) out += fmt::format(" (see instruction {})", f.other.value);
       out += '\n';
     }

@@ -485,9 +485,7 @@ class Reducer {
     });
     // An opcode with a meaning of its own becomes a plain operation.
     plain_insts([](EditProgram& p, EditInst& i) {
-      if (i.inst.op != Op::Call && i.inst.op != Op::Bar && i.inst.op != Op::Pack && i.inst.op != Op::Unpack &&
-          i.inst.op != Op::Copy)
-        return;
+      if (i.inst.op != Op::Call && i.inst.op != Op::Bar && !ir::moves_pieces(i.inst.op) && i.inst.op != Op::Copy) return;
       i.inst.op = Op::Named;
       i.inst.mnemonic = p.header.symbols.intern(kPlainMnemonic);
     });

@@ -72,6 +72,17 @@ bool Lowering::is_predicate_value(const Value& v) const {
   return v.is(Value::Kind::Register) && s_.registers[static_cast<std::size_t>(v.index)].type.kind == TypeKind::Pred;
 }
 
+void Lowering::begin_line(int line) {
+  line_ = {};
+  if (line < 0) return;
+  const SourcePlace& place = s_.lines[static_cast<std::size_t>(line)];
+  const SourceLine l{symbol(place.name.empty() ? fmt::format("file {}", place.file) : std::string(place.name)), place.line,
+                     place.column};
+  const auto [it, is_new] = lines_.try_emplace(l);
+  if (is_new) it->second = f_.add_source_line(l);
+  line_ = it->second;
+}
+
 // --- instructions ---------------------------------------------------------------------------------------------------
 
 void Lowering::emit(Code code) {
@@ -114,6 +125,7 @@ void Lowering::emit(Code code) {
   inst.id = InstId(next_id_++);
   inst.op = code.op;
   inst.flags = static_cast<std::uint16_t>(code.flags | (remat ? kRematerialisable : 0));
+  inst.line = line_;
   if (!code.mnemonic.empty()) inst.mnemonic = symbol(code.mnemonic);
   f_.append(inst, ops);
   at_label_ = false;
@@ -145,6 +157,7 @@ void Lowering::terminate(Op op, std::string_view mnemonic, std::span<const Opera
   Inst inst;
   inst.id = InstId(next_id_++);
   inst.op = op;
+  inst.line = line_;
   if (!mnemonic.empty()) inst.mnemonic = symbol(mnemonic);
   f_.append(inst, uses, blocks);
   open_ = false;
@@ -185,6 +198,7 @@ Parsed<Function> Lowering::finish() {
     if (open_ || owes_block_ || f_.blocks.empty()) {
       std::vector<Operand> uses;
       return_values(uses);
+      begin_line(-1);
       terminate(Op::Ret, {}, uses, {});
     }
     for (const auto& [target, label] : patches_) f_.targets[target] = label_blocks_[static_cast<std::size_t>(label)];

@@ -43,6 +43,7 @@ bool Lowering::statement(std::size_t index) {
   const Statement& s = s_.statements[index];
   if (consumed_[index]) return true;
   place_ = s.place;
+  begin_line(s.line);
   guard_.reset();
   if (s.kind == Statement::Kind::Label) {
     flush_pending();

@@ -2,6 +2,7 @@
 // statements, ptx_call.cpp the ABI: entry, call, return.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,6 +38,7 @@ class Lowering {
   bool fail(Place p, std::string message);
   [[nodiscard]] bool failed() const { return error_.has_value(); }
   SymbolId symbol(std::string_view s) { return f_.symbols.intern(s); }
+  void begin_line(int line);  // of the source, -1 = not known: of what is appended from now on
   VRegId vreg_of(int reg);
   VRegId fresh(int bits, std::string_view name = {}, TypeKind type = TypeKind::B);
   VRegId carry();
@@ -99,6 +101,8 @@ class Lowering {
   std::vector<bool> consumed_;                        // statements that an earlier one has taken in
   std::vector<std::pair<Piece*, int>> pending_;       // pieces that may have something pending, and their parameters
   std::optional<Operand> guard_;                      // of the statement at hand
+  std::map<SourceLine, SourceLineId> lines_;
+  SourceLineId line_;  // of the statement at hand
   std::uint32_t next_id_ = 0;
   bool open_ = false;        // the last block has no terminator yet
   bool owes_block_ = false;  // a terminator leads to the block that is begun next

@@ -110,17 +110,49 @@ another */
 .section .debug_info { .b8 1, 2 .b32 x { } }
 )");
   ASSERT_EQ(m.functions.size(), 3u);
+  EXPECT_EQ(m.functions[0].source_place(m.functions[0].insts[0]), "a.cu:12:3");
   EXPECT_EQ(m.functions[0].name, "first");
   EXPECT_EQ(m.functions[0].kind, FunctionKind::Kernel);
   EXPECT_EQ(m.functions[0].target, "sm_90");
   EXPECT_EQ(m.functions[0].threads, 128u);
-  EXPECT_THAT(lines(m.functions[0]), ElementsAre("ret<ret>"));
+  EXPECT_THAT(lines(m.functions[0]), ElementsAre("ret<ret> !line \"a.cu\" 12:3"));
   EXPECT_EQ(m.functions[1].name, "helper");
   EXPECT_EQ(m.functions[1].kind, FunctionKind::Device);
   EXPECT_EQ(m.functions[1].threads, 256u);
   EXPECT_THAT(lines(m.functions[1]), ElementsAre("ret"));
   EXPECT_EQ(m.functions[2].threads, 64u);
   EXPECT_THAT(lines(m.functions[2]), ElementsAre("exit<exit>"));
+}
+
+TEST(Ptx, SourceLines) {
+  const Module m = read(R"(.entry k {
+  .reg .b32 %r<3>;
+  mov.u32 %r1, 1;
+  .loc 1 7 5
+  add.u32 %r1, %r1, 1;
+  add.u32 %r2, %r1, 1;
+  .loc 2 9 0, function_name $L, inlined_at 1 7 5
+  add.u32 %r2, %r2, 1;
+  .loc 1 7 5
+  add.u32 %r2, %r2, 2;
+  .loc 1 0 0
+  add.u32 %r2, %r2, 3;
+  .loc 3 1 1
+  st.u32 [%r1], %r2;
+}
+.entry other { ret; }
+  .file 1 "a.cu"
+  .file 2 "dir/b.h", 1, 2
+)");
+  ASSERT_EQ(m.functions.size(), 2u);
+  const Function& f = m.functions[0];
+  std::vector<std::string> places;
+  for (const Inst& i : f.insts) places.push_back(f.source_place(i));
+  EXPECT_THAT(places, ElementsAre("", "a.cu:7:5", "a.cu:7:5", "dir/b.h:9", "a.cu:7:5", "", "file 3:1:1", ""));
+  EXPECT_EQ(f.source_lines.size(), 3u);
+  EXPECT_TRUE(m.functions[1].source_lines.empty());
+  EXPECT_FALSE(parse_ptx(".entry k { .loc 1 x; ret; }").has_value());
+  EXPECT_FALSE(parse_ptx(".file 1 name").has_value());
 }
 
 TEST(Ptx, TargetIsTheNewestKnownOneThatIsNotAbove) {

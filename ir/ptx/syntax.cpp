@@ -13,6 +13,7 @@ namespace {
 constexpr int kMaxNesting = 200;
 constexpr std::size_t kMaxElements = 256;  // of a vector, a list, an instruction
 constexpr std::uint64_t kMaxParamBytes = 1u << 20;
+constexpr std::uint64_t kMaxLine = 0x7FFFFFFF;
 
 constexpr std::array<std::string_view, 37> kSpecialRegisters = {"tid",
                                                                 "ntid",
@@ -76,6 +77,9 @@ class Parser {
       if (failed()) break;
       if (!module_names_.contains(name.name)) fail(name.place, fmt::format("'{}' is not declared", name.name));
     }
+    for (FunctionSyntax& f : module_.functions)
+      for (SourcePlace& l : f.lines)
+        if (const auto it = files_.find(l.file); it != files_.end()) l.name = it->second;
     if (failed()) return std::unexpected(*error_);
     return std::move(module_);
   }
@@ -112,8 +116,8 @@ class Parser {
     next();
     return value;
   }
-  void skip_line() {
-    const int line = tok().place.line;
+  void skip_line() { skip_line(tok().place.line); }
+  void skip_line(int line) {
     while (tok().kind != TokenKind::End && tok().kind != TokenKind::Bad && tok().place.line == line) next();
   }
   // Past the closing bracket that belongs to the opening one here; what is between is not looked at.
@@ -149,7 +153,7 @@ class Parser {
     if (d == ".entry" || d == ".func") return function(d == ".entry");
     if (d == ".global" || d == ".const" || d == ".shared" || d == ".local" || d == ".tex" || d == ".param")
       return variables(module_names_);
-    if (d == ".file") return skip_line(), true;
+    if (d == ".file") return file();
     if (d == ".pragma") return skip_to_semicolon();
     if (d == ".section") {
       if (tok().kind != TokenKind::Directive && tok().kind != TokenKind::Word) return expected("the name of a section");
@@ -163,6 +167,16 @@ class Parser {
       return skip_to_semicolon();
     }
     return fail(t.place, fmt::format("unknown directive '{}'", d));
+  }
+
+  // .file NUMBER "name" [, timestamp, size]
+  bool file() {
+    const int on = tok().place.line;
+    const auto n = number("the number of a file");
+    if (!n) return false;
+    if (tok().kind != TokenKind::String) return expected("the name of a file");
+    files_[*n] = tok().text;
+    return skip_line(on), true;
   }
 
   bool target() {
@@ -212,6 +226,7 @@ class Parser {
   // --- signatures ---------------------------------------------------------------------------------------------------
   bool function(bool is_entry) {
     f_ = FunctionSyntax{};
+    line_ = -1;
     locals_.clear();
     f_.is_entry = is_entry;
     open_scope(-1);
@@ -461,7 +476,8 @@ class Parser {
     const std::string_view d = t.text;
     if (d == ".reg") return registers();
     if (d == ".local" || d == ".shared" || d == ".global" || d == ".const") return variables(scopes_.back().others);
-    if (d == ".loc" || d == ".file") return skip_line(), true;
+    if (d == ".loc") return source_place();
+    if (d == ".file") return file();
     if (d == ".pragma") return skip_to_semicolon();
     if (d != ".param") return fail(t.place, fmt::format("unknown directive '{}' in a function", d));
     Param p;
@@ -475,6 +491,24 @@ class Parser {
     scopes_.back().params[p.name] = static_cast<int>(f_.params.size());
     f_.params.push_back(std::move(p));
     return expect(';');
+  }
+
+  // .loc FILE LINE COLUMN [, function_name ...]. Line 0: of no line.
+  bool source_place() {
+    SourcePlace l;
+    const int on = tok().place.line;
+    const auto file = number("the number of a file"), line = file ? number("a line") : file,
+               column = line ? number("a column") : line;
+    if (!column) return false;
+    l.file = *file;
+    l.line = static_cast<std::uint32_t>(std::min(*line, kMaxLine));
+    l.column = static_cast<std::uint32_t>(std::min(*column, kMaxLine));
+    line_ = -1;
+    if (l.line != 0) {
+      line_ = static_cast<int>(f_.lines.size());
+      f_.lines.push_back(l);
+    }
+    return skip_line(on), true;
   }
 
   bool label() {
@@ -519,6 +553,7 @@ class Parser {
   bool instruction() {
     Statement s;
     s.scope = scopes_.back().scope;
+    s.line = line_;
     s.place = tok().place;
     if (accept('@')) {
       s.guard_negated = accept('!');
@@ -670,7 +705,9 @@ class Parser {
   std::optional<SourceError> error_;
   ModuleSyntax module_;
   std::set<std::string, std::less<>> module_names_;
+  std::map<std::uint64_t, std::string_view> files_;  // by the number that .loc names
   FunctionSyntax f_;
+  int line_ = -1;  // of the statements to come, among those of f_
   std::vector<Names> scopes_;
   std::vector<Value> locals_;      // names in a body that no declaration before them explains; index = scope
   std::vector<Value> unresolved_;  // the same where no label explains them either

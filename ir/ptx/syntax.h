@@ -69,6 +69,7 @@ struct Statement {
   int guard = -1;  // register, -1 = none
   int label = -1;  // Label: its number
   int scope = 0;
+  int line = -1;  // of the source: index among the function's, -1 = not known
   std::string_view opcode;
   Place place;
   std::vector<Value> operands;
@@ -87,6 +88,13 @@ struct Scope {
   std::map<std::string, int, std::less<>> tables;
 };
 
+// .loc: what follows comes from there. Source: PTX ISA 9.0, section 11.5 "Debugging Directives".
+struct SourcePlace {
+  std::uint64_t file = 0;  // the number that .file gives it
+  std::string_view name;   // of the file, escapes left as they are; "" where no .file gives the number
+  std::uint32_t line = 0, column = 0;
+};
+
 struct FunctionSyntax {
   std::string name;
   Place place;
@@ -98,6 +106,7 @@ struct FunctionSyntax {
   std::vector<std::string> labels;  // names, by number
   std::vector<BranchTable> tables;
   std::vector<Scope> scopes;
+  std::vector<SourcePlace> lines;
   std::vector<Statement> statements;
 
   // As seen from `scope`; -1 where there is none.

@@ -3,6 +3,9 @@
 //   symbols: count, each length + bytes          header: name, target, kind | phase << 1, threads, local, shared frame
 //   vregs, slots, blocks: count, then fields     insts: fields, operands, targets, each instruction after the other
 //
+// Version 2 has source lines as well: after the slots, count and fields; last of the fields of an instruction, the number of its
+// line. It is written where a program has any, so that others keep their bytes.
+//
 // Opcodes are stored as the codes of opcode_table.h. Optional ids are stored plus one, 0 = none. The decoder believes no count:
 // each element costs at least one byte, so that memory stays within a small multiple of the input; what decodes is then checked for
 // well-formedness.
@@ -143,7 +146,8 @@ std::vector<std::uint8_t> encode(const Function& f) {
   Writer w;
   w.bytes.reserve(f.insts.size() * 24 + 256);
   w.bytes.assign(std::begin(kMagic), std::end(kMagic));
-  w.bytes.push_back(kBinaryVersion);
+  const bool has_lines = !f.source_lines.empty();
+  w.bytes.push_back(has_lines ? kBinaryVersion : 1);
   w.number(f.symbols.size());
   for (std::size_t s = 0; s < f.symbols.size(); ++s) w.string(f.symbols[SymbolId(s)]);
   w.string(f.name);
@@ -171,6 +175,14 @@ std::vector<std::uint8_t> encode(const Function& f) {
     w.number(s.align);
     w.number(s.offset);
   }
+  if (has_lines) {
+    w.number(f.source_lines.size());
+    for (const SourceLine& l : f.source_lines) {
+      w.number(l.file.value);
+      w.number(l.line);
+      w.number(l.column);
+    }
+  }
   w.number(f.blocks.size());
   for (const Block& b : f.blocks) {
     w.number(b.num_insts);
@@ -188,6 +200,7 @@ std::vector<std::uint8_t> encode(const Function& f) {
       for (const Operand& op : f.operands_of(i)) write_operand(w, op);
       w.number(i.num_targets);
       for (const BlockId t : f.targets_of(i)) w.number(t.value);
+      if (has_lines) w.optional(i.line);
     }
   }
   return std::move(w.bytes);
@@ -197,6 +210,7 @@ std::expected<Function, std::string> decode(std::span<const std::uint8_t> bytes)
   if (!looks_binary(bytes)) return std::unexpected("not binary RIR: it does not begin with RIRB");
   if (bytes.size() < 5 || bytes[4] < 1 || bytes[4] > kBinaryVersion)
     return std::unexpected(fmt::format("binary RIR of an unknown version (this program reads up to {})", kBinaryVersion));
+  const bool has_lines = bytes[4] >= 2;
   Reader r(bytes.subspan(5));
   Function f;
   const std::size_t num_symbols = r.count();
@@ -237,6 +251,14 @@ std::expected<Function, std::string> decode(std::span<const std::uint8_t> bytes)
     s.offset = r.field<std::uint32_t>(1u << 30);
     f.add_slot(s);
   }
+  const std::size_t num_lines = has_lines ? r.count() : 0;
+  for (std::size_t k = 0; k < num_lines && !r.failed; ++k) {
+    SourceLine l;
+    l.file = SymbolId(r.field<std::uint32_t>(0xFFFFFFFE));
+    l.line = r.field<std::uint32_t>(0xFFFFFFFF);
+    l.column = r.field<std::uint32_t>(0xFFFFFFFF);
+    f.add_source_line(l);
+  }
   const std::size_t num_blocks = r.count();
   std::vector<Operand> ops;
   std::vector<BlockId> targets;
@@ -267,6 +289,7 @@ std::expected<Function, std::string> decode(std::span<const std::uint8_t> bytes)
       const std::size_t num_targets = r.count();
       if (num_targets > kMaxOperands) return std::unexpected("too many targets");
       for (std::size_t t = 0; t < num_targets && !r.failed; ++t) targets.push_back(BlockId(r.field<std::uint32_t>(0xFFFFFFFE)));
+      if (has_lines) i.line = r.optional<SourceLineId>();
       f.append(i, ops, targets);
     }
   }

@@ -12,7 +12,7 @@
 
 namespace regduel::ir {
 
-inline constexpr int kBinaryVersion = 1;
+inline constexpr int kBinaryVersion = 2;  // the newest
 
 [[nodiscard]] std::vector<std::uint8_t> encode(const Function& f);
 // Cost and memory: O(bytes), whatever they say of themselves. Never throws on any input.

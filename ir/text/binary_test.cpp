@@ -39,9 +39,24 @@ TEST(Binary, RoundTripsTheExamples) {
   }
 }
 
+TEST(Binary, OnlyProgramsWithSourceLinesAreOfVersion2) {
+  const auto functions = examples();
+  ASSERT_FALSE(functions.at(0).source_lines.empty());
+  EXPECT_EQ(encode(functions.at(0))[4], 2);
+  Function f = functions.at(0);
+  f.drop_source_lines();
+  auto bytes = encode(f);
+  EXPECT_EQ(bytes[4], 1);
+  EXPECT_EQ(print(decode(bytes).value()), print(f));
+  bytes[4] = 2;
+  EXPECT_FALSE(decode(bytes).has_value());
+}
+
 TEST(Binary, EveryPrefixIsRejected) {
-  const auto bytes = encode(examples().at(0));
-  for (std::size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(decode(std::span(bytes).first(n)).has_value()) << n;
+  for (const Function& f : examples()) {
+    const auto bytes = encode(f);
+    for (std::size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(decode(std::span(bytes).first(n)).has_value()) << n;
+  }
 }
 
 TEST(Binary, MutatedBytesDecodeWellFormedOrAreRejected) {

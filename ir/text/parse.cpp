@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -25,6 +26,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 constexpr std::uint32_t kMaxInstId = 0x7FFFFFFF;
+constexpr std::uint32_t kMaxLine = 0x7FFFFFFF;
 
 class Parser {
  public:
@@ -326,6 +328,7 @@ class Parser {
     f_ = Function();
     in_function_ = true;
     seen_ids_.clear();
+    source_lines_.clear();
     decl_lines_.clear();
     block_lines_.clear();
     func_line_ = line_;
@@ -629,8 +632,21 @@ class Parser {
         inst.flags |= bit;
         return;
       }
+    if (word == "line") {
+      inst.line = source_line();
+      return;
+    }
     pos_ = at;
-    expected("a flag: read, write, readonly, barrier, remat, commutative, convergent or deleted");
+    expected("a flag: read, write, readonly, barrier, remat, commutative, convergent, deleted or line");
+  }
+  SourceLineId source_line() {
+    SourceLine l;
+    l.file = f_.symbols.intern(string_literal());
+    l.line = number("a line", 1, kMaxLine);
+    if (accept(':')) l.column = number("a column", 1, kMaxLine);
+    const auto [it, is_new] = source_lines_.try_emplace(l);
+    if (is_new) it->second = f_.add_source_line(l);
+    return it->second;
   }
 
   // Well-formedness, with the line of the instruction or declaration that is at fault.
@@ -662,6 +678,7 @@ class Parser {
   bool in_function_ = false;
   Module module_;
   Function f_;
+  std::map<SourceLine, SourceLineId> source_lines_;
   std::unordered_map<std::uint32_t, int> seen_ids_;
   std::vector<int> decl_lines_, block_lines_;
   std::vector<Operand> ops_;

@@ -139,6 +139,11 @@ void print_inst(Out out, const Function& f, const Inst& i) {
   }
   for (const auto& [flag, word] : kFlagKeywords)
     if (i.has(flag)) fmt::format_to(out, " !{}", word);
+  if (i.line.is_valid()) {
+    const SourceLine& l = f.source_lines[i.line.index()];
+    fmt::format_to(out, " !line {} {}", quote(f.symbols[l.file]), l.line);
+    if (l.column != 0) fmt::format_to(out, ":{}", l.column);
+  }
 }
 
 void print_vreg(Out out, const Function& f, std::size_t index) {

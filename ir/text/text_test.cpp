@@ -90,11 +90,27 @@ TEST(Text, ErrorsNameThePlaceAndWhatWasExpected) {
   EXPECT_EQ(error_of(in_function("  block b0\n    #0 op\n")),
             "t.rir:4:5: error: instruction 0: block b0 ends without a terminator (bra, cbra, mbra, ret, exit)");
   EXPECT_EQ(error_of(in_function("  block b0\n    #0 op !wrote\n")),
-            "t.rir:4:12: error: expected a flag: read, write, readonly, barrier, remat, commutative, convergent or deleted, found "
+            "t.rir:4:12: error: expected a flag: read, write, readonly, barrier, remat, commutative, convergent, deleted or line, found "
             "'wrote'");
   EXPECT_EQ(error_of(in_function("  block b0\n    #0 bra -> b7\n")), "t.rir:4:5: error: instruction 0: there is no block b7");
   EXPECT_EQ(error_of(in_function("  vreg %0 R b32\n  block b0\n    #0 %0.w1 = op\n")),
             "t.rir:5:10: error: the part lies outside the register, which has 4 bytes");
+}
+
+TEST(Text, SourceLines) {
+  const auto m =
+      parse(in_function("  block b0\n    #0 nop !line \"a b.cu\" 12:3\n    #1 nop !convergent !line \"c.cu\" 4\n"
+                        "    #2 nop !line \"a b.cu\" 12:3\n    #3 exit\n"));
+  ASSERT_TRUE(m.has_value()) << to_string(m.error());
+  const Function& f = m->functions[0];
+  EXPECT_EQ(f.source_lines.size(), 2u);
+  EXPECT_EQ(f.source_place(f.insts[0]), "a b.cu:12:3");
+  EXPECT_EQ(f.source_place(f.insts[1]), "c.cu:4");
+  EXPECT_EQ(f.insts[2].line, f.insts[0].line);
+  EXPECT_EQ(f.source_place(f.insts[3]), "");
+  EXPECT_EQ(print(f, f.insts[1]), "#1 nop !convergent !line \"c.cu\" 4");
+  for (const char* bad : {"!line", "!line 3", "!line \"a\"", "!line \"a\" 0", "!line \"a\" 3:0", "!line \"a\" 3:"})
+    EXPECT_FALSE(parse(in_function("  block b0\n    #0 exit " + std::string(bad) + "\n")).has_value()) << bad;
 }
 
 TEST(Text, AnyPrefixAndAnyMutationIsReadOrRejected) {

@@ -217,7 +217,7 @@ class Planner {
   // of its own.
   void describe(Step& s, const Inst& original, const Inst* executed = nullptr) {
     const auto has = [&](int flags) { return (original.flags & flags) != 0; };
-    s.moves_bytes = original.op == Op::Pack || original.op == Op::Unpack;
+    s.moves_bytes = ir::moves_pieces(original.op);
     s.writes_memory = has(ir::kMemWrite | ir::kBarrier) || original.op == Op::Call || original.op == Op::Bar;
     s.reads_memory = (has(ir::kMemRead) && !has(ir::kReadOnly)) || original.op == Op::Call;
     s.is_ret = original.op == Op::Ret;

@@ -46,7 +46,7 @@ void GraphBuilder::step(std::uint32_t index) {
   if (move_whole_words(inst) != 0) return;
 
   const std::size_t defs = ir::defs_of(ops).size();
-  const bool moves_bytes = inst.op == ir::Op::Pack || inst.op == ir::Op::Unpack;
+  const bool moves_bytes = ir::moves_pieces(inst.op);
   const bool has_own_value = ir::computes(inst.op) && inst.op != ir::Op::Remat && !moves_bytes;
   // What is moved is read before anything is written.
   writes_.clear();

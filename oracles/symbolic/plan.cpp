@@ -170,8 +170,7 @@ class Planner {
     }
     Repeated* r = repeated_.empty() ? nullptr : repeated(want.id.value);
     if (r != nullptr && !r->snapshots.empty()) snapshot(*r, a);
-    begin_step(want.op == Op::Pack || want.op == Op::Unpack ? StepKind::Gather : StepKind::Operate, a, b).is_ret =
-        want.op == Op::Ret;
+    begin_step(ir::moves_pieces(want.op) ? StepKind::Gather : StepKind::Operate, a, b).is_ret = want.op == Op::Ret;
     both_operands(b, a);
     if (r == nullptr) return;
     StepOperand* def = nullptr;

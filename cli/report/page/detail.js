@@ -152,13 +152,16 @@ function sideBySide(d, chosen) {
     rows.push([at < before.text.length ? at++ : null, row]);
   }
   while (at < before.text.length) rows.push([at++, null]);
+  // Where the program before says so.
+  const sourceHead = before.source ? [el("th", { scope: "col" }, "source")] : [];
+  const sourceCell = (b) => (before.source ? [el("td", { class: "quiet" }, b === null ? "" : before.source[b])] : []);
   const cell = (side, row, kind) => el("td", { class: kind || null }, row === null ? "" : side.text[row]);
   const marks = d3.rollup(after.mark.filter((m) => m !== ""), (v) => v.length, (m) => m);
   return [el("p", { class: "quiet" }, marks.size === 0 ? "Nothing was inserted or deleted." : `Of ${chosen.allocator}: ${[...marks].map(([m, n]) => `${n} ${m}`).join(", ")}.`),
     legend([["var(--spill)", "spill"], ["var(--refill)", "refill"], ["var(--other)", "other inserted code"], ...(objected.size ? [["var(--fail)", "a judge objects here"]] : [])]),
     el("div", { class: "programs scroll", tabindex: 0, role: "region", "aria-label": `Program before and after ${chosen.allocator}` },
-      el("table", { class: "code", "aria-label": `Before and after ${nick(chosen.allocator)}` }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "before"), el("th", { scope: "col" }, `after ${chosen.allocator}`))),
-        el("tbody", {}, rows.map(([b, a]) => el("tr", { class: a !== null && after.id[a] < 0 ? "block" : null }, cell(before, b, ""),
+      el("table", { class: "code", "aria-label": `Before and after ${nick(chosen.allocator)}` }, el("thead", {}, el("tr", {}, ...sourceHead, el("th", { scope: "col" }, "before"), el("th", { scope: "col" }, `after ${chosen.allocator}`))),
+        el("tbody", {}, rows.map(([b, a]) => el("tr", { class: a !== null && after.id[a] < 0 ? "block" : null }, ...sourceCell(b), cell(before, b, ""),
           cell(after, a, a === null ? "" : `${after.mark[a]} ${objected.has(after.id[a]) && after.id[a] >= 0 ? "objected" : ""}`.trim()))))))];
 }
 
