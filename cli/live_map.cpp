@@ -34,8 +34,8 @@ class LiveMap::Solver {
   struct State {
     explicit State(std::size_t bytes) : exposed(bytes), killed(bytes), defined(bytes), out(bytes), reached(bytes) {}
     Bits exposed;  // read before it is written
-    Bits killed;   // written, whatever happens
-    Bits defined;  // perhaps written
+    Bits killed;   // written or clobbered, not under a guard
+    Bits defined;  // written, perhaps under a guard
     Bits out;      // a use may be reached from the end
     Bits reached;  // a def may have reached the head
   };
@@ -238,6 +238,18 @@ std::size_t LiveMap::common_moments(std::size_t a, std::size_t b) const {
   for (std::size_t w = 0; w < live_[a].words_.size(); ++w)
     count += static_cast<std::size_t>(std::popcount(live_[a].words_[w] & live_[b].words_[w]));
   return count;
+}
+
+std::vector<std::size_t> LiveMap::neighbours(std::size_t holder) const {
+  std::vector<std::pair<std::size_t, std::size_t>> by_common;  // moments in common, holder
+  for (std::size_t h = 0; h < holders_.size(); ++h) {
+    if (h == holder || holders_[h].file != holders_[holder].file) continue;
+    if (const std::size_t common = common_moments(holder, h); common > 0) by_common.emplace_back(common, h);
+  }
+  std::stable_sort(by_common.begin(), by_common.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::size_t> result;
+  for (const auto& [common, h] : by_common) result.push_back(h);
+  return result;
 }
 
 std::vector<LiveRange> LiveMap::ranges(std::size_t holder) const {

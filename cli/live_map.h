@@ -36,6 +36,9 @@ class LiveMap {
   [[nodiscard]] bool is_live(std::size_t holder, std::size_t moment) const { return live_[holder][moment]; }
   // Moments at which both are live: they interfere where there is one. Cost: O(moments / 64).
   [[nodiscard]] std::size_t common_moments(std::size_t a, std::size_t b) const;
+  // Those of its file that are live with it at some moment: most moments in common first, of as many the lower number.
+  // Cost: O(holders x (moments / 64 + log holders)).
+  [[nodiscard]] std::vector<std::size_t> neighbours(std::size_t holder) const;
   [[nodiscard]] std::vector<LiveRange> ranges(std::size_t holder) const;
   // Units of the file that are live at each instruction, at that of its moments which has more.
   [[nodiscard]] std::vector<int> pressure(ir::RegFile file) const;

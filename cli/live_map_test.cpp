@@ -2,6 +2,7 @@
 #include "cli/live_map.h"
 
 #include <algorithm>
+#include <string>
 
 #include <gmock/gmock.h>
 
@@ -20,6 +21,12 @@ int peak(const LiveMap& map, RegFile file) {
   int most = 0;
   for (const int units : map.pressure(file)) most = std::max(most, units);
   return most;
+}
+
+// Of a kernel of these vregs and one block.
+LiveMap map_of(const std::string& vregs, const std::string& insts) {
+  const auto parsed = ir::parse("rir 1\nfunc @f kernel target sm_90 threads 32\n" + vregs + "  block b0\n" + insts);
+  return LiveMap(parsed.value().functions[0]);
 }
 
 TEST(LiveMap, PeaksAtMaxLive) {
@@ -49,11 +56,9 @@ TEST(LiveMap, AnAllocationStaysWithinItsRegisters) {
 }
 
 TEST(LiveMap, ARangeEndsWhereAnotherValueBegins) {
-  const auto parsed = ir::parse(
-      "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  block b0\n"
-      "    #0 %0 = const 1\n    #1 %1 = const 2\n    #2 %0 = add %0, %1\n    #3 st %0 !write\n    #4 exit\n");
-  ASSERT_TRUE(parsed.has_value());
-  const LiveMap map(parsed->functions[0]);
+  const LiveMap map =
+      map_of("  vreg %0 R b32\n  vreg %1 R b32\n",
+             "    #0 %0 = const 1\n    #1 %1 = const 2\n    #2 %0 = add %0, %1\n    #3 st %0 !write\n    #4 exit\n");
   ASSERT_EQ(map.holders().size(), 2U);
   const auto of_0 = map.ranges(0), of_1 = map.ranges(1);
   ASSERT_EQ(of_0.size(), 2U);
@@ -66,12 +71,21 @@ TEST(LiveMap, ARangeEndsWhereAnotherValueBegins) {
   EXPECT_THAT(map.pressure(RegFile::R), testing::ElementsAre(1, 2, 2, 1, 0));
 }
 
+// %2 shares six moments with each of the others of its file, these two share four with each other.
+TEST(LiveMap, NeighboursComeByTheMomentsInCommon) {
+  const LiveMap map = map_of("  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 P pred\n",
+                             "    #0 %2 = const 1\n    #1 %0 = const 2\n    #2 %1 = const 3\n    #3 %3 = setp %2\n"
+                             "    #4 %1 = add %1, %0\n    #5 %1 = add %1, %2\n    #6 st %1 !write\n    #7 exit\n");
+  EXPECT_THAT(map.neighbours(0), testing::ElementsAre(2, 1));
+  EXPECT_THAT(map.neighbours(1), testing::ElementsAre(2, 0));
+  EXPECT_THAT(map.neighbours(2), testing::ElementsAre(0, 1));
+  EXPECT_THAT(map.neighbours(3), testing::IsEmpty());
+}
+
 TEST(LiveMap, AGuardedDefLeavesTheOldValue) {
-  const auto parsed = ir::parse(
-      "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 P pred\n  block b0\n"
-      "    #0 %0 = const 1\n    #1 %1 = setp %0\n    #2 @%1 %0 = const 2\n    #3 st %0 !write\n    #4 exit\n");
-  ASSERT_TRUE(parsed.has_value());
-  const LiveMap map(parsed->functions[0]);
+  const LiveMap map =
+      map_of("  vreg %0 R b32\n  vreg %1 P pred\n",
+             "    #0 %0 = const 1\n    #1 %1 = setp %0\n    #2 @%1 %0 = const 2\n    #3 st %0 !write\n    #4 exit\n");
   EXPECT_EQ(map.ranges(0).size(), 1U);
   EXPECT_THAT(map.pressure(RegFile::P), testing::ElementsAre(0, 1, 1, 0, 0));
 }

@@ -81,18 +81,12 @@ std::string live_text(const ir::Function& f, const ir::Limits& limits, ir::VRegI
   const auto own = std::find_if(holders.begin(), holders.end(), [&](const Holder& h) { return h.number == root; });
   if (own == holders.end()) return out;
   const auto at = static_cast<std::size_t>(own - holders.begin());
-  std::vector<std::pair<std::size_t, std::size_t>> with;  // moments in common, holder
-  for (std::size_t h = 0; h < holders.size(); ++h)
-    if (const std::size_t common = map.common_moments(at, h); h != at && common > 0 && holders[h].file == file)
-      with.emplace_back(common, h);
-  std::sort(with.begin(), with.end(),
-            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
-  const std::size_t others = with.size();
-  with.resize(std::min(with.size(), kMostNeighbours));
-  std::vector<std::size_t> shown = {at};
-  for (const auto& [common, h] : with) shown.push_back(h);
-  std::sort(shown.begin() + 1, shown.end());
-  out += fmt::format("live ranges: %{} and {} of the {} vregs that are live with it\n", root, with.size(), others);
+  std::vector<std::size_t> shown = map.neighbours(at);
+  const std::size_t all = shown.size();
+  shown.resize(std::min(all, kMostNeighbours));
+  std::sort(shown.begin(), shown.end());
+  out += fmt::format("live ranges: %{} and {} of the {} vregs that are live with it\n", root, shown.size(), all);
+  out += picture.range(at);
   for (const std::size_t h : shown) out += picture.range(h);
   return out;
 }

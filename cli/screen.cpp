@@ -31,7 +31,7 @@ int columns() {
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
 
-// "1:20 left"; "" where nobody knows.
+// ", 1:20 left"; "" where the campaign has no end, or nothing tells yet how fast it is.
 std::string left_text(const fuzz::CampaignStatus& s, double rate) {
   double left = -1;
   if (s.end > 0 && rate > 0) left = static_cast<double>(s.end - std::min(s.end, s.tried)) / rate;

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "fuzz/campaign/reproducer.h"
 #include "fuzz/external/words.h"
 #include "fuzz/lab/comparison.h"
 #include "fuzz/lab/results.h"
@@ -72,7 +73,10 @@ std::pair<Side, Side> read_sides(const Options& o, std::size_t allocators) {
   if (o.databases.size() == 1 && runs.size() < 2 && allocators != 2)
     throw BadInput("give two databases, or two runs of one (--runs 1,2), or two allocators of one (--allocators briggs,fatpoint)");
   const std::int64_t first = runs.empty() ? 0 : runs.front(), second = runs.empty() ? 0 : runs.back();
-  return {read_side(o.databases.front(), first), read_side(o.databases.back(), second)};
+  Side older = read_side(o.databases.front(), first);
+  const bool is_one_run = o.databases.front() == o.databases.back() && first == second;
+  Side newer = is_one_run ? older : read_side(o.databases.back(), second);
+  return {std::move(older), std::move(newer)};
 }
 
 // The allocator that has results: the name itself, or the one whose name begins so. Throws BadInput.
@@ -115,11 +119,14 @@ std::string number(double value) {
 }
 std::string share(double ratio) { return fmt::format("{:+.2f}%", (ratio - 1) * 100); }
 
-// How somebody looks at one case: its program out of the database, and the allocator on it again.
+// The command that repeats one case: its program out of the database, and the allocator on it again. Where the target is not a
+// shipped one, the program alone: the database doesn't have the file of the target.
 std::string reproduce(const ResultRow& row, const std::string& database) {
   const std::string hash = row.hash.substr(0, 12);
-  return fmt::format("regduel export {} --program {} -o {}.rir && regduel duel {} {}.rir", fuzz::shell_word(database), hash, hash,
-                     fuzz::replay_arguments(row.configuration), hash);
+  const std::string program = fmt::format("regduel export {} --program {} -o {}.rir", fuzz::shell_word(database), hash, hash);
+  const auto input = fuzz::input_of(row.configuration);
+  if (!input) return program;
+  return fmt::format("{} && regduel duel {} {}.rir", program, fuzz::replay_arguments(*input, {row.configuration.allocator}), hash);
 }
 // Its name and where it is from, the target, and the limit of R; the rest is in the command.
 std::string case_text(const ResultRow& row) {

@@ -106,10 +106,4 @@ ReportDatabase read_report_database(const std::string& path) {
   return d;
 }
 
-std::optional<fuzz::Blob> read_program_content(Sqlite& db, std::int64_t program) {
-  Sqlite::Statement row(db, "SELECT content FROM program WHERE id = ?", program);
-  if (!row.step() || row.is_null(0)) return std::nullopt;
-  return row.blob(0);
-}
-
 }  // namespace regduel::cli

@@ -72,7 +72,5 @@ struct ReportDatabase {
 
 // Throws BadInput: no such file, not a database of ours, another format.
 [[nodiscard]] ReportDatabase read_report_database(const std::string& path);
-// The programs that are kept in it, by id; nothing where it keeps none of that id. Throws BadInput.
-[[nodiscard]] std::optional<fuzz::Blob> read_program_content(fuzz::Sqlite& db, std::int64_t program);
 
 }  // namespace regduel::cli

@@ -2,7 +2,6 @@
 #include "cli/report/document.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -11,15 +10,15 @@
 #include <tuple>
 
 #include <fmt/format.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "cli/report/database.h"
 #include "cli/report/function_detail.h"
 #include "fuzz/campaign/reproducer.h"
 #include "fuzz/duel/allocators.h"
 #include "fuzz/duel/case_file.h"
-#include "ir/text/binary.h"
+#include "fuzz/lab/measure.h"
+#include "fuzz/lab/results.h"
+#include "fuzz/lab/statistics.h"
 
 namespace regduel::cli {
 namespace {
@@ -31,26 +30,6 @@ Json json_of(const Figure& figure) { return figure ? Json(*figure) : Json(nullpt
 
 std::size_t place_of_measure(std::string_view name) {
   return static_cast<std::size_t>(std::ranges::find(kReportMeasures, name) - std::begin(kReportMeasures));
-}
-
-// "R=32 P=7", "a=1 b=2": name and value of each word. A value may have spaces: words without "=" belong to the one before.
-std::vector<std::pair<std::string, std::string>> settings_of(const std::string& text) {
-  std::vector<std::pair<std::string, std::string>> result;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    const std::size_t sign = word.find('=');
-    if (sign != std::string::npos) result.emplace_back(word.substr(0, sign), word.substr(sign + 1));
-    else if (!result.empty()) result.back().second += " " + word;
-    at = end + 1;
-  }
-  return result;
-}
-
-Figure number_of(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? Figure(value) : std::nullopt;
 }
 
 // A program at one target and limits in one run, and what each allocator made of it.
@@ -70,9 +49,8 @@ struct ReportCase {
     return std::nullopt;
   }
   [[nodiscard]] Figure limit() const {
-    for (const auto& [file, value] : settings_of(limits))
-      if (file == "R") return number_of(value);
-    return std::nullopt;
+    const auto units = fuzz::limits_in(limits);
+    return units && units->of(ir::RegFile::R) > 0 ? Figure(units->of(ir::RegFile::R)) : std::nullopt;
   }
 };
 
@@ -196,7 +174,7 @@ class DocumentBuilder {
   [[nodiscard]] std::string knobs_of(const ReportCase& c) {
     std::map<std::string, std::string> all;
     for (const auto& [allocator, r] : c.of)
-      for (auto& [knob, value] : settings_of(data_.configurations[r->configuration].knobs)) all[knob] = value;
+      for (auto& [knob, value] : fuzz::settings_in(data_.configurations[r->configuration].knobs)) all[knob] = value;
     std::string out;
     for (const auto& [knob, value] : all) out += fmt::format("{}{}={}", out.empty() ? "" : " ", knob, value);
     return out;
@@ -359,7 +337,7 @@ class DocumentBuilder {
     if (allocators_.size() < 2) return 0;
     const Figure a = c.figure(allocators_[0], "weighted_spill_bytes"), b = c.figure(allocators_[1], "weighted_spill_bytes");
     if (!a || !b) return 0;
-    return std::abs(std::log((static_cast<double>(*a) + 16) / (static_cast<double>(*b) + 16)));
+    return std::abs(fuzz::log_ratio(*a, *b, fuzz::find_measure("weighted_spill_bytes")->offset));
   }
   [[nodiscard]] double register_gap(const ReportCase& c) const {
     const Figure bound = c.any_figure("max_live"), limit = c.limit();
@@ -372,36 +350,12 @@ class DocumentBuilder {
 
   // Nothing where the database has not kept the program and nothing makes the same one again.
   [[nodiscard]] std::optional<fuzz::FuzzInput> input_of(fuzz::Sqlite& db, const ReportCase& c) {
-    fuzz::FuzzInput input;
-    input.target = ir::find_target(c.target);
-    if (input.target == nullptr) return std::nullopt;
-    auto program = program_of(db, c.program);
+    auto input = fuzz::input_of({"", knobs_of(c), c.target, c.limits});
+    if (!input) return std::nullopt;
+    auto program = fuzz::read_program(db, c.program);
     if (!program) return std::nullopt;
-    input.program = std::move(*program);
-    input.limits = ir::Limits::of(*input.target);
-    for (const auto& [name, value] : settings_of(c.limits)) {
-      const auto file = ir::file_from_name(name);
-      const Figure units = number_of(value);
-      if (!file || !units || *units < 1 || *units > input.target->units[ir::index(*file)]) return std::nullopt;
-      input.limits.units[ir::index(*file)] = static_cast<int>(*units);
-    }
-    input.knobs = settings_of(knobs_of(c));
+    input->program = std::move(*program);
     return input;
-  }
-  [[nodiscard]] std::optional<ir::Function> program_of(fuzz::Sqlite& db, std::int64_t id) {
-    const ReportProgram& known = data_.programs[id];
-    if (const auto content = read_program_content(db, id)) {
-      auto decoded = ir::decode(*content);
-      return decoded ? std::optional(std::move(*decoded)) : std::nullopt;
-    }
-    unsigned long long seed = 0, index = 0;
-    int end = 0;
-    if (std::sscanf(known.source.c_str(), "standard mix, seed %llu, case %llu%n", &seed, &index, &end) != 2) return std::nullopt;
-    ir::Function program = fuzz::standard_input(seed, index, fuzz::all_duelists()).program;
-    const std::vector<std::uint8_t> bytes = ir::encode(program);
-    const XXH128_hash_t h = XXH3_128bits(bytes.data(), bytes.size());
-    if (fmt::format("{:016x}{:016x}", h.high64, h.low64) != known.hash) return std::nullopt;  // another version made it
-    return program;
   }
 
   std::string path_;

@@ -1,16 +1,13 @@
 // The document and the page of small databases.
 #include "cli/report/document.h"
 
-#include <filesystem>
-
 #include <gmock/gmock.h>
 
 #include "base/bad_input.h"
 #include "base/io.h"
 #include "cli/report/page.h"
 #include "fuzz/campaign/store.h"
-#include "fuzz/duel/allocators.h"
-#include "fuzz/lab/results.h"
+#include "fuzz/lab/testing.h"
 
 namespace regduel::cli {
 namespace {
@@ -18,14 +15,8 @@ namespace {
 using fuzz::FuzzInput;
 using nlohmann::ordered_json;
 
-class Report : public testing::Test {
+class Report : public fuzz::DatabaseTest {
  protected:
-  void SetUp() override { remove(); }
-  void TearDown() override { remove(); }
-  void remove() const {
-    for (const char* const suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
-  }
-
   // Case `index` of the standard mix, with another name where one is given: then only the database has the program.
   static FuzzInput mix(std::uint64_t index, const std::string& name = "") {
     FuzzInput input = fuzz::standard_input(5, index, fuzz::all_duelists());
@@ -34,19 +25,13 @@ class Report : public testing::Test {
   }
   void write(const std::vector<FuzzInput>& inputs, fuzz::Content content) const {
     fuzz::ResultFile file(path_, {.program = "test", .command = "write", .machine = "none"});
-    for (std::size_t k = 0; k < inputs.size(); ++k) {
-      const FuzzInput& input = inputs[k];
-      const fuzz::Duel duel = fuzz::duel(input.program, *input.target, input.limits, fuzz::all_duelists(), input.knobs);
-      file.add(fuzz::results_of(input, content == fuzz::Content::Kept ? "file.rir" : fuzz::mix_source(5, k), duel, content));
-    }
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      file.add(fuzz::dueled(inputs[k], content == fuzz::Content::Kept ? "file.rir" : fuzz::mix_source(5, k), content));
     file.finish();
   }
   [[nodiscard]] ordered_json document(std::size_t details = 40) const {
     return report_document(path_, {.version = "test", .details = details});
   }
-
-  const std::string path_ =
-      testing::TempDir() + "report_test_" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".sqlite";
 };
 
 TEST_F(Report, ACaseHasTheFiguresOfItsDuel) {

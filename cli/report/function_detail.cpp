@@ -199,51 +199,33 @@ Json step_json(const allocator::Explanation& e) {
           {"by", by}};
 }
 
-class Neighbourhoods {
- public:
-  Neighbourhoods(const LiveMap& live) : live_(live) {}
-  // Of the holder: those live with it in its file.
-  [[nodiscard]] std::vector<std::size_t> neighbours(std::size_t holder) const {
-    std::vector<std::size_t> result;
-    for (std::size_t h = 0; h < live_.holders().size(); ++h)
-      if (h != holder && live_.holders()[h].file == live_.holders()[holder].file && live_.common_moments(h, holder) > 0)
-        result.push_back(h);
-    return result;
+// The holder and those that share most moments with it, and the edges among them.
+Json neighbourhood(const LiveMap& live, std::size_t holder, const Placement* placement) {
+  std::vector<std::size_t> nodes = live.neighbours(holder);
+  const std::size_t all = nodes.size();
+  nodes.resize(std::min(all, kMostNeighbours));
+  nodes.insert(nodes.begin(), holder);
+  Json vregs = Json::array(), units = Json::array(), homes = Json::array(), edges = Json::array();
+  for (std::size_t a = 0; a < nodes.size(); ++a) {
+    const Holder& h = live.holders()[nodes[a]];
+    vregs.push_back(h.number);
+    units.push_back(h.units);
+    homes.push_back(placement == nullptr ? "" : placement->home(h.number));
+    for (std::size_t b = a + 1; b < nodes.size(); ++b)
+      if (live.common_moments(nodes[a], nodes[b]) > 0) edges.push_back({a, b});
   }
-  // The holder and those that share most moments with it, and the edges among them.
-  [[nodiscard]] Json json(std::size_t holder, const Placement* placement) const {
-    std::vector<std::size_t> nodes = neighbours(holder);
-    const std::size_t all = nodes.size();
-    std::stable_sort(nodes.begin(), nodes.end(), [&](std::size_t a, std::size_t b) {
-      return live_.common_moments(a, holder) > live_.common_moments(b, holder);
-    });
-    nodes.resize(std::min(all, kMostNeighbours));
-    nodes.insert(nodes.begin(), holder);
-    Json vregs = Json::array(), units = Json::array(), homes = Json::array(), edges = Json::array();
-    for (std::size_t a = 0; a < nodes.size(); ++a) {
-      const Holder& h = live_.holders()[nodes[a]];
-      vregs.push_back(h.number);
-      units.push_back(h.units);
-      homes.push_back(placement == nullptr ? "" : placement->home(h.number));
-      for (std::size_t b = a + 1; b < nodes.size(); ++b)
-        if (live_.common_moments(nodes[a], nodes[b]) > 0) edges.push_back({a, b});
-    }
-    return {{"all", all}, {"vreg", vregs}, {"units", units}, {"home", homes}, {"edges", edges}};
-  }
-
- private:
-  const LiveMap& live_;
-};
+  return {{"all", all}, {"vreg", vregs}, {"units", units}, {"home", homes}, {"edges", edges}};
+}
 
 // Half of them the most spilled ones, where there are so many; the others by their neighbours.
-std::vector<std::size_t> chosen_vregs(const LiveMap& live, const Neighbourhoods& graph, const Placement* placement) {
+std::vector<std::size_t> chosen_vregs(const LiveMap& live, const Placement* placement) {
   struct Candidate {
     std::size_t holder = 0, neighbours = 0;
     int spills = 0;
   };
   std::vector<Candidate> candidates;
   for (std::size_t h = 0; h < live.holders().size(); ++h)
-    candidates.push_back({h, graph.neighbours(h).size(), placement == nullptr ? 0 : placement->spills(live.holders()[h].number)});
+    candidates.push_back({h, live.neighbours(h).size(), placement == nullptr ? 0 : placement->spills(live.holders()[h].number)});
   std::ranges::stable_sort(candidates, std::greater<>(), &Candidate::neighbours);
   std::ranges::stable_sort(candidates, std::greater<>(), &Candidate::spills);
   const std::size_t half = std::min(candidates.size(), kMostDetailedVRegs / 2);
@@ -256,9 +238,8 @@ std::vector<std::size_t> chosen_vregs(const LiveMap& live, const Neighbourhoods&
 }
 
 Json vregs_json(const fuzz::FuzzInput& input, const LiveMap& live, const ir::Allocator* explains, const Placement* placement) {
-  const Neighbourhoods graph(live);
   Json vregs = Json::array();
-  for (const std::size_t h : chosen_vregs(live, graph, placement)) {
+  for (const std::size_t h : chosen_vregs(live, placement)) {
     const ir::VRegId id(live.holders()[h].number);
     Json v = {{"vreg", id.value},
               {"type", ir::print_type(input.program.vreg(id))},
@@ -267,7 +248,7 @@ Json vregs_json(const fuzz::FuzzInput& input, const LiveMap& live, const ir::All
               {"home", placement == nullptr ? "" : placement->home(id.value)},
               {"spills", placement == nullptr ? 0 : placement->spills(id.value)},
               {"step", nullptr},
-              {"neighbours", graph.json(h, placement)}};
+              {"neighbours", neighbourhood(live, h, placement)}};
     if (explains != nullptr) {
       ir::AllocOptions options;
       options.limits = input.limits;

@@ -9,7 +9,7 @@
 namespace regduel::cli {
 
 std::string report_page(const nlohmann::ordered_json& document) {
-  static constexpr std::string_view kPlace = "{\"placeholder\":\"of the document\"}";
+  static constexpr std::string_view kPlace = "{\"document\":null}";
   const std::string_view page(reinterpret_cast<const char*>(kReportPage), sizeof kReportPage);
   const std::size_t at = page.find(kPlace);
   REGDUEL_CHECK(at != std::string_view::npos, "the page has no place for the document");

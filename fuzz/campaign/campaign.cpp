@@ -108,7 +108,7 @@ class Coordinator {
       seeds_.push_back({{"do", "try"}, {"input", to_message(input.input)}, {"pinned", input.is_pinned}});
     }
     for (const Blob& seed : o_.seeds) {
-      const std::string hash = input_hash(seed);
+      const std::string hash = content_hash(seed);
       if (!outdated.contains(hash) && !corpus_.contains(hash))
         seeds_.push_back({{"do", "try"}, {"input", to_message(seed)}, {"pinned", true}});
     }
@@ -283,7 +283,7 @@ class Coordinator {
 
   void take_entry(std::size_t worker, const json& e) {
     StoredInput input{"", bytes_of(e["input"]), e["features"], e["pinned"], e["instructions"]};
-    input.hash = input_hash(input.input);
+    input.hash = content_hash(input.input);
     corpus_.add(worker, std::move(input));
   }
 

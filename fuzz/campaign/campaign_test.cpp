@@ -362,7 +362,7 @@ TEST_F(CampaignTest, PinnedSeedsStay) {
   std::set<std::string> kept, given;
   for (const StoredInput& input : store.inputs())
     if (input.is_pinned) kept.insert(input.hash);
-  for (const Blob& seed : o.seeds) given.insert(input_hash(seed));
+  for (const Blob& seed : o.seeds) given.insert(content_hash(seed));
   EXPECT_EQ(given.size(), 4u);
   EXPECT_EQ(kept, given);
 }

@@ -46,7 +46,7 @@ std::vector<StoredFinding> CampaignFindings::load() {
 
 void CampaignFindings::see(const json& failed) {
   const Blob input = bytes_of(failed["input"]);
-  if (!seen_.emplace(std::pair(failed["index"].get<std::uint64_t>(), input_hash(input)), failed).second)
+  if (!seen_.emplace(std::pair(failed["index"].get<std::uint64_t>(), content_hash(input)), failed).second)
     return;  // seen before its worker died
   for (const Said& s : said_in(failed))
     if (!is_suppressed(s.failure)) store_.saw(s.failure, s.message, input);

@@ -1,13 +1,10 @@
 // See store.h.
 #include "fuzz/campaign/store.h"
 
-#include <chrono>
 #include <cstring>
 #include <map>
 
 #include <fmt/format.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "base/bad_input.h"
 #include "fuzz/triage/reduce.h"
@@ -15,9 +12,7 @@
 namespace regduel::fuzz {
 namespace {
 
-std::int64_t now_seconds() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+std::int64_t now_seconds() { return microseconds_since_1970() / 1'000'000; }
 
 Blob pack(const std::vector<std::uint32_t>& features) {
   Blob out;
@@ -34,11 +29,6 @@ std::vector<std::uint32_t> unpack(const Blob& bytes) {
 }
 
 }  // namespace
-
-std::string input_hash(const Blob& input) {
-  const XXH128_hash_t h = XXH3_128bits(input.data(), input.size());
-  return fmt::format("{:016x}{:016x}", h.high64, h.low64);
-}
 
 Store::Store(const std::string& path, RunInfo run) : db_(path), run_(std::move(run)), started_(now_seconds()) {
   open_database(db_);

@@ -1,6 +1,6 @@
-// What campaigns keep in the database (lab/schema.h). Whatever happens to the process, even kill -9, what is in the file is never
-// more than a second behind what happened (write-ahead log; commit() is called twice a second), and a campaign of the same seed
-// goes on there. A session of one is a row of `run`; the rows of
+// What campaigns keep in the database (lab/schema.h). commit() is called twice a second, and the file has a write-ahead log: a
+// process that is killed loses at most the last second, and the next campaign of the same seed goes on behind what is kept. A
+// session of one is a row of `run`; the rows of
 //
 //   input      the corpus: inputs that show a feature that no smaller one shows, and pinned ones, which stay
 //   sighting   what judges have objected to, as they said it, with the first input that showed it
@@ -28,14 +28,13 @@ namespace regduel::fuzz {
 inline constexpr int kIncubation = 3;
 
 struct StoredInput {
-  std::string hash;  // of the bytes: input_hash()
+  std::string hash;  // of the bytes: content_hash()
   Blob input;
   std::vector<std::uint32_t> features;  // that it showed
   bool is_pinned = false;
   std::uint32_t instructions = 0;
   bool is_current = true;  // it was this version of the program that saw the features
 };
-[[nodiscard]] std::string input_hash(const Blob& input);
 
 struct Sighting {
   Failure failure;

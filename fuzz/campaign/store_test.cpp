@@ -10,7 +10,7 @@ using testing::ElementsAre;
 
 StoredInput input(std::uint8_t content, std::vector<std::uint32_t> features, bool pinned = false) {
   StoredInput i{"", Blob{content, 0, 0xFF}, std::move(features), pinned, content};
-  i.hash = input_hash(i.input);
+  i.hash = content_hash(i.input);
   return i;
 }
 

@@ -163,7 +163,7 @@ class Worker {
   bool learn(const FuzzInput& input, const Duel& duel, const Blob& bytes, Keep keep) {
     const std::vector<std::uint32_t> features = features_of(input, duel);
     if (!explorer_.learn(input, features) && keep != Keep::Always) return false;
-    log_.add({{"entry", input_hash(bytes)}});
+    log_.add({{"entry", content_hash(bytes)}});
     channel_.send({{"entry",
                     {{"input", to_message(bytes)},
                      {"features", features},

@@ -119,9 +119,10 @@ std::optional<Patterned> callee_saved(const Subject& subject, Random& random) {
   const auto m = pick(moves, random);
   if (!m) return std::nullopt;
   w.use(m->to);
-  const bool in_register = random.chance(30) || !w.fits_memory(m->to);
+  const bool fits_memory = w.fits_memory(m->to);
+  const bool in_register = random.chance(30) || !fits_memory;
   const auto keeper = in_register ? w.take(RegFile::R, m->to.count) : std::nullopt;
-  if (!keeper && !w.fits_memory(m->to)) return std::nullopt;
+  if (!keeper && !fits_memory) return std::nullopt;
   const Operand reg = Operand::of_preg(Role::Use, m->to);
   const ir::SlotId slot = keeper ? ir::SlotId() : add_slot(w.program, MemSpace::Local, bytes_of(reg));
   w.rewrite([&](std::size_t, std::size_t, EditInst i, std::vector<EditInst>& out) {

@@ -20,7 +20,11 @@ Workshop::Workshop(const Subject& s, Random& r) : subject(s), random(r), program
       if (op.is_preg()) mention(op.preg());
       mention(op.fixed());
     }
-  for (const ir::VReg& v : s.before.vregs) mention(v.fixed);
+  for (const ir::VReg& v : s.before.vregs) {
+    mention(v.fixed);
+    std::uint8_t& least = least_align_log2_.try_emplace(v.units(), v.align_log2).first->second;
+    least = std::min(least, v.align_log2);
+  }
   for (const ir::Inst& i : s.before.insts) originals_.emplace(i.id.value, &i);
   for (const PReg r1 : oracles::preserved_units(s.before, s.target)) preserved.insert(r1);
 }
@@ -80,8 +84,8 @@ int Workshop::alignment_of(RegFile file) const {
 
 bool Workshop::fits_memory(PReg r) const {
   int least = ir::natural_align_log2(32 * r.count);
-  for (const ir::VReg& v : subject.before.vregs)
-    if (v.units() == r.count) least = std::min(least, static_cast<int>(v.align_log2));
+  if (const auto of_vregs = least_align_log2_.find(r.count); of_vregs != least_align_log2_.end())
+    least = std::min(least, static_cast<int>(of_vregs->second));
   return r.first % (1 << least) == 0;
 }
 

@@ -2,6 +2,7 @@
 // patterns make. Tested by patterns_test.cpp.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -67,6 +68,7 @@ class Workshop {
  private:
   void mention(ir::PReg r);
 
+  std::map<int, std::uint8_t> least_align_log2_;                  // by units: of the vregs of so many
   std::unordered_map<std::uint32_t, const ir::Inst*> originals_;  // of subject.before, by id; never iterated
 };
 

@@ -2,7 +2,6 @@
 #include "fuzz/lab/comparison.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -96,8 +95,7 @@ Comparison compare(const std::vector<ResultRow>& older, const std::vector<Result
       if (!a.figures[m] || !b.figures[m]) continue;
       figures[m].push_back({*a.figures[m], *b.figures[m]});
       if (&measures()[m] != by || *a.figures[m] == *b.figures[m]) continue;
-      const double ratio = (static_cast<double>(*b.figures[m]) + by->offset) / (static_cast<double>(*a.figures[m]) + by->offset);
-      c.worst.push_back({&a, &b, *a.figures[m], *b.figures[m], std::log(ratio)});
+      c.worst.push_back({&a, &b, *a.figures[m], *b.figures[m], log_ratio(*a.figures[m], *b.figures[m], by->offset)});
     }
   });
   c.best = c.worst;

@@ -1,19 +1,19 @@
 // Comparisons on trial: a small regression that was planted is found, and where there is none, nothing is said.
 #include <array>
-#include <filesystem>
 
 #include <gmock/gmock.h>
 
 #include "base/random.h"
-#include "fuzz/duel/allocators.h"
 #include "fuzz/faults/instructions.h"
 #include "fuzz/lab/comparison.h"
+#include "fuzz/lab/testing.h"
 #include "oracles/quality/quality.h"
 
 namespace regduel::fuzz {
 namespace {
 
-// Fatpoint, and with the knob Waste one percent more weighted spill bytes in one program of five: stores that nobody reads.
+// Fatpoint. With the knob Waste it adds stores to slots that are never read: one percent more weighted spill bytes in one program
+// of five.
 class Wasteful final : public ir::Allocator {
  public:
   [[nodiscard]] std::string_view name() const override { return "wasteful"; }
@@ -55,26 +55,20 @@ class Wasteful final : public ir::Allocator {
   }
 };
 
-class Experiment : public testing::Test {
+class Experiment : public DatabaseTest {
  protected:
   static constexpr std::uint64_t kPrograms = 400;
   // The standard mix, judged by some: a run.
-  static std::vector<ResultRow> results(std::span<const ir::Allocator* const> duelists, const Knobs& knobs,
-                                        std::span<const std::string> judges) {
-    const std::string path =
-        testing::TempDir() + "experiment_test_" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".sqlite";
-    std::filesystem::remove(path);
-    ResultFile file(path, {"test", "experiment", "none"});
+  [[nodiscard]] std::vector<ResultRow> results(std::span<const ir::Allocator* const> duelists, const Knobs& knobs,
+                                               std::span<const std::string> judges) const {
+    ResultFile file(path_, {"test", "experiment", "none"});
     for (std::uint64_t k = 0; k < kPrograms; ++k) {
-      FuzzInput input = standard_input(21, k, all_duelists());
+      FuzzInput input = standard_input(21, k, {});
       input.knobs = knobs;
-      const Duel d = duel(input.program, *input.target, input.limits, duelists, knobs, judges);
-      file.add(results_of(input, mix_source(21, k), d, Content::MadeAgain));
+      file.add(dueled(input, mix_source(21, k), Content::MadeAgain, duelists, judges));
     }
     file.finish();
-    auto rows = read_results(path);
-    std::filesystem::remove(path);
-    return rows;
+    return read_results(path_);
   }
 };
 

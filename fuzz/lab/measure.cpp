@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 namespace regduel::fuzz {
 namespace {
 
@@ -55,6 +57,12 @@ std::span<const Measure> measures() { return kMeasures; }
 const Measure* find_measure(std::string_view name) {
   const auto it = std::find_if(kMeasures.begin(), kMeasures.end(), [&](const Measure& m) { return m.name == name; });
   return it == kMeasures.end() ? nullptr : &*it;
+}
+
+std::string columns_of_measures(std::string_view before, std::string_view behind) {
+  std::string list;
+  for (const Measure& m : kMeasures) list += fmt::format(", {}{}{}", before, m.name, behind);
+  return list;
 }
 
 }  // namespace regduel::fuzz

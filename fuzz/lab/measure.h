@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "fuzz/duel/duel.h"
@@ -24,5 +25,7 @@ struct Measure {
 [[nodiscard]] std::span<const Measure> measures();
 // Null for any other name.
 [[nodiscard]] const Measure* find_measure(std::string_view name);
+// Behind other columns of a statement: ", t.registers, t.predicates, ..." with "t." before each.
+[[nodiscard]] std::string columns_of_measures(std::string_view before = "", std::string_view behind = "");
 
 }  // namespace regduel::fuzz

@@ -1,45 +1,25 @@
 // See results.h.
 #include "fuzz/lab/results.h"
 
+#include <charconv>
 #include <cinttypes>
 #include <cstdio>
-#include <sstream>
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include "base/bad_input.h"
 #include "fuzz/duel/allocators.h"
-#include "fuzz/external/words.h"
 #include "fuzz/lab/measure.h"
 #include "ir/text/binary.h"
 
 namespace regduel::fuzz {
 namespace {
 
-std::string names_of_measures(std::string_view before) {
-  std::string list;
-  for (const Measure& m : measures()) list += fmt::format(", {}{}", before, m.name);
-  return list;
-}
-
 std::string text_of(const ir::Limits& limits, const ir::Target& target) {
   std::string text;
   for (const ir::RegFile file : ir::kAllFiles)
     if (target.units[ir::index(file)] > 0) text += fmt::format("{}{}={}", text.empty() ? "" : " ", ir::name(file), limits.of(file));
   return text;
-}
-
-// "R=255" where the target has so many.
-bool is_whole_file(const ir::Target& target, const std::string& limit) {
-  for (const ir::RegFile file : ir::kAllFiles)
-    if (limit == fmt::format("{}={}", ir::name(file), target.units[ir::index(file)])) return true;
-  return false;
-}
-
-std::string hash_of(const Blob& bytes) {
-  const XXH128_hash_t h = XXH3_128bits(bytes.data(), bytes.size());
-  return fmt::format("{:016x}{:016x}", h.high64, h.low64);
 }
 
 std::string verdict_of(const Bout& b) {
@@ -55,16 +35,60 @@ std::string text_of(Knobs knobs) {
   return text;
 }
 
+// The program that mix_source() names; nullopt for any other source.
+std::optional<ir::Function> program_of_mix(const std::string& source) {
+  std::uint64_t seed = 0, index = 0;
+  if (std::sscanf(source.c_str(), "standard mix, seed %" SCNu64 ", case %" SCNu64, &seed, &index) != 2) return std::nullopt;
+  return standard_input(seed, index, {}).program;
+}
+
 }  // namespace
 
 std::string mix_source(std::uint64_t seed, std::uint64_t index) {
   return fmt::format("standard mix, seed {}, case {}", seed, index);
 }
 
+Knobs settings_in(const std::string& text) {
+  Knobs settings;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    const std::size_t sign = word.find('=');
+    if (sign != std::string::npos) settings.emplace_back(word.substr(0, sign), word.substr(sign + 1));
+    else if (!settings.empty()) settings.back().second += " " + word;
+    at = end + 1;
+  }
+  return settings;
+}
+
+std::optional<ir::Limits> limits_in(const std::string& text) {
+  ir::Limits limits;
+  for (const auto& [name, value] : settings_in(text)) {
+    const auto file = ir::file_from_name(name);
+    int units = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), units);
+    if (!file || error != std::errc() || end != value.data() + value.size() || units < 1) return std::nullopt;
+    limits.units[ir::index(*file)] = units;
+  }
+  return limits;
+}
+
+std::optional<FuzzInput> input_of(const Configuration& c) {
+  const ir::Target* const target = ir::find_target(c.target);
+  const auto limits = limits_in(c.limits);
+  if (target == nullptr || !limits) return std::nullopt;
+  FuzzInput input{target, ir::Limits::of(*target), settings_in(c.knobs), {}};
+  for (const ir::RegFile file : ir::kAllFiles) {
+    if (limits->of(file) > target->units[ir::index(file)]) return std::nullopt;
+    if (limits->of(file) > 0) input.limits.units[ir::index(file)] = limits->of(file);
+  }
+  return input;
+}
+
 CaseResults results_of(const FuzzInput& input, const std::string& source, const Duel& duel, Content content) {
   CaseResults r;
   Blob bytes = ir::encode(input.program);
-  r.hash = hash_of(bytes);
+  r.hash = content_hash(bytes);
   r.name = input.program.name;
   r.source = source;
   r.instructions = input.program.insts.size();
@@ -109,7 +133,7 @@ void ResultTable::add(const CaseResults& results) {
     std::string marks;
     for (std::size_t k = 0; k < measures().size(); ++k) marks += ", ?";
     return fmt::format("INSERT OR REPLACE INTO result(run, program, configuration, verdict, reason{}) VALUES(?, ?, ?, ?, ?{})",
-                       names_of_measures(""), marks);
+                       columns_of_measures(), marks);
   }();
   const std::int64_t program = program_id(results);
   for (const CaseResults::Bout& b : results.bouts) {
@@ -171,7 +195,7 @@ std::vector<ResultRow> read_results(const std::string& path, std::int64_t run) {
       "SELECT p.hash, p.name, p.source, c.allocator, c.knobs, c.target, c.limits, r.verdict, r.reason{} FROM result r "
       "JOIN program p ON p.id = r.program JOIN configuration c ON c.id = r.configuration WHERE r.run = ? "
       "ORDER BY p.hash, c.allocator, c.knobs, c.target, c.limits",
-      names_of_measures("r."));
+      columns_of_measures("r."));
   Sqlite::Statement row(db, select.c_str(), which.integer(0));
   std::vector<ResultRow> rows;
   while (row.step()) {
@@ -186,38 +210,32 @@ std::vector<ResultRow> read_results(const std::string& path, std::int64_t run) {
   return rows;
 }
 
+std::expected<ir::Function, std::string> read_program(Sqlite& db, std::int64_t id) {
+  Sqlite::Statement row(db, "SELECT hash, source, content FROM program WHERE id = ?", id);
+  if (!row.step()) return std::unexpected(fmt::format("no program of number {}", id));
+  const std::string hash = row.text(0), source = row.text(1);
+  if (!row.is_null(2)) {
+    auto decoded = ir::decode(row.blob(2));
+    if (!decoded) return std::unexpected(fmt::format("program {}: {}", hash, decoded.error()));
+    return std::move(*decoded);
+  }
+  auto program = program_of_mix(source);
+  if (!program) return std::unexpected(fmt::format("the program {} was not kept", hash));
+  if (content_hash(ir::encode(*program)) != hash)
+    return std::unexpected(fmt::format("another version of regduel made the program of \"{}\"", source));
+  return std::move(*program);
+}
+
 ir::Function read_program(const std::string& path, const std::string& hash) {
   require_database(path);
   Sqlite db(path);
-  Sqlite::Statement row(db, "SELECT hash, source, content FROM program WHERE substr(hash, 1, length(?1)) = ?1 LIMIT 2", hash);
+  Sqlite::Statement row(db, "SELECT id FROM program WHERE substr(hash, 1, length(?1)) = ?1 LIMIT 2", hash);
   if (hash.empty() || !row.step()) throw BadInput(fmt::format("error: {}: no program {}", path, hash));
-  const std::string source = row.text(1);
-  ir::Function program;
-  if (row.is_null(2)) {
-    std::uint64_t seed = 0, index = 0;
-    if (std::sscanf(source.c_str(), "standard mix, seed %" SCNu64 ", case %" SCNu64, &seed, &index) != 2)
-      throw BadInput(fmt::format("error: {}: the program {} was not kept", path, hash));
-    program = standard_input(seed, index, {}).program;
-    if (hash_of(ir::encode(program)) != row.text(0))
-      throw BadInput(fmt::format("error: {}: another version of regduel made the program of \"{}\"", path, source));
-  } else if (auto decoded = ir::decode(row.blob(2))) {
-    program = std::move(*decoded);
-  } else {
-    throw BadInput(fmt::format("error: {}: program {}: {}", path, hash, decoded.error()));
-  }
+  const std::int64_t id = row.integer(0);
   if (row.step()) throw BadInput(fmt::format("error: {}: several programs begin with {}", path, hash));
-  return program;
-}
-
-std::string replay_arguments(const Configuration& c) {
-  const ir::Target* const target = ir::find_target(c.target);
-  std::string out = "--with " + shell_word(item_of_name(c.allocator));
-  if (target != nullptr) out += fmt::format(" --sm {}", target->sm);
-  std::istringstream limits(c.limits), knobs(c.knobs);
-  for (std::string limit; limits >> limit;)
-    if (target == nullptr || !is_whole_file(*target, limit)) out += " --limit " + limit;
-  for (std::string knob; knobs >> knob;) out += " --knob " + shell_word(knob);
-  return out;
+  auto program = read_program(db, id);
+  if (!program) throw BadInput(fmt::format("error: {}: {}", path, program.error()));
+  return std::move(*program);
 }
 
 }  // namespace regduel::fuzz

@@ -1,11 +1,12 @@
 // Results in the database (schema.h): what each allocator made of each program under each configuration, a row a case.
 //
-// The same program is one row of `program`, whatever run it came from; the first name and source are kept. Readers take pairs by
-// (hash, configuration). Tested by results_test.cpp.
+// Programs of equal content, also of several runs, share one row of `program`, which keeps the first name and source. Readers take
+// pairs by (hash, configuration). Tested by results_test.cpp.
 #pragma once
 
 #include <compare>
 #include <cstdint>
+#include <expected>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,15 @@ struct Configuration {
 
   friend auto operator<=>(const Configuration&, const Configuration&) = default;
 };
+
+// The inverses of the texts in a configuration.
+//
+// Name and value of each: "a=1 b=2 c=x y" says a = "1", b = "2", c = "x y". A word without "=" goes on with the value before it.
+[[nodiscard]] Knobs settings_in(const std::string& text);
+// Units by file, 0 where nothing is said of it. nullopt where the text names no file or no number from 1.
+[[nodiscard]] std::optional<ir::Limits> limits_in(const std::string& text);
+// Target, limits and knobs; there is no program in it. nullopt where the target is not a shipped one, or a limit is beyond it.
+[[nodiscard]] std::optional<FuzzInput> input_of(const Configuration& configuration);
 
 // One duel as rows.
 struct CaseResults {
@@ -95,10 +105,10 @@ struct ResultRow {
 //   run   its id; 0 = the last one
 [[nodiscard]] std::vector<ResultRow> read_results(const std::string& path, std::int64_t run = 0);
 
-// The program whose hash begins so, from its row, or made again. Throws BadInput: none, several, or this version makes another one.
+// The program of a row of `program`: its content, or made again from its source. The error says why there is none: it was not kept,
+// or this version makes another one.
+[[nodiscard]] std::expected<ir::Function, std::string> read_program(Sqlite& db, std::int64_t id);
+// The one whose hash begins so. Throws BadInput: none, several, or as above.
 [[nodiscard]] ir::Function read_program(const std::string& path, const std::string& hash);
-
-// The arguments that make `regduel duel FILE` repeat it, as a shell wants them.
-[[nodiscard]] std::string replay_arguments(const Configuration& configuration);
 
 }  // namespace regduel::fuzz

@@ -1,33 +1,27 @@
 // The database of results, and comparisons of what is in it.
 #include "fuzz/lab/results.h"
 
+#include <array>
 #include <filesystem>
 
 #include <gmock/gmock.h>
 
 #include "base/bad_input.h"
-#include "fuzz/duel/allocators.h"
 #include "fuzz/lab/comparison.h"
+#include "fuzz/lab/testing.h"
+#include "ir/text/binary.h"
 
 namespace regduel::fuzz {
 namespace {
 
-class Results : public testing::Test {
+class Results : public DatabaseTest {
  protected:
-  void SetUp() override { std::filesystem::remove(path_); }
-  void TearDown() override { std::filesystem::remove(path_); }
   // A run of `cases` cases of the standard mix.
-  void write(std::uint64_t seed, std::uint64_t cases, std::span<const ir::Allocator* const> duelists = all_duelists()) const {
+  void write(std::uint64_t seed, std::uint64_t cases) const {
     ResultFile file(path_, {"test", "write", "none"});
-    for (std::uint64_t k = 0; k < cases; ++k) {
-      const FuzzInput input = standard_input(seed, k, duelists);
-      const Duel d = duel(input.program, *input.target, input.limits, duelists, input.knobs);
-      file.add(results_of(input, mix_source(seed, k), d, Content::MadeAgain));
-    }
+    for (std::uint64_t k = 0; k < cases; ++k) file.add(dueled(standard_input(seed, k, all_duelists()), mix_source(seed, k)));
     file.finish();
   }
-  const std::string path_ =
-      testing::TempDir() + "results_test_" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".sqlite";
 };
 
 TEST_F(Results, WhatIsWrittenIsRead) {
@@ -52,6 +46,59 @@ TEST_F(Results, WhatIsWrittenIsRead) {
     for (std::size_t m = 0; m < measures().size(); ++m)
       EXPECT_EQ(row.figures[m], bout->program ? measures()[m].of(*bout) : std::nullopt) << measures()[m].name;
   }
+}
+
+// Of the beginning of a hash; where the program was kept, and where it is made again.
+TEST_F(Results, ProgramsAreRead) {
+  FuzzInput input = standard_input(3, 5, all_duelists());
+  const CaseResults mix = dueled(input, mix_source(3, 5));
+  input.program.name = "renamed";
+  const CaseResults kept = dueled(input, "file.rir", Content::Kept);
+  input.program.name = "forgotten";
+  const CaseResults forgotten = dueled(input, "file.rir");
+  input.program.name = "other";
+  const CaseResults other = dueled(input, mix_source(3, 5));
+  ResultFile file(path_, {"test", "write", "none"});
+  for (const CaseResults& r : {mix, kept, forgotten, other}) file.add(r);
+  file.finish();
+  EXPECT_EQ(content_hash(ir::encode(read_program(path_, mix.hash.substr(0, 12)))), mix.hash);
+  EXPECT_EQ(content_hash(ir::encode(read_program(path_, kept.hash))), kept.hash);
+  const auto complaint = [&](const std::string& hash) {
+    try {
+      (void)read_program(path_, hash);
+    } catch (const BadInput& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(complaint(forgotten.hash), testing::EndsWith("the program " + forgotten.hash + " was not kept"));
+  EXPECT_THAT(complaint(other.hash), testing::HasSubstr("another version of regduel made the program of \"standard mix"));
+  EXPECT_THAT(complaint("none"), testing::EndsWith("no program none"));
+}
+
+TEST(Configurations, AreReadAsTheyWereWritten) {
+  FuzzInput input = standard_input(3, 5, {});
+  input.limits.units[ir::index(ir::RegFile::P)] = 3;
+  input.knobs = {{"RegAllocSpillBitLowRegScale", "1000"}};
+  const std::array<const ir::Allocator*, 1> fatpoint = {find_allocator("fatpoint")};
+  const CaseResults r = dueled(input, "file.rir", Content::MadeAgain, fatpoint);
+  const auto read = input_of(r.bouts[0].configuration);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->target, input.target);
+  EXPECT_EQ(read->limits.units, input.limits.units);
+  EXPECT_EQ(read->knobs, input.knobs);
+}
+
+TEST(Configurations, ValuesMayHaveBlanks) {
+  EXPECT_EQ(settings_in("a=1 b=x y c="), (Knobs{{"a", "1"}, {"b", "x y"}, {"c", ""}}));
+  EXPECT_TRUE(settings_in("").empty());
+}
+
+TEST(Configurations, WhatIsBeyondTheTargetIsNone) {
+  EXPECT_TRUE(input_of({"", "", "sm_90", "R=255"}));
+  for (const char* const limits : {"R=256", "R=0", "R=", "R=8x", "Q=8"})
+    EXPECT_FALSE(input_of({"", "", "sm_90", limits})) << limits;
+  EXPECT_FALSE(input_of({"", "", "mine", "R=8"}));
 }
 
 TEST_F(Results, RunsStandBesideEachOther) {

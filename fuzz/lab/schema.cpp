@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include "base/bad_input.h"
 #include "fuzz/lab/measure.h"
@@ -34,12 +35,6 @@ constexpr const char* kTables[] = {
     "CREATE TABLE IF NOT EXISTS finding(bucket TEXT PRIMARY KEY, allocator TEXT, signature TEXT, decision TEXT, state TEXT, passes "
     "INTEGER, count INTEGER, instructions INTEGER, input BLOB, program TEXT, first_seen INTEGER, last_seen INTEGER)"};
 
-std::string columns_of_measures(std::string_view behind) {
-  std::string list;
-  for (const Measure& m : measures()) list += fmt::format(", {}{}", m.name, behind);
-  return list;
-}
-
 void check_format(Sqlite& db) {
   Sqlite::Statement tables(db, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'meta'");
   if (!tables.step() || tables.integer(0) == 0) throw BadInput(fmt::format("error: {}: no database of regduel", db.path()));
@@ -56,6 +51,11 @@ std::int64_t microseconds_since_1970() {
   return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+std::string content_hash(const Blob& bytes) {
+  const XXH128_hash_t h = XXH3_128bits(bytes.data(), bytes.size());
+  return fmt::format("{:016x}{:016x}", h.high64, h.low64);
+}
+
 void open_database(Sqlite& db) {
   db.execute("PRAGMA journal_mode = WAL");
   db.execute("PRAGMA synchronous = NORMAL");
@@ -65,7 +65,7 @@ void open_database(Sqlite& db) {
   for (const char* table : kTables) db.execute(table);
   db.execute(fmt::format("CREATE TABLE IF NOT EXISTS result(run INTEGER, program INTEGER, configuration INTEGER, verdict TEXT, "
                          "reason TEXT{}, PRIMARY KEY(run, program, configuration)) WITHOUT ROWID",
-                         columns_of_measures(" INTEGER"))
+                         columns_of_measures("", " INTEGER"))
                  .c_str());
 }
 
@@ -101,9 +101,7 @@ void merge_runs(Sqlite& db) {
   const auto take = [&](const std::string& table, const std::string& columns, const std::string& join) {
     db.execute(fmt::format("INSERT OR REPLACE INTO {} SELECT {} FROM other.{} t {}", table, columns, table, join).c_str());
   };
-  std::string figures;
-  for (const Measure& m : measures()) figures += fmt::format(", t.{}", m.name);
-  take("result", "mine.id, mp.id, mc.id, t.verdict, t.reason" + figures, join_all);
+  take("result", "mine.id, mp.id, mc.id, t.verdict, t.reason" + columns_of_measures("t."), join_all);
   take("objection", "mine.id, mp.id, mc.id, t.signature, t.message", join_all);
   take("verdict", "mine.id, t.allocator, t.verdict, t.cases", join_run);
   take("sample", "mine.id, t.time, t.next, t.inputs, t.features, t.edges, t.findings", join_run);

@@ -51,4 +51,7 @@ void merge_runs(Sqlite& db);
 
 [[nodiscard]] std::int64_t microseconds_since_1970();
 
+// What programs and inputs are known by: XXH3 of 128 bits, in 32 hexadecimal digits.
+[[nodiscard]] std::string content_hash(const Blob& bytes);
+
 }  // namespace regduel::fuzz

@@ -80,14 +80,19 @@ std::pair<double, double> bootstrap(const std::vector<double>& d, std::uint64_t 
 
 }  // namespace
 
+double log_ratio(std::int64_t older, std::int64_t newer, double offset) {
+  if (older == newer) return 0;
+  // Of the larger to the smaller: rounding is the same in both directions.
+  const double a = static_cast<double>(older) + offset, b = static_cast<double>(newer) + offset;
+  return b > a ? std::log(b / a) : -std::log(a / b);
+}
+
 PairedStatistics compare_pairs(std::span<const FigurePair> pairs, double offset, std::uint64_t seed) {
   PairedStatistics s;
   s.pairs = pairs.size();
   std::vector<double> all, unequal;
   for (const FigurePair& p : pairs) {
-    // Of the larger to the smaller, so that exchanging the two exchanges the sign alone, and ties stay ties.
-    const double older = static_cast<double>(p.older) + offset, newer = static_cast<double>(p.newer) + offset;
-    const double d = p.older == p.newer ? 0 : newer > older ? std::log(newer / older) : -std::log(older / newer);
+    const double d = log_ratio(p.older, p.newer, offset);
     all.push_back(d);
     if (d != 0) unequal.push_back(d);
     s.more += d > 0 ? 1 : 0;

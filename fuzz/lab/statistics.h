@@ -1,8 +1,5 @@
 // What two series of paired figures say of each other: by how much, how sure, how consistently. Of each pair (old, new) counts
-//
-//   d = ln((new + offset) / (old + offset))
-//
-// so that programs of all sizes weigh alike, and a figure that was 0 can be compared (the offset: 16 for bytes, say).
+// d = log_ratio(old, new), so that programs of all sizes weigh alike.
 //
 //   ratio        exp(mean d): the geometric mean of the ratios; 1.01 = one percent more
 //   interval     of the ratio, 95%: percentiles of kResamples bootstrap resamples of the pairs (Efron 1979), drawn by a fixed PRNG
@@ -25,6 +22,10 @@ namespace regduel::fuzz {
 struct FigurePair {
   std::int64_t older = 0, newer = 0;  // at least 0
 };
+
+// ln((newer + offset) / (older + offset)); exchanging the two changes the sign alone. With an offset (16 for bytes, say) a figure
+// that was 0 can be compared. Requires: both figures plus the offset above 0, or the figures equal.
+[[nodiscard]] double log_ratio(std::int64_t older, std::int64_t newer, double offset);
 
 struct PairedStatistics {
   std::size_t pairs = 0, more = 0, fewer = 0;  // of all pairs those whose newer figure is larger, is smaller

@@ -16,6 +16,12 @@ std::vector<FigurePair> pairs_of(std::initializer_list<std::int64_t> newer, std:
   return list;
 }
 
+TEST(Statistics, ARatioAndItsInverseDifferInTheSign) {
+  EXPECT_EQ(log_ratio(0, 16, 16), std::log(2.0));
+  for (std::int64_t k = 0; k < 200; ++k) EXPECT_EQ(log_ratio(k, 7, 1), -log_ratio(7, k, 1)) << k;
+  EXPECT_EQ(log_ratio(0, 0, 0), 0);
+}
+
 TEST(Statistics, NothingAndEqualPairsSayNothing) {
   for (const auto& list : {pairs_of({}), pairs_of({100, 100, 100})}) {
     const PairedStatistics s = compare_pairs(list, 0);

@@ -169,8 +169,8 @@ class State {
     Value held = kJunk, token = kJunk;
   };
   std::array<InsertedGuard, 3> guarded_last_ = {};
-  // Registers that were read as guards and hold, on some path, what nobody knows: since then nothing has written them, so each is
-  // one thing to all that it guards.
+  // Registers that were read as guards while their value was unknown on some path, and have not been written since: every
+  // instruction guarded by one of them sees the same value, which `token` stands for.
   struct VagueGuard {
     std::uint32_t location;
     Value token;

@@ -9,11 +9,17 @@
 
 namespace regduel::oracles {
 
-Values::Values()
-    : nodes_{{ValueKind::Junk, kUndefined | kVague, 0, 0, 0, 0},
-             {ValueKind::Any, kLoose, 0, 0, 0, 0},
-             {ValueKind::Opaque, 0, 0, 0, 0, 0}},
-      leaves_{leaf_bit(kJunk), ~std::uint64_t{0}, leaf_bit(kNowhere)}, table_(1024, kJunk) {}
+Values::Values() : table_(1024, kJunk) {
+  push({ValueKind::Junk, kUndefined | kVague, 0, 0, 0, 0}, leaf_bit(kJunk));
+  push({ValueKind::Any, kLoose, 0, 0, 0, 0}, ~std::uint64_t{0});
+  push({ValueKind::Opaque, 0, 0, 0, 0, 0}, leaf_bit(kNowhere));
+}
+
+Value Values::push(const Node& n, std::uint64_t leaves) {
+  nodes_.push_back(n);
+  leaves_.push_back(leaves);
+  return static_cast<Value>(nodes_.size() - 1);
+}
 
 std::span<const Value> Values::children(const Node& n) const {
   const std::uint32_t count = n.kind == ValueKind::Word     ? 4
@@ -26,10 +32,7 @@ std::span<const Value> Values::children(const Node& n) const {
 Value Values::add_leaves(ValueKind kind, std::uint32_t a, std::uint32_t count, bool undefined) {
   const auto first = static_cast<Value>(nodes_.size());
   const Node leaf = {kind, undefined ? kUndefined : std::uint8_t{0}, 0, a, 0, 0};
-  for (std::uint32_t k = 0; k < count; ++k) {
-    leaves_.push_back(leaf_bit(nodes_.size()));
-    nodes_.push_back(leaf);
-  }
+  for (std::uint32_t k = 0; k < count; ++k) push(leaf, leaf_bit(nodes_.size()));
   return first;
 }
 
@@ -57,9 +60,7 @@ Value Values::intern(Node n, std::span<const Value> kids) {
     n.a = static_cast<std::uint32_t>(kids_.size());
     kids_.insert(kids_.end(), kids.begin(), kids.end());
   }
-  const auto id = static_cast<Value>(nodes_.size());
-  leaves_.push_back(leaves_of(n, id));
-  nodes_.push_back(n);
+  const Value id = push(n, leaves_of(n, static_cast<Value>(nodes_.size())));
   table_[i] = id;
   if (++interned_ * 2 > table_.size()) grow();
   return id;
@@ -113,10 +114,7 @@ std::uint32_t Values::first_byte(Value w) {
     kids_.insert(kids_.end(), bytes.begin(), bytes.end());
   } else {
     first = static_cast<std::uint32_t>(nodes_.size());
-    for (std::uint32_t k = 0; k < 4; ++k) {
-      leaves_.push_back(leaves_[w]);
-      nodes_.push_back({ValueKind::Byte, n.flags, n.depth, w, k, 0});
-    }
+    for (std::uint32_t k = 0; k < 4; ++k) push({ValueKind::Byte, n.flags, n.depth, w, k, 0}, leaves_[w]);
   }
   return bytes_of_[w] = first;
 }

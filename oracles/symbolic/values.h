@@ -161,6 +161,8 @@ class Values {
   }
   [[nodiscard]] Value byte_of_gate(const Node& n, std::uint32_t i);
   [[nodiscard]] Value byte_of_set(const Node& n, std::uint32_t i);
+  // The next number, with a bit for each leaf in it.
+  Value push(const Node& n, std::uint64_t leaves);
   Value intern(Node n, std::span<const Value> kids);
   [[nodiscard]] bool is_same(const Node& x, const Node& n, std::span<const Value> kids) const;
   [[nodiscard]] static std::uint64_t hash_of(const Node& n, std::span<const Value> kids);

@@ -46,7 +46,7 @@ const verdictOf = (k) => {
 };
 const reasonOf = (k, allocator) => texts[figure(k, allocator, "reason")] ?? "";
 
-// An allocator's name in headings: of a program of somebody else's the paths are left out.
+// An allocator's name in headings: the command of an external program stands without its paths.
 const nick = (allocator) => {
   const text = allocator.replace(/^(.*\+)?exec:/, "$1").replace(/(\S*)\//g, "").replace(/^(python3?|bash|sh|node) /, "");
   return text.length > 40 ? `${text.slice(0, 39)}\u2026` : text;
