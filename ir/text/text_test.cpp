@@ -89,9 +89,10 @@ TEST(Text, ErrorsNameThePlaceAndWhatWasExpected) {
             "t.rir:5:5: error: instruction 0 is there twice (first in line 4)");
   EXPECT_EQ(error_of(in_function("  block b0\n    #0 op\n")),
             "t.rir:4:5: error: instruction 0: block b0 ends without a terminator (bra, cbra, mbra, ret, exit)");
-  EXPECT_EQ(error_of(in_function("  block b0\n    #0 op !wrote\n")),
-            "t.rir:4:12: error: expected a flag: read, write, readonly, barrier, remat, commutative, convergent, deleted or line, found "
-            "'wrote'");
+  EXPECT_EQ(
+      error_of(in_function("  block b0\n    #0 op !wrote\n")),
+      "t.rir:4:12: error: expected a flag: read, write, readonly, barrier, remat, commutative, convergent, deleted or line, found "
+      "'wrote'");
   EXPECT_EQ(error_of(in_function("  block b0\n    #0 bra -> b7\n")), "t.rir:4:5: error: instruction 0: there is no block b7");
   EXPECT_EQ(error_of(in_function("  vreg %0 R b32\n  block b0\n    #0 %0.w1 = op\n")),
             "t.rir:5:10: error: the part lies outside the register, which has 4 bytes");
