@@ -375,6 +375,19 @@ TEST(Structure, UniformRegistersTakeUniformValues) {
                      "    #3 use R0, R2, UR0 !write\n"),
               ElementsAre());
 }
+
+// What a uniform register holds is the same in all threads, even where nothing has defined it.
+TEST(Structure, ContentsOfUniformRegistersMayMove) {
+  const std::string head = "func @t kernel target sm_90 threads 32", declared = "  vreg %0 R b32\n";
+  EXPECT_THAT(categories(judge_text(structure_judge(),
+                                    head + "\n" + declared + "  block b0\n    #0 %0 = a\n    #1 use %0 !write\n    #2 exit\n",
+                                    head + " allocated\n  frame local 4 shared 0\n" + declared +
+                                        "  slot 0 local size 4 align 4 offset 0\n  block b0\n    #0 R0 = a\n    +3 UR2 = copy UR1\n"
+                                        "    +4 spill UR2, slot 0\n    +5 UR2 = refill slot 0\n    +6 UR1 = copy UR2\n"
+                                        "    #1 use R0 !write\n    #2 exit\n")),
+              ElementsAre());
+}
+
 TEST(Structure, ACopyIntoAUniformRegisterMayBeMadeElsewhere) {
   const std::string declared = "  vreg %0 R b32\n  vreg %1 UR b32 uniform\n", head = "func @t kernel target sm_90 threads 32";
   EXPECT_THAT(

@@ -22,8 +22,6 @@ class Sources {
         slots_(after_.slots.size(), 1) {
     for (std::vector<char>& units : units_) units.assign(ir::kMaxUnits, 1);
     for (const Inst& i : after_.insts) (void)write(i, 0);
-    for (const ir::PReg r : c.prepared.preserved())
-      if (ir::is_uniform(r.file)) (void)write(r, 1);
     for (std::size_t v = 0; v < vregs_.size(); ++v) {
       const ir::VReg& reg = before_.vregs[v];
       if (!ir::is_uniform(reg.file()) && (reg.flags & ir::kVRegUniform) == 0) continue;
@@ -135,6 +133,7 @@ class Sources {
   }
   bool write(ir::PReg r, char may) {
     bool changed = false;
+    if (ir::is_uniform(r.file)) return changed;
     for (int u = r.begin(); u < std::min(r.end(), ir::kMaxUnits); ++u)
       changed = std::exchange(units_[ir::index(r.file)][static_cast<std::size_t>(u)], may) != may || changed;
     return changed;
