@@ -5,6 +5,7 @@
 #include "oracles/quality/quality.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -71,6 +72,32 @@ int moving_pairs(const Function& f, const Inst& i, int pairs) {
   return moving;
 }
 
+int bank_conflicts(const Function& f, const Inst& i, const ir::Target& target) {
+  if (i.op != Op::Named) return 0;
+  std::array<int, 8> units{};  // what an instruction has more of does not read them at once
+  std::size_t n = 0;
+  int pairs = 0;
+  for (const ir::Operand& op : f.operands_of(i)) {
+    if (!op.is_preg() || !op.reads() || op.preg().file != ir::RegFile::R || n == units.size()) continue;
+    const int unit = op.preg().begin();
+    if (std::find(units.begin(), units.begin() + n, unit) != units.begin() + n) continue;
+    for (std::size_t k = 0; k < n; ++k) pairs += target.bank(units[k]) == target.bank(unit) ? 1 : 0;
+    units[n++] = unit;
+  }
+  return pairs;
+}
+
+bool is_in_shared_memory(const Function& f, const Inst& i) {
+  const auto ops = f.operands_of(i);
+  return ops.size() > 1 && ops[1].is_slot() && ops[1].slot().index() < f.slots.size() &&
+         f.slots[ops[1].slot().index()].space == ir::MemSpace::Shared;
+}
+
+int latency_of(const Function& f, const Inst& i) {
+  if (ir::is_slot_move(i.op)) return is_in_shared_memory(f, i) ? kLatency.shared : kLatency.local;
+  return i.has(ir::kMemRead) || i.has(ir::kMemWrite) ? kLatency.local : kLatency.arithmetic;
+}
+
 void occupancy(Measures& m, const Function& after, const ir::Target& target) {
   const auto up = [](std::int64_t a, std::int64_t b) { return b <= 0 ? a : (a + b - 1) / b * b; };
   const std::int64_t warps_per_block = std::max<std::int64_t>(1, (static_cast<std::int64_t>(after.threads) + 31) / 32);
@@ -127,6 +154,8 @@ Measures measure(const Before& before, const Function& after) {
     for (const Inst& i : after.insts_of(ir::BlockId(b))) {
       if (i.is_deleted()) continue;
       ++m.instructions_after;
+      m.bank_conflicts += bank_conflicts(after, i, before.target());
+      add_weighted(m.estimated_latency, latency_of(after, i), weight_of(b));
       const int pairs = registers_of(m.registers, after, i);
       const auto ops = after.operands_of(i);
       switch (i.op) {
@@ -136,9 +165,7 @@ Measures measure(const Before& before, const Function& after) {
           const bool is_store = i.op == Op::Spill;
           (is_store ? m.spill_stores : m.spill_loads) += 1;
           (is_store ? m.spill_store_bytes : m.spill_load_bytes) += bytes;
-          if (ops.size() > 1 && ops[1].is_slot() && ops[1].slot().index() < after.slots.size() &&
-              after.slots[ops[1].slot().index()].space == ir::MemSpace::Shared)
-            m.shared_spill_bytes += bytes;
+          if (is_in_shared_memory(after, i)) m.shared_spill_bytes += bytes;
           add_weighted(m.weighted_spill_bytes, bytes, weight_of(b));
           break;
         }

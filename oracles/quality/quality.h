@@ -23,6 +23,9 @@ struct Measures {
   std::int64_t remats = 0;
   std::int64_t pack_operations = 0;  // p2r, r2p, bit_spill, bit_refill
   std::int64_t edge_blocks = 0;
+  // Pairs of sources of one named operation in R whose first units are distinct and of one bank of the target
+  // (seed 000 "Per-Instruction Assignment"): they are read one after the other.
+  std::int64_t bank_conflicts = 0;
   std::int64_t instructions_before = 0;  // deleted ones do not count
   std::int64_t instructions_after = 0;
   std::int64_t local_frame_bytes = 0;
@@ -31,6 +34,7 @@ struct Measures {
   // sum is beyond INT64_MAX: it is then neither compared nor added up.
   std::optional<std::int64_t> weighted_spill_bytes = 0;  // spill and refill bytes
   std::optional<std::int64_t> weighted_copies = 0;       // pairs of copies, inserted or kept
+  std::optional<std::int64_t> estimated_latency = 0;     // cycles of kLatency, of one thread, nothing overlapping
   // Of the target.
   int warps_per_sm = 0;       // resident warps at this many registers and this much shared memory
   int occupancy_percent = 0;  // of max_warps_per_sm, rounded down
@@ -43,6 +47,15 @@ struct Measures {
 // The most that a block weighs: 10 ^ 9, loops nested nine deep. 16 bytes moved by each of 10 ^ 8 instructions in such loops still
 // add up.
 inline constexpr std::int64_t kMostWeight = 1'000'000'000;
+
+// Cycles until the next instruction can use what one computes: about what has been measured from sm_70 on where memory is near. An
+// estimate for comparing two allocations of one program, which differ in what was inserted.
+struct Latency {
+  int arithmetic = 4;  // copies, remats, packs and all that is none of the following
+  int shared = 23;     // spills and refills of shared slots
+  int local = 33;      // those of local slots, and reads and writes of memory: all find it in the first cache
+};
+inline constexpr Latency kLatency;
 
 // Requires: both well-formed; `after` may be any program whatever, also before itself. The weight of a block is its frequency, or
 // 10 ^ loop depth where it gives none, and at most kMostWeight. Cost: O(size of after), and near-linear in `before` and its live

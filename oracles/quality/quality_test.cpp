@@ -202,6 +202,41 @@ func @t kernel target sm_90 threads 96 allocated
   // 600 bytes for each of 96 threads: four blocks of three warps fit 228 KiB.
   EXPECT_EQ(m.warps_per_sm, 12);
   EXPECT_EQ(m.occupancy_percent, 18);
+  EXPECT_EQ(m.estimated_latency, 7 * 7 * 4 + 4 * 4 * 100 + 2 * 4 + 2 * 4 * 7);
+}
+
+TEST(Quality, LatencyOfMemoryNearAndFar) {
+  const auto latency = [](const std::string& body) {
+    const std::string head = "func @t kernel target sm_90 threads 32";
+    const ir::Function before = parse_function(head + "\n  block b0\n    #9 exit\n");
+    const ir::Function after = parse_function(head +
+                                              " allocated\n  frame local 4 shared 4\n  slot 0 local size 4 align 4 offset 0\n"
+                                              "  slot 1 shared size 4 align 4 offset 0\n  block b0\n" +
+                                              body + "    #9 exit\n");
+    return *measure({before, *ir::find_target("sm_90")}, after).estimated_latency - kLatency.arithmetic;
+  };
+  EXPECT_EQ(latency("    +1 spill R0, slot 0\n"), kLatency.local);
+  EXPECT_EQ(latency("    +1 R0 = refill slot 1\n"), kLatency.shared);
+  EXPECT_EQ(latency("    #1 R0 = ld 1 !read\n    #2 st R0 !write\n"), 2 * kLatency.local);
+  EXPECT_EQ(latency("    #1 R0 = add R1\n    #2 copy !deleted\n"), kLatency.arithmetic);
+}
+
+TEST(Quality, BankConflictsAreOfSourcesReadTogether) {
+  const auto conflicts = [](const std::string& instruction) {
+    const std::string head = "func @t kernel target sm_90 threads 32", exit = "    #9 exit\n";  // four banks
+    const ir::Function before = parse_function(head + "\n  block b0\n" + exit);
+    const ir::Function after = parse_function(head + " allocated\n  block b0\n    #0 " + instruction + "\n" + exit);
+    return measure({before, *ir::find_target("sm_90")}, after).bank_conflicts;
+  };
+  EXPECT_EQ(conflicts("use R0, R4"), 1);
+  EXPECT_EQ(conflicts("use R0, R1, R2, R3"), 0);
+  EXPECT_EQ(conflicts("use R0, R4, R8, R1"), 3);
+  EXPECT_EQ(conflicts("use R0, R0"), 0);
+  EXPECT_EQ(conflicts("use R0:R1, R4:R7"), 1);
+  EXPECT_EQ(conflicts("R0{inout} = add R4"), 1);
+  EXPECT_EQ(conflicts("R0 = add R4"), 0);
+  EXPECT_EQ(conflicts("use R0, UR4, P4"), 0);
+  EXPECT_EQ(conflicts("call R0, R4"), 0);
 }
 
 TEST(Quality, HoldsClaimsAgainstTheCount) {
