@@ -15,6 +15,7 @@ class Return {
       : before_(before), allocated_(allocated), out_(allocated.clone_header()),
         next_(std::max(before.next_inst_id(), allocated.next_inst_id()).value) {
     out_.vregs = before.vregs;
+    out_.source_lines.clear();  // run() takes those of `before`
     for (const Inst& i : before.insts) known_.insert(i.id.value);
     for (const Inst& i : allocated.insts)
       if (!i.is_inserted()) kept_.insert(i.id.value);
@@ -26,6 +27,7 @@ class Return {
       missing_ = b < before_.blocks.size() ? before_.insts_of(ir::BlockId(b)) : std::span<const Inst>();
       for (const Inst& i : allocated_.insts_of(ir::BlockId(b))) one(i);
     }
+    out_.take_source_lines(before_);
     return std::move(out_);
   }
 
@@ -35,6 +37,7 @@ class Return {
   void delete_while(auto&& is_wanted) {
     for (; !missing_.empty() && !kept_.contains(missing_[0].id.value) && is_wanted(missing_[0]); missing_ = missing_.subspan(1)) {
       Inst gone = missing_[0];
+      gone.line = {};
       if (gone.mnemonic.is_valid()) gone.mnemonic = out_.symbols.intern(before_.symbols[gone.mnemonic]);
       gone.flags |= ir::kDeleted;
       out_.append(gone, {});
@@ -49,6 +52,7 @@ class Return {
     if (!is_original && i.is_copy()) i.flags |= ir::kInserted;  // of the pass
     if (!is_original && ir::is_slot_move(i.op)) i.flags |= ir::kInserted;
     if (i.is_inserted() && is_known(i)) i.id = ir::InstId(next_++);
+    i.line = {};
     out_.append(i, allocated_.operands_of(i), allocated_.targets_of(i));
   }
 

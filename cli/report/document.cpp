@@ -68,6 +68,7 @@ class DocumentBuilder {
             {"database", std::filesystem::path(path_).filename().string()},
             {"allocators", allocators_},
             {"runs", runs_json()},
+            {"spill_offset", fuzz::find_measure("weighted_spill_bytes")->offset},
             {"programs", programs_json()},
             {"cases", cases_json()},
             {"targets", targets_json()},

@@ -317,6 +317,7 @@ bool splice(EditProgram& p, const EditProgram& other, Random& random) {
   for (std::size_t k = first; k < last; ++k) {
     EditInst i = source.insts[k];
     i.inst.id = ir::InstId(id++);
+    i.inst.line = {};
     if (i.inst.mnemonic.is_valid()) i.inst.mnemonic = p.header.symbols.intern(other.header.symbols[i.inst.mnemonic]);
     for (Operand& o : i.ops) {
       if (o.is_vreg()) o.set_vreg(mapped(o.vreg()));

@@ -61,6 +61,23 @@ TEST(Cross, ChildrenAreWellFormedRepeatAndHaveSomethingOfBoth) {
   EXPECT_GT(limits, 15);
 }
 
+// A source line belongs to the program that it stands in.
+TEST(Cross, ChildrenOfProgramsWithSourceLinesAreWellFormed) {
+  const auto with_lines = [](FuzzInput input, const char* file, std::uint32_t lines) {
+    ir::Function& f = input.program;
+    const ir::SymbolId name = f.symbols.intern(file);
+    for (std::uint32_t k = 0; k < lines; ++k) f.add_source_line({name, k + 1, 0});
+    for (std::size_t k = 0; k < f.insts.size(); ++k) f.insts[k].line = ir::SourceLineId(k % lines);
+    return input;
+  };
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    FuzzInput child = cross(with_lines(derive_input(seed), "a.cu", 1), with_lines(derive_input(seed + 1000), "b.cu", 40), seed);
+    for (std::uint64_t step = 0; step < 10; ++step) mutate(child, seed * 100 + step);
+    ASSERT_TRUE(ir::check(child.program, *child.target).empty()) << seed;
+    for (const ir::Inst& i : child.program.insts) EXPECT_NE(child.program.source_place(i).substr(0, 4), "b.cu");
+  }
+}
+
 // Each mutation does what its name says.
 TEST(Mutation, GrowthGrows) {
   const auto after = [](Mutation m, auto holds) {

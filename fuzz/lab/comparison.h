@@ -8,7 +8,7 @@
 //   unpaired  rows that one side alone has: those whose name the other side has with another hash are another input, not another
 //             allocation
 //
-// Tested by comparison_test.cpp.
+// Tested by results_test.cpp.
 #pragma once
 
 #include <cstdint>

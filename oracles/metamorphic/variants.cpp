@@ -166,6 +166,7 @@ Function renamed(const Function& f, const Renaming& renaming) {
   std::vector<SymbolId> symbols;
   if (renaming.names) {
     symbols = renumber_symbols(out, f);
+    for (ir::SourceLine& l : out.source_lines) l.file = mapped(symbols, l.file);
     out.name = "renamed";
   }
   rename_vregs(out, f, renaming);

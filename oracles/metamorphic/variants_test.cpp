@@ -29,7 +29,7 @@ func @t kernel target sm_90 threads 32
     #6 cbra %2 -> b1, b2
   block b2
     #7 %4 = copy %0.lo
-    #8 use %4
+    #8 use %4 !line "a.cu" 3:4
     #9 exit
 )";
 const std::string kAfter = R"(

@@ -34,10 +34,10 @@ const registerGap = (k, allocator) => {
   const used = figure(k, allocator, "registers"), bound = boundOf(k);
   return used === null || bound === null ? null : used - bound;
 };
-// log2 of (production + 16) / (reference + 16): 0 = alike, 1 = twice as many, -1 = half.
+// log2 of (production + offset) / (reference + offset): 0 = alike, 1 = twice as many, -1 = half.
 const spillGap = (k) => {
   const ours = figure(k, production, "weighted_spill_bytes"), theirs = reference ? figure(k, reference, "weighted_spill_bytes") : null;
-  return ours === null || theirs === null ? null : Math.log2((ours + 16) / (theirs + 16));
+  return ours === null || theirs === null ? null : Math.log2((ours + report.spill_offset) / (theirs + report.spill_offset));
 };
 // One word of all allocators: the worst.
 const verdictOf = (k) => {
