@@ -376,7 +376,7 @@ TEST(Structure, UniformRegistersTakeUniformValues) {
               ElementsAre());
 }
 
-// What a uniform register holds is the same in all threads, even where nothing has defined it.
+// What a uniform register holds is the same in all threads where nothing has written it.
 TEST(Structure, ContentsOfUniformRegistersMayMove) {
   const std::string head = "func @t kernel target sm_90 threads 32", declared = "  vreg %0 R b32\n";
   EXPECT_THAT(categories(judge_text(structure_judge(),

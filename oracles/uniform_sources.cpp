@@ -2,7 +2,10 @@
 #include "oracles/uniform_sources.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
+
+#include "ir/cfg.h"
 
 namespace regduel::oracles {
 namespace {
@@ -22,6 +25,10 @@ class Sources {
         slots_(after_.slots.size(), 1) {
     for (std::vector<char>& units : units_) units.assign(ir::kMaxUnits, 1);
     for (const Inst& i : after_.insts) (void)write(i, 0);
+    for (const ir::RegFile file : {ir::RegFile::UR, ir::RegFile::UP, ir::RegFile::UB})
+      for (int u = 0; u < c.target.units[ir::index(file)]; ++u)
+        if (const ir::PReg unit{file, 1, static_cast<std::uint16_t>(u)}; !may_hold(Operand::of_preg(Role::Use, unit)))
+          if (is_read_undefined(unit)) (void)write(unit, 1);
     for (std::size_t v = 0; v < vregs_.size(); ++v) {
       const ir::VReg& reg = before_.vregs[v];
       if (!ir::is_uniform(reg.file()) && (reg.flags & ir::kVRegUniform) == 0) continue;
@@ -90,6 +97,48 @@ class Sources {
     return false;
   }
 
+  // By a search for a read of it that no write precedes, neither from the entry nor from where an instruction clobbers it.
+  [[nodiscard]] bool is_read_undefined(ir::PReg unit) const {
+    std::vector<char> seen(after_.blocks.size(), 0);
+    std::vector<ir::BlockId> work;
+    enum class Fate { Read, Written, Kept };
+    const auto touches = [&](const Operand& op) { return op.is_preg() && op.preg().overlaps(unit); };
+    const auto fate = [&](std::span<const Inst> insts) {
+      for (const Inst& i : insts) {
+        const auto ops = after_.operands_of(i);
+        if (std::any_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.reads() && touches(op); })) return Fate::Read;
+        const bool writes = std::any_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.writes() && touches(op); });
+        if (writes && !ir::is_guarded(ops)) return Fate::Written;
+      }
+      return Fate::Kept;
+    };
+    const auto enter = [&](std::span<const ir::BlockId> blocks) {
+      for (const ir::BlockId b : blocks)
+        if (std::exchange(seen[b.index()], 1) == 0) work.push_back(b);
+    };
+    for (std::size_t b = 0; b < after_.blocks.size(); ++b) {
+      const auto insts = after_.insts_of(ir::BlockId(b));
+      for (std::size_t k = 0; k < insts.size(); ++k) {
+        const auto ops = after_.operands_of(insts[k]);
+        if (std::none_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.role == Role::Clobber && touches(op); }))
+          continue;
+        const Fate f = fate(insts.subspan(k + 1));
+        if (f == Fate::Read) return true;
+        if (f == Fate::Kept) enter(after_.successors(ir::BlockId(b)));
+      }
+    }
+    const ir::BlockId entry[] = {ir::BlockId(0)};
+    enter(entry);
+    while (!work.empty()) {
+      const ir::BlockId b = work.back();
+      work.pop_back();
+      const Fate f = fate(after_.insts_of(b));
+      if (f == Fate::Read) return true;
+      if (f == Fate::Kept) enter(after_.successors(b));
+    }
+    return false;
+  }
+
   bool vregs_grow() {
     bool grew = false;
     for (const Inst& i : before_.insts) {
@@ -133,7 +182,6 @@ class Sources {
   }
   bool write(ir::PReg r, char may) {
     bool changed = false;
-    if (ir::is_uniform(r.file)) return changed;
     for (int u = r.begin(); u < std::min(r.end(), ir::kMaxUnits); ++u)
       changed = std::exchange(units_[ir::index(r.file)][static_cast<std::size_t>(u)], may) != may || changed;
     return changed;
@@ -159,12 +207,21 @@ bool is_suspect(const Function& after, const Inst& i) {
   return writes_one;
 }
 
+ir::BlockId block_of(const Function& f, std::uint32_t inst) {
+  const auto next = std::upper_bound(f.blocks.begin(), f.blocks.end(), inst,
+                                     [](std::uint32_t i, const ir::Block& b) { return i < b.first_inst; });
+  return ir::BlockId(static_cast<std::size_t>(next - f.blocks.begin()) - 1);
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> per_thread_values_made_uniform(const Case& c) {
   std::vector<std::uint32_t> found;
   for (std::uint32_t i = 0; i < c.after.insts.size(); ++i)
     if (is_suspect(c.after, c.after.insts[i])) found.push_back(i);
+  if (found.empty()) return found;
+  const ir::Cfg cfg(c.after);
+  std::erase_if(found, [&](std::uint32_t i) { return !cfg.is_reachable(block_of(c.after, i)); });
   if (found.empty()) return found;
   const Sources sources(c);
   if (sources.has_undefined()) return {};

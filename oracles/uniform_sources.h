@@ -3,9 +3,9 @@
 //
 //   uniform(v)  for a root v: it is in a uniform file, or marked `uniform`, or an original copy, phi, pack or unpack moves it into
 //               one that is uniform
-//   may(L)      for a register unit or a slot L: where it is of a uniform file (what some instruction puts there that is not
-//               uniform is found at that instruction); where nothing writes it, which leaves it undefined; at entry, where it is
-//               an architectural register; else where some instruction writes it that
+//   may(L)      for a register unit or a slot L: where nothing writes it, which leaves it undefined; for a unit of a uniform file,
+//               where it may be read before it is written, at the entry or behind a clobber: what it holds is the same in all
+//               threads, whatever it is; where it is an architectural register; else where some instruction writes it that
 //               is original, with a def of a root v in the program before and uniform(v)
 //               moves values, original or inserted, with a source M where may(M)
 //               is a remat of an original one that defines a root v with uniform(v)
