@@ -207,21 +207,18 @@ bool is_suspect(const Function& after, const Inst& i) {
   return writes_one;
 }
 
-ir::BlockId block_of(const Function& f, std::uint32_t inst) {
-  const auto next = std::upper_bound(f.blocks.begin(), f.blocks.end(), inst,
-                                     [](std::uint32_t i, const ir::Block& b) { return i < b.first_inst; });
-  return ir::BlockId(static_cast<std::size_t>(next - f.blocks.begin()) - 1);
-}
-
 }  // namespace
 
 std::vector<std::uint32_t> per_thread_values_made_uniform(const Case& c) {
+  const Function& after = c.after;
   std::vector<std::uint32_t> found;
-  for (std::uint32_t i = 0; i < c.after.insts.size(); ++i)
-    if (is_suspect(c.after, c.after.insts[i])) found.push_back(i);
-  if (found.empty()) return found;
-  const ir::Cfg cfg(c.after);
-  std::erase_if(found, [&](std::uint32_t i) { return !cfg.is_reachable(block_of(c.after, i)); });
+  if (std::none_of(after.insts.begin(), after.insts.end(), [&](const Inst& i) { return is_suspect(after, i); })) return found;
+  const ir::Cfg cfg(after);
+  for (std::uint32_t b = 0; b < after.blocks.size(); ++b) {
+    const std::uint32_t first = after.blocks[b].first_inst, end = first + after.blocks[b].num_insts;
+    for (std::uint32_t i = first; i < end && cfg.is_reachable(ir::BlockId(b)); ++i)
+      if (is_suspect(after, after.insts[i])) found.push_back(i);
+  }
   if (found.empty()) return found;
   const Sources sources(c);
   if (sources.has_undefined()) return {};

@@ -3,12 +3,14 @@
 //
 //   uniform(v)  for a root v: it is in a uniform file, or marked `uniform`, or an original copy, phi, pack or unpack moves it into
 //               one that is uniform
-//   may(L)      for a register unit or a slot L: where nothing writes it, which leaves it undefined; for a unit of a uniform file,
-//               where it may be read before it is written, at the entry or behind a clobber: what it holds is the same in all
-//               threads, whatever it is; where it is an architectural register; else where some instruction writes it that
-//               is original, with a def of a root v in the program before and uniform(v)
-//               moves values, original or inserted, with a source M where may(M)
-//               is a remat of an original one that defines a root v with uniform(v)
+//   may(L)      for a register unit or a slot L, where one of these holds:
+//               no instruction writes L, which is undefined then
+//               L is a unit of a uniform file that may be read before it is written, from the entry or from a clobber of it on:
+//               all threads read the same undefined content
+//               L is an architectural register of a root v with uniform(v)
+//               an original instruction writes L that defines a root v in the program before, with uniform(v)
+//               an instruction writes L that moves values, original or inserted, from an M with may(M)
+//               a remat writes L of an original instruction that defines a root v with uniform(v)
 //
 // Nothing is said where a uniform root may be read before it is defined: what it holds there may be anything.
 // The least such sets, of the whole function at once: a location that is not in `may` never holds such a value, one that is may.

@@ -284,10 +284,15 @@ std::expected<ir::Allocation, AllocFailure> ExecAllocator::allocate(const ir::Fu
   for (const auto& [knob, value] : told.knobs)
     if (std::none_of(hello_.knobs.begin(), hello_.knobs.end(), [&](const ir::KnobInfo& k) { return k.name == knob; }))
       return std::unexpected(AllocFailure{AllocFailure::Kind::BadKnob, fmt::format("{} has no knob {}", name_, knob), ""});
-  // Nothing that an allocator decides depends on them.
-  ir::Function without_lines = program;
-  without_lines.drop_source_lines();
-  const std::string request = request_text(without_lines, target, told);
+  // Nothing that an allocator decides depends on source lines.
+  std::string request;
+  if (program.source_lines.empty()) {
+    request = request_text(program, target, told);
+  } else {
+    ir::Function without_lines = program;
+    without_lines.drop_source_lines();
+    request = request_text(without_lines, target, told);
+  }
   std::string word;
   const auto text = options_.is_files ? run_on_files(request, word) : ask(request, word);
   if (!text) return std::unexpected(text.error());
