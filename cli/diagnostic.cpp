@@ -114,16 +114,15 @@ Listing::Mark Listing::mark(ir::InstId inst, int operand) const {
   m.length = std::max(1, static_cast<int>(std::min(line.find(' ', begin), line.size()) - begin));
   if (found == line_of_.end() || operand < 0) return m;
   const ir::Function& f = program_.function;
-  const auto i = std::find_if(f.insts.begin(), f.insts.end(), [&](const ir::Inst& x) { return x.id == inst; });
-  if (i == f.insts.end() || operand >= i->num_operands) return m;
+  const ir::Inst* const i = f.find_inst(inst);
+  if (i == nullptr || operand >= i->num_operands) return m;
   if (const auto at = find_operand(line, f.operands_of(*i), static_cast<std::size_t>(operand))) std::tie(m.column, m.length) = *at;
   return m;
 }
 
 std::string Listing::source_place(ir::InstId inst) const {
-  const ir::Function& f = program_.function;
-  const auto i = std::find_if(f.insts.begin(), f.insts.end(), [&](const ir::Inst& x) { return x.id == inst; });
-  return i == f.insts.end() ? "" : f.source_place(*i);
+  const ir::Inst* const i = program_.function.find_inst(inst);
+  return i == nullptr ? "" : program_.function.source_place(*i);
 }
 
 std::string Listing::place(const Mark& m) const {

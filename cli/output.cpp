@@ -117,8 +117,8 @@ nlohmann::ordered_json to_json(const oracles::Finding& f, const ir::Function& af
   if (f.inst.is_valid()) j["instruction"] = f.inst.value;
   if (f.operand >= 0) j["operand"] = f.operand;
   if (f.other.is_valid()) j["other_instruction"] = f.other.value;
-  const auto inst = std::find_if(after.insts.begin(), after.insts.end(), [&](const ir::Inst& i) { return i.id == f.inst; });
-  if (inst != after.insts.end() && inst->line.is_valid()) j["source"] = after.source_place(*inst);
+  const ir::Inst* const inst = after.find_inst(f.inst);
+  if (inst != nullptr && inst->line.is_valid()) j["source"] = after.source_place(*inst);
   return j;
 }
 

@@ -72,6 +72,10 @@ std::string_view Symbols::operator[](SymbolId id) const {
   return id.index() < size() ? table_->strings[id.index()] : std::string_view();
 }
 
+const Inst* Function::find_inst(InstId id) const {
+  const auto it = std::find_if(insts.begin(), insts.end(), [&](const Inst& i) { return i.id == id; });
+  return it == insts.end() ? nullptr : &*it;
+}
 std::string Function::source_place(const Inst& i) const {
   if (!i.line.is_valid()) return {};
   const SourceLine& l = source_lines[i.line.index()];

@@ -354,6 +354,7 @@ class Function {
   }
   // Successors in the order of the terminator's targets; the same block may stand there twice.
   [[nodiscard]] std::span<const BlockId> successors(BlockId b) const { return targets_of(terminator(b)); }
+  [[nodiscard]] const Inst* find_inst(InstId id) const;          // the one with this number, null where there is none; O(n)
   [[nodiscard]] std::string_view mnemonic(const Inst& i) const;  // what to call it: mnemonic or keyword
   [[nodiscard]] std::string source_place(const Inst& i) const;   // "a.cu:12:3"; "" where it is not known
 

@@ -11,6 +11,7 @@
 #include "fuzz/duel/allocators.h"
 #include "ir/check.h"
 #include "oracles/completeness.h"
+#include "oracles/quality/refill_bound.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -90,6 +91,7 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before&
   }
   bout.program = std::move(allocation.program);
   bout.measures = oracles::measure(before, *bout.program);
+  bout.fewest_refill_bytes = oracles::fewest_refill_bytes(before.program(), before.target(), limits);
   const oracles::Report report = oracles::judge(
       {before, *bout.program, limits, allocation.has_claims ? &allocation.claims : nullptr, true, &bout.measures}, judges);
   bout.verdict = report.verdict();

@@ -24,10 +24,13 @@ struct Bout {
   std::string allocator;
   // pass, fail (see findings), inconclusive, or skipped: impossible at this limit, as the judge has proved, or unsupported.
   oracles::Verdict verdict = oracles::Verdict::Skipped;
-  bool is_unsupported = false;             // the allocator says that it does not do such programs, and why (reason)
-  std::string reason;                      // for inconclusive and skipped
-  std::optional<ir::Function> program;     // the allocated program, where there is one
-  oracles::Measures measures;              // recomputed from the program
+  bool is_unsupported = false;          // the allocator says that it does not do such programs, and why (reason)
+  std::string reason;                   // for inconclusive and skipped
+  std::optional<ir::Function> program;  // the allocated program, where there is one
+  oracles::Measures measures;           // recomputed from the program
+  // A bound beside them, where there is one: the fewest bytes of refills that any allocation of straight-line code with so many
+  // registers has (oracles/quality/refill_bound.h).
+  std::optional<std::int64_t> fewest_refill_bytes;
   std::vector<oracles::Finding> findings;  // of all judges, of completeness, and of the harness itself
   // What each judge said of the program, in the order of judging; completeness where there is no program but a failure.
   struct Opinion {

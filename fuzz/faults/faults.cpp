@@ -199,7 +199,8 @@ FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vecto
   if (random.chance(70)) run.patterns = rewrite(before, target, after, limits, random);
   reserve_unused(target, limits, before, after, random);
 
-  const oracles::Case valid{before, after, target, limits};
+  const oracles::Before prepared(before, target);
+  const oracles::Case valid(prepared, after, limits);
   const oracles::Report plain = judge_all(valid);
   run.plain = verdicts(plain);
   if (plain.verdict() == Verdict::Fail || !ir::check(after, 1).empty()) {
@@ -219,7 +220,7 @@ FaultRun run_faults_on(std::uint64_t seed, std::uint64_t index, const std::vecto
     Random own = stream_of(operators[k], seed, index);
     if (const auto damaged = inject(operators[k], site, own))
       run.injections.push_back(
-          judge_injection(k, operators[k], damaged->code, {before, damaged->program, target, limits}, seed, index, run.misses));
+          judge_injection(k, operators[k], damaged->code, {prepared, damaged->program, limits}, seed, index, run.misses));
   }
   return run;
 }

@@ -49,6 +49,8 @@ constexpr std::array kMeasures = {
             [](const Bout& b) { return Figure(b.measures.occupancy_percent); }},
     Measure{"max_live", "MaxLive of R: no allocation without spills or remats has fewer registers", kRegister, false,
             [](const Bout& b) { return Figure(b.measures.max_live[ir::index(ir::RegFile::R)]); }},
+    Measure{"fewest_refill_bytes", "Belady's bound of spill_load_bytes, of straight-line code", kBytes, false,
+            [](const Bout& b) { return b.fewest_refill_bytes; }},
     Measure{"microseconds", "time of the allocation", kOne, false,
             [](const Bout& b) { return Figure(static_cast<std::int64_t>(b.seconds * 1e6)); }},
 };

@@ -30,7 +30,7 @@
 
 namespace regduel::fuzz {
 
-inline constexpr int kDatabaseFormat = 5;
+inline constexpr int kDatabaseFormat = 6;
 
 // Makes what is missing. Throws BadInput where it is of another format, or can't be written.
 void open_database(Sqlite& db);

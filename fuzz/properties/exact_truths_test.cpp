@@ -4,7 +4,8 @@
 //   not below
 //               (its interference graph is chordal: Hack, "Register allocation for programs in SSA form", 2007)
 //   Belady      on straight-line code where stores are free, to evict what is used again last gives the fewest refills (Belady
-//   1966)
+//   1966); what the quality judge computes of it for any straight-line code (oracles/quality/refill_bound.h) is held against all
+//   three
 //
 // The allocations that these algorithms make must pass all judges, with the figures that they promise. An allocation that does
 // better than the best would show a hole in a judge.
@@ -18,10 +19,12 @@
 
 #include "base/random.h"
 #include "fuzz/duel/duel.h"
+#include "fuzz/generate/generator.h"
 #include "ir/cfg.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
 #include "oracles/quality/quality.h"
+#include "oracles/quality/refill_bound.h"
 #include "oracles/report.h"
 
 namespace regduel::fuzz {
@@ -626,6 +629,7 @@ TEST(ExactTruths, BeladyIsTheFewestOfAllChoices) {
     for (int registers = 2; registers <= 3; ++registers) {
       const Belady b(line, f, registers);
       ASSERT_EQ(b.refills, fewest_refills(line, registers)) << ir::print(f) << ir::print(b.program);
+      ASSERT_EQ(oracles::fewest_refill_bytes(f, ir::default_target(), only_r(registers)), 4 * b.refills) << ir::print(f);
       spilling += b.refills > 0 ? 1 : 0;
     }
   }
@@ -643,6 +647,7 @@ TEST(ExactTruths, NobodyRefillsLessThanBelady) {
     const Belady belady(line, f, registers);
     expect_all_pass(f, belady.program, only_r(registers));
     ASSERT_EQ(oracles::measure({f, ir::default_target()}, belady.program).spill_loads, belady.refills);
+    ASSERT_EQ(oracles::fewest_refill_bytes(f, ir::default_target(), only_r(registers)), 4 * belady.refills) << ir::print(f);
     if (HasFailure()) return;
     spilling += belady.refills > 0 ? 1 : 0;
     const Duel d = duel(f, ir::default_target(), only_r(registers), all_duelists());
@@ -657,6 +662,26 @@ TEST(ExactTruths, NobodyRefillsLessThanBelady) {
   }
   EXPECT_GT(spilling, 150);
   RecordProperty("allocations_with_fewest_refills_percent", 100 * best / fought);
+}
+
+// The bound of straight-line code of any kind: widths, fixed and tied operands, guards, clobbers, copies, uniform values.
+TEST(ExactTruths, NobodyRefillsLessThanTheBound) {
+  int refilling = 0, reached = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Random random(hash_combine(seed, 3));
+    const ir::Function f = generate({.profile = Profile::Straight, .seed = seed});
+    const ir::Limits limits = ir::Limits::of(ir::default_target(), random.between(4, 40));
+    for (const Bout& b : duel(f, ir::default_target(), limits, all_duelists()).bouts) {
+      if (b.verdict != oracles::Verdict::Pass) continue;
+      if (!b.fewest_refill_bytes) continue;
+      ASSERT_GE(b.measures.spill_load_bytes, *b.fewest_refill_bytes)
+          << b.allocator << " limit " << limits.of(ir::RegFile::R) << ir::print(f) << ir::print(*b.program);
+      refilling += b.measures.spill_load_bytes > 0 ? 1 : 0;
+      reached += *b.fewest_refill_bytes > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(refilling, 50);
+  EXPECT_GT(reached, 30);
 }
 
 }  // namespace

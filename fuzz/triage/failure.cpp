@@ -120,8 +120,8 @@ namespace {
 
 // ", from a.cu:12:3"; "" where that is not known.
 std::string source_of(const ir::Function& program, ir::InstId inst) {
-  const auto it = std::find_if(program.insts.begin(), program.insts.end(), [&](const ir::Inst& i) { return i.id == inst; });
-  return it == program.insts.end() || !it->line.is_valid() ? "" : ", from " + program.source_place(*it);
+  const ir::Inst* const i = program.find_inst(inst);
+  return i == nullptr || !i->line.is_valid() ? "" : ", from " + program.source_place(*i);
 }
 
 }  // namespace
