@@ -57,8 +57,9 @@ struct ReportSighting {
 
 // Names of measures (fuzz/lab/measure.h) that a report shows.
 inline constexpr std::string_view kReportMeasures[] = {
-    "registers",       "max_live", "weighted_spill_bytes", "spill_store_bytes", "spill_load_bytes",
-    "weighted_copies", "remats",   "instructions",         "occupancy_percent"};
+    "registers",       "max_live",  "weighted_spill_bytes", "spill_store_bytes", "spill_load_bytes", "fewest_refill_bytes",
+    "weighted_copies", "remats",    "bank_conflicts",       "estimated_latency", "instructions",     "occupancy_percent",
+    "microseconds",    "heap_bytes"};
 
 struct ReportDatabase {
   std::vector<ReportRun> runs;

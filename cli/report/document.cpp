@@ -184,7 +184,8 @@ class DocumentBuilder {
   Json cases_json() {
     Json columns = {{"run", Json::array()},      {"program", Json::array()}, {"target", Json::array()},
                     {"limits", Json::array()},   {"knobs", Json::array()},   {"limit", Json::array()},
-                    {"max_live", Json::array()}, {"detail", Json::array()},  {"of", Json::object()}};
+                    {"max_live", Json::array()}, {"detail", Json::array()},  {"fewest_refill_bytes", Json::array()},
+                    {"of", Json::object()}};
     std::map<std::int64_t, std::size_t> run_places;
     for (std::size_t k = 0; k < data_.runs.size(); ++k) run_places[data_.runs[k].id] = k;
     for (const ReportCase& c : cases_) {
@@ -194,7 +195,7 @@ class DocumentBuilder {
       columns["limits"].push_back(text(c.limits));
       columns["knobs"].push_back(text(knobs_of(c)));
       columns["limit"].push_back(json_of(c.limit()));
-      columns["max_live"].push_back(json_of(c.any_figure("max_live")));
+      for (const char* bound : {"max_live", "fewest_refill_bytes"}) columns[bound].push_back(json_of(c.any_figure(bound)));
       columns["detail"].push_back(c.detail);
     }
     for (const std::string& allocator : allocators_) columns["of"][allocator] = figures_json(allocator);
@@ -209,7 +210,7 @@ class DocumentBuilder {
     }
     Json columns = {{"verdict", verdict}, {"reason", reason}};
     for (const std::string_view measure : kReportMeasures) {
-      if (measure == "max_live") continue;
+      if (measure == "max_live" || measure == "fewest_refill_bytes") continue;
       Json column = Json::array();
       for (const ReportCase& c : cases_) column.push_back(json_of(c.figure(allocator, measure)));
       columns[std::string(measure)] = std::move(column);

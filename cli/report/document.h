@@ -9,7 +9,8 @@
 //   programs                 {hash[] (its beginning), name[], source[], instructions[]}
 //   cases                    a row is a program at one target and limits in one run: {run[], program[] (places in the lists above),
 //                            target[], limits[], knobs[] (texts; of all allocators together), limit[] (of file R, null = not
-//                            limited), max_live[], detail[] (place, -1 = none), of: {allocator: {verdict[], reason[], MEASURE[]}}}
+//                            limited), max_live[], fewest_refill_bytes[], detail[] (place, -1 = none), of: {allocator: {verdict[],
+//                            reason[], MEASURE[]}}}
 //   targets                  {name: {file: units}}, as shipped
 //   objections[]             {case, allocator, signature, message}
 //   findings[]               {bucket, allocator, signature, decision, state, count, instructions, first_seen, last_seen, version,

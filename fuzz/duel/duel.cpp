@@ -9,6 +9,7 @@
 #include "base/check_macro.h"
 #include "base/random.h"
 #include "fuzz/duel/allocators.h"
+#include "fuzz/duel/heap_use.h"
 #include "ir/check.h"
 #include "oracles/completeness.h"
 #include "oracles/quality/refill_bound.h"
@@ -171,10 +172,12 @@ Duel duel(const oracles::Before& before, const ir::Limits& limits, std::span<con
     options.knobs = known_to(*allocator, knobs);
     options.fuel = fuel;
     if (fuel != nullptr) *fuel = {.limit = fuel->limit};
+    const HeapPeak heap;
     const auto start = std::chrono::steady_clock::now();
     try {
       auto allocation = allocator->allocate(before.program(), before.target(), options);
       bout.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      bout.heap_bytes = heap.bytes();
       if (allocation) judge_result(bout, *allocation, before, limits, judges);
       else judge_failure(bout, allocation.error(), before, limits);
     } catch (const InternalError& e) {

@@ -39,7 +39,8 @@ struct Bout {
     std::string reason;
   };
   std::vector<Opinion> opinions;
-  double seconds = 0;  // of the allocation alone
+  double seconds = 0;                      // of the allocation alone
+  std::optional<std::int64_t> heap_bytes;  // the most that it held of this process, where that is counted (heap_use.h)
 
   // One a finding; a finding without a program (a crash, an unjustified failure) has a signature too.
   [[nodiscard]] std::vector<std::string> signatures() const;

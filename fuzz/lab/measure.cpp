@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "fuzz/duel/allocators.h"
+
 namespace regduel::fuzz {
 namespace {
 
@@ -53,6 +55,8 @@ constexpr std::array kMeasures = {
             [](const Bout& b) { return b.fewest_refill_bytes; }},
     Measure{"microseconds", "time of the allocation", kOne, false,
             [](const Bout& b) { return Figure(static_cast<std::int64_t>(b.seconds * 1e6)); }},
+    Measure{"heap_bytes", "the most memory that the allocation held, of an allocator in this process", kBytes, false,
+            [](const Bout& b) { return find_external(b.allocator) == nullptr ? b.heap_bytes : std::nullopt; }},
 };
 
 }  // namespace

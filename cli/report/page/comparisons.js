@@ -121,11 +121,17 @@ function gapsPage(run) {
   const ks = casesOf(run);
   const passed = (a) => ks.filter((k) => figure(k, a, "verdict") === "pass");
   const registers = allocators.map((a) => [a, passed(a).map((k) => registerGap(k, a)).filter((x) => x !== null)]).filter(([, v]) => v.length > 0);
+  // Where nothing has to be refilled and nothing is, the bound says nothing.
+  const refills = allocators.map((a) => [a, passed(a).filter((k) => cases.fewest_refill_bytes[k] > 0 || refillGap(k, a) > 0)
+    .map((k) => refillGap(k, a)).filter((x) => x !== null)]).filter(([, v]) => v.length > 0);
   const spills = reference ? passed(production).filter((k) => figure(k, reference, "verdict") === "pass").map(spillGap).filter((x) => x !== null) : [];
   const differing = spills.filter((x) => x !== 0);
   return [heading("Registers beyond the bound"),
     el("p", { class: "quiet" }, "Registers in use, less the bound (the lesser of MaxLive and the limit); cases that passed. Negative: what is rematerialised or in memory needs no register."),
     registers.length === 0 ? empty("No figures in what is chosen.") : histogram("registers beyond the bound", registers, true),
+    refills.length === 0 ? [] : [heading("Refilled bytes beyond the bound"),
+      el("p", { class: "quiet" }, "What refills move, less the fewest bytes that any allocation of straight-line code moves at that limit (Belady); cases that passed, without branches, and that refill."),
+      histogram("refilled bytes beyond the bound", refills, true)],
     heading(`Spill bytes, ${nick(production)} against ${nick(reference ?? "nothing")}`),
     el("p", { class: "quiet" }, "log2 of (a + 16) / (b + 16) over weighted spill bytes: 0 alike, 1 twice as many, \u22121 half as many."),
     spills.length === 0 ? empty("No case passed with two allocators in what is chosen.")

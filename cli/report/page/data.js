@@ -12,7 +12,11 @@ const measures = {
   spill_load_bytes: "spill load bytes",
   weighted_copies: "weighted copies",
   remats: "rematerialised",
+  bank_conflicts: "bank conflicts",
+  estimated_latency: "estimated latency, cycles",
   instructions: "instructions after",
+  microseconds: "microseconds of allocation",
+  heap_bytes: "bytes of memory while allocating",
 };
 
 const figure = (k, allocator, measure) => cases.of[allocator]?.[measure][k] ?? null;
@@ -33,6 +37,11 @@ const boundOf = (k) => {
 const registerGap = (k, allocator) => {
   const used = figure(k, allocator, "registers"), bound = boundOf(k);
   return used === null || bound === null ? null : used - bound;
+};
+// What refills move beyond the fewest bytes that any allocation moves; null where no such bound is known.
+const refillGap = (k, allocator) => {
+  const loads = figure(k, allocator, "spill_load_bytes"), fewest = cases.fewest_refill_bytes[k];
+  return loads === null || fewest === null ? null : loads - fewest;
 };
 // log2 of (production + offset) / (reference + offset): 0 = alike, 1 = twice as many, -1 = half.
 const spillGap = (k) => {

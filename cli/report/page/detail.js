@@ -11,6 +11,7 @@ function casePage(k) {
     table("Figures", ["measure", ...names.map(nick)], [
       ["verdict", ...names.map((a) => el("span", { class: figure(k, a, "verdict") }, figure(k, a, "verdict") + (reasonOf(k, a) ? `: ${reasonOf(k, a)}` : "")))],
       ["registers beyond the bound", ...names.map((a) => registerGap(k, a))],
+      ...(cases.fewest_refill_bytes[k] === null ? [] : [[`spill load bytes beyond Belady\u2019s bound of ${count(cases.fewest_refill_bytes[k])}`, ...names.map((a) => refillGap(k, a))]]),
       ...Object.entries(measures).map(([m, title]) => [title, ...names.map((a) => figure(k, a, m))]),
       ["occupancy, percent", ...names.map((a) => figure(k, a, "occupancy_percent"))]]),
     report.objections.filter((o) => o.case === k).map((o) => el("p", { class: "fail" }, `${nick(o.allocator)}: ${o.signature}: ${o.message}`)),
