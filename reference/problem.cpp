@@ -105,9 +105,10 @@ void Problem::prove_possible() {
       if (!is_roomy(shapes_[i], run)) impossible_ = packed(i).failed;
       continue;
     }
-    // Each operand must fit alone: between two slots it passes through a register.
+    // Each operand must fit alone: between two slots it passes through a register. What is architectural is in one.
     for (const ir::Operand& op : f_.operands_of(f_.insts[i])) {
       const ir::VReg& root = f_.vreg(f_.root(op.vreg()));
+      if (root.is_architectural()) continue;
       if (allocatable_[ir::index(root.file())].positions(root.units(), root.align_log2).is_empty()) impossible_ = root.file();
     }
   }

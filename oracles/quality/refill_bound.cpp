@@ -1,5 +1,6 @@
-// See refill_bound.h. Each instruction is three moments: reads (early-clobber defs stand beside them), clobbers, writes. A moment
-// brings in the units that it must have and puts out what is read again last until what is left fits. Tested by
+// See refill_bound.h. First the values: each def of a unit makes one, and copies, phis, packs and unpacks hand it on, so that what
+// several vregs hold is one value. Then each instruction is three moments: reads (early-clobber defs stand beside them), clobbers,
+// writes. A moment brings in the values that it must have and puts out what is read again last until what is left fits. Tested by
 // refill_bound_test.cpp, and against a search over all choices by fuzz/properties/exact_truths_test.cpp.
 
 #include "oracles/quality/refill_bound.h"
@@ -22,6 +23,9 @@ using ir::Storage;
 constexpr std::uint32_t kUnitBytes = 4;
 constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
 
+using Value = std::uint32_t;
+constexpr Value kNoValue = kNever;
+
 // The blocks from the entry on, each the only successor of the one before it; empty where there is a choice or a loop.
 std::vector<BlockId> only_path(const Function& f) {
   std::vector<BlockId> path = {BlockId(0)};
@@ -34,17 +38,20 @@ std::vector<BlockId> only_path(const Function& f) {
   }
 }
 
-// A read or a write of one unit of a root that takes part.
+// What a unit of a vreg holds.
+struct Content {
+  Value value = kNoValue;  // none: undefined, or not one that takes part
+  bool is_defined = false;
+};
+
 struct Access {
-  std::uint32_t unit;
-  std::uint32_t next =
-      kNever;  // the step that reads the same content next; of a read that another one of its step repeats: the step
+  Value value;
+  std::uint32_t next = kNever;  // the step that reads it next; of a read that another one of its step repeats: the step
 };
 
 // What one instruction does, as ranges of the accesses.
 struct Step {
   std::uint32_t reads, early, defs, end;
-  int capacity;         // units at reads and writes
   int behind_clobbers;  // units that its clobbers leave
 };
 
@@ -52,14 +59,23 @@ class Line {
  public:
   Line(const Function& f, const ir::Target& target, const ir::Limits& limits) : f_(f), target_(target), limits_(limits) {
     for (int u = 0; u < limits.of(ir::RegFile::R); ++u) capacity_ += is_allocatable(u) ? 1 : 0;
+    std::uint32_t units = 0;
+    for (const ir::VReg& v : f.vregs) {
+      base_.push_back(units);
+      units += (static_cast<std::uint32_t>(v.bytes()) + kUnitBytes - 1) / kUnitBytes;
+    }
+    contents_.resize(units);
+    is_known_.resize(f.vregs.size());
   }
 
   std::optional<std::int64_t> run() {
     const std::vector<BlockId> path = only_path(f_);
     if (path.empty()) return std::nullopt;
-    choose_roots();
-    for (const BlockId b : path)
-      for (const Inst& i : f_.insts_of(b)) add_step(i);
+    for (const BlockId b : path) {
+      copy_phis(b);
+      for (const Inst& i : f_.insts_of(b))
+        if (!i.is_phi()) add_step(i);
+    }
     find_next_reads();
     return evict();
   }
@@ -67,74 +83,147 @@ class Line {
  private:
   [[nodiscard]] bool is_allocatable(int unit) const { return ir::is_allocatable(target_, limits_, ir::RegFile::R, unit); }
 
-  // base_[root]: its first unit among those that take part; kNever where it does not.
-  void choose_roots() {
-    std::vector<char> takes_part(f_.vregs.size());
-    for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
-      const ir::VReg& r = f_.vregs[v];
-      takes_part[v] =
-          !r.alias.is_valid() && r.file() == ir::RegFile::R && !r.is_architectural() && (r.flags & ir::kVRegUniform) == 0;
-    }
-    for (const Inst& i : f_.insts) {
-      const auto ops = f_.operands_of(i);
-      const bool moves = ir::moves_value(i.op) || ir::moves_pieces(i.op);
-      const bool defines_no_place = i.is_repeatable() || ir::is_guarded(ops);
-      for (const Operand& op : ops) {
-        if (!op.is_vreg()) continue;
-        const Storage s = f_.storage(op);
-        if (moves || (defines_no_place && op.writes()) || s.offset % kUnitBytes != 0 || s.size % kUnitBytes != 0 ||
-            is_fixed_outside(op))
-          takes_part[s.root.index()] = 0;
-      }
-    }
-    base_.assign(f_.vregs.size(), kNever);
-    for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
-      if (takes_part[v] == 0) continue;
-      base_[v] = num_units_;
-      num_units_ += static_cast<std::uint32_t>(f_.vregs[v].units());
-    }
-    is_defined_.assign(num_units_, 0);
-    is_known_.assign(f_.vregs.size(), 0);
-  }
-  [[nodiscard]] bool is_fixed_outside(const Operand& op) const {
+  // --- values
+
+  // Whether a value in this operand is in R or in memory, and nowhere else.
+  [[nodiscard]] bool is_in_r(const Operand& op) const {
+    const ir::VReg& root = f_.vreg(f_.root(op.vreg()));
+    if (root.file() != ir::RegFile::R || root.is_architectural() || (root.flags & ir::kVRegUniform) != 0) return false;
     const ir::PReg r = f_.fixed_of(op);
     for (int u = r.begin(); r.is_valid() && u < r.end(); ++u)
-      if (!is_allocatable(u)) return true;
-    return false;
+      if (!is_allocatable(u)) return false;
+    return true;
+  }
+  // The units that the operand touches.
+  [[nodiscard]] std::span<Content> contents_of(const Operand& op) {
+    if (!op.is_vreg()) return {};
+    const Storage s = f_.storage(op);
+    const std::uint32_t begin = s.offset / kUnitBytes, end = (s.offset + std::uint32_t{s.size} + kUnitBytes - 1) / kUnitBytes;
+    return std::span(contents_).subspan(base_[s.root.index()] + begin, end - begin);
+  }
+  // It touches whole units.
+  [[nodiscard]] bool is_of_units(const Operand& op) const {
+    if (!op.is_vreg()) return false;
+    const Storage s = f_.storage(op);
+    return s.offset % kUnitBytes == 0 && s.size % kUnitBytes == 0;
+  }
+  // What the operand holds may be had without a refill, or by a smaller one.
+  void leave_out(const Operand& op) {
+    for (const Content& c : contents_of(op)) leave_out(c.value);
+  }
+  void leave_out(Value v) {
+    if (v != kNoValue) takes_part_[v] = 0;
   }
 
-  template <class Each>
-  void each_unit(const Operand& op, const Each& each) const {
-    if (!op.is_vreg()) return;
-    const Storage s = f_.storage(op);
-    if (base_[s.root.index()] == kNever) return;
-    const std::uint32_t first = base_[s.root.index()] + s.offset / kUnitBytes;
-    for (std::uint32_t u = first; u < first + s.size / kUnitBytes; ++u) each(u);
+  // `from`: what is moved into the units of `op`, one after the other; empty where that is not known.
+  void move_into(const Operand& op, std::span<const Content> from, bool is_guarded) {
+    const std::span<Content> to = contents_of(op);
+    const bool is_whole = !is_guarded && is_of_units(op) && from.size() == to.size();
+    if (!is_whole || !is_in_r(op))
+      for (const Content& c : from) leave_out(c.value);
+    for (std::size_t k = 0; k < to.size(); ++k)
+      to[k] = is_whole ? from[k] : Content{kNoValue, to[k].is_defined && is_guarded && k < from.size() && from[k].is_defined};
   }
-  [[nodiscard]] bool is_whole(const Operand& op) const {
-    bool whole = true;
-    each_unit(op, [&](std::uint32_t u) { whole = whole && is_defined_[u] != 0; });
-    return whole;
+
+  void copy_phis(BlockId b) {
+    moved_.clear();
+    for (const Inst& i : f_.insts_of(b)) {
+      if (!i.is_phi()) break;
+      const auto from = contents_of(f_.operands_of(i)[1]);
+      moved_.insert(moved_.end(), from.begin(), from.end());
+    }
+    std::span<const Content> left = moved_;
+    for (const Inst& i : f_.insts_of(b)) {
+      if (!i.is_phi()) break;
+      const auto ops = f_.operands_of(i);
+      const std::size_t size = contents_of(ops[1]).size();
+      move_into(ops[0], left.first(size), false);
+      left = left.subspan(size);
+      know(ops[0], is_known(ops[1]));
+    }
   }
+  void copy(std::span<const Operand> ops, bool is_guarded) {
+    moved_.clear();
+    known_.clear();
+    for (const auto [def, use] : ir::copy_pairs(ops)) {
+      const auto from = contents_of(use);
+      moved_.insert(moved_.end(), from.begin(), from.end());
+      known_.push_back(is_known(use));
+    }
+    std::span<const Content> left = moved_;
+    std::size_t pair = 0;
+    for (const auto [def, use] : ir::copy_pairs(ops)) {
+      const std::size_t size = contents_of(use).size();
+      if (!is_of_units(use)) leave_out(use);
+      move_into(def, left.first(is_of_units(use) ? size : 0), is_guarded);
+      left = left.subspan(size);
+      know(def, known_[pair++] != 0 && !is_guarded);
+    }
+  }
+  void move_pieces(std::span<const Operand> ops, bool is_guarded) {
+    moved_.clear();
+    bool is_of_whole_units = true;
+    for (const Operand& use : ir::uses_of(ops)) {
+      is_of_whole_units = is_of_whole_units && is_of_units(use);
+      const auto from = contents_of(use);
+      moved_.insert(moved_.end(), from.begin(), from.end());
+    }
+    std::span<const Content> left = moved_;
+    for (const Operand& def : ir::defs_of(ops)) is_of_whole_units = is_of_whole_units && is_of_units(def);
+    if (!is_of_whole_units)
+      for (const Operand& use : ir::uses_of(ops)) leave_out(use);
+    for (const Operand& def : ir::defs_of(ops)) {
+      const std::size_t size = is_of_whole_units ? std::min(contents_of(def).size(), left.size()) : 0;
+      move_into(def, left.first(size), is_guarded);
+      left = left.subspan(size);
+    }
+  }
+
+  void define(const Operand& op, bool is_guarded, bool is_repeatable) {
+    const bool is_value = !is_guarded && !is_repeatable && is_of_units(op) && is_in_r(op);
+    for (Content& c : contents_of(op)) {
+      c.value = kNoValue;
+      c.is_defined = c.is_defined || (!is_guarded && is_of_units(op));
+      if (!is_value) continue;
+      c.value = static_cast<Value>(takes_part_.size());
+      takes_part_.push_back(1);
+      accesses_.push_back({c.value});
+    }
+  }
+  void read(const Operand& op) {
+    const auto contents = contents_of(op);
+    if (!is_of_units(op) || !is_in_r(op)) return leave_out(op);
+    if (!std::ranges::all_of(contents, &Content::is_defined)) return;
+    for (const Content& c : contents)
+      if (c.value != kNoValue) accesses_.push_back({c.value});
+  }
+
+  // Of predicates: it holds what an instruction has computed, whatever that is.
+  [[nodiscard]] bool is_known(const Operand& op) const { return op.is_vreg() && is_known_[f_.root(op.vreg()).index()] != 0; }
+  void know(const Operand& op, bool known) { is_known_[f_.root(op.vreg()).index()] = known ? 1 : 0; }
 
   void add_step(const Inst& i) {
     const auto ops = f_.operands_of(i);
     const Operand* const guard = ir::guard_of(ops);
-    const bool happens = guard == nullptr || (guard->is_vreg() && is_known_[f_.storage(*guard).root.index()] != 0);
-    Step step = {.reads = size(), .early = 0, .defs = 0, .end = 0, .capacity = capacity_, .behind_clobbers = capacity_};
+    const bool is_guarded = guard != nullptr, happens = !is_guarded || is_known(*guard);
+    if (ir::moves_value(i.op)) return copy(ops, is_guarded);  // it may go, with its clobbers
+    Step step = {.reads = size(), .early = 0, .defs = 0, .end = 0, .behind_clobbers = capacity_};
     for (const Operand& op : ops)
-      if (op.reads() && happens && is_whole(op)) each_unit(op, [&](std::uint32_t u) { accesses_.push_back({u}); });
-    step.early = size();
-    for (const Operand& op : ops)
-      if (op.is_early_clobber()) each_unit(op, [&](std::uint32_t u) { accesses_.push_back({u}); });
-    step.defs = size();
-    for (const Operand& op : ops)
-      if (op.writes() && !op.is_early_clobber()) each_unit(op, [&](std::uint32_t u) { accesses_.push_back({u}); });
-    step.end = size();
-    for (std::uint32_t k = step.early; k < step.end; ++k) is_defined_[accesses_[k].unit] = 1;
-    for (const Operand& op : ops)
-      if (op.is_vreg() && op.writes()) is_known_[f_.storage(op).root.index()] = guard == nullptr && !ir::moves_value(i.op);
-    step.behind_clobbers -= clobbered_by(ops);
+      if (op.reads() && op.is_vreg() && happens) read(op);
+    step.early = step.defs = step.end = size();
+    if (ir::moves_pieces(i.op)) {
+      move_pieces(ops, is_guarded);
+    } else {
+      for (const Operand& op : ops)
+        if (op.is_vreg() && op.is_early_clobber()) define(op, is_guarded, i.is_repeatable());
+      step.defs = size();
+      for (const Operand& op : ops)
+        if (op.is_vreg() && op.writes() && !op.is_early_clobber()) define(op, is_guarded, i.is_repeatable());
+      step.end = size();
+    }
+    for (const Operand& op : ir::defs_of(ops))
+      if (op.is_vreg()) know(op, !is_guarded);
+    if (happens) step.behind_clobbers -= clobbered_by(ops);
     steps_.push_back(step);
   }
   [[nodiscard]] int clobbered_by(std::span<const Operand> ops) const {
@@ -148,57 +237,64 @@ class Line {
   }
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(accesses_.size()); }
 
+  // --- registers
+
   void find_next_reads() {
-    next_.assign(num_units_, kNever);
+    next_.assign(takes_part_.size(), kNever);
     for (std::uint32_t k = static_cast<std::uint32_t>(steps_.size()); k-- > 0;) {
       const Step& step = steps_[k];
-      for (std::uint32_t a = step.early; a < step.end; ++a) accesses_[a].next = next_[accesses_[a].unit];
-      for (std::uint32_t a = step.early; a < step.end; ++a) next_[accesses_[a].unit] = kNever;
-      for (std::uint32_t a = step.reads; a < step.early; ++a) accesses_[a].next = std::exchange(next_[accesses_[a].unit], k);
+      for (std::uint32_t a = step.early; a < step.end; ++a) accesses_[a].next = next_[accesses_[a].value];
+      for (std::uint32_t a = step.reads; a < step.early; ++a) accesses_[a].next = std::exchange(next_[accesses_[a].value], k);
     }
   }
 
-  // The registers hold the units with next_[u] != kNever, `held_` in number; by_next_ has an entry for each of them at least.
+  // The registers hold the values with next_[v] != kNever, `held_` in number; by_next_ has an entry for each of them at least.
   std::optional<std::int64_t> evict() {
     std::int64_t bytes = 0;
-    next_.assign(num_units_, kNever);
+    next_.assign(takes_part_.size(), kNever);
+    const auto defined = [&](std::uint32_t from, std::uint32_t to) {
+      int n = 0;
+      for (std::uint32_t a = from; a < to; ++a) n += takes_part_[accesses_[a].value];
+      return n;
+    };
     for (std::uint32_t k = 0; k < steps_.size(); ++k) {
       const Step& step = steps_[k];
       for (std::uint32_t a = step.reads; a < step.early; ++a) {
-        if (next_[accesses_[a].unit] != kNever) continue;
-        hold(accesses_[a].unit, k);
+        const Value v = accesses_[a].value;
+        if (takes_part_[v] == 0 || next_[v] != kNever) continue;
+        hold(v, k);
         bytes += kUnitBytes;
       }
-      if (!shrink_to(step.capacity - static_cast<int>(step.defs - step.early), k)) return std::nullopt;
+      if (!shrink_to(capacity_ - defined(step.early, step.defs), k)) return std::nullopt;
       for (std::uint32_t a = step.reads; a < step.early; ++a)
-        if (accesses_[a].next != k) move(accesses_[a].unit, accesses_[a].next);
+        if (takes_part_[accesses_[a].value] != 0 && accesses_[a].next != k) move(accesses_[a].value, accesses_[a].next);
       if (!shrink_to(step.behind_clobbers, k)) return std::nullopt;
-      if (!shrink_to(step.capacity - static_cast<int>(step.end - step.early), k)) return std::nullopt;
+      if (!shrink_to(capacity_ - defined(step.early, step.end), k)) return std::nullopt;
       for (std::uint32_t a = step.early; a < step.end; ++a)
-        if (accesses_[a].next != kNever) hold(accesses_[a].unit, accesses_[a].next);
+        if (takes_part_[accesses_[a].value] != 0 && accesses_[a].next != kNever) hold(accesses_[a].value, accesses_[a].next);
     }
     return bytes;
   }
-  void hold(std::uint32_t unit, std::uint32_t next) {
+  void hold(Value v, std::uint32_t next) {
     ++held_;
-    next_[unit] = next;
-    by_next_.emplace_back(next, unit);
+    next_[v] = next;
+    by_next_.emplace_back(next, v);
     std::ranges::push_heap(by_next_);
   }
-  void move(std::uint32_t unit, std::uint32_t next) {
+  void move(Value v, std::uint32_t next) {
     --held_;
-    next_[unit] = kNever;
-    if (next != kNever) hold(unit, next);
+    next_[v] = kNever;
+    if (next != kNever) hold(v, next);
   }
   // False where what step k reads would have to go.
   bool shrink_to(int capacity, std::uint32_t k) {
     while (held_ > capacity) {
       if (by_next_.empty()) return false;
-      const auto [next, unit] = by_next_.front();
+      const auto [next, v] = by_next_.front();
       if (next <= k) return false;
       std::ranges::pop_heap(by_next_);
       by_next_.pop_back();
-      if (next_[unit] == next) move(unit, kNever);
+      if (next_[v] == next) move(v, kNever);
     }
     return capacity >= 0;
   }
@@ -207,15 +303,17 @@ class Line {
   const ir::Target& target_;
   const ir::Limits& limits_;
   int capacity_ = 0;
-  std::uint32_t num_units_ = 0;
-  std::vector<std::uint32_t> base_;
-  std::vector<char> is_defined_;  // units: some def stands before
-  std::vector<char> is_known_;    // vregs: the last def is not a copy and happens whatever holds
+  std::vector<std::uint32_t> base_;  // of a root: its first unit in contents_
+  std::vector<Content> contents_;
+  std::vector<char> is_known_;    // of a root
+  std::vector<char> takes_part_;  // of a value
   std::vector<Access> accesses_;
   std::vector<Step> steps_;
-  std::vector<std::uint32_t> next_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> by_next_;  // a heap: (next read, unit)
+  std::vector<std::uint32_t> next_;                       // of a value that a register holds: the step that reads it next
+  std::vector<std::pair<std::uint32_t, Value>> by_next_;  // a heap: (next read, value)
   int held_ = 0;
+  std::vector<Content> moved_;
+  std::vector<char> known_;
 };
 
 }  // namespace

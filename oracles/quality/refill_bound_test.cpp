@@ -81,9 +81,40 @@ TEST(RefillBound, ADeadDefNeedsARegister) {
 TEST(RefillBound, WhatMayBeHadWithoutARefillTakesNoPart) {
   EXPECT_EQ(bound(edit(kFour, "%0 = a", "%0 = a !remat"), 2), 4);
   EXPECT_EQ(bound(edit(kFour, "vreg %0 R b32", "vreg %0 R b32 uniform"), 2), 4);
-  EXPECT_EQ(bound(edit(kFour, "  #3 %3 = d", "  #3 %3 = copy %2"), 2), 0);
   EXPECT_EQ(bound(edit(kFour, "vreg %0 R b32", "vreg %0 R b16"), 2), 4);
   EXPECT_EQ(bound(edit(kFour, "st %0, %1", "st %0.lo, %1"), 2), 4);
+}
+
+TEST(RefillBound, WhatIsHandedOnIsOneValue) {
+  const std::string copy = edit(kFour, "  #3 %3 = d", "  #3 %3 = copy %2");
+  EXPECT_EQ(bound(copy, 3), 0);
+  EXPECT_EQ(bound(copy, 2), 8);
+  // Over a block's end.
+  EXPECT_EQ(bound(edit(copy, "  #3 %3 = copy %2", "  #3 bra -> b1\nblock b1\n  #7 %3 = phi b0: %2"), 2), 8);
+  // %0 and %1 in turn are read last: each has what the other one had.
+  const std::string swapped = edit(kFour, "  #4 st %0, %1", "  #7 %0, %1 = copy %1, %0\n  #4 st %0");
+  EXPECT_EQ(bound(swapped, 3), 0);
+  EXPECT_EQ(bound(edit(swapped, "  #6 exit", "  #8 st %1\n  #6 exit"), 3), 4);
+  EXPECT_EQ(bound(edit(swapped, "  #6 exit", "  #8 st %0\n  #6 exit"), 3), 0);
+}
+
+// %4 holds %0 and %1, in this order.
+TEST(RefillBound, PiecesAreValues) {
+  const std::string wide =
+      edit(edit(kFour, "  vreg %3 R b32", "  vreg %3 R b32\n  vreg %4 R b64"), "  #3 %3 = d", "  #3 %4 = pack %0, %1");
+  EXPECT_EQ(bound(edit(wide, "st %2, %3", "st %4, %2"), 3), 0);
+  const std::string high = edit(edit(wide, "#4 st %0, %1", "#4 %3 = d"), "st %2, %3", "st %4.hi, %2, %3");
+  EXPECT_EQ(bound(high, 3), 0);
+  EXPECT_EQ(bound(edit(high, "  #6 exit", "  #7 st %1\n  #6 exit"), 3), 0);
+  EXPECT_EQ(bound(edit(high, "  #6 exit", "  #7 st %0\n  #6 exit"), 3), 4);
+  const std::string taken = edit(edit(high, "st %4.hi", "st %1"), "  #4 %3", "  #8 %0, %1 = unpack %4\n  #4 %3");
+  EXPECT_EQ(bound(taken, 3), 0);
+  EXPECT_EQ(bound(edit(taken, "  #6 exit", "  #7 st %0\n  #6 exit"), 3), 4);
+}
+
+TEST(RefillBound, WhatIsInAnotherFileTooTakesNoPart) {
+  EXPECT_EQ(bound(edit(edit(kFour, "vreg %3 R b32", "vreg %3 UR b32"), "#3 %3 = d", "#3 %3 = copy %2"), 2), 0);
+  EXPECT_EQ(bound(edit(kFour, "  #4 st", "  #7 %3{=R9} = copy %0\n  #4 st"), 2), 4);
 }
 
 TEST(RefillBound, WhatNeedNotBeWholeTakesNoPart) {
@@ -93,10 +124,9 @@ TEST(RefillBound, WhatNeedNotBeWholeTakesNoPart) {
   EXPECT_EQ(bound(edit(with_guard, "#4 st", "#4 @%4 st"), 2), 12);
   // The guard is undefined.
   EXPECT_EQ(bound(edit(guarded, "#4 st", "#4 @%4 st"), 2), 0);
-  EXPECT_EQ(bound(edit(edit(with_guard, "  vreg %4 P pred", "  vreg %4 P pred\n  vreg %5 P pred"), "#4 st",
-                       "#8 %5 = copy %4\n  #4 @%5 st"),
-                  2),
-            0);
+  const std::string copied = edit(guarded, "  vreg %4 P pred", "  vreg %4 P pred\n  vreg %5 P pred");
+  EXPECT_EQ(bound(edit(copied, "#4 st", "#7 %4 = setp\n  #8 %5 = copy %4\n  #4 @%5 st"), 2), 12);
+  EXPECT_EQ(bound(edit(copied, "#4 st", "#8 %5 = copy %4\n  #4 @%5 st"), 2), 0);
   // Of %0 nothing was written.
   EXPECT_EQ(bound(edit(kFour, "  #0 %0 = a\n", ""), 2), 4);
 }

@@ -50,7 +50,7 @@ void Joiner::join(const Entry& entry, std::uint32_t block, const State& state) {
       continue;
     }
     next_.names.push_back(kAny);
-    if (a == kAny && b == kAny) continue;
+    if (values_.asks_for_nothing(a) && values_.asks_for_nothing(b)) continue;
     loose_names_.push_back(static_cast<std::uint32_t>(k));
     any_in_pieces = any_in_pieces || values_.has_words(a) || values_.has_words(b);
   }

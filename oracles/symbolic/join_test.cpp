@@ -354,6 +354,16 @@ TEST(SymbolicJoinTest, WhatIsUndefinedUnderAGuardStaysSo) {
                "    #5 cbra P0 -> b1, b2\n  block b2\n    #6 use R4:R7 !write\n    #7 exit\n"});
 }
 
+// %1 and %2 change places under the guard of the only def, so where that was not executed both are undefined: what %1 may be chosen
+// from goes by the token that it is chosen by.
+TEST(SymbolicJoinTest, WhatIsSwappedWithSomethingUndefinedUnderAGuard) {
+  expect_pass({"  vreg %0 P pred\n  vreg %1 R b32\n  vreg %2 R b32\n",
+               "  block b0\n    #0 %0 = op\n    #1 st.sink %1\n    #2 @%0 %1 = op\n    #3 bra -> b1\n  block b1\n"
+               "    #4 @%0 %2, %1 = copy %1, %2\n    #5 cbra %0 -> b0, b1\n",
+               "  block b0\n    #0 P0 = op\n    #1 st.sink R1\n    #2 @P0 R1 = op\n    #3 bra -> b1\n  block b1\n"
+               "    #4 @P0 R0, R1 = copy R1, R0\n    #5 cbra P0 -> b0, b1\n"});
+}
+
 // Predicates that change round the loop: which one a value goes by must not change for ever.
 TEST(SymbolicJoinTest, GatesOfALoopSettle) {
   const auto lines = [](bool before) {

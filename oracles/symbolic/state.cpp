@@ -67,8 +67,6 @@ void State::put_with_care(Side side, std::uint32_t at, Value v, const Guard& g) 
     const bool sense = side == Side::Names ? g.name_sense : g.location_sense;
     const Value token = side == Side::Names ? g.name_token : g.location_token;
     const Value old = store[at];
-    // What a set chooses from may be a choice by the same token.
-    if (values_.is_loose(v)) v = values_.where(v, token, sense);
     v = sense ? values_.gate(token, v, old) : values_.gate(token, old, v);
   }
   if (is_on_edge_) undo_.push_back({side, at, store[at]});

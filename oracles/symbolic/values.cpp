@@ -205,6 +205,9 @@ Value Values::packed(const std::array<Value, 8>& given) {
 // mostly the new guard goes on top and nothing is rebuilt.
 Value Values::gate(Value token, Value x, Value y) {
   if (x == y) return x;
+  // What a set chooses from may be a choice by the same token.
+  if (has_gates_in_sets(x)) x = where(x, token, true);
+  if (has_gates_in_sets(y)) y = where(y, token, false);
   if (nodes_[x].kind != ValueKind::Word && nodes_[y].kind != ValueKind::Word) {
     int budget = kBudget;
     return choose(token, x, y, budget);
@@ -265,6 +268,13 @@ Value Values::decide(Value token, Value x, Value y) {
 }
 
 Value Values::token_of(Value v) const { return nodes_[v].kind == ValueKind::Gate ? nodes_[v].a : 0; }
+
+Value Values::token_of_members(Value v) const {
+  if (nodes_[v].kind != ValueKind::OneOf || !has_gates_in_sets(v)) return 0;
+  Value top = 0;
+  for (const Value m : children(nodes_[v])) top = std::max(top, token_of(m));
+  return top;
+}
 
 Value Values::when(Value v, Value token, bool holds) const {
   if (token_of(v) != token) return v;
@@ -363,7 +373,7 @@ bool Values::satisfies_within(Value have, Value want, int& budget) {
     return false;
   }
   const Node h = nodes_[have], w = nodes_[want];
-  if (const Value top = std::max(token_of(have), token_of(want)); top != kJunk)
+  if (const Value top = std::max({token_of(have), token_of(want), token_of_members(want)}); top != kJunk)
     return satisfies_within(restrict_to(have, top, true, budget), restrict_to(want, top, true, budget), budget) &&
            satisfies_within(restrict_to(have, top, false, budget), restrict_to(want, top, false, budget), budget);
   if (w.kind == ValueKind::Word || h.kind == ValueKind::Word) {

@@ -107,6 +107,8 @@ class Values {
   [[nodiscard]] bool may_satisfy(Value have, Value want) const {
     return (leaves_[have] & ~leaves_[want]) == 0 || is_cut(have) || is_cut(want);
   }
+  // Everything satisfies it, Junk too: it asks for nothing.
+  [[nodiscard]] bool asks_for_nothing(Value want) { return want == kAny || (is_loose(want) && satisfies(kJunk, want)); }
   // Whether the last answer was no only because the values were too entangled to be looked into.
   [[nodiscard]] bool is_unsure() const { return is_unsure_; }
 
@@ -175,7 +177,8 @@ class Values {
   [[nodiscard]] Value without_oldest(Value v, int levels, int& budget);
   // Some OneOf in it has gates in it.
   [[nodiscard]] bool has_gates_in_sets(Value v) const { return (nodes_[v].flags & kGatesInSets) != 0; }
-  [[nodiscard]] Value token_of(Value v) const;  // of a gate; else 0, which is no token
+  [[nodiscard]] Value token_of(Value v) const;          // of a gate; else 0, which is no token
+  [[nodiscard]] Value token_of_members(Value v) const;  // the largest one of a set's gates; 0 where there is none
   [[nodiscard]] Value when(Value v, Value token, bool holds) const;
   Value restrict_to(Value v, Value token, bool holds, int& budget);
   bool satisfies_within(Value have, Value want, int& budget);

@@ -62,6 +62,27 @@ TEST(SymbolicValuesTest, GatesInASetAreLookedIntoBelowOtherGates) {
   EXPECT_EQ(v.where(v.gate(low, set, x + 3), high, false), v.gate(low, v.one_of({x + 1, x + 2}), x + 3));
 }
 
+// On the other side of the token nothing of the set is chosen by it.
+TEST(SymbolicValuesTest, GatesInASetBelowAGateOfTheirTokenAreDecided) {
+  Values v;
+  const Value x = v.add_leaves(ValueKind::Def, 0, 3), token = v.add_leaves(ValueKind::Def, 1);
+  const Value set = v.one_of({v.gate(token, x, kAny)});
+  EXPECT_EQ(v.gate(token, kAny, set), kAny);
+  EXPECT_EQ(v.gate(token, set, x + 1), v.gate(token, v.one_of({x}), x + 1));
+  const Value bytes = v.word({v.byte(x, 0), v.byte(x, 1), v.byte(set, 2), v.byte(set, 3)});
+  EXPECT_EQ(v.byte(v.gate(token, x + 1, bytes), 2), v.gate(token, v.byte(x + 1, 2), kAny));
+}
+
+TEST(SymbolicValuesTest, WhatEverythingSatisfiesAsksForNothing) {
+  Values v;
+  const Value x = v.add_leaves(ValueKind::Def, 0, 2), token = v.add_leaves(ValueKind::Def, 1);
+  EXPECT_TRUE(v.asks_for_nothing(kAny));
+  EXPECT_FALSE(v.asks_for_nothing(x));
+  EXPECT_FALSE(v.asks_for_nothing(v.gate(token, x, kAny)));
+  EXPECT_FALSE(v.asks_for_nothing(v.one_of({x, v.gate(token, x + 1, kAny)})));
+  EXPECT_TRUE(v.asks_for_nothing(v.one_of({v.gate(token, kAny, x), v.gate(token, x + 1, kAny)})));
+}
+
 // No, but it may be: something was cut away, or there was too much to look at. Each answer by itself.
 TEST(SymbolicValuesTest, AnAnswerSaysWhetherItIsSure) {
   Values v;
