@@ -116,6 +116,7 @@ class Machine {
       : case_(c), options_(options), plan_(plan), cost_(cost), paths_(plan, c.prepared.part<EdgeKinds>()), out_(kName) {
     values_.resize(plan_.num_cells);
     scratch_.resize(plan_.largest_operands);
+    scratch_after_.resize(plan_.largest_operands);
     if constexpr (kTracks) scratch_origins_.resize(plan_.largest_operands);
   }
 
@@ -401,20 +402,24 @@ class Machine {
     }
   }
 
-  // Pack and unpack: the bytes of the uses are those of the defs.
+  // Pack and unpack: the bytes of the uses are those of the defs. Where the program before has nothing defined, what the registers
+  // of the one after hold is moved nevertheless: it may be something else that is still read.
   template <bool kBoth>
   void move_bytes(const Step& s) {
     std::size_t read = 0, next = 0;
     for (const StepOperand& op : uses_of(s))
-      for (std::uint32_t k = 0; k < op.before_size; ++k) scratch_[read++] = negated(values_[op.before + k], op.is_negated_before);
+      for (std::uint32_t k = 0; k < op.before_size; ++k, ++read) {
+        scratch_[read] = negated(values_[op.before + k], op.is_negated_before);
+        if (kBoth) scratch_after_[read] = scratch_[read] != 0 || k >= op.after_size ? scratch_[read] : values_[op.after + k];
+      }
     if (kBoth)
       for (const StepOperand& op : clobbers_of(s)) destroy(op.after, op.after_size, s.inst);
     for (const StepOperand& op : defs_of(s)) {
       if (kBoth) destroy(op.after, op.after_size, s.inst);
       for (std::uint32_t k = 0; k < op.before_size; ++k) {
-        const Value v = next < read ? scratch_[next++] : 0;
-        values_[op.before + k] = v;
-        if (kBoth) values_[op.after + k] = v;
+        values_[op.before + k] = next < read ? scratch_[next] : 0;
+        if (kBoth) values_[op.after + k] = next < read ? scratch_after_[next] : 0;
+        ++next;
       }
       wrote(op.before, op.before_size, s.inst);
     }
@@ -584,7 +589,7 @@ class Machine {
   std::int64_t fuel_ = 0;
   std::vector<Value> values_;    // by cell
   std::vector<Origin> origins_;  // by cell, where tracked
-  std::vector<Value> scratch_;
+  std::vector<Value> scratch_, scratch_after_;
   std::vector<InstId> scratch_origins_;
   struct {
     std::vector<Value> values;

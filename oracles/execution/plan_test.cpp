@@ -215,6 +215,14 @@ TEST(ExecutionPlan, PackAndUnpackMoveBytes) {
                  "expected the value of #0, found nothing defined, #1 destroyed it");
 }
 
+// What is undefined before may stand where something else does: its pieces are that, then.
+TEST(ExecutionPlan, PiecesOfWhatIsUndefinedAreWhatTheRegistersHold) {
+  const std::string before = "#0 %0 = a; #1 %9, %1 = unpack %2; #2 use %0";
+  expect_pass(before, "#0 R4 = a; #1 R2, R3 = unpack R4:R5; #2 use R2");
+  expect_finding(before, "#0 R4 = a; #1 R2, R3 = unpack R4:R5; #2 use R3", 2, 0,
+                 "expected the value of #0, found nothing defined, #1 destroyed it");
+}
+
 // A narrow vreg owns a whole unit.
 TEST(ExecutionPlan, UpperBytesAreUndefinedBehindANarrowDef) {
   const std::string lost = "expected the value of #0, found nothing defined, #1 destroyed it";
