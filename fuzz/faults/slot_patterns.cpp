@@ -195,7 +195,8 @@ std::optional<Patterned> pack_predicates(const Subject& subject, Random& random,
       for (const EditInst& i : b.insts)
         if (is_access(i) && i.ops[1].slot().index() == s) (has_guard(i) ? forced : registers).push_back(i.ops[0].preg());
     if (std::any_of(forced.begin(), forced.end(), [&](PReg r) { return r != forced[0]; })) continue;
-    if (std::any_of(registers.begin(), registers.end(), [&](PReg r) { return w.is_architectural(r); })) continue;
+    const auto is_architectural = [&](PReg r) { return w.is_architectural(r); };
+    if (std::ranges::any_of(registers, is_architectural) || std::ranges::any_of(forced, is_architectural)) continue;
     const PReg number = forced.empty() ? *pick(registers, random) : forced[0];
     const int bit = style.numbered ? number.first : static_cast<int>(random.below(32));
     if ((used >> bit & 1) != 0) continue;

@@ -62,6 +62,7 @@ void DeepCheck::validate_remats() {
     changed = !wrong.empty();
     for (const std::uint32_t i : wrong) {
       after_.distrust(i, defs_.add({.kind = LeafKind::Foreign, .inst = c_.after.insts[i].id}));
+      after_walk_.forget();
     }
   }
 }

@@ -12,7 +12,24 @@ GuardedWalk::GuardedWalk(ReachingSets& sets) : sets_(sets), contexts_(1) {}
 Assumption GuardedWalk::assumption_of(std::size_t guard_operand) {
   const ValueGraph& g = sets_.graph();
   if (!g.is_read(guard_operand)) return {};
-  return {sets_.predicate_of(g.read_word(guard_operand, 0)), !g.program().operands[guard_operand].is_negated()};
+  return {predicate_of(g.read_word(guard_operand, 0)), !g.program().operands[guard_operand].is_negated()};
+}
+
+// While it is being found out, and where it takes too long, a guard is known by its set.
+SetId GuardedWalk::predicate_of(NodeId guard) {
+  constexpr std::size_t kBudget = 2000;
+  const SetId all = sets_.predicate_of(guard);
+  if (sets_.sets().elements(all).size() < 2) return all;
+  if (const std::uint32_t known = predicates_.at(guard, 0); known != 0) return known - 1;
+  predicates_.at(guard, 0) = all + 1;
+  auto contexts = std::exchange(contexts_, {});
+  const auto visits = states({guard, byte_aspect(0)}, {}, kEmptySet, kBudget);
+  contexts_ = std::move(contexts);
+  SetId seen = kEmptySet;
+  for (const Visit& v : visits.value_or(std::vector<Visit>())) seen = sets_.sets().unite(seen, v.own);
+  if (seen == kEmptySet) return all;
+  predicates_.at(guard, 0) = seen + 1;
+  return seen;
 }
 
 std::uint32_t GuardedWalk::with(std::uint32_t context, Assumption a) {
@@ -65,7 +82,7 @@ std::optional<std::vector<GuardedWalk::Visit>> GuardedWalk::states(State from, A
     const Node& n = g.node(item.state.node);
     if (n.kind == NodeKind::Gated) {
       const GuardRef& guard = g.guard(n);
-      const SetId predicate = sets_.predicate_of(guard.node);
+      const SetId predicate = predicate_of(guard.node);
       const auto& list = contexts_[item.context];
       const auto known_value = std::find_if(list.rbegin(), list.rend(), [&](const auto& a) { return a.first == predicate; });
       if (known_value != list.rend()) {

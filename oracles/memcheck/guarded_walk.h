@@ -2,9 +2,11 @@
 // assumptions at once. An instruction under @p sees of a write under @p only the new value.
 //
 // A walk is slower than sets, and made only where the sets under one assumption differ too. Two guards count as one value where
-// their sets are equal, and an assumption is dropped where the walk goes back through a phi at whose block, or behind it, the
-// predicate is defined: what lies before was written under another visit's predicate. The judge takes a walk's answer only to
-// *excuse* a difference of sets, so a guard that it takes for another can hide a fault but never raises an alarm.
+// the definitions are the same that walks of their own come to (a pack that was refilled in two halves, under a guard and under its
+// opposite, has one of each in its sets, and only the right ones on each path), and an assumption is dropped where the walk goes
+// back through a phi at whose block, or behind it, the predicate is defined: what lies before was written under another visit's
+// predicate. The judge takes a walk's answer only to *excuse* a difference of sets, so a guard that it takes for another can hide a
+// fault but never raises an alarm.
 //
 // Tested by memcheck_test.cpp and details_test.cpp.
 #pragma once
@@ -14,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "oracles/memcheck/reaching_sets.h"
 
 namespace regduel::oracles {
@@ -30,16 +33,20 @@ class GuardedWalk {
   // way to one of them: those whose sets have one. nullopt where there are more than `budget`.
   [[nodiscard]] std::optional<std::vector<Visit>> states(State from, Assumption assumed, SetId sought = kEmptySet,
                                                          std::size_t budget = 200'000);
+  // The sets have changed (ReachingSets::distrust).
+  void forget() { predicates_ = {}; }
   // The assumption under which an instruction runs whose guard operand (an index into operands) is this.
   [[nodiscard]] Assumption assumption_of(std::size_t guard_operand);
 
  private:
+  [[nodiscard]] SetId predicate_of(NodeId guard);
   [[nodiscard]] std::uint32_t with(std::uint32_t context, Assumption a);
   [[nodiscard]] std::uint32_t across(std::uint32_t context, ir::BlockId phi_block);
 
   static constexpr std::size_t kMaxAssumptions = 6;  // of one context; the oldest is dropped
   ReachingSets& sets_;
   std::vector<std::vector<std::pair<SetId, bool>>> contexts_;
+  FlatMap predicates_;  // by node, of those that were asked for: SetId + 1
 };
 
 }  // namespace regduel::oracles
