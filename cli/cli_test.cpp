@@ -100,7 +100,9 @@ TEST_F(Cli, DuelsAreKeptInADatabase) {
   EXPECT_THAT(file[0].configuration.limits, StartsWith("R=24 "));
   const auto heap = file[0].figures[static_cast<std::size_t>(fuzz::find_measure("heap_bytes") - fuzz::measures().data())];
   ASSERT_EQ(heap.has_value(), fuzz::heap_is_counted);  // this test has the same operator new as the program
-  if (heap) EXPECT_GT(*heap, 1000);                    // at least the allocated program
+  if (heap) {
+    EXPECT_GT(*heap, 1000);  // at least the allocated program
+  }
   write("text.sqlite", "no database");
   expect_complaint("duel a.rir --db text.sqlite", "text.sqlite: file is not a database");
 }
