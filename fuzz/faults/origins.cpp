@@ -393,6 +393,8 @@ class Origins {
     const auto is_within = [&](const std::vector<Origin>& part, const std::vector<Origin>& whole) {
       return std::all_of(part.begin(), part.end(), [&](const Origin& o) { return is_in(whole, o.what, kManyGuards); });
     };
+    const auto is_defined = [](const Origin& o) { return o.what != Origin::kUndefined; };
+    if (is_in(want, Origin::kUndefined, kManyGuards)) expected_.half_defined_ |= std::ranges::any_of(want, is_defined);
     if (want.empty() || is_in(want, Origin::kUndefined, kManyGuards) || (is_within(want, have) && is_within(have, want))) return 0;
     int possible = 0, sure = 0;
     const auto is_new = [&](const Origin& h) { return !is_in(want, h.what, kManyGuards - 1); };

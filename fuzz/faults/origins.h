@@ -99,6 +99,10 @@ class Expected {
   [[nodiscard]] int code_in(const ir::Function& after, std::span<const std::uint32_t> blocks, std::uint32_t wanted,
                             std::size_t most_reads = 160);
 
+  // Whether a read that was looked at is undefined on one path and defined on another. Of such a one nothing is said: what arrives
+  // may be right on each path, or wrong where it is defined.
+  [[nodiscard]] bool has_met_half_defined() const { return half_defined_; }
+
   [[nodiscard]] const ir::Function& before() const { return before_; }
   [[nodiscard]] const ir::Inst* find(ir::InstId id) const {
     const auto it = index_of_.find(id.value);
@@ -110,6 +114,7 @@ class Expected {
   [[nodiscard]] const OriginSet& want(const ir::Inst& inst, const ir::Operand& operand, std::uint32_t byte);
 
   const ir::Function& before_;
+  bool half_defined_ = false;
   std::vector<ir::PReg> preserved_, entry_;  // entry_: these, and the architectural registers
   std::unordered_map<std::uint32_t, std::uint32_t> index_of_;
   std::unordered_map<std::uint64_t, OriginSet> known_;  // by operand and byte

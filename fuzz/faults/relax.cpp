@@ -192,8 +192,9 @@ Truth truth(const oracles::Case& c, Relaxation kind) {
       constexpr std::size_t kMostReads = 20'000;
       std::vector<std::uint32_t> blocks(c.after.blocks.size());
       std::iota(blocks.begin(), blocks.end(), 0u);
-      const int code = Expected(c.before, oracles::preserved_units(c.before, c.target)).code_in(c.after, blocks, ~0u, kMostReads);
-      return code > 0 ? Truth::Broken : code == 0 ? Truth::Kept : Truth::Undecided;
+      Expected expected(c.before, oracles::preserved_units(c.before, c.target));
+      const int code = expected.code_in(c.after, blocks, ~0u, kMostReads);
+      return code > 0 ? Truth::Broken : code == 0 && !expected.has_met_half_defined() ? Truth::Kept : Truth::Undecided;
     }
   }
   return Truth::Undecided;

@@ -38,7 +38,7 @@ inline constexpr std::array<Relaxation, kNumRelaxations> kAllRelaxations = {
 [[nodiscard]] ir::Function restore(const ir::Function& before, const ir::Function& relaxed_after, Relaxation kind);
 
 enum class Truth { Kept, Broken, Undecided };
-// Undecided exists for clobbers alone, where only a guarded read could see the damage.
+// Undecided exists for clobbers alone, where only a guarded read could see the damage, or one that is undefined on some path.
 [[nodiscard]] Truth truth(const oracles::Case& c, Relaxation kind);
 
 struct RelaxRun {
