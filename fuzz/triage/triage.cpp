@@ -152,9 +152,37 @@ std::vector<std::string> bucket_names(const Failure& failure, std::string_view d
   return names;
 }
 
+namespace {
+
+constexpr std::string_view kUnderPressure = " under pressure", kBy = " by ", kWith = " with ";
+
+std::string_view without_pressure(std::string_view name) {
+  if (name.ends_with(kUnderPressure)) name.remove_suffix(kUnderPressure.size());
+  return name;
+}
+// "x: wrong-value with guard" of "x: wrong-value by evict with guard under pressure"; "" where no constraint is named.
+std::string constraint_alone(std::string_view name) {
+  name = without_pressure(name);
+  const std::size_t with = name.rfind(kWith), by = std::min(name.find(kBy), with);
+  return with == std::string_view::npos ? "" : std::string(name.substr(0, by)) + std::string(name.substr(with));
+}
+
+// The first name that is known but for what `part_of` leaves out.
+template <class PartOf>
+const std::string* find_alike(const std::vector<std::string>& names, const std::set<std::string>& known, const PartOf& part_of) {
+  for (const std::string& name : names)
+    for (const std::string& k : known)
+      if (!part_of(name).empty() && part_of(name) == part_of(k)) return &k;
+  return nullptr;
+}
+
+}  // namespace
+
 std::string choose_bucket(const std::vector<std::string>& names, const std::set<std::string>& known) {
   for (const std::string& name : names)
     if (known.contains(name)) return name;
+  if (const std::string* k = find_alike(names, known, without_pressure)) return *k;
+  if (const std::string* k = find_alike(names, known, constraint_alone)) return *k;
   const std::string others = names.back() + " with ";
   const auto at = known.lower_bound(others);
   return at != known.end() && at->starts_with(others) ? names.back() : names.front();

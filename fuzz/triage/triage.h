@@ -14,8 +14,9 @@
 //              core, the most telling first; without any, that of a branch. "under pressure" says that the core needs a limit, or
 //              goes through memory. Where the first bad decision of the allocator (bisect.h) is of a kind that only some programs
 //              ask for, it is the name; of coalescing, also what was joined
-//   bucket     the first of these names that a case before has had. A core may keep a constraint that the failure does not need,
-//              and this way it does not make a second bucket of one bug. Else the decision by itself where it has been seen with
+//   bucket     the first of these names that a case before has had, or that one has had but for the pressure, or but for the
+//              decision, that came with the same constraint. A core may keep a constraint that the failure does not need, and
+//              this way it does not make a second bucket of one bug. Else the decision by itself where it has been seen with
 //              other things, which then are not what it is about; else the most telling
 //
 // Source: the "tags" of Chen et al., "Taming compiler fuzzers" (2013), and of Donaldson et al., "Test-case reduction and

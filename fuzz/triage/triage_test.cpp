@@ -144,6 +144,17 @@ TEST(ChooseBucket, TakesADecisionByItselfWhereItHasBeenSeenWithSomethingElse) {
   EXPECT_EQ(choose_bucket({"x by evict"}, {"x by evict with tied"}), "x by evict");
 }
 
+TEST(ChooseBucket, TakesTheSameConstraintWithoutPressureOrUnderAnotherDecision) {
+  EXPECT_EQ(choose_bucket({"x with phi under pressure", "x with part under pressure"}, {"x with part"}), "x with part");
+  EXPECT_EQ(choose_bucket({"x with phi"}, {"x with phi under pressure"}), "x with phi under pressure");
+  EXPECT_EQ(choose_bucket({"x"}, {"x under pressure", "y"}), "x under pressure");
+  EXPECT_EQ(choose_bucket({"x with fixed"}, {"x by coalesce-copy with fixed"}), "x by coalesce-copy with fixed");
+  EXPECT_EQ(choose_bucket({"x by coalesce-copy with fixed", "x by coalesce-copy"}, {"x with fixed under pressure"}),
+            "x with fixed under pressure");
+  EXPECT_EQ(choose_bucket({"x by coalesce-copy"}, {"x by evict", "x"}), "x by coalesce-copy");
+  EXPECT_EQ(choose_bucket({"x with fixed"}, {"x with phi", "y with fixed"}), "x with fixed");
+}
+
 // A copy of the program's, a pair and a guard, none of which each of these bugs needs.
 constexpr const char* kCase = R"(  vreg %0 R b32
   vreg %1 R b32
