@@ -117,8 +117,10 @@ TEST(Reduce, TheSameCaseAndQuestionGiveTheSameResult) {
 TEST(Reduce, AQuestionThatOnlyTheWholeCaseAnswersLeavesItAsItIs) {
   const FuzzInput input = mix_input(1);
   const std::string whole = ir::print(input.program);
-  const Reduced r =
-      reduce(input, [&](const FuzzInput& c) { return ir::print(c.program) == whole && c.limits.units == input.limits.units; });
+  ReduceOptions options;
+  options.budget = 2'000'000;
+  const Reduced r = reduce(
+      input, [&](const FuzzInput& c) { return ir::print(c.program) == whole && c.limits.units == input.limits.units; }, options);
   EXPECT_EQ(ir::print(r.input.program), whole);
   EXPECT_LE(size_of(r.input), size_of(input));
 }
