@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <functional>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -183,9 +184,11 @@ std::string choose_bucket(const std::vector<std::string>& names, const std::set<
     if (known.contains(name)) return name;
   if (const std::string* k = find_alike(names, known, without_pressure)) return *k;
   if (const std::string* k = find_alike(names, known, constraint_alone)) return *k;
-  const std::string others = names.back() + " with ";
+  const std::string others = names.back() + std::string(kWith);
   const auto at = known.lower_bound(others);
-  return at != known.end() && at->starts_with(others) ? names.back() : names.front();
+  const auto is_other = [&](auto k) { return k != known.end() && k->starts_with(others); };
+  if (!is_other(at)) return names.front();
+  return names.size() == 1 && !is_other(std::next(at)) ? *at : names.back();
 }
 
 namespace {

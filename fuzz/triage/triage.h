@@ -17,7 +17,8 @@
 //   bucket     the first of these names that a case before has had, or that one has had but for the pressure, or but for the
 //              decision, that came with the same constraint. A core may keep a constraint that the failure does not need, and
 //              this way it does not make a second bucket of one bug. Else the decision by itself where it has been seen with
-//              other things, which then are not what it is about; else the most telling
+//              other things, which then are not what it is about; with one other thing, and now alone: as it was then. Else the
+//              most telling
 //
 // Source: the "tags" of Chen et al., "Taming compiler fuzzers" (2013), and of Donaldson et al., "Test-case reduction and
 // deduplication almost for free" (2021), who take what is left after reduction for what the bug is about. How well it does:

@@ -141,7 +141,8 @@ TEST(ChooseBucket, TakesADecisionByItselfWhereItHasBeenSeenWithSomethingElse) {
   EXPECT_EQ(choose_bucket(names, {"x by coalesce-copy with tied"}), "x by evict with phi");
   EXPECT_EQ(choose_bucket(names, {"x by evict with tied"}), "x by evict");
   EXPECT_EQ(choose_bucket(names, {"x by evict with phi", "x by evict with tied"}), "x by evict with phi");
-  EXPECT_EQ(choose_bucket({"x by evict"}, {"x by evict with tied"}), "x by evict");
+  EXPECT_EQ(choose_bucket({"x by evict"}, {"x by evict with phi", "x by evict with tied"}), "x by evict");
+  EXPECT_EQ(choose_bucket({"x by evict"}, {"x by evict with tied"}), "x by evict with tied") << "which did not need the tie";
 }
 
 TEST(ChooseBucket, TakesTheSameConstraintWithoutPressureOrUnderAnotherDecision) {
