@@ -10,8 +10,17 @@
 
 #include <fmt/format.h>
 
+#include "base/random.h"
+
 namespace regduel::fuzz {
 namespace {
+
+// Of its bootstrap: the same whatever other measures there are.
+std::uint64_t seed_of(const Measure& measure) {
+  std::uint64_t seed = 0;
+  for (const char c : measure.name) seed = hash_combine(seed, static_cast<unsigned char>(c));
+  return seed;
+}
 
 using Key = std::tuple<std::string, std::string, std::string, std::string, std::string>;  // hash, then the configuration
 
@@ -104,7 +113,7 @@ Comparison compare(const std::vector<ResultRow>& older, const std::vector<Result
   for (std::size_t m = 0; m < figures.size(); ++m) {
     const Measure& measure = measures()[m];
     if (!measure.is_compared && std::find(options.also.begin(), options.also.end(), &measure) == options.also.end()) continue;
-    MeasureComparison one{&measure, compare_pairs(figures[m], measure.offset, m + 1)};
+    MeasureComparison one{&measure, compare_pairs(figures[m], measure.offset, seed_of(measure))};
     for (const FigurePair& f : figures[m]) {
       one.older_sum += f.older;
       one.newer_sum += f.newer;
