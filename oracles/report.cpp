@@ -51,8 +51,8 @@ std::string_view name(Verdict v) {
 std::string signature(const Finding& f, const ir::Function& after) {
   std::string place = "function";
   if (f.inst.is_valid()) {
-    const auto inst = std::find_if(after.insts.begin(), after.insts.end(), [&](const ir::Inst& i) { return i.id == f.inst; });
-    if (inst == after.insts.end()) {
+    const ir::Inst* const inst = after.find_inst(f.inst);
+    if (inst == nullptr) {
       place = "missing";
     } else {
       place = inst->is_inserted() ? "+" : "";

@@ -92,7 +92,6 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before&
   }
   bout.program = std::move(allocation.program);
   bout.measures = oracles::measure(before, *bout.program);
-  bout.fewest_refill_bytes = oracles::fewest_refill_bytes(before.program(), before.target(), limits);
   const oracles::Report report = oracles::judge(
       {before, *bout.program, limits, allocation.has_claims ? &allocation.claims : nullptr, true, &bout.measures}, judges);
   bout.verdict = report.verdict();
@@ -185,6 +184,12 @@ Duel duel(const oracles::Before& before, const ir::Limits& limits, std::span<con
       bout.findings.push_back(harness_finding(std::string(kInternalError), e.what()));
     }
     result.bouts.push_back(std::move(bout));
+  }
+  // The bound is of the program and the limits alone.
+  if (std::ranges::any_of(result.bouts, [](const Bout& b) { return b.program.has_value(); })) {
+    const auto fewest = oracles::fewest_refill_bytes(before.program(), before.target(), limits);
+    for (Bout& b : result.bouts)
+      if (b.program) b.fewest_refill_bytes = fewest;
   }
   return result;
 }

@@ -198,7 +198,7 @@ class Line {
       if (c.value != kNoValue) accesses_.push_back({c.value});
   }
 
-  // Of predicates: it holds what an instruction has computed, whatever that is.
+  // This predicate is defined: the last instruction that wrote it always happens, and what a copy moved was defined.
   [[nodiscard]] bool is_known(const Operand& op) const { return op.is_vreg() && is_known_[f_.root(op.vreg()).index()] != 0; }
   void know(const Operand& op, bool known) { is_known_[f_.root(op.vreg()).index()] = known ? 1 : 0; }
 
