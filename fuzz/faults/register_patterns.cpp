@@ -202,7 +202,7 @@ std::optional<Patterned> move_stretch(const Subject& subject, Random& random) {
         if (is_register(op) && !w.is_architectural(op.preg())) tuples.push_back(op.preg());
     const auto a = pick(tuples, random);
     if (!a) continue;
-    const int align = w.alignment_of(a->file);
+    const int align = w.widest_alignment();
     const auto kind = random.below(3);
     const bool saves = kind == 2 && w.program.header.kind == ir::FunctionKind::Device;
     const auto b = kind == 0 ? pick(tuples, random)
@@ -322,7 +322,7 @@ std::optional<Patterned> read_twins(const Subject& subject, Random& random) {
       const Operand& op = i.ops[k];
       if (!is_register(op) || !op.reads() || w.is_architectural(op.preg()) || !random.chance(8)) continue;
       if (spare.size() < 4)
-        if (const auto r = w.take(op.preg().file, op.preg().count, w.alignment_of(op.preg().file))) spare.push_back(*r);
+        if (const auto r = w.take(op.preg().file, op.preg().count, w.widest_alignment())) spare.push_back(*r);
       for (const PReg r : spare) {
         if (r.file != op.preg().file || r.count != op.preg().count || !random.chance(60)) continue;
         std::erase_if(known, [&](const Twins& t) { return t.a.overlaps(r) || t.b.overlaps(r); });

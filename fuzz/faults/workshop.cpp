@@ -75,10 +75,9 @@ void Workshop::use(PReg r) {
   mention(r);
   limits.units[ir::index(r.file)] = std::max(limits.units[ir::index(r.file)], r.end());
 }
-int Workshop::alignment_of(RegFile file) const {
+int Workshop::widest_alignment() const {
   int most = 1;
-  for (const ir::VReg& v : subject.before.vregs)
-    if (v.file() == file) most = std::max(most, v.alignment());
+  for (const ir::VReg& v : subject.before.vregs) most = std::max(most, v.alignment());
   return most;
 }
 

@@ -86,13 +86,13 @@ void Joiner::each_candidate(const Entry& entry, std::uint32_t block, const State
     HeldPair held_here{l, plan_.is_byte_location[l] != 0, a, b};
     // What a predicate register holds by chance is one thing to all guards that read it there.
     if (any_loose && held_here.is_byte)
-      for (Value* side : {&held_here.a, &held_here.b}) *side = without_junk(*side);
+      for (Value* side : {&held_here.a, &held_here.b}) *side = seen(*side);
     visit(held_here);
   }
 }
 
-Value Joiner::without_junk(Value held) const {
-  return values_.is_vague(held) ? values_.instead_of_junk(held, values_.add_leaves(ValueKind::Opaque, 0, 1, true)) : held;
+Value Joiner::seen(Value held) const {
+  return values_.is_vague(held) ? values_.seen(held, values_.add_leaves(ValueKind::Opaque, 0, 1, true)) : held;
 }
 
 void Joiner::load(const Entry& entry, std::uint32_t block, State& state) const {

@@ -60,7 +60,7 @@ class Joiner {
   template <class Visit>
   void each_candidate(const Entry& entry, std::uint32_t block, const State& state, bool any_loose, const Visit& visit) const;
   // With a value of its own in place of Junk.
-  [[nodiscard]] Value without_junk(Value held) const;
+  [[nodiscard]] Value seen(Value held) const;
 
   Plan& plan_;
   Values& values_;

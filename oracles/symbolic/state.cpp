@@ -27,7 +27,6 @@ void State::clear() {
   names.clear();
   locations.clear();
   guarded_last_ = {};
-  vague_guards_.clear();
 }
 
 void State::transfer(const Step& s, Listener* listener) {
@@ -134,8 +133,8 @@ State::Guard State::read_guard(const Step& s) {
              .name_token = s.opaque_name(),
              .location_token = s.opaque};
   const Value want = op.name.size != 0 ? names[op.name.cell] : kAny;
-  // What a register holds by chance is one thing to all instructions that it guards, until it is written.
-  const Value have = op.loc.size != 0 ? values_.instead_of_junk(locations[op.loc.cell], s.opaque) : kJunk;
+  // What a register holds by chance is one thing to all instructions that it guards, wherever it is moved, until it is written.
+  const Value have = op.loc.size != 0 ? values_.seen(locations[op.loc.cell], s.opaque) : kJunk;
   if (op.loc.size != 0 && have != locations[op.loc.cell]) put(Side::Locations, op.loc.cell, have, {});
   g.is_unknown = op.name.size != 0 && want == kAny;
   // A copy is not observed: a wrong guard shows where what it moved is read.
@@ -143,7 +142,7 @@ State::Guard State::read_guard(const Step& s) {
   if (op.name.size != 0 && op.loc.size != 0 && !g.is_unknown && is_observed) transfer_use(s, op, {}, Lapse::Kind::Value);
   // What a register holds is a token where two places with its number hold the same. A name that may be undefined has the token of
   // the location that satisfies it: where the name is undefined, nothing is asked for.
-  if (op.loc.size != 0) g.location_token = values_.is_vague(have) ? token_of_vague(op.loc.cell, s.opaque) : have;
+  if (op.loc.size != 0) g.location_token = have;
   if (op.name.size != 0 && !values_.is_loose(want)) g.name_token = want;
   else if (op.name.size != 0 && op.loc.size != 0 && values_.satisfies(have, want)) g.name_token = g.location_token;
   else if (s.kind == StepKind::Rename && s.original == moved_.original) g.name_token = moved_.token;
@@ -158,16 +157,6 @@ Value State::token_for(Value want, Value otherwise) {
   for (const InsertedGuard& g : guarded_last_)
     if (g.held != kJunk && values_.satisfies(g.held, want)) return g.token;
   return otherwise;
-}
-
-Value State::token_of_vague(std::uint32_t location, Value otherwise) {
-  for (const VagueGuard& g : vague_guards_)
-    if (g.location == location) return g.token;
-  vague_guards_.push_back({location, otherwise});
-  return otherwise;
-}
-void State::forget_guard(std::uint32_t location) {
-  std::erase_if(vague_guards_, [&](const VagueGuard& g) { return g.location == location; });
 }
 
 // Nothing is known of whether the step happens, so nothing that it may have written is known. For the names, that is no demand any

@@ -122,8 +122,6 @@ class State {
   Guard transfer_guard(const Step& s) { return s.guard == kNoIndex ? Guard{} : read_guard(s); }
   Guard read_guard(const Step& s);
   [[nodiscard]] Value token_for(Value want, Value otherwise);
-  [[nodiscard]] Value token_of_vague(std::uint32_t location, Value otherwise);
-  void forget_guard(std::uint32_t location);
   void transfer_early_clobber(const Step& s, const Guard& g);
   void transfer_use(const Step& s, const StepOperand& op, const Guard& g, Lapse::Kind kind);
   void destroy(const Place& p, const Guard& g);
@@ -134,7 +132,6 @@ class State {
   void transfer_unknown(const Step& s);
 
   void put(Side side, std::uint32_t at, Value v, const Guard& g) {
-    if (!vague_guards_.empty() && side == Side::Locations) forget_guard(at);
     if (g.is_set || is_on_edge_) put_with_care(side, at, v, g);
     else store_of(side).set(at, v);
   }
@@ -169,13 +166,6 @@ class State {
     Value held = kJunk, token = kJunk;
   };
   std::array<InsertedGuard, 3> guarded_last_ = {};
-  // Registers that were read as guards while their value was unknown on some path, and have not been written since: every
-  // instruction guarded by one of them sees the same value, which `token` stands for.
-  struct VagueGuard {
-    std::uint32_t location;
-    Value token;
-  };
-  std::vector<VagueGuard> vague_guards_;
   // Of the last guarded move: the names of an original copy follow its locations, under the same token.
   struct {
     std::uint32_t original = kNoIndex;

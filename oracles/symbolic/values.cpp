@@ -68,7 +68,7 @@ Value Values::intern(Node n, std::span<const Value> kids) {
 
 std::uint64_t Values::leaves_of(const Node& n, Value id) const {
   if (n.kind == ValueKind::Gate) return leaves_[n.b] | leaves_[n.c];
-  if (n.kind == ValueKind::Byte || n.kind == ValueKind::Bit) return leaves_[n.a];
+  if (n.kind == ValueKind::Byte || n.kind == ValueKind::Bit || n.kind == ValueKind::Seen) return leaves_[n.a];
   const auto parts = children(n);
   if (parts.empty()) return leaf_bit(id);
   return std::accumulate(parts.begin(), parts.end(), std::uint64_t{0},
@@ -298,12 +298,15 @@ Value Values::one_of(std::span<Value> members) {
 
 Value Values::unknown_member() { return intern({ValueKind::CutGate, kCut, 0, kNowhere, 0, 0}, {}); }
 
-Value Values::instead_of_junk(Value held, Value leaf) {
+Value Values::seen(Value held, Value leaf) {
   const Node n = nodes_[held];
   if (held == kJunk) return leaf;
-  if (n.kind != ValueKind::Gate || !is_vague(held)) return held;
-  const Value x = instead_of_junk(n.b, leaf), y = instead_of_junk(n.c, leaf);
-  return gate(n.a, x, y);
+  if (!is_vague(held)) return held;
+  if (n.kind == ValueKind::Gate) {
+    const Value x = seen(n.b, leaf), y = seen(n.c, leaf);
+    return gate(n.a, x, y);
+  }
+  return intern({ValueKind::Seen, static_cast<std::uint8_t>(n.flags & ~kVague), n.depth, held, leaf, 0}, {});
 }
 
 Value Values::asked_by(Value held) {
@@ -373,6 +376,7 @@ bool Values::satisfies_within(Value have, Value want, int& budget) {
     return false;
   }
   const Node h = nodes_[have], w = nodes_[want];
+  if (h.kind == ValueKind::Seen) return satisfies_within(h.a, want, budget);
   if (const Value top = std::max({token_of(have), token_of(want), token_of_members(want)}); top != kJunk)
     return satisfies_within(restrict_to(have, top, true, budget), restrict_to(want, top, true, budget), budget) &&
            satisfies_within(restrict_to(have, top, false, budget), restrict_to(want, top, false, budget), budget);

@@ -11,6 +11,7 @@
 //   Bit(b, k)            bit k of byte b                Packed(c0 ... c7)        a byte of a pack, put together
 //   Gate(t, x, y)        x where the predicate value t is true, else y
 //   OneOf{...}           a name that any of these satisfies (after a join where it is undefined on one side); Any where Any is one
+//   Seen(v, leaf)        v as one place held it at one time: what v does not say, since it is Junk on some path, is one thing now
 //
 // Names may contain Any and OneOf ("loose" values), locations may contain Junk. Structure is reduced when it is built, so that
 // moving things apart and together again gives back the number that it was:
@@ -47,7 +48,8 @@ enum class ValueKind : std::uint8_t {
   Packed,
   Gate,
   CutGate,
-  OneOf
+  OneOf,
+  Seen
 };
 
 class Values {
@@ -59,8 +61,8 @@ class Values {
     std::uint8_t flags = 0;
     std::uint16_t depth = 0;  // gates on top of one another
     std::uint32_t a = 0;      // Def, Constant: instruction. Merged: block. Saved: location. Byte, Bit: source. Gate: token.
-                              // Word, Packed, OneOf: first child
-    std::uint32_t b = 0;      // Byte, Bit: position. Gate: value if true. OneOf: how many
+                              // Word, Packed, OneOf: first child. Seen: what satisfies, and is never a gate
+    std::uint32_t b = 0;      // Byte, Bit: position. Gate: value if true. OneOf: how many. Seen: leaf
     std::uint32_t c = 0;      // Gate: value if false
   };
 
@@ -93,8 +95,8 @@ class Values {
   // What `v` is where `token` is true, or false.
   [[nodiscard]] Value where(Value v, Value token, bool holds);
 
-  // The byte with another value in place of Junk, also under gates.
-  [[nodiscard]] Value instead_of_junk(Value held, Value leaf);
+  // The byte of a predicate as it is seen now, also under gates: no longer vague. Junk is `leaf` itself.
+  [[nodiscard]] Value seen(Value held, Value leaf);
   // What a name asks for that such a location satisfies: nothing where it holds Junk.
   [[nodiscard]] Value asked_by(Value held);
 
@@ -130,11 +132,11 @@ class Values {
   // A word that is not put together, Junk included: its bytes are its own.
   [[nodiscard]] bool is_leaf(Value v) const { return nodes_[v].kind != ValueKind::Word && nodes_[v].kind != ValueKind::Gate; }
   // Satisfies nothing but itself and Any, or, where a name asks for it, is satisfied by nothing else that is plain. Junk is not.
-  [[nodiscard]] bool is_plain(Value v) const {
-    return v != kJunk && nodes_[v].kind != ValueKind::Word && (nodes_[v].flags & (kLoose | kGated)) == 0;
-  }
+  [[nodiscard]] bool is_plain(Value v) const { return v != kJunk && nodes_[v].kind != ValueKind::Word && is_settled(v); }
   // Has no gates in it and asks for one thing only: of two such values, each satisfies itself alone.
-  [[nodiscard]] bool is_settled(Value v) const { return (nodes_[v].flags & (kLoose | kGated)) == 0; }
+  [[nodiscard]] bool is_settled(Value v) const {
+    return nodes_[v].kind != ValueKind::Seen && (nodes_[v].flags & (kLoose | kGated)) == 0;
+  }
   // Nowhere, or a byte of it.
   [[nodiscard]] bool is_nowhere(Value v) const {
     return v == kNowhere || (nodes_[v].kind == ValueKind::Byte && nodes_[v].a == kNowhere);

@@ -83,6 +83,27 @@ TEST(SymbolicValuesTest, WhatEverythingSatisfiesAsksForNothing) {
   EXPECT_TRUE(v.asks_for_nothing(v.one_of({v.gate(token, kAny, x), v.gate(token, x + 1, kAny)})));
 }
 
+// Two places may differ where what they hold is vague; what one of them was seen to hold satisfies the same names, and is one
+// thing.
+TEST(SymbolicValuesTest, WhatWasSeenIsNoLongerVague) {
+  Values v;
+  const Value x = v.add_leaves(ValueKind::Def, 0), token = v.add_leaves(ValueKind::Def, 1),
+              leaf = v.add_leaves(ValueKind::Opaque, 2), later = v.add_leaves(ValueKind::Opaque, 3);
+  EXPECT_EQ(v.seen(x, leaf), x);
+  EXPECT_EQ(v.seen(kJunk, leaf), leaf);
+  const Value vague = v.byte(v.add_leaf(ValueKind::Merged, 4, true, x, kJunk), 1);
+  ASSERT_TRUE(v.is_vague(vague));
+  const Value seen = v.seen(vague, leaf);
+  EXPECT_FALSE(v.is_vague(seen));
+  EXPECT_EQ(v.seen(seen, later), seen);
+  EXPECT_NE(v.seen(vague, later), seen);
+  for (const Value want : {vague, v.one_of({x, vague}), v.gate(token, vague, kAny)}) EXPECT_TRUE(v.satisfies(seen, want));
+  EXPECT_FALSE(v.satisfies(seen, x));
+  EXPECT_FALSE(v.satisfies(seen, v.seen(vague, later)));
+  EXPECT_EQ(v.seen(v.gate(token, x, vague), leaf), v.gate(token, x, seen));
+  EXPECT_EQ(v.gate(seen, v.gate(seen, x, leaf), later), v.gate(seen, x, later));
+}
+
 // No, but it may be: something was cut away, or there was too much to look at. Each answer by itself.
 TEST(SymbolicValuesTest, AnAnswerSaysWhetherItIsSure) {
   Values v;
