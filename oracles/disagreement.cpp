@@ -43,14 +43,34 @@ std::string execution_against(const Report& report) {
   return "";
 }
 
-// Which predicates hold a value, on all paths. A named operation's result is one; what a move writes is one if what it reads is;
-// under a guard that is none, nothing written is.
-class DefinedPredicates {
+// Which roots hold a value, in all bytes and on all paths. A named operation's result is one; what a move writes is one if what it
+// reads is; under a guard that is none, nothing written is.
+class DefinedRoots {
  public:
-  DefinedPredicates(const ir::Function& f, const ir::Cfg& cfg) : f_(f), cfg_(cfg), in_(f.blocks.size()) {}
+  DefinedRoots(const ir::Function& f, const ir::Cfg& cfg) : f_(f), cfg_(cfg), in_(f.blocks.size()) { solve(); }
 
   // True where a guard has no value on some path.
-  bool any_undefined_guard() {
+  [[nodiscard]] bool any_undefined_guard() const {
+    return any([this](const ir::Inst& i, const State& state) { return !has_guard(i, state); });
+  }
+  // By instruction: whether something that it reads, or keeps, has no value on some path.
+  [[nodiscard]] std::vector<bool> reads_of_nothing() const {
+    std::vector<bool> result(f_.insts.size());
+    any([&](const ir::Inst& i, const State& state) {
+      const auto ops = f_.operands_of(i);
+      const bool keeps = ir::is_guarded(ops);
+      result[static_cast<std::size_t>(&i - f_.insts.data())] = std::any_of(ops.begin(), ops.end(), [&](const ir::Operand& op) {
+        return op.is_vreg() && (op.reads() || keeps || !op.part.is_whole()) && !state[root(op)];
+      });
+      return false;
+    });
+    return result;
+  }
+
+ private:
+  using State = std::vector<bool>;  // by vreg, of roots; empty = not reached
+
+  void solve() {
     State entry(f_.vregs.size(), false);
     for (std::size_t v = 0; v < f_.vregs.size(); ++v) entry[v] = f_.vregs[v].is_architectural();
     in_[0] = std::move(entry);
@@ -59,35 +79,42 @@ class DefinedPredicates {
       for (const ir::BlockId b : cfg_.reverse_postorder()) {
         State state = in_[b.index()];
         for (const ir::Inst& i : f_.insts_of(b))
-          if (!i.is_phi() && !run(i, state)) return true;
+          if (!i.is_phi()) run(i, state);
         for (const ir::BlockId to : cfg_.successors(b)) changed = meet(along(b, to, state), in_[to.index()]) || changed;
+      }
+    }
+  }
+  // True where `is_there` says so of an instruction, and what holds before it.
+  template <class IsThere>
+  bool any(const IsThere& is_there) const {
+    for (const ir::BlockId b : cfg_.reverse_postorder()) {
+      State state = in_[b.index()];
+      for (const ir::Inst& i : f_.insts_of(b)) {
+        if (i.is_phi()) continue;
+        if (is_there(i, state)) return true;
+        run(i, state);
       }
     }
     return false;
   }
 
- private:
-  using State = std::vector<bool>;  // by vreg, of roots; empty = not reached
-
   [[nodiscard]] std::size_t root(const ir::Operand& op) const { return f_.root(op.vreg()).index(); }
 
-  // False where its guard has no value.
-  bool run(const ir::Inst& i, State& state) const {
+  [[nodiscard]] bool has_guard(const ir::Inst& i, const State& state) const {
+    const ir::Operand* guard = ir::guard_of(f_.operands_of(i));
+    return guard == nullptr || state[root(*guard)];
+  }
+  void run(const ir::Inst& i, State& state) const {
     const auto ops = f_.operands_of(i);
-    bool is_guarded = false;
-    for (const ir::Operand& op : ops) {
-      if (op.role != ir::Role::Guard) continue;
-      if (!state[root(op)]) return false;
-      is_guarded = true;
-    }
+    const bool is_guarded = ir::is_guarded(ops), happens = has_guard(i, state);
     const State before = i.is_copy() ? state : State{};
     const auto defs =
         static_cast<std::size_t>(std::count_if(ops.begin(), ops.end(), [](const ir::Operand& op) { return op.writes(); }));
     for (std::size_t k = 0; k < defs; ++k) {
-      const bool is_value = !i.is_copy() || before[root(ops[defs + k])];
-      state[root(ops[k])] = is_value && (!is_guarded || state[root(ops[k])]);
+      const bool is_value = happens && (!i.is_copy() || before[root(ops[defs + k])]);
+      const bool keeps = is_guarded || !ops[k].part.is_whole();
+      state[root(ops[k])] = is_value && (!keeps || state[root(ops[k])]);
     }
-    return true;
   }
 
   [[nodiscard]] State along(ir::BlockId from, ir::BlockId to, const State& out) const {
@@ -125,7 +152,7 @@ class DefinedPredicates {
 bool has_undefined_guard(const Before& before) {
   const ir::Function& f = before.program();
   return std::any_of(f.operands.begin(), f.operands.end(), [](const ir::Operand& op) { return op.role == ir::Role::Guard; }) &&
-         DefinedPredicates(f, before.cfg()).any_undefined_guard();
+         DefinedRoots(f, before.cfg()).any_undefined_guard();
 }
 
 }  // namespace
@@ -209,12 +236,16 @@ JudgeResult judge_success_against_completeness(const Report& report, const Case&
   if (report.verdict() != Verdict::Pass || !has(report, "structure", Verdict::Pass))
     return without_verdict(kName, Verdict::Skipped, "no allocation that passed");
   Collector out(kName);
-  // What the allocation deleted needs no registers, however many its operands would take.
+  // What the allocation deleted needs no registers, however many its operands would take; and what has no value needs none of its
+  // own.
   std::set<ir::InstId> deleted;
   for (const ir::Inst& i : c.after.insts)
     if (i.is_deleted()) deleted.insert(i.id);
   std::vector<bool> exempt;
   for (const ir::Inst& i : c.before.insts) exempt.push_back(deleted.contains(i.id));
+  if (!find_impossible(c.before, c.target, c.limits, exempt)) return out.finish();
+  const std::vector<bool> reads_nothing = DefinedRoots(c.before, c.prepared.cfg()).reads_of_nothing();
+  for (std::size_t k = 0; k < exempt.size(); ++k) exempt[k] = exempt[k] || reads_nothing[k];
   if (const auto impossible = find_impossible(c.before, c.target, c.limits, exempt))
     out.add("completeness-vs-success", *impossible, -1,
             "completeness: no packing of these operands exists within the limit; all judges: the allocation is right");

@@ -232,19 +232,36 @@ TEST(Disagreement, SuccessWhereNoneIsPossible) {
   EXPECT_EQ(verdict_at(3).verdict, Verdict::Skipped);
 }
 
+// The old value of %1 is none, so that it may stand where its guard stands.
+TEST(Disagreement, WhatKeepsNothingMayBeImpossible) {
+  const auto verdict_of = [](const std::string& first) {
+    const std::string text = "func @t kernel target sm_90 threads 32\n  vreg %0 P pred\n  vreg %1 P pred\n  block b0\n" + first +
+                             "    #1 %0 = a\n    #2 @%0 %1 = b\n    #3 exit\n";
+    const ir::Function before = parse_function(text);
+    const ir::Target& target = *ir::find_target("sm_90");
+    ir::Limits limits = ir::Limits::of(target, 255);
+    limits.units[ir::index(ir::RegFile::P)] = 1;
+    return judge_success_against_completeness(report_of("pp-p"), {before, before, target, limits}).verdict;
+  };
+  EXPECT_EQ(verdict_of(""), Verdict::Pass);
+  EXPECT_EQ(verdict_of("    #0 %1 = a\n"), Verdict::Fail);
+}
+
 TEST(Disagreement, WhatIsDeletedMayBeImpossible) {
   const std::string head = "func @t kernel target sm_90 threads 32";
   const std::string vregs = "\n  vreg %0 R b64\n  vreg %1 R b64\n  vreg %2 R b32\n  block b0\n";
-  const ir::Function before =
-      parse_function(head + vregs + "    #0 %2 = a\n    #1 %0, %1 = copy %0, %1\n    #2 b %2\n    #3 exit\n");
+  const ir::Function before = parse_function(
+      head + vregs + "    #4 %0 = c\n    #5 %1 = c\n    #0 %2 = a\n    #1 %0, %1 = copy %0, %1\n    #2 b %2\n    #3 exit\n");
+  const std::string defs = "    #4 R0:R1 = c\n    #5 R0:R1 = c\n";
   const ir::Function after =
-      parse_function(head + " allocated" + vregs + "    #0 R0 = a\n    #1 copy !deleted\n    #2 b R0\n    #3 exit\n");
-  const ir::Function kept = parse_function(
-      head + " allocated" + vregs + "    #0 R0 = a\n    #1 R0:R1, R2:R3 = copy R0:R1, R2:R3\n    #2 b !deleted\n    #3 exit\n");
+      parse_function(head + " allocated" + vregs + defs + "    #0 R0 = a\n    #1 copy !deleted\n    #2 b R0\n    #3 exit\n");
+  const ir::Function kept =
+      parse_function(head + " allocated" + vregs + defs +
+                     "    #0 R0 = a\n    #1 R0:R1, R2:R3 = copy R0:R1, R2:R3\n    #2 b !deleted\n    #3 exit\n");
   const ir::Target& target = *ir::find_target("sm_90");
   const Report passed = report_of("pp-p");
-  EXPECT_EQ(judge_success_against_completeness(passed, {before, after, target, ir::Limits::of(target, 1)}).verdict, Verdict::Pass);
-  EXPECT_EQ(judge_success_against_completeness(passed, {before, kept, target, ir::Limits::of(target, 1)}).verdict, Verdict::Fail);
+  EXPECT_EQ(judge_success_against_completeness(passed, {before, after, target, ir::Limits::of(target, 2)}).verdict, Verdict::Pass);
+  EXPECT_EQ(judge_success_against_completeness(passed, {before, kept, target, ir::Limits::of(target, 2)}).verdict, Verdict::Fail);
 }
 
 }  // namespace

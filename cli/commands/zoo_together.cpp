@@ -63,7 +63,7 @@ void hunt(const TogetherRun& run, const std::string& bugs, int job, Progress& pr
         hunted.inputs += j["inputs"].get<std::uint64_t>();
         return;
       }
-      j["bucket"] = fuzz::choose_bucket(j["names"], hunted.buckets);
+      j["bucket"] = fuzz::choose_bucket(j["names"], j["rest"], hunted.buckets);
       hunted.buckets.insert(j["bucket"]);
       hunted.cases.push_back(std::move(j));
       progress.step(1, fmt::format("{} cases", hunted.cases.size()));
@@ -93,6 +93,7 @@ int zoo_together_worker(const std::string& bugs, int time, std::uint64_t seed, s
   const std::uint64_t inputs = fuzz::hunt_together(options, [](const fuzz::SortedCase& c) {
     const fuzz::Understood& u = c.understood;
     fmt::print("{}\n", json{{"names", u.names},
+                            {"rest", u.rest},
                             {"causes", c.causes},
                             {"allocator", u.failure.allocator},
                             {"signature", u.failure.signature},

@@ -128,9 +128,10 @@ void CampaignFindings::take_answer(const json& answer, const std::string& messag
   understood.failure = {u["allocator"], u["signature"]};
   understood.decision = u["decision"];
   understood.names = u["names"];
+  understood.rest = u["rest"];
   std::set<std::string> known;
   for (const auto& [bucket, found] : by_bucket_) known.insert(bucket);
-  understood.bucket = choose_bucket(understood.names, known);
+  understood.bucket = choose_bucket(understood.names, understood.rest, known);
   store_.add(understood);
   store_.reduced(asked);
   understood_.insert(name);

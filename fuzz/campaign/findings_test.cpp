@@ -21,7 +21,8 @@ nlohmann::json answer(const std::vector<std::string>& names) {
             {"allocator", "briggs"},
             {"signature", "symbolic/symbolic-wrong-value@op:use"},
             {"decision", ""},
-            {"names", names}}}};
+            {"names", names},
+            {"rest", nlohmann::json::array()}}}};
 }
 
 std::vector<std::string> buckets(const CampaignFindings& findings) {

@@ -101,7 +101,8 @@ class Worker {
               {"allocator", u.failure.allocator},
               {"signature", u.failure.signature},
               {"decision", u.decision},
-              {"names", u.names}}}};
+              {"names", u.names},
+              {"rest", u.rest}}}};
   }
   static std::string to_bytes(const json& message) {
     std::string bytes;

@@ -53,6 +53,8 @@ constexpr Traits kConstraints = bit(kBranch) - 1;
 // A decision that only some programs ask for says the rest by itself, but for this one: a vreg joins another, or a fixed register.
 constexpr std::string_view kCoalesce = "coalesce-copy";
 constexpr Traits kJoined = bit(kFixed) | bit(kAffinity);
+// Copies and wide vregs are in most programs: that one is left says little beside anything else.
+constexpr Traits kTellingRest = (kConstraints & ~(bit(kAffinity) | bit(kTuple))) | bit(kBranch);
 
 constexpr std::uint64_t kHangTries = 30;  // cases of the size of a hang that its reduction tries: each takes seconds
 
@@ -61,6 +63,7 @@ constexpr std::string_view kAnotherAttempt = "another-attempt";
 constexpr std::array<std::string_view, 5> kOrdinary = {"", "keep-in-register", "fewest-units", kAnotherAttempt, "spill-round"};
 
 bool is_ordinary(std::string_view decision) { return std::find(kOrdinary.begin(), kOrdinary.end(), decision) != kOrdinary.end(); }
+constexpr std::string_view kInternalError = "harness/internal-error";
 // Rules of the structure judge that say who may share a register: another judge sees that a value is wrong.
 bool is_of_sharing(std::string_view rule) {
   return rule == "structure/fixed-register" || rule == "structure/early-clobber" || rule == "structure/def-overlap";
@@ -75,6 +78,9 @@ std::string nature_of(std::string_view signature) {
     return signature.ends_with("@ret") ? "callee-saved" : "wrong-value";
   }
   if (signature.starts_with("structure/slot-")) return "structure/slot";
+  // An invariant is broken wherever the program comes upon it first: "harness/internal-error@emit.cpp: first >= 0".
+  if (const std::size_t text = signature.find(": "); signature.starts_with(kInternalError) && text != std::string_view::npos)
+    return std::string(kInternalError) + std::string(signature.substr(text));
   if (signature.starts_with("harness/")) return std::string(signature);
   const std::string_view rule = signature.substr(0, signature.find('@'));
   return is_of_sharing(rule) ? "wrong-value" : std::string(rule);
@@ -153,6 +159,18 @@ std::vector<std::string> bucket_names(const Failure& failure, std::string_view d
   return names;
 }
 
+std::vector<std::string> names_of_the_rest(const Failure& failure, Traits traits, const std::vector<std::string>& names) {
+  std::vector<std::string> rest;
+  if (nature_of(failure.signature) != "wrong-value") return rest;
+  for (Traits left = traits & kTellingRest; left != 0; left &= left - 1) {
+    std::string name =
+        fmt::format("{}: wrong-value with {}", failure.allocator, kTraitNames[static_cast<std::size_t>(std::countr_zero(left))]);
+    const bool is_said = std::any_of(names.begin(), names.end(), [&](const std::string& n) { return n.starts_with(name); });
+    if (!is_said) rest.push_back(std::move(name));
+  }
+  return rest;
+}
+
 namespace {
 
 constexpr std::string_view kUnderPressure = " under pressure", kBy = " by ", kWith = " with ";
@@ -179,7 +197,8 @@ const std::string* find_alike(const std::vector<std::string>& names, const std::
 
 }  // namespace
 
-std::string choose_bucket(const std::vector<std::string>& names, const std::set<std::string>& known) {
+std::string choose_bucket(const std::vector<std::string>& names, const std::vector<std::string>& rest,
+                          const std::set<std::string>& known) {
   for (const std::string& name : names)
     if (known.contains(name)) return name;
   if (const std::string* k = find_alike(names, known, without_pressure)) return *k;
@@ -187,14 +206,16 @@ std::string choose_bucket(const std::vector<std::string>& names, const std::set<
   const std::string others = names.back() + std::string(kWith);
   const auto at = known.lower_bound(others);
   const auto is_other = [&](auto k) { return k != known.end() && k->starts_with(others); };
-  if (!is_other(at)) return names.front();
-  return names.size() == 1 && !is_other(std::next(at)) ? *at : names.back();
+  if (is_other(at) && names.size() == 1 && !is_other(std::next(at))) return *at;
+  if (const std::string* k = find_alike(rest, known, without_pressure)) return *k;
+  return is_other(at) ? names.back() : names.front();
 }
 
 namespace {
 
 void name(Understood& u, std::string_view decision, Traits traits) {
   u.names = bucket_names(u.failure, decision, traits);
+  u.rest = names_of_the_rest(u.failure, traits, u.names);
   u.bucket = u.names.front();
 }
 

@@ -17,8 +17,9 @@
 //   bucket     the first of these names that a case before has had, or that one has had but for the pressure, or but for the
 //              decision, that came with the same constraint. A core may keep a constraint that the failure does not need, and
 //              this way it does not make a second bucket of one bug. Else the decision by itself where it has been seen with
-//              other things, which then are not what it is about; with one other thing, and now alone: as it was then. Else the
-//              most telling
+//              other things, which then are not what it is about; with one other thing, and now alone: as it was then. Else one of
+//              a constraint or a branch that is left in the core beside what its names say, where there is such a bucket: no
+//              plainer form did without it. Else the most telling name
 //
 // Source: the "tags" of Chen et al., "Taming compiler fuzzers" (2013), and of Donaldson et al., "Test-case reduction and
 // deduplication almost for free" (2021), who take what is left after reduction for what the bug is about. How well it does:
@@ -42,7 +43,8 @@ struct Understood {
   Failure failure;                 // which the reduced case shows
   std::string decision;            // the kind of the first bad decision; "" where it comes before any
   std::vector<std::string> names;  // of buckets that it may belong to, the most telling first; no register numbers
-  std::string bucket;              // the first of them, where no other bucket is known
+  std::vector<std::string> rest;   // by what else is left in the core: it joins such a bucket, and never makes one
+  std::string bucket;              // the first of the names, where no other bucket is known
   std::uint64_t tries = 0;
   bool is_minimal = false;  // no single cut makes the reduced case smaller
   FuzzInput core;           // the reduced case, reduced again to any case that fails alike
@@ -72,7 +74,11 @@ using Traits = std::uint32_t;
 // "fatpoint: wrong-value by coalesce-copy", or "fatpoint: wrong-value with guard under pressure".
 //   decision   the kind of its first bad one
 [[nodiscard]] std::vector<std::string> bucket_names(const Failure& failure, std::string_view decision, Traits traits);
-// The one that it does belong to.   Requires  names as of bucket_names.
-[[nodiscard]] std::string choose_bucket(const std::vector<std::string>& names, const std::set<std::string>& known);
+// Of a wrong value: by each constraint of its core that the names above do not speak of, and by a branch.
+[[nodiscard]] std::vector<std::string> names_of_the_rest(const Failure& failure, Traits traits,
+                                                         const std::vector<std::string>& names);
+// The one that it does belong to.   Requires  names as of bucket_names, rest as of names_of_the_rest.
+[[nodiscard]] std::string choose_bucket(const std::vector<std::string>& names, const std::vector<std::string>& rest,
+                                        const std::set<std::string>& known);
 
 }  // namespace regduel::fuzz

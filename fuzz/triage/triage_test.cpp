@@ -34,7 +34,7 @@ TEST(Nature, ForgetsWhichJudgeOfValuesAndWhere) {
       {"structure/slot-outside-frame@+refill:use", "structure/slot"},
       {"quality/claims-registers@function", "quality/claims-registers"},
       {"harness/internal-error", "harness/internal-error"},
-      {"harness/internal-error@emit.cpp: first >= 0", "harness/internal-error@emit.cpp: first >= 0"},
+      {"harness/internal-error@emit.cpp: first >= 0", "harness/internal-error: first >= 0"},
       {"harness/crash-SIGSEGV@allocation", "harness/crash-SIGSEGV@allocation"},
       {"harness/hang@judgement", "harness/hang@judgement"},
       {"completeness/completeness", "completeness/completeness"},
@@ -120,7 +120,7 @@ TEST(BucketNames, AreMadeFromNatureAndDecision) {
   EXPECT_THAT(names_of(guarded, "structure/register-limit@op:use", "another-attempt"),
               ElementsAre("x: structure/register-limit by another-attempt", "x: structure/register-limit"));
   EXPECT_THAT(names_of(guarded, "harness/internal-error@emit.cpp: first >= 0", "evict"),
-              ElementsAre("x: harness/internal-error@emit.cpp: first >= 0 by evict"));
+              ElementsAre("x: harness/internal-error: first >= 0 by evict"));
   for (const char* decision : {"", "coalesce-copy", "spill-round"}) {
     EXPECT_THAT(names_of(guarded, "structure/register-alignment@op:use", decision), ElementsAre("x: structure/register-alignment"));
     EXPECT_THAT(names_of(guarded, "symbolic/callee-saved@ret", decision), ElementsAre("x: callee-saved"));
@@ -130,30 +130,55 @@ TEST(BucketNames, AreMadeFromNatureAndDecision) {
 
 TEST(ChooseBucket, TakesTheFirstThatIsKnownElseTheMostTelling) {
   const std::vector<std::string> names = {"x with phi", "x with part", "x with tuple"};
-  EXPECT_EQ(choose_bucket(names, {}), "x with phi");
-  EXPECT_EQ(choose_bucket(names, {"x with part", "x with remat", "x with tuple"}), "x with part");
-  EXPECT_EQ(choose_bucket(names, {"x with part", "x with phi"}), "x with phi");
-  EXPECT_EQ(choose_bucket(names, {"x with remat", "y with part"}), "x with phi");
+  EXPECT_EQ(choose_bucket(names, {}, {}), "x with phi");
+  EXPECT_EQ(choose_bucket(names, {}, {"x with part", "x with remat", "x with tuple"}), "x with part");
+  EXPECT_EQ(choose_bucket(names, {}, {"x with part", "x with phi"}), "x with phi");
+  EXPECT_EQ(choose_bucket(names, {}, {"x with remat", "y with part"}), "x with phi");
 }
 
 TEST(ChooseBucket, TakesADecisionByItselfWhereItHasBeenSeenWithSomethingElse) {
   const std::vector<std::string> names = {"x by evict with phi", "x by evict"};
-  EXPECT_EQ(choose_bucket(names, {"x by coalesce-copy with tied"}), "x by evict with phi");
-  EXPECT_EQ(choose_bucket(names, {"x by evict with tied"}), "x by evict");
-  EXPECT_EQ(choose_bucket(names, {"x by evict with phi", "x by evict with tied"}), "x by evict with phi");
-  EXPECT_EQ(choose_bucket({"x by evict"}, {"x by evict with phi", "x by evict with tied"}), "x by evict");
-  EXPECT_EQ(choose_bucket({"x by evict"}, {"x by evict with tied"}), "x by evict with tied") << "which did not need the tie";
+  EXPECT_EQ(choose_bucket(names, {}, {"x by coalesce-copy with tied"}), "x by evict with phi");
+  EXPECT_EQ(choose_bucket(names, {}, {"x by evict with tied"}), "x by evict");
+  EXPECT_EQ(choose_bucket(names, {}, {"x by evict with phi", "x by evict with tied"}), "x by evict with phi");
+  EXPECT_EQ(choose_bucket({"x by evict"}, {}, {"x by evict with phi", "x by evict with tied"}), "x by evict");
+  EXPECT_EQ(choose_bucket({"x by evict"}, {}, {"x by evict with tied"}), "x by evict with tied") << "which did not need the tie";
 }
 
 TEST(ChooseBucket, TakesTheSameConstraintWithoutPressureOrUnderAnotherDecision) {
-  EXPECT_EQ(choose_bucket({"x with phi under pressure", "x with part under pressure"}, {"x with part"}), "x with part");
-  EXPECT_EQ(choose_bucket({"x with phi"}, {"x with phi under pressure"}), "x with phi under pressure");
-  EXPECT_EQ(choose_bucket({"x"}, {"x under pressure", "y"}), "x under pressure");
-  EXPECT_EQ(choose_bucket({"x with fixed"}, {"x by coalesce-copy with fixed"}), "x by coalesce-copy with fixed");
-  EXPECT_EQ(choose_bucket({"x by coalesce-copy with fixed", "x by coalesce-copy"}, {"x with fixed under pressure"}),
+  EXPECT_EQ(choose_bucket({"x with phi under pressure", "x with part under pressure"}, {}, {"x with part"}), "x with part");
+  EXPECT_EQ(choose_bucket({"x with phi"}, {}, {"x with phi under pressure"}), "x with phi under pressure");
+  EXPECT_EQ(choose_bucket({"x"}, {}, {"x under pressure", "y"}), "x under pressure");
+  EXPECT_EQ(choose_bucket({"x with fixed"}, {}, {"x by coalesce-copy with fixed"}), "x by coalesce-copy with fixed");
+  EXPECT_EQ(choose_bucket({"x by coalesce-copy with fixed", "x by coalesce-copy"}, {}, {"x with fixed under pressure"}),
             "x with fixed under pressure");
-  EXPECT_EQ(choose_bucket({"x by coalesce-copy"}, {"x by evict", "x"}), "x by coalesce-copy");
-  EXPECT_EQ(choose_bucket({"x with fixed"}, {"x with phi", "y with fixed"}), "x with fixed");
+  EXPECT_EQ(choose_bucket({"x by coalesce-copy"}, {}, {"x by evict", "x"}), "x by coalesce-copy");
+  EXPECT_EQ(choose_bucket({"x with fixed"}, {}, {"x with phi", "y with fixed"}), "x with fixed");
+}
+
+TEST(ChooseBucket, TakesOneOfWhatElseIsLeftWhereThereIsSuchABucket) {
+  const std::vector<std::string> names = {"x with fixed", "x with tuple"}, rest = {"x with guard", "x with branch"};
+  EXPECT_EQ(choose_bucket(names, rest, {"x with branch"}), "x with branch");
+  EXPECT_EQ(choose_bucket(names, rest, {"x with branch", "x with guard under pressure"}), "x with guard under pressure");
+  EXPECT_EQ(choose_bucket(names, rest, {"x with branch", "x with tuple"}), "x with tuple");
+  EXPECT_EQ(choose_bucket(names, rest, {"x with phi"}), "x with fixed") << "and makes none";
+  EXPECT_EQ(choose_bucket({"x by evict"}, rest, {"x with branch", "x by evict with tied"}), "x by evict with tied");
+}
+
+TEST(BucketNames, OfTheRestSpeakOfWhatTheNamesDoNot) {
+  const auto rest_of = [](const std::string& body, const char* signature, const char* decision) {
+    const Failure failure{"x", signature};
+    const Traits traits = traits_of(input_of(body));
+    return names_of_the_rest(failure, traits, bucket_names(failure, decision, traits));
+  };
+  using testing::ElementsAre;
+  using testing::IsEmpty;
+  const std::string body =
+      "  vreg %0 P pred\n  vreg %1 R b64\n  block b0\n    #0 %0 = op\n    #1 @%0 %1 = copy %1\n"
+      "    #2 bra -> b1\n  block b1\n    #3 exit\n";
+  EXPECT_THAT(rest_of(body, kFailing, ""), ElementsAre("x: wrong-value with branch"));
+  EXPECT_THAT(rest_of(body, kFailing, "evict"), ElementsAre("x: wrong-value with guard", "x: wrong-value with branch"));
+  EXPECT_THAT(rest_of(body, "structure/register-limit@op:use", "evict"), IsEmpty());
 }
 
 // A copy of the program's, a pair and a guard, none of which each of these bugs needs.
