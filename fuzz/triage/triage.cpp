@@ -138,7 +138,7 @@ Traits traits_of(const FuzzInput& input) {
   return traits;
 }
 
-std::vector<std::string> bucket_names(const Failure& failure, std::string_view decision, Traits traits) {
+std::vector<std::string> bucket_names(const Failure& failure, std::string_view decision, Traits traits, const Knobs& knobs) {
   const std::string nature = nature_of(failure.signature);
   const std::string by = fmt::format(" by {}", decision);
   std::string plain = fmt::format("{}: {}", failure.allocator, nature);
@@ -156,18 +156,24 @@ std::vector<std::string> bucket_names(const Failure& failure, std::string_view d
   for (Traits left = traits & telling; left != 0; left &= left - 1) add(left);
   if (names.empty() && (traits & bit(kBranch)) != 0 && !is_told) add(bit(kBranch));
   if (names.empty() || is_told) names.push_back(plain + std::string(under));
+  if (!is_told)
+    for (std::size_t k = 0; k < knobs.size(); ++k)
+      names.insert(names.begin() + static_cast<std::ptrdiff_t>(k), fmt::format("{} with {}{}", plain, knobs[k].first, under));
   return names;
 }
 
-std::vector<std::string> names_of_the_rest(const Failure& failure, Traits traits, const std::vector<std::string>& names) {
+std::vector<std::string> names_of_the_rest(const Failure& failure, Traits traits, const Knobs& knobs,
+                                           const std::vector<std::string>& names) {
   std::vector<std::string> rest;
   if (nature_of(failure.signature) != "wrong-value") return rest;
-  for (Traits left = traits & kTellingRest; left != 0; left &= left - 1) {
-    std::string name =
-        fmt::format("{}: wrong-value with {}", failure.allocator, kTraitNames[static_cast<std::size_t>(std::countr_zero(left))]);
+  const auto add = [&](std::string_view what) {
+    std::string name = fmt::format("{}: wrong-value with {}", failure.allocator, what);
     const bool is_said = std::any_of(names.begin(), names.end(), [&](const std::string& n) { return n.starts_with(name); });
     if (!is_said) rest.push_back(std::move(name));
-  }
+  };
+  for (const auto& [knob, value] : knobs) add(knob);
+  for (Traits left = traits & kTellingRest; left != 0; left &= left - 1)
+    add(kTraitNames[static_cast<std::size_t>(std::countr_zero(left))]);
   return rest;
 }
 
@@ -214,8 +220,8 @@ std::string choose_bucket(const std::vector<std::string>& names, const std::vect
 namespace {
 
 void name(Understood& u, std::string_view decision, Traits traits) {
-  u.names = bucket_names(u.failure, decision, traits);
-  u.rest = names_of_the_rest(u.failure, traits, u.names);
+  u.names = bucket_names(u.failure, decision, traits, u.core.knobs);
+  u.rest = names_of_the_rest(u.failure, traits, u.core.knobs, u.names);
   u.bucket = u.names.front();
 }
 

@@ -10,10 +10,10 @@
 //   nature     of the failure. All judges of values speak of the same thing, a register that holds another value than it should,
 //              and so do the rules of the structure judge on who may share a register. A broken rule of another kind says enough
 //              by itself, and so does a broken invariant of the allocator's own, which its signature names
-//   names      of the buckets that the core may belong to, where values are wrong. Those of the constraints that are left in the
-//              core, the most telling first; without any, that of a branch. "under pressure" says that the core needs a limit, or
-//              goes through memory. Where the first bad decision of the allocator (bisect.h) is of a kind that only some programs
-//              ask for, it is the name; of coalescing, also what was joined
+//   names      of the buckets that the core may belong to, where values are wrong. Those of the knobs and the constraints that are
+//              left in the core, the most telling first; without any, that of a branch. "under pressure" says that the core needs a
+//              limit, or goes through memory. Where the first bad decision of the allocator (bisect.h) is of a kind that only some
+//              programs ask for, it is the name; of coalescing, also what was joined
 //   bucket     the first of these names that a case before has had, or that one has had but for the pressure, or but for the
 //              decision, that came with the same constraint. A core may keep a constraint that the failure does not need, and
 //              this way it does not make a second bucket of one bug. Else the decision by itself where it has been seen with
@@ -73,9 +73,11 @@ using Traits = std::uint32_t;
 // The names of the buckets that a core may belong to, at least one: "fatpoint: wrong-value by coalesce-copy with fixed" and
 // "fatpoint: wrong-value by coalesce-copy", or "fatpoint: wrong-value with guard under pressure".
 //   decision   the kind of its first bad one
-[[nodiscard]] std::vector<std::string> bucket_names(const Failure& failure, std::string_view decision, Traits traits);
-// Of a wrong value: by each constraint of its core that the names above do not speak of, and by a branch.
-[[nodiscard]] std::vector<std::string> names_of_the_rest(const Failure& failure, Traits traits,
+//   knobs      that are left in the core: mostly of a part of the allocator that is off by default
+[[nodiscard]] std::vector<std::string> bucket_names(const Failure& failure, std::string_view decision, Traits traits,
+                                                    const Knobs& knobs = {});
+// Of a wrong value: by each knob and constraint of its core that the names above do not speak of, and by a branch.
+[[nodiscard]] std::vector<std::string> names_of_the_rest(const Failure& failure, Traits traits, const Knobs& knobs,
                                                          const std::vector<std::string>& names);
 // The one that it does belong to.   Requires  names as of bucket_names, rest as of names_of_the_rest.
 [[nodiscard]] std::string choose_bucket(const std::vector<std::string>& names, const std::vector<std::string>& rest,

@@ -128,6 +128,17 @@ TEST(BucketNames, AreMadeFromNatureAndDecision) {
   }
 }
 
+TEST(BucketNames, BeginWithTheKnobsThatAreLeft) {
+  const auto names_with = [](const std::string& body, const char* decision) {
+    const FuzzInput input = input_of(body, "// limit: R=8\n");
+    return bucket_names({"x", kFailing}, decision, traits_of(input), {{"Walk", "1"}});
+  };
+  using testing::ElementsAre;
+  const std::string plain = "  vreg %0 R b32\n  block b0\n    #0 %0 = op\n    #1 exit\n";
+  EXPECT_THAT(names_with(plain, ""), ElementsAre("x: wrong-value with Walk under pressure", "x: wrong-value under pressure"));
+  EXPECT_THAT(names_with(plain, "evict"), ElementsAre("x: wrong-value by evict"));
+}
+
 TEST(ChooseBucket, TakesTheFirstThatIsKnownElseTheMostTelling) {
   const std::vector<std::string> names = {"x with phi", "x with part", "x with tuple"};
   EXPECT_EQ(choose_bucket(names, {}, {}), "x with phi");
@@ -166,10 +177,10 @@ TEST(ChooseBucket, TakesOneOfWhatElseIsLeftWhereThereIsSuchABucket) {
 }
 
 TEST(BucketNames, OfTheRestSpeakOfWhatTheNamesDoNot) {
-  const auto rest_of = [](const std::string& body, const char* signature, const char* decision) {
+  const auto rest_of = [](const std::string& body, const char* signature, const char* decision, const Knobs& knobs = {}) {
     const Failure failure{"x", signature};
     const Traits traits = traits_of(input_of(body));
-    return names_of_the_rest(failure, traits, bucket_names(failure, decision, traits));
+    return names_of_the_rest(failure, traits, knobs, bucket_names(failure, decision, traits, knobs));
   };
   using testing::ElementsAre;
   using testing::IsEmpty;
@@ -179,6 +190,9 @@ TEST(BucketNames, OfTheRestSpeakOfWhatTheNamesDoNot) {
   EXPECT_THAT(rest_of(body, kFailing, ""), ElementsAre("x: wrong-value with branch"));
   EXPECT_THAT(rest_of(body, kFailing, "evict"), ElementsAre("x: wrong-value with guard", "x: wrong-value with branch"));
   EXPECT_THAT(rest_of(body, "structure/register-limit@op:use", "evict"), IsEmpty());
+  EXPECT_THAT(rest_of(body, kFailing, "evict", {{"Walk", "1"}}),
+              ElementsAre("x: wrong-value with Walk", "x: wrong-value with guard", "x: wrong-value with branch"));
+  EXPECT_THAT(rest_of(body, kFailing, "", {{"Walk", "1"}}), ElementsAre("x: wrong-value with branch"));
 }
 
 // A copy of the program's, a pair and a guard, none of which each of these bugs needs.
