@@ -32,7 +32,7 @@ using regduel::fuzz::heap_use;
 void* operator new(std::size_t size) {
   for (;;) {
     if (void* const p = std::malloc(size == 0 ? 1 : size)) {
-      heap_use.add(static_cast<std::int64_t>(malloc_usable_size(p)));
+      if (heap_use.watchers != 0) heap_use.add(static_cast<std::int64_t>(malloc_usable_size(p)));
       return p;
     }
     const std::new_handler handler = std::get_new_handler();
@@ -43,7 +43,7 @@ void* operator new(std::size_t size) {
 
 void operator delete(void* p) noexcept {
   if (p == nullptr) return;
-  heap_use.add(-static_cast<std::int64_t>(malloc_usable_size(p)));
+  if (heap_use.watchers != 0) heap_use.add(-static_cast<std::int64_t>(malloc_usable_size(p)));
   std::free(p);
 }
 void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
