@@ -53,9 +53,9 @@ class DefinedRoots {
   [[nodiscard]] bool any_undefined_guard() const {
     return any([this](const ir::Inst& i, const State& state) { return !has_guard(i, state); });
   }
-  // By instruction: whether something that it reads, or keeps, has no value on some path.
+  // By instruction: whether something that it reads, or keeps, has no value on some path; or no path leads to it.
   [[nodiscard]] std::vector<bool> reads_of_nothing() const {
-    std::vector<bool> result(f_.insts.size());
+    std::vector<bool> result(f_.insts.size(), true);
     any([&](const ir::Inst& i, const State& state) {
       const auto ops = f_.operands_of(i);
       const bool keeps = ir::is_guarded(ops);

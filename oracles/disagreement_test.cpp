@@ -245,6 +245,7 @@ TEST(Disagreement, WhatKeepsNothingMayBeImpossible) {
   };
   EXPECT_EQ(verdict_of(""), Verdict::Pass);
   EXPECT_EQ(verdict_of("    #0 %1 = a\n"), Verdict::Fail);
+  EXPECT_EQ(verdict_of("    #0 exit\n  block b1\n    #4 %1 = a\n"), Verdict::Pass) << "not reached";
 }
 
 TEST(Disagreement, WhatIsDeletedMayBeImpossible) {

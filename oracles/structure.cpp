@@ -9,7 +9,7 @@
 //   operands           operand-count, operand-role, operand-kind, operand-part, unallocated-operand, negation, immediate,
 //                      symbol, clobber
 //   registers          register-file, register-units, register-alignment, register-limit, reserved-register,
-//                      architectural-register, memory-register, uniform-register
+//                      architectural-register, uniform-register
 //   constraints        fixed-register, tied-operand, early-clobber, def-overlap
 //   inserted           remat-target, remat-shape, pack-bit
 //
@@ -526,8 +526,7 @@ class StructureCheck {
     if (defs > 1) defs_apart(i, ops);
     if (is_memory_move(i.op) && ops.size() >= 2) {
       slot_access(i, ops[0], ops[1], 1);
-      if (ops[0].is_preg() && !is_tuple_of_a_vreg(ops[0].preg()))
-        fault("memory-register", i, 0, fmt::format("{} is no tuple that a vreg could have", to_string(ops[0].preg())));
+      if (ops[0].is_preg()) tuple_of_a_vreg(i, 0, ops[0].preg());
     }
     if (i.op == Op::P2R || i.op == Op::R2P) {
       for (std::size_t k = 0; k < ops.size(); ++k)
@@ -544,8 +543,12 @@ class StructureCheck {
   }
 
   // As many units as a vreg can have, aligned as the least aligned vreg of so many units, or as their number asks.
-  [[nodiscard]] bool is_tuple_of_a_vreg(PReg r) const {
-    return ((r.count >= 1 && r.count <= 4) || r.count == kMostUnits) && r.first % (1 << least_align_log2_[r.count]) == 0;
+  void tuple_of_a_vreg(const Inst& i, int at, PReg r) {
+    if ((r.count < 1 || r.count > 4) && r.count != kMostUnits)
+      return fault("register-units", i, at, fmt::format("{} has {} units, as no vreg could", to_string(r), r.count));
+    if (const int units = 1 << least_align_log2_[r.count]; r.first % units != 0)
+      fault("register-alignment", i, at,
+            fmt::format("a vreg of {} units is aligned to {} of them at least, {} is not", r.count, units, to_string(r)));
   }
 
   void slot_access(const Inst& i, const Operand& reg, const Operand& slot, int at) {

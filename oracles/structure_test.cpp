@@ -322,9 +322,9 @@ TEST(Structure, ARefilledTupleHasAsManyUnitsAsAVregCanHave) {
   for (const auto& [reg, bytes] : {std::pair("R3", 4), {"R4:R5", 8}, {"R4:R6", 12}, {"R4:R7", 16}, {"R8:R15", 32}, {"R4:R7.d1", 8}})
     EXPECT_THAT(judged(reg, bytes), ElementsAre()) << reg;
   for (const auto& [reg, bytes] : {std::pair("R4:R8", 20), {"R0:R5", 24}, {"R0:R6", 28}})
-    EXPECT_THAT(judged(reg, bytes), ElementsAre("memory-register")) << reg;
+    EXPECT_THAT(judged(reg, bytes), ElementsAre("register-units")) << reg;
   for (const auto& [reg, bytes] : {std::pair("R1:R2", 8), {"R2:R5", 16}, {"R2:R4", 12}, {"R4:R11", 32}, {"R1:R2.h1", 2}})
-    EXPECT_THAT(judged(reg, bytes), ElementsAre("memory-register")) << reg;
+    EXPECT_THAT(judged(reg, bytes), ElementsAre("register-alignment")) << reg;
 }
 
 // A copy does not go to memory: it may be of any registers.
@@ -344,7 +344,7 @@ TEST(Structure, ARefilledTupleIsAlignedAsAVregOfThatSize) {
                                      "  slot 0 local size 8 align 8 offset 0\n  block b0\n    +1 R1:R2 = refill slot 0\n"
                                      "    #0 exit\n"));
   };
-  EXPECT_THAT(judged("  vreg %0 R b64\n  vreg %1 R b32 align 1\n"), ElementsAre("memory-register"));
+  EXPECT_THAT(judged("  vreg %0 R b64\n  vreg %1 R b32 align 1\n"), ElementsAre("register-alignment"));
   EXPECT_THAT(judged("  vreg %0 R b64\n  vreg %1 R b64 align 1\n"), ElementsAre());
 }
 

@@ -487,7 +487,7 @@ std::vector<FaultOperator> table() {
   table.rule("reserved-register", "an operand stands in a reserved register", {"reserved-register"}, homes, give(in_reserved()));
   table.rule("misaligned-tuple", "a tuple begins at an odd register", {"register-alignment"}, homes, give(off_alignment()));
   table.rule(
-      "odd-tuple-in-memory", "a spill or a refill has a tuple that begins at an odd register", {"memory-register"},
+      "odd-tuple-in-memory", "a spill or a refill has a tuple that begins at an odd register", {"register-alignment"},
       operands(is_inserted<Op::Spill, Op::Refill>, tuple), on_operand([](Trial& t, Operand& op) {
         PReg r = op.preg();
         const auto& vregs = t.site.subject.before.vregs;
