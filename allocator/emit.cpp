@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "allocator/spill/slot_layout.h"
 #include "base/check_macro.h"
 #include "base/planted.h"
 
@@ -77,28 +78,10 @@ class Emitter {
   // --- the frame
   void lay_out_slots() {
     if (f_.slots.empty()) return;
-    std::vector<char> refilled(f_.slots.size(), 0);
-    for (const BlockId b : cfg_.reverse_postorder())
-      for (const Inst& inst : f_.insts_of(b))
-        if (inst.op == Op::Refill) refilled[f_.operands_of(inst)[1].slot().index()] = 1;
-    slot_.assign(f_.slots.size(), SlotId());
-    std::vector<std::size_t> order;
-    order.reserve(f_.slots.size());
-    for (std::size_t s = 0; s < f_.slots.size(); ++s)
-      if (refilled[s] != 0 || !ir::may(fuel_, "drop-dead-stores")) order.push_back(s);
-    for (const std::size_t s : order) slot_[s] = out_.add_slot(f_.slots[s]);
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return f_.slots[a].align != f_.slots[b].align ? f_.slots[a].align > f_.slots[b].align : a < b;
-    });
-    for (const std::size_t s : order) place_slot(out_.slots[slot_[s].index()]);
-  }
-  void place_slot(ir::Slot& s) {
-    if (s.space == ir::MemSpace::Shared && round_up(out_.shared_frame, s.align) + s.size > lowered_.shared_bytes)
-      s.space = ir::MemSpace::Local;
-    std::uint32_t& frame = s.space == ir::MemSpace::Shared ? out_.shared_frame : out_.local_frame;
-    s.offset = round_up(frame, s.align);
-    frame = s.offset + s.size;
-    if (REGDUEL_PLANTED("fatpoint-slot-shared-too-early")) frame = s.offset + std::min(s.size, 8u);
+    layout_ = allocator::lay_out_slots(f_, cfg_, lowered_.shared_bytes, fuel_);
+    for (const ir::Slot& s : layout_.slots) out_.add_slot(s);
+    out_.local_frame = layout_.local_frame;
+    out_.shared_frame = layout_.shared_frame;
   }
 
   // --- callee-saved registers
@@ -121,7 +104,8 @@ class Emitter {
           if (REGDUEL_PLANTED("fatpoint-odd-callee-saved-lost") && u % 2 == 1) continue;
           ir::Slot s;
           s.size = s.align = static_cast<std::uint32_t>(ir::unit_bytes(file));
-          place_slot(s);
+          s.offset = round_up(out_.local_frame, s.align);
+          out_.local_frame = s.offset + s.size;
           saves_.push_back({PReg{file, 1, static_cast<std::uint16_t>(u)}, out_.add_slot(s)});
         }
     }
@@ -158,12 +142,13 @@ class Emitter {
         unreachable(inst, source_.insts[lowered_.source[index]]);
       } else {
         if (inst.op == Op::Ret) save_or_restore(false);
-        instruction(inst);
+        instruction(index);
       }
     }
   }
 
-  void instruction(const Inst& inst) {
+  void instruction(std::size_t index) {
+    const Inst& inst = f_.insts[index];
     if (inst.op != Op::Copy && inst.op != Op::Spill && inst.op != Op::Refill) {
       place(out_.operands_of(append(inst, f_.operands_of(inst), f_.targets_of(inst))));
       return;
@@ -171,12 +156,12 @@ class Emitter {
     ops_.assign(f_.operands_of(inst).begin(), f_.operands_of(inst).end());
     place(ops_);
     if ((inst.op == Op::Spill || inst.op == Op::Refill) && ops_.size() >= 2 && ops_[1].is_slot()) {
-      const SlotId slot = slot_[ops_[1].slot().index()];
-      if (!slot.is_valid()) {  // a store that nothing refills
+      if (layout_.dead_store[index] != 0) {
         if (!inst.is_inserted()) deleted(inst);
         return;
       }
-      ops_[1].set_slot(slot);
+      const SlotLayout::Place at = layout_.place[ops_[1].slot().index()];
+      ops_[1].set_slot(at.slot, at.offset + ops_[1].slot_offset());
     }
     if (inst.op != Op::Copy) {
       append(inst, ops_, f_.targets_of(inst));
@@ -284,7 +269,7 @@ class Emitter {
   const ir::Cfg& cfg_;
   Function out_;
   std::uint32_t next_id_;
-  std::vector<SlotId> slot_;  // by slot of the lowered program; invalid = dropped
+  SlotLayout layout_;  // of the lowered program's slots
   std::vector<Save> saves_;
   std::vector<Operand> ops_;
   std::vector<Move> moves_;

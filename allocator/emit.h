@@ -2,7 +2,7 @@
 //
 //   * copies that move nothing vanish (inserted ones) or are marked deleted (original ones)
 //   * an inserted parallel copy becomes single copies where an order exists; what is left is a cycle and stays parallel
-//   * spill stores to slots that nothing refills vanish; slots are laid out, most aligned first, and the frame is rounded up
+//   * spill stores that nothing refills vanish, slots share bytes (spill/slot_layout.h), and the frame is rounded up
 //   * a device function saves the callee-saved registers that it writes at its entry, and restores them before each ret
 //   * instructions in unreachable blocks are packed one by one
 //   * inserted instructions get the ids above the program's, in program order
