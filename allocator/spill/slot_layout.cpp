@@ -163,18 +163,21 @@ class SlotLayouter {
       MemSpace& space = space_[first_ + s];
       // The lowest offset in a space where the bytes of those that are in use are not touched.
       const auto offset_in = [&](MemSpace in) {
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> taken;
-        each(conflicts[s], [&](std::size_t t) {
-          if (is_placed[t] != 0 && space_[first_ + t] == in)
-            taken.emplace_back(begins_[first_ + t], begins_[first_ + t] + bytes_to_keep(f_.slots[first_ + t]));
-        });
-        std::sort(taken.begin(), taken.end());
-        std::uint32_t offset = round_up(in == MemSpace::Shared ? before_shared : before_local, slot.align);
-        for (const auto& [begin, end] : taken) {
-          if (offset + slot.size <= begin) break;
-          offset = std::max(offset, round_up(end, slot.align));
-        }
         const std::uint32_t end_of_frame = frame_of(in);
+        taken_.resize(std::max<std::size_t>(taken_.size(), end_of_frame), 0);
+        ++serial_;
+        each(conflicts[s], [&](std::size_t t) {
+          if (is_placed[t] == 0 || space_[first_ + t] != in) return;
+          const auto from = taken_.begin() + begins_[first_ + t];
+          std::fill(from, from + bytes_to_keep(f_.slots[first_ + t]), serial_);
+        });
+        const auto is_taken = [&](std::uint32_t begin) {
+          const auto from = taken_.begin() + std::min(begin, end_of_frame),
+                     to = taken_.begin() + std::min(begin + slot.size, end_of_frame);
+          return std::find(from, to, serial_) != to;
+        };
+        std::uint32_t offset = round_up(in == MemSpace::Shared ? before_shared : before_local, slot.align);
+        while (is_taken(offset)) offset += slot.align;
         return offset < end_of_frame && !ir::may(fuel_, "share-slot") ? round_up(end_of_frame, slot.align) : offset;
       };
       std::uint32_t offset = offset_in(space);
@@ -241,6 +244,8 @@ class SlotLayouter {
   std::vector<std::uint32_t> begins_;  // by slot: in the frame of its space
   std::vector<char> is_kept_;
   std::vector<MemSpace> space_;
+  std::vector<std::uint32_t> taken_;  // by byte of a frame: the serial number of the search for which it is taken
+  std::uint32_t serial_ = 0;
   SlotLayout layout_;
 };
 

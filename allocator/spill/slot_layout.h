@@ -37,7 +37,7 @@ inline constexpr std::size_t kSlotsAtOnce = 4096;
 //   f              with slots that overlap nowhere yet: their offsets mean nothing
 //   shared_bytes   room for slots in shared memory: those that do not fit any more go to local memory
 //   fuel           decisions "drop-dead-store" and "share-slot"
-// Cost: passes x blocks x slots / 64, and stores x slots / 64, and slots x the slots that each interferes with.
+// Cost: passes x blocks x slots / 64, and stores x slots / 64, and slots x (bytes of the slots that each interferes with + frame).
 [[nodiscard]] SlotLayout lay_out_slots(const ir::Function& f, const ir::Cfg& cfg, std::int64_t shared_bytes,
                                        ir::Fuel* fuel = nullptr);
 
