@@ -92,6 +92,7 @@ class GraphBuilder {
   void write(const Write& w, bool several);
   void clobber(const Place& place);
   void put(Cell cell, std::uint32_t mask, NodeId content, bool several);
+  void note_overwritten(NodeId fresh, NodeId old);
 
   ValueGraph& g_;
   const ir::Function& f_;

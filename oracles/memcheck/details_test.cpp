@@ -441,6 +441,20 @@ TEST(MemcheckDetails, ABaseIsDestroyedByWhatWritesTheBit) {
   }
 }
 
+// A part of the pack alone was stored, and then all of it refilled: this destroyed the bit, however it was moved on since.
+TEST(MemcheckDetails, ABaseIsDestroyedByARefillInPieces) {
+  for (const std::string moved : {"", "    +23 spill R9, slot 1\n    +24 R9 = refill slot 1\n",
+                                  "    +23 spill R9, slot 1\n    +24 R9.hi = refill slot 1+2\n    +25 R9.lo = refill slot 1\n"}) {
+    const Judged j({kVregs, "  block b0\n    #0 %3 = p\n    #1 use %3\n    #2 exit\n",
+                    "  block b0\n    #0 P0 = p\n    +20 R9{inout} = bit_spill P0, 30\n    +21 spill R9.lo, slot 0\n"
+                    "    +22 R9 = refill slot 0\n" +
+                        moved + "    +26 P0 = bit_refill R9, 30\n    #1 use P0\n    #2 exit\n"});
+    ASSERT_EQ(j.details.mismatches.size(), 1u);
+    EXPECT_EQ(j.result.findings[0].category, kBitBase) << moved;
+    EXPECT_EQ(j.details.mismatches[0].other, ir::InstId(22)) << moved;
+  }
+}
+
 TEST(MemcheckDetails, APackIsNoValueOfTheProgram) {
   const Pair p = {kVregs, "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 use %0\n    #3 exit\n",
                   "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    +20 R0{inout} = p2r P0\n    #2 use R0\n    #3 exit\n"};

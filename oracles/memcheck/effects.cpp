@@ -328,6 +328,18 @@ void GraphBuilder::write(const Write& w, bool several) {
   }
 }
 
+// What came in pieces is looked at piece by piece, where it is moved on: of those that this instruction moved to where they stand
+// in their own cell.
+void GraphBuilder::note_overwritten(NodeId fresh, NodeId old) {
+  overwritten_.emplace_back(fresh, old);
+  if (g_.kind(fresh) != NodeKind::Compose) return;
+  for (int k = 0; k < 4; ++k) {
+    const ByteRef piece = g_.compose_arg(g_.nodes_[fresh], k);
+    const bool is_moved_here = g_.kind(piece.node) == NodeKind::Via && g_.nodes_[piece.node].inst == index_;
+    if (piece.byte == k && is_moved_here) overwritten_.emplace_back(piece.node, old);
+  }
+}
+
 // The one place where a cell is written: M2 for the bytes of `mask`, whose new content is `content`. several: i has other defs.
 void GraphBuilder::put(Cell cell, std::uint32_t mask, NodeId content, bool several) {
   CellState& s = state_[cell];
@@ -341,7 +353,7 @@ void GraphBuilder::put(Cell cell, std::uint32_t mask, NodeId content, bool sever
     s.stamp = serial_;
   }
   if (has_packs_ && (cells_.is_in_file(cell_of_[cell], ir::RegFile::R) || cells_.is_in_file(cell_of_[cell], ir::RegFile::UR)))
-    overwritten_.emplace_back(fresh, read(cell));
+    note_overwritten(fresh, read(cell));
   if (gate_ != kNone) content = add({.kind = NodeKind::Gated, .a = content, .b = under_guard(read(cell), false), .c = gate_});
   set(cell, content);
 }
