@@ -125,6 +125,11 @@ TEST(Disagreement, AGuardMayHaveNoValue) {
       {"  block b0\n    #1 %0 = p\n    #2 %1 = p\n    #3 bra -> b1\n  block b1\n    #4 @%0 st 1 !write\n    #5 %0 = copy %1\n    "
        "#6 %1 = copy %3\n    #7 bra -> b1\n",
        true},
+      // Around two loops, and on from there.
+      {"  block b0\n    #1 %0 = p\n    #2 bra -> b1\n  block b1\n    #3 bra -> b2\n  block b2\n    #4 @%0 st 1 !write\n"
+       "    #5 bra -> b3\n  block b3\n    #6 cbra %3 -> b1, b4\n  block b4\n    #7 %0 = copy %1\n    #8 cbra %3 -> b3, b5\n"
+       "  block b5\n    #9 exit\n",
+       true},
       {"  block b0\n    #1 exit\n  block b1\n" + use, false},
   };
   const ir::Target& target = *ir::find_target("sm_90");
