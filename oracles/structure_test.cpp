@@ -2,6 +2,8 @@
 
 #include "oracles/structure.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "oracles/collector.h"
@@ -386,6 +388,43 @@ TEST(Structure, ContentsOfUniformRegistersMayMove) {
                                         "    +4 spill UR2, slot 0\n    +5 UR2 = refill slot 0\n    +6 UR1 = copy UR2\n"
                                         "    #1 use R0 !write\n    #2 exit\n")),
               ElementsAre());
+}
+
+// How many instructions put into a uniform register what is not the same in all threads.
+std::ptrdiff_t made_uniform(const std::string& before, const std::string& after) {
+  const std::string declared = "  vreg %0 R b32\n  vreg %1 UR b32 uniform\n", head = "func @t kernel target sm_90 threads 32";
+  const JudgeResult r = judge_text(structure_judge(), head + "\n" + declared + "  block b0\n" + before,
+                                   head + " allocated\n" + declared + "  block b0\n" + after);
+  return std::count_if(r.findings.begin(), r.findings.end(), [](const Finding& f) { return f.category == "uniform-register"; });
+}
+
+// Unless it is written first. From a clobber on it is undefined again. Into UR5 goes what differs from thread to thread; whether R9
+// holds that as well depends on when it was read.
+TEST(Structure, UndefinedContentsOfUniformRegistersMayMove) {
+  const std::string use = "    #1 use %0 !write\n    #2 exit\n", used = "    #1 use R0 !write\n    #2 exit\n";
+  const std::string next = "    #3 bra -> b1\n  block b1\n", spoil = "    +10 UR5 = copy R0\n",
+                    move = "    +11 R9 = copy UR5\n    +12 UR6 = copy R9\n";
+  const std::string whole = "    #0 %0 = a\n" + use, two = "    #0 %0 = a\n" + next + use;
+  EXPECT_EQ(made_uniform(whole, "    #0 R0 = a\n" + spoil + move + used), 2);
+  EXPECT_EQ(made_uniform(two, "    #0 R0 = a\n" + next + move + spoil + used), 1);
+  EXPECT_EQ(made_uniform("    #0 %0 = a\n    #4 op clobbers UR5\n" + next + use,
+                         "    #0 R0 = a\n" + spoil + "    #4 op clobbers UR5\n" + next + move + used),
+            1);
+}
+
+// A uniform vreg that may be read before it is defined may hold anything, and so may what it is moved to.
+TEST(Structure, NothingIsSaidWhereAUniformVregMayBeUndefined) {
+  const std::string next = "    #3 bra -> b1\n  block b1\n", use = "    #1 use %0, %1 !write\n    #2 exit\n",
+                    used = "    #1 use R0, UR5 !write\n    #2 exit\n", copy = "    +10 UR5 = copy R0\n";
+  for (const std::string& between : {std::string(), next}) {
+    EXPECT_EQ(made_uniform("    #0 %0 = a\n" + between + use, "    #0 R0 = a\n" + copy + between + used), 0);
+    EXPECT_EQ(made_uniform("    #0 %0, %1 = a\n" + between + use, "    #0 R0, UR5 = a\n" + copy + between + used), 1);
+  }
+}
+
+TEST(Structure, AUniformRegisterTakesNoRematOfWhatIsNot) {
+  const std::string before = "    #0 %0 = a !remat\n    #1 use %0 !write\n    #2 exit\n";
+  EXPECT_EQ(made_uniform(before, "    #0 R0 = a !remat\n    +10 UR5 = remat #0\n    #1 use R0 !write\n    #2 exit\n"), 1);
 }
 
 TEST(Structure, ACopyIntoAUniformRegisterMayBeMadeElsewhere) {

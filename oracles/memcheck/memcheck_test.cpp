@@ -372,15 +372,18 @@ TEST(MemcheckTest, FindsTheOldValueMissingUnderAGuardedDef) {
   expect_category(p, kExtra);
 }
 
-// The pack is refilled on either side of its predicate, so that it holds nothing else, and what comes out of it is the guard of #2.
+// The pack is refilled on either side of its predicate, so that it holds nothing else, and what comes out of it is the guard of #2,
+// each time that it is asked for.
 TEST(MemcheckTest, AGuardOutOfAPackThatWasRefilledUnderGuards) {
   const Pair p = {
       "  vreg %0 P pred\n  vreg %1 R b32\n  vreg %2 R b32\n",
-      "  block b0\n    #0 %0 = p\n    #1 %1 = a\n    #2 @%0 %1 = b\n    #3 %2 = c\n    #4 @%0 use %1 !write\n    #5 exit\n",
+      "  block b0\n    #0 %0 = p\n    #1 %1 = a\n    #2 @%0 %1 = b\n    #3 %2 = c\n    #4 @%0 use %1 !write\n    #6 @%0 use %1 "
+      "!write\n"
+      "    #5 exit\n",
       "  block b0\n    #0 P0 = p\n    #1 R2 = a\n    #2 @P0 R1 = b\n    +20 R9{inout} = bit_spill P0, 3\n    +21 spill R9, slot 0\n"
       "    #3 R9 = c\n    +22 @P0 R9.lo = refill slot 0\n    +25 @P0 R9.hi = refill slot 0+2\n    +23 @!P0 R9 = refill slot 0\n    "
       "+24 P1 = bit_refill R9, 3\n"
-      "    #4 @P1 use R1 !write\n    #5 exit\n"};
+      "    #4 @P1 use R1 !write\n    #6 @P1 use R1 !write\n    #5 exit\n"};
   expect_pass(p);
   Pair wrong = p;
   wrong.after = replaced(p.after, "    +23 @!P0 R9 = refill slot 0\n", "");
