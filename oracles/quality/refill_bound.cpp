@@ -125,50 +125,48 @@ class Line {
       to[k] = is_whole ? from[k] : Content{kNoValue, to[k].is_defined && is_guarded && k < from.size() && from[k].is_defined};
   }
 
-  void copy_phis(BlockId b) {
-    moved_.clear();
-    for (const Inst& i : f_.insts_of(b)) {
-      if (!i.is_phi()) break;
-      const auto from = contents_of(f_.operands_of(i)[1]);
-      moved_.insert(moved_.end(), from.begin(), from.end());
+  struct Pair {
+    Operand def, use;
+  };
+  // All at one time.
+  void move(std::span<const Pair> pairs, bool is_guarded) {
+    std::vector<Content> moved;
+    std::vector<bool> known;
+    for (const Pair& p : pairs) {
+      const auto from = contents_of(p.use);
+      moved.insert(moved.end(), from.begin(), from.end());
+      known.push_back(is_known(p.use));
     }
-    std::span<const Content> left = moved_;
-    for (const Inst& i : f_.insts_of(b)) {
-      if (!i.is_phi()) break;
-      const auto ops = f_.operands_of(i);
-      const std::size_t size = contents_of(ops[1]).size();
-      move_into(ops[0], left.first(size), false);
-      left = left.subspan(size);
-      know(ops[0], is_known(ops[1]));
-    }
-  }
-  void copy(std::span<const Operand> ops, bool is_guarded) {
-    moved_.clear();
-    known_.clear();
-    for (const auto [def, use] : ir::copy_pairs(ops)) {
-      const auto from = contents_of(use);
-      moved_.insert(moved_.end(), from.begin(), from.end());
-      known_.push_back(is_known(use));
-    }
-    std::span<const Content> left = moved_;
-    std::size_t pair = 0;
-    for (const auto [def, use] : ir::copy_pairs(ops)) {
+    std::span<const Content> left = moved;
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      const auto& [def, use] = pairs[k];
       const std::size_t size = contents_of(use).size();
       if (!is_of_units(use)) leave_out(use);
       move_into(def, left.first(is_of_units(use) ? size : 0), is_guarded);
       left = left.subspan(size);
-      know(def, known_[pair++] != 0 && !is_guarded);
+      know(def, known[k] && !is_guarded);
     }
   }
+  void copy_phis(BlockId b) {
+    std::vector<Pair> pairs;
+    for (const Inst& i : f_.insts_of(b))
+      if (i.is_phi()) pairs.push_back({f_.operands_of(i)[0], f_.operands_of(i)[1]});
+    move(pairs, false);
+  }
+  void copy(std::span<const Operand> ops, bool is_guarded) {
+    std::vector<Pair> pairs;
+    for (const auto [def, use] : ir::copy_pairs(ops)) pairs.push_back({def, use});
+    move(pairs, is_guarded);
+  }
   void move_pieces(std::span<const Operand> ops, bool is_guarded) {
-    moved_.clear();
+    std::vector<Content> moved;
     bool is_of_whole_units = true;
     for (const Operand& use : ir::uses_of(ops)) {
       is_of_whole_units = is_of_whole_units && is_of_units(use);
       const auto from = contents_of(use);
-      moved_.insert(moved_.end(), from.begin(), from.end());
+      moved.insert(moved.end(), from.begin(), from.end());
     }
-    std::span<const Content> left = moved_;
+    std::span<const Content> left = moved;
     for (const Operand& def : ir::defs_of(ops)) is_of_whole_units = is_of_whole_units && is_of_units(def);
     if (!is_of_whole_units)
       for (const Operand& use : ir::uses_of(ops)) leave_out(use);
@@ -312,8 +310,6 @@ class Line {
   std::vector<std::uint32_t> next_;                       // of a value that a register holds: the step that reads it next
   std::vector<std::pair<std::uint32_t, Value>> by_next_;  // a heap: (next read, value)
   int held_ = 0;
-  std::vector<Content> moved_;
-  std::vector<char> known_;
 };
 
 }  // namespace

@@ -57,6 +57,7 @@ TEST(RefillBound, ClobbersLeaveLess) {
   EXPECT_EQ(bound(text, 4), 12);
   EXPECT_EQ(bound(text, 5), 8);
   EXPECT_EQ(bound(text, 7), 0);
+  EXPECT_EQ(bound(edit(text, "R0:R1, R3", "R3, R0:R1, R3"), 5), 8) << "each unit once";
 }
 
 TEST(RefillBound, EarlyDefsStandBesideReads) {
@@ -97,6 +98,28 @@ TEST(RefillBound, WhatIsHandedOnIsOneValue) {
   EXPECT_EQ(bound(edit(swapped, "  #6 exit", "  #8 st %1\n  #6 exit"), 3), 4);
   EXPECT_EQ(bound(edit(swapped, "  #6 exit", "  #8 st %0\n  #6 exit"), 3), 0);
 }
+
+// As a copy does, phis hand on all at one time.
+TEST(RefillBound, PhisHandOnAsWell) {
+  const std::string swapped =
+      edit(kFour, "  #4 st %0, %1", "  #7 bra -> b1\nblock b1\n  #8 %0 = phi b0: %1\n  #9 %1 = phi b0: %0\n  #4 st %0");
+  EXPECT_EQ(bound(swapped, 3), 0);
+  EXPECT_EQ(bound(edit(swapped, "  #6 exit", "  #10 st %1\n  #6 exit"), 3), 4);
+  EXPECT_EQ(bound(edit(swapped, "  #6 exit", "  #10 st %0\n  #6 exit"), 3), 0);
+  // A predicate as well: the guard is defined.
+  const std::string guarded = edit(edit(kFour, "  vreg %3 R b32", "  vreg %3 R b32\n  vreg %4 P pred\n  vreg %5 P pred"), "  #4 st",
+                                   "  #7 %4 = setp\n  #8 bra -> b1\nblock b1\n  #9 %5 = phi b0: %4\n  #4 @%5 st");
+  EXPECT_EQ(bound(guarded, 2), 12);
+}
+
+TEST(RefillBound, WhatIsMovedInPartTakesNoPart) {
+  const std::string narrow = edit(kFour, "  vreg %3 R b32", "  vreg %3 R b32\n  vreg %4 R b16\n  vreg %5 R b16\n  vreg %6 R b32");
+  EXPECT_EQ(bound(edit(narrow, "  #4 st", "  #7 %4 = copy %0.lo\n  #4 st"), 2), 4);
+  EXPECT_EQ(bound(edit(narrow, "  #4 st", "  #7 %4, %5 = unpack %0\n  #4 st"), 2), 4);
+  EXPECT_EQ(bound(edit(narrow, "  #4 st", "  #7 %6 = pack %0.lo, %1.lo\n  #4 st"), 2), 0);
+}
+
+TEST(RefillBound, WhatIsDefinedAgainIsGone) { EXPECT_EQ(bound(edit(kFour, "  #4 st", "  #7 %0 = e !remat\n  #4 st"), 3), 0); }
 
 // %4 holds %0 and %1, in this order.
 TEST(RefillBound, PiecesAreValues) {
