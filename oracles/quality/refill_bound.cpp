@@ -167,7 +167,6 @@ class Line {
       moved.insert(moved.end(), from.begin(), from.end());
     }
     std::span<const Content> left = moved;
-    for (const Operand& def : ir::defs_of(ops)) is_of_whole_units = is_of_whole_units && is_of_units(def);
     if (!is_of_whole_units)
       for (const Operand& use : ir::uses_of(ops)) leave_out(use);
     for (const Operand& def : ir::defs_of(ops)) {
@@ -241,15 +240,15 @@ class Line {
     next_.assign(takes_part_.size(), kNever);
     for (std::uint32_t k = static_cast<std::uint32_t>(steps_.size()); k-- > 0;) {
       const Step& step = steps_[k];
-      for (std::uint32_t a = step.early; a < step.end; ++a) accesses_[a].next = next_[accesses_[a].value];
+      for (std::uint32_t a = step.early; a < step.end; ++a) accesses_[a].next = std::exchange(next_[accesses_[a].value], kNever);
       for (std::uint32_t a = step.reads; a < step.early; ++a) accesses_[a].next = std::exchange(next_[accesses_[a].value], k);
     }
   }
 
+  // No value is in a register before its def: next_[v] is kNever, as find_next_reads() leaves it.
   // The registers hold the values with next_[v] != kNever, `held_` in number; by_next_ has an entry for each of them at least.
   std::optional<std::int64_t> evict() {
     std::int64_t bytes = 0;
-    next_.assign(takes_part_.size(), kNever);
     const auto defined = [&](std::uint32_t from, std::uint32_t to) {
       int n = 0;
       for (std::uint32_t a = from; a < to; ++a) n += takes_part_[accesses_[a].value];

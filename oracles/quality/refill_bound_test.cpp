@@ -117,6 +117,8 @@ TEST(RefillBound, WhatIsMovedInPartTakesNoPart) {
   EXPECT_EQ(bound(edit(narrow, "  #4 st", "  #7 %4 = copy %0.lo\n  #4 st"), 2), 4);
   EXPECT_EQ(bound(edit(narrow, "  #4 st", "  #7 %4, %5 = unpack %0\n  #4 st"), 2), 4);
   EXPECT_EQ(bound(edit(narrow, "  #4 st", "  #7 %6 = pack %0.lo, %1.lo\n  #4 st"), 2), 0);
+  // %1 is the high half of %6.
+  EXPECT_EQ(bound(edit(edit(narrow, "vreg %6 R b32", "vreg %6 R b64"), "  #4 st", "  #7 %6 = pack %4, %5, %1\n  #4 st"), 2), 4);
 }
 
 TEST(RefillBound, WhatIsDefinedAgainIsGone) { EXPECT_EQ(bound(edit(kFour, "  #4 st", "  #7 %0 = e !remat\n  #4 st"), 3), 0); }
