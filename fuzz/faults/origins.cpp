@@ -93,6 +93,7 @@ class Origins {
     const auto ops = f_.operands_of(remat), old_ops = expected_.before_.operands_of(*old);
     if (depth_ >= kDeepest) return clear = false, true;
     ++depth_;
+    const auto extra_defs = std::exchange(extra_defs_, {});  // of the operand that the remat is found for
     bool valid = true;
     for (std::size_t k = 0; k < ops.size() && valid; ++k) {
       if (!ops[k].is_register()) {
@@ -105,6 +106,7 @@ class Origins {
       }
     }
     --depth_;
+    extra_defs_ = extra_defs;
     return valid;
   }
 
