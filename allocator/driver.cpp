@@ -20,14 +20,16 @@ namespace {
 
 using ir::BlockId;
 
-ir::AllocFailure failure(const Analysis& a, ir::RegFile file) {
-  return {ir::AllocFailure::Kind::Impossible, ir::failure_message(a.budget.limit[ir::index(file)])};
+//   inst   the instruction that cannot be packed; invalid where it is not one alone
+ir::AllocFailure failure(const Analysis& a, ir::RegFile file, ir::InstId inst = {}) {
+  return {.message = ir::failure_message(a.budget.limit[ir::index(file)]), .inst = inst};
 }
+ir::AllocFailure failure(const Analysis& a, const Impossible& impossible) { return failure(a, impossible.file, impossible.inst); }
 
-std::optional<ir::RegFile> find_impossible(const Analysis& a, bool is_reachable) {
+std::optional<Impossible> find_impossible(const Analysis& a, bool is_reachable) {
   for (std::size_t b = 0; b < a.f.blocks.size(); ++b)
     if (a.cfg.is_reachable(BlockId(b)) == is_reachable)
-      if (const auto file = find_impossible(a.f, BlockId(b), a.budget)) return file;
+      if (const auto impossible = find_impossible(a.f, BlockId(b), a.budget)) return impossible;
   return std::nullopt;
 }
 
@@ -46,7 +48,7 @@ std::expected<ir::Allocation, ir::AllocFailure> run(const ir::Function& program,
   const Analysis a(program, options);
   Progress progress(a);
   if (Observer* const observer = a.observers.vreg) observer->begin_run(a.f, !a.live.range(observer->vreg().index()).empty());
-  if (const auto file = find_impossible(a, false)) return std::unexpected(failure(a, *file));
+  if (const auto impossible = find_impossible(a, false)) return std::unexpected(failure(a, *impossible));
 
   SpillPhase spill(progress);
   const bool is_pressed = a.is_large() && a.knobs[Knob::FastAllocation] == 0 && spill.is_over_before_spill_code();
@@ -54,7 +56,7 @@ std::expected<ir::Allocation, ir::AllocFailure> run(const ir::Function& program,
     progress.insert_spill_code();
     if (const auto homes = run_nospill_phase(progress)) return emit(a, progress, *homes, false);
   }
-  if (const auto file = find_impossible(a, true)) return std::unexpected(failure(a, *file));
+  if (const auto impossible = find_impossible(a, true)) return std::unexpected(failure(a, *impossible));
 
   if (const auto homes = spill.run_rounds()) return emit(a, progress, *homes, false);
   if (REGDUEL_PLANTED("fatpoint-fails-instead-of-falling-back")) return std::unexpected(failure(a, progress.first_misfit));

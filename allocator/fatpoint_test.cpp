@@ -367,8 +367,31 @@ TEST(FatPoint, ImpossibleInstructionIsTheOnlyFailure) {
   ASSERT_FALSE(failed.has_value());
   EXPECT_EQ(failed.error().kind, ir::AllocFailure::Kind::Impossible);
   EXPECT_EQ(failed.error().message, ir::failure_message(3));
+  EXPECT_EQ(failed.error().inst, ir::InstId(3));
   options.limits = limits(0);
   EXPECT_FALSE(make_fatpoint()->allocate(f, ir::default_target(), options).has_value());
+}
+
+TEST(FatPoint, AnImpossibleInstructionOfUnreachableCodeIsAFailureToo) {
+  const auto f = program(R"(
+    vreg %0 R b32
+    vreg %1 R b64
+    block b0
+      #0 %0 = ld 0
+      #1 st %0 !write
+      #2 exit
+    block b1
+      #3 %1 = ld 1 !line "a.cu" 12:3
+      #4 exit
+)");
+  allocate(f, limits(2));
+  ir::AllocOptions options;
+  options.limits = limits(1);
+  const auto failed = make_fatpoint()->allocate(f, ir::default_target(), options);
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_EQ(ir::failure_report(f, failed.error()),
+            "@t: #3 at a.cu:12:3: Register allocation failed with register count of '1'. Compile the program with a higher "
+            "register target");
 }
 
 TEST(FatPoint, RefusesKnobsThatItDoesNotKnow) {

@@ -9,4 +9,11 @@ std::string failure_message(int limit) {
                      limit);
 }
 
+std::string failure_report(const Function& program, const AllocFailure& failure) {
+  const Inst* const inst = failure.inst.is_valid() ? program.find_inst(failure.inst) : nullptr;
+  if (inst == nullptr) return fmt::format("@{}: {}", program.name, failure.message);
+  const std::string place = program.source_place(*inst);
+  return fmt::format("@{}: #{}{}: {}", program.name, inst->id.value, place.empty() ? "" : " at " + place, failure.message);
+}
+
 }  // namespace regduel::ir

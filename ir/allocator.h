@@ -79,9 +79,15 @@ struct AllocFailure {
   Kind kind = Kind::Impossible;
   std::string message;
   std::string category = {};  // of Broken: what it did, in kebab case: "crash-SIGSEGV", "hang"; may be empty
+  InstId inst = {};           // of Impossible: the instruction, by its number; invalid where the allocator names none
 };
 // The message of seed 001 "Allocation Failure", on one line, with the limit that was asked for.
 [[nodiscard]] std::string failure_message(int limit);
+// The message behind the function and, where these are known, the instruction and its line in the source: the two paths of the
+// seed, with source location and without.
+//   @f: #4 at a.cu:12:3: MESSAGE        @f: #4: MESSAGE        @f: MESSAGE
+// Requires that the failure is one of `program`.
+[[nodiscard]] std::string failure_report(const Function& program, const AllocFailure& failure);
 
 struct KnobInfo {
   std::string name;

@@ -212,7 +212,8 @@ class Briggs final : public ir::Allocator {
     const ir::Cfg cfg(program);
     const Problem problem(program, cfg, target, options.limits, block_frequencies(program, cfg, knobs->loop_base), options.fuel);
     if (const auto file = problem.impossible())
-      return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Impossible, ir::failure_message(options.limits.of(*file))});
+      return std::unexpected(
+          ir::AllocFailure{.message = ir::failure_message(options.limits.of(*file)), .inst = problem.impossible_inst()});
     return Run(problem, *knobs, options.trace, options.fuel).run();
   }
 };

@@ -81,7 +81,9 @@ TEST(Lower, ImpossibleInstructionsAreFound) {
   const ir::Function f = testing::parse_body(kThree);
   const ir::Cfg cfg(f);
   const ir::Target& t = ir::default_target();
-  EXPECT_EQ(Problem(f, cfg, t, ir::Limits::of(t, 2), {1}).impossible(), ir::RegFile::R);
+  const Problem impossible(f, cfg, t, ir::Limits::of(t, 2), {1});
+  EXPECT_EQ(impossible.impossible(), ir::RegFile::R);
+  EXPECT_EQ(impossible.impossible_inst(), ir::InstId(0));
 }
 
 }  // namespace

@@ -101,16 +101,15 @@ void Problem::prove_possible() {
   for (std::size_t k = 0; k < run.size(); ++k)
     while (run[k] < ir::kMaxUnits && allocatable_[k].contains(run[k]) && !callee_saved_[k].contains(run[k])) ++run[k];
   for (std::size_t i = 0; i < f_.insts.size() && !impossible_; ++i) {
-    if (!f_.insts[i].is_phi()) {
-      if (!is_roomy(shapes_[i], run)) impossible_ = packed(i).failed;
-      continue;
-    }
+    const bool is_phi = f_.insts[i].is_phi();
+    if (!is_phi && !is_roomy(shapes_[i], run)) impossible_ = packed(i).failed;
     // Each operand must fit alone: between two slots it passes through a register. What is architectural is in one.
-    for (const ir::Operand& op : f_.operands_of(f_.insts[i])) {
+    for (const ir::Operand& op : is_phi ? f_.operands_of(f_.insts[i]) : std::span<const ir::Operand>()) {
       const ir::VReg& root = f_.vreg(f_.root(op.vreg()));
       if (root.is_architectural()) continue;
       if (allocatable_[ir::index(root.file())].positions(root.units(), root.align_log2).is_empty()) impossible_ = root.file();
     }
+    if (impossible_) impossible_inst_ = f_.insts[i].id;
   }
 }
 

@@ -33,6 +33,8 @@ class Problem {
 
   // The file of the first instruction for which no packing exists. With it, all that follows is without meaning.
   [[nodiscard]] std::optional<ir::RegFile> impossible() const { return impossible_; }
+  // That instruction; invalid where there is none.
+  [[nodiscard]] ir::InstId impossible_inst() const { return impossible_inst_; }
 
   [[nodiscard]] const ir::Function& program() const { return f_; }
   [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }
@@ -86,6 +88,7 @@ class Problem {
   ir::PerFile<UnitSet> allocatable_, callee_saved_;
   std::vector<std::uint64_t> freq_;
   std::optional<ir::RegFile> impossible_;
+  ir::InstId impossible_inst_;
   std::vector<Shape> shapes_;
   std::vector<Temp> values_;
   std::vector<TempId> phi_value_;

@@ -44,14 +44,14 @@ bool surely_fits(const ir::Inst& inst, const Items& items, const Budget& budget)
 
 }  // namespace
 
-std::optional<ir::RegFile> find_impossible(const ir::Function& f, ir::BlockId block, const Budget& budget) {
+std::optional<Impossible> find_impossible(const ir::Function& f, ir::BlockId block, const Budget& budget) {
   Items items;
   for (const ir::Inst& inst : f.insts_of(block)) {
     if (inst.is_deleted() || inst.is_inserted()) continue;
     if (surely_fits(f, inst, budget)) continue;
     build_items(f, inst, items);
     if (surely_fits(inst, items, budget)) continue;
-    if (const auto homes = pack(f, inst, items, budget); !homes) return homes.error().file;
+    if (const auto homes = pack(f, inst, items, budget); !homes) return Impossible{homes.error().file, inst.id};
   }
   return std::nullopt;
 }

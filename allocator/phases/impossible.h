@@ -10,8 +10,15 @@
 
 namespace regduel::allocator {
 
-// The file of which some original instruction of the block needs more than there is, found at the first such instruction.
+struct Impossible {
+  ir::RegFile file;  // of which it needs more than there is
+  ir::InstId inst;
+
+  friend bool operator==(const Impossible&, const Impossible&) = default;
+};
+
+// The first original instruction of the block that no packing fits.
 // Requires: `f` is made by out_of_ssa. Cost: O(operands) but for instructions that only just fit.
-[[nodiscard]] std::optional<ir::RegFile> find_impossible(const ir::Function& f, ir::BlockId block, const Budget& budget);
+[[nodiscard]] std::optional<Impossible> find_impossible(const ir::Function& f, ir::BlockId block, const Budget& budget);
 
 }  // namespace regduel::allocator

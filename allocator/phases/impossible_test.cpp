@@ -11,7 +11,7 @@ namespace {
 
 using ir::RegFile;
 
-std::optional<RegFile> impossible(const ir::Function& before, int registers, int predicates = 7) {
+std::optional<Impossible> impossible(const ir::Function& before, int registers, int predicates = 7) {
   const ir::Function f = out_of_ssa(before);
   return find_impossible(f, ir::BlockId(0), Budget::of(before, ir::default_target(), testing::limits(registers, predicates)));
 }
@@ -33,19 +33,19 @@ ir::Function three_uses(std::string_view more) {
                                       more));
 }
 
-TEST(Impossible, CountsWhatOneInstructionNeedsAndNamesTheFile) {
+TEST(Impossible, CountsWhatOneInstructionNeedsAndNamesIt) {
   const ir::Function f = three_uses("#4 st %0, %1 !write");
-  EXPECT_EQ(impossible(f, 3), RegFile::R);  // #2 alone needs four
+  EXPECT_EQ(impossible(f, 3), (Impossible{RegFile::R, ir::InstId(2)}));  // it alone needs four
   EXPECT_EQ(impossible(f, 4), std::nullopt);
-  EXPECT_EQ(impossible(f, 4, 0), RegFile::P);
+  EXPECT_EQ(impossible(f, 4, 0), (Impossible{RegFile::P, ir::InstId(3)}));
 }
 
 TEST(Impossible, AlignedTuplesHaveToFitBesideEachOther) {
   const ir::Function f = three_uses("#4 st %0, %1, %2 !write");
-  EXPECT_EQ(impossible(f, 6), RegFile::R);
+  EXPECT_EQ(impossible(f, 6), (Impossible{RegFile::R, ir::InstId(4)}));
   EXPECT_EQ(impossible(f, 7), std::nullopt);  // 4 + 2 + 1, where each at its worst alignment would be 7 + 3 + 1
   const ir::Function fixed = three_uses("#4 st %0{=R4}, %2 !write");
-  EXPECT_EQ(impossible(fixed, 4), RegFile::R);
+  EXPECT_EQ(impossible(fixed, 4), (Impossible{RegFile::R, ir::InstId(4)}));
   EXPECT_EQ(impossible(fixed, 5), std::nullopt);
 }
 

@@ -81,7 +81,7 @@ int explain(const Options& o) {
   if (!explanation) {
     if (explanation.error().kind == ir::AllocFailure::Kind::BadKnob)
       throw BadInput(fmt::format("--knob: {}", explanation.error().message));
-    fmt::print(stderr, "{}: @{}: {}\n", p.file, p.function.name, explanation.error().message);
+    fmt::print(stderr, "{}: {}\n", p.file, ir::failure_report(p.function, explanation.error()));
     return kExitFinding;
   }
   if (o.json) {
