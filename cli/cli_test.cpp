@@ -27,6 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -254,6 +255,26 @@ TEST_F(Cli, GenerateAllocateVerify) {
     for (const char* key : {"function", "limit", "registers", "max_live", "spill_store_bytes", "spill_load_bytes", "judges"})
       EXPECT_TRUE(doc["results"][0].contains(key)) << key;
   }
+}
+
+TEST_F(Cli, SpillStatisticsInTheLinesOfPtxas) {
+  write("spill.rir", read_file(source("corpus/explain/spill.rir")).value());
+  const Outcome r = run("alloc --regs 4 spill.rir -o out.rir --stats -v --warn-on-spills");
+  ASSERT_EQ(r.status, 0);
+  const auto s = nlohmann::json::parse(run("alloc --regs 4 spill.rir -o out.rir --json").out)["results"][0];
+  const int stores = s["spill_store_bytes"], loads = s["spill_load_bytes"], frame = s["stack_frame_bytes"];
+  EXPECT_GT(stores, 0);
+  EXPECT_EQ(s["statistics"]["LSpillB"], stores);
+  EXPECT_THAT(r.out, HasSubstr(fmt::format("] [LSpillB={}] [LRefillB={}], [SSpillB=0], ", stores, loads)));
+  EXPECT_THAT(r.out,
+              EndsWith(fmt::format("\nregduel info    : Function properties for spill\n    {} bytes stack frame, {} bytes spill "
+                                   "stores, {} bytes spill loads\n",
+                                   frame, stores, loads)));
+  EXPECT_EQ(r.err,
+            fmt::format("regduel warning : Registers are spilled to local memory in function 'spill', {} bytes spill stores, "
+                        "{} bytes spill loads\n",
+                        stores, loads));
+  EXPECT_EQ(run("alloc --regs 255 spill.rir -o out.rir --warn-on-spills").err, "");
 }
 
 TEST_F(Cli, APassIsJudgedAloneAndBeforeAnAllocator) {
@@ -487,6 +508,16 @@ TEST_F(Cli, AnImpossibleLimit) {
       alloc.err,
       HasSubstr("Register allocation failed with register count of '3'. Compile the program with a higher register target"));
   EXPECT_FALSE(fs::exists(path("out.rir")));
+  // Both paths of the report, for both allocators: with the line of the source and without.
+  write("line.rir",
+        "rir 1\nfunc @wide kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b64\n  block b0\n    #0 %0, %1 = op "
+        "!line \"a.cu\" 12:3\n    #1 exit\n");
+  for (const char* with : {"fatpoint", "briggs"}) {
+    const std::string text =
+        "Register allocation failed with register count of '3'. Compile the program with a higher register target\n";
+    EXPECT_EQ(run(fmt::format("alloc --regs 3 --with {} wide.rir", with)).err, "wide.rir: @wide: #0: " + text);
+    EXPECT_EQ(run(fmt::format("alloc --regs 3 --with {} line.rir", with)).err, "line.rir: @wide: #0 at a.cu:12:3: " + text);
+  }
   const Outcome duel = run("duel --regs 3,4 wide.rir --json");
   EXPECT_EQ(duel.status, 0) << duel.out;
   const auto doc = nlohmann::json::parse(duel.out);

@@ -11,6 +11,7 @@
 #include "fuzz/duel/allocators.h"
 #include "ir/text/text.h"
 #include "oracles/quality/quality.h"
+#include "oracles/quality/spill_statistics.h"
 
 namespace regduel::cli {
 namespace {
@@ -24,7 +25,7 @@ struct Options {
   KnobOptions knobs;
   AllocatorOptions allocators;
   std::int64_t fuel = -1;
-  bool stats = false, trace = false, json = false;
+  bool stats = false, verbose = false, warns_on_spills = false, trace = false, json = false;
   std::string passes;  // "table", "dump" or empty
 };
 
@@ -33,7 +34,8 @@ class StderrTrace : public ir::Trace {
   void line(std::string text) override { fmt::print(stderr, "{}\n", text); }
 };
 
-std::string statistics(const ir::Function& f, const std::string& allocator, const oracles::Measures& m) {
+std::string statistics(const ir::Function& f, const std::string& allocator, const oracles::Measures& m,
+                       const oracles::SpillStatistics& s) {
   std::string registers;
   for (const ir::RegFile file : ir::kAllFiles)
     if (m.registers[ir::index(file)] > 0 || m.max_live[ir::index(file)] > 0)
@@ -41,10 +43,25 @@ std::string statistics(const ir::Function& f, const std::string& allocator, cons
   return fmt::format(
       "@{} by {}\n  registers:{}\n  spill stores {} ({} bytes), refills {} ({} bytes), stack frame {} bytes, weighted spill bytes "
       "{}\n"
-      "  copies inserted {}, kept {}; remats {}; edge blocks {}; instructions {} -> {}; occupancy {}%\n",
+      "  copies inserted {}, kept {}; remats {}; edge blocks {}; instructions {} -> {}; occupancy {}%\n{}",
       f.name, allocator, registers, m.spill_stores, m.spill_store_bytes, m.spill_loads, m.spill_load_bytes, m.local_frame_bytes,
       m.weighted_spill_bytes ? std::to_string(*m.weighted_spill_bytes) : "saturated", m.inserted_copies, m.kept_copies, m.remats,
-      m.edge_blocks, m.instructions_before, m.instructions_after, m.occupancy_percent);
+      m.edge_blocks, m.instructions_before, m.instructions_after, m.occupancy_percent, oracles::report_lines(s));
+}
+
+nlohmann::ordered_json to_json(const oracles::SpillStatistics& s) {
+  nlohmann::ordered_json fields;
+  fields["est latency"] = s.estimated_latency ? nlohmann::ordered_json(*s.estimated_latency) : nullptr;
+  for (const auto& [name, field] : oracles::kSpillFields) fields[std::string(name)] = s.*field;
+  return fields;
+}
+
+// One line that says which function failed, at which instruction, and why.
+std::string failure_text(const ir::Function& f, ir::AllocFailure failure) {
+  if (failure.kind == ir::AllocFailure::Kind::Unsupported) failure.message.insert(0, "unsupported: ");
+  if (failure.kind == ir::AllocFailure::Kind::Broken)
+    failure.message.insert(0, fmt::format("harness/broken-{}: ", failure.category));
+  return ir::failure_report(f, failure);
 }
 
 std::string passes_of(const ir::Function& f, const ir::PassLog& log) {
@@ -87,17 +104,16 @@ int alloc(const Options& o) {
     if (!allocation) {
       if (allocation.error().kind == ir::AllocFailure::Kind::BadKnob)
         throw BadInput(fmt::format("--knob: {}", allocation.error().message));
-      const bool is_broken = allocation.error().kind == ir::AllocFailure::Kind::Broken;
-      const bool is_unsupported = allocation.error().kind == ir::AllocFailure::Kind::Unsupported;
-      const std::string what = is_broken        ? fmt::format("harness/broken-{}: ", allocation.error().category)
-                               : is_unsupported ? "unsupported: "
-                                                : "";
-      fmt::print(stderr, "{}: @{}: {}{}\n", p.file, p.function.name, what, allocation.error().message);
+      fmt::print(stderr, "{}: {}\n", p.file, failure_text(p.function, allocation.error()));
       return kExitFinding;
     }
     const oracles::Measures m = oracles::measure({p.function, target}, allocation->program);
     if (!o.passes.empty()) stats += passes_of(p.function, passes);
-    if (o.stats) stats += statistics(p.function, o.with, m);
+    const oracles::SpillStatistics spills = oracles::spill_statistics(m, allocation->program);
+    if (o.stats) stats += statistics(p.function, o.with, m, spills);
+    if (o.verbose) stats += fmt::format("regduel info    : {}\n", oracles::function_properties(p.function.name, spills));
+    if (const auto warning = oracles::spill_warning(p.function.name, spills); warning && o.warns_on_spills)
+      fmt::print(stderr, "regduel warning : {}\n", *warning);
     list.push_back({{"function", p.function.name},
                     {"allocator", o.with},
                     {"limit", o.regs},
@@ -108,7 +124,8 @@ int alloc(const Options& o) {
                     {"weighted_spill_bytes", m.weighted_spill_bytes ? nlohmann::ordered_json(*m.weighted_spill_bytes) : nullptr},
                     {"stack_frame_bytes", m.local_frame_bytes},
                     {"instructions", m.instructions_after},
-                    {"occupancy_percent", m.occupancy_percent}});
+                    {"occupancy_percent", m.occupancy_percent},
+                    {"statistics", to_json(spills)}});
     result.functions.push_back(std::move(allocation->program));
   }
   if (!o.json || o.output != "-") save(o.output, ir::print(result));
@@ -136,7 +153,10 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
                    "How many of its optional decisions the allocator may take in each function; what is plain is done from there "
                    "on (see bisect)")
       ->check(CLI::NonNegativeNumber);
-  command->add_flag("--stats", o->stats, "Show registers, spills and copies");
+  command->add_flag("--stats", o->stats, "Show registers, spills and copies, and the spill statistics in the lines of ptxas");
+  command->add_flag("-v,--verbose", o->verbose, "Show the stack frame and spills of each function, as ptxas -v does");
+  command->add_flag("--warn-on-spills", o->warns_on_spills,
+                    "Warn of each function whose registers are spilled to local memory, as ptxas does");
   command
       ->add_flag("--passes{table}", o->passes,
                  "Show each pass with its time and sizes; --passes=dump: and the program before and after")

@@ -1,0 +1,112 @@
+// Each field counted by hand, and each line word for word.
+
+#include "oracles/quality/spill_statistics.h"
+
+#include "oracles/testing.h"
+
+namespace regduel::oracles {
+namespace {
+
+using testing::parse_function;
+
+SpillStatistics statistics_of(const std::string& slots, const std::string& body) {
+  const std::string head = "func @f kernel target sm_90 threads 32";
+  const ir::Function before = parse_function(head + "\n  block b0\n    #99 exit\n");
+  const ir::Function after = parse_function(head + " allocated\n" + slots + "  block b0\n" + body + "    #99 exit\n");
+  return spill_statistics(measure({before, *ir::find_target("sm_90")}, after), after);
+}
+
+const std::string kSlots =
+    "  frame local 32 shared 16\n"
+    "  slot 0 local size 4 align 4 offset 0\n  slot 1 local size 16 align 16 offset 16\n"
+    "  slot 2 shared size 8 align 8 offset 0\n";
+
+TEST(SpillStatistics, CountsEachSpaceAndDirectionApart) {
+  const SpillStatistics s = statistics_of(kSlots,
+                                          "    +1 spill R0, slot 0\n    +2 spill R4:R7, slot 1\n    +3 R0 = refill slot 0\n"
+                                          "    +4 R1 = refill slot 1+4\n    +5 R2:R3 = refill slot 1+8\n"
+                                          "    +6 spill UR0:UR1, slot 2\n    +7 UR0 = refill slot 2+4\n");
+  EXPECT_EQ(s.local_spill_bytes, 4 + 16);
+  EXPECT_EQ(s.local_refill_bytes, 4 + 4 + 8);
+  EXPECT_EQ(s.shared_spill_bytes, 8);
+  EXPECT_EQ(s.shared_refill_bytes, 4);
+  EXPECT_EQ(s.local_own_store_bytes + s.local_own_load_bytes + s.own_size, 0);
+  EXPECT_EQ(s.estimated_latency, 5 * kLatency.local + 2 * kLatency.shared + kLatency.arithmetic);
+}
+
+TEST(SpillStatistics, LowSizeIsThatOfTheSlotsAndFrameSizeThatOfTheFrame) {
+  const SpillStatistics s = statistics_of(kSlots, "");
+  EXPECT_EQ(s.low_local_size, 20);
+  EXPECT_EQ(s.frame_local_size, 32);
+}
+
+// Bytes stored, bytes loaded, and how far the variables are reached into.
+std::array<std::int64_t, 3> own(const std::string& instructions) {
+  const SpillStatistics s = statistics_of("", instructions);
+  EXPECT_EQ(s.local_spill_bytes + s.local_refill_bytes + s.low_local_size + s.frame_local_size, 0);
+  return {s.local_own_store_bytes, s.local_own_load_bytes, s.own_size};
+}
+using Own = std::array<std::int64_t, 3>;
+
+TEST(SpillStatistics, OwnAccessesCountByTypeAndVector) {
+  EXPECT_EQ(own("    #1 R0 = ld.local.u32 R2:R3 !read\n"), (Own{0, 4, 4}));
+  EXPECT_EQ(own("    #1 R0 = ld.local.u8 R2:R3 !read\n    #2 st.local.f64 R2:R3, R4:R5 !write\n"), (Own{8, 1, 8}));
+  EXPECT_EQ(own("    #1 R4:R7 = ld.volatile.local.v4.b32 R2:R3 !read\n"), (Own{0, 16, 16}));
+  EXPECT_EQ(own("    #1 R0 = ld.relaxed.sys.local.u16 R2:R3 !read\n"), (Own{0, 2, 2}));
+  EXPECT_EQ(own("    #1 st.local.v2.u16 R2:R3, R4 !write\n"), (Own{4, 0, 4}));
+}
+
+TEST(SpillStatistics, OtherMemoryAndWhatIsDeletedDoNotCount) {
+  EXPECT_EQ(own("    #1 R0 = ld.global.u32 R2:R3 !read\n    #2 st.shared.u32 R2, R0 !write\n"), (Own{0, 0, 0}));
+  EXPECT_EQ(own("    #1 R0 = ld.u32 R2:R3 !read\n    #2 prefetch.local.L1 R2:R3\n"), (Own{0, 0, 0}));
+  EXPECT_EQ(own("    #1 R0 = ldu.local.u32 R2\n    #2 st.local R2, R0 !write\n"), (Own{0, 0, 0}));
+  EXPECT_EQ(own("    #1 ld.local.u32 !read !readonly !remat !deleted\n    +2 R1 = remat #1 \"depot\"\n"), (Own{0, 4, 4}));
+}
+
+TEST(SpillStatistics, VariablesReachAsFarAsTheirAccesses) {
+  EXPECT_EQ(own("    #1 st.local.u32 \"a\", 12, R0 !write\n    #2 R0 = ld.local.u32 \"a\", 4 !read\n"), (Own{4, 4, 16}));
+  EXPECT_EQ(own("    #1 st.local.u32 \"a\", 5 !write\n"), (Own{4, 0, 4}));  // stores 5
+  EXPECT_EQ(own("    #1 st.local.u32 \"a\", 4, 5 !write\n    #2 st.local.v2.u32 \"b\", 8, R2:R3 !write\n"), (Own{12, 0, 8 + 16}));
+}
+
+TEST(SpillStatistics, FieldsStandInTheOrderOfTheSource) {
+  std::string names;
+  for (const auto& [name, field] : kSpillFields) names += std::string(name) + " ";
+  EXPECT_EQ(names, "LSpillB LRefillB SRefillB SSpillB LowLmemSpillSize FrameLmemSpillSize LNonSpillB LNonRefillB NonSpillSize ");
+}
+
+SpillStatistics numbered() {
+  SpillStatistics s;
+  s.estimated_latency = 900;
+  std::int64_t next = 12;  // their offsets in the source
+  for (const auto& [name, field] : kSpillFields) s.*field = next++;
+  return s;
+}
+
+TEST(SpillStatistics, ReportLinesAreThoseOfTheSource) {
+  EXPECT_EQ(report_lines(numbered()),
+            "# [est latency = 900] [LSpillB=12] [LRefillB=13], [SSpillB=15], [SRefillB=14], [LowLmemSpillSize=16] "
+            "[FrameLmemSpillSize=17]\n"
+            "# [LNonSpillB=18] [LNonRefillB=19], [NonSpillSize=20]\n");
+  SpillStatistics saturated;
+  saturated.estimated_latency = std::nullopt;
+  EXPECT_THAT(report_lines(saturated), ::testing::StartsWith("# [est latency = saturated] [LSpillB=0] "));
+}
+
+// What ptxas 13.0.88 prints behind its "ptxas info    : " and "ptxas warning : "; scripts/ptxas-test compares them where it is
+// installed.
+TEST(SpillStatistics, FunctionPropertiesAreThoseOfPtxas) {
+  EXPECT_EQ(function_properties("sha256", numbered()),
+            "Function properties for sha256\n    17 bytes stack frame, 12 bytes spill stores, 13 bytes spill loads");
+}
+
+TEST(SpillStatistics, WarnsWhereLocalMemoryIsSpilledTo) {
+  EXPECT_EQ(spill_warning("sha256", numbered()),
+            "Registers are spilled to local memory in function 'sha256', 12 bytes spill stores, 13 bytes spill loads");
+  EXPECT_EQ(spill_warning("f", statistics_of(kSlots, "    +6 spill UR0:UR1, slot 2\n")), std::nullopt);
+  EXPECT_NE(spill_warning("f", statistics_of(kSlots, "    +1 spill R0, slot 0\n")), std::nullopt);
+  EXPECT_NE(spill_warning("f", statistics_of(kSlots, "    +1 R0 = refill slot 0\n")), std::nullopt);
+}
+
+}  // namespace
+}  // namespace regduel::oracles
