@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -524,6 +525,48 @@ TEST_F(Cli, AnImpossibleLimit) {
   EXPECT_EQ(doc["results"][0]["verdict"], "skipped");
   EXPECT_EQ(doc["results"][0]["reason"], "impossible");
   EXPECT_EQ(doc["results"][2]["verdict"], "pass");
+}
+
+// What duel says of limits given one by one, at every limit from the demand on.
+TEST_F(Cli, DuelSweepsFromDemandToUnspilledNeed) {
+  const std::string kernel = source("corpus/ptx/scan.ptx") + " ";
+  const auto swept = nlohmann::json::parse(run("duel --json --regs sweep " + kernel).out)["results"];
+  ASSERT_GT(swept.size(), 8u);
+  std::map<std::string, std::vector<int>> limits;
+  std::map<std::string, int> need;
+  for (const auto& row : swept) {
+    EXPECT_EQ(row["verdict"], "pass");
+    if (row["allocator"] == "fatpoint") limits[row["function"].get<std::string>()].push_back(row["limit"].get<int>());
+  }
+  const auto unlimited = nlohmann::json::parse(run("duel --json " + kernel).out)["results"];
+  for (const auto& row : unlimited) {
+    int& most = need[row["function"].get<std::string>()];
+    most = std::max(most, row["registers"].get<int>());
+  }
+  for (const auto& [function, of] : limits) {
+    EXPECT_EQ(of.back(), need[function]) << function;
+    EXPECT_EQ(of.back() - of.front() + 1, std::ssize(of)) << function;
+    const auto below = nlohmann::json::parse(run(fmt::format("duel --json --regs {} {}", of.front() - 1, kernel)).out)["results"];
+    for (const auto& row : below)
+      if (row["function"] == function) {
+        EXPECT_EQ(row["reason"], "impossible");
+      }
+  }
+  const int least = limits["scan_add"].front();
+  const auto alone = nlohmann::json::parse(run(fmt::format("duel --json --regs {} {}", least, kernel)).out)["results"];
+  for (const auto& row : alone)
+    if (row["function"] == "scan_add") {
+      const auto same = std::find_if(swept.begin(), swept.end(), [&](const auto& s) {
+        return s["function"] == "scan_add" && s["allocator"] == row["allocator"] && s["limit"] == row["limit"];
+      });
+      ASSERT_NE(same, swept.end());
+      EXPECT_EQ((*same)["spill_load_bytes"], row["spill_load_bytes"]);
+    }
+  // Random programs are numbered, so that each can be made again.
+  const auto random = nlohmann::json::parse(run("duel --json --regs sweep --random 2 --profile straight --size 40").out)["results"];
+  EXPECT_EQ(random.front()["case"], 0);
+  EXPECT_EQ(random.back()["case"], 1);
+  expect_complaint("duel a.rir --regs sweep,24", "--regs: expected numbers like 24,32,64, found \"sweep\"");
 }
 
 TEST_F(Cli, DuelOnAKernelHasTheContractsKeys) {

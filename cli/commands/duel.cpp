@@ -19,6 +19,7 @@
 #include "fuzz/generate/generator.h"
 #include "fuzz/lab/results.h"
 #include "fuzz/triage/failure.h"
+#include "oracles/completeness.h"
 #include "oracles/report.h"
 
 namespace regduel::cli {
@@ -123,6 +124,52 @@ std::string verdict_cell(const fuzz::Duel& d) {
   return cell;
 }
 
+// At which limits of the general register file programs are played.
+class ChosenLimits {
+ public:
+  //   regs   of --regs: numbers, none, or the word "sweep"
+  ChosenLimits(const std::vector<std::string>& regs, const TargetOptions& target)
+      : target_(target), sweeps_(regs == std::vector<std::string>{"sweep"}) {
+    if (!sweeps_) numbers_ = parse_registers(regs);
+  }
+  [[nodiscard]] bool sweeps() const { return sweeps_; }
+  [[nodiscard]] bool are_given() const { return sweeps_ || !numbers_.empty(); }
+  // How many that is for each program, where it is the same for all.
+  [[nodiscard]] std::size_t count() const { return sweeps_ ? 1 : std::max<std::size_t>(numbers_.size(), 1); }
+  [[nodiscard]] ir::Limits of(const ir::Target& t, int registers) const { return target_.limits_for(t, registers); }
+  [[nodiscard]] std::vector<ir::Limits> given(const ir::Target& t) const {
+    std::vector<ir::Limits> all;
+    for (const int n : numbers_) all.push_back(of(t, n));
+    if (all.empty()) all.push_back(of(t, 0));
+    return all;
+  }
+
+ private:
+  const TargetOptions& target_;
+  bool sweeps_;
+  std::vector<int> numbers_;
+};
+
+// The least limit at which no instruction is impossible; all registers of the target where there is none.
+int demand_of(const fuzz::FuzzInput& input, const ChosenLimits& limits) {
+  int impossible = 0, enough = limits.of(*input.target, 0).of(ir::RegFile::R);
+  while (enough - impossible > 1) {
+    const int middle = (impossible + enough) / 2;
+    const bool fits = !oracles::find_impossible(input.program, *input.target, limits.of(*input.target, middle));
+    (fits ? enough : impossible) = middle;
+  }
+  return enough;
+}
+
+// How many registers the duelists use at most where nothing limits them: what they still spill then (predicates, callee-saved
+// registers) no limit helps.
+int unspilled_need(const fuzz::Duel& duel) {
+  int need = 1;
+  for (const fuzz::Bout& b : duel.bouts)
+    if (b.program) need = std::max(need, b.measures.registers[ir::index(ir::RegFile::R)]);
+  return need;
+}
+
 // What the judges need of the program is made once for all limits.
 PlayedProgram play(fuzz::FuzzInput input, std::vector<ir::Limits> limits, const std::vector<const ir::Allocator*>& duelists,
                    bool metamorphic) {
@@ -135,10 +182,20 @@ PlayedProgram play(fuzz::FuzzInput input, std::vector<ir::Limits> limits, const 
   return r;
 }
 
+// At every limit from the program's demand to its unspilled need, ascending.
+PlayedProgram sweep(fuzz::FuzzInput input, const ChosenLimits& limits, const std::vector<const ir::Allocator*>& duelists,
+                    bool metamorphic) {
+  input.limits = limits.of(*input.target, 0);
+  const oracles::Before before(input.program, *input.target);
+  const int need = unspilled_need(fuzz::run_duel(before, input, duelists));
+  std::vector<ir::Limits> each;
+  for (int n = std::min(demand_of(input, limits), need); n <= need; ++n) each.push_back(limits.of(*input.target, n));
+  return play(std::move(input), std::move(each), duelists, metamorphic);
+}
+
 // Programs from files: a row for each program and limit.
 int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelists, const fuzz::Knobs& knobs) {
-  std::vector<int> limits = parse_registers(o.regs);
-  if (limits.empty()) limits.push_back(0);
+  const ChosenLimits limits(o.regs, o.target);
   std::vector<Program> programs = load_all(o.inputs);
   require_phase(programs, ir::Phase::Virtual);
   if (programs.empty()) throw BadInput("error: there is no function in the input");
@@ -160,12 +217,12 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   fuzz::Tally tally(duelists);
   Results results(o.database);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  Progress progress("duel", static_cast<std::int64_t>(programs.size() * limits.size()));
+  Progress progress("duel", static_cast<std::int64_t>(programs.size() * limits.count()));
   const std::function<PlayedProgram(std::int64_t)> work = [&](std::int64_t k) {
     const auto at = static_cast<std::size_t>(k);
-    std::vector<ir::Limits> all;
-    for (const int limit : limits) all.push_back(o.target.limits_for(*targets[at], limit));
-    return play({targets[at], {}, knobs, std::move(programs[at].function)}, std::move(all), duelists, o.metamorphic);
+    fuzz::FuzzInput input{targets[at], {}, knobs, std::move(programs[at].function)};
+    if (limits.sweeps()) return sweep(std::move(input), limits, duelists, o.metamorphic);
+    return play(std::move(input), limits.given(*targets[at]), duelists, o.metamorphic);
   };
   const std::function<bool(std::int64_t, PlayedProgram)> take = [&](std::int64_t k, PlayedProgram r) {
     for (std::size_t m = 0; m < r.duels.size(); ++m) {
@@ -188,8 +245,9 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
       if (!o.json) progress.say(table.next(widest));
       tally.add(r.input, d);
       results.add(r.input, programs[static_cast<std::size_t>(k)].file, d);
-      progress.step();
+      if (!limits.sweeps()) progress.step();
     }
+    if (limits.sweeps()) progress.step();
     return true;
   };
   in_order<PlayedProgram>(static_cast<std::int64_t>(programs.size()), resolve_jobs(o.jobs), work, take);
@@ -202,8 +260,8 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
 
 // Random programs: a summary; with --json also a row for each.
 int duel_random(const Options& o, const std::vector<const ir::Allocator*>& duelists, const fuzz::Knobs& knobs) {
-  const std::vector<int> limits = parse_registers(o.regs);
-  const bool standard = o.profile.empty() && limits.empty() && o.target.sm == 0 && o.target.target_file.empty() &&
+  const ChosenLimits limits(o.regs, o.target);
+  const bool standard = o.profile.empty() && !limits.are_given() && o.target.sm == 0 && o.target.target_file.empty() &&
                         o.target.limits.empty() && o.size == 0;
   const auto profile = fuzz::profile_from_name(o.profile.empty() ? "mix" : o.profile);
   if (!profile && o.profile != "all")
@@ -224,10 +282,10 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
       if (ir::find_target(g.target) == nullptr) throw BadInput(fmt::format("--sm: no target {}", g.target));
       c.program = fuzz::generate(g);
       c.target = &o.target.resolve(c.program, "generated");
-      for (const int limit : limits) all.push_back(o.target.limits_for(*c.target, limit));
-      if (all.empty()) all.push_back(o.target.limits_for(*c.target, 0));
+      if (!limits.sweeps()) all = limits.given(*c.target);
     }
     c.knobs.insert(c.knobs.end(), knobs.begin(), knobs.end());
+    if (limits.sweeps()) return sweep(std::move(c), limits, duelists, o.metamorphic);
     return play(std::move(c), std::move(all), duelists, o.metamorphic);
   };
   Findings findings(o.save_to);
@@ -237,20 +295,23 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
   run.seed = o.seed;
   Results results(o.database, run);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  Progress progress("random duels", o.random * static_cast<std::int64_t>(std::max<std::size_t>(limits.size(), 1)));
+  Progress progress("random duels", o.random * static_cast<std::int64_t>(limits.count()));
   const std::function<bool(std::int64_t, PlayedProgram)> take = [&](std::int64_t k, PlayedProgram r) {
     for (std::size_t m = 0; m < r.duels.size(); ++m) {
       r.input.limits = r.limits[m];
       for (const fuzz::Bout& b : r.duels[m].bouts) {
         if (b.verdict == oracles::Verdict::Fail) findings.add(r.input, b);
-        if (o.json) rows.push_back(row_json("", r.input, r.duels[m], b));
+        if (!o.json) continue;
+        rows.push_back(row_json("", r.input, r.duels[m], b));
+        rows.back()["case"] = k;
       }
       tally.add(r.input, r.duels[m]);
       const std::string source =
           standard ? fuzz::mix_source(o.seed, static_cast<std::uint64_t>(k)) : fmt::format("{}, case {}", mix, k);
       results.add(r.input, source, r.duels[m], standard ? fuzz::Content::MadeAgain : fuzz::Content::Kept);
-      progress.step(1, fmt::format("findings {}", findings.distinct()));
+      if (!limits.sweeps()) progress.step(1, fmt::format("findings {}", findings.distinct()));
     }
+    if (limits.sweeps()) progress.step(1, fmt::format("findings {}", findings.distinct()));
     return true;
   };
   in_order<PlayedProgram>(o.random, resolve_jobs(o.jobs), work, take);
@@ -283,7 +344,8 @@ void add_duel_command(CLI::App& app, Action& chosen) {
       ->allow_extra_args(false);
   command
       ->add_option("--regs,--maxrregcount", o->regs,
-                   "Limits of the general register file, comma-separated, 1 to 255 (default: no limit)")
+                   "Limits of the general register file, comma-separated, 1 to 255 (default: no limit); sweep: every limit from "
+                   "the least that no instruction of the program exceeds to what the allocators use without one")
       ->allow_extra_args(false);
   o->allocators.add_to(*command);
   o->target.add_to(*command);
