@@ -1,16 +1,18 @@
-// At which points guidance spills, by the knobs of the budget model, and that it stops where the pool of slots is
-// full.
+// At which points guidance spills, by the knobs of the budget model, that it stops where the pool of slots is full, and which vregs
+// it takes, a queue a file.
 
 #include "allocator/spill/guidance.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "allocator/phases/progress.h"
 #include "allocator/testing.h"
 
 namespace regduel::allocator {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
@@ -131,6 +133,76 @@ TEST(SpillGuidance, NamesNoVregOnceThePoolIsFull) {
       #5 exit
 )");
   EXPECT_EQ(outcome(remat, 2, {{"FatPointPoolLimit", "0"}}).guided, 1);
+}
+
+// The numbers of the victims of one file, before anything is spilled.
+std::vector<std::uint32_t> victims(const ir::Function& f, ir::RegFile file, int limit,
+                                   const ir::Target& target = ir::default_target()) {
+  ir::Limits limits = ir::Limits::of(target);
+  limits.units[ir::index(file)] = limit;
+  const Knobs knobs;
+  const Analysis analysis(f, {target, limits, knobs});
+  Progress progress(analysis);
+  progress.insert_spill_code();
+  SpillGuidance& guidance = progress.program().guidance();
+  std::vector<std::uint32_t> numbers;
+  for (const ir::VRegId v : guidance.victims(file)) numbers.push_back(v.value);
+  for (const ir::RegFile other : ir::kAllFiles) EXPECT_EQ(guidance.is_over(other), other == file && !numbers.empty());
+  return numbers;
+}
+
+TEST(SpillGuidance, EachOfTheSevenFilesHasItsQueueAndTheLowerNumberGoesFirstAmongEquals) {
+  const ir::Target& target = *ir::find_target("sm_100");
+  const std::pair<std::string_view, ir::RegFile> kClasses[] = {
+      {"R b32", ir::RegFile::R},    {"P pred", ir::RegFile::P},  {"B b32", ir::RegFile::B},    {"UR b32", ir::RegFile::UR},
+      {"UP pred", ir::RegFile::UP}, {"UB b32", ir::RegFile::UB}, {"ACC b32", ir::RegFile::Acc}};
+  for (const auto& [cls, file] : kClasses) {
+    if (target.units[ir::index(file)] == 0) continue;
+    const ir::Function f =
+        testing::program(fmt::format("vreg %0 {0}\nvreg %1 {0}\nvreg %2 {0}\nblock b0\n#0 %0, %1 = op 0\n#1 %2 = op 1\n#2 op 2\n#3 "
+                                     "op %2\n#4 op %0, %1\n#5 exit\n",
+                                     cls));
+    EXPECT_THAT(victims(f, file, 2, target), ElementsAre(0)) << cls;
+    EXPECT_THAT(victims(f, file, 3, target), ElementsAre()) << cls;
+  }
+}
+
+TEST(SpillGuidance, TakesNoMoreThanThePointsOverBudgetNeed) {
+  // %0 lives over both stretches over budget, %1 and %2 over one each: without %0 these no longer help, and leave the queue.
+  EXPECT_THAT(victims(testing::program(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    block b0
+      #0 %0 = op 0
+      #1 %1 = op 1
+      #2 op 2
+      #3 op %1
+      #4 %2 = op 3
+      #5 op 4
+      #6 op %2
+      #7 op %0
+      #8 exit
+)"),
+                      ir::RegFile::R, 1),
+              ElementsAre(0));
+}
+
+TEST(SpillGuidance, TakesTheCheapestAUnitAndPoint) {
+  EXPECT_THAT(victims(testing::program(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    block b0
+      #0 %1 = op 0
+      #1 %0 = op 1
+      #2 op %0
+      #3 op %0
+      #4 op %0
+      #5 op %1
+      #6 exit
+)"),
+                      ir::RegFile::R, 1),
+              ElementsAre(1));
 }
 
 TEST(Spilled, CountsVregsAndTheirSlots) {

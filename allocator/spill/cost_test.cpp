@@ -1,0 +1,75 @@
+// What it costs to keep a vreg in memory, counted by hand.
+
+#include "allocator/spill/cost.h"
+
+#include <gmock/gmock.h>
+
+#include "allocator/assign/assign.h"
+#include "allocator/phases/analysis.h"
+#include "allocator/testing.h"
+
+namespace regduel::allocator {
+namespace {
+
+using ::testing::ElementsAre;
+
+// By vreg, where the files of `high_pressure` are under high pressure.
+std::vector<std::int64_t> costs(const ir::Function& f, const ir::PerFile<bool>& high_pressure = {}) {
+  const ir::Limits limits = testing::limits(8);
+  const Knobs knobs;
+  const Analysis a(f, {ir::default_target(), limits, knobs});
+  const Plan plan = first_plan(a);
+  const auto moves = spill_moves(a.f, a.cfg, a.live, a.frequency, plan.if_spilled);
+  const auto both = spill_costs(a.f, a.cfg, a.live, a.frequency, plan.if_spilled, high_pressure);
+  EXPECT_EQ(spill_costs(a.f, moves, plan.if_spilled, high_pressure), both);
+  return both;
+}
+
+// %0 and %3 are read in a loop, %2 is never read after its last def, %4 can be computed again.
+const ir::Function kLoop = testing::program(R"(
+    vreg %0 R b32
+    vreg %1 R b64
+    vreg %2 R b32
+    vreg %3 P pred
+    vreg %4 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 %4 = const 7 !remat
+      #3 %2 = ld 2
+      #4 st %2 !write
+      #5 %3 = isetp 0
+      #6 bra -> b1
+    block b1
+      #7 st %0 !write
+      #8 cbra %3 -> b1, b2
+    block b2
+      #9 st %1, %4 !write
+      #10 %2 = ld 3
+      #11 exit
+)");
+
+TEST(SpillCost, FifteenAReferenceAndUnitTimesTheFrequencyOfTheBlock) {
+  EXPECT_THAT(costs(kLoop), ElementsAre(15 * (1 + 10), 15 * 2 * 2, 15 * 2, 15 * (1 + 10), 1));
+}
+
+TEST(SpillCost, ThreeWhereTheFileIsUnderHighPressure) {
+  ir::PerFile<bool> high = {};
+  high[ir::index(ir::RegFile::R)] = true;
+  EXPECT_THAT(costs(kLoop, high), ElementsAre(3 * (1 + 10), 3 * 2 * 2, 3 * 2, 15 * (1 + 10), 1));
+}
+
+TEST(SpillCost, ArchitecturalRegistersCannotBeSpilled) {
+  EXPECT_THAT(costs(testing::program(R"(
+    vreg %0 R b32 fixed R9 architectural
+    vreg %1 R b32
+    block b0
+      #0 %1 = ld %0
+      #1 st %1 !write
+      #2 exit
+)")),
+              ElementsAre(kUnspillable, 15 * 2));
+}
+
+}  // namespace
+}  // namespace regduel::allocator
