@@ -11,6 +11,7 @@
 #include "allocator/phases/impossible.h"
 #include "allocator/phases/nospill_phase.h"
 #include "allocator/phases/spill_phase.h"
+#include "allocator/program/frequency.h"
 #include "base/check_macro.h"
 #include "base/planted.h"
 #include "ir/check.h"
@@ -19,6 +20,10 @@ namespace regduel::allocator {
 namespace {
 
 using ir::BlockId;
+
+// FORMAT.md, "Allocated programs": the most that a block weighs. Sums are capped, so that they do not overflow.
+constexpr std::int64_t kMostWeight = 1'000'000'000;
+constexpr std::int64_t kMostWeighted = std::int64_t{1} << 60;
 
 //   inst   the instruction that cannot be packed; invalid where it is not one alone
 ir::AllocFailure failure(const Analysis& a, ir::RegFile file, ir::InstId inst = {}) {
@@ -44,27 +49,81 @@ ir::Allocation emit(const Analysis& a, Progress& progress, const Homes& homes, b
   return result;
 }
 
-std::expected<ir::Allocation, ir::AllocFailure> run(const ir::Function& program, const RunOptions& options) {
+// Bytes that spill code moves, times the weights of FORMAT.md, as a judge counts them; a remat counts as one byte.
+std::int64_t spill_cost(const ir::Function& f) {
+  const std::vector<std::int64_t> weights = block_frequencies(f, ir::Cfg(f), 10, kMostWeight);
+  std::int64_t sum = 0;
+  for (std::size_t b = 0; b < f.blocks.size(); ++b)
+    for (const ir::Inst& inst : f.insts_of(BlockId(b)))
+      if (inst.op == ir::Op::Spill || inst.op == ir::Op::Refill || inst.op == ir::Op::Remat)
+        sum = std::min(kMostWeighted, sum + (inst.op == ir::Op::Remat ? 1 : f.operand_bytes(f.operands_of(inst)[0])) * weights[b]);
+  return sum;
+}
+
+// Whether live ranges are split. Without a choice, both are tried where a first look does not tell which moves fewer bytes.
+enum class Splitting : std::uint8_t { Choose, Always, Never };
+
+struct Outcome {
+  std::expected<ir::Allocation, ir::AllocFailure> result;
+  bool is_split = false;
+};
+
+// Nothing where the unsplit program is to be tried, which has not been then.
+std::optional<Outcome> run_split(const Analysis& a, Progress& progress, SpillPhase& unsplit, Splitting splitting) {
+  unsplit.find_first_victims();
+  auto program = split_program(a, progress.plan, unsplit.scarce_files());
+  if (!program) return std::nullopt;
+  const std::int64_t moves = program->moves, unsplit_moves = unsplit.moves_of_victims();
+  const bool is_choice = splitting == Splitting::Choose;
+  if (is_choice && unsplit_moves > 0 && 10 * moves > 12 * unsplit_moves) return std::nullopt;
+  const Analysis split(a, std::move(*program));
+  if (Observer* const observer = split.observers.vreg)
+    observer->begin_run(split.f, split.first_of, !split.live.range(observer->vreg().index()).empty());
+  Progress split_progress(split);
+  SpillPhase rounds(split_progress);
+  split_progress.insert_spill_code();
+  const auto homes = rounds.run_rounds();
+  if (!homes) return std::nullopt;
+  Outcome outcome{emit(split, split_progress, *homes, false), true};
+  if (!is_choice || (unsplit_moves > 0 && 10 * moves < 8 * unsplit_moves)) return outcome;
+  const auto unsplit_homes = unsplit.run_rounds();
+  if (!unsplit_homes) return outcome;
+  ir::Allocation whole = emit(a, progress, *unsplit_homes, false);
+  if (spill_cost(whole.program) <= spill_cost(outcome.result->program)) return Outcome{std::move(whole), false};
+  return outcome;
+}
+
+Outcome run(const ir::Function& program, const RunOptions& options, Splitting splitting) {
+  const auto failed = [](const Analysis& a, const auto& where) { return Outcome{std::unexpected(failure(a, where))}; };
   const Analysis a(program, options);
   Progress progress(a);
-  if (Observer* const observer = a.observers.vreg) observer->begin_run(a.f, !a.live.range(observer->vreg().index()).empty());
-  if (const auto impossible = find_impossible(a, false)) return std::unexpected(failure(a, *impossible));
+  if (Observer* const observer = a.observers.vreg) observer->begin_run(a.f, {}, !a.live.range(observer->vreg().index()).empty());
+  if (const auto impossible = find_impossible(a, false)) return failed(a, *impossible);
 
   SpillPhase spill(progress);
   const bool is_pressed = a.is_large() && a.knobs[Knob::FastAllocation] == 0 && spill.is_over_before_spill_code();
   if (!is_pressed) {
     progress.insert_spill_code();
-    if (const auto homes = run_nospill_phase(progress)) return emit(a, progress, *homes, false);
+    if (const auto homes = run_nospill_phase(progress)) return {emit(a, progress, *homes, false)};
   }
-  if (const auto impossible = find_impossible(a, true)) return std::unexpected(failure(a, *impossible));
+  if (const auto impossible = find_impossible(a, true)) return failed(a, *impossible);
 
-  if (const auto homes = spill.run_rounds()) return emit(a, progress, *homes, false);
-  if (REGDUEL_PLANTED("fatpoint-fails-instead-of-falling-back")) return std::unexpected(failure(a, progress.first_misfit));
-  if (const auto homes = spill.run_fallback()) return emit(a, progress, *homes, true);
+  if (splitting != Splitting::Never && a.knobs[Knob::SplitLiveRanges] != 0 && a.observers.may("split-live-ranges"))
+    if (auto outcome = run_split(a, progress, spill, splitting)) return std::move(*outcome);
+  if (const auto homes = spill.run_rounds()) return {emit(a, progress, *homes, false)};
+  if (REGDUEL_PLANTED("fatpoint-fails-instead-of-falling-back")) return failed(a, progress.first_misfit);
+  if (const auto homes = spill.run_fallback()) return {emit(a, progress, *homes, true)};
   const bool has_architectural =
       std::any_of(a.f.vregs.begin(), a.f.vregs.end(), [](const ir::VReg& v) { return v.is_architectural(); });
   REGDUEL_CHECK(has_architectural, fmt::format("@{}: the last fallback does not fit", program.name));
-  return std::unexpected(failure(a, progress.first_misfit));
+  return failed(a, progress.first_misfit);
+}
+
+// An observer is shown one run: that which decides.
+std::expected<ir::Allocation, ir::AllocFailure> run(const ir::Function& program, const RunOptions& options) {
+  if (options.observers.vreg == nullptr) return run(program, options, Splitting::Choose).result;
+  const Outcome decided = run(program, {options.target, options.limits, options.knobs}, Splitting::Choose);
+  return run(program, options, decided.is_split ? Splitting::Always : Splitting::Never).result;
 }
 
 }  // namespace

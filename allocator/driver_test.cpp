@@ -103,7 +103,8 @@ TEST(Driver, LoopIterationsDecideWhatIsCheap) {
       #12 exit
 )");
   const auto in_loop = [&](const char* iterations) {
-    const auto a = testing::allocate(f, testing::limits(3), {{"623", iterations}, {"FatPointRefillReuse", "0"}});
+    const auto a = testing::allocate(f, testing::limits(3),
+                                     {{"623", iterations}, {"FatPointRefillReuse", "0"}, {"FatPointSplitLiveRanges", "0"}});
     int refills = 0;
     for (const ir::Inst& i : a.program.insts_of(ir::BlockId(1))) refills += i.op == ir::Op::Refill ? 1 : 0;
     return refills;

@@ -87,6 +87,21 @@ constexpr std::string_view kPairAndScalar = R"(
       #4 exit
 )";
 
+constexpr std::string_view kReadTwice = R"(
+    vreg %0 R b32
+    vreg %1 R b64
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %1 !write
+      #3 st %0 !write
+      #4 st %0 !write
+      #5 exit
+)";
+
+// A vreg that is spilled is so everywhere.
+const Settings kWhole = {{"FatPointSplitLiveRanges", "0"}};
+
 const std::vector<Effect>& effects() {
   static const std::vector<Effect> kEffects = {
       {Knob::UniformPreAllocation, "1", {{"628", "1"}}, 255, kTwoUniformOperands, "st UR0, UR1", "st UR1, UR0"},
@@ -109,10 +124,7 @@ const std::vector<Effect>& effects() {
        "R4 = ld 1",
        "R3 = ld 1"},
       // At ten turns what the loop reads has to stay; at one it is as cheap as the rest, and lives longest.
-      {Knob::EstimatedLoopIterations,
-       "1",
-       {},
-       2,
+      {Knob::EstimatedLoopIterations, "1", kWhole, 2,
        R"(
     vreg %0 R b32
     vreg %1 R b32
@@ -128,8 +140,7 @@ const std::vector<Effect>& effects() {
       #6 st %0 !write
       #7 bra -> b1
 )",
-       "spill R1",
-       "spill R0"},
+       "spill R1", "spill R0"},
       {Knob::PreAllocation, "1", {}, 255, kTwoOperands, "st R0, R1", "st R1, R0"},
       // Alone, %0 fits below the fixed register; together with its copy, only above it.
       {Knob::CoalescingPreAllocation,
@@ -231,10 +242,10 @@ const std::vector<Effect>& effects() {
 )",
        "spill R0:R7",
        "spill R8,"},
-      {Knob::SpillBitHighRegScale, "3", {{"665", "3"}}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
-      {Knob::SpillBitLowRegCountHeur, "1", {{"661", "1000"}}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
-      {Knob::SpillBitLowRegScale, "3", {}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
-      {Knob::SpillBitMediumRegScale, "3", {{"661", "3"}}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::SpillBitHighRegScale, "3", {{"665", "3"}, kWhole[0]}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::SpillBitLowRegCountHeur, "1", {{"661", "1000"}, kWhole[0]}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::SpillBitLowRegScale, "3", kWhole, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::SpillBitMediumRegScale, "3", {{"661", "3"}, kWhole[0]}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
       // Any weight at all congests the slots of the wide use, so that weights count in the first attempt already.
       {Knob::InterferenceThreshold,
        "0",
@@ -310,10 +321,7 @@ const std::vector<Effect>& effects() {
 )",
        "remat #0",
        "refill slot 0"},
-      {Knob::RefillReuse,
-       "0",
-       {},
-       1,
+      {Knob::RefillReuse, "0", kWhole, 1,
        R"(
     vreg %0 R b32
     block b0
@@ -322,8 +330,7 @@ const std::vector<Effect>& effects() {
       #2 st %0 !write
       #3 exit
 )",
-       "spill R0, slot 0\n    #1",
-       "spill R0, slot 0\n    +5"},
+       "spill R0, slot 0\n    #1", "spill R0, slot 0\n    +5"},
       // Eviction keeps room for the temporary that the spilled pair will need, and the triple has to go as well.
       {Knob::LargeProgram,
        "0",
@@ -341,7 +348,9 @@ const std::vector<Effect>& effects() {
 )",
        "ld 1\n    #2 st",
        "refill slot 1"},
-      {Knob::PoolLimit, "0", {}, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      {Knob::PoolLimit, "0", kWhole, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      // %0 is read twice in a row, behind what does not leave it its register.
+      {Knob::SplitLiveRanges, "0", {{"FatPointRefillReuse", "0"}}, 2, kReadTwice, "#3 st R0 !write\n    #4", "+8"},
   };
   return kEffects;
 }

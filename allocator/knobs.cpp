@@ -68,6 +68,8 @@ constexpr KnobRow kTable[kNumKnobs] = {
     {Knob::PoolLimit, "FatPointPoolLimit", -1, KnobType::Int, 0x100000, 0, 1000000000,
      "ours; default of seed 001 \"Slot allocation\"",
      "bytes of spill slots beyond which guidance names nobody; who must go all the same, eviction finds"},
+    {Knob::SplitLiveRanges, "FatPointSplitLiveRanges", -1, KnobType::Bool, 1, 0, 1, "ours",
+     "a value that does not fit goes to memory for the stretches over which it is used last, not everywhere"},
 };
 
 const KnobRow* find_row(std::string_view name) {

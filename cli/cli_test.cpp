@@ -435,7 +435,8 @@ TEST_F(Cli, ExplainGolden) {
         "block b0\n    #0 %0 = ld 0\n"
         "    #1 %1 = ld 1\n    #2 %2 = ld 2\n    #3 st %2 !write\n    #4 st %0, %1 !write\n    #5 exit\n");
   expect_golden("cli/golden/explain_predicate.json", run("explain spill.rir --vreg 6 --json").out);
-  expect_golden("cli/golden/explain_spilled.txt", run("explain spill.rir --vreg cold --regs 4 --all").out);
+  expect_golden("cli/golden/explain_spilled.txt", run("explain spill.rir --vreg cold --regs 4 --all --knob FatPointSplitLiveRanges=0").out);
+  expect_golden("cli/golden/explain_split.txt", run("explain spill.rir --vreg cold --regs 4").out);
   expect_golden("cli/golden/explain_evicted.txt", run("explain evict.rir --vreg 0 --regs 4").out);
   expect_golden("cli/golden/explain_makes_room.txt", run("explain evict.rir --vreg 2 --regs 4 --all").out);
   expect_golden("cli/golden/explain_live.txt", run("explain evict.rir --vreg 2 --regs 4 --live").out);
@@ -819,7 +820,7 @@ func @f kernel target sm_90 threads 32
     #4 exit
 )");
   // Without the times, which are the second column.
-  std::istringstream lines(run("alloc d.rir --regs 2 --passes -o e.rir").out);
+  std::istringstream lines(run("alloc d.rir --regs 2 --knob FatPointSplitLiveRanges=0 --passes -o e.rir").out);
   std::vector<std::string> rows;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
@@ -832,7 +833,8 @@ func @f kernel target sm_90 threads 32
   EXPECT_THAT(rows, testing::ElementsAre("out_of_ssa 1 1 5 5 2 2", "drop_dead_copies 1 1 5 5 2 2", "insert_spill_code 1 1 5 5 2 2",
                                          "nospill 1 1 5 5 2 2", "spill_round 1 1 5 7 2 4", "insert_spill_code 1 1 5 7 2 4",
                                          "spill_round 1 1 5 5 2 2", "emit 1 1 7 7 4 2"));
-  const std::string dump = run("alloc d.rir --regs 2 --passes=dump -o e.rir").out;
+  EXPECT_THAT(run("alloc d.rir --regs 2 --passes -o e.rir").out, HasSubstr("\nsplit_live_ranges "));
+  const std::string dump = run("alloc d.rir --regs 2 --passes=dump --knob FatPointSplitLiveRanges=0 -o e.rir").out;
   EXPECT_THAT(dump, HasSubstr("// before emit\n"));
   EXPECT_THAT(dump, HasSubstr("// after emit\n" + read_file(path("e.rir")).value().substr(std::string_view("rir 1\n").size())));
   expect_complaint("alloc d.rir --passes=all", "--passes");

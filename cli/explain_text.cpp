@@ -355,6 +355,10 @@ std::string summary(const Explanation& e) {
     case Spiller::Eviction: how = fmt::format("spilled in round {} by eviction: costs {}", s.round, s.cost); break;
     case Spiller::Fallback: how = "in memory, as everything is in the last fallback"; break;
     case Spiller::Fuel: how = "in memory: there was no fuel to keep it in a register"; break;
+    case Spiller::Split:
+      how = fmt::format("split into {} pieces, one of them in memory", e.pieces);
+      if (e.home >= 0) how += fmt::format(", the first in {}", home_text(e, e.home));
+      break;
   }
   if (how.empty()) return e.home >= 0 ? "in " + home_text(e, e.home) : "architectural, in place at each operand";
   if (s.is_remat) how += fmt::format("; computed again, {}", plural(s.remats, "remat", "remats"));
@@ -484,12 +488,19 @@ nlohmann::ordered_json explain_json(const Explanation& e) {
   for (const allocator::Place& p : e.places) places.push_back({{"instruction", p.inst}, {"register", p.where}});
   Json spill = nullptr;
   if (const allocator::SeenSpill& s = e.spill; s.by != Spiller::None)
-    spill = {{"by", allocator::name(s.by)},      {"round", s.round},
-             {"cost", number_or_null(s.cost)},   {"relief", s.relief},
-             {"place", number_or_null(s.place)}, {"next", s.next.empty() ? Json(nullptr) : Json(s.next)},
-             {"next_cost", s.next_cost},         {"next_relief", s.next_relief},
-             {"rematerialised", s.is_remat},     {"refills", s.refills},
-             {"spill_stores", s.stores},         {"remats", s.remats}};
+    spill = {{"by", allocator::name(s.by)},
+             {"pieces", e.pieces},
+             {"round", s.round},
+             {"cost", number_or_null(s.cost)},
+             {"relief", s.relief},
+             {"place", number_or_null(s.place)},
+             {"next", s.next.empty() ? Json(nullptr) : Json(s.next)},
+             {"next_cost", s.next_cost},
+             {"next_relief", s.next_relief},
+             {"rematerialised", s.is_remat},
+             {"refills", s.refills},
+             {"spill_stores", s.stores},
+             {"remats", s.remats}};
   return {{"asked", e.asked.value},
           {"vreg", e.root.value},
           {"declaration", e.root_text},

@@ -134,7 +134,7 @@ struct SeenAttempt {
   int used = 0;  // highest unit + 1; no meaning where it was given up
 };
 
-enum class Spiller : std::uint8_t { None, Guidance, Eviction, Fallback, Fuel };
+enum class Spiller : std::uint8_t { None, Guidance, Eviction, Fallback, Fuel, Split };
 [[nodiscard]] std::string_view name(Spiller s);
 
 struct SeenSpill {
@@ -164,6 +164,7 @@ struct Explanation {
   int shown = -1;  // the attempt that decided: the emitted one, or that which sent it to memory; -1 = none
   int home = -1;   // first unit in the emitted program, -1 = in memory, or never live
   SeenSpill spill;
+  int pieces = 0;                     // that it was split into, the one in memory included (split_program.h); 0 = it is whole
   std::vector<std::uint32_t> pinned;  // ids of the instructions pinned at which it is an operand
   std::vector<Place> places;          // where its operands stand, in program order; without those of deleted instructions
 };

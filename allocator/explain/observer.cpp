@@ -37,7 +37,7 @@ std::string_view name(StepKind k) {
   return kNames[static_cast<std::size_t>(k)];
 }
 std::string_view name(Spiller s) {
-  static constexpr std::string_view kNames[] = {"nobody", "guidance", "eviction", "fallback", "fuel"};
+  static constexpr std::string_view kNames[] = {"nobody", "guidance", "eviction", "fallback", "fuel", "split"};
   return kNames[static_cast<std::size_t>(s)];
 }
 
@@ -71,10 +71,11 @@ bool Observer::is_about(std::span<const VRegId> members) const {
   return std::find(members.begin(), members.end(), vreg_) != members.end();
 }
 
-void Observer::begin_run(const Function& without_phis, bool lives) {
+void Observer::begin_run(const Function& without_phis, std::span<const VRegId> first_of, bool lives) {
+  first_of_ = first_of;
   e_.lives = lives;
   without_phis_ = &without_phis;
-  ++run_;
+  if (first_of.empty()) ++run_;
   e_.spill = {};
 }
 
@@ -129,11 +130,14 @@ void Observer::emitted(std::int64_t round, std::int64_t number) {
 void Observer::finish(const SpillCode& lowered, const std::vector<int>& homes, const Plan& plan, bool is_fallback) {
   const std::size_t v = vreg_.index();
   e_.home = homes[v];
+  const auto pieces = static_cast<int>(std::count(plan.first_of.begin(), plan.first_of.end(), vreg_));
+  e_.pieces = pieces > 1 ? pieces : 0;
   const bool is_spilled = plan.is_spilled(vreg_);
-  if (!is_spilled) e_.spill = {};
-  else if (e_.spill.by == Spiller::None) e_.spill.by = is_fallback ? Spiller::Fallback : Spiller::Fuel;
+  if (!is_spilled || e_.pieces > 0) e_.spill = {};
+  if (e_.pieces > 0) e_.spill.by = Spiller::Split;
+  else if (is_spilled && e_.spill.by == Spiller::None) e_.spill.by = is_fallback ? Spiller::Fallback : Spiller::Fuel;
   e_.spill.is_remat = plan.location[v].is_recomputed();
-  if (is_spilled) {
+  if (is_spilled || e_.pieces > 0) {
     int stores = 0;
     for (const Inst& inst : lowered.f.insts)
       for (const Operand& op : lowered.f.operands_of(inst)) {
@@ -162,6 +166,7 @@ void Observer::finish(const SpillCode& lowered, const std::vector<int>& homes, c
 
 std::string Observer::vreg_name(VRegId v) const {
   if (v.index() < program_.vregs.size()) return fmt::format("%{}", v.value);
+  if (v.index() < first_of_.size() && first_of_[v.index()] != v) return fmt::format("piece of %{}", first_of_[v.index()].value);
   if (const std::uint32_t made_for = round_->lowered.temp_of[v.index()]; made_for != kNoInst) {
     const Inst& inst = without_phis_->insts[made_for];
     return inst.is_inserted() ? "temporary of a phi's copy" : "temporary of " + id_text(inst);

@@ -46,7 +46,9 @@ class Observer {
   [[nodiscard]] bool is_about(std::span<const ir::VRegId> members) const;
 
   // --- shown by the driver
-  void begin_run(const ir::Function& without_phis, bool lives);
+  //   first_of   by vreg, where live ranges were split: the one that it is a piece of; empty = nowhere
+  // Both must outlive the run.
+  void begin_run(const ir::Function& without_phis, std::span<const ir::VRegId> first_of, bool lives);
   void begin_attempt(const FileAllocator& allocator, const AttemptOptions& options, std::int64_t round, std::int64_t number,
                      bool is_walk = false);
   void end_attempt(const Attempt& result);
@@ -73,6 +75,7 @@ class Observer {
   const ir::Function& program_;
   ir::VRegId vreg_;
   const ir::Function* without_phis_ = nullptr;
+  std::span<const ir::VRegId> first_of_;
   const Round* round_ = nullptr;
   int run_ = -1;
   Explanation e_;

@@ -13,6 +13,9 @@
 #include "allocator/spill/shared_memory.h"
 
 namespace regduel::allocator {
+
+using ir::VRegId;
+
 namespace {
 
 // With fuel: what is decided for a vreg as a whole. That it has a register, that this is its own, that it is computed again.
@@ -30,6 +33,20 @@ void ask_for_fuel(Plan& plan, const Analysis& a) {
     if (if_spilled.is_recomputed() && !fuel.spend("rematerialise")) if_spilled = slots[ir::index(a.f.vregs[v].file())];
     if (!keeps_register) plan.spill(ir::VRegId(v));
   }
+}
+
+// The pieces of a vreg go to one place: its slot, or its def is repeated, which then is the piece in memory.
+void place_pieces(Plan& plan, const Analysis& a) {
+  const ir::PerFile<Location> slots = slot_locations(a.original, a.target, a.knobs);
+  std::vector<VRegId> in_memory(a.f.vregs.size());  // by vreg before it was split
+  for (const VRegId v : a.starts_in_memory) in_memory[a.first_of[v.index()].index()] = v;
+  for (std::size_t v = 0; v < a.f.vregs.size(); ++v) {
+    const VRegId first = a.first_of[v], memory = in_memory[first.index()];
+    if (!memory.is_valid()) continue;
+    plan.if_spilled[v] = memory == first ? plan.if_spilled[first.index()] : slots[ir::index(a.f.vregs[v].file())];
+  }
+  for (const VRegId v : a.starts_in_memory) plan.spill(v);
+  plan.first_of = a.first_of;
 }
 
 ir::Function without_phis(const ir::Function& program, const Observers& observers) {
@@ -53,14 +70,36 @@ Analysis::Analysis(const ir::Function& program, const RunOptions& options)
   scope.made(f);
 }
 
+Analysis::Analysis(const Analysis& a, SplitProgram split)
+    : original(a.original), target(a.target), knobs(a.knobs), observers(a.observers), budget(a.budget), model(a.model),
+      slots(a.slots), f(std::move(split.f)), cfg(f), live(f, cfg),
+      frequency(block_frequencies(f, cfg, knobs[Knob::EstimatedLoopIterations])), modes(a.modes),
+      first_of(std::move(split.first_of)), starts_in_memory(std::move(split.in_memory)) {}
+
 Plan first_plan(const Analysis& a) {
   Plan plan = plan_without_spills(a.f, find_precoloured(a.f, a.live, a.budget), slot_locations(a.original, a.target, a.knobs));
   if (a.knobs[Knob::Rematerialise] != 0) rematerialise(plan, a.f, a.cfg);
   plan.reuse.distance = static_cast<int>(a.knobs[Knob::RefillReuse]);
   plan.shared_bytes = shared_bytes_a_thread(a.original, a.target);
   plan.fuel = a.observers.fuel;
-  if (plan.fuel != nullptr) ask_for_fuel(plan, a);
+  if (!a.first_of.empty()) place_pieces(plan, a);
+  else if (plan.fuel != nullptr) ask_for_fuel(plan, a);
   return plan;
+}
+
+std::optional<SplitProgram> split_program(const Analysis& a, const Plan& plan, const ir::PerFile<bool>& scarce) {
+  ir::PassScope scope(a.observers.passes, "split_live_ranges", &a.f);
+  const std::vector<std::int64_t> costs = spill_costs(a.f, a.cfg, a.live, a.frequency, plan.if_spilled, {});
+  std::vector<char> can_split(a.f.vregs.size(), 0), is_recomputed(a.f.vregs.size(), 0);
+  for (std::size_t v = 0; v < can_split.size(); ++v) {
+    const bool is_bound = a.f.vregs[v].fixed.is_valid() || a.f.vregs[v].is_architectural();
+    can_split[v] = !is_bound && costs[v] < kUnspillable ? 1 : 0;
+    is_recomputed[v] = plan.if_spilled[v].is_recomputed() ? 1 : 0;
+  }
+  const std::vector<int> depths = loop_depths(a.f, a.cfg);
+  auto split = split_live_ranges(a.f, a.cfg, a.live, {a.budget, scarce}, can_split, is_recomputed, a.frequency, depths);
+  if (split) scope.made(split->f);
+  return split;
 }
 
 }  // namespace regduel::allocator

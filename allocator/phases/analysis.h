@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "allocator/explain/observers.h"
@@ -11,6 +12,7 @@
 #include "allocator/program/mode.h"
 #include "allocator/spill/budget_model.h"
 #include "allocator/spill/plan.h"
+#include "allocator/split/split_program.h"
 #include "ir/cfg.h"
 
 namespace regduel::allocator {
@@ -25,6 +27,8 @@ struct RunOptions {
 
 struct Analysis {
   Analysis(const ir::Function& original, const RunOptions& options);
+  // The same of a program whose live ranges were split.
+  Analysis(const Analysis& unsplit, SplitProgram split);
 
   // A round costs a large program too much to have many: a vreg that gives way to others leaves room for the temporaries to come,
   // and from the second round on these serve one instruction each.
@@ -42,9 +46,16 @@ struct Analysis {
   Liveness live;                        // of f; of what dead copies read more than there is
   std::vector<std::int64_t> frequency;  // by block
   ir::PerFile<AllocationMode> modes;
+  std::vector<ir::VRegId> first_of;          // by vreg of f, where live ranges were split (split_program.h); else empty
+  std::vector<ir::VRegId> starts_in_memory;  // pieces that the first plan spills
 };
 
 // Everything in registers, with what the options allow (rematerialisation, shared memory, reuse of refills).
 [[nodiscard]] Plan first_plan(const Analysis& analysis);
+
+// The program with its live ranges split so that no point of these files is over budget; nothing where there is nothing to split.
+//   plan   the first one
+[[nodiscard]] std::optional<SplitProgram> split_program(const Analysis& analysis, const Plan& plan,
+                                                        const ir::PerFile<bool>& scarce);
 
 }  // namespace regduel::allocator

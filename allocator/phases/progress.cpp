@@ -7,11 +7,15 @@
 
 namespace regduel::allocator {
 
+const std::vector<std::int64_t>& Progress::moves() {
+  const Analysis& a = analysis;
+  if (moves_.empty()) moves_ = spill_moves(a.f, a.cfg, a.live, a.frequency, plan.if_spilled);
+  return moves_;
+}
+
 const std::vector<std::int64_t>& Progress::costs() {
   if (costs_.empty() || costs_pressure_ != high_pressure) {
-    const Analysis& a = analysis;
-    if (moves_.empty()) moves_ = spill_moves(a.f, a.cfg, a.live, a.frequency, plan.if_spilled);
-    costs_ = spill_costs(a.f, moves_, plan.if_spilled, high_pressure);
+    costs_ = spill_costs(analysis.f, moves(), plan.if_spilled, high_pressure);
     costs_pressure_ = high_pressure;
   }
   return costs_;

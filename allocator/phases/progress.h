@@ -20,9 +20,12 @@ class Progress {
 
   // Costs under the present pressure, by vreg of the program before spill code.
   [[nodiscard]] const std::vector<std::int64_t>& costs();
+  // What costs() counts: units moved, by vreg (spill_moves).
+  [[nodiscard]] const std::vector<std::int64_t>& moves();
   // The plan as it is now becomes the planned program.
   void insert_spill_code();
   [[nodiscard]] PlannedProgram& program() { return *program_; }
+  [[nodiscard]] bool has_program() const { return program_.has_value(); }
 
   // What did not fit decides what changes; false where nothing changes. An instruction of an edge cannot be pinned: its operands
   // are spilled instead.

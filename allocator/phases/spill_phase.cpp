@@ -31,13 +31,34 @@ bool SpillPhase::is_over_before_spill_code() {
   return has_victims();
 }
 
+void SpillPhase::find_first_victims() {
+  if (!has_first_victims_) find_victims(progress_.program().guidance());
+}
+
+ir::PerFile<bool> SpillPhase::scarce_files() {
+  ir::PerFile<bool> scarce = {};
+  for (const ir::RegFile file : kFileOrder)
+    scarce[ir::index(file)] =
+        progress_.has_program() ? progress_.program().guidance().is_over(file) : !victims_[ir::index(file)].empty();
+  return scarce;
+}
+
+std::int64_t SpillPhase::moves_of_victims() {
+  const std::vector<std::int64_t>& moves = progress_.moves();
+  std::int64_t sum = 0;
+  for (const std::vector<VRegId>& victims : victims_)
+    for (const VRegId v : victims)
+      if (!progress_.plan.if_spilled[v.index()].is_recomputed()) sum += moves[v.index()];
+  return sum;
+}
+
 std::optional<Homes> SpillPhase::run_rounds() {
   const Analysis& a = progress_.analysis;
   const std::int64_t rounds = a.knobs[Knob::SpillRounds];
   for (; round_ <= rounds; ++round_) {
     ir::PassScope scope(a.observers.passes, "spill_round", &a.f);
-    const bool is_first_of_large = round_ == 1 && has_victims();
-    if (!is_first_of_large) find_victims(progress_.program().guidance());
+    const bool is_first_of_large = round_ == 1 && !progress_.has_program();
+    if (round_ > 1 || !has_first_victims_) find_victims(progress_.program().guidance());
     if (round_ > 1 || !has_victims())
       if (auto homes = attempt_all()) return homes;
     if (!is_first_of_large && !a.observers.may("spill-round")) break;
@@ -59,6 +80,7 @@ std::optional<Homes> SpillPhase::run_fallback() {
 }
 
 void SpillPhase::find_victims(SpillGuidance& guidance) {
+  has_first_victims_ = true;
   const Observers& observers = progress_.analysis.observers;
   misfits_ = {};
   for (const ir::RegFile file : kFileOrder) {

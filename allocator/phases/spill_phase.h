@@ -26,6 +26,11 @@ class SpillPhase {
 
   // Whether guidance, asked of the program before it has any spill code, names vregs. A large program saves a round by that.
   [[nodiscard]] bool is_over_before_spill_code();
+  // The victims of the first round, files with points over budget, and units that would be moved for these victims, as often as
+  // they would be. Requires the same as run_rounds().
+  void find_first_victims();
+  [[nodiscard]] ir::PerFile<bool> scarce_files();
+  [[nodiscard]] std::int64_t moves_of_victims();
   // Homes of the planned program, where a round fits. Requires: no instruction is impossible, and a planned program unless
   // is_over_before_spill_code().
   [[nodiscard]] std::optional<Homes> run_rounds();
@@ -42,6 +47,7 @@ class SpillPhase {
   Progress& progress_;
   VictimRank rank_;  // in the queue of guidance, of the vreg that is observed
   std::int64_t round_ = 1;
+  bool has_first_victims_ = false;
   ir::PerFile<Attempt> misfits_;                  // attempts with eviction of this round that do not fit
   ir::PerFile<std::vector<ir::VRegId>> victims_;  // of guidance in this round
   ir::PerFile<std::vector<int>> kept_;            // by long-lived vreg: homes in the last attempt with eviction

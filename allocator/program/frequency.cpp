@@ -117,17 +117,17 @@ std::vector<int> loop_depths(const ir::Function& f, const ir::Cfg& cfg) {
   return Regions(cfg).run();
 }
 
-std::vector<std::int64_t> block_frequencies(const ir::Function& f, const ir::Cfg& cfg, std::int64_t base) {
+std::vector<std::int64_t> block_frequencies(const ir::Function& f, const ir::Cfg& cfg, std::int64_t base, std::int64_t most) {
   const std::vector<int> depths = loop_depths(f, cfg);
   std::vector<std::int64_t> freq(f.blocks.size(), 1);
   for (std::size_t b = 0; b < f.blocks.size(); ++b) {
     const ir::Block& block = f.blocks[b];
     if (block.freq != 0) {
-      freq[b] = static_cast<std::int64_t>(std::min<std::uint64_t>(block.freq, static_cast<std::uint64_t>(kMaxFrequency)));
+      freq[b] = static_cast<std::int64_t>(std::min<std::uint64_t>(block.freq, static_cast<std::uint64_t>(most)));
       continue;
     }
     const int depth = block.depth >= 0 ? block.depth : depths[b];
-    for (int d = 0; d < depth && freq[b] < kMaxFrequency; ++d) freq[b] = std::min(freq[b] * base, kMaxFrequency);
+    for (int d = 0; d < depth && freq[b] < most; ++d) freq[b] = std::min(freq[b] * base, most);
   }
   for (std::size_t b = 0; b < f.blocks.size(); ++b)
     if (f.blocks[b].is_edge_block()) freq[b] = std::min(freq[f.blocks[b].edge_from.index()], freq[f.blocks[b].edge_to.index()]);

@@ -18,7 +18,8 @@ inline constexpr std::int64_t kMaxFrequency = std::int64_t{1} << 24;
 
 // Loop depth of each block, 0 outside loops and in unreachable blocks. Cost: O(edges x depth); depths above 16 are not told apart.
 [[nodiscard]] std::vector<int> loop_depths(const ir::Function& f, const ir::Cfg& cfg);
-// At least 1. An edge block without a figure of its own: the lesser of its two ends'.
-[[nodiscard]] std::vector<std::int64_t> block_frequencies(const ir::Function& f, const ir::Cfg& cfg, std::int64_t base);
+// At least 1, at most `most`. An edge block without a figure of its own: the lesser of its two ends'.
+[[nodiscard]] std::vector<std::int64_t> block_frequencies(const ir::Function& f, const ir::Cfg& cfg, std::int64_t base,
+                                                          std::int64_t most = kMaxFrequency);
 
 }  // namespace regduel::allocator

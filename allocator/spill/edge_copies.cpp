@@ -47,9 +47,12 @@ void SpillCodeInserter::edge_copy(const Inst& inst) {
   else
     for (const Operand& op : ops) out_.is_changed[op.vreg().index()] = 1;
   const auto in_memory = [&](VRegId v) { return is_spilled(v) && !is_recomputed(v); };
+  const auto same_slot = [&](VRegId v, VRegId w) { return plan_.slot_owner(v) == plan_.slot_owner(w); };
   for (Move& m : moves) {
     for (const Move& o : moves)
-      if (&o != &m && ((o.d == m.s && in_memory(m.s)) || (o.s == m.d && in_memory(m.d)))) m.hazard = true;
+      if (&o != &m &&
+          ((same_slot(o.d, m.s) && in_memory(o.d) && in_memory(m.s)) || (same_slot(o.s, m.d) && in_memory(o.s) && in_memory(m.d))))
+        m.hazard = true;
     if (REGDUEL_PLANTED("fatpoint-edge-slots-overwritten")) m.hazard = false;
   }
 
@@ -107,7 +110,7 @@ void SpillCodeInserter::edge_copy(const Inst& inst) {
   for (const Move& m : late) load(m.d, m.d_bytes, m);
   for (const Move& m : shadowed) {
     const VRegId t = new_temp(m.d, in_.vreg(m.d).align_log2, {});
-    const Operand l[] = {exact(Role::Def, t, m.d_bytes, m.whole), Operand::of_slot(shadow_[m.d.index()], offset(m.d_bytes))};
+    const Operand l[] = {exact(Role::Def, t, m.d_bytes, m.whole), Operand::of_slot(slot_in(shadow_, m.d), offset(m.d_bytes))};
     insert(way(m.d).refill, l);
     save(t, m.d_bytes, m);
   }

@@ -48,6 +48,7 @@ SpillCode SpillCodeInserter::run() {
       current_ = block.first_inst + k;
       const Inst& inst = in_.insts[current_];
       if (!cfg_.is_reachable(BlockId(b)) || inst.is_deleted()) append(inst, in_.operands_of(inst), in_.targets_of(inst));
+      else if (inst.is_inserted() && is_between_pieces(inst)) copy_between_pieces(inst);
       else if (inst.is_inserted() && inst.is_copy()) edge_copy(inst);
       else instruction(inst);
     }
@@ -110,7 +111,7 @@ bool SpillCodeInserter::is_piece(VRegId v, ByteMask bytes) const {
 
 SlotId SpillCodeInserter::slot_in(std::vector<SlotId>& table, VRegId root) {
   if (table.empty()) table.resize(in_.vregs.size());
-  SlotId& slot = table[root.index()];
+  SlotId& slot = table[plan_.slot_owner(root).index()];
   if (slot.is_valid()) return slot;
   const ir::VReg& v = in_.vreg(root);
   ir::Slot s;
@@ -121,7 +122,7 @@ SlotId SpillCodeInserter::slot_in(std::vector<SlotId>& table, VRegId root) {
   if (plan_.location[root.index()].kind() == Location::Kind::SharedSlot) s.space = ir::MemSpace::Shared;
   slot = out_.f.add_slot(s);
   out_.slot_root.resize(out_.f.slots.size());
-  out_.slot_root[slot.index()] = root;
+  out_.slot_root[slot.index()] = plan_.slot_owner(root);
   return slot;
 }
 
@@ -410,6 +411,31 @@ bool SpillCodeInserter::original_copy(const Inst& inst) {
   reuse_.forget(d);
   if (is_spilled(d)) store(t, all_bytes(t), d);
   return true;
+}
+
+// --- pieces of a vreg that was split (split_program.h)
+
+bool SpillCodeInserter::is_between_pieces(const Inst& inst) const {
+  const auto ops = in_.operands_of(inst);
+  return inst.is_copy() && !plan_.first_of.empty() && ops.size() == 2 &&
+         plan_.slot_owner(ops[0].vreg()) == plan_.slot_owner(ops[1].vreg());
+}
+
+// A store, a refill, or a copy of what the piece that is written needs; nothing where both are in memory, as that is one slot.
+void SpillCodeInserter::copy_between_pieces(const Inst& inst) {
+  const auto ops = in_.operands_of(inst);
+  const VRegId d = ops[0].vreg(), s = ops[1].vreg();
+  reuse_.at(live_.number_of(current_));
+  const ByteMask bytes = bytes_of(in_, ops[0]), needed = bytes & live_.live_after(inst.first_operand);
+  reuse_.forget(d);
+  if (needed != 0 && !is_spilled(d) && !is_spilled(s)) {
+    out_.now_at[current_] = static_cast<std::uint32_t>(out_.f.insts.size());
+    return append(inst, ops);
+  }
+  out_.is_changed[d.index()] = out_.is_changed[s.index()] = 1;
+  if (needed == 0 || (is_spilled(d) && is_spilled(s))) return;
+  if (!is_spilled(d)) return refill(d, is_recomputed(s) ? all_bytes(d) : cover(d, needed), s);
+  if (!is_recomputed(d)) store(s, bytes, d);
 }
 
 SpillCode insert_spill_code(const Function& in, const ir::Cfg& cfg, const Liveness& live, const Plan& plan, const Budget& budget) {

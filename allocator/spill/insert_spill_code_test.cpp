@@ -37,9 +37,12 @@ constexpr std::string_view kTwoUses = R"(
       #6 exit
 )";
 
+// A vreg that is spilled is so everywhere.
+const std::vector<std::pair<std::string, std::string>> kWhole = {{"FatPointSplitLiveRanges", "0"}};
+
 TEST(InsertSpillCode, RefilledValueWaitsForItsNextUse) {
-  EXPECT_EQ(count(allocate(program(kTwoUses), limits(2)).program, ir::Op::Refill), 1);
-  EXPECT_EQ(count(allocate(program(kTwoUses), limits(2), {{"FatPointRefillReuse", "0"}}).program, ir::Op::Refill), 2);
+  EXPECT_EQ(count(allocate(program(kTwoUses), limits(2), kWhole).program, ir::Op::Refill), 1);
+  EXPECT_EQ(count(allocate(program(kTwoUses), limits(2), {kWhole[0], {"FatPointRefillReuse", "0"}}).program, ir::Op::Refill), 2);
 }
 
 // %0 has to be refilled for the call, where all that it may stand in is clobbered: waiting there for #4 would need a pinned call.
@@ -92,7 +95,7 @@ TEST(InsertSpillCode, OriginalCopyBecomesASpillAndARefill) {
       #5 st %0, %1 !write
       #6 exit
 )");
-  const auto a = allocate(f, limits(2));
+  const auto a = allocate(f, limits(2), kWhole);
   EXPECT_THAT(testing::inst(a.program, 1), HasSubstr("spill"));
 }
 
@@ -119,7 +122,7 @@ TEST(InsertSpillCode, EdgeCopiesThroughMemoryUseShadowSlots) {
       #10 st %1 !write
       #11 exit
 )");
-  const auto a = allocate(f, limits(2));
+  const auto a = allocate(f, limits(2), kWhole);
   EXPECT_GE(a.program.slots.size(), 3u);
   allocate(f, limits(3));
   allocate(f, limits(4));

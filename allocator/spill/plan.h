@@ -20,6 +20,7 @@ struct Plan {
   std::vector<Location> location;             // by vreg of the program
   std::vector<Location> if_spilled;           // by vreg of the program: where it goes when it has to leave its register
   std::vector<ir::VReg> added;                // vregs of the plan's own, in registers
+  std::vector<ir::VRegId> first_of;           // by vreg of the program: the one whose pieces share its slot; empty = each its own
   std::vector<std::vector<ir::PReg>> pinned;  // by instruction: homes of its items; empty = not pinned
   RefillReuseRules reuse;
   std::int64_t shared_bytes = 0;  // that a thread may have of shared memory
@@ -27,6 +28,8 @@ struct Plan {
 
   [[nodiscard]] std::size_t num_long_lived() const { return location.size() + added.size(); }
   [[nodiscard]] bool is_spilled(ir::VRegId v) const { return v.index() < location.size() && !location[v.index()].is_in_register(); }
+  // What its slot is found by: pieces of one vreg (split_program.h) share one.
+  [[nodiscard]] ir::VRegId slot_owner(ir::VRegId v) const { return first_of.empty() ? v : first_of[v.index()]; }
   // False where it is spilled already.
   bool spill(ir::VRegId v) {
     if (is_spilled(v)) return false;

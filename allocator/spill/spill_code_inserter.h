@@ -65,6 +65,8 @@ class SpillCodeInserter {
   void deleted(const ir::Inst& inst);
   [[nodiscard]] bool original_copy(const ir::Inst& inst);
   void edge_copy(const ir::Inst& inst);
+  [[nodiscard]] bool is_between_pieces(const ir::Inst& inst) const;
+  void copy_between_pieces(const ir::Inst& inst);
 
   const ir::Function& in_;
   const ir::Cfg& cfg_;

@@ -283,13 +283,14 @@ TEST(Origins, NarrowDefsLeaveTheUpperBytesUndefined) {
 TEST(Origins, NarrowDefBesideRematWithSource) {
   const std::string declared = "  vreg %0 R b64\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 R b8\n",
                     head = "func @f kernel target sm_90 threads 256";
-  expect_codes(head + "\n" + declared +
-                   "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 %2 = neg %1 !remat\n    #3 %3 = c\n    #4 st %0, %2, %3\n"
-                   "    #5 exit\n",
-               head + " allocated\n  frame local 0 shared 0\n" + declared +
-                   "  block b0\n    #0 R4:R5 = a\n    #1 R2 = b\n    #2 neg !remat !deleted\n    #3 R0 = c\n    +6 R1 = remat #2 R2\n"
-                   "    #4 st R4:R5, R1, R0\n    #5 exit\n",
-               {{"the narrow def and the remat", "st R4:R5, R1", "st R0:R1, R1", 6}});
+  expect_codes(
+      head + "\n" + declared +
+          "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 %2 = neg %1 !remat\n    #3 %3 = c\n    #4 st %0, %2, %3\n"
+          "    #5 exit\n",
+      head + " allocated\n  frame local 0 shared 0\n" + declared +
+          "  block b0\n    #0 R4:R5 = a\n    #1 R2 = b\n    #2 neg !remat !deleted\n    #3 R0 = c\n    +6 R1 = remat #2 R2\n"
+          "    #4 st R4:R5, R1, R0\n    #5 exit\n",
+      {{"the narrow def and the remat", "st R4:R5, R1", "st R0:R1, R1", 6}});
 }
 
 TEST(Origins, CorrectAllocationsShowNothing) {

@@ -117,7 +117,7 @@ TEST_F(Experiment, LabelsThatMeanNothingRaiseNoAlarm) {
   std::vector<const ResultRow*> one, other;
   for (const ResultRow& r : rows) (r.configuration.allocator == "briggs" ? one : other).push_back(&r);
   ASSERT_EQ(one.size(), other.size());
-  Random random(8);
+  Random random(9);
   int alarms = 0;
   for (int split = 0; split < 50; ++split) {
     std::array<std::vector<ResultRow>, 2> older, newer;

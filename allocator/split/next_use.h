@@ -1,0 +1,83 @@
+// How far it is from a point to the next use of a value, along the nearest path.
+//
+// Distances count instructions; an edge that leaves a loop counts kLeavesLoop for each level, so that what is used in the loop
+// comes before what is used behind it. Only *candidates* are looked at: vregs that may be split. A use is a read of bytes that some
+// def reaches, or old bytes that a guarded def or a def of a part keeps; any other def ends the search.
+//
+// Source: Belady, "A study of replacement algorithms", 1966; Braun and Hack, "Register Spilling and Live-Range Splitting for
+// SSA-Form Programs", 2009. Tested by next_use_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "allocator/program/liveness.h"
+#include "base/grouped.h"
+#include "ir/cfg.h"
+
+namespace regduel::allocator {
+
+// Vregs that may be split, by a dense number: first the *global* ones, whose values cross an edge.
+struct SplitCandidates {
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+
+  std::vector<ir::VRegId> vregs;
+  std::vector<std::uint32_t> number_of;  // by vreg; kNone = no candidate
+  std::size_t num_global = 0;
+
+  [[nodiscard]] std::size_t size() const { return vregs.size(); }
+  [[nodiscard]] std::uint32_t operator[](ir::VRegId v) const { return number_of[v.index()]; }
+};
+
+// Whether an operand needs what its vreg held before the instruction; whether it is a def that needs nothing of it; and whether it
+// is one that may be in another register than what was there before: defs of parts and guarded ones hold their register from the
+// moment at which uses are read.
+[[nodiscard]] bool needs_old_value(const ir::Function& f, const Liveness& live, const ir::Inst& inst, std::size_t operand);
+[[nodiscard]] bool is_new_value(const ir::Function& f, const Liveness& live, const ir::Inst& inst, std::size_t operand);
+[[nodiscard]] bool begins_piece(const ir::Function& f, const Liveness& live, const ir::Inst& inst, std::size_t operand);
+
+class NextUse {
+ public:
+  static constexpr std::int32_t kNever = 0x3FFFFFFF;
+  static constexpr std::int32_t kLeavesLoop = 1 << 20;
+
+  // Cost: O(occurrences + blocks x global candidates x a few), and as much memory.
+  NextUse(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const SplitCandidates& candidates,
+          std::span<const int> loop_depth);
+
+  // From behind the instruction with this number; 1 = the next one. kNever where the value is dead.
+  [[nodiscard]] std::int32_t behind(std::uint32_t candidate, std::uint32_t number) const;
+  // The rest is asked of global candidates only: the others are neither live nor reached at any head or end.
+  //
+  // From the head of a block (its index); 1 = its first instruction.
+  [[nodiscard]] std::int32_t at_head(std::uint32_t candidate, std::size_t block) const { return head_[block * size_ + candidate]; }
+  [[nodiscard]] bool is_live_at_head(std::uint32_t candidate, std::size_t block) const {
+    return at_head(candidate, block) < kNever && is_reached_[block * size_ + candidate] != 0;
+  }
+  // Some def reaches the end of the block.
+  [[nodiscard]] bool is_reached_at_end(std::uint32_t candidate, std::size_t block) const {
+    return is_reached_[block * size_ + candidate] != 0 || writes_[block * size_ + candidate] != 0;
+  }
+  [[nodiscard]] bool is_reached_at_head(std::uint32_t candidate, std::size_t block) const {
+    return is_reached_[block * size_ + candidate] != 0;
+  }
+  // Numbers of a block's first and last instruction.
+  [[nodiscard]] std::uint32_t first(std::size_t block) const { return first_[block]; }
+  [[nodiscard]] std::uint32_t last(std::size_t block) const { return last_[block]; }
+
+ private:
+  struct Occurrence {
+    std::uint32_t number = 0;
+    bool reads = false;  // the old value
+  };
+
+  const Liveness& live_;
+  std::size_t size_;                         // global candidates
+  std::vector<std::uint32_t> first_, last_;  // by block
+  Grouped<Occurrence> occurrences_;          // by candidate, ascending
+  std::vector<std::int32_t> head_, tail_;    // by block and global candidate
+  std::vector<char> is_reached_, writes_;    // by block and global candidate
+};
+
+}  // namespace regduel::allocator

@@ -1,0 +1,98 @@
+#include "allocator/split/next_use.h"
+
+#include <gtest/gtest.h>
+
+#include "allocator/program/frequency.h"
+#include "allocator/testing.h"
+
+namespace regduel::allocator {
+namespace {
+
+// A program with every vreg a candidate; `locals` are numbered behind the others.
+struct Subject {
+  explicit Subject(std::string_view body, std::vector<std::uint32_t> locals = {})
+      : f(testing::program(body)), cfg(f), live(f, cfg), depths(loop_depths(f, cfg)) {
+    candidates.number_of.assign(f.vregs.size(), SplitCandidates::kNone);
+    const auto is_local = [&](std::uint32_t v) { return std::find(locals.begin(), locals.end(), v) != locals.end(); };
+    for (const bool local : {false, true}) {
+      for (std::uint32_t v = 0; v < f.vregs.size(); ++v) {
+        if (is_local(v) != local) continue;
+        candidates.number_of[v] = static_cast<std::uint32_t>(candidates.size());
+        candidates.vregs.push_back(ir::VRegId(v));
+      }
+      if (!local) candidates.num_global = candidates.size();
+    }
+  }
+  ir::Function f;
+  ir::Cfg cfg;
+  Liveness live;
+  std::vector<int> depths;
+  SplitCandidates candidates;
+};
+
+TEST(NextUse, CountsInstructionsInABlock) {
+  const Subject s(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %0 !write
+      #3 %0 = ld 2
+      #4 st %0, %1 !write
+      #5 exit
+)",
+                  {0, 1});
+  const NextUse next(s.f, s.cfg, s.live, s.candidates, s.depths);
+  EXPECT_EQ(next.behind(0, 0), 2);
+  EXPECT_EQ(next.behind(0, 2), NextUse::kNever) << "defined anew before it is read";
+  EXPECT_EQ(next.behind(0, 3), 1);
+  EXPECT_EQ(next.behind(1, 1), 3);
+  EXPECT_EQ(next.behind(1, 4), NextUse::kNever);
+}
+
+TEST(NextUse, WhatIsBehindALoopIsFarFromInsideIt) {
+  const Subject s(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 P pred
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 bra -> b1
+    block b1
+      #3 st %0 !write
+      #4 %2 = isetp 0
+      #5 cbra %2 -> b1, b2
+    block b2
+      #6 st %1 !write
+      #7 exit
+)");
+  const NextUse next(s.f, s.cfg, s.live, s.candidates, s.depths);
+  EXPECT_EQ(next.behind(0, 0), 3);
+  EXPECT_EQ(next.behind(0, 3), 3) << "around the loop";
+  EXPECT_EQ(next.at_head(1, 1), NextUse::kLeavesLoop + 4);
+  EXPECT_EQ(next.at_head(1, 2), 1);
+  EXPECT_TRUE(next.is_live_at_head(1, 1));
+  EXPECT_FALSE(next.is_live_at_head(2, 1)) << "written before it is read";
+  EXPECT_FALSE(next.is_live_at_head(0, 2));
+}
+
+TEST(NextUse, AGuardedDefNeedsTheOldValue) {
+  const Subject s(R"(
+    vreg %0 R b32
+    vreg %1 P pred
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = isetp 0
+      #2 @%1 %0 = ld 1
+      #3 st %0 !write
+      #4 exit
+)",
+                  {0, 1});
+  const NextUse next(s.f, s.cfg, s.live, s.candidates, s.depths);
+  EXPECT_EQ(next.behind(0, 0), 2);
+}
+
+}  // namespace
+}  // namespace regduel::allocator

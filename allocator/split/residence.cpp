@@ -1,0 +1,353 @@
+// See residence.h.
+
+#include "allocator/split/residence.h"
+
+#include <algorithm>
+
+namespace regduel::allocator {
+
+using ir::BlockId;
+using ir::Inst;
+using ir::Operand;
+using ir::RegFile;
+using ir::VRegId;
+
+namespace {
+
+class Walk {
+ public:
+  Walk(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const Registers& registers,
+       const SplitCandidates& candidates, const NextUse& next)
+      : f_(f), cfg_(cfg), live_(live), registers_(registers), candidates_(candidates), next_(next), is_in_(candidates.size(), 0),
+        is_reached_(candidates.size(), 0), is_kept_(candidates.size(), 0) {
+    out_.at_head.resize(f.blocks.size());
+    out_.at_end.resize(f.blocks.size());
+    out_.in_memory.assign(f.operands.size(), 0);
+    out_.is_split.assign(candidates.size(), 0);
+    measure_others();
+  }
+
+  Residence run() {
+    for (const BlockId b : cfg_.reverse_postorder()) {
+      enter(b);
+      const ir::Block& block = f_.block(b);
+      for (std::uint32_t k = 0; k < block.num_insts; ++k) {
+        const Inst& inst = f_.insts[block.first_inst + k];
+        if (inst.is_deleted()) continue;
+        index_ = block.first_inst + k;
+        number_ = live_.number_of(index_);
+        if (inst.is_inserted() && inst.is_copy()) parallel_copy(inst);
+        else instruction(inst);
+      }
+      auto& end = out_.at_end[b.index()];
+      for (const RegFile file : ir::kAllFiles) end.insert(end.end(), in_[ir::index(file)].begin(), in_[ir::index(file)].end());
+      std::sort(end.begin(), end.end());
+    }
+    note_edges();
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] const ir::VReg& vreg(std::uint32_t c) const { return f_.vreg(candidates_.vregs[c]); }
+  [[nodiscard]] std::vector<std::uint32_t>& in(std::uint32_t c) { return in_[ir::index(vreg(c).file())]; }
+
+  // --- the set of those in registers
+  void put(std::uint32_t c) {
+    if (is_in_[c] != 0) return;
+    is_in_[c] = 1;
+    in(c).push_back(c);
+    used_[ir::index(vreg(c).file())] += vreg(c).units();
+  }
+  void take(std::uint32_t c) {
+    if (is_in_[c] == 0) return;
+    is_in_[c] = 0;
+    std::vector<std::uint32_t>& list = in(c);
+    *std::find(list.begin(), list.end(), c) = list.back();
+    list.pop_back();
+    used_[ir::index(vreg(c).file())] -= vreg(c).units();
+  }
+  void leave(std::uint32_t c) {
+    out_.events.push_back({index_, c, Residence::Event::Kind::Leave});
+    out_.is_split[c] = 1;
+    take(c);
+  }
+  // Those farthest from their next use leave, until `units` suffice. What is_kept_ stays.
+  void limit(RegFile file, int units) {
+    const std::size_t k = ir::index(file);
+    while (used_[k] > units) {
+      std::uint32_t victim = SplitCandidates::kNone;
+      std::int64_t farthest = -1;
+      for (const std::uint32_t c : in_[k]) {
+        if (is_kept_[c] != 0) continue;
+        const std::int64_t distance = next_.behind(c, number_);
+        if (distance > farthest || (distance == farthest && c < victim)) farthest = distance, victim = c;
+      }
+      if (victim == SplitCandidates::kNone) return;
+      leave(victim);
+    }
+  }
+
+  // --- what others take
+  // Units of vregs that are no candidates, by row: two an instruction, R and W.
+  void measure_others() {
+    for (const RegFile file : ir::kAllFiles) {
+      const std::size_t k = ir::index(file);
+      if (!registers_.is_scarce[k]) continue;
+      others_[k].assign(2 * static_cast<std::size_t>(live_.num_numbered()) + 2, 0);
+      all_[k].assign(2 * static_cast<std::size_t>(live_.num_numbered()) + 2, 0);
+    }
+    const auto row = [](Point p) { return (static_cast<std::size_t>(p) + 1) / 2; };
+    for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
+      const std::size_t k = ir::index(f_.vregs[v].file());
+      if (!registers_.is_scarce[k]) continue;
+      const bool is_other = candidates_[VRegId(v)] == SplitCandidates::kNone && !f_.vregs[v].is_architectural();
+      for (const Interval& i : live_.range(v)) {
+        const int units = f_.vregs[v].units();
+        all_[k][row(i.begin)] += units;
+        all_[k][row(i.end)] -= units;
+        if (!is_other) continue;
+        others_[k][row(i.begin)] += units;
+        others_[k][row(i.end)] -= units;
+      }
+    }
+    for (std::size_t k = 0; k < ir::kNumFiles; ++k) {
+      for (std::size_t r = 1; r < others_[k].size(); ++r) others_[k][r] += others_[k][r - 1], all_[k][r] += all_[k][r - 1];
+    }
+  }
+  [[nodiscard]] int room_at(RegFile file, std::uint32_t number, bool at_writes) const {
+    const std::size_t k = ir::index(file);
+    return registers_.budget.allocatable[k].count() - others_[k][2 * static_cast<std::size_t>(number) + (at_writes ? 1 : 0)];
+  }
+
+  // --- heads of blocks
+  void enter(BlockId b) {
+    for (auto& list : in_) {
+      for (const std::uint32_t c : list) is_in_[c] = 0;
+      list.clear();
+    }
+    used_ = {};
+    for (std::uint32_t c = 0; c < candidates_.num_global; ++c) is_reached_[c] = next_.is_reached_at_head(c, b.index()) ? 1 : 0;
+    number_ = next_.first(b.index());
+    bool is_header = false;
+    std::vector<std::uint32_t>& counts = counts_;
+    counts.assign(candidates_.num_global, 0);
+    std::uint32_t preds = 0;
+    for (const BlockId p : cfg_.predecessors(b)) {
+      if (!cfg_.is_reachable(p)) continue;
+      if (cfg_.rpo_index(p) >= cfg_.rpo_index(b)) is_header = true;
+      else {
+        ++preds;
+        for (const std::uint32_t c : out_.at_end[p.index()]) ++counts[c];
+      }
+    }
+    std::vector<std::uint32_t>& wanted = wanted_;
+    wanted.clear();
+    for (std::uint32_t c = 0; c < candidates_.num_global; ++c)
+      if (next_.is_live_at_head(c, b.index()) && (is_header || counts[c] > 0)) wanted.push_back(c);
+    const auto far = [&](std::uint32_t c) { return next_.at_head(c, b.index()); };
+    // Behind a join: first those that all predecessors have.
+    const auto is_everywhere = [&](std::uint32_t c) { return is_header || counts[c] == preds; };
+    std::sort(wanted.begin(), wanted.end(), [&](std::uint32_t x, std::uint32_t y) {
+      if (is_everywhere(x) != is_everywhere(y)) return is_everywhere(x);
+      return far(x) != far(y) ? far(x) < far(y) : x < y;
+    });
+    ir::PerFile<int> room = {}, through = {};
+    for (const RegFile file : ir::kAllFiles)
+      if (registers_.is_scarce[ir::index(file)]) room[ir::index(file)] = room_at(file, number_, false);
+    if (is_header) through = room_through(b, wanted);
+    for (const std::uint32_t c : wanted) {
+      const std::size_t k = ir::index(vreg(c).file());
+      const int units = vreg(c).units();
+      if (used_[k] + units > room[k]) continue;
+      if (is_header && far(c) >= NextUse::kLeavesLoop) {
+        if (units > through[k]) continue;
+        through[k] -= units;
+      }
+      put(c);
+    }
+    auto& head = out_.at_head[b.index()];
+    for (const auto& list : in_) head.insert(head.end(), list.begin(), list.end());
+    std::sort(head.begin(), head.end());
+  }
+  // How many units values may take that only live through a loop: what the loop's own leave at its fullest point.
+  [[nodiscard]] ir::PerFile<int> room_through(BlockId header, const std::vector<std::uint32_t>& wanted) {
+    ir::PerFile<int> most = {}, through = {};
+    int last = cfg_.rpo_index(header);
+    for (const BlockId p : cfg_.predecessors(header))
+      if (cfg_.is_reachable(p)) last = std::max(last, cfg_.rpo_index(p));
+    for (int r = cfg_.rpo_index(header); r <= last; ++r) {
+      const BlockId b = cfg_.reverse_postorder()[static_cast<std::size_t>(r)];
+      for (std::size_t k = 0; k < ir::kNumFiles; ++k)
+        for (std::size_t row = 2 * std::size_t{next_.first(b.index())};
+             row < 2 * std::size_t{next_.last(b.index())} + 2 && !all_[k].empty(); ++row)
+          most[k] = std::max(most[k], all_[k][row]);
+    }
+    for (const std::uint32_t c : wanted)
+      if (next_.at_head(c, header.index()) >= NextUse::kLeavesLoop) through[ir::index(vreg(c).file())] += vreg(c).units();
+    ir::PerFile<int> room = {};
+    for (std::size_t k = 0; k < ir::kNumFiles; ++k)
+      room[k] = std::max(0, registers_.budget.allocatable[k].count() - (most[k] - through[k]));
+    return room;
+  }
+
+  // --- instructions
+  void instruction(const Inst& inst) {
+    const auto ops = f_.operands_of(inst);
+    kept_.clear();
+    const auto keep = [&](std::uint32_t c) {
+      if (is_kept_[c] == 0) kept_.push_back(c);
+      is_kept_[c] = 1;
+    };
+    ir::PerFile<int> twice = {};  // units of copies that the instruction needs beside what lives on
+    for (std::size_t o = 0; o < ops.size(); ++o) {
+      const Operand& op = ops[o];
+      if (!op.is_vreg()) continue;
+      const std::size_t k = ir::index(f_.vreg(op.vreg()).file());
+      if (!registers_.is_scarce[k]) continue;
+      const int units = f_.vreg(op.vreg()).units();
+      if (op.is_early_clobber()) twice[k] += units;
+      const std::uint32_t c = candidates_[op.vreg()];
+      if (c == SplitCandidates::kNone) continue;
+      const bool lives_on = op.role == ir::Role::Use && next_.behind(c, number_) < NextUse::kNever;
+      const bool is_bound = op.fixed().is_valid() || std::any_of(ops.begin(), ops.end(), [&](const Operand& d) {
+                              return d.is_tied() && d.tied == o && d.vreg() != op.vreg();
+                            });
+      if (lives_on && is_bound) twice[k] += units;
+      if (!needs_old_value(f_, live_, inst, inst.first_operand + o) || is_reached_[c] == 0) continue;
+      if (is_in_[c] == 0) {
+        out_.events.push_back({index_, c, Residence::Event::Kind::Load});
+        put(c);
+      }
+      keep(c);
+    }
+    for (const RegFile file : ir::kAllFiles)
+      if (registers_.is_scarce[ir::index(file)]) limit(file, room_at(file, number_, false) - twice[ir::index(file)]);
+    for (const std::uint32_t c : kept_)
+      if (next_.behind(c, number_) == NextUse::kNever) take(c);
+    for (const std::uint32_t c : kept_) is_kept_[c] = 0;
+    for (const Operand& op : ops)  // a value of which old bytes stay cannot leave before the instruction
+      if (op.is_vreg() && op.writes() && candidates_[op.vreg()] != SplitCandidates::kNone) is_kept_[candidates_[op.vreg()]] = 1;
+    clobbers(ops);
+    write(inst);
+  }
+  void clobbers(std::span<const Operand> ops) {
+    ir::PerFile<UnitSet> clobbered;
+    bool any = false;
+    for (std::size_t o = ops.size(); o-- > 0 && ops[o].role == ir::Role::Clobber;) {
+      clobbered[ir::index(ops[o].preg().file)] |= units_of(ops[o].preg());
+      any = true;
+    }
+    if (!any) return;
+    for (const RegFile file : ir::kAllFiles) {
+      const std::size_t k = ir::index(file);
+      if (!registers_.is_scarce[k] || clobbered[k].none()) continue;
+      const int left = (registers_.budget.allocatable[k] - clobbered[k]).count();
+      limit(file, left - (registers_.budget.allocatable[k].count() - room_at(file, number_, true)));
+    }
+  }
+  void write(const Inst& inst) {
+    const auto ops = f_.operands_of(inst);
+    ir::PerFile<int> made = {};
+    kept_.clear();
+    for (const Operand& op : ops) {
+      if (!op.is_vreg() || !op.writes()) continue;
+      const std::uint32_t c = candidates_[op.vreg()];
+      if (c == SplitCandidates::kNone || std::find(kept_.begin(), kept_.end(), c) != kept_.end()) continue;
+      kept_.push_back(c);
+      is_reached_[c] = 1;
+      if (is_in_[c] == 0) made[ir::index(vreg(c).file())] += vreg(c).units();
+    }
+    for (const RegFile file : ir::kAllFiles)
+      if (made[ir::index(file)] > 0) limit(file, room_at(file, number_, true) - made[ir::index(file)]);
+    for (const std::uint32_t c : kept_) {
+      is_kept_[c] = 0;
+      if (next_.behind(c, number_) < NextUse::kNever) put(c);
+      else take(c);
+    }
+  }
+
+  // Pairs, in parallel: what is in memory is read there; a result stays there if others are needed sooner.
+  void parallel_copy(const Inst& inst) {
+    const auto ops = f_.operands_of(inst);
+    const std::size_t pairs = ops.size() / 2;
+    for (std::size_t o = pairs; o < ops.size(); ++o) {
+      const std::uint32_t c = candidates_[ops[o].vreg()];
+      if (c != SplitCandidates::kNone && is_in_[c] == 0 && is_reached_[c] != 0)
+        out_.in_memory[inst.first_operand + o] = 1, out_.is_split[c] = 1;
+    }
+    for (std::size_t o = pairs; o < ops.size(); ++o) {
+      const std::uint32_t c = candidates_[ops[o].vreg()];
+      if (c != SplitCandidates::kNone && next_.behind(c, number_) == NextUse::kNever) take(c);
+    }
+    // What is used soonest has the first choice, and keeps it.
+    results_.clear();
+    for (std::size_t o = 0; o < pairs; ++o)
+      if (const std::uint32_t c = candidates_[ops[o].vreg()]; c != SplitCandidates::kNone) {
+        is_reached_[c] = 1;
+        results_.emplace_back(next_.behind(c, number_), inst.first_operand + static_cast<std::uint32_t>(o));
+      }
+    std::sort(results_.begin(), results_.end());
+    kept_.clear();
+    for (const auto& [far, operand] : results_) {
+      const std::uint32_t c = candidates_[f_.operands[operand].vreg()];
+      if (far == NextUse::kNever) take(c);
+      if (far == NextUse::kNever || is_in_[c] != 0) continue;
+      const RegFile file = vreg(c).file();
+      if (is_new_value(f_, live_, inst, operand) && make_room(file, room_at(file, number_, true) - vreg(c).units(), far)) {
+        put(c);
+        is_kept_[c] = 1;
+        kept_.push_back(c);
+      } else {
+        out_.in_memory[operand] = 1;
+        out_.is_split[c] = 1;
+      }
+    }
+    for (const std::uint32_t c : kept_) is_kept_[c] = 0;
+  }
+  // Those that are used later than `far` leave; false where that does not suffice, and then none leaves.
+  bool make_room(RegFile file, int units, std::int32_t far) {
+    const std::size_t k = ir::index(file);
+    if (used_[k] <= units) return true;
+    int later = 0;
+    for (const std::uint32_t c : in_[k])
+      if (is_kept_[c] == 0 && next_.behind(c, number_) > far) later += vreg(c).units();
+    if (used_[k] - later > units) return false;
+    limit(file, units);
+    return true;
+  }
+
+  // What is in a register at one end of an edge only is split.
+  void note_edges() {
+    for (const BlockId b : cfg_.reverse_postorder())
+      for (const BlockId s : cfg_.successors(b))
+        for (std::uint32_t c = 0; c < candidates_.num_global; ++c) {
+          if (out_.is_split[c] != 0 || !next_.is_live_at_head(c, s.index()) || !next_.is_reached_at_end(c, b.index())) continue;
+          const auto has = [&](const std::vector<std::uint32_t>& list) { return std::binary_search(list.begin(), list.end(), c); };
+          if (has(out_.at_end[b.index()]) != has(out_.at_head[s.index()])) out_.is_split[c] = 1;
+        }
+  }
+
+  const ir::Function& f_;
+  const ir::Cfg& cfg_;
+  const Liveness& live_;
+  const Registers& registers_;
+  const SplitCandidates& candidates_;
+  const NextUse& next_;
+  Residence out_;
+  ir::PerFile<std::vector<std::uint32_t>> in_;      // candidates in registers
+  ir::PerFile<int> used_ = {};                      // their units
+  std::vector<char> is_in_, is_reached_, is_kept_;  // by candidate
+  std::vector<std::uint32_t> kept_, counts_, wanted_;
+  std::vector<std::pair<std::int32_t, std::uint32_t>> results_;  // of a parallel copy: distance to the next use, operand
+  ir::PerFile<std::vector<int>> others_, all_;                   // by row: units of vregs that are no candidates, and of all
+  std::uint32_t index_ = 0, number_ = 0;
+};
+
+}  // namespace
+
+Residence find_residence(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const Registers& registers,
+                         const SplitCandidates& candidates, const NextUse& next_use) {
+  return Walk(f, cfg, live, registers, candidates, next_use).run();
+}
+
+}  // namespace regduel::allocator

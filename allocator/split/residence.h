@@ -1,0 +1,43 @@
+// Which values stand in registers at each point, so that no point asks for more than there are: what is used farthest from a point
+// leaves its register there, and comes back right before its next use.
+//
+// Per block, from what its predecessors leave in registers; at the head of a loop, what the loop uses soonest. A value that is in a
+// register at one end of an edge only moves on that edge. A parallel copy on an edge may take its sources from memory and leave
+// its results there.
+//
+// Source: Belady 1966; Braun and Hack 2009. Deviates: vregs with several defs; units and clobbers are counted; alignment is not,
+// which is left to the rounds that follow. Tested by residence_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "allocator/instruction/packing.h"
+#include "allocator/split/next_use.h"
+
+namespace regduel::allocator {
+
+struct Residence {
+  struct Event {
+    enum class Kind : std::uint8_t { Load, Leave };
+    std::uint32_t inst = 0;  // index; it happens before this instruction
+    std::uint32_t candidate = 0;
+    Kind kind = Kind::Load;
+  };
+  std::vector<Event> events;                                // in the order of the walk: block after block in reverse postorder
+  std::vector<std::vector<std::uint32_t>> at_head, at_end;  // by block: candidates in registers, ascending
+  std::vector<char> in_memory;                              // by operand: 1 = of a parallel copy, it names the value in memory
+  std::vector<char> is_split;                               // by candidate: 1 = leaves its register somewhere while it lives
+};
+
+struct Registers {
+  const Budget& budget;
+  ir::PerFile<bool> is_scarce = {};  // files whose values are candidates
+};
+
+//   precious   by candidate: 1 = it costs a store and a refill to leave; 0 = it is computed again
+// Cost: O(instructions x registers that are full + blocks x candidates).
+[[nodiscard]] Residence find_residence(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const Registers& registers,
+                                       const SplitCandidates& candidates, const NextUse& next_use);
+
+}  // namespace regduel::allocator
