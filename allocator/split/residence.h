@@ -35,7 +35,6 @@ struct Registers {
   ir::PerFile<bool> is_scarce = {};  // files whose values are candidates
 };
 
-//   precious   by candidate: 1 = it costs a store and a refill to leave; 0 = it is computed again
 // Cost: O(instructions x registers that are full + blocks x candidates).
 [[nodiscard]] Residence find_residence(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const Registers& registers,
                                        const SplitCandidates& candidates, const NextUse& next_use);

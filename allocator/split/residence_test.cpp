@@ -1,0 +1,124 @@
+#include "allocator/split/residence.h"
+
+#include <algorithm>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "allocator/program/frequency.h"
+#include "allocator/testing.h"
+
+namespace regduel::allocator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// All vregs of file R are candidates, in their order, and global.
+Residence residence(const ir::Function& f, int registers) {
+  const ir::Cfg cfg(f);
+  const Liveness live(f, cfg);
+  SplitCandidates candidates;
+  candidates.number_of.assign(f.vregs.size(), SplitCandidates::kNone);
+  for (std::uint32_t v = 0; v < f.vregs.size(); ++v) {
+    if (f.vregs[v].file() != ir::RegFile::R) continue;
+    candidates.number_of[v] = static_cast<std::uint32_t>(candidates.size());
+    candidates.vregs.push_back(ir::VRegId(v));
+  }
+  candidates.num_global = candidates.size();
+  const Budget budget = Budget::of(f, ir::default_target(), testing::limits(registers));
+  Registers scarce{budget};
+  scarce.is_scarce[ir::index(ir::RegFile::R)] = true;
+  const NextUse next(f, cfg, live, candidates, loop_depths(f, cfg));
+  return find_residence(f, cfg, live, scarce, candidates, next);
+}
+std::vector<std::string> events(const Residence& r) {
+  std::vector<std::string> list;
+  for (const Residence::Event& e : r.events)
+    list.push_back((e.kind == Residence::Event::Kind::Load ? "load " : "leave ") + std::to_string(e.candidate) + " before " +
+                   std::to_string(e.inst));
+  return list;
+}
+
+TEST(Residence, TheOneThatIsUsedLastLeaves) {
+  const auto f = testing::program(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 %2 = ld 2
+      #3 st %1 !write
+      #4 st %2 !write
+      #5 st %0 !write
+      #6 exit
+)");
+  EXPECT_THAT(events(residence(f, 2)), ElementsAre("leave 0 before 2", "load 0 before 5"));
+  EXPECT_THAT(residence(f, 2).is_split, ElementsAre(1, 0, 0));
+  EXPECT_THAT(events(residence(f, 3)), IsEmpty());
+}
+
+// A clobber leaves one register of two: of the values that live across it, the one that is used later leaves.
+TEST(Residence, ClobbersTakeRoom) {
+  const auto f = testing::program(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 call "f" clobbers R0
+      #3 st %0 !write
+      #4 st %1 !write
+      #5 exit
+)");
+  EXPECT_THAT(events(residence(f, 2)), ElementsAre("leave 1 before 2", "load 1 before 4"));
+}
+
+// Of a guarded def the old value stays, so that it cannot leave at the clobbers of the same instruction.
+TEST(Residence, WhatAGuardedDefKeepsStays) {
+  const auto f = testing::program(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 P pred
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 %2 = isetp 0
+      #3 @%2 %0 = lop clobbers R0
+      #4 st %1 !write
+      #5 st %0 !write
+      #6 exit
+)");
+  EXPECT_THAT(events(residence(f, 2)), ElementsAre("leave 1 before 3", "load 1 before 4"));
+}
+
+TEST(Residence, AtTheHeadOfALoopStandsWhatItReads) {
+  const auto f = testing::program(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    vreg %3 P pred
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 bra -> b1
+    block b1
+      #3 %2 = ld 2
+      #4 st %1, %2 !write
+      #5 %3 = isetp 0
+      #6 cbra %3 -> b1, b2
+    block b2
+      #7 st %0 !write
+      #8 exit
+)");
+  const Residence r = residence(f, 2);
+  EXPECT_THAT(r.at_head[1], ElementsAre(1));
+  EXPECT_THAT(r.at_end[0], ElementsAre(0, 1)) << "it leaves on the edge";
+  EXPECT_THAT(r.is_split, ElementsAre(1, 0, 0));
+  EXPECT_THAT(residence(f, 3).at_head[1], ElementsAre(0, 1)) << "what only lives through takes what the loop leaves";
+}
+
+}  // namespace
+}  // namespace regduel::allocator
