@@ -256,6 +256,16 @@ TEST_F(Cli, GenerateAllocateVerify) {
   }
 }
 
+TEST_F(Cli, CallsOfPtxFollowAnAbi) {
+  const std::string ptx = REGDUEL_SOURCE_DIR "/corpus/ptx/calls.ptx";
+  EXPECT_THAT(run("import " + ptx).out, HasSubstr("device target sm_90 threads 256 abi cuda\n"));
+  EXPECT_THAT(run("import --abi seed " + ptx).out, Not(HasSubstr("abi cuda")));
+  expect_complaint("import --abi arm " + ptx, "--abi");
+  ASSERT_EQ(run("alloc --abi seed --regs 32 -o a.rir " + ptx).status, 0);
+  EXPECT_EQ(run("verify --abi seed --regs 32 " + ptx + " a.rir").status, 0);
+  EXPECT_THAT(run("verify --regs 32 " + ptx + " a.rir").out, HasSubstr("abi cuda has become seed"));
+}
+
 TEST_F(Cli, APassIsJudgedAloneAndBeforeAnAllocator) {
   ASSERT_EQ(run("gen --seed 7 --profile copies -o a.rir").status, 0);
   ASSERT_EQ(run("pass copyprop a.rir -o b.rir").status, 0);

@@ -21,6 +21,7 @@ struct Options {
   std::string with = "fatpoint";
   int regs = 255;
   TargetOptions target;
+  AbiOption abi;
   KnobOptions knobs;
   AllocatorOptions allocators;
   std::int64_t fuel = -1;
@@ -65,7 +66,7 @@ int alloc(const Options& o) {
   check_registers(o.regs);
   const ir::Allocator& allocator = o.allocators.named(o.with);
   const auto settings = o.knobs.settings(std::array{&allocator});
-  std::vector<Program> programs = load(o.input);
+  std::vector<Program> programs = load(o.input, o.abi.name());
   require_phase(programs, ir::Phase::Virtual);
   if (programs.empty()) throw BadInput(fmt::format("{}: error: there is no function in it", o.input));
   StderrTrace trace;
@@ -130,6 +131,7 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   o->allocators.add_to(*command);
   o->target.add_to(*command);
+  o->abi.add_to(*command);
   o->knobs.add_to(*command, "Set a knob of the allocator (regduel knobs), NAME=VALUE or ID=VALUE; repeatable");
   command
       ->add_option("--fuel", o->fuel,

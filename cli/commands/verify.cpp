@@ -29,6 +29,7 @@ struct Options {
   std::string format = "pretty";
   int regs = 255;
   TargetOptions target;
+  AbiOption abi;
   bool json = false;
 };
 
@@ -92,8 +93,8 @@ int verify(const Options& o) {
       throw BadInput(fmt::format("--judge: no judge \"{}\" (there are {})", name, fmt::join(known, ", ")));
     }
   if (o.before == "-" && o.after == "-") throw BadInput("only one of the two programs can come from standard input");
-  std::vector<Program> before = load(o.before);
-  std::vector<Program> after = load(o.after);
+  std::vector<Program> before = load(o.before, o.abi.name());
+  std::vector<Program> after = load(o.after, o.abi.name());
   require_phase(before, ir::Phase::Virtual);
   std::map<std::string, Program*> afterwards;
   for (Program& p : after)
@@ -184,6 +185,7 @@ void add_verify_command(CLI::App& app, Action& chosen) {
   command->add_option("--regs,--maxrregcount", o->regs, "Limit of the general register file that must have been kept")
       ->capture_default_str();
   o->target.add_to(*command);
+  o->abi.add_to(*command);
   command->add_flag("--json", o->json, "The same as --format json");
   command->footer(
       "Exit status 1: a judge objects; 4: none does, but one could not tell, and says why. Example:  regduel verify a.rir b.rir");
