@@ -266,6 +266,26 @@ TEST_F(Cli, CallsOfPtxFollowAnAbi) {
   EXPECT_THAT(run("verify --regs 32 " + ptx + " a.rir").out, HasSubstr("abi cuda has become seed"));
 }
 
+// Kernels spill less where their calls list what their callees write; the judges then expect these lists too.
+TEST_F(Cli, InterProceduralAllocation) {
+  const std::string ptx = REGDUEL_SOURCE_DIR "/corpus/ptx/calls.ptx";
+  for (const char* name : {"fatpoint", "briggs"}) {
+    const std::string alloc = std::string("alloc --regs 40 --with ") + name + " " + ptx;
+    ASSERT_EQ(run(alloc + " -o alone.rir").status, 0);
+    ASSERT_EQ(run(alloc + " --ipra -o together.rir").status, 0);
+    EXPECT_EQ(run("verify --regs 40 " + ptx + " alone.rir").status, 0);
+    EXPECT_EQ(run("verify --regs 40 --ipra " + ptx + " together.rir").status, 0);
+    EXPECT_EQ(run("verify --regs 40 " + ptx + " together.rir").status, 1);
+    const auto stores = [&](const std::string& options) {
+      std::int64_t bytes = 0;
+      for (const auto& f : nlohmann::json::parse(run(alloc + options + " --json -o x.rir").out)["results"])
+        bytes += f["spill_store_bytes"].get<std::int64_t>();
+      return bytes;
+    };
+    EXPECT_LT(stores(" --ipra"), stores("")) << name;
+  }
+}
+
 TEST_F(Cli, APassIsJudgedAloneAndBeforeAnAllocator) {
   ASSERT_EQ(run("gen --seed 7 --profile copies -o a.rir").status, 0);
   ASSERT_EQ(run("pass copyprop a.rir -o b.rir").status, 0);

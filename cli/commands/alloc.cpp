@@ -3,9 +3,11 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/ipra.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "fuzz/duel/allocators.h"
@@ -25,6 +27,7 @@ struct Options {
   KnobOptions knobs;
   AllocatorOptions allocators;
   std::int64_t fuel = -1;
+  bool ipra = false;
   bool stats = false, trace = false, json = false;
   std::string passes;  // "table", "dump" or empty
 };
@@ -71,10 +74,16 @@ int alloc(const Options& o) {
   if (programs.empty()) throw BadInput(fmt::format("{}: error: there is no function in it", o.input));
   StderrTrace trace;
   ir::Module result;
-  std::string stats;
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (Program& p : programs) {
+  result.functions.resize(programs.size());
+  std::vector<std::string> stats(programs.size());
+  std::vector<nlohmann::ordered_json> list(programs.size());
+  const BottomUp callees_first = bottom_up(programs);
+  CalleeClobbers clobbers;
+  for (std::size_t step = 0; step < programs.size(); ++step) {
+    const std::size_t k = o.ipra ? callees_first.order[step] : step;
+    Program& p = programs[k];
     const ir::Target& target = o.target.resolve(p.function, p.file);
+    if (o.ipra) p.function = clobbers.applied_to(p.function);
     ir::AllocOptions options;
     options.limits = o.target.limits_for(target, o.regs);
     options.knobs = settings;
@@ -97,24 +106,25 @@ int alloc(const Options& o) {
       return kExitFinding;
     }
     const oracles::Measures m = oracles::measure({p.function, target}, allocation->program);
-    if (!o.passes.empty()) stats += passes_of(p.function, passes);
-    if (o.stats) stats += statistics(p.function, o.with, m);
-    list.push_back({{"function", p.function.name},
-                    {"allocator", o.with},
-                    {"limit", o.regs},
-                    {"registers", m.registers[0]},
-                    {"max_live", m.max_live[0]},
-                    {"spill_store_bytes", m.spill_store_bytes},
-                    {"spill_load_bytes", m.spill_load_bytes},
-                    {"weighted_spill_bytes", m.weighted_spill_bytes ? nlohmann::ordered_json(*m.weighted_spill_bytes) : nullptr},
-                    {"stack_frame_bytes", m.local_frame_bytes},
-                    {"instructions", m.instructions_after},
-                    {"occupancy_percent", m.occupancy_percent}});
-    result.functions.push_back(std::move(allocation->program));
+    if (!o.passes.empty()) stats[k] += passes_of(p.function, passes);
+    if (o.stats) stats[k] += statistics(p.function, o.with, m);
+    list[k] = {{"function", p.function.name},
+               {"allocator", o.with},
+               {"limit", o.regs},
+               {"registers", m.registers[0]},
+               {"max_live", m.max_live[0]},
+               {"spill_store_bytes", m.spill_store_bytes},
+               {"spill_load_bytes", m.spill_load_bytes},
+               {"weighted_spill_bytes", m.weighted_spill_bytes ? nlohmann::ordered_json(*m.weighted_spill_bytes) : nullptr},
+               {"stack_frame_bytes", m.local_frame_bytes},
+               {"instructions", m.instructions_after},
+               {"occupancy_percent", m.occupancy_percent}};
+    if (o.ipra && callees_first.is_known[k]) clobbers.add(p.function, allocation->program, target);
+    result.functions[k] = std::move(allocation->program);
   }
   if (!o.json || o.output != "-") save(o.output, ir::print(result));
   if (o.json) print_json({{"command", "alloc"}, {"file", o.input}, {"results", list}});
-  else fmt::print(o.output == "-" ? stderr : stdout, "{}", stats);
+  else fmt::print(o.output == "-" ? stderr : stdout, "{}", fmt::join(stats, ""));
   return 0;
 }
 
@@ -138,6 +148,10 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
                    "How many of its optional decisions the allocator may take in each function; what is plain is done from there "
                    "on (see bisect)")
       ->check(CLI::NonNegativeNumber);
+  command->add_flag(
+      "--ipra", o->ipra,
+      "Allocate callees first: a call of a function with a body in the file destroys what its allocation writes, and no "
+      "more; not in recursion, nor through registers. `regduel verify --ipra` judges the result");
   command->add_flag("--stats", o->stats, "Show registers, spills and copies");
   command
       ->add_flag("--passes{table}", o->passes,
