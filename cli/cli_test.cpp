@@ -278,6 +278,36 @@ TEST_F(Cli, SpillStatisticsInTheLinesOfPtxas) {
   EXPECT_EQ(run("alloc --regs 255 spill.rir -o out.rir --warn-on-spills").err, "");
 }
 
+TEST_F(Cli, CallsOfPtxFollowAnAbi) {
+  const std::string ptx = REGDUEL_SOURCE_DIR "/corpus/ptx/calls.ptx";
+  EXPECT_THAT(run("import " + ptx).out, HasSubstr("device target sm_90 threads 256 abi cuda\n"));
+  EXPECT_THAT(run("import --abi seed " + ptx).out, Not(HasSubstr("abi cuda")));
+  expect_complaint("import --abi arm " + ptx, "--abi");
+  ASSERT_EQ(run("alloc --abi seed --regs 32 -o a.rir " + ptx).status, 0);
+  EXPECT_EQ(run("verify --abi seed --regs 32 " + ptx + " a.rir").status, 0);
+  EXPECT_THAT(run("verify --regs 32 " + ptx + " a.rir").out, HasSubstr("abi cuda has become seed"));
+}
+
+// Kernels spill less where their calls list what their callees write; the judges then expect these lists too.
+TEST_F(Cli, InterProceduralAllocation) {
+  const std::string ptx = REGDUEL_SOURCE_DIR "/corpus/ptx/calls.ptx";
+  for (const char* name : {"fatpoint", "briggs"}) {
+    const std::string alloc = std::string("alloc --regs 40 --with ") + name + " " + ptx;
+    ASSERT_EQ(run(alloc + " -o alone.rir").status, 0);
+    ASSERT_EQ(run(alloc + " --ipra -o together.rir").status, 0);
+    EXPECT_EQ(run("verify --regs 40 " + ptx + " alone.rir").status, 0);
+    EXPECT_EQ(run("verify --regs 40 --ipra " + ptx + " together.rir").status, 0);
+    EXPECT_EQ(run("verify --regs 40 " + ptx + " together.rir").status, 1);
+    const auto stores = [&](const std::string& options) {
+      std::int64_t bytes = 0;
+      for (const auto& f : nlohmann::json::parse(run(alloc + options + " --json -o x.rir").out)["results"])
+        bytes += f["spill_store_bytes"].get<std::int64_t>();
+      return bytes;
+    };
+    EXPECT_LT(stores(" --ipra"), stores("")) << name;
+  }
+}
+
 TEST_F(Cli, APassIsJudgedAloneAndBeforeAnAllocator) {
   ASSERT_EQ(run("gen --seed 7 --profile copies -o a.rir").status, 0);
   ASSERT_EQ(run("pass copyprop a.rir -o b.rir").status, 0);
@@ -435,7 +465,8 @@ TEST_F(Cli, ExplainGolden) {
         "block b0\n    #0 %0 = ld 0\n"
         "    #1 %1 = ld 1\n    #2 %2 = ld 2\n    #3 st %2 !write\n    #4 st %0, %1 !write\n    #5 exit\n");
   expect_golden("cli/golden/explain_predicate.json", run("explain spill.rir --vreg 6 --json").out);
-  expect_golden("cli/golden/explain_spilled.txt", run("explain spill.rir --vreg cold --regs 4 --all --knob FatPointSplitLiveRanges=0").out);
+  expect_golden("cli/golden/explain_spilled.txt",
+                run("explain spill.rir --vreg cold --regs 4 --all --knob FatPointSplitLiveRanges=0").out);
   expect_golden("cli/golden/explain_split.txt", run("explain spill.rir --vreg cold --regs 4").out);
   expect_golden("cli/golden/explain_evicted.txt", run("explain evict.rir --vreg 0 --regs 4").out);
   expect_golden("cli/golden/explain_makes_room.txt", run("explain evict.rir --vreg 2 --regs 4 --all").out);
@@ -650,7 +681,7 @@ TEST_F(Cli, FaultsAreTheSameForAnyNumberOfThreads) {
     for (const char* key :
          {"operator", "what", "memcheck_codes", "structure_categories", "injected", "trace_changing", "caught", "memcheck_right"})
       EXPECT_TRUE(row.contains(key)) << key;
-  const auto alone = nlohmann::json::parse(run("faults --run 20 --seed 2 --json").out);
+  const auto alone = nlohmann::json::parse(run("faults --run 19 --seed 2 --json").out);
   EXPECT_EQ(alone["runs"], 1);
   EXPECT_GT(alone["total"]["injected"], 8) << "all that find a place";
   const Outcome text = run("faults --runs 7 --seed 2");

@@ -26,7 +26,7 @@ bool looks_like_ptx(std::string_view path, std::string_view text) {
 
 }  // namespace
 
-std::vector<Program> load(const std::string& path) {
+std::vector<Program> load(const std::string& path, ir::AbiName abi) {
   const auto text = read_file(path);
   if (!text) throw BadInput(fmt::format("error: {}", text.error()));
   const std::string name = path == "-" ? "<stdin>" : path;
@@ -39,14 +39,14 @@ std::vector<Program> load(const std::string& path) {
     return programs;
   }
   const bool is_ptx = looks_like_ptx(path, *text);
-  auto module = is_ptx ? ir::parse_ptx(*text, name) : ir::parse(*text, name);
+  auto module = is_ptx ? ir::parse_ptx(*text, name, abi) : ir::parse(*text, name);
   if (!module) throw BadInput(to_string(module.error()));
   const auto shared = is_ptx ? nullptr : std::make_shared<const std::string>(*text);
   for (ir::Function& f : module->functions) programs.push_back({name, std::move(f), shared});
   return programs;
 }
 
-std::vector<Program> load_all(const std::vector<std::string>& paths) {
+std::vector<Program> load_all(const std::vector<std::string>& paths, ir::AbiName abi) {
   namespace fs = std::filesystem;
   std::vector<Program> programs;
   for (const std::string& path : paths) {
@@ -64,7 +64,7 @@ std::vector<Program> load_all(const std::vector<std::string>& paths) {
       files.push_back(path);
     }
     for (const std::string& file : files)
-      for (Program& p : load(file)) programs.push_back(std::move(p));
+      for (Program& p : load(file, abi)) programs.push_back(std::move(p));
   }
   return programs;
 }

@@ -17,10 +17,10 @@ struct Program {
   std::shared_ptr<const std::string> text;  // of the file, where it is RIR text; else null
 };
 
-// All functions of one file, in order. Throws BadInput.
-[[nodiscard]] std::vector<Program> load(const std::string& path);
+// All functions of one file, in order; of PTX, with the calls of this ABI. Throws BadInput.
+[[nodiscard]] std::vector<Program> load(const std::string& path, ir::AbiName abi = ir::AbiName::Cuda);
 // The same for many files and directories; a directory stands for the .rir and .ptx files in it and below, sorted by path.
-[[nodiscard]] std::vector<Program> load_all(const std::vector<std::string>& paths);
+[[nodiscard]] std::vector<Program> load_all(const std::vector<std::string>& paths, ir::AbiName abi = ir::AbiName::Cuda);
 // A case: RIR text whose head says limits and knobs (fuzz/duel/case_file.h), or bytes of the fuzz corpus. Throws BadInput.
 [[nodiscard]] fuzz::FuzzInput load_case(const std::string& path);
 // The cases of a file, or of a directory: its .rir files and its inputs of the fuzz corpus, sorted by path. Throws BadInput, also

@@ -83,6 +83,17 @@ ir::Limits TargetOptions::limits_for(const ir::Target& t, int registers) const {
   return result;
 }
 
+void AbiOption::add_to(CLI::App& command) {
+  command
+      .add_option(
+          "--abi", value,
+          "Calls of a PTX file: cuda, as ptxas makes them; seed, R24 to R31 kept. RIR says its own (ir/FORMAT.md, \"Targets\")")
+      ->check(CLI::IsMember({"seed", "cuda"}))
+      ->capture_default_str();
+}
+
+ir::AbiName AbiOption::name() const { return ir::abi_from_name(value).value_or(ir::AbiName::Cuda); }
+
 const fuzz::PlantedBug& planted_bug_named(std::string_view option, const std::string& name) {
   if (!fuzz::has_planted_bugs())
     throw BadInput(fmt::format(

@@ -31,6 +31,14 @@ struct TargetOptions {
   [[nodiscard]] ir::Limits limits_for(const ir::Target& t, int registers) const;
 };
 
+// Which calls PTX becomes: --abi.
+struct AbiOption {
+  std::string value = "cuda";
+
+  void add_to(CLI::App& command);
+  [[nodiscard]] ir::AbiName name() const;
+};
+
 // A planted bug by name. Throws BadInput, with the option that asks for it, where this build has none of that name.
 [[nodiscard]] const fuzz::PlantedBug& planted_bug_named(std::string_view option, const std::string& name);
 // --plant: switches on these planted bugs for the whole process; nothing to do where there are none. Throws BadInput.

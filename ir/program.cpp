@@ -143,6 +143,7 @@ Function Function::clone_header() const {
   Function f;
   f.name = name;
   f.kind = kind;
+  f.abi = abi;
   f.phase = phase;
   f.target = target;
   f.threads = threads;

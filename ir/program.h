@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/abi.h"
 #include "ir/ids.h"
 #include "ir/opcode_table.h"
 #include "ir/registers.h"
@@ -325,6 +326,7 @@ class Function {
  public:
   std::string name;
   FunctionKind kind = FunctionKind::Kernel;
+  AbiName abi = AbiName::Seed;  // which registers a device function must preserve; calls list their own
   Phase phase = Phase::Virtual;
   std::string target = "sm_90";  // name of a target description
   std::uint32_t threads = 256;   // threads a block: what a shared-memory slot is multiplied by

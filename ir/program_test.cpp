@@ -144,6 +144,54 @@ TEST(Target, FromJson) {
   EXPECT_EQ(error("{\"name\": \"toy\",\n x}"), "t.json:2:2: error: not valid JSON");
 }
 
+// Everything that a call may meet: what it destroys, and what a function gives back.
+TEST(Target, Abis) {
+  const auto holds = [](const std::vector<PReg>& list, RegFile file, int unit) {
+    return std::any_of(list.begin(), list.end(), [&](PReg r) { return r.overlaps({file, 1, static_cast<std::uint16_t>(unit)}); });
+  };
+  for (const Target& t : targets())
+    for (const AbiName name : kAllAbis) {
+      const Abi& abi = t.abi(name);
+      for (const RegFile file : {RegFile::R, RegFile::P, RegFile::UR, RegFile::UP})
+        for (int u = 0; u < t.units[index(file)]; ++u) {
+          const bool is_return_address = name == AbiName::Cuda && file == RegFile::R && (u == 20 || u == 21);
+          EXPECT_EQ(holds(abi.clobbered, file, u) && holds(abi.callee_saved, file, u), is_return_address) << t.name << ' ' << u;
+          EXPECT_TRUE(holds(abi.clobbered, file, u) || holds(abi.callee_saved, file, u)) << t.name << ' ' << u;
+          if (abi.runtime_functions.empty()) continue;
+          EXPECT_TRUE(holds(abi.clobbered, file, u) || !holds(abi.runtime_clobbered, file, u)) << t.name << ' ' << u;
+        }
+      for (const auto& list : {abi.clobbered, abi.callee_saved, abi.runtime_clobbered})
+        for (const PReg r : list) EXPECT_LE(r.end(), t.units[index(r.file)]) << t.name;
+    }
+  const Abi& cuda = find_target("sm_90")->abi(AbiName::Cuda);
+  for (const int kept : {2, 16, 31, 36, 39, 44, 247, 252}) EXPECT_FALSE(holds(cuda.clobbered, RegFile::R, kept)) << kept;
+  for (const int lost : {0, 3, 15, 20, 21, 32, 35, 40, 43, 251}) EXPECT_TRUE(holds(cuda.clobbered, RegFile::R, lost)) << lost;
+  EXPECT_FALSE(holds(cuda.clobbers_of("vprintf"), RegFile::R, 32));
+  EXPECT_TRUE(holds(cuda.clobbers_of("f"), RegFile::R, 32));
+  EXPECT_TRUE(holds(find_target("sm_75")->abi(AbiName::Cuda).clobbers_of("vprintf"), RegFile::R, 32));
+}
+
+TEST(Target, AbisFromJson) {
+  const auto t = parse_target(R"({"name": "toy", "units": {"R": 32}, "abi": {"arguments": ["R4:R7"], "callee_saved": ["R8"]},
+      "abis": {"cuda": {"callee_saved": ["R9:R12"], "runtime_functions": ["print"], "runtime_clobbered": ["R0"]}}})");
+  ASSERT_TRUE(t.has_value()) << to_string(t.error());
+  EXPECT_THAT(t->abi(AbiName::Seed).callee_saved, testing::ElementsAre(PReg{RegFile::R, 1, 8}));
+  EXPECT_THAT(t->abi(AbiName::Cuda).callee_saved, testing::ElementsAre(PReg{RegFile::R, 4, 9}));
+  EXPECT_EQ(t->abi(AbiName::Cuda).arguments, (PReg{RegFile::R, 4, 4}));
+  EXPECT_THAT(t->abi(AbiName::Cuda).clobbers_of("print"), testing::ElementsAre(PReg{RegFile::R, 1, 0}));
+  EXPECT_THAT(t->abi(AbiName::Cuda).clobbers_of("other"), testing::IsEmpty());
+  const auto error = [](std::string_view rest) {
+    return to_string(parse_target(fmt::format(R"({{"name": "toy", "units": {{"R": 8}}, {}}})", rest), "t.json").error());
+  };
+  EXPECT_THAT(error(R"("abis": {"arm": {}})"), testing::HasSubstr("\"abis\": unknown key \"arm\" (there are seed and cuda)"));
+  EXPECT_THAT(error(R"("abis": {"cuda": {"callee_saved": ["R8"]}})"), testing::HasSubstr("this target has no R8"));
+  EXPECT_THAT(error(R"("abis": {"cuda": {"runtime_functions": [3]}})"), testing::HasSubstr("expected names"));
+  EXPECT_THAT(error(R"("abis": {"cuda": 3})"), testing::HasSubstr("\"cuda\": expected an object"));
+  EXPECT_THAT(error(R"("abis": 3)"), testing::HasSubstr("\"abis\": expected an object"));
+  EXPECT_THAT(error(R"("abi": {"results": ["R0", "R1"]})"), testing::HasSubstr("expected one range"));
+  EXPECT_THAT(error(R"("abi": {"saved": ["R0"]})"), testing::HasSubstr("unknown key \"saved\""));
+}
+
 TEST(Target, CustomConstraintsFromJson) {
   const auto t = parse_target(R"({"name": "toy", "units": {"R": 8}, "custom_constraints": [
       {"type": 10, "operation": "tex", "registers": "R2:R7", "step": 2, "weight": 3}, {"operation": "st", "registers": "R0"}]})");

@@ -28,6 +28,44 @@ PReg units(RegFile f, int first, int last) {
   return PReg{f, static_cast<std::uint8_t>(last - first + 1), static_cast<std::uint16_t>(first)};
 }
 
+Abi seed_abi(bool has_uniform) {
+  Abi abi;
+  abi.callee_saved = {units(RegFile::R, 24, 31)};
+  abi.clobbered = {units(RegFile::R, 0, 23), units(RegFile::R, 32, 254), units(RegFile::P, 0, 6)};
+  if (has_uniform) {
+    abi.clobbered.push_back(units(RegFile::UR, 0, 62));
+    abi.clobbered.push_back(units(RegFile::UP, 0, 6));
+  }
+  return abi;
+}
+
+// What ptxas does, by scripts/abi-experiment: a function keeps R2, R16 to R31 and from R36 on the upper four of each eight; R20:R21
+// is the return address, which the caller writes; no predicate is kept; of UR the upper part is. From sm_80 on the functions of the
+// runtime keep all from R16 on. Not measured: sm_70 (like sm_75), and units above the last that ptxas gives out (R253, R254, UR62
+// up to sm_90), which go with their neighbours.
+Abi cuda_abi(int sm) {
+  Abi abi;
+  abi.arguments = abi.results = units(RegFile::R, 4, 15);
+  abi.fills_gaps = true;
+  abi.callee_saved = {units(RegFile::R, 2, 2), units(RegFile::R, 16, 31)};
+  abi.clobbered = {units(RegFile::R, 0, 1), units(RegFile::R, 3, 15), units(RegFile::R, 20, 21)};
+  abi.runtime_clobbered = abi.clobbered;
+  for (int low = 32; low < 255; low += 8) {
+    abi.clobbered.push_back(units(RegFile::R, low, low + 3));
+    abi.callee_saved.push_back(units(RegFile::R, low + 4, std::min(low + 7, 254)));
+  }
+  std::vector<PReg> others = {units(RegFile::P, 0, 6)};
+  if (sm >= 75) {
+    abi.callee_saved.push_back(units(RegFile::UR, 36, 62));
+    others.push_back(units(RegFile::UR, 0, 35));
+    others.push_back(units(RegFile::UP, 0, 6));
+  }
+  abi.clobbered.insert(abi.clobbered.end(), others.begin(), others.end());
+  abi.runtime_clobbered.insert(abi.runtime_clobbered.end(), others.begin(), others.end());
+  if (sm >= 80) abi.runtime_functions = {"vprintf", "malloc", "free", "__assertfail"};
+  return abi;
+}
+
 Target make_target(const SmRow& row) {
   Target t;
   t.name = fmt::format("sm_{}", row.sm);
@@ -41,12 +79,8 @@ Target make_target(const SmRow& row) {
     t.units[index(RegFile::UB)] = 16;
   }
   t.units[index(RegFile::Acc)] = row.acc_units;
-  t.abi.callee_saved = {units(RegFile::R, 24, 31)};
-  t.abi.clobbered = {units(RegFile::R, 0, 23), units(RegFile::R, 32, 254), units(RegFile::P, 0, 6)};
-  if (row.sm >= 75) {
-    t.abi.clobbered.push_back(units(RegFile::UR, 0, 62));
-    t.abi.clobbered.push_back(units(RegFile::UP, 0, 6));
-  }
+  t.abi(AbiName::Seed) = seed_abi(row.sm >= 75);
+  t.abi(AbiName::Cuda) = cuda_abi(row.sm);
   t.max_warps_per_sm = row.max_warps;
   t.max_blocks_per_sm = row.max_blocks;
   t.shared_bytes_per_sm = row.shared_kib * 1024;
@@ -203,8 +237,42 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
     }
     return true;
   };
+  // An ABI from an object; what it does not say stays as it is in `abi`. An error, or null.
+  const auto read_abi = [&](const std::string& path, const nlohmann::json& object, Abi& abi) -> std::optional<SourceError> {
+    for (const auto& [key, value] : object.items()) {
+      if (key == "runtime_functions") {
+        abi.runtime_functions.clear();
+        if (!value.is_array() || !std::all_of(value.begin(), value.end(), [](const auto& f) { return f.is_string(); }))
+          return fail_at(key, fmt::format("\"{}\": \"{}\": expected names like [\"vprintf\"]", path, key)).error();
+        for (const auto& f : value) abi.runtime_functions.push_back(f.template get<std::string>());
+        continue;
+      }
+      std::vector<PReg> list;
+      if (!read_units(key, value, list))
+        return fail_at(key, fmt::format("\"{}\": \"{}\": expected registers like [\"R0:R7\"]", path, key)).error();
+      if ((key == "arguments" || key == "results") && list.size() != 1)
+        return fail_at(key, fmt::format("\"{}\": \"{}\": expected one range", path, key)).error();
+      if (key == "arguments") abi.arguments = list[0];
+      else if (key == "results") abi.results = list[0];
+      else if (key == "callee_saved") abi.callee_saved = list;
+      else if (key == "clobbered") abi.clobbered = list;
+      else if (key == "runtime_clobbered") abi.runtime_clobbered = list;
+      else
+        return fail_at(key, fmt::format("\"{}\": unknown key \"{}\" (there are arguments, results, callee_saved, clobbered, "
+                                        "runtime_functions, runtime_clobbered)",
+                                        path, key))
+            .error();
+    }
+    return std::nullopt;
+  };
+  // Before all others: a target that describes one ABI has it under both names, unless "abis" says otherwise.
+  if (doc.contains("abi")) {
+    if (!doc["abi"].is_object()) return fail_at("abi", "\"abi\": expected an object");
+    if (auto error = read_abi("abi", doc["abi"], t.abi(AbiName::Seed))) return std::unexpected(std::move(*error));
+    t.abi(AbiName::Cuda) = t.abi(AbiName::Seed);
+  }
   for (const auto& [key, value] : doc.items()) {
-    if (key == "name") continue;
+    if (key == "name" || key == "abi") continue;
     if (key == "units") {
       if (!value.is_object()) return fail_at(key, "\"units\": expected an object, file name to number of units");
       for (const auto& [file_key, count] : value.items()) {
@@ -228,21 +296,13 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
             "\"custom_constraints\": expected a list of {\"type\": 4, 9 or 10, \"operation\": NAME, \"registers\": \"R0:R15\", "
             "\"step\": 1 to 255, \"weight\": 1 to 15}");
       for (const CustomConstraint& c : t.custom_constraints) named.emplace_back(key, c.registers);
-    } else if (key == "abi") {
-      if (!value.is_object()) return fail_at(key, "\"abi\": expected an object");
-      for (const auto& [abi_key, registers] : value.items()) {
-        std::vector<PReg> list;
-        if (!read_units(abi_key, registers, list))
-          return fail_at(abi_key, fmt::format("\"abi\": \"{}\": expected registers like [\"R0:R7\"]", abi_key));
-        if ((abi_key == "arguments" || abi_key == "results") && list.size() != 1)
-          return fail_at(abi_key, fmt::format("\"abi\": \"{}\": expected one range", abi_key));
-        if (abi_key == "arguments") t.abi.arguments = list[0];
-        else if (abi_key == "results") t.abi.results = list[0];
-        else if (abi_key == "callee_saved") t.abi.callee_saved = list;
-        else if (abi_key == "clobbered") t.abi.clobbered = list;
-        else
-          return fail_at(
-              abi_key, fmt::format("\"abi\": unknown key \"{}\" (there are arguments, results, callee_saved, clobbered)", abi_key));
+    } else if (key == "abis") {
+      if (!value.is_object()) return fail_at(key, "\"abis\": expected an object, \"seed\" and \"cuda\" to what \"abi\" has");
+      for (const auto& [abi_key, object] : value.items()) {
+        const auto abi = abi_from_name(abi_key);
+        if (!abi) return fail_at(abi_key, fmt::format("\"abis\": unknown key \"{}\" (there are seed and cuda)", abi_key));
+        if (!object.is_object()) return fail_at(abi_key, fmt::format("\"{}\": expected an object", abi_key));
+        if (auto error = read_abi(abi_key, object, t.abi(*abi))) return std::unexpected(std::move(*error));
       }
     } else {
       const auto known = std::find_if(std::begin(ints), std::end(ints), [&](const IntKey& k) { return key == k.key; });

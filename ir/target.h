@@ -1,28 +1,21 @@
 // Target descriptions: what an SM offers to an allocator, as data. The shipped ones are in target.cpp; others come from a
 // JSON file (`--target my.json`; FORMAT.md, "Targets").
 //
-// Sources: seed 000 "Per-Class Iteration" (file sizes), "Worked Example" (x_min, x_max); seed 002 and 003 (ABI sets, tensor
-// alignment, register file); DECISIONS for the granularities.
+// Sources: seed 000 "Per-Class Iteration" (file sizes), "Worked Example" (x_min, x_max); seed 002 and 003 (`abi seed`, tensor
+// alignment, register file); DECISIONS for the granularities; scripts/abi-experiment for `abi cuda`.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/source_error.h"
+#include "ir/abi.h"
 #include "ir/registers.h"
 
 namespace regduel::ir {
-
-// Registers that calls use. The tables only *generate* calls: an instruction always lists its own argument, result and
-// clobber registers, and those are what holds.
-struct Abi {
-  PReg arguments = {RegFile::R, 8, 0};  // R0 to R7, in order; 64-bit values take an even pair
-  PReg results = {RegFile::R, 4, 0};    // R0, R0:R1, R0:R3
-  std::vector<PReg> callee_saved;       // R24 to R31
-  std::vector<PReg> clobbered;          // what a call destroys
-};
 
 // Where the operands of one operation would rather not begin: what the numbers 4, 9 and 10 among the constraint types of seed 000
 // stand for is up to the target. A preference, never a rule.
@@ -39,7 +32,7 @@ struct Target {
   int sm = 90;
   PerFile<int> units = {};     // units of each file; 0 = the target does not have it
   std::vector<PReg> reserved;  // never allocated
-  Abi abi;
+  std::array<Abi, kAllAbis.size()> abis;
   int registers_per_sm = 65536;    // 32-bit registers in the register file of one SM
   int register_granularity = 256;  // registers are given to a warp in multiples of this (8 a thread)
   int max_warps_per_sm = 64;
@@ -54,6 +47,8 @@ struct Target {
   int occupancy_x_max = 480;
   std::vector<CustomConstraint> custom_constraints;
 
+  [[nodiscard]] const Abi& abi(AbiName a) const { return abis[static_cast<std::size_t>(a)]; }
+  [[nodiscard]] Abi& abi(AbiName a) { return abis[static_cast<std::size_t>(a)]; }
   [[nodiscard]] int bank(int unit) const { return unit % register_banks; }
   [[nodiscard]] bool has(RegFile f) const { return units[index(f)] > 0; }
   [[nodiscard]] bool is_reserved(RegFile f, int unit) const {

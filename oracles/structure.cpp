@@ -94,6 +94,8 @@ class StructureCheck {
     if (after_.phase != ir::Phase::Allocated) whole("phase", "the program after is not marked allocated");
     if (before_.name != after_.name) whole("function-header", fmt::format("@{} has become @{}", before_.name, after_.name));
     if (before_.kind != after_.kind) whole("function-header", "kernel and device have been exchanged");
+    if (before_.abi != after_.abi)
+      whole("function-header", fmt::format("abi {} has become {}", ir::name(before_.abi), ir::name(after_.abi)));
     if (before_.target != after_.target)
       whole("function-header", fmt::format("target {} has become {}", before_.target, after_.target));
     if (before_.threads != after_.threads)

@@ -139,6 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
         // the function
         Defect{"function-header", "func @t kernel", "func @u kernel"}, Defect{"function-header", "@t kernel", "@t device"},
         Defect{"function-header", "target sm_90", "target sm_80"}, Defect{"function-header", "threads 32", "threads 64"},
+        Defect{"function-header", "threads 32", "threads 32 abi cuda"},
         Defect{"vreg-declaration", "vreg %5 R b32", "vreg %5 R f32"},
         Defect{"vreg-declaration", "vreg %0 R b64", "vreg %0 R b64 align 1"},
         Defect{"vreg-declaration", " name \"u\"", " name \"v\""},

@@ -43,7 +43,7 @@ class InMemory {
       for (int unit = 0; unit < ir::kMaxUnits; ++unit)
         closed_[ir::index(file)][static_cast<std::size_t>(unit)] = !ir::is_allocatable(target, limits, file, unit);
     if (in.kind == ir::FunctionKind::Device)
-      for (const PReg r : target.abi.callee_saved) mark(closed_, r);
+      for (const PReg r : target.abi(in.abi).callee_saved) mark(closed_, r);
     for (const ir::VReg& v : in.vregs)
       if (v.is_architectural()) mark(closed_, v.fixed);
     slot_of_.resize(in.vregs.size());

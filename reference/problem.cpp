@@ -45,7 +45,7 @@ void Problem::find_units(const ir::Target& target, const ir::Limits& limits) {
   ir::PerFile<UnitSet> given_up;  // what the program clobbers itself need not be saved
   for (const ir::Operand& op : f_.operands)
     if (op.role == ir::Role::Clobber) given_up[ir::index(op.preg().file)] |= UnitSet::of(op.preg());
-  for (const ir::PReg r : target.abi.callee_saved) {
+  for (const ir::PReg r : target.abi(f_.abi).callee_saved) {
     UnitSet units = UnitSet::of(r) & allocatable_[ir::index(r.file)];
     units -= given_up[ir::index(r.file)];
     // A save at the head of a block that is entered again would save the wrong thing.

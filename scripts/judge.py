@@ -29,7 +29,10 @@ UNITS = {"R": 255, "P": 7, "B": 16, "UR": 63, "UP": 7, "UB": 16, "ACC": 512}
 FILES_MISSING = {"sm_70": ("UR", "UP", "UB", "ACC")}
 WITH_ACC = ("sm_100", "sm_103", "sm_110")
 SHIPPED = {f"sm_{n}" for n in (70, 75, 80, 86, 89, 90, 100, 103, 110, 120, 121)}
-CALLEE_SAVED = [("R", n) for n in range(24, 32)]
+CALLEE_SAVED = {
+    "seed": [("R", n) for n in range(24, 32)],
+    "cuda": [("R", 2)] + [("R", n) for n in range(16, 255) if n < 32 or n % 8 >= 4] + [("UR", n) for n in range(36, 63)],
+}
 
 FILE_OF = {"R": "R", "Ralt": "R", "UR": "UR", "URext": "UR", "P": "P", "UP": "UP", "ACC": "ACC", "B": "B", "UB": "UB"}
 PREDICATES = ("P", "UP")
@@ -294,6 +297,7 @@ def read_function(line):
     function.target = line.need(rf"target[ \t]+({STRING}|[\w.$-]+)", "a target")[1]
     line.need("threads", "'threads'")
     function.threads = line.number("a number of threads")
+    function.abi = line.need(r"(seed|cuda)\b", "seed or cuda")[1] if line.take(r"abi\b") else "seed"
     function.allocated = bool(line.take(r"allocated\b"))
     if line.take(r"frame\b"):
         read_frame(line, function)
@@ -389,12 +393,13 @@ class Target:
         if description is not None:
             self.units = description.get("units", {})
             self.reserved = units_in(description.get("reserved", []))
-            self.callee_saved = sorted(units_in(description.get("abi", {}).get("callee_saved", [])))
+            by_name = {abi: description.get("abi", {}) | description.get("abis", {}).get(abi, {}) for abi in CALLEE_SAVED}
+            self.callee_saved = {abi: sorted(units_in(d.get("callee_saved", []))) for abi, d in by_name.items()}
             return
         missing = FILES_MISSING.get(name, () if name in WITH_ACC else ("ACC",))
         self.units = {f: n for f, n in UNITS.items() if f not in missing}
         self.reserved = set()
-        self.callee_saved = CALLEE_SAVED
+        self.callee_saved = {abi: [u for u in kept if u[0] in self.units] for abi, kept in CALLEE_SAVED.items()}
 
 
 def units_in(texts):
@@ -492,6 +497,7 @@ class Contract:
     def __init__(self, before, after, target, limits):
         self.before, self.after, self.target = before, after, target
         self.limits = {f: min(n, limits.get(f, n)) for f, n in target.units.items()}
+        self.callee_saved = target.callee_saved[before.function.abi]
         self.faults = Faults(after.name)
         self.broken = False
         self.architectural = set().union(*(units_of(v.fixed) for v in before.function.vregs if v.architectural and v.fixed))
@@ -504,8 +510,8 @@ class Contract:
 
     def check(self):
         b, a = self.before.function, self.after
-        if (b.kind, b.target, b.threads) != (a.kind, a.target, a.threads):
-            self.fault(None, None, "kind, target or threads changed")
+        if (b.kind, b.target, b.threads, b.abi) != (a.kind, a.target, a.threads, a.abi):
+            self.fault(None, None, "kind, target, threads or ABI changed")
         if [declaration_of(v) for v in b.vregs] != [declaration_of(v) for v in a.vregs]:
             self.fault(None, None, "vreg declarations changed")
         self.check_slots()
@@ -829,7 +835,7 @@ class Compiler:
             for inst in block.insts:
                 for _, reg in operands_of(inst):
                     highest[reg.preg[0]] = max(highest[reg.preg[0]], reg.preg[1] + reg.preg[2] - 1)
-        for file, unit in contract.target.callee_saved + sorted(contract.architectural):
+        for file, unit in contract.callee_saved + sorted(contract.architectural):
             highest[file] = max(highest.get(file, -1), unit)
         self.base, self.highest, self.size = {}, highest, 0
         for file, unit in highest.items():
@@ -856,7 +862,7 @@ class Compiler:
         for inst in self.before.insts.values():
             given_up.update(*(units_of(c) for c in inst.clobbers))
         return [(f"{file}{unit}", self.unit_place(file, unit), self.unit_place(file, unit + 1))
-                for file, unit in self.contract.target.callee_saved if (file, unit) not in given_up]
+                for file, unit in self.contract.callee_saved if (file, unit) not in given_up]
 
     def place(self, reg):
         start = self.unit_place(reg.preg[0], reg.preg[1]) + reg.offset

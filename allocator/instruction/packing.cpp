@@ -45,7 +45,7 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
   for (const ir::Operand& op : program.operands)
     if (op.role == Role::Clobber) clobbered[ir::index(op.preg().file)] |= units_of(op.preg());
   const bool reentered = !ir::Cfg(program).predecessors(ir::BlockId(0)).empty();
-  for (const PReg r : target.abi.callee_saved) {
+  for (const PReg r : target.abi(program.abi).callee_saved) {
     const UnitSet kept = units_of(r) - clobbered[ir::index(r.file)];
     b.callee_saved[ir::index(r.file)] |= kept;
     if (reentered) b.allocatable[ir::index(r.file)] -= kept;

@@ -3,9 +3,11 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/ipra.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "fuzz/duel/allocators.h"
@@ -22,9 +24,11 @@ struct Options {
   std::string with = "fatpoint";
   int regs = 255;
   TargetOptions target;
+  AbiOption abi;
   KnobOptions knobs;
   AllocatorOptions allocators;
   std::int64_t fuel = -1;
+  bool ipra = false;
   bool stats = false, verbose = false, warns_on_spills = false, trace = false, json = false;
   std::string passes;  // "table", "dump" or empty
 };
@@ -82,15 +86,21 @@ int alloc(const Options& o) {
   check_registers(o.regs);
   const ir::Allocator& allocator = o.allocators.named(o.with);
   const auto settings = o.knobs.settings(std::array{&allocator});
-  std::vector<Program> programs = load(o.input);
+  std::vector<Program> programs = load(o.input, o.abi.name());
   require_phase(programs, ir::Phase::Virtual);
   if (programs.empty()) throw BadInput(fmt::format("{}: error: there is no function in it", o.input));
   StderrTrace trace;
   ir::Module result;
-  std::string stats;
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (Program& p : programs) {
+  result.functions.resize(programs.size());
+  std::vector<std::string> stats(programs.size());
+  std::vector<nlohmann::ordered_json> list(programs.size());
+  const BottomUp callees_first = bottom_up(programs);
+  CalleeClobbers clobbers;
+  for (std::size_t step = 0; step < programs.size(); ++step) {
+    const std::size_t k = o.ipra ? callees_first.order[step] : step;
+    Program& p = programs[k];
     const ir::Target& target = o.target.resolve(p.function, p.file);
+    if (o.ipra) p.function = clobbers.applied_to(p.function);
     ir::AllocOptions options;
     options.limits = o.target.limits_for(target, o.regs);
     options.knobs = settings;
@@ -108,29 +118,30 @@ int alloc(const Options& o) {
       return kExitFinding;
     }
     const oracles::Measures m = oracles::measure({p.function, target}, allocation->program);
-    if (!o.passes.empty()) stats += passes_of(p.function, passes);
+    if (!o.passes.empty()) stats[k] += passes_of(p.function, passes);
     const oracles::SpillStatistics spills = oracles::spill_statistics(m, allocation->program);
-    if (o.stats) stats += statistics(p.function, o.with, m, spills);
-    if (o.verbose) stats += fmt::format("regduel info    : {}\n", oracles::function_properties(p.function.name, spills));
+    if (o.stats) stats[k] += statistics(p.function, o.with, m, spills);
+    if (o.verbose) stats[k] += fmt::format("regduel info    : {}\n", oracles::function_properties(p.function.name, spills));
     if (const auto warning = oracles::spill_warning(p.function.name, spills); warning && o.warns_on_spills)
       fmt::print(stderr, "regduel warning : {}\n", *warning);
-    list.push_back({{"function", p.function.name},
-                    {"allocator", o.with},
-                    {"limit", o.regs},
-                    {"registers", m.registers[0]},
-                    {"max_live", m.max_live[0]},
-                    {"spill_store_bytes", m.spill_store_bytes},
-                    {"spill_load_bytes", m.spill_load_bytes},
-                    {"weighted_spill_bytes", m.weighted_spill_bytes ? nlohmann::ordered_json(*m.weighted_spill_bytes) : nullptr},
-                    {"stack_frame_bytes", m.local_frame_bytes},
-                    {"instructions", m.instructions_after},
-                    {"occupancy_percent", m.occupancy_percent},
-                    {"statistics", to_json(spills)}});
-    result.functions.push_back(std::move(allocation->program));
+    list[k] = {{"function", p.function.name},
+               {"allocator", o.with},
+               {"limit", o.regs},
+               {"registers", m.registers[0]},
+               {"max_live", m.max_live[0]},
+               {"spill_store_bytes", m.spill_store_bytes},
+               {"spill_load_bytes", m.spill_load_bytes},
+               {"weighted_spill_bytes", m.weighted_spill_bytes ? nlohmann::ordered_json(*m.weighted_spill_bytes) : nullptr},
+               {"stack_frame_bytes", m.local_frame_bytes},
+               {"instructions", m.instructions_after},
+               {"occupancy_percent", m.occupancy_percent},
+               {"statistics", to_json(spills)}};
+    if (o.ipra && callees_first.is_known[k]) clobbers.add(p.function, allocation->program, target);
+    result.functions[k] = std::move(allocation->program);
   }
   if (!o.json || o.output != "-") save(o.output, ir::print(result));
   if (o.json) print_json({{"command", "alloc"}, {"file", o.input}, {"results", list}});
-  else fmt::print(o.output == "-" ? stderr : stdout, "{}", stats);
+  else fmt::print(o.output == "-" ? stderr : stdout, "{}", fmt::join(stats, ""));
   return 0;
 }
 
@@ -147,12 +158,17 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   o->allocators.add_to(*command);
   o->target.add_to(*command);
+  o->abi.add_to(*command);
   o->knobs.add_to(*command, "Set a knob of the allocator (regduel knobs), NAME=VALUE or ID=VALUE; repeatable");
   command
       ->add_option("--fuel", o->fuel,
                    "How many of its optional decisions the allocator may take in each function; what is plain is done from there "
                    "on (see bisect)")
       ->check(CLI::NonNegativeNumber);
+  command->add_flag(
+      "--ipra", o->ipra,
+      "Allocate callees first: a call of a function with a body in the file destroys what its allocation writes, and no "
+      "more; not in recursion, nor through registers. `regduel verify --ipra` judges the result");
   command->add_flag("--stats", o->stats, "Show registers, spills and copies, and the spill statistics in the lines of ptxas");
   command->add_flag("-v,--verbose", o->verbose, "Show the stack frame and spills of each function, as ptxas -v does");
   command->add_flag("--warn-on-spills", o->warns_on_spills,

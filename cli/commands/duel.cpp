@@ -30,6 +30,7 @@ struct Options {
   std::vector<std::string> with;
   std::vector<std::string> regs;
   TargetOptions target;
+  AbiOption abi;
   KnobOptions knobs;
   AllocatorOptions allocators;
   std::int64_t random = 0;
@@ -196,7 +197,7 @@ PlayedProgram sweep(fuzz::FuzzInput input, const ChosenLimits& limits, const std
 // Programs from files: a row for each program and limit.
 int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelists, const fuzz::Knobs& knobs) {
   const ChosenLimits limits(o.regs, o.target);
-  std::vector<Program> programs = load_all(o.inputs);
+  std::vector<Program> programs = load_all(o.inputs, o.abi.name());
   require_phase(programs, ir::Phase::Virtual);
   if (programs.empty()) throw BadInput("error: there is no function in the input");
   std::vector<const ir::Target*> targets;
@@ -349,6 +350,7 @@ void add_duel_command(CLI::App& app, Action& chosen) {
       ->allow_extra_args(false);
   o->allocators.add_to(*command);
   o->target.add_to(*command);
+  o->abi.add_to(*command);
   o->knobs.add_to(*command, "Set a knob (regduel knobs), NAME=VALUE or ID=VALUE, for the allocators that have it; repeatable");
   command->add_option(
       "--random", o->random,

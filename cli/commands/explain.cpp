@@ -28,6 +28,7 @@ struct Options {
   std::string with = std::string(kExplains);
   int regs = 255;
   TargetOptions target;
+  AbiOption abi;
   KnobOptions knobs;
   bool all = false, json = false, live = false;
 };
@@ -69,7 +70,7 @@ int explain(const Options& o) {
   const ir::Allocator& allocator = AllocatorOptions().named(o.with);
   if (allocator.name() != kExplains) throw BadInput(fmt::format("--with {}: only {} explains itself", o.with, kExplains));
   const auto settings = o.knobs.settings(std::array{&allocator});
-  std::vector<Program> programs = load(o.input);
+  std::vector<Program> programs = load(o.input, o.abi.name());
   require_phase(programs, ir::Phase::Virtual);
   Program& p = choose_function(programs, o);
   const ir::VRegId vreg = find_vreg(p.function, o.vreg);
@@ -108,6 +109,7 @@ void add_explain_command(CLI::App& app, Action& chosen) {
   command->add_option("--regs,--maxrregcount", o->regs, "Limit of the general register file (classes R and Ralt), 1 to 255")
       ->capture_default_str();
   o->target.add_to(*command);
+  o->abi.add_to(*command);
   o->knobs.add_to(*command, "Set a knob of the allocator (regduel knobs), NAME=VALUE or ID=VALUE; repeatable");
   command->add_flag("--all", o->all, "Every attempt in full, not only the one that decided");
   command->add_flag("--live", o->live, "The pressure curve of its file too, and its live range beside those that it overlaps");

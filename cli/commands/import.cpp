@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/function_names.h"
 #include "cli/input.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "ir/text/dot.h"
 #include "ir/text/text.h"
@@ -19,6 +20,7 @@ struct Options {
   std::string input;
   std::string output;
   std::string emit = "rir";
+  AbiOption abi;
   bool json = false;
 };
 
@@ -42,7 +44,7 @@ void write_files(const Options& o, const std::vector<Program>& programs) {
 }
 
 int import(const Options& o) {
-  const std::vector<Program> programs = load(o.input);
+  const std::vector<Program> programs = load(o.input, o.abi.name());
   if (programs.empty()) throw BadInput(fmt::format("{}: error: there is no function with a body in it", o.input));
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Program& p : programs)
@@ -79,6 +81,7 @@ void add_import_command(CLI::App& app, Action& chosen) {
   command->add_option("--emit", o->emit, "rir (text) or dot (Graphviz)")
       ->check(CLI::IsMember({"rir", "dot"}))
       ->capture_default_str();
+  o->abi.add_to(*command);
   command->add_flag("--json", o->json, "One JSON document about what was read");
   command->footer("Example:  regduel import corpus/ptx/saxpy.ptx -o out");
   command->callback([o, &chosen] { chosen = [o] { return import(*o); }; });

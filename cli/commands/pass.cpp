@@ -14,6 +14,7 @@ namespace {
 struct Options {
   std::string pass, input, output = "-";
   TargetOptions target;
+  AbiOption abi;
 };
 
 std::string pass_names() {
@@ -25,7 +26,7 @@ std::string pass_names() {
 int run_pass(const Options& o) {
   const passes::Pass* pass = passes::find_pass(o.pass);
   if (pass == nullptr) throw BadInput(fmt::format("no pass \"{}\" (there are {})", o.pass, pass_names()));
-  std::vector<Program> programs = load(o.input);
+  std::vector<Program> programs = load(o.input, o.abi.name());
   require_phase(programs, ir::Phase::Virtual);
   ir::Module result;
   for (Program& p : programs) {
@@ -48,6 +49,7 @@ void add_pass_command(CLI::App& app, Action& chosen) {
   command->add_option("input", o->input, "RIR or PTX file (- = standard input)")->required();
   command->add_option("-o,--output", o->output, "Where to write the program (- = standard output)")->capture_default_str();
   o->target.add_to(*command);
+  o->abi.add_to(*command);
   command->footer("`regduel verify IN OUT` judges what it did. Example:  regduel pass copyprop a.rir -o b.rir");
   command->callback([o, &chosen] { chosen = [o] { return run_pass(*o); }; });
 }

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/diagnostic.h"
 #include "cli/input.h"
+#include "cli/ipra.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "ir/check.h"
@@ -29,6 +30,8 @@ struct Options {
   std::string format = "pretty";
   int regs = 255;
   TargetOptions target;
+  AbiOption abi;
+  bool ipra = false;
   bool json = false;
 };
 
@@ -92,8 +95,8 @@ int verify(const Options& o) {
       throw BadInput(fmt::format("--judge: no judge \"{}\" (there are {})", name, fmt::join(known, ", ")));
     }
   if (o.before == "-" && o.after == "-") throw BadInput("only one of the two programs can come from standard input");
-  std::vector<Program> before = load(o.before);
-  std::vector<Program> after = load(o.after);
+  std::vector<Program> before = load(o.before, o.abi.name());
+  std::vector<Program> after = load(o.after, o.abi.name());
   require_phase(before, ir::Phase::Virtual);
   std::map<std::string, Program*> afterwards;
   for (Program& p : after)
@@ -105,10 +108,21 @@ int verify(const Options& o) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   bool failed = false, gave_up = false;
   const bool colours = wants_colours();
-  for (Program& p : before) {
+  const BottomUp callees_first = bottom_up(before);
+  CalleeClobbers clobbers;
+  for (std::size_t step = 0; step < before.size(); ++step) {
+    const std::size_t k = o.ipra ? callees_first.order[step] : step;
+    Program& p = before[k];
     const auto found = afterwards.find(p.function.name);
     if (found == afterwards.end()) throw BadInput(fmt::format("{}: error: there is no @{}", o.after, p.function.name));
     const ir::Target& target = o.target.resolve(p.function, p.file);
+    // What the callees of the allocation write is read off the allocation itself.
+    if (o.ipra) {
+      if (found->second->function.phase == ir::Phase::Virtual)
+        throw BadInput(fmt::format("--ipra: @{} is not allocated", p.function.name));
+      p.function = clobbers.applied_to(p.function);
+      if (callees_first.is_known[k]) clobbers.add(p.function, found->second->function, target);
+    }
     const bool is_pass = found->second->function.phase == ir::Phase::Virtual;
     if (is_pass) *found->second = in_memory(p, *found->second, target);
     const ir::Function& post = found->second->function;
@@ -184,6 +198,8 @@ void add_verify_command(CLI::App& app, Action& chosen) {
   command->add_option("--regs,--maxrregcount", o->regs, "Limit of the general register file that must have been kept")
       ->capture_default_str();
   o->target.add_to(*command);
+  o->abi.add_to(*command);
+  command->add_flag("--ipra", o->ipra, "Calls destroy what the allocations of their callees write, as regduel alloc --ipra has it");
   command->add_flag("--json", o->json, "The same as --format json");
   command->footer(
       "Exit status 1: a judge objects; 4: none does, but one could not tell, and says why. Example:  regduel verify a.rir b.rir");

@@ -157,6 +157,7 @@ bool wrap_in_loop(EditProgram& p, Random& random) {
 }
 
 bool insert_call(EditProgram& p, const ir::Target& target, Random& random) {
+  const ir::Abi& abi = target.abi(p.header.abi);
   EditInst call;
   call.inst.op = Op::Call;
   call.inst.id = p.next_id();
@@ -177,10 +178,10 @@ bool insert_call(EditProgram& p, const ir::Target& target, Random& random) {
       next += r.units();
     }
   };
-  place(random.below(2), target.abi.results, Role::Def);
+  place(random.below(2), abi.results, Role::Def);
   call.ops.push_back(Operand::of_symbol(p.header.symbols.intern("mutant")));
-  place(random.below(4), target.abi.arguments, Role::Use);
-  for (const ir::PReg r : target.abi.clobbered) call.ops.push_back(Operand::of_preg(Role::Clobber, r));
+  place(random.below(4), abi.arguments, Role::Use);
+  for (const ir::PReg r : abi.clobbered) call.ops.push_back(Operand::of_preg(Role::Clobber, r));
   EditBlock& b = p.blocks[any_block(p, random)];
   const std::size_t at = any_place(b, random);
   insert_at(b, at, std::move(call));

@@ -413,6 +413,7 @@ class Editor {
     if (random_.chance(20)) {
       const bool becomes_device = p_.header.kind == ir::FunctionKind::Kernel;
       p_.header.kind = becomes_device ? ir::FunctionKind::Device : ir::FunctionKind::Kernel;
+      if (becomes_device) p_.header.abi = ir::kAllAbis[random_.below(ir::kAllAbis.size())];
       for (EditBlock& b : p_.blocks) {
         EditInst& last = b.insts.back();
         if (last.inst.op != ir::Op::Ret && last.inst.op != ir::Op::Exit) continue;

@@ -159,9 +159,10 @@ std::string request_text(const ir::Function& program, const ir::Target& target, 
   out += fmt::format("// registers:{}\n", stretches(target, [&](ir::RegFile file, int unit) {
                        return ir::is_allocatable(target, options.limits, file, unit);
                      }));
+  const std::vector<ir::PReg>& saved = target.abi(program.abi).callee_saved;
   if (program.kind == ir::FunctionKind::Device)
     out += fmt::format("// callee-saved:{}\n", stretches(target, [&](ir::RegFile file, int unit) {
-                         return std::any_of(target.abi.callee_saved.begin(), target.abi.callee_saved.end(),
+                         return std::any_of(saved.begin(), saved.end(),
                                             [&](ir::PReg r) { return r.overlaps({file, 1, static_cast<std::uint16_t>(unit)}); });
                        }));
   return out + fmt::format("rir {}\n", ir::kTextVersion) + ir::print(program);

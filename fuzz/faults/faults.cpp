@@ -40,7 +40,7 @@ void reserve_unused(ir::Target& target, const ir::Limits& limits, const ir::Func
   for (const ir::Operand& op : after.operands)
     if (op.is_preg()) use(op.preg());
   for (const ir::VReg& v : before.vregs) use(v.fixed);
-  for (const ir::PReg r : target.abi.callee_saved) use(r);
+  for (const ir::PReg r : target.abi(before.abi).callee_saved) use(r);
   for (const ir::RegFile file : ir::kAllFiles)
     for (int u = limits.of(file); u-- > 0;)
       if (!used[ir::index(file)][static_cast<std::size_t>(u)]) {

@@ -620,7 +620,8 @@ bool same_inst(const EditInst& a, const EditInst& b) {
          a.inst.ref == b.inst.ref && a.ops == b.ops && a.targets == b.targets;
 }
 bool same_header(const ir::Function& a, const ir::Function& b) {
-  return a.phase == b.phase && a.threads == b.threads && a.local_frame == b.local_frame && a.shared_frame == b.shared_frame &&
+  return a.phase == b.phase && a.abi == b.abi && a.threads == b.threads && a.local_frame == b.local_frame &&
+         a.shared_frame == b.shared_frame &&
          std::equal(a.slots.begin(), a.slots.end(), b.slots.begin(), b.slots.end(),
                     [](const Slot& x, const Slot& y) {
                       return x.space == y.space && x.size == y.size && x.align == y.align && x.offset == y.offset;

@@ -84,6 +84,8 @@ class Builder {
   std::vector<Proto>* body = nullptr;  // of the block that is being filled
   std::vector<GuardedRegion> regions;  // of the open scopes, the newest last
 
+  [[nodiscard]] const ir::Abi& abi() const { return target.abi(f.abi); }
+
   // --- scopes
   void enter_scope();
   void leave_scope();

@@ -30,7 +30,7 @@ class Packer {
  public:
   Packer(const ir::Function& f, const ir::Target& target) : f_(f), target_(target) {
     const bool entry_preds = std::any_of(f.targets.begin(), f.targets.end(), [](ir::BlockId b) { return b.value == 0; });
-    if (f.kind == ir::FunctionKind::Device && entry_preds) kept_ = target.abi.callee_saved;
+    if (f.kind == ir::FunctionKind::Device && entry_preds) kept_ = target.abi(f.abi).callee_saved;
     for (const ir::VReg& v : f.vregs)
       if (v.is_architectural()) kept_.push_back(v.fixed);
   }

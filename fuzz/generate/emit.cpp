@@ -394,36 +394,37 @@ PReg next_in(PReg range, int& next, int units, int alignment) {
 
 Key abi_key(Builder& b, bool quads) {
   const auto r = b.random.below(100);
-  return r < 60 || b.target.abi.arguments.file != RegFile::R ? kWord : r < 90 || !quads ? kPair : kQuad;
+  return r < 60 || b.abi().arguments.file != RegFile::R ? kWord : r < 90 || !quads ? kPair : kQuad;
 }
 
 void call(Builder& b) {
-  if (b.target.abi.arguments.file != RegFile::R || b.target.abi.results.file != RegFile::R) return store(b, 2);
+  if (b.abi().arguments.file != RegFile::R || b.abi().results.file != RegFile::R) return store(b, 2);
   Draft d = b.op(Op::Call);
   constexpr std::array<const char*, 4> kCallees = {"f", "g", "__internal_fdiv", "vprintf"};
   const bool guarded = b.random.chance(8) && b.guard(d);
-  if (b.random.chance(80)) d.uses.push_back(ir::Operand::of_symbol(b.f.symbols.intern(any_of(b, kCallees))));
+  const char* callee = b.random.chance(80) ? any_of(b, kCallees) : nullptr;
+  if (callee != nullptr) d.uses.push_back(ir::Operand::of_symbol(b.f.symbols.intern(callee)));
   else b.use(d, kPair);
   const int arguments = at(b, 5);
-  int next = b.target.abi.arguments.begin();
+  int next = b.abi().arguments.begin();
   for (int i = 0; i < arguments; ++i) {
     const VRegId v = b.pick_root(abi_key(b, true));
     const ir::VReg& reg = b.f.vreg(v);
-    const PReg place = next_in(b.target.abi.arguments, next, reg.units(), reg.alignment());
+    const PReg place = next_in(b.abi().arguments, next, reg.units(), reg.alignment());
     if (!b.is_offered(place) || !b.use(d, v, {}, place)) break;
   }
   const int results = guarded ? 0 : at(b, 3);
-  next = b.target.abi.results.begin();
+  next = b.abi().results.begin();
   for (int i = 0; i < results; ++i) {
     const Key key = abi_key(b, false);
     const VRegId old = b.any_available(key) && b.random.chance(25) ? b.pick_root(key) : VRegId{};
     const VRegId v = old.is_valid() ? old : b.new_vreg(key);
-    const PReg place = next_in(b.target.abi.results, next, b.f.vreg(v).units(), b.f.vreg(v).alignment());
+    const PReg place = next_in(b.abi().results, next, b.f.vreg(v).units(), b.f.vreg(v).alignment());
     if (!b.is_offered(place) || !b.def(d, v, {.fixed = place})) break;
     d.fresh.push_back(v);
   }
   const bool all = b.random.chance(80);
-  for (PReg r : b.target.abi.clobbered) {
+  for (PReg r : callee != nullptr ? b.abi().clobbers_of(callee) : b.abi().clobbered) {
     const int units = b.target.units[ir::index(r.file)];
     if (r.begin() >= units || (!all && b.random.chance(50))) continue;
     r.count = static_cast<std::uint8_t>(std::min(r.end(), units) - r.begin());
@@ -832,11 +833,11 @@ void emit_sink(Builder& b, std::span<const VRegId> values) {
 
 void emit_abi_entry(Builder& b) {
   Draft d = b.named("abi.entry");
-  int next = b.target.abi.arguments.begin();
+  int next = b.abi().arguments.begin();
   const int arguments = at(b, 7);
   for (int i = 0; i < arguments; ++i) {
     const VRegId v = b.new_vreg(abi_key(b, true));
-    const PReg place = next_in(b.target.abi.arguments, next, b.f.vreg(v).units(), b.f.vreg(v).alignment());
+    const PReg place = next_in(b.abi().arguments, next, b.f.vreg(v).units(), b.f.vreg(v).alignment());
     if (!b.is_offered(place) || place.file != b.f.vreg(v).file() || !b.def(d, v, {.fixed = place})) break;
     d.fresh.push_back(v);
   }
@@ -846,10 +847,10 @@ void emit_abi_entry(Builder& b) {
 Draft make_ret(Builder& b) {
   const int results = at(b, 3);
   std::vector<std::pair<VRegId, PReg>> chosen;
-  int next = b.target.abi.results.begin();
-  for (int i = 0; i < results && b.target.abi.results.file == RegFile::R; ++i) {
+  int next = b.abi().results.begin();
+  for (int i = 0; i < results && b.abi().results.file == RegFile::R; ++i) {
     const VRegId v = b.pick_root(abi_key(b, false));
-    const PReg place = next_in(b.target.abi.results, next, b.f.vreg(v).units(), b.f.vreg(v).alignment());
+    const PReg place = next_in(b.abi().results, next, b.f.vreg(v).units(), b.f.vreg(v).alignment());
     if (!b.is_offered(place)) break;
     chosen.emplace_back(v, place);
   }

@@ -80,6 +80,7 @@ class Generator {
     constexpr std::array<std::uint32_t, 4> kThreads = {32, 128, 256, 1024};
     f_.threads = kThreads[random_.below(4)];
     if (random_.chance(features_.device)) f_.kind = ir::FunctionKind::Device;
+    if (random_.chance(50)) f_.abi = ir::AbiName::Cuda;
   }
 
   ir::Function run() {

@@ -58,13 +58,19 @@ std::optional<CallShape> call_shape(const Statement& s) {
 PReg RegisterDealer::take(std::uint32_t bytes, std::uint32_t align) {
   const int count = static_cast<int>(std::min<std::uint32_t>(words(bytes), 1000));
   const int step = align >= 16 && count >= 4 ? 4 : align >= 8 && count >= 2 ? 2 : 1;
-  const int first = (next_ + step - 1) / step * step;
-  if (count == 0 || first + count > range_.end()) return {};
-  next_ = first + count;
-  return PReg{range_.file, static_cast<std::uint8_t>(count), static_cast<std::uint16_t>(first)};
+  if (count == 0 || count > range_.count) return {};
+  for (int first = ((fills_gaps_ ? range_.begin() : next_) + step - 1) / step * step; first + count <= range_.end();
+       first += step) {
+    const PReg r{range_.file, static_cast<std::uint8_t>(count), static_cast<std::uint16_t>(first)};
+    if (std::any_of(taken_.begin(), taken_.end(), [&](PReg t) { return t.overlaps(r); })) continue;
+    taken_.push_back(r);
+    next_ = std::max(next_, r.end());
+    return r;
+  }
+  return {};
 }
 
-ParamPlan::ParamPlan(const FunctionSyntax& f, const Target& target)
+ParamPlan::ParamPlan(const FunctionSyntax& f, const Abi& abi)
     : homes_(f.params.size()), in_memory_(f.params.size(), false), pieces_(f.params.size()) {
   const auto deal = [&](RegisterDealer& dealer, int param) {
     const Param& p = f.params[static_cast<std::size_t>(param)];
@@ -75,7 +81,7 @@ ParamPlan::ParamPlan(const FunctionSyntax& f, const Target& target)
     if (!home.is_valid()) home = r;
   };
   if (!f.is_entry) {
-    RegisterDealer arguments(target.abi.arguments), results(target.abi.results);
+    RegisterDealer arguments(abi.arguments, abi), results(abi.results, abi);
     for (const int p : f.arguments) deal(arguments, p);
     for (const int p : f.returns) deal(results, p);
   }
@@ -83,7 +89,7 @@ ParamPlan::ParamPlan(const FunctionSyntax& f, const Target& target)
     if (s.kind != Statement::Kind::Instruction || Opcode(s.opcode).root() != "call") continue;
     const auto shape = call_shape(s);
     if (!shape) continue;
-    RegisterDealer arguments(target.abi.arguments), results(target.abi.results);
+    RegisterDealer arguments(abi.arguments, abi), results(abi.results, abi);
     for (const auto& [list, dealer] : {std::pair{shape->arguments, &arguments}, std::pair{shape->returns, &results}})
       if (list != nullptr)
         for (const Value& v : list->elements) {

@@ -2,8 +2,8 @@
 // the argument (result) registers that are left, and where every access to it takes whole, aligned, disjoint registers of it;
 // otherwise all accesses to it stay memory operations.
 //
-// Source: seed 002 and 003 (argument and result registers); PTX ISA 9.0, section 7.1 "Function Declarations and Definitions".
-// Tested by ptx_test.cpp.
+// Source: seed 002 and 003 (argument and result registers of `abi seed`); scripts/abi-experiment (`abi cuda`); PTX ISA 9.0,
+// section 7.1 "Function Declarations and Definitions". Tested by ptx_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "ir/abi.h"
 #include "ir/ptx/opcodes.h"
 #include "ir/ptx/syntax.h"
-#include "ir/target.h"
 
 namespace regduel::ir::ptx {
 
@@ -49,21 +49,23 @@ struct Piece {
   std::string_view pending_mnemonic;
 };
 
-// Hands out consecutive registers of a range.
+// Hands out the registers of a range: from the lowest on, in order, or where the ABI fills gaps the lowest that are left.
 class RegisterDealer {
  public:
-  explicit RegisterDealer(PReg range) : range_(range), next_(range.first) {}
+  RegisterDealer(PReg range, const Abi& abi) : range_(range), next_(range.first), fills_gaps_(abi.fills_gaps) {}
   // 64-bit values take an even pair, 128-bit ones an aligned quad. Invalid where they do not fit.
   PReg take(std::uint32_t bytes, std::uint32_t align);
 
  private:
   PReg range_;
-  int next_;
+  int next_;  // the first behind all that have been taken
+  bool fills_gaps_;
+  std::vector<PReg> taken_;
 };
 
 class ParamPlan {
  public:
-  ParamPlan(const FunctionSyntax& f, const Target& target);
+  ParamPlan(const FunctionSyntax& f, const Abi& abi);
 
   [[nodiscard]] bool in_registers(int param) const { return homes_[static_cast<std::size_t>(param)].is_valid(); }
   // Requires in_registers(param) and an access to just these bytes somewhere in the function.

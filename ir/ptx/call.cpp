@@ -83,7 +83,7 @@ void Lowering::entry() {
   }
   Code code;
   code.mnemonic = "abi.entry";
-  RegisterDealer dealer(target_.abi.arguments);
+  RegisterDealer dealer(abi_.arguments, abi_);
   for (const int p : s_.arguments) {
     const Param& param = s_.params[static_cast<std::size_t>(p)];
     const PReg home = dealer.take(param.bytes, param.align);
@@ -109,7 +109,7 @@ void Lowering::entry() {
 
 void Lowering::return_values(std::vector<Operand>& uses) {
   if (s_.is_entry) return;
-  RegisterDealer dealer(target_.abi.results);
+  RegisterDealer dealer(abi_.results, abi_);
   for (const int p : s_.returns) {
     const Param& param = s_.params[static_cast<std::size_t>(p)];
     const PReg home = dealer.take(param.bytes, param.align);
@@ -213,8 +213,9 @@ bool Lowering::call(std::size_t index, const Statement& s, const Opcode& o) {
   code.op = Op::Call;
   code.mnemonic = o.text;
   code.flags = kConvergent;
-  code.clobbers = true;
-  if (shape->callee->is(Value::Kind::Register)) {
+  const bool is_named = !shape->callee->is(Value::Kind::Register);
+  code.clobbers = is_named ? &abi_.clobbers_of(shape->callee->name) : &abi_.clobbered;
+  if (!is_named) {
     if (shape->prototype != nullptr) code.uses.push_back(Operand::of_symbol(symbol(shape->prototype->name)));
     code.uses.push_back(register_operand(Role::Use, *shape->callee));
   } else {
@@ -228,7 +229,7 @@ bool Lowering::call(std::size_t index, const Statement& s, const Opcode& o) {
         home.first % v.alignment() == 0)
       op.set_fixed(home);
   };
-  RegisterDealer arguments(target_.abi.arguments), results(target_.abi.results);
+  RegisterDealer arguments(abi_.arguments, abi_), results(abi_.results, abi_);
   if (shape->arguments != nullptr)
     for (const Value& v : shape->arguments->elements) {
       if (v.is(Value::Kind::Name) && v.index >= 0) {

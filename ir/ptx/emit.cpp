@@ -14,11 +14,12 @@ constexpr std::size_t kMostOperands = 1000;
 
 }  // namespace
 
-Lowering::Lowering(const FunctionSyntax& syntax, const Target& target, std::string_view file_name)
-    : s_(syntax), target_(target), file_(file_name), plan_(syntax, target), vregs_(syntax.registers.size()),
+Lowering::Lowering(const FunctionSyntax& syntax, const Target& target, AbiName abi, std::string_view file_name)
+    : s_(syntax), target_(target), abi_(target.abi(abi)), file_(file_name), plan_(syntax, abi_), vregs_(syntax.registers.size()),
       label_blocks_(syntax.labels.size()), consumed_(syntax.statements.size(), false) {
   f_.name = syntax.name;
   f_.kind = syntax.is_entry ? FunctionKind::Kernel : FunctionKind::Device;
+  f_.abi = abi;
   f_.target = target.name;
   f_.threads = syntax.threads != 0 ? syntax.threads : 256;
 }
@@ -115,8 +116,8 @@ void Lowering::emit(Code code) {
   const bool remat = (code.op == Op::Named || code.op == Op::Const) && num_defs == 1 && ops[0].role == Role::Def &&
                      ops[0].part.is_whole() && !ops[0].is_tied() && !reads_register && !guarded && pure;
   if (guarded) ops.push_back(*guard_);
-  if (code.clobbers)
-    for (const PReg r : target_.abi.clobbered) ops.push_back(Operand::of_preg(Role::Clobber, r));
+  if (code.clobbers != nullptr)
+    for (const PReg r : *code.clobbers) ops.push_back(Operand::of_preg(Role::Clobber, r));
   if (ops.size() > kMostOperands) {
     fail(place_, fmt::format("an instruction has at most {} operands", kMostOperands));
     return;

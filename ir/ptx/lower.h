@@ -15,6 +15,6 @@
 namespace regduel::ir::ptx {
 
 // Ensures: the result is well-formed (ir::check) for the target. Cost: O(size of f).
-[[nodiscard]] Parsed<Function> lower(const FunctionSyntax& f, const Target& target, std::string_view file_name);
+[[nodiscard]] Parsed<Function> lower(const FunctionSyntax& f, const Target& target, AbiName abi, std::string_view file_name);
 
 }  // namespace regduel::ir::ptx

@@ -18,7 +18,7 @@ namespace regduel::ir::ptx {
 
 class Lowering {
  public:
-  Lowering(const FunctionSyntax& syntax, const Target& target, std::string_view file_name);
+  Lowering(const FunctionSyntax& syntax, const Target& target, AbiName abi, std::string_view file_name);
   Parsed<Function> run();
 
  private:
@@ -28,10 +28,10 @@ class Lowering {
     std::string_view mnemonic;  // required for Named
     int flags = 0;
     std::vector<Operand> defs, uses;
-    bool guarded = true;    // under the guard of the statement, where it has one
-    int tied_use = -1;      // index among the uses to which defs[0] is tied
-    bool clobbers = false;  // those of a call
-    bool pure = false;      // a known function of its operands: rematerialisable where they are no registers
+    bool guarded = true;  // under the guard of the statement, where it has one
+    int tied_use = -1;    // index among the uses to which defs[0] is tied
+    const std::vector<PReg>* clobbers = nullptr;
+    bool pure = false;  // a known function of its operands: rematerialisable where they are no registers
   };
 
   // --- ptx_emit.cpp
@@ -90,6 +90,7 @@ class Lowering {
 
   const FunctionSyntax& s_;
   const Target& target_;
+  const Abi& abi_;
   std::string file_;
   ParamPlan plan_;
   Function f_;

@@ -3,6 +3,7 @@
 
 #include "ir/ptx/ptx.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,8 +34,9 @@ std::string faults(const Function& f) {
   return "";
 }
 
-Module read(std::string_view text) {
-  auto m = parse_ptx(text, "t.ptx");
+// With the calls of `abi seed`, unless another is asked for.
+Module read(std::string_view text, AbiName abi = AbiName::Seed) {
+  auto m = parse_ptx(text, "t.ptx", abi);
   EXPECT_TRUE(m.has_value()) << (m ? "" : to_string(m.error())) << '\n' << text;
   if (!m) return {};
   for (const Function& f : m->functions) EXPECT_EQ(faults(f), "") << print(f);
@@ -431,6 +433,50 @@ TEST(Ptx, DeviceFunctionsTakeArgumentsAndReturnResultsInRegisters) {
   EXPECT_THAT(device("(.param .b32 r) f()", "st.param.b32 [r], %r1; @%p1 ret; st.param.b32 [r], 5;"),
               ElementsAre("b0:", "%2 = copy<st.param.b32> %0", "cbra %1 -> b1, b2", "b1:", "ret<ret> %2{=R0}",
                           "b2:", "%3 = const 5 !remat", "%2 = copy<st.param.b32> %3", "ret %2{=R0}"));
+}
+
+TEST(Ptx, CallsOfAbiCuda) {
+  const auto functions = [](std::string_view text) {
+    return read(std::string(kHead) + std::string(text), AbiName::Cuda).functions;
+  };
+  const auto all = functions(
+      ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+      ".func (.param .b64 r) f(.param .b32 a, .param .b64 b, .param .b32 c, .param .b32 d) {\n"
+      ".reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
+      "ld.param.b32 %r1, [a]; ld.param.b64 %rd1, [b]; ld.param.b32 %r2, [c]; ld.param.b32 %r3, [d];\n"
+      "{ .param .b64 p; .param .b64 q; .param .b32 x; st.param.b64 [p], %rd1; st.param.b64 [q], %rd1;\n"
+      "call (x), vprintf, (p, q); ld.param.b32 %r4, [x]; }\n"
+      "{ .param .b32 p; .param .b64 q; .param .b32 s; .param .b32 t; .param .b64 x; st.param.b32 [p], %r1; st.param.b64 [q], "
+      "%rd1;\n"
+      "st.param.b32 [s], %r2; st.param.b32 [t], %r4; call (x), f, (p, q, s, t); ld.param.b64 %rd2, [x]; }\n"
+      "st.param.b64 [r], %rd2; ret; }\n");
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].abi, AbiName::Cuda);
+  const auto text = lines(all[0]);
+  ASSERT_EQ(text.size(), 4u);
+  // The third argument takes the register that the alignment of the second has left.
+  EXPECT_EQ(text[0], "%0{=R4}, %1{=R6:R7}, %2{=R5}, %3{=R8} = abi.entry");
+  EXPECT_EQ(text[1],
+            "%4{=R4} = call<call> \"vprintf\", %1{=R4:R5}, %1{=R6:R7} clobbers R0:R1, R3:R15, R20:R21, P0:P6, UR0:UR35, "
+            "UP0:UP6 !convergent");
+  EXPECT_THAT(text[2], testing::StartsWith("%5{=R4:R5} = call<call> \"f\", %0{=R4}, %1{=R6:R7}, %2{=R5}, %4{=R8} clobbers R0:R1, "
+                                           "R3:R15, R20:R21, R32:R35, R40:R43, R48:R51, "));
+  EXPECT_EQ(text[3], "ret<ret> %5{=R4:R5}");
+  EXPECT_THAT(print(all[0]), testing::StartsWith("func @f device target sm_90 threads 256 abi cuda\n"));
+}
+
+TEST(Ptx, TwelveArgumentsOfAbiCudaAreInRegisters) {
+  std::string declared, loads;
+  for (int k = 0; k < 14; ++k) {
+    declared += fmt::format("{}.param .b32 a{}", k == 0 ? "" : ", ", k);
+    loads += fmt::format("ld.param.b32 %r{}, [a{}];\n", k, k);
+  }
+  const Module m = read(fmt::format("{}.func f({}) {{ .reg .b32 %r<14>;\n{} ret; }}", kHead, declared, loads), AbiName::Cuda);
+  ASSERT_EQ(m.functions.size(), 1u);
+  const auto text = lines(m.functions[0]);
+  EXPECT_THAT(text[0], testing::StartsWith("%0{=R4}, %1{=R5}, "));
+  EXPECT_THAT(text[0], testing::HasSubstr("%11{=R15} = abi.entry"));
+  EXPECT_THAT(text, testing::Contains("%12 = ld.param.b32 \"a12\" !read"));
 }
 
 TEST(Ptx, ParametersWithAnAddressAreMemory) {

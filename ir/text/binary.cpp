@@ -1,6 +1,7 @@
 // The binary form: "RIRB", a version byte, then the function as variable-length numbers (seven bits a byte, lowest first).
 //
-//   symbols: count, each length + bytes          header: name, target, kind | phase << 1, threads, local, shared frame
+//   symbols: count, each length + bytes          header: name, target, kind | phase << 1 | abi << 2, threads, local,
+//                                               shared frame
 //   vregs, slots, blocks: count, then fields     insts: fields, operands, targets, each instruction after the other
 //
 // Version 2 has source lines as well: after the slots, count and fields; last of the fields of an instruction, the number of its
@@ -152,7 +153,7 @@ std::vector<std::uint8_t> encode(const Function& f) {
   for (std::size_t s = 0; s < f.symbols.size(); ++s) w.string(f.symbols[SymbolId(s)]);
   w.string(f.name);
   w.string(f.target);
-  w.number(static_cast<unsigned>(f.kind) | static_cast<unsigned>(f.phase) << 1);
+  w.number(static_cast<unsigned>(f.kind) | static_cast<unsigned>(f.phase) << 1 | static_cast<unsigned>(f.abi) << 2);
   w.number(f.threads);
   w.number(f.local_frame);
   w.number(f.shared_frame);
@@ -218,9 +219,10 @@ std::expected<Function, std::string> decode(std::span<const std::uint8_t> bytes)
     if (f.symbols.intern(r.string()).index() != s) return std::unexpected("a symbol is there twice");
   f.name = r.string();
   f.target = r.string();
-  const auto kind = r.field<unsigned>(3);
+  const auto kind = r.field<unsigned>(7);
   f.kind = static_cast<FunctionKind>(kind & 1);
-  f.phase = static_cast<Phase>(kind >> 1);
+  f.phase = static_cast<Phase>(kind >> 1 & 1);
+  f.abi = static_cast<AbiName>(kind >> 2);
   f.threads = r.field<std::uint32_t>(0xFFFFFFFF);
   f.local_frame = r.field<std::uint32_t>(1u << 30);
   f.shared_frame = r.field<std::uint32_t>(1u << 30);

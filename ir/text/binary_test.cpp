@@ -52,6 +52,17 @@ TEST(Binary, OnlyProgramsWithSourceLinesAreOfVersion2) {
   EXPECT_FALSE(decode(bytes).has_value());
 }
 
+TEST(Binary, TheAbiIsABitOfTheHeader) {
+  Function f = examples().at(0);
+  const auto seed = encode(f);
+  f.abi = AbiName::Cuda;
+  const auto cuda = encode(f);
+  EXPECT_EQ(cuda.size(), seed.size());
+  EXPECT_EQ(decode(cuda).value().abi, AbiName::Cuda);
+  EXPECT_EQ(decode(seed).value().abi, AbiName::Seed);
+  EXPECT_EQ(encode(decode(cuda).value()), cuda);
+}
+
 TEST(Binary, EveryPrefixIsRejected) {
   for (const Function& f : examples()) {
     const auto bytes = encode(f);

@@ -341,6 +341,10 @@ class Parser {
     f_.target = name_or_string("a target's name");
     expect_word("threads", "threads");
     f_.threads = number("threads a block", 1, 1u << 20);
+    if (accept_word("abi")) {
+      if (accept_word("cuda")) f_.abi = AbiName::Cuda;
+      else expect_word("seed", "seed or cuda");
+    }
     if (accept_word("allocated")) f_.phase = Phase::Allocated;
     end_line();
   }

@@ -185,8 +185,9 @@ std::string print(const Function& f) {
   std::string text;
   text.reserve(f.insts.size() * 40 + f.vregs.size() * 20 + 200);
   const Out out = std::back_inserter(text);
-  fmt::format_to(out, "func @{} {} target {} threads {}{}\n", name_text(f.name),
+  fmt::format_to(out, "func @{} {} target {} threads {}{}{}\n", name_text(f.name),
                  f.kind == FunctionKind::Kernel ? "kernel" : "device", name_text(f.target), f.threads,
+                 f.abi == AbiName::Seed ? "" : fmt::format(" abi {}", name(f.abi)),
                  f.phase == Phase::Allocated ? " allocated" : "");
   if (f.local_frame != 0 || f.shared_frame != 0) fmt::format_to(out, "  frame local {} shared {}\n", f.local_frame, f.shared_frame);
   for (std::size_t v = 0; v < f.vregs.size(); ++v) print_vreg(out, f, v);

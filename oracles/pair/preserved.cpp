@@ -11,7 +11,7 @@ std::vector<ir::PReg> preserved_units(const ir::Function& before, const ir::Targ
   const auto each_unit = [](ir::PReg r, auto&& visit) {
     for (int u = r.begin(); u < r.end() && u < ir::kMaxUnits; ++u) visit(static_cast<std::size_t>(u));
   };
-  for (const ir::PReg r : target.abi.callee_saved) each_unit(r, [&](std::size_t u) { owed[ir::index(r.file)].set(u); });
+  for (const ir::PReg r : target.abi(before.abi).callee_saved) each_unit(r, [&](std::size_t u) { owed[ir::index(r.file)].set(u); });
   for (const ir::VReg& v : before.vregs)
     if (v.is_architectural()) each_unit(v.fixed, [&](std::size_t u) { owed[ir::index(v.fixed.file)].reset(u); });
   for (const ir::Operand& op : before.operands)
