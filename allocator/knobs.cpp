@@ -68,6 +68,8 @@ constexpr KnobRow kTable[kNumKnobs] = {
     {Knob::PoolLimit, "FatPointPoolLimit", -1, KnobType::Int, 0x100000, 0, 1000000000,
      "ours; default of seed 001 \"Slot allocation\"",
      "bytes of spill slots beyond which guidance names nobody; who must go all the same, eviction finds"},
+    {Knob::PredicatePacks, "FatPointPredicatePacks", -1, KnobType::Bool, 1, 0, 1, "ours",
+     "predicates that leave their registers go into bits of a register of file R where it has room for one, not into memory"},
 };
 
 const KnobRow* find_row(std::string_view name) {

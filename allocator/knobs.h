@@ -45,8 +45,9 @@ enum class Knob : std::uint8_t {
   RefillReuse,
   LargeProgram,
   PoolLimit,
+  PredicatePacks,
 };
-inline constexpr int kNumKnobs = 25;
+inline constexpr int kNumKnobs = 26;
 
 enum class KnobType : std::uint8_t { Bool, Int, Dbl };
 

@@ -358,6 +358,7 @@ std::string summary(const Explanation& e) {
   }
   if (how.empty()) return e.home >= 0 ? "in " + home_text(e, e.home) : "architectural, in place at each operand";
   if (s.is_remat) how += fmt::format("; computed again, {}", plural(s.remats, "remat", "remats"));
+  if (s.is_packed) return how + "; in a bit of a register of file R";
   return how + fmt::format("; {}, {}", plural(s.refills, "refill", "refills"), plural(s.stores, "spill store", "spill stores"));
 }
 
@@ -484,12 +485,19 @@ nlohmann::ordered_json explain_json(const Explanation& e) {
   for (const allocator::Place& p : e.places) places.push_back({{"instruction", p.inst}, {"register", p.where}});
   Json spill = nullptr;
   if (const allocator::SeenSpill& s = e.spill; s.by != Spiller::None)
-    spill = {{"by", allocator::name(s.by)},      {"round", s.round},
-             {"cost", number_or_null(s.cost)},   {"relief", s.relief},
-             {"place", number_or_null(s.place)}, {"next", s.next.empty() ? Json(nullptr) : Json(s.next)},
-             {"next_cost", s.next_cost},         {"next_relief", s.next_relief},
-             {"rematerialised", s.is_remat},     {"refills", s.refills},
-             {"spill_stores", s.stores},         {"remats", s.remats}};
+    spill = {{"by", allocator::name(s.by)},
+             {"round", s.round},
+             {"cost", number_or_null(s.cost)},
+             {"relief", s.relief},
+             {"place", number_or_null(s.place)},
+             {"next", s.next.empty() ? Json(nullptr) : Json(s.next)},
+             {"next_cost", s.next_cost},
+             {"next_relief", s.next_relief},
+             {"rematerialised", s.is_remat},
+             {"packed", s.is_packed},
+             {"refills", s.refills},
+             {"spill_stores", s.stores},
+             {"remats", s.remats}};
   return {{"asked", e.asked.value},
           {"vreg", e.root.value},
           {"declaration", e.root_text},
