@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "allocator/spill/pack_moves.h"
 #include "allocator/spill/slot_layout.h"
 #include "base/check_macro.h"
 #include "base/planted.h"
@@ -39,7 +40,8 @@ class Emitter {
   Emitter(const Function& original, const Function& without_phis, const ir::Cfg& cfg, const SpillCode& lowered,
           const std::vector<int>& homes, const Budget& budget, std::uint32_t frame_align, ir::Fuel* fuel)
       : source_(without_phis), lowered_(lowered), f_(lowered.f), homes_(homes), budget_(budget), frame_align_(frame_align),
-        fuel_(fuel), cfg_(cfg), out_(original.clone_header()), next_id_(original.next_inst_id().value) {
+        fuel_(fuel), cfg_(cfg), pack_moves_(lowered, homes, fuel), out_(original.clone_header()),
+        next_id_(original.next_inst_id().value) {
     out_.phase = ir::Phase::Allocated;
     out_.reserve(f_.insts.size(), f_.operands.size());
     out_.blocks.reserve(f_.blocks.size());
@@ -142,9 +144,18 @@ class Emitter {
         unreachable(inst, source_.insts[lowered_.source[index]]);
       } else {
         if (inst.op == Op::Ret) save_or_restore(false);
-        instruction(index);
+        if (inst.op == Op::BitSpill || inst.op == Op::BitRefill) k += bits(index, blk.first_inst + blk.num_insts) - 1;
+        else instruction(index);
       }
     }
+  }
+
+  // Ensures: the result is how many instructions went out as one.
+  std::uint32_t bits(std::size_t index, std::size_t end) {
+    PackMoves::Move move = pack_moves_.at(index, end);
+    place(move.ops);
+    insert(move.op, move.ops);
+    return static_cast<std::uint32_t>(move.count);
   }
 
   void instruction(std::size_t index) {
@@ -267,6 +278,7 @@ class Emitter {
   std::uint32_t frame_align_;
   ir::Fuel* fuel_;
   const ir::Cfg& cfg_;
+  const PackMoves pack_moves_;
   Function out_;
   std::uint32_t next_id_;
   SlotLayout layout_;  // of the lowered program's slots

@@ -2,6 +2,7 @@
 //
 //   * copies that move nothing vanish (inserted ones) or are marked deleted (original ones)
 //   * an inserted parallel copy becomes single copies where an order exists; what is left is a cycle and stays parallel
+//   * neighbouring moves to or from one pack become one p2r or r2p where registers have the numbers of bits (spill/pack_moves.h)
 //   * spill stores that nothing refills vanish, slots share bytes (spill/slot_layout.h), and the frame is rounded up
 //   * a device function saves the callee-saved registers that it writes at its entry, and restores them before each ret
 //   * instructions in unreachable blocks are packed one by one

@@ -67,8 +67,9 @@ TEST(FatPoint, PredicatesSpillToMemory) {
       #5 st %1, %3 !write
       #6 exit
 )");
-  EXPECT_EQ(count(allocate(f, limits(255, 3)).program, ir::Op::Spill), 0);
-  const auto a = allocate(f, limits(255, 2));
+  const std::vector<std::pair<std::string, std::string>> in_memory = {{"FatPointPredicatePacks", "0"}};
+  EXPECT_EQ(count(allocate(f, limits(255, 3), in_memory).program, ir::Op::Spill), 0);
+  const auto a = allocate(f, limits(255, 2), in_memory);
   EXPECT_GT(count(a.program, ir::Op::Spill), 0);
   EXPECT_EQ(a.claims.spill_store_bytes, count(a.program, ir::Op::Spill));
 }

@@ -351,6 +351,29 @@ const std::vector<Effect>& effects() {
       {Knob::PoolLimit, "0", kWhole, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
       // %0 is read twice in a row, behind what does not leave it its register.
       {Knob::SplitLiveRanges, "0", {{"FatPointRefillReuse", "0"}}, 2, kReadTwice, "#3 st R0 !write\n    #4", "+8"},
+      // Eight predicates in seven registers.
+      {Knob::PredicatePacks,
+       "0",
+       {},
+       2,
+       R"(
+    vreg %0 P pred
+    vreg %1 P pred
+    vreg %2 P pred
+    vreg %3 P pred
+    vreg %4 P pred
+    vreg %5 P pred
+    vreg %6 P pred
+    vreg %7 P pred
+    block b0
+      #0 %0, %1, %2, %3 = isetp 0
+      #1 %4, %5, %6, %7 = isetp 1
+      #2 st %4, %5, %6, %7 !write
+      #3 st %0, %1, %2, %3 !write
+      #4 exit
+)",
+       "bit_refill R0",
+       "refill slot 0"},
   };
   return kEffects;
 }

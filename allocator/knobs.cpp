@@ -70,6 +70,8 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "bytes of spill slots beyond which guidance names nobody; who must go all the same, eviction finds"},
     {Knob::SplitLiveRanges, "FatPointSplitLiveRanges", -1, KnobType::Bool, 1, 0, 1, "ours",
      "a value that does not fit goes to memory for the stretches over which it is used last, not everywhere"},
+    {Knob::PredicatePacks, "FatPointPredicatePacks", -1, KnobType::Bool, 1, 0, 1, "ours",
+     "predicates that leave their registers go into bits of a register of file R where it has room for one, not into memory"},
 };
 
 const KnobRow* find_row(std::string_view name) {

@@ -46,8 +46,9 @@ enum class Knob : std::uint8_t {
   LargeProgram,
   PoolLimit,
   SplitLiveRanges,
+  PredicatePacks,
 };
-inline constexpr int kNumKnobs = 26;
+inline constexpr int kNumKnobs = 27;
 
 enum class KnobType : std::uint8_t { Bool, Int, Dbl };
 

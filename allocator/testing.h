@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -33,7 +34,7 @@ inline ir::Limits limits(int registers, int predicates = 7) {
   return l;
 }
 
-// Bytes of registers, slots or vregs; 0 = undefined. An undefined operand makes undefined results.
+// Bytes of registers, slots or vregs; 0 = undefined. An undefined operand makes undefined results. A byte of a pack is its bits.
 class Machine {
  public:
   //   before   of an allocated program: what it was made from, which says how wide its narrow operands are
@@ -53,7 +54,7 @@ class Machine {
     while (steps > 0) {
       const ir::BlockId home = f_.block(b).is_edge_block() ? f_.block(b).edge_from : b;
       const auto insts = f_.insts_of(b);
-      std::vector<std::pair<const ir::Operand*, std::vector<std::uint64_t>>> phis;
+      std::vector<std::pair<const ir::Operand*, std::vector<Byte>>> phis;
       for (const ir::Inst& i : insts) {
         if (!i.is_phi() || i.is_deleted()) continue;
         const auto targets = f_.targets_of(i);
@@ -78,6 +79,10 @@ class Machine {
   }
 
  private:
+  struct Byte {
+    std::uint64_t value = 0;
+    std::array<std::uint64_t, 8> bits = {};
+  };
   // Cells: (space, index) of one byte. Spaces: 0 and up for register files, 100 for slots, 200 for vregs.
   using Cell = std::pair<int, std::uint32_t>;
   std::vector<Cell> cells(const ir::Operand& op) const {
@@ -91,14 +96,14 @@ class Machine {
     }
     return list;
   }
-  std::vector<std::uint64_t> read(const ir::Operand& op) {
-    std::vector<std::uint64_t> bytes;
+  std::vector<Byte> read(const ir::Operand& op) {
+    std::vector<Byte> bytes;
     for (const Cell& c : cells(op)) bytes.push_back(memory_[c]);
     return bytes;
   }
-  void write(const ir::Operand& op, const std::vector<std::uint64_t>& bytes) {
+  void write(const ir::Operand& op, const std::vector<Byte>& bytes) {
     const auto list = cells(op);
-    for (std::size_t k = 0; k < list.size(); ++k) memory_[list[k]] = k < bytes.size() ? bytes[k] : 0;
+    for (std::size_t k = 0; k < list.size(); ++k) memory_[list[k]] = k < bytes.size() ? bytes[k] : Byte();
   }
   std::vector<Cell> slot_cells(const ir::Operand& op, std::size_t bytes) const {
     std::vector<Cell> list;
@@ -119,8 +124,8 @@ class Machine {
     std::uint64_t h = 1;
     const auto bytes = read(op);
     for (std::size_t k = 0; k < n; ++k) {
-      if (bytes[k] == 0) return 0;
-      h = hash_combine(h, bytes[k]);
+      if (bytes[k].value == 0) return 0;
+      h = hash_combine(h, bytes[k].value);
     }
     return h;
   }
@@ -140,13 +145,13 @@ class Machine {
         if (op.is_early_clobber()) write(op, {});
     std::uint64_t h = inst.op == ir::Op::Remat ? inst.ref.value : inst.id.value;
     bool undefined = false;
-    std::vector<std::vector<std::uint64_t>> moved;
+    std::vector<std::vector<Byte>> moved;
     for (std::size_t k = 0; k < ops.size(); ++k) {
       const ir::Operand& op = ops[k];
       if (!op.reads() || op.role == ir::Role::Guard) continue;
       if (op.is_slot()) {
         const std::size_t n = cells(ops[0]).size();
-        std::vector<std::uint64_t> bytes;
+        std::vector<Byte> bytes;
         for (const Cell& c : slot_cells(op, n)) bytes.push_back(memory_[c]);
         moved.push_back(bytes);
       } else if (op.is_register()) {
@@ -169,6 +174,7 @@ class Machine {
       for (std::size_t k = 0; k < list.size(); ++k) memory_[list[k]] = moved[0][k];
       return;
     }
+    if (ir::packs_bits(inst.op)) return move_bits(inst);
     const bool moves = inst.op == ir::Op::Copy || inst.op == ir::Op::Refill;
     std::size_t d = 0;
     for (std::size_t o = 0; o < ops.size(); ++o) {
@@ -178,16 +184,32 @@ class Machine {
         write(op, moved[d++]);
         continue;
       }
-      std::vector<std::uint64_t> bytes;
-      for (std::size_t k = 0; k < width(inst, o); ++k) bytes.push_back(undefined ? 0 : hash_combine(h, d * 100 + k) | 1);
+      std::vector<Byte> bytes;
+      for (std::size_t k = 0; k < width(inst, o); ++k) bytes.push_back({undefined ? 0 : hash_combine(h, d * 100 + k) | 1, {}});
       write(op, bytes);
       ++d;
     }
   }
 
+  void move_bits(const ir::Inst& inst) {
+    const auto ops = f_.operands_of(inst);
+    const bool into = ir::writes_pack(inst.op), by_number = ir::packs_by_number(inst.op);
+    std::size_t pack = 0;
+    while (!into && ops[pack].role != ir::Role::Use) ++pack;
+    const auto list = cells(ops[pack]);
+    if (ops[pack].role == ir::Role::Def) write(ops[pack], {});
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      if (k == pack || !ops[k].is_register() || ops[k].role == ir::Role::Guard) continue;
+      const auto bit = static_cast<std::size_t>(by_number ? ops[k].preg().first : ops[2].imm());
+      std::uint64_t& held = memory_[list[bit / 8]].bits[bit % 8];
+      std::uint64_t& predicate = memory_[cells(ops[k])[0]].value;
+      (into ? held : predicate) = into ? predicate : held;
+    }
+  }
+
   const ir::Function& f_;
   std::map<std::uint32_t, std::vector<int>> widths_;  // by instruction before: bytes of its operands
-  std::map<Cell, std::uint64_t> memory_;
+  std::map<Cell, Byte> memory_;
 };
 
 // Both read the same along the same paths; what was undefined before may be anything after.

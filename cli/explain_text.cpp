@@ -362,6 +362,7 @@ std::string summary(const Explanation& e) {
   }
   if (how.empty()) return e.home >= 0 ? "in " + home_text(e, e.home) : "architectural, in place at each operand";
   if (s.is_remat) how += fmt::format("; computed again, {}", plural(s.remats, "remat", "remats"));
+  if (s.is_packed) return how + "; in a bit of a register of file R";
   return how + fmt::format("; {}, {}", plural(s.refills, "refill", "refills"), plural(s.stores, "spill store", "spill stores"));
 }
 
@@ -498,6 +499,7 @@ nlohmann::ordered_json explain_json(const Explanation& e) {
              {"next_cost", s.next_cost},
              {"next_relief", s.next_relief},
              {"rematerialised", s.is_remat},
+             {"packed", s.is_packed},
              {"refills", s.refills},
              {"spill_stores", s.stores},
              {"remats", s.remats}};

@@ -146,6 +146,7 @@ struct SeenSpill {
   std::string next;         // Guidance: what came after it in the queue, empty = nothing
   std::int64_t next_cost = 0, next_relief = 0;
   bool is_remat = false;                    // computed again instead of refilled
+  bool is_packed = false;                   // in a bit of a register
   int refills = 0, stores = 0, remats = 0;  // instructions in the emitted program
 };
 

@@ -43,6 +43,8 @@ std::string_view name(Spiller s) {
 
 namespace {
 
+constexpr const char* kPackName = "pack of predicates";
+
 std::string id_text(const Inst& inst) { return fmt::format("#{}", inst.id.value); }
 
 std::string declaration(const Function& f, VRegId v) {
@@ -105,7 +107,8 @@ void Observer::spilled(const VictimRank& rank, std::int64_t round, std::int64_t 
   e_.spill.relief = rank.relief;
   e_.spill.place = is_guided ? static_cast<int>(rank.place) : -1;
   if (!rank.next.is_valid()) return;
-  e_.spill.next = vreg_name(rank.next);
+  // Of what is no vreg of the program only a pack can be spilled.
+  e_.spill.next = rank.next.index() < without_phis_->vregs.size() ? vreg_name(rank.next) : kPackName;
   e_.spill.next_cost = rank.next_cost;
   e_.spill.next_relief = rank.next_relief;
 }
@@ -137,6 +140,7 @@ void Observer::finish(const SpillCode& lowered, const std::vector<int>& homes, c
   if (e_.pieces > 0) e_.spill.by = Spiller::Split;
   else if (is_spilled && e_.spill.by == Spiller::None) e_.spill.by = is_fallback ? Spiller::Fallback : Spiller::Fuel;
   e_.spill.is_remat = plan.location[v].is_recomputed();
+  e_.spill.is_packed = plan.location[v].is_packed();
   if (is_spilled || e_.pieces > 0) {
     int stores = 0;
     for (const Inst& inst : lowered.f.insts)
@@ -171,7 +175,7 @@ std::string Observer::vreg_name(VRegId v) const {
     const Inst& inst = without_phis_->insts[made_for];
     return inst.is_inserted() ? "temporary of a phi's copy" : "temporary of " + id_text(inst);
   }
-  return "temporary of a phi";
+  return v.index() < without_phis_->vregs.size() ? "temporary of a phi" : kPackName;
 }
 
 // Inserted instructions have no number yet: they are named after the one that they serve.

@@ -93,7 +93,8 @@ std::optional<SplitProgram> split_program(const Analysis& a, const Plan& plan, c
   std::vector<char> can_split(a.f.vregs.size(), 0), is_recomputed(a.f.vregs.size(), 0);
   for (std::size_t v = 0; v < can_split.size(); ++v) {
     const bool is_bound = a.f.vregs[v].fixed.is_valid() || a.f.vregs[v].is_architectural();
-    can_split[v] = !is_bound && costs[v] < kUnspillable ? 1 : 0;
+    const bool is_packed = a.knobs[Knob::PredicatePacks] != 0 && ir::is_predicate(a.f.vregs[v].file());  // bits of it would not agree
+    can_split[v] = !is_bound && !is_packed && costs[v] < kUnspillable ? 1 : 0;
     is_recomputed[v] = plan.if_spilled[v].is_recomputed() ? 1 : 0;
   }
   const std::vector<int> depths = loop_depths(a.f, a.cfg);

@@ -54,6 +54,7 @@ struct Analysis {
 [[nodiscard]] Plan first_plan(const Analysis& analysis);
 
 // The program with its live ranges split so that no point of these files is over budget; nothing where there is nothing to split.
+// Predicates are left to their packs (spill/predicate_packs.h), where there are any.
 //   plan   the first one
 [[nodiscard]] std::optional<SplitProgram> split_program(const Analysis& analysis, const Plan& plan,
                                                         const ir::PerFile<bool>& scarce);

@@ -17,7 +17,7 @@ using Homes = std::vector<int>;
 
 class PlannedProgram {
  public:
-  //   costs   by vreg of the program before spill code (spill_costs); what is added cannot be spilled
+  //   costs   by long-lived vreg of the plan (spill_costs); a temporary cannot be spilled
   // The analysis and the plan outlive it; the plan may change meanwhile, which this does not see.
   PlannedProgram(const Analysis& analysis, const Plan& plan, const std::vector<std::int64_t>& costs);
   PlannedProgram(const PlannedProgram&) = delete;

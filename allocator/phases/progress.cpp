@@ -2,6 +2,9 @@
 
 #include "allocator/phases/progress.h"
 
+#include <algorithm>
+
+#include "allocator/assign/assign.h"
 #include "allocator/spill/cost.h"
 #include "base/check_macro.h"
 
@@ -23,11 +26,31 @@ const std::vector<std::int64_t>& Progress::costs() {
 
 void Progress::insert_spill_code() {
   program_.reset();  // before the next one takes as much memory again
-  program_.emplace(analysis, plan, costs());
+  program_.emplace(analysis, plan, costs_with_packs());
+}
+
+// What the members of a pack would cost in memory: they move a byte where others move a unit of four. Half of that counts, since
+// what leaves for a pack comes back in temporaries, for which others may have to leave.
+std::vector<std::int64_t> Progress::costs_with_packs() {
+  std::vector<std::int64_t> all = costs();
+  all.resize(plan.num_long_lived(), kUnspillable);
+  const std::int64_t weight = high_pressure[ir::index(ir::RegFile::R)] ? kSpillWeightHighPressure : kSpillWeight;
+  for (const PredicatePack& pack : plan.packs) {
+    std::int64_t bytes = 0;
+    for (const std::vector<ir::VRegId>& bit : pack.members)
+      for (const ir::VRegId v : bit) bytes += plan.is_packed(v) ? moves_[v.index()] : 0;
+    all[pack.vreg.index()] = std::min(weight * (bytes / 8 + 1), kMaxSpillCost);
+  }
+  return all;
 }
 
 bool Progress::spill(ir::VRegId v, std::int64_t round, const VictimRank& rank) {
-  if (v.index() >= plan.location.size() || !plan.spill(v)) return false;
+  if (v.index() >= plan.location.size()) return packs.empty(plan, v);
+  const ir::RegFile file = analysis.f.vreg(v).file();
+  const bool may_pack = ir::is_predicate(file) && !plan.is_spilled(v) && !plan.if_spilled[v.index()].is_recomputed() &&
+                        analysis.knobs[Knob::PredicatePacks] != 0 && analysis.observers.may("pack-predicate");
+  if (!(may_pack && packs.take(plan, v)) && !plan.spill(v)) return false;
+  if (file == ir::RegFile::R) packs.forget_room();
   Observer* const observer = analysis.observers.vreg;
   if (observer != nullptr && observer->vreg() == v) observer->spilled(rank, round, costs_[v.index()]);
   if (round > 1 && analysis.is_large()) plan.reuse.barred_vregs[v.index()] = 1;
@@ -40,7 +63,7 @@ bool Progress::pin(std::uint32_t index, std::int64_t round, const VictimRank& ra
   bool changed = false;
   if (inst.is_inserted()) {
     for (const ir::Operand& op : f.operands_of(inst))
-      if (op.is_vreg()) changed = spill(op.vreg(), round, rank) || changed;
+      if (op.is_vreg()) changed = plan.unpack(op.vreg()) || spill(op.vreg(), round, rank) || changed;
     return changed;
   }
   if (!plan.pinned[index].empty()) return false;

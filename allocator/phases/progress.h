@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "allocator/phases/planned_program.h"
+#include "allocator/spill/predicate_packs.h"
 
 namespace regduel::allocator {
 
@@ -16,7 +17,7 @@ inline constexpr ir::RegFile kFileOrder[] = {ir::RegFile::R,   ir::RegFile::UR, 
 
 class Progress {
  public:
-  explicit Progress(const Analysis& a) : analysis(a), plan(first_plan(a)) {}
+  explicit Progress(const Analysis& a) : analysis(a), plan(first_plan(a)), packs(a.f, a.live, a.budget) {}
 
   // Costs under the present pressure, by vreg of the program before spill code.
   [[nodiscard]] const std::vector<std::int64_t>& costs();
@@ -27,17 +28,20 @@ class Progress {
   [[nodiscard]] PlannedProgram& program() { return *program_; }
   [[nodiscard]] bool has_program() const { return program_.has_value(); }
 
-  // What did not fit decides what changes; false where nothing changes. An instruction of an edge cannot be pinned: its operands
-  // are spilled instead.
+  // What did not fit decides what changes; false where nothing changes. A predicate goes into a pack where that has room, a pack
+  // takes its members to memory. An instruction of an edge cannot be pinned: its operands are spilled instead, to memory.
   bool spill(ir::VRegId v, std::int64_t round, const VictimRank& rank);
   bool pin(std::uint32_t inst, std::int64_t round, const VictimRank& rank);
 
   const Analysis& analysis;
   Plan plan;
+  PredicatePacks packs;
   ir::PerFile<bool> high_pressure = {};
   ir::RegFile first_misfit = ir::RegFile::R;  // the first file of the order that did not fit last
 
  private:
+  [[nodiscard]] std::vector<std::int64_t> costs_with_packs();
+
   std::optional<PlannedProgram> program_;
   std::vector<std::int64_t> moves_;  // by vreg of the program before spill code: spill_moves
   std::vector<std::int64_t> costs_;  // under costs_pressure_

@@ -124,8 +124,13 @@ bool SpillPhase::change_plan() {
   const auto spill = [&](std::span<const VRegId> vregs) {
     for (const VRegId v : vregs) changed = progress_.spill(v, round_, rank_) || changed;
   };
-  for (const std::vector<VRegId>& victims : victims_) spill(victims);
-  for (const Attempt& a : misfits_) spill(a.to_spill);
+  // Predicates last: what leaves file R makes room for their packs.
+  for (const bool are_predicates : {false, true})
+    for (const ir::RegFile file : kFileOrder) {
+      if (ir::is_predicate(file) != are_predicates) continue;
+      spill(victims_[ir::index(file)]);
+      spill(misfits_[ir::index(file)].to_spill);
+    }
   // A temporary without a register: first no refilled value may wait there any more, then its instruction is pinned.
   Plan& plan = progress_.plan;
   for (const Attempt& a : misfits_)
@@ -140,6 +145,7 @@ bool SpillPhase::change_plan() {
 void SpillPhase::keep_all_in_memory() {
   const Analysis& a = progress_.analysis;
   Plan& plan = progress_.plan;
+  progress_.packs.empty_all(plan);
   const std::vector<std::int64_t> costs = spill_costs(a.f, a.cfg, a.live, a.frequency, plan.if_spilled, {});
   for (std::size_t v = 0; v < plan.location.size(); ++v)
     if (costs[v] < kUnspillable) plan.spill(VRegId(v));

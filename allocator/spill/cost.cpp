@@ -8,12 +8,6 @@
 
 namespace regduel::allocator {
 
-namespace {
-
-constexpr std::int64_t kMaxCost = (std::int64_t{1} << 48) - 1;
-
-}  // namespace
-
 std::vector<std::int64_t> spill_moves(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,
                                       const std::vector<std::int64_t>& block_frequency, std::span<const Location> if_spilled) {
   std::vector<std::int64_t> moves(in.vregs.size(), 0);
@@ -26,7 +20,7 @@ std::vector<std::int64_t> spill_moves(const ir::Function& in, const ir::Cfg& cfg
         if (is_remat && op.writes()) continue;
         if (!op.reads() && (live.live_after(inst.first_operand + k) & bytes_of(in, op)) == 0) continue;
         const std::int64_t once = is_remat ? 1 : in.vreg(op.vreg()).units();
-        moves[op.vreg().index()] = std::min(moves[op.vreg().index()] + once * block_frequency[b.index()], kMaxCost);
+        moves[op.vreg().index()] = std::min(moves[op.vreg().index()] + once * block_frequency[b.index()], kMaxSpillCost);
       }
   return moves;
 }
@@ -40,7 +34,7 @@ std::vector<std::int64_t> spill_costs(const ir::Function& in, const std::vector<
                                 : high_pressure[ir::index(vreg.file())] ? kSpillWeightHighPressure
                                                                         : kSpillWeight;
     const bool is_bound = vreg.is_architectural() && vreg.fixed.is_valid();
-    costs[v] = is_bound ? kUnspillable : std::min(weight * moves[v], kMaxCost);
+    costs[v] = is_bound ? kUnspillable : std::min(weight * moves[v], kMaxSpillCost);
   }
   return costs;
 }

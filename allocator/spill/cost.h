@@ -16,6 +16,7 @@ namespace regduel::allocator {
 
 inline constexpr std::int64_t kSpillWeight = 15;
 inline constexpr std::int64_t kSpillWeightHighPressure = 3;
+inline constexpr std::int64_t kMaxSpillCost = (std::int64_t{1} << 48) - 1;
 
 // By vreg of `in` (the program that out_of_ssa made): units moved, as often as they would be; of what would be computed again, how
 // often that is.

@@ -18,7 +18,10 @@ using ir::VRegId;
 namespace {
 
 std::int64_t slot_bytes_of(const Function& f, VRegId v, std::span<const Location> if_spilled) {
-  return if_spilled[v.index()].is_recomputed() ? 0 : std::int64_t{f.vreg(v).units()} * ir::unit_bytes(f.vreg(v).file());
+  if (v.index() >= if_spilled.size()) return 0;  // a pack: its members have slots
+  return if_spilled[v.index()].is_recomputed() || if_spilled[v.index()].is_packed()
+             ? 0
+             : std::int64_t{f.vreg(v).units()} * ir::unit_bytes(f.vreg(v).file());
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ SpillCodeInserter::SpillCodeInserter(const Function& in, const ir::Cfg& cfg, con
   out_.is_changed.assign(plan.num_long_lived(), 1);
   for (std::size_t v = 0; v < in.vregs.size(); ++v) out_.is_changed[v] = is_spilled(VRegId(v)) ? 1 : 0;
   out_.shared_bytes = plan.shared_bytes;
+  for (const PredicatePack& pack : plan.packs) out_.pack_of.emplace_back(pack.vreg, pack.vreg);
 }
 
 SpillCode SpillCodeInserter::run() {
@@ -72,7 +73,7 @@ void SpillCodeInserter::insert(Op op, std::span<const Operand> ops) {
 }
 
 VRegId SpillCodeInserter::new_temp(VRegId like, int align_log2, PReg fixed) {
-  ir::VReg v = in_.vreg(like);
+  ir::VReg v = out_.f.vreg(like);
   v.align_log2 = static_cast<std::uint8_t>(align_log2);
   v.flags = 0;
   v.fixed = fixed;
@@ -137,6 +138,7 @@ void SpillCodeInserter::refill(VRegId t, ByteMask bytes, VRegId root) {
                              Operand::of_slot(slot_of(root), static_cast<std::uint32_t>(std::countr_zero(bytes)))};
       return insert(way(root).refill, ops);
     }
+    case Location::Kind::PackBit: return take_out_of_pack(t, pack_of(root), root);
     case Location::Kind::Recomputed: return remat(t, location.inst());
   }
   REGDUEL_CHECK(false, "a refill of what is in a register");
@@ -154,9 +156,34 @@ void SpillCodeInserter::remat(VRegId t, std::uint32_t repeated) {
 }
 
 void SpillCodeInserter::store(VRegId t, ByteMask bytes, VRegId root) {
+  if (is_packed(root)) return put_into_pack(t, root, write_point(live_.number_of(current_)));
   const Operand ops[] = {reg(Role::Use, t, bytes),
                          Operand::of_slot(slot_of(root), static_cast<std::uint32_t>(std::countr_zero(bytes)))};
   insert(way(root).store, ops);
+}
+
+// The old bits are read only where another predicate is in one of them: else the pack would live on from where they were written.
+//   from   those that live from there to the end of the instruction count as others
+void SpillCodeInserter::put_into_pack(VRegId t, VRegId root, Point from) {
+  const Location location = plan_.location[root.index()];
+  const PredicatePack& pack = plan_.packs[location.pack()];
+  const Interval now[] = {{from, write_point(live_.number_of(current_)) + 1}};
+  bool has_others = false;
+  for (const std::vector<VRegId>& members : pack.members)
+    for (const VRegId other : members)
+      if (other != root && is_packed(other)) has_others = has_others || overlap(live_.range(other.index()), now);
+  int bit = location.bit();
+  if (REGDUEL_PLANTED("fatpoint-bit-of-another-predicate")) bit &= ~1;
+  const Operand ops[] = {reg(has_others ? Role::DefUse : Role::Def, pack.vreg, all_bytes(pack.vreg)),
+                         reg(Role::Use, t, all_bytes(t)), Operand::of_imm(bit)};
+  insert(Op::BitSpill, ops);
+}
+
+//   pack   of the predicate, or a copy of that
+void SpillCodeInserter::take_out_of_pack(VRegId t, VRegId pack, VRegId root) {
+  const Operand ops[] = {reg(Role::Def, t, all_bytes(t)), reg(Role::Use, pack, all_bytes(pack)),
+                         Operand::of_imm(plan_.location[root.index()].bit())};
+  insert(Op::BitRefill, ops);
 }
 
 void SpillCodeInserter::copy(const std::vector<Pair>& pairs) {
@@ -376,8 +403,18 @@ bool SpillCodeInserter::original_copy(const Inst& inst) {
     deleted(inst);
     return true;
   }
+  if (is_packed(d) && plan_.location[d.index()] == plan_.location[s.index()]) {
+    deleted(inst);
+    return true;
+  }
   Inst moved = inst;
   const auto as_store = [&](VRegId from) {
+    if (is_packed(d)) {
+      out_.is_changed[s.index()] = 1;
+      deleted(inst);
+      store(from, all_bytes(from), d);
+      return reuse_.forget(d);
+    }
     const Operand spill[] = {reg(Role::Use, from, all_bytes(from)), Operand::of_slot(slot_of(d))};
     moved.op = way(d).store;
     append(moved, spill);
@@ -402,6 +439,17 @@ bool SpillCodeInserter::original_copy(const Inst& inst) {
     const VRegId t = new_temp(s, in_.vreg(s).align_log2, {});
     refill(t, all_bytes(t), s);
     as_store(t);
+    return true;
+  }
+  if (is_packed(s)) {
+    const VRegId t = is_spilled(d) ? new_temp(s, 0, {}) : d;
+    if (!is_spilled(d)) {
+      out_.is_changed[d.index()] = 1;
+      deleted(inst);
+    }
+    refill(t, all_bytes(t), s);
+    if (is_spilled(d)) as_store(t);
+    reuse_.forget(d);
     return true;
   }
   const VRegId t = is_spilled(d) ? new_temp(d, in_.vreg(d).align_log2, {}) : d;

@@ -7,16 +7,18 @@
 //   tied def           D = copy U before, D in both places; a temporary where the instruction reads D too, or alignments differ
 //   spilled vreg       a refill before each use, a spill store after each def whose value is needed; a guarded def is refilled,
 //                      modified, stored; of a part only the part is stored. A refilled value may serve the next uses in its block
+//   packed             bit_refill for refill, bit_spill for spill store; without {inout} where no other predicate is in the pack
 //   recomputed         a remat in place of each refill; the def is deleted
 //   pinned             every operand a temporary fixed where the packer put it (packing.h)
 //   edge copies        register to register in parallel; through memory one after the other, with shadow slots where a slot is both
-//                      read and written
+//                      read and written, and copies of packs of which a bit is
 //
-// Original copies of one pair whose source or destination is spilled become the refill or the spill store themselves.
+// Original copies of one pair whose source or destination is in memory become the refill or the spill store themselves.
 // Source: seed 001 "Spill Code Generation", DECISIONS "Spilling". Tested by insert_spill_code_test.cpp.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "allocator/instruction/packing.h"
@@ -37,7 +39,8 @@ struct SpillCode {
   std::vector<std::uint32_t> source;   // by instruction of f: the one that it is or serves (index)
   std::vector<std::uint32_t> temp_of;  // by vreg of f: the instruction that it was made for; kNoInst = not a temporary
   std::vector<ir::VRegId> slot_root;   // by slot of f: the vreg that is kept there
-  std::int64_t shared_bytes = 0;       // room for the slots of f that are in shared memory; what is beyond goes to local memory
+  std::vector<std::pair<ir::VRegId, ir::VRegId>> pack_of;  // packs that are moved to or from, and their copies: itself, the pack
+  std::int64_t shared_bytes = 0;  // room for the slots of f that are in shared memory; what is beyond goes to local memory
 };
 
 // Requires: `live` is the liveness of `in`. Ensures: the same blocks, and the same edges between them. Cost: O(size).

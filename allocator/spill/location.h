@@ -4,9 +4,10 @@
 //   OwnRegister   precoloured, and in its register for its whole range
 //   LocalSlot     in a spill slot of local memory
 //   SharedSlot    in a spill slot of shared memory; in local memory once the thread's share is used up (emit.h)
+//   PackBit       a predicate in a bit of a register that the plan has added, its pack (predicate_packs.h)
 //   Recomputed    nowhere: inst() is repeated wherever the value is needed
 //
-// A new kind (a bit of a pack, different places in different parts of a range) is a case of Kind; the switches below and in
+// A new kind (different places in different parts of a range) is a case of Kind; the switches below and in
 // insert_spill_code.cpp are exhaustive, so that the compiler names each place that has to know it. How the values of a file get
 // to memory and back is one row of kSpillWays. Tested by plan_test.cpp.
 #pragma once
@@ -20,7 +21,7 @@ namespace regduel::allocator {
 
 class Location {
  public:
-  enum class Kind : std::uint8_t { Register, OwnRegister, LocalSlot, SharedSlot, Recomputed };
+  enum class Kind : std::uint8_t { Register, OwnRegister, LocalSlot, SharedSlot, PackBit, Recomputed };
 
   constexpr Location() = default;
   [[nodiscard]] static constexpr Location own_register() { return Location(Kind::OwnRegister); }
@@ -29,6 +30,11 @@ class Location {
   }
   //   inst   index of the instruction to repeat
   [[nodiscard]] static constexpr Location recomputed_by(std::uint32_t inst) { return Location(Kind::Recomputed, inst); }
+  //   pack   index into Plan::packs
+  //   bit    0 to 31
+  [[nodiscard]] static constexpr Location bit_of(std::uint32_t pack, int bit) {
+    return Location(Kind::PackBit, pack * kPackBits + static_cast<std::uint32_t>(bit));
+  }
   friend bool operator==(const Location&, const Location&) = default;
 
   [[nodiscard]] constexpr Kind kind() const { return kind_; }
@@ -38,6 +44,7 @@ class Location {
       case Kind::OwnRegister: return true;
       case Kind::LocalSlot:
       case Kind::SharedSlot:
+      case Kind::PackBit:
       case Kind::Recomputed: return false;
     }
     return false;
@@ -46,13 +53,25 @@ class Location {
   // Requires is_recomputed().
   [[nodiscard]] std::uint32_t inst() const {
     REGDUEL_CHECK(is_recomputed(), "only a value that is computed again has an instruction for it");
-    return inst_;
+    return detail_;
+  }
+  [[nodiscard]] constexpr bool is_packed() const { return kind_ == Kind::PackBit; }
+  // Both require is_packed().
+  [[nodiscard]] std::uint32_t pack() const {
+    REGDUEL_CHECK(is_packed(), "only a packed predicate has a pack");
+    return detail_ / kPackBits;
+  }
+  [[nodiscard]] int bit() const {
+    REGDUEL_CHECK(is_packed(), "only a packed predicate has a bit");
+    return static_cast<int>(detail_ % kPackBits);
   }
 
+  static constexpr std::uint32_t kPackBits = 32;
+
  private:
-  constexpr explicit Location(Kind kind, std::uint32_t inst = 0) : kind_(kind), inst_(inst) {}
+  constexpr explicit Location(Kind kind, std::uint32_t detail = 0) : kind_(kind), detail_(detail) {}
   Kind kind_ = Kind::Register;
-  std::uint32_t inst_ = 0;
+  std::uint32_t detail_ = 0;  // Recomputed: the instruction; PackBit: pack and bit
 };
 
 // How the spilled values of one file are kept.

@@ -16,10 +16,18 @@
 
 namespace regduel::allocator {
 
+// A register full of predicates.
+struct PredicatePack {
+  ir::VRegId vreg;  // among Plan::added
+  // By bit: who lives there, one after the other. Some may have left for memory since: Plan::location has the last word.
+  std::vector<std::vector<ir::VRegId>> members;
+};
+
 struct Plan {
   std::vector<Location> location;             // by vreg of the program
   std::vector<Location> if_spilled;           // by vreg of the program: where it goes when it has to leave its register
   std::vector<ir::VReg> added;                // vregs of the plan's own, in registers
+  std::vector<PredicatePack> packs;
   std::vector<ir::VRegId> first_of;           // by vreg of the program: the one whose pieces share its slot; empty = each its own
   std::vector<std::vector<ir::PReg>> pinned;  // by instruction: homes of its items; empty = not pinned
   RefillReuseRules reuse;
@@ -30,9 +38,16 @@ struct Plan {
   [[nodiscard]] bool is_spilled(ir::VRegId v) const { return v.index() < location.size() && !location[v.index()].is_in_register(); }
   // What its slot is found by: pieces of one vreg (split_program.h) share one.
   [[nodiscard]] ir::VRegId slot_owner(ir::VRegId v) const { return first_of.empty() ? v : first_of[v.index()]; }
+  [[nodiscard]] bool is_packed(ir::VRegId v) const { return v.index() < location.size() && location[v.index()].is_packed(); }
   // False where it is spilled already.
   bool spill(ir::VRegId v) {
     if (is_spilled(v)) return false;
+    location[v.index()] = if_spilled[v.index()];
+    return true;
+  }
+  // From its pack into its slot. False where it is in no pack.
+  bool unpack(ir::VRegId v) {
+    if (!is_packed(v)) return false;
     location[v.index()] = if_spilled[v.index()];
     return true;
   }

@@ -41,6 +41,8 @@ class SpillCodeInserter {
   [[nodiscard]] ByteMask cover(ir::VRegId v, ByteMask bytes) const;
   [[nodiscard]] bool is_piece(ir::VRegId v, ByteMask bytes) const;
   [[nodiscard]] bool is_spilled(ir::VRegId v) const { return plan_.is_spilled(v); }
+  [[nodiscard]] bool is_packed(ir::VRegId v) const { return plan_.is_packed(v); }
+  [[nodiscard]] ir::VRegId pack_of(ir::VRegId root) const { return plan_.packs[plan_.location[root.index()].pack()].vreg; }
   [[nodiscard]] bool is_recomputed(ir::VRegId v) const { return plan_.location[v.index()].is_recomputed(); }
   [[nodiscard]] bool is_bound(const ir::Operand& op) const;
   [[nodiscard]] bool is_pinned() const { return !plan_.pinned[current_].empty(); }
@@ -51,6 +53,8 @@ class SpillCodeInserter {
   void refill(ir::VRegId t, ByteMask bytes, ir::VRegId root);
   void remat(ir::VRegId t, std::uint32_t inst);
   void store(ir::VRegId t, ByteMask bytes, ir::VRegId root);
+  void put_into_pack(ir::VRegId t, ir::VRegId root, Point from);
+  void take_out_of_pack(ir::VRegId t, ir::VRegId pack, ir::VRegId root);
   void copy(const std::vector<Pair>& pairs);
 
   [[nodiscard]] bool is_plain(const ir::Inst& inst) const;

@@ -16,10 +16,8 @@ std::optional<Patterned> packed(const Subject& s, Random& random) {
 
 std::span<const Pattern> patterns() {
   static constexpr Pattern kPatterns[] = {
-      {"p2r", "predicate spill slots become bits of a pack register, by p2r and r2p", packed<true, false, false>},
+      {"p2r", "predicate spill slots become bits of a pack register, by p2r and r2p, one at a time", packed<true, false, false>},
       {"p2r-several", "the same, with several predicates in one p2r or r2p", packed<true, true, false>},
-      {"bit-spill", "predicate spill slots become bits of a pack register, by bit_spill and bit_refill",
-       packed<false, false, false>},
       {"spilled-pack", "the same by p2r and r2p, on a pack that is spilled and refilled around each of them",
        packed<true, false, true>},
       {"spilled-bits", "the same by bit_spill and bit_refill, on a pack in memory", packed<false, false, true>},

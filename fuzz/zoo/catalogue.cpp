@@ -22,6 +22,7 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
     {"briggs-remat-of-a-memory-read", "a load from memory that others write is done again later"},
     {"briggs-two-defs-share", "two defs of one instruction get one register"},
     {"fatpoint-best-homes-overwritten", "an attempt that is not the best overwrites the homes of the best"},
+    {"fatpoint-bit-of-another-predicate", "every second predicate of a pack goes into the bit of the one before it"},
     {"fatpoint-candidate-unchecked", "a pre-allocated home is taken although somebody else is there"},
     {"fatpoint-chain-joins-fixed-unasked", "a vreg joins a precoloured one in its register without a look at who else lives there"},
     {"fatpoint-chain-placed-by-its-first-member", "a chain is placed where its first member finds a free register"},
