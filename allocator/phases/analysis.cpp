@@ -10,7 +10,6 @@
 #include "allocator/program/out_of_ssa.h"
 #include "allocator/program/precoloured.h"
 #include "allocator/spill/cost.h"
-#include "allocator/spill/shared_memory.h"
 
 namespace regduel::allocator {
 namespace {
@@ -19,7 +18,7 @@ namespace {
 void ask_for_fuel(Plan& plan, const Analysis& a) {
   ir::Fuel& fuel = *plan.fuel;
   const std::vector<std::int64_t> costs = spill_costs(a.f, a.cfg, a.live, a.frequency, plan.if_spilled, {});
-  const ir::PerFile<Location> slots = slot_locations(a.original, a.target, a.knobs);
+  const ir::PerFile<Location>& slots = a.spilling.slots;
   for (std::size_t v = 0; v < a.f.vregs.size(); ++v) {
     if (a.live.range(v).empty()) continue;
     const bool is_spillable = costs[v] < kUnspillable;
@@ -46,7 +45,7 @@ ir::Function without_phis(const ir::Function& program, const Observers& observer
 Analysis::Analysis(const ir::Function& program, const RunOptions& options)
     : original(program), target(options.target), knobs(options.knobs), observers(options.observers),
       budget(Budget::of(program, target, options.limits)), model(target, knobs), slots(slot_strategy(program, knobs)),
-      f(without_phis(program, observers)), cfg(f), live(f, cfg),
+      spilling(set_up_spilling(program, target, knobs)), f(without_phis(program, observers)), cfg(f), live(f, cfg),
       frequency(block_frequencies(f, cfg, knobs[Knob::EstimatedLoopIterations])), modes(modes_of(program)) {
   ir::PassScope scope(observers.passes, "drop_dead_copies", &f);
   drop_dead_copies(f, live, observers.fuel);
@@ -54,10 +53,10 @@ Analysis::Analysis(const ir::Function& program, const RunOptions& options)
 }
 
 Plan first_plan(const Analysis& a) {
-  Plan plan = plan_without_spills(a.f, find_precoloured(a.f, a.live, a.budget), slot_locations(a.original, a.target, a.knobs));
+  Plan plan = plan_without_spills(a.f, find_precoloured(a.f, a.live, a.budget), a.spilling.slots);
   if (a.knobs[Knob::Rematerialise] != 0) rematerialise(plan, a.f, a.cfg);
   plan.reuse.distance = static_cast<int>(a.knobs[Knob::RefillReuse]);
-  plan.shared_bytes = shared_bytes_a_thread(a.original, a.target);
+  plan.shared_bytes = a.spilling.shared_bytes;
   plan.fuel = a.observers.fuel;
   if (plan.fuel != nullptr) ask_for_fuel(plan, a);
   return plan;

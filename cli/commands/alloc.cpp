@@ -38,13 +38,17 @@ std::string statistics(const ir::Function& f, const std::string& allocator, cons
   for (const ir::RegFile file : ir::kAllFiles)
     if (m.registers[ir::index(file)] > 0 || m.max_live[ir::index(file)] > 0)
       registers += fmt::format("  {} {} (MaxLive {})", ir::name(file), m.registers[ir::index(file)], m.max_live[ir::index(file)]);
+  const std::string shared = m.shared_frame_bytes == 0
+                                 ? ""
+                                 : fmt::format("  shared frame {} bytes a thread, at {}, within {}\n", m.shared_frame_bytes,
+                                               ir::kSmemPhaseSymbol, ir::kSmemMaskSymbol);
   return fmt::format(
       "@{} by {}\n  registers:{}\n  spill stores {} ({} bytes), refills {} ({} bytes), stack frame {} bytes, weighted spill bytes "
       "{}\n"
-      "  copies inserted {}, kept {}; remats {}; edge blocks {}; instructions {} -> {}; occupancy {}%\n",
+      "{}  copies inserted {}, kept {}; remats {}; edge blocks {}; instructions {} -> {}; occupancy {}%\n",
       f.name, allocator, registers, m.spill_stores, m.spill_store_bytes, m.spill_loads, m.spill_load_bytes, m.local_frame_bytes,
-      m.weighted_spill_bytes ? std::to_string(*m.weighted_spill_bytes) : "saturated", m.inserted_copies, m.kept_copies, m.remats,
-      m.edge_blocks, m.instructions_before, m.instructions_after, m.occupancy_percent);
+      m.weighted_spill_bytes ? std::to_string(*m.weighted_spill_bytes) : "saturated", shared, m.inserted_copies, m.kept_copies,
+      m.remats, m.edge_blocks, m.instructions_before, m.instructions_after, m.occupancy_percent);
 }
 
 std::string passes_of(const ir::Function& f, const ir::PassLog& log) {
@@ -95,6 +99,7 @@ int alloc(const Options& o) {
       fmt::print(stderr, "{}: @{}: {}{}\n", p.file, p.function.name, what, allocation.error().message);
       return kExitFinding;
     }
+    for (const std::string& note : allocation->notes) fmt::print(stderr, "{}: note: @{}: {}\n", p.file, p.function.name, note);
     const oracles::Measures m = oracles::measure({p.function, target}, allocation->program);
     if (!o.passes.empty()) stats += passes_of(p.function, passes);
     if (o.stats) stats += statistics(p.function, o.with, m);
