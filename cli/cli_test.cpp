@@ -487,7 +487,7 @@ TEST_F(Cli, SharedMemoryIsReservedUnlessForbidden) {
   write("call.rir", head + defs + "    #2 call \"g\" clobbers R0\n" + uses);
   const std::string options = " --limit UR=1 --stats -o out.rir ";
   const std::string symbols =
-      "shared frame 4 bytes a thread, at __nv_reservedSMEM_allocation_phase, within __nv_reservedSMEM_allocation_mask";
+      "shared frame 8 bytes a thread, at __nv_reservedSMEM_allocation_phase, within __nv_reservedSMEM_allocation_mask";
   const std::string refusal = "@f: Smem spilling should not be enabled when functions use abi.";
   const Outcome plain = run("alloc plain.rir" + options), disabled = run("alloc plain.rir --disable-smem-reservation" + options);
   EXPECT_THAT(plain.out, AllOf(HasSubstr(symbols), HasSubstr("stack frame 0 bytes")));
@@ -497,6 +497,25 @@ TEST_F(Cli, SharedMemoryIsReservedUnlessForbidden) {
   EXPECT_THAT(call.err, HasSubstr("call.rir: note: " + refusal));
   EXPECT_THAT(call.out, AllOf(Not(HasSubstr("shared frame")), Not(HasSubstr("stack frame 0 bytes"))));
   EXPECT_EQ(plain.err + disabled.err + silent.err, "");
+}
+
+TEST_F(Cli, LoweredSpillsAreJudgedAsWhatTheyStandFor) {
+  for (const char* with : {"fatpoint", "briggs", "copyprop+fatpoint"}) {
+    ASSERT_EQ(run("gen --seed 5 --profile pressure --size 300 -o a.rir").status, 0);
+    const Outcome alloc = run(fmt::format("alloc a.rir --with {} --regs 16 --lower-spills --stats -o b.rir", with));
+    ASSERT_EQ(alloc.status, 0) << alloc.err;
+    const std::string lowered = read_file(path("b.rir")).value_or("");
+    EXPECT_THAT(lowered, AllOf(HasSubstr("getlmembase 4"), HasSubstr("spill_ldl"), Not(HasSubstr(" refill "))));
+    const Outcome verdict = run("verify a.rir b.rir --regs 16");
+    EXPECT_EQ(verdict.status, 0) << verdict.out;
+    EXPECT_EQ(run("verify a.rir b.rir --regs 16 --format memcheck").status, 0);
+    std::string damaged = lowered;
+    damaged.replace(damaged.find("getlmembase 4"), 13, "getlmembase 2");
+    write("c.rir", damaged);
+    const Outcome bad = run("verify a.rir c.rir --regs 16");
+    EXPECT_EQ(bad.status, 1);
+    EXPECT_THAT(bad.out, HasSubstr("lowered-address"));
+  }
 }
 
 TEST_F(Cli, AnImpossibleLimit) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "allocator/spill/lower_spills.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/options.h"
@@ -24,7 +25,7 @@ struct Options {
   KnobOptions knobs;
   AllocatorOptions allocators;
   std::int64_t fuel = -1;
-  bool stats = false, trace = false, json = false;
+  bool stats = false, trace = false, json = false, lower_spills = false;
   std::string passes;  // "table", "dump" or empty
 };
 
@@ -87,7 +88,8 @@ int alloc(const Options& o) {
     ir::PassLog passes;
     passes.has_dumps = o.passes == "dump";
     if (!o.passes.empty()) options.passes = &passes;
-    auto allocation = allocator.allocate(p.function, target, options);
+    auto allocation = o.lower_spills ? allocator::allocate_lowered(allocator, p.function, target, options)
+                                     : allocator.allocate(p.function, target, options);
     if (!allocation) {
       if (allocation.error().kind == ir::AllocFailure::Kind::BadKnob)
         throw BadInput(fmt::format("--knob: {}", allocation.error().message));
@@ -141,6 +143,9 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
                    "How many of its optional decisions the allocator may take in each function; what is plain is done from there "
                    "on (see bisect)")
       ->check(CLI::NonNegativeNumber);
+  command->add_flag("--lower-spills", o->lower_spills,
+                    "Replace spills and refills by the instructions that compute their addresses and access memory; two registers "
+                    "are kept for addresses where the program spills");
   command->add_flag("--stats", o->stats, "Show registers, spills and copies");
   command
       ->add_flag("--passes{table}", o->passes,
