@@ -2,7 +2,10 @@
 // changed to is found out.
 
 #include <array>
+#include <cstdint>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -115,6 +118,36 @@ TEST(Lowering, ADamagedAddressIsFound) {
   });
   EXPECT_GT(damaged, 30);
   EXPECT_LE(accepted * 10, damaged);
+}
+
+// Any well-formed program whatever comes back from the judges with a verdict.
+TEST(Lowering, NonsenseIsJudgedToo) {
+  constexpr std::int64_t kNumbers[] = {INT64_MIN, INT64_MAX, -1, 0, 1, 16, 31, 63, 64, 1 << 20, std::int64_t{1} << 40};
+  Random random(11);
+  int judged = 0;
+  each_lowered([&](const Lowered& l) {
+    ir::Function f = l.allocation.program;
+    std::vector<std::size_t> steps;
+    for (std::size_t k = 0; k < f.insts.size(); ++k)
+      if (ir::is_lowered(f.insts[k].op)) steps.push_back(k);
+    for (int k = 0; k < 8; ++k) {
+      const ir::Function whole = f;
+      ir::Inst& i = f.insts[steps[random.below(static_cast<std::uint32_t>(steps.size()))]];
+      ir::Operand& op = f.operands_of(i)[random.below(i.num_operands)];
+      switch (random.below(4)) {
+        case 0: i.op = f.insts[steps[random.below(static_cast<std::uint32_t>(steps.size()))]].op; break;
+        case 1: op.set_raw(f.operands[random.below(static_cast<std::uint32_t>(f.operands.size()))].raw()); break;
+        case 2:
+          if (op.kind == ir::OperandKind::Imm) op.set_raw(ir::Operand::of_imm(kNumbers[random.below(std::size(kNumbers))]).raw());
+          break;
+        default: i.flags ^= random.chance(50) ? ir::kInserted : ir::kDeleted; break;
+      }
+      if (!ir::check(f, 1).empty()) f = whole;
+    }
+    (void)judge(l, f);
+    ++judged;
+  });
+  EXPECT_GT(judged, 40);
 }
 
 }  // namespace
