@@ -75,7 +75,7 @@ int alloc(const Options& o) {
   if (programs.empty()) throw BadInput(fmt::format("{}: error: there is no function in it", o.input));
   StderrTrace trace;
   ir::Module result;
-  std::string stats;
+  std::string stats, notes;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (Program& p : programs) {
     const ir::Target& target = o.target.resolve(p.function, p.file);
@@ -101,7 +101,7 @@ int alloc(const Options& o) {
       fmt::print(stderr, "{}: @{}: {}{}\n", p.file, p.function.name, what, allocation.error().message);
       return kExitFinding;
     }
-    for (const std::string& note : allocation->notes) fmt::print(stderr, "{}: note: @{}: {}\n", p.file, p.function.name, note);
+    for (const std::string& note : allocation->notes) notes += fmt::format("{}: note: @{}: {}\n", p.file, p.function.name, note);
     const oracles::Measures m = oracles::measure({p.function, target}, allocation->program);
     if (!o.passes.empty()) stats += passes_of(p.function, passes);
     if (o.stats) stats += statistics(p.function, o.with, m);
@@ -119,6 +119,7 @@ int alloc(const Options& o) {
     result.functions.push_back(std::move(allocation->program));
   }
   if (!o.json || o.output != "-") save(o.output, ir::print(result));
+  fmt::print(stderr, "{}", notes);
   if (o.json) print_json({{"command", "alloc"}, {"file", o.input}, {"results", list}});
   else fmt::print(o.output == "-" ? stderr : stdout, "{}", stats);
   return 0;
