@@ -38,11 +38,28 @@ std::optional<Impossible> find_impossible(const Analysis& a, bool is_reachable) 
   return std::nullopt;
 }
 
+void show_spill_setup(const Analysis& a) {
+  if (a.spilling.files == 0 || a.observers.trace == nullptr) return;
+  if (a.spilling.is_refused) return a.observers.line("{}", kSmemRefusal);
+  std::string files;
+  for (const ir::RegFile file : ir::kAllFiles)
+    if (a.spilling.concerns(file)) files += fmt::format("{}{}", files.empty() ? "" : " and ", ir::name(file));
+  a.observers.line("Smem spilling: {}, {} bytes a thread", files, a.spilling.shared_bytes);
+}
+
+// Whether something that would be in shared memory but for the ABI is in local memory.
+bool had_to_go_to_local_memory(const Analysis& a, const ir::Function& result) {
+  return a.spilling.is_refused && std::any_of(result.insts.begin(), result.insts.end(), [&](const ir::Inst& i) {
+           return ir::is_slot_move(i.op) && a.spilling.concerns(result.operands_of(i)[0].preg().file);
+         });
+}
+
 ir::Allocation emit(const Analysis& a, Progress& progress, const Homes& homes, bool fell_back) {
   const SpillCode& code = progress.program().code();
   if (a.observers.vreg != nullptr) a.observers.vreg->finish(code, homes, progress.plan, fell_back);
   ir::PassScope scope(a.observers.passes, "emit", &code.f);
   ir::Allocation result = emit(a.original, a.f, a.cfg, code, homes, a.budget, a.slots.align_bytes, a.observers.fuel);
+  if (had_to_go_to_local_memory(a, result.program)) result.notes.emplace_back(kSmemRefusal);
   // The check of the result is repeated here only where passes are watched: a duel checks each result itself.
   scope.made(result.program,
              [&](const ir::Function& f) { return a.observers.passes == nullptr || ir::check(f, a.target).empty(); });
@@ -96,6 +113,7 @@ std::optional<Outcome> run_split(const Analysis& a, Progress& progress, SpillPha
 Outcome run(const ir::Function& program, const RunOptions& options, Splitting splitting) {
   const auto failed = [](const Analysis& a, const auto& where) { return Outcome{std::unexpected(failure(a, where))}; };
   const Analysis a(program, options);
+  show_spill_setup(a);
   Progress progress(a);
   if (Observer* const observer = a.observers.vreg) observer->begin_run(a.f, {}, !a.live.range(observer->vreg().index()).empty());
   if (const auto impossible = find_impossible(a, false)) return failed(a, *impossible);

@@ -531,6 +531,47 @@ TEST_F(Cli, FlagsOfTheRealToolSetLimitAndKnobs) {
   expect_complaint("alloc three.rir --knob 664=0.1234567", "no dbl from 0.0 to 1000.0");
 }
 
+// Shared memory: whether it is used, where it is, why not.
+TEST_F(Cli, SharedMemoryIsReservedUnlessForbidden) {
+  const std::string head =
+      "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 UR b32\n  vreg %1 UR b32\n  vreg %2 R b32\n  block b0\n";
+  const std::string defs = "    #0 %0 = uld 0\n    #1 %1 = uld 1\n",
+                    uses = "    #3 st %0 !write\n    #4 st %1 !write\n    #5 exit\n";
+  write("plain.rir", head + defs + uses);
+  write("call.rir", head + defs + "    #2 call \"g\" clobbers R0\n" + uses);
+  const std::string options = " --limit UR=1 --stats -o out.rir ";
+  const std::string symbols =
+      "shared frame 8 bytes a thread, at __nv_reservedSMEM_allocation_phase, within __nv_reservedSMEM_allocation_mask";
+  const std::string refusal = "@f: Smem spilling should not be enabled when functions use abi.";
+  const Outcome plain = run("alloc plain.rir" + options), disabled = run("alloc plain.rir --disable-smem-reservation" + options);
+  EXPECT_THAT(plain.out, AllOf(HasSubstr(symbols), HasSubstr("stack frame 0 bytes")));
+  EXPECT_THAT(disabled.out, AllOf(Not(HasSubstr("shared frame")), Not(HasSubstr("stack frame 0 bytes"))));
+  const Outcome call = run("alloc call.rir" + options), silent = run("alloc call.rir --disable-smem-reservation" + options);
+  EXPECT_EQ(call.status, 0);
+  EXPECT_THAT(call.err, HasSubstr("call.rir: note: " + refusal));
+  EXPECT_THAT(call.out, AllOf(Not(HasSubstr("shared frame")), Not(HasSubstr("stack frame 0 bytes"))));
+  EXPECT_EQ(plain.err + disabled.err + silent.err, "");
+}
+
+TEST_F(Cli, LoweredSpillsAreJudgedAsWhatTheyStandFor) {
+  for (const char* with : {"fatpoint", "briggs", "copyprop+fatpoint"}) {
+    ASSERT_EQ(run("gen --seed 5 --profile pressure --size 300 -o a.rir").status, 0);
+    const Outcome alloc = run(fmt::format("alloc a.rir --with {} --regs 16 --lower-spills --stats -o b.rir", with));
+    ASSERT_EQ(alloc.status, 0) << alloc.err;
+    const std::string lowered = read_file(path("b.rir")).value_or("");
+    EXPECT_THAT(lowered, AllOf(HasSubstr("getlmembase 4"), HasSubstr("spill_ldl"), Not(HasSubstr(" refill "))));
+    const Outcome verdict = run("verify a.rir b.rir --regs 16");
+    EXPECT_EQ(verdict.status, 0) << verdict.out;
+    EXPECT_EQ(run("verify a.rir b.rir --regs 16 --format memcheck").status, 0);
+    std::string damaged = lowered;
+    damaged.replace(damaged.find("getlmembase 4"), 13, "getlmembase 2");
+    write("c.rir", damaged);
+    const Outcome bad = run("verify a.rir c.rir --regs 16");
+    EXPECT_EQ(bad.status, 1);
+    EXPECT_THAT(bad.out, HasSubstr("lowered-address"));
+  }
+}
+
 TEST_F(Cli, AnImpossibleLimit) {
   write("wide.rir",
         "rir 1\nfunc @wide kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b64\n  block b0\n    #0 %0, %1 = op\n    "

@@ -66,7 +66,8 @@ struct Claims {
 struct Allocation {
   Function program;
   Claims claims;
-  bool has_claims = true;  // false: an external allocator, which claims nothing
+  bool has_claims = true;               // false: an external allocator, which claims nothing
+  std::vector<std::string> notes = {};  // what whoever asked should know of the result, a sentence each; mostly none
 };
 
 struct AllocFailure {

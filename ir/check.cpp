@@ -276,7 +276,8 @@ class Checker {
       if (op.role == Role::Guard) {
         if (++guards > 1) return fault(i, at, "one guard an instruction");
         if (!is_predicate(file)) return fault(i, at, "a guard is a predicate");
-        if (has_trait<kUnguarded>(i.op)) return fault(i, at, "phis, terminators and remats have no guard");
+        if (has_trait<kUnguarded>(i.op))
+          return fault(i, at, "phis, terminators, remats and the computing of addresses have no guard");
       }
       if (op.is_tied() && op.role != Role::Def) return fault(i, at, "only a def is tied to a use");
     }
@@ -381,6 +382,21 @@ class Checker {
                        : fault(i, -1, std::string(want.shape));
         break;
       }
+      case Op::GetLocalBase:
+      case Op::SetLocalBase:
+      case Op::AddressMov:
+      case Op::AddressAdd:
+      case Op::AddressMad:
+      case Op::AddressShl:
+      case Op::AddressAnd:
+      case Op::SkipBra:
+      case Op::StoreLocal:
+      case Op::LoadLocal:
+      case Op::StoreShared:
+      case Op::LoadShared:
+        if (!has_lowered_shape(i, ops)) return fault(i, -1, std::string(want.shape));
+        if (negates) return fault(i, 0, "the register is not negated");
+        break;
       case Op::Remat:
         if (i.ref.value > kMaxInstId) return fault(i, -1, std::string(want.shape));
         break;
@@ -400,6 +416,34 @@ class Checker {
       if (!kind || defs != 1 || inouts != 0 || is_guarded(ops) || !whole || clobbers || ops[0].is_tied() ||
           i.has(static_cast<InstFlags>(kMemWrite | kBarrier)))
         fault(i, -1, "!remat: one whole unguarded def, not tied, no clobber, no write");
+    }
+  }
+  // Lowered spill code: addresses are whole registers of file R, and behind the registers stand numbers or a symbol.
+  [[nodiscard]] static bool has_lowered_shape(const Inst& i, std::span<const Operand> ops) {
+    const auto is_address = [&](std::size_t k) {
+      return k < ops.size() && ops[k].is_preg() && ops[k].part.is_whole() && ops[k].preg().file == RegFile::R &&
+             ops[k].preg().count == 1;
+    };
+    const auto is_number = [&](std::size_t k) {
+      return k < ops.size() && ops[k].role == Role::Use && ops[k].kind == OperandKind::Imm;
+    };
+    const auto is_symbol = [&](std::size_t k) {
+      return k < ops.size() && ops[k].role == Role::Use && ops[k].kind == OperandKind::Symbol;
+    };
+    switch (i.op) {
+      case Op::GetLocalBase:
+      case Op::SetLocalBase: return is_address(0) && is_number(1);
+      case Op::AddressMov: return is_address(0) && is_symbol(1);
+      case Op::AddressAdd:
+      case Op::AddressShl: return is_address(0) && is_address(1) && is_number(2);
+      case Op::AddressMad: return is_address(0) && is_address(1) && is_number(2) && is_number(3);
+      case Op::AddressAnd: return is_address(0) && is_address(1) && is_symbol(2);
+      case Op::SkipBra: return is_number(0) && is_guarded(ops);
+      case Op::StoreLocal:
+      case Op::LoadLocal:
+      case Op::StoreShared:
+      case Op::LoadShared: return ops[0].is_register() && is_address(1) && is_number(2);
+      default: return false;
     }
   }
   [[nodiscard]] bool is_whole(const Operand& op) const {

@@ -2,6 +2,9 @@
 
 #include "ir/check.h"
 
+#include <string>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "ir/text/text.h"
@@ -65,6 +68,42 @@ TEST(Check, RejectsBadShapes) {
   EXPECT_EQ(fault_of("#1 op !readonly"), "instruction 1: !readonly goes with !read");
   EXPECT_EQ(fault_of("#1 bra -> b0"), "instruction 1: a terminator stands at the end of its block");
   EXPECT_EQ(fault_of("#1 op !%0"), "instruction 1, operand 0: only a predicate that is read can be negated");
+}
+
+// Of an allocated program with this inserted instruction.
+std::string fault_of_inserted(std::string_view instruction) {
+  return fault_in("  block b0\n    +1 " + std::string(instruction) + "\n    #9 exit\n", " allocated");
+}
+
+TEST(Check, ShapesOfLoweredSpills) {
+  for (const char* right :
+       {"R1 = getlmembase 4", "setlmembase R1, 4", "R1 = spill_mov \"s\"", "R1 = spill_iadd R2, -4", "R1 = spill_imad R1, 4, 0",
+        "R1 = spill_shl R1, 2", "R1 = spill_lop3 R1, \"s\"", "@!P0 spill_bra 3", "spill_stl R4:R7, R1, 0", "spill_stl P0, R1, 3",
+        "@P0 UR0 = spill_lds R1, 0", "R2.h1 = spill_ldl R1, 2", "spill_sts ACC0:ACC7, R1, 0 clobbers R4"}) {
+    EXPECT_EQ(fault_of_inserted(right), "");
+    EXPECT_NE(fault_of("#1 " + std::string(right)), "") << "before allocation: " << right;
+  }
+  const std::pair<const char*, const char*> wrong[] = {{"R1 = getlmembase", "getlmembase reads: R = getlmembase STRIDE"},
+                                                       {"R1:R2 = getlmembase 4", "getlmembase reads: R = getlmembase STRIDE"},
+                                                       {"UR1 = getlmembase 4", "getlmembase reads: R = getlmembase STRIDE"},
+                                                       {"setlmembase 4, 4", "setlmembase reads: setlmembase R, STRIDE"},
+                                                       {"R1 = spill_mov 4", "spill_mov reads: R = spill_mov \"SYMBOL\""},
+                                                       {"R1 = spill_iadd R2, R3", "spill_iadd reads: R = spill_iadd R, N"},
+                                                       {"R1 = spill_iadd 4, R2", "spill_iadd reads: R = spill_iadd R, N"},
+                                                       {"R1.lo = spill_iadd R2, 4", "spill_iadd reads: R = spill_iadd R, N"},
+                                                       {"R1 = spill_imad R2, 4", "spill_imad reads: R = spill_imad R, N, N"},
+                                                       {"R1 = spill_shl R2", "spill_shl reads: R = spill_shl R, N"},
+                                                       {"R1 = spill_lop3 R2, 4", "spill_lop3 reads: R = spill_lop3 R, \"SYMBOL\""},
+                                                       {"spill_bra 3", "spill_bra reads: @P spill_bra INSTRUCTIONS"},
+                                                       {"spill_stl R1, R2, R3", "spill_stl reads: spill_stl REGISTER, R, BYTES"},
+                                                       {"spill_stl R1, P2, 0", "spill_stl reads: spill_stl REGISTER, R, BYTES"},
+                                                       {"spill_sts 4, R2, 0", "spill_sts reads: spill_sts REGISTER, R, BYTES"},
+                                                       {"R1 = spill_ldl R2", "spill_ldl reads: REGISTER = spill_ldl R, BYTES"},
+                                                       {"R1 = spill_lds 4, R2", "spill_lds reads: REGISTER = spill_lds R, BYTES"}};
+  for (const auto& [text, shape] : wrong) EXPECT_EQ(fault_of_inserted(text), std::string("instruction 1: ") + shape) << text;
+  EXPECT_EQ(fault_of_inserted("@P0 R1 = getlmembase 4"),
+            "instruction 1, operand 2: phis, terminators, remats and the computing of addresses have no guard");
+  EXPECT_EQ(fault_of_inserted("spill_stl !P0, R1, 0"), "instruction 1, operand 0: the register is not negated");
 }
 
 TEST(Check, RejectsBadDeclarations) {

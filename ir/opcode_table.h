@@ -34,9 +34,22 @@ enum class Op : std::uint8_t {
   BitSpill,   // pack (DefUse).bit k = predicate; k is an immediate
   BitRefill,  // predicate = pack.bit k
   Remat,      // the same operation as instruction `ref`, on operands of its own
+  // Lowered spill code (FORMAT.md, "Lowered spills"): what spills and refills become as a last step.
+  GetLocalBase,  // register = where the frame begins, in strides of an immediate
+  SetLocalBase,  // the other way
+  AddressMov,    // address = what a symbol stands for
+  AddressAdd,    // address = address + immediate
+  AddressMad,    // address = address * immediate + immediate
+  AddressShl,    // address = address << immediate
+  AddressAnd,    // address = address & what a symbol stands for
+  SkipBra,       // guarded: over so many instructions
+  StoreLocal,    // [address + immediate] = register
+  LoadLocal,     // register = [address + immediate]
+  StoreShared,
+  LoadShared,
 };
 
-enum OpTraits : std::uint8_t {
+enum OpTraits : std::uint16_t {
   kMovesValue = 1 << 0,     // each def holds the very value that it is given by a use, or by a slot
   kEndsBlock = 1 << 1,      // a terminator
   kAllocatorOnly = 1 << 2,  // never in a program before allocation
@@ -45,6 +58,7 @@ enum OpTraits : std::uint8_t {
   kTouchesMemory = 1 << 5,  // may carry !read, !write, !barrier: spill slots are no memory in this sense
   kUnguarded = 1 << 6,      // never has a guard
   kUsesPlain = 1 << 7,      // never has a negated use
+  kLowered = 1 << 8,        // a step of lowered spill code
 };
 
 // How many there may be.
@@ -71,7 +85,7 @@ inline constexpr Count kNone{0, 0}, kOne{1, 1}, kTwo{2, 2}, kSome{1, Count::kUnb
 
 inline constexpr auto kOpcodes = [] {
   using namespace opcode_counts;
-  constexpr unsigned only = kAllocatorOnly | kInsertable;
+  constexpr unsigned only = kAllocatorOnly | kInsertable, step = only | kLowered | kUnguarded, access = only | kLowered;
   return std::to_array<Opcode>({
       // clang-format off
       // op           code keyword       defs   def_uses regs  others targets traits
@@ -106,6 +120,18 @@ inline constexpr auto kOpcodes = [] {
        "bit_refill reads: P = bit_refill R, 0 to 31"},
       {Op::Remat,     19, "remat",       kOne,  kNone, kAny,  kAny,  kNone, only | kUnguarded,
        "remat has one def, no guard, and says what it repeats"},
+      {Op::GetLocalBase, 32, "getlmembase", kOne,  kNone, kNone, kOne,  kNone, step,   "getlmembase reads: R = getlmembase STRIDE"},
+      {Op::SetLocalBase, 33, "setlmembase", kNone, kNone, kOne,  kOne,  kNone, step,   "setlmembase reads: setlmembase R, STRIDE"},
+      {Op::AddressMov,   34, "spill_mov",   kOne,  kNone, kNone, kOne,  kNone, step,   "spill_mov reads: R = spill_mov \"SYMBOL\""},
+      {Op::AddressAdd,   35, "spill_iadd",  kOne,  kNone, kOne,  kOne,  kNone, step,   "spill_iadd reads: R = spill_iadd R, N"},
+      {Op::AddressMad,   36, "spill_imad",  kOne,  kNone, kOne,  kTwo,  kNone, step,   "spill_imad reads: R = spill_imad R, N, N"},
+      {Op::AddressShl,   37, "spill_shl",   kOne,  kNone, kOne,  kOne,  kNone, step,   "spill_shl reads: R = spill_shl R, N"},
+      {Op::AddressAnd,   38, "spill_lop3",  kOne,  kNone, kOne,  kOne,  kNone, step,   "spill_lop3 reads: R = spill_lop3 R, \"SYMBOL\""},
+      {Op::SkipBra,      39, "spill_bra",   kNone, kNone, kNone, kOne,  kNone, access, "spill_bra reads: @P spill_bra INSTRUCTIONS"},
+      {Op::StoreLocal,   40, "spill_stl",   kNone, kNone, kTwo,  kOne,  kNone, access, "spill_stl reads: spill_stl REGISTER, R, BYTES"},
+      {Op::LoadLocal,    41, "spill_ldl",   kOne,  kNone, kOne,  kOne,  kNone, access, "spill_ldl reads: REGISTER = spill_ldl R, BYTES"},
+      {Op::StoreShared,  42, "spill_sts",   kNone, kNone, kTwo,  kOne,  kNone, access, "spill_sts reads: spill_sts REGISTER, R, BYTES"},
+      {Op::LoadShared,   43, "spill_lds",   kOne,  kNone, kOne,  kOne,  kNone, access, "spill_lds reads: REGISTER = spill_lds R, BYTES"},
       // clang-format on
   });
 }();
@@ -156,7 +182,7 @@ template <unsigned Traits>
 [[nodiscard]] constexpr bool is_slot_move(Op op) { return op == Op::Spill || op == Op::Refill; }
 // ret, exit, bra, cbra, mbra
 [[nodiscard]] constexpr bool is_terminator(Op op) { return has_trait<kEndsBlock>(op); }
-// spill, refill, p2r, r2p, bit_spill, bit_refill, remat
+// spill, refill, p2r, r2p, bit_spill, bit_refill, remat, and lowered spill code
 [[nodiscard]] constexpr bool is_allocator_only(Op op) { return has_trait<kAllocatorOnly>(op); }
 // Those, and copy and bra.
 [[nodiscard]] constexpr bool is_insertable(Op op) { return has_trait<kInsertable>(op); }
@@ -166,7 +192,19 @@ template <unsigned Traits>
 [[nodiscard]] constexpr bool writes_pack(Op op) { return packs_bits(op) && opcode(op).def_uses.least == 1; }
 // p2r, r2p: the number of a predicate's register is the number of its bit. The others name the bit.
 [[nodiscard]] constexpr bool packs_by_number(Op op) { return packs_bits(op) && opcode(op).others.most == 0; }
+// getlmembase, setlmembase and all that begins with "spill_"
+[[nodiscard]] constexpr bool is_lowered(Op op) { return has_trait<kLowered>(op); }
+// spill_stl, spill_ldl, spill_sts, spill_lds: what a spill or a refill becomes; the others serve its address
+[[nodiscard]] constexpr bool is_lowered_store(Op op) { return op == Op::StoreLocal || op == Op::StoreShared; }
+[[nodiscard]] constexpr bool is_lowered_load(Op op) { return op == Op::LoadLocal || op == Op::LoadShared; }
+[[nodiscard]] constexpr bool is_lowered_access(Op op) { return is_lowered_store(op) || is_lowered_load(op); }
 // All others, remat among them: what they define is a value of their own, and what they read matters as it is.
-[[nodiscard]] constexpr bool computes(Op op) { return !has_trait < kMovesValue | kPacksBits > (op); }
+[[nodiscard]] constexpr bool computes(Op op) { return !has_trait < kMovesValue | kPacksBits | kLowered > (op); }
+
+// Lowered spill code names two symbols (seed 001 "SMEM symbols"): where the part of a thread begins in the shared memory that is
+// reserved, in words of four bytes, and the bits that the addresses there have.
+inline constexpr std::string_view kSmemPhaseSymbol = "__nv_reservedSMEM_allocation_phase";
+inline constexpr std::string_view kSmemMaskSymbol = "__nv_reservedSMEM_allocation_mask";
+inline constexpr int kSmemWordBytes = 4;
 
 }  // namespace regduel::ir

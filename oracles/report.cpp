@@ -8,6 +8,7 @@
 #include "oracles/disagreement.h"
 #include "oracles/execution/execution.h"
 #include "oracles/memcheck/memcheck.h"
+#include "oracles/pair/raise.h"
 #include "oracles/quality/quality.h"
 #include "oracles/structure.h"
 #include "oracles/symbolic/symbolic.h"
@@ -30,13 +31,15 @@ std::string_view role_name(const ir::Operand& op) {
 
 Case::Case(const Before& prepared_, const ir::Function& after_, ir::Limits limits_, const ir::Claims* claims_,
            bool is_believed_valid_, const Measures* measures_)
-    : prepared(prepared_), before(prepared_.program()), after(after_), target(prepared_.target()), limits(limits_), claims(claims_),
+    : prepared(prepared_), before(prepared_.program()), given(after_), raised(raise(before, after_, prepared_.target(), limits_)),
+      after(raised ? raised->program : after_), target(prepared_.target()), limits(limits_), claims(claims_),
       is_believed_valid(is_believed_valid_), measures(measures_) {}
 
 Case::Case(const ir::Function& before_, const ir::Function& after_, const ir::Target& target_, ir::Limits limits_,
            const ir::Claims* claims_, bool is_believed_valid_)
-    : own(std::make_shared<const Before>(before_, target_)), prepared(*own), before(before_), after(after_), target(target_),
-      limits(limits_), claims(claims_), is_believed_valid(is_believed_valid_) {}
+    : own(std::make_shared<const Before>(before_, target_)), prepared(*own), before(before_), given(after_),
+      raised(raise(before_, after_, target_, limits_)), after(raised ? raised->program : after_), target(target_), limits(limits_),
+      claims(claims_), is_believed_valid(is_believed_valid_) {}
 
 std::string_view name(Verdict v) {
   switch (v) {

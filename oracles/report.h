@@ -45,9 +45,10 @@ struct Report {
 };
 
 struct Measures;
+struct Raised;
 
-// One case: a program before and after, and under which limits. Requires: both well-formed (ir::check); all that it is made from
-// outlives it.
+// One case: a program before and after, and under which limits. Judges see lowered spill code as the spills and refills that it
+// stands for (pair/raise.h). Requires: both well-formed (ir::check); all that it is made from outlives it.
 struct Case {
   Case(const Before& prepared_, const ir::Function& after_, ir::Limits limits_, const ir::Claims* claims_ = nullptr,
        bool is_believed_valid_ = false, const Measures* measures_ = nullptr);
@@ -58,7 +59,9 @@ struct Case {
   std::shared_ptr<const Before> own;  // null where it was given
   const Before& prepared;
   const ir::Function& before;
-  const ir::Function& after;
+  const ir::Function& given;             // the program after, as it came
+  std::shared_ptr<const Raised> raised;  // null where it has no lowered spill code
+  const ir::Function& after;             // without lowered spill code
   const ir::Target& target;
   ir::Limits limits;
   const ir::Claims* claims;            // null where nothing was claimed

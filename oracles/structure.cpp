@@ -12,6 +12,7 @@
 //                      architectural-register, uniform-register
 //   constraints        fixed-register, tied-operand, early-clobber, def-overlap
 //   inserted           remat-target, remat-shape, pack-bit
+//   lowered spills     lowered-address, lowered-register, lowered-branch (found by pair/raise.h)
 //
 // The rules are those of FORMAT.md "Allocated programs"; the ones about constraints read the attributes in the program before,
 // since the program after need not repeat them. Unreachable blocks are held to all of them. Whether two values may share a
@@ -31,6 +32,7 @@
 
 #include "oracles/collector.h"
 #include "oracles/pair/id_index.h"
+#include "oracles/pair/raise.h"
 #include "oracles/uniform_sources.h"
 
 namespace regduel::oracles {
@@ -69,6 +71,8 @@ class StructureCheck {
 
   JudgeResult run() {
     header();
+    if (case_.raised)
+      for (const RaiseFault& f : case_.raised->faults) out_.add(f.category, f.inst, f.operand, f.message, f.other);
     frame();
     blocks();
     for (std::size_t b = 0; b < after_.blocks.size(); ++b) block(BlockId(b));

@@ -41,7 +41,19 @@ constexpr Rule rule_of(Op op) {
     case Op::Bra:
     case Op::Bar:
     case Op::Spill:
-    case Op::Refill: return Rule::None;
+    case Op::Refill:
+    case Op::GetLocalBase:
+    case Op::SetLocalBase:
+    case Op::AddressMov:
+    case Op::AddressAdd:
+    case Op::AddressMad:
+    case Op::AddressShl:
+    case Op::AddressAnd:
+    case Op::SkipBra:
+    case Op::StoreLocal:
+    case Op::LoadLocal:
+    case Op::StoreShared:
+    case Op::LoadShared: return Rule::None;
   }
   return Rule::None;
 }

@@ -45,7 +45,7 @@ struct LoweredRound {
   LoweredRound& operator=(const LoweredRound&) = delete;
 
   Plan plan_with_remats() const {
-    Plan p = plan_without_spills(f, find_precoloured(f, live, budget), slot_locations(program, target, Knobs()));
+    Plan p = plan_without_spills(f, find_precoloured(f, live, budget), set_up_spilling(program, target, Knobs()).slots);
     rematerialise(p, f, cfg);
     return p;
   }

@@ -10,7 +10,6 @@
 #include "allocator/program/out_of_ssa.h"
 #include "allocator/program/precoloured.h"
 #include "allocator/spill/cost.h"
-#include "allocator/spill/shared_memory.h"
 
 namespace regduel::allocator {
 
@@ -22,7 +21,7 @@ namespace {
 void ask_for_fuel(Plan& plan, const Analysis& a) {
   ir::Fuel& fuel = *plan.fuel;
   const std::vector<std::int64_t> costs = spill_costs(a.f, a.cfg, a.live, a.frequency, plan.if_spilled, {});
-  const ir::PerFile<Location> slots = slot_locations(a.original, a.target, a.knobs);
+  const ir::PerFile<Location>& slots = a.spilling.slots;
   for (std::size_t v = 0; v < a.f.vregs.size(); ++v) {
     if (a.live.range(v).empty()) continue;
     const bool is_spillable = costs[v] < kUnspillable;
@@ -37,7 +36,7 @@ void ask_for_fuel(Plan& plan, const Analysis& a) {
 
 // The pieces of a vreg go to one place: its slot, or its def is repeated, which then is the piece in memory.
 void place_pieces(Plan& plan, const Analysis& a) {
-  const ir::PerFile<Location> slots = slot_locations(a.original, a.target, a.knobs);
+  const ir::PerFile<Location>& slots = a.spilling.slots;
   std::vector<VRegId> in_memory(a.f.vregs.size());  // by vreg before it was split
   for (const VRegId v : a.starts_in_memory) in_memory[a.first_of[v.index()].index()] = v;
   for (std::size_t v = 0; v < a.f.vregs.size(); ++v) {
@@ -63,7 +62,7 @@ ir::Function without_phis(const ir::Function& program, const Observers& observer
 Analysis::Analysis(const ir::Function& program, const RunOptions& options)
     : original(program), target(options.target), knobs(options.knobs), observers(options.observers),
       budget(Budget::of(program, target, options.limits)), model(target, knobs), slots(slot_strategy(program, knobs)),
-      f(without_phis(program, observers)), cfg(f), live(f, cfg),
+      spilling(set_up_spilling(program, target, knobs)), f(without_phis(program, observers)), cfg(f), live(f, cfg),
       frequency(block_frequencies(f, cfg, knobs[Knob::EstimatedLoopIterations])), modes(modes_of(program)) {
   ir::PassScope scope(observers.passes, "drop_dead_copies", &f);
   drop_dead_copies(f, live, observers.fuel);
@@ -72,15 +71,15 @@ Analysis::Analysis(const ir::Function& program, const RunOptions& options)
 
 Analysis::Analysis(const Analysis& a, SplitProgram split)
     : original(a.original), target(a.target), knobs(a.knobs), observers(a.observers), budget(a.budget), model(a.model),
-      slots(a.slots), f(std::move(split.f)), cfg(f), live(f, cfg),
+      slots(a.slots), spilling(a.spilling), f(std::move(split.f)), cfg(f), live(f, cfg),
       frequency(block_frequencies(f, cfg, knobs[Knob::EstimatedLoopIterations])), modes(a.modes),
       first_of(std::move(split.first_of)), starts_in_memory(std::move(split.in_memory)) {}
 
 Plan first_plan(const Analysis& a) {
-  Plan plan = plan_without_spills(a.f, find_precoloured(a.f, a.live, a.budget), slot_locations(a.original, a.target, a.knobs));
+  Plan plan = plan_without_spills(a.f, find_precoloured(a.f, a.live, a.budget), a.spilling.slots);
   if (a.knobs[Knob::Rematerialise] != 0) rematerialise(plan, a.f, a.cfg);
   plan.reuse.distance = static_cast<int>(a.knobs[Knob::RefillReuse]);
-  plan.shared_bytes = shared_bytes_a_thread(a.original, a.target);
+  plan.shared_bytes = a.spilling.shared_bytes;
   plan.fuel = a.observers.fuel;
   if (!a.first_of.empty()) place_pieces(plan, a);
   else if (plan.fuel != nullptr) ask_for_fuel(plan, a);
@@ -93,7 +92,8 @@ std::optional<SplitProgram> split_program(const Analysis& a, const Plan& plan, c
   std::vector<char> can_split(a.f.vregs.size(), 0), is_recomputed(a.f.vregs.size(), 0);
   for (std::size_t v = 0; v < can_split.size(); ++v) {
     const bool is_bound = a.f.vregs[v].fixed.is_valid() || a.f.vregs[v].is_architectural();
-    const bool is_packed = a.knobs[Knob::PredicatePacks] != 0 && ir::is_predicate(a.f.vregs[v].file());  // bits of it would not agree
+    const bool is_packed =
+        a.knobs[Knob::PredicatePacks] != 0 && ir::is_predicate(a.f.vregs[v].file());  // bits of it would not agree
     can_split[v] = !is_bound && !is_packed && costs[v] < kUnspillable ? 1 : 0;
     is_recomputed[v] = plan.if_spilled[v].is_recomputed() ? 1 : 0;
   }

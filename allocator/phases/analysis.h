@@ -12,6 +12,7 @@
 #include "allocator/program/mode.h"
 #include "allocator/spill/budget_model.h"
 #include "allocator/spill/plan.h"
+#include "allocator/spill/shared_memory.h"
 #include "allocator/split/split_program.h"
 #include "ir/cfg.h"
 
@@ -41,6 +42,7 @@ struct Analysis {
   Budget budget;
   BudgetModel model;
   SlotStrategy slots;
+  SpillSetup spilling;
   ir::Function f;                       // without phis and dead copies
   ir::Cfg cfg;                          // of f; spill code changes neither blocks nor edges
   Liveness live;                        // of f; of what dead copies read more than there is

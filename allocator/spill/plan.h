@@ -55,7 +55,7 @@ struct Plan {
 
 // Every vreg in a register, nothing pinned, no refill reused.
 //   keeps_own     by vreg: 1 where it stays in its own register (find_precoloured)
-//   slots         by file: where its slots are (slot_locations)
+//   slots         by file: where its slots are (set_up_spilling)
 [[nodiscard]] Plan plan_without_spills(const ir::Function& f, const std::vector<char>& keeps_own,
                                        const ir::PerFile<Location>& slots);
 

@@ -2,13 +2,15 @@
 //
 // Shared memory is nearer than local memory, but all threads of a block share it. So only the files of classes 3 and 6 (UR, Acc:
 // kSpillWays) spill there, on a target of device type 5, in a kernel without calls: the frame of a function that follows the ABI is
-// in local memory. What one thread may have of it is its share of what one SM has. Beyond that, slots are in local memory again.
+// in local memory, and the user is told. What one thread may have of it is its share of what one SM has. Beyond that, slots are in
+// local memory again. Which bytes of the share are in use where, block by block, is for slot_layout.h to keep.
 // Source: seed 000 "SMEM Spill Activation", seed 001 "SMEM Spilling" (activation conditions, hard restriction,
 // --disable-smem-reservation). Tested by shared_memory_test.cpp.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 #include "allocator/knobs.h"
 #include "allocator/spill/location.h"
@@ -23,19 +25,33 @@ namespace regduel::allocator {
          std::any_of(program.insts.begin(), program.insts.end(), [](const ir::Inst& i) { return i.op == ir::Op::Call; });
 }
 
-// By file: where its spilled vregs are kept.
-[[nodiscard]] inline ir::PerFile<Location> slot_locations(const ir::Function& program, const ir::Target& target,
-                                                          const Knobs& knobs) {
-  const bool has_shared = target.device_type == 5 && knobs[Knob::DisableSmemReservation] == 0 && !uses_abi(program);
-  ir::PerFile<Location> result = {};
-  for (const ir::RegFile file : ir::kAllFiles)
-    result[ir::index(file)] = Location::slot(has_shared ? kSpillWays[ir::index(file)].nearest : ir::MemSpace::Local);
-  return result;
-}
+// What the user is told where shared memory is asked for and refused: the words of seed 001 "Hard restriction".
+inline constexpr std::string_view kSmemRefusal = "Smem spilling should not be enabled when functions use abi.";
 
-// Bytes that one thread of the program may have.
-[[nodiscard]] inline std::int64_t shared_bytes_a_thread(const ir::Function& program, const ir::Target& target) {
-  return target.shared_bytes_per_sm / std::max<std::int64_t>(program.threads, 1);
+// Where spilled values are kept: settled once, before the first attempt.
+struct SpillSetup {
+  ir::PerFile<Location> slots = {};  // by file
+  std::int64_t shared_bytes = 0;     // that one thread may have; beyond that, slots are in local memory
+  std::uint8_t files = 0;            // bit by file: of those with vregs, which go to shared memory, or would but for the ABI
+  bool is_refused = false;           // for the function uses the ABI
+
+  [[nodiscard]] bool concerns(ir::RegFile file) const { return (files >> ir::index(file) & 1) != 0; }
+};
+
+// Cost: O(vregs + instructions).
+[[nodiscard]] inline SpillSetup set_up_spilling(const ir::Function& program, const ir::Target& target, const Knobs& knobs) {
+  SpillSetup setup;
+  setup.shared_bytes = target.shared_bytes_per_sm / std::max<std::int64_t>(program.threads, 1);
+  const bool is_asked = target.device_type == 5 && knobs[Knob::DisableSmemReservation] == 0;
+  const bool has_shared = is_asked && !uses_abi(program);
+  for (const ir::RegFile file : ir::kAllFiles)
+    setup.slots[ir::index(file)] = Location::slot(has_shared ? kSpillWays[ir::index(file)].nearest : ir::MemSpace::Local);
+  if (!is_asked) return setup;
+  for (const ir::VReg& v : program.vregs)
+    if (kSpillWays[ir::index(v.file())].nearest == ir::MemSpace::Shared)
+      setup.files = static_cast<std::uint8_t>(setup.files | 1u << ir::index(v.file()));
+  setup.is_refused = setup.files != 0 && !has_shared;
+  return setup;
 }
 
 }  // namespace regduel::allocator

@@ -1,5 +1,7 @@
 #include "allocator/spill/shared_memory.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "allocator/testing.h"
@@ -53,7 +55,7 @@ TEST(Smem, UnlessTheKnobOrTheTargetSaysNo) {
   EXPECT_EQ(a.shared_frame, 0u);
   EXPECT_EQ(local_bytes(a), 16u);
   ir::Target other = ir::default_target();
-  const auto kind = [&](RegFile file) { return slot_locations(f, other, Knobs())[ir::index(file)].kind(); };
+  const auto kind = [&](RegFile file) { return set_up_spilling(f, other, Knobs()).slots[ir::index(file)].kind(); };
   EXPECT_EQ(kind(RegFile::UR), Location::Kind::SharedSlot);
   EXPECT_EQ(kind(RegFile::Acc), Location::Kind::SharedSlot);
   EXPECT_EQ(kind(RegFile::R), Location::Kind::LocalSlot);
@@ -63,12 +65,60 @@ TEST(Smem, UnlessTheKnobOrTheTargetSaysNo) {
 
 TEST(Smem, NeverWhereTheAbiHolds) {
   const auto spills = [](std::string_view body, std::string_view kind) {
-    return slot_locations(testing::program(body, kind), ir::default_target(), Knobs())[ir::index(RegFile::UR)] ==
+    return set_up_spilling(testing::program(body, kind), ir::default_target(), Knobs()).slots[ir::index(RegFile::UR)] ==
            Location::slot(ir::MemSpace::Shared);
   };
   EXPECT_TRUE(spills("    block b0\n      #0 exit\n", "kernel"));
   EXPECT_FALSE(spills("    block b0\n      #0 exit\n", "device"));
   EXPECT_FALSE(spills("    block b0\n      #0 call \"f\" clobbers R0\n      #1 exit\n", "kernel"));
+}
+
+class Lines : public ir::Trace {
+ public:
+  void line(std::string text) override { lines.push_back(std::move(text)); }
+  [[nodiscard]] std::ptrdiff_t first(std::string_view part) const {
+    const auto at =
+        std::find_if(lines.begin(), lines.end(), [&](const std::string& l) { return l.find(part) != std::string::npos; });
+    return at == lines.end() ? -1 : at - lines.begin();
+  }
+  std::vector<std::string> lines;
+};
+
+ir::Allocation allocation_of(const ir::Function& f, Lines& trace, std::string_view disable = "0") {
+  ir::AllocOptions options;
+  options.limits = tight();
+  options.knobs = {{"DisableSmemReservation", std::string(disable)}};
+  options.trace = &trace;
+  auto result = make_fatpoint()->allocate(f, ir::default_target(), options);
+  EXPECT_TRUE(result.has_value());
+  return result ? std::move(*result) : ir::Allocation();
+}
+
+TEST(Smem, ItIsSetUpBeforeTheFirstAttempt) {
+  Lines trace;
+  EXPECT_TRUE(allocation_of(testing::program(kUniform), trace).notes.empty());
+  EXPECT_EQ(trace.first("Smem spilling: UR, 7296 bytes a thread"), 0);
+  EXPECT_GT(trace.lines.size(), 1u);
+  EXPECT_EQ(trace.first("abi."), -1);
+}
+
+// The seed's words, where a vreg of such a file had to go to local memory for it; in the trace also where none had to.
+TEST(Smem, TheUserIsToldThatTheAbiForbidsIt) {
+  std::string text(kUniform);
+  text.replace(text.find("#5 st %2"), 3, "#11 call \"f\" clobbers R4\n      #5 ");
+  const ir::Function f = testing::program(text);
+  Lines trace, without, easy;
+  const ir::Allocation a = allocation_of(f, trace);
+  EXPECT_EQ(a.program.shared_frame, 0u);
+  EXPECT_EQ(a.notes, std::vector<std::string>{"Smem spilling should not be enabled when functions use abi."});
+  EXPECT_GE(trace.first("Smem spilling should not be enabled when functions use abi."), 0);
+  EXPECT_TRUE(allocation_of(f, without, "1").notes.empty()) << "nobody asked for it";
+  EXPECT_EQ(without.first("abi."), -1);
+  ir::AllocOptions roomy;
+  roomy.limits = ir::Limits::of(ir::default_target());
+  roomy.trace = &easy;
+  EXPECT_TRUE(make_fatpoint()->allocate(f, ir::default_target(), roomy).value().notes.empty()) << "nothing was spilled";
+  EXPECT_GE(easy.first("abi."), 0);
 }
 
 TEST(Smem, WhatIsBeyondAThreadsShareIsInLocalMemory) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "allocator/spill/lower_spills.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/ipra.h"
@@ -29,7 +30,7 @@ struct Options {
   AllocatorOptions allocators;
   std::int64_t fuel = -1;
   bool ipra = false;
-  bool stats = false, verbose = false, warns_on_spills = false, trace = false, json = false;
+  bool stats = false, verbose = false, warns_on_spills = false, trace = false, json = false, lower_spills = false;
   std::string passes;  // "table", "dump" or empty
 };
 
@@ -44,13 +45,17 @@ std::string statistics(const ir::Function& f, const std::string& allocator, cons
   for (const ir::RegFile file : ir::kAllFiles)
     if (m.registers[ir::index(file)] > 0 || m.max_live[ir::index(file)] > 0)
       registers += fmt::format("  {} {} (MaxLive {})", ir::name(file), m.registers[ir::index(file)], m.max_live[ir::index(file)]);
+  const std::string shared = m.shared_frame_bytes == 0
+                                 ? ""
+                                 : fmt::format("  shared frame {} bytes a thread, at {}, within {}\n", m.shared_frame_bytes,
+                                               ir::kSmemPhaseSymbol, ir::kSmemMaskSymbol);
   return fmt::format(
       "@{} by {}\n  registers:{}\n  spill stores {} ({} bytes), refills {} ({} bytes), stack frame {} bytes, weighted spill bytes "
       "{}\n"
-      "  copies inserted {}, kept {}; remats {}; edge blocks {}; instructions {} -> {}; occupancy {}%\n{}",
+      "{}  copies inserted {}, kept {}; remats {}; edge blocks {}; instructions {} -> {}; occupancy {}%\n{}",
       f.name, allocator, registers, m.spill_stores, m.spill_store_bytes, m.spill_loads, m.spill_load_bytes, m.local_frame_bytes,
-      m.weighted_spill_bytes ? std::to_string(*m.weighted_spill_bytes) : "saturated", m.inserted_copies, m.kept_copies, m.remats,
-      m.edge_blocks, m.instructions_before, m.instructions_after, m.occupancy_percent, oracles::report_lines(s));
+      m.weighted_spill_bytes ? std::to_string(*m.weighted_spill_bytes) : "saturated", shared, m.inserted_copies, m.kept_copies,
+      m.remats, m.edge_blocks, m.instructions_before, m.instructions_after, m.occupancy_percent, oracles::report_lines(s));
 }
 
 nlohmann::ordered_json to_json(const oracles::SpillStatistics& s) {
@@ -93,6 +98,7 @@ int alloc(const Options& o) {
   ir::Module result;
   result.functions.resize(programs.size());
   std::vector<std::string> stats(programs.size());
+  std::string notes;
   std::vector<nlohmann::ordered_json> list(programs.size());
   const BottomUp callees_first = bottom_up(programs);
   CalleeClobbers clobbers;
@@ -110,13 +116,15 @@ int alloc(const Options& o) {
     ir::PassLog passes;
     passes.has_dumps = o.passes == "dump";
     if (!o.passes.empty()) options.passes = &passes;
-    auto allocation = allocator.allocate(p.function, target, options);
+    auto allocation = o.lower_spills ? allocator::allocate_lowered(allocator, p.function, target, options)
+                                     : allocator.allocate(p.function, target, options);
     if (!allocation) {
       if (allocation.error().kind == ir::AllocFailure::Kind::BadKnob)
         throw BadInput(fmt::format("--knob: {}", allocation.error().message));
       fmt::print(stderr, "{}: {}\n", p.file, failure_text(p.function, allocation.error()));
       return kExitFinding;
     }
+    for (const std::string& note : allocation->notes) notes += fmt::format("{}: note: @{}: {}\n", p.file, p.function.name, note);
     const oracles::Measures m = oracles::measure({p.function, target}, allocation->program);
     if (!o.passes.empty()) stats[k] += passes_of(p.function, passes);
     const oracles::SpillStatistics spills = oracles::spill_statistics(m, allocation->program);
@@ -140,6 +148,7 @@ int alloc(const Options& o) {
     result.functions[k] = std::move(allocation->program);
   }
   if (!o.json || o.output != "-") save(o.output, ir::print(result));
+  fmt::print(stderr, "{}", notes);
   if (o.json) print_json({{"command", "alloc"}, {"file", o.input}, {"results", list}});
   else fmt::print(o.output == "-" ? stderr : stdout, "{}", fmt::join(stats, ""));
   return 0;
@@ -169,6 +178,9 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
       "--ipra", o->ipra,
       "Allocate callees first: a call of a function with a body in the file destroys what its allocation writes, and no "
       "more; not in recursion, nor through registers. `regduel verify --ipra` judges the result");
+  command->add_flag("--lower-spills", o->lower_spills,
+                    "Replace spills and refills by the instructions that compute their addresses and access memory; two registers "
+                    "are kept for addresses where the program spills");
   command->add_flag("--stats", o->stats, "Show registers, spills and copies, and the spill statistics in the lines of ptxas");
   command->add_flag("-v,--verbose", o->verbose, "Show the stack frame and spills of each function, as ptxas -v does");
   command->add_flag("--warn-on-spills", o->warns_on_spills,

@@ -7,9 +7,9 @@
 // Version 2 has source lines as well: after the slots, count and fields; last of the fields of an instruction, the number of its
 // line. It is written where a program has any, so that others keep their bytes.
 //
-// Opcodes are stored as the codes of opcode_table.h. Optional ids are stored plus one, 0 = none. The decoder believes no count:
-// each element costs at least one byte, so that memory stays within a small multiple of the input; what decodes is then checked for
-// well-formedness.
+// Opcodes are stored as the codes of opcode_table.h, those above 31 behind the instruction's head. Optional ids are stored plus
+// one, 0 = none. The decoder believes no count: each element costs at least one byte, so that memory stays within a small multiple
+// of the input; what decodes is then checked for well-formedness.
 
 #include "ir/text/binary.h"
 
@@ -23,6 +23,7 @@
 namespace regduel::ir {
 namespace {
 
+constexpr unsigned kCodeFollows = 31;  // in the five bits of an opcode: its code is above, and a number of its own
 constexpr std::uint8_t kMagic[4] = {'R', 'I', 'R', 'B'};
 
 class Writer {
@@ -194,7 +195,9 @@ std::vector<std::uint8_t> encode(const Function& f) {
     w.optional(b.edge_to);
     for (const Inst& i : f.insts_of(b)) {
       w.number(i.id.value);
-      w.number(opcode(i.op).code | static_cast<unsigned>(i.flags) << 5);
+      const unsigned code = opcode(i.op).code;
+      w.number(std::min(code, kCodeFollows) | static_cast<unsigned>(i.flags) << 5);
+      if (code > kCodeFollows) w.number(code);
       w.optional(i.mnemonic);
       if (i.op == Op::Remat) w.optional(i.ref);
       w.number(i.num_operands);
@@ -277,7 +280,8 @@ std::expected<Function, std::string> decode(std::span<const std::uint8_t> bytes)
       Inst i;
       i.id = InstId(r.field<std::uint32_t>(0xFFFFFFFE));
       const auto head = r.field<std::uint32_t>((1u << 14) - 1);
-      const auto op = op_of_code(head & 31);
+      const std::uint64_t code = (head & 31) == kCodeFollows ? r.number(63) : head & 31;
+      const auto op = ((head & 31) == kCodeFollows) == (code > kCodeFollows) ? op_of_code(code) : std::nullopt;
       if (!op) return std::unexpected(fmt::format("instruction {}: no such operation", i.id.value));
       i.op = *op;
       i.flags = static_cast<std::uint16_t>(head >> 5);

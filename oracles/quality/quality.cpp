@@ -88,13 +88,14 @@ int bank_conflicts(const Function& f, const Inst& i, const ir::Target& target) {
 }
 
 bool is_in_shared_memory(const Function& f, const Inst& i) {
+  if (i.op == Op::StoreShared || i.op == Op::LoadShared) return true;
   const auto ops = f.operands_of(i);
   return ops.size() > 1 && ops[1].is_slot() && ops[1].slot().index() < f.slots.size() &&
          f.slots[ops[1].slot().index()].space == ir::MemSpace::Shared;
 }
 
 int latency_of(const Function& f, const Inst& i) {
-  if (ir::is_slot_move(i.op)) return is_in_shared_memory(f, i) ? kLatency.shared : kLatency.local;
+  if (ir::is_slot_move(i.op) || ir::is_lowered_access(i.op)) return is_in_shared_memory(f, i) ? kLatency.shared : kLatency.local;
   return i.has(ir::kMemRead) || i.has(ir::kMemWrite) ? kLatency.local : kLatency.arithmetic;
 }
 
@@ -118,7 +119,7 @@ class QualityJudge final : public Judge {
   std::string_view what_it_proves() const override { return "the figures that the allocator claimed are those of its result"; }
   JudgeResult judge(const Case& c) const override {
     if (c.claims == nullptr) return without_verdict(kName, Verdict::Skipped, "nothing was claimed");
-    const Measures m = c.measures != nullptr ? *c.measures : measure(c.prepared, c.after);
+    const Measures m = c.measures != nullptr ? *c.measures : measure(c.prepared, c.given);
     Collector out(kName);
     for (const ir::RegFile f : ir::kAllFiles)
       if (c.claims->registers[index(f)] != m.registers[index(f)])
@@ -160,9 +161,13 @@ Measures measure(const Before& before, const Function& after) {
       const auto ops = after.operands_of(i);
       switch (i.op) {
         case Op::Spill:
-        case Op::Refill: {
+        case Op::Refill:
+        case Op::StoreLocal:
+        case Op::LoadLocal:
+        case Op::StoreShared:
+        case Op::LoadShared: {
           const std::int64_t bytes = !ops.empty() && ops[0].is_preg() ? after.operand_bytes(ops[0]) : 0;
-          const bool is_store = i.op == Op::Spill;
+          const bool is_store = i.op == Op::Spill || ir::is_lowered_store(i.op);
           (is_store ? m.spill_stores : m.spill_loads) += 1;
           (is_store ? m.spill_store_bytes : m.spill_load_bytes) += bytes;
           if (is_in_shared_memory(after, i)) m.shared_spill_bytes += bytes;

@@ -11,7 +11,8 @@
 namespace regduel::oracles {
 
 struct Measures {
-  // Of the program after.
+  // Of the program after. Lowered spill code counts as what it is: instructions and registers for addresses, spills and refills by
+  // their accesses.
   ir::PerFile<int> registers = {};     // highest unit used + 1; clobbers do not count
   std::int64_t spill_stores = 0;       // spill instructions, original copies that became one included
   std::int64_t spill_loads = 0;        // refill instructions, the same way

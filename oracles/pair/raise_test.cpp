@@ -1,0 +1,349 @@
+// Lowered spill code: a program with all its forms is accepted by every judge, and each damage to an address is found.
+
+#include "oracles/pair/raise.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "oracles/quality/quality.h"
+#include "oracles/testing.h"
+
+namespace regduel::oracles {
+namespace {
+
+using testing::edit;
+using testing::parse_function;
+
+const std::string kVRegs = R"(  vreg %0 R b32
+  vreg %1 R b128
+  vreg %2 P pred
+  vreg %3 UR b32
+)";
+
+const std::string kBefore = "func @f kernel target sm_90 threads 32\n" + kVRegs + R"(  block b0
+    #0 %0 = ld 0
+    #1 %1 = ld4 1
+    #2 %3 = uld 2
+    #3 %2 = setp %0
+    #4 @%2 %0 = add %0, 1
+    #5 cbra %2 -> b1, b2
+  block b1
+    #6 call "g" clobbers R0:R8
+    #7 bra -> b2
+  block b2
+    #8 st %0 !write
+    #9 st %1 !write
+    #10 st %3 !write
+    #11 exit
+)";
+
+// Local, wide, shared, narrow, guarded; a call that clobbers the register with the base; refills in another block.
+const std::string kAfter = "func @f kernel target sm_90 threads 32 allocated\n  frame local 32 shared 8\n" + kVRegs +
+                           R"(  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 16 align 16 offset 16
+  slot 2 shared size 4 align 4 offset 4
+  slot 3 local size 1 align 1 offset 5
+  block b0
+    +20 R8 = getlmembase 4
+    #0 R0 = ld 0
+    +21 R9 = spill_iadd R8, 0
+    +22 R9 = spill_imad R9, 4, 0
+    +23 spill_stl R0, R9, 0
+    #1 R4:R7 = ld4 1
+    +24 R9 = spill_iadd R8, 4
+    +25 R9 = spill_imad R9, 4, 0
+    +26 spill_stl R4:R7, R9, 0
+    #2 UR0 = uld 2
+    +27 R9 = spill_mov "__nv_reservedSMEM_allocation_phase"
+    +28 R9 = spill_iadd R9, 1
+    +29 R9 = spill_shl R9, 2
+    +30 R9 = spill_lop3 R9, "__nv_reservedSMEM_allocation_mask"
+    +31 spill_sts UR0, R9, 0
+    #3 P0 = setp R0
+    +32 R9 = spill_iadd R8, 1
+    +33 R9 = spill_imad R9, 4, 0
+    +34 spill_stl P0, R9, 1
+    #4 @P0 R0 = add R0, 1
+    +35 @!P0 spill_bra 3
+    +36 R9 = spill_iadd R8, 0
+    +37 R9 = spill_imad R9, 4, 0
+    +38 spill_stl R0, R9, 0
+    #5 cbra P0 -> b1, b2
+  block b1
+    +40 R9 = spill_iadd R8, 8
+    +41 setlmembase R9, 4
+    #6 call "g" clobbers R0:R8
+    +42 R8 = getlmembase 4
+    +43 R8 = spill_iadd R8, -8
+    +44 setlmembase R8, 4
+    #7 bra -> b2
+  block b2
+    +50 R9 = spill_iadd R8, 0
+    +51 R9 = spill_imad R9, 4, 0
+    +52 R0 = spill_ldl R9, 0
+    #8 st R0 !write
+    +53 R9 = spill_iadd R8, 4
+    +54 R9 = spill_imad R9, 4, 0
+    +55 R0:R3 = spill_ldl R9, 0
+    #9 st R0:R3 !write
+    +56 R9 = spill_mov "__nv_reservedSMEM_allocation_phase"
+    +57 R9 = spill_iadd R9, 1
+    +58 R9 = spill_shl R9, 2
+    +59 R9 = spill_lop3 R9, "__nv_reservedSMEM_allocation_mask"
+    +60 UR0 = spill_lds R9, 0
+    #10 st UR0 !write
+    #11 exit
+)";
+
+Report judge_texts(const std::string& before, const std::string& after, int registers = 255) {
+  const ir::Function b = parse_function(before), a = parse_function(after);
+  if (b.blocks.empty() || a.blocks.empty()) return {};
+  return judge({b, a, *ir::find_target(b.target), testing::limits_of(b, registers)});
+}
+std::string said(const Report& report) {
+  std::string text;
+  for (const JudgeResult& r : report.results) text += r.judge + ": " + testing::describe(r) + "\n";
+  return text;
+}
+std::vector<std::string> categories(const Report& report) {
+  const JudgeResult* structure = report.result_of("structure");
+  return structure == nullptr ? std::vector<std::string>() : testing::categories(*structure);
+}
+// Without its line, or a line behind it.
+std::string without(const std::string& text, const std::string& id) {
+  const std::size_t at = text.find("    " + id + " ");
+  return std::string(text).erase(at, text.find('\n', at) + 1 - at);
+}
+std::string with_behind(const std::string& text, const std::string& id, const std::string& line) {
+  const std::size_t at = text.find('\n', text.find("    " + id + " ")) + 1;
+  return std::string(text).insert(at, "    " + line + "\n");
+}
+
+TEST(Raise, EveryFormIsAcceptedByEveryJudge) {
+  const Report report = judge_texts(kBefore, kAfter);
+  EXPECT_EQ(report.verdict(), Verdict::Pass) << said(report);
+  for (const char* judge : {"structure", "memcheck", "symbolic", "execution"}) {
+    ASSERT_NE(report.result_of(judge), nullptr);
+    EXPECT_EQ(report.result_of(judge)->verdict, Verdict::Pass) << said(report);
+  }
+}
+
+TEST(Raise, GivesTheSpillsThatWereLowered) {
+  const ir::Function before = parse_function(kBefore), after = parse_function(kAfter);
+  const ir::Target& target = ir::default_target();
+  const auto raised = raise(before, after, target, ir::Limits::of(target));
+  ASSERT_NE(raised, nullptr);
+  EXPECT_TRUE(raised->faults.empty());
+  EXPECT_EQ(ir::print(raised->program), "func @f kernel target sm_90 threads 32 allocated\n  frame local 32 shared 8\n" + kVRegs +
+                                            R"(  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 16 align 16 offset 16
+  slot 2 shared size 4 align 4 offset 4
+  slot 3 local size 1 align 1 offset 5
+  block b0
+    #0 R0 = ld 0
+    +23 spill R0, slot 0
+    #1 R4:R7 = ld4 1
+    +26 spill R4:R7, slot 1
+    #2 UR0 = uld 2
+    +31 spill UR0, slot 2
+    #3 P0 = setp R0
+    +34 spill P0, slot 3
+    #4 @P0 R0 = add R0, 1
+    +38 @P0 spill R0, slot 0
+    #5 cbra P0 -> b1, b2
+  block b1
+    #6 call "g" clobbers R0:R8
+    #7 bra -> b2
+  block b2
+    +52 R0 = refill slot 0
+    #8 st R0 !write
+    +55 R0:R3 = refill slot 1
+    #9 st R0:R3 !write
+    +60 UR0 = refill slot 2
+    #10 st UR0 !write
+    #11 exit
+)");
+  EXPECT_EQ(raise(before, raised->program, target, ir::Limits::of(target)), nullptr) << "nothing is left to raise";
+}
+
+struct Damage {
+  const char* what;
+  std::string after;
+  const char* category;  // nullptr = the address is one of the frame: it is for the others to see what is wrong with it
+};
+
+TEST(Raise, EachDamageIsFound) {
+  const std::string& a = kAfter;
+  const Damage damages[] = {
+      {"offset between slots", edit(a, "+21 R9 = spill_iadd R8, 0", "+21 R9 = spill_iadd R8, 1"), "lowered-address"},
+      {"offset across slots", edit(a, "+24 R9 = spill_iadd R8, 4", "+24 R9 = spill_iadd R8, 5"), "lowered-address"},
+      {"offset before the frame", edit(a, "+21 R9 = spill_iadd R8, 0", "+21 R9 = spill_iadd R8, -1"), "lowered-address"},
+      {"offset far away", edit(a, "+21 R9 = spill_iadd R8, 0", "+21 R9 = spill_iadd R8, 9223372036854775807"), "lowered-address"},
+      {"offset of another slot", edit(a, "+50 R9 = spill_iadd R8, 0", "+50 R9 = spill_iadd R8, 4"), nullptr},
+      {"byte of no slot", edit(a, "spill_stl P0, R9, 1", "spill_stl P0, R9, 2"), "lowered-address"},
+      {"byte before the frame", edit(a, "spill_stl P0, R9, 1", "spill_stl P0, R9, -9"), "lowered-address"},
+      {"stride too large", edit(a, "+22 R9 = spill_imad R9, 4, 0", "+22 R9 = spill_imad R9, 8, 0"), "lowered-address"},
+      {"stride of nothing", edit(a, "+22 R9 = spill_imad R9, 4, 0", "+22 R9 = spill_imad R9, 0, 0"), "lowered-address"},
+      {"sum behind the stride", edit(a, "+51 R9 = spill_imad R9, 4, 0", "+51 R9 = spill_imad R9, 4, 16"), nullptr},
+      {"shift", edit(a, "+29 R9 = spill_shl R9, 2", "+29 R9 = spill_shl R9, 3"), "lowered-address"},
+      {"shift beyond the register", edit(a, "+29 R9 = spill_shl R9, 2", "+29 R9 = spill_shl R9, 99"), "lowered-address"},
+      {"stride of the base", edit(a, "+20 R8 = getlmembase 4", "+20 R8 = getlmembase 8"), "lowered-address"},
+      {"no such stride", edit(a, "+20 R8 = getlmembase 4", "+20 R8 = getlmembase 3"), "lowered-address"},
+      {"no base", without(a, "+20"), "lowered-address"},
+      {"no sum", without(a, "+21"), "lowered-address"},
+      {"no product", without(a, "+22"), "lowered-address"},
+      {"no phase", without(a, "+27"), "lowered-address"},
+      {"another symbol", edit(a, "+27 R9 = spill_mov \"__nv_reservedSMEM_allocation_phase\"", "+27 R9 = spill_mov \"x\""),
+       "lowered-address"},
+      {"no mask", without(a, "+30"), "lowered-address"},
+      {"another mask", edit(a, "+30 R9 = spill_lop3 R9, \"__nv_reservedSMEM_allocation_mask\"", "+30 R9 = spill_lop3 R9, \"x\""),
+       "lowered-address"},
+      {"mask before the sum is done", with_behind(a, "+30", "+61 R9 = spill_iadd R9, 0"), "lowered-address"},
+      {"changed in between", with_behind(a, "+22", "+61 R9 = spill_shl R9, 1"), "lowered-address"},
+      {"overwritten in between", with_behind(a, "+22", "+61 R9 = copy R0"), "lowered-register"},
+      {"the base overwritten", with_behind(a, "+22", "+61 R8 = copy R0"), "lowered-register"},
+      {"an original operand there", edit(a, "#0 R0 = ld 0", "#0 R9 = ld 0"), "lowered-register"},
+      {"its own value there", edit(a, "+52 R0 = spill_ldl R9, 0", "+52 R9 = spill_ldl R9, 0"), "lowered-register"},
+      {"another register than computed", edit(a, "+23 spill_stl R0, R9, 0", "+23 spill_stl R0, R8, 0"), "lowered-address"},
+      {"a register without an address", edit(a, "+23 spill_stl R0, R9, 0", "+23 spill_stl R0, R10, 0"), "lowered-address"},
+      {"local for shared", edit(a, "+31 spill_sts UR0", "+31 spill_stl UR0"), "lowered-address"},
+      {"shared for local", edit(a, "+23 spill_stl R0", "+23 spill_sts R0"), "lowered-address"},
+      {"shared for local, load", edit(a, "+52 R0 = spill_ldl", "+52 R0 = spill_lds"), "lowered-address"},
+      {"jumps too near", edit(a, "spill_bra 3", "spill_bra 2"), "lowered-branch"},
+      {"jumps too far", edit(a, "spill_bra 3", "spill_bra 4"), "lowered-branch"},
+      {"jumps out of the block", edit(a, "spill_bra 3", "spill_bra 5"), "lowered-branch"},
+      {"jumps nowhere", edit(a, "spill_bra 3", "spill_bra 0"), "lowered-branch"},
+      {"jumps backwards", edit(a, "spill_bra 3", "spill_bra -1"), "lowered-branch"},
+      {"jumps where it should not", edit(a, "+35 @!P0 spill_bra", "+35 @P0 spill_bra"), nullptr},
+      {"guarded twice", edit(a, "+38 spill_stl", "+38 @P0 spill_stl"), "lowered-branch"},
+      {"the callee's frame is this one", without(a, "+41"), "lowered-address"},
+      {"the callee's frame is not aligned", edit(a, "+40 R9 = spill_iadd R8, 8", "+40 R9 = spill_iadd R8, 9"), "lowered-address"},
+      {"the callee's base is no base", edit(a, "+41 setlmembase R9, 4", "+41 setlmembase R9, 8"), "lowered-address"},
+      {"the base is clobbered", without(a, "+42"), "lowered-address"},
+      {"the base of the callee", without(a, "+43"), "lowered-address"},
+      {"a store is lost", without(a, "+26"), nullptr},
+      {"a load is lost", without(a, "+52"), nullptr},
+      {"not inserted", edit(a, "+22 R9", "#22 R9"), "lowered-address"},
+  };
+  for (const Damage& d : damages) {
+    const Report report = judge_texts(kBefore, d.after);
+    EXPECT_EQ(report.verdict(), Verdict::Fail) << d.what;
+    const std::vector<std::string> found = categories(report);
+    if (d.category != nullptr) {
+      EXPECT_THAT(found, ::testing::Contains(d.category)) << d.what << '\n' << said(report);
+    } else {
+      EXPECT_THAT(found, ::testing::IsEmpty()) << d.what << '\n' << said(report);
+    }
+  }
+}
+
+// What differs from the shapes that lowering makes, and is right.
+TEST(Raise, OtherWaysToComputeTheSameAddress) {
+  const std::string& a = kAfter;
+  const Damage harmless[] = {
+      {"shifted", edit(a, "+22 R9 = spill_imad R9, 4, 0", "+22 R9 = spill_shl R9, 2"), nullptr},
+      {"in two sums",
+       edit(edit(a, "+24 R9 = spill_iadd R8, 4", "+24 R9 = spill_iadd R8, 3"), "+25 R9 = spill_imad R9, 4, 0",
+            "+25 R9 = spill_imad R9, 4, 4"),
+       nullptr},
+      {"a guard of its own", edit(without(a, "+35"), "+38 spill_stl", "+38 @P0 spill_stl"), nullptr},
+      {"at a byte",
+       edit(edit(a, "+53 R9 = spill_iadd R8, 4", "+53 R9 = spill_iadd R8, 0"), "+55 R0:R3 = spill_ldl R9, 0",
+            "+55 R0:R3 = spill_ldl R9, 16"),
+       nullptr},
+  };
+  for (const Damage& d : harmless) {
+    const Report report = judge_texts(kBefore, d.after);
+    EXPECT_EQ(report.verdict(), Verdict::Pass) << d.what << '\n' << said(report);
+  }
+}
+
+TEST(Raise, TheRegistersOfAddressesKeepTheRules) {
+  const Report low = judge_texts(kBefore, kAfter, 9);
+  EXPECT_THAT(categories(low), ::testing::ElementsAre("lowered-register")) << said(low);
+  const auto as_device = [](std::string text) {
+    text.replace(text.find("kernel"), 6, "device");
+    return edit(text, "#11 exit", "#11 ret");
+  };
+  const auto in_r24 = [](std::string text) {
+    for (std::size_t at = 0; (at = text.find("R9", at)) != std::string::npos; ++at) text.replace(at, 2, "R24");
+    return text;
+  };
+  EXPECT_EQ(judge_texts(as_device(kBefore), as_device(kAfter)).verdict(), Verdict::Pass);
+  EXPECT_THAT(categories(judge_texts(as_device(kBefore), in_r24(as_device(kAfter)))), ::testing::ElementsAre("lowered-register"));
+  EXPECT_THAT(categories(judge_texts(as_device(kBefore), without(as_device(kAfter), "+44"))),
+              ::testing::ElementsAre("lowered-address"));
+  const auto architectural = [](std::string text) {
+    return edit(text, "  vreg %3 UR b32\n", "  vreg %3 UR b32\n  vreg %4 R b32 fixed R9 architectural\n");
+  };
+  EXPECT_THAT(categories(judge_texts(architectural(kBefore), architectural(kAfter))), ::testing::ElementsAre("lowered-register"));
+}
+
+// A copy that has become a spill or a refill keeps its number, its guard and its clobbers.
+TEST(Raise, OriginalCopies) {
+  const std::string vregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n  vreg %3 R b32\n";
+  const std::string before = "func @f kernel target sm_90 threads 32\n" + vregs +
+                             "  block b0\n    #0 %0 = ld 0\n    #1 %2 = setp\n    #2 %1 = ld 1\n    #3 @%2 %1 = copy %0\n"
+                             "    #4 %3 = copy %1 clobbers R2\n    #5 st %3 !write\n    #6 exit\n";
+  const std::string after = "func @f kernel target sm_90 threads 32 allocated\n  frame local 4 shared 0\n" + vregs +
+                            "  slot 0 local size 4 align 4 offset 0\n  block b0\n    +10 R1 = getlmembase 4\n    #0 R0 = ld 0\n"
+                            "    #1 P0 = setp\n    #2 R3 = ld 1\n    +11 R2 = spill_iadd R1, 0\n    +12 R2 = spill_shl R2, 2\n"
+                            "    +13 spill_stl R3, R2, 0\n    +14 @!P0 spill_bra 3\n    +15 R2 = spill_iadd R1, 0\n"
+                            "    +16 R2 = spill_imad R2, 4, 0\n    #3 spill_stl R0, R2, 0\n    +17 R2 = spill_iadd R1, 0\n"
+                            "    +18 R2 = spill_imad R2, 4, 0\n    #4 R0 = spill_ldl R2, 0 clobbers R2\n    #5 st R0 !write\n"
+                            "    #6 exit\n";
+  const Report report = judge_texts(before, after);
+  EXPECT_EQ(report.verdict(), Verdict::Pass) << said(report);
+  EXPECT_EQ(judge_texts(before, edit(after, " clobbers R2", "")).verdict(), Verdict::Fail);
+  EXPECT_EQ(judge_texts(before, edit(after, "@!P0 spill_bra", "@P0 spill_bra")).verdict(), Verdict::Fail);
+  const Report lost = judge_texts(before, without(after, "+12"));
+  EXPECT_EQ(lost.verdict(), Verdict::Fail);
+  const Report second = judge_texts(before, without(after, "+16"));
+  EXPECT_THAT(categories(second), ::testing::Contains("lowered-address")) << said(second);
+}
+
+// What is counted is what is there: the registers and steps of addresses too.
+TEST(Raise, TheFiguresAreThoseOfTheLoweredProgram) {
+  const ir::Function before = parse_function(kBefore), after = parse_function(kAfter);
+  const Measures m = measure({before, ir::default_target()}, after);
+  EXPECT_EQ(m.registers[ir::index(ir::RegFile::R)], 10);
+  EXPECT_EQ(m.instructions_after, static_cast<std::int64_t>(after.insts.size()));
+  EXPECT_EQ(m.spill_stores, 5);
+  EXPECT_EQ(m.spill_loads, 3);
+  EXPECT_EQ(m.spill_store_bytes, 4 + 16 + 4 + 1 + 4);
+  EXPECT_EQ(m.spill_load_bytes, 4 + 16 + 4);
+  EXPECT_EQ(m.shared_spill_bytes, 8);
+  ir::Claims claims;
+  claims.registers = m.registers;
+  claims.spill_store_bytes = m.spill_store_bytes;
+  claims.spill_load_bytes = m.spill_load_bytes;
+  const Case c{before, after, ir::default_target(), ir::Limits::of(ir::default_target()), &claims};
+  EXPECT_EQ(quality_judge().judge(c).verdict, Verdict::Pass);
+}
+
+// On some paths only: the register has an address in one predecessor and another, or none, in the other.
+TEST(Raise, AnAddressIsThereOnAllPaths) {
+  const std::string vregs = "  vreg %0 R b32\n  vreg %1 P pred\n";
+  const std::string before =
+      "func @f kernel target sm_90 threads 32\n" + vregs +
+      "  block b0\n    #0 %0 = ld 0\n    #1 %1 = setp\n    #2 cbra %1 -> b1, b2\n  block b1\n    #3 bra -> b3\n"
+      "  block b2\n    #4 bra -> b3\n  block b3\n    #5 st %0 !write\n    #6 exit\n";
+  const auto after = [&](const std::string& one, const std::string& other) {
+    return "func @f kernel target sm_90 threads 32 allocated\n  frame local 8 shared 0\n" + vregs +
+           "  slot 0 local size 4 align 4 offset 0\n  slot 1 local size 4 align 4 offset 4\n  block b0\n    #0 R0 = ld 0\n"
+           "    +10 R1 = getlmembase 1\n    +11 spill_stl R0, R1, 0\n    #1 P0 = setp\n    #2 cbra P0 -> b1, b2\n  block b1\n" +
+           one + "    #3 bra -> b3\n  block b2\n" + other +
+           "    #4 bra -> b3\n  block b3\n    +20 R0 = spill_ldl R2, 0\n    #5 st R0 !write\n    #6 exit\n";
+  };
+  const std::string one = "    +12 R2 = spill_iadd R1, 0\n", same = "    +13 R2 = getlmembase 1\n",
+                    another = "    +13 R2 = spill_iadd R1, 4\n";
+  EXPECT_EQ(judge_texts(before, after(one, same)).verdict(), Verdict::Pass);
+  EXPECT_THAT(categories(judge_texts(before, after(one, another))), ::testing::ElementsAre("lowered-address"));
+  EXPECT_THAT(categories(judge_texts(before, after(one, ""))), ::testing::ElementsAre("lowered-address"));
+}
+
+}  // namespace
+}  // namespace regduel::oracles
