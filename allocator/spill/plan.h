@@ -24,9 +24,9 @@ struct PredicatePack {
 };
 
 struct Plan {
-  std::vector<Location> location;             // by vreg of the program
-  std::vector<Location> if_spilled;           // by vreg of the program: where it goes when it has to leave its register
-  std::vector<ir::VReg> added;                // vregs of the plan's own, in registers
+  std::vector<Location> location;    // by vreg of the program
+  std::vector<Location> if_spilled;  // by vreg of the program: where it goes when it has to leave its register
+  std::vector<ir::VReg> added;       // vregs of the plan's own, in registers
   std::vector<PredicatePack> packs;
   std::vector<ir::VRegId> first_of;           // by vreg of the program: the one whose pieces share its slot; empty = each its own
   std::vector<std::vector<ir::PReg>> pinned;  // by instruction: homes of its items; empty = not pinned
