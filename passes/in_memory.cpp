@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <bitset>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -42,20 +43,29 @@ class InMemory {
     for (const ir::RegFile file : ir::kAllFiles)
       for (int unit = 0; unit < ir::kMaxUnits; ++unit)
         closed_[ir::index(file)][static_cast<std::size_t>(unit)] = !ir::is_allocatable(target, limits, file, unit);
-    if (in.kind == ir::FunctionKind::Device)
+    if (in.kind == ir::FunctionKind::Device) {
       for (const PReg r : target.abi(in.abi).callee_saved) mark(closed_, r);
+      find_saves(target.abi(in.abi).callee_saved);
+    }
     for (const ir::VReg& v : in.vregs)
       if (v.is_architectural()) mark(closed_, v.fixed);
     slot_of_.resize(in.vregs.size());
   }
 
   std::expected<Function, std::string> run() {
+    const bool enters_again = std::any_of(in_.targets.begin(), in_.targets.end(), [](BlockId to) { return to.value == 0; });
+    if (!saves_.empty() && enters_again) return std::unexpected("b0: callee-saved registers cannot be saved where a loop begins");
     for (std::size_t b = 0; b < in_.blocks.size(); ++b) {
       out_.begin_block(in_.blocks[b]);
-      for (const Inst& i : in_.insts_of(BlockId(b)))
+      if (b == 0)
+        for (const auto& [unit, slot] : saves_) spill(unit, slot);
+      for (const Inst& i : in_.insts_of(BlockId(b))) {
+        if (i.op == Op::Ret)
+          for (const auto& [unit, slot] : saves_) refill(unit, slot);
         if (i.is_phi()) phi(i);
         else if (!instruction(BlockId(b), i))
           return std::unexpected(fmt::format("#{}: its operands find no registers", i.id.value));
+      }
     }
     for (const auto& [from, to] : edges_)
       if (!edge(from, to)) return std::unexpected(fmt::format("b{}: no register to move the values of its phis", to.value));
@@ -70,6 +80,19 @@ class InMemory {
     for (int u = r.begin(); u < r.end(); ++u)
       if (units[ir::index(r.file)][static_cast<std::size_t>(u)]) return true;
     return false;
+  }
+  // Callee-saved registers in which an operand is fixed: saved at the entry, restored before each ret.
+  void find_saves(std::span<const PReg> callee_saved) {
+    Units kept = {}, fixed = {};
+    for (const PReg r : callee_saved) mark(kept, r);
+    for (const Inst& i : in_.insts)
+      for (const Operand& op : in_.operands_of(i))
+        if (op.is_vreg() && !is_architectural(in_.root(op.vreg())) && in_.fixed_of(op).is_valid()) mark(fixed, in_.fixed_of(op));
+    for (const ir::RegFile file : ir::kAllFiles)
+      for (std::size_t u = 0; u < ir::kMaxUnits; ++u)
+        if (kept[ir::index(file)][u] && fixed[ir::index(file)][u])
+          saves_.emplace_back(PReg{file, 1, static_cast<std::uint16_t>(u)},
+                              new_slot(static_cast<std::uint32_t>(ir::unit_bytes(file))));
   }
   [[nodiscard]] bool is_architectural(VRegId root) const { return in_.vreg(root).is_architectural(); }
 
@@ -255,6 +278,7 @@ class InMemory {
   std::uint32_t next_ = 0;  // instruction id
   Units closed_ = {};       // where nothing may stand
   std::vector<SlotId> slot_of_;
+  std::vector<std::pair<PReg, SlotId>> saves_;
   std::vector<SlotId> waiting_;                     // by phi of a block
   std::vector<std::pair<BlockId, BlockId>> edges_;  // with an edge block each, in the order of their numbers
   // Of the instruction at hand.

@@ -49,6 +49,16 @@ TEST(InMemory, PhisMoveTheirValuesOnTheEdge) {
       << text;
 }
 
+TEST(InMemory, CalleeSavedRegistersOfFixedOperandsAreSaved) {
+  const auto after = allocate_in_memory(
+      parse("func @f device target sm_90 threads 1\n  vreg %0 R b32\n  block b0\n    #0 %0{=R24} = op\n    #1 ret\n"),
+      ir::default_target());
+  ASSERT_TRUE(after.has_value());
+  const std::string text = ir::print(*after);
+  EXPECT_NE(text.find("    +2 spill R24, slot 0\n    #0 R24 = op\n"), std::string::npos) << text;
+  EXPECT_NE(text.find(" R24 = refill slot 0\n    #1 ret\n"), std::string::npos) << text;
+}
+
 TEST(InMemory, AnInstructionWithoutRegistersIsAnError) {
   ir::Target small = ir::default_target();
   small.units[ir::index(ir::RegFile::R)] = 2;
