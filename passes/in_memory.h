@@ -16,7 +16,8 @@
 namespace regduel::passes {
 
 // Requires: `program` well-formed for `target`, over vregs. Registers are packed first fit, the callee-saved ones of a device
-// function left out but where an operand is fixed to them, which are saved: the error says at which instruction they did not suffice. Cost: O(instructions + operands).
+// function left out but where an operand is fixed to them, which are saved: the error says at which instruction they did not
+// suffice. Cost: O(instructions + operands).
 [[nodiscard]] std::expected<ir::Function, std::string> allocate_in_memory(const ir::Function& program, const ir::Target& target);
 
 }  // namespace regduel::passes
