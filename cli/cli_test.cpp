@@ -300,8 +300,8 @@ TEST_F(Cli, InterProceduralAllocation) {
     EXPECT_EQ(run("verify --regs 40 " + ptx + " together.rir").status, 1);
     const auto stores = [&](const std::string& options) {
       std::int64_t bytes = 0;
-      for (const auto& f : nlohmann::json::parse(run(alloc + options + " --json -o x.rir").out)["results"])
-        bytes += f["spill_store_bytes"].get<std::int64_t>();
+      const auto figures = nlohmann::json::parse(run(alloc + options + " --json -o x.rir").out);
+      for (const auto& f : figures["results"]) bytes += f["spill_store_bytes"].get<std::int64_t>();
       return bytes;
     };
     EXPECT_LT(stores(" --ipra"), stores("")) << name;
