@@ -41,6 +41,11 @@ void Joiner::join(const Entry& entry, std::uint32_t block, const State& state) {
     return std::pair(old != nullptr ? old[k] : b, b);
   };
   meet_.begin(block, !entry.is_reached);
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (const auto [a, b] = both_sides(k); values_.is_gated(a) && !values_.is_loose(a) && !values_.is_loose(b))
+      meet_.number_tokens(a, b, Meet::Mode::Number);
+  each_candidate(entry, block, state, false,
+                 [&](const HeldPair& held) { meet_.number_tokens(held.a, held.b, Meet::Mode::NumberLoose); });
   loose_names_.clear();
   bool any_in_pieces = false;  // a loose name asks for bytes of words
   for (std::size_t k = 0; k < names.size(); ++k) {
@@ -58,9 +63,6 @@ void Joiner::join(const Entry& entry, std::uint32_t block, const State& state) {
     if (const Value v = meet_(held.a, held.b, Meet::Mode::Find, !held.is_byte); v != kJunk)
       next_.locations.push_back({held.location, v});
   };
-  each_candidate(entry, block, state, false, [&](const HeldPair& held) {
-    if (values_.is_gated(held.a)) meet_.number_tokens(held.a, held.b);
-  });
   if (loose_names_.empty()) return each_candidate(entry, block, state, false, join_location);
   candidates_.clear();
   each_candidate(entry, block, state, true, [&](const HeldPair& held) { candidates_.push_back(held); });

@@ -33,16 +33,28 @@ Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
   return v;
 }
 
-void Meet::number_tokens(Value a, Value b) {
+void Meet::number_tokens(Value a, Value b, Mode mode) {
   const Values::Node m = values_[a], n = values_[b];  // copies: the values grow meanwhile
-  if (m.kind == ValueKind::Word && values_.is_gated(a) && values_.is_gated(b)) {
-    for (std::uint32_t i = 0; i < 4; ++i) number_tokens(values_.byte(a, i), values_.byte(b, i));
+  if (!values_.is_gated(a) || !values_.is_gated(b)) return;
+  if (m.kind == ValueKind::Word) {
+    for (std::uint32_t i = 0; i < 4; ++i) number_tokens(values_.byte(a, i), values_.byte(b, i), mode);
     return;
   }
-  if (m.kind != ValueKind::Gate || n.kind != ValueKind::Gate || ++join_.num_gates >= kMostGates) return;
-  (void)(*this)(m.a, n.a, mode_of_part(m.a, n.a, Mode::NumberLoose), false);
-  number_tokens(m.b, n.b);
-  number_tokens(m.c, n.c);
+  if (m.kind != ValueKind::Gate || n.kind != ValueKind::Gate) return;
+  if (numbered_.empty()) numbered_.resize(kNumberedPairs);
+  NumberedPair& numbered = numbered_[mix64(key_of(a, b)) % kNumberedPairs];
+  if (numbered.epoch == epoch_ && numbered.key == key_of(a, b)) return;
+  if (!may_enter_gates()) return;
+  const auto number_below = [&] {
+    number_tokens(m.b, n.b, mode);
+    number_tokens(m.c, n.c, mode);
+  };
+  if (join_.is_first) number_below();
+  // What its gates go by may be gates.
+  number_tokens(m.a, n.a, mode);
+  const Value token = (*this)(m.a, n.a, mode_of_part(m.a, n.a, mode), false);
+  if (!join_.is_first && token == m.a) number_below();
+  numbered = {key_of(a, b), epoch_};
 }
 
 // What is defined on all paths is no looser than that.
@@ -54,7 +66,7 @@ Meet::Mode Meet::mode_of_part(Value x, Value y, Mode mode) const {
 // and each value is taken apart or becomes less, visit after visit.
 Value Meet::token_of_gates(Value a, Value b, Mode mode) {
   const Values::Node m = values_[a], n = values_[b];  // copies: the values grow meanwhile
-  if (m.kind != ValueKind::Gate || n.kind != ValueKind::Gate || ++join_.num_gates >= kMostGates) return kJunk;
+  if (m.kind != ValueKind::Gate || n.kind != ValueKind::Gate || !may_enter_gates()) return kJunk;
   const Value token = (*this)(m.a, n.a, mode_of_part(m.a, n.a, mode), false);
   return join_.is_first || token == m.a ? token : kJunk;
 }

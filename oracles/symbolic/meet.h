@@ -41,8 +41,10 @@ class Meet {
   // Begins the meet of one state with another at the head of `block`; no pair has a number yet.
   //   is_first   the block was not reached before: no number of its pairs is in use
   void begin(std::uint32_t block, bool is_first);
-  // Gives a number to what the gates of the pair go by, so that the places that hold it are found.
-  void number_tokens(Value a, Value b);
+  // Gives a number to what the gates of the pair go by, so that the places that hold it are found. Where the block is new, the
+  // innermost tokens have theirs first: so those of the new gates have the order of the old ones, and no diagram is turned over.
+  // Requires: comes before any other question of the join.
+  void number_tokens(Value a, Value b, Mode mode);
   // `are_words`: else both are bytes, or bits.
   [[nodiscard]] Value operator()(Value a, Value b, Mode mode, bool are_words) {
     if (a == b && values_.is_fixed(a)) return a;
@@ -70,6 +72,7 @@ class Meet {
     bool is_first = false;
     std::size_t num_slots_used = 0;
     std::uint32_t num_gates = 0;  // pairs of gates that were looked into
+    bool is_cut = false;          // some were not, so that new numbers may stand for less than they could
   };
   // Whether two are the same byte of two words, or the same bit of two bytes.
   struct Pieces {
@@ -91,15 +94,16 @@ class Meet {
   }
   [[nodiscard]] bool may_keep(Value a, Value b, const Left& l, Mode mode) const {
     const Values::Node& n = values_[a];
-    return !join_.is_first && n.kind == ValueKind::Merged && n.a == join_.block && l.kept_in != epoch_ &&
-           values_.is_undefined(a) == (mode == Mode::NumberLoose) && values_.inherits(a, a, b);
+    return !join_.is_first && (!join_.is_cut || values_.is_cut(a)) && n.kind == ValueKind::Merged && n.a == join_.block &&
+           l.kept_in != epoch_ && values_.is_undefined(a) == (mode == Mode::NumberLoose) && values_.inherits(a, a, b);
   }
   [[nodiscard]] Value keep(Value a, Left& l) const {
     l.kept_in = epoch_;
     return a;
   }
   [[nodiscard]] Value new_leaf(Value a, Value b, Mode mode) {
-    return values_.add_leaf(ValueKind::Merged, join_.block, mode == Mode::NumberLoose, a, b);
+    return values_.add_leaf(ValueKind::Merged, join_.block, mode == Mode::NumberLoose, join_.is_cut ? values_.unknown_member() : a,
+                            b);
   }
   [[nodiscard]] Value known(Value a, Value b);  // Junk where the pair has no number
   void remember(Value a, Value b, Value number);
@@ -113,6 +117,11 @@ class Meet {
   }
   [[nodiscard]] Slot& slot(std::uint64_t key);
   void grow();
+  // Whether one more pair of gates may be looked into.
+  [[nodiscard]] bool may_enter_gates() {
+    join_.is_cut = join_.is_cut || ++join_.num_gates >= kMostGates;
+    return !join_.is_cut;
+  }
   static constexpr std::uint32_t kMostGates = 1 << 16;
   static std::uint64_t key_of(Value a, Value b) { return static_cast<std::uint64_t>(a) << 32 | b; }
 
@@ -121,6 +130,13 @@ class Meet {
   Join join_;
   std::vector<Left> left_;   // by value
   std::vector<Slot> slots_;  // power of two
+  // Pairs whose tokens have numbers, the later in place of the earlier; empty until it is needed.
+  struct NumberedPair {
+    std::uint64_t key = 0;
+    std::uint32_t epoch = 0;
+  };
+  static constexpr std::size_t kNumberedPairs = 1024;
+  std::vector<NumberedPair> numbered_;
 };
 
 }  // namespace regduel::oracles::symbolic

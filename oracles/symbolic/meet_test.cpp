@@ -122,13 +122,49 @@ TEST(MeetTest, GatesMeetAsGates) {
   meet.begin(1, true);
   const Value x = meet(leaf, leaf + 2, Mode::Number, true);
   EXPECT_EQ(meet(left, right, Mode::Find, true), kJunk);
-  meet.number_tokens(left, right);
+  meet.number_tokens(left, right, Meet::Mode::NumberLoose);
   const Value t = meet(token, token + 1, Mode::Find, false);
   ASSERT_NE(t, kJunk);
   EXPECT_EQ(meet(left, right, Mode::Find, true), v.gate(t, x, kJunk));
   const Value whole = meet(left, right, Mode::Number, true);
   EXPECT_EQ(v.where(whole, t, true), x);
   EXPECT_EQ(v.where(whole, t, false), meet(leaf + 1, leaf + 3, Mode::Find, true));
+}
+
+TEST(MeetTest, GatesOfANewBlockHaveTheirTokensInTheOldOrder) {
+  // A chain of choices, the latest on top. Numbered from the top, its tokens would turn the chain over.
+  Values v;
+  Meet meet(v);
+  const Value tokens = v.add_leaves(ValueKind::Def, 1, 100), leaves = v.add_leaves(ValueKind::Def, 0, 101);
+  Value chain = leaves;
+  for (Value k = 0; k < 100; ++k) chain = v.gate(tokens + k, leaves + k + 1, chain);
+  meet.begin(1, true);
+  meet.number_tokens(chain, chain, Mode::Number);
+  Value met = meet(chain, chain, Mode::Number, true);
+  for (Value k = 100; k > 0; --k) {
+    ASSERT_EQ(v[met].kind, ValueKind::Gate);
+    EXPECT_EQ(v[met].a, meet(tokens + k - 1, tokens + k - 1, Mode::Find, false));
+    EXPECT_EQ(v[met].b, meet(leaves + k, leaves + k, Mode::Find, true));
+    met = v[met].c;
+  }
+  EXPECT_EQ(met, meet(leaves, leaves, Mode::Find, true));
+}
+
+TEST(MeetTest, WhereGatesAreTooManyNewNumbersSaySo) {
+  Values v;
+  Meet meet(v);
+  const Value token = v.add_leaves(ValueKind::Def, 1), leaves = v.add_leaves(ValueKind::Def, 0, 1 << 17);
+  std::vector<Value> gates;
+  for (Value k = 0; k < 1 << 17; k += 2) gates.push_back(v.gate(token, leaves + k, leaves + k + 1));
+  meet.begin(1, true);
+  EXPECT_FALSE(v.is_cut(meet(gates[0], gates[0], Mode::Number, true)));
+  for (const Value g : gates) (void)meet(g, g, Mode::Number, true);
+  const Value last = meet(gates.back(), gates.back(), Mode::Number, true);
+  EXPECT_FALSE(v.is_gated(last));
+  EXPECT_TRUE(v.is_cut(last));
+  // In the next join it is what it is.
+  meet.begin(1, false);
+  EXPECT_EQ(meet(last, last, Mode::Number, true), last);
 }
 
 TEST(MeetTest, NowhereStaysNowhere) {

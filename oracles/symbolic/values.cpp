@@ -140,7 +140,11 @@ Value Values::bit(Value b, std::uint32_t k) {
     case ValueKind::Junk:
     case ValueKind::Any: return b;
     case ValueKind::Packed: return kids_[n.a + k];
-    case ValueKind::Gate: return gate(n.a, bit(n.b, k), bit(n.c, k));
+    case ValueKind::Gate: {
+      if (const Value v = known(Question::Bit, b, k, kJunk); v != kUnknown) return v;
+      const Value x = bit(n.b, k), y = bit(n.c, k);
+      return learn(Question::Bit, b, k, kJunk, gate(n.a, x, y));
+    }
     case ValueKind::Bit:
     case ValueKind::OneOf: return kJunk;  // packs are not made of bits of bits
     default: break;
@@ -220,18 +224,30 @@ Value Values::gate(Value token, Value x, Value y) {
   return word(bytes);
 }
 
+Values::Answer& Values::answer(Question q, Value x, Value y, Value z) {
+  if (answers_.empty()) answers_.resize(kAnswers);
+  const std::uint64_t key = hash_combine(static_cast<std::uint64_t>(q) << 32 | z, static_cast<std::uint64_t>(x) << 32 | y);
+  return answers_[key % kAnswers];
+}
+
+Value Values::known(Question q, Value x, Value y, Value z) {
+  const Answer& a = answer(q, x, y, z);
+  return a.question == q && a.x == x && a.y == y && a.z == z ? a.result : kUnknown;
+}
+
+Value Values::learn(Question q, Value x, Value y, Value z, Value result) {
+  answer(q, x, y, z) = {q, x, y, z, result};
+  return result;
+}
+
 Value Values::choose(Value token, Value x, Value y, int& budget) {
   if (x == y) return x;
   const Value top = std::max({token, token_of(x), token_of(y)});
   if (top == token) return decide(token, when(x, token, true), when(y, token, false));
-  if (cache_.empty()) cache_.resize(kCacheSize);
-  const CacheEntry& known = cache_[hash_combine(token, static_cast<std::uint64_t>(x) << 32 | y) % kCacheSize];
-  if (known.token == token && known.x == x && known.y == y) return known.result;
+  if (const Value v = known(Question::Choose, token, x, y); v != kUnknown) return v;
   if (--budget < 0) return intern(cut(token, x, y), {});
   const Value yes = choose(token, when(x, top, true), when(y, top, true), budget);
-  const Value v = decide(top, yes, choose(token, when(x, top, false), when(y, top, false), budget));
-  cache_[hash_combine(token, static_cast<std::uint64_t>(x) << 32 | y) % kCacheSize] = {token, x, y, v};
-  return v;
+  return learn(Question::Choose, token, x, y, decide(top, yes, choose(token, when(x, top, false), when(y, top, false), budget)));
 }
 
 std::uint8_t Values::flags_of_gate(Value token, Value x, Value y) const {
@@ -303,8 +319,9 @@ Value Values::seen(Value held, Value leaf) {
   if (held == kJunk) return leaf;
   if (!is_vague(held)) return held;
   if (n.kind == ValueKind::Gate) {
+    if (const Value v = known(Question::Seen, held, leaf, kJunk); v != kUnknown) return v;
     const Value x = seen(n.b, leaf), y = seen(n.c, leaf);
-    return gate(n.a, x, y);
+    return learn(Question::Seen, held, leaf, kJunk, gate(n.a, x, y));
   }
   return intern({ValueKind::Seen, static_cast<std::uint8_t>(n.flags & ~kVague), n.depth, held, leaf, 0}, {});
 }
@@ -314,8 +331,9 @@ Value Values::asked_by(Value held) {
   if (held == kJunk) return kAny;
   if (!is_vague(held)) return held;
   if (n.kind == ValueKind::Gate) {
+    if (const Value v = known(Question::AskedBy, held, kJunk, kJunk); v != kUnknown) return v;
     const Value x = asked_by(n.b), y = asked_by(n.c);
-    return gate(n.a, x, y);
+    return learn(Question::AskedBy, held, kJunk, kJunk, gate(n.a, x, y));
   }
   if (n.kind != ValueKind::Word) return held;
   std::array<Value, 4> bytes{};
@@ -325,12 +343,14 @@ Value Values::asked_by(Value held) {
 
 Value Values::where(Value v, Value token, bool holds) {
   int budget = kBudget;
-  return restrict_to(v, token, holds, budget);
+  const Value restricted = restrict_to(v, token, holds, budget);
+  return budget >= 0 ? restricted : push({ValueKind::Opaque, kCut, 0, 0, 0, 0}, leaf_bit(nodes_.size()));
 }
 
 Value Values::restrict_to(Value v, Value token, bool holds, int& budget) {
   const Node n = nodes_[v];
   if ((n.flags & kGated) == 0 || --budget < 0) return v;
+  const Question q = holds ? Question::WhereTrue : Question::WhereFalse;
   switch (n.kind) {
     case ValueKind::Gate: {
       // The members of a set have an order of their own.
@@ -339,8 +359,10 @@ Value Values::restrict_to(Value v, Value token, bool holds, int& budget) {
         return has_gates_in_sets(chosen) ? restrict_to(chosen, token, holds, budget) : chosen;
       }
       if (n.a < token && !has_gates_in_sets(v)) return v;
+      if (const Value known_v = known(q, v, token, kJunk); known_v != kUnknown) return known_v;
       const Value x = restrict_to(n.b, token, holds, budget);
-      return decide(n.a, x, restrict_to(n.c, token, holds, budget));
+      const Value restricted = decide(n.a, x, restrict_to(n.c, token, holds, budget));
+      return budget < 0 ? restricted : learn(q, v, token, kJunk, restricted);
     }
     case ValueKind::Word: {
       std::array<Value, 4> bytes{};
@@ -377,9 +399,12 @@ bool Values::satisfies_within(Value have, Value want, int& budget) {
   }
   const Node h = nodes_[have], w = nodes_[want];
   if (h.kind == ValueKind::Seen) return satisfies_within(h.a, want, budget);
-  if (const Value top = std::max({token_of(have), token_of(want), token_of_members(want)}); top != kJunk)
-    return satisfies_within(restrict_to(have, top, true, budget), restrict_to(want, top, true, budget), budget) &&
-           satisfies_within(restrict_to(have, top, false, budget), restrict_to(want, top, false, budget), budget);
+  if (const Value top = std::max({token_of(have), token_of(want), token_of_members(want)}); top != kJunk) {
+    if (known(Question::Satisfies, have, want, kJunk) != kUnknown) return true;
+    for (const bool holds : {true, false})
+      if (!satisfies_within(restrict_to(have, top, holds, budget), restrict_to(want, top, holds, budget), budget)) return false;
+    return learn(Question::Satisfies, have, want, kJunk, have) == have;
+  }
   if (w.kind == ValueKind::Word || h.kind == ValueKind::Word) {
     for (std::uint32_t i = 0; i < 4; ++i)
       if (!satisfies_within(byte(have, i), byte(want, i), budget)) return false;

@@ -195,11 +195,19 @@ class Values {
   bool is_unsure_ = false;
   static constexpr std::uint32_t kNoBytes = ~0U;
   std::vector<std::uint32_t> bytes_of_;  // by value: first_byte(); kNoBytes = not made yet
-  struct CacheEntry {
-    Value token = kJunk, x = kJunk, y = kJunk, result = kJunk;
+  // What was asked lately: values never change, so neither do the answers. Without it a walk over shared gates takes each path.
+  enum class Question : std::uint8_t { None, Choose, WhereTrue, WhereFalse, Bit, Seen, AskedBy, Satisfies };
+  struct Answer {
+    Question question = Question::None;
+    Value x = kJunk, y = kJunk, z = kJunk, result = kJunk;
   };
-  static constexpr std::size_t kCacheSize = 4096;
-  std::vector<CacheEntry> cache_;  // of choose(); empty until it is needed
+  static constexpr std::size_t kAnswers = 4096;
+  // Where the answer to (x, y, z) stands, or nothing does that is its own. Valid until the next call.
+  [[nodiscard]] Answer& answer(Question q, Value x, Value y, Value z);
+  [[nodiscard]] Value known(Question q, Value x, Value y, Value z);  // kUnknown where nobody knows
+  Value learn(Question q, Value x, Value y, Value z, Value result);
+  static constexpr Value kUnknown = ~Value{0};
+  std::vector<Answer> answers_;  // empty until it is needed
 };
 
 }  // namespace regduel::oracles

@@ -250,6 +250,65 @@ TEST(SymbolicValuesTest, ASharedDiagramIsGoneThroughOnce) {
   EXPECT_EQ(v.gate(s, x, y), a);
 }
 
+TEST(SymbolicValuesTest, QuestionsAboutASharedDiagramAreAnsweredOnce) {
+  // As above, with leaves that a name has and that a location holds: each level of one is asked about with its own of the other.
+  Values v;
+  const Value s = v.add_leaves(ValueKind::Def, 0), t = v.add_leaves(ValueKind::Def, 1, 60);
+  Value x = v.add_leaves(ValueKind::Def, 2), y = v.add_leaves(ValueKind::Def, 3), z = v.add_leaves(ValueKind::Def, 4);
+  Value want_x = v.one_of({x, z}), want_y = v.one_of({y, z});
+  const Value below = v.gate(s, x, y);
+  for (Value k = 0; k < 60; ++k) {
+    const Value up = v.gate(t + k, x, y), want_up = v.gate(t + k, want_x, want_y);
+    y = v.gate(t + k, y, x);
+    want_y = v.gate(t + k, want_y, want_x);
+    x = up;
+    want_x = want_up;
+  }
+  EXPECT_TRUE(v.satisfies(x, want_x));
+  EXPECT_TRUE(v.satisfies(y, want_y));
+  EXPECT_FALSE(v.satisfies(below, want_x));
+  EXPECT_FALSE(v.satisfies(x, want_y));
+  EXPECT_FALSE(v.is_unsure());
+  const Value mixed = v.gate(s, x, y);
+  EXPECT_EQ(v.where(mixed, s, true), x);
+  EXPECT_EQ(v.where(mixed, s, false), y);
+  // The lowest token is far below the others.
+  EXPECT_NE(v.where(x, t, true), v.where(x, t, false));
+  EXPECT_FALSE(v.is_cut(v.where(x, t, true)));
+}
+
+TEST(SymbolicValuesTest, SharedPacksAreSeenAndTakenApartOnce) {
+  Values v;
+  const Value t = v.add_leaves(ValueKind::Def, 1, 60), leaf = v.add_leaves(ValueKind::Opaque, 0, 1, true);
+  const Value p = v.byte(v.add_leaves(ValueKind::Def, 2), 0), q = v.byte(v.add_leaves(ValueKind::Def, 3), 0);
+  Value x = v.packed({p, kJunk, p, p, p, p, p, p}), y = v.packed({q, kJunk, q, q, q, q, q, q});
+  for (Value k = 0; k < 60; ++k) {
+    const Value up = v.gate(t + k, x, y);
+    y = v.gate(t + k, y, x);
+    x = up;
+  }
+  Value bit_x = p, bit_y = q;
+  for (Value k = 0; k < 60; ++k) {
+    const Value up = v.gate(t + k, bit_x, bit_y);
+    bit_y = v.gate(t + k, bit_y, bit_x);
+    bit_x = up;
+  }
+  EXPECT_EQ(v.bit(x, 0), bit_x);
+  EXPECT_EQ(v.bit(x, 1), kJunk);
+  EXPECT_TRUE(v.is_vague(x));
+  EXPECT_FALSE(v.is_vague(v.seen(x, leaf)));
+  EXPECT_EQ(v.asked_by(bit_x), bit_x);
+  Value vague_x = p, vague_y = kJunk, asked_x = p, asked_y = kAny;
+  for (Value k = 0; k < 60; ++k) {
+    const Value up = v.gate(t + k, vague_x, vague_y), asked_up = v.gate(t + k, asked_x, asked_y);
+    vague_y = v.gate(t + k, vague_y, vague_x);
+    asked_y = v.gate(t + k, asked_y, asked_x);
+    vague_x = up;
+    asked_x = asked_up;
+  }
+  EXPECT_EQ(v.asked_by(vague_x), asked_x);
+}
+
 // A word of random structure, built in Values and evaluated by itself: what byte i may be for each outcome of the tokens.
 struct RandomWord {
   static constexpr std::uint32_t kTokens = 3, kLeaves = 5;
