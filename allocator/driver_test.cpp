@@ -59,7 +59,8 @@ TEST(Driver, ClobbersBelowThePressureSkipToSpillingToo) {
       #3 exit
 )"),
                     testing::limits(4), {}, &lines);
-  EXPECT_THAT(lines.lines, ElementsAre("file R: round 1, guidance spills 1"));
+  EXPECT_THAT(lines.lines, ElementsAre("file R: round 1, guidance spills 1",
+                                       "live ranges: weighted units moved at first sight 2 if split, 2 if not"));
 }
 
 TEST(Driver, LargeProgramFindsItsFirstVictimsBeforeItIsLowered) {

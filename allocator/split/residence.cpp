@@ -3,6 +3,7 @@
 #include "allocator/split/residence.h"
 
 #include <algorithm>
+#include <array>
 
 namespace regduel::allocator {
 
@@ -14,6 +15,43 @@ using ir::VRegId;
 
 namespace {
 
+// Units that values take, or that there are: [j] of those that begin at multiples of 2^j, in whole steps of 2^j. Values of pairs
+// have no use for a single unit that is left.
+struct Units {
+  static constexpr std::size_t kSteps = 3;
+  std::array<int, kSteps> of = {};
+
+  static Units of_vreg(const ir::VReg& v) {
+    Units u;
+    for (std::size_t j = 0; j < kSteps && j <= v.align_log2; ++j) u.of[j] = (v.units() + (1 << j) - 1) >> j << j;
+    return u;
+  }
+  static Units of_set(const UnitSet& set) {
+    Units u;
+    u.of[0] = set.count();
+    for (std::size_t j = 1; j < kSteps; ++j)
+      for (int unit = 0, end = set.end(); unit < end; unit += 1 << j) u.of[j] += set.has_all(unit, unit + (1 << j)) ? 1 << j : 0;
+    return u;
+  }
+  Units& operator+=(const Units& o) {
+    for (std::size_t j = 0; j < kSteps; ++j) of[j] += o.of[j];
+    return *this;
+  }
+  Units& operator-=(const Units& o) {
+    for (std::size_t j = 0; j < kSteps; ++j) of[j] -= o.of[j];
+    return *this;
+  }
+  friend Units operator+(Units x, const Units& y) { return x += y; }
+  friend Units operator-(Units x, const Units& y) { return x -= y; }
+  // The largest step by which they do not fit into `room`; kSteps where they fit.
+  [[nodiscard]] std::size_t step_above(const Units& room) const {
+    std::size_t j = kSteps;
+    while (j > 0 && of[j - 1] <= room.of[j - 1]) --j;
+    return j == 0 ? kSteps : j - 1;
+  }
+  [[nodiscard]] bool fits(const Units& room) const { return step_above(room) == kSteps; }
+};
+
 class Walk {
  public:
   Walk(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const Registers& registers,
@@ -24,6 +62,8 @@ class Walk {
     out_.at_end.resize(f.blocks.size());
     out_.in_memory.assign(f.operands.size(), 0);
     out_.is_split.assign(candidates.size(), 0);
+    for (const RegFile file : ir::kAllFiles)
+      registers_there_[ir::index(file)] = Units::of_set(registers.budget.allocatable[ir::index(file)]);
     measure_others();
   }
 
@@ -56,7 +96,7 @@ class Walk {
     if (is_in_[c] != 0) return;
     is_in_[c] = 1;
     in(c).push_back(c);
-    used_[ir::index(vreg(c).file())] += vreg(c).units();
+    used_[ir::index(vreg(c).file())] += Units::of_vreg(vreg(c));
   }
   void take(std::uint32_t c) {
     if (is_in_[c] == 0) return;
@@ -64,21 +104,21 @@ class Walk {
     std::vector<std::uint32_t>& list = in(c);
     *std::find(list.begin(), list.end(), c) = list.back();
     list.pop_back();
-    used_[ir::index(vreg(c).file())] -= vreg(c).units();
+    used_[ir::index(vreg(c).file())] -= Units::of_vreg(vreg(c));
   }
   void leave(std::uint32_t c) {
     out_.events.push_back({index_, c, Residence::Event::Kind::Leave});
     out_.is_split[c] = 1;
     take(c);
   }
-  // Those farthest from their next use leave, until `units` suffice. What is_kept_ stays.
-  void limit(RegFile file, int units) {
+  // Those farthest from their next use leave, until the others fit into `room`. What is_kept_ stays.
+  void limit(RegFile file, const Units& room) {
     const std::size_t k = ir::index(file);
-    while (used_[k] > units) {
+    for (std::size_t step; (step = used_[k].step_above(room)) != Units::kSteps;) {
       std::uint32_t victim = SplitCandidates::kNone;
       std::int64_t farthest = -1;
       for (const std::uint32_t c : in_[k]) {
-        if (is_kept_[c] != 0) continue;
+        if (is_kept_[c] != 0 || vreg(c).align_log2 < step) continue;
         const std::int64_t distance = next_.behind(c, number_);
         if (distance > farthest || (distance == farthest && c < victim)) farthest = distance, victim = c;
       }
@@ -93,7 +133,7 @@ class Walk {
     for (const RegFile file : ir::kAllFiles) {
       const std::size_t k = ir::index(file);
       if (!registers_.is_scarce[k]) continue;
-      others_[k].assign(2 * static_cast<std::size_t>(live_.num_numbered()) + 2, 0);
+      others_[k].assign(2 * static_cast<std::size_t>(live_.num_numbered()) + 2, {});
       all_[k].assign(2 * static_cast<std::size_t>(live_.num_numbered()) + 2, 0);
     }
     const auto row = [](Point p) { return (static_cast<std::size_t>(p) + 1) / 2; };
@@ -106,17 +146,20 @@ class Walk {
         all_[k][row(i.begin)] += units;
         all_[k][row(i.end)] -= units;
         if (!is_other) continue;
-        others_[k][row(i.begin)] += units;
-        others_[k][row(i.end)] -= units;
+        others_[k][row(i.begin)] += Units::of_vreg(f_.vregs[v]);
+        others_[k][row(i.end)] -= Units::of_vreg(f_.vregs[v]);
       }
     }
     for (std::size_t k = 0; k < ir::kNumFiles; ++k) {
       for (std::size_t r = 1; r < others_[k].size(); ++r) others_[k][r] += others_[k][r - 1], all_[k][r] += all_[k][r - 1];
     }
   }
-  [[nodiscard]] int room_at(RegFile file, std::uint32_t number, bool at_writes) const {
+  [[nodiscard]] Units others_at(RegFile file, std::uint32_t number, bool at_writes) const {
     const std::size_t k = ir::index(file);
-    return registers_.budget.allocatable[k].count() - others_[k][2 * static_cast<std::size_t>(number) + (at_writes ? 1 : 0)];
+    return others_[k][2 * static_cast<std::size_t>(number) + (at_writes ? 1 : 0)];
+  }
+  [[nodiscard]] Units room_at(RegFile file, std::uint32_t number, bool at_writes) const {
+    return registers_there_[ir::index(file)] - others_at(file, number, at_writes);
   }
 
   // --- heads of blocks
@@ -151,16 +194,18 @@ class Walk {
       if (is_everywhere(x) != is_everywhere(y)) return is_everywhere(x);
       return far(x) != far(y) ? far(x) < far(y) : x < y;
     });
-    ir::PerFile<int> room = {}, through = {};
+    ir::PerFile<Units> room = {};
+    ir::PerFile<int> through = {};
     for (const RegFile file : ir::kAllFiles)
       if (registers_.is_scarce[ir::index(file)]) room[ir::index(file)] = room_at(file, number_, false);
     if (is_header) through = room_through(b, wanted);
     for (const std::uint32_t c : wanted) {
       const std::size_t k = ir::index(vreg(c).file());
       const int units = vreg(c).units();
-      if (used_[k] + units > room[k]) continue;
+      if (!(used_[k] + Units::of_vreg(vreg(c))).fits(room[k])) continue;
       if (is_header && far(c) >= NextUse::kLeavesLoop) {
-        if (units > through[k]) continue;
+        // Nothing is gained where it comes back for a loop that does not use it.
+        if (units > through[k] || counts[c] < preds) continue;
         through[k] -= units;
       }
       put(c);
@@ -185,8 +230,7 @@ class Walk {
     for (const std::uint32_t c : wanted)
       if (next_.at_head(c, header.index()) >= NextUse::kLeavesLoop) through[ir::index(vreg(c).file())] += vreg(c).units();
     ir::PerFile<int> room = {};
-    for (std::size_t k = 0; k < ir::kNumFiles; ++k)
-      room[k] = std::max(0, registers_.budget.allocatable[k].count() - (most[k] - through[k]));
+    for (std::size_t k = 0; k < ir::kNumFiles; ++k) room[k] = std::max(0, registers_there_[k].of[0] - (most[k] - through[k]));
     return room;
   }
 
@@ -198,13 +242,13 @@ class Walk {
       if (is_kept_[c] == 0) kept_.push_back(c);
       is_kept_[c] = 1;
     };
-    ir::PerFile<int> twice = {};  // units of copies that the instruction needs beside what lives on
+    ir::PerFile<Units> twice = {};  // units of copies that the instruction needs beside what lives on
     for (std::size_t o = 0; o < ops.size(); ++o) {
       const Operand& op = ops[o];
       if (!op.is_vreg()) continue;
       const std::size_t k = ir::index(f_.vreg(op.vreg()).file());
       if (!registers_.is_scarce[k]) continue;
-      const int units = f_.vreg(op.vreg()).units();
+      const Units units = Units::of_vreg(f_.vreg(op.vreg()));
       if (op.is_early_clobber()) twice[k] += units;
       const std::uint32_t c = candidates_[op.vreg()];
       if (c == SplitCandidates::kNone) continue;
@@ -241,13 +285,12 @@ class Walk {
     for (const RegFile file : ir::kAllFiles) {
       const std::size_t k = ir::index(file);
       if (!registers_.is_scarce[k] || clobbered[k].none()) continue;
-      const int left = (registers_.budget.allocatable[k] - clobbered[k]).count();
-      limit(file, left - (registers_.budget.allocatable[k].count() - room_at(file, number_, true)));
+      limit(file, Units::of_set(registers_.budget.allocatable[k] - clobbered[k]) - others_at(file, number_, true));
     }
   }
   void write(const Inst& inst) {
     const auto ops = f_.operands_of(inst);
-    ir::PerFile<int> made = {};
+    ir::PerFile<Units> made = {};
     kept_.clear();
     for (const Operand& op : ops) {
       if (!op.is_vreg() || !op.writes()) continue;
@@ -255,10 +298,10 @@ class Walk {
       if (c == SplitCandidates::kNone || std::find(kept_.begin(), kept_.end(), c) != kept_.end()) continue;
       kept_.push_back(c);
       is_reached_[c] = 1;
-      if (is_in_[c] == 0) made[ir::index(vreg(c).file())] += vreg(c).units();
+      if (is_in_[c] == 0) made[ir::index(vreg(c).file())] += Units::of_vreg(vreg(c));
     }
     for (const RegFile file : ir::kAllFiles)
-      if (made[ir::index(file)] > 0) limit(file, room_at(file, number_, true) - made[ir::index(file)]);
+      if (made[ir::index(file)].of[0] > 0) limit(file, room_at(file, number_, true) - made[ir::index(file)]);
     for (const std::uint32_t c : kept_) {
       is_kept_[c] = 0;
       if (next_.behind(c, number_) < NextUse::kNever) put(c);
@@ -293,7 +336,7 @@ class Walk {
       if (far == NextUse::kNever) take(c);
       if (far == NextUse::kNever || is_in_[c] != 0) continue;
       const RegFile file = vreg(c).file();
-      if (is_new_value(f_, live_, inst, operand) && make_room(file, room_at(file, number_, true) - vreg(c).units(), far)) {
+      if (is_new_value(f_, live_, inst, operand) && make_room(file, room_at(file, number_, true) - Units::of_vreg(vreg(c)), far)) {
         put(c);
         is_kept_[c] = 1;
         kept_.push_back(c);
@@ -305,14 +348,14 @@ class Walk {
     for (const std::uint32_t c : kept_) is_kept_[c] = 0;
   }
   // Those that are used later than `far` leave; false where that does not suffice, and then none leaves.
-  bool make_room(RegFile file, int units, std::int32_t far) {
+  bool make_room(RegFile file, const Units& room, std::int32_t far) {
     const std::size_t k = ir::index(file);
-    if (used_[k] <= units) return true;
-    int later = 0;
+    if (used_[k].fits(room)) return true;
+    Units later;
     for (const std::uint32_t c : in_[k])
-      if (is_kept_[c] == 0 && next_.behind(c, number_) > far) later += vreg(c).units();
-    if (used_[k] - later > units) return false;
-    limit(file, units);
+      if (is_kept_[c] == 0 && next_.behind(c, number_) > far) later += Units::of_vreg(vreg(c));
+    if (!(used_[k] - later).fits(room)) return false;
+    limit(file, room);
     return true;
   }
 
@@ -335,11 +378,12 @@ class Walk {
   const NextUse& next_;
   Residence out_;
   ir::PerFile<std::vector<std::uint32_t>> in_;      // candidates in registers
-  ir::PerFile<int> used_ = {};                      // their units
+  ir::PerFile<Units> used_ = {}, registers_there_;  // their units; those that there are
   std::vector<char> is_in_, is_reached_, is_kept_;  // by candidate
   std::vector<std::uint32_t> kept_, counts_, wanted_;
   std::vector<std::pair<std::int32_t, std::uint32_t>> results_;  // of a parallel copy: distance to the next use, operand
-  ir::PerFile<std::vector<int>> others_, all_;                   // by row: units of vregs that are no candidates, and of all
+  ir::PerFile<std::vector<Units>> others_;                       // by row: units of vregs that are no candidates
+  ir::PerFile<std::vector<int>> all_;                            // the same of all
   std::uint32_t index_ = 0, number_ = 0;
 };
 

@@ -5,8 +5,8 @@
 // register at one end of an edge only moves on that edge. A parallel copy on an edge may take its sources from memory and leave
 // its results there.
 //
-// Source: Belady 1966; Braun and Hack 2009. Deviates: vregs with several defs; units and clobbers are counted; alignment is not,
-// which is left to the rounds that follow. Tested by residence_test.cpp.
+// Source: Belady 1966; Braun and Hack 2009. Deviates: vregs with several defs; units and clobbers are counted; of alignment
+// only that values of pairs have no use for a unit alone. The rest is left to the rounds that follow. Tested by residence_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -60,6 +60,43 @@ TEST(Residence, TheOneThatIsUsedLastLeaves) {
   EXPECT_THAT(events(residence(f, 3)), IsEmpty());
 }
 
+TEST(Residence, PairsHaveNoUseForAUnitAlone) {
+  const auto f = testing::program(R"(
+    vreg %0 R b64
+    vreg %1 R b64
+    vreg %2 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %0 !write
+      #3 st %1 !write
+      #4 %2 = ld 2
+      #5 %0 = ld 3
+      #6 st %0, %2 !write
+      #7 exit
+)");
+  EXPECT_THAT(events(residence(f, 3)), ElementsAre("leave 0 before 1", "load 0 before 2", "leave 1 before 2", "load 1 before 3"));
+  EXPECT_THAT(events(residence(f, 4)), IsEmpty());
+}
+
+TEST(Residence, AQuadTakesPairsWhole) {
+  // Three units of a b96 value leave one of six that no pair has a use for.
+  const auto f = testing::program(R"(
+    vreg %0 R b96
+    vreg %1 R b64
+    vreg %2 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 %2 = ld 2
+      #3 st %1 !write
+      #4 st %2, %0 !write
+      #5 exit
+)");
+  EXPECT_THAT(events(residence(f, 6)), IsEmpty());
+  EXPECT_THAT(events(residence(f, 5)), ElementsAre("leave 0 before 1", "load 0 before 4"));
+}
+
 // A clobber leaves one register of two: of the values that live across it, the one that is used later leaves.
 TEST(Residence, ClobbersTakeRoom) {
   const auto f = testing::program(R"(
@@ -118,6 +155,31 @@ TEST(Residence, AtTheHeadOfALoopStandsWhatItReads) {
   EXPECT_THAT(r.at_end[0], ElementsAre(0, 1)) << "it leaves on the edge";
   EXPECT_THAT(r.is_split, ElementsAre(1, 0, 0));
   EXPECT_THAT(residence(f, 3).at_head[1], ElementsAre(0, 1)) << "what only lives through takes what the loop leaves";
+}
+
+// %0 leaves for b0, and the loop would have room for it; but it is read behind the loop only, where it can come back as well.
+TEST(Residence, NothingComesBackForALoopThatDoesNotReadIt) {
+  const auto f = testing::program(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    vreg %3 P pred
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 %2 = ld 2
+      #3 st %1, %2 !write
+      #4 bra -> b1
+    block b1
+      #5 %3 = isetp 0
+      #6 cbra %3 -> b1, b2
+    block b2
+      #7 st %0 !write
+      #8 exit
+)");
+  const Residence r = residence(f, 2);
+  EXPECT_THAT(r.at_head[1], IsEmpty());
+  EXPECT_THAT(events(r), ElementsAre("leave 0 before 2", "load 0 before 7"));
 }
 
 }  // namespace
