@@ -46,7 +46,7 @@ struct LoweredRound {
 
   Plan plan_with_remats() const {
     Plan p = plan_without_spills(f, find_precoloured(f, live, budget), set_up_spilling(program, target, Knobs()).slots);
-    rematerialise(p, f, cfg);
+    rematerialise(p, f, cfg, {});
     return p;
   }
   // As if it were a temporary of the instruction with this index.

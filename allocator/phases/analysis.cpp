@@ -77,7 +77,7 @@ Analysis::Analysis(const Analysis& a, SplitProgram split)
 
 Plan first_plan(const Analysis& a) {
   Plan plan = plan_without_spills(a.f, find_precoloured(a.f, a.live, a.budget), a.spilling.slots);
-  if (a.knobs[Knob::Rematerialise] != 0) rematerialise(plan, a.f, a.cfg);
+  if (a.knobs[Knob::Rematerialise] != 0) rematerialise(plan, a.f, a.cfg, a.first_of);
   plan.reuse.distance = static_cast<int>(a.knobs[Knob::RefillReuse]);
   plan.shared_bytes = a.spilling.shared_bytes;
   plan.fuel = a.observers.fuel;

@@ -16,10 +16,10 @@ std::vector<std::int64_t> spill_moves(const ir::Function& in, const ir::Cfg& cfg
       for (std::size_t k = 0; k < inst.num_operands; ++k) {
         const ir::Operand& op = in.operands[inst.first_operand + k];
         if (!op.is_vreg()) continue;
-        const bool is_remat = if_spilled[op.vreg().index()].is_recomputed();
-        if (is_remat && op.writes()) continue;
+        const int steps = if_spilled[op.vreg().index()].steps();
+        if (steps != 0 && op.writes()) continue;
         if (!op.reads() && (live.live_after(inst.first_operand + k) & bytes_of(in, op)) == 0) continue;
-        const std::int64_t once = is_remat ? 1 : in.vreg(op.vreg()).units();
+        const std::int64_t once = steps != 0 ? steps : in.vreg(op.vreg()).units();
         moves[op.vreg().index()] = std::min(moves[op.vreg().index()] + once * block_frequency[b.index()], kMaxSpillCost);
       }
   return moves;

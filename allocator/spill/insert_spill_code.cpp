@@ -146,11 +146,17 @@ void SpillCodeInserter::refill(VRegId t, ByteMask bytes, VRegId root) {
 
 void SpillCodeInserter::remat(VRegId t, std::uint32_t repeated) {
   const Inst& def = in_.insts[repeated];
+  std::vector<Operand> ops(in_.operands_of(def).begin(), in_.operands_of(def).end());
+  // What it reads is computed in the same register before.
+  for (Operand& op : std::span(ops).subspan(1)) {
+    if (!op.is_vreg()) continue;
+    remat(t, plan_.only_def[plan_.slot_owner(op.vreg()).index()]);
+    op = reg(Role::Use, t, all_bytes(t));
+  }
   Inst inst;
   inst.op = Op::Remat;
   inst.flags = ir::kInserted;
   inst.ref = def.id;
-  std::vector<Operand> ops(in_.operands_of(def).begin(), in_.operands_of(def).end());
   ops[0] = reg(Role::Def, t, all_bytes(t));
   append(inst, ops);
 }
@@ -218,8 +224,13 @@ void SpillCodeInserter::instruction(const Inst& inst) {
   reuse_.at(live_.number_of(current_));
   if (is_plain(inst)) return rewritten(inst, ops);
   const bool is_served_by_remats = inst.has(ir::kRematerialisable) && ops[0].is_vreg() &&
-                                   plan_.location[ops[0].vreg().index()] == Location::recomputed_by(current_);
-  if (is_served_by_remats) return deleted(inst);
+                                   plan_.location[ops[0].vreg().index()].is_recomputed() &&
+                                   plan_.location[ops[0].vreg().index()].inst() == current_;
+  if (is_served_by_remats) {
+    for (const Operand& op : ops.subspan(1))
+      if (op.is_vreg()) out_.is_changed[op.vreg().index()] = 1;
+    return deleted(inst);
+  }
   if (inst.is_copy() && original_copy(inst)) return;
 
   build_items(in_, inst, items_);

@@ -214,7 +214,7 @@ TEST(InsertSpillCode, RangesTakenOverAreThoseFoundAnew) {
     ir::PerFile<Location> slots;
     slots.fill(Location::slot(ir::MemSpace::Local));
     Plan plan = plan_without_spills(f, find_precoloured(f, live, budget), slots);
-    if (random.chance(50)) rematerialise(plan, f, cfg);
+    if (random.chance(50)) rematerialise(plan, f, cfg, {});
     plan.reuse.distance = random.chance(50) ? 8 : 0;
     for (std::uint32_t v = 0; v < f.vregs.size(); ++v)
       if (random.chance(30)) plan.spill(ir::VRegId(v));

@@ -5,7 +5,8 @@
 //   LocalSlot     in a spill slot of local memory
 //   SharedSlot    in a spill slot of shared memory; in local memory once the thread's share is used up (emit.h)
 //   PackBit       a predicate in a bit of a register that the plan has added, its pack (predicate_packs.h)
-//   Recomputed    nowhere: inst() is repeated wherever the value is needed
+//   Recomputed    nowhere: inst() is repeated wherever the value is needed, after what its register source is computed by, and so
+//                 on: steps() instructions
 //
 // A new kind (different places in different parts of a range) is a case of Kind; the switches below and in
 // insert_spill_code.cpp are exhaustive, so that the compiler names each place that has to know it. How the values of a file get
@@ -28,8 +29,11 @@ class Location {
   [[nodiscard]] static constexpr Location slot(ir::MemSpace space) {
     return Location(space == ir::MemSpace::Shared ? Kind::SharedSlot : Kind::LocalSlot);
   }
-  //   inst   index of the instruction to repeat
-  [[nodiscard]] static constexpr Location recomputed_by(std::uint32_t inst) { return Location(Kind::Recomputed, inst); }
+  //   inst    index of the instruction to repeat
+  //   steps   how many instructions are repeated, it included
+  [[nodiscard]] static constexpr Location recomputed_by(std::uint32_t inst, int steps = 1) {
+    return Location(Kind::Recomputed, inst, steps);
+  }
   //   pack   index into Plan::packs
   //   bit    0 to 31
   [[nodiscard]] static constexpr Location bit_of(std::uint32_t pack, int bit) {
@@ -55,6 +59,8 @@ class Location {
     REGDUEL_CHECK(is_recomputed(), "only a value that is computed again has an instruction for it");
     return detail_;
   }
+  // 0 where it is not recomputed.
+  [[nodiscard]] constexpr int steps() const { return steps_; }
   [[nodiscard]] constexpr bool is_packed() const { return kind_ == Kind::PackBit; }
   // Both require is_packed().
   [[nodiscard]] std::uint32_t pack() const {
@@ -69,8 +75,10 @@ class Location {
   static constexpr std::uint32_t kPackBits = 32;
 
  private:
-  constexpr explicit Location(Kind kind, std::uint32_t detail = 0) : kind_(kind), detail_(detail) {}
+  constexpr explicit Location(Kind kind, std::uint32_t detail = 0, int steps = 0)
+      : kind_(kind), steps_(static_cast<std::uint8_t>(steps)), detail_(detail) {}
   Kind kind_ = Kind::Register;
+  std::uint8_t steps_ = 0;
   std::uint32_t detail_ = 0;  // Recomputed: the instruction; PackBit: pack and bit
 };
 

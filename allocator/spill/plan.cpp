@@ -10,6 +10,8 @@ namespace regduel::allocator {
 
 using ir::Inst;
 using ir::Operand;
+using ir::Role;
+using ir::VRegId;
 
 Plan plan_without_spills(const ir::Function& f, const std::vector<char>& keeps_own, const ir::PerFile<Location>& slots) {
   Plan plan;
@@ -26,16 +28,31 @@ Plan plan_without_spills(const ir::Function& f, const std::vector<char>& keeps_o
 
 namespace {
 
-// Whether the instruction gives the same value wherever it stands, as no register but that of its first operand has a part in it.
-bool makes_the_same_anywhere(const ir::Function& f, const Inst& inst) {
-  const auto ops = f.operands_of(inst);
-  return inst.is_repeatable() && std::all_of(ops.begin() + 1, ops.end(), [](const Operand& op) { return !op.is_register(); }) &&
-         ops[0].part.is_whole() && !ops[0].fixed().is_valid() && !ops[0].is_early_clobber();
+bool defines_one_vreg(const Inst& inst, std::span<const Operand> ops) {
+  return inst.is_repeatable() && ops[0].is_vreg() && ops[0].role == Role::Def && ops[0].part.is_whole() &&
+         !ops[0].fixed().is_valid() && !ops[0].is_early_clobber();
+}
+
+// The only register besides that of the first operand: a whole one, as wide as that and of its file, and free to be any. Null where
+// there are others.
+const Operand* only_source(const ir::Function& f, std::span<const Operand> ops) {
+  const Operand* source = nullptr;
+  for (const Operand& op : ops.subspan(1)) {
+    if (!op.is_register()) continue;
+    if (source != nullptr || !op.is_vreg() || op.role != Role::Use || !op.part.is_whole() || op.fixed().is_valid() ||
+        op.is_negated())
+      return nullptr;
+    source = &op;
+  }
+  if (source == nullptr) return nullptr;
+  const ir::VReg &s = f.vreg(source->vreg()), &d = f.vreg(ops[0].vreg());
+  const bool is_alike = s.file() == d.file() && s.width == d.width && s.alignment() <= d.alignment();
+  return is_alike && !s.is_architectural() ? source : nullptr;
 }
 
 }  // namespace
 
-void rematerialise(Plan& plan, const ir::Function& f, const ir::Cfg& cfg) {
+void rematerialise(Plan& plan, const ir::Function& f, const ir::Cfg& cfg, std::span<const VRegId> first_of) {
   std::vector<std::uint32_t> defs(f.vregs.size(), 0);
   for (const ir::BlockId b : cfg.reverse_postorder())
     for (const Inst& inst : f.insts_of(b)) {
@@ -43,12 +60,22 @@ void rematerialise(Plan& plan, const ir::Function& f, const ir::Cfg& cfg) {
       for (const Operand& op : f.operands_of(inst))
         if (op.is_vreg() && op.writes()) ++defs[op.vreg().index()];
     }
+  plan.only_def.assign(f.vregs.size(), Plan::kNoDef);
   for (const ir::BlockId b : cfg.reverse_postorder())
     for (const Inst& inst : f.insts_of(b)) {
-      if (!makes_the_same_anywhere(f, inst)) continue;
-      const Operand& def = f.operands_of(inst)[0];
-      if (def.is_vreg() && def.writes() && defs[def.vreg().index()] == 1)
-        plan.if_spilled[def.vreg().index()] = Location::recomputed_by(static_cast<std::uint32_t>(&inst - f.insts.data()));
+      const auto ops = f.operands_of(inst);
+      if (!defines_one_vreg(inst, ops) || defs[ops[0].vreg().index()] != 1) continue;
+      int steps = 1;
+      if (std::any_of(ops.begin() + 1, ops.end(), [](const Operand& op) { return op.is_register(); })) {
+        const Operand* source = only_source(f, ops);
+        if (source == nullptr || inst.has(ir::kMemRead)) continue;
+        const VRegId owner = first_of.empty() ? source->vreg() : first_of[source->vreg().index()];
+        steps += plan.if_spilled[owner.index()].steps();
+        if (steps == 1 || steps > kMostRepeated) continue;
+      }
+      const auto index = static_cast<std::uint32_t>(&inst - f.insts.data());
+      plan.if_spilled[ops[0].vreg().index()] = Location::recomputed_by(index, steps);
+      plan.only_def[ops[0].vreg().index()] = index;
     }
 }
 

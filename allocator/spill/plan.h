@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "allocator/program/liveness.h"
@@ -28,7 +29,9 @@ struct Plan {
   std::vector<Location> if_spilled;  // by vreg of the program: where it goes when it has to leave its register
   std::vector<ir::VReg> added;       // vregs of the plan's own, in registers
   std::vector<PredicatePack> packs;
-  std::vector<ir::VRegId> first_of;           // by vreg of the program: the one whose pieces share its slot; empty = each its own
+  std::vector<ir::VRegId> first_of;  // by vreg of the program: the one whose pieces share its slot; empty = each its own
+  static constexpr std::uint32_t kNoDef = 0xFFFFFFFFu;
+  std::vector<std::uint32_t> only_def;        // by vreg of the program: the instruction that computes it again; kNoDef = none
   std::vector<std::vector<ir::PReg>> pinned;  // by instruction: homes of its items; empty = not pinned
   RefillReuseRules reuse;
   std::int64_t shared_bytes = 0;  // that a thread may have of shared memory
@@ -60,7 +63,10 @@ struct Plan {
                                        const ir::PerFile<Location>& slots);
 
 // Vregs that can be computed again anywhere go nowhere instead of into a slot: one def in all reachable code, marked so, whole,
-// without register sources. Cost: O(operands).
-void rematerialise(Plan& plan, const ir::Function& f, const ir::Cfg& cfg);
+// without register sources; or with one that can be computed again itself, in the same register, within kMostRepeated instructions
+// that read no memory but the first. Cost: O(operands).
+inline constexpr int kMostRepeated = 3;
+//   first_of   by vreg: the one whose pieces it belongs to (split_program.h); empty = each its own
+void rematerialise(Plan& plan, const ir::Function& f, const ir::Cfg& cfg, std::span<const ir::VRegId> first_of);
 
 }  // namespace regduel::allocator

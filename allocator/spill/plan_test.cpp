@@ -64,8 +64,73 @@ TEST(Plan, SpillsOnceAndToWhereTheFileGoes) {
 TEST(Plan, OneRepeatableDefIsComputedAgain) {
   const ir::Function f = constants();
   Plan plan = plan_without_spills(f, {0, 0, 0, 0}, {});
-  rematerialise(plan, f, ir::Cfg(f));
+  rematerialise(plan, f, ir::Cfg(f), {});
   EXPECT_EQ(plan.if_spilled, (std::vector<Location>{Location::recomputed_by(0), {}, {}, {}}));
+}
+
+int steps_of(const ir::Function& f, std::uint32_t v, std::span<const VRegId> first_of = {}) {
+  Plan plan = plan_without_spills(f, std::vector<char>(f.vregs.size(), 0), {});
+  rematerialise(plan, f, ir::Cfg(f), first_of);
+  return plan.if_spilled[v].steps();
+}
+
+TEST(Plan, ChainsAreComputedAgainInOneRegister) {
+  const ir::Function f = testing::program(R"(
+    vreg %0 R u64
+    vreg %1 R u64
+    vreg %2 R u64
+    vreg %3 R u64
+    vreg %4 R u32
+    vreg %5 R u64
+    vreg %6 R u64
+    vreg %7 R u64
+    vreg %8 R u64
+    vreg %9 R u64 align 1
+    block b0
+      #0 %0 = ld.param "p" !read !readonly !remat
+      #1 %1 = cvta %0 !remat
+      #2 %2 = add %1, 16 !remat
+      #3 %3 = add %2, 16 !remat
+      #4 %4 = cvt %0 !remat
+      #5 %5 = ld.const %0 !read !readonly !remat
+      #6 %6 = add %0, %0 !remat
+      #7 %7 = add %1, 16
+      #8 %8 = add %7, 16 !remat
+      #9 %9 = add %0, 16 !remat
+      #10 st %0, %1, %2, %3, %4, %5, %6, %8, %9 !write
+      #11 exit
+)");
+  EXPECT_EQ(steps_of(f, 0), 1);
+  EXPECT_EQ(steps_of(f, 1), 2);
+  EXPECT_EQ(steps_of(f, 2), 3);
+  EXPECT_EQ(steps_of(f, 3), 0) << "longer than kMostRepeated";
+  EXPECT_EQ(steps_of(f, 4), 0) << "narrower than its source";
+  EXPECT_EQ(steps_of(f, 5), 0) << "reads memory";
+  EXPECT_EQ(steps_of(f, 6), 0) << "reads two registers";
+  EXPECT_EQ(steps_of(f, 8), 0) << "its source is not computed again";
+  EXPECT_EQ(steps_of(f, 9), 0) << "may stand where its source may not";
+  Plan plan = plan_without_spills(f, std::vector<char>(10, 0), {});
+  rematerialise(plan, f, ir::Cfg(f), {});
+  EXPECT_EQ(plan.only_def[1], 1u);
+  EXPECT_EQ(plan.only_def[3], Plan::kNoDef);
+}
+
+// A piece of a vreg that was split holds what its first piece is computed by.
+TEST(Plan, AChainGoesThroughPieces) {
+  const ir::Function f = testing::program(R"(
+    vreg %0 R u32
+    vreg %1 R u32
+    vreg %2 R u32
+    block b0
+      #0 %0 = const 7 !remat
+      #1 %1 = copy %0
+      #2 %2 = add %1, 16 !remat
+      #3 st %2 !write
+      #4 exit
+)");
+  EXPECT_EQ(steps_of(f, 2), 0);
+  const VRegId first_of[] = {VRegId(0), VRegId(0), VRegId(2)};
+  EXPECT_EQ(steps_of(f, 2, first_of), 2);
 }
 
 // A vreg of the plan's own is none of the program's and no temporary, and lives across blocks like those of the program.

@@ -108,11 +108,27 @@ void copy(Builder& b) {
   else alu(b, key);
 }
 
+// A value that is made from a constant step by step, each of which may be repeated: an address and its offsets.
+void chain(Builder& b, Key key, VRegId from) {
+  for (int steps = b.random.between(1, 4); steps > 0; --steps) {
+    Draft d = b.named(key.width == 64 && b.random.chance(50) ? "cvta.to.global.u64" : "add.u64");
+    const VRegId to = b.new_vreg(key);
+    if (!b.use(d, from)) return;
+    b.maybe_imm(d);
+    if (!b.def(d, to)) return;
+    d.inst.flags |= ir::kRematerialisable;
+    d.fresh.push_back(to);
+    b.finish(std::move(d));
+    from = to;
+  }
+}
+
 void constant(Builder& b) {
   Key key = b.value_key();
   key.width = std::min(key.width, 64);
   if (b.random.chance(b.x.constrained_moves)) return constrained_constant(b, key);
-  b.materialise(key, true);
+  const VRegId start = b.materialise(key, true);
+  if (b.random.chance(25)) chain(b, key, start);
 }
 
 void parallel_copy(Builder& b) {

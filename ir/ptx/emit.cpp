@@ -110,11 +110,12 @@ void Lowering::emit(Code code) {
   const std::size_t num_defs = ops.size();
   ops.insert(ops.end(), code.uses.begin(), code.uses.end());
   const bool guarded = guard_.has_value() && code.guarded;
-  const bool reads_register = std::any_of(code.uses.begin(), code.uses.end(), [](const Operand& op) { return op.is_register(); });
-  const bool pure = code.pure && (code.flags & ~(kCommutative | kMemRead | kReadOnly)) == 0 &&
-                    ((code.flags & kMemRead) == 0 || (code.flags & kReadOnly) != 0);
+  const auto registers_read = std::count_if(code.uses.begin(), code.uses.end(), [](const Operand& op) { return op.is_register(); });
+  const bool reads_memory = (code.flags & kMemRead) != 0;
+  const bool pure =
+      code.pure && (code.flags & ~(kCommutative | kMemRead | kReadOnly)) == 0 && (!reads_memory || (code.flags & kReadOnly) != 0);
   const bool remat = (code.op == Op::Named || code.op == Op::Const) && num_defs == 1 && ops[0].role == Role::Def &&
-                     ops[0].part.is_whole() && !ops[0].is_tied() && !reads_register && !guarded && pure;
+                     ops[0].part.is_whole() && !ops[0].is_tied() && !guarded && pure && registers_read <= (reads_memory ? 0 : 1);
   if (guarded) ops.push_back(*guard_);
   if (code.clobbers != nullptr)
     for (const PReg r : *code.clobbers) ops.push_back(Operand::of_preg(Role::Clobber, r));

@@ -31,7 +31,7 @@ class Lowering {
     bool guarded = true;  // under the guard of the statement, where it has one
     int tied_use = -1;    // index among the uses to which defs[0] is tied
     const std::vector<PReg>* clobbers = nullptr;
-    bool pure = false;  // a known function of its operands: rematerialisable where they are no registers
+    bool pure = false;  // a known function of its operands: rematerialisable
   };
 
   // --- ptx_emit.cpp

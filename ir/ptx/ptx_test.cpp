@@ -197,7 +197,7 @@ TEST(Ptx, MovesAreCopiesConstantsAndNamedOperations) {
              "0f00000001;\n"
              "mov.u64 %rd1, buffer; mov.u64 %rd1, buffer+8; mov.u32 %r1, %tid.x; mov.u64 %rd1, %clock64; mov.u32 %r1, WARP_SZ;\n"
              "@%p1 mov.u32 %r1, 7; @!%p1 mov.u32 %r1, %r2;"),
-      ElementsAre("%0 = copy<mov.u32> %1", "%2 = copy<mov.b64> %3", "%4 = copy<mov.pred> %5", "%4 = mov.pred !%5",
+      ElementsAre("%0 = copy<mov.u32> %1", "%2 = copy<mov.b64> %3", "%4 = copy<mov.pred> %5", "%4 = mov.pred !%5 !remat",
                   "%4 = const<mov.pred> -1 !remat", "%6 = const<mov.f32> 1 !remat", "%2 = const<mov.u64> \"buffer\" !remat",
                   "%2 = mov.u64 \"buffer\", 8 !remat", "%0 = mov.u32 \"%tid.x\" !remat", "%2 = mov.u64 \"%clock64\" !read",
                   "%0 = mov.u32 \"WARP_SZ\" !remat", "@%4 %0 = const<mov.u32> 7", "@!%4 %0 = copy<mov.u32> %1", "ret"));
@@ -281,7 +281,7 @@ TEST(Ptx, TwoDestinationsAndNegatedPredicates) {
   EXPECT_THAT(kernel("setp.lt.and.s32 %p1|%p2, %r1, 5, !%p3; shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 31, -1; elect.sync _|%p1, -1; "
                      "selp.b32 %r1, 1, 2, %p1;"),
               ElementsAre("%0, %1 = setp.lt.and.s32 %2, 5, !%3", "%2, %0 = shfl.sync.bfly.b32 %4, 1, 31, -1 !convergent",
-                          "%0 = elect.sync -1 !convergent", "%2 = selp.b32 1, 2, %0", "ret"));
+                          "%0 = elect.sync -1 !convergent", "%2 = selp.b32 1, 2, %0 !remat", "ret"));
 }
 
 TEST(Ptx, TheCarryFlagIsAPredicate) {
@@ -358,7 +358,7 @@ TEST(Ptx, ScopesShadowRegistersAndLabels) {
       kernel("{ .reg .pred %p; .reg .b32 %r1, %t; { .reg .b64 %r1; mov.u64 %r1, 1; bra L; L: } mov.u32 %r1, 2; bra L; L: }\n"
              "mov.u32 %r1, 3; { .reg .pred %p; setp.eq.u32 %p, %r1, 0; @%p bra L; } L:"),
       ElementsAre("b0:", "%0 = const<mov.u64> 1 !remat", "bra<bra> -> b1", "b1:", "%1 = const<mov.u32> 2 !remat", "bra<bra> -> b2",
-                  "b2:", "%2 = const<mov.u32> 3 !remat", "%3 = setp.eq.u32 %2, 0", "cbra<bra> %3 -> b3, b3", "b3:", "ret"));
+                  "b2:", "%2 = const<mov.u32> 3 !remat", "%3 = setp.eq.u32 %2, 0 !remat", "cbra<bra> %3 -> b3, b3", "b3:", "ret"));
 }
 
 // --- calls ----------------------------------------------------------------------------------------------------------
@@ -404,7 +404,7 @@ TEST(Ptx, WhatDoesNotFitStaysInMemory) {
 
 TEST(Ptx, AnArgumentIsWhatItWasWhenItWasStored) {
   EXPECT_THAT(caller("{ .param .b32 a; st.param.b32 [a], %r1; add.s32 %r1, %r1, 1; call f, (a); }"),
-              ElementsAre("%1 = copy<st.param.b32> %0", "%0 = add.s32 %0, 1 !commutative",
+              ElementsAre("%1 = copy<st.param.b32> %0", "%0 = add.s32 %0, 1 !remat !commutative",
                           with_clobbers("call<call> \"f\", %1{=R0}"), "ret"));
   EXPECT_THAT(caller("{ .param .b32 a; st.param.b32 [a], %r1; @%p1 st.param.b32 [a], %r2; call f, (a); }"),
               ElementsAre("%2 = copy<st.param.b32> %0", "@%1 %2 = copy<st.param.b32> %3",
@@ -413,7 +413,7 @@ TEST(Ptx, AnArgumentIsWhatItWasWhenItWasStored) {
 
 TEST(Ptx, ResultsThatAreReadLaterAreCopied) {
   EXPECT_THAT(caller("{ .param .b32 r; call (r), f; add.s32 %r1, %r1, 1; ld.param.b32 %r1, [r]; ld.param.b32 %r2, [r]; }"),
-              ElementsAre(with_clobbers("%0{=R0} = call<call> \"f\""), "%1 = add.s32 %1, 1 !commutative",
+              ElementsAre(with_clobbers("%0{=R0} = call<call> \"f\""), "%1 = add.s32 %1, 1 !remat !commutative",
                           "%1 = copy<ld.param.b32> %0", "%2 = copy<ld.param.b32> %0", "ret"));
 }
 
@@ -487,7 +487,7 @@ TEST(Ptx, ParametersWithAnAddressAreMemory) {
 
 TEST(Ptx, RegisterParameters) {
   EXPECT_THAT(device("(.reg .b32 %x) f(.reg .b64 %y)", "cvt.u32.u64 %x, %y; call (%r1), f, (%r2, 5, %rd1); ret;"),
-              ElementsAre("%0{=R0:R1} = abi.entry", "%1 = cvt.u32.u64 %0",
+              ElementsAre("%0{=R0:R1} = abi.entry", "%1 = cvt.u32.u64 %0 !remat",
                           with_clobbers("%4{=R0} = call<call> \"f\", %2{=R0}, 5, %3{=R2:R3}"), "ret<ret> %1{=R0}"));
 }
 
