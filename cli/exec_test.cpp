@@ -158,7 +158,7 @@ TEST_F(Exec, ThePythonExampleIsRight) {
 TEST_F(Exec, ACampaignFindsABugInPythonAndReducesIt) {
   if (!has_python()) GTEST_SKIP() << "there is no python3";
   const Outcome r =
-      run("fuzz --runs 40 --stop-after 1 --seed 2 --jobs 1 --reduce-budget 20000 --json " + python(" --bug early-clobber"));
+      run("fuzz --runs 400 --stop-after 1 --seed 2 --jobs 1 --reduce-budget 20000 --json " + python(" --bug early-clobber"));
   EXPECT_EQ(r.status, 1) << r.err;
   const auto findings = nlohmann::json::parse(r.out)["findings"];
   ASSERT_GE(findings.size(), 1u) << r.out;

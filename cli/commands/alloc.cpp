@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "fuzz/duel/allocators.h"
 #include "ir/text/text.h"
+#include "oracles/quality/frame_use.h"
 #include "oracles/quality/quality.h"
 #include "oracles/quality/spill_statistics.h"
 
@@ -40,7 +41,7 @@ class StderrTrace : public ir::Trace {
 };
 
 std::string statistics(const ir::Function& f, const std::string& allocator, const oracles::Measures& m,
-                       const oracles::SpillStatistics& s) {
+                       const oracles::SpillStatistics& s, std::int64_t in_use) {
   std::string registers;
   for (const ir::RegFile file : ir::kAllFiles)
     if (m.registers[ir::index(file)] > 0 || m.max_live[ir::index(file)] > 0)
@@ -50,12 +51,14 @@ std::string statistics(const ir::Function& f, const std::string& allocator, cons
                                  : fmt::format("  shared frame {} bytes a thread, at {}, within {}\n", m.shared_frame_bytes,
                                                ir::kSmemPhaseSymbol, ir::kSmemMaskSymbol);
   return fmt::format(
-      "@{} by {}\n  registers:{}\n  spill stores {} ({} bytes), refills {} ({} bytes), stack frame {} bytes, weighted spill bytes "
+      "@{} by {}\n  registers:{}\n  spill stores {} ({} bytes), refills {} ({} bytes), stack frame {} bytes ({} in use at a time), "
+      "weighted spill bytes "
       "{}\n"
       "{}  copies inserted {}, kept {}; remats {}; edge blocks {}; instructions {} -> {}; occupancy {}%\n{}",
       f.name, allocator, registers, m.spill_stores, m.spill_store_bytes, m.spill_loads, m.spill_load_bytes, m.local_frame_bytes,
-      m.weighted_spill_bytes ? std::to_string(*m.weighted_spill_bytes) : "saturated", shared, m.inserted_copies, m.kept_copies,
-      m.remats, m.edge_blocks, m.instructions_before, m.instructions_after, m.occupancy_percent, oracles::report_lines(s));
+      in_use, m.weighted_spill_bytes ? std::to_string(*m.weighted_spill_bytes) : "saturated", shared, m.inserted_copies,
+      m.kept_copies, m.remats, m.edge_blocks, m.instructions_before, m.instructions_after, m.occupancy_percent,
+      oracles::report_lines(s));
 }
 
 nlohmann::ordered_json to_json(const oracles::SpillStatistics& s) {
@@ -128,7 +131,8 @@ int alloc(const Options& o) {
     const oracles::Measures m = oracles::measure({p.function, target}, allocation->program);
     if (!o.passes.empty()) stats[k] += passes_of(p.function, passes);
     const oracles::SpillStatistics spills = oracles::spill_statistics(m, allocation->program);
-    if (o.stats) stats[k] += statistics(p.function, o.with, m, spills);
+    const std::int64_t in_use = oracles::most_bytes_in_use(allocation->program, ir::Cfg(allocation->program), ir::MemSpace::Local);
+    if (o.stats) stats[k] += statistics(p.function, o.with, m, spills, in_use);
     if (o.verbose) stats[k] += fmt::format("regduel info    : {}\n", oracles::function_properties(p.function.name, spills));
     if (const auto warning = oracles::spill_warning(p.function.name, spills); warning && o.warns_on_spills)
       fmt::print(stderr, "regduel warning : {}\n", *warning);
@@ -141,6 +145,7 @@ int alloc(const Options& o) {
                {"spill_load_bytes", m.spill_load_bytes},
                {"weighted_spill_bytes", m.weighted_spill_bytes ? nlohmann::ordered_json(*m.weighted_spill_bytes) : nullptr},
                {"stack_frame_bytes", m.local_frame_bytes},
+               {"stack_bytes_in_use", in_use},
                {"instructions", m.instructions_after},
                {"occupancy_percent", m.occupancy_percent},
                {"statistics", to_json(spills)}};

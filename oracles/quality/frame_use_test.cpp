@@ -1,0 +1,110 @@
+#include "oracles/quality/frame_use.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/text/text.h"
+
+namespace regduel::oracles {
+namespace {
+
+std::int64_t local_use(std::string_view body) {
+  const auto module =
+      ir::parse("rir 1\nfunc @f kernel target sm_90 threads 32 allocated\n  frame local 16 shared 8\n" + std::string(body));
+  EXPECT_TRUE(module.has_value()) << (module ? "" : to_string(module.error()));
+  if (!module) return -1;
+  const ir::Function& f = module->functions[0];
+  return most_bytes_in_use(f, ir::Cfg(f), ir::MemSpace::Local);
+}
+
+TEST(FrameUse, OneAfterTheOtherIsOneAtATime) {
+  EXPECT_EQ(local_use(R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 4 align 4 offset 4
+  slot 2 shared size 4 align 4 offset 0
+  block b0
+    +0 spill R0, slot 0
+    +1 spill R0, slot 2
+    +2 R1 = refill slot 0
+    +3 spill R2, slot 1
+    +4 R1 = refill slot 1
+    +5 R1 = refill slot 2
+    #6 exit
+)"),
+            4);
+}
+
+TEST(FrameUse, WhatIsNeverRefilledHoldsNothing) {
+  EXPECT_EQ(local_use(R"(
+  slot 0 local size 8 align 8 offset 0
+  slot 1 local size 4 align 4 offset 8
+  block b0
+    +0 spill R0:R1, slot 0
+    +1 spill R2, slot 1
+    +2 R1 = refill slot 0+4
+    #3 exit
+)"),
+            4);
+}
+
+TEST(FrameUse, AValueStaysAcrossALoop) {
+  // Slot 0 is refilled in each lap; slot 1 is stored and refilled in each, beside it.
+  EXPECT_EQ(local_use(R"(
+  slot 0 local size 8 align 8 offset 0
+  slot 1 local size 4 align 4 offset 8
+  block b0
+    +0 spill R0:R1, slot 0
+    #1 bra -> b1
+  block b1
+    +2 spill R2, slot 1
+    +3 R2 = refill slot 1
+    +4 R0:R1 = refill slot 0
+    #5 cbra P0 -> b1, b2
+  block b2
+    #6 exit
+)"),
+            12);
+}
+
+TEST(FrameUse, AGuardedStoreLeavesTheOldBytes) {
+  EXPECT_EQ(local_use(R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 4 align 4 offset 4
+  block b0
+    +0 spill R0, slot 0
+    +1 spill R0, slot 1
+    +2 R1 = refill slot 1
+    +3 @P0 spill R2, slot 0
+    +4 R1 = refill slot 0
+    #5 exit
+)"),
+            8);
+  // Without the guard nothing is in slot 0 until it is written again.
+  EXPECT_EQ(local_use(R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 4 align 4 offset 4
+  block b0
+    +0 spill R0, slot 0
+    +1 spill R0, slot 1
+    +2 R1 = refill slot 1
+    +3 spill R2, slot 0
+    +4 R1 = refill slot 0
+    #5 exit
+)"),
+            4);
+}
+
+TEST(FrameUse, WhatNoPathHasStoredIsNotThere) {
+  EXPECT_EQ(local_use(R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 4 align 4 offset 4
+  block b0
+    +0 spill R0, slot 0
+    +1 R1 = refill slot 0
+    +2 R1 = refill slot 1
+    #3 exit
+)"),
+            4);
+}
+
+}  // namespace
+}  // namespace regduel::oracles
