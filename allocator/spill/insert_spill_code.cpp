@@ -150,7 +150,7 @@ void SpillCodeInserter::remat(VRegId t, std::uint32_t repeated) {
   // What it reads is computed in the same register before.
   for (Operand& op : std::span(ops).subspan(1)) {
     if (!op.is_vreg()) continue;
-    remat(t, plan_.only_def[plan_.slot_owner(op.vreg()).index()]);
+    if (!REGDUEL_PLANTED("fatpoint-chain-without-its-start")) remat(t, plan_.only_def[plan_.slot_owner(op.vreg()).index()]);
     op = reg(Role::Use, t, all_bytes(t));
   }
   Inst inst;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/check_macro.h"
+#include "base/planted.h"
 
 namespace regduel::allocator {
 
@@ -368,11 +369,12 @@ class Splitter {
     return event_begin_[b.index()];
   }
   void events(std::uint32_t inst, std::size_t& e) {
+    const bool may_store = !REGDUEL_PLANTED("fatpoint-split-leaves-unstored");
     for (; e < residence_.events.size() && residence_.events[e].inst == inst; ++e) {
       const Event& event = residence_.events[e];
       if (!is_split(event.candidate)) continue;
       if (event.kind == Event::Kind::Load) move(piece(node_of_event_[e]), memory_of_[event.candidate]);
-      else if (event_stores_[e] != 0) move(memory_of_[event.candidate], piece(node_of_event_[e]));
+      else if (event_stores_[e] != 0 && may_store) move(memory_of_[event.candidate], piece(node_of_event_[e]));
     }
   }
   void instruction(const Inst& inst) {
