@@ -270,21 +270,25 @@ TEST(Understand, DoesNotNameAClobberThatADefCanStandFor) {
   plant("");
 }
 
-// The same lines under a limit of one register: what is wrong in one of the two is a store, in the other a live range.
+// The same lines under a limit of two predicates: what is wrong in one of the two is a store, in the other a live range.
 TEST(Understand, TellsPressureThatIsNeededFromPressureThatIsNot) {
   if (!has_planted_bugs()) GTEST_SKIP() << "needs the zoo build";
-  const FuzzInput input = input_of(R"(  vreg %0 R b32
+  const FuzzInput input = input_of(R"(  vreg %0 P pred
   vreg %1 P pred
-  vreg %2 R b32
+  vreg %2 P pred
   block b0
     #0 %0 = op
     #1 %1 = op
     #2 %2 = op
-    #3 @%1 %0 = op
-    #4 op %0
-    #5 exit
+    #3 op %1
+    #4 op %1
+    #5 op %1
+    #6 @%1 %0 = op
+    #7 op %1
+    #8 op %0
+    #9 exit
 )",
-                                   "// limit: R=1\n");
+                                   "// limit: P=2\n");
   const struct {
     const char *bug, *name;
   } rows[] = {
