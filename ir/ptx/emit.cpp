@@ -194,6 +194,23 @@ void Lowering::branch_around(const Statement& s, std::string_view mnemonic) {
   guard_.reset();
 }
 
+// An instruction with a register source may be repeated where that has one def, which comes before and may be repeated itself.
+void Lowering::keep_chains_of_remats() {
+  std::vector<std::uint32_t> defs(f_.vregs.size(), 0);
+  for (const Operand& op : f_.operands)
+    if (op.is_vreg() && op.writes()) ++defs[op.vreg().index()];
+  std::vector<char> may_be_repeated(f_.vregs.size(), 0);
+  for (Inst& inst : f_.insts) {
+    if (!inst.has(kRematerialisable)) continue;
+    const auto ops = f_.operands_of(inst);
+    const bool is_one = std::all_of(ops.begin() + 1, ops.end(), [&](const Operand& op) {
+      return !op.is_register() || (op.is_vreg() && may_be_repeated[op.vreg().index()] != 0);
+    });
+    if (!is_one) inst.flags = static_cast<std::uint16_t>(inst.flags & ~kRematerialisable);
+    else if (defs[ops[0].vreg().index()] == 1) may_be_repeated[ops[0].vreg().index()] = 1;
+  }
+}
+
 Parsed<Function> Lowering::finish() {
   if (!failed()) {
     // Running off the end of a body returns.
@@ -203,6 +220,7 @@ Parsed<Function> Lowering::finish() {
       begin_line(-1);
       terminate(Op::Ret, {}, uses, {});
     }
+    keep_chains_of_remats();
     for (const auto& [target, label] : patches_) f_.targets[target] = label_blocks_[static_cast<std::size_t>(label)];
   }
   if (failed()) return std::unexpected(*error_);

@@ -56,6 +56,7 @@ class Lowering {
   void begin_label(const Statement& s);
   // `taken` goes on in the block that is begun next, the rest of the world in the one after that.
   void branch_around(const Statement& s, std::string_view mnemonic);
+  void keep_chains_of_remats();
   Parsed<Function> finish();
 
   // --- ptx_lower.cpp

@@ -197,7 +197,7 @@ TEST(Ptx, MovesAreCopiesConstantsAndNamedOperations) {
              "0f00000001;\n"
              "mov.u64 %rd1, buffer; mov.u64 %rd1, buffer+8; mov.u32 %r1, %tid.x; mov.u64 %rd1, %clock64; mov.u32 %r1, WARP_SZ;\n"
              "@%p1 mov.u32 %r1, 7; @!%p1 mov.u32 %r1, %r2;"),
-      ElementsAre("%0 = copy<mov.u32> %1", "%2 = copy<mov.b64> %3", "%4 = copy<mov.pred> %5", "%4 = mov.pred !%5 !remat",
+      ElementsAre("%0 = copy<mov.u32> %1", "%2 = copy<mov.b64> %3", "%4 = copy<mov.pred> %5", "%4 = mov.pred !%5",
                   "%4 = const<mov.pred> -1 !remat", "%6 = const<mov.f32> 1 !remat", "%2 = const<mov.u64> \"buffer\" !remat",
                   "%2 = mov.u64 \"buffer\", 8 !remat", "%0 = mov.u32 \"%tid.x\" !remat", "%2 = mov.u64 \"%clock64\" !read",
                   "%0 = mov.u32 \"WARP_SZ\" !remat", "@%4 %0 = const<mov.u32> 7", "@!%4 %0 = copy<mov.u32> %1", "ret"));
@@ -281,7 +281,18 @@ TEST(Ptx, TwoDestinationsAndNegatedPredicates) {
   EXPECT_THAT(kernel("setp.lt.and.s32 %p1|%p2, %r1, 5, !%p3; shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 31, -1; elect.sync _|%p1, -1; "
                      "selp.b32 %r1, 1, 2, %p1;"),
               ElementsAre("%0, %1 = setp.lt.and.s32 %2, 5, !%3", "%2, %0 = shfl.sync.bfly.b32 %4, 1, 31, -1 !convergent",
-                          "%0 = elect.sync -1 !convergent", "%2 = selp.b32 1, 2, %0 !remat", "ret"));
+                          "%0 = elect.sync -1 !convergent", "%2 = selp.b32 1, 2, %0", "ret"));
+}
+
+// What is made step by step from a parameter may be repeated, as long as each register on the way has one def.
+TEST(Ptx, ChainsMayBeRepeated) {
+  EXPECT_THAT(
+      kernel("ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd2, %rd1; add.s64 %rd3, %rd2, 16; add.s64 %rd4, %rd5, 16;\n"
+             "add.s64 %rd6, %rd2, %rd3; mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; mov.u32 %r1, 7; ld.param.u32 %r3, [%rd1];"),
+      ElementsAre("%0 = ld.param.u64 \"p\" !read !readonly !remat", "%1 = cvta.to.global.u64 %0 !remat",
+                  "%2 = add.s64 %1, 16 !remat !commutative", "%3 = add.s64 %4, 16 !commutative", "%5 = add.s64 %1, %2 !commutative",
+                  "%6 = mov.u32 \"%tid.x\" !remat", "%7 = and.b32 %6, 31 !commutative", "%6 = const<mov.u32> 7 !remat",
+                  "%8 = ld.param.u32 %0 !read !readonly", "ret"));
 }
 
 TEST(Ptx, TheCarryFlagIsAPredicate) {
@@ -404,7 +415,7 @@ TEST(Ptx, WhatDoesNotFitStaysInMemory) {
 
 TEST(Ptx, AnArgumentIsWhatItWasWhenItWasStored) {
   EXPECT_THAT(caller("{ .param .b32 a; st.param.b32 [a], %r1; add.s32 %r1, %r1, 1; call f, (a); }"),
-              ElementsAre("%1 = copy<st.param.b32> %0", "%0 = add.s32 %0, 1 !remat !commutative",
+              ElementsAre("%1 = copy<st.param.b32> %0", "%0 = add.s32 %0, 1 !commutative",
                           with_clobbers("call<call> \"f\", %1{=R0}"), "ret"));
   EXPECT_THAT(caller("{ .param .b32 a; st.param.b32 [a], %r1; @%p1 st.param.b32 [a], %r2; call f, (a); }"),
               ElementsAre("%2 = copy<st.param.b32> %0", "@%1 %2 = copy<st.param.b32> %3",
@@ -413,7 +424,7 @@ TEST(Ptx, AnArgumentIsWhatItWasWhenItWasStored) {
 
 TEST(Ptx, ResultsThatAreReadLaterAreCopied) {
   EXPECT_THAT(caller("{ .param .b32 r; call (r), f; add.s32 %r1, %r1, 1; ld.param.b32 %r1, [r]; ld.param.b32 %r2, [r]; }"),
-              ElementsAre(with_clobbers("%0{=R0} = call<call> \"f\""), "%1 = add.s32 %1, 1 !remat !commutative",
+              ElementsAre(with_clobbers("%0{=R0} = call<call> \"f\""), "%1 = add.s32 %1, 1 !commutative",
                           "%1 = copy<ld.param.b32> %0", "%2 = copy<ld.param.b32> %0", "ret"));
 }
 
@@ -487,7 +498,7 @@ TEST(Ptx, ParametersWithAnAddressAreMemory) {
 
 TEST(Ptx, RegisterParameters) {
   EXPECT_THAT(device("(.reg .b32 %x) f(.reg .b64 %y)", "cvt.u32.u64 %x, %y; call (%r1), f, (%r2, 5, %rd1); ret;"),
-              ElementsAre("%0{=R0:R1} = abi.entry", "%1 = cvt.u32.u64 %0 !remat",
+              ElementsAre("%0{=R0:R1} = abi.entry", "%1 = cvt.u32.u64 %0",
                           with_clobbers("%4{=R0} = call<call> \"f\", %2{=R0}, 5, %3{=R2:R3}"), "ret<ret> %1{=R0}"));
 }
 
