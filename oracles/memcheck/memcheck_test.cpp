@@ -664,7 +664,8 @@ TEST(MemcheckTest, PrintsTheReportOfTheSource) {
                 "  [12] def opr # 0 for src opr # 0\n\n"
                 "Additions\n  [12] def opr # 0 src opr # 0  POTENTIAL PROBLEM\n\n"
                 "Removals\n  [0] def opr # 0 src opr # 0  POTENTIAL PROBLEM\n\n"
-                "Failed to find matching spill for refilling load that is involved in this operand computation\n\n"
+                "Failed to find matching spill for refilling load that is involved in this operand computation\n"
+                " spill-regill bug \n\n"
                 "TOTAL MISMATCH 1   MISMATCH ON OLD 0\n");
 }
 

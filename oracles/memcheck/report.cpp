@@ -26,6 +26,17 @@ void print_differences(std::string& out, std::string_view title, const std::vect
     out += fmt::format("  {} src opr # {}  {}\n", place(p), operand, p.explained ? "BENIGN (explainable)" : "POTENTIAL PROBLEM");
 }
 
+// Of the patterns that failed, as the source's debug strings have it: seed 001 "Spill-Refill Pattern Optimization" quotes them,
+// with their spelling and spaces, and says no more. They stand on a line of their own behind the text of the category.
+std::string_view debug_string(MemcheckCode code) {
+  switch (code) {
+    case MemcheckCode::SpillRefillMismatch: return " spill-regill bug \n";
+    case MemcheckCode::BitSpillRefillFailure:
+    case MemcheckCode::BitSpillBaseDestroyed: return " bit-spill bug \n";
+    default: return "";
+  }
+}
+
 void print_mismatch(std::string& out, const OperandMismatch& m, const MemcheckOptions& options) {
   const std::string banner(110, '=');
   out += banner + '\n';
@@ -48,6 +59,7 @@ void print_mismatch(std::string& out, const OperandMismatch& m, const MemcheckOp
   if (m.code == MemcheckCode::RematerializationMismatch)
     out += fmt::format(": Old instruction: [{}] New instruction: [{}]", m.remat_of.value, m.other.value);
   out += "\n";
+  out += debug_string(m.code);
   if (m.code == MemcheckCode::ExtraDefsIntroduced && m.mixed_size && !options.ignore_potential_mixed_size_problems)
     out +=
         "Does this def potentially clobber upper bits of a register that is supposed to hold unsigned short or unsigned byte?\n"
