@@ -65,6 +65,21 @@ TEST(PredicatePacks, GoldenSeveralAtOnce) {
   EXPECT_EQ(local_moves(a), 0);
 }
 
+// Two predicates to a register: units of file P are halves, and the way into a pack is the same.
+TEST(PredicatePacks, HalvesOfPredicateRegistersGoThereToo) {
+  ir::Target halves = ir::default_target();
+  halves.predicate_halves = true;
+  const ir::Function f = program(kOneTooMany);
+  ir::AllocOptions options;
+  options.limits = limits(4, 2);
+  const auto a = make_fatpoint()->allocate(f, halves, options);
+  ASSERT_TRUE(a.has_value());
+  testing::expect_same_behaviour(f, a->program);
+  EXPECT_EQ(local_moves(*a), 0);
+  EXPECT_EQ(count(a->program, ir::Op::BitSpill), 1);
+  EXPECT_EQ(ir::print(a->program), ir::print(allocate(f, limits(4, 2)).program));
+}
+
 TEST(PredicatePacks, MemoryWhereTheKnobSaysSo) {
   const auto a = allocate(program(kOneTooMany), limits(4, 2), {{"FatPointPredicatePacks", "0"}});
   EXPECT_EQ(count(a.program, ir::Op::BitSpill), 0);
