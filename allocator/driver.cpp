@@ -77,7 +77,8 @@ std::int64_t spill_cost(const ir::Function& f) {
   return sum;
 }
 
-// Whether live ranges are split. Without a choice, both are tried where a first look does not tell which moves fewer bytes.
+// Whether live ranges are split. Without a choice, both are tried unless a first look says that splitting moves clearly more;
+// the one that moves fewer bytes stays.
 enum class Splitting : std::uint8_t { Choose, Always, Never };
 
 struct Outcome {
@@ -103,11 +104,12 @@ std::optional<Outcome> run_split(const Analysis& a, Progress& progress, SpillPha
   const auto homes = rounds.run_rounds();
   if (!homes) return std::nullopt;
   Outcome outcome{emit(split, split_progress, *homes, false), true};
-  if (!is_choice || (unsplit_moves > 0 && 10 * moves < 8 * unsplit_moves)) return outcome;
+  if (!is_choice) return outcome;
   const auto unsplit_homes = unsplit.run_rounds();
   if (!unsplit_homes) return outcome;
   ir::Allocation whole = emit(a, progress, *unsplit_homes, false);
-  if (spill_cost(whole.program) <= spill_cost(outcome.result->program)) return Outcome{std::move(whole), false};
+  const std::int64_t cost = spill_cost(outcome.result->program), whole_cost = spill_cost(whole.program);
+  if (whole_cost < cost || (whole_cost == cost && 10 * moves >= 8 * unsplit_moves)) return Outcome{std::move(whole), false};
   return outcome;
 }
 
