@@ -58,7 +58,8 @@ ir::Allocation emit(const Analysis& a, Progress& progress, const Homes& homes, b
   const SpillCode& code = progress.program().code();
   if (a.observers.vreg != nullptr) a.observers.vreg->finish(code, homes, progress.plan, fell_back);
   ir::PassScope scope(a.observers.passes, "emit", &code.f);
-  ir::Allocation result = emit(a.original, a.f, a.cfg, code, homes, a.budget, a.slots.align_bytes, a.observers.fuel);
+  ir::Allocation result = emit(a.original, a.f, a.cfg, code, homes, a.budget, a.frequency,
+                               {.frame_align = a.slots.align_bytes, .widens = a.knobs[Knob::WideAccesses] != 0}, a.observers.fuel);
   if (had_to_go_to_local_memory(a, result.program)) result.notes.emplace_back(kSmemRefusal);
   // The check of the result is repeated here only where passes are watched: a duel checks each result itself.
   scope.made(result.program,

@@ -8,6 +8,7 @@
 
 #include "allocator/spill/pack_moves.h"
 #include "allocator/spill/slot_layout.h"
+#include "allocator/spill/wide_accesses.h"
 #include "base/check_macro.h"
 #include "base/planted.h"
 
@@ -38,9 +39,10 @@ std::uint32_t round_up(std::uint32_t bytes, std::uint32_t align) { return (bytes
 class Emitter {
  public:
   Emitter(const Function& original, const Function& without_phis, const ir::Cfg& cfg, const SpillCode& lowered,
-          const std::vector<int>& homes, const Budget& budget, std::uint32_t frame_align, ir::Fuel* fuel)
-      : source_(without_phis), lowered_(lowered), f_(lowered.f), homes_(homes), budget_(budget), frame_align_(frame_align),
-        fuel_(fuel), cfg_(cfg), pack_moves_(lowered, homes, fuel), out_(original.clone_header()),
+          const std::vector<int>& homes, const Budget& budget, std::span<const std::int64_t> frequency, const EmitOptions& options,
+          ir::Fuel* fuel)
+      : source_(without_phis), lowered_(lowered), f_(lowered.f), homes_(homes), budget_(budget), frequency_(frequency),
+        options_(options), fuel_(fuel), cfg_(cfg), pack_moves_(lowered, homes, fuel), out_(original.clone_header()),
         next_id_(original.next_inst_id().value) {
     out_.phase = ir::Phase::Allocated;
     out_.reserve(f_.insts.size(), f_.operands.size());
@@ -51,7 +53,7 @@ class Emitter {
   ir::Allocation run() {
     lay_out_slots();
     find_saves();
-    out_.local_frame = round_up(out_.local_frame, frame_align_);
+    out_.local_frame = round_up(out_.local_frame, options_.frame_align);
     for (std::size_t b = 0; b < f_.blocks.size(); ++b) block(BlockId(b));
     ir::Allocation result{std::move(out_), {}};
     claim(result);
@@ -80,7 +82,9 @@ class Emitter {
   // --- the frame
   void lay_out_slots() {
     if (f_.slots.empty()) return;
-    layout_ = allocator::lay_out_slots(f_, cfg_, lowered_.shared_bytes, fuel_);
+    const SlotGroups groups =
+        options_.widens ? group_slots(f_, homes_, frequency_, kSlotsAtOnce, fuel_) : SlotGroups::alone(f_.slots);
+    layout_ = allocator::lay_out_slots(f_, cfg_, groups, lowered_.shared_bytes, fuel_);
     for (const ir::Slot& s : layout_.slots) out_.add_slot(s);
     out_.local_frame = layout_.local_frame;
     out_.shared_frame = layout_.shared_frame;
@@ -88,7 +92,7 @@ class Emitter {
 
   // --- callee-saved registers
   struct Save {
-    PReg unit;
+    PReg registers;
     SlotId slot;
   };
   void find_saves() {
@@ -101,20 +105,30 @@ class Emitter {
           for (const Operand& op : f_.operands_of(inst)) {
             if (op.is_vreg() && op.writes() && f_.vreg(op.vreg()).file() == file) written |= units_of(home_of(op.vreg()));
           }
-      for (int u = 0; u < ir::kMaxUnits; ++u)
-        if (callee_saved.has(u) && written.has(u)) {
-          if (REGDUEL_PLANTED("fatpoint-odd-callee-saved-lost") && u % 2 == 1) continue;
-          ir::Slot s;
-          s.size = s.align = static_cast<std::uint32_t>(ir::unit_bytes(file));
-          s.offset = round_up(out_.local_frame, s.align);
-          out_.local_frame = s.offset + s.size;
-          saves_.push_back({PReg{file, 1, static_cast<std::uint16_t>(u)}, out_.add_slot(s)});
+      UnitSet saved = written & callee_saved;
+      if (REGDUEL_PLANTED("fatpoint-odd-callee-saved-lost"))
+        for (int u = 1; u < ir::kMaxUnits; u += 2)
+          if (saved.has(u)) saved = saved - UnitSet::range(u, u + 1);
+      const int most = options_.widens && (file == ir::RegFile::R || file == ir::RegFile::UR) ? 4 : 1;
+      for (int u = 0; u < ir::kMaxUnits;) {
+        if (!saved.has(u)) {
+          ++u;
+          continue;
         }
+        int count = most;
+        while (u % count != 0 || !saved.has_all(u, u + count)) count /= 2;
+        ir::Slot s;
+        s.size = s.align = static_cast<std::uint32_t>(count * ir::unit_bytes(file));
+        s.offset = round_up(out_.local_frame, s.align);
+        out_.local_frame = s.offset + s.size;
+        saves_.push_back({PReg{file, static_cast<std::uint8_t>(count), static_cast<std::uint16_t>(u)}, out_.add_slot(s)});
+        u += count;
+      }
     }
   }
   void save_or_restore(bool save) {
     for (const Save& s : saves_) {
-      const Operand ops[] = {Operand::of_preg(save ? Role::Use : Role::Def, s.unit), Operand::of_slot(s.slot)};
+      const Operand ops[] = {Operand::of_preg(save ? Role::Use : Role::Def, s.registers), Operand::of_slot(s.slot)};
       insert(save ? Op::Spill : Op::Refill, ops);
     }
   }
@@ -144,7 +158,10 @@ class Emitter {
         unreachable(inst, source_.insts[lowered_.source[index]]);
       } else {
         if (inst.op == Op::Ret) save_or_restore(false);
-        if (inst.op == Op::BitSpill || inst.op == Op::BitRefill) k += bits(index, blk.first_inst + blk.num_insts) - 1;
+        const std::size_t end = blk.first_inst + blk.num_insts;
+        if (inst.op == Op::BitSpill || inst.op == Op::BitRefill) k += bits(index, end) - 1;
+        else if (const std::size_t length = options_.widens ? length_of_run(f_, index, end) : 0; length > 1)
+          k += run(index, length);
         else instruction(index);
       }
     }
@@ -156,6 +173,25 @@ class Emitter {
     place(move.ops);
     insert(move.op, move.ops);
     return static_cast<std::uint32_t>(move.count);
+  }
+
+  // Ensures: the result is how many instructions there are behind the first.
+  std::uint32_t run(std::size_t index, std::size_t length) {
+    const Op op = f_.insts[index].op;
+    accesses_.clear();
+    for (std::size_t k = index; k < index + length; ++k) {
+      if (layout_.dead_store[k] != 0) continue;
+      const auto ops = f_.operands_of(f_.insts[k]);
+      const SlotLayout::Place at = layout_.place[ops[1].slot().index()];
+      accesses_.push_back({home_of(ops[0].vreg()), at.slot, at.offset + ops[1].slot_offset()});
+    }
+    accesses_ = widen(std::move(accesses_), layout_.slots, op == Op::Spill);
+    for (const MemoryAccess& a : accesses_) {
+      const Operand ops[] = {Operand::of_preg(op == Op::Spill ? Role::Use : Role::Def, a.registers),
+                             Operand::of_slot(a.slot, a.offset)};
+      insert(op, ops);
+    }
+    return static_cast<std::uint32_t>(length - 1);
   }
 
   void instruction(std::size_t index) {
@@ -275,7 +311,8 @@ class Emitter {
   const Function& f_;
   const std::vector<int>& homes_;
   const Budget& budget_;
-  std::uint32_t frame_align_;
+  std::span<const std::int64_t> frequency_;
+  EmitOptions options_;
   ir::Fuel* fuel_;
   const ir::Cfg& cfg_;
   const PackMoves pack_moves_;
@@ -285,6 +322,7 @@ class Emitter {
   std::vector<Save> saves_;
   std::vector<Operand> ops_;
   std::vector<Move> moves_;
+  std::vector<MemoryAccess> accesses_;
   using ByUnit = ir::PerFile<std::array<int, ir::kMaxUnits>>;
   std::optional<ByUnit> readers_;  // moves that have still to read a unit; made for the first copy of several
   Items items_;
@@ -293,8 +331,9 @@ class Emitter {
 }  // namespace
 
 ir::Allocation emit(const Function& original, const Function& without_phis, const ir::Cfg& cfg, const SpillCode& lowered,
-                    const std::vector<int>& homes, const Budget& budget, std::uint32_t frame_align, ir::Fuel* fuel) {
-  return Emitter(original, without_phis, cfg, lowered, homes, budget, frame_align, fuel).run();
+                    const std::vector<int>& homes, const Budget& budget, std::span<const std::int64_t> frequency,
+                    const EmitOptions& options, ir::Fuel* fuel) {
+  return Emitter(original, without_phis, cfg, lowered, homes, budget, frequency, options, fuel).run();
 }
 
 }  // namespace regduel::allocator

@@ -330,8 +330,10 @@ TEST(FatPoint, DeviceFunctionSavesWhatItUsesOfTheCallersRegisters) {
   body += " !write\n#27 ret\n";
   const auto f = program(body, "device");
   const auto narrow = allocate(f, limits(28));
-  EXPECT_EQ(count(narrow.program, ir::Op::Spill), 2);   // R24 and R25, at the entry
-  EXPECT_EQ(count(narrow.program, ir::Op::Refill), 2);  // before the ret
+  EXPECT_EQ(count(narrow.program, ir::Op::Spill), 1);   // R24:R25, at the entry
+  EXPECT_EQ(count(narrow.program, ir::Op::Refill), 1);  // before the ret
+  const auto one_by_one = allocate(f, limits(28), {{"FatPointWideAccesses", "0"}});
+  EXPECT_EQ(count(one_by_one.program, ir::Op::Spill), 2);
   const auto wide = allocate(f, limits(255));
   EXPECT_EQ(count(wide.program, ir::Op::Spill), 0);  // R32 and R33 instead
 }

@@ -374,6 +374,23 @@ const std::vector<Effect>& effects() {
 )",
        "bit_refill R0",
        "refill slot 0"},
+      {Knob::WideAccesses,
+       "0",
+       {},
+       4,
+       R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b128
+    block b0
+      #0 %0, %1 = ld 0
+      #1 %2 = ld 16
+      #2 st %2 !write
+      #3 st %0, %1 !write
+      #4 exit
+)",
+       "spill R0:R1, slot 0",
+       "spill R1, slot 1"},
   };
   return kEffects;
 }

@@ -72,6 +72,8 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "a value that does not fit goes to memory for the stretches over which it is used last, not everywhere"},
     {Knob::PredicatePacks, "FatPointPredicatePacks", -1, KnobType::Bool, 1, 0, 1, "ours",
      "predicates that leave their registers go into bits of a register of file R where it has room for one, not into memory"},
+    {Knob::WideAccesses, "FatPointWideAccesses", -1, KnobType::Bool, 1, 0, 1, "ours",
+     "neighbouring registers whose spills or refills stand together go to memory by one access of 8 or 16 bytes"},
 };
 
 const KnobRow* find_row(std::string_view name) {

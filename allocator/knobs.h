@@ -47,8 +47,9 @@ enum class Knob : std::uint8_t {
   PoolLimit,
   SplitLiveRanges,
   PredicatePacks,
+  WideAccesses,
 };
-inline constexpr int kNumKnobs = 27;
+inline constexpr int kNumKnobs = 28;
 
 enum class KnobType : std::uint8_t { Bool, Int, Dbl };
 

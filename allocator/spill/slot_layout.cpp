@@ -47,9 +47,9 @@ void each(std::span<const std::uint64_t> bits, const Visit& visit) {
 
 class SlotLayouter {
  public:
-  SlotLayouter(const ir::Function& f, const ir::Cfg& cfg, std::int64_t shared_bytes, ir::Fuel* fuel)
-      : f_(f), cfg_(cfg), shared_bytes_(shared_bytes), fuel_(fuel), begins_(f.slots.size(), 0), is_kept_(f.slots.size(), 0),
-        space_(f.slots.size()) {
+  SlotLayouter(const ir::Function& f, const ir::Cfg& cfg, const SlotGroups& groups, std::int64_t shared_bytes, ir::Fuel* fuel)
+      : f_(f), cfg_(cfg), groups_(groups), shared_bytes_(shared_bytes), fuel_(fuel), begins_(f.slots.size(), 0),
+        is_kept_(f.slots.size(), 0), space_(f.slots.size()) {
     layout_.dead_store.assign(f.insts.size(), 0);
     for (std::size_t s = 0; s < f.slots.size(); ++s) space_[s] = f.slots[s].space;
   }
@@ -148,111 +148,134 @@ class SlotLayouter {
   }
 
   void place(BitRows& conflicts) {
-    std::vector<std::size_t> order;
-    for (std::size_t s = 0; s < count_; ++s)
-      if (is_kept_[first_ + s] != 0) order.push_back(s);
-    const auto rank = [&](std::size_t s) {
-      const ir::Slot& slot = f_.slots[first_ + s];
-      return std::pair(slot.align, slot.size);
-    };
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) > rank(b); });
-    const std::uint32_t before_local = layout_.local_frame, before_shared = layout_.shared_frame;
-    std::vector<char> is_placed(count_, 0);
-    for (const std::size_t s : order) {
-      const ir::Slot& slot = f_.slots[first_ + s];
-      MemSpace& space = space_[first_ + s];
-      // The lowest offset in a space where the bytes of those that are in use are not touched.
-      const auto offset_in = [&](MemSpace in) {
-        const std::uint32_t end_of_frame = frame_of(in);
-        taken_.resize(std::max<std::size_t>(taken_.size(), end_of_frame), 0);
-        ++serial_;
-        each(conflicts[s], [&](std::size_t t) {
-          if (is_placed[t] == 0 || space_[first_ + t] != in) return;
-          const auto from = taken_.begin() + begins_[first_ + t];
-          std::fill(from, from + bytes_to_keep(f_.slots[first_ + t]), serial_);
-        });
-        const auto is_taken = [&](std::uint32_t begin) {
-          const auto from = taken_.begin() + std::min(begin, end_of_frame),
-                     to = taken_.begin() + std::min(begin + slot.size, end_of_frame);
-          return std::find(from, to, serial_) != to;
-        };
-        std::uint32_t offset = round_up(in == MemSpace::Shared ? before_shared : before_local, slot.align);
-        while (is_taken(offset)) offset += slot.align;
-        return offset < end_of_frame && !ir::may(fuel_, "share-slot") ? round_up(end_of_frame, slot.align) : offset;
-      };
-      std::uint32_t offset = offset_in(space);
-      if (space == MemSpace::Shared && std::int64_t{offset} + slot.size > shared_bytes_) {
-        space = MemSpace::Local;
-        offset = offset_in(space);
-      }
-      begins_[first_ + s] = offset;
-      is_placed[s] = 1;
-      frame_of(space) = std::max(frame_of(space), offset + slot.size);
+    std::vector<std::uint32_t> order;
+    std::vector<char> is_listed(groups_.members.size(), 0);
+    for (std::size_t s = first_; s < first_ + count_; ++s) {
+      const std::uint32_t g = groups_.group_of[s];
+      if (is_kept_[s] != 0 && is_listed[g] == 0) order.push_back(g), is_listed[g] = 1;
     }
+    const auto rank = [&](std::uint32_t g) { return std::pair(groups_.whole[g].align, groups_.whole[g].size); };
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) > rank(b); });
+    before_local_ = layout_.local_frame, before_shared_ = layout_.shared_frame;
+    is_placed_.assign(count_, 0);
+    for (const std::uint32_t g : order) {
+      MemSpace space = groups_.whole[g].space;
+      std::uint32_t offset = offset_in(space, g, conflicts);
+      if (space == MemSpace::Shared && std::int64_t{offset} + groups_.whole[g].size > shared_bytes_) {
+        space = MemSpace::Local;
+        offset = offset_in(space, g, conflicts);
+      }
+      for (const SlotGroups::Member& m : groups_.members[g]) {
+        begins_[m.slot] = offset + m.offset;
+        space_[m.slot] = space;
+        is_placed_[m.slot - first_] = is_kept_[m.slot];
+      }
+      frame_of(space) = std::max(frame_of(space), offset + groups_.whole[g].size);
+    }
+  }
+  // The lowest offset of a group in a space where each of its slots overlaps none that it interferes with.
+  std::uint32_t offset_in(MemSpace space, std::uint32_t g, BitRows& conflicts) {
+    const ir::Slot& whole = groups_.whole[g];
+    const std::uint32_t end_of_frame = frame_of(space);
+    is_bad_.resize(std::max<std::size_t>(is_bad_.size(), end_of_frame), 0);
+    ++serial_;
+    for (const SlotGroups::Member& m : groups_.members[g]) {
+      if (is_kept_[m.slot] == 0) continue;
+      each(conflicts[m.slot - first_], [&](std::size_t t) {
+        const std::size_t other = first_ + t;
+        if (is_placed_[t] == 0 || space_[other] != space) return;
+        const std::uint32_t end = begins_[other] + bytes_to_keep(f_.slots[other]), reach = m.offset + f_.slots[m.slot].size - 1;
+        const std::uint32_t from = begins_[other] > reach ? begins_[other] - reach : 0, to = end > m.offset ? end - m.offset : 0;
+        if (from < to) std::fill(is_bad_.begin() + from, is_bad_.begin() + to, serial_);
+      });
+    }
+    std::uint32_t offset = round_up(space == MemSpace::Shared ? before_shared_ : before_local_, whole.align);
+    while (offset < end_of_frame && is_bad_[offset] == serial_) offset += whole.align;
+    return offset < end_of_frame && !ir::may(fuel_, "share-slot") ? round_up(end_of_frame, whole.align) : offset;
   }
   static std::uint32_t bytes_to_keep(const ir::Slot& s) {
     return REGDUEL_PLANTED("fatpoint-slot-shared-too-early") ? std::min(s.size, 8u) : s.size;
   }
   std::uint32_t& frame_of(MemSpace space) { return space == MemSpace::Shared ? layout_.shared_frame : layout_.local_frame; }
 
-  // Slots whose bytes overlap become one, numbered in the order of their first.
+  // Groups whose bytes overlap become one slot; slots are numbered in the order of their first.
   void join_slots() {
     layout_.place.resize(f_.slots.size());
-    std::vector<std::size_t> order;
-    for (std::size_t s = 0; s < f_.slots.size(); ++s)
-      if (is_kept_[s] != 0) order.push_back(s);
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return std::tuple(space_[a], begins_[a], a) < std::tuple(space_[b], begins_[b], b);
-    });
-    struct Group {
-      ir::Slot slot;
-      std::size_t first = 0;  // slot of the program
+    struct Span {
+      MemSpace space = MemSpace::Local;
+      std::uint32_t begin = 0, group = 0, first = 0;  // of the group: its first slot that is kept
     };
-    std::vector<Group> groups;
-    std::vector<std::size_t> group_of(f_.slots.size(), 0);
-    for (const std::size_t s : order) {
-      const std::uint32_t begin = begins_[s], end = begin + f_.slots[s].size;
-      if (groups.empty() || groups.back().slot.space != space_[s] || groups.back().slot.offset + groups.back().slot.size <= begin) {
-        groups.push_back({{space_[s], end - begin, f_.slots[s].align, begin}, s});
+    std::vector<Span> order;
+    std::vector<char> is_listed(groups_.members.size(), 0);
+    for (std::uint32_t s = 0; s < f_.slots.size(); ++s) {
+      const std::uint32_t g = groups_.group_of[s];
+      if (is_kept_[s] == 0 || is_listed[g] != 0) continue;
+      is_listed[g] = 1;
+      const auto& members = groups_.members[g];
+      const auto m = std::find_if(members.begin(), members.end(), [&](const SlotGroups::Member& x) { return x.slot == s; });
+      order.push_back({space_[s], begins_[s] - m->offset, g, s});
+    }
+    std::sort(order.begin(), order.end(), [](const Span& a, const Span& b) {
+      return std::tie(a.space, a.begin, a.first) < std::tie(b.space, b.begin, b.first);
+    });
+    struct Joined {
+      ir::Slot slot;
+      std::uint32_t first = 0;  // slot of the program
+    };
+    std::vector<Joined> joined;
+    std::vector<std::size_t> joined_of(groups_.members.size(), 0);
+    for (const Span& at : order) {
+      const ir::Slot& whole = groups_.whole[at.group];
+      if (joined.empty() || joined.back().slot.space != at.space ||
+          joined.back().slot.offset + joined.back().slot.size <= at.begin) {
+        joined.push_back({{at.space, whole.size, whole.align, at.begin}, at.first});
       } else {
-        Group& g = groups.back();
-        g.slot.size = std::max(g.slot.size, end - g.slot.offset);
-        g.slot.align = std::max(g.slot.align, f_.slots[s].align);
-        g.first = std::min(g.first, s);
+        Joined& j = joined.back();
+        j.slot.size = std::max(j.slot.size, at.begin + whole.size - j.slot.offset);
+        j.slot.align = std::max(j.slot.align, whole.align);
+        j.first = std::min(j.first, at.first);
       }
-      group_of[s] = groups.size() - 1;
+      joined_of[at.group] = joined.size() - 1;
     }
-    // A member may be more aligned than where its group begins.
-    for (Group& g : groups)
-      if (g.slot.offset != 0) g.slot.align = std::min(g.slot.align, g.slot.offset & (~g.slot.offset + 1));
-    std::vector<std::size_t> by_first(groups.size());
+    // A member may be more aligned than where all of it begins.
+    for (Joined& j : joined)
+      if (j.slot.offset != 0) j.slot.align = std::min(j.slot.align, j.slot.offset & (~j.slot.offset + 1));
+    std::vector<std::size_t> by_first(joined.size());
     std::iota(by_first.begin(), by_first.end(), std::size_t{0});
-    std::sort(by_first.begin(), by_first.end(), [&](std::size_t a, std::size_t b) { return groups[a].first < groups[b].first; });
-    std::vector<SlotId> id(groups.size());
-    for (const std::size_t g : by_first) {
-      id[g] = SlotId(static_cast<std::uint32_t>(layout_.slots.size()));
-      layout_.slots.push_back(groups[g].slot);
+    std::sort(by_first.begin(), by_first.end(), [&](std::size_t a, std::size_t b) { return joined[a].first < joined[b].first; });
+    std::vector<SlotId> id(joined.size());
+    for (const std::size_t j : by_first) {
+      id[j] = SlotId(static_cast<std::uint32_t>(layout_.slots.size()));
+      layout_.slots.push_back(joined[j].slot);
     }
-    for (const std::size_t s : order) layout_.place[s] = {id[group_of[s]], begins_[s] - groups[group_of[s]].slot.offset};
+    for (std::size_t s = 0; s < f_.slots.size(); ++s) {
+      if (is_kept_[s] == 0) continue;
+      const std::size_t j = joined_of[groups_.group_of[s]];
+      layout_.place[s] = {id[j], begins_[s] - joined[j].slot.offset};
+    }
   }
 
   const ir::Function& f_;
   const ir::Cfg& cfg_;
+  const SlotGroups& groups_;
   std::int64_t shared_bytes_;
   ir::Fuel* fuel_;
   std::size_t first_ = 0, count_ = 0;  // slots of this turn
   std::vector<std::uint32_t> begins_;  // by slot: in the frame of its space
   std::vector<char> is_kept_;
   std::vector<MemSpace> space_;
-  std::vector<std::uint32_t> taken_;  // by byte of a frame: the serial number of the search for which it is taken
+  std::vector<char> is_placed_;                         // by slot of this turn
+  std::uint32_t before_local_ = 0, before_shared_ = 0;  // frames before this turn
+  std::vector<std::uint32_t> is_bad_;                   // by offset: the serial number of the search for which it is
   std::uint32_t serial_ = 0;
   SlotLayout layout_;
 };
 
 }  // namespace
 
-SlotLayout lay_out_slots(const ir::Function& f, const ir::Cfg& cfg, std::int64_t shared_bytes, ir::Fuel* fuel) {
-  return SlotLayouter(f, cfg, shared_bytes, fuel).run();
+SlotLayout lay_out_slots(const ir::Function& f, const ir::Cfg& cfg, const SlotGroups& groups, std::int64_t shared_bytes,
+                         ir::Fuel* fuel) {
+  return SlotLayouter(f, cfg, groups, shared_bytes, fuel).run();
 }
 
 }  // namespace regduel::allocator

@@ -4,16 +4,17 @@
 //   dead store          to a slot that is not live behind it: it vanishes
 //   s and t interfere   a store to one of them stands where the other is live behind it
 //   order               most aligned first, then largest; each at the lowest offset where it overlaps no slot of its space that it
-//                       interferes with
+//                       interferes with; those of a group (wide_accesses.h) at a fixed distance from one another
 //
 // As registers are coloured (Chaitin, "Register Allocation & Spilling via Graph Coloring", 1982), with bytes for colours. Slots
-// whose bytes overlap are one slot of the allocated program, where slots do not overlap (FORMAT.md). Source: seed 001, pool of
-// slots; the rule is ours. Tested by slot_layout_test.cpp.
+// whose bytes overlap are one slot of the allocated program, where slots do not overlap (FORMAT.md), and so are those of a group.
+// Source: seed 001, pool of slots; the rule is ours. Tested by slot_layout_test.cpp.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "allocator/spill/wide_accesses.h"
 #include "ir/allocator.h"
 #include "ir/cfg.h"
 #include "ir/program.h"
@@ -36,9 +37,10 @@ inline constexpr std::size_t kSlotsAtOnce = 4096;
 
 //   f              with slots that overlap nowhere yet: their offsets mean nothing
 //   shared_bytes   room for slots in shared memory: those that do not fit any more go to local memory
+//   groups         slots that stand side by side; those of one are of one turn
 //   fuel           decisions "drop-dead-store" and "share-slot"
 // Cost: passes x blocks x slots / 64, and stores x slots / 64, and slots x (bytes of the slots that each interferes with + frame).
-[[nodiscard]] SlotLayout lay_out_slots(const ir::Function& f, const ir::Cfg& cfg, std::int64_t shared_bytes,
-                                       ir::Fuel* fuel = nullptr);
+[[nodiscard]] SlotLayout lay_out_slots(const ir::Function& f, const ir::Cfg& cfg, const SlotGroups& groups,
+                                       std::int64_t shared_bytes, ir::Fuel* fuel = nullptr);
 
 }  // namespace regduel::allocator

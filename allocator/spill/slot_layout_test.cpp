@@ -23,7 +23,7 @@ ir::Function slots_of(const std::string& slots, const std::string& body) {
   return std::move(file->functions.at(0));
 }
 SlotLayout layout_of(const ir::Function& f, std::int64_t shared_bytes = 0, ir::Fuel* fuel = nullptr) {
-  return lay_out_slots(f, ir::Cfg(f), shared_bytes, fuel);
+  return lay_out_slots(f, ir::Cfg(f), SlotGroups::alone(f.slots), shared_bytes, fuel);
 }
 // "0+4": four bytes into slot 0; "-": nowhere.
 std::vector<std::string> places(const SlotLayout& layout) {

@@ -58,6 +58,7 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
     {"fatpoint-walk-looks-no-further-than-a-hole",
      "the instruction walk asks for a free place up to the first hole of a live range only"},
     {"fatpoint-wanted-slot-unaligned", "a tuple follows its copy to a place where it is not aligned"},
+    {"fatpoint-wide-access-swaps-halves", "a wide access moves two neighbours whose slots stand the other way round"},
     {"fatpoint-wide-marks-first-unit", "of a tuple only the first unit counts as taken"},
 });
 
