@@ -604,6 +604,26 @@ TEST(MemcheckDetails, WhatWasThoughtOfABadRematIsForgotten) {
   expect_category(p, kRemat);
 }
 
+// While remats are tried, P0 and P1 count as one predicate, so that b never comes through to R3 (only a walk sees it, with P4 in
+// between), and the remat of #10 is right. P0 is none: then R3 may hold b, and so may what was computed from it.
+TEST(MemcheckDetails, AGuardIsForgottenWithTheBadRematThatMadeIt) {
+  Pair p = {kVregs,
+            "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 %3 = inc %0 !remat\n    #3 %5 = p\n    #14 %4 = q\n"
+            "    #4 cbra %5 -> b1, b2\n  block b1\n    #5 %3 = p\n    #6 bra -> b3\n  block b2\n    #7 bra -> b3\n"
+            "  block b3\n    #8 %1 = c\n    #10 %2 = inc %1 !remat\n    #11 use %1\n    #12 use %2, %3, %4\n    #13 exit\n",
+            "  block b0\n    #0 R0 = a\n    #1 R3 = b\n    #2 P1 = inc R0 !remat\n    #3 P5 = p\n    #14 P4 = q\n"
+            "    #4 cbra P5 -> b1, b2\n  block b1\n    #5 P0 = p\n    +20 P1 = copy P0\n    #6 bra -> b3\n"
+            "  block b2\n    +21 P0 = remat #2 R0\n    #7 bra -> b3\n"
+            "  block b3\n    #8 R5 = c\n    +26 @!P1 R3 = copy R5\n    +27 @!P4 R3 = copy R5\n    +28 @P0 R3 = copy R5\n"
+            "    #10 R2 = inc R3 !remat\n    #11 use R3\n    +30 R4 = remat #10 R3\n    #12 use R4, P1, P4\n    #13 exit\n"};
+  expect_pass(p);
+  p.after = replaced(p.after, "remat #2 R0", "remat #2 R5");
+  const Judged j(p);
+  std::vector<std::uint32_t> wrong;
+  for (const OperandMismatch& m : j.details.mismatches) wrong.push_back(m.inst.value);
+  EXPECT_THAT(wrong, ElementsAre(10, 11, 12));
+}
+
 // ---------------------------------------------------------------------------------------------------------------
 // The fast check
 

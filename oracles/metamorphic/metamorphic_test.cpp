@@ -40,7 +40,7 @@ func @t kernel target sm_90 threads 32
 )";
 
 // What a test wants to go wrong, and when.
-enum class Wrong { Nothing, Register, Impossible, Crash, IllFormed, Claims, Message, Broken, BadKnob, Spills };
+enum class Wrong { Nothing, Register, Impossible, Crash, IllFormed, Claims, Message, Broken, BadKnob, Unsupported, Spills };
 using When = std::function<bool(const ir::Function&, const ir::Limits&, int call)>;
 
 // Gives each vreg that occurs a register of its own, in the order of the program, from 0 or (with `low` off) from a place that
@@ -59,6 +59,8 @@ class OneRegisterEach : public ir::Allocator {
         ir::AllocFailure{ir::AllocFailure::Kind::Impossible, wrong == Wrong::Message ? "another" : ir::failure_message(limit)};
     if (wrong == Wrong::Impossible || wrong == Wrong::Message) return std::unexpected(failure);
     if (wrong == Wrong::Broken) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Broken, "no answer"});
+    if (wrong == Wrong::Unsupported)
+      return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Unsupported, "too many tuples"});
     if (wrong == Wrong::BadKnob) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, "no such knob"});
     if (options.trace != nullptr) options.trace->line("allocated");
     ir::Allocation a;
@@ -267,6 +269,16 @@ TEST(Metamorphic, ARefusedKnobIsNoVerdict) {
   const MetamorphicResult r = run(Wrong::BadKnob, [](const auto&, const auto&, int) { return true; });
   EXPECT_EQ(r.result.verdict, Verdict::Skipped);
   EXPECT_EQ(r.result.reason, "no such knob");
+}
+
+// Nothing is compared with a program that the allocator does not take; a variant alone that it does not take is undecided.
+TEST(Metamorphic, AnUnsupportedProgramIsNoVerdict) {
+  const MetamorphicResult all = run(Wrong::Unsupported, [](const auto&, const auto&, int) { return true; });
+  EXPECT_EQ(all.result.verdict, Verdict::Skipped);
+  EXPECT_EQ(all.result.reason, "too many tuples");
+  const MetamorphicResult one = run(Wrong::Unsupported, [](const auto&, const auto&, int call) { return call == 2; });
+  EXPECT_EQ(one.result.verdict, Verdict::Inconclusive);
+  EXPECT_THAT(one.result.reason, ::testing::HasSubstr("too many tuples"));
 }
 
 // A switch with more arms, behind a longer beginning, than there is fuel to execute.

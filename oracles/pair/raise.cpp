@@ -251,7 +251,7 @@ class Raising {
       set_base(i, ops, state);
     } else if (ir::is_lowered_access(i.op)) {
       access(i, ops, guard, state);
-    } else if (!ir::is_lowered(i.op)) {
+    } else {
       if (i.op == Op::Call) at_call(i, state);
       if (i.op == Op::Ret && (!state.base || *state.base != 0))
         fault("lowered-address", i, -1, "the base of local memory is not what it was at entry");

@@ -345,5 +345,102 @@ TEST(Raise, AnAddressIsThereOnAllPaths) {
   EXPECT_THAT(categories(judge_texts(before, after(one, ""))), ::testing::ElementsAre("lowered-address"));
 }
 
+// Each fault as "instruction: what is wrong", as often as it is said.
+std::vector<std::string> faults(const std::string& before, const std::string& after) {
+  const ir::Function b = parse_function(before), a = parse_function(after);
+  const ir::Target& target = ir::default_target();
+  const auto raised = raise(b, a, target, ir::Limits::of(target));
+  std::vector<std::string> list;
+  for (const RaiseFault& f : raised->faults) list.push_back(fmt::format("{}: {}", f.inst.value, f.message));
+  return list;
+}
+// A program whose one register is spilled at the beginning and refilled at the end, and what stands between.
+std::string spilled(const std::string& middle, const std::string& base = "+20 R8 = getlmembase 4") {
+  return "func @f kernel target sm_90 threads 32 allocated\n  frame local 16 shared 0\n  vreg %0 R b32\n  vreg %1 P pred\n"
+         "  slot 0 local size 4 align 4 offset 0\n  block b0\n    #0 R0 = ld 0\n    #1 P0 = setp\n    " +
+         base + "\n    +21 R9 = spill_imad R8, 4, 0\n    +22 spill_stl R0, R9, 0\n" + middle +
+         "    +30 R9 = spill_imad R8, 4, 0\n    +31 R0 = spill_ldl R9, 0\n    #5 st R0, P0 !write\n    #6 exit\n";
+}
+std::string whole(const std::string& middle) {
+  return "func @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 P pred\n  block b0\n    #0 %0 = ld 0\n    #1 %1 = "
+         "setp\n" +
+         middle + "    #5 st %0, %1 !write\n    #6 exit\n";
+}
+
+TEST(Raise, EachFaultIsSaidOnce) {
+  using ::testing::ElementsAre;
+  const std::string call = "    #2 call \"g\"\n", at_call = call + "    #3 nop\n";
+  const auto of = [&](const std::string& middle) { return faults(whole(at_call), spilled(middle + "    #3 nop\n")); };
+  const std::string apart = "    +23 R9 = spill_iadd R8, 4\n    +24 setlmembase R9, 4\n", back = "    +25 setlmembase R8, 4\n";
+  EXPECT_THAT(of(apart + call + back), ElementsAre());
+  EXPECT_THAT(of(call), ElementsAre("2: the callee's frame begins at byte 0, this one has 16; or that is no multiple of 16"));
+  EXPECT_THAT(of(edit(apart, "R8, 4", "R8, 5") + call + back),
+              ElementsAre("2: the callee's frame begins at byte 20, this one has 16; or that is no multiple of 16"));
+  EXPECT_THAT(of(edit(apart, "R9, 4", "R0, 4") + call + back),
+              ElementsAre("24: is not known to be a base of local memory in these strides",
+                          "2: what the callee finds as the base of local memory is not known"))
+      << "nothing else is said of what follows";
+  EXPECT_THAT(of(edit(apart, "setlmembase R9, 4", "setlmembase R9, 3") + call + back),
+              ElementsAre("24: a stride of 3 bytes (there are 1, 2, 4, 8 and 16)",
+                          "2: what the callee finds as the base of local memory is not known"));
+  EXPECT_THAT(of(edit(apart, "setlmembase R9, 4", "setlmembase R9, 8") + call + back),
+              ElementsAre("24: is not known to be a base of local memory in these strides",
+                          "2: what the callee finds as the base of local memory is not known"));
+  EXPECT_THAT(of("    +23 R9 = spill_iadd R8, 4 clobbers R3\n    +24 setlmembase R9, 4 clobbers R4\n" + call + back),
+              ElementsAre("23: the computing of an address clobbers nothing", "24: the computing of an address clobbers nothing"));
+}
+
+TEST(Raise, AStrideIsOneOfFive) {
+  const std::string before = whole("");
+  const std::string by_three =
+      edit(edit(spilled("", "+20 R8 = getlmembase 3"), "+21 R9 = spill_imad R8, 4, 0", "+21 R9 = spill_imad R8, 3, 0"),
+           "+30 R9 = spill_imad R8, 4, 0", "+30 R9 = spill_imad R8, 3, 0");
+  EXPECT_THAT(faults(before, by_three), ::testing::ElementsAre("20: a stride of 3 bytes (there are 1, 2, 4, 8 and 16)",
+                                                               "22: is not known to hold an address of a frame",
+                                                               "31: is not known to hold an address of a frame"));
+}
+
+// A clobber destroys what the register held, and is no fault where nobody asks for it again.
+TEST(Raise, AClobberedAddressIsNone) {
+  const auto of = [](const std::string& clobbers) {
+    const std::string middle = "    #2 nop" + clobbers + "\n";
+    return faults(whole(middle), spilled(middle));
+  };
+  EXPECT_THAT(of(""), ::testing::ElementsAre());
+  EXPECT_THAT(of(" clobbers R9"), ::testing::ElementsAre()) << "it is computed again";
+  EXPECT_THAT(of(" clobbers R8"), ::testing::ElementsAre("31: is not known to hold an address of a frame"));
+  EXPECT_THAT(of(" clobbers R6:R9"), ::testing::ElementsAre("31: is not known to hold an address of a frame"));
+}
+
+// Deleted instructions stay in the program that is raised, and no branch leads over one.
+TEST(Raise, DeletedInstructions) {
+  const std::string before = whole("    #2 %0 = copy %0\n");
+  const std::string after = spilled("    #2 copy !deleted\n");
+  EXPECT_EQ(judge_texts(before, after).verdict(), Verdict::Pass) << said(judge_texts(before, after));
+  const ir::Function b = parse_function(before), a = parse_function(after);
+  const auto raised = raise(b, a, ir::default_target(), ir::Limits::of(ir::default_target()));
+  EXPECT_EQ(raised->program.insts.size(), 7u) << "five of the program, a spill, a refill";
+  const std::string over =
+      spilled("    +23 @P0 spill_bra 3\n    +24 R9 = spill_imad R8, 4, 0\n    #2 copy !deleted\n    +25 spill_stl R0, R9, 0\n");
+  EXPECT_THAT(faults(before, over), ::testing::Contains("23: jumps over a deleted instruction"));
+  EXPECT_THAT(faults(before, over),
+              ::testing::Not(::testing::Contains("23: jumps over anything but an address and then one access without a guard")));
+}
+
+// What an original copy became cannot be raised: it stands there as deleted, with nothing to read or write.
+TEST(Raise, AnOriginalAccessWithoutAnAddressIsNoInstruction) {
+  const std::string before = whole("    #2 %0 = copy %0\n");
+  const std::string after = spilled("    #2 R0 = spill_ldl R9, 99\n");
+  EXPECT_THAT(faults(before, after), ::testing::ElementsAre("2: bytes 99 to 103 of the local frame are in no slot"));
+  const ir::Function b = parse_function(before), a = parse_function(after);
+  const auto raised = raise(b, a, ir::default_target(), ir::Limits::of(ir::default_target()));
+  const auto at = std::find_if(raised->program.insts.begin(), raised->program.insts.end(),
+                               [](const ir::Inst& i) { return i.id == ir::InstId(2) && !i.is_inserted(); });
+  ASSERT_NE(at, raised->program.insts.end());
+  EXPECT_TRUE(at->is_deleted());
+  EXPECT_EQ(at->op, ir::Op::Copy);
+  EXPECT_TRUE(raised->program.operands_of(*at).empty());
+}
+
 }  // namespace
 }  // namespace regduel::oracles

@@ -106,5 +106,61 @@ TEST(FrameUse, WhatNoPathHasStoredIsNotThere) {
             4);
 }
 
+TEST(FrameUse, AValueIsNeededInTheBlocksBehind) {
+  EXPECT_EQ(local_use(R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 4 align 4 offset 4
+  block b0
+    +0 spill R0, slot 0
+    #1 bra -> b1
+  block b1
+    +2 spill R2, slot 1
+    +3 R2 = refill slot 1
+    #4 bra -> b2
+  block b2
+    +5 R0 = refill slot 0
+    #6 exit
+)"),
+            8);
+}
+
+// What the latch stores is in memory behind the loop too, and what the header refills is needed in the latch.
+TEST(FrameUse, BackEdges) {
+  EXPECT_EQ(local_use(R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 4 align 4 offset 4
+  block b0
+    #0 bra -> b1
+  block b1
+    #1 cbra P0 -> b2, b3
+  block b2
+    +2 spill R0, slot 0
+    #3 bra -> b1
+  block b3
+    +4 spill R2, slot 1
+    +5 R2 = refill slot 1
+    +6 R0 = refill slot 0
+    #7 exit
+)"),
+            8);
+  EXPECT_EQ(local_use(R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 4 align 4 offset 4
+  block b0
+    +0 spill R0, slot 0
+    #1 bra -> b1
+  block b1
+    +2 R0 = refill slot 0
+    #3 bra -> b2
+  block b2
+    +4 spill R2, slot 1
+    +5 R2 = refill slot 1
+    #6 cbra P0 -> b1, b3
+  block b3
+    #7 exit
+)"),
+            8);
+}
+
 }  // namespace
 }  // namespace regduel::oracles

@@ -150,6 +150,82 @@ TEST(MeetTest, GatesOfANewBlockHaveTheirTokensInTheOldOrder) {
   EXPECT_EQ(met, meet(leaves, leaves, Mode::Find, true));
 }
 
+// The same where each choice is made in the upper half, in the bytes of a word, and in what a gate goes by.
+TEST(MeetTest, TheOldOrderHoldsOnEachWayDown) {
+  Values v;
+  Meet meet(v);
+  const Value tokens = v.add_leaves(ValueKind::Def, 1, 20), leaves = v.add_leaves(ValueKind::Def, 0, 21),
+              bits = v.add_leaves(ValueKind::Def, 2, 21);
+  Value chain = leaves, by = bits;
+  for (Value k = 0; k < 20; ++k) {
+    chain = v.gate(tokens + k, chain, leaves + k + 1);
+    by = v.gate(tokens + k, by, bits + k + 1);
+  }
+  const auto expect_order = [&](Value met) {
+    for (Value k = 20; k > 0; --k) {
+      ASSERT_EQ(v[met].kind, ValueKind::Gate) << k;
+      ASSERT_EQ(v[met].a, meet(tokens + k - 1, tokens + k - 1, Mode::Find, false)) << k;
+      met = v[met].b;
+    }
+  };
+  {
+    SCOPED_TRACE("in the upper half");
+    meet.begin(1, true);
+    meet.number_tokens(chain, chain, Mode::Number);
+    expect_order(meet(chain, chain, Mode::Number, true));
+  }
+  {
+    SCOPED_TRACE("in the bytes of a word");
+    const Value word = v.word({v.byte(chain, 0), v.byte(leaves, 1), v.byte(leaves + 1, 3), v.byte(leaves + 2, 0)});
+    ASSERT_EQ(v[word].kind, ValueKind::Word);
+    meet.begin(2, true);
+    meet.number_tokens(word, word, Mode::Number);
+    expect_order(v.byte(meet(word, word, Mode::Number, true), 0));
+  }
+  {
+    SCOPED_TRACE("in a token");
+    const Value gate = v.gate(by, leaves, leaves + 1);
+    meet.begin(3, true);
+    meet.number_tokens(gate, gate, Mode::Number);
+    expect_order(meet(by, by, Mode::Find, false));
+  }
+}
+
+// On a later visit, where each token keeps its number, the gates below are numbered as well: places that hold them are found.
+TEST(MeetTest, GatesBelowAreNumberedOnALaterVisit) {
+  Values v;
+  Meet meet(v);
+  const Value tokens = v.add_leaves(ValueKind::Def, 1, 2), leaves = v.add_leaves(ValueKind::Def, 0, 3);
+  const Value chain = v.gate(tokens + 1, leaves + 2, v.gate(tokens, leaves, leaves + 1));
+  const auto visit = [&](bool is_first, Value value, std::array<Value, 3> parts) {
+    meet.begin(1, is_first);
+    meet.number_tokens(value, value, Mode::Number);
+    for (Value& p : parts) p = meet(p, p, Mode::Number, true);
+    return std::pair(meet(value, value, Mode::Find, true), parts);
+  };
+  const auto [first, parts] = visit(true, chain, {leaves, leaves + 1, leaves + 2});
+  ASSERT_EQ(v[first].kind, ValueKind::Gate);
+  EXPECT_EQ(visit(false, first, parts).first, first);
+}
+
+// Each gate is looked into once, however many ways lead to it.
+TEST(MeetTest, SharedGatesAreNumberedOnce) {
+  Values v;
+  Meet meet(v);
+  const Value tokens = v.add_leaves(ValueKind::Def, 1, 30), leaves = v.add_leaves(ValueKind::Def, 0, 2);
+  Value x = leaves, y = leaves + 1;
+  for (Value k = 0; k < 30; ++k) {
+    const Value up = v.gate(tokens + k, x, y);
+    y = v.gate(tokens + k, y, x);
+    x = up;
+  }
+  meet.begin(1, true);
+  meet.number_tokens(x, x, Mode::Number);
+  const Value met = meet(x, x, Mode::Number, true);
+  EXPECT_TRUE(v.is_gated(met));
+  EXPECT_FALSE(v.is_cut(met));
+}
+
 TEST(MeetTest, WhereGatesAreTooManyNewNumbersSaySo) {
   Values v;
   Meet meet(v);
