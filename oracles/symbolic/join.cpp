@@ -41,9 +41,6 @@ void Joiner::join(const Entry& entry, std::uint32_t block, const State& state) {
     return std::pair(old != nullptr ? old[k] : b, b);
   };
   meet_.begin(block, !entry.is_reached);
-  for (std::size_t k = 0; k < names.size(); ++k)
-    if (const auto [a, b] = both_sides(k); values_.is_gated(a) && !values_.is_loose(a) && !values_.is_loose(b))
-      meet_.number_tokens(a, b, Meet::Mode::Number);
   each_candidate(entry, block, state, false,
                  [&](const HeldPair& held) { meet_.number_tokens(held.a, held.b, Meet::Mode::NumberLoose); });
   loose_names_.clear();
@@ -85,16 +82,8 @@ void Joiner::each_candidate(const Entry& entry, std::uint32_t block, const State
       a = is_held ? (held++)->value : kJunk;
     }
     if (a == kJunk && (!any_loose || b == kJunk)) continue;
-    HeldPair held_here{l, plan_.is_byte_location[l] != 0, a, b};
-    // What a predicate register holds by chance is one thing to all guards that read it there.
-    if (any_loose && held_here.is_byte)
-      for (Value* side : {&held_here.a, &held_here.b}) *side = seen(*side);
-    visit(held_here);
+    visit({l, plan_.is_byte_location[l] != 0, a, b});
   }
-}
-
-Value Joiner::seen(Value held) const {
-  return values_.is_vague(held) ? values_.seen(held, values_.add_leaves(ValueKind::Opaque, 0, 1, true)) : held;
 }
 
 void Joiner::load(const Entry& entry, std::uint32_t block, State& state) const {

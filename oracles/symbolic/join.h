@@ -59,8 +59,6 @@ class Joiner {
   // visit(pair) for each live location whose values may satisfy a name after the join.
   template <class Visit>
   void each_candidate(const Entry& entry, std::uint32_t block, const State& state, bool any_loose, const Visit& visit) const;
-  // With a value of its own in place of Junk.
-  [[nodiscard]] Value seen(Value held) const;
 
   Plan& plan_;
   Values& values_;
