@@ -26,5 +26,6 @@ configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/regduelConfig.cmake.in $
                               INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
 # Before 1.0 any minor version may change the interface.
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/regduelConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/regduelConfig.cmake ${CMAKE_BINARY_DIR}/regduelConfigVersion.cmake DESTINATION ${package_dir})
+install(FILES ${CMAKE_BINARY_DIR}/regduelConfig.cmake ${CMAKE_BINARY_DIR}/regduelConfigVersion.cmake
+              ${CMAKE_SOURCE_DIR}/cmake/FindCaDiCaL.cmake DESTINATION ${package_dir})
 install(EXPORT regduel NAMESPACE regduel:: FILE regduelTargets.cmake DESTINATION ${package_dir})

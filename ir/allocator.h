@@ -74,7 +74,7 @@ struct AllocFailure {
   enum class Kind {
     Impossible,   // some instruction needs more than the limit, so that no allocation exists
     BadKnob,      // unknown name, or a value that it cannot have
-    Unsupported,  // an external allocator says that it does not do such programs: no answer, and no fault
+    Unsupported,  // it does not do such programs, and says so: no answer, and no fault
     Broken,       // an external allocator crashed, hung or sent nonsense
   };
   Kind kind = Kind::Impossible;

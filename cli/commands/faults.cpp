@@ -221,7 +221,7 @@ int rewritings_command(const Options& o) {
   fuzz::RewritingTable table;
   Progress progress("rewritings", wanted);
   const Interrupt interrupt;
-  for (std::int64_t first = 0; table.rewritings < wanted && !interrupt.is_asked_for(); first += fuzz::kFaultBatch)
+  for (std::int64_t first = o.run.value_or(0); table.rewritings < wanted && !interrupt.is_asked_for(); first += fuzz::kFaultBatch)
     in_order<fuzz::RewritingRun>(
         fuzz::kFaultBatch, resolve_jobs(o.jobs),
         [&](std::int64_t k) { return fuzz::run_rewritings_on(o.seed, static_cast<std::uint64_t>(first + k)); },
@@ -268,10 +268,10 @@ int rewritings_command(const Options& o) {
 
 int faults_command(const Options& o) {
   if (o.rewritings && (*o.rewritings < 1 || *o.rewritings > 100'000'000)) throw BadInput("--rewritings: expected 1 to 100000000");
+  if (o.run && (*o.run < 0 || *o.run > 100'000'000)) throw BadInput("--run: expected 0 to 100000000");
   if (o.rewritings) return rewritings_command(o);
   if (o.runs < 1 || o.runs > 100'000'000) throw BadInput("--runs: expected 1 to 100000000");
   const auto start = std::chrono::steady_clock::now();
-  if (o.run && (*o.run < 0 || *o.run > 100'000'000)) throw BadInput("--run: expected 0 to 100000000");
   // One run is repeated with all operators; else each has those that are its turn.
   const std::int64_t begin = o.run.value_or(0), end = o.run ? *o.run + 1 : o.runs;
   const int jobs = resolve_jobs(o.jobs);
@@ -320,7 +320,10 @@ void add_faults_command(CLI::App& app, Action& chosen) {
       command->add_option("--runs", o->runs, "Programs to damage, and as many again to allocate under a relaxed constraint")
           ->capture_default_str();
   command->add_option("--seed", o->seed, "Another seed, other programs and faults")->capture_default_str();
-  command->add_option("--run", o->run, "This run of the seed alone, with every operator that finds a place: repeats a miss")
+  command
+      ->add_option("--run", o->run,
+                   "This run of the seed alone, with every operator that finds a place: repeats a miss. With --rewritings: the "
+                   "program to begin with")
       ->excludes(runs);
   command
       ->add_option("--rewritings", o->rewritings,

@@ -71,6 +71,7 @@ std::string wrapped(std::string_view text, std::size_t indent) {
 
 int knobs(const Options& o) {
   std::vector<std::string> all = fuzz::allocator_names();
+  for (std::string& name : fuzz::names_on_request()) all.push_back(std::move(name));
   all.emplace_back(kVerifier);
   std::vector<std::string> asked;
   for (const std::string& list : o.with)

@@ -1,6 +1,7 @@
 #include "fuzz/duel/allocators.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include "fuzz/external/words.h"
 #include "passes/pass_allocator.h"
 #include "reference/briggs.h"
+#include "reference/exact/exact.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -20,6 +22,12 @@ namespace {
 std::vector<const ir::Allocator*>& all() {
   static const std::unique_ptr<ir::Allocator> fatpoint = allocator::make_fatpoint(), briggs = reference::make_briggs();
   static std::vector<const ir::Allocator*> list = {fatpoint.get(), briggs.get()};
+  return list;
+}
+
+// Those that take part only where they are asked for.
+std::span<const std::unique_ptr<ir::Allocator>> on_request() {
+  static const std::array<std::unique_ptr<ir::Allocator>, 1> list = {reference::make_exact()};
   return list;
 }
 
@@ -44,6 +52,8 @@ std::vector<std::unique_ptr<ExecAllocator>>& externals() {
 const ir::Allocator* find_allocator(std::string_view name) {
   for (const ir::Allocator* a : all())
     if (a->name() == name) return a;
+  for (const auto& a : on_request())
+    if (a->name() == name) return a.get();
   if (name.starts_with(kExec)) return find_external(name);
   const std::size_t plus = name.find('+');
   if (plus == std::string_view::npos) return nullptr;
@@ -63,8 +73,15 @@ std::vector<std::string> allocator_names() {
   return names;
 }
 
+std::vector<std::string> names_on_request() {
+  std::vector<std::string> names;
+  for (const auto& a : on_request()) names.emplace_back(a->name());
+  return names;
+}
+
 std::string duelist_names() {
   std::string names = fmt::format("{}", fmt::join(allocator_names(), ", "));
+  for (const std::string& name : names_on_request()) names += fmt::format(", {}", name);
   for (const passes::Pass* pass : passes::passes()) names += fmt::format(", {}+ALLOCATOR", pass->name());
   return names + ", exec:COMMAND";
 }

@@ -12,12 +12,14 @@
 
 namespace regduel::fuzz {
 
-// "fatpoint", "briggs", or one that was entered; or a pass before one of these, "copyprop+fatpoint" (passes/pass_allocator.h). Null
-// for any other name: a name in a file starts no program. The allocators live as long as the program and may be used by several
-// threads at once: allocate() is const and keeps no state.
+// "fatpoint", "briggs", "exact", or one that was entered; or a pass before one of these, "copyprop+fatpoint"
+// (passes/pass_allocator.h). Null for any other name: a name in a file starts no program. The allocators live as long as the
+// program and may be used by several threads at once: allocate() is const and keeps no state.
 [[nodiscard]] const ir::Allocator* find_allocator(std::string_view name);
 [[nodiscard]] std::vector<std::string> allocator_names();  // in the order of the tables
-// The same, each pass before each allocator among them: for help and messages.
+// Those that take part only where they are asked for: "exact", which proves what it can and takes its time.
+[[nodiscard]] std::vector<std::string> names_on_request();
+// All of these, each pass before each allocator among them: for help and messages.
 [[nodiscard]] std::string duelist_names();
 // All of them, in the same order, without passes. The span holds until one is entered or leaves.
 [[nodiscard]] std::span<const ir::Allocator* const> all_duelists();

@@ -93,8 +93,7 @@ std::optional<Patterned> callee_saved(const Subject& subject, Random& random) {
                        [&](const Operand& op) { return op.is_vreg() && subject.before.fixed_of(op).overlaps(r); });
   };
   std::vector<PReg> tuples;
-  int align = 1;
-  for (const ir::VReg& v : subject.before.vregs) align = std::max(align, v.alignment());
+  const int align = w.widest_alignment();
   for (const EditBlock& b : w.program.blocks)
     for (const EditInst& i : b.insts)
       for (const Operand& op : i.ops)

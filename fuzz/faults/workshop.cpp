@@ -78,6 +78,10 @@ void Workshop::use(PReg r) {
 int Workshop::widest_alignment() const {
   int most = 1;
   for (const ir::VReg& v : subject.before.vregs) most = std::max(most, v.alignment());
+  for (const ir::Inst& i : subject.after.insts)
+    if (ir::is_slot_move(i.op))
+      for (const ir::Operand& op : subject.after.operands_of(i))
+        if (op.is_preg()) most = std::max(most, 1 << ir::natural_align_log2(32 * op.preg().count));
   return most;
 }
 

@@ -35,7 +35,7 @@ class Workshop {
   enum class Kind { CallerSaved, CalleeSaved };
   [[nodiscard]] std::optional<ir::PReg> take(ir::RegFile file, int count, int alignment = 1, Kind kind = Kind::CallerSaved);
   void use(ir::PReg r);
-  // The largest alignment of a vreg, in units. Of any file: a value may visit another one than its own.
+  // The largest alignment of a vreg, or of a wide access, in units. Of any file: a value may visit another one than its own.
   [[nodiscard]] int widest_alignment() const;
   // A spill or refill may name it: aligned as the least aligned vreg of so many units, or as their number asks.
   [[nodiscard]] bool fits_memory(ir::PReg r) const;

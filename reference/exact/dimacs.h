@@ -1,0 +1,34 @@
+// Graphs as the colouring benchmarks of DIMACS have them (graphs from real register allocation among them):
+//
+//   c anything
+//   p edge VERTICES EDGES     also "p col", and a third number is tolerated; how many edges there are, the lines say
+//   e A B                     vertices are numbered from 1; an edge given twice, or both ways, is one
+//
+// Tested by dimacs_test.cpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/source_error.h"
+#include "reference/colour/file_graph.h"
+
+namespace regduel::reference {
+
+struct PlainGraph {
+  NodeId vertices = 0;
+  std::vector<std::pair<NodeId, NodeId>> edges;  // from 0, the lesser first, ascending, each once
+};
+
+inline constexpr NodeId kMostVertices = 100'000;
+inline constexpr std::size_t kMostEdges = 20'000'000;
+
+//   file   its name, for what is said of mistakes
+[[nodiscard]] Parsed<PlainGraph> parse_dimacs(std::string_view text, std::string_view file);
+
+// Each vertex a scalar that may be spilled at the cost of one.
+[[nodiscard]] FileGraph graph_of(const PlainGraph& graph);
+
+}  // namespace regduel::reference
