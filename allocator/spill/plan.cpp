@@ -53,12 +53,17 @@ const Operand* only_source(const ir::Function& f, std::span<const Operand> ops) 
 }  // namespace
 
 void rematerialise(Plan& plan, const ir::Function& f, const ir::Cfg& cfg, std::span<const VRegId> first_of) {
-  std::vector<std::uint32_t> defs(f.vregs.size(), 0);
+  const auto owner_of = [&](VRegId v) { return first_of.empty() ? v : first_of[v.index()]; };
+  // By vreg; and what the program itself writes, of all pieces of one at the first.
+  std::vector<std::uint32_t> defs(f.vregs.size(), 0), defs_of_all(f.vregs.size(), 0);
   for (const ir::BlockId b : cfg.reverse_postorder())
     for (const Inst& inst : f.insts_of(b)) {
       if (REGDUEL_PLANTED("fatpoint-remat-despite-other-defs") && !inst.has(ir::kRematerialisable)) continue;
       for (const Operand& op : f.operands_of(inst))
-        if (op.is_vreg() && op.writes()) ++defs[op.vreg().index()];
+        if (op.is_vreg() && op.writes()) {
+          ++defs[op.vreg().index()];
+          defs_of_all[owner_of(op.vreg()).index()] += inst.is_inserted() ? 0 : 1;
+        }
     }
   plan.only_def.assign(f.vregs.size(), Plan::kNoDef);
   for (const ir::BlockId b : cfg.reverse_postorder())
@@ -69,9 +74,9 @@ void rematerialise(Plan& plan, const ir::Function& f, const ir::Cfg& cfg, std::s
       if (std::any_of(ops.begin() + 1, ops.end(), [](const Operand& op) { return op.is_register(); })) {
         const Operand* source = only_source(f, ops);
         if (source == nullptr || inst.has(ir::kMemRead)) continue;
-        const VRegId owner = first_of.empty() ? source->vreg() : first_of[source->vreg().index()];
+        const VRegId owner = owner_of(source->vreg());
         steps += plan.if_spilled[owner.index()].steps();
-        if (steps == 1 || steps > kMostRepeated) continue;
+        if (steps == 1 || steps > kMostRepeated || defs_of_all[owner.index()] != 1) continue;
       }
       const auto index = static_cast<std::uint32_t>(&inst - f.insts.data());
       plan.if_spilled[ops[0].vreg().index()] = Location::recomputed_by(index, steps);

@@ -117,7 +117,7 @@ TEST(Plan, ChainsAreComputedAgainInOneRegister) {
 
 // A piece of a vreg that was split holds what its first piece is computed by.
 TEST(Plan, AChainGoesThroughPieces) {
-  const ir::Function f = testing::program(R"(
+  ir::Function f = testing::program(R"(
     vreg %0 R u32
     vreg %1 R u32
     vreg %2 R u32
@@ -130,7 +130,9 @@ TEST(Plan, AChainGoesThroughPieces) {
 )");
   EXPECT_EQ(steps_of(f, 2), 0);
   const VRegId first_of[] = {VRegId(0), VRegId(0), VRegId(2)};
-  EXPECT_EQ(steps_of(f, 2, first_of), 2);
+  EXPECT_EQ(steps_of(f, 2, first_of), 0) << "the program itself defines a second piece";
+  f.insts[1].flags |= ir::kInserted;
+  EXPECT_EQ(steps_of(f, 2, first_of), 2) << "a move between pieces defines nothing";
 }
 
 // A vreg of the plan's own is none of the program's and no temporary, and lives across blocks like those of the program.
