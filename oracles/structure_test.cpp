@@ -428,6 +428,21 @@ TEST(Structure, AUniformRegisterTakesNoRematOfWhatIsNot) {
   EXPECT_EQ(made_uniform(before, "    #0 R0 = a !remat\n    +10 UR5 = remat #0\n    #1 use R0 !write\n    #2 exit\n"), 1);
 }
 
+// Nothing writes R9, but an architectural register holds something of each thread from the entry on; one marked uniform, the same
+// in all.
+TEST(Structure, AnArchitecturalRegisterThatNothingWritesIsOfEachThread) {
+  const auto judged = [](const std::string& uniform) {
+    const std::string declared = "  vreg %0 R b32\n  vreg %1 R b32 fixed R9" + uniform + " architectural\n",
+                      head = "func @t kernel target sm_90 threads 32";
+    return categories(judge_text(
+        structure_judge(), head + "\n" + declared + "  block b0\n    #0 %0 = a %1\n    #1 use %0, %1 !write\n    #2 exit\n",
+        head + " allocated\n" + declared +
+            "  block b0\n    #0 R0 = a R9\n    +4 UR0 = copy R9\n    +5 R1 = copy UR0\n    #1 use R0, R9 !write\n    #2 exit\n"));
+  };
+  EXPECT_THAT(judged(""), ElementsAre("uniform-register"));
+  EXPECT_THAT(judged(" uniform"), ElementsAre());
+}
+
 TEST(Structure, ACopyIntoAUniformRegisterMayBeMadeElsewhere) {
   const std::string declared = "  vreg %0 R b32\n  vreg %1 UR b32 uniform\n", head = "func @t kernel target sm_90 threads 32";
   EXPECT_THAT(

@@ -31,9 +31,9 @@ class Sources {
           if (is_read_undefined(unit)) (void)write(unit, 1);
     for (std::size_t v = 0; v < vregs_.size(); ++v) {
       const ir::VReg& reg = before_.vregs[v];
-      if (!ir::is_uniform(reg.file()) && (reg.flags & ir::kVRegUniform) == 0) continue;
-      vregs_[before_.root(ir::VRegId(v)).index()] = 1;
-      if (reg.is_architectural() && reg.fixed.is_valid()) (void)write(reg.fixed, 1);
+      const bool is_uniform = ir::is_uniform(reg.file()) || (reg.flags & ir::kVRegUniform) != 0;
+      if (reg.is_architectural() && reg.fixed.is_valid()) (void)write(reg.fixed, is_uniform ? 1 : 0);
+      if (is_uniform) vregs_[before_.root(ir::VRegId(v)).index()] = 1;
     }
     while (vregs_grow()) {
     }

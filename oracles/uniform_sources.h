@@ -4,8 +4,8 @@
 //   uniform(v)  for a root v: it is in a uniform file, or marked `uniform`, or an original copy, phi, pack or unpack moves it into
 //               one that is uniform
 //   may(L)      for a register unit or a slot L, where one of these holds:
-//               no instruction writes L, which is undefined then
-//               L is a unit of a uniform file that may be read before it is written, from the entry or from a clobber of it on:
+//               no instruction writes L, which is undefined then, unless it is architectural: that holds something from the entry
+//               on L is a unit of a uniform file that may be read before it is written, from the entry or from a clobber of it on:
 //               all threads read the same undefined content
 //               L is an architectural register of a root v with uniform(v)
 //               an original instruction writes L that defines a root v in the program before, with uniform(v)
