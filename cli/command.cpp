@@ -70,6 +70,7 @@ std::expected<Action, int> read_command_line(int argc, const char* const* argv) 
   add_zoo_command(app, chosen);
   add_bench_command(app, chosen);
   add_faults_command(app, chosen);
+  add_color_command(app, chosen);
   add_knobs_command(app, chosen);
   add_explain_command(app, chosen);
   if (argc > 1 && argv[1][0] != '-') {

@@ -35,6 +35,7 @@ void add_report_command(CLI::App& app, Action& chosen);
 void add_zoo_command(CLI::App& app, Action& chosen);
 void add_bench_command(CLI::App& app, Action& chosen);
 void add_faults_command(CLI::App& app, Action& chosen);
+void add_color_command(CLI::App& app, Action& chosen);
 void add_knobs_command(CLI::App& app, Action& chosen);
 void add_explain_command(CLI::App& app, Action& chosen);
 

@@ -1,0 +1,138 @@
+// regduel color: graphs of the colouring benchmarks, by the reference's colouring and exactly.
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "base/io.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "fuzz/external/words.h"
+#include "reference/colour/select.h"
+#include "reference/colour/simplify.h"
+#include "reference/exact/dimacs.h"
+#include "reference/exact/fewest_units.h"
+
+namespace regduel::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> graphs, with = {"briggs,exact"};
+  int registers = 0;  // 0 = as few as can be
+  std::int64_t effort = 200;
+  std::string proof;
+  bool json = false;
+};
+
+constexpr int kThousand = 1000;
+
+struct Row {
+  std::string by;
+  int colours = -1;  // -1 = not all vertices have one
+  std::size_t spilled = 0;
+  int at_least = 0, questions = 0;
+  double seconds = 0;
+};
+
+// With K colours; without, the first K from the clique on with which no vertex is left over.
+Row by_briggs(const reference::FileGraph& graph, int registers, int clique) {
+  Row row{.by = "briggs", .at_least = clique};
+  for (int k = registers > 0 ? registers : clique; k <= ir::kMaxUnits; ++k) {
+    reference::SelectOptions options;
+    options.available = reference::UnitSet::range(0, k);
+    const auto optimism = registers > 0 ? reference::Optimism::CheapestFirst : reference::Optimism::SmallestLast;
+    const auto colouring = reference::select(graph, reference::simplify(graph, options.available, optimism), options);
+    row.spilled = colouring.failed.size();
+    if (row.spilled == 0) row.colours = *std::max_element(colouring.unit_of.begin(), colouring.unit_of.end()) + 1;
+    if (row.spilled == 0 || registers > 0) break;
+  }
+  return row;
+}
+
+Row by_search(const reference::FileGraph& graph, const Options& o) {
+  const int limit = o.registers > 0 ? o.registers : ir::kMaxUnits;
+  const reference::FewestUnits f =
+      reference::fewest_units(graph, reference::UnitSet::range(0, limit), {.conflicts = o.effort * kThousand, .proof = o.proof});
+  return {.by = "exact", .colours = f.at_most, .at_least = f.at_least, .questions = f.questions};
+}
+
+std::string answer(const Row& row) {
+  if (row.by == "briggs") return row.colours < 0 ? fmt::format("{} vertices without a colour", row.spilled) : "all coloured";
+  if (row.colours == row.at_least) return "proved";
+  if (row.colours >= 0) return fmt::format("between {} and {}", row.at_least, row.colours);
+  return fmt::format("at least {}", row.at_least);
+}
+
+int color(const Options& o) {
+  if (o.registers < 0 || o.registers > ir::kMaxUnits) throw BadInput(fmt::format("--regs: expected 1 to {}", ir::kMaxUnits));
+  if (o.effort < 1 || o.effort > 1'000'000) throw BadInput("--effort: expected 1 to 1000000");
+  std::vector<std::string> with;
+  for (const std::string& list : o.with)
+    for (const std::string& item : fuzz::split_items(list)) {
+      if (item != "briggs" && item != "exact")
+        throw BadInput(fmt::format("--with: nobody colours graphs as \"{}\" (there are briggs, exact)", item));
+      with.push_back(item);
+    }
+  if (!o.proof.empty() && o.graphs.size() != 1) throw BadInput("--proof: of one graph alone");
+  Table table({"graph", "vertices", "edges", "clique", "by", "colours", "answer", "questions", "seconds"});
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const std::string& path : o.graphs) {
+    const auto text = read_file(path);
+    if (!text) throw BadInput(text.error());
+    const auto parsed = reference::parse_dimacs(*text, path);
+    if (!parsed) throw BadInput(to_string(parsed.error()));
+    const reference::FileGraph graph = reference::graph_of(*parsed);
+    std::vector<reference::NodeId> all;
+    for (reference::NodeId n = 0; n < graph.size(); ++n) all.push_back(n);
+    const int clique = std::max<int>(1, static_cast<int>(reference::large_clique(graph, all).size()));
+    for (const std::string& by : with) {
+      const auto start = std::chrono::steady_clock::now();
+      Row row = by == "briggs" ? by_briggs(graph, o.registers, clique) : by_search(graph, o);
+      row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      const std::string colours = row.colours < 0 ? "-" : fmt::format("{}", row.colours);
+      table.row({path, fmt::format("{}", parsed->vertices), fmt::format("{}", parsed->edges.size()), fmt::format("{}", clique), by,
+                 colours, answer(row), fmt::format("{}", row.questions), fmt::format("{:.2f}", row.seconds)});
+      nlohmann::ordered_json entry = {{"graph", path},
+                                      {"vertices", parsed->vertices},
+                                      {"edges", parsed->edges.size()},
+                                      {"clique", clique},
+                                      {"by", by},
+                                      {"colours", nullptr},
+                                      {"at_least", row.at_least},
+                                      {"spilled", row.spilled},
+                                      {"questions", row.questions},
+                                      {"seconds", row.seconds}};
+      if (row.colours >= 0) entry["colours"] = row.colours;
+      list.push_back(std::move(entry));
+    }
+  }
+  if (o.json) print_json({{"command", "color"}, {"results", list}});
+  else fmt::print("{}", table.text());
+  return 0;
+}
+
+}  // namespace
+
+void add_color_command(CLI::App& app, Action& chosen) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("color", "Colour graphs of the DIMACS benchmarks: by the reference, and with the fewest colours, proved");
+  command->add_option("graphs", o->graphs, "Graphs (DIMACS: p edge VERTICES EDGES, e A B)")->required();
+  command->add_option("--with", o->with, "briggs (optimistic colouring), exact (cliques and a SAT solver), comma-separated")
+      ->capture_default_str();
+  command->add_option("--regs", o->registers, "Colours that there are, 1 to 512; without, as few as can be");
+  command->add_option("--effort", o->effort, "Thousands of conflicts of the solver in each question")->capture_default_str();
+  command->add_option(
+      "--proof", o->proof,
+      "Of one graph: write what the solver was asked last, and its proof that fewer colours do not do, to PATH.cnf and "
+      "PATH.drat");
+  command->add_flag("--json", o->json, "One JSON document");
+  command->footer(
+      "clique: vertices that are all neighbours of one another, so that each needs a colour of its own. With --regs, briggs leaves "
+      "vertices\n"
+      "over where the colours do not suffice: those would be spilled. Example:  regduel color mulsol.i.1.col --with exact");
+  command->callback([o, &chosen] { chosen = [o] { return color(*o); }; });
+}
+
+}  // namespace regduel::cli
