@@ -118,6 +118,7 @@ class Origins {
     const auto size = std::min(bytes.end - bytes.begin, static_cast<std::uint32_t>(expected_.before_.operand_bytes(was)));
     int best = 0;
     extra_defs_.clear();
+    std::vector<std::pair<const OriginSet*, OriginSet>> asked;
     // Odd bytes only where an even one differs: they may take precedence.
     for (std::uint32_t n = 0; n < size && (best != 0 || 2 * n < size); ++n) {
       const std::uint32_t b = 2 * n < size ? 2 * n : 2 * (n - (size + 1) / 2) + 1;
@@ -125,6 +126,15 @@ class Origins {
       const Location l{bytes.space, bytes.begin + b, -1};
       const OriginSet have = is_destroyed(index, old, now, l) ? std::vector<Origin>(1) : at(index, l);
       const int code = want && have ? compare(*want, *have) : kUnclear;
+      if (code == kUnclear) return kUnclear;
+      propose(best, code);
+      asked.emplace_back(&want, have);
+    }
+    if (best != 5) return best;
+    // Once more: the narrow def above which a byte is undefined may have shown itself in a byte that was asked later.
+    best = 0;
+    for (const auto& [want, have] : asked) {
+      const int code = compare(**want, *have);
       if (code == kUnclear) return kUnclear;
       propose(best, code);
     }
@@ -251,6 +261,9 @@ class Origins {
       s.at = {from.space, byte, s.at.bit};
       return Effect::Moves;
     };
+    // Two defs in one place: what is there afterwards nobody says.
+    const auto writes_here = [&](const Operand& op) { return op.is_preg() && op.writes() && bytes_of(op).holds(s.at); };
+    if (std::count_if(ops.begin(), ops.end(), writes_here) > 1) return Effect::Unclear;
     Effect effect = Effect::None;
     switch (inst.op) {
       case Op::Copy: {

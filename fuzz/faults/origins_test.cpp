@@ -293,6 +293,33 @@ TEST(Origins, NarrowDefBesideRematWithSource) {
       {{"the narrow def and the remat", "st R4:R5, R1", "st R0:R1, R1", 6}});
 }
 
+// Its lower byte is asked after the upper ones, and is the only one that shows the narrow def: R1's byte 0 is right.
+TEST(Origins, ANarrowDefThatOneByteShows) {
+  const std::string declared = "  vreg %0 R b64\n  vreg %1 R b16\n  vreg %2 R b32\n",
+                    head = "func @f kernel target sm_90 threads 256";
+  expect_codes(head + "\n" + declared + "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 st %0, %1\n    #3 exit\n",
+               head + " allocated\n  frame local 8 shared 0\n" + declared +
+                   "  slot 0 local size 8 align 8 offset 0\n  block b0\n    #0 R0:R1 = a\n    +4 spill R0:R1, slot 0\n"
+                   "    #1 R3 = b\n    #2 st R0:R1, R3\n    #3 exit\n",
+               {{"the narrow def in the upper half, and one byte of it refilled", "    #2 st R0:R1, R3\n",
+                 "    +5 R1 = copy R3\n    +6 R0:R1.b4 = refill slot 0+4\n    #2 st R0:R1, R3\n", 6}});
+}
+
+// What two defs leave in one register is not said, so that nothing that reads it has a code to show.
+TEST(Origins, TwoDefsInOnePlaceLeaveItUndecided) {
+  const std::string declared = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b64\n",
+                    head = "func @f kernel target sm_90 threads 256";
+  const ir::Function before =
+      parse_function(head + "\n" + declared +
+                     "  block b0\n    #0 %2 = a\n    #1 %0, %1 = unpack %2\n    #2 %0, %1 = b %0\n    #3 st %0, %1\n    #4 exit\n");
+  const auto after = [&](const std::string& unpack, const std::string& def) {
+    return parse_function(head + " allocated\n" + declared + "  block b0\n    #0 R0:R1 = a\n    #1 " + unpack + "\n    #2 " + def +
+                          "\n    #3 st R0, R1\n    #4 exit\n");
+  };
+  EXPECT_EQ(code_of(before, after("R0, R1 = unpack R0:R1", "R0, R1 = b R0")), 0);
+  EXPECT_EQ(code_of(before, after("R0, R0 = unpack R0:R1", "R0, R1 = b R0")), kUnclear);
+}
+
 TEST(Origins, CorrectAllocationsShowNothing) {
   std::size_t clear = 0, subjects = 0;
   for (std::uint64_t n = 0; n < 120; ++n) {
