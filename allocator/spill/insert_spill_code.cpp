@@ -416,6 +416,7 @@ bool SpillCodeInserter::original_copy(const Inst& inst) {
   }
   if (is_packed(d) && plan_.location[d.index()] == plan_.location[s.index()]) {
     deleted(inst);
+    reuse_.forget(d);  // what waits is what d was before
     return true;
   }
   Inst moved = inst;
