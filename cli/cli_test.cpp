@@ -66,7 +66,7 @@ TEST_F(Cli, BadInputNamesThePlace) {
   expect_complaint("alloc --regs 0 a.rir", "--regs: expected 1 to 255, found 0");
   expect_complaint("alloc --regs 10000 a.rir", "--regs: expected 1 to 255, found 10000");
   expect_complaint("alloc --with nobody a.rir",
-                   "no allocator \"nobody\" (there are fatpoint, briggs, exact, copyprop+ALLOCATOR, exec:COMMAND)");
+                   "no allocator \"nobody\" (there are fatpoint, briggs, exact, exact-spill, copyprop+ALLOCATOR, exec:COMMAND)");
   expect_complaint("alloc --knob no-such-knob=1 a.rir", "no-such-knob");
   expect_complaint("alloc --knob nothing a.rir", "expected NAME=VALUE");
   expect_complaint("alloc --limit X=3 a.rir", "--limit X=3");
@@ -421,8 +421,23 @@ TEST_F(Cli, KnobsListsThemAll) {
   std::string all;
   for (std::string line; std::getline(lines, line); all += line + '\n') EXPECT_LE(line.size(), 80u) << line;
   for (const auto& [owner, name] : names) EXPECT_THAT(all, HasSubstr(name));
-  EXPECT_THAT(all, HasSubstr("RegAllocSpillBitLowRegScale       fatpoint  dbl 0.0 to 1000.0 [0.2]"));
-  expect_complaint("knobs --with nobody", "(there are fatpoint, briggs, exact, memcheck)");
+  EXPECT_THAT(all, HasSubstr("RegAllocSpillBitLowRegScale       fatpoint     dbl 0.0 to 1000.0 [0.2]"));
+  expect_complaint("knobs --with nobody", "(there are fatpoint, briggs, exact, exact-spill, memcheck)");
+}
+
+TEST_F(Cli, AllocWritesProofs) {
+  write("a.rir",
+        "rir 1\nfunc @f kernel target sm_90 threads 32\nvreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nblock b0\n#0 %0 = ld 0\n"
+        "#1 %1 = ld 1\n#2 %2 = ld 2\n#3 st %0 !write\n#4 st %1 !write\n#5 st %2 !write\n#6 exit\n");
+  const Outcome fewest = run("alloc a.rir --with exact --proof p -o b.rir");
+  EXPECT_EQ(fewest.status, 0) << fewest.err;
+  EXPECT_FALSE(read_file(path("p.R.drat")).value_or("").empty());
+  const Outcome least = run("alloc a.rir --with exact-spill --regs 2 --proof q -o b.rir");
+  EXPECT_EQ(least.status, 0) << least.err;
+  EXPECT_THAT(least.err, HasSubstr("weighted spill bytes: 8, the least with each value in a register or in memory throughout"));
+  EXPECT_THAT(read_file(path("q.cnf")).value_or(""), StartsWith("p cnf "));
+  EXPECT_FALSE(read_file(path("q.drat")).value_or("").empty());
+  expect_complaint("alloc a.rir --proof p", "--proof: fatpoint proves nothing, exact does");
 }
 
 TEST_F(Cli, KnobsGolden) { expect_golden("cli/golden/knobs_memcheck.txt", run("knobs --with memcheck").out); }

@@ -54,6 +54,9 @@ struct AllocOptions {
   Trace* trace = nullptr;
   Fuel* fuel = nullptr;       // null = as much as it takes
   PassLog* passes = nullptr;  // null = no record of passes
+  // A path: where an allocator that proves something writes what it proves and the proof, each with an ending of its own. Empty =
+  // nowhere.
+  std::string proof = {};
 };
 
 // What the allocator says of its own result. Judges recompute all of it from the program and compare.

@@ -33,6 +33,7 @@ struct Options {
   bool ipra = false;
   bool stats = false, verbose = false, warns_on_spills = false, trace = false, json = false, lower_spills = false;
   std::string passes;  // "table", "dump" or empty
+  std::string proof;
 };
 
 class StderrTrace : public ir::Trace {
@@ -97,6 +98,8 @@ int alloc(const Options& o) {
   std::vector<Program> programs = load(o.input, o.abi.name());
   require_phase(programs, ir::Phase::Virtual);
   if (programs.empty()) throw BadInput(fmt::format("{}: error: there is no function in it", o.input));
+  if (!o.proof.empty() && !o.with.starts_with("exact"))
+    throw BadInput(fmt::format("--proof: {} proves nothing, exact does", o.with));
   StderrTrace trace;
   ir::Module result;
   result.functions.resize(programs.size());
@@ -116,6 +119,7 @@ int alloc(const Options& o) {
     options.trace = o.trace ? &trace : nullptr;
     ir::Fuel fuel{.limit = o.fuel};
     if (o.fuel >= 0) options.fuel = &fuel;
+    if (!o.proof.empty()) options.proof = programs.size() == 1 ? o.proof : fmt::format("{}.{}", o.proof, p.function.name);
     ir::PassLog passes;
     passes.has_dumps = o.passes == "dump";
     if (!o.passes.empty()) options.passes = &passes;
@@ -194,6 +198,12 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
       ->add_flag("--passes{table}", o->passes,
                  "Show each pass with its time and sizes; --passes=dump: and the program before and after")
       ->check(CLI::IsMember({"table", "dump"}));
+  command
+      ->add_option(
+          "--proof", o->proof,
+          "With exact and exact-spill: write what the solver was asked (DIMACS) and its proof that nothing is better (DRAT) "
+          "to PATH.*.cnf and PATH.*.drat, of several functions to PATH.FUNCTION.*")
+      ->type_name("PATH");
   command->add_flag("--trace", o->trace, "Show what the allocator does, on standard error");
   command->add_flag("--json", o->json, "One JSON document with the figures (with -o: beside the program)");
   command->footer(

@@ -27,7 +27,7 @@ std::vector<const ir::Allocator*>& all() {
 
 // Those that take part only where they are asked for.
 std::span<const std::unique_ptr<ir::Allocator>> on_request() {
-  static const std::array<std::unique_ptr<ir::Allocator>, 1> list = {reference::make_exact()};
+  static const std::array<std::unique_ptr<ir::Allocator>, 2> list = {reference::make_exact(), reference::make_exact_spill()};
   return list;
 }
 

@@ -1,5 +1,8 @@
 #include "reference/exact/exact.h"
 
+#include <filesystem>
+
+#include "reference/briggs.h"
 #include "reference/testing.h"
 
 namespace regduel::reference {
@@ -65,6 +68,95 @@ TEST(Exact, Knobs) {
   ASSERT_FALSE(a.has_value());
   EXPECT_THAT(a.error().message, HasSubstr("exact has no knob \"briggs-coalesce\""));
   EXPECT_TRUE(exactly(kThreeLive, 255, {{"exact-effort", "1"}}).has_value());
+}
+
+// Two of three have room. %1 is read once, and so costs least: a store and a refill of 4 bytes each.
+constexpr const char* kOneTooMany =
+    "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nblock b0\n#0 %0 = ld 0\n#1 %1 = ld 1\n#2 %2 = ld 2\n#3 st %0 !write\n#4 st %2 "
+    "!write\n#5 st %0 !write\n#6 st %2 !write\n#7 st %1 !write\n#8 exit\n";
+
+std::expected<ir::Allocation, ir::AllocFailure> spilled_exactly(const std::string& body, int registers,
+                                                                std::vector<std::pair<std::string, std::string>> knobs = {},
+                                                                std::string proof = {}) {
+  ir::AllocOptions options;
+  options.limits = ir::Limits::of(ir::default_target(), registers);
+  options.knobs = std::move(knobs);
+  options.proof = std::move(proof);
+  return make_exact_spill()->allocate(parse_body(body), ir::default_target(), options);
+}
+
+TEST(ExactSpill, SpillsWhatCostsLeast) {
+  const auto a = spilled_exactly(kOneTooMany, 2);
+  ASSERT_TRUE(a.has_value()) << a.error().message;
+  EXPECT_EQ(a->claims.spill_store_bytes, 4);
+  EXPECT_EQ(a->claims.spill_load_bytes, 4);
+  EXPECT_THAT(a->notes, ElementsAre("weighted spill bytes: 8, the least with each value in a register or in memory throughout"));
+}
+
+TEST(ExactSpill, SpillsNothingWhereAllFits) {
+  const auto a = spilled_exactly(kOneTooMany, 3);
+  ASSERT_TRUE(a.has_value()) << a.error().message;
+  EXPECT_EQ(a->claims.spill_store_bytes, 0);
+  EXPECT_THAT(a->notes, ElementsAre("weighted spill bytes: 0, the least with each value in a register or in memory throughout"));
+}
+
+// In a loop each refill counts ten times: the value that is idle there goes.
+TEST(ExactSpill, CountsHowOftenBlocksRun) {
+  const auto a = spilled_exactly(
+      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 P pred\nvreg %3 R b32\nblock b0\n#0 %0 = ld 0\n#1 %1 = ld 1\n#2 %3 = ld 1\n#3 bra -> "
+      "b1\n"
+      "block b1 depth 1\n#4 st %0, %3 !write\n#5 %2 = setp\n#6 cbra %2 -> b1, b2\nblock b2\n#7 st %1 !write\n#8 st %1 !write\n#9 "
+      "st %1 "
+      "!write\n#10 exit\n",
+      2);
+  ASSERT_TRUE(a.has_value()) << a.error().message;
+  EXPECT_THAT(a->notes, ElementsAre("weighted spill bytes: 16, the least with each value in a register or in memory throughout"));
+}
+
+// Two callee-saved registers would do as well, at 4 bytes to save and 4 to restore each; the one value in memory costs more.
+TEST(ExactSpill, CallingConventionsCost) {
+  ir::AllocOptions options;
+  options.limits = ir::Limits::of(ir::default_target(), 32);
+  std::string body;
+  for (int v = 0; v < 25; ++v) body += "vreg %" + std::to_string(v) + " R b32\n";
+  body += "block b0\n";
+  int id = 0;
+  for (int v = 0; v < 25; ++v) body += "#" + std::to_string(id++) + " %" + std::to_string(v) + " = ld\n";
+  for (int round = 0; round < 2; ++round)
+    for (int v = 0; v < 25; ++v) body += "#" + std::to_string(id++) + " st %" + std::to_string(v) + " !write\n";
+  body += "#" + std::to_string(id) + " ret\n";
+  const auto a = make_exact_spill()->allocate(parse_body(body, "device"), ir::default_target(), options);
+  ASSERT_TRUE(a.has_value()) << a.error().message;
+  ASSERT_EQ(a->notes.size(), 1u);
+  const auto briggs = make_briggs()->allocate(parse_body(body, "device"), ir::default_target(), options);
+  ASSERT_TRUE(briggs.has_value());
+  EXPECT_LE(a->claims.spill_store_bytes + a->claims.spill_load_bytes,
+            briggs->claims.spill_store_bytes + briggs->claims.spill_load_bytes);
+}
+
+TEST(ExactSpill, ManyValuesAreUnsupported) {
+  std::string body;
+  for (int v = 0; v < 21; ++v) body += "vreg %" + std::to_string(v) + " R b32\n";
+  body += "block b0\n";
+  for (int v = 0; v < 21; ++v) body += "#" + std::to_string(v) + " %" + std::to_string(v) + " = ld\n";
+  for (int v = 0; v < 21; ++v) body += "#" + std::to_string(21 + v) + " st %" + std::to_string(v) + " !write\n";
+  body += "#42 exit\n";
+  EXPECT_TRUE(spilled_exactly(body, 10).has_value());
+  const auto a = spilled_exactly(body, 10, {{"exact-values", "20"}});
+  ASSERT_FALSE(a.has_value());
+  EXPECT_EQ(a.error().kind, ir::AllocFailure::Kind::Unsupported);
+  EXPECT_EQ(a.error().message, "21 values could be spilled, more than exact-values = 20");
+}
+
+TEST(ExactSpill, WritesItsProof) {
+  const auto folder = std::filesystem::temp_directory_path() / "regduel_exact_spill_test";
+  std::filesystem::create_directories(folder);
+  const auto a = spilled_exactly(kOneTooMany, 2, {}, (folder / "p").string());
+  ASSERT_TRUE(a.has_value()) << a.error().message;
+  EXPECT_EQ(a->notes.size(), 1u) << a->notes.back();
+  EXPECT_GT(std::filesystem::file_size(folder / "p.cnf"), 0u);
+  EXPECT_GT(std::filesystem::file_size(folder / "p.drat"), 0u);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

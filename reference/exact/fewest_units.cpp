@@ -30,8 +30,6 @@ class Matrix {
   std::vector<std::uint64_t> bits_;
 };
 
-enum class Answer : std::uint8_t { Yes, No, Unknown };
-
 // One question: is there a colouring with these units?
 class Question {
  public:
@@ -120,6 +118,21 @@ class Search {
     for (NodeId n = 0; n < graph.size(); ++n)
       if (!graph.is_fixed(n)) nodes_.push_back(n);
     find_blocks();
+  }
+
+  // With all units.
+  Found find_one() {
+    if (nodes_.empty()) return {Answer::Yes, none().unit_of};
+    const int limit = static_cast<int>(units_.size());
+    if (auto units = optimistic(first(limit))) return {Answer::Yes, std::move(*units)};
+    if (effort_.proof.empty()) {
+      find_cliques();
+      if (!has_room(limit)) return {Answer::No, {}};
+    }
+    if (size_of_question(limit) > kLargestQuestion) return {};
+    Question question(graph_, first(limit), in_turn(limit), effort_);
+    const Answer answer = question.ask();
+    return {answer, answer == Answer::Yes ? question.unit_of() : std::vector<int>()};
   }
 
   FewestUnits run() {
@@ -276,6 +289,11 @@ std::vector<NodeId> large_clique(const FileGraph& graph, const std::vector<NodeI
   }
   std::sort(best.begin(), best.end());
   return best;
+}
+
+Found find_colouring(const FileGraph& graph, const UnitSet& available, const Effort& effort) {
+  REGDUEL_CHECK(effort.conflicts > 0, "an effort of no conflicts");
+  return Search(graph, available, effort).find_one();
 }
 
 FewestUnits fewest_units(const FileGraph& graph, const UnitSet& all, const Effort& effort) {

@@ -50,6 +50,16 @@ struct FewestUnits {
 // Requires: finish() was called, nothing is merged. Cost: exponential at worst; bounded by the effort.
 [[nodiscard]] FewestUnits fewest_units(const FileGraph& graph, const UnitSet& all, const Effort& effort = {});
 
+enum class Answer : std::uint8_t { Yes, No, Unknown };
+
+struct Found {
+  Answer answer = Answer::Unknown;
+  std::vector<int> unit_of;  // by node, where the answer is Yes; of a precoloured node its register
+};
+
+// Whether the graph can be coloured with these units, and how. Requires and costs as fewest_units, for one question.
+[[nodiscard]] Found find_colouring(const FileGraph& graph, const UnitSet& available, const Effort& effort = {});
+
 // Nodes that all interfere with each other, the most units that a greedy search from each node finds; ascending. Among `nodes`.
 // Cost: nodes^2 / 64 x size of the clique. Up to kMostCliqueNodes nodes; of more, none.
 inline constexpr std::size_t kMostCliqueNodes = 4096;

@@ -1,0 +1,66 @@
+// The cheapest set of elements that meets demands, proved: a weighted question of maximum satisfiability.
+//
+//   take(e)      element e is in the set: costs cost(e), at least 0
+//   demand       the units of the elements taken among some, added up, are at least so many
+//   extra cost   paid where one element is taken and another one is not
+//
+// The proof goes from below. The linear relaxation (simplex method) says what a unit of each demand is worth; in whole numbers,
+// that is a bound which holds for any such worth, and says what each element costs beyond it. For points along a line of code the
+// relaxation is exact, and nothing is left to pay. What is left goes to the solver, core-guided ("OLL": Morgado, Dodaro,
+// Marques-Silva 2014): all that costs something is assumed not to be paid. What the solver shows to be impossible together is a
+// core: one of it at least has to be paid, so that the least cost of the core is added to the bound, each of the core becomes
+// cheaper by it, and how many of the core are paid is counted from then on, each after the first at that cost. What is expensive is
+// assumed first ("stratification"), so that a set is known early.
+//
+// The effort is counted in conflicts of the solver (CaDiCaL), so that the same question has the same answer everywhere.
+// Tested by cheapest_set_test.cpp, against all sets.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace regduel::reference {
+
+class CheapestSet {
+ public:
+  using Element = std::uint32_t;
+  struct Portion {
+    Element element = 0;
+    int units = 1;  // positive
+  };
+  struct Answer {
+    std::vector<bool> is_taken;  // by element; empty = no set is known
+    std::int64_t at_least = 0;   // no set that meets the demands costs less
+    std::int64_t at_most = -1;   // what is_taken costs
+    bool is_impossible = false;  // no set meets the demands
+
+    [[nodiscard]] bool is_proved() const { return !is_taken.empty() && at_most == at_least; }
+  };
+
+  //   costs      by element, each at least 0; their sum, with extra costs, below 2^55
+  explicit CheapestSet(std::vector<std::int64_t> costs);
+  ~CheapestSet();
+  CheapestSet(const CheapestSet&) = delete;
+  CheapestSet& operator=(const CheapestSet&) = delete;
+
+  // Paid where `taken` is in the set and `unless` is not.
+  void add_extra_cost(Element taken, Element unless, std::int64_t cost);
+  // Each element at most once. Cost: portions x units clauses.
+  void demand(std::span<const Portion> portions, int units);
+  // May be asked again after more demands. At most `questions` to the solver, each of so many conflicts.
+  [[nodiscard]] Answer solve(std::int64_t conflicts, int questions) const;
+
+  // Writes PATH.cnf, which says that the demands are met at less than `cost`, and PATH.drat, the proof that this is impossible.
+  // False where the effort does not suffice for a proof. Throws BadInput where a file cannot be written.
+  [[nodiscard]] bool prove_at_least(std::int64_t cost, const std::string& path, std::int64_t conflicts) const;
+
+  struct Question;  // all that was said
+
+ private:
+  std::unique_ptr<Question> question_;
+};
+
+}  // namespace regduel::reference
