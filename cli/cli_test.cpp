@@ -616,6 +616,19 @@ TEST_F(Cli, AnImpossibleLimit) {
 }
 
 // What duel says of limits given one by one, at every limit from the demand on.
+TEST_F(Cli, DuelAtAShareOfMaxLive) {
+  const auto whole = nlohmann::json::parse(run("duel --json --regs 100% --random 20 --profile straight --size 60").out)["results"];
+  const auto half = nlohmann::json::parse(run("duel --json --regs 50% --random 20 --profile straight --size 60").out)["results"];
+  ASSERT_EQ(whole.size(), half.size());
+  int halved = 0;
+  for (std::size_t k = 0; k < whole.size(); ++k) {
+    EXPECT_EQ(whole[k]["limit"], whole[k]["max_live"]);
+    EXPECT_GE(2 * half[k]["limit"].get<int>(), half[k]["max_live"].get<int>());
+    halved += 2 * half[k]["limit"].get<int>() <= half[k]["max_live"].get<int>() + 1;
+  }
+  EXPECT_GT(halved, 20) << "the others are at their demand";
+}
+
 TEST_F(Cli, DuelSweepsFromDemandToUnspilledNeed) {
   const std::string kernel = source("corpus/ptx/scan.ptx") + " ";
   const auto swept = nlohmann::json::parse(run("duel --json --regs sweep " + kernel).out)["results"];
@@ -654,6 +667,8 @@ TEST_F(Cli, DuelSweepsFromDemandToUnspilledNeed) {
   const auto random = nlohmann::json::parse(run("duel --json --regs sweep --random 2 --profile straight --size 40").out)["results"];
   EXPECT_EQ(random.front()["case"], 0);
   EXPECT_EQ(random.back()["case"], 1);
+  expect_complaint("duel a.rir --regs 0%", "--regs: expected 1% to 100%, found \"0%\"");
+  expect_complaint("duel a.rir --regs 75%,24", "--regs: expected numbers like 24,32,64, found \"75%\"");
   expect_complaint("duel a.rir --regs sweep,24", "--regs: expected numbers like 24,32,64, found \"sweep\"");
 }
 

@@ -1,6 +1,7 @@
 // regduel duel: every allocator on every program at every limit, judged, as a table.
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@
 #include "fuzz/lab/results.h"
 #include "fuzz/triage/failure.h"
 #include "oracles/completeness.h"
+#include "oracles/quality/max_live.h"
 #include "oracles/report.h"
 
 namespace regduel::cli {
@@ -128,15 +130,20 @@ std::string verdict_cell(const fuzz::Duel& d) {
 // At which limits of the general register file programs are played.
 class ChosenLimits {
  public:
-  //   regs   of --regs: numbers, none, or the word "sweep"
+  //   regs   of --regs: numbers, none, the word "sweep", or a share of MaxLive as "75%"
   ChosenLimits(const std::vector<std::string>& regs, const TargetOptions& target)
       : target_(target), sweeps_(regs == std::vector<std::string>{"sweep"}) {
-    if (!sweeps_) numbers_ = parse_registers(regs);
+    if (regs.size() == 1 && regs[0].ends_with('%')) percent_ = percent_of(regs[0]);
+    else if (!sweeps_) numbers_ = parse_registers(regs);
   }
+  // Each program has limits of its own.
+  [[nodiscard]] bool hang_on_program() const { return sweeps_ || percent_ > 0; }
+  // Every limit; else those of percent(), of MaxLive.
   [[nodiscard]] bool sweeps() const { return sweeps_; }
-  [[nodiscard]] bool are_given() const { return sweeps_ || !numbers_.empty(); }
+  [[nodiscard]] int percent() const { return percent_; }
+  [[nodiscard]] bool are_given() const { return hang_on_program() || !numbers_.empty(); }
   // How many that is for each program, where it is the same for all.
-  [[nodiscard]] std::size_t count() const { return sweeps_ ? 1 : std::max<std::size_t>(numbers_.size(), 1); }
+  [[nodiscard]] std::size_t count() const { return std::max<std::size_t>(numbers_.size(), 1); }
   [[nodiscard]] ir::Limits of(const ir::Target& t, int registers) const { return target_.limits_for(t, registers); }
   [[nodiscard]] std::vector<ir::Limits> given(const ir::Target& t) const {
     std::vector<ir::Limits> all;
@@ -146,8 +153,18 @@ class ChosenLimits {
   }
 
  private:
+  static int percent_of(const std::string& s) {
+    int percent = 0;
+    const char* const end = s.data() + s.size() - 1;
+    if (const auto [at, error] = std::from_chars(s.data(), end, percent);
+        error != std::errc() || at != end || percent < 1 || percent > 100)
+      throw BadInput(fmt::format("--regs: expected 1% to 100%, found \"{}\"", s));
+    return percent;
+  }
+
   const TargetOptions& target_;
   bool sweeps_;
+  int percent_ = 0;
   std::vector<int> numbers_;
 };
 
@@ -183,14 +200,22 @@ PlayedProgram play(fuzz::FuzzInput input, std::vector<ir::Limits> limits, const 
   return r;
 }
 
-// At every limit from the program's demand to its unspilled need, ascending.
-PlayedProgram sweep(fuzz::FuzzInput input, const ChosenLimits& limits, const std::vector<const ir::Allocator*>& duelists,
-                    bool metamorphic) {
-  input.limits = limits.of(*input.target, 0);
-  const oracles::Before before(input.program, *input.target);
-  const int need = unspilled_need(fuzz::run_duel(before, input, duelists));
+// At every limit from the program's demand to its unspilled need, ascending; or at a share of its MaxLive, if that is not below its
+// demand, else there.
+PlayedProgram play_own_limits(fuzz::FuzzInput input, const ChosenLimits& limits, const std::vector<const ir::Allocator*>& duelists,
+                              bool metamorphic) {
+  const int demand = demand_of(input, limits);
   std::vector<ir::Limits> each;
-  for (int n = std::min(demand_of(input, limits), need); n <= need; ++n) each.push_back(limits.of(*input.target, n));
+  if (limits.sweeps()) {
+    input.limits = limits.of(*input.target, 0);
+    const oracles::Before before(input.program, *input.target);
+    const int need = unspilled_need(fuzz::run_duel(before, input, duelists));
+    for (int n = std::min(demand, need); n <= need; ++n) each.push_back(limits.of(*input.target, n));
+  } else {
+    const int live = oracles::max_live(input.program, ir::Cfg(input.program))[ir::index(ir::RegFile::R)];
+    const int all = limits.of(*input.target, 0).of(ir::RegFile::R);
+    each.push_back(limits.of(*input.target, std::clamp((live * limits.percent() + 99) / 100, demand, all)));
+  }
   return play(std::move(input), std::move(each), duelists, metamorphic);
 }
 
@@ -222,7 +247,7 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   const std::function<PlayedProgram(std::int64_t)> work = [&](std::int64_t k) {
     const auto at = static_cast<std::size_t>(k);
     fuzz::FuzzInput input{targets[at], {}, knobs, std::move(programs[at].function)};
-    if (limits.sweeps()) return sweep(std::move(input), limits, duelists, o.metamorphic);
+    if (limits.hang_on_program()) return play_own_limits(std::move(input), limits, duelists, o.metamorphic);
     return play(std::move(input), limits.given(*targets[at]), duelists, o.metamorphic);
   };
   const std::function<bool(std::int64_t, PlayedProgram)> take = [&](std::int64_t k, PlayedProgram r) {
@@ -246,9 +271,9 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
       if (!o.json) progress.say(table.next(widest));
       tally.add(r.input, d);
       results.add(r.input, programs[static_cast<std::size_t>(k)].file, d);
-      if (!limits.sweeps()) progress.step();
+      if (!limits.hang_on_program()) progress.step();
     }
-    if (limits.sweeps()) progress.step();
+    if (limits.hang_on_program()) progress.step();
     return true;
   };
   in_order<PlayedProgram>(static_cast<std::int64_t>(programs.size()), resolve_jobs(o.jobs), work, take);
@@ -283,10 +308,10 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
       if (ir::find_target(g.target) == nullptr) throw BadInput(fmt::format("--sm: no target {}", g.target));
       c.program = fuzz::generate(g);
       c.target = &o.target.resolve(c.program, "generated");
-      if (!limits.sweeps()) all = limits.given(*c.target);
+      if (!limits.hang_on_program()) all = limits.given(*c.target);
     }
     c.knobs.insert(c.knobs.end(), knobs.begin(), knobs.end());
-    if (limits.sweeps()) return sweep(std::move(c), limits, duelists, o.metamorphic);
+    if (limits.hang_on_program()) return play_own_limits(std::move(c), limits, duelists, o.metamorphic);
     return play(std::move(c), std::move(all), duelists, o.metamorphic);
   };
   Findings findings(o.save_to);
@@ -310,9 +335,9 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
       const std::string source =
           standard ? fuzz::mix_source(o.seed, static_cast<std::uint64_t>(k)) : fmt::format("{}, case {}", mix, k);
       results.add(r.input, source, r.duels[m], standard ? fuzz::Content::MadeAgain : fuzz::Content::Kept);
-      if (!limits.sweeps()) progress.step(1, fmt::format("findings {}", findings.distinct()));
+      if (!limits.hang_on_program()) progress.step(1, fmt::format("findings {}", findings.distinct()));
     }
-    if (limits.sweeps()) progress.step(1, fmt::format("findings {}", findings.distinct()));
+    if (limits.hang_on_program()) progress.step(1, fmt::format("findings {}", findings.distinct()));
     return true;
   };
   in_order<PlayedProgram>(o.random, resolve_jobs(o.jobs), work, take);
@@ -346,7 +371,8 @@ void add_duel_command(CLI::App& app, Action& chosen) {
   command
       ->add_option("--regs,--maxrregcount", o->regs,
                    "Limits of the general register file, comma-separated, 1 to 255 (default: no limit); sweep: every limit from "
-                   "the least that no instruction of the program exceeds to what the allocators use without one")
+                   "the least that no instruction of the program exceeds to what the allocators use without one; 75%: that share "
+                   "of the program's MaxLive")
       ->allow_extra_args(false);
   o->allocators.add_to(*command);
   o->target.add_to(*command);
