@@ -104,6 +104,7 @@ nlohmann::ordered_json row_json(const std::string& file, const fuzz::FuzzInput& 
     row["spill_load_bytes"] = b.measures.spill_load_bytes;
     if (b.measures.weighted_spill_bytes) row["weighted_spill_bytes"] = *b.measures.weighted_spill_bytes;
   }
+  if (!b.notes.empty()) row["notes"] = b.notes;
   row["verdict"] = oracles::name(b.verdict);
   row["reason"] = b.reason;
   row["findings"] = findings;

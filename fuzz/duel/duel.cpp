@@ -91,6 +91,7 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before&
     return;
   }
   bout.program = std::move(allocation.program);
+  bout.notes = std::move(allocation.notes);
   bout.measures = oracles::measure(before, *bout.program);
   const oracles::Report report = oracles::judge(
       {before, *bout.program, limits, allocation.has_claims ? &allocation.claims : nullptr, true, &bout.measures}, judges);

@@ -28,6 +28,7 @@ struct Bout {
   std::string reason;                   // for inconclusive and skipped
   std::optional<ir::Function> program;  // the allocated program, where there is one
   oracles::Measures measures;           // recomputed from the program
+  std::vector<std::string> notes;       // what the allocator says of its result (ir::Allocation)
   // A bound beside them, where there is one: the fewest bytes of refills that any allocation of straight-line code with so many
   // registers has (oracles/quality/refill_bound.h).
   std::optional<std::int64_t> fewest_refill_bytes;
