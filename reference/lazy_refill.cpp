@@ -1,6 +1,7 @@
 #include "reference/lazy_refill.h"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <tuple>
 
@@ -265,9 +266,7 @@ class Redundancy {
     solve();
     for (std::uint32_t b = 0; b < code_.blocks.size(); ++b) {
       if (!code_.blocks[b].is_reachable) continue;
-      state_.assign(in_.begin() + static_cast<std::ptrdiff_t>(b * words_),
-                    in_.begin() + static_cast<std::ptrdiff_t>((b + 1) * words_));
-      kill_ = nullptr;
+      begin_with(std::span(in_).subspan(b * words_, words_));
       pass(code_.blocks[b], true);
     }
   }
@@ -280,70 +279,89 @@ class Redundancy {
     [[nodiscard]] auto key() const { return std::tuple(slot, ir::index(home.file), home.first, home.count, bytes); }
   };
 
-  [[nodiscard]] Fact fact_of(const CodeInst& inst) const { return {inst.slot, homes_[code_.refs_of(inst)[0].temp], inst.bytes}; }
-  [[nodiscard]] bool makes_fact(std::uint32_t i) const {
-    const CodeInst& inst = code_.insts[i];
-    return is_refill_or_store(inst) && is_whole_move(code_, inst) && homes_[code_.refs_of(inst)[0].temp].is_valid();
-  }
   void find_facts() {
-    for (std::uint32_t i = 0; i < code_.insts.size(); ++i)
-      if (makes_fact(i)) facts_.push_back(fact_of(code_.insts[i]));
+    const auto fact_of = [&](const CodeInst& inst) { return Fact{inst.slot, homes_[code_.refs_of(inst)[0].temp], inst.bytes}; };
+    const auto makes_fact = [&](const CodeInst& inst) {
+      return is_refill_or_store(inst) && is_whole_move(code_, inst) && homes_[code_.refs_of(inst)[0].temp].is_valid();
+    };
+    for (const CodeInst& inst : code_.insts)
+      if (makes_fact(inst)) facts_.push_back(fact_of(inst));
     std::ranges::sort(facts_, {}, &Fact::key);
     facts_.erase(std::unique(facts_.begin(), facts_.end(), [](const Fact& a, const Fact& b) { return a.key() == b.key(); }),
                  facts_.end());
+    fact_of_inst_.assign(code_.insts.size(), kNone);
+    for (std::size_t i = 0; i < code_.insts.size(); ++i)
+      if (makes_fact(code_.insts[i]))
+        fact_of_inst_[i] = static_cast<std::uint32_t>(
+            std::ranges::lower_bound(facts_, fact_of(code_.insts[i]).key(), {}, &Fact::key) - facts_.begin());
     for (std::uint32_t k = 0; k < facts_.size(); ++k) {
       facts_of_slot_[facts_[k].slot].push_back(k);
-      auto& by_unit = facts_of_unit_[ir::index(facts_[k].home.file)];
-      if (by_unit.empty()) by_unit.resize(ir::kMaxUnits);
-      for (int u = facts_[k].home.begin(); u < facts_[k].home.end(); ++u) by_unit[static_cast<std::size_t>(u)].push_back(k);
+      const ir::PReg home = facts_[k].home;
+      for (auto* by_unit : {&facts_of_unit_[ir::index(home.file)], &holding_[ir::index(home.file)]})
+        if (by_unit->empty()) by_unit->resize(ir::kMaxUnits);
+      for (int u = home.begin(); u < home.end(); ++u)
+        facts_of_unit_[ir::index(home.file)][static_cast<std::size_t>(u)].push_back(k);
     }
-  }
-  [[nodiscard]] std::size_t index_of(const CodeInst& inst) const {
-    return static_cast<std::size_t>(std::ranges::lower_bound(facts_, fact_of(inst).key(), {}, &Fact::key) - facts_.begin());
   }
 
-  void kill(const std::vector<std::uint32_t>& facts) {
-    for (const std::uint32_t k : facts) {
-      state_[k / 64] &= ~(std::uint64_t{1} << (k % 64));
-      if (kill_ != nullptr) kill_[k / 64] |= std::uint64_t{1} << (k % 64);
-    }
+  // --- the facts that hold where a pass through a block stands
+  [[nodiscard]] bool holds(std::uint32_t fact) const { return (state_[fact / 64] >> (fact % 64) & 1) != 0; }
+  void make(std::uint32_t fact) {
+    if (holds(fact)) return;
+    state_[fact / 64] |= std::uint64_t{1} << (fact % 64);
+    const ir::PReg home = facts_[fact].home;
+    for (int u = home.begin(); u < home.end(); ++u) holding_[ir::index(home.file)][static_cast<std::size_t>(u)].push_back(fact);
   }
-  void kill_units(std::size_t file, int begin, int end) {
-    if (facts_of_unit_[file].empty()) return;
-    for (int u = begin; u < end; ++u) kill(facts_of_unit_[file][static_cast<std::size_t>(u)]);
+  void kill(const std::vector<std::uint32_t>& facts) {
+    for (const std::uint32_t k : facts) state_[k / 64] &= ~(std::uint64_t{1} << (k % 64));
+  }
+  void kill_unit(std::size_t file, int unit) {
+    if (holding_[file].empty()) return;
+    written_[file].insert(unit);
+    auto& facts = holding_[file][static_cast<std::size_t>(unit)];
+    kill(facts);
+    facts.clear();
   }
   void kill_home(TempId t) {
-    if (homes_[t].is_valid()) kill_units(ir::index(homes_[t].file), homes_[t].begin(), homes_[t].end());
+    const ir::PReg home = homes_[t];
+    if (home.is_valid())
+      for (int u = home.begin(); u < home.end(); ++u) kill_unit(ir::index(home.file), u);
+  }
+  void begin_with(std::span<const std::uint64_t> facts) {
+    for (auto& by_unit : holding_)
+      for (auto& list : by_unit) list.clear();
+    state_.assign(words_, 0);
+    for (std::size_t w = 0; w < facts.size(); ++w)
+      for (std::uint64_t bits = facts[w]; bits != 0; bits &= bits - 1)
+        make(static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits)));
+    written_ = {};
+    stored_.clear();
   }
   [[nodiscard]] bool is_identity(const CodeInst& inst) const {
     const auto refs = code_.refs_of(inst);
     return inst.kind == CodeKind::Move && inst.dst_offset == inst.src_offset && homes_[refs[0].temp] == homes_[refs[1].temp];
   }
 
-  // What the instructions do to state_, of which each fact holds before the block where it is set.
   void pass(const CodeBlock& block, bool drops) {
     for (std::uint32_t i = block.first_inst; i < block.first_inst + block.num_insts; ++i) {
       const CodeInst& inst = code_.insts[i];
       if (inst.kind == CodeKind::Deleted || is_identity(inst) || is_dead_[i]) continue;
-      const bool is_fact = makes_fact(i);
-      const std::size_t fact = is_fact ? index_of(inst) : 0;
-      const std::uint64_t bit = std::uint64_t{1} << (fact % 64);
-      if (drops && is_fact && inst.kind == CodeKind::Refill && (state_[fact / 64] & bit) != 0 &&
-          ir::may(fuel_, "drop-redundant-refill")) {
+      const std::uint32_t fact = fact_of_inst_[i];
+      if (drops && fact != kNone && inst.kind == CodeKind::Refill && holds(fact) && ir::may(fuel_, "drop-redundant-refill")) {
         is_dead_[i] = 1;
         continue;
       }
-      if (inst.kind == CodeKind::Store) kill(facts_of_slot_[inst.slot]);
+      if (inst.kind == CodeKind::Store) {
+        kill(facts_of_slot_[inst.slot]);
+        stored_.push_back(inst.slot);
+      }
       if (inst.kind == CodeKind::Original)
         if (const auto& clobbers = p_.shape(inst.source).clobbers)
           for (std::size_t file = 0; file < clobbers->size(); ++file)
-            for (int u = (*clobbers)[file].first(); u >= 0; u = (*clobbers)[file].next(u + 1)) kill_units(file, u, u + 1);
+            for (int u = (*clobbers)[file].first(); u >= 0; u = (*clobbers)[file].next(u + 1)) kill_unit(file, u);
       for (const Ref& r : code_.refs_of(inst))
         if (r.flags & kWrites) kill_home(r.temp);
-      if (is_fact) {
-        state_[fact / 64] |= bit;
-        if (kill_ != nullptr) kill_[fact / 64] &= ~bit;
-      }
+      if (fact != kNone) make(fact);
     }
   }
 
@@ -352,10 +370,16 @@ class Redundancy {
     Bits gen(n * words_, 0), killed(n * words_, 0);
     for (std::size_t b = 0; b < n; ++b) {
       if (!code_.blocks[b].is_reachable) continue;
-      state_.assign(words_, 0);
-      kill_ = &killed[b * words_];
+      begin_with({});
       pass(code_.blocks[b], false);
       std::ranges::copy(state_, gen.begin() + static_cast<std::ptrdiff_t>(b * words_));
+      const auto add = [&](const std::vector<std::uint32_t>& facts) {
+        for (const std::uint32_t k : facts) killed[b * words_ + k / 64] |= std::uint64_t{1} << (k % 64);
+      };
+      for (std::size_t file = 0; file < written_.size(); ++file)
+        for (int u = written_[file].first(); u >= 0; u = written_[file].next(u + 1))
+          add(facts_of_unit_[file][static_cast<std::size_t>(u)]);
+      for (const std::uint32_t slot : stored_) add(facts_of_slot_[slot]);
     }
     in_.assign(n * words_, ~std::uint64_t{0});
     std::fill_n(in_.begin(), words_, 0);
@@ -389,7 +413,11 @@ class Redundancy {
   ir::PerFile<std::vector<std::vector<std::uint32_t>>> facts_of_unit_;
   std::size_t words_ = 0;
   Bits in_, state_;
-  std::uint64_t* kill_ = nullptr;  // facts that the block at hand ends and does not make again
+  std::vector<std::uint32_t> fact_of_inst_;  // kNone for all but whole refills and stores
+  ir::PerFile<std::vector<std::vector<std::uint32_t>>>
+      holding_;                   // by unit: those of state_ that name it, and some that hold no longer
+  ir::PerFile<UnitSet> written_;  // by the block at hand
+  std::vector<std::uint32_t> stored_;
 };
 
 // Dead stores: backward liveness of slots, where a store of all bytes of a slot kills and any refill reads. What a dropped
@@ -399,7 +427,8 @@ class DeadStores {
   DeadStores(const Plan& plan, ir::Fuel* fuel, const Code& code, std::vector<std::uint8_t>& is_dead)
       : plan_(plan), fuel_(fuel), code_(code), is_dead_(is_dead), words_((plan.slots.size() + 63) / 64) {}
 
-  // Returns whether one was dropped, or a refill or remat that only dropped stores read.
+  // With `drops_refills` also refills and remats that only dropped stores read. Returns whether there were any: then more stores
+  // may be dead.
   bool run(bool drops_refills) {
     reads_.assign(code_.temps.size(), 0);
     for (std::uint32_t i = 0; i < code_.insts.size(); ++i)
@@ -418,7 +447,6 @@ class DeadStores {
         if (inst.kind == CodeKind::Store && !is_live(inst.slot) && ir::may(fuel_, "drop-dead-store")) {
           is_dead_[i] = 1;
           --reads_[code_.refs_of(inst)[0].temp];
-          dropped = true;
         } else if (drops_refills && (inst.kind == CodeKind::Refill || inst.kind == CodeKind::Remat) && is_read_by_nothing(inst) &&
                    ir::may(fuel_, "drop-dead-refill")) {
           is_dead_[i] = 1;
@@ -495,8 +523,7 @@ void make_refills_lazy(const Problem& problem, const Plan& plan, const LazyRefil
   }
   if (options.distance > 0) Sharer(problem, plan, options, code, homes, is_dead).run();
   Redundancy(problem, plan, options.fuel, code, homes, is_dead).run();
-  while (DeadStores(plan, options.fuel, code, is_dead).run(false)) {
-  }
+  DeadStores(plan, options.fuel, code, is_dead).run(false);
 }
 
 }  // namespace regduel::reference
