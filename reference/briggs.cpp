@@ -21,6 +21,7 @@
 #include "reference/colour/select.h"
 #include "reference/colour/simplify.h"
 #include "reference/knobs.h"
+#include "reference/lazy_refill.h"
 #include "reference/liveness.h"
 #include "reference/loops.h"
 #include "reference/lower.h"
@@ -165,7 +166,10 @@ class Run {
     confined_.push_back({most, graph.forbidden(most), graph.confined_clique_units(most)});
   }
 
-  ir::Allocation write(const Plan& plan) { return rewrite(problem_, plan, code_, homes_, graphs_.is_dead, fuel_); }
+  ir::Allocation write(const Plan& plan) {
+    if (knobs_.lazy_refill) make_refills_lazy(problem_, plan, {knobs_.refill_distance, fuel_}, code_, homes_, graphs_.is_dead);
+    return rewrite(problem_, plan, code_, homes_, graphs_.is_dead, fuel_);
+  }
 
   void trace_round(int round, const Plan& before, const Plan& after) {
     std::string text = fmt::format("briggs round {}:", round);

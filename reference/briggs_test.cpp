@@ -65,7 +65,8 @@ TEST(Briggs, ImpossibleLimitsSaySo) {
 }
 
 TEST(Briggs, TheLastResortPutsEverythingIntoMemory) {
-  const Outcome run = allocate(kFourLive, 2, {{"briggs-max-rounds", "1"}, {"briggs-rematerialise", "0"}});
+  const Outcome run =
+      allocate(kFourLive, 2, {{"briggs-max-rounds", "1"}, {"briggs-rematerialise", "0"}, {"briggs-lazy-refill", "0"}});
   EXPECT_TRUE(run.ok);
   EXPECT_EQ(run.allocation.claims.spill_store_bytes, 16);
   EXPECT_EQ(run.allocation.claims.spill_load_bytes, 16);

@@ -66,6 +66,11 @@ const std::vector<Row>& rows() {
                                 "look for the fewest registers that do without spilling, from MaxLive up to the limit; 0 takes the "
                                 "limit at once, which is faster and as correct",
                                 {}),
+      row<&Knobs::lazy_refill>("briggs-lazy-refill", "bool", "1", "seed 003, phase 6",
+                               "leave out refills of what a register holds and stores of what no refill reads", {"0", "1"}),
+      row<&Knobs::refill_distance>("briggs-refill-distance", "int 1 to 1000", "256", "regduel",
+                                   "how many instructions a refilled or stored value may wait in a free register for its next use",
+                                   {"1", "8", "1000"}),
   };
   return table;
 }

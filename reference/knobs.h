@@ -20,7 +20,9 @@ struct Knobs {
   bool biased_select = true;
   bool rematerialise = true;
   bool fewest_units = true;
-  int max_rounds = 40;  // [1, 1000]
+  bool lazy_refill = true;
+  int refill_distance = 256;  // [1, 1000]
+  int max_rounds = 40;        // [1, 1000]
 };
 
 [[nodiscard]] std::vector<ir::KnobInfo> knob_infos();

@@ -67,7 +67,7 @@ class Rewriter {
   }
   [[nodiscard]] bool vanishes(std::uint32_t i) const {
     const CodeInst& inst = code_.insts[i];
-    return inst.kind == CodeKind::Move && (is_dead_[i] || is_identity_[i]);
+    return is_dead_[i] || (inst.kind == CodeKind::Move && is_identity_[i]);
   }
   void find_identities() {
     is_identity_.assign(code_.insts.size(), 0);
@@ -175,14 +175,14 @@ class Rewriter {
   void instruction(std::size_t b, std::uint32_t i) {
     const CodeInst& inst = code_.insts[i];
     const auto refs = code_.refs_of(inst);
+    if (vanishes(i)) {
+      if (inst.source != kNoSource) deleted(inst.source);
+      return;
+    }
     switch (inst.kind) {
       case CodeKind::Deleted: return deleted(inst.source);
       case CodeKind::Original: return original(b, inst);
       case CodeKind::Move: {
-        if (vanishes(i)) {
-          if (inst.source != kNoSource) deleted(inst.source);
-          return;
-        }
         if (inst.source != kNoSource) {
           const auto ops = f_.operands_of(f_.insts[inst.source]);
           const ir::Operand placed[] = {f_.placed_at(ops[0], home(refs[0].temp)), f_.placed_at(ops[1], home(refs[1].temp))};

@@ -16,7 +16,7 @@
 namespace regduel::reference {
 
 //   homes     by temp; valid for each temp that a living instruction refers to
-//   is_dead   by index of Code::insts: copies to leave out
+//   is_dead   by index of Code::insts: copies, refills, stores and remats to leave out
 // Cost O(size of program).
 [[nodiscard]] ir::Allocation rewrite(const Problem& problem, const Plan& plan, const Code& code, const std::vector<ir::PReg>& homes,
                                      const std::vector<std::uint8_t>& is_dead, ir::Fuel* fuel = nullptr);

@@ -19,6 +19,8 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
     {"briggs-liveness-of-first-successor", "what only the second successor reads is not live"},
     {"briggs-merge-forgets-clobbers", "a coalesced node may stand where only the first of the two may"},
     {"briggs-piece-stored-at-the-front", "a piece of a spilled value is stored at the start of its slot"},
+    {"briggs-refill-redundant-on-one-path",
+     "a refill is left out where its register holds the value on the first path that leads there"},
     {"briggs-remat-of-a-memory-read", "a load from memory that others write is done again later"},
     {"briggs-two-defs-share", "two defs of one instruction get one register"},
     {"fatpoint-best-homes-overwritten", "an attempt that is not the best overwrites the homes of the best"},

@@ -200,14 +200,19 @@ bool FileGraph::has_edge(NodeId a, NodeId b) const {
   const auto listed = edges_->of(a);
   if (std::ranges::find(listed, b) != listed.end()) return true;
   for (std::uint32_t e = nodes_[a].first_added; e != kNoEdge; e = added_[e].next)
-    if (added_[e].to == b) return true;
+    if (std::ranges::find(added_[e].nodes(), b) != added_[e].nodes().end()) return true;
   return false;
 }
 
 void FileGraph::append(NodeId n, NodeId to) {
-  const auto at = static_cast<std::uint32_t>(added_.size());
-  added_.push_back({to, kNoEdge});
   Node& node = nodes_[n];
+  if (node.last_added != kNoEdge && added_[node.last_added].size < added_[node.last_added].to.size()) {
+    AddedEdges& last = added_[node.last_added];
+    last.to[last.size++] = to;
+    return;
+  }
+  const auto at = static_cast<std::uint32_t>(added_.size());
+  added_.push_back({.to = {to}, .size = 1, .next = kNoEdge});
   (node.last_added == kNoEdge ? node.first_added : added_[node.last_added].next) = at;
   node.last_added = at;
 }

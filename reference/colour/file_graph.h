@@ -104,7 +104,9 @@ class FileGraph {
   template <class F>
   void for_listed(NodeId n, F&& f) const {
     for (const NodeId m : edges_->of(n)) f(m);
-    for (std::uint32_t e = nodes_[n].first_added; e != kNoEdge; e = added_[e].next) f(added_[e].to);
+    // By index, as merge appends to the lists of other nodes on the way.
+    for (std::uint32_t e = nodes_[n].first_added; e != kNoEdge; e = added_[e].next)
+      for (std::uint32_t k = 0; k < added_[e].size; ++k) f(added_[e].to[k]);
   }
   // Calls f for each neighbour that is neither merged nor fixed.
   template <class F>
@@ -119,7 +121,8 @@ class FileGraph {
     for (const NodeId m : edges_->of(n))
       if (!is_absent_[m] && f(m)) return true;
     for (std::uint32_t e = nodes_[n].first_added; e != kNoEdge; e = added_[e].next)
-      if (!is_absent_[added_[e].to] && f(added_[e].to)) return true;
+      for (const NodeId m : added_[e].nodes())
+        if (!is_absent_[m] && f(m)) return true;
     return false;
   }
   // Number of edges before anything was merged.
@@ -164,9 +167,12 @@ class FileGraph {
     NodeId merged_into = kNoNode, next_member = kNoNode;
     std::uint32_t first_added = kNoEdge, last_added = kNoEdge;  // into added_
   };
-  struct AddedEdge {
-    NodeId to;
-    std::uint32_t next;  // of the same node
+  // Some of those of one node, in the order in which they came: a cache line of them, for the lists of a node are walked often.
+  struct AddedEdges {
+    std::array<NodeId, 14> to;
+    std::uint32_t size;
+    std::uint32_t next;  // of the same node, into added_
+    [[nodiscard]] std::span<const NodeId> nodes() const { return {to.data(), size}; }
   };
   // By node, each in the order in which its first edge was found.
   struct Edges {
@@ -230,7 +236,7 @@ class FileGraph {
   std::vector<Node> nodes_;
   std::vector<UnitSet> forbidden_ = std::vector<UnitSet>(1);  // the first is that of all nodes to which nothing is forbidden
   std::vector<std::uint8_t> is_absent_;                       // merged or fixed: no neighbour of any node
-  std::vector<AddedEdge> added_;
+  std::vector<AddedEdges> added_;
   std::vector<NodeId> marked_for_;  // scratch of merge: neighbours of the kept node are marked with the gone one
   std::vector<CopyPair> copies_, hints_;
   std::vector<Shape> shapes_;
@@ -240,8 +246,8 @@ class FileGraph {
   int max_live_ = 0, clique_units_ = 0;
   std::vector<NodeId> crowd_;
   // While building: the edges in the order in which they were found. In a graph of up to kMatrixNodes each is there once, as the
-  // matrix of bits shows (8 MB at most), in which each node has an edge to itself; in a larger one some are there twice.
-  static constexpr std::size_t kMatrixNodes = 8192;
+  // matrix of bits shows (32 MB at most), in which each node has an edge to itself; in a larger one some are there twice.
+  static constexpr std::size_t kMatrixNodes = 16384;
   FoundEdges found_;
   std::size_t num_distinct_ = 1024;  // without a matrix: once twice as many were found, duplicates are dropped
   std::vector<std::uint64_t> is_there_;
