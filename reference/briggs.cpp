@@ -1,224 +1,30 @@
-// The driver: lower - liveness - interference - coalesce - simplify - select, then rewrite; or spill and iterate.
-//
-// Deviations from the textbook, each for the sake of the result as a yardstick:
-//   - each file is coloured with as few units as possible: first with MaxLive of them, then with more up to the limit, and only
-//     where the limit itself is not enough is anything spilled (with all units at hand, any order of removal would do, and the
-//     number of colours would be an accident). The knob briggs-fewest-units switches this off;
-//   - with each number of units, copies are first coalesced without any test, which often colours all the same and leaves the
-//     fewest copies; only where that fails is the conservative test asked;
-//   - after a bounded number of rounds all values go to memory and each instruction gets its exact packing, so that the allocator
-//     is complete: aligned tuples can defeat colouring by fragmentation even where every instruction fits.
+// See briggs.h.
 
 #include "reference/briggs.h"
 
-#include <algorithm>
-
-#include <fmt/format.h>
-
-#include "base/check_macro.h"
-#include "reference/colour/coalesce.h"
-#include "reference/colour/interference_graph.h"
-#include "reference/colour/select.h"
-#include "reference/colour/simplify.h"
+#include "ir/cfg.h"
 #include "reference/knobs.h"
-#include "reference/lazy_refill.h"
-#include "reference/liveness.h"
 #include "reference/loops.h"
-#include "reference/lower.h"
-#include "reference/plan.h"
 #include "reference/problem.h"
-#include "reference/rewrite.h"
-#include "reference/spill.h"
+#include "reference/rounds.h"
 
 namespace regduel::reference {
 namespace {
 
-struct Round {
-  bool coalesce = true;
-  bool fewest_units = true;  // look for the smallest number of units that will do
-};
-
-class Run {
- public:
-  Run(const Problem& problem, const Knobs& knobs, ir::Trace* trace, ir::Fuel* fuel)
-      : f_(problem.program()), problem_(problem), knobs_(knobs), trace_(trace), fuel_(fuel) {}
-
-  ir::Allocation run() {
-    Plan plan = problem_.all_in_registers(fuel_);
-    Round how{knobs_.coalesce, knobs_.fewest_units};
-    for (int round = 0; round < knobs_.max_rounds; ++round) {
-      const Plan before = plan;
-      if (colour_all(before, how, plan)) return write(before);
-      if (trace_) trace_round(round, before, plan);
-      if (!ir::may(fuel_, "spill-round")) break;
-      if (!progress_) {
-        // A coalesced node can stand in the way where its members would not.
-        if (!how.coalesce) break;
-        how.coalesce = false;
-      }
-    }
-    if (trace_) trace_->line("briggs: everything to memory");
-    const Plan last = problem_.all_in_memory();
-    REGDUEL_CHECK(colour_all(last, {false, false}, plan), "no colouring even with everything in memory: @" + f_.name);
-    return write(last);
-  }
-
- private:
-  // Colours the program under `plan`. On failure adds to `next` and notes whether it could.
-  bool colour_all(const Plan& plan, Round how, Plan& next) {
-    code_ = lower(problem_, plan, fuel_);
-    Liveness liveness(code_);
-    graphs_ = build_interference_graphs(problem_, code_, liveness);
-    fill_in_costs(problem_, code_, knobs_.rematerialise, graphs_);
-    homes_.assign(code_.temps.size(), ir::PReg{});
-    for (TempId t = 0; t < code_.temps.size(); ++t) homes_[t] = code_.temps[t].fixed;
-    bool complete = true;
-    progress_ = false;
-    for (const ir::RegFile file : ir::kAllFiles)
-      if (graphs_.files[ir::index(file)].size() > 0) complete = colour_file(file, how, next) && complete;
-    return complete;
-  }
-
-  // A node that clobbers and fixed registers leave no position at all: no number of units will do.
-  static bool has_hopeless_node(const FileGraph& graph, const UnitSet& all) {
-    const std::vector<int> free = graph.free_positions(all);
-    for (NodeId n = 0; n < graph.size(); ++n)
-      if (!graph.is_fixed(n) && graph.count_positions(n, all, free) == 0) return true;
-    return false;
-  }
-
-  bool colour_file(ir::RegFile file, Round how, Plan& next) {
-    const FileGraph& graph = graphs_.files[ir::index(file)];
-    const UnitSet& all = problem_.allocatable()[ir::index(file)];
-    const UnitSet& callee_saved = problem_.callee_saved()[ir::index(file)];
-    std::vector<int> units;
-    for (int u = all.first(); u >= 0; u = all.next(u + 1)) units.push_back(u);
-    const std::size_t limit = units.size();
-    std::size_t k = limit;
-    if (how.fewest_units && !has_hopeless_node(graph, all) && ir::may(fuel_, "fewest-units")) {
-      // The first MaxLive units that cost nothing to use.
-      std::size_t live = 0;
-      for (k = 0; k < limit && live < static_cast<std::size_t>(graph.max_live()); ++k)
-        live += callee_saved.contains(units[k]) ? 0 : 1;
-    }
-    const bool coalesces = how.coalesce && !graph.copies().empty();
-    const bool tries_bold = coalesces && knobs_.bold_coalescing;
-    const bool is_small = graph.num_built_edges() < 500'000;
-    // The graph in which copies are coalesced without test stays as it is once no merge was refused that more units would allow.
-    bool is_bold_final = false;
-    confined_.clear();
-    for (int attempt = 0;; ++attempt) {
-      UnitSet available;
-      for (std::size_t u = 0; u < k; ++u) available.insert(units[u]);
-      const auto coalesced = [&](FileGraph& work, bool conservative) {
-        work = graph;
-        return coalesce(work, {available, knobs_.coalescing_factor, conservative, fuel_});
-      };
-      const auto coloured = [&](const FileGraph& work, Optimism optimism) {
-        const bool stops = optimism == Optimism::SmallestLast;
-        colouring_ =
-            select(work, simplify(work, available, optimism), {available, callee_saved, knobs_.biased_select, stops, fuel_});
-        if (!colouring_.failed.empty()) {
-          if (stops) note_confined(graph, work, colouring_.failed.front());
-          return false;
-        }
-        for (NodeId n = 0; n < graph.size(); ++n)
-          homes_[graph.temp(n)] = {file, static_cast<std::uint8_t>(graph.units(n)),
-                                   static_cast<std::uint16_t>(colouring_.unit_of[n])};
-        return true;
-      };
-      if (tries_bold && may_fit(graph, available)) {
-        if (!is_bold_final) is_bold_final = !coalesced(bold_, false).wants_units;
-        if (coloured(bold_, Optimism::SmallestLast)) return true;
-      }
-      const bool fits_as_far_as_known = may_fit(graph, available);
-      if (coalesces && (fits_as_far_as_known || k == limit)) coalesced(careful_, true);
-      const FileGraph& careful = coalesces ? careful_ : graph;
-      if (fits_as_far_as_known && coloured(careful, Optimism::SmallestLast)) return true;
-      if (k == limit) {
-        // Something has to be spilled: the candidates for it are to come up last.
-        if (coloured(careful, Optimism::CheapestFirst)) return true;
-        progress_ = choose_spills(careful, colouring_, available, problem_, code_, knobs_.rematerialise, next, fuel_) || progress_;
-        return false;
-      }
-      // Small steps at first, smaller ones where an attempt is cheap.
-      k = std::min(limit, k + (std::size_t{1} << std::min(attempt / (is_small ? 2 : 1), 6)));
-    }
-  }
-
-  // False where some clique needs more units than its nodes may use: then no colouring exists, whatever is coalesced. True with
-  // fuel, so that every attempt is made and the same decisions are counted as without it.
-  [[nodiscard]] bool may_fit(const FileGraph& graph, const UnitSet& available) const {
-    if (fuel_ != nullptr) return true;
-    return graph.clique_units() <= available.count() &&
-           std::ranges::all_of(confined_, [&](const Confined& c) { return c.units <= (available - c.forbidden).count(); });
-  }
-
-  // `failed` found no colour in `work`, which is `graph` with some copies coalesced: perhaps for lack of units that clobbers spare.
-  void note_confined(const FileGraph& graph, const FileGraph& work, NodeId failed) {
-    if (fuel_ != nullptr) return;
-    NodeId most = failed;
-    work.for_members(failed, [&](NodeId n) {
-      if (graph.forbidden(n).count() > graph.forbidden(most).count()) most = n;
-    });
-    if (!graph.is_restricted(most) || graph.is_fixed(most)) return;
-    if (std::ranges::find(confined_, most, &Confined::node) != confined_.end()) return;
-    confined_.push_back({most, graph.forbidden(most), graph.confined_clique_units(most)});
-  }
-
-  ir::Allocation write(const Plan& plan) {
-    if (knobs_.lazy_refill) make_refills_lazy(problem_, plan, {knobs_.refill_distance, fuel_}, code_, homes_, graphs_.is_dead);
-    return rewrite(problem_, plan, code_, homes_, graphs_.is_dead, fuel_);
-  }
-
-  void trace_round(int round, const Plan& before, const Plan& after) {
-    std::string text = fmt::format("briggs round {}:", round);
-    for (std::size_t v = 0; v < after.locations.size(); ++v) {
-      if (before.locations[v] == after.locations[v]) continue;
-      const bool is_phi = v >= f_.vregs.size();
-      text += fmt::format(" {} {}{}", after.locations[v].is_nowhere() ? "remat" : "spill", is_phi ? "phi " : "%",
-                          is_phi ? v - f_.vregs.size() : v);
-    }
-    for (std::size_t i = 0; i < after.is_pinned.size(); ++i)
-      if (before.is_pinned[i] != after.is_pinned[i]) text += fmt::format(" pin #{}", f_.insts[i].id.value);
-    trace_->line(std::move(text));
-  }
-
-  const ir::Function& f_;
-  const Problem& problem_;
-  const Knobs& knobs_;
-  ir::Trace* trace_;
-  ir::Fuel* fuel_;
-  Code code_;
-  InterferenceGraphs graphs_;
-  std::vector<ir::PReg> homes_;
-  bool progress_ = false;
-  // A clique around a node, none of whose nodes may stand in `forbidden`.
-  struct Confined {
-    NodeId node;
-    UnitSet forbidden;
-    int units;
-  };
-  std::vector<Confined> confined_;  // of the file at hand, as failures showed them
-  // Of the attempt at hand; here so that their memory serves all attempts.
-  FileGraph bold_, careful_;
-  Colouring colouring_;
-};
-
 class Briggs final : public ir::Allocator {
  public:
   [[nodiscard]] std::string_view name() const override { return "briggs"; }
-  [[nodiscard]] std::vector<ir::KnobInfo> knobs() const override { return knob_infos(); }
+  [[nodiscard]] std::vector<ir::KnobInfo> knobs() const override { return briggs_knobs(); }
   [[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
                                                                          const ir::AllocOptions& options) const override {
-    const auto knobs = parse_knobs(options.knobs);
+    const auto knobs = parse_briggs_knobs(options.knobs);
     if (!knobs) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, knobs.error()});
     const ir::Cfg cfg(program);
     const Problem problem(program, cfg, target, options.limits, block_frequencies(program, cfg, knobs->loop_base), options.fuel);
     if (const auto file = problem.impossible())
       return std::unexpected(
           ir::AllocFailure{.message = ir::failure_message(options.limits.of(*file)), .inst = problem.impossible_inst()});
-    return Run(problem, *knobs, options.trace, options.fuel).run();
+    return allocate_in_rounds(problem, *knobs, options);
   }
 };
 

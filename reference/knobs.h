@@ -1,4 +1,4 @@
-// The knobs of the reference allocator.
+// The knobs of the graph colourers, and the rules that they make.
 #pragma once
 
 #include <expected>
@@ -8,25 +8,14 @@
 #include <vector>
 
 #include "ir/allocator.h"
-#include "reference/colour/coalesce.h"
+#include "reference/rules.h"
 
 namespace regduel::reference {
 
-struct Knobs {
-  bool coalesce = true;
-  bool bold_coalescing = true;
-  Ratio coalescing_factor;  // numerator and denominator in [1, 1000]
-  int loop_base = 10;       // [1, 1000]
-  bool biased_select = true;
-  bool rematerialise = true;
-  bool fewest_units = true;
-  bool lazy_refill = true;
-  int refill_distance = 256;  // [1, 1000]
-  int max_rounds = 40;        // [1, 1000]
-};
-
-[[nodiscard]] std::vector<ir::KnobInfo> knob_infos();
+[[nodiscard]] std::vector<ir::KnobInfo> briggs_knobs();
+[[nodiscard]] std::vector<ir::KnobInfo> cicc_knobs();
 // Later settings win. The error is one line that names the knob.
-[[nodiscard]] std::expected<Knobs, std::string> parse_knobs(std::span<const std::pair<std::string, std::string>> settings);
+[[nodiscard]] std::expected<Rules, std::string> parse_briggs_knobs(std::span<const std::pair<std::string, std::string>> settings);
+[[nodiscard]] std::expected<Rules, std::string> parse_cicc_knobs(std::span<const std::pair<std::string, std::string>> settings);
 
 }  // namespace regduel::reference

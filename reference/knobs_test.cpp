@@ -8,15 +8,25 @@ namespace {
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 TEST(Knobs, EachKnobTakesItsDefaultAndRefusesNonsense) {
-  for (const ir::KnobInfo& info : knob_infos()) {
-    EXPECT_TRUE(parse_knobs(Settings{{info.name, info.default_value}})) << info.name;
+  for (const ir::KnobInfo& info : briggs_knobs()) {
+    EXPECT_TRUE(parse_briggs_knobs(Settings{{info.name, info.default_value}})) << info.name;
     for (const char* bad : {"", "x", "-1", "1/0", "1001", "99999999999999999999"})
-      EXPECT_FALSE(parse_knobs(Settings{{info.name, bad}})) << info.name << " = " << bad;
+      EXPECT_FALSE(parse_briggs_knobs(Settings{{info.name, bad}})) << info.name << " = " << bad;
   }
 }
 
+TEST(Knobs, EachOfCiccToo) {
+  for (const ir::KnobInfo& info : cicc_knobs()) {
+    EXPECT_TRUE(parse_cicc_knobs(Settings{{info.name, info.default_value}})) << info.name;
+    for (const char* bad : {"", "x", "-1", "1/0", "1001"})
+      EXPECT_FALSE(parse_cicc_knobs(Settings{{info.name, bad}})) << info.name << " = " << bad;
+  }
+  EXPECT_FALSE(parse_cicc_knobs(Settings{{"briggs-coalesce", "0"}}));
+}
+
 TEST(Knobs, LaterSettingsWin) {
-  const auto k = parse_knobs(Settings{{"briggs-loop-base", "3"}, {"briggs-loop-base", "5"}, {"briggs-coalescing-factor", "4/5"}});
+  const auto k =
+      parse_briggs_knobs(Settings{{"briggs-loop-base", "3"}, {"briggs-loop-base", "5"}, {"briggs-coalescing-factor", "4/5"}});
   ASSERT_TRUE(k);
   EXPECT_EQ(k->loop_base, 5);
   EXPECT_EQ(k->coalescing_factor.numerator, 4);

@@ -21,6 +21,12 @@ bool is_whole_move(const Code& code, const CodeInst& inst) {
   return inst.slot_offset == 0 && inst.dst_offset == 0 && inst.src_offset == 0 && inst.bytes == t.bytes;
 }
 
+UnitSet first_units(const UnitSet& all, int most) {
+  UnitSet first;
+  for (int u = all.first(); u >= 0 && most > 0; u = all.next(u + 1), --most) first.insert(u);
+  return first;
+}
+
 class Sharer {
  public:
   Sharer(const Problem& problem, const Plan& plan, const LazyRefillOptions& options, Code& code, std::vector<ir::PReg>& homes,
@@ -202,7 +208,7 @@ class Sharer {
           is_free(home, g.start, i))
         return join(g, at, i, t, home);
       if (!uses_[t].is_bound) {
-        UnitSet free = allocatable - p_.callee_saved()[ir::index(mine.file)];
+        UnitSet free = first_units(allocatable, options_.registers) - p_.callee_saved()[ir::index(mine.file)];
         for (std::uint32_t k = g.start; k <= std::max(last, g.end); ++k) free -= busy_[ir::index(mine.file)][k - begin_];
         const int unit = free.positions(mine.units, align_log2).first();
         if (unit >= 0) return join(g, at, i, t, {mine.file, mine.units, static_cast<std::uint16_t>(unit)});

@@ -30,6 +30,7 @@ namespace regduel::reference {
 struct LazyRefillOptions {
   int distance = 256;  // >= 0, in instructions of the code; 0 = nothing is shared
   ir::Fuel* fuel = nullptr;
+  int registers = 1000;  // > 0: of each file, no others than so many, the first
 };
 
 // Marks as dead the refills, stores and remats of `code` that rewriting is to leave out, turns refills into moves, and gives local

@@ -40,6 +40,8 @@ class Problem {
   [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }
   [[nodiscard]] std::uint64_t freq(ir::BlockId b) const { return freq_[b.index()]; }
   [[nodiscard]] const ir::PerFile<UnitSet>& allocatable() const { return allocatable_; }
+  // Of file R, the bank of a register of this number.
+  [[nodiscard]] int bank(std::uint32_t unit) const { return static_cast<int>(unit % static_cast<std::uint32_t>(banks_)); }
   // Callee-saved registers that may be used if they are saved; empty in a kernel.
   [[nodiscard]] const ir::PerFile<UnitSet>& callee_saved() const { return callee_saved_; }
 
@@ -85,6 +87,7 @@ class Problem {
 
   const ir::Function& f_;
   const ir::Cfg& cfg_;
+  int banks_ = 1;
   ir::PerFile<UnitSet> allocatable_, callee_saved_;
   std::vector<std::uint64_t> freq_;
   std::optional<ir::RegFile> impossible_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "reference/loops.h"
+
 namespace regduel::reference {
 
 void fill_in_costs(const Problem& problem, const Code& code, bool use_remat, InterferenceGraphs& graphs) {
@@ -28,6 +30,44 @@ void fill_in_costs(const Problem& problem, const Code& code, bool use_remat, Int
     if (a == b || code.temps[a].file != code.temps[b].file || graphs.node_of[a] == kNoNode || graphs.node_of[b] == kNoNode)
       continue;
     graphs.files[ir::index(code.temps[a].file)].add_hint(graphs.node_of[a], graphs.node_of[b]);
+  }
+}
+
+void fill_in_products(const Problem& problem, const Code& code, const Plan& plan, const Rules& rules, InterferenceGraphs& graphs) {
+  constexpr std::uint64_t kOne = 256, kMost = std::uint64_t{1} << 40;
+  std::uint32_t frame = 0;
+  for (const SpillSlot& slot : plan.slots) frame += slot.bytes;
+  const std::uint64_t latency = frame > 16384 ? 100 : frame > 1024 ? 40 : 10;
+  const std::vector<int> depths = loop_depths(problem.program(), problem.cfg());
+  struct Count {
+    std::uint64_t defs = 0, uses = 0;
+    int depth = 0;
+  };
+  std::vector<Count> counts(code.num_values);
+  for (std::size_t b = 0; b < code.blocks.size(); ++b) {
+    const CodeBlock& block = code.blocks[b];
+    if (!block.is_reachable) continue;
+    const int depth = block.is_edge_block() ? std::min(depths[block.edge_from.index()], depths[block.edge_to.index()]) : depths[b];
+    for (std::uint32_t i = block.first_inst; i < block.first_inst + block.num_insts; ++i) {
+      if (graphs.is_dead[i]) continue;
+      for (const Ref& r : code.refs_of(code.insts[i])) {
+        if (r.temp >= code.num_values) continue;
+        Count& c = counts[r.temp];
+        c.defs += (r.flags & kWrites) != 0;
+        c.uses += (r.flags & kReads) != 0;
+        c.depth = std::max(c.depth, depth);
+      }
+    }
+  }
+  for (TempId v = 0; v < code.num_values; ++v) {
+    if (graphs.node_of[v] == kNoNode) continue;
+    const Count& c = counts[v];
+    const std::uint64_t far = rules.rematerialise && problem.can_remat(v) ? 1 : latency;
+    std::uint64_t cost = std::min(kMost, std::max<std::uint64_t>(1, c.defs) * std::max<std::uint64_t>(1, c.uses) * far * kOne);
+    for (int d = 0; d < c.depth && cost < kMost; ++d)
+      cost = std::min(kMost, cost * static_cast<std::uint64_t>(rules.depth_base.numerator) /
+                                 static_cast<std::uint64_t>(rules.depth_base.denominator));
+    graphs.files[ir::index(code.temps[v].file)].set_cost(graphs.node_of[v], cost);
   }
 }
 

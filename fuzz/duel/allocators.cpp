@@ -14,6 +14,7 @@
 #include "fuzz/external/words.h"
 #include "passes/pass_allocator.h"
 #include "reference/briggs.h"
+#include "reference/cicc.h"
 #include "reference/exact/exact.h"
 
 namespace regduel::fuzz {
@@ -27,7 +28,8 @@ std::vector<const ir::Allocator*>& all() {
 
 // Those that take part only where they are asked for.
 std::span<const std::unique_ptr<ir::Allocator>> on_request() {
-  static const std::array<std::unique_ptr<ir::Allocator>, 2> list = {reference::make_exact(), reference::make_exact_spill()};
+  static const std::array<std::unique_ptr<ir::Allocator>, 3> list = {reference::make_cicc(), reference::make_exact(),
+                                                                     reference::make_exact_spill()};
   return list;
 }
 

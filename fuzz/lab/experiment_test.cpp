@@ -136,7 +136,8 @@ TEST_F(Experiment, LabelsThatMeanNothingRaiseNoAlarm) {
       alarms += std::any_of(c.measures.begin(), c.measures.end(), [](const MeasureComparison& m) { return m.adjusted_p < kAlpha; });
     }
   }
-  EXPECT_LE(alarms, 5) << "of 100";
+  // Were each an alarm with a probability of kAlpha, as it may be, more than ten would be one case in 90.
+  EXPECT_LE(alarms, 10) << "of 100";
 }
 
 }  // namespace

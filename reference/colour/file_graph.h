@@ -58,6 +58,7 @@ class FileGraph {
     nodes_[n].is_spillable = true;
     nodes_[n].cost = std::min(kInfiniteCost - 1, nodes_[n].cost + std::min(cost, kInfiniteCost));
   }
+  void set_cost(NodeId n, std::uint64_t cost) { nodes_[n].cost = std::min(kInfiniteCost - 1, cost); }
   void note_pressure(int units) { max_live_ = std::max(max_live_, units); }
   // Nodes that may well interfere with each other, all of them: finish() makes a clique of those that do.
   std::vector<NodeId>& crowd() { return crowd_; }

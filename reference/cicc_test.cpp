@@ -1,0 +1,94 @@
+#include "reference/cicc.h"
+
+#include "reference/colour/tiers.h"
+#include "reference/testing.h"
+
+namespace regduel::reference {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+ir::Allocation by_cicc(const std::string& body, int registers, std::vector<std::pair<std::string, std::string>> knobs = {}) {
+  ir::AllocOptions options;
+  options.limits = ir::Limits::of(ir::default_target(), registers);
+  options.knobs = std::move(knobs);
+  auto a = make_cicc()->allocate(testing::parse_body(body), ir::default_target(), options);
+  if (!a) {
+    ADD_FAILURE() << a.error().message;
+    return {};
+  }
+  for (const ir::Diagnostic& d : ir::check(a->program, ir::default_target())) ADD_FAILURE() << ir::to_string(a->program, d);
+  return std::move(*a);
+}
+
+std::string many_live(int values) {
+  std::string vregs, defs, uses;
+  for (int v = 0; v < values; ++v) {
+    vregs += "vreg %" + std::to_string(v) + " R b32\n";
+    defs += "#" + std::to_string(v) + " %" + std::to_string(v) + " = ld " + std::to_string(v) + "\n";
+    uses += "#" + std::to_string(values + v) + " st %" + std::to_string(v) + " !write\n";
+  }
+  return vregs + "block b0\n" + defs + uses + "#" + std::to_string(2 * values) + " exit\n";
+}
+
+TEST(Cicc, TakesKRegistersAtMost) {
+  EXPECT_EQ(by_cicc(many_live(20), 255).claims.spill_store_bytes, 0);
+  const ir::Allocation a = by_cicc(many_live(20), 255, {{"cicc-registers", "15"}});
+  EXPECT_GT(a.claims.spill_store_bytes, 0);
+  EXPECT_LE(a.claims.registers[ir::index(ir::RegFile::R)], 15);
+}
+
+// The instruction needs eight, whatever K is.
+TEST(Cicc, WhatAnInstructionNeedsComesBeforeK) {
+  const ir::Allocation a =
+      by_cicc("vreg %0 R b256\nblock b0\n#0 %0 = ld\n#1 st %0 !write\n#2 exit\n", 255, {{"cicc-registers", "4"}});
+  EXPECT_EQ(a.claims.registers[ir::index(ir::RegFile::R)], 8);
+}
+
+TEST(Cicc, ImpossibleAsBriggsHasIt) {
+  ir::AllocOptions options;
+  options.limits = ir::Limits::of(ir::default_target(), 3);
+  const auto a = make_cicc()->allocate(testing::parse_body("vreg %0 R b128\nblock b0\n#0 %0 = ld\n#1 st %0 !write\n#2 exit\n"),
+                                       ir::default_target(), options);
+  ASSERT_FALSE(a.has_value());
+  EXPECT_EQ(a.error().message, ir::failure_message(3));
+}
+
+// A value that is defined once and read three times in two loops: 1 x 3 x 10 x 1.5 x 1.5, in 1/256.
+TEST(Cicc, CostsAreProducts) {
+  testing::Phases p(
+      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 P pred\nblock b0\n#0 %0 = ld\n#1 %1 = const 1 !remat\n#2 bra -> b1\nblock b1 depth 2\n"
+      "#3 st %0, %1 !write\n#4 st %0 !write\n#5 st %0 !write\n#6 %2 = setp\n#7 cbra %2 -> b1, b2\nblock b2\n#8 exit\n");
+  Rules rules;
+  fill_in_products(p.problem, p.code, p.plan, rules, p.graphs);
+  const auto cost = [&](TempId v) { return p.r().cost(p.graphs.node_of[v]); };
+  EXPECT_EQ(cost(0), 3u * 10u * 256u * 9u / 4u);
+  EXPECT_EQ(cost(1), 256u * 9u / 4u) << "computed again";
+  rules.rematerialise = false;
+  rules.depth_base = {2, 1};
+  fill_in_products(p.problem, p.code, p.plan, rules, p.graphs);
+  EXPECT_EQ(cost(1), 10u * 256u * 4u);
+  p.plan.add_slot(2000);
+  fill_in_products(p.problem, p.code, p.plan, rules, p.graphs);
+  EXPECT_EQ(cost(1), 40u * 256u * 4u) << "a frame above 1 KiB";
+  p.plan.add_slot(20000);
+  fill_in_products(p.problem, p.code, p.plan, rules, p.graphs);
+  EXPECT_EQ(cost(1), 100u * 256u * 4u) << "a frame above 16 KiB";
+}
+
+// %0 and %4 are read together, and numbers 0 and 4 are in one of the four banks.
+TEST(Cicc, OperandsOfOneBankAreConstraintEdges) {
+  testing::Phases p(
+      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 R b32\nvreg %4 R b32\nblock b0\n#0 %0 = ld\n#1 %1 = ld\n#2 %2 = ld\n"
+      "#3 %3 = ld\n#4 %4 = ld\n#5 st %0, %1, %4 !write\n#6 st %2, %3 !write\n#7 exit\n");
+  const std::vector<ConstraintEdge> edges = same_bank_edges(p.problem, p.code, p.graphs, ir::RegFile::R);
+  ASSERT_EQ(edges.size(), 1u);
+  EXPECT_EQ(edges[0].a, p.graphs.node_of[0]);
+  EXPECT_EQ(edges[0].b, p.graphs.node_of[4]);
+  EXPECT_EQ(edges[0].weight, 2);
+}
+
+}  // namespace
+}  // namespace regduel::reference

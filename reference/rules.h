@@ -1,0 +1,30 @@
+// What both graph colourers may do differently: knobs set most of it, the rest tells `briggs` and `cicc` apart.
+#pragma once
+
+#include <string_view>
+
+#include "reference/colour/coalesce.h"
+
+namespace regduel::reference {
+
+struct Rules {
+  std::string_view allocator = "briggs";
+  bool coalesce = true;
+  bool bold_coalescing = true;
+  Ratio coalescing_factor;  // numerator and denominator in [1, 1000]
+  int loop_base = 10;       // of frequencies; [1, 1000]
+  bool biased_select = true;
+  bool rematerialise = true;
+  bool lazy_refill = true;
+  int refill_distance = 256;  // [1, 1000]
+  int max_rounds = 40;        // [1, 1000]
+  bool fewest_units = true;
+  // Of each file at most so many registers, but in the last resort, which takes what the limit allows. [1, 1000]
+  int registers = 1000;
+  bool has_tiers = false;             // colour/tiers.h instead of colour/simplify.h
+  bool has_constraint_edges = false;  // degrees that tiers count: constraint edges weigh too
+  bool has_product_costs = false;     // spill.h, with this base of the loop depth
+  Ratio depth_base{3, 2};
+};
+
+}  // namespace regduel::reference
