@@ -144,6 +144,7 @@ class GraphBuilder {
   std::uint32_t gate_ = kNone;
   NodeId destroyed_ = kNone;
   std::vector<Write> writes_;
+  std::vector<Cell> clobbered_;  // by the instruction at hand, where there are packs
 };
 
 }  // namespace regduel::oracles

@@ -418,6 +418,18 @@ TEST(MemcheckDetails, ABaseIsDestroyedInAnotherBlock) {
                   kP2rBase);
 }
 
+// A register may be in two clobbers of one instruction.
+TEST(MemcheckDetails, ABaseIsDestroyedByClobbersThatOverlap) {
+  for (const std::string clobbers : {"R8:R9", "R8:R9, R9:R10", "R9, R8:R9, R9"}) {
+    const std::string before =
+        "  block b0\n    #0 %3 = p\n    #1 call \"g\" clobbers P0:P6, " + clobbers + "\n    #2 use %3\n    #3 exit\n";
+    expect_category({kVregs, before,
+                     "  block b0\n    #0 P0 = p\n    +20 R9{inout} = bit_spill P0, 3\n    #1 call \"g\" clobbers P0:P6, " +
+                         clobbers + "\n    +21 P0 = bit_refill R9, 3\n    #2 use P0\n    #3 exit\n"},
+                    kBitBase);
+  }
+}
+
 // What is wrong in the bit came along one path, with the byte that it is in: a write of another part of the register behind the
 // join destroys nothing. A base that is overwritten part by part is destroyed by the part with the bit, whichever comes last.
 TEST(MemcheckDetails, ABaseIsDestroyedByWhatWritesTheBit) {

@@ -38,6 +38,7 @@ void GraphBuilder::step(std::uint32_t index) {
   source_ = source_of(index);
   const auto ops = f_.operands_of(inst);
   gate_ = destroyed_ = kNone;
+  clobbered_.clear();
   if (const ir::Operand* const guard = ir::guard_of(ops)) note_guard(inst, static_cast<std::size_t>(guard - ops.data()));
   if (has_early_[index] != 0) note_uses_after_early_clobbers(inst);
   else if (ir::computes(inst.op)) note_uses(inst);
@@ -293,7 +294,11 @@ void GraphBuilder::clobber(const Place& place) {
   for (std::uint32_t c = 0; c < place.cells(); ++c) {
     const Cell cell = cell_at(place, c);
     if (cell == kNone) continue;
-    // The report tells what became of a pack, so each cell gets a node of its own.
+    // The report tells what became of a pack, so each cell gets a node of its own: one, though two clobbers may name it.
+    if (has_packs_) {
+      if (std::find(clobbered_.begin(), clobbered_.end(), cell) != clobbered_.end()) continue;
+      clobbered_.push_back(cell);
+    }
     put(cell, 0xF, has_packs_ ? add(g_.nodes_[destroyed()]) : destroyed(), false);
   }
 }
