@@ -64,10 +64,11 @@ class Tiers {
   struct Greater {
     const Tiers* tiers;
     bool operator()(NodeId a, NodeId b) const {
-      const auto left = tiers->priority(a), right = tiers->priority(b);
-      const auto l = static_cast<unsigned __int128>(left.first) * right.second;
-      const auto r = static_cast<unsigned __int128>(right.first) * left.second;
-      return l != r ? l > r : a < b;
+      const auto [p, q] = tiers->priority(a);
+      const auto [r, s] = tiers->priority(b);
+      if (p / q != r / s) return p / q > r / s;
+      const std::uint64_t left = p % q * s, right = r % s * q;  // both factors below 2^32
+      return left != right ? left > right : a < b;
     }
   };
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> priority(NodeId n) const {
