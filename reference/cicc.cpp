@@ -24,7 +24,9 @@ class Cicc final : public ir::Allocator {
     if (const auto file = problem.impossible())
       return std::unexpected(
           ir::AllocFailure{.message = ir::failure_message(options.limits.of(*file)), .inst = problem.impossible_inst()});
-    return allocate_in_rounds(problem, *knobs, options);
+    Rules rules = *knobs;
+    if (rules.pressure_limit.value == 0) rules.pressure_limit.value = target.sm < 90 ? 70 : 80;
+    return allocate_in_rounds(problem, rules, options);
   }
 };
 

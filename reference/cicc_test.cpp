@@ -40,6 +40,25 @@ TEST(Cicc, TakesKRegistersAtMost) {
   EXPECT_LE(a.claims.registers[ir::index(ir::RegFile::R)], 15);
 }
 
+TEST(Cicc, GivesUpWhereTooMuchWouldHaveToBeSpilled) {
+  ir::AllocOptions options;
+  options.limits = ir::Limits::of(ir::default_target(), 10);
+  options.knobs = {{"cicc-spill-limit", "4"}};
+  const auto a = make_cicc()->allocate(testing::parse_body(many_live(20)), ir::default_target(), options);
+  ASSERT_FALSE(a.has_value());
+  EXPECT_EQ(a.error().kind, ir::AllocFailure::Kind::Unsupported);
+  EXPECT_EQ(a.error().message, "more than 4 values would have to be spilled (cicc-spill-limit)");
+  EXPECT_EQ(by_cicc(many_live(20), 30, {{"cicc-spill-limit", "0"}}).claims.spill_store_bytes, 0);
+}
+
+// A block of 32 threads is one warp, and 32 blocks are half of an SM's warps, with up to 64 registers.
+TEST(Cicc, OccupancyLimitsRegisters) {
+  const ir::Allocation all = by_cicc(many_live(80), 255), half = by_cicc(many_live(80), 255, {{"cicc-occupancy-target", "50"}});
+  EXPECT_EQ(all.claims.spill_store_bytes, 0);
+  EXPECT_LE(half.claims.registers[ir::index(ir::RegFile::R)], 64);
+  EXPECT_GT(half.claims.spill_store_bytes, 0);
+}
+
 // The instruction needs eight, whatever K is.
 TEST(Cicc, WhatAnInstructionNeedsComesBeforeK) {
   const ir::Allocation a =

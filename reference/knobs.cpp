@@ -9,14 +9,16 @@
 namespace regduel::reference {
 namespace {
 
-// In [1, 1000].
-bool read(std::string_view s, int& knob) {
+bool read(std::string_view s, int least, int most, int& knob) {
   int value = 0;
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), value);
-  if (error != std::errc() || end != s.data() + s.size() || value < 1 || value > 1000) return false;
+  if (error != std::errc() || end != s.data() + s.size() || value < least || value > most) return false;
   knob = value;
   return true;
 }
+bool read(std::string_view s, int& knob) { return read(s, 1, 1000, knob); }
+bool read(std::string_view s, Count& knob) { return read(s, 0, 1'000'000, knob.value); }
+bool read(std::string_view s, Percent& knob) { return read(s, 0, 100, knob.value); }
 bool read(std::string_view s, bool& knob) {
   const bool is_on = s == "1" || s == "true" || s == "on";
   if (!is_on && s != "0" && s != "false" && s != "off") return false;
@@ -62,6 +64,13 @@ const std::vector<Row>& briggs_rows() {
                                  "compute a value again rather than refill it, where its only def reads no register", {"0", "1"}),
       row<&Rules::max_rounds>("briggs-max-rounds", "int 1 to 1000", "40", "regduel",
                               "rounds of colouring and spilling before everything goes to memory", {"1", "2", "1000"}),
+      row<&Rules::spill_limit>("briggs-spill-limit", "int 0 to 1000000", "1000000", "seed 002, spill-limit",
+                               "give up (unsupported) once more values than these are spilled or computed again", {"0", "4"}),
+      row<&Rules::occupancy_target>(
+          "briggs-occupancy-target", "int 0 to 100", "0", "seed 002, nvptx-regalloc-occupancy-target",
+          "percent of an SM's warps: no more registers than allow for so many at the block's size; 75 in the "
+          "source, 0 for no target",
+          {"50", "75", "100"}),
       row<&Rules::fewest_units>("briggs-fewest-units", "bool", "1", "regduel",
                                 "look for the fewest registers that do without spilling, from MaxLive up to the limit; 0 takes the "
                                 "limit at once, which is faster and as correct",
@@ -95,6 +104,18 @@ const std::vector<Row>& cicc_rows() {
                                  "compute a value again rather than refill it, where its only def reads no register", {"0", "1"}),
       row<&Rules::lazy_refill>("cicc-lazy-refill", "bool", "1", "seed 003, phase 6",
                                "leave out refills of what a register holds and stores of what no refill reads", {"0", "1"}),
+      row<&Rules::spill_limit>("cicc-spill-limit", "int 0 to 1000000", "1000000", "seed 002, spill-limit",
+                               "give up (unsupported) once more values than these are spilled or computed again", {"0", "4"}),
+      row<&Rules::occupancy_target>(
+          "cicc-occupancy-target", "int 0 to 100", "0", "seed 002, nvptx-regalloc-occupancy-target",
+          "percent of an SM's warps: no more registers than allow for so many at the block's size; 75 in the "
+          "source, 0 for no target",
+          {"50", "75", "100"}),
+      row<&Rules::pressure_limit>(
+          "cicc-pressure-limit", "int 0 to 1000000", "0", "seed 002, nvptx-regalloc-pressure-limit; seed 003, 70% and 80%",
+          "percent of K: where MaxLive is above, a round spills all that got no colour, else the cheapest of them; "
+          "0 = 70 below sm_90, 80 from there",
+          {"1", "100", "200"}),
       row<&Rules::max_rounds>("cicc-max-rounds", "int 1 to 1000", "40", "regduel",
                               "rounds of colouring and spilling before everything goes to memory", {"1", "2", "1000"}),
   };

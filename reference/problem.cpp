@@ -23,7 +23,7 @@ Temp temp_of(const ir::VReg& v) {
 
 Problem::Problem(const ir::Function& f, const ir::Cfg& cfg, const ir::Target& target, const ir::Limits& limits,
                  std::vector<std::uint64_t> freq, ir::Fuel* fuel)
-    : f_(f), cfg_(cfg), banks_(target.register_banks), freq_(std::move(freq)) {
+    : f_(f), cfg_(cfg), target_(target), freq_(std::move(freq)) {
   find_units(target, limits);
   find_shapes();
   find_values();

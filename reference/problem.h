@@ -40,8 +40,9 @@ class Problem {
   [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }
   [[nodiscard]] std::uint64_t freq(ir::BlockId b) const { return freq_[b.index()]; }
   [[nodiscard]] const ir::PerFile<UnitSet>& allocatable() const { return allocatable_; }
+  [[nodiscard]] const ir::Target& target() const { return target_; }
   // Of file R, the bank of a register of this number.
-  [[nodiscard]] int bank(std::uint32_t unit) const { return static_cast<int>(unit % static_cast<std::uint32_t>(banks_)); }
+  [[nodiscard]] int bank(std::uint32_t unit) const { return target_.bank(static_cast<int>(unit)); }
   // Callee-saved registers that may be used if they are saved; empty in a kernel.
   [[nodiscard]] const ir::PerFile<UnitSet>& callee_saved() const { return callee_saved_; }
 
@@ -87,7 +88,7 @@ class Problem {
 
   const ir::Function& f_;
   const ir::Cfg& cfg_;
-  int banks_ = 1;
+  const ir::Target& target_;
   ir::PerFile<UnitSet> allocatable_, callee_saved_;
   std::vector<std::uint64_t> freq_;
   std::optional<ir::RegFile> impossible_;

@@ -15,6 +15,7 @@
 #include "reference/lazy_refill.h"
 #include "reference/liveness.h"
 #include "reference/lower.h"
+#include "reference/occupancy.h"
 #include "reference/plan.h"
 #include "reference/problem.h"
 #include "reference/rewrite.h"
@@ -35,13 +36,16 @@ class Rounds {
   Rounds(const Problem& problem, const Rules& rules, const ir::AllocOptions& options)
       : f_(problem.program()), problem_(problem), rules_(rules), trace_(options.trace), fuel_(options.fuel) {}
 
-  ir::Allocation run() {
+  std::expected<ir::Allocation, ir::AllocFailure> run() {
     Plan plan = problem_.all_in_registers(fuel_);
     Round how{rules_.coalesce, rules_.fewest_units, rules_.has_tiers, false};
     for (int round = 0; round < rules_.max_rounds; ++round) {
       const Plan before = plan;
       if (colour_all(before, how, plan)) return write(before);
       if (trace_) trace_round(round, before, plan);
+      if (num_spilled(plan) > rules_.spill_limit.value) return gives_up();
+      // So that the rounds suffice, each spills all it can from the middle on.
+      spills_all_ = 2 * round >= rules_.max_rounds;
       if (!ir::may(fuel_, "spill-round")) break;
       if (!progress_ && how.tiers) {
         how.tiers = false;
@@ -52,6 +56,7 @@ class Rounds {
         how.coalesce = false;
       }
     }
+    if (rules_.spill_limit.value < static_cast<int>(plan.locations.size())) return gives_up();
     if (trace_) trace_->line(fmt::format("{}: everything to memory", rules_.allocator));
     const Plan last = problem_.all_in_memory();
     REGDUEL_CHECK(colour_all(last, {false, false, false, true}, plan), "no colouring even with everything in memory: @" + f_.name);
@@ -59,6 +64,15 @@ class Rounds {
   }
 
  private:
+  static int num_spilled(const Plan& plan) {
+    return static_cast<int>(std::ranges::count_if(plan.locations, [](Location l) { return !l.is_register(); }));
+  }
+  std::unexpected<ir::AllocFailure> gives_up() const {
+    return std::unexpected(ir::AllocFailure{
+        ir::AllocFailure::Kind::Unsupported,
+        fmt::format("more than {} values would have to be spilled ({}-spill-limit)", rules_.spill_limit.value, rules_.allocator)});
+  }
+
   // Colours the program under `plan`. On failure adds to `next` and notes whether it could.
   bool colour_all(const Plan& plan, Round how, Plan& next) {
     code_ = lower(problem_, plan, fuel_);
@@ -89,7 +103,8 @@ class Rounds {
     const UnitSet& callee_saved = problem_.callee_saved()[ir::index(file)];
     std::vector<int> units;
     for (int u = all.first(); u >= 0; u = all.next(u + 1)) units.push_back(u);
-    const std::size_t limit = how.all_units ? units.size() : std::min(units.size(), static_cast<std::size_t>(rules_.registers));
+    const std::size_t limit =
+        how.all_units ? units.size() : std::min(units.size(), static_cast<std::size_t>(most_registers_of(file)));
     std::size_t k = limit;
     if (how.fewest_units && !has_hopeless_node(graph, all) && ir::may(fuel_, "fewest-units")) {
       // The first MaxLive units that cost nothing to use.
@@ -130,19 +145,33 @@ class Rounds {
       const FileGraph& careful = coalesces ? careful_ : graph;
       if (how.tiers) {
         if (coloured_in_tiers(careful, available, callee_saved, file)) return true;
-        progress_ = choose_spills(careful, colouring_, available, problem_, code_, rules_.rematerialise, next, fuel_) || progress_;
+        progress_ = choose_spills(careful, colouring_, available, problem_, code_,
+                                  {rules_.rematerialise, !is_over_pressure(careful, available)}, next, fuel_) ||
+                    progress_;
         return false;
       }
       if (fits_as_far_as_known && coloured(careful, Optimism::SmallestLast)) return true;
       if (k == limit) {
         // Something has to be spilled: the candidates for it are to come up last.
         if (coloured(careful, Optimism::CheapestFirst)) return true;
-        progress_ = choose_spills(careful, colouring_, available, problem_, code_, rules_.rematerialise, next, fuel_) || progress_;
+        progress_ = choose_spills(careful, colouring_, available, problem_, code_,
+                                  {rules_.rematerialise, !is_over_pressure(careful, available)}, next, fuel_) ||
+                    progress_;
         return false;
       }
       // Small steps at first, smaller ones where an attempt is cheap.
       k = std::min(limit, k + (std::size_t{1} << std::min(attempt / (is_small ? 2 : 1), 6)));
     }
+  }
+
+  [[nodiscard]] int most_registers_of(ir::RegFile file) const {
+    if (file != ir::RegFile::R || rules_.occupancy_target.value == 0) return rules_.registers;
+    return std::min(rules_.registers,
+                    most_registers(problem_.target(), rules_.occupancy_target.value, static_cast<int>(f_.threads)));
+  }
+  // Whether all nodes without a colour are spilled, or the cheapest of them alone.
+  [[nodiscard]] bool is_over_pressure(const FileGraph& graph, const UnitSet& available) const {
+    return spills_all_ || graph.max_live() * 100 > rules_.pressure_limit.value * available.count();
   }
 
   void take_homes(const FileGraph& graph, ir::RegFile file) {
@@ -183,7 +212,8 @@ class Rounds {
 
   ir::Allocation write(const Plan& plan) {
     if (rules_.lazy_refill)
-      make_refills_lazy(problem_, plan, {rules_.refill_distance, fuel_, rules_.registers}, code_, homes_, graphs_.is_dead);
+      make_refills_lazy(problem_, plan, {rules_.refill_distance, fuel_, most_registers_of(ir::RegFile::R)}, code_, homes_,
+                        graphs_.is_dead);
     ir::Allocation result = rewrite(problem_, plan, code_, homes_, graphs_.is_dead, fuel_);
     if (fallbacks_ > 0)
       result.notes.push_back(
@@ -213,6 +243,7 @@ class Rounds {
   InterferenceGraphs graphs_;
   std::vector<ir::PReg> homes_;
   bool progress_ = false;
+  bool spills_all_ = false;
   int fallbacks_ = 0;  // from tiers to the order of briggs
   // A clique around a node, none of whose nodes may stand in `forbidden`.
   struct Confined {
@@ -228,7 +259,8 @@ class Rounds {
 
 }  // namespace
 
-ir::Allocation allocate_in_rounds(const Problem& problem, const Rules& rules, const ir::AllocOptions& options) {
+std::expected<ir::Allocation, ir::AllocFailure> allocate_in_rounds(const Problem& problem, const Rules& rules,
+                                                                   const ir::AllocOptions& options) {
   return Rounds(problem, rules, options).run();
 }
 

@@ -12,13 +12,16 @@
 // What `cicc` does otherwise: rules.h. Tested by briggs_test.cpp and cicc_test.cpp.
 #pragma once
 
+#include <expected>
+
 #include "ir/allocator.h"
 #include "reference/problem.h"
 #include "reference/rules.h"
 
 namespace regduel::reference {
 
-// Requires that no instruction is impossible. Always ends in an allocation.
-[[nodiscard]] ir::Allocation allocate_in_rounds(const Problem& problem, const Rules& rules, const ir::AllocOptions& options);
+// Requires that no instruction is impossible. Ends in an allocation; in Unsupported where the rules limit what may be spilled.
+[[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> allocate_in_rounds(const Problem& problem, const Rules& rules,
+                                                                                 const ir::AllocOptions& options);
 
 }  // namespace regduel::reference

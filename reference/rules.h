@@ -7,6 +7,13 @@
 
 namespace regduel::reference {
 
+struct Count {
+  int value = 0;  // in [0, 1'000'000]
+};
+struct Percent {
+  int value = 0;  // in [0, 100]
+};
+
 struct Rules {
   std::string_view allocator = "briggs";
   bool coalesce = true;
@@ -21,6 +28,12 @@ struct Rules {
   bool fewest_units = true;
   // Of each file at most so many registers, but in the last resort, which takes what the limit allows. [1, 1000]
   int registers = 1000;
+  // Give up once more values than these are not in registers.
+  Count spill_limit{1'000'000};
+  // Of the warps of an SM: file R has no more registers than allow for so many. 0 = as many as there are.
+  Percent occupancy_target{0};
+  // Of the registers at hand: where MaxLive is above, a round spills every node without a colour, else the cheapest alone.
+  Count pressure_limit{0};
   bool has_tiers = false;             // colour/tiers.h instead of colour/simplify.h
   bool has_constraint_edges = false;  // degrees that tiers count: constraint edges weigh too
   bool has_product_costs = false;     // spill.h, with this base of the loop depth

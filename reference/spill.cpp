@@ -76,12 +76,13 @@ namespace {
 class Chooser {
  public:
   Chooser(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Problem& problem, const Code& code,
-          bool use_remat, Plan& plan, ir::Fuel* fuel)
-      : g_(graph), c_(colouring), available_(available), problem_(problem), code_(code), use_remat_(use_remat), plan_(plan),
-        fuel_(fuel) {}
+          const SpillChoice& how, Plan& plan, ir::Fuel* fuel)
+      : g_(graph), c_(colouring), available_(available), problem_(problem), code_(code), use_remat_(how.use_remat),
+        only_cheapest_(how.only_cheapest), plan_(plan), fuel_(fuel) {}
 
   bool run() {
     bool progress = false;
+    if (const NodeId n = only_cheapest_ ? cheapest() : kNoNode; n != kNoNode && spill(n)) return true;
     for (const NodeId n : c_.failed) {
       if (g_.is_spillable(n)) progress = spill(n) || progress;
       else progress = make_room(n) || progress;
@@ -90,6 +91,15 @@ class Chooser {
   }
 
  private:
+  // Of those that can be spilled the one with the least cost / squeeze; none = kNoNode.
+  [[nodiscard]] NodeId cheapest() const {
+    NodeId best = kNoNode;
+    const auto degree = [&](NodeId n) { return static_cast<std::uint64_t>(std::max(1, g_.squeeze(n))); };
+    for (const NodeId n : c_.failed)
+      if (g_.is_spillable(n) && (best == kNoNode || g_.cost(n) * degree(best) < g_.cost(best) * degree(n))) best = n;
+    return best;
+  }
+
   // All members of a node, into one slot as far as they are not computed again. False where none was in a register.
   bool spill(NodeId n) {
     std::vector<TempId> in_slot;
@@ -152,7 +162,7 @@ class Chooser {
   const UnitSet& available_;
   const Problem& problem_;
   const Code& code_;
-  const bool use_remat_;
+  const bool use_remat_, only_cheapest_;
   Plan& plan_;
   ir::Fuel* fuel_;
 };
@@ -160,8 +170,8 @@ class Chooser {
 }  // namespace
 
 bool choose_spills(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Problem& problem,
-                   const Code& code, bool use_remat, Plan& plan, ir::Fuel* fuel) {
-  return Chooser(graph, colouring, available, problem, code, use_remat, plan, fuel).run();
+                   const Code& code, const SpillChoice& how, Plan& plan, ir::Fuel* fuel) {
+  return Chooser(graph, colouring, available, problem, code, how, plan, fuel).run();
 }
 
 }  // namespace regduel::reference

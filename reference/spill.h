@@ -25,9 +25,14 @@ void fill_in_costs(const Problem& problem, const Code& code, bool use_remat, Int
 // computed again. In 1/256, saturating.
 void fill_in_products(const Problem& problem, const Code& code, const Plan& plan, const Rules& rules, InterferenceGraphs& graphs);
 
+struct SpillChoice {
+  bool use_remat = true;
+  bool only_cheapest = false;  // of the nodes without a colour that can be spilled, that of the least cost / degree
+};
+
 // Adds at least one spilled value or pinned instruction to `plan`, or returns false.
 //   graph   as it was coloured, `colouring` has failures
 bool choose_spills(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Problem& problem,
-                   const Code& code, bool use_remat, Plan& plan, ir::Fuel* fuel = nullptr);
+                   const Code& code, const SpillChoice& how, Plan& plan, ir::Fuel* fuel = nullptr);
 
 }  // namespace regduel::reference

@@ -27,7 +27,7 @@ TEST(Spill, ANodeWithoutColourIsSpilledAndALocalTempMakesRoom) {
   const Colouring c = select(g, simplify(g, two, Optimism::CheapestFirst), {.available = two, .last_resort = {}});
   ASSERT_FALSE(c.failed.empty());
   Plan plan = p.plan;
-  EXPECT_TRUE(choose_spills(g, c, two, p.problem, p.code, true, plan));
+  EXPECT_TRUE(choose_spills(g, c, two, p.problem, p.code, {}, plan));
   EXPECT_TRUE(std::ranges::any_of(plan.locations, &Location::is_slot));
 }
 

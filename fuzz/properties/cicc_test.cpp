@@ -33,9 +33,10 @@ TEST(Cicc, EachKnobChangesAShareOfTheStandardMix) {
     const char* value;
     int changed = 0;
   };
-  std::vector<Setting> settings = {{"cicc-registers", "15"},    {"cicc-coalesce", "0"},         {"cicc-coalescing-factor", "2/1"},
-                                   {"cicc-tiers", "0"},         {"cicc-constraint-edges", "0"}, {"cicc-loop-base", "10"},
-                                   {"cicc-rematerialise", "0"}, {"cicc-lazy-refill", "0"},      {"cicc-max-rounds", "1"}};
+  std::vector<Setting> settings = {{"cicc-registers", "15"},    {"cicc-coalesce", "0"},           {"cicc-coalescing-factor", "2/1"},
+                                   {"cicc-tiers", "0"},         {"cicc-constraint-edges", "0"},   {"cicc-loop-base", "10"},
+                                   {"cicc-rematerialise", "0"}, {"cicc-lazy-refill", "0"},        {"cicc-max-rounds", "1"},
+                                   {"cicc-spill-limit", "1"},   {"cicc-occupancy-target", "100"}, {"cicc-pressure-limit", "200"}};
   ASSERT_EQ(settings.size(), cicc->knobs().size());
   for (std::uint64_t k = 0; k < kPrograms; ++k) {
     const FuzzInput input = standard_input(11, k, duelists);

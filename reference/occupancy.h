@@ -1,0 +1,25 @@
+// How many warps an SM holds, by the registers of a thread (seed 002, "Occupancy Impact"; target: granularity and limits).
+//
+//   registers of a warp = 32 x registers of a thread, up to the next multiple of the granularity
+//   blocks of an SM     = least of: registers of the SM / (registers of a warp x warps of a block), warps of the SM / warps of a
+//                         block, blocks that the SM takes
+// Tested by occupancy_test.cpp.
+#pragma once
+
+#include "ir/target.h"
+
+namespace regduel::reference {
+
+struct Occupancy {
+  int blocks = 0;   // of an SM
+  int percent = 0;  // of its warps, rounded down
+};
+
+//   registers, threads   at least 1; threads of a block
+[[nodiscard]] Occupancy occupancy(const ir::Target& target, int registers, int threads);
+
+// The most registers of a thread with which that much is reached, at most those that a thread may have. These where no number of
+// registers reaches it: then registers are not what is in the way.
+[[nodiscard]] int most_registers(const ir::Target& target, int percent, int threads);
+
+}  // namespace regduel::reference
