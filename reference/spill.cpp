@@ -39,11 +39,11 @@ void fill_in_products(const Problem& problem, const Code& code, const Plan& plan
   for (const SpillSlot& slot : plan.slots) frame += slot.bytes;
   const std::uint64_t latency = frame > 16384 ? 100 : frame > 1024 ? 40 : 10;
   const std::vector<int> depths = loop_depths(problem.program(), problem.cfg());
-  struct Count {
+  struct Occurrences {
     std::uint64_t defs = 0, uses = 0;
     int depth = 0;
   };
-  std::vector<Count> counts(code.num_values);
+  std::vector<Occurrences> counts(code.num_values);
   for (std::size_t b = 0; b < code.blocks.size(); ++b) {
     const CodeBlock& block = code.blocks[b];
     if (!block.is_reachable) continue;
@@ -52,7 +52,7 @@ void fill_in_products(const Problem& problem, const Code& code, const Plan& plan
       if (graphs.is_dead[i]) continue;
       for (const Ref& r : code.refs_of(code.insts[i])) {
         if (r.temp >= code.num_values) continue;
-        Count& c = counts[r.temp];
+        Occurrences& c = counts[r.temp];
         c.defs += (r.flags & kWrites) != 0;
         c.uses += (r.flags & kReads) != 0;
         c.depth = std::max(c.depth, depth);
@@ -61,7 +61,7 @@ void fill_in_products(const Problem& problem, const Code& code, const Plan& plan
   }
   for (TempId v = 0; v < code.num_values; ++v) {
     if (graphs.node_of[v] == kNoNode) continue;
-    const Count& c = counts[v];
+    const Occurrences& c = counts[v];
     const std::uint64_t far = rules.rematerialise && problem.can_remat(v) ? 1 : latency;
     std::uint64_t cost = std::min(kMost, std::max<std::uint64_t>(1, c.defs) * std::max<std::uint64_t>(1, c.uses) * far * kOne);
     for (int d = 0; d < c.depth && cost < kMost; ++d)
