@@ -13,6 +13,7 @@
 #include "fuzz/duel/allocators.h"
 #include "fuzz/external/words.h"
 #include "ir/check.h"
+#include "passes/pass.h"
 
 namespace regduel::cli {
 namespace {
@@ -173,6 +174,15 @@ std::vector<int> parse_registers(const std::vector<std::string>& items) {
 }
 
 void AllocatorOptions::add_to(CLI::App& command) {
+  std::string passes;
+  for (const passes::Pass* p : passes::passes()) passes += fmt::format(", {}", p->name());
+  command
+      .add_option(
+          "--coalesce", coalesce,
+          fmt::format("Passes before each allocator, comma-separated, in this order: none{}. The judges compare the program "
+                      "before the first of them with the final one",
+                      passes))
+      ->allow_extra_args(false);
   command
       .add_option("--exec-timeout", exec.timeout,
                   "Seconds that an allocator exec:COMMAND has for an answer: what takes longer hangs, which is a finding")
@@ -193,7 +203,15 @@ void AllocatorOptions::add_to(CLI::App& command) {
 }
 
 const ir::Allocator& AllocatorOptions::named(const std::string& item) const {
-  const std::string name = fuzz::name_of_item(item);
+  std::string name;
+  for (const std::string& list : coalesce)
+    for (const std::string& pass : fuzz::split_items(list)) {
+      if (pass == "none") continue;
+      if (passes::find_pass(pass) == nullptr)
+        throw BadInput(fmt::format("--coalesce: no pass \"{}\" (regduel pass --help lists them)", pass));
+      name += pass + "+";
+    }
+  name += fuzz::name_of_item(item);
   if (fuzz::command_in(name) != std::string::npos) {
     fuzz::ExecOptions options = exec;
     options.is_files = protocol == "files";
@@ -210,7 +228,8 @@ std::vector<const ir::Allocator*> AllocatorOptions::duelists(const std::vector<s
   for (const std::string& list : with)
     for (const std::string& item : fuzz::split_items(list))
       if (const ir::Allocator* a = &named(item); std::find(result.begin(), result.end(), a) == result.end()) result.push_back(a);
-  if (result.empty()) result.assign(fuzz::all_duelists().begin(), fuzz::all_duelists().end());
+  if (result.empty())
+    for (const ir::Allocator* a : fuzz::all_duelists()) result.push_back(&named(std::string(a->name())));
   return result;
 }
 

@@ -61,17 +61,19 @@ struct KnobOptions {
 [[nodiscard]] std::vector<int> parse_registers(const std::vector<std::string>& items);
 // Throws BadInput unless 1 <= registers <= 255 (the largest register file).
 void check_registers(int registers);
-// Which allocators, and how external ones are run: --exec-timeout, --exec-memory, --exec-protocol.
+// Which allocators, what runs before them, and how external ones are run: --coalesce, --exec-timeout, --exec-memory,
+// --exec-protocol.
 struct AllocatorOptions {
+  std::vector<std::string> coalesce;  // passes before each allocator, in this order; "none" = none
   fuzz::ExecOptions exec;
   std::string protocol = "pipe";
 
   // Adds the options of external allocators.
   void add_to(CLI::App& command);
-  // An allocator by what --with says of it; a program is started. Throws BadInput: with the names that exist, or why the program is
-  // none.
+  // An allocator by what --with says of it, behind the passes of --coalesce; a program is started. Throws BadInput: with the names
+  // that exist, or why the program is none.
   [[nodiscard]] const ir::Allocator& named(const std::string& item) const;
-  // Those of a list, order kept, duplicates dropped; all duelists where it is empty.
+  // Those of a list, order kept, duplicates dropped; all duelists where it is empty. --coalesce holds for each.
   [[nodiscard]] std::vector<const ir::Allocator*> duelists(const std::vector<std::string>& with) const;
 };
 // What stands in the help of --with behind the names.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/grouped.h"
 #include "ir/cfg.h"
 
@@ -269,7 +271,8 @@ class CopyProp final : public Pass {
   std::string_view what_it_does() const override {
     return "uses of copies become uses of what was copied; dead copies and phis go";
   }
-  Function run(const Function& program, const ir::Target&, const PassOptions& options) const override {
+  std::expected<Function, std::string> run(const Function& program, const ir::Target&, const PassOptions& options) const override {
+    if (!options.knobs.empty()) return std::unexpected(fmt::format("copyprop has no knob \"{}\"", options.knobs.front().first));
     return Propagation(program, options.fuel).run();
   }
 };

@@ -40,7 +40,7 @@ ir::Function program_of(const std::string& file) {
 TEST(CopyProp, Golden) {
   ASSERT_FALSE(files().empty());
   for (const std::string& file : files()) {
-    const ir::Function after = copyprop().run(program_of(file), ir::default_target(), {});
+    const ir::Function after = *copyprop().run(program_of(file), ir::default_target(), {});
     EXPECT_TRUE(ir::check(after, 1).empty()) << file;
     std::string head = head_of(file);
     while (head.ends_with('\n')) head.pop_back();
@@ -52,17 +52,17 @@ TEST(CopyProp, WithoutFuelTheProgramStaysAsItIs) {
   for (const std::string& file : files()) {
     const ir::Function f = program_of(file);
     ir::Fuel none{.limit = 0};
-    EXPECT_EQ(ir::print(copyprop().run(f, ir::default_target(), {.fuel = &none})), ir::print(f)) << file;
+    EXPECT_EQ(ir::print(*copyprop().run(f, ir::default_target(), {.fuel = &none})), ir::print(f)) << file;
   }
 }
 
 TEST(CopyProp, EachDecisionIsOneUnitOfFuel) {
   const ir::Function f = program_of("passes/testdata/chains.rir");
-  const std::string all = ir::print(copyprop().run(f, ir::default_target(), {}));
+  const std::string all = ir::print(*copyprop().run(f, ir::default_target(), {}));
   ir::Fuel enough;
-  EXPECT_EQ(ir::print(copyprop().run(f, ir::default_target(), {.fuel = &enough})), all);
+  EXPECT_EQ(ir::print(*copyprop().run(f, ir::default_target(), {.fuel = &enough})), all);
   ir::Fuel less{.limit = enough.spent - 1};
-  EXPECT_NE(ir::print(copyprop().run(f, ir::default_target(), {.fuel = &less})), all);
+  EXPECT_NE(ir::print(*copyprop().run(f, ir::default_target(), {.fuel = &less})), all);
   EXPECT_EQ(less.refused, "leave-out-dead-copy");
 }
 

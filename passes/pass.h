@@ -2,8 +2,12 @@
 // before an allocator, take_back.h is the way back to the program that came in, in_memory.h how a pass is judged alone.
 #pragma once
 
+#include <expected>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "ir/allocator.h"
 #include "ir/program.h"
@@ -13,6 +17,8 @@ namespace regduel::passes {
 
 struct PassOptions {
   ir::Fuel* fuel = nullptr;  // each change that is a choice asks it; null = as many as it takes
+  std::span<const std::pair<std::string, std::string>> knobs = {};  // of this pass, by name; later ones win
+  ir::Trace* trace = nullptr;                                       // null = nobody listens
 };
 
 class Pass {
@@ -20,15 +26,18 @@ class Pass {
   virtual ~Pass() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;          // "copyprop": no '+' in it
   [[nodiscard]] virtual std::string_view what_it_does() const = 0;  // one line for --help
-  // Requires: `program` well-formed for `target`, over vregs. Ensures the same of the result, and
+  // The names begin with that of the pass, "nvptx-copy-limit", so that passes and allocators can share one list of settings.
+  [[nodiscard]] virtual std::vector<ir::KnobInfo> knobs() const { return {}; }
+  // Requires: `program` well-formed for `target`, over vregs. The error is one line, and only for a knob that there is not, or a
+  // value that it cannot have. Ensures the same of the result, and
   //   - the same blocks, and the vregs of `program` first among its own;
   //   - each instruction of `program` is there under its id, in its block and order, with its opcode, flags, immediates and as many
   //     operands; vregs may be others. Copies and phis alone may be missing;
   //   - what is new is a copy, with an id that `program` does not have;
   //   - no instruction demands more registers than it did (FORMAT.md, "Demand").
   // So the ids are the map that takes an allocation back (take_back.h).
-  [[nodiscard]] virtual ir::Function run(const ir::Function& program, const ir::Target& target,
-                                         const PassOptions& options) const = 0;
+  [[nodiscard]] virtual std::expected<ir::Function, std::string> run(const ir::Function& program, const ir::Target& target,
+                                                                     const PassOptions& options) const = 0;
 };
 
 // All passes. They live as long as the program and keep no state.

@@ -1,5 +1,10 @@
 #include "passes/pass_allocator.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "ir/check.h"
@@ -10,9 +15,27 @@ namespace regduel::passes {
 PassAllocator::PassAllocator(const Pass& pass, const ir::Allocator& allocator)
     : pass_(pass), allocator_(allocator), name_(fmt::format("{}+{}", pass.name(), allocator.name())) {}
 
+std::vector<ir::KnobInfo> PassAllocator::knobs() const {
+  std::vector<ir::KnobInfo> both = pass_.knobs();
+  std::ranges::move(allocator_.knobs(), std::back_inserter(both));
+  return both;
+}
+
 std::expected<ir::Allocation, ir::AllocFailure> PassAllocator::allocate(const ir::Function& program, const ir::Target& target,
                                                                         const ir::AllocOptions& options) const {
-  auto allocation = allocator_.allocate(pass_.run(program, target, {.fuel = options.fuel}), target, options);
+  ir::AllocOptions rest = options;
+  std::vector<std::pair<std::string, std::string>> own;
+  if (!options.knobs.empty()) {
+    const std::vector<ir::KnobInfo> known = pass_.knobs();
+    const auto is_own = [&](const auto& setting) {
+      return std::ranges::any_of(known, [&](const ir::KnobInfo& k) { return k.name == setting.first; });
+    };
+    std::ranges::copy_if(options.knobs, std::back_inserter(own), is_own);
+    std::erase_if(rest.knobs, is_own);
+  }
+  const auto after = pass_.run(program, target, {.fuel = options.fuel, .knobs = own, .trace = options.trace});
+  if (!after) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, after.error()});
+  auto allocation = allocator_.allocate(*after, target, rest);
   if (allocation && allocation->program.phase == ir::Phase::Allocated && ir::check(allocation->program, 1).empty())
     allocation->program = take_back(program, allocation->program);
   return allocation;

@@ -15,8 +15,9 @@ class PassAllocator final : public ir::Allocator {
   PassAllocator(const Pass& pass, const ir::Allocator& allocator);
 
   [[nodiscard]] std::string_view name() const override { return name_; }
-  [[nodiscard]] std::vector<ir::KnobInfo> knobs() const override { return allocator_.knobs(); }
-  // An ill-formed result of the allocator is handed on as it is. The pass spends of the fuel first.
+  [[nodiscard]] std::vector<ir::KnobInfo> knobs() const override;
+  // Each of the two gets the knobs that it knows, the allocator those that neither knows. An ill-formed result of the allocator is
+  // handed on as it is. The pass spends of the fuel first.
   [[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
                                                                          const ir::AllocOptions& options) const override;
 

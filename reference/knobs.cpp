@@ -65,7 +65,7 @@ const std::vector<Row>& briggs_rows() {
       row<&Rules::max_rounds>("briggs-max-rounds", "int 1 to 1000", "40", "regduel",
                               "rounds of colouring and spilling before everything goes to memory", {"1", "2", "1000"}),
       row<&Rules::spill_limit>("briggs-spill-limit", "int 0 to 1000000", "1000000", "seed 002, spill-limit",
-                               "give up (unsupported) once more values than these are spilled or computed again", {"0", "4"}),
+                               "give up (unsupported) once more values than these are spilled or computed again", {}),
       row<&Rules::occupancy_target>(
           "briggs-occupancy-target", "int 0 to 100", "0", "seed 002, nvptx-regalloc-occupancy-target",
           "percent of an SM's warps: no more registers than allow for so many at the block's size; 75 in the "
@@ -105,7 +105,7 @@ const std::vector<Row>& cicc_rows() {
       row<&Rules::lazy_refill>("cicc-lazy-refill", "bool", "1", "seed 003, phase 6",
                                "leave out refills of what a register holds and stores of what no refill reads", {"0", "1"}),
       row<&Rules::spill_limit>("cicc-spill-limit", "int 0 to 1000000", "1000000", "seed 002, spill-limit",
-                               "give up (unsupported) once more values than these are spilled or computed again", {"0", "4"}),
+                               "give up (unsupported) once more values than these are spilled or computed again", {}),
       row<&Rules::occupancy_target>(
           "cicc-occupancy-target", "int 0 to 100", "0", "seed 002, nvptx-regalloc-occupancy-target",
           "percent of an SM's warps: no more registers than allow for so many at the block's size; 75 in the "

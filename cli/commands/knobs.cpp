@@ -1,4 +1,4 @@
-// regduel knobs: every knob of every allocator and of memcheck.
+// regduel knobs: every knob of every allocator, of every pass and of memcheck.
 
 #include <algorithm>
 #include <tuple>
@@ -13,6 +13,7 @@
 #include "fuzz/duel/allocators.h"
 #include "fuzz/external/words.h"
 #include "oracles/memcheck/memcheck.h"
+#include "passes/pass.h"
 
 namespace regduel::cli {
 namespace {
@@ -36,6 +37,8 @@ std::vector<Row> rows_of(const std::vector<std::string>& owners) {
   for (const std::string& owner : owners) {
     if (owner == kVerifier) {
       for (const ir::KnobInfo& k : oracles::memcheck_knobs()) rows.push_back({owner, k, "", ""});
+    } else if (const passes::Pass* pass = passes::find_pass(owner)) {
+      for (ir::KnobInfo& k : pass->knobs()) rows.push_back({owner, std::move(k), "", ""});
     } else {
       for (ir::KnobInfo& k : AllocatorOptions().named(owner).knobs()) rows.push_back({owner, std::move(k), "", ""});
     }
@@ -72,13 +75,15 @@ std::string wrapped(std::string_view text, std::size_t indent) {
 int knobs(const Options& o) {
   std::vector<std::string> all = fuzz::allocator_names();
   for (std::string& name : fuzz::names_on_request()) all.push_back(std::move(name));
+  for (const passes::Pass* pass : passes::passes()) all.emplace_back(pass->name());
   all.emplace_back(kVerifier);
   std::vector<std::string> asked;
   for (const std::string& list : o.with)
     for (std::string& item : fuzz::split_items(list)) asked.push_back(fuzz::name_of_item(item));
   for (const std::string& name : asked)
     if (std::find(all.begin(), all.end(), name) == all.end() && fuzz::command_in(name) == std::string::npos)
-      throw BadInput(fmt::format("--with: no allocator or judge \"{}\" with knobs (there are {})", name, fmt::join(all, ", ")));
+      throw BadInput(
+          fmt::format("--with: no allocator, pass or judge \"{}\" with knobs (there are {})", name, fmt::join(all, ", ")));
   const std::vector<Row> rows = rows_of(asked.empty() ? all : asked);
   if (o.json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -119,16 +124,16 @@ int knobs(const Options& o) {
 
 void add_knobs_command(CLI::App& app, Action& chosen) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("knobs", "List the knobs of the allocators and of memcheck");
+  CLI::App* command = app.add_subcommand("knobs", "List the knobs of the allocators, of the passes and of memcheck");
   command
       ->add_option("--with", o->with,
-                   "Only of these, comma-separated: allocators, exec:COMMAND, or memcheck (default: all but programs)")
+                   "Only of these, comma-separated: allocators, passes, exec:COMMAND, or memcheck (default: all but programs)")
       ->allow_extra_args(false);
   command->add_flag("--json", o->json, "One JSON document");
   command->footer(
       "By id, then by name: id, name, whose it is, type and range [default]; what it does, and its source. Set one with --knob "
       "NAME=VALUE or\n"
-      "--knob ID=VALUE of alloc and duel, or --knob of verify for memcheck's.\n"
+      "--knob ID=VALUE of alloc and duel, --knob of pass, or --knob of verify for memcheck's.\n"
       "Example:  regduel knobs --with fatpoint");
   command->callback([o, &chosen] { chosen = [o] { return knobs(*o); }; });
 }

@@ -1,5 +1,9 @@
 // regduel pass: one pass on the functions of one file; `regduel verify` judges the two files as a pair.
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "cli/command.h"
@@ -15,6 +19,7 @@ struct Options {
   std::string pass, input, output = "-";
   TargetOptions target;
   AbiOption abi;
+  std::vector<std::string> knobs;  // NAME=VALUE
 };
 
 std::string pass_names() {
@@ -26,12 +31,20 @@ std::string pass_names() {
 int run_pass(const Options& o) {
   const passes::Pass* pass = passes::find_pass(o.pass);
   if (pass == nullptr) throw BadInput(fmt::format("no pass \"{}\" (there are {})", o.pass, pass_names()));
+  std::vector<std::pair<std::string, std::string>> settings;
+  for (const std::string& knob : o.knobs) {
+    const std::size_t equals = knob.find('=');
+    if (equals == std::string::npos || equals == 0) throw BadInput(fmt::format("--knob {}: expected NAME=VALUE", knob));
+    settings.emplace_back(knob.substr(0, equals), knob.substr(equals + 1));
+  }
   std::vector<Program> programs = load(o.input, o.abi.name());
   require_phase(programs, ir::Phase::Virtual);
   ir::Module result;
   for (Program& p : programs) {
     const ir::Target& target = o.target.resolve(p.function, p.file);
-    result.functions.push_back(pass->run(p.function, target, {}));
+    auto after = pass->run(p.function, target, {.knobs = settings});
+    if (!after) throw BadInput(after.error());
+    result.functions.push_back(std::move(*after));
   }
   save(o.output, ir::print(result));
   return 0;
@@ -48,6 +61,8 @@ void add_pass_command(CLI::App& app, Action& chosen) {
   command->add_option("pass", o->pass, "Which: " + known)->required();
   command->add_option("input", o->input, "RIR or PTX file (- = standard input)")->required();
   command->add_option("-o,--output", o->output, "Where to write the program (- = standard output)")->capture_default_str();
+  command->add_option("--knob", o->knobs, "Set a knob of the pass (regduel knobs), NAME=VALUE; repeatable")
+      ->allow_extra_args(false);
   o->target.add_to(*command);
   o->abi.add_to(*command);
   command->footer("`regduel verify IN OUT` judges what it did. Example:  regduel pass copyprop a.rir -o b.rir");

@@ -53,7 +53,9 @@ RC_GTEST_PROP(Passes, AloneEveryJudgeAcceptsThem, (const FuzzInput& input)) {
   RC_LOG() << findings_of(nothing_done);
   RC_ASSERT(nothing_done.verdict() != Verdict::Fail);
   for (const passes::Pass* pass : passes::passes()) {
-    const ir::Function after = pass->run(input.program, *input.target, {});
+    const auto result = pass->run(input.program, *input.target, {});
+    RC_ASSERT(result.has_value());
+    const ir::Function& after = *result;
     RC_ASSERT(ir::check(after, *input.target, 1).empty());
     const oracles::Report report = judge_alone(input.program, after, *input.target);
     RC_LOG() << findings_of(report);
@@ -67,7 +69,9 @@ class Mistaken final : public passes::Pass {
   explicit Mistaken(ir::Function after) : after_(std::move(after)) {}
   std::string_view name() const override { return "mistaken"; }
   std::string_view what_it_does() const override { return "what it was told"; }
-  ir::Function run(const ir::Function&, const ir::Target&, const passes::PassOptions&) const override { return after_; }
+  std::expected<ir::Function, std::string> run(const ir::Function&, const ir::Target&, const passes::PassOptions&) const override {
+    return after_;
+  }
 
  private:
   ir::Function after_;
