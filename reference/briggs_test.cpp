@@ -57,6 +57,16 @@ TEST(Briggs, AttemptsProvedHopelessAreSkippedWithoutATrace) {
   }
 }
 
+// Where %0 comes first it takes R4, and no pair is left at R4 and R6 within seven registers; the next try begins with the pair.
+TEST(Briggs, ANodeThatFindsNoPlaceComesFirstInTheNextTry) {
+  const Outcome run = allocate(
+      "vreg %0 R b32\nvreg %1 R b64\nvreg %2 R b96\nblock b0\n#0 %0 = op\n#1 %1 = op clobbers R0:R3\n#2 %2 = op\n#3 op %1, %0\n"
+      "#4 exit\n",
+      255);
+  EXPECT_EQ(run.text,
+            "  block b0\n    #0 R6 = op\n    #1 R4:R5 = op clobbers R0:R3\n    #2 R0:R2 = op\n    #3 op R4:R5, R6\n    #4 exit\n");
+}
+
 TEST(Briggs, ImpossibleLimitsSaySo) {
   const Outcome run = allocate(kFourLive, 1);
   EXPECT_FALSE(run.ok);
