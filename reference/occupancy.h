@@ -3,9 +3,12 @@
 //   registers of a warp = 32 x registers of a thread, up to the next multiple of the granularity
 //   blocks of an SM     = least of: registers of the SM / (registers of a warp x warps of a block), warps of the SM / warps of a
 //                         block, blocks that the SM takes
-// Tested by occupancy_test.cpp.
+// Instructions of a warpgroup (wgmma, tcgen05, setmaxnreg) are executed by four warps together, each with the same registers (seed
+// 002, seed 003, "Constraint Systems", 3): blocks of such programs take registers for whole warpgroups. Tested by
+// occupancy_test.cpp.
 #pragma once
 
+#include "ir/program.h"
 #include "ir/target.h"
 
 namespace regduel::reference {
@@ -21,5 +24,9 @@ struct Occupancy {
 // The most registers of a thread with which that much is reached, at most those that a thread may have. These where no number of
 // registers reaches it: then registers are not what is in the way.
 [[nodiscard]] int most_registers(const ir::Target& target, int percent, int threads);
+
+// Threads of a block, those of its last warpgroup made up to 128 where an instruction of the program needs a warpgroup. Cost
+// O(instructions).
+[[nodiscard]] int threads_of_block(const ir::Function& program);
 
 }  // namespace regduel::reference

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "reference/testing.h"
+
 namespace regduel::reference {
 namespace {
 
@@ -36,6 +38,19 @@ TEST(Occupancy, MoreRegistersNeverHelp) {
     for (const int threads : {32, 96, 128, 256, 1024})
       for (int r = 1; r < target.max_registers_per_thread; ++r)
         EXPECT_GE(occupancy(target, r, threads).percent, occupancy(target, r + 1, threads).percent) << target.name << " " << r;
+}
+
+TEST(Occupancy, WarpgroupsAreFourWarps) {
+  ir::Function with = testing::parse_body("vreg %0 R b128\nblock b0\n#0 %0 = wgmma.mma_async.sync.aligned !convergent\n#1 exit\n");
+  ir::Function without = testing::parse_body("vreg %0 R b128\nblock b0\n#0 %0 = mma.sync.aligned !convergent\n#1 exit\n");
+  for (ir::Function* f : {&with, &without}) f->threads = 288;  // two warpgroups and a warp
+  EXPECT_EQ(threads_of_block(with), 384);
+  EXPECT_EQ(threads_of_block(without), 288);
+  const ir::Target& target = *ir::find_target("sm_90");
+  EXPECT_EQ(most_registers(target, 50, threads_of_block(with)), 56);
+  EXPECT_EQ(most_registers(target, 50, threads_of_block(without)), 56);
+  EXPECT_EQ(occupancy(target, 72, threads_of_block(with)).blocks, 2);
+  EXPECT_EQ(occupancy(target, 72, threads_of_block(without)).blocks, 3);
 }
 
 }  // namespace

@@ -136,6 +136,7 @@ class Rounds {
           colouring_ = select(work, order, {available, callee_saved, rules_.biased_select, stops, fuel_});
           if (colouring_.failed.empty()) {
             take_homes(graph, file);
+            if (trace_) trace_colours(work, file);
             return true;
           }
           if (stops) note_confined(graph, work, colouring_.failed.front());
@@ -175,8 +176,7 @@ class Rounds {
 
   [[nodiscard]] int most_registers_of(ir::RegFile file) const {
     if (file != ir::RegFile::R || rules_.occupancy_target.value == 0) return rules_.registers;
-    return std::min(rules_.registers,
-                    most_registers(problem_.target(), rules_.occupancy_target.value, static_cast<int>(f_.threads)));
+    return std::min(rules_.registers, most_registers(problem_.target(), rules_.occupancy_target.value, threads_of_block(f_)));
   }
   // Whether all nodes without a colour are spilled, or the cheapest of them alone.
   [[nodiscard]] bool is_over_pressure(const FileGraph& graph, const UnitSet& available) const {
@@ -196,6 +196,7 @@ class Rounds {
     colouring_ = select(graph, order, {available, callee_saved, rules_.biased_select, false, fuel_});
     if (!colouring_.failed.empty()) return false;
     take_homes(graph, file);
+    if (trace_) trace_colours(graph, file);
     return true;
   }
 
@@ -230,6 +231,17 @@ class Rounds {
     return result;
   }
 
+  // "briggs colours R: 131 nodes, 4 of them coalesced with others"
+  void trace_colours(const FileGraph& graph, ir::RegFile file) {
+    std::size_t nodes = 0, gone = 0;
+    for (NodeId n = 0; n < graph.size(); ++n) {
+      if (graph.is_fixed(n)) continue;
+      ++nodes;
+      gone += graph.is_merged(n);
+    }
+    trace_->line(
+        fmt::format("{} colours {}: {} nodes, {} of them coalesced with others", rules_.allocator, ir::name(file), nodes, gone));
+  }
   void trace_round(int round, const Plan& before, const Plan& after) {
     std::string text = fmt::format("{} round {}:", rules_.allocator, round);
     for (std::size_t v = 0; v < after.locations.size(); ++v) {

@@ -350,17 +350,22 @@ void tensor(Builder& b) {
     }
   }
   const auto form = b.random.below(100);
-  Draft d = b.named("mma.sync.aligned.m16n8k16", ir::kConvergent);
+  // From sm_100 on: FP4 and FP8 with the scales of both matrices in a register each.
+  const bool has_scales = b.target.sm >= 100 && b.random.chance(50);
+  Draft d = b.named(has_scales ? "mma.sync.aligned.m16n8k64.block_scale" : "mma.sync.aligned.m16n8k16", ir::kConvergent);
+  const auto matrices = [&] {
+    b.use(d, a);
+    b.use(d, bb);
+    if (!has_scales) return;
+    b.use(d, kWord);
+    b.use(d, kWord);
+  };
   if (form < 45) {  // in and out
-    if (b.def(d, acc.is_valid() ? acc : b.pick(c), {.role = Role::DefUse})) {
-      b.use(d, a);
-      b.use(d, bb);
-    }
+    if (b.def(d, acc.is_valid() ? acc : b.pick(c), {.role = Role::DefUse})) matrices();
   } else {
     const VRegId old = b.pick_root(c);
     const bool taken = b.use(d, old);
-    b.use(d, a);
-    b.use(d, bb);
+    matrices();
     if (form < 75 && taken) b.def(d, c, {.tied = 0});
     else b.def(d, c);
   }
