@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/grouped.h"
 #include "oracles/pair/match.h"
 
 namespace regduel::oracles::symbolic {
@@ -24,6 +25,7 @@ using ir::Op;
 using ir::Operand;
 using ir::PReg;
 using ir::Role;
+using ir::VRegId;
 
 void note_bytes(std::vector<std::uint8_t>& bytes_of_name, const Place& p) {
   for (std::uint32_t k = 0; k < p.cells(); ++k) bytes_of_name[p.cell + k] = bytes_at(p, k);
@@ -58,7 +60,7 @@ class Planner {
   struct Repeated {
     std::uint32_t id = 0;
     std::uint32_t index = kNoIndex;        // before
-    Value constant = kJunk;                // without register uses: its value, for ever
+    Value constant = kJunk;                // of a constant instruction: its value, for ever
     std::uint32_t ghost = 0;               // else: first location of its result
     std::vector<std::uint32_t> snapshots;  // first name of each operand's snapshot, by operand
     std::uint32_t words = 0;
@@ -69,8 +71,10 @@ class Planner {
     std::set<std::uint32_t> ids;
     for (const Inst& i : after_.insts)
       if (i.op == Op::Remat) ids.insert(i.ref.value);
+    if (ids.empty()) return;
+    find_constants();
+    add_chains(ids);
     for (const std::uint32_t id : ids) repeated_.emplace_back().id = id;
-    if (repeated_.empty()) return;
     for (std::size_t k = 0; k < before_.insts.size(); ++k) {
       Repeated* r = repeated(before_.insts[k].id.value);
       if (r == nullptr) continue;
@@ -78,18 +82,80 @@ class Planner {
       const auto ops = before_.operands_of(before_.insts[k]);
       if (ops.empty() || !ops[0].is_vreg()) continue;
       r->words = plan_.names.of_operand(ops[0]).cells();
-      if (std::none_of(ops.begin(), ops.end(), [](const Operand& op) { return op.is_vreg() && op.reads(); })) {
+      const bool reads = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.is_vreg() && op.reads(); });
+      if (!reads || is_constant_[r->index]) {
         r->constant = plan_.values.add_leaves(ValueKind::Constant, r->index, r->words);
-        continue;
+        if (!reads) continue;
+      } else {
+        r->ghost = plan_.num_locations();
+        plan_.is_byte_location.resize(r->ghost + r->words, plan_.names.of_operand(ops[0]).step == 1 ? 1 : 0);
       }
-      r->ghost = plan_.num_locations();
-      plan_.is_byte_location.resize(r->ghost + r->words, plan_.names.of_operand(ops[0]).step == 1 ? 1 : 0);
       r->snapshots.assign(ops.size(), 0);
       for (std::size_t o = 0; o < ops.size(); ++o) {
         if (!ops[o].is_vreg() || !ops[o].reads()) continue;
         r->snapshots[o] = plan_.num_names();
         const Place of = snapshot_place(plan_.names.of_operand(ops[o]), r->snapshots[o]);
         for (std::uint32_t w = 0; w < of.cells(); ++w) plan_.bytes_of_name.push_back(bytes_at(of, w));
+      }
+    }
+  }
+  // Which instructions compute the same whenever they are executed: unguarded ones that may be repeated, and read only roots that
+  // such an instruction alone writes, as a whole.
+  //   constant(k) = may be repeated(k) and, for each register use of k, constant(the only def of its root)      the least solution
+  // Requires some remat. Cost O(operands).
+  void find_constants() {
+    sole_def_.assign(before_.vregs.size(), kNoIndex);
+    std::vector<std::uint8_t> is_written(before_.vregs.size(), 0);
+    for (std::uint32_t v = 0; v < before_.vregs.size(); ++v) is_written[v] = before_.vregs[v].is_architectural();
+    Grouped<std::uint32_t> readers;
+    readers.build(before_.vregs.size(), [&](auto add) {
+      for (std::uint32_t k = 0; k < before_.insts.size(); ++k)
+        for (const Operand& op : before_.operands_of(before_.insts[k]))
+          if (op.is_vreg() && op.role == Role::Use) add(before_.root(op.vreg()).index(), k);
+    });
+    std::vector<std::uint32_t> unknown_uses(before_.insts.size(), kNoIndex);  // kNoIndex: it is none whatever it reads
+    is_constant_.assign(before_.insts.size(), 0);
+    std::vector<std::uint32_t> work;
+    for (std::uint32_t k = 0; k < before_.insts.size(); ++k) {
+      std::uint32_t defs = 0, uses = 0;
+      bool is_plain = may_be_repeated(before_.insts[k]);
+      for (const Operand& op : before_.operands_of(before_.insts[k])) {
+        if (!op.is_vreg()) continue;
+        is_plain = is_plain && (op.role == Role::Use || op.role == Role::Def);
+        uses += op.role == Role::Use;
+        if (!op.writes()) continue;
+        const VRegId root = before_.root(op.vreg());
+        const Place whole = name_of(Operand::of_vreg(Role::Use, root)), own = name_of(op);
+        is_plain = is_plain && ++defs == 1 && own.size == whole.size;
+        sole_def_[root.index()] = std::exchange(is_written[root.index()], std::uint8_t{1}) != 0 ? kNoIndex : k;
+      }
+      if (!is_plain || defs != 1) continue;
+      unknown_uses[k] = uses;
+      if (uses == 0) work.push_back(k);
+    }
+    while (!work.empty()) {
+      const std::uint32_t k = work.back();
+      work.pop_back();
+      is_constant_[k] = 1;
+      for (const Operand& op : before_.operands_of(before_.insts[k])) {
+        if (!op.is_vreg() || !op.writes() || sole_def_[before_.root(op.vreg()).index()] != k) continue;
+        for (const std::uint32_t reader : readers[before_.root(op.vreg()).index()])
+          if (unknown_uses[reader] != kNoIndex && --unknown_uses[reader] == 0) work.push_back(reader);
+      }
+    }
+  }
+  // What a constant instruction is computed from has to be known as constant too.
+  void add_chains(std::set<std::uint32_t>& ids) {
+    std::vector<std::uint32_t> work;
+    for (std::uint32_t k = 0; k < before_.insts.size(); ++k)
+      if (is_constant_[k] && ids.contains(before_.insts[k].id.value)) work.push_back(k);
+    while (!work.empty()) {
+      const std::uint32_t k = work.back();
+      work.pop_back();
+      for (const Operand& op : before_.operands_of(before_.insts[k])) {
+        if (!op.is_vreg() || op.role != Role::Use) continue;
+        const std::uint32_t def = sole_def_[before_.root(op.vreg()).index()];
+        if (ids.insert(before_.insts[def].id.value).second) work.push_back(def);
       }
     }
   }
@@ -523,7 +589,9 @@ class Planner {
   const Function& after_;
   Plan plan_;
   Unreadable unreadable_;
-  std::vector<Repeated> repeated_;  // by id
+  std::vector<Repeated> repeated_;         // by id
+  std::vector<std::uint32_t> sole_def_;    // by root: the only instruction that writes it; kNoIndex where there are more, or none
+  std::vector<std::uint8_t> is_constant_;  // by instruction before; empty without remats
   std::vector<std::vector<FlowEdge>> ways_;
   std::vector<std::uint32_t> pred_of_;  // of each edge block: the original block that it comes from
   EdgePath path_;

@@ -603,6 +603,31 @@ TEST(SymbolicStateTest, AConstantCanBeRepeatedBeforeItsTurn) {
        "  block b0\n    +9 R0 = remat #1 5\n    #0 R1 = a\n    #1 const !remat !deleted\n    #2 use R0, R1 !write\n    #3 exit\n"});
 }
 
+// %2 is carried around the loop. What it was computed from is computed again before it is read, and is the same each time.
+TEST(SymbolicStateTest, WhatIsComputedFromConstantsIsConstant) {
+  const Pair p = {
+      kAndP,
+      "  block b0\n    #0 %0 = const 0 !remat\n    #1 %1 = neg %0 !remat\n    #2 use %2 !write\n    #3 %2 = not %1 !remat\n"
+      "    #4 bra -> b0\n",
+      "  block b0\n    #0 R0 = const 0 !remat\n    #1 neg !remat !deleted\n    +5 R0 = remat #0 0\n    +6 R1 = remat #1 R0\n"
+      "    +7 R2 = remat #3 R1\n    #2 use R2 !write\n    #3 not !remat !deleted\n    #4 bra -> b0\n"};
+  expect_pass(p);
+  expect_category(with(p, "remat #3 R1", "remat #3 R0"), kRemat);
+  expect_category(with(p, "remat #1 R0", "remat #1 R5"), kRemat);
+  expect_category(with(p, "use R2", "use R1"), kWrong);
+  // Not where another instruction writes one of them as well, or a guard says whether it is written.
+  for (const auto& [from, to] : {std::pair{"#1 %1 = neg %0 !remat", "#1 %1 = neg %0 !remat\n    #8 %1 = a"},
+                                 std::pair{"#0 %0 = const 0 !remat", "#0 %0 = ld 0 !read !remat"}}) {
+    Pair q = p;
+    q.before = testing::edit(q.before, from, to);
+    q.after = testing::edit(q.after, "    +5", std::string(to).starts_with("#1") ? "    #8 R1 = a\n    +5" : "    +5");
+    if (std::string(to).starts_with("#0"))
+      q.after = testing::edit(testing::edit(q.after, "#0 R0 = const 0 !remat", "#0 R0 = ld 0 !read !remat"),
+                              "    +5 R0 = remat #0 0\n", "");
+    expect_category(q, kRemat);
+  }
+}
+
 TEST(SymbolicStateTest, ARematReadsWhatTheInstructionRead) {
   expect_pass(repeated());
   expect_category(with(repeated(), "+9 R1 = remat #1 R0, 4", "+9 R1 = remat #1 R5, 4"), kRemat);

@@ -20,8 +20,8 @@
 //   p2r, bit_spill   bit i of the pack holds what its predicate holds; its other bits what they held
 //   r2p, bit_refill  the predicate holds what bit i of the pack holds
 //   #k repeated      before #k: for each register use s, a name s@k holds what s holds. After it: a location e@k holds its result
-//   l = remat #k     check (loc(s), s@k) in H for each use; l := e@k. Without register uses: l holds the result of #k, whether
-//                    executed or not
+//   l = remat #k     check (loc(s), s@k) in H for each use; l := e@k. Where #k is constant, which is without register uses, or with
+//                    uses of what constant instructions alone define: l holds the result of #k, whether executed or not
 //   @g at an         H where g holds, unchanged where not: (l, v) is in H if it is on both sides. A use under @g is checked on the
 //   instruction      side where g holds. A guard that the program before may not have defined is no known value: it stands for
 //                    itself only
