@@ -477,8 +477,9 @@ bool SpillCodeInserter::original_copy(const Inst& inst) {
 
 bool SpillCodeInserter::is_between_pieces(const Inst& inst) const {
   const auto ops = in_.operands_of(inst);
+  // A phi may copy one part of a vreg to another part of it.
   return inst.is_copy() && !plan_.first_of.empty() && ops.size() == 2 &&
-         plan_.slot_owner(ops[0].vreg()) == plan_.slot_owner(ops[1].vreg());
+         plan_.slot_owner(ops[0].vreg()) == plan_.slot_owner(ops[1].vreg()) && bytes_of(in_, ops[0]) == bytes_of(in_, ops[1]);
 }
 
 // A store, a refill, or a copy of what the piece that is written needs; nothing where both are in memory, as that is one slot.
