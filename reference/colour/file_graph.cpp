@@ -119,7 +119,6 @@ void FileGraph::gather_edges() {
   // Not = {}, which would keep the memory.
   is_there_ = std::vector<std::uint64_t>();
   if (row_words_ == 0) {
-    drop_duplicates();
     degree_.assign(size(), 0);
     found_.for_each([&](NodeId a, std::span<const NodeId> bs) {
       degree_[a] += static_cast<std::uint32_t>(bs.size());
@@ -146,9 +145,24 @@ void FileGraph::gather_edges() {
       to[at[b]++] = a;
     }
   });
-  edges_ = std::move(edges);
   found_ = FoundEdges();
   degree_ = std::vector<std::uint32_t>();
+  if (row_words_ == 0) edges->drop_duplicates();
+  edges_ = std::move(edges);
+}
+
+void FileGraph::Edges::drop_duplicates() {
+  std::vector<NodeId> seen_with(begin.size() - 1, kNoNode);
+  std::uint32_t end = 0;
+  for (NodeId n = 0; n < seen_with.size(); ++n) {
+    const auto listed = of(n);
+    begin[n] = end;
+    for (const NodeId m : listed) {
+      to[end] = m;
+      end += std::exchange(seen_with[m], n) != n;
+    }
+  }
+  begin.back() = end;
 }
 
 void FileGraph::find_squeezes() {

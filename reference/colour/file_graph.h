@@ -180,6 +180,7 @@ class FileGraph {
     std::vector<std::uint32_t> begin;  // those of node n: [begin[n], begin[n + 1])
     std::unique_ptr<NodeId[]> to;
     [[nodiscard]] std::span<const NodeId> of(NodeId n) const { return {to.get() + begin[n], to.get() + begin[n + 1]}; }
+    void drop_duplicates();  // keeps of each edge the first time that it is listed
   };
   // Edges in the order in which they were found, as runs from one node: the node, how many, and to which. In pieces, so that what
   // is there stays where it is.
@@ -247,10 +248,11 @@ class FileGraph {
   int max_live_ = 0, clique_units_ = 0;
   std::vector<NodeId> crowd_;
   // While building: the edges in the order in which they were found. In a graph of up to kMatrixNodes each is there once, as the
-  // matrix of bits shows (32 MB at most), in which each node has an edge to itself; in a larger one some are there twice.
+  // matrix of bits shows (32 MB at most), in which each node has an edge to itself; in a larger one some are there twice until
+  // their lists are made.
   static constexpr std::size_t kMatrixNodes = 16384;
   FoundEdges found_;
-  std::size_t num_distinct_ = 1024;  // without a matrix: once twice as many were found, duplicates are dropped
+  std::size_t num_distinct_ = std::size_t{1} << 22;  // without a matrix: once twice as many were found, duplicates are dropped
   std::vector<std::uint64_t> is_there_;
   std::size_t row_words_ = 0;          // 0 = no matrix
   std::vector<std::uint32_t> degree_;  // by node, with a matrix
