@@ -1,12 +1,14 @@
 #include "reference/lazy_refill.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <span>
 #include <tuple>
 
 #include "base/planted.h"
 #include "reference/liveness.h"
+#include "reference/worklist.h"
 
 namespace regduel::reference {
 namespace {
@@ -27,12 +29,42 @@ UnitSet first_units(const UnitSet& all, int most) {
   return first;
 }
 
+// The units of a set of temps, some of which may share units.
+class HeldUnits {
+ public:
+  explicit HeldUnits(std::size_t temps) : is_member_(temps, 0) {}
+  [[nodiscard]] const UnitSet& operator[](std::size_t file) const { return units_[file]; }
+  void set(ir::PReg home, TempId t, bool is_member) {
+    if (!home.is_valid() || (is_member_[t] != 0) == is_member) return;
+    is_member_[t] = is_member;
+    if (is_member) members_.push_back(t);
+    const std::size_t file = ir::index(home.file);
+    for (int u = home.begin(); u < home.end(); ++u) {
+      std::uint32_t& holders = holders_[file][static_cast<std::size_t>(u)];
+      if (is_member && holders++ == 0) units_[file].insert(u);
+      if (!is_member && --holders == 0) units_[file].erase(u);
+    }
+  }
+  void clear() {
+    for (const TempId t : members_) is_member_[t] = 0;
+    members_.clear();
+    holders_ = {};
+    units_ = {};
+  }
+
+ private:
+  std::vector<std::uint8_t> is_member_;  // by temp
+  std::vector<TempId> members_;          // and some that were
+  ir::PerFile<std::array<std::uint32_t, ir::kMaxUnits>> holders_ = {};
+  ir::PerFile<UnitSet> units_ = {};
+};
+
 class Sharer {
  public:
   Sharer(const Problem& problem, const Plan& plan, const LazyRefillOptions& options, Code& code, std::vector<ir::PReg>& homes,
          std::vector<std::uint8_t>& is_dead)
       : p_(problem), options_(options), code_(code), homes_(homes), is_dead_(is_dead), uses_(code.temps.size()),
-        group_of_slot_(plan.slots.size(), kNone), group_of_temp_(code.temps.size(), kNone) {}
+        held_(code.temps.size()), group_of_slot_(plan.slots.size(), kNone), group_of_temp_(code.temps.size(), kNone) {}
 
   void run() {
     find_uses();
@@ -87,21 +119,28 @@ class Sharer {
   // busy(file, i) = units that are live before or after instruction i, named by it, or clobbered by it.
   void find_busy(std::uint32_t b, Liveness& liveness) {
     const CodeBlock& block = code_.blocks[b];
+    const std::uint32_t end = begin_ + block.num_insts;
     const auto add = [&](std::uint32_t i, TempId t) {
       const std::size_t file = ir::index(code_.temps[t].file);
       if (files_[file] && homes_[t].is_valid()) busy_[file][i - begin_] |= UnitSet::of(homes_[t]);
     };
     for (std::size_t file = 0; file < busy_.size(); ++file)
       if (files_[file]) busy_[file].assign(block.num_insts, UnitSet());
+    held_.clear();
     liveness.walk(b, [&](std::uint32_t i, const LiveSet& live) {
-      for (const TempId t : live.members()) {
-        add(i, t);
-        if (i + 1 < begin_ + block.num_insts) add(i + 1, t);
+      if (i + 1 == end)
+        for (const TempId t : live.members()) held_.set(homes_[t], t, true);
+      else
+        for (const Ref& r : code_.refs_of(code_.insts[i + 1])) held_.set(homes_[r.temp], r.temp, live.contains(r.temp));
+      for (std::size_t file = 0; file < busy_.size(); ++file) {
+        if (!files_[file]) continue;
+        busy_[file][i - begin_] |= held_[file];
+        if (i + 1 < end) busy_[file][i + 1 - begin_] |= held_[file];
       }
       return !is_dead_[i];
     });
     for (const TempId t : liveness.live_in(b)) add(begin_, t);
-    for (std::uint32_t i = begin_; i < begin_ + block.num_insts; ++i) {
+    for (std::uint32_t i = begin_; i < end; ++i) {
       for (const Ref& r : code_.refs_of(code_.insts[i])) add(i, r.temp);
       if (const ir::PerFile<UnitSet>* clobbers = clobbers_of(i))
         for (std::size_t file = 0; file < busy_.size(); ++file)
@@ -249,6 +288,7 @@ class Sharer {
   std::vector<ir::PReg>& homes_;
   std::vector<std::uint8_t>& is_dead_;
   std::vector<Uses> uses_;                  // by temp; of meaning for local ones
+  HeldUnits held_;                          // by what is live, as find_busy walks
   ir::PerFile<bool> files_ = {};            // those that the block at hand refills or stores
   ir::PerFile<std::vector<UnitSet>> busy_;  // by instruction of the block at hand
   std::uint32_t begin_ = 0;                 // its first instruction
@@ -391,22 +431,24 @@ class Redundancy {
     std::fill_n(in_.begin(), words_, 0);
     for (std::size_t b = 0; b < n; ++b)
       if (!code_.blocks[b].is_reachable) std::fill_n(in_.begin() + static_cast<std::ptrdiff_t>(b * words_), words_, 0);
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::size_t b = 0; b < n; ++b) {
-        bool is_first = true;
-        for (const std::uint32_t p : code_.predecessors[b]) {
-          if (REGDUEL_PLANTED("briggs-refill-redundant-on-one-path") && !is_first) break;
-          is_first = false;
-          for (std::size_t w = 0; w < words_; ++w) {
-            const std::uint64_t out = gen[p * words_ + w] | (in_[p * words_ + w] & ~killed[p * words_ + w]);
-            std::uint64_t& in = in_[b * words_ + w];
-            changed = changed || (in & ~out) != 0;
-            in &= out;
-          }
+    const std::vector<std::uint32_t> order = reverse_postorder(code_);
+    Worklist work(n, order);
+    work.run([&](std::uint32_t b) {
+      bool changed = false;
+      bool is_first = true;
+      for (const std::uint32_t p : code_.predecessors[b]) {
+        if (REGDUEL_PLANTED("briggs-refill-redundant-on-one-path") && !is_first) break;
+        is_first = false;
+        for (std::size_t w = 0; w < words_; ++w) {
+          const std::uint64_t out = gen[p * words_ + w] | (in_[p * words_ + w] & ~killed[p * words_ + w]);
+          std::uint64_t& in = in_[b * words_ + w];
+          changed = changed || (in & ~out) != 0;
+          in &= out;
         }
       }
-    }
+      if (changed)
+        for (const std::uint32_t to : code_.successors[b]) work.push(to);
+    });
   }
 
   const Problem& p_;
@@ -496,18 +538,20 @@ class DeadStores {
         for (std::size_t w = 0; w < words_; ++w) (with_all ? killed : exposed)[b * words_ + w] = with_all ? ~state_[w] : state_[w];
       }
     }
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (auto b = static_cast<std::uint32_t>(code_.blocks.size()); b-- > 0;) {
-        if (!code_.blocks[b].is_reachable) continue;
-        live_out(b);
-        for (std::size_t w = 0; w < words_; ++w) {
-          const std::uint64_t in = exposed[b * words_ + w] | (state_[w] & ~killed[b * words_ + w]);
-          changed = changed || in != in_[b * words_ + w];
-          in_[b * words_ + w] = in;
-        }
+    std::vector<std::uint32_t> order = reverse_postorder(code_);
+    std::ranges::reverse(order);
+    Worklist work(code_.blocks.size(), order);
+    work.run([&](std::uint32_t b) {
+      bool changed = false;
+      live_out(b);
+      for (std::size_t w = 0; w < words_; ++w) {
+        const std::uint64_t in = exposed[b * words_ + w] | (state_[w] & ~killed[b * words_ + w]);
+        changed = changed || in != in_[b * words_ + w];
+        in_[b * words_ + w] = in;
       }
-    }
+      if (changed)
+        for (const std::uint32_t p : code_.predecessors[b]) work.push(p);
+    });
   }
 
   const Plan& plan_;

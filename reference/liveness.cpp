@@ -3,59 +3,10 @@
 #include <algorithm>
 
 #include "base/planted.h"
+#include "reference/worklist.h"
 
 namespace regduel::reference {
 namespace {
-
-// Reachable blocks, each after its predecessors as far as loops allow.
-std::vector<std::uint32_t> reverse_postorder(const Code& code) {
-  std::vector<std::uint32_t> order;
-  std::vector<std::uint8_t> visited(code.blocks.size(), 0);
-  std::vector<std::pair<std::uint32_t, std::size_t>> stack = {{0, 0}};
-  visited[0] = 1;
-  while (!stack.empty()) {
-    auto& [block, next] = stack.back();
-    if (next == code.successors[block].size()) {
-      order.push_back(block);
-      stack.pop_back();
-      continue;
-    }
-    const std::uint32_t s = code.successors[block][next++];
-    if (visited[s]) continue;
-    visited[s] = 1;
-    stack.emplace_back(s, 0);
-  }
-  std::reverse(order.begin(), order.end());
-  return order;
-}
-
-// The blocks that need another look, visited in sweeps along a given order: most blocks then come after all that they depend on.
-class Worklist {
- public:
-  Worklist(std::size_t blocks, const std::vector<std::uint32_t>& order) : order_(order), waiting_(blocks, 0) {
-    for (const std::uint32_t b : order_) waiting_[b] = 1;
-  }
-  void push(std::uint32_t b) {
-    waiting_[b] = 1;
-    more_ = true;
-  }
-  template <class Visit>
-  void run(Visit&& visit) {
-    do {
-      more_ = false;
-      for (const std::uint32_t b : order_)
-        if (waiting_[b]) {
-          waiting_[b] = 0;
-          visit(b);
-        }
-    } while (more_);
-  }
-
- private:
-  const std::vector<std::uint32_t>& order_;
-  std::vector<std::uint8_t> waiting_;
-  bool more_ = false;
-};
 
 void set(std::vector<std::uint64_t>& bits, std::size_t at, std::size_t bit) {
   bits[at + bit / 64] |= std::uint64_t{1} << (bit % 64);

@@ -21,7 +21,7 @@ class UnitSet {
   // Units [begin, end).
   static UnitSet range(int begin, int end) {
     UnitSet s;
-    for (int u = begin; u < end; ++u) s.insert(u);
+    for (int w = begin >> 6; w << 6 < end; ++w) s.words_[static_cast<std::size_t>(w)] = bits(begin - (w << 6), end - (w << 6));
     return s;
   }
   static UnitSet of(ir::PReg r) { return range(r.begin(), r.end()); }
@@ -29,8 +29,8 @@ class UnitSet {
   void erase(int unit) { word(unit) &= ~bit(unit); }
   [[nodiscard]] bool contains(int unit) const { return (words_[static_cast<std::size_t>(unit >> 6)] & bit(unit)) != 0; }
   [[nodiscard]] bool intersects(ir::PReg r) const {
-    for (int u = r.begin(); u < r.end(); ++u)
-      if (contains(u)) return true;
+    for (int w = r.begin() >> 6; w << 6 < r.end(); ++w)
+      if ((words_[static_cast<std::size_t>(w)] & bits(r.begin() - (w << 6), r.end() - (w << 6))) != 0) return true;
     return false;
   }
   [[nodiscard]] bool intersects(const UnitSet& o) const { return !(*this & o).is_empty(); }
@@ -111,6 +111,10 @@ class UnitSet {
     for (std::size_t w = 0; w < p.words_.size(); ++w)
       p.words_[w] &= (w << 6 & ((std::size_t{1} << align_log2) - 1)) == 0 ? kMultiples[align_log2] : 0;
     return p;
+  }
+  // Those of [begin, end) that are in [0, 64); begin < end, end > 0.
+  static std::uint64_t bits(int begin, int end) {
+    return ~std::uint64_t{0} << std::max(begin, 0) & ~std::uint64_t{0} >> (64 - std::min(end, 64));
   }
   static std::uint64_t bit(int unit) { return std::uint64_t{1} << (unit & 63); }
   std::uint64_t& word(int unit) { return words_[static_cast<std::size_t>(unit >> 6)]; }
