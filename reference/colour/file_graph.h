@@ -252,7 +252,7 @@ class FileGraph {
   // their lists are made.
   static constexpr std::size_t kMatrixNodes = 16384;
   FoundEdges found_;
-  std::size_t num_distinct_ = std::size_t{1} << 22;  // without a matrix: once twice as many were found, duplicates are dropped
+  std::size_t num_distinct_ = std::size_t{1} << 23;  // without a matrix: once twice as many were found, duplicates are dropped
   std::vector<std::uint64_t> is_there_;
   std::size_t row_words_ = 0;          // 0 = no matrix
   std::vector<std::uint32_t> degree_;  // by node, with a matrix

@@ -54,7 +54,7 @@ TEST(FileGraph, DuplicatesAreDroppedInPlace) {
     for (TempId t = 0; t < kNodes; ++t) g.add_node(t, {});
     if (is_small) g.finish_nodes();
     std::vector<std::vector<NodeId>> expected(kNodes);
-    for (int k = 0; k < 200'000; ++k) {
+    for (int k = 0; k < 400'000; ++k) {
       const NodeId a = random.below(kNodes);
       std::vector<NodeId> bs(k < 1000 ? 1 : 50);
       for (NodeId& b : bs) b = random.below(kNodes);
