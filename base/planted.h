@@ -1,5 +1,5 @@
-// Planted bugs: places in the allocators where a known mistake can be switched on, alone or with others, to see whether it is
-// found.
+// Planted bugs: places in the allocators and the passes where a known mistake can be switched on, alone or with others, to see
+// whether it is found.
 //
 //   if (!REGDUEL_PLANTED("fatpoint-clobber-missed")) base_.add_clobber(n, clobbered);
 //

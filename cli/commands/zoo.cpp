@@ -51,7 +51,10 @@ std::string seed_arguments(const Options& o) { return o.empty ? "--empty" : fmt:
 // One hunt, in this process; its result as JSON for the process that asked.
 int hunt_one(const Options& o) {
   fuzz::plant(o.one);
-  const fuzz::Catch c = fuzz::hunt({.seed = o.seed, .seconds = static_cast<double>(o.time), .seeds = seeds_for(o)});
+  const fuzz::Catch c = fuzz::hunt({.seed = o.seed,
+                                    .seconds = static_cast<double>(o.time),
+                                    .seeds = seeds_for(o),
+                                    .duelists = fuzz::duelists_against({&o.one, 1})});
   print_json({{"found", c.found},
               {"seconds", c.seconds},
               {"inputs", c.inputs},

@@ -24,9 +24,11 @@ constexpr int kMoreSeconds = 180;  // of a campaign, on top of its time: one tha
 // What `regduel fuzz --json` says; null where it died.
 json campaign_against(const fuzz::PlantedBug& bug, const BucketsRun& run) {
   const std::string corpus = run.save_to.empty() ? "" : fmt::format("{}/{}", run.save_to, bug.name);
+  const passes::Pass* pass = fuzz::pass_with(bug.name);
+  const std::string coalesce = pass == nullptr ? "" : fmt::format(" --coalesce {}", pass->name());
   std::string out;
-  run_again(fmt::format("fuzz --json --jobs 1 --plant {} --time {}s --seed {} --corpus '{}' {}", bug.name, run.time, run.seed,
-                        corpus, run.seed_arguments),
+  run_again(fmt::format("fuzz --json --jobs 1 --plant {} --time {}s --seed {} --corpus '{}' {}{}", bug.name, run.time, run.seed,
+                        corpus, run.seed_arguments, coalesce),
             run.time + kMoreSeconds, [&](std::string_view line) { out += line; });
   return json::parse(out, nullptr, false);
 }

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "base/planted.h"
+#include "fuzz/duel/allocators.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -71,6 +74,20 @@ std::span<const PlantedBug> planted_bugs() { return kBugs; }
 const PlantedBug* find_planted_bug(std::string_view name) {
   const auto at = std::find_if(kBugs.begin(), kBugs.end(), [&](const PlantedBug& b) { return b.name == name; });
   return at == kBugs.end() ? nullptr : &*at;
+}
+
+const passes::Pass* pass_with(std::string_view bug) { return passes::find_pass(bug.substr(0, bug.find('-'))); }
+
+std::vector<const ir::Allocator*> duelists_against(std::span<const std::string> bugs) {
+  const auto has = [&](const passes::Pass* pass) {
+    return std::any_of(bugs.begin(), bugs.end(), [&](const std::string& bug) { return pass_with(bug) == pass; });
+  };
+  std::vector<const ir::Allocator*> duelists;
+  if (has(nullptr)) duelists.assign(all_duelists().begin(), all_duelists().end());
+  for (const passes::Pass* pass : passes::passes())
+    for (const ir::Allocator* a : all_duelists())
+      if (has(pass)) duelists.push_back(find_allocator(fmt::format("{}+{}", pass->name(), a->name())));
+  return duelists;
 }
 
 #ifdef REGDUEL_ZOO

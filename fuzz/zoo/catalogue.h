@@ -2,12 +2,17 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "ir/allocator.h"
+#include "passes/pass.h"
 
 namespace regduel::fuzz {
 
 struct PlantedBug {
-  std::string_view name;  // begins with the allocator that has it
+  std::string_view name;  // begins with the allocator or the pass that has it
   std::string_view what;  // what goes wrong
 };
 
@@ -15,6 +20,11 @@ struct PlantedBug {
 [[nodiscard]] std::span<const PlantedBug> planted_bugs();
 // Null where there is no such bug.
 [[nodiscard]] const PlantedBug* find_planted_bug(std::string_view name);
+// The pass that has it; null where it is an allocator.
+[[nodiscard]] const passes::Pass* pass_with(std::string_view bug);
+// Whose results the bugs can spoil: all duelists where one of the bugs is an allocator's; and before each of them, each pass that
+// has one.
+[[nodiscard]] std::vector<const ir::Allocator*> duelists_against(std::span<const std::string> bugs);
 // Whether this build has them.
 [[nodiscard]] bool has_planted_bugs();
 // Switches on the named ones, comma-separated, and all others off, for the whole process: all off with "". Requires

@@ -10,6 +10,7 @@
 
 #include "base/io.h"
 #include "base/planted.h"
+#include "fuzz/duel/allocators.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -19,7 +20,7 @@ std::map<std::string, int> planted_in_sources() {
   namespace fs = std::filesystem;
   std::map<std::string, int> names;
   const std::regex planted("REGDUEL_PLANTED\\(\"([^\"]*)\"\\)");
-  for (const char* folder : {"allocator", "reference"})
+  for (const char* folder : {"allocator", "reference", "passes"})
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(REGDUEL_SOURCE_DIR) / folder)) {
       if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
       const std::string text = read_file(entry.path().string()).value();
@@ -42,6 +43,20 @@ TEST(Catalogue, GivesEachBugASwitchOfItsOwn) {
   std::set<std::size_t> switches;
   for (const PlantedBug& bug : planted_bugs())
     EXPECT_TRUE(switches.insert(planted_switch(bug.name)).second) << bug.name << " shares a switch: take another name";
+}
+
+TEST(Catalogue, ABugOfAPassIsHuntedWithThePassInFront) {
+  const auto names = [](const std::vector<std::string>& bugs) {
+    std::vector<std::string> all;
+    for (const ir::Allocator* a : duelists_against(bugs)) all.emplace_back(a->name());
+    return all;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names({"fatpoint-tie-dropped"}), allocator_names());
+  EXPECT_EQ(names({"copyprop-whatever"}), (Names{"copyprop+fatpoint", "copyprop+briggs"}));
+  EXPECT_EQ(names({"copyprop-whatever", "briggs-two-defs-share"}),
+            (Names{"fatpoint", "briggs", "copyprop+fatpoint", "copyprop+briggs"}));
+  EXPECT_EQ(pass_with("fatpoint-tie-dropped"), nullptr);
 }
 
 TEST(Catalogue, PlantsSeveralBugsAtATime) {

@@ -19,13 +19,15 @@ Catch hunt(const HuntOptions& options) {
   explorer_options.most_instructions = 600;
   Explorer explorer(explorer_options);
   for (const FuzzInput& seed : options.seeds) explorer.add_seed(seed);
+  const std::span<const ir::Allocator* const> duelists =
+      options.duelists.empty() ? all_duelists() : std::span<const ir::Allocator* const>(options.duelists);
   Catch result;
   const auto start = Clock::now();
   while (since(start) < options.seconds) {
     const FuzzInput input = explorer.next();
     ++result.inputs;
     clear_edges();
-    const Duel d = run_duel(input, all_duelists());
+    const Duel d = run_duel(input, duelists);
     if (d.verdict() != oracles::Verdict::Fail) {
       explorer.learn(input, features_of(input, d));
       continue;
@@ -40,7 +42,7 @@ Catch hunt(const HuntOptions& options) {
     const Reduced reduced = reduce(input, [&](const FuzzInput& c) { return reproduces(c, result.failure); });
     result.reduce_seconds = since(reducing);
     result.instructions = reduced.input.program.insts.size();
-    const std::vector<Failure> left = failures_of(reduced.input);
+    const std::vector<Failure> left = failures_of(reduced.input, duelists);
     result.keeps_signature = std::any_of(left.begin(), left.end(), [&](const Failure& f) {
       return f.allocator == result.failure.allocator && f.signature == result.failure.signature;
     });

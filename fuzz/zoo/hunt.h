@@ -7,13 +7,15 @@
 
 #include "fuzz/duel/fuzz_input.h"
 #include "fuzz/triage/failure.h"
+#include "ir/allocator.h"
 
 namespace regduel::fuzz {
 
 struct HuntOptions {
   std::uint64_t seed = 1;
-  double seconds = 60;           // of looking; reducing comes on top
-  std::vector<FuzzInput> seeds;  // tried first; empty = from nothing
+  double seconds = 60;                         // of looking; reducing comes on top
+  std::vector<FuzzInput> seeds;                // tried first; empty = from nothing
+  std::vector<const ir::Allocator*> duelists;  // empty = all
 };
 
 struct Catch {

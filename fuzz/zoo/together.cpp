@@ -57,11 +57,12 @@ std::uint64_t hunt_together(const TogetherOptions& options, const std::function<
   for (const FuzzInput& seed : options.seeds) explorer.add_seed(seed);
   std::map<std::pair<std::string, std::string>, std::uint64_t> sightings;
   std::uint64_t inputs = 0;
+  const std::vector<const ir::Allocator*> duelists = duelists_against(options.bugs);
   plant(all);
   for (const auto start = Clock::now(); std::chrono::duration<double>(Clock::now() - start).count() < options.seconds;) {
     const FuzzInput input = explorer.next();
     ++inputs;
-    const Duel d = run_duel(input, all_duelists());
+    const Duel d = run_duel(input, duelists);
     explorer.learn(input, behaviour_of(input, d));
     for (const Bout& b : d.bouts) {
       if (b.verdict != oracles::Verdict::Fail) continue;
