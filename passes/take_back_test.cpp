@@ -53,6 +53,24 @@ TEST(TakeBack, CopiesOfThePassBecomeInsertedOnes) {
   EXPECT_EQ(back.insts.size(), allocated.insts.size() - 1);
 }
 
+// #10 and #11 repeat #0. The allocator repeats #10 once more, and has deleted #11, which a remat serves.
+TEST(TakeBack, RepeatedDefsBecomeRematsOfWhatTheyRepeat) {
+  const std::string head = "func @f kernel target sm_90 threads 1";
+  const ir::Function before = parse(head + "\n" + kVRegs +
+                                    "  block b0\n    #0 %0 = const 7 !remat\n    #1 %1 = copy %0\n    #2 %2 = op \"a\" !remat\n"
+                                    "    #3 st %0, %1, %2 !write\n    #4 exit\n");
+  const ir::Function allocated = parse(
+      head + " allocated\n" + kVRegs +
+      "  block b0\n    #0 R0 = const 7 !remat\n    #10 R1 = const 7 !remat\n    +12 R1 = remat #10 7\n    #2 R2 = op \"a\" !remat\n"
+      "    #11 op !deleted !remat\n    +13 R2 = remat #11 \"a\"\n    #3 st R0, R1, R2 !write\n    #4 exit\n");
+  const ir::Function back = take_back(before, allocated);
+  EXPECT_TRUE(ir::check(back, 1).empty());
+  EXPECT_EQ(ir::print(back), head + " allocated\n" + kVRegs +
+                                 "  block b0\n    #0 R0 = const 7 !remat\n    +10 R1 = remat #0 7\n    +12 R1 = remat #0 7\n"
+                                 "    #1 copy !deleted\n    #2 R2 = op \"a\" !remat\n    +13 R2 = remat #2 \"a\"\n"
+                                 "    #3 st R0, R1, R2 !write\n    #4 exit\n");
+}
+
 TEST(TakeBack, WithoutAPassInBetweenAnAllocationStaysAsItIs) {
   const ir::Function f = parse(kBefore);
   const auto allocated = allocate_in_memory(f, ir::default_target());
