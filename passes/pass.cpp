@@ -3,11 +3,12 @@
 #include <array>
 
 #include "passes/copyprop.h"
+#include "passes/llvm/llvm.h"
 
 namespace regduel::passes {
 
 std::span<const Pass* const> passes() {
-  static const std::array<const Pass*, 1> all = {&copyprop()};
+  static const std::array<const Pass*, 2> all = {&copyprop(), &llvm_coalescer()};
   return all;
 }
 

@@ -1,0 +1,39 @@
+// The driver of the LLVM-style coalescer: which copies it looks at, in which order, what it does where a join fails, and the
+// program that is left. Source: LLVM's RegisterCoalescer::joinAllIntervals; seed 004, "Standard LLVM RegisterCoalescer".
+//
+// What counts as a copy: each pair of a copy instruction between whole roots; each use of a phi, a copy at the end of its
+// predecessor; each tie of a def to a use that dies there (two_address.h has seen to the others), which costs nothing where the
+// join fails.
+//
+// Order. Blocks by loop depth, deepest first; in one depth, split critical edges (one predecessor, one successor, nothing but
+// copies and a bra) first, then those with more edges, then by number. In a block, top down; copies of two sides of which one lives
+// in one block wait until all blocks of a depth have been through. Copies that the terminal rule holds back go behind the others of
+// their block: a copy to D that is D's only one, of a source S that also is copied from or to an R with other copies, where R's and
+// D's intervals overlap, so that of the two joins only one can be had. All that failed is tried again until a round joins nothing;
+// only pairs of which one side has changed since are looked at.
+//
+// What happens to one copy: left out where its source is undefined there; else the two intervals are joined (joiner.h); else,
+// where its source holds what a cheap def makes (a constant, an operation without registers and memory; rematerialisable), the def
+// is repeated in its place and the source's interval shrinks; where the source still has late-remat-update-threshold copies or
+// more, at the end of the round. An interval of large-interval-size-threshold values or more is tried large-interval-freq-threshold
+// times, and then no more.
+//
+// Knobs of the seed that say "coalesce", join-splitedges and join-globalcopies, are taken at their word: off means that copies on
+// split critical edges (phi uses on critical edges), or those whose sides both live in several blocks (all phi uses), stay. LLVM
+// only changes the order then. Without join-globalcopies blocks are gone through bottom up, as LLVM does.
+//
+// Left out of LLVM: adjustCopiesBackFrom, removeCopyByCommutingDef and removePartialRedundancy, which rewrite instructions that a
+// pass has to leave as they are, or put copies on edges; joins with physical registers; sub-register joins but those whose parts
+// are the same on both sides (joiner.h), since a narrow value in a part of a wide one makes each of its instructions demand the
+// wide one. Tested by llvm_test.cpp.
+#pragma once
+
+#include "ir/allocator.h"
+#include "ir/program.h"
+#include "passes/llvm/settings.h"
+
+namespace regduel::passes::llvm {
+
+[[nodiscard]] ir::Function coalesce(const ir::Function& f, const Settings& settings, ir::Fuel* fuel, ir::Trace* trace);
+
+}  // namespace regduel::passes::llvm
