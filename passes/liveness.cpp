@@ -35,7 +35,12 @@ void Liveness::number_roots(const Function& f) {
         if (is_killed) killed_in[root.index()] = b;
       };
       if (!i.is_phi()) {
-        each_access(f, i, [&](VRegId root) { is_crossing[root.index()] |= killed_in[root.index()] != b ? 1 : 0; }, write);
+        each_access(
+            f, i,
+            [&](VRegId root) {
+              if (killed_in[root.index()] != b) is_crossing[root.index()] = 1;
+            },
+            write);
         continue;
       }
       const auto ops = f.operands_of(i);
