@@ -65,7 +65,7 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
     {"fatpoint-wanted-slot-unaligned", "a tuple follows its copy to a place where it is not aligned"},
     {"fatpoint-wide-access-swaps-halves", "a wide access moves two neighbours whose slots stand the other way round"},
     {"fatpoint-wide-marks-first-unit", "of a tuple only the first unit counts as taken"},
-    {"llvm-equal-by-register", "copies of one vreg count as equal although it has been written between them"},
+    {"llvm-defs-of-a-copy-share", "two defs of one parallel copy count as equal whatever they copy"},
     {"llvm-phi-looks-at-one-edge", "a phi counts as a copy where its use on the first edge is one"},
 });
 

@@ -201,7 +201,7 @@ class Coalescer {
     if (c.def_version == joiner_.version(def) && c.use_version == joiner_.version(use)) return Outcome::Again;
     c.def_version = joiner_.version(def);
     c.use_version = joiner_.version(use);
-    if (c.kind == Kind::Pair && is_undefined(c)) {
+    if (c.kind == Kind::Pair && !ir::is_guarded(f_.operands_of(f_.insts[c.inst])) && is_undefined(c)) {
       if (!ir::may(fuel_, "leave-out-undefined-copy")) return Outcome::Never;
       joiner_.erase(c.inst, c.k);
       return Outcome::Done;

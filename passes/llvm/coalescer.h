@@ -12,11 +12,11 @@
 // D's intervals overlap, so that of the two joins only one can be had. All that failed is tried again until a round joins nothing;
 // only pairs of which one side has changed since are looked at.
 //
-// What happens to one copy: left out where its source is undefined there; else the two intervals are joined (joiner.h); else,
-// where its source holds what a cheap def makes (a constant, an operation without registers and memory; rematerialisable), the def
-// is repeated in its place and the source's interval shrinks; where the source still has late-remat-update-threshold copies or
-// more, at the end of the round. An interval of large-interval-size-threshold values or more is tried large-interval-freq-threshold
-// times, and then no more.
+// What happens to one copy: left out where its source is undefined there and it has no guard; else the two intervals are joined
+// (joiner.h); else, where its source holds what a cheap def makes (a constant, an operation without registers and memory;
+// rematerialisable), the def is repeated in its place and the source's interval shrinks; where the source still has
+// late-remat-update-threshold copies or more, at the end of the round. An interval of large-interval-size-threshold values or more
+// is tried large-interval-freq-threshold times, and then no more.
 //
 // Knobs of the seed that say "coalesce", join-splitedges and join-globalcopies, are taken at their word: off means that copies on
 // split critical edges (phi uses on critical edges), or those whose sides both live in several blocks (all phi uses), stay. LLVM

@@ -127,6 +127,7 @@ bool Joiner::are_same(DefKey a, DefKey b, VRegId x, VRegId y) {
     });
   }
   if (n != m || !i.is_copy() || is_rematerialised(n) || is_pinned(n)) return false;
+  if (REGDUEL_PLANTED("llvm-defs-of-a-copy-share")) return true;
   const ir::CopyPairs pairs = ir::copy_pairs(f_.operands_of(i));
   const auto first = pairs[number_of(a)], second = pairs[number_of(b)];
   return is_whole(first.def) && is_whole(second.def) && same_source(first.use, second.use, x, y, intervals_.base(n));
@@ -151,10 +152,6 @@ bool Joiner::is_harmless(DefKey def, VRegId x, VRegId y) {
   if (i.is_copy() && !is_pinned(n)) {
     const auto pair = ir::copy_pairs(ops)[number_of(def)];
     if (!is_rematerialised(n) && copies_other(pair.def, pair.use, x, y)) return true;
-    if (REGDUEL_PLANTED("llvm-equal-by-register")) {
-      const ValueId v = value_of(pair.use, index);
-      return v != kNone && intervals_.value(v).root == intervals_.value(y_value).root;
-    }
     return is_whole(pair.def) && value_of(pair.use, index) == y_value;
   }
   if (!i.is_phi()) return false;
