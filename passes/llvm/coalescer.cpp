@@ -83,7 +83,7 @@ class Coalescer {
             const auto pair = ir::copy_pairs(ops)[k];
             add(Kind::Pair, n, k, pair.def, pair.use, BlockId(at));
           }
-        if (i.is_phi())
+        if (i.is_phi() && !joiner_.is_pinned(n))
           for (std::size_t k = 0; k < f_.targets_of(i).size(); ++k)
             add(Kind::PhiUse, n, k, ops[0], ops[k + 1], f_.targets_of(i)[k]);
         for (std::size_t k = 0; k < ir::defs_of(ops).size(); ++k)

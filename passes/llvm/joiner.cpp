@@ -81,7 +81,7 @@ bool Joiner::is_erased(std::uint32_t inst, std::size_t k) const {
 }
 
 bool Joiner::is_pinned(std::uint32_t inst) const {
-  if (!f_.insts[inst].is_copy()) return false;
+  if (!f_.insts[inst].is_copy()) return intervals_.is_shared_phi(inst);
   const ir::CopyPairs pairs = ir::copy_pairs(f_.operands_of(f_.insts[inst]));
   const auto is_narrow = [&](const Operand& op) { return is_whole(op) && f_.vreg(f_.storage(op).root).width < 32; };
   if (pairs.size() < 2) return false;
@@ -119,6 +119,7 @@ bool Joiner::are_same(DefKey a, DefKey b, VRegId x, VRegId y) {
   if (slot_of(a) != slot_of(b)) return false;
   const std::uint32_t n = intervals_.inst_of(a), m = intervals_.inst_of(b);
   const Inst &i = f_.insts[n], &j = f_.insts[m];
+  if (is_pinned(n) || is_pinned(m)) return false;
   if (i.is_phi() && j.is_phi()) {
     if (!is_whole(f_.operands_of(i)[0]) || !is_whole(f_.operands_of(j)[0])) return false;
     const auto preds = f_.targets_of(i);
@@ -126,7 +127,7 @@ bool Joiner::are_same(DefKey a, DefKey b, VRegId x, VRegId y) {
       return same_source(use_from(f_, i, p), use_from(f_, j, p), x, y, intervals_.end_of(p) - 1);
     });
   }
-  if (n != m || !i.is_copy() || is_rematerialised(n) || is_pinned(n)) return false;
+  if (n != m || !i.is_copy() || is_rematerialised(n)) return false;
   if (REGDUEL_PLANTED("llvm-defs-of-a-copy-share")) return true;
   const ir::CopyPairs pairs = ir::copy_pairs(f_.operands_of(i));
   const auto first = pairs[number_of(a)], second = pairs[number_of(b)];
@@ -154,7 +155,7 @@ bool Joiner::is_harmless(DefKey def, VRegId x, VRegId y) {
     if (!is_rematerialised(n) && copies_other(pair.def, pair.use, x, y)) return true;
     return is_whole(pair.def) && value_of(pair.use, index) == y_value;
   }
-  if (!i.is_phi()) return false;
+  if (!i.is_phi() || is_pinned(n)) return false;
   auto preds = f_.targets_of(i);
   if (REGDUEL_PLANTED("llvm-phi-looks-at-one-edge")) preds = preds.first(1);
   return std::all_of(preds.begin(), preds.end(), [&](BlockId p) {

@@ -117,6 +117,18 @@ TEST(Joiner, TheTwoPhisOfASwapConflictUnlessTheyBeginWithOneValue) {
   EXPECT_EQ(joined(swap_by_phis("%0"), 1, 6), 1);
 }
 
+// The later one holds; neither is a copy by itself.
+TEST(Joiner, TwoPhisOfOneRootStay) {
+  const ir::Function f = parsed(
+      "  block b0\n    #0 %0, %1, %3 = ld\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 %1 = phi b0: %0, b2: %0\n"
+      "    #3 %1 = phi b0: %1, b2: %2\n    #4 st %1 !write\n    #5 exit\n  block b2\n    #6 bra -> b1\n");
+  const ir::Cfg cfg(f);
+  LiveIntervals intervals(f, cfg);
+  const Joiner joiner(f, intervals);
+  EXPECT_TRUE(joiner.is_pinned(2));
+  EXPECT_TRUE(joiner.is_pinned(3));
+}
+
 TEST(Joiner, OnlyLikeRootsMayShare) {
   const ir::Function f = parsed(straight("    #0 %0 = ld\n"));
   const ir::Cfg cfg(f);

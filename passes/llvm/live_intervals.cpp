@@ -79,7 +79,14 @@ std::uint32_t LiveIntervals::inst_of(DefKey key) const {
 
 // Operands of one instruction that write one root make one value.
 void LiveIntervals::list_defs() {
-  for (const ir::Block& b : f_.blocks)
+  is_shared_phi_.assign(f_.insts.size(), 0);
+  std::vector<std::uint32_t> phi_of(f_.vregs.size(), kNone);
+  for (const ir::Block& b : f_.blocks) {
+    for (std::uint32_t n = b.first_inst; n < b.first_inst + b.num_insts && f_.insts[n].is_phi(); ++n) {
+      std::uint32_t& other = phi_of[f_.root(f_.operands_of(f_.insts[n])[0].vreg()).index()];
+      if (other != kNone && other >= b.first_inst) is_shared_phi_[n] = is_shared_phi_[other] = 1;
+      other = n;
+    }
     for (std::uint32_t n = b.first_inst; n < b.first_inst + b.num_insts; ++n) {
       first_def_.push_back(static_cast<std::uint32_t>(defs_.size()));
       const auto ops = f_.operands_of(f_.insts[n]);
@@ -101,6 +108,7 @@ void LiveIntervals::list_defs() {
         ++intervals_[root.index()].values;
       }
     }
+  }
   first_def_.push_back(static_cast<std::uint32_t>(defs_.size()));
   for (const Def& d : defs_) values_.push_back({d.root, d.inst, {}, static_cast<ValueId>(values_.size())});
 }
@@ -254,7 +262,7 @@ void LiveIntervals::find_originals() {
     for (std::uint32_t n = first; n < first + f_.block(b).num_insts; ++n) {
       const Inst& i = f_.insts[n];
       const auto ops = f_.operands_of(i);
-      if (i.is_phi() && first_def_[n] != first_def_[n + 1] && is_whole(ops[0])) {
+      if (i.is_phi() && !is_shared_phi(n) && first_def_[n] != first_def_[n + 1] && is_whole(ops[0])) {
         const auto from = f_.targets_of(i);
         take(first_def_[n], common(b, first_def_[n], [&](BlockId p) {
                const Operand& use = ops[static_cast<std::size_t>(std::find(from.begin(), from.end(), p) - from.begin()) + 1];

@@ -87,6 +87,8 @@ class LiveIntervals {
   [[nodiscard]] ir::BlockId block_at(Slot slot) const { return block_of_[slot / 4]; }
   // The instruction of a def. Requires one of this program.
   [[nodiscard]] std::uint32_t inst_of(DefKey key) const;
+  // Another phi of its block writes the same root: the two together make its value.
+  [[nodiscard]] bool is_shared_phi(std::uint32_t inst) const { return is_shared_phi_[inst] != 0; }
   // All of it lies in one block, and none of it at its borders.
   [[nodiscard]] bool is_in_one_block(const Interval& i) const;
   [[nodiscard]] bool overlap(const Interval& a, const Interval& b) const;
@@ -122,6 +124,7 @@ class LiveIntervals {
   std::vector<Def> defs_;                   // in program order: their numbers are those of their values
   std::vector<std::uint32_t> first_def_;    // by instruction, and one behind the last
   std::vector<Value> values_;
+  std::vector<char> is_shared_phi_;        // by instruction
   std::vector<std::uint32_t> first_head_;  // by block: its first in head_values_
   std::vector<ValueId> head_values_;       // of what is live into each block, by root
   std::vector<Raw> raw_;

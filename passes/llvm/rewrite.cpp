@@ -43,7 +43,7 @@ class Rewrite {
   void one(std::uint32_t n) {
     const Inst& i = f_.insts[n];
     const auto ops = f_.operands_of(i);
-    if (i.is_phi() && is_gone(n, ops)) return;
+    if (i.is_phi() && !joiner_.is_pinned(n) && is_gone(n, ops)) return;
     if (repeated_[n] != kNone && !joiner_.is_erased(n, 0)) return repeat(i, f_.insts[repeated_[n]]);
     if (i.is_copy() && !joiner_.is_pinned(n) && drop_pairs(n, i)) return;
     ops_.clear();
