@@ -86,6 +86,18 @@ TEST(Llvm, EachDecisionIsOneUnitOfFuel) {
   }
 }
 
+// Under a guard, and of a value that an allocator may compute again: left out, the judges could not follow the value behind it.
+TEST(Llvm, AGuardedCopyStaysWhereAnAllocatorMayComputeItsValueAgain) {
+  const std::string head =
+      "rir 1\nfunc @f kernel target sm_90 threads 1\n  vreg %0 R b32\n  vreg %1 P pred\n  vreg %2 R b32\n  block b0\n";
+  const std::string undefined =
+      "    #0 %0, %1 = ld\n    #1 %0 = op !remat\n    #2 @%1 %0 = copy %2\n    #3 st %0 !write\n    #4 exit\n";
+  EXPECT_EQ(copies_in(run(parsed(head + undefined))), 1u);
+  const std::string defined =
+      "    #0 %0, %1 = ld\n    #1 %0 = op !remat\n    #2 @%1 %2 = copy %0\n    #3 @%1 st %2 !write\n    #4 exit\n";
+  EXPECT_EQ(copies_in(run(parsed(head + defined))), 1u);
+}
+
 TEST(Llvm, RefusesWhatIsNoKnob) {
   const Knobs knobs = {{"llvm-no-such", "1"}};
   EXPECT_FALSE(llvm_coalescer().run(program_of(files()[0]), ir::default_target(), {.knobs = knobs}).has_value());
