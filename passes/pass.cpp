@@ -4,11 +4,12 @@
 
 #include "passes/copyprop.h"
 #include "passes/llvm/llvm.h"
+#include "passes/nvptx/nvptx.h"
 
 namespace regduel::passes {
 
 std::span<const Pass* const> passes() {
-  static const std::array<const Pass*, 2> all = {&copyprop(), &llvm_coalescer()};
+  static const std::array<const Pass*, 3> all = {&copyprop(), &llvm_coalescer(), &nvptx_coalescer()};
   return all;
 }
 

@@ -67,6 +67,8 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
     {"fatpoint-wide-marks-first-unit", "of a tuple only the first unit counts as taken"},
     {"llvm-defs-of-a-copy-share", "two defs of one parallel copy count as equal whatever they copy"},
     {"llvm-phi-looks-at-one-edge", "a phi counts as a copy where its use on the first edge is one"},
+    {"nvptx-high-half-unasked", "of something wide only the first piece is asked whether it interferes"},
+    {"nvptx-phi-copies-each-use", "a phi counts as a copy of each of its uses, though it is one of all only where all are one"},
 });
 
 }  // namespace

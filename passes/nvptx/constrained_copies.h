@@ -1,0 +1,16 @@
+// Which copies must stay what they are, whether or not their ends interfere.
+//
+// Source: seed 004, phase 4 (validation before a merge), "MachineOperand Pointer Encoding" (tied operands), function map
+// ("constrained-copy validation variant"). Tested by constrained_copies_test.cpp.
+#pragma once
+
+#include "passes/nvptx/candidates.h"
+
+namespace regduel::passes::nvptx {
+
+// A pair of a copy whose def is tied to the use of another pair: it stands where that one was, and what it holds is elsewhere;
+// beside other pairs, a pair that fixes its two ends to two registers, or whose def is early-clobber: the instruction stays, and
+// needs both.
+[[nodiscard]] bool is_constrained(const ir::Function& f, const Candidate& c);
+
+}  // namespace regduel::passes::nvptx

@@ -1,0 +1,77 @@
+#include "passes/nvptx/rewrite.h"
+
+#include <vector>
+
+namespace regduel::passes::nvptx {
+namespace {
+
+using ir::Function;
+using ir::Inst;
+using ir::Operand;
+using ir::Storage;
+using ir::VRegId;
+
+class Rewriter {
+ public:
+  Rewriter(const Function& f, const Coalescer& coalescer, ir::Fuel* fuel) : f_(f), coalescer_(coalescer), fuel_(fuel) {
+    for (std::size_t v = 0; v < f.vregs.size(); ++v) {
+      const VRegId root = f.root(VRegId(v));
+      name_of_.push_back(coalescer.name_of(root));
+    }
+  }
+
+  Function run() {
+    Function out = f_.clone_header();
+    out.reserve(f_.insts.size(), f_.operands.size());
+    for (const ir::Block& b : f_.blocks) {
+      out.begin_block(b);
+      for (const Inst& i : f_.insts_of(b)) {
+        if (has_nothing_to_do(i)) continue;
+        operands_.clear();
+        for (const Operand& op : f_.operands_of(i)) operands_.push_back(renamed(op));
+        out.append(i, operands_, f_.targets_of(i));
+      }
+    }
+    return out;
+  }
+
+ private:
+  [[nodiscard]] VRegId name_of(VRegId v) const { return name_of_[v.index()]; }
+  [[nodiscard]] Operand renamed(Operand op) const {
+    if (!op.is_vreg()) return op;
+    const Storage s = f_.storage(op);
+    const VRegId name = name_of(s.root);
+    if (name == s.root) return op;
+    op.part = s.size == f_.vreg(s.root).bytes() ? ir::Part() : ir::Part::from_bytes(s.offset, s.size).value();
+    op.set_vreg(name);
+    return op;
+  }
+  [[nodiscard]] bool has_nothing_to_do(const Inst& i) {
+    if (!i.is_copy() && !i.is_phi()) return false;
+    const auto inst = static_cast<std::uint32_t>(&i - f_.insts.data());
+    const auto ops = f_.operands_of(i);
+    const std::size_t moves = i.is_copy() ? ir::copy_pairs(ops).size() : ops.size() - 1;
+    bool had_nothing_to_do = true;
+    for (std::size_t k = 0; k < moves; ++k) {
+      const Storage def = f_.storage(ops[i.is_copy() ? k : 0]);
+      const Storage from = i.is_copy() ? coalescer_.origins().of(inst, k) : f_.storage(ops[k + 1]);
+      if (!from.root.is_valid() || name_of(from.root) != name_of(def.root) || from.offset != def.offset || from.size != def.size)
+        return false;
+      if (!coalescer_.takes_part(def.root)) return false;
+      had_nothing_to_do = had_nothing_to_do && from.root == def.root;
+    }
+    return !had_nothing_to_do || ir::may(fuel_, "leave-out-identity");
+  }
+
+  const Function& f_;
+  const Coalescer& coalescer_;
+  ir::Fuel* fuel_;
+  std::vector<VRegId> name_of_;  // by vreg
+  std::vector<Operand> operands_;
+};
+
+}  // namespace
+
+Function rewrite(const Function& f, const Coalescer& coalescer, ir::Fuel* fuel) { return Rewriter(f, coalescer, fuel).run(); }
+
+}  // namespace regduel::passes::nvptx
