@@ -5,11 +5,12 @@
 #include "passes/copyprop.h"
 #include "passes/llvm/llvm.h"
 #include "passes/nvptx/nvptx.h"
+#include "passes/cssa/cssa.h"
 
 namespace regduel::passes {
 
 std::span<const Pass* const> passes() {
-  static const std::array<const Pass*, 3> all = {&copyprop(), &llvm_coalescer(), &nvptx_coalescer()};
+  static const std::array<const Pass*, 4> all = {&copyprop(), &llvm_coalescer(), &nvptx_coalescer(), &cssa()};
   return all;
 }
 

@@ -1,0 +1,288 @@
+#include "passes/cssa/cssa.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "ir/text/text.h"
+#include "passes/cssa/block_weights.h"
+#include "passes/cssa/congruence.h"
+#include "passes/cssa/live_ranges.h"
+#include "passes/cssa/moves_in_order.h"
+#include "passes/cssa/phi_copies.h"
+
+namespace regduel::passes {
+namespace {
+
+using conventional::Congruence;
+using conventional::Kind;
+using conventional::LiveRanges;
+using conventional::Move;
+using conventional::PhiCopies;
+using conventional::PhiCopy;
+using ir::BlockId;
+using ir::Function;
+using ir::Inst;
+using ir::Operand;
+using ir::VRegId;
+
+struct Settings {
+  bool coalesce = true, by_values = false, dump_before = false;
+  int verbosity = 0;
+};
+
+class Translation {
+ public:
+  Translation(const Function& f, const Settings& settings, const PassOptions& options)
+      : f_(f), settings_(settings), fuel_(options.fuel), trace_(options.trace), cfg_(f),
+        weights_(conventional::block_weights(f, cfg_)), phis_(f, cfg_, weights_, fuel_),
+        ranges_(f, cfg_, phis_, settings.by_values), classes_(ranges_.by_node()), out_(f.clone_header()) {}
+
+  Function run() {
+    has_alias_.assign(ranges_.num_nodes(), 0);
+    for (const ir::VReg& v : f_.vregs)
+      if (v.alias.is_valid()) has_alias_[f_.root(v.alias).index()] = 1;
+    if (settings_.coalesce) merge();
+    name_classes();
+    next_id_ = f_.next_inst_id().value;
+    for (std::size_t b = 0; b < f_.blocks.size(); ++b) block(BlockId(b));
+    say(1, [&] {
+      return fmt::format("cssa @{}: {} phis taken apart, {} of {} copies merged, {} inserted, {} of the program left out", f_.name,
+                         phis_.phis().size(), merged_, phis_.copies().size(), inserted_, left_out_);
+    });
+    return std::move(out_);
+  }
+
+ private:
+  template <class Text>
+  void say(int level, Text&& text) const {
+    if (trace_ != nullptr && settings_.verbosity >= level) trace_->line(text());
+  }
+  [[nodiscard]] std::uint32_t hub(const PhiCopy& c) const { return static_cast<std::uint32_t>(f_.vregs.size()) + c.phi; }
+  [[nodiscard]] std::string name_of(std::uint32_t node) const {
+    if (node < f_.vregs.size()) return fmt::format("%{}", node);
+    return fmt::format("hub of #{}", f_.insts[phis_.phis()[node - f_.vregs.size()].inst].id.value);
+  }
+  [[nodiscard]] std::string text_of(const PhiCopy& c) const {
+    const std::string outside = name_of(c.outside.vreg().value), inner = name_of(hub(c));
+    return fmt::format("b{}: {} = {}", c.block.value, c.at_head ? outside : inner, c.at_head ? inner : outside);
+  }
+
+  // --- classes
+  [[nodiscard]] Kind kind_of(std::uint32_t node) const {
+    return Kind::of(node < f_.vregs.size() ? f_.vregs[node] : phis_.phis()[node - f_.vregs.size()].hub);
+  }
+  void merge() {
+    std::vector<std::uint32_t> order(phis_.copies().size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t x, std::uint32_t y) { return phis_.copies()[x].weight > phis_.copies()[y].weight; });
+    for (const std::uint32_t c : order) attempt(phis_.copies()[c]);
+  }
+  void attempt(const PhiCopy& c) {
+    const VRegId v = c.outside.vreg();
+    if (!phis_.is_free(v)) return;
+    const std::uint32_t a = classes_.class_of(v.value), b = classes_.class_of(hub(c));
+    const auto refuse = [&](std::string_view why) { say(3, [&] { return fmt::format("  keep {}: {}", text_of(c), why); }); };
+    if (a != b) {
+      if (kind_of(a) != kind_of(b)) return refuse("of two kinds");
+      if (has_alias_[a] != 0 && has_alias_[b] != 0) return refuse("both have aliases");
+      if (classes_.interfere(a, b)) return refuse("interference");
+      if (!ir::may(fuel_, "merge-phi-web")) return;
+      classes_.merge(a, b);
+      const std::uint32_t both = classes_.class_of(a);
+      has_alias_[both] = has_alias_[a] | has_alias_[b];
+    }
+    ++merged_;
+    say(3, [&] { return fmt::format("  merge {}", text_of(c)); });
+  }
+
+  // by node: the vreg that it becomes
+  void name_classes() {
+    std::vector<VRegId> of_class(ranges_.num_nodes());
+    const auto take = [&](std::uint32_t node, VRegId v) {
+      VRegId& name = of_class[classes_.class_of(node)];
+      if (!name.is_valid()) name = v;
+    };
+    for (const ir::VReg& v : f_.vregs)
+      if (v.alias.is_valid()) take(f_.root(v.alias).value, f_.root(v.alias));
+    for (std::uint32_t n = 0; n < f_.vregs.size(); ++n) take(n, VRegId(n));
+    for (std::uint32_t k = 0; k < phis_.phis().size(); ++k) {
+      const auto node = static_cast<std::uint32_t>(f_.vregs.size()) + k;
+      if (!of_class[classes_.class_of(node)].is_valid()) take(node, out_.add_vreg(phis_.phis()[k].hub));
+    }
+    name_.resize(ranges_.num_nodes());
+    for (std::uint32_t n = 0; n < name_.size(); ++n) {
+      name_[n] = of_class[classes_.class_of(n)];
+      if (name_[n] != VRegId(n)) say(2, [&] { return fmt::format("  {} is %{}", name_of(n), name_[n].value); });
+    }
+  }
+
+  // --- the program over classes
+  [[nodiscard]] Operand renamed(Operand op) const {
+    if (op.is_vreg()) op.set_vreg(name_[op.vreg().index()]);
+    return op;
+  }
+  void block(BlockId b) {
+    out_.begin_block(f_.block(b));
+    const auto insts = f_.insts_of(b);
+    std::size_t n = 0;
+    for (; insts[n].is_phi(); ++n)
+      if (!phis_.is_apart(insts[n])) keep(insts[n]);
+    moves(b, phis_.at_head(b));
+    for (; n + 1 < insts.size(); ++n) keep(insts[n]);
+    moves(b, phis_.at_end(b));
+    keep(insts[n]);
+  }
+  void keep(const Inst& i) {
+    ops_.clear();
+    for (const Operand& op : f_.operands_of(i)) ops_.push_back(renamed(op));
+    if (i.is_copy() && moves_nothing(ops_) && !moves_nothing(f_.operands_of(i)) && ir::may(fuel_, "leave-out-copy")) {
+      ++left_out_;
+      return;
+    }
+    out_.append(i, ops_, f_.targets_of(i));
+  }
+  [[nodiscard]] static bool moves_nothing(std::span<const Operand> ops) {
+    for (const auto [def, use] : ir::copy_pairs(ops))
+      if (!def.names_same(use)) return false;
+    return true;
+  }
+  // The copies at one place that are not of a vreg to itself.
+  void moves(BlockId b, std::span<const std::uint32_t> copies) {
+    struct Written {
+      ir::Storage storage;
+      std::size_t at = 0;  // in the order of `copies`
+      bool is_nothing = false;
+      Move move;
+    };
+    std::vector<Written> all;
+    for (const std::uint32_t k : copies) {
+      const PhiCopy& c = phis_.copies()[k];
+      const Operand inner = Operand::of_vreg(c.at_head ? ir::Role::Use : ir::Role::Def, name_[hub(c)]);
+      Operand outside = renamed(c.outside);
+      outside.role = c.at_head ? ir::Role::Def : ir::Role::Use;
+      const Move m = c.at_head ? Move{outside, inner} : Move{inner, outside};
+      all.push_back({out_.storage(m.def), all.size(), m.def.names_same(m.use), m});
+    }
+    // Of several that write the same, all move the same value: one will do, and none where it is there already.
+    std::stable_sort(all.begin(), all.end(), [](const Written& x, const Written& y) {
+      return std::tuple(x.storage.root, x.storage.offset, !x.is_nothing) <
+             std::tuple(y.storage.root, y.storage.offset, !y.is_nothing);
+    });
+    const auto is_same = [](const Written& x, const Written& y) { return x.storage.overlaps(y.storage); };
+    all.erase(std::unique(all.begin(), all.end(), is_same), all.end());
+    std::erase_if(all, [](const Written& w) { return w.is_nothing; });
+    std::sort(all.begin(), all.end(), [](const Written& x, const Written& y) { return x.at < y.at; });
+    std::vector<Move> parallel;
+    for (const Written& w : all) parallel.push_back(w.move);
+    const auto spare = [&](VRegId root) {
+      ir::VReg v = out_.vreg(root);
+      v.fixed = {};
+      v.hint = {};
+      v.name = {};
+      return out_.add_vreg(v);
+    };
+    for (const Move& m : conventional::moves_in_order(out_, parallel, spare)) {
+      Inst copy;
+      copy.id = ir::InstId(next_id_++);
+      copy.op = ir::Op::Copy;
+      const Operand ops[] = {m.def, m.use};
+      out_.append(copy, ops);
+      ++inserted_;
+      say(2,
+          [&] { return fmt::format("  b{}: #{} %{} = copy %{}", b.value, copy.id.value, m.def.vreg().value, m.use.vreg().value); });
+    }
+  }
+
+  const Function& f_;
+  const Settings& settings_;
+  ir::Fuel* fuel_;
+  ir::Trace* trace_;
+  const ir::Cfg cfg_;
+  const std::vector<std::uint64_t> weights_;
+  const PhiCopies phis_;
+  const LiveRanges ranges_;
+  Congruence classes_;
+  Function out_;
+  std::vector<char> has_alias_;  // by class
+  std::vector<VRegId> name_;     // by node
+  std::vector<Operand> ops_;
+  std::uint32_t next_id_ = 0;
+  std::size_t merged_ = 0, inserted_ = 0, left_out_ = 0;
+};
+
+ir::KnobInfo knob(const char* name, const char* type, const char* default_value, const char* help,
+                  std::vector<std::string> samples) {
+  ir::KnobInfo info;
+  info.name = name;
+  info.type = type;
+  info.default_value = default_value;
+  info.source = "seed 004, CSSA Coalescing";
+  info.help = help;
+  info.samples = std::move(samples);
+  return info;
+}
+
+const std::vector<ir::KnobInfo>& infos() {
+  static const std::vector<ir::KnobInfo> list = {
+      knob("cssa-coalesce", "bool", "1", "operands of phis become one vreg; 0: each of them has a copy", {"0", "1"}),
+      knob("cssa-verbosity", "int 0 to 3", "0", "how much the trace says: 1 a line a function, 2 classes and copies, 3 attempts",
+           {}),
+      knob("cssa-dump-before", "bool", "0", "the trace begins with the program (dump-before-cssa)", {}),
+      knob("cssa-usedessa", "bool", "0",
+           "vregs interfere: 0 where both live (Sreedhar 1999), 1 with different values (Boissinot 2009)", {"0", "1"}),
+  };
+  return list;
+}
+
+std::expected<Settings, std::string> settings_of(std::span<const std::pair<std::string, std::string>> knobs) {
+  Settings s;
+  for (const auto& [name, value] : knobs) {
+    const auto at = std::ranges::find_if(infos(), [&](const ir::KnobInfo& k) { return k.name == name; });
+    if (at == infos().end()) return std::unexpected(fmt::format("cssa has no knob \"{}\"", name));
+    const int most = name == "cssa-verbosity" ? 3 : 1;
+    if (value.size() != 1 || value[0] < '0' || value[0] > '0' + most)
+      return std::unexpected(fmt::format("knob {}: expected {}, found \"{}\"", name, at->type, value));
+    const int number = value[0] - '0';
+    if (name == "cssa-coalesce") s.coalesce = number != 0;
+    else if (name == "cssa-verbosity") s.verbosity = number;
+    else if (name == "cssa-dump-before") s.dump_before = number != 0;
+    else s.by_values = number != 0;
+  }
+  return s;
+}
+
+void dump(const Function& f, ir::Trace& trace) {
+  const std::string text = ir::print(f);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    trace.line(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+class Cssa final : public Pass {
+ public:
+  std::string_view name() const override { return "cssa"; }
+  std::string_view what_it_does() const override { return "operands of a phi become one vreg, or get copies; phis go"; }
+  std::vector<ir::KnobInfo> knobs() const override { return infos(); }
+  std::expected<Function, std::string> run(const Function& program, const ir::Target&, const PassOptions& options) const override {
+    const auto settings = settings_of(options.knobs);
+    if (!settings) return std::unexpected(settings.error());
+    if (settings->dump_before && options.trace != nullptr) dump(program, *options.trace);
+    return Translation(program, *settings, options).run();
+  }
+};
+
+}  // namespace
+
+const Pass& cssa() {
+  static const Cssa pass;
+  return pass;
+}
+
+}  // namespace regduel::passes

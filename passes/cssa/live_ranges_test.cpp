@@ -1,0 +1,100 @@
+// Ranges of small programs, point by point. A place k reads at 2k and writes at 2k + 1; a block has four places more than
+// instructions that are no phis.
+
+#include "passes/cssa/live_ranges.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "ir/text/text.h"
+
+namespace regduel::passes::conventional {
+
+void PrintTo(const Interval& i, std::ostream* out) { *out << "[" << i.begin << ", " << i.end << ") " << i.value; }
+
+namespace {
+
+struct Case {
+  explicit Case(const std::string& text, bool by_values = false)
+      : f(parsed(text)), cfg(f), weights(f.blocks.size(), 1), phis(f, cfg, weights, nullptr), ranges(f, cfg, phis, by_values) {}
+  static ir::Function parsed(const std::string& text) {
+    const auto module = ir::parse("rir 1\nfunc @f kernel target sm_90 threads 32\n" + text);
+    EXPECT_TRUE(module.has_value()) << (module ? "" : to_string(module.error()));
+    return module->functions.front();
+  }
+  ir::Function f;
+  ir::Cfg cfg;
+  std::vector<std::uint64_t> weights;
+  PhiCopies phis;
+  LiveRanges ranges;
+};
+using Range = std::vector<Interval>;
+
+constexpr const char* kLoop =
+    "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 P pred\n"
+    "block b0\n#0 %0 = ld 0\n#1 %3 = setp 0\n#2 bra -> b1\n"                           // places 0-6: points 0-13
+    "block b1\n#3 %1 = phi b0: %0, b1: %2\n#4 %2 = add %1, 1\n#5 cbra %3 -> b1, b2\n"  // places 7-12: points 14-25
+    "block b2\n#6 exit\n";                                                             // places 13-17
+
+TEST(LiveRanges, OfALoop) {
+  const Case c(kLoop);
+  EXPECT_EQ(c.ranges.begin_of(ir::BlockId(1)), 14u);
+  EXPECT_EQ(c.ranges.begin_of(ir::BlockId(2)), 26u);
+  // From the load (place 2) to the copy to the hub (place 4); from the head's copy to the addition; from there to the hub.
+  EXPECT_EQ(c.ranges[0], (Range{{5, 9, 0}}));
+  EXPECT_EQ(c.ranges[1], (Range{{17, 19, 1}}));
+  EXPECT_EQ(c.ranges[2], (Range{{19, 21, 2}}));
+  // The hub holds %0 to the end of b0, %2 to that of b1, and at the head of b1 a value of its own.
+  const LiveRange& hub = c.ranges[4];
+  ASSERT_EQ(hub.size(), 3u);
+  EXPECT_EQ(hub[0], (Interval{9, 14, 0}));
+  EXPECT_EQ(hub[1].begin, 14u);
+  EXPECT_EQ(hub[1].end, 17u);
+  EXPECT_GT(hub[1].value, 3u);
+  EXPECT_EQ(hub[2], (Interval{21, 26, 2}));
+  EXPECT_EQ(c.ranges.num_nodes(), 5u);
+}
+
+TEST(LiveRanges, WithValuesTheHeadHoldsThatOfTheResult) {
+  const Case c(kLoop, true);
+  EXPECT_EQ(c.ranges[4][1], (Interval{14, 17, 1}));
+}
+
+TEST(LiveRanges, WhatNoDefReachesIsNotLive) {
+  const Case c(
+      "vreg %0 R b32\nvreg %1 R b32\nvreg %2 P pred\nvreg %3 R b32\n"
+      "block b0\n#0 %2 = setp 0\n#1 cbra %2 -> b1, b2\n"                                              // places 0-5
+      "block b1\n#2 @%2 %0 = ld 0\n#3 bra -> b2\n"                                                    // places 6-11
+      "block b2\n#4 %1 = phi b0: %0, b1: %3\n#5 st %0, %1 !write\n#6 %1{early} = op %3\n#7 exit\n");  // places 12-18
+  EXPECT_EQ(c.ranges[0], (Range{{17, 29, 0}})) << "from the guarded load on: in b0 there is nothing";
+  EXPECT_EQ(c.ranges[3], (Range{{30, 31, 3}})) << "nowhere but beside the early-clobber def, which must not write it";
+}
+
+TEST(LiveRanges, ADefThatNothingReadsIsAPoint) {
+  const Case c(
+      "vreg %0 R b32\nvreg %1 R b32\n"
+      "block b0\n#0 %0 = ld 0\n#1 bra -> b1\n"
+      "block b1\n#2 %1 = phi b0: %0\n#3 %0 = ld 1\n#4 exit\n");
+  EXPECT_EQ(c.ranges[1].size(), 1u);
+  EXPECT_EQ(c.ranges[1][0].end, c.ranges[1][0].begin + 1);
+  EXPECT_EQ(c.ranges[0].back().end, c.ranges[0].back().begin + 1);
+}
+
+TEST(LiveRanges, CopiesHaveOneValueWhereEachHasOneDef) {
+  const std::string before = "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 P pred\nblock b0\n#0 %0 = ld 0\n";
+  const std::string behind =
+      "#3 %3 = setp 0\n#4 cbra %3 -> b1, b2\nblock b1\n#5 bra -> b2\nblock b2\n#6 %2 = phi b0: %0, b1: %1\n#7 st %2, %0, %1 "
+      "!write\n"
+      "#8 exit\n";
+  const auto values = [&](const std::string& copy) {
+    const Case c(before + copy + behind, true);
+    return std::vector{c.ranges[0].front().value, c.ranges[1].front().value, c.ranges[2].front().value};
+  };
+  EXPECT_EQ(values("#1 %1 = copy %0\n"), (std::vector{0u, 0u, 0u})) << "the phi of one value too";
+  EXPECT_EQ(values("#1 %1 = copy %0\n#2 %1 = ld 2\n"), (std::vector{0u, 1u, 2u})) << "two defs";
+  EXPECT_EQ(values("#1 @%3 %1 = copy %0\n"), (std::vector{0u, 1u, 2u})) << "it may not happen";
+}
+
+}  // namespace
+}  // namespace regduel::passes::conventional
