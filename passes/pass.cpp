@@ -3,14 +3,15 @@
 #include <array>
 
 #include "passes/copyprop.h"
+#include "passes/cssa/cssa.h"
 #include "passes/llvm/llvm.h"
 #include "passes/nvptx/nvptx.h"
-#include "passes/cssa/cssa.h"
+#include "passes/ssa/ssa.h"
 
 namespace regduel::passes {
 
 std::span<const Pass* const> passes() {
-  static const std::array<const Pass*, 4> all = {&copyprop(), &llvm_coalescer(), &nvptx_coalescer(), &cssa()};
+  static const std::array<const Pass*, 5> all = {&copyprop(), &ssa(), &cssa(), &llvm_coalescer(), &nvptx_coalescer()};
   return all;
 }
 

@@ -33,11 +33,10 @@ class Pass {
   //   - the same blocks, and the vregs of `program` first among its own;
   //   - each instruction of `program` is there under its id, in its block and order, with its opcode, flags, immediates and as many
   //     operands; vregs may be others. Copies and phis alone may be missing;
-  //   - what is new has an id that `program` does not have, and is a copy, or repeats a rematerialisable def that reads no register
-  //   and
-  //     no memory that changes: with its opcode, mnemonic, flags and operands but for the def, which is of the same class and
-  //     width, not fixed, and at least as aligned. No other instruction of `program` has the same opcode, mnemonic and uses, so
-  //     that it is known from these which one is repeated;
+  //   - what is new has an id that `program` does not have, and is a copy, a phi, or repeats a rematerialisable def that reads no
+  //     register and no memory that changes: with its opcode, mnemonic, flags and operands but for the def, which is of the same
+  //     class and width, not fixed, and at least as aligned. No other instruction of `program` has the same opcode, mnemonic and
+  //     uses, so that it is known from these which one is repeated;
   //   - no instruction demands more registers than it did (FORMAT.md, "Demand").
   // So the ids are the map that takes an allocation back (take_back.h).
   [[nodiscard]] virtual std::expected<ir::Function, std::string> run(const ir::Function& program, const ir::Target& target,

@@ -1,0 +1,27 @@
+// SSA form, as far as vregs can be in it: a vreg with several defs becomes one a def, and phis stand where two of them meet. Real
+// kernels come without phis; this gives them those that their compiler had (Cytron, Ferrante, Rosen, Wegman, Zadeck, "Efficiently
+// Computing Static Single Assignment Form", 1991, pruned; minimal on reducible control flow as in Braun et al., "Simple and
+// Efficient Construction of Static Single Assignment Form", 2013).
+//
+// One vreg after the other. A *version* is what a def that kills makes of it, or a phi; version 0 is what nothing defined. Where
+// the vreg is live at the head of a block, its version there is
+//   in(b) = the version that all ends of predecessors have, of those that are known yet; else a phi of b
+//   out(p) = that of the last killing def in p, else in(p)
+// until nothing changes; then phis of one version and themselves are taken out, until there are none.
+//
+// The first version keeps the vreg, each other one gets a new vreg declared alike. What does not kill, a def under a guard or of a
+// part, and a def-use, writes the version that is there: these vregs have several defs afterwards as well. As they are stay
+//   - vregs bound to a register, architectural ones, aliases and what has aliases;
+//   - a vreg that would need a phi in the entry block, where there is none (a loop onto the entry);
+//   - what the fuel does not pay for ("split-into-versions").
+// No choice of registers hangs on it: ties, fixed operands and clobbers stay with their operands, and no instruction reads or
+// writes more vregs than before. Tested by ssa_test.cpp, fuzz/properties/passes_test.cpp.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace regduel::passes {
+
+[[nodiscard]] const Pass& ssa();
+
+}  // namespace regduel::passes
