@@ -26,7 +26,7 @@ bool looks_like_ptx(std::string_view path, std::string_view text) {
 
 }  // namespace
 
-std::vector<Program> load(const std::string& path, ir::AbiName abi) {
+std::vector<Program> load(const std::string& path, ir::AbiName abi, ir::ParamCopies param_copies) {
   const auto text = read_file(path);
   if (!text) throw BadInput(fmt::format("error: {}", text.error()));
   const std::string name = path == "-" ? "<stdin>" : path;
@@ -39,7 +39,7 @@ std::vector<Program> load(const std::string& path, ir::AbiName abi) {
     return programs;
   }
   const bool is_ptx = looks_like_ptx(path, *text);
-  auto module = is_ptx ? ir::parse_ptx(*text, name, abi) : ir::parse(*text, name);
+  auto module = is_ptx ? ir::parse_ptx(*text, name, abi, param_copies) : ir::parse(*text, name);
   if (!module) throw BadInput(to_string(module.error()));
   const auto shared = is_ptx ? nullptr : std::make_shared<const std::string>(*text);
   for (ir::Function& f : module->functions) programs.push_back({name, std::move(f), shared});

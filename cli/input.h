@@ -7,6 +7,7 @@
 
 #include "fuzz/duel/fuzz_input.h"
 #include "ir/program.h"
+#include "ir/ptx/ptx.h"
 #include "ir/target.h"
 
 namespace regduel::cli {
@@ -18,7 +19,8 @@ struct Program {
 };
 
 // All functions of one file, in order; of PTX, with the calls of this ABI. Throws BadInput.
-[[nodiscard]] std::vector<Program> load(const std::string& path, ir::AbiName abi = ir::AbiName::Cuda);
+[[nodiscard]] std::vector<Program> load(const std::string& path, ir::AbiName abi = ir::AbiName::Cuda,
+                                        ir::ParamCopies param_copies = ir::ParamCopies::Folded);
 // The same for many files and directories; a directory stands for the .rir and .ptx files in it and below, sorted by path.
 [[nodiscard]] std::vector<Program> load_all(const std::vector<std::string>& paths, ir::AbiName abi = ir::AbiName::Cuda);
 // A case: RIR text whose head says limits and knobs (fuzz/duel/case_file.h), or bytes of the fuzz corpus. Throws BadInput.

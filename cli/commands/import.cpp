@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "ir/text/dot.h"
 #include "ir/text/text.h"
+#include "passes/ssa/ssa.h"
 
 namespace regduel::cli {
 namespace {
@@ -21,7 +22,7 @@ struct Options {
   std::string output;
   std::string emit = "rir";
   AbiOption abi;
-  bool json = false;
+  bool json = false, ssa = false, param_copies = false;
 };
 
 constexpr std::string_view kIndex = "index.json";
@@ -44,8 +45,13 @@ void write_files(const Options& o, const std::vector<Program>& programs) {
 }
 
 int import(const Options& o) {
-  const std::vector<Program> programs = load(o.input, o.abi.name());
+  std::vector<Program> programs = load(o.input, o.abi.name(), o.param_copies ? ir::ParamCopies::Kept : ir::ParamCopies::Folded);
   if (programs.empty()) throw BadInput(fmt::format("{}: error: there is no function with a body in it", o.input));
+  if (o.ssa)
+    for (Program& p : programs) {
+      require_phase({p}, ir::Phase::Virtual);
+      p.function = *passes::ssa().run(p.function, ir::default_target(), {});
+    }
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Program& p : programs)
     list.push_back({{"function", p.function.name},
@@ -82,6 +88,9 @@ void add_import_command(CLI::App& app, Action& chosen) {
       ->check(CLI::IsMember({"rir", "dot"}))
       ->capture_default_str();
   o->abi.add_to(*command);
+  command->add_flag("--ssa", o->ssa, "In SSA form, with phis, as far as registers can be in it (regduel pass ssa)");
+  command->add_flag("--param-copies", o->param_copies,
+                    "Keep each access to a parameter in a register as a copy, instead of letting the call name the registers");
   command->add_flag("--json", o->json, "One JSON document about what was read");
   command->footer("Example:  regduel import corpus/ptx/saxpy.ptx -o out");
   command->callback([o, &chosen] { chosen = [o] { return import(*o); }; });

@@ -58,7 +58,7 @@ void Lowering::entry() {
   std::map<const Piece*, Operand> direct;
   for (const int p : s_.arguments)
     if (s_.params[static_cast<std::size_t>(p)].reg >= 0) mentioned.insert(s_.params[static_cast<std::size_t>(p)].reg);
-  for (std::size_t k = 0; k < s_.statements.size(); ++k) {
+  for (std::size_t k = 0; k < s_.statements.size() && !keeps_param_copies_; ++k) {
     const Statement& s = s_.statements[k];
     if (s.kind == Statement::Kind::Label || s.guard >= 0) break;
     const Opcode o(s.opcode);
@@ -152,8 +152,8 @@ bool Lowering::param_store(const Statement& s, const ParamAccess& access, std::s
     Piece& piece = plan_.piece(access.param, access.offset + k * access.bytes);
     const int bits = static_cast<int>(piece.bytes) * 8;
     Operand from = in_register(v, bits);
-    if (s.guard >= 0) {
-      move_into(def(piece_vreg(piece, access.param)), from, mnemonic, true);
+    if (s.guard >= 0 || keeps_param_copies_) {
+      move_into(def(piece_vreg(piece, access.param)), from, mnemonic, s.guard >= 0);
       continue;
     }
     if (!from.part.is_whole()) {
@@ -175,7 +175,7 @@ void Lowering::take_results(std::size_t index, int param, Code& code) {
   std::map<std::uint64_t, Operand> direct;
   std::set<int> registers;
   for (const Operand& op : code.defs) registers.insert(static_cast<int>(op.vreg().value));
-  for (std::size_t k = index + 1; k < s_.statements.size(); ++k) {
+  for (std::size_t k = index + 1; k < s_.statements.size() && !keeps_param_copies_; ++k) {
     const Statement& s = s_.statements[k];
     if (s.kind == Statement::Kind::Label || s.guard >= 0) break;
     const auto access = param_access(s, Opcode(s.opcode));

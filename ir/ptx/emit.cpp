@@ -14,9 +14,11 @@ constexpr std::size_t kMostOperands = 1000;
 
 }  // namespace
 
-Lowering::Lowering(const FunctionSyntax& syntax, const Target& target, AbiName abi, std::string_view file_name)
-    : s_(syntax), target_(target), abi_(target.abi(abi)), file_(file_name), plan_(syntax, abi_), vregs_(syntax.registers.size()),
-      label_blocks_(syntax.labels.size()), consumed_(syntax.statements.size(), false) {
+Lowering::Lowering(const FunctionSyntax& syntax, const Target& target, AbiName abi, ParamCopies param_copies,
+                   std::string_view file_name)
+    : s_(syntax), target_(target), abi_(target.abi(abi)), keeps_param_copies_(param_copies == ParamCopies::Kept), file_(file_name),
+      plan_(syntax, abi_), vregs_(syntax.registers.size()), label_blocks_(syntax.labels.size()),
+      consumed_(syntax.statements.size(), false) {
   f_.name = syntax.name;
   f_.kind = syntax.is_entry ? FunctionKind::Kernel : FunctionKind::Device;
   f_.abi = abi;

@@ -27,8 +27,9 @@ bool same_registers(const Value& a, const Value& b) {
 
 }  // namespace
 
-Parsed<Function> lower(const FunctionSyntax& f, const Target& target, AbiName abi, std::string_view file_name) {
-  return Lowering(f, target, abi, file_name).run();
+Parsed<Function> lower(const FunctionSyntax& f, const Target& target, AbiName abi, ParamCopies param_copies,
+                       std::string_view file_name) {
+  return Lowering(f, target, abi, param_copies, file_name).run();
 }
 
 Parsed<Function> Lowering::run() {

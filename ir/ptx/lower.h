@@ -9,12 +9,14 @@
 
 #include "base/source_error.h"
 #include "ir/program.h"
+#include "ir/ptx/ptx.h"
 #include "ir/ptx/syntax.h"
 #include "ir/target.h"
 
 namespace regduel::ir::ptx {
 
 // Ensures: the result is well-formed (ir::check) for the target. Cost: O(size of f).
-[[nodiscard]] Parsed<Function> lower(const FunctionSyntax& f, const Target& target, AbiName abi, std::string_view file_name);
+[[nodiscard]] Parsed<Function> lower(const FunctionSyntax& f, const Target& target, AbiName abi, ParamCopies param_copies,
+                                     std::string_view file_name);
 
 }  // namespace regduel::ir::ptx

@@ -18,7 +18,7 @@ namespace regduel::ir::ptx {
 
 class Lowering {
  public:
-  Lowering(const FunctionSyntax& syntax, const Target& target, AbiName abi, std::string_view file_name);
+  Lowering(const FunctionSyntax& syntax, const Target& target, AbiName abi, ParamCopies param_copies, std::string_view file_name);
   Parsed<Function> run();
 
  private:
@@ -92,6 +92,7 @@ class Lowering {
   const FunctionSyntax& s_;
   const Target& target_;
   const Abi& abi_;
+  const bool keeps_param_copies_;
   std::string file_;
   ParamPlan plan_;
   Function f_;

@@ -29,7 +29,7 @@ const Target* target_for(std::string_view name) {
 
 }  // namespace
 
-Parsed<Module> parse_ptx(std::string_view text, std::string_view file_name, AbiName abi) {
+Parsed<Module> parse_ptx(std::string_view text, std::string_view file_name, AbiName abi, ParamCopies param_copies) {
   auto syntax = ptx::parse_syntax(text, file_name);
   if (!syntax) return std::unexpected(std::move(syntax.error()));
   const Target* target = target_for(syntax->target);
@@ -38,7 +38,7 @@ Parsed<Module> parse_ptx(std::string_view text, std::string_view file_name, AbiN
                                        fmt::format("unknown target '{}'", syntax->target)});
   Module module;
   for (const ptx::FunctionSyntax& f : syntax->functions) {
-    auto function = ptx::lower(f, *target, abi, file_name);
+    auto function = ptx::lower(f, *target, abi, param_copies, file_name);
     if (!function) return std::unexpected(std::move(function.error()));
     module.functions.push_back(std::move(*function));
   }

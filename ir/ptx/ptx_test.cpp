@@ -428,6 +428,32 @@ TEST(Ptx, ResultsThatAreReadLaterAreCopied) {
                           "%1 = copy<ld.param.b32> %0", "%2 = copy<ld.param.b32> %0", "ret"));
 }
 
+TEST(Ptx, ParameterCopiesAreKeptWhereTheyAreAskedFor) {
+  const auto kept = [](std::string_view signature, std::string_view statements) {
+    const std::string text = std::string(kHead) + std::string(kCallee) + ".func " + std::string(signature) + "{" +
+                             std::string(kRegisters) + std::string(statements) + "}";
+    const auto m = parse_ptx(text, "t.ptx", AbiName::Seed, ParamCopies::Kept);
+    return m ? lines(m->functions[0]) : std::vector<std::string>{to_string(m.error())};
+  };
+  EXPECT_THAT(
+      kept("h()",
+           "{ .param .b32 a; st.param.f32 [a], %f1; .param .b64 b; st.param.b64 [b], 5; .param .b32 r;\n"
+           "call.uni (r), f, (a, b); ld.param.b32 %r1, [r]; }"),
+      ElementsAre("%1 = copy<st.param.f32> %0", "%2 = const 5 !remat", "%3 = copy<st.param.b64> %2",
+                  with_clobbers("%4{=R0} = call<call.uni> \"f\", %1{=R0}, %3{=R2:R3}"), "%5 = copy<ld.param.b32> %4", "ret"));
+  EXPECT_THAT(
+      kept("(.param .b32 r) h(.param .b32 a)", "ld.param.u32 %r1, [a]; @%p1 st.param.b32 [r], %r1; ret;"),
+      ElementsAre("%0{=R0} = abi.entry", "%1 = copy<ld.param.u32> %0", "@%2 %3 = copy<st.param.b32> %1", "ret<ret> %3{=R0}"));
+}
+
+// Sub-register extract and insert (seed 004): to and from the halves of a pair, and the components of a vector register.
+TEST(Ptx, ExtractAndInsert) {
+  EXPECT_THAT(kernel("mov.b64 {%r1, %r2}, %rd1; mov.b64 %rd2, {%r1, %r2};\n"
+                     ".reg .v2 .b32 %v; mov.b32 %r1, %v.y; mov.b32 %v.x, %r2;"),
+              ElementsAre("%0, %1 = unpack<mov.b64> %2", "%3 = pack<mov.b64> %0, %1", "%0 = copy<mov.b32> %4.hi",
+                          "%4.lo = copy<mov.b32> %1", "ret"));
+}
+
 TEST(Ptx, AGuardedCallIsABranchAroundIt) {
   EXPECT_THAT(caller("{ .param .b32 a; .param .b32 r; st.param.b32 [a], %r1; @%p1 call (r), f, (a); ld.param.b32 %r1, [r]; }"),
               ElementsAre("b0:", "cbra %1 -> b1, b2", "b1:", with_clobbers("%0{=R0} = call<call> \"f\", %0{=R0}"), "bra -> b2",
