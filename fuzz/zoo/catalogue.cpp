@@ -26,6 +26,8 @@ constexpr std::array kBugs = std::to_array<PlantedBug>({
      "a refill is left out where its register holds the value on the first path that leads there"},
     {"briggs-remat-of-a-memory-read", "a load from memory that others write is done again later"},
     {"briggs-two-defs-share", "two defs of one instruction get one register"},
+    {"cssa-lost-copy", "the result of a phi becomes one with its operands although it lives on when they change"},
+    {"cssa-swap-one-by-one", "the copies of several phis are done one after the other, whoever reads what they write"},
     {"fatpoint-best-homes-overwritten", "an attempt that is not the best overwrites the homes of the best"},
     {"fatpoint-bit-of-another-predicate", "every second predicate of a pack goes into the bit of the one before it"},
     {"fatpoint-candidate-unchecked", "a pre-allocated home is taken although somebody else is there"},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <queue>
 
+#include "base/planted.h"
+
 namespace regduel::passes::conventional {
 namespace {
 
@@ -21,6 +23,7 @@ Operand of_root(const ir::Function& f, Operand op) {
 
 std::vector<Move> moves_in_order(const ir::Function& f, std::span<const Move> parallel,
                                  const std::function<VRegId(VRegId root)>& new_vreg) {
+  if (REGDUEL_PLANTED("cssa-swap-one-by-one")) return {parallel.begin(), parallel.end()};
   // Roots that are written, sorted: others need not be looked after.
   std::vector<VRegId> roots;
   for (const Move& m : parallel) roots.push_back(f.root(m.def.vreg()));
