@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -51,8 +52,9 @@ class Translation {
     next_id_ = f_.next_inst_id().value;
     for (std::size_t b = 0; b < f_.blocks.size(); ++b) block(BlockId(b));
     say(1, [&] {
-      return fmt::format("cssa @{}: {} phis taken apart, {} of {} copies merged, {} inserted, {} of the program left out", f_.name,
-                         phis_.phis().size(), merged_, phis_.copies().size(), inserted_, left_out_);
+      return fmt::format(
+          "cssa @{}: {} phis taken apart, {} of {} copies merged, {} inserted, {} on edges, {} of the program left out", f_.name,
+          phis_.phis().size(), merged_, phis_.copies().size(), inserted_, on_edges_, left_out_);
     });
     return std::move(out_);
   }
@@ -133,10 +135,39 @@ class Translation {
     std::size_t n = 0;
     for (; insts[n].is_phi(); ++n)
       if (!phis_.is_apart(insts[n])) keep(insts[n]);
+    edges(b);
     moves(b, phis_.at_head(b));
     for (; n + 1 < insts.size(); ++n) keep(insts[n]);
     moves(b, phis_.at_end(b));
     keep(insts[n]);
+  }
+  // Phis of the hubs, where something stays on a critical edge. Hubs of one class hold the same: one phi will do, and on an edge on
+  // which one of them has the value already nothing moves.
+  void edges(BlockId b) {
+    const auto preds = cfg_.predecessors(b);
+    std::map<VRegId, std::vector<VRegId>> uses_of;  // by hub: what it takes from each predecessor
+    for (const std::uint32_t head : phis_.at_head(b)) {
+      const conventional::Phi& phi = phis_.phis()[phis_.copies()[head].phi];
+      const VRegId name = name_[hub(phis_.copies()[head])];
+      const auto [at, is_first] = uses_of.try_emplace(name, preds.size(), name);
+      for (const PhiCopy& c : phis_.copies().subspan(phi.first_copy, phi.num_copies)) {
+        if (!c.on_edge) continue;
+        VRegId& use = at->second[static_cast<std::size_t>(std::lower_bound(preds.begin(), preds.end(), c.block) - preds.begin())];
+        const VRegId value = name_[c.outside.vreg().index()];
+        if (is_first || value == name) use = value;
+      }
+    }
+    for (const auto& [name, uses] : uses_of) {
+      const auto moves = static_cast<std::size_t>(std::count_if(uses.begin(), uses.end(), [&](VRegId v) { return v != name; }));
+      if (moves == 0) continue;
+      Inst phi;
+      phi.id = ir::InstId(next_id_++);
+      phi.op = ir::Op::Phi;
+      ops_.assign(1, Operand::of_vreg(ir::Role::Def, name));
+      for (const VRegId v : uses) ops_.push_back(Operand::of_vreg(ir::Role::Use, v));
+      out_.append(phi, ops_, preds);
+      on_edges_ += moves;
+    }
   }
   void keep(const Inst& i) {
     ops_.clear();
@@ -213,7 +244,7 @@ class Translation {
   std::vector<VRegId> name_;     // by node
   std::vector<Operand> ops_;
   std::uint32_t next_id_ = 0;
-  std::size_t merged_ = 0, inserted_ = 0, left_out_ = 0;
+  std::size_t merged_ = 0, inserted_ = 0, on_edges_ = 0, left_out_ = 0;
 };
 
 ir::KnobInfo knob(const char* name, const char* type, const char* default_value, const char* help,

@@ -7,11 +7,12 @@
 //   3. congruence.h     hub and vreg become one where their classes do not interfere, the heaviest copies first
 //   4. moves_in_order.h what is left of the copies at one place, one after the other
 //
-// A class takes the name of its first vreg, or of the one that has aliases; a class of hubs alone is a new vreg. A phi of one class
-// is left out, and so is a copy of the program that has become one of a vreg to itself.
+// A class takes the name of its first vreg, or of the one that has aliases; a class of hubs alone is a new vreg. No phi of the
+// program stays, but where something is left on a critical edge: for it there is a phi of the class, whose other operands are the
+// class itself. A copy of the program that has become one of a vreg to itself is left out.
 //
 // Knobs
-//   cssa-coalesce     0: nothing becomes one, so that each operand and each result of a phi has a copy
+//   cssa-coalesce     0: nothing becomes one, so that each operand and each result of a phi has a copy, or a phi on a critical edge
 //   cssa-usedessa     0: classes interfere where both live (Sreedhar); 1: where both live with different values (Boissinot)
 //   cssa-verbosity    0: no trace; 1: a line a function; 2: and one a class and a copy left; 3: and one an attempt to merge
 //   cssa-dump-before  1: the trace begins with the program

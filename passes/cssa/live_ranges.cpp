@@ -105,6 +105,7 @@ class Builder {
         }
         instruction(add, b, place++, i);
       }
+      for (const std::uint32_t c : phis_.on_edges(b)) mention(add, b, place, phis_.copies()[c].outside, kReads);
       for (const BlockId s : cfg_.successors(b))
         for (const Inst& i : f_.insts_of(s)) {
           if (!i.is_phi()) break;
@@ -283,6 +284,7 @@ class Builder {
     for (std::size_t k = 0; k < ranges.size(); ++k) {
       const Phi& phi = phis_.phis()[k];
       for (const PhiCopy& c : phis_.copies().subspan(phi.first_copy, phi.num_copies)) {
+        if (c.on_edge) continue;
         const VRegId v = c.outside.vreg();
         const bool has_value = phis_.is_free(v) && (!c.at_head || (by_values && is_strict_[v.index()] != 0));
         const std::uint32_t value = has_value ? value_of(v.value) : fresh++;

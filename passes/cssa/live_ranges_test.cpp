@@ -34,25 +34,26 @@ using Range = std::vector<Interval>;
 constexpr const char* kLoop =
     "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 P pred\n"
     "block b0\n#0 %0 = ld 0\n#1 %3 = setp 0\n#2 bra -> b1\n"                           // places 0-6: points 0-13
-    "block b1\n#3 %1 = phi b0: %0, b1: %2\n#4 %2 = add %1, 1\n#5 cbra %3 -> b1, b2\n"  // places 7-12: points 14-25
-    "block b2\n#6 exit\n";                                                             // places 13-17
+    "block b1\n#3 %1 = phi b0: %0, b3: %2\n#4 %2 = add %1, 1\n#5 cbra %3 -> b3, b2\n"  // places 7-12: points 14-25
+    "block b2\n#6 exit\nblock b3\n#7 bra -> b1\n";                                     // places 13-17 and 18-22
 
 TEST(LiveRanges, OfALoop) {
   const Case c(kLoop);
   EXPECT_EQ(c.ranges.begin_of(ir::BlockId(1)), 14u);
   EXPECT_EQ(c.ranges.begin_of(ir::BlockId(2)), 26u);
-  // From the load (place 2) to the copy to the hub (place 4); from the head's copy to the addition; from there to the hub.
+  // From the load (place 2) to the copy to the hub (place 4); from the head's copy to the addition; from there through b1 and b3 to
+  // the hub.
   EXPECT_EQ(c.ranges[0], (Range{{5, 9, 0}}));
   EXPECT_EQ(c.ranges[1], (Range{{17, 19, 1}}));
-  EXPECT_EQ(c.ranges[2], (Range{{19, 21, 2}}));
-  // The hub holds %0 to the end of b0, %2 to that of b1, and at the head of b1 a value of its own.
+  EXPECT_EQ(c.ranges[2], (Range{{19, 26, 2}, {36, 41, 2}}));
+  // The hub holds %0 to the end of b0, %2 to that of b3, and at the head of b1 a value of its own.
   const LiveRange& hub = c.ranges[4];
   ASSERT_EQ(hub.size(), 3u);
   EXPECT_EQ(hub[0], (Interval{9, 14, 0}));
   EXPECT_EQ(hub[1].begin, 14u);
   EXPECT_EQ(hub[1].end, 17u);
   EXPECT_GT(hub[1].value, 3u);
-  EXPECT_EQ(hub[2], (Interval{21, 26, 2}));
+  EXPECT_EQ(hub[2], (Interval{41, 46, 2}));
   EXPECT_EQ(c.ranges.num_nodes(), 5u);
 }
 

@@ -37,22 +37,31 @@ PhiCopies::PhiCopies(const ir::Function& f, const ir::Cfg& cfg, std::span<const 
       const auto preds = f.targets_of(i);
       Phi phi{static_cast<std::uint32_t>(&i - f.insts.data()), hub, static_cast<std::uint32_t>(copies_.size()), 0};
       const auto number = static_cast<std::uint32_t>(phis_.size());
-      copies_.push_back({b, true, number, ops[0], weight_of[b.index()]});
-      for (std::size_t k = 0; k < preds.size(); ++k)
-        if (cfg.is_reachable(preds[k])) copies_.push_back({preds[k], false, number, ops[k + 1], weight_of[preds[k].index()]});
+      copies_.push_back({b, true, false, number, ops[0], weight_of[b.index()]});
+      for (std::size_t k = 0; k < preds.size(); ++k) {
+        if (!cfg.is_reachable(preds[k])) continue;
+        const bool on_edge = cfg.is_critical(preds[k], b);
+        copies_.push_back({preds[k], false, on_edge, number, ops[k + 1], weight_on_edge(preds[k], b)});
+      }
       phi.num_copies = static_cast<std::uint32_t>(copies_.size()) - phi.first_copy;
       phis_.push_back(phi);
       is_apart_[phi.inst] = 1;
     }
   }
-  const auto group = [&](Grouped<std::uint32_t>& places, bool at_head) {
-    places.build(f.blocks.size(), [&](auto add) {
+  const auto group = [&](Grouped<std::uint32_t>& places, bool at_head, bool on_edge) {
+    places.build(f_.blocks.size(), [&](auto add) {
       for (std::uint32_t c = 0; c < copies_.size(); ++c)
-        if (copies_[c].at_head == at_head) add(copies_[c].block.index(), c);
+        if (copies_[c].at_head == at_head && copies_[c].on_edge == on_edge) add(copies_[c].block.index(), c);
     });
   };
-  group(at_head_, true);
-  group(at_end_, false);
+  group(at_head_, true, false);
+  group(at_end_, false, false);
+  group(on_edges_, false, true);
+}
+
+std::uint64_t PhiCopies::weight_on_edge(BlockId from, BlockId to) const {
+  const std::uint64_t weight = weight_of_[from.index()];
+  return cfg_.is_critical(from, to) ? std::min(weight, weight_of_[to.index()]) : weight;
 }
 
 void PhiCopies::find_demand() {
@@ -93,7 +102,7 @@ ir::VReg PhiCopies::hub_of(BlockId b, const Inst& i) const {
   };
   add(ops[0], weight_of_[b.index()]);
   for (std::size_t k = 0; k < preds.size(); ++k)
-    if (cfg_.is_reachable(preds[k])) add(ops[k + 1], weight_of_[preds[k].index()]);
+    if (cfg_.is_reachable(preds[k])) add(ops[k + 1], weight_on_edge(preds[k], b));
   const auto best = std::max_element(candidates.begin(), candidates.end(),
                                      [](const auto& x, const auto& y) { return std::get<1>(x) < std::get<1>(y); });
   const ir::VReg& model = f_.vreg(best == candidates.end() ? ops[0].vreg() : std::get<2>(*best));

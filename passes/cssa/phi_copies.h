@@ -5,8 +5,9 @@
 //
 //   b3: %0 = phi b1: %1, b2: %2          b1: ... hub = %1, bra      b2: ... hub = %2, bra      b3: %0 = hub ...
 //
-// No edge is split: the copy into a hub stands before the terminator, on a critical edge too, where nothing reads the hub on the
-// other way. All copies at one place are parallel, and the terminator reads its operands after them.
+// All copies at one place are parallel, and the terminator reads its operands after those before it. No edge is split: the copy
+// that belongs on a critical edge is none that could stand anywhere, but stays what it is, an operand of a phi of the hub; so it
+// costs nothing on the other ways, and nothing there stands against it.
 //
 // A phi stays as it is where
 //   - its block is unreachable, or another phi of its block writes some of the same bytes;
@@ -42,9 +43,10 @@ struct Kind {
 struct PhiCopy {
   ir::BlockId block;         // at its end, before the terminator; or at its head, behind the phis that stay
   bool at_head = false;      // hub to `outside`; else the other way
+  bool on_edge = false;      // not at the end of `block`, but on the critical edge from there: an operand of a phi that stays
   std::uint32_t phi = 0;     // index of PhiCopies::phis()
   ir::Operand outside;       // as it stands in the phi
-  std::uint64_t weight = 1;  // executions of the block, at most 10^9
+  std::uint64_t weight = 1;  // executions of the block, or of the edge, at most 10^9
 };
 
 struct Phi {
@@ -63,6 +65,8 @@ class PhiCopies {
   // Indices of copies(), at the head and at the end of a block.
   [[nodiscard]] std::span<const std::uint32_t> at_head(ir::BlockId b) const { return at_head_[b.index()]; }
   [[nodiscard]] std::span<const std::uint32_t> at_end(ir::BlockId b) const { return at_end_[b.index()]; }
+  // And on the critical edges from a block.
+  [[nodiscard]] std::span<const std::uint32_t> on_edges(ir::BlockId from) const { return on_edges_[from.index()]; }
   // By instruction: a phi that has been taken apart.
   [[nodiscard]] bool is_apart(const ir::Inst& i) const { return is_apart_[static_cast<std::size_t>(&i - f_.insts.data())] != 0; }
   // A vreg that can become one with others: a root bound to no register.
@@ -73,6 +77,7 @@ class PhiCopies {
 
  private:
   void find_demand();
+  [[nodiscard]] std::uint64_t weight_on_edge(ir::BlockId from, ir::BlockId to) const;
   [[nodiscard]] bool is_demanded(const ir::VReg& v) const;
   [[nodiscard]] bool may_take_apart(ir::BlockId b, const ir::Inst& i, const ir::VReg& hub) const;
   [[nodiscard]] ir::VReg hub_of(ir::BlockId b, const ir::Inst& i) const;
@@ -84,7 +89,7 @@ class PhiCopies {
   ir::PerFile<std::array<int, 9>> demanded_ = {};
   std::vector<Phi> phis_;
   std::vector<PhiCopy> copies_;
-  Grouped<std::uint32_t> at_head_, at_end_;
+  Grouped<std::uint32_t> at_head_, at_end_, on_edges_;
   std::vector<char> is_apart_;
 };
 
