@@ -93,6 +93,15 @@ class Check {
         image = is_one ? is.root.value : kMany;
       }
     }
+    // A root that the pass itself writes, in a phi or copy that is new, stands for itself.
+    std::set<std::uint32_t> ids;
+    for (const Inst& i : f_.insts) ids.insert(i.id.value);
+    for (const Inst& i : after_.insts) {
+      if (ids.contains(i.id.value)) continue;
+      for (const Operand& def : ir::defs_of(after_.operands_of(i)))
+        if (const VRegId root = after_.root(def.vreg()); root.index() < image_.size() && image_[root.index()] == kNone)
+          image_[root.index()] = root.value;
+    }
     // A root that only copies named that were left out goes where these lead.
     for (bool changed = true; changed;) {
       changed = false;
@@ -184,6 +193,7 @@ class Check {
     to.stale = (to.stale & kept) | (from.stale & bytes);
   }
   void read(const State& state, const Inst& i, const Storage& s) {
+    if (!by_id_.contains(i.id.value)) return;  // left out: a copy to what nothing reads
     const std::uint32_t m = member(s);
     if (m != kNone && (state[m].stale & bits_of(s)) != 0)
       report_.faults.push_back(fmt::format("#{} reads %{} after the register was given to a merged one", i.id.value, s.root.value));

@@ -31,7 +31,7 @@ TEST(NvptxKnobs, EachChangesResultsOnAShareOfTheMix) {
   // Of 300 programs, so many at least.
   const std::vector<std::pair<Setting, int>> cases = {{{"nvptx-copy-limit", "0"}, 150},     {{"nvptx-copy-limit", "10"}, 30},
                                                       {{"nvptx-coalesce-limit", "0"}, 150}, {{"nvptx-coalesce-limit", "10"}, 30},
-                                                      {{"nvptx-block-level", "0"}, 5},      {{"nvptx-cross-block", "0"}, 50},
+                                                      {{"nvptx-block-level", "0"}, 3},      {{"nvptx-cross-block", "0"}, 50},
                                                       {{"nvptx-block-frequency", "0"}, 3},  {{"nvptx-wide", "0"}, 10},
                                                       {{"nvptx-parameters", "0"}, 5},       {{"nvptx-phis", "0"}, 30},
                                                       {{"nvptx-guarded", "1"}, 10}};
