@@ -12,30 +12,18 @@
 #include "base/io.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
+#include "passes/testing.h"
 
 namespace regduel::passes {
 namespace {
 
 constexpr std::string_view kMark = "\n// copyprop\n", kFolder = "passes/testdata";
 
-std::vector<std::string> files() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(REGDUEL_SOURCE_DIR) + "/" + std::string(kFolder)))
-    names.push_back(std::string(kFolder) + "/" + entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
+std::vector<std::string> files() { return testing::files_of(kFolder); }
 
 // The file above the mark.
-std::string head_of(const std::string& file) {
-  const std::string text = read_file(std::string(REGDUEL_SOURCE_DIR) + "/" + file).value();
-  return text.substr(0, text.find(kMark));
-}
-ir::Function program_of(const std::string& file) {
-  const auto module = ir::parse(head_of(file) + "\n", file);
-  EXPECT_TRUE(module.has_value()) << (module ? "" : to_string(module.error()));
-  return module ? module->functions.front() : ir::Function();
-}
+std::string head_of(const std::string& file) { return testing::head_of(file, kMark); }
+ir::Function program_of(const std::string& file) { return testing::parsed(head_of(file) + "\n", file); }
 
 TEST(CopyProp, Golden) {
   ASSERT_FALSE(files().empty());

@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
+#include "passes/testing.h"
 
 namespace regduel::passes {
 namespace {
@@ -20,24 +21,11 @@ namespace {
 constexpr std::string_view kLiveness = "\n// by liveness\n", kValues = "\n// by values\n", kFolder = "passes/cssa/testdata";
 using Knobs = std::vector<std::pair<std::string, std::string>>;
 
-std::vector<std::string> files() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(REGDUEL_SOURCE_DIR) + "/" + std::string(kFolder)))
-    names.push_back(std::string(kFolder) + "/" + entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
+std::vector<std::string> files() { return testing::files_of(kFolder); }
 
 // The file above the first mark.
-std::string head_of(const std::string& file) {
-  const std::string text = read_file(std::string(REGDUEL_SOURCE_DIR) + "/" + file).value();
-  return text.substr(0, text.find(kLiveness));
-}
-ir::Function program_of(const std::string& file) {
-  const auto module = ir::parse(head_of(file) + "\n", file);
-  EXPECT_TRUE(module.has_value()) << (module ? "" : to_string(module.error()));
-  return module ? module->functions.front() : ir::Function();
-}
+std::string head_of(const std::string& file) { return testing::head_of(file, kLiveness); }
+ir::Function program_of(const std::string& file) { return testing::parsed(head_of(file) + "\n", file); }
 ir::Function named(const std::string& name) { return program_of(std::string(kFolder) + "/" + name + ".rir"); }
 std::string after(const ir::Function& f, const Knobs& knobs = {}, ir::Fuel* fuel = nullptr, ir::Trace* trace = nullptr) {
   const auto result = cssa().run(f, ir::default_target(), {.fuel = fuel, .knobs = knobs, .trace = trace});

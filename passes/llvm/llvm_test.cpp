@@ -17,6 +17,7 @@
 #include "ir/check.h"
 #include "ir/text/text.h"
 #include "passes/llvm/verify.h"
+#include "passes/testing.h"
 
 namespace regduel::passes {
 namespace {
@@ -24,22 +25,9 @@ namespace {
 constexpr std::string_view kMark = "\n// llvm\n", kFolder = "passes/llvm/testdata";
 using Knobs = std::vector<std::pair<std::string, std::string>>;
 
-std::vector<std::string> files() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(REGDUEL_SOURCE_DIR) + "/" + std::string(kFolder)))
-    names.push_back(std::string(kFolder) + "/" + entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-std::string head_of(const std::string& file) {
-  const std::string text = read_file(std::string(REGDUEL_SOURCE_DIR) + "/" + file).value();
-  return text.substr(0, text.find(kMark));
-}
-ir::Function parsed(const std::string& text) {
-  const auto module = ir::parse(text);
-  EXPECT_TRUE(module.has_value()) << (module ? "" : to_string(module.error()));
-  return module ? module->functions.front() : ir::Function();
-}
+std::vector<std::string> files() { return testing::files_of(kFolder); }
+std::string head_of(const std::string& file) { return testing::head_of(file, kMark); }
+using testing::parsed;
 ir::Function program_of(const std::string& file) { return parsed(head_of(file) + "\n"); }
 
 struct Lines final : ir::Trace {

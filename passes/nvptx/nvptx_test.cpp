@@ -14,6 +14,7 @@
 #include "base/io.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
+#include "passes/testing.h"
 
 namespace regduel::passes {
 namespace {
@@ -27,17 +28,8 @@ struct Comments final : ir::Trace {
   std::string all;
 };
 
-std::vector<std::string> files() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(REGDUEL_SOURCE_DIR) + "/" + std::string(kFolder)))
-    names.push_back(std::string(kFolder) + "/" + entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-std::string head_of(const std::string& file) {
-  const std::string text = read_file(std::string(REGDUEL_SOURCE_DIR) + "/" + file).value();
-  return text.substr(0, text.find(kMark));
-}
+std::vector<std::string> files() { return testing::files_of(kFolder); }
+std::string head_of(const std::string& file) { return testing::head_of(file, kMark); }
 Knobs knobs_of(const std::string& head) {
   Knobs knobs;
   const std::size_t at = head.find(kKnobs);
@@ -46,11 +38,7 @@ Knobs knobs_of(const std::string& head) {
   for (std::string word; line >> word;) knobs.emplace_back(word.substr(0, word.find('=')), word.substr(word.find('=') + 1));
   return knobs;
 }
-ir::Function program_of(const std::string& file) {
-  const auto module = ir::parse(head_of(file) + "\n", file);
-  EXPECT_TRUE(module.has_value()) << (module ? "" : to_string(module.error()));
-  return module ? module->functions.front() : ir::Function();
-}
+ir::Function program_of(const std::string& file) { return testing::parsed(head_of(file) + "\n", file); }
 
 TEST(Nvptx, Golden) {
   ASSERT_FALSE(files().empty());

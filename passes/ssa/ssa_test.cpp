@@ -15,28 +15,16 @@
 #include "ir/check.h"
 #include "ir/ptx/ptx.h"
 #include "ir/text/text.h"
+#include "passes/testing.h"
 
 namespace regduel::passes {
 namespace {
 
 constexpr std::string_view kMark = "\n// in SSA form\n", kFolder = "passes/ssa/testdata";
 
-std::vector<std::string> files(std::string_view folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(REGDUEL_SOURCE_DIR) + "/" + std::string(folder)))
-    names.push_back(std::string(folder) + "/" + entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-std::string head_of(const std::string& file) {
-  const std::string text = read_file(std::string(REGDUEL_SOURCE_DIR) + "/" + file).value();
-  return text.substr(0, text.find(kMark));
-}
-ir::Function program_of(const std::string& file) {
-  const auto module = ir::parse(head_of(file) + "\n", file);
-  EXPECT_TRUE(module.has_value()) << (module ? "" : to_string(module.error()));
-  return module ? module->functions.front() : ir::Function();
-}
+std::vector<std::string> files(std::string_view folder) { return testing::files_of(folder); }
+std::string head_of(const std::string& file) { return testing::head_of(file, kMark); }
+ir::Function program_of(const std::string& file) { return testing::parsed(head_of(file) + "\n", file); }
 ir::Function in_ssa(const ir::Function& f, ir::Fuel* fuel = nullptr) { return *ssa().run(f, ir::default_target(), {.fuel = fuel}); }
 
 TEST(Ssa, Golden) {
