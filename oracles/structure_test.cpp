@@ -413,6 +413,15 @@ TEST(Structure, UndefinedContentsOfUniformRegistersMayMove) {
             1);
 }
 
+// R0 stands for the uniform %1 later on. What it holds at the first move is not the same in all threads.
+TEST(Structure, ARegisterMayHoldAUniformValueAtOnePlaceAndNoneAtAnother) {
+  const std::string uses = "    #1 use R0 !write\n    #3 UR5 = b\n    +12 R0 = copy UR5\n    +13 UR6 = copy R0\n",
+                    end = "    #4 use UR6 !write\n    #2 exit\n", move = "    +10 UR5 = copy R0\n    +11 R0 = copy UR5\n";
+  const std::string before = "    #0 %0 = a\n    #1 use %0 !write\n    #3 %1 = b\n    #4 use %1 !write\n    #2 exit\n";
+  EXPECT_EQ(made_uniform(before, "    #0 R0 = a\n" + uses + end), 0);
+  EXPECT_EQ(made_uniform(before, "    #0 R0 = a\n" + move + uses + end), 1);
+}
+
 // A uniform vreg that may be read before it is defined may hold anything, and so may what it is moved to.
 TEST(Structure, NothingIsSaidWhereAUniformVregMayBeUndefined) {
   const std::string next = "    #3 bra -> b1\n  block b1\n", use = "    #1 use %0, %1 !write\n    #2 exit\n",

@@ -18,61 +18,39 @@ using ir::Role;
 
 bool moves_bytes(const Inst& i) { return i.is_copy() || i.is_phi() || ir::moves_pieces(i.op); }
 
-class Sources {
+// uniform(v), by root.
+class UniformRoots {
  public:
-  explicit Sources(const Case& c)
-      : before_(c.before), after_(c.after), ids_(c.prepared.ids()), vregs_(before_.vregs.size(), 0),
-        slots_(after_.slots.size(), 1) {
-    for (std::vector<char>& units : units_) units.assign(ir::kMaxUnits, 1);
-    for (const Inst& i : after_.insts) (void)write(i, 0);
-    for (const ir::RegFile file : {ir::RegFile::UR, ir::RegFile::UP, ir::RegFile::UB})
-      for (int u = 0; u < c.target.units[ir::index(file)]; ++u)
-        if (const ir::PReg unit{file, 1, static_cast<std::uint16_t>(u)}; !may_hold(Operand::of_preg(Role::Use, unit)))
-          if (is_read_undefined(unit)) (void)write(unit, 1);
-    for (std::size_t v = 0; v < vregs_.size(); ++v) {
-      const ir::VReg& reg = before_.vregs[v];
-      const bool is_uniform = ir::is_uniform(reg.file()) || (reg.flags & ir::kVRegUniform) != 0;
-      if (reg.is_architectural() && reg.fixed.is_valid()) (void)write(reg.fixed, is_uniform ? 1 : 0);
-      if (is_uniform) vregs_[before_.root(ir::VRegId(v)).index()] = 1;
-    }
-    while (vregs_grow()) {
-    }
-    while (locations_grow()) {
+  explicit UniformRoots(const Case& c) : before_(c.before), ids_(c.prepared.ids()), roots_(before_.vregs.size(), 0) {
+    for (std::size_t v = 0; v < roots_.size(); ++v)
+      if (is_marked(before_.vregs[v])) roots_[before_.root(ir::VRegId(v)).index()] = 1;
+    while (grow()) {
     }
   }
+
+  [[nodiscard]] static bool is_marked(const ir::VReg& v) { return ir::is_uniform(v.file()) || (v.flags & ir::kVRegUniform) != 0; }
 
   // Whether some uniform root may be read where nothing has defined it: what is moved there may be anything.
   [[nodiscard]] bool has_undefined() const {
-    for (std::size_t v = 0; v < vregs_.size(); ++v)
-      if (vregs_[v] != 0 && !before_.vregs[v].is_architectural() && may_be_undefined(ir::VRegId(v))) return true;
+    for (std::size_t v = 0; v < roots_.size(); ++v)
+      if (roots_[v] != 0 && !before_.vregs[v].is_architectural() && may_be_undefined(ir::VRegId(v))) return true;
     return false;
-  }
-  // Of the locations that the instruction reads, the guard apart.
-  [[nodiscard]] bool any_source(const Inst& i) const {
-    const auto ops = after_.operands_of(i);
-    return std::any_of(ops.begin(), ops.end(), [&](const Operand& op) {
-      return (op.role == Role::Use || op.role == Role::DefUse) && !(op.is_slot() && i.op == Op::Spill) && may_hold(op);
-    });
   }
   // Of the roots that the instruction defines in the program before.
   [[nodiscard]] bool defines_uniform(ir::InstId original) const {
+    const auto ops = operands_before(original);
+    return std::any_of(ops.begin(), ops.end(), [&](const Operand& op) { return defines_uniform(op); });
+  }
+  [[nodiscard]] bool defines_uniform(const Operand& op) const {
+    return op.is_vreg() && op.writes() && roots_[before_.root(op.vreg()).index()] != 0;
+  }
+  // None where the program before has no such instruction.
+  [[nodiscard]] std::span<const Operand> operands_before(ir::InstId original) const {
     const std::uint32_t at = ids_.find(original);
-    if (at == IdIndex::kNone) return false;
-    const auto ops = before_.operands_of(before_.insts[at]);
-    return std::any_of(ops.begin(), ops.end(),
-                       [&](const Operand& op) { return op.is_vreg() && op.writes() && is_uniform_root(op); });
+    return at == IdIndex::kNone ? std::span<const Operand>() : before_.operands_of(before_.insts[at]);
   }
 
  private:
-  [[nodiscard]] bool is_uniform_root(const Operand& op) const { return vregs_[before_.root(op.vreg()).index()] != 0; }
-  [[nodiscard]] bool may_hold(const Operand& op) const {
-    if (op.is_slot()) return op.slot().index() < slots_.size() && slots_[op.slot().index()] != 0;
-    if (!op.is_preg()) return false;
-    const std::vector<char>& units = units_[ir::index(op.preg().file)];
-    return std::any_of(units.begin() + op.preg().begin(), units.begin() + std::min(op.preg().end(), ir::kMaxUnits),
-                       [](char c) { return c != 0; });
-  }
-
   // By a search from the entry for a read that no def of the whole root precedes.
   [[nodiscard]] bool may_be_undefined(ir::VRegId root) const {
     std::vector<char> seen(before_.blocks.size(), 0);
@@ -96,103 +74,141 @@ class Sources {
     }
     return false;
   }
-
-  // By a search for a read of it that no write precedes, neither from the entry nor from where an instruction clobbers it.
-  [[nodiscard]] bool is_read_undefined(ir::PReg unit) const {
-    std::vector<char> seen(after_.blocks.size(), 0);
-    std::vector<ir::BlockId> work;
-    enum class Fate { Read, Written, Kept };
-    const auto touches = [&](const Operand& op) { return op.is_preg() && op.preg().overlaps(unit); };
-    const auto fate = [&](std::span<const Inst> insts) {
-      for (const Inst& i : insts) {
-        const auto ops = after_.operands_of(i);
-        if (std::any_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.reads() && touches(op); })) return Fate::Read;
-        const bool writes = std::any_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.writes() && touches(op); });
-        if (writes && !ir::is_guarded(ops)) return Fate::Written;
-      }
-      return Fate::Kept;
-    };
-    const auto enter = [&](std::span<const ir::BlockId> blocks) {
-      for (const ir::BlockId b : blocks)
-        if (std::exchange(seen[b.index()], 1) == 0) work.push_back(b);
-    };
-    for (std::size_t b = 0; b < after_.blocks.size(); ++b) {
-      const auto insts = after_.insts_of(ir::BlockId(b));
-      for (std::size_t k = 0; k < insts.size(); ++k) {
-        const auto ops = after_.operands_of(insts[k]);
-        if (std::none_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.role == Role::Clobber && touches(op); }))
-          continue;
-        const Fate f = fate(insts.subspan(k + 1));
-        if (f == Fate::Read) return true;
-        if (f == Fate::Kept) enter(after_.successors(ir::BlockId(b)));
-      }
-    }
-    const ir::BlockId entry[] = {ir::BlockId(0)};
-    enter(entry);
-    while (!work.empty()) {
-      const ir::BlockId b = work.back();
-      work.pop_back();
-      const Fate f = fate(after_.insts_of(b));
-      if (f == Fate::Read) return true;
-      if (f == Fate::Kept) enter(after_.successors(b));
-    }
-    return false;
-  }
-
-  bool vregs_grow() {
+  bool grow() {
     bool grew = false;
     for (const Inst& i : before_.insts) {
       if (!moves_bytes(i) || !defines_uniform(i.id)) continue;
       for (const Operand& op : before_.operands_of(i))
-        if (op.is_vreg() && op.role == Role::Use) grew = std::exchange(vregs_[before_.root(op.vreg()).index()], 1) == 0 || grew;
+        if (op.is_vreg() && op.role == Role::Use) grew = std::exchange(roots_[before_.root(op.vreg()).index()], 1) == 0 || grew;
     }
     return grew;
-  }
-
-  bool locations_grow() {
-    bool grew = false;
-    for (const Inst& i : after_.insts) {
-      if (!i.is_inserted()) grew = write_defs(i) || grew;
-      const bool is_move = i.is_inserted() || moves_bytes(i) || ir::is_slot_move(i.op);
-      if (i.op == Op::Remat ? defines_uniform(i.ref) : is_move && (any_source(i) || (!i.is_inserted() && defines_uniform(i.id))))
-        grew = write(i, 1) || grew;
-    }
-    return grew;
-  }
-  // Where the defs of an original instruction stand whose roots are uniform.
-  bool write_defs(const Inst& i) {
-    const std::uint32_t at = ids_.find(i.id);
-    if (at == IdIndex::kNone) return false;
-    const auto want = before_.operands_of(before_.insts[at]), have = after_.operands_of(i);
-    bool changed = false;
-    for (std::size_t k = 0; k < std::min(want.size(), have.size()); ++k)
-      if (want[k].is_vreg() && want[k].writes() && is_uniform_root(want[k]) && have[k].is_preg() && have[k].writes())
-        changed = write(have[k].preg(), 1) || changed;
-    return changed;
-  }
-  // Into each location that the instruction writes. Returns whether this changed one.
-  bool write(const Inst& i, char may) {
-    bool changed = false;
-    for (const Operand& op : after_.operands_of(i)) {
-      if (op.is_slot() && i.op == Op::Spill && op.slot().index() < slots_.size())
-        changed = std::exchange(slots_[op.slot().index()], may) != may || changed;
-      if (op.is_preg() && op.writes()) changed = write(op.preg(), may) || changed;
-    }
-    return changed;
-  }
-  bool write(ir::PReg r, char may) {
-    bool changed = false;
-    for (int u = r.begin(); u < std::min(r.end(), ir::kMaxUnits); ++u)
-      changed = std::exchange(units_[ir::index(r.file)][static_cast<std::size_t>(u)], may) != may || changed;
-    return changed;
   }
 
   const Function& before_;
-  const Function& after_;
   const IdIndex& ids_;
-  std::vector<char> vregs_;  // by root: uniform
-  ir::PerFile<std::vector<char>> units_;
-  std::vector<char> slots_;
+  std::vector<char> roots_;
+};
+
+// may(L) at each point of the program after.
+class Locations {
+ public:
+  // Requires: roots outlives it.
+  Locations(const Case& c, const ir::Cfg& cfg, const UniformRoots& roots)
+      : after_(c.after), cfg_(cfg), roots_(roots), first_slot_(ir::kNumFiles * ir::kMaxUnits),
+        at_begin_(after_.blocks.size(), State(first_slot_ + after_.slots.size(), 0)), is_kept_(at_begin_[0].size(), 0) {
+    State& entry = at_begin_[0];
+    std::fill(entry.begin(), entry.end(), char{1});
+    for (const Inst& i : after_.insts) each_written(i, [&](std::size_t l, bool) { entry[l] = 0; });
+    for (const ir::RegFile file : {ir::RegFile::UR, ir::RegFile::UP, ir::RegFile::UB})
+      for (int u = 0; u < ir::kMaxUnits; ++u) entry[unit(file, u)] = 1;
+    for (const ir::VReg& v : c.before.vregs)
+      if (v.is_architectural() && v.fixed.is_valid())
+        each_unit(v.fixed, [&](std::size_t l) { entry[l] = UniformRoots::is_marked(v) ? 1 : 0, is_kept_[l] = 1; });
+    while (flow()) {
+    }
+  }
+
+  // The instructions of `suspects`, in ascending order, of which no source may hold such a value.
+  [[nodiscard]] std::vector<std::uint32_t> without_source(std::span<const std::uint32_t> suspects) const {
+    std::vector<std::uint32_t> found;
+    auto next = suspects.begin();
+    for (std::size_t b = 0; b < after_.blocks.size() && next != suspects.end(); ++b) {
+      const std::uint32_t first = after_.blocks[b].first_inst, end = first + after_.blocks[b].num_insts;
+      if (*next >= end) continue;
+      State state = at_begin_[b];
+      for (std::uint32_t i = first; i < end; ++i) {
+        const Inst& inst = after_.insts[i];
+        if (next != suspects.end() && *next == i) {
+          if (!moves_uniform(inst, state)) found.push_back(i);
+          ++next;
+        }
+        step(inst, state);
+      }
+    }
+    return found;
+  }
+
+ private:
+  using State = std::vector<char>;  // by location: may
+
+  [[nodiscard]] static std::size_t unit(ir::RegFile file, int u) {
+    return ir::index(file) * static_cast<std::size_t>(ir::kMaxUnits) + static_cast<std::size_t>(u);
+  }
+  static void each_unit(ir::PReg r, const auto& action) {
+    for (int u = r.begin(); u < std::min<int>(r.end(), ir::kMaxUnits); ++u) action(unit(r.file, u));
+  }
+  // action(location), of a register or a slot.
+  void each_location(const Operand& op, const auto& action) const {
+    if (op.is_preg()) each_unit(op.preg(), action);
+    else if (op.is_slot() && op.slot().index() < after_.slots.size()) action(first_slot_ + op.slot().index());
+  }
+  // action(location, whether nothing of its content stays), of each location that the instruction writes.
+  void each_written(const Inst& i, const auto& action) const {
+    const auto ops = after_.operands_of(i);
+    const bool is_guarded = ir::is_guarded(ops);
+    for (const Operand& op : ops) {
+      const bool to_slot = op.is_slot() && i.op == Op::Spill;
+      if (to_slot || (op.is_preg() && op.writes()))
+        each_location(op, [&](std::size_t l) { action(l, !is_guarded && !to_slot && op.role == Role::Def && op.part.is_whole()); });
+    }
+  }
+  [[nodiscard]] bool may(const Operand& op, const State& state) const {
+    bool found = false;
+    each_location(op, [&](std::size_t l) { found = found || state[l] != 0; });
+    return found;
+  }
+  // Of the locations that the instruction reads, the guard apart.
+  [[nodiscard]] bool any_source(const Inst& i, const State& state) const {
+    const auto ops = after_.operands_of(i);
+    return std::any_of(ops.begin(), ops.end(), [&](const Operand& op) {
+      return (op.role == Role::Use || op.role == Role::DefUse) && !(op.is_slot() && i.op == Op::Spill) && may(op, state);
+    });
+  }
+  // Whether such a value is among what an instruction that moves values, or computes one again, puts where it writes.
+  [[nodiscard]] bool moves_uniform(const Inst& i, const State& state) const {
+    if (i.op == Op::Remat) return roots_.defines_uniform(i.ref);
+    if (i.is_inserted()) return any_source(i, state);
+    return (moves_bytes(i) || ir::is_slot_move(i.op)) && (any_source(i, state) || roots_.defines_uniform(i.id));
+  }
+  void step(const Inst& i, State& state) const {
+    const char moved = moves_uniform(i, state) ? 1 : 0;
+    each_written(i, [&](std::size_t l, bool is_whole) { state[l] = static_cast<char>(is_whole ? moved : state[l] | moved); });
+    const auto ops = after_.operands_of(i);
+    for (const Operand& op : ops)
+      if (op.role == Role::Clobber && op.is_preg() && ir::is_uniform(op.preg().file))
+        each_location(op, [&](std::size_t l) { state[l] = 1; });
+    if (i.is_inserted()) return;
+    const auto want = roots_.operands_before(i.id);
+    for (std::size_t k = 0; k < std::min(want.size(), ops.size()); ++k)
+      if (roots_.defines_uniform(want[k]) && ops[k].is_preg() && ops[k].writes())
+        each_location(ops[k], [&](std::size_t l) { state[l] = 1; });
+  }
+  // One round over the blocks. Returns whether it changed something.
+  bool flow() {
+    bool grew = false;
+    const auto join = [&](State& into, const State& from) {
+      for (std::size_t l = 0; l < into.size(); ++l)
+        if (from[l] > into[l]) into[l] = 1, grew = true;
+    };
+    for (const ir::BlockId b : cfg_.reverse_postorder()) {
+      State state = at_begin_[b.index()];
+      for (const Inst& i : after_.insts_of(b)) {
+        step(i, state);
+        each_written(i, [&](std::size_t l, bool) {
+          if (state[l] > at_begin_[0][l] && is_kept_[l] == 0) at_begin_[0][l] = 1, grew = true;
+        });
+      }
+      for (const ir::BlockId s : cfg_.successors(b)) join(at_begin_[s.index()], state);
+    }
+    return grew;
+  }
+
+  const Function& after_;
+  const ir::Cfg& cfg_;
+  const UniformRoots& roots_;
+  std::size_t first_slot_;
+  std::vector<State> at_begin_;  // by block
+  State is_kept_;                // by location: architectural, so that it is not undefined at the entry
 };
 
 // Inserted, with a def in a uniform file, and something from elsewhere to put there. Defs come first.
@@ -220,13 +236,9 @@ std::vector<std::uint32_t> per_thread_values_made_uniform(const Case& c) {
       if (is_suspect(after, after.insts[i])) found.push_back(i);
   }
   if (found.empty()) return found;
-  const Sources sources(c);
-  if (sources.has_undefined()) return {};
-  std::erase_if(found, [&](std::uint32_t i) {
-    const Inst& inst = c.after.insts[i];
-    return inst.op == Op::Remat ? sources.defines_uniform(inst.ref) : sources.any_source(inst);
-  });
-  return found;
+  const UniformRoots roots(c);
+  if (roots.has_undefined()) return {};
+  return Locations(c, cfg, roots).without_source(found);
 }
 
 }  // namespace regduel::oracles

@@ -87,12 +87,19 @@ void LooseName::find(const PairList& in, Value a, Value b, unsigned bytes, bool 
   });
 }
 
-// Constants that the name asks for on either side, by itself or among others.
+// Constants that the name asks for on either side, by itself, among others, or under a gate.
 void LooseName::find_constants(Value a, Value b, unsigned bytes) {
   for (const Value side : {a, b}) {
-    find_constant(side, a, b, bytes);
-    const Values::Node n = values_[side];
-    for (std::size_t k = 0; k < values_.children(n).size(); ++k) find_constant(values_.children(n)[k], a, b, bytes);
+    work_.assign(1, side);
+    for (int budget = kMostParts; !work_.empty() && budget > 0; --budget) {
+      const Value v = work_.back();
+      work_.pop_back();
+      const Values::Node n = values_[v];  // a copy: the values grow meanwhile
+      if (n.kind == ValueKind::Gate) work_.insert(work_.end(), {n.b, n.c});
+      else find_constant(v, a, b, bytes);
+      const std::span<const Value> children = values_.children(n);
+      work_.insert(work_.end(), children.begin(), children.end());
+    }
   }
 }
 

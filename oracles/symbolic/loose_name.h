@@ -42,6 +42,7 @@ class LooseName {
   [[nodiscard]] Value meet_word(Value a, Value b, unsigned bytes);
   [[nodiscard]] bool satisfy(Value have_a, Value have_b, Value want_a, Value want_b, unsigned bytes);
   void find(const PairList& in, Value a, Value b, unsigned bytes, bool are_words);
+  static constexpr int kMostParts = 256;  // of a name, that are looked at for constants
   void find_constants(Value a, Value b, unsigned bytes);
   void find_constant(Value c, Value a, Value b, unsigned bytes);
   [[nodiscard]] Value one_of_found();
@@ -51,7 +52,8 @@ class LooseName {
   // What the locations hold: as words; bytes that stand by themselves (predicates, pieces of words) and bits of packs; bytes of
   // words.
   PairList words_, bytes_, bytes_of_words_;
-  bool has_pieces_ = false;   // some location holds a word that was put together
+  bool has_pieces_ = false;  // some location holds a word that was put together
+  std::vector<Value> work_;
   std::vector<Value> found_;  // numbers of the pairs that satisfy the name at hand
   bool is_unsure_ = false;    // there may be more of them
 };
