@@ -6,7 +6,7 @@
 //   last.
 //             Where a round spills nothing new that way, the order of briggs takes over, and a note of the allocation says so
 //   costs     defs x uses x latency x 1.5^depth (spill.h), the victim by cost over degree
-//   refills   lazy_refill.h
+//   refills   spill/lazy_refill.h
 // The first number of registers that is tried is K: nobody looks for fewer. Tested by cicc_test.cpp.
 #pragma once
 

@@ -12,14 +12,15 @@
 #include "reference/colour/select.h"
 #include "reference/colour/simplify.h"
 #include "reference/colour/tiers.h"
-#include "reference/lazy_refill.h"
 #include "reference/liveness.h"
 #include "reference/lower.h"
 #include "reference/occupancy.h"
 #include "reference/plan.h"
 #include "reference/problem.h"
 #include "reference/rewrite.h"
-#include "reference/spill.h"
+#include "reference/spill/choose.h"
+#include "reference/spill/costs.h"
+#include "reference/spill/lazy_refill.h"
 
 namespace regduel::reference {
 namespace {

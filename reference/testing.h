@@ -16,7 +16,8 @@
 #include "reference/lower.h"
 #include "reference/plan.h"
 #include "reference/problem.h"
-#include "reference/spill.h"
+#include "reference/spill/choose.h"
+#include "reference/spill/costs.h"
 
 namespace regduel::reference::testing {
 

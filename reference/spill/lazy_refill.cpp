@@ -1,4 +1,4 @@
-#include "reference/lazy_refill.h"
+#include "reference/spill/lazy_refill.h"
 
 #include <algorithm>
 #include <array>

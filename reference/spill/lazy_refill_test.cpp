@@ -1,5 +1,5 @@
 // The four steps of lazy refill on the smallest programs that show them; correctness in bulk is the judges' business (fuzz/).
-#include "reference/lazy_refill.h"
+#include "reference/spill/lazy_refill.h"
 
 #include "reference/testing.h"
 

@@ -1,0 +1,33 @@
+// What to spill after a round in which not every node got a colour.
+//
+// Victim: a node without colour is spilled itself. A local temp cannot be: then the cheapest set of neighbours whose registers
+// would make room for it is spilled, and where no such set exists its instruction is pinned to its exact packing.
+// Members of one coalesced node share a slot, so that the copies between them vanish. Tested by choose_test.cpp.
+#pragma once
+
+#include <span>
+
+#include "reference/code.h"
+#include "reference/colour/interference_graph.h"
+#include "reference/colour/select.h"
+#include "reference/plan.h"
+#include "reference/problem.h"
+
+namespace regduel::reference {
+
+struct SpillChoice {
+  bool use_remat = true;
+  bool only_cheapest = false;  // of the nodes without a colour that can be spilled, that of the least cost / degree
+};
+
+// Adds at least one spilled value or pinned instruction to `plan`, or returns false.
+//   graph   as it was coloured, `colouring` has failures
+bool choose_spills(const FileGraph& graph, const Colouring& colouring, const UnitSet& available, const Problem& problem,
+                   const Code& code, const SpillChoice& how, Plan& plan, ir::Fuel* fuel = nullptr);
+
+// Takes those of the temps out of registers that are values and in one: computed again where they can be, the others into one slot.
+// False where none was.
+bool spill_together(std::span<const TempId> temps, const Problem& problem, const Code& code, bool use_remat, Plan& plan,
+                    ir::Fuel* fuel = nullptr);
+
+}  // namespace regduel::reference
