@@ -6,12 +6,13 @@
 #include "passes/cssa/cssa.h"
 #include "passes/llvm/llvm.h"
 #include "passes/nvptx/nvptx.h"
+#include "passes/series.h"
 #include "passes/ssa/ssa.h"
 
 namespace regduel::passes {
 
 std::span<const Pass* const> passes() {
-  static const std::array<const Pass*, 5> all = {&copyprop(), &ssa(), &cssa(), &llvm_coalescer(), &nvptx_coalescer()};
+  static const std::array<const Pass*, 6> all = {&copyprop(), &ssa(), &cssa(), &llvm_coalescer(), &nvptx_coalescer(), &series()};
   return all;
 }
 

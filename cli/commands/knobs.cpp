@@ -38,7 +38,11 @@ std::vector<Row> rows_of(const std::vector<std::string>& owners) {
     if (owner == kVerifier) {
       for (const ir::KnobInfo& k : oracles::memcheck_knobs()) rows.push_back({owner, k, "", ""});
     } else if (const passes::Pass* pass = passes::find_pass(owner)) {
-      for (ir::KnobInfo& k : pass->knobs()) rows.push_back({owner, std::move(k), "", ""});
+      for (ir::KnobInfo& k : pass->knobs()) {
+        // Those that series has of other passes are listed with these.
+        if (std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r.knob.name == k.name; })) continue;
+        rows.push_back({owner, std::move(k), "", ""});
+      }
     } else {
       for (ir::KnobInfo& k : AllocatorOptions().named(owner).knobs()) rows.push_back({owner, std::move(k), "", ""});
     }

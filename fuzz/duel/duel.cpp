@@ -13,6 +13,7 @@
 #include "ir/check.h"
 #include "oracles/completeness.h"
 #include "oracles/quality/refill_bound.h"
+#include "passes/series.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -143,14 +144,24 @@ Knobs known_to(const ir::Allocator& allocator, const Knobs& knobs) {
 }
 
 Knobs draw_knobs(std::span<const ir::Allocator* const> duelists, std::uint64_t seed) {
-  constexpr std::uint64_t kKnobStream = 0x6B6E6F62;
+  constexpr std::uint64_t kKnobStream = 0x6B6E6F62, kOrderStream = 0x6F726465;
   Random random(hash_combine(seed, kKnobStream));
   Knobs knobs;
+  // The order of passes is always drawn, whatever else is: it is what a series is for.
+  for (const ir::Allocator* allocator : duelists)
+    with_knobs_of(*allocator, [&](const std::vector<ir::KnobInfo>& known) {
+      const auto order =
+          std::find_if(known.begin(), known.end(), [](const ir::KnobInfo& k) { return k.name == passes::kSeriesOrder; });
+      if (order != known.end() && knobs.empty())
+        knobs.emplace_back(
+            order->name,
+            order->samples[Random(hash_combine(seed, kOrderStream)).below(static_cast<std::uint32_t>(order->samples.size()))]);
+    });
   if (random.chance(50)) return knobs;
   for (const ir::Allocator* allocator : duelists)
     with_knobs_of(*allocator, [&](const std::vector<ir::KnobInfo>& known) {
       for (const ir::KnobInfo& knob : known)
-        if (!knob.samples.empty() && random.chance(25))
+        if (!knob.samples.empty() && knob.name != passes::kSeriesOrder && random.chance(25))
           knobs.emplace_back(knob.name, knob.samples[random.below(static_cast<std::uint32_t>(knob.samples.size()))]);
     });
   return knobs;

@@ -2,6 +2,8 @@
 #include "fuzz/duel/duel.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <thread>
 
 #include <fmt/format.h>
@@ -166,6 +168,22 @@ TEST(Allocators, AreFoundByName) {
   }
   EXPECT_EQ(find_allocator("nobody"), nullptr);
   EXPECT_EQ(all_duelists().size(), allocator_names().size());
+}
+
+TEST(Knobs, TheOrderOfASeriesIsAlwaysDrawnAndIsOne) {
+  const std::array<const ir::Allocator*, 2> duelists = {find_allocator("series+fatpoint"), find_allocator("series+briggs")};
+  std::map<std::string, int> orders;
+  int with_others = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const Knobs knobs = draw_knobs(duelists, seed);
+    ASSERT_FALSE(knobs.empty());
+    EXPECT_EQ(knobs.front().first, "series-order");
+    EXPECT_EQ(std::count_if(knobs.begin(), knobs.end(), [](const auto& k) { return k.first == "series-order"; }), 1);
+    ++orders[knobs.front().second];
+    with_others += knobs.size() > 1;
+  }
+  EXPECT_GT(orders.size(), 30u);
+  EXPECT_NEAR(with_others, 200, 60);
 }
 
 TEST(Knobs, EverySampleIsLegalAndSomeAreDrawn) {

@@ -14,7 +14,7 @@ namespace regduel::fuzz {
 namespace {
 
 constexpr std::uint8_t kMagic[] = {'R', 'D', 'F', 1};
-constexpr std::size_t kMaxKnobs = 64;  // more than all duelists have
+constexpr std::size_t kMaxKnobs = 255;  // more than are drawn for all duelists with passes before them
 
 class Reader {
  public:

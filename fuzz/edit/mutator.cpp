@@ -494,9 +494,22 @@ bool change_limit(FuzzInput& input, Random& random) {
   return limit != old;
 }
 
-bool change_knob(FuzzInput& input, Random& random) {
-  const auto duelists = knob_owners();
-  const std::vector<ir::KnobInfo> knobs = duelists[random.below(u32(duelists.size()))]->knobs();
+bool change_target(FuzzInput& input, Random& random) {
+  const auto targets = ir::targets();
+  const ir::Target& next = targets[random.below(u32(targets.size()))];
+  if (next.name == input.target->name || !ir::check(input.program, next, 1).empty()) return false;
+  input.target = &next;
+  input.program.target = next.name;
+  for (std::size_t k = 0; k < input.limits.units.size(); ++k)
+    input.limits.units[k] =
+        next.units[k] == 0 ? 0 : std::clamp(input.limits.units[k] == 0 ? next.units[k] : input.limits.units[k], 1, next.units[k]);
+  return true;
+}
+
+}  // namespace
+
+bool change_knob(FuzzInput& input, std::span<const ir::Allocator* const> owners, Random& random) {
+  const std::vector<ir::KnobInfo> knobs = owners[random.below(u32(owners.size()))]->knobs();
   if (knobs.empty()) return false;
   const ir::KnobInfo& knob = knobs[random.below(u32(knobs.size()))];
   const auto known = std::find_if(input.knobs.begin(), input.knobs.end(), [&](const auto& k) { return k.first == knob.name; });
@@ -512,20 +525,6 @@ bool change_knob(FuzzInput& input, Random& random) {
   return true;
 }
 
-bool change_target(FuzzInput& input, Random& random) {
-  const auto targets = ir::targets();
-  const ir::Target& next = targets[random.below(u32(targets.size()))];
-  if (next.name == input.target->name || !ir::check(input.program, next, 1).empty()) return false;
-  input.target = &next;
-  input.program.target = next.name;
-  for (std::size_t k = 0; k < input.limits.units.size(); ++k)
-    input.limits.units[k] =
-        next.units[k] == 0 ? 0 : std::clamp(input.limits.units[k] == 0 ? next.units[k] : input.limits.units[k], 1, next.units[k]);
-  return true;
-}
-
-}  // namespace
-
 std::string_view name(Mutation m) { return kNames[static_cast<std::size_t>(m)]; }
 
 bool apply(Mutation m, FuzzInput& input, std::uint64_t seed) {
@@ -535,7 +534,7 @@ bool apply(Mutation m, FuzzInput& input, std::uint64_t seed) {
     return true;
   }
   if (m == Mutation::ChangeLimit) return change_limit(input, random);
-  if (m == Mutation::ChangeKnob) return change_knob(input, random);
+  if (m == Mutation::ChangeKnob) return change_knob(input, knob_owners(), random);
   if (m == Mutation::ChangeTarget) return change_target(input, random);
   EditProgram edited(input.program);
   if (!Editor(edited, *input.target, random).apply(m)) return false;

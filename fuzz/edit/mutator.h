@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/random.h"
 #include "fuzz/duel/fuzz_input.h"
 
 namespace regduel::fuzz {
@@ -58,6 +59,8 @@ inline constexpr int kNumMutations = 38;
 bool apply(Mutation m, FuzzInput& input, std::uint64_t seed);
 // One to three mutations, drawn; always leaves a well-formed input, and changes something in nearly all cases.
 void mutate(FuzzInput& input, std::uint64_t seed);
+// A knob of one of these: set, another value, or default again. False where nothing changed. Requires: not none of them.
+bool change_knob(FuzzInput& input, std::span<const ir::Allocator* const> owners, Random& random);
 // A child of two inputs: the first with stretches of the second's program, and some of its limits and knobs. Well-formed; the first
 // itself where nothing of the second fits. Cost: O(size of both).
 [[nodiscard]] FuzzInput cross(const FuzzInput& a, const FuzzInput& b, std::uint64_t seed);

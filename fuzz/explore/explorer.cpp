@@ -31,6 +31,7 @@ FuzzInput Explorer::next() {
     return seed;
   }
   FuzzInput input = breed();
+  if (!owners_.empty() && random_.chance(30)) change_knob(input, owners_, random_);
   for (const auto& knob : options_.knobs) {
     std::erase_if(input.knobs, [&](const auto& k) { return k.first == knob.first; });
     input.knobs.push_back(knob);

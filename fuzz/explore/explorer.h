@@ -34,6 +34,8 @@ class Explorer {
 
   // Other inputs from here on, of what is known.
   void reseed(std::uint64_t seed) { random_ = Random(seed); }
+  // Of these too knobs are changed: allocators with passes in front, which are not among knob_owners(). They outlive it.
+  void change_knobs_of(std::vector<const ir::Allocator*> owners) { owners_ = std::move(owners); }
   // A seed is tried as it is before anything else.
   void add_seed(FuzzInput input) { seeds_.push_back(std::move(input)); }
   // The next input to try.
@@ -55,6 +57,7 @@ class Explorer {
   std::vector<FuzzInput> seeds_;  // not tried yet, last first
   std::vector<FuzzInput> corpus_;
   FeatureSet features_;
+  std::vector<const ir::Allocator*> owners_;
 };
 
 }  // namespace regduel::fuzz

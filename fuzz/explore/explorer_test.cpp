@@ -45,6 +45,23 @@ TEST(Explorer, InputsOfACampaignDoNotSearchForTheFewestRegisters) {
   }
 }
 
+TEST(Explorer, ChangesKnobsOfThePassesThatTakePart) {
+  const auto with = [](std::vector<const ir::Allocator*> owners) {
+    Explorer explorer(campaign_exploration(5));
+    explorer.change_knobs_of(std::move(owners));
+    int changed = 0;
+    for (int k = 0; k < 200; ++k) {
+      const FuzzInput input = explorer.next();
+      changed +=
+          std::any_of(input.knobs.begin(), input.knobs.end(), [](const auto& knob) { return knob.first.starts_with("nvptx-"); });
+      explorer.learn(input, behaviour(input));
+    }
+    return changed;
+  };
+  EXPECT_EQ(with({}), 0);
+  EXPECT_GT(with({find_allocator("nvptx+briggs")}), 20);
+}
+
 TEST(FeatureSet, CountsWhatIsNew) {
   FeatureSet set;
   EXPECT_EQ(set.add({1, 5, 9}), 3u);

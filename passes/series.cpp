@@ -1,0 +1,93 @@
+#include "passes/series.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace regduel::passes {
+namespace {
+
+constexpr std::string_view kDefaultOrder = "ssa+cssa+llvm+nvptx";
+
+// Each order of each choice of the coalescers, as the program is and in SSA form; and copy propagation in front and behind.
+std::vector<std::string> orders() {
+  std::vector<std::string> all = {"none", "ssa", "copyprop+llvm+copyprop"};
+  std::vector<std::string> names = {"cssa", "llvm", "nvptx"};
+  do {
+    std::string order;
+    for (const std::string& name : names) {
+      order += (order.empty() ? "" : "+") + name;
+      if (std::ranges::find(all, order) != all.end()) continue;
+      all.push_back(order);
+      all.push_back("ssa+" + order);
+    }
+  } while (std::ranges::next_permutation(names).found);
+  return all;
+}
+
+class Series final : public Pass {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "series"; }
+  [[nodiscard]] std::string_view what_it_does() const override {
+    return "other passes one after the other, in the order of a knob";
+  }
+  [[nodiscard]] std::vector<ir::KnobInfo> knobs() const override {
+    std::vector<ir::KnobInfo> all = {{std::string(kSeriesOrder), -1, "names of passes with + between them, or none",
+                                      std::string(kDefaultOrder), "regduel", "the passes, in this order", orders()}};
+    for (const Pass* p : passes())
+      if (p != this) std::ranges::move(p->knobs(), std::back_inserter(all));
+    return all;
+  }
+  [[nodiscard]] std::expected<ir::Function, std::string> run(const ir::Function& program, const ir::Target& target,
+                                                             const PassOptions& options) const override {
+    std::string_view order = kDefaultOrder;
+    std::vector<std::pair<std::string, std::string>> rest;
+    for (const auto& setting : options.knobs) {
+      if (setting.first == kSeriesOrder) order = setting.second;
+      else rest.push_back(setting);
+    }
+    auto steps = parse(order);
+    if (!steps) return std::unexpected(steps.error());
+    for (const auto& [name, value] : rest)
+      if (std::ranges::none_of(passes(), [&](const Pass* p) { return p != this && knows(*p, name); }))
+        return std::unexpected(fmt::format("series has no knob \"{}\"", name));
+    ir::Function result = program;
+    for (const Pass* step : *steps) {
+      std::vector<std::pair<std::string, std::string>> own;
+      std::ranges::copy_if(rest, std::back_inserter(own), [&](const auto& setting) { return knows(*step, setting.first); });
+      auto next = step->run(result, target, {.fuel = options.fuel, .knobs = own, .trace = options.trace});
+      if (!next) return next;
+      result = std::move(*next);
+    }
+    return result;
+  }
+
+ private:
+  static bool knows(const Pass& pass, std::string_view knob) {
+    return std::ranges::any_of(pass.knobs(), [&](const ir::KnobInfo& k) { return k.name == knob; });
+  }
+  [[nodiscard]] std::expected<std::vector<const Pass*>, std::string> parse(std::string_view order) const {
+    std::vector<const Pass*> steps;
+    if (order == "none") return steps;
+    for (std::size_t at = 0; at <= order.size();) {
+      const std::size_t end = std::min(order.find('+', at), order.size());
+      const Pass* const step = find_pass(order.substr(at, end - at));
+      if (step == nullptr || step == this)
+        return std::unexpected(
+            fmt::format("knob {}: expected names of passes with + between them, or none, found \"{}\"", kSeriesOrder, order));
+      steps.push_back(step);
+      at = end + 1;
+    }
+    return steps;
+  }
+};
+
+}  // namespace
+
+const Pass& series() {
+  static const Series pass;
+  return pass;
+}
+
+}  // namespace regduel::passes

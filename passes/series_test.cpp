@@ -1,0 +1,69 @@
+#include "passes/series.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "ir/text/text.h"
+
+namespace regduel::passes {
+namespace {
+
+using ::testing::HasSubstr;
+
+ir::Function program() {
+  auto parsed = ir::parse(
+      "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  block b0\n"
+      "    #0 %0 = ld\n    #1 %1 = copy %0\n    #2 %2 = add %1\n    #3 %1 = copy %2\n    #4 st %1 !write\n    #5 exit\n",
+      "test");
+  return parsed->functions.front();
+}
+
+std::expected<ir::Function, std::string> run(const ir::Function& f, const Pass& pass,
+                                             std::vector<std::pair<std::string, std::string>> knobs = {}) {
+  return pass.run(f, ir::default_target(), {.knobs = knobs});
+}
+
+TEST(Series, ItsPassesRunInTheOrderOfTheKnob) {
+  const ir::Function f = program();
+  for (const char* names : {"none", "llvm", "ssa+cssa", "ssa+cssa+llvm+nvptx", "nvptx+copyprop+nvptx"}) {
+    ir::Function want = f;
+    for (std::string_view rest = names; rest != "none" && !rest.empty();) {
+      const std::size_t plus = std::min(rest.find('+'), rest.size());
+      want = *run(want, *find_pass(rest.substr(0, plus)));
+      rest = rest.substr(std::min(plus + 1, rest.size()));
+    }
+    const auto have = run(f, series(), {{"series-order", names}});
+    ASSERT_TRUE(have) << names;
+    EXPECT_EQ(ir::print(*have), ir::print(want)) << names;
+  }
+  EXPECT_EQ(ir::print(*run(f, series())), ir::print(*run(f, series(), {{"series-order", "ssa+cssa+llvm+nvptx"}})));
+}
+
+TEST(Series, EachPassGetsItsKnobs) {
+  const ir::Function f = program();
+  EXPECT_NE(ir::print(*run(f, series(), {{"series-order", "nvptx"}})), ir::print(f));
+  EXPECT_EQ(ir::print(*run(f, series(), {{"series-order", "nvptx"}, {"nvptx-copy-limit", "0"}})),
+            ir::print(*run(f, *find_pass("nvptx"), {{"nvptx-copy-limit", "0"}})));
+}
+
+TEST(Series, NonsenseIsRefusedByOneLine) {
+  const ir::Function f = program();
+  for (const char* bad : {"", "llvm+", "+llvm", "llvm,cssa", "nosuch", "series", "llvm+series"}) {
+    const auto r = run(f, series(), {{"series-order", bad}});
+    ASSERT_FALSE(r) << bad;
+    EXPECT_THAT(r.error(), HasSubstr("series-order"));
+  }
+  EXPECT_EQ(run(f, series(), {{"llvm-nosuch", "1"}}).error(), "series has no knob \"llvm-nosuch\"");
+}
+
+TEST(Series, EachSampleOfTheOrderIsAnotherOneThatCanBeRun) {
+  const std::vector<std::string> samples = series().knobs().front().samples;
+  EXPECT_EQ(std::set(samples.begin(), samples.end()).size(), samples.size());
+  EXPECT_EQ(samples.size(), 3u + 2 * (3 + 6 + 6));
+  for (const std::string& s : samples) EXPECT_TRUE(run(program(), series(), {{"series-order", s}})) << s;
+}
+
+}  // namespace
+}  // namespace regduel::passes
