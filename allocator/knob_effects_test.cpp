@@ -391,6 +391,24 @@ const std::vector<Effect>& effects() {
 )",
        "spill R0:R1, slot 0",
        "spill R1, slot 1"},
+      // The copy is in R1 from the start if its source is known to end there; alone, %0 takes the lowest register.
+      {Knob::Chains,
+       "0",
+       {},
+       255,
+       R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = copy %0
+      #2 %2{=R0} = ld 2
+      #3 st %1, %2 !write
+      #4 exit
+)",
+       "R1 = ld 0",
+       "R0 = ld 0"},
   };
   return kEffects;
 }

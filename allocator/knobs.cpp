@@ -74,6 +74,9 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "predicates that leave their registers go into bits of a register of file R where it has room for one, not into memory"},
     {Knob::WideAccesses, "FatPointWideAccesses", -1, KnobType::Bool, 1, 0, 1, "ours",
      "neighbouring registers whose spills or refills stand together go to memory by one access of 8 or 16 bytes"},
+    {Knob::Chains, "FatPointChains", -1, KnobType::Bool, 1, 0, 1, "ours; seed 000 \"Assignment\", case 4",
+     "vregs that a copy, a tie or a hint joins, and that can share a register, are placed as one; without it each is placed by "
+     "itself, and the secondary array has to bring them together"},
 };
 
 const KnobRow* find_row(std::string_view name) {

@@ -48,8 +48,9 @@ enum class Knob : std::uint8_t {
   SplitLiveRanges,
   PredicatePacks,
   WideAccesses,
+  Chains,
 };
-inline constexpr int kNumKnobs = 28;
+inline constexpr int kNumKnobs = 29;
 
 enum class KnobType : std::uint8_t { Bool, Int, Dbl };
 

@@ -57,6 +57,7 @@ struct Round {
   const Budget& budget;
   const ir::Target& target;
   ir::Fuel* fuel = nullptr;
+  bool has_chains = true;  // knob FatPointChains: without it there are no coalesced classes
 };
 
 class Candidates;

@@ -75,7 +75,7 @@ AttemptOptions FileAttempts::scan_options(AttemptId id) const {
   switch (id.kind()) {
     case AttemptId::Kind::OfTable:
       options.order = kOrders[id.number() % 3];
-      options.coalesces = true;
+      options.coalesces = program_.round().has_chains;
       options.weights = !ir::is_barrier(file());
       options.first_pass = id.number() == 0;
       break;

@@ -38,7 +38,8 @@ const Round& PlannedProgram::round() {
                               .spill_cost = cost_,
                               .budget = a.budget,
                               .target = a.target,
-                              .fuel = a.observers.fuel});
+                              .fuel = a.observers.fuel,
+                              .has_chains = a.knobs[Knob::Chains] != 0});
 }
 
 }  // namespace regduel::allocator
