@@ -119,7 +119,10 @@ Outcome run(const ir::Function& program, const RunOptions& options, Splitting sp
   const Analysis a(program, options);
   show_spill_setup(a);
   Progress progress(a);
-  if (Observer* const observer = a.observers.vreg) observer->begin_run(a.f, {}, !a.live.range(observer->vreg().index()).empty());
+  if (Observer* const observer = a.observers.vreg) {
+    observer->follow(a.stands_for);
+    observer->begin_run(a.f, {}, !a.live.range(observer->vreg().index()).empty());
+  }
   if (const auto impossible = find_impossible(a, false)) return failed(a, *impossible);
 
   SpillPhase spill(progress);

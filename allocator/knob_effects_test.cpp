@@ -409,6 +409,26 @@ const std::vector<Effect>& effects() {
 )",
        "R1 = ld 0",
        "R0 = ld 0"},
+      // One value in two vregs, and another: two registers do.
+      {Knob::MergeCopies,
+       "0",
+       {},
+       2,
+       R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = copy %0
+      #2 %2 = ld 2
+      #3 st %1, %2 !write
+      #4 st %0 !write
+      #5 st %1 !write
+      #6 exit
+)",
+       "#1 copy !deleted\n    #2",
+       "refill slot 0"},
   };
   return kEffects;
 }

@@ -77,6 +77,8 @@ constexpr KnobRow kTable[kNumKnobs] = {
     {Knob::Chains, "FatPointChains", -1, KnobType::Bool, 1, 0, 1, "ours; seed 000 \"Assignment\", case 4",
      "vregs that a copy, a tie or a hint joins, and that can share a register, are placed as one; without it each is placed by "
      "itself, and the secondary array has to bring them together"},
+    {Knob::MergeCopies, "FatPointMergeCopies", -1, KnobType::Bool, 1, 0, 1, "ours",
+     "vregs that a copy joins, and that live at one time with one value, are one vreg; without it pressure counts them twice"},
 };
 
 const KnobRow* find_row(std::string_view name) {

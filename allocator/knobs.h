@@ -49,8 +49,9 @@ enum class Knob : std::uint8_t {
   PredicatePacks,
   WideAccesses,
   Chains,
+  MergeCopies,
 };
-inline constexpr int kNumKnobs = 29;
+inline constexpr int kNumKnobs = 30;
 
 enum class KnobType : std::uint8_t { Bool, Int, Dbl };
 

@@ -372,6 +372,10 @@ std::string explain_text(const Explanation& e, const ExplainText& options) {
   const auto bold = [&](const std::string& text) { return options.colours ? "\x1b[1m" + text + "\x1b[0m" : text; };
   std::string out;
   if (e.asked != e.root) out += paragraph("", 0, fmt::format("%{} is an alias: its storage is %{}'s", e.asked.value, e.root.value));
+  if (e.one_with.is_valid())
+    out += paragraph(
+        "", 0,
+        fmt::format("%{} is one with %{}, which a copy joins to it: one value wherever both live", e.root.value, e.one_with.value));
   out += bold(paragraph("", 2, fmt::format("{}: {}", e.root_text, summary(e))).substr(2));
   std::vector<std::string> elsewhere;
   const std::string home = home_text(e, e.home);
@@ -506,6 +510,7 @@ nlohmann::ordered_json explain_json(const Explanation& e) {
   return {{"asked", e.asked.value},
           {"vreg", e.root.value},
           {"declaration", e.root_text},
+          {"one_with", e.one_with.is_valid() ? Json(e.one_with.value) : Json(nullptr)},
           {"register_file", ir::name(e.file)},
           {"lives", e.lives},
           {"architectural", e.is_architectural},

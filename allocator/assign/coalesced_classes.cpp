@@ -61,6 +61,9 @@ CoalescedClasses::CoalescedClasses(const Function& f, const Liveness& live, cons
     const CoalescedClass& c = classes_[class_of_[v.index()]];
     return {c.members, c.range, c.align_log2, c.fixed};
   };
+  const auto is_with = [&](VRegId y) {
+    return [&, y](VRegId v) { return class_of_[v.index()] != kNone && class_of_[v.index()] == class_of_[y.index()]; };
+  };
   const auto can_share = [&](const Side& a, const Side& b) {
     if (a.fixed.is_valid() && b.fixed.is_valid() && a.fixed != b.fixed) return false;
     const ir::PReg fixed = a.fixed.is_valid() ? a.fixed : b.fixed;
@@ -70,7 +73,8 @@ CoalescedClasses::CoalescedClasses(const Function& f, const Liveness& live, cons
     if (REGDUEL_PLANTED("fatpoint-coalesces-across-a-def")) return true;
     for (const VRegId x : a.members)
       for (const VRegId y : b.members)
-        if (!constraints.defs().spares(x, y, live.range(y.index())) || !constraints.defs().spares(y, x, live.range(x.index())))
+        if (!constraints.defs().spares(x, y, live.range(y.index()), is_with(y)) ||
+            !constraints.defs().spares(y, x, live.range(x.index()), is_with(x)))
           return false;
     return true;
   };

@@ -3,8 +3,9 @@
 //
 // Two vregs can share a register if they never live at the same time, or if, wherever they do, they hold the same value: as for
 // Chaitin, the source of a copy does not interfere with its destination. That is so if each def of one at which the other lives
-// is a copy from the other. A class is placed as one, which makes the copies in it vanish; one that finds no place is taken apart
-// again, so that classes cost nothing but a try. A class may have precoloured members, all in one register.
+// is a copy from the other, or from a vreg of its class. A class is placed as one, which makes the copies in it vanish; one that
+// finds no place is taken apart again, so that classes cost nothing but a try. A class may have precoloured members, all in one
+// register.
 //
 // Source: seed 000 "Assignment", case 4 (alias chain propagation); the building of classes, which the source leaves to a pass
 // before, is ours: union-find over the affinities, heaviest first. Tested by classes_test.cpp.

@@ -29,6 +29,7 @@
 #include <string_view>
 #include <vector>
 
+#include "allocator/program/def_lists.h"
 #include "allocator/spill/insert_spill_code.h"
 #include "base/grouped.h"
 #include "ir/program.h"
@@ -72,26 +73,6 @@ struct Constraint {
 struct ConstraintOptions {
   const ir::Target* target = nullptr;  // for custom constraints; null = none
   bool bank_aware = false;             // knob 641
-};
-
-// Where vregs that have affinities are written, and from which vreg by a plain copy.
-class DefLists {
- public:
-  //   is_wanted   by vreg
-  DefLists(const ir::Function& f, const Liveness& live, std::span<const char> is_wanted);
-  // True where no def of x changes what y holds while y lives. Two defs of one instruction never share a register, not even in
-  // a parallel copy that swaps two equal values.
-  [[nodiscard]] bool spares(ir::VRegId x, ir::VRegId y, std::span<const Interval> y_range) const;
-
- private:
-  struct Def {
-    Point point, last;  // the first and the last moment at which it holds the register
-    ir::VRegId source;
-  };
-  // In program order, so that the moments ascend.
-  [[nodiscard]] bool is_written_at(ir::VRegId v, Point p) const;
-
-  Grouped<Def> defs_;  // by vreg
 };
 
 // Constraints by vreg.

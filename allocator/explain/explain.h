@@ -158,6 +158,7 @@ struct Place {
 struct Explanation {
   ir::VRegId asked, root;  // the same unless the vreg asked for is an alias
   std::string root_text;   // "%4 R b64 align 2": as declared
+  ir::VRegId one_with;     // the vreg that stands for it from the start (merge_copies.h); invalid = none
   ir::RegFile file = ir::RegFile::R;
   bool lives = false;
   bool is_architectural = false;

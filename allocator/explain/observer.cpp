@@ -73,6 +73,12 @@ bool Observer::is_about(std::span<const VRegId> members) const {
   return std::find(members.begin(), members.end(), vreg_) != members.end();
 }
 
+void Observer::follow(std::span<const VRegId> stands_for) {
+  if (stands_for.empty() || stands_for[vreg_.index()] == vreg_) return;
+  vreg_ = stands_for[vreg_.index()];
+  e_.one_with = vreg_;
+}
+
 void Observer::begin_run(const Function& without_phis, std::span<const VRegId> first_of, bool lives) {
   first_of_ = first_of;
   e_.lives = lives;

@@ -46,6 +46,9 @@ class Observer {
   [[nodiscard]] bool is_about(std::span<const ir::VRegId> members) const;
 
   // --- shown by the driver
+  //   stands_for   by vreg, the one that it is one with (merge_copies.h); empty = each is itself
+  // From here on it is that one that is looked at.
+  void follow(std::span<const ir::VRegId> stands_for);
   //   first_of   by vreg, where live ranges were split: the one that it is a piece of; empty = nowhere
   // Both must outlive the run.
   void begin_run(const ir::Function& without_phis, std::span<const ir::VRegId> first_of, bool lives);

@@ -7,6 +7,7 @@
 #include "allocator/assign/assign.h"
 #include "allocator/program/dead_copies.h"
 #include "allocator/program/frequency.h"
+#include "allocator/program/merge_copies.h"
 #include "allocator/program/out_of_ssa.h"
 #include "allocator/program/precoloured.h"
 #include "allocator/spill/cost.h"
@@ -64,6 +65,12 @@ Analysis::Analysis(const ir::Function& program, const RunOptions& options)
       budget(Budget::of(program, target, options.limits)), model(target, knobs), slots(slot_strategy(program, knobs)),
       spilling(set_up_spilling(program, target, knobs)), f(without_phis(program, observers)), cfg(f), live(f, cfg),
       frequency(block_frequencies(f, cfg, knobs[Knob::EstimatedLoopIterations])), modes(modes_of(program)) {
+  if (knobs[Knob::MergeCopies] != 0) {
+    ir::PassScope scope(observers.passes, "merge_copies", &f);
+    stands_for = merge_copies(f, live, observers.fuel);
+    if (!stands_for.empty()) live = Liveness(f, cfg);
+    scope.made(f);
+  }
   ir::PassScope scope(observers.passes, "drop_dead_copies", &f);
   drop_dead_copies(f, live, observers.fuel);
   scope.made(f);

@@ -48,6 +48,7 @@ struct Analysis {
   Liveness live;                        // of f; of what dead copies read more than there is
   std::vector<std::int64_t> frequency;  // by block
   ir::PerFile<AllocationMode> modes;
+  std::vector<ir::VRegId> stands_for;        // by vreg: the one that it is one with (merge_copies.h); empty = each is itself
   std::vector<ir::VRegId> first_of;          // by vreg of f, where live ranges were split (split_program.h); else empty
   std::vector<ir::VRegId> starts_in_memory;  // pieces that the first plan spills
 };

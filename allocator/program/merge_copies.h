@@ -1,0 +1,28 @@
+// Vregs that live at one time with one value become one vreg, so that pressure, guidance and splitting count them once.
+//
+// `%1 = copy %0`, and both are read later: two live ranges, one value. Placed as a chain (coalesced_classes.h) they take one
+// register; counted one by one, they would take two wherever pressure is measured, and something would be spilled for nothing. Two
+// vregs are merged if a copy joins them, they overlap, and they can share a register wherever they live (def_lists.h). Vregs that
+// do not overlap are left to the chains: pressure counts them once anyhow, and two short ranges fit more easily than a long one.
+// Not merged: vregs of different class, width or alignment, precoloured and architectural ones.
+//
+// A copy within one vreg vanishes, as a dead copy does (dead_copies.h); of a parallel copy of the program all pairs stay, for it
+// goes as a whole or not at all.
+//
+// Source: ours; seed 000 leaves coalescing to passes before (seed 004). Tested by merge_copies_test.cpp.
+#pragma once
+
+#include <vector>
+
+#include "allocator/program/liveness.h"
+#include "ir/allocator.h"
+#include "ir/program.h"
+
+namespace regduel::allocator {
+
+// Renames the operands of `f`, a program that out_of_ssa made; they keep their index. Returns by vreg the one that stands for it;
+// empty where nothing was merged, else `live` is out of date.
+// Cost: O(instructions + pairs of copies x length of the ranges that they join).
+[[nodiscard]] std::vector<ir::VRegId> merge_copies(ir::Function& f, const Liveness& live, ir::Fuel* fuel = nullptr);
+
+}  // namespace regduel::allocator
