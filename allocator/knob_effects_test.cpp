@@ -76,6 +76,17 @@ constexpr std::string_view kTwoUniformOperands = R"(
 )";
 
 // One register too few. Guidance lets the scalar go; where it says nothing, eviction has to see to it.
+constexpr std::string_view kScalarOfWide = R"(
+    vreg %0 R b32
+    vreg %1 R b64
+    vreg %2 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 %0 = ld 2
+      #3 %2 = ld %1
+      #4 exit
+)";
 constexpr std::string_view kPairAndScalar = R"(
     vreg %0 R b64
     vreg %1 R b32
@@ -172,7 +183,7 @@ const std::vector<Effect>& effects() {
        "R2 = const 1"},
       {Knob::FastAllocation, "1", {}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
       {Knob::NoSpillAttempts, "2", {{"638", "1"}}, 255, kScalarBeforePair, "R2:R3 = ld", "R0:R1 = ld"},
-      // The filter looks for the next home in another bank.
+      // R0 and R4 are in one of four banks.
       {Knob::BankAware,
        "1",
        {},
@@ -180,47 +191,27 @@ const std::vector<Effect>& effects() {
        R"(
     vreg %0 R b32
     vreg %1 R b32
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld 1
-      #2 exit
-)",
-       "R0 = ld 1",
-       "R4 = ld 1"},
-      // The second attempt is taken. It spares the units of the wide use, unless that constraint is left out.
-      {Knob::RelaxationStep,
-       "0",
-       {},
-       255,
-       R"(
-    vreg %0 R b32
-    vreg %1 R b64
     vreg %2 R b32
+    vreg %3 R b32
+    vreg %4 R b32
     block b0
       #0 %0 = ld 0
       #1 %1 = ld 1
-      #2 %0 = ld 2
-      #3 %2 = ld %1
-      #4 exit
+      #2 %2 = ld 2
+      #3 %3 = ld 3
+      #4 %4 = ld 4
+      #5 mad %0, %4
+      #6 st %1 !write
+      #7 st %2 !write
+      #8 st %3 !write
+      #9 exit
 )",
-       "R0 = ld R0:R1",
-       "R2 = ld R0:R1"},
+       "mad R0, R4",
+       "mad R1, R4"},
+      // The second attempt is taken. It spares the units of the wide use, unless that constraint is left out.
+      {Knob::RelaxationStep, "0", {}, 255, kScalarOfWide, "R0 = ld R0:R1", "R2 = ld R0:R1"},
       // Likewise, by the end of the list: nothing is left out at its head.
-      {Knob::RelaxationCeiling,
-       "0",
-       {{"641", "1"}, {"642", "0"}},
-       4,
-       R"(
-    vreg %0 R b64
-    vreg %1 R b32
-    block b0
-      #0 %0 = ld 0
-      #1 %1 = ld 1 clobbers R0:R23
-      #2 st %0, %1 !write
-      #3 exit
-)",
-       "R2 = ld 1",
-       "R3 = ld 1"},
+      {Knob::RelaxationCeiling, "0", {{"641", "1"}, {"642", "0"}}, 255, kScalarOfWide, "R0 = ld R0:R1", "R2 = ld R0:R1"},
       {Knob::PreAllocationPriority, "2", {{"628", "1"}}, 255, kTwoOperands, "st R1, R0", "st R0, R1"},
       // At level 10 the tiers end at 16 registers, unless these knobs reach further.
       {Knob::SpillBitHighRegCountHeur,

@@ -31,7 +31,7 @@ constexpr KnobRow kTable[kNumKnobs] = {
     {Knob::NoSpillAttempts, "RegAllocNoSpillAttempts", 639, KnobType::Int, 1, 0, 8, "seed 000 \"Retry Loop\"",
      "attempts without spilling where knob 638 is on (name ours)"},
     {Knob::BankAware, "RegAllocBankAware", 641, KnobType::Bool, 0, 0, 1, "seed 000 \"Fatpoint Selection\"",
-     "constraints of register banks, and their filter in the scan (name ours)"},
+     "registers of one bank for sources of one instruction: weighed, filtered in the scan, and moved apart at the end (name ours)"},
     {Knob::RelaxationStep, "RegAllocRelaxationStep", 642, KnobType::Int, 8, 0, 1000, kRelaxation,
      "soft constraints of a vreg that an attempt leaves out for each attempt before it (name ours)"},
     {Knob::RelaxationCeiling, "RegAllocRelaxationCeiling", 643, KnobType::Int, 4, 0, 1000, kRelaxation,

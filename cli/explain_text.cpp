@@ -146,7 +146,6 @@ std::string reason_text(const SeenUnit& s, const Step& step) {
       return step.kind == StepKind::MakesRoom ? "chosen, though not free"
              : step.is_candidate              ? "chosen: the pre-allocated candidate"
                                               : "chosen";
-    case UnitReason::BankOfPrevious: return "free, but in the bank group of the home before";
     case UnitReason::CalleeSavedFirst: return "free, but would have to be saved for the caller";
     case UnitReason::Congested: return fmt::format("free, but congested: primary above {}", step.threshold);
     case UnitReason::HeavierPrimary: return "free, but heavier";
@@ -464,7 +463,6 @@ nlohmann::ordered_json explain_json(const Explanation& e) {
            {"candidate", number_or_null(s.candidate)},
            {"candidate_taken", s.is_candidate},
            {"precoloured", s.is_precoloured},
-           {"previous_home", number_or_null(s.previous)},
            {"choice", number_or_null(s.unit)},
            {"leave", s.leave},
            {"leaves_for", s.by.empty() ? Json(nullptr) : Json(s.by)},

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "allocator/assign/bank_moves.h"
 #include "allocator/assign/candidates.h"
 #include "allocator/assign/placement.h"
 #include "allocator/assign/scan.h"
@@ -144,6 +145,7 @@ class AttemptRun {
       for (const VRegId v : options_.absent) make_room_for_temporaries(v);
       for (std::size_t k = 0; k < placement_.to_spill().size(); ++k) make_room_for_temporaries(placement_.to_spill()[k]);
     }
+    if (placement_.banks() != nullptr && !placement_.is_over_limit() && placement_.to_spill().empty()) move_apart(a_, placement_);
     return placement_.conclude();
   }
 

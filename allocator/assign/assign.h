@@ -47,6 +47,8 @@ class OperandLists {
   Grouped<std::uint32_t> at_;
 };
 
+class BankPairs;
+
 // One lowered program, and what is known of it, for all attempts of a round.
 struct Round {
   const SpillCode& lowered;
@@ -58,6 +60,7 @@ struct Round {
   const ir::Target& target;
   ir::Fuel* fuel = nullptr;
   bool has_chains = true;  // knob FatPointChains: without it there are no coalesced classes
+  const BankPairs* banks = nullptr;  // of file R, with knob 641
 };
 
 class Candidates;

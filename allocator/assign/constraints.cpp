@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 
+#include "allocator/assign/banks.h"
 #include "allocator/unit_set.h"
 
 namespace regduel::allocator {
@@ -63,7 +64,7 @@ class Builder {
         sort_operands(inst);
         if (any_wide) pairs(n);
         if (has_wishes) wishes();
-        if (options_.bank_aware) banks(n);
+        if (options_.bank_aware) banks(inst, n);
         if (any_custom) custom(inst);
       }
     return std::move(edges_);
@@ -247,21 +248,15 @@ class Builder {
   }
 
   // --- types 11 to 14
-  void banks(std::uint32_t n) {
+  void banks(const Inst& inst, std::uint32_t n) {
     constexpr ConstraintType kByPlace[] = {ConstraintType::EvenParity, ConstraintType::OddParity, ConstraintType::ParityGroup};
-    std::size_t place = 0;
-    VRegId first;
-    for (const VRegId v : uses_) {
-      if (f_.vreg(v).file() != RegFile::R) continue;
-      if (is_wide(v)) {
-        if (first.is_valid()) add(v, ConstraintType::ParityExtended, weight_at(n), true, first, 0);
-      } else {
-        const ConstraintType type = kByPlace[std::min<std::size_t>(place, 2)];
-        if (type != ConstraintType::ParityGroup) add(v, type, weight_at(n), true, {}, 0);
-        else add(v, type, weight_at(n), true, first, 0);
-      }
-      if (!first.is_valid()) first = v;
-      ++place;
+    find_bank_sources(f_, inst, sources_);
+    for (std::size_t place = 0; place < sources_.size(); ++place) {
+      const BankSource& a = sources_[place];
+      if (traits_[a.vreg.index()] == kOut) continue;
+      const ConstraintType type = is_wide(a.vreg) ? ConstraintType::ParityExtended : kByPlace[std::min<std::size_t>(place, 2)];
+      for (const BankSource& b : sources_)
+        if (a.vreg != b.vreg) add(a.vreg, type, weight_at(n), true, b.vreg, b.unit - a.unit);
     }
   }
 
@@ -304,6 +299,7 @@ class Builder {
   static constexpr char kOut = 1, kAsks = 2;
   std::vector<char> traits_;
   std::vector<VRegId> uses_, defs_;
+  std::vector<BankSource> sources_;
 };
 
 }  // namespace

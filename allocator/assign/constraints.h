@@ -15,7 +15,8 @@
 //   a wide use and a def        5, 6 for a scalar def, one constraint a half; 7 for a wide one: it spares the tuple, so that no
 //                                   half of it is taken while the other is free
 //   phis                        8   the parity of the others, lightly, since most phis vanish by coalescing
-//   banks (knob 641)            11 for the first source, 12 for the second, 13 for the third; 14 for tuples
+//   banks (knob 641)            11 for the first source of an operation, 12 for the second, 13 for each further one; 14 for tuples:
+//                                   it spares the bank of each other source
 //   custom                      4, 9, 10, as the target description says
 //
 // Skipped: architectural vregs, barriers of phis, and vregs without a live range, as spilled ones are.

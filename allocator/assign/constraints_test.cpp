@@ -186,15 +186,15 @@ TEST(Constraints, BanksOnlyWithTheirKnob) {
       #1 %1 = ld 1
       #2 %2 = ld 2
       #3 %3 = ld 3
-      #4 st %0, %1, %2, %3 !write
+      #4 st %0, %1, %2, %3.hi !write
       #5 exit
 )");
   EXPECT_THAT(b.of(1), IsEmpty());
   const ConstraintOptions banks{.bank_aware = true};
-  EXPECT_THAT(b.of(0, banks), ElementsAre("even-parity 0 1?"));
-  EXPECT_THAT(b.of(1, banks), ElementsAre("odd-parity 0 1?"));
-  EXPECT_THAT(b.of(2, banks), ElementsAre("parity-group %0+0 1?"));
-  EXPECT_THAT(b.of(3, banks), ElementsAre("parity-extended %0+0 1?"));
+  EXPECT_THAT(b.of(0, banks), ElementsAre("even-parity %1+0 1?", "even-parity %2+0 1?", "even-parity %3+1 1?"));
+  EXPECT_THAT(b.of(1, banks), ElementsAre("odd-parity %0+0 1?", "odd-parity %2+0 1?", "odd-parity %3+1 1?"));
+  EXPECT_THAT(b.of(2, banks), ElementsAre("parity-group %0+0 1?", "parity-group %1+0 1?", "parity-group %3+1 1?"));
+  EXPECT_THAT(b.of(3, banks), ElementsAre("parity-extended %0-1 1?", "parity-extended %1-1 1?", "parity-extended %2-1 1?"));
 }
 
 TEST(Constraints, CustomOnesComeFromTheTarget) {

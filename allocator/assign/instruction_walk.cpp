@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "allocator/assign/bank_moves.h"
 #include "allocator/assign/banks.h"
 #include "allocator/assign/placement.h"
 #include "allocator/explain/observer.h"
@@ -79,8 +80,6 @@ class WalkTables {
     std::sort(order.begin(), order.end());
     newcomers.reserve(order.size());
     for (const Newcomer& n : order) newcomers.push_back(n.vreg);
-    if (options.bank_aware && allocator.file() == RegFile::R && round.target.register_banks > 1)
-      banks.emplace(round.lowered.f, round.live, round.target.register_banks);
   }
 
   [[nodiscard]] bool is_memory_facing(VRegId v) {
@@ -95,7 +94,6 @@ class WalkTables {
 
   const Round& round;
   std::vector<VRegId> present, newcomers;
-  std::optional<BankPairs> banks;
 
  private:
   // Units that clobbers leave to a range; kMaxUnits where the program has none.
@@ -124,8 +122,7 @@ class InstructionWalk {
                  .relaxation = options.relaxation,
                  .kept = options.kept,
                  .observer = options.observer},
-        placement_(a, attempt_,
-                   {.array_width = std::max(a.limit(), 1), .counts_wishes = false, .avoids_last_bank = false, .level = level}) {
+        placement_(a, attempt_, {.array_width = std::max(a.limit(), 1), .counts_wishes = false, .level = level}) {
     facts_.level = level;
   }
 
@@ -156,7 +153,10 @@ class InstructionWalk {
       now_ = placement_.range(v)[0].begin;
       if (!placement_.is_fixed(v) && placement_.home(v) < 0 && !placement_.is_lost(v)) place(v);
     }
-    if (tables_.banks) move_apart();
+    if (const BankPairs* const banks = placement_.banks(); banks != nullptr) {
+      facts_.banks_moved = move_apart(a_, placement_);
+      facts_.bank_conflicts = banks->count(placement_.homes());
+    }
     for (const VRegId v : placement_.to_spill()) facts_.remat_victims += is_remat(v) ? 1 : 0;
     if (options_.facts != nullptr) facts_.epochs = tables_.epoch_at(round_.live.num_numbered());
     return placement_.conclude();
@@ -200,52 +200,10 @@ class InstructionWalk {
     if (REGDUEL_PLANTED("fatpoint-walk-looks-no-further-than-a-hole")) range = range.first(1);
     placement_.weigh({&v, 1}, geometry);
     const UnitSet taken = placement_.taken_during(range);
-    int unit = placement_.select(geometry, taken);
+    const int unit = placement_.select(geometry, taken);
     if (unit < 0) return make_room(v, geometry, taken);
-    if (tables_.banks) unit = other_bank(v, geometry, taken, unit);
     placement_.show(StepKind::Alone, v, unit);
     placement_.settle({&v, 1}, unit, geometry);
-  }
-
-  // --- banks
-  // A position in a bank that no co-operand of v is in, at or below the highest unit in use; `unit` where there is none.
-  [[nodiscard]] int other_bank(VRegId v, const Geometry& geometry, const UnitSet& taken, int unit) {
-    const std::uint64_t banks = tables_.banks->taken_banks(v, placement_.homes());
-    const auto is_taken = [&](int u) { return (banks >> (u % tables_.banks->banks()) & 1) != 0; };
-    if (!is_taken(unit)) return unit;
-    UnitSet avoided = taken;
-    for (int u = 0; u < placement_.highest(); u += geometry.step())
-      if (is_taken(u)) avoided.set(u);
-    const int other = placement_.select(geometry, avoided, std::min(placement_.highest(), a_.limit()));
-    if (other < 0) return unit;
-    ++facts_.banks_avoided;
-    return other;
-  }
-  // A vreg with conflicts moves where it has fewer.
-  void move_apart() {
-    for (const VRegId v : tables_.present) {
-      const int home = placement_.home(v);
-      if (home < 0 || placement_.is_fixed(v)) continue;
-      int least = tables_.banks->conflicts(v, home, placement_.homes());
-      if (least == 0) continue;
-      const Geometry geometry = placement_.shape(v);
-      placement_.take_off(v);
-      const UnitSet taken = placement_.taken_during(placement_.range(v));
-      int best = home;
-      for (int unit = 0; unit + geometry.units <= placement_.highest() && least > 0; unit += geometry.step()) {
-        const int end = unit + geometry.units;
-        if (taken.has_any(unit, end)) continue;
-        if (a_.callee_saved().has_any(unit, end) && !placement_.used().has_all(unit, end)) continue;
-        const int conflicts = tables_.banks->conflicts(v, unit, placement_.homes());
-        if (conflicts >= least) continue;
-        least = conflicts;
-        best = unit;
-      }
-      if (best != home) placement_.show(StepKind::MovesApart, v, best);
-      placement_.put(v, best);
-      if (best != home) ++facts_.banks_moved;
-    }
-    facts_.bank_conflicts = tables_.banks->count(placement_.homes());
   }
 
   // --- candidates

@@ -33,9 +33,8 @@
 // only what operands hold at this very moment, unit by unit, so that temporaries may evict anything else, and move; on the second
 // the fallback candidate comes first as well. The best result counts (is_cheaper), among equals that of the earlier level.
 //
-// With knob 641 (bank_aware; file R), a newcomer whose home would be in the bank of a co-operand that has its home already takes
-// another free position, if there is one at or below the highest unit in use; conflicts that are left at the end are resolved by
-// moving one of the two where it has another free position for its whole range.
+// With knob 641 (file R), positions in the bank of a co-operand that has its home already are filtered as in any attempt
+// (placement.h), and what is left of conflicts at the end is resolved by moves (bank_moves.h).
 //
 // Source: seed 000 "Per-Instruction Assignment: sub_9680F0"; DECISIONS "knobs by offset" (622), "opcodes 52, 97, 236". Deviates: a
 // home never changes along the walk, since a program allocated here has one home a vreg. Tested by instruction_walk_test.cpp.
@@ -58,7 +57,6 @@ struct WalkFacts {
   int newcomers = 0;
   int moved = 0;           // vregs that left their place for another
   int remat_victims = 0;   // spilled, and can be computed again
-  int banks_avoided = 0;   // positions not taken for the sake of banks
   int banks_moved = 0;     // vregs moved at the end for their sake
   int bank_conflicts = 0;  // that are left
 };
@@ -67,7 +65,6 @@ struct WalkOptions {
   std::span<const int> kept = {};             // as in AttemptOptions
   std::span<const ir::VRegId> absent = {};    // as in AttemptOptions
   std::span<const Location> if_spilled = {};  // by vreg of the program before spill code, as far as it goes: where it would go
-  bool bank_aware = false;                    // knob 641
   int threshold = 50;                         // knob 684
   Relaxation relaxation = {};                 // as in AttemptOptions
   WalkFacts* facts = nullptr;                 // null = not asked

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "allocator/assign/banks.h"
 #include "allocator/assign/retry.h"
 #include "allocator/assign/scan.h"
 #include "allocator/explain/observer.h"
@@ -31,10 +32,11 @@ void Neighbours::find(std::span<const Interval> range, std::span<const int> home
 
 Placement::Placement(const FileAllocator& allocator, const AttemptOptions& options, const PlacementRules& rules)
     : a_(allocator), round_(allocator.round()), f_(round_.lowered.f), options_(options), rules_(rules),
+      banks_(options.relaxation.bank_aware && allocator.file() == ir::RegFile::R ? round_.banks : nullptr),
       width_(options.may_spill ? std::max(a_.limit(), 1) : scan_budget(a_.limit(), options.mode).units()), occupancy_(a_.base()) {
   result_.home.assign(f_.vregs.size(), -1);
+  if (options.may_spill || banks_ != nullptr) neighbours_.emplace(f_, round_.live, width_);
   if (!options.may_spill) return;
-  neighbours_.emplace(f_, round_.live, width_);
   lost_.assign(f_.vregs.size(), 0);
   moved_at_.assign(f_.vregs.size(), 0);
   move_cost_.assign(f_.vregs.size(), 0);
@@ -47,7 +49,6 @@ void Placement::put(VRegId v, int unit) {
   int marked_end = end;
   if (REGDUEL_PLANTED("fatpoint-wide-marks-first-unit")) marked_end = unit + 1;
   result_.home[v.index()] = unit;
-  last_home_ = unit;
   occupancy_.mark(range(v), unit, marked_end);
   used_.set_range(unit, end);
   highest_ = std::max(highest_, end);
@@ -142,7 +143,10 @@ std::optional<int> Placement::target_of(const Constraint& c) const {
 void Placement::weigh(std::span<const VRegId> members, const Geometry& geometry) {
   arrays_.reset();
   primaries_.clear();
+  taken_banks_ = 0;
   if (!options_.weights) return;
+  if (banks_ != nullptr)
+    for (const VRegId v : members) taken_banks_ |= banks_->taken_banks(v, result_.home);
   std::int64_t sum = 0, soft = 0;
   for (const VRegId v : members)
     for (const Constraint& c : round_.constraints.of(v)) {
@@ -183,15 +187,19 @@ UnitSet Placement::taken_during(std::span<const Interval> range) const {
 
 int Placement::select(const Geometry& geometry, const UnitSet& taken) const { return select(geometry, taken, a_.limit()); }
 int Placement::select(const Geometry& geometry, const UnitSet& taken, int ceiling) const {
-  if (!a_.has_callee_saved() && !(rules_.avoids_last_bank && options_.relaxation.bank_aware))
-    return select_in(taken, geometry, ceiling);
+  if (!a_.has_callee_saved() && taken_banks_ == 0) return select_in(taken, geometry, ceiling);
   const UnitSet unsaved = taken | (a_.callee_saved() - used_);
-  if (rules_.avoids_last_bank && options_.relaxation.bank_aware && last_home_ >= 0) {
-    const UnitSet other_bank = unsaved | units_around(last_home_, geometry.pair_mode);
-    if (const int unit = select_in(other_bank, geometry, ceiling); unit >= 0) return unit;
-  }
+  if (taken_banks_ != 0)
+    if (const int unit = select_in(unsaved | filtered_by_bank(geometry), geometry, bank_ceiling(ceiling)); unit >= 0) return unit;
   const int unit = select_in(unsaved, geometry, ceiling);
   return unit >= 0 || unsaved == taken ? unit : select_in(taken, geometry, ceiling);
+}
+UnitSet Placement::filtered_by_bank(const Geometry& geometry) const {
+  UnitSet filtered;
+  for (int unit = 0; unit < width_; unit += geometry.step())
+    if ((taken_banks_ >> round_.target.bank(unit) & 1) != 0) filtered.set(unit);
+  for (const int unit : arrays_.wanted()) filtered.clear_range(unit, unit + 1);
+  return filtered;
 }
 int Placement::select_in(const UnitSet& forbidden, const Geometry& geometry, int ceiling) const {
   const ScanRequest request{arrays_, forbidden, geometry, ceiling, options_.first_pass, options_.threshold, a_.first_unit()};
@@ -306,7 +314,8 @@ Step* Placement::show_step(StepKind kind, std::span<const VRegId> members, std::
        .is_weighed = primaries_.empty() || is_weighed_,
        .threshold = options_.threshold,
        .relaxation = options_.relaxation,
-       .previous = rules_.avoids_last_bank ? last_home_ : -1,
+       .by_bank = taken_banks_ != 0 ? filtered_by_bank(geometry) : UnitSet(),
+       .bank_ceiling = bank_ceiling(kind == StepKind::AboveLimit ? width_ : a_.limit()),
        .primary_at = [&](int u) { return u < rules_.array_width || !is_weighed_ ? primary_at(u, geometry) : 0; },
        .target_of = [&](const Constraint& c) { return target_of(c); }},
       candidate, unit);

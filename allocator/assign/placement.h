@@ -87,10 +87,9 @@ class Neighbours {
 
 // What tells the two kinds of attempt apart, as far as weights and scans go.
 struct PlacementRules {
-  int array_width = 0;           // entries of the primary array that are written
-  bool counts_wishes = true;     // constraints of type 0: about what a vreg without a home would like best
-  bool avoids_last_bank = true;  // knob 641: a scan leaves out the bank of the home taken last, if it can
-  int level = 0;                 // of the instruction walk, for regduel explain
+  int array_width = 0;        // entries of the primary array that are written
+  bool counts_wishes = true;  // constraints of type 0: about what a vreg without a home would like best
+  int level = 0;              // of the instruction walk, for regduel explain
 };
 
 class Placement {
@@ -105,6 +104,8 @@ class Placement {
   [[nodiscard]] Geometry shape(ir::VRegId v) const { return geometry_of(f_.vreg(v), round_.target.predicate_halves); }
   [[nodiscard]] int home(ir::VRegId v) const { return result_.home[v.index()]; }
   [[nodiscard]] std::span<const int> homes() const { return result_.home; }
+  // Null where banks do not count.
+  [[nodiscard]] const BankPairs* banks() const { return banks_; }
   [[nodiscard]] const UnitSet& used() const { return used_; }
   [[nodiscard]] int highest() const { return highest_; }  // unit in use so far + 1
   [[nodiscard]] int width() const { return width_; }      // units that are looked at
@@ -136,14 +137,17 @@ class Placement {
   void keep_homes(std::span<const ir::VRegId> vregs);
 
   // --- the scan
-  // Fills the arrays with the constraints of `members`, which are to share one home; all zero where there are none.
+  // Fills the arrays with the constraints of `members`, which are to share one home; all zero where there are none. With banks,
+  // finds out in which of them co-operands stand.
   void weigh(std::span<const ir::VRegId> members, const Geometry& geometry);
   // The primary weight of a position, after weigh().
   [[nodiscard]] std::int64_t primary_at(int unit, const Geometry& geometry) const;
   // Units that are taken at some moment of a range, or may not be used.
   [[nodiscard]] UnitSet taken_during(std::span<const Interval> range) const;
   // The position with the least weight of those that `taken` leaves below the ceiling (without one: below the limit), -1 where
-  // there is none. Callee-saved registers that would have to be saved first come last.
+  // there is none. Callee-saved registers that would have to be saved first come last. With banks, positions in a bank of a
+  // co-operand are left out, unless an affinity wants them, or no other is left that needs no more units than the attempt has in
+  // use, or the program at its peak.
   [[nodiscard]] int select(const Geometry& geometry, const UnitSet& taken) const;
   [[nodiscard]] int select(const Geometry& geometry, const UnitSet& taken, int ceiling) const;
   // weigh() and select() for the whole range.
@@ -151,12 +155,13 @@ class Placement {
   // The home that the pre-allocation pass has for the members of one class, if it is free during `range`; else -1.
   [[nodiscard]] int candidate(std::span<const ir::VRegId> members, std::span<const Interval> range, const Geometry& geometry) const;
 
-  // --- room for another vreg; with may_spill only
+  // --- room for another vreg; with may_spill, or with banks
   // Begins a search for room during a range. Returns units that no vreg can make free: clobbers, registers restored before a ret,
   // registers that may not be used.
   [[nodiscard]] UnitSet look_around(std::span<const Interval> range);
-  // Vregs with a home whose ranges overlap that of the search.
+  // Vregs with a home whose ranges overlap that of the search; those of them that stand in a unit.
   [[nodiscard]] std::span<const ir::VRegId> around() const { return neighbours_->found(); }
+  [[nodiscard]] std::span<const ir::VRegId> around(int unit) const { return neighbours_->at(unit); }
   // Lists in leaving() the vregs that stand in [unit, unit + units) during the range of the search, and returns what it costs that
   // all of them leave; kUnspillable where they cannot.
   //   taken   during the range of the search
@@ -214,6 +219,11 @@ class Placement {
   // What it costs to take a vreg out of its place: nothing where there is another.
   [[nodiscard]] std::int64_t cost_to_move(ir::VRegId v);
   [[nodiscard]] int select_in(const UnitSet& forbidden, const Geometry& geometry, int ceiling) const;
+  // The bank filter, after weigh(): where a home would begin in the bank of a co-operand, and no affinity wants it to. Of a
+  // footprint that is wider than its alignment it leaves out more than it has to.
+  [[nodiscard]] UnitSet filtered_by_bank(const Geometry& geometry) const;
+  // What the filter looks at: units in use, or in use at the program's peak.
+  [[nodiscard]] int bank_ceiling(int ceiling) const { return std::min(ceiling, std::max(highest_, a_.max_live())); }
   // The home of a vreg, known from the start if it is precoloured; -1 = none.
   [[nodiscard]] int home_or_fixed(ir::VRegId v) const {
     const ir::PReg fixed = f_.vreg(v).fixed;
@@ -230,15 +240,16 @@ class Placement {
   const ir::Function& f_;
   const AttemptOptions& options_;
   const PlacementRules rules_;
+  const BankPairs* const banks_;
   const int width_;
   Occupancy occupancy_;
   PressureArrays arrays_;
   std::vector<const Constraint*> primaries_;  // of the members weighed last, without those left out
   bool is_weighed_ = true;                    // whether they are in the arrays
-  int last_home_ = -1;                        // taken last
+  std::uint64_t taken_banks_ = 0;             // in which co-operands of the members weighed last stand
   UnitSet used_;
   int highest_ = 0;
-  std::optional<Neighbours> neighbours_;  // with may_spill
+  std::optional<Neighbours> neighbours_;  // with may_spill, or with banks
   std::vector<ir::VRegId> leaving_;
   std::vector<char> lost_;               // by vreg
   std::vector<std::uint32_t> moved_at_;  // by vreg: the search in which move_cost_ was found

@@ -12,12 +12,9 @@ const ir::CustomConstraint* custom(int index, const ir::Target& machine) {
   return index >= 0 && k < machine.custom_constraints.size() ? &machine.custom_constraints[k] : nullptr;
 }
 
-constexpr int kBankGroup = 4;  // units that share a bank for tuples
-
 }  // namespace
 
 bool weighs_on(const Constraint& c, int unit, int target, const Geometry& geometry, const ir::Target& machine) {
-  const int banks = machine.register_banks;
   switch (c.type) {
     case ConstraintType::PointInterference: return unit > target - geometry.units && unit < target + c.span;
     case ConstraintType::ExcludeOne: return unit == target;
@@ -28,10 +25,10 @@ bool weighs_on(const Constraint& c, int unit, int target, const Geometry& geomet
     case ConstraintType::PairedHigh: return unit == target + 1;
     case ConstraintType::AlignedPair: return unit == target || unit == target + 1;
     case ConstraintType::PhiRelated: return ((unit ^ target) & 1) != 0;
-    case ConstraintType::EvenParity: return (unit % banks & 1) != 0;
-    case ConstraintType::OddParity: return (unit % banks & 1) == 0;
-    case ConstraintType::ParityGroup: return target >= 0 && unit % banks == target % banks;
-    case ConstraintType::ParityExtended: return target >= 0 && unit / kBankGroup % banks == target / kBankGroup % banks;
+    case ConstraintType::EvenParity:
+    case ConstraintType::OddParity:
+    case ConstraintType::ParityGroup:
+    case ConstraintType::ParityExtended: return (unit - target) % machine.register_banks == 0;
     case ConstraintType::Custom4:
     case ConstraintType::Custom9:
     case ConstraintType::Custom10: {
@@ -70,12 +67,6 @@ void PressureArrays::add(const Constraint& c, int target, int width, const Geome
   const auto every = [&](int step, int first) {
     for (int unit = first; unit < width; unit += step) a[unit] += w;
   };
-  // The units in every bank of one parity.
-  const auto banks_of_parity = [&](int parity) {
-    const int banks = machine.register_banks;
-    if (banks % 2 == 0) return every(2, parity);
-    for (int bank = parity; bank < banks; bank += 2) every(banks, bank);
-  };
   switch (c.type) {
     case ConstraintType::PointInterference: stretch(target - geometry.units + 1, target + c.span); break;
     case ConstraintType::ExcludeOne: stretch(target, target + 1); break;
@@ -88,15 +79,12 @@ void PressureArrays::add(const Constraint& c, int target, int width, const Geome
     case ConstraintType::PairedHigh: stretch(target + 1, target + 2); break;
     case ConstraintType::AlignedPair: stretch(target, target + 2); break;
     case ConstraintType::PhiRelated: every(2, (target & 1) ^ 1); break;
-    case ConstraintType::EvenParity: banks_of_parity(1); break;
-    case ConstraintType::OddParity: banks_of_parity(0); break;
+    case ConstraintType::EvenParity:
+    case ConstraintType::OddParity:
     case ConstraintType::ParityGroup:
-      if (target >= 0) every(machine.register_banks, target % machine.register_banks);
-      break;
     case ConstraintType::ParityExtended: {
-      if (target < 0) break;
-      const int period = kBankGroup * machine.register_banks;
-      for (int unit = target / kBankGroup * kBankGroup % period; unit < width; unit += period) stretch(unit, unit + kBankGroup);
+      const int bank = target % machine.register_banks;
+      every(machine.register_banks, bank < 0 ? bank + machine.register_banks : bank);
       break;
     }
     case ConstraintType::Custom4:

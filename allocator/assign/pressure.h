@@ -13,10 +13,10 @@
 //    6  paired high      the second unit of the partner
 //    7  aligned pair     both
 //    8  phi              units of the other parity than the target
-//   11  even parity      units in odd banks
-//   12  odd parity       units in even banks
-//   13  parity group     units in the bank of the target
-//   14  parity extended  the same with banks of four units each
+//   11  even parity      units in the bank of the target: where there are two banks, the other parity is left. The number says
+//   12  odd parity         which source of an operation it is, not what it weighs on
+//   13  parity group
+//   14  parity extended    the same for the first unit of a tuple
 //   15  range            secondary: every unit but the target
 //    4  9  10            what the target description says (ir::CustomConstraint)
 //

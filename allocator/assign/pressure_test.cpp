@@ -54,16 +54,15 @@ TEST(Pressure, EveryType) {
   EXPECT_EQ(primary(constraint(AlignedPair), 4), "000011000000");
   EXPECT_EQ(primary(constraint(PhiRelated), 4), "010101010101");
   EXPECT_EQ(primary(constraint(PhiRelated), 3), "101010101010");
-  EXPECT_EQ(primary(constraint(EvenParity), 0), "010101010101");
-  EXPECT_EQ(primary(constraint(OddParity), 0), "101010101010");
-  EXPECT_EQ(primary(constraint(ParityGroup), 6), "001000100010");
-  EXPECT_EQ(primary(constraint(ParityExtended), 6, {}, 2), "000011110000");
+  for (const ConstraintType bank : {EvenParity, OddParity, ParityGroup, ParityExtended}) {
+    EXPECT_EQ(primary(constraint(bank), 6), "001000100010");
+    EXPECT_EQ(primary(constraint(bank), -1), "000100010001");
+    EXPECT_EQ(primary(constraint(bank), 6, {}, 2), "101010101010");
+    EXPECT_EQ(primary(constraint(bank), 1, {}, 3), "010010010010");
+  }
   EXPECT_EQ(primary(constraint(Custom4, 2), 0), "002002002000");
   EXPECT_EQ(primary(constraint(Custom9), 1), "111100000000");
   EXPECT_EQ(primary(constraint(Custom10), 2), "000000000000");  // no such rule
-  // Banks that do not divide evenly into even and odd.
-  EXPECT_EQ(primary(constraint(EvenParity), 0, {}, 3), "010010010010");
-  EXPECT_EQ(primary(constraint(OddParity), 0, {}, 3), "101101101101");
 }
 
 TEST(Pressure, RangeAloneWritesTheSecondaryArray) {

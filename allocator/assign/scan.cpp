@@ -58,12 +58,6 @@ bool has_free(const UnitSet& forbidden, const Geometry& geometry, int ceiling) {
   return first_free(forbidden, geometry, ceiling, 0) >= 0;
 }
 
-UnitSet units_around(int previous, PairMode mode) {
-  const int size = mode == PairMode::Half ? 8 : 4;
-  const int first = previous & -size;
-  return UnitSet::range(first, first + size);
-}
-
 int select_fatpoint(const ScanRequest& q) {
   if (!q.arrays.has_primary()) return select_by_affinity(q);
   bool first_pass = q.first_pass;

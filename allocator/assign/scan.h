@@ -31,8 +31,4 @@ struct ScanRequest {
 // Whether some position below the ceiling is free.
 [[nodiscard]] bool has_free(const UnitSet& forbidden, const Geometry& geometry, int ceiling);
 
-// The bank filter of knob 641: the units around the home of the vreg placed before, eight for half-width predicates, else four. A
-// filter, to be dropped where it leaves nothing.
-[[nodiscard]] UnitSet units_around(int previous, PairMode mode);
-
 }  // namespace regduel::allocator

@@ -98,22 +98,6 @@ TEST(Scan, NothingBelowTheStart) {
   EXPECT_EQ(from_three(), std::pair(4, 4));  // the long way
 }
 
-TEST(Scan, BankFilterCoversTheGroupOfTheHomeBefore) {
-  const auto first_and_last = [](const UnitSet& s) {
-    int first = -1, last = -1;
-    for (int u = 0; u < ir::kMaxUnits; ++u)
-      if (s.has(u)) {
-        first = first < 0 ? u : first;
-        last = u;
-      }
-    return std::pair(first, last);
-  };
-  EXPECT_EQ(first_and_last(units_around(0, PairMode::Single)), std::pair(0, 3));
-  EXPECT_EQ(first_and_last(units_around(6, PairMode::Tuple)), std::pair(4, 7));
-  EXPECT_EQ(first_and_last(units_around(6, PairMode::Half)), std::pair(0, 7));
-  EXPECT_EQ(first_and_last(units_around(511, PairMode::Half)), std::pair(504, 511));
-}
-
 TEST(Scan, SpillPhaseSkipsCongestedSlotsUnlessNoneIsLeft) {
   Case c;
   c.weigh(0, 60);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "allocator/assign/assign.h"
+#include "allocator/assign/banks.h"
 #include "allocator/program/frequency.h"
 #include "allocator/program/out_of_ssa.h"
 #include "allocator/program/precoloured.h"
@@ -30,6 +31,7 @@ struct LoweredRound {
   RoundIndex index;
   ConstraintLists constraints;
   std::vector<std::int64_t> cost;  // may be changed before an attempt
+  BankPairs banks;                 // of four; counts where an attempt is bank-aware
   Round round;
 
   explicit LoweredRound(const ir::Function& before, int limit = 255)
@@ -37,7 +39,8 @@ struct LoweredRound {
         frequency(block_frequencies(f, cfg, 10)), plan(plan_with_remats()), lowered(insert_spill_code(f, cfg, live, plan, budget)),
         lowered_cfg(lowered.f), lowered_live(lowered.f, lowered_cfg, f.vregs.size()), index(lowered.f, lowered_live),
         constraints(program, lowered, frequency, lowered_live), cost(spill_costs(f, cfg, live, frequency, plan.if_spilled, {})),
-        round{lowered, lowered_live, index, constraints, cost, budget, target} {
+        banks(lowered.f, lowered_live, frequency, 4),
+        round{lowered, lowered_live, index, constraints, cost, budget, target, nullptr, true, &banks} {
     cost.resize(lowered.f.vregs.size(), kUnspillable);
   }
   LoweredRound(std::string_view body, int limit) : LoweredRound(testing::program(body), limit) {}

@@ -33,16 +33,15 @@ enum class UnitReason : std::uint8_t {
   Taken,      // `by` a vreg that lives at the same time
   KeptFree,   // for temporaries of vregs that have been spilled in this attempt
   Chosen,
-  BankOfPrevious,    // knob 641: in the bank group of the home taken before
   CalleeSavedFirst,  // callee-saved and not saved yet: comes last
   Congested,         // primary weight above the threshold (knob 684)
   HeavierPrimary,    // free, but more primary weight than the choice
   HeavierSecondary,  // as little primary, but more secondary weight
   HigherUnit,        // the same weights, a higher number
-  BankConflict,      // knob 641 in the instruction walk: in the bank of another source of the same instruction
+  BankConflict,      // knob 641: in the bank of another source of the same instruction
   NotLookedAt,       // free, but there was no scan
 };
-inline constexpr int kNumUnitReasons = 17;
+inline constexpr int kNumUnitReasons = 16;
 [[nodiscard]] std::string_view name(UnitReason r);  // "taken", "heavier_primary" ...
 
 struct SeenUnit {
@@ -112,7 +111,6 @@ struct Step {
   int candidate = -1;               // the home that the pre-allocation pass has for it, -1 = none
   bool is_candidate = false;        // and that was taken, without a scan
   bool is_precoloured = false;      // it has a register of its own, and looks for no other
-  int previous = -1;                // knob 641: the home that was taken before, -1 = none or not asked
   int unit = -1;                    // the choice, -1 = none
   std::vector<std::string> leave;   // MakesRoom: the vregs that leave
   std::string by;                   // Displaced: for whom

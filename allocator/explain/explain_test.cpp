@@ -337,7 +337,7 @@ TEST(Explain, AgreesWithTheAllocationAndChangesNothing) {
   EXPECT_THAT(kinds, ::testing::IsSupersetOf({StepKind::Alone, StepKind::Class}));
   EXPECT_THAT(reasons,
               ::testing::IsSupersetOf({UnitReason::Taken, UnitReason::Clobbered, UnitReason::HigherUnit, UnitReason::HeavierPrimary,
-                                       UnitReason::Misaligned, UnitReason::AboveLimit, UnitReason::BankOfPrevious}));
+                                       UnitReason::Misaligned, UnitReason::AboveLimit, UnitReason::BankConflict}));
   EXPECT_THAT(spillers, ::testing::IsSupersetOf({Spiller::Guidance, Spiller::Split}));
 }
 

@@ -20,9 +20,9 @@ using ir::VRegId;
 
 std::string_view name(UnitReason r) {
   static constexpr std::string_view kNames[kNumUnitReasons] = {
-      "outside_file",    "above_limit",       "misaligned",  "reserved",         "clobbered",          "restored",
-      "taken",           "kept_free",         "chosen",      "bank_of_previous", "callee_saved_first", "congested",
-      "heavier_primary", "heavier_secondary", "higher_slot", "bank_conflict",    "not_looked_at"};
+      "outside_file",  "above_limit",  "misaligned",         "reserved",  "clobbered",       "restored",          "taken",
+      "kept_free",     "chosen",       "callee_saved_first", "congested", "heavier_primary", "heavier_secondary", "higher_slot",
+      "bank_conflict", "not_looked_at"};
   return kNames[static_cast<std::size_t>(r)];
 }
 std::string_view name(Counted c) {
@@ -204,7 +204,6 @@ Step& Observer::step(StepKind kind, const ScanState& state, int candidate, int u
   s.threshold = state.threshold;
   s.candidate = candidate;
   s.is_candidate = candidate >= 0 && candidate == unit && (kind == StepKind::Class || kind == StepKind::Alone);
-  s.previous = state.relaxation.bank_aware ? state.previous : -1;
   s.unit = unit;
   s.is_precoloured = state.members.size() == 1 && round_->lowered.f.vreg(state.members[0]).fixed.is_valid();
   see_range(s, state);
@@ -333,8 +332,9 @@ void Observer::rank(Step& s, const ScanState& state, const UnitSet& taken) const
   const auto is_free = [&](const UnitSet& set, int unit) { return !set.has_any(unit, unit + s.geometry.units); };
   const UnitSet unsaved = taken | (state.allocator.callee_saved() - state.used);
   UnitSet set = taken, bank = unsaved;
-  if (s.previous >= 0) bank |= units_around(s.previous, s.geometry.pair_mode);
-  const bool by_bank = s.kind != StepKind::AboveLimit && s.previous >= 0 && is_free(bank, s.unit);
+  bank |= state.by_bank;
+  bank.set_range(state.bank_ceiling, ir::kMaxUnits);
+  const bool by_bank = s.kind != StepKind::AboveLimit && state.by_bank.any() && is_free(bank, s.unit);
   const bool by_saves = s.kind != StepKind::AboveLimit && is_free(unsaved, s.unit);
   if (by_bank) set = bank;
   else if (by_saves) set = unsaved;
@@ -350,7 +350,10 @@ void Observer::rank(Step& s, const ScanState& state, const UnitSet& taken) const
   const SeenUnit& best = seen(s.unit);
   for_each_free([&](int unit) {
     SeenUnit& o = seen(unit);
-    if (!is_free(set, unit)) o.reason = is_free(unsaved, unit) ? UnitReason::BankOfPrevious : UnitReason::CalleeSavedFirst;
+    if (!is_free(set, unit))
+      o.reason = !is_free(unsaved, unit)                                   ? UnitReason::CalleeSavedFirst
+                 : by_bank && unit + s.geometry.units > state.bank_ceiling ? UnitReason::HigherUnit
+                                                                           : UnitReason::BankConflict;
     else if (has_primary && state.simple && o.primary > s.threshold && best.primary <= s.threshold)
       o.reason = UnitReason::Congested;
     else if (has_primary && o.primary > best.primary) o.reason = UnitReason::HeavierPrimary;

@@ -32,7 +32,8 @@ struct ScanState {
   bool is_weighed = true;
   int threshold = 0;
   Relaxation relaxation;
-  int previous = -1;  // home taken before, -1 = none; counts where the relaxation is bank-aware
+  UnitSet by_bank;  // left out by the bank filter, if what is left has a place below its ceiling
+  int bank_ceiling = 0;
   std::function<std::int64_t(int)> primary_at;
   std::function<std::optional<int>(const Constraint&)> target_of;  // of types 0 to 14
 };

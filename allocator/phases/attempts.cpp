@@ -113,7 +113,6 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
                                {.kept = eviction.kept,
                                 .absent = eviction.absent,
                                 .if_spilled = eviction.if_spilled,
-                                .bank_aware = analysis_.knobs[Knob::BankAware] != 0,
                                 .threshold = options.threshold,
                                 .relaxation = options.relaxation,
                                 .observer = options.observer});

@@ -30,7 +30,9 @@ PlannedProgram::PlannedProgram(const Analysis& a, const Plan& plan, const std::v
 const Round& PlannedProgram::round() {
   if (round_) return *round_;
   const Analysis& a = analysis_;
-  constraints_.emplace(a.original, code_, a.frequency, live_, ConstraintOptions{&a.target, a.knobs[Knob::BankAware] != 0});
+  const bool is_bank_aware = a.knobs[Knob::BankAware] != 0 && a.target.register_banks > 1;
+  constraints_.emplace(a.original, code_, a.frequency, live_, ConstraintOptions{&a.target, is_bank_aware});
+  if (is_bank_aware) banks_.emplace(code_.f, live_, a.frequency, a.target.register_banks);
   return round_.emplace(Round{.lowered = code_,
                               .live = live_,
                               .index = index_,
@@ -39,7 +41,8 @@ const Round& PlannedProgram::round() {
                               .budget = a.budget,
                               .target = a.target,
                               .fuel = a.observers.fuel,
-                              .has_chains = a.knobs[Knob::Chains] != 0});
+                              .has_chains = a.knobs[Knob::Chains] != 0,
+                              .banks = banks_ ? &*banks_ : nullptr});
 }
 
 }  // namespace regduel::allocator

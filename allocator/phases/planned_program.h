@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "allocator/assign/assign.h"
+#include "allocator/assign/banks.h"
 #include "allocator/phases/analysis.h"
 #include "allocator/spill/guidance.h"
 
@@ -38,6 +39,7 @@ class PlannedProgram {
   std::vector<std::int64_t> cost_;
   SpillGuidance guidance_;
   std::optional<ConstraintLists> constraints_;
+  std::optional<BankPairs> banks_;  // with knob 641
   std::optional<Round> round_;
 };
 

@@ -170,7 +170,7 @@ function sideBySide(d, chosen) {
 
 const reasonWords = {
   outside_file: "outside the file", above_limit: "above the limit", misaligned: "misaligned", reserved: "reserved", clobbered: "clobbered", restored: "restored at a ret",
-  taken: "taken", kept_free: "kept free for temporaries", chosen: "chosen", bank_of_previous: "bank of the previous home", callee_saved_first: "callee-saved comes last",
+  taken: "taken", kept_free: "kept free for temporaries", chosen: "chosen", callee_saved_first: "callee-saved comes last",
   congested: "congested", heavier_primary: "more primary weight", heavier_secondary: "more secondary weight", higher_unit: "a higher number", bank_conflict: "bank conflict",
   not_looked_at: "not looked at",
 };
