@@ -19,9 +19,7 @@ namespace {
 
 std::int64_t slot_bytes_of(const Function& f, VRegId v, std::span<const Location> if_spilled) {
   if (v.index() >= if_spilled.size()) return 0;  // a pack: its members have slots
-  return if_spilled[v.index()].is_recomputed() || if_spilled[v.index()].is_packed()
-             ? 0
-             : std::int64_t{f.vreg(v).units()} * ir::unit_bytes(f.vreg(v).file());
+  return if_spilled[v.index()].is_recomputed() || if_spilled[v.index()].is_packed() ? 0 : slot_bytes(f.vreg(v));
 }
 
 }  // namespace
@@ -59,9 +57,9 @@ class SpillGuidance::Queue {
     };
     std::vector<Entry> entries;
     entries.reserve(vregs_.size());
-    // Products stay within 63 bits: costs are below 2^48, so what is beyond 2^38 counts as 2^38.
+    // Products stay within 63 bits: costs are below 2^48, so what is beyond 2^43 counts as 2^43.
     const auto entry = [&](VRegId v, std::int64_t relief) {
-      return Entry{std::min(program_.spill_cost[v.index()], std::int64_t{1} << 38), std::min(relief, (std::int64_t{1} << 24) - 1),
+      return Entry{std::min(program_.spill_cost[v.index()], std::int64_t{1} << 43), std::min(relief, (std::int64_t{1} << 20) - 1),
                    v};
     };
     for (const VRegId v : vregs_)
@@ -89,6 +87,7 @@ class SpillGuidance::Queue {
       spill(top.vreg);
       victims.push_back(top.vreg);
     }
+    if (num_over_ == 0) drop_redundant(victims, slot_bytes);
     std::sort(victims.begin(), victims.end());
     return victims;
   }
@@ -188,15 +187,33 @@ class SpillGuidance::Queue {
         [&](std::int32_t over) { moments -= over > 0 ? 1 : 0; });
     return moments * f_.vreg(v).units();
   }
-  void spill(VRegId v) {
+  //   sign   -1 = it comes back
+  void spill(VRegId v, int sign = 1) {
     is_any_spilled_ = true;
-    const int units = f_.vreg(v).units();
+    const int units = sign * f_.vreg(v).units();
     for_each_relieved(
         v,
         [&](std::int32_t* begin, const std::int32_t* end, bool) {
           for (std::int32_t* o = begin; o != end; ++o) change(*o, -units);
         },
         [&](std::int32_t& over) { change(over, units); });
+  }
+
+  // What came later may relieve all that an earlier one was taken for: it stays in its register, the costliest first.
+  void drop_redundant(std::vector<VRegId>& victims, std::int64_t& slot_bytes) {
+    if (victims.size() < 2) return;
+    std::vector<VRegId> order = victims;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](VRegId a, VRegId b) { return program_.spill_cost[a.index()] > program_.spill_cost[b.index()]; });
+    for (const VRegId v : order) {
+      spill(v, -1);
+      if (num_over_ == 0) {
+        slot_bytes -= slot_bytes_of(f_, v, program_.if_spilled);
+        std::erase(victims, v);
+      } else {
+        spill(v);
+      }
+    }
   }
 
   void change(std::int32_t& over, int by) {

@@ -2,7 +2,8 @@
 //
 // Seven queues, one a register file (R, P, B, UR, UP, UB, Acc), each with the vregs that are live at a point over budget, cheapest
 // first: cost a unit and point relieved. Points where a vreg is an operand do not count, since a temporary takes its place there.
-// The queue is lazy: a vreg's rank only gets worse while others are spilled, so it is ranked anew when it comes up.
+// The queue is lazy: a vreg's rank only gets worse while others are spilled, so it is ranked anew when it comes up. In the end the
+// victims that later ones have made superfluous stay in their registers.
 //
 // A point over budget counts only where the budget model says that it is worth a spill (budget_model.h: with the defaults, each
 // is); what is left is left to eviction. The same holds once the pool of spill slots is full.

@@ -167,6 +167,42 @@ TEST(SpillGuidance, EachOfTheSevenFilesHasItsQueueAndTheLowerNumberGoesFirstAmon
   }
 }
 
+TEST(SpillGuidance, GivesBackWhatLaterVictimsHaveMadeSuperfluous) {
+  // %0 is cheapest for what it relieves, and goes first. But %1 has to go beside %3 and %4: then there is room for %0.
+  EXPECT_THAT(victims(testing::program(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    vreg %3 R b32
+    vreg %4 R b32
+    block b0
+      #0 %1 = op 0
+      #1 %3 = op 1
+      #2 %4 = op 2
+      #3 op %3, %4
+      #4 op %3, %4
+      #5 op %3, %4
+      #6 %2 = op 3
+      #7 %0 = op 4
+      #8 op 5
+      #9 op 6
+      #10 op 7
+      #11 op 8
+      #12 op %0
+      #13 op %2
+      #14 op %2
+      #15 op %2
+      #16 op %1
+      #17 op %1
+      #18 op %1
+      #19 op %1
+      #20 op %1
+      #21 exit
+)"),
+                      ir::RegFile::R, 2),
+              ElementsAre(1));
+}
+
 TEST(SpillGuidance, TakesNoMoreThanThePointsOverBudgetNeed) {
   // %0 lives over both stretches over budget, %1 and %2 over one each: without %0 these no longer help, and leave the queue.
   EXPECT_THAT(victims(testing::program(R"(
