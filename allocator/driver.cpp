@@ -94,7 +94,7 @@ std::optional<Outcome> run_split(const Analysis& a, Progress& progress, SpillPha
   if (!program) return std::nullopt;
   const std::int64_t moves = program->moves, unsplit_moves = unsplit.moves_of_victims();
   const bool is_choice = splitting == Splitting::Choose;
-  a.observers.line("live ranges: weighted units moved at first sight {} if split, {} if not", moves, unsplit_moves);
+  a.observers.line("live ranges: weighted bytes moved at first sight {} if split, {} if not", moves, unsplit_moves);
   if (is_choice && unsplit_moves > 0 && 10 * moves > 12 * unsplit_moves) return std::nullopt;
   const Analysis split(a, std::move(*program));
   if (Observer* const observer = split.observers.vreg)

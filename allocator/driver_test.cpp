@@ -60,7 +60,7 @@ TEST(Driver, ClobbersBelowThePressureSkipToSpillingToo) {
 )"),
                     testing::limits(4), {}, &lines);
   EXPECT_THAT(lines.lines, ElementsAre("file R: round 1, guidance spills 1",
-                                       "live ranges: weighted units moved at first sight 2 if split, 2 if not"));
+                                       "live ranges: weighted bytes moved at first sight 8 if split, 8 if not"));
 }
 
 TEST(Driver, LargeProgramFindsItsFirstVictimsBeforeItIsLowered) {

@@ -79,6 +79,14 @@ class Emitter {
     }
   }
 
+  // What goes to memory of a vreg that is narrower than a register is its own bytes.
+  void narrow(std::span<Operand> ops) const {
+    for (Operand& op : ops)
+      if (op.is_vreg() && op.part.is_whole() && f_.vreg(op.vreg()).bytes() == slot_bytes(f_.vreg(op.vreg())) &&
+          slot_bytes(f_.vreg(op.vreg())) < ir::unit_bytes(f_.vreg(op.vreg()).file()))
+        op.part = *ir::Part::from_bytes(0, f_.vreg(op.vreg()).bytes());
+  }
+
   // --- the frame
   void lay_out_slots() {
     if (f_.slots.empty()) return;
@@ -201,6 +209,7 @@ class Emitter {
       return;
     }
     ops_.assign(f_.operands_of(inst).begin(), f_.operands_of(inst).end());
+    if (inst.op != Op::Copy) narrow(ops_);
     place(ops_);
     if ((inst.op == Op::Spill || inst.op == Op::Refill) && ops_.size() >= 2 && ops_[1].is_slot()) {
       if (layout_.dead_store[index] != 0) {

@@ -39,7 +39,7 @@ std::vector<std::int64_t> Progress::costs_with_packs() {
     std::int64_t bytes = 0;
     for (const std::vector<ir::VRegId>& bit : pack.members)
       for (const ir::VRegId v : bit) bytes += plan.is_packed(v) ? moves_[v.index()] : 0;
-    all[pack.vreg.index()] = std::min(weight * (bytes / 8 + 1), kMaxSpillCost);
+    all[pack.vreg.index()] = std::min(weight * (bytes / 2 + 1), kMaxSpillCost);
   }
   return all;
 }

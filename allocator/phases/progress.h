@@ -21,7 +21,7 @@ class Progress {
 
   // Costs under the present pressure, by vreg of the program before spill code.
   [[nodiscard]] const std::vector<std::int64_t>& costs();
-  // What costs() counts: units moved, by vreg (spill_moves).
+  // What costs() counts: bytes moved, by vreg (spill_moves).
   [[nodiscard]] const std::vector<std::int64_t>& moves();
   // The plan as it is now becomes the planned program.
   void insert_spill_code();

@@ -26,7 +26,7 @@ class SpillPhase {
 
   // Whether guidance, asked of the program before it has any spill code, names vregs. A large program saves a round by that.
   [[nodiscard]] bool is_over_before_spill_code();
-  // The victims of the first round, files with points over budget, and units that would be moved for these victims, as often as
+  // The victims of the first round, files with points over budget, and bytes that would be moved for these victims, as often as
   // they would be. Requires the same as run_rounds().
   void find_first_victims();
   [[nodiscard]] ir::PerFile<bool> scarce_files();

@@ -14,7 +14,7 @@
 namespace regduel::allocator {
 
 // No frequency is above this, so that sums of products stay within 64 bits.
-inline constexpr std::int64_t kMaxFrequency = std::int64_t{1} << 24;
+inline constexpr std::int64_t kMaxFrequency = std::int64_t{1} << 30;
 
 // Loop depth of each block, 0 outside loops and in unreachable blocks. Cost: O(edges x depth); depths above 16 are not told apart.
 [[nodiscard]] std::vector<int> loop_depths(const ir::Function& f, const ir::Cfg& cfg);

@@ -8,20 +8,43 @@
 
 namespace regduel::allocator {
 
+namespace {
+
+// What a refill for these bytes moves: an aligned piece of at least a word (insert_spill_code.cpp).
+std::int64_t refilled_bytes(const ir::VReg& v, const ir::Operand& op) {
+  const int all = slot_bytes(v);
+  return op.part.is_whole() ? all : std::min(all, std::max(op.part.size_bytes(), ir::unit_bytes(v.file())));
+}
+std::int64_t stored_bytes(const ir::VReg& v, const ir::Operand& op) {
+  return op.part.is_whole() ? slot_bytes(v) : op.part.size_bytes();
+}
+
+}  // namespace
+
 std::vector<std::int64_t> spill_moves(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,
                                       const std::vector<std::int64_t>& block_frequency, std::span<const Location> if_spilled) {
   std::vector<std::int64_t> moves(in.vregs.size(), 0);
   for (const ir::BlockId b : cfg.reverse_postorder())
-    for (const ir::Inst& inst : in.insts_of(b))
-      for (std::size_t k = 0; k < inst.num_operands; ++k) {
-        const ir::Operand& op = in.operands[inst.first_operand + k];
+    for (const ir::Inst& inst : in.insts_of(b)) {
+      const std::span<const ir::Operand> ops = in.operands_of(inst);
+      const bool is_guarded = ir::is_guarded(ops);
+      for (std::size_t k = 0; k < ops.size(); ++k) {
+        const ir::Operand& op = ops[k];
         if (!op.is_vreg()) continue;
-        const int steps = if_spilled[op.vreg().index()].steps();
-        if (steps != 0 && op.writes()) continue;
-        if (!op.reads() && (live.live_after(inst.first_operand + k) & bytes_of(in, op)) == 0) continue;
-        const std::int64_t once = steps != 0 ? steps : in.vreg(op.vreg()).units();
-        moves[op.vreg().index()] = std::min(moves[op.vreg().index()] + once * block_frequency[b.index()], kMaxSpillCost);
+        const std::size_t at = inst.first_operand + k, v = op.vreg().index();
+        const ByteMask bytes = bytes_of(in, op), kept = bytes & live.live_after(at);
+        const bool stores = op.writes() && kept != 0;
+        const bool refills = op.reads() || (stores && is_guarded && (kept & live.reached_before(at)) != 0);
+        const auto is_same = [&](const ir::Operand& o) { return o.is_vreg() && o.reads() && o.vreg() == op.vreg(); };
+        const bool is_first = std::none_of(ops.begin(), ops.begin() + static_cast<std::ptrdiff_t>(k), is_same);
+        std::int64_t once = 0;
+        if (const int steps = if_spilled[v].steps(); steps != 0) once = op.writes() ? 0 : steps;
+        else
+          once = (refills && is_first ? refilled_bytes(in.vreg(op.vreg()), op) : 0) +
+                 (stores ? stored_bytes(in.vreg(op.vreg()), op) : 0);
+        moves[v] = std::min(moves[v] + once * block_frequency[b.index()], kMaxSpillCost);
       }
+    }
   return moves;
 }
 

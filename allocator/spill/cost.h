@@ -1,7 +1,7 @@
 // What it would cost to keep a vreg in memory.
 //
 // Source: seed 001 "Spill Cost Model": 15 a reference, 3 where the class is under high pressure, times the block's frequency.
-// In integers, and times the units moved. A vreg that can be computed again instead of refilled is cheap. Tested by cost_test.cpp,
+// In integers, and times the bytes moved. A vreg that can be computed again instead of refilled is cheap. Tested by cost_test.cpp,
 // driver_test.cpp and fatpoint_test.cpp.
 #pragma once
 
@@ -18,7 +18,7 @@ inline constexpr std::int64_t kSpillWeight = 15;
 inline constexpr std::int64_t kSpillWeightHighPressure = 3;
 inline constexpr std::int64_t kMaxSpillCost = (std::int64_t{1} << 48) - 1;
 
-// By vreg of `in` (the program that out_of_ssa made): units moved, as often as they would be; of what would be computed again, how
+// By vreg of `in` (the program that out_of_ssa made): bytes moved, as often as they would be; of what would be computed again, how
 // often that is.
 //   if_spilled   by vreg: where it would go
 [[nodiscard]] std::vector<std::int64_t> spill_moves(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,

@@ -49,14 +49,14 @@ const ir::Function kLoop = testing::program(R"(
       #11 exit
 )");
 
-TEST(SpillCost, FifteenAReferenceAndUnitTimesTheFrequencyOfTheBlock) {
-  EXPECT_THAT(costs(kLoop), ElementsAre(15 * (1 + 10), 15 * 2 * 2, 15 * 2, 15 * (1 + 10), 1));
+TEST(SpillCost, FifteenAReferenceAndByteTimesTheFrequencyOfTheBlock) {
+  EXPECT_THAT(costs(kLoop), ElementsAre(15 * 4 * (1 + 10), 15 * 8 * 2, 15 * 4 * 2, 15 * (1 + 10), 1));
 }
 
 TEST(SpillCost, ThreeWhereTheFileIsUnderHighPressure) {
   ir::PerFile<bool> high = {};
   high[ir::index(ir::RegFile::R)] = true;
-  EXPECT_THAT(costs(kLoop, high), ElementsAre(3 * (1 + 10), 3 * 2 * 2, 3 * 2, 15 * (1 + 10), 1));
+  EXPECT_THAT(costs(kLoop, high), ElementsAre(3 * 4 * (1 + 10), 3 * 8 * 2, 3 * 4 * 2, 15 * (1 + 10), 1));
 }
 
 TEST(SpillCost, ArchitecturalRegistersCannotBeSpilled) {
@@ -68,7 +68,28 @@ TEST(SpillCost, ArchitecturalRegistersCannotBeSpilled) {
       #1 st %1 !write
       #2 exit
 )")),
-              ElementsAre(kUnspillable, 15 * 2));
+              ElementsAre(kUnspillable, 15 * 4 * 2));
+}
+
+// A part moves its own bytes, but a refill at least a word; what an instruction reads twice is refilled once; a narrow value moves
+// its own bytes; a guarded def needs the old value too.
+TEST(SpillCost, BytesThatAreMoved) {
+  EXPECT_THAT(costs(testing::program(R"(
+    vreg %0 R b64
+    vreg %1 R b16
+    vreg %2 P pred
+    vreg %3 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 %2 = isetp 0
+      #3 %3 = ld 2
+      #4 @%2 %3 = ld 3
+      #5 st %0.h0, %1, %1 !write
+      #6 st %3 !write
+      #7 exit
+)")),
+              ElementsAre(15 * (8 + 4), 15 * (2 + 2), 15 * (1 + 1), 15 * (4 + 4 + 4 + 4)));
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ SlotId SpillCodeInserter::slot_in(std::vector<SlotId>& table, VRegId root) {
   if (slot.is_valid()) return slot;
   const ir::VReg& v = in_.vreg(root);
   ir::Slot s;
-  s.size = static_cast<std::uint32_t>(v.units() * ir::unit_bytes(v.file()));
+  s.size = static_cast<std::uint32_t>(slot_bytes(v));
   s.align = s.size;
   while ((s.align & (s.align - 1)) != 0) s.align &= s.align - 1;
   s.align = std::min(s.align, 16u);
@@ -419,7 +419,16 @@ bool SpillCodeInserter::original_copy(const Inst& inst) {
     reuse_.forget(d);  // what waits is what d was before
     return true;
   }
-  Inst moved = inst;
+  // A narrow value moves fewer bytes than the copy's register has: another instruction.
+  const bool is_narrow = slot_bytes(in_.vreg(s)) < ir::unit_bytes(in_.vreg(s).file());
+  const auto become = [&](Op op, std::span<const Operand> moved_ops) {
+    Inst moved = inst;
+    moved.op = op;
+    if (!is_narrow) return append(moved, moved_ops);
+    out_.is_changed[d.index()] = out_.is_changed[s.index()] = 1;
+    deleted(inst);
+    insert(op, moved_ops);
+  };
   const auto as_store = [&](VRegId from) {
     if (is_packed(d)) {
       out_.is_changed[s.index()] = 1;
@@ -428,8 +437,7 @@ bool SpillCodeInserter::original_copy(const Inst& inst) {
       return reuse_.forget(d);
     }
     const Operand spill[] = {reg(Role::Use, from, all_bytes(from)), Operand::of_slot(slot_of(d))};
-    moved.op = way(d).store;
-    append(moved, spill);
+    become(way(d).store, spill);
     reuse_.forget(d);
   };
   if (!is_spilled(s)) {
@@ -466,8 +474,7 @@ bool SpillCodeInserter::original_copy(const Inst& inst) {
   }
   const VRegId t = is_spilled(d) ? new_temp(d, in_.vreg(d).align_log2, {}) : d;
   const Operand load[] = {reg(Role::Def, t, all_bytes(t)), Operand::of_slot(slot_of(s))};
-  moved.op = way(s).refill;
-  append(moved, load);
+  become(way(s).refill, load);
   reuse_.forget(d);
   if (is_spilled(d)) store(t, all_bytes(t), d);
   return true;

@@ -128,7 +128,7 @@ TEST(InsertSpillCode, EdgeCopiesThroughMemoryUseShadowSlots) {
   allocate(f, limits(4));
 }
 
-TEST(InsertSpillCode, NarrowValuesMoveAsWholeUnits) {
+TEST(InsertSpillCode, NarrowValuesMoveTheirOwnBytes) {
   const auto f = program(R"(
     vreg %0 R b16
     vreg %1 R b32
@@ -140,8 +140,9 @@ TEST(InsertSpillCode, NarrowValuesMoveAsWholeUnits) {
       #4 exit
 )");
   const auto a = allocate(f, limits(1));
-  EXPECT_EQ(a.claims.spill_store_bytes, 4);
-  EXPECT_EQ(a.claims.spill_load_bytes, 4);
+  EXPECT_EQ(a.claims.spill_store_bytes, 2);
+  EXPECT_EQ(a.claims.spill_load_bytes, 2);
+  EXPECT_EQ(a.program.slots[0].size, 2u);
 }
 
 TEST(InsertSpillCode, SpilledTupleRefillsOnlyTheWordThatIsRead) {

@@ -98,4 +98,11 @@ struct SpillWay {
 }
 inline constexpr ir::PerFile<SpillWay> kSpillWays = make_spill_ways();
 
+// Bytes that a vreg takes in its slot, and that a move of all of it moves: its own where it is narrower than a register, else whole
+// registers.
+[[nodiscard]] inline int slot_bytes(const ir::VReg& v) {
+  const bool is_narrow = v.bytes() < ir::unit_bytes(v.file()) && ir::Part::from_bytes(0, v.bytes()).has_value();
+  return is_narrow ? v.bytes() : v.units() * ir::unit_bytes(v.file());
+}
+
 }  // namespace regduel::allocator

@@ -31,8 +31,8 @@ bool can_widen(const ir::Function& f, const Inst& i) {
   if (!ir::is_slot_move(i.op) || !i.is_inserted() || i.is_deleted()) return false;
   const auto ops = f.operands_of(i);
   if (ops.size() != 2 || !ops[0].is_vreg() || !ops[0].part.is_whole() || !ops[1].is_slot()) return false;
-  const RegFile file = f.vreg(ops[0].vreg()).file();
-  return file == RegFile::R || file == RegFile::UR;
+  const ir::VReg& v = f.vreg(ops[0].vreg());
+  return (v.file() == RegFile::R || v.file() == RegFile::UR) && v.bytes() >= ir::unit_bytes(v.file());
 }
 
 class SlotGrouper {

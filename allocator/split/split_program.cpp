@@ -118,7 +118,7 @@ class Splitter {
   }
   void count_moves() {
     const auto add = [&](std::uint32_t c, std::int64_t times) {
-      if (!is_remat(c)) out_.moves += times * f_.vreg(candidates_.vregs[c]).units();
+      if (!is_remat(c)) out_.moves += times * slot_bytes(f_.vreg(candidates_.vregs[c]));
     };
     for (const BlockId b : cfg_.reverse_postorder())
       for (const Change& change : changes_[b.index()]) {

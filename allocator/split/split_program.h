@@ -29,7 +29,7 @@ struct SplitProgram {
   ir::Function f;                     // vregs of the program, then new ones; inserted copies have no id yet
   std::vector<ir::VRegId> first_of;   // by vreg: the one whose pieces it belongs to; itself where it was not split
   std::vector<ir::VRegId> in_memory;  // the pieces that are in memory
-  std::int64_t moves = 0;             // units that stores and refills move, as often as they do
+  std::int64_t moves = 0;             // bytes that stores and refills move, as often as they do
 };
 
 // Nothing where no vreg of these files leaves its register.
