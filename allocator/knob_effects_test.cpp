@@ -116,10 +116,10 @@ const Settings kWhole = {{"FatPointSplitLiveRanges", "0"}};
 const std::vector<Effect>& effects() {
   static const std::vector<Effect> kEffects = {
       {Knob::UniformPreAllocation, "1", {{"628", "1"}}, 255, kTwoUniformOperands, "st UR0, UR1", "st UR1, UR0"},
-      // Eviction places temporaries first; the walk, whatever begins first.
+      // Eviction places temporaries first; the walk, whatever begins first. In the special mode nothing is tried before.
       {Knob::InstructionWalk,
        "1",
-       {},
+       {{"638", "1"}, {"FastCompile", "3"}},
        5,
        R"(
     vreg %0 R b32

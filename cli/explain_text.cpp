@@ -31,6 +31,7 @@ std::string_view order_text(Order o) {
     case Order::WidestFirst: return "widest first";
     case Order::LongestFirst: return "longest first";
     case Order::BoundFirst: return "temporaries first";
+    case Order::DearestFirst: return "temporaries first, then the dearest";
   }
   return "";
 }
@@ -41,6 +42,7 @@ std::string_view order_key(Order o) {
     case Order::WidestFirst: return "widest_first";
     case Order::LongestFirst: return "longest_first";
     case Order::BoundFirst: return "bound_first";
+    case Order::DearestFirst: return "dearest_first";
   }
   return "";
 }
@@ -312,7 +314,8 @@ int origin_of(const Explanation& e, int shown) {
   if (shown < 0 || !keeps(shown)) return -1;
   for (int k = shown - 1; k >= 0; --k) {
     const SeenAttempt& a = e.attempts[static_cast<std::size_t>(k)];
-    if ((a.walk || a.order == Order::BoundFirst) && a.home == e.attempts[static_cast<std::size_t>(shown)].home && !keeps(k))
+    if ((a.walk || a.order == Order::BoundFirst || a.order == Order::DearestFirst) &&
+        a.home == e.attempts[static_cast<std::size_t>(shown)].home && !keeps(k))
       return k;
   }
   return -1;

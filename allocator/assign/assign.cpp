@@ -141,6 +141,7 @@ class AttemptRun {
       if (c != CoalescedClasses::kNone) is_class_tried_[c] = 1;
       if (is_hopeless()) return placement_.abandon();
     }
+    if (options_.may_spill) placement_.bring_back();
     if (options_.operands != nullptr) {
       for (const VRegId v : options_.absent) make_room_for_temporaries(v);
       for (std::size_t k = 0; k < placement_.to_spill().size(); ++k) make_room_for_temporaries(placement_.to_spill()[k]);
@@ -158,8 +159,10 @@ class AttemptRun {
     std::vector<std::pair<std::uint64_t, VRegId>> keys;
     keys.reserve(order.size());
     for (const VRegId v : order) {
-      const std::uint64_t later = options_.order == Order::BoundFirst && placement_.is_spillable(v) ? 1 : 0;
-      const int shape = options_.order == Order::ByStart ? 0 : shape_of(v);
+      const bool is_bound_first = options_.order == Order::BoundFirst || options_.order == Order::DearestFirst;
+      const std::uint64_t later = is_bound_first && placement_.is_spillable(v) ? 1 : 0;
+      const bool is_dearest = options_.order == Order::DearestFirst && later != 0;
+      const int shape = is_dearest ? dearness(v) : options_.order == Order::ByStart ? 0 : shape_of(v);
       Point when = placement_.range(v)[0].begin;
       if (options_.order == Order::LongestFirst) {
         when = ~Point{0};
@@ -171,6 +174,15 @@ class AttemptRun {
     std::sort(keys.begin(), keys.end());
     for (std::size_t k = 0; k < keys.size(); ++k) order[k] = keys[k].second;
     return order;
+  }
+  // What it costs to spill v for each unit and moment, in steps of a sixteenth: below 2^10.
+  [[nodiscard]] int dearness(VRegId v) const {
+    std::uint64_t moments = 0;
+    for (const Interval& i : placement_.range(v)) moments += i.end - i.begin;
+    const std::uint64_t units = static_cast<std::uint64_t>(f_.vreg(v).units());
+    const std::uint64_t each = (static_cast<std::uint64_t>(placement_.cost(v)) << 12) / (moments * units + 1);
+    const int log2 = static_cast<int>(std::bit_width(each));
+    return 16 * log2 + static_cast<int>((log2 > 4 ? each >> (log2 - 5) : each << (5 - log2)) & 15);
   }
   // Greater for what is wider and more aligned.
   [[nodiscard]] int shape_of(VRegId v) const {

@@ -79,6 +79,20 @@ void Placement::spill(VRegId v) {
   lost_[v.index()] = 1;
 }
 
+void Placement::bring_back() {
+  if (over_limit_ && result_.to_pin.empty()) return;  // something has to change
+  std::vector<VRegId> order = result_.to_spill;
+  std::stable_sort(order.begin(), order.end(), [&](VRegId a, VRegId b) { return cost(a) > cost(b); });
+  for (const VRegId v : order) {
+    const int unit = is_fixed(v) ? -1 : select_for(v);
+    if (unit < 0) continue;
+    show(StepKind::Alone, v, unit);
+    put(v, unit);
+    std::erase(result_.to_spill, v);
+    lost_[v.index()] = 0;
+  }
+}
+
 void Placement::give_up(VRegId v) {
   over_limit_ = true;
   if (!lost_.empty()) lost_[v.index()] = 1;

@@ -126,6 +126,8 @@ class Placement {
   void reserve(std::span<const Interval> range, int unit, const Geometry& geometry);
   void release(std::span<const Interval> range, int unit, const Geometry& geometry);
   void spill(ir::VRegId v);
+  // Those that were spilled, the costliest first, to places that have become free since. Cost: O(spilled x range).
+  void bring_back();
   // For a vreg that must have a register and has none: the attempt does not fit.
   void give_up(ir::VRegId v);
   void set_over_limit() { over_limit_ = true; }

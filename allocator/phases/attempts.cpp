@@ -32,6 +32,8 @@ FileAttempts::FileAttempts(const Analysis& analysis, PlannedProgram& program, ir
 
 void FileAttempts::try_until_one_fits() {
   while (made_ < options_.most && !fits()) next_of_table(allocator_.limit());
+  has_packed_ = options_.most > 1 && !fits();
+  if (has_packed_) try_once(AttemptId::packing(), allocator_.limit());
 }
 
 bool FileAttempts::may_improve() const {
@@ -40,7 +42,8 @@ bool FileAttempts::may_improve() const {
 
 void FileAttempts::improve() {
   while (made_ < options_.most && may_improve()) next_of_table(may_spill() ? allocator_.limit() : best_.best().register_count);
-  if (!may_spill() && options_.most > 1 && may_improve()) try_once(AttemptId::packing(), best_.best().register_count - 1);
+  if (!may_spill() && options_.most > 1 && !has_packed_ && may_improve())
+    try_once(AttemptId::packing(), best_.best().register_count - 1);
   if (made_ > 1 && analysis_.observers.trace != nullptr)
     analysis_.observers.line("file {}: {}", ir::name(file()), describe(best_.best()));
   if (Observer* const observer = analysis_.observers.of(file())) observer->emitted(options_.round, best_.best().attempt);
@@ -120,6 +123,12 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
   } else {
     if (analysis_.is_large()) options.operands = &program_.guidance().operands();
     result = observed(AttemptId::evicting(), options, false, [&] { return allocator_.run(options); });
+    if (!result.to_spill.empty() && !analysis_.is_large() && analysis_.observers.may("another-attempt")) {
+      options.order = Order::DearestFirst;
+      Attempt other = observed(AttemptId::evicting(), options, false, [&] { return allocator_.run(options); });
+      const auto rank = [](const Attempt& a) { return std::pair(a.to_pin.size(), a.spill_cost); };
+      if (rank(other) < rank(result)) result = std::move(other);
+    }
   }
   eviction.kept.assign(result.home.begin(), result.home.begin() + static_cast<std::ptrdiff_t>(eviction.num_long_lived));
   trace_eviction(result);

@@ -3,8 +3,10 @@
 // An attempt is one of three kinds:
 //
 //   of the table   number n = 0, 1, ...: one of three orders in turn, coalesced classes, weights, and what a retry leaves out
-//   (relaxation.h) packing        beyond the table, without spilling: no wishes at all, since a duel counts registers and not
-//   copies evicting       with spilling: finds out what has to go, and fits if that is nothing
+//                  (relaxation.h)
+//   packing        beyond the table: no wishes at all, since a duel counts registers and not copies; where none of the table fits,
+//                  too, as without wishes it may
+//   evicting       with spilling: finds out what has to go, and fits if that is nothing. In two orders: what spills less stays
 //
 // Source: seed 000 "Retry Loop"; the packing attempt is ours. Tested by attempts_test.cpp, driver_test.cpp and
 // driver_trace_test.cpp.
@@ -60,7 +62,7 @@ class FileAttempts {
   [[nodiscard]] bool fits() const { return best_.has_any() && best_.best().fits; }
   [[nodiscard]] const Attempt& best() const { return best_.attempt(); }
 
-  // The attempts of the table, until one fits.
+  // The attempts of the table and then one that packs, until one fits.
   void try_until_one_fits();
   // More of the table, and without spilling one that packs, while the result is above MaxLive. Requires fits().
   void improve();
@@ -85,6 +87,7 @@ class FileAttempts {
   Candidates candidates_;
   BestResult best_;
   std::int64_t made_ = 0;  // attempts of the table
+  bool has_packed_ = false;
 };
 
 // Improves each, and puts their best homes together. Requires that all fit.
