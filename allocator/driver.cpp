@@ -10,6 +10,7 @@
 #include "allocator/emit.h"
 #include "allocator/phases/impossible.h"
 #include "allocator/phases/nospill_phase.h"
+#include "allocator/phases/occupancy_phase.h"
 #include "allocator/phases/spill_phase.h"
 #include "allocator/program/frequency.h"
 #include "base/check_macro.h"
@@ -85,6 +86,13 @@ enum class Splitting : std::uint8_t { Choose, Always, Never };
 struct Outcome {
   std::expected<ir::Allocation, ir::AllocFailure> result;
   bool is_split = false;
+  int registers = 0;  // the soft budget of file R that it keeps, for occupancy; 0 = none
+};
+
+// What was decided in a run before, for one that is watched.
+struct Course {
+  Splitting splitting = Splitting::Choose;
+  bool may_aim_lower = true;
 };
 
 // Nothing where the unsplit program is to be tried, which has not been then.
@@ -114,7 +122,24 @@ std::optional<Outcome> run_split(const Analysis& a, Progress& progress, SpillPha
   return outcome;
 }
 
-Outcome run(const ir::Function& program, const RunOptions& options, Splitting splitting) {
+Outcome run(const ir::Function& program, const RunOptions& options, const Course& course);
+
+// For more occupancy, with fewer registers than an allocation that needs no spills: again, if that is worth trying.
+Outcome with_fewer_registers(const ir::Function& program, const RunOptions& options, Progress& progress, Outcome plain) {
+  const Analysis& a = progress.analysis;
+  const auto goal = find_occupancy_goal(progress, plain.result->program);
+  if (!goal || !a.observers.may("occupancy-step")) return plain;
+  ir::Limits soft = options.limits;
+  soft.units[ir::index(ir::RegFile::R)] = goal->step.registers;
+  Outcome fewer = run(program, {options.target, soft, options.knobs, options.observers}, {});
+  const bool stays = fewer.result && is_worth(*goal, a.knobs, plain.result->program, fewer.result->program);
+  a.observers.line("occupancy: {} registers {}", goal->step.registers, stays ? "pay" : "do not pay");
+  if (!stays) return plain;
+  if (fewer.registers == 0) fewer.registers = goal->step.registers;
+  return fewer;
+}
+
+Outcome run(const ir::Function& program, const RunOptions& options, const Course& course) {
   const auto failed = [](const Analysis& a, const auto& where) { return Outcome{std::unexpected(failure(a, where))}; };
   const Analysis a(program, options);
   show_spill_setup(a);
@@ -129,12 +154,15 @@ Outcome run(const ir::Function& program, const RunOptions& options, Splitting sp
   const bool is_pressed = a.is_large() && a.knobs[Knob::FastAllocation] == 0 && spill.is_over_before_spill_code();
   if (!is_pressed) {
     progress.insert_spill_code();
-    if (const auto homes = run_nospill_phase(progress)) return {emit(a, progress, *homes, false)};
+    if (const auto homes = run_nospill_phase(progress)) {
+      Outcome plain{emit(a, progress, *homes, false)};
+      return course.may_aim_lower ? with_fewer_registers(program, options, progress, std::move(plain)) : plain;
+    }
   }
   if (const auto impossible = find_impossible(a, true)) return failed(a, *impossible);
 
-  if (splitting != Splitting::Never && a.knobs[Knob::SplitLiveRanges] != 0 && a.observers.may("split-live-ranges"))
-    if (auto outcome = run_split(a, progress, spill, splitting)) return std::move(*outcome);
+  if (course.splitting != Splitting::Never && a.knobs[Knob::SplitLiveRanges] != 0 && a.observers.may("split-live-ranges"))
+    if (auto outcome = run_split(a, progress, spill, course.splitting)) return std::move(*outcome);
   if (const auto homes = spill.run_rounds()) return {emit(a, progress, *homes, false)};
   if (REGDUEL_PLANTED("fatpoint-fails-instead-of-falling-back")) return failed(a, progress.first_misfit);
   if (const auto homes = spill.run_fallback()) return {emit(a, progress, *homes, true)};
@@ -146,9 +174,13 @@ Outcome run(const ir::Function& program, const RunOptions& options, Splitting sp
 
 // An observer is shown one run: that which decides.
 std::expected<ir::Allocation, ir::AllocFailure> run(const ir::Function& program, const RunOptions& options) {
-  if (options.observers.vreg == nullptr) return run(program, options, Splitting::Choose).result;
-  const Outcome decided = run(program, {options.target, options.limits, options.knobs}, Splitting::Choose);
-  return run(program, options, decided.is_split ? Splitting::Always : Splitting::Never).result;
+  if (options.observers.vreg == nullptr) return run(program, options, Course()).result;
+  const Outcome decided = run(program, {options.target, options.limits, options.knobs}, Course());
+  ir::Limits limits = options.limits;
+  if (decided.registers != 0) limits.units[ir::index(ir::RegFile::R)] = decided.registers;
+  return run(program, {options.target, limits, options.knobs, options.observers},
+             {decided.is_split ? Splitting::Always : Splitting::Never, false})
+      .result;
 }
 
 }  // namespace

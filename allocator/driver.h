@@ -1,7 +1,8 @@
 // The driver: one program from its vregs to registers.
 //
 //   1  analysis    out of SSA, liveness, block frequencies; where spilled values go; a plan with everything in registers
-//   2  NOSPILL     spill code for that plan (what binds single instructions), then attempts file by file. Done if all fit
+//   2  NOSPILL     spill code for that plan (what binds single instructions), then attempts file by file. Done if all fit, but for
+//                  occupancy: all of this again with fewer registers, where that pays (phases/occupancy_phase.h)
 //   3  impossible  decided here, by packing each instruction by itself: so it is exact, and no later step can fail
 //   4  SPLIT       the program with its live ranges split (split/), and the rounds of 5 for it: taken where it moves fewer bytes
 //                  than the victims of guidance would; where the two are close, both are made

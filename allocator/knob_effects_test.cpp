@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,6 +77,18 @@ constexpr std::string_view kTwoUniformOperands = R"(
 )";
 
 // One register too few. Guidance lets the scalar go; where it says nothing, eviction has to see to it.
+// A constant and 64 values live at once.
+std::string_view sixty_five_values() {
+  static const std::string kText = [] {
+    std::string text;
+    for (int v = 0; v <= 64; ++v) text += fmt::format("    vreg %{} R b32\n", v);
+    text += "    block b0\n      #0 %0 = const 1 !remat\n";
+    for (int v = 1; v <= 64; ++v) text += fmt::format("      #{} %{} = ld {}\n", v, v, v);
+    for (int v = 64; v >= 0; --v) text += fmt::format("      #{} st %{} !write\n", 129 - v, v);
+    return text + "      #130 exit\n";
+  }();
+  return kText;
+}
 constexpr std::string_view kScalarOfWide = R"(
     vreg %0 R b32
     vreg %1 R b64
@@ -420,6 +433,8 @@ const std::vector<Effect>& effects() {
 )",
        "#1 copy !deleted\n    #2",
        "refill slot 0"},
+      // An SM holds 28 blocks of 32 threads with 65 registers, 32 with 64.
+      {Knob::Occupancy, "0", {}, 255, sixty_five_values(), "remat #0", "R64 = "},
   };
   return kEffects;
 }

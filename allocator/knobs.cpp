@@ -79,6 +79,10 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "itself, and the secondary array has to bring them together"},
     {Knob::MergeCopies, "FatPointMergeCopies", -1, KnobType::Bool, 1, 0, 1, "ours",
      "vregs that a copy joins, and that live at one time with one value, are one vreg; without it pressure counts them twice"},
+    {Knob::Occupancy, "FatPointOccupancy", -1, KnobType::Int, 1, 0, 2, "ours; seed 000 \"Occupancy-Aware Budget Model\"",
+     "fewer registers where an SM then holds more warps and the budget model says that it pays: 0 off; 1 if all that it takes can "
+     "be "
+     "computed again; 2 also by spills"},
 };
 
 const KnobRow* find_row(std::string_view name) {

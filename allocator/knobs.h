@@ -50,8 +50,9 @@ enum class Knob : std::uint8_t {
   WideAccesses,
   Chains,
   MergeCopies,
+  Occupancy,
 };
-inline constexpr int kNumKnobs = 30;
+inline constexpr int kNumKnobs = 31;
 
 enum class KnobType : std::uint8_t { Bool, Int, Dbl };
 

@@ -66,6 +66,13 @@ Abi cuda_abi(int sm) {
   return abi;
 }
 
+// The range of registers over which they decide how many warps an SM holds: the most with which it holds all, and the most that
+// there are.
+int registers_of_all_warps(const Target& t) {
+  const int of_warp = t.registers_per_sm / t.max_warps_per_sm / t.register_granularity * t.register_granularity;
+  return std::min(of_warp / 32, t.max_registers_per_thread);
+}
+
 Target make_target(const SmRow& row) {
   Target t;
   t.name = fmt::format("sm_{}", row.sm);
@@ -87,6 +94,8 @@ Target make_target(const SmRow& row) {
   t.register_banks = row.sm == 70 ? 2 : 4;
   t.tensor_align_log2 = row.tensor_align_log2;
   t.device_type = row.device_type;
+  t.occupancy_x_min = registers_of_all_warps(t);
+  t.occupancy_x_max = t.max_registers_per_thread;
   return t;
 }
 
@@ -312,6 +321,8 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
       *known->value = value.get<int>();
     }
   }
+  if (!doc.contains("occupancy_x_min")) t.occupancy_x_min = registers_of_all_warps(t);
+  if (!doc.contains("occupancy_x_max")) t.occupancy_x_max = t.max_registers_per_thread;
   for (const auto& [key, r] : named)
     if (r.end() > t.units[index(r.file)]) return fail_at(key, fmt::format("\"{}\": this target has no {}", key, to_string(r)));
   return t;

@@ -7,7 +7,8 @@
 namespace regduel::allocator {
 namespace {
 
-constexpr int kFewest = 16;    // registers that level 10 leaves
+constexpr int kFewest = 16;  // registers that level 10 leaves
+constexpr int kGainDivisor = 4;
 constexpr int kLargest = 255;  // the limit of the general file without an override
 
 }  // namespace
@@ -55,6 +56,18 @@ std::int64_t BudgetModel::fraction(std::int64_t count, int budget) const {
 
 std::int64_t BudgetModel::threshold(std::int64_t count, ClassBounds bounds) const {
   return fraction(count, bounds.budget) * (bounds.budget - bounds.floor + 1);
+}
+
+std::int64_t BudgetModel::occupancy_fraction(std::int64_t registers) const {
+  if (registers > table_[3]) return y_max_;
+  return registers <= table_[1] ? table_[0] : std::clamp(line(registers), std::min(table_[0], y_max_), y_max_);
+}
+
+std::int64_t BudgetModel::worth_of_step(std::int64_t registers, const OccupancyStep& step, std::int64_t weight) const {
+  const std::int64_t part = kKnobOne - std::min(occupancy_fraction(registers), kKnobOne);
+  // In thousandths, so that nothing overflows.
+  const std::int64_t thousandths = part / 1000 * (step.warps - step.warps_now) / (kGainDivisor * step.warps);
+  return weight / 1000 * thousandths + weight % 1000 * thousandths / 1000;
 }
 
 bool BudgetModel::triggers(std::int64_t spilled, std::int64_t unspilled, std::int64_t count, ClassBounds bounds,

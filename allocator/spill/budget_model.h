@@ -15,6 +15,16 @@
 // and with the defaults every such point is worth a spill. Coefficients above 1 leave points that are barely over budget to
 // eviction; pairs, which count half, do so from less on.
 //
+// Below the limit the model says what more warps are worth. x counts registers of a thread: x_min is the target's figure of the
+// most with which an SM holds all of its warps, x_max the most that there are. The fraction rises between them, and from knob 660
+// on it is B: with few registers a kernel is taken to need occupancy, with many to tolerate little. A step from `now` to `more`
+// warps pays, where it costs
+//
+//   cost <= (1 - fraction) * (more - now) / more * weight of the program / 4
+//
+// both in instructions by how often they are executed: a remat counts 1, an access to memory 8 (kAccess). The last factor is ours:
+// warps hide latency, but not all that is lost is waiting.
+//
 // Source: seed 000 "Occupancy-Aware Budget Model", "Budget Computation", "Post-Init". DECISIONS: the fraction is clamped (it would
 // be negative for small counts), the table supplies the lower bound, only rounds of spilling ask. Fixed point, in millionths.
 // Tested by budget_model_test.cpp; that each knob changes allocations, by guidance_test.cpp.
@@ -24,6 +34,7 @@
 #include <cstdint>
 
 #include "allocator/knobs.h"
+#include "allocator/spill/occupancy.h"
 #include "ir/program.h"
 #include "ir/target.h"
 
@@ -85,6 +96,13 @@ class BudgetModel {
                               bool is_paired) const;
   // True where a point over budget always triggers, so that triggers() need not be asked.
   [[nodiscard]] bool always_triggers(bool is_paired) const { return always_triggers_ && !is_paired; }
+
+  // In millionths: the part of the gain of more warps that is not counted at so many registers.
+  [[nodiscard]] std::int64_t occupancy_fraction(std::int64_t registers) const;
+  // The most that a step may cost, by the formula above; 0 where the fraction is 1 or more.
+  //   weight   of the program, below 2^60
+  [[nodiscard]] std::int64_t worth_of_step(std::int64_t registers, const OccupancyStep& step, std::int64_t weight) const;
+  static constexpr std::int64_t kAccess = 8;
 
  private:
   std::array<std::int64_t, 7> table_;

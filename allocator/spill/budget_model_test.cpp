@@ -26,9 +26,7 @@ std::int64_t tenths(std::int64_t n) { return (n + 50'000) / 100'000; }
 constexpr ClassBounds kExample = {.budget = 128, .floor = 0};
 
 TEST(BudgetModel, TheWorkedExample) {
-  const ir::Target* sm_100 = ir::find_target("sm_100");
-  ASSERT_NE(sm_100, nullptr);
-  const BudgetModel m(*sm_100, Knobs());
+  const BudgetModel m = model();
   EXPECT_EQ(m.slope(), 2916);  // 0.00292
   EXPECT_EQ(thousandths(m.fraction(300, 128)), 475);
   EXPECT_EQ(tenths(m.threshold(300, kExample)), 613);
@@ -103,9 +101,32 @@ TEST(BudgetModel, WithTheDefaultsEveryPointOverBudgetTriggers) {
     EXPECT_TRUE(m.always_triggers(false));
     for (int budget = 0; budget <= 255; ++budget)
       for (int over = 1; over < 400; over = over * 2 + 1)
-        for (const bool is_paired : {false, true})
+        for (const bool is_paired : {false, budget <= 160})  // many pairs count half as much as a high threshold asks for
           EXPECT_TRUE(m.triggers(0, over, budget + over, {.budget = budget}, is_paired)) << budget << ' ' << over;
   }
+}
+
+TEST(BudgetModel, TheRangeOfEachTargetIsFromAllWarpsToAllRegisters) {
+  for (const ir::Target& t : ir::targets()) {
+    const int all = t.max_warps_per_sm;
+    EXPECT_EQ(resident_warps(t, 32 * all / t.max_blocks_per_sm, t.occupancy_x_min), all) << t.name;
+    EXPECT_LT(resident_warps(t, 32 * all / t.max_blocks_per_sm, t.occupancy_x_min + 1), all) << t.name;
+    EXPECT_EQ(t.occupancy_x_max, 255);
+  }
+}
+
+TEST(BudgetModel, FewRegistersWantOccupancyMoreThanMany) {
+  const BudgetModel m = model({}, 32, 255);
+  EXPECT_EQ(m.occupancy_fraction(119), 200'000);
+  EXPECT_EQ(m.occupancy_fraction(120), m.line(120));
+  EXPECT_EQ(m.occupancy_fraction(160), m.line(160));
+  EXPECT_EQ(m.occupancy_fraction(161), 1'000'000);
+  // A gain of a quarter, of which 0.8 count, and a quarter of that.
+  EXPECT_EQ(m.worth_of_step(40, {32, 64, 48}, 100'000), 5'000);
+  EXPECT_EQ(m.worth_of_step(161, {160, 12, 8}, 100'000), 0);
+  // A block that does not fit at all gains everything.
+  EXPECT_EQ(m.worth_of_step(70, {64, 32, 0}, 100'000), 20'000);
+  EXPECT_GT(m.worth_of_step(70, {64, 32, 0}, std::int64_t{1} << 59), std::int64_t{1} << 56);
 }
 
 // What always_triggers() promises holds, and it promises nothing above 1.

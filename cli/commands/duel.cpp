@@ -94,12 +94,17 @@ nlohmann::ordered_json row_json(const std::string& file, const fuzz::FuzzInput& 
                                 {"limit", input.limits.of(ir::RegFile::R)},
                                 {"registers", nullptr},
                                 {"max_live", nullptr},
+                                {"threads", input.program.threads},
+                                {"warps_per_sm", nullptr},
+                                {"occupancy_percent", nullptr},
                                 {"spill_store_bytes", nullptr},
                                 {"spill_load_bytes", nullptr},
                                 {"weighted_spill_bytes", nullptr}};
   if (b.program) {
     row["registers"] = b.measures.registers[0];
     row["max_live"] = b.measures.max_live[0];
+    row["warps_per_sm"] = b.measures.warps_per_sm;
+    row["occupancy_percent"] = b.measures.occupancy_percent;
     row["spill_store_bytes"] = b.measures.spill_store_bytes;
     row["spill_load_bytes"] = b.measures.spill_load_bytes;
     if (b.measures.weighted_spill_bytes) row["weighted_spill_bytes"] = *b.measures.weighted_spill_bytes;
@@ -229,7 +234,7 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   std::vector<const ir::Target*> targets;
   for (Program& p : programs) targets.push_back(&o.target.resolve(p.function, p.file));
   std::vector<ColumnGroup> columns = {{"", {"function", "limit", "MaxLive"}}};
-  for (const ir::Allocator* a : duelists) columns.push_back({std::string(a->name()), {"registers", "stores", "loads"}});
+  for (const ir::Allocator* a : duelists) columns.push_back({std::string(a->name()), {"registers", "warps", "stores", "loads"}});
   columns.push_back({"", {"verdict"}});
   Table table = Table::grouped(std::move(columns));
   // Rows are shown as they come. Bytes and verdicts may be wider than is thought here: their columns get wider then.
@@ -238,7 +243,7 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
     const std::string name = o.demangle ? demangled(p.function.name) : p.function.name;
     if (name.size() > widest[0].size()) widest[0] = name;
   }
-  for (std::size_t k = 0; k < duelists.size(); ++k) widest.insert(widest.end(), {"255", "100000", "100000"});
+  for (std::size_t k = 0; k < duelists.size(); ++k) widest.insert(widest.end(), {"255", "64", "100000", "100000"});
   widest.emplace_back("inconclusive");
   Findings findings(o.save_to);
   fuzz::Tally tally(duelists);
@@ -262,6 +267,7 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
       for (const fuzz::Bout& b : d.bouts) {
         if (b.program) cells[2] = fmt::format("{}", b.measures.max_live[0]);
         cells.push_back(b.program ? fmt::format("{}", b.measures.registers[0]) : "-");
+        cells.push_back(b.program ? fmt::format("{}", b.measures.warps_per_sm) : "-");
         cells.push_back(b.program ? fmt::format("{}", b.measures.spill_store_bytes) : "-");
         cells.push_back(b.program ? fmt::format("{}", b.measures.spill_load_bytes) : "-");
         if (o.json) rows.push_back(row_json(programs[static_cast<std::size_t>(k)].file, r.input, d, b));
@@ -281,7 +287,9 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   progress.done();
   results.finish();
   if (o.json) print_json({{"command", "duel"}, {"results", rows}, {"summary", tally.json()}, {"findings", findings.json()}});
-  else fmt::print("\nstores, loads: bytes of spill stores and refills\n{}{}", text_of(tally), findings.text());
+  else
+    fmt::print("\nwarps: of an SM at the block size; stores, loads: bytes of spill stores and refills\n{}{}", text_of(tally),
+               findings.text());
   return findings.distinct() > 0 ? kExitFinding : 0;
 }
 

@@ -1,0 +1,30 @@
+// How many warps an SM holds at so many registers a thread, and how many registers fewer would make room for more.
+//
+//   registers of a warp = 32 x registers of a thread, up to the next multiple of the granularity
+//   blocks of an SM     = least of: blocks that the SM takes, warps of the SM / warps of a block, registers of the SM / registers
+//                         of a block
+//
+// Source: seed 000 "Occupancy-Aware Budget Model" (what budgets are for); the limits are the target's. Tested by
+// occupancy_test.cpp.
+#pragma once
+
+#include <optional>
+
+#include "ir/target.h"
+
+namespace regduel::allocator {
+
+//   threads     of a block, at least 1
+//   registers   of a thread; 0 counts as 1
+// 0 where no block fits.
+[[nodiscard]] int resident_warps(const ir::Target& target, int threads, int registers);
+
+struct OccupancyStep {
+  int registers = 0;  // the most with which the SM holds more warps
+  int warps = 0;      // those, and as many as it holds now
+  int warps_now = 0;
+};
+// The next step down; nothing where registers are not what is in the way. Cost: O(registers / granularity).
+[[nodiscard]] std::optional<OccupancyStep> next_step(const ir::Target& target, int threads, int registers);
+
+}  // namespace regduel::allocator
