@@ -123,7 +123,7 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
   } else {
     if (analysis_.is_large()) options.operands = &program_.guidance().operands();
     result = observed(AttemptId::evicting(), options, false, [&] { return allocator_.run(options); });
-    if (!result.to_spill.empty() && !analysis_.is_large() && analysis_.observers.may("another-attempt")) {
+    if (result.to_spill.size() > 2 && !analysis_.is_large() && analysis_.observers.may("another-attempt")) {
       options.order = Order::DearestFirst;
       Attempt other = observed(AttemptId::evicting(), options, false, [&] { return allocator_.run(options); });
       const auto rank = [](const Attempt& a) { return std::pair(a.to_pin.size(), a.spill_cost); };
