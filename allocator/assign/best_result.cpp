@@ -14,10 +14,8 @@ namespace regduel::allocator {
 bool is_better(const ResultRecord& a, const ResultRecord& b, ResultOrder order) {
   if (b.attempt < 0 || a.fits != b.fits) return b.attempt < 0 || a.fits;
   if (order == ResultOrder::Spill && a.fits)
-    return std::tuple(a.cost, a.spill_score, a.register_count, a.class_width) <
-           std::tuple(b.cost, b.spill_score, b.register_count, b.class_width);
-  return std::tuple(a.register_count, a.cost, a.spill_score, a.class_width) <
-         std::tuple(b.register_count, b.cost, b.spill_score, b.class_width);
+    return std::tuple(a.cost, a.register_count, a.class_width) < std::tuple(b.cost, b.register_count, b.class_width);
+  return std::tuple(a.register_count, a.cost, a.class_width) < std::tuple(b.register_count, b.cost, b.class_width);
 }
 
 bool BestResult::record(int number, const FileAllocator& allocator, Attempt attempt) {
@@ -26,7 +24,6 @@ bool BestResult::record(int number, const FileAllocator& allocator, Attempt atte
                        .register_count = attempt.used,
                        .inverse_density = attempt.used > 0 ? 128 / attempt.used : 0,
                        .max_pressure = allocator.max_live(),
-                       .spill_score = static_cast<std::int64_t>(attempt.to_spill.size()),
                        .cost = attempt.copy_weight,
                        .pressure = attempt.pressure,
                        .class_width = attempt.units.count(),
@@ -44,10 +41,9 @@ bool BestResult::record(int number, const FileAllocator& allocator, Attempt atte
 }
 
 std::string describe(const ResultRecord& r) {
-  return fmt::format(
-      "best: attempt {}, registers {}, density {}, pressure {}, spills {}, cost {}, weight {}, width {}, peaks {} {}", r.attempt,
-      r.register_count, r.inverse_density, r.max_pressure, r.spill_score, r.cost, r.pressure, r.class_width, r.arch_peak_1,
-      r.arch_peak_2);
+  return fmt::format("best: attempt {}, registers {}, density {}, pressure {}, cost {}, weight {}, width {}, peaks {} {}",
+                     r.attempt, r.register_count, r.inverse_density, r.max_pressure, r.cost, r.pressure, r.class_width,
+                     r.arch_peak_1, r.arch_peak_2);
 }
 
 }  // namespace regduel::allocator

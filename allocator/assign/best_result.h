@@ -1,7 +1,7 @@
 // The best attempt at one file so far, and its homes, to be restored when the last attempt was not the best.
 //
-// Attempts are compared field by field. Without spilling: registers, then cost, then spills, then class width, less being better
-// (seed 000). With spilling, of what fits: cost, then spills, then registers, since fewer registers first would reward spilling
+// Attempts are compared field by field. Without spilling: registers, then cost, then class width, less being better
+// (seed 000). With spilling, of what fits: cost, then registers, since fewer registers first would reward spilling
 // more (DECISIONS). What fits is better than what does not. Source: seed 000 "Best Result Recorder", seed 001 "Best-result
 // comparison". Tested by best_result_test.cpp.
 #pragma once
@@ -16,15 +16,14 @@ namespace regduel::allocator {
 struct ResultRecord {
   int attempt = -1;  // number of the attempt, -1 = none yet
   bool fits = false;
-  int register_count = 0;        // highest unit used + 1
-  int inverse_density = 0;       // 128 / register_count, 0 where that is 0
-  int max_pressure = 0;          // most units live at one moment
-  std::int64_t spill_score = 0;  // vregs that had to give way
-  std::int64_t cost = 0;         // weight of the copies that remain
-  std::int64_t pressure = 0;     // cumulative primary weight
-  int class_width = 0;           // different units used
-  int arch_peak_1 = 0;           // highest callee-saved unit used + 1
-  int arch_peak_2 = 0;           // highest other unit used + 1
+  int register_count = 0;     // highest unit used + 1
+  int inverse_density = 0;    // 128 / register_count, 0 where that is 0
+  int max_pressure = 0;       // most units live at one moment
+  std::int64_t cost = 0;      // weight of the copies that remain
+  std::int64_t pressure = 0;  // cumulative primary weight
+  int class_width = 0;        // different units used
+  int arch_peak_1 = 0;        // highest callee-saved unit used + 1
+  int arch_peak_2 = 0;        // highest other unit used + 1
 };
 
 enum class ResultOrder : std::uint8_t { NoSpill, Spill };
@@ -41,7 +40,6 @@ class BestResult {
   [[nodiscard]] bool has_any() const { return record_.attempt >= 0; }
   [[nodiscard]] const ResultRecord& best() const { return record_; }
   // The attempt behind it, as it was recorded. Requires has_any().
-  [[nodiscard]] Attempt restore() { return std::move(kept_); }
   [[nodiscard]] const Attempt& attempt() const { return kept_; }
 
  private:

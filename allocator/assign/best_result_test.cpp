@@ -5,7 +5,7 @@
 namespace regduel::allocator {
 namespace {
 
-constexpr ResultRecord kBase = {.attempt = 0, .fits = true, .register_count = 10, .spill_score = 2, .cost = 5, .class_width = 8};
+constexpr ResultRecord kBase = {.attempt = 0, .fits = true, .register_count = 10, .cost = 5, .class_width = 8};
 
 // Each field decides where all before it agree.
 TEST(BestResult, WithoutSpillingRegistersComeFirst) {
@@ -14,11 +14,8 @@ TEST(BestResult, WithoutSpillingRegistersComeFirst) {
     change(r);
     return is_better(r, kBase, ResultOrder::NoSpill) && !is_better(kBase, r, ResultOrder::NoSpill);
   };
-  EXPECT_TRUE(better([](ResultRecord& r) {
-    r = {.attempt = 1, .fits = true, .register_count = 9, .spill_score = 9, .cost = 9, .class_width = 9};
-  }));
-  EXPECT_TRUE(better([](ResultRecord& r) { r.cost = 4, r.spill_score = 9, r.class_width = 9; }));
-  EXPECT_TRUE(better([](ResultRecord& r) { r.spill_score = 1, r.class_width = 9; }));
+  EXPECT_TRUE(better([](ResultRecord& r) { r = {.attempt = 1, .fits = true, .register_count = 9, .cost = 9, .class_width = 9}; }));
+  EXPECT_TRUE(better([](ResultRecord& r) { r.cost = 4, r.class_width = 9; }));
   EXPECT_TRUE(better([](ResultRecord& r) { r.class_width = 7; }));
   EXPECT_FALSE(better([](ResultRecord&) {}));
   EXPECT_FALSE(better([](ResultRecord& r) { r = {.attempt = 1, .fits = false}; }));
@@ -30,8 +27,7 @@ TEST(BestResult, WithSpillingCostComesFirst) {
     change(r);
     return is_better(r, kBase, ResultOrder::Spill) && !is_better(kBase, r, ResultOrder::Spill);
   };
-  EXPECT_TRUE(better([](ResultRecord& r) { r.cost = 4, r.spill_score = 9, r.register_count = 11; }));
-  EXPECT_TRUE(better([](ResultRecord& r) { r.spill_score = 1, r.register_count = 11; }));
+  EXPECT_TRUE(better([](ResultRecord& r) { r.cost = 4, r.register_count = 11; }));
   EXPECT_TRUE(better([](ResultRecord& r) { r.register_count = 9, r.class_width = 9; }));
   EXPECT_TRUE(better([](ResultRecord& r) { r.class_width = 7; }));
   EXPECT_FALSE(better([](ResultRecord& r) { r.fits = false, r.cost = 0; }));

@@ -25,6 +25,4 @@ ir::PerFile<AllocationMode> modes_of(const ir::Function& program) {
   return modes;
 }
 
-AllocationMode mode_of(const ir::Function& program, ir::RegFile file) { return modes_of(program)[ir::index(file)]; }
-
 }  // namespace regduel::allocator

@@ -22,7 +22,4 @@ enum class AllocationMode : std::uint8_t { Plain = 0, Cssa = 3, Fixed = 5, CssaP
 // By file. Requires: a program as it came in, with phis and aliases. Cost: O(operands).
 [[nodiscard]] ir::PerFile<AllocationMode> modes_of(const ir::Function& program);
 
-// The mode of one file.
-[[nodiscard]] AllocationMode mode_of(const ir::Function& program, ir::RegFile file);
-
 }  // namespace regduel::allocator

@@ -22,6 +22,8 @@ constexpr std::string_view kLoopOf = R"(
     #5 exit
 )";
 
+AllocationMode mode_of(const ir::Function& f, RegFile file) { return modes_of(f)[ir::index(file)]; }
+
 TEST(Mode, IsPlainWithoutPhisAndFixedOperands) {
   const auto modes = modes_of(program("vreg %0 R b64\nblock b0\n#0 %0 = const 1\n#1 st %0 !write\n#2 exit\n"));
   for (const AllocationMode m : modes) EXPECT_EQ(m, AllocationMode::Plain);
