@@ -40,7 +40,7 @@ std::vector<std::string> trace(int limit, std::vector<std::pair<std::string, std
 }
 
 TEST(Driver, OneAttemptThatNeedsNoMoreThanMaxLive) {
-  EXPECT_THAT(trace(8), ElementsAre("-CLASS NOSPILL REGALLOC: attemp 0, used 3, target 8"));
+  EXPECT_THAT(trace(8), ElementsAre("-CLASS NOSPILL REGALLOC: attemp 0, used 3, target 8", HasSubstr("placed 3 by first fit")));
 }
 
 TEST(Driver, HighPressureSkipsToSpilling) {
@@ -60,13 +60,15 @@ TEST(Driver, ClobbersBelowThePressureSkipToSpillingToo) {
 )"),
                     testing::limits(4), {}, &lines);
   EXPECT_THAT(lines.lines, ElementsAre("file R: round 1, guidance spills 1",
-                                       "live ranges: weighted bytes moved at first sight 8 if split, 8 if not"));
+                                       "live ranges: weighted bytes moved at first sight 8 if split, 8 if not",
+                                       HasSubstr("placed 2 by first fit"), HasSubstr("placed 2 by first fit")));
 }
 
 TEST(Driver, LargeProgramFindsItsFirstVictimsBeforeItIsLowered) {
   // What guidance says of it is the same here; an attempt at a program within its budget comes first all the same.
   EXPECT_EQ(trace(2, {{"FatPointLargeProgram", "0"}}), trace(2));
-  EXPECT_THAT(trace(8, {{"FatPointLargeProgram", "0"}}), ElementsAre("-CLASS NOSPILL REGALLOC: attemp 0, used 3, target 8"));
+  EXPECT_THAT(trace(8, {{"FatPointLargeProgram", "0"}}),
+              ElementsAre("-CLASS NOSPILL REGALLOC: attemp 0, used 3, target 8", HasSubstr("placed 3 by first fit")));
 }
 
 TEST(Driver, FastAllocationTriesOnceAnyhow) {

@@ -126,6 +126,17 @@ constexpr std::string_view kReadTwice = R"(
 // A vreg that is spilled is so everywhere.
 const Settings kWhole = {{"FatPointSplitLiveRanges", "0"}};
 
+// The tuple ends where the scalar begins: R0 is free, unless the tuple is to be spared.
+constexpr std::string_view kScalarBehindTuple = R"(
+    vreg %0 R b64
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld %0
+      #2 st %1 !write
+      #3 exit
+)";
+
 const std::vector<Effect>& effects() {
   static const std::vector<Effect> kEffects = {
       {Knob::UniformPreAllocation, "1", {{"628", "1"}}, 255, kTwoUniformOperands, "st UR0, UR1", "st UR1, UR0"},
@@ -222,9 +233,21 @@ const std::vector<Effect>& effects() {
        "mad R0, R4",
        "mad R1, R4"},
       // The second attempt is taken. It spares the units of the wide use, unless that constraint is left out.
-      {Knob::RelaxationStep, "0", {}, 255, kScalarOfWide, "R0 = ld R0:R1", "R2 = ld R0:R1"},
+      {Knob::RelaxationStep,
+       "0",
+       {{"FatPointConstraintTypes", "65535"}, {"FatPointStayLow", "0"}},
+       255,
+       kScalarOfWide,
+       "R0 = ld R0:R1",
+       "R2 = ld R0:R1"},
       // Likewise, by the end of the list: nothing is left out at its head.
-      {Knob::RelaxationCeiling, "0", {{"641", "1"}, {"642", "0"}}, 255, kScalarOfWide, "R0 = ld R0:R1", "R2 = ld R0:R1"},
+      {Knob::RelaxationCeiling,
+       "0",
+       {{"641", "1"}, {"642", "0"}, {"FatPointConstraintTypes", "65535"}, {"FatPointStayLow", "0"}},
+       255,
+       kScalarOfWide,
+       "R0 = ld R0:R1",
+       "R2 = ld R0:R1"},
       {Knob::PreAllocationPriority, "2", {{"628", "1"}}, 255, kTwoOperands, "st R1, R0", "st R0, R1"},
       // At level 10 the tiers end at 16 registers, unless these knobs reach further.
       {Knob::SpillBitHighRegCountHeur,
@@ -253,7 +276,7 @@ const std::vector<Effect>& effects() {
       // Any weight at all congests the slots of the wide use, so that weights count in the first attempt already.
       {Knob::InterferenceThreshold,
        "0",
-       {},
+       {{"FatPointConstraintTypes", "65535"}, {"FatPointStayLow", "0"}},
        255,
        R"(
     vreg %0 R b96
@@ -435,6 +458,42 @@ const std::vector<Effect>& effects() {
        "refill slot 0"},
       // An SM holds 28 blocks of 32 threads with 65 registers, 32 with 64.
       {Knob::Occupancy, "0", {}, 255, sixty_five_values(), "remat #0", "R64 = "},
+      {Knob::ConstraintTypes,
+       "65535",
+       {{"684", "0"}, {"642", "0"}, {"FatPointPackingAttempt", "0"}, {"FatPointStayLow", "0"}},
+       255,
+       kScalarBehindTuple,
+       "R0 = ld R0:R1",
+       "R2 = ld R0:R1"},
+      {Knob::Orders, "1", {{"FatPointPackingAttempt", "0"}}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
+      {Knob::PackingAttempt, "0", {{"FatPointOrders", "1"}}, 255, kScalarBeforePair, "R0:R1 = ld", "R2:R3 = ld"},
+      {Knob::Guidance, "0", kWhole, 2, kPairAndScalar, "ld 1\n    #2 st", "refill slot 1"},
+      // Eviction makes the tuple go for what a waiting refill holds.
+      {Knob::Eviction,
+       "0",
+       {{"FatPointSplitLiveRanges", "0"}, {"FatPointGuidance", "0"}},
+       2,
+       R"(
+    vreg %0 R b64
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %1 !write
+      #3 st %1 !write
+      #4 st %1 !write
+      #5 st %0 !write
+      #6 exit
+)",
+       "#3 st R0 !write\n    #4",
+       "#3 st R0 !write\n    +"},
+      {Knob::StayLow,
+       "0",
+       {{"FatPointConstraintTypes", "65535"}, {"684", "0"}, {"642", "0"}, {"FatPointPackingAttempt", "0"}},
+       255,
+       kScalarBehindTuple,
+       "R0 = ld R0:R1",
+       "R2 = ld R0:R1"},
   };
   return kEffects;
 }

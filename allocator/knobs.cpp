@@ -15,6 +15,9 @@ constexpr std::string_view kPreAllocation = "seed 000 \"Pre-Allocation Pass\"";
 constexpr std::string_view kBudgetModel = "seed 000 \"Occupancy-Aware Budget Model\"";
 constexpr std::string_view kRelaxation = "seed 000 \"Step 5\"";
 
+// What scripts/ablation finds worth something (README, "What each part is worth").
+constexpr std::int64_t kDefaultTypes = 0xFE10;
+
 constexpr KnobRow kTable[kNumKnobs] = {
     {Knob::UniformPreAllocation, "RegAllocUniformPreAllocation", 618, KnobType::Bool, 0, 0, 1, kPreAllocation,
      "place operands of the uniform file before the scan (name ours)"},
@@ -32,10 +35,11 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "attempts without spilling where knob 638 is on (name ours)"},
     {Knob::BankAware, "RegAllocBankAware", 641, KnobType::Bool, 0, 0, 1, "seed 000 \"Fatpoint Selection\"",
      "registers of one bank for sources of one instruction: weighed, filtered in the scan, and moved apart at the end (name ours)"},
-    {Knob::RelaxationStep, "RegAllocRelaxationStep", 642, KnobType::Int, 8, 0, 1000, kRelaxation,
-     "soft constraints of a vreg that an attempt leaves out for each attempt before it (name ours)"},
+    {Knob::RelaxationStep, "RegAllocRelaxationStep", 642, KnobType::Int, 2, 0, 1000, kRelaxation,
+     "soft constraints of a vreg, the lightest first, that an attempt leaves out for each attempt before it (name ours). Inert by "
+     "default: no type that is on is soft"},
     {Knob::RelaxationCeiling, "RegAllocRelaxationCeiling", 643, KnobType::Int, 4, 0, 1000, kRelaxation,
-     "soft constraints at the end of the list that it leaves out besides (name ours)"},
+     "soft constraints at the end of the list that it leaves out besides (name ours). Inert unless knob 641 is on"},
     {Knob::PreAllocationPriority, "RegAllocPreAllocationPriority", 646, KnobType::Int, 3, 1, 3, kPreAllocation,
      "operands that pre-allocation places: 1 those that are read, 2 those that are written, 3 both (name ours)"},
     {Knob::SpillBitHighRegCountHeur, "RegAllocSpillBitHighRegCountHeur", 660, KnobType::Int, 160, 0, 1024, kBudgetModel,
@@ -49,7 +53,9 @@ constexpr KnobRow kTable[kNumKnobs] = {
     {Knob::SpillBitMediumRegScale, "RegAllocSpillBitMediumRegScale", 665, KnobType::Dbl, 300'000, 0, 1000 * kKnobOne, kBudgetModel,
      "spill threshold at medium register counts, as a part of the budget: where the slope begins"},
     {Knob::InterferenceThreshold, "RegAllocInterferenceThreshold", 684, KnobType::Int, 50, 0, 1000000,
-     "seed 000 \"Register Selection\"", "a slot whose interference weight is above this counts as congested (name ours)"},
+     "seed 000 \"Register Selection\"",
+     "a slot whose interference weight is above this counts as congested (name ours). Inert by default: no type that is on weighs "
+     "in the primary array"},
     {Knob::RegisterUsageLevel, "RegisterUsageLevel", -1, KnobType::Int, 0, 0, 10, "seed 000 \"Budget Computation\"",
      "--register-usage-level: 0 as many registers as the limit allows ... 10 as few as can be; the real tool's help has it the "
      "other way round"},
@@ -83,6 +89,22 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "fewer registers where an SM then holds more warps and the budget model says that it pays: 0 off; 1 if all that it takes can "
      "be "
      "computed again; 2 also by spills"},
+    {Knob::ConstraintTypes, "FatPointConstraintTypes", -1, KnobType::Int, kDefaultTypes, 0, 0xFFFF,
+     "ours; seed 000 \"Constraint Types\"",
+     "constraints that weigh, a bit a type: 1 << n for type n; 1 << 15 is the secondary array. Types 0 to 3 and 5 to 8 are off, "
+     "for "
+     "they save nothing on the standard mix (allocator/README.md)"},
+    {Knob::Orders, "FatPointOrders", -1, KnobType::Int, 7, 1, 7, "ours",
+     "orders of vregs that attempts take in turn, a bit each: 1 by start, 2 widest first, 4 longest first"},
+    {Knob::PackingAttempt, "FatPointPackingAttempt", -1, KnobType::Bool, 1, 0, 1, "ours",
+     "an attempt beyond the retry table that drops all wishes and only packs, while more registers are used than live at once"},
+    {Knob::Guidance, "FatPointGuidance", -1, KnobType::Bool, 1, 0, 1, "ours; seed 001 \"Spill Guidance Engine\"",
+     "the cheapest vregs at points over budget are spilled before an attempt; without it, who must go is whom eviction finds"},
+    {Knob::Eviction, "FatPointEviction", -1, KnobType::Bool, 1, 0, 1, "ours",
+     "a vreg that finds no place in a round of spilling may take that of cheaper ones; without it, it goes itself"},
+    {Knob::StayLow, "FatPointStayLow", -1, KnobType::Bool, 1, 0, 1, "ours",
+     "without spilling, primary weights choose among the registers that are used anyhow before they take another one. Inert by "
+     "default: no type that is on weighs in the primary array"},
 };
 
 const KnobRow* find_row(std::string_view name) {

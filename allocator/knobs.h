@@ -51,8 +51,14 @@ enum class Knob : std::uint8_t {
   Chains,
   MergeCopies,
   Occupancy,
+  ConstraintTypes,
+  Orders,
+  PackingAttempt,
+  Guidance,
+  Eviction,
+  StayLow,
 };
-inline constexpr int kNumKnobs = 31;
+inline constexpr int kNumKnobs = 37;
 
 enum class KnobType : std::uint8_t { Bool, Int, Dbl };
 

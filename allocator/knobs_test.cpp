@@ -35,7 +35,7 @@ TEST(Knobs, TheSourcesOwn) {
   for (const Row& row :
        {Row{"618", KnobType::Bool, 0}, Row{"622", KnobType::Bool, 0}, Row{"623", KnobType::Int, 10}, Row{"628", KnobType::Bool, 0},
         Row{"629", KnobType::Bool, 0}, Row{"638", KnobType::Bool, 0}, Row{"639", KnobType::Int, 1}, Row{"641", KnobType::Bool, 0},
-        Row{"642", KnobType::Int, 8}, Row{"643", KnobType::Int, 4}, Row{"646", KnobType::Int, 3}, Row{"660", KnobType::Int, 160},
+        Row{"642", KnobType::Int, 2}, Row{"643", KnobType::Int, 4}, Row{"646", KnobType::Int, 3}, Row{"660", KnobType::Int, 160},
         Row{"661", KnobType::Dbl, 1'000'000}, Row{"663", KnobType::Int, 119}, Row{"664", KnobType::Dbl, 200'000},
         Row{"665", KnobType::Dbl, 300'000}, Row{"684", KnobType::Int, 50}}) {
     const auto table = knob_table();

@@ -216,7 +216,7 @@ class AttemptRun {
     if (REGDUEL_PLANTED("fatpoint-chain-placed-by-its-first-member")) range = placement_.range(together.members[0]);
     placement_.weigh(together.members, geometry);
     int unit = placement_.candidate(together.members, range, geometry);
-    if (unit < 0) unit = placement_.select(geometry, placement_.taken_during(range));
+    if (unit < 0) unit = placement_.select_counted(geometry, placement_.taken_during(range));
     placement_.show(StepKind::Class, together.members, together.range, geometry, unit);
     if (unit >= 0) placement_.settle(together.members, unit, geometry);
     return unit >= 0;
@@ -226,7 +226,7 @@ class AttemptRun {
     const Geometry geometry = placement_.shape(v);
     placement_.weigh({&v, 1}, geometry);
     int unit = placement_.candidate({&v, 1}, placement_.range(v), geometry);
-    if (unit < 0) unit = placement_.select(geometry, placement_.taken_during(placement_.range(v)));
+    if (unit < 0) unit = placement_.select_counted(geometry, placement_.taken_during(placement_.range(v)));
     if (unit >= 0) {
       placement_.show(StepKind::Alone, v, unit);
       placement_.settle({&v, 1}, unit, geometry);
@@ -251,7 +251,7 @@ class AttemptRun {
 
   // Spills v, or empties a position for it, whichever costs less.
   void place_or_spill(VRegId v, const Geometry& geometry) {
-    const Room room = find_room(placement_.range(v), geometry);
+    const Room room = options_.evicts ? find_room(placement_.range(v), geometry) : Room();
     const bool is_spilled = placement_.is_spillable(v) && placement_.cost(v) <= room.cost;
     const StepKind kind = is_spilled ? StepKind::ToMemory : room.unit >= 0 ? StepKind::MakesRoom : StepKind::GivesUp;
     placement_.show_room(kind, v, is_spilled ? -1 : room.unit, room.cost);

@@ -79,6 +79,10 @@ struct AttemptOptions {
   bool coalesces = false;  // places coalesced classes as one
   bool weights = true;     // without them every vreg takes the lowest place that is free
   bool may_spill = false;
+  bool evicts = true;           // with may_spill: knob FatPointEviction
+  bool has_affinity = true;     // type 15 weighs
+  bool stays_low = true;        // without may_spill: knob FatPointStayLow
+  bool counts_choices = false;  // Attempt::placed_by is wanted
   bool first_pass = false;
   int threshold = 50;          // knob 684
   Relaxation relaxation = {};  // which soft constraints this iteration leaves out; with bank_aware, the bank filter too
@@ -92,12 +96,20 @@ struct AttemptOptions {
   Observer* observer = nullptr;             // is shown what happens to one vreg (explain.h)
 };
 
+// How many homes a scan found, by what told them from the lowest that was free.
+struct PlacedBy {
+  int first_fit = 0;  // nothing: it is the lowest
+  int secondary = 0;
+  int primary = 0;
+};
+
 struct Attempt {
   std::vector<int> home;  // by vreg of the lowered program: first unit, -1 = none or of another file
   bool fits = false;
   int used = 0;                       // highest unit used + 1
   UnitSet units;                      // all that are used
   std::int64_t copy_weight = 0;       // weight of the affinities that were not met
+  PlacedBy placed_by;                 // with AttemptOptions::counts_choices
   std::int64_t pressure = 0;          // cumulative: the primary weight of every home at the moment it was taken
   std::int64_t spill_cost = 0;        // of to_spill: counted at the spill, not at each commit (DECISIONS)
   std::vector<ir::VRegId> to_spill;   // ascending

@@ -37,7 +37,7 @@ BankPairs::BankPairs(const Function& f, const Liveness& live, std::span<const st
   std::vector<Edge> edges;
   for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
     find_bank_sources(f, f.insts[live.inst_at(n)], sources);
-    const auto weight = static_cast<std::int16_t>(soft_weight(frequency[live.block_at(n).index()]));
+    const auto weight = static_cast<std::int16_t>(weight_of(frequency[live.block_at(n).index()]));
     for (const BankSource& a : sources)
       for (const BankSource& b : sources)
         if (a.vreg != b.vreg) edges.push_back({a.vreg, {b.vreg, static_cast<std::int16_t>(b.unit - a.unit), weight}});

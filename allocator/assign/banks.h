@@ -35,7 +35,7 @@ void find_bank_sources(const ir::Function& f, const ir::Inst& inst, std::vector<
 
 class BankPairs {
  public:
-  //   frequency   by block: a pair weighs by how often it is read, as the constraints do (soft_weight)
+  //   frequency   by block: a pair weighs by how often it is read, as the constraints do (weight_of)
   //   banks       1 to 64
   // Cost: O(operands x kMaxBankSources).
   BankPairs(const ir::Function& f, const Liveness& live, std::span<const std::int64_t> frequency, int banks);

@@ -66,7 +66,7 @@ TEST(Banks, PairsOfLoopsWeighMore) {
       #5 exit
 )",
                        8);
-  EXPECT_EQ(s.banks.weight(ir::VRegId(0), 0, std::vector<int>{0, 4, 0}), soft_weight(10));
+  EXPECT_EQ(s.banks.weight(ir::VRegId(0), 0, std::vector<int>{0, 4, 0}), weight_of(10));
 }
 
 // %0 and %1 are read together, and so are %1 and %2.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "allocator/assign/banks.h"
 #include "allocator/unit_set.h"
@@ -48,11 +47,12 @@ class Builder {
     hints();
     const auto num_affinities = static_cast<std::uint32_t>(edges_.size());
     if (!fixed_.empty()) fixed_operands(num_affinities);
-    if (!clobbers_.empty()) across_calls(num_affinities);
-    phis();
-    find_wishes(num_affinities);
+    if (!clobbers_.empty() && has(ConstraintType::BelowPoint)) across_calls(num_affinities);
+    if (has(ConstraintType::PhiRelated)) phis();
+    if (has(ConstraintType::PointInterference)) find_wishes(num_affinities);
     const bool has_wishes = !wish_.empty();
-    const bool any_wide = std::any_of(f_.vregs.begin(), f_.vregs.end(), [](const ir::VReg& v) { return v.width > 32; });
+    const bool any_wide = (options_.types & kPairTypes) != 0 &&
+                          std::any_of(f_.vregs.begin(), f_.vregs.end(), [](const ir::VReg& v) { return v.width > 32; });
     const bool any_custom = options_.target != nullptr && !options_.target->custom_constraints.empty();
     const bool any_asks = any_custom || options_.bank_aware;
     if (!any_wide && !has_wishes && !any_asks) return std::move(edges_);
@@ -71,8 +71,11 @@ class Builder {
   }
 
  private:
+  static constexpr std::uint32_t kPairTypes = 1u << 5 | 1u << 6 | 1u << 7;
+  [[nodiscard]] bool has(ConstraintType type) const { return (options_.types >> static_cast<int>(type) & 1) != 0; }
   [[nodiscard]] bool skips(VRegId v) const { return f_.vreg(v).is_architectural() || live_.range(v.index()).empty(); }
   void add(VRegId of, ConstraintType type, int weight, bool is_soft, VRegId partner, int unit, int span = 1) {
+    if (type != ConstraintType::Range && !has(type)) return;
     Edge& edge = edges_.emplace_back();
     edge.of = of;
     Constraint& c = edge.node;
@@ -83,7 +86,7 @@ class Builder {
     c.unit = static_cast<std::int16_t>(unit);
     c.span = static_cast<std::uint8_t>(span);
   }
-  [[nodiscard]] int weight_at(std::uint32_t n) const { return soft_weight(frequency_[live_.block_at(n).index()]); }
+  [[nodiscard]] int weight_at(std::uint32_t n) const { return weight_of(frequency_[live_.block_at(n).index()]); }
 
   // --- type 15
   void affinity(VRegId a, int unit_a, VRegId b, int unit_b, int weight) {
@@ -120,7 +123,7 @@ class Builder {
       if (!f_.vreg(edges_[e].node.partner).fixed.is_valid()) pulled[edges_[e].of.index()] = 1;
     for (const Fixed& x : fixed_) {
       if (skips(x.vreg) || f_.vreg(x.vreg).fixed.is_valid() || pulled[x.vreg.index()] != 0) continue;
-      add(x.vreg, ConstraintType::ExcludeAllBut, kHardWeight, false, {}, x.unit);
+      add(x.vreg, ConstraintType::ExcludeAllBut, weight_at(x.n), false, {}, x.unit);
     }
     for (std::size_t i = 0; i < fixed_.size(); ++i) {
       std::size_t begin = i;  // those of one parallel copy, or of copies in a row, belong to one instruction
@@ -226,16 +229,16 @@ class Builder {
     for (std::uint32_t e = 0; e < num_affinities; ++e) {
       const VRegId partner = edges_[e].node.partner;
       if (!f_.vreg(partner).fixed.is_valid() || f_.vreg(edges_[e].of).fixed.is_valid()) continue;
-      wish(edges_[e].of, kHardWeight);
+      wish(edges_[e].of, edges_[e].node.weight);
     }
     for (std::size_t v = 0; v < original_.vregs.size(); ++v) {
-      if (original_.vregs[v].hint.is_valid()) wish(original_.root(VRegId(v)), 2);
+      if (original_.vregs[v].hint.is_valid()) wish(original_.root(VRegId(v)), 1);
     }
   }
   void wish(VRegId v, int weight) {
     if (wish_.empty()) wish_.assign(f_.vregs.size(), 0);
-    std::int8_t& w = wish_[v.index()];
-    w = std::max(w, static_cast<std::int8_t>(weight));
+    std::int16_t& w = wish_[v.index()];
+    w = std::max(w, static_cast<std::int16_t>(weight));
   }
   void wishes() {
     if (uses_.size() > kMaxSquare) return;
@@ -243,7 +246,7 @@ class Builder {
       for (const VRegId b : uses_) {
         const int weight = wish_[b.index()];
         if (a == b || weight == 0 || f_.vreg(a).file() != f_.vreg(b).file()) continue;
-        add(a, ConstraintType::PointInterference, weight, weight < kHardWeight, b, 0, f_.vreg(b).units());
+        add(a, ConstraintType::PointInterference, weight, true, b, 0, f_.vreg(b).units());
       }
   }
 
@@ -291,9 +294,9 @@ class Builder {
   const Liveness& live_;
   const ConstraintOptions& options_;
   std::vector<Edge> edges_;
-  std::vector<Fixed> fixed_;       // in program order
-  std::vector<Clobber> clobbers_;  // in program order
-  std::vector<std::int8_t> wish_;  // by vreg: weight of its affinity to a place that is known; empty = all 0
+  std::vector<Fixed> fixed_;        // in program order
+  std::vector<Clobber> clobbers_;   // in program order
+  std::vector<std::int16_t> wish_;  // by vreg: weight of its affinity to a place that is known; empty = all 0
   // By vreg: kOut has no constraints of its own; only what is kAsks, wide or with a wish, makes others have some of types 0, 5
   // to 7.
   static constexpr char kOut = 1, kAsks = 2;
@@ -306,9 +309,7 @@ class Builder {
 
 std::string_view name(ConstraintType t) { return kNames[static_cast<std::size_t>(t)]; }
 
-int soft_weight(std::int64_t frequency) {
-  return std::clamp(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(frequency))), 1, kMaxSoftWeight);
-}
+int weight_of(std::int64_t frequency) { return static_cast<int>(std::clamp<std::int64_t>(frequency, 1, kMaxWeight)); }
 
 ConstraintLists::ConstraintLists(const Function& original, const SpillCode& lowered,
                                  const std::vector<std::int64_t>& block_frequency, const Liveness& live,

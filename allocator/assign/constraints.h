@@ -1,7 +1,7 @@
 // Constraints on the home of a vreg, in the numbering of seed 000, and the builder that derives them from a lowered program.
 //
-// Only preferences come this way: what must not be is a bit of the occupancy (DESIGN 4). So the weight of a constraint is 16
-// where the source calls it hard and 1 to 15 where it is soft, and no weight decides correctness.
+// Only preferences come this way: what must not be is a bit of the occupancy (DESIGN 4), and no weight decides correctness. So a
+// constraint weighs what it saves, which is one copy, conflict or broken tuple, times how often its block runs.
 //
 // The builder walks the instructions and asks for the role of each operand:
 //
@@ -59,8 +59,7 @@ enum class ConstraintType : std::uint8_t {
 inline constexpr int kNumConstraintTypes = 16;
 [[nodiscard]] std::string_view name(ConstraintType t);  // "point", "exclude-one" ...
 
-inline constexpr int kHardWeight = 16;
-inline constexpr int kMaxSoftWeight = 15;
+inline constexpr int kMaxWeight = 10'000;
 
 struct Constraint {
   ConstraintType type = ConstraintType::PointInterference;
@@ -74,6 +73,7 @@ struct Constraint {
 struct ConstraintOptions {
   const ir::Target* target = nullptr;  // for custom constraints; null = none
   bool bank_aware = false;             // knob 641
+  std::uint32_t types = 0xFFFF;        // knob FatPointConstraintTypes; those of type 15 are made in any case, for the chains
 };
 
 // Constraints by vreg.
@@ -94,7 +94,7 @@ class ConstraintLists {
   Grouped<Constraint> lists_;
 };
 
-// 1 to 15, by the order of magnitude (binary) of how often something happens.
-[[nodiscard]] int soft_weight(std::int64_t frequency);
+// What it weighs that something happens so often: that, from 1 to kMaxWeight.
+[[nodiscard]] int weight_of(std::int64_t frequency);
 
 }  // namespace regduel::allocator

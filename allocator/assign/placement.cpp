@@ -168,13 +168,17 @@ void Placement::weigh(std::span<const VRegId> members, const Geometry& geometry)
         primaries_.push_back(&c);
         sum += c.weight;
         soft += c.is_soft ? 1 : 0;
-      } else if (const int home = home_or_fixed(c.partner); home >= 0) {
+      } else if (const int home = options_.has_affinity ? home_or_fixed(c.partner) : -1; home >= 0) {
         arrays_.add(c, home + c.unit, width_, geometry, round_.target);
       }
     }
   if (primaries_.empty()) return;
   // On a first pass primary weights decide nothing unless they add up to more than the threshold.
   is_weighed_ = !options_.first_pass || sum > options_.threshold;
+  // A retry leaves out first what is worth least.
+  if (options_.relaxation.iteration > 0 && soft > 0)
+    std::stable_sort(primaries_.begin(), primaries_.end(),
+                     [](const Constraint* a, const Constraint* b) { return a->weight < b->weight; });
   std::int64_t nth = 0;
   std::size_t kept = 0;
   for (const Constraint* c : primaries_) {
@@ -215,9 +219,29 @@ UnitSet Placement::filtered_by_bank(const Geometry& geometry) const {
   for (const int unit : arrays_.wanted()) filtered.clear_range(unit, unit + 1);
   return filtered;
 }
+int Placement::select_counted(const Geometry& geometry, const UnitSet& taken) {
+  const int unit = select(geometry, taken);
+  if (!options_.counts_choices || unit < 0) return unit;
+  int lowest = lowest_free(taken | (a_.callee_saved() - used_), geometry, a_.limit(), a_.first_unit());
+  if (lowest < 0) lowest = lowest_free(taken, geometry, a_.limit(), a_.first_unit());
+  PlacedBy& by = result_.placed_by;
+  const bool is_nearer = arrays_.secondary(unit) < arrays_.secondary(lowest);
+  const bool is_lighter = arrays_.primary(unit) < arrays_.primary(lowest);
+  if (unit == lowest) ++by.first_fit;
+  else if (is_nearer && (options_.first_pass || !is_lighter)) ++by.secondary;
+  else ++by.primary;
+  return unit;
+}
 int Placement::select_in(const UnitSet& forbidden, const Geometry& geometry, int ceiling) const {
-  const ScanRequest request{arrays_, forbidden, geometry, ceiling, options_.first_pass, options_.threshold, a_.first_unit()};
-  return options_.may_spill ? select_simple(request) : select_fatpoint(request);
+  ScanRequest request{arrays_, forbidden, geometry, ceiling, options_.first_pass, options_.threshold, a_.first_unit()};
+  if (options_.may_spill) return select_simple(request);
+  // What a weight saves is not worth a register: those that are used anyhow come first.
+  if (options_.stays_low && arrays_.has_primary()) {
+    request.ceiling = std::min(ceiling, std::max(highest_, a_.first_unit() + a_.max_live()));
+    if (const int unit = select_fatpoint(request); unit >= 0) return unit;
+    request.ceiling = ceiling;
+  }
+  return select_fatpoint(request);
 }
 int Placement::select_for(VRegId v) {
   const Geometry geometry = shape(v);
@@ -310,6 +334,10 @@ Step* Placement::show_step(StepKind kind, std::span<const VRegId> members, std::
                            const Geometry& geometry, int unit) {
   if (!options_.observer->is_about(members)) return nullptr;
   weigh(members, geometry);
+  // Where the scan ended below the limit, it did not look further.
+  const int low = std::max(highest_, a_.first_unit() + a_.max_live());
+  const bool stays_low =
+      options_.stays_low && !options_.may_spill && arrays_.has_primary() && unit >= 0 && unit + geometry.units <= low;
   const int candidate = options_.candidates != nullptr ? options_.candidates->home_of(members).value_or(-1) : -1;
   Step& s = options_.observer->step(
       kind,
@@ -321,7 +349,9 @@ Step* Placement::show_step(StepKind kind, std::span<const VRegId> members, std::
        .range = range,
        .geometry = geometry,
        .used = used_,
-       .ceiling = kind == StepKind::AboveLimit ? width_ : a_.limit(),
+       .ceiling = kind == StepKind::AboveLimit ? width_
+                  : stays_low                  ? std::min(low, a_.limit())
+                                               : a_.limit(),
        .simple = options_.may_spill,
        .first_pass = options_.first_pass,
        .weights = options_.weights,

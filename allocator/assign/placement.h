@@ -152,6 +152,8 @@ class Placement {
   // use, or the program at its peak.
   [[nodiscard]] int select(const Geometry& geometry, const UnitSet& taken) const;
   [[nodiscard]] int select(const Geometry& geometry, const UnitSet& taken, int ceiling) const;
+  // The same, and counts what decided (AttemptOptions::counts_choices).
+  [[nodiscard]] int select_counted(const Geometry& geometry, const UnitSet& taken);
   // weigh() and select() for the whole range.
   [[nodiscard]] int select_for(ir::VRegId v);
   // The home that the pre-allocation pass has for the members of one class, if it is free during `range`; else -1.

@@ -54,6 +54,10 @@ int select_by_affinity(const ScanRequest& q) {
 
 }  // namespace
 
+int lowest_free(const UnitSet& forbidden, const Geometry& geometry, int ceiling, int start) {
+  return first_free(forbidden, geometry, ceiling, start);
+}
+
 bool has_free(const UnitSet& forbidden, const Geometry& geometry, int ceiling) {
   return first_free(forbidden, geometry, ceiling, 0) >= 0;
 }

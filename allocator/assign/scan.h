@@ -28,6 +28,9 @@ struct ScanRequest {
 // The simple selection of the spill phase: units above the threshold are skipped unless none would be left.
 [[nodiscard]] int select_simple(const ScanRequest& request);
 
+// The lowest free position from `start` on, -1 where there is none.
+[[nodiscard]] int lowest_free(const UnitSet& forbidden, const Geometry& geometry, int ceiling, int start);
+
 // Whether some position below the ceiling is free.
 [[nodiscard]] bool has_free(const UnitSet& forbidden, const Geometry& geometry, int ceiling);
 

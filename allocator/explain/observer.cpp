@@ -224,9 +224,15 @@ void Observer::see_constraints(Step& s, const ScanState& state) const {
     const ir::PReg fixed = round_->lowered.f.vreg(v).fixed;
     return fixed.is_valid() ? fixed.begin() : state.home[v.index()];
   };
-  std::int64_t soft = 0, nth = 0;
+  std::vector<const Constraint*> soft;  // what is worth least first, as Placement::weigh has them
   for (const VRegId v : state.members)
-    for (const Constraint& c : round_->constraints.of(v)) soft += c.type != ConstraintType::Range && c.is_soft ? 1 : 0;
+    for (const Constraint& c : round_->constraints.of(v))
+      if (c.type != ConstraintType::Range && c.is_soft) soft.push_back(&c);
+  std::stable_sort(soft.begin(), soft.end(), [](const Constraint* a, const Constraint* b) { return a->weight < b->weight; });
+  const auto is_left_out = [&](const Constraint& c) {
+    const auto nth = 1 + (std::find(soft.begin(), soft.end(), &c) - soft.begin());
+    return state.relaxation.leaves_out(nth, static_cast<std::int64_t>(soft.size()));
+  };
   for (const VRegId v : state.members)
     for (const Constraint& c : round_->constraints.of(v)) {
       SeenConstraint seen{c.type,       vreg_name(v), c.partner.is_valid() ? vreg_name(c.partner) : "", c.weight, c.is_soft,
@@ -239,7 +245,7 @@ void Observer::see_constraints(Step& s, const ScanState& state) const {
         s.primary_weight += c.weight;
       }
       if (!state.weights) seen.counted = Counted::NoWeights;
-      else if (!is_range && c.is_soft && state.relaxation.leaves_out(++nth, soft)) seen.counted = Counted::LeftOut;
+      else if (!is_range && c.is_soft && is_left_out(c)) seen.counted = Counted::LeftOut;
       else if (c.partner.is_valid() && std::find(state.members.begin(), state.members.end(), c.partner) != state.members.end())
         seen.counted = Counted::InClass;
       else if (!seen.target)

@@ -3,6 +3,7 @@
 #include "allocator/phases/attempts.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include <fmt/format.h>
@@ -42,10 +43,13 @@ bool FileAttempts::may_improve() const {
 
 void FileAttempts::improve() {
   while (made_ < options_.most && may_improve()) next_of_table(may_spill() ? allocator_.limit() : best_.best().register_count);
-  if (!may_spill() && options_.most > 1 && !has_packed_ && may_improve())
+  if (!may_spill() && options_.most > 1 && analysis_.knobs[Knob::PackingAttempt] != 0 && !has_packed_ && may_improve())
     try_once(AttemptId::packing(), best_.best().register_count - 1);
   if (made_ > 1 && analysis_.observers.trace != nullptr)
     analysis_.observers.line("file {}: {}", ir::name(file()), describe(best_.best()));
+  const PlacedBy& by = best_.attempt().placed_by;
+  analysis_.observers.line("file {}: attempt {} placed {} by first fit, {} by the secondary array, {} by the primary",
+                           ir::name(file()), best_.best().attempt, by.first_fit, by.secondary, by.primary);
   if (Observer* const observer = analysis_.observers.of(file())) observer->emitted(options_.round, best_.best().attempt);
 }
 
@@ -68,16 +72,28 @@ Relaxation FileAttempts::relaxation(std::int64_t iteration) const {
   return {iteration, knobs[Knob::RelaxationStep], knobs[Knob::RelaxationCeiling], knobs[Knob::BankAware] != 0};
 }
 
-AttemptOptions FileAttempts::scan_options(AttemptId id) const {
+// The orders that the knob leaves, in turn.
+static Order order_of(int attempt, std::int64_t orders) {
   static constexpr Order kOrders[] = {Order::ByStart, Order::WidestFirst, Order::LongestFirst};
-  AttemptOptions options{.threshold = static_cast<int>(analysis_.knobs[Knob::InterferenceThreshold]),
+  std::size_t k = 0;
+  for (int left = attempt % std::popcount(static_cast<std::uint64_t>(orders));; ++k)
+    if ((orders >> k & 1) != 0 && left-- == 0) return kOrders[k];
+}
+
+AttemptOptions FileAttempts::scan_options(AttemptId id) const {
+  const Knobs& knobs = analysis_.knobs;
+  AttemptOptions options{.evicts = knobs[Knob::Eviction] != 0,
+                         .has_affinity = (knobs[Knob::ConstraintTypes] >> static_cast<int>(ConstraintType::Range) & 1) != 0,
+                         .stays_low = knobs[Knob::StayLow] != 0,
+                         .counts_choices = analysis_.observers.trace != nullptr,
+                         .threshold = static_cast<int>(knobs[Knob::InterferenceThreshold]),
                          .relaxation = relaxation(id.number()),
                          .mode = analysis_.modes[ir::index(file())],
                          .candidates = candidates_.results().size() > 0 ? &candidates_ : nullptr,
                          .observer = analysis_.observers.of(file())};
   switch (id.kind()) {
     case AttemptId::Kind::OfTable:
-      options.order = kOrders[id.number() % 3];
+      options.order = order_of(id.number(), knobs[Knob::Orders]);
       options.coalesces = program_.round().has_chains;
       options.weights = !ir::is_barrier(file());
       options.first_pass = id.number() == 0;

@@ -85,6 +85,8 @@ void SpillPhase::find_victims(SpillGuidance& guidance) {
   misfits_ = {};
   for (const ir::RegFile file : kFileOrder) {
     std::vector<VRegId>& victims = victims_[ir::index(file)];
+    victims.clear();
+    if (progress_.analysis.knobs[Knob::Guidance] == 0) continue;
     victims = guidance.victims(file, observers.vreg != nullptr ? &rank_ : nullptr);
     if (!victims.empty()) observers.line("file {}: round {}, guidance spills {}", ir::name(file), round_, victims.size());
   }
