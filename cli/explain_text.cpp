@@ -31,7 +31,7 @@ std::string_view order_text(Order o) {
     case Order::WidestFirst: return "widest first";
     case Order::LongestFirst: return "longest first";
     case Order::BoundFirst: return "temporaries first";
-    case Order::DearestFirst: return "temporaries first, then the dearest";
+    case Order::DearestFirst: return "temporaries, then the dearest";
   }
   return "";
 }

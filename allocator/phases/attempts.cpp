@@ -33,7 +33,7 @@ FileAttempts::FileAttempts(const Analysis& analysis, PlannedProgram& program, ir
 
 void FileAttempts::try_until_one_fits() {
   while (made_ < options_.most && !fits()) next_of_table(allocator_.limit());
-  has_packed_ = options_.most > 1 && !fits();
+  has_packed_ = options_.most > 1 && analysis_.knobs[Knob::PackingAttempt] != 0 && !fits();
   if (has_packed_) try_once(AttemptId::packing(), allocator_.limit());
 }
 

@@ -176,12 +176,28 @@ func @f kernel target sm_90 threads 32
     #8 exit
 )";
 
+// %0 ends at the copy.
+constexpr const char* kMove = R"(rir 1
+func @f kernel target sm_90 threads 32
+  vreg %0 R b32
+  vreg %1 R b32
+  block b0
+    #0 %0 = ld 0 !read
+    #1 %1 = copy %0
+    #2 st %1 !write
+    #3 exit
+)";
+
 TEST(FirstBadDecision, HasTheKindThatMadeTheEffect) {
   const Effect effects[] = {
-      {"fatpoint", kOneCopy, has_no_memory, "keep-in-register"}, {"briggs", kOneCopy, has_no_memory, "keep-in-register"},
-      {"fatpoint", kOneCopy, has_no_copy, "drop-identity-copy"}, {"fatpoint", kRemat, has<ir::Op::Remat>, "rematerialise"},
+      {"fatpoint", kOneCopy, has_no_memory, "keep-in-register"},
+      {"briggs", kOneCopy, has_no_memory, "keep-in-register"},
+      {"fatpoint", kOneCopy, has_no_copy, "merge-copy"},
+      {"fatpoint", kMove, has_no_copy, "drop-identity-copy"},
+      {"fatpoint", kRemat, has<ir::Op::Remat>, "rematerialise"},
       {"briggs", kRemat, has<ir::Op::Remat>, "spill-round"},  // the round that is lowered under what the one before decided
-      {"fatpoint", kPhi, has_no_edge_block, "copies-at-tail"},   {"briggs", kPhi, has_no_edge_block, "copies-at-tail"},
+      {"fatpoint", kPhi, has_no_edge_block, "copies-at-tail"},
+      {"briggs", kPhi, has_no_edge_block, "copies-at-tail"},
   };
   for (const Effect& e : effects) {
     const FuzzInput input = input_of(e.program);
