@@ -198,6 +198,9 @@ std::optional<Patterned> pack_predicates(const Subject& subject, Random& random,
     const auto is_architectural = [&](PReg r) { return w.is_architectural(r); };
     if (std::ranges::any_of(registers, is_architectural) || std::ranges::any_of(forced, is_architectural)) continue;
     const PReg number = forced.empty() ? *pick(registers, random) : forced[0];
+    // What changes places with a uniform register would be in it for all threads.
+    const auto is_elsewhere = [&](PReg r) { return r.file != number.file; };
+    if (style.numbered && std::ranges::any_of(registers, is_elsewhere)) continue;
     const int bit = style.numbered ? number.first : static_cast<int>(random.below(32));
     if ((used >> bit & 1) != 0) continue;
     used |= 1u << bit;
