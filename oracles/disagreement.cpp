@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -222,6 +224,40 @@ JudgeResult contradictions(const Report& report, CircumstancesOf circumstances) 
   return out.finish();
 }
 
+// By instruction: whether it reads two roots that copies, phis, packs and unpacks join. They may hold one value, or one a part of
+// the other, and then one register serves both.
+std::vector<bool> reads_of_joined(const ir::Function& f) {
+  std::vector<std::uint32_t> joined(f.vregs.size());
+  std::iota(joined.begin(), joined.end(), 0U);
+  const auto find = [&](const ir::Operand& op) {
+    std::uint32_t r = f.root(op.vreg()).value;
+    while (joined[r] != r) r = joined[r] = joined[joined[r]];
+    return r;
+  };
+  for (const ir::Inst& i : f.insts) {
+    const auto ops = f.operands_of(i);
+    if (i.is_copy()) {
+      for (const auto [def, use] : ir::copy_pairs(ops)) joined[find(def)] = find(use);
+    } else if (i.is_phi() || ir::moves_pieces(i.op)) {
+      for (const ir::Operand& op : ops.subspan(1))
+        if (op.is_vreg() && op.role != ir::Role::Guard) joined[find(op)] = find(ops[0]);
+    }
+  }
+  std::vector<bool> found;
+  std::map<std::uint32_t, ir::VRegId> reads;  // by class
+  for (const ir::Inst& i : f.insts) {
+    reads.clear();
+    bool two = false;
+    for (const ir::Operand& op : f.operands_of(i)) {
+      if (!op.is_vreg() || !op.reads()) continue;
+      const auto [at, is_first] = reads.emplace(find(op), f.root(op.vreg()));
+      two = two || at->second != f.root(op.vreg());
+    }
+    found.push_back(two);
+  }
+  return found;
+}
+
 }  // namespace
 
 JudgeResult judge_disagreement(const Report& report, const Circumstances& circumstances) {
@@ -236,8 +272,8 @@ JudgeResult judge_success_against_completeness(const Report& report, const Case&
   if (report.verdict() != Verdict::Pass || !has(report, "structure", Verdict::Pass))
     return without_verdict(kName, Verdict::Skipped, "no allocation that passed");
   Collector out(kName);
-  // What the allocation deleted needs no registers, however many its operands would take; and what has no value needs none of its
-  // own.
+  // What the allocation deleted needs no registers, however many its operands would take; what has no value needs none of its own;
+  // and equal values may share one.
   std::set<ir::InstId> deleted;
   for (const ir::Inst& i : c.after.insts)
     if (i.is_deleted()) deleted.insert(i.id);
@@ -245,7 +281,8 @@ JudgeResult judge_success_against_completeness(const Report& report, const Case&
   for (const ir::Inst& i : c.before.insts) exempt.push_back(deleted.contains(i.id));
   if (!find_impossible(c.before, c.target, c.limits, exempt)) return out.finish();
   const std::vector<bool> reads_nothing = DefinedRoots(c.before, c.prepared.cfg()).reads_of_nothing();
-  for (std::size_t k = 0; k < exempt.size(); ++k) exempt[k] = exempt[k] || reads_nothing[k];
+  const std::vector<bool> joined = reads_of_joined(c.before);
+  for (std::size_t k = 0; k < exempt.size(); ++k) exempt[k] = exempt[k] || reads_nothing[k] || joined[k];
   if (const auto impossible = find_impossible(c.before, c.target, c.limits, exempt))
     out.add("completeness-vs-success", *impossible, -1,
             "completeness: no packing of these operands exists within the limit; all judges: the allocation is right");

@@ -62,7 +62,8 @@ struct Difference {
 [[nodiscard]] JudgeResult judge_disagreement(const Report& report, const Case& c);
 
 // Fails with category "completeness-vs-success" where completeness proves an instruction of c.before impossible, one that c.after
-// still has, although no judge in the report objects to the allocation. Cost: as find_impossible (completeness.h).
+// still has and that reads no values which may be equal (of roots that copies, phis, packs or unpacks join), although no judge in
+// the report objects to the allocation. Cost: as find_impossible (completeness.h).
 [[nodiscard]] JudgeResult judge_success_against_completeness(const Report& report, const Case& c);
 
 }  // namespace regduel::oracles

@@ -422,6 +422,17 @@ TEST(Structure, ARegisterMayHoldAUniformValueAtOnePlaceAndNoneAtAnother) {
   EXPECT_EQ(made_uniform(before, "    #0 R0 = a\n" + move + uses + end), 1);
 }
 
+// What nothing has written may move into a uniform register: R9, which nothing ever writes, or which holds something uniform later
+// on.
+TEST(Structure, UndefinedContentsOfARegisterMayMove) {
+  const std::string before = "    #0 %0 = a\n    #1 use %0 !write\n    #3 %1 = b\n    #4 use %1 !write\n    #2 exit\n",
+                    head = "    #0 R0 = a\n    +10 UR6 = copy R9\n    #1 use R0 !write\n    #3 UR5 = b\n",
+                    tail = "    #4 use UR5 !write\n    #2 exit\n";
+  EXPECT_EQ(made_uniform(before, head + tail), 0);
+  EXPECT_EQ(made_uniform(before, head + "    +11 R9 = copy UR5\n" + tail), 0);
+  EXPECT_EQ(made_uniform(before, head + "    +11 R9 = copy R0\n" + tail), 1);
+}
+
 // A uniform vreg that may be read before it is defined may hold anything, and so may what it is moved to.
 TEST(Structure, NothingIsSaidWhereAUniformVregMayBeUndefined) {
   const std::string next = "    #3 bra -> b1\n  block b1\n", use = "    #1 use %0, %1 !write\n    #2 exit\n",
