@@ -140,7 +140,7 @@ constexpr std::string_view kScalarBehindTuple = R"(
 const std::vector<Effect>& effects() {
   static const std::vector<Effect> kEffects = {
       {Knob::UniformPreAllocation, "1", {{"628", "1"}}, 255, kTwoUniformOperands, "st UR0, UR1", "st UR1, UR0"},
-      // Eviction places temporaries first; the walk, whatever begins first. In the special mode nothing is tried before.
+      // Eviction places temporaries first; the walk places first what begins first. In the special mode nothing is tried before.
       {Knob::InstructionWalk,
        "1",
        {{"638", "1"}, {"FastCompile", "3"}},

@@ -237,7 +237,7 @@ int Placement::select_in(const UnitSet& forbidden, const Geometry& geometry, int
   if (options_.may_spill) return select_simple(request);
   // What a weight saves is not worth a register: those that are used anyhow come first.
   if (options_.stays_low && arrays_.has_primary()) {
-    request.ceiling = std::min(ceiling, std::max(highest_, a_.first_unit() + a_.max_live()));
+    request.ceiling = std::min(ceiling, needed_anyhow());
     if (const int unit = select_fatpoint(request); unit >= 0) return unit;
     request.ceiling = ceiling;
   }
@@ -335,9 +335,8 @@ Step* Placement::show_step(StepKind kind, std::span<const VRegId> members, std::
   if (!options_.observer->is_about(members)) return nullptr;
   weigh(members, geometry);
   // Where the scan ended below the limit, it did not look further.
-  const int low = std::max(highest_, a_.first_unit() + a_.max_live());
   const bool stays_low =
-      options_.stays_low && !options_.may_spill && arrays_.has_primary() && unit >= 0 && unit + geometry.units <= low;
+      options_.stays_low && !options_.may_spill && arrays_.has_primary() && unit >= 0 && unit + geometry.units <= needed_anyhow();
   const int candidate = options_.candidates != nullptr ? options_.candidates->home_of(members).value_or(-1) : -1;
   Step& s = options_.observer->step(
       kind,
@@ -350,7 +349,7 @@ Step* Placement::show_step(StepKind kind, std::span<const VRegId> members, std::
        .geometry = geometry,
        .used = used_,
        .ceiling = kind == StepKind::AboveLimit ? width_
-                  : stays_low                  ? std::min(low, a_.limit())
+                  : stays_low                  ? std::min(needed_anyhow(), a_.limit())
                                                : a_.limit(),
        .simple = options_.may_spill,
        .first_pass = options_.first_pass,

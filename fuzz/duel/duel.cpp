@@ -147,7 +147,7 @@ Knobs draw_knobs(std::span<const ir::Allocator* const> duelists, std::uint64_t s
   constexpr std::uint64_t kKnobStream = 0x6B6E6F62, kOrderStream = 0x6F726465;
   Random random(hash_combine(seed, kKnobStream));
   Knobs knobs;
-  // The order of passes is always drawn, whatever else is: it is what a series is for.
+  // The order of passes is drawn in each case, the other knobs in half of them.
   for (const ir::Allocator* allocator : duelists)
     with_knobs_of(*allocator, [&](const std::vector<ir::KnobInfo>& known) {
       const auto order =
