@@ -18,7 +18,7 @@ namespace regduel::passes {
 struct PassOptions {
   ir::Fuel* fuel = nullptr;  // each change that is a choice asks it; null = as many as it takes
   std::span<const std::pair<std::string, std::string>> knobs = {};  // of this pass, by name; later ones win
-  ir::Trace* trace = nullptr;                                       // null = nobody listens
+  ir::Trace* trace = nullptr;                                       // null = no trace
 };
 
 class Pass {

@@ -49,13 +49,16 @@ class Series final : public Pass {
     }
     auto steps = parse(order);
     if (!steps) return std::unexpected(steps.error());
-    for (const auto& [name, value] : rest)
-      if (std::ranges::none_of(passes(), [&](const Pass* p) { return p != this && knows(*p, name); }))
-        return std::unexpected(fmt::format("series has no knob \"{}\"", name));
+    if (!rest.empty()) {
+      const std::vector<ir::KnobInfo> known = knobs();
+      for (const auto& [name, value] : rest)
+        if (std::ranges::none_of(known, [&](const ir::KnobInfo& k) { return k.name == name; }))
+          return std::unexpected(fmt::format("series has no knob \"{}\"", name));
+    }
     ir::Function result = program;
     for (const Pass* step : *steps) {
       std::vector<std::pair<std::string, std::string>> own;
-      std::ranges::copy_if(rest, std::back_inserter(own), [&](const auto& setting) { return knows(*step, setting.first); });
+      std::ranges::copy_if(rest, std::back_inserter(own), [&](const auto& setting) { return is_of(*step, setting.first); });
       auto next = step->run(result, target, {.fuel = options.fuel, .knobs = own, .trace = options.trace});
       if (!next) return next;
       result = std::move(*next);
@@ -64,8 +67,9 @@ class Series final : public Pass {
   }
 
  private:
-  static bool knows(const Pass& pass, std::string_view knob) {
-    return std::ranges::any_of(pass.knobs(), [&](const ir::KnobInfo& k) { return k.name == knob; });
+  // Names of knobs begin with that of their pass (pass.h).
+  static bool is_of(const Pass& pass, std::string_view knob) {
+    return knob.starts_with(pass.name()) && knob.substr(pass.name().size()).starts_with('-');
   }
   [[nodiscard]] std::expected<std::vector<const Pass*>, std::string> parse(std::string_view order) const {
     std::vector<const Pass*> steps;

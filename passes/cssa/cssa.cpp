@@ -10,11 +10,11 @@
 
 #include "base/planted.h"
 #include "ir/text/text.h"
-#include "passes/cssa/block_weights.h"
 #include "passes/cssa/congruence.h"
 #include "passes/cssa/live_ranges.h"
 #include "passes/cssa/moves_in_order.h"
 #include "passes/cssa/phi_copies.h"
+#include "passes/frequency.h"
 
 namespace regduel::passes {
 namespace {
@@ -39,9 +39,9 @@ struct Settings {
 class Translation {
  public:
   Translation(const Function& f, const Settings& settings, const PassOptions& options)
-      : f_(f), settings_(settings), fuel_(options.fuel), trace_(options.trace), cfg_(f),
-        weights_(conventional::block_weights(f, cfg_)), phis_(f, cfg_, weights_, fuel_),
-        ranges_(f, cfg_, phis_, settings.by_values), classes_(ranges_.by_node()), out_(f.clone_header()) {}
+      : f_(f), settings_(settings), fuel_(options.fuel), trace_(options.trace), cfg_(f), weights_(block_frequencies(f, cfg_)),
+        phis_(f, cfg_, weights_, fuel_), ranges_(f, cfg_, phis_, settings.by_values), classes_(ranges_.by_node()),
+        out_(f.clone_header()) {}
 
   Function run() {
     has_alias_.assign(ranges_.num_nodes(), 0);

@@ -10,10 +10,10 @@
 #include "base/check_macro.h"
 #include "ir/cfg.h"
 #include "ir/check.h"
+#include "passes/frequency.h"
 #include "passes/llvm/joiner.h"
 #include "passes/llvm/live_intervals.h"
 #include "passes/llvm/rewrite.h"
-#include "passes/loop_depth.h"
 
 namespace regduel::passes::llvm {
 namespace {

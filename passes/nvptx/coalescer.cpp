@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/check_macro.h"
-#include "passes/nvptx/block_frequency.h"
+#include "passes/frequency.h"
 #include "passes/nvptx/constrained_copies.h"
 
 namespace regduel::passes::nvptx {

@@ -2,7 +2,7 @@
 //
 //   type_classes, copy_families   the tables: which vregs may become one, which instructions move them
 //   origins, candidates           what can be merged: six kinds
-//   block_frequency, intervals    where pieces of vregs are live and written
+//   intervals                     where pieces of vregs are live and written
 //   merged, interference          what has become one, and what may
 //   constrained_copies, worklist  what must stay, and in which order the rest is tried
 //   coalescer                     first block by block, then across blocks
@@ -10,7 +10,7 @@
 //
 // The rules of the seed: type classes are disjoint, only copies within one of them and copies of parameters are coalesced, what is
 // wider than 64 bits goes piece by piece, the register with the lowest number comes first. How each item of the seed is met is said
-// in passes/README.md. Tested by nvptx_test.cpp, fuzz/properties/nvptx_test.cpp and fuzz/properties/passes_test.cpp.
+// in passes/README.md. Tested by nvptx_test.cpp, fuzz/properties/pass_knobs_test.cpp and fuzz/properties/passes_test.cpp.
 #pragma once
 
 #include "passes/pass.h"

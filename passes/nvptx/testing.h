@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/text/text.h"
-#include "passes/nvptx/block_frequency.h"
+#include "passes/frequency.h"
 #include "passes/nvptx/candidates.h"
 #include "passes/nvptx/interference.h"
 

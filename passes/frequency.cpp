@@ -1,8 +1,8 @@
-#include "passes/cssa/block_weights.h"
+#include "passes/frequency.h"
 
 #include <algorithm>
 
-namespace regduel::passes::conventional {
+namespace regduel::passes {
 namespace {
 
 using ir::BlockId;
@@ -15,7 +15,7 @@ class Loops {
     std::vector<BlockId> blocks(cfg_.reverse_postorder().begin(), cfg_.reverse_postorder().end());
     for (const BlockId b : blocks) loop_[b.index()] = 0;
     std::uint32_t loops = 1;
-    constexpr int kDeepest = 9;  // 10^9 is the most that a block weighs
+    constexpr int kDeepest = 9;  // 10^9 is the highest frequency
     for (int depth = 1; depth <= kDeepest && !blocks.empty(); ++depth) {
       find_components(blocks);
       std::vector<BlockId> inside;
@@ -94,18 +94,23 @@ class Loops {
 
 }  // namespace
 
-std::vector<std::uint64_t> block_weights(const ir::Function& f, const ir::Cfg& cfg) {
-  const std::vector<int> depths = Loops(cfg).run();
-  std::vector<std::uint64_t> weights(f.blocks.size(), 1);
-  for (std::size_t b = 0; b < weights.size(); ++b) {
-    const ir::Block& block = f.blocks[b];
-    if (block.freq != 0) {
-      weights[b] = std::min(block.freq, kMostWeight);
-      continue;
-    }
-    for (int depth = block.depth >= 0 ? block.depth : depths[b]; depth > 0 && weights[b] < kMostWeight; --depth) weights[b] *= 10;
-  }
-  return weights;
+std::vector<int> loop_depths(const ir::Function& f, const ir::Cfg& cfg) {
+  std::vector<int> depths = Loops(cfg).run();
+  for (std::size_t b = 0; b < depths.size(); ++b)
+    if (f.blocks[b].depth >= 0) depths[b] = f.blocks[b].depth;
+  return depths;
 }
 
-}  // namespace regduel::passes::conventional
+std::vector<std::uint64_t> block_frequencies(const ir::Function& f, const ir::Cfg& cfg) {
+  const std::vector<int> depths = loop_depths(f, cfg);
+  std::vector<std::uint64_t> frequencies(f.blocks.size(), 1);
+  for (std::size_t b = 0; b < frequencies.size(); ++b) {
+    std::uint64_t& frequency = frequencies[b];
+    if (f.blocks[b].freq != 0) frequency = std::min(f.blocks[b].freq, kHighestFrequency);
+    else
+      for (int depth = depths[b]; depth > 0 && frequency < kHighestFrequency; --depth) frequency *= 10;
+  }
+  return frequencies;
+}
+
+}  // namespace regduel::passes
