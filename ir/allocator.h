@@ -20,7 +20,7 @@
 
 namespace regduel::ir {
 
-// One event a line, in the words of the text form; null where nobody listens.
+// One event a line, in the words of the text form; a null pointer is no trace.
 class Trace {
  public:
   virtual ~Trace() = default;

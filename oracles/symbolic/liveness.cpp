@@ -1,7 +1,9 @@
 // Which names the program before reads again, and which locations the program after, at the head of each block: the state at a
 // block keeps these and no more, so that states stay as small as the live ranges are, and that nothing is gone through again for
-// the sake of what is left over in a register. A guarded def does not end a live range; defs of parts do together; a copy reads its
-// source.
+// the sake of what is left over in a register. Defs of parts end a live range together; a copy reads its source.
+//
+// A guarded def ends one together with a def under the opposite guard; and what is read under the guard that it was written under,
+// is not read from before, as long as the guard is the same: so what if-converted code keeps to itself stays in its block.
 //
 // Only a place that some block reads before it writes it lives across blocks. Those are taken sixty-four at a time, one bit each,
 // and spread backwards from the blocks that read them to those that write them, in sweeps over the blocks that have changed (the
@@ -65,13 +67,25 @@ class Liveness {
   }
 
  private:
+  // What a step hangs on: a place, as it is after so many writes in the block.
+  struct Guard {
+    std::uint32_t place = kNoIndex, writes = 0;  // kNoIndex: none
+    bool sense = true;
+
+    [[nodiscard]] bool is_set() const { return place != kNoIndex; }
+    [[nodiscard]] Guard opposite() const { return {place, writes, !sense}; }
+    friend bool operator==(const Guard&, const Guard&) = default;
+  };
   // What a block does with a place. The steps of a block make one for the two of them; an edge makes one of its own.
   struct Usage {
     std::uint32_t place = 0, at = 0;  // the block's position
     std::uint8_t written = 0;         // bytes
-    bool is_read_first = false;       // some byte is read before it is written
-    bool is_read_after = false;       // read by phis on an edge from the block
-    bool is_renamed = false;          // written by the phis at the head of the block
+    std::uint8_t written_if = 0;      // bytes that are written where the guard `guard` holds
+    std::uint32_t writes = 0;         // so far, guarded ones too
+    Guard guard = {};
+    bool is_read_first = false;  // some byte is read before it is written
+    bool is_read_after = false;  // read by phis on an edge from the block
+    bool is_renamed = false;     // written by the phis at the head of the block
   };
   struct PlaceUsed {
     std::uint32_t last = kNoIndex;  // its last usage that steps made
@@ -110,15 +124,30 @@ class Liveness {
     Usage& u = usage(place);
     PlaceUsed& used = places_[place];
     used.bytes_read |= bytes;
-    if ((bytes & ~u.written) != 0) u.is_read_first = used.is_across = true;
+    const int written = u.written | (guard_.is_set() && u.guard == guard_ ? u.written_if : 0);
+    if ((bytes & ~written) != 0) u.is_read_first = used.is_across = true;
   }
   void write(const Place& p, bool is_whole) {
     if (p.size == 0) return;
-    if (is_whole || is_of_cells(p)) {
-      for (std::uint32_t cell = p.cell, end = cell + p.cells(); cell != end; ++cell) usage(cell).written = 0xFF;
+    const bool is_of_all = is_whole || is_of_cells(p);
+    for (std::uint32_t k = 0, n = p.cells(); k < n; ++k) write_bytes(p.cell + k, is_of_all ? 0xFF : bytes_at(p, k));
+  }
+  void write_bytes(std::uint32_t place, std::uint8_t bytes) {
+    Usage& u = usage(place);
+    ++u.writes;
+    if (!guard_.is_set()) {
+      u.written |= bytes;
       return;
     }
-    for (std::uint32_t k = 0, n = p.cells(); k < n; ++k) usage(p.cell + k).written |= bytes_at(p, k);
+    if (u.guard == guard_.opposite()) u.written |= u.written_if & bytes;
+    if (u.guard == guard_) u.written_if |= bytes;
+    else u.guard = guard_, u.written_if = bytes;
+  }
+  // From here on steps happen where `p`, a predicate, holds or does not. Always, where it is nothing.
+  void set_guard(const Place& p, bool sense) {
+    read(p);
+    guard_ = {};
+    if (p.size != 0) guard_ = {p.cell, usage(p.cell).writes, sense};
   }
   void read_after(const Place& p, std::uint32_t at) {
     for (std::uint32_t k = 0; k < p.cells(); ++k) {
@@ -130,13 +159,13 @@ class Liveness {
 
   void step_of_names(const Step& s) {
     const auto ops = plan_.operands_of(s);
-    if (s.guard != kNoIndex) read(plan_.operands[s.guard].name);
+    guard_ = {};
+    if (s.guard != kNoIndex) set_guard(plan_.operands[s.guard].name, !plan_.operands[s.guard].is_negated_name);
     switch (s.kind) {
       case StepKind::Operate:
       case StepKind::Gather:
         for (const StepOperand& op : ops)
           if (op.role == ir::Role::Use || op.role == ir::Role::DefUse) read(op.name);
-        if (s.guard != kNoIndex) return;
         for (const StepOperand& op : ops)
           if (op.role == ir::Role::Def || op.role == ir::Role::DefUse) write(op.name, op.is_wordwise);
         return;
@@ -144,8 +173,8 @@ class Liveness {
       case StepKind::Snapshot:
         for (const StepOperand& op : ops)
           if (op.role != ir::Role::Guard) read(op.loc);
-        if (s.guard != kNoIndex) return;
-        for (const StepOperand& op : ops) write(op.name, op.is_wordwise);
+        for (const StepOperand& op : ops)
+          if (op.role != ir::Role::Guard) write(op.name, op.is_wordwise);
         return;
       case StepKind::Remat:
         for (const StepOperand& op : ops)
@@ -163,13 +192,14 @@ class Liveness {
     const auto ops = plan_.operands_of(s);
     const bool is_move = s.kind == StepKind::Move;
     if (s.kind == StepKind::Rename || s.kind == StepKind::Snapshot) return;
+    guard_ = {};
+    if (s.guard != kNoIndex) set_guard(plan_.operands[s.guard].loc, !plan_.operands[s.guard].is_negated_loc);
     for (const StepOperand& op : ops) {
       if (op.role == ir::Role::Use || op.role == ir::Role::DefUse || op.role == ir::Role::Guard || is_move) read(op.loc);
       if (op.role == ir::Role::Def && s.kind == StepKind::Remat) read(op.name);  // the ghost
     }
     if (s.is_ret)
       for (const SavedUnit& unit : plan_.saved) read({unit.loc, 4, 0, 4});
-    if (s.guard != kNoIndex) return;
     for (const StepOperand& op : ops)
       if (op.role == ir::Role::Def || op.role == ir::Role::DefUse || op.role == ir::Role::Clobber)
         write(is_move ? op.name : op.loc, false);
@@ -258,6 +288,7 @@ class Liveness {
   const Plan& plan_;
   const Flow& flow_;
   std::uint32_t at_ = 0;  // position of the block at hand
+  Guard guard_;           // of the step at hand
   std::vector<Usage> usages_;
   std::vector<PlaceUsed> places_;
   std::vector<std::uint32_t> across_;

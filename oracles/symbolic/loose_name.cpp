@@ -11,9 +11,8 @@ namespace regduel::oracles::symbolic {
 LooseName::LooseName(Values& values, Meet& meet) : values_(values), meet_(meet) {}
 
 void LooseName::begin(std::span<const HeldPair> held, bool any_in_pieces) {
-  for (PairList* list : {&words_, &bytes_, &bytes_of_words_}) list->clear();
+  for (PairList* list : {&words_, &bytes_, &bytes_of_words_, &in_pieces_}) list->clear();
   const auto is_piecewise = [&](const HeldPair& h) { return values_.has_words(h.a) || values_.has_words(h.b); };
-  has_pieces_ = std::any_of(held.begin(), held.end(), is_piecewise);
   for (const HeldPair& h : held) {
     const bool is_in_pieces = is_piecewise(h);
     if (h.is_byte) {
@@ -21,6 +20,7 @@ void LooseName::begin(std::span<const HeldPair> held, bool any_in_pieces) {
       continue;
     }
     words_.add(values_, h.a, h.b);
+    if (is_in_pieces) in_pieces_.add(values_, h.a, h.b);
     if (!is_in_pieces && !any_in_pieces) continue;
     const std::array<Value, 4> left = values_.bytes(h.a), right = values_.bytes(h.b);
     for (std::size_t i = 0; i < 4; ++i) {
@@ -50,7 +50,7 @@ Value LooseName::meet_word(Value a, Value b, unsigned bytes) {
   find(words_, a, b, bytes, true);
   find_constants(a, b, bytes);
   const bool is_in_pieces = values_.has_words(a) || values_.has_words(b);
-  if (!is_in_pieces && !has_pieces_) return one_of_found();
+  if (!is_in_pieces && !in_pieces_.has_any(values_, a, b)) return one_of_found();
   // A location may hold some bytes of it, and where it is undefined in part, only those are asked for.
   const std::vector<Value> whole = std::exchange(found_, {});
   std::array<Value, 4> word{kAny, kAny, kAny, kAny};
@@ -82,7 +82,6 @@ bool LooseName::satisfy(Value have_a, Value have_b, Value want_a, Value want_b, 
 
 void LooseName::find(const PairList& in, Value a, Value b, unsigned bytes, bool are_words) {
   in.each(values_, a, b, bytes != 0xF, [&](Value x, Value y) {
-    if (bytes == 0xF && !(values_.may_satisfy(x, a) && values_.may_satisfy(y, b))) return;
     if (satisfy(x, y, a, b, bytes)) found_.push_back(values_.asked_by(meet_(x, y, Meet::Mode::NumberLoose, are_words)));
   });
 }

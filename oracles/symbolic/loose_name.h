@@ -52,7 +52,7 @@ class LooseName {
   // What the locations hold: as words; bytes that stand by themselves (predicates, pieces of words) and bits of packs; bytes of
   // words.
   PairList words_, bytes_, bytes_of_words_;
-  bool has_pieces_ = false;  // some location holds a word that was put together
+  PairList in_pieces_;  // of words_, those that were put together
   std::vector<Value> work_;
   std::vector<Value> found_;  // numbers of the pairs that satisfy the name at hand
   bool is_unsure_ = false;    // there may be more of them

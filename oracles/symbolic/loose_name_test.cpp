@@ -2,6 +2,8 @@
 #include "oracles/symbolic/loose_name.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -29,11 +31,15 @@ TEST(LooseNameTest, IsSatisfiedByThePairsThatSatisfyItOnBothSides) {
     const auto any_name = [&] {
       return random.chance(40) ? kAny : random.chance(50) ? v.one_of({any_leaf(), any_leaf()}) : any_leaf();
     };
-    meet.begin(1, true);
-    loose.begin(held, false);
+    std::vector<std::pair<Value, Value>> names;
     for (int k = 0; k < 6; ++k) {
       const Value a = any_name(), b = any_name();
       if (a == kAny && b == kAny) continue;
+      names.emplace_back(a, b);
+    }
+    meet.begin(1, true);
+    loose.begin(held, false);
+    for (const auto& [a, b] : names) {
       const Value name = loose.meet(a, b, 0xF);
       EXPECT_TRUE(v.is_loose(name) || std::none_of(held.begin(), held.end(),
                                                    [&](const HeldPair& h) { return v.satisfies(h.a, a) && v.satisfies(h.b, b); }));
@@ -120,17 +126,23 @@ TEST(LooseNameTest, IsAskedForAsAWholeOnlyWhereThatSaysTheSame) {
     };
     std::vector<HeldPair> held;
     for (std::uint32_t l = 0; l < 5; ++l) held.push_back({.location = l, .a = any_held(), .b = any_held()});
-    const auto any_name = [&] { return random.chance(30) ? kAny : random.chance(50) ? v.one_of({any_leaf()}) : any_leaf(); };
-    meet.begin(1, true);
-    loose.begin(held, false);
+    const auto any_name = [&]() -> Value {
+      if (random.chance(30)) return kAny;
+      if (random.chance(20)) return v.gate(token, any_leaf(), kAny);
+      return random.chance(50) ? v.one_of({any_leaf()}) : any_leaf();
+    };
     struct Name {
       Value a, b, joined;
     };
     std::vector<Name> names;
     for (int k = 0; k < 6; ++k) {
       const Value a = any_name(), b = any_name();
-      if (a != kAny || b != kAny) names.push_back({a, b, loose.meet(a, b, 0xF)});
+      if (a == kAny && b == kAny) continue;
+      names.push_back({a, b, kNowhere});
     }
+    meet.begin(1, true);
+    loose.begin(held, false);
+    for (Name& name : names) name.joined = loose.meet(name.a, name.b, 0xF);
     // Locations come after all names.
     for (const Name& name : names) {
       num_in_pieces += v[name.joined].kind == ValueKind::Word ? 1 : 0;

@@ -101,6 +101,35 @@ TEST(SymbolicPlanTest, OnlyWhatIsReadLaterIsKept) {
   EXPECT_EQ(live_at(phi, 1), "%1 R0 +0");
 }
 
+// What is written under a guard and read under the same one stays in its block; two opposite guards write together.
+TEST(SymbolicPlanTest, WhatAGuardKeepsToItselfIsNotLiveBefore) {
+  const auto live = [](const std::string& before, const std::string& after) {
+    return live_at({kAndP, "  block b0\n    #90 bra -> b1\n  block b1\n" + before + "    #91 exit\n",
+                    "  block b0\n    #90 bra -> b1\n  block b1\n" + after + "    #91 exit\n"},
+                   0);
+  };
+  EXPECT_EQ(live("    #0 @%3 %0 = a\n    #1 @%3 use %0 !write\n", "    #0 @P0 R4 = a\n    #1 @P0 use R4 !write\n"), "%3 P0 +0");
+  EXPECT_EQ(live("    #0 @%3 %0 = a\n    #1 @%3 %1 = copy %0\n    #2 @%3 use %1 !write\n",
+                 "    #0 @P0 R4 = a\n    #1 @P0 R5 = copy R4\n    #2 @P0 use R5 !write\n"),
+            "%3 P0 +0");
+  EXPECT_EQ(live("    #0 @%3 %0 = a\n    #1 @!%3 use %0 !write\n", "    #0 @P0 R4 = a\n    #1 @!P0 use R4 !write\n"),
+            "%0 %3 R4 P0 +0");
+  EXPECT_EQ(live("    #0 @%3 %0 = a\n    #1 @!%3 %0 = b\n    #2 use %0 !write\n",
+                 "    #0 @P0 R4 = a\n    #1 @!P0 R4 = b\n    #2 use R4 !write\n"),
+            "%3 P0 +0");
+  // Half of it under one guard, all of it under the other.
+  EXPECT_EQ(live("    #0 @%3 %0.h0 = a\n    #1 @!%3 %0 = b\n    #2 use %0 !write\n",
+                 "    #0 @P0 R4.h0 = a\n    #1 @!P0 R4 = b\n    #2 use R4 !write\n"),
+            "%0 %3 R4 P0 +0");
+  // The guard is another one meanwhile, on one side or on both.
+  EXPECT_EQ(live("    #0 @%3 %0 = a\n    #1 %3 = p\n    #2 @%3 use %0 !write\n",
+                 "    #0 @P0 R4 = a\n    #1 P0 = p\n    #2 @P0 use R4 !write\n"),
+            "%0 %3 R4 P0 +0");
+  EXPECT_EQ(
+      live("    #0 @%3 %0 = a\n    #1 @%3 use %0 !write\n", "    #0 @P0 R4 = a\n    +9 P1 = copy P0\n    #1 @P1 use R4 !write\n"),
+      "%3 R4 P0 +0");
+}
+
 // 100 names and as many registers, so more than one word of bits of each, against a look along every path.
 TEST(SymbolicPlanTest, ManyPlacesAreLiveWhereAPathReadsThem) {
   constexpr std::uint32_t kBlocks = 9, kVregs = 100;

@@ -10,12 +10,12 @@
 namespace regduel::oracles {
 
 Values::Values() : table_(1024, kJunk) {
-  push({ValueKind::Junk, kUndefined | kVague, 0, 0, 0, 0}, leaf_bit(kJunk));
-  push({ValueKind::Any, kLoose, 0, 0, 0, 0}, ~std::uint64_t{0});
-  push({ValueKind::Opaque, 0, 0, 0, 0, 0}, leaf_bit(kNowhere));
+  push({ValueKind::Junk, kUndefined | kVague, 0, 0, 0, 0}, {leaf_bit(kJunk), 0});
+  push({ValueKind::Any, kLoose, 0, 0, 0, 0}, {~std::uint64_t{0}, 0});
+  push({ValueKind::Opaque, 0, 0, 0, 0, 0}, Leaves::of_leaf(kNowhere));
 }
 
-Value Values::push(const Node& n, std::uint64_t leaves) {
+Value Values::push(const Node& n, Leaves leaves) {
   nodes_.push_back(n);
   leaves_.push_back(leaves);
   return static_cast<Value>(nodes_.size() - 1);
@@ -32,7 +32,7 @@ std::span<const Value> Values::children(const Node& n) const {
 Value Values::add_leaves(ValueKind kind, std::uint32_t a, std::uint32_t count, bool undefined) {
   const auto first = static_cast<Value>(nodes_.size());
   const Node leaf = {kind, undefined ? kUndefined : std::uint8_t{0}, 0, a, 0, 0};
-  for (std::uint32_t k = 0; k < count; ++k) push(leaf, leaf_bit(nodes_.size()));
+  for (std::uint32_t k = 0; k < count; ++k) push(leaf, Leaves::of_leaf(nodes_.size()));
   return first;
 }
 
@@ -66,13 +66,20 @@ Value Values::intern(Node n, std::span<const Value> kids) {
   return id;
 }
 
-std::uint64_t Values::leaves_of(const Node& n, Value id) const {
-  if (n.kind == ValueKind::Gate) return leaves_[n.b] | leaves_[n.c];
-  if (n.kind == ValueKind::Byte || n.kind == ValueKind::Bit || n.kind == ValueKind::Seen) return leaves_[n.a];
+Values::Leaves Values::leaves_of(const Node& n, Value id) const {
+  const auto both = [&](Leaves x, Leaves y) { return Leaves{x.in | y.in, x.asked | y.asked}; };
+  if (n.kind == ValueKind::Gate) return both(leaves_[n.b], leaves_[n.c]);
+  if (n.kind == ValueKind::Byte || n.kind == ValueKind::Bit) return leaves_[n.a];
+  if (n.kind == ValueKind::Seen) return {leaves_[n.a].in, 0};
   const auto parts = children(n);
-  if (parts.empty()) return leaf_bit(id);
-  return std::accumulate(parts.begin(), parts.end(), std::uint64_t{0},
-                         [&](std::uint64_t all, Value v) { return all | leaves_[v]; });
+  if (parts.empty()) return Leaves::of_leaf(id);
+  Leaves all;
+  for (const Value v : parts) all = both(all, leaves_[v]);
+  if (n.kind != ValueKind::OneOf || parts.size() == 1) return all;
+  // Any member will do; with gates another one under each outcome, with words another one for each byte.
+  all.asked = (n.flags & (kGated | kWords)) != 0 ? 0 : ~std::uint64_t{0};
+  for (const Value v : parts) all.asked &= leaves_[v].asked;
+  return all;
 }
 
 void Values::grow() {
@@ -303,6 +310,13 @@ Value Values::one_of(std::span<Value> members) {
   std::sort(members.begin(), members.end());
   members = members.first(static_cast<std::size_t>(std::unique(members.begin(), members.end()) - members.begin()));
   if (members[0] == kAny || (members.size() > 1 && members[1] == kAny)) return kAny;
+  if (members.size() > 1) return set_of(members);
+  if (singles_.size() <= members[0]) singles_.resize(nodes_.size() + nodes_.size() / 2, kJunk);
+  const Value single = singles_[members[0]] != kJunk ? singles_[members[0]] : set_of(members);
+  return singles_[members[0]] = single;
+}
+
+Value Values::set_of(std::span<const Value> members) {
   Node n{ValueKind::OneOf, kLoose, 0, 0, static_cast<std::uint32_t>(members.size()), 0};
   for (const Value m : members) {
     n.flags |= nodes_[m].flags;
@@ -344,7 +358,7 @@ Value Values::asked_by(Value held) {
 Value Values::where(Value v, Value token, bool holds) {
   int budget = kBudget;
   const Value restricted = restrict_to(v, token, holds, budget);
-  return budget >= 0 ? restricted : push({ValueKind::Opaque, kCut, 0, 0, 0, 0}, leaf_bit(nodes_.size()));
+  return budget >= 0 ? restricted : push({ValueKind::Opaque, kCut, 0, 0, 0, 0}, Leaves::of_leaf(nodes_.size()));
 }
 
 Value Values::restrict_to(Value v, Value token, bool holds, int& budget) {
@@ -391,6 +405,7 @@ bool Values::satisfies(Value have, Value want) {
 }
 
 bool Values::satisfies_within(Value have, Value want, int& budget) {
+  while (nodes_[want].kind == ValueKind::OneOf && nodes_[want].b == 1) want = kids_[nodes_[want].a];
   if (have == want || want == kAny) return true;
   if (!may_satisfy(have, want)) return false;
   if (--budget < 0) {

@@ -77,7 +77,7 @@ class Values {
   // It is as vague, and as much cut, as one of the two.
   Value add_leaf(ValueKind kind, std::uint32_t a, bool is_undefined, Value one, Value other) {
     const int inherited = (nodes_[one].flags | nodes_[other].flags) & (kCut | kVague);
-    leaves_.push_back(leaf_bit(nodes_.size()));
+    leaves_.push_back(Leaves::of_leaf(nodes_.size()));
     nodes_.push_back({kind, static_cast<std::uint8_t>((is_undefined ? kUndefined : 0) | inherited), 0, a, 0, 0});
     return static_cast<Value>(nodes_.size() - 1);
   }
@@ -105,10 +105,16 @@ class Values {
   // The same of the bytes i of a word for which bit i of `bytes` is set.
   [[nodiscard]] bool satisfies_bytes(Value have, Value want, unsigned bytes);
   // False for most pairs of which satisfies() is, and surely, not: each leaf of `have` is reached under some outcome of the gates,
-  // and there the name has to ask for it.
+  // and there the name has to ask for it; and each leaf that the name asks for and nothing else is reached under some outcome, and
+  // there the location has to hold it.
   [[nodiscard]] bool may_satisfy(Value have, Value want) const {
-    return (leaves_[have] & ~leaves_[want]) == 0 || is_cut(have) || is_cut(want);
+    const Leaves &held = leaves_[have], &wanted = leaves_[want];
+    return ((held.in & ~wanted.in) | (wanted.asked & ~held.in)) == 0 || is_cut(have) || is_cut(want);
   }
+  // A bit for each leaf in it, shared with others; all where Any is one.
+  [[nodiscard]] std::uint64_t leaves(Value v) const { return leaves_[v].in; }
+  // Of these, bits of leaves that are in whatever satisfies it, unless that is cut.
+  [[nodiscard]] std::uint64_t asked_leaves(Value v) const { return leaves_[v].asked; }
   // Everything satisfies it, Junk too: it asks for nothing.
   [[nodiscard]] bool asks_for_nothing(Value want) { return want == kAny || (is_loose(want) && satisfies(kJunk, want)); }
   // Whether the last answer was no only because the values were too entangled to be looked into.
@@ -165,12 +171,19 @@ class Values {
   }
   [[nodiscard]] Value byte_of_gate(const Node& n, std::uint32_t i);
   [[nodiscard]] Value byte_of_set(const Node& n, std::uint32_t i);
-  // The next number, with a bit for each leaf in it.
-  Value push(const Node& n, std::uint64_t leaves);
+  struct Leaves {
+    std::uint64_t in = 0, asked = 0;
+
+    static Leaves of_leaf(std::size_t leaf) { return {leaf_bit(leaf), leaf_bit(leaf)}; }
+  };
+  // Requires: in ascending order, none twice, not Any.
+  [[nodiscard]] Value set_of(std::span<const Value> members);
+  // The next number.
+  Value push(const Node& n, Leaves leaves);
   Value intern(Node n, std::span<const Value> kids);
   [[nodiscard]] bool is_same(const Node& x, const Node& n, std::span<const Value> kids) const;
   [[nodiscard]] static std::uint64_t hash_of(const Node& n, std::span<const Value> kids);
-  [[nodiscard]] std::uint64_t leaves_of(const Node& n, Value id) const;
+  [[nodiscard]] Leaves leaves_of(const Node& n, Value id) const;
   void grow();
   [[nodiscard]] Value choose(Value token, Value x, Value y, int& budget);
   [[nodiscard]] Value decide(Value token, Value x, Value y);
@@ -188,11 +201,12 @@ class Values {
   [[nodiscard]] static std::uint64_t leaf_bit(std::size_t leaf) { return 1ull << (leaf * 0x9E3779B97F4A7C15u >> 58); }
 
   std::vector<Node> nodes_;
-  std::vector<std::uint64_t> leaves_;  // by value: a bit for each leaf in it, shared with others; all where Any is one
+  std::vector<Leaves> leaves_;  // by value
   std::vector<Value> kids_;
   std::vector<Value> table_;  // open addressing; kJunk = free
   std::size_t interned_ = 0;
   bool is_unsure_ = false;
+  std::vector<Value> singles_;  // by value: the set of it alone; Junk = not made yet
   static constexpr std::uint32_t kNoBytes = ~0U;
   std::vector<std::uint32_t> bytes_of_;  // by value: first_byte(); kNoBytes = not made yet
   // What was asked lately: values never change, so neither do the answers. Without it a walk over shared gates takes each path.
