@@ -79,6 +79,12 @@ std::int64_t spill_cost(const ir::Function& f) {
   return sum;
 }
 
+bool has_spill_code(const ir::Function& f, ir::RegFile file) {
+  return std::any_of(f.insts.begin(), f.insts.end(), [&](const ir::Inst& i) {
+    return (i.op == ir::Op::Spill || i.op == ir::Op::Refill || i.op == ir::Op::Remat) && f.operands_of(i)[0].preg().file == file;
+  });
+}
+
 // Whether live ranges are split. Without a choice, both are tried unless a first look says that splitting moves clearly more;
 // the one that moves fewer bytes stays.
 enum class Splitting : std::uint8_t { Choose, Always, Never };
@@ -86,7 +92,7 @@ enum class Splitting : std::uint8_t { Choose, Always, Never };
 struct Outcome {
   std::expected<ir::Allocation, ir::AllocFailure> result;
   bool is_split = false;
-  int registers = 0;  // the soft budget of file R that it keeps, for occupancy; 0 = none
+  int registers = 0;  // the registers of file R that it was given, where they are fewer than the limit; else 0
 };
 
 // What was decided in a run before, for one that is watched.
@@ -139,6 +145,41 @@ Outcome with_fewer_registers(const ir::Function& program, const RunOptions& opti
   return fewer;
 }
 
+// What is placed first decides what still fits, so that now and then fewer registers make for less spill code: the next lower
+// limits as well, and what moves the fewest weighted bytes stays.
+Outcome with_lower_limits(const ir::Function& program, const RunOptions& options, const Analysis& a, Outcome best) {
+  std::int64_t least = spill_cost(best.result->program);
+  const int limit = a.budget.limit[ir::index(ir::RegFile::R)];
+  for (int below = 1; below <= a.knobs[Knob::LowerLimits] && below < limit && has_spill_code(best.result->program, ir::RegFile::R);
+       ++below) {
+    if (!a.observers.may("lower-limit")) break;
+    ir::Limits lower = options.limits;
+    lower.units[ir::index(ir::RegFile::R)] = limit - below;
+    Outcome other = run(program, {options.target, lower, options.knobs, options.observers}, {.may_aim_lower = false});
+    if (!other.result) break;
+    const std::int64_t cost = spill_cost(other.result->program);
+    a.observers.line("limit {}: weighted bytes moved {}, {} before", limit - below, cost, least);
+    if (cost >= least) continue;
+    least = cost;
+    other.registers = limit - below;
+    best = std::move(other);
+  }
+  return best;
+}
+
+Outcome run_spilling(Progress& progress, SpillPhase& spill, Splitting splitting) {
+  const Analysis& a = progress.analysis;
+  if (splitting != Splitting::Never && a.knobs[Knob::SplitLiveRanges] != 0 && a.observers.may("split-live-ranges"))
+    if (auto outcome = run_split(a, progress, spill, splitting)) return std::move(*outcome);
+  if (const auto homes = spill.run_rounds()) return {emit(a, progress, *homes, false)};
+  if (REGDUEL_PLANTED("fatpoint-fails-instead-of-falling-back")) return {std::unexpected(failure(a, progress.first_misfit))};
+  if (const auto homes = spill.run_fallback()) return {emit(a, progress, *homes, true)};
+  const bool has_architectural =
+      std::any_of(a.f.vregs.begin(), a.f.vregs.end(), [](const ir::VReg& v) { return v.is_architectural(); });
+  REGDUEL_CHECK(has_architectural, fmt::format("@{}: the last fallback does not fit", a.f.name));
+  return {std::unexpected(failure(a, progress.first_misfit))};
+}
+
 Outcome run(const ir::Function& program, const RunOptions& options, const Course& course) {
   const auto failed = [](const Analysis& a, const auto& where) { return Outcome{std::unexpected(failure(a, where))}; };
   const Analysis a(program, options);
@@ -160,16 +201,8 @@ Outcome run(const ir::Function& program, const RunOptions& options, const Course
     }
   }
   if (const auto impossible = find_impossible(a, true)) return failed(a, *impossible);
-
-  if (course.splitting != Splitting::Never && a.knobs[Knob::SplitLiveRanges] != 0 && a.observers.may("split-live-ranges"))
-    if (auto outcome = run_split(a, progress, spill, course.splitting)) return std::move(*outcome);
-  if (const auto homes = spill.run_rounds()) return {emit(a, progress, *homes, false)};
-  if (REGDUEL_PLANTED("fatpoint-fails-instead-of-falling-back")) return failed(a, progress.first_misfit);
-  if (const auto homes = spill.run_fallback()) return {emit(a, progress, *homes, true)};
-  const bool has_architectural =
-      std::any_of(a.f.vregs.begin(), a.f.vregs.end(), [](const ir::VReg& v) { return v.is_architectural(); });
-  REGDUEL_CHECK(has_architectural, fmt::format("@{}: the last fallback does not fit", program.name));
-  return failed(a, progress.first_misfit);
+  Outcome spilled = run_spilling(progress, spill, course.splitting);
+  return course.may_aim_lower && spilled.result ? with_lower_limits(program, options, a, std::move(spilled)) : std::move(spilled);
 }
 
 // An observer is shown one run: that which decides.

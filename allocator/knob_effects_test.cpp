@@ -494,6 +494,23 @@ const std::vector<Effect>& effects() {
        kScalarBehindTuple,
        "R0 = ld R0:R1",
        "R2 = ld R0:R1"},
+      // With four registers only one of the two is spilled.
+      {Knob::LowerLimits,
+       "1",
+       {},
+       5,
+       R"(
+    vreg %0 R b96
+    vreg %1 R b64
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %1 !write
+      #3 st %0 !write
+      #4 exit
+)",
+       "refill slot 1",
+       "ld 1\n    #2 st"},
   };
   return kEffects;
 }

@@ -57,8 +57,9 @@ enum class Knob : std::uint8_t {
   Guidance,
   Eviction,
   StayLow,
+  LowerLimits,
 };
-inline constexpr int kNumKnobs = 37;
+inline constexpr int kNumKnobs = 38;
 
 enum class KnobType : std::uint8_t { Bool, Int, Dbl };
 
