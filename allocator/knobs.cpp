@@ -148,6 +148,8 @@ std::vector<ir::KnobInfo> make_infos() {
       if (const std::string text = knob_text(row.type, value);
           value >= row.low && value <= row.high && std::find(samples.begin(), samples.end(), text) == samples.end())
         samples.push_back(text);
+    // Each more is one more allocation of the same kind.
+    if (row.knob == Knob::LowerLimits) samples = {"0", "1"};
     infos.push_back({std::string(row.name), row.id, std::string(name(row.type)), knob_text(row.type, row.default_value),
                      std::string(row.source), std::string(row.help), std::move(samples)});
   }
