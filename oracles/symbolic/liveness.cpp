@@ -2,8 +2,9 @@
 // block keeps these and no more, so that states stay as small as the live ranges are, and that nothing is gone through again for
 // the sake of what is left over in a register. Defs of parts end a live range together; a copy reads its source.
 //
-// A guarded def ends one together with a def under the opposite guard; and what is read under the guard that it was written under,
-// is not read from before, as long as the guard is the same: so what if-converted code keeps to itself stays in its block.
+// A guarded def ends one together with a def under the opposite guard. And what is read under a guard is live from there upwards
+// *under that guard* only: until it is written, under the same guard or under none, or until the guard is written, above which it
+// is live as anything else is. So what if-converted code keeps to itself is live in that code alone.
 //
 // Only a place that some block reads before it writes it lives across blocks. Those are taken sixty-four at a time, one bit each,
 // and spread backwards from the blocks that read them to those that write them, in sweeps over the blocks that have changed (the
@@ -12,8 +13,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <compare>
 #include <cstdint>
+#include <iterator>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/grouped.h"
 #include "oracles/symbolic/plan.h"
@@ -42,6 +47,7 @@ class Liveness {
   }
 
   LiveSets of_names() {
+    are_names_ = true;
     for (at_ = 0; at_ < plan_.order.size(); ++at_)
       for (const Step& s : plan_.steps_of(plan_.order[at_])) step_of_names(s);
     for (const FlowEdge& e : plan_.edges) {
@@ -52,10 +58,11 @@ class Liveness {
           usages_.push_back({.place = op.name.cell + k, .at = flow_.position[e.to], .is_renamed = true});
       }
     }
-    return spread();
+    return live();
   }
 
-  // What a phi writes that was kept is taken to be live before it too: a phi is seldom kept.
+  // What a phi writes that was kept is taken to be live before it too: a phi is seldom kept. Predicate registers are written too
+  // often for guards to be followed from block to block.
   LiveSets of_locations() {
     for (at_ = 0; at_ < plan_.order.size(); ++at_)
       for (const Step& s : plan_.steps_of(plan_.order[at_])) step_of_locations(s);
@@ -92,6 +99,21 @@ class Liveness {
     std::uint32_t number = 0;       // of a place that lives across blocks
     std::uint8_t bytes_read = 0;    // by anything
     bool is_across = false;         // it is live at the head of some block
+    bool is_written_if = false;     // some guarded step writes it
+  };
+  // A place that block `at` reads, of what it has at its head, where a predicate holds or does not.
+  struct Exposed {
+    std::uint32_t guard = 0;
+    bool sense = true;
+    std::uint32_t place = 0, at = 0;
+
+    friend auto operator<=>(const Exposed&, const Exposed&) = default;
+    [[nodiscard]] bool is_like(const Exposed& o) const { return guard == o.guard && sense == o.sense && place == o.place; }
+  };
+  // Blocks and numbers of places under guards: where the guard is written, in the block or by the phis at its head.
+  struct GuardEnds {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> in_blocks, in_phis;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> of_place;  // where phis write the place itself
   };
   // Of one block, for the places at hand: a bit each.
   struct Row {
@@ -125,7 +147,9 @@ class Liveness {
     PlaceUsed& used = places_[place];
     used.bytes_read |= bytes;
     const int written = u.written | (guard_.is_set() && u.guard == guard_ ? u.written_if : 0);
-    if ((bytes & ~written) != 0) u.is_read_first = used.is_across = true;
+    if ((bytes & ~written) == 0) return;
+    if (are_names_ && guard_.is_set() && guard_.writes == 0) exposed_.push_back({guard_.place, guard_.sense, place, at_});
+    else u.is_read_first = used.is_across = true;
   }
   void write(const Place& p, bool is_whole) {
     if (p.size == 0) return;
@@ -140,6 +164,7 @@ class Liveness {
       return;
     }
     if (u.guard == guard_.opposite()) u.written |= u.written_if & bytes;
+    places_[place].is_written_if = true;
     if (u.guard == guard_) u.written_if |= bytes;
     else u.guard = guard_, u.written_if = bytes;
   }
@@ -203,6 +228,111 @@ class Liveness {
     for (const StepOperand& op : ops)
       if (op.role == ir::Role::Def || op.role == ir::Role::DefUse || op.role == ir::Role::Clobber)
         write(is_move ? op.name : op.loc, false);
+  }
+
+  // --- under guards -------------------------------------------------------------------------------------------------
+  LiveSets live() {
+    by_place_.build_from(places_.size(), usages_, [](const Usage& u) { return u.place; }, [](const Usage& u) { return u; });
+    // What no step writes under the guard is as live under it as it is without.
+    std::erase_if(exposed_, [&](const Exposed& e) {
+      const auto is_end = [&](const Usage& u) { return u.guard.place == e.guard && u.guard.sense == e.sense; };
+      if (places_[e.place].is_written_if && std::ranges::any_of(by_place_[e.place], is_end)) return false;
+      read_first({.place = e.place, .at = e.at, .is_read_first = true});
+      return true;
+    });
+    if (exposed_.empty()) return spread();
+    std::sort(exposed_.begin(), exposed_.end());
+    std::vector<std::uint32_t> place_of;
+    const LiveSets under_guards = spread_under_guards(place_of);
+    return united(spread(), under_guards, place_of);
+  }
+
+  void read_first(const Usage& u) {
+    places_[u.place].is_across = true;
+    usages_.push_back(u);
+  }
+
+  // Each place under each of its guards is a place of its own here: number n is place_of[n] under one of them.
+  LiveSets spread_under_guards(std::vector<std::uint32_t>& place_of) {
+    const auto is_first = [&](std::size_t k) { return k == 0 || !exposed_[k].is_like(exposed_[k - 1]); };
+    for (std::size_t k = 0; k < exposed_.size(); ++k)
+      if (is_first(k)) place_of.push_back(exposed_[k].place);
+    Liveness limited(plan_, flow_, place_of.size());
+    GuardEnds ends;
+    std::vector<std::uint32_t> writes(plan_.order.size(), 0);  // of the guard, by block
+    std::uint32_t n = 0;
+    for (std::size_t k = 0; k < exposed_.size(); ++k) {
+      n += k != 0 && is_first(k) ? 1 : 0;
+      limited.usages_.push_back({.place = n, .at = exposed_[k].at, .is_read_first = true});
+      if (is_first(k)) end_at_writes(exposed_[k], n, writes, limited, ends);
+    }
+    const LiveSets sets = limited.spread();
+    go_on_without_guards(sets, ends, place_of);
+    return sets;
+  }
+
+  // What ends number n, `of`: goes to limited.usages_.
+  void end_at_writes(const Exposed& of, std::uint32_t n, std::vector<std::uint32_t>& writes, Liveness& limited, GuardEnds& ends) {
+    limited.places_[n] = {.bytes_read = 0xFF, .is_across = true};
+    const auto defs = by_place_[of.place], guards = by_place_[of.guard];
+    for (const Usage& g : guards) writes[g.at] = std::max(writes[g.at], g.writes);
+    const std::size_t first = limited.usages_.size();
+    for (const Usage& u : defs) {
+      const int written = u.written | (u.guard == Guard{of.guard, writes[u.at], of.sense} ? u.written_if : 0);
+      if (u.is_renamed) {
+        limited.usages_.push_back({.place = n, .at = u.at, .is_renamed = true});
+        ends.of_place.emplace_back(u.at, n);
+      } else if (u.writes != 0 && (places_[of.place].bytes_read & ~written) == 0)
+        limited.usages_.push_back({.place = n, .at = u.at, .written = 0xFF});
+    }
+    const auto last = limited.usages_.size();
+    const auto has_ended = [&](const Usage& g) {
+      for (std::size_t k = first; k < last; ++k) {
+        const Usage& end = limited.usages_[k];
+        if (end.at == g.at && end.is_renamed == g.is_renamed) return true;
+      }
+      return false;
+    };
+    for (const Usage& g : guards) {
+      writes[g.at] = 0;
+      if ((g.writes == 0 && !g.is_renamed) || has_ended(g)) continue;
+      limited.usages_.push_back(
+          {.place = n, .at = g.at, .written = static_cast<std::uint8_t>(g.is_renamed ? 0 : 0xFF), .is_renamed = g.is_renamed});
+      (g.is_renamed ? ends.in_phis : ends.in_blocks).emplace_back(g.at, n);
+    }
+  }
+
+  // Above where its guard is written, a place is live as any other is.
+  void go_on_without_guards(const LiveSets& sets, GuardEnds& ends, std::span<const std::uint32_t> place_of) {
+    std::sort(ends.in_blocks.begin(), ends.in_blocks.end());
+    std::sort(ends.in_phis.begin(), ends.in_phis.end());
+    std::sort(ends.of_place.begin(), ends.of_place.end());
+    for (std::uint32_t at = 0; at < plan_.order.size(); ++at)
+      for (const std::uint32_t n : sets[plan_.order[at]]) {
+        const bool is_in_phis = std::ranges::binary_search(ends.in_phis, std::pair(at, n));
+        const bool is_renamed = std::ranges::binary_search(ends.of_place, std::pair(at, n));
+        for (const std::uint32_t pred : flow_.preds[at]) {
+          if (is_in_phis) read_first({.place = place_of[n], .at = pred, .is_read_after = true});
+          else if (!is_renamed && std::ranges::binary_search(ends.in_blocks, std::pair(pred, n)))
+            read_first({.place = place_of[n], .at = pred, .is_read_first = true});
+        }
+      }
+  }
+
+  // Number n of `more` is place_of[n] of `sets`.
+  [[nodiscard]] static LiveSets united(const LiveSets& sets, const LiveSets& more, std::span<const std::uint32_t> place_of) {
+    LiveSets all;
+    all.begin.push_back(0);
+    std::vector<std::uint32_t> places;
+    for (std::uint32_t b = 0; b + 1 < sets.begin.size(); ++b) {
+      places.clear();
+      for (const std::uint32_t n : more[b]) places.push_back(place_of[n]);
+      std::sort(places.begin(), places.end());
+      places.erase(std::unique(places.begin(), places.end()), places.end());
+      std::ranges::set_union(sets[b], places, std::back_inserter(all.places));
+      all.begin.push_back(static_cast<std::uint32_t>(all.places.size()));
+    }
+    return all;
   }
 
   // --- backwards over the blocks ------------------------------------------------------------------------------------
@@ -287,10 +417,13 @@ class Liveness {
 
   const Plan& plan_;
   const Flow& flow_;
+  bool are_names_ = false;
   std::uint32_t at_ = 0;  // position of the block at hand
   Guard guard_;           // of the step at hand
   std::vector<Usage> usages_;
   std::vector<PlaceUsed> places_;
+  std::vector<Exposed> exposed_;
+  Grouped<Usage> by_place_;  // where something is exposed
   std::vector<std::uint32_t> across_;
   Grouped<Usage> by_group_;         // usages of places that live across blocks
   std::vector<Row> rows_;           // by position

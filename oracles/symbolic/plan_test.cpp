@@ -3,6 +3,7 @@
 #include "oracles/symbolic/plan.h"
 
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -128,6 +129,50 @@ TEST(SymbolicPlanTest, WhatAGuardKeepsToItselfIsNotLiveBefore) {
   EXPECT_EQ(
       live("    #0 @%3 %0 = a\n    #1 @%3 use %0 !write\n", "    #0 @P0 R4 = a\n    +9 P1 = copy P0\n    #1 @P1 use R4 !write\n"),
       "%3 R4 P0 +0");
+}
+
+// Under a guard a name is live from block to block, up to a def under the same guard; above where the guard is written it is live
+// as any other is.
+TEST(SymbolicPlanTest, NamesAreLiveUnderAGuardAcrossBlocks) {
+  // The names that are live at the head of a block, where the program after is the one before with R0 to R2 and P0 in it.
+  const auto names = [](const std::string& before, std::uint32_t block) {
+    std::string after = before;
+    for (const auto& [name, place] : {std::pair("%0", "R0"), {"%1", "R1"}, {"%2", "R2"}, {"%3", "P0"}})
+      for (std::size_t at = 0; (at = after.find(name)) != std::string::npos;) after.replace(at, 2, place);
+    const std::string live = live_at({kAndP, before, after}, block);
+    return live.substr(0, live.find_first_of("RP+"));
+  };
+  const std::string use = "  block b2\n    #8 @%3 use %0 !write\n    #9 exit\n";
+  const std::string kept = "  block b0\n    #0 bra -> b1\n  block b1\n    #1 @%3 %0 = a\n    #2 bra -> b2\n" + use;
+  EXPECT_EQ(names(kept, 0), "%3 ");
+  EXPECT_EQ(names(kept, 1), "%3 ");
+  EXPECT_EQ(names(kept, 2), "%0 %3 ");
+  const std::string other_sense = "  block b0\n    #0 bra -> b1\n  block b1\n    #1 @!%3 %0 = a\n    #2 bra -> b2\n" + use;
+  EXPECT_EQ(names(other_sense, 0), "%0 %3 ");
+  // The guard is written behind the def: what is read is what was there under the guard of then.
+  const std::string rewritten =
+      "  block b0\n    #0 bra -> b1\n  block b1\n    #1 @%3 %0 = a\n    #2 %3 = p\n    #3 bra -> b2\n" + use;
+  EXPECT_EQ(names(rewritten, 0), "%0 %3 ");
+  const std::string made = "  block b0\n    #0 bra -> b1\n  block b1\n    #1 %3 = p\n    #2 @%3 %0 = a\n    #3 bra -> b2\n" + use;
+  EXPECT_EQ(names(made, 0), "");
+  // Round a loop that another def of the guard is in: read under it at the top, written under it at the end of the lap.
+  const std::string loop =
+      "  block b0\n    #0 bra -> b1\n  block b1\n    #1 @%3 use %0 !write\n    #2 %3 = p\n    #3 @%3 %0 = a\n    #4 cbra %3 -> b1, "
+      "b2\n  block b2\n    #9 exit\n";
+  EXPECT_EQ(names(loop, 0), "%0 %3 ");
+  // One of two ways past the def.
+  const std::string diamond = "  block b0\n    #0 cbra %3 -> b1, b3\n  block b1\n    #1 @%3 %0 = a\n    #2 bra -> b2\n" + use +
+                              "  block b3\n    #3 bra -> b2\n";
+  EXPECT_EQ(names(diamond, 0), "%0 %3 ");
+  EXPECT_EQ(names(diamond, 1), "%3 ");
+  EXPECT_EQ(names(diamond, 3), "%0 %3 ");
+  // The guard is a phi's: before it, another one.
+  const std::string phi =
+      "  block b0\n    #0 @%3 %0 = a\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 bra -> b2\n  block b2\n    #3 %3 = phi b0: %3, "
+      "b1: %3\n"
+      "    #8 @%3 use %0 !write\n    #9 exit\n";
+  EXPECT_EQ(names(phi, 0), "%0 %3 ");
+  EXPECT_EQ(names(phi, 1), "%0 %3 ");
 }
 
 // 100 names and as many registers, so more than one word of bits of each, against a look along every path.
