@@ -53,7 +53,9 @@ void expect_changes(const passes::Pass& pass, std::uint64_t seed, const std::vec
     const Made usual = run(pass, c, {});
     for (std::size_t k = 0; k < cases.size(); ++k) {
       const Made other = run(pass, c, cases[k].setting);
-      if (cases[k].in_trace) EXPECT_EQ(other.text, usual.text) << cases[k].setting[0].first;
+      if (cases[k].in_trace) {
+        EXPECT_EQ(other.text, usual.text) << cases[k].setting[0].first;
+      }
       changed[k] += cases[k].in_trace ? other.trace != usual.trace : other.text != usual.text;
     }
   }
