@@ -208,7 +208,8 @@ int Placement::select(const Geometry& geometry, const UnitSet& taken, int ceilin
   if (!a_.has_callee_saved() && taken_banks_ == 0) return select_in(taken, geometry, ceiling);
   const UnitSet unsaved = taken | (a_.callee_saved() - used_);
   if (taken_banks_ != 0)
-    if (const int unit = select_in(unsaved | filtered_by_bank(geometry), geometry, bank_ceiling(ceiling)); unit >= 0) return unit;
+    if (const int unit = select_in(unsaved | filtered_by_bank(geometry), geometry, std::min(ceiling, needed_anyhow())); unit >= 0)
+      return unit;
   const int unit = select_in(unsaved, geometry, ceiling);
   return unit >= 0 || unsaved == taken ? unit : select_in(taken, geometry, ceiling);
 }
@@ -358,7 +359,7 @@ Step* Placement::show_step(StepKind kind, std::span<const VRegId> members, std::
        .threshold = options_.threshold,
        .relaxation = options_.relaxation,
        .by_bank = taken_banks_ != 0 ? filtered_by_bank(geometry) : UnitSet(),
-       .bank_ceiling = bank_ceiling(kind == StepKind::AboveLimit ? width_ : a_.limit()),
+       .bank_ceiling = std::min(kind == StepKind::AboveLimit ? width_ : a_.limit(), needed_anyhow()),
        .primary_at = [&](int u) { return u < rules_.array_width || !is_weighed_ ? primary_at(u, geometry) : 0; },
        .target_of = [&](const Constraint& c) { return target_of(c); }},
       candidate, unit);

@@ -226,10 +226,8 @@ class Placement {
   // The bank filter, after weigh(): where a home would begin in the bank of a co-operand, and no affinity wants it to. Of a
   // footprint that is wider than its alignment it leaves out more than it has to.
   [[nodiscard]] UnitSet filtered_by_bank(const Geometry& geometry) const;
-  // The end of the units that are in use, or that the program needs at its peak.
+  // The end of the units that are in use, or that the program needs at its peak: what the bank filter and StayLow look at.
   [[nodiscard]] int needed_anyhow() const { return std::max(highest_, a_.first_unit() + a_.max_live()); }
-  // What the filter looks at: units in use, or in use at the program's peak.
-  [[nodiscard]] int bank_ceiling(int ceiling) const { return std::min(ceiling, std::max(highest_, a_.max_live())); }
   // The home of a vreg, known from the start if it is precoloured; -1 = none.
   [[nodiscard]] int home_or_fixed(ir::VRegId v) const {
     const ir::PReg fixed = f_.vreg(v).fixed;
