@@ -3,6 +3,7 @@
 #include "allocator/driver.h"
 
 #include <algorithm>
+#include <compare>
 #include <optional>
 
 #include <fmt/format.h>
@@ -68,15 +69,24 @@ ir::Allocation emit(const Analysis& a, Progress& progress, const Homes& homes, b
   return result;
 }
 
-// Bytes that spill code moves, times the weights of FORMAT.md, as a judge counts them; a remat counts as one byte.
-std::int64_t spill_cost(const ir::Function& f) {
+// What spill code costs, times the weights of FORMAT.md, as a judge counts it. Ordered by bytes first.
+struct SpillCost {
+  std::int64_t bytes = 0, remats = 0;
+
+  [[nodiscard]] std::int64_t sum() const { return std::min(kMostWeighted, bytes + remats); }
+  friend auto operator<=>(const SpillCost&, const SpillCost&) = default;
+};
+SpillCost spill_cost(const ir::Function& f) {
   const std::vector<std::int64_t> weights = block_frequencies(f, ir::Cfg(f), 10, kMostWeight);
-  std::int64_t sum = 0;
+  SpillCost cost;
+  const auto add = [](std::int64_t& to, std::int64_t more) { to = std::min(kMostWeighted, to + more); };
   for (std::size_t b = 0; b < f.blocks.size(); ++b)
-    for (const ir::Inst& inst : f.insts_of(BlockId(b)))
-      if (inst.op == ir::Op::Spill || inst.op == ir::Op::Refill || inst.op == ir::Op::Remat)
-        sum = std::min(kMostWeighted, sum + (inst.op == ir::Op::Remat ? 1 : f.operand_bytes(f.operands_of(inst)[0])) * weights[b]);
-  return sum;
+    for (const ir::Inst& inst : f.insts_of(BlockId(b))) {
+      if (inst.op == ir::Op::Spill || inst.op == ir::Op::Refill)
+        add(cost.bytes, f.operand_bytes(f.operands_of(inst)[0]) * weights[b]);
+      if (inst.op == ir::Op::Remat) add(cost.remats, weights[b]);
+    }
+  return cost;
 }
 
 bool has_spill_code(const ir::Function& f, ir::RegFile file) {
@@ -123,7 +133,7 @@ std::optional<Outcome> run_split(const Analysis& a, Progress& progress, SpillPha
   const auto unsplit_homes = unsplit.run_rounds();
   if (!unsplit_homes) return outcome;
   ir::Allocation whole = emit(a, progress, *unsplit_homes, false);
-  const std::int64_t cost = spill_cost(outcome.result->program), whole_cost = spill_cost(whole.program);
+  const std::int64_t cost = spill_cost(outcome.result->program).sum(), whole_cost = spill_cost(whole.program).sum();
   if (whole_cost < cost || (whole_cost == cost && 10 * moves >= 8 * unsplit_moves)) return Outcome{std::move(whole), false};
   return outcome;
 }
@@ -148,7 +158,7 @@ Outcome with_fewer_registers(const ir::Function& program, const RunOptions& opti
 // What is placed first decides what still fits, so that now and then fewer registers make for less spill code: the next lower
 // limits as well, and what moves the fewest weighted bytes stays.
 Outcome with_lower_limits(const ir::Function& program, const RunOptions& options, const Analysis& a, Outcome best) {
-  std::int64_t least = spill_cost(best.result->program);
+  SpillCost least = spill_cost(best.result->program);
   const int limit = a.budget.limit[ir::index(ir::RegFile::R)];
   for (int below = 1; below <= a.knobs[Knob::LowerLimits] && below < limit && has_spill_code(best.result->program, ir::RegFile::R);
        ++below) {
@@ -157,8 +167,8 @@ Outcome with_lower_limits(const ir::Function& program, const RunOptions& options
     lower.units[ir::index(ir::RegFile::R)] = limit - below;
     Outcome other = run(program, {options.target, lower, options.knobs, options.observers}, {.may_aim_lower = false});
     if (!other.result) break;
-    const std::int64_t cost = spill_cost(other.result->program);
-    a.observers.line("limit {}: weighted bytes moved {}, {} before", limit - below, cost, least);
+    const SpillCost cost = spill_cost(other.result->program);
+    a.observers.line("limit {}: weighted bytes moved {}, {} before", limit - below, cost.bytes, least.bytes);
     if (cost >= least) continue;
     least = cost;
     other.registers = limit - below;
