@@ -9,7 +9,7 @@
 // Only a place that some block reads before it writes it lives across blocks. Those are taken sixty-four at a time, one bit each,
 // and spread backwards from the blocks that read them to those that write them, in sweeps over the blocks that have changed (the
 // worklist of Kam and Ullman, "Global Data Flow Analysis and Iterative Algorithms", 1976, backwards). So the memory is that of the
-// answer and one row of bits a block, and the time is a part of that of the answer. Tested by plan_test.cpp.
+// answer and one row of bits a block, and the time is a part of that of the answer. Tested by liveness_test.cpp and plan_test.cpp.
 
 #include <algorithm>
 #include <bit>
@@ -171,7 +171,6 @@ class Liveness {
   // From here on steps happen where `p`, a predicate, holds or does not. Always, where it is nothing.
   void set_guard(const Place& p, bool sense) {
     read(p);
-    guard_ = {};
     if (p.size != 0) guard_ = {p.cell, usage(p.cell).writes, sense};
   }
   void read_after(const Place& p, std::uint32_t at) {

@@ -20,12 +20,13 @@ void LooseName::begin(std::span<const HeldPair> held, bool any_in_pieces) {
       continue;
     }
     words_.add(values_, h.a, h.b);
-    if (is_in_pieces) in_pieces_.add(values_, h.a, h.b);
     if (!is_in_pieces && !any_in_pieces) continue;
     const std::array<Value, 4> left = values_.bytes(h.a), right = values_.bytes(h.b);
-    for (std::size_t i = 0; i < 4; ++i) {
-      if (is_in_pieces) list_byte(left[i], right[i]);
-      else bytes_of_words_.add(values_, left[i], right[i]);
+    if (is_in_pieces) {
+      in_pieces_.add(values_, h.a, h.b);
+      for (std::size_t i = 0; i < 4; ++i) list_byte(left[i], right[i]);
+    } else {
+      for (std::size_t i = 0; i < 4; ++i) bytes_of_words_.add(values_, left[i], right[i]);
     }
   }
 }
