@@ -295,8 +295,6 @@ class Liveness {
     for (const Usage& g : guards) {
       writes[g.at] = 0;
       if ((g.writes == 0 && !g.is_renamed) || has_ended(g)) continue;
-      limited.usages_.push_back(
-          {.place = n, .at = g.at, .written = static_cast<std::uint8_t>(g.is_renamed ? 0 : 0xFF), .is_renamed = g.is_renamed});
       (g.is_renamed ? ends.in_phis : ends.in_blocks).emplace_back(g.at, n);
     }
   }

@@ -11,7 +11,7 @@ namespace regduel::oracles::symbolic {
 LooseName::LooseName(Values& values, Meet& meet) : values_(values), meet_(meet) {}
 
 void LooseName::begin(std::span<const HeldPair> held, bool any_in_pieces) {
-  for (PairList* list : {&words_, &bytes_, &bytes_of_words_, &in_pieces_}) list->clear();
+  for (PairList* list : {&whole_, &in_pieces_, &bytes_}) list->clear();
   const auto is_piecewise = [&](const HeldPair& h) { return values_.has_words(h.a) || values_.has_words(h.b); };
   for (const HeldPair& h : held) {
     const bool is_in_pieces = is_piecewise(h);
@@ -19,15 +19,10 @@ void LooseName::begin(std::span<const HeldPair> held, bool any_in_pieces) {
       list_byte(h.a, h.b);
       continue;
     }
-    words_.add(values_, h.a, h.b);
+    (is_in_pieces ? in_pieces_ : whole_).add(values_, h.a, h.b);
     if (!is_in_pieces && !any_in_pieces) continue;
     const std::array<Value, 4> left = values_.bytes(h.a), right = values_.bytes(h.b);
-    if (is_in_pieces) {
-      in_pieces_.add(values_, h.a, h.b);
-      for (std::size_t i = 0; i < 4; ++i) list_byte(left[i], right[i]);
-    } else {
-      for (std::size_t i = 0; i < 4; ++i) bytes_of_words_.add(values_, left[i], right[i]);
-    }
+    for (std::size_t i = 0; i < 4; ++i) list_byte(left[i], right[i]);
   }
 }
 
@@ -48,7 +43,8 @@ Value LooseName::meet_byte(Value a, Value b) {
 }
 
 Value LooseName::meet_word(Value a, Value b, unsigned bytes) {
-  find(words_, a, b, bytes, true);
+  find(whole_, a, b, bytes, true);
+  find(in_pieces_, a, b, bytes, true);
   find_constants(a, b, bytes);
   const bool is_in_pieces = values_.has_words(a) || values_.has_words(b);
   if (!is_in_pieces && !in_pieces_.has_any(values_, a, b)) return one_of_found();
@@ -61,7 +57,6 @@ Value LooseName::meet_word(Value a, Value b, unsigned bytes) {
     const Value want_a = wants_a[i], want_b = wants_b[i];
     if (want_a == kAny && want_b == kAny) continue;
     find(bytes_, want_a, want_b, 0xF, false);
-    if (is_in_pieces) find(bytes_of_words_, want_a, want_b, 0xF, false);
     find_constants(want_a, want_b, 0xF);
     for (const Value w : whole) found_.push_back(values_.byte(w, i));
     word[i] = one_of_found();

@@ -49,10 +49,9 @@ class LooseName {
 
   Values& values_;
   Meet& meet_;
-  // What the locations hold: as words; bytes that stand by themselves (predicates, pieces of words) and bits of packs; bytes of
-  // words.
-  PairList words_, bytes_, bytes_of_words_;
-  PairList in_pieces_;  // of words_, those that were put together
+  // What the locations hold: words, those that were put together by themselves; bytes that stand by themselves (predicates), bytes
+  // of words that were put together, or that such a name asks for, and bits of packs.
+  PairList whole_, in_pieces_, bytes_;
   std::vector<Value> work_;
   std::vector<Value> found_;  // numbers of the pairs that satisfy the name at hand
   bool is_unsure_ = false;    // there may be more of them
