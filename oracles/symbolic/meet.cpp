@@ -82,7 +82,7 @@ Value Meet::of_words(Value a, Value b, Mode mode) {
   const std::array<Value, 4> on_left = values_.bytes(a), on_right = values_.bytes(b);
   std::array<Value, 4> bytes{};
   // One number for the whole, where each pair of bytes occurs once and has no number. A loose name may ask for less than the word.
-  bool is_new = mode == Mode::Number && (join_.is_first || values_.is_leaf(a));
+  bool is_new = mode == Mode::Number && (join_.is_first || values_[a].kind != ValueKind::Word);
   for (std::uint32_t i = 0; i < 4 && is_new; ++i) {
     const bool is_nothing = on_left[i] == kJunk && on_right[i] == kJunk;
     bool is_free = is_nothing || is_unknown_byte(on_left[i], on_right[i]);

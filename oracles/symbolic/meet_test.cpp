@@ -113,6 +113,40 @@ TEST(MeetTest, ThePairThatAsksFirstKeepsTheNumberOfItsClass) {
   EXPECT_NE(meet(old, a + 1, Mode::Number, true), old) << "no number of this block is in use";
 }
 
+// The number of a narrow name says nothing of the rest of its word from the first visit on, so it stays when that is lost.
+TEST(MeetTest, ANarrowNameKeepsItsNumber) {
+  Values v;
+  Meet meet(v);
+  const Value half = v.add_leaves_of_bytes(ValueKind::Def, 0, 2), other = v.add_leaves(ValueKind::Def, 1);
+  const Value in_part = v.word({v.byte(other, 0), v.byte(other, 1), kJunk, kJunk});
+  meet.begin(1, true);
+  const Value old = meet(half, half, Mode::Number, true);
+  EXPECT_FALSE(v.is_vague(v.byte(old, 1)));
+  EXPECT_TRUE(v.is_vague(v.byte(old, 2)));
+  meet.begin(1, false);
+  EXPECT_EQ(meet(old, in_part, Mode::Number, true), old);
+}
+
+// What is the one on one side and a choice on the other is one number, as long as no byte of it was numbered by itself.
+TEST(MeetTest, AGateThatEndsIsOneNumber) {
+  Values v;
+  Meet meet(v);
+  const Value leaf = v.add_leaves(ValueKind::Def, 0, 4), token = v.add_leaves(ValueKind::Def, 1);
+  meet.begin(1, true);
+  const Value t = meet(token, token, Mode::Number, false), x = meet(leaf, leaf, Mode::Number, true),
+              y = meet(leaf + 1, leaf + 1, Mode::Number, true);
+  const Value gate = v.gate(t, x, y);
+  meet.begin(1, false);
+  const Value whole = meet(gate, leaf + 2, Mode::Number, true);
+  EXPECT_TRUE(v.is_atom(whole));
+  EXPECT_EQ(meet(v.byte(gate, 2), v.byte(leaf + 2, 2), Mode::Find, false), v.byte(whole, 2));
+  meet.begin(1, false);
+  const Value third = meet(v.byte(gate, 3), v.byte(leaf + 2, 3), Mode::Number, false),
+              in_pieces = meet(gate, leaf + 2, Mode::Number, true);
+  EXPECT_FALSE(v.is_leaf(in_pieces));
+  EXPECT_EQ(v.byte(in_pieces, 3), third);
+}
+
 // By the meet of their tokens, where that has a number.
 TEST(MeetTest, GatesMeetAsGates) {
   Values v;

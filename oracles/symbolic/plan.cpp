@@ -294,7 +294,7 @@ class Planner {
       op.is_negated_name = w.is_negated();
       op.name = name_of(w);
       op.is_wordwise = covers_its_words(op.name);
-      op.leaf = w.writes() ? plan_.values.add_leaves(ValueKind::Def, b, words_of(op.name.size)) : kJunk;
+      op.leaf = w.writes() ? new_leaves(op.name, b) : kJunk;
       if (names_only) continue;
       op.is_negated_loc = have[k].is_negated();
       const Place at = hardware_place(inst, want, have, k);
@@ -323,7 +323,11 @@ class Planner {
       if (spans_[k].end > spans_[furthest].end) furthest = k;
     }
   }
-  static std::uint32_t words_of(std::uint32_t bytes) { return (bytes + 3) / 4; }
+  // What an instruction of the block gives to a name.
+  Value new_leaves(const Place& name, std::uint32_t b) {
+    return name.step == 1 ? plan_.values.add_leaves(ValueKind::Def, b)
+                          : plan_.values.add_leaves_of_bytes(ValueKind::Def, b, name.size);
+  }
   // The name's bytes are whole words, a narrow vreg's single word included.
   [[nodiscard]] bool covers_its_words(const Place& p) const {
     if (p.step == 1) return true;

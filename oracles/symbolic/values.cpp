@@ -10,9 +10,9 @@
 namespace regduel::oracles {
 
 Values::Values() : table_(1024, kJunk) {
-  push({ValueKind::Junk, kUndefined | kVague, 0, 0, 0, 0}, {leaf_bit(kJunk), 0});
-  push({ValueKind::Any, kLoose, 0, 0, 0, 0}, {~std::uint64_t{0}, 0});
-  push({ValueKind::Opaque, 0, 0, 0, 0, 0}, Leaves::of_leaf(kNowhere));
+  push({ValueKind::Junk, kAllBytes, kUndefined, 0, 0, 0, 0}, {leaf_bit(kJunk), 0});
+  push({ValueKind::Any, 0, kLoose, 0, 0, 0, 0}, {~std::uint64_t{0}, 0});
+  push({ValueKind::Opaque, 0, 0, 0, 0, 0, 0}, Leaves::of_leaf(kNowhere));
 }
 
 Value Values::push(const Node& n, Leaves leaves) {
@@ -31,8 +31,14 @@ std::span<const Value> Values::children(const Node& n) const {
 
 Value Values::add_leaves(ValueKind kind, std::uint32_t a, std::uint32_t count, bool undefined) {
   const auto first = static_cast<Value>(nodes_.size());
-  const Node leaf = {kind, undefined ? kUndefined : std::uint8_t{0}, 0, a, 0, 0};
+  const Node leaf = {kind, 0, undefined ? kUndefined : std::uint8_t{0}, 0, a, 0, 0};
   for (std::uint32_t k = 0; k < count; ++k) push(leaf, Leaves::of_leaf(nodes_.size()));
+  return first;
+}
+
+Value Values::add_leaves_of_bytes(ValueKind kind, std::uint32_t a, std::uint32_t size) {
+  const Value first = add_leaves(kind, a, (size + 3) / 4);
+  if (size % 4 != 0) nodes_.back().vague = static_cast<std::uint8_t>(kAllBytes << size % 4 & kAllBytes);
   return first;
 }
 
@@ -121,7 +127,10 @@ std::uint32_t Values::first_byte(Value w) {
     kids_.insert(kids_.end(), bytes.begin(), bytes.end());
   } else {
     first = static_cast<std::uint32_t>(nodes_.size());
-    for (std::uint32_t k = 0; k < 4; ++k) push({ValueKind::Byte, n.flags, n.depth, w, k, 0}, leaves_[w]);
+    for (std::uint32_t k = 0; k < 4; ++k) {
+      const std::uint8_t vague = (n.vague >> k & 1) != 0 ? kAllBytes : 0;
+      push({ValueKind::Byte, vague, n.flags, n.depth, w, k, 0}, leaves_[w]);
+    }
   }
   return bytes_of_[w] = first;
 }
@@ -156,7 +165,7 @@ Value Values::bit(Value b, std::uint32_t k) {
     case ValueKind::OneOf: return kJunk;  // packs are not made of bits of bits
     default: break;
   }
-  return intern({ValueKind::Bit, n.flags, n.depth, b, k, 0}, {});
+  return intern({ValueKind::Bit, n.vague, n.flags, n.depth, b, k, 0}, {});
 }
 
 Value Values::word(const std::array<Value, 4>& bytes) {
@@ -181,10 +190,12 @@ Value Values::word(const std::array<Value, 4>& bytes) {
     const Value x = word(yes), y = word(no);
     if (nodes_[x].kind != ValueKind::Word && nodes_[y].kind != ValueKind::Word) return gate(first.a, x, y);
   }
-  Node n{ValueKind::Word, kWords, 0, 0, 0, 0};
-  for (const Value b : bytes) {
-    n.flags |= nodes_[b].flags;
-    n.depth = std::max(n.depth, nodes_[b].depth);
+  Node n{ValueKind::Word, 0, kWords, 0, 0, 0, 0};
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const Node& b = nodes_[bytes[i]];
+    n.vague |= static_cast<std::uint8_t>(b.vague & 1u << i);
+    n.flags |= b.flags;
+    n.depth = std::max(n.depth, b.depth);
   }
   return intern(n, bytes);
 }
@@ -203,8 +214,9 @@ Value Values::packed(const std::array<Value, 8>& given) {
     }
     if (same) return first.a;
   }
-  Node n{ValueKind::Packed, kPacks, 0, 0, 0, 0};
+  Node n{ValueKind::Packed, 0, kPacks, 0, 0, 0, 0};
   for (const Value b : bits) {
+    n.vague |= nodes_[b].vague;
     n.flags |= nodes_[b].flags;
     n.depth = std::max(n.depth, nodes_[b].depth);
   }
@@ -258,12 +270,12 @@ Value Values::choose(Value token, Value x, Value y, int& budget) {
 }
 
 std::uint8_t Values::flags_of_gate(Value token, Value x, Value y) const {
-  return static_cast<std::uint8_t>(nodes_[x].flags | nodes_[y].flags | (nodes_[token].flags & (kUndefined | kVague | kCut)));
+  return static_cast<std::uint8_t>(nodes_[x].flags | nodes_[y].flags | (nodes_[token].flags & (kUndefined | kCut)));
 }
 
 Values::Node Values::cut(Value token, Value x, Value y) const {
   const auto flags = static_cast<std::uint8_t>((flags_of_gate(token, x, y) & ~(kGated | kPacks | kGatesInSets)) | kCut);
-  return {ValueKind::CutGate, flags, 0, token, x, y};
+  return {ValueKind::CutGate, vague_of_gate(token, x, y), flags, 0, token, x, y};
 }
 
 // The same value with at most so many levels of gates: those below stand as what they are, each node for itself.
@@ -272,7 +284,7 @@ Value Values::without_oldest(Value v, int levels, int& budget) {
   if (n.depth <= levels) return v;
   if (levels == 0 || n.kind != ValueKind::Gate || --budget < 0) {
     const auto flags = static_cast<std::uint8_t>((n.flags & ~(kGated | kPacks | kWords | kGatesInSets)) | kCut);
-    return intern({ValueKind::CutGate, flags, 0, v, 0, 0}, {});
+    return intern({ValueKind::CutGate, n.vague, flags, 0, v, 0, 0}, {});
   }
   const Value x = without_oldest(n.b, levels - 1, budget);
   return decide(n.a, x, without_oldest(n.c, levels - 1, budget));
@@ -287,7 +299,8 @@ Value Values::decide(Value token, Value x, Value y) {
     return decide(token, left, without_oldest(y, kMaxDepth / 2, budget));
   }
   const auto depth = static_cast<std::uint16_t>(std::max(nodes_[x].depth, nodes_[y].depth) + 1);
-  return intern({ValueKind::Gate, static_cast<std::uint8_t>(flags_of_gate(token, x, y) | kGated), depth, token, x, y}, {});
+  const auto flags = static_cast<std::uint8_t>(flags_of_gate(token, x, y) | kGated);
+  return intern({ValueKind::Gate, vague_of_gate(token, x, y), flags, depth, token, x, y}, {});
 }
 
 Value Values::token_of(Value v) const { return nodes_[v].kind == ValueKind::Gate ? nodes_[v].a : 0; }
@@ -317,8 +330,9 @@ Value Values::one_of(std::span<Value> members) {
 }
 
 Value Values::set_of(std::span<const Value> members) {
-  Node n{ValueKind::OneOf, kLoose, 0, 0, static_cast<std::uint32_t>(members.size()), 0};
+  Node n{ValueKind::OneOf, 0, kLoose, 0, 0, static_cast<std::uint32_t>(members.size()), 0};
   for (const Value m : members) {
+    n.vague |= nodes_[m].vague;
     n.flags |= nodes_[m].flags;
     n.depth = std::max(n.depth, nodes_[m].depth);
   }
@@ -326,7 +340,7 @@ Value Values::set_of(std::span<const Value> members) {
   return intern(n, members);
 }
 
-Value Values::unknown_member() { return intern({ValueKind::CutGate, kCut, 0, kNowhere, 0, 0}, {}); }
+Value Values::unknown_member() { return intern({ValueKind::CutGate, 0, kCut, 0, kNowhere, 0, 0}, {}); }
 
 Value Values::seen(Value held, Value leaf) {
   const Node n = nodes_[held];
@@ -337,7 +351,7 @@ Value Values::seen(Value held, Value leaf) {
     const Value x = seen(n.b, leaf), y = seen(n.c, leaf);
     return learn(Question::Seen, held, leaf, kJunk, gate(n.a, x, y));
   }
-  return intern({ValueKind::Seen, static_cast<std::uint8_t>(n.flags & ~kVague), n.depth, held, leaf, 0}, {});
+  return intern({ValueKind::Seen, 0, n.flags, n.depth, held, leaf, 0}, {});
 }
 
 Value Values::asked_by(Value held) {
@@ -358,7 +372,7 @@ Value Values::asked_by(Value held) {
 Value Values::where(Value v, Value token, bool holds) {
   int budget = kBudget;
   const Value restricted = restrict_to(v, token, holds, budget);
-  return budget >= 0 ? restricted : push({ValueKind::Opaque, kCut, 0, 0, 0, 0}, Leaves::of_leaf(nodes_.size()));
+  return budget >= 0 ? restricted : push({ValueKind::Opaque, 0, kCut, 0, 0, 0, 0}, Leaves::of_leaf(nodes_.size()));
 }
 
 Value Values::restrict_to(Value v, Value token, bool holds, int& budget) {

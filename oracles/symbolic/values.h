@@ -57,7 +57,8 @@ class Values {
   static constexpr int kMaxDepth = 256;
 
   struct Node {
-    ValueKind kind = ValueKind::Junk;
+    ValueKind kind : 4 = ValueKind::Junk;
+    std::uint8_t vague : 4 = 0;  // bytes that are Junk on some path, a bit each; of a byte or a bit, all or none
     std::uint8_t flags = 0;
     std::uint16_t depth = 0;  // gates on top of one another
     std::uint32_t a = 0;      // Def, Constant: instruction. Merged: block. Saved: location. Byte, Bit: source. Gate: token.
@@ -74,12 +75,13 @@ class Values {
 
   // `count` leaves with consecutive numbers.
   Value add_leaves(ValueKind kind, std::uint32_t a, std::uint32_t count = 1, bool is_undefined = false);
-  // It is as vague, and as much cut, as one of the two.
+  // Leaves for `size` bytes. The bytes of the last one that are beyond are vague.
+  Value add_leaves_of_bytes(ValueKind kind, std::uint32_t a, std::uint32_t size);
+  // It is as vague, and as much cut, as the two together.
   Value add_leaf(ValueKind kind, std::uint32_t a, bool is_undefined, Value one, Value other) {
-    const int inherited = (nodes_[one].flags | nodes_[other].flags) & (kCut | kVague);
-    leaves_.push_back(Leaves::of_leaf(nodes_.size()));
-    nodes_.push_back({kind, static_cast<std::uint8_t>((is_undefined ? kUndefined : 0) | inherited), 0, a, 0, 0});
-    return static_cast<Value>(nodes_.size() - 1);
+    const Node &x = nodes_[one], &y = nodes_[other];
+    const auto flags = static_cast<std::uint8_t>((is_undefined ? kUndefined : 0) | ((x.flags | y.flags) & kCut));
+    return push({kind, vague_in(x, y), flags, 0, a, 0, 0}, Leaves::of_leaf(nodes_.size()));
   }
 
   [[nodiscard]] Value byte(Value word, std::uint32_t i);
@@ -126,10 +128,13 @@ class Values {
   [[nodiscard]] bool is_undefined(Value v) const { return (nodes_[v].flags & kUndefined) != 0; }
   [[nodiscard]] bool is_gated(Value v) const { return (nodes_[v].flags & kGated) != 0; }
   // Contains Junk, on some path: two places that hold it may differ there.
-  [[nodiscard]] bool is_vague(Value v) const { return (nodes_[v].flags & kVague) != 0; }
+  [[nodiscard]] bool is_vague(Value v) const { return nodes_[v].vague != 0; }
+  // Its bytes of which that is so, a bit each; of a value that is a byte itself, all or none.
+  [[nodiscard]] std::uint8_t vague_bytes(Value v) const { return nodes_[v].vague; }
   // Of two values, in what add_leaf() inherits.
   [[nodiscard]] bool inherits(Value v, Value one, Value other) const {
-    return ((nodes_[v].flags ^ (nodes_[one].flags | nodes_[other].flags)) & (kCut | kVague)) == 0;
+    const Node &x = nodes_[one], &y = nodes_[other];
+    return ((nodes_[v].flags ^ (x.flags | y.flags)) & kCut) == 0 && nodes_[v].vague == vague_in(x, y);
   }
   // Something in it was too entangled to be looked into, and is only told apart: that it satisfies a name may go unseen.
   [[nodiscard]] bool is_cut(Value v) const { return (nodes_[v].flags & kCut) != 0; }
@@ -159,8 +164,8 @@ class Values {
   [[nodiscard]] int depth(Value v) const { return nodes_[v].depth; }
 
  private:
-  static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16, kCut = 32, kVague = 64,
-                                kGatesInSets = 128;
+  static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16, kCut = 32, kGatesInSets = 64;
+  static constexpr std::uint8_t kAllBytes = 0xF;
   static constexpr int kBudget = 4096;  // values looked at by one question
 
   // Of a word that is neither Junk nor Any nor put together: its four bytes are numbers from first_byte() on, or, of a gate or a
@@ -187,6 +192,13 @@ class Values {
   void grow();
   [[nodiscard]] Value choose(Value token, Value x, Value y, int& budget);
   [[nodiscard]] Value decide(Value token, Value x, Value y);
+  template <class... Nodes>
+  [[nodiscard]] static std::uint8_t vague_in(const Nodes&... nodes) {
+    return static_cast<std::uint8_t>((nodes.vague | ...));
+  }
+  [[nodiscard]] std::uint8_t vague_of_gate(Value token, Value x, Value y) const {
+    return nodes_[token].vague != 0 ? kAllBytes : vague_in(nodes_[x], nodes_[y]);
+  }
   [[nodiscard]] std::uint8_t flags_of_gate(Value token, Value x, Value y) const;
   [[nodiscard]] Node cut(Value token, Value x, Value y) const;
   [[nodiscard]] Value without_oldest(Value v, int levels, int& budget);

@@ -104,6 +104,30 @@ TEST(SymbolicValuesTest, WhatWasSeenIsNoLongerVague) {
   EXPECT_EQ(v.gate(seen, v.gate(seen, x, leaf), later), v.gate(seen, x, later));
 }
 
+// Byte by byte: what a narrow name leaves open in its word says nothing of the bytes that it has.
+TEST(SymbolicValuesTest, EachByteIsVagueByItself) {
+  Values v;
+  const Value six = v.add_leaves_of_bytes(ValueKind::Def, 0, 6), four = v.add_leaves_of_bytes(ValueKind::Def, 1, 4),
+              token = v.add_leaves(ValueKind::Def, 2);
+  EXPECT_EQ(v.vague_bytes(six), 0);
+  EXPECT_EQ(v.vague_bytes(six + 1), 0b1100);
+  EXPECT_EQ(v.vague_bytes(four), 0);
+  EXPECT_EQ(v.vague_bytes(kJunk), 0xF);
+  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(v.vague_bytes(v.byte(six + 1, i)), i < 2 ? 0 : 0xF) << i;
+  EXPECT_EQ(v.vague_bytes(v.bit(v.byte(six + 1, 1), 7)), 0);
+  EXPECT_EQ(v.vague_bytes(v.bit(v.byte(six + 1, 2), 0)), 0xF);
+  const Value low = v.byte(six + 1, 0), high = v.byte(six + 1, 3);
+  EXPECT_EQ(v.vague_bytes(v.word({low, low, v.byte(four, 0), low})), 0);
+  EXPECT_EQ(v.vague_bytes(v.word({low, high, v.byte(four, 0), kJunk})), 0b1010);
+  EXPECT_EQ(v.vague_bytes(v.gate(token, four, six + 1)), 0b1100);
+  EXPECT_EQ(v.vague_bytes(v.one_of({four, six + 1})), 0b1100);
+  EXPECT_EQ(v.vague_bytes(v.gate(high, four, six)), 0xF) << "which of them it is may differ";
+  const Value both = v.add_leaf(ValueKind::Merged, 3, false, v.word({v.byte(four, 0), high, low, low}), six + 1);
+  EXPECT_EQ(v.vague_bytes(both), 0b1110);
+  EXPECT_TRUE(v.inherits(both, both, six + 1));
+  EXPECT_FALSE(v.inherits(both, both, kJunk));
+}
+
 // No, but it may be: something was cut away, or there was too much to look at. Each answer by itself.
 TEST(SymbolicValuesTest, AnAnswerSaysWhetherItIsSure) {
   Values v;
