@@ -33,10 +33,13 @@ struct Flow {
     preds.build_from(
         plan.order.size(), plan.edges, [&](const FlowEdge& e) { return position[e.to]; },
         [&](const FlowEdge& e) { return position[e.from]; });
+    succs.build_from(
+        plan.order.size(), plan.edges, [&](const FlowEdge& e) { return position[e.from]; },
+        [&](const FlowEdge& e) { return position[e.to]; });
   }
 
   std::vector<std::uint32_t> position;  // by block
-  Grouped<std::uint32_t> preds;         // by position
+  Grouped<std::uint32_t> preds, succs;  // by position
 };
 
 // Of the names, or of the locations: both are places here.
@@ -99,7 +102,6 @@ class Liveness {
     std::uint32_t number = 0;       // of a place that lives across blocks
     std::uint8_t bytes_read = 0;    // by anything
     bool is_across = false;         // it is live at the head of some block
-    bool is_written_if = false;     // some guarded step writes it
   };
   // A place that block `at` reads, of what it has at its head, where a predicate holds or does not.
   struct Exposed {
@@ -164,7 +166,6 @@ class Liveness {
       return;
     }
     if (u.guard == guard_.opposite()) u.written |= u.written_if & bytes;
-    places_[place].is_written_if = true;
     if (u.guard == guard_) u.written_if |= bytes;
     else u.guard = guard_, u.written_if = bytes;
   }
@@ -233,9 +234,9 @@ class Liveness {
   LiveSets live() {
     by_place_.build_from(places_.size(), usages_, [](const Usage& u) { return u.place; }, [](const Usage& u) { return u; });
     // What no step writes under the guard is as live under it as it is without.
+    const std::vector<Exposed> written = written_under_guards();
     std::erase_if(exposed_, [&](const Exposed& e) {
-      const auto is_end = [&](const Usage& u) { return u.guard.place == e.guard && u.guard.sense == e.sense; };
-      if (places_[e.place].is_written_if && std::ranges::any_of(by_place_[e.place], is_end)) return false;
+      if (std::ranges::binary_search(written, Exposed{.guard = e.guard, .sense = e.sense, .place = e.place})) return false;
       read_first({.place = e.place, .at = e.at, .is_read_first = true});
       return true;
     });
@@ -244,6 +245,16 @@ class Liveness {
     std::vector<std::uint32_t> place_of;
     const LiveSets under_guards = spread_under_guards(place_of);
     return united(spread(), under_guards, place_of);
+  }
+
+  // Each place that some step writes under a guard, with that guard; no block.
+  [[nodiscard]] std::vector<Exposed> written_under_guards() const {
+    std::vector<Exposed> written;
+    for (const Usage& u : usages_)
+      if (u.guard.is_set()) written.push_back({.guard = u.guard.place, .sense = u.guard.sense, .place = u.place});
+    std::ranges::sort(written);
+    written.erase(std::unique(written.begin(), written.end()), written.end());
+    return written;
   }
 
   void read_first(const Usage& u) {
@@ -301,18 +312,18 @@ class Liveness {
 
   // Above where its guard is written, a place is live as any other is.
   void go_on_without_guards(const LiveSets& sets, GuardEnds& ends, std::span<const std::uint32_t> place_of) {
-    std::sort(ends.in_blocks.begin(), ends.in_blocks.end());
-    std::sort(ends.in_phis.begin(), ends.in_phis.end());
-    std::sort(ends.of_place.begin(), ends.of_place.end());
-    for (std::uint32_t at = 0; at < plan_.order.size(); ++at)
-      for (const std::uint32_t n : sets[plan_.order[at]]) {
-        const bool is_in_phis = std::ranges::binary_search(ends.in_phis, std::pair(at, n));
-        const bool is_renamed = std::ranges::binary_search(ends.of_place, std::pair(at, n));
-        for (const std::uint32_t pred : flow_.preds[at]) {
-          if (is_in_phis) read_first({.place = place_of[n], .at = pred, .is_read_after = true});
-          else if (!is_renamed && std::ranges::binary_search(ends.in_blocks, std::pair(pred, n)))
-            read_first({.place = place_of[n], .at = pred, .is_read_first = true});
-        }
+    std::ranges::sort(ends.in_phis);
+    std::ranges::sort(ends.of_place);
+    const auto is_live = [&](std::uint32_t at, std::uint32_t n) { return std::ranges::binary_search(sets[plan_.order[at]], n); };
+    for (const auto [at, n] : ends.in_phis) {
+      if (!is_live(at, n)) continue;
+      for (const std::uint32_t pred : flow_.preds[at]) read_first({.place = place_of[n], .at = pred, .is_read_after = true});
+    }
+    for (const auto [pred, n] : ends.in_blocks)
+      for (const std::uint32_t at : flow_.succs[pred]) {
+        const std::pair here(at, n);
+        if (is_live(at, n) && !std::ranges::binary_search(ends.in_phis, here) && !std::ranges::binary_search(ends.of_place, here))
+          read_first({.place = place_of[n], .at = pred, .is_read_first = true});
       }
   }
 

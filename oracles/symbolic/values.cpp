@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/random.h"
 
@@ -82,8 +83,10 @@ Values::Leaves Values::leaves_of(const Node& n, Value id) const {
   Leaves all;
   for (const Value v : parts) all = both(all, leaves_[v]);
   if (n.kind != ValueKind::OneOf || parts.size() == 1) return all;
-  // Any member will do; with gates another one under each outcome, with words another one for each byte.
-  all.asked = (n.flags & (kGated | kWords)) != 0 ? 0 : ~std::uint64_t{0};
+  // Any member will do, under each outcome of gates and for each byte of words another one: but where only one member has any,
+  // all ask for what it asks for where it does.
+  const auto has_cases = [&](Value v) { return (nodes_[v].flags & (kGated | kWords)) != 0; };
+  all.asked = std::ranges::count_if(parts, has_cases) > 1 ? 0 : ~std::uint64_t{0};
   for (const Value v : parts) all.asked &= leaves_[v].asked;
   return all;
 }
@@ -429,10 +432,16 @@ bool Values::satisfies_within(Value have, Value want, int& budget) {
   const Node h = nodes_[have], w = nodes_[want];
   if (h.kind == ValueKind::Seen) return satisfies_within(h.a, want, budget);
   if (const Value top = std::max({token_of(have), token_of(want), token_of_members(want)}); top != kJunk) {
-    if (known(Question::Satisfies, have, want, kJunk) != kUnknown) return true;
+    if (const Value v = known(Question::Satisfies, have, want, kJunk); v != kUnknown) return v == kYes;
+    // A no that is unsure hangs on the budget, and is no answer for others.
+    const bool was_unsure = std::exchange(is_unsure_, false);
+    bool does = true;
     for (const bool holds : {true, false})
-      if (!satisfies_within(restrict_to(have, top, holds, budget), restrict_to(want, top, holds, budget), budget)) return false;
-    return learn(Question::Satisfies, have, want, kJunk, have) == have;
+      does = does && satisfies_within(restrict_to(have, top, holds, budget), restrict_to(want, top, holds, budget), budget);
+    is_unsure_ = is_unsure_ || (!does && budget < 0);
+    if (does || !is_unsure_) learn(Question::Satisfies, have, want, kJunk, does ? kYes : kNo);
+    is_unsure_ = is_unsure_ || was_unsure;
+    return does;
   }
   if (w.kind == ValueKind::Word || h.kind == ValueKind::Word) {
     for (std::uint32_t i = 0; i < 4; ++i)

@@ -232,7 +232,7 @@ class Values {
   [[nodiscard]] Answer& answer(Question q, Value x, Value y, Value z);
   [[nodiscard]] Value known(Question q, Value x, Value y, Value z);  // kUnknown where nobody knows
   Value learn(Question q, Value x, Value y, Value z, Value result);
-  static constexpr Value kUnknown = ~Value{0};
+  static constexpr Value kUnknown = ~Value{0}, kNo = 0, kYes = 1;
   std::vector<Answer> answers_;  // empty until it is needed
 };
 
