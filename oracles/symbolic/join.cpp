@@ -17,7 +17,6 @@ bool Joiner::flow_into(Entry& entry, std::uint32_t block, const State& state) {
   next_.names.clear();
   next_.names.reserve(plan_.live_names[block].size());
   next_.locations.clear();
-  next_.locations.reserve(plan_.live_locations[block].size());
   const std::uint32_t num_ways = plan_.num_preds[block] + (plan_.order.front() == block ? 1 : 0);
   if (num_ways == 1) copy(block, state);
   else join(entry, block, state);
@@ -73,6 +72,11 @@ void Joiner::join(const Entry& entry, std::uint32_t block, const State& state) {
 
 template <class Visit>
 void Joiner::each_candidate(const Entry& entry, std::uint32_t block, const State& state, bool any_loose, const Visit& visit) const {
+  if (entry.is_reached && !any_loose) {
+    for (const Entry::Held& h : entry.locations)
+      visit({h.location, plan_.is_byte_location[h.location] != 0, h.value, state.locations[h.location]});
+    return;
+  }
   auto held = entry.locations.begin();  // ascending, as the live locations are
   for (const std::uint32_t l : plan_.live_locations[block]) {
     const Value b = state.locations[l];
