@@ -12,14 +12,15 @@
 // answer and one row of bits a block, and the time is a part of that of the answer. Tested by liveness_test.cpp and plan_test.cpp.
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <compare>
 #include <cstdint>
 #include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "base/grouped.h"
 #include "oracles/symbolic/plan.h"
 
@@ -108,15 +109,16 @@ class Liveness {
     std::uint32_t guard = 0;
     bool sense = true;
     std::uint32_t place = 0, at = 0;
-
-    friend auto operator<=>(const Exposed&, const Exposed&) = default;
-    [[nodiscard]] bool is_like(const Exposed& o) const { return guard == o.guard && sense == o.sense && place == o.place; }
+    std::uint32_t number = 0;  // of the place under the guard
   };
   // Blocks and numbers of places under guards: where the guard is written, in the block or by the phis at its head.
   struct GuardEnds {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> in_blocks, in_phis;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> of_place;  // where phis write the place itself
+    FlatMap is_renamed;  // not 0: the phis at the head of the block write the place itself
   };
+  [[nodiscard]] static std::uint64_t key_of(std::uint32_t one, std::uint32_t other) {
+    return static_cast<std::uint64_t>(one) << 32 | other;
+  }
   // Of one block, for the places at hand: a bit each.
   struct Row {
     std::uint64_t live = 0;  // at the head
@@ -233,28 +235,33 @@ class Liveness {
   // --- under guards -------------------------------------------------------------------------------------------------
   LiveSets live() {
     by_place_.build_from(places_.size(), usages_, [](const Usage& u) { return u.place; }, [](const Usage& u) { return u; });
-    // What no step writes under the guard is as live under it as it is without.
-    const std::vector<Exposed> written = written_under_guards();
-    std::erase_if(exposed_, [&](const Exposed& e) {
-      if (std::ranges::binary_search(written, Exposed{.guard = e.guard, .sense = e.sense, .place = e.place})) return false;
-      read_first({.place = e.place, .at = e.at, .is_read_first = true});
-      return true;
-    });
-    if (exposed_.empty()) return spread();
-    std::sort(exposed_.begin(), exposed_.end());
     std::vector<std::uint32_t> place_of;
+    number_under_guards(place_of);
+    if (exposed_.empty()) return spread();
     const LiveSets under_guards = spread_under_guards(place_of);
     return united(spread(), under_guards, place_of);
   }
 
-  // Each place that some step writes under a guard, with that guard; no block.
-  [[nodiscard]] std::vector<Exposed> written_under_guards() const {
-    std::vector<Exposed> written;
+  // Each place under each of its guards is a place of its own: number n is place_of[n] under one of them. What no step writes under
+  // the guard is as live under it as it is without, and has no number.
+  void number_under_guards(std::vector<std::uint32_t>& place_of) {
+    constexpr std::uint32_t kWritten = kNoIndex - 1;
+    std::array<FlatMap, 2> numbers;  // by sense
     for (const Usage& u : usages_)
-      if (u.guard.is_set()) written.push_back({.guard = u.guard.place, .sense = u.guard.sense, .place = u.place});
-    std::ranges::sort(written);
-    written.erase(std::unique(written.begin(), written.end()), written.end());
-    return written;
+      if (u.guard.is_set()) numbers[u.guard.sense].at(key_of(u.guard.place, u.place), kWritten);
+    std::erase_if(exposed_, [&](Exposed& e) {
+      std::uint32_t& number = numbers[e.sense].at(key_of(e.guard, e.place), kNoIndex);
+      if (number == kNoIndex) {
+        read_first({.place = e.place, .at = e.at, .is_read_first = true});
+        return true;
+      }
+      if (number == kWritten) {
+        number = static_cast<std::uint32_t>(place_of.size());
+        place_of.push_back(e.place);
+      }
+      e.number = number;
+      return false;
+    });
   }
 
   void read_first(const Usage& u) {
@@ -262,27 +269,25 @@ class Liveness {
     usages_.push_back(u);
   }
 
-  // Each place under each of its guards is a place of its own here: number n is place_of[n] under one of them.
-  LiveSets spread_under_guards(std::vector<std::uint32_t>& place_of) {
-    const auto is_first = [&](std::size_t k) { return k == 0 || !exposed_[k].is_like(exposed_[k - 1]); };
-    for (std::size_t k = 0; k < exposed_.size(); ++k)
-      if (is_first(k)) place_of.push_back(exposed_[k].place);
+  LiveSets spread_under_guards(std::span<const std::uint32_t> place_of) {
     Liveness limited(plan_, flow_, place_of.size());
     GuardEnds ends;
     std::vector<std::uint32_t> writes(plan_.order.size(), 0);  // of the guard, by block
-    std::uint32_t n = 0;
-    for (std::size_t k = 0; k < exposed_.size(); ++k) {
-      n += k != 0 && is_first(k) ? 1 : 0;
-      limited.usages_.push_back({.place = n, .at = exposed_[k].at, .is_read_first = true});
-      if (is_first(k)) end_at_writes(exposed_[k], n, writes, limited, ends);
+    std::uint32_t next = 0;
+    for (const Exposed& e : exposed_) {
+      limited.usages_.push_back({.place = e.number, .at = e.at, .is_read_first = true});
+      if (e.number != next) continue;
+      end_at_writes(e, writes, limited, ends);
+      ++next;
     }
     const LiveSets sets = limited.spread();
     go_on_without_guards(sets, ends, place_of);
     return sets;
   }
 
-  // What ends number n, `of`: goes to limited.usages_.
-  void end_at_writes(const Exposed& of, std::uint32_t n, std::vector<std::uint32_t>& writes, Liveness& limited, GuardEnds& ends) {
+  // What ends it goes to limited.usages_.
+  void end_at_writes(const Exposed& of, std::vector<std::uint32_t>& writes, Liveness& limited, GuardEnds& ends) {
+    const std::uint32_t n = of.number;
     limited.places_[n] = {.bytes_read = 0xFF, .is_across = true};
     const auto defs = by_place_[of.place], guards = by_place_[of.guard];
     for (const Usage& g : guards) writes[g.at] = std::max(writes[g.at], g.writes);
@@ -291,7 +296,7 @@ class Liveness {
       const int written = u.written | (u.guard == Guard{of.guard, writes[u.at], of.sense} ? u.written_if : 0);
       if (u.is_renamed) {
         limited.usages_.push_back({.place = n, .at = u.at, .is_renamed = true});
-        ends.of_place.emplace_back(u.at, n);
+        ends.is_renamed.at(key_of(u.at, n), 1);
       } else if (u.writes != 0 && (places_[of.place].bytes_read & ~written) == 0)
         limited.usages_.push_back({.place = n, .at = u.at, .written = 0xFF});
     }
@@ -312,8 +317,6 @@ class Liveness {
 
   // Above where its guard is written, a place is live as any other is.
   void go_on_without_guards(const LiveSets& sets, GuardEnds& ends, std::span<const std::uint32_t> place_of) {
-    std::ranges::sort(ends.in_phis);
-    std::ranges::sort(ends.of_place);
     const auto is_live = [&](std::uint32_t at, std::uint32_t n) { return std::ranges::binary_search(sets[plan_.order[at]], n); };
     for (const auto [at, n] : ends.in_phis) {
       if (!is_live(at, n)) continue;
@@ -321,8 +324,7 @@ class Liveness {
     }
     for (const auto [pred, n] : ends.in_blocks)
       for (const std::uint32_t at : flow_.succs[pred]) {
-        const std::pair here(at, n);
-        if (is_live(at, n) && !std::ranges::binary_search(ends.in_phis, here) && !std::ranges::binary_search(ends.of_place, here))
+        if (is_live(at, n) && ends.is_renamed.at(key_of(at, n), 0) == 0)
           read_first({.place = place_of[n], .at = pred, .is_read_first = true});
       }
   }

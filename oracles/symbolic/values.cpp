@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "base/random.h"
 
@@ -418,29 +417,24 @@ bool Values::satisfies(Value have, Value want) {
     return false;
   }
   int budget = kBudget;
-  return satisfies_within(have, want, budget);
+  const bool does = satisfies_within(have, want, budget);
+  is_unsure_ = is_unsure_ || budget < 0;
+  return does;
 }
 
 bool Values::satisfies_within(Value have, Value want, int& budget) {
   while (nodes_[want].kind == ValueKind::OneOf && nodes_[want].b == 1) want = kids_[nodes_[want].a];
   if (have == want || want == kAny) return true;
   if (!may_satisfy(have, want)) return false;
-  if (--budget < 0) {
-    is_unsure_ = true;
-    return false;
-  }
+  if (--budget < 0) return false;
   const Node h = nodes_[have], w = nodes_[want];
   if (h.kind == ValueKind::Seen) return satisfies_within(h.a, want, budget);
   if (const Value top = std::max({token_of(have), token_of(want), token_of_members(want)}); top != kJunk) {
     if (const Value v = known(Question::Satisfies, have, want, kJunk); v != kUnknown) return v == kYes;
-    // A no that is unsure hangs on the budget, and is no answer for others.
-    const bool was_unsure = std::exchange(is_unsure_, false);
     bool does = true;
     for (const bool holds : {true, false})
       does = does && satisfies_within(restrict_to(have, top, holds, budget), restrict_to(want, top, holds, budget), budget);
-    is_unsure_ = is_unsure_ || (!does && budget < 0);
-    if (does || !is_unsure_) learn(Question::Satisfies, have, want, kJunk, does ? kYes : kNo);
-    is_unsure_ = is_unsure_ || was_unsure;
+    if (does || (budget >= 0 && !is_unsure_)) learn(Question::Satisfies, have, want, kJunk, does ? kYes : kNo);
     return does;
   }
   if (w.kind == ValueKind::Word || h.kind == ValueKind::Word) {
