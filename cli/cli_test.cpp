@@ -89,6 +89,29 @@ TEST_F(Cli, BadInputNamesThePlace) {
   expect_complaint("alloc --target toy.json a.rir", "toy.json:2:2: error: unknown key \"nonsense\"");
 }
 
+// Random programs for a target of one's own: there two predicates share a register, and every judge knows their names.
+TEST_F(Cli, PredicateHalves) {
+  write("halves.json", R"({"name": "halves", "units": {"R": 64, "P": 14, "UR": 16, "UP": 6, "B": 16}, "predicate_halves": true,
+    "abi": {"arguments": ["R4:R7"], "results": ["R4:R5"], "callee_saved": ["R16:R23", "P5.hi"], "clobbered": ["R0:R15", "P0:P3"]}})");
+  const Outcome duel = run("duel --target halves.json --random 30 --profile predicates --regs 16 --limit P=5 --json");
+  ASSERT_EQ(duel.status, 0) << duel.err;
+  ASSERT_EQ(run("gen --target halves.json --profile calls --seed 3 -o a.rir").status, 0);
+  ASSERT_EQ(run("alloc --target halves.json a.rir -o b.rir").status, 0);
+  EXPECT_THAT(read_file(path("a.rir")).value(), AllOf(HasSubstr("predicate_halves"), HasSubstr(", P0:P3")));
+  EXPECT_THAT(read_file(path("b.rir")).value(), AllOf(HasSubstr(" P0.lo"), HasSubstr(" P0.hi")));
+  EXPECT_EQ(run("verify --target halves.json a.rir b.rir").status, 0);
+  expect_complaint("alloc a.rir --sm 90", "predicate_halves: sm_90 has one predicate to a register");
+  // A file that names no predicate register is for any target.
+  write("plain.rir",
+        "rir 1\nfunc @f kernel target halves threads 32\n  vreg %0 P pred\n  block b0\n    #0 %0 = p\n    #1 st %0 !write\n"
+        "    #2 exit\n");
+  EXPECT_THAT(run("alloc --target halves.json plain.rir").out, HasSubstr("#0 P0.lo = p"));
+  write("named.rir", "rir 1\nfunc @f kernel target halves threads 32\n  block b0\n    #0 nop clobbers P1\n    #1 exit\n");
+  expect_complaint("alloc --target halves.json named.rir", "halves has two predicates to a register");
+  write("small.json", R"({"name": "small", "units": {"R": 16, "P": 4}})");
+  expect_complaint("gen --target small.json", "random programs need 32 units in R");
+}
+
 // A row a program, allocator and limit; a run is added to what is there.
 TEST_F(Cli, DuelsAreKeptInADatabase) {
   ASSERT_EQ(run("duel --random 5 --seed 3 --db r.sqlite").status, 0);

@@ -45,19 +45,21 @@ std::vector<std::pair<std::size_t, std::string_view>> words_of(std::string_view 
   return words;
 }
 
-std::string register_text(const ir::Operand& op) {
-  return op.is_vreg() ? fmt::format("%{}", op.vreg().value) : ir::to_string(op.preg());
+std::string register_text(const ir::Function& f, const ir::Operand& op) {
+  return op.is_vreg() ? fmt::format("%{}", op.vreg().value) : ir::to_string(f, op.preg());
 }
 
 // Column and length of an operand in the line of its instruction. The guard stands first in the text and behind the uses by number.
-std::optional<std::pair<int, int>> find_operand(std::string_view line, std::span<const ir::Operand> ops, std::size_t number) {
+std::optional<std::pair<int, int>> find_operand(std::string_view line, const ir::Function& f, const ir::Inst& i,
+                                                std::size_t number) {
+  const auto ops = f.operands_of(i);
   const ir::Operand& wanted = ops[number];
   if (!wanted.is_register()) return std::nullopt;
-  const std::string text = register_text(wanted);
+  const std::string text = register_text(f, wanted);
   const auto order = [&](std::size_t k) { return ops[k].role == ir::Role::Guard ? -1 : static_cast<int>(k); };
   int skip = 0;
   for (std::size_t k = 0; k < ops.size(); ++k)
-    if (k != number && ops[k].is_register() && order(k) < order(number) && register_text(ops[k]) == text) ++skip;
+    if (k != number && ops[k].is_register() && order(k) < order(number) && register_text(f, ops[k]) == text) ++skip;
   for (const auto& [at, word] : words_of(line))
     if (word == text && skip-- == 0) return std::pair(static_cast<int>(at) + 1, static_cast<int>(text.size()));
   return std::nullopt;
@@ -116,7 +118,7 @@ Listing::Mark Listing::mark(ir::InstId inst, int operand) const {
   const ir::Function& f = program_.function;
   const ir::Inst* const i = f.find_inst(inst);
   if (i == nullptr || operand >= i->num_operands) return m;
-  if (const auto at = find_operand(line, f.operands_of(*i), static_cast<std::size_t>(operand))) std::tie(m.column, m.length) = *at;
+  if (const auto at = find_operand(line, f, *i, static_cast<std::size_t>(operand))) std::tie(m.column, m.length) = *at;
   return m;
 }
 

@@ -88,20 +88,16 @@ void cut(std::vector<std::string>& pieces, std::size_t most) {
 class Names {
  public:
   Names(ir::RegFile file, const allocator::Geometry& g)
-      : file_(ir::name(file)), is_half_(g.pair_mode == allocator::PairMode::Half), units_(g.units), step_(g.step()) {}
+      : file_(file), is_half_(g.pair_mode == allocator::PairMode::Half), units_(g.units), step_(g.step()) {}
   // Where the footprint begins.
-  [[nodiscard]] std::string unit(int s) const {
-    if (!is_half_) return fmt::format("{}{}", file_, s);
-    const allocator::HalfRegister h = allocator::half_register(s);
-    return fmt::format("{}{}.{}", file_, h.number, h.is_high ? "hi" : "lo");
-  }
+  [[nodiscard]] std::string unit(int s) const { return ir::to_string(ir::PReg{file_, 1, static_cast<std::uint16_t>(s)}, is_half_); }
   [[nodiscard]] std::string home(int s) const { return units_ == 1 ? unit(s) : unit(s) + ':' + unit(s + units_ - 1); }
   [[nodiscard]] std::string run(int first, int last) const { return first == last ? unit(first) : unit(first) + '-' + unit(last); }
   // What the footprints cover together; where they would overlap, the units where they begin.
   [[nodiscard]] std::string cover(int first, int last) const { return run(first, units_ <= step_ ? last + units_ - 1 : last); }
 
  private:
-  std::string_view file_;
+  ir::RegFile file_;
   bool is_half_;
   int units_, step_;
 };

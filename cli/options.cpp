@@ -42,6 +42,17 @@ void TargetOptions::add_to(CLI::App& command) {
       ->allow_extra_args(false);
 }
 
+namespace {
+
+// Then it matters what their names mean.
+bool names_predicate_registers(const ir::Function& f) {
+  const auto is_one = [](ir::PReg r) { return r.is_valid() && ir::is_predicate(r.file); };
+  return std::ranges::any_of(f.vregs, [&](const ir::VReg& v) { return is_one(v.fixed); }) ||
+         std::ranges::any_of(f.operands, [&](const ir::Operand& op) { return is_one(op.is_preg() ? op.preg() : op.fixed()); });
+}
+
+}  // namespace
+
 const ir::Target& TargetOptions::resolve(ir::Function& f, const std::string& file) const {
   const ir::Target* found = nullptr;
   if (!target_file.empty()) {
@@ -58,9 +69,28 @@ const ir::Target& TargetOptions::resolve(ir::Function& f, const std::string& fil
     }
   }
   f.target = found->name;
+  f.predicate_halves = f.predicate_halves || (found->predicate_halves && !names_predicate_registers(f));
   if (const auto faults = ir::check(f, *found, 1); !faults.empty())
     throw BadInput(fmt::format("{}: error: @{}: {}", file, f.name, ir::to_string(f, faults[0])));
   return *found;
+}
+
+const ir::Target& TargetOptions::of_random_programs() const {
+  const auto offers = [](const ir::Target& t, ir::RegFile file, int least, int units) {
+    bool all = t.units[ir::index(file)] >= least;
+    for (int unit = 0; unit < units; ++unit) all = all && !t.is_reserved(file, unit);
+    return all;
+  };
+  if (target_file.empty()) {
+    const ir::Target* const found = sm == 0 ? &ir::default_target() : ir::find_target(fmt::format("sm_{}", sm));
+    if (found == nullptr) throw BadInput(fmt::format("--sm: no target sm_{}", sm));
+    return *found;
+  }
+  const ir::Target& target = target_in(target_file);
+  if (!offers(target, ir::RegFile::R, 32, 16) || !offers(target, ir::RegFile::P, 4, 4))
+    throw BadInput(fmt::format("{}: error: random programs need 32 units in R and 4 in P, the first 16 and 4 of them not reserved",
+                               target_file));
+  return target;
 }
 
 ir::Limits TargetOptions::limits_for(const ir::Target& t, int registers) const {

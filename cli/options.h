@@ -27,6 +27,9 @@ struct TargetOptions {
   // The target to use for `f`; f.target is changed to it. It lives as long as the process. Throws BadInput where there is none or f
   // does not suit it.
   [[nodiscard]] const ir::Target& resolve(ir::Function& f, const std::string& file) const;
+  // The target that random programs are made for: --target, --sm, or the default. Throws BadInput where there is none, or it is too
+  // small (fuzz::generate).
+  [[nodiscard]] const ir::Target& of_random_programs() const;
   // The target's limits, with --limit applied and file R limited to `registers` where that is > 0. Throws BadInput.
   [[nodiscard]] ir::Limits limits_for(const ir::Target& t, int registers) const;
 };

@@ -112,7 +112,7 @@ class Checker {
     if (v.is_architectural() && !v.fixed.is_valid()) return bad("an architectural register is fixed: it says which");
     if (v.is_architectural()) architectural_.push_back(id);
     if (v.fixed.is_valid() && !fits_home(v, v.fixed))
-      bad(fmt::format("{} is no home for it: file, size or alignment", to_string(v.fixed)));
+      bad(fmt::format("{} is no home for it: file, size or alignment", to_string(f_, v.fixed)));
   }
 
   static bool in_some_file(PReg r) { return static_cast<int>(r.file) < kNumFiles && r.is_valid() && r.end() <= kMaxUnits; }
@@ -257,10 +257,11 @@ class Checker {
         if (op.raw().extra != 0) {
           const VReg& root = f_.vreg(f_.root(op.vreg()));
           if (!fits_home(root, fixed) || Operand::pack(fixed) != op.raw().extra)
-            return fault(i, at,
-                         fmt::format("{} is no home for %{}: file, size or alignment", to_string(fixed), f_.root(op.vreg()).value));
+            return fault(
+                i, at,
+                fmt::format("{} is no home for %{}: file, size or alignment", to_string(f_, fixed), f_.root(op.vreg()).value));
           if (root.fixed.is_valid() && root.fixed != fixed)
-            return fault(i, at, fmt::format("the vreg is fixed to {} already", to_string(root.fixed)));
+            return fault(i, at, fmt::format("the vreg is fixed to {} already", to_string(f_, root.fixed)));
         }
       } else {
         if (!in_some_file(op.preg()) || Operand::pack(op.preg()) != op.raw().value || op.raw().extra != 0)
@@ -490,7 +491,7 @@ class Checker {
         // A def and the use that it is tied to are one item, and so are the reads of one root in one register.
         if ((sa.root == sb.root || (ops[k].is_tied() && ops[k].tied == m)) && a == b) continue;
         if ((at_reads(ops[k], sa, guarded) && at_reads(ops[m], sb, guarded)) || (at_writes(ops[k]) && at_writes(ops[m])))
-          return fault(i, static_cast<int>(m), fmt::format("two operands are fixed to {} at once", to_string(b)));
+          return fault(i, static_cast<int>(m), fmt::format("two operands are fixed to {} at once", to_string(f_, b)));
       }
     for (const std::size_t k : fixed_)
       if (ops[k].writes() && !is_whole(ops[k]))
@@ -554,7 +555,7 @@ class Checker {
       const PReg r = is_clobber ? ops[k].preg() : ops[k].is_vreg() ? f_.fixed_of(ops[k]) : PReg();
       for (const VRegId v : architectural_)
         if (r.is_valid() && r.overlaps(f_.vreg(v).fixed) && (is_clobber || f_.root(ops[k].vreg()) != v))
-          return fault(i, static_cast<int>(k), fmt::format("{} is that of the architectural %{}", to_string(r), v.value));
+          return fault(i, static_cast<int>(k), fmt::format("{} is that of the architectural %{}", to_string(f_, r), v.value));
       if (!ops[k].is_vreg() || !ops[k].is_tied()) continue;
       const VRegId def = f_.root(ops[k].vreg()), use = f_.root(ops[ops[k].tied].vreg());
       for (const VRegId v : architectural_)
@@ -591,6 +592,15 @@ std::vector<Diagnostic> check(const Function& f, int max_diagnostics) { return C
 std::vector<Diagnostic> check(const Function& f, const Target& target, int max_diagnostics) {
   std::vector<Diagnostic> faults = check(f, max_diagnostics);
   if (!faults.empty()) return faults;
+  if (f.predicate_halves != target.predicate_halves) {
+    Diagnostic d;
+    d.message = f.predicate_halves ? fmt::format("predicate_halves: {} has one predicate to a register", target.name)
+                                   : fmt::format(
+                                         "{} has two predicates to a register, which predicate_halves in the line of the "
+                                         "function says",
+                                         target.name);
+    return {d};
+  }
   const auto inside = [&](PReg r) { return r.end() <= target.units[index(r.file)]; };
   const auto reserved = [&](PReg r) {
     for (int unit = r.begin(); unit < r.end(); ++unit)
@@ -603,7 +613,7 @@ std::vector<Diagnostic> check(const Function& f, const Target& target, int max_d
     const VReg& reg = f.vregs[v];
     if (!target.has(reg.file())) d.message = fmt::format("{} has no register file {}", target.name, name(reg.file()));
     else if (reg.fixed.is_valid() && (!inside(reg.fixed) || (reserved(reg.fixed) && !reg.is_architectural())))
-      d.message = fmt::format("{} does not offer {}", target.name, to_string(reg.fixed));
+      d.message = fmt::format("{} does not offer {}", target.name, to_string(f, reg.fixed));
     else continue;
     faults.push_back(std::move(d));
   }
@@ -615,7 +625,7 @@ std::vector<Diagnostic> check(const Function& f, const Target& target, int max_d
       Diagnostic d;
       d.inst = i.id;
       d.operand = static_cast<int>(k);
-      d.message = fmt::format("{} does not offer {}", target.name, to_string(r));
+      d.message = fmt::format("{} does not offer {}", target.name, to_string(f, r));
       faults.push_back(std::move(d));
     }
   }

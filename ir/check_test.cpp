@@ -150,5 +150,22 @@ TEST(Check, AgainstATarget) {
   EXPECT_EQ(to_string(m->functions[0], faults[2]), "instruction 0, operand 1: sm_70 does not offer R255");
 }
 
+// What P1 is hangs on it.
+TEST(Check, TheTargetHasPredicateHalvesWhereTheFunctionHas) {
+  Target halves = default_target();
+  halves.predicate_halves = true;
+  auto m = parse("rir 1\nfunc @f kernel target sm_90 threads 32\n  block b0\n    #0 exit\n");
+  ASSERT_TRUE(m.has_value()) << to_string(m.error());
+  Function& f = m->functions[0];
+  EXPECT_TRUE(check(f, default_target()).empty());
+  ASSERT_EQ(check(f, halves).size(), 1u);
+  EXPECT_EQ(to_string(f, check(f, halves)[0]),
+            "function @f: sm_90 has two predicates to a register, which predicate_halves in the line of the function says");
+  f.predicate_halves = true;
+  EXPECT_TRUE(check(f, halves).empty());
+  ASSERT_EQ(check(f, default_target()).size(), 1u);
+  EXPECT_EQ(to_string(f, check(f, default_target())[0]), "function @f: predicate_halves: sm_90 has one predicate to a register");
+}
+
 }  // namespace
 }  // namespace regduel::ir

@@ -144,6 +144,7 @@ Function Function::clone_header() const {
   f.name = name;
   f.kind = kind;
   f.abi = abi;
+  f.predicate_halves = predicate_halves;
   f.phase = phase;
   f.target = target;
   f.threads = threads;

@@ -328,8 +328,9 @@ class Function {
   FunctionKind kind = FunctionKind::Kernel;
   AbiName abi = AbiName::Seed;  // which registers a device function must preserve; calls list their own
   Phase phase = Phase::Virtual;
-  std::string target = "sm_90";  // name of a target description
-  std::uint32_t threads = 256;   // threads a block: what a shared-memory slot is multiplied by
+  bool predicate_halves = false;  // two predicates to a register: units of P and UP are halves (Target)
+  std::string target = "sm_90";   // name of a target description
+  std::uint32_t threads = 256;    // threads a block: what a shared-memory slot is multiplied by
   std::uint32_t local_frame = 0;
   std::uint32_t shared_frame = 0;
   Symbols symbols;
@@ -408,6 +409,9 @@ class Function {
  private:
   [[nodiscard]] Storage storage_of_part(const Operand& op) const;  // of an operand with a part, or of an aliased vreg
 };
+
+// As the function's text has it.
+[[nodiscard]] inline std::string to_string(const Function& f, PReg r) { return to_string(r, f.predicate_halves); }
 
 // The contents of one .rir file.
 struct Module {

@@ -144,6 +144,27 @@ TEST(Target, FromJson) {
   EXPECT_EQ(error("{\"name\": \"toy\",\n x}"), "t.json:2:2: error: not valid JSON");
 }
 
+// Units of P and UP are halves, and names are as in the text of a function.
+TEST(Target, PredicateHalves) {
+  const auto toy = [](std::string_view rest) {
+    return parse_target(fmt::format(R"({{"name": "toy", "units": {{"R": 8, "P": 6}}, {}}})", rest), "t.json");
+  };
+  const auto t = toy(R"("reserved": ["P0", "P1.hi", "R1"], "abi": {"clobbered": ["P1.lo:P2"]}, "predicate_halves": true)");
+  ASSERT_TRUE(t.has_value()) << to_string(t.error());
+  EXPECT_TRUE(t->predicate_halves);
+  std::vector<int> reserved;
+  for (int unit = 0; unit < 6; ++unit)
+    if (t->is_reserved(RegFile::P, unit)) reserved.push_back(unit);
+  EXPECT_EQ(reserved, (std::vector{0, 1, 3}));
+  EXPECT_FALSE(t->is_reserved(RegFile::R, 0));
+  EXPECT_EQ(t->abi(AbiName::Cuda).clobbered, (std::vector{PReg{RegFile::P, 4, 2}}));
+  EXPECT_EQ(to_string(toy(R"("predicate_halves": true, "reserved": ["P3.lo"])").error()),
+            "t.json:1:70: error: \"reserved\": this target has no P3.lo");
+  EXPECT_FALSE(toy(R"("reserved": ["P1.lo"])").has_value());
+  EXPECT_FALSE(toy(R"("predicate_halves": true, "reserved": ["R1.lo"])").has_value());
+  EXPECT_EQ(to_string(toy(R"("predicate_halves": 2)").error()), "t.json:1:44: error: \"predicate_halves\": expected true or false");
+}
+
 // Everything that a call may meet: what it destroys, and what a function gives back.
 TEST(Target, Abis) {
   const auto holds = [](const std::vector<PReg>& list, RegFile file, int unit) {

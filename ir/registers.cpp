@@ -22,10 +22,15 @@ std::string_view name(RegFile f) { return kFileNames[index(f)]; }
 std::optional<RegClass> class_from_name(std::string_view s) { return find_name<RegClass>(kClassNames, s); }
 std::optional<RegFile> file_from_name(std::string_view s) { return find_name<RegFile>(kFileNames, s); }
 
-std::string to_string(PReg r) {
+std::string to_string(PReg r, bool predicate_halves) {
   if (!r.is_valid() || static_cast<int>(r.file) >= kNumFiles) return "none";
-  if (r.count == 1) return fmt::format("{}{}", name(r.file), r.first);
-  return fmt::format("{0}{1}:{0}{2}", name(r.file), r.first, r.end() - 1);
+  const bool has_halves = predicate_halves && is_predicate(r.file);
+  const bool is_whole = has_halves && r.begin() % 2 == 0 && r.end() % 2 == 0;
+  const auto unit = [&](int u) {
+    const std::string_view half = !has_halves || is_whole ? "" : u % 2 == 0 ? ".lo" : ".hi";
+    return fmt::format("{}{}{}", name(r.file), has_halves ? u / 2 : u, half);
+  };
+  return r.count == (is_whole ? 2 : 1) ? unit(r.begin()) : unit(r.begin()) + ":" + unit(r.end() - 1);
 }
 
 std::optional<Part> Part::from_bytes(int offset, int size) {

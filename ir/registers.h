@@ -2,7 +2,8 @@
 //
 // A *register class* is what a vreg asks for; a *register file* is what holds it. Two classes may share a file
 // (R and RAlt, UR and URExt), and then they compete for the same units. A *unit* is the smallest thing that is
-// allocated: 32 bits in R, UR, ACC, B and UB; one predicate in P and UP.
+// allocated: 32 bits in R, UR, ACC, B and UB; one predicate in P and UP, which is half a register where a target has
+// predicate halves.
 //
 // Source: seed 000 "Per-Class Iteration" (class numbers), seed 001 "Stack-local queue header array" (queue order).
 #pragma once
@@ -93,7 +94,14 @@ struct PReg {
   }
   friend constexpr auto operator<=>(PReg, PReg) = default;
 };
-[[nodiscard]] std::string to_string(PReg r);  // "R4", "R4:R7"
+// "R4", "R4:R7".
+//   predicate_halves   units of predicate files are halves of registers: "P1.lo", "P1.hi", and both together "P1"
+[[nodiscard]] std::string to_string(PReg r, bool predicate_halves = false);
+// Register `number` of a file: its one unit, or both halves.
+[[nodiscard]] constexpr PReg register_of(RegFile file, int number, bool predicate_halves = false) {
+  const int units = predicate_halves && is_predicate(file) ? 2 : 1;
+  return PReg{file, static_cast<std::uint8_t>(units), static_cast<std::uint16_t>(units * number)};
+}
 
 // A part of a register: an aligned power-of-two number of bytes of it. Whole = everything.
 class Part {

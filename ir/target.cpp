@@ -108,23 +108,29 @@ const std::vector<Target>& all_targets() {
   return list;
 }
 
-// "R4" or "R4:R7".
-std::optional<PReg> parse_units(std::string_view s) {
-  const auto one = [](std::string_view text) -> std::optional<PReg> {
+// "R4" or "R4:R7"; with predicate halves also "P1.lo", and "P1" is both halves.
+std::optional<PReg> parse_units(std::string_view s, bool predicate_halves) {
+  const auto one = [&](std::string_view text) -> std::optional<PReg> {
     std::size_t letters = 0;
     while (letters < text.size() && text[letters] >= 'A' && text[letters] <= 'Z') ++letters;
     const auto file = file_from_name(text.substr(0, letters));
-    int unit = -1;
-    const auto [end, error] = std::from_chars(text.data() + letters, text.data() + text.size(), unit);
-    if (!file || error != std::errc() || end != text.data() + text.size() || unit < 0 || unit >= kMaxUnits) return std::nullopt;
+    int number = -1;
+    const auto [end, error] = std::from_chars(text.data() + letters, text.data() + text.size(), number);
+    if (!file || error != std::errc() || number < 0 || number >= kMaxUnits) return std::nullopt;
+    const PReg r = register_of(*file, number, predicate_halves);
+    const std::string_view part = text.substr(static_cast<std::size_t>(end - text.data()));
+    if (r.end() > kMaxUnits || (!part.empty() && r.count != 2)) return std::nullopt;
+    if (part.empty()) return r;
+    if (part != ".lo" && part != ".hi") return std::nullopt;
+    const int unit = r.begin() + (part == ".hi" ? 1 : 0);
     return units(*file, unit, unit);
   };
   const std::size_t colon = s.find(':');
   const auto first = one(s.substr(0, colon));
   if (!first || colon == std::string_view::npos) return first;
   const auto last = one(s.substr(colon + 1));
-  if (!last || last->file != first->file || last->first < first->first || last->first - first->first > 254) return std::nullopt;
-  return units(first->file, first->first, last->first);
+  if (!last || last->file != first->file || last->first < first->first || last->end() - first->first > 255) return std::nullopt;
+  return units(first->file, first->first, last->end() - 1);
 }
 
 // Line and column of a byte offset, both 1-based.
@@ -136,7 +142,7 @@ std::pair<int, int> place_of(std::string_view text, std::size_t offset) {
   return {line, static_cast<int>(newline == std::string_view::npos ? offset : offset - newline - 1) + 1};
 }
 
-bool read_custom_constraints(const nlohmann::json& list, std::vector<CustomConstraint>& out) {
+bool read_custom_constraints(const nlohmann::json& list, bool predicate_halves, std::vector<CustomConstraint>& out) {
   if (!list.is_array()) return false;
   const auto number = [](const nlohmann::json& item, const char* key, int fallback, int low, int high) -> std::optional<int> {
     if (!item.contains(key)) return fallback;
@@ -154,7 +160,7 @@ bool read_custom_constraints(const nlohmann::json& list, std::vector<CustomConst
     if (!item.contains("operation") || !item["operation"].is_string() || !item.contains("registers") ||
         !item["registers"].is_string())
       return false;
-    const auto registers = parse_units(item["registers"].get<std::string>());
+    const auto registers = parse_units(item["registers"].get<std::string>(), predicate_halves);
     if (!registers) return false;
     out.push_back({*type, item["operation"].get<std::string>(), *registers, *step, *weight});
   }
@@ -235,11 +241,16 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
       {"occupancy_x_min", &t.occupancy_x_min, 0, 1 << 20},
       {"occupancy_x_max", &t.occupancy_x_max, 0, 1 << 20},
   };
+  // Before all others: it says how registers are named.
+  if (doc.contains("predicate_halves")) {
+    if (!doc["predicate_halves"].is_boolean()) return fail_at("predicate_halves", "\"predicate_halves\": expected true or false");
+    t.predicate_halves = doc["predicate_halves"].get<bool>();
+  }
   std::vector<std::pair<std::string, PReg>> named;  // with the key under which it stands; where the files end is known only later
   const auto read_units = [&](const std::string& key, const nlohmann::json& list, std::vector<PReg>& out) {
     if (!list.is_array()) return false;
     for (const auto& item : list) {
-      const auto r = item.is_string() ? parse_units(item.get<std::string>()) : std::nullopt;
+      const auto r = item.is_string() ? parse_units(item.get<std::string>(), t.predicate_halves) : std::nullopt;
       if (!r) return false;
       out.push_back(*r);
       named.emplace_back(key, *r);
@@ -274,14 +285,14 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
     }
     return std::nullopt;
   };
-  // Before all others: a target that describes one ABI has it under both names, unless "abis" says otherwise.
+  // Before those: a target that describes one ABI has it under both names, unless "abis" says otherwise.
   if (doc.contains("abi")) {
     if (!doc["abi"].is_object()) return fail_at("abi", "\"abi\": expected an object");
     if (auto error = read_abi("abi", doc["abi"], t.abi(AbiName::Seed))) return std::unexpected(std::move(*error));
     t.abi(AbiName::Cuda) = t.abi(AbiName::Seed);
   }
   for (const auto& [key, value] : doc.items()) {
-    if (key == "name" || key == "abi") continue;
+    if (key == "name" || key == "predicate_halves" || key == "abi") continue;
     if (key == "units") {
       if (!value.is_object()) return fail_at(key, "\"units\": expected an object, file name to number of units");
       for (const auto& [file_key, count] : value.items()) {
@@ -295,11 +306,8 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
       }
     } else if (key == "reserved") {
       if (!read_units(key, value, t.reserved)) return fail_at(key, "\"reserved\": expected registers like [\"R0\", \"R4:R7\"]");
-    } else if (key == "predicate_halves") {
-      if (!value.is_boolean()) return fail_at(key, "\"predicate_halves\": expected true or false");
-      t.predicate_halves = value.get<bool>();
     } else if (key == "custom_constraints") {
-      if (!read_custom_constraints(value, t.custom_constraints))
+      if (!read_custom_constraints(value, t.predicate_halves, t.custom_constraints))
         return fail_at(
             key,
             "\"custom_constraints\": expected a list of {\"type\": 4, 9 or 10, \"operation\": NAME, \"registers\": \"R0:R15\", "
@@ -324,7 +332,8 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
   if (!doc.contains("occupancy_x_min")) t.occupancy_x_min = registers_of_all_warps(t);
   if (!doc.contains("occupancy_x_max")) t.occupancy_x_max = t.max_registers_per_thread;
   for (const auto& [key, r] : named)
-    if (r.end() > t.units[index(r.file)]) return fail_at(key, fmt::format("\"{}\": this target has no {}", key, to_string(r)));
+    if (r.end() > t.units[index(r.file)])
+      return fail_at(key, fmt::format("\"{}\": this target has no {}", key, to_string(r, t.predicate_halves)));
   return t;
 }
 

@@ -41,7 +41,7 @@ struct Target {
   int shared_bytes_per_sm = 233472;
   int register_banks = 4;         // bank of unit u of file R: u % register_banks
   int tensor_align_log2 = 3;      // alignment in units of tensor tuples
-  bool predicate_halves = false;  // two predicates to a register: synthetic targets only
+  bool predicate_halves = false;  // two predicates to a register: units of P and UP are halves. Synthetic targets only
   int device_type = 5;            // 5 allows spilling to shared memory
   int occupancy_x_min = 240;      // x range of the occupancy model's linear part
   int occupancy_x_max = 480;

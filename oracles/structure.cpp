@@ -100,6 +100,8 @@ class StructureCheck {
     if (before_.kind != after_.kind) whole("function-header", "kernel and device have been exchanged");
     if (before_.abi != after_.abi)
       whole("function-header", fmt::format("abi {} has become {}", ir::name(before_.abi), ir::name(after_.abi)));
+    if (before_.predicate_halves != after_.predicate_halves)
+      whole("function-header", "predicate_halves stands in one of the two alone");
     if (before_.target != after_.target)
       whole("function-header", fmt::format("target {} has become {}", before_.target, after_.target));
     if (before_.threads != after_.threads)
@@ -320,7 +322,7 @@ class StructureCheck {
         break;
       case OperandKind::PReg:
         if (want.preg() != have.preg())
-          fault("clobber", a, at, fmt::format("was {}, is {}", to_string(want.preg()), to_string(have.preg())));
+          fault("clobber", a, at, fmt::format("was {}, is {}", to_string(after_, want.preg()), to_string(after_, have.preg())));
         break;
       case OperandKind::VReg:
       case OperandKind::Slot: break;
@@ -335,16 +337,16 @@ class StructureCheck {
     const PReg home = have.preg();
     if (home.file != root.file()) {
       fault("register-file", a, at,
-            fmt::format("%{} is of class {}, {} is not", want.vreg().value, ir::name(root.cls), to_string(home)));
+            fmt::format("%{} is of class {}, {} is not", want.vreg().value, ir::name(root.cls), to_string(after_, home)));
       return;
     }
     if (home.count != root.units())
       fault("register-units", a, at,
-            fmt::format("%{} takes {} units, {} has {}", want.vreg().value, root.units(), to_string(home), home.count));
+            fmt::format("%{} takes {} units, {} has {}", want.vreg().value, root.units(), to_string(after_, home), home.count));
     if (!root.is_architectural()) {
       if ((home.first & (root.alignment() - 1)) != 0)
         fault("register-alignment", a, at,
-              fmt::format("%{} is aligned to {} units, {} is not", want.vreg().value, root.alignment(), to_string(home)));
+              fmt::format("%{} is aligned to {} units, {} is not", want.vreg().value, root.alignment(), to_string(after_, home)));
       allocatable(a, at, home);
     }
     not_of_architectural(a, at, home, architectural_in(home, storage.root));
@@ -354,18 +356,18 @@ class StructureCheck {
     const PReg fixed = before_.fixed_of(want);
     if (fixed.is_valid() && fixed != home)
       fault("fixed-register", a, at,
-            fmt::format("%{} is fixed to {}, stands in {}", want.vreg().value, to_string(fixed), to_string(home)));
+            fmt::format("%{} is fixed to {}, stands in {}", want.vreg().value, to_string(after_, fixed), to_string(after_, home)));
   }
 
   void allocatable(const Inst& a, int at, PReg r) {
     const int limit = std::min(case_.limits.of(r.file), case_.target.units[index(r.file)]);
     if (r.end() > limit) {
-      fault("register-limit", a, at, fmt::format("{} is not below the limit of {}", to_string(r), limit));
+      fault("register-limit", a, at, fmt::format("{} is not below the limit of {}", to_string(after_, r), limit));
       return;
     }
     for (int unit = r.begin(); unit < r.end(); ++unit)
       if (case_.target.is_reserved(r.file, unit)) {
-        fault("reserved-register", a, at, fmt::format("{} is reserved", to_string(r)));
+        fault("reserved-register", a, at, fmt::format("{} is reserved", to_string(after_, r)));
         return;
       }
   }
@@ -376,7 +378,8 @@ class StructureCheck {
     return {};
   }
   void not_of_architectural(const Inst& a, int at, PReg r, ir::VRegId owner) {
-    if (owner.is_valid()) fault("architectural-register", a, at, fmt::format("{} is that of %{} alone", to_string(r), owner.value));
+    if (owner.is_valid())
+      fault("architectural-register", a, at, fmt::format("{} is that of %{} alone", to_string(after_, r), owner.value));
   }
 
   // Tied, early-clobber, overlapping defs: `want` has the attributes, `have` the registers.
@@ -388,9 +391,9 @@ class StructureCheck {
       if (!want[k].is_tied()) continue;
       const std::size_t use = want[k].tied;
       if (use < have.size() && have[use].is_preg() && have[use].preg() != have[k].preg())
-        fault(
-            "tied-operand", a, static_cast<int>(k),
-            fmt::format("is tied to operand {} in {}, stands in {}", use, to_string(have[use].preg()), to_string(have[k].preg())));
+        fault("tied-operand", a, static_cast<int>(k),
+              fmt::format("is tied to operand {} in {}, stands in {}", use, to_string(after_, have[use].preg()),
+                          to_string(after_, have[k].preg())));
     }
     if (defs > 1) defs_apart(a, have);
     if (early == 0) return;
@@ -402,7 +405,7 @@ class StructureCheck {
       const int other = marked_by(have[k]);
       if (other >= 0)
         fault("early-clobber", a, static_cast<int>(k),
-              fmt::format("is written in {} before operand {} is read there", to_string(have[k].preg()), other));
+              fmt::format("is written in {} before operand {} is read there", to_string(after_, have[k].preg()), other));
     }
   }
 
@@ -413,7 +416,7 @@ class StructureCheck {
       const int other = marked_by(have[k]);
       if (other >= 0)
         fault("def-overlap", a, static_cast<int>(k),
-              fmt::format("operand {} is written to {} too", other, to_string(have[k].preg())));
+              fmt::format("operand {} is written to {} too", other, to_string(after_, have[k].preg())));
       mark(have[k], k);
     }
   }
@@ -489,7 +492,8 @@ class StructureCheck {
     for (std::size_t k = 1; k < have.size(); ++k)
       if (have[k].is_preg() && have[0].is_preg() && have[k].preg() != have[0].preg()) {
         fault("phi-home", a, static_cast<int>(k),
-              fmt::format("a phi that is kept has one home, not {} and {}", to_string(have[0].preg()), to_string(have[k].preg())));
+              fmt::format("a phi that is kept has one home, not {} and {}", to_string(after_, have[0].preg()),
+                          to_string(after_, have[k].preg())));
         break;
       }
   }
@@ -537,7 +541,8 @@ class StructureCheck {
     if (i.op == Op::P2R || i.op == Op::R2P) {
       for (std::size_t k = 0; k < ops.size(); ++k)
         if (ops[k].role != Role::Guard && ops[k].is_preg() && is_predicate(ops[k].preg().file) && ops[k].preg().end() > 32)
-          fault("pack-bit", i, static_cast<int>(k), fmt::format("a pack has 32 bits, none for {}", to_string(ops[k].preg())));
+          fault("pack-bit", i, static_cast<int>(k),
+                fmt::format("a pack has 32 bits, none for {}", to_string(after_, ops[k].preg())));
     }
   }
 
@@ -551,10 +556,10 @@ class StructureCheck {
   // As many units as a vreg can have, aligned as the least aligned vreg of so many units, or as their number asks.
   void tuple_of_a_vreg(const Inst& i, int at, PReg r) {
     if ((r.count < 1 || r.count > 4) && r.count != kMostUnits)
-      return fault("register-units", i, at, fmt::format("{} has {} units, as no vreg could", to_string(r), r.count));
+      return fault("register-units", i, at, fmt::format("{} has {} units, as no vreg could", to_string(after_, r), r.count));
     if (const int units = 1 << least_align_log2_[r.count]; r.first % units != 0)
       fault("register-alignment", i, at,
-            fmt::format("a vreg of {} units is aligned to {} of them at least, {} is not", r.count, units, to_string(r)));
+            fmt::format("a vreg of {} units is aligned to {} of them at least, {} is not", r.count, units, to_string(after_, r)));
   }
 
   void slot_access(const Inst& i, const Operand& reg, const Operand& slot, int at) {

@@ -314,6 +314,30 @@ TEST(Structure, ReservedRegistersAreNotForUse) {
   EXPECT_THAT(judged("R8"), ElementsAre("register-limit"));
 }
 
+// Half a register is a home like any other; the other half is another one.
+TEST(Structure, HalvesOfPredicateRegisters) {
+  const auto target =
+      ir::parse_target(R"({"name": "tiny", "units": {"R": 8, "P": 6}, "reserved": ["P1.hi"], "predicate_halves": true})");
+  ASSERT_TRUE(target.has_value()) << to_string(target.error());
+  const std::string vregs = "  vreg %0 P pred\n  vreg %1 P pred\n", head = "func @t kernel target tiny threads 32";
+  const ir::Function before =
+      testing::parse_function(head + " predicate_halves\n" + vregs + "  block b0\n    #0 %0, %1 = setp\n    #1 exit\n");
+  const auto judged = [&](const std::string& words, const std::string& one, const std::string& other) {
+    const ir::Function after = testing::parse_function(head + words + " allocated\n" + vregs + "  block b0\n    #0 " + one + ", " +
+                                                       other + " = setp\n    #1 exit\n");
+    std::vector<std::string> found;
+    for (const Finding& f : structure_judge().judge({before, after, *target, ir::Limits::of(*target), nullptr}).findings)
+      found.push_back(f.category + ": " + f.message);
+    return found;
+  };
+  EXPECT_THAT(judged(" predicate_halves", "P0.lo", "P0.hi"), ElementsAre());
+  EXPECT_THAT(judged(" predicate_halves", "P0.lo", "P0.lo"), ElementsAre("def-overlap: operand 0 is written to P0.lo too"));
+  EXPECT_THAT(judged(" predicate_halves", "P0.lo", "P1.hi"), ElementsAre("reserved-register: P1.hi is reserved"));
+  EXPECT_THAT(judged(" predicate_halves", "P0.lo", "P3.lo"), ElementsAre("register-limit: P3.lo is not below the limit of 6"));
+  EXPECT_THAT(judged(" predicate_halves", "P0.lo", "P2"), ElementsAre("register-units: %1 takes 1 units, P2 has 2"));
+  EXPECT_THAT(judged("", "P0", "P1"), ElementsAre("function-header: predicate_halves stands in one of the two alone"));
+}
+
 TEST(Structure, ARefilledTupleHasAsManyUnitsAsAVregCanHave) {
   const auto judged = [&](const std::string& reg, int bytes) {
     const std::string declared = "  vreg %0 R b32\n", head = "func @t kernel target sm_90 threads 32";

@@ -68,7 +68,7 @@ class Record:
 
 STRING = r'"(?:\\.|[^"\\])*"'
 FILE = r"(?:UR|UP|UB|ACC|R|P|B)"
-PREG = rf"({FILE})(\d+)(?::({FILE})(\d+))?(?!\w)"
+PREG = rf"({FILE})(\d+)(?!\w)"
 ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
 
 
@@ -84,7 +84,8 @@ def compiled(pattern):
 
 
 class Line:
-    def __init__(self, text, file, number):
+    def __init__(self, text, file, number, halves=False):
+        self.halves = halves  # two predicates to a register
         self.text = re.match(rf'(?:{STRING}|[^"/]|/(?!/)|")*', text)[0].rstrip()
         self.where = f"{file}:{number}"
         self.at = 0
@@ -115,12 +116,24 @@ class Line:
         raise BadInput(f"{self.where}: {message}")
 
 
+def one_register(line, file, number):
+    """The first unit, and the one behind the last."""
+    if not line.halves or file not in PREDICATES:
+        return number, number + 1
+    half = line.take(r"\.(lo|hi)(?!\w)")
+    first = 2 * number + (half is not None and half[1] == "hi")
+    return first, first + (1 if half else 2)
+
+
 def preg_of(line, match, first_group=1):
-    file, first, other, last = match.groups()[first_group - 1:first_group + 3]
-    first, last = int(first), int(last if last else first)
-    if other not in (None, file) or last < first:
-        line.fail("no tuple of registers")
-    return file, first, last - first + 1
+    file = match[first_group]
+    first, end = one_register(line, file, int(match[first_group + 1]))
+    if line.take(rf":(?={FILE}\d)"):
+        other = line.need(PREG, "a register")
+        last, end = one_register(line, other[1], int(other[2]))
+        if other[1] != file or last < first:
+            line.fail("no tuple of registers")
+    return file, first, end - first
 
 
 def read_preg(line):
@@ -303,6 +316,7 @@ def read_function(line):
     line.need("threads", "'threads'")
     function.threads = line.number("a number of threads")
     function.abi = line.need(r"(seed|cuda)\b", "seed or cuda")[1] if line.take(r"abi\b") else "seed"
+    function.predicate_halves = bool(line.take(r"predicate_halves\b"))
     function.allocated = bool(line.take(r"allocated\b"))
     if line.take(r"frame\b"):
         read_frame(line, function)
@@ -314,7 +328,7 @@ def read_program(text, file):
     """The functions of a file, by name."""
     functions, current, version = {}, None, None
     for number, content in enumerate(text.split("\n"), 1):
-        line = Line(content, file, number)
+        line = Line(content, file, number, current is not None and current.predicate_halves)
         if not line.text.strip():
             continue
         if version is None:
@@ -384,9 +398,16 @@ def units_of(preg):
     return {(preg[0], preg[1] + k) for k in range(preg[2])}
 
 
-def text_of(preg):
+def text_of(preg, halves=False):
     file, first, count = preg
-    return f"{file}{first}" if count == 1 else f"{file}{first}:{file}{first + count - 1}"
+    last = first + count - 1
+    if not halves or file not in PREDICATES:
+        names = f"{file}{first}", f"{file}{last}"
+    elif first % 2 == 0 and last % 2 == 1:
+        names = f"{file}{first // 2}", f"{file}{last // 2}"
+    else:
+        names = tuple(f"{file}{unit // 2}.{'hi' if unit % 2 else 'lo'}" for unit in (first, last))
+    return names[0] if names[0] == names[1] else ":".join(names)
 
 
 def default_align(units):
@@ -397,18 +418,21 @@ class Target:
     def __init__(self, name, description=None):
         if description is not None:
             self.units = description.get("units", {})
+            self.predicate_halves = description.get("predicate_halves", False)
+            units_in = functools.partial(units_named, halves=self.predicate_halves)
             self.reserved = units_in(description.get("reserved", []))
             by_name = {abi: description.get("abi", {}) | description.get("abis", {}).get(abi, {}) for abi in CALLEE_SAVED}
             self.callee_saved = {abi: sorted(units_in(d.get("callee_saved", []))) for abi, d in by_name.items()}
             return
         missing = FILES_MISSING.get(name, () if name in WITH_ACC else ("ACC",))
         self.units = {f: n for f, n in UNITS.items() if f not in missing}
+        self.predicate_halves = False
         self.reserved = set()
         self.callee_saved = {abi: [u for u in kept if u[0] in self.units] for abi, kept in CALLEE_SAVED.items()}
 
 
-def units_in(texts):
-    return set().union(*(units_of(read_preg(Line(text, "target", 1))) for text in texts)) if texts else set()
+def units_named(texts, halves):
+    return set().union(*(units_of(read_preg(Line(text, "target", 1, halves))) for text in texts)) if texts else set()
 
 
 class Before:
@@ -715,10 +739,13 @@ class Contract:
         self.faults.add("contract", inst, operand, message)
         self.broken |= broken
 
+    def text_of(self, preg):
+        return text_of(preg, self.before.function.predicate_halves)
+
     def check(self):
         b, a = self.before.function, self.after
-        if (b.kind, b.target, b.threads, b.abi) != (a.kind, a.target, a.threads, a.abi):
-            self.fault(None, None, "kind, target, threads or ABI changed")
+        if (b.kind, b.target, b.threads, b.abi, b.predicate_halves) != (a.kind, a.target, a.threads, a.abi, a.predicate_halves):
+            self.fault(None, None, "kind, target, threads, ABI or predicate_halves changed")
         if [declaration_of(v) for v in b.vregs] != [declaration_of(v) for v in a.vregs]:
             self.fault(None, None, "vreg declarations changed")
         self.check_slots()
@@ -788,7 +815,7 @@ class Contract:
                 return
             self.check_limit(inst, k, reg.preg)
             if k < len(inst.defs) and units_of(reg.preg) & self.architectural:
-                self.fault(inst, k, f"writes {text_of(reg.preg)}, which is architectural")
+                self.fault(inst, k, f"writes {self.text_of(reg.preg)}, which is architectural")
         self.check_overlap(inst)
         if not self.has_shape(inst):
             self.fault(inst, None, f"operands that {inst.op} does not take", True)
@@ -828,7 +855,7 @@ class Contract:
             return False
         place = part_range(reg.part, bytes_of_units(reg.preg[0], reg.preg[2]))
         if place is None:
-            self.fault(inst, k, f"no part .{reg.part} of {text_of(reg.preg)}", True)
+            self.fault(inst, k, f"no part .{reg.part} of {self.text_of(reg.preg)}", True)
             return False
         reg.offset, reg.length = place
         return True
@@ -838,9 +865,9 @@ class Contract:
         if units_of(preg) <= self.architectural:
             return
         if first + count > self.limits[file]:
-            self.fault(inst, k, f"{text_of(preg)} is above the limit of {file}, {self.limits[file]}")
+            self.fault(inst, k, f"{self.text_of(preg)} is above the limit of {file}, {self.limits[file]}")
         if units_of(preg) & self.target.reserved:
-            self.fault(inst, k, f"{text_of(preg)} is reserved")
+            self.fault(inst, k, f"{self.text_of(preg)} is reserved")
 
     def check_overlap(self, inst):
         taken = {}
@@ -864,7 +891,7 @@ class Contract:
             self.fault(inst, None, f"{reg.length} bytes at an address that is not aligned for them")
         _, _, units = reg.preg
         if units not in UNITS_OF_VREGS:
-            self.fault(inst, 0, f"{text_of(reg.preg)} is no register of a spill or refill")
+            self.fault(inst, 0, f"{self.text_of(reg.preg)} is no register of a spill or refill")
 
     def check_remat(self, inst):
         original = self.before.insts.get(inst.ref)
@@ -876,7 +903,7 @@ class Contract:
             return
         for (k, ours), (_, theirs) in zip(operands_of(original, False), operands_of(inst, False)):
             if ours.home and ours.home != theirs.preg:
-                self.fault(inst, k, f"#{inst.ref} is fixed to {text_of(ours.home)} here")
+                self.fault(inst, k, f"#{inst.ref} is fixed to {self.text_of(ours.home)} here")
             if theirs.length == ours.length:
                 theirs.narrow = False
             elif theirs.part is None and ours.whole:
@@ -903,7 +930,7 @@ class Contract:
         """Gives an operand of an original instruction the bytes that the program before reads or writes."""
         theirs.offset, theirs.length, theirs.narrow = ours.offset, ours.length, ours.narrow
         if theirs.preg[2] < ours.root.units or (theirs.preg[0] in PREDICATES) != (ours.root.file in PREDICATES):
-            self.fault(inst, k, f"{text_of(theirs.preg)} holds no {ours.root.type}", True)
+            self.fault(inst, k, f"{self.text_of(theirs.preg)} holds no {ours.root.type}", True)
 
     def check_original(self, ours, theirs):
         if "deleted" in theirs.flags:
@@ -959,13 +986,13 @@ class Contract:
     def check_home(self, inst, k, ours, theirs):
         root, (file, first, count) = ours.root, theirs.preg
         if file != root.file or count != root.units:
-            self.fault(inst, k, f"{text_of(theirs.preg)} is no home of a vreg of {root.units} units in {root.file}")
+            self.fault(inst, k, f"{self.text_of(theirs.preg)} is no home of a vreg of {root.units} units in {root.file}")
         elif first % root.align and not ours.home:
-            self.fault(inst, k, f"{text_of(theirs.preg)} is not aligned to {root.align}")
+            self.fault(inst, k, f"{self.text_of(theirs.preg)} is not aligned to {root.align}")
         if ours.home and ours.home != theirs.preg:
-            self.fault(inst, k, f"{text_of(theirs.preg)} instead of {text_of(ours.home)}, to which it is fixed")
+            self.fault(inst, k, f"{self.text_of(theirs.preg)} instead of {self.text_of(ours.home)}, to which it is fixed")
         elif units_of(theirs.preg) & self.architectural and not root.architectural:
-            self.fault(inst, k, f"{text_of(theirs.preg)} is architectural")
+            self.fault(inst, k, f"{self.text_of(theirs.preg)} is architectural")
         self.check_limit(inst, k, theirs.preg)
 
     def check_operand(self, inst, k, ours, theirs):
@@ -981,7 +1008,7 @@ class Contract:
                 continue
             use = (theirs.defs + theirs.uses)[reg.tied]
             if use.preg != theirs.defs[k].preg:
-                self.fault(theirs, k, f"not in {text_of(use.preg)}, the register of operand {reg.tied}, to which it is tied")
+                self.fault(theirs, k, f"not in {self.text_of(use.preg)}, the register of operand {reg.tied}, to which it is tied")
 
     def check_phi(self, ours, theirs):
         for k, (b, a) in enumerate(zip(ours.uses, theirs.uses), 1):
@@ -1428,6 +1455,8 @@ def compare_function(before, after, options):
     if not options.target and before.target not in SHIPPED:
         raise BadInput(f"{before.where}: no target {before.target}")
     target = options.target or Target(before.target)
+    if before.predicate_halves != target.predicate_halves:
+        raise BadInput(f"{before.where}: predicate_halves stands in the function and not in the target, or the other way round")
     for vreg in before.vregs:
         if FILE_OF[vreg.register_class] not in target.units:
             raise BadInput(f"{vreg.where}: {before.target} has no register file {FILE_OF[vreg.register_class]}")

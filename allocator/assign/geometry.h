@@ -45,16 +45,6 @@ struct Geometry {
 // The last unit that a vreg at `unit` takes: what peaks are measured by (seed 000 "Assignment", case 1).
 [[nodiscard]] constexpr int consumption(int unit, const Geometry& g) { return unit + g.units - 1; }
 
-// Where a half-width predicate stands: in a register, in its lower or its upper half (seed 000 "Assignment", case 2). Its units are
-// halves.
-struct HalfRegister {
-  int number = 0;
-  bool is_high = false;
-  friend bool operator==(const HalfRegister&, const HalfRegister&) = default;
-};
-[[nodiscard]] constexpr HalfRegister half_register(int unit) { return {unit / 2, unit % 2 != 0}; }
-[[nodiscard]] constexpr int unit_of(HalfRegister r) { return 2 * r.number + (r.is_high ? 1 : 0); }
-
 // Units above any hard limit that an attempt without spilling looks at, to say by how much it missed.
 inline constexpr int kHeadroom = 7;
 // Entries of the pressure arrays beyond the units that are looked at.

@@ -31,9 +31,6 @@ TEST(Geometry, HalfWidthPredicates) {
   EXPECT_EQ(geometry_of(v).pair_mode, PairMode::Single);
   EXPECT_EQ(geometry_of(v, true).pair_mode, PairMode::Half);
   EXPECT_EQ(geometry_of(ir::VReg{}, true).pair_mode, PairMode::Single);
-  for (int unit = 0; unit < 14; ++unit) EXPECT_EQ(unit_of(half_register(unit)), unit);
-  EXPECT_EQ(half_register(6), (HalfRegister{3, false}));
-  EXPECT_EQ(half_register(7), (HalfRegister{3, true}));
 }
 
 // Seed 000 "Assignment", case 1: a double-width register takes the next one as well.

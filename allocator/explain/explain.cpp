@@ -31,7 +31,7 @@ std::expected<Explanation, ir::AllocFailure> explain(const Function& program, co
     const auto ops = program.operands_of(inst), placed = after.operands_of(after.insts[k]);
     for (std::size_t o = 0; o < std::min(ops.size(), placed.size()); ++o) {
       if (!ops[o].is_vreg() || program.root(ops[o].vreg()) != e.root || !placed[o].is_preg()) continue;
-      Place place{inst.id.value, ir::to_string(placed[o].preg())};
+      Place place{inst.id.value, ir::to_string(after, placed[o].preg())};
       if (e.places.empty() || e.places.back().inst != place.inst || e.places.back().where != place.where)
         e.places.push_back(std::move(place));
     }

@@ -214,14 +214,16 @@ TEST(Explain, TheLastFallbackIsNamed) {
 TEST(Explain, HalfWidthPredicatesStandInHalves) {
   ir::Target target = ir::default_target();
   target.predicate_halves = true;
-  const ir::Function f = program(
+  ir::Function f = program(
       "  vreg %0 P pred\n  vreg %1 P pred\n  block b0\n    #0 %0, %1 = setp\n    #1 cbra %0 -> b1, b2\n  block b1\n    #2 st %1 "
       "!write\n    #3 exit\n  block b2\n    #4 exit\n");
+  f.predicate_halves = true;
   const Explanation e = explained(f, 1, limits(255), {}, target);
   const Step s = last_step(e);
   EXPECT_EQ(s.geometry.pair_mode, PairMode::Half);
   EXPECT_EQ(s.unit, 1);
-  EXPECT_EQ(half_register(s.unit), (HalfRegister{0, true}));
+  ASSERT_FALSE(e.places.empty());
+  for (const auto& place : e.places) EXPECT_EQ(place.where, "P0.hi");
 }
 
 TEST(Explain, BadKnobsAndImpossibleLimitsAreErrors) {

@@ -51,7 +51,7 @@ std::string declaration(const Function& f, VRegId v) {
   const ir::VReg& r = f.vreg(v);
   std::string text = fmt::format("%{} {} {}", v.value, ir::name(r.cls), ir::print_type(r));
   if (r.align_log2 != ir::natural_align_log2(r.width)) text += fmt::format(" align {}", r.alignment());
-  if (r.fixed.is_valid()) text += fmt::format(" fixed {}", ir::to_string(r.fixed));
+  if (r.fixed.is_valid()) text += fmt::format(" fixed {}", ir::to_string(f, r.fixed));
   if (r.hint.is_valid()) text += fmt::format(" hint %{}", r.hint.value);
   if ((r.flags & ir::kVRegUniform) != 0) text += " uniform";
   if (r.is_architectural()) text += " architectural";

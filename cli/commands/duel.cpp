@@ -313,10 +313,8 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
       g.profile = profile ? *profile : fuzz::profiles()[number % fuzz::profiles().size()];
       g.size = o.size;
       g.seed = o.seed + number;
-      if (o.target.sm != 0) g.target = fmt::format("sm_{}", o.target.sm);
-      if (ir::find_target(g.target) == nullptr) throw BadInput(fmt::format("--sm: no target {}", g.target));
-      c.program = fuzz::generate(g);
-      c.target = &o.target.resolve(c.program, "generated");
+      c.target = &o.target.of_random_programs();
+      c.program = fuzz::generate(g, *c.target);
       if (!limits.hang_on_program()) all = limits.given(*c.target);
     }
     c.knobs.insert(c.knobs.end(), knobs.begin(), knobs.end());

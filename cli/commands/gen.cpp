@@ -8,6 +8,7 @@
 #include "base/check_macro.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "fuzz/generate/generator.h"
 #include "ir/check.h"
@@ -23,6 +24,7 @@ struct Options {
   std::uint64_t seed = 1;
   int size = 0;
   int sm = 90;
+  std::string target_file;
   int count = 1;
   std::string output = "-";
   std::string emit = "rir";
@@ -40,9 +42,10 @@ int generate(const Options& o) {
   if (o.count < 1 || o.count > 10'000'000) throw BadInput(fmt::format("--count: expected 1 to 10000000, found {}", o.count));
   fuzz::GeneratorOptions options;
   options.size = o.size;
-  options.target = fmt::format("sm_{}", o.sm);
-  if (ir::find_target(options.target) == nullptr) throw BadInput(fmt::format("--sm: no target {}", options.target));
-  const ir::Target& target = *ir::find_target(options.target);
+  TargetOptions chosen;
+  chosen.sm = o.sm;
+  chosen.target_file = o.target_file;
+  const ir::Target& target = chosen.of_random_programs();
 
   ir::Module module;
   std::uint64_t instructions = 0;
@@ -52,7 +55,7 @@ int generate(const Options& o) {
     const auto all = fuzz::profiles();
     options.profile = profile ? *profile : all[static_cast<std::size_t>(k) % all.size()];
     options.seed = o.seed + static_cast<std::uint64_t>(k);
-    ir::Function f = fuzz::generate(options);
+    ir::Function f = fuzz::generate(options, target);
     const auto faults = ir::check(f, target, 1);
     REGDUEL_CHECK(faults.empty(), fmt::format("gen --profile {} --seed {}: {}", fuzz::name(options.profile), options.seed,
                                               ir::to_string(f, faults[0])));
@@ -95,6 +98,7 @@ void add_gen_command(CLI::App& app, Action& chosen) {
   command->add_option("--seed", o->seed, "The same seed, profile, size and version give the same program")->capture_default_str();
   command->add_option("--size", o->size, "Instructions, approximately; 0 = drawn from the seed")->capture_default_str();
   command->add_option("--sm", o->sm, "Streaming multiprocessor that the program is for")->capture_default_str();
+  command->add_option("--target", o->target_file, "Target description in JSON (ir/FORMAT.md, \"Targets\"), instead of --sm");
   command->add_option("--count", o->count, "How many programs, with seeds from --seed upward")->capture_default_str();
   command->add_option("-o,--output", o->output, "Where to write (- = standard output)")->capture_default_str();
   command->add_option("--emit", o->emit, "rir (text), bin (the fuzz corpus) or dot (Graphviz)")

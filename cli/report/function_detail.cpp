@@ -80,7 +80,7 @@ class Placement {
       const auto ops = before.operands_of(*original->second), placed = after.operands_of(i);
       for (std::size_t o = 0; o < std::min(ops.size(), placed.size()); ++o)
         if (ops[o].is_vreg() && placed[o].is_preg())
-          place(before.root(ops[o].vreg()).value, placed[o], 2 * k + (placed[o].writes() ? 1 : 0));
+          place(after, before.root(ops[o].vreg()).value, placed[o], 2 * k + (placed[o].writes() ? 1 : 0));
     }
   }
   // The vreg that a range of a unit holds, by its first operand; -1 = none of the original program's.
@@ -101,8 +101,8 @@ class Placement {
   [[nodiscard]] int spills(std::uint32_t root) const { return spills_[root]; }
 
  private:
-  void place(std::uint32_t root, const ir::Operand& op, std::size_t moment) {
-    homes_.try_emplace(root, ir::to_string(op.preg()));
+  void place(const Function& after, std::uint32_t root, const ir::Operand& op, std::size_t moment) {
+    homes_.try_emplace(root, ir::to_string(after, op.preg()));
     for (int u = op.preg().begin(); u < op.preg().end(); ++u)
       seen_[{op.preg().file, static_cast<std::uint32_t>(u)}].try_emplace(moment, root);
   }

@@ -77,6 +77,7 @@ class Generator {
         features_(draw_features(options.profile, random_)), size_(options.size > 0 ? options.size : default_size(random_)) {
     f_.name = "generated";
     f_.target = target.name;
+    f_.predicate_halves = target.predicate_halves;
     constexpr std::array<std::uint32_t, 4> kThreads = {32, 128, 256, 1024};
     f_.threads = kThreads[random_.below(4)];
     if (random_.chance(features_.device)) f_.kind = ir::FunctionKind::Device;

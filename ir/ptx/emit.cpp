@@ -23,6 +23,7 @@ Lowering::Lowering(const FunctionSyntax& syntax, const Target& target, AbiName a
   f_.kind = syntax.is_entry ? FunctionKind::Kernel : FunctionKind::Device;
   f_.abi = abi;
   f_.target = target.name;
+  f_.predicate_halves = target.predicate_halves;
   f_.threads = syntax.threads != 0 ? syntax.threads : 256;
 }
 

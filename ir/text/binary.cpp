@@ -154,7 +154,8 @@ std::vector<std::uint8_t> encode(const Function& f) {
   for (std::size_t s = 0; s < f.symbols.size(); ++s) w.string(f.symbols[SymbolId(s)]);
   w.string(f.name);
   w.string(f.target);
-  w.number(static_cast<unsigned>(f.kind) | static_cast<unsigned>(f.phase) << 1 | static_cast<unsigned>(f.abi) << 2);
+  w.number(static_cast<unsigned>(f.kind) | static_cast<unsigned>(f.phase) << 1 | static_cast<unsigned>(f.abi) << 2 |
+           static_cast<unsigned>(f.predicate_halves) << 3);
   w.number(f.threads);
   w.number(f.local_frame);
   w.number(f.shared_frame);
@@ -222,10 +223,11 @@ std::expected<Function, std::string> decode(std::span<const std::uint8_t> bytes)
     if (f.symbols.intern(r.string()).index() != s) return std::unexpected("a symbol is there twice");
   f.name = r.string();
   f.target = r.string();
-  const auto kind = r.field<unsigned>(7);
+  const auto kind = r.field<unsigned>(15);
   f.kind = static_cast<FunctionKind>(kind & 1);
   f.phase = static_cast<Phase>(kind >> 1 & 1);
-  f.abi = static_cast<AbiName>(kind >> 2);
+  f.abi = static_cast<AbiName>(kind >> 2 & 1);
+  f.predicate_halves = (kind >> 3 & 1) != 0;
   f.threads = r.field<std::uint32_t>(0xFFFFFFFF);
   f.local_frame = r.field<std::uint32_t>(1u << 30);
   f.shared_frame = r.field<std::uint32_t>(1u << 30);

@@ -63,6 +63,17 @@ TEST(Binary, TheAbiIsABitOfTheHeader) {
   EXPECT_EQ(encode(decode(cuda).value()), cuda);
 }
 
+TEST(Binary, PredicateHalvesAreABitOfTheHeader) {
+  Function f = examples().at(0);
+  const auto whole = encode(f);
+  EXPECT_FALSE(decode(whole).value().predicate_halves);
+  f.predicate_halves = true;
+  const auto halves = encode(f);
+  EXPECT_EQ(halves.size(), whole.size());
+  EXPECT_TRUE(decode(halves).value().predicate_halves);
+  EXPECT_EQ(decode(halves).value().abi, f.abi);
+}
+
 TEST(Binary, EveryPrefixIsRejected) {
   for (const Function& f : examples()) {
     const auto bytes = encode(f);

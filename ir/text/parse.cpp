@@ -220,33 +220,38 @@ class Parser {
   }
 
   // --- registers ------------------------------------------------------------------------------------------------
-  std::optional<std::pair<RegFile, int>> accept_unit() {
+  // One register, or half of one.
+  std::optional<PReg> accept_one() {
     skip_space();
     std::size_t at = pos_;
     while (at < end_ && text_[at] >= 'A' && text_[at] <= 'Z') ++at;
     const auto file = file_from_name(text_.substr(pos_, at - pos_));
     if (!file || at >= end_ || !is_digit(text_[at])) return std::nullopt;
-    int unit = 0;
-    const auto [stop, error] = std::from_chars(text_.data() + at, text_.data() + end_, unit);
+    int number = 0;
+    const auto [stop, error] = std::from_chars(text_.data() + at, text_.data() + end_, number);
     const auto after = static_cast<std::size_t>(stop - text_.data());
     if (after < end_ && (is_letter(text_[after]))) return std::nullopt;
-    if (error != std::errc() || unit >= kMaxUnits) fail_at(pos_, fmt::format("no register file has more than {} units", kMaxUnits));
+    const bool fits = error == std::errc() && number < kMaxUnits;
+    PReg r = register_of(*file, fits ? number : 0, f_.predicate_halves);
+    if (!fits || r.end() > kMaxUnits) fail_at(pos_, fmt::format("no register file has more than {} units", kMaxUnits));
     pos_ = after;
-    return std::pair{*file, unit};
+    const std::string_view part = text_.substr(pos_, std::min<std::size_t>(3, end_ - pos_));
+    if (r.count == 2 && (part == ".lo" || part == ".hi")) {
+      r = PReg{*file, 1, static_cast<std::uint16_t>(r.first + (part == ".hi" ? 1 : 0))};
+      pos_ += 3;
+    }
+    return r;
   }
   std::optional<PReg> accept_preg() {
     const std::size_t start = pos_;
-    const auto first = accept_unit();
-    if (!first) return std::nullopt;
-    PReg r{first->first, 1, static_cast<std::uint16_t>(first->second)};
-    if (peek() != ':') return r;
+    const auto first = accept_one();
+    if (!first || peek() != ':') return first;
     ++pos_;
-    const auto last = accept_unit();
-    if (!last || last->first != first->first || last->second < first->second)
+    const auto last = accept_one();
+    if (!last || last->file != first->file || last->first < first->first)
       fail_at(start, "expected a range like R4:R7, in one file and ascending");
-    if (last->second - first->second + 1 > 255) fail_at(start, "a range has at most 255 units");
-    r.count = static_cast<std::uint8_t>(last->second - first->second + 1);
-    return r;
+    if (last->end() - first->first > 255) fail_at(start, "a range has at most 255 units");
+    return PReg{first->file, static_cast<std::uint8_t>(last->end() - first->first), first->first};
   }
   PReg preg(std::string_view what) {
     skip_space();
@@ -345,6 +350,7 @@ class Parser {
       if (accept_word("cuda")) f_.abi = AbiName::Cuda;
       else expect_word("seed", "seed or cuda");
     }
+    f_.predicate_halves = accept_word("predicate_halves");
     if (accept_word("allocated")) f_.phase = Phase::Allocated;
     end_line();
   }

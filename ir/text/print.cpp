@@ -68,14 +68,14 @@ void print_operand(Out out, const Function& f, const Operand& op) {
     case OperandKind::PReg: {
       if (op.role == Role::Use && op.is_negated()) fmt::format_to(out, "!");
       if (op.is_vreg()) fmt::format_to(out, "%{}", op.vreg().value);
-      else fmt::format_to(out, "{}", to_string(op.preg()));
+      else fmt::format_to(out, "{}", to_string(f, op.preg()));
       print_part(out, op.part, register_bytes(f, op));
       const char* separator = "{";
       const auto attribute = [&](const std::string& text) {
         fmt::format_to(out, "{}{}", separator, text);
         separator = ", ";
       };
-      if (op.fixed().is_valid()) attribute("=" + to_string(op.fixed()));
+      if (op.fixed().is_valid()) attribute("=" + to_string(f, op.fixed()));
       if (op.is_early_clobber()) attribute("early");
       if (op.role == Role::DefUse) attribute("inout");
       if (op.is_tied()) attribute(fmt::format("tied {}", op.tied));
@@ -154,7 +154,7 @@ void print_vreg(Out out, const Function& f, std::size_t index) {
     fmt::format_to(out, " alias %{}", v.alias.value);
     print_part(out, v.alias_part, f.vreg(v.alias).bytes());
   }
-  if (v.fixed.is_valid()) fmt::format_to(out, " fixed {}", to_string(v.fixed));
+  if (v.fixed.is_valid()) fmt::format_to(out, " fixed {}", to_string(f, v.fixed));
   if (v.hint.is_valid()) fmt::format_to(out, " hint %{}", v.hint.value);
   if ((v.flags & kVRegUniform) != 0) fmt::format_to(out, " uniform");
   if ((v.flags & kVRegArchitectural) != 0) fmt::format_to(out, " architectural");
@@ -185,9 +185,9 @@ std::string print(const Function& f) {
   std::string text;
   text.reserve(f.insts.size() * 40 + f.vregs.size() * 20 + 200);
   const Out out = std::back_inserter(text);
-  fmt::format_to(out, "func @{} {} target {} threads {}{}{}\n", name_text(f.name),
+  fmt::format_to(out, "func @{} {} target {} threads {}{}{}{}\n", name_text(f.name),
                  f.kind == FunctionKind::Kernel ? "kernel" : "device", name_text(f.target), f.threads,
-                 f.abi == AbiName::Seed ? "" : fmt::format(" abi {}", name(f.abi)),
+                 f.abi == AbiName::Seed ? "" : fmt::format(" abi {}", name(f.abi)), f.predicate_halves ? " predicate_halves" : "",
                  f.phase == Phase::Allocated ? " allocated" : "");
   if (f.local_frame != 0 || f.shared_frame != 0) fmt::format_to(out, "  frame local {} shared {}\n", f.local_frame, f.shared_frame);
   for (std::size_t v = 0; v < f.vregs.size(); ++v) print_vreg(out, f, v);

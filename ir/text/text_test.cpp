@@ -98,6 +98,26 @@ TEST(Text, ErrorsNameThePlaceAndWhatWasExpected) {
             "t.rir:5:10: error: the part lies outside the register, which has 4 bytes");
 }
 
+TEST(Text, HalvesOfPredicateRegisters) {
+  const std::string head = "rir 1\nfunc @f kernel target toy threads 32 predicate_halves allocated\n  vreg %0 P pred fixed P1.hi\n";
+  const std::string text =
+      head + "  block b0\n    #0 P0.lo, UP1.hi = setp R4 clobbers P1, P1:P2, P0.hi:P1.lo, R2:R3\n    #1 exit\n";
+  const auto m = parse(text);
+  ASSERT_TRUE(m.has_value()) << to_string(m.error());
+  const Function& f = m->functions[0];
+  EXPECT_EQ(print(*m), text);
+  EXPECT_EQ(f.vregs[0].fixed, (PReg{RegFile::P, 1, 3}));
+  std::vector<PReg> registers;
+  for (const Operand& op : f.operands_of(f.insts[0])) registers.push_back(op.preg());
+  EXPECT_EQ(registers, (std::vector{PReg{RegFile::P, 1, 0}, PReg{RegFile::UP, 1, 3}, PReg{RegFile::R, 1, 4}, PReg{RegFile::P, 2, 2},
+                                    PReg{RegFile::P, 4, 2}, PReg{RegFile::P, 2, 1}, PReg{RegFile::R, 2, 2}}));
+  EXPECT_EQ(error_of(head + "  block b0\n    #0 P256 = setp\n    #1 exit\n"),
+            "t.rir:5:8: error: no register file has more than 512 units");
+  // Without the word P1 is a register, which has no halves.
+  EXPECT_EQ(error_of(in_function("  block b0\n    #0 nop clobbers P1.hi\n    #1 exit\n")),
+            "t.rir:4:23: error: expected the end of the line, found '.hi'");
+}
+
 TEST(Text, SourceLines) {
   const auto m =
       parse(in_function("  block b0\n    #0 nop !line \"a b.cu\" 12:3\n    #1 nop !convergent !line \"c.cu\" 4\n"

@@ -176,7 +176,7 @@ void DeepCheck::check_saved(const RetRead& r) {
   if (!differs) return;
   OperandMismatch m = explain();
   m.inst = c_.after.insts[r.inst].id;
-  m.saved = r.unit;
+  m.saved = ir::to_string(c_.after, r.unit);
   list_producers(m, {}, bytes);
   m.before.push_back({});
   details_.mismatches.push_back(std::move(m));

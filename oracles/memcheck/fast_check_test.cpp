@@ -78,7 +78,8 @@ MemcheckDetails deep(const Case& c, FastAnswer known) {
 }
 
 // What a finding says of each error.
-std::vector<std::tuple<std::uint32_t, int, MemcheckCode, std::uint32_t, std::uint32_t, ir::PReg>> errors(const MemcheckDetails& d) {
+std::vector<std::tuple<std::uint32_t, int, MemcheckCode, std::uint32_t, std::uint32_t, std::string>> errors(
+    const MemcheckDetails& d) {
   decltype(errors(d)) list;
   for (const OperandMismatch& m : d.mismatches)
     if (m.code != MemcheckCode::None) list.emplace_back(m.inst.value, m.operand, m.code, m.other.value, m.remat_of.value, m.saved);

@@ -130,7 +130,7 @@ JudgeResult judge_memcheck(const Case& c, const MemcheckOptions& options) {
     f.message = text(m.code);
     if (m.code == MemcheckCode::RematerializationMismatch)
       f.message += fmt::format(": Old instruction: [{}] New instruction: [{}]", m.remat_of.value, m.other.value);
-    if (m.saved.is_valid()) f.message += fmt::format(" (callee-saved {})", ir::to_string(m.saved));
+    if (!m.saved.empty()) f.message += fmt::format(" (callee-saved {})", m.saved);
     result.findings.push_back(std::move(f));
   }
   if (!result.findings.empty()) {

@@ -67,8 +67,8 @@ struct Producer {
 
 struct OperandMismatch {
   ir::InstId inst;
-  int operand = -1;  // operand number; -1 = the callee-saved register `saved` at a ret
-  ir::PReg saved;
+  int operand = -1;   // operand number; -1 = the callee-saved register `saved` at a ret
+  std::string saved;  // its name; empty where it is an operand
   MemcheckCode code = MemcheckCode::None;
   ir::InstId other;         // the offending definition, refill or remat
   ir::InstId remat_of;      // code 7: the old instruction; `other` is the new one

@@ -43,8 +43,8 @@ void print_mismatch(std::string& out, const OperandMismatch& m, const MemcheckOp
   if (m.code == MemcheckCode::RematerializationMismatch)
     out += fmt::format("REMATERIALIZATION PROBLEM. New Instruction [{}] Old Instruction [{}]\n", m.other.value, m.remat_of.value);
   out += fmt::format("INSTRUCTION: [{}]\n{}\n\n", m.inst.value, banner);
-  out += m.saved.is_valid() ? fmt::format("Operand # {} (callee-saved {})\n", m.operand, ir::to_string(m.saved))
-                            : fmt::format("Operand # {}\n", m.operand);
+  out += !m.saved.empty() ? fmt::format("Operand # {} (callee-saved {})\n", m.operand, m.saved)
+                          : fmt::format("Operand # {}\n", m.operand);
   out += fmt::format("Producers for operand {} of instruction [{}] before register allocation:\n", m.operand, m.inst.value);
   for (const Producer& p : m.before) out += fmt::format("  {} for src opr # {}\n", place(p), m.operand);
   out += fmt::format("\nProducers for operand # {} of instruction [{}] after register allocation:\n", m.operand, m.inst.value);

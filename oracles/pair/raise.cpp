@@ -142,13 +142,13 @@ class Raising {
   void may_hold_addresses(const Inst& i, int unit) {
     const PReg r = {RegFile::R, 1, static_cast<std::uint16_t>(unit)};
     if (!ir::is_allocatable(target_, limits_, RegFile::R, unit))
-      fault("lowered-register", i, 0, fmt::format("{} is above the limit or reserved", to_string(r)));
+      fault("lowered-register", i, 0, fmt::format("{} is above the limit or reserved", to_string(before_, r)));
     for (std::size_t v = 0; v < before_.vregs.size(); ++v)
       if (before_.vregs[v].is_architectural() && before_.vregs[v].fixed.overlaps(r))
-        fault("lowered-register", i, 0, fmt::format("{} is that of %{} alone", to_string(r), v));
+        fault("lowered-register", i, 0, fmt::format("{} is that of %{} alone", to_string(before_, r), v));
     if (owed_.empty() && before_.kind == ir::FunctionKind::Device) owed_ = preserved_units(before_, target_);
     if (std::find(owed_.begin(), owed_.end(), r) != owed_.end())
-      fault("lowered-register", i, 0, fmt::format("{} is the caller's", to_string(r)));
+      fault("lowered-register", i, 0, fmt::format("{} is the caller's", to_string(before_, r)));
   }
   // Operands of anything else in such a register.
   void find_strangers() {

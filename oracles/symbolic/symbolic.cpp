@@ -131,7 +131,7 @@ class Analysis final : public Listener {
   }
   [[nodiscard]] std::string unit_of(std::uint32_t location) const {
     for (const SavedUnit& s : plan_.saved)
-      if (s.loc == location) return ir::to_string(s.unit);
+      if (s.loc == location) return ir::to_string(case_.after, s.unit);
     return "a register";
   }
   // Names that the location holds instead, at most three.
