@@ -6,6 +6,8 @@
 #include <iterator>
 #include <tuple>
 
+#include "oracles/memcheck/prepared.h"
+
 namespace regduel::oracles {
 
 DeepCheck::DeepCheck(const Case& c, Definitions& defs, FastAnswer known, MemcheckScope scope)
@@ -93,7 +95,7 @@ void DeepCheck::check_instruction(std::uint32_t before_index, std::uint32_t afte
     details_.mismatches.push_back(std::move(m));
   };
   const auto old_ops = c_.before.operands_of(old), new_ops = c_.after.operands_of(now);
-  if (!old.is_copy() && !old.is_phi()) {
+  if (!old.is_copy() && !old.is_phi() && !c_.prepared.part<MemcheckPart>().asks_for_nothing(old.id)) {
     for (std::size_t k = 0; k < std::min(old_ops.size(), new_ops.size()); ++k)
       if (old_ops[k].role == new_ops[k].role && old_ops[k].role != ir::Role::Guard && old_ops[k].is_register() &&
           new_ops[k].is_register())

@@ -46,7 +46,7 @@ bool reads_as(ReachingSets& before, std::size_t x, ReachingSets& after, std::siz
 class FastCheck {
  public:
   FastCheck(const Case& c, MemcheckPart& prepared, MemcheckScope scope)
-      : c_(c), scope_(scope), defs_(prepared.defs()), sets_(prepared.sets()), before_(prepared.reaching()),
+      : c_(c), scope_(scope), prepared_(prepared), defs_(prepared.defs()), sets_(prepared.sets()), before_(prepared.reaching()),
         before_graph_(prepared.graph()), after_cfg_(c.after),
         after_graph_(c.after, after_cfg_, defs_,
                      {.detail = Detail::Sparse, .callee_saved = c.prepared.preserved(), .doubtful = prepared.doubtful()}),
@@ -102,7 +102,7 @@ class FastCheck {
     const auto old_guard = guard_operand(c_.before, old), new_guard = guard_operand(c_.after, now);
     if (old_guard && new_guard && !is_same_operand(*old_guard, *new_guard) && !is_idle_copy(c_.prepared, source, c_.after, now))
       return false;
-    if (old.is_copy() || old.is_phi()) return true;
+    if (old.is_copy() || old.is_phi() || prepared_.asks_for_nothing(old.id)) return true;
     if (old.num_operands != now.num_operands) return false;
     const auto old_ops = c_.before.operands_of(old);
     for (std::size_t k = 0; k < old_ops.size(); ++k)
@@ -114,6 +114,7 @@ class FastCheck {
 
   const Case& c_;
   MemcheckScope scope_;
+  const MemcheckPart& prepared_;
   Definitions& defs_;
   DefSets& sets_;
   ReachingSets& before_;

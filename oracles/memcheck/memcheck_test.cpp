@@ -845,6 +845,12 @@ TEST(Memcheck, AnUndefinedGuardIsNoKnownValue) {
   expect_pass({vregs,
                "  block b0\n    #0 %0 = a\n    #1 @%1 %0 = b\n    #2 %2 = p\n    #3 @%1 %0 = c\n    #4 use %0\n    #5 exit\n",
                "  block b0\n    #0 R0 = a\n    #1 @P0 R0 = b\n    #2 P0 = p\n    #3 @P0 R0 = c\n    #4 use R0\n    #5 exit\n"});
+  // Nothing of what it guards is asked for: R1 is refilled where the guard of #1 does not hold, and #2 happens to go by that.
+  const Pair refilled = {vregs + "  vreg %3 R b32\n",
+                         "  block b0\n    #0 %1 = p\n    #1 @%1 %0 = a\n    #2 @!%2 use %0 !write\n    #3 exit\n",
+                         "  block b0\n    #0 P0 = p\n    #1 @P0 R0 = a\n    +4 spill R0, slot 0\n    +5 R0 = copy R1\n"
+                         "    +6 @!P0 R0 = refill slot 0\n    #2 @!P0 use R0 !write\n    #3 exit\n"};
+  expect_pass(refilled);
   // Where it is undefined on one way only, that does not excuse a value that is lost on the other.
   const Pair one_way = {
       vregs,

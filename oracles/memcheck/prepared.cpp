@@ -70,7 +70,7 @@ bool is_idle_copy(const Before& before, std::uint32_t old, const ir::Function& a
 
 MemcheckPart::MemcheckPart(const Before& before) : defs_(before.program()) {
   make_graph(before);
-  doubtful_ = find_doubtful();
+  find_doubtful();
   // Which guards are doubtful shows in a graph that trusts them all, and of those it must conclude nothing.
   if (!doubtful_.empty()) make_graph(before);
   own_leaves_ = defs_.size();
@@ -81,19 +81,21 @@ void MemcheckPart::make_graph(const Before& before) {
   reaching_.emplace(*graph_, defs_, sets_);
 }
 
-std::vector<ir::InstId> MemcheckPart::find_doubtful() {
-  std::vector<ir::InstId> list;
-  if (!graph_->has_gates()) return list;
+void MemcheckPart::find_doubtful() {
+  if (!graph_->has_gates()) return;
   const ir::Function& before = graph_->program();
   const auto is_undefined = [&](std::uint32_t e) { return defs_.is_undefined(leaf_of(e)); };
-  std::vector<signed char> memo;
+  const auto is_defined = [&](std::uint32_t e) { return !is_undefined(e); };
+  std::vector<signed char> has_undefined, has_defined;  // memos of DefSets::any_of
   for (std::uint32_t i = 0; i < before.insts.size(); ++i) {
     const auto guard = graph_->is_reachable(i) ? guard_operand(before, before.insts[i]) : std::nullopt;
     if (!guard || !graph_->is_read(*guard)) continue;
-    if (sets_.any_of(reaching_->set_of(graph_->read_byte(*guard, 0)), memo, is_undefined)) list.push_back(before.insts[i].id);
+    const SetId definitions = reaching_->set_of(graph_->read_byte(*guard, 0));
+    if (!sets_.any_of(definitions, has_undefined, is_undefined)) continue;
+    doubtful_.push_back(before.insts[i].id);
+    if (!sets_.any_of(definitions, has_defined, is_defined)) unasked_.push_back(before.insts[i].id);
   }
-  std::sort(list.begin(), list.end());
-  return list;
+  for (auto* list : {&doubtful_, &unasked_}) std::sort(list->begin(), list->end());
 }
 
 }  // namespace regduel::oracles

@@ -8,6 +8,7 @@
 // Internal to the judge. Tested by fast_check_test.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -38,17 +39,19 @@ class MemcheckPart {
   [[nodiscard]] ReachingSets& reaching() { return *reaching_; }
   // Original instructions whose guard may be undefined, sorted.
   [[nodiscard]] const std::vector<ir::InstId>& doubtful() const { return doubtful_; }
+  // The guard of the original instruction is undefined on every path to it: it may happen or not, and its operands may be anything.
+  [[nodiscard]] bool asks_for_nothing(ir::InstId id) const { return std::binary_search(unasked_.begin(), unasked_.end(), id); }
   // Drops the definitions of the program after.
   void forget_after() { defs_.shrink(own_leaves_); }
 
  private:
   // The graph as far as `doubtful_` is known.
   void make_graph(const Before& before);
-  [[nodiscard]] std::vector<ir::InstId> find_doubtful();
+  void find_doubtful();
 
   Definitions defs_;
   DefSets sets_;
-  std::vector<ir::InstId> doubtful_;
+  std::vector<ir::InstId> doubtful_, unasked_;
   std::optional<ValueGraph> graph_;
   std::optional<ReachingSets> reaching_;
   std::size_t own_leaves_ = 0;
