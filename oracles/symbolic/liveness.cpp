@@ -318,11 +318,11 @@ class Liveness {
   // Above where its guard is written, a place is live as any other is.
   void go_on_without_guards(const LiveSets& sets, GuardEnds& ends, std::span<const std::uint32_t> place_of) {
     const auto is_live = [&](std::uint32_t at, std::uint32_t n) { return std::ranges::binary_search(sets[plan_.order[at]], n); };
-    for (const auto [at, n] : ends.in_phis) {
+    for (const auto& [at, n] : ends.in_phis) {
       if (!is_live(at, n)) continue;
       for (const std::uint32_t pred : flow_.preds[at]) read_first({.place = place_of[n], .at = pred, .is_read_after = true});
     }
-    for (const auto [pred, n] : ends.in_blocks)
+    for (const auto& [pred, n] : ends.in_blocks)
       for (const std::uint32_t at : flow_.succs[pred]) {
         if (is_live(at, n) && ends.is_renamed.at(key_of(at, n), 0) == 0)
           read_first({.place = place_of[n], .at = pred, .is_read_first = true});

@@ -300,7 +300,7 @@ Value Values::decide(Value token, Value x, Value y) {
     const Value left = without_oldest(x, kMaxDepth / 2, budget);
     return decide(token, left, without_oldest(y, kMaxDepth / 2, budget));
   }
-  const auto depth = static_cast<std::uint16_t>(std::max(nodes_[x].depth, nodes_[y].depth) + 1);
+  const auto depth = static_cast<std::uint8_t>(std::max(nodes_[x].depth, nodes_[y].depth) + 1);
   const auto flags = static_cast<std::uint8_t>(flags_of_gate(token, x, y) | kGated);
   return intern({ValueKind::Gate, vague_of_gate(token, x, y), flags, depth, token, x, y}, {});
 }

@@ -54,17 +54,17 @@ enum class ValueKind : std::uint8_t {
 
 class Values {
  public:
-  static constexpr int kMaxDepth = 256;
+  static constexpr int kMaxDepth = 254;
 
   struct Node {
-    ValueKind kind : 4 = ValueKind::Junk;
-    std::uint8_t vague : 4 = 0;  // bytes that are Junk on some path, a bit each; of a byte or a bit, all or none
+    ValueKind kind = ValueKind::Junk;
+    std::uint8_t vague = 0;  // bytes that are Junk on some path, a bit each; of a byte or a bit, all or none
     std::uint8_t flags = 0;
-    std::uint16_t depth = 0;  // gates on top of one another
-    std::uint32_t a = 0;      // Def, Constant: instruction. Merged: block. Saved: location. Byte, Bit: source. Gate: token.
-                              // Word, Packed, OneOf: first child. Seen: what satisfies, and is never a gate
-    std::uint32_t b = 0;      // Byte, Bit: position. Gate: value if true. OneOf: how many. Seen: leaf
-    std::uint32_t c = 0;      // Gate: value if false
+    std::uint8_t depth = 0;  // gates on top of one another
+    std::uint32_t a = 0;     // Def, Constant: instruction. Merged: block. Saved: location. Byte, Bit: source. Gate: token.
+                             // Word, Packed, OneOf: first child. Seen: what satisfies, and is never a gate
+    std::uint32_t b = 0;     // Byte, Bit: position. Gate: value if true. OneOf: how many. Seen: leaf
+    std::uint32_t c = 0;     // Gate: value if false
   };
 
   Values();
