@@ -255,10 +255,10 @@ TEST(Disagreement, WhatKeepsNothingMayBeImpossible) {
 
 // One register serves both where one is a copy of the other, or a part of it.
 TEST(Disagreement, ValuesThatMayBeEqualMayShare) {
-  const auto verdict_of = [](const std::string& joins, int limit) {
+  const auto verdict_of = [](const std::string& joins, int limit, const std::string& reads = "%0, %1, %2") {
     const std::string text =
         "func @t kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b64\n  block b0\n" + joins +
-        "    #8 use %0, %1, %2\n    #9 exit\n";
+        "    #8 use " + reads + "\n    #9 exit\n";
     const ir::Function before = parse_function(text);
     const ir::Target& target = *ir::find_target("sm_90");
     return judge_success_against_completeness(report_of("pp-p"), {before, before, target, ir::Limits::of(target, limit)}).verdict;
@@ -267,6 +267,7 @@ TEST(Disagreement, ValuesThatMayBeEqualMayShare) {
   EXPECT_EQ(verdict_of(defs, 4), Verdict::Pass);
   EXPECT_EQ(verdict_of(defs, 3), Verdict::Fail);
   EXPECT_EQ(verdict_of(defs + "    #3 %1 = copy %0\n", 3), Verdict::Pass);
+  EXPECT_EQ(verdict_of(defs + "    #3 %1 = copy %0\n    #4 use %1\n", 2, "%0, %2"), Verdict::Fail) << "two instructions";
   EXPECT_EQ(verdict_of("    #0 %0, %1 = a\n    #2 %2 = pack %0, %1\n", 3), Verdict::Pass);
   EXPECT_EQ(verdict_of("    #2 %2 = a\n    #0 %0, %1 = unpack %2\n", 3), Verdict::Pass);
 }
