@@ -267,7 +267,7 @@ TEST(Disagreement, ValuesThatMayBeEqualMayShare) {
   EXPECT_EQ(verdict_of(defs, 4), Verdict::Pass);
   EXPECT_EQ(verdict_of(defs, 3), Verdict::Fail);
   EXPECT_EQ(verdict_of(defs + "    #3 %1 = copy %0\n", 3), Verdict::Pass);
-  EXPECT_EQ(verdict_of(defs + "    #3 %1 = copy %0\n    #4 use %1\n", 2, "%0, %2"), Verdict::Fail) << "two instructions";
+  EXPECT_EQ(verdict_of(defs + "    #3 %1 = copy %0\n", 2, "%1, %2"), Verdict::Fail) << "%0 is read by another one";
   EXPECT_EQ(verdict_of("    #0 %0, %1 = a\n    #2 %2 = pack %0, %1\n", 3), Verdict::Pass);
   EXPECT_EQ(verdict_of("    #2 %2 = a\n    #0 %0, %1 = unpack %2\n", 3), Verdict::Pass);
 }
