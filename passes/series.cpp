@@ -1,6 +1,8 @@
 #include "passes/series.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,17 +58,29 @@ class Series final : public Pass {
           return std::unexpected(fmt::format("series has no knob \"{}\"", name));
     }
     ir::Function result = program;
+    std::uint32_t next_id = program.next_inst_id().value;
     for (const Pass* step : *steps) {
       std::vector<std::pair<std::string, std::string>> own;
       std::ranges::copy_if(rest, std::back_inserter(own), [&](const auto& setting) { return is_of(*step, setting.first); });
       auto next = step->run(result, target, {.fuel = options.fuel, .knobs = own, .trace = options.trace});
       if (!next) return next;
+      renumber(*next, result, next_id);
+      next_id = std::max(next_id, next->next_inst_id().value);
       result = std::move(*next);
     }
     return result;
   }
 
  private:
+  // What a step added gets ids from `next_id` on where an id below it may be that of an instruction which an earlier step took away:
+  // it would be taken for that one.
+  static void renumber(ir::Function& after, const ir::Function& before, std::uint32_t next_id) {
+    if (before.next_inst_id().value == next_id) return;
+    std::unordered_set<std::uint32_t> known;
+    for (const ir::Inst& i : before.insts) known.insert(i.id.value);
+    for (ir::Inst& i : after.insts)
+      if (!known.contains(i.id.value)) i.id = ir::InstId(next_id++);
+  }
   // Names of knobs begin with that of their pass (pass.h).
   static bool is_of(const Pass& pass, std::string_view knob) {
     return knob.starts_with(pass.name()) && knob.substr(pass.name().size()).starts_with('-');

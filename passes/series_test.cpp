@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "ir/text/text.h"
@@ -46,6 +47,29 @@ TEST(Series, EachPassGetsItsKnobs) {
   EXPECT_NE(ir::print(*run(f, series(), {{"series-order", "nvptx"}})), ir::print(f));
   EXPECT_EQ(ir::print(*run(f, series(), {{"series-order", "nvptx"}, {"nvptx-copy-limit", "0"}})),
             ir::print(*run(f, *find_pass("nvptx"), {{"nvptx-copy-limit", "0"}})));
+}
+
+// copyprop takes #20 away, the last of all; cssa makes copies in other blocks.
+TEST(Series, NothingGetsTheIdOfAnInstructionThatAnEarlierPassTookAway) {
+  const auto parsed = ir::parse(
+      "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 P pred\n"
+      "  vreg %4 R b32\n  block b0\n    #0 %0 = ld\n    #20 %4 = copy %0\n    #1 %3 = setp %0\n    #2 cbra %3 -> b1, b2\n"
+      "  block b1\n    #3 %1 = add %0\n    #4 bra -> b3\n  block b2\n    #5 bra -> b3\n"
+      "  block b3\n    #6 %2 = phi b1: %1, b2: %0\n    #7 st %2 !write\n    #8 exit\n",
+      "test");
+  ASSERT_TRUE(parsed) << to_string(parsed.error());
+  const ir::Function f = parsed->functions.front();
+  const auto result = run(f, series(), {{"series-order", "copyprop+cssa"}, {"cssa-coalesce", "0"}});
+  ASSERT_TRUE(result) << result.error();
+  int added = 0;
+  for (std::size_t b = 0; b < f.blocks.size(); ++b) {
+    const auto own = f.insts_of(ir::BlockId(b));
+    for (const ir::Inst& i : result->insts_of(ir::BlockId(b))) {
+      if (i.id.value >= f.next_inst_id().value) ++added;
+      else EXPECT_TRUE(std::ranges::any_of(own, [&](const ir::Inst& o) { return o.id == i.id; })) << ir::print(*result);
+    }
+  }
+  EXPECT_GT(added, 0) << ir::print(*result);
 }
 
 TEST(Series, NonsenseIsRefusedByOneLine) {
