@@ -72,8 +72,8 @@ class Series final : public Pass {
   }
 
  private:
-  // What a step added gets ids from `next_id` on where an id below it may be that of an instruction which an earlier step took away:
-  // it would be taken for that one.
+  // What a step added gets ids from `next_id` on where an id below it may be that of an instruction which an earlier step took
+  // away: it would be taken for that one.
   static void renumber(ir::Function& after, const ir::Function& before, std::uint32_t next_id) {
     if (before.next_inst_id().value == next_id) return;
     std::unordered_set<std::uint32_t> known;

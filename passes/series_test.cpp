@@ -49,11 +49,11 @@ TEST(Series, EachPassGetsItsKnobs) {
             ir::print(*run(f, *find_pass("nvptx"), {{"nvptx-copy-limit", "0"}})));
 }
 
-// copyprop takes #20 away, the last of all; cssa makes copies in other blocks.
+// copyprop takes #9 away, the last of all; cssa makes copies in other blocks.
 TEST(Series, NothingGetsTheIdOfAnInstructionThatAnEarlierPassTookAway) {
   const auto parsed = ir::parse(
       "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 P pred\n"
-      "  vreg %4 R b32\n  block b0\n    #0 %0 = ld\n    #20 %4 = copy %0\n    #1 %3 = setp %0\n    #2 cbra %3 -> b1, b2\n"
+      "  vreg %4 R b32\n  block b0\n    #0 %0 = ld\n    #9 %4 = copy %0\n    #1 %3 = setp %0\n    #2 cbra %3 -> b1, b2\n"
       "  block b1\n    #3 %1 = add %0\n    #4 bra -> b3\n  block b2\n    #5 bra -> b3\n"
       "  block b3\n    #6 %2 = phi b1: %1, b2: %0\n    #7 st %2 !write\n    #8 exit\n",
       "test");

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,7 @@
 #include "fuzz/duel/metamorphic_bout.h"
 #include "fuzz/triage/isolate.h"
 #include "oracles/report.h"
+#include "passes/series.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -144,7 +146,11 @@ std::string describe(const FuzzInput& input, const Duel& duel) {
 }
 
 std::optional<std::string> find_in(const FuzzInput& input) {
-  const Duel result = duel(input.program, *input.target, input.limits, all_duelists(), input.knobs);
+  std::vector<const ir::Allocator*> duelists(all_duelists().begin(), all_duelists().end());
+  const auto is_order = [](const auto& knob) { return knob.first == passes::kSeriesOrder; };
+  if (std::any_of(input.knobs.begin(), input.knobs.end(), is_order))
+    for (const ir::Allocator*& a : duelists) a = find_allocator(fmt::format("{}+{}", passes::series().name(), a->name()));
+  const Duel result = duel(input.program, *input.target, input.limits, duelists, input.knobs);
   if (result.verdict() != oracles::Verdict::Fail) return std::nullopt;
   return describe(input, result);
 }

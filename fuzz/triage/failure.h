@@ -47,7 +47,7 @@ struct Failure {
 
 // The same for people: each finding of a duel, then the case as an .rir file (case_file.h).
 [[nodiscard]] std::string describe(const FuzzInput& input, const Duel& duel);
-// describe() of the duel of all allocators; nullopt where every bout ended in pass, in inconclusive, or in an impossibility that
+// describe() of the duel of all allocators, each behind a series of passes where a knob says their order; nullopt where every bout ended in pass, in inconclusive, or in an impossibility that
 // the judge proved.
 [[nodiscard]] std::optional<std::string> find_in(const FuzzInput& input);
 

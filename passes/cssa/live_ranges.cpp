@@ -228,7 +228,7 @@ class Builder {
     for (std::size_t k = mentions.size(); k-- > 0;) {
       const Mention& m = mentions[k];
       if (m.is(kWrites)) {
-        if (!live) add(m.write_point(), m.write_point() + 1);
+        if (!live) add(m.write_point(), m.read_point() + 2);  // also where other defs of the instruction are written
         else if (m.is(kKills)) add(m.write_point(), end);
         if (m.is(kKills)) live = false;
       }

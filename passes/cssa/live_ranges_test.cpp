@@ -82,6 +82,16 @@ TEST(LiveRanges, ADefThatNothingReadsIsAPoint) {
   EXPECT_EQ(c.ranges[0].back().end, c.ranges[0].back().begin + 1);
 }
 
+TEST(LiveRanges, DefsOfOneInstructionOverlapThoughNothingReadsThem) {
+  const Case c(
+      "vreg %0 R b32\nvreg %1 R b32\n"
+      "block b0\n#0 %0 = ld 0\n#1 bra -> b1\n"
+      "block b1\n#2 %1 = phi b0: %0\n#3 st %1 !write\n#4 ld 2\n#5 %1{early}, %0 = ld 1\n#6 exit\n");
+  const Interval early = c.ranges[1].back(), late = c.ranges[0].back();
+  EXPECT_EQ(early.end, early.begin + 2);
+  EXPECT_EQ(late, (Interval{early.begin + 1, early.end, late.value}));
+}
+
 TEST(LiveRanges, CopiesHaveOneValueWhereEachHasOneDef) {
   const std::string before = "vreg %0 R b32\nvreg %1 R b32\nvreg %2 R b32\nvreg %3 P pred\nblock b0\n#0 %0 = ld 0\n";
   const std::string behind =
