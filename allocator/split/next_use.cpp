@@ -3,6 +3,7 @@
 #include "allocator/split/next_use.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace regduel::allocator {
 
@@ -65,11 +66,14 @@ NextUse::NextUse(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live
       if (at == 0) at = o.reads ? static_cast<std::int32_t>(o.number - first_[b.index()]) + 1 : kNever;
     }
   }
+  // Block by block, until nothing comes nearer; a block is looked at again where the head of a successor has changed.
   const auto rpo = cfg.reverse_postorder();
+  std::vector<char> is_open(f.blocks.size(), 1);
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t r = rpo.size(); r-- > 0;) {
       const std::size_t b = rpo[r].index();
+      if (std::exchange(is_open[b], 0) == 0) continue;
       const auto length = static_cast<std::int32_t>(last_[b] - first_[b]) + 1;
       std::int32_t *const tail = tail_.data() + b * size_, *const head = head_.data() + b * size_;
       const std::int32_t* const here = local.data() + b * size_;
@@ -84,12 +88,17 @@ NextUse::NextUse(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live
         nearer |= now < head[c] ? 1 : 0;
         head[c] = std::min(head[c], now);
       }
-      changed = changed || nearer != 0;
+      if (nearer == 0) continue;
+      for (const BlockId p : cfg.predecessors(rpo[r])) is_open[p.index()] = 1;
+      changed = true;
     }
   }
+  // The same for what reaches a head, forwards.
+  is_open.assign(f.blocks.size(), 1);
   for (bool changed = true; changed;) {
     changed = false;
-    for (const BlockId b : rpo)
+    for (const BlockId b : rpo) {
+      if (std::exchange(is_open[b.index()], 0) == 0) continue;
       for (const BlockId s : cfg.successors(b)) {
         const char *const before = is_reached_.data() + b.index() * size_, *const writes = writes_.data() + b.index() * size_;
         char* const reached = is_reached_.data() + s.index() * size_;
@@ -99,8 +108,11 @@ NextUse::NextUse(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live
           more |= now != reached[c] ? 1 : 0;
           reached[c] = now;
         }
-        changed = changed || more != 0;
+        if (more == 0) continue;
+        is_open[s.index()] = 1;
+        changed = true;
       }
+    }
   }
 }
 

@@ -62,6 +62,21 @@ bool branch_also_to(EditProgram& p, std::size_t from, BlockId next, Random& rand
   return lead_to(p, from, random.below(2), next);
 }
 
+// What a copy has made equal may share a register until one of the two changes: the first does, all of it or some bytes, and the
+// other is read behind.
+void part_ways(EditProgram& p, EditBlock& b, std::size_t at, std::pair<VRegId, VRegId> both, Random& random) {
+  Operand changed = Operand::of_vreg(Role::Def, both.first);
+  const int bytes = p.header.vreg(both.first).bytes(), size = std::min(bytes, 4 << random.between(0, 1));
+  if (size < bytes && random.chance(70))
+    changed.part = ir::Part::from_bytes(size * random.between(0, bytes / size - 1), size).value_or(ir::Part());
+  EditInst change = operation(p, "mutant.op"), read = operation(p, "mutant.st.sink", 1);
+  change.ops.push_back(changed);
+  read.inst.flags |= ir::kMemWrite;
+  read.ops.push_back(Operand::of_vreg(Role::Use, both.second));
+  insert_at(b, at, std::move(change));
+  insert_at(b, at + 1, std::move(read));
+}
+
 }  // namespace
 
 std::size_t any_place(const EditBlock& b, Random& random) {
@@ -225,8 +240,10 @@ bool insert_copy(EditProgram& p, Random& random) {
     copy.ops.push_back(Operand::of_vreg(Role::Def, s));
     uses.push_back(Operand::of_vreg(Role::Use, d));
   }
+  const VRegId def = copy.ops[0].vreg(), use = uses[0].vreg();
   copy.ops.insert(copy.ops.end(), uses.begin(), uses.end());
   insert_at(b, at, std::move(copy));
+  if (random.chance(40)) part_ways(p, b, at + 1, random.chance(50) ? std::pair(def, use) : std::pair(use, def), random);
   return true;
 }
 
