@@ -1,5 +1,6 @@
 #include "passes/pass.h"
 
+#include <algorithm>
 #include <array>
 
 #include "passes/copyprop.h"
@@ -10,6 +11,12 @@
 #include "passes/ssa/ssa.h"
 
 namespace regduel::passes {
+
+bool gives_up_registers(const ir::Function& f, const ir::Inst& i) {
+  const auto ops = f.operands_of(i);
+  return f.kind == ir::FunctionKind::Device &&
+         std::any_of(ops.begin(), ops.end(), [](const ir::Operand& op) { return op.role == ir::Role::Clobber; });
+}
 
 std::span<const Pass* const> passes() {
   static const std::array<const Pass*, 6> all = {&copyprop(), &ssa(), &cssa(), &llvm_coalescer(), &nvptx_coalescer(), &series()};

@@ -37,11 +37,15 @@ class Pass {
   //     register and no memory that changes: with its opcode, mnemonic, flags and operands but for the def, which is of the same
   //     class and width, not fixed, and at least as aligned. No other instruction of `program` has the same opcode, mnemonic and
   //     uses, so that it is known from these which one is repeated;
-  //   - no instruction demands more registers than it did (FORMAT.md, "Demand").
+  //   - no instruction demands more registers than it did (FORMAT.md, "Demand"); so what gives up registers stays.
   // So the ids are the map that takes an allocation back (take_back.h).
   [[nodiscard]] virtual std::expected<ir::Function, std::string> run(const ir::Function& program, const ir::Target& target,
                                                                      const PassOptions& options) const = 0;
 };
+
+// What an instruction of a device function clobbers need not hold at a `ret` what it held at entry (FORMAT.md, "Allocated
+// programs", 7), so that more may be allocated with the instruction than without it.
+[[nodiscard]] bool gives_up_registers(const ir::Function& f, const ir::Inst& i);
 
 // All passes. They live as long as the program and keep no state.
 [[nodiscard]] std::span<const Pass* const> passes();

@@ -172,7 +172,8 @@ class Translation {
   void keep(const Inst& i) {
     ops_.clear();
     for (const Operand& op : f_.operands_of(i)) ops_.push_back(renamed(op));
-    if (i.is_copy() && moves_nothing(ops_) && !moves_nothing(f_.operands_of(i)) && ir::may(fuel_, "leave-out-copy")) {
+    if (i.is_copy() && moves_nothing(ops_) && !moves_nothing(f_.operands_of(i)) && !gives_up_registers(f_, i) &&
+        ir::may(fuel_, "leave-out-copy")) {
       ++left_out_;
       return;
     }

@@ -248,7 +248,7 @@ class Coalescer {
     if (!ir::may(fuel_, "rematerialise-copy")) return false;
     if (trace_ != nullptr) trace_->line(fmt::format("repeat #{} for {}", f_.insts[from].id.value, name(c)));
     repeated_[c.inst] = from;
-    joiner_.rematerialise(c.inst);
+    joiner_.rematerialise(c.inst, v);
     if (is_late_[use.index()] != 0) return true;
     if (joiner_.copies_from(use) < settings_.late_remat_update_threshold) {
       joiner_.shrink(use);

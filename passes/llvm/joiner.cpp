@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/planted.h"
+#include "passes/pass.h"
 
 namespace regduel::passes::llvm {
 namespace {
@@ -24,7 +25,7 @@ const Operand& use_from(const Function& f, const Inst& phi, BlockId from) {
 
 Joiner::Joiner(const Function& f, LiveIntervals& intervals)
     : f_(f), intervals_(intervals), cfg_(f), members_(f.vregs.size()), version_(f.vregs.size(), 0),
-      is_rematerialised_(f.insts.size(), 0), uses_(f.vregs.size()), guarded_(f.vregs.size()), has_hidden_guard_(f.vregs.size(), 0),
+      repeated_value_(f.insts.size(), kNone), uses_(f.vregs.size()), guarded_(f.vregs.size()), has_hidden_guard_(f.vregs.size(), 0),
       is_repeatable_(f.vregs.size(), 0) {
   for (std::size_t v = 0; v < f.vregs.size(); ++v) {
     parent_.emplace_back(v);
@@ -82,6 +83,7 @@ bool Joiner::is_erased(std::uint32_t inst, std::size_t k) const {
 
 bool Joiner::is_pinned(std::uint32_t inst) const {
   if (!f_.insts[inst].is_copy()) return intervals_.is_shared_phi(inst);
+  if (gives_up_registers(f_, f_.insts[inst])) return true;
   const ir::CopyPairs pairs = ir::copy_pairs(f_.operands_of(f_.insts[inst]));
   const auto is_narrow = [&](const Operand& op) { return is_whole(op) && f_.vreg(f_.storage(op).root).width < 32; };
   if (pairs.size() < 2) return false;
@@ -152,7 +154,8 @@ bool Joiner::is_harmless(DefKey def, VRegId x, VRegId y) {
   const auto ops = f_.operands_of(i);
   if (i.is_copy() && !is_pinned(n)) {
     const auto pair = ir::copy_pairs(ops)[number_of(def)];
-    if (!is_rematerialised(n) && copies_other(pair.def, pair.use, x, y)) return true;
+    if (is_rematerialised(n)) return is_whole(pair.def) && repeated_value_[n] == y_value;
+    if (copies_other(pair.def, pair.use, x, y)) return true;
     return is_whole(pair.def) && value_of(pair.use, index) == y_value;
   }
   if (!i.is_phi() || is_pinned(n)) return false;

@@ -59,9 +59,10 @@ class Joiner {
   // A pair of a copy, or a phi (k = 0), that writes what is there already, or something that matters to nothing.
   void erase(std::uint32_t inst, std::size_t k);
   [[nodiscard]] bool is_erased(std::uint32_t inst, std::size_t k) const;
-  // A copy that has become a repetition of the def of its value: it reads nothing any more.
-  void rematerialise(std::uint32_t inst) { is_rematerialised_[inst] = 1; }
-  [[nodiscard]] bool is_rematerialised(std::uint32_t inst) const { return is_rematerialised_[inst] != 0; }
+  // A copy that has become a repetition of the def of its value `v`: it reads nothing any more, and where its use was there may be
+  // another value by and by.
+  void rematerialise(std::uint32_t inst, ValueId v) { repeated_value_[inst] = v; }
+  [[nodiscard]] bool is_rematerialised(std::uint32_t inst) const { return repeated_value_[inst] != kNone; }
   // Makes the interval of a representative as small as what is left of its uses allows. Cost: O(its size log its size + uses).
   void shrink(ir::VRegId root);
   [[nodiscard]] const std::vector<ir::VRegId>& members(ir::VRegId root) const { return members_[root.index()]; }
@@ -91,8 +92,9 @@ class Joiner {
   std::vector<std::vector<ir::VRegId>> members_;
   std::vector<std::uint32_t> version_;
   std::vector<std::uint32_t> first_flag_;  // by instruction: of its pairs in is_erased_
-  std::vector<char> is_erased_, is_rematerialised_;
-  std::vector<std::vector<Use>> uses_;  // by root
+  std::vector<char> is_erased_;
+  std::vector<ValueId> repeated_value_;  // by instruction; kNone = as it was
+  std::vector<std::vector<Use>> uses_;   // by root
   // By representative: copies under a guard, by the root on their other side; whether a join has made one of them, or a like one,
   // do nothing; whether a rematerialisable instruction defines it.
   std::vector<std::vector<ir::VRegId>> guarded_;

@@ -169,7 +169,7 @@ TEST(Joiner, ShrinksToTheUsesThatAreLeft) {
   const Slot before = end();
   joiner.shrink(ir::VRegId(0));
   EXPECT_EQ(end(), before) << "all uses are there";
-  joiner.rematerialise(3);
+  joiner.rematerialise(3, intervals.of(ir::VRegId(0)).value_at(intervals.base(3)));
   EXPECT_EQ(joiner.copies_from(ir::VRegId(0)), 0);
   EXPECT_EQ(end(), before);
   joiner.shrink(ir::VRegId(0));

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "passes/pass.h"
+
 namespace regduel::passes::nvptx {
 namespace {
 
@@ -47,7 +49,7 @@ class Rewriter {
     return op;
   }
   [[nodiscard]] bool has_nothing_to_do(const Inst& i) {
-    if (!i.is_copy() && !i.is_phi()) return false;
+    if ((!i.is_copy() && !i.is_phi()) || gives_up_registers(f_, i)) return false;
     const auto inst = static_cast<std::uint32_t>(&i - f_.insts.data());
     const auto ops = f_.operands_of(i);
     const std::size_t moves = i.is_copy() ? ir::copy_pairs(ops).size() : ops.size() - 1;
