@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "passes/liveness.h"
+#include "passes/nvptx/constrained_copies.h"
 #include "passes/nvptx/type_classes.h"
 
 namespace regduel::passes::nvptx {
@@ -105,8 +106,8 @@ class IntervalBuilder {
     d.inst = inst;
     d.operand = static_cast<std::uint16_t>(operand);
     const auto ops = f_.operands_of(i);
-    // Where it stays beside other pairs, an early-clobber def cannot be in the register of what is read.
-    if (!i.is_copy() || (ops[operand].is_early_clobber() && ir::copy_pairs(ops).size() > 1)) return d;
+    // Where the copy stays, an early-clobber def cannot be in the register of what is read.
+    if (!i.is_copy() || (ops[operand].is_early_clobber() && stays(f_, i))) return d;
     if (const Storage& origin = origins_.of(inst, operand); origin.root.is_valid()) {
       d.makes = Makes::Copy;
       d.other = origin.root;
