@@ -4,8 +4,8 @@
 
 #include "ir/cfg.h"
 #include "reference/knobs.h"
-#include "reference/loops.h"
-#include "reference/problem.h"
+#include "reference/program/loops.h"
+#include "reference/program/problem.h"
 #include "reference/rounds.h"
 
 namespace regduel::reference {

@@ -15,7 +15,7 @@
 #include <expected>
 
 #include "ir/allocator.h"
-#include "reference/problem.h"
+#include "reference/program/problem.h"
 #include "reference/rules.h"
 
 namespace regduel::reference {

@@ -10,7 +10,7 @@
 #include "cli/input.h"
 #include "cli/ipra.h"
 #include "cli/options.h"
-#include "cli/output.h"
+#include "cli/show/output.h"
 #include "fuzz/duel/allocators.h"
 #include "ir/text/text.h"
 #include "oracles/quality/frame_use.h"

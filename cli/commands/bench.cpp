@@ -7,7 +7,7 @@
 
 #include "cli/bench/bench.h"
 #include "cli/command.h"
-#include "cli/output.h"
+#include "cli/show/output.h"
 
 namespace regduel::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/finding.h"
 #include "cli/input.h"
 #include "cli/options.h"
-#include "cli/output.h"
+#include "cli/show/output.h"
 #include "fuzz/campaign/reproducer.h"
 #include "fuzz/external/words.h"
 #include "fuzz/triage/bisect.h"

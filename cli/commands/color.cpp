@@ -7,7 +7,7 @@
 
 #include "base/io.h"
 #include "cli/command.h"
-#include "cli/output.h"
+#include "cli/show/output.h"
 #include "fuzz/external/words.h"
 #include "reference/colour/select.h"
 #include "reference/colour/simplify.h"

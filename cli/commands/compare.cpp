@@ -10,7 +10,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/output.h"
+#include "cli/show/output.h"
 #include "fuzz/campaign/reproducer.h"
 #include "fuzz/external/words.h"
 #include "fuzz/lab/comparison.h"

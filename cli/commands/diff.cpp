@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/output.h"
+#include "cli/show/output.h"
 #include "ir/text/text.h"
 
 namespace regduel::cli {

@@ -10,12 +10,12 @@
 
 #include "allocator/explain/explain.h"
 #include "cli/command.h"
-#include "cli/diagnostic.h"
-#include "cli/explain_text.h"
 #include "cli/input.h"
-#include "cli/live_text.h"
 #include "cli/options.h"
-#include "cli/output.h"
+#include "cli/show/diagnostic.h"
+#include "cli/show/explain_text.h"
+#include "cli/show/live_text.h"
+#include "cli/show/output.h"
 
 namespace regduel::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/options.h"
-#include "cli/output.h"
+#include "cli/show/output.h"
 #include "fuzz/generate/generator.h"
 #include "ir/check.h"
 #include "ir/text/binary.h"

@@ -9,7 +9,7 @@
 #include "cli/function_names.h"
 #include "cli/input.h"
 #include "cli/options.h"
-#include "cli/output.h"
+#include "cli/show/output.h"
 #include "ir/text/dot.h"
 #include "ir/text/text.h"
 #include "passes/ssa/ssa.h"

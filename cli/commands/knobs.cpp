@@ -9,7 +9,7 @@
 #include "allocator/knobs.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/output.h"
+#include "cli/show/output.h"
 #include "fuzz/duel/allocators.h"
 #include "fuzz/external/words.h"
 #include "oracles/memcheck/memcheck.h"

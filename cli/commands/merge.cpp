@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/output.h"
+#include "cli/show/output.h"
 #include "fuzz/campaign/reproducer.h"
 #include "fuzz/campaign/store.h"
 #include "fuzz/explore/corpus_minimiser.h"

@@ -16,7 +16,7 @@
 #include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/output.h"
+#include "cli/show/output.h"
 #include "fuzz/campaign/reproducer.h"
 #include "fuzz/duel/case_file.h"
 #include "fuzz/triage/bisect.h"

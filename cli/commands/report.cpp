@@ -6,9 +6,9 @@
 
 #include "base/io.h"
 #include "cli/command.h"
-#include "cli/output.h"
 #include "cli/report/document.h"
 #include "cli/report/page.h"
+#include "cli/show/output.h"
 
 namespace regduel::cli {
 namespace {

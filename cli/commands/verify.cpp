@@ -8,11 +8,11 @@
 #include <fmt/ranges.h>
 
 #include "cli/command.h"
-#include "cli/diagnostic.h"
 #include "cli/input.h"
 #include "cli/ipra.h"
 #include "cli/options.h"
-#include "cli/output.h"
+#include "cli/show/diagnostic.h"
+#include "cli/show/output.h"
 #include "ir/check.h"
 #include "oracles/disagreement.h"
 #include "oracles/memcheck/memcheck.h"

@@ -9,9 +9,9 @@
 
 #include "cli/command.h"
 #include "cli/commands/zoo_together.h"
-#include "cli/output.h"
 #include "cli/parallel.h"
 #include "cli/run_again.h"
+#include "cli/show/output.h"
 #include "fuzz/zoo/together.h"
 
 namespace regduel::cli {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "allocator/explain/explain.h"
-#include "cli/live_map.h"
+#include "cli/show/live_map.h"
 #include "fuzz/duel/case_file.h"
 #include "fuzz/duel/duel.h"
 #include "ir/text/text.h"

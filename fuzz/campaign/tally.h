@@ -1,5 +1,5 @@
 // The sum of many duels: how the allocators compare, and the shares that say what kind of programs these were. As text:
-// cli/tally_text.h.
+// cli/show/tally_text.h.
 #pragma once
 
 #include <array>

@@ -15,11 +15,11 @@
 #include "oracles/report.h"
 #include "reference/colour/interference_graph.h"
 #include "reference/exact/fewest_units.h"
-#include "reference/liveness.h"
-#include "reference/loops.h"
-#include "reference/lower.h"
-#include "reference/plan.h"
-#include "reference/problem.h"
+#include "reference/program/liveness.h"
+#include "reference/program/loops.h"
+#include "reference/program/lower.h"
+#include "reference/program/plan.h"
+#include "reference/program/problem.h"
 
 namespace regduel::fuzz {
 namespace {

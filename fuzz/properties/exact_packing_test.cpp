@@ -22,7 +22,7 @@
 #include "ir/check.h"
 #include "ir/text/text.h"
 #include "oracles/completeness.h"
-#include "reference/packing.h"
+#include "reference/instruction/packing.h"
 
 namespace regduel::fuzz {
 namespace {

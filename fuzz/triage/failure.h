@@ -47,8 +47,8 @@ struct Failure {
 
 // The same for people: each finding of a duel, then the case as an .rir file (case_file.h).
 [[nodiscard]] std::string describe(const FuzzInput& input, const Duel& duel);
-// describe() of the duel of all allocators, each behind a series of passes where a knob says their order; nullopt where every bout ended in pass, in inconclusive, or in an impossibility that
-// the judge proved.
+// describe() of the duel of all allocators, each behind a series of passes where a knob says their order; nullopt where every bout
+// ended in pass, in inconclusive, or in an impossibility that the judge proved.
 [[nodiscard]] std::optional<std::string> find_in(const FuzzInput& input);
 
 // Both allocators are right, but one needs at least `percent` / 100 times what the other needs (0 counts as 1).

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/grouped.h"
-#include "reference/code.h"
-#include "reference/unit_set.h"
+#include "reference/instruction/unit_set.h"
+#include "reference/program/code.h"
 
 namespace regduel::reference {
 

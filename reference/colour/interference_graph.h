@@ -15,10 +15,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "reference/code.h"
 #include "reference/colour/file_graph.h"
-#include "reference/liveness.h"
-#include "reference/problem.h"
+#include "reference/program/code.h"
+#include "reference/program/liveness.h"
+#include "reference/program/problem.h"
 
 namespace regduel::reference {
 

@@ -15,11 +15,11 @@
 #include <span>
 #include <vector>
 
-#include "reference/code.h"
 #include "reference/colour/coalesce.h"
 #include "reference/colour/file_graph.h"
 #include "reference/colour/interference_graph.h"
-#include "reference/problem.h"
+#include "reference/program/code.h"
+#include "reference/program/problem.h"
 
 namespace regduel::reference {
 

@@ -15,8 +15,8 @@
 #include "reference/colour/interference_graph.h"
 #include "reference/exact/cheapest_set.h"
 #include "reference/exact/fewest_units.h"
-#include "reference/liveness.h"
-#include "reference/lower.h"
+#include "reference/program/liveness.h"
+#include "reference/program/lower.h"
 
 namespace regduel::reference {
 namespace {

@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
-#include "reference/code.h"
-#include "reference/plan.h"
-#include "reference/problem.h"
+#include "reference/program/code.h"
+#include "reference/program/plan.h"
+#include "reference/program/problem.h"
 
 namespace regduel::reference {
 

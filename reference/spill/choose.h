@@ -7,11 +7,11 @@
 
 #include <span>
 
-#include "reference/code.h"
 #include "reference/colour/interference_graph.h"
 #include "reference/colour/select.h"
-#include "reference/plan.h"
-#include "reference/problem.h"
+#include "reference/program/code.h"
+#include "reference/program/plan.h"
+#include "reference/program/problem.h"
 
 namespace regduel::reference {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reference/loops.h"
+#include "reference/program/loops.h"
 
 namespace regduel::reference {
 

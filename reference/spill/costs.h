@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "reference/code.h"
 #include "reference/colour/interference_graph.h"
-#include "reference/plan.h"
-#include "reference/problem.h"
+#include "reference/program/code.h"
+#include "reference/program/plan.h"
+#include "reference/program/problem.h"
 #include "reference/rules.h"
 
 namespace regduel::reference {

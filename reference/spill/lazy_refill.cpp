@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "base/planted.h"
-#include "reference/liveness.h"
-#include "reference/worklist.h"
+#include "reference/program/liveness.h"
+#include "reference/program/worklist.h"
 
 namespace regduel::reference {
 namespace {

@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "ir/allocator.h"
-#include "reference/code.h"
-#include "reference/plan.h"
-#include "reference/problem.h"
+#include "reference/program/code.h"
+#include "reference/program/plan.h"
+#include "reference/program/problem.h"
 
 namespace regduel::reference {
 

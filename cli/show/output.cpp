@@ -1,0 +1,147 @@
+#include "cli/show/output.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+namespace regduel::cli {
+
+std::string to_text(const nlohmann::ordered_json& document) {
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+void print_json(const nlohmann::ordered_json& document) { fmt::print("{}", to_text(document)); }
+
+Progress::Progress(std::string label, std::int64_t total)
+    : label_(std::move(label)), total_(total), is_terminal_(::isatty(STDERR_FILENO) == 1), start_(std::chrono::steady_clock::now()),
+      last_(start_) {}
+
+Progress::~Progress() { done(); }
+
+void Progress::step(std::int64_t n, const std::string& extra) {
+  at_ += n;
+  if (!is_terminal_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_ < std::chrono::milliseconds(150)) return;
+  last_ = now;
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  const double rate = static_cast<double>(at_) / seconds;
+  std::string line = total_ > 0 ? fmt::format("{} {}/{} ({:.0f}/s, {:.0f} s left)", label_, at_, total_, rate,
+                                              static_cast<double>(total_ - at_) / std::max(rate, 0.001))
+                                : fmt::format("{} {} ({:.0f}/s)", label_, at_, rate);
+  if (!extra.empty()) line += "  " + extra;
+  fmt::print(stderr, "\r\033[K{}", line);
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+void Progress::say(const std::string& text) {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+  shown_ = false;
+  fmt::print("{}", text);
+  std::fflush(stdout);
+}
+
+void Progress::done() {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+  shown_ = false;
+}
+
+std::string percent_of(double part, double whole, int digits) {
+  return whole == 0 ? "-" : fmt::format("{:.{}f}%", 100.0 * part / whole, digits);
+}
+
+Table::Table(std::vector<std::string> head, int left_columns) : left_(static_cast<std::size_t>(left_columns)) {
+  rows_.push_back(std::move(head));
+  rule();
+}
+
+Table Table::grouped(std::vector<ColumnGroup> groups, int left_columns) {
+  std::vector<std::string> titles, head;
+  for (ColumnGroup& g : groups) {
+    titles.push_back(std::move(g.title));
+    head.insert(head.end(), g.head.begin(), g.head.end());
+    titles.resize(head.size());
+  }
+  Table table(std::move(head), left_columns);
+  table.rows_.insert(table.rows_.begin(), std::move(titles));
+  return table;
+}
+
+void Table::row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+void Table::rule() { rows_.emplace_back(); }
+
+std::string Table::text() const { return text_from(0, {}); }
+
+std::string Table::next(const std::vector<std::string>& widest) {
+  if (told_ == 0)
+    for (const std::string& cell : widest) told_width_.push_back(cell.size());
+  for (std::size_t r = told_; r < rows_.size(); ++r) {
+    told_width_.resize(std::max(told_width_.size(), rows_[r].size()), 0);
+    for (std::size_t c = 0; c < rows_[r].size(); ++c) told_width_[c] = std::max(told_width_[c], rows_[r][c].size());
+  }
+  std::string text = text_from(told_, told_width_);
+  told_ = rows_.size();
+  return text;
+}
+
+std::string Table::text_from(std::size_t first, std::vector<std::size_t> width) const {
+  for (std::size_t r = first; r < rows_.size(); ++r) {
+    const auto& row = rows_[r];
+    width.resize(std::max(width.size(), row.size()), 0);
+    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+  }
+  std::size_t total = 0;
+  for (const std::size_t w : width) total += w + 2;
+  std::string out;
+  for (std::size_t r = first; r < rows_.size(); ++r) {
+    const auto& row = rows_[r];
+    std::string line;
+    if (row.empty()) line = std::string(total > 2 ? total - 2 : 0, '-');
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (c > 0) line += "  ";
+      line += c < left_ ? fmt::format("{:<{}}", row[c], width[c]) : fmt::format("{:>{}}", row[c], width[c]);
+    }
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    out += line + '\n';
+  }
+  return out;
+}
+
+nlohmann::ordered_json to_json(const oracles::Finding& f, const ir::Function& after) {
+  nlohmann::ordered_json j = {{"judge", f.judge},       {"category", f.category}, {"signature", oracles::signature(f, after)},
+                              {"instruction", nullptr}, {"operand", nullptr},     {"other_instruction", nullptr},
+                              {"message", f.message}};
+  if (f.inst.is_valid()) j["instruction"] = f.inst.value;
+  if (f.operand >= 0) j["operand"] = f.operand;
+  if (f.other.is_valid()) j["other_instruction"] = f.other.value;
+  const ir::Inst* const inst = after.find_inst(f.inst);
+  if (inst != nullptr && inst->line.is_valid()) j["source"] = after.source_place(*inst);
+  return j;
+}
+
+nlohmann::ordered_json to_json(const oracles::Report& r, const ir::Function& after) {
+  nlohmann::ordered_json judges = nlohmann::ordered_json::array();
+  for (const oracles::JudgeResult& result : r.results) {
+    nlohmann::ordered_json findings = nlohmann::ordered_json::array();
+    for (const oracles::Finding& f : result.findings) findings.push_back(to_json(f, after));
+    judges.push_back(
+        {{"judge", result.judge}, {"verdict", oracles::name(result.verdict)}, {"reason", result.reason}, {"findings", findings}});
+  }
+  return judges;
+}
+
+nlohmann::ordered_json to_json(const oracles::MetamorphicResult& r, const ir::Function& after) {
+  oracles::Report report;
+  report.results.push_back(r.result);
+  nlohmann::ordered_json j = to_json(report, after)[0];
+  nlohmann::ordered_json observations = nlohmann::ordered_json::array();
+  for (const oracles::Observation& o : r.observations)
+    observations.push_back({{"variant", o.variant}, {"figure", o.what}, {"before", o.before}, {"after", o.after}});
+  j["observations"] = observations;
+  return j;
+}
+
+}  // namespace regduel::cli

@@ -1,0 +1,213 @@
+#include "reference/program/problem.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/grouped.h"
+#include "base/planted.h"
+
+namespace regduel::reference {
+namespace {
+
+Temp temp_of(const ir::VReg& v) {
+  Temp t;
+  t.file = v.file();
+  t.units = static_cast<std::uint8_t>(v.units());
+  t.align_log2 = v.align_log2;
+  t.bytes = static_cast<std::uint16_t>(v.bytes());
+  if (v.is_architectural()) t.fixed = v.fixed;
+  return t;
+}
+
+}  // namespace
+
+Problem::Problem(const ir::Function& f, const ir::Cfg& cfg, const ir::Target& target, const ir::Limits& limits,
+                 std::vector<std::uint64_t> freq, ir::Fuel* fuel)
+    : f_(f), cfg_(cfg), target_(target), freq_(std::move(freq)) {
+  find_units(target, limits);
+  find_shapes();
+  find_values();
+  prove_possible();
+  if (impossible_) return;
+  find_remats();
+  find_useful();
+  find_edges(fuel);
+}
+
+void Problem::find_units(const ir::Target& target, const ir::Limits& limits) {
+  for (const ir::RegFile file : ir::kAllFiles)
+    for (int u = 0; u < std::min(limits.of(file), target.units[ir::index(file)]); ++u)
+      if (ir::is_allocatable(target, limits, file, u)) allocatable_[ir::index(file)].insert(u);
+  for (const ir::VReg& v : f_.vregs)
+    if (v.is_architectural() && v.fixed.is_valid()) allocatable_[ir::index(v.fixed.file)] -= UnitSet::of(v.fixed);
+  if (f_.kind != ir::FunctionKind::Device) return;
+  const bool entry_is_head = !cfg_.predecessors(ir::BlockId(0)).empty();
+  ir::PerFile<UnitSet> given_up;  // what the program clobbers itself need not be saved
+  for (const ir::Operand& op : f_.operands)
+    if (op.role == ir::Role::Clobber) given_up[ir::index(op.preg().file)] |= UnitSet::of(op.preg());
+  for (const ir::PReg r : target.abi(f_.abi).callee_saved) {
+    UnitSet units = UnitSet::of(r) & allocatable_[ir::index(r.file)];
+    units -= given_up[ir::index(r.file)];
+    // A save at the head of a block that is entered again would save the wrong thing.
+    if (entry_is_head) allocatable_[ir::index(r.file)] -= units;
+    else callee_saved_[ir::index(r.file)] |= units;
+  }
+}
+
+void Problem::find_shapes() {
+  shapes_.resize(f_.insts.size());
+  for (std::size_t i = 0; i < f_.insts.size(); ++i)
+    if (!f_.insts[i].is_phi()) find_shape(f_, f_.insts[i], shapes_[i]);
+}
+
+void Problem::find_values() {
+  values_.reserve(f_.vregs.size());
+  for (const ir::VReg& v : f_.vregs) values_.push_back(temp_of(v));
+  operand_roots_.assign(f_.operands.size(), kNoTemp);
+  for (std::size_t o = 0; o < f_.operands.size(); ++o)
+    if (f_.operands[o].is_vreg()) operand_roots_[o] = f_.root(f_.operands[o].vreg()).value;
+  phi_value_.assign(f_.insts.size(), kNoTemp);
+  for (std::size_t i = 0; i < f_.insts.size(); ++i) {
+    if (!f_.insts[i].is_phi()) continue;
+    const ir::Operand& def = f_.operands_of(f_.insts[i])[0];
+    const ir::Storage s = f_.storage(def);
+    phi_value_[i] = static_cast<TempId>(values_.size());
+    // A phi of a whole root is shaped like the root, so that the two can share a register; one of a part like the part.
+    Temp phi = temp_of(is_whole(f_, s) ? f_.vreg(s.root) : f_.vreg(def.vreg()));
+    if (!is_whole(f_, s)) phi.align_log2 = static_cast<std::uint8_t>(ir::natural_align_log2(8 * phi.bytes));
+    phi.fixed = {};
+    values_.push_back(phi);
+  }
+}
+
+bool Problem::is_plain_copy(std::size_t i) const {
+  const ir::Inst& inst = f_.insts[i];
+  if (!inst.is_copy() || inst.num_operands != 2 || shapes_[i].is_guarded || shapes_[i].has_clobbers()) return false;
+  const auto ops = f_.operands_of(inst);
+  if (ops[0].is_tied() || ops[0].is_early_clobber()) return false;
+  return std::ranges::all_of(ops,
+                             [&](const ir::Operand& op) { return !f_.fixed_of(op).is_valid() && is_whole(f_, f_.storage(op)); });
+}
+
+Homes Problem::packed(std::size_t i) const {
+  if (f_.insts[i].op != ir::Op::Ret) return pack(shapes_[i], allocatable_, callee_saved_);
+  ir::PerFile<UnitSet> at_ret = allocatable_;
+  for (std::size_t k = 0; k < at_ret.size(); ++k) at_ret[k] -= callee_saved_[k];
+  return pack(shapes_[i], at_ret, callee_saved_);
+}
+
+void Problem::prove_possible() {
+  ir::PerFile<int> run = {};  // of units that may be used anywhere, from unit 0 on
+  for (std::size_t k = 0; k < run.size(); ++k)
+    while (run[k] < ir::kMaxUnits && allocatable_[k].contains(run[k]) && !callee_saved_[k].contains(run[k])) ++run[k];
+  for (std::size_t i = 0; i < f_.insts.size() && !impossible_; ++i) {
+    const bool is_phi = f_.insts[i].is_phi();
+    if (!is_phi && !is_roomy(shapes_[i], run)) impossible_ = packed(i).failed;
+    // Each operand must fit alone: between two slots it passes through a register. What is architectural is in one.
+    for (const ir::Operand& op : is_phi ? f_.operands_of(f_.insts[i]) : std::span<const ir::Operand>()) {
+      const ir::VReg& root = f_.vreg(f_.root(op.vreg()));
+      if (root.is_architectural()) continue;
+      if (allocatable_[ir::index(root.file())].positions(root.units(), root.align_log2).is_empty()) impossible_ = root.file();
+    }
+    if (impossible_) impossible_inst_ = f_.insts[i].id;
+  }
+}
+
+void Problem::find_remats() {
+  remat_def_.assign(values_.size(), kNoSource);
+  std::vector<std::uint32_t> writers(f_.vregs.size(), 0);
+  for (const ir::BlockId b : cfg_.reverse_postorder()) {
+    const ir::Block& block = f_.block(b);
+    for (std::uint32_t i = block.first_inst; i < block.first_inst + block.num_insts; ++i) {
+      const ir::Inst& inst = f_.insts[i];
+      const auto ops = f_.operands_of(inst);
+      for (const ir::Operand& op : ops)
+        if (op.is_vreg() && op.writes()) ++writers[f_.root(op.vreg()).index()];
+      bool is_repeatable = inst.has(ir::kRematerialisable) && (!inst.has(ir::kMemRead) || inst.has(ir::kReadOnly));
+      if (REGDUEL_PLANTED("briggs-remat-of-a-memory-read")) is_repeatable = inst.has(ir::kRematerialisable);
+      if (!is_repeatable || std::any_of(ops.begin() + 1, ops.end(), [](const ir::Operand& op) { return op.is_register(); }))
+        continue;
+      // What must stand in one register at its def must do so wherever it is computed.
+      if (!f_.fixed_of(ops[0]).is_valid()) remat_def_[f_.root(ops[0].vreg()).index()] = i;
+    }
+  }
+  for (std::size_t v = 0; v < f_.vregs.size(); ++v)
+    if (writers[v] != 1) remat_def_[v] = kNoSource;
+  // A def in an unreachable block is there for its structure only, and stays: its value must not be thought deleted.
+  for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
+    if (cfg_.is_reachable(ir::BlockId(b))) continue;
+    for (const ir::Inst& inst : f_.insts_of(ir::BlockId(b)))
+      for (const ir::Operand& op : f_.operands_of(inst))
+        if (op.is_vreg()) remat_def_[f_.root(op.vreg()).index()] = kNoSource;
+  }
+}
+
+void Problem::find_useful() {
+  is_useful_.assign(values_.size(), 0);
+  std::vector<TempId> work;
+  const auto mark = [&](TempId v) {
+    if (is_useful_[v]) return;
+    is_useful_[v] = 1;
+    work.push_back(v);
+  };
+  std::vector<std::pair<TempId, TempId>> copies;  // into, from
+  for (const ir::BlockId b : cfg_.reverse_postorder()) {
+    const ir::Block& block = f_.block(b);
+    for (std::uint32_t i = block.first_inst; i < block.first_inst + block.num_insts; ++i) {
+      const auto ops = f_.operands_of(f_.insts[i]);
+      if (f_.insts[i].is_phi()) {
+        copies.emplace_back(f_.root(ops[0].vreg()).value, phi_value_[i]);
+        for (const ir::Operand& op : ops.subspan(1)) copies.emplace_back(phi_value_[i], f_.root(op.vreg()).value);
+      } else if (is_plain_copy(i)) {
+        copies.emplace_back(f_.root(ops[0].vreg()).value, f_.root(ops[1].vreg()).value);
+      } else {
+        for (const ir::Operand& op : ops)
+          if (op.is_vreg() && op.reads()) mark(f_.root(op.vreg()).value);
+      }
+    }
+  }
+  Grouped<TempId> sources;
+  sources.build_from(values_.size(), copies, [](const auto& c) { return c.first; }, [](const auto& c) { return c.second; });
+  while (!work.empty()) {
+    const TempId v = work.back();
+    work.pop_back();
+    for (const TempId s : sources[v]) mark(s);
+  }
+}
+
+void Problem::find_edges(ir::Fuel* fuel) {
+  for (const ir::BlockId to : cfg_.reverse_postorder()) {
+    if (!f_.insts_of(to).front().is_phi()) continue;
+    const auto reachable = std::ranges::count_if(cfg_.predecessors(to), [&](ir::BlockId p) { return cfg_.is_reachable(p); });
+    for (const ir::BlockId from : cfg_.predecessors(to)) {
+      if (!cfg_.is_reachable(from)) continue;
+      if (cfg_.successors(from).size() == 1 && ir::may(fuel, "copies-at-tail")) tail_edges_.push_back({from, to});
+      else if (reachable == 1 && ir::may(fuel, "copies-at-head")) head_edges_.push_back({from, to});
+      else split_edges_.push_back({from, to});
+    }
+  }
+  std::ranges::sort(tail_edges_);
+  std::ranges::sort(split_edges_);
+  std::ranges::sort(head_edges_, {}, &Edge::to);
+}
+
+Plan Problem::all_in_registers(ir::Fuel* fuel) const {
+  Plan plan;
+  plan.locations.resize(values_.size());
+  plan.is_pinned.assign(f_.insts.size(), 0);
+  if (fuel == nullptr) return plan;
+  for (std::size_t v = 0; v < values_.size(); ++v)
+    if (!values_[v].fixed.is_valid() && !fuel->spend("keep-in-register"))
+      plan.locations[v] = Location::in_slot(plan.add_slot(values_[v].bytes));
+  return plan;
+}
+
+Plan Problem::all_in_memory() const {
+  Plan plan;
+  for (const Temp& value : values_)
+    plan.locations.push_back(value.fixed.is_valid() ? Location() : Location::in_slot(plan.add_slot(value.bytes)));
+  plan.is_pinned.assign(f_.insts.size(), 1);
+  return plan;
+}
+
+}  // namespace regduel::reference

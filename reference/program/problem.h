@@ -1,0 +1,110 @@
+// The allocation problem: what all rounds have in common. Found out once, from the program, the target and the limits.
+//
+//   units      those that may be used at all, and of them the callee-saved ones, which have to be saved
+//   shapes     what each instruction asks for (shape.h), and whether it fits at all (packing.h)
+//   values     each root vreg, and one value a phi
+//   useful     values that something but copies and phis reads, through however many of these: the others need no copies
+//   remat      values whose only def can be repeated
+//   edges      where the copies into a phi go: before the predecessor's terminator where that has one successor, at the head of a
+//              block with one predecessor, else into an edge block
+// Tested by lower_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ir/allocator.h"
+#include "ir/cfg.h"
+#include "ir/program.h"
+#include "ir/target.h"
+#include "reference/instruction/packing.h"
+#include "reference/instruction/shape.h"
+#include "reference/program/code.h"
+#include "reference/program/plan.h"
+
+namespace regduel::reference {
+
+class Problem {
+ public:
+  // Requires a well-formed virtual program; `freq` by block. Cost O(size of program).
+  Problem(const ir::Function& f, const ir::Cfg& cfg, const ir::Target& target, const ir::Limits& limits,
+          std::vector<std::uint64_t> freq, ir::Fuel* fuel = nullptr);
+
+  // The file of the first instruction for which no packing exists. With it, all that follows is without meaning.
+  [[nodiscard]] std::optional<ir::RegFile> impossible() const { return impossible_; }
+  // That instruction; invalid where there is none.
+  [[nodiscard]] ir::InstId impossible_inst() const { return impossible_inst_; }
+
+  [[nodiscard]] const ir::Function& program() const { return f_; }
+  [[nodiscard]] const ir::Cfg& cfg() const { return cfg_; }
+  [[nodiscard]] std::uint64_t freq(ir::BlockId b) const { return freq_[b.index()]; }
+  [[nodiscard]] const ir::PerFile<UnitSet>& allocatable() const { return allocatable_; }
+  [[nodiscard]] const ir::Target& target() const { return target_; }
+  // Of file R, the bank of a register of this number.
+  [[nodiscard]] int bank(std::uint32_t unit) const { return target_.bank(static_cast<int>(unit)); }
+  // Callee-saved registers that may be used if they are saved; empty in a kernel.
+  [[nodiscard]] const ir::PerFile<UnitSet>& callee_saved() const { return callee_saved_; }
+
+  // By index of instruction. Of a phi the shape is empty.
+  [[nodiscard]] const Shape& shape(std::size_t inst) const { return shapes_[inst]; }
+  // The exact packing of its items.
+  [[nodiscard]] Homes packed(std::size_t inst) const;
+  // One def, one use, whole roots, nothing special: what may become a spill, a refill or nothing.
+  [[nodiscard]] bool is_plain_copy(std::size_t inst) const;
+  [[nodiscard]] TempId phi_value(std::size_t inst) const { return phi_value_[inst]; }
+
+  // By index of operand: the root of a vreg, kNoTemp for all others.
+  [[nodiscard]] const std::vector<TempId>& operand_roots() const { return operand_roots_; }
+
+  // Roots by vreg index (aliases have an unused entry), then phis.
+  [[nodiscard]] const std::vector<Temp>& values() const { return values_; }
+  [[nodiscard]] bool is_useful(TempId v) const { return is_useful_[v] != 0; }
+  [[nodiscard]] bool can_remat(TempId v) const { return remat_def(v) != kNoSource; }
+  // Index of the only def of a value that can be repeated, else kNoSource.
+  [[nodiscard]] std::uint32_t remat_def(TempId v) const { return v < remat_def_.size() ? remat_def_[v] : kNoSource; }
+
+  struct Edge {
+    ir::BlockId from, to;
+    friend auto operator<=>(const Edge&, const Edge&) = default;
+  };
+  [[nodiscard]] const std::vector<Edge>& tail_edges() const { return tail_edges_; }    // copies before the terminator; by from
+  [[nodiscard]] const std::vector<Edge>& head_edges() const { return head_edges_; }    // copies at the head; by to
+  [[nodiscard]] const std::vector<Edge>& split_edges() const { return split_edges_; }  // copies in an edge block; by from, to
+
+  // Everything in registers, as far as the fuel goes; the rest in slots of their own.
+  [[nodiscard]] Plan all_in_registers(ir::Fuel* fuel = nullptr) const;
+  // The last resort: all values in memory, all instructions pinned.
+  [[nodiscard]] Plan all_in_memory() const;
+
+ private:
+  void find_units(const ir::Target& target, const ir::Limits& limits);
+  void find_shapes();
+  void find_values();
+  void prove_possible();
+  void find_remats();
+  void find_useful();
+  void find_edges(ir::Fuel* fuel);
+
+  const ir::Function& f_;
+  const ir::Cfg& cfg_;
+  const ir::Target& target_;
+  ir::PerFile<UnitSet> allocatable_, callee_saved_;
+  std::vector<std::uint64_t> freq_;
+  std::optional<ir::RegFile> impossible_;
+  ir::InstId impossible_inst_;
+  std::vector<Shape> shapes_;
+  std::vector<Temp> values_;
+  std::vector<TempId> phi_value_;
+  std::vector<TempId> operand_roots_;
+  std::vector<std::uint32_t> remat_def_;
+  std::vector<std::uint8_t> is_useful_;
+  std::vector<Edge> tail_edges_, head_edges_, split_edges_;
+};
+
+// Whether the bytes are all of their root.
+[[nodiscard]] inline bool is_whole(const ir::Function& f, const ir::Storage& s) {
+  return s.offset == 0 && s.size == f.vreg(s.root).bytes();
+}
+
+}  // namespace regduel::reference
