@@ -6,8 +6,8 @@
 //   phis that stay | copies from hubs | instructions ... | copies to hubs | terminator | what phis that stay read
 //
 // A range begins where it is written: what dies as an operand ends before, what is written at once overlaps. An early-clobber def
-// is written at the point at which its instruction reads. A def that nothing reads has a range up to the end of its place, so that the
-// defs of one instruction overlap. A guarded def and one of a part leave what was there.
+// is written at the point at which its instruction reads. A def that nothing reads has a range up to the end of its place, so that
+// the defs of one instruction overlap. A guarded def and one of a part leave what was there.
 //
 // Each range is found on its own, by going back from the uses to the defs (Appel, Palsberg, "Modern Compiler Implementation", 19.6;
 // "liveness by use"), and from the defs on through what was found: cost O(places that mention it + blocks where it lives + their
