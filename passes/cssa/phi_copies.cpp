@@ -32,7 +32,7 @@ PhiCopies::PhiCopies(const ir::Function& f, const ir::Cfg& cfg, std::span<const 
     for (const Inst& i : f.insts_of(b)) {
       if (!i.is_phi()) break;
       const ir::VReg hub = hub_of(b, i);
-      if (!may_take_apart(b, i, hub) || !ir::may(fuel, "isolate-phi")) continue;
+      if (!may_take_apart(i, hub) || !ir::may(fuel, "isolate-phi")) continue;
       const auto ops = f.operands_of(i);
       const auto preds = f.targets_of(i);
       Phi phi{static_cast<std::uint32_t>(&i - f.insts.data()), hub, static_cast<std::uint32_t>(copies_.size()), 0};
@@ -80,10 +80,17 @@ bool PhiCopies::is_demanded(const ir::VReg& v) const {
   return v.is_architectural() || demanded_[ir::index(v.file())][v.align_log2] >= v.units();
 }
 
-bool PhiCopies::may_take_apart(BlockId, const Inst& i, const ir::VReg& hub) const {
+// A copy to a part needs the whole root beside what it reads, which nothing else may; and what an allocator inserts moves whole
+// units, aligned as a vreg of its own is.
+bool PhiCopies::may_be_copied(const Operand& op) const {
+  const ir::VReg& root = f_.vreg(f_.root(op.vreg()));
+  const bool is_whole = f_.storage(op).size == root.bytes();
+  return is_demanded(root) && (is_whole || (!op.writes() && f_.vreg(op.vreg()).bytes() == ir::unit_bytes(root.file())));
+}
+
+bool PhiCopies::may_take_apart(const Inst& i, const ir::VReg& hub) const {
   const auto ops = f_.operands_of(i);
-  return is_demanded(hub) &&
-         std::all_of(ops.begin(), ops.end(), [&](const Operand& op) { return is_demanded(f_.vreg(f_.root(op.vreg()))); });
+  return is_demanded(hub) && std::all_of(ops.begin(), ops.end(), [&](const Operand& op) { return may_be_copied(op); });
 }
 
 // Declared as most of those are with which it could become one, by the weight of their copies; as the result where there are none.

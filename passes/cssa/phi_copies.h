@@ -79,7 +79,8 @@ class PhiCopies {
   void find_demand();
   [[nodiscard]] std::uint64_t weight_on_edge(ir::BlockId from, ir::BlockId to) const;
   [[nodiscard]] bool is_demanded(const ir::VReg& v) const;
-  [[nodiscard]] bool may_take_apart(ir::BlockId b, const ir::Inst& i, const ir::VReg& hub) const;
+  [[nodiscard]] bool may_be_copied(const ir::Operand& op) const;
+  [[nodiscard]] bool may_take_apart(const ir::Inst& i, const ir::VReg& hub) const;
   [[nodiscard]] ir::VReg hub_of(ir::BlockId b, const ir::Inst& i) const;
 
   const ir::Function& f_;
