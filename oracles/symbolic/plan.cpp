@@ -113,7 +113,7 @@ class Planner {
         for (const Operand& op : before_.operands_of(before_.insts[k]))
           if (op.is_vreg() && op.role == Role::Use) add(before_.root(op.vreg()).index(), k);
     });
-    std::vector<std::uint32_t> unknown_uses(before_.insts.size(), kNoIndex);  // kNoIndex: no constant, whatever its uses are
+    std::vector<std::uint32_t> unknown_uses(before_.insts.size(), kNoIndex);  // kNoIndex: the instruction is no constant
     is_constant_.assign(before_.insts.size(), 0);
     std::vector<std::uint32_t> work;
     for (std::uint32_t k = 0; k < before_.insts.size(); ++k) {

@@ -53,8 +53,8 @@ class Joiner {
   [[nodiscard]] std::uint32_t version(ir::VRegId root) const { return version_[root.index()]; }
 
   // A copy of several pairs that has to stay as it is, since an allocator could not insert what is left of it: it writes an
-  // architectural vreg, or copies between a narrow vreg, which has a whole unit, and a part. Or one of two phis that write one
-  // root.
+  // architectural vreg, or copies between a narrow vreg, which has a whole unit, and a part. Or any copy that gives up registers
+  // (pass.h). Or one of two phis that write one root.
   [[nodiscard]] bool is_pinned(std::uint32_t inst) const;
   // A pair of a copy, or a phi (k = 0), that writes what is there already, or something that matters to nothing.
   void erase(std::uint32_t inst, std::size_t k);
