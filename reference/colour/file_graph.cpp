@@ -28,31 +28,30 @@ NodeId FileGraph::add_node(TempId temp, const Temp& t) {
 void FileGraph::finish_nodes() {
   fill_worst();
   if (size() > kMatrixNodes) return;
+  has_matrix_ = true;
   degree_.assign(size(), 0);
-  row_words_ = (size() + 63) / 64;
-  is_there_.assign(size() * row_words_, 0);
-  for (NodeId n = 0; n < size(); ++n) is_there_[n * row_words_ + n / 64] = std::uint64_t{1} << (n % 64);
+  is_there_.assign(row_begin(size()), 0);
+  for (NodeId n = 0; n < size(); ++n) is_there_[row_begin(n) + n / 64] = std::uint64_t{1} << (n % 64);
 }
 
 void FileGraph::add_edges(NodeId a, std::span<const NodeId> bs) {
   NodeId* const first = found_.room(bs.size());
   NodeId* end = first;
-  if (row_words_ == 0) {
+  if (!has_matrix_) {
     end = std::remove_copy(bs.begin(), bs.end(), first, a);
     found_.take(a, static_cast<std::size_t>(end - first));
     if (found_.num_edges() > 2 * num_distinct_) drop_duplicates();
     return;
   }
-  const std::size_t row_words = row_words_;
-  std::uint64_t* const row = is_there_.data() + a * row_words;
+  std::uint64_t* const row = is_there_.data() + row_begin(a);
   std::uint64_t* const column = is_there_.data() + a / 64;
   const std::uint64_t bit_of_a = std::uint64_t{1} << (a % 64);
   std::uint32_t* const degree = degree_.data();
   for (const NodeId b : bs) {
-    const std::uint64_t seen = row[b / 64], bit = std::uint64_t{1} << (b % 64);
+    std::uint64_t& word = b <= a ? row[b / 64] : column[row_begin(b)];
+    const std::uint64_t seen = word, bit = b <= a ? std::uint64_t{1} << (b % 64) : bit_of_a;
     if (seen & bit) continue;
-    row[b / 64] = seen | bit;
-    column[b * row_words] |= bit_of_a;
+    word = seen | bit;
     *end++ = b;
     ++degree[b];
   }
@@ -118,7 +117,7 @@ void FileGraph::finish() {
 void FileGraph::gather_edges() {
   // Not = {}, which would keep the memory.
   is_there_ = std::vector<std::uint64_t>();
-  if (row_words_ == 0) {
+  if (!has_matrix_) {
     degree_.assign(size(), 0);
     found_.for_each([&](NodeId a, std::span<const NodeId> bs) {
       degree_[a] += static_cast<std::uint32_t>(bs.size());
@@ -147,7 +146,7 @@ void FileGraph::gather_edges() {
   });
   found_ = FoundEdges();
   degree_ = std::vector<std::uint32_t>();
-  if (row_words_ == 0) edges->drop_duplicates();
+  if (!has_matrix_) edges->drop_duplicates();
   edges_ = std::move(edges);
 }
 

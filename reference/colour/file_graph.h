@@ -41,7 +41,8 @@ class FileGraph {
   // An edge between a and each b, both ways; what is there already counts once. Requires none fixed.
   void add_edges(NodeId a, std::span<const NodeId> bs);
   void add_edge(NodeId a, NodeId b) {
-    if (row_words_ == 0 || (is_there_[a * row_words_ + b / 64] >> (b % 64) & 1) == 0) add_edges(a, {&b, 1});
+    if (!has_matrix_ || (is_there_[row_begin(std::max(a, b)) + std::min(a, b) / 64] >> (std::min(a, b) % 64) & 1) == 0)
+      add_edges(a, {&b, 1});
   }
   void finish();
   void forbid(NodeId n, const UnitSet& units) {
@@ -248,13 +249,16 @@ class FileGraph {
   int max_live_ = 0, clique_units_ = 0;
   std::vector<NodeId> crowd_;
   // While building: the edges in the order in which they were found. In a graph of up to kMatrixNodes each is there once, as the
-  // matrix of bits shows (32 MB at most), in which each node has an edge to itself; in a larger one some are there twice until
-  // their lists are made.
+  // matrix of bits shows (16 MiB at most): a row for each node, of the nodes up to itself; each has an edge to itself. Nearly all
+  // that lives where a node is defined has a lower number, so that a def asks one row. In a larger graph some edges are there
+  // twice until their lists are made.
   static constexpr std::size_t kMatrixNodes = 16384;
+  // Rows are whole words: 64 of one word, then 64 of two.
+  [[nodiscard]] static std::size_t row_begin(std::size_t n) { return (n / 64 + 1) * (32 * (n / 64) + n % 64); }
   FoundEdges found_;
   std::size_t num_distinct_ = std::size_t{1} << 23;  // without a matrix: once twice as many were found, duplicates are dropped
   std::vector<std::uint64_t> is_there_;
-  std::size_t row_words_ = 0;          // 0 = no matrix
+  bool has_matrix_ = false;
   std::vector<std::uint32_t> degree_;  // by node, with a matrix
   std::shared_ptr<const Edges> edges_;
 };
