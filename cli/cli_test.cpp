@@ -963,6 +963,10 @@ func @f kernel target sm_90 threads 32
   EXPECT_THAT(dump, HasSubstr("// before emit\n"));
   EXPECT_THAT(dump, HasSubstr("// after emit\n" + read_file(path("e.rir")).value().substr(std::string_view("rir 1\n").size())));
   expect_complaint("alloc d.rir --passes=all", "--passes");
+  EXPECT_THAT(run("alloc d.rir --with llvm+fatpoint --regs 2 --passes -o e.rir").out, HasSubstr("\nllvm "));
+  EXPECT_THAT(run("pass series d.rir --knob series-order=ssa+llvm --passes -o e.rir").out,
+              testing::AllOf(HasSubstr("\nseries "), HasSubstr("\n  ssa "), HasSubstr("\n  llvm ")));
+  EXPECT_THAT(run("pass ssa d.rir --passes=dump").err, HasSubstr("// after ssa\n"));
 }
 
 TEST_F(Cli, ShardsMergeAndAreExported) {

@@ -19,6 +19,7 @@ struct PassOptions {
   ir::Fuel* fuel = nullptr;  // each change that is a choice asks it; null = as many as it takes
   std::span<const std::pair<std::string, std::string>> knobs = {};  // of this pass, by name; later ones win
   ir::Trace* trace = nullptr;                                       // null = no trace
+  ir::PassLog* passes = nullptr;                                    // null = no record of what it does
 };
 
 class Pass {
@@ -42,6 +43,10 @@ class Pass {
   [[nodiscard]] virtual std::expected<ir::Function, std::string> run(const ir::Function& program, const ir::Target& target,
                                                                      const PassOptions& options) const = 0;
 };
+
+// The same, with a record of it in options.passes.
+[[nodiscard]] std::expected<ir::Function, std::string> run_recorded(const Pass& pass, const ir::Function& program,
+                                                                    const ir::Target& target, const PassOptions& options);
 
 // What an instruction of a device function clobbers need not hold at a `ret` what it held at entry (FORMAT.md, "Allocated
 // programs", 7), so that more may be allocated with the instruction than without it.

@@ -33,7 +33,8 @@ std::expected<ir::Allocation, ir::AllocFailure> PassAllocator::allocate(const ir
     std::ranges::copy_if(options.knobs, std::back_inserter(own), is_own);
     std::erase_if(rest.knobs, is_own);
   }
-  const auto after = pass_.run(program, target, {.fuel = options.fuel, .knobs = own, .trace = options.trace});
+  const auto after =
+      run_recorded(pass_, program, target, {.fuel = options.fuel, .knobs = own, .trace = options.trace, .passes = options.passes});
   if (!after) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, after.error()});
   auto allocation = allocator_.allocate(*after, target, rest);
   if (allocation && allocation->program.phase == ir::Phase::Allocated && ir::check(allocation->program, 1).empty())

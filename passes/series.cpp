@@ -62,7 +62,8 @@ class Series final : public Pass {
     for (const Pass* step : *steps) {
       std::vector<std::pair<std::string, std::string>> own;
       std::ranges::copy_if(rest, std::back_inserter(own), [&](const auto& setting) { return is_of(*step, setting.first); });
-      auto next = step->run(result, target, {.fuel = options.fuel, .knobs = own, .trace = options.trace});
+      auto next = run_recorded(*step, result, target,
+                               {.fuel = options.fuel, .knobs = own, .trace = options.trace, .passes = options.passes});
       if (!next) return next;
       renumber(*next, result, next_id);
       next_id = std::max(next_id, next->next_inst_id().value);

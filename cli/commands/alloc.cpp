@@ -11,6 +11,7 @@
 #include "cli/ipra.h"
 #include "cli/options.h"
 #include "cli/show/output.h"
+#include "cli/show/pass_log_text.h"
 #include "fuzz/duel/allocators.h"
 #include "ir/text/text.h"
 #include "oracles/quality/frame_use.h"
@@ -77,20 +78,6 @@ std::string failure_text(const ir::Function& f, ir::AllocFailure failure) {
   return ir::failure_report(f, failure);
 }
 
-std::string passes_of(const ir::Function& f, const ir::PassLog& log) {
-  Table table({"pass", "microseconds", "blocks", "->", "instructions", "->", "vregs", "->"});
-  std::string dumps;
-  for (const ir::PassRecord& p : log.passes) {
-    const std::string name = std::string(2 * static_cast<std::size_t>(p.depth), ' ') + p.name;
-    table.row({name, fmt::format("{:.0f}", p.seconds * 1e6), std::to_string(p.before.blocks), std::to_string(p.after.blocks),
-               std::to_string(p.before.instructions), std::to_string(p.after.instructions), std::to_string(p.before.vregs),
-               std::to_string(p.after.vregs)});
-    if (!p.text_before.empty()) dumps += fmt::format("// before {}\n{}", p.name, p.text_before);
-    if (!p.text_after.empty()) dumps += fmt::format("// after {}\n{}", p.name, p.text_after);
-  }
-  return fmt::format("@{}\n{}{}", f.name, table.text(), dumps);
-}
-
 int alloc(const Options& o) {
   check_registers(o.regs);
   const ir::Allocator& allocator = o.allocators.named(o.with);
@@ -133,7 +120,7 @@ int alloc(const Options& o) {
     }
     for (const std::string& note : allocation->notes) notes += fmt::format("{}: note: @{}: {}\n", p.file, p.function.name, note);
     const oracles::Measures m = oracles::measure({p.function, target}, allocation->program);
-    if (!o.passes.empty()) stats[k] += passes_of(p.function, passes);
+    if (!o.passes.empty()) stats[k] += text_of(p.function, passes);
     const oracles::SpillStatistics spills = oracles::spill_statistics(m, allocation->program);
     const std::int64_t in_use = oracles::most_bytes_in_use(allocation->program, ir::Cfg(allocation->program), ir::MemSpace::Local);
     if (o.stats) stats[k] += statistics(p.function, o.with, m, spills, in_use);

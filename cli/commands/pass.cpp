@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/options.h"
+#include "cli/show/pass_log_text.h"
 #include "ir/text/text.h"
 #include "passes/pass.h"
 
@@ -20,6 +21,7 @@ struct Options {
   TargetOptions target;
   AbiOption abi;
   std::vector<std::string> knobs;  // NAME=VALUE
+  std::string passes;              // "table", "dump" or empty
 };
 
 std::string pass_names() {
@@ -40,13 +42,18 @@ int run_pass(const Options& o) {
   std::vector<Program> programs = load(o.input, o.abi.name());
   require_phase(programs, ir::Phase::Virtual);
   ir::Module result;
+  std::string shown;
   for (Program& p : programs) {
     const ir::Target& target = o.target.resolve(p.function, p.file);
-    auto after = pass->run(p.function, target, {.knobs = settings});
+    ir::PassLog log;
+    log.has_dumps = o.passes == "dump";
+    auto after = passes::run_recorded(*pass, p.function, target, {.knobs = settings, .passes = o.passes.empty() ? nullptr : &log});
     if (!after) throw BadInput(after.error());
+    if (!o.passes.empty()) shown += text_of(p.function, log);
     result.functions.push_back(std::move(*after));
   }
   save(o.output, ir::print(result));
+  fmt::print(o.output == "-" ? stderr : stdout, "{}", shown);
   return 0;
 }
 
@@ -63,6 +70,10 @@ void add_pass_command(CLI::App& app, Action& chosen) {
   command->add_option("-o,--output", o->output, "Where to write the program (- = standard output)")->capture_default_str();
   command->add_option("--knob", o->knobs, "Set a knob of the pass (regduel knobs), NAME=VALUE; repeatable")
       ->allow_extra_args(false);
+  command
+      ->add_flag("--passes{table}", o->passes,
+                 "Show its time and sizes, and with series those of each pass; --passes=dump: and the program before and after")
+      ->check(CLI::IsMember({"table", "dump"}));
   o->target.add_to(*command);
   o->abi.add_to(*command);
   command->footer("`regduel verify IN OUT` judges what it did. Example:  regduel pass copyprop a.rir -o b.rir");

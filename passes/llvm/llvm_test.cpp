@@ -4,7 +4,6 @@
 #include "passes/llvm/llvm.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -184,22 +183,6 @@ TEST(Llvm, ALargeIntervalIsTriedSoOftenAndNoMore) {
   const std::size_t more =
       copies_in(run(f, {{"llvm-large-interval-size-threshold", "10"}, {"llvm-large-interval-freq-threshold", "0"}}));
   EXPECT_GT(more, left);
-}
-
-TEST(Llvm, FiftyThousandCopiesTakeTenTimesWhatFiveThousandTakeAndNotMuchMore) {
-  const ir::Function small = parsed(star(5'000)), large = parsed(star(50'000));
-  for (const Knobs& knobs : {Knobs(), Knobs{{"llvm-large-interval-freq-threshold", "1000000000"}}}) {
-    const auto seconds = [&](const ir::Function& f) {
-      const auto start = std::chrono::steady_clock::now();
-      const ir::Function after = run(f, knobs);
-      EXPECT_LT(after.insts.size(), f.insts.size());
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
-    const double ten = 10 * std::min(seconds(small), seconds(small)), one = seconds(large);
-    EXPECT_LT(one, 10 * ten) << ten << " s";
-    RecordProperty(knobs.empty() ? "ratio" : "ratio_without_limits", fmt::format("{:.2f}", one / ten));
-    fmt::print("50,000 copies: {:.2f} times ten times 5,000\n", one / ten);
-  }
 }
 
 }  // namespace
