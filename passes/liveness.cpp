@@ -1,6 +1,8 @@
 #include "passes/liveness.h"
 
-#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace regduel::passes {
 namespace {
@@ -23,11 +25,20 @@ void each_access(const Function& f, const Inst& i, Read&& read, Write&& write) {
     if (is_free(op)) write(f.root(op.vreg()), kills(f, op, is_guarded));
 }
 
-}  // namespace
+constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
-// A def that does not kill asks for the old value here only where something is there to be asked for: `reached` says where.
-void Liveness::number_roots(const Function& f) {
-  std::vector<std::uint32_t> killed_in(f.vregs.size(), kNoBit);  // the last block that killed it so far
+// What a block does to a root.
+struct Event {
+  std::uint32_t root;  // index into the crossing roots
+  BlockId block;
+};
+struct Events {
+  std::vector<Event> exposed, killed, written;  // exposed: read before it is killed
+  std::vector<Event> edge_reads;                // by a phi of a successor, on the edge from the block
+};
+
+std::vector<VRegId> find_crossing_roots(const Function& f) {
+  std::vector<std::uint32_t> killed_in(f.vregs.size(), kNone);  // the last block that killed it so far
   std::vector<char> is_crossing(f.vregs.size(), 0);
   for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
     for (const Inst& i : f.insts_of(BlockId(b))) {
@@ -49,38 +60,31 @@ void Liveness::number_roots(const Function& f) {
       else is_crossing[def.index()] = 1;
       for (const Operand& use : ops.subspan(1)) is_crossing[f.root(use.vreg()).index()] = 1;
     }
-  bit_of_.assign(f.vregs.size(), kNoBit);
-  for (std::size_t v = 0; v < f.vregs.size(); ++v) {
-    if (is_crossing[v] == 0 || f.vregs[v].is_architectural()) continue;
-    bit_of_[v] = static_cast<std::uint32_t>(roots_.size());
-    roots_.emplace_back(v);
-  }
-  words_ = (roots_.size() + 63) / 64;
+  std::vector<VRegId> roots;
+  for (std::size_t v = 0; v < f.vregs.size(); ++v)
+    if (is_crossing[v] != 0 && !f.vregs[v].is_architectural()) roots.emplace_back(v);
+  return roots;
 }
 
-Liveness::Liveness(const Function& f, const ir::Cfg& cfg) {
-  number_roots(f);
-  const std::size_t blocks = f.blocks.size(), size = blocks * words_;
-  // What phis read on the edges stays in `edge_reads` of the predecessor, apart from out_.
-  Words exposed(size), killed(size), written(size), edge_reads(size), reached_in(size), reached_out(size);
-  in_.assign(size, 0);
-  out_.assign(size, 0);
-  if (words_ == 0) return;
-  const auto row = [&](auto& rows, BlockId b) { return rows.data() + b.index() * words_; };
-  const auto set = [&](Words& rows, BlockId b, VRegId root) {
-    const std::uint32_t bit = bit_of_[root.index()];
-    if (bit != kNoBit) rows[b.index() * words_ + bit / 64] |= std::uint64_t{1} << bit % 64;
-  };
-  for (std::size_t n = 0; n < blocks; ++n) {
+// Each event once or more.
+Events events_of(const Function& f, const std::vector<VRegId>& roots) {
+  std::vector<std::uint32_t> index_of(f.vregs.size(), kNone);
+  for (std::uint32_t k = 0; k < roots.size(); ++k) index_of[roots[k].index()] = k;
+  std::vector<std::uint32_t> killed_in(roots.size(), kNone), written_in(roots.size(), kNone);  // the last block
+  Events events;
+  for (std::uint32_t n = 0; n < f.blocks.size(); ++n) {
     const BlockId b(n);
+    const auto read = [&](VRegId root) {
+      const std::uint32_t k = index_of[root.index()];
+      if (k != kNone && killed_in[k] != n) events.exposed.push_back({k, b});
+    };
+    const auto write = [&](VRegId root, bool is_killed) {
+      const std::uint32_t k = index_of[root.index()];
+      if (k == kNone) return;
+      if (std::exchange(written_in[k], n) != n) events.written.push_back({k, b});
+      if (is_killed && std::exchange(killed_in[k], n) != n) events.killed.push_back({k, b});
+    };
     for (const Inst& i : f.insts_of(b)) {
-      const auto read = [&](VRegId root) {
-        if (!contains(killed, b, root)) set(exposed, b, root);
-      };
-      const auto write = [&](VRegId root, bool is_killed) {
-        set(written, b, root);
-        if (is_killed) set(killed, b, root);
-      };
       if (!i.is_phi()) {
         each_access(f, i, read, write);
         continue;
@@ -91,41 +95,94 @@ Liveness::Liveness(const Function& f, const ir::Cfg& cfg) {
       if (!is_killed) read(f.root(ops[0].vreg()));
       write(f.root(ops[0].vreg()), is_killed);
       const auto from = f.targets_of(i);
-      for (std::size_t k = 0; k < from.size(); ++k) set(edge_reads, from[k], f.root(ops[k + 1].vreg()));
+      for (std::size_t k = 0; k < from.size(); ++k)
+        if (const std::uint32_t root = index_of[f.root(ops[k + 1].vreg()).index()]; root != kNone)
+          events.edge_reads.push_back({root, from[k]});
+    }
+  }
+  return events;
+}
+
+// Where one root after the other is live.
+class Walks {
+ public:
+  Walks(const Function& f, const ir::Cfg& cfg, const std::vector<VRegId>& roots)
+      : cfg_(cfg), marks_(f.blocks.size()), events_(events_of(f, roots)) {
+    group(exposed_, events_.exposed, roots.size());
+    group(killed_, events_.killed, roots.size());
+    group(written_, events_.written, roots.size());
+    group(edge_reads_, events_.edge_reads, roots.size());
+  }
+
+  // Adds the blocks where root `k` is live. Requires that roots are walked once each.
+  void walk(std::uint32_t k, VRegId root) {
+    stamp_ = k + 1;
+    for (const BlockId b : killed_[k]) marks_[b.index()].killed = stamp_;
+    // Wanted: reached by a use. What is wanted at the end of a block, and not killed in it, is wanted at its head.
+    for (const BlockId b : exposed_[k]) want_in(b);
+    for (const BlockId b : edge_reads_[k]) want_out(b);
+    while (!wanted_.empty()) {
+      const BlockId b = wanted_.back();
+      wanted_.pop_back();
+      for (const BlockId p : cfg_.predecessors(b)) want_out(p);
+    }
+    // Of that, what a def reaches: the last one before a use reaches it through blocks that do not kill, where it is wanted.
+    for (const BlockId b : written_[k]) reach_out(b, root);
+    while (!reached_.empty()) {
+      const BlockId b = reached_.back();
+      reached_.pop_back();
+      for (const BlockId s : cfg_.successors(b)) {
+        Mark& m = marks_[s.index()];
+        if (m.wanted_in != stamp_ || std::exchange(m.in, stamp_) == stamp_) continue;
+        in.emplace_back(root, s);
+        reach_out(s, root);
+      }
     }
   }
 
-  std::vector<BlockId> order(cfg.reverse_postorder().begin(), cfg.reverse_postorder().end());
-  for (std::size_t n = 0; n < blocks; ++n)
-    if (!cfg.is_reachable(BlockId(n))) order.emplace_back(n);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const BlockId b : order) {
-      std::uint64_t *const in = row(reached_in, b), *const out = row(reached_out, b);
-      for (const BlockId p : cfg.predecessors(b))
-        for (std::size_t w = 0; w < words_; ++w) in[w] |= row(reached_out, p)[w];
-      for (std::size_t w = 0; w < words_; ++w) {
-        const std::uint64_t now = in[w] | row(written, b)[w];
-        changed = changed || now != out[w];
-        out[w] = now;
-      }
-    }
+  // A root and a block where it is live, at its head or its end.
+  std::vector<std::pair<VRegId, BlockId>> in, out;
+
+ private:
+  // The last walk that found it so, by number, from 1 on.
+  struct Mark {
+    std::uint32_t killed = 0, wanted_in = 0, wanted_out = 0, in = 0, out = 0;
+  };
+  static void group(Grouped<BlockId>& by_root, const std::vector<Event>& events, std::size_t roots) {
+    by_root.build_from(roots, events, [](const Event& e) { return e.root; }, [](const Event& e) { return e.block; });
   }
-  std::reverse(order.begin(), order.end());
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const BlockId b : order) {
-      std::uint64_t *const in = row(in_, b), *const out = row(out_, b);
-      for (std::size_t w = 0; w < words_; ++w) {
-        std::uint64_t at_end = row(edge_reads, b)[w];
-        for (const BlockId s : cfg.successors(b)) at_end |= row(in_, s)[w];
-        out[w] = at_end & row(reached_out, b)[w];
-        const std::uint64_t now = (row(exposed, b)[w] | (out[w] & ~row(killed, b)[w])) & row(reached_in, b)[w];
-        changed = changed || now != in[w];
-        in[w] = now;
-      }
-    }
+  void want_in(BlockId b) {
+    if (std::exchange(marks_[b.index()].wanted_in, stamp_) != stamp_) wanted_.push_back(b);
   }
+  void want_out(BlockId b) {
+    Mark& m = marks_[b.index()];
+    if (std::exchange(m.wanted_out, stamp_) != stamp_ && m.killed != stamp_) want_in(b);
+  }
+  void reach_out(BlockId b, VRegId root) {
+    Mark& m = marks_[b.index()];
+    if (m.wanted_out != stamp_ || std::exchange(m.out, stamp_) == stamp_) return;
+    out.emplace_back(root, b);
+    reached_.push_back(b);
+  }
+
+  const ir::Cfg& cfg_;
+  std::vector<Mark> marks_;  // by block
+  Events events_;
+  Grouped<BlockId> exposed_, killed_, written_, edge_reads_;  // by root
+  std::uint32_t stamp_ = 0;
+  std::vector<BlockId> wanted_, reached_;  // still to be looked at
+};
+
+}  // namespace
+
+Liveness::Liveness(const Function& f, const ir::Cfg& cfg) : roots_(find_crossing_roots(f)) {
+  Walks walks(f, cfg, roots_);
+  for (std::uint32_t k = 0; k < roots_.size(); ++k) walks.walk(k, roots_[k]);
+  const auto by_block = [&](Grouped<VRegId>& lists, const std::vector<std::pair<VRegId, BlockId>>& found) {
+    lists.build_from(f.blocks.size(), found, [](const auto& x) { return x.second.index(); }, [](const auto& x) { return x.first; });
+  };
+  by_block(in_, walks.in);
+  by_block(out_, walks.out);
 }
 
 }  // namespace regduel::passes

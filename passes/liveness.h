@@ -12,16 +12,17 @@
 //   - Architectural vregs are live nowhere: they hold something everywhere, and no pass moves them.
 //   - Unreachable blocks are blocks like any others.
 //
-// Only roots that some block reads before it writes them, or that a phi reads, have bits: the others never cross the border of a
-// block. Cost: O((blocks + edges) * roots with bits / 64) a round, as many rounds as loops are nested and a few. Tested by
-// liveness_test.cpp.
+// Root by root: back from what is read to what kills it, then forward from its defs through what was found: so the cost is that of
+// what is live, and not of all roots in all blocks. Only roots that some block reads before it writes them, or that a phi reads,
+// are looked at: the others never cross the border of a block. Cost: O(instructions + edges at blocks where a root may be live,
+// summed over the roots). Tested by liveness_test.cpp, and against the equations by fuzz/properties/pass_liveness_test.cpp.
 #pragma once
 
-#include <bit>
-#include <cstdint>
+#include <algorithm>
 #include <span>
 #include <vector>
 
+#include "base/grouped.h"
 #include "ir/cfg.h"
 #include "ir/program.h"
 
@@ -42,40 +43,20 @@ class Liveness {
   // `cfg` is that of `f`. Neither is kept.
   Liveness(const ir::Function& f, const ir::Cfg& cfg);
 
-  [[nodiscard]] bool is_live_in(ir::BlockId b, ir::VRegId root) const { return contains(in_, b, root); }
-  [[nodiscard]] bool is_live_out(ir::BlockId b, ir::VRegId root) const { return contains(out_, b, root); }
-  // visit(root) for each, in ascending order.
-  template <class Visit>
-  void each_live_in(ir::BlockId b, Visit&& visit) const {
-    each(in_, b, visit);
-  }
-  template <class Visit>
-  void each_live_out(ir::BlockId b, Visit&& visit) const {
-    each(out_, b, visit);
-  }
+  // Cost: O(log of the number of roots that are live there).
+  [[nodiscard]] bool is_live_in(ir::BlockId b, ir::VRegId root) const { return contains(live_in(b), root); }
+  [[nodiscard]] bool is_live_out(ir::BlockId b, ir::VRegId root) const { return contains(live_out(b), root); }
+  // Ascending.
+  [[nodiscard]] std::span<const ir::VRegId> live_in(ir::BlockId b) const { return in_[b.index()]; }
+  [[nodiscard]] std::span<const ir::VRegId> live_out(ir::BlockId b) const { return out_[b.index()]; }
   // Roots that may be live in some block's head or end: all others are born and die inside blocks. Ascending.
   [[nodiscard]] std::span<const ir::VRegId> crossing_roots() const { return roots_; }
 
  private:
-  using Words = std::vector<std::uint64_t>;  // a row of words_ a block
+  static bool contains(std::span<const ir::VRegId> roots, ir::VRegId root) { return std::ranges::binary_search(roots, root); }
 
-  [[nodiscard]] bool contains(const Words& rows, ir::BlockId b, ir::VRegId root) const {
-    const std::uint32_t bit = bit_of_[root.index()];
-    return bit != kNoBit && (rows[b.index() * words_ + bit / 64] >> bit % 64 & 1) != 0;
-  }
-  template <class Visit>
-  void each(const Words& rows, ir::BlockId b, Visit&& visit) const {
-    for (std::size_t w = 0; w < words_; ++w)
-      for (std::uint64_t word = rows[b.index() * words_ + w]; word != 0; word &= word - 1)
-        visit(roots_[w * 64 + static_cast<std::size_t>(std::countr_zero(word))]);
-  }
-  void number_roots(const ir::Function& f);
-
-  static constexpr std::uint32_t kNoBit = 0xFFFFFFFFu;
-  std::vector<std::uint32_t> bit_of_;  // by vreg
-  std::vector<ir::VRegId> roots_;      // by bit
-  std::size_t words_ = 0;
-  Words in_, out_;
+  std::vector<ir::VRegId> roots_;
+  Grouped<ir::VRegId> in_, out_;  // by block
 };
 
 }  // namespace regduel::passes

@@ -21,15 +21,15 @@ std::string live(const std::string& vregs, const std::string& blocks) {
   for (std::size_t n = 0; n < f.blocks.size(); ++n) {
     const ir::BlockId b(n);
     text += fmt::format("b{}:", n);
-    live.each_live_in(b, [&](ir::VRegId v) {
+    for (const ir::VRegId v : live.live_in(b)) {
       EXPECT_TRUE(live.is_live_in(b, v));
       text += fmt::format(" {}", v.value);
-    });
+    }
     text += " ->";
-    live.each_live_out(b, [&](ir::VRegId v) {
+    for (const ir::VRegId v : live.live_out(b)) {
       EXPECT_TRUE(live.is_live_out(b, v));
       text += fmt::format(" {}", v.value);
-    });
+    }
     text += "\n";
   }
   return text;

@@ -121,17 +121,15 @@ void LiveIntervals::find_head_values(const Liveness& live) {
   for (std::size_t n = 0; n < blocks; ++n)
     if (!cfg_.is_reachable(BlockId(n))) order.emplace_back(n);
   std::vector<std::uint32_t> next(blocks + 1, 0);
-  for (std::size_t n = 0; n < blocks; ++n) {
-    next[n + 1] = next[n];
-    live.each_live_in(BlockId(n), [&](VRegId) { ++next[n + 1]; });
-  }
+  for (std::size_t n = 0; n < blocks; ++n) next[n + 1] = next[n] + static_cast<std::uint32_t>(live.live_in(BlockId(n)).size());
   first_head_ = next;
   head_values_.assign(next[blocks], kNone);
   const auto roots = live.crossing_roots();
   std::vector<std::uint32_t> place_of(f_.vregs.size(), kNone);
   for (std::uint32_t k = 0; k < roots.size(); ++k) place_of[roots[k].index()] = k;
   const Grouped<BlockId> heads(roots.size(), [&](auto add) {
-    for (const BlockId b : order) live.each_live_in(b, [&](VRegId root) { add(place_of[root.index()], b); });
+    for (const BlockId b : order)
+      for (const VRegId root : live.live_in(b)) add(place_of[root.index()], b);
   });
   const Grouped<ValueId> defs(roots.size(), [&](auto add) {
     for (ValueId v = 0; v < defs_.size(); ++v)
@@ -192,7 +190,7 @@ void LiveIntervals::list_segments(const Liveness& live) {
   };
   for (std::uint32_t at = 0; at < f_.blocks.size(); ++at) {
     const BlockId b(at);
-    live.each_live_out(b, [&](VRegId root) { need(root, end_of(b)); });
+    for (const VRegId root : live.live_out(b)) need(root, end_of(b));
     const std::uint32_t first = f_.block(b).first_inst;
     for (std::uint32_t n = first + f_.block(b).num_insts; n-- > first;) {
       const auto ops = f_.operands_of(f_.insts[n]);
@@ -213,10 +211,10 @@ void LiveIntervals::list_segments(const Liveness& live) {
       }
     }
     std::uint32_t h = first_head_[at];
-    live.each_live_in(b, [&](VRegId root) {
+    for (const VRegId root : live.live_in(b)) {
       if (open_until[root.index()] != 0) raw_.push_back({root, begin_of(b), open_until[root.index()], head_values_[h]});
       ++h;
-    });
+    }
     for (const VRegId root : open) open_until[root.index()] = 0;
     open.clear();
   }

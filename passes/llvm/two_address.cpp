@@ -76,7 +76,7 @@ class TwoAddress {
       is_live_[root.index()] = is_live ? 1 : 0;
       if (is_live) listed.push_back(root);
     };
-    live_.each_live_out(b, [&](VRegId root) { set(root, true); });
+    for (const VRegId root : live_.live_out(b)) set(root, true);
     const std::uint32_t first = f_.block(b).first_inst, end = first + f_.block(b).num_insts;
     for (std::uint32_t n = first; n < end; ++n)
       for (const Operand& op : f_.operands_of(f_.insts[n]))

@@ -38,12 +38,9 @@ std::string fault_in_intervals(const ir::Function& f) {
         written_in[root.index()] = b;
       }
     }
-    std::string fault;
-    live.each_live_out(ir::BlockId(b), [&](ir::VRegId root) {
+    for (const ir::VRegId root : live.live_out(ir::BlockId(b)))
       if (intervals.of(root).value_at(intervals.end_of(ir::BlockId(b)) - 1) == kNone)
-        fault = fmt::format("%{} is not live at the end of b{}", root.value, b);
-    });
-    if (!fault.empty()) return fault;
+        return fmt::format("%{} is not live at the end of b{}", root.value, b);
   }
   for (std::size_t v = 0; v < f.vregs.size(); ++v) {
     Slot end = 0;

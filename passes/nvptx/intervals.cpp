@@ -50,9 +50,8 @@ class IntervalBuilder {
   void block(BlockId b) {
     const auto insts = f_.insts_of(b);
     touched_.clear();
-    liveness_.each_live_out(b, [&](VRegId root) {
+    for (const VRegId root : liveness_.live_out(b))
       for (std::uint32_t n = out_.first_[root.index()]; n < out_.first_[root.index() + 1]; ++n) set_live(n, slots_.end(b));
-    });
     std::size_t k = insts.size();
     for (; k > 0 && !insts[k - 1].is_phi(); --k) instruction(b, insts[k - 1]);
     for (std::size_t p = 0; p < k; ++p) phi(b, insts[p]);
@@ -61,10 +60,10 @@ class IntervalBuilder {
       if (l.until != 0) add_segment(n, l.first_write != 0 ? l.first_write : slots_.begin(b), l.until);
       l = {};
     }
-    liveness_.each_live_in(b, [&](VRegId root) {
-      if (out_.first_[root.index()] == out_.first_[root.index() + 1]) return;
+    for (const VRegId root : liveness_.live_in(b)) {
+      if (out_.first_[root.index()] == out_.first_[root.index() + 1]) continue;
       if (liveness_.is_live_out(b, root) && written_in_[root.index()] != b.value + 1) through_.emplace_back(b, root);
-    });
+    }
   }
   void set_live(std::uint32_t n, Point until) {
     touched_.push_back(n);
