@@ -106,12 +106,12 @@ Events events_of(const Function& f, const std::vector<VRegId>& roots) {
 // Where one root after the other is live.
 class Walks {
  public:
-  Walks(const Function& f, const ir::Cfg& cfg, const std::vector<VRegId>& roots)
-      : cfg_(cfg), marks_(f.blocks.size()), events_(events_of(f, roots)) {
-    group(exposed_, events_.exposed, roots.size());
-    group(killed_, events_.killed, roots.size());
-    group(written_, events_.written, roots.size());
-    group(edge_reads_, events_.edge_reads, roots.size());
+  Walks(const Function& f, const ir::Cfg& cfg, const std::vector<VRegId>& roots) : cfg_(cfg), marks_(f.blocks.size()) {
+    const Events events = events_of(f, roots);
+    group(exposed_, events.exposed, roots.size());
+    group(killed_, events.killed, roots.size());
+    group(written_, events.written, roots.size());
+    group(edge_reads_, events.edge_reads, roots.size());
   }
 
   // Adds the blocks where root `k` is live. Requires that roots are walked once each.
@@ -166,8 +166,7 @@ class Walks {
   }
 
   const ir::Cfg& cfg_;
-  std::vector<Mark> marks_;  // by block
-  Events events_;
+  std::vector<Mark> marks_;                                   // by block
   Grouped<BlockId> exposed_, killed_, written_, edge_reads_;  // by root
   std::uint32_t stamp_ = 0;
   std::vector<BlockId> wanted_, reached_;  // still to be looked at
