@@ -9,6 +9,7 @@
 #include "base/check_macro.h"
 #include "reference/colour/coalesce.h"
 #include "reference/colour/interference_graph.h"
+#include "reference/colour/kept_colours.h"
 #include "reference/colour/select.h"
 #include "reference/colour/simplify.h"
 #include "reference/colour/tiers.h"
@@ -78,17 +79,31 @@ class Rounds {
   bool colour_all(const Plan& plan, Round how, Plan& next) {
     code_ = lower(problem_, plan, fuel_);
     Liveness liveness(code_);
-    graphs_ = build_interference_graphs(problem_, code_, liveness);
+    FileUses uses;
+    FileSet coloured = {};
+    if (!kept_.is_empty()) {
+      uses = file_uses(problem_, code_);
+      coloured = kept_.valid_for(uses);
+    }
+    graphs_ = build_interference_graphs(problem_, code_, liveness, coloured);
     fill_in_costs(problem_, code_, rules_.rematerialise, graphs_);
     if (rules_.has_product_costs) fill_in_products(problem_, code_, plan, rules_, graphs_);
     homes_.assign(code_.temps.size(), ir::PReg{});
     for (TempId t = 0; t < code_.temps.size(); ++t) homes_[t] = code_.temps[t].fixed;
     bool complete = true;
     progress_ = false;
-    for (const ir::RegFile file : ir::kAllFiles)
-      if (graphs_.files[ir::index(file)].size() > 0) complete = colour_file(file, how, next) && complete;
+    for (const ir::RegFile file : ir::kAllFiles) {
+      const std::size_t at = ir::index(file);
+      if (coloured[at]) kept_.give(at, uses, homes_);
+      else if (graphs_.files[at].size() > 0) complete = (coloured[at] = colour_file(file, how, next)) && complete;
+    }
+    if (!complete && may_keep_colours())
+      kept_.keep(kept_.is_empty() ? file_uses(problem_, code_) : std::move(uses), coloured, homes_);
     return complete;
   }
+
+  // The order of tiers hangs on costs, which a larger frame changes for all files.
+  [[nodiscard]] bool may_keep_colours() const { return fuel_ == nullptr && !rules_.has_tiers; }
 
   // A node that clobbers and fixed registers leave no position at all: no number of units will do.
   static bool has_hopeless_node(const FileGraph& graph, const UnitSet& all) {
@@ -264,6 +279,7 @@ class Rounds {
   Code code_;
   InterferenceGraphs graphs_;
   std::vector<ir::PReg> homes_;
+  KeptColours kept_;
   bool progress_ = false;
   bool spills_all_ = false;
   int fallbacks_ = 0;  // from tiers to the order of briggs

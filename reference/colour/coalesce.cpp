@@ -64,17 +64,29 @@ class Coalescer {
       return false;
     }
     if (!conservative_) return true;
-    return briggs(a, b, merged_positions) || (g_.align_log2(a) == g_.align_log2(b) && (george(a, b) || george(b, a)));
+    // Were all neighbours significant, and none that of both.
+    if (g_.shape(a) == g_.shape(b) && g_.squeeze(a) + g_.squeeze(b) < merged_positions) return true;
+    mark_neighbours(b);
+    if (briggs(a, b, merged_positions)) return true;
+    if (g_.align_log2(a) != g_.align_log2(b)) return false;
+    if (george(a, b)) return true;
+    mark_neighbours(a);
+    return george(b, a);
   }
 
   [[nodiscard]] bool is_significant(NodeId m) { return is_significant(g_.squeeze(m), positions(m)); }
 
+  // Until others are marked.
+  void mark_neighbours(NodeId n) {
+    stamp_ += 2;
+    g_.for_listed(n, [&](NodeId m) { seen_[m] = stamp_; });
+  }
+  [[nodiscard]] bool is_marked(NodeId m) const { return seen_[m] >= stamp_; }
+
+  // Requires the neighbours of b marked; they stay so.
   bool briggs(NodeId a, NodeId b, int merged_positions) {
-    // Were all neighbours significant, and none that of both.
-    if (g_.shape(a) == g_.shape(b) && g_.squeeze(a) + g_.squeeze(b) < merged_positions) return true;
     const NodeId strict = g_.align_log2(a) >= g_.align_log2(b) ? a : b;
-    const std::uint32_t of_b = 2 * ++stamp_, of_both = of_b + 1;
-    g_.for_neighbours(b, [&](NodeId m) { seen_[m] = of_b; });
+    const std::uint32_t of_b = stamp_, of_both = stamp_ + 1;
     int squeeze = 0;
     const auto is_too_much = [&](NodeId m, int now) {
       if (is_significant(now, positions(m))) squeeze += g_.worst(strict, m);
@@ -90,12 +102,10 @@ class Coalescer {
     return !g_.any_neighbour(b, [&](NodeId m) { return seen_[m] == of_b && is_too_much(m, g_.squeeze(m)); });
   }
 
-  // Each neighbour of a is insignificant or interferes with b; and b keeps all its positions.
+  // Each neighbour of a is insignificant or interferes with b; and b keeps all its positions. Requires the neighbours of b marked.
   bool george(NodeId a, NodeId b) {
     if (g_.is_restricted(a) && !((g_.forbidden(a) - g_.forbidden(b)) & available_).is_empty()) return false;
-    const std::uint32_t of_b = 2 * ++stamp_;
-    g_.for_neighbours(b, [&](NodeId m) { seen_[m] = of_b; });
-    return !g_.any_neighbour(a, [&](NodeId m) { return seen_[m] != of_b && is_significant(m); });
+    return !g_.any_neighbour(a, [&](NodeId m) { return !is_marked(m) && is_significant(m); });
   }
   bool fits_fixed(NodeId n, ir::PReg reg) {
     if (reg.first % (1 << g_.align_log2(n)) != 0) return false;
@@ -125,8 +135,8 @@ class Coalescer {
   Coalesced done_;
   std::vector<int> free_positions_;  // by shape
   std::vector<int> positions_;       // -1 = not counted yet
-  std::vector<std::uint32_t> seen_;
-  std::uint32_t stamp_ = 0;
+  std::vector<std::uint32_t> seen_;  // by node: the stamp when it was marked, one more where briggs saw it from both; 0 = never
+  std::uint32_t stamp_ = 0;          // even
 };
 
 }  // namespace

@@ -116,7 +116,7 @@ void FileGraph::finish() {
 
 void FileGraph::gather_edges() {
   // Not = {}, which would keep the memory.
-  is_there_ = std::vector<std::uint64_t>();
+  is_there_ = LargeVector<std::uint64_t>();
   if (!has_matrix_) {
     degree_.assign(size(), 0);
     found_.for_each([&](NodeId a, std::span<const NodeId> bs) {
@@ -132,10 +132,10 @@ void FileGraph::gather_edges() {
     sum += std::exchange(degree_[n], sum);
   }
   edges->begin[size()] = sum;
-  edges->to.reset(new NodeId[sum]);
+  edges->to.resize(sum);
   // degree_[n] runs from the first neighbour of n to the first of the next node.
   std::uint32_t* const at = degree_.data();
-  NodeId* const to = edges->to.get();
+  NodeId* const to = edges->to.data();
   found_.for_each([&](NodeId a, std::span<const NodeId> bs) {
     NodeId* mine = to + at[a];
     at[a] += static_cast<std::uint32_t>(bs.size());

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/grouped.h"
+#include "base/large_vector.h"
 #include "reference/instruction/unit_set.h"
 #include "reference/program/code.h"
 
@@ -179,8 +180,8 @@ class FileGraph {
   // By node, each in the order in which its first edge was found.
   struct Edges {
     std::vector<std::uint32_t> begin;  // those of node n: [begin[n], begin[n + 1])
-    std::unique_ptr<NodeId[]> to;
-    [[nodiscard]] std::span<const NodeId> of(NodeId n) const { return {to.get() + begin[n], to.get() + begin[n + 1]}; }
+    LargeVector<NodeId> to;
+    [[nodiscard]] std::span<const NodeId> of(NodeId n) const { return {to.data() + begin[n], to.data() + begin[n + 1]}; }
     void drop_duplicates();  // keeps of each edge the first time that it is listed
   };
   // Edges in the order in which they were found, as runs from one node: the node, how many, and to which. In pieces, so that what
@@ -189,11 +190,9 @@ class FileGraph {
    public:
     // Where to write at most `most` nodes; take() says from which node the edges are, and how many there are.
     NodeId* room(std::size_t most) {
-      if (pieces_.empty() || pieces_.back().room - pieces_.back().size < most + 2) {
-        const std::size_t room = std::max({kPiece, most + 2, num_edges_});
-        pieces_.push_back({std::shared_ptr<NodeId[]>(new NodeId[room]), room});
-      }
-      return pieces_.back().data.get() + pieces_.back().size + 2;
+      if (pieces_.empty() || pieces_.back().data.size() - pieces_.back().size < most + 2)
+        pieces_.emplace_back().data.resize(std::max(most + 2, std::clamp(num_edges_, kLeastPiece, kMostPiece)));
+      return pieces_.back().data.data() + pieces_.back().size + 2;
     }
     void take(NodeId from, std::size_t edges) {
       if (edges == 0) return;
@@ -215,10 +214,10 @@ class FileGraph {
     void filter(Keep&& keep);
 
    private:
-    static constexpr std::size_t kPiece = 2048;
+    static constexpr std::size_t kLeastPiece = 2048, kMostPiece = std::size_t{1} << 20;
     struct Piece {
-      std::shared_ptr<NodeId[]> data;
-      std::size_t room = 0, size = 0;
+      LargeVector<NodeId> data;
+      std::size_t size = 0;  // of data, what is in use
     };
     std::vector<Piece> pieces_;
     std::size_t num_edges_ = 0;
@@ -257,7 +256,7 @@ class FileGraph {
   [[nodiscard]] static std::size_t row_begin(std::size_t n) { return (n / 64 + 1) * (32 * (n / 64) + n % 64); }
   FoundEdges found_;
   std::size_t num_distinct_ = std::size_t{1} << 23;  // without a matrix: once twice as many were found, duplicates are dropped
-  std::vector<std::uint64_t> is_there_;
+  LargeVector<std::uint64_t> is_there_;
   bool has_matrix_ = false;
   std::vector<std::uint32_t> degree_;  // by node, with a matrix
   std::shared_ptr<const Edges> edges_;

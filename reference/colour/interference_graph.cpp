@@ -12,7 +12,8 @@ namespace {
 
 class Builder {
  public:
-  Builder(const Problem& problem, const Code& code) : problem_(problem), code_(code) {
+  Builder(const Problem& problem, const Code& code, const ir::PerFile<bool>& left_out)
+      : problem_(problem), code_(code), left_out_(left_out) {
     for (std::size_t file = 0; file < most_live_.size(); ++file) most_live_[file] = problem.allocatable()[file].count();
   }
 
@@ -42,8 +43,6 @@ class Builder {
     [[nodiscard]] NodeId node() const { return bits_ >> 4; }
     [[nodiscard]] std::uint32_t file() const { return bits_ >> 1 & 7; }
     [[nodiscard]] bool is_fixed() const { return (bits_ & 1) != 0; }
-    // Of the same file, and fixed or not as that one.
-    [[nodiscard]] bool is_like(Vertex o) const { return ((bits_ ^ o.bits_) & 15) == 0; }
 
    private:
     std::uint32_t bits_ = 0;
@@ -57,44 +56,48 @@ class Builder {
         for (const Ref& r : code_.refs_of(inst)) out_.node_of[r.temp] = 0;
     }
     ir::PerFile<std::size_t> nodes = {};
-    for (TempId t = 0; t < code_.temps.size(); ++t)
-      if (out_.node_of[t] != kNoNode) ++nodes[ir::index(code_.temps[t].file)];
+    for (TempId t = 0; t < code_.temps.size(); ++t) {
+      if (out_.node_of[t] == kNoNode) continue;
+      if (is_left_out(t)) out_.node_of[t] = kNoNode;
+      else ++nodes[ir::index(code_.temps[t].file)];
+    }
     for (std::size_t file = 0; file < nodes.size(); ++file) out_.files[file].reserve_nodes(nodes[file]);
     vertices_.resize(code_.temps.size());
     for (TempId t = 0; t < code_.temps.size(); ++t) {
-      if (out_.node_of[t] == kNoNode) continue;
       const Temp& temp = code_.temps[t];
-      out_.node_of[t] = graph_of(t).add_node(t, temp);
-      const auto file = static_cast<std::uint32_t>(ir::index(temp.file));
-      vertices_[t] = Vertex(out_.node_of[t], file, temp.fixed.is_valid());
+      if (out_.node_of[t] != kNoNode) out_.node_of[t] = graph_of(t).add_node(t, temp);
+      const NodeId node = out_.node_of[t] != kNoNode ? out_.node_of[t] : 0;
+      vertices_[t] = Vertex(node, static_cast<std::uint32_t>(ir::index(temp.file)), temp.fixed.is_valid());
     }
     for (FileGraph& g : out_.files) g.finish_nodes();
   }
+  [[nodiscard]] bool is_left_out(TempId t) const { return left_out_[ir::index(code_.temps[t].file)]; }
   FileGraph& graph_of(TempId t) { return out_.files[ir::index(code_.temps[t].file)]; }
 
   void interfere(TempId a, TempId b) {
     const Vertex va = vertices_[a], vb = vertices_[b];
-    if (va.file() != vb.file() || a == b) return;
+    if (va.file() != vb.file() || a == b || left_out_[va.file()]) return;
     if (va.is_fixed() || vb.is_fixed()) return interfere_with_fixed(va, vb, code_.temps[a].fixed, code_.temps[b].fixed);
     out_.files[va.file()].add_edge(va.node(), vb.node());
   }
   // With all that is live but `source`.
   void interfere_with_live(TempId d, TempId source, const LiveSet& live) {
     const Vertex vd = vertices_[d];
+    if (left_out_[vd.file()]) return;
+    const auto members = live.members(vd.file());
     if (vd.is_fixed()) {
-      for (const TempId t : live.members())
+      for (const TempId t : members)
         if (t != source) interfere(d, t);
       return;
     }
     const Vertex* const vertices = vertices_.data();
-    const auto members = live.members();
     if (others_.size() < members.size()) others_.resize(2 * members.size());
     NodeId* end = others_.data();
     bool meets_fixed = false;
     for (const TempId t : members) {
       const Vertex v = vertices[t];
-      if (v.is_like(vd)) *end++ = v.node();
-      else meets_fixed |= v.is_fixed();
+      if (v.is_fixed()) meets_fixed = true;
+      else *end++ = v.node();
     }
     if (source != kNoTemp) end = std::remove(others_.data(), end, vertices[source].node());
     if (end != others_.data()) out_.files[vd.file()].add_edges(vd.node(), {others_.data(), end});
@@ -117,7 +120,8 @@ class Builder {
   }
   void forbid(TempId t, const ir::PerFile<UnitSet>& units) {
     const Vertex v = vertices_[t];
-    if (!v.is_fixed() && !units[v.file()].is_empty()) out_.files[v.file()].forbid(v.node(), units[v.file()]);
+    if (!v.is_fixed() && !left_out_[v.file()] && !units[v.file()].is_empty())
+      out_.files[v.file()].forbid(v.node(), units[v.file()]);
   }
 
   // No other value may be in its register.
@@ -137,7 +141,8 @@ class Builder {
       uses(refs);
       for (std::size_t p = 0; p < inst.copy_pairs; ++p) {
         const TempId d = refs[2 * p].temp, s = refs[2 * p + 1].temp;
-        if (d != s && code_.temps[d].units == code_.temps[s].units && !is_architectural(d) && !is_architectural(s))
+        if (d != s && !is_left_out(d) && code_.temps[d].units == code_.temps[s].units && !is_architectural(d) &&
+            !is_architectural(s))
           graph_of(d).add_copy(vertices_[d].node(), vertices_[s].node(), freq);
       }
       note_pressure(refs, live);
@@ -168,12 +173,12 @@ class Builder {
 
   void constraints(const CodeInst& inst, std::span<const Ref> refs, const LiveSet& live) {
     if (const Shape& shape = problem_.shape(inst.source); shape.has_clobbers()) {
-      for (const TempId t : live.members()) {
+      live.for_each([&](TempId t) {
         const bool is_killed =
             std::ranges::any_of(refs, [&](const Ref& r) { return r.temp == t && (r.flags & kWrites) && !(r.flags & kPartial); });
-        if (REGDUEL_PLANTED("briggs-clobbers-spare-tuples") && code_.temps[t].units > 1) continue;
+        if (REGDUEL_PLANTED("briggs-clobbers-spare-tuples") && code_.temps[t].units > 1) return;
         if (!is_killed) forbid(t, *shape.clobbers);
-      }
+      });
       for (const Ref& r : refs)
         if (r.flags & kPartial) forbid(r.temp, *shape.clobbers);
     }
@@ -220,15 +225,16 @@ class Builder {
     pressure_[file] = std::max(pressure_[file], units);
     if (units <= most_live_[file]) return;
     most_live_[file] = units;
+    if (left_out_[file]) return;
     std::vector<NodeId>& crowd = out_.files[file].crowd();
     crowd.clear();
-    for (const TempId t : live.members())
-      if (vertices_[t].file() == file) crowd.push_back(vertices_[t].node());
+    for (const TempId t : live.members(file)) crowd.push_back(vertices_[t].node());
   }
 
   static constexpr unsigned kAllTouched = (1u << ir::kAllFiles.size()) - 1;
   const Problem& problem_;
   const Code& code_;
+  const ir::PerFile<bool> left_out_;
   std::vector<Vertex> vertices_;  // by temp
   std::vector<NodeId> others_;    // scratch of interfere_with_live
   unsigned touched_ = 0;          // files of the temps of the instruction visited last; all at the end of a block
@@ -239,8 +245,9 @@ class Builder {
 
 }  // namespace
 
-InterferenceGraphs build_interference_graphs(const Problem& problem, const Code& code, Liveness& liveness) {
-  return Builder(problem, code).run(liveness);
+InterferenceGraphs build_interference_graphs(const Problem& problem, const Code& code, Liveness& liveness,
+                                             const ir::PerFile<bool>& left_out) {
+  return Builder(problem, code, left_out).run(liveness);
 }
 
 }  // namespace regduel::reference

@@ -24,11 +24,14 @@ namespace regduel::reference {
 
 struct InterferenceGraphs {
   ir::PerFile<FileGraph> files;
-  std::vector<NodeId> node_of;        // by temp; kNoNode for temps that no reachable instruction refers to
+  std::vector<NodeId> node_of;        // by temp; kNoNode for temps that no reachable instruction refers to, or of a file left out
   std::vector<std::uint8_t> is_dead;  // by index of Code::insts: a copy whose def no instruction reads
 };
 
-// Costs and hints are not filled in here (spill.h). Cost O(refs x live temps + edges).
-[[nodiscard]] InterferenceGraphs build_interference_graphs(const Problem& problem, const Code& code, Liveness& liveness);
+// Costs and hints are not filled in here (spill/costs.h). The graphs of files that are left out stay empty. Cost O(refs x live
+// temps
+// + edges).
+[[nodiscard]] InterferenceGraphs build_interference_graphs(const Problem& problem, const Code& code, Liveness& liveness,
+                                                           const ir::PerFile<bool>& left_out = {});
 
 }  // namespace regduel::reference

@@ -227,7 +227,7 @@ class LeastCost {
     };
     const auto refs = base_.code.refs_of(inst);
     std::vector<Here> here;
-    for (const TempId t : live.members()) here.push_back({t, true, false, 0});
+    live.for_each([&](TempId t) { here.push_back({t, true, false, 0}); });
     bool may_go = inst.kind != CodeKind::Original;
     for (const Ref& r : refs) {
       auto at = std::find_if(here.begin(), here.end(), [&](const Here& h) { return h.temp == r.temp; });

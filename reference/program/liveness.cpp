@@ -1,133 +1,140 @@
 #include "reference/program/liveness.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/planted.h"
-#include "reference/program/worklist.h"
 
 namespace regduel::reference {
 namespace {
 
-void set(std::vector<std::uint64_t>& bits, std::size_t at, std::size_t bit) {
-  bits[at + bit / 64] |= std::uint64_t{1} << (bit % 64);
-}
+// What a block does with a value. Exposed: read before any kill.
+struct Touch {
+  TempId value;
+  std::uint32_t block;
+  bool is_exposed = false, is_written = false, is_killed = false;
+};
 
-}  // namespace
-
-Liveness::Liveness(const Code& code) : code_(code), live_(code.temps), first_write_(code.temps.size(), kNever) {
-  find_touches();
-  std::vector<std::uint32_t> order = reverse_postorder(code_);
-  solve_reach(order);
-  std::ranges::reverse(order);
-  solve_live(order);
-  touches_ = std::vector<Touch>();
-  first_touch_ = std::vector<std::uint32_t>();
-  written_ = Bits();
-}
-
-void Liveness::find_touches() {
-  bit_of_.assign(code_.num_values, -1);
-  std::vector<std::uint32_t> touch_of(code_.num_values, 0);  // the last one of each value, plus 1
-  first_touch_.resize(code_.blocks.size() + 1);
-  for (std::uint32_t b = 0; b < code_.blocks.size(); ++b) {
-    first_touch_[b] = static_cast<std::uint32_t>(touches_.size());
-    if (!code_.blocks[b].is_reachable) continue;
+// One of each value and reachable block that refers to it, by block.
+std::vector<Touch> find_touches(const Code& code) {
+  std::vector<Touch> touches;
+  std::vector<std::uint32_t> last(code.num_values, 0);  // by value: its last touch, plus 1
+  for (std::uint32_t b = 0; b < code.blocks.size(); ++b) {
+    if (!code.blocks[b].is_reachable) continue;
+    const std::size_t first = touches.size();
     const auto touch = [&](TempId v) -> Touch& {
-      if (touch_of[v] <= first_touch_[b]) {
-        touches_.push_back({.value = v});
-        touch_of[v] = static_cast<std::uint32_t>(touches_.size());
+      if (last[v] <= first) {
+        touches.push_back({.value = v, .block = b});
+        last[v] = static_cast<std::uint32_t>(touches.size());
       }
-      return touches_[touch_of[v] - 1];
+      return touches[last[v] - 1];
     };
-    for (const CodeInst& inst : code_.insts_of(code_.blocks[b])) {
-      for (const Ref& r : code_.refs_of(inst)) {
-        if (r.temp >= code_.num_values || ((r.flags & kKills) && !(r.flags & kReads))) continue;
-        Touch& t = touch(r.temp);
-        if (t.is_killed) continue;
-        bit_of_[r.temp] = 0;
-        if (r.flags & kReads) t.is_exposed = true;
-      }
-      for (const Ref& r : code_.refs_of(inst)) {
-        if (!(r.flags & kWrites) || r.temp >= code_.num_values) continue;
+    for (const CodeInst& inst : code.insts_of(code.blocks[b])) {
+      for (const Ref& r : code.refs_of(inst))
+        if ((r.flags & kReads) && r.temp < code.num_values)
+          if (Touch& t = touch(r.temp); !t.is_killed) t.is_exposed = true;
+      for (const Ref& r : code.refs_of(inst)) {
+        if (!(r.flags & kWrites) || r.temp >= code.num_values) continue;
         Touch& t = touch(r.temp);
         t.is_written = true;
         if (r.flags & kKills) t.is_killed = true;
       }
     }
   }
-  first_touch_.back() = static_cast<std::uint32_t>(touches_.size());
-  for (TempId v = 0; v < code_.num_values; ++v) {
-    if (bit_of_[v] < 0) continue;
-    bit_of_[v] = static_cast<std::int32_t>(global_.size());
-    global_.push_back(v);
-  }
-  words_ = (global_.size() + 63) / 64;
+  return touches;
 }
 
-void Liveness::solve_reach(const std::vector<std::uint32_t>& order) {
-  const std::size_t n = code_.blocks.size();
-  reach_.assign(n * words_, 0);
-  written_.assign(n * words_, 0);
-  for (std::size_t b = 0; b < n; ++b)
-    for (std::uint32_t k = first_touch_[b]; k < first_touch_[b + 1]; ++k)
-      if (const Touch& t = touches_[k]; t.is_written && is_global(t.value))
-        set(written_, b * words_, static_cast<std::size_t>(bit_of_[t.value]));
-  Worklist work(n, order);
-  work.run([&](std::uint32_t b) {
-    for (const std::uint32_t s : code_.successors[b]) {
-      bool changed = false;
-      for (std::size_t w = 0; w < words_; ++w) {
-        std::uint64_t& to = reach_[s * words_ + w];
-        const std::uint64_t add = (reach_[b * words_ + w] | written_[b * words_ + w]) & ~to;
-        changed = changed || add != 0;
-        to |= add;
+// Where one value after the other is live.
+class Walks {
+ public:
+  struct At {
+    std::uint32_t block;
+    TempId value;
+  };
+  explicit Walks(const Code& code) : code_(code), marks_(code.blocks.size()) {}
+
+  // Requires that each value is walked once, and that it is exposed somewhere.
+  void walk(TempId v, std::span<const Touch> touches) {
+    ++stamp_;
+    for (const Touch& t : touches)
+      if (t.is_killed) marks_[t.block].killed = stamp_;
+    for (const Touch& t : touches)
+      if (t.is_exposed) want_in(t.block);
+    while (!work_.empty()) {
+      const std::uint32_t b = pop();
+      for (const std::uint32_t p : code_.predecessors[b]) {
+        Mark& m = marks_[p];
+        if (!code_.blocks[p].is_reachable || m.wanted_out == stamp_) continue;
+        if (REGDUEL_PLANTED("briggs-liveness-of-first-successor") && code_.successors[p][0] != b) continue;
+        m.wanted_out = stamp_;
+        if (m.killed != stamp_) want_in(p);
       }
-      if (changed) work.push(s);
     }
-  });
-}
-
-void Liveness::solve_live(const std::vector<std::uint32_t>& order) {
-  const std::size_t n = code_.blocks.size();
-  in_.assign(n * words_, 0);
-  out_.assign(n * words_, 0);
-  Bits killed(n * words_, 0);
-  for (const std::uint32_t b : order) {
-    for (std::uint32_t k = first_touch_[b]; k < first_touch_[b + 1]; ++k) {
-      const Touch& t = touches_[k];
-      if (!is_global(t.value)) continue;
-      const auto bit = static_cast<std::size_t>(bit_of_[t.value]);
-      if (t.is_exposed) set(in_, b * words_, bit);
-      if (t.is_killed) set(killed, b * words_, bit);
-    }
-    for (std::size_t w = b * words_; w < (b + 1) * words_; ++w) in_[w] &= reach_[w];
-  }
-  Worklist work(n, order);
-  work.run([&](std::uint32_t b) {
-    bool changed = false;
-    for (std::size_t w = 0; w < words_; ++w) {
-      const std::size_t at = b * words_ + w;
-      std::uint64_t out = 0;
+    // From the last def before a use a way leads to it on which the value is wanted and nothing kills it.
+    for (const Touch& t : touches)
+      if (t.is_written) reach_out(t.block, v);
+    while (!work_.empty()) {
+      const std::uint32_t b = pop();
       for (const std::uint32_t s : code_.successors[b]) {
-        out |= in_[s * words_ + w];
-        if (REGDUEL_PLANTED("briggs-liveness-of-first-successor")) break;
+        Mark& m = marks_[s];
+        if (m.wanted_in != stamp_ || m.in == stamp_) continue;
+        m.in = stamp_;
+        in.push_back({s, v});
+        reach_out(s, v);
       }
-      out &= reach_[at] | written_[at];
-      out_[at] = out;
-      const std::uint64_t add = out & ~killed[at] & reach_[at] & ~in_[at];
-      in_[at] |= add;
-      changed = changed || add != 0;
     }
-    if (!changed) return;
-    for (const std::uint32_t p : code_.predecessors[b])
-      if (code_.blocks[p].is_reachable) work.push(p);
-  });
-}
+  }
 
-std::vector<TempId> Liveness::list(const Bits& bits, std::size_t block) const {
-  std::vector<TempId> result;
-  for_each(bits, block, [&](TempId t) { result.push_back(t); });
-  return result;
+  std::vector<At> in, out;
+
+ private:
+  // The number of the last walk that found it so.
+  struct Mark {
+    std::uint32_t killed = 0, wanted_in = 0, wanted_out = 0, in = 0, out = 0;
+  };
+
+  std::uint32_t pop() {
+    const std::uint32_t b = work_.back();
+    work_.pop_back();
+    return b;
+  }
+  void want_in(std::uint32_t b) {
+    if (marks_[b].wanted_in == stamp_) return;
+    marks_[b].wanted_in = stamp_;
+    work_.push_back(b);
+  }
+  // A def reaches the end of the block.
+  void reach_out(std::uint32_t b, TempId v) {
+    Mark& m = marks_[b];
+    if (m.wanted_out != stamp_ || m.out == stamp_) return;
+    m.out = stamp_;
+    out.push_back({b, v});
+    work_.push_back(b);
+  }
+
+  const Code& code_;
+  std::vector<Mark> marks_;  // by block
+  std::vector<std::uint32_t> work_;
+  std::uint32_t stamp_ = 0;
+};
+
+}  // namespace
+
+Liveness::Liveness(const Code& code)
+    : code_(code), live_(code.temps), first_write_(code.temps.size(), kNever), is_live_in_(code.temps.size(), 0) {
+  const std::vector<Touch> touches = find_touches(code);
+  const auto value = [](const Touch& t) { return t.value; };
+  Grouped<Touch> touches_of;
+  touches_of.build_from(code.num_values, touches, value, std::identity());
+  Walks walks(code);
+  for (TempId v = 0; v < code.num_values; ++v)
+    if (std::ranges::any_of(touches_of[v], &Touch::is_exposed)) walks.walk(v, touches_of[v]);
+  const auto by_block = [&](Grouped<TempId>& lists, const std::vector<Walks::At>& list) {
+    lists.build_from(
+        code.blocks.size(), list, [](const Walks::At& at) { return at.block; }, [](const Walks::At& at) { return at.value; });
+  };
+  by_block(in_, walks.in);
+  by_block(out_, walks.out);
 }
 
 }  // namespace regduel::reference

@@ -8,7 +8,7 @@
 
 #include "base/planted.h"
 #include "reference/program/liveness.h"
-#include "reference/program/worklist.h"
+#include "reference/spill/worklist.h"
 
 namespace regduel::reference {
 namespace {
@@ -128,8 +128,7 @@ class Sharer {
       if (files_[file]) busy_[file].assign(block.num_insts, UnitSet());
     held_.clear();
     liveness.walk(b, [&](std::uint32_t i, const LiveSet& live) {
-      if (i + 1 == end)
-        for (const TempId t : live.members()) held_.set(homes_[t], t, true);
+      if (i + 1 == end) live.for_each([&](TempId t) { held_.set(homes_[t], t, true); });
       else
         for (const Ref& r : code_.refs_of(code_.insts[i + 1])) held_.set(homes_[r.temp], r.temp, live.contains(r.temp));
       for (std::size_t file = 0; file < busy_.size(); ++file) {

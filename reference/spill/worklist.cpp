@@ -1,4 +1,4 @@
-#include "reference/program/worklist.h"
+#include "reference/spill/worklist.h"
 
 #include <algorithm>
 #include <utility>

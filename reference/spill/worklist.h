@@ -1,6 +1,6 @@
 // The blocks that need another look, visited in sweeps along a given order: most blocks then come after all that they depend on.
 // Dataflow forwards goes along the reverse postorder, backwards along the postorder. Tested by what is solved with it:
-// liveness_test.cpp, lazy_refill_test.cpp.
+// lazy_refill_test.cpp.
 #pragma once
 
 #include <cstdint>

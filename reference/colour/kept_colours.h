@@ -1,0 +1,56 @@
+// The colours of the files that a round leaves as they were.
+//
+// A round that spills predicates lowers the program anew, and does with general registers what the round before did. Their graph
+// would be the same node by node and edge by edge, and so would its colours. So the colours of a file are kept when a round fails
+// for another file, and hold for the next round where the code uses the temps of the file as before:
+//
+//   - temp for temp, in the order of their numbers: units, alignment, precoloured unit, and whether it is a value;
+//   - instruction for instruction, of those that refer to the file or clobber: block, what it is, and the refs to the file with
+//     their flags and places in copy pairs.
+//
+// A move between two files is dead where its target is not read: then a change of either file is one of both.
+// Tested by kept_colours_test.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "reference/program/code.h"
+#include "reference/program/problem.h"
+
+namespace regduel::reference {
+
+using FileSet = ir::PerFile<bool>;
+
+// What the reachable instructions of a code do with the temps of each file.
+struct FileUses {
+  ir::PerFile<std::vector<TempId>> temps;         // ascending; those that some of them refer to
+  ir::PerFile<std::vector<std::uint32_t>> words;  // all that is compared
+  ir::PerFile<FileSet> moves_with = {};           // symmetric: a move has one end in either file
+};
+
+// Cost O(refs + temps).
+[[nodiscard]] FileUses file_uses(const Problem& problem, const Code& code);
+
+// The files of which both codes, of one problem, make the same graph.
+[[nodiscard]] FileSet same_uses(const FileUses& a, const FileUses& b);
+
+class KeptColours {
+ public:
+  // Takes the colours of those files out of `homes`, by temp, and forgets all others.
+  void keep(FileUses uses, const FileSet& coloured, const std::vector<ir::PReg>& homes);
+  [[nodiscard]] bool is_empty() const { return !has_any_; }
+  // The kept files that `uses` leaves as they were.
+  [[nodiscard]] FileSet valid_for(const FileUses& uses) const;
+  // Writes the colours of a file that is valid for `uses` into `homes`.
+  void give(std::size_t file, const FileUses& uses, std::vector<ir::PReg>& homes) const;
+
+ private:
+  FileUses uses_;
+  FileSet is_kept_ = {};
+  bool has_any_ = false;
+  ir::PerFile<std::vector<ir::PReg>> colours_;  // in the order of uses_.temps
+};
+
+}  // namespace regduel::reference
