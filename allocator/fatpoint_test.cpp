@@ -336,6 +336,8 @@ TEST(FatPoint, DeviceFunctionSavesWhatItUsesOfTheCallersRegisters) {
   EXPECT_EQ(count(one_by_one.program, ir::Op::Spill), 2);
   const auto wide = allocate(f, limits(255));
   EXPECT_EQ(count(wide.program, ir::Op::Spill), 0);  // R32 and R33 instead
+  body.replace(body.rfind("ret"), 3, "exit");
+  EXPECT_EQ(count(allocate(program(body, "device"), limits(28)).program, ir::Op::Spill), 0) << "no caller gets anything back";
 }
 
 TEST(FatPoint, UnreachableBlocksArePlacedToo) {

@@ -142,6 +142,16 @@ void plant(const std::vector<std::string>& names) {
   if (!all.empty()) fuzz::plant(all);
 }
 
+void PassesOption::add_to(CLI::App& command, const std::string& help) {
+  command.add_flag("--passes{table}", how, help + "; --passes=dump: and the program before and after")
+      ->check(CLI::IsMember({"table", "dump"}));
+}
+
+ir::PassLog* PassesOption::record_in(ir::PassLog& log) const {
+  log.has_dumps = how == "dump";
+  return how.empty() ? nullptr : &log;
+}
+
 void KnobOptions::add_to(CLI::App& command, const std::string& help) {
   command.add_option("--knob", knobs, help)->allow_extra_args(false);
   command

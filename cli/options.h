@@ -60,6 +60,17 @@ struct KnobOptions {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> settings(std::span<const ir::Allocator* const> allocators) const;
 };
 
+// --passes, --passes=dump: show the passes that ran.
+struct PassesOption {
+  std::string how;  // "table", "dump" or empty
+
+  //   help   up to "; --passes=dump: ..."
+  void add_to(CLI::App& command, const std::string& help);
+  [[nodiscard]] bool is_given() const { return !how.empty(); }
+  // Where passes are to say what they did: `log`, with dumps where they are asked for; null where nothing is.
+  [[nodiscard]] ir::PassLog* record_in(ir::PassLog& log) const;
+};
+
 // --regs A,B,C: limits of the general register file. Throws BadInput unless each is a number from 1 to 255.
 [[nodiscard]] std::vector<int> parse_registers(const std::vector<std::string>& items);
 // Throws BadInput unless 1 <= registers <= 255 (the largest register file).

@@ -130,6 +130,9 @@ TEST(Briggs, CalleeSavedRegistersAreSavedWhereTheyAreUsed) {
             "  block b0\n    +4 spill R24, slot 0\n    #0 R24 = ld\n    #1 call \"f\" clobbers R0:R23, R32:R254\n"
             "    #2 st R24 !write\n    +5 R24 = refill slot 0\n    #3 ret\n");
   EXPECT_EQ(allocate(kText, 255).allocation.claims.spill_store_bytes, 0) << "a kernel has none";
+  std::string no_return(kText);
+  no_return.replace(no_return.rfind("ret"), 3, "exit");
+  EXPECT_EQ(allocate(no_return, 255, {}, "device").allocation.claims.spill_store_bytes, 0) << "no caller gets anything back";
 }
 
 TEST(Briggs, NarrowValuesMoveTheirOwnBytes) {

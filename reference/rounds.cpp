@@ -31,6 +31,8 @@ struct Round {
   bool fewest_units = true;  // look for the smallest number of units that will do
   bool tiers = false;        // of seed 003, instead of briggs' order
   bool all_units = false;    // those of the limit, whatever the rules say
+
+  friend bool operator==(const Round&, const Round&) = default;
 };
 
 class Rounds {
@@ -81,7 +83,8 @@ class Rounds {
     Liveness liveness(code_);
     FileUses uses;
     FileSet coloured = {};
-    if (!kept_.is_empty()) {
+    const bool may_have_kept = !kept_.is_empty() && how == kept_in_;
+    if (may_have_kept) {
       uses = file_uses(problem_, code_);
       coloured = kept_.valid_for(uses);
     }
@@ -97,8 +100,10 @@ class Rounds {
       if (coloured[at]) kept_.give(at, uses, homes_);
       else if (graphs_.files[at].size() > 0) complete = (coloured[at] = colour_file(file, how, next)) && complete;
     }
-    if (!complete && may_keep_colours())
-      kept_.keep(kept_.is_empty() ? file_uses(problem_, code_) : std::move(uses), coloured, homes_);
+    if (!complete && may_keep_colours()) {
+      kept_.keep(may_have_kept ? std::move(uses) : file_uses(problem_, code_), coloured, homes_);
+      kept_in_ = how;
+    }
     return complete;
   }
 
@@ -280,6 +285,7 @@ class Rounds {
   InterferenceGraphs graphs_;
   std::vector<ir::PReg> homes_;
   KeptColours kept_;
+  Round kept_in_;
   bool progress_ = false;
   bool spills_all_ = false;
   int fallbacks_ = 0;  // from tiers to the order of briggs

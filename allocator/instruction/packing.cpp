@@ -45,9 +45,10 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
   for (const ir::Operand& op : program.operands)
     if (op.role == Role::Clobber) clobbered[ir::index(op.preg().file)] |= units_of(op.preg());
   const bool reentered = !ir::Cfg(program).predecessors(ir::BlockId(0)).empty();
+  const bool returns = std::ranges::any_of(program.insts, [](const ir::Inst& i) { return i.op == ir::Op::Ret; });
   for (const PReg r : target.abi(program.abi).callee_saved) {
     const UnitSet kept = units_of(r) - clobbered[ir::index(r.file)];
-    b.callee_saved[ir::index(r.file)] |= kept;
+    if (returns) b.callee_saved[ir::index(r.file)] |= kept;
     if (reentered) b.allocatable[ir::index(r.file)] -= kept;
   }
   count_from_zero();

@@ -24,7 +24,8 @@ namespace regduel::allocator {
 // What a file offers: its allocatable units, and what may stand where.
 struct Budget {
   ir::PerFile<UnitSet> allocatable;   // below the limit, not reserved; without callee-saved ones that cannot be saved
-  ir::PerFile<UnitSet> callee_saved;  // that a device function must keep, allocatable or not; empty for kernels
+  // That a device function must keep, allocatable or not; empty for kernels, and where nothing returns.
+  ir::PerFile<UnitSet> callee_saved;
   ir::PerFile<int> from_zero = {};    // units [0, from_zero) are all allocatable
   ir::PerFile<int> limit = {};        // as asked for
 

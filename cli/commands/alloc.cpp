@@ -33,7 +33,7 @@ struct Options {
   std::int64_t fuel = -1;
   bool ipra = false;
   bool stats = false, verbose = false, warns_on_spills = false, trace = false, json = false, lower_spills = false;
-  std::string passes;  // "table", "dump" or empty
+  PassesOption passes;
   std::string proof;
 };
 
@@ -108,8 +108,7 @@ int alloc(const Options& o) {
     if (o.fuel >= 0) options.fuel = &fuel;
     if (!o.proof.empty()) options.proof = programs.size() == 1 ? o.proof : fmt::format("{}.{}", o.proof, p.function.name);
     ir::PassLog passes;
-    passes.has_dumps = o.passes == "dump";
-    if (!o.passes.empty()) options.passes = &passes;
+    options.passes = o.passes.record_in(passes);
     auto allocation = o.lower_spills ? allocator::allocate_lowered(allocator, p.function, target, options)
                                      : allocator.allocate(p.function, target, options);
     if (!allocation) {
@@ -120,7 +119,7 @@ int alloc(const Options& o) {
     }
     for (const std::string& note : allocation->notes) notes += fmt::format("{}: note: @{}: {}\n", p.file, p.function.name, note);
     const oracles::Measures m = oracles::measure({p.function, target}, allocation->program);
-    if (!o.passes.empty()) stats[k] += text_of(p.function, passes);
+    if (o.passes.is_given()) stats[k] += text_of(p.function, passes);
     const oracles::SpillStatistics spills = oracles::spill_statistics(m, allocation->program);
     const std::int64_t in_use = oracles::most_bytes_in_use(allocation->program, ir::Cfg(allocation->program), ir::MemSpace::Local);
     if (o.stats) stats[k] += statistics(p.function, o.with, m, spills, in_use);
@@ -181,10 +180,7 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
   command->add_flag("-v,--verbose", o->verbose, "Show the stack frame and spills of each function, as ptxas -v does");
   command->add_flag("--warn-on-spills", o->warns_on_spills,
                     "Warn of each function whose registers are spilled to local memory, as ptxas does");
-  command
-      ->add_flag("--passes{table}", o->passes,
-                 "Show each pass with its time and sizes; --passes=dump: and the program before and after")
-      ->check(CLI::IsMember({"table", "dump"}));
+  o->passes.add_to(*command, "Show each pass with its time and sizes");
   command
       ->add_option(
           "--proof", o->proof,

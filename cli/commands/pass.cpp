@@ -21,7 +21,7 @@ struct Options {
   TargetOptions target;
   AbiOption abi;
   std::vector<std::string> knobs;  // NAME=VALUE
-  std::string passes;              // "table", "dump" or empty
+  PassesOption passes;
 };
 
 std::string pass_names() {
@@ -46,10 +46,9 @@ int run_pass(const Options& o) {
   for (Program& p : programs) {
     const ir::Target& target = o.target.resolve(p.function, p.file);
     ir::PassLog log;
-    log.has_dumps = o.passes == "dump";
-    auto after = passes::run_recorded(*pass, p.function, target, {.knobs = settings, .passes = o.passes.empty() ? nullptr : &log});
+    auto after = passes::run_recorded(*pass, p.function, target, {.knobs = settings, .passes = o.passes.record_in(log)});
     if (!after) throw BadInput(after.error());
-    if (!o.passes.empty()) shown += text_of(p.function, log);
+    if (o.passes.is_given()) shown += text_of(p.function, log);
     result.functions.push_back(std::move(*after));
   }
   save(o.output, ir::print(result));
@@ -70,10 +69,7 @@ void add_pass_command(CLI::App& app, Action& chosen) {
   command->add_option("-o,--output", o->output, "Where to write the program (- = standard output)")->capture_default_str();
   command->add_option("--knob", o->knobs, "Set a knob of the pass (regduel knobs), NAME=VALUE; repeatable")
       ->allow_extra_args(false);
-  command
-      ->add_flag("--passes{table}", o->passes,
-                 "Show its time and sizes, and with series those of each pass; --passes=dump: and the program before and after")
-      ->check(CLI::IsMember({"table", "dump"}));
+  o->passes.add_to(*command, "Show its time and sizes, and with series those of each pass");
   o->target.add_to(*command);
   o->abi.add_to(*command);
   command->footer("`regduel verify IN OUT` judges what it did. Example:  regduel pass copyprop a.rir -o b.rir");

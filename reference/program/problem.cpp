@@ -41,6 +41,7 @@ void Problem::find_units(const ir::Target& target, const ir::Limits& limits) {
   for (const ir::VReg& v : f_.vregs)
     if (v.is_architectural() && v.fixed.is_valid()) allocatable_[ir::index(v.fixed.file)] -= UnitSet::of(v.fixed);
   if (f_.kind != ir::FunctionKind::Device) return;
+  const bool returns = std::ranges::any_of(f_.insts, [](const ir::Inst& i) { return i.op == ir::Op::Ret; });
   const bool entry_is_head = !cfg_.predecessors(ir::BlockId(0)).empty();
   ir::PerFile<UnitSet> given_up;  // what the program clobbers itself need not be saved
   for (const ir::Operand& op : f_.operands)
@@ -50,7 +51,7 @@ void Problem::find_units(const ir::Target& target, const ir::Limits& limits) {
     units -= given_up[ir::index(r.file)];
     // A save at the head of a block that is entered again would save the wrong thing.
     if (entry_is_head) allocatable_[ir::index(r.file)] -= units;
-    else callee_saved_[ir::index(r.file)] |= units;
+    else if (returns) callee_saved_[ir::index(r.file)] |= units;
   }
 }
 

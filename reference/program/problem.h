@@ -43,7 +43,7 @@ class Problem {
   [[nodiscard]] const ir::Target& target() const { return target_; }
   // Of file R, the bank of a register of this number.
   [[nodiscard]] int bank(std::uint32_t unit) const { return target_.bank(static_cast<int>(unit)); }
-  // Callee-saved registers that may be used if they are saved; empty in a kernel.
+  // Callee-saved registers that may be used if they are saved; empty in a kernel, and where nothing returns.
   [[nodiscard]] const ir::PerFile<UnitSet>& callee_saved() const { return callee_saved_; }
 
   // By index of instruction. Of a phi the shape is empty.
