@@ -97,6 +97,7 @@ class Sharer {
     ir::PReg home;
     std::uint32_t start = 0, end = 0;  // first and last instruction that names a member
     bool is_bound = false;
+    int align_log2 = 0;  // the strictest of its members
     std::vector<TempId> members;
   };
 
@@ -189,7 +190,7 @@ class Sharer {
     std::uint32_t& group = group_of_temp_[t];
     if (group == kNone) {
       group = static_cast<std::uint32_t>(groups_.size());
-      groups_.push_back({kNone, homes_[t], uses_[t].first, uses_[t].last, uses_[t].is_bound, {t}});
+      groups_.push_back({kNone, homes_[t], uses_[t].first, uses_[t].last, uses_[t].is_bound, code_.temps[t].align_log2, {t}});
     }
     forget(group);
     forget(group_of_slot_[slot]);
@@ -239,7 +240,7 @@ class Sharer {
     const bool is_aligned = g.home.first % (1 << mine.align_log2) == 0;
     if (!uses_[t].is_bound && is_aligned && (survives || last <= g.end) && is_free(g.home, after, last + 1))
       return join(g, at, i, t, g.home);
-    const int align_log2 = std::max<int>(mine.align_log2, theirs.align_log2);
+    const int align_log2 = std::max<int>(mine.align_log2, g.align_log2);
     if (!g.is_bound && last - g.start <= 4 * limit) {
       // To the register of this temp, or to one that is free all the time.
       if (g.end < i && home.first % (1 << align_log2) == 0 && !p_.callee_saved()[ir::index(home.file)].intersects(home) &&
@@ -273,6 +274,7 @@ class Sharer {
     is_dead_[i] = 1;
     g.members.push_back(t);
     g.is_bound = g.is_bound || uses_[t].is_bound;
+    g.align_log2 = std::max<int>(g.align_log2, code_.temps[t].align_log2);
     group_of_temp_[t] = at;
     g.end = std::max(g.end, uses_[t].last);
     g.home = home;
