@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -95,31 +96,39 @@ bool has_spill_code(const ir::Function& f, ir::RegFile file) {
   });
 }
 
-// Whether live ranges are split. Without a choice, both are tried unless a first look says that splitting moves clearly more;
-// the one that moves fewer bytes stays.
-enum class Splitting : std::uint8_t { Choose, Always, Never };
+// How it is decided what leaves its registers.
+enum class Way : std::uint8_t {
+  Split,     // live ranges are split so that no point is over budget; guidance and eviction see to the rest
+  Guided,    // whole live ranges: those that guidance names, and who has to go besides
+  Evicting,  // whole live ranges: only who has to go in an attempt
+};
 
 struct Outcome {
   std::expected<ir::Allocation, ir::AllocFailure> result;
-  bool is_split = false;
+  Way way = Way::Guided;
   int registers = 0;  // the registers of file R that it was given, where they are fewer than the limit; else 0
 };
 
 // What was decided in a run before, for one that is watched.
 struct Course {
-  Splitting splitting = Splitting::Choose;
+  std::optional<Way> way = std::nullopt;
   bool may_aim_lower = true;
 };
 
-// Nothing where the unsplit program is to be tried, which has not been then.
-std::optional<Outcome> run_split(const Analysis& a, Progress& progress, SpillPhase& unsplit, Splitting splitting) {
-  unsplit.find_first_victims();
-  auto program = split_program(a, progress.plan, unsplit.scarce_files());
+// The program with its live ranges split, and how its moves at first sight compare to those of the whole one.
+struct SplitRun {
+  Outcome outcome;
+  bool moves_much;  // at least 0.8 of what the whole program moves for the first victims
+};
+// Nothing where there is nothing to split, where it does not fit, or where the whole program is to be tried alone, since splitting
+// moves clearly more at first sight.
+std::optional<SplitRun> run_split(const Analysis& a, Progress& progress, SpillPhase& guided, bool is_choice) {
+  guided.find_first_victims();
+  auto program = split_program(a, progress.plan, guided.scarce_files());
   if (!program) return std::nullopt;
-  const std::int64_t moves = program->moves, unsplit_moves = unsplit.moves_of_victims();
-  const bool is_choice = splitting == Splitting::Choose;
-  a.observers.line("live ranges: weighted bytes moved at first sight {} if split, {} if not", moves, unsplit_moves);
-  if (is_choice && unsplit_moves > 0 && 10 * moves > 12 * unsplit_moves) return std::nullopt;
+  const std::int64_t moves = program->moves, whole_moves = guided.moves_of_victims();
+  a.observers.line("live ranges: weighted bytes moved at first sight {} if split, {} if not", moves, whole_moves);
+  if (is_choice && whole_moves > 0 && 10 * moves > 12 * whole_moves) return std::nullopt;
   const Analysis split(a, std::move(*program));
   if (Observer* const observer = split.observers.vreg)
     observer->begin_run(split.f, split.first_of, !split.live.range(observer->vreg().index()).empty());
@@ -128,14 +137,28 @@ std::optional<Outcome> run_split(const Analysis& a, Progress& progress, SpillPha
   split_progress.insert_spill_code();
   const auto homes = rounds.run_rounds();
   if (!homes) return std::nullopt;
-  Outcome outcome{emit(split, split_progress, *homes, false), true};
-  if (!is_choice) return outcome;
-  const auto unsplit_homes = unsplit.run_rounds();
-  if (!unsplit_homes) return outcome;
-  ir::Allocation whole = emit(a, progress, *unsplit_homes, false);
-  const std::int64_t cost = spill_cost(outcome.result->program).sum(), whole_cost = spill_cost(whole.program).sum();
-  if (whole_cost < cost || (whole_cost == cost && 10 * moves >= 8 * unsplit_moves)) return Outcome{std::move(whole), false};
-  return outcome;
+  return SplitRun{{emit(split, split_progress, *homes, false), Way::Split}, 10 * moves >= 8 * whole_moves};
+}
+
+// Whole live ranges that would move so many times what has been found are given up: refills that serve several uses and accesses
+// of several registers save less than that.
+constexpr std::int64_t kHopeless = 2;
+
+// Whole live ranges. Nothing where no round fits, or where what leaves its registers would move clearly more than `best` does.
+std::optional<Outcome> run_rounds(Progress& progress, SpillPhase& phase, Way way, const Outcome* best = nullptr) {
+  const std::int64_t most =
+      best == nullptr ? std::numeric_limits<std::int64_t>::max() : kHopeless * spill_cost(best->result->program).sum();
+  if (const auto homes = phase.run_rounds(most)) return Outcome{emit(progress.analysis, progress, *homes, false), way};
+  return std::nullopt;
+}
+
+// The cheaper one; `other` also at equal cost where it is preferred.
+Outcome cheaper(const Analysis& a, Outcome best, std::optional<Outcome> other, bool prefers_other) {
+  if (!other) return best;
+  const std::int64_t cost = spill_cost(best.result->program).sum(), other_cost = spill_cost(other->result->program).sum();
+  a.observers.line("{}: weighted cost {}, {} before", other->way == Way::Evicting ? "eviction alone" : "whole live ranges",
+                   other_cost, cost);
+  return other_cost < cost || (other_cost == cost && prefers_other) ? std::move(*other) : std::move(best);
 }
 
 Outcome run(const ir::Function& program, const RunOptions& options, const Course& course);
@@ -177,17 +200,39 @@ Outcome with_lower_limits(const ir::Function& program, const RunOptions& options
   return best;
 }
 
-Outcome run_spilling(Progress& progress, SpillPhase& spill, Splitting splitting) {
+Outcome run_fallback(Progress& progress, SpillPhase& phase) {
   const Analysis& a = progress.analysis;
-  if (splitting != Splitting::Never && a.knobs[Knob::SplitLiveRanges] != 0 && a.observers.may("split-live-ranges"))
-    if (auto outcome = run_split(a, progress, spill, splitting)) return std::move(*outcome);
-  if (const auto homes = spill.run_rounds()) return {emit(a, progress, *homes, false)};
   if (REGDUEL_PLANTED("fatpoint-fails-instead-of-falling-back")) return {std::unexpected(failure(a, progress.first_misfit))};
-  if (const auto homes = spill.run_fallback()) return {emit(a, progress, *homes, true)};
+  if (const auto homes = phase.run_fallback()) return {emit(a, progress, *homes, true)};
   const bool has_architectural =
       std::any_of(a.f.vregs.begin(), a.f.vregs.end(), [](const ir::VReg& v) { return v.is_architectural(); });
   REGDUEL_CHECK(has_architectural, fmt::format("@{}: the last fallback does not fit", a.f.name));
   return {std::unexpected(failure(a, progress.first_misfit))};
+}
+
+// The ways that are worth trying, unless one is decided; the cheapest stays.
+Outcome run_spilling(Progress& progress, SpillPhase& guided, std::optional<Way> decided) {
+  const Analysis& a = progress.analysis;
+  const auto may_go = [&](Way way) { return !decided || *decided == way; };
+  const bool may_split = may_go(Way::Split) && a.knobs[Knob::SplitLiveRanges] != 0 && a.observers.may("split-live-ranges");
+  auto split = may_split ? run_split(a, progress, guided, !decided) : std::nullopt;
+  if (split && decided) return std::move(split->outcome);
+  const bool may_evict = may_go(Way::Evicting) && a.knobs[Knob::Guidance] != 0 && a.knobs[Knob::EvictionAlone] != 0 &&
+                         !a.is_large() && a.observers.may("eviction-alone");
+  const auto run_evicting = [&](Progress& anew, const Outcome* best) {
+    SpillPhase evicting(anew, SpillPhase::Victims::OfEviction);
+    return run_rounds(anew, evicting, Way::Evicting, best);
+  };
+  if (may_evict && decided)
+    if (auto outcome = run_evicting(progress, nullptr)) return std::move(*outcome);
+  auto whole = run_rounds(progress, guided, Way::Guided, split ? &split->outcome : nullptr);
+  if (!whole && !split) return run_fallback(progress, guided);
+  Outcome best = split ? cheaper(a, std::move(split->outcome), std::move(whole), split->moves_much) : std::move(*whole);
+  if (!may_evict || decided || !guided.has_had_victims() || spill_cost(best.result->program).sum() == 0) return best;
+  Progress anew(a);
+  anew.insert_spill_code();
+  auto evicting = run_evicting(anew, &best);
+  return cheaper(a, std::move(best), std::move(evicting), false);
 }
 
 Outcome run(const ir::Function& program, const RunOptions& options, const Course& course) {
@@ -211,7 +256,7 @@ Outcome run(const ir::Function& program, const RunOptions& options, const Course
     }
   }
   if (const auto impossible = find_impossible(a, true)) return failed(a, *impossible);
-  Outcome spilled = run_spilling(progress, spill, course.splitting);
+  Outcome spilled = run_spilling(progress, spill, course.way);
   return course.may_aim_lower && spilled.result ? with_lower_limits(program, options, a, std::move(spilled)) : std::move(spilled);
 }
 
@@ -221,9 +266,7 @@ std::expected<ir::Allocation, ir::AllocFailure> run(const ir::Function& program,
   const Outcome decided = run(program, {options.target, options.limits, options.knobs}, Course());
   ir::Limits limits = options.limits;
   if (decided.registers != 0) limits.units[ir::index(ir::RegFile::R)] = decided.registers;
-  return run(program, {options.target, limits, options.knobs, options.observers},
-             {decided.is_split ? Splitting::Always : Splitting::Never, false})
-      .result;
+  return run(program, {options.target, limits, options.knobs, options.observers}, {decided.way, false}).result;
 }
 
 }  // namespace

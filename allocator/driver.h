@@ -4,10 +4,11 @@
 //   2  NOSPILL     spill code for that plan (what binds single instructions), then attempts file by file. Done if all fit, but for
 //                  occupancy: all of this again with fewer registers, where that pays (phases/occupancy_phase.h)
 //   3  impossible  decided here, by packing each instruction by itself: so it is exact, and no later step can fail
-//   4  SPLIT       the program with its live ranges split (split/), and the rounds of 5 for it: taken where it moves fewer bytes
-//                  than the victims of guidance would; where the two are close, both are made
-//   5  SPILL       rounds of guidance and eviction under a plan that grows, then the last fallback
-//   6  emit        homes into operands
+//   4  SPILL       in up to three ways, of which the cheapest result stays:
+//                    split      the program with its live ranges split (split/), where that moves no more at first sight
+//                    guided     rounds of guidance and eviction under a plan that grows; where nothing else fits, the last fallback
+//                    evicting   the same without guidance, which now and then sees points over budget where registers would do
+//   5  emit        homes into operands
 //
 // With fuel that runs out (ir::Fuel), a vreg that may not have a register is spilled from the start, copies are not coalesced,
 // nothing that was refilled is used again ..., and the fallback comes as soon as the rounds may not go on. The result is right all

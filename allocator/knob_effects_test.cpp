@@ -252,7 +252,7 @@ const std::vector<Effect>& effects() {
       // At level 10 the tiers end at 16 registers, unless these knobs reach further.
       {Knob::SpillBitHighRegCountHeur,
        "8",
-       {{"RegisterUsageLevel", "10"}, {"661", "3"}, {"663", "8"}},
+       {{"RegisterUsageLevel", "10"}, {"661", "3"}, {"663", "8"}, {"FatPointEvictionAlone", "0"}},
        17,
        R"(
     vreg %0 R b256
@@ -439,7 +439,7 @@ const std::vector<Effect>& effects() {
       // One value in two vregs, and another: two registers do.
       {Knob::MergeCopies,
        "0",
-       {},
+       {{"FatPointEvictionAlone", "0"}},
        2,
        R"(
     vreg %0 R b32
@@ -487,6 +487,28 @@ const std::vector<Effect>& effects() {
 )",
        "#3 st R0 !write\n    #4",
        "#3 st R0 !write\n    +"},
+      // Guidance takes what relieves most at once, eviction what is still in the way after %0.
+      {Knob::EvictionAlone, "0", kWhole, 16,
+       R"(
+    vreg %0 R b64
+    vreg %1 R b256
+    vreg %2 R b96
+    vreg %3 R b96
+    vreg %4 R b96
+    block b0
+      #0 %0 = const 488 !remat
+      #1 %1 = ld 1
+      #2 bra -> b1
+    block b1
+      #3 %2 = ld 2
+      #4 %3 = ld 3
+      #5 %4 = ld 4
+      #6 %4 = sub %2, %3
+      #7 st %0 !write
+      #8 st %1 !write
+      #9 exit
+)",
+       "spill R8:R10", "spill R0:R7"},
       {Knob::StayLow,
        "0",
        {{"FatPointConstraintTypes", "65535"}, {"684", "0"}, {"642", "0"}, {"FatPointPackingAttempt", "0"}},

@@ -103,6 +103,10 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "the cheapest vregs at points over budget are spilled before an attempt; without it, who must go is whom eviction finds"},
     {Knob::Eviction, "FatPointEviction", -1, KnobType::Bool, 1, 0, 1, "ours",
      "a vreg that finds no place in a round of spilling may take that of cheaper ones; without it, it goes itself"},
+    {Knob::EvictionAlone, "FatPointEvictionAlone", -1, KnobType::Bool, 1, 0, 1, "ours",
+     "where registers spill, what eviction finds without guidance is tried as well, and what moves fewer weighted bytes stays; not "
+     "for "
+     "a program above knob FatPointLargeProgram"},
     {Knob::StayLow, "FatPointStayLow", -1, KnobType::Bool, 1, 0, 1, "ours",
      "without spilling, primary weights choose among the registers that are used anyhow before they take another one. Inert by "
      "default: no type that is on weighs in the primary array"},

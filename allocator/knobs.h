@@ -56,10 +56,11 @@ enum class Knob : std::uint8_t {
   PackingAttempt,
   Guidance,
   Eviction,
+  EvictionAlone,
   StayLow,
   LowerLimits,
 };
-inline constexpr int kNumKnobs = 38;
+inline constexpr int kNumKnobs = 39;
 
 enum class KnobType : std::uint8_t { Bool, Int, Dbl };
 

@@ -56,15 +56,25 @@ RoundIndex::RoundIndex(const Function& f, const Liveness& live) {
   }
 }
 
-OperandLists::OperandLists(const Function& f, const Liveness& live) {
+TemporaryLists::TemporaryLists(const Function& f, const Liveness& live) {
   at_.build(f.vregs.size(), [&](auto add) {
     std::vector<std::uint32_t> last(f.vregs.size(), Liveness::kUnnumbered);
-    for (std::uint32_t k = 0; k < live.num_numbered(); ++k)
-      for (const ir::Operand& op : f.operands_of(f.insts[live.inst_at(k)])) {
-        if (!op.is_vreg() || last[op.vreg().index()] == k) continue;
-        last[op.vreg().index()] = k;
-        add(op.vreg().index(), k);
+    for (std::uint32_t k = 0; k < live.num_numbered(); ++k) {
+      const Inst& inst = f.insts[live.inst_at(k)];
+      if (inst.is_copy() || inst.op == Op::Refill || inst.op == Op::Spill) continue;
+      const auto ops = f.operands_of(inst);
+      const bool is_guarded = ir::is_guarded(ops);
+      for (const ir::Operand& first : ops) {
+        if (!first.is_vreg() || std::exchange(last[first.vreg().index()], k) == k) continue;
+        At at{k, is_guarded, false, inst.has(ir::kRematerialisable)};
+        for (const ir::Operand& op : ops) {
+          if (!op.is_vreg() || op.vreg() != first.vreg()) continue;
+          at.while_reading = at.while_reading || op.reads() || op.is_early_clobber() || !op.part.is_whole();
+          at.after = at.after || op.writes();
+        }
+        add(first.vreg().index(), at);
       }
+    }
   });
 }
 
@@ -142,7 +152,7 @@ class AttemptRun {
       if (is_hopeless()) return placement_.abandon();
     }
     if (options_.may_spill) placement_.bring_back();
-    if (options_.operands != nullptr) {
+    if (options_.temporaries != nullptr) {
       for (const VRegId v : options_.absent) make_room_for_temporaries(v);
       for (std::size_t k = 0; k < placement_.to_spill().size(); ++k) make_room_for_temporaries(placement_.to_spill()[k]);
     }
@@ -285,20 +295,14 @@ class AttemptRun {
   }
 
   // The next round will bring temporaries at the instructions that name v. They find the other vregs where they are now, so room is
-  // reserved for them. Copies need none: they become refills and spill stores themselves.
+  // reserved for them.
   void make_room_for_temporaries(VRegId v) {
     const Geometry geometry = placement_.shape(v);
-    for (const std::uint32_t k : (*options_.operands)[v]) {
-      const Inst& inst = f_.insts[round_.live.inst_at(k)];
-      if (inst.is_copy() || inst.op == Op::Refill || inst.op == Op::Spill || inst.has(ir::kRematerialisable)) continue;
-      const auto ops = f_.operands_of(inst);
-      bool before = ir::is_guarded(ops), after = false;
-      for (const ir::Operand& op : ops) {
-        if (!op.is_vreg() || op.vreg() != v) continue;
-        before = before || op.reads() || op.is_early_clobber() || !op.part.is_whole();
-        after = after || op.writes();
-      }
-      const Interval range[] = {{before ? read_point(k) : write_point(k), (after ? write_point(k) : read_point(k)) + 1}};
+    for (const TemporaryLists::At& at : (*options_.temporaries)[v]) {
+      if (at.may_vanish) continue;
+      const std::uint32_t k = at.number;
+      const Interval range[] = {
+          {at.while_reading ? read_point(k) : write_point(k), (at.after ? write_point(k) : read_point(k)) + 1}};
       placement_.weigh({}, geometry);
       if (const int unit = placement_.select(geometry, placement_.taken_during(range)); unit >= 0) {
         placement_.reserve(range, unit, geometry);

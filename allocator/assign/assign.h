@@ -37,14 +37,20 @@ struct RoundIndex {
   std::vector<std::uint32_t> bound;  // numbers of the rets and of the instructions with clobbers, ascending
 };
 
-// By vreg: numbers of the instructions that have it as an operand, ascending, unique.
-class OperandLists {
+// By vreg: where a temporary would stand for it, were it spilled. Ascending, each instruction once. Not at copies, spills and
+// refills: these become a refill or spill themselves.
+class TemporaryLists {
  public:
-  OperandLists(const ir::Function& f, const Liveness& live);
-  [[nodiscard]] std::span<const std::uint32_t> operator[](ir::VRegId v) const { return at_[v.index()]; }
+  struct At {
+    std::uint32_t number;       // of the instruction
+    bool while_reading, after;  // the instruction
+    bool may_vanish;            // it can be computed again elsewhere
+  };
+  TemporaryLists(const ir::Function& f, const Liveness& live);
+  [[nodiscard]] std::span<const At> operator[](ir::VRegId v) const { return at_[v.index()]; }
 
  private:
-  Grouped<std::uint32_t> at_;
+  Grouped<At> at_;
 };
 
 class BankPairs;
@@ -91,9 +97,9 @@ struct AttemptOptions {
   int ceiling = std::numeric_limits<int>::max();  // the attempt is given up, and does not fit, once it needs more units
   // With may_spill: homes of an earlier round by vreg, as far as they go, -1 = none. A vreg keeps its home if that is free.
   std::span<const int> kept = {};
-  std::span<const ir::VRegId> absent = {};  // ascending: vregs that need no home any more
-  const OperandLists* operands = nullptr;   // with it, room is kept free for the temporaries of spilled vregs
-  Observer* observer = nullptr;             // is shown what happens to one vreg (explain.h)
+  std::span<const ir::VRegId> absent = {};      // ascending: vregs that need no home any more
+  const TemporaryLists* temporaries = nullptr;  // with it, room is kept free for those of spilled vregs
+  Observer* observer = nullptr;                 // is shown what happens to one vreg (explain.h)
 };
 
 // How many homes a scan found, by what told them from the lowest that was free.

@@ -23,11 +23,11 @@ namespace regduel::allocator {
 
 // What a file offers: its allocatable units, and what may stand where.
 struct Budget {
-  ir::PerFile<UnitSet> allocatable;   // below the limit, not reserved; without callee-saved ones that cannot be saved
+  ir::PerFile<UnitSet> allocatable;  // below the limit, not reserved; without callee-saved ones that cannot be saved
   // That a device function must keep, allocatable or not; empty for kernels, and where nothing returns.
   ir::PerFile<UnitSet> callee_saved;
-  ir::PerFile<int> from_zero = {};    // units [0, from_zero) are all allocatable
-  ir::PerFile<int> limit = {};        // as asked for
+  ir::PerFile<int> from_zero = {};  // units [0, from_zero) are all allocatable
+  ir::PerFile<int> limit = {};      // as asked for
 
   // Entry with predecessors: nothing can be saved there just once, so callee-saved registers are left alone.
   [[nodiscard]] static Budget of(const ir::Function& program, const ir::Target& target, const ir::Limits& limits);

@@ -137,7 +137,7 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
                                 .observer = options.observer});
     });
   } else {
-    if (analysis_.is_large()) options.operands = &program_.guidance().operands();
+    if (analysis_.is_large()) options.temporaries = &program_.guidance().temporaries();
     result = observed(AttemptId::evicting(), options, false, [&] { return allocator_.run(options); });
     if (result.to_spill.size() > 2 && !analysis_.is_large() && analysis_.observers.may("another-attempt")) {
       options.order = Order::DearestFirst;

@@ -24,6 +24,13 @@ const std::vector<std::int64_t>& Progress::costs() {
   return costs_;
 }
 
+std::int64_t Progress::moved() {
+  std::int64_t sum = 0;
+  for (std::size_t v = 0; v < plan.location.size(); ++v)
+    if (plan.is_spilled(ir::VRegId(v))) sum = std::min(kMaxSpillCost, sum + moves()[v]);
+  return sum;
+}
+
 void Progress::insert_spill_code() {
   program_.reset();  // before the next one takes as much memory again
   program_.emplace(analysis, plan, costs_with_packs());

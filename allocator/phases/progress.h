@@ -23,6 +23,8 @@ class Progress {
   [[nodiscard]] const std::vector<std::int64_t>& costs();
   // What costs() counts: bytes moved, by vreg (spill_moves).
   [[nodiscard]] const std::vector<std::int64_t>& moves();
+  // The sum of that over what the plan spills.
+  [[nodiscard]] std::int64_t moved();
   // The plan as it is now becomes the planned program.
   void insert_spill_code();
   [[nodiscard]] PlannedProgram& program() { return *program_; }

@@ -14,7 +14,8 @@ using ir::VRegId;
 // The attempts of the table in one round.
 constexpr std::int64_t kAttemptsOfARound = 3;
 
-SpillPhase::SpillPhase(Progress& progress) : progress_(progress) {
+SpillPhase::SpillPhase(Progress& progress, Victims victims)
+    : progress_(progress), is_guided_(victims == Victims::OfGuidance && progress.analysis.knobs[Knob::Guidance] != 0) {
   if (const Observer* observer = progress.analysis.observers.vreg) rank_.vreg = observer->vreg();
 }
 
@@ -52,7 +53,7 @@ std::int64_t SpillPhase::moves_of_victims() {
   return sum;
 }
 
-std::optional<Homes> SpillPhase::run_rounds() {
+std::optional<Homes> SpillPhase::run_rounds(std::int64_t most_moved) {
   const Analysis& a = progress_.analysis;
   const std::int64_t rounds = a.knobs[Knob::SpillRounds];
   for (; round_ <= rounds; ++round_) {
@@ -63,6 +64,7 @@ std::optional<Homes> SpillPhase::run_rounds() {
       if (auto homes = attempt_all()) return homes;
     if (!is_first_of_large && !a.observers.may("spill-round")) break;
     if (!change_plan() && !is_first_of_large) break;
+    if (progress_.moved() > most_moved) break;
     progress_.insert_spill_code();
     scope.made(progress_.program().code().f);
   }
@@ -86,8 +88,9 @@ void SpillPhase::find_victims(SpillGuidance& guidance) {
   for (const ir::RegFile file : kFileOrder) {
     std::vector<VRegId>& victims = victims_[ir::index(file)];
     victims.clear();
-    if (progress_.analysis.knobs[Knob::Guidance] == 0) continue;
+    if (!is_guided_) continue;
     victims = guidance.victims(file, observers.vreg != nullptr ? &rank_ : nullptr);
+    has_had_victims_ = has_had_victims_ || !victims.empty();
     if (!victims.empty()) observers.line("file {}: round {}, guidance spills {}", ir::name(file), round_, victims.size());
   }
 }

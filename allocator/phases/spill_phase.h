@@ -13,6 +13,8 @@
 // Retry Loop". Tested by driver_test.cpp, driver_trace_test.cpp and fatpoint_test.cpp.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -22,7 +24,9 @@ namespace regduel::allocator {
 
 class SpillPhase {
  public:
-  explicit SpillPhase(Progress& progress);
+  // Who names victims: guidance and then eviction, or eviction alone.
+  enum class Victims : std::uint8_t { OfGuidance, OfEviction };
+  explicit SpillPhase(Progress& progress, Victims victims = Victims::OfGuidance);
 
   // Whether guidance, asked of the program before it has any spill code, names vregs. A large program saves a round by that.
   [[nodiscard]] bool is_over_before_spill_code();
@@ -30,10 +34,12 @@ class SpillPhase {
   // they would be. Requires the same as run_rounds().
   void find_first_victims();
   [[nodiscard]] ir::PerFile<bool> scarce_files();
+  // Whether guidance has named anyone in a round so far.
+  [[nodiscard]] bool has_had_victims() const { return has_had_victims_; }
   [[nodiscard]] std::int64_t moves_of_victims();
-  // Homes of the planned program, where a round fits. Requires: no instruction is impossible, and a planned program unless
-  // is_over_before_spill_code().
-  [[nodiscard]] std::optional<Homes> run_rounds();
+  // Homes of the planned program, where a round fits and what is spilled does not move more than so many bytes, as often as they
+  // would be (Progress::moved). Requires: no instruction is impossible, and a planned program unless is_over_before_spill_code().
+  [[nodiscard]] std::optional<Homes> run_rounds(std::int64_t most_moved = std::numeric_limits<std::int64_t>::max());
   // The same with everything in memory. Without a value only where architectural registers leave too little room.
   [[nodiscard]] std::optional<Homes> run_fallback();
 
@@ -45,9 +51,10 @@ class SpillPhase {
   void keep_all_in_memory();
 
   Progress& progress_;
+  const bool is_guided_;
   VictimRank rank_;  // in the queue of guidance, of the vreg that is observed
   std::int64_t round_ = 1;
-  bool has_first_victims_ = false;
+  bool has_first_victims_ = false, has_had_victims_ = false;
   ir::PerFile<Attempt> misfits_;                  // attempts with eviction of this round that do not fit
   ir::PerFile<std::vector<ir::VRegId>> victims_;  // of guidance in this round
   ir::PerFile<std::vector<int>> kept_;            // by long-lived vreg: homes in the last attempt with eviction

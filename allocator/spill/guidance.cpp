@@ -44,8 +44,8 @@ class SpillGuidance::Queue {
   [[nodiscard]] bool is_over() const { return is_over_; }
 
   //   slot_bytes   those of the victims are added
-  std::vector<VRegId> run(const OperandLists& operands, std::int64_t& slot_bytes, VictimRank* asked) {
-    operands_ = &operands;
+  std::vector<VRegId> run(const TemporaryLists& temporaries, std::int64_t& slot_bytes, VictimRank* asked) {
+    temporaries_ = &temporaries;
     struct Entry {
       std::int64_t cost, relief;
       VRegId vreg;
@@ -150,20 +150,26 @@ class SpillGuidance::Queue {
   static std::size_t row(Point p) { return (static_cast<std::size_t>(p) + 1) / 2; }
   [[nodiscard]] std::size_t clobber(Point p) const { return clobbers_.count_before(p); }
 
-  // Calls each(pieces of hot_ that v would relieve but for its operands, true), except_for(rows of its operands in there), and
+  // Calls each(pieces of hot_ that v would relieve but for its temporaries, true), except_for(rows where one stands in there), and
   // each(pieces of over_clobber_, false).
   template <class Each, class ExceptFor>
   void for_each_relieved(VRegId v, Each each, ExceptFor except_for) {
-    const std::span<const std::uint32_t> ops = (*operands_)[v];
-    auto next = ops.begin();
+    const std::span<const TemporaryLists::At> temporaries = (*temporaries_)[v];
+    const bool is_recomputed = v.index() < program_.if_spilled.size() && program_.if_spilled[v.index()].is_recomputed();
+    auto next = temporaries.begin();
     for (const Interval& i : program_.live.range(v.index())) {
       const std::size_t begin = row(i.begin), end = row(i.end);
       if (const std::int32_t first = hot_before_[begin], last = hot_before_[end]; first < last) {
         each(hot_.data() + first, hot_.data() + last, true);
-        while (next != ops.end() && *next < begin / 2) ++next;
-        for (auto at = next; at != ops.end() && 2 * std::size_t{*at} < end; ++at)
-          for (std::size_t r = std::max(begin, 2 * std::size_t{*at}); r < std::min(end, 2 * std::size_t{*at} + 2); ++r)
-            if (hot_before_[r + 1] > hot_before_[r]) except_for(hot_[static_cast<std::size_t>(hot_before_[r])]);
+        while (next != temporaries.end() && next->number < begin / 2) ++next;
+        for (auto at = next; at != temporaries.end() && 2 * std::size_t{at->number} < end; ++at) {
+          // The def of what is computed again goes.
+          if (is_recomputed && at->after) continue;
+          const std::size_t reading = 2 * std::size_t{at->number}, after = reading + 1;
+          for (const std::size_t r : {reading, after})
+            if (r >= begin && r < end && (r == reading ? at->while_reading : at->after) && hot_before_[r + 1] > hot_before_[r])
+              except_for(hot_[static_cast<std::size_t>(hot_before_[r])]);
+        }
       }
       if (clobbers_.empty()) continue;
       if (const std::size_t first = clobber(i.begin), last = clobber(i.end); first < last)
@@ -226,7 +232,7 @@ class SpillGuidance::Queue {
   const Function& f_;
   RegFile file_;
   std::span<const VRegId> vregs_;
-  const OperandLists* operands_ = nullptr;
+  const TemporaryLists* temporaries_ = nullptr;
   // Rows (two an instruction: R and W) that are over budget at first, and by how many units they are now. A spill only takes away.
   std::vector<std::int32_t> hot_;
   std::vector<std::int32_t> hot_before_;  // by row: how many of these come before; empty where nothing is over budget
@@ -246,16 +252,16 @@ SpillGuidance::Queue& SpillGuidance::queue(RegFile file) {
   return *q;
 }
 
-const OperandLists& SpillGuidance::operands() {
-  if (operands_ == nullptr) operands_ = std::make_unique<OperandLists>(program_.f, program_.live);
-  return *operands_;
+const TemporaryLists& SpillGuidance::temporaries() {
+  if (temporaries_ == nullptr) temporaries_ = std::make_unique<TemporaryLists>(program_.f, program_.live);
+  return *temporaries_;
 }
 
 bool SpillGuidance::is_over(RegFile file) { return !program_.index.vregs[ir::index(file)].empty() && queue(file).is_over(); }
 
 std::vector<VRegId> SpillGuidance::victims(RegFile file, VictimRank* asked) {
   if (!is_over(file)) return {};
-  return queue(file).run(operands(), slot_bytes_, asked);
+  return queue(file).run(temporaries(), slot_bytes_, asked);
 }
 
 }  // namespace regduel::allocator

@@ -1,7 +1,7 @@
 // Spill guidance: which vregs to spill so that no program point is over its budget.
 //
 // Seven queues, one a register file (R, P, B, UR, UP, UB, Acc), each with the vregs that are live at a point over budget, cheapest
-// first: cost a unit and point relieved. Points where a vreg is an operand do not count, since a temporary takes its place there.
+// first: cost a unit and point relieved. Points where a temporary takes its place do not count.
 // The queue is lazy: a vreg's rank only gets worse while others are spilled, so it is ranked anew when it comes up. In the end the
 // victims that later ones have made superfluous stay in their registers.
 //
@@ -66,7 +66,7 @@ class SpillGuidance {
   // file's victims take room from the next file's. Cost: O(sum of range lengths over points over budget x log vregs).
   [[nodiscard]] std::vector<ir::VRegId> victims(ir::RegFile file, VictimRank* asked = nullptr);
   // Made when first needed.
-  [[nodiscard]] const OperandLists& operands();
+  [[nodiscard]] const TemporaryLists& temporaries();
 
  private:
   class Queue;
@@ -75,7 +75,7 @@ class SpillGuidance {
   const Pressed program_;
   std::int64_t slot_bytes_;                     // of what is spilled, and of all victims so far
   ir::PerFile<std::unique_ptr<Queue>> queues_;  // made when first needed
-  std::unique_ptr<OperandLists> operands_;
+  std::unique_ptr<TemporaryLists> temporaries_;
 };
 
 }  // namespace regduel::allocator

@@ -241,6 +241,49 @@ TEST(SpillGuidance, TakesTheCheapestAUnitAndPoint) {
               ElementsAre(1));
 }
 
+// Behind #3, where four units are live and two are to come: %0 is read there, and need not be in a register any more.
+TEST(SpillGuidance, AUseIsOverOnceItIsRead) {
+  EXPECT_THAT(victims(testing::program(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    vreg %3 R b64
+    block b0
+      #0 %0 = op 0
+      #1 %1 = op 1
+      #2 %2 = op 2
+      #3 %3 = op %0
+      #4 op %3, %1, %2
+      #5 op %1, %2
+      #6 op %1, %2
+      #7 op %0
+      #8 exit
+)"),
+                      ir::RegFile::R, 4),
+              ElementsAre(0));
+}
+
+// %3 is over budget at its def alone, which goes if %3 is computed again: nowhere, as nothing reads it.
+TEST(SpillGuidance, TheDefOfWhatIsComputedAgainGoes) {
+  EXPECT_THAT(victims(testing::program(R"(
+    vreg %0 R b128
+    vreg %1 R b128
+    vreg %2 R b64
+    vreg %3 R b128
+    block b0
+      #0 %0 = op 0
+      #1 %1 = op 1
+      #2 %2 = op 2
+      #3 %3 = const 3 !remat
+      #4 op %0
+      #5 op %1
+      #6 op %2
+      #7 exit
+)"),
+                      ir::RegFile::R, 12),
+              ElementsAre(3));
+}
+
 TEST(Spilled, CountsVregsAndTheirSlots) {
   const ir::Function f = many(3, 64);
   Plan plan;
