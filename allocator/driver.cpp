@@ -143,6 +143,10 @@ std::optional<SplitRun> run_split(const Analysis& a, Progress& progress, SpillPh
 // Whole live ranges that would move so many times what has been found are given up: refills that serve several uses and accesses
 // of several registers save less than that.
 constexpr std::int64_t kHopeless = 2;
+// Later rounds spill more than the first one.
+bool is_hopeless_at_first(std::int64_t moves, const Outcome& best) {
+  return 2 * moves > 3 * spill_cost(best.result->program).sum();
+}
 
 // Whole live ranges. Nothing where no round fits, or where what leaves its registers would move clearly more than `best` does.
 std::optional<Outcome> run_rounds(Progress& progress, SpillPhase& phase, Way way, const Outcome* best = nullptr) {
@@ -219,20 +223,20 @@ Outcome run_spilling(Progress& progress, SpillPhase& guided, std::optional<Way> 
   if (split && decided) return std::move(split->outcome);
   const bool may_evict = may_go(Way::Evicting) && a.knobs[Knob::Guidance] != 0 && a.knobs[Knob::EvictionAlone] != 0 &&
                          !a.is_large() && a.observers.may("eviction-alone");
-  const auto run_evicting = [&](Progress& anew, const Outcome* best) {
-    SpillPhase evicting(anew, SpillPhase::Victims::OfEviction);
-    return run_rounds(anew, evicting, Way::Evicting, best);
-  };
+  SpillPhase evicting(progress, SpillPhase::Victims::OfEviction);
   if (may_evict && decided)
-    if (auto outcome = run_evicting(progress, nullptr)) return std::move(*outcome);
+    if (auto outcome = run_rounds(progress, evicting, Way::Evicting)) return std::move(*outcome);
+  guided.find_first_victims();
+  const bool has_choice = may_evict && !decided && guided.has_victims();
+  if (has_choice) evicting.attempt_first_round();
   auto whole = run_rounds(progress, guided, Way::Guided, split ? &split->outcome : nullptr);
   if (!whole && !split) return run_fallback(progress, guided);
   Outcome best = split ? cheaper(a, std::move(split->outcome), std::move(whole), split->moves_much) : std::move(*whole);
-  if (!may_evict || decided || !guided.has_had_victims() || spill_cost(best.result->program).sum() == 0) return best;
+  if (!has_choice || is_hopeless_at_first(evicting.moves_of_misfits(), best)) return best;
   Progress anew(a);
-  anew.insert_spill_code();
-  auto evicting = run_evicting(anew, &best);
-  return cheaper(a, std::move(best), std::move(evicting), false);
+  evicting.go_on_with(anew);
+  auto other = run_rounds(anew, evicting, Way::Evicting, &best);
+  return cheaper(a, std::move(best), std::move(other), false);
 }
 
 Outcome run(const ir::Function& program, const RunOptions& options, const Course& course) {

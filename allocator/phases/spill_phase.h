@@ -34,9 +34,13 @@ class SpillPhase {
   // they would be. Requires the same as run_rounds().
   void find_first_victims();
   [[nodiscard]] ir::PerFile<bool> scarce_files();
-  // Whether guidance has named anyone in a round so far.
-  [[nodiscard]] bool has_had_victims() const { return has_had_victims_; }
+  [[nodiscard]] bool has_victims() const;
   [[nodiscard]] std::int64_t moves_of_victims();
+  // Without guidance: the attempts of the first round, and bytes that would be moved for those that it spills. The rounds go on
+  // from there, with this program or another one under the first plan. Requires a planned program.
+  void attempt_first_round();
+  [[nodiscard]] std::int64_t moves_of_misfits();
+  void go_on_with(Progress& progress);
   // Homes of the planned program, where a round fits and what is spilled does not move more than so many bytes, as often as they
   // would be (Progress::moved). Requires: no instruction is impossible, and a planned program unless is_over_before_spill_code().
   [[nodiscard]] std::optional<Homes> run_rounds(std::int64_t most_moved = std::numeric_limits<std::int64_t>::max());
@@ -45,16 +49,17 @@ class SpillPhase {
 
  private:
   void find_victims(SpillGuidance& guidance);
-  [[nodiscard]] bool has_victims() const;
   [[nodiscard]] std::optional<Homes> attempt_all();
   bool change_plan();
   void keep_all_in_memory();
 
-  Progress& progress_;
+  Progress* progress_;
   const bool is_guided_;
   VictimRank rank_;  // in the queue of guidance, of the vreg that is observed
   std::int64_t round_ = 1;
-  bool has_first_victims_ = false, has_had_victims_ = false;
+  bool has_first_victims_ = false;
+  bool has_attempted_ = false;                    // the first round, without success
+  ir::PerFile<bool> found_pressure_ = {};         // by that
   ir::PerFile<Attempt> misfits_;                  // attempts with eviction of this round that do not fit
   ir::PerFile<std::vector<ir::VRegId>> victims_;  // of guidance in this round
   ir::PerFile<std::vector<int>> kept_;            // by long-lived vreg: homes in the last attempt with eviction
