@@ -228,7 +228,8 @@ Outcome run_spilling(Progress& progress, SpillPhase& guided, std::optional<Way> 
     if (auto outcome = run_rounds(progress, evicting, Way::Evicting)) return std::move(*outcome);
   guided.find_first_victims();
   const bool has_choice = may_evict && !decided && guided.has_victims();
-  if (has_choice) evicting.attempt_first_round();
+  if (has_choice)
+    if (const auto homes = evicting.attempt_first_round()) return {emit(a, progress, *homes, false), Way::Evicting};
   auto whole = run_rounds(progress, guided, Way::Guided, split ? &split->outcome : nullptr);
   if (!whole && !split) return run_fallback(progress, guided);
   Outcome best = split ? cheaper(a, std::move(split->outcome), std::move(whole), split->moves_much) : std::move(*whole);

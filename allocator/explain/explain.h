@@ -83,7 +83,7 @@ struct SeenConstraint {
 enum class StepKind : std::uint8_t {
   Precoloured,       // to its own register, if it is free
   JoinsPrecoloured,  // its class has a precoloured member, and goes there if nothing else is there
-  KeepsHome,         // the home of the round before, if it is free
+  KeepsHome,         // the home of the attempt before, if it is free
   Class,             // the scan for its whole coalesced class
   Alone,             // the scan for it alone
   AboveLimit,        // the scan a little above the limit, to say by how much the attempt missed

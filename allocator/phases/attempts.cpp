@@ -120,7 +120,14 @@ Attempt FileAttempts::observed(AttemptId id, const AttemptOptions& options, bool
   return result;
 }
 
+// Attempts that begin with what the one before has come to. Weighted spill bytes of all profiles at 75% of MaxLive, against those
+// with none: 0.931 with one, 0.928 with up to three, no less with more.
+constexpr int kSettling = 3;
+
 Attempt FileAttempts::evict(const Eviction& eviction) {
+  const auto long_lived = [&](const Attempt& a) {
+    return std::vector<int>(a.home.begin(), a.home.begin() + static_cast<std::ptrdiff_t>(eviction.num_long_lived));
+  };
   AttemptOptions options = scan_options(AttemptId::evicting());
   options.kept = eviction.kept;
   options.absent = eviction.absent;
@@ -138,15 +145,29 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
     });
   } else {
     if (analysis_.is_large()) options.temporaries = &program_.guidance().temporaries();
-    result = observed(AttemptId::evicting(), options, false, [&] { return allocator_.run(options); });
-    if (result.to_spill.size() > 2 && !analysis_.is_large() && analysis_.observers.may("another-attempt")) {
+    const auto attempt = [&] { return observed(AttemptId::evicting(), options, false, [&] { return allocator_.run(options); }); };
+    const auto may_go_on = [&] { return !analysis_.is_large() && analysis_.observers.may("another-attempt"); };
+    const auto rank = [](const Attempt& a) { return std::pair(a.to_pin.size(), a.spill_cost); };
+    result = attempt();
+    if (result.to_spill.size() > 2 && may_go_on()) {
       options.order = Order::DearestFirst;
-      Attempt other = observed(AttemptId::evicting(), options, false, [&] { return allocator_.run(options); });
-      const auto rank = [](const Attempt& a) { return std::pair(a.to_pin.size(), a.spill_cost); };
+      Attempt other = attempt();
       if (rank(other) < rank(result)) result = std::move(other);
     }
+    // Who has to go takes the place of cheaper ones, if that is how it stands now. Shown to an observer where it does.
+    options.order = Order::BoundFirst;
+    std::vector<int> kept;
+    for (int n = 0; n < kSettling && !result.to_spill.empty() && may_go_on(); ++n) {
+      kept = long_lived(result);
+      options.kept = kept;
+      AttemptOptions unseen = options;
+      unseen.observer = nullptr;
+      Attempt settled = allocator_.run(unseen);
+      if (rank(settled) >= rank(result)) break;
+      result = analysis_.observers.vreg == nullptr ? std::move(settled) : attempt();
+    }
   }
-  eviction.kept.assign(result.home.begin(), result.home.begin() + static_cast<std::ptrdiff_t>(eviction.num_long_lived));
+  eviction.kept = long_lived(result);
   trace_eviction(result);
   result.fits = result.fits && eviction.absent.empty();
   if (result.fits) best_.record(AttemptId::evicting().number(), allocator_, result);

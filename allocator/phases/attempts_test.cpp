@@ -107,6 +107,30 @@ TEST(Phases, SpillRoundsChangeThePlanUntilItFits) {
   EXPECT_GT(spilled, 0);
 }
 
+// What the first round of eviction finds at one program goes on at another one under the same plan.
+TEST(Phases, EvictionGoesOnWithAnotherProgram) {
+  Scene roomy(3);
+  SpillPhase nothing_has_to_go(roomy.progress, SpillPhase::Victims::OfEviction);
+  EXPECT_TRUE(nothing_has_to_go.attempt_first_round());
+  EXPECT_EQ(nothing_has_to_go.moves_of_misfits(), 0);
+
+  Scene tight(2);
+  SpillPhase phase(tight.progress, SpillPhase::Victims::OfEviction);
+  EXPECT_FALSE(phase.attempt_first_round());
+  EXPECT_EQ(phase.moves_of_misfits(), 8);  // a store and a refill
+  EXPECT_EQ(tight.progress.moved(), 0);
+  Progress anew(tight.analysis);
+  phase.go_on_with(anew);
+  EXPECT_TRUE(phase.run_rounds());
+  EXPECT_GE(anew.moved(), 8);
+  EXPECT_EQ(tight.progress.moved(), 0);
+
+  Progress given_up(tight.analysis);
+  given_up.insert_spill_code();
+  SpillPhase dear(given_up, SpillPhase::Victims::OfEviction);
+  EXPECT_FALSE(dear.run_rounds(7)) << "that would move 8 bytes";
+}
+
 TEST(Phases, FallbackKeepsEverythingInMemory) {
   Scene s(8);
   EXPECT_TRUE(SpillPhase(s.progress).run_fallback().has_value());

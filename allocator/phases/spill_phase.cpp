@@ -45,15 +45,17 @@ ir::PerFile<bool> SpillPhase::scarce_files() {
   return scarce;
 }
 
-void SpillPhase::attempt_first_round() {
+std::optional<Homes> SpillPhase::attempt_first_round() {
   // For others that go on with this program nothing has changed.
   const auto high_pressure = progress_->high_pressure;
   const ir::RegFile first_misfit = progress_->first_misfit;
   has_first_victims_ = true;  // none
-  has_attempted_ = !attempt_all();
+  auto homes = attempt_all();
+  has_attempted_ = !homes;
   found_pressure_ = progress_->high_pressure;
   progress_->high_pressure = high_pressure;
   progress_->first_misfit = first_misfit;
+  return homes;
 }
 
 void SpillPhase::go_on_with(Progress& progress) {

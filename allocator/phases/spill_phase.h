@@ -36,9 +36,9 @@ class SpillPhase {
   [[nodiscard]] ir::PerFile<bool> scarce_files();
   [[nodiscard]] bool has_victims() const;
   [[nodiscard]] std::int64_t moves_of_victims();
-  // Without guidance: the attempts of the first round, and bytes that would be moved for those that it spills. The rounds go on
-  // from there, with this program or another one under the first plan. Requires a planned program.
-  void attempt_first_round();
+  // Without guidance: the attempts of the first round, homes where nothing has to go, else bytes that would be moved for those that
+  // it spills. The rounds go on from there, with another program under the first plan. Requires a planned program.
+  [[nodiscard]] std::optional<Homes> attempt_first_round();
   [[nodiscard]] std::int64_t moves_of_misfits();
   void go_on_with(Progress& progress);
   // Homes of the planned program, where a round fits and what is spilled does not move more than so many bytes, as often as they

@@ -247,7 +247,7 @@ std::string headline(const Step& s, const Names& names) {
     case StepKind::KeepsHome:
       return fmt::format(
           "{}: {}", who,
-          s.unit >= 0 ? "stays in " + home + ", its home of the round before" : "cannot stay in its home of the round before");
+          s.unit >= 0 ? "stays in " + home + ", its home of the attempt before" : "cannot stay in its home of the attempt before");
     case StepKind::Class:
       return fmt::format("{}: {}", who, s.unit >= 0 ? "takes " + home : "no slot for all, so it is taken apart");
     case StepKind::Alone: return fmt::format("{} takes {}", who, home);
