@@ -98,9 +98,9 @@ bool has_spill_code(const ir::Function& f, ir::RegFile file) {
 
 // How it is decided what leaves its registers.
 enum class Way : std::uint8_t {
-  Split,     // live ranges are split so that no point is over budget; guidance and eviction see to the rest
-  Guided,    // whole live ranges: those that guidance names, and who has to go besides
-  Evicting,  // whole live ranges: only who has to go in an attempt
+  Split,     // live ranges are split so that no point is over budget; guidance and eviction spill what does not fit even so
+  Guided,    // whole vregs are spilled: those that guidance names, and those that an attempt then finds no register for
+  Evicting,  // whole vregs are spilled: only those that an attempt finds no register for
 };
 
 struct Outcome {

@@ -154,7 +154,8 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
       Attempt other = attempt();
       if (rank(other) < rank(result)) result = std::move(other);
     }
-    // Who has to go takes the place of cheaper ones, if that is how it stands now. Shown to an observer where it does.
+    // An attempt that begins with the homes of the one before: a vreg without a home may take that of vregs that cost less to
+    // spill. An observer is shown only attempts that spill less than the one before.
     options.order = Order::BoundFirst;
     std::vector<int> kept;
     for (int n = 0; n < kSettling && !result.to_spill.empty() && may_go_on(); ++n) {

@@ -28,9 +28,8 @@ struct InterferenceGraphs {
   std::vector<std::uint8_t> is_dead;  // by index of Code::insts: a copy whose def no instruction reads
 };
 
-// Costs and hints are not filled in here (spill/costs.h). The graphs of files that are left out stay empty. Cost O(refs x live
-// temps
-// + edges).
+// Costs and hints are not filled in here (spill/costs.h). The graphs of files that are left out stay empty.
+// Cost O(refs x live temps + edges).
 [[nodiscard]] InterferenceGraphs build_interference_graphs(const Problem& problem, const Code& code, Liveness& liveness,
                                                            const ir::PerFile<bool>& left_out = {});
 

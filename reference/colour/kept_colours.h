@@ -8,11 +8,10 @@
 //   - instruction for instruction, of those that refer to the file or clobber: block, what it is, and the refs to the file with
 //     their flags and places in copy pairs.
 //
-// A move between two files is dead where its target is not read: then a change of either file is one of both.
-// Tested by kept_colours_test.cpp.
+// A dead move reads nothing, and whether it is dead depends on the file of its target. So where a move connects two files, a change
+// of one counts as a change of both. Tested by kept_colours_test.cpp.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
