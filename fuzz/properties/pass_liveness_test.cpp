@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "fuzz/generate/standard_mix.h"
+#include "fuzz/properties/liveness_equations.h"
 #include "ir/cfg.h"
 #include "passes/liveness.h"
 
@@ -14,17 +15,9 @@ namespace {
 
 using ir::BlockId;
 
-// By block, then by vreg.
-using Rows = std::vector<std::vector<char>>;
-
-struct Solved {
-  Rows in, out;
-};
-
-Solved solve(const ir::Function& f, const ir::Cfg& cfg) {
-  const std::size_t blocks = f.blocks.size(), vregs = f.vregs.size();
-  const Rows none(blocks, std::vector<char>(vregs, 0));
-  Rows exposed = none, killed = none, written = none, edge_reads = none, reached_in = none, reached_out = none;
+SolvedLiveness solve(const ir::Function& f, const ir::Cfg& cfg) {
+  const std::size_t blocks = f.blocks.size();
+  LivenessEquations e(blocks, f.vregs.size());
   for (std::size_t b = 0; b < blocks; ++b)
     for (const ir::Inst& i : f.insts_of(BlockId(b))) {
       const auto ops = f.operands_of(i);
@@ -33,41 +26,23 @@ Solved solve(const ir::Function& f, const ir::Cfg& cfg) {
         if (!ops[k].is_vreg()) continue;
         const std::size_t root = f.root(ops[k].vreg()).index();
         if (f.vregs[root].is_architectural()) continue;
-        if (i.is_phi() && k > 0) edge_reads[f.targets_of(i)[k - 1].index()][root] = 1;
-        else if (passes::needs_old_value(f, ops[k], is_guarded) && killed[b][root] == 0) exposed[b][root] = 1;
+        if (i.is_phi() && k > 0) e.edge_reads[f.targets_of(i)[k - 1].index()][root] = 1;
+        else if (passes::needs_old_value(f, ops[k], is_guarded) && e.killed[b][root] == 0) e.exposed[b][root] = 1;
       }
       for (const ir::Operand& def : ir::defs_of(ops)) {
         if (!def.is_vreg() || f.vreg(f.root(def.vreg())).is_architectural()) continue;
-        written[b][f.root(def.vreg()).index()] = 1;
-        if (passes::kills(f, def, is_guarded)) killed[b][f.root(def.vreg()).index()] = 1;
+        e.written[b][f.root(def.vreg()).index()] = 1;
+        if (passes::kills(f, def, is_guarded)) e.killed[b][f.root(def.vreg()).index()] = 1;
       }
     }
-  Solved s{none, none};
-  const auto put = [](char& cell, bool value, bool& changed) {
-    if (!value || cell != 0) return;
-    cell = 1;
-    changed = true;
-  };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t b = 0; b < blocks; ++b)
-      for (std::size_t v = 0; v < vregs; ++v) {
-        for (const BlockId p : cfg.predecessors(BlockId(b))) put(reached_in[b][v], reached_out[p.index()][v] != 0, changed);
-        put(reached_out[b][v], reached_in[b][v] != 0 || written[b][v] != 0, changed);
-      }
-  }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t b = blocks; b-- > 0;)
-      for (std::size_t v = 0; v < vregs; ++v) {
-        bool at_end = edge_reads[b][v] != 0;
-        for (const BlockId t : cfg.successors(BlockId(b))) at_end = at_end || s.in[t.index()][v] != 0;
-        put(s.out[b][v], at_end && reached_out[b][v] != 0, changed);
-        const bool at_head = exposed[b][v] != 0 || (s.out[b][v] != 0 && killed[b][v] == 0);
-        put(s.in[b][v], at_head && reached_in[b][v] != 0, changed);
-      }
-  }
-  return s;
+  return solve(
+      e,
+      [&](std::size_t b, auto&& see) {
+        for (const BlockId p : cfg.predecessors(BlockId(b))) see(p.index());
+      },
+      [&](std::size_t b, auto&& see) {
+        for (const BlockId t : cfg.successors(BlockId(b))) see(t.index());
+      });
 }
 
 TEST(PassLiveness, SolvesItsEquations) {
@@ -76,7 +51,7 @@ TEST(PassLiveness, SolvesItsEquations) {
     const ir::Function f = standard_mix(31, n).program;
     const ir::Cfg cfg(f);
     const passes::Liveness liveness(f, cfg);
-    const Solved s = solve(f, cfg);
+    const SolvedLiveness s = solve(f, cfg);
     for (std::size_t b = 0; b < f.blocks.size(); ++b) {
       std::vector<ir::VRegId> in, out;
       for (std::size_t v = 0; v < f.vregs.size(); ++v) {

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "fuzz/generate/standard_mix.h"
+#include "fuzz/properties/liveness_equations.h"
 #include "reference/program/liveness.h"
 #include "reference/program/loops.h"
 #include "reference/program/lower.h"
@@ -20,59 +21,30 @@ namespace {
 using reference::Code;
 using reference::TempId;
 
-// By block, then by value.
-using Rows = std::vector<std::vector<char>>;
-
-struct Solved {
-  Rows in, out;
-};
-
-Solved solve(const Code& code) {
+// Unreachable blocks read and write nothing.
+SolvedLiveness solve(const Code& code) {
   const std::size_t blocks = code.blocks.size(), values = code.num_values;
-  const Rows none(blocks, std::vector<char>(values, 0));
-  Rows exposed = none, killed = none, written = none, reached_in = none, reached_out = none;
-  const auto is_reachable = [&](std::size_t b) { return code.blocks[b].is_reachable; };
+  LivenessEquations e(blocks, values);
   for (std::size_t b = 0; b < blocks; ++b) {
-    if (!is_reachable(b)) continue;
+    if (!code.blocks[b].is_reachable) continue;
     for (const reference::CodeInst& inst : code.insts_of(code.blocks[b])) {
       for (const reference::Ref& r : code.refs_of(inst))
-        if (r.temp < values && (r.flags & reference::kReads) != 0 && killed[b][r.temp] == 0) exposed[b][r.temp] = 1;
+        if (r.temp < values && (r.flags & reference::kReads) != 0 && e.killed[b][r.temp] == 0) e.exposed[b][r.temp] = 1;
       for (const reference::Ref& r : code.refs_of(inst)) {
         if (r.temp >= values) continue;
-        if ((r.flags & reference::kWrites) != 0) written[b][r.temp] = 1;
-        if ((r.flags & reference::kKills) != 0) killed[b][r.temp] = 1;
+        if ((r.flags & reference::kWrites) != 0) e.written[b][r.temp] = 1;
+        if ((r.flags & reference::kKills) != 0) e.killed[b][r.temp] = 1;
       }
     }
   }
-  const auto put = [](char& cell, bool value, bool& changed) {
-    if (!value || cell != 0) return;
-    cell = 1;
-    changed = true;
-  };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t b = 0; b < blocks; ++b)
-      for (std::size_t v = 0; v < values; ++v) {
-        for (const std::uint32_t p : code.predecessors[b])
-          if (is_reachable(p)) put(reached_in[b][v], reached_out[p][v] != 0, changed);
-        put(reached_out[b][v], reached_in[b][v] != 0 || written[b][v] != 0, changed);
-      }
-  }
-  Solved s{none, none};
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t b = blocks; b-- > 0;) {
-      if (!is_reachable(b)) continue;
-      for (std::size_t v = 0; v < values; ++v) {
-        bool at_end = false;
-        for (const std::uint32_t t : code.successors[b]) at_end = at_end || s.in[t][v] != 0;
-        put(s.out[b][v], at_end && reached_out[b][v] != 0, changed);
-        const bool at_head = exposed[b][v] != 0 || (s.out[b][v] != 0 && killed[b][v] == 0);
-        put(s.in[b][v], at_head && reached_in[b][v] != 0, changed);
-      }
-    }
-  }
-  return s;
+  return solve(
+      e,
+      [&](std::size_t b, auto&& see) {
+        for (const std::uint32_t p : code.predecessors[b]) see(p);
+      },
+      [&](std::size_t b, auto&& see) {
+        for (const std::uint32_t t : code.successors[b]) see(t);
+      });
 }
 
 TEST(ReferenceLiveness, SolvesItsEquations) {
@@ -90,7 +62,7 @@ TEST(ReferenceLiveness, SolvesItsEquations) {
           plan.locations[v] = reference::Location::in_slot(plan.add_slot(problem.values()[v].bytes));
     const Code code = reference::lower(problem, plan);
     const reference::Liveness liveness(code);
-    const Solved s = solve(code);
+    const SolvedLiveness s = solve(code);
     for (std::uint32_t b = 0; b < code.blocks.size(); ++b) {
       std::vector<TempId> in, out;
       for (TempId v = 0; v < code.num_values; ++v) {
