@@ -106,8 +106,14 @@ enum class Way : std::uint8_t {
 struct Outcome {
   std::expected<ir::Allocation, ir::AllocFailure> result;
   Way way = Way::Guided;
-  int registers = 0;  // the registers of file R that it was given, where they are fewer than the limit; else 0
+  SpillCost cost = {};  // of a result with spill code
+  int registers = 0;    // the registers of file R that it was given, where they are fewer than the limit; else 0
 };
+Outcome outcome_of(const Analysis& a, Progress& progress, const Homes& homes, Way way, bool fell_back = false) {
+  ir::Allocation result = emit(a, progress, homes, fell_back);
+  const SpillCost cost = spill_cost(result.program);
+  return {std::move(result), way, cost};
+}
 
 // What was decided in a run before, for one that is watched.
 struct Course {
@@ -123,7 +129,6 @@ struct SplitRun {
 // Nothing where there is nothing to split, where it does not fit, or where the whole program is to be tried alone, since splitting
 // moves clearly more at first sight.
 std::optional<SplitRun> run_split(const Analysis& a, Progress& progress, SpillPhase& guided, bool is_choice) {
-  guided.find_first_victims();
   auto program = split_program(a, progress.plan, guided.scarce_files());
   if (!program) return std::nullopt;
   const std::int64_t moves = program->moves, whole_moves = guided.moves_of_victims();
@@ -137,32 +142,30 @@ std::optional<SplitRun> run_split(const Analysis& a, Progress& progress, SpillPh
   split_progress.insert_spill_code();
   const auto homes = rounds.run_rounds();
   if (!homes) return std::nullopt;
-  return SplitRun{{emit(split, split_progress, *homes, false), Way::Split}, 10 * moves >= 8 * whole_moves};
+  return SplitRun{outcome_of(split, split_progress, *homes, Way::Split), 10 * moves >= 8 * whole_moves};
 }
 
 // Whole live ranges that would move so many times what has been found are given up: refills that serve several uses and accesses
 // of several registers save less than that.
 constexpr std::int64_t kHopeless = 2;
 // Later rounds spill more than the first one.
-bool is_hopeless_at_first(std::int64_t moves, const Outcome& best) {
-  return 2 * moves > 3 * spill_cost(best.result->program).sum();
-}
+bool is_hopeless_at_first(std::int64_t moves, const Outcome& best) { return 2 * moves > 3 * best.cost.sum(); }
 
 // Whole live ranges. Nothing where no round fits, or where what leaves its registers would move clearly more than `best` does.
-std::optional<Outcome> run_rounds(Progress& progress, SpillPhase& phase, Way way, const Outcome* best = nullptr) {
-  const std::int64_t most =
-      best == nullptr ? std::numeric_limits<std::int64_t>::max() : kHopeless * spill_cost(best->result->program).sum();
-  if (const auto homes = phase.run_rounds(most)) return Outcome{emit(progress.analysis, progress, *homes, false), way};
+std::optional<Outcome> run_rounds(Progress& progress, SpillPhase& phase, Way way, const std::optional<Outcome>& best) {
+  const std::int64_t most = best ? kHopeless * best->cost.sum() : std::numeric_limits<std::int64_t>::max();
+  if (const auto homes = phase.run_rounds(most)) return outcome_of(progress.analysis, progress, *homes, way);
   return std::nullopt;
 }
 
 // The cheaper one; `other` also at equal cost where it is preferred.
-Outcome cheaper(const Analysis& a, Outcome best, std::optional<Outcome> other, bool prefers_other) {
+std::optional<Outcome> cheaper(const Analysis& a, std::optional<Outcome> best, std::optional<Outcome> other, bool prefers_other) {
   if (!other) return best;
-  const std::int64_t cost = spill_cost(best.result->program).sum(), other_cost = spill_cost(other->result->program).sum();
+  if (!best) return other;
+  const std::int64_t cost = best->cost.sum(), other_cost = other->cost.sum();
   a.observers.line("{}: weighted cost {}, {} before", other->way == Way::Evicting ? "eviction alone" : "whole live ranges",
                    other_cost, cost);
-  return other_cost < cost || (other_cost == cost && prefers_other) ? std::move(*other) : std::move(best);
+  return other_cost < cost || (other_cost == cost && prefers_other) ? other : best;
 }
 
 Outcome run(const ir::Function& program, const RunOptions& options, const Course& course);
@@ -185,7 +188,6 @@ Outcome with_fewer_registers(const ir::Function& program, const RunOptions& opti
 // What is placed first decides what still fits, so that now and then fewer registers make for less spill code: the next lower
 // limits as well, and what moves the fewest weighted bytes stays.
 Outcome with_lower_limits(const ir::Function& program, const RunOptions& options, const Analysis& a, Outcome best) {
-  SpillCost least = spill_cost(best.result->program);
   const int limit = a.budget.limit[ir::index(ir::RegFile::R)];
   for (int below = 1; below <= a.knobs[Knob::LowerLimits] && below < limit && has_spill_code(best.result->program, ir::RegFile::R);
        ++below) {
@@ -194,10 +196,8 @@ Outcome with_lower_limits(const ir::Function& program, const RunOptions& options
     lower.units[ir::index(ir::RegFile::R)] = limit - below;
     Outcome other = run(program, {options.target, lower, options.knobs, options.observers}, {.may_aim_lower = false});
     if (!other.result) break;
-    const SpillCost cost = spill_cost(other.result->program);
-    a.observers.line("limit {}: weighted bytes moved {}, {} before", limit - below, cost.bytes, least.bytes);
-    if (cost >= least) continue;
-    least = cost;
+    a.observers.line("limit {}: weighted bytes moved {}, {} before", limit - below, other.cost.bytes, best.cost.bytes);
+    if (other.cost >= best.cost) continue;
     other.registers = limit - below;
     best = std::move(other);
   }
@@ -207,7 +207,7 @@ Outcome with_lower_limits(const ir::Function& program, const RunOptions& options
 Outcome run_fallback(Progress& progress, SpillPhase& phase) {
   const Analysis& a = progress.analysis;
   if (REGDUEL_PLANTED("fatpoint-fails-instead-of-falling-back")) return {std::unexpected(failure(a, progress.first_misfit))};
-  if (const auto homes = phase.run_fallback()) return {emit(a, progress, *homes, true)};
+  if (const auto homes = phase.run_fallback()) return outcome_of(a, progress, *homes, Way::Guided, true);
   const bool has_architectural =
       std::any_of(a.f.vregs.begin(), a.f.vregs.end(), [](const ir::VReg& v) { return v.is_architectural(); });
   REGDUEL_CHECK(has_architectural, fmt::format("@{}: the last fallback does not fit", a.f.name));
@@ -218,6 +218,7 @@ Outcome run_fallback(Progress& progress, SpillPhase& phase) {
 Outcome run_spilling(Progress& progress, SpillPhase& guided, std::optional<Way> decided) {
   const Analysis& a = progress.analysis;
   const auto may_go = [&](Way way) { return !decided || *decided == way; };
+  if (decided != Way::Evicting) guided.find_first_victims();
   const bool may_split = may_go(Way::Split) && a.knobs[Knob::SplitLiveRanges] != 0 && a.observers.may("split-live-ranges");
   auto split = may_split ? run_split(a, progress, guided, !decided) : std::nullopt;
   if (split && decided) return std::move(split->outcome);
@@ -225,19 +226,22 @@ Outcome run_spilling(Progress& progress, SpillPhase& guided, std::optional<Way> 
                          !a.is_large() && a.observers.may("eviction-alone");
   SpillPhase evicting(progress, SpillPhase::Victims::OfEviction);
   if (may_evict && decided)
-    if (auto outcome = run_rounds(progress, evicting, Way::Evicting)) return std::move(*outcome);
-  guided.find_first_victims();
+    if (auto outcome = run_rounds(progress, evicting, Way::Evicting, std::nullopt)) return std::move(*outcome);
   const bool has_choice = may_evict && !decided && guided.has_victims();
   if (has_choice)
-    if (const auto homes = evicting.attempt_first_round()) return {emit(a, progress, *homes, false), Way::Evicting};
-  auto whole = run_rounds(progress, guided, Way::Guided, split ? &split->outcome : nullptr);
-  if (!whole && !split) return run_fallback(progress, guided);
-  Outcome best = split ? cheaper(a, std::move(split->outcome), std::move(whole), split->moves_much) : std::move(*whole);
-  if (!has_choice || is_hopeless_at_first(evicting.moves_of_misfits(), best)) return best;
-  Progress anew(a);
-  evicting.go_on_with(anew);
-  auto other = run_rounds(anew, evicting, Way::Evicting, &best);
-  return cheaper(a, std::move(best), std::move(other), false);
+    if (const auto homes = evicting.attempt_first_round()) return outcome_of(a, progress, *homes, Way::Evicting);
+  const bool split_moves_much = split && split->moves_much;
+  std::optional<Outcome> best;
+  if (split) best = std::move(split->outcome);
+  auto whole = run_rounds(progress, guided, Way::Guided, best);
+  best = cheaper(a, std::move(best), std::move(whole), split_moves_much);
+  if (has_choice && !(best && is_hopeless_at_first(evicting.moves_of_misfits(), *best))) {
+    Progress anew(a);
+    evicting.go_on_with(anew);
+    auto other = run_rounds(anew, evicting, Way::Evicting, best);
+    best = cheaper(a, std::move(best), std::move(other), false);
+  }
+  return best ? std::move(*best) : run_fallback(progress, guided);
 }
 
 Outcome run(const ir::Function& program, const RunOptions& options, const Course& course) {

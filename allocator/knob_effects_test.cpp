@@ -233,17 +233,11 @@ const std::vector<Effect>& effects() {
        "mad R0, R4",
        "mad R1, R4"},
       // The second attempt is taken. It spares the units of the wide use, unless that constraint is left out.
-      {Knob::RelaxationStep,
-       "0",
-       {{"FatPointConstraintTypes", "65535"}, {"FatPointStayLow", "0"}},
-       255,
-       kScalarOfWide,
-       "R0 = ld R0:R1",
-       "R2 = ld R0:R1"},
+      {Knob::RelaxationStep, "0", {{"FatPointConstraintTypes", "65535"}}, 255, kScalarOfWide, "R0 = ld R0:R1", "R2 = ld R0:R1"},
       // Likewise, by the end of the list: nothing is left out at its head.
       {Knob::RelaxationCeiling,
        "0",
-       {{"641", "1"}, {"642", "0"}, {"FatPointConstraintTypes", "65535"}, {"FatPointStayLow", "0"}},
+       {{"641", "1"}, {"642", "0"}, {"FatPointConstraintTypes", "65535"}},
        255,
        kScalarOfWide,
        "R0 = ld R0:R1",
@@ -276,7 +270,7 @@ const std::vector<Effect>& effects() {
       // Any weight at all congests the slots of the wide use, so that weights count in the first attempt already.
       {Knob::InterferenceThreshold,
        "0",
-       {{"FatPointConstraintTypes", "65535"}, {"FatPointStayLow", "0"}},
+       {{"FatPointConstraintTypes", "65535"}},
        255,
        R"(
     vreg %0 R b96
@@ -460,7 +454,7 @@ const std::vector<Effect>& effects() {
       {Knob::Occupancy, "0", {}, 255, sixty_five_values(), "remat #0", "R64 = "},
       {Knob::ConstraintTypes,
        "65535",
-       {{"684", "0"}, {"642", "0"}, {"FatPointPackingAttempt", "0"}, {"FatPointStayLow", "0"}},
+       {{"684", "0"}, {"642", "0"}, {"FatPointPackingAttempt", "0"}},
        255,
        kScalarBehindTuple,
        "R0 = ld R0:R1",
@@ -509,13 +503,6 @@ const std::vector<Effect>& effects() {
       #9 exit
 )",
        "spill R8:R10", "spill R0:R7"},
-      {Knob::StayLow,
-       "0",
-       {{"FatPointConstraintTypes", "65535"}, {"684", "0"}, {"642", "0"}, {"FatPointPackingAttempt", "0"}},
-       255,
-       kScalarBehindTuple,
-       "R0 = ld R0:R1",
-       "R2 = ld R0:R1"},
       // With four registers only one of the two is spilled.
       {Knob::LowerLimits,
        "1",

@@ -107,9 +107,6 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "where registers spill, what eviction finds without guidance is tried as well, and what moves fewer weighted bytes stays; not "
      "for "
      "a program above knob FatPointLargeProgram"},
-    {Knob::StayLow, "FatPointStayLow", -1, KnobType::Bool, 1, 0, 1, "ours",
-     "without spilling, primary weights choose among the registers that are used anyhow before they take another one. Inert by "
-     "default: no type that is on weighs in the primary array"},
     {Knob::LowerLimits, "FatPointLowerLimits", -1, KnobType::Int, 0, 0, 8, "ours",
      "where registers spill, so many lower limits are tried as well, and what moves the fewest weighted bytes stays: less spill "
      "code, and less often more of it with more registers; each takes as long as the first"},

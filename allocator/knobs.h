@@ -57,10 +57,9 @@ enum class Knob : std::uint8_t {
   Guidance,
   Eviction,
   EvictionAlone,
-  StayLow,
   LowerLimits,
 };
-inline constexpr int kNumKnobs = 39;
+inline constexpr int kNumKnobs = 38;
 
 enum class KnobType : std::uint8_t { Bool, Int, Dbl };
 

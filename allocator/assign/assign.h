@@ -87,7 +87,6 @@ struct AttemptOptions {
   bool may_spill = false;
   bool evicts = true;           // with may_spill: knob FatPointEviction
   bool has_affinity = true;     // type 15 weighs
-  bool stays_low = true;        // without may_spill: knob FatPointStayLow
   bool counts_choices = false;  // Attempt::placed_by is wanted
   bool first_pass = false;
   int threshold = 50;          // knob 684

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, kNumConstraintTypes> kNames = {
     "point", "exclude-one", "exclude-all-but", "below-point", "custom-4",   "paired-low",   "paired-high",     "aligned-pair",
     "phi",   "custom-9",    "custom-10",       "even-parity", "odd-parity", "parity-group", "parity-extended", "range"};
 
-// Instructions with more operands than this make no constraints of types 0 and 1, whose number is a square.
+// Types 0 and 1, whose number is a square, look at no more neighbours than these: those that began last.
 constexpr std::size_t kMaxSquare = 16;
 
 class Builder {
@@ -49,13 +49,12 @@ class Builder {
     if (!fixed_.empty()) fixed_operands(num_affinities);
     if (!clobbers_.empty() && has(ConstraintType::BelowPoint)) across_calls(num_affinities);
     if (has(ConstraintType::PhiRelated)) phis();
-    if (has(ConstraintType::PointInterference)) find_wishes(num_affinities);
-    const bool has_wishes = !wish_.empty();
+    if (has(ConstraintType::PointInterference)) wishes(num_affinities);
     const bool any_wide = (options_.types & kPairTypes) != 0 &&
                           std::any_of(f_.vregs.begin(), f_.vregs.end(), [](const ir::VReg& v) { return v.width > 32; });
     const bool any_custom = options_.target != nullptr && !options_.target->custom_constraints.empty();
     const bool any_asks = any_custom || options_.bank_aware;
-    if (!any_wide && !has_wishes && !any_asks) return std::move(edges_);
+    if (!any_wide && !any_asks) return std::move(edges_);
     find_traits();
     uses_.reserve(kMaxSquare);
     defs_.reserve(kMaxSquare);
@@ -63,7 +62,6 @@ class Builder {
       if (const Inst& inst = f_.insts[live_.inst_at(n)]; inst.op != Op::Copy && (any_asks || has_asking_use(inst))) {
         sort_operands(inst);
         if (any_wide) pairs(n);
-        if (has_wishes) wishes();
         if (options_.bank_aware) banks(inst, n);
         if (any_custom) custom(inst);
       }
@@ -189,7 +187,7 @@ class Builder {
     traits_.assign(f_.vregs.size(), 0);
     for (std::size_t v = 0; v < f_.vregs.size(); ++v) {
       if (f_.vregs[v].fixed.is_valid() || skips(VRegId(v))) traits_[v] = kOut;
-      else if (is_wide(VRegId(v)) || (!wish_.empty() && wish_[v] != 0)) traits_[v] = kAsks;
+      else if (is_wide(VRegId(v))) traits_[v] = kAsks;
     }
   }
   [[nodiscard]] bool has_asking_use(const Inst& inst) const {
@@ -224,30 +222,54 @@ class Builder {
       }
   }
 
-  // --- type 0
-  void find_wishes(std::uint32_t num_affinities) {
+  // --- type 0: of vregs that live at one time, one without a home spares the place that another one would like best
+  void wishes(std::uint32_t num_affinities) {
+    std::vector<std::int16_t> wish(f_.vregs.size(), 0);  // what it is worth
+    find_wishes(num_affinities, wish);
+    struct Piece {
+      Interval range;
+      VRegId vreg;
+    };
+    std::vector<Piece> pieces;
+    for (std::size_t v = 0; v < f_.vregs.size(); ++v)
+      if (!skips(VRegId(v)) && !f_.vregs[v].fixed.is_valid())
+        for (const Interval& range : live_.range(v)) pieces.push_back({range, VRegId(v)});
+    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+      return std::pair(a.range.begin, a.vreg.value) < std::pair(b.range.begin, b.vreg.value);
+    });
+    std::vector<std::pair<VRegId, VRegId>> pairs;            // who spares whose wish
+    ir::PerFile<std::vector<Piece>> all = {}, wishing = {};  // of those that have begun and not ended
+    const auto last_of = [](std::vector<Piece>& open, Point now) {
+      std::erase_if(open, [&](const Piece& p) { return p.range.end <= now; });
+      return std::span(open).last(std::min(open.size(), kMaxSquare));
+    };
+    for (const Piece& p : pieces) {
+      const std::size_t file = ir::index(f_.vreg(p.vreg).file());
+      for (const Piece& other : last_of(wishing[file], p.range.begin)) pairs.emplace_back(p.vreg, other.vreg);
+      if (wish[p.vreg.index()] != 0) {
+        for (const Piece& other : last_of(all[file], p.range.begin)) pairs.emplace_back(other.vreg, p.vreg);
+        wishing[file].push_back(p);
+      }
+      all[file].push_back(p);
+    }
+    std::sort(pairs.begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    for (const auto& [a, b] : pairs) add(a, ConstraintType::PointInterference, wish[b.index()], true, b, 0, f_.vreg(b).units());
+  }
+  // Affinities to a place that is known from the start, hints, and what pre-allocation may find a place for.
+  void find_wishes(std::uint32_t num_affinities, std::vector<std::int16_t>& wish) const {
+    const auto at_least = [&](VRegId v, int weight) {
+      wish[v.index()] = std::max(wish[v.index()], static_cast<std::int16_t>(weight));
+    };
     for (std::uint32_t e = 0; e < num_affinities; ++e) {
       const VRegId partner = edges_[e].node.partner;
-      if (!f_.vreg(partner).fixed.is_valid() || f_.vreg(edges_[e].of).fixed.is_valid()) continue;
-      wish(edges_[e].of, edges_[e].node.weight);
+      if (f_.vreg(partner).fixed.is_valid() && !f_.vreg(edges_[e].of).fixed.is_valid())
+        at_least(edges_[e].of, edges_[e].node.weight);
     }
-    for (std::size_t v = 0; v < original_.vregs.size(); ++v) {
-      if (original_.vregs[v].hint.is_valid()) wish(original_.root(VRegId(v)), 1);
-    }
-  }
-  void wish(VRegId v, int weight) {
-    if (wish_.empty()) wish_.assign(f_.vregs.size(), 0);
-    std::int16_t& w = wish_[v.index()];
-    w = std::max(w, static_cast<std::int16_t>(weight));
-  }
-  void wishes() {
-    if (uses_.size() > kMaxSquare) return;
-    for (const VRegId a : uses_)
-      for (const VRegId b : uses_) {
-        const int weight = wish_[b.index()];
-        if (a == b || weight == 0 || f_.vreg(a).file() != f_.vreg(b).file()) continue;
-        add(a, ConstraintType::PointInterference, weight, true, b, 0, f_.vreg(b).units());
-      }
+    for (std::size_t v = 0; v < original_.vregs.size(); ++v)
+      if (original_.vregs[v].hint.is_valid()) at_least(original_.root(VRegId(v)), 1);
+    if (options_.preallocates)
+      for (std::int16_t& w : wish) w = std::max<std::int16_t>(w, 1);
   }
 
   // --- types 11 to 14
@@ -294,11 +316,9 @@ class Builder {
   const Liveness& live_;
   const ConstraintOptions& options_;
   std::vector<Edge> edges_;
-  std::vector<Fixed> fixed_;        // in program order
-  std::vector<Clobber> clobbers_;   // in program order
-  std::vector<std::int16_t> wish_;  // by vreg: weight of its affinity to a place that is known; empty = all 0
-  // By vreg: kOut has no constraints of its own; only what is kAsks, wide or with a wish, makes others have some of types 0, 5
-  // to 7.
+  std::vector<Fixed> fixed_;       // in program order
+  std::vector<Clobber> clobbers_;  // in program order
+  // By vreg: kOut has no constraints of its own; only what is kAsks, wide, makes others have some of types 5 to 7.
   static constexpr char kOut = 1, kAsks = 2;
   std::vector<char> traits_;
   std::vector<VRegId> uses_, defs_;

@@ -9,7 +9,8 @@
 //                                   only type that goes to the secondary array
 //   a fixed operand             2   of a vreg with no other affinity: all but that register
 //   several fixed operands      1   each spares the registers of the others, which it would have to leave first
-//   two operands read at once   0   one spares the place that the other, still without a home, would like best
+//   two that live at one time   0   one spares the place that the other, still without a home, would like best: that of a fixed
+//                                   operand, of a hint, of pre-allocation
 //   a copy to or from what
 //   lives across a call         3   below the first register that the call keeps
 //   a wide use and a def        5, 6 for a scalar def, one constraint a half; 7 for a wide one: it spares the tuple, so that no
@@ -74,12 +75,13 @@ struct ConstraintOptions {
   const ir::Target* target = nullptr;  // for custom constraints; null = none
   bool bank_aware = false;             // knob 641
   std::uint32_t types = 0xFFFF;        // knob FatPointConstraintTypes; those of type 15 are made in any case, for the chains
+  bool preallocates = false;           // knob 628
 };
 
 // Constraints by vreg.
 class ConstraintLists {
  public:
-  // Cost: O(operands), and for types 0 and 1 the square of the operands of one instruction that are read.
+  // Cost: O(operands), for type 1 the square of the operands of one instruction, for type 0 O(intervals log).
   ConstraintLists(const ir::Function& original, const SpillCode& lowered, const std::vector<std::int64_t>& block_frequency,
                   const Liveness& live, const ConstraintOptions& options = {});
 

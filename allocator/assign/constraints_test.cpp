@@ -73,8 +73,8 @@ TEST(Constraints, FixedOperandAndTheOtherArguments) {
       #2 call "f", %0{=R4}, %1{=R5} clobbers R0:R3
       #3 exit
 )");
-  EXPECT_THAT(b.of(0), ElementsAre("exclude-all-but 4 1", "exclude-one 5 1?"));
-  EXPECT_THAT(b.of(1), ElementsAre("exclude-all-but 5 1", "exclude-one 4 1?"));
+  EXPECT_THAT(b.of(0), ElementsAre("exclude-all-but 4 1", "exclude-one 5 1?", "point %1+0 1?"));
+  EXPECT_THAT(b.of(1), ElementsAre("exclude-all-but 5 1", "exclude-one 4 1?", "point %0+0 1?"));
 }
 
 TEST(Constraints, FixedOperandLosesAgainstAnotherCopy) {
@@ -91,7 +91,7 @@ TEST(Constraints, FixedOperandLosesAgainstAnotherCopy) {
   EXPECT_EQ(b.of(1, {}, true).size(), 2);
 }
 
-TEST(Constraints, AVregReadBesideAWishSparesItsPlace) {
+TEST(Constraints, WhatInterferesWithAWishSparesItsPlace) {
   const Built b = build(R"(
     vreg %0 R b32
     vreg %1 R b64
@@ -104,6 +104,42 @@ TEST(Constraints, AVregReadBesideAWishSparesItsPlace) {
       #4 exit
 )");
   EXPECT_THAT(b.of(1), ElementsAre("point %0+0 1?"));
+}
+
+// Neither is read where the other is; %2 begins when %0 has ended.
+TEST(Constraints, WhatLivesAtOneTimeNeedNotBeReadAtOneTime) {
+  const Built b = build(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %0{=R4} !write
+      #3 %2 = ld 2
+      #4 st %1 !write
+      #5 st %2 !write
+      #6 exit
+)");
+  EXPECT_THAT(b.of(1), ElementsAre("point %0+0 1?"));
+  EXPECT_THAT(b.of(2), IsEmpty());
+}
+
+// With pre-allocation any vreg may come to have a place that it would like.
+TEST(Constraints, PreAllocationIsAWishOfAll) {
+  const Built b = build(R"(
+    vreg %0 R b32
+    vreg %1 R b64
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %0, %1 !write
+      #3 exit
+)");
+  EXPECT_THAT(b.of(0), IsEmpty());
+  const ConstraintOptions with{.preallocates = true};
+  EXPECT_THAT(b.of(0, with), ElementsAre("point %1+0 1?"));
+  EXPECT_THAT(b.of(1, with), ElementsAre("point %0+0 1?"));
 }
 
 TEST(Constraints, HintIsAWishTooButASoftOne) {

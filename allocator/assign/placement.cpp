@@ -142,6 +142,7 @@ int Placement::wish(VRegId v) const {
     best = home + c.unit;
     weight = c.weight;
   }
+  if (best < 0 && options_.candidates != nullptr) best = options_.candidates->home_of(v).value_or(-1);
   return best;
 }
 
@@ -234,15 +235,8 @@ int Placement::select_counted(const Geometry& geometry, const UnitSet& taken) {
   return unit;
 }
 int Placement::select_in(const UnitSet& forbidden, const Geometry& geometry, int ceiling) const {
-  ScanRequest request{arrays_, forbidden, geometry, ceiling, options_.first_pass, options_.threshold, a_.first_unit()};
-  if (options_.may_spill) return select_simple(request);
-  // What a weight saves is not worth a register: those that are used anyhow come first.
-  if (options_.stays_low && arrays_.has_primary()) {
-    request.ceiling = std::min(ceiling, needed_anyhow());
-    if (const int unit = select_fatpoint(request); unit >= 0) return unit;
-    request.ceiling = ceiling;
-  }
-  return select_fatpoint(request);
+  const ScanRequest request{arrays_, forbidden, geometry, ceiling, options_.first_pass, options_.threshold, a_.first_unit()};
+  return options_.may_spill ? select_simple(request) : select_fatpoint(request);
 }
 int Placement::select_for(VRegId v) {
   const Geometry geometry = shape(v);
@@ -335,9 +329,6 @@ Step* Placement::show_step(StepKind kind, std::span<const VRegId> members, std::
                            const Geometry& geometry, int unit) {
   if (!options_.observer->is_about(members)) return nullptr;
   weigh(members, geometry);
-  // Where the scan ended below the limit, it did not look further.
-  const bool stays_low =
-      options_.stays_low && !options_.may_spill && arrays_.has_primary() && unit >= 0 && unit + geometry.units <= needed_anyhow();
   const int candidate = options_.candidates != nullptr ? options_.candidates->home_of(members).value_or(-1) : -1;
   Step& s = options_.observer->step(
       kind,
@@ -349,9 +340,7 @@ Step* Placement::show_step(StepKind kind, std::span<const VRegId> members, std::
        .range = range,
        .geometry = geometry,
        .used = used_,
-       .ceiling = kind == StepKind::AboveLimit ? width_
-                  : stays_low                  ? std::min(needed_anyhow(), a_.limit())
-                                               : a_.limit(),
+       .ceiling = kind == StepKind::AboveLimit ? width_ : a_.limit(),
        .simple = options_.may_spill,
        .first_pass = options_.first_pass,
        .weights = options_.weights,

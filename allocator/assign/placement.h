@@ -226,14 +226,15 @@ class Placement {
   // The bank filter, after weigh(): where a home would begin in the bank of a co-operand, and no affinity wants it to. Of a
   // footprint that is wider than its alignment it leaves out more than it has to.
   [[nodiscard]] UnitSet filtered_by_bank(const Geometry& geometry) const;
-  // The end of the units that are in use, or that the program needs at its peak: what the bank filter and StayLow look at.
+  // The end of the units that are in use, or that the program needs at its peak: what the bank filter looks at.
   [[nodiscard]] int needed_anyhow() const { return std::max(highest_, a_.first_unit() + a_.max_live()); }
   // The home of a vreg, known from the start if it is precoloured; -1 = none.
   [[nodiscard]] int home_or_fixed(ir::VRegId v) const {
     const ir::PReg fixed = f_.vreg(v).fixed;
     return fixed.is_valid() ? fixed.begin() : result_.home[v.index()];
   }
-  // The unit that a vreg without a home would like best: its heaviest affinity to a home that is known, -1 = none.
+  // The unit that a vreg without a home would like best: its heaviest affinity to a home that is known, else the candidate of
+  // pre-allocation, -1 = none.
   [[nodiscard]] int wish(ir::VRegId v) const;
   // The unit that a constraint is about at this moment; nullopt where it does not count (yet). Type 0 counts
   // only as long as its partner has no home: later the occupancy forbids what it would weigh on.

@@ -84,7 +84,6 @@ AttemptOptions FileAttempts::scan_options(AttemptId id) const {
   const Knobs& knobs = analysis_.knobs;
   AttemptOptions options{.evicts = knobs[Knob::Eviction] != 0,
                          .has_affinity = (knobs[Knob::ConstraintTypes] >> static_cast<int>(ConstraintType::Range) & 1) != 0,
-                         .stays_low = knobs[Knob::StayLow] != 0,
                          .counts_choices = analysis_.observers.trace != nullptr,
                          .threshold = static_cast<int>(knobs[Knob::InterferenceThreshold]),
                          .relaxation = relaxation(id.number()),

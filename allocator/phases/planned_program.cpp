@@ -32,7 +32,8 @@ const Round& PlannedProgram::round() {
   const Analysis& a = analysis_;
   const bool is_bank_aware = a.knobs[Knob::BankAware] != 0 && a.target.register_banks > 1;
   constraints_.emplace(a.original, code_, a.frequency, live_,
-                       ConstraintOptions{&a.target, is_bank_aware, static_cast<std::uint32_t>(a.knobs[Knob::ConstraintTypes])});
+                       ConstraintOptions{&a.target, is_bank_aware, static_cast<std::uint32_t>(a.knobs[Knob::ConstraintTypes]),
+                                         a.knobs[Knob::PreAllocation] != 0});
   if (is_bank_aware) banks_.emplace(code_.f, live_, a.frequency, a.target.register_banks);
   return round_.emplace(Round{.lowered = code_,
                               .live = live_,

@@ -142,8 +142,6 @@ const Settings kAllTypes = {{"FatPointConstraintTypes", "65535"}};
 const Settings kPreAllocates = {{"628", "1"}};
 
 TEST(KnobEffects, OfFatpoint) {
-  Settings weights_alone = kAllTypes;
-  weights_alone.insert(weights_alone.end(), {{"FatPointChains", "0"}, {"642", "0"}, {"643", "0"}});
   using enum Figure;
   using enum Direction;
   expect_effects("fatpoint",
@@ -176,8 +174,7 @@ TEST(KnobEffects, OfFatpoint) {
                   {"FatPointPackingAttempt", "0", {}, 1, Registers, More},
                   {"FatPointGuidance", "0", {}, 30, SpillBytes, More},
                   {"FatPointEviction", "0", {}, 30, SpillBytes, More},
-                  {"FatPointEvictionAlone", "0", {}, 8, SpillBytes, More},
-                  {"FatPointStayLow", "0", weights_alone, 1}},
+                  {"FatPointEvictionAlone", "0", {}, 8, SpillBytes, More}},
                  {"641", "660", "661", "663", "664", "665", "FatPointOccupancy", "FatPointLowerLimits"});
 }
 
