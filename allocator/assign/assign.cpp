@@ -131,8 +131,7 @@ class AttemptRun {
  public:
   AttemptRun(const FileAllocator& a, const AttemptOptions& options)
       : a_(a), round_(a.round()), f_(a.round().lowered.f), options_(options),
-        placement_(a, options, {.array_width = scan_budget(a.limit(), options.mode).width()}),
-        is_class_tried_(a.classes().all().size(), 0) {}
+        placement_(a, options, {.array_width = scan_width(a.limit())}), is_class_tried_(a.classes().all().size(), 0) {}
 
   Attempt run() {
     const std::vector<VRegId> order = sorted();

@@ -89,10 +89,9 @@ struct AttemptOptions {
   bool has_affinity = true;     // type 15 weighs
   bool counts_choices = false;  // Attempt::placed_by is wanted
   bool first_pass = false;
-  int threshold = 50;          // knob 684
-  Relaxation relaxation = {};  // which soft constraints this iteration leaves out; with bank_aware, the bank filter too
-  AllocationMode mode = AllocationMode::Plain;
-  const Candidates* candidates = nullptr;         // homes to take before the scan, where they are free (knob 628)
+  int threshold = 50;                      // knob 684
+  Relaxation relaxation = {};              // which soft constraints this iteration leaves out; with bank_aware, the bank filter too
+  const Candidates* candidates = nullptr;  // homes to take before the scan, where they are free (knob 628)
   int ceiling = std::numeric_limits<int>::max();  // the attempt is given up, and does not fit, once it needs more units
   // With may_spill: homes of an earlier round by vreg, as far as they go, -1 = none. A vreg keeps its home if that is free.
   std::span<const int> kept = {};

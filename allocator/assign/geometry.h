@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "allocator/program/mode.h"
 #include "ir/program.h"
 
 namespace regduel::allocator {
@@ -26,12 +25,6 @@ struct Geometry {
   [[nodiscard]] int step() const { return align; }
 };
 
-// The size rounded up to a multiple of 2^align_log2.
-[[nodiscard]] constexpr int aligned_width(int units, int align_log2) {
-  const int stride = 1 << align_log2;
-  return (units + stride - 1) & -stride;
-}
-
 //   predicate_halves   of the target: two predicates to a register
 [[nodiscard]] inline Geometry geometry_of(const ir::VReg& v, bool predicate_halves = false) {
   Geometry g;
@@ -42,26 +35,14 @@ struct Geometry {
   return g;
 }
 
-// The last unit that a vreg at `unit` takes: what peaks are measured by (seed 000 "Assignment", case 1).
-[[nodiscard]] constexpr int consumption(int unit, const Geometry& g) { return unit + g.units - 1; }
-
 // Units above any hard limit that an attempt without spilling looks at, to say by how much it missed.
 inline constexpr int kHeadroom = 7;
 // Entries of the pressure arrays beyond the units that are looked at.
 inline constexpr int kScanPadding = 4;
 
-// What a scan of one file covers: `coordinates >> shift` units; the modes scale the coordinates, never the units (DECISIONS).
-struct ScanBudget {
-  int coordinates = 0;
-  int shift = 0;
-
-  [[nodiscard]] constexpr int units() const { return std::min(coordinates >> shift, ir::kMaxUnits); }
-  // Entries of the pressure arrays that one vreg needs.
-  [[nodiscard]] constexpr int width() const { return std::min(units() + kScanPadding, ir::kMaxUnits); }
-};
-[[nodiscard]] constexpr ScanBudget scan_budget(int limit, AllocationMode mode) {
-  const int shift = mode == AllocationMode::CssaPaired ? 2 : mode == AllocationMode::Cssa ? 1 : 0;
-  return {(limit + kHeadroom) << shift, shift};
-}
+// Units that an attempt without spilling looks at, and the entries of the pressure arrays that it needs. The modes of the source
+// scale the coordinates of a scan by 2 and 4, and shift them back where they index an array (DECISIONS): in units neither shows.
+[[nodiscard]] constexpr int scan_units(int limit) { return std::min(limit + kHeadroom, ir::kMaxUnits); }
+[[nodiscard]] constexpr int scan_width(int limit) { return std::min(scan_units(limit) + kScanPadding, ir::kMaxUnits); }
 
 }  // namespace regduel::allocator

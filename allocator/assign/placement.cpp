@@ -33,7 +33,7 @@ void Neighbours::find(std::span<const Interval> range, std::span<const int> home
 Placement::Placement(const FileAllocator& allocator, const AttemptOptions& options, const PlacementRules& rules)
     : a_(allocator), round_(allocator.round()), f_(round_.lowered.f), options_(options), rules_(rules),
       banks_(options.relaxation.bank_aware && allocator.file() == ir::RegFile::R ? round_.banks : nullptr),
-      width_(options.may_spill ? std::max(a_.limit(), 1) : scan_budget(a_.limit(), options.mode).units()), occupancy_(a_.base()) {
+      width_(options.may_spill ? std::max(a_.limit(), 1) : scan_units(a_.limit())), occupancy_(a_.base()) {
   result_.home.assign(f_.vregs.size(), -1);
   if (options.may_spill || banks_ != nullptr) neighbours_.emplace(f_, round_.live, width_);
   if (!options.may_spill) return;

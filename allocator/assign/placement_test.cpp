@@ -160,6 +160,16 @@ TEST(Placement, GivesUpByPinningTheInstructionOfATemporary) {
   EXPECT_EQ(a.used, 5);
 }
 
+TEST(Placement, PeaksCountToTheLastUnitOfAPair) {
+  Scene s(8);
+  Placement p = s.placement();
+  p.put(VRegId(0), 0);
+  p.put(VRegId(2), 4);
+  const Attempt a = p.conclude();
+  EXPECT_EQ(a.used, 6);
+  EXPECT_TRUE(a.units.has_all(4, 6));
+}
+
 TEST(Placement, KeepsHomesThatAreStillFree) {
   Scene s(8);
   const int kept[] = {6, 6, -1, 6};

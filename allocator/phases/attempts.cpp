@@ -87,7 +87,6 @@ AttemptOptions FileAttempts::scan_options(AttemptId id) const {
                          .counts_choices = analysis_.observers.trace != nullptr,
                          .threshold = static_cast<int>(knobs[Knob::InterferenceThreshold]),
                          .relaxation = relaxation(id.number()),
-                         .mode = analysis_.modes[ir::index(file())],
                          .candidates = candidates_.results().size() > 0 ? &candidates_ : nullptr,
                          .observer = analysis_.observers.of(file())};
   switch (id.kind()) {
