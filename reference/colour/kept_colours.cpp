@@ -44,6 +44,8 @@ FileUses file_uses(const Problem& problem, const Code& code) {
       const std::uint32_t is_paired = k < 2u * inst.copy_pairs ? 1 : 0;
       out.words[file].push_back(rank[refs[k].temp]);
       out.words[file].push_back(is_paired << 8 | refs[k].flags);
+      const RefBytes bytes = code.bytes_of(refs[k]);
+      if (refs[k].part != 0) out.words[file].insert(out.words[file].end(), {bytes.reads, bytes.writes});
     }
     if (inst.kind == CodeKind::Move) {
       const std::size_t to = file_of(refs[0].temp), from = file_of(refs[1].temp);

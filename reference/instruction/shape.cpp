@@ -41,6 +41,7 @@ class Builder {
 
   void finish() {
     shape_.is_simple = !inst_.is_copy();
+    find_bytes();
     for (Item& item : shape_.items) {
       if (item.fixed.is_valid() || item.moves()) shape_.is_simple = false;
       unsigned flags = 0;
@@ -48,9 +49,29 @@ class Builder {
       if (item.at_writes) flags |= kWrites;
       if (item.at_reads) flags |= kAtReads;
       if (item.partial) flags |= kPartial;
-      if (item.at_writes && !item.partial && !shape_.is_guarded) flags |= kKills;
+      if (item.at_writes && !shape_.is_guarded) flags |= item.partial ? kKillsBytes : kKills | kKillsBytes;
       if (REGDUEL_PLANTED("briggs-guarded-def-kills") && item.at_writes && !item.partial) flags |= kKills;
       item.ref_flags = static_cast<std::uint8_t>(flags);
+    }
+  }
+
+  void find_bytes() {
+    const auto is_part = [&](std::size_t k) {
+      if (shape_.item_of[k] < 0) return false;
+      const ir::Storage s = f_.storage(ops_[k]);
+      return s.offset != 0 || s.size != f_.vreg(s.root).bytes();
+    };
+    for (std::size_t k = 0; k < ops_.size(); ++k)
+      if (is_part(k)) shape_.items[static_cast<std::size_t>(shape_.item_of[k])].has_parts = true;
+    for (std::size_t k = 0; k < ops_.size(); ++k) {
+      if (shape_.item_of[k] < 0) continue;
+      Item& item = shape_.items[static_cast<std::size_t>(shape_.item_of[k])];
+      if (!item.has_parts) continue;
+      const ir::Storage s = f_.storage(ops_[k]);
+      const ByteMask bytes = byte_mask(s.offset, s.size);
+      // Where a guard does not hold, what is written elsewhere is what was there before.
+      if (ops_[k].reads() || shape_.is_guarded) item.bytes.reads |= bytes;
+      if (ops_[k].writes()) item.bytes.writes |= bytes;
     }
   }
 

@@ -29,7 +29,9 @@ struct Item {
   bool partial : 1 = false;               // a def of a part is among it: not in a clobbered unit
   bool architectural : 1 = false;         // has its register anyway: takes no unit from any other
   bool reads_only_old_bytes : 1 = false;  // read_root stands there only for the bytes that a def of a part keeps
+  bool has_parts : 1 = false;             // an operand names a part of its root
   std::uint8_t ref_flags = 0;             // RefFlags of the temp that stands for it
+  RefBytes bytes;                         // with has_parts: what it reads and writes of its root
   ir::PReg fixed;                         // invalid = free to choose
 
   // The root that it is shaped like.

@@ -40,14 +40,27 @@ enum class CodeKind : std::uint8_t {
 enum RefFlags : std::uint8_t {
   kReads = 1,  // the value is read: it is live before
   kWrites = 2,
-  kKills = 4,     // written as a whole on every execution: what was there before is dead
-  kAtReads = 8,   // holds its units while uses are read
-  kPartial = 16,  // a def of a part: must not stand in a clobbered unit
+  kKills = 4,        // written as a whole on every execution: what was there before is dead
+  kAtReads = 8,      // holds its units while uses are read
+  kPartial = 16,     // a def of a part: must not stand in a clobbered unit
+  kKillsBytes = 32,  // the bytes that are written are so on every execution
+};
+
+// Bit b = byte b of a temp; none has more than 32 bytes.
+using ByteMask = std::uint32_t;
+[[nodiscard]] constexpr ByteMask byte_mask(std::size_t offset, std::size_t size) {
+  return (size >= 32 ? ~ByteMask{0} : (ByteMask{1} << size) - 1) << offset;
+}
+// What a ref reads and writes of its temp.
+struct RefBytes {
+  ByteMask reads = 0, writes = 0;
+  friend bool operator==(const RefBytes&, const RefBytes&) = default;
 };
 
 struct Ref {
   TempId temp = kNoTemp;
   std::uint8_t flags = 0;
+  std::uint16_t part = 0;  // into Code::parts; 0 = all of the temp
 };
 
 struct CodeInst {
@@ -78,11 +91,20 @@ struct Code {
   Grouped<std::uint32_t> successors, predecessors;  // by block
   std::vector<CodeInst> insts;
   std::vector<Ref> refs;
+  std::vector<RefBytes> parts = {{}};  // what refs read and write that name parts, each once; the first stands for none
   // Temp of each vreg operand of the program (by index into Function::operands), kNoTemp for all others. Without meaning for those
   // of phis and of what is deleted.
   std::vector<TempId> operand_temp;
 
   [[nodiscard]] std::span<const Ref> refs_of(const CodeInst& i) const { return {refs.data() + i.first_ref, i.num_refs}; }
+  // As far as its flags say that the ref reads and writes.
+  [[nodiscard]] RefBytes bytes_of(const Ref& r) const {
+    RefBytes bytes = parts[r.part];
+    if (r.part == 0) bytes.reads = bytes.writes = byte_mask(0, temps[r.temp].bytes);
+    if ((r.flags & kReads) == 0) bytes.reads = 0;
+    if ((r.flags & kWrites) == 0) bytes.writes = 0;
+    return bytes;
+  }
   [[nodiscard]] std::span<const CodeInst> insts_of(const CodeBlock& b) const { return {insts.data() + b.first_inst, b.num_insts}; }
 };
 

@@ -5,10 +5,12 @@
 //   reach(b)      = union over reachable predecessors p of reach(p) | written(p)
 //   live_in(b)    = wanted_in(b) & reach(b),   live_out(b) = wanted_out(b) & (reach(b) | written(b))
 //
-// found value by value, where it is live. A may-def and a def of a part write but do not kill. So a first guarded def does not
-// stretch a live range to the entry (FORMAT.md "Undefined"). Only what some block reads before it kills it is live at the ends of
-// blocks; local temps never are. Deviations from the seed, which solves plain live sets block by block: the reach mask, and a cost
-// that grows with what is live instead of with blocks times values. Tested by liveness_test.cpp.
+// for each byte of a value, found value by value, where it is live; a value is live where a byte of it is. A may-def writes but
+// does not kill, a def of a part kills that part. So a first guarded def does not stretch a live range to the entry (FORMAT.md
+// "Undefined"), and a value whose parts are all defined anew is dead before. Only what some block reads before it kills it is live
+// at the ends of blocks; local temps never are, and each of them is one piece. Deviations from the seed, which solves plain live
+// sets block by block: bytes, the reach mask, and a cost that grows with what is live instead of with blocks times values. Tested
+// by liveness_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -93,7 +95,27 @@ class Liveness {
  private:
   static constexpr std::uint32_t kNever = 0xFFFFFFFFu;
   const Code& code_;
-  Grouped<TempId> in_, out_;  // by block
+  struct Part {
+    TempId value;
+    ByteMask bytes;
+  };
+  struct PartState {
+    ByteMask live = 0;     // on the way back through a block
+    ByteMask reached = 0;  // on the way through it: what some def reaches
+  };
+  template <bool kHasParts, class Visit>
+  void walk_block(std::uint32_t block, Visit& visit);
+  // Of the values with defs of parts, in the block that is walked.
+  void begin_parts(std::uint32_t block);
+  void pass_parts(std::size_t first, std::size_t last);  // refs of one instruction, into parts_here_
+  void end_parts(std::uint32_t block);
+
+  Grouped<TempId> in_, out_;             // by block
+  std::vector<std::uint8_t> has_parts_;  // by temp: a value with a def of a part; empty = there are none
+  Grouped<Part> parts_in_, parts_out_;   // of these, by block
+  std::vector<PartState> bytes_;         // by temp
+  std::vector<const Ref*> parts_here_;   // in program order
+  std::vector<ByteMask> reached_;        // before the instruction of each of these
   LiveSet live_;
   // Of the block walked last, by temp: index of the first instruction that writes it, and whether it is live at the head.
   std::vector<std::uint32_t> first_write_;
@@ -102,8 +124,16 @@ class Liveness {
 
 template <class Visit>
 void Liveness::walk(std::uint32_t block, Visit&& visit) {
+  if (!code_.blocks[block].is_reachable) return;
+  if (has_parts_.empty()) return walk_block<false>(block, visit);
+  begin_parts(block);
+  walk_block<true>(block, visit);
+  end_parts(block);
+}
+
+template <bool kHasParts, class Visit>
+void Liveness::walk_block(std::uint32_t block, Visit& visit) {
   const CodeBlock& b = code_.blocks[block];
-  if (!b.is_reachable) return;
   live_.clear();
   for (const TempId t : out_[block]) live_.insert(t);
   for (const TempId t : in_[block]) is_live_in_[t] = 1;
@@ -111,15 +141,22 @@ void Liveness::walk(std::uint32_t block, Visit&& visit) {
   for (std::uint32_t i = end; i-- > b.first_inst;)
     for (const Ref& r : code_.refs_of(code_.insts[i]))
       if (r.flags & kWrites) first_write_[r.temp] = i;
+  const auto is_whole = [&](const Ref& r) { return !kHasParts || has_parts_[r.temp] == 0; };
+  std::size_t part = parts_here_.size();
   for (std::uint32_t i = end; i-- > b.first_inst;) {
     const auto refs = code_.refs_of(code_.insts[i]);
+    const std::size_t last_part = part;
+    if constexpr (kHasParts)
+      for (const Ref& r : refs) part -= is_whole(r) ? 0 : 1;
     if (!visit(i, std::as_const(live_))) continue;
+    if (part < last_part) pass_parts(part, last_part);
     // A first write that does not kill begins a live range where nothing comes from before the block.
     for (const Ref& r : refs)
-      if ((r.flags & kKills) || ((r.flags & kWrites) && first_write_[r.temp] == i && !is_live_in_[r.temp])) live_.erase(r.temp);
+      if (((r.flags & kKills) || ((r.flags & kWrites) && first_write_[r.temp] == i && !is_live_in_[r.temp])) && is_whole(r))
+        live_.erase(r.temp);
     // What no def reaches is not live.
     for (const Ref& r : refs)
-      if ((r.flags & kReads) && (is_live_in_[r.temp] || first_write_[r.temp] - b.first_inst < i - b.first_inst))
+      if ((r.flags & kReads) && (is_live_in_[r.temp] || first_write_[r.temp] - b.first_inst < i - b.first_inst) && is_whole(r))
         live_.insert(r.temp);
   }
   for (const TempId t : in_[block]) is_live_in_[t] = 0;

@@ -145,7 +145,18 @@ class Lowerer {
   }
 
   [[nodiscard]] std::uint8_t write_flags(TempId temp, std::size_t offset, std::size_t size) const {
-    return offset == 0 && size == code_.temps[temp].bytes ? kWrites | kKills : kWrites | kAtReads | kPartial;
+    const auto flags = is_all_of(temp, offset, size) ? kWrites | kKills : kWrites | kAtReads | kPartial;
+    return static_cast<std::uint8_t>(flags | kKillsBytes);
+  }
+  [[nodiscard]] bool is_all_of(TempId temp, std::size_t offset, std::size_t size) const {
+    return offset == 0 && size == code_.temps[temp].bytes;
+  }
+  std::uint16_t part(const RefBytes& bytes) {
+    const auto known = std::ranges::find(code_.parts.begin() + 1, code_.parts.end(), bytes);
+    const auto at = static_cast<std::size_t>(known - code_.parts.begin());
+    if (known == code_.parts.end()) code_.parts.push_back(bytes);
+    REGDUEL_CHECK(at <= 0xFFFF, "too many different parts");
+    return static_cast<std::uint16_t>(at);
   }
 
   // Bytes [offset, offset + size) of a value or a local temp.
@@ -153,6 +164,15 @@ class Lowerer {
     TempId temp;
     std::size_t offset, size;
   };
+  Ref written(Bytes dst) {
+    const bool whole = is_all_of(dst.temp, dst.offset, dst.size);
+    return {dst.temp, write_flags(dst.temp, dst.offset, dst.size),
+            whole ? std::uint16_t{0} : part({.writes = byte_mask(dst.offset, dst.size)})};
+  }
+  Ref read(Bytes src) {
+    const bool whole = is_all_of(src.temp, src.offset, src.size);
+    return {src.temp, kReads | kAtReads, whole ? std::uint16_t{0} : part({.reads = byte_mask(src.offset, src.size)})};
+  }
   void move_temps(Bytes dst, Bytes src, std::uint32_t source) {
     CodeInst inst;
     inst.kind = CodeKind::Move;
@@ -163,7 +183,7 @@ class Lowerer {
     const Temp &d = code_.temps[dst.temp], &s = code_.temps[src.temp];
     const bool whole = dst.offset == 0 && src.offset == 0 && dst.size == d.bytes && dst.size == s.bytes;
     inst.copy_pairs = whole && d.file == s.file && ir::may(fuel_, "copy-does-not-interfere") ? 1 : 0;
-    emit(inst, {{dst.temp, write_flags(dst.temp, dst.offset, dst.size)}, {src.temp, kReads | kAtReads}});
+    emit(inst, {written(dst), read(src)});
   }
   void refill(Bytes dst, Location from, std::size_t slot_offset, std::uint32_t source) {
     CodeInst inst;
@@ -173,7 +193,7 @@ class Lowerer {
     inst.slot_offset = static_cast<std::uint32_t>(slot_offset);
     inst.dst_offset = static_cast<std::uint8_t>(dst.offset);
     inst.bytes = static_cast<std::uint8_t>(dst.size);
-    emit(inst, {{dst.temp, write_flags(dst.temp, dst.offset, dst.size)}});
+    emit(inst, {written(dst)});
   }
   void store(Location to, std::size_t slot_offset, Bytes src, std::uint32_t source) {
     CodeInst inst;
@@ -184,13 +204,13 @@ class Lowerer {
     if (REGDUEL_PLANTED("briggs-piece-stored-at-the-front")) inst.slot_offset = 0;
     inst.src_offset = static_cast<std::uint8_t>(src.offset);
     inst.bytes = static_cast<std::uint8_t>(src.size);
-    emit(inst, {{src.temp, kReads | kAtReads}});
+    emit(inst, {read(src)});
   }
   void remat(TempId dst, TempId value) {
     CodeInst inst;
     inst.kind = CodeKind::Remat;
     inst.remat_of = p_.remat_def(value);
-    emit(inst, {{dst, kWrites | kKills}});
+    emit(inst, {{dst, kWrites | kKills | kKillsBytes}});
   }
 
   // A whole value into a local temp, and back.
@@ -302,7 +322,7 @@ class Lowerer {
     out.source = i;
     out.first_ref = static_cast<std::uint32_t>(code_.refs.size());
     out.num_refs = static_cast<std::uint16_t>(shape.items.size());
-    for (const Item& item : shape.items) code_.refs.push_back({item.root().value, item.ref_flags});
+    for (const Item& item : shape.items) code_.refs.push_back({item.root().value, item.ref_flags, part_of(item)});
     code_.insts.push_back(out);
   }
 
@@ -365,8 +385,11 @@ class Lowerer {
     if (shape.items[k].architectural) return;
     k = items_[k].merged_into;
     if (std::exchange(items_[k].is_listed, true)) return;
-    code_.refs.push_back({items_[k].temp, shape.items[k].ref_flags});
+    // What stands in a local temp is gone into as a whole.
+    code_.refs.push_back(
+        {items_[k].temp, shape.items[k].ref_flags, items_[k].is_local ? std::uint16_t{0} : part_of(shape.items[k])});
   }
+  std::uint16_t part_of(const Item& item) { return item.has_parts ? part(item.bytes) : std::uint16_t{0}; }
 
   // A parallel copy: its pairs of whole registers first, as far as no item stands in two of them.
   void copy_pairs(const ir::Inst& inst, const Shape& shape, CodeInst& out) {
