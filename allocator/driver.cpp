@@ -165,7 +165,7 @@ std::optional<Outcome> cheaper(const Analysis& a, std::optional<Outcome> best, s
   const std::int64_t cost = best->cost.sum(), other_cost = other->cost.sum();
   a.observers.line("{}: weighted cost {}, {} before", other->way == Way::Evicting ? "eviction alone" : "whole live ranges",
                    other_cost, cost);
-  return other_cost < cost || (other_cost == cost && prefers_other) ? other : best;
+  return other_cost < cost || (other_cost == cost && prefers_other) ? std::move(other) : std::move(best);
 }
 
 Outcome run(const ir::Function& program, const RunOptions& options, const Course& course);

@@ -46,7 +46,7 @@ SolvedLiveness solve(const Code& code, const std::vector<std::size_t>& first) {
           });
       for (const reference::Ref& r : code.refs_of(inst)) {
         if (r.temp >= values) continue;
-        const bool kills = (r.flags & (reference::kKills | reference::kKillsBytes)) != 0;
+        const bool kills = (r.flags & reference::kKillsBytes) != 0;
         each_byte(r.temp, code.bytes_of(r).writes, [&](std::size_t n) {
           e.written[b][n] = 1;
           if (kills) e.killed[b][n] = 1;

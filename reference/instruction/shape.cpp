@@ -50,19 +50,15 @@ class Builder {
       if (item.at_reads) flags |= kAtReads;
       if (item.partial) flags |= kPartial;
       if (item.at_writes && !shape_.is_guarded) flags |= item.partial ? kKillsBytes : kKills | kKillsBytes;
-      if (REGDUEL_PLANTED("briggs-guarded-def-kills") && item.at_writes && !item.partial) flags |= kKills;
+      if (REGDUEL_PLANTED("briggs-guarded-def-kills") && item.at_writes && !item.partial) flags |= kKills | kKillsBytes;
       item.ref_flags = static_cast<std::uint8_t>(flags);
     }
   }
 
   void find_bytes() {
-    const auto is_part = [&](std::size_t k) {
-      if (shape_.item_of[k] < 0) return false;
-      const ir::Storage s = f_.storage(ops_[k]);
-      return s.offset != 0 || s.size != f_.vreg(s.root).bytes();
-    };
     for (std::size_t k = 0; k < ops_.size(); ++k)
-      if (is_part(k)) shape_.items[static_cast<std::size_t>(shape_.item_of[k])].has_parts = true;
+      if (shape_.item_of[k] >= 0 && !is_whole(f_, f_.storage(ops_[k])))
+        shape_.items[static_cast<std::size_t>(shape_.item_of[k])].has_parts = true;
     for (std::size_t k = 0; k < ops_.size(); ++k) {
       if (shape_.item_of[k] < 0) continue;
       Item& item = shape_.items[static_cast<std::size_t>(shape_.item_of[k])];
@@ -105,7 +101,7 @@ class Builder {
   void write(std::size_t k) {
     const ir::Operand& op = ops_[k];
     const ir::Storage s = f_.storage(op);
-    const bool whole = s.offset == 0 && s.size == f_.vreg(s.root).bytes();
+    const bool whole = is_whole(f_, s);
     std::size_t at = 0;
     while (at < shape_.items.size() && shape_.items[at].write_root != s.root) ++at;
     if (at == shape_.items.size()) {

@@ -44,7 +44,7 @@ std::vector<Touch> find_touches(const Code& code, const std::vector<std::uint8_t
         Touch& t = touch(r.temp);
         const ByteMask bytes = bytes_of(r).writes;
         t.written |= bytes;
-        if (r.flags & (kKills | kKillsBytes)) t.killed |= bytes;
+        if (r.flags & kKillsBytes) t.killed |= bytes;
       }
     }
   }
@@ -194,7 +194,7 @@ void Liveness::begin_parts(std::uint32_t block) {
 void Liveness::pass_parts(std::size_t first, std::size_t last) {
   for (std::size_t k = first; k < last; ++k) {
     ByteMask& live = bytes_[parts_here_[k]->temp].live;
-    if ((parts_here_[k]->flags & (kKills | kKillsBytes)) != 0) live &= ~code_.bytes_of(*parts_here_[k]).writes;
+    if ((parts_here_[k]->flags & kKillsBytes) != 0) live &= ~code_.bytes_of(*parts_here_[k]).writes;
     // What no def reaches is not live.
     live &= reached_[k];
   }

@@ -144,10 +144,6 @@ class Lowerer {
     return local(t);
   }
 
-  [[nodiscard]] std::uint8_t write_flags(TempId temp, std::size_t offset, std::size_t size) const {
-    const auto flags = is_all_of(temp, offset, size) ? kWrites | kKills : kWrites | kAtReads | kPartial;
-    return static_cast<std::uint8_t>(flags | kKillsBytes);
-  }
   [[nodiscard]] bool is_all_of(TempId temp, std::size_t offset, std::size_t size) const {
     return offset == 0 && size == code_.temps[temp].bytes;
   }
@@ -165,13 +161,12 @@ class Lowerer {
     std::size_t offset, size;
   };
   Ref written(Bytes dst) {
-    const bool whole = is_all_of(dst.temp, dst.offset, dst.size);
-    return {dst.temp, write_flags(dst.temp, dst.offset, dst.size),
-            whole ? std::uint16_t{0} : part({.writes = byte_mask(dst.offset, dst.size)})};
+    if (is_all_of(dst.temp, dst.offset, dst.size)) return {dst.temp, kWrites | kKills | kKillsBytes};
+    return {dst.temp, kWrites | kAtReads | kPartial | kKillsBytes, part({.writes = byte_mask(dst.offset, dst.size)})};
   }
   Ref read(Bytes src) {
-    const bool whole = is_all_of(src.temp, src.offset, src.size);
-    return {src.temp, kReads | kAtReads, whole ? std::uint16_t{0} : part({.reads = byte_mask(src.offset, src.size)})};
+    if (is_all_of(src.temp, src.offset, src.size)) return {src.temp, kReads | kAtReads};
+    return {src.temp, kReads | kAtReads, part({.reads = byte_mask(src.offset, src.size)})};
   }
   void move_temps(Bytes dst, Bytes src, std::uint32_t source) {
     CodeInst inst;

@@ -102,9 +102,4 @@ class Problem {
   std::vector<Edge> tail_edges_, head_edges_, split_edges_;
 };
 
-// Whether the bytes are all of their root.
-[[nodiscard]] inline bool is_whole(const ir::Function& f, const ir::Storage& s) {
-  return s.offset == 0 && s.size == f.vreg(s.root).bytes();
-}
-
 }  // namespace regduel::reference

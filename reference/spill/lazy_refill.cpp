@@ -260,7 +260,7 @@ class Sharer {
     inst.kind = CodeKind::Move;
     inst.first_ref = static_cast<std::uint32_t>(code_.refs.size());
     inst.num_refs = 2;
-    code_.refs.push_back({t, kWrites | kKills});
+    code_.refs.push_back({t, kWrites | kKills | kKillsBytes});
     code_.refs.push_back({from, kReads | kAtReads});
     occupy(g.home, after, i + 1);
     g.end = i;
