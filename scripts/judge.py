@@ -9,6 +9,7 @@ operation computes is a hash of the operation and its operands, so two bytes are
   after    registers and frames hold junk until they are written; where a value is undefined, junk is written
 
 Wherever the program before reads a known byte, the one after must read the same. Paths are steered towards edges not yet taken.
+The rule on uniform registers is not checked.
 Exit status: 0 no difference, 1 a difference, 2 bad input. One line a fault:  FUNCTION: #ID operand K: message
 """
 
@@ -587,7 +588,7 @@ class Lowered:
         barred = set(self.target.reserved).union(*(units_of(v.fixed) for v in self.before.vregs if v.architectural and v.fixed))
         if self.before.kind == "device":
             clobbered = set().union(*(units_of(c) for b in self.before.blocks for i in b.insts for c in i.clobbers))
-            barred |= set(self.target.callee_saved) - clobbered
+            barred |= set(self.target.callee_saved[self.before.abi]) - clobbered
         for inst in self.every:
             if self.is_step(inst) and (inst.defs[0].preg[1] >= top or units_of(inst.defs[0].preg) & barred):
                 self.fault(inst, 0, f"{text_of(inst.defs[0].preg)} may hold no address")
@@ -895,7 +896,8 @@ class Contract:
 
     def check_remat(self, inst):
         original = self.before.insts.get(inst.ref)
-        if original is None or "remat" not in original.flags or len(original.defs) != 1:
+        if original is None or "remat" not in original.flags or len(original.defs) != 1 or \
+                "read" in original.flags and "readonly" not in original.flags:
             self.fault(inst, None, f"#{inst.ref} cannot be rematerialised", True)
             return
         if len(inst.defs) != 1 or not self.same_operands(original, inst):
