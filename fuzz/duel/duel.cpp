@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <expected>
 
 #include <fmt/format.h>
 
@@ -104,6 +105,17 @@ void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before&
   }
 }
 
+// What the allocator makes of the program, and into `bout` what it took: nothing of the judges' time and memory.
+std::expected<ir::Allocation, ir::AllocFailure> timed(const ir::Allocator& allocator, const oracles::Before& before,
+                                                      const ir::AllocOptions& options, Bout& bout) {
+  const HeapPeak heap;
+  const auto start = std::chrono::steady_clock::now();
+  auto allocation = allocator.allocate(before.program(), before.target(), options);
+  bout.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  bout.heap_bytes = heap.bytes();
+  return allocation;
+}
+
 }  // namespace
 
 std::vector<std::string> Bout::signatures() const {
@@ -183,12 +195,8 @@ Duel duel(const oracles::Before& before, const ir::Limits& limits, std::span<con
     options.knobs = known_to(*allocator, knobs);
     options.fuel = fuel;
     if (fuel != nullptr) *fuel = {.limit = fuel->limit};
-    const HeapPeak heap;
-    const auto start = std::chrono::steady_clock::now();
     try {
-      auto allocation = allocator->allocate(before.program(), before.target(), options);
-      bout.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      bout.heap_bytes = heap.bytes();
+      auto allocation = timed(*allocator, before, options, bout);
       if (allocation) judge_result(bout, *allocation, before, limits, judges);
       else judge_failure(bout, allocation.error(), before, limits);
     } catch (const InternalError& e) {
