@@ -99,8 +99,8 @@ class Planner {
       }
     }
   }
-  // Which instructions compute the same whenever they are executed: unguarded ones that may be repeated, and read only roots that
-  // such an instruction alone writes, as a whole.
+  // Which instructions compute the same whenever they are executed: those that may be repeated (!remat: one def, no guard, not
+  // tied), and read only roots that such an instruction alone writes, as a whole.
   //   constant(k) = may be repeated(k) and, for each register use of k, constant(the only def of its root)      the least solution
   // Requires some remat. Cost O(operands).
   void find_constants() {
@@ -121,7 +121,6 @@ class Planner {
       bool is_plain = may_be_repeated(before_.insts[k]);
       for (const Operand& op : before_.operands_of(before_.insts[k])) {
         if (!op.is_vreg()) continue;
-        is_plain = is_plain && (op.role == Role::Use || op.role == Role::Def);
         uses += op.role == Role::Use;
         if (!op.writes()) continue;
         const VRegId root = before_.root(op.vreg());

@@ -4,8 +4,6 @@
 
 #include <string>
 
-#include <fmt/format.h>
-
 #include "oracles/symbolic/testing.h"
 
 namespace regduel::oracles {
@@ -626,6 +624,30 @@ TEST(SymbolicStateTest, WhatIsComputedFromConstantsIsConstant) {
                               "    +5 R0 = remat #0 0\n", "");
     expect_category(q, kRemat);
   }
+}
+
+// The same without a remat of what it was computed from: R0 is of this iteration, %2 of the one before.
+TEST(SymbolicStateTest, WhatAConstantIsComputedFromIsKnownAsConstantToo) {
+  const Pair p = {kAndP,
+                  "  block b0\n    #0 %0 = const 0 !remat\n    #1 %1 = neg %0 !remat\n    #2 use %2 !write\n"
+                  "    #3 %2 = not %1 !remat\n    #4 bra -> b0\n",
+                  "  block b0\n    #0 R0 = const 0 !remat\n    #1 R1 = neg R0 !remat\n    +7 R2 = remat #3 R1\n"
+                  "    #2 use R2 !write\n    #3 not !remat !deleted\n    #4 bra -> b0\n"};
+  expect_pass(p);
+  expect_category(with(p, "remat #3 R1", "remat #3 R0"), kRemat);
+}
+
+TEST(SymbolicStateTest, AnArchitecturalVregHasAValueBeforeItsOnlyDef) {
+  const std::string vregs = "  vreg %0 R b32 fixed R0 architectural\n  vreg %1 R b32\n";
+  const Pair p = {vregs,
+                  "  block b0\n    #0 %1 = neg %0 !remat\n    #1 %0 = const 0 !remat\n    #2 use %1, %0 !write\n    #3 exit\n",
+                  "  block b0\n    #0 neg !remat !deleted\n    +9 R1 = remat #0 R0\n    #1 R0 = const 0 !remat\n"
+                  "    #2 use R1, R0 !write\n    #3 exit\n"};
+  expect_pass(p);
+  expect_category({vregs, p.before,
+                   "  block b0\n    #0 neg !remat !deleted\n    #1 R0 = const 0 !remat\n    +9 R1 = remat #0 R0\n"
+                   "    #2 use R1, R0 !write\n    #3 exit\n"},
+                  kRemat);
 }
 
 TEST(SymbolicStateTest, ARematReadsWhatTheInstructionRead) {
