@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <compare>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
@@ -98,19 +99,19 @@ bool has_spill_code(const ir::Function& f, ir::RegFile file) {
 
 // How it is decided what leaves its registers.
 enum class Way : std::uint8_t {
-  Split,     // live ranges are split so that no point is over budget; guidance and eviction spill what does not fit even so
-  Guided,    // whole vregs are spilled: those that guidance names, and those that an attempt then finds no register for
-  Evicting,  // whole vregs are spilled: only those that an attempt finds no register for
+  Split,  // live ranges are split so that no point is over budget; guidance and eviction spill what does not fit even so
+  Whole,  // whole vregs are spilled
 };
 
 struct Outcome {
   std::expected<ir::Allocation, ir::AllocFailure> result;
-  Way way = Way::Guided;
+  Way way = Way::Whole;
   SpillCost cost = {};  // of a result with spill code
-  int registers = 0;    // the registers of file R that it was given, where they are fewer than the limit; else 0
+  bool is_unspilled = false;
+  int registers = 0;  // the registers of file R that it was given, where they are fewer than the limit; else 0
 };
-Outcome outcome_of(const Analysis& a, Progress& progress, const Homes& homes, Way way, bool fell_back = false) {
-  ir::Allocation result = emit(a, progress, homes, fell_back);
+Outcome outcome_of(Progress& progress, const Homes& homes, Way way, bool fell_back = false) {
+  ir::Allocation result = emit(progress.analysis, progress, homes, fell_back);
   const SpillCost cost = spill_cost(result.program);
   return {std::move(result), way, cost};
 }
@@ -118,54 +119,63 @@ Outcome outcome_of(const Analysis& a, Progress& progress, const Homes& homes, Wa
 // What was decided in a run before, for one that is watched.
 struct Course {
   std::optional<Way> way = std::nullopt;
-  bool may_aim_lower = true;
+  bool may_unspill = true, may_aim_lower = true;
 };
 
-// The program with its live ranges split, and how its moves at first sight compare to those of the whole one.
+// The program with its live ranges split.
 struct SplitRun {
-  Outcome outcome;
-  bool moves_much;  // at least 0.8 of what the whole program moves for the first victims
+  SplitRun(const Analysis& whole, SplitProgram program)
+      : analysis(whole, std::move(program)), progress(analysis), rounds(progress) {}
+
+  Analysis analysis;
+  Progress progress;
+  SpillPhase rounds;
+  std::optional<Outcome> outcome;
+  bool moves_much = false;  // at first sight: at least 0.8 of what the whole program moves for the first victims
 };
-// Nothing where there is nothing to split, where it does not fit, or where the whole program is to be tried alone, since splitting
+// Null where there is nothing to split, where it does not fit, or where the whole program is to be tried alone, since splitting
 // moves clearly more at first sight.
-std::optional<SplitRun> run_split(const Analysis& a, Progress& progress, SpillPhase& guided, bool is_choice) {
-  auto program = split_program(a, progress.plan, guided.scarce_files());
-  if (!program) return std::nullopt;
-  const std::int64_t moves = program->moves, whole_moves = guided.moves_of_victims();
+std::unique_ptr<SplitRun> run_split(const Analysis& a, const Plan& plan, SpillPhase& whole, bool is_choice) {
+  auto program = split_program(a, plan, whole.scarce_files());
+  if (!program) return nullptr;
+  const std::int64_t moves = program->moves, whole_moves = whole.moves_of_victims();
   a.observers.line("live ranges: weighted bytes moved at first sight {} if split, {} if not", moves, whole_moves);
-  if (is_choice && whole_moves > 0 && 10 * moves > 12 * whole_moves) return std::nullopt;
-  const Analysis split(a, std::move(*program));
-  if (Observer* const observer = split.observers.vreg)
-    observer->begin_run(split.f, split.first_of, !split.live.range(observer->vreg().index()).empty());
-  Progress split_progress(split);
-  SpillPhase rounds(split_progress);
-  split_progress.insert_spill_code();
-  const auto homes = rounds.run_rounds();
-  if (!homes) return std::nullopt;
-  return SplitRun{outcome_of(split, split_progress, *homes, Way::Split), 10 * moves >= 8 * whole_moves};
+  if (is_choice && whole_moves > 0 && 10 * moves > 12 * whole_moves) return nullptr;
+  auto split = std::make_unique<SplitRun>(a, std::move(*program));
+  split->moves_much = 10 * moves >= 8 * whole_moves;
+  if (Observer* const observer = a.observers.vreg)
+    observer->begin_run(split->analysis.f, split->analysis.first_of, !split->analysis.live.range(observer->vreg().index()).empty());
+  split->progress.insert_spill_code();
+  if (const auto homes = split->rounds.run_rounds()) split->outcome = outcome_of(split->progress, *homes, Way::Split);
+  return split->outcome ? std::move(split) : nullptr;
 }
 
-// Whole live ranges that would move so many times what has been found are given up: refills that serve several uses and accesses
+// Whole live ranges that would move so many times what splitting moves are given up: refills that serve several uses and accesses
 // of several registers save less than that.
 constexpr std::int64_t kHopeless = 2;
-// Later rounds spill more than the first one.
-bool is_hopeless_at_first(std::int64_t moves, const Outcome& best) { return 2 * moves > 3 * best.cost.sum(); }
 
-// Whole live ranges. Nothing where no round fits, or where what leaves its registers would move clearly more than `best` does.
-std::optional<Outcome> run_rounds(Progress& progress, SpillPhase& phase, Way way, const std::optional<Outcome>& best) {
-  const std::int64_t most = best ? kHopeless * best->cost.sum() : std::numeric_limits<std::int64_t>::max();
-  if (const auto homes = phase.run_rounds(most)) return outcome_of(progress.analysis, progress, *homes, way);
-  return std::nullopt;
+// Nothing where no round fits, or where what leaves its registers would move clearly more than what is split.
+std::optional<Outcome> run_whole(Progress& progress, SpillPhase& rounds, const SplitRun* split) {
+  const std::int64_t most = split != nullptr ? kHopeless * split->outcome->cost.sum() : std::numeric_limits<std::int64_t>::max();
+  const auto homes = rounds.run_rounds(most);
+  if (!homes) return std::nullopt;
+  Outcome outcome = outcome_of(progress, *homes, Way::Whole);
+  if (split != nullptr)
+    progress.analysis.observers.line("whole live ranges: weighted cost {}, {} if split", outcome.cost.sum(),
+                                     split->outcome->cost.sum());
+  return outcome;
 }
 
-// The cheaper one; `other` also at equal cost where it is preferred.
-std::optional<Outcome> cheaper(const Analysis& a, std::optional<Outcome> best, std::optional<Outcome> other, bool prefers_other) {
-  if (!other) return best;
-  if (!best) return other;
-  const std::int64_t cost = best->cost.sum(), other_cost = other->cost.sum();
-  a.observers.line("{}: weighted cost {}, {} before", other->way == Way::Evicting ? "eviction alone" : "whole live ranges",
-                   other_cost, cost);
-  return other_cost < cost || (other_cost == cost && prefers_other) ? std::move(other) : std::move(best);
+Outcome unspilled(Progress& progress, SpillPhase& rounds, Outcome found, const Course& course) {
+  const Analysis& a = progress.analysis;
+  if (a.knobs[Knob::Unspill] == 0 || a.is_large() || !course.may_unspill) return found;
+  const auto homes = rounds.unspill();
+  if (!homes) return found;
+  Outcome other = outcome_of(progress, *homes, found.way);
+  a.observers.line("unspilled: weighted cost {}, {} before", other.cost.sum(), found.cost.sum());
+  if (other.cost.sum() >= found.cost.sum()) return found;
+  other.is_unspilled = true;
+  return other;
 }
 
 Outcome run(const ir::Function& program, const RunOptions& options, const Course& course);
@@ -207,41 +217,27 @@ Outcome with_lower_limits(const ir::Function& program, const RunOptions& options
 Outcome run_fallback(Progress& progress, SpillPhase& phase) {
   const Analysis& a = progress.analysis;
   if (REGDUEL_PLANTED("fatpoint-fails-instead-of-falling-back")) return {std::unexpected(failure(a, progress.first_misfit))};
-  if (const auto homes = phase.run_fallback()) return outcome_of(a, progress, *homes, Way::Guided, true);
+  if (const auto homes = phase.run_fallback()) return outcome_of(progress, *homes, Way::Whole, true);
   const bool has_architectural =
       std::any_of(a.f.vregs.begin(), a.f.vregs.end(), [](const ir::VReg& v) { return v.is_architectural(); });
   REGDUEL_CHECK(has_architectural, fmt::format("@{}: the last fallback does not fit", a.f.name));
   return {std::unexpected(failure(a, progress.first_misfit))};
 }
 
-// The ways that are worth trying, unless one is decided; the cheapest stays.
-Outcome run_spilling(Progress& progress, SpillPhase& guided, std::optional<Way> decided) {
+// The cheaper one of the two ways, unless one is decided.
+Outcome run_spilling(Progress& progress, SpillPhase& rounds, const Course& course) {
   const Analysis& a = progress.analysis;
-  const auto may_go = [&](Way way) { return !decided || *decided == way; };
-  if (decided != Way::Evicting) guided.find_first_victims();
-  const bool may_split = may_go(Way::Split) && a.knobs[Knob::SplitLiveRanges] != 0 && a.observers.may("split-live-ranges");
-  auto split = may_split ? run_split(a, progress, guided, !decided) : std::nullopt;
-  if (split && decided) return std::move(split->outcome);
-  const bool may_evict = may_go(Way::Evicting) && a.knobs[Knob::Guidance] != 0 && a.knobs[Knob::EvictionAlone] != 0 &&
-                         !a.is_large() && a.observers.may("eviction-alone");
-  SpillPhase evicting(progress, SpillPhase::Victims::OfEviction);
-  if (may_evict && decided)
-    if (auto outcome = run_rounds(progress, evicting, Way::Evicting, std::nullopt)) return std::move(*outcome);
-  const bool has_choice = may_evict && !decided && guided.has_victims();
-  if (has_choice)
-    if (const auto homes = evicting.attempt_first_round()) return outcome_of(a, progress, *homes, Way::Evicting);
-  const bool split_moves_much = split && split->moves_much;
-  std::optional<Outcome> best;
-  if (split) best = std::move(split->outcome);
-  auto whole = run_rounds(progress, guided, Way::Guided, best);
-  best = cheaper(a, std::move(best), std::move(whole), split_moves_much);
-  if (has_choice && !(best && is_hopeless_at_first(evicting.moves_of_misfits(), *best))) {
-    Progress anew(a);
-    evicting.go_on_with(anew);
-    auto other = run_rounds(anew, evicting, Way::Evicting, best);
-    best = cheaper(a, std::move(best), std::move(other), false);
-  }
-  return best ? std::move(*best) : run_fallback(progress, guided);
+  rounds.find_first_victims();
+  const bool may_split = course.way != Way::Whole && a.knobs[Knob::SplitLiveRanges] != 0 && a.observers.may("split-live-ranges");
+  const auto split = may_split ? run_split(a, progress.plan, rounds, !course.way) : nullptr;
+  std::optional<Outcome> whole;
+  if (!split || !course.way) whole = run_whole(progress, rounds, split.get());
+  const auto stays_whole = [&] {
+    const std::int64_t cost = whole->cost.sum(), split_cost = split->outcome->cost.sum();
+    return cost < split_cost || (cost == split_cost && split->moves_much);
+  };
+  if (split && !(whole && stays_whole())) return unspilled(split->progress, split->rounds, std::move(*split->outcome), course);
+  return whole ? unspilled(progress, rounds, std::move(*whole), course) : run_fallback(progress, rounds);
 }
 
 Outcome run(const ir::Function& program, const RunOptions& options, const Course& course) {
@@ -265,7 +261,7 @@ Outcome run(const ir::Function& program, const RunOptions& options, const Course
     }
   }
   if (const auto impossible = find_impossible(a, true)) return failed(a, *impossible);
-  Outcome spilled = run_spilling(progress, spill, course.way);
+  Outcome spilled = run_spilling(progress, spill, course);
   return course.may_aim_lower && spilled.result ? with_lower_limits(program, options, a, std::move(spilled)) : std::move(spilled);
 }
 
@@ -275,7 +271,8 @@ std::expected<ir::Allocation, ir::AllocFailure> run(const ir::Function& program,
   const Outcome decided = run(program, {options.target, options.limits, options.knobs}, Course());
   ir::Limits limits = options.limits;
   if (decided.registers != 0) limits.units[ir::index(ir::RegFile::R)] = decided.registers;
-  return run(program, {options.target, limits, options.knobs, options.observers}, {decided.way, false}).result;
+  return run(program, {options.target, limits, options.knobs, options.observers}, {decided.way, decided.is_unspilled, false})
+      .result;
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 //   2  NOSPILL     spill code for that plan (what binds single instructions), then attempts file by file. Done if all fit, but for
 //                  occupancy: all of this again with fewer registers, where that pays (phases/occupancy_phase.h)
 //   3  impossible  decided here, by packing each instruction by itself: so it is exact, and no later step can fail
-//   4  SPILL       in up to three ways, of which the cheapest result stays:
-//                    split      the program with its live ranges split (split/), where that moves no more at first sight
-//                    guided     rounds of guidance and eviction under a plan that grows; where nothing else fits, the last fallback
-//                    evicting   the same without guidance, which now and then sees points over budget where registers would do
+//   4  SPILL       in up to two ways, of which the cheaper result stays:
+//                    split    the program with its live ranges split (split/), where that moves no more at first sight
+//                    whole    rounds of guidance and eviction under a plan that grows; where nothing else fits, the last fallback
+//                  then unspilled: what is spilled goes back to registers, and leaves again as far as it must
 //   5  emit        homes into operands
 //
 // With fuel that runs out (ir::Fuel), a vreg that may not have a register is spilled from the start, copies are not coalesced,

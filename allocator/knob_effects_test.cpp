@@ -246,7 +246,7 @@ const std::vector<Effect>& effects() {
       // At level 10 the tiers end at 16 registers, unless these knobs reach further.
       {Knob::SpillBitHighRegCountHeur,
        "8",
-       {{"RegisterUsageLevel", "10"}, {"661", "3"}, {"663", "8"}, {"FatPointEvictionAlone", "0"}},
+       {{"RegisterUsageLevel", "10"}, {"661", "3"}, {"663", "8"}, {"FatPointUnspill", "0"}},
        17,
        R"(
     vreg %0 R b256
@@ -433,7 +433,7 @@ const std::vector<Effect>& effects() {
       // One value in two vregs, and another: two registers do.
       {Knob::MergeCopies,
        "0",
-       {{"FatPointEvictionAlone", "0"}},
+       {{"FatPointUnspill", "0"}},
        2,
        R"(
     vreg %0 R b32
@@ -465,7 +465,7 @@ const std::vector<Effect>& effects() {
       // Eviction makes the tuple go for what a waiting refill holds.
       {Knob::Eviction,
        "0",
-       {{"FatPointSplitLiveRanges", "0"}, {"FatPointGuidance", "0"}},
+       {{"FatPointSplitLiveRanges", "0"}, {"FatPointGuidance", "0"}, {"FatPointUnspill", "0"}},
        2,
        R"(
     vreg %0 R b64
@@ -481,8 +481,8 @@ const std::vector<Effect>& effects() {
 )",
        "#3 st R0 !write\n    #4",
        "#3 st R0 !write\n    +"},
-      // Guidance takes what relieves most at once, eviction what is still in the way after %0.
-      {Knob::EvictionAlone, "0", kWhole, 16,
+      // Guidance takes what relieves most at once; when all comes back, eviction takes what is in the way after %0.
+      {Knob::Unspill, "0", kWhole, 16,
        R"(
     vreg %0 R b64
     vreg %1 R b256

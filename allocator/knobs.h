@@ -56,7 +56,7 @@ enum class Knob : std::uint8_t {
   PackingAttempt,
   Guidance,
   Eviction,
-  EvictionAlone,
+  Unspill,
   LowerLimits,
 };
 inline constexpr int kNumKnobs = 38;

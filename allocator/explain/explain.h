@@ -127,7 +127,8 @@ struct SeenAttempt {
   std::int64_t iteration = 0;  // of the relaxation
   int limit = 0;
   std::vector<Step> steps;
-  int home = -1;  // at the end
+  int home = -1;              // at the end
+  bool is_in_memory = false;  // from an earlier round
   bool is_spilled = false, fits = false, is_given_up = false, is_emitted = false;
   int used = 0;  // highest unit + 1; no meaning where it was given up
 };

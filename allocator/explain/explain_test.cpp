@@ -192,7 +192,7 @@ TEST(Explain, WhoGivesWayToOthersSaysToWhom) {
       "    #3 st %2 !write\n    #4 st %0 !write\n    #5 st %1 !write\n    #6 exit\n");
   bool is_seen = false;
   for (int v = 0; v < 3; ++v) {
-    const Explanation e = explained(f, v, limits(4), {{"RegAllocSpillBitLowRegScale", "0"}});
+    const Explanation e = explained(f, v, limits(4), {{"RegAllocSpillBitLowRegScale", "0"}, {"FatPointUnspill", "0"}});
     if (e.spill.by != Spiller::Eviction) continue;
     is_seen = true;
     const Step s = last_step(e);
@@ -203,6 +203,22 @@ TEST(Explain, WhoGivesWayToOthersSaysToWhom) {
     EXPECT_GT(s.own_cost, 0);
   }
   EXPECT_TRUE(is_seen);
+}
+
+// %0 was spilled in round 1, and has a register in the end.
+TEST(Explain, WhatHasComeBackIsInARegister) {
+  const Explanation e =
+      explained(program("  vreg %0 R b32 fixed R1\n  vreg %1 R b32 fixed R3\n  vreg %2 R b64\n  block b0\n    #0 %0 = ld 0 !read\n"
+                        "    #1 %1 = ld 1 !read\n    #2 %2 = ld 2 !read\n    #3 st %2 !write\n    #4 st %0 !write\n"
+                        "    #5 st %1 !write\n    #6 exit\n"),
+                0, limits(4), {{"RegAllocSpillBitLowRegScale", "0"}});
+  EXPECT_EQ(e.spill.by, Spiller::None);
+  EXPECT_GE(e.home, 0);
+  EXPECT_EQ(e.spill.refills + e.spill.stores, 0);
+  EXPECT_EQ(std::count_if(e.attempts.begin(), e.attempts.end(), [](const SeenAttempt& a) { return a.is_emitted; }), 1);
+  ASSERT_GE(e.shown, 0);
+  EXPECT_TRUE(e.attempts[static_cast<std::size_t>(e.shown)].is_emitted);
+  EXPECT_EQ(e.attempts[static_cast<std::size_t>(e.shown)].round, 3);
 }
 
 TEST(Explain, TheLastFallbackIsNamed) {

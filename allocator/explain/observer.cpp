@@ -122,6 +122,7 @@ void Observer::spilled(const VictimRank& rank, std::int64_t round, std::int64_t 
 void Observer::end_attempt(const Attempt& result) {
   SeenAttempt& a = e_.attempts.back();
   a.home = result.home[vreg_.index()];
+  a.is_in_memory = a.home < 0 && round_->live.range(vreg_.index()).empty();
   a.is_spilled = std::binary_search(result.to_spill.begin(), result.to_spill.end(), vreg_);
   a.fits = result.fits;
   a.used = result.used;
@@ -129,11 +130,10 @@ void Observer::end_attempt(const Attempt& result) {
 }
 
 void Observer::emitted(std::int64_t round, std::int64_t number) {
-  for (std::size_t k = e_.attempts.size(); k-- > 0;)
-    if (SeenAttempt& a = e_.attempts[k]; a.run == run_ && a.round == round && a.number == number) {
-      a.is_emitted = true;
-      return;
-    }
+  for (SeenAttempt& a : e_.attempts) a.is_emitted = false;
+  const auto it = std::find_if(e_.attempts.rbegin(), e_.attempts.rend(),
+                               [&](const SeenAttempt& a) { return a.run == run_ && a.round == round && a.number == number; });
+  if (it != e_.attempts.rend()) it->is_emitted = true;
 }
 
 void Observer::finish(const SpillCode& lowered, const std::vector<int>& homes, const Plan& plan, bool is_fallback) {
@@ -142,6 +142,8 @@ void Observer::finish(const SpillCode& lowered, const std::vector<int>& homes, c
   const auto pieces = static_cast<int>(std::count(plan.first_of.begin(), plan.first_of.end(), vreg_));
   e_.pieces = pieces > 1 ? pieces : 0;
   const bool is_spilled = plan.is_spilled(vreg_);
+  e_.pinned.clear();
+  e_.spill.refills = e_.spill.stores = e_.spill.remats = 0;
   if (!is_spilled || e_.pieces > 0) e_.spill = {};
   if (e_.pieces > 0) e_.spill.by = Spiller::Split;
   else if (is_spilled && e_.spill.by == Spiller::None) e_.spill.by = is_fallback ? Spiller::Fallback : Spiller::Fuel;

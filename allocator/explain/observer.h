@@ -58,6 +58,7 @@ class Observer {
   void end_attempt(const Attempt& result);
   //   rank   by guidance, if it has a cost
   void spilled(const VictimRank& rank, std::int64_t round, std::int64_t cost);
+  // The last of these, and the last finish(), hold: a result may be improved once more.
   void emitted(std::int64_t round, std::int64_t number);
   void finish(const SpillCode& lowered, const std::vector<int>& homes, const Plan& plan, bool is_fallback);
 

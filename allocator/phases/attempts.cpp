@@ -11,6 +11,7 @@
 #include "allocator/assign/instruction_walk.h"
 #include "allocator/assign/preallocation.h"
 #include "allocator/assign/retry.h"
+#include "allocator/spill/cost.h"
 #include "ir/text/text.h"
 
 namespace regduel::allocator {
@@ -122,6 +123,13 @@ Attempt FileAttempts::observed(AttemptId id, const AttemptOptions& options, bool
 // with none: 0.931 with one, 0.928 with up to three, no less with more.
 constexpr int kSettling = 3;
 
+static std::int64_t moved_by(std::span<const VRegId> vregs, std::span<const std::int64_t> moves) {
+  std::int64_t sum = 0;
+  for (const VRegId v : vregs)
+    if (v.index() < moves.size()) sum = std::min(kMaxSpillCost, sum + moves[v.index()]);
+  return sum;
+}
+
 Attempt FileAttempts::evict(const Eviction& eviction) {
   const auto long_lived = [&](const Attempt& a) {
     return std::vector<int>(a.home.begin(), a.home.begin() + static_cast<std::ptrdiff_t>(eviction.num_long_lived));
@@ -146,8 +154,12 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
     const auto attempt = [&] { return observed(AttemptId::evicting(), options, false, [&] { return allocator_.run(options); }); };
     const auto may_go_on = [&] { return !analysis_.is_large() && analysis_.observers.may("another-attempt"); };
     const auto rank = [](const Attempt& a) { return std::pair(a.to_pin.size(), a.spill_cost); };
+    // In two orders; where most vregs keep a home from before, in the one that is better more often.
+    const bool goes_on = !eviction.kept.empty();
+    if (goes_on) options.order = Order::DearestFirst;
     result = attempt();
-    if (result.to_spill.size() > 2 && may_go_on()) {
+    const bool is_hopeless = moved_by(result.to_spill, eviction.moves) > eviction.most_moved;
+    if (!is_hopeless && !goes_on && result.to_spill.size() > 2 && may_go_on()) {
       options.order = Order::DearestFirst;
       Attempt other = attempt();
       if (rank(other) < rank(result)) result = std::move(other);
@@ -156,7 +168,7 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
     // spill. An observer is shown only attempts that spill less than the one before.
     options.order = Order::BoundFirst;
     std::vector<int> kept;
-    for (int n = 0; n < kSettling && !result.to_spill.empty() && may_go_on(); ++n) {
+    for (int n = 0; n < kSettling && !is_hopeless && !result.to_spill.empty() && may_go_on(); ++n) {
       kept = long_lived(result);
       options.kept = kept;
       AttemptOptions unseen = options;

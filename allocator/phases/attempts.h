@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -47,7 +48,10 @@ struct Eviction {
   std::vector<int>& kept;              // homes of the last attempt of this kind by long-lived vreg, empty = none; replaced
   std::span<const ir::VRegId> absent;  // ascending: vregs that guidance spills anyhow
   std::size_t num_long_lived = 0;
-  std::span<const Location> if_spilled;  // by vreg of the program
+  std::span<const Location> if_spilled;      // by vreg of the program
+  std::span<const std::int64_t> moves = {};  // by vreg of the program: bytes (Progress::moves)
+  // Where what a first attempt spills moves more bytes than this, there is no second one.
+  std::int64_t most_moved = std::numeric_limits<std::int64_t>::max();
 };
 
 class FileAttempts {

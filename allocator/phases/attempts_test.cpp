@@ -107,28 +107,24 @@ TEST(Phases, SpillRoundsChangeThePlanUntilItFits) {
   EXPECT_GT(spilled, 0);
 }
 
-// What the first round of eviction finds at one program goes on at another one under the same plan.
-TEST(Phases, EvictionGoesOnWithAnotherProgram) {
-  Scene roomy(3);
-  SpillPhase nothing_has_to_go(roomy.progress, SpillPhase::Victims::OfEviction);
-  EXPECT_TRUE(nothing_has_to_go.attempt_first_round());
-  EXPECT_EQ(nothing_has_to_go.moves_of_misfits(), 0);
-
+TEST(Phases, WhatIsSpilledComesBackAsFarAsThereIsRoom) {
   Scene tight(2);
-  SpillPhase phase(tight.progress, SpillPhase::Victims::OfEviction);
-  EXPECT_FALSE(phase.attempt_first_round());
-  EXPECT_EQ(phase.moves_of_misfits(), 8);  // a store and a refill
-  EXPECT_EQ(tight.progress.moved(), 0);
-  Progress anew(tight.analysis);
-  phase.go_on_with(anew);
-  EXPECT_TRUE(phase.run_rounds());
-  EXPECT_GE(anew.moved(), 8);
-  EXPECT_EQ(tight.progress.moved(), 0);
+  SpillPhase phase(tight.progress);
+  ASSERT_TRUE(phase.run_rounds());
+  EXPECT_GT(tight.progress.moved(), 0);
+  EXPECT_FALSE(phase.unspill()) << "what is spilled has to leave again, and nothing less does";
 
-  Progress given_up(tight.analysis);
-  given_up.insert_spill_code();
-  SpillPhase dear(given_up, SpillPhase::Victims::OfEviction);
-  EXPECT_FALSE(dear.run_rounds(7)) << "that would move 8 bytes";
+  // All of it in memory, with three registers for three vregs.
+  Scene roomy(3);
+  SpillPhase all(roomy.progress);
+  ASSERT_TRUE(all.run_fallback());
+  roomy.progress.plan.pinned.assign(roomy.progress.plan.pinned.size(), {});
+  EXPECT_GT(roomy.progress.moved(), 0);
+  const auto back = all.unspill();
+  ASSERT_TRUE(back);
+  EXPECT_EQ(roomy.progress.moved(), 0);
+  for (std::uint32_t v = 0; v < 3; ++v) EXPECT_GE((*back)[v], 0);
+  EXPECT_FALSE(all.unspill()) << "nothing is spilled any more";
 }
 
 TEST(Phases, FallbackKeepsEverythingInMemory) {

@@ -7,6 +7,9 @@
 //   3  change        spill the victims of both; what has no room for a temporary pins its instruction. Insert spill code anew
 //   4  fallback      after so many rounds (a knob), or where nothing changes: everything in memory, every instruction packed by
 //                    itself
+//   5  unspill       where a round fitted: what is spilled goes back to registers, all of it at once, and leaves again by steps 2
+//                    and 3 without guidance. Guidance decides before it is known what fits, and earlier rounds without what later
+//                    ones make room for
 //
 // A round spills a vreg that was not spilled before, or pins an instruction that was not pinned; so it ends. With everything in
 // memory and each instruction packed, what is not impossible fits. Source: seed 000 "Retry Loop: Phase 2: SPILL"; seed 001 "Spill
@@ -24,9 +27,7 @@ namespace regduel::allocator {
 
 class SpillPhase {
  public:
-  // Who names victims: guidance and then eviction, or eviction alone.
-  enum class Victims : std::uint8_t { OfGuidance, OfEviction };
-  explicit SpillPhase(Progress& progress, Victims victims = Victims::OfGuidance);
+  explicit SpillPhase(Progress& progress);
 
   // Whether guidance, asked of the program before it has any spill code, names vregs. A large program saves a round by that.
   [[nodiscard]] bool is_over_before_spill_code();
@@ -36,15 +37,13 @@ class SpillPhase {
   [[nodiscard]] ir::PerFile<bool> scarce_files();
   [[nodiscard]] bool has_victims() const;
   [[nodiscard]] std::int64_t moves_of_victims();
-  // Without guidance: the attempts of the first round, homes where nothing has to go, else bytes that would be moved for those that
-  // it spills. The rounds go on from there, with another program under the first plan. Requires a planned program.
-  [[nodiscard]] std::optional<Homes> attempt_first_round();
-  [[nodiscard]] std::int64_t moves_of_misfits();
-  void go_on_with(Progress& progress);
   // Homes of the planned program, where a round fits and what is spilled does not move more than so many bytes, as often as they
   // would be (Progress::moved). Requires: no instruction is impossible, and a planned program unless is_over_before_spill_code().
   [[nodiscard]] std::optional<Homes> run_rounds(std::int64_t most_moved = std::numeric_limits<std::int64_t>::max());
-  // The same with everything in memory. Without a value only where architectural registers leave too little room.
+  // Other homes, after run_rounds() had some. Nothing where what has to leave moves more than before; the plan and the planned
+  // program then are of no further use.
+  [[nodiscard]] std::optional<Homes> unspill();
+  // The homes with everything in memory. Without a value only where architectural registers leave too little room.
   [[nodiscard]] std::optional<Homes> run_fallback();
 
  private:
@@ -54,12 +53,11 @@ class SpillPhase {
   void keep_all_in_memory();
 
   Progress* progress_;
-  const bool is_guided_;
+  bool is_guided_;
   VictimRank rank_;  // in the queue of guidance, of the vreg that is observed
   std::int64_t round_ = 1;
+  std::int64_t most_at_first_ = std::numeric_limits<std::int64_t>::max();  // Eviction::most_moved, when unspilling
   bool has_first_victims_ = false;
-  bool has_attempted_ = false;                    // the first round, without success
-  ir::PerFile<bool> found_pressure_ = {};         // by that
   ir::PerFile<Attempt> misfits_;                  // attempts with eviction of this round that do not fit
   ir::PerFile<std::vector<ir::VRegId>> victims_;  // of guidance in this round
   ir::PerFile<std::vector<int>> kept_;            // by long-lived vreg: homes in the last attempt with eviction

@@ -48,6 +48,10 @@ struct Plan {
     location[v.index()] = if_spilled[v.index()];
     return true;
   }
+  // Back to a register, unless it is in a pack.
+  void unspill(ir::VRegId v) {
+    if (is_spilled(v) && !is_packed(v)) location[v.index()] = Location();
+  }
   // From its pack into its slot. False where it is in no pack.
   bool unpack(ir::VRegId v) {
     if (!is_packed(v)) return false;

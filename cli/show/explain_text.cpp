@@ -31,7 +31,7 @@ std::string_view order_text(Order o) {
     case Order::WidestFirst: return "widest first";
     case Order::LongestFirst: return "longest first";
     case Order::BoundFirst: return "temporaries first";
-    case Order::DearestFirst: return "temporaries, then the dearest";
+    case Order::DearestFirst: return "temporaries, dearest";
   }
   return "";
 }
@@ -334,7 +334,9 @@ std::string result_text(const SeenAttempt& a) {
 }
 
 // Whether it was sent to memory before.
-bool is_absent(const Explanation& e, const SeenAttempt& a) { return e.spill.by != Spiller::None && e.spill.round < a.round; }
+bool is_absent(const Explanation& e, const SeenAttempt& a) {
+  return (e.lives && a.is_in_memory) || (e.spill.by != Spiller::None && e.spill.round < a.round);
+}
 
 std::string plural(int n, std::string_view one, std::string_view many) { return fmt::format("{} {}", n, n == 1 ? one : many); }
 

@@ -12,7 +12,7 @@
 namespace regduel::fuzz {
 namespace {
 
-constexpr std::uint64_t kPrograms = 60;
+constexpr std::uint64_t kPrograms = 100;
 
 // Weighted spill bytes of case `n` of the mix at so many registers below its own limit.
 std::int64_t weighted_bytes(std::uint64_t n, int below, int lower_limits) {

@@ -60,8 +60,8 @@ constexpr std::uint64_t kHangTries = 30;  // cases of the size of a hang that it
 
 // Decisions that occur in every program, or in every one that needs memory: that one of them is the first bad one says little.
 constexpr std::string_view kAnotherAttempt = "another-attempt";
-constexpr std::array<std::string_view, 6> kOrdinary = {
-    "", "keep-in-register", "fewest-units", kAnotherAttempt, "spill-round", "eviction-alone"};
+constexpr std::array<std::string_view, 6> kOrdinary = {"",       "keep-in-register", "fewest-units", kAnotherAttempt, "spill-round",
+                                                       "unspill"};
 
 bool is_ordinary(std::string_view decision) { return std::find(kOrdinary.begin(), kOrdinary.end(), decision) != kOrdinary.end(); }
 constexpr std::string_view kInternalError = "harness/internal-error";
