@@ -73,7 +73,7 @@ class Planner {
       if (i.op == Op::Remat) ids.insert(i.ref.value);
     if (ids.empty()) return;
     find_constants();
-    add_chains(ids);
+    add_sources(ids);
     for (const std::uint32_t id : ids) repeated_.emplace_back().id = id;
     for (std::size_t k = 0; k < before_.insts.size(); ++k) {
       Repeated* r = repeated(before_.insts[k].id.value);
@@ -143,20 +143,16 @@ class Planner {
       }
     }
   }
-  // What a constant instruction is computed from has to be known as constant too.
-  void add_chains(std::set<std::uint32_t>& ids) {
-    std::vector<std::uint32_t> work;
-    for (std::uint32_t k = 0; k < before_.insts.size(); ++k)
-      if (is_constant_[k] && ids.contains(before_.insts[k].id.value)) work.push_back(k);
-    while (!work.empty()) {
-      const std::uint32_t k = work.back();
-      work.pop_back();
-      for (const Operand& op : before_.operands_of(before_.insts[k])) {
-        if (!op.is_vreg() || op.role != Role::Use) continue;
-        const std::uint32_t def = sole_def_[before_.root(op.vreg()).index()];
-        if (ids.insert(before_.insts[def].id.value).second) work.push_back(def);
-      }
+  // What a repeated constant instruction reads has to be known as constant too.
+  void add_sources(std::set<std::uint32_t>& ids) {
+    std::vector<std::uint32_t> sources;
+    for (std::uint32_t k = 0; k < before_.insts.size(); ++k) {
+      if (!is_constant_[k] || !ids.contains(before_.insts[k].id.value)) continue;
+      for (const Operand& op : before_.operands_of(before_.insts[k]))
+        if (op.is_vreg() && op.role == Role::Use)
+          sources.push_back(before_.insts[sole_def_[before_.root(op.vreg()).index()]].id.value);
     }
+    ids.insert(sources.begin(), sources.end());
   }
   // A snapshot is a copy of the words that the operand touches, at the same offset.
   static Place snapshot_place(const Place& of, std::uint32_t first) { return {first, of.size, of.offset, of.step}; }
