@@ -224,7 +224,7 @@ Outcome run_fallback(Progress& progress, SpillPhase& phase) {
   return {std::unexpected(failure(a, progress.first_misfit))};
 }
 
-// The cheaper one of the two ways, unless one is decided.
+// The cheaper one of the two ways, unless one is decided, or the last fallback; and then unspilled.
 Outcome run_spilling(Progress& progress, SpillPhase& rounds, const Course& course) {
   const Analysis& a = progress.analysis;
   rounds.find_first_victims();
@@ -237,7 +237,8 @@ Outcome run_spilling(Progress& progress, SpillPhase& rounds, const Course& cours
     return cost < split_cost || (cost == split_cost && split->moves_much);
   };
   if (split && !(whole && stays_whole())) return unspilled(split->progress, split->rounds, std::move(*split->outcome), course);
-  return whole ? unspilled(progress, rounds, std::move(*whole), course) : run_fallback(progress, rounds);
+  if (!whole) whole = run_fallback(progress, rounds);
+  return whole->result ? unspilled(progress, rounds, std::move(*whole), course) : std::move(*whole);
 }
 
 Outcome run(const ir::Function& program, const RunOptions& options, const Course& course) {

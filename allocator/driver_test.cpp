@@ -86,6 +86,8 @@ TEST(Driver, FastAllocationTriesOnceAnyhow) {
 
 TEST(Driver, NoRoundsMeansTheLastFallback) {
   EXPECT_THAT(trace(2, {{"FatPointSpillRounds", "0"}}), Contains(HasSubstr("last fallback")));
+  // And what fits comes back.
+  EXPECT_THAT(trace(2, {{"FatPointSpillRounds", "0"}}).back(), HasSubstr("unspilled: weighted cost 16, 24 before"));
 }
 
 TEST(Driver, LoopIterationsDecideWhatIsCheap) {

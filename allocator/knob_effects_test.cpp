@@ -315,7 +315,7 @@ const std::vector<Effect>& effects() {
       // The first instruction is packed by itself, and what it leaves behind is spilled there.
       {Knob::SpillRounds,
        "0",
-       {},
+       {{"FatPointUnspill", "0"}},
        2,
        R"(
     vreg %0 R b32

@@ -222,7 +222,7 @@ TEST(Explain, WhatHasComeBackIsInARegister) {
 }
 
 TEST(Explain, TheLastFallbackIsNamed) {
-  const Explanation e = explained(pressed(), 0, limits(2), {{"FatPointSpillRounds", "0"}});
+  const Explanation e = explained(pressed(), 0, limits(2), {{"FatPointSpillRounds", "0"}, {"FatPointUnspill", "0"}});
   EXPECT_EQ(e.spill.by, Spiller::Fallback);
   EXPECT_FALSE(e.pinned.empty());
 }

@@ -118,7 +118,6 @@ TEST(Phases, WhatIsSpilledComesBackAsFarAsThereIsRoom) {
   Scene roomy(3);
   SpillPhase all(roomy.progress);
   ASSERT_TRUE(all.run_fallback());
-  roomy.progress.plan.pinned.assign(roomy.progress.plan.pinned.size(), {});
   EXPECT_GT(roomy.progress.moved(), 0);
   const auto back = all.unspill();
   ASSERT_TRUE(back);

@@ -86,6 +86,10 @@ std::optional<Homes> SpillPhase::unspill() {
     if (moves[v] > 0 || before[v].is_recomputed()) plan.unspill(VRegId(v));
   if (plan.location == before || !a.observers.may("unspill")) return std::nullopt;
   a.observers.line("unspill: what is spilled goes back to registers");
+  // Instructions are packed by themselves again only where temporaries of what leaves find no room.
+  plan.pinned.assign(plan.pinned.size(), {});
+  plan.reuse.barred_insts.assign(plan.reuse.barred_insts.size(), 0);
+  plan.reuse.distance = static_cast<int>(a.knobs[Knob::RefillReuse]);
   is_guided_ = false;
   victims_ = {};
   kept_ = {};

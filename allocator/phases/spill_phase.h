@@ -7,9 +7,9 @@
 //   3  change        spill the victims of both; what has no room for a temporary pins its instruction. Insert spill code anew
 //   4  fallback      after so many rounds (a knob), or where nothing changes: everything in memory, every instruction packed by
 //                    itself
-//   5  unspill       where a round fitted: what is spilled goes back to registers, all of it at once, and leaves again by steps 2
-//                    and 3 without guidance. Guidance decides before it is known what fits, and earlier rounds without what later
-//                    ones make room for
+//   5  unspill       what is spilled goes back to registers, all of it at once, and leaves again by steps 2 and 3 without guidance.
+//                    Guidance decides before it is known what fits, earlier rounds without what later ones make room for, and the
+//                    fallback not at all
 //
 // A round spills a vreg that was not spilled before, or pins an instruction that was not pinned; so it ends. With everything in
 // memory and each instruction packed, what is not impossible fits. Source: seed 000 "Retry Loop: Phase 2: SPILL"; seed 001 "Spill
@@ -40,8 +40,8 @@ class SpillPhase {
   // Homes of the planned program, where a round fits and what is spilled does not move more than so many bytes, as often as they
   // would be (Progress::moved). Requires: no instruction is impossible, and a planned program unless is_over_before_spill_code().
   [[nodiscard]] std::optional<Homes> run_rounds(std::int64_t most_moved = std::numeric_limits<std::int64_t>::max());
-  // Other homes, after run_rounds() had some. Nothing where what has to leave moves more than before; the plan and the planned
-  // program then are of no further use.
+  // Other homes, after run_rounds() or run_fallback() had some. Nothing where what has to leave moves more than before; the plan
+  // and the planned program then are of no further use.
   [[nodiscard]] std::optional<Homes> unspill();
   // The homes with everything in memory. Without a value only where architectural registers leave too little room.
   [[nodiscard]] std::optional<Homes> run_fallback();
