@@ -35,7 +35,6 @@ class SpillPhase {
   // they would be. Requires the same as run_rounds().
   void find_first_victims();
   [[nodiscard]] ir::PerFile<bool> scarce_files();
-  [[nodiscard]] bool has_victims() const;
   [[nodiscard]] std::int64_t moves_of_victims();
   // Homes of the planned program, where a round fits and what is spilled does not move more than so many bytes, as often as they
   // would be (Progress::moved). Requires: no instruction is impossible, and a planned program unless is_over_before_spill_code().
@@ -48,6 +47,7 @@ class SpillPhase {
 
  private:
   void find_victims(SpillGuidance& guidance);
+  [[nodiscard]] bool has_victims() const;
   [[nodiscard]] std::optional<Homes> attempt_all();
   bool change_plan();
   void keep_all_in_memory();

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include <fmt/format.h>
+
 #include "oracles/symbolic/testing.h"
 
 namespace regduel::oracles {
