@@ -502,8 +502,13 @@ void SpillCodeInserter::copy_between_pieces(const Inst& inst) {
   }
   out_.is_changed[d.index()] = out_.is_changed[s.index()] = 1;
   if (needed == 0 || (is_spilled(d) && is_spilled(s))) return;
-  if (!is_spilled(d)) return refill(d, is_recomputed(s) ? all_bytes(d) : cover(d, needed), s);
-  if (!is_recomputed(d)) store(s, bytes, d);
+  if (is_spilled(d)) {
+    if (!is_recomputed(d)) store(s, bytes, d);
+    return;
+  }
+  // Other bytes of d may be newer than those of s.
+  const ByteMask covered = is_recomputed(s) ? all_bytes(d) : cover(d, needed);
+  refill(d, (covered & ~bytes) == 0 ? covered : bytes, s);
 }
 
 SpillCode insert_spill_code(const Function& in, const ir::Cfg& cfg, const Liveness& live, const Plan& plan, const Budget& budget) {

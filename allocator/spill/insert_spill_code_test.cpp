@@ -161,6 +161,33 @@ TEST(InsertSpillCode, SpilledTupleRefillsOnlyTheWordThatIsRead) {
   EXPECT_EQ(a.claims.spill_load_bytes, 4);
 }
 
+// %1 is a piece of %0, in memory. Of what both hold it has the newer %0.h0 and the older rest.
+TEST(InsertSpillCode, PartCopiedFromAPieceInMemoryLeavesTheOtherBytes) {
+  for (const bool is_whole : {false, true}) {
+    ir::Function f = out_of_ssa(program(fmt::format(R"(
+    vreg %0 R b64
+    vreg %1 R b64
+    block b0
+      #0 %0 = ld 0
+      #1 %1{0} = ld 1
+      #2 %0{0} = copy %1{0}
+      #3 st %0 !write
+      #4 exit
+)",
+                                                    is_whole ? "" : ".h0")));
+    f.insts[2].flags |= ir::kInserted;
+    const ir::Cfg cfg(f);
+    const Liveness live(f, cfg);
+    ir::PerFile<Location> slots;
+    slots.fill(Location::slot(ir::MemSpace::Local));
+    Plan plan = plan_without_spills(f, {0, 0}, slots);
+    plan.first_of = {ir::VRegId(0), ir::VRegId(0)};
+    plan.spill(ir::VRegId(1));
+    const SpillCode code = insert_spill_code(f, cfg, live, plan, Budget::of(f, ir::default_target(), limits(40)));
+    EXPECT_THAT(ir::print(code.f), HasSubstr(is_whole ? "%0 = refill slot 0\n" : "%0.h0 = refill slot 0\n"));
+  }
+}
+
 // A loop with phis, guarded defs, parts, ties, fixed operands, dead and undefined values.
 std::string random_program(Random& random) {
   std::string text;
