@@ -20,67 +20,67 @@ constexpr int kUnspillRounds = 8;
 // bytes.
 constexpr std::int64_t kHopelessAtFirst = 2;
 
-SpillPhase::SpillPhase(Progress& progress) : progress_(&progress), is_guided_(progress.analysis.knobs[Knob::Guidance] != 0) {
+SpillPhase::SpillPhase(Progress& progress) : progress_(progress), is_guided_(progress.analysis.knobs[Knob::Guidance] != 0) {
   if (const Observer* observer = progress.analysis.observers.vreg) rank_.vreg = observer->vreg();
 }
 
 bool SpillPhase::is_over_before_spill_code() {
-  const Analysis& a = progress_->analysis;
+  const Analysis& a = progress_.analysis;
   const RoundIndex index(a.f, a.live);
-  SpillGuidance guidance({a.f, a.live, index, progress_->costs(), a.budget, a.model, a.slots, progress_->plan.if_spilled,
-                          Spilled::of(a.f, progress_->plan)});
+  SpillGuidance guidance({a.f, a.live, index, progress_.costs(), a.budget, a.model, a.slots, progress_.plan.if_spilled,
+                          Spilled::of(a.f, progress_.plan)});
   const auto over = std::find_if(std::begin(kFileOrder), std::end(kFileOrder), [&](ir::RegFile f) { return guidance.is_over(f); });
   if (over == std::end(kFileOrder)) return false;
-  progress_->high_pressure[ir::index(*over)] = true;
-  progress_->first_misfit = *over;
+  progress_.high_pressure[ir::index(*over)] = true;
+  progress_.first_misfit = *over;
   find_victims(guidance);
   return has_victims();
 }
 
 void SpillPhase::find_first_victims() {
-  if (!has_first_victims_) find_victims(progress_->program().guidance());
+  if (!has_first_victims_) find_victims(progress_.program().guidance());
 }
 
 ir::PerFile<bool> SpillPhase::scarce_files() {
   ir::PerFile<bool> scarce = {};
   for (const ir::RegFile file : kFileOrder)
     scarce[ir::index(file)] =
-        progress_->has_program() ? progress_->program().guidance().is_over(file) : !victims_[ir::index(file)].empty();
+        progress_.has_program() ? progress_.program().guidance().is_over(file) : !victims_[ir::index(file)].empty();
   return scarce;
 }
 
 std::int64_t SpillPhase::moves_of_victims() {
-  const std::vector<std::int64_t>& moves = progress_->moves();
+  const std::vector<std::int64_t>& moves = progress_.moves();
   std::int64_t sum = 0;
   for (const std::vector<VRegId>& victims : victims_)
     for (const VRegId v : victims)
-      if (!progress_->plan.if_spilled[v.index()].is_recomputed()) sum += moves[v.index()];
+      if (!progress_.plan.if_spilled[v.index()].is_recomputed()) sum += moves[v.index()];
   return sum;
 }
 
 std::optional<Homes> SpillPhase::run_rounds(std::int64_t most_moved) {
-  const Analysis& a = progress_->analysis;
+  const Analysis& a = progress_.analysis;
   const std::int64_t rounds = a.knobs[Knob::SpillRounds];
   for (; round_ <= rounds; ++round_) {
     ir::PassScope scope(a.observers.passes, "spill_round", &a.f);
-    const bool is_first_of_large = round_ == 1 && !progress_->has_program();
-    if (round_ > 1 || !has_first_victims_) find_victims(progress_->program().guidance());
+    const bool is_first_of_large = round_ == 1 && !progress_.has_program();
+    if (round_ > 1 || !has_first_victims_) find_victims(progress_.program().guidance());
     if (round_ > 1 || !has_victims())
       if (auto homes = attempt_all()) return homes;
     if (!is_first_of_large && !a.observers.may("spill-round")) break;
     if (!change_plan() && !is_first_of_large) break;
-    if (progress_->moved() > most_moved) break;
-    progress_->insert_spill_code();
-    scope.made(progress_->program().code().f);
+    if (progress_.moved() > most_moved) break;
+    progress_.insert_spill_code();
+    scope.made(progress_.program().code().f);
   }
   return std::nullopt;
 }
 
 std::optional<Homes> SpillPhase::unspill() {
-  const Analysis& a = progress_->analysis;
-  Plan& plan = progress_->plan;
-  const std::int64_t most_moved = progress_->moved();
-  const std::vector<std::int64_t>& moves = progress_->moves();
+  const Analysis& a = progress_.analysis;
+  Plan& plan = progress_.plan;
+  const std::int64_t most_moved = progress_.moved();
+  const std::vector<std::int64_t>& moves = progress_.moves();
   const std::vector<Location> before = plan.location;
   for (std::size_t v = 0; v < before.size(); ++v)
     if (moves[v] > 0 || before[v].is_recomputed()) plan.unspill(VRegId(v));
@@ -96,28 +96,28 @@ std::optional<Homes> SpillPhase::unspill() {
   most_at_first_ = kHopelessAtFirst * most_moved;
   for (int n = 0; n < kUnspillRounds; ++n) {
     ir::PassScope scope(a.observers.passes, "unspill", &a.f);
-    progress_->insert_spill_code();
-    scope.made(progress_->program().code().f);
+    progress_.insert_spill_code();
+    scope.made(progress_.program().code().f);
     ++round_;
     if (auto homes = attempt_all()) return homes;
-    if (!change_plan() || progress_->moved() > most_moved || plan.location == before) break;
+    if (!change_plan() || progress_.moved() > most_moved || plan.location == before) break;
   }
   return std::nullopt;
 }
 
 std::optional<Homes> SpillPhase::run_fallback() {
-  const Analysis& a = progress_->analysis;
+  const Analysis& a = progress_.analysis;
   ir::PassScope scope(a.observers.passes, "last_fallback", &a.f);
   a.observers.line("last fallback: everything in memory");
   keep_all_in_memory();
-  progress_->insert_spill_code();
-  scope.made(progress_->program().code().f);
+  progress_.insert_spill_code();
+  scope.made(progress_.program().code().f);
   return attempt_all();
 }
 
 void SpillPhase::find_victims(SpillGuidance& guidance) {
   has_first_victims_ = true;
-  const Observers& observers = progress_->analysis.observers;
+  const Observers& observers = progress_.analysis.observers;
   misfits_ = {};
   for (const ir::RegFile file : kFileOrder) {
     std::vector<VRegId>& victims = victims_[ir::index(file)];
@@ -133,7 +133,7 @@ bool SpillPhase::has_victims() const {
 }
 
 std::optional<Homes> SpillPhase::attempt_all() {
-  PlannedProgram& program = progress_->program();
+  PlannedProgram& program = progress_.program();
   std::vector<FileAttempts> fitting;
   fitting.reserve(ir::kNumFiles);
   bool all_fit = true;
@@ -141,23 +141,23 @@ std::optional<Homes> SpillPhase::attempt_all() {
   for (const ir::RegFile file : kFileOrder) {
     if (program.vregs(file).empty()) continue;
     const std::size_t k = ir::index(file);
-    FileAttempts attempts(progress_->analysis, program, file, {.round = round_, .most = kAttemptsOfARound});
+    FileAttempts attempts(progress_.analysis, program, file, {.round = round_, .most = kAttemptsOfARound});
     // What is over budget fits nowhere: without guidance it is still there.
     const bool may_fit = victims_[k].empty() && kept_[k].empty() && (is_guided_ || !program.guidance().is_over(file));
     if (may_fit) attempts.try_until_one_fits();
     if (!attempts.fits())
       misfits_[k] = attempts.evict({.kept = kept_[k],
                                     .absent = victims_[k],
-                                    .num_long_lived = progress_->plan.num_long_lived(),
-                                    .if_spilled = progress_->plan.if_spilled,
-                                    .moves = progress_->moves(),
+                                    .num_long_lived = progress_.plan.num_long_lived(),
+                                    .if_spilled = progress_.plan.if_spilled,
+                                    .moves = progress_.moves(),
                                     .most_moved = most_at_first_});
-    progress_->high_pressure[k] = !attempts.fits();
+    progress_.high_pressure[k] = !attempts.fits();
     if (attempts.fits()) {
       fitting.push_back(std::move(attempts));
       continue;
     }
-    if (all_fit) progress_->first_misfit = file;
+    if (all_fit) progress_.first_misfit = file;
     all_fit = false;
   }
   if (!all_fit) return std::nullopt;
@@ -167,7 +167,7 @@ std::optional<Homes> SpillPhase::attempt_all() {
 bool SpillPhase::change_plan() {
   bool changed = false;
   const auto spill = [&](std::span<const VRegId> vregs) {
-    for (const VRegId v : vregs) changed = progress_->spill(v, round_, rank_) || changed;
+    for (const VRegId v : vregs) changed = progress_.spill(v, round_, rank_) || changed;
   };
   // Predicates last: what leaves file R makes room for their packs.
   for (const bool are_predicates : {false, true})
@@ -177,20 +177,20 @@ bool SpillPhase::change_plan() {
       spill(misfits_[ir::index(file)].to_spill);
     }
   // A temporary without a register: first no refilled value may wait there any more, then its instruction is pinned.
-  Plan& plan = progress_->plan;
+  Plan& plan = progress_.plan;
   for (const Attempt& a : misfits_)
     for (const std::uint32_t inst : a.to_pin) {
       const bool waits = plan.reuse.distance != 0 && plan.reuse.barred_insts[inst] == 0;
       plan.reuse.barred_insts[inst] = 1;
-      changed = waits || progress_->pin(inst, round_, rank_) || changed;
+      changed = waits || progress_.pin(inst, round_, rank_) || changed;
     }
   return changed;
 }
 
 void SpillPhase::keep_all_in_memory() {
-  const Analysis& a = progress_->analysis;
-  Plan& plan = progress_->plan;
-  progress_->packs.empty_all(plan);
+  const Analysis& a = progress_.analysis;
+  Plan& plan = progress_.plan;
+  progress_.packs.empty_all(plan);
   const std::vector<std::int64_t> costs = spill_costs(a.f, a.cfg, a.live, a.frequency, plan.if_spilled, {});
   for (std::size_t v = 0; v < plan.location.size(); ++v)
     if (costs[v] < kUnspillable) plan.spill(VRegId(v));
@@ -201,7 +201,7 @@ void SpillPhase::keep_all_in_memory() {
     const ir::Block& block = a.f.block(b);
     for (std::uint32_t k = 0; k < block.num_insts; ++k) {
       const ir::Inst& inst = a.f.insts[block.first_inst + k];
-      if (!inst.is_deleted() && !inst.is_inserted()) progress_->pin(block.first_inst + k, round_, rank_);
+      if (!inst.is_deleted() && !inst.is_inserted()) progress_.pin(block.first_inst + k, round_, rank_);
     }
   }
 }

@@ -52,7 +52,7 @@ class SpillPhase {
   bool change_plan();
   void keep_all_in_memory();
 
-  Progress* progress_;
+  Progress& progress_;
   bool is_guided_;
   VictimRank rank_;  // in the queue of guidance, of the vreg that is observed
   std::int64_t round_ = 1;
