@@ -17,8 +17,7 @@ constexpr std::size_t kFew = 128;  // what lists of cells and nodes begin with: 
 
 ValueGraph::ValueGraph(const ir::Function& program, const ir::Cfg& cfg, Definitions& defs, const GraphOptions& options)
     : f_(program), cfg_(cfg), places_(program.operands.size()), first_read_(program.operands.size(), kNone),
-      block_of_(program.insts.size()) {
-  if (options.detail == Detail::EveryJoin) ids_ = IdIndex(program);
+      block_of_(program.insts.size()), is_sparse_(options.detail == Detail::Sparse) {
   for (std::size_t b = 0; b < f_.blocks.size(); ++b)
     for (std::uint32_t i = 0; i < f_.blocks[b].num_insts; ++i) block_of_[f_.blocks[b].first_inst + i] = ir::BlockId(b);
   GraphBuilder(*this, defs, options).run();

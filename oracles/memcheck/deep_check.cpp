@@ -142,17 +142,14 @@ DeepCheck::Outcome DeepCheck::compare_byte(SetId expected, std::optional<ByteRef
   return Outcome::Differs;
 }
 
-// What is left of both sets under one assumption at a time is in the other: then walks would find no difference either. This is the
-// common case of a guarded program, and costs no more than sets do.
 bool DeepCheck::is_excused(SetId expected, SetId found, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed,
                            Assumption after_assumed) {
   if (!after_graph_.has_gates()) return false;
   const auto is_defined = [&](std::uint32_t e) { return !defs_.is_undefined(leaf_of(e)); };
   const auto is_undefined = [&](std::uint32_t e) { return defs_.is_undefined(leaf_of(e)); };
   if (!sets_.any_of(expected, has_defined_, is_defined)) return false;
-  const auto is_within = [&](SetId part, SetId whole) { return sets_.unite(part, whole) == whole; };
-  return is_within(before ? before_.set_under(*before, before_assumed) : expected, found) &&
-         (sets_.any_of(expected, has_undefined_, is_undefined) || is_within(after_.set_under(after, after_assumed), expected));
+  return is_same_under_guards({before_, before, expected, before_assumed}, {after_, after, found, after_assumed},
+                              sets_.any_of(expected, has_undefined_, is_undefined));
 }
 
 // Of the elements those that a walk comes to; none where it does not end within its budget.

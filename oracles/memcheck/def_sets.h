@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,10 @@ class DefSets {
 
   // Requires: element < 2^31 - 2. So the two highest numbers are those of no set.
   [[nodiscard]] static constexpr SetId single(std::uint32_t element) { return kSingle | element; }
+  // The one element of a set that has no other.
+  [[nodiscard]] static constexpr std::optional<std::uint32_t> only(SetId set) {
+    return (set & kSingle) != 0 ? std::optional(set & ~kSingle) : std::nullopt;
+  }
   // A set of one element that stands for four sets, byte after byte: the same for the same four, another for any others.
   [[nodiscard]] SetId word(const std::array<SetId, 4>& bytes);
   // Requires: there are fewer than 2^30 words, and no element of any other kind is 2^30 or more.

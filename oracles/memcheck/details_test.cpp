@@ -724,6 +724,36 @@ TEST(MemcheckDetails, TheFastCheckSaysWhereToLook) {
   EXPECT_EQ(suspects(bad_remat), std::nullopt);
 }
 
+// R3 holds #8 before, and slot 0 nothing: where the guard holds, neither is seen.
+TEST(MemcheckDetails, TheFastCheckSeesThroughGuards) {
+  const auto is_same = [](const Pair& p) {
+    return fast(p).is_same() && fast_check(Judged(p).all, MemcheckScope::Errors).is_same();
+  };
+  const std::string before =
+      "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #8 %1 = q\n    #9 use %1\n    #2 @%3 %0 = b\n    #3 @%3 use %0\n    #4 exit\n";
+  Pair refilled = {kVregs, before,
+                   "  block b0\n    #0 P0 = p\n    #1 R2 = a\n    #8 R3 = q\n    #9 use R3\n    #2 @P0 R2 = b\n"
+                   "    +20 @P0 spill R2, slot 0\n    +21 @P0 R3 = refill slot 0\n    #3 @P0 use R3\n    #4 exit\n"};
+  EXPECT_TRUE(is_same(refilled));
+  refilled.before = replaced(refilled.before, "#3 @%3", "#3 @!%3");
+  refilled.after = replaced(refilled.after, "#3 @P0", "#3 @!P0");
+  EXPECT_FALSE(is_same(refilled));
+  // No guard at the read, and one of the two writes on each path.
+  Pair both = {kVregs,
+               "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #8 %1 = q\n    #9 use %1\n    #7 use %0\n    #2 @%3 %0 = b\n"
+               "    #5 @!%3 %0 = c\n    #3 use %0\n    #4 exit\n",
+               "  block b0\n    #0 P0 = p\n    #1 R2 = a\n    #8 R3 = q\n    #9 use R3\n    #7 use R2\n    #2 @P0 R3 = b\n"
+               "    #5 @!P0 R3 = c\n    #3 use R3\n    #4 exit\n"};
+  EXPECT_TRUE(is_same(both));
+  both.before = replaced(both.before, "#5 @!%3", "#5 @%3");
+  both.after = replaced(both.after, "#5 @!P0", "#5 @P0");
+  EXPECT_FALSE(is_same(both));
+  // %3 has two definitions, and #6 stands between.
+  both.before = replaced(both.before, "#5 @%3", "#6 %3 = p\n    #5 @!%3");
+  both.after = replaced(both.after, "#5 @P0", "#6 P0 = p\n    #5 @!P0");
+  EXPECT_FALSE(is_same(both));
+}
+
 TEST(MemcheckDetails, TheFastCheckComparesWordsOfParts) {
   // Neither word is a node, and their lower bytes are the same.
   expect_category(

@@ -59,7 +59,8 @@ class FastCheck {
       if (inst.is_deleted() || !after_graph_.is_reachable(i)) continue;
       if (inst.op == ir::Op::Remat) {
         // Until a remat is found to be wrong, all are taken to be right: the operands of one may come from another.
-        if (!is_right_remat(c_, before_graph_, inst, [&](auto x, auto y) { return is_same_operand(x, y); })) return std::nullopt;
+        if (!is_right_remat(c_, before_graph_, inst, [&](auto x, auto y) { return is_same_operand(x, y, {}); }))
+          return std::nullopt;
       } else if (!inst.is_inserted() && !is_same_instruction(inst)) {
         list.push_back(inst.id);
       }
@@ -73,12 +74,33 @@ class FastCheck {
   }
 
  private:
-  [[nodiscard]] bool is_same_operand(std::size_t x, std::size_t y) {
+  struct Assumptions {
+    Assumption before, after;
+  };
+  [[nodiscard]] bool is_same_operand(std::size_t x, std::size_t y, const Assumptions& assumed) {
     if (before_graph_.is_read(x) != after_graph_.is_read(y)) return false;
     if (!before_graph_.is_read(x)) return true;
-    return reads_as(before_, x, after_, y, [&](SetId expected, SetId found) {
+    const auto may_be = [&](SetId expected, SetId found) {
       return expected == found || (scope_ == MemcheckScope::Errors && has_undefined(expected) && has_all_defined(found, expected));
-    });
+    };
+    if (reads_as(before_, x, after_, y, may_be)) return true;
+    if (!after_graph_.has_gates()) return false;
+    for (int k = 0; k < std::min(before_graph_.read_bytes(x), after_graph_.read_bytes(y)); ++k) {
+      const ByteRef from = before_graph_.read_byte(x, k), to = after_graph_.read_byte(y, k);
+      const SetId expected = before_.set_of(from), found = after_.set_of(to);
+      if (may_be(expected, found)) continue;
+      if (!has_defined(expected) || !is_same_under_guards({before_, from, expected, assumed.before},
+                                                          {after_, to, found, assumed.after}, has_undefined(expected)))
+        return false;
+    }
+    return true;
+  }
+  // What may be assumed where the guards hold: nothing, unless they are one predicate.
+  [[nodiscard]] Assumptions assumptions(std::size_t old_guard, std::size_t new_guard) {
+    if (!before_graph_.is_read(old_guard) || !after_graph_.is_read(new_guard)) return {};
+    const SetId predicate = before_.predicate_of(before_graph_.read_word(old_guard, 0));
+    if (predicate != after_.predicate_of(after_graph_.read_word(new_guard, 0))) return {};
+    return {{predicate, !c_.before.operands[old_guard].is_negated()}, {predicate, !c_.after.operands[new_guard].is_negated()}};
   }
 
   // A word is undefined where all of it is. One that is put together of four bytes from different places counts as defined.
@@ -88,9 +110,12 @@ class FastCheck {
   [[nodiscard]] bool has_undefined(SetId set) {
     return sets_.any_of(set, has_undefined_, [&](std::uint32_t e) { return is_undefined(e); });
   }
+  [[nodiscard]] bool has_defined(SetId set) {
+    return sets_.any_of(set, has_defined_, [&](std::uint32_t e) { return !is_undefined(e); });
+  }
   // `found` has all elements of `expected` that are defined.
   [[nodiscard]] bool has_all_defined(SetId found, SetId expected) {
-    if (!sets_.any_of(expected, has_defined_, [&](std::uint32_t e) { return !is_undefined(e); })) return true;
+    if (!has_defined(expected)) return true;
     const auto wanted = sets_.elements(expected);
     return std::all_of(wanted.begin(), wanted.end(), [&](std::uint32_t e) { return is_undefined(e) || sets_.contains(found, e); });
   }
@@ -100,14 +125,15 @@ class FastCheck {
     if (source == kNone || !before_graph_.is_reachable(source)) return true;
     const ir::Inst& old = c_.before.insts[source];
     const auto old_guard = guard_operand(c_.before, old), new_guard = guard_operand(c_.after, now);
-    if (old_guard && new_guard && !is_same_operand(*old_guard, *new_guard) && !is_idle_copy(c_.prepared, source, c_.after, now))
+    if (old_guard && new_guard && !is_same_operand(*old_guard, *new_guard, {}) && !is_idle_copy(c_.prepared, source, c_.after, now))
       return false;
     if (old.is_copy() || old.is_phi() || prepared_.asks_for_nothing(old.id)) return true;
     if (old.num_operands != now.num_operands) return false;
+    const Assumptions assumed = old_guard && new_guard ? assumptions(*old_guard, *new_guard) : Assumptions();
     const auto old_ops = c_.before.operands_of(old);
     for (std::size_t k = 0; k < old_ops.size(); ++k)
       if (old_ops[k].reads() && old_ops[k].role != ir::Role::Guard && old_ops[k].is_register() &&
-          !is_same_operand(old.first_operand + k, now.first_operand + k))
+          !is_same_operand(old.first_operand + k, now.first_operand + k, assumed))
         return false;
     return true;
   }

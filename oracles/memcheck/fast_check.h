@@ -7,6 +7,8 @@
 //
 //   E = F,  or  E contains an undefined element and F all defined ones of E
 //
+// In either scope no mismatch is one whose sets under one assumption at a time are within E and F (is_same_under_guards).
+//
 // Tested by fast_check_test.cpp (this equation) and details_test.cpp.
 #pragma once
 

@@ -121,12 +121,13 @@ SetId ReachingSets::step_under(State s, std::vector<State>& next) {
   if (n.kind == NodeKind::Gated) {
     const bool negated = graph_.guard(n).negated;
     const SetId predicate = memory_.predicates[n.c];
-    if (under == kNoAssumption || assumed.predicate != predicate) {
+    if (under != kNoAssumption && assumed.predicate == predicate) {
+      next.erase(next.begin() + (assumed.value != negated ? 1 : 0));
+    } else if (predicate != kEmptySet) {
       next[0].under = number_of({predicate, !negated});
       next[1].under = number_of({predicate, negated});
       return own;
     }
-    next.erase(next.begin() + (assumed.value != negated ? 1 : 0));
   } else if (n.kind == NodeKind::Phi && n.c != kNone && under != kNoAssumption &&
              is_defined_behind(assumed.predicate, ir::BlockId(n.c))) {
     under = kNoAssumption;
@@ -137,8 +138,26 @@ SetId ReachingSets::step_under(State s, std::vector<State>& next) {
 
 SetId ReachingSets::set_under(ByteRef r, Assumption a) {
   if (memory_.predicates.empty())
-    for (const GuardRef& guard : graph_.guards()) memory_.predicates.push_back(predicate_of(guard.node));
-  return set_of({r.node, byte_aspect(r.byte), number_of(a)});
+    for (const GuardRef& guard : graph_.guards()) memory_.predicates.push_back(assumable(predicate_of(guard.node)));
+  return set_of({r.node, byte_aspect(r.byte), number_of({assumable(a.predicate), a.value})});
+}
+
+SetId ReachingSets::assumable(SetId predicate) const {
+  if (!graph_.is_sparse()) return predicate;
+  const auto only = DefSets::only(predicate);
+  if (!only) return kEmptySet;
+  const Leaf& leaf = defs_[leaf_of(*only)];
+  if (leaf.kind != LeafKind::Def) return kEmptySet;
+  // Of a word, all bits have the same definition.
+  const ir::Function& before = defs_.before();
+  const ir::Operand& def = before.operands_of(before.insts[defs_.index_of(leaf.inst)])[static_cast<std::size_t>(leaf.operand)];
+  return ir::is_predicate(def.is_vreg() ? before.vreg(def.vreg()).file() : def.preg().file) ? predicate : kEmptySet;
+}
+
+bool is_same_under_guards(const GuardedByte& before, const GuardedByte& after, bool has_undefined) {
+  DefSets& sets = after.sets.sets();
+  const auto is_within = [&](SetId part, SetId whole) { return sets.unite(part, whole) == whole; };
+  return is_within(before.left(), after.all) && (has_undefined || is_within(after.left(), before.all));
 }
 
 bool ReachingSets::is_defined_behind(SetId predicate, ir::BlockId block) {

@@ -22,6 +22,15 @@
 //                    = S(new, its guard holds) + S(old, its guard does not hold) else
 //   S(phi, p = x)    = union of S(argument), where p is defined at the phi's block or behind it, else of S(argument, p = x)
 //
+// A sparse graph does not show every join that a value has come through, so that nothing is assumed there but of predicates that
+// have one definition d alone:
+//
+//   S(gated, p = x)  = S(new, p = x) + S(old, p = x) under any other guard
+//
+// Nothing is lost by that. Let a value come from w, where d alone is read, to u, without a phi in between. d dominates w, and by
+// way of each link and move w dominates u. Were d executed between the two, then the way to the first d, where w has not been yet,
+// and on from the last d would lead to u past w.
+//
 // Tested by value_graph_test.cpp and memcheck_test.cpp.
 #pragma once
 
@@ -123,6 +132,8 @@ class ReachingSets {
   [[nodiscard]] SetId composed(const Node& n);
   [[nodiscard]] SetId known(State origin);
   [[nodiscard]] State origin(State s) { return {origin(s.node), s.aspect, s.under}; }
+  // The predicate; empty where nothing may be assumed of it.
+  [[nodiscard]] SetId assumable(SetId predicate) const;
   [[nodiscard]] std::uint32_t number_of(Assumption a);
   [[nodiscard]] SetId step_under(State s, std::vector<State>& next);
   [[nodiscard]] SetId set_of_leaf(const Node& leaf, Aspect aspect) const;
@@ -146,5 +157,19 @@ class ReachingSets {
   std::vector<State> next_;     // of one step
   std::vector<SetId> parts_;    // of the component at hand
 };
+
+// A byte that is read under an assumption, and its set without it. No byte: the set is what it is.
+struct GuardedByte {
+  ReachingSets& sets;
+  std::optional<ByteRef> byte;
+  SetId all = kEmptySet;
+  Assumption assumed;
+
+  [[nodiscard]] SetId left() const { return byte ? sets.set_under(*byte, assumed) : all; }
+};
+// What is left of the set before under one assumption at a time is in the set after, and the other way round unless that before has
+// an undefined element: then walks with all assumptions (guarded_walk.h) would find no difference either. The common case of a
+// guarded program, which costs no more than sets do.
+[[nodiscard]] bool is_same_under_guards(const GuardedByte& before, const GuardedByte& after, bool has_undefined);
 
 }  // namespace regduel::oracles

@@ -149,8 +149,13 @@ class ValueGraph {
 
   [[nodiscard]] bool is_reachable(std::uint32_t inst) const { return cfg_.is_reachable(block_of_[inst]); }
   [[nodiscard]] ir::BlockId block_of(std::uint32_t inst) const { return block_of_[inst]; }
-  // Index into program().insts, kNone where there is none. Not for a sparse graph.
-  [[nodiscard]] std::uint32_t index_of(ir::InstId id) const { return ids_.find(id); }
+  // Index into program().insts, kNone where there is none. The first answer costs O(instructions).
+  [[nodiscard]] std::uint32_t index_of(ir::InstId id) const {
+    if (!ids_) ids_.emplace(f_);
+    return ids_->find(id);
+  }
+  // Made with Detail::Sparse.
+  [[nodiscard]] bool is_sparse() const { return is_sparse_; }
 
  private:
   friend class GraphBuilder;
@@ -169,7 +174,8 @@ class ValueGraph {
   std::vector<RetRead> ret_reads_;
   std::vector<NodeId> overwritten_;    // by node; only where the program has predicate packs
   std::vector<ir::BlockId> block_of_;  // by instruction
-  IdIndex ids_;
+  bool is_sparse_;
+  mutable std::optional<IdIndex> ids_;
 };
 
 }  // namespace regduel::oracles
