@@ -386,8 +386,7 @@ std::uint32_t GraphBuilder::unmoved(NodeId guard) const {
 //   under_guard(gated(g, new, old), true) = new      under_guard(gated(g, new, old), false) = old      under_guard(n, holds) = n
 //   else
 //
-// This is for a spill store under the guard of its def, in one block, and all that the fast check knows of guards.
-// ReachingSets::set_under finds out in general.
+// This is for a spill store under the guard of its def, in one block. ReachingSets::set_under finds out in general.
 NodeId GraphBuilder::under_guard(NodeId n, bool holds) {
   if (gate_ == kNone) return n;
   const Node outer = g_.node(n);
