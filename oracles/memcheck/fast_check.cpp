@@ -3,6 +3,7 @@
 #include "oracles/memcheck/fast_check.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace regduel::oracles {
@@ -59,8 +60,7 @@ class FastCheck {
       if (inst.is_deleted() || !after_graph_.is_reachable(i)) continue;
       if (inst.op == ir::Op::Remat) {
         // Until a remat is found to be wrong, all are taken to be right: the operands of one may come from another.
-        if (!is_right_remat(c_, before_graph_, inst, [&](auto x, auto y) { return is_same_operand(x, y, {}); }))
-          return std::nullopt;
+        if (!is_right_remat(c_, before_graph_, inst, [&](auto x, auto y) { return is_same_operand(x, y); })) return std::nullopt;
       } else if (!inst.is_inserted() && !is_same_instruction(inst)) {
         list.push_back(inst.id);
       }
@@ -74,10 +74,14 @@ class FastCheck {
   }
 
  private:
+  // Operands, of an instruction in the program before and after.
+  struct Guards {
+    std::size_t before, after;
+  };
   struct Assumptions {
     Assumption before, after;
   };
-  [[nodiscard]] bool is_same_operand(std::size_t x, std::size_t y, const Assumptions& assumed) {
+  [[nodiscard]] bool is_same_operand(std::size_t x, std::size_t y, const std::optional<Guards>& guards = {}) {
     if (before_graph_.is_read(x) != after_graph_.is_read(y)) return false;
     if (!before_graph_.is_read(x)) return true;
     const auto may_be = [&](SetId expected, SetId found) {
@@ -85,6 +89,7 @@ class FastCheck {
     };
     if (reads_as(before_, x, after_, y, may_be)) return true;
     if (!after_graph_.has_gates()) return false;
+    const Assumptions assumed = guards ? assumptions(*guards) : Assumptions();
     for (int k = 0; k < std::min(before_graph_.read_bytes(x), after_graph_.read_bytes(y)); ++k) {
       const ByteRef from = before_graph_.read_byte(x, k), to = after_graph_.read_byte(y, k);
       const SetId expected = before_.set_of(from), found = after_.set_of(to);
@@ -96,11 +101,12 @@ class FastCheck {
     return true;
   }
   // What may be assumed where the guards hold: nothing, unless they are one predicate.
-  [[nodiscard]] Assumptions assumptions(std::size_t old_guard, std::size_t new_guard) {
-    if (!before_graph_.is_read(old_guard) || !after_graph_.is_read(new_guard)) return {};
-    const SetId predicate = before_.predicate_of(before_graph_.read_word(old_guard, 0));
-    if (predicate != after_.predicate_of(after_graph_.read_word(new_guard, 0))) return {};
-    return {{predicate, !c_.before.operands[old_guard].is_negated()}, {predicate, !c_.after.operands[new_guard].is_negated()}};
+  [[nodiscard]] Assumptions assumptions(const Guards& guards) {
+    if (!before_graph_.is_read(guards.before) || !after_graph_.is_read(guards.after)) return {};
+    const SetId predicate = before_.predicate_of(before_graph_.read_word(guards.before, 0));
+    if (predicate != after_.predicate_of(after_graph_.read_word(guards.after, 0))) return {};
+    return {{predicate, !c_.before.operands[guards.before].is_negated()},
+            {predicate, !c_.after.operands[guards.after].is_negated()}};
   }
 
   // A word is undefined where all of it is. One that is put together of four bytes from different places counts as defined.
@@ -125,15 +131,15 @@ class FastCheck {
     if (source == kNone || !before_graph_.is_reachable(source)) return true;
     const ir::Inst& old = c_.before.insts[source];
     const auto old_guard = guard_operand(c_.before, old), new_guard = guard_operand(c_.after, now);
-    if (old_guard && new_guard && !is_same_operand(*old_guard, *new_guard, {}) && !is_idle_copy(c_.prepared, source, c_.after, now))
+    if (old_guard && new_guard && !is_same_operand(*old_guard, *new_guard) && !is_idle_copy(c_.prepared, source, c_.after, now))
       return false;
     if (old.is_copy() || old.is_phi() || prepared_.asks_for_nothing(old.id)) return true;
     if (old.num_operands != now.num_operands) return false;
-    const Assumptions assumed = old_guard && new_guard ? assumptions(*old_guard, *new_guard) : Assumptions();
+    const auto guards = old_guard && new_guard ? std::optional(Guards{*old_guard, *new_guard}) : std::nullopt;
     const auto old_ops = c_.before.operands_of(old);
     for (std::size_t k = 0; k < old_ops.size(); ++k)
       if (old_ops[k].reads() && old_ops[k].role != ir::Role::Guard && old_ops[k].is_register() &&
-          !is_same_operand(old.first_operand + k, now.first_operand + k, assumed))
+          !is_same_operand(old.first_operand + k, now.first_operand + k, guards))
         return false;
     return true;
   }
