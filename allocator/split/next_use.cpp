@@ -3,6 +3,7 @@
 #include "allocator/split/next_use.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace regduel::allocator {
@@ -28,92 +29,136 @@ bool begins_piece(const ir::Function& f, const Liveness& live, const Inst& inst,
   return is_new_value(f, live, inst, operand) && f.operands[operand].part.is_whole() && !ir::is_guarded(f.operands_of(inst));
 }
 
+namespace {
+
+// Visits blocks in an order, and again those that look at a block that has changed, until none changes.
+//   visit     of a block: whether it has changed
+//   lookers   of a block: the blocks that look at it
+template <typename Order, typename Visit, typename Lookers>
+void until_stable(const Order& order, std::size_t num_blocks, Visit visit, Lookers lookers) {
+  std::vector<char> is_open(num_blocks, 1);
+  for (bool any = true; any;) {
+    any = false;
+    for (const BlockId b : order) {
+      if (std::exchange(is_open[b.index()], 0) == 0 || !visit(b)) continue;
+      for (const BlockId looker : lookers(b)) is_open[looker.index()] = 1;
+      any = true;
+    }
+  }
+}
+template <typename Visit>
+void backwards_until_stable(const ir::Cfg& cfg, std::size_t num_blocks, Visit visit) {
+  until_stable(std::views::reverse(cfg.reverse_postorder()), num_blocks, visit, [&](BlockId b) { return cfg.predecessors(b); });
+}
+
+}  // namespace
+
 NextUse::NextUse(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const SplitCandidates& candidates,
-                 std::span<const int> loop_depth)
+                 const BlockWeights& weights)
     : live_(live), size_(candidates.num_global), first_(f.blocks.size()), last_(f.blocks.size()) {
-  const std::size_t n = f.blocks.size() * size_;
-  head_.assign(n, kNever);
-  tail_.assign(n, kNever);
-  is_reached_.assign(n, 0);
-  writes_.assign(n, 0);
+  find_occurrences(f, cfg, candidates);
+  find_reached(cfg);
+  find_distances(cfg, weights.loop_depth);
+  find_refills(cfg, weights.frequency);
+}
+
+void NextUse::find_occurrences(const ir::Function& f, const ir::Cfg& cfg, const SplitCandidates& candidates) {
   occurrences_.build(candidates.size(), [&](auto add) {
     for (const BlockId b : cfg.reverse_postorder())
       for (const Inst& inst : f.insts_of(b)) {
-        const std::uint32_t number = live.number_of(static_cast<std::size_t>(&inst - f.insts.data()));
+        const std::uint32_t number = live_.number_of(static_cast<std::size_t>(&inst - f.insts.data()));
         for (int reads = 1; reads >= 0; --reads)
           for (std::size_t k = inst.first_operand; k < inst.first_operand + inst.num_operands; ++k) {
             const Operand& op = f.operands[k];
             if (!op.is_vreg() || candidates[op.vreg()] == SplitCandidates::kNone) continue;
-            if (reads != 0 ? needs_old_value(f, live, inst, k) : is_new_value(f, live, inst, k))
+            if (reads != 0 ? needs_old_value(f, live_, inst, k) : is_new_value(f, live_, inst, k))
               add(candidates[op.vreg()], Occurrence{number, reads != 0});
           }
       }
   });
+  writes_.assign(f.blocks.size() * size_, 0);
   for (const BlockId b : cfg.reverse_postorder()) {
     const ir::Block& block = f.block(b);
-    first_[b.index()] = live.number_of(block.first_inst);
+    first_[b.index()] = live_.number_of(block.first_inst);
     last_[b.index()] = first_[b.index()] + block.num_insts - 1;
     for (const Inst& inst : f.insts_of(b))
       for (const Operand& op : f.operands_of(inst))
         if (op.is_vreg() && op.writes() && candidates[op.vreg()] < size_) writes_[b.index() * size_ + candidates[op.vreg()]] = 1;
   }
-  // What comes first in a block: the distance to a use, kNever for a new value, 0 where the block has neither.
-  std::vector<std::int32_t> local(n, 0);
-  for (std::uint32_t c = 0; c < size_; ++c) {
+  local_.assign(f.blocks.size() * size_, 0);
+  for (std::uint32_t c = 0; c < size_; ++c)
     for (const Occurrence& o : occurrences_[c]) {
-      const BlockId b = live.block_at(o.number);
-      std::int32_t& at = local[b.index() * size_ + c];
-      if (at == 0) at = o.reads ? static_cast<std::int32_t>(o.number - first_[b.index()]) + 1 : kNever;
+      const std::size_t b = live_.block_at(o.number).index();
+      std::int32_t& at = local_[b * size_ + c];
+      if (at == 0) at = o.reads ? static_cast<std::int32_t>(o.number - first_[b]) + 1 : kNever;
     }
-  }
-  // Block by block, until nothing comes nearer; a block is looked at again where the head of a successor has changed.
-  const auto rpo = cfg.reverse_postorder();
-  std::vector<char> is_open(f.blocks.size(), 1);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t r = rpo.size(); r-- > 0;) {
-      const std::size_t b = rpo[r].index();
-      if (std::exchange(is_open[b], 0) == 0) continue;
-      const auto length = static_cast<std::int32_t>(last_[b] - first_[b]) + 1;
-      std::int32_t *const tail = tail_.data() + b * size_, *const head = head_.data() + b * size_;
-      const std::int32_t* const here = local.data() + b * size_;
-      for (const BlockId s : cfg.successors(rpo[r])) {
-        const std::int32_t jump = kLeavesLoop * std::max(0, std::min(loop_depth[b] - loop_depth[s.index()], 16));
-        const std::int32_t* const next = head_.data() + s.index() * size_;
-        for (std::size_t c = 0; c < size_; ++c) tail[c] = std::min(tail[c], next[c] + jump);
-      }
-      std::int32_t nearer = 0;
-      for (std::size_t c = 0; c < size_; ++c) {
-        const std::int32_t now = here[c] != 0 ? here[c] : std::min(kNever, tail[c] + length);
-        nearer |= now < head[c] ? 1 : 0;
-        head[c] = std::min(head[c], now);
-      }
-      if (nearer == 0) continue;
-      for (const BlockId p : cfg.predecessors(rpo[r])) is_open[p.index()] = 1;
-      changed = true;
-    }
-  }
-  // The same for what reaches a head, forwards.
-  is_open.assign(f.blocks.size(), 1);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const BlockId b : rpo) {
-      if (std::exchange(is_open[b.index()], 0) == 0) continue;
-      for (const BlockId s : cfg.successors(b)) {
-        const char *const before = is_reached_.data() + b.index() * size_, *const writes = writes_.data() + b.index() * size_;
-        char* const reached = is_reached_.data() + s.index() * size_;
+}
+
+void NextUse::find_reached(const ir::Cfg& cfg) {
+  is_reached_.assign(writes_.size(), 0);
+  until_stable(
+      cfg.reverse_postorder(), first_.size(),
+      [&](BlockId b) {
+        char* const reached = is_reached_.data() + b.index() * size_;
         int more = 0;
-        for (std::size_t c = 0; c < size_; ++c) {
-          const char now = static_cast<char>(reached[c] | before[c] | writes[c]);
-          more |= now != reached[c] ? 1 : 0;
-          reached[c] = now;
+        for (const BlockId p : cfg.predecessors(b)) {
+          const char *const before = is_reached_.data() + p.index() * size_, *const writes = writes_.data() + p.index() * size_;
+          for (std::size_t c = 0; c < size_; ++c) {
+            const char now = static_cast<char>(reached[c] | before[c] | writes[c]);
+            more |= now ^ reached[c];
+            reached[c] = now;
+          }
         }
-        if (more == 0) continue;
-        is_open[s.index()] = 1;
-        changed = true;
-      }
+        return more != 0;
+      },
+      [&](BlockId b) { return cfg.successors(b); });
+}
+
+void NextUse::find_distances(const ir::Cfg& cfg, std::span<const int> loop_depth) {
+  head_.assign(writes_.size(), kNever);
+  tail_.assign(writes_.size(), kNever);
+  backwards_until_stable(cfg, first_.size(), [&](BlockId block) {
+    const std::size_t b = block.index();
+    const auto length = static_cast<std::int32_t>(last_[b] - first_[b]) + 1;
+    std::int32_t *const tail = tail_.data() + b * size_, *const head = head_.data() + b * size_;
+    const std::int32_t* const here = local_.data() + b * size_;
+    for (const BlockId s : cfg.successors(block)) {
+      const std::int32_t jump = kLeavesLoop * std::max(0, std::min(loop_depth[b] - loop_depth[s.index()], 16));
+      const std::int32_t* const next = head_.data() + s.index() * size_;
+      for (std::size_t c = 0; c < size_; ++c) tail[c] = std::min(tail[c], next[c] + jump);
     }
-  }
+    std::int32_t nearer = 0;
+    for (std::size_t c = 0; c < size_; ++c) {
+      const std::int32_t now = here[c] != 0 ? here[c] : std::min(kNever, tail[c] + length);
+      nearer |= now < head[c] ? 1 : 0;
+      head[c] = std::min(head[c], now);
+    }
+    return nearer != 0;
+  });
+}
+
+// A block that reads the value: as often as it runs. One that writes it anew: never. Else one refill at its head, or what its
+// successors need, whichever is less.
+void NextUse::find_refills(const ir::Cfg& cfg, std::span<const std::int64_t> frequency) {
+  fewest_refills_.assign(writes_.size(), 0);
+  std::vector<std::int64_t> behind(size_);
+  backwards_until_stable(cfg, first_.size(), [&](BlockId block) {
+    const std::size_t b = block.index();
+    std::fill(behind.begin(), behind.end(), 0);
+    for (const BlockId s : cfg.successors(block)) {
+      const std::int64_t* const next = fewest_refills_.data() + s.index() * size_;
+      for (std::size_t c = 0; c < size_; ++c) behind[c] = std::max(behind[c], next[c]);
+    }
+    const std::int32_t* const here = local_.data() + b * size_;
+    std::int64_t* const head = fewest_refills_.data() + b * size_;
+    std::int64_t more = 0;
+    for (std::size_t c = 0; c < size_; ++c) {
+      const std::int64_t now = here[c] == kNever ? 0 : here[c] != 0 ? frequency[b] : std::min(frequency[b], behind[c]);
+      more |= now ^ head[c];
+      head[c] = now;
+    }
+    return more != 0;
+  });
 }
 
 std::int32_t NextUse::behind(std::uint32_t candidate, std::uint32_t number) const {

@@ -4,6 +4,8 @@
 // comes before what is used behind it. Only *candidates* are looked at: vregs that may be split. A use is a read of bytes that some
 // def reaches, or old bytes that a guarded def or a def of a part keeps; any other def ends the search.
 //
+// And what refills cost at least that serve these uses where the value is in memory: for what moves on edges.
+//
 // Source: Belady, "A study of replacement algorithms", 1966; Braun and Hack, "Register Spilling and Live-Range Splitting for
 // SSA-Form Programs", 2009. Tested by next_use_test.cpp.
 #pragma once
@@ -37,6 +39,12 @@ struct SplitCandidates {
 [[nodiscard]] bool is_new_value(const ir::Function& f, const Liveness& live, const ir::Inst& inst, std::size_t operand);
 [[nodiscard]] bool begins_piece(const ir::Function& f, const Liveness& live, const ir::Inst& inst, std::size_t operand);
 
+// By block.
+struct BlockWeights {
+  std::span<const std::int64_t> frequency;  // how often it runs
+  std::span<const int> loop_depth;
+};
+
 class NextUse {
  public:
   static constexpr std::int32_t kNever = 0x3FFFFFFF;
@@ -44,7 +52,7 @@ class NextUse {
 
   // Cost: O(occurrences + blocks x global candidates x a few), and as much memory.
   NextUse(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const SplitCandidates& candidates,
-          std::span<const int> loop_depth);
+          const BlockWeights& weights);
 
   // From behind the instruction with this number; 1 = the next one. kNever where the value is dead.
   [[nodiscard]] std::int32_t behind(std::uint32_t candidate, std::uint32_t number) const;
@@ -62,6 +70,11 @@ class NextUse {
   [[nodiscard]] bool is_reached_at_head(std::uint32_t candidate, std::size_t block) const {
     return is_reached_[block * size_ + candidate] != 0;
   }
+  // How often a value that is in memory at the head of a block has to be refilled at least for the uses behind it: once there, or
+  // at the first uses on each way.
+  [[nodiscard]] std::int64_t fewest_refills(std::uint32_t candidate, std::size_t block) const {
+    return fewest_refills_[block * size_ + candidate];
+  }
   // Numbers of a block's first and last instruction.
   [[nodiscard]] std::uint32_t first(std::size_t block) const { return first_[block]; }
   [[nodiscard]] std::uint32_t last(std::size_t block) const { return last_[block]; }
@@ -72,12 +85,20 @@ class NextUse {
     bool reads = false;  // the old value
   };
 
+  void find_occurrences(const ir::Function& f, const ir::Cfg& cfg, const SplitCandidates& candidates);
+  void find_reached(const ir::Cfg& cfg);
+  void find_distances(const ir::Cfg& cfg, std::span<const int> loop_depth);
+  void find_refills(const ir::Cfg& cfg, std::span<const std::int64_t> frequency);
+
   const Liveness& live_;
   std::size_t size_;                         // global candidates
   std::vector<std::uint32_t> first_, last_;  // by block
   Grouped<Occurrence> occurrences_;          // by candidate, ascending
-  std::vector<std::int32_t> head_, tail_;    // by block and global candidate
-  std::vector<char> is_reached_, writes_;    // by block and global candidate
+  // By block and global candidate:
+  std::vector<std::int32_t> local_;  // what comes first in the block: the distance to a use, kNever for a new value, 0 = neither
+  std::vector<std::int32_t> head_, tail_;
+  std::vector<char> is_reached_, writes_;
+  std::vector<std::int64_t> fewest_refills_;
 };
 
 }  // namespace regduel::allocator

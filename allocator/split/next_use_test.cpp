@@ -11,7 +11,7 @@ namespace {
 // A program with every vreg a candidate; `locals` are numbered behind the others.
 struct Subject {
   explicit Subject(std::string_view body, std::vector<std::uint32_t> locals = {})
-      : f(testing::program(body)), cfg(f), live(f, cfg), depths(loop_depths(f, cfg)) {
+      : f(testing::program(body)), cfg(f), live(f, cfg), depths(loop_depths(f, cfg)), frequency(block_frequencies(f, cfg, 10)) {
     candidates.number_of.assign(f.vregs.size(), SplitCandidates::kNone);
     const auto is_local = [&](std::uint32_t v) { return std::find(locals.begin(), locals.end(), v) != locals.end(); };
     for (const bool local : {false, true}) {
@@ -27,6 +27,7 @@ struct Subject {
   ir::Cfg cfg;
   Liveness live;
   std::vector<int> depths;
+  std::vector<std::int64_t> frequency;
   SplitCandidates candidates;
 };
 
@@ -43,7 +44,7 @@ TEST(NextUse, CountsInstructionsInABlock) {
       #5 exit
 )",
                   {0, 1});
-  const NextUse next(s.f, s.cfg, s.live, s.candidates, s.depths);
+  const NextUse next(s.f, s.cfg, s.live, s.candidates, {s.frequency, s.depths});
   EXPECT_EQ(next.behind(0, 0), 2);
   EXPECT_EQ(next.behind(0, 2), NextUse::kNever) << "defined anew before it is read";
   EXPECT_EQ(next.behind(0, 3), 1);
@@ -68,7 +69,7 @@ TEST(NextUse, WhatIsBehindALoopIsFarFromInsideIt) {
       #6 st %1 !write
       #7 exit
 )");
-  const NextUse next(s.f, s.cfg, s.live, s.candidates, s.depths);
+  const NextUse next(s.f, s.cfg, s.live, s.candidates, {s.frequency, s.depths});
   EXPECT_EQ(next.behind(0, 0), 3);
   EXPECT_EQ(next.behind(0, 3), 3) << "around the loop";
   EXPECT_EQ(next.at_head(1, 1), NextUse::kLeavesLoop + 4);
@@ -76,6 +77,37 @@ TEST(NextUse, WhatIsBehindALoopIsFarFromInsideIt) {
   EXPECT_TRUE(next.is_live_at_head(1, 1));
   EXPECT_FALSE(next.is_live_at_head(2, 1)) << "written before it is read";
   EXPECT_FALSE(next.is_live_at_head(0, 2));
+}
+
+// A loop that runs ten times reads %0; %1 is read behind it, or in one arm and behind both.
+TEST(NextUse, RefillsStandWhereTheyAreExecutedLeast) {
+  const Subject s(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    vreg %2 P pred
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 bra -> b1
+    block b1
+      #3 st %0 !write
+      #4 %2 = isetp 0
+      #5 cbra %2 -> b1, b2
+    block b2
+      #6 %2 = isetp 0
+      #7 cbra %2 -> b3, b4
+    block b3
+      #8 st %1 !write
+      #9 bra -> b4
+    block b4
+      #10 st %1 !write
+      #11 exit
+)");
+  const NextUse next(s.f, s.cfg, s.live, s.candidates, {s.frequency, s.depths});
+  EXPECT_EQ(next.fewest_refills(0, 1), 10) << "the loop reads it";
+  EXPECT_EQ(next.fewest_refills(1, 1), 1) << "behind the loop, at the head of b2";
+  EXPECT_EQ(next.fewest_refills(1, 0), 0) << "written before it is read";
+  EXPECT_EQ(next.fewest_refills(0, 2), 0) << "dead";
 }
 
 TEST(NextUse, AGuardedDefNeedsTheOldValue) {
@@ -90,7 +122,7 @@ TEST(NextUse, AGuardedDefNeedsTheOldValue) {
       #4 exit
 )",
                   {0, 1});
-  const NextUse next(s.f, s.cfg, s.live, s.candidates, s.depths);
+  const NextUse next(s.f, s.cfg, s.live, s.candidates, {s.frequency, s.depths});
   EXPECT_EQ(next.behind(0, 0), 2);
 }
 

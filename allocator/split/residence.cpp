@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "allocator/spill/location.h"
+
 namespace regduel::allocator {
 
 using ir::BlockId;
@@ -55,9 +57,9 @@ struct Units {
 class Walk {
  public:
   Walk(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const Registers& registers,
-       const SplitCandidates& candidates, const NextUse& next)
-      : f_(f), cfg_(cfg), live_(live), registers_(registers), candidates_(candidates), next_(next), is_in_(candidates.size(), 0),
-        is_reached_(candidates.size(), 0), is_kept_(candidates.size(), 0) {
+       const SplitCandidates& candidates, const NextUse& next, const MoveWeights& weights, const Residence* before)
+      : f_(f), cfg_(cfg), live_(live), registers_(registers), candidates_(candidates), next_(next), weights_(weights),
+        before_(before), is_in_(candidates.size(), 0), is_reached_(candidates.size(), 0), is_kept_(candidates.size(), 0) {
     out_.at_head.resize(f.blocks.size());
     out_.at_end.resize(f.blocks.size());
     out_.in_memory.assign(f.operands.size(), 0);
@@ -65,6 +67,7 @@ class Walk {
     for (const RegFile file : ir::kAllFiles)
       registers_there_[ir::index(file)] = Units::of_set(registers.budget.allocatable[ir::index(file)]);
     measure_others();
+    count_defs();
   }
 
   Residence run() {
@@ -89,6 +92,12 @@ class Walk {
 
  private:
   [[nodiscard]] const ir::VReg& vreg(std::uint32_t c) const { return f_.vreg(candidates_.vregs[c]); }
+  [[nodiscard]] static bool has(const std::vector<std::uint32_t>& list, std::uint32_t c) {
+    return std::binary_search(list.begin(), list.end(), c);
+  }
+  [[nodiscard]] std::int32_t length(BlockId b) const {
+    return static_cast<std::int32_t>(next_.last(b.index()) - next_.first(b.index())) + 1;
+  }
   [[nodiscard]] std::vector<std::uint32_t>& in(std::uint32_t c) { return in_[ir::index(vreg(c).file())]; }
 
   // --- the set of those in registers
@@ -111,6 +120,15 @@ class Walk {
     out_.is_split[c] = 1;
     take(c);
   }
+  // How far the next use of a value is, for what it costs that it leaves its register here: twice that for a refill alone, once
+  // for a store as well that runs as often as this block does.
+  [[nodiscard]] std::int64_t distance_by_cost(std::uint32_t c) const {
+    const std::int64_t distance = 2 * std::int64_t{next_.behind(c, number_)};
+    if (weights_.is_recomputed[candidates_.vregs[c].index()] != 0) return distance * slot_bytes(vreg(c));
+    if (out_.is_split[c] != 0) return distance;
+    const std::int64_t here = weights_.frequency[live_.block_at(number_).index()];
+    return distance * here / (here + std::min(here, defs_[c]));
+  }
   // Those farthest from their next use leave, until the others fit into `room`. What is_kept_ stays.
   void limit(RegFile file, const Units& room) {
     const std::size_t k = ir::index(file);
@@ -119,7 +137,7 @@ class Walk {
       std::int64_t farthest = -1;
       for (const std::uint32_t c : in_[k]) {
         if (is_kept_[c] != 0 || vreg(c).align_log2 < step) continue;
-        const std::int64_t distance = next_.behind(c, number_);
+        const std::int64_t distance = distance_by_cost(c);
         if (distance > farthest || (distance == farthest && c < victim)) farthest = distance, victim = c;
       }
       if (victim == SplitCandidates::kNone) return;
@@ -154,6 +172,14 @@ class Walk {
       for (std::size_t r = 1; r < others_[k].size(); ++r) others_[k][r] += others_[k][r - 1], all_[k][r] += all_[k][r - 1];
     }
   }
+  void count_defs() {
+    defs_.assign(candidates_.size(), 0);
+    for (const BlockId b : cfg_.reverse_postorder())
+      for (const Inst& inst : f_.insts_of(b))
+        for (const Operand& op : f_.operands_of(inst))
+          if (op.is_vreg() && op.writes() && candidates_[op.vreg()] != SplitCandidates::kNone)
+            defs_[candidates_[op.vreg()]] += weights_.frequency[b.index()];
+  }
   [[nodiscard]] Units others_at(RegFile file, std::uint32_t number, bool at_writes) const {
     const std::size_t k = ir::index(file);
     return others_[k][2 * static_cast<std::size_t>(number) + (at_writes ? 1 : 0)];
@@ -171,41 +197,25 @@ class Walk {
     used_ = {};
     for (std::uint32_t c = 0; c < candidates_.num_global; ++c) is_reached_[c] = next_.is_reached_at_head(c, b.index()) ? 1 : 0;
     number_ = next_.first(b.index());
-    bool is_header = false;
-    std::vector<std::uint32_t>& counts = counts_;
-    counts.assign(candidates_.num_global, 0);
-    std::uint32_t preds = 0;
-    for (const BlockId p : cfg_.predecessors(b)) {
-      if (!cfg_.is_reachable(p)) continue;
-      if (cfg_.rpo_index(p) >= cfg_.rpo_index(b)) is_header = true;
-      else {
-        ++preds;
-        for (const std::uint32_t c : out_.at_end[p.index()]) ++counts[c];
-      }
-    }
+    const bool is_header = find_missing(b);
     std::vector<std::uint32_t>& wanted = wanted_;
     wanted.clear();
     for (std::uint32_t c = 0; c < candidates_.num_global; ++c)
-      if (next_.is_live_at_head(c, b.index()) && (is_header || counts[c] > 0)) wanted.push_back(c);
+      if (next_.is_live_at_head(c, b.index()) && (missing_[c] == 0 || pays_on_edges(c, b, is_header))) wanted.push_back(c);
     const auto far = [&](std::uint32_t c) { return next_.at_head(c, b.index()); };
-    // Behind a join: first those that all predecessors have.
-    const auto is_everywhere = [&](std::uint32_t c) { return is_header || counts[c] == preds; };
-    std::sort(wanted.begin(), wanted.end(), [&](std::uint32_t x, std::uint32_t y) {
-      if (is_everywhere(x) != is_everywhere(y)) return is_everywhere(x);
-      return far(x) != far(y) ? far(x) < far(y) : x < y;
-    });
+    std::sort(wanted.begin(), wanted.end(),
+              [&](std::uint32_t x, std::uint32_t y) { return far(x) != far(y) ? far(x) < far(y) : x < y; });
     ir::PerFile<Units> room = {};
     ir::PerFile<int> through = {};
     for (const RegFile file : ir::kAllFiles)
       if (registers_.is_scarce[ir::index(file)]) room[ir::index(file)] = room_at(file, number_, false);
-    if (is_header) through = room_through(b, wanted);
+    if (is_header) through = room_through(b);
     for (const std::uint32_t c : wanted) {
       const std::size_t k = ir::index(vreg(c).file());
       const int units = vreg(c).units();
       if (!(used_[k] + Units::of_vreg(vreg(c))).fits(room[k])) continue;
       if (is_header && far(c) >= NextUse::kLeavesLoop) {
-        // Nothing is gained where it comes back for a loop that does not use it.
-        if (units > through[k] || counts[c] < preds) continue;
+        if (units > through[k]) continue;
         through[k] -= units;
       }
       put(c);
@@ -214,8 +224,39 @@ class Walk {
     for (const auto& list : in_) head.insert(head.end(), list.begin(), list.end());
     std::sort(head.begin(), head.end());
   }
+  // For each global candidate how often the edges to a block run from whose predecessors it is in memory. Whether the block is the
+  // head of a loop: ends that the walk has not come to yet are taken from the walk before.
+  bool find_missing(BlockId b) {
+    missing_.assign(candidates_.num_global, 0);
+    bool is_header = false;
+    for (const BlockId p : cfg_.predecessors(b)) {
+      if (!cfg_.is_reachable(p)) continue;
+      const bool goes_back = cfg_.rpo_index(p) >= cfg_.rpo_index(b);
+      is_header = is_header || goes_back;
+      if (goes_back && before_ == nullptr) continue;
+      const std::vector<std::uint32_t>& end = (goes_back ? *before_ : out_).at_end[p.index()];
+      const std::int64_t times = std::min(weights_.frequency[p.index()], weights_.frequency[b.index()]);
+      auto there = end.begin();
+      for (std::uint32_t c = 0; c < candidates_.num_global; ++c) {
+        while (there != end.end() && *there < c) ++there;
+        if ((there == end.end() || *there != c) && next_.is_reached_at_end(c, p.index())) missing_[c] += times;
+      }
+    }
+    return is_header;
+  }
+  // Whether refills on the edges from where a value is missing cost less than those behind the head. Where they cost the same: if
+  // it left in the blocks from which these edges come, and is read here. What one arm of a branch needs then costs the others
+  // nothing.
+  [[nodiscard]] bool pays_on_edges(std::uint32_t c, BlockId b, bool is_header) const {
+    const std::int64_t behind = next_.fewest_refills(c, b.index());
+    if (missing_[c] != behind || is_header || next_.at_head(c, b.index()) > length(b)) return missing_[c] < behind;
+    const auto preds = cfg_.predecessors(b);
+    return std::all_of(preds.begin(), preds.end(), [&](BlockId p) {
+      return !cfg_.is_reachable(p) || has(out_.at_end[p.index()], c) || has(out_.at_head[p.index()], c);
+    });
+  }
   // How many units values may take that only live through a loop: what the loop's own leave at its fullest point.
-  [[nodiscard]] ir::PerFile<int> room_through(BlockId header, const std::vector<std::uint32_t>& wanted) {
+  [[nodiscard]] ir::PerFile<int> room_through(BlockId header) {
     ir::PerFile<int> most = {}, through = {};
     int last = cfg_.rpo_index(header);
     for (const BlockId p : cfg_.predecessors(header))
@@ -227,8 +268,9 @@ class Walk {
              row < 2 * std::size_t{next_.last(b.index())} + 2 && !all_[k].empty(); ++row)
           most[k] = std::max(most[k], all_[k][row]);
     }
-    for (const std::uint32_t c : wanted)
-      if (next_.at_head(c, header.index()) >= NextUse::kLeavesLoop) through[ir::index(vreg(c).file())] += vreg(c).units();
+    for (std::uint32_t c = 0; c < candidates_.num_global; ++c)
+      if (next_.is_live_at_head(c, header.index()) && next_.at_head(c, header.index()) >= NextUse::kLeavesLoop)
+        through[ir::index(vreg(c).file())] += vreg(c).units();
     ir::PerFile<int> room = {};
     for (std::size_t k = 0; k < ir::kNumFiles; ++k) room[k] = std::max(0, registers_there_[k].of[0] - (most[k] - through[k]));
     return room;
@@ -365,8 +407,7 @@ class Walk {
       for (const BlockId s : cfg_.successors(b))
         for (std::uint32_t c = 0; c < candidates_.num_global; ++c) {
           if (out_.is_split[c] != 0 || !next_.is_live_at_head(c, s.index()) || !next_.is_reached_at_end(c, b.index())) continue;
-          const auto has = [&](const std::vector<std::uint32_t>& list) { return std::binary_search(list.begin(), list.end(), c); };
-          if (has(out_.at_end[b.index()]) != has(out_.at_head[s.index()])) out_.is_split[c] = 1;
+          if (has(out_.at_end[b.index()], c) != has(out_.at_head[s.index()], c)) out_.is_split[c] = 1;
         }
   }
 
@@ -376,11 +417,15 @@ class Walk {
   const Registers& registers_;
   const SplitCandidates& candidates_;
   const NextUse& next_;
+  const MoveWeights& weights_;
+  const Residence* before_;
   Residence out_;
   ir::PerFile<std::vector<std::uint32_t>> in_;      // candidates in registers
   ir::PerFile<Units> used_ = {}, registers_there_;  // their units; those that there are
   std::vector<char> is_in_, is_reached_, is_kept_;  // by candidate
-  std::vector<std::uint32_t> kept_, counts_, wanted_;
+  std::vector<std::uint32_t> kept_, wanted_;
+  std::vector<std::int64_t> defs_;                               // by candidate: how often it is written
+  std::vector<std::int64_t> missing_;                            // by global candidate, of the block that is entered
   std::vector<std::pair<std::int32_t, std::uint32_t>> results_;  // of a parallel copy: distance to the next use, operand
   ir::PerFile<std::vector<Units>> others_;                       // by row: units of vregs that are no candidates
   ir::PerFile<std::vector<int>> all_;                            // the same of all
@@ -390,8 +435,9 @@ class Walk {
 }  // namespace
 
 Residence find_residence(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const Registers& registers,
-                         const SplitCandidates& candidates, const NextUse& next_use) {
-  return Walk(f, cfg, live, registers, candidates, next_use).run();
+                         const SplitCandidates& candidates, const NextUse& next_use, const MoveWeights& weights,
+                         const Residence* before) {
+  return Walk(f, cfg, live, registers, candidates, next_use, weights, before).run();
 }
 
 }  // namespace regduel::allocator

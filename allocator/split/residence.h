@@ -5,11 +5,20 @@
 // register at one end of an edge only moves on that edge. A parallel copy on an edge may take its sources from memory and leave
 // its results there.
 //
-// Source: Belady 1966; Braun and Hack 2009. Deviates: vregs with several defs; units and clobbers are counted; of alignment
-// only that values of pairs have no use for a unit alone. The rest is left to the rounds that follow. Tested by residence_test.cpp.
+//   who leaves   the value whose next use is farthest for what leaving it costs: a store counts where memory does not have it yet,
+//   a
+//                value that is computed again costs one instruction
+//   heads        a value is in a register where all predecessors leave it in one, or where refills on the edges from the others are
+//                executed less often than those that its uses would need (NextUse::fewest_refills). What the end of a loop leaves
+//                is not known at its head: a first walk takes it to be the same, a later one takes it from the walk before
+//
+// Source: Belady 1966; Braun and Hack 2009. Deviates: vregs with several defs; what moves cost; units and clobbers are counted; of
+// alignment only that values of pairs have no use for a unit alone. The rest is left to the rounds that follow. Tested by
+// residence_test.cpp.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "allocator/instruction/packing.h"
@@ -35,8 +44,16 @@ struct Registers {
   ir::PerFile<bool> is_scarce = {};  // files whose values are candidates
 };
 
-// Cost: O(instructions x registers that are full + blocks x candidates).
+// What moves cost.
+struct MoveWeights {
+  std::span<const std::int64_t> frequency;  // by block
+  std::span<const char> is_recomputed;      // by vreg: 1 = it is computed again instead of refilled
+};
+
+//   before   of the walk before; null for the first one
+// Cost: O(instructions x registers that are full + edges x candidates).
 [[nodiscard]] Residence find_residence(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const Registers& registers,
-                                       const SplitCandidates& candidates, const NextUse& next_use);
+                                       const SplitCandidates& candidates, const NextUse& next_use, const MoveWeights& weights,
+                                       const Residence* before = nullptr);
 
 }  // namespace regduel::allocator

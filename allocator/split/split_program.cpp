@@ -24,21 +24,25 @@ constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
 // Blocks x candidates beyond which the tables of next_use.h would be too large.
 constexpr std::size_t kMostCells = 8'000'000;
+// Weighted spill bytes of twelve profiles at 75% of MaxLive, against one walk: 0.98 with two, 0.977 with three and with four.
+constexpr std::size_t kMostWalks = 3;
 
 using Event = Residence::Event;
 
 class Splitter {
  public:
   Splitter(const Function& f, const ir::Cfg& cfg, const Liveness& live, const SplitCandidates& candidates, const NextUse& next,
-           const Residence& residence, std::span<const char> is_recomputed, std::span<const std::int64_t> frequency)
-      : f_(f), cfg_(cfg), live_(live), candidates_(candidates), next_(next), residence_(residence), is_recomputed_(is_recomputed),
-        frequency_(frequency) {}
-
-  SplitProgram run() {
+           const Residence& residence, const MoveWeights& weights)
+      : f_(f), cfg_(cfg), live_(live), candidates_(candidates), next_(next), residence_(residence),
+        is_recomputed_(weights.is_recomputed), frequency_(weights.frequency) {
     find_moves();
     choose_stores();
-    name_pieces();
     count_moves();
+  }
+  [[nodiscard]] std::int64_t moves() const { return out_.moves; }
+
+  SplitProgram run() {
+    name_pieces();
     write();
     return std::move(out_);
   }
@@ -469,10 +473,21 @@ std::optional<SplitProgram> split_live_ranges(const Function& f, const ir::Cfg& 
                                               std::span<const int> loop_depth) {
   const SplitCandidates candidates = find_candidates(f, cfg, live, registers, can_split);
   if (candidates.size() == 0 || candidates.num_global * f.blocks.size() > kMostCells) return std::nullopt;
-  const NextUse next(f, cfg, live, candidates, loop_depth);
-  const Residence residence = find_residence(f, cfg, live, registers, candidates, next);
-  if (std::none_of(residence.is_split.begin(), residence.is_split.end(), [](char s) { return s != 0; })) return std::nullopt;
-  return Splitter(f, cfg, live, candidates, next, residence, is_recomputed, frequency).run();
+  const NextUse next(f, cfg, live, candidates, {frequency, loop_depth});
+  const MoveWeights weights{frequency, is_recomputed};
+  // Each walk knows from the one before what is in registers at the ends of loops. Until one moves no less.
+  std::vector<Residence> walks;
+  walks.reserve(kMostWalks);
+  std::optional<Splitter> best;
+  while (walks.size() < kMostWalks) {
+    walks.push_back(find_residence(f, cfg, live, registers, candidates, next, weights, walks.empty() ? nullptr : &walks.back()));
+    const std::vector<char>& is_split = walks.back().is_split;
+    if (std::none_of(is_split.begin(), is_split.end(), [](char s) { return s != 0; })) return std::nullopt;
+    Splitter splitter(f, cfg, live, candidates, next, walks.back(), weights);
+    if (best && splitter.moves() >= best->moves()) break;
+    best.emplace(std::move(splitter));
+  }
+  return best->run();
 }
 
 }  // namespace regduel::allocator
