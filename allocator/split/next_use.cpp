@@ -137,8 +137,8 @@ void NextUse::find_distances(const ir::Cfg& cfg, std::span<const int> loop_depth
   });
 }
 
-// A block that reads the value: as often as it runs. One that writes it anew: never. Else one refill at its head, or what its
-// successors need, whichever is less.
+// Of a block that reads the value: as often as it runs. One that writes it anew: never. Else as often as the block runs, or what
+// the one of its successors needs that needs most, whichever is less. No sum: mostly it is one refill, where their ways meet again.
 void NextUse::find_refills(const ir::Cfg& cfg, std::span<const std::int64_t> frequency) {
   fewest_refills_.assign(writes_.size(), 0);
   std::vector<std::int64_t> behind(size_);

@@ -4,7 +4,7 @@
 // comes before what is used behind it. Only *candidates* are looked at: vregs that may be split. A use is a read of bytes that some
 // def reaches, or old bytes that a guarded def or a def of a part keeps; any other def ends the search.
 //
-// And what refills cost at least that serve these uses where the value is in memory: for what moves on edges.
+// And how often refills run that serve these uses where the value is in memory: for what moves on edges.
 //
 // Source: Belady, "A study of replacement algorithms", 1966; Braun and Hack, "Register Spilling and Live-Range Splitting for
 // SSA-Form Programs", 2009. Tested by next_use_test.cpp.
@@ -70,8 +70,8 @@ class NextUse {
   [[nodiscard]] bool is_reached_at_head(std::uint32_t candidate, std::size_t block) const {
     return is_reached_[block * size_ + candidate] != 0;
   }
-  // How often a value that is in memory at the head of a block has to be refilled at least for the uses behind it: once there, or
-  // at the first uses on each way.
+  // How often a value that is in memory at the head of a block has to be refilled about, for the uses behind it: there, or at the
+  // first uses, whichever is executed less often.
   [[nodiscard]] std::int64_t fewest_refills(std::uint32_t candidate, std::size_t block) const {
     return fewest_refills_[block * size_ + candidate];
   }
