@@ -131,9 +131,9 @@ struct SplitRun {
   Progress progress;
   SpillPhase rounds;
   std::optional<Outcome> outcome;
-  // At first sight, against what the whole program moves for the first victims: at least 0.8 of it; at most 0.6, so that whole live
-  // ranges are not tried.
-  bool moves_much = false, moves_little = false;
+  // Against what the whole program moves for the first victims: at first sight at least 0.8 of it; in the end less than 0.6, so
+  // that whole live ranges are not tried.
+  bool moves_much = false, costs_little = false;
 };
 // Null where there is nothing to split, where it does not fit, or where the whole program is to be tried alone, since splitting
 // moves clearly more at first sight.
@@ -145,12 +145,14 @@ std::unique_ptr<SplitRun> run_split(const Analysis& a, const Plan& plan, SpillPh
   if (is_choice && whole_moves > 0 && 10 * moves > 12 * whole_moves) return nullptr;
   auto split = std::make_unique<SplitRun>(a, std::move(*program));
   split->moves_much = 10 * moves >= 8 * whole_moves;
-  split->moves_little = 10 * moves <= 6 * whole_moves;
   if (Observer* const observer = a.observers.vreg)
     observer->begin_run(split->analysis.f, split->analysis.first_of, !split->analysis.live.range(observer->vreg().index()).empty());
   split->progress.insert_spill_code();
-  if (const auto homes = split->rounds.run_rounds()) split->outcome = outcome_of(split->progress, *homes, Way::Split);
-  return split->outcome ? std::move(split) : nullptr;
+  const auto homes = split->rounds.run_rounds();
+  if (!homes) return nullptr;
+  split->outcome = outcome_of(split->progress, *homes, Way::Split);
+  split->costs_little = split->outcome->cost.sum() < whole_moves / 10 * 6;
+  return split;
 }
 
 // Whole live ranges that would move so many times what splitting moves are given up: refills that serve several uses and accesses
@@ -234,7 +236,7 @@ Outcome run_spilling(Progress& progress, SpillPhase& rounds, const Course& cours
   const bool may_split = course.way != Way::Whole && a.knobs[Knob::SplitLiveRanges] != 0 && a.observers.may("split-live-ranges");
   const auto split = may_split ? run_split(a, progress.plan, rounds, !course.way) : nullptr;
   std::optional<Outcome> whole;
-  if (!split || !(course.way || split->moves_little)) whole = run_whole(progress, rounds, split.get());
+  if (!split || !(course.way || split->costs_little)) whole = run_whole(progress, rounds, split.get());
   const auto stays_whole = [&] {
     const std::int64_t cost = whole->cost.sum(), split_cost = split->outcome->cost.sum();
     return cost < split_cost || (cost == split_cost && split->moves_much);
