@@ -5,8 +5,7 @@
 // register at one end of an edge only moves on that edge. A parallel copy on an edge may take its sources from memory and leave
 // its results there.
 //
-//   who leaves   the value whose next use is farthest for what leaving it costs: a store counts where memory does not have it yet,
-//   a
+//   who leaves   the value whose next use is farthest for what leaving it costs: a store counts where memory does not have it, a
 //                value that is computed again costs one instruction
 //   heads        a value is in a register where all predecessors leave it in one, or where refills on the edges from the others are
 //                executed less often than those that its uses would need (NextUse::fewest_refills). What the end of a loop leaves
