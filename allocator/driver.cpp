@@ -131,44 +131,30 @@ struct SplitRun {
   Progress progress;
   SpillPhase rounds;
   std::optional<Outcome> outcome;
-  // Against what the whole program moves for the first victims: at first sight at least 0.8 of it; in the end less than 0.6, so
-  // that whole live ranges are not tried.
-  bool moves_much = false, costs_little = false;
 };
-// Null where there is nothing to split, where it does not fit, or where the whole program is to be tried alone, since splitting
-// moves clearly more at first sight.
-std::unique_ptr<SplitRun> run_split(const Analysis& a, const Plan& plan, SpillPhase& whole, bool is_choice) {
-  auto program = split_program(a, plan, whole.scarce_files());
-  if (!program) return nullptr;
-  const std::int64_t moves = program->moves, whole_moves = whole.moves_of_victims();
-  a.observers.line("live ranges: weighted bytes moved at first sight {} if split, {} if not", moves, whole_moves);
-  if (is_choice && whole_moves > 0 && 10 * moves > 12 * whole_moves) return nullptr;
-  auto split = std::make_unique<SplitRun>(a, std::move(*program));
-  split->moves_much = 10 * moves >= 8 * whole_moves;
+
+// A way is given up whose rounds move so many times what the other one came to: refills that serve several uses and accesses of
+// several registers save less than that.
+std::int64_t most_moved_beside(const Outcome* other) {
+  constexpr std::int64_t kHopeless = 2;
+  return other != nullptr ? kHopeless * other->cost.sum() : std::numeric_limits<std::int64_t>::max();
+}
+
+// Both: nothing where no round fits, or where it is given up beside the outcome of the other way; null = it has none.
+std::unique_ptr<SplitRun> run_split(const Analysis& a, SplitProgram program, const Outcome* whole) {
+  auto split = std::make_unique<SplitRun>(a, std::move(program));
   if (Observer* const observer = a.observers.vreg)
     observer->begin_run(split->analysis.f, split->analysis.first_of, !split->analysis.live.range(observer->vreg().index()).empty());
   split->progress.insert_spill_code();
-  const auto homes = split->rounds.run_rounds();
+  const auto homes = split->rounds.run_rounds(most_moved_beside(whole));
   if (!homes) return nullptr;
   split->outcome = outcome_of(split->progress, *homes, Way::Split);
-  split->costs_little = split->outcome->cost.sum() < whole_moves / 10 * 6;
   return split;
 }
-
-// Whole live ranges that would move so many times what splitting moves are given up: refills that serve several uses and accesses
-// of several registers save less than that.
-constexpr std::int64_t kHopeless = 2;
-
-// Nothing where no round fits, or where what leaves its registers would move clearly more than what is split.
-std::optional<Outcome> run_whole(Progress& progress, SpillPhase& rounds, const SplitRun* split) {
-  const std::int64_t most = split != nullptr ? kHopeless * split->outcome->cost.sum() : std::numeric_limits<std::int64_t>::max();
-  const auto homes = rounds.run_rounds(most);
+std::optional<Outcome> run_whole(Progress& progress, SpillPhase& rounds, const Outcome* split) {
+  const auto homes = rounds.run_rounds(most_moved_beside(split));
   if (!homes) return std::nullopt;
-  Outcome outcome = outcome_of(progress, *homes, Way::Whole);
-  if (split != nullptr)
-    progress.analysis.observers.line("whole live ranges: weighted cost {}, {} if split", outcome.cost.sum(),
-                                     split->outcome->cost.sum());
-  return outcome;
+  return outcome_of(progress, *homes, Way::Whole);
 }
 
 Outcome unspilled(Progress& progress, SpillPhase& rounds, Outcome found, const Course& course) {
@@ -229,19 +215,44 @@ Outcome run_fallback(Progress& progress, SpillPhase& phase) {
   return {std::unexpected(failure(a, progress.first_misfit))};
 }
 
+// Weighted bytes that the two ways move before anything is assigned: split live ranges, and the first victims as whole ones.
+struct FirstSight {
+  std::int64_t split = 0, whole = 0;
+
+  // Splitting comes first unless it moves clearly more, and the other way where the first came to more than it may come to: whole
+  // live ranges to less than their first sight, since a refill may serve several uses; split ones to no less than theirs.
+  [[nodiscard]] bool begins_whole() const { return whole > 0 && 10 * split > 12 * whole; }
+  [[nodiscard]] bool is_worth_whole(const Outcome& of_split) const { return of_split.cost.sum() >= whole / 10 * 6; }
+  [[nodiscard]] bool is_worth_split(const Outcome& of_whole) const { return of_whole.cost.bytes > split; }
+  // Where both come to the same.
+  [[nodiscard]] bool prefers_whole() const { return 10 * split >= 8 * whole; }
+};
+
 // The cheaper one of the two ways, unless one is decided, or the last fallback; and then unspilled.
 Outcome run_spilling(Progress& progress, SpillPhase& rounds, const Course& course) {
   const Analysis& a = progress.analysis;
   rounds.find_first_victims();
   const bool may_split = course.way != Way::Whole && a.knobs[Knob::SplitLiveRanges] != 0 && a.observers.may("split-live-ranges");
-  const auto split = may_split ? run_split(a, progress.plan, rounds, !course.way) : nullptr;
+  auto program = may_split ? split_program(a, progress.plan, rounds.scarce_files()) : std::nullopt;
+  const FirstSight sight{program ? program->moves : 0, rounds.moves_of_victims()};
+  if (program)
+    a.observers.line("live ranges: weighted bytes moved at first sight {} if split, {} if not", sight.split, sight.whole);
+
+  std::unique_ptr<SplitRun> split;
   std::optional<Outcome> whole;
-  if (!split || !(course.way || split->costs_little)) whole = run_whole(progress, rounds, split.get());
-  const auto stays_whole = [&] {
-    const std::int64_t cost = whole->cost.sum(), split_cost = split->outcome->cost.sum();
-    return cost < split_cost || (cost == split_cost && split->moves_much);
-  };
-  if (split && !(whole && stays_whole())) return unspilled(split->progress, split->rounds, std::move(*split->outcome), course);
+  const bool begins_whole = !course.way && sight.begins_whole();
+  if (program && !begins_whole) split = run_split(a, std::move(*program), nullptr);
+  if (!split || (!course.way && sight.is_worth_whole(*split->outcome)))
+    whole = run_whole(progress, rounds, split ? &*split->outcome : nullptr);
+  if (program && begins_whole && (!whole || sight.is_worth_split(*whole)))
+    split = run_split(a, std::move(*program), whole ? &*whole : nullptr);
+
+  if (split && whole) {
+    const std::int64_t split_cost = split->outcome->cost.sum(), whole_cost = whole->cost.sum();
+    a.observers.line("live ranges: weighted cost {} if split, {} if not", split_cost, whole_cost);
+    if (whole_cost < split_cost || (whole_cost == split_cost && sight.prefers_whole())) split.reset();
+  }
+  if (split) return unspilled(split->progress, split->rounds, std::move(*split->outcome), course);
   if (!whole) whole = run_fallback(progress, rounds);
   return whole->result ? unspilled(progress, rounds, std::move(*whole), course) : std::move(*whole);
 }

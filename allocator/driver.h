@@ -4,8 +4,9 @@
 //   2  NOSPILL     spill code for that plan (what binds single instructions), then attempts file by file. Done if all fit, but for
 //                  occupancy: all of this again with fewer registers, where that pays (phases/occupancy_phase.h)
 //   3  impossible  decided here, by packing each instruction by itself: so it is exact, and no later step can fail
-//   4  SPILL       in up to two ways, of which the cheaper result stays:
-//                    split    the program with its live ranges split (split/), where that moves no more at first sight
+//   4  SPILL       in up to two ways, of which the cheaper result stays; first the one that moves less at first sight, and the
+//                  other where the first came to more than the other may come to:
+//                    split    the program with its live ranges split (split/)
 //                    whole    rounds of guidance and eviction under a plan that grows; where nothing else fits, the last fallback
 //                  then unspilled: what is spilled goes back to registers, and leaves again as far as it must
 //   5  emit        homes into operands

@@ -62,7 +62,7 @@ TEST(Driver, ClobbersBelowThePressureSkipToSpillingToo) {
   EXPECT_THAT(lines.lines, ElementsAre("file R: round 1, guidance spills 1",
                                        "live ranges: weighted bytes moved at first sight 8 if split, 8 if not",
                                        HasSubstr("placed 2 by first fit"), HasSubstr("placed 2 by first fit"),
-                                       "whole live ranges: weighted cost 8, 8 if split"));
+                                       "live ranges: weighted cost 8 if split, 8 if not"));
 }
 
 TEST(Driver, LargeProgramFindsItsFirstVictimsBeforeItIsLowered) {

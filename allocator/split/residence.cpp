@@ -92,9 +92,6 @@ class Walk {
 
  private:
   [[nodiscard]] const ir::VReg& vreg(std::uint32_t c) const { return f_.vreg(candidates_.vregs[c]); }
-  [[nodiscard]] static bool has(const std::vector<std::uint32_t>& list, std::uint32_t c) {
-    return std::binary_search(list.begin(), list.end(), c);
-  }
   [[nodiscard]] std::int32_t length(BlockId b) const {
     return static_cast<std::int32_t>(next_.last(b.index()) - next_.first(b.index())) + 1;
   }
@@ -251,9 +248,8 @@ class Walk {
     const std::int64_t behind = next_.fewest_refills(c, b.index());
     if (missing_[c] != behind || is_header || next_.at_head(c, b.index()) > length(b)) return missing_[c] < behind;
     const auto preds = cfg_.predecessors(b);
-    return std::all_of(preds.begin(), preds.end(), [&](BlockId p) {
-      return !cfg_.is_reachable(p) || has(out_.at_end[p.index()], c) || has(out_.at_head[p.index()], c);
-    });
+    return std::all_of(preds.begin(), preds.end(),
+                       [&](BlockId p) { return !cfg_.is_reachable(p) || out_.is_at_end(p, c) || out_.is_at_head(p, c); });
   }
   // How many units values may take that only live through a loop: what the loop's own leave at its fullest point.
   [[nodiscard]] ir::PerFile<int> room_through(BlockId header) {
@@ -407,7 +403,7 @@ class Walk {
       for (const BlockId s : cfg_.successors(b))
         for (std::uint32_t c = 0; c < candidates_.num_global; ++c) {
           if (out_.is_split[c] != 0 || !next_.is_live_at_head(c, s.index()) || !next_.is_reached_at_end(c, b.index())) continue;
-          if (has(out_.at_end[b.index()], c) != has(out_.at_head[s.index()], c)) out_.is_split[c] = 1;
+          if (out_.is_at_end(b, c) != out_.is_at_head(s, c)) out_.is_split[c] = 1;
         }
   }
 

@@ -16,6 +16,7 @@
 // residence_test.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -36,6 +37,9 @@ struct Residence {
   std::vector<std::vector<std::uint32_t>> at_head, at_end;  // by block: candidates in registers, ascending
   std::vector<char> in_memory;                              // by operand: 1 = of a parallel copy, it names the value in memory
   std::vector<char> is_split;                               // by candidate: 1 = leaves its register somewhere while it lives
+
+  [[nodiscard]] bool is_at_head(ir::BlockId b, std::uint32_t c) const { return std::ranges::binary_search(at_head[b.index()], c); }
+  [[nodiscard]] bool is_at_end(ir::BlockId b, std::uint32_t c) const { return std::ranges::binary_search(at_end[b.index()], c); }
 };
 
 struct Registers {

@@ -66,9 +66,6 @@ class Splitter {
 
   [[nodiscard]] bool is_split(std::uint32_t c) const { return c != kNone && residence_.is_split[c] != 0; }
   [[nodiscard]] bool is_remat(std::uint32_t c) const { return is_recomputed_[candidates_.vregs[c].index()] != 0; }
-  [[nodiscard]] static bool has(const std::vector<std::uint32_t>& list, std::uint32_t c) {
-    return std::binary_search(list.begin(), list.end(), c);
-  }
 
   // --- what moves
   void find_moves() {
@@ -76,7 +73,7 @@ class Splitter {
       for (const BlockId s : cfg_.successors(b))
         for (std::uint32_t c = 0; c < candidates_.num_global; ++c) {
           if (!is_split(c) || !next_.is_live_at_head(c, s.index()) || !next_.is_reached_at_end(c, b.index())) continue;
-          const bool before = has(residence_.at_end[b.index()], c), after = has(residence_.at_head[s.index()], c);
+          const bool before = residence_.is_at_end(b, c), after = residence_.is_at_head(s, c);
           if (before != after) edges_.push_back({b, s, c, after});
         }
     // Events by block, with the defs between them.
