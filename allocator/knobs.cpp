@@ -98,7 +98,7 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "orders of vregs that attempts take in turn, a bit each: 1 by start, 2 widest first, 4 longest first"},
     {Knob::PackingAttempt, "FatPointPackingAttempt", -1, KnobType::Bool, 1, 0, 1, "ours",
      "an attempt beyond the retry table that drops all wishes and only packs: where none of the table fits, and while more "
-     "registers are used than live at once"},
+     "registers are used than live at once; where registers spill, fewer of them for the same spill code"},
     {Knob::Guidance, "FatPointGuidance", -1, KnobType::Bool, 1, 0, 1, "ours; seed 001 \"Spill Guidance Engine\"",
      "the cheapest vregs at points over budget are spilled before an attempt; without it, who must go is whom eviction finds"},
     {Knob::Eviction, "FatPointEviction", -1, KnobType::Bool, 1, 0, 1, "ours",

@@ -90,6 +90,16 @@ FileAllocator::FileAllocator(const Round& round, RegFile file)
   count_choices();
 }
 
+FileAllocator FileAllocator::without(const UnitSet& units) const {
+  FileAllocator fewer = *this;
+  fewer.not_allocatable_ |= units;
+  const UnitSet left = UnitSet::range(0, limit_) - fewer.not_allocatable_;
+  fewer.limit_ = left.end();
+  fewer.first_unit_ = std::min(left.first(), fewer.limit_);
+  fewer.count_choices();
+  return fewer;
+}
+
 void FileAllocator::block_fixed_moments() {
   const Function& f = round_.lowered.f;
   for (const std::uint32_t n : round_.index.bound) {

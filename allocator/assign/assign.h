@@ -124,6 +124,8 @@ class FileAllocator {
  public:
   // Requires that the file has vregs. The round must outlive it.
   FileAllocator(const Round& round, ir::RegFile file);
+  // The same where these may not be used either.
+  [[nodiscard]] FileAllocator without(const UnitSet& units) const;
 
   // Largest number of units live at one moment.
   [[nodiscard]] int max_live() const { return round_.index.max_live[ir::index(file_)]; }

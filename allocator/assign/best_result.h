@@ -35,6 +35,9 @@ class BestResult {
  public:
   explicit BestResult(ResultOrder order) : order_(order) {}
 
+  // From now on.
+  void set_order(ResultOrder order) { order_ = order; }
+
   // Keeps the attempt, homes and all, if it is the best so far. True if so.
   bool record(int number, const FileAllocator& allocator, Attempt attempt);
   [[nodiscard]] bool has_any() const { return record_.attempt >= 0; }

@@ -44,8 +44,10 @@ bool FileAttempts::may_improve() const {
 
 void FileAttempts::improve() {
   while (made_ < options_.most && may_improve()) next_of_table(may_spill() ? allocator_.limit() : best_.best().register_count);
-  if (!may_spill() && options_.most > 1 && analysis_.knobs[Knob::PackingAttempt] != 0 && !has_packed_ && may_improve())
-    try_once(AttemptId::packing(), best_.best().register_count - 1);
+  if (options_.most > 1 && analysis_.knobs[Knob::PackingAttempt] != 0) {
+    if (may_spill()) pack_into_fewer();
+    else if (!has_packed_ && may_improve()) try_once(AttemptId::packing(), best_.best().register_count - 1);
+  }
   if (made_ > 1 && analysis_.observers.trace != nullptr)
     analysis_.observers.line("file {}: {}", ir::name(file()), describe(best_.best()));
   const PlacedBy& by = best_.attempt().placed_by;
@@ -61,11 +63,38 @@ void FileAttempts::try_once(AttemptId id, int ceiling) {
   const bool is_traced = !may_spill();
   AttemptOptions options = scan_options(id);
   if (analysis_.observers.trace == nullptr || !is_traced) options.ceiling = ceiling;
-  Attempt result = observed(id, options, false, [&] { return allocator_.run(options); });
+  Attempt result = observed(allocator_, id, options, false, [&] { return allocator_.run(options); });
   if (is_traced)
     analysis_.observers.line("-CLASS NOSPILL REGALLOC: attemp {}, used {}, target {}", id.number(), result.used,
                              allocator_.limit());
   best_.record(id.number(), allocator_, std::move(result));
+}
+
+// Registers of the programs of the standard mix that spill: 0.996 of those without with 8, 0.994 with 64.
+constexpr int kMostPacked = 8;
+
+// The spill code stays as it is here, so that registers come before copies, as without spilling. No callee-saved register is used
+// for it that was not: that would be saved.
+void FileAttempts::pack_into_fewer() {
+  best_.set_order(ResultOrder::NoSpill);
+  for (int n = 0; n < kMostPacked && !analysis_.is_large() && may_improve(); ++n) {
+    const int limit = best_.best().register_count - 1;
+    const UnitSet above = UnitSet::range(limit, ir::kMaxUnits);
+    const FileAllocator fewer = allocator_.without(above | (allocator_.callee_saved() - best_.attempt().units));
+    std::vector<int> kept = best_.attempt().home;
+    for (const VRegId v : fewer.vregs())
+      if (kept[v.index()] + program_.code().f.vreg(v).units() > limit) kept[v.index()] = -1;
+    AttemptOptions options = scan_options(AttemptId::evicting());
+    options.kept = kept;
+    options.observer = nullptr;
+    Attempt packed = fewer.run(options);
+    if (!packed.fits) return;
+    if (Observer* const observer = analysis_.observers.of(file())) {
+      options.observer = observer;
+      packed = observed(fewer, AttemptId::packing(), options, false, [&] { return fewer.run(options); });
+    }
+    best_.record(AttemptId::packing().number(), fewer, std::move(packed));
+  }
 }
 
 Relaxation FileAttempts::relaxation(std::int64_t iteration) const {
@@ -111,9 +140,10 @@ AttemptOptions FileAttempts::scan_options(AttemptId id) const {
 }
 
 template <class Run>
-Attempt FileAttempts::observed(AttemptId id, const AttemptOptions& options, bool is_walk, Run run) const {
+Attempt FileAttempts::observed(const FileAllocator& allocator, AttemptId id, const AttemptOptions& options, bool is_walk,
+                               Run run) const {
   Observer* const observer = analysis_.observers.of(file());
-  if (observer != nullptr) observer->begin_attempt(allocator_, options, options_.round, id.number(), is_walk);
+  if (observer != nullptr) observer->begin_attempt(allocator, options, options_.round, id.number(), is_walk);
   Attempt result = run();
   if (observer != nullptr) observer->end_attempt(result);
   return result;
@@ -140,7 +170,7 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
   Attempt result;
   if (analysis_.knobs[Knob::InstructionWalk] != 0) {
     options.order = Order::ByStart;
-    result = observed(AttemptId::evicting(), options, true, [&] {
+    result = observed(allocator_, AttemptId::evicting(), options, true, [&] {
       return walk_instructions(program_.round(), allocator_, file(),
                                {.kept = eviction.kept,
                                 .absent = eviction.absent,
@@ -151,7 +181,9 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
     });
   } else {
     if (analysis_.is_large()) options.temporaries = &program_.guidance().temporaries();
-    const auto attempt = [&] { return observed(AttemptId::evicting(), options, false, [&] { return allocator_.run(options); }); };
+    const auto attempt = [&] {
+      return observed(allocator_, AttemptId::evicting(), options, false, [&] { return allocator_.run(options); });
+    };
     const auto may_go_on = [&] { return !analysis_.is_large() && analysis_.observers.may("another-attempt"); };
     const auto rank = [](const Attempt& a) { return std::pair(a.to_pin.size(), a.spill_cost); };
     // In two orders; where most vregs keep a home from before, in the one that is better more often.

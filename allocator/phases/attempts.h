@@ -5,7 +5,8 @@
 //   of the table   number n = 0, 1, ...: one of three orders in turn, coalesced classes, weights, and what a retry leaves out
 //                  (relaxation.h)
 //   packing        beyond the table: no wishes at all, since a duel counts registers and not copies; where none of the table fits,
-//                  too, as without wishes it may
+//                  too, as without wishes it may. With spilling: fewer registers for the same spill code, one by one, as long as
+//                  what stands above them finds room below
 //   evicting       with spilling: finds out what has to go, and fits if that is nothing. In two orders, and then from what the
 //                  better one has come to, as long as less is spilled by that: what spills least stays
 //
@@ -69,7 +70,7 @@ class FileAttempts {
 
   // The attempts of the table and then one that packs, until one fits.
   void try_until_one_fits();
-  // More of the table, and without spilling one that packs, while the result is above MaxLive. Requires fits().
+  // More of the table, and those that pack, while the result is above MaxLive. Requires fits().
   void improve();
   // What it would take to fit: it does where nothing has to go and nothing is absent.
   [[nodiscard]] Attempt evict(const Eviction& eviction);
@@ -79,11 +80,13 @@ class FileAttempts {
   [[nodiscard]] bool may_improve() const;
   void next_of_table(int ceiling);
   void try_once(AttemptId id, int ceiling);
+  void pack_into_fewer();
   [[nodiscard]] AttemptOptions scan_options(AttemptId id) const;
   [[nodiscard]] Relaxation relaxation(std::int64_t iteration) const;
   void trace_eviction(const Attempt& result) const;
   template <class Run>
-  [[nodiscard]] Attempt observed(AttemptId id, const AttemptOptions& options, bool is_walk, Run run) const;
+  [[nodiscard]] Attempt observed(const FileAllocator& allocator, AttemptId id, const AttemptOptions& options, bool is_walk,
+                                 Run run) const;
 
   const Analysis& analysis_;
   PlannedProgram& program_;

@@ -83,6 +83,37 @@ TEST(FileAttempts, EvictionFitsOnlyWhereNothingIsAbsent) {
   EXPECT_FALSE(a.fits);  // %2 has still to be spilled
 }
 
+// %2 is refilled right before #6. The first homes that fit have it in R12:R15, as %0 is in R8; with %0 in R14 it finds R8:R11.
+constexpr std::string_view kQuads = R"(
+    vreg %0 R b32
+    vreg %1 R b128
+    vreg %2 R b128
+    vreg %3 R b128
+    vreg %4 R b128
+    vreg %5 R b128
+    vreg %6 UR b32 uniform
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 %2 = ld 2
+      #3 %3 = ld 3
+      #4 %4 = ld 4
+      #5 %6 = ld 5 clobbers R9:R13
+      #6 %5 = mad %2, %3, %4
+      #7 st %1, %0 !write
+      #8 exit
+)";
+
+TEST(FileAttempts, PacksIntoFewerRegistersForTheSameSpillCode) {
+  const auto claims = [](const char* packs) {
+    return testing::allocate(testing::program(kQuads), testing::limits(16), {{"FatPointPackingAttempt", packs}}).claims;
+  };
+  EXPECT_EQ(claims("1").registers[ir::index(RegFile::R)], 15);
+  EXPECT_EQ(claims("0").registers[ir::index(RegFile::R)], 16);
+  EXPECT_EQ(claims("1").spill_store_bytes, 32);
+  EXPECT_EQ(claims("0").spill_store_bytes, 32);
+}
+
 TEST(Phases, NoSpillGivesHomesOrSaysWhichFileIsUnderPressure) {
   Scene roomy(8), tight(2);
   const auto homes = run_nospill_phase(roomy.progress);
