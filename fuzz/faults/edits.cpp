@@ -67,10 +67,11 @@ Home from_unit(int (*first)(const Site&, PReg)) {
 Home in_reserved() {
   return [](Trial& t, const Place&, PReg home) {
     std::vector<PReg> homes;
-    for (const PReg reserved : t.site.subject.target.reserved)
+    const Subject& s = t.site.subject;
+    const int limit = std::min(s.limits.of(home.file), s.target.units[ir::index(home.file)]);
+    for (const PReg reserved : s.target.reserved)
       for (int u = reserved.begin(); u < reserved.end() && reserved.file == home.file; ++u)
-        if (const PReg to = at_unit(home, u / home.count * home.count); to.end() <= t.site.subject.limits.of(home.file))
-          homes.push_back(to);
+        if (const PReg to = at_unit(home, u / home.count * home.count); to.end() <= limit) homes.push_back(to);
     return pick(homes, t.random);
   };
 }

@@ -42,7 +42,7 @@ void reserve_unused(ir::Target& target, const ir::Limits& limits, const ir::Func
   for (const ir::VReg& v : before.vregs) use(v.fixed);
   for (const ir::PReg r : target.abi(before.abi).callee_saved) use(r);
   for (const ir::RegFile file : ir::kAllFiles)
-    for (int u = limits.of(file); u-- > 0;)
+    for (int u = std::min(limits.of(file), target.units[ir::index(file)]); u-- > 0;)
       if (!used[ir::index(file)][static_cast<std::size_t>(u)]) {
         target.reserved.push_back({file, 1, static_cast<std::uint16_t>(u)});
         break;

@@ -42,6 +42,14 @@ TEST(Faults, ARunDependsOnItsArgumentsAlone) {
   }
 }
 
+// The limit of this run's allocation is above what the file has, and what becomes reserved is in the file all the same.
+TEST(Faults, WhatBecomesReservedIsInTheFile) {
+  const FaultRun run = run_faults_on(2027, 47799, {});
+  EXPECT_TRUE(run.is_subject);
+  EXPECT_FALSE(run.injections.empty());
+  for (const FaultMiss& m : run.misses) ADD_FAILURE() << m.kind << ' ' << m.operator_name << '\n' << m.detail;
+}
+
 // What an operator does to a run's program does not depend on what was injected before, so that a miss is repeated by its number
 // alone.
 TEST(Faults, ARunIsRepeatedByItsNumber) {

@@ -159,6 +159,14 @@ TEST_F(General, RulesThatTheyBreakOnIt) {
     EXPECT_TRUE(apply(name, 1).has_value()) << name;
 }
 
+// A limit may be above what the file has: a reserved register there would be above the limit before it is reserved.
+TEST_F(General, AReservedRegisterIsOneOfTheFile) {
+  limits.units[ir::index(ir::RegFile::R)] = target.units[ir::index(ir::RegFile::R)] + 10;
+  const auto unit = static_cast<std::uint16_t>(target.units[ir::index(ir::RegFile::R)]);
+  target.reserved = {{ir::RegFile::R, 2, unit}};
+  for (std::uint64_t seed = 0; seed < 10; ++seed) EXPECT_FALSE(apply("reserved-register", seed).has_value());
+}
+
 TEST_F(General, UntiedOperandChangesTheTieAlone) {
   const auto damaged = apply("untied-operand", 3);
   ASSERT_TRUE(damaged.has_value());
