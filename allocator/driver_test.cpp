@@ -84,6 +84,32 @@ TEST(Driver, FastAllocationTriesOnceAnyhow) {
   EXPECT_THAT(trace(2, {{"638", "1"}, {"639", "2"}}), Contains("-CLASS NOSPILL REGALLOC: attemp 1, used 3, target 2"));
 }
 
+TEST(Driver, FastAllocationTakesTheFirstResultOfSpilling) {
+  EXPECT_THAT(trace(2), Contains(HasSubstr("live ranges: weighted cost")));
+  EXPECT_THAT(trace(2, {{"638", "1"}}), Contains(HasSubstr("guidance spills 2")));
+  EXPECT_THAT(trace(2, {{"638", "1"}}), Not(Contains(HasSubstr("weighted cost"))));
+  EXPECT_THAT(trace(2, {{"638", "1"}, {"FatPointSpillRounds", "0"}}), Not(Contains(HasSubstr("unspilled"))));
+}
+
+// %1 lives across the call, which leaves it R0 alone. %0, which is defined first, would have taken R0.
+TEST(Driver, WhoHasLittleChoiceComesFirst) {
+  Lines lines;
+  const auto a = testing::allocate(testing::program(R"(
+    vreg %0 R b32
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = ld 1
+      #2 st %0 !write
+      #3 call "f" clobbers R1
+      #4 st %1 !write
+      #5 exit
+)"),
+                                   testing::limits(2), {{"FatPointOrders", "1"}, {"FatPointPackingAttempt", "0"}}, &lines);
+  EXPECT_THAT(lines.lines, Contains("-CLASS NOSPILL REGALLOC: attemp 0, used 2, target 2"));
+  EXPECT_THAT(ir::print(a.program), AllOf(HasSubstr("R1 = ld 0"), HasSubstr("R0 = ld 1")));
+}
+
 TEST(Driver, NoRoundsMeansTheLastFallback) {
   EXPECT_THAT(trace(2, {{"FatPointSpillRounds", "0"}}), Contains(HasSubstr("last fallback")));
   // And what fits comes back.

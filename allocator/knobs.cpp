@@ -30,7 +30,8 @@ constexpr KnobRow kTable[kNumKnobs] = {
     {Knob::CoalescingPreAllocation, "RegAllocCoalescingPreAllocation", 629, KnobType::Bool, 0, 0, 1, kPreAllocation,
      "pre-allocation places alias chains as one, and follows copies and hints (name ours)"},
     {Knob::FastAllocation, "RegAllocFastAllocation", 638, KnobType::Bool, 0, 0, 1, "seed 000 \"Fast Register Allocation\"",
-     "one attempt without spilling (or as many as knob 639 says) instead of the retry table (name ours)"},
+     "one attempt without spilling (or as many as knob 639 says) instead of the retry table, and where registers spill, the first "
+     "result (name ours)"},
     {Knob::NoSpillAttempts, "RegAllocNoSpillAttempts", 639, KnobType::Int, 1, 0, 8, "seed 000 \"Retry Loop\"",
      "attempts without spilling where knob 638 is on (name ours)"},
     {Knob::BankAware, "RegAllocBankAware", 641, KnobType::Bool, 0, 0, 1, "seed 000 \"Fatpoint Selection\"",
@@ -47,7 +48,8 @@ constexpr KnobRow kTable[kNumKnobs] = {
     {Knob::SpillBitHighRegScale, "RegAllocSpillBitHighRegScale", 661, KnobType::Dbl, kKnobOne, 0, 1000 * kKnobOne, kBudgetModel,
      "spill threshold at high register counts, as a part of the budget: its upper bound, and the end of the slope"},
     {Knob::SpillBitLowRegCountHeur, "RegAllocSpillBitLowRegCountHeur", 663, KnobType::Int, 119, 1, 1024, kBudgetModel,
-     "register count up to which the first tier of the spill threshold reaches; once set, the slope begins one below it"},
+     "register count up to which the first tier of the spill threshold reaches; set to one at which the target still holds all of "
+     "its warps, the slope begins one below it"},
     {Knob::SpillBitLowRegScale, "RegAllocSpillBitLowRegScale", 664, KnobType::Dbl, 200'000, 0, 1000 * kKnobOne, kBudgetModel,
      "spill threshold at low register counts, as a part of the budget: its lower bound in the tiers"},
     {Knob::SpillBitMediumRegScale, "RegAllocSpillBitMediumRegScale", 665, KnobType::Dbl, 300'000, 0, 1000 * kKnobOne, kBudgetModel,
@@ -60,7 +62,8 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "--register-usage-level: 0 as many registers as the limit allows ... 10 as few as can be; the real tool's help has it the "
      "other way round"},
     {Knob::FastCompile, "FastCompile", -1, KnobType::Int, 0, 0, 3, "seed 000 \"Fast Register Allocation\"",
-     "--fast-compile: 0 off; 1 min: knob 638 with two attempts; 2 mid: knob 638; 3 max: no attempt without spilling"},
+     "--fast-compile: 0 off; 1 min: knob 638 with two attempts; 2 mid: knob 638; 3 max: knob 638 without any attempt before "
+     "spilling"},
     {Knob::DisableSmemReservation, "DisableSmemReservation", -1, KnobType::Bool, 0, 0, 1, "seed 001 \"SMEM symbols\"",
      "spill to local memory only, never to shared memory (--disable-smem-reservation)"},
     {Knob::SpillRounds, "FatPointSpillRounds", -1, KnobType::Int, 16, 0, 1000, "ours",

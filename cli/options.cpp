@@ -161,8 +161,8 @@ void KnobOptions::add_to(CLI::App& command, const std::string& help) {
       ->check(CLI::Range(0, 10));
   command
       .add_flag("--fast-compile{mid}", fast_compile,
-                "Less time for worse results: --fast-compile=off, min (two attempts without spilling), mid (one; also without a "
-                "value) or max (none)")
+                "Less time for worse results, the first where registers spill: --fast-compile=off, min (two attempts without "
+                "spilling), mid (one; also without a value) or max (none)")
       ->check(CLI::IsMember({kFastCompile[0], kFastCompile[1], kFastCompile[2], kFastCompile[3]}));
   command.add_flag("--disable-smem-reservation", disable_smem_reservation, "Spill to local memory only, never to shared memory");
 }

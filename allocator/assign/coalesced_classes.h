@@ -8,7 +8,8 @@
 // register.
 //
 // Source: seed 000 "Assignment", case 4 (alias chain propagation); the building of classes, which the source leaves to a pass
-// before, is ours: union-find over the affinities, heaviest first. Tested by classes_test.cpp.
+// before, is ours: union-find over the affinities, heaviest first. Tested by
+// coalesced_classes_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@
 //
 // Skipped: architectural vregs, barriers of phis, and vregs without a live range, as spilled ones are.
 // Source: seed 000 "Constraint Types", "Interference Builder", "Constraint List Structure"; DECISIONS on types 0 to 15. Tested by
-// constraints_test.cpp, pressure_test.cpp (weights) and classes_test.cpp (affinities).
+// constraints_test.cpp, pressure_test.cpp (weights) and coalesced_classes_test.cpp (affinities).
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 struct Built {
   ir::Function program;
@@ -61,6 +62,27 @@ TEST(Constraints, CopiesAreAffinitiesUnitByUnit) {
   EXPECT_THAT(b.of(1, {}, true), ElementsAre("range %0+1 1"));
   EXPECT_THAT(b.of(0, {}, true), ElementsAre("range %1-1 1"));
   EXPECT_THAT(b.of(1), IsEmpty());
+}
+
+// No other vreg stands where an architectural one does, so that the copy is no affinity.
+TEST(Constraints, ArchitecturalVregsHaveNone) {
+  const auto with = [](std::string_view first) {
+    return build(fmt::format(R"(
+    {}
+    vreg %1 R b32
+    block b0
+      #0 %0 = ld 0
+      #1 %1 = copy %0
+      #2 st %0, %1 !write
+      #3 exit
+)",
+                             first));
+  };
+  const Built free = with("vreg %0 R b32"), architectural = with("vreg %0 R b32 fixed R0 architectural");
+  for (const std::uint32_t v : {0u, 1u}) {
+    EXPECT_THAT(free.of(v, {}, true), Not(IsEmpty())) << v;
+    EXPECT_THAT(architectural.of(v, {}, true), IsEmpty()) << v;
+  }
 }
 
 TEST(Constraints, FixedOperandAndTheOtherArguments) {

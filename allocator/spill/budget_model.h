@@ -7,7 +7,7 @@
 //
 // A, B, C: knobs 664, 661, 665. The table is a step function of the budget: A up to knob 663, A up to knob 660, A up to the
 // adjusted limit of the file, B beyond; the first tier that reaches so far counts, so that a knob above the adjusted limit keeps A
-// where B would begin. x_min is the target's figure of threads at the highest occupancy; once knob 663 is set, at most that less
+// where B would begin. x_min and x_max are the target's (below); once knob 663 is set, x_min is at most its value less
 // one. The adjusted limit is 255, less what RegisterUsageLevel takes away of 255 registers (the source has a hook there that says
 // how much).
 //
@@ -26,8 +26,9 @@
 // warps hide latency, but not all that is lost is waiting.
 //
 // Source: seed 000 "Occupancy-Aware Budget Model", "Budget Computation", "Post-Init". DECISIONS: the fraction is clamped (it would
-// be negative for small counts), the table supplies the lower bound, only rounds of spilling ask. Fixed point, in millionths.
-// Tested by budget_model_test.cpp; that each knob changes allocations, by guidance_test.cpp.
+// be negative for small counts), the table supplies the lower bound. They also have only rounds of spilling ask; besides these, the
+// occupancy phase does, which goes on from a result without spills. Fixed point, in millionths. Tested by budget_model_test.cpp;
+// that each knob changes allocations, by guidance_test.cpp.
 #pragma once
 
 #include <array>

@@ -150,7 +150,7 @@ TEST(KnobEffects, OfFatpoint) {
                   {"623", "1", {}, 25, SpillBytes, More},
                   {"628", "1", {}, 40, Registers, More},
                   {"629", "1", kPreAllocates, 30},
-                  {"638", "1", {}, 6, Registers, More},
+                  {"638", "1", {}, 20, SpillBytes, More},
                   {"639", "8", {{"638", "1"}}, 6, Registers, Less},
                   {"642", "0", kAllTypes, 40, Registers, More},
                   {"643", "1000", {{"641", "1"}}, 4},
