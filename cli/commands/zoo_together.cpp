@@ -42,7 +42,7 @@ std::vector<std::string> chosen_bugs(const TogetherRun& run) {
 struct Hunted {
   std::mutex mutex;
   std::vector<json> cases;
-  std::set<std::string> buckets;
+  fuzz::KnownBuckets buckets;
   std::uint64_t inputs = 0;
   int died = 0;  // workers that crashed, or hung, in a planted bug
 };
@@ -63,8 +63,9 @@ void hunt(const TogetherRun& run, const std::string& bugs, int job, Progress& pr
         hunted.inputs += j["inputs"].get<std::uint64_t>();
         return;
       }
-      j["bucket"] = fuzz::choose_bucket(j["names"], j["rest"], hunted.buckets);
-      hunted.buckets.insert(j["bucket"]);
+      const std::string decision = j["decision"];
+      j["bucket"] = fuzz::choose_bucket({j["nature"], j["names"], j["rest"], j["title"]}, decision, hunted.buckets);
+      hunted.buckets.emplace(j["bucket"], decision);
       hunted.cases.push_back(std::move(j));
       progress.step(1, fmt::format("{} cases", hunted.cases.size()));
     });
@@ -92,8 +93,10 @@ int zoo_together_worker(const std::string& bugs, int time, std::uint64_t seed, s
   options.seeds = std::move(seeds);
   const std::uint64_t inputs = fuzz::hunt_together(options, [](const fuzz::SortedCase& c) {
     const fuzz::Understood& u = c.understood;
-    fmt::print("{}\n", json{{"names", u.names},
-                            {"rest", u.rest},
+    fmt::print("{}\n", json{{"nature", u.naming.nature},
+                            {"names", u.naming.names},
+                            {"rest", u.naming.rest},
+                            {"title", u.naming.title},
                             {"causes", c.causes},
                             {"allocator", u.failure.allocator},
                             {"signature", u.failure.signature},

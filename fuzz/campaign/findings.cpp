@@ -127,11 +127,10 @@ void CampaignFindings::take_answer(const json& answer, const std::string& messag
   understood.reduced = decode_input(bytes_of(u["input"]));
   understood.failure = {u["allocator"], u["signature"]};
   understood.decision = u["decision"];
-  understood.names = u["names"];
-  understood.rest = u["rest"];
-  std::set<std::string> known;
-  for (const auto& [bucket, found] : by_bucket_) known.insert(bucket);
-  understood.bucket = choose_bucket(understood.names, understood.rest, known);
+  understood.naming = {u["nature"], u["names"], u["rest"], u["title"]};
+  KnownBuckets known;
+  for (const auto& [bucket, found] : by_bucket_) known.emplace(bucket, found.decision);
+  understood.bucket = choose_bucket(understood.naming, understood.decision, known);
   store_.add(understood);
   store_.reduced(asked);
   understood_.insert(name);

@@ -21,8 +21,10 @@ nlohmann::json answer(const std::vector<std::string>& names) {
             {"allocator", "briggs"},
             {"signature", "symbolic/symbolic-wrong-value@op:use"},
             {"decision", ""},
+            {"nature", "wrong-value"},
             {"names", names},
-            {"rest", nlohmann::json::array()}}}};
+            {"rest", nlohmann::json::array()},
+            {"title", names.front()}}}};
 }
 
 std::vector<std::string> buckets(const CampaignFindings& findings) {

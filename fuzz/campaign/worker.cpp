@@ -106,8 +106,10 @@ class Worker {
               {"allocator", u.failure.allocator},
               {"signature", u.failure.signature},
               {"decision", u.decision},
-              {"names", u.names},
-              {"rest", u.rest}}}};
+              {"nature", u.naming.nature},
+              {"names", u.naming.names},
+              {"rest", u.naming.rest},
+              {"title", u.naming.title}}}};
   }
   static std::string to_bytes(const json& message) {
     std::string bytes;
