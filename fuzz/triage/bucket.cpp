@@ -165,33 +165,33 @@ std::string_view without_pressure(std::string_view name) {
   if (name.ends_with(kPressed)) name.remove_suffix(kPressed.size());
   return name;
 }
+std::string_view culprit_in(std::string_view name) { return name.substr(0, name.find(": ")); }
+// Where a name says a decision or a constraint: behind the culprit, which may be any command.
+std::size_t find_said(std::string_view name, std::string_view what) { return name.find(what, culprit_in(name).size()); }
+
 // "x: wrong-value with guard" of "x: wrong-value by evict with guard under pressure"; "" where no constraint is named.
 std::string constraint_alone(std::string_view name) {
   name = without_pressure(name);
-  const std::size_t with = name.rfind(kWith), by = std::min(name.find(kBy), with);
+  const std::size_t with = find_said(name, kWith), by = std::min(find_said(name, kBy), with);
   return with == std::string_view::npos ? "" : std::string(name.substr(0, by)) + std::string(name.substr(with));
 }
-// Whether the name says a decision, and needs no constraint beside it.
-bool is_of_decision(std::string_view name) {
-  const std::size_t by = name.find(kBy);
-  return by != std::string_view::npos && !name.substr(by + kBy.size()).starts_with(kCoalesce);
-}
-std::string_view culprit_in(std::string_view name) { return name.substr(0, name.find(": ")); }
-// Whether it is the pair, or its pass.
+// Whether the culprit is that pair, or its pass.
 bool is_part_of(std::string_view culprit, std::string_view pair) {
   return pair.starts_with(culprit) && (culprit.size() == pair.size() || pair[culprit.size()] == '+');
 }
 // The decision that the name says; "" where it says none.
 std::string_view decision_in(std::string_view name) {
-  const std::size_t by = name.find(kBy);
+  const std::size_t by = find_said(name, kBy);
   return by == std::string_view::npos ? "" : name.substr(by + kBy.size(), name.find(kWith, by) - by - kBy.size());
 }
+// Whether it says a decision, and needs no constraint beside it.
+bool is_of_decision(std::string_view name) { return !decision_in(name).empty() && decision_in(name) != kCoalesce; }
 // The name of a case that has made a bucket of that title.
 std::string name_behind(std::string_view title) {
-  if (title.find(kWrongValue) == std::string_view::npos) return std::string(title);
-  if (is_of_decision(title)) return std::string(title.substr(0, title.find(kWith)));
+  if (find_said(title, kWrongValue) == std::string_view::npos) return std::string(title);
+  if (is_of_decision(title)) return std::string(title.substr(0, find_said(title, kWith)));
   const std::string_view said = without_pressure(title);
-  return std::string(said.substr(0, said.find(kAnd))) + std::string(title.substr(said.size()));
+  return std::string(said.substr(0, find_said(said, kAnd))) + std::string(title.substr(said.size()));
 }
 
 // By name: the bucket that a case of that name has made.
@@ -221,22 +221,22 @@ const std::string* find_by_decision(std::string_view culprit, std::string_view d
 }  // namespace
 
 std::string title_of(const std::string& name, Traits traits, const Knobs& knobs) {
-  if (name.find(kWrongValue) == std::string::npos) return name;
+  if (find_said(name, kWrongValue) == std::string::npos) return name;
   const std::string_view said = without_pressure(name);
-  const std::size_t with = said.find(kWith);
-  std::vector<std::string_view> more;  // constraints that the name does not say, the most telling first
-  if (with == std::string_view::npos && name.find(kBy) != std::string::npos && !is_of_decision(name)) return name;
+  const std::size_t with = find_said(said, kWith);
+  const bool has_none = with == std::string_view::npos;
+  if (has_none && decision_in(name) == kCoalesce) return name;  // it says what was joined, or nothing
+  std::vector<std::string_view> more;                           // constraints that the name does not say, the most telling first
   const auto add = [&](std::string_view what) {
-    if (with == std::string_view::npos || said.substr(with + kWith.size()) != what) more.push_back(what);
+    if (has_none || said.substr(with + kWith.size()) != what) more.push_back(what);
   };
   if (!is_of_decision(name))
     for (const auto& [knob, value] : knobs) add(knob);
   for (Traits left = traits & kConstraints; left != 0; left &= left - 1)
     add(kTraitNames[static_cast<std::size_t>(std::countr_zero(left))]);
-  more.resize(std::min(more.size(), with == std::string_view::npos ? kMostSaid : kMostSaid - 1));
+  more.resize(std::min(more.size(), has_none ? kMostSaid : kMostSaid - 1));
   if (more.empty()) return name;
-  return fmt::format("{}{}{}{}", said, with == std::string_view::npos ? kWith : kAnd, fmt::join(more, kAnd),
-                     std::string_view(name).substr(said.size()));
+  return fmt::format("{}{}{}{}", said, has_none ? kWith : kAnd, fmt::join(more, kAnd), std::string_view(name).substr(said.size()));
 }
 
 std::string choose_bucket(const Naming& n, std::string_view decision, const KnownBuckets& known) {

@@ -145,22 +145,29 @@ std::string choose(const std::vector<std::string>& names, const std::vector<std:
 }
 
 TEST(ChooseBucket, TakesTheFirstThatIsKnownElseMakesOne) {
-  const std::vector<std::string> names = {"x with phi", "x with part", "x with tuple"};
-  EXPECT_EQ(choose(names, {}, {}), "x with phi");
-  EXPECT_EQ(choose(names, {}, {"x with part", "x with remat", "x with tuple"}), "x with part");
-  EXPECT_EQ(choose(names, {}, {"x with part", "x with phi"}), "x with phi");
-  EXPECT_EQ(choose(names, {}, {"x with remat", "y with part"}), "x with phi");
+  const std::vector<std::string> names = {"x: wrong-value with phi", "x: wrong-value with part", "x: wrong-value with tuple"};
+  EXPECT_EQ(choose(names, {}, {}), "x: wrong-value with phi");
+  EXPECT_EQ(choose(names, {}, {"x: wrong-value with part", "x: wrong-value with remat", "x: wrong-value with tuple"}),
+            "x: wrong-value with part");
+  EXPECT_EQ(choose(names, {}, {"x: wrong-value with part", "x: wrong-value with phi"}), "x: wrong-value with phi");
+  EXPECT_EQ(choose(names, {}, {"x: wrong-value with remat", "y: wrong-value with part"}), "x: wrong-value with phi");
 }
 
 TEST(ChooseBucket, TakesTheSameConstraintWithoutPressureOrUnderAnotherDecision) {
-  EXPECT_EQ(choose({"x with phi under pressure", "x with part under pressure"}, {}, {"x with part"}), "x with part");
-  EXPECT_EQ(choose({"x with phi"}, {}, {"x with phi under pressure"}), "x with phi under pressure");
-  EXPECT_EQ(choose({"x"}, {}, {"x under pressure", "y"}), "x under pressure");
-  EXPECT_EQ(choose({"x with fixed"}, {}, {"x by coalesce-copy with fixed"}), "x by coalesce-copy with fixed");
-  EXPECT_EQ(choose({"x by coalesce-copy with fixed", "x by coalesce-copy"}, {}, {"x with fixed under pressure"}),
-            "x with fixed under pressure");
-  EXPECT_EQ(choose({"x by coalesce-copy"}, {}, {"x by evict", "x"}), "x by coalesce-copy");
-  EXPECT_EQ(choose({"x with fixed"}, {}, {"x with phi", "y with fixed"}), "x with fixed");
+  EXPECT_EQ(choose({"x: wrong-value with phi under pressure", "x: wrong-value with part under pressure"}, {},
+                   {"x: wrong-value with part"}),
+            "x: wrong-value with part");
+  EXPECT_EQ(choose({"x: wrong-value with phi"}, {}, {"x: wrong-value with phi under pressure"}),
+            "x: wrong-value with phi under pressure");
+  EXPECT_EQ(choose({"x: wrong-value"}, {}, {"x: wrong-value under pressure", "y: wrong-value"}), "x: wrong-value under pressure");
+  EXPECT_EQ(choose({"x: wrong-value with fixed"}, {}, {"x: wrong-value by coalesce-copy with fixed"}),
+            "x: wrong-value by coalesce-copy with fixed");
+  EXPECT_EQ(choose({"x: wrong-value by coalesce-copy with fixed", "x: wrong-value by coalesce-copy"}, {},
+                   {"x: wrong-value with fixed under pressure"}),
+            "x: wrong-value with fixed under pressure");
+  EXPECT_EQ(choose({"x: wrong-value by coalesce-copy"}, {}, {"x: wrong-value by evict", "x"}), "x: wrong-value by coalesce-copy");
+  EXPECT_EQ(choose({"x: wrong-value with fixed"}, {}, {"x: wrong-value with phi", "y: wrong-value with fixed"}),
+            "x: wrong-value with fixed");
 }
 
 TEST(ChooseBucket, IsNotMisledByWhatElseATitleSays) {
@@ -197,12 +204,22 @@ TEST(ChooseBucket, TakesThatOfThePassWhereItDecidesTheSame) {
   EXPECT_EQ(choose({"cssa: wrong-value by merge-phi-web"}, {}, {pair}), "cssa: wrong-value by merge-phi-web");
 }
 
+TEST(ChooseBucket, TakesACommandForWhatItIs) {
+  const std::string x = "exec:run by hand with care and luck: wrong-value";
+  EXPECT_EQ(choose({x + " with phi"}, {}, {x + " with phi and part"}), x + " with phi and part");
+  EXPECT_EQ(choose({x + " with phi"}, {}, {x + " with part"}), x + " with phi");
+  EXPECT_EQ(choose({x + " by evict"}, {}, {x + " by evict with phi"}), x + " by evict with phi");
+  EXPECT_EQ(title_of(x + " with guard", 0), x + " with guard");
+}
+
 TEST(ChooseBucket, TakesOneOfWhatElseIsLeftWhereThereIsSuchABucket) {
-  const std::vector<std::string> names = {"x with fixed", "x with tuple"}, rest = {"x with guard", "x with branch"};
-  EXPECT_EQ(choose(names, rest, {"x with branch"}), "x with branch");
-  EXPECT_EQ(choose(names, rest, {"x with branch", "x with guard under pressure"}), "x with guard under pressure");
-  EXPECT_EQ(choose(names, rest, {"x with branch", "x with tuple"}), "x with tuple");
-  EXPECT_EQ(choose(names, rest, {"x with phi"}), "x with fixed") << "and makes none";
+  const std::vector<std::string> names = {"x: wrong-value with fixed", "x: wrong-value with tuple"},
+                                 rest = {"x: wrong-value with guard", "x: wrong-value with branch"};
+  EXPECT_EQ(choose(names, rest, {"x: wrong-value with branch"}), "x: wrong-value with branch");
+  EXPECT_EQ(choose(names, rest, {"x: wrong-value with branch", "x: wrong-value with guard under pressure"}),
+            "x: wrong-value with guard under pressure");
+  EXPECT_EQ(choose(names, rest, {"x: wrong-value with branch", "x: wrong-value with tuple"}), "x: wrong-value with tuple");
+  EXPECT_EQ(choose(names, rest, {"x: wrong-value with phi"}), "x: wrong-value with fixed") << "and makes none";
 }
 
 TEST(TitleOf, SaysASecondConstraint) {
