@@ -94,6 +94,7 @@ class Origins {
     if (depth_ >= kDeepest) return clear = false, true;
     ++depth_;
     const auto extra_defs = std::exchange(extra_defs_, {});  // of the operand that the remat is found for
+    const bool has_above = has_above_;
     bool valid = true;
     for (std::size_t k = 0; k < ops.size() && valid; ++k) {
       if (!ops[k].is_register()) {
@@ -107,6 +108,7 @@ class Origins {
     }
     --depth_;
     extra_defs_ = extra_defs;
+    has_above_ = has_above;
     return valid;
   }
 
@@ -133,12 +135,15 @@ class Origins {
     if (best != 5) return best;
     // Once more: the narrow def above which a byte is undefined may have shown itself in a byte that was asked later.
     best = 0;
+    has_above_ = false;
     for (const auto& [want, have] : asked) {
       const int code = compare(**want, *have);
       if (code == kUnclear) return kUnclear;
       propose(best, code);
     }
-    return best;
+    // Where the program before may have undefined bytes, the narrow def may be there or not: whether it is an addition nobody says.
+    const bool is_half_defined = std::any_of(asked.begin(), asked.end(), [](const auto& a) { return has_undefined(**a.first); });
+    return best == 5 && has_above_ && is_half_defined ? kUnclear : best;
   }
   // The same of a callee-saved unit at a ret.
   [[nodiscard]] int code_of_saved(std::uint32_t ret, ir::PReg unit) {
@@ -400,6 +405,9 @@ class Origins {
 
   // The code of one byte: where everything arrives that may, and where nothing does that guards might exclude. Unclear where the
   // two differ.
+  static bool has_undefined(const std::vector<Origin>& set) {
+    return std::any_of(set.begin(), set.end(), [](const Origin& o) { return o.what == Origin::kUndefined; });
+  }
   int compare(const std::vector<Origin>& want, const std::vector<Origin>& have) {
     const auto is_in = [](const std::vector<Origin>& set, std::uint64_t what, int most_guards) {
       return std::any_of(set.begin(), set.end(), [&](const Origin& o) { return o.what == what && o.guards <= most_guards; });
@@ -425,6 +433,7 @@ class Origins {
       const bool is_extra =
           h.what >> 63 != 0 || std::find(extra_defs_.begin(), extra_defs_.end(), h.above >> 8) != extra_defs_.end();
       both(h.what == Origin::kWrongRemat ? 7 : is_extra ? 6 : 5);
+      has_above_ = has_above_ || (!is_extra && h.above != 0);
       bool destroyed = false, behind_pack = false;
       for (const std::uint32_t* step = h.route.end(); step-- != h.route.begin();) {
         if ((*step & kProbe) != 0) {
@@ -465,6 +474,7 @@ class Origins {
   std::vector<std::uint32_t> first_touched_;
   std::vector<std::pair<std::uint32_t, Location>> probes_;
   std::vector<std::uint64_t> extra_defs_;  // of the operand at hand, without the number of the byte
+  bool has_above_ = false;                 // it has bytes that only a narrow def leaves undefined, which is no extra def
   int depth_ = 0;                          // of remats of remats
 };
 

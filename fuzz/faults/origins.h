@@ -20,8 +20,9 @@
 //   5, 6   an addition is undefined; is a definition, or stands undefined above one that is narrow
 //   10     have is a proper subset of want
 //
-// Undecided: where want has something undefined (anything may be there after); where two guards take part, of which one may exclude
-// the other; reads of guarded instructions but for the guard itself. Tested by origins_test.cpp.
+// Undecided: where want has something undefined (anything may be there after), also in another byte of an operand that shows
+// nothing but what a narrow def leaves undefined; where two guards take part, of which one may exclude the other; reads of guarded
+// instructions but for the guard itself. Tested by origins_test.cpp.
 #pragma once
 
 #include <algorithm>

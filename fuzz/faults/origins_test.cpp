@@ -305,6 +305,20 @@ TEST(Origins, ANarrowDefThatOneByteShows) {
                  "    +5 R1 = copy R3\n    +6 R0:R1.b4 = refill slot 0+4\n    #2 st R0:R1, R3\n", 6}});
 }
 
+// What lies below is undefined before, so that anything may be there: that the narrow def is, is no addition. Or it is, to one who
+// looks at the register as a whole.
+TEST(Origins, AboveANarrowDefInAHalfDefinedRegister) {
+  const std::string declared = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b64\n  vreg %3 R b8\n",
+                    head = "func @f kernel target sm_90 threads 256";
+  expect_codes(
+      head + "\n" + declared +
+          "  block b0\n    #0 %2.h1 = a\n    #1 %0, %1 = unpack %2\n    #2 %3 = b\n    #3 st %0\n    #4 st %3\n    #5 exit\n",
+      head + " allocated\n  frame local 0 shared 0\n" + declared +
+          "  block b0\n    #0 R2:R3.h1 = a\n    #1 R0, R1 = unpack R2:R3\n    #2 R4 = b\n    #3 st R0\n    #4 st R4\n"
+          "    #5 exit\n",
+      {{"the narrow def instead of the half that is defined", "#3 st R0", "#3 st R4", kUnclear}});
+}
+
 // What two defs leave in one register is not said, so that nothing that reads it has a code to show.
 TEST(Origins, TwoDefsInOnePlaceLeaveItUndecided) {
   const std::string declared = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b64\n",
