@@ -141,7 +141,8 @@ class Origins {
       if (code == kUnclear) return kUnclear;
       propose(best, code);
     }
-    // Where the program before may have undefined bytes, the narrow def may be there or not: whether it is an addition nobody says.
+    // In bytes that may be undefined before, any definition is allowed, so that the narrow def is no addition there: code 5. A
+    // judge that compares whole operands takes it for one: code 6.
     const bool is_half_defined = std::any_of(asked.begin(), asked.end(), [](const auto& a) { return has_undefined(**a.first); });
     return best == 5 && has_above_ && is_half_defined ? kUnclear : best;
   }
@@ -417,8 +418,8 @@ class Origins {
       return std::all_of(part.begin(), part.end(), [&](const Origin& o) { return is_in(whole, o.what, kManyGuards); });
     };
     const auto is_defined = [](const Origin& o) { return o.what != Origin::kUndefined; };
-    if (is_in(want, Origin::kUndefined, kManyGuards)) expected_.half_defined_ |= std::ranges::any_of(want, is_defined);
-    if (want.empty() || is_in(want, Origin::kUndefined, kManyGuards) || (is_within(want, have) && is_within(have, want))) return 0;
+    if (has_undefined(want)) expected_.half_defined_ |= std::ranges::any_of(want, is_defined);
+    if (want.empty() || has_undefined(want) || (is_within(want, have) && is_within(have, want))) return 0;
     int possible = 0, sure = 0;
     const auto is_new = [&](const Origin& h) { return !is_in(want, h.what, kManyGuards - 1); };
     for (const Origin& h : have)

@@ -305,8 +305,8 @@ TEST(Origins, ANarrowDefThatOneByteShows) {
                  "    +5 R1 = copy R3\n    +6 R0:R1.b4 = refill slot 0+4\n    #2 st R0:R1, R3\n", 6}});
 }
 
-// What lies below is undefined before, so that anything may be there: that the narrow def is, is no addition. Or it is, to one who
-// looks at the register as a whole.
+// The low half is undefined before, so that the narrow def is no addition there, and what it leaves undefined above has code 5. A
+// judge that compares whole registers takes the def for an addition: code 6.
 TEST(Origins, AboveANarrowDefInAHalfDefinedRegister) {
   const std::string declared = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b64\n  vreg %3 R b8\n",
                     head = "func @f kernel target sm_90 threads 256";

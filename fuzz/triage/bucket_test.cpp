@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fuzz/duel/case_file.h"
+#include "fuzz/triage/testing.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -38,17 +38,6 @@ TEST(Nature, ForgetsWhichJudgeOfValuesAndWhere) {
   };
   for (const auto& row : rows) EXPECT_EQ(nature_of(row.signature), row.nature) << row.signature;
 }
-
-FuzzInput input_of(const std::string& body, std::string_view head = "") {
-  auto c = parse_case(std::string(head) + "rir 1\nfunc @f kernel target sm_90 threads 32\n" + body);
-  if (!c) {
-    ADD_FAILURE() << to_string(c.error()) << body;
-    return {};
-  }
-  return std::move(*c);
-}
-
-constexpr const char* kFailing = "memcheck/memcheck-6-extra-defs-introduced@op:use";
 
 std::vector<std::string> names_of(const std::string& body, const char* signature = kFailing, const char* decision = "") {
   return bucket_names({"x", signature}, decision, traits_of(input_of(body)));

@@ -8,24 +8,13 @@
 #include <gtest/gtest.h>
 
 #include "fuzz/duel/allocators.h"
-#include "fuzz/duel/case_file.h"
 #include "fuzz/triage/bisect.h"
+#include "fuzz/triage/testing.h"
 #include "fuzz/zoo/catalogue.h"
 #include "ir/text/text.h"
 
 namespace regduel::fuzz {
 namespace {
-
-FuzzInput input_of(const std::string& body, std::string_view head = "") {
-  auto c = parse_case(std::string(head) + "rir 1\nfunc @f kernel target sm_90 threads 32\n" + body);
-  if (!c) {
-    ADD_FAILURE() << to_string(c.error()) << body;
-    return {};
-  }
-  return std::move(*c);
-}
-
-constexpr const char* kFailing = "memcheck/memcheck-6-extra-defs-introduced@op:use";
 
 // A copy of the program's, a pair and a guard, none of which each of these bugs needs.
 constexpr const char* kCase = R"(  vreg %0 R b32
