@@ -1,11 +1,13 @@
 // memcheck in its details: guards that exclude paths, one assumption at a time and several at once; values across blocks; what the
 // report and the findings say; what the fast check settles and what a comparison costs.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "oracles/memcheck/deep_check.h"
 #include "oracles/memcheck/fast_check.h"
 #include "oracles/memcheck/memcheck.h"
 #include "oracles/testing.h"
@@ -159,6 +161,11 @@ TEST(MemcheckDetails, OneGuardAtATimeNeedsNoWalk) {
     const Judged j(p);
     EXPECT_EQ(j.result.verdict, Verdict::Pass) << describe(j.result) << "\n" << p.after;
     EXPECT_EQ(j.details.walked, 0) << p.after;
+    // Nor where the fast check has settled nothing.
+    Definitions defs(j.before);
+    const MemcheckDetails deep = DeepCheck(j.all, defs, {std::nullopt, {}}).run();
+    EXPECT_TRUE(deep.mismatches.empty()) << p.after;
+    EXPECT_EQ(deep.walked, 0) << p.after;
   }
 }
 

@@ -436,6 +436,26 @@ TEST(ValueGraph, TwoBitsOfOneWordAreNotAssumedToBeOnePredicate) {
             (Elements{{1, 0, 0}, {2, 0, 0}}));
 }
 
+// The predicate is refilled twice from a byte within a word: two nodes, one guard. What R1 held before is stored on no path.
+TEST(ValueGraph, AStoreUnderTheGuardOfItsDefStoresThatAlone) {
+  const ir::Function f = testing::parse_function(
+      "func @f kernel target sm_90 threads 32 allocated\n  frame local 16 shared 0\n"
+      "  slot 0 local size 1 align 1 offset 5\n  slot 1 local size 4 align 4 offset 8\n"
+      "  block b0\n    #0 P0 = p\n    +20 spill P0, slot 0\n    #1 R0 = a\n    +21 spill R0, slot 1\n    #2 R1 = b\n    #3 bra -> "
+      "b1\n"
+      "  block b1\n    +22 P1 = refill slot 0\n    #4 @P1 R1 = c\n    +23 P2 = refill slot 0\n    +24 @P2 spill R1, slot 1\n"
+      "    +25 R2 = refill slot 1\n    #5 use R2\n    #6 exit\n");
+  const ir::Cfg cfg(f);
+  for (const Detail detail : {Detail::EveryJoin, Detail::Sparse}) {
+    Definitions defs(f);
+    DefSets sets;
+    const ValueGraph graph(f, cfg, defs, {.detail = detail});
+    ReachingSets reach(graph, defs, sets);
+    const std::size_t use = f.insts[f.insts.size() - 2].first_operand;
+    EXPECT_EQ(in_words_of_the_test(sets.elements(reach.set_of(graph.read_byte(use, 0))), defs), (Elements{{1, 0, 0}, {4, 0, 0}}));
+  }
+}
+
 TEST(ValueGraph, AWordPutTogetherIsOneElement) {
   const ir::Function f = testing::parse_function(
       "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n"
