@@ -197,6 +197,48 @@ TEST(MemcheckDetails, AnotherVisitsPredicateIsAnother) {
   }
 }
 
+// The value is in R1 where the predicate holds, in each lap another one: what it was on the way back is known.
+Pair in_two_places_over_laps() {
+  return {kVregs,
+          "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 bra -> b1\n  block b1\n    #3 use %0\n    #4 %3 = q\n    #5 cbra %3 -> "
+          "b1, b2\n"
+          "  block b2\n    #6 use %0\n    #7 exit\n",
+          "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    +20 @P0 R1 = copy R0\n    +21 @P0 R0 = copy R5\n    #2 bra -> b1\n"
+          "  block b1\n    +22 @P0 R0 = copy R1\n    #3 use R0\n    #4 P0 = q\n    +23 @P0 R1 = copy R0\n    +24 @P0 R0 = copy R5\n"
+          "    #5 cbra P0 -> b1, b2\n  block b2\n    +25 @P0 R0 = copy R1\n    #6 use R0\n    #7 exit\n"};
+}
+
+TEST(MemcheckDetails, APredicateGoesBackThroughThePhiThatItIs) {
+  const Pair p = in_two_places_over_laps();
+  expect_pass(p);
+  const auto expect_fail = [&](std::string_view from, std::string_view to) {
+    Pair wrong = p;
+    wrong.after = replaced(p.after, from, to);
+    EXPECT_EQ(Judged(wrong).result.verdict, Verdict::Fail) << wrong.after;
+  };
+  expect_fail("    +23 @P0 R1 = copy R0\n", "");  // what was saved in the lap before
+  expect_fail("+22 @P0", "+22 @!P0");
+  expect_fail("    #4 P0 = q\n    +23 @P0 R1 = copy R0\n    +24 @P0 R0 = copy R5\n",
+              "    +23 @P0 R1 = copy R0\n    +24 @P0 R0 = copy R5\n    #4 P0 = q\n");
+  // The predicate is copied on the way, and refilled.
+  Pair copied = p;
+  copied.after = replaced(p.after, "+22 @P0", "+30 P2 = copy P0\n    +22 @P2");
+  expect_pass(copied);
+  // Its phi is that of another join.
+  Pair apart = {
+      kVregs,
+      "  block b0\n    #0 %0 = a\n    #1 %4 = r\n    #2 cbra %4 -> b1, b2\n  block b1\n    #3 %3 = p\n    #4 bra -> b3\n"
+      "  block b2\n    #5 %3 = q\n    #6 bra -> b3\n  block b3\n    #7 cbra %4 -> b4, b5\n  block b4\n    #8 bra -> b5\n"
+      "  block b5\n    #9 use %0\n    #10 exit\n",
+      "  block b0\n    #0 R0 = a\n    #1 P1 = r\n    #2 cbra P1 -> b1, b2\n  block b1\n    #3 P0 = p\n    +20 @P0 R1 = copy R0\n"
+      "    +21 @P0 R0 = copy R5\n    #4 bra -> b3\n  block b2\n    #5 P0 = q\n    +22 @P0 R1 = copy R0\n    #6 bra -> b3\n"
+      "  block b3\n    #7 cbra P1 -> b4, b5\n  block b4\n    +23 @P0 R0 = copy R6\n    #8 bra -> b5\n"
+      "  block b5\n    +24 @P0 R0 = copy R1\n    #9 use R0\n    #10 exit\n"};
+  expect_pass(apart);
+  apart.after = replaced(apart.after, "+22 @P0", "+22 @!P0");
+  EXPECT_EQ(Judged(apart).result.verdict, Verdict::Fail);
+}
+
 // The predicate is defined in a block that the loop's head dominates, at one of two places: whichever of the two is looked at
 // first.
 TEST(MemcheckDetails, APredicateDefinedBehindTheHeadIsAnother) {

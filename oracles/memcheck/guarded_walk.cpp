@@ -12,7 +12,8 @@ GuardedWalk::GuardedWalk(ReachingSets& sets) : sets_(sets), contexts_(1) {}
 Assumption GuardedWalk::assumption_of(std::size_t guard_operand) {
   const ValueGraph& g = sets_.graph();
   if (!g.is_read(guard_operand)) return {};
-  return {predicate_of(g.read_word(guard_operand, 0)), !g.program().operands[guard_operand].is_negated()};
+  const NodeId guard = g.read_word(guard_operand, 0);
+  return {predicate_of(guard), !g.program().operands[guard_operand].is_negated(), guard};
 }
 
 // While it is being found out, and where it takes too long, a guard is known by its set.
@@ -36,24 +37,29 @@ std::uint32_t GuardedWalk::with(std::uint32_t context, Assumption a) {
   if (a.predicate == kEmptySet) return context;
   auto list = contexts_[context];
   if (list.size() == kMaxAssumptions) list.erase(list.begin());
-  list.emplace_back(a.predicate, a.value);
+  list.push_back(a);
   const auto found = std::find(contexts_.begin(), contexts_.end(), list);
   if (found != contexts_.end()) return static_cast<std::uint32_t>(found - contexts_.begin());
   contexts_.push_back(std::move(list));
   return static_cast<std::uint32_t>(contexts_.size() - 1);
 }
 
-// Drops the assumptions about what is defined at the phi's block or behind it.
-std::uint32_t GuardedWalk::across(std::uint32_t context, ir::BlockId phi_block) {
-  const auto is_dropped = [&](const std::pair<SetId, bool>& assumption) {
-    return sets_.is_defined_behind(assumption.first, phi_block);
-  };
-  if (std::none_of(contexts_[context].begin(), contexts_[context].end(), is_dropped)) return context;
-  std::uint32_t result = 0;
+std::uint32_t GuardedWalk::across(std::uint32_t context, const Node& phi, std::size_t way) {
   const auto list = contexts_[context];
-  for (const auto& assumption : list)
-    if (!is_dropped(assumption)) result = with(result, {assumption.first, assumption.second});
+  std::uint32_t result = 0;
+  for (const Assumption& a : list) result = with(result, across(a, phi, way));
   return result;
+}
+
+Assumption GuardedWalk::across(const Assumption& a, const Node& phi, std::size_t way) {
+  const ValueGraph& g = sets_.graph();
+  NodeId holder = a.node;
+  while (holder != kNone && (g.kind(holder) == NodeKind::Link || g.kind(holder) == NodeKind::Via)) holder = g.node(holder).a;
+  if (holder != kNone && g.kind(holder) == NodeKind::Phi && g.node(holder).c == phi.c && g.node(holder).b == phi.b) {
+    const NodeId there = g.phi_args(g.node(holder))[way];
+    return {predicate_of(there), a.value, there};
+  }
+  return sets_.is_defined_behind(a.predicate, ir::BlockId(phi.c)) ? Assumption() : a;
 }
 
 std::optional<std::vector<GuardedWalk::Visit>> GuardedWalk::states(State from, Assumption assumed, SetId sought,
@@ -84,18 +90,21 @@ std::optional<std::vector<GuardedWalk::Visit>> GuardedWalk::states(State from, A
       const GuardRef& guard = g.guard(n);
       const SetId predicate = predicate_of(guard.node);
       const auto& list = contexts_[item.context];
-      const auto known_value = std::find_if(list.rbegin(), list.rend(), [&](const auto& a) { return a.first == predicate; });
+      const auto known_value =
+          std::find_if(list.rbegin(), list.rend(), [&](const Assumption& a) { return a.predicate == predicate; });
       if (known_value != list.rend()) {
-        const bool happens = known_value->second == !guard.negated;
+        const bool happens = known_value->value == !guard.negated;
         work.push_back({{happens ? n.a : n.b, item.state.aspect}, item.context});
         continue;
       }
-      work.push_back({{n.a, item.state.aspect}, with(item.context, {predicate, !guard.negated})});
-      work.push_back({{n.b, item.state.aspect}, with(item.context, {predicate, guard.negated})});
+      work.push_back({{n.a, item.state.aspect}, with(item.context, {predicate, !guard.negated, guard.node})});
+      work.push_back({{n.b, item.state.aspect}, with(item.context, {predicate, guard.negated, guard.node})});
       continue;
     }
-    const std::uint32_t context = n.kind == NodeKind::Phi && n.c != kNone ? across(item.context, ir::BlockId(n.c)) : item.context;
-    for (const State& from_there : next) work.push_back({from_there, context});
+    const bool is_phi = n.kind == NodeKind::Phi && n.c != kNone;
+    const std::vector<State> from_there = next;  // other walks are made meanwhile
+    for (std::size_t way = 0; way < from_there.size(); ++way)
+      work.push_back({from_there[way], is_phi ? across(item.context, n, way) : item.context});
   }
   return visits;
 }

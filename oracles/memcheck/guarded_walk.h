@@ -3,10 +3,11 @@
 //
 // A walk is slower than sets, and made only where the sets under one assumption differ too. Two guards count as one value where
 // the definitions are the same that walks of their own come to (a pack that was refilled in two halves, under a guard and under its
-// opposite, has one of each in its sets, and only the right ones on each path), and an assumption is dropped where the walk goes
-// back through a phi at whose block, or behind it, the predicate is defined: what lies before was written under another visit's
-// predicate. The judge takes a walk's answer only to *excuse* a difference of sets, so a guard that it takes for another can hide a
-// fault but never raises an alarm.
+// opposite, has one of each in its sets, and only the right ones on each path). Where the walk goes back through a phi, the
+// predicate may be one of a phi of the same block: then it is what that has on the same way. Else an assumption is dropped where
+// the predicate is defined at the phi's block or behind it: what lies before was written under another visit's predicate. The judge
+// takes a walk's answer only to *excuse* a difference of sets, so a guard that it takes for another can hide a fault but never
+// raises an alarm.
 //
 // Tested by memcheck_test.cpp and details_test.cpp.
 #pragma once
@@ -41,11 +42,14 @@ class GuardedWalk {
  private:
   [[nodiscard]] SetId predicate_of(NodeId guard);
   [[nodiscard]] std::uint32_t with(std::uint32_t context, Assumption a);
-  [[nodiscard]] std::uint32_t across(std::uint32_t context, ir::BlockId phi_block);
+  // Back through argument `way` of a phi.
+  [[nodiscard]] std::uint32_t across(std::uint32_t context, const Node& phi, std::size_t way);
+  // What the predicate is on the other side; empty where that is not known.
+  [[nodiscard]] Assumption across(const Assumption& a, const Node& phi, std::size_t way);
 
   static constexpr std::size_t kMaxAssumptions = 6;  // of one context; the oldest is dropped
   ReachingSets& sets_;
-  std::vector<std::vector<std::pair<SetId, bool>>> contexts_;
+  std::vector<std::vector<Assumption>> contexts_;
   FlatMap predicates_;  // by node, of those that were asked for: SetId + 1
 };
 

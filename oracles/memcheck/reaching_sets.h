@@ -66,6 +66,9 @@ inline constexpr std::uint32_t kNoGuards = 0, kNoAssumption = 1;
 struct Assumption {
   SetId predicate = kEmptySet;  // empty = no assumption
   bool value = false;
+  NodeId node = kNone;  // what holds the predicate; kNone = not known
+
+  friend bool operator==(const Assumption&, const Assumption&) = default;
 };
 
 class ReachingSets {
