@@ -8,6 +8,7 @@
 
 #include "oracles/symbolic/join.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace regduel::oracles::symbolic {
@@ -20,7 +21,7 @@ bool Joiner::flow_into(Entry& entry, std::uint32_t block, const State& state) {
   const std::uint32_t num_ways = plan_.num_preds[block] + (plan_.order.front() == block ? 1 : 0);
   if (num_ways == 1) copy(block, state);
   else join(entry, block, state);
-  if (next_ == entry) return false;
+  if (next_.holds_the_same(entry)) return false;
   std::swap(entry, next_);
   return true;
 }
@@ -40,6 +41,7 @@ void Joiner::join(const Entry& entry, std::uint32_t block, const State& state) {
     return std::pair(old != nullptr ? old[k] : b, b);
   };
   meet_.begin(block, !entry.is_reached);
+  if (most_tokens_ > 0) choose_tokens(entry, block, state);
   each_candidate(entry, block, state, false,
                  [&](const HeldPair& held) { meet_.number_tokens(held.a, held.b, Meet::Mode::NumberLoose); });
   loose_names_.clear();
@@ -68,6 +70,29 @@ void Joiner::join(const Entry& entry, std::uint32_t block, const State& state) {
     next_.names[k] = loose_.meet(a, b, plan_.bytes_of_name[names[k]]);
   }
   for (const HeldPair& held : candidates_) join_location(held);
+}
+
+// Where a value is a choice on one side, what it goes by is looked for on the other. Of a block that is new the two sides are one,
+// and only what is undefined on some path is asked for by outcome. Predicates have numbers even if no name asks for them: some
+// value may become a choice by them.
+void Joiner::choose_tokens(const Entry& entry, std::uint32_t block, const State& state) {
+  const auto names = plan_.live_names[block];
+  next_.tokens.clear();
+  next_.num_tokens = entry.num_tokens;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const Value b = state.names[names[k]], a = entry.is_reached ? entry.names[k] : b;
+    if (entry.is_reached || values_.is_loose(b)) meet_.note_choice(a, b);
+  }
+  each_candidate(entry, block, state, true, [&](const HeldPair& held) {
+    if (entry.is_reached) meet_.note_choice(held.a, held.b);
+    if (held.is_byte) meet_.note_predicate(held.a, held.b);
+    else meet_.note_predicates_in(held.a, held.b);
+  });
+  meet_.choose_tokens(entry.tokens, most_tokens_ - entry.num_tokens);
+  for (const Meet::Token& t : meet_.tokens()) {
+    next_.tokens.push_back(t.number);
+    if (std::ranges::find(entry.tokens, t.number) == entry.tokens.end()) ++next_.num_tokens;
+  }
 }
 
 template <class Visit>

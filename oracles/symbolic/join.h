@@ -40,12 +40,21 @@ struct Entry {
   };
   std::vector<Held> locations;  // live ones that hold something
 
-  friend bool operator==(const Entry&, const Entry&) = default;
+  // The tokens of the last join (Meet::choose_tokens), and how many there were in all: when no new ones may be taken, each value is
+  // taken apart or becomes less, visit after visit, and that ends.
+  std::vector<Value> tokens;
+  int num_tokens = 0;
+
+  [[nodiscard]] bool holds_the_same(const Entry& other) const {
+    return is_reached == other.is_reached && names == other.names && locations == other.locations;
+  }
 };
 
 class Joiner {
  public:
-  explicit Joiner(Plan& plan) : plan_(plan), values_(plan.values), meet_(values_), loose_(values_, meet_) {}
+  // `most_tokens`: for each block, over all visits (Meet::choose_tokens).
+  explicit Joiner(Plan& plan, int most_tokens = 0)
+      : plan_(plan), values_(plan.values), most_tokens_(most_tokens), meet_(values_), loose_(values_, meet_) {}
 
   // entry := entry meet state (of which the edge has been entered). True if it changed.
   // Cost: live names + live locations; for each name that is undefined on one side only, what a search of PairList costs.
@@ -56,12 +65,14 @@ class Joiner {
  private:
   void copy(std::uint32_t block, const State& state);
   void join(const Entry& entry, std::uint32_t block, const State& state);
+  void choose_tokens(const Entry& entry, std::uint32_t block, const State& state);
   // visit(pair) for each live location whose values may satisfy a name after the join.
   template <class Visit>
   void each_candidate(const Entry& entry, std::uint32_t block, const State& state, bool any_loose, const Visit& visit) const;
 
   Plan& plan_;
   Values& values_;
+  int most_tokens_;
   Meet meet_;
   LooseName loose_;
   std::vector<HeldPair> candidates_;

@@ -306,6 +306,71 @@ TEST(SymbolicJoinTest, ACalleeSavedRegisterIsSavedUnderAGuardAroundAJoin) {
   expect_category(with(p, "+30 @P0", "+30 @!P0"), "callee-saved");
 }
 
+// The value is in two places, in each where the predicate says so, while one side of a join has it in one.
+TEST(SymbolicJoinTest, AValueInTwoPlacesGoesOverJoins) {
+  const Pair in_a_loop = {
+      kAndP,
+      "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 %4 = q\n    #3 @%3 %0 = b\n    #4 bra -> b1\n"
+      "  block b1\n    #5 use %0 !write\n    #6 cbra %4 -> b1, b2\n  block b2\n    #7 exit\n",
+      "  block b0\n    #0 R0 = a\n    +30 spill R0, slot 0\n    #1 P0 = p\n    #2 P1 = q\n    #3 @P0 R5 = b\n    #4 bra -> b1\n"
+      "  block b1\n    +31 @P0 spill R5, slot 0\n    +32 R0 = refill slot 0\n    #5 use R0 !write\n    #6 cbra P1 -> b1, b2\n"
+      "  block b2\n    #7 exit\n"};
+  expect_pass(in_a_loop);
+  expect_category(with(in_a_loop, "+31 @P0", "+31 @!P0"), kLost);
+  expect_category(with(in_a_loop, "+31 @P0", "+31 @P1"), kLost);
+  // The predicate is elsewhere: in another register, in a pack.
+  expect_pass(with(with(in_a_loop, "#4 bra", "+33 P3 = copy P0\n    +34 P0 = copy P1\n    #4 bra"), "+31 @P0", "+31 @P3"));
+  const Pair packed = with(with(in_a_loop, "#4 bra", "+33 R9{inout} = bit_spill P0, 17\n    +34 P0 = copy P1\n    #4 bra"),
+                           "+31 @P0", "+35 P4 = bit_refill R9, 17\n    +31 @P4");
+  expect_pass(packed);
+  expect_category(with(packed, "bit_refill R9, 17", "bit_refill R9, 16"), kLost);
+  // It is defined under a guard itself.
+  Pair guarded = with(in_a_loop, "#2 P1 = q\n", "#2 P1 = q\n    #8 @P1 P0 = r\n");
+  guarded.before = testing::edit(in_a_loop.before, "#2 %4 = q\n", "#2 %4 = q\n    #8 @%4 %3 = r\n");
+  expect_pass(guarded);
+  // One arm has put the value together.
+  const Pair in_one_arm = {kAndP,
+                           "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 %4 = q\n    #3 @%3 %0 = b\n" + kDiamond +
+                               "    #4 use %0 !write\n    #5 exit\n",
+                           "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    #2 P1 = q\n    #3 @P0 R5 = b\n" + kDiamondAfter +
+                               "    +31 @P0 R0 = copy R5\n    #4 use R0 !write\n    #5 exit\n"};
+  expect_pass(with(in_one_arm, "#21 bra", "+30 @P0 R0 = copy R5\n    #21 bra"));
+  expect_pass(with(in_one_arm, "#22 bra", "+30 @P0 R0 = copy R5\n    #22 bra"));
+  expect_category(with(in_one_arm, "#22 bra", "+30 @!P0 R0 = copy R5\n    #22 bra"), kLost);
+  // Behind a loop a register gets back what it had at entry.
+  Pair saved = {
+      kAndP,
+      "  block b0\n    #1 %3 = p\n    #9 bra -> b1\n  block b1\n    #2 %4 = q\n    #0 @%3 %0 = a\n    #3 @%3 use %0 !write\n"
+      "    #6 cbra %4 -> b1, b2\n  block b2\n    #7 ret\n",
+      "  block b0\n    +30 spill R24, slot 0\n    #1 P0 = p\n    #9 bra -> b1\n  block b1\n    #2 P1 = q\n    #0 @P0 R24 = a\n"
+      "    #3 @P0 use R24 !write\n    #6 cbra P1 -> b1, b2\n  block b2\n    +31 @P0 R24 = refill slot 0\n    #7 ret\n"};
+  saved.kind = "device";
+  expect_pass(saved);
+  expect_category(with(saved, "+31 @P0", "+31 @!P0"), "callee-saved");
+  // Of two callee-saved registers one is all right.
+  Pair one_lost =
+      with(with(saved, "+30 spill", "+40 spill R25, slot 2\n    +30 spill"), "+31 @P0", "+41 R25 = copy R9\n    +31 @P0");
+  EXPECT_EQ(judge(one_lost).findings.size(), 1u);
+}
+
+// The same where the program before does not define it on all paths.
+TEST(SymbolicJoinTest, ANameThatIsUndefinedOnOnePathMayBeInTwoPlaces) {
+  const Pair p = {
+      kAndP,
+      "  block b0\n    #1 %3 = p\n    #2 %4 = q\n    #23 cbra %4 -> b4, b5\n  block b1\n    #5 use %0 !write\n    #6 cbra %4 -> "
+      "b1, b2\n"
+      "  block b2\n    #7 exit\n  block b3\n    #3 @%3 %0 = b\n    #26 bra -> b1\n  block b4\n    #0 %0 = a\n    #24 bra -> b3\n"
+      "  block b5\n    #25 bra -> b3\n",
+      "  block b0\n    #1 P0 = p\n    #2 P1 = q\n    #23 cbra P1 -> b4, b5\n"
+      "  block b1\n    +31 @P0 spill R5, slot 0\n    +32 R0 = refill slot 0\n    #5 use R0 !write\n    #6 cbra P1 -> b1, b2\n"
+      "  block b2\n    #7 exit\n  block b3\n    #3 @P0 R5 = b\n    #26 bra -> b1\n  block b4\n    #0 R0 = a\n    +30 spill R0, "
+      "slot 0\n"
+      "    #24 bra -> b3\n  block b5\n    #25 bra -> b3\n"};
+  expect_pass(p);
+  expect_category(with(p, "+31 @P0", "+31 @!P0"), kLost);
+  expect_category(with(p, "    +30 spill R0, slot 0\n", ""), kLost);
+}
+
 // What is undefined but for guarded defs, the same round after round.
 TEST(SymbolicJoinTest, GuardedDefsOfALoopUnderOneGuard) {
   const Pair p = {
@@ -651,6 +716,7 @@ Pool some_values(Values& v, Random& random, bool with_guards) {
 
 // join(l) satisfies join(n) exactly where l satisfies n on both sides. Under guards it may be too entangled to see.
 TEST(SymbolicJoinTest, ALocationHoldsANameWhereItDidOnBothSides) {
+  constexpr int kTokens = 8;
   const Pair pair = ten_names();
   const ir::Function before = testing::parse_function(pair.before_text()), after = testing::parse_function(pair.after_text());
   constexpr std::uint32_t kBlock = 3;
@@ -669,7 +735,7 @@ TEST(SymbolicJoinTest, ALocationHoldsANameWhereItDidOnBothSides) {
       const std::vector<Value>& from = is_byte ? pool.bytes : pool.words;
       return random.chance(20) ? otherwise : from[random.below(static_cast<std::uint32_t>(from.size()))];
     };
-    symbolic::Joiner joiner(*plan);
+    symbolic::Joiner joiner(*plan, seed % 3 == 0 ? kTokens : 0);
     symbolic::State state(*plan), before_it(*plan), after_it(*plan);
     symbolic::Entry entry;
     for (int visit = 0; visit < 4; ++visit) {
@@ -682,8 +748,12 @@ TEST(SymbolicJoinTest, ALocationHoldsANameWhereItDidOnBothSides) {
       const bool is_first = !entry.is_reached;
       const symbolic::Entry old = entry;
       const bool has_changed = joiner.flow_into(entry, kBlock, state);
-      EXPECT_EQ(has_changed, !(entry == old));
+      EXPECT_EQ(has_changed, !entry.holds_the_same(old));
       joiner.load(entry, kBlock, after_it);
+      for (const std::uint32_t n : names) {
+        const bool was_loose = !is_first && values.is_loose(before_it.names[n]);
+        ASSERT_TRUE(was_loose || values.is_loose(state.names[n]) || !values.is_loose(after_it.names[n]));
+      }
       for (const std::uint32_t n : names)
         for (const std::uint32_t l : locations) {
           const unsigned bytes = plan->bytes_of_name[n];
@@ -702,6 +772,152 @@ TEST(SymbolicJoinTest, ALocationHoldsANameWhereItDidOnBothSides) {
   }
   EXPECT_GT(num_held, 5000);
   EXPECT_GT(num_lost, 5000);
+}
+
+// The same under each outcome of two predicates that are what they were, of a value that is a choice on one side too.
+TEST(SymbolicJoinTest, ALocationHoldsANameUnderAnOutcomeWhereItDidOnBothSides) {
+  const Pair pair = ten_names();
+  const ir::Function before = testing::parse_function(pair.before_text()), after = testing::parse_function(pair.after_text());
+  constexpr std::uint32_t kBlock = 3;
+  int num_held = 0, num_lost = 0, num_held_in_part = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    Random random(seed);
+    auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
+    ASSERT_TRUE(plan) << plan.error();
+    Values& values = plan->values;
+    std::vector<std::uint32_t> names, locations, predicate_names, predicates;
+    for (const std::uint32_t n : plan->live_names[kBlock])
+      (plan->bytes_of_name[n] == symbolic::kOneByte ? predicate_names : names).push_back(n);
+    for (const std::uint32_t l : plan->live_locations[kBlock])
+      (plan->is_byte_location[l] != 0 ? predicates : locations).push_back(l);
+    ASSERT_EQ(predicates.size(), 2u);
+    const Value leaf = values.add_leaves(ValueKind::Def, 0, 4);
+    symbolic::Joiner joiner(*plan, 8);
+    symbolic::State state(*plan), left(*plan), joined(*plan);
+    symbolic::Entry entry;
+    for (int visit = 0; visit < 4; ++visit) {
+      left.clear();
+      if (entry.is_reached) joiner.load(entry, kBlock, left);
+      // As they are at the head of the block, where control comes back to it; or as a way beside it has them.
+      std::array<Value, 2> tokens{};
+      const Value own = values.add_leaves(ValueKind::Def, 1, 2);
+      for (std::uint32_t k = 0; k < 2; ++k) tokens[k] = visit > 0 && random.chance(50) ? left.locations[predicates[k]] : own + k;
+      const auto draw = [&](Value otherwise) -> Value {
+        const auto any = [&] { return random.chance(20) ? otherwise : leaf + random.below(4); };
+        const Value x = any(), y = any();
+        return random.chance(50) ? values.gate(tokens[random.below(2)], x, y) : x;
+      };
+      state.clear();
+      for (std::uint32_t k = 0; k < 2; ++k) {
+        if (random.chance(50)) state.names.set(predicate_names[k], tokens[k]);
+        state.locations.set(predicates[k], tokens[k]);
+      }
+      for (const std::uint32_t n : names) state.names.set(n, draw(kAny));
+      for (const std::uint32_t l : locations) state.locations.set(l, draw(kJunk));
+      const bool is_first = !entry.is_reached;
+      (void)joiner.flow_into(entry, kBlock, state);
+      joined.clear();
+      joiner.load(entry, kBlock, joined);
+      if (is_first) continue;
+      for (const std::uint32_t n : names)
+        for (const std::uint32_t l : locations) {
+          int num_outcomes = 0;
+          for (unsigned outcome = 0; outcome < 4; ++outcome) {
+            const auto holds = [&](const symbolic::State& s) {
+              Value have = s.locations[l], want = s.names[n];
+              for (std::uint32_t k = 0; k < 2; ++k) {
+                have = values.where(have, s.locations[predicates[k]], (outcome >> k & 1) != 0);
+                want = values.where(want, s.locations[predicates[k]], (outcome >> k & 1) != 0);
+              }
+              return values.satisfies_bytes(have, want, plan->bytes_of_name[n]);
+            };
+            const bool expected = holds(left) && holds(state);
+            ASSERT_EQ(holds(joined), expected) << "seed " << seed << " visit " << visit << " name " << n << " location " << l;
+            ++(expected ? num_held : num_lost);
+            num_outcomes += expected ? 1 : 0;
+          }
+          num_held_in_part += num_outcomes == 1 || num_outcomes == 2 ? 1 : 0;
+        }
+    }
+  }
+  EXPECT_GT(num_held, 5000);
+  EXPECT_GT(num_lost, 5000);
+  EXPECT_GT(num_held_in_part, 1000);
+}
+
+// Two predicates, each in a register of its own.
+class JoinByTokens : public ::testing::Test {
+ protected:
+  static constexpr std::uint32_t kBlock = 3;
+  const Pair pair_ = ten_names();
+  const ir::Function before_ = testing::parse_function(pair_.before_text()), after_ = testing::parse_function(pair_.after_text());
+  symbolic::Plan plan_ =
+      std::move(*symbolic::make_plan({before_, after_, *ir::find_target("sm_90"), testing::limits_of(before_, 255)}));
+  Values& values_ = plan_.values;
+  std::vector<std::uint32_t> names_, words_, predicates_;
+  Value leaf_ = kJunk, tokens_ = kJunk;
+
+  void SetUp() override {
+    for (const std::uint32_t n : plan_.live_names[kBlock])
+      if (plan_.bytes_of_name[n] != symbolic::kOneByte) names_.push_back(n);
+    for (const std::uint32_t l : plan_.live_locations[kBlock]) (plan_.is_byte_location[l] != 0 ? predicates_ : words_).push_back(l);
+    leaf_ = values_.add_leaves(ValueKind::Def, 0, 4);
+    tokens_ = values_.add_leaves(ValueKind::Def, 1, 2);
+  }
+};
+
+// A choice that a location alone holds lives on, by a predicate that no name asks for.
+TEST_F(JoinByTokens, AChoiceOfALocationLivesOn) {
+  symbolic::Joiner joiner(plan_);
+  symbolic::State state(plan_), joined(plan_);
+  symbolic::Entry entry;
+  state.names.set(names_[0], leaf_);
+  state.locations.set(predicates_[1], tokens_);
+  state.locations.set(words_[0], values_.gate(tokens_, leaf_, leaf_ + 1));
+  (void)joiner.flow_into(entry, kBlock, state);
+  (void)joiner.flow_into(entry, kBlock, state);
+  joiner.load(entry, kBlock, joined);
+  const Value held = values_.where(joined.locations[words_[0]], joined.locations[predicates_[1]], true);
+  EXPECT_TRUE(values_.satisfies(held, joined.names[names_[0]]));
+}
+
+TEST_F(JoinByTokens, SoManyAreTakenOverAllVisits) {
+  symbolic::Joiner joiner(plan_, 1);
+  symbolic::State state(plan_), joined(plan_);
+  symbolic::Entry entry;
+  const auto flow = [&](std::uint32_t predicate, std::uint32_t word) {
+    joined.clear();
+    if (entry.is_reached) joiner.load(entry, kBlock, joined);
+    state.clear();
+    for (std::uint32_t k = 0; k < 2; ++k)
+      state.locations.set(predicates_[k], entry.is_reached ? joined.locations[predicates_[k]] : tokens_ + k);
+    const auto value = [&](std::uint32_t at, Value first) { return entry.is_reached ? at : first; };
+    state.names.set(names_[0], value(joined.names[names_[0]], leaf_));
+    for (std::uint32_t w = 0; w < 3; ++w) state.locations.set(words_[w], value(joined.locations[words_[w]], leaf_));
+    if (entry.is_reached) {
+      const Value choice = values_.gate(state.locations[predicates_[predicate]], kJunk, state.locations[words_[word]]);
+      state.locations.set(words_[word], choice);
+    }
+    return joiner.flow_into(entry, kBlock, state);
+  };
+  EXPECT_TRUE(flow(0, 0));
+  EXPECT_EQ(entry.num_tokens, 0);
+  EXPECT_TRUE(flow(0, 0));
+  joined.clear();
+  joiner.load(entry, kBlock, joined);
+  const Value token = joined.locations[predicates_[0]];
+  EXPECT_EQ(entry.tokens, std::vector{token});
+  EXPECT_EQ(entry.num_tokens, 1);
+  EXPECT_EQ(values_.token_of(joined.locations[words_[0]]), token);
+  // No other one is; this one still is.
+  EXPECT_TRUE(flow(1, 1));
+  EXPECT_EQ(entry.tokens, std::vector{token});
+  EXPECT_EQ(entry.num_tokens, 1);
+  joined.clear();
+  joiner.load(entry, kBlock, joined);
+  EXPECT_EQ(joined.locations[words_[1]], kJunk);
+  EXPECT_TRUE(flow(0, 2));
+  EXPECT_EQ(entry.tokens, std::vector{token});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <utility>
 
 #include "oracles/symbolic/plan.h"
@@ -11,8 +12,10 @@ namespace regduel::oracles::symbolic {
 LooseName::LooseName(Values& values, Meet& meet) : values_(values), meet_(meet) {}
 
 void LooseName::begin(std::span<const HeldPair> held, bool any_in_pieces) {
-  for (PairList* list : {&whole_, &in_pieces_, &bytes_}) list->clear();
+  for (PairList* list : {&whole_, &in_pieces_, &bytes_, &choices_}) list->clear();
   const auto is_piecewise = [&](const HeldPair& h) { return values_.has_words(h.a) || values_.has_words(h.b); };
+  const auto is_choice = [&](const HeldPair& h) { return values_.is_gated(h.a) || values_.is_gated(h.b); };
+  for (const HeldPair& h : held | std::views::filter(is_choice)) choices_.add(values_, h.a, h.b);
   for (const HeldPair& h : held) {
     const bool is_in_pieces = is_piecewise(h);
     if (h.is_byte) {
@@ -34,7 +37,29 @@ void LooseName::list_byte(Value x, Value y) {
   }
 }
 
-Value LooseName::meet(Value a, Value b, unsigned bytes) { return bytes == kOneByte ? meet_byte(a, b) : meet_word(a, b, bytes); }
+Value LooseName::meet(Value a, Value b, unsigned bytes) {
+  if (values_.asks_for_nothing(a) && values_.asks_for_nothing(b)) return kAny;
+  const auto tokens = meet_.tokens();
+  const auto asked_by = std::ranges::find_if(tokens, [&](const Meet::Token& t) { return is_choice_by(t, a, b); });
+  if (asked_by == tokens.end()) return bytes == kOneByte ? meet_byte(a, b) : meet_word(a, b, bytes);
+  const auto meet_where = [&](bool holds) {
+    outcomes_.push_back({*asked_by, holds});
+    const Value x = values_.where(a, asked_by->left, holds), y = values_.where(b, asked_by->right, holds);
+    const Value part = meet(x, y, bytes);
+    outcomes_.pop_back();
+    return part;
+  };
+  const Value if_true = meet_where(true);
+  return values_.gate(asked_by->number, if_true, meet_where(false));
+}
+
+bool LooseName::is_choice_by(const Meet::Token& token, Value a, Value b) {
+  const auto is_known = [&](const Outcome& o) { return o.token.number == token.number; };
+  if (outcomes_.size() == kMostTokens || std::ranges::any_of(outcomes_, is_known)) return false;
+  bool is = meet_.goes_by(token, a, b);
+  choices_.each(values_, a, b, true, [&](Value x, Value y) { is = is || meet_.goes_by(token, x, y); });
+  return is;
+}
 
 Value LooseName::meet_byte(Value a, Value b) {
   find(bytes_, a, b, 0xF, false);
@@ -77,9 +102,18 @@ bool LooseName::satisfy(Value have_a, Value have_b, Value want_a, Value want_b, 
 }
 
 void LooseName::find(const PairList& in, Value a, Value b, unsigned bytes, bool are_words) {
-  in.each(values_, a, b, bytes != 0xF, [&](Value x, Value y) {
+  // Of a place that holds a choice, only a part is asked for.
+  in.each(values_, a, b, bytes != 0xF || !outcomes_.empty(), [&](Value x, Value y) {
+    restrict_to_outcomes(x, y);
     if (satisfy(x, y, a, b, bytes)) found_.push_back(values_.asked_by(meet_(x, y, Meet::Mode::NumberLoose, are_words)));
   });
+}
+
+void LooseName::restrict_to_outcomes(Value& x, Value& y) {
+  for (const Outcome& o : outcomes_) {
+    x = values_.where(x, o.token.left, o.holds);
+    y = values_.where(y, o.token.right, o.holds);
+  }
 }
 
 // Constants that the name asks for on either side, by itself, among others, or under a gate.

@@ -65,6 +65,8 @@ TEST(LooseNameTest, AConstantNeedBeNowhereYet) {
   EXPECT_TRUE(v.satisfies(constant, loose.meet(kAny, v.one_of({leaf, constant}), 0xF)));
   EXPECT_FALSE(v.satisfies(constant, loose.meet(constant, leaf, 0xF)));
   EXPECT_TRUE(v.satisfies(v.byte(constant, 2), loose.meet(v.byte(constant, 2), kAny, kOneByte)));
+  const Value token = v.add_leaves(ValueKind::Def, 2);
+  EXPECT_TRUE(v.satisfies(constant, loose.meet(v.gate(token, constant, kAny), kAny, 0xF)));
   // A definition that no location holds satisfies it nowhere.
   EXPECT_FALSE(v.satisfies(leaf, loose.meet(leaf, kAny, 0xF)));
 }

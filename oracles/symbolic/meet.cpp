@@ -1,6 +1,8 @@
 #include "oracles/symbolic/meet.h"
 
+#include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "base/random.h"
 
@@ -10,6 +12,74 @@ void Meet::begin(std::uint32_t block, bool is_first) {
   ++epoch_;
   (void)left(static_cast<Value>(values_.size() - 1));  // room for all values so far
   join_ = {.block = block, .is_first = is_first};
+  predicates_.clear();
+  tokens_.clear();
+  choices_.clear();
+}
+
+void Meet::note_choice(Value v, int& budget) {
+  if (!values_.is_gated(v) || --budget < 0) return;
+  const Values::Node& n = values_[v];
+  if (n.kind == ValueKind::Gate) {
+    choices_.push_back(n.a);
+    note_choice(n.b, budget);
+    note_choice(n.c, budget);
+  }
+  for (const Value child : values_.children(n)) note_choice(child, budget);
+}
+
+void Meet::note_choice(Value a, Value b) {
+  for (const Value v : {a, b}) {
+    int budget = kMostGatesOfChoice;
+    note_choice(v, budget);
+  }
+}
+
+void Meet::note_predicate(Value a, Value b) { predicates_.push_back({a, b, mode_of_part(a, b, Mode::NumberLoose)}); }
+
+void Meet::note_predicates_in(Value a, Value b) {
+  if (!values_.has_words(a) && !values_.has_words(b)) return;
+  const auto is_predicate = [&](Value v) {
+    return v != kJunk && values_[v].kind != ValueKind::Byte && values_[v].kind != ValueKind::Bit;
+  };
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const Value x = values_.byte(a, i), y = values_.byte(b, i);
+    const bool are_packs = values_.has_packs(x) || values_.has_packs(y);
+    for (std::uint32_t k = 0; k < (are_packs ? 8 : 1); ++k) {
+      const Value left = are_packs ? values_.bit(x, k) : x, right = are_packs ? values_.bit(y, k) : y;
+      if (is_predicate(left) && is_predicate(right)) note_predicate(left, right);
+    }
+  }
+}
+
+void Meet::choose_tokens(std::span<const Value> kept, int most) {
+  std::ranges::sort(choices_);
+  const auto is_choice = [&](Value v) { return std::ranges::binary_search(choices_, v); };
+  // Predicates that are choices themselves meet by the other ones' tokens, the innermost first. And the first pair of a value on
+  // the left keeps its number: where two predicates were one, it is that which is still what it was, or by which the values of both
+  // sides are choices.
+  const auto rank = [&](const Predicate& p) {
+    const bool is_gated = values_.is_gated(p.left) || values_.is_gated(p.right);
+    const int change = p.left == p.right ? 0 : is_choice(p.left) && is_choice(p.right) ? 1 : 2;
+    return std::tuple(is_gated, is_gated ? p.left : kJunk, change);
+  };
+  std::ranges::stable_sort(predicates_, {}, rank);
+  for (const Predicate& p : predicates_) {
+    // One that was defined on all paths so far keeps its number, too, where it is not any more.
+    if (values_.is_atom(p.left) && known(p.left, p.right) == kJunk && may_keep(p.left, p.right, left(p.left)))
+      set_number({p.left, p.right, p.left});
+    const Value number = (*this)(p.left, p.right, p.mode, false);
+    const auto is_this = [&](const Token& t) { return t.left == p.left || t.right == p.right; };
+    // Two places with a vague number may hold two things.
+    if (values_.is_vague(number) || (!is_choice(p.left) && !is_choice(p.right)) || std::ranges::any_of(tokens_, is_this)) continue;
+    const bool is_kept = number == p.left && std::ranges::find(kept, p.left) != kept.end();
+    if (is_kept || most-- > 0) tokens_.push_back({p.left, p.right, number});
+  }
+}
+
+void Meet::set_number(const Token& t) {
+  remember(t.left, t.right, t.number);
+  if (t.number == t.left) left(t.left).kept_in = epoch_;
 }
 
 // Mostly two leaves meet, and the one on the left no other.
@@ -27,8 +97,12 @@ Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
   if (values_.is_nowhere(a)) return a;
   if (values_.is_nowhere(b)) return b;
   if (const Value v = known(a, b); v != kJunk) return v;
-  const Value token = token_of_gates(a, b, mode);
-  const Value v = token != kJunk ? of_gates(token, a, b, mode, are_words) : are_words ? of_words(a, b, mode) : of_bytes(a, b, mode);
+  const Token* const chosen = chosen_token(a, b);
+  const Value token = chosen != nullptr ? kJunk : token_of_gates(a, b, mode);
+  const Value v = chosen != nullptr ? by_outcome(*chosen, a, b, mode, are_words)
+                  : token != kJunk  ? of_gates(token, a, b, mode, are_words)
+                  : are_words       ? of_words(a, b, mode)
+                                    : of_bytes(a, b, mode);
   if (v != kJunk) remember(a, b, v);
   return v;
 }
@@ -75,6 +149,21 @@ Value Meet::of_gates(Value token, Value a, Value b, Mode mode, bool are_words) {
   const Values::Node m = values_[a], n = values_[b];
   const Value if_true = (*this)(m.b, n.b, mode_of_part(m.b, n.b, mode), are_words);
   return values_.gate(token, if_true, (*this)(m.c, n.c, mode_of_part(m.c, n.c, mode), are_words));
+}
+
+const Meet::Token* Meet::chosen_token(Value a, Value b) {
+  if (tokens_.empty() || (!values_.is_gated(a) && !values_.is_gated(b))) return nullptr;
+  const auto found = std::ranges::find_if(tokens_, [&](const Token& t) { return goes_by(t, a, b); });
+  return found != tokens_.end() && may_enter_gates() ? &*found : nullptr;
+}
+
+Value Meet::by_outcome(Token token, Value a, Value b, Mode mode, bool are_words) {
+  const auto meet_where = [&](bool holds) {
+    const Value x = values_.where(a, token.left, holds), y = values_.where(b, token.right, holds);
+    return (*this)(x, y, mode_of_part(x, y, mode), are_words);
+  };
+  const Value if_true = meet_where(true);
+  return values_.gate(token.number, if_true, meet_where(false));
 }
 
 Value Meet::of_words(Value a, Value b, Mode mode) {
@@ -147,8 +236,9 @@ Meet::Pieces Meet::pieces_of(Value a, Value b, ValueKind kind) const {
 
 bool Meet::is_unknown_byte(Value a, Value b) {
   const Pieces p = pieces_of(a, b, ValueKind::Byte);
-  return token_of_gates(a, b, Mode::Number) == kJunk && !values_.has_packs(a) && !values_.has_packs(b) &&
-         (a != b || !values_.is_fixed(a)) && known(a, b) == kJunk && (!p.are_one || known(p.a, p.b) == kJunk);
+  return chosen_token(a, b) == nullptr && token_of_gates(a, b, Mode::Number) == kJunk && !values_.has_packs(a) &&
+         !values_.has_packs(b) && (a != b || !values_.is_fixed(a)) && known(a, b) == kJunk &&
+         (!p.are_one || known(p.a, p.b) == kJunk);
 }
 
 // The byte belongs to a word on the left, which is split by it.

@@ -16,12 +16,18 @@
 //   - A pair that only locations hold needs no number, since no name can ask for it: it is Junk (Mode::Find).
 //   - A pair of gates is a gate between the meets of what they choose from, by the meet of their tokens: so a choice lives on
 //     over a join as long as its predicate does, and keeps its number. On each side that is the gate of that side, so (1) and (2)
-//     hold.
+//     hold. Where only one is a gate, or the two go by different tokens, that is done by a few tokens that the join is given: t on
+//     the left, u on the right, n the number of the two,
+//
+//       meet(a, b)             = Gate(n, meet(a where t, b where u), meet(a where not t, b where not u))
+//
+//     so that a value which is the one here, and a choice there, is still what it is under the outcome that says the same.
 //
 // Tested by meet_test.cpp, where (1) to (3) are held against random values.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "oracles/symbolic/values.h"
@@ -41,9 +47,22 @@ class Meet {
   // Begins the meet of one state with another at the head of `block`; no pair has a number yet.
   //   is_first   the block was not reached before: no number of its pairs is in use
   void begin(std::uint32_t block, bool is_first);
+  // What a predicate is on the two sides; and those that stand in bytes of words or in bits of packs.
+  void note_predicate(Value a, Value b);
+  void note_predicates_in(Value a, Value b);
+  // What a place holds on the two sides, or a name asks for: choices are by predicates.
+  void note_choice(Value a, Value b);
+  // Numbers these predicates, and takes the tokens by which all pairs meet: those of `kept` that are still what they were, then at
+  // most `most` others that some choice goes by. Requires: comes before any other question of the join.
+  void choose_tokens(std::span<const Value> kept, int most);
+  struct Token {
+    Value left = kJunk, right = kJunk, number = kJunk;
+  };
+  [[nodiscard]] std::span<const Token> tokens() const { return tokens_; }
+  [[nodiscard]] bool goes_by(const Token& t, Value a, Value b) { return values_.goes_by(a, t.left) || values_.goes_by(b, t.right); }
   // Gives a number to what the gates of the pair go by, so that the places that hold it are found. Where the block is new, the
   // innermost tokens have theirs first: so those of the new gates have the order of the old ones, and no diagram is turned over.
-  // Requires: comes before any other question of the join.
+  // Requires: comes before any other question of the join but choose_tokens().
   void number_tokens(Value a, Value b, Mode mode);
   // `are_words`: else both are bytes, or bits.
   [[nodiscard]] Value operator()(Value a, Value b, Mode mode, bool are_words) {
@@ -81,21 +100,29 @@ class Meet {
     std::uint32_t at = 0;
   };
 
+  void note_choice(Value v, int& budget);
+  static constexpr int kMostGatesOfChoice = 256;  // that are looked at for their tokens
+  void set_number(const Token& t);
   [[nodiscard]] Value of_new(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Value of_any(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Mode mode_of_part(Value x, Value y, Mode mode) const;
   // The token by which the two meet as gates; Junk where they do not.
   [[nodiscard]] Value token_of_gates(Value a, Value b, Mode mode);
   [[nodiscard]] Value of_gates(Value token, Value a, Value b, Mode mode, bool are_words);
+  [[nodiscard]] const Token* chosen_token(Value a, Value b);
+  [[nodiscard]] Value by_outcome(Token token, Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Value of_words(Value a, Value b, Mode mode);
   [[nodiscard]] Value of_bytes(Value a, Value b, Mode mode);  // or of bits
   [[nodiscard]] Value new_number(Value a, Value b, Mode mode) {
     return may_keep(a, b, left(a), mode) ? keep(a, left(a)) : new_leaf(a, b, mode);
   }
   [[nodiscard]] bool may_keep(Value a, Value b, const Left& l, Mode mode) const {
+    return values_.is_undefined(a) == (mode == Mode::NumberLoose) && may_keep(a, b, l);
+  }
+  [[nodiscard]] bool may_keep(Value a, Value b, const Left& l) const {
     const Values::Node& n = values_[a];
     return !join_.is_first && (!join_.is_cut || values_.is_cut(a)) && n.kind == ValueKind::Merged && n.a == join_.block &&
-           l.kept_in != epoch_ && values_.is_undefined(a) == (mode == Mode::NumberLoose) && values_.inherits(a, a, b);
+           l.kept_in != epoch_ && values_.inherits(a, a, b);
   }
   [[nodiscard]] Value keep(Value a, Left& l) const {
     l.kept_in = epoch_;
@@ -137,6 +164,13 @@ class Meet {
   };
   static constexpr std::size_t kNumberedPairs = 1024;
   std::vector<NumberedPair> numbered_;
+  struct Predicate {
+    Value left = kJunk, right = kJunk;
+    Mode mode = Mode::Number;
+  };
+  std::vector<Predicate> predicates_;
+  std::vector<Value> choices_;  // tokens of the values at hand, of either side
+  std::vector<Token> tokens_;
 };
 
 }  // namespace regduel::oracles::symbolic

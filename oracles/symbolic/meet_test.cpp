@@ -1,8 +1,11 @@
 // The equations of meet.h, over random values.
 #include "oracles/symbolic/meet.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -305,6 +308,195 @@ TEST(MeetTest, BitsOfPacksMeetOneByOne) {
   EXPECT_EQ(v.bit(pack, 3), predicate);
   EXPECT_EQ(v.bit(pack, 4), meet(v.bit(v.byte(w, 0), 4), v.bit(v.byte(w + 1, 0), 4), Mode::Find, false));
   EXPECT_NE(v.bit(pack, 4), kJunk);
+}
+
+// A loop whose head has a predicate t and two values x, y: what comes back is t again and a choice by it.
+class MeetByTokens : public ::testing::Test {
+ protected:
+  Values v;
+  Meet meet{v};
+  const Value leaf = v.add_leaves(ValueKind::Def, 0, 8), predicate = v.add_leaves(ValueKind::Def, 1, 8);
+  Value t = kJunk, u = kJunk, x = kJunk, y = kJunk;
+
+  void SetUp() override {
+    meet.begin(1, true);
+    t = meet(predicate, predicate, Mode::NumberLoose, false);
+    u = meet(predicate + 1, predicate + 1, Mode::NumberLoose, false);
+    x = meet(leaf, leaf, Mode::Number, true);
+    y = meet(leaf + 1, leaf + 1, Mode::Number, true);
+    meet.begin(1, false);
+  }
+  // The tokens that are chosen where `choice` is on the right.
+  std::vector<Value> choose(Value choice, std::vector<Value> kept = {}, int most = 8) {
+    meet.note_choice(kJunk, choice);
+    meet.choose_tokens(kept, most);
+    std::vector<Value> chosen;
+    for (const Meet::Token& token : meet.tokens()) chosen.push_back(token.number);
+    std::ranges::sort(chosen);
+    return chosen;
+  }
+};
+
+TEST_F(MeetByTokens, AValueMeetsAChoice) {
+  meet.note_predicate(t, t);
+  const Value choice = v.gate(t, leaf + 2, x);
+  EXPECT_EQ(choose(choice), std::vector{t});
+  ASSERT_EQ(meet(x, x, Mode::Number, true), x);
+  const Value name = meet(x, choice, Mode::Number, true), other = meet(x, leaf + 2, Mode::Find, true);
+  ASSERT_NE(other, kJunk);
+  EXPECT_EQ(name, v.gate(t, other, x)) << "where t does not hold it is what it was";
+  EXPECT_EQ(meet(y, v.gate(t, leaf + 2, x), Mode::Find, true), kJunk);
+  EXPECT_EQ(meet(kJunk, v.gate(t, leaf + 2, y), Mode::Find, true), kJunk);
+  EXPECT_EQ(meet(v.gate(t, kJunk, x), x, Mode::Find, true), v.gate(t, kJunk, x)) << "and the other way round";
+  EXPECT_EQ(v.byte(name, 2), meet(v.byte(x, 2), v.byte(choice, 2), Mode::Find, false));
+}
+
+// Each by the token of the other too.
+TEST_F(MeetByTokens, ChoicesByDifferentTokensMeet) {
+  meet.note_predicate(t, t);
+  meet.note_predicate(u, u);
+  meet.note_choice(v.gate(t, kJunk, x), kJunk);
+  EXPECT_EQ(choose(v.gate(u, x, y)), (std::vector{std::min(t, u), std::max(t, u)}));
+  (void)meet(x, x, Mode::Number, true);
+  const Value met = meet(v.gate(t, kJunk, x), v.gate(u, x, y), Mode::Find, true);
+  EXPECT_EQ(met, v.gate(t, kJunk, v.gate(u, x, kJunk)));
+}
+
+// On a way beside the loop it keeps its number. In another block it has another one, and is a token all the same.
+TEST_F(MeetByTokens, APredicateThatHasChanged) {
+  meet.note_predicate(u, predicate + 2);
+  EXPECT_EQ(choose(v.gate(predicate + 2, leaf, leaf + 1)), std::vector{u});
+  meet.begin(2, false);
+  meet.note_predicate(u, predicate + 2);
+  const Value choice = v.gate(predicate + 2, leaf, leaf + 1);
+  const std::vector<Value> chosen = choose(choice);
+  ASSERT_EQ(chosen.size(), 1u);
+  EXPECT_NE(chosen[0], u);
+  EXPECT_EQ(chosen[0], meet(u, predicate + 2, Mode::Find, false));
+  const Value n = meet(x, leaf, Mode::Number, true);
+  EXPECT_EQ(meet(v.gate(u, x, kJunk), choice, Mode::Find, true), v.gate(chosen[0], n, kJunk));
+  meet.begin(1, false);
+  meet.note_predicate(u, u);
+  EXPECT_TRUE(choose(v.gate(t, leaf, leaf + 1)).empty()) << "no choice goes by it";
+}
+
+TEST_F(MeetByTokens, ThereAreAsManyAsAreAllowed) {
+  const auto both = v.gate(t, leaf, v.gate(u, leaf + 1, leaf + 2));
+  const auto chosen = [&](std::vector<Value> kept, int most) {
+    meet.begin(1, false);
+    meet.note_predicate(t, t);
+    meet.note_predicate(u, u);
+    return choose(both, std::move(kept), most);
+  };
+  EXPECT_EQ(chosen({}, 2).size(), 2u);
+  EXPECT_EQ(chosen({}, 1), std::vector{t}) << "the first";
+  EXPECT_EQ(chosen({u}, 0), std::vector{u}) << "one that was chosen before";
+  meet.begin(2, false);
+  meet.note_predicate(u, predicate + 2);
+  EXPECT_TRUE(choose(v.gate(u, leaf, leaf + 1), {u}, 0).empty()) << "which is another one now";
+  EXPECT_TRUE(chosen({}, 0).empty());
+  meet.begin(1, false);
+  meet.note_predicate(t, t);
+  meet.choose_tokens({}, 8);
+  EXPECT_TRUE(meet.tokens().empty()) << "choices of another join";
+}
+
+TEST_F(MeetByTokens, TokensAreFoundAnywhereInAChoice) {
+  const Value inner = v.gate(std::min(t, u), leaf, leaf + 1), token = std::max(t, u);
+  const Value word = v.word({v.byte(leaf + 3, 0), v.byte(inner, 1), v.byte(leaf + 4, 2), v.byte(leaf + 4, 3)});
+  for (const Value choice : {v.gate(token, inner, leaf + 2), v.gate(token, leaf + 2, inner), word, v.one_of({leaf + 5, inner})}) {
+    meet.begin(1, false);
+    meet.note_predicate(std::min(t, u), std::min(t, u));
+    EXPECT_EQ(choose(choice), std::vector{std::min(t, u)});
+  }
+}
+
+// Two predicates were one; it is the one that has not changed, or by which both sides choose.
+TEST_F(MeetByTokens, OfTwoPredicatesThatWereOne) {
+  meet.note_predicate(t, predicate + 4);
+  meet.note_predicate(t, t);
+  EXPECT_EQ(choose(v.gate(t, leaf, x)), std::vector{t});
+  EXPECT_EQ(meet(t, t, Mode::Find, false), t);
+  meet.begin(1, false);
+  meet.note_predicate(t, predicate + 4);
+  meet.note_predicate(t, predicate + 5);
+  meet.note_choice(v.gate(t, leaf, x), kJunk);
+  EXPECT_EQ(choose(v.gate(predicate + 5, leaf, x)), std::vector{t});
+  EXPECT_EQ(meet(t, predicate + 5, Mode::Find, false), t);
+  // Two that are one on the right: with one of them the other says nothing.
+  meet.begin(1, false);
+  meet.note_predicate(t, predicate + 4);
+  meet.note_predicate(u, predicate + 4);
+  EXPECT_EQ(choose(v.gate(predicate + 4, leaf, x)), std::vector{t});
+}
+
+TEST_F(MeetByTokens, AVaguePredicateIsNone) {
+  meet.begin(1, true);
+  const Value vague = meet(kJunk, predicate, Mode::NumberLoose, false);
+  ASSERT_TRUE(v.is_vague(vague));
+  meet.begin(1, false);
+  meet.note_predicate(vague, predicate);
+  EXPECT_TRUE(choose(v.gate(predicate, leaf, x)).empty());
+}
+
+// It was defined on all paths so far.
+TEST_F(MeetByTokens, APredicateStaysWhereItMayBeUndefined) {
+  const Value loose = v.add_leaves(ValueKind::Def, 2, 1, true);
+  meet.begin(1, true);
+  const Value defined = meet(predicate, predicate, Mode::Number, false);
+  ASSERT_FALSE(v.is_undefined(defined));
+  meet.begin(1, false);
+  meet.note_predicate(defined, loose);
+  EXPECT_EQ(choose(v.gate(loose, leaf, x)), std::vector{defined});
+  EXPECT_EQ(meet(defined, loose, Mode::Find, false), defined);
+}
+
+TEST_F(MeetByTokens, PredicatesStandInWordsAndPacks) {
+  const auto in_byte = [&](Value p) { return v.word({v.byte(leaf, 0), p, v.byte(leaf, 2), v.byte(leaf, 3)}); };
+  const auto in_pack = [&](Value p) {
+    std::array<Value, 8> bits{};
+    for (std::uint32_t k = 0; k < 8; ++k) bits[k] = v.bit(v.byte(leaf, 1), k);
+    bits[5] = p;
+    return in_byte(v.packed(bits));
+  };
+  meet.note_predicates_in(in_byte(t), in_byte(predicate + 4));
+  EXPECT_EQ(choose(v.gate(predicate + 4, leaf, x)), std::vector{t});
+  meet.begin(1, false);
+  meet.note_predicates_in(in_pack(t), in_pack(predicate + 4));
+  EXPECT_EQ(choose(v.gate(predicate + 4, leaf, x)), std::vector{t});
+  meet.begin(1, false);
+  meet.note_predicates_in(x, leaf);
+  EXPECT_EQ(meet(v.byte(x, 0), v.byte(leaf, 0), Mode::Find, false), kJunk) << "bytes of words are none";
+}
+
+// A predicate that was defined under a guard is a choice itself, and meets by the other tokens first.
+TEST_F(MeetByTokens, APredicateMayBeAChoice) {
+  const Value guarded = v.gate(t, u, y), choice = v.gate(guarded, leaf + 2, x);
+  meet.note_predicate(guarded, guarded);
+  meet.note_predicate(t, t);
+  meet.note_predicate(u, u);
+  meet.note_predicate(y, y);
+  EXPECT_EQ(choose(choice), std::vector{guarded});
+  ASSERT_EQ(meet(x, x, Mode::Number, true), x);
+  EXPECT_EQ(v.where(meet(x, choice, Mode::Number, true), guarded, false), x);
+  // It is numbered by the other tokens, whatever comes first.
+  meet.begin(1, false);
+  meet.note_predicate(guarded, u);
+  meet.note_predicate(t, predicate + 4);
+  EXPECT_EQ(choose(v.gate(predicate + 4, leaf, x)), std::vector{t});
+  EXPECT_EQ(v.where(meet(guarded, u, Mode::Find, false), t, true), u);
+  // The innermost first.
+  const Value outer = v.gate(guarded, u, y);
+  meet.begin(1, false);
+  for (const Value p : {outer, guarded, t, u}) meet.note_predicate(p, p);
+  meet.note_predicate(y, y);
+  EXPECT_EQ(choose(v.gate(outer, leaf, v.gate(guarded, leaf + 1, x))), (std::vector{guarded, outer}));
+  // On one side alone: it has a number of its own.
+  meet.begin(1, false);
+  meet.note_predicate(guarded, predicate + 5);
+  const std::vector<Value> chosen = choose(v.gate(predicate + 5, leaf + 2, x));
+  ASSERT_EQ(chosen.size(), 1u);
+  EXPECT_EQ(chosen[0], meet(guarded, predicate + 5, Mode::Find, false));
 }
 
 }  // namespace

@@ -1,11 +1,15 @@
 // The fixed point of the symbolic judge, and its findings. Blocks are visited in reverse postorder until no state at a block's head
 // changes; a check that fails on the way also fails at the end, since states only lose, so where one did all blocks are walked once
-// more to say what is wrong.
+// more to say what is wrong. Where there are guards, what fails is analysed once more, with joins that take choices apart by their
+// predicates: it is slower, and knows of places that hold a value together, each under one outcome. Either analysis proves what it
+// accepts, so only what both reject is wrong.
 // Tested by symbolic_test.cpp.
 
 #include "oracles/symbolic/symbolic.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -19,10 +23,18 @@ namespace symbolic {
 namespace {
 
 constexpr std::string_view kName = "symbolic";
+// Of the second analysis, at the head of each block (join.h). Each may double what is asked of a value.
+constexpr int kMostTokens = 8, kMostTokensIfLarge = 4;
+constexpr std::size_t kLarge = 10'000;  // steps
+
+// Where a check failed: step, operand and, of callee-saved registers, location.
+using Lapses = std::set<std::tuple<std::uint32_t, int, std::uint32_t>>;
 
 class Analysis final : public Listener {
  public:
-  Analysis(const Case& c, Plan& plan) : case_(c), plan_(plan), state_(plan), joiner_(plan), out_(kName) {
+  // `known`: only there something may be wrong; null: anywhere.
+  Analysis(const Case& c, Plan& plan, int most_tokens, const Lapses* known = nullptr)
+      : case_(c), plan_(plan), known_(known), state_(plan), joiner_(plan, most_tokens), out_(kName) {
     entries_.resize(plan.blocks.size());
   }
 
@@ -39,6 +51,10 @@ class Analysis final : public Listener {
   }
 
   void lapse(const Lapse& l) override {
+    const auto step = static_cast<std::uint32_t>(l.step - plan_.steps.data());
+    const std::tuple place(step, l.operand, l.kind == Lapse::Kind::CalleeSaved ? l.location : 0);
+    if (known_ != nullptr && !known_->contains(place)) return;
+    lapses_.insert(place);
     const ir::InstId inst = case_.after.insts[l.step->inst].id;
     if (l.is_unsure) {
       if (!unsure_at_.is_valid()) unsure_at_ = inst;
@@ -71,6 +87,8 @@ class Analysis final : public Listener {
     out_.add(category, inst, l.operand, fmt::format("expected {}, but the location holds {}", name_of(l.name), holds(l)),
              last_writer(l));
   }
+
+  [[nodiscard]] const Lapses& lapses() const { return lapses_; }
 
  private:
   // --- the fixed point --------------------------------------------------------------------------------------------
@@ -229,6 +247,8 @@ class Analysis final : public Listener {
 
   const Case& case_;
   Plan& plan_;
+  const Lapses* known_;
+  Lapses lapses_;
   State state_;
   Joiner joiner_;
   Collector out_;
@@ -245,7 +265,11 @@ class SymbolicJudge final : public Judge {
   JudgeResult judge(const Case& c) const override {
     auto plan = make_plan(c);
     if (!plan) return without_verdict(kName, Verdict::Skipped, plan.error());
-    return Analysis(c, *plan).run();
+    Analysis quick(c, *plan, 0);
+    const JudgeResult result = quick.run();
+    const auto is_guarded = [](const Step& s) { return s.guard != kNoIndex; };
+    if (quick.lapses().empty() || std::ranges::none_of(plan->steps, is_guarded)) return result;
+    return Analysis(c, *plan, plan->steps.size() < kLarge ? kMostTokens : kMostTokensIfLarge, &quick.lapses()).run();
   }
 };
 

@@ -33,6 +33,9 @@
 // number, a guard and a pack are expressions over numbers, and the meet numbers pairs (join.h, meet.h). At the head of a block
 // only names and locations that are read later are kept.
 //
+// Two places may hold a value together, each where a predicate says so. A join keeps that (meet.h) of a few predicates of its
+// block. It is slower, so the judge asks for it where it would object without it.
+//
 // Independent of memcheck: it follows no definitions, knows no definition sets and no use-def chains; the two share the numbering
 // of places (cells.h) and the list of callee-saved registers (preserved.h).
 //

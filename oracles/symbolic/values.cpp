@@ -305,11 +305,9 @@ Value Values::decide(Value token, Value x, Value y) {
   return intern({ValueKind::Gate, vague_of_gate(token, x, y), flags, depth, token, x, y}, {});
 }
 
-Value Values::token_of(Value v) const { return nodes_[v].kind == ValueKind::Gate ? nodes_[v].a : 0; }
-
 Value Values::token_of_members(Value v) const {
-  if (nodes_[v].kind != ValueKind::OneOf || !has_gates_in_sets(v)) return 0;
-  Value top = 0;
+  if (nodes_[v].kind != ValueKind::OneOf || !has_gates_in_sets(v)) return kJunk;
+  Value top = kJunk;
   for (const Value m : children(nodes_[v])) top = std::max(top, token_of(m));
   return top;
 }
@@ -369,6 +367,22 @@ Value Values::asked_by(Value held) {
   std::array<Value, 4> bytes{};
   for (std::uint32_t i = 0; i < 4; ++i) bytes[i] = asked_by(kids_[n.a + i]);
   return word(bytes);
+}
+
+bool Values::goes_by(Value v, Value token, int& budget) {
+  const Node n = nodes_[v];
+  if ((n.flags & kGated) == 0 || --budget < 0) return false;
+  if (n.kind == ValueKind::Gate) {
+    if (n.a == token) return true;
+    if (n.a < token && !has_gates_in_sets(v)) return false;
+    if (const Value known_v = known(Question::GoesBy, v, token, kJunk); known_v != kUnknown) return known_v == kYes;
+    const bool does = goes_by(n.b, token, budget) || goes_by(n.c, token, budget);
+    if (budget >= 0) learn(Question::GoesBy, v, token, kJunk, does ? kYes : kNo);
+    return does;
+  }
+  // The bits of a pack are looked at one by one.
+  return n.kind != ValueKind::Packed &&
+         std::ranges::any_of(children(n), [&](Value child) { return goes_by(child, token, budget); });
 }
 
 Value Values::where(Value v, Value token, bool holds) {

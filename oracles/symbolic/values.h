@@ -94,6 +94,12 @@ class Values {
   [[nodiscard]] Value one_of(std::span<Value> members);    // the same; the order of members changes
   // A member that nothing is seen to satisfy: of a set whose other members could not all be found. It is cut.
   [[nodiscard]] Value unknown_member();
+  // Some gate in it goes by the token: so what it is where the token is true is not what it is where it is false. Not of bits of
+  // packs.
+  [[nodiscard]] bool goes_by(Value v, Value token) {
+    int budget = kBudget;
+    return goes_by(v, token, budget);
+  }
   // What `v` is where `token` is true, or false.
   [[nodiscard]] Value where(Value v, Value token, bool holds);
 
@@ -162,6 +168,10 @@ class Values {
   // Is, or offers, a word that was put together.
   [[nodiscard]] bool has_words(Value v) const { return (nodes_[v].flags & kWords) != 0; }
   [[nodiscard]] int depth(Value v) const { return nodes_[v].depth; }
+  // Of a gate; Junk, which is no token, of anything else.
+  [[nodiscard]] Value token_of(Value v) const { return nodes_[v].kind == ValueKind::Gate ? nodes_[v].a : kJunk; }
+  // The largest one of a set's gates.
+  [[nodiscard]] Value token_of_members(Value v) const;
 
  private:
   static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16, kCut = 32, kGatesInSets = 64;
@@ -204,9 +214,8 @@ class Values {
   [[nodiscard]] Value without_oldest(Value v, int levels, int& budget);
   // Some OneOf in it has gates in it.
   [[nodiscard]] bool has_gates_in_sets(Value v) const { return (nodes_[v].flags & kGatesInSets) != 0; }
-  [[nodiscard]] Value token_of(Value v) const;          // of a gate; else 0, which is no token
-  [[nodiscard]] Value token_of_members(Value v) const;  // the largest one of a set's gates; 0 where there is none
   [[nodiscard]] Value when(Value v, Value token, bool holds) const;
+  bool goes_by(Value v, Value token, int& budget);
   Value restrict_to(Value v, Value token, bool holds, int& budget);
   bool satisfies_within(Value have, Value want, int& budget);
 
@@ -222,7 +231,7 @@ class Values {
   static constexpr std::uint32_t kNoBytes = ~0U;
   std::vector<std::uint32_t> bytes_of_;  // by value: first_byte(); kNoBytes = not made yet
   // What was asked lately: values never change, so neither do the answers. Without it a walk over shared gates takes each path.
-  enum class Question : std::uint8_t { None, Choose, WhereTrue, WhereFalse, Bit, Seen, AskedBy, Satisfies };
+  enum class Question : std::uint8_t { None, Choose, WhereTrue, WhereFalse, Bit, Seen, AskedBy, Satisfies, GoesBy };
   struct Answer {
     Question question = Question::None;
     Value x = kJunk, y = kJunk, z = kJunk, result = kJunk;

@@ -422,5 +422,34 @@ TEST(SymbolicValuesTest, SatisfactionIsWhatEachOutcomeOfTheTokensSays) {
   EXPECT_GT(told_apart, 10000) << "of 43,200";
 }
 
+TEST(SymbolicValuesTest, AValueGoesByTheTokensOfItsGates) {
+  Values v;
+  const Value leaf = v.add_leaves(ValueKind::Def, 0, 8), token = v.add_leaves(ValueKind::Def, 1, 4);
+  const Value inner = v.gate(token, leaf, leaf + 1), outer = v.gate(token + 2, leaf + 2, inner);
+  EXPECT_TRUE(v.goes_by(outer, token) && v.goes_by(outer, token + 2));
+  EXPECT_FALSE(v.goes_by(outer, token + 1) || v.goes_by(outer, token + 3) || v.goes_by(leaf, token));
+  EXPECT_FALSE(v.goes_by(v.gate(token + 1, leaf, leaf + 2), token));
+  const Value word = v.word({v.byte(leaf, 0), v.byte(inner, 1), v.byte(leaf + 3, 2), v.byte(leaf + 3, 3)});
+  EXPECT_TRUE(v.goes_by(word, token));
+  EXPECT_FALSE(v.goes_by(word, token + 2));
+  EXPECT_TRUE(v.goes_by(v.one_of({leaf + 4, inner}), token));
+  EXPECT_TRUE(v.goes_by(v.gate(leaf + 7, v.one_of({leaf + 4, inner}), leaf), token));
+  std::array<Value, 8> bits{};
+  for (std::uint32_t k = 0; k < 8; ++k) bits[k] = v.bit(v.byte(leaf, 0), k);
+  bits[1] = v.gate(token, token + 1, token + 2);
+  EXPECT_FALSE(v.goes_by(v.packed(bits), token)) << "its bits are looked at one by one";
+  // Shared diagrams are gone through once.
+  Value x = leaf, y = leaf + 1;
+  const Value many = v.add_leaves(ValueKind::Def, 2, 40);
+  for (Value k = 0; k < 40; ++k) {
+    const Value up = v.gate(many + k, x, y);
+    y = v.gate(many + k, y, x);
+    x = up;
+  }
+  EXPECT_TRUE(v.goes_by(x, many));
+  EXPECT_FALSE(v.goes_by(x, many + 40));
+  EXPECT_TRUE(v.goes_by(v.gate(v.add_leaves(ValueKind::Def, 3), x, inner), token));
+}
+
 }  // namespace
 }  // namespace regduel::oracles
