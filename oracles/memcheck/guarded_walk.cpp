@@ -19,13 +19,15 @@ Assumption GuardedWalk::assumption_of(std::size_t guard_operand) {
 // While it is being found out, and where it takes too long, a guard is known by its set.
 SetId GuardedWalk::predicate_of(NodeId guard) {
   constexpr std::size_t kBudget = 2000;
-  const SetId all = sets_.predicate_of(guard);
-  if (sets_.sets().elements(all).size() < 2) return all;
   if (const std::uint32_t known = predicates_.at(guard, 0); known != 0) return known - 1;
+  const SetId all = sets_.predicate_of(guard);
   predicates_.at(guard, 0) = all + 1;
+  if (sets_.sets().elements(all).size() < 2) return all;
   auto contexts = std::exchange(contexts_, {});
+  auto crossed = std::exchange(crossed_, {});
   const auto visits = states({guard, byte_aspect(0)}, {}, kEmptySet, kBudget);
   contexts_ = std::move(contexts);
+  crossed_ = std::move(crossed);
   SetId seen = kEmptySet;
   for (const Visit& v : visits.value_or(std::vector<Visit>())) seen = sets_.sets().unite(seen, v.own);
   if (seen == kEmptySet) return all;
@@ -45,10 +47,12 @@ std::uint32_t GuardedWalk::with(std::uint32_t context, Assumption a) {
 }
 
 std::uint32_t GuardedWalk::across(std::uint32_t context, const Node& phi, std::size_t way) {
+  const std::uint64_t key = static_cast<std::uint64_t>(context) << 32 | (phi.a + way);  // an argument is one of one phi
+  if (const std::uint32_t known = crossed_.at(key, 0); known != 0) return known - 1;
   const auto list = contexts_[context];
   std::uint32_t result = 0;
   for (const Assumption& a : list) result = with(result, across(a, phi, way));
-  return result;
+  return (crossed_.at(key, 0) = result + 1) - 1;
 }
 
 Assumption GuardedWalk::across(const Assumption& a, const Node& phi, std::size_t way) {
@@ -66,6 +70,7 @@ std::optional<std::vector<GuardedWalk::Visit>> GuardedWalk::states(State from, A
                                                                    std::size_t budget) {
   const ValueGraph& g = sets_.graph();
   contexts_.assign(1, {});
+  crossed_ = {};
   std::vector<Visit> visits;
   FlatMap seen;
   struct Item {

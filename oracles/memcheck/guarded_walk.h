@@ -50,6 +50,7 @@ class GuardedWalk {
   static constexpr std::size_t kMaxAssumptions = 6;  // of one context; the oldest is dropped
   ReachingSets& sets_;
   std::vector<std::vector<Assumption>> contexts_;
+  FlatMap crossed_;     // by context and argument of a phi: the context behind it + 1
   FlatMap predicates_;  // by node, of those that were asked for: SetId + 1
 };
 
