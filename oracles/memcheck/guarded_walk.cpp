@@ -107,9 +107,8 @@ std::optional<std::vector<GuardedWalk::Visit>> GuardedWalk::states(State from, A
       continue;
     }
     const bool is_phi = n.kind == NodeKind::Phi && n.c != kNone;
-    const std::vector<State> from_there = next;  // other walks are made meanwhile
-    for (std::size_t way = 0; way < from_there.size(); ++way)
-      work.push_back({from_there[way], is_phi ? across(item.context, n, way) : item.context});
+    for (std::size_t way = 0; way < next.size(); ++way)
+      work.push_back({next[way], is_phi ? across(item.context, n, way) : item.context});
   }
   return visits;
 }

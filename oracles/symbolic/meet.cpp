@@ -35,7 +35,7 @@ void Meet::note_choice(Value a, Value b) {
   }
 }
 
-void Meet::note_predicate(Value a, Value b) { predicates_.push_back({a, b, mode_of_part(a, b, Mode::NumberLoose)}); }
+void Meet::note_predicate(Value a, Value b) { predicates_.push_back({a, b}); }
 
 void Meet::note_predicates_in(Value a, Value b) {
   if (!values_.has_words(a) && !values_.has_words(b)) return;
@@ -68,7 +68,7 @@ void Meet::choose_tokens(std::span<const Value> kept, int most) {
     // One that was defined on all paths so far keeps its number, too, where it is not any more.
     if (values_.is_atom(p.left) && known(p.left, p.right) == kJunk && may_keep(p.left, p.right, left(p.left)))
       set_number({p.left, p.right, p.left});
-    const Value number = (*this)(p.left, p.right, p.mode, false);
+    const Value number = (*this)(p.left, p.right, mode_of_part(p.left, p.right, Mode::NumberLoose), false);
     const auto is_this = [&](const Token& t) { return t.left == p.left || t.right == p.right; };
     // Two places with a vague number may hold two things.
     if (values_.is_vague(number) || (!is_choice(p.left) && !is_choice(p.right)) || std::ranges::any_of(tokens_, is_this)) continue;

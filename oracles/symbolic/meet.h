@@ -166,7 +166,6 @@ class Meet {
   std::vector<NumberedPair> numbered_;
   struct Predicate {
     Value left = kJunk, right = kJunk;
-    Mode mode = Mode::Number;
   };
   std::vector<Predicate> predicates_;
   std::vector<Value> choices_;  // tokens of the values at hand, of either side

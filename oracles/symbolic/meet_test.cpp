@@ -479,7 +479,7 @@ TEST_F(MeetByTokens, APredicateMayBeAChoice) {
   EXPECT_EQ(choose(choice), std::vector{guarded});
   ASSERT_EQ(meet(x, x, Mode::Number, true), x);
   EXPECT_EQ(v.where(meet(x, choice, Mode::Number, true), guarded, false), x);
-  // It is numbered by the other tokens, whatever comes first.
+  // The other tokens decide its number, also where it was noted before them.
   meet.begin(1, false);
   meet.note_predicate(guarded, u);
   meet.note_predicate(t, predicate + 4);

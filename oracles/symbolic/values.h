@@ -170,8 +170,6 @@ class Values {
   [[nodiscard]] int depth(Value v) const { return nodes_[v].depth; }
   // Of a gate; Junk, which is no token, of anything else.
   [[nodiscard]] Value token_of(Value v) const { return nodes_[v].kind == ValueKind::Gate ? nodes_[v].a : kJunk; }
-  // The largest one of a set's gates.
-  [[nodiscard]] Value token_of_members(Value v) const;
 
  private:
   static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16, kCut = 32, kGatesInSets = 64;
@@ -214,6 +212,7 @@ class Values {
   [[nodiscard]] Value without_oldest(Value v, int levels, int& budget);
   // Some OneOf in it has gates in it.
   [[nodiscard]] bool has_gates_in_sets(Value v) const { return (nodes_[v].flags & kGatesInSets) != 0; }
+  [[nodiscard]] Value token_of_members(Value v) const;  // the largest one of a set's gates; Junk where there is none
   [[nodiscard]] Value when(Value v, Value token, bool holds) const;
   bool goes_by(Value v, Value token, int& budget);
   Value restrict_to(Value v, Value token, bool holds, int& budget);
