@@ -19,6 +19,7 @@ struct BenchOptions {
   std::uint64_t seed = 1;   // of all programs
   int repetitions = 3;
   double min_time = 0;  // seconds of CPU time of one repetition; 0 = each program once
+  int tries_again = 0;  // how often what the gate refuses is measured anew; the least of all measurements counts
   std::string filter;   // a regular expression on "memcheck/2000", "fatpoint/200", "duels", "duels/bred", "layers"; empty = all
 };
 
@@ -73,8 +74,12 @@ inline constexpr std::string_view kAllJudges = "all judges";
 // Requires: at least one size; all numbers positive (min_time >= 0); the filter compiles. Cost: minutes with the defaults.
 [[nodiscard]] BenchResult run_bench(const BenchOptions& options);
 
-// What `--gate` refuses, one line each: a judge that takes more than twice as long an instruction that it reads, memcheck slower
-// than the fat-point allocator.
-[[nodiscard]] std::vector<std::string> gate_failures(const BenchResult& result, const BenchOptions& options);
+// What `--gate` refuses: a judge that takes more than twice as long an instruction that it reads, memcheck slower than the
+// fat-point allocator.
+struct GateFailure {
+  std::string name;     // of the row
+  std::string message;  // one line
+};
+[[nodiscard]] std::vector<GateFailure> gate_failures(const BenchResult& result, const BenchOptions& options);
 
 }  // namespace regduel::cli
