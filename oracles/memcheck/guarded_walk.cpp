@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/flat_map.h"
+#include "base/random.h"
 
 namespace regduel::oracles {
 
-GuardedWalk::GuardedWalk(ReachingSets& sets) : sets_(sets), contexts_(1) {}
+GuardedWalk::GuardedWalk(ReachingSets& sets) : sets_(sets) {}
 
 Assumption GuardedWalk::assumption_of(std::size_t guard_operand) {
   const ValueGraph& g = sets_.graph();
@@ -24,10 +24,8 @@ SetId GuardedWalk::predicate_of(NodeId guard) {
   predicates_.at(guard, 0) = all + 1;
   if (sets_.sets().elements(all).size() < 2) return all;
   auto contexts = std::exchange(contexts_, {});
-  auto crossed = std::exchange(crossed_, {});
   const auto visits = states({guard, byte_aspect(0)}, {}, kEmptySet, kBudget);
   contexts_ = std::move(contexts);
-  crossed_ = std::move(crossed);
   SetId seen = kEmptySet;
   for (const Visit& v : visits.value_or(std::vector<Visit>())) seen = sets_.sets().unite(seen, v.own);
   if (seen == kEmptySet) return all;
@@ -37,22 +35,30 @@ SetId GuardedWalk::predicate_of(NodeId guard) {
 
 std::uint32_t GuardedWalk::with(std::uint32_t context, Assumption a) {
   if (a.predicate == kEmptySet) return context;
-  auto list = contexts_[context];
+  auto list = contexts_.lists[context];
   if (list.size() == kMaxAssumptions) list.erase(list.begin());
   list.push_back(a);
-  const auto found = std::find(contexts_.begin(), contexts_.end(), list);
-  if (found != contexts_.end()) return static_cast<std::uint32_t>(found - contexts_.begin());
-  contexts_.push_back(std::move(list));
-  return static_cast<std::uint32_t>(contexts_.size() - 1);
+  std::uint64_t key = 0;
+  for (const Assumption& x : list)
+    key = hash_combine(key,
+                       static_cast<std::uint64_t>(x.predicate) << 33 | static_cast<std::uint64_t>(x.node) << 1 | (x.value ? 1 : 0));
+  for (key >>= 1;; ++key) {
+    std::uint32_t& known = contexts_.numbers.at(key, 0);
+    if (known == 0) {
+      contexts_.lists.push_back(std::move(list));
+      return (known = static_cast<std::uint32_t>(contexts_.lists.size())) - 1;
+    }
+    if (contexts_.lists[known - 1] == list) return known - 1;
+  }
 }
 
 std::uint32_t GuardedWalk::across(std::uint32_t context, const Node& phi, std::size_t way) {
   const std::uint64_t key = static_cast<std::uint64_t>(context) << 32 | (phi.a + way);  // an argument is one of one phi
-  if (const std::uint32_t known = crossed_.at(key, 0); known != 0) return known - 1;
-  const auto list = contexts_[context];
+  if (const std::uint32_t known = contexts_.crossed.at(key, 0); known != 0) return known - 1;
+  const auto list = contexts_.lists[context];
   std::uint32_t result = 0;
   for (const Assumption& a : list) result = with(result, across(a, phi, way));
-  return (crossed_.at(key, 0) = result + 1) - 1;
+  return (contexts_.crossed.at(key, 0) = result + 1) - 1;
 }
 
 Assumption GuardedWalk::across(const Assumption& a, const Node& phi, std::size_t way) {
@@ -69,8 +75,7 @@ Assumption GuardedWalk::across(const Assumption& a, const Node& phi, std::size_t
 std::optional<std::vector<GuardedWalk::Visit>> GuardedWalk::states(State from, Assumption assumed, SetId sought,
                                                                    std::size_t budget) {
   const ValueGraph& g = sets_.graph();
-  contexts_.assign(1, {});
-  crossed_ = {};
+  contexts_ = {};
   std::vector<Visit> visits;
   FlatMap seen;
   struct Item {
@@ -88,13 +93,13 @@ std::optional<std::vector<GuardedWalk::Visit>> GuardedWalk::states(State from, A
     if (known != 0) continue;
     known = 1;
     if (sought != kEmptySet && !sets_.sets().meet(sets_.set_of(item.state), sought)) continue;
-    if (visits.size() >= budget || contexts_.size() > 1000) return std::nullopt;
+    if (visits.size() >= budget || contexts_.lists.size() > 1000) return std::nullopt;
     visits.push_back({item.state, sets_.step(item.state, next)});
     const Node& n = g.node(item.state.node);
     if (n.kind == NodeKind::Gated) {
       const GuardRef& guard = g.guard(n);
       const SetId predicate = predicate_of(guard.node);
-      const auto& list = contexts_[item.context];
+      const auto& list = contexts_.lists[item.context];
       const auto known_value =
           std::find_if(list.rbegin(), list.rend(), [&](const Assumption& a) { return a.predicate == predicate; });
       if (known_value != list.rend()) {

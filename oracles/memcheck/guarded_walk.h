@@ -48,9 +48,15 @@ class GuardedWalk {
   [[nodiscard]] Assumption across(const Assumption& a, const Node& phi, std::size_t way);
 
   static constexpr std::size_t kMaxAssumptions = 6;  // of one context; the oldest is dropped
+  // What one walk assumes at one time or another.
+  struct Contexts {
+    std::vector<std::vector<Assumption>> lists = std::vector<std::vector<Assumption>>(1);  // 0: nothing is assumed
+    FlatMap numbers;                                                                       // by hash of the list: its number + 1
+    FlatMap crossed;  // by context and argument of a phi: the context behind it + 1
+  };
+
   ReachingSets& sets_;
-  std::vector<std::vector<Assumption>> contexts_;
-  FlatMap crossed_;     // by context and argument of a phi: the context behind it + 1
+  Contexts contexts_;
   FlatMap predicates_;  // by node, of those that were asked for: SetId + 1
 };
 
