@@ -1,6 +1,7 @@
 #include "oracles/memcheck/guarded_walk.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/random.h"
@@ -38,11 +39,11 @@ std::uint32_t GuardedWalk::with(std::uint32_t context, Assumption a) {
   auto list = contexts_.lists[context];
   if (list.size() == kMaxAssumptions) list.erase(list.begin());
   list.push_back(a);
-  std::uint64_t key = 0;
-  for (const Assumption& x : list)
-    key = hash_combine(key,
-                       static_cast<std::uint64_t>(x.predicate) << 33 | static_cast<std::uint64_t>(x.node) << 1 | (x.value ? 1 : 0));
-  for (key >>= 1;; ++key) {
+  const auto add = [](std::uint64_t hash, const Assumption& x) {
+    return hash_combine(
+        hash, static_cast<std::uint64_t>(x.predicate) << 33 | static_cast<std::uint64_t>(x.node) << 1 | (x.value ? 1 : 0));
+  };
+  for (std::uint64_t key = std::accumulate(list.begin(), list.end(), std::uint64_t{0}, add) >> 1;; ++key) {
     std::uint32_t& known = contexts_.numbers.at(key, 0);
     if (known == 0) {
       contexts_.lists.push_back(std::move(list));
