@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <map>
 #include <memory>
-#include <ranges>
 #include <regex>
 #include <sstream>
 
@@ -306,7 +305,12 @@ BenchResult run_bench(const BenchOptions& o) {
   for (int again = 0; again < o.tries_again; ++again) {
     const std::vector<GateFailure> failures = gate_failures(result, o);
     if (failures.empty()) break;
-    measure(fmt::format("^({})/", fmt::join(std::views::transform(failures, &GateFailure::name), "|")));
+    std::vector<std::string> refused;  // the cells of these rows that the filter leaves
+    for (std::size_t m = 0; m < measured.size(); ++m)
+      for (std::size_t c = 0; c < corpora.size(); ++c)
+        if (result.rows[m].cells[c] && std::ranges::find(failures, result.rows[m].name, &GateFailure::name) != failures.end())
+          refused.push_back(name_of(m, c));
+    measure(fmt::format("^({})(/|$)", fmt::join(refused, "|")));
   }
   for (std::size_t m = 0; m < measured.size(); ++m) {
     const Corpus& last = corpora.back();

@@ -30,7 +30,7 @@ TEST(Bench, AGateRefusesAJudgeThatGrowsMoreThanTwofoldAndAMemcheckSlowerThanTheA
   EXPECT_THAT(failures[1].message, HasSubstr("1.01 times as long as the fat-point allocator at 20000"));
 }
 
-TEST(Bench, WhatTheGateDoesNotRefuseIsMeasuredOnce) {
+TEST(Bench, ARowOfOneSizeHasItsTimesAndNothingToRefuse) {
   BenchOptions o;
   o.sizes = {20};
   o.per_profile = 20;
