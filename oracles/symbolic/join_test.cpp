@@ -689,6 +689,22 @@ Pair ten_names() {
           start + after + "    #10 cbra P0" + sides + registers + end};
 }
 
+// A plan of these, with numbers of its own; what lives at the join, predicates and the others.
+struct TenNames {
+  static constexpr std::uint32_t kBlock = 3;
+  const Pair pair = ten_names();
+  const ir::Function before = testing::parse_function(pair.before_text()), after = testing::parse_function(pair.after_text());
+  symbolic::Plan plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)}).value();
+  Values& values = plan.values;
+  std::vector<std::uint32_t> names, predicate_names, locations, predicates;
+
+  TenNames() {
+    for (const std::uint32_t n : plan.live_names[kBlock])
+      (plan.bytes_of_name[n] == symbolic::kOneByte ? predicate_names : names).push_back(n);
+    for (const std::uint32_t l : plan.live_locations[kBlock]) (plan.is_byte_location[l] != 0 ? predicates : locations).push_back(l);
+  }
+};
+
 // Numbers of which names and locations are made, each width by itself.
 struct Pool {
   std::vector<Value> words, bytes;
@@ -717,31 +733,29 @@ Pool some_values(Values& v, Random& random, bool with_guards) {
 // join(l) satisfies join(n) exactly where l satisfies n on both sides. Under guards it may be too entangled to see.
 TEST(SymbolicJoinTest, ALocationHoldsANameWhereItDidOnBothSides) {
   constexpr int kTokens = 8;
-  const Pair pair = ten_names();
-  const ir::Function before = testing::parse_function(pair.before_text()), after = testing::parse_function(pair.after_text());
-  constexpr std::uint32_t kBlock = 3;
+  constexpr std::uint32_t kBlock = TenNames::kBlock;
   int num_held = 0, num_lost = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     Random random(seed);
     const bool with_guards = seed % 4 == 0;
-    auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
-    ASSERT_TRUE(plan) << plan.error();
-    const auto names = plan->live_names[kBlock], locations = plan->live_locations[kBlock];
+    TenNames all;
+    symbolic::Plan& plan = all.plan;
+    Values& values = all.values;
+    const auto names = plan.live_names[kBlock], locations = plan.live_locations[kBlock];
     ASSERT_EQ(names.size(), 11u);
     ASSERT_EQ(locations.size(), 11u);
-    Values& values = plan->values;
     const Pool pool = some_values(values, random, with_guards);
     const auto draw = [&](bool is_byte, Value otherwise) {
       const std::vector<Value>& from = is_byte ? pool.bytes : pool.words;
       return random.chance(20) ? otherwise : from[random.below(static_cast<std::uint32_t>(from.size()))];
     };
-    symbolic::Joiner joiner(*plan, seed % 3 == 0 ? kTokens : 0);
-    symbolic::State state(*plan), before_it(*plan), after_it(*plan);
+    symbolic::Joiner joiner(plan, seed % 3 == 0 ? kTokens : 0);
+    symbolic::State state(plan), before_it(plan), after_it(plan);
     symbolic::Entry entry;
     for (int visit = 0; visit < 4; ++visit) {
       state.clear();
-      for (const std::uint32_t n : names) state.names.set(n, draw(plan->bytes_of_name[n] == symbolic::kOneByte, kAny));
-      for (const std::uint32_t l : locations) state.locations.set(l, draw(plan->is_byte_location[l] != 0, kJunk));
+      for (const std::uint32_t n : names) state.names.set(n, draw(plan.bytes_of_name[n] == symbolic::kOneByte, kAny));
+      for (const std::uint32_t l : locations) state.locations.set(l, draw(plan.is_byte_location[l] != 0, kJunk));
       before_it.clear();
       after_it.clear();
       if (entry.is_reached) joiner.load(entry, kBlock, before_it);
@@ -756,8 +770,8 @@ TEST(SymbolicJoinTest, ALocationHoldsANameWhereItDidOnBothSides) {
       }
       for (const std::uint32_t n : names)
         for (const std::uint32_t l : locations) {
-          const unsigned bytes = plan->bytes_of_name[n];
-          if ((bytes == symbolic::kOneByte) != (plan->is_byte_location[l] != 0)) continue;
+          const unsigned bytes = plan.bytes_of_name[n];
+          if ((bytes == symbolic::kOneByte) != (plan.is_byte_location[l] != 0)) continue;
           const auto holds = [&](const symbolic::State& s) {
             return values.satisfies_bytes(s.locations[l], s.names[n], bytes == symbolic::kOneByte ? 0xF : bytes);
           };
@@ -776,24 +790,19 @@ TEST(SymbolicJoinTest, ALocationHoldsANameWhereItDidOnBothSides) {
 
 // The same under each outcome of two predicates that are what they were, of a value that is a choice on one side too.
 TEST(SymbolicJoinTest, ALocationHoldsANameUnderAnOutcomeWhereItDidOnBothSides) {
-  const Pair pair = ten_names();
-  const ir::Function before = testing::parse_function(pair.before_text()), after = testing::parse_function(pair.after_text());
-  constexpr std::uint32_t kBlock = 3;
+  constexpr std::uint32_t kBlock = TenNames::kBlock;
   int num_held = 0, num_lost = 0, num_held_in_part = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     Random random(seed);
-    auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
-    ASSERT_TRUE(plan) << plan.error();
-    Values& values = plan->values;
-    std::vector<std::uint32_t> names, locations, predicate_names, predicates;
-    for (const std::uint32_t n : plan->live_names[kBlock])
-      (plan->bytes_of_name[n] == symbolic::kOneByte ? predicate_names : names).push_back(n);
-    for (const std::uint32_t l : plan->live_locations[kBlock])
-      (plan->is_byte_location[l] != 0 ? predicates : locations).push_back(l);
+    TenNames all;
+    symbolic::Plan& plan = all.plan;
+    Values& values = all.values;
+    const std::vector<std::uint32_t>&names = all.names, &predicate_names = all.predicate_names, &locations = all.locations,
+          &predicates = all.predicates;
     ASSERT_EQ(predicates.size(), 2u);
     const Value leaf = values.add_leaves(ValueKind::Def, 0, 4);
-    symbolic::Joiner joiner(*plan, 8);
-    symbolic::State state(*plan), left(*plan), joined(*plan);
+    symbolic::Joiner joiner(plan, 8);
+    symbolic::State state(plan), left(plan), joined(plan);
     symbolic::Entry entry;
     for (int visit = 0; visit < 4; ++visit) {
       left.clear();
@@ -829,7 +838,7 @@ TEST(SymbolicJoinTest, ALocationHoldsANameUnderAnOutcomeWhereItDidOnBothSides) {
                 have = values.where(have, s.locations[predicates[k]], (outcome >> k & 1) != 0);
                 want = values.where(want, s.locations[predicates[k]], (outcome >> k & 1) != 0);
               }
-              return values.satisfies_bytes(have, want, plan->bytes_of_name[n]);
+              return values.satisfies_bytes(have, want, plan.bytes_of_name[n]);
             };
             const bool expected = holds(left) && holds(state);
             ASSERT_EQ(holds(joined), expected) << "seed " << seed << " visit " << visit << " name " << n << " location " << l;
@@ -845,58 +854,42 @@ TEST(SymbolicJoinTest, ALocationHoldsANameUnderAnOutcomeWhereItDidOnBothSides) {
   EXPECT_GT(num_held_in_part, 1000);
 }
 
-// Two predicates, each in a register of its own.
-class JoinByTokens : public ::testing::Test {
+class JoinByTokens : public ::testing::Test, protected TenNames {
  protected:
-  static constexpr std::uint32_t kBlock = 3;
-  const Pair pair_ = ten_names();
-  const ir::Function before_ = testing::parse_function(pair_.before_text()), after_ = testing::parse_function(pair_.after_text());
-  symbolic::Plan plan_ =
-      std::move(*symbolic::make_plan({before_, after_, *ir::find_target("sm_90"), testing::limits_of(before_, 255)}));
-  Values& values_ = plan_.values;
-  std::vector<std::uint32_t> names_, words_, predicates_;
-  Value leaf_ = kJunk, tokens_ = kJunk;
-
-  void SetUp() override {
-    for (const std::uint32_t n : plan_.live_names[kBlock])
-      if (plan_.bytes_of_name[n] != symbolic::kOneByte) names_.push_back(n);
-    for (const std::uint32_t l : plan_.live_locations[kBlock]) (plan_.is_byte_location[l] != 0 ? predicates_ : words_).push_back(l);
-    leaf_ = values_.add_leaves(ValueKind::Def, 0, 4);
-    tokens_ = values_.add_leaves(ValueKind::Def, 1, 2);
-  }
+  const Value leaf = values.add_leaves(ValueKind::Def, 0, 4), tokens = values.add_leaves(ValueKind::Def, 1, 2);
 };
 
 // A choice that a location alone holds lives on, by a predicate that no name asks for.
 TEST_F(JoinByTokens, AChoiceOfALocationLivesOn) {
-  symbolic::Joiner joiner(plan_);
-  symbolic::State state(plan_), joined(plan_);
+  symbolic::Joiner joiner(plan);
+  symbolic::State state(plan), joined(plan);
   symbolic::Entry entry;
-  state.names.set(names_[0], leaf_);
-  state.locations.set(predicates_[1], tokens_);
-  state.locations.set(words_[0], values_.gate(tokens_, leaf_, leaf_ + 1));
+  state.names.set(names[0], leaf);
+  state.locations.set(predicates[1], tokens);
+  state.locations.set(locations[0], values.gate(tokens, leaf, leaf + 1));
   (void)joiner.flow_into(entry, kBlock, state);
   (void)joiner.flow_into(entry, kBlock, state);
   joiner.load(entry, kBlock, joined);
-  const Value held = values_.where(joined.locations[words_[0]], joined.locations[predicates_[1]], true);
-  EXPECT_TRUE(values_.satisfies(held, joined.names[names_[0]]));
+  const Value held = values.where(joined.locations[locations[0]], joined.locations[predicates[1]], true);
+  EXPECT_TRUE(values.satisfies(held, joined.names[names[0]]));
 }
 
 TEST_F(JoinByTokens, SoManyAreTakenOverAllVisits) {
-  symbolic::Joiner joiner(plan_, 1);
-  symbolic::State state(plan_), joined(plan_);
+  symbolic::Joiner joiner(plan, 1);
+  symbolic::State state(plan), joined(plan);
   symbolic::Entry entry;
   const auto flow = [&](std::uint32_t predicate, std::uint32_t word) {
     joined.clear();
     if (entry.is_reached) joiner.load(entry, kBlock, joined);
     state.clear();
     for (std::uint32_t k = 0; k < 2; ++k)
-      state.locations.set(predicates_[k], entry.is_reached ? joined.locations[predicates_[k]] : tokens_ + k);
+      state.locations.set(predicates[k], entry.is_reached ? joined.locations[predicates[k]] : tokens + k);
     const auto value = [&](std::uint32_t at, Value first) { return entry.is_reached ? at : first; };
-    state.names.set(names_[0], value(joined.names[names_[0]], leaf_));
-    for (std::uint32_t w = 0; w < 3; ++w) state.locations.set(words_[w], value(joined.locations[words_[w]], leaf_));
+    state.names.set(names[0], value(joined.names[names[0]], leaf));
+    for (std::uint32_t w = 0; w < 3; ++w) state.locations.set(locations[w], value(joined.locations[locations[w]], leaf));
     if (entry.is_reached) {
-      const Value choice = values_.gate(state.locations[predicates_[predicate]], kJunk, state.locations[words_[word]]);
-      state.locations.set(words_[word], choice);
+      const Value choice = values.gate(state.locations[predicates[predicate]], kJunk, state.locations[locations[word]]);
+      state.locations.set(locations[word], choice);
     }
     return joiner.flow_into(entry, kBlock, state);
   };
@@ -905,17 +898,17 @@ TEST_F(JoinByTokens, SoManyAreTakenOverAllVisits) {
   EXPECT_TRUE(flow(0, 0));
   joined.clear();
   joiner.load(entry, kBlock, joined);
-  const Value token = joined.locations[predicates_[0]];
+  const Value token = joined.locations[predicates[0]];
   EXPECT_EQ(entry.tokens, std::vector{token});
   EXPECT_EQ(entry.num_tokens, 1);
-  EXPECT_EQ(values_.token_of(joined.locations[words_[0]]), token);
+  EXPECT_EQ(values.token_of(joined.locations[locations[0]]), token);
   // No other one is; this one still is.
   EXPECT_TRUE(flow(1, 1));
   EXPECT_EQ(entry.tokens, std::vector{token});
   EXPECT_EQ(entry.num_tokens, 1);
   joined.clear();
   joiner.load(entry, kBlock, joined);
-  EXPECT_EQ(joined.locations[words_[1]], kJunk);
+  EXPECT_EQ(joined.locations[locations[1]], kJunk);
   EXPECT_TRUE(flow(0, 2));
   EXPECT_EQ(entry.tokens, std::vector{token});
 }
