@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "base/flat_map.h"
