@@ -45,6 +45,7 @@ MemcheckDetails DeepCheck::run() {
                                      [](const OperandMismatch& m) { return m.code == MemcheckCode::None; });
     details_.mismatch_on_old = known_old + (all_old ? 1 : 0);
   }
+  details_.walked = static_cast<std::int64_t>(before_walk_.num_visits() + after_walk_.num_visits());
   return std::move(details_);
 }
 
@@ -152,15 +153,17 @@ bool DeepCheck::is_excused(SetId expected, SetId found, std::optional<ByteRef> b
                               sets_.any_of(expected, has_undefined_, is_undefined));
 }
 
-// Of the elements those that a walk comes to; none where it does not end within its budget.
+// Of the elements those that a walk comes to.
 void DeepCheck::keep_seen(std::vector<std::uint32_t>& elements, GuardedWalk& walk, ByteRef from, Assumption assumed) {
-  SetId wanted = kEmptySet, seen = kEmptySet;
-  for (const std::uint32_t e : elements) wanted = sets_.unite(wanted, DefSets::single(e));
-  const auto visits = walk.states({from.node, byte_aspect(from.byte)}, assumed, wanted);
-  if (!visits) details_.inconclusive = "guarded definitions are entangled beyond the walk's budget";
-  details_.walked += visits ? static_cast<std::int64_t>(visits->size()) : 0;
-  for (const GuardedWalk::Visit& v : visits.value_or(std::vector<GuardedWalk::Visit>())) seen = sets_.unite(seen, v.own);
+  const auto [seen, is_whole] = walk.seen_of(set_with(elements), {from.node, byte_aspect(from.byte)}, assumed);
+  if (!is_whole) details_.inconclusive = "guarded definitions are entangled beyond the walk's budget";
   std::erase_if(elements, [&](std::uint32_t e) { return !sets_.contains(seen, e); });
+}
+
+SetId DeepCheck::set_with(const std::vector<std::uint32_t>& elements) {
+  SetId set = kEmptySet;
+  for (const std::uint32_t e : elements) set = sets_.unite(set, DefSets::single(e));
+  return set;
 }
 
 // A callee-saved register at a ret: must hold its entry value.

@@ -42,6 +42,7 @@ class DeepCheck {
   [[nodiscard]] bool is_excused(SetId expected, SetId found, std::optional<ByteRef> before, ByteRef after,
                                 Assumption before_assumed, Assumption after_assumed);
   void keep_seen(std::vector<std::uint32_t>& elements, GuardedWalk& walk, ByteRef from, Assumption assumed);
+  [[nodiscard]] SetId set_with(const std::vector<std::uint32_t>& elements);
 
   [[nodiscard]] OperandMismatch explain();
   [[nodiscard]] bool has_any(SetId set, const std::vector<std::uint32_t>& elements) const;

@@ -293,48 +293,58 @@ TEST(MemcheckDetails, AGuardedEarlyClobberKeepsTheOldValue) {
        "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    #2 R1 = b\n    #3 @P0 R1 = op R0\n    #4 use R1\n    #5 exit\n"});
 }
 
-// Swaps under guards, each of its own predicate: each way through them is another.
-Pair entangled(int gates, int chains) {
+// Swaps under guards, each of its own predicate: each way through them is another. In front of them a value that three guards
+// together replace on every way; R9 in its place is a fault where they do not.
+Pair entangled(int gates, std::string_view third_guard = "!") {
   Pair p;
-  std::string before_end, after_end;
-  p.before = p.after = "  block b0\n";
-  int id = 0;
-  for (int c = 0; c < chains; ++c) {
-    const int r = 2 * c;
-    p.vregs += fmt::format("  vreg %{} R b32\n  vreg %{} R b32\n", c * (gates + 2), c * (gates + 2) + 1);
-    for (int g = 0; g < gates; ++g) p.vregs += fmt::format("  vreg %{} P pred\n", c * (gates + 2) + 2 + g);
-    const int v = c * (gates + 2);
-    p.before += fmt::format("    #{} %{} = a\n    #{} %{} = b\n", id, v, id + 1, v + 1);
-    p.after +=
-        fmt::format("    #{} R{} = a\n    #{} R{} = b\n    +{} R{} = copy R9\n", id, r, id + 1, r + 1, 10'000 + c, r);  // a is lost
-    id += 2;
-    for (int g = 0; g < gates; ++g) {
-      // One predicate register: each guard's value has a definition of its own.
-      p.before += fmt::format("    #{0} %{1} = p\n    #{2} @%{1} %{3}, %{4} = copy %{4}, %{3}\n", id, v + 2 + g, id + 1, v, v + 1);
-      p.after += fmt::format("    #{0} P0 = p\n    #{1} @P0 R{2}, R{3} = copy R{3}, R{2}\n", id, id + 1, r, r + 1);
-      id += 2;
-    }
-    before_end += fmt::format("    #{} use %{}\n", 5000 + c, v);
-    after_end += fmt::format("    #{} use R{}\n", 5000 + c, r);
+  for (int v = 0; v < 2; ++v) p.vregs += fmt::format("  vreg %{} R b32\n", v);
+  for (int v = 2; v < gates + 4; ++v) p.vregs += fmt::format("  vreg %{} P pred\n", v);
+  const auto begin = [&](std::string_view value, std::string_view p0, std::string_view p1) {
+    return fmt::format("    #2 {1} = p\n    #3 {2} = q\n    #4 @{1} {0} = c\n    #5 @{2} {0} = d\n    #6 @{3}{1} {0} = e\n", value,
+                       p0, p1, third_guard);
+  };
+  p.before = "  block b0\n    #0 %0 = a\n    #1 %1 = b\n" + begin("%0", "%2", "%3");
+  p.after = "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    +10000 R0 = copy R9\n" + begin("R0", "P1", "P2");
+  for (int g = 0; g < gates; ++g) {
+    // One predicate register: each guard's value has a definition of its own.
+    p.before += fmt::format("    #{0} %{1} = p\n    #{2} @%{1} %0, %1 = copy %1, %0\n", 10 + 2 * g, 4 + g, 11 + 2 * g);
+    p.after += fmt::format("    #{} P0 = p\n    #{} @P0 R0, R1 = copy R1, R0\n", 10 + 2 * g, 11 + 2 * g);
   }
-  p.before += before_end + "    #6000 exit\n";
-  p.after += after_end + "    #6000 exit\n";
+  p.before += "    #5000 use %0\n    #6000 exit\n";
+  p.after += "    #5000 use R0\n    #6000 exit\n";
   return p;
 }
 
 TEST(MemcheckDetails, GuardsBeyondTheBudgetAreInconclusive) {
-  const Judged few(entangled(12, 2));
-  EXPECT_EQ(few.result.verdict, Verdict::Fail) << describe(few.result);
-  EXPECT_EQ(few.result.findings.size(), 2u);
-  EXPECT_EQ(few.details.inconclusive, "");
-  const Judged many(entangled(40, 1));
+  expect_pass(entangled(40));
+  const Judged many(entangled(2000));
   EXPECT_EQ(many.result.verdict, Verdict::Inconclusive);
   EXPECT_THAT(many.result.reason, HasSubstr("budget"));
   // Of removals too.
-  Pair p = entangled(40, 1);
+  Pair p = entangled(2000);
   p.after = replaced(p.after, "+10000 R0 = copy R9", "+10000 R0 = copy R1");
   const Judged removed(p);
   EXPECT_EQ(removed.result.verdict, Verdict::Inconclusive) << describe(removed.result);
+}
+
+// What is wrong shows before the budget ends, and also where other walks have spent what they have together.
+TEST(MemcheckDetails, AFaultBehindEntangledGuardsIsFound) {
+  Pair p = entangled(2000, "");
+  const Judged one(p);
+  EXPECT_EQ(one.result.verdict, Verdict::Fail) << describe(one.result);
+  EXPECT_EQ(one.details.inconclusive, "");
+  p = entangled(2000);
+  std::string before, after;
+  for (int k = 0; k < 20; ++k) {
+    before += fmt::format("    #{} use %0\n", 5001 + k);
+    after += fmt::format("    #{} use R0\n", 5001 + k);
+  }
+  p.before = replaced(p.before, "    #6000", before + "    #5101 @%2 %0 = f\n    #5102 use %0\n    #6000");
+  p.after = replaced(p.after, "    #6000", after + "    #5101 @P1 R0 = f\n    +5200 @P1 R0 = copy R8\n    #5102 use R0\n    #6000");
+  const Judged last(p);
+  EXPECT_GT(last.details.walked, 1'000'000);
+  EXPECT_LT(last.details.walked, 2'500'000);  // a million for each of the two programs, and no more than a little for each walk
+  EXPECT_EQ(last.result.verdict, Verdict::Fail) << describe(last.result);
 }
 
 // A walk goes only where what it seeks comes from.

@@ -81,7 +81,7 @@ OperandMismatch DeepCheck::explain() {
   };
   for (const Difference& d : differences_) {
     const State from{d.after.node, byte_aspect(d.after.byte)};
-    const auto visits = after_walk_.states(from, d.assumed).value_or(std::vector<GuardedWalk::Visit>());
+    const auto visits = after_walk_.states_to(set_with(d.additions), from, d.assumed);
     for (const std::uint32_t e : d.additions) {
       const Leaf& leaf = defs_[leaf_of(e)];
       const std::uint32_t inst = leaf.inst.is_valid() ? after_graph_.index_of(leaf.inst) : kNone;
@@ -99,8 +99,6 @@ OperandMismatch DeepCheck::explain() {
       const Node& n = after_graph_.node(v.state.node);
       const bool is_refill = n.kind == NodeKind::Via && c_.after.insts[n.inst].op == ir::Op::Refill;
       if (n.kind != NodeKind::Extracted && !is_refill) continue;
-      const SetId delivered = after_.set_of(v.state);
-      if (!has_any(delivered, d.additions)) continue;
       if (is_refill)
         propose(best,
                 delivers_expected(v.state, d.expected) ? MemcheckCode::RefillReadsUninitialized : MemcheckCode::SpillRefillMismatch,

@@ -12,6 +12,7 @@
 // Tested by memcheck_test.cpp and details_test.cpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -29,33 +30,61 @@ class GuardedWalk {
     State state;
     SetId own = kEmptySet;  // one element where a leaf was reached
   };
-  // All states that can be reached from `from` under `assumed`, `from` first. Where elements are `sought`, only the states on the
-  // way to one of them: those whose sets have one. nullopt where there are more than `budget`.
-  [[nodiscard]] std::optional<std::vector<Visit>> states(State from, Assumption assumed, SetId sought = kEmptySet,
-                                                         std::size_t budget = 200'000);
+  // The states on the way from `from` under `assumed` to one of `sought`: those whose sets have one, `from` first. As many as the
+  // budget allows.
+  [[nodiscard]] std::vector<Visit> states_to(SetId sought, State from, Assumption assumed);
+  // Those of `sought` that such a walk comes to; it ends with the last of them.
+  struct Seen {
+    SetId elements = kEmptySet;
+    bool is_whole = true;  // false where the budget ended it, and there may be more
+  };
+  [[nodiscard]] Seen seen_of(SetId sought, State from, Assumption assumed) { return seen_of(sought, from, assumed, kMost); }
   // The sets have changed (ReachingSets::distrust).
   void forget() { predicates_ = {}; }
+  // States of all walks so far: what they cost.
+  [[nodiscard]] std::size_t num_visits() const { return num_visits_; }
   // The assumption under which an instruction runs whose guard operand (an index into operands) is this.
   [[nodiscard]] Assumption assumption_of(std::size_t guard_operand);
 
  private:
+  // What a walk assumes at one time or another.
+  struct Assumptions {
+    static constexpr std::size_t kMost = 6;
+    std::array<Assumption, kMost> list{};  // the oldest first
+    std::size_t size = 0;
+
+    void add(const Assumption& a);  // where there are as many as can be, in place of the oldest; not one of an empty predicate
+    [[nodiscard]] std::optional<bool> value_of(SetId predicate) const;
+    friend bool operator==(const Assumptions&, const Assumptions&) = default;
+  };
+  // Those of one walk, by number.
+  struct Contexts {
+    std::vector<Assumptions> all;
+    FlatMap numbers;  // by hash: the number + 1
+    FlatMap crossed;  // by context and argument of a phi: the context behind it + 1
+  };
+
   [[nodiscard]] SetId predicate_of(NodeId guard);
+  [[nodiscard]] std::uint32_t number_of(const Assumptions& assumed);
   [[nodiscard]] std::uint32_t with(std::uint32_t context, Assumption a);
+  [[nodiscard]] Seen seen_of(SetId sought, State from, Assumption assumed, std::size_t budget);
   // Back through argument `way` of a phi.
   [[nodiscard]] std::uint32_t across(std::uint32_t context, const Node& phi, std::size_t way);
   // What the predicate is on the other side; empty where that is not known.
   [[nodiscard]] Assumption across(const Assumption& a, const Node& phi, std::size_t way);
 
-  static constexpr std::size_t kMaxAssumptions = 6;  // of one context; the oldest is dropped
-  // What one walk assumes at one time or another.
-  struct Contexts {
-    std::vector<std::vector<Assumption>> lists = std::vector<std::vector<Assumption>>(1);  // 0: nothing is assumed
-    FlatMap numbers;                                                                       // by hash of the list: its number + 1
-    FlatMap crossed;  // by context and argument of a phi: the context behind it + 1
-  };
+  // No more than `budget` states, until `visit` says false. False where the budget ended it.
+  template <typename Visitor>
+  bool walk(SetId sought, State from, Assumption assumed, std::size_t budget, const Visitor& visit);
+
+  static constexpr std::size_t kMost = 200'000;          // states of one walk
+  static constexpr std::size_t kMostOfPredicate = 2000;  // of one that is made for a guard's definitions
+  static constexpr std::size_t kMostOfAll = 1'000'000;   // of all walks of one program; behind that
+  static constexpr std::size_t kLeast = 500;             // of one: what is wrong shows early, whatever the others have cost
 
   ReachingSets& sets_;
   Contexts contexts_;
+  std::size_t num_visits_ = 0;
   FlatMap predicates_;  // by node, of those that were asked for: SetId + 1
 };
 
