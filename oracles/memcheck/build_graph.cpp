@@ -235,12 +235,8 @@ void GraphBuilder::resolve_all() {
   const auto is_asked = [&](ir::InstId id) { return asked == nullptr || std::binary_search(asked->begin(), asked->end(), id); };
   std::vector<NodeId> work;
   work.reserve(kFew);
-  std::vector<char> seen(g_.nodes_.size() * 2, 0);
   const auto visit = [&](NodeId n) {
-    if (is_leaf_node(n)) return;
-    if (n >= seen.size()) seen.resize(std::max(g_.nodes_.size(), seen.size() * 2), 0);
-    if (seen[n] != 0) return;
-    seen[n] = 1;
+    if (is_leaf_node(n) || std::exchange(g_.nodes_[n].is_resolved, true)) return;
     if (g_.nodes_[n].kind != NodeKind::Leaf) work.push_back(n);
   };
   const auto visit_all = [&](std::span<const NodeId> nodes) {
@@ -304,6 +300,7 @@ void GraphBuilder::resolve(NodeId n) {
       if (g_.cfg_.is_reachable(p)) args_.push_back(outgoing(p, cell));
     // Where one way is left, no paths meet.
     g_.nodes_[n] = {.kind = NodeKind::Phi,
+                    .is_resolved = true,
                     .a = static_cast<std::uint32_t>(g_.args_.size()),
                     .b = static_cast<std::uint32_t>(args_.size()),
                     .c = args_.size() == 1 ? kNone : node.c,

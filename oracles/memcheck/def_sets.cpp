@@ -67,6 +67,12 @@ SetId DefSets::unite(SetId one, SetId other) {
   if (one == kEmptySet || one == other) return other;
   if (other == kEmptySet) return one;
   const SetId a = std::min(one, other), b = std::max(one, other);
+  if (unions_.empty()) unions_.resize(kUnions);
+  Union& known = unions_[mix64(static_cast<std::uint64_t>(a) << 32 | b) % kUnions];
+  return known.a == a && known.b == b ? known.both : (known = {a, b, make_union(a, b)}).both;
+}
+
+SetId DefSets::make_union(SetId a, SetId b) {
   const Node x = node(a), y = node(b);
   if (x.mask == 0 && y.mask == 0 && x.key == y.key) return intern({x.key, 0, x.left | y.left, x.right | y.right});
   if (x.mask != 0 && x.mask == y.mask && x.key == y.key) {

@@ -78,7 +78,14 @@ class DefSets {
   [[nodiscard]] SetId intern(const Node& n);
   [[nodiscard]] SetId join(SetId a, std::uint32_t key_a, SetId b, std::uint32_t key_b);
   void grow();
+  [[nodiscard]] SetId make_union(SetId a, SetId b);
 
+  // What was united lately: two programs that agree ask for the same unions.
+  struct Union {
+    SetId a = kEmptySet, b = kEmptySet, both = kEmptySet;
+  };
+  static constexpr std::size_t kUnions = 1u << 12;
+  std::vector<Union> unions_;  // empty until it is needed
   std::vector<Node> nodes_;
   std::vector<SetId> table_;  // open addressing, power of two; 0 = free
   FlatMap halves_, words_;    // numbers of pairs of sets, and of pairs of these

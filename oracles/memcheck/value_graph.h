@@ -59,6 +59,7 @@ enum class NodeKind : std::uint8_t { Leaf, Incoming, Outgoing, Link, Via, Phi, G
 
 struct Node {
   NodeKind kind = NodeKind::Leaf;
+  bool is_resolved = false;  // something that is read depends on it
   std::uint32_t a = kNone;  // Leaf: leaf. Link, Via, Packed, Extracted: source. Gated: new. Phi, Compose: first argument. Incoming:
                             // writers before
   std::uint32_t b = 0;      // Gated: old. Phi, Packed: number of arguments. Extracted: bit. Incoming, Outgoing, Merged: cell

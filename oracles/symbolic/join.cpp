@@ -3,8 +3,9 @@
 // With values as numbers a state is a partition of places: two are together where they hold the same. Two places are together after
 // the join where they were on both sides, so the pair of their numbers is their new number (Kildall, "A Unified Approach to Global
 // Program Optimization", 1973; Alpern, Wegman, Zadeck, "Detecting Equality of Variables in Programs", 1988). Pairs are numbered in
-// the order of the live names, and keep the numbers that they have, so a change shows by comparison. Old numbers never outlive a
-// join, and every cycle passes one: so a number that an instruction gives is always that of its last visit.
+// the order of the live names, and keep the numbers that they have, so a change shows by comparison. Old numbers never outlive the
+// head of a loop, and every cycle passes one: so a number that an instruction gives is always that of its last visit. Behind any
+// other join what is the same on all sides stays what it is: most is.
 
 #include "oracles/symbolic/join.h"
 
@@ -19,7 +20,7 @@ bool Joiner::flow_into(Entry& entry, std::uint32_t block, const State& state) {
   next_.names.reserve(plan_.live_names[block].size());
   next_.locations.clear();
   const std::uint32_t num_ways = plan_.num_preds[block] + (plan_.order.front() == block ? 1 : 0);
-  if (num_ways == 1) copy(block, state);
+  if (num_ways == 1 || (!entry.is_reached && plan_.is_loop_head[block] == 0)) copy(block, state);
   else join(entry, block, state);
   if (next_.holds_the_same(entry)) return false;
   std::swap(entry, next_);
@@ -27,8 +28,9 @@ bool Joiner::flow_into(Entry& entry, std::uint32_t block, const State& state) {
 }
 
 void Joiner::copy(std::uint32_t block, const State& state) {
-  const auto names = plan_.live_names[block];
-  for (const std::uint32_t name : names) next_.names.push_back(state.names[name]);
+  next_.tokens.clear();
+  next_.num_tokens = 0;
+  for (const std::uint32_t name : plan_.live_names[block]) next_.names.push_back(state.names[name]);
   for (const std::uint32_t l : plan_.live_locations[block])
     if (state.locations[l] != kJunk) next_.locations.push_back({l, state.locations[l]});
 }
@@ -40,7 +42,7 @@ void Joiner::join(const Entry& entry, std::uint32_t block, const State& state) {
     const Value b = state.names[names[k]];
     return std::pair(old != nullptr ? old[k] : b, b);
   };
-  meet_.begin(block, !entry.is_reached);
+  meet_.begin(block, !entry.is_reached, plan_.is_loop_head[block] == 0);
   if (most_tokens_ > 0) choose_tokens(entry, block, state);
   each_candidate(entry, block, state, false,
                  [&](const HeldPair& held) { meet_.number_tokens(held.a, held.b, Meet::Mode::NumberLoose); });

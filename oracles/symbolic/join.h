@@ -9,9 +9,10 @@
 // of one side, join(n) is the set of all values that satisfy it on both sides (loose_name.h). Where gates or packs nest too deep to
 // be looked into, the left side of (1) may be false although the right one is true, never the other way round.
 //
-// Three shortcuts leave (1) as it is:
+// Four shortcuts leave (1) as it is:
 //   a block with one edge into it   join(p) = B(p): there is no other side
-//   the first edge into a block     A = B: each value only gets the number of its pair with itself
+//   the first edge into a block     A = B: join(p) = B(p), but at the head of a loop the number of the pair of B(p) with itself
+//   no head of a loop               join(p) = B(p) where A(p) = B(p): old numbers need only be forgotten once in each cycle
 //   a location that held nothing    join(l) = Junk, unless some name is undefined on a path: only Any is satisfied by Junk
 //
 // Tested by join_test.cpp: (1) against random states, location by location and name by name.

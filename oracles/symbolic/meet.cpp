@@ -8,10 +8,10 @@
 
 namespace regduel::oracles::symbolic {
 
-void Meet::begin(std::uint32_t block, bool is_first) {
+void Meet::begin(std::uint32_t block, bool is_first, bool keeps_same) {
   ++epoch_;
   (void)left(static_cast<Value>(values_.size() - 1));  // room for all values so far
-  join_ = {.block = block, .is_first = is_first};
+  join_ = {.block = block, .is_first = is_first, .keeps_same = keeps_same};
   predicates_.clear();
   tokens_.clear();
   choices_.clear();
@@ -109,7 +109,7 @@ Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
 
 void Meet::number_tokens(Value a, Value b, Mode mode) {
   const Values::Node m = values_[a], n = values_[b];  // copies: the values grow meanwhile
-  if (!values_.is_gated(a) || !values_.is_gated(b)) return;
+  if (!values_.is_gated(a) || !values_.is_gated(b) || is_same(a, b)) return;
   if (m.kind == ValueKind::Word) {
     for (std::uint32_t i = 0; i < 4; ++i) number_tokens(values_.byte(a, i), values_.byte(b, i), mode);
     return;
@@ -123,11 +123,12 @@ void Meet::number_tokens(Value a, Value b, Mode mode) {
     number_tokens(m.b, n.b, mode);
     number_tokens(m.c, n.c, mode);
   };
-  if (join_.is_first) number_below();
+  const bool is_new = may_rename(m.a);
+  if (is_new) number_below();
   // What its gates go by may be gates.
   number_tokens(m.a, n.a, mode);
   const Value token = (*this)(m.a, n.a, mode_of_part(m.a, n.a, mode), false);
-  if (!join_.is_first && token == m.a) number_below();
+  if (!is_new && token == m.a) number_below();
   numbered = {key_of(a, b), epoch_};
 }
 
@@ -142,7 +143,7 @@ Value Meet::token_of_gates(Value a, Value b, Mode mode) {
   const Values::Node m = values_[a], n = values_[b];  // copies: the values grow meanwhile
   if (m.kind != ValueKind::Gate || n.kind != ValueKind::Gate || !may_enter_gates()) return kJunk;
   const Value token = (*this)(m.a, n.a, mode_of_part(m.a, n.a, mode), false);
-  return join_.is_first || token == m.a ? token : kJunk;
+  return may_rename(m.a) || token == m.a ? token : kJunk;
 }
 
 Value Meet::of_gates(Value token, Value a, Value b, Mode mode, bool are_words) {
@@ -237,8 +238,7 @@ Meet::Pieces Meet::pieces_of(Value a, Value b, ValueKind kind) const {
 bool Meet::is_unknown_byte(Value a, Value b) {
   const Pieces p = pieces_of(a, b, ValueKind::Byte);
   return chosen_token(a, b) == nullptr && token_of_gates(a, b, Mode::Number) == kJunk && !values_.has_packs(a) &&
-         !values_.has_packs(b) && (a != b || !values_.is_fixed(a)) && known(a, b) == kJunk &&
-         (!p.are_one || known(p.a, p.b) == kJunk);
+         !values_.has_packs(b) && !is_same(a, b) && known(a, b) == kJunk && (!p.are_one || known(p.a, p.b) == kJunk);
 }
 
 // The byte belongs to a word on the left, which is split by it.

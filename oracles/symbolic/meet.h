@@ -5,6 +5,7 @@
 //                                  byte(a, i) and byte(b, i) are not both Junk
 //   meet(Nowhere, b) = meet(b, Nowhere) = Nowhere, of which (1) is not said
 //   meet(a, a)                   = a where a is the same on every path: Junk, constants, saved       (3)
+//                                  and at a block that no edge leads back to, any
 //
 // By (1) two places that hold the same after a join held the same on each side: Kildall's partitions (see join.cpp). By (2) that is
 // so of their bytes as well. (1) would be met by any numbering, and (2) by the numbers of all bytes; what is done instead:
@@ -45,8 +46,10 @@ class Meet {
   explicit Meet(Values& values) : values_(values), slots_(16) {}
 
   // Begins the meet of one state with another at the head of `block`; no pair has a number yet.
-  //   is_first   the block was not reached before: no number of its pairs is in use
-  void begin(std::uint32_t block, bool is_first);
+  //   is_first     the block was not reached before: no number of its pairs is in use
+  //   keeps_same   meet(a, a) = a. Requires: nothing on the right has a number of this block, which holds where no edge leads back
+  //                to it: the head of a loop around it has given each value another number
+  void begin(std::uint32_t block, bool is_first, bool keeps_same = false);
   // What a predicate is on the two sides; and those that stand in bytes of words or in bits of packs.
   void note_predicate(Value a, Value b);
   void note_predicates_in(Value a, Value b);
@@ -66,7 +69,7 @@ class Meet {
   void number_tokens(Value a, Value b, Mode mode);
   // `are_words`: else both are bytes, or bits.
   [[nodiscard]] Value operator()(Value a, Value b, Mode mode, bool are_words) {
-    if (a == b && values_.is_fixed(a)) return a;
+    if (is_same(a, b)) return a;
     if (a < left_.size() && left_[a].epoch == epoch_ && left_[a].right == b) return left_[a].number;
     return of_new(a, b, mode, are_words);
   }
@@ -88,7 +91,7 @@ class Meet {
   // What is of the join at hand.
   struct Join {
     std::uint32_t block = 0;
-    bool is_first = false;
+    bool is_first = false, keeps_same = false;
     std::size_t num_slots_used = 0;
     std::uint32_t num_gates = 0;  // pairs of gates that were looked into
     bool is_cut = false;          // some were not, so that new numbers may stand for less than they could
@@ -100,6 +103,7 @@ class Meet {
     std::uint32_t at = 0;
   };
 
+  [[nodiscard]] bool is_same(Value a, Value b) const { return a == b && (join_.keeps_same || values_.is_fixed(a)); }
   void note_choice(Value v, int& budget);
   static constexpr int kMostGatesOfChoice = 256;  // that are looked at for their tokens
   void set_number(const Token& t);
@@ -108,6 +112,10 @@ class Meet {
   [[nodiscard]] Mode mode_of_part(Value x, Value y, Mode mode) const;
   // The token by which the two meet as gates; Junk where they do not.
   [[nodiscard]] Value token_of_gates(Value a, Value b, Mode mode);
+  // Whether gates by this token on the left may get another one: the block's own, once.
+  [[nodiscard]] bool may_rename(Value token) const {
+    return join_.is_first || (join_.keeps_same && (values_[token].kind != ValueKind::Merged || values_[token].a != join_.block));
+  }
   [[nodiscard]] Value of_gates(Value token, Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] const Token* chosen_token(Value a, Value b);
   [[nodiscard]] Value by_outcome(Token token, Value a, Value b, Mode mode, bool are_words);

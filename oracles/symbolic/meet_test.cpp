@@ -44,8 +44,9 @@ TEST(MeetTest, NumbersPairsAndTheirBytesTogether) {
     Values v;
     Meet meet(v);
     const std::vector<Value> words = some_words(v, random);
-    for (std::uint32_t block = 0; block < 3; ++block) {
-      meet.begin(block, random.chance(50));
+    for (std::uint32_t block = 0; block < 4; ++block) {
+      const bool keeps_same = block % 2 == 1;
+      meet.begin(block, !keeps_same && random.chance(50), keeps_same);
       std::map<std::pair<Value, Value>, Value> number;
       std::map<Value, std::pair<Value, Value>> pair_of;
       const auto check = [&](Value a, Value b, bool are_words) {
@@ -54,7 +55,7 @@ TEST(MeetTest, NumbersPairsAndTheirBytesTogether) {
         ASSERT_EQ(known->second, n) << "the same pair, the same number";
         const auto [pair, is_first] = pair_of.emplace(n, std::pair(a, b));
         ASSERT_EQ(pair->second, std::pair(a, b)) << "another pair, another number";
-        if (a == b && v.is_fixed(a)) {
+        if (a == b && (keeps_same || v.is_fixed(a))) {
           ASSERT_EQ(n, a);
         }
       };
@@ -226,6 +227,47 @@ TEST(MeetTest, TheOldOrderHoldsOnEachWayDown) {
     meet.number_tokens(gate, gate, Mode::Number);
     expect_order(meet(by, by, Mode::Find, false));
   }
+}
+
+// Where what is the same stays, a token that is another one on the other side has a new number once, and keeps it.
+TEST(MeetTest, GatesOfTwoWaysMeetWhereNoEdgeLeadsBack) {
+  Values v;
+  Meet meet(v);
+  const Value tokens = v.add_leaves(ValueKind::Def, 1, 6), leaves = v.add_leaves(ValueKind::Def, 0, 3);
+  const auto chain = [&](Value outer, Value inner) { return v.gate(outer, leaves, v.gate(inner, leaves + 1, leaves + 2)); };
+  const auto visit = [&](Value left, Value right) {
+    meet.begin(1, false, true);
+    meet.number_tokens(left, right, Mode::Number);
+    return meet(left, right, Mode::Find, true);
+  };
+  const Value here = chain(tokens + 1, tokens), there = chain(tokens + 3, tokens + 2);
+  const Value met = visit(here, there);
+  ASSERT_EQ(v[met].kind, ValueKind::Gate);
+  EXPECT_EQ(v[met].b, leaves);
+  EXPECT_EQ(v[met].a, meet(tokens + 1, tokens + 3, Mode::Find, false)) << "in the old order";
+  EXPECT_EQ(v[v[met].c].a, meet(tokens, tokens + 2, Mode::Find, false));
+  EXPECT_EQ(visit(met, there), met);
+  EXPECT_EQ(visit(here, here), here);
+  // It is the number of one pair: by another one on the right it is not what it was.
+  meet.begin(1, false, true);
+  ASSERT_NE(meet(v[met].a, tokens + 4, Mode::Number, false), kJunk);
+  meet.number_tokens(met, there, Mode::Number);
+  EXPECT_EQ(meet(met, there, Mode::Find, true), kJunk);
+}
+
+// A byte that both sides have is what it is, and so the rest of the word has numbers of its own.
+TEST(MeetTest, AByteOfAWordStaysWhereNoEdgeLeadsBack) {
+  Values v;
+  Meet meet(v);
+  const Value leaf = v.add_leaves(ValueKind::Def, 0, 3);
+  const Value mixed = v.word({v.byte(leaf, 0), v.byte(leaf + 1, 1), v.byte(leaf + 1, 2), v.byte(leaf + 1, 3)});
+  meet.begin(1, false, true);
+  const Value met = meet(leaf, mixed, Mode::Number, true);
+  EXPECT_EQ(v.byte(met, 0), v.byte(leaf, 0));
+  EXPECT_NE(v.byte(met, 1), v.byte(leaf, 1));
+  EXPECT_EQ(meet(v.byte(leaf, 1), v.byte(mixed, 1), Mode::Find, false), v.byte(met, 1));
+  EXPECT_EQ(meet(leaf, leaf, Mode::Find, true), leaf);
+  EXPECT_EQ(meet(kJunk, leaf, Mode::Find, true), kJunk);
 }
 
 // On a later visit, where each token keeps its number, the gates below are numbered as well: places that hold them are found.

@@ -550,6 +550,13 @@ class Planner {
       }
       plan_.edges_of.push_back({begin, static_cast<std::uint32_t>(plan_.edges.size())});
     }
+    plan_.is_loop_head.assign(after_.blocks.size(), 0);
+    std::vector<std::uint8_t> is_behind(after_.blocks.size(), 0);  // in `order`
+    for (const std::uint32_t b : plan_.order) {
+      is_behind[b] = 1;
+      for (const FlowEdge& e : ways_[b])
+        if (is_behind[e.to] != 0) plan_.is_loop_head[e.to] = 1;
+    }
   }
 
   // --- what holds something at entry ------------------------------------------------------------------------------

@@ -136,6 +136,7 @@ struct Plan {
   std::vector<Range> edges_of;                 // by block
   std::vector<std::uint32_t> order;            // reachable blocks in reverse postorder
   std::vector<std::uint32_t> num_preds;        // edges into each block, from reachable blocks
+  std::vector<std::uint8_t> is_loop_head;      // by block: an edge leads back to it in `order`; every cycle has one
   std::vector<std::uint8_t> bytes_of_name;     // bit i: byte i of the name's word counts; kOneByte: the name is a byte
   std::vector<std::uint8_t> is_byte_location;  // predicates, and ghosts of them
   LiveSets live_names, live_locations;         // at the head of each block

@@ -281,8 +281,26 @@ TEST(SymbolicPlanTest, ThePlanCountsWhatItMust) {
   const auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
   ASSERT_TRUE(plan) << plan.error();
   EXPECT_THAT(plan->num_preds, ElementsAre(0, 1, 1, 2));
+  EXPECT_THAT(plan->is_loop_head, ElementsAre(0, 0, 0, 0));
   ASSERT_EQ(plan->saved.size(), 1u);
   EXPECT_EQ(ir::to_string(plan->saved[0].unit), "R24");
+}
+
+// b1 and b2 are one loop, entered at either; b3 is one by itself.
+TEST(SymbolicPlanTest, EachCycleHasALoopHead) {
+  const std::string body =
+      "  block b0\n    #0 cbra %3 -> b1, b2\n  block b1\n    #1 bra -> b2\n  block b2\n    #2 cbra %3 -> b1, b3\n"
+      "  block b3\n    #3 cbra %3 -> b3, b4\n  block b4\n    #4 exit\n";
+  const Pair p = {kAndP, body,
+                  testing::edit(testing::edit(testing::edit(body, "cbra %3 -> b1, b2", "cbra P0 -> b1, b2"), "cbra %3 -> b1, b3",
+                                              "cbra P0 -> b1, b3"),
+                                "cbra %3 -> b3", "cbra P0 -> b3")};
+  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
+  const auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
+  ASSERT_TRUE(plan) << plan.error();
+  EXPECT_EQ(plan->is_loop_head[0] + plan->is_loop_head[4], 0);
+  EXPECT_EQ(plan->is_loop_head[1] + plan->is_loop_head[2], 1) << "which one depends on the order";
+  EXPECT_EQ(plan->is_loop_head[3], 1);
 }
 
 TEST(SymbolicPlanTest, PartsOfFixedAndTiedOperands) {
