@@ -108,13 +108,13 @@ template <typename Visitor>
 bool GuardedWalk::walk(SetId sought, State from, Assumption assumed, std::size_t budget, const Visitor& visit) {
   const ValueGraph& g = sets_.graph();
   budget = std::min(budget, std::max(kMostOfAll - std::min(kMostOfAll, num_visits_), kLeast));
-  contexts_ = {};
+  contexts_ = {{Assumptions()}, {}, {}};
   FlatMap seen;
   struct Item {
     State state;
     std::uint32_t context;
   };
-  std::vector<Item> work = {{from, with(number_of({}), assumed)}};
+  std::vector<Item> work = {{from, with(0, assumed)}};
   std::vector<State> next;
   while (!work.empty()) {
     const Item item = work.back();

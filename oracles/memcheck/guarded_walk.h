@@ -59,9 +59,9 @@ class GuardedWalk {
   };
   // Those of one walk, by number.
   struct Contexts {
-    std::vector<Assumptions> all;
-    FlatMap numbers;  // by hash: the number + 1
-    FlatMap crossed;  // by context and argument of a phi: the context behind it + 1
+    std::vector<Assumptions> all;  // 0: nothing is assumed
+    FlatMap numbers;               // by hash: the number + 1
+    FlatMap crossed;               // by context and argument of a phi: the context behind it + 1
   };
 
   [[nodiscard]] SetId predicate_of(NodeId guard);

@@ -870,15 +870,19 @@ class JoinByTokens : public ::testing::Test, protected TenNames {
 TEST_F(JoinByTokens, AChoiceOfALocationLivesOn) {
   symbolic::Joiner joiner(plan);
   symbolic::State state(plan), joined(plan);
-  symbolic::Entry entry;
   state.names.set(names[0], leaf);
   state.locations.set(predicates[1], tokens);
   state.locations.set(locations[0], values.gate(tokens, leaf, leaf + 1));
-  (void)joiner.flow_into(entry, kBlock, state);
-  (void)joiner.flow_into(entry, kBlock, state);
-  joiner.load(entry, kBlock, joined);
-  const Value held = values.where(joined.locations[locations[0]], joined.locations[predicates[1]], true);
-  EXPECT_TRUE(values.satisfies(held, joined.names[names[0]]));
+  for (const bool is_loop_head : {false, true}) {
+    plan.is_loop_head[kBlock] = is_loop_head ? 1 : 0;
+    symbolic::Entry entry;
+    (void)joiner.flow_into(entry, kBlock, state);
+    (void)joiner.flow_into(entry, kBlock, state);
+    joined.clear();
+    joiner.load(entry, kBlock, joined);
+    const Value held = values.where(joined.locations[locations[0]], joined.locations[predicates[1]], true);
+    EXPECT_TRUE(values.satisfies(held, joined.names[names[0]]));
+  }
 }
 
 TEST_F(JoinByTokens, SoManyAreTakenOverAllVisits) {
@@ -918,6 +922,11 @@ TEST_F(JoinByTokens, SoManyAreTakenOverAllVisits) {
   EXPECT_EQ(joined.locations[locations[1]], kJunk);
   EXPECT_TRUE(flow(0, 2));
   EXPECT_EQ(entry.tokens, std::vector{token});
+  // The first way into another block begins anew.
+  symbolic::Entry other;
+  EXPECT_TRUE(joiner.flow_into(other, kBlock, state));
+  EXPECT_TRUE(other.tokens.empty());
+  EXPECT_EQ(other.num_tokens, 0);
 }
 
 }  // namespace
