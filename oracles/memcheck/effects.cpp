@@ -359,7 +359,10 @@ void GraphBuilder::put(Cell cell, std::uint32_t mask, NodeId content, bool sever
   }
   if (has_packs_ && (cells_.is_in_file(cell_of_[cell], ir::RegFile::R) || cells_.is_in_file(cell_of_[cell], ir::RegFile::UR)))
     note_overwritten(fresh, read(cell));
-  if (gate_ != kNone) content = add({.kind = NodeKind::Gated, .a = content, .b = under_guard(read(cell), false), .c = gate_});
+  if (gate_ != kNone) {
+    const NodeId old = under_guard(read(cell), false);
+    if (content != old) content = add({.kind = NodeKind::Gated, .a = content, .b = old, .c = gate_});
+  }
   set(cell, content);
 }
 
