@@ -293,12 +293,15 @@ TEST(MemcheckDetails, AGuardedEarlyClobberKeepsTheOldValue) {
        "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    #2 R1 = b\n    #3 @P0 R1 = op R0\n    #4 use R1\n    #5 exit\n"});
 }
 
-// A guarded copy of a predicate to itself leaves one predicate: what is written under it again is gone, at no cost.
+// A guarded copy of a predicate to itself leaves one predicate: what is written under it again is gone. It has two definitions, so
+// that the sparse graph assumes nothing of it.
 TEST(MemcheckDetails, AGuardedCopyOfAPredicateToItselfIsNoWrite) {
   const Pair p = {kVregs,
-                  "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 @%3 %0 = c\n    #3 use %0\n    #4 @%3 %3 = copy %3\n"
+                  "  block b0\n    #0 %3 = p\n    #8 %4 = q\n    #9 @%4 %3 = r\n    #1 %0 = a\n    #2 @%3 %0 = c\n    #3 use %0\n  "
+                  "  #4 @%3 %3 = copy %3\n"
                   "    #5 @%3 %0 = d\n    #6 use %0\n    #7 exit\n",
-                  "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    #2 @P0 R0 = c\n    #3 use R0\n    #4 copy !deleted\n"
+                  "  block b0\n    #0 P0 = p\n    #8 P1 = q\n    #9 @P1 P0 = r\n    #1 R0 = a\n    #2 @P0 R0 = c\n    #3 use R0\n  "
+                  "  #4 copy !deleted\n"
                   "    #5 @P0 R0 = d\n    #6 use R0\n    #7 exit\n"};
   EXPECT_TRUE(fast(p).is_same());
   Pair other = p;
