@@ -28,8 +28,6 @@ bool Joiner::flow_into(Entry& entry, std::uint32_t block, const State& state) {
 }
 
 void Joiner::copy(std::uint32_t block, const State& state) {
-  next_.tokens.clear();
-  next_.num_tokens = 0;
   for (const std::uint32_t name : plan_.live_names[block]) next_.names.push_back(state.names[name]);
   for (const std::uint32_t l : plan_.live_locations[block])
     if (state.locations[l] != kJunk) next_.locations.push_back({l, state.locations[l]});
