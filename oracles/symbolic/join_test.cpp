@@ -643,6 +643,20 @@ TEST(SymbolicJoinTest, APredicateThatIsDefinedOnOnePathOnly) {
   expect_pass(with(with(p, "P1 = setp R0 !remat", "setp !remat !deleted"), "    #6 use", "    +9 P1 = remat #3 R0\n    #6 use"));
 }
 
+// A constant that a loop reads as a guard, over a join inside: what it is there on the other path is one thing from then on.
+TEST(SymbolicJoinTest, AConstantGuardThatIsDefinedOnOnePathOnlyIsReadInALoop) {
+  const Pair p = {kAndP,
+                  "  block b0\n    #0 %3 = p\n    #1 %1 = a\n    #2 cbra %3 -> b1, b2\n  block b1\n    #3 %4 = const 1 !remat\n"
+                  "    #4 bra -> b3\n  block b2\n    #5 bra -> b3\n  block b3\n    #6 @%4 %0 = ld %1\n    #7 cbra %3 -> b4, b5\n"
+                  "  block b4\n    #8 bra -> b5\n  block b5\n    #9 cbra %3 -> b3, b6\n  block b6\n    #10 exit\n",
+                  "  block b0\n    #0 P0 = p\n    #1 R1 = a\n    #2 cbra P0 -> b1, b2\n  block b1\n    #3 P6 = const 1 !remat\n"
+                  "    +20 P6 = remat #3 1\n    #4 bra -> b3\n  block b2\n    #5 bra -> b3\n"
+                  "  block b3\n    #6 @P6 R0 = ld R1\n    #7 cbra P0 -> b4, b5\n"
+                  "  block b4\n    #8 bra -> b5\n  block b5\n    #9 cbra P0 -> b3, b6\n  block b6\n    #10 exit\n"};
+  expect_pass(p);
+  expect_category(with(p, "@P6", "@P5"), kLost);
+}
+
 TEST(SymbolicJoinTest, AGuardThatIsDefinedOnOnePathOnly) {
   const Pair p = {kAndP,
                   "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 %4 = p\n    #3 cbra %4 -> b1, b2\n  block b1\n    #4 %3 = q\n  "
