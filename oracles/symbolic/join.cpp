@@ -20,7 +20,7 @@ bool Joiner::flow_into(Entry& entry, std::uint32_t block, const State& state) {
   next_.names.reserve(plan_.live_names[block].size());
   next_.locations.clear();
   const std::uint32_t num_ways = plan_.num_preds[block] + (plan_.order.front() == block ? 1 : 0);
-  if (num_ways == 1 || (!entry.is_reached && keeps_same(block))) copy(block, state);
+  if (num_ways == 1 || (!entry.is_reached && plan_.is_loop_head[block] == 0)) copy(block, state);
   else join(entry, block, state);
   if (next_.holds_the_same(entry)) return false;
   std::swap(entry, next_);
@@ -28,6 +28,8 @@ bool Joiner::flow_into(Entry& entry, std::uint32_t block, const State& state) {
 }
 
 void Joiner::copy(std::uint32_t block, const State& state) {
+  next_.tokens.clear();
+  next_.num_tokens = 0;
   for (const std::uint32_t name : plan_.live_names[block]) next_.names.push_back(state.names[name]);
   for (const std::uint32_t l : plan_.live_locations[block])
     if (state.locations[l] != kJunk) next_.locations.push_back({l, state.locations[l]});
@@ -40,7 +42,7 @@ void Joiner::join(const Entry& entry, std::uint32_t block, const State& state) {
     const Value b = state.names[names[k]];
     return std::pair(old != nullptr ? old[k] : b, b);
   };
-  meet_.begin(block, !entry.is_reached, keeps_same(block));
+  meet_.begin(block, !entry.is_reached, plan_.is_loop_head[block] == 0);
   if (most_tokens_ > 0) choose_tokens(entry, block, state);
   each_candidate(entry, block, state, false,
                  [&](const HeldPair& held) { meet_.number_tokens(held.a, held.b, Meet::Mode::NumberLoose); });

@@ -12,8 +12,7 @@
 // Four shortcuts leave (1) as it is:
 //   a block with one edge into it   join(p) = B(p): there is no other side
 //   the first edge into a block     A = B: join(p) = B(p), but at the head of a loop the number of the pair of B(p) with itself
-//   no head of a loop               join(p) = B(p) where A(p) = B(p): old numbers need only be forgotten once in each cycle. Not
-//                                   where tokens are asked for
+//   no head of a loop               join(p) = B(p) where A(p) = B(p): old numbers need only be forgotten once in each cycle
 //   a location that held nothing    join(l) = Junk, unless some name is undefined on a path: only Any is satisfied by Junk
 //
 // Tested by join_test.cpp: (1) against random states, location by location and name by name.
@@ -65,9 +64,6 @@ class Joiner {
   void load(const Entry& entry, std::uint32_t block, State& state) const;
 
  private:
-  // Where choices are taken apart by tokens each join gives its own numbers: so a token keeps the one that it has at its block, and
-  // with it its place in the order of gates, whatever comes by it later.
-  [[nodiscard]] bool keeps_same(std::uint32_t block) const { return most_tokens_ == 0 && plan_.is_loop_head[block] == 0; }
   void copy(std::uint32_t block, const State& state);
   void join(const Entry& entry, std::uint32_t block, const State& state);
   void choose_tokens(const Entry& entry, std::uint32_t block, const State& state);

@@ -819,7 +819,8 @@ TEST(SymbolicJoinTest, ALocationHoldsANameUnderAnOutcomeWhereItDidOnBothSides) {
           &predicates = all.predicates;
     ASSERT_EQ(predicates.size(), 2u);
     const Value leaf = values.add_leaves(ValueKind::Def, 0, 4), first_own = values.add_leaves(ValueKind::Def, 1, 2);
-    const bool comes_back = seed % 2 == 0;
+    const bool is_loop_head = seed % 2 == 0;
+    plan.is_loop_head[kBlock] = is_loop_head ? 1 : 0;
     symbolic::Joiner joiner(plan, 8);
     symbolic::State state(plan), left(plan), joined(plan);
     symbolic::Entry entry;
@@ -829,7 +830,7 @@ TEST(SymbolicJoinTest, ALocationHoldsANameUnderAnOutcomeWhereItDidOnBothSides) {
       // As they are at the head of the block, where control comes back to it, or as the first way has them; or as one beside it.
       std::array<Value, 2> tokens{};
       const Value own = visit == 0 ? first_own : values.add_leaves(ValueKind::Def, 1, 2);
-      const auto same = [&](std::uint32_t k) { return comes_back ? left.locations[predicates[k]] : first_own + k; };
+      const auto same = [&](std::uint32_t k) { return is_loop_head ? left.locations[predicates[k]] : first_own + k; };
       for (std::uint32_t k = 0; k < 2; ++k) tokens[k] = visit > 0 && random.chance(50) ? same(k) : own + k;
       const auto draw = [&](Value otherwise) -> Value {
         const auto any = [&] { return random.chance(20) ? otherwise : leaf + random.below(4); };
@@ -935,6 +936,11 @@ TEST_F(JoinByTokens, SoManyAreTakenOverAllVisits) {
   EXPECT_EQ(joined.locations[locations[1]], kJunk);
   EXPECT_TRUE(flow(0, 2));
   EXPECT_EQ(entry.tokens, std::vector{token});
+  // The first way into another block begins anew.
+  symbolic::Entry other;
+  EXPECT_TRUE(joiner.flow_into(other, kBlock, state));
+  EXPECT_TRUE(other.tokens.empty());
+  EXPECT_EQ(other.num_tokens, 0);
 }
 
 }  // namespace

@@ -442,7 +442,6 @@ bool Values::satisfies_within(Value have, Value want, int& budget) {
   if (!may_satisfy(have, want)) return false;
   if (--budget < 0) return false;
   const Node h = nodes_[have], w = nodes_[want];
-  if (h.kind == ValueKind::Seen) return satisfies_within(h.a, want, budget);
   if (const Value top = std::max({token_of(have), token_of(want), token_of_members(want)}); top != kJunk) {
     if (const Value v = known(Question::Satisfies, have, want, kJunk); v != kUnknown) return v == kYes;
     bool does = true;
@@ -457,6 +456,7 @@ bool Values::satisfies_within(Value have, Value want, int& budget) {
     return true;
   }
   if (w.kind != ValueKind::OneOf) {
+    if (h.kind == ValueKind::Seen) return satisfies_within(h.a, want, budget);
     is_unsure_ = is_unsure_ || is_cut(have) || is_cut(want);
     return false;
   }

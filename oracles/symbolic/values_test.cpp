@@ -98,6 +98,10 @@ TEST(SymbolicValuesTest, WhatWasSeenIsNoLongerVague) {
   EXPECT_EQ(v.seen(seen, later), seen);
   EXPECT_NE(v.seen(vague, later), seen);
   for (const Value want : {vague, v.one_of({x, vague}), v.gate(token, vague, kAny)}) EXPECT_TRUE(v.satisfies(seen, want));
+  // A set may have it as a member, also under a choice.
+  for (const Value want : {v.one_of({x, seen}), v.gate(token, v.one_of({x, seen}), kAny)}) EXPECT_TRUE(v.satisfies(seen, want));
+  EXPECT_FALSE(v.satisfies(seen, v.one_of({x, v.seen(vague, later)})));
+  EXPECT_FALSE(v.satisfies(vague, v.one_of({x, seen})));
   EXPECT_FALSE(v.satisfies(seen, x));
   EXPECT_FALSE(v.satisfies(seen, v.seen(vague, later)));
   EXPECT_EQ(v.seen(v.gate(token, x, vague), leaf), v.gate(token, x, seen));
