@@ -348,6 +348,7 @@ TEST(MemcheckDetails, AFaultBehindEntangledGuardsIsFound) {
   Pair p = entangled(2000, "");
   const Judged one(p);
   EXPECT_EQ(one.result.verdict, Verdict::Fail) << describe(one.result);
+  EXPECT_EQ(one.result.findings.size(), 1u);
   EXPECT_EQ(one.details.inconclusive, "");
   p = entangled(2000);
   std::string before, after;

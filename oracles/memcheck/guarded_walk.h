@@ -79,8 +79,10 @@ class GuardedWalk {
 
   static constexpr std::size_t kMost = 200'000;          // states of one walk
   static constexpr std::size_t kMostOfPredicate = 2000;  // of one that is made for a guard's definitions
-  static constexpr std::size_t kMostOfAll = 1'000'000;   // of all walks of one program; behind that
-  static constexpr std::size_t kLeast = 500;             // of one: what is wrong shows early, whatever the others have cost
+  // All walks of one program together may visit kMostOfAll states. When those are used up, each further walk may still visit
+  // kLeast: a wrong definition mostly stands near its read, and is found within that.
+  static constexpr std::size_t kMostOfAll = 1'000'000;
+  static constexpr std::size_t kLeast = 500;
 
   ReachingSets& sets_;
   Contexts contexts_;
