@@ -849,6 +849,8 @@ TEST_F(Cli, BenchMeasuresEveryJudgeAndAllocator) {
 
   const Outcome text = run("bench --sizes 40 --instructions 40 --repetitions 1 --filter 'structure|fatpoint'");
   EXPECT_THAT(text.out, AllOf(HasSubstr("ns/inst"), HasSubstr("structure"), HasSubstr("fatpoint"), Not(HasSubstr("memcheck"))));
+  EXPECT_THAT(run("bench --sizes 40,400 --instructions 40 --repetitions 1 --filter '^structure/40$'").out,
+              AllOf(testing::ContainsRegex("structure +[0-9]+ +-"), Not(HasSubstr("memcheck"))));
   expect_complaint("bench --sizes 40 --instructions 40 --filter nothing", "nothing is called");
   expect_complaint("bench --sizes 80,40", "--sizes");
   expect_complaint("bench --filter '('", "--filter");

@@ -53,12 +53,11 @@ enum OpTraits : std::uint16_t {
   kMovesValue = 1 << 0,     // each def holds the very value that it is given by a use, or by a slot
   kEndsBlock = 1 << 1,      // a terminator
   kAllocatorOnly = 1 << 2,  // never in a program before allocation
-  kInsertable = 1 << 3,     // an allocator may insert it (a bra: at the end of an edge block)
-  kPacksBits = 1 << 4,      // predicates to and from the bits of a register
-  kTouchesMemory = 1 << 5,  // may carry !read, !write, !barrier: spill slots are no memory in this sense
-  kUnguarded = 1 << 6,      // never has a guard
-  kUsesPlain = 1 << 7,      // never has a negated use
-  kLowered = 1 << 8,        // a step of lowered spill code
+  kPacksBits = 1 << 3,      // predicates to and from the bits of a register
+  kTouchesMemory = 1 << 4,  // may carry !read, !write, !barrier: spill slots are no memory in this sense
+  kUnguarded = 1 << 5,      // never has a guard
+  kUsesPlain = 1 << 6,      // never has a negated use
+  kLowered = 1 << 7,        // a step of lowered spill code
 };
 
 // How many there may be.
@@ -85,12 +84,12 @@ inline constexpr Count kNone{0, 0}, kOne{1, 1}, kTwo{2, 2}, kSome{1, Count::kUnb
 
 inline constexpr auto kOpcodes = [] {
   using namespace opcode_counts;
-  constexpr unsigned only = kAllocatorOnly | kInsertable, step = only | kLowered | kUnguarded, access = only | kLowered;
+  constexpr unsigned only = kAllocatorOnly, step = only | kLowered | kUnguarded, access = only | kLowered;
   return std::to_array<Opcode>({
       // clang-format off
       // op           code keyword       defs   def_uses regs  others targets traits
       {Op::Named,      0, "",            kAny,  kAny,  kAny,  kAny,  kNone, kTouchesMemory, ""},
-      {Op::Copy,       1, "copy",        kSome, kNone, kSome, kNone, kNone, kMovesValue | kInsertable | kUsesPlain,
+      {Op::Copy,       1, "copy",        kSome, kNone, kSome, kNone, kNone, kMovesValue | kUsesPlain,
        "a copy has as many register uses as defs"},
       {Op::Phi,        2, "phi",         kOne,  kNone, kSome, kNone, kSome, kMovesValue | kUnguarded | kUsesPlain,
        "a phi has one def, and a register use for each predecessor"},
@@ -101,7 +100,7 @@ inline constexpr auto kOpcodes = [] {
       {Op::Ret,        7, "ret",         kNone, kNone, kAny,  kAny,  kNone, kEndsBlock | kTouchesMemory | kUnguarded, ""},
       {Op::Exit,       8, "exit",        kNone, kNone, kNone, kNone, kNone, kEndsBlock | kTouchesMemory | kUnguarded,
        "exit has no operands"},
-      {Op::Bra,        9, "bra",         kNone, kNone, kNone, kNone, kOne,  kEndsBlock | kTouchesMemory | kUnguarded | kInsertable,
+      {Op::Bra,        9, "bra",         kNone, kNone, kNone, kNone, kOne,  kEndsBlock | kTouchesMemory | kUnguarded,
        "bra has no operands"},
       {Op::CBra,      10, "cbra",        kNone, kNone, kOne,  kNone, kTwo,  kEndsBlock | kTouchesMemory | kUnguarded,
        "cbra has one operand, a predicate"},
@@ -184,8 +183,6 @@ template <unsigned Traits>
 [[nodiscard]] constexpr bool is_terminator(Op op) { return has_trait<kEndsBlock>(op); }
 // spill, refill, p2r, r2p, bit_spill, bit_refill, remat, and lowered spill code
 [[nodiscard]] constexpr bool is_allocator_only(Op op) { return has_trait<kAllocatorOnly>(op); }
-// Those, and copy and bra.
-[[nodiscard]] constexpr bool is_insertable(Op op) { return has_trait<kInsertable>(op); }
 // p2r, r2p, bit_spill, bit_refill
 [[nodiscard]] constexpr bool packs_bits(Op op) { return has_trait<kPacksBits>(op); }
 // p2r, bit_spill: the pack is its def-use. The others read it.

@@ -153,7 +153,7 @@ int bench_command(const Options& o) {
   require(b.duels > 0 && b.duels <= 1'000'000, "--duels: expected 1 to 1000000");
   require(b.min_time >= 0 && b.min_time <= 3600, "--min-time: expected 0 to 3600 seconds");
   try {
-    const std::regex probe(b.filter, std::regex::extended);
+    const std::regex probe(b.filter);
   } catch (const std::regex_error&) {
     throw BadInput(fmt::format("--filter: \"{}\" is no regular expression", b.filter));
   }

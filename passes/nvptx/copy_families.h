@@ -28,6 +28,5 @@ inline constexpr int kFirstCrossClass = 444, kFirstPiece = 500, kFurtherPiece = 
 
 // A move of something of at most 64 bits. Neither is Wide within one class: wide moves are moves of pieces.
 [[nodiscard]] int family(TypeClass from, TypeClass to);
-[[nodiscard]] constexpr bool is_cross_class(int family) { return family >= kFirstCrossClass && family < kFirstPiece; }
 
 }  // namespace regduel::passes::nvptx

@@ -14,7 +14,6 @@ class Lowerer {
  public:
   Lowerer(const Problem& problem, const Plan& plan, ir::Fuel* fuel) : p_(problem), f_(problem.program()), plan_(plan), fuel_(fuel) {
     code_.temps = p_.values();
-    code_.temps.insert(code_.temps.end(), plan.added.begin(), plan.added.end());
     code_.num_values = static_cast<std::uint32_t>(code_.temps.size());
     code_.operand_temp = p_.operand_roots();
     code_.insts.reserve(f_.insts.size());

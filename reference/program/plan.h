@@ -45,7 +45,6 @@ struct SpillSlot {
 
 struct Plan {
   std::vector<Location> locations;  // by value
-  std::vector<Temp> added;          // the values above those of the program
   std::vector<SpillSlot> slots;
   std::vector<std::uint8_t> is_pinned;  // by index of instruction: all operands in the registers of the exact packing
 
@@ -53,12 +52,6 @@ struct Plan {
   std::uint32_t add_slot(std::uint32_t bytes) {
     slots.push_back({bytes});
     return static_cast<std::uint32_t>(slots.size() - 1);
-  }
-  // A value that the program does not have, in a register so far.
-  TempId add_value(const Temp& value) {
-    added.push_back(value);
-    locations.emplace_back();
-    return static_cast<TempId>(locations.size() - 1);
   }
 };
 

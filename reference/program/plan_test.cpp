@@ -26,21 +26,5 @@ TEST(Plan, EverythingInMemoryLeavesNothingInARegister) {
   EXPECT_THAT(last.is_pinned, ::testing::Each(1));
 }
 
-// A value that a plan adds is one like the others: it has a place among them and shifts the local temps, and what was there stays.
-TEST(Plan, MayAddValuesThatTheProgramDoesNotHave) {
-  Phases p("vreg %0 R b32\nblock b0\n#0 %0 = ld\n#1 st %0{=R5} !write\n#2 exit\n");
-  Temp pack;
-  pack.bytes = 4;
-  EXPECT_EQ(p.plan.add_value(pack), 1u);
-  const Code code = lower(p.problem, p.plan);
-  EXPECT_EQ(code.num_values, p.code.num_values + 1);
-  EXPECT_EQ(code.temps.size(), p.code.temps.size() + 1);
-  EXPECT_FALSE(p.problem.can_remat(1));
-  Liveness liveness(code);
-  const InterferenceGraphs graphs = build_interference_graphs(p.problem, code, liveness);
-  EXPECT_EQ(graphs.node_of[1], kNoNode) << "no instruction refers to it yet";
-  EXPECT_EQ(graphs.files[0].size(), p.r().size());
-}
-
 }  // namespace
 }  // namespace regduel::reference
