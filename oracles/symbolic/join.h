@@ -7,7 +7,8 @@
 //
 // join(p) = meet(A(p), B(p)) does that for names that are defined on all paths (meet.h), and where a name is undefined on some path
 // of one side, join(n) is the set of all values that satisfy it on both sides (loose_name.h). Where gates or packs nest too deep to
-// be looked into, the left side of (1) may be false although the right one is true, never the other way round.
+// be looked into, or two predicates are one on one side, the left side of (1) may be false although the right one is true, never
+// the other way round.
 //
 // Four shortcuts leave (1) as it is:
 //   a block with one edge into it   join(p) = B(p): there is no other side

@@ -14,25 +14,26 @@ void Meet::begin(std::uint32_t block, bool is_first, bool keeps_same) {
   join_ = {.block = block, .is_first = is_first, .keeps_same = keeps_same};
   predicates_.clear();
   tokens_.clear();
-  choices_.clear();
+  left_choices_.clear();
+  right_choices_.clear();
 }
 
-void Meet::note_choice(Value v, int& budget) {
+void Meet::note_choice(Value v, std::vector<Value>& choices, int& budget) {
   if (!values_.is_gated(v) || --budget < 0) return;
   const Values::Node& n = values_[v];
   if (n.kind == ValueKind::Gate) {
-    choices_.push_back(n.a);
-    note_choice(n.b, budget);
-    note_choice(n.c, budget);
+    choices.push_back(n.a);
+    note_choice(n.b, choices, budget);
+    note_choice(n.c, choices, budget);
   }
-  for (const Value child : values_.children(n)) note_choice(child, budget);
+  for (const Value child : values_.children(n)) note_choice(child, choices, budget);
 }
 
 void Meet::note_choice(Value a, Value b) {
-  for (const Value v : {a, b}) {
-    int budget = kMostGatesOfChoice;
-    note_choice(v, budget);
-  }
+  int budget = kMostGatesOfChoice;
+  note_choice(a, left_choices_, budget);
+  budget = kMostGatesOfChoice;
+  note_choice(b, right_choices_, budget);
 }
 
 void Meet::note_predicate(Value a, Value b) { predicates_.push_back({a, b}); }
@@ -53,14 +54,16 @@ void Meet::note_predicates_in(Value a, Value b) {
 }
 
 void Meet::choose_tokens(std::span<const Value> kept, int most) {
-  std::ranges::sort(choices_);
-  const auto is_choice = [&](Value v) { return std::ranges::binary_search(choices_, v); };
+  std::ranges::sort(left_choices_);
+  std::ranges::sort(right_choices_);
+  const auto is_left_choice = [&](const Predicate& p) { return std::ranges::binary_search(left_choices_, p.left); };
+  const auto is_right_choice = [&](const Predicate& p) { return std::ranges::binary_search(right_choices_, p.right); };
   // Predicates that are choices themselves meet by the other ones' tokens, the innermost first. And the first pair of a value on
-  // the left keeps its number: where two predicates were one, it is that which is still what it was, or by which the values of both
-  // sides are choices.
+  // the left keeps its number: where two predicates were one, it is that by which the values of both sides are choices, or which is
+  // still what it was.
   const auto rank = [&](const Predicate& p) {
     const bool is_gated = values_.is_gated(p.left) || values_.is_gated(p.right);
-    const int change = p.left == p.right ? 0 : is_choice(p.left) && is_choice(p.right) ? 1 : 2;
+    const int change = is_left_choice(p) && is_right_choice(p) ? 0 : p.left == p.right ? 1 : 2;
     return std::tuple(is_gated, is_gated ? p.left : kJunk, change);
   };
   std::ranges::stable_sort(predicates_, {}, rank);
@@ -69,9 +72,9 @@ void Meet::choose_tokens(std::span<const Value> kept, int most) {
     if (values_.is_atom(p.left) && known(p.left, p.right) == kJunk && may_keep(p.left, p.right, left(p.left)))
       set_number({p.left, p.right, p.left});
     const Value number = (*this)(p.left, p.right, mode_of_part(p.left, p.right, Mode::NumberLoose), false);
-    const auto is_this = [&](const Token& t) { return t.left == p.left || t.right == p.right; };
+    const auto is_this = [&](const Token& t) { return t.left == p.left && t.right == p.right; };
     // Two places with a vague number may hold two things.
-    if (values_.is_vague(number) || (!is_choice(p.left) && !is_choice(p.right)) || std::ranges::any_of(tokens_, is_this)) continue;
+    if (values_.is_vague(number) || (!is_left_choice(p) && !is_right_choice(p)) || std::ranges::any_of(tokens_, is_this)) continue;
     const bool is_kept = number == p.left && std::ranges::find(kept, p.left) != kept.end();
     if (is_kept || most-- > 0) tokens_.push_back({p.left, p.right, number});
   }
@@ -90,7 +93,9 @@ Value Meet::of_new(Value a, Value b, Mode mode, bool are_words) {
   if (mode == Mode::Find) return kJunk;
   l.epoch = epoch_;
   l.right = b;
-  return l.number = may_keep(a, b, l, mode) ? keep(a, l) : new_leaf(a, b, mode);
+  l.number = may_keep(a, b, l, mode) ? keep(a, l) : new_leaf(a, b, mode);
+  note_right(b, l.number);
+  return l.number;
 }
 
 Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
@@ -152,19 +157,83 @@ Value Meet::of_gates(Value token, Value a, Value b, Mode mode, bool are_words) {
   return values_.gate(token, if_true, (*this)(m.c, n.c, mode_of_part(m.c, n.c, mode), are_words));
 }
 
+bool Meet::is_chosen(Value v) {
+  return values_.is_gated(v) && std::ranges::any_of(tokens_, [&](const Token& t) { return t.left != t.right && goes_by(t, v, v); });
+}
+
 const Meet::Token* Meet::chosen_token(Value a, Value b) {
   if (tokens_.empty() || (!values_.is_gated(a) && !values_.is_gated(b))) return nullptr;
-  const auto found = std::ranges::find_if(tokens_, [&](const Token& t) { return goes_by(t, a, b); });
+  auto found =
+      std::ranges::find_if(tokens_, [&](const Token& t) { return values_.goes_by(a, t.left) && values_.goes_by(b, t.right); });
+  if (found == tokens_.end()) found = std::ranges::find_if(tokens_, [&](const Token& t) { return goes_by(t, a, b); });
   return found != tokens_.end() && may_enter_gates() ? &*found : nullptr;
 }
 
-Value Meet::by_outcome(Token token, Value a, Value b, Mode mode, bool are_words) {
-  const auto meet_where = [&](bool holds) {
-    const Value x = values_.where(a, token.left, holds), y = values_.where(b, token.right, holds);
-    return (*this)(x, y, mode_of_part(x, y, mode), are_words);
+// Where the tokens are one predicate on one side, that side has no outcome in which they differ: what meets there is what the other
+// side has, by a number that it has where they agree, or that some pair with it has.
+Value Meet::by_outcome(const Token& token, Value a, Value b, Mode mode, bool are_words) {
+  const auto meet_parts = [&](Value x, Value y) { return (*this)(x, y, mode_of_part(x, y, mode), are_words); };
+  const Alike alike = alike_to(token, a, b);
+  if (alike.count > 1 && (values_[a].kind == ValueKind::Word || values_[b].kind == ValueKind::Word)) return of_words(a, b, mode);
+  const auto left_where = [&](unsigned outcome) {
+    return alike.is_left ? values_.where(a, token.left, (outcome & 1) != 0) : alike.where(values_, a, &Token::left, outcome);
   };
-  const Value if_true = meet_where(true);
-  return values_.gate(token.number, if_true, meet_where(false));
+  const auto right_where = [&](unsigned outcome) {
+    return alike.is_left ? alike.where(values_, b, &Token::right, outcome) : values_.where(b, token.right, (outcome & 1) != 0);
+  };
+  const auto free_side = [&](unsigned outcome) { return alike.is_left ? right_where(outcome) : left_where(outcome); };
+  const unsigned all = (1U << alike.count) - 1;
+  const Value if_false = meet_parts(left_where(0), right_where(0)), if_true = meet_parts(left_where(all), right_where(all));
+  const auto meet_where = [&](unsigned outcome) {
+    if (outcome == 0) return if_false;
+    if (outcome == all) return if_true;
+    const Value v = free_side(outcome);
+    const bool is_true = (outcome & 1) != 0;
+    for (const bool of : {is_true, !is_true})
+      if (const Value known = of ? if_true : if_false; known != kJunk && free_side(of ? all : 0) == v) return known;
+    if (const Value number = alike.is_left ? number_of_right(v) : number_of_left(v); number != kJunk) return number;
+    return meet_parts(left_where(outcome), right_where(outcome));
+  };
+  std::array<Value, 1U << Alike::kMost> parts{};
+  for (unsigned outcome = 0; outcome <= all; ++outcome) parts[outcome] = meet_where(outcome);
+  for (std::size_t k = alike.count; k-- > 0;)
+    for (unsigned outcome = 0; outcome < 1U << k; ++outcome)
+      parts[outcome] = values_.gate(alike.tokens[k].number, parts[outcome | 1U << k], parts[outcome]);
+  return parts[0];
+}
+
+Value Meet::Alike::where(Values& values, Value v, Value Token::* side, unsigned outcome) const {
+  for (std::size_t k = 0; k < count; ++k) v = values.where(v, tokens[k].*side, (outcome >> k & 1) != 0);
+  return v;
+}
+
+Meet::Alike Meet::alike_to(const Token& token, Value a, Value b) {
+  Alike alike;
+  alike.tokens[alike.count++] = token;
+  const bool goes_left = values_.goes_by(a, token.left), goes_right = values_.goes_by(b, token.right);
+  const auto is_other = [&](const Token& u) { return u.number != token.number; };
+  alike.is_left = goes_left && std::ranges::any_of(tokens_, [&](const Token& u) { return is_other(u) && u.left == token.left; });
+  for (const Token& u : tokens_)
+    if (is_other(u) && alike.count < Alike::kMost && (alike.is_left ? u.left == token.left : goes_right && u.right == token.right))
+      alike.tokens[alike.count++] = u;
+  return alike;
+}
+
+Value Meet::number_of_left(Value a) {
+  if (is_same(a, a)) return a;
+  const Left& l = left(a);
+  return l.epoch == epoch_ ? l.number : kJunk;
+}
+
+Value Meet::number_of_right(Value b) {
+  if (is_same(b, b)) return b;
+  return b < right_.size() && right_[b].epoch == epoch_ ? right_[b].number : kJunk;
+}
+
+void Meet::note_right(Value b, Value number) {
+  if (tokens_.empty() || number == kJunk) return;
+  if (right_.size() <= b) right_.resize(values_.size() + values_.size() / 4);
+  if (right_[b].epoch != epoch_) right_[b] = {epoch_, number};
 }
 
 Value Meet::of_words(Value a, Value b, Mode mode) {
@@ -217,6 +286,7 @@ Value Meet::known(Value a, Value b) {
 }
 
 void Meet::remember(Value a, Value b, Value number) {
+  note_right(b, number);
   Left& l = left(a);
   if (l.epoch != epoch_ || l.right == b) {
     l.epoch = epoch_;

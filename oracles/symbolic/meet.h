@@ -22,11 +22,15 @@
 //
 //       meet(a, b)             = Gate(n, meet(a where t, b where u), meet(a where not t, b where not u))
 //
-//     so that a value which is the one here, and a choice there, is still what it is under the outcome that says the same.
+//     so that a value which is the one here, and a choice there, is still what it is under the outcome that says the same. Tokens
+//     may be one predicate on one side, say t on the left with u and v: then no outcome where they differ is on the left, and there
+//     a pair is whatever has the same on the right. So (1) is kept in one direction: equal numbers mean equal values on each side
+//     that has the outcome.
 //
 // Tested by meet_test.cpp, where (1) to (3) are held against random values.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -103,8 +107,12 @@ class Meet {
     std::uint32_t at = 0;
   };
 
-  [[nodiscard]] bool is_same(Value a, Value b) const { return a == b && (join_.keeps_same || values_.is_fixed(a)); }
-  void note_choice(Value v, int& budget);
+  [[nodiscard]] bool is_same(Value a, Value b) {
+    return a == b && ((join_.keeps_same && (tokens_.empty() || !is_chosen(a))) || values_.is_fixed(a));
+  }
+  // Whether it goes by a predicate that meets another one.
+  [[nodiscard]] bool is_chosen(Value v);
+  void note_choice(Value v, std::vector<Value>& choices, int& budget);
   static constexpr int kMostGatesOfChoice = 256;  // that are looked at for their tokens
   void set_number(const Token& t);
   [[nodiscard]] Value of_new(Value a, Value b, Mode mode, bool are_words);
@@ -118,7 +126,22 @@ class Meet {
   }
   [[nodiscard]] Value of_gates(Value token, Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] const Token* chosen_token(Value a, Value b);
-  [[nodiscard]] Value by_outcome(Token token, Value a, Value b, Mode mode, bool are_words);
+  // The number of the first pair that has this value; Junk where no pair has.
+  [[nodiscard]] Value number_of_left(Value a);
+  [[nodiscard]] Value number_of_right(Value b);
+  void note_right(Value b, Value number);
+  // A token, and others that are one predicate with it on one side, by which the value there is a choice.
+  struct Alike {
+    static constexpr std::size_t kMost = 4;
+    std::array<Token, kMost> tokens{};
+    std::size_t count = 0;
+    bool is_left = false;  // the side
+
+    // What v is under an outcome: tokens[k] holds where bit k is set.
+    [[nodiscard]] Value where(Values& values, Value v, Value Token::* side, unsigned outcome) const;
+  };
+  [[nodiscard]] Alike alike_to(const Token& token, Value a, Value b);
+  [[nodiscard]] Value by_outcome(const Token& token, Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Value of_words(Value a, Value b, Mode mode);
   [[nodiscard]] Value of_bytes(Value a, Value b, Mode mode);  // or of bits
   [[nodiscard]] Value new_number(Value a, Value b, Mode mode) {
@@ -163,8 +186,13 @@ class Meet {
   Values& values_;
   std::uint32_t epoch_ = 0;
   Join join_;
-  std::vector<Left> left_;   // by value
-  std::vector<Slot> slots_;  // power of two
+  std::vector<Left> left_;  // by value
+  struct Right {
+    std::uint32_t epoch = 0;
+    Value number = kJunk;
+  };
+  std::vector<Right> right_;  // by value: the first pair with it on the right
+  std::vector<Slot> slots_;   // power of two
   // Pairs whose tokens have numbers, the later in place of the earlier; empty until it is needed.
   struct NumberedPair {
     std::uint64_t key = 0;
@@ -176,7 +204,7 @@ class Meet {
     Value left = kJunk, right = kJunk;
   };
   std::vector<Predicate> predicates_;
-  std::vector<Value> choices_;  // tokens of the values at hand, of either side
+  std::vector<Value> left_choices_, right_choices_;  // tokens of the values at hand
   std::vector<Token> tokens_;
 };
 

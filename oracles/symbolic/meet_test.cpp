@@ -453,7 +453,7 @@ TEST_F(MeetByTokens, TokensAreFoundAnywhereInAChoice) {
   }
 }
 
-// Two predicates were one; it is the one that has not changed, or by which both sides choose.
+// Two predicates were one; the one by which both sides choose keeps the number, or the one that has not changed.
 TEST_F(MeetByTokens, OfTwoPredicatesThatWereOne) {
   meet.note_predicate(t, predicate + 4);
   meet.note_predicate(t, t);
@@ -463,13 +463,44 @@ TEST_F(MeetByTokens, OfTwoPredicatesThatWereOne) {
   meet.note_predicate(t, predicate + 4);
   meet.note_predicate(t, predicate + 5);
   meet.note_choice(v.gate(t, leaf, x), kJunk);
-  EXPECT_EQ(choose(v.gate(predicate + 5, leaf, x)), std::vector{t});
+  EXPECT_EQ(choose(v.gate(predicate + 5, leaf, x)).size(), 2u);
   EXPECT_EQ(meet(t, predicate + 5, Mode::Find, false), t);
-  // Two that are one on the right: with one of them the other says nothing.
+}
+
+// No outcome in which they differ is on that side: there what the other side has is what it is elsewhere.
+TEST_F(MeetByTokens, TwoPredicatesMayBeOneOnOneSide) {
+  const Value r = predicate + 4;
+  meet.note_predicate(t, r);
+  meet.note_predicate(u, r);
+  EXPECT_EQ(choose(v.gate(r, leaf, leaf + 1)), (std::vector{std::min(t, u), std::max(t, u)}));
+  const Value name = meet(x, leaf, Mode::Number, true);
+  // x and leaf under t or u, and nothing where neither holds.
+  const Value held = meet(v.gate(t, x, v.gate(u, x, kJunk)), v.gate(r, leaf, kJunk), Mode::Find, true);
+  EXPECT_EQ(held, v.gate(t, name, v.gate(u, name, kJunk)));
+  const Value other = meet(v.gate(t, x, v.gate(u, y, kJunk)), v.gate(r, leaf, kJunk), Mode::Find, true);
+  EXPECT_EQ(v.where(v.where(other, t, true), u, true), name);
+  EXPECT_EQ(v.where(v.where(other, t, true), u, false), name) << "the left side alone, which has x there";
+  EXPECT_NE(v.where(v.where(other, t, false), u, true), name) << "where it has y";
+
   meet.begin(1, false);
-  meet.note_predicate(t, predicate + 4);
-  meet.note_predicate(u, predicate + 4);
-  EXPECT_EQ(choose(v.gate(predicate + 4, leaf, x)), std::vector{t});
+  meet.note_predicate(t, r);
+  meet.note_predicate(t, r + 1);
+  const std::vector<Value> chosen = choose(v.gate(r, leaf, v.gate(r + 1, leaf, kJunk)));
+  ASSERT_EQ(chosen.size(), 2u);
+  const Value whole = meet(x, leaf, Mode::Number, true);
+  EXPECT_EQ(meet(v.gate(t, x, kJunk), v.gate(r, leaf, v.gate(r + 1, leaf, kJunk)), Mode::Find, true),
+            v.gate(chosen[0], whole, v.gate(chosen[1], whole, kJunk)));
+}
+
+// Where no edge leads back, a value that goes by a predicate which becomes another one is not what it was.
+TEST_F(MeetByTokens, AChoiceIsNotTheSameByAnotherPredicate) {
+  meet.begin(2, false, true);
+  meet.note_predicate(t, u);
+  const std::vector<Value> chosen = choose(v.gate(u, x, y));
+  ASSERT_EQ(chosen.size(), 1u);
+  const Value choice = v.gate(t, x, y), name = meet(choice, choice, Mode::Number, true);
+  EXPECT_EQ(name, v.gate(chosen[0], meet(x, choice, Mode::Find, true), meet(y, choice, Mode::Find, true)));
+  EXPECT_EQ(meet(y, y, Mode::Number, true), y);
 }
 
 TEST_F(MeetByTokens, AVaguePredicateIsNone) {
