@@ -75,21 +75,18 @@ void Joiner::join(const Entry& entry, std::uint32_t block, const State& state) {
 }
 
 // Where a value is a choice on one side, what it goes by is looked for on the other. Of a block that is new the two sides are one,
-// and only what is undefined on some path is asked for by outcome, or what locations hold where such a name is a choice. Predicates
-// have numbers even if no name asks for them: some value may become a choice by them.
+// and only what is undefined on some path is asked for by outcome. Predicates have numbers even if no name asks for them: some
+// value may become a choice by them.
 void Joiner::choose_tokens(const Entry& entry, std::uint32_t block, const State& state) {
   const auto names = plan_.live_names[block];
   next_.tokens.clear();
   next_.num_tokens = entry.num_tokens;
-  bool any_choice = entry.is_reached;
   for (std::size_t k = 0; k < names.size(); ++k) {
     const Value b = state.names[names[k]], a = entry.is_reached ? entry.names[k] : b;
-    if (!entry.is_reached && !values_.is_loose(b)) continue;
-    meet_.note_choice(a, b);
-    any_choice = any_choice || values_.is_gated(b);
+    if (entry.is_reached || values_.is_loose(b)) meet_.note_choice(a, b);
   }
   each_candidate(entry, block, state, true, [&](const HeldPair& held) {
-    if (any_choice) meet_.note_choice(held.a, held.b);
+    if (entry.is_reached) meet_.note_choice(held.a, held.b);
     if (held.is_byte) meet_.note_predicate(held.a, held.b);
     else meet_.note_predicates_in(held.a, held.b);
   });

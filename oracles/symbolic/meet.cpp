@@ -30,10 +30,9 @@ void Meet::note_choice(Value v, std::vector<Value>& choices, int& budget) {
 }
 
 void Meet::note_choice(Value a, Value b) {
-  int budget = kMostGatesOfChoice;
-  note_choice(a, left_choices_, budget);
-  budget = kMostGatesOfChoice;
-  note_choice(b, right_choices_, budget);
+  int left_budget = kMostGatesOfChoice, right_budget = kMostGatesOfChoice;
+  note_choice(a, left_choices_, left_budget);
+  note_choice(b, right_choices_, right_budget);
 }
 
 void Meet::note_predicate(Value a, Value b) { predicates_.push_back({a, b}); }
@@ -93,9 +92,7 @@ Value Meet::of_new(Value a, Value b, Mode mode, bool are_words) {
   if (mode == Mode::Find) return kJunk;
   l.epoch = epoch_;
   l.right = b;
-  l.number = may_keep(a, b, l, mode) ? keep(a, l) : new_leaf(a, b, mode);
-  note_right(b, l.number);
-  return l.number;
+  return l.number = may_keep(a, b, l, mode) ? keep(a, l) : new_leaf(a, b, mode);
 }
 
 Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
@@ -170,7 +167,7 @@ const Meet::Token* Meet::chosen_token(Value a, Value b) {
 }
 
 // Where the tokens are one predicate on one side, that side has no outcome in which they differ: what meets there is what the other
-// side has, by a number that it has where they agree, or that some pair with it has.
+// side has, by the number that it has where they agree.
 Value Meet::by_outcome(const Token& token, Value a, Value b, Mode mode, bool are_words) {
   const auto meet_parts = [&](Value x, Value y) { return (*this)(x, y, mode_of_part(x, y, mode), are_words); };
   const Alike alike = alike_to(token, a, b);
@@ -191,7 +188,6 @@ Value Meet::by_outcome(const Token& token, Value a, Value b, Mode mode, bool are
     const bool is_true = (outcome & 1) != 0;
     for (const bool of : {is_true, !is_true})
       if (const Value known = of ? if_true : if_false; known != kJunk && free_side(of ? all : 0) == v) return known;
-    if (const Value number = alike.is_left ? number_of_right(v) : number_of_left(v); number != kJunk) return number;
     return meet_parts(left_where(outcome), right_where(outcome));
   };
   std::array<Value, 1U << Alike::kMost> parts{};
@@ -217,23 +213,6 @@ Meet::Alike Meet::alike_to(const Token& token, Value a, Value b) {
     if (is_other(u) && alike.count < Alike::kMost && (alike.is_left ? u.left == token.left : goes_right && u.right == token.right))
       alike.tokens[alike.count++] = u;
   return alike;
-}
-
-Value Meet::number_of_left(Value a) {
-  if (is_same(a, a)) return a;
-  const Left& l = left(a);
-  return l.epoch == epoch_ ? l.number : kJunk;
-}
-
-Value Meet::number_of_right(Value b) {
-  if (is_same(b, b)) return b;
-  return b < right_.size() && right_[b].epoch == epoch_ ? right_[b].number : kJunk;
-}
-
-void Meet::note_right(Value b, Value number) {
-  if (tokens_.empty() || number == kJunk) return;
-  if (right_.size() <= b) right_.resize(values_.size() + values_.size() / 4);
-  if (right_[b].epoch != epoch_) right_[b] = {epoch_, number};
 }
 
 Value Meet::of_words(Value a, Value b, Mode mode) {
@@ -286,7 +265,6 @@ Value Meet::known(Value a, Value b) {
 }
 
 void Meet::remember(Value a, Value b, Value number) {
-  note_right(b, number);
   Left& l = left(a);
   if (l.epoch != epoch_ || l.right == b) {
     l.epoch = epoch_;

@@ -126,10 +126,6 @@ class Meet {
   }
   [[nodiscard]] Value of_gates(Value token, Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] const Token* chosen_token(Value a, Value b);
-  // The number of the first pair that has this value; Junk where no pair has.
-  [[nodiscard]] Value number_of_left(Value a);
-  [[nodiscard]] Value number_of_right(Value b);
-  void note_right(Value b, Value number);
   // A token, and others that are one predicate with it on one side, by which the value there is a choice.
   struct Alike {
     static constexpr std::size_t kMost = 4;
@@ -186,13 +182,8 @@ class Meet {
   Values& values_;
   std::uint32_t epoch_ = 0;
   Join join_;
-  std::vector<Left> left_;  // by value
-  struct Right {
-    std::uint32_t epoch = 0;
-    Value number = kJunk;
-  };
-  std::vector<Right> right_;  // by value: the first pair with it on the right
-  std::vector<Slot> slots_;   // power of two
+  std::vector<Left> left_;   // by value
+  std::vector<Slot> slots_;  // power of two
   // Pairs whose tokens have numbers, the later in place of the earlier; empty until it is needed.
   struct NumberedPair {
     std::uint64_t key = 0;

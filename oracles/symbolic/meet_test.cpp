@@ -441,6 +441,11 @@ TEST_F(MeetByTokens, ThereAreAsManyAsAreAllowed) {
   meet.note_predicate(t, t);
   meet.choose_tokens({}, 8);
   EXPECT_TRUE(meet.tokens().empty()) << "choices of another join";
+  meet.note_choice(both, kJunk);
+  meet.begin(1, false);
+  meet.note_predicate(t, t);
+  meet.choose_tokens({}, 8);
+  EXPECT_TRUE(meet.tokens().empty()) << "of its left side, too";
 }
 
 TEST_F(MeetByTokens, TokensAreFoundAnywhereInAChoice) {
