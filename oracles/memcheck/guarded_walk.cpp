@@ -15,7 +15,7 @@ Assumption GuardedWalk::assumption_of(std::size_t guard_operand) {
   const ValueGraph& g = sets_.graph();
   if (!g.is_read(guard_operand)) return {};
   const NodeId guard = g.read_word(guard_operand, 0);
-  return {predicate_of(guard), !g.program().operands[guard_operand].is_negated(), guard};
+  return {predicate_of(guard), !g.program().operands[guard_operand].is_negated(), holder_of(guard)};
 }
 
 // While it is being found out, and where it takes too long, a guard is known by its set.
@@ -25,7 +25,7 @@ SetId GuardedWalk::predicate_of(NodeId guard) {
   predicates_.at(guard, 0) = all + 1;
   if (sets_.sets().elements(all).size() < 2) return all;
   auto contexts = std::exchange(contexts_, {});
-  const auto [seen, is_whole] = seen_of(all, {guard, byte_aspect(0)}, {}, kMostOfPredicate);
+  const auto [seen, is_whole] = seen_of(all, {guard, byte_aspect(0)}, {}, kMostOfPredicate, OneBy::Definitions);
   contexts_ = std::move(contexts);
   if (!is_whole || seen == kEmptySet) return all;
   predicates_.at(guard, 0) = seen + 1;
@@ -39,9 +39,22 @@ void GuardedWalk::Assumptions::add(const Assumption& a) {
   list[size - 1] = a;
 }
 
-std::optional<bool> GuardedWalk::Assumptions::value_of(SetId predicate) const {
-  for (std::size_t k = size; k-- > 0;)
-    if (list[k].predicate == predicate) return list[k].value;
+NodeId GuardedWalk::holder_of(NodeId guard) const {
+  const ValueGraph& g = sets_.graph();
+  while (guard != kNone && (g.kind(guard) == NodeKind::Link || g.kind(guard) == NodeKind::Via)) guard = g.node(guard).a;
+  return guard;
+}
+
+std::optional<bool> GuardedWalk::value_of(const GuardRef& guard, SetId predicate, const Assumptions& assumed) {
+  const NodeId holder = holder_of(guard.node);
+  for (std::size_t k = assumed.size; k-- > 0;) {
+    const Assumption& a = assumed.list[k];
+    if (a.predicate != predicate) continue;
+    const bool is_another = a.node != holder && sets_.sets().elements(predicate).size() > 1;
+    if (is_another && contexts_.one_by == OneBy::Node) continue;
+    contexts_.has_confused = contexts_.has_confused || is_another;
+    return a.value;
+  }
   return std::nullopt;
 }
 
@@ -77,27 +90,32 @@ std::uint32_t GuardedWalk::across(std::uint32_t context, const Node& phi, std::s
 
 Assumption GuardedWalk::across(const Assumption& a, const Node& phi, std::size_t way) {
   const ValueGraph& g = sets_.graph();
-  NodeId holder = a.node;
-  while (holder != kNone && (g.kind(holder) == NodeKind::Link || g.kind(holder) == NodeKind::Via)) holder = g.node(holder).a;
-  if (holder != kNone && g.kind(holder) == NodeKind::Phi && g.node(holder).c == phi.c && g.node(holder).b == phi.b) {
-    const NodeId there = g.phi_args(g.node(holder))[way];
-    return {predicate_of(there), a.value, there};
+  if (a.node != kNone && g.kind(a.node) == NodeKind::Phi && g.node(a.node).c == phi.c && g.node(a.node).b == phi.b) {
+    const NodeId there = g.phi_args(g.node(a.node))[way];
+    return {predicate_of(there), a.value, holder_of(there)};
   }
   return sets_.is_defined_behind(a.predicate, ir::BlockId(phi.c)) ? Assumption() : a;
 }
 
 std::vector<GuardedWalk::Visit> GuardedWalk::states_to(SetId sought, State from, Assumption assumed) {
   std::vector<Visit> visits;
-  (void)walk(sought, from, assumed, kMost, [&](const Visit& v) {
+  (void)walk(sought, from, assumed, kMost, OneBy::Definitions, [&](const Visit& v) {
     visits.push_back(v);
     return true;
   });
   return visits;
 }
 
-GuardedWalk::Seen GuardedWalk::seen_of(SetId sought, State from, Assumption assumed, std::size_t budget) {
+GuardedWalk::Seen GuardedWalk::seen_of(SetId sought, State from, Assumption assumed) {
+  const Seen seen = seen_of(sought, from, assumed, kMost, OneBy::Definitions);
+  if (seen.elements == kEmptySet || !contexts_.has_confused) return seen;
+  const Seen again = seen_of(seen.elements, from, assumed, kMost, OneBy::Node);
+  return again.is_whole ? Seen{again.elements, seen.is_whole} : seen;
+}
+
+GuardedWalk::Seen GuardedWalk::seen_of(SetId sought, State from, Assumption assumed, std::size_t budget, OneBy one_by) {
   Seen result;
-  result.is_whole = walk(sought, from, assumed, budget, [&](const Visit& v) {
+  result.is_whole = walk(sought, from, assumed, budget, one_by, [&](const Visit& v) {
     if (sets_.sets().meet(v.own, sought)) result.elements = sets_.sets().unite(result.elements, v.own);
     return result.elements != sought;
   });
@@ -105,10 +123,10 @@ GuardedWalk::Seen GuardedWalk::seen_of(SetId sought, State from, Assumption assu
 }
 
 template <typename Visitor>
-bool GuardedWalk::walk(SetId sought, State from, Assumption assumed, std::size_t budget, const Visitor& visit) {
+bool GuardedWalk::walk(SetId sought, State from, Assumption assumed, std::size_t budget, OneBy one_by, const Visitor& visit) {
   const ValueGraph& g = sets_.graph();
   budget = std::min(budget, std::max(kMostOfAll - std::min(kMostOfAll, num_visits_), kLeast));
-  contexts_ = {{Assumptions()}, {}, {}};
+  contexts_ = {.one_by = one_by};
   FlatMap seen;
   struct Item {
     State state;
@@ -133,13 +151,14 @@ bool GuardedWalk::walk(SetId sought, State from, Assumption assumed, std::size_t
     if (n.kind == NodeKind::Gated) {
       const GuardRef& guard = g.guard(n);
       const SetId predicate = predicate_of(guard.node);
-      if (const auto value = contexts_.all[item.context].value_of(predicate)) {
+      if (const auto value = value_of(guard, predicate, contexts_.all[item.context])) {
         work.push_back({{*value != guard.negated ? n.a : n.b, item.state.aspect}, item.context});
         continue;
       }
       // What is written comes first: it most often leads nowhere else.
-      work.push_back({{n.b, item.state.aspect}, with(item.context, {predicate, guard.negated, guard.node})});
-      work.push_back({{n.a, item.state.aspect}, with(item.context, {predicate, !guard.negated, guard.node})});
+      const NodeId holder = holder_of(guard.node);
+      work.push_back({{n.b, item.state.aspect}, with(item.context, {predicate, guard.negated, holder})});
+      work.push_back({{n.a, item.state.aspect}, with(item.context, {predicate, !guard.negated, holder})});
       continue;
     }
     const bool is_phi = n.kind == NodeKind::Phi && n.c != kNone;

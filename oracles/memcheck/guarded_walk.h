@@ -6,8 +6,9 @@
 // opposite, has one of each in its sets, and only the right ones on each path). Where the walk goes back through a phi, the
 // predicate may be one of a phi of the same block: then it is what that has on the same way. Else an assumption is dropped where
 // the predicate is defined at the phi's block or behind it: what lies before was written under another visit's predicate. The judge
-// takes a walk's answer only to *excuse* a difference of sets, so a guard that it takes for another can hide a fault but never
-// raises an alarm.
+// takes a walk's answer only to *excuse* a difference of sets, so a guard that it takes for another can hide a fault. It can also
+// come to what a right walk does not: two predicates that change places in a loop have the same definitions. So where a walk took
+// one for another, what it came to is sought once more by a walk that knows guards of several definitions by the node alone.
 //
 // Tested by memcheck_test.cpp and details_test.cpp.
 #pragma once
@@ -38,7 +39,7 @@ class GuardedWalk {
     SetId elements = kEmptySet;
     bool is_whole = true;  // false where the budget ended it, and there may be more
   };
-  [[nodiscard]] Seen seen_of(SetId sought, State from, Assumption assumed) { return seen_of(sought, from, assumed, kMost); }
+  [[nodiscard]] Seen seen_of(SetId sought, State from, Assumption assumed);
   // The sets have changed (ReachingSets::distrust).
   void forget() { predicates_ = {}; }
   // States of all walks so far: what they cost.
@@ -54,20 +55,27 @@ class GuardedWalk {
     std::size_t size = 0;
 
     void add(const Assumption& a);  // where there are as many as can be, in place of the oldest; not one of an empty predicate
-    [[nodiscard]] std::optional<bool> value_of(SetId predicate) const;
     friend bool operator==(const Assumptions&, const Assumptions&) = default;
   };
+  // How it is known that two guards of several definitions are one: they are the same node, or have the same definitions.
+  enum class OneBy : std::uint8_t { Definitions, Node };
   // Those of one walk, by number.
   struct Contexts {
-    std::vector<Assumptions> all;  // 0: nothing is assumed
-    FlatMap numbers;               // by hash: the number + 1
-    FlatMap crossed;               // by context and argument of a phi: the context behind it + 1
+    OneBy one_by = OneBy::Definitions;
+    bool has_confused = false;                    // nodes that have the same definitions were taken for one
+    std::vector<Assumptions> all{Assumptions()};  // 0: nothing is assumed
+    FlatMap numbers{};                            // by hash: the number + 1
+    FlatMap crossed{};                            // by context and argument of a phi: the context behind it + 1
   };
 
   [[nodiscard]] SetId predicate_of(NodeId guard);
+  // The node that a guard is a copy of, as far as only one way leads to it.
+  [[nodiscard]] NodeId holder_of(NodeId guard) const;
+  // Whether the guard holds, by the last assumption about it.
+  [[nodiscard]] std::optional<bool> value_of(const GuardRef& guard, SetId predicate, const Assumptions& assumed);
   [[nodiscard]] std::uint32_t number_of(const Assumptions& assumed);
   [[nodiscard]] std::uint32_t with(std::uint32_t context, Assumption a);
-  [[nodiscard]] Seen seen_of(SetId sought, State from, Assumption assumed, std::size_t budget);
+  [[nodiscard]] Seen seen_of(SetId sought, State from, Assumption assumed, std::size_t budget, OneBy one_by);
   // Back through argument `way` of a phi.
   [[nodiscard]] std::uint32_t across(std::uint32_t context, const Node& phi, std::size_t way);
   // What the predicate is on the other side; empty where that is not known.
@@ -75,7 +83,7 @@ class GuardedWalk {
 
   // No more than `budget` states, until `visit` says false. False where the budget ended it.
   template <typename Visitor>
-  bool walk(SetId sought, State from, Assumption assumed, std::size_t budget, const Visitor& visit);
+  bool walk(SetId sought, State from, Assumption assumed, std::size_t budget, OneBy one_by, const Visitor& visit);
 
   static constexpr std::size_t kMost = 200'000;          // states of one walk
   static constexpr std::size_t kMostOfPredicate = 2000;  // of one that is made for a guard's definitions
