@@ -41,7 +41,12 @@ void GuardedWalk::Assumptions::add(const Assumption& a) {
 
 NodeId GuardedWalk::holder_of(NodeId guard) const {
   const ValueGraph& g = sets_.graph();
-  while (guard != kNone && (g.kind(guard) == NodeKind::Link || g.kind(guard) == NodeKind::Via)) guard = g.node(guard).a;
+  while (guard != kNone) {
+    const Node& n = g.node(guard);
+    if (n.kind == NodeKind::Link || n.kind == NodeKind::Via) guard = n.a;
+    else if (n.kind == NodeKind::Phi && n.c == kNone) guard = g.phi_args(n).front();
+    else break;
+  }
   return guard;
 }
 

@@ -69,7 +69,7 @@ class GuardedWalk {
   };
 
   [[nodiscard]] SetId predicate_of(NodeId guard);
-  // The node that a guard is a copy of, as far as only one way leads to it.
+  // The node whose value the guard is, through what has one source.
   [[nodiscard]] NodeId holder_of(NodeId guard) const;
   // Whether the guard holds, by the last assumption about it.
   [[nodiscard]] std::optional<bool> value_of(const GuardRef& guard, SetId predicate, const Assumptions& assumed);
