@@ -50,8 +50,7 @@ NodeId GuardedWalk::holder_of(NodeId guard) const {
   return guard;
 }
 
-std::optional<bool> GuardedWalk::value_of(const GuardRef& guard, SetId predicate, const Assumptions& assumed) {
-  const NodeId holder = holder_of(guard.node);
+std::optional<bool> GuardedWalk::value_of(NodeId holder, SetId predicate, const Assumptions& assumed) {
   for (std::size_t k = assumed.size; k-- > 0;) {
     const Assumption& a = assumed.list[k];
     if (a.predicate != predicate) continue;
@@ -156,12 +155,12 @@ bool GuardedWalk::walk(SetId sought, State from, Assumption assumed, std::size_t
     if (n.kind == NodeKind::Gated) {
       const GuardRef& guard = g.guard(n);
       const SetId predicate = predicate_of(guard.node);
-      if (const auto value = value_of(guard, predicate, contexts_.all[item.context])) {
+      const NodeId holder = holder_of(guard.node);
+      if (const auto value = value_of(holder, predicate, contexts_.all[item.context])) {
         work.push_back({{*value != guard.negated ? n.a : n.b, item.state.aspect}, item.context});
         continue;
       }
       // What is written comes first: it most often leads nowhere else.
-      const NodeId holder = holder_of(guard.node);
       work.push_back({{n.b, item.state.aspect}, with(item.context, {predicate, guard.negated, holder})});
       work.push_back({{n.a, item.state.aspect}, with(item.context, {predicate, !guard.negated, holder})});
       continue;

@@ -69,10 +69,10 @@ class GuardedWalk {
   };
 
   [[nodiscard]] SetId predicate_of(NodeId guard);
-  // The node whose value the guard is, through what has one source.
+  // The node that the guard's value comes from: links, moves and phis of one argument are passed through.
   [[nodiscard]] NodeId holder_of(NodeId guard) const;
-  // Whether the guard holds, by the last assumption about it.
-  [[nodiscard]] std::optional<bool> value_of(const GuardRef& guard, SetId predicate, const Assumptions& assumed);
+  // Whether the guard with this holder and these definitions is true, by the last assumption about it.
+  [[nodiscard]] std::optional<bool> value_of(NodeId holder, SetId predicate, const Assumptions& assumed);
   [[nodiscard]] std::uint32_t number_of(const Assumptions& assumed);
   [[nodiscard]] std::uint32_t with(std::uint32_t context, Assumption a);
   [[nodiscard]] Seen seen_of(SetId sought, State from, Assumption assumed, std::size_t budget, OneBy one_by);

@@ -22,10 +22,11 @@
 //
 //       meet(a, b)             = Gate(n, meet(a where t, b where u), meet(a where not t, b where not u))
 //
-//     so that a value which is the one here, and a choice there, is still what it is under the outcome that says the same. Tokens
-//     may be one predicate on one side, say t on the left with u and v: then no outcome where they differ is on the left, and there
-//     a pair is whatever has the same on the right. So (1) is kept in one direction: equal numbers mean equal values on each side
-//     that has the outcome.
+//     so that a value which is the one here, and a choice there, is still what it is under the outcome that says the same. Two
+//     tokens may have the same predicate on one side, e.g. (t, u) and (t, v). The left side then never has an outcome in which one
+//     holds and the other does not. In such an outcome only the right values matter: a pair takes the number that its right value
+//     has in an outcome where both tokens agree. Of (1) one direction is left: places with equal numbers hold equal values on each
+//     side that can have the outcome, but places that hold equal values may have different numbers.
 //
 // Tested by meet_test.cpp, where (1) to (3) are held against random values.
 #pragma once

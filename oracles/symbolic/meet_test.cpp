@@ -468,7 +468,8 @@ TEST_F(MeetByTokens, OfTwoPredicatesThatWereOne) {
   meet.note_predicate(t, predicate + 4);
   meet.note_predicate(t, predicate + 5);
   meet.note_choice(v.gate(t, leaf, x), kJunk);
-  EXPECT_EQ(choose(v.gate(predicate + 5, leaf, x)).size(), 2u);
+  const std::vector<Value> chosen = choose(v.gate(predicate + 5, leaf, x));
+  EXPECT_EQ(chosen, (std::vector{t, meet(t, predicate + 4, Mode::Find, false)}));
   EXPECT_EQ(meet(t, predicate + 5, Mode::Find, false), t);
 }
 
