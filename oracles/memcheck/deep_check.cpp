@@ -10,8 +10,8 @@
 
 namespace regduel::oracles {
 
-DeepCheck::DeepCheck(const Case& c, Definitions& defs, FastAnswer known, MemcheckScope scope)
-    : c_(c), defs_(defs), known_(std::move(known)), scope_(scope), after_cfg_(c.after),
+DeepCheck::DeepCheck(const Case& c, Definitions& defs, FastAnswer known, MemcheckScope scope, const Objections* upheld)
+    : c_(c), defs_(defs), known_(std::move(known)), scope_(scope), upheld_(upheld), after_cfg_(c.after),
       before_graph_(c.before, c.prepared.cfg(), defs, {.doubtful = known_.doubtful, .asked = asked()}),
       after_graph_(c.after, after_cfg_, defs,
                    {.callee_saved = c.prepared.preserved(), .doubtful = known_.doubtful, .asked = asked()}),
@@ -38,7 +38,8 @@ MemcheckDetails DeepCheck::run() {
       if (source != kNone && before_graph_.is_reachable(source)) check_instruction(source, i);
     }
     while (next_ret < in_order.size() && in_order[next_ret].inst < i) ++next_ret;
-    for (; next_ret < in_order.size() && in_order[next_ret].inst == i; ++next_ret) check_saved(in_order[next_ret]);
+    for (; next_ret < in_order.size() && in_order[next_ret].inst == i; ++next_ret)
+      check_saved(in_order[next_ret], c_.after.operands.size() + next_ret);
     if (details_.mismatches.size() == known) continue;
     ++details_.total_mismatch;
     const bool all_old = std::all_of(details_.mismatches.begin() + static_cast<std::ptrdiff_t>(known), details_.mismatches.end(),
@@ -113,8 +114,9 @@ DeepCheck::Outcome DeepCheck::check_operand(std::size_t before_operand, std::siz
   Outcome worst = Outcome::Same;
   for (int i = 0; i < bytes; ++i) {
     const ByteRef from = before_graph_.read_byte(before_operand, i);
-    const Outcome outcome =
+    Outcome outcome =
         compare_byte(before_.set_of(from), from, after_graph_.read_byte(after_operand, i), before_assumed, after_assumed);
+    if (outcome == Outcome::Differs && !is_upheld(after_operand, i)) outcome = Outcome::Same;
     if (outcome == Outcome::Differs || worst == Outcome::Same) worst = outcome;
   }
   return worst;
@@ -153,6 +155,24 @@ bool DeepCheck::is_excused(SetId expected, SetId found, std::optional<ByteRef> b
                               sets_.any_of(expected, has_undefined_, is_undefined));
 }
 
+bool DeepCheck::is_upheld(std::size_t read, int byte) {
+  const auto keep = [&](std::vector<std::uint32_t>& elements, bool is_addition) {
+    std::erase_if(elements, [&](std::uint32_t e) {
+      const Leaf& leaf = defs_[leaf_of(e)];
+      const Objection o{read, byte, is_addition, leaf.kind, leaf.inst.value, leaf.operand, e % 4};
+      if (upheld_ != nullptr && !upheld_->contains(o)) return true;
+      objections_.insert(o);
+      return false;
+    });
+  };
+  Difference& last = differences_.back();
+  keep(last.additions, true);
+  keep(last.removals, false);
+  if (!last.additions.empty() || !last.removals.empty()) return true;
+  differences_.pop_back();
+  return false;
+}
+
 // Of the elements those that a walk comes to.
 void DeepCheck::keep_seen(std::vector<std::uint32_t>& elements, GuardedWalk& walk, ByteRef from, Assumption assumed) {
   const auto [seen, is_whole] = walk.seen_of(set_with(elements), {from.node, byte_aspect(from.byte)}, assumed);
@@ -167,13 +187,14 @@ SetId DeepCheck::set_with(const std::vector<std::uint32_t>& elements) {
 }
 
 // A callee-saved register at a ret: must hold its entry value.
-void DeepCheck::check_saved(const RetRead& r) {
+void DeepCheck::check_saved(const RetRead& r, std::size_t read) {
   differences_.clear();
   bool differs = false;
   std::vector<ByteRef> bytes;
   for (int k = 0; k < ir::unit_bytes(r.unit.file); ++k) {
     bytes.push_back({r.node, k});
-    differs = compare_byte(sets_.single(element_of(r.saved, k)), std::nullopt, bytes.back(), {}, {}) == Outcome::Differs || differs;
+    const Outcome outcome = compare_byte(sets_.single(element_of(r.saved, k)), std::nullopt, bytes.back(), {}, {});
+    differs = (outcome == Outcome::Differs && is_upheld(read, k)) || differs;
   }
   if (!differs) return;
   OperandMismatch m = explain();

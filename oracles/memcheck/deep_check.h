@@ -3,7 +3,9 @@
 // Tested by memcheck_test.cpp and details_test.cpp.
 #pragma once
 
+#include <compare>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,11 +16,29 @@
 
 namespace regduel::oracles {
 
+// A definition that stands against a byte of a read: it came, or it went.
+struct Objection {
+  std::size_t read = 0;  // an index into operands of the program after; behind them, what each `ret` reads
+  int byte = 0;
+  bool is_addition = false;
+  LeafKind kind = LeafKind::Uninitialised;
+  std::uint32_t inst = 0;
+  int operand = -1;
+  std::uint32_t leaf_byte = 0;
+
+  friend auto operator<=>(const Objection&, const Objection&) = default;
+};
+using Objections = std::set<Objection>;
+
 class DeepCheck {
  public:
-  // Requires: defs made from c.before; `known` is what the fast check says of this case in this scope.
-  DeepCheck(const Case& c, Definitions& defs, FastAnswer known, MemcheckScope scope = MemcheckScope::Everything);
+  // Requires: defs made from c.before; `known` is what the fast check says of this case in this scope. Where `upheld` is given,
+  // nothing else counts as a difference.
+  DeepCheck(const Case& c, Definitions& defs, FastAnswer known, MemcheckScope scope = MemcheckScope::Everything,
+            const Objections* upheld = nullptr);
   [[nodiscard]] MemcheckDetails run();
+  // All that run() came upon.
+  [[nodiscard]] const Objections& objections() const { return objections_; }
 
  private:
   // One byte of an operand whose sets differ in a way that nothing excuses.
@@ -36,11 +56,13 @@ class DeepCheck {
   void check_instruction(std::uint32_t before_index, std::uint32_t after_index);
   [[nodiscard]] Outcome check_operand(std::size_t before_operand, std::size_t after_operand, Assumption before_assumed,
                                       Assumption after_assumed);
-  void check_saved(const RetRead& r);
+  void check_saved(const RetRead& r, std::size_t read);
   [[nodiscard]] Outcome compare_byte(SetId expected, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed,
                                      Assumption after_assumed);
   [[nodiscard]] bool is_excused(SetId expected, SetId found, std::optional<ByteRef> before, ByteRef after,
                                 Assumption before_assumed, Assumption after_assumed);
+  // Notes the objections to the last difference that are upheld. False where none is; then it is none.
+  [[nodiscard]] bool is_upheld(std::size_t read, int byte);
   void keep_seen(std::vector<std::uint32_t>& elements, GuardedWalk& walk, ByteRef from, Assumption assumed);
   [[nodiscard]] SetId set_with(const std::vector<std::uint32_t>& elements);
 
@@ -61,6 +83,8 @@ class DeepCheck {
   DefSets sets_;
   FastAnswer known_;
   MemcheckScope scope_;
+  const Objections* upheld_;
+  Objections objections_;
   const ir::Cfg after_cfg_;
   ValueGraph before_graph_, after_graph_;
   ReachingSets before_, after_;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -60,12 +59,9 @@ std::string_view text(MemcheckCode code) { return kCodes[static_cast<std::size_t
 
 namespace {
 
-// Instructions with an error.
-std::set<ir::InstId> errors_of(const MemcheckDetails& details) {
-  std::set<ir::InstId> errors;
-  for (const OperandMismatch& m : details.mismatches)
-    if (m.code != MemcheckCode::None) errors.insert(m.inst);
-  return errors;
+bool has_error(const MemcheckDetails& details) {
+  return std::any_of(details.mismatches.begin(), details.mismatches.end(),
+                     [](const OperandMismatch& m) { return m.code != MemcheckCode::None; });
 }
 
 // What keeps the reads of the two programs from being compared: an operand that still is a vreg.
@@ -92,16 +88,18 @@ MemcheckDetails memcheck(const Case& c, MemcheckScope scope) {
     details.skipped = std::move(why);
     return details;
   }
-  const bool has_doubtful = !answer.doubtful.empty();
-  FastAnswer trusting{.suspects = answer.suspects, .doubtful = {}};
   Definitions defs(c.before);
-  MemcheckDetails details = DeepCheck(c, defs, std::move(answer), scope).run();
-  if (!has_doubtful || errors_of(details).empty()) return details;
-  // Where a guard is undefined nothing is asked for, and elsewhere it is one value at each read: what is right by that is right.
+  MemcheckDetails details = DeepCheck(c, defs, answer, scope).run();
+  if (answer.doubtful.empty() || !has_error(details)) return details;
+  // Where a guard is undefined nothing is asked for, and elsewhere it is one value at each read. So a definition that came must be
+  // there also where all guards are known, and be none that could be there before if nothing is known of the doubtful ones; and the
+  // other way round for one that went. That is what both checks object to.
+  Definitions trusted(c.before);
+  DeepCheck trusting(c, trusted, {.suspects = answer.suspects, .doubtful = {}}, MemcheckScope::Errors);
+  const std::string undecided = trusting.run().inconclusive;
   Definitions again(c.before);
-  const std::set<ir::InstId> errors = errors_of(DeepCheck(c, again, std::move(trusting), scope).run());
-  std::erase_if(details.mismatches,
-                [&](const OperandMismatch& m) { return m.code != MemcheckCode::None && !errors.contains(m.inst); });
+  details = DeepCheck(c, again, std::move(answer), scope, &trusting.objections()).run();
+  if (details.inconclusive.empty()) details.inconclusive = undecided;
   return details;
 }
 
