@@ -114,17 +114,16 @@ DeepCheck::Outcome DeepCheck::check_operand(std::size_t before_operand, std::siz
   Outcome worst = Outcome::Same;
   for (int i = 0; i < bytes; ++i) {
     const ByteRef from = before_graph_.read_byte(before_operand, i);
-    Outcome outcome =
-        compare_byte(before_.set_of(from), from, after_graph_.read_byte(after_operand, i), before_assumed, after_assumed);
-    if (outcome == Outcome::Differs && !is_upheld(after_operand, i)) outcome = Outcome::Same;
+    const Outcome outcome = compare_byte({after_operand, i}, before_.set_of(from), from, after_graph_.read_byte(after_operand, i),
+                                         before_assumed, after_assumed);
     if (outcome == Outcome::Differs || worst == Outcome::Same) worst = outcome;
   }
   return worst;
 }
 
 // Additions and removals of one byte, and which of them count.
-DeepCheck::Outcome DeepCheck::compare_byte(SetId expected, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed,
-                                           Assumption after_assumed) {
+DeepCheck::Outcome DeepCheck::compare_byte(ReadByte at, SetId expected, std::optional<ByteRef> before, ByteRef after,
+                                           Assumption before_assumed, Assumption after_assumed) {
   const SetId found = after_.set_of(after);
   if (found == expected) return Outcome::Same;
   if (is_excused(expected, found, before, after, before_assumed, after_assumed)) return Outcome::Same;
@@ -140,6 +139,8 @@ DeepCheck::Outcome DeepCheck::compare_byte(SetId expected, std::optional<ByteRef
   std::erase_if(d.removals, is_undefined);
   if (!d.additions.empty() && after_graph_.has_gates()) keep_seen(d.additions, after_walk_, after, after_assumed);
   if (!d.removals.empty() && before_graph_.has_gates() && before) keep_seen(d.removals, before_walk_, *before, before_assumed);
+  keep_upheld(d.additions, at, true);
+  keep_upheld(d.removals, at, false);
   if (d.additions.empty() && d.removals.empty()) return Outcome::Same;
   differences_.push_back(std::move(d));
   return Outcome::Differs;
@@ -155,22 +156,13 @@ bool DeepCheck::is_excused(SetId expected, SetId found, std::optional<ByteRef> b
                               sets_.any_of(expected, has_undefined_, is_undefined));
 }
 
-bool DeepCheck::is_upheld(std::size_t read, int byte) {
-  const auto keep = [&](std::vector<std::uint32_t>& elements, bool is_addition) {
-    std::erase_if(elements, [&](std::uint32_t e) {
-      const Leaf& leaf = defs_[leaf_of(e)];
-      const Objection o{read, byte, is_addition, leaf.kind, leaf.inst.value, leaf.operand, e % 4};
-      if (upheld_ != nullptr && !upheld_->contains(o)) return true;
-      objections_.insert(o);
-      return false;
-    });
-  };
-  Difference& last = differences_.back();
-  keep(last.additions, true);
-  keep(last.removals, false);
-  if (!last.additions.empty() || !last.removals.empty()) return true;
-  differences_.pop_back();
-  return false;
+void DeepCheck::keep_upheld(std::vector<std::uint32_t>& elements, ReadByte at, bool are_additions) {
+  std::erase_if(elements, [&](std::uint32_t e) {
+    const Leaf& leaf = defs_[leaf_of(e)];
+    const Objection o{at, are_additions, leaf.kind, leaf.inst.value, leaf.operand, e % 4};
+    if (upheld_ == nullptr || upheld_->contains(o)) objections_.insert(o);
+    return !objections_.contains(o);
+  });
 }
 
 // Of the elements those that a walk comes to.
@@ -193,8 +185,8 @@ void DeepCheck::check_saved(const RetRead& r, std::size_t read) {
   std::vector<ByteRef> bytes;
   for (int k = 0; k < ir::unit_bytes(r.unit.file); ++k) {
     bytes.push_back({r.node, k});
-    const Outcome outcome = compare_byte(sets_.single(element_of(r.saved, k)), std::nullopt, bytes.back(), {}, {});
-    differs = (outcome == Outcome::Differs && is_upheld(read, k)) || differs;
+    const SetId expected = sets_.single(element_of(r.saved, k));
+    differs = compare_byte({read, k}, expected, std::nullopt, bytes.back(), {}, {}) == Outcome::Differs || differs;
   }
   if (!differs) return;
   OperandMismatch m = explain();

@@ -16,10 +16,17 @@
 
 namespace regduel::oracles {
 
-// A definition that stands against a byte of a read: it came, or it went.
-struct Objection {
-  std::size_t read = 0;  // an index into operands of the program after; behind them, what each `ret` reads
+// Byte `byte` of a read: of an operand of the program after (an index into operands), or behind those of what a `ret` reads.
+struct ReadByte {
+  std::size_t read = 0;
   int byte = 0;
+
+  friend auto operator<=>(const ReadByte&, const ReadByte&) = default;
+};
+
+// A definition that stands against what is read: it came, or it went.
+struct Objection {
+  ReadByte at;
   bool is_addition = false;
   LeafKind kind = LeafKind::Uninitialised;
   std::uint32_t inst = 0;
@@ -57,12 +64,12 @@ class DeepCheck {
   [[nodiscard]] Outcome check_operand(std::size_t before_operand, std::size_t after_operand, Assumption before_assumed,
                                       Assumption after_assumed);
   void check_saved(const RetRead& r, std::size_t read);
-  [[nodiscard]] Outcome compare_byte(SetId expected, std::optional<ByteRef> before, ByteRef after, Assumption before_assumed,
-                                     Assumption after_assumed);
+  [[nodiscard]] Outcome compare_byte(ReadByte at, SetId expected, std::optional<ByteRef> before, ByteRef after,
+                                     Assumption before_assumed, Assumption after_assumed);
   [[nodiscard]] bool is_excused(SetId expected, SetId found, std::optional<ByteRef> before, ByteRef after,
                                 Assumption before_assumed, Assumption after_assumed);
-  // Notes the objections to the last difference that are upheld. False where none is; then it is none.
-  [[nodiscard]] bool is_upheld(std::size_t read, int byte);
+  // Notes of the objections those that are upheld, and drops the others.
+  void keep_upheld(std::vector<std::uint32_t>& elements, ReadByte at, bool are_additions);
   void keep_seen(std::vector<std::uint32_t>& elements, GuardedWalk& walk, ByteRef from, Assumption assumed);
   [[nodiscard]] SetId set_with(const std::vector<std::uint32_t>& elements);
 

@@ -343,6 +343,16 @@ TEST(MemcheckDetails, GuardsBeyondTheBudgetAreInconclusive) {
   EXPECT_EQ(removed.result.verdict, Verdict::Inconclusive) << describe(removed.result);
 }
 
+// Where nothing is known of the guards, R9 is seen at once; where they are known, the budget ends.
+TEST(MemcheckDetails, DoubtfulGuardsBeyondTheBudgetAreInconclusive) {
+  Pair p = entangled(2000);
+  p.vregs += "  vreg %2004 P pred\n";
+  p.before = replaced(p.before, "    #2 %2 = p", "    #7 %2004 = o\n    #2 @%2004 %2 = p");
+  p.after = replaced(p.after, "    #2 P1 = p", "    #7 P3 = o\n    #2 @P3 P1 = p");
+  const Judged j(p);
+  EXPECT_EQ(j.result.verdict, Verdict::Inconclusive) << describe(j.result);
+}
+
 // What is wrong shows before the budget ends, and also where other walks have spent what they have together.
 TEST(MemcheckDetails, AFaultBehindEntangledGuardsIsFound) {
   Pair p = entangled(2000, "");

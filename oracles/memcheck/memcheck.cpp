@@ -59,11 +59,6 @@ std::string_view text(MemcheckCode code) { return kCodes[static_cast<std::size_t
 
 namespace {
 
-bool has_error(const MemcheckDetails& details) {
-  return std::any_of(details.mismatches.begin(), details.mismatches.end(),
-                     [](const OperandMismatch& m) { return m.code != MemcheckCode::None; });
-}
-
 // What keeps the reads of the two programs from being compared: an operand that still is a vreg.
 std::string why_unreadable(const ir::Function& after) {
   for (const ir::Inst& i : after.insts)
@@ -90,7 +85,8 @@ MemcheckDetails memcheck(const Case& c, MemcheckScope scope) {
   }
   Definitions defs(c.before);
   MemcheckDetails details = DeepCheck(c, defs, answer, scope).run();
-  if (answer.doubtful.empty() || !has_error(details)) return details;
+  const auto is_error = [](const OperandMismatch& m) { return m.code != MemcheckCode::None; };
+  if (answer.doubtful.empty() || std::none_of(details.mismatches.begin(), details.mismatches.end(), is_error)) return details;
   // Where a guard is undefined nothing is asked for, and elsewhere it is one value at each read. So a definition that came must be
   // there also where all guards are known, and be none that could be there before if nothing is known of the doubtful ones; and the
   // other way round for one that went. That is what both checks object to.
