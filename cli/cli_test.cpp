@@ -611,6 +611,23 @@ TEST_F(Cli, LoweredSpillsAreJudgedAsWhatTheyStandFor) {
   }
 }
 
+// Bytes of local memory: what the instructions move is what the statistics, the line of -v and the warning say.
+TEST_F(Cli, LoweredSpillsAreCountedAsWhatTheyStandFor) {
+  ASSERT_EQ(run("gen --seed 5 --profile pressure --size 300 -o a.rir").status, 0);
+  const std::string options = " --regs 16 --stats -v --warn-on-spills -o b.rir";
+  const Outcome plain = run("alloc a.rir" + options), lowered = run("alloc a.rir --lower-spills" + options);
+  for (const Outcome& o : {plain, lowered}) {
+    std::smatch moved, in_use;
+    ASSERT_TRUE(std::regex_search(o.out, moved, std::regex(R"(spill stores \d+ \((\d+) bytes\), refills \d+ \((\d+) bytes\))")));
+    EXPECT_NE(moved[1], "0");
+    EXPECT_THAT(o.out, HasSubstr(fmt::format("[LSpillB={}] [LRefillB={}]", moved[1].str(), moved[2].str())));
+    EXPECT_THAT(o.out, HasSubstr(fmt::format("{} bytes spill stores, {} bytes spill loads", moved[1].str(), moved[2].str())));
+    ASSERT_TRUE(std::regex_search(o.out, in_use, std::regex(R"(\((\d+) in use at a time\))")));
+    EXPECT_NE(in_use[1], "0");
+    EXPECT_THAT(o.err, HasSubstr("Registers are spilled to local memory in function"));
+  }
+}
+
 TEST_F(Cli, AnImpossibleLimit) {
   write("wide.rir",
         "rir 1\nfunc @wide kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b64\n  block b0\n    #0 %0, %1 = op\n    "

@@ -118,6 +118,7 @@ class InstructionWalk {
   InstructionWalk(const FileAllocator& a, const WalkOptions& options, WalkTables& tables, int level)
       : a_(a), round_(a.round()), f_(a.round().lowered.f), options_(options), tables_(tables), level_(kLevels[level]),
         attempt_{.may_spill = true,
+                 .has_affinity = options.has_affinity,
                  .threshold = options.threshold,
                  .relaxation = options.relaxation,
                  .kept = options.kept,

@@ -66,6 +66,7 @@ struct WalkOptions {
   std::span<const ir::VRegId> absent = {};    // as in AttemptOptions
   std::span<const Location> if_spilled = {};  // by vreg of the program before spill code, as far as it goes: where it would go
   int threshold = 50;                         // knob 684
+  bool has_affinity = true;                   // as in AttemptOptions
   Relaxation relaxation = {};                 // as in AttemptOptions
   WalkFacts* facts = nullptr;                 // null = not asked
   Observer* observer = nullptr;               // as in AttemptOptions

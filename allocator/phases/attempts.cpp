@@ -176,6 +176,7 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
                                 .absent = eviction.absent,
                                 .if_spilled = eviction.if_spilled,
                                 .threshold = options.threshold,
+                                .has_affinity = options.has_affinity,
                                 .relaxation = options.relaxation,
                                 .observer = options.observer});
     });

@@ -11,9 +11,10 @@
 //                    Guidance decides before it is known what fits, earlier rounds without what later ones make room for, and the
 //                    fallback not at all
 //
-// A round spills a vreg that was not spilled before, or pins an instruction that was not pinned; so it ends. With everything in
-// memory and each instruction packed, what is not impossible fits. Source: seed 000 "Retry Loop: Phase 2: SPILL"; seed 001 "Spill
-// Retry Loop". Tested by driver_test.cpp, driver_trace_test.cpp and fatpoint_test.cpp.
+// A round changes the plan for good, so it ends: a vreg leaves for memory or a pack, a pack for the slots of its members, an
+// instruction is barred to waiting refills, or pinned. With everything in memory and each instruction packed, what is not
+// impossible fits. Source: seed 000 "Retry Loop: Phase 2: SPILL"; seed 001 "Spill Retry Loop". Tested by driver_test.cpp,
+// driver_trace_test.cpp and fatpoint_test.cpp.
 #pragma once
 
 #include <cstdint>

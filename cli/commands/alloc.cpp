@@ -14,6 +14,7 @@
 #include "cli/show/pass_log_text.h"
 #include "fuzz/duel/allocators.h"
 #include "ir/text/text.h"
+#include "oracles/pair/raise.h"
 #include "oracles/quality/frame_use.h"
 #include "oracles/quality/quality.h"
 #include "oracles/quality/spill_statistics.h"
@@ -120,8 +121,11 @@ int alloc(const Options& o) {
     for (const std::string& note : allocation->notes) notes += fmt::format("{}: note: @{}: {}\n", p.file, p.function.name, note);
     const oracles::Measures m = oracles::measure({p.function, target}, allocation->program);
     if (o.passes.is_given()) stats[k] += text_of(p.function, passes);
-    const oracles::SpillStatistics spills = oracles::spill_statistics(m, allocation->program);
-    const std::int64_t in_use = oracles::most_bytes_in_use(allocation->program, ir::Cfg(allocation->program), ir::MemSpace::Local);
+    // Of lowered spill code what it stands for is counted.
+    const auto raised = oracles::raise(p.function, allocation->program, target, options.limits);
+    const ir::Function& counted = raised ? raised->program : allocation->program;
+    const oracles::SpillStatistics spills = oracles::spill_statistics(m, counted);
+    const std::int64_t in_use = oracles::most_bytes_in_use(counted, ir::Cfg(counted), ir::MemSpace::Local);
     if (o.stats) stats[k] += statistics(p.function, o.with, m, spills, in_use);
     if (o.verbose) stats[k] += fmt::format("regduel info    : {}\n", oracles::function_properties(p.function.name, spills));
     if (const auto warning = oracles::spill_warning(p.function.name, spills); warning && o.warns_on_spills)

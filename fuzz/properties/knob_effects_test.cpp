@@ -170,6 +170,7 @@ TEST(KnobEffects, OfFatpoint) {
                   {"FatPointChains", "0", {}, 15, Copies, More},
                   {"FatPointMergeCopies", "0", {}, 20, Copies, More},
                   {"FatPointConstraintTypes", "0", {}, 20, Copies, More},
+                  {"FatPointConstraintTypes", "32272", {{"622", "1"}}, 30, Copies, More},
                   {"FatPointOrders", "1", {}, 20, Registers, More},
                   {"FatPointPackingAttempt", "0", {}, 1, Registers, More},
                   {"FatPointGuidance", "0", {}, 30, SpillBytes, More},
