@@ -952,6 +952,22 @@ func @f kernel target sm_90 threads 32
   expect_complaint("bisect c.rir --plant nothing", "no planted bug");
 }
 
+TEST_F(Cli, APassSaysItsSizesAsJson) {
+  write("a.rir",
+        "rir 1\nfunc @k kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  block b0\n    #0 %0 = op\n"
+        "    #1 %1 = copy %0\n    #2 st %1 !write\n    #3 exit\n");
+  const Outcome alone = run("pass copyprop a.rir --json");
+  ASSERT_EQ(alone.status, 0) << alone.err;
+  const auto row = nlohmann::json::parse(alone.out)["results"][0];
+  EXPECT_EQ(row["function"], "k");
+  EXPECT_EQ(row["before"]["copies"], 1);
+  EXPECT_EQ(row["after"]["copies"], 0);
+  EXPECT_EQ(row["before"]["instructions"].get<int>() - row["after"]["instructions"].get<int>(), 1);
+  const Outcome beside = run("pass copyprop a.rir --json -o b.rir");
+  EXPECT_EQ(nlohmann::json::parse(beside.out)["results"][0], row);
+  EXPECT_EQ(read_file(path("b.rir")).value_or(""), run("pass copyprop a.rir").out);
+}
+
 TEST_F(Cli, PassesShowTheirSizesAndDumps) {
   write("d.rir", R"(rir 1
 func @f kernel target sm_90 threads 32

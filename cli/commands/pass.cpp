@@ -5,10 +5,12 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/options.h"
+#include "cli/show/output.h"
 #include "cli/show/pass_log_text.h"
 #include "ir/text/text.h"
 #include "passes/pass.h"
@@ -22,12 +24,23 @@ struct Options {
   AbiOption abi;
   std::vector<std::string> knobs;  // NAME=VALUE
   PassesOption passes;
+  bool json = false;
 };
 
 std::string pass_names() {
   std::string names;
   for (const passes::Pass* p : passes::passes()) names += fmt::format("{}{}", names.empty() ? "" : ", ", p->name());
   return names;
+}
+
+nlohmann::ordered_json sizes(const ir::Function& f) {
+  std::size_t copies = 0, phis = 0;
+  for (const ir::Inst& i : f.insts) {
+    copies += i.is_copy() ? 1 : 0;
+    phis += i.is_phi() ? 1 : 0;
+  }
+  return {
+      {"vregs", f.vregs.size()}, {"blocks", f.blocks.size()}, {"instructions", f.insts.size()}, {"copies", copies}, {"phis", phis}};
 }
 
 int run_pass(const Options& o) {
@@ -43,16 +56,20 @@ int run_pass(const Options& o) {
   require_phase(programs, ir::Phase::Virtual);
   ir::Module result;
   std::string shown;
+  std::vector<nlohmann::ordered_json> list;
   for (Program& p : programs) {
     const ir::Target& target = o.target.resolve(p.function, p.file);
     ir::PassLog log;
     auto after = passes::run_recorded(*pass, p.function, target, {.knobs = settings, .passes = o.passes.record_in(log)});
     if (!after) throw BadInput(after.error());
     if (o.passes.is_given()) shown += text_of(p.function, log);
+    list.push_back(
+        {{"function", p.function.name}, {"pass", pass->name()}, {"before", sizes(p.function)}, {"after", sizes(*after)}});
     result.functions.push_back(std::move(*after));
   }
-  save(o.output, ir::print(result));
-  fmt::print(o.output == "-" ? stderr : stdout, "{}", shown);
+  if (!o.json || o.output != "-") save(o.output, ir::print(result));
+  if (o.json) print_json({{"command", "pass"}, {"file", o.input}, {"results", list}});
+  else fmt::print(o.output == "-" ? stderr : stdout, "{}", shown);
   return 0;
 }
 
@@ -69,6 +86,7 @@ void add_pass_command(CLI::App& app, Action& chosen) {
   command->add_option("-o,--output", o->output, "Where to write the program (- = standard output)")->capture_default_str();
   command->add_option("--knob", o->knobs, "Set a knob of the pass (regduel knobs), NAME=VALUE; repeatable")
       ->allow_extra_args(false);
+  command->add_flag("--json", o->json, "One JSON document with the sizes before and after (with -o: beside the program)");
   o->passes.add_to(*command, "Show its time and sizes, and with series those of each pass");
   o->target.add_to(*command);
   o->abi.add_to(*command);

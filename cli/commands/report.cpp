@@ -42,7 +42,7 @@ void add_report_command(CLI::App& app, Action& chosen) {
   CLI::App* command =
       app.add_subcommand("report", "Make a page of a database of results and campaigns: one file that opens offline");
   command->add_option("database", o->database, "What regduel duel --db and regduel fuzz --db have written")->required();
-  command->add_option("-o,--output", o->output, "The HTML file to write (- = standard output)");
+  command->add_option("-o,--output", o->output, "The HTML file to write (- = standard output); needed unless --json is given");
   command
       ->add_option("--details", o->details,
                    "Show so many functions in detail: findings first, then those that judges objected to, then the largest gaps")
