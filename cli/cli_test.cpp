@@ -165,6 +165,10 @@ TEST_F(Cli, ComparesRuns) {
   EXPECT_EQ(gate.status, 1);
   EXPECT_THAT(gate.out,
               AllOf(HasSubstr("BEYOND ITS GATE: briggs -> fatpoint: weighted_spill_bytes<1%"), Not(HasSubstr("registers>50%\n"))));
+  const Outcome unjudged = run("compare r.sqlite --runs 1,2 --allocators fatpoint --gate 'registers>1%'");
+  EXPECT_EQ(unjudged.status, 1);
+  EXPECT_THAT(unjudged.out,
+              AllOf(HasSubstr("NO GATE IS JUDGED: fatpoint: in no pair did both pass"), Not(HasSubstr("no gate is exceeded"))));
   EXPECT_THAT(run("compare r.sqlite --allocators briggs,fatpoint --markdown").out, HasSubstr("| measure | old | new |"));
   expect_complaint("compare r.sqlite", "two runs of one (--runs 1,2)");
   expect_complaint("compare r.sqlite r.sqlite", "of one run two allocators are compared");

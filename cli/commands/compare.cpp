@@ -228,7 +228,8 @@ std::string escaped(std::string text) {
 }
 
 void print_markdown(const Options& o, const Side& older, const Side& newer, const std::vector<Section>& sections,
-                    const std::vector<Comparison>& comparisons, const std::vector<std::string>& hits) {
+                    const std::vector<Comparison>& comparisons, const std::vector<std::string>& hits,
+                    const std::vector<std::string>& unjudged) {
   const auto row = [](const std::vector<std::string>& cells) {
     std::string line = "|";
     for (const std::string& cell : cells) line += fmt::format(" {} |", cell);
@@ -236,6 +237,8 @@ void print_markdown(const Options& o, const Side& older, const Side& newer, cons
   };
   fmt::print("**old** {}  \n**new** {}\n\n", escaped(one_line_of(older)), escaped(one_line_of(newer)));
   for (const std::string& hit : hits) fmt::print("- **beyond its gate:** {}\n", escaped(hit));
+  for (const std::string& section : unjudged)
+    fmt::print("- **no gate is judged:** {}: in no pair did both pass\n", escaped(section));
   for (std::size_t k = 0; k < sections.size(); ++k) {
     const Comparison& c = comparisons[k];
     fmt::print("\n### {}\n\n{}.\n\n", escaped(sections[k].title()), counts_of(c));
@@ -363,11 +366,12 @@ int compare_command(const Options& o) {
   }
   fuzz::adjust_together(comparisons);
 
-  std::vector<std::string> hits;
+  std::vector<std::string> hits, unjudged;  // unjudged: gates, but nothing to hold them against
   bool fails_now = false;
   for (std::size_t k = 0; k < sections.size(); ++k) {
     for (const fuzz::Gate& g : gates)
       if (is_hit(g, comparisons[k])) hits.push_back(fmt::format("{}: {}", sections[k].title(), g.text));
+    if (!gates.empty() && comparisons[k].passed == 0) unjudged.push_back(sections[k].title());
     for (const fuzz::VerdictChange& v : comparisons[k].verdicts) fails_now = fails_now || v.newer->verdict == "fail";
   }
   if (o.json) {
@@ -378,15 +382,17 @@ int compare_command(const Options& o) {
                 {"new", json_of(newer)},
                 {"comparisons", list},
                 {"gates_hit", hits},
+                {"gates_unjudged", unjudged},
                 {"fails_now", fails_now}});
   } else if (o.markdown) {
-    print_markdown(o, older, newer, sections, comparisons, hits);
+    print_markdown(o, older, newer, sections, comparisons, hits, unjudged);
   } else {
     print_text(o, older, newer, sections, comparisons);
     for (const std::string& hit : hits) fmt::print("BEYOND ITS GATE: {}\n", hit);
-    if (!gates.empty() && hits.empty()) fmt::print("no gate is exceeded\n");
+    for (const std::string& section : unjudged) fmt::print("NO GATE IS JUDGED: {}: in no pair did both pass\n", section);
+    if (!gates.empty() && hits.empty() && unjudged.empty()) fmt::print("no gate is exceeded\n");
   }
-  return fails_now || !hits.empty() ? kExitFinding : 0;
+  return fails_now || !hits.empty() || !unjudged.empty() ? kExitFinding : 0;
 }
 
 }  // namespace
@@ -423,7 +429,7 @@ void add_compare_command(CLI::App& app, Action& chosen) {
       "Programs are paired by their contents and configuration (allocator, knobs, target, limits); programs that changed are "
       "counted "
       "apart.\n"
-      "Exit status 1: a gate is exceeded, or an allocation that passed before fails now.\n"
+      "Exit status 1: a gate is exceeded, or has nothing to be held against, or an allocation that passed before fails now.\n"
       "Examples:  regduel duel --random 2000 --db r.sqlite         before the change, and again after it; then\n"
       "           regduel compare r.sqlite --runs 1,2 --gate 'weighted_spill_bytes>1%'\n"
       "           regduel compare old.sqlite new.sqlite --markdown\n"
