@@ -26,10 +26,26 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-// A pipe, terminal or device is written in place: there is no half-written file to protect.
+// A pipe, terminal or device is written in place: there is no half-written file to protect. Nor is there in /dev and /proc, where
+// what looks like a file may be a descriptor (/dev/stdout).
 bool is_special(const std::string& path) {
+  if (path.starts_with("/dev/") || path.starts_with("/proc/")) return true;
   struct stat s = {};
   return ::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode);
+}
+
+// The file itself, where the path is a link to it.
+std::string behind_links(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const auto file = std::filesystem::weakly_canonical(path, error);
+  return error ? path : file.string();
+}
+
+// Beside the file, with a name that is not too long where that of the file is not.
+std::string temporary_for(const std::string& path) {
+  const std::filesystem::path file(path);
+  return (file.parent_path() / fmt::format("{}.tmp.{}", file.filename().string().substr(0, 200), ::getpid())).string();
 }
 
 }  // namespace
@@ -56,7 +72,8 @@ std::expected<std::string, std::string> read_file(const std::string& path) {
 
 std::expected<void, std::string> write_file(const std::string& path, std::string_view bytes) {
   if (path == "-" || is_special(path)) {
-    const int fd = path == "-" ? STDOUT_FILENO : ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    const bool is_output = path == "-" || path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
+    const int fd = is_output ? STDOUT_FILENO : ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0 || !write_all(fd, bytes)) {
       const std::string why = reason(path);
       if (fd > STDERR_FILENO) ::close(fd);
@@ -65,14 +82,15 @@ std::expected<void, std::string> write_file(const std::string& path, std::string
     if (fd != STDOUT_FILENO && ::close(fd) != 0) return std::unexpected(reason(path));
     return {};
   }
-  const std::string temporary = fmt::format("{}.tmp.{}", path, ::getpid());
+  const std::string file = behind_links(path), temporary = temporary_for(file);
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return std::unexpected(reason(path));
+  if (struct stat old = {}; ::stat(file.c_str(), &old) == 0) (void)::fchmod(fd, old.st_mode & 07777);
   const bool written = write_all(fd, bytes) && ::fsync(fd) == 0;
   const int write_errno = errno;
   const bool closed = ::close(fd) == 0;
   if (!written) errno = write_errno;
-  if (!written || !closed || ::rename(temporary.c_str(), path.c_str()) != 0) {
+  if (!written || !closed || ::rename(temporary.c_str(), file.c_str()) != 0) {
     const std::string why = reason(path);
     ::unlink(temporary.c_str());
     return std::unexpected(why);

@@ -956,6 +956,58 @@ func @f kernel target sm_90 threads 32
   expect_complaint("bisect c.rir --plant nothing", "no planted bug");
 }
 
+// Nothing that is there is lost, and what cannot be done is said before the work.
+TEST_F(Cli, OutputsThatCannotBeOrAreInUse) {
+  ASSERT_EQ(run("duel --random 3 --db r.sqlite").status, 0);
+  const std::string results = read_file(path("r.sqlite")).value();
+  expect_complaint("report r.sqlite -o r.sqlite", "is what is read");
+  expect_complaint("report r.sqlite -o none/r.html", "none/r.html: no such directory");
+  expect_complaint("duel --random 1 --save r.sqlite/x", "r.sqlite is no directory");
+  expect_complaint("fuzz --runs 1 --corpus r.sqlite/x", "r.sqlite is no directory");
+  EXPECT_EQ(read_file(path("r.sqlite")).value(), results);
+  write("foreign.sqlite", "");
+  ASSERT_EQ(std::system(fmt::format("cp '{}' '{}' && '{}' merge '{}' -o '{}'", path("r.sqlite"), path("b.sqlite.tmp"),
+                                    REGDUEL_PROGRAM, path("b.sqlite.tmp"), path("b.sqlite"))
+                            .c_str()),
+            0);
+  EXPECT_TRUE(fs::exists(path("b.sqlite.tmp")));
+  expect_complaint("export foreign.sqlite --inputs x", "no database of regduel");
+  // What a killed writer left beside the file goes with the file that is replaced.
+  write("b.sqlite-wal", "something");
+  EXPECT_EQ(run("merge r.sqlite -o b.sqlite").status, 0);
+  EXPECT_EQ(run("report b.sqlite --json").status, 0);
+  fs::create_symlink("target.rir", path("link.rir"));
+  write("target.rir", "old");
+  fs::permissions(path("target.rir"), fs::perms::owner_read | fs::perms::owner_write);
+  ASSERT_EQ(run("gen --size 20 -o link.rir").status, 0);
+  EXPECT_TRUE(fs::is_symlink(path("link.rir")));
+  EXPECT_THAT(read_file(path("target.rir")).value(), StartsWith("rir 1"));
+  EXPECT_EQ(fs::status(path("target.rir")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_THAT(run("gen --size 20 -o /dev/stdout").out, StartsWith("rir 1"));
+}
+
+TEST_F(Cli, OddValues) {
+  ASSERT_EQ(run("gen --size 20 -o a.rir").status, 0);
+  for (const char* seed : {"-1", "18446744073709551616", "1x", "''"})
+    expect_complaint(fmt::format("gen --seed {}", seed), "--seed");
+  expect_complaint("duel --random 1 --jobs -1", "--jobs");
+  expect_complaint("alloc a.rir --with exec:true --exec-timeout nan", "expected a number");
+  expect_complaint("duel a.rir --knob briggs-max-rounds=abc", "briggs-max-rounds: expected int 1 to 1000");
+  EXPECT_EQ(run("alloc none.rir 2>&-").status, 2) << "there is nowhere to say it";
+  write("id.rir", "rir 1\nfunc @f kernel target sm_90 threads 32\n  block b0\n    #1073741824 exit\n");
+  expect_complaint("alloc id.rir", "id.rir:4:5: error: instruction 1073741824");
+}
+
+// More inserted lines than are searched for the longest common part.
+TEST_F(Cli, ALongAllocationIsNoDifferentFromItself) {
+  std::string text = "rir 1\nfunc @f kernel target sm_90 threads 32 allocated\n  block b0\n";
+  for (int k = 0; k < 2001; ++k) text += fmt::format("    +{} R{} = copy R{}\n", 10 + k, k % 7, k % 5);
+  write("a.rir", text + "    #0 exit\n");
+  write("b.rir", text + "    +5000 R1 = copy R9\n    #0 exit\n");
+  EXPECT_EQ(run("diff a.rir a.rir").status, 0);
+  EXPECT_THAT(run("diff a.rir b.rir").out, HasSubstr("1 line"));
+}
+
 TEST_F(Cli, APassSaysItsSizesAsJson) {
   write("a.rir",
         "rir 1\nfunc @k kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  block b0\n    #0 %0 = op\n"

@@ -13,7 +13,7 @@ namespace regduel::cli {
 namespace {
 
 int complain(const std::string& message, int status) {
-  fmt::print(stderr, "regduel: {}\n", message);
+  std::fputs(fmt::format("regduel: {}\n", message).c_str(), stderr);  // where that fails, the status still says it
   return status;
 }
 
@@ -112,6 +112,7 @@ int run(int argc, const char* const* argv) {
   } catch (const InternalError& e) {
     return complain(fmt::format("internal error: {}", e.what()), kExitInternal);
   } catch (const std::exception& e) {
+    if (std::ferror(stdout) != 0) return complain("error: writing to standard output failed", kExitBadInput);
     return complain(fmt::format("internal error: {}", e.what()), kExitInternal);
   }
 }

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/input.h"
 #include "cli/options.h"
 #include "fuzz/duel/duel.h"
 #include "fuzz/duel/fuzz_input.h"
@@ -19,7 +20,8 @@ namespace regduel::cli {
 class Findings {
  public:
   // directory: where reproducers go, made when the first one comes; "" = nowhere.
-  explicit Findings(std::string directory) : directory_(std::move(directory)) {}
+  // Throws BadInput where it could not be made.
+  explicit Findings(std::string directory) : directory_(std::move(directory)) { require_directory_possible(directory_); }
 
   // Throws BadInput where a reproducer can't be written.
   void add(const fuzz::FuzzInput& input, const fuzz::Bout& bout);

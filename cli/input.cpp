@@ -1,6 +1,10 @@
 #include "cli/input.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -106,6 +110,30 @@ void require_phase(const std::vector<Program>& programs, ir::Phase phase) {
 
 void save(const std::string& path, std::string_view bytes) {
   if (const auto written = write_file(path, bytes); !written) throw BadInput(fmt::format("error: {}", written.error()));
+}
+
+void require_directory_possible(const std::string& path) {
+  if (path.empty()) return;
+  std::error_code error;
+  std::filesystem::path there = std::filesystem::absolute(path, error);
+  while (!std::filesystem::exists(there, error) && there.has_relative_path()) there = there.parent_path();
+  if (!std::filesystem::is_directory(there, error))
+    throw BadInput(fmt::format("error: {}: {} is no directory", path, there.string()));
+  if (::access(there.c_str(), W_OK | X_OK) != 0) throw BadInput(fmt::format("error: {}: {}", path, std::strerror(errno)));
+}
+
+void require_file_possible(const std::string& path) {
+  if (path.empty() || path == "-") return;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) throw BadInput(fmt::format("error: {}: is a directory", path));
+  if (std::filesystem::exists(path, error)) return;
+  const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
+  if (!std::filesystem::is_directory(folder, error)) throw BadInput(fmt::format("error: {}: no such directory", path));
+}
+
+void require_other_file(const std::string& output, const std::string& input) {
+  std::error_code error;
+  if (std::filesystem::equivalent(output, input, error)) throw BadInput(fmt::format("error: {}: is what is read", output));
 }
 
 }  // namespace regduel::cli

@@ -32,5 +32,11 @@ struct Program {
 void require_phase(const std::vector<Program>& programs, ir::Phase phase);
 // Writes text or bytes to `path` ("-" = standard output). Throws BadInput.
 void save(const std::string& path, std::string_view bytes);
+// Before long work whose result goes there: throws BadInput where a file could not be written, or a directory not made. "" and "-"
+// are nowhere and standard output.
+void require_file_possible(const std::string& path);
+void require_directory_possible(const std::string& path);
+// Throws BadInput where both are the same file.
+void require_other_file(const std::string& output, const std::string& input);
 
 }  // namespace regduel::cli

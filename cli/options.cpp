@@ -1,6 +1,7 @@
 #include "cli/options.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <map>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include "fuzz/duel/allocators.h"
 #include "fuzz/external/words.h"
 #include "ir/check.h"
+#include "ir/text/text.h"
 #include "passes/pass.h"
 
 namespace regduel::cli {
@@ -167,6 +169,23 @@ void KnobOptions::add_to(CLI::App& command, const std::string& help) {
   command.add_flag("--disable-smem-reservation", disable_smem_reservation, "Spill to local memory only, never to shared memory");
 }
 
+// An allocator says of a value that it cannot have before it looks at the program. Not asked: those that begin with a process.
+static void require_values(const ir::Allocator& allocator, const std::vector<std::pair<std::string, std::string>>& settings) {
+  if (fuzz::command_in(allocator.name()) != std::string::npos) return;
+  ir::AllocOptions options;
+  const std::vector<ir::KnobInfo> known = allocator.knobs();
+  for (const auto& setting : settings)
+    if (std::any_of(known.begin(), known.end(), [&](const ir::KnobInfo& k) { return k.name == setting.first; }))
+      options.knobs.push_back(setting);
+  if (options.knobs.empty()) return;
+  const auto nothing = ir::parse("rir 1\nfunc @nothing kernel target sm_90 threads 32\n  block b0\n    #0 exit\n");
+  const ir::Target& target = ir::default_target();
+  options.limits = ir::Limits::of(target);
+  const auto result = allocator.allocate(nothing->functions[0], target, options);
+  if (!result && result.error().kind == ir::AllocFailure::Kind::BadKnob)
+    throw BadInput(fmt::format("--knob: {}", result.error().message));
+}
+
 std::vector<std::pair<std::string, std::string>> KnobOptions::settings(std::span<const ir::Allocator* const> allocators) const {
   std::vector<ir::KnobInfo> known;
   for (const ir::Allocator* a : allocators)
@@ -193,7 +212,23 @@ std::vector<std::pair<std::string, std::string>> KnobOptions::settings(std::span
       }
     result.emplace_back(std::move(name), knob.substr(equals + 1));
   }
+  for (const ir::Allocator* a : allocators) require_values(*a, result);
   return result;
+}
+
+CLI::Option* add_seed(CLI::App& command, std::uint64_t& seed, const std::string& help) {
+  return command.add_option("--seed", seed, help)
+      ->check([](const std::string& text) {
+        std::uint64_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        return error == std::errc() && end == text.data() + text.size() ? ""
+                                                                        : "expected a number from 0 to 2^64 - 1, found " + text;
+      })
+      ->capture_default_str();
+}
+
+CLI::Option* add_jobs(CLI::App& command, int& jobs, const std::string& help) {
+  return command.add_option("--jobs", jobs, help)->check(CLI::Range(0, 1024))->capture_default_str();
 }
 
 void check_registers(int registers) {
@@ -227,6 +262,8 @@ void AllocatorOptions::add_to(CLI::App& command) {
       .add_option("--exec-timeout", exec.timeout,
                   "Seconds that an allocator exec:COMMAND has for an answer: what takes longer hangs, which is a finding")
       ->check(CLI::Range(0.01, 86400.0))
+      ->check(
+          [](const std::string& text) { return std::isdigit(static_cast<unsigned char>(text[0])) != 0 ? "" : "expected a number"; })
       ->capture_default_str();
   command
       .add_option("--exec-memory", exec.memory_mib,

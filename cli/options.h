@@ -71,6 +71,11 @@ struct PassesOption {
   [[nodiscard]] ir::PassLog* record_in(ir::PassLog& log) const;
 };
 
+// --seed N, from 0 to 2^64 - 1.
+CLI::Option* add_seed(CLI::App& command, std::uint64_t& seed, const std::string& help);
+// --jobs N, 0 = one a core.
+CLI::Option* add_jobs(CLI::App& command, int& jobs, const std::string& help);
+
 // --regs A,B,C: limits of the general register file. Throws BadInput unless each is a number from 1 to 255.
 [[nodiscard]] std::vector<int> parse_registers(const std::vector<std::string>& items);
 // Throws BadInput unless 1 <= registers <= 255 (the largest register file).

@@ -53,7 +53,6 @@ void in_order(std::int64_t n, int jobs, const std::function<Result(std::int64_t)
     }
   };
   std::vector<std::thread> threads;
-  for (int j = 0; j < jobs; ++j) threads.emplace_back(worker);
   const auto finish = [&] {
     {
       const std::lock_guard lock(mutex);
@@ -63,6 +62,7 @@ void in_order(std::int64_t n, int jobs, const std::function<Result(std::int64_t)
     for (std::thread& t : threads) t.join();
   };
   try {
+    for (int j = 0; j < jobs; ++j) threads.emplace_back(worker);
     for (; taken < n;) {
       Slot slot;
       {

@@ -12,7 +12,7 @@
 namespace regduel::ir {
 namespace {
 
-constexpr std::uint32_t kMaxInstId = 0x7FFFFFFF;
+constexpr std::uint32_t kMaxInstId = 0x7FFFFFFF, kMaxOriginalId = 0x3FFFFFFF;
 
 class Checker {
  public:
@@ -152,6 +152,8 @@ class Checker {
       operand_at += i.num_operands;
       target_at += i.num_targets;
       if (i.id.value > kMaxInstId) return fault(i, -1, "an instruction number is below 2^31");
+      if (f_.phase == Phase::Virtual && i.id.value > kMaxOriginalId)
+        return fault(i, -1, "an instruction number is below 2^30 in a program over vregs: what an allocator inserts comes above");
       if (!is_known(i.op)) return fault(i, -1, "no such operation");
       if (i.mnemonic.is_valid() && i.mnemonic.index() >= f_.symbols.size()) return fault(i, -1, "the mnemonic is no symbol");
       if (i.line.is_valid() && i.line.index() >= f_.source_lines.size()) return fault(i, -1, "there is no such source line");

@@ -7,6 +7,7 @@
 
 #include "cli/bench/bench.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/show/output.h"
 
 namespace regduel::cli {
@@ -153,6 +154,7 @@ int bench_command(const Options& o) {
   require(b.duels > 0 && b.duels <= 1'000'000, "--duels: expected 1 to 1000000");
   require(b.min_time >= 0 && b.min_time <= 3600, "--min-time: expected 0 to 3600 seconds");
   try {
+    if (b.filter.size() > 1000) throw BadInput("--filter: longer than 1,000 characters");
     const std::regex probe(b.filter);
   } catch (const std::regex_error&) {
     throw BadInput(fmt::format("--filter: \"{}\" is no regular expression", b.filter));
@@ -194,7 +196,7 @@ void add_bench_command(CLI::App& app, Action& chosen) {
       ->add_option("--duels", o->bench.duels,
                    "Cases of the standard mix for the figure of whole duels; ten times as many bred ones")
       ->capture_default_str();
-  command->add_option("--seed", o->bench.seed, "Seed of the programs")->capture_default_str();
+  add_seed(*command, o->bench.seed, "Seed of the programs");
   command->add_option("--filter", o->bench.filter,
                       "Measure only what this regular expression finds, e.g. memcheck, 'fatpoint|execution/2000', duels, layers");
   command->add_flag(

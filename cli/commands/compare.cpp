@@ -355,6 +355,7 @@ int compare_command(const Options& o) {
     options.also.push_back(gate->measure);
     gates.push_back(std::move(*gate));
   }
+  if (!o.gates.empty() && gates.empty()) throw BadInput("--gate: expected MEASURE>PERCENT%, found nothing");
   const auto [older, newer] = read_sides(o, allocators.size());
   const bool is_one_run = older.path == newer.path && older.run.id == newer.run.id;
   const std::vector<Section> sections = sections_of(allocators, older, newer, is_one_run);

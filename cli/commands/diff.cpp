@@ -58,8 +58,8 @@ std::string title_of(const ir::Function& f, std::size_t b) {
   return block.is_edge_block() ? fmt::format("edge b{} -> b{}", block.edge_from.value, block.edge_to.value) : fmt::format("b{}", b);
 }
 
-// Of runs of inserted instructions the equal ones meet.
-void add_inserted(std::vector<Row>& rows, std::vector<std::string> left, std::vector<std::string> right) {
+// The equal ones of these meet.
+void add_different(std::vector<Row>& rows, std::vector<std::string> left, std::vector<std::string> right) {
   constexpr std::size_t kMostPairs = 4'000'000;
   if (left.size() * right.size() > kMostPairs) {  // too long to look for what is equal
     for (std::string& line : left) rows.push_back({std::move(line), ""});
@@ -77,6 +77,23 @@ void add_inserted(std::vector<Row>& rows, std::vector<std::string> left, std::ve
     else if (b == right.size() || (a < left.size() && longest[a + 1][b] >= longest[a][b + 1])) rows.push_back({left[a++], ""});
     else rows.push_back({"", right[b++]});
   }
+}
+
+// Of runs of inserted instructions the equal ones meet.
+void add_inserted(std::vector<Row>& rows, std::vector<std::string> left, std::vector<std::string> right) {
+  std::size_t same = 0, same_at_end = 0;
+  const std::size_t shorter = std::min(left.size(), right.size());
+  while (same < shorter && left[same] == right[same]) ++same;
+  while (same + same_at_end < shorter && left[left.size() - 1 - same_at_end] == right[right.size() - 1 - same_at_end])
+    ++same_at_end;
+  const std::vector<std::string> end(left.end() - static_cast<std::ptrdiff_t>(same_at_end), left.end());
+  for (std::size_t k = 0; k < same; ++k) rows.push_back({left[k], right[k]});
+  for (std::vector<std::string>* side : {&left, &right}) {
+    side->resize(side->size() - same_at_end);
+    side->erase(side->begin(), side->begin() + static_cast<std::ptrdiff_t>(same));
+  }
+  add_different(rows, std::move(left), std::move(right));
+  for (const std::string& line : end) rows.push_back({line, line});
 }
 
 class Alignment {

@@ -389,10 +389,9 @@ void add_duel_command(CLI::App& app, Action& chosen) {
                       "Instead of files: N random programs; the standard mix unless --profile, --regs, --limit, --sm, --target or "
                       "--size say otherwise");
   command->add_option("--profile", o->profile, "Profile of the random programs (regduel gen --help), or all, in turn");
-  command->add_option("--seed", o->seed, "Seed of the random programs")->capture_default_str();
+  add_seed(*command, o->seed, "Seed of the random programs");
   command->add_option("--size", o->size, "Instructions of a random program, approximately");
-  command->add_option("--jobs", o->jobs, "Threads, 0 = one a core; the output is the same for any number, times apart")
-      ->capture_default_str();
+  add_jobs(*command, o->jobs, "Threads, 0 = one a core; the output is the same for any number, times apart");
   command->add_option("--save", o->save_to, "Directory for reproducers of findings")->capture_default_str();
   command->add_flag("--metamorphic", o->metamorphic,
                     "Ask each allocator again about variants of each program (other numbers, names, order of blocks, dead code, "

@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/options.h"
 #include "cli/parallel.h"
 #include "cli/show/output.h"
 #include "fuzz/faults/faults.h"
@@ -319,7 +320,7 @@ void add_faults_command(CLI::App& app, Action& chosen) {
   CLI::Option* runs =
       command->add_option("--runs", o->runs, "Programs to damage, and as many again to allocate under a relaxed constraint")
           ->capture_default_str();
-  command->add_option("--seed", o->seed, "Another seed, other programs and faults")->capture_default_str();
+  add_seed(*command, o->seed, "Another seed, other programs and faults");
   command
       ->add_option("--run", o->run,
                    "This run of the seed alone, with every operator that finds a place: repeats a miss. With --rewritings: the "
@@ -329,7 +330,7 @@ void add_faults_command(CLI::App& app, Action& chosen) {
       ->add_option("--rewritings", o->rewritings,
                    "Damage nothing: judge so many correct allocations that patterns have rewritten, all of which must be accepted")
       ->excludes(runs);
-  command->add_option("--jobs", o->jobs, "Threads, 0 = one a core; the output is the same for any number")->capture_default_str();
+  add_jobs(*command, o->jobs, "Threads, 0 = one a core; the output is the same for any number");
   command->add_option("--save", o->save_to, "Directory for the misses, each as a program before and after");
   command->add_flag("--json", o->json, "One JSON document");
   command->footer(

@@ -72,6 +72,7 @@ int fuzz_command(const Options& o) {
   if (o.runs == 0 && o.time.empty()) throw BadInput("say how long: --time 60s or --runs 10000");
   if (!(c.timeout > 0)) throw BadInput("--timeout: expected a number of seconds above 0");
   if (c.is_mix && !o.seeds.empty()) throw BadInput("--mix and --seeds exclude each other: the standard mix has no corpus");
+  require_directory_possible(c.directory);
   c.runs = static_cast<std::uint64_t>(o.runs);
   c.seconds = o.time.empty() ? 0 : parse_time(o.time);
   c.jobs = resolve_jobs(c.jobs);
@@ -140,8 +141,8 @@ void add_fuzz_command(CLI::App& app, Action& chosen) {
   command->add_option("--stop-after", c.stop_after, "Stop at so many findings (0: go on); what was found is still reduced")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--seed", c.seed, "Another seed, another stream of programs")->capture_default_str();
-  command->add_option("--jobs", c.jobs, "Worker processes, 0 = one a core")->capture_default_str();
+  add_seed(*command, c.seed, "Another seed, another stream of programs");
+  add_jobs(*command, c.jobs, "Worker processes, 0 = one a core");
   command->add_option("--corpus", c.directory, "Directory for the reproducers of findings")->capture_default_str();
   command->add_option(
       "--db", c.db,

@@ -47,7 +47,8 @@ int generate(const Options& o) {
   chosen.target_file = o.target_file;
   const ir::Target& target = chosen.of_random_programs();
 
-  ir::Module module;
+  if (o.emit != "rir" && o.count != 1) throw BadInput("--emit bin and dot write one program: leave --count out");
+  std::string bytes = fmt::format("rir {}\n", ir::kTextVersion);
   std::uint64_t instructions = 0;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   Progress progress("generating", o.count);
@@ -55,32 +56,30 @@ int generate(const Options& o) {
     const auto all = fuzz::profiles();
     options.profile = profile ? *profile : all[static_cast<std::size_t>(k) % all.size()];
     options.seed = o.seed + static_cast<std::uint64_t>(k);
-    ir::Function f = fuzz::generate(options, target);
+    const ir::Function f = fuzz::generate(options, target);
     const auto faults = ir::check(f, target, 1);
     REGDUEL_CHECK(faults.empty(), fmt::format("gen --profile {} --seed {}: {}", fuzz::name(options.profile), options.seed,
                                               ir::to_string(f, faults[0])));
     instructions += f.insts.size();
-    list.push_back({{"function", f.name},
-                    {"profile", fuzz::name(options.profile)},
-                    {"seed", options.seed},
-                    {"instructions", f.insts.size()},
-                    {"blocks", f.blocks.size()},
-                    {"vregs", f.vregs.size()}});
-    module.functions.push_back(std::move(f));
+    if (o.json)
+      list.push_back({{"function", f.name},
+                      {"profile", fuzz::name(options.profile)},
+                      {"seed", options.seed},
+                      {"instructions", f.insts.size()},
+                      {"blocks", f.blocks.size()},
+                      {"vregs", f.vregs.size()}});
+    if (o.emit == "rir") bytes += ir::print(f);
+    else if (o.emit == "dot") bytes = ir::to_dot(f);
+    else {
+      const auto encoded = ir::encode(f);
+      bytes.assign(encoded.begin(), encoded.end());
+    }
     progress.step();
   }
   progress.done();
   if (o.json && o.output == "-") {
     print_json({{"command", "gen"}, {"programs", o.count}, {"instructions", instructions}, {"results", list}});
     return 0;
-  }
-  std::string bytes;
-  if (o.emit == "rir") {
-    bytes = ir::print(module);
-  } else {
-    if (o.count != 1) throw BadInput("--emit bin and dot write one program: leave --count out");
-    const auto encoded = ir::encode(module.functions[0]);
-    bytes = o.emit == "dot" ? ir::to_dot(module.functions[0]) : std::string(encoded.begin(), encoded.end());
   }
   save(o.output, bytes);
   if (o.json) print_json({{"command", "gen"}, {"programs", o.count}, {"instructions", instructions}, {"results", list}});
@@ -95,7 +94,7 @@ void add_gen_command(CLI::App& app, Action& chosen) {
   command
       ->add_option("--profile", o->profile, "What the program is full of: straight, loops, pressure, tuples, ... or all, in turn")
       ->capture_default_str();
-  command->add_option("--seed", o->seed, "The same seed, profile, size and version give the same program")->capture_default_str();
+  add_seed(*command, o->seed, "The same seed, profile, size and version give the same program");
   command->add_option("--size", o->size, "Instructions, approximately; 0 = drawn from the seed")->capture_default_str();
   command->add_option("--sm", o->sm, "Streaming multiprocessor that the program is for")->capture_default_str();
   command->add_option("--target", o->target_file, "Target description in JSON (ir/FORMAT.md, \"Targets\"), instead of --sm");

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include "cli/command.h"
@@ -26,7 +28,8 @@ void require_file(const std::string& path) {
 // The database is made beside its place and moved there when it is whole.
 int merge_command(const std::vector<std::string>& inputs, const std::string& output, bool json) {
   for (const std::string& input : inputs) require_file(input);
-  const std::string unfinished = output + ".tmp";
+  fuzz::require_unused(output);
+  const std::string unfinished = fmt::format("{}.tmp.{}", output, ::getpid());
   const auto remove_unfinished = [&] {
     for (const char* const suffix : {"", "-wal", "-shm"}) std::remove((unfinished + suffix).c_str());
   };
@@ -51,6 +54,7 @@ int merge_command(const std::vector<std::string>& inputs, const std::string& out
     remove_unfinished();
     throw;
   }
+  fuzz::require_unused(output);
   std::error_code error;
   fs::rename(unfinished, output, error);
   if (error) throw BadInput(fmt::format("error: {}: {}", output, error.message()));
@@ -88,11 +92,13 @@ int export_command(const ExportOptions& o) {
     throw BadInput("say what to write: --inputs DIR, --findings DIR, --program HASH");
   if (o.program.empty() != o.output.empty()) throw BadInput("--program HASH and -o FILE go together");
   if (!o.program.empty()) {
+    require_other_file(o.output, o.database);
     save(o.output, fmt::format("rir {}\n{}", ir::kTextVersion, ir::print(fuzz::read_program(o.database, o.program))));
     if (o.inputs.empty() && o.findings.empty()) return 0;
   }
   if (!o.state.empty() && o.state != "crashing" && o.state != "incubating" && o.state != "regression")
     throw BadInput(fmt::format("--state: expected crashing, incubating or regression, found \"{}\"", o.state));
+  fuzz::require_database(o.database);
   fuzz::Store store(o.database);
   std::size_t inputs = 0, findings = 0;
   if (!o.inputs.empty()) {

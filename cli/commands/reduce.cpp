@@ -1,5 +1,6 @@
 // regduel reduce: a failing case, made as small as it can be while it fails in the same way, and the decision that makes it fail.
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -19,6 +20,7 @@
 #include "cli/show/output.h"
 #include "fuzz/campaign/reproducer.h"
 #include "fuzz/duel/case_file.h"
+#include "fuzz/external/words.h"
 #include "fuzz/triage/bisect.h"
 #include "fuzz/triage/failure.h"
 #include "fuzz/triage/reduce.h"
@@ -53,7 +55,11 @@ class Script {
 
   bool operator()(const fuzz::FuzzInput& input) const {
     save(file_, fuzz::print_case(input));
-    const int status = std::system(fmt::format("{} '{}'", command_, file_).c_str());
+    const int status = std::system(fmt::format("{} {}", command_, fuzz::shell_word(file_)).c_str());
+    // The shell had the interrupt, which system() keeps from us.
+    const bool is_interrupted =
+        (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) || (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGINT);
+    if (is_interrupted) std::raise(SIGINT);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
   }
 
@@ -94,6 +100,7 @@ Question question(const Options& o, const fuzz::FuzzInput& input) {
 }
 
 int reduce_command(const Options& o) {
+  require_file_possible(o.output);
   fuzz::FuzzInput input = load_case(o.input);
   // What the options say stands instead of the case's head.
   if (o.regs != 0 || o.target.sm != 0 || !o.target.target_file.empty() || !o.target.limits.empty()) {

@@ -6,6 +6,7 @@
 
 #include "base/io.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/report/document.h"
 #include "cli/report/page.h"
 #include "cli/show/output.h"
@@ -22,6 +23,8 @@ struct Options {
 int report(const Options& o) {
   if (o.details < 0 || o.details > 1000) throw BadInput("--details: expected 0 to 1000");
   if (o.output.empty() && !o.json) throw BadInput("say where to write the page: -o report.html");
+  require_file_possible(o.output);
+  require_other_file(o.output, o.database);
   const nlohmann::ordered_json document =
       report_document(o.database, {.version = std::string(program_version()), .details = static_cast<std::size_t>(o.details)});
   if (o.json) print_json(document);

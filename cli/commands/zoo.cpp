@@ -192,8 +192,8 @@ void add_zoo_command(CLI::App& app, Action& chosen) {
   command->add_option("--time", o->time, "Seconds to look for each")->capture_default_str();
   command->add_option("--seeds", o->seeds, "Directory of the inputs to begin with")->capture_default_str();
   command->add_flag("--empty", o->empty, "Begin with nothing");
-  command->add_option("--seed", o->seed, "Another seed, other inputs")->capture_default_str();
-  command->add_option("--jobs", o->jobs, "Hunts at a time, 0 = one a core")->capture_default_str();
+  add_seed(*command, o->seed, "Another seed, other inputs");
+  add_jobs(*command, o->jobs, "Hunts at a time, 0 = one a core");
   command->add_option("--save", o->save_to, "Directory for the reduced cases");
   command->add_option("--together", o->together,
                       "Switch on this many bugs at once instead (or those of --only), understand what fails, and say how well "

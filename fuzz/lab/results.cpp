@@ -158,9 +158,11 @@ ResultFile::ResultFile(const std::string& path, const RunInfo& run) : db_(path),
 void ResultFile::add(const CaseResults& results) {
   table_->add(results);
   allocations_ += std::ssize(results.bouts);
-  if (++cases_ % kBatch != 0) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (++cases_ % kBatch != 0 && now - committed_ < kLongest) return;
   db_.execute("COMMIT");
   db_.execute("BEGIN");
+  committed_ = now;
 }
 
 void ResultFile::finish() {

@@ -4,6 +4,7 @@
 // pairs by (hash, configuration). Tested by results_test.cpp.
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstdint>
 #include <expected>
@@ -71,7 +72,7 @@ class ResultTable {
   std::map<Configuration, std::int64_t> configurations_;
 };
 
-// One run in a file. What was added is there for good after finish(), or every kBatch duels.
+// One run in a file. What was added is there for good after finish(), and every kBatch duels or kLongest.
 class ResultFile {
  public:
   // Opens or makes it. Throws BadInput, as all that follows does: not a database of ours, another format, no room.
@@ -81,9 +82,11 @@ class ResultFile {
 
  private:
   static constexpr int kBatch = 500;
+  static constexpr std::chrono::seconds kLongest{1};  // others wait for the lock meanwhile, and it is what an interrupt loses
 
   Sqlite db_;
   std::int64_t run_ = 0, cases_ = 0, allocations_ = 0, started_ = 0;
+  std::chrono::steady_clock::time_point committed_ = std::chrono::steady_clock::now();
   std::optional<ResultTable> table_;
 };
 

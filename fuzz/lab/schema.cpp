@@ -57,10 +57,17 @@ std::string content_hash(const Blob& bytes) {
 }
 
 void open_database(Sqlite& db) {
+  const bool is_new = [&] {
+    Sqlite::Statement tables(db, "SELECT count(*) FROM sqlite_master");
+    return !tables.step() || tables.integer(0) == 0;
+  }();
+  if (!is_new) check_format(db);  // nothing is added to what is not ours
   db.execute("PRAGMA journal_mode = WAL");
   db.execute("PRAGMA synchronous = NORMAL");
+  db.execute("BEGIN IMMEDIATE");  // whoever else opens the new file sees both or neither
   db.execute("CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL)");
   db.execute("INSERT OR IGNORE INTO meta VALUES('format', ?)", kDatabaseFormat);
+  db.execute("COMMIT");
   check_format(db);
   for (const char* table : kTables) db.execute(table);
   db.execute(fmt::format("CREATE TABLE IF NOT EXISTS result(run INTEGER, program INTEGER, configuration INTEGER, verdict TEXT, "
@@ -74,6 +81,18 @@ void require_database(const std::string& path) {
   if (!std::filesystem::exists(path, error)) throw BadInput(fmt::format("error: {}: no such file", path));
   Sqlite db(path);
   check_format(db);
+}
+
+void require_unused(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path + "-wal", error)) return;
+  if (std::filesystem::exists(path, error)) {
+    // What a killed writer left goes where it belongs. Refused while another process has the file open.
+    Sqlite db(path);
+    db.execute("PRAGMA locking_mode = EXCLUSIVE");
+    db.execute("PRAGMA journal_mode = DELETE");
+  }
+  if (std::filesystem::exists(path + "-wal", error)) throw BadInput(fmt::format("error: {}: another process uses it", path));
 }
 
 std::int64_t begin_run(Sqlite& db, const RunInfo& info) {

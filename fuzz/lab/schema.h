@@ -36,6 +36,8 @@ inline constexpr int kDatabaseFormat = 6;
 void open_database(Sqlite& db);
 // Opens a file that has to be there. Throws BadInput: no such file, no database of ours, another format.
 void require_database(const std::string& path);
+// The file may be replaced: no other process has it open, and nothing of it is left in a log beside it. Throws BadInput.
+void require_unused(const std::string& path);
 
 struct RunInfo {
   std::string program, command, machine;
