@@ -48,7 +48,7 @@ int generate(const Options& o) {
   const ir::Target& target = chosen.of_random_programs();
 
   if (o.emit != "rir" && o.count != 1) throw BadInput("--emit bin and dot write one program: leave --count out");
-  std::string bytes = fmt::format("rir {}\n", ir::kTextVersion);
+  std::string bytes = ir::print(ir::Module());
   std::uint64_t instructions = 0;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   Progress progress("generating", o.count);

@@ -64,7 +64,7 @@ void open_database(Sqlite& db) {
   if (!is_new) check_format(db);  // nothing is added to what is not ours
   db.execute("PRAGMA journal_mode = WAL");
   db.execute("PRAGMA synchronous = NORMAL");
-  db.execute("BEGIN IMMEDIATE");  // whoever else opens the new file sees both or neither
+  db.execute("BEGIN IMMEDIATE");  // another process that opens the new file finds the table with its row, or no table
   db.execute("CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL)");
   db.execute("INSERT OR IGNORE INTO meta VALUES('format', ?)", kDatabaseFormat);
   db.execute("COMMIT");

@@ -160,8 +160,9 @@ void DeepCheck::keep_upheld(std::vector<std::uint32_t>& elements, ReadByte at, b
   std::erase_if(elements, [&](std::uint32_t e) {
     const Leaf& leaf = defs_[leaf_of(e)];
     const Objection o{at, are_additions, leaf.kind, leaf.inst.value, leaf.operand, e % 4};
-    if (upheld_ == nullptr || upheld_->contains(o)) objections_.insert(o);
-    return !objections_.contains(o);
+    if (upheld_ != nullptr && !upheld_->contains(o)) return true;
+    objections_.insert(o);
+    return false;
   });
 }
 
