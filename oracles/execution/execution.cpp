@@ -1,9 +1,9 @@
 // The execution judge: runs the program before and the program after in lockstep and compares what each original
 // instruction reads.
 //
-// Values are 64-bit hashes, one a byte; 0 = undefined. An operation is an uninterpreted function: byte j of its def d is a
-// hash of (run, opcode, mnemonic, operand values, d, j), and of the memory state, the hash of all writes, barriers and calls
-// so far, where it reads memory. The bytes of an operand are summed with a weight each (multilinear hashing), operands and
+// Values are 64-bit hashes, one a byte; bit 1 says whether it is defined. An operation is an uninterpreted function: byte j of its
+// def d is a hash of (run, opcode, mnemonic, operand values, d, j), and of the memory state, the hash of all writes, barriers and
+// calls so far, where it reads memory. The bytes of an operand are summed with a weight each (multilinear hashing), operands and
 // memory are joined by multiplication, and one bijective mix makes the result; the bytes of one def are equal steps apart.
 // Pack and unpack move bytes, as copies do. A predicate's truth is bit 0 of its value, negation flips it; runs 0 and 1 set bit 0 of
 // all values, and clear it.
@@ -18,9 +18,10 @@
 //                             were put is a value that stands for eight bit values, so packs can be copied and spilled like any
 //                             register, and nested.
 //   a guard                   where it is undefined before, the instruction may or may not happen: nothing is compared, and what it
-//                             would write is undefined. An inserted instruction reads what the register holds: where that is
-//                             undefined, it becomes some value then, which stays until the register is written.
-// Early-clobber defs destroy before uses are read; clobbers after; fixed and tied operands are read where the hardware reads
+//                             would write is undefined. An inserted instruction reads what the register holds.
+// What is undefined is nevertheless one thing in its place, and the same thing where a copy, a pack or an unpack moves it, so
+// guards by it agree. It gets a value of its own when that begins to matter: when it is moved, or an inserted instruction goes by
+// it. Early-clobber defs destroy before uses are read; clobbers after; fixed and tied operands are read where the hardware reads
 // them (plan.cpp). In a device function the callee-saved registers hold entry values that every ret compares.
 //
 // Predicates: bit 0 of one that is computed follows a covering design over the runs (guards.h), so that guards meet in
@@ -70,7 +71,7 @@ using ir::InstId;
 
 constexpr std::string_view kName = "execution";
 
-using Value = std::uint64_t;  // of one byte; 0 = undefined
+using Value = std::uint64_t;  // of one byte; 0 = undefined, and not named
 using Bits = std::array<Value, 8>;
 
 struct Origin {
@@ -78,7 +79,7 @@ struct Origin {
   InstId put_by;  // the one that put it here, or destroyed what was here
 };
 
-constexpr Value kDefined = 2;  // this bit is set in all values but 0
+constexpr Value kDefined = 2;  // this bit is set in what is defined, and in nothing else
 
 constexpr std::uint64_t kJoin = 0xD1342543DE82EF95ull, kPerDef = 0x9E3779B97F4A7C15ull, kPerByte = 0xDA942042E4DD58B5ull;
 constexpr std::array<std::uint64_t, 32> kWeights = [] {
@@ -147,23 +148,34 @@ class Machine {
   // Bit 0 is the truth of a predicate.
   [[nodiscard]] Value shaped(std::uint64_t v) const { return ((v | kDefined) & in_run_.keeps) | in_run_.sets; }
   [[nodiscard]] Value value_of(std::uint64_t hash) const { return shaped(mix64(hash)); }
+  [[nodiscard]] Value undefined_of(std::uint64_t hash) const { return value_of(in_run_.salt ^ hash) & ~kDefined; }
+  [[nodiscard]] Value next_undefined() { return undefined_of(++in_run_.num_undefined); }
+  // What a place holds. Where that is undefined, it is one thing from now on: here until the place is written, and where it is
+  // moved.
+  Value named(std::uint32_t at) {
+    Value& v = values_[at];
+    if (v == 0) v = next_undefined();
+    return v;
+  }
+  static bool is_defined(Value v) { return (v & kDefined) != 0; }
   static Value negated(Value v, bool negate) { return v != 0 && negate ? v ^ 1 : v; }
   static bool is_true(Value v) { return (v & 1) != 0; }
 
   [[nodiscard]] Bits bits_of(Value v) const {
-    Bits bits = {};
-    if (v == 0) return bits;
     if (const auto it = in_run_.packs.find(v); it != in_run_.packs.end()) return it->second;
-    for (std::size_t k = 0; k < bits.size(); ++k) bits[k] = value_of(hash_combine(v, 0xB17 + k));
+    Bits bits;
+    for (std::size_t k = 0; k < bits.size(); ++k) {
+      const std::uint64_t hash = hash_combine(v, 0xB17 + k);
+      bits[k] = is_defined(v) ? value_of(hash) : undefined_of(hash);
+    }
     return bits;
   }
   // The byte whose bits are `bits`: undefined if they all are, `base` itself if those are its own.
   [[nodiscard]] Value byte_of(const Bits& bits, Value base) {
-    if (bits == bits_of(0)) return 0;
     if (bits_of(base) == bits) return base;
     std::uint64_t hash = 0xB17E;
     for (const Value b : bits) hash = hash_combine(hash, b);
-    const Value v = value_of(hash);
+    const Value v = std::ranges::any_of(bits, is_defined) ? value_of(hash) : undefined_of(hash);
     in_run_.packs.emplace(v, bits);
     return v;
   }
@@ -172,7 +184,7 @@ class Machine {
     Bits bits = bits_of(a);
     const Bits others = bits_of(b);
     for (std::size_t k = 0; k < bits.size(); ++k)
-      if (bits[k] != others[k]) bits[k] = 0;
+      if (bits[k] != others[k]) bits[k] = next_undefined();
     return byte_of(bits, a);
   }
 
@@ -309,7 +321,7 @@ class Machine {
   void run_both(const Step& s) {
     if (s.has_guard) {
       const Value before = values_[s.guard_before];
-      if (before == 0) return run_perhaps(s);
+      if (!is_defined(before)) return run_perhaps(s);
       if (negated(before, s.is_guard_negated_before) != negated(values_[s.guard_after], s.is_guard_negated_after)) {
         StepOperand guard;
         guard.before = s.guard_before;
@@ -354,7 +366,7 @@ class Machine {
         for (std::uint32_t k = 0; k < op.before_size; ++k) {
           const Value v = negated(before[k], op.is_negated_before);
           r.sum += v * kWeights[k % kWeights.size()];
-          r.is_undefined = r.is_undefined || v == 0;
+          r.is_undefined = r.is_undefined || !is_defined(v);
           if (kBoth && v != negated(after[k], op.is_negated_after)) r.difference = 1;
         }
       } else {
@@ -410,7 +422,7 @@ class Machine {
     for (const StepOperand& op : uses_of(s))
       for (std::uint32_t k = 0; k < op.before_size; ++k, ++read) {
         scratch_[read] = negated(values_[op.before + k], op.is_negated_before);
-        if (kBoth) scratch_after_[read] = scratch_[read] != 0 || k >= op.after_size ? scratch_[read] : values_[op.after + k];
+        if (kBoth) scratch_after_[read] = is_defined(scratch_[read]) || k >= op.after_size ? scratch_[read] : values_[op.after + k];
       }
     if (kBoth)
       for (const StepOperand& op : clobbers_of(s)) destroy(op.after, op.after_size, s.inst);
@@ -430,9 +442,8 @@ class Machine {
   enum class Happens { Yes, No, Perhaps };
   [[nodiscard]] Happens guard_of(const Step& s) {
     if (!s.has_guard) return Happens::Yes;
-    Value& v = values_[s.guard_before];
-    if (v == 0 && s.is_inserted) v = value_of(hash_combine(in_run_.salt, 0xC4A + (++in_run_.num_chances << 16)));
-    if (v == 0) return Happens::Perhaps;
+    const Value v = s.is_inserted ? named(s.guard_before) : values_[s.guard_before];
+    if (!is_defined(v) && !s.is_inserted) return Happens::Perhaps;
     return is_true(negated(v, s.is_guard_negated_before)) ? Happens::Yes : Happens::No;
   }
   void write(std::uint32_t at, Value value, InstId computed_by, Happens happens, InstId by) {
@@ -462,7 +473,7 @@ class Machine {
     for (const StepOperand& op : defs_of(s))
       for (std::uint32_t k = 0; k < op.before_size; ++k, ++read) {
         const bool is_there = k < op.after_size;
-        scratch_[read] = is_there ? values_[op.after + k] : 0;
+        scratch_[read] = is_there ? named(op.after + k) : 0;
         if constexpr (kTracks) scratch_origins_[read] = is_there ? origins_[op.after + k].computed_by : s.inst;
       }
     auto next_held = held.begin();
@@ -488,6 +499,7 @@ class Machine {
   void run_move_one(const Step& s, const StepOperand& op) {
     Value* const to = values_.data() + op.before;
     const Value* const from = values_.data() + op.after;
+    for (std::uint32_t k = 0; k < op.before_size; ++k) named(op.after + k);
     if (op.before_size == 4) std::memmove(to, from, 4 * sizeof(Value));
     else std::memmove(to, from, op.before_size * sizeof(Value));
     if constexpr (kTracks) {
@@ -502,8 +514,8 @@ class Machine {
     if (happens == Happens::No || ops.empty()) return;
     for (const StepOperand& op : ops.subspan(1)) {
       const std::uint32_t at = ops[0].before + op.bit / 8u;
-      Bits bits = bits_of(values_[at]);
-      bits[op.bit % 8u] = negated(values_[op.before], op.is_negated_before);
+      Bits bits = bits_of(named(at));
+      bits[op.bit % 8u] = negated(named(op.before), op.is_negated_before);
       write(at, byte_of(bits, values_[at]), s.inst, happens, s.inst);
     }
   }
@@ -514,7 +526,7 @@ class Machine {
     if (happens == Happens::No || ops.empty()) return;
     for (const StepOperand& op : ops.subspan(1)) {
       const std::uint32_t from = ops[0].before + op.bit / 8u;
-      write(op.before, bits_of(values_[from])[op.bit % 8u], origin_at(from), happens, s.inst);
+      write(op.before, bits_of(named(from))[op.bit % 8u], origin_at(from), happens, s.inst);
     }
   }
 
@@ -531,9 +543,9 @@ class Machine {
   void compare(const Step& s, const StepOperand& op) {
     for (std::uint32_t k = 0; k < op.before_size; ++k) {
       const Value want = values_[op.before + k], have = values_[op.after + k];
-      if (want == 0 || negated(want, op.is_negated_before) == negated(have, op.is_negated_after)) continue;
+      if (!is_defined(want) || negated(want, op.is_negated_before) == negated(have, op.is_negated_after)) continue;
       if (!differs() || !first_time(s.inst, op.number)) return;
-      const bool lost = have == 0;
+      const bool lost = !is_defined(have);
       const std::string_view category = lost ? "execution-undefined" : "execution-wrong-value";
       if (!out_.wants(category)) return;
       const InstId wanted = origins_[op.before + k].computed_by;
@@ -582,8 +594,8 @@ class Machine {
   // Of the run at hand.
   struct {
     std::uint64_t salt = 0, keeps = 0, sets = 0;
-    std::uint64_t memory = 0;       // the hash of what was written so far
-    std::uint64_t num_chances = 0;  // guard registers that nobody had written, so far
+    std::uint64_t memory = 0;         // the hash of what was written so far
+    std::uint64_t num_undefined = 0;  // undefined bytes that were named so far
     std::unordered_map<Value, Bits> packs = {};
   } in_run_;
   std::int64_t fuel_ = 0;

@@ -98,9 +98,38 @@ void State::put_bytes(Side side, const Place& p, std::span<const Value> bytes, c
   }
 }
 
+// What a predicate, or a bit of a pack, is by chance is one thing wherever it is moved, until its place is written.
+void State::see(const StepOperand& op) {
+  if (op.loc.size == 1 && (op.loc.step == 1 || op.name.step == 1)) {
+    const Value held = byte_at(locations, op.loc, 0);
+    if (!values_.is_vague(held)) return;
+    bytes_.assign(1, values_.seen(held, chance_of(op)));
+    put_bytes(Side::Locations, op.loc, bytes_, {});
+  } else if (op.is_wordwise) {
+    for (std::uint32_t k = 0; k < op.loc.cells(); ++k)
+      if (const Value v = locations[op.loc.cell + k]; values_.is_vague_pack(v))
+        put(Side::Locations, op.loc.cell + k, values_.seen_pack(v, chance_of(op, k)), {});
+  }
+}
+
+// The bit of the pack that a predicate comes from, likewise.
+Value State::see_bit(std::uint32_t pack, const StepOperand& op) {
+  std::array<Value, 4> word = values_.bytes(locations[pack]);
+  Value& byte = word[op.number / 8u];
+  const std::uint32_t at = op.number % 8u;
+  const Value held = values_.bit(byte, at);
+  if (!values_.is_vague(held)) return held;
+  std::array<Value, 8> bits{};
+  for (std::uint32_t k = 0; k < 8; ++k) bits[k] = k == at ? values_.seen(held, chance_of(op)) : values_.bit(byte, k);
+  byte = values_.packed(bits);
+  put(Side::Locations, pack, values_.word(word), {});
+  return bits[at];
+}
+
 // What a pair of a copy reads goes to the end of fetched_: words, or bytes.
 void State::fetch(Side side, const StepOperand& op) {
   const Store& from = store_of(side);
+  if (side == Side::Locations) see(op);
   if (op.is_wordwise) {
     for (std::uint32_t k = 0; k < op.loc.cells(); ++k) fetched_.push_back(from[op.loc.cell + k]);
     return;
@@ -391,6 +420,7 @@ void State::transfer_to_pack(const Step& s) {
   for (std::uint32_t i = 0; i < 4; ++i) word[i] = values_.byte(old, i);
   for (const StepOperand& op : ops.subspan(1)) {
     if (op.role != Role::Use) continue;
+    see(op);
     std::array<Value, 8> bits{};
     Value& byte = word[op.number / 8u];
     for (std::uint32_t k = 0; k < 8; ++k) bits[k] = values_.bit(byte, k);
@@ -403,9 +433,8 @@ void State::transfer_to_pack(const Step& s) {
 void State::transfer_from_pack(const Step& s) {
   const Guard g = transfer_guard(s);
   const auto ops = plan_.operands_of(s);
-  const Value pack = locations[ops[0].loc.cell];
   for (const StepOperand& op : ops.subspan(1))
-    if (op.role == Role::Def) put(Side::Locations, op.loc.cell, values_.bit(values_.byte(pack, op.number / 8u), op.number % 8u), g);
+    if (op.role == Role::Def) put(Side::Locations, op.loc.cell, see_bit(ops[0].loc.cell, op), g);
 }
 
 void State::transfer_snapshot(const Step& s) {

@@ -137,6 +137,11 @@ class State {
   }
   void put_with_care(Side side, std::uint32_t at, Value v, const Guard& g);
   [[nodiscard]] Value byte_at(const Store& store, const Place& p, std::uint32_t i);
+  void see(const StepOperand& op);
+  Value see_bit(std::uint32_t pack, const StepOperand& op);
+  [[nodiscard]] Value chance_of(const StepOperand& op, std::uint32_t cell = 0) {
+    return values_.opaque(static_cast<std::uint32_t>(&op - plan_.operands.data()), cell);
+  }
   void fetch(Side side, const StepOperand& op);
   void store(Side side, const StepOperand& op, const Guard& g);
   // What the uses of a pack read goes to fetched_, and from there to each def in turn.

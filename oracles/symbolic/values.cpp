@@ -354,6 +354,20 @@ Value Values::seen(Value held, Value leaf) {
   return intern({ValueKind::Seen, 0, n.flags, n.depth, held, leaf, 0}, {});
 }
 
+Value Values::seen_pack(Value held, Value leaf) {
+  std::array<Value, 4> apart = bytes(held);
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    if (nodes_[apart[i]].kind != ValueKind::Packed) continue;
+    std::array<Value, 8> bits{};
+    for (std::uint32_t k = 0; k < 8; ++k) {
+      bits[k] = bit(apart[i], k);
+      if (bits[k] != kJunk) bits[k] = seen(bits[k], bit(byte(leaf, i), k));
+    }
+    apart[i] = packed(bits);
+  }
+  return word(apart);
+}
+
 Value Values::asked_by(Value held) {
   const Node n = nodes_[held];
   if (held == kJunk) return kAny;

@@ -92,6 +92,10 @@ class Values {
   [[nodiscard]] Value gate(Value token, Value if_true, Value if_false);
   [[nodiscard]] Value one_of(std::vector<Value> members);  // at least one
   [[nodiscard]] Value one_of(std::span<Value> members);    // the same; the order of members changes
+  // The leaf for what an operand finds in a cell by chance: the same leaf each time.
+  [[nodiscard]] Value opaque(std::uint32_t operand, std::uint32_t cell) {
+    return intern({ValueKind::Opaque, 0, 0, 0, operand, cell, 0}, {});
+  }
   // A member that nothing is seen to satisfy: of a set whose other members could not all be found. It is cut.
   [[nodiscard]] Value unknown_member();
   // Some gate in it goes by the token: so what it is where the token is true is not what it is where it is false. Not of bits of
@@ -105,6 +109,9 @@ class Values {
 
   // The byte of a predicate as it is seen now, also under gates: no longer vague. Junk is `leaf` itself.
   [[nodiscard]] Value seen(Value held, Value leaf);
+  // The word of a pack likewise: its bits that are vague, each with its own bit of the leaf. Bits that hold Junk stay so.
+  [[nodiscard]] Value seen_pack(Value word, Value leaf);
+  [[nodiscard]] bool is_vague_pack(Value word) const { return is_vague(word) && has_packs(word); }
   // What a name asks for that such a location satisfies: nothing where it holds Junk.
   [[nodiscard]] Value asked_by(Value held);
 

@@ -108,6 +108,29 @@ TEST(SymbolicValuesTest, WhatWasSeenIsNoLongerVague) {
   EXPECT_EQ(v.gate(seen, v.gate(seen, x, leaf), later), v.gate(seen, x, later));
 }
 
+// Of a pack, bit by bit; bits that hold nothing known stay so.
+TEST(SymbolicValuesTest, ThePackThatWasSeenIsNoLongerVagueWhereItHoldsSomething) {
+  Values v;
+  const Value x = v.byte(v.add_leaves(ValueKind::Def, 0), 0), vague = v.byte(v.add_leaf(ValueKind::Merged, 1, true, x, kJunk), 0),
+              leaf = v.opaque(7, 0);
+  EXPECT_EQ(v.opaque(7, 0), leaf);
+  EXPECT_NE(v.opaque(7, 1), leaf);
+  EXPECT_NE(v.opaque(8, 0), leaf);
+  const Value byte = v.packed({x, vague, kJunk, kJunk, kJunk, kJunk, kJunk, vague});
+  const Value pack = v.word({byte, x, byte, kJunk});
+  ASSERT_TRUE(v.is_vague_pack(pack));
+  EXPECT_FALSE(v.is_vague_pack(v.word({x, vague, x, x}))) << "no pack";
+  EXPECT_FALSE(v.is_vague_pack(v.word({v.packed({x, x, x, x, x, x, x, x}), x, x, x}))) << "not vague";
+  const Value seen = v.seen_pack(pack, leaf);
+  for (std::uint32_t i = 0; i < 4; ++i)
+    for (std::uint32_t k = 0; k < 8; ++k) {
+      const Value was = v.bit(v.byte(pack, i), k), is = v.bit(v.byte(seen, i), k);
+      EXPECT_EQ(is, was == vague ? v.seen(vague, v.bit(v.byte(leaf, i), k)) : was) << i << ' ' << k;
+    }
+  EXPECT_EQ(v.byte(seen, 1), x);
+  EXPECT_EQ(v.seen_pack(seen, v.opaque(9, 0)), seen) << "seen before";
+}
+
 // Byte by byte: what a narrow name leaves open in its word says nothing of the bytes that it has.
 TEST(SymbolicValuesTest, EachByteIsVagueByItself) {
   Values v;
