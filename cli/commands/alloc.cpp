@@ -7,6 +7,7 @@
 
 #include "allocator/spill/lower_spills.h"
 #include "cli/command.h"
+#include "cli/function_names.h"
 #include "cli/input.h"
 #include "cli/ipra.h"
 #include "cli/options.h"
@@ -96,6 +97,7 @@ int alloc(const Options& o) {
   std::vector<nlohmann::ordered_json> list(programs.size());
   const BottomUp callees_first = bottom_up(programs);
   CalleeClobbers clobbers;
+  FileNames proof_names;
   for (std::size_t step = 0; step < programs.size(); ++step) {
     const std::size_t k = o.ipra ? callees_first.order[step] : step;
     Program& p = programs[k];
@@ -107,7 +109,8 @@ int alloc(const Options& o) {
     options.trace = o.trace ? &trace : nullptr;
     ir::Fuel fuel{.limit = o.fuel};
     if (o.fuel >= 0) options.fuel = &fuel;
-    if (!o.proof.empty()) options.proof = programs.size() == 1 ? o.proof : fmt::format("{}.{}", o.proof, p.function.name);
+    if (!o.proof.empty())
+      options.proof = programs.size() == 1 ? o.proof : fmt::format("{}.{}", o.proof, proof_names.of(p.function.name));
     ir::PassLog passes;
     options.passes = o.passes.record_in(passes);
     auto allocation = o.lower_spills ? allocator::allocate_lowered(allocator, p.function, target, options)

@@ -9,8 +9,8 @@
 
 #include <cadical.hpp>
 
-#include "base/bad_input.h"
 #include "base/check_macro.h"
+#include "reference/exact/proof.h"
 
 namespace regduel::reference {
 namespace {
@@ -483,15 +483,14 @@ CheapestSet::Answer CheapestSet::solve(std::int64_t conflicts, int questions) co
 bool CheapestSet::prove_at_least(std::int64_t cost, const std::string& path, std::int64_t conflicts) const {
   CaDiCaL::Solver solver;
   solver.set("quiet", 1);
-  solver.set("binary", 0);
-  if (!solver.trace_proof((path + ".drat").c_str())) throw BadInput(path + ".drat: cannot be written");
+  Proof proof(solver, path);
   Clauses clauses(*question_);
   add_bound(*question_, clauses, cost);
   clauses.formula.give_new_to(solver);
-  if (const char* error = solver.write_dimacs((path + ".cnf").c_str(), clauses.variables.count())) throw BadInput(error);
+  proof.write_formula(clauses.variables.count());
   solver.limit("conflicts", static_cast<int>(std::min(conflicts, kMostConflicts)));
   const int answer = solver.solve();
-  solver.close_proof_trace();
+  proof.end(answer == kUnsatisfiable);
   return answer == kUnsatisfiable;
 }
 

@@ -10,10 +10,10 @@
 
 #include <cadical.hpp>
 
-#include "base/bad_input.h"
 #include "base/check_macro.h"
 #include "reference/colour/select.h"
 #include "reference/colour/simplify.h"
+#include "reference/exact/proof.h"
 
 namespace regduel::reference {
 namespace {
@@ -34,11 +34,9 @@ class Matrix {
 class Question {
  public:
   Question(const FileGraph& graph, const UnitSet& available, const std::vector<NodeId>& in_turn, const Effort& effort)
-      : graph_(graph), available_(available), effort_(effort), first_x_(graph.size(), 0), first_y_(graph.size(), 0) {
+      : graph_(graph), available_(available), effort_(effort), proof_(solver_, effort.proof), first_x_(graph.size(), 0),
+        first_y_(graph.size(), 0) {
     solver_.set("quiet", 1);
-    solver_.set("binary", 0);
-    if (!effort.proof.empty() && !solver_.trace_proof((effort.proof + ".drat").c_str()))
-      throw BadInput(effort.proof + ".drat: cannot be written");
     for (int u = available.first(); u >= 0; u = available.next(u + 1)) end_ = u + 1;
     for (NodeId n = 0; n < graph.size(); ++n)
       if (!graph.is_fixed(n)) add_node(n);
@@ -51,12 +49,10 @@ class Question {
   }
 
   Answer ask() {
-    if (!effort_.proof.empty()) {
-      if (const char* error = solver_.write_dimacs((effort_.proof + ".cnf").c_str(), num_variables_)) throw BadInput(error);
-    }
+    proof_.write_formula(num_variables_);
     solver_.limit("conflicts", static_cast<int>(std::min<std::int64_t>(effort_.conflicts, INT32_MAX)));
     const int answer = solver_.solve();
-    if (!effort_.proof.empty()) solver_.close_proof_trace();
+    proof_.end(answer == 20);
     return answer == 10 ? Answer::Yes : answer == 20 ? Answer::No : Answer::Unknown;
   }
   // Requires that the answer was Yes.
@@ -103,6 +99,7 @@ class Question {
   UnitSet available_;
   const Effort& effort_;
   CaDiCaL::Solver solver_;
+  Proof proof_;
   int end_ = 0;  // one behind the last unit
   int num_variables_ = 0;
   std::vector<int> first_x_, first_y_;

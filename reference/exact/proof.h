@@ -1,0 +1,41 @@
+// What the solver was asked, and its proof that nothing satisfies it, as two files that a checker reads: PATH.cnf (DIMACS) and
+// PATH.drat (DRAT, as text). `drat-trim PATH.cnf PATH.drat` is one.
+//
+// Both are written under temporary names beside their own, and get these when the proof is finished and whole: an interrupt, a full
+// disk or an effort that does not suffice leaves no file that looks like a proof. Tested by proof_test.cpp.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+namespace CaDiCaL {
+class Solver;
+}
+
+namespace regduel::reference {
+
+class Proof {
+ public:
+  // Before the first clause. An empty path: nothing is written. Throws BadInput where a file cannot be written, as all of this
+  // does.
+  Proof(CaDiCaL::Solver& solver, std::string path);
+  ~Proof();
+  Proof(const Proof&) = delete;
+  Proof& operator=(const Proof&) = delete;
+
+  // All clauses are there.
+  void write_formula(int num_variables);
+  // The solver has answered. The files stay if it refuted the formula.
+  void end(bool is_refuted);
+
+ private:
+  [[nodiscard]] std::string temporary(const char* ending) const;
+  [[nodiscard]] std::string file(const char* ending) const { return path_ + ending; }
+
+  CaDiCaL::Solver& solver_;
+  std::string path_;
+  std::string trace_name_;  // the solver keeps a pointer to it
+  std::FILE* trace_ = nullptr;
+};
+
+}  // namespace regduel::reference
