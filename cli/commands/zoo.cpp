@@ -5,8 +5,6 @@
 #include <filesystem>
 #include <optional>
 
-#include <sys/wait.h>
-
 #include <fmt/format.h>
 
 #include "base/io.h"
@@ -46,7 +44,9 @@ std::vector<fuzz::FuzzInput> seeds_for(const Options& o) {
   return seeds;
 }
 
-std::string seed_arguments(const Options& o) { return o.empty ? "--empty" : fmt::format("--seeds '{}'", o.seeds); }
+std::vector<std::string> seed_arguments(const Options& o) {
+  return o.empty ? std::vector<std::string>{"--empty"} : std::vector<std::string>{"--seeds", o.seeds};
+}
 
 // One hunt, in this process; its result as JSON for the process that asked.
 int hunt_one(const Options& o) {
@@ -71,16 +71,18 @@ int hunt_one(const Options& o) {
 struct Hunted {
   const fuzz::PlantedBug* bug;
   nlohmann::ordered_json result;  // of hunt_one; null where its process died
-  int status = 0;
+  std::string end;
 };
 
-Hunted hunt_apart(const fuzz::PlantedBug& bug, const Options& o) {
+Hunted hunt_apart(const fuzz::PlantedBug& bug, const Options& o, const Interrupt& interrupt) {
   constexpr int kReduceSeconds = 120;  // a hunt that takes longer hangs in a planted bug
-  Hunted h{&bug, nullptr, 0};
+  Hunted h{&bug, nullptr, {}};
   std::string out;
-  h.status = run_again(fmt::format("zoo --hunt {} --time {} --seed {} {}", bug.name, o.time, o.seed, seed_arguments(o)),
-                       o.time + kReduceSeconds, [&](std::string_view line) { out += line; });
-  if (h.status == 0) h.result = nlohmann::ordered_json::parse(out, nullptr, false);
+  std::vector<std::string> arguments = {
+      "zoo", "--hunt", std::string(bug.name), "--time", fmt::format("{}", o.time), "--seed", fmt::format("{}", o.seed)};
+  for (std::string& word : seed_arguments(o)) arguments.push_back(std::move(word));
+  h.end = run_again(arguments, o.time + kReduceSeconds, interrupt, [&](std::string_view line) { out += line; });
+  if (h.end == "exit-0") h.result = nlohmann::ordered_json::parse(out, nullptr, false);
   return h;
 }
 
@@ -103,28 +105,28 @@ int zoo_command(const Options& o) {
     for (const fuzz::PlantedBug& b : fuzz::planted_bugs()) bugs.push_back(&b);
   static_cast<void>(seeds_for(o));  // complains now rather than in each hunt
   if (o.buckets)
-    return zoo_buckets(
-        {std::move(bugs), o.time, o.seed, resolve_jobs(o.jobs), o.empty ? "" : seed_arguments(o), o.save_to, o.json});
+    return zoo_buckets({std::move(bugs), o.time, o.seed, resolve_jobs(o.jobs),
+                        o.empty ? std::vector<std::string>() : seed_arguments(o), o.save_to, o.json});
   if (o.together != 0)
     return zoo_together(
         {o.together, split_list(o.only), o.time, o.seed, resolve_jobs(o.jobs), seed_arguments(o), o.save_to, o.json});
 
   Table table({"planted bug", "found by", "as", "seconds", "inputs", "instructions", "reduced", "same signature"}, 3);
+  const Interrupt interrupt;
   std::vector<double> seconds;
   std::vector<std::size_t> sizes;
   std::size_t found = 0, kept = 0;
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   Progress progress("zoo", static_cast<std::int64_t>(bugs.size()));
   const std::function<Hunted(std::int64_t)> work = [&](std::int64_t k) {
-    return hunt_apart(*bugs[static_cast<std::size_t>(k)], o);
+    return hunt_apart(*bugs[static_cast<std::size_t>(k)], o, interrupt);
   };
   const std::function<bool(std::int64_t, Hunted)> take = [&](std::int64_t, Hunted h) {
+    if (interrupt.is_asked_for()) return false;
     const std::string name(h.bug->name);
     nlohmann::ordered_json row = {{"bug", name}, {"what", std::string(h.bug->what)}};
     if (!h.result.is_object()) {
-      const std::string end = WIFSIGNALED(h.status) || WEXITSTATUS(h.status) > 128
-                                  ? "killed, or hung"
-                                  : fmt::format("ended with status {}", WEXITSTATUS(h.status));
+      const std::string end = h.end.starts_with("exit-") ? "ended with " + h.end : "killed, or hung";
       table.row({name, "-", end, "-", "-", "-", "-", "-"});
       row["found"] = false;
       row["error"] = end;
@@ -165,16 +167,20 @@ int zoo_command(const Options& o) {
                 {"seed", o.seed},
                 {"bugs", rows},
                 {"found", found},
-                {"of", bugs.size()},
+                {"of", rows.size()},
+                {"planted_bugs", bugs.size()},
                 {"median_seconds", median(seconds)},
                 {"median_instructions", median(sizes)},
                 {"largest_instructions", sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end())}});
   else
     fmt::print(
-        "{}\nfound {} of {} within {} s each{}: median {:.2f} s, slowest {:.2f} s; reduced to {} instructions at the median, {} at "
+        "{}\n{}found {} of {} within {} s each{}: median {:.2f} s, slowest {:.2f} s; reduced to {} instructions at the median, {} "
+        "at "
         "most; {} of {} under the signature "
         "that they were found by\n",
-        table.text(), found, bugs.size(), o.time, o.empty ? ", from nothing" : "", median(seconds),
+        table.text(),
+        rows.size() < bugs.size() ? fmt::format("interrupted, with {} planted bugs to go: ", bugs.size() - rows.size()) : "", found,
+        rows.size(), o.time, o.empty ? ", from nothing" : "", median(seconds),
         seconds.empty() ? 0 : *std::max_element(seconds.begin(), seconds.end()), median(sizes),
         sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end()), kept, found);
   return all ? 0 : kExitFinding;

@@ -22,14 +22,19 @@ using json = nlohmann::ordered_json;
 constexpr int kMoreSeconds = 180;  // of a campaign, on top of its time: one that takes longer hangs
 
 // What `regduel fuzz --json` says; null where it died.
-json campaign_against(const fuzz::PlantedBug& bug, const BucketsRun& run) {
+json campaign_against(const fuzz::PlantedBug& bug, const BucketsRun& run, const Interrupt& interrupt) {
   const std::string corpus = run.save_to.empty() ? "" : fmt::format("{}/{}", run.save_to, bug.name);
   const passes::Pass* pass = fuzz::pass_with(bug.name);
-  const std::string coalesce = pass == nullptr ? "" : fmt::format(" --coalesce {}", pass->name());
   std::string out;
-  run_again(fmt::format("fuzz --json --jobs 1 --plant {} --time {}s --seed {} --corpus '{}' {}{}", bug.name, run.time, run.seed,
-                        corpus, run.seed_arguments, coalesce),
-            run.time + kMoreSeconds, [&](std::string_view line) { out += line; });
+  std::vector<std::string> arguments = {"fuzz",     "--json",
+                                        "--jobs",   "1",
+                                        "--plant",  std::string(bug.name),
+                                        "--time",   fmt::format("{}s", run.time),
+                                        "--seed",   fmt::format("{}", run.seed),
+                                        "--corpus", corpus};
+  arguments.insert(arguments.end(), run.seed_arguments.begin(), run.seed_arguments.end());
+  if (pass != nullptr) arguments.insert(arguments.end(), {"--coalesce", std::string(pass->name())});
+  run_again(arguments, run.time + kMoreSeconds, interrupt, [&](std::string_view line) { out += line; });
   return json::parse(out, nullptr, false);
 }
 
@@ -87,11 +92,13 @@ int zoo_buckets(const BucketsRun& run) {
   json rows = json::array();
   std::vector<fuzz::Labelled> cases;
   std::size_t found = 0, buckets = 0, most = 0;
+  const Interrupt interrupt;
   Progress progress("zoo", static_cast<std::int64_t>(run.bugs.size()));
   const std::function<json(std::int64_t)> work = [&](std::int64_t k) {
-    return campaign_against(*run.bugs[static_cast<std::size_t>(k)], run);
+    return campaign_against(*run.bugs[static_cast<std::size_t>(k)], run, interrupt);
   };
   const std::function<bool(std::int64_t, json)> take = [&](std::int64_t k, json campaign) {
+    if (interrupt.is_asked_for()) return false;
     Line line = line_of(*run.bugs[static_cast<std::size_t>(k)], campaign);
     const std::size_t count = line.row.contains("buckets") ? line.row["buckets"].size() : 0;
     found += count > 0 ? 1 : 0;
@@ -114,7 +121,8 @@ int zoo_buckets(const BucketsRun& run) {
                 {"seconds", run.time},
                 {"bugs", rows},
                 {"found", found},
-                {"of", run.bugs.size()},
+                {"of", rows.size()},
+                {"planted_bugs", run.bugs.size()},
                 {"cases", s.cases},
                 {"mean_buckets", mean},
                 {"most_buckets", most},
@@ -124,9 +132,11 @@ int zoo_buckets(const BucketsRun& run) {
     Table table({"planted bug", "buckets (cases)", "inputs", "failures", "cases", "not reduced", "buckets"}, 2);
     for (const json& row : rows) add_rows(table, row);
     fmt::print(
-        "{}\n{} of {} planted bugs found and understood, {} s each: {:.2f} buckets a bug at the mean, {} at most\n"
+        "{}\n{}{} of {} planted bugs found and understood, {} s each: {:.2f} buckets a bug at the mean, {} at most\n"
         "{} cases in {} different buckets, over all bugs: purity {:.1f}% ({} cases belong to the commonest bug of their bucket)\n",
-        table.text(), found, run.bugs.size(), run.time, mean, most, s.cases, s.buckets, purity, s.in_majority);
+        table.text(),
+        rows.size() < run.bugs.size() ? fmt::format("interrupted, with {} to go: ", run.bugs.size() - rows.size()) : "", found,
+        rows.size(), run.time, mean, most, s.cases, s.buckets, purity, s.in_majority);
   }
   const bool will_do = found > 0 && mean <= kMeanBucketsWanted && purity >= kPurityWanted;
   return will_do ? 0 : kExitFinding;

@@ -13,9 +13,9 @@ struct BucketsRun {
   std::vector<const fuzz::PlantedBug*> bugs;
   int time = 20;  // seconds of each campaign; what is being understood then takes some more
   std::uint64_t seed = 1;
-  int jobs = 1;                // campaigns at a time, each of one worker
-  std::string seed_arguments;  // of the inputs to begin with; "" = none
-  std::string save_to;         // directory for the findings, a folder a bug; "" = nowhere
+  int jobs = 1;                             // campaigns at a time, each of one worker
+  std::vector<std::string> seed_arguments;  // of the inputs to begin with
+  std::string save_to;                      // directory for the findings, a folder a bug; "" = nowhere
   bool json = false;
 };
 

@@ -47,14 +47,17 @@ struct Hunted {
 };
 
 // Workers one after the other, until the time is over: one that dies in a planted bug is followed by one with another seed.
-void hunt(const TogetherRun& run, const std::string& bugs, int job, Progress& progress, Hunted& hunted) {
+void hunt(const TogetherRun& run, const std::string& bugs, int job, const Interrupt& interrupt, Progress& progress,
+          Hunted& hunted) {
   const auto start = std::chrono::steady_clock::now();
   for (std::uint64_t turn = 0;; ++turn) {
     const int left = run.time - static_cast<int>(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     if (left < 1) return;
     const std::uint64_t seed = (run.seed * 1000 + static_cast<std::uint64_t>(job)) * 1000 + turn;
-    const std::string arguments = fmt::format("zoo --worker {} --time {} --seed {} {}", bugs, left, seed, run.seed_arguments);
-    const int status = run_again(arguments, left + 60, [&](std::string_view line) {
+    std::vector<std::string> arguments = {
+        "zoo", "--worker", bugs, "--time", fmt::format("{}", left), "--seed", fmt::format("{}", seed)};
+    arguments.insert(arguments.end(), run.seed_arguments.begin(), run.seed_arguments.end());
+    const std::string end = run_again(arguments, left + 60, interrupt, [&](std::string_view line) {
       json j = json::parse(line, nullptr, false);
       if (!j.is_object()) return;  // the end of a worker that was killed
       const std::lock_guard lock(hunted.mutex);
@@ -68,7 +71,7 @@ void hunt(const TogetherRun& run, const std::string& bugs, int job, Progress& pr
       hunted.cases.push_back(std::move(j));
       progress.step(1, fmt::format("{} cases", hunted.cases.size()));
     });
-    if (status == 0) return;
+    if (end == "exit-0" || interrupt.is_asked_for()) return;
     const std::lock_guard lock(hunted.mutex);
     ++hunted.died;
   }
@@ -115,9 +118,10 @@ int zoo_together(const TogetherRun& run) {
   const std::string bugs = fmt::format("{}", fmt::join(names, ","));
   Hunted hunted;
   {
+    const Interrupt interrupt;
     Progress progress("zoo", 0);
     std::vector<std::jthread> workers;
-    for (int job = 0; job < run.jobs; ++job) workers.emplace_back([&, job] { hunt(run, bugs, job, progress, hunted); });
+    for (int job = 0; job < run.jobs; ++job) workers.emplace_back([&, job] { hunt(run, bugs, job, interrupt, progress, hunted); });
     workers.clear();
     progress.done();
   }

@@ -15,8 +15,8 @@ struct TogetherRun {
   int time = 600;                 // seconds, of each worker
   std::uint64_t seed = 1;
   int jobs = 1;
-  std::string seed_arguments;  // how a worker is told of the inputs to begin with
-  std::string save_to;         // directory for the reduced cases; "" = nowhere
+  std::vector<std::string> seed_arguments;  // how a worker is told of the inputs to begin with
+  std::string save_to;                      // directory for the reduced cases; "" = nowhere
   bool json = false;
 };
 
