@@ -242,6 +242,8 @@ TEST_F(Cli, NothingIsHalfWritten) {
   if (fs::exists("/dev/full")) {
     expect_complaint("gen --seed 3 -o /dev/full", "/dev/full: No space left on device");
     expect_complaint("alloc a.rir -o /dev/full", "/dev/full: No space left on device");
+    for (const char* help : {"--help", "alloc --help", "--version"})
+      EXPECT_EQ(std::system(fmt::format("'{}' {} > /dev/full 2>&1", REGDUEL_PROGRAM, help).c_str()) >> 8, 2) << help;
   }
   expect_complaint("gen -o no/such/directory/a.rir", "no/such/directory/a.rir");
   write("kept.rir", "old");
@@ -765,6 +767,13 @@ TEST_F(Cli, ZooCountsTheBucketsOfABug) {
     EXPECT_THAT(r.err, HasSubstr("this build has no planted bugs"));
     return;
   }
+  // Interrupted, it says what it has, and leaves nothing running.
+  std::system(fmt::format("timeout -s INT 2 '{}' zoo --time 3600 --empty --only fatpoint-tie-dropped --seed 4711 --buckets --json "
+                          "> '{}' 2> /dev/null",
+                          REGDUEL_PROGRAM, path("interrupted"))
+                  .c_str());
+  EXPECT_EQ(nlohmann::json::parse(read_file(path("interrupted")).value_or(""))["of"], 0);
+  EXPECT_NE(std::system("pgrep -f '^[^ ]*regduel fuzz .*--seed 4711' > /dev/null"), 0);
   const auto j = nlohmann::json::parse(r.out);
   ASSERT_EQ(j["bugs"].size(), 1u);
   EXPECT_EQ(j["bugs"][0]["bug"], "fatpoint-tie-dropped");
@@ -976,6 +985,9 @@ TEST_F(Cli, OutputsThatCannotBeOrAreInUse) {
   write("b.sqlite-wal", "something");
   EXPECT_EQ(run("merge r.sqlite -o b.sqlite").status, 0);
   EXPECT_EQ(run("report b.sqlite --json").status, 0);
+  write("c.sqlite-wal", "of a file that is gone");
+  EXPECT_EQ(run("merge r.sqlite -o c.sqlite").status, 0);
+  EXPECT_EQ(run("report c.sqlite --json").status, 0);
   fs::create_symlink("target.rir", path("link.rir"));
   write("target.rir", "old");
   fs::permissions(path("target.rir"), fs::perms::owner_read | fs::perms::owner_write);
@@ -996,6 +1008,14 @@ TEST_F(Cli, OddValues) {
   const int nowhere_to_say_it =
       std::system(fmt::format("'{}' alloc '{}' 2>&- >/dev/null", REGDUEL_PROGRAM, path("none.rir")).c_str());
   EXPECT_TRUE(WIFEXITED(nowhere_to_say_it) && WEXITSTATUS(nowhere_to_say_it) == 2) << nowhere_to_say_it;
+  const std::string function = "func @f kernel target sm_90 threads 32\n  block b0\n    #0 exit\n";
+  write("twice.rir", "rir 1\n" + function + function);
+  expect_complaint("alloc twice.rir", "twice.rir: error: @f is there twice");
+  write("twice.ptx", ".version 8.0\n.target sm_90\n.entry f() { ret; }\n.entry f() { ret; }\n");
+  expect_complaint("alloc twice.ptx", "twice.ptx: error: @f is there twice");
+  write("knob.rir", "// knob: briggs-max-rounds=x\n" + read_file(path("a.rir")).value());
+  for (const char* command : {"reduce knob.rir -o x.rir", "bisect knob.rir", "fuzz --runs 1 --seeds knob.rir"})
+    expect_complaint(command, "knob.rir: error: ");
   write("id.rir", "rir 1\nfunc @f kernel target sm_90 threads 32\n  block b0\n    #1073741824 exit\n");
   expect_complaint("alloc id.rir", "id.rir:4:5: error: instruction 1073741824");
 }

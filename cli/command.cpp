@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <expected>
+#include <iostream>
 
 #include <fmt/format.h>
 
@@ -12,8 +13,19 @@
 namespace regduel::cli {
 namespace {
 
+// A message may have the name of a file in it, and that any byte.
+std::string printable(std::string_view s) {
+  std::string text;
+  for (const char c : s) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\n') || byte == 0x7F) text += fmt::format("\\x{:02x}", byte);
+    else text += c;
+  }
+  return text;
+}
+
 int complain(const std::string& message, int status) {
-  std::fputs(fmt::format("regduel: {}\n", message).c_str(), stderr);  // where that fails, the status still says it
+  std::fputs(fmt::format("regduel: {}\n", printable(message)).c_str(), stderr);  // where that fails, the status still says it
   return status;
 }
 
@@ -85,7 +97,10 @@ std::expected<Action, int> read_command_line(int argc, const char* const* argv) 
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
-    return std::unexpected(app.exit(e));
+    const int status = app.exit(e);
+    std::cout.flush();
+    if (!std::cout) return std::unexpected(complain("error: writing to standard output failed", kExitBadInput));
+    return std::unexpected(status);
   } catch (const CLI::ParseError& e) {
     return std::unexpected(complain(one_line(e.what()) + " (see regduel --help)", kExitBadInput));
   }

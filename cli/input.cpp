@@ -6,11 +6,14 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/io.h"
 #include "cli/command.h"
+#include "cli/options.h"
+#include "fuzz/duel/allocators.h"
 #include "fuzz/duel/case_file.h"
 #include "ir/ptx/ptx.h"
 #include "ir/text/binary.h"
@@ -79,6 +82,11 @@ fuzz::FuzzInput load_case(const std::string& path) {
   if (text->starts_with("RDF")) return fuzz::decode_input({reinterpret_cast<const std::uint8_t*>(text->data()), text->size()});
   auto c = fuzz::parse_case(*text, path == "-" ? "<stdin>" : path);
   if (!c) throw BadInput(to_string(c.error()));
+  if (!c->knobs.empty()) {
+    for (const ir::Allocator* a : fuzz::all_duelists()) require_knob_values(path + ": error", *a, c->knobs);
+    for (const std::string& name : fuzz::names_on_request())
+      require_knob_values(path + ": error", *fuzz::find_allocator(name), c->knobs);
+  }
   return std::move(*c);
 }
 
@@ -92,7 +100,7 @@ std::vector<fuzz::FuzzInput> load_seeds(const std::string& path) {
   std::sort(files.begin(), files.end());
   std::vector<fuzz::FuzzInput> seeds;
   for (const std::string& file : files) {
-    if (fs::is_directory(file)) continue;
+    if (!fs::is_regular_file(file, error)) continue;
     const auto bytes = read_file(file);
     if (file.ends_with(".rir") || (bytes && bytes->starts_with("RDF"))) seeds.push_back(load_case(file));
   }
@@ -106,6 +114,13 @@ void require_phase(const std::vector<Program>& programs, ir::Phase phase) {
       throw BadInput(fmt::format("{}: error: @{} is {}", p.file, p.function.name,
                                  phase == ir::Phase::Virtual ? "allocated already: expected a program over vregs"
                                                              : "not allocated: expected \"allocated\" in its func line"));
+}
+
+void require_different_names(const std::vector<Program>& programs) {
+  std::set<std::string_view> names;
+  for (const Program& p : programs)
+    if (!names.insert(p.function.name).second)
+      throw BadInput(fmt::format("{}: error: @{} is there twice", p.file, p.function.name));
 }
 
 void save(const std::string& path, std::string_view bytes) {

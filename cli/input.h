@@ -30,6 +30,8 @@ struct Program {
 [[nodiscard]] std::vector<fuzz::FuzzInput> load_seeds(const std::string& path);
 // Throws BadInput unless every one is in this phase.
 void require_phase(const std::vector<Program>& programs, ir::Phase phase);
+// Throws BadInput where two functions have one name: an allocation of them could not be told apart.
+void require_different_names(const std::vector<Program>& programs);
 // Writes text or bytes to `path` ("-" = standard output). Throws BadInput.
 void save(const std::string& path, std::string_view bytes);
 // Before long work whose result goes there: throws BadInput where a file could not be written, or a directory not made. "" and "-"

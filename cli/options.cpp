@@ -169,8 +169,9 @@ void KnobOptions::add_to(CLI::App& command, const std::string& help) {
   command.add_flag("--disable-smem-reservation", disable_smem_reservation, "Spill to local memory only, never to shared memory");
 }
 
-// An allocator says of a value that it cannot have before it looks at the program. Not asked: those that begin with a process.
-static void require_values(const ir::Allocator& allocator, const std::vector<std::pair<std::string, std::string>>& settings) {
+// An allocator says of a value that it cannot have before it looks at the program.
+void require_knob_values(std::string_view where, const ir::Allocator& allocator,
+                         const std::vector<std::pair<std::string, std::string>>& settings) {
   if (fuzz::command_in(allocator.name()) != std::string::npos) return;
   ir::AllocOptions options;
   const std::vector<ir::KnobInfo> known = allocator.knobs();
@@ -183,7 +184,7 @@ static void require_values(const ir::Allocator& allocator, const std::vector<std
   options.limits = ir::Limits::of(target);
   const auto result = allocator.allocate(nothing->functions[0], target, options);
   if (!result && result.error().kind == ir::AllocFailure::Kind::BadKnob)
-    throw BadInput(fmt::format("--knob: {}", result.error().message));
+    throw BadInput(fmt::format("{}: {}", where, result.error().message));
 }
 
 std::vector<std::pair<std::string, std::string>> KnobOptions::settings(std::span<const ir::Allocator* const> allocators) const {
@@ -212,7 +213,7 @@ std::vector<std::pair<std::string, std::string>> KnobOptions::settings(std::span
       }
     result.emplace_back(std::move(name), knob.substr(equals + 1));
   }
-  for (const ir::Allocator* a : allocators) require_values(*a, result);
+  for (const ir::Allocator* a : allocators) require_knob_values("--knob", *a, result);
   return result;
 }
 

@@ -47,6 +47,11 @@ struct AbiOption {
 // --plant: switches on these planted bugs for the whole process; nothing to do where there are none. Throws BadInput.
 void plant(const std::vector<std::string>& names);
 
+// Of the knobs that this allocator has, each is set to what it can have. Throws BadInput, which begins with `where`. Not asked:
+// allocators that begin with a process.
+void require_knob_values(std::string_view where, const ir::Allocator& allocator,
+                         const std::vector<std::pair<std::string, std::string>>& settings);
+
 struct KnobOptions {
   std::vector<std::string> knobs;  // --knob NAME=V or ID=V
   int register_usage_level = -1;   // --register-usage-level, -1 = not given

@@ -86,6 +86,7 @@ int alloc(const Options& o) {
   const auto settings = o.knobs.settings(std::array{&allocator});
   std::vector<Program> programs = load(o.input, o.abi.name());
   require_phase(programs, ir::Phase::Virtual);
+  require_different_names(programs);
   if (programs.empty()) throw BadInput(fmt::format("{}: error: there is no function in it", o.input));
   if (!o.proof.empty() && !o.with.starts_with("exact"))
     throw BadInput(fmt::format("--proof: {} proves nothing, exact does", o.with));

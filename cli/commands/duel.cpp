@@ -361,6 +361,8 @@ int duel_command(const Options& o) {
   const auto duelists = o.allocators.duelists(o.with);
   const fuzz::Knobs knobs = parse_knobs(o.knobs, duelists);
   if (o.random < 0 || o.random > 1'000'000'000) throw BadInput("--random: expected 1 to 1000000000");
+  if (o.size < 0 || o.size > 1'000'000) throw BadInput(fmt::format("--size: expected 0 to 1000000, found {}", o.size));
+  if (o.size != 0 && o.random == 0) throw BadInput("--size: of random programs, with --random N");
   if ((o.random > 0) != o.inputs.empty()) throw BadInput("give either files or directories, or --random N");
   return o.random > 0 ? duel_random(o, duelists, knobs) : duel_files(o, duelists, knobs);
 }
@@ -390,7 +392,7 @@ void add_duel_command(CLI::App& app, Action& chosen) {
                       "--size say otherwise");
   command->add_option("--profile", o->profile, "Profile of the random programs (regduel gen --help), or all, in turn");
   add_seed(*command, o->seed, "Seed of the random programs");
-  command->add_option("--size", o->size, "Instructions of a random program, approximately");
+  command->add_option("--size", o->size, "Instructions of a random program, approximately; 0 = drawn from the seed");
   add_jobs(*command, o->jobs, "Threads, 0 = one a core; the output is the same for any number, times apart");
   command->add_option("--save", o->save_to, "Directory for reproducers of findings")->capture_default_str();
   command->add_flag("--metamorphic", o->metamorphic,

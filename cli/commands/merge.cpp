@@ -1,5 +1,7 @@
 // regduel merge: one database of many shards; regduel export: what is in one, as files.
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 
@@ -106,6 +108,9 @@ int export_command(const ExportOptions& o) {
     fs::create_directories(o.inputs, error);
     if (error) throw BadInput(fmt::format("error: {}: {}", o.inputs, error.message()));
     for (const fuzz::StoredInput& input : chosen_inputs(store, o.most)) {
+      // A name of a file is made of it, and the database may be anybody's.
+      if (!std::ranges::all_of(input.hash, [](unsigned char c) { return std::isxdigit(c) != 0; }))
+        throw BadInput(fmt::format("{}: error: an input has no hash but \"{}\"", o.database, input.hash));
       save((fs::path(o.inputs) / input.hash.substr(0, 16)).string(),
            {reinterpret_cast<const char*>(input.input.data()), input.input.size()});
       ++inputs;

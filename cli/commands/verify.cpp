@@ -98,10 +98,9 @@ int verify(const Options& o) {
   std::vector<Program> before = load(o.before, o.abi.name());
   std::vector<Program> after = load(o.after, o.abi.name());
   require_phase(before, ir::Phase::Virtual);
+  require_different_names(after);
   std::map<std::string, Program*> afterwards;
-  for (Program& p : after)
-    if (!afterwards.emplace(p.function.name, &p).second)
-      throw BadInput(fmt::format("{}: error: @{} is there twice", p.file, p.function.name));
+  for (Program& p : after) afterwards.emplace(p.function.name, &p);
   if (before.size() != after.size())
     throw BadInput(fmt::format("{}: error: {} functions, but {} has {}", o.after, after.size(), o.before, before.size()));
 

@@ -86,7 +86,12 @@ void require_database(const std::string& path) {
 void require_unused(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path + "-wal", error)) return;
-  if (std::filesystem::exists(path, error)) {
+  if (!std::filesystem::exists(path, error)) {
+    // Of a database that is gone: SQLite would take it for a part of the new one.
+    for (const char* ending : {"-wal", "-shm"}) std::filesystem::remove(path + ending, error);
+    return;
+  }
+  {
     // What a killed writer left goes where it belongs. Refused while another process has the file open.
     Sqlite db(path);
     db.execute("PRAGMA locking_mode = EXCLUSIVE");
