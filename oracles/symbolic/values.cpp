@@ -351,7 +351,7 @@ Value Values::seen(Value held, Value leaf) {
     const Value x = seen(n.b, leaf), y = seen(n.c, leaf);
     return learn(Question::Seen, held, leaf, kJunk, gate(n.a, x, y));
   }
-  return intern({ValueKind::Seen, 0, n.flags, n.depth, held, leaf, 0}, {});
+  return intern({ValueKind::Seen, 0, static_cast<std::uint8_t>(n.flags | kSeen), n.depth, held, leaf, 0}, {});
 }
 
 Value Values::seen_pack(Value held, Value leaf) {
@@ -471,6 +471,11 @@ bool Values::satisfies_within(Value have, Value want, int& budget) {
   }
   if (w.kind != ValueKind::OneOf) {
     if (h.kind == ValueKind::Seen) return satisfies_within(h.a, want, budget);
+    if (h.kind == ValueKind::Packed && (h.flags & kSeen) != 0) {
+      for (std::uint32_t k = 0; k < 8; ++k)
+        if (!satisfies_within(bit(have, k), bit(want, k), budget)) return false;
+      return true;
+    }
     is_unsure_ = is_unsure_ || is_cut(have) || is_cut(want);
     return false;
   }

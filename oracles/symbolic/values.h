@@ -158,9 +158,7 @@ class Values {
   // Satisfies nothing but itself and Any, or, where a name asks for it, is satisfied by nothing else that is plain. Junk is not.
   [[nodiscard]] bool is_plain(Value v) const { return v != kJunk && nodes_[v].kind != ValueKind::Word && is_settled(v); }
   // Has no gates in it and asks for one thing only: of two such values, each satisfies itself alone.
-  [[nodiscard]] bool is_settled(Value v) const {
-    return nodes_[v].kind != ValueKind::Seen && (nodes_[v].flags & (kLoose | kGated)) == 0;
-  }
+  [[nodiscard]] bool is_settled(Value v) const { return (nodes_[v].flags & (kLoose | kGated | kSeen)) == 0; }
   // Nowhere, or a byte of it.
   [[nodiscard]] bool is_nowhere(Value v) const {
     return v == kNowhere || (nodes_[v].kind == ValueKind::Byte && nodes_[v].a == kNowhere);
@@ -179,7 +177,8 @@ class Values {
   [[nodiscard]] Value token_of(Value v) const { return nodes_[v].kind == ValueKind::Gate ? nodes_[v].a : kJunk; }
 
  private:
-  static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16, kCut = 32, kGatesInSets = 64;
+  static constexpr std::uint8_t kLoose = 1, kUndefined = 2, kGated = 4, kPacks = 8, kWords = 16, kCut = 32, kGatesInSets = 64,
+                                kSeen = 128;
   static constexpr std::uint8_t kAllBytes = 0xF;
   static constexpr int kBudget = 4096;  // values looked at by one question
 

@@ -128,6 +128,13 @@ TEST(SymbolicValuesTest, ThePackThatWasSeenIsNoLongerVagueWhereItHoldsSomething)
       EXPECT_EQ(is, was == vague ? v.seen(vague, v.bit(v.byte(leaf, i), k)) : was) << i << ' ' << k;
     }
   EXPECT_EQ(v.byte(seen, 1), x);
+  // It satisfies what the pack satisfied, and no more.
+  const Value other = v.word({v.packed({x, x, kJunk, kJunk, kJunk, kJunk, kJunk, vague}), x, byte, kJunk});
+  EXPECT_TRUE(v.satisfies(seen, pack));
+  EXPECT_TRUE(v.satisfies(seen, v.one_of({x, pack})));
+  EXPECT_FALSE(v.satisfies(seen, other));
+  EXPECT_FALSE(v.satisfies(seen, v.one_of({x, other})));
+  EXPECT_FALSE(v.satisfies(pack, seen));
   EXPECT_EQ(v.seen_pack(seen, v.opaque(9, 0)), seen) << "seen before";
 }
 
