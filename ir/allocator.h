@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,11 +35,14 @@ struct Fuel {
   std::int64_t limit = INT64_MAX;
   std::int64_t spent = 0;
   std::string_view refused = {};  // the kind of the first decision that was not: a name in kebab case with static storage
+  std::string_view without = {};  // decisions of this kind are refused, too
+  std::set<std::string_view>* taken = nullptr;  // where the kinds of those that were taken go; null = nowhere
 
   // Whether the decision may be taken; it is counted then.
   [[nodiscard]] bool spend(std::string_view kind) {
-    if (spent < limit) {
+    if (spent < limit && kind != without) {
       ++spent;
+      if (taken != nullptr) taken->insert(kind);
       return true;
     }
     if (refused.empty()) refused = kind;

@@ -66,7 +66,7 @@ void hunt(const TogetherRun& run, const std::string& bugs, int job, const Interr
         return;
       }
       const std::string decision = j["decision"];
-      j["bucket"] = fuzz::choose_bucket({j["nature"], j["names"], j["rest"], j["title"]}, decision, hunted.buckets);
+      j["bucket"] = fuzz::choose_bucket({j["nature"], j["names"], j["rest"], j["title"], j["needed"]}, decision, hunted.buckets);
       hunted.buckets.emplace(j["bucket"], decision);
       hunted.cases.push_back(std::move(j));
       progress.step(1, fmt::format("{} cases", hunted.cases.size()));
@@ -99,6 +99,7 @@ int zoo_together_worker(const std::string& bugs, int time, std::uint64_t seed, s
                             {"names", u.naming.names},
                             {"rest", u.naming.rest},
                             {"title", u.naming.title},
+                            {"needed", u.naming.needed},
                             {"causes", c.causes},
                             {"allocator", u.failure.allocator},
                             {"signature", u.failure.signature},

@@ -127,7 +127,7 @@ void CampaignFindings::take_answer(const json& answer, const std::string& messag
   understood.reduced = decode_input(bytes_of(u["input"]));
   understood.failure = {u["allocator"], u["signature"]};
   understood.decision = u["decision"];
-  understood.naming = {u["nature"], u["names"], u["rest"], u["title"]};
+  understood.naming = {u["nature"], u["names"], u["rest"], u["title"], u["needed"]};
   KnownBuckets known;
   for (const auto& [bucket, found] : by_bucket_) known.emplace(bucket, found.decision);
   understood.bucket = choose_bucket(understood.naming, understood.decision, known);

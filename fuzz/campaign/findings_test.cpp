@@ -24,7 +24,8 @@ nlohmann::json answer(const std::vector<std::string>& names) {
             {"nature", "wrong-value"},
             {"names", names},
             {"rest", nlohmann::json::array()},
-            {"title", names.front()}}}};
+            {"title", names.front()},
+            {"needed", nlohmann::json::array()}}}};
 }
 
 std::vector<std::string> buckets(const CampaignFindings& findings) {

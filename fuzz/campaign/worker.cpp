@@ -109,7 +109,8 @@ class Worker {
               {"nature", u.naming.nature},
               {"names", u.naming.names},
               {"rest", u.naming.rest},
-              {"title", u.naming.title}}}};
+              {"title", u.naming.title},
+              {"needed", u.naming.needed}}}};
   }
   static std::string to_bytes(const json& message) {
     std::string bytes;

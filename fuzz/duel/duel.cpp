@@ -194,7 +194,7 @@ Duel duel(const oracles::Before& before, const ir::Limits& limits, std::span<con
     options.limits = limits;
     options.knobs = known_to(*allocator, knobs);
     options.fuel = fuel;
-    if (fuel != nullptr) *fuel = {.limit = fuel->limit};
+    if (fuel != nullptr) *fuel = {.limit = fuel->limit, .without = fuel->without, .taken = fuel->taken};
     try {
       auto allocation = timed(*allocator, before, options, bout);
       if (allocation) judge_result(bout, *allocation, before, limits, judges);

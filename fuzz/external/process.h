@@ -5,8 +5,8 @@
 // the child has started, in sessions of their own too, when we say so, when the child ends, and when we die, however that comes
 // about. Tested by process_test.cpp.
 //
-// Why not Boost.Process 1.74: it waits with a time limit by replacing the SIGCHLD handler of the whole process, which several threads
-// cannot do at once, and it has no end for grandchildren.
+// Why not Boost.Process 1.74: it waits with a time limit by replacing the SIGCHLD handler of the whole process, which several
+// threads cannot do at once, and it has no end for grandchildren.
 #pragma once
 
 #include <sys/types.h>

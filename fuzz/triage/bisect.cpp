@@ -1,6 +1,9 @@
 // See bisect.h.
 #include "fuzz/triage/bisect.h"
 
+#include <set>
+#include <string_view>
+
 namespace regduel::fuzz {
 
 BadDecision first_bad_decision(const ShowsUnder& shows_under) {
@@ -23,6 +26,18 @@ BadDecision first_bad_decision(const ShowsUnder& shows_under) {
   ir::Fuel fuel{.limit = good};
   static_cast<void>(shows_under(fuel));
   return {bad, std::string(fuel.refused)};
+}
+
+std::vector<std::string> needed_decisions(const ShowsUnder& shows_under) {
+  std::set<std::string_view> taken;
+  ir::Fuel enough{.taken = &taken};
+  if (!shows_under(enough)) return {};
+  std::vector<std::string> needed;
+  for (const std::string_view kind : taken) {
+    ir::Fuel fuel{.without = kind};
+    if (!shows_under(fuel)) needed.emplace_back(kind);
+  }
+  return needed;
 }
 
 BadDecision first_bad_decision(const FuzzInput& input, const Failure& failure) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "fuzz/duel/fuzz_input.h"
 #include "fuzz/triage/failure.h"
@@ -30,5 +31,11 @@ using ShowsUnder = std::function<bool(ir::Fuel&)>;
 //   Cost      O(log decisions) questions.
 [[nodiscard]] BadDecision first_bad_decision(const ShowsUnder& shows_under);
 [[nodiscard]] BadDecision first_bad_decision(const FuzzInput& input, const Failure& failure);
+
+// The kinds of decisions that it takes, each of which, refused throughout, makes the failure go away. The first bad decision may be
+// of another kind than the bug, which needs something to go wrong after; what the bug is about is among these. None where it does
+// not fail with enough fuel.
+// Cost: a question a kind.
+[[nodiscard]] std::vector<std::string> needed_decisions(const ShowsUnder& shows_under);
 
 }  // namespace regduel::fuzz

@@ -46,12 +46,21 @@ TEST(Fuel, IsSpentUpToItsLimitAndSaysWhatItRefusedFirst) {
   EXPECT_EQ(fuel.spent, 2);
   EXPECT_EQ(fuel.refused, "c");
   EXPECT_TRUE(ir::may(nullptr, "e"));
+  std::set<std::string_view> taken;
+  ir::Fuel without{.without = "b", .taken = &taken};
+  EXPECT_TRUE(without.spend("c"));
+  EXPECT_FALSE(without.spend("b"));
+  EXPECT_TRUE(without.spend("a"));
+  EXPECT_TRUE(without.spend("a"));
+  EXPECT_EQ(without.spent, 3);
+  EXPECT_EQ(without.refused, "b");
+  EXPECT_THAT(taken, testing::ElementsAre("a", "c"));
 }
 
 // Whatever the limit: the result is right, and the same each time; with enough, it is that without fuel.
 TEST(Fuel, AnyLimitGivesARightAllocation) {
   constexpr std::uint64_t kCases = 60;
-  std::map<std::string, int> differ;
+  std::map<std::string, int> differ, differ_without;
   for (std::uint64_t k = 0; k < kCases; ++k) {
     StandardCase c = standard_mix(2026, k);
     if (c.program.insts.size() > 500) continue;
@@ -59,8 +68,15 @@ TEST(Fuel, AnyLimitGivesARightAllocation) {
     for (const ir::Allocator* allocator : all_duelists()) {
       const std::array one = {allocator};
       const std::string plain = allocated(input, *allocator, nullptr);
-      ir::Fuel enough;
+      std::set<std::string_view> taken;
+      ir::Fuel enough{.taken = &taken};
       EXPECT_EQ(allocated(input, *allocator, &enough), plain) << "case " << k;
+      for (const std::string_view kind : taken) {
+        ir::Fuel fuel{.without = kind};
+        const Duel d = run_duel(input, one, false, {}, &fuel);
+        EXPECT_NE(d.verdict(), oracles::Verdict::Fail) << "case " << k << ", without " << kind << "\n" << describe(input, d);
+        differ_without[std::string(kind)] += !d.bouts[0].program || ir::print(*d.bouts[0].program) != plain ? 1 : 0;
+      }
       Random random(hash_combine(k, 7));
       std::set<std::int64_t> limits = {0, 1, enough.spent / 2, enough.spent - 1, enough.spent};
       for (int n = 0; n < 4; ++n) limits.insert(random.below(static_cast<std::uint32_t>(enough.spent) + 1));
@@ -82,6 +98,20 @@ TEST(Fuel, AnyLimitGivesARightAllocation) {
     }
   }
   for (const auto& [name, count] : differ) EXPECT_GT(count, 50) << name << ": fuel hardly makes a difference";
+  const auto matter = std::ranges::count_if(differ_without, [](const auto& kind) { return kind.second > 0; });
+  EXPECT_GT(matter, 20) << "of " << differ_without.size() << " kinds of decisions";
+}
+
+TEST(NeededDecisions, AreThoseWithoutWhichItDoesNotFail) {
+  const auto needed_where = [](bool ever) {
+    return needed_decisions([ever](ir::Fuel& fuel) {
+      bool taken[3] = {};
+      for (int k = 0; k < 3; ++k) taken[k] = fuel.spend(std::array{"pack", "evict", "share"}[static_cast<std::size_t>(k)]);
+      return ever && taken[0] && taken[2];
+    });
+  };
+  EXPECT_THAT(needed_where(true), testing::ElementsAre("pack", "share"));
+  EXPECT_THAT(needed_where(false), testing::IsEmpty());
 }
 
 TEST(FirstBadDecision, IsFoundBetweenTwoNeighbours) {

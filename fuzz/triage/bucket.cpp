@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -246,9 +247,12 @@ std::string choose_bucket(const Naming& n, std::string_view decision, const Know
     if (const auto k = by_name.find(name); k != by_name.end()) return k->second;
   if (const std::string* k = find_alike(n.names, by_name, without_pressure)) return *k;
   if (const std::string* k = find_alike(n.names, by_name, constraint_alone)) return *k;
-  if (is_of_place(n.nature))
-    for (const std::string_view bad : {decision, decision_in(n.names.front())})
-      if (const std::string* k = find_by_decision(culprit_in(n.names.front()), bad, known)) return *k;
+  if (is_of_place(n.nature)) {
+    std::vector<std::string_view> bad = {decision, decision_in(n.names.front())};
+    std::ranges::copy_if(n.needed, std::back_inserter(bad), [](const std::string& kind) { return !is_ordinary(kind); });
+    for (const std::string_view kind : bad)
+      if (const std::string* k = find_by_decision(culprit_in(n.names.front()), kind, known)) return *k;
+  }
   if (const std::string* k = find_alike(n.rest, by_name, without_pressure)) return *k;
   return n.title;
 }

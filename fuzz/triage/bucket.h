@@ -11,8 +11,9 @@
 //   bucket     of a case before that had the first of these names; or one of them but for the pressure, or but for the decision,
 //              that came with the same constraint. A core may keep a constraint that the failure does not need, and this way it
 //              does not make a second bucket of one bug. Else of one with the same first bad decision, unless it is that most
-//              programs begin with. Else of one that is named by what else is left in the core, or by what else is wrong with it:
-//              no plainer form did without it
+//              programs begin with; or whose first bad decision is of a kind without which this core does not fail either: the
+//              bug may be in it, and the first one only what it goes wrong after. Else of one that is named by what else is left
+//              in the core, or by what else is wrong with it: no plainer form did without it
 //   title      of a bucket that the case makes, where there is none of these: the most telling name, and a second constraint, so
 //              that bugs of the same name can be told from one another
 //
@@ -47,6 +48,7 @@ struct Naming {
   std::vector<std::string> names;  // of buckets that it may belong to, the most telling first; no register numbers
   std::vector<std::string> rest;   // by what else is left in the core, or wrong with it: it joins such a bucket, and makes none
   std::string title;               // what a bucket that it makes is called
+  std::vector<std::string> needed = {};  // the kinds of decisions without any of which it does not fail alike (bisect.h)
 };
 
 // The names of the buckets that a core may belong to, at least one: "fatpoint: wrong-value by coalesce-copy with fixed" and

@@ -186,6 +186,19 @@ TEST(ChooseBucket, TakesTheSameDecisionUnlessItIsThatOfMostPrograms) {
   EXPECT_EQ(choose_by(claims, "evict", {{phi, "evict"}}, "quality/claims-registers"), claims);
 }
 
+TEST(ChooseBucket, TakesThatOfADecisionWhichTheCaseNeeds) {
+  const std::string evict = "x: wrong-value by evict with phi", guard = "x: wrong-value with guard",
+                    packs = "x: wrong-value by pack-predicate";
+  const auto choose_needing = [](const std::string& name, std::vector<std::string> needed, const KnownBuckets& known) {
+    return choose_bucket({"wrong-value", {name}, {}, name, std::move(needed)}, "pack-predicate", known);
+  };
+  EXPECT_EQ(choose_needing(packs, {"evict", "pack-predicate"}, {{evict, "evict"}}), evict);
+  EXPECT_EQ(choose_needing(packs, {"evict", "pack-predicate"}, {{evict, "evict"}, {packs + " with part", ""}}),
+            packs + " with part");
+  EXPECT_EQ(choose_needing(packs, {"pack-predicate"}, {{evict, "evict"}}), packs);
+  EXPECT_EQ(choose_needing(packs, {"unspill"}, {{guard, "unspill"}}), packs) << "most programs need that";
+}
+
 TEST(ChooseBucket, TakesThatOfThePassWhereItDecidesTheSame) {
   const std::string pair = "cssa+x: wrong-value by merge-phi-web", pass = "cssa: wrong-value by merge-phi-web with phi";
   EXPECT_EQ(choose({pair}, {}, {pass}), pass);

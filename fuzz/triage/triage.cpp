@@ -179,8 +179,9 @@ Understood understand(const FuzzInput& input, const Failure& failure, std::uint6
   u.core = std::move(core.input);
   const Traits traits = traits_of(u.core) | (goes_through_memory(u.core, failure.allocator) ? kUnderPressure : 0);
   u.culprit = culprit_of(u.core, failure);
-  name(u, first_bad_decision([&](ir::Fuel& fuel) { return shows_alike(u.core, failure, &fuel); }).kind, traits,
-       other_natures(u.core, failure));
+  const ShowsUnder core_shows_under = [&](ir::Fuel& fuel) { return shows_alike(u.core, failure, &fuel); };
+  name(u, first_bad_decision(core_shows_under).kind, traits, other_natures(u.core, failure));
+  u.naming.needed = needed_decisions(core_shows_under);
   return u;
 }
 
