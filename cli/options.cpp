@@ -236,6 +236,10 @@ void check_registers(int registers) {
   if (registers < 1 || registers > 255) throw BadInput(fmt::format("--regs: expected 1 to 255, found {}", registers));
 }
 
+void check_size(int size) {
+  if (size < 0 || size > 1'000'000) throw BadInput(fmt::format("--size: expected 0 to 1000000, found {}", size));
+}
+
 std::vector<int> parse_registers(const std::vector<std::string>& items) {
   std::vector<int> limits;
   for (const std::string& item : split_list(items)) {

@@ -85,6 +85,8 @@ CLI::Option* add_jobs(CLI::App& command, int& jobs, const std::string& help);
 [[nodiscard]] std::vector<int> parse_registers(const std::vector<std::string>& items);
 // Throws BadInput unless 1 <= registers <= 255 (the largest register file).
 void check_registers(int registers);
+// --size, instructions of a random program: throws BadInput unless 0 <= size <= 1,000,000.
+void check_size(int size);
 // Which allocators, what runs before them, and how external ones are run: --coalesce, --exec-timeout, --exec-memory,
 // --exec-protocol.
 struct AllocatorOptions {

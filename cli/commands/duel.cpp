@@ -361,7 +361,7 @@ int duel_command(const Options& o) {
   const auto duelists = o.allocators.duelists(o.with);
   const fuzz::Knobs knobs = parse_knobs(o.knobs, duelists);
   if (o.random < 0 || o.random > 1'000'000'000) throw BadInput("--random: expected 1 to 1000000000");
-  if (o.size < 0 || o.size > 1'000'000) throw BadInput(fmt::format("--size: expected 0 to 1000000, found {}", o.size));
+  check_size(o.size);
   if (o.size != 0 && o.random == 0) throw BadInput("--size: of random programs, with --random N");
   if ((o.random > 0) != o.inputs.empty()) throw BadInput("give either files or directories, or --random N");
   return o.random > 0 ? duel_random(o, duelists, knobs) : duel_files(o, duelists, knobs);

@@ -38,7 +38,7 @@ int generate(const Options& o) {
     for (const fuzz::Profile p : fuzz::profiles()) names += fmt::format("{}, ", fuzz::name(p));
     throw BadInput(fmt::format("--profile: no profile \"{}\" (there are {}all)", o.profile, names));
   }
-  if (o.size < 0 || o.size > 1'000'000) throw BadInput(fmt::format("--size: expected 0 to 1000000, found {}", o.size));
+  check_size(o.size);
   if (o.count < 1 || o.count > 10'000'000) throw BadInput(fmt::format("--count: expected 1 to 10000000, found {}", o.count));
   fuzz::GeneratorOptions options;
   options.size = o.size;

@@ -80,7 +80,8 @@ Hunted hunt_apart(const fuzz::PlantedBug& bug, const Options& o, const Interrupt
   std::string out;
   std::vector<std::string> arguments = {
       "zoo", "--hunt", std::string(bug.name), "--time", fmt::format("{}", o.time), "--seed", fmt::format("{}", o.seed)};
-  for (std::string& word : seed_arguments(o)) arguments.push_back(std::move(word));
+  const std::vector<std::string> seeds = seed_arguments(o);
+  arguments.insert(arguments.end(), seeds.begin(), seeds.end());
   h.end = run_again(arguments, o.time + kReduceSeconds, interrupt, [&](std::string_view line) { out += line; });
   if (h.end == "exit-0") h.result = nlohmann::ordered_json::parse(out, nullptr, false);
   return h;

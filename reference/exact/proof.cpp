@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -57,7 +56,8 @@ std::string Proof::temporary(const char* ending) const { return fmt::format("{}{
 void Proof::write_formula(int num_variables) {
   if (path_.empty()) return;
   const std::string name = temporary(kFormula);
-  if (solver_.write_dimacs(name.c_str(), num_variables) != nullptr) fail(file(kFormula), errno);
+  if (const char* reason = solver_.write_dimacs(name.c_str(), num_variables))
+    throw BadInput(fmt::format("{}: {}", file(kFormula), reason));
   const auto bytes = read_file(name);
   if (!bytes || !is_whole_formula(*bytes)) fail(file(kFormula), ENOSPC);
 }
