@@ -199,10 +199,14 @@ void Store::finish() {
 
 std::string Store::totals() {
   Sqlite::Statement sums(db_, "SELECT count(*), count(DISTINCT seed), sum(next - first), sum(allocations) FROM run");
-  Sqlite::Statement counts(db_, "SELECT (SELECT count(*) FROM finding), (SELECT count(*) FROM input)");
+  Sqlite::Statement counts(db_,
+                           "SELECT (SELECT count(*) FROM finding), (SELECT count(*) FROM sighting WHERE reduced = 0), (SELECT "
+                           "count(*) FROM input)");
   if (!sums.step() || !counts.step()) return "";
-  return fmt::format("{} sessions over {} seeds: {} programs, {} allocations judged, {} findings, {} inputs", sums.integer(0),
-                     sums.integer(1), sums.integer(2), sums.integer(3), counts.integer(0), counts.integer(1));
+  const std::int64_t unreduced = counts.integer(1);
+  return fmt::format("{} sessions over {} seeds: {} programs, {} allocations judged, {} findings{}, {} inputs", sums.integer(0),
+                     sums.integer(1), sums.integer(2), sums.integer(3), counts.integer(0),
+                     unreduced > 0 ? fmt::format(" and {} not reduced yet", unreduced) : "", counts.integer(2));
 }
 
 void Store::merge(const std::string& other) {

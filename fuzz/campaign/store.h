@@ -91,7 +91,8 @@ class Store {
   // The same for what belongs to no session; all of it is in the one file then.
   void finish();
 
-  // "3 sessions over 2 seeds: 12345 programs, 23456 allocations judged, 0 findings, 17 inputs": of the whole database.
+  // Of the whole database: "3 sessions over 2 seeds: 12345 programs, 23456 allocations judged, 0 findings, 17 inputs". Failures of
+  // which no case has been reduced stand beside the findings: "0 findings and 1 not reduced yet".
   [[nodiscard]] std::string totals();
 
   // All that is in another one. Reading only of `other`. Databases of shards (other seeds) add up; of the same session the longer

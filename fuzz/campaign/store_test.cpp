@@ -7,6 +7,7 @@ namespace regduel::fuzz {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 StoredInput input(std::uint8_t content, std::vector<std::uint32_t> features, bool pinned = false) {
   StoredInput i{"", Blob{content, 0, 0xFF}, std::move(features), pinned, content};
@@ -33,7 +34,9 @@ TEST(StoreTest, SightingsAreCounted) {
   const Failure failure{"briggs", "memcheck/3@fma:use"};
   EXPECT_EQ(store.saw(failure, "first", {1}), 1u);
   EXPECT_EQ(store.saw(failure, "second", {2}), 2u);
+  EXPECT_THAT(store.totals(), HasSubstr(" 0 findings and 1 not reduced yet, "));
   store.reduced(failure);
+  EXPECT_THAT(store.totals(), HasSubstr(" 0 findings, "));
   const auto all = store.sightings();
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].message, "first");
