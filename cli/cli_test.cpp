@@ -64,6 +64,7 @@ TEST_F(Cli, BadUsageIsOneLine) {
 TEST_F(Cli, BadInputNamesThePlace) {
   ASSERT_EQ(run("gen --seed 3 --profile loops -o a.rir").status, 0);
   expect_complaint("alloc --regs 0 a.rir", "--regs: expected 1 to 255, found 0");
+  expect_complaint("alloc --regs 010 a.rir", "--regs: 010 is no decimal number");
   expect_complaint("alloc --regs 10000 a.rir", "--regs: expected 1 to 255, found 10000");
   expect_complaint("alloc --with nobody a.rir",
                    "no allocator \"nobody\" (there are fatpoint, briggs, cicc, exact, exact-spill, copyprop+ALLOCATOR, ");
@@ -1088,6 +1089,8 @@ func @f kernel target sm_90 threads 32
 TEST_F(Cli, ShardsMergeAndAreExported) {
   for (const int seed : {1, 2})
     ASSERT_EQ(run(fmt::format("fuzz --runs 60 --jobs 1 --seed {} --db {}.sqlite", seed, seed)).status, 0);
+  EXPECT_EQ(read_file(path("1.sqlite")).value_or("").substr(18, 2), "\1\1")
+      << "a file by itself, without a log to be written beside it";
   const auto merged = nlohmann::json::parse(run("merge 1.sqlite 2.sqlite -o all.sqlite --json").out);
   EXPECT_GT(merged["inputs_before"], merged["inputs"]);
   EXPECT_THAT(merged["totals"].get<std::string>(), StartsWith("2 sessions over 2 seeds: 120 programs, "));

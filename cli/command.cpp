@@ -37,6 +37,18 @@ std::string one_line(std::string s) {
   return s;
 }
 
+// CLI11 takes 010 for eight.
+void require_decimal_numbers(CLI::App& command) {
+  for (CLI::Option* option : command.get_options(
+           [](const CLI::Option* o) { return o->get_type_name().starts_with("INT") || o->get_type_name().starts_with("UINT"); }))
+    option->check(
+        [](const std::string& s) {
+          const std::size_t digits = s.starts_with('-') ? 1 : 0;
+          return s.size() > digits + 1 && s[digits] == '0' ? fmt::format("{} is no decimal number", s) : "";
+        },
+        "");
+}
+
 }  // namespace
 
 std::string_view program_version() { return REGDUEL_VERSION; }
@@ -85,6 +97,7 @@ std::expected<Action, int> read_command_line(int argc, const char* const* argv) 
   add_color_command(app, chosen);
   add_knobs_command(app, chosen);
   add_explain_command(app, chosen);
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) require_decimal_numbers(*command);
   if (argc > 1 && argv[1][0] != '-') {
     std::string names;
     bool known = false;

@@ -94,6 +94,7 @@ class Coordinator {
     findings_.take_all_understood();
     if (!o_.is_mix) corpus_.minimise();
     commit();
+    store_.finish();
     return result(is_interrupted);
   }
 

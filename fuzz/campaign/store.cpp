@@ -194,7 +194,7 @@ void Store::commit(const Standing& s, const Tally& tally) {
 void Store::finish() {
   if (is_open_) db_.execute("COMMIT");
   is_open_ = false;
-  db_.execute("PRAGMA journal_mode = DELETE");
+  close_database(db_);
 }
 
 std::string Store::totals() {

@@ -169,8 +169,7 @@ void ResultFile::finish() {
   db_.execute("UPDATE run SET next = first + ?, allocations = ?, seconds = ? WHERE id = ?", cases_, allocations_,
               (microseconds_since_1970() - started_) / 1'000'000, run_);
   db_.execute("COMMIT");
-  db_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
-  db_.execute("BEGIN");
+  close_database(db_);
 }
 
 std::vector<StoredRun> read_runs(const std::string& path) {

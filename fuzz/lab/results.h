@@ -72,7 +72,8 @@ class ResultTable {
   std::map<Configuration, std::int64_t> configurations_;
 };
 
-// One run in a file. What was added is there for good after finish(), and every kBatch duels or kLongest.
+// One run in a file. What was added is there for good after finish(), behind which nothing is added, and every kBatch duels or
+// kLongest.
 class ResultFile {
  public:
   // Opens or makes it. Throws BadInput, as all that follows does: not a database of ours, another format, no room.

@@ -1,12 +1,17 @@
 // The database of results, and comparisons of what is in it.
 #include "fuzz/lab/results.h"
 
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <array>
 #include <filesystem>
 
 #include <gmock/gmock.h>
 
 #include "base/bad_input.h"
+#include "fuzz/campaign/store.h"
 #include "fuzz/lab/comparison.h"
 #include "fuzz/lab/testing.h"
 #include "ir/text/binary.h"
@@ -46,6 +51,45 @@ TEST_F(Results, WhatIsWrittenIsRead) {
     for (std::size_t m = 0; m < measures().size(); ++m)
       EXPECT_EQ(row.figures[m], bout->program ? measures()[m].of(*bout) : std::nullopt) << measures()[m].name;
   }
+}
+
+// Whether permissions hold for this thread, which they do not for root.
+void obey_permissions(bool on) {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+  ASSERT_EQ(::syscall(SYS_capget, &header, sets.data()), 0);
+  constexpr std::uint32_t kOverride = 1u << CAP_DAC_OVERRIDE;
+  if (on) sets[0].effective &= ~kOverride;
+  else sets[0].effective |= sets[0].permitted & kOverride;
+  ASSERT_EQ(::syscall(SYS_capset, &header, sets.data()), 0);
+}
+
+TEST_F(Results, WhatIsFinishedIsReadWhereNobodyCanWrite) {
+  write(3, 2);
+  EXPECT_FALSE(std::filesystem::exists(path_ + "-wal"));
+  const std::filesystem::path folder = path_ + ".folder", file = folder / "r.sqlite";
+  std::filesystem::create_directory(folder);
+  std::filesystem::rename(path_, file);
+  using std::filesystem::perms;
+  std::filesystem::permissions(file, perms::owner_read);
+  std::filesystem::permissions(folder, perms::owner_read | perms::owner_exec);
+  obey_permissions(true);
+  std::size_t rows = 0;
+  std::string totals, refusal;
+  try {
+    rows = read_results(file).size();
+    Store store(file);
+    totals = store.totals();
+    static_cast<void>(store.begin_session(1, "mix"));
+  } catch (const BadInput& e) {
+    refusal = e.what();
+  }
+  obey_permissions(false);
+  std::filesystem::permissions(folder, perms::owner_all);
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(rows, 2 * all_duelists().size());
+  EXPECT_THAT(totals, testing::StartsWith("1 sessions"));
+  EXPECT_THAT(refusal, testing::EndsWith("attempt to write a readonly database"));
 }
 
 // Of the beginning of a hash; where the program was kept, and where it is made again.

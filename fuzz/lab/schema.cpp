@@ -62,6 +62,7 @@ void open_database(Sqlite& db) {
     return !tables.step() || tables.integer(0) == 0;
   }();
   if (!is_new) check_format(db);  // nothing is added to what is not ours
+  if (!is_new && db.is_read_only()) return;
   db.execute("PRAGMA journal_mode = WAL");
   db.execute("PRAGMA synchronous = NORMAL");
   db.execute("BEGIN IMMEDIATE");  // another process that opens the new file finds the table with its row, or no table
@@ -74,6 +75,16 @@ void open_database(Sqlite& db) {
                          "reason TEXT{}, PRIMARY KEY(run, program, configuration)) WITHOUT ROWID",
                          columns_of_measures("", " INTEGER"))
                  .c_str());
+}
+
+void close_database(Sqlite& db) {
+  db.set_patience(0);
+  try {
+    db.execute("PRAGMA journal_mode = DELETE");
+  } catch (const BadInput&) {
+    // In use.
+  }
+  db.set_patience(Sqlite::kPatience);
 }
 
 void require_database(const std::string& path) {

@@ -32,8 +32,11 @@ namespace regduel::fuzz {
 
 inline constexpr int kDatabaseFormat = 6;
 
-// Makes what is missing. Throws BadInput where it is of another format, or can't be written.
+// Makes what is missing; of a file that can't be written, nothing. Throws BadInput where it is of another format, or can't be made.
 void open_database(Sqlite& db);
+// For the end of what was written: all of it is in the one file then, which can be read where nobody can write. Another process
+// that has it open does it later in this one's place.
+void close_database(Sqlite& db);
 // Opens a file that has to be there. Throws BadInput: no such file, no database of ours, another format.
 void require_database(const std::string& path);
 // The file may be replaced: no other process has it open, and nothing of it is left in a log beside it. Throws BadInput.

@@ -9,7 +9,7 @@ namespace regduel::fuzz {
 
 Sqlite::Sqlite(const std::string& path) : path_(path) {
   if (sqlite3_open(path.empty() ? ":memory:" : path.c_str(), &db_) == SQLITE_OK) {
-    sqlite3_busy_timeout(db_, 10'000);
+    set_patience(kPatience);
     return;
   }
   const std::string why = sqlite3_errmsg(db_);

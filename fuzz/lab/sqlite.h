@@ -67,6 +67,12 @@ class Sqlite {
     sqlite3_stmt* statement_ = nullptr;
   };
 
+  // Whether the file, or the folder that it is in, can only be read.
+  [[nodiscard]] bool is_read_only() const { return sqlite3_db_readonly(db_, "main") == 1; }
+  // How many milliseconds a statement waits for another process.
+  void set_patience(int milliseconds) { sqlite3_busy_timeout(db_, milliseconds); }
+  static constexpr int kPatience = 10'000;
+
   template <class... Values>
   void execute(const char* sql, const Values&... values) {
     Statement statement(*this, sql, values...);
