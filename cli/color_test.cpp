@@ -46,6 +46,18 @@ TEST_F(ColorCli, WritesAProof) {
   EXPECT_FALSE(read_file(path("p.drat")).value_or("").empty());
 }
 
+// 512 units are the most that there can be.
+TEST_F(ColorCli, MoreColoursThanThereCanBe) {
+  std::string clique = "p edge 514 131841\n";
+  for (int a = 2; a <= 514; ++a)
+    for (int b = 1; b < a; ++b) clique += fmt::format("e {} {}\n", a, b);
+  write("clique.col", clique);
+  const auto results = nlohmann::json::parse(run("color clique.col --json").out)["results"];
+  for (const auto& r : results) EXPECT_TRUE(r["colours"].is_null()) << r;
+  EXPECT_EQ(results[0]["spilled"], 2);
+  EXPECT_EQ(results[1]["at_least"], 513);
+}
+
 TEST_F(ColorCli, BadInput) {
   write("wheel.col", kWheel);
   write("bad.col", "p edge 3 1\ne 1 4\n");

@@ -35,10 +35,10 @@ struct Row {
   double seconds = 0;
 };
 
-// With K colours; without, the first K from the clique on with which no vertex is left over.
+// With K colours; without, the first K from the clique on with which no vertex is left over, or all that there can be.
 Row by_briggs(const reference::FileGraph& graph, int registers, int clique) {
   Row row{.by = "briggs", .at_least = clique};
-  for (int k = registers > 0 ? registers : clique; k <= ir::kMaxUnits; ++k) {
+  for (int k = registers > 0 ? registers : std::min(clique, ir::kMaxUnits); k <= ir::kMaxUnits; ++k) {
     reference::SelectOptions options;
     options.available = reference::UnitSet::range(0, k);
     const auto optimism = registers > 0 ? reference::Optimism::CheapestFirst : reference::Optimism::SmallestLast;
