@@ -222,16 +222,15 @@ int rewritings_command(const Options& o) {
   fuzz::RewritingTable table;
   Progress progress("rewritings", wanted);
   const Interrupt interrupt;
-  for (std::int64_t first = o.run.value_or(0); table.rewritings < wanted && !interrupt.is_asked_for(); first += fuzz::kFaultBatch)
-    in_order<fuzz::RewritingRun>(
-        fuzz::kFaultBatch, resolve_jobs(o.jobs),
-        [&](std::int64_t k) { return fuzz::run_rewritings_on(o.seed, static_cast<std::uint64_t>(first + k)); },
-        [&](std::int64_t, fuzz::RewritingRun run) {
-          const std::int64_t made = run.rewritings;
-          table.add(std::move(run));
-          progress.step(made, fmt::format("misses {}", table.num_misses));
-          return table.rewritings < wanted && !interrupt.is_asked_for();
-        });
+  in_order<fuzz::RewritingRun>(
+      INT64_MAX, resolve_jobs(o.jobs),
+      [&](std::int64_t k) { return fuzz::run_rewritings_on(o.seed, static_cast<std::uint64_t>(o.run.value_or(0) + k)); },
+      [&](std::int64_t, fuzz::RewritingRun run) {
+        const std::int64_t made = run.rewritings;
+        table.add(std::move(run));
+        progress.step(made, fmt::format("misses {}", table.num_misses));
+        return table.rewritings < wanted && !interrupt.is_asked_for();
+      });
   progress.done();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!o.save_to.empty())
@@ -286,10 +285,10 @@ int faults_command(const Options& o) {
     fuzz::RelaxRun relaxed;
   };
   // What is injected next depends on what was injected before, so that rare operators get their share: decided once a batch.
-  for (std::int64_t first = begin; first < end && !interrupt.is_asked_for(); first += fuzz::kFaultBatch) {
+  for (std::int64_t first = begin; first < end && !interrupt.is_asked_for(); first += fuzz::fault_batch(first - begin)) {
     const std::vector<std::int64_t> injected = o.run ? std::vector<std::int64_t>() : matrix.injected();
     in_order<Run>(
-        std::min(fuzz::kFaultBatch, end - first), jobs,
+        std::min(fuzz::fault_batch(first - begin), end - first), jobs,
         [&](std::int64_t k) {
           const auto index = static_cast<std::uint64_t>(first + k);
           return Run{fuzz::run_faults_on(o.seed, index, injected), fuzz::run_relaxed_on(o.seed, index)};

@@ -301,7 +301,7 @@ FaultMatrix run_faults(const FaultOptions& options) {
   FaultMatrix matrix;
   for (std::int64_t k = 0; k < options.runs;) {
     const std::vector<std::int64_t> injected = matrix.injected();
-    for (std::int64_t n = 0; n < kFaultBatch && k < options.runs; ++n, ++k)
+    for (const std::int64_t end = std::min(k + fault_batch(k), options.runs); k < end; ++k)
       matrix.add(run_faults_on(options.seed, static_cast<std::uint64_t>(k), injected, options.largest));
   }
   return matrix;

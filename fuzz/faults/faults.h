@@ -10,11 +10,12 @@
 // by patterns (patterns.h), so that the judges see packs, remats and shared slots, and the operators find them.
 //
 // A run takes one program, and injects into it a few of the operators that were injected least so far. What was injected so far is
-// an argument (`injected`), which the caller renews after each batch of kFaultBatch runs: so the result depends on seed and number
-// of runs alone. What an operator does in a run depends on the seed and the number of the run alone, so that a miss can be repeated
-// without the runs before it. Tested by faults_test.cpp.
+// an argument (`injected`), which the caller renews after each batch of fault_batch() runs: so the result depends on seed and
+// number of runs alone. What an operator does in a run depends on the seed and the number of the run alone, so that a miss can be
+// repeated without the runs before it. Tested by faults_test.cpp.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -27,7 +28,9 @@
 
 namespace regduel::fuzz {
 
-inline constexpr std::int64_t kFaultBatch = 64;
+// Runs of the batch that begins after `done` runs. The shares of the operators settle in small batches at first; later ones are
+// large, as threads wait for each other at the end of each.
+constexpr std::int64_t fault_batch(std::int64_t done) { return std::max<std::int64_t>(64, done / 8); }
 inline constexpr std::size_t kLargestSubject = 6000;  // instructions after allocation; larger programs are left out
 
 // A case to be looked into.

@@ -413,7 +413,9 @@ class Origins {
     const auto is_in = [](const std::vector<Origin>& set, std::uint64_t what, int most_guards) {
       return std::any_of(set.begin(), set.end(), [&](const Origin& o) { return o.what == what && o.guards <= most_guards; });
     };
-    const auto is_wanted = [&](std::uint64_t what) { return what > Origin::kWrongRemat && is_in(want, what, kManyGuards); };
+    const auto is_wanted = [&](std::uint64_t what, int most_guards = kManyGuards) {
+      return what > Origin::kWrongRemat && is_in(want, what, most_guards);
+    };
     const auto is_within = [&](const std::vector<Origin>& part, const std::vector<Origin>& whole) {
       return std::all_of(part.begin(), part.end(), [&](const Origin& o) { return is_in(whole, o.what, kManyGuards); });
     };
@@ -435,20 +437,24 @@ class Origins {
           h.what >> 63 != 0 || std::find(extra_defs_.begin(), extra_defs_.end(), h.above >> 8) != extra_defs_.end();
       both(h.what == Origin::kWrongRemat ? 7 : is_extra ? 6 : 5);
       has_above_ = has_above_ || (!is_extra && h.above != 0);
-      bool destroyed = false, behind_pack = false;
+      bool perhaps_destroyed = false, surely_destroyed = false, behind_pack = false;
       for (const std::uint32_t* step = h.route.end(); step-- != h.route.begin();) {
         if ((*step & kProbe) != 0) {
           const auto [writer, l] = probes_[*step & ~kProbe];
           const OriginSet held = at(writer, l);
           if (!held) return kUnclear;
-          destroyed = destroyed || std::any_of(held->begin(), held->end(), [&](const Origin& o) { return is_wanted(o.what); });
+          for (const Origin& o : *held) {
+            perhaps_destroyed |= is_wanted(o.what);
+            surely_destroyed |= o.guards < kManyGuards && is_wanted(o.what, kManyGuards - 1);
+          }
           continue;
         }
         const Op op = f_.insts[*step >> kByteBits].op;
         if (op == Op::Refill) {
           const auto delivers = [&](int most_guards) {
-            return std::any_of(have.begin(), have.end(),
-                               [&](const Origin& o) { return is_wanted(o.what) && o.guards <= most_guards && o.route.has(*step); });
+            return std::any_of(have.begin(), have.end(), [&](const Origin& o) {
+              return is_wanted(o.what, most_guards) && o.guards <= most_guards && o.route.has(*step);
+            });
           };
           // 1 precedes 2: possible is the earliest code that it may be, sure the latest.
           propose(possible, delivers(kManyGuards - 1) ? 2 : 1);
@@ -457,7 +463,9 @@ class Origins {
         }
         if (behind_pack) return kUnclear;  // a pack in a pack: whose base it is that was destroyed
         behind_pack = true;
-        both(op == Op::R2P ? (destroyed ? 8 : 3) : (destroyed ? 9 : 4));
+        // 8 and 9 precede 3 and 4.
+        propose(possible, op == Op::R2P ? (perhaps_destroyed ? 8 : 3) : (perhaps_destroyed ? 9 : 4));
+        if (is_sure) propose(sure, op == Op::R2P ? (surely_destroyed ? 8 : 3) : (surely_destroyed ? 9 : 4));
       }
     }
     for (const Origin& w : want) {

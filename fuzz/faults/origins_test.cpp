@@ -263,6 +263,43 @@ TEST(Origins, RefillThatDeliversUnderSeveralGuardsIsUndecided) {
   EXPECT_EQ(code_of(before, after(first, second)), kUnclear) << "#0 comes to +10 past two guards: 2 if it comes, else 1";
 }
 
+// %0 never is what #0 makes, as #3 happens where #4 does not: a refill that delivers that delivers nothing, and a pack that held it
+// held nothing. Whoever does not know that the guards exclude each other says 2 and 9.
+TEST(Origins, WhatTwoGuardsKeepFromAReadLeavesItUndecided) {
+  const std::string head = "func @f kernel target sm_90 threads 256";
+  {
+    const auto program = [](const std::string& d, const std::string& e, const std::string& guard, const std::string& later) {
+      return "  block b0\n    #0 " + d + " = ld.a !read\n    #1 " + e + " = ld.b !read\n    #2 " + guard + " = p\n" + later;
+    };
+    const auto defs = [](const std::string& d, const std::string& guard) {
+      return "    #3 @!" + guard + " " + d + " = ld.c !read\n    #4 @" + guard + " " + d + " = ld.d !read\n";
+    };
+    const std::string vregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n";
+    const ir::Function before =
+        parse_function(head + "\n" + vregs + program("%0", "%1", "%2", defs("%0", "%2") + "    #5 st %0\n    #6 exit\n"));
+    const auto after = [&](const std::string& store) {
+      return parse_function(
+          head + " allocated\n  frame local 4 shared 0\n" + vregs + "  slot 0 local size 4 align 4 offset 0\n" +
+          program("R0", "R1", "P0", store + defs("R0", "P0") + "    +9 R2 = refill slot 0\n    #5 st R2\n    #6 exit\n"));
+    };
+    EXPECT_EQ(code_of(before, after("    +7 spill R1, slot 0\n")), 1);
+    EXPECT_EQ(code_of(before, after("    +7 spill R1, slot 0\n    +8 @P0 spill R0, slot 0\n")), kUnclear);
+  }
+  const std::string vregs = "  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 R b32\n";
+  const auto program = [&](const std::string& guarded) {
+    return parse_function(head + "\n" + vregs + "  block b0\n    #0 %0 = p\n    #1 %2 = a\n    #2 %1 = q\n" + guarded +
+                          "    #5 use %0\n    #6 exit\n");
+  };
+  const auto after = [&](const std::string& guarded) {
+    return parse_function(head + " allocated\n  frame local 0 shared 0\n" + vregs +
+                          "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    +10 R9{inout} = bit_spill P0, 17\n    #2 P1 = q\n" +
+                          guarded + "    +11 R9 = copy R0\n    +12 P2 = bit_refill R9, 17\n    #5 use P2\n    #6 exit\n");
+  };
+  EXPECT_EQ(code_of(program(""), after("")), 9);
+  EXPECT_EQ(code_of(program("    #3 @!%1 %0 = r\n    #4 @%1 %0 = s\n"), after("    #3 @!P1 P0 = r\n    #4 @P1 P0 = s\n")),
+            kUnclear);
+}
+
 TEST(Origins, NarrowDefsLeaveTheUpperBytesUndefined) {
   const std::string declared = "  vreg %0 R b16\n  vreg %1 R b32\n  vreg %2 R b16\n",
                     head = "func @f kernel target sm_90 threads 256";
