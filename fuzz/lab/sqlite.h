@@ -67,7 +67,7 @@ class Sqlite {
     sqlite3_stmt* statement_ = nullptr;
   };
 
-  // Whether the file, or the folder that it is in, can only be read.
+  // Whether the file can only be read.
   [[nodiscard]] bool is_read_only() const { return sqlite3_db_readonly(db_, "main") == 1; }
   // How many milliseconds a statement waits for another process.
   void set_patience(int milliseconds) { sqlite3_busy_timeout(db_, milliseconds); }
