@@ -263,8 +263,8 @@ TEST(Origins, RefillThatDeliversUnderSeveralGuardsIsUndecided) {
   EXPECT_EQ(code_of(before, after(first, second)), kUnclear) << "#0 comes to +10 past two guards: 2 if it comes, else 1";
 }
 
-// %0 never is what #0 makes, as #3 happens where #4 does not: a refill that delivers that delivers nothing, and a pack that held it
-// held nothing. Whoever does not know that the guards exclude each other says 2 and 9.
+// Exactly one of #3 and #4 happens, so the value of #0 never reaches the read. A refill that delivers #0 delivers no wanted value,
+// and a pack that held #0 held none. The correct codes are 1 and 4; a judge that does not compare the two guards reports 2 and 9.
 TEST(Origins, WhatTwoGuardsKeepFromAReadLeavesItUndecided) {
   const std::string head = "func @f kernel target sm_90 threads 256";
   {

@@ -34,8 +34,8 @@ inline constexpr int kDatabaseFormat = 6;
 
 // Makes what is missing; of a file that can't be written, nothing. Throws BadInput where it is of another format, or can't be made.
 void open_database(Sqlite& db);
-// For the end of what was written: all of it is in the one file then, which can be read where nobody can write. Another process
-// that has it open does it later in this one's place.
+// A writer calls it when it has written everything. The file then holds all of it, and reading it needs no permission to write in
+// its folder. While another process has the file open nothing changes; the last writer to end does it.
 void close_database(Sqlite& db);
 // Opens a file that has to be there. Throws BadInput: no such file, no database of ours, another format.
 void require_database(const std::string& path);
