@@ -85,7 +85,7 @@ CoalescedClasses::CoalescedClasses(const Function& f, const Liveness& live, cons
     std::uint32_t a = class_of(e.a), b = class_of(e.b);
     if (classes_[a].members.size() < classes_[b].members.size()) std::swap(a, b);
     CoalescedClass &to = classes_[a], &from = classes_[b];
-    to.range = unite(to.range, from.range);
+    unite(to.range, from.range);
     to.align_log2 = std::max(to.align_log2, from.align_log2);
     if (from.fixed.is_valid()) to.fixed = from.fixed;
     for (const VRegId v : from.members) class_of_[v.index()] = a;

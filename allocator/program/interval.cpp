@@ -30,9 +30,13 @@ bool overlap(std::span<const Interval> a, std::span<const Interval> b) {
   return false;
 }
 
-std::vector<Interval> unite(std::span<const Interval> a, std::span<const Interval> b) {
-  std::vector<Interval> united(a.size() + b.size());
-  std::merge(a.begin(), a.end(), b.begin(), b.end(), united.begin(),
+void unite(std::vector<Interval>& range, std::span<const Interval> more) {
+  if (more.empty()) return;
+  // What lies before all of `more`, and what lies behind it, stays as it is.
+  const auto first = std::ranges::lower_bound(range, more.front().begin, {}, &Interval::end);
+  const auto last = std::ranges::upper_bound(first, range.end(), more.back().end, {}, &Interval::begin);
+  std::vector<Interval> united(static_cast<std::size_t>(last - first) + more.size());
+  std::merge(first, last, more.begin(), more.end(), united.begin(),
              [](const Interval& x, const Interval& y) { return x.begin < y.begin; });
   std::size_t kept = 0;
   for (const Interval& i : united) {
@@ -40,7 +44,7 @@ std::vector<Interval> unite(std::span<const Interval> a, std::span<const Interva
     else united[kept++] = i;
   }
   united.resize(kept);
-  return united;
+  range.insert(range.erase(first, last), united.begin(), united.end());
 }
 
 }  // namespace regduel::allocator

@@ -66,7 +66,7 @@ class PointIndex {
 [[nodiscard]] bool contains(std::span<const Interval> range, Point p);
 // True where the two ranges share a point. Cost: O(sum of their lengths from where both have begun).
 [[nodiscard]] bool overlap(std::span<const Interval> a, std::span<const Interval> b);
-// The range of the points that are in one of the two. Cost: O(sum of their lengths).
-[[nodiscard]] std::vector<Interval> unite(std::span<const Interval> a, std::span<const Interval> b);
+// Adds the points of `more`. Cost: O(length of `more` + of what `range` has between its ends + of what must move for it).
+void unite(std::vector<Interval>& range, std::span<const Interval> more);
 
 }  // namespace regduel::allocator

@@ -134,8 +134,8 @@ bool PredicatePacks::take(Plan& plan, VRegId v, bool presses) {
   }
   for (const Interval& i : added)
     for (Point p = i.begin; p < i.end; ++p) is_full_[p] = --room_[p] <= 0 ? 1 : 0;
-  pack.range = unite(pack.range, range);
-  pack.bits[best.bit] = unite(pack.bits[best.bit], range);
+  unite(pack.range, range);
+  unite(pack.bits[best.bit], range);
   members[best.bit].push_back(v);
   plan.location[v.index()] = Location::bit_of(static_cast<std::uint32_t>(best.pack), static_cast<int>(best.bit));
   return true;

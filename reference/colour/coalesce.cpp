@@ -36,6 +36,7 @@ class Coalescer {
       }
       pairs.resize(kept);
     }
+    if (done_.merges > 0) g_.flatten();
     return done_;
   }
 

@@ -316,4 +316,9 @@ void FileGraph::merge(NodeId kept, NodeId gone) {
   if (k.shape != old_shape) k.squeeze = added_up_squeeze(kept);
 }
 
+void FileGraph::flatten() {
+  for (NodeId n = 0; n < size(); ++n)
+    if (!is_merged(n)) for_members(n, [&](NodeId m) { nodes_[m].merged_into = n; });
+}
+
 }  // namespace regduel::reference

@@ -84,7 +84,7 @@ class FileGraph {
   [[nodiscard]] int clique_units() const { return clique_units_; }
   // The same of some that may stand nowhere where n may not, n among them. Cost O(edges). Requires nothing merged, n not fixed.
   [[nodiscard]] int confined_clique_units(NodeId n) const;
-  // The node that a coalesced node has become; itself for all others.
+  // The node that a coalesced node has become; itself for all others. Cost O(merges on its way there), O(1) after flatten().
   [[nodiscard]] NodeId find(NodeId n) const {
     while (nodes_[n].merged_into != n) n = nodes_[n].merged_into;
     return n;
@@ -156,6 +156,8 @@ class FileGraph {
   // `gone` becomes a part of `kept`, which takes on the stricter alignment, and gone's register where gone is fixed.
   // Cost O(neighbours of the two).
   void merge(NodeId kept, NodeId gone);
+  // When all is merged: each merged node knows what it has become, however long the chain of merges was. Cost O(nodes).
+  void flatten();
 
  private:
   static constexpr std::uint32_t kNoEdge = 0xFFFFFFFFu;

@@ -44,6 +44,18 @@ TEST(FileGraph, MergedNodesKeepTheNeighboursOfBoth) {
   EXPECT_EQ(g.find(1), 0u);
 }
 
+TEST(FileGraph, FlattenedNodesAreWhatTheyWereBefore) {
+  FileGraph g;
+  for (TempId t = 0; t < 6; ++t) g.add_node(t, {});
+  g.finish_nodes();
+  g.finish();
+  for (const auto& [kept, gone] : {std::pair{1, 0}, {2, 1}, {3, 2}, {5, 4}}) g.merge(kept, gone);
+  g.flatten();
+  for (NodeId n = 0; n < 6; ++n) EXPECT_EQ(g.find(n), n < 4 ? 3u : 5u) << n;
+  g.merge(3, 5);
+  for (NodeId n = 0; n < 6; ++n) EXPECT_EQ(g.find(n), 3u) << n;
+}
+
 // Each edge once, both ways, in the order in which it was found first, however often and in whichever direction that was; in a
 // small graph, which has a triangle of bits, and in one like a large graph, which has none.
 TEST(FileGraph, DuplicatesAreDroppedInPlace) {
