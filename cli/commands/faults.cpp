@@ -285,10 +285,11 @@ int faults_command(const Options& o) {
     fuzz::RelaxRun relaxed;
   };
   // What is injected next depends on what was injected before, so that rare operators get their share: decided once a batch.
-  for (std::int64_t first = begin; first < end && !interrupt.is_asked_for(); first += fuzz::fault_batch(first - begin)) {
+  for (std::int64_t first = begin, next; first < end && !interrupt.is_asked_for(); first = next) {
+    next = std::min(first + fuzz::fault_batch(first - begin), end);
     const std::vector<std::int64_t> injected = o.run ? std::vector<std::int64_t>() : matrix.injected();
     in_order<Run>(
-        std::min(fuzz::fault_batch(first - begin), end - first), jobs,
+        next - first, jobs,
         [&](std::int64_t k) {
           const auto index = static_cast<std::uint64_t>(first + k);
           return Run{fuzz::run_faults_on(o.seed, index, injected), fuzz::run_relaxed_on(o.seed, index)};

@@ -37,7 +37,7 @@ void write_files(const Options& o, const std::vector<Program>& programs) {
   nlohmann::ordered_json files = nlohmann::ordered_json::array();
   for (const Program& p : programs) {
     const std::string file = names.of(p.function.name) + "." + o.emit, path = (directory / file).string();
-    save(path, o.emit == "dot" ? ir::to_dot(p.function) : fmt::format("rir {}\n{}", ir::kTextVersion, ir::print(p.function)));
+    save(path, o.emit == "dot" ? ir::to_dot(p.function) : ir::print_file(p.function));
     files.push_back({{"file", file}, {"function", p.function.name}, {"demangled", demangled(p.function.name)}});
     if (!o.json) fmt::print("{}\n", path);
   }

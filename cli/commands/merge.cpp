@@ -95,7 +95,7 @@ int export_command(const ExportOptions& o) {
   if (o.program.empty() != o.output.empty()) throw BadInput("--program HASH and -o FILE go together");
   if (!o.program.empty()) {
     require_other_file(o.output, o.database);
-    save(o.output, fmt::format("rir {}\n{}", ir::kTextVersion, ir::print(fuzz::read_program(o.database, o.program))));
+    save(o.output, ir::print_file(fuzz::read_program(o.database, o.program)));
     if (o.inputs.empty() && o.findings.empty()) return 0;
   }
   if (!o.state.empty() && o.state != "crashing" && o.state != "incubating" && o.state != "regression")

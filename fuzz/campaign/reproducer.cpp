@@ -77,9 +77,9 @@ std::string write_reproducer(const std::string& directory, const Failure& failur
       fmt::format("{}-{}-{:08x}.rir", allocator, slug(failure.signature), XXH3_64bits(hashed.data(), hashed.size()) >> 32);
   const std::string path = (std::filesystem::path(directory) / name).string();
   const std::string_view asked = failure.signature.starts_with("metamorphic/") ? "--metamorphic " : "";
-  const auto written = write_file(path, fmt::format("// {}: {}\n// regduel duel {}{} {}\nrir {}\n{}", failure.signature, message,
-                                                    asked, replay_arguments(input, {failure.allocator}), shell_word(path),
-                                                    ir::kTextVersion, ir::print(input.program)));
+  const auto written =
+      write_file(path, fmt::format("// {}: {}\n// regduel duel {}{} {}\n{}", failure.signature, message, asked,
+                                   replay_arguments(input, {failure.allocator}), shell_word(path), ir::print_file(input.program)));
   if (!written) throw BadInput(fmt::format("error: {}", written.error()));
   return path;
 }

@@ -121,7 +121,7 @@ std::string print_case(const FuzzInput& c, std::string_view comment) {
     out += fmt::format("// {}\n", comment.substr(0, n));
     comment.remove_prefix(std::min(n + 1, comment.size()));
   }
-  return out + case_head(*c.target, c.limits, c.knobs) + fmt::format("rir {}\n", ir::kTextVersion) + ir::print(c.program);
+  return out + case_head(*c.target, c.limits, c.knobs) + ir::print_file(c.program);
 }
 
 }  // namespace regduel::fuzz

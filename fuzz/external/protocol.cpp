@@ -165,7 +165,7 @@ std::string request_text(const ir::Function& program, const ir::Target& target, 
                          return std::any_of(saved.begin(), saved.end(),
                                             [&](ir::PReg r) { return r.overlaps({file, 1, static_cast<std::uint16_t>(unit)}); });
                        }));
-  return out + fmt::format("rir {}\n", ir::kTextVersion) + ir::print(program);
+  return out + ir::print_file(program);
 }
 
 AnswerHead answer_head(std::string_view text) {

@@ -177,8 +177,8 @@ FaultMiss make_miss(std::string kind, const oracles::Case& c, std::uint64_t seed
   miss.kind = std::move(kind);
   miss.seed = seed;
   miss.index = index;
-  miss.before = "rir 1\n" + ir::print(c.before);
-  miss.after = "rir 1\n" + ir::print(c.after);
+  miss.before = ir::print_file(c.before);
+  miss.after = ir::print_file(c.after);
   miss.target = c.target.name;
   miss.limits = c.limits;
   return miss;

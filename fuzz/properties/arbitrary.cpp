@@ -170,6 +170,6 @@ void showValue(const FuzzInput& input, std::ostream& out) { out << describe(inpu
 
 namespace regduel::ir {
 
-void showValue(const Function& program, std::ostream& out) { out << "rir " << kTextVersion << '\n' << print(program); }
+void showValue(const Function& program, std::ostream& out) { out << print_file(program); }
 
 }  // namespace regduel::ir

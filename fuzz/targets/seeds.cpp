@@ -106,7 +106,7 @@ std::vector<Seed> make_seeds(std::string_view target, const std::string& root) {
     return seeds;
   }
   for (Named& p : programs(root)) {
-    if (target == "rir_text") seeds.push_back({std::move(p.name), as_bytes("rir 1\n" + ir::print(p.input.program))});
+    if (target == "rir_text") seeds.push_back({std::move(p.name), as_bytes(ir::print_file(p.input.program))});
     else if (target == "rir_binary") seeds.push_back({std::move(p.name), ir::encode(p.input.program)});
     else seeds.push_back({std::move(p.name), encode_input(p.input)});
   }

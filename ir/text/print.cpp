@@ -16,6 +16,8 @@ bool is_name_char(char c) {
 }
 bool is_mnemonic_char(char c) { return is_name_char(c) ? c != '$' : c == ':'; }
 
+std::string version_line() { return fmt::format("rir {}\n", kTextVersion); }
+
 std::string quote(std::string_view s) {
   std::string out = "\"";
   for (const char c : s) {
@@ -214,9 +216,11 @@ std::string print(const Function& f) {
 }
 
 std::string print(const Module& m) {
-  std::string text = fmt::format("rir {}\n", kTextVersion);
+  std::string text = version_line();
   for (const Function& f : m.functions) text += print(f);
   return text;
 }
+
+std::string print_file(const Function& f) { return version_line() + print(f); }
 
 }  // namespace regduel::ir

@@ -14,6 +14,7 @@ inline constexpr int kTextVersion = 1;
 
 [[nodiscard]] std::string print(const Function& f);                     // without the "rir 1" line
 [[nodiscard]] std::string print(const Module& m);                       // a whole file
+[[nodiscard]] std::string print_file(const Function& f);                // a whole file, of one function
 [[nodiscard]] std::string print(const Function& f, const Inst& i);      // one instruction, no newline
 [[nodiscard]] std::string print(const Function& f, const Operand& op);  // one operand
 [[nodiscard]] std::string print_type(const VReg& v);                    // "b32", "f64", "pred"
