@@ -18,6 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "base/io.h"
+#include "fuzz/campaign/event_log.h"
 #include "fuzz/campaign/store.h"
 #include "fuzz/duel/allocators.h"
 #include "fuzz/duel/case_file.h"
@@ -365,6 +366,16 @@ TEST_F(CampaignTest, PinnedSeedsStay) {
   for (const Blob& seed : o.seeds) given.insert(content_hash(seed));
   EXPECT_EQ(given.size(), 4u);
   EXPECT_EQ(kept, given);
+}
+
+TEST(EventLog, ALogWithoutRoomSaysSoOnce) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  const EventLog log("/dev/full");
+  ::testing::internal::CaptureStderr();
+  log.add({{"entry", 1}});
+  log.add({{"entry", 2}});
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "warning: /dev/full: No space left on device: the log lacks lines from here on\n");
 }
 
 // kill -9 at any moment: what the workers had seen a second before is in the database, and the next session goes on.

@@ -15,11 +15,14 @@ class EventLog {
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
 
-  // Adds a line, with the time. A line is written in one piece, as several processes write to the file.
+  // Adds a line, with the time. A line is written in one piece, as several processes write to the file. Where it can't be written,
+  // stderr says so, once a process.
   void add(nlohmann::json line) const;
 
  private:
+  std::string path_;
   int file_ = -1;
+  mutable bool lacks_lines_ = false;
 };
 
 }  // namespace regduel::fuzz
