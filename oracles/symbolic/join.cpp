@@ -23,6 +23,7 @@ bool Joiner::flow_into(Entry& entry, std::uint32_t block, const State& state) {
   if (num_ways == 1 || (!entry.is_reached && plan_.is_loop_head[block] == 0)) copy(block, state);
   else join(entry, block, state);
   if (next_.holds_the_same(entry)) return false;
+  next_.num_changes = entry.num_changes + 1;
   std::swap(entry, next_);
   return true;
 }
@@ -70,6 +71,7 @@ void Joiner::join(const Entry& entry, std::uint32_t block, const State& state) {
   for (const std::uint32_t k : loose_names_) {
     const auto [a, b] = both_sides(k);
     next_.names[k] = loose_.meet(a, b, plan_.bytes_of_name[names[k]]);
+    if (entry.num_changes >= kMostChanges && next_.names[k] != a) next_.names[k] = values_.one_of({values_.unknown_member()});
   }
   for (const HeldPair& held : candidates_) join_location(held);
 }

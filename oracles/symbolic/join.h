@@ -46,6 +46,7 @@ struct Entry {
   // taken apart or becomes less, visit after visit, and that ends.
   std::vector<Value> tokens;
   int num_tokens = 0;
+  int num_changes = 0;  // joins that changed it
 
   [[nodiscard]] bool holds_the_same(const Entry& other) const {
     return is_reached == other.is_reached && names == other.names && locations == other.locations;
@@ -57,6 +58,11 @@ class Joiner {
   // `most_tokens`: for each block, over all visits (Meet::choose_tokens).
   explicit Joiner(Plan& plan, int most_tokens = 0)
       : plan_(plan), values_(plan.values), most_tokens_(most_tokens), meet_(values_), loose_(values_, meet_) {}
+
+  // After so many changes of an entry, a loose name that still changes becomes one that nothing is seen to satisfy, so that the
+  // states settle. For bytes that do not count, or under outcomes that exclude each other, it may get another number at each visit.
+  // On the standard mix, entries that settle change at most 10 times where the allocation is right, and 44 times where it is wrong.
+  static constexpr int kMostChanges = 100;
 
   // entry := entry meet state (of which the edge has been entered). True if it changed.
   // Cost: live names + live locations; for each name that is undefined on one side only, what a search of PairList costs.
