@@ -369,7 +369,7 @@ TEST_F(CampaignTest, PinnedSeedsStay) {
 }
 
 TEST(EventLog, ALogWithoutRoomSaysSoOnce) {
-  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  ASSERT_TRUE(std::filesystem::exists("/dev/full"));  // else the log would make a file of that name
   const EventLog log("/dev/full");
   ::testing::internal::CaptureStderr();
   log.add({{"entry", 1}});
