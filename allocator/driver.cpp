@@ -108,7 +108,8 @@ struct Outcome {
   Way way = Way::Whole;
   SpillCost cost = {};  // of a result with spill code
   bool is_unspilled = false;
-  int registers = 0;  // the registers of file R that it was given, where they are fewer than the limit; else 0
+  bool has_nothing_split = false;  // spilled though no point was over its budget where a live range could have been split
+  int registers = 0;               // the registers of file R that it was given, where they are fewer than the limit; else 0
 };
 Outcome outcome_of(Progress& progress, const Homes& homes, Way way, bool fell_back = false) {
   ir::Allocation result = emit(progress.analysis, progress, homes, fell_back);
@@ -169,6 +170,7 @@ Outcome unspilled(Progress& progress, SpillPhase& rounds, Outcome found, const C
   a.observers.line("unspilled: weighted cost {}, {} before", other.cost.sum(), found.cost.sum());
   if (other.cost.sum() >= found.cost.sum()) return found;
   other.is_unspilled = true;
+  other.has_nothing_split = found.has_nothing_split;
   return other;
 }
 
@@ -189,12 +191,19 @@ Outcome with_fewer_registers(const ir::Function& program, const RunOptions& opti
   return fewer;
 }
 
+// How many lower limits are tried. One at least where no live range was split since no point was over its budget: there, some is.
+std::int64_t num_lower_limits(const Analysis& a, const Outcome& found) {
+  const std::int64_t asked = a.knobs[Knob::LowerLimits];
+  if (asked != 0 || !found.has_nothing_split || is_first_enough(a) || a.is_large()) return asked;
+  return 1;
+}
+
 // What is placed first decides what still fits, so that now and then fewer registers make for less spill code: the next lower
 // limits as well, and what moves the fewest weighted bytes stays.
 Outcome with_lower_limits(const ir::Function& program, const RunOptions& options, const Analysis& a, Outcome best) {
   const int limit = a.budget.limit[ir::index(ir::RegFile::R)];
-  for (int below = 1; below <= a.knobs[Knob::LowerLimits] && below < limit && has_spill_code(best.result->program, ir::RegFile::R);
-       ++below) {
+  const std::int64_t most_below = num_lower_limits(a, best);
+  for (int below = 1; below <= most_below && below < limit && has_spill_code(best.result->program, ir::RegFile::R); ++below) {
     if (!a.observers.may("lower-limit")) break;
     ir::Limits lower = options.limits;
     lower.units[ir::index(ir::RegFile::R)] = limit - below;
@@ -257,6 +266,7 @@ Outcome run_spilling(Progress& progress, SpillPhase& rounds, const Course& cours
   }
   if (split) return unspilled(split->progress, split->rounds, std::move(*split->outcome), course);
   if (!whole) whole = run_fallback(progress, rounds);
+  whole->has_nothing_split = may_split && !program;
   return whole->result ? unspilled(progress, rounds, std::move(*whole), course) : std::move(*whole);
 }
 

@@ -2,6 +2,11 @@
 
 #include "allocator/driver.h"
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gmock/gmock.h>
 
 #include "allocator/testing.h"
@@ -114,6 +119,53 @@ TEST(Driver, NoRoundsMeansTheLastFallback) {
   EXPECT_THAT(trace(2, {{"FatPointSpillRounds", "0"}}), Contains(HasSubstr("last fallback")));
   // And what fits comes back.
   EXPECT_THAT(trace(2, {{"FatPointSpillRounds", "0"}}).back(), HasSubstr("unspilled: weighted cost 16, 24 before"));
+}
+
+// %2 waits in its register from one use to the next, and each round bars one of them only.
+TEST(Driver, RoundsSufficeForAValueOfManyUses) {
+  const ir::Function f = testing::program(R"(
+    vreg %0 P pred
+    vreg %1 R b64
+    vreg %2 R b32
+    vreg %3 R b32
+    vreg %4 R b256
+    vreg %5 R b256
+    vreg %6 R b96
+    block b0
+      #0 %0, %1, %2 = op
+      #1 op %2
+      #2 %3 = op %2, %1
+      #3 op %2
+      #4 op %2
+      #5 op %2
+      #6 op %2
+      #7 op %2
+      #8 op %2
+      #9 op %2
+      #10 op %2
+      #11 @%0 %2 = op %2
+      #12 op %2
+      #13 %4, %5 = op
+      #14 op %4
+      #15 %6 = op %2
+      #16 %1 = op clobbers R15:R21
+      #17 op %3, %2, %5
+      #18 exit
+)");
+  const auto run = [&](std::vector<std::pair<std::string, std::string>> knobs) {
+    Lines lines;
+    const auto a = testing::allocate(f, testing::limits(22), std::move(knobs), &lines);
+    const auto spills =
+        std::count_if(a.program.insts.begin(), a.program.insts.end(), [](const ir::Inst& i) { return i.op == ir::Op::Spill; });
+    return std::pair{std::move(lines.lines), spills};
+  };
+  const auto [lines, spills] = run({});
+  EXPECT_THAT(lines, Contains(HasSubstr("round 16")));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("last fallback"))));
+  EXPECT_EQ(spills, 3);
+  const auto [few_lines, few_spills] = run({{"FatPointSpillRounds", "16"}});
+  EXPECT_THAT(few_lines, Contains(HasSubstr("last fallback")));
+  EXPECT_EQ(few_spills, 7);
 }
 
 TEST(Driver, LoopIterationsDecideWhatIsCheap) {

@@ -66,7 +66,7 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "spilling"},
     {Knob::DisableSmemReservation, "DisableSmemReservation", -1, KnobType::Bool, 0, 0, 1, "seed 001 \"SMEM symbols\"",
      "spill to local memory only, never to shared memory (--disable-smem-reservation)"},
-    {Knob::SpillRounds, "FatPointSpillRounds", -1, KnobType::Int, 16, 0, 1000, "ours",
+    {Knob::SpillRounds, "FatPointSpillRounds", -1, KnobType::Int, 64, 0, 1000, "ours",
      "rounds of spilling before everything is kept in memory and each instruction is packed by itself"},
     {Knob::Rematerialise, "FatPointRematerialise", -1, KnobType::Bool, 1, 0, 1, "ours",
      "compute values without register sources again instead of spilling them"},
@@ -109,9 +109,10 @@ constexpr KnobRow kTable[kNumKnobs] = {
     {Knob::Unspill, "FatPointUnspill", -1, KnobType::Bool, 1, 0, 1, "ours",
      "where spilling has come to a result, all that is spilled goes back to registers at once, and what then finds none leaves "
      "again without guidance; what moves fewer weighted bytes stays; not for a program above knob FatPointLargeProgram"},
-    {Knob::LowerLimits, "FatPointLowerLimits", -1, KnobType::Int, 0, 0, 8, "ours",
+    {Knob::LowerLimits, "FatPointLowerLimits", -1, KnobType::Int, 0, -1, 8, "ours",
      "where registers spill, so many lower limits are tried as well, and what moves the fewest weighted bytes stays: less spill "
-     "code, and less often more of it with more registers; each takes as long as the first"},
+     "code, and less often more of it with more registers; each takes as long as the first. 0: one where no point is over its "
+     "budget and yet something is spilled; -1: not even there"},
 };
 
 const KnobRow* find_row(std::string_view name) {
@@ -152,7 +153,7 @@ std::vector<ir::KnobInfo> make_infos() {
           value >= row.low && value <= row.high && std::find(samples.begin(), samples.end(), text) == samples.end())
         samples.push_back(text);
     // Each more is one more allocation of the same kind.
-    if (row.knob == Knob::LowerLimits) samples = {"0", "1"};
+    if (row.knob == Knob::LowerLimits) samples = {"-1", "0", "1"};
     infos.push_back({std::string(row.name), row.id, std::string(name(row.type)), knob_text(row.type, row.default_value),
                      std::string(row.source), std::string(row.help), std::move(samples)});
   }
