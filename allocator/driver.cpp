@@ -71,13 +71,22 @@ ir::Allocation emit(const Analysis& a, Progress& progress, const Homes& homes, b
   return result;
 }
 
-// What spill code costs, times the weights of FORMAT.md, as a judge counts it. Ordered by bytes first.
+// What spill code costs, times the weights of FORMAT.md, as a judge counts it. Ordered by bytes first. Copies are in it, as room
+// for values that are not spilled is made by copies too; pack operations are not: what they spare, a byte a predicate, is worth
+// more.
 struct SpillCost {
-  std::int64_t bytes = 0, remats = 0;
+  std::int64_t bytes = 0, instructions = 0;  // bytes stored and refilled; remats and copies
 
-  [[nodiscard]] std::int64_t sum() const { return std::min(kMostWeighted, bytes + remats); }
+  [[nodiscard]] std::int64_t sum() const { return std::min(kMostWeighted, bytes + instructions); }
   friend auto operator<=>(const SpillCost&, const SpillCost&) = default;
 };
+// Pairs of a copy whose two registers differ.
+std::int64_t num_moves(const ir::Function& f, const ir::Inst& copy) {
+  std::int64_t moves = 0;
+  for (const auto [def, use] : ir::copy_pairs(f.operands_of(copy))) moves += def.is_preg() && def.names_same(use) ? 0 : 1;
+  return moves;
+}
+
 SpillCost spill_cost(const ir::Function& f) {
   const std::vector<std::int64_t> weights = block_frequencies(f, ir::Cfg(f), 10, kMostWeight);
   SpillCost cost;
@@ -86,7 +95,8 @@ SpillCost spill_cost(const ir::Function& f) {
     for (const ir::Inst& inst : f.insts_of(BlockId(b))) {
       if (inst.op == ir::Op::Spill || inst.op == ir::Op::Refill)
         add(cost.bytes, f.operand_bytes(f.operands_of(inst)[0]) * weights[b]);
-      if (inst.op == ir::Op::Remat) add(cost.remats, weights[b]);
+      if (inst.op == ir::Op::Remat) add(cost.instructions, weights[b]);
+      if (inst.op == ir::Op::Copy) add(cost.instructions, num_moves(f, inst) * weights[b]);
     }
   return cost;
 }
