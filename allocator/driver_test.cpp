@@ -168,6 +168,39 @@ TEST(Driver, RoundsSufficeForAValueOfManyUses) {
   EXPECT_EQ(few_spills, 7);
 }
 
+// Unspilled, b1 refills %4 and copies %0 in each iteration; split, it refills %0 alone.
+TEST(Driver, CopiesCountAmongWhatSpillingCosts) {
+  Lines lines;
+  const auto a = testing::allocate(testing::program(R"(
+    vreg %0 R b32
+    vreg %1 R b128
+    vreg %2 R b64
+    vreg %3 R b64
+    vreg %4 R b32
+    vreg %5 P pred
+    vreg %6 R b64
+    block b0
+      #0 %0, %1 = op
+      #1 %2 = op !read !readonly !remat
+      #2 %3, %4 = op
+      #3 %5 = op clobbers R0:R7
+      #4 cbra %5 -> b1, b2
+    block b1
+      #5 %6 = op
+      #6 op %3, %6
+      #7 op %1, %2
+      #8 op %4
+      #9 op %0
+      #10 bra -> b1
+    block b2
+      #11 op %0
+      #12 exit
+)"),
+                                   testing::limits(9), {}, &lines);
+  EXPECT_EQ(lines.lines.back(), "unspilled: weighted cost 112, 110 before");
+  for (const ir::Inst& i : a.program.insts) EXPECT_NE(i.op, ir::Op::Copy);
+}
+
 TEST(Driver, LoopIterationsDecideWhatIsCheap) {
   // %0 is used once in a loop, %1 four times outside: at 10 iterations %1 is cheaper, at 1 it is %0.
   const auto f = testing::program(R"(

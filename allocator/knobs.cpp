@@ -108,7 +108,8 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "a vreg that finds no place in a round of spilling may take that of cheaper ones; without it, it goes itself"},
     {Knob::Unspill, "FatPointUnspill", -1, KnobType::Bool, 1, 0, 1, "ours",
      "where spilling has come to a result, all that is spilled goes back to registers at once, and what then finds none leaves "
-     "again without guidance; what moves fewer weighted bytes stays; not for a program above knob FatPointLargeProgram"},
+     "again without guidance; what costs less stays, in weighted bytes moved, remats and copies; not for a program above knob "
+     "FatPointLargeProgram"},
     {Knob::LowerLimits, "FatPointLowerLimits", -1, KnobType::Int, 0, -1, 8, "ours",
      "where registers spill, so many lower limits are tried as well, and what moves the fewest weighted bytes stays: less spill "
      "code, and less often more of it with more registers; each takes as long as the first. 0: one where no point is over its "
