@@ -217,7 +217,8 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
     return fail(std::move(message), line, column);
   };
   if (!doc.is_object()) return fail("expected a JSON object", 1, 1);
-  if (!doc.contains("name") || !doc["name"].is_string()) return fail("expected \"name\": a string");
+  if (!doc.contains("name")) return fail("expected \"name\": a string", 1, 1);
+  if (!doc["name"].is_string()) return fail_at("name", "\"name\": expected a string");
 
   Target t;
   t.name = doc["name"].get<std::string>();
