@@ -142,6 +142,7 @@ TEST(Target, FromJson) {
   EXPECT_EQ(error("{\"name\": \"toy\", \"units\": {\"R\": 4},\n \"reserved\": [\"R3\", \"R3:R4\"]}"),
             "t.json:2:2: error: \"reserved\": this target has no R3:R4");
   EXPECT_EQ(error("{\"name\": \"toy\",\n x}"), "t.json:2:2: error: not valid JSON");
+  EXPECT_EQ(error("{\"name\": \"toy\",\n \"sm\": 1e999}"), "t.json:2:8: error: out of range: 1e999");
   EXPECT_EQ(error("{}"), "t.json:1:1: error: expected \"name\": a string");
   EXPECT_EQ(error("{\"sm\": 90,\n \"name\": 3}"), "t.json:2:2: error: \"name\": expected a string");
 }

@@ -206,8 +206,13 @@ Parsed<Target> parse_target(std::string_view json, std::string_view file_name) {
   } catch (const nlohmann::json::parse_error& e) {
     const auto [line, column] = place_of(json, e.byte > 0 ? e.byte - 1 : 0);
     return fail("not valid JSON", line, column);
-  } catch (const nlohmann::json::exception&) {
-    return fail("not valid JSON");
+  } catch (const nlohmann::json::out_of_range& e) {
+    // Of a number that no double holds: what() quotes it, and nothing says where it stands.
+    const std::string_view what = e.what();
+    const std::size_t quote = std::min(what.find('\''), what.size() - 1);
+    const std::string_view number = what.substr(quote + 1, what.rfind('\'') - quote - 1);
+    const auto [line, column] = place_of(json, std::min(json.find(number), json.size()));
+    return fail(fmt::format("out of range: {}", number), line, column);
   }
   // The place of a key, for what is valid JSON but no valid target: the first mention of the key.
   const auto fail_at = [&](const std::string& key, std::string message) {
