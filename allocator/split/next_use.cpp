@@ -60,6 +60,7 @@ NextUse::NextUse(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live
   find_reached(cfg);
   find_distances(cfg, weights.loop_depth);
   find_refills(cfg, weights.frequency);
+  list_live();
 }
 
 void NextUse::find_occurrences(const ir::Function& f, const ir::Cfg& cfg, const SplitCandidates& candidates) {
@@ -158,6 +159,14 @@ void NextUse::find_refills(const ir::Cfg& cfg, std::span<const std::int64_t> fre
       head[c] = now;
     }
     return more != 0;
+  });
+}
+
+void NextUse::list_live() {
+  live_at_head_.build(first_.size(), [&](auto add) {
+    for (std::size_t b = 0; b < first_.size(); ++b)
+      for (std::uint32_t c = 0; c < size_; ++c)
+        if (is_live_at_head(c, b)) add(b, c);
   });
 }
 

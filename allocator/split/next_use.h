@@ -63,12 +63,15 @@ class NextUse {
   [[nodiscard]] bool is_live_at_head(std::uint32_t candidate, std::size_t block) const {
     return at_head(candidate, block) < kNever && is_reached_[block * size_ + candidate] != 0;
   }
+  // All of those, ascending.
+  [[nodiscard]] std::span<const std::uint32_t> live_at_head(std::size_t block) const { return live_at_head_[block]; }
   // Some def reaches the end of the block.
   [[nodiscard]] bool is_reached_at_end(std::uint32_t candidate, std::size_t block) const {
     return is_reached_[block * size_ + candidate] != 0 || writes_[block * size_ + candidate] != 0;
   }
-  [[nodiscard]] bool is_reached_at_head(std::uint32_t candidate, std::size_t block) const {
-    return is_reached_[block * size_ + candidate] != 0;
+  // Its head, by global candidate: 1 = some def does.
+  [[nodiscard]] std::span<const char> reached_at_head(std::size_t block) const {
+    return {is_reached_.data() + block * size_, size_};
   }
   // How often a value that is in memory at the head of a block has to be refilled about, for the uses behind it: there, or at the
   // first uses, whichever is executed less often.
@@ -89,6 +92,7 @@ class NextUse {
   void find_reached(const ir::Cfg& cfg);
   void find_distances(const ir::Cfg& cfg, std::span<const int> loop_depth);
   void find_refills(const ir::Cfg& cfg, std::span<const std::int64_t> frequency);
+  void list_live();
 
   const Liveness& live_;
   std::size_t size_;                         // global candidates
@@ -99,6 +103,7 @@ class NextUse {
   std::vector<std::int32_t> head_, tail_;
   std::vector<char> is_reached_, writes_;
   std::vector<std::int64_t> fewest_refills_;
+  Grouped<std::uint32_t> live_at_head_;  // by block
 };
 
 }  // namespace regduel::allocator

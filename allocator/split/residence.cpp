@@ -59,7 +59,8 @@ class Walk {
   Walk(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const Registers& registers,
        const SplitCandidates& candidates, const NextUse& next, const MoveWeights& weights, const Residence* before)
       : f_(f), cfg_(cfg), live_(live), registers_(registers), candidates_(candidates), next_(next), weights_(weights),
-        before_(before), is_in_(candidates.size(), 0), is_reached_(candidates.size(), 0), is_kept_(candidates.size(), 0) {
+        before_(before), is_in_(candidates.size(), 0), is_reached_(candidates.size(), 0), is_kept_(candidates.size(), 0),
+        missing_(candidates.num_global, 0) {
     out_.at_head.resize(f.blocks.size());
     out_.at_end.resize(f.blocks.size());
     out_.in_memory.assign(f.operands.size(), 0);
@@ -192,13 +193,13 @@ class Walk {
       list.clear();
     }
     used_ = {};
-    for (std::uint32_t c = 0; c < candidates_.num_global; ++c) is_reached_[c] = next_.is_reached_at_head(c, b.index()) ? 1 : 0;
+    std::ranges::copy(next_.reached_at_head(b.index()), is_reached_.begin());
     number_ = next_.first(b.index());
     const bool is_header = find_missing(b);
     std::vector<std::uint32_t>& wanted = wanted_;
     wanted.clear();
-    for (std::uint32_t c = 0; c < candidates_.num_global; ++c)
-      if (next_.is_live_at_head(c, b.index()) && (missing_[c] == 0 || pays_on_edges(c, b, is_header))) wanted.push_back(c);
+    for (const std::uint32_t c : next_.live_at_head(b.index()))
+      if (missing_[c] == 0 || pays_on_edges(c, b, is_header)) wanted.push_back(c);
     const auto far = [&](std::uint32_t c) { return next_.at_head(c, b.index()); };
     std::sort(wanted.begin(), wanted.end(),
               [&](std::uint32_t x, std::uint32_t y) { return far(x) != far(y) ? far(x) < far(y) : x < y; });
@@ -221,10 +222,11 @@ class Walk {
     for (const auto& list : in_) head.insert(head.end(), list.begin(), list.end());
     std::sort(head.begin(), head.end());
   }
-  // For each global candidate how often the edges to a block run from whose predecessors it is in memory. Whether the block is the
-  // head of a loop: ends that the walk has not come to yet are taken from the walk before.
+  // For each candidate that is live at the head of a block how often the edges to it run from whose predecessors it is in memory.
+  // Whether the block is the head of a loop: ends that the walk has not come to yet are taken from the walk before.
   bool find_missing(BlockId b) {
-    missing_.assign(candidates_.num_global, 0);
+    const auto live = next_.live_at_head(b.index());
+    for (const std::uint32_t c : live) missing_[c] = 0;
     bool is_header = false;
     for (const BlockId p : cfg_.predecessors(b)) {
       if (!cfg_.is_reachable(p)) continue;
@@ -234,7 +236,7 @@ class Walk {
       const std::vector<std::uint32_t>& end = (goes_back ? *before_ : out_).at_end[p.index()];
       const std::int64_t times = std::min(weights_.frequency[p.index()], weights_.frequency[b.index()]);
       auto there = end.begin();
-      for (std::uint32_t c = 0; c < candidates_.num_global; ++c) {
+      for (const std::uint32_t c : live) {
         while (there != end.end() && *there < c) ++there;
         if ((there == end.end() || *there != c) && next_.is_reached_at_end(c, p.index())) missing_[c] += times;
       }
@@ -264,9 +266,8 @@ class Walk {
              row < 2 * std::size_t{next_.last(b.index())} + 2 && !all_[k].empty(); ++row)
           most[k] = std::max(most[k], all_[k][row]);
     }
-    for (std::uint32_t c = 0; c < candidates_.num_global; ++c)
-      if (next_.is_live_at_head(c, header.index()) && next_.at_head(c, header.index()) >= NextUse::kLeavesLoop)
-        through[ir::index(vreg(c).file())] += vreg(c).units();
+    for (const std::uint32_t c : next_.live_at_head(header.index()))
+      if (next_.at_head(c, header.index()) >= NextUse::kLeavesLoop) through[ir::index(vreg(c).file())] += vreg(c).units();
     ir::PerFile<int> room = {};
     for (std::size_t k = 0; k < ir::kNumFiles; ++k) room[k] = std::max(0, registers_there_[k].of[0] - (most[k] - through[k]));
     return room;
@@ -401,8 +402,8 @@ class Walk {
   void note_edges() {
     for (const BlockId b : cfg_.reverse_postorder())
       for (const BlockId s : cfg_.successors(b))
-        for (std::uint32_t c = 0; c < candidates_.num_global; ++c) {
-          if (out_.is_split[c] != 0 || !next_.is_live_at_head(c, s.index()) || !next_.is_reached_at_end(c, b.index())) continue;
+        for (const std::uint32_t c : next_.live_at_head(s.index())) {
+          if (out_.is_split[c] != 0 || !next_.is_reached_at_end(c, b.index())) continue;
           if (out_.is_at_end(b, c) != out_.is_at_head(s, c)) out_.is_split[c] = 1;
         }
   }
@@ -421,7 +422,7 @@ class Walk {
   std::vector<char> is_in_, is_reached_, is_kept_;  // by candidate
   std::vector<std::uint32_t> kept_, wanted_;
   std::vector<std::int64_t> defs_;                               // by candidate: how often it is written
-  std::vector<std::int64_t> missing_;                            // by global candidate, of the block that is entered
+  std::vector<std::int64_t> missing_;                            // by candidate that is live at the head of the block at hand
   std::vector<std::pair<std::int32_t, std::uint32_t>> results_;  // of a parallel copy: distance to the next use, operand
   ir::PerFile<std::vector<Units>> others_;                       // by row: units of vregs that are no candidates
   ir::PerFile<std::vector<int>> all_;                            // the same of all

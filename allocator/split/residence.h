@@ -54,7 +54,7 @@ struct MoveWeights {
 };
 
 //   before   of the walk before; null for the first one
-// Cost: O(instructions x registers that are full + edges x candidates).
+// Cost: O(instructions x registers that are full + edges x candidates that are live there).
 [[nodiscard]] Residence find_residence(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const Registers& registers,
                                        const SplitCandidates& candidates, const NextUse& next_use, const MoveWeights& weights,
                                        const Residence* before = nullptr);

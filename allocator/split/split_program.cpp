@@ -71,8 +71,8 @@ class Splitter {
   void find_moves() {
     for (const BlockId b : cfg_.reverse_postorder())
       for (const BlockId s : cfg_.successors(b))
-        for (std::uint32_t c = 0; c < candidates_.num_global; ++c) {
-          if (!is_split(c) || !next_.is_live_at_head(c, s.index()) || !next_.is_reached_at_end(c, b.index())) continue;
+        for (const std::uint32_t c : next_.live_at_head(s.index())) {
+          if (!is_split(c) || !next_.is_reached_at_end(c, b.index())) continue;
           const bool before = residence_.is_at_end(b, c), after = residence_.is_at_head(s, c);
           if (before != after) edges_.push_back({b, s, c, after});
         }
