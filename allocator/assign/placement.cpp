@@ -17,7 +17,6 @@ using ir::PReg;
 using ir::VRegId;
 
 void Neighbours::find(std::span<const Interval> range, std::span<const int> home) {
-  for (std::vector<VRegId>& list : at_unit_) list.clear();
   found_.clear();
   begin_list();
   for_each_stretch(range, [&](const std::vector<VRegId>& list) {
@@ -25,9 +24,11 @@ void Neighbours::find(std::span<const Interval> range, std::span<const int> home
       if (is_new(other) && overlap(range, live_.range(other.index()))) found_.push_back(other);
   });
   std::sort(found_.begin(), found_.end(), [&](VRegId a, VRegId b) { return turn_[a.index()] < turn_[b.index()]; });
-  for (const VRegId other : found_)
-    for (int u = home[other.index()]; u < home[other.index()] + f_.vreg(other).units(); ++u)
-      at_unit_[static_cast<std::size_t>(u)].push_back(other);
+  at_unit_.build(num_units_, [&](auto add) {
+    for (const VRegId other : found_)
+      for (int u = home[other.index()]; u < home[other.index()] + f_.vreg(other).units(); ++u)
+        add(static_cast<std::size_t>(u), other);
+  });
 }
 
 Placement::Placement(const FileAllocator& allocator, const AttemptOptions& options, const PlacementRules& rules)

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "allocator/assign/assign.h"
@@ -27,6 +28,7 @@
 #include "allocator/assign/occupancy.h"
 #include "allocator/assign/pressure.h"
 #include "allocator/explain/explain.h"
+#include "base/grouped.h"
 
 namespace regduel::allocator {
 
@@ -36,7 +38,7 @@ class Neighbours {
   //   units   homes are in [0, units)
   // The function and the liveness must outlive it.
   Neighbours(const ir::Function& f, const Liveness& live, int units)
-      : f_(f), live_(live), near_(live.num_numbered() / kStretch + 1), at_unit_(static_cast<std::size_t>(units)),
+      : f_(f), live_(live), near_(live.num_numbered() / kStretch + 1), num_units_(static_cast<std::size_t>(units)),
         turn_(f.vregs.size(), 0), stamp_(f.vregs.size(), 0) {}
 
   // To be called when a vreg gets its home, and when it leaves it.
@@ -53,7 +55,7 @@ class Neighbours {
   void find(std::span<const Interval> range, std::span<const int> home);
   // After find(): those vregs, in the order in which they got their homes; and those of them that stand in a unit.
   [[nodiscard]] std::span<const ir::VRegId> found() const { return found_; }
-  [[nodiscard]] std::span<const ir::VRegId> at(int unit) const { return at_unit_[static_cast<std::size_t>(unit)]; }
+  [[nodiscard]] std::span<const ir::VRegId> at(int unit) const { return std::as_const(at_unit_)[static_cast<std::size_t>(unit)]; }
 
   // For lists of neighbours without repetition: true the first time that a vreg is asked about since begin_list().
   void begin_list() { ++epoch_; }
@@ -76,9 +78,10 @@ class Neighbours {
 
   const ir::Function& f_;
   const Liveness& live_;
-  std::vector<std::vector<ir::VRegId>> near_;     // by stretch
-  std::vector<std::vector<ir::VRegId>> at_unit_;  // by unit: of those found last
-  std::vector<std::uint32_t> turn_;               // by vreg: the number of its last add()
+  std::vector<std::vector<ir::VRegId>> near_;  // by stretch
+  std::size_t num_units_;
+  Grouped<ir::VRegId> at_unit_;      // of those found last
+  std::vector<std::uint32_t> turn_;  // by vreg: the number of its last add()
   std::uint32_t turns_ = 0;
   std::vector<ir::VRegId> found_;
   std::vector<std::uint32_t> stamp_;  // by vreg: the list that it was last new in
