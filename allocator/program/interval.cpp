@@ -35,16 +35,20 @@ void unite(std::vector<Interval>& range, std::span<const Interval> more) {
   // What lies before all of `more`, and what lies behind it, stays as it is.
   const auto first = std::ranges::lower_bound(range, more.front().begin, {}, &Interval::end);
   const auto last = std::ranges::upper_bound(first, range.end(), more.back().end, {}, &Interval::begin);
-  std::vector<Interval> united(static_cast<std::size_t>(last - first) + more.size());
-  std::merge(first, last, more.begin(), more.end(), united.begin(),
-             [](const Interval& x, const Interval& y) { return x.begin < y.begin; });
-  std::size_t kept = 0;
-  for (const Interval& i : united) {
-    if (kept > 0 && united[kept - 1].touches(i)) united[kept - 1] = united[kept - 1].unite(i);
-    else united[kept++] = i;
+  const std::ptrdiff_t begin = first - range.begin(), end = last - range.begin();
+  range.insert(last, more.begin(), more.end());
+  // What was there and `more` in one order, from behind; then what touches becomes one.
+  auto from = range.begin() + end;
+  auto to = from + std::ssize(more);
+  const auto behind = to;
+  for (auto next = more.rbegin(); next != more.rend();)
+    *--to = from != range.begin() + begin && (from - 1)->begin > next->begin ? *--from : *next++;
+  auto kept = range.begin() + begin;
+  for (auto i = kept + 1; i != behind; ++i) {
+    if (kept->touches(*i)) *kept = kept->unite(*i);
+    else *++kept = *i;
   }
-  united.resize(kept);
-  range.insert(range.erase(first, last), united.begin(), united.end());
+  range.erase(kept + 1, behind);
 }
 
 }  // namespace regduel::allocator
