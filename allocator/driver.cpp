@@ -180,7 +180,6 @@ Outcome unspilled(Progress& progress, SpillPhase& rounds, Outcome found, const C
   a.observers.line("unspilled: weighted cost {}, {} before", other.cost.sum(), found.cost.sum());
   if (other.cost.sum() >= found.cost.sum()) return found;
   other.is_unspilled = true;
-  other.has_nothing_split = found.has_nothing_split;
   return other;
 }
 
@@ -276,8 +275,9 @@ Outcome run_spilling(Progress& progress, SpillPhase& rounds, const Course& cours
   }
   if (split) return unspilled(split->progress, split->rounds, std::move(*split->outcome), course);
   if (!whole) whole = run_fallback(progress, rounds);
-  whole->has_nothing_split = may_split && !program;
-  return whole->result ? unspilled(progress, rounds, std::move(*whole), course) : std::move(*whole);
+  Outcome result = whole->result ? unspilled(progress, rounds, std::move(*whole), course) : std::move(*whole);
+  result.has_nothing_split = may_split && !program;
+  return result;
 }
 
 Outcome run(const ir::Function& program, const RunOptions& options, const Course& course) {
