@@ -15,7 +15,7 @@
 // nothing that was refilled is used again ..., and the fallback comes as soon as the rounds may not go on. The result is right all
 // the same.
 //
-// Source: seed 000 "Retry Loop", "Best Result Recorder", "Per-Class Iteration"; seed 001 "Spill Retry Loop"; DECISIONS on both.
+// Source: source 000 "Retry Loop", "Best Result Recorder", "Per-Class Iteration"; source 001 "Spill Retry Loop"; DECISIONS on both.
 // Tested by driver_test.cpp, driver_trace_test.cpp and fatpoint_test.cpp; the parts in phases/.
 #pragma once
 

@@ -2,8 +2,8 @@
 //
 // Each file of allocator/testdata/ holds a program, the ways to run it, and as comments what the driver says of each: its attempts
 // in the words of the source's debug lines, its rounds of spilling, and how it ends. A line "// run N NAME=VALUE ..." asks for a
-// run within N registers with these knobs. scripts/update-golden rewrites what stands below the program. Source: seed 000 "Retry
-// Loop" (the line of an attempt), seed 001 "Allocation Failure" (the text of a failure).
+// run within N registers with these knobs. scripts/update-golden rewrites what stands below the program. Source: source 000 "Retry
+// Loop" (the line of an attempt), source 001 "Allocation Failure" (the text of a failure).
 
 #include <algorithm>
 #include <filesystem>

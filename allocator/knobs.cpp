@@ -11,9 +11,9 @@
 namespace regduel::allocator {
 namespace {
 
-constexpr std::string_view kPreAllocation = "seed 000 \"Pre-Allocation Pass\"";
-constexpr std::string_view kBudgetModel = "seed 000 \"Occupancy-Aware Budget Model\"";
-constexpr std::string_view kRelaxation = "seed 000 \"Step 5\"";
+constexpr std::string_view kPreAllocation = "source 000 \"Pre-Allocation Pass\"";
+constexpr std::string_view kBudgetModel = "source 000 \"Occupancy-Aware Budget Model\"";
+constexpr std::string_view kRelaxation = "source 000 \"Step 5\"";
 
 // What scripts/ablation finds worth something (README, "What each part is worth").
 constexpr std::int64_t kDefaultTypes = 0xFE10;
@@ -21,20 +21,20 @@ constexpr std::int64_t kDefaultTypes = 0xFE10;
 constexpr KnobRow kTable[kNumKnobs] = {
     {Knob::UniformPreAllocation, "RegAllocUniformPreAllocation", 618, KnobType::Bool, 0, 0, 1, kPreAllocation,
      "place operands of the uniform file before the scan (name ours)"},
-    {Knob::InstructionWalk, "RegAllocInstructionWalk", 622, KnobType::Bool, 0, 0, 1, "seed 001 \"Spill Guidance Structure\"",
+    {Knob::InstructionWalk, "RegAllocInstructionWalk", 622, KnobType::Bool, 0, 0, 1, "source 001 \"Spill Guidance Structure\"",
      "attempts with spilling walk the instructions, instead of taking vregs in an order (name ours)"},
-    {Knob::EstimatedLoopIterations, "RegAllocEstimatedLoopIterations", 623, KnobType::Int, 10, 1, 1000, "seed 000 \"Post-Init\"",
+    {Knob::EstimatedLoopIterations, "RegAllocEstimatedLoopIterations", 623, KnobType::Int, 10, 1, 1000, "source 000 \"Post-Init\"",
      "iterations a loop level is taken to run: the base of block frequencies"},
     {Knob::PreAllocation, "RegAllocPreAllocation", 628, KnobType::Bool, 0, 0, 1, kPreAllocation,
      "place operands of high priority before the scan (name ours)"},
     {Knob::CoalescingPreAllocation, "RegAllocCoalescingPreAllocation", 629, KnobType::Bool, 0, 0, 1, kPreAllocation,
      "pre-allocation places alias chains as one, and follows copies and hints (name ours)"},
-    {Knob::FastAllocation, "RegAllocFastAllocation", 638, KnobType::Bool, 0, 0, 1, "seed 000 \"Fast Register Allocation\"",
+    {Knob::FastAllocation, "RegAllocFastAllocation", 638, KnobType::Bool, 0, 0, 1, "source 000 \"Fast Register Allocation\"",
      "one attempt without spilling (or as many as knob 639 says) instead of the retry table, and where registers spill, the first "
      "result (name ours)"},
-    {Knob::NoSpillAttempts, "RegAllocNoSpillAttempts", 639, KnobType::Int, 1, 0, 8, "seed 000 \"Retry Loop\"",
+    {Knob::NoSpillAttempts, "RegAllocNoSpillAttempts", 639, KnobType::Int, 1, 0, 8, "source 000 \"Retry Loop\"",
      "attempts without spilling where knob 638 is on (name ours)"},
-    {Knob::BankAware, "RegAllocBankAware", 641, KnobType::Bool, 0, 0, 1, "seed 000 \"Fatpoint Selection\"",
+    {Knob::BankAware, "RegAllocBankAware", 641, KnobType::Bool, 0, 0, 1, "source 000 \"Fatpoint Selection\"",
      "registers of one bank for sources of one instruction: weighed, filtered in the scan, and moved apart at the end (name ours)"},
     {Knob::RelaxationStep, "RegAllocRelaxationStep", 642, KnobType::Int, 2, 0, 1000, kRelaxation,
      "soft constraints of a vreg, the lightest first, that an attempt leaves out for each attempt before it (name ours). Inert by "
@@ -55,16 +55,16 @@ constexpr KnobRow kTable[kNumKnobs] = {
     {Knob::SpillBitMediumRegScale, "RegAllocSpillBitMediumRegScale", 665, KnobType::Dbl, 300'000, 0, 1000 * kKnobOne, kBudgetModel,
      "spill threshold at medium register counts, as a part of the budget: where the slope begins"},
     {Knob::InterferenceThreshold, "RegAllocInterferenceThreshold", 684, KnobType::Int, 50, 0, 1000000,
-     "seed 000 \"Register Selection\"",
+     "source 000 \"Register Selection\"",
      "a slot whose interference weight is above this counts as congested (name ours). Inert by default: no type that is on weighs "
      "in the primary array"},
-    {Knob::RegisterUsageLevel, "RegisterUsageLevel", -1, KnobType::Int, 0, 0, 10, "seed 000 \"Budget Computation\"",
+    {Knob::RegisterUsageLevel, "RegisterUsageLevel", -1, KnobType::Int, 0, 0, 10, "source 000 \"Budget Computation\"",
      "--register-usage-level: 0 as many registers as the limit allows ... 10 as few as can be; the real tool's help has it the "
      "other way round"},
-    {Knob::FastCompile, "FastCompile", -1, KnobType::Int, 0, 0, 3, "seed 000 \"Fast Register Allocation\"",
+    {Knob::FastCompile, "FastCompile", -1, KnobType::Int, 0, 0, 3, "source 000 \"Fast Register Allocation\"",
      "--fast-compile: 0 off; 1 min: knob 638 with two attempts; 2 mid: knob 638; 3 max: knob 638 without any attempt before "
      "spilling"},
-    {Knob::DisableSmemReservation, "DisableSmemReservation", -1, KnobType::Bool, 0, 0, 1, "seed 001 \"SMEM symbols\"",
+    {Knob::DisableSmemReservation, "DisableSmemReservation", -1, KnobType::Bool, 0, 0, 1, "source 001 \"SMEM symbols\"",
      "spill to local memory only, never to shared memory (--disable-smem-reservation)"},
     {Knob::SpillRounds, "FatPointSpillRounds", -1, KnobType::Int, 64, 0, 1000, "ours",
      "rounds of spilling before everything is kept in memory and each instruction is packed by itself"},
@@ -75,7 +75,7 @@ constexpr KnobRow kTable[kNumKnobs] = {
     {Knob::LargeProgram, "FatPointLargeProgram", -1, KnobType::Int, 4096, 0, 1000000000, "ours",
      "a program of more instructions than this is allocated in few rounds, at the price of some refills"},
     {Knob::PoolLimit, "FatPointPoolLimit", -1, KnobType::Int, 0x100000, 0, 1000000000,
-     "ours; default of seed 001 \"Slot allocation\"",
+     "ours; default of source 001 \"Slot allocation\"",
      "bytes of spill slots beyond which guidance names nobody; who must go all the same, eviction finds"},
     {Knob::SplitLiveRanges, "FatPointSplitLiveRanges", -1, KnobType::Bool, 1, 0, 1, "ours",
      "a value that does not fit goes to memory for the stretches over which it is used last, not everywhere"},
@@ -83,17 +83,17 @@ constexpr KnobRow kTable[kNumKnobs] = {
      "predicates that leave their registers go into bits of a register of file R where it has room for one, not into memory"},
     {Knob::WideAccesses, "FatPointWideAccesses", -1, KnobType::Bool, 1, 0, 1, "ours",
      "neighbouring registers whose spills or refills stand together go to memory by one access of 8 or 16 bytes"},
-    {Knob::Chains, "FatPointChains", -1, KnobType::Bool, 1, 0, 1, "ours; seed 000 \"Assignment\", case 4",
+    {Knob::Chains, "FatPointChains", -1, KnobType::Bool, 1, 0, 1, "ours; source 000 \"Assignment\", case 4",
      "vregs that a copy, a tie or a hint joins, and that can share a register, are placed as one; without it each is placed by "
      "itself, and the secondary array has to bring them together"},
     {Knob::MergeCopies, "FatPointMergeCopies", -1, KnobType::Bool, 1, 0, 1, "ours",
      "vregs that a copy joins, and that live at one time with one value, are one vreg; without it pressure counts them twice"},
-    {Knob::Occupancy, "FatPointOccupancy", -1, KnobType::Int, 1, 0, 2, "ours; seed 000 \"Occupancy-Aware Budget Model\"",
+    {Knob::Occupancy, "FatPointOccupancy", -1, KnobType::Int, 1, 0, 2, "ours; source 000 \"Occupancy-Aware Budget Model\"",
      "fewer registers where an SM then holds more warps and the budget model says that it pays: 0 off; 1 if all that it takes can "
      "be "
      "computed again; 2 also by spills"},
     {Knob::ConstraintTypes, "FatPointConstraintTypes", -1, KnobType::Int, kDefaultTypes, 0, 0xFFFF,
-     "ours; seed 000 \"Constraint Types\"",
+     "ours; source 000 \"Constraint Types\"",
      "constraints that weigh, a bit a type: 1 << n for type n; 1 << 15 is the secondary array. Types 0 to 3 and 5 to 8 are off, "
      "for "
      "they save nothing on the standard mix (allocator/README.md)"},
@@ -102,7 +102,7 @@ constexpr KnobRow kTable[kNumKnobs] = {
     {Knob::PackingAttempt, "FatPointPackingAttempt", -1, KnobType::Bool, 1, 0, 1, "ours",
      "an attempt beyond the retry table that drops all wishes and only packs: where none of the table fits, and while more "
      "registers are used than live at once; where registers spill, fewer of them for the same spill code"},
-    {Knob::Guidance, "FatPointGuidance", -1, KnobType::Bool, 1, 0, 1, "ours; seed 001 \"Spill Guidance Engine\"",
+    {Knob::Guidance, "FatPointGuidance", -1, KnobType::Bool, 1, 0, 1, "ours; source 001 \"Spill Guidance Engine\"",
      "the cheapest vregs at points over budget are spilled before an attempt; without it, who must go is whom eviction finds"},
     {Knob::Eviction, "FatPointEviction", -1, KnobType::Bool, 1, 0, 1, "ours",
      "a vreg that finds no place in a round of spilling may take that of cheaper ones; without it, it goes itself"},

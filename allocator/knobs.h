@@ -1,6 +1,6 @@
 // The knobs of the allocator: one typed table, and the values of one run.
 //
-// Source: seeds 000 and 001; ids and the encoding of a knob's state are theirs (000 "Occupancy-Aware Budget Model": a byte says
+// Source: sources 000 and 001; ids and the encoding of a knob's state are theirs (000 "Occupancy-Aware Budget Model": a byte says
 // whether the default holds, an integer was set, or a double). Where the source has an id but no name, the name is ours and the
 // table says so. Deviates: a double is a fixed-point number, in millionths, since no floating point may decide anything here.
 // Tested by knobs_test.cpp; what a knob changes, by the test of the file that reads it.

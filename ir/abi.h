@@ -1,7 +1,7 @@
 // Calling conventions: which registers a call destroys, which a function gives back as it found them, where arguments and results
 // travel. A program says which one it follows; the registers themselves are data of a target.
 //
-// Sources: `seed` is that of seeds 002 and 003 (DECISIONS, "callee-saved R24-R31"); `cuda` is what ptxas 13.0 does, measured by
+// Sources: `seed` is that of sources 002 and 003 (DECISIONS, "callee-saved R24-R31"); `cuda` is what ptxas 13.0 does, measured by
 // scripts/abi-experiment.
 #pragma once
 

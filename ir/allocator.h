@@ -89,7 +89,7 @@ struct AllocFailure {
   std::string category = {};  // of Broken: what it did, in kebab case: "crash-SIGSEGV", "hang"; may be empty
   InstId inst = {};           // of Impossible: the instruction, by its number; invalid where the allocator names none
 };
-// The message of seed 001 "Allocation Failure", on one line, with the limit that was asked for.
+// The message of source 001 "Allocation Failure", on one line, with the limit that was asked for.
 [[nodiscard]] std::string failure_message(int limit);
 // The message behind the function and, where these are known, the instruction and its line in the source: the two paths of the
 // seed, with source location and without.

@@ -198,7 +198,7 @@ template <unsigned Traits>
 // All others, remat among them: what they define is a value of their own, and what they read matters as it is.
 [[nodiscard]] constexpr bool computes(Op op) { return !has_trait < kMovesValue | kPacksBits | kLowered > (op); }
 
-// Lowered spill code names two symbols (seed 001 "SMEM symbols"): where the part of a thread begins in the shared memory that is
+// Lowered spill code names two symbols (source 001 "SMEM symbols"): where the part of a thread begins in the shared memory that is
 // reserved, in words of four bytes, and the bits that the addresses there have.
 inline constexpr std::string_view kSmemPhaseSymbol = "__nv_reservedSMEM_allocation_phase";
 inline constexpr std::string_view kSmemMaskSymbol = "__nv_reservedSMEM_allocation_mask";

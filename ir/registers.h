@@ -5,7 +5,7 @@
 // allocated: 32 bits in R, UR, ACC, B and UB; one predicate in P and UP, which is half a register where a target has
 // predicate halves.
 //
-// Source: seed 000 "Per-Class Iteration" (class numbers), seed 001 "Stack-local queue header array" (queue order).
+// Source: source 000 "Per-Class Iteration" (class numbers), source 001 "Stack-local queue header array" (queue order).
 #pragma once
 
 #include <array>
@@ -20,12 +20,12 @@ namespace regduel::ir {
 enum class RegClass : std::uint8_t { R, RAlt, UR, URExt, P, UP, Acc, B, UB };
 inline constexpr int kNumClasses = 9;
 
-// In the order of the spill queues of seed 001: R, P, B, UR, UP, UB, Acc.
+// In the order of the spill queues of source 001: R, P, B, UR, UP, UB, Acc.
 enum class RegFile : std::uint8_t { R, P, B, UR, UP, UB, Acc };
 inline constexpr int kNumFiles = 7;
 inline constexpr std::array<RegFile, kNumFiles> kAllFiles = {RegFile::R,  RegFile::P,  RegFile::B,  RegFile::UR,
                                                              RegFile::UP, RegFile::UB, RegFile::Acc};
-// No file of any target is larger: the two pressure arrays of seed 000 have 512 entries.
+// No file of any target is larger: the two pressure arrays of source 000 have 512 entries.
 inline constexpr int kMaxUnits = 512;
 
 template <class T>
@@ -46,7 +46,7 @@ using PerFile = std::array<T, kNumFiles>;
   return RegFile::R;
 }
 
-// The class number of seed 000: 1 R, 2 R-alt, 3 UR, 4 UR-ext, 5 P/UP, 6 Tensor/Acc; barriers have 9, above the six.
+// The class number of source 000: 1 R, 2 R-alt, 3 UR, 4 UR-ext, 5 P/UP, 6 Tensor/Acc; barriers have 9, above the six.
 // Class 0 exists for cross-class constraints only: no vreg has it.
 [[nodiscard]] constexpr int class_number(RegClass c) {
   switch (c) {
@@ -63,7 +63,7 @@ using PerFile = std::array<T, kNumFiles>;
   return 0;
 }
 
-// The spill queue of seed 001 that a class belongs to (0..6). This is the one place where the two numberings meet.
+// The spill queue of source 001 that a class belongs to (0..6). This is the one place where the two numberings meet.
 [[nodiscard]] constexpr int spill_queue(RegClass c) { return static_cast<int>(file_of(c)); }
 
 [[nodiscard]] constexpr bool is_predicate(RegFile f) { return f == RegFile::P || f == RegFile::UP; }

@@ -13,7 +13,7 @@ namespace {
 struct SmRow {
   int sm;
   int max_warps, max_blocks, shared_kib;
-  int tensor_align_log2;  // seed 003: 8 / 4 / 8 / 8 for 70-75 / 80-89 / 90 / 100 and up
+  int tensor_align_log2;  // source 003: 8 / 4 / 8 / 8 for 70-75 / 80-89 / 90 / 100 and up
   int device_type;
   int acc_units;  // tensor memory columns: a file of its own from sm_100 on datacentre parts
 };

@@ -1,7 +1,7 @@
 // Target descriptions: what an SM offers to an allocator, as data. The shipped ones are in target.cpp; others come from a
 // JSON file (`--target my.json`; FORMAT.md, "Targets").
 //
-// Sources: seed 000 "Per-Class Iteration" (file sizes), "Worked Example" (x_min, x_max); seed 002 and 003 (`abi seed`, tensor
+// Sources: source 000 "Per-Class Iteration" (file sizes), "Worked Example" (x_min, x_max); source 002 and 003 (`abi seed`, tensor
 // alignment, register file); DECISIONS for the granularities; scripts/abi-experiment for `abi cuda`.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace regduel::ir {
 
-// Where the operands of one operation would rather not begin: what the numbers 4, 9 and 10 among the constraint types of seed 000
+// Where the operands of one operation would rather not begin: what the numbers 4, 9 and 10 among the constraint types of source 000
 // stand for is up to the target. A preference, never a rule.
 struct CustomConstraint {
   int type = 4;           // 4, 9 or 10

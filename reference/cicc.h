@@ -1,4 +1,4 @@
-// The variant of the reference to the letter of seed 003, as far as the letter holds (DECISIONS.md, "Reference"):
+// The variant of the reference to the letter of source 003, as far as the letter holds (DECISIONS.md, "Reference"):
 //
 //   K         as many registers as may be used: the limit, or fewer by the knob cicc-registers (15 in the source)
 //   coalesce  Briggs' test and George's, degrees weighed by 0.8

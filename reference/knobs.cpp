@@ -48,14 +48,14 @@ Row row(const char* name, const char* type, const char* default_value, const cha
 
 const std::vector<Row>& briggs_rows() {
   static const std::vector<Row> table = {
-      row<&Rules::coalesce>("briggs-coalesce", "bool", "1", "seed 003, phase 3", "coalesce copies before simplification",
+      row<&Rules::coalesce>("briggs-coalesce", "bool", "1", "source 003, phase 3", "coalesce copies before simplification",
                             {"0", "1"}),
       row<&Rules::bold_coalescing>("briggs-bold-coalescing", "bool", "1", "Chaitin 1982",
                                    "try first to coalesce without the conservative test", {"0", "1"}),
       row<&Rules::coalescing_factor>(
-          "briggs-coalescing-factor", "ratio n/d, each 1 to 1000", "1/1", "seed 002, nvptx-regalloc-coalescing-factor",
+          "briggs-coalescing-factor", "ratio n/d, each 1 to 1000", "1/1", "source 002, nvptx-regalloc-coalescing-factor",
           "weighs degrees in the coalescing tests: 4/5 merges more boldly, 2/1 more carefully", {"1/10", "4/5", "2/1", "1000"}),
-      row<&Rules::loop_base>("briggs-loop-base", "int 1 to 1000", "10", "seed 003, phase 5",
+      row<&Rules::loop_base>("briggs-loop-base", "int 1 to 1000", "10", "source 003, phase 5",
                              "frequency of a block is this to the power of its loop depth, where the program gives none",
                              {"1", "2", "1000"}),
       row<&Rules::biased_select>("briggs-biased-select", "bool", "1", "Briggs, Cooper, Torczon 1994",
@@ -64,10 +64,10 @@ const std::vector<Row>& briggs_rows() {
                                  "compute a value again rather than refill it, where its only def reads no register", {"0", "1"}),
       row<&Rules::max_rounds>("briggs-max-rounds", "int 1 to 1000", "40", "regduel",
                               "rounds of colouring and spilling before everything goes to memory", {"1", "2", "1000"}),
-      row<&Rules::spill_limit>("briggs-spill-limit", "int 0 to 1000000", "1000000", "seed 002, spill-limit",
+      row<&Rules::spill_limit>("briggs-spill-limit", "int 0 to 1000000", "1000000", "source 002, spill-limit",
                                "give up (unsupported) once more values than these are spilled or computed again", {}),
       row<&Rules::occupancy_target>(
-          "briggs-occupancy-target", "int 0 to 100", "0", "seed 002, nvptx-regalloc-occupancy-target",
+          "briggs-occupancy-target", "int 0 to 100", "0", "source 002, nvptx-regalloc-occupancy-target",
           "percent of an SM's warps: no more registers than allow for so many at the block's size; 75 in the "
           "source, 0 for no target",
           {"50", "75", "100"}),
@@ -75,7 +75,7 @@ const std::vector<Row>& briggs_rows() {
                                 "look for the fewest registers that do without spilling, from MaxLive up to the limit; 0 takes the "
                                 "limit at once, which is faster and as correct",
                                 {}),
-      row<&Rules::lazy_refill>("briggs-lazy-refill", "bool", "1", "seed 003, phase 6",
+      row<&Rules::lazy_refill>("briggs-lazy-refill", "bool", "1", "source 003, phase 6",
                                "leave out refills of what a register holds and stores of what no refill reads", {"0", "1"}),
       row<&Rules::refill_distance>("briggs-refill-distance", "int 1 to 1000", "256", "regduel",
                                    "how many instructions a refilled or stored value may wait in a free register for its next use",
@@ -87,32 +87,32 @@ const std::vector<Row>& briggs_rows() {
 const std::vector<Row>& cicc_rows() {
   static const std::vector<Row> table = {
       row<&Rules::registers>(
-          "cicc-registers", "int 1 to 1000", "1000", "seed 003, K = 15",
+          "cicc-registers", "int 1 to 1000", "1000", "source 003, K = 15",
           "K: at most so many registers of a file, 15 in the source; more than the limit is the limit, as is what "
           "single instructions need",
           {"4", "8", "15", "32"}),
-      row<&Rules::coalesce>("cicc-coalesce", "bool", "1", "seed 003, phase 3", "coalesce copies before simplification", {"0", "1"}),
-      row<&Rules::coalescing_factor>("cicc-coalescing-factor", "ratio n/d, each 1 to 1000", "4/5", "seed 003, 0.8",
+      row<&Rules::coalesce>("cicc-coalesce", "bool", "1", "source 003, phase 3", "coalesce copies before simplification", {"0", "1"}),
+      row<&Rules::coalescing_factor>("cicc-coalescing-factor", "ratio n/d, each 1 to 1000", "4/5", "source 003, 0.8",
                                      "weighs degrees in coalescing and in both tiers", {"1", "4/5", "1/2", "2/1"}),
-      row<&Rules::has_tiers>("cicc-tiers", "bool", "1", "seed 003, phase 4",
+      row<&Rules::has_tiers>("cicc-tiers", "bool", "1", "source 003, phase 4",
                              "take nodes off the graph by its two tiers; 0: in the order of briggs", {"0", "1"}),
-      row<&Rules::has_constraint_edges>("cicc-constraint-edges", "bool", "1", "seed 003, phase 2",
+      row<&Rules::has_constraint_edges>("cicc-constraint-edges", "bool", "1", "source 003, phase 2",
                                         "pairs (1.0) and operands of one bank (2.0) weigh in the degrees of the tiers", {"0", "1"}),
-      row<&Rules::depth_base>("cicc-loop-base", "ratio n/d, each 1 to 1000", "3/2", "seed 003, phase 5",
+      row<&Rules::depth_base>("cicc-loop-base", "ratio n/d, each 1 to 1000", "3/2", "source 003, phase 5",
                               "spill costs grow by this with each loop around a value", {"1", "3/2", "10"}),
       row<&Rules::rematerialise>("cicc-rematerialise", "bool", "1", "Briggs, Cooper, Torczon 1992",
                                  "compute a value again rather than refill it, where its only def reads no register", {"0", "1"}),
-      row<&Rules::lazy_refill>("cicc-lazy-refill", "bool", "1", "seed 003, phase 6",
+      row<&Rules::lazy_refill>("cicc-lazy-refill", "bool", "1", "source 003, phase 6",
                                "leave out refills of what a register holds and stores of what no refill reads", {"0", "1"}),
-      row<&Rules::spill_limit>("cicc-spill-limit", "int 0 to 1000000", "1000000", "seed 002, spill-limit",
+      row<&Rules::spill_limit>("cicc-spill-limit", "int 0 to 1000000", "1000000", "source 002, spill-limit",
                                "give up (unsupported) once more values than these are spilled or computed again", {}),
       row<&Rules::occupancy_target>(
-          "cicc-occupancy-target", "int 0 to 100", "0", "seed 002, nvptx-regalloc-occupancy-target",
+          "cicc-occupancy-target", "int 0 to 100", "0", "source 002, nvptx-regalloc-occupancy-target",
           "percent of an SM's warps: no more registers than allow for so many at the block's size; 75 in the "
           "source, 0 for no target",
           {"50", "75", "100"}),
       row<&Rules::pressure_limit>(
-          "cicc-pressure-limit", "int 0 to 1000000", "0", "seed 002, nvptx-regalloc-pressure-limit; seed 003, 70% and 80%",
+          "cicc-pressure-limit", "int 0 to 1000000", "0", "source 002, nvptx-regalloc-pressure-limit; source 003, 70% and 80%",
           "percent of K: where MaxLive is above, a round spills all that got no colour, else the cheapest of them; "
           "0 = 70 below sm_90, 80 from there",
           {"1", "100", "200"}),

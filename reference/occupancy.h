@@ -1,10 +1,10 @@
-// How many warps an SM holds, by the registers of a thread (seed 002, "Occupancy Impact"; target: granularity and limits).
+// How many warps an SM holds, by the registers of a thread (source 002, "Occupancy Impact"; target: granularity and limits).
 //
 //   registers of a warp = 32 x registers of a thread, up to the next multiple of the granularity
 //   blocks of an SM     = least of: registers of the SM / (registers of a warp x warps of a block), warps of the SM / warps of a
 //                         block, blocks that the SM takes
 // Instructions of a warpgroup (wgmma, tcgen05, setmaxnreg) are executed by four warps together, each with the same registers (seed
-// 002, seed 003, "Constraint Systems", 3): blocks of such programs take registers for whole warpgroups. Tested by
+// 002, source 003, "Constraint Systems", 3): blocks of such programs take registers for whole warpgroups. Tested by
 // occupancy_test.cpp.
 #pragma once
 

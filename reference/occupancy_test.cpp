@@ -7,7 +7,7 @@
 namespace regduel::reference {
 namespace {
 
-// The example of seed 002: 65,536 registers, 256 threads of 32 registers each, 2,048 threads an SM.
+// The example of source 002: 65,536 registers, 256 threads of 32 registers each, 2,048 threads an SM.
 TEST(Occupancy, EightBlocks) {
   const ir::Target& target = *ir::find_target("sm_80");
   const Occupancy o = occupancy(target, 32, 256);

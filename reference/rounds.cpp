@@ -29,7 +29,7 @@ namespace {
 struct Round {
   bool coalesce = true;
   bool fewest_units = true;  // look for the smallest number of units that will do
-  bool tiers = false;        // of seed 003, instead of briggs' order
+  bool tiers = false;        // of source 003, instead of briggs' order
   bool all_units = false;    // those of the limit, whatever the rules say
 
   friend bool operator==(const Round&, const Round&) = default;

@@ -3,10 +3,10 @@
 // Two register classes that share a file (R and Ralt, UR and URext) are placed together, so that the conflicts between them, class
 // 0 of the source, are ordinary ones. Precoloured vregs come first. Without spilling, a vreg that finds no place below the limit
 // may look kHeadroom units above it; that only measures by how much the attempt missed. With spilling, a vreg without a place takes
-// the cheapest way out (seed 000 "Assignment", case 3; seed 001 "Spill Trigger"): it is spilled itself, or evicts what stands in
+// the cheapest way out (source 000 "Assignment", case 3; source 001 "Spill Trigger"): it is spilled itself, or evicts what stands in
 // one place, whichever costs less; a temporary that can do neither gets its instruction pinned.
 //
-// Source: seed 000 "Assignment", "Per-Class Iteration", "End-of-Round Result". Tested by fatpoint_test.cpp and driver_test.cpp.
+// Source: source 000 "Assignment", "Per-Class Iteration", "End-of-Round Result". Tested by fatpoint_test.cpp and driver_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 //
 // No unit comes into use that the attempt did not use before, so registers and saves stay what they are.
 //
-// Source: seed 000 "Per-Instruction Assignment" (bank conflicts are detected and resolved); how, the seed does not say. Tested by
+// Source: source 000 "Per-Instruction Assignment" (bank conflicts are detected and resolved); how, the seed does not say. Tested by
 // banks_test.cpp.
 #pragma once
 

@@ -6,7 +6,7 @@
 // they are no single machine instruction, or read nothing in one cycle. A conflict costs a cycle each time that it is executed and
 // is never wrong: so it ranks units, and forbids none.
 //
-// Source: seed 000 "Per-Instruction Assignment", "Fatpoint Selection" (bank conflicts; knob 641), DECISIONS on types 11 to 14 (by
+// Source: source 000 "Per-Instruction Assignment", "Fatpoint Selection" (bank conflicts; knob 641), DECISIONS on types 11 to 14 (by
 // the target's bank function). Deviates: the source filters by the bank of the home taken last, of any vreg; here by the banks
 // of co-operands. Tested by banks_test.cpp.
 #pragma once

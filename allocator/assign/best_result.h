@@ -1,8 +1,8 @@
 // The best attempt at one file so far, and its homes, to be restored when the last attempt was not the best.
 //
 // Attempts are compared field by field. Without spilling: registers, then cost, then class width, less being better
-// (seed 000). With spilling, of what fits: cost, then registers, since fewer registers first would reward spilling
-// more (DECISIONS). What fits is better than what does not. Source: seed 000 "Best Result Recorder", seed 001 "Best-result
+// (source 000). With spilling, of what fits: cost, then registers, since fewer registers first would reward spilling
+// more (DECISIONS). What fits is better than what does not. Source: source 000 "Best Result Recorder", source 001 "Best-result
 // comparison". Tested by best_result_test.cpp.
 #pragma once
 

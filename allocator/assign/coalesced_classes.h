@@ -7,7 +7,7 @@
 // finds no place is taken apart again, so that classes cost nothing but a try. A class may have precoloured members, all in one
 // register.
 //
-// Source: seed 000 "Assignment", case 4 (alias chain propagation); the building of classes, which the source leaves to a pass
+// Source: source 000 "Assignment", case 4 (alias chain propagation); the building of classes, which the source leaves to a pass
 // before, is ours: union-find over the affinities, heaviest first. Tested by
 // coalesced_classes_test.cpp.
 #pragma once

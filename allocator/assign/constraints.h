@@ -1,4 +1,4 @@
-// Constraints on the home of a vreg, in the numbering of seed 000, and the builder that derives them from a lowered program.
+// Constraints on the home of a vreg, in the numbering of source 000, and the builder that derives them from a lowered program.
 //
 // Only preferences come this way: what must not be is a bit of the occupancy (DESIGN 4), and no weight decides correctness. So a
 // constraint weighs what it saves, which is one copy, conflict or broken tuple, times how often its block runs.
@@ -21,7 +21,7 @@
 //   custom                      4, 9, 10, as the target description says
 //
 // Skipped: architectural vregs, barriers of phis, and vregs without a live range, as spilled ones are.
-// Source: seed 000 "Constraint Types", "Interference Builder", "Constraint List Structure"; DECISIONS on types 0 to 15. Tested by
+// Source: source 000 "Constraint Types", "Interference Builder", "Constraint List Structure"; DECISIONS on types 0 to 15. Tested by
 // constraints_test.cpp, pressure_test.cpp (weights) and coalesced_classes_test.cpp (affinities).
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 // Also the budget of the scan and where it begins and ends.
 //
-// Source: seed 000 "Step 1: VR Geometry", "Step 2: Scan Range", "Budget Computation", "Assignment" cases 1 and 2. Deviates: a vreg
+// Source: source 000 "Step 1: VR Geometry", "Step 2: Scan Range", "Budget Computation", "Assignment" cases 1 and 2. Deviates: a vreg
 // occupies its units, not its aligned width (a 96-bit value leaves the fourth unit of its aligned quad to others, since an
 // instruction's demand counts units); the pair mode is derived from width and alignment (DECISIONS); positions are units, so that
 // mode 1, the half-unit coordinates, occurs only where a target has predicate halves. Tested by geometry_test.cpp.

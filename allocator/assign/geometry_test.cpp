@@ -25,7 +25,7 @@ TEST(Geometry, HalfWidthPredicates) {
   EXPECT_EQ(geometry_of(ir::VReg{}, true).pair_mode, PairMode::Single);
 }
 
-// Seed 000 "Budget Computation": seven more, and never beyond the arrays.
+// Source 000 "Budget Computation": seven more, and never beyond the arrays.
 TEST(Geometry, Scan) {
   EXPECT_EQ(scan_units(255), 262);
   EXPECT_EQ(scan_width(255), 266);

@@ -36,7 +36,7 @@
 // With knob 641 (file R), positions in the bank of a co-operand that has its home already are filtered as in any attempt
 // (placement.h), and what is left of conflicts at the end is resolved by moves (bank_moves.h).
 //
-// Source: seed 000 "Per-Instruction Assignment: sub_9680F0"; DECISIONS "knobs by offset" (622), "opcodes 52, 97, 236". Deviates: a
+// Source: source 000 "Per-Instruction Assignment: sub_9680F0"; DECISIONS "knobs by offset" (622), "opcodes 52, 97, 236". Deviates: a
 // home never changes along the walk, since a program allocated here has one home a vreg. Tested by instruction_walk_test.cpp.
 #pragma once
 

@@ -1,6 +1,6 @@
 // The occupancy bitvector: which units of one file are taken at which moment. This is where hard conflicts live, as bits.
 //
-// Seed 000 keeps one vector of slots "already committed", which would forbid all reuse. Here each instruction has two rows of
+// Source 000 keeps one vector of slots "already committed", which would forbid all reuse. Here each instruction has two rows of
 // bits, one for its R moment and one for its W moment (liveness.h); clobbers have a row of their own. A vreg conflicts with the OR
 // of the rows that its live range covers, tested on its whole footprint (DECISIONS). No interference graph is ever built: marking
 // and asking cost (instructions in the range) x (words a row), which sums to instructions x pressure. The rows are summed up in

@@ -12,7 +12,7 @@
 // costs what it costs to spill it. After leaving_cost() of the position chosen, take_off_leaving() empties it, and
 // resettle_leaving() finds the other homes or spills.
 //
-// Source: seed 000 "Per-Instruction Assignment", "Assignment"; "Step 4: Constraint Walk" (weigh). Tested by placement_test.cpp.
+// Source: source 000 "Per-Instruction Assignment", "Assignment"; "Step 4: Constraint Walk" (weigh). Tested by placement_test.cpp.
 #pragma once
 
 #include <algorithm>

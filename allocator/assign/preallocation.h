@@ -34,7 +34,7 @@
 //
 // Deviates: uniform files are done only with knob 618, as in the source; barriers never, for they have a mechanism of their
 // own. Nothing here decides what is correct: an attempt takes a candidate only after may_take (candidates.h).
-// Source: seed 000 "Pre-Allocation Pass". Tested by preallocation_test.cpp.
+// Source: source 000 "Pre-Allocation Pass". Tested by preallocation_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@
 //   15  range            secondary: every unit but the target
 //    4  9  10            what the target description says (ir::CustomConstraint)
 //
-// Source: seed 000 "Pressure Array Construction", "Step 4: Constraint Walk"; DECISIONS for types 1, 2, 3, 5 to 7, 11 to 15.
+// Source: source 000 "Pressure Array Construction", "Step 4: Constraint Walk"; DECISIONS for types 1, 2, 3, 5 to 7, 11 to 15.
 // Tested by pressure_test.cpp.
 #pragma once
 

@@ -3,7 +3,7 @@
 //
 // Iteration n leaves out the first n x knob 642 soft constraints of a vreg (or of its whole coalesced class, which is walked as
 // one) and, where knob 641 makes the allocation bank-aware, those past the ceiling: all of them less n x knob 643. Iteration 0
-// keeps all. Source: seed 000 "Step 5: Iteration-Dependent Constraint Relaxation"; DECISIONS: the formula of step 4 holds. Tested
+// keeps all. Source: source 000 "Step 5: Iteration-Dependent Constraint Relaxation"; DECISIONS: the formula of step 4 holds. Tested
 // by relaxation_test.cpp.
 #pragma once
 

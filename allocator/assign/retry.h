@@ -9,7 +9,7 @@
 //
 // Pressure is low where MaxLive is not above the target (DECISIONS). An attempt succeeds if its result is not above the target
 // (reserved registers are not scanned, so that a result counts those below it); trying again stops where it cannot get better: the
-// result is MaxLive. Source: seed 000 "Retry Loop", "Fast Register Allocation". Tested by retry_test.cpp.
+// result is MaxLive. Source: source 000 "Retry Loop", "Fast Register Allocation". Tested by retry_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ namespace regduel::allocator {
   return is_pressure_low ? 2 : 0;
 }
 
-// No register count above this is a result (seed 000 "End-of-Round Result": peaks of more than about 10 million are nonsense).
+// No register count above this is a result (source 000 "End-of-Round Result": peaks of more than about 10 million are nonsense).
 inline constexpr int kSanePeak = 0x989677 + 6;
 
 }  // namespace regduel::allocator

@@ -13,7 +13,7 @@ Knobs knobs(std::initializer_list<std::pair<std::string, std::string>> settings)
   return *Knobs::parse(list);
 }
 
-// The table of seed 000 "Retry Loop".
+// The table of source 000 "Retry Loop".
 TEST(Retry, AttemptsWithoutSpilling) {
   EXPECT_EQ(attempts_without_spilling(knobs({}), true), 2);
   EXPECT_EQ(attempts_without_spilling(knobs({}), false), 0);

@@ -1,7 +1,7 @@
 // The fat-point scan: the position with the least weight among those without a hard conflict. A position is the
 // first unit of a footprint.
 //
-// Source: seed 000 "Step 6: Fatpoint Selection", "Register Selection"; DECISIONS: best values start at the maximum, the whole
+// Source: source 000 "Step 6: Fatpoint Selection", "Register Selection"; DECISIONS: best values start at the maximum, the whole
 // footprint is tested, zero-cost accept as in the code. Tested by scan_test.cpp.
 #pragma once
 

@@ -4,7 +4,7 @@
 // asked for, or its coalesced class, is at hand. So what is shown is what the run itself looked at, and not worked out afterwards.
 // Everything here is data for people and for JSON: numbers of vregs, instructions and units as the text form of a program has them.
 //
-// Source: none; the scan that it shows is that of seed 000 "Fatpoint Selection". Tested by explain_test.cpp; the text by
+// Source: none; the scan that it shows is that of source 000 "Fatpoint Selection". Tested by explain_test.cpp; the text by
 // cli/cli_test.cpp and, on the examples of README.md, by scripts/check-readme.
 #pragma once
 

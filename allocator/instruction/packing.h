@@ -7,7 +7,7 @@
 // them), as long as each moment by itself could take all that is to come; then the rest of R and the rest of W are two independent
 // problems. One moment is packed unit by unit: an item begins there or the unit stays empty, of which there may be as many as the
 // items do not need. What is left, by kind, and the lowest unit from which it could not be placed is remembered: at most units x
-// kinds x product(count + 1) steps. Source: FORMAT.md "Demand"; seed 000 "Per-Instruction Assignment" has the place in the
+// kinds x product(count + 1) steps. Source: FORMAT.md "Demand"; source 000 "Per-Instruction Assignment" has the place in the
 // pipeline. Tested by packing_test.cpp against brute force.
 #pragma once
 

@@ -22,7 +22,7 @@ FileAttempts::FileAttempts(const Analysis& analysis, PlannedProgram& program, ir
     : analysis_(analysis), program_(program), options_(options), allocator_(program.round(), file),
       best_(options.round > 0 ? ResultOrder::Spill : ResultOrder::NoSpill) {
   const Knobs& knobs = analysis.knobs;
-  // Barriers are allocated by a mechanism of their own (seed 000 "Per-Class Iteration"): first fit by start, no weights.
+  // Barriers are allocated by a mechanism of their own (source 000 "Per-Class Iteration"): first fit by start, no weights.
   if (ir::is_barrier(file)) options_.most = std::min<std::int64_t>(options_.most, 1);
   if (is_special_mode(knobs)) options_.most = 0;
   candidates_ = preallocate(allocator_, analysis.modes[ir::index(file)],

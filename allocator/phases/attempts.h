@@ -10,7 +10,7 @@
 //   evicting       with spilling: finds out what has to go, and fits if that is nothing. In two orders, and then from what the
 //                  better one has come to, as long as less is spilled by that: what spills least stays
 //
-// Source: seed 000 "Retry Loop"; the packing attempt is ours. Tested by attempts_test.cpp, driver_test.cpp and
+// Source: source 000 "Retry Loop"; the packing attempt is ours. Tested by attempts_test.cpp, driver_test.cpp and
 // driver_trace_test.cpp.
 #pragma once
 

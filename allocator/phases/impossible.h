@@ -1,6 +1,6 @@
 // Which instruction, if any, makes an allocation impossible: decided by packing each instruction by itself, so exactly.
 //
-// Source: FORMAT.md "Demand"; seed 001 "Allocation Failure". Tested by impossible_test.cpp against the packer.
+// Source: FORMAT.md "Demand"; source 001 "Allocation Failure". Tested by impossible_test.cpp against the packer.
 #pragma once
 
 #include <optional>

@@ -5,7 +5,7 @@
 //   all fit:            each file goes on while its result is above MaxLive
 //   one does not fit:   the phase ends there, since the program is lowered anew with spill code
 //
-// Source: seed 000 "Retry Loop: Phase 1: NOSPILL", "Per-Class Iteration". Deviates: an attempt is repeated while its result is
+// Source: source 000 "Retry Loop: Phase 1: NOSPILL", "Per-Class Iteration". Deviates: an attempt is repeated while its result is
 // above MaxLive, not only while it is above the limit, since a duel compares registers. Tested by driver_test.cpp.
 #pragma once
 

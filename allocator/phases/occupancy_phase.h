@@ -8,7 +8,7 @@
 // What it costs is what it executes more: instructions by how often their block runs, an access to memory BudgetModel::kAccess.
 // Knob FatPointOccupancy: 0 off; 1 only where every victim can be computed again; 2 any victim.
 //
-// Source: seed 000 "Occupancy-Aware Budget Model", "Spill Guidance Consumption"; deviates: the source lowers the threshold of each
+// Source: source 000 "Occupancy-Aware Budget Model", "Spill Guidance Consumption"; deviates: the source lowers the threshold of each
 // point, here the soft budget is a step of the target, since fewer registers that hold no further warp are worth nothing. Tested by
 // occupancy_phase_test.cpp; that the knobs of the model change a share of the standard mix: fuzz/properties/occupancy_test.cpp.
 #pragma once

@@ -10,7 +10,7 @@
 
 namespace regduel::allocator {
 
-// Seed 000 "Per-Class Iteration": classes 1 to 6; those of one file go together, so that the conflicts between them, class 0 of
+// Source 000 "Per-Class Iteration": classes 1 to 6; those of one file go together, so that the conflicts between them, class 0 of
 // the source, are ordinary ones. Then the barriers (9).
 inline constexpr ir::RegFile kFileOrder[] = {ir::RegFile::R,   ir::RegFile::UR, ir::RegFile::P, ir::RegFile::UP,
                                              ir::RegFile::Acc, ir::RegFile::B,  ir::RegFile::UB};

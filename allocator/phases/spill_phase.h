@@ -13,7 +13,7 @@
 //
 // A round changes the plan for good, so it ends: a vreg leaves for memory or a pack, a pack for the slots of its members, an
 // instruction is barred to waiting refills, or pinned. With everything in memory and each instruction packed, what is not
-// impossible fits. Source: seed 000 "Retry Loop: Phase 2: SPILL"; seed 001 "Spill Retry Loop". Tested by driver_test.cpp,
+// impossible fits. Source: source 000 "Retry Loop: Phase 2: SPILL"; source 001 "Spill Retry Loop". Tested by driver_test.cpp,
 // driver_trace_test.cpp and fatpoint_test.cpp.
 #pragma once
 

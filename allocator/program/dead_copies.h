@@ -15,7 +15,7 @@
 // clobbers and those to architectural registers stay. A parallel copy goes as a whole or not at all; of an inserted one, `lower`
 // leaves out the dead pairs.
 //
-// Source: ours; seed 000 leaves dead code to passes before, and a duel counts what is left. Tested by dead_copies_test.cpp.
+// Source: ours; source 000 leaves dead code to passes before, and a duel counts what is left. Tested by dead_copies_test.cpp.
 #pragma once
 
 #include <vector>

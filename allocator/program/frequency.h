@@ -1,7 +1,7 @@
 // Block frequencies: given ones as they are, the rest base^depth with a loop depth found here.
 //
 // Loops are nested strongly connected regions: a region without its header (the block that comes first in reverse postorder)
-// falls into the regions one level further in. That covers irreducible loops too. Source: seed 001 "Block frequency weighting"
+// falls into the regions one level further in. That covers irreducible loops too. Source: source 001 "Block frequency weighting"
 // with DECISIONS (base^depth). Tested by frequency_test.cpp.
 #pragma once
 

@@ -9,7 +9,7 @@
 // which the parts named by operands cut a vreg, and only on those that are read in some block before they are wholly written
 // there; everything else is local. Guarded defs do not kill, defs of a part kill that part.
 //
-// Source: seed 000 needs it, but leaves it out; classic backward liveness met with forward "some def reaches", atom by atom, so
+// Source: source 000 needs it, but leaves it out; classic backward liveness met with forward "some def reaches", atom by atom, so
 // that the cost is that of the result. Tested by liveness_test.cpp.
 #pragma once
 

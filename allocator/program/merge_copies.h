@@ -9,7 +9,7 @@
 // A copy within one vreg vanishes, as a dead copy does (dead_copies.h); of a parallel copy of the program all pairs stay, for it
 // goes as a whole or not at all.
 //
-// Source: ours; seed 000 leaves coalescing to passes before (seed 004). Tested by merge_copies_test.cpp.
+// Source: ours; source 000 leaves coalescing to passes before (source 004). Tested by merge_copies_test.cpp.
 #pragma once
 
 #include <vector>

@@ -8,7 +8,7 @@
 // The source's mode is a number that its passes ask for, without saying where it comes from; here it is an enum of its own,
 // found from the program as it came in, with its phis (DECISIONS: modes, "ids 41-44, 39"). Architectural vregs (PT, RZ and
 // their like: in the source certain ids, here a flag) are never allocated, and so bind nothing.
-// Source: seed 000 "Budget Computation", "Pre-Allocation Pass". Tested by mode_test.cpp.
+// Source: source 000 "Budget Computation", "Pre-Allocation Pass". Tested by mode_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 //     that was declared.
 //
 // The order of blocks and instructions is the program's; edge blocks stand last. Vregs keep their numbers; temporaries of
-// overlapping phis come behind them. Source: seed 000 leaves phis to a pass before (types 8 and 15 only prefer); the placement
+// overlapping phis come behind them. Source: source 000 leaves phis to a pass before (types 8 and 15 only prefer); the placement
 // rule is that of any out-of-SSA pass. Tested by out_of_ssa_test.cpp.
 #pragma once
 

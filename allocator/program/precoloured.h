@@ -2,7 +2,7 @@
 //
 // A precoloured vreg only binds its operands: between instructions it may be elsewhere. But if nothing else needs the register
 // while it lives (another vreg's fixed operand, a clobber, another precoloured vreg), it stays there and needs no copies.
-// Ours; seed 000 has fixed operands as type 2 only. Tested by precoloured_test.cpp.
+// Ours; source 000 has fixed operands as type 2 only. Tested by precoloured_test.cpp.
 #pragma once
 
 #include <vector>

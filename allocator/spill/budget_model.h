@@ -25,7 +25,7 @@
 // both in instructions by how often they are executed: a remat counts 1, an access to memory 8 (kAccess). The last factor is ours:
 // warps hide latency, but not all that is lost is waiting.
 //
-// Source: seed 000 "Occupancy-Aware Budget Model", "Budget Computation", "Post-Init". DECISIONS: the fraction is clamped (it would
+// Source: source 000 "Occupancy-Aware Budget Model", "Budget Computation", "Post-Init". DECISIONS: the fraction is clamped (it would
 // be negative for small counts), the table supplies the lower bound. They also have only rounds of spilling ask; besides these, the
 // occupancy phase does, which goes on from a result without spills. Fixed point, in millionths. Tested by budget_model_test.cpp;
 // that each knob changes allocations, by guidance_test.cpp.

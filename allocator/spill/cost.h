@@ -1,6 +1,6 @@
 // What it would cost to keep a vreg in memory.
 //
-// Source: seed 001 "Spill Cost Model": 15 a reference, 3 where the class is under high pressure, times the block's frequency.
+// Source: source 001 "Spill Cost Model": 15 a reference, 3 where the class is under high pressure, times the block's frequency.
 // In integers, and times the bytes moved. A vreg that can be computed again instead of refilled is cheap. Tested by cost_test.cpp,
 // driver_test.cpp and fatpoint_test.cpp.
 #pragma once

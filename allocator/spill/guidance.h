@@ -8,7 +8,7 @@
 // A point over budget counts only where the budget model says that it is worth a spill (budget_model.h: with the defaults, each
 // is); what is left is left to eviction. The same holds once the pool of spill slots is full.
 //
-// Source: seed 001 "Spill Guidance Engine"; seed 000 "Spill Guidance Consumption"; DECISIONS: ranges are intersected with the
+// Source: source 001 "Spill Guidance Engine"; source 000 "Spill Guidance Consumption"; DECISIONS: ranges are intersected with the
 // points over budget. Tested by guidance_test.cpp, driver_test.cpp and fatpoint_test.cpp.
 #pragma once
 

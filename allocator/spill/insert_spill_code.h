@@ -14,7 +14,7 @@
 //                      read and written, and copies of packs of which a bit is
 //
 // Original copies of one pair whose source or destination is in memory become the refill or the spill store themselves.
-// Source: seed 001 "Spill Code Generation", DECISIONS "Spilling". Tested by insert_spill_code_test.cpp.
+// Source: source 001 "Spill Code Generation", DECISIONS "Spilling". Tested by insert_spill_code_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -89,7 +89,7 @@ struct SpillWay {
   ir::Op refill = ir::Op::Refill;              // back
 };
 
-// Seed 000 "SMEM Spill Activation": classes 3 and 6 (UR, Acc) go to shared memory.
+// Source 000 "SMEM Spill Activation": classes 3 and 6 (UR, Acc) go to shared memory.
 [[nodiscard]] constexpr ir::PerFile<SpillWay> make_spill_ways() {
   ir::PerFile<SpillWay> ways = {};
   ways[ir::index(ir::RegFile::UR)].nearest = ir::MemSpace::Shared;

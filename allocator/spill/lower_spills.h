@@ -13,7 +13,7 @@
 // A and B are registers that the program names nowhere. Where an allocation leaves none, it is made again with two taken out; so a
 // program without spills, or with registers to spare, loses nothing. Any allocator's result can be lowered.
 //
-// Source: seed 001 "SASS instruction sequences", "SMEM symbols"; DECISIONS on the address. What differs: the base is counted in
+// Source: source 001 "SASS instruction sequences", "SMEM symbols"; DECISIONS on the address. What differs: the base is counted in
 // strides, so that (base + offset) * stride is base + slot * stride in bytes; ISETP is not needed, for guards are predicates
 // already. Tested by lower_spills_test.cpp, and with the judges by fuzz/properties/lowering_test.cpp.
 #pragma once

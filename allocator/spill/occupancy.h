@@ -4,7 +4,7 @@
 //   blocks of an SM     = least of: blocks that the SM takes, warps of the SM / warps of a block, registers of the SM / registers
 //                         of a block
 //
-// Source: seed 000 "Occupancy-Aware Budget Model" (what budgets are for); the limits are the target's. Tested by
+// Source: source 000 "Occupancy-Aware Budget Model" (what budgets are for); the limits are the target's. Tested by
 // occupancy_test.cpp.
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 // The bits of a pack are only names: each gets the number of the register from and to which its predicate moves most often, as far
 // as that goes. What is next to each other then, and has its register's number, goes by one p2r or r2p; the others by bit_spill and
-// bit_refill. Source: seeds 000 (P2R, bit-spill) and 001 (bit-spill). Tested by predicate_packs_test.cpp and pack_moves_test.cpp.
+// bit_refill. Source: sources 000 (P2R, bit-spill) and 001 (bit-spill). Tested by predicate_packs_test.cpp and pack_moves_test.cpp.
 #pragma once
 
 #include <array>

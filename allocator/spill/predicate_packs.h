@@ -9,7 +9,7 @@
 // Predicates for which there is no room go into packs of their own. With those R is over its budget, and guidance and eviction
 // compare what the members of a pack would cost in memory with what others of file R would (Progress::costs_with_packs): the
 // cheaper one leaves. A pack that leaves takes its members to their slots, for good: a predicate goes into a pack once, on its way
-// out of its register. Source: seeds 000 (P2R, bit-spill) and 001 (bit-spill); the rules are ours. Tested by
+// out of its register. Source: sources 000 (P2R, bit-spill) and 001 (bit-spill); the rules are ours. Tested by
 // predicate_packs_test.cpp.
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 // A value may wait over a few instructions (a knob) of its block if the units that the plan leaves free at each of them suffice,
 // and none of them is pinned or has fixed operands or clobbers. Stores are written through, so that a value that waits is never
-// needed there. Source: seed 001 "update_refill_tracking"; the rule is ours. Tested by insert_spill_code_test.cpp.
+// needed there. Source: source 001 "update_refill_tracking"; the rule is ours. Tested by insert_spill_code_test.cpp.
 #pragma once
 
 #include <cstdint>

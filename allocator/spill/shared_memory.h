@@ -4,7 +4,7 @@
 // kSpillWays) spill there, on a target of device type 5, in a kernel without calls: the frame of a function that follows the ABI is
 // in local memory, and the user is told. What one thread may have of it is its share of what one SM has. Beyond that, slots are in
 // local memory again. Which bytes of the share are in use where, block by block, is for slot_layout.h to keep.
-// Source: seed 000 "SMEM Spill Activation", seed 001 "SMEM Spilling" (activation conditions, hard restriction,
+// Source: source 000 "SMEM Spill Activation", source 001 "SMEM Spilling" (activation conditions, hard restriction,
 // --disable-smem-reservation). Tested by shared_memory_test.cpp.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace regduel::allocator {
          std::any_of(program.insts.begin(), program.insts.end(), [](const ir::Inst& i) { return i.op == ir::Op::Call; });
 }
 
-// What the user is told where shared memory is asked for and refused: the words of seed 001 "Hard restriction".
+// What the user is told where shared memory is asked for and refused: the words of source 001 "Hard restriction".
 inline constexpr std::string_view kSmemRefusal = "Smem spilling should not be enabled when functions use abi.";
 
 // Where spilled values are kept: settled once, before the first attempt.

@@ -8,7 +8,7 @@
 //
 // As registers are coloured (Chaitin, "Register Allocation & Spilling via Graph Coloring", 1982), with bytes for colours. Slots
 // whose bytes overlap are one slot of the allocated program, where slots do not overlap (FORMAT.md), and so are those of a group.
-// Source: seed 001, pool of slots; the rule is ours. Tested by slot_layout_test.cpp.
+// Source: source 001, pool of slots; the rule is ours. Tested by slot_layout_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 // The second is brought about: slots whose accesses would go together are joined into groups, those first that would most often be
 // accessed so (by the frequencies of blocks), first two of 4 bytes, then two of 8. Up to 16 bytes; files R and UR.
 //
-// Source: seed 001 has no rule for neighbours; what there is, is the width of the accesses of the hardware (4, 8, 16 bytes). Tested
+// Source: source 001 has no rule for neighbours; what there is, is the width of the accesses of the hardware (4, 8, 16 bytes). Tested
 // by wide_accesses_test.cpp.
 #pragma once
 

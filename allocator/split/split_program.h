@@ -10,7 +10,7 @@
 //   edges    what moves on an edge moves at its one end that has no other edge, or in an edge block
 //   remats   a value that is computed again needs no stores: its def is m
 //
-// Source: seed 001 "update_refill_tracking", "Epoch tracking" (values are reloaded behind calls); Braun and Hack 2009 for where.
+// Source: source 001 "update_refill_tracking", "Epoch tracking" (values are reloaded behind calls); Braun and Hack 2009 for where.
 // Tested by split_program_test.cpp.
 #pragma once
 

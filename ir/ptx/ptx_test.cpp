@@ -446,7 +446,7 @@ TEST(Ptx, ParameterCopiesAreKeptWhereTheyAreAskedFor) {
       ElementsAre("%0{=R0} = abi.entry", "%1 = copy<ld.param.u32> %0", "@%2 %3 = copy<st.param.b32> %1", "ret<ret> %3{=R0}"));
 }
 
-// Sub-register extract and insert (seed 004): to and from the halves of a pair, and the components of a vector register.
+// Sub-register extract and insert (source 004): to and from the halves of a pair, and the components of a vector register.
 TEST(Ptx, ExtractAndInsert) {
   EXPECT_THAT(kernel("mov.b64 {%r1, %r2}, %rd1; mov.b64 %rd2, {%r1, %r2};\n"
                      ".reg .v2 .b32 %v; mov.b32 %r1, %v.y; mov.b32 %v.x, %r2;"),

@@ -1,4 +1,4 @@
-// The fast check of seed 000 "Post-Allocation Verification", for a whole function at once. Internal to the judge.
+// The fast check of source 000 "Post-Allocation Verification", for a whole function at once. Internal to the judge.
 //
 //   deep check of what the fast check suspects  =  deep check of everything
 //

@@ -1,4 +1,4 @@
-// The knobs of memcheck by name (seed 000 "Knob Interactions"). See memcheck.h; tested by memcheck_test.cpp and cli/cli_test.cpp.
+// The knobs of memcheck by name (source 000 "Knob Interactions"). See memcheck.h; tested by memcheck_test.cpp and cli/cli_test.cpp.
 
 #include <array>
 
@@ -26,21 +26,21 @@ std::span<const ir::KnobInfo> memcheck_knobs() {
        266,
        "phase",
        "",
-       "seed 000 \"Knob Interactions\"",
+       "source 000 \"Knob Interactions\"",
        "DUMPIR=AllocateRegisters: the producers and the problem of each mismatch, instead of the counters alone",
        {"AllocateRegisters"}},
       {std::string(kIgnore),
        -1,
        "bool",
        "0",
-       "seed 000 \"Knob Interactions\"",
+       "source 000 \"Knob Interactions\"",
        "no hint at mixed sizes with extra defs",
        {"0", "1"}},
       {std::string(kGate),
        -1,
        "bool",
        "1",
-       "seed 000 \"Knob Interactions\", function+1384",
+       "source 000 \"Knob Interactions\", function+1384",
        "0: memcheck is not run at all",
        {"0", "1"}},
   }};

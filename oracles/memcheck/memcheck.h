@@ -18,7 +18,7 @@
 // Out of sight, by construction: anything that leaves every *set* as it was (the right definition by the wrong path, an earlier
 // visit's value of the right definition, a spill store under a wrong guard in a refill-modify-store).
 //
-// Source: seed 000 "Post-Allocation Verification" (fast check, deep check, Additions and Removals, the ten categories, counters);
+// Source: source 000 "Post-Allocation Verification" (fast check, deep check, Additions and Removals, the ten categories, counters);
 // DECISIONS "memcheck" (precedence 7, 8, 9, 3, 4, 1, 2, 5, 6, 10). Deviates: a wrong value that came through a refill is category 1
 // where the refill delivers no expected definition, 2 where it delivers one on some path. A pack's base counts as destroyed (8, 9)
 // where the pack held the expected predicate until another instruction wrote the register; else the match is missing (3, 4).
@@ -51,7 +51,7 @@ enum class MemcheckCode {
   DefinitionsDisappeared = 10,
 };
 [[nodiscard]] std::string_view slug(MemcheckCode code);  // "memcheck-1-spill-refill-mismatch"
-[[nodiscard]] std::string_view text(MemcheckCode code);  // the message of seed 000; of code 7 the part without numbers
+[[nodiscard]] std::string_view text(MemcheckCode code);  // the message of source 000; of code 7 the part without numbers
 
 // An instruction that gives an operand its value, not looked through: a copy, a refill, a p2r is a producer of its own.
 struct Producer {
@@ -88,7 +88,7 @@ struct MemcheckDetails {
   int mismatch_on_old = 0;                  // of these: all their mismatches are of operands without a definition before allocation
 };
 
-// The knobs of seed 000 "Knob Interactions".
+// The knobs of source 000 "Knob Interactions".
 struct MemcheckOptions {
   bool dump_ir =
       false;  // DUMPIR=AllocateRegisters (id 266): one block a mismatch in the report, instead of the suggestion to ask for them
@@ -104,7 +104,7 @@ inline constexpr std::string_view kSwitchedOff = "memcheck is switched off (knob
 // The whole function is gone through by the fast check (fast_check.h); only where that finds a difference, each instruction gets
 // the deep check (deep_check.h). Cost: near-linear in the size of both programs.
 [[nodiscard]] MemcheckDetails memcheck(const Case& c, MemcheckScope scope = MemcheckScope::Everything);
-// The report of seed 000 "Reporter Output Format": for one allocation attempt, so that the suggestion stands there once at most;
+// The report of source 000 "Reporter Output Format": for one allocation attempt, so that the suggestion stands there once at most;
 // then the two counters. Without a mismatch the counters alone. Where the knob memcheck is off, that it was not run.
 [[nodiscard]] std::string print_memcheck(const Case& c, const MemcheckOptions& options = {});
 [[nodiscard]] std::string print_memcheck(const MemcheckDetails& details, const MemcheckOptions& options = {});

@@ -1,4 +1,4 @@
-// The reporter of seed 000 "Reporter Output Format", line by line, with its texts as they stand (DECISIONS keeps "operand K" beside
+// The reporter of source 000 "Reporter Output Format", line by line, with its texts as they stand (DECISIONS keeps "operand K" beside
 // "operand # K", and three spaces between the counters, since users grep for them). Tested by memcheck_test.cpp.
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ void print_differences(std::string& out, std::string_view title, const std::vect
     out += fmt::format("  {} src opr # {}  {}\n", place(p), operand, p.explained ? "BENIGN (explainable)" : "POTENTIAL PROBLEM");
 }
 
-// Of the patterns that failed, as the source's debug strings have it: seed 001 "Spill-Refill Pattern Optimization" quotes them,
+// Of the patterns that failed, as the source's debug strings have it: source 001 "Spill-Refill Pattern Optimization" quotes them,
 // with their spelling and spaces, and says no more. They stand on a line of their own behind the text of the category.
 std::string_view debug_string(MemcheckCode code) {
   switch (code) {

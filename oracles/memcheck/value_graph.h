@@ -29,7 +29,7 @@
 // Effects follow FORMAT.md, "Instruction": guard, early-clobber defs destroy, uses, clobbers, defs. Two defs of one instruction in
 // one place leave either of the two there.
 //
-// Source: seed 000 "Post-Allocation Verification" (def-use chains before and after). Deviates: chains are sets of bytes, looked
+// Source: source 000 "Post-Allocation Verification" (def-use chains before and after). Deviates: chains are sets of bytes, looked
 // through every move, instead of a list of instructions. Tested by value_graph_test.cpp and memcheck_test.cpp.
 #pragma once
 

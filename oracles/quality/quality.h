@@ -25,7 +25,7 @@ struct Measures {
   std::int64_t pack_operations = 0;  // p2r, r2p, bit_spill, bit_refill
   std::int64_t edge_blocks = 0;
   // Pairs of sources of one named operation in R whose first units are distinct and of one bank of the target
-  // (seed 000 "Per-Instruction Assignment"): they are read one after the other.
+  // (source 000 "Per-Instruction Assignment"): they are read one after the other.
   std::int64_t bank_conflicts = 0;
   std::int64_t instructions_before = 0;  // deleted ones do not count
   std::int64_t instructions_after = 0;

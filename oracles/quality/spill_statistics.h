@@ -1,6 +1,6 @@
 // The spill statistics of one allocated program, with the names, the order and the lines of ptxas, measured from the program.
 //
-// Source: seed 001 "Spill Statistics": its table of nine fields, and the three formats in which they and the latency are printed.
+// Source: source 001 "Spill Statistics": its table of nine fields, and the three formats in which they and the latency are printed.
 // The layout of the lines is that of the format strings of ptxas 13.0.88 (where the seed breaks a line, they do not):
 // scripts/ptxas-test compares function_properties() and spill_warning() with what ptxas prints. The seed says of most fields no
 // more than what their names say; what they mean here stands beside each. Bytes are those that the instructions of the text move,
@@ -75,7 +75,7 @@ inline constexpr std::array<std::pair<std::string_view, std::int64_t SpillStatis
 [[nodiscard]] std::string function_properties(std::string_view function, const SpillStatistics& s);
 
 // The text of --warn-on-spills; nullopt where nothing is spilled to local memory. ptxas 13.0.88 is silent about some device
-// functions that it lists with spill bytes and a frame of 0 bytes; here each function with such bytes is named, as the seed says.
+// functions that it lists with spill bytes and a frame of 0 bytes; here each function with such bytes is named, as the source says.
 [[nodiscard]] std::optional<std::string> spill_warning(std::string_view function, const SpillStatistics& s);
 
 }  // namespace regduel::oracles

@@ -254,7 +254,7 @@ ir::KnobInfo knob(const char* name, const char* type, const char* default_value,
   info.name = name;
   info.type = type;
   info.default_value = default_value;
-  info.source = "seed 004, CSSA Coalescing";
+  info.source = "source 004, CSSA Coalescing";
   info.help = help;
   info.samples = std::move(samples);
   return info;

@@ -1,4 +1,4 @@
-// CSSA: the operands of phis are coalesced before any phi becomes copies (seed 004, "CSSA Coalescing"; Sreedhar, Ju, Gillies,
+// CSSA: the operands of phis are coalesced before any phi becomes copies (source 004, "CSSA Coalescing"; Sreedhar, Ju, Gillies,
 // Santhanam, "Translating Out of Static Single Assignment Form", 1999; Boissinot, Darte, Rastello, Dupont de Dinechin, Guillon,
 // "Revisiting Out-of-SSA Translation for Correctness, Code Quality, and Efficiency", 2009).
 //

@@ -27,7 +27,7 @@
 
 namespace regduel::passes::conventional {
 
-// What two vregs must have in common to become one: the type class of seed 004 ("The NVPTX register classes are completely
+// What two vregs must have in common to become one: the type class of source 004 ("The NVPTX register classes are completely
 // disjoint") and all that an allocator may ask of a home.
 struct Kind {
   ir::RegClass cls = ir::RegClass::R;

@@ -1,5 +1,5 @@
 // The driver of the LLVM-style coalescer: which copies it looks at, in which order, what it does where a join fails, and the
-// program that is left. Source: LLVM's RegisterCoalescer::joinAllIntervals; seed 004, "Standard LLVM RegisterCoalescer".
+// program that is left. Source: LLVM's RegisterCoalescer::joinAllIntervals; source 004, "Standard LLVM RegisterCoalescer".
 //
 // What counts as a copy: each pair of a copy instruction between whole roots; each use of a phi, a copy at the end of its
 // predecessor; each tie of a def to a use that dies there (two_address.h has seen to the others), which costs nothing where the
@@ -18,7 +18,7 @@
 // late-remat-update-threshold copies or more, at the end of the round. An interval of large-interval-size-threshold values or more
 // is tried large-interval-freq-threshold times, and then no more.
 //
-// Knobs of the seed that say "coalesce", join-splitedges and join-globalcopies, are taken at their word: off means that copies on
+// Knobs of the source that say "coalesce", join-splitedges and join-globalcopies, are taken at their word: off means that copies on
 // split critical edges (phi uses on critical edges), or those whose sides both live in several blocks (all phi uses), stay. LLVM
 // only changes the order then. Without join-globalcopies blocks are gone through bottom up, as LLVM does.
 //

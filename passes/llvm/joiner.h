@@ -1,4 +1,4 @@
-// Joining the live intervals of two roots, by the values that they hold (LLVM's JoinVals; seed 004, "Coalescing Algorithm").
+// Joining the live intervals of two roots, by the values that they hold (LLVM's JoinVals; source 004, "Coalescing Algorithm").
 //
 // Two roots may share a register where, at each point at which both are live, both hold the same. That holds everywhere if it holds
 // behind each def of one of them that lies in the other's live range. Such a def is no conflict where it

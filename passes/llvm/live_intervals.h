@@ -1,5 +1,5 @@
 // Live intervals with value numbers: for each root, the segments of the program in which it is live, and which value it holds
-// there (LLVM's LiveInterval and VNInfo; seed 004, "Standard LLVM RegisterCoalescer").
+// there (LLVM's LiveInterval and VNInfo; source 004, "Standard LLVM RegisterCoalescer").
 //
 // Slots. The program is a line of indices: one for the head of each block, with all its phis, then one for each other instruction.
 // An index has four slots:

@@ -44,7 +44,7 @@ std::vector<ir::KnobInfo> knob_infos() {
   for (const Row& row : kRows) {
     ir::KnobInfo info;
     info.name = row.name;
-    info.source = "seed 004";
+    info.source = "source 004";
     info.help = row.help;
     if (row.flag != nullptr) {
       info.type = "bool";

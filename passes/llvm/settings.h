@@ -1,4 +1,4 @@
-// The knobs of the LLVM-style coalescer, and their values in one run. Source: seed 004, the two tables of knobs. Where the seed
+// The knobs of the LLVM-style coalescer, and their values in one run. Source: source 004, the two tables of knobs. Where the seed
 // says "subtarget" the default here is what removes most copies. Tested by settings_test.cpp; what each does, by llvm_test.cpp.
 #pragma once
 

@@ -8,7 +8,7 @@
 // that it holds no more registers than before. Left alone are ties whose def is read by the instruction, whose use is written by
 // it, and whose operands are fixed, architectural, or differ in class or alignment.
 //
-// Rescheduling (LLVM's rescheduleKillAboveMI and rescheduleMIBelowKill; knob twoaddr-reschedule, seed 004): where all that still
+// Rescheduling (LLVM's rescheduleKillAboveMI and rescheduleMIBelowKill; knob twoaddr-reschedule, source 004): where all that still
 // reads %0 behind the instruction are copies of it in the same block, at most 10 instructions away, they are moved before it, and
 // %0 dies at the instruction after all; no copy is added.
 //

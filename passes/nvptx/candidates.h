@@ -1,6 +1,6 @@
 // What can be coalesced: one candidate for each move of a copy or a phi whose two ends may become one vreg.
 //
-// Source: seed 004, "Coalesce Candidate Record", "Sub-Register Handling", phases 1 and 2. The seed numbers six kinds and names the
+// Source: source 004, "Coalesce Candidate Record", "Sub-Register Handling", phases 1 and 2. The seed numbers six kinds and names the
 // first three; here they are
 //   1 copy       whole to whole
 //   2 subreg     a part to the same part of another vreg

@@ -1,6 +1,6 @@
 // The merges of one function: first block by block, then across blocks.
 //
-// Source: seed 004, phases 1 to 4, "Block-level coalescing". The limits are those that the seed's driver is called with.
+// Source: source 004, phases 1 to 4, "Block-level coalescing". The limits are those that the source's driver is called with.
 // Tested by coalescer_test.cpp.
 #pragma once
 

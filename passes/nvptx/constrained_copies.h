@@ -1,6 +1,6 @@
 // Which copies must stay what they are, whether or not their ends interfere.
 //
-// Source: seed 004, phase 4 (validation before a merge), "MachineOperand Pointer Encoding" (tied operands), function map
+// Source: source 004, phase 4 (validation before a merge), "MachineOperand Pointer Encoding" (tied operands), function map
 // ("constrained-copy validation variant"). Tested by constrained_copies_test.cpp.
 #pragma once
 

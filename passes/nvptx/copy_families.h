@@ -1,7 +1,7 @@
 // The tables of opcodes: which instructions are copies (14 and 15), and to which family each of the moves belongs that they
 // consist of (440 to 503).
 //
-// Source: seed 004, "Opcode Classification". Three numberings that the seed runs together are kept apart (DECISIONS,
+// Source: source 004, "Opcode Classification". Three numberings that the seed runs together are kept apart (DECISIONS,
 // "Coalescing"): opcodes of copies, families of copies, and type codes (type_classes.h). The seed says what the two ranges of
 // families are for; which family is which inside them is ours:
 //

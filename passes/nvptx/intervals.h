@@ -4,7 +4,7 @@
 //   point   2 * slot = reads, 2 * slot + 1 = writes; in the order in which blocks and instructions stand
 //   segment half-open [begin, end) of points in which a piece is live or just written
 //
-// Source: seed 004, phases 2 and 3, "Interval Tree", "MachineOperand Pointer Encoding". Segments are a Boost.ICL set, definitions a
+// Source: source 004, phases 2 and 3, "Interval Tree", "MachineOperand Pointer Encoding". Segments are a Boost.ICL set, definitions a
 // red-black tree of Boost.Intrusive, ordered by point: one set is poured into another without allocation. Operands beside the
 // normal ones:
 //   tied      the def takes the register of the use: where the use dies, its piece ends behind the write, and the write is a

@@ -1,6 +1,6 @@
 // Which roots have become one, with their intervals poured together.
 //
-// Source: seed 004, phase 4, "Priority and Weight System". Weights are integers: the seed's
+// Source: source 004, phase 4, "Priority and Weight System". Weights are integers: the source's
 //   weight = instructions + spill weight + uses
 // with the spill weight as the sum of the frequencies of the operands. A weight is computed where it is first asked for and kept,
 // with the flag that says so; what becomes one adds up what its parts weighed. Tested by merged_test.cpp.

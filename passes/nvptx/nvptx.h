@@ -1,4 +1,4 @@
-// The coalescer for NVPTX of seed 004, over RIR: the pass `nvptx`.
+// The coalescer for NVPTX of source 004, over RIR: the pass `nvptx`.
 //
 //   type_classes, copy_families   the tables: which vregs may become one, which instructions move them
 //   origins, candidates           what can be merged: six kinds
@@ -8,8 +8,8 @@
 //   coalescer                     first block by block, then across blocks
 //   rewrite                       the program that comes of it
 //
-// The rules of the seed: type classes are disjoint, only copies within one of them and copies of parameters are coalesced, what is
-// wider than 64 bits goes piece by piece, the register with the lowest number comes first. How each item of the seed is met is said
+// The rules of the source: type classes are disjoint, only copies within one of them and copies of parameters are coalesced, what is
+// wider than 64 bits goes piece by piece, the register with the lowest number comes first. How each item of the source is met is said
 // in passes/README.md. Tested by nvptx_test.cpp, fuzz/properties/pass_knobs_test.cpp and fuzz/properties/passes_test.cpp.
 #pragma once
 

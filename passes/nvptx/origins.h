@@ -6,7 +6,7 @@
 // In RIR a vreg of 64 bits cannot become the half of a quad: each instruction that names it would ask for four registers where it
 // asked for two. But where an insert and an extract of one piece meet in a block, the second is a copy between two vregs of one
 // shape, and these can be merged. The same holds for the pieces of a pack and an unpack.
-// Source: seed 004, "Sub-Register Handling": which vregs are wide and paired, and that their halves are tracked.
+// Source: source 004, "Sub-Register Handling": which vregs are wide and paired, and that their halves are tracked.
 // Tested by origins_test.cpp.
 #pragma once
 

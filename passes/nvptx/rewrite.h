@@ -1,6 +1,6 @@
 // The program after the merges: operands under other names, and without the copies and phis that have nothing left to do.
 //
-// Source: seed 004, phase 5. Tested by rewrite_test.cpp and the golden files of nvptx_test.cpp.
+// Source: source 004, phase 5. Tested by rewrite_test.cpp and the golden files of nvptx_test.cpp.
 #pragma once
 
 #include "ir/allocator.h"

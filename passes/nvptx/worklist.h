@@ -1,6 +1,6 @@
 // Candidates in their order, tried until nothing changes.
 //
-// Source: seed 004, phase 4 and "Priority and Weight System". Two heaps: what cannot be merged yet goes from the first to the
+// Source: source 004, phase 4 and "Priority and Weight System". Two heaps: what cannot be merged yet goes from the first to the
 // second, and when the first is empty they change places, as long as the round before has merged something. The order is by the
 // register number of the source, lowest first (where the frequency of blocks counts: among copies of equally hot blocks, hottest
 // first); among equals by weight, heaviest first; then as in the program. The heaps are Boost.Heap's. Tested by worklist_test.cpp.

@@ -1,6 +1,6 @@
 // Builds the interference graphs, one for each register file.
 //
-// Construction (seed 003, phase 2; Chaitin 1982): at each instruction, backwards,
+// Construction (source 003, phase 2; Chaitin 1982): at each instruction, backwards,
 //   - a def interferes with all that is live after it, also if the def is dead; the source of a copy is excepted at that copy,
 //     unless alignment lets the two tuples overlap in part;
 //   - two defs of one instruction interfere;

@@ -1,4 +1,4 @@
-// Simplification: takes nodes off the graph one by one (seed 003, phase 4; Briggs, Cooper, Torczon 1994).
+// Simplification: takes nodes off the graph one by one (source 003, phase 4; Briggs, Cooper, Torczon 1994).
 //
 // A node whose squeeze is below the number of its positions goes first: whatever its neighbours get, something is left for it.
 // Where there is none, a node goes in the hope that a colour is left all the same: the one with the least spill cost / squeeze

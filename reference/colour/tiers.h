@@ -1,4 +1,4 @@
-// The order of seed 003, phase 4, in which nodes are taken off the graph:
+// The order of source 003, phase 4, in which nodes are taken off the graph:
 //
 //   tier 1   the first node of which at least K neighbours have a low degree:  factor x degree < K
 //   tier 2   the node with the greatest  cost / max(factor x degree, 1),  if that is more than 0

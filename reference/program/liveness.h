@@ -1,4 +1,4 @@
-// Liveness (seed 003, phase 1), restricted to what a def reaches. The least solution of
+// Liveness (source 003, phase 1), restricted to what a def reaches. The least solution of
 //
 //   wanted_out(b) = union over successors s of wanted_in(s)
 //   wanted_in(b)  = exposed(b) | (wanted_out(b) - killed(b))

@@ -22,7 +22,7 @@ namespace regduel::reference {
 // Costs of all values and hints between them. Cost O(refs).
 void fill_in_costs(const Problem& problem, const Code& code, bool use_remat, InterferenceGraphs& graphs);
 
-// Instead of the sums: max(1, defs) x max(1, uses) x latency x base^depth (seed 003, phase 5), where defs and uses are counted,
+// Instead of the sums: max(1, defs) x max(1, uses) x latency x base^depth (source 003, phase 5), where defs and uses are counted,
 // depth is that of the deepest loop around one of them, and the latency is that of where the value would go: 10 to local memory, 40
 // where the frame is above 1 KiB, 100 above 16 KiB (4, shared memory, is nowhere that this allocator spills to); 1 where it is
 // computed again. In 1/256, saturating.

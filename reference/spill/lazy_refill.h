@@ -1,6 +1,6 @@
 // Lazy refills: a coloured program that refills before each use and stores after each def comes to do so only where it must.
 //
-// The four steps of seed 003, phase 6, on code whose temps have their registers:
+// The four steps of source 003, phase 6, on code whose temps have their registers:
 //   6a  spill locations   the refills and stores of whole slots that lowering left
 //   6b  use points        of each slot, the refills in the order of a block, and from where to where their temps live
 //   6c  placement         a refill stands immediately before its use. The next one of the slot, at most `distance` instructions of
