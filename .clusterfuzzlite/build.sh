@@ -1,2 +1,2 @@
 #!/bin/bash -eu
-exec "$SRC/regduel/fuzz/oss-fuzz/build.sh"
+exec "$SRC/regduel/targets/oss-fuzz/build.sh"

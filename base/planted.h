@@ -4,7 +4,7 @@
 //   if (!REGDUEL_PLANTED("fatpoint-clobber-missed")) base_.add_clobber(n, clobbered);
 //
 // Only the zoo build (preset "zoo", macro REGDUEL_ZOO) has them; in any other build the condition is the constant false, and
-// nothing is left. fuzz/zoo/catalogue.cpp names them all, and a test holds the sources and the catalogue against each other, and
+// nothing is left. trial/planted/catalogue.cpp names them all, and a test holds the sources and the catalogue against each other, and
 // sees that no two names share a switch.
 #pragma once
 

@@ -8,14 +8,14 @@
 
 #include "base/io.h"
 #include "base/random.h"
-#include "fuzz/targets/seeds.h"
+#include "targets/seeds.h"
 
 namespace regduel::cli {
 namespace {
 
 std::vector<std::string> words() {
   std::vector<std::string> all;
-  std::istringstream lines(read_file(REGDUEL_SOURCE_DIR "/fuzz/dictionaries/cli_args.dict").value());
+  std::istringstream lines(read_file(REGDUEL_SOURCE_DIR "/targets/dictionaries/cli_args.dict").value());
   for (std::string line; std::getline(lines, line);)
     if (line.size() > 2 && line.front() == '"') all.push_back(line.substr(1, line.size() - 2));
   return all;

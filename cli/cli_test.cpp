@@ -19,9 +19,9 @@
 #include "base/golden.h"
 #include "base/io.h"
 #include "cli/testing.h"
-#include "fuzz/duel/heap_use.h"
-#include "fuzz/lab/measure.h"
-#include "fuzz/lab/results.h"
+#include "duel/heap_use.h"
+#include "results/measure.h"
+#include "results/results.h"
 
 namespace regduel::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/check_macro.h"
-#include "fuzz/external/words.h"
+#include "duel/exec/words.h"
 #include "version.h"
 
 namespace regduel::cli {

@@ -1,8 +1,8 @@
-// The program's operator new and delete, which count the bytes that each thread holds (fuzz/duel/heap_use.h). All other forms of
+// The program's operator new and delete, which count the bytes that each thread holds (duel/heap_use.h). All other forms of
 // them end in these, but for types of more than usual alignment, of which there are few and which are not counted.
 // Not with AddressSanitizer, which has its own.
 
-#include "fuzz/duel/heap_use.h"
+#include "duel/heap_use.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define REGDUEL_COUNTS_HEAP 0

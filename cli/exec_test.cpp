@@ -1,11 +1,11 @@
 // External allocators as the command line has them: what is said of them, and what is found. Children that misbehave in every way
-// are those of fuzz/external/exec_allocator_test.cpp; here are the Python example and some of them.
+// are those of duel/exec/exec_allocator_test.cpp; here are the Python example and some of them.
 #include <regex>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/testing.h"
-#include "fuzz/external/protocol.h"
+#include "duel/exec/protocol.h"
 
 namespace regduel::cli {
 namespace {
@@ -24,7 +24,7 @@ class Exec : public Cli {
     return fmt::format("--with \"exec:'{} {}'{}\"", REGDUEL_TESTING_CHILD, behaviour, behind);
   }
   static std::string python(const std::string& options = "", const std::string& behind = "") {
-    return fmt::format("--with \"exec:'python3 {}{}'{}\"", source("fuzz/example/linear_scan.py"), options, behind);
+    return fmt::format("--with \"exec:'python3 {}{}'{}\"", source("example/linear_scan.py"), options, behind);
   }
   static bool has_python() { return std::system("python3 -c '' >/dev/null 2>&1") == 0; }
   std::vector<std::string> files_in(const std::string& directory) const {

@@ -11,8 +11,8 @@
 
 #include "cli/input.h"
 #include "cli/options.h"
-#include "fuzz/duel/duel.h"
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/duel.h"
+#include "duel/case.h"
 #include "fuzz/triage/failure.h"
 
 namespace regduel::cli {

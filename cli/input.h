@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/case.h"
 #include "ir/program.h"
 #include "ir/ptx/ptx.h"
 #include "ir/target.h"
@@ -23,7 +23,7 @@ struct Program {
                                         ir::ParamCopies param_copies = ir::ParamCopies::Folded);
 // The same for many files and directories; a directory stands for the .rir and .ptx files in it and below, sorted by path.
 [[nodiscard]] std::vector<Program> load_all(const std::vector<std::string>& paths, ir::AbiName abi = ir::AbiName::Cuda);
-// A case: RIR text whose head says limits and knobs (fuzz/duel/case_file.h), or bytes of the fuzz corpus. Throws BadInput.
+// A case: RIR text whose head says limits and knobs (duel/case_file.h), or bytes of the fuzz corpus. Throws BadInput.
 [[nodiscard]] fuzz::FuzzInput load_case(const std::string& path);
 // The cases of a file, or of a directory: its .rir files and its inputs of the fuzz corpus, sorted by path. Throws BadInput, also
 // where there is none.

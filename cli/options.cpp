@@ -11,8 +11,8 @@
 
 #include "base/io.h"
 #include "cli/command.h"
-#include "fuzz/duel/allocators.h"
-#include "fuzz/external/words.h"
+#include "duel/allocators.h"
+#include "duel/exec/words.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
 #include "passes/pass.h"

@@ -10,8 +10,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "fuzz/external/exec_allocator.h"
-#include "fuzz/zoo/catalogue.h"
+#include "duel/exec/exec_allocator.h"
+#include "trial/planted/catalogue.h"
 #include "ir/allocator.h"
 #include "ir/program.h"
 #include "ir/target.h"

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "fuzz/external/process.h"
+#include "duel/exec/process.h"
 
 namespace regduel::cli {
 namespace {

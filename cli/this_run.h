@@ -1,7 +1,7 @@
 // What this run of the program is called in a database.
 #pragma once
 
-#include "fuzz/lab/schema.h"
+#include "results/schema.h"
 
 namespace regduel::cli {
 

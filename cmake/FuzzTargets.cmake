@@ -2,7 +2,7 @@
 #   makes NAME_fuzzer: with REGDUEL_FUZZ, for the engine in REGDUEL_FUZZING_ENGINE; without, NAME_replay, which runs the target on files.
 #   STRUCTURED: the inputs are programs, and the target brings a mutator. MAX_LEN: bytes of an input, 65536 where it is not said.
 #   Beside the program, under its name, stand what ClusterFuzz and OSS-Fuzz look for: NAME_fuzzer.options, NAME_fuzzer.dict (of
-#   fuzz/dictionaries/NAME.dict, where there is one), and NAME_fuzzer_seed_corpus.zip.
+#   targets/dictionaries/NAME.dict, where there is one), and NAME_fuzzer_seed_corpus.zip.
 # regduel_fuzzers(TARGET)
 #   makes a target that builds all that, and TARGET_seeds for the seeds alone.
 if(NOT DEFINED REGDUEL_FUZZING_ENGINE)
@@ -24,7 +24,7 @@ function(regduel_fuzz_target name)
   else()
     set(program ${name}_replay)
     set(engine "")
-    list(APPEND ARG_UNPARSED_ARGUMENTS ${CMAKE_SOURCE_DIR}/fuzz/targets/replay.cpp)
+    list(APPEND ARG_UNPARSED_ARGUMENTS ${CMAKE_SOURCE_DIR}/targets/replay.cpp)
   endif()
   add_executable(${program} EXCLUDE_FROM_ALL ${ARG_UNPARSED_ARGUMENTS})
   target_compile_definitions(${program} PRIVATE REGDUEL_FUZZ_TARGET="${name}" $<$<BOOL:${ARG_STRUCTURED}>:REGDUEL_FUZZ_STRUCTURED>)
@@ -36,8 +36,8 @@ function(regduel_fuzz_target name)
     set(ARG_MAX_LEN 65536)
   endif()
   set(options "[libfuzzer]\nmax_len = ${ARG_MAX_LEN}\ntimeout = 60\n")
-  if(EXISTS ${CMAKE_SOURCE_DIR}/fuzz/dictionaries/${name}.dict)
-    configure_file(${CMAKE_SOURCE_DIR}/fuzz/dictionaries/${name}.dict ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}_fuzzer.dict COPYONLY)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/targets/dictionaries/${name}.dict)
+    configure_file(${CMAKE_SOURCE_DIR}/targets/dictionaries/${name}.dict ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}_fuzzer.dict COPYONLY)
     string(APPEND options "dict = ${name}_fuzzer.dict\n")
   endif()
   file(CONFIGURE OUTPUT ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}_fuzzer.options CONTENT "${options}" @ONLY)

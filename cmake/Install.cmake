@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(libraries base ir passes allocator reference oracles generator fuzz property)
+set(libraries base ir passes allocator reference oracles generate duel fuzz properties)
 foreach(library ${libraries})
   set_target_properties(regduel_${library} PROPERTIES EXPORT_NAME ${library})
   target_compile_features(regduel_${library} PUBLIC cxx_std_23)
@@ -12,7 +12,7 @@ endforeach()
 install(TARGETS regduel RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 # The headers keep their folders, as they include each other. Those that only tests of ours use stay behind, and those of the campaign.
-foreach(folder base ir passes allocator reference oracles fuzz)
+foreach(folder base ir passes allocator reference oracles generate duel fuzz properties)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${folder}/*.h)
   list(FILTER headers EXCLUDE REGEX "(testing|golden)\\.h$|^fuzz/campaign/")
   foreach(header ${headers})

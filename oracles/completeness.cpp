@@ -14,7 +14,7 @@
 //
 // An RW item that reads a root which also stands in a fixed operand may share that home, or have one of its own.
 // A phi's operands are moved one edge at a time, each by itself. Tested by completeness_test.cpp, against brute force,
-// and fuzz/properties/exact_packing_test.cpp.
+// and properties/exact_packing_test.cpp.
 
 #include "oracles/completeness.h"
 

@@ -22,7 +22,7 @@
 //
 // "Believed valid" is what an allocator made and was not damaged since: there, chance does not put the blind spots into the
 // program. Source: RE2's testing/ (one function that says which differences are tolerated, and why). Tested by
-// disagreement_test.cpp; fuzz/properties/judge_invariance_test.cpp looks for contradictions over valid and damaged allocations.
+// disagreement_test.cpp; properties/judge_invariance_test.cpp looks for contradictions over valid and damaged allocations.
 #pragma once
 
 #include <string>

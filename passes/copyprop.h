@@ -12,7 +12,7 @@
 //
 // Only whole roots of one class, width and alignment, bound to no register, take each other's place, and in an instruction only
 // where all reads of d change: so no instruction demands more registers than before. Tied and fixed uses stay as they are.
-// Tested by copyprop_test.cpp, and against the judges by fuzz/properties/passes_test.cpp.
+// Tested by copyprop_test.cpp, and against the judges by properties/passes_test.cpp.
 #pragma once
 
 #include "passes/pass.h"

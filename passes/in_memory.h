@@ -4,7 +4,7 @@
 //
 // That is sound because nothing is shared: two vregs never have a home in common, and nothing outlives an instruction in a
 // register. So a value that the pass mistook, and a read that it left without a definition, show as what they are, and not as
-// whatever an allocator happens to have put there. Tested by in_memory_test.cpp and fuzz/properties/passes_test.cpp.
+// whatever an allocator happens to have put there. Tested by in_memory_test.cpp and properties/passes_test.cpp.
 #pragma once
 
 #include <expected>

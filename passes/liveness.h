@@ -15,7 +15,7 @@
 // Root by root: back from what is read to what kills it, then forward from its defs through what was found: so the cost is that of
 // what is live, and not of all roots in all blocks. Only roots that some block reads before it writes them, or that a phi reads,
 // are looked at: the others never cross the border of a block. Cost: O(instructions + edges at blocks where a root may be live,
-// summed over the roots). Tested by liveness_test.cpp, and against the equations by fuzz/properties/pass_liveness_test.cpp.
+// summed over the roots). Tested by liveness_test.cpp, and against the equations by properties/pass_liveness_test.cpp.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // A pass and an allocator as one allocator, "copyprop+fatpoint": a duelist like any other. What the judges see is the program that
-// came in and the final one (take_back.h). Tested by take_back_test.cpp and fuzz/properties/passes_test.cpp.
+// came in and the final one (take_back.h). Tested by take_back_test.cpp and properties/passes_test.cpp.
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@
 //   series-order   names of passes with + between them, each any number of times: "llvm+cssa", or none
 //
 // The knobs of all other passes are its own too. What passes promise (pass.h) holds for their series, step by step.
-// Tested by series_test.cpp, and against the judges by fuzz/properties/passes_test.cpp.
+// Tested by series_test.cpp, and against the judges by properties/passes_test.cpp.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,5 +1,5 @@
 // Which sources conflict, how the scan filters and weighs by their banks, and what the moves at the end do. How many conflicts
-// fewer that makes on the standard mix: fuzz/properties/banks_test.cpp.
+// fewer that makes on the standard mix: properties/banks_test.cpp.
 
 #include "allocator/assign/banks.h"
 

@@ -10,7 +10,7 @@
 //
 // Source: source 000 "Occupancy-Aware Budget Model", "Spill Guidance Consumption"; deviates: the source lowers the threshold of each
 // point, here the soft budget is a step of the target, since fewer registers that hold no further warp are worth nothing. Tested by
-// occupancy_phase_test.cpp; that the knobs of the model change a share of the standard mix: fuzz/properties/occupancy_test.cpp.
+// occupancy_phase_test.cpp; that the knobs of the model change a share of the standard mix: properties/occupancy_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@
 //
 // Source: source 001 "SASS instruction sequences", "SMEM symbols"; DECISIONS on the address. What differs: the base is counted in
 // strides, so that (base + offset) * stride is base + slot * stride in bytes; ISETP is not needed, for guards are predicates
-// already. Tested by lower_spills_test.cpp, and with the judges by fuzz/properties/lowering_test.cpp.
+// already. Tested by lower_spills_test.cpp, and with the judges by properties/lowering_test.cpp.
 #pragma once
 
 #include <expected>

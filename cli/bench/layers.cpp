@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "fuzz/duel/duel.h"
+#include "duel/duel.h"
 #include "fuzz/explore/behaviour.h"
 #include "fuzz/explore/explorer.h"
-#include "fuzz/targets/targets.h"
+#include "targets/targets.h"
 #include "fuzz/triage/failure.h"
 #include "ir/check.h"
 #include "oracles/quality/quality.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/case.h"
 
 namespace regduel::cli {
 

@@ -13,7 +13,7 @@
 #include "cli/options.h"
 #include "cli/show/output.h"
 #include "cli/show/pass_log_text.h"
-#include "fuzz/duel/allocators.h"
+#include "duel/allocators.h"
 #include "ir/text/text.h"
 #include "oracles/pair/raise.h"
 #include "oracles/quality/frame_use.h"
@@ -200,7 +200,7 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
   command->footer(
       "Exit status 1: the limit is impossible, or an external allocator is broken or does not do such programs.\n"
       "Examples:  regduel alloc --with fatpoint --regs 16 a.rir -o b.rir\n"
-      "           regduel alloc --with exec:'python3 fuzz/example/linear_scan.py' --regs 16 a.rir -o b.rir");
+      "           regduel alloc --with exec:'python3 example/linear_scan.py' --regs 16 a.rir -o b.rir");
   command->callback([o, &chosen] { chosen = [o] { return alloc(*o); }; });
 }
 

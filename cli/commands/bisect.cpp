@@ -11,7 +11,7 @@
 #include "cli/options.h"
 #include "cli/show/output.h"
 #include "fuzz/campaign/reproducer.h"
-#include "fuzz/external/words.h"
+#include "duel/exec/words.h"
 #include "fuzz/triage/bisect.h"
 #include "fuzz/triage/failure.h"
 

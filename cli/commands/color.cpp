@@ -8,7 +8,7 @@
 #include "base/io.h"
 #include "cli/command.h"
 #include "cli/show/output.h"
-#include "fuzz/external/words.h"
+#include "duel/exec/words.h"
 #include "reference/colour/select.h"
 #include "reference/colour/simplify.h"
 #include "reference/exact/dimacs.h"

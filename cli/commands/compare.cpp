@@ -1,5 +1,5 @@
 // regduel compare: two sets of results held against each other, pair by pair: verdicts first, then each measure, then the cases
-// that changed most (fuzz/lab/comparison.h).
+// that changed most (results/comparison.h).
 
 #include <algorithm>
 #include <cmath>
@@ -12,9 +12,9 @@
 #include "cli/options.h"
 #include "cli/show/output.h"
 #include "fuzz/campaign/reproducer.h"
-#include "fuzz/external/words.h"
-#include "fuzz/lab/comparison.h"
-#include "fuzz/lab/results.h"
+#include "duel/exec/words.h"
+#include "results/comparison.h"
+#include "results/results.h"
 
 namespace regduel::cli {
 namespace {

@@ -16,9 +16,9 @@
 #include "cli/show/output.h"
 #include "cli/show/tally_text.h"
 #include "cli/this_run.h"
-#include "fuzz/duel/allocators.h"
-#include "fuzz/generate/generator.h"
-#include "fuzz/lab/results.h"
+#include "duel/allocators.h"
+#include "generate/generator.h"
+#include "results/results.h"
 #include "fuzz/triage/failure.h"
 #include "oracles/completeness.h"
 #include "oracles/quality/max_live.h"
@@ -407,7 +407,7 @@ void add_duel_command(CLI::App& app, Action& chosen) {
       "Exit status 1: a judge objected. An impossible limit is skipped, once a judge has proved it.\n"
       "Examples:  regduel duel --regs 24,32,64,255 corpus/ptx\n"
       "           regduel duel --random 2000 --seed 1\n"
-      "           regduel duel --random 500 --with exec:'python3 fuzz/example/linear_scan.py',briggs");
+      "           regduel duel --random 500 --with exec:'python3 example/linear_scan.py',briggs");
   command->callback([o, &chosen] { chosen = [o] { return duel_command(*o); }; });
 }
 

@@ -1,5 +1,5 @@
 // regduel faults: the detection matrix. Correct allocations are damaged in known ways, and each judge is asked what it sees; then
-// constraints are dropped before allocation, and the results judged against the program as it was (fuzz/faults/).
+// constraints are dropped before allocation, and the results judged against the program as it was (trial/faults/).
 
 #include <chrono>
 #include <filesystem>
@@ -13,10 +13,10 @@
 #include "cli/options.h"
 #include "cli/parallel.h"
 #include "cli/show/output.h"
-#include "fuzz/faults/faults.h"
-#include "fuzz/faults/patterns.h"
-#include "fuzz/faults/relax.h"
-#include "fuzz/faults/rewritings.h"
+#include "trial/faults/faults.h"
+#include "trial/faults/patterns.h"
+#include "trial/faults/relax.h"
+#include "trial/faults/rewritings.h"
 
 namespace regduel::cli {
 namespace {

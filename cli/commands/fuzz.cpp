@@ -18,7 +18,7 @@
 #include "cli/show/tally_text.h"
 #include "cli/this_run.h"
 #include "fuzz/campaign/campaign.h"
-#include "fuzz/duel/allocators.h"
+#include "duel/allocators.h"
 
 namespace regduel::cli {
 namespace {
@@ -196,7 +196,7 @@ void add_fuzz_command(CLI::App& app, Action& chosen) {
       "Ctrl-C ends it early and keeps all. Exit status 1: something fails.\n"
       "Examples:  regduel fuzz --time 10m\n"
       "           regduel fuzz --time 8h --db campaign.sqlite --seeds corpus/seeds\n"
-      "           regduel fuzz --with exec:'python3 fuzz/example/linear_scan.py' --time 10m\n"
+      "           regduel fuzz --with exec:'python3 example/linear_scan.py' --time 10m\n"
       "           regduel fuzz --mix --runs 100000 --metamorphic 1 --db proof.sqlite");
   command->callback([o, &chosen] { chosen = [o] { return fuzz_command(*o); }; });
 }

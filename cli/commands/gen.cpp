@@ -10,7 +10,7 @@
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/show/output.h"
-#include "fuzz/generate/generator.h"
+#include "generate/generator.h"
 #include "ir/check.h"
 #include "ir/text/binary.h"
 #include "ir/text/dot.h"

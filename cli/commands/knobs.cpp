@@ -10,8 +10,8 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/show/output.h"
-#include "fuzz/duel/allocators.h"
-#include "fuzz/external/words.h"
+#include "duel/allocators.h"
+#include "duel/exec/words.h"
 #include "oracles/memcheck/memcheck.h"
 #include "passes/pass.h"
 

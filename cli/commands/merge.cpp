@@ -15,7 +15,7 @@
 #include "fuzz/campaign/reproducer.h"
 #include "fuzz/campaign/store.h"
 #include "fuzz/explore/corpus_minimiser.h"
-#include "fuzz/lab/results.h"
+#include "results/results.h"
 #include "ir/text/text.h"
 
 namespace regduel::cli {

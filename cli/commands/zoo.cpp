@@ -16,9 +16,9 @@
 #include "cli/parallel.h"
 #include "cli/run_again.h"
 #include "cli/show/output.h"
-#include "fuzz/duel/case_file.h"
-#include "fuzz/zoo/catalogue.h"
-#include "fuzz/zoo/hunt.h"
+#include "duel/case_file.h"
+#include "trial/planted/catalogue.h"
+#include "trial/planted/hunt.h"
 
 namespace regduel::cli {
 namespace {

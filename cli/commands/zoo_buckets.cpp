@@ -12,7 +12,7 @@
 #include "cli/parallel.h"
 #include "cli/run_again.h"
 #include "cli/show/output.h"
-#include "fuzz/zoo/together.h"
+#include "trial/planted/together.h"
 
 namespace regduel::cli {
 namespace {

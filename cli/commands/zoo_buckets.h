@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/zoo/catalogue.h"
+#include "trial/planted/catalogue.h"
 
 namespace regduel::cli {
 

@@ -17,9 +17,9 @@
 #include "cli/options.h"
 #include "cli/run_again.h"
 #include "cli/show/output.h"
-#include "fuzz/duel/case_file.h"
-#include "fuzz/zoo/catalogue.h"
-#include "fuzz/zoo/together.h"
+#include "duel/case_file.h"
+#include "trial/planted/catalogue.h"
+#include "trial/planted/together.h"
 
 namespace regduel::cli {
 namespace {

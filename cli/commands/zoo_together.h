@@ -1,11 +1,11 @@
-// regduel zoo --together: many planted bugs at a time, and how well the triage tells them apart (fuzz/zoo/together.h).
+// regduel zoo --together: many planted bugs at a time, and how well the triage tells them apart (trial/planted/together.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/case.h"
 
 namespace regduel::cli {
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "fuzz/lab/schema.h"
+#include "results/schema.h"
 
 namespace regduel::cli {
 namespace {

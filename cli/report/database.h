@@ -1,4 +1,4 @@
-// What a report reads from a database (fuzz/lab/schema.h). Nothing is written to it.
+// What a report reads from a database (results/schema.h). Nothing is written to it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/lab/sqlite.h"
+#include "results/sqlite.h"
 
 namespace regduel::cli {
 
@@ -55,7 +55,7 @@ struct ReportSighting {
   std::int64_t count = 0;
 };
 
-// Names of measures (fuzz/lab/measure.h) that a report shows.
+// Names of measures (results/measure.h) that a report shows.
 inline constexpr std::string_view kReportMeasures[] = {
     "registers",       "max_live",  "weighted_spill_bytes", "spill_store_bytes", "spill_load_bytes", "fewest_refill_bytes",
     "weighted_copies", "remats",    "bank_conflicts",       "estimated_latency", "instructions",     "occupancy_percent",

@@ -14,11 +14,11 @@
 #include "cli/report/database.h"
 #include "cli/report/function_detail.h"
 #include "fuzz/campaign/reproducer.h"
-#include "fuzz/duel/allocators.h"
-#include "fuzz/duel/case_file.h"
-#include "fuzz/lab/measure.h"
-#include "fuzz/lab/results.h"
-#include "fuzz/lab/statistics.h"
+#include "duel/allocators.h"
+#include "duel/case_file.h"
+#include "results/measure.h"
+#include "results/results.h"
+#include "results/statistics.h"
 
 namespace regduel::cli {
 namespace {

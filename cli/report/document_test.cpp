@@ -7,7 +7,7 @@
 #include "base/io.h"
 #include "cli/report/page.h"
 #include "fuzz/campaign/store.h"
-#include "fuzz/lab/testing.h"
+#include "results/testing.h"
 
 namespace regduel::cli {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "allocator/explain/explain.h"
 #include "cli/show/live_map.h"
-#include "fuzz/duel/case_file.h"
-#include "fuzz/duel/duel.h"
+#include "duel/case_file.h"
+#include "duel/duel.h"
 #include "ir/text/text.h"
 #include "oracles/report.h"
 

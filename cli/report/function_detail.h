@@ -18,7 +18,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/case.h"
 #include "ir/allocator.h"
 
 namespace regduel::cli {

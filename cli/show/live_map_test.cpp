@@ -6,8 +6,8 @@
 
 #include <gmock/gmock.h>
 
-#include "fuzz/duel/allocators.h"
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/allocators.h"
+#include "duel/case.h"
 #include "ir/cfg.h"
 #include "ir/text/text.h"
 #include "oracles/quality/max_live.h"

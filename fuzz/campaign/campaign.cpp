@@ -22,9 +22,9 @@
 #include "fuzz/campaign/results_message.h"
 #include "fuzz/campaign/schedule.h"
 #include "fuzz/campaign/worker.h"
-#include "fuzz/duel/allocators.h"
-#include "fuzz/external/words.h"
-#include "fuzz/triage/isolate.h"
+#include "duel/allocators.h"
+#include "duel/exec/words.h"
+#include "base/isolate.h"
 
 namespace regduel::fuzz {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fuzz/campaign/report.h"
-#include "fuzz/lab/schema.h"
+#include "results/schema.h"
 #include "fuzz/triage/suppressions.h"
 #include "ir/allocator.h"
 

@@ -20,8 +20,8 @@
 #include "base/io.h"
 #include "fuzz/campaign/event_log.h"
 #include "fuzz/campaign/store.h"
-#include "fuzz/duel/allocators.h"
-#include "fuzz/duel/case_file.h"
+#include "duel/allocators.h"
+#include "duel/case_file.h"
 
 namespace regduel::fuzz {
 namespace {

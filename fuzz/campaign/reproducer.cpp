@@ -10,9 +10,9 @@
 
 #include "base/bad_input.h"
 #include "base/io.h"
-#include "fuzz/duel/allocators.h"
-#include "fuzz/duel/duel.h"
-#include "fuzz/external/words.h"
+#include "duel/allocators.h"
+#include "duel/duel.h"
+#include "duel/exec/words.h"
 #include "ir/text/text.h"
 
 namespace regduel::fuzz {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/case.h"
 #include "fuzz/triage/failure.h"
 
 namespace regduel::fuzz {

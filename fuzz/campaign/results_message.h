@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fuzz/lab/results.h"
+#include "results/results.h"
 
 namespace regduel::fuzz {
 

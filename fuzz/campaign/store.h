@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "fuzz/campaign/tally.h"
-#include "fuzz/lab/results.h"
+#include "results/results.h"
 #include "fuzz/triage/failure.h"
 #include "fuzz/triage/triage.h"
 

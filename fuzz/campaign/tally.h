@@ -13,8 +13,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fuzz/duel/duel.h"
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/duel.h"
+#include "duel/case.h"
 
 namespace regduel::fuzz {
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fuzz/duel/allocators.h"
+#include "duel/allocators.h"
 
 namespace regduel::fuzz {
 namespace {

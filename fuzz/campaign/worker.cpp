@@ -15,7 +15,7 @@
 #include "fuzz/campaign/store.h"
 #include "fuzz/campaign/tally.h"
 #include "fuzz/explore/behaviour.h"
-#include "fuzz/triage/isolate.h"
+#include "base/isolate.h"
 #include "fuzz/triage/triage.h"
 
 namespace regduel::fuzz {

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "base/random.h"
-#include "fuzz/duel/duel.h"
+#include "duel/duel.h"
 #include "fuzz/edit/edit.h"
 #include "fuzz/edit/grow.h"
-#include "fuzz/generate/generator.h"
-#include "fuzz/generate/standard_mix.h"
+#include "generate/generator.h"
+#include "generate/standard_mix.h"
 #include "ir/check.h"
 
 namespace regduel::fuzz {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/random.h"
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/case.h"
 
 namespace regduel::fuzz {
 

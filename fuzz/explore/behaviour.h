@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "fuzz/duel/duel.h"
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/duel.h"
+#include "duel/case.h"
 
 namespace regduel::fuzz {
 

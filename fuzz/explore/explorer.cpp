@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "fuzz/edit/mutator.h"
-#include "fuzz/generate/generator.h"
+#include "generate/generator.h"
 
 namespace regduel::fuzz {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "fuzz/duel/duel.h"
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/duel.h"
+#include "duel/case.h"
 #include "fuzz/explore/behaviour.h"
 
 namespace regduel::fuzz {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fuzz/generate/generator.h"
+#include "generate/generator.h"
 #include "ir/check.h"
 
 namespace regduel::fuzz {

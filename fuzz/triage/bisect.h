@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/case.h"
 #include "fuzz/triage/failure.h"
 #include "ir/allocator.h"
 

@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "fuzz/duel/allocators.h"
-#include "fuzz/duel/case_file.h"
-#include "fuzz/generate/standard_mix.h"
+#include "duel/allocators.h"
+#include "duel/case_file.h"
+#include "generate/standard_mix.h"
 #include "ir/text/text.h"
 #include "oracles/report.h"
 

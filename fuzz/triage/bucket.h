@@ -28,7 +28,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/case.h"
 #include "fuzz/triage/failure.h"
 
 namespace regduel::fuzz {

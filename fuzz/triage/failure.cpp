@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include "base/check_macro.h"
-#include "fuzz/duel/allocators.h"
-#include "fuzz/duel/case_file.h"
-#include "fuzz/duel/metamorphic_bout.h"
-#include "fuzz/triage/isolate.h"
+#include "duel/allocators.h"
+#include "duel/case_file.h"
+#include "duel/metamorphic_bout.h"
+#include "base/isolate.h"
 #include "oracles/report.h"
 #include "passes/series.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/duel/duel.h"
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/duel.h"
+#include "duel/case.h"
 #include "ir/allocator.h"
 
 namespace regduel::fuzz {

@@ -8,7 +8,7 @@
 
 #include "fuzz/edit/cut.h"
 #include "fuzz/edit/edit.h"
-#include "fuzz/generate/program_facts.h"
+#include "generate/program_facts.h"
 #include "ir/cfg.h"
 #include "ir/check.h"
 

@@ -14,7 +14,7 @@
 
 #include <vector>
 
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/case.h"
 
 namespace regduel::fuzz {
 

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fuzz/duel/case_file.h"
-#include "fuzz/generate/program_facts.h"
+#include "duel/case_file.h"
+#include "generate/program_facts.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
 

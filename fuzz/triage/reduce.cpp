@@ -10,7 +10,7 @@
 
 #include "fuzz/edit/cut.h"
 #include "fuzz/edit/edit.h"
-#include "fuzz/generate/program_facts.h"
+#include "generate/program_facts.h"
 #include "ir/check.h"
 
 namespace regduel::fuzz {

@@ -24,7 +24,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/case.h"
 
 namespace regduel::fuzz {
 
@@ -53,7 +53,7 @@ struct Reduced {
 [[nodiscard]] Reduced reduce(const FuzzInput& input, const StillFails& still_fails, const ReduceOptions& options = {});
 
 // What the reducer would try on `input`, were nothing of it to help: each step that it has, in its order, as a well-formed case.
-// Some are larger than `input` (leaps). For other searches among smaller cases; fuzz/properties/arbitrary.h shrinks with it.
+// Some are larger than `input` (leaps). For other searches among smaller cases; properties/arbitrary.h shrinks with it.
 //   first   steps with a lower number are passed over
 //   take    told a case and the number of its step, ascending; false = no more
 //   Cost    O(size) a step, also for those passed over.

@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fuzz/duel/case_file.h"
+#include "duel/case_file.h"
 #include "fuzz/edit/cut.h"
-#include "fuzz/generate/program_facts.h"
-#include "fuzz/generate/standard_mix.h"
+#include "generate/program_facts.h"
+#include "generate/standard_mix.h"
 #include "fuzz/triage/failure.h"
 #include "ir/cfg.h"
 #include "ir/check.h"

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fuzz/duel/case_file.h"
+#include "duel/case_file.h"
 
 namespace regduel::fuzz {
 

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "fuzz/duel/allocators.h"
+#include "duel/allocators.h"
 #include "fuzz/triage/bisect.h"
-#include "fuzz/triage/isolate.h"
+#include "base/isolate.h"
 #include "fuzz/triage/plainer.h"
 #include "fuzz/triage/reduce.h"
 #include "passes/in_memory.h"

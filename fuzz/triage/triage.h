@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string>
 
-#include "fuzz/duel/fuzz_input.h"
+#include "duel/case.h"
 #include "fuzz/triage/bucket.h"
 #include "fuzz/triage/failure.h"
 #include "ir/allocator.h"

@@ -7,10 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fuzz/duel/allocators.h"
+#include "duel/allocators.h"
 #include "fuzz/triage/bisect.h"
 #include "fuzz/triage/testing.h"
-#include "fuzz/zoo/catalogue.h"
+#include "trial/planted/catalogue.h"
 #include "ir/text/text.h"
 
 namespace regduel::fuzz {

@@ -3,7 +3,7 @@
 //
 // Source: metamorphic testing (Chen, Cheung, Yiu 1998). A *renaming* works on both sides of a pair (before, after) alike, so that
 // judges can be tested with it; the additions work on a program over vregs.
-// Tested by variants_test.cpp, metamorphic_test.cpp, fuzz/properties/judge_invariance_test.cpp.
+// Tested by variants_test.cpp, metamorphic_test.cpp, properties/judge_invariance_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // See refill_bound.h. First the values: each def of a unit makes one, and copies, phis, packs and unpacks hand it on, so that what
 // several vregs hold is one value. Then each instruction is three moments: reads (early-clobber defs stand beside them), clobbers,
 // writes. A moment brings in the values that it must have and puts out what is read again last until what is left fits. Tested by
-// refill_bound_test.cpp, and against a search over all choices by fuzz/properties/exact_truths_test.cpp.
+// refill_bound_test.cpp, and against a search over all choices by properties/exact_truths_test.cpp.
 
 #include "oracles/quality/refill_bound.h"
 

@@ -19,7 +19,7 @@
 // Fuel: "isolate-phi", "merge-phi-web", "leave-out-copy". Without any the program stays as it is.
 //
 // Copies left are the fewest but for a few: cssa_bound_test.cpp compares them with the best of all partitions. Tested by
-// cssa_test.cpp, fuzz/properties/passes_test.cpp.
+// cssa_test.cpp, properties/passes_test.cpp.
 #pragma once
 
 #include "passes/pass.h"

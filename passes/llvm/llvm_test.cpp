@@ -1,5 +1,5 @@
 // Golden text: each file of passes/llvm/testdata/ is a program, and below the mark what the pass does, decision by decision, and
-// what it makes of it. What each knob changes on random programs: fuzz/properties/pass_knobs_test.cpp.
+// what it makes of it. What each knob changes on random programs: properties/pass_knobs_test.cpp.
 
 #include "passes/llvm/llvm.h"
 

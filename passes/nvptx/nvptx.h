@@ -10,7 +10,7 @@
 //
 // The rules of the source: type classes are disjoint, only copies within one of them and copies of parameters are coalesced, what is
 // wider than 64 bits goes piece by piece, the register with the lowest number comes first. How each item of the source is met is said
-// in passes/README.md. Tested by nvptx_test.cpp, fuzz/properties/pass_knobs_test.cpp and fuzz/properties/passes_test.cpp.
+// in passes/README.md. Tested by nvptx_test.cpp, properties/pass_knobs_test.cpp and properties/passes_test.cpp.
 #pragma once
 
 #include "passes/pass.h"

@@ -15,7 +15,7 @@
 //   - a vreg that would need a phi in the entry block, where there is none (a loop onto the entry);
 //   - what the fuel does not pay for ("split-into-versions").
 // No choice of registers hangs on it: ties, fixed operands and clobbers stay with their operands, and no instruction reads or
-// writes more vregs than before. Tested by ssa_test.cpp, fuzz/properties/passes_test.cpp.
+// writes more vregs than before. Tested by ssa_test.cpp, properties/passes_test.cpp.
 #pragma once
 
 #include "passes/pass.h"

@@ -12,7 +12,7 @@
 // Spilling more values never makes a graph harder: what stands for a spilled value lives where the value would, so that the last
 // step demands nothing that is not needed. Values that may be coalesced share a slot, and copies within a slot vanish.
 // Source: ours; the yardstick of spilling beside both allocators. Tested by exact_test.cpp, and by
-// fuzz/properties/least_spill_test.cpp against all sets of values.
+// properties/least_spill_test.cpp against all sets of values.
 #pragma once
 
 #include <cstdint>

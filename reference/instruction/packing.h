@@ -6,7 +6,7 @@
 // take all items that are to come; below it, reads and writes are two independent packings. One moment is packed from unit 0 on,
 // item behind item, each at its first place; of the dead ends the least end of each choice of items is kept, so there are at most
 // units x groups x product(items of a group + 1) steps. A failure is proven. Tested by packing_test.cpp, exhaustively against a
-// search without any cleverness for small files, and by fuzz/properties/exact_packing_test.cpp at the limit for large ones.
+// search without any cleverness for small files, and by properties/exact_packing_test.cpp at the limit for large ones.
 //
 // Most instructions need far less than there is. With round_up(item) = its units rounded up to a multiple of its alignment,
 //   sum of round_up(item) over the items of a file <= length of the run of allocatable units that begins at unit 0

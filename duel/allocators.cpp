@@ -1,0 +1,130 @@
+#include "duel/allocators.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "allocator/fatpoint.h"
+#include "base/check_macro.h"
+#include "duel/exec/words.h"
+#include "passes/pass_allocator.h"
+#include "reference/briggs.h"
+#include "reference/cicc.h"
+#include "reference/exact/exact.h"
+
+namespace regduel::fuzz {
+namespace {
+
+std::vector<const ir::Allocator*>& all() {
+  static const std::unique_ptr<ir::Allocator> fatpoint = allocator::make_fatpoint(), briggs = reference::make_briggs();
+  static std::vector<const ir::Allocator*> list = {fatpoint.get(), briggs.get()};
+  return list;
+}
+
+// Those that take part only where they are asked for.
+std::span<const std::unique_ptr<ir::Allocator>> on_request() {
+  static const std::array<std::unique_ptr<ir::Allocator>, 3> list = {reference::make_cicc(), reference::make_exact(),
+                                                                     reference::make_exact_spill()};
+  return list;
+}
+
+// Passes before allocators, made when they are asked for.
+struct WithPasses {
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<passes::PassAllocator>, std::less<>> by_name;
+};
+WithPasses& with_passes() {
+  static WithPasses list;
+  return list;
+}
+
+// Programs, in the order in which they were entered.
+std::vector<std::unique_ptr<ExecAllocator>>& externals() {
+  static std::vector<std::unique_ptr<ExecAllocator>> list;
+  return list;
+}
+
+}  // namespace
+
+const ir::Allocator* find_allocator(std::string_view name) {
+  for (const ir::Allocator* a : all())
+    if (a->name() == name) return a;
+  for (const auto& a : on_request())
+    if (a->name() == name) return a.get();
+  if (name.starts_with(kExec)) return find_external(name);
+  const std::size_t plus = name.find('+');
+  if (plus == std::string_view::npos) return nullptr;
+  const passes::Pass* pass = passes::find_pass(name.substr(0, plus));
+  const ir::Allocator* allocator = find_allocator(name.substr(plus + 1));
+  if (pass == nullptr || allocator == nullptr) return nullptr;
+  WithPasses& list = with_passes();
+  const std::lock_guard lock(list.mutex);
+  std::unique_ptr<passes::PassAllocator>& both = list.by_name[std::string(name)];
+  if (!both) both = std::make_unique<passes::PassAllocator>(*pass, *allocator);
+  return both.get();
+}
+
+std::vector<std::string> allocator_names() {
+  std::vector<std::string> names;
+  for (const ir::Allocator* a : all()) names.emplace_back(a->name());
+  return names;
+}
+
+std::vector<std::string> names_on_request() {
+  std::vector<std::string> names;
+  for (const auto& a : on_request()) names.emplace_back(a->name());
+  return names;
+}
+
+std::string duelist_names() {
+  std::string names = fmt::format("{}", fmt::join(allocator_names(), ", "));
+  for (const std::string& name : names_on_request()) names += fmt::format(", {}", name);
+  for (const passes::Pass* pass : passes::passes()) names += fmt::format(", {}+ALLOCATOR", pass->name());
+  return names + ", exec:COMMAND";
+}
+
+std::span<const ir::Allocator* const> all_duelists() { return all(); }
+
+std::expected<void, std::string> enter_external(std::string_view name, const ExecOptions& options) {
+  const std::size_t at = command_in(name);
+  REGDUEL_CHECK(at != std::string_view::npos, fmt::format("no program in \"{}\"", name));
+  if (find_external(name) != nullptr) return {};
+  auto program = std::make_unique<ExecAllocator>(std::string(name.substr(at - kExec.size())), options);
+  if (auto started = program->start(); !started) return started;
+  externals().push_back(std::move(program));
+  return {};
+}
+
+const ExecAllocator* find_external(std::string_view name) {
+  const std::size_t at = command_in(name);
+  if (at == std::string_view::npos) return nullptr;
+  for (const auto& program : externals())
+    if (program->name() == name.substr(at - kExec.size())) return program.get();
+  return nullptr;
+}
+
+std::vector<const ir::Allocator*> knob_owners() {
+  std::vector<const ir::Allocator*> owners = all();
+  for (const auto& program : externals()) owners.push_back(program.get());
+  return owners;
+}
+
+Entered::Entered(const ir::Allocator& allocator) : allocator_(allocator) {
+  REGDUEL_CHECK(find_allocator(allocator.name()) == nullptr, fmt::format("there is an allocator \"{}\" already", allocator.name()));
+  all().push_back(&allocator);
+}
+
+Entered::~Entered() {
+  std::erase(all(), &allocator_);
+  const std::string end = fmt::format("+{}", allocator_.name());
+  WithPasses& list = with_passes();
+  const std::lock_guard lock(list.mutex);
+  std::erase_if(list.by_name, [&](const auto& entry) { return entry.first.ends_with(end); });
+}
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,130 @@
+#include "duel/case.h"
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "duel/allocators.h"
+#include "duel/duel.h"
+#include "generate/generator.h"
+#include "generate/standard_mix.h"
+#include "ir/check.h"
+#include "ir/text/binary.h"
+
+namespace regduel::fuzz {
+namespace {
+
+constexpr std::uint8_t kMagic[] = {'R', 'D', 'F', 1};
+constexpr std::size_t kMaxKnobs = 255;  // more than are drawn for all duelists with passes before them
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
+
+  int byte() {
+    if (rest_.empty()) {
+      failed_ = true;
+      return 0;
+    }
+    const int b = rest_.front();
+    rest_ = rest_.subspan(1);
+    return b;
+  }
+  int word() {
+    const int low = byte();
+    return low | byte() << 8;
+  }
+  std::string text() {
+    std::string s;
+    for (int n = byte(); n > 0 && !failed_; --n) s += static_cast<char>(byte());
+    return s;
+  }
+  [[nodiscard]] bool failed() const { return failed_; }
+  [[nodiscard]] std::span<const std::uint8_t> rest() const { return rest_; }
+
+ private:
+  std::span<const std::uint8_t> rest_;
+  bool failed_ = false;
+};
+
+void put_text(std::vector<std::uint8_t>& out, const std::string& s) {
+  const std::size_t n = std::min<std::size_t>(s.size(), 255);
+  out.push_back(static_cast<std::uint8_t>(n));
+  out.insert(out.end(), s.begin(), s.begin() + static_cast<std::ptrdiff_t>(n));
+}
+
+bool read_input(std::span<const std::uint8_t> bytes, FuzzInput& input) {
+  Reader in(bytes);
+  for (const int expected : kMagic)
+    if (in.byte() != expected) return false;
+  const auto targets = ir::targets();
+  input.target = &targets[static_cast<std::size_t>(in.byte()) % targets.size()];
+  for (const ir::RegFile file : ir::kAllFiles) {
+    const std::size_t k = ir::index(file);
+    const int units = input.target->units[k];
+    const int limit = in.word();
+    input.limits.units[k] = units == 0 ? 0 : std::clamp(limit, 1, units);
+  }
+  const auto knobs = std::min(static_cast<std::size_t>(in.byte()), kMaxKnobs);
+  for (std::size_t i = 0; i < knobs && !in.failed(); ++i) {
+    std::string name = in.text();
+    input.knobs.emplace_back(std::move(name), in.text());
+  }
+  if (in.failed()) return false;
+  auto program = ir::decode(in.rest());
+  if (!program || program->phase != ir::Phase::Virtual || !ir::check(*program, *input.target, 1).empty()) return false;
+  input.program = std::move(*program);
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> encode_input(const FuzzInput& input) {
+  std::vector<std::uint8_t> out(std::begin(kMagic), std::end(kMagic));
+  const auto targets = ir::targets();
+  const auto at = std::find_if(targets.begin(), targets.end(), [&](const ir::Target& t) { return t.name == input.target->name; });
+  out.push_back(static_cast<std::uint8_t>(at - targets.begin()));
+  for (const int limit : input.limits.units) {
+    out.push_back(static_cast<std::uint8_t>(limit & 0xFF));
+    out.push_back(static_cast<std::uint8_t>(limit >> 8));
+  }
+  const std::size_t knobs = std::min(input.knobs.size(), kMaxKnobs);
+  out.push_back(static_cast<std::uint8_t>(knobs));
+  for (std::size_t i = 0; i < knobs; ++i) {
+    put_text(out, input.knobs[i].first);
+    put_text(out, input.knobs[i].second);
+  }
+  const std::vector<std::uint8_t> program = ir::encode(input.program);
+  out.insert(out.end(), program.begin(), program.end());
+  return out;
+}
+
+FuzzInput derive_input(std::uint64_t seed, int size) {
+  Random random(hash_combine(seed, 0xF0));
+  const auto targets = ir::targets();
+  FuzzInput input;
+  input.target = &targets[random.below(static_cast<std::uint32_t>(targets.size()))];
+  const Profile profile = profiles()[random.below(kNumProfiles)];
+  const int drawn = random.chance(80) ? random.between(1, 80) : random.between(80, 300);
+  const std::uint64_t program_seed = random.next();
+  input.program = generate(
+      {.profile = profile, .seed = program_seed, .size = size > 0 ? size : drawn, .target = input.target->name}, *input.target);
+  input.limits = draw_limits(input.program, *input.target, program_seed);
+  // What stands behind a knob that is off is found sooner if some inputs, an eighth, begin with it on.
+  if (random.chance(25)) input.knobs = draw_knobs(knob_owners(), program_seed);
+  return input;
+}
+
+FuzzInput standard_input(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists) {
+  StandardCase s = standard_mix(seed, index);
+  return {ir::find_target(s.target), s.limits, draw_knobs(duelists, s.knob_seed), std::move(s.program)};
+}
+
+FuzzInput decode_input(std::span<const std::uint8_t> bytes) {
+  FuzzInput input;
+  if (read_input(bytes, input)) return input;
+  std::uint64_t seed = bytes.size();
+  for (const std::uint8_t b : bytes) seed = hash_combine(seed, b);
+  return derive_input(seed);
+}
+
+}  // namespace regduel::fuzz

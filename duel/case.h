@@ -1,0 +1,40 @@
+// One input of the fuzz targets: a program, the target, the limits and the knobs, as bytes. The corpus holds these.
+//
+//   "RDF" version(1) target(1: index into ir::targets()) limits(7 x 2, little-endian) knobs(1: count, then name and value,
+//   each a length byte and its characters) program (ir/text/binary.h)
+//
+// Any other bytes stand for a program that the generator derives from them, so that a campaign starts from nothing.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/allocator.h"
+#include "ir/program.h"
+#include "ir/target.h"
+
+namespace regduel::fuzz {
+
+using Knobs = std::vector<std::pair<std::string, std::string>>;  // name and value; the later of two wins
+
+struct FuzzInput {
+  const ir::Target* target = nullptr;  // never null
+  ir::Limits limits;                   // within the target's files; at least 1 where the target has the file
+  Knobs knobs;
+  ir::Function program;  // well-formed for `target`, over vregs
+};
+
+[[nodiscard]] std::vector<std::uint8_t> encode_input(const FuzzInput& input);
+// Total: always an input that keeps the promises above. decode_input(encode_input(x)) is x. Cost: O(bytes), or that of a
+// small generated program.
+[[nodiscard]] FuzzInput decode_input(std::span<const std::uint8_t> bytes);
+// What decode_input makes of bytes that are no input: of `size` instructions about, drawn where 0.
+[[nodiscard]] FuzzInput derive_input(std::uint64_t seed, int size = 0);
+// Case `index` of the standard mix that `seed` names (generate/standard_mix.h), with the knobs that it draws for these
+// duelists.
+[[nodiscard]] FuzzInput standard_input(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists);
+
+}  // namespace regduel::fuzz

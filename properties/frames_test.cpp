@@ -1,0 +1,44 @@
+// How much larger frames are than what is in them at a time, on the shipped kernels.
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "base/io.h"
+#include "duel/allocators.h"
+#include "ir/ptx/ptx.h"
+#include "oracles/quality/frame_use.h"
+
+namespace regduel::fuzz {
+namespace {
+
+TEST(Frames, AreHardlyLargerThanWhatIsInThem) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(REGDUEL_SOURCE_DIR "/corpus/ptx"))
+    if (entry.path().extension() == ".ptx") files.push_back(entry.path().string());
+  std::int64_t frames = 0, in_use = 0;
+  int spilling = 0;
+  for (const std::string& file : files) {
+    const auto module = ir::parse_ptx(read_file(file).value(), file);
+    ASSERT_TRUE(module.has_value()) << to_string(module.error());
+    for (const ir::Function& f : module->functions)
+      for (const int registers : {24, 32, 40, 64}) {
+        const ir::Target& target = *ir::find_target(f.target);
+        ir::AllocOptions options;
+        options.limits = ir::Limits::of(target, registers);
+        const auto allocation = find_allocator("fatpoint")->allocate(f, target, options);
+        ASSERT_TRUE(allocation.has_value()) << file;
+        const std::int64_t most =
+            oracles::most_bytes_in_use(allocation->program, ir::Cfg(allocation->program), ir::MemSpace::Local);
+        EXPECT_GE(allocation->program.local_frame, most);
+        frames += allocation->program.local_frame;
+        in_use += most;
+        spilling += most > 0 ? 1 : 0;
+      }
+  }
+  EXPECT_GT(spilling, 40);
+  EXPECT_LE(static_cast<double>(frames), 1.15 * static_cast<double>(in_use)) << frames << " bytes for " << in_use;
+  RecordProperty("ratio_in_thousandths", static_cast<int>(1000 * frames / in_use));
+}
+
+}  // namespace
+}  // namespace regduel::fuzz

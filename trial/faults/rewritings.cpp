@@ -1,0 +1,100 @@
+// See rewritings.h.
+#include "trial/faults/rewritings.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "duel/allocators.h"
+#include "duel/duel.h"
+#include "trial/faults/patterns.h"
+#include "ir/check.h"
+
+namespace regduel::fuzz {
+namespace {
+
+constexpr std::uint64_t kRewritingStream = 0x72657772697465;
+constexpr std::size_t kMostMissesKept = 100;
+
+}  // namespace
+
+std::optional<DrawnSubject> draw_subject(std::uint64_t seed, std::uint64_t index, std::size_t largest,
+                                         std::vector<FaultMiss>& misses) {
+  StandardCase c = standard_mix(seed, index);
+  const auto duelists = all_duelists();
+  const ir::Allocator& allocator = *duelists[static_cast<std::size_t>(index % duelists.size())];
+  ir::AllocOptions options;
+  options.limits = c.limits;
+  options.knobs = known_to(allocator, draw_knobs(duelists, c.knob_seed));
+  const ir::Target& target = *ir::find_target(c.target);
+  auto allocation = allocate_or_miss(allocator, c.program, {c.program, c.program, target, c.limits}, options, seed, index, misses);
+  if (!allocation || allocation->program.insts.size() > largest) return std::nullopt;
+  const ir::Limits limits = c.limits;
+  return DrawnSubject{std::move(c), target, std::string(allocator.name()), std::move(allocation->program), limits};
+}
+
+std::vector<std::string_view> rewrite(const ir::Function& before, const ir::Target& target, ir::Function& after, ir::Limits& limits,
+                                      Random& random) {
+  // Only a device function has registers to save, and few programs are one: there, that pattern is tried first.
+  const auto all = patterns();
+  const auto saving = std::find_if(all.begin(), all.end(), [](const Pattern& p) { return p.name == "callee-saved"; });
+  bool save = before.kind == ir::FunctionKind::Device && saving != all.end() && random.chance(50);
+  std::vector<std::string_view> applied;
+  for (int k = random.between(1, 4); k > 0; --k, save = false) {
+    const Pattern& pattern = save ? *saving : all[random.below(static_cast<std::uint32_t>(all.size()))];
+    auto result = pattern.apply({before, after, target, limits}, random);
+    if (!result) continue;
+    after = std::move(result->program);
+    limits = result->limits;
+    applied.push_back(pattern.name);
+  }
+  return applied;
+}
+
+RewritingRun run_rewritings_on(std::uint64_t seed, std::uint64_t index) {
+  RewritingRun run;
+  const std::uint64_t stream = hash_combine(seed, kRewritingStream);
+  const auto subject = draw_subject(stream, index, kLargestSubject, run.misses);
+  for (FaultMiss& m : run.misses) m.seed = seed;
+  if (!subject) return run;
+  const oracles::Before before(subject->c.program, subject->target);
+  Random random(hash_combine(stream, index));
+  for (std::int64_t n = 0; n < kRewritingsOfOne; ++n) {
+    ir::Function after = subject->after;
+    ir::Limits limits = subject->limits;
+    const auto applied = rewrite(subject->c.program, subject->target, after, limits, random);
+    if (applied.empty()) continue;
+    ++run.rewritings;
+    run.patterns.insert(run.patterns.end(), applied.begin(), applied.end());
+    const oracles::Case c(before, after, limits);
+    const auto miss = [&](std::string kind, const std::string& detail) {
+      run.misses.push_back(make_miss(std::move(kind), c, seed, index));
+      run.misses.back().detail =
+          fmt::format("{}, rewriting {}, patterns: {}\n{}", subject->allocator, n, fmt::join(applied, " "), detail);
+    };
+    if (const auto faults = ir::check(after, subject->target, 1); !faults.empty()) {
+      miss("ill-formed", ir::to_string(after, faults[0]));
+      continue;
+    }
+    oracles::Report report;
+    for (const oracles::Judge* judge : fault_judges()) report.results.push_back(judge->judge(c));
+    if (report.verdict() == oracles::Verdict::Fail) miss("false-alarm", summary(report));
+    for (const oracles::JudgeResult& r : report.results)
+      if (r.verdict == oracles::Verdict::Inconclusive) run.undecided.push_back(fmt::format("{}: {}", r.judge, r.reason));
+  }
+  return run;
+}
+
+void RewritingTable::add(RewritingRun run) {
+  programs += run.rewritings > 0 ? 1 : 0;
+  rewritings += run.rewritings;
+  for (const std::string_view name : run.patterns) ++patterns[name];
+  judgements_undecided += static_cast<std::int64_t>(run.undecided.size());
+  for (std::string& reason : run.undecided) ++reasons[std::move(reason)];
+  num_misses += static_cast<std::int64_t>(run.misses.size());
+  for (FaultMiss& m : run.misses)
+    if (misses.size() < kMostMissesKept) misses.push_back(std::move(m));
+}
+
+}  // namespace regduel::fuzz

@@ -1,0 +1,91 @@
+#include "trial/planted/catalogue.h"
+
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/io.h"
+#include "base/planted.h"
+#include "duel/allocators.h"
+
+namespace regduel::fuzz {
+namespace {
+
+// The names in the sources, and how often each stands there.
+std::map<std::string, int> planted_in_sources() {
+  namespace fs = std::filesystem;
+  std::map<std::string, int> names;
+  const std::regex planted("REGDUEL_PLANTED\\(\"([^\"]*)\"\\)");
+  for (const char* folder : {"allocator", "reference", "passes"})
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(REGDUEL_SOURCE_DIR) / folder)) {
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+      const std::string text = read_file(entry.path().string()).value();
+      for (std::sregex_iterator it(text.begin(), text.end(), planted), end; it != end; ++it) ++names[(*it)[1].str()];
+    }
+  return names;
+}
+
+TEST(Catalogue, NamesWhatIsPlantedAndNothingElse) {
+  std::map<std::string, int> in_sources = planted_in_sources();
+  for (const PlantedBug& bug : planted_bugs()) {
+    EXPECT_GE(in_sources.erase(std::string(bug.name)), 1u) << bug.name << " is nowhere in the sources";
+    EXPECT_FALSE(bug.what.empty()) << bug.name;
+    EXPECT_EQ(find_planted_bug(bug.name), &bug);
+  }
+  for (const auto& [name, count] : in_sources) ADD_FAILURE() << name << " is not in the catalogue";
+}
+
+TEST(Catalogue, GivesEachBugASwitchOfItsOwn) {
+  std::set<std::size_t> switches;
+  for (const PlantedBug& bug : planted_bugs())
+    EXPECT_TRUE(switches.insert(planted_switch(bug.name)).second) << bug.name << " shares a switch: take another name";
+}
+
+TEST(Catalogue, ABugOfAPassIsHuntedWithThePassInFront) {
+  const auto names = [](const std::vector<std::string>& bugs) {
+    std::vector<std::string> all;
+    for (const ir::Allocator* a : duelists_against(bugs)) all.emplace_back(a->name());
+    return all;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names({"fatpoint-tie-dropped"}), allocator_names());
+  EXPECT_EQ(names({"copyprop-whatever"}), (Names{"copyprop+fatpoint", "copyprop+briggs"}));
+  EXPECT_EQ(names({"copyprop-whatever", "briggs-two-defs-share"}),
+            (Names{"fatpoint", "briggs", "copyprop+fatpoint", "copyprop+briggs"}));
+  EXPECT_EQ(pass_with("fatpoint-tie-dropped"), nullptr);
+}
+
+TEST(Catalogue, PlantsSeveralBugsAtATime) {
+  if (!has_planted_bugs()) GTEST_SKIP() << "needs the zoo build";
+  plant("fatpoint-tie-dropped,briggs-two-defs-share");
+  EXPECT_TRUE(is_planted("fatpoint-tie-dropped"));
+  EXPECT_TRUE(is_planted("briggs-two-defs-share"));
+  EXPECT_FALSE(is_planted("fatpoint-clobber-missed"));
+  plant("fatpoint-clobber-missed");
+  EXPECT_FALSE(is_planted("fatpoint-tie-dropped"));
+  EXPECT_TRUE(is_planted("fatpoint-clobber-missed"));
+  plant("");
+  for (const PlantedBug& bug : planted_bugs()) EXPECT_FALSE(is_planted(bug.name)) << bug.name;
+}
+
+TEST(Catalogue, IsSortedAndLargeEnough) {
+  int fatpoint = 0, briggs = 0;
+  for (std::size_t k = 0; k < planted_bugs().size(); ++k) {
+    const std::string_view name = planted_bugs()[k].name;
+    if (k > 0) {
+      EXPECT_LT(planted_bugs()[k - 1].name, name);
+    }
+    fatpoint += name.starts_with("fatpoint-") ? 1 : 0;
+    briggs += name.starts_with("briggs-") ? 1 : 0;
+  }
+  EXPECT_GE(fatpoint, 15);
+  EXPECT_GE(briggs, 10);
+  EXPECT_EQ(find_planted_bug("fatpoint-is-perfect"), nullptr);
+}
+
+}  // namespace
+}  // namespace regduel::fuzz

@@ -1,0 +1,53 @@
+// Several planted bugs at a time: does the triage tell them apart, and does it give each of them one name?
+//
+// A campaign on one core with all of the bugs switched on. Of each allocator's first failure of an input, by signature, the 1st,
+// 2nd, 4th, 8th ... sighting is understood (triage.h), which never looks at the switches. Afterwards each reduced case is asked,
+// with one bug switched on at a time, which of them makes it fail.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "duel/case.h"
+#include "fuzz/triage/triage.h"
+
+namespace regduel::fuzz {
+
+struct TogetherOptions {
+  std::vector<std::string> bugs;
+  std::uint64_t seed = 1;
+  double seconds = 600;
+  std::vector<FuzzInput> seeds;             // tried first
+  std::uint64_t reduce_budget = 2'000'000;  // of one case (reduce.h)
+};
+
+struct SortedCase {
+  Understood understood;
+  // The bugs each of which makes the reduced case fail as it does; where none does alone, one name: those that it takes, joined by
+  // '+'.
+  std::vector<std::string> causes;
+};
+
+// Calls take() with each case, in the order in which they were found. Requires has_planted_bugs(); leaves none of them on.
+// Returns the number of inputs that were tried.
+std::uint64_t hunt_together(const TogetherOptions& options, const std::function<void(const SortedCase&)>& take);
+
+// How well buckets and bugs go together.
+struct Sorting {
+  std::size_t cases = 0, buckets = 0, bugs = 0;
+  std::size_t in_majority = 0;  // cases whose causes include the commonest one of their bucket
+  std::size_t in_largest = 0;   // cases that stand in the bucket where most of the cases of one of their causes are
+  std::size_t several = 0;      // cases that more than one bug causes, each by itself: any of them will do, in both figures
+  std::size_t joint = 0;        // cases that take more than one bug, and go away when any of them is mended: any will do here, too
+};
+// A case: its bucket, and its causes as in SortedCase.
+struct Labelled {
+  std::string bucket;
+  std::vector<std::string> causes;
+};
+[[nodiscard]] Sorting measure_sorting(std::span<const Labelled> cases);
+
+}  // namespace regduel::fuzz
