@@ -17,7 +17,7 @@
 
 #include "base/check_macro.h"
 
-namespace regduel::fuzz {
+namespace regduel {
 namespace {
 
 [[noreturn]] void work_and_end(const std::function<std::string()>& work, int out, int seconds) {
@@ -87,4 +87,4 @@ Isolated isolated(const std::function<std::string()>& work, int seconds) {
   return result;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel

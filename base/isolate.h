@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-namespace regduel::fuzz {
+namespace regduel {
 
 inline constexpr int kSleep = 30;  // what takes so many times its time without the processor hangs as well
 
@@ -26,4 +26,4 @@ struct Isolated {
 // "SIGSEGV" or "exit-1": the name of how a process ended, from its wait status.
 [[nodiscard]] std::string how_it_ended(int wait_status);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regduel::fuzz {
+namespace regduel {
 namespace {
 
 TEST(Isolate, BringsTheResultBack) {
@@ -43,4 +43,4 @@ TEST(Isolate, AHangIsEnded) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel

@@ -24,12 +24,12 @@ std::vector<std::string> words() {
 TEST(CliArgs, EndInGoodOrderWhateverTheyAre) {
   const std::vector<std::string> known = words();
   ASSERT_GE(known.size(), 50u);
-  const auto seeds = fuzz::seeds_of("cli_args", REGDUEL_SOURCE_DIR);
+  const auto seeds = targets::seeds_of("cli_args", REGDUEL_SOURCE_DIR);
   ASSERT_TRUE(seeds.has_value()) << seeds.error();
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   std::optional<std::string> wrong = try_cli_args({});
-  for (const fuzz::Seed& seed : *seeds)
+  for (const targets::Seed& seed : *seeds)
     if (!wrong) wrong = try_cli_args(seed.bytes);
   Random random(11);
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(600);

@@ -118,14 +118,14 @@ TEST_F(Cli, DuelsAreKeptInADatabase) {
   ASSERT_EQ(run("duel --random 5 --seed 3 --db r.sqlite").status, 0);
   ASSERT_EQ(run("gen --seed 3 -o a.rir").status, 0);
   ASSERT_EQ(run("duel a.rir --regs 24,32 --db r.sqlite").status, 0);
-  const auto random = fuzz::read_results(path("r.sqlite"), 1), file = fuzz::read_results(path("r.sqlite"));
+  const auto random = results::read_results(path("r.sqlite"), 1), file = results::read_results(path("r.sqlite"));
   EXPECT_EQ(random.size(), 10u);
   ASSERT_EQ(file.size(), 4u);
   EXPECT_EQ(file[0].source, "a.rir");
   EXPECT_EQ(file[0].verdict, "pass");
   EXPECT_THAT(file[0].configuration.limits, StartsWith("R=24 "));
-  const auto heap = file[0].figures[static_cast<std::size_t>(fuzz::find_measure("heap_bytes") - fuzz::measures().data())];
-  ASSERT_EQ(heap.has_value(), fuzz::heap_is_counted);  // this test has the same operator new as the program
+  const auto heap = file[0].figures[static_cast<std::size_t>(results::find_measure("heap_bytes") - results::measures().data())];
+  ASSERT_EQ(heap.has_value(), duel::heap_is_counted);  // this test has the same operator new as the program
   if (heap) {
     EXPECT_GT(*heap, 1000);  // at least the allocated program
   }

@@ -59,7 +59,7 @@ std::string called_as;
 
 std::string joined(int argc, const char* const* argv) {
   std::string line = "regduel";
-  for (int k = 1; k < argc; ++k) line += " " + fuzz::shell_word(argv[k]);
+  for (int k = 1; k < argc; ++k) line += " " + duel::shell_word(argv[k]);
   return line;
 }
 

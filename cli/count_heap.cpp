@@ -23,9 +23,9 @@
 
 namespace {
 
-using regduel::fuzz::heap_use;
+using regduel::duel::heap_use;
 
-[[maybe_unused]] const bool is_counted = regduel::fuzz::heap_is_counted = true;
+[[maybe_unused]] const bool is_counted = regduel::duel::heap_is_counted = true;
 
 }  // namespace
 

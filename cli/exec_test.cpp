@@ -124,14 +124,14 @@ TEST_F(Exec, TheProtocolIsAsItsPageSays) {
   const std::string page = read_file(source("docs/own-allocator.md")).value_or("");
   const auto payload = [&](const std::string& head) {
     const std::size_t at = page.find("\n" + head + " ");
-    fuzz::Frame frame;
-    if (at == std::string::npos || fuzz::look_at_frame(std::string_view(page).substr(at + 1), frame) != fuzz::FrameState::Complete)
+    duel::Frame frame;
+    if (at == std::string::npos || duel::look_at_frame(std::string_view(page).substr(at + 1), frame) != duel::FrameState::Complete)
       return "no frame " + head;
     const std::string_view next = std::string_view(page).substr(at + 1 + frame.size);
     return next.starts_with("```\n") || next.starts_with("unsupported 1 ") ? std::string(frame.payload)
                                                                            : "another length of " + head;
   };
-  EXPECT_TRUE(fuzz::parse_hello(payload("hello 1")).has_value()) << payload("hello 1");
+  EXPECT_TRUE(duel::parse_hello(payload("hello 1")).has_value()) << payload("hello 1");
   write("before.rir", payload("allocate 1"));
   write("after.rir", payload("allocated 1"));
   const Outcome r = run("verify --regs 2 before.rir after.rir");

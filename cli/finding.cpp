@@ -7,7 +7,7 @@
 
 namespace regduel::cli {
 
-fuzz::Failure failure_shown(const FailureQuery& q, const fuzz::FuzzInput& input) {
+fuzz::Failure failure_shown(const FailureQuery& q, const duel::Case& input) {
   std::vector<const ir::Allocator*> duelists;
   if (!q.with.empty()) duelists.push_back(&q.allocators.named(q.with));
   std::vector<fuzz::Failure> all = fuzz::failures_of(input, duelists, q.metamorphic);
@@ -18,7 +18,7 @@ fuzz::Failure failure_shown(const FailureQuery& q, const fuzz::FuzzInput& input)
   return all.front();
 }
 
-void Findings::add(const fuzz::FuzzInput& input, const fuzz::Bout& bout) {
+void Findings::add(const duel::Case& input, const duel::Bout& bout) {
   const std::vector<std::string> signatures = bout.signatures();
   for (std::size_t k = 0; k < signatures.size(); ++k) {
     // One bout may find the same thing at many places.
@@ -29,7 +29,7 @@ void Findings::add(const fuzz::FuzzInput& input, const fuzz::Bout& bout) {
     if (entry.count++ > 0) continue;
     entry.signature = signatures[k];
     entry.allocator = bout.allocator;
-    entry.message = bout.findings[k].message;
+    entry.message = bout.findings()[k].message;
     if (!directory_.empty())
       entry.path = fuzz::write_reproducer(directory_, {bout.allocator, entry.signature}, entry.message, entry.signature, input);
   }

@@ -11,8 +11,8 @@
 
 #include "cli/input.h"
 #include "cli/options.h"
-#include "duel/duel.h"
 #include "duel/case.h"
+#include "duel/duel.h"
 #include "fuzz/triage/failure.h"
 
 namespace regduel::cli {
@@ -24,7 +24,7 @@ class Findings {
   explicit Findings(std::string directory) : directory_(std::move(directory)) { require_directory_possible(directory_); }
 
   // Throws BadInput where a reproducer can't be written.
-  void add(const fuzz::FuzzInput& input, const fuzz::Bout& bout);
+  void add(const duel::Case& input, const duel::Bout& bout);
 
   struct Entry {
     std::string signature, allocator, message, path;
@@ -50,6 +50,6 @@ struct FailureQuery {
   AllocatorOptions allocators;
 };
 // Throws BadInput where the case does not show it.
-[[nodiscard]] fuzz::Failure failure_shown(const FailureQuery& query, const fuzz::FuzzInput& input);
+[[nodiscard]] fuzz::Failure failure_shown(const FailureQuery& query, const duel::Case& input);
 
 }  // namespace regduel::cli

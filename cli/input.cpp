@@ -76,21 +76,21 @@ std::vector<Program> load_all(const std::vector<std::string>& paths, ir::AbiName
   return programs;
 }
 
-fuzz::FuzzInput load_case(const std::string& path) {
+duel::Case load_case(const std::string& path) {
   const auto text = read_file(path);
   if (!text) throw BadInput(fmt::format("error: {}", text.error()));
-  if (text->starts_with("RDF")) return fuzz::decode_input({reinterpret_cast<const std::uint8_t*>(text->data()), text->size()});
-  auto c = fuzz::parse_case(*text, path == "-" ? "<stdin>" : path);
+  if (text->starts_with("RDF")) return duel::decode_case({reinterpret_cast<const std::uint8_t*>(text->data()), text->size()});
+  auto c = duel::parse_case(*text, path == "-" ? "<stdin>" : path);
   if (!c) throw BadInput(to_string(c.error()));
   if (!c->knobs.empty()) {
-    for (const ir::Allocator* a : fuzz::all_duelists()) require_knob_values(path + ": error", *a, c->knobs);
-    for (const std::string& name : fuzz::names_on_request())
-      require_knob_values(path + ": error", *fuzz::find_allocator(name), c->knobs);
+    for (const ir::Allocator* a : duel::all_duelists()) require_knob_values(path + ": error", *a, c->knobs);
+    for (const std::string& name : duel::names_on_request())
+      require_knob_values(path + ": error", *duel::find_allocator(name), c->knobs);
   }
   return std::move(*c);
 }
 
-std::vector<fuzz::FuzzInput> load_seeds(const std::string& path) {
+std::vector<duel::Case> load_seeds(const std::string& path) {
   namespace fs = std::filesystem;
   if (!fs::is_directory(path)) return {load_case(path)};
   std::vector<std::string> files;
@@ -98,7 +98,7 @@ std::vector<fuzz::FuzzInput> load_seeds(const std::string& path) {
   for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) files.push_back(entry.path().string());
   if (error) throw BadInput(fmt::format("error: {}: {}", path, error.message()));
   std::sort(files.begin(), files.end());
-  std::vector<fuzz::FuzzInput> seeds;
+  std::vector<duel::Case> seeds;
   for (const std::string& file : files) {
     if (!fs::is_regular_file(file, error)) continue;
     const auto bytes = read_file(file);

@@ -24,10 +24,10 @@ struct Program {
 // The same for many files and directories; a directory stands for the .rir and .ptx files in it and below, sorted by path.
 [[nodiscard]] std::vector<Program> load_all(const std::vector<std::string>& paths, ir::AbiName abi = ir::AbiName::Cuda);
 // A case: RIR text whose head says limits and knobs (duel/case_file.h), or bytes of the fuzz corpus. Throws BadInput.
-[[nodiscard]] fuzz::FuzzInput load_case(const std::string& path);
+[[nodiscard]] duel::Case load_case(const std::string& path);
 // The cases of a file, or of a directory: its .rir files and its inputs of the fuzz corpus, sorted by path. Throws BadInput, also
 // where there is none.
-[[nodiscard]] std::vector<fuzz::FuzzInput> load_seeds(const std::string& path);
+[[nodiscard]] std::vector<duel::Case> load_seeds(const std::string& path);
 // Throws BadInput unless every one is in this phase.
 void require_phase(const std::vector<Program>& programs, ir::Phase phase);
 // Throws BadInput where two functions have one name: an allocation of them could not be told apart.

@@ -127,11 +127,11 @@ void AbiOption::add_to(CLI::App& command) {
 
 ir::AbiName AbiOption::name() const { return ir::abi_from_name(value).value_or(ir::AbiName::Cuda); }
 
-const fuzz::PlantedBug& planted_bug_named(std::string_view option, const std::string& name) {
-  if (!fuzz::has_planted_bugs())
+const trial::PlantedBug& planted_bug_named(std::string_view option, const std::string& name) {
+  if (!trial::has_planted_bugs())
     throw BadInput(fmt::format(
         "{}: this build has no planted bugs: cmake --preset zoo && cmake --build build/zoo, then build/zoo/bin/regduel", option));
-  const fuzz::PlantedBug* bug = fuzz::find_planted_bug(name);
+  const trial::PlantedBug* bug = trial::find_planted_bug(name);
   if (bug == nullptr)
     throw BadInput(fmt::format("{}: there is no planted bug \"{}\" (regduel zoo --list names them)", option, name));
   return *bug;
@@ -141,7 +141,7 @@ void plant(const std::vector<std::string>& names) {
   std::string all;
   for (const std::string& name : split_list(names))
     all += (all.empty() ? "" : ",") + std::string(planted_bug_named("--plant", name).name);
-  if (!all.empty()) fuzz::plant(all);
+  if (!all.empty()) trial::plant(all);
 }
 
 void PassesOption::add_to(CLI::App& command, const std::string& help) {
@@ -172,7 +172,7 @@ void KnobOptions::add_to(CLI::App& command, const std::string& help) {
 // An allocator says of a value that it cannot have before it looks at the program.
 void require_knob_values(std::string_view where, const ir::Allocator& allocator,
                          const std::vector<std::pair<std::string, std::string>>& settings) {
-  if (fuzz::command_in(allocator.name()) != std::string::npos) return;
+  if (duel::command_in(allocator.name()) != std::string::npos) return;
   ir::AllocOptions options;
   const std::vector<ir::KnobInfo> known = allocator.knobs();
   for (const auto& setting : settings)
@@ -287,31 +287,31 @@ void AllocatorOptions::add_to(CLI::App& command) {
 const ir::Allocator& AllocatorOptions::named(const std::string& item) const {
   std::string name;
   for (const std::string& list : coalesce)
-    for (const std::string& pass : fuzz::split_items(list)) {
+    for (const std::string& pass : duel::split_items(list)) {
       if (pass == "none") continue;
       if (passes::find_pass(pass) == nullptr)
         throw BadInput(fmt::format("--coalesce: no pass \"{}\" (regduel pass --help lists them)", pass));
       name += pass + "+";
     }
-  name += fuzz::name_of_item(item);
-  if (fuzz::command_in(name) != std::string::npos) {
-    fuzz::ExecOptions options = exec;
+  name += duel::name_of_item(item);
+  if (duel::command_in(name) != std::string::npos) {
+    duel::ExecOptions options = exec;
     options.is_files = protocol == "files";
-    if (const auto entered = fuzz::enter_external(name, options); !entered)
+    if (const auto entered = duel::enter_external(name, options); !entered)
       throw BadInput(fmt::format("--with {}: {}", name, entered.error()));
   }
-  const ir::Allocator* a = fuzz::find_allocator(name);
-  if (a == nullptr) throw BadInput(fmt::format("--with: no allocator \"{}\" (there are {})", name, fuzz::duelist_names()));
+  const ir::Allocator* a = duel::find_allocator(name);
+  if (a == nullptr) throw BadInput(fmt::format("--with: no allocator \"{}\" (there are {})", name, duel::duelist_names()));
   return *a;
 }
 
 std::vector<const ir::Allocator*> AllocatorOptions::duelists(const std::vector<std::string>& with) const {
   std::vector<const ir::Allocator*> result;
   for (const std::string& list : with)
-    for (const std::string& item : fuzz::split_items(list))
+    for (const std::string& item : duel::split_items(list))
       if (const ir::Allocator* a = &named(item); std::find(result.begin(), result.end(), a) == result.end()) result.push_back(a);
   if (result.empty())
-    for (const ir::Allocator* a : fuzz::all_duelists()) result.push_back(&named(std::string(a->name())));
+    for (const ir::Allocator* a : duel::all_duelists()) result.push_back(&named(std::string(a->name())));
   return result;
 }
 

@@ -11,10 +11,10 @@
 #include <CLI/CLI.hpp>
 
 #include "duel/exec/exec_allocator.h"
-#include "trial/planted/catalogue.h"
 #include "ir/allocator.h"
 #include "ir/program.h"
 #include "ir/target.h"
+#include "trial/planted/catalogue.h"
 
 namespace regduel::cli {
 
@@ -43,7 +43,7 @@ struct AbiOption {
 };
 
 // A planted bug by name. Throws BadInput, with the option that asks for it, where this build has none of that name.
-[[nodiscard]] const fuzz::PlantedBug& planted_bug_named(std::string_view option, const std::string& name);
+[[nodiscard]] const trial::PlantedBug& planted_bug_named(std::string_view option, const std::string& name);
 // --plant: switches on these planted bugs for the whole process; nothing to do where there are none. Throws BadInput.
 void plant(const std::vector<std::string>& names);
 
@@ -91,7 +91,7 @@ void check_size(int size);
 // --exec-protocol.
 struct AllocatorOptions {
   std::vector<std::string> coalesce;  // passes before each allocator, in this order; "none" = none
-  fuzz::ExecOptions exec;
+  duel::ExecOptions exec;
   std::string protocol = "pipe";
 
   // Adds the options of external allocators.

@@ -9,7 +9,7 @@
 namespace regduel::cli {
 namespace {
 
-using fuzz::Process;
+using duel::Process;
 using Outcome = Process::Outcome;
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;     // of its output

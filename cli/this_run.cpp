@@ -9,7 +9,7 @@
 
 namespace regduel::cli {
 
-fuzz::RunInfo this_run() {
+results::RunInfo this_run() {
   utsname names{};
   const bool is_known = uname(&names) == 0;
   return {std::string(program_version()), std::string(command_line()),

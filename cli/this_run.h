@@ -6,6 +6,6 @@
 namespace regduel::cli {
 
 // Version, command line, machine; the rest is the command's.
-[[nodiscard]] fuzz::RunInfo this_run();
+[[nodiscard]] results::RunInfo this_run();
 
 }  // namespace regduel::cli

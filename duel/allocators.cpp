@@ -17,7 +17,7 @@
 #include "reference/cicc.h"
 #include "reference/exact/exact.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 namespace {
 
 std::vector<const ir::Allocator*>& all() {
@@ -127,4 +127,4 @@ Entered::~Entered() {
   std::erase_if(list.by_name, [&](const auto& entry) { return entry.first.ends_with(end); });
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

@@ -10,7 +10,7 @@
 #include "duel/exec/exec_allocator.h"
 #include "ir/allocator.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 
 // "fatpoint", "briggs", "exact", or one that was entered; or a pass before one of these, "copyprop+fatpoint"
 // (passes/pass_allocator.h). Null for any other name: a name in a file starts no program. The allocators live as long as the
@@ -46,4 +46,4 @@ class Entered {
   const ir::Allocator& allocator_;
 };
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

@@ -10,7 +10,7 @@
 #include "ir/check.h"
 #include "ir/text/binary.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 namespace {
 
 constexpr std::uint8_t kMagic[] = {'R', 'D', 'F', 1};
@@ -52,7 +52,7 @@ void put_text(std::vector<std::uint8_t>& out, const std::string& s) {
   out.insert(out.end(), s.begin(), s.begin() + static_cast<std::ptrdiff_t>(n));
 }
 
-bool read_input(std::span<const std::uint8_t> bytes, FuzzInput& input) {
+bool read_input(std::span<const std::uint8_t> bytes, Case& input) {
   Reader in(bytes);
   for (const int expected : kMagic)
     if (in.byte() != expected) return false;
@@ -78,7 +78,7 @@ bool read_input(std::span<const std::uint8_t> bytes, FuzzInput& input) {
 
 }  // namespace
 
-std::vector<std::uint8_t> encode_input(const FuzzInput& input) {
+std::vector<std::uint8_t> encode_case(const Case& input) {
   std::vector<std::uint8_t> out(std::begin(kMagic), std::end(kMagic));
   const auto targets = ir::targets();
   const auto at = std::find_if(targets.begin(), targets.end(), [&](const ir::Target& t) { return t.name == input.target->name; });
@@ -98,33 +98,33 @@ std::vector<std::uint8_t> encode_input(const FuzzInput& input) {
   return out;
 }
 
-FuzzInput derive_input(std::uint64_t seed, int size) {
+Case derive_case(std::uint64_t seed, int size) {
   Random random(hash_combine(seed, 0xF0));
   const auto targets = ir::targets();
-  FuzzInput input;
+  Case input;
   input.target = &targets[random.below(static_cast<std::uint32_t>(targets.size()))];
-  const Profile profile = profiles()[random.below(kNumProfiles)];
+  const generate::Profile profile = generate::profiles()[random.below(generate::kNumProfiles)];
   const int drawn = random.chance(80) ? random.between(1, 80) : random.between(80, 300);
   const std::uint64_t program_seed = random.next();
-  input.program = generate(
+  input.program = generate::generate(
       {.profile = profile, .seed = program_seed, .size = size > 0 ? size : drawn, .target = input.target->name}, *input.target);
-  input.limits = draw_limits(input.program, *input.target, program_seed);
+  input.limits = generate::draw_limits(input.program, *input.target, program_seed);
   // What stands behind a knob that is off is found sooner if some inputs, an eighth, begin with it on.
   if (random.chance(25)) input.knobs = draw_knobs(knob_owners(), program_seed);
   return input;
 }
 
-FuzzInput standard_input(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists) {
-  StandardCase s = standard_mix(seed, index);
+Case standard_case(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists) {
+  generate::StandardCase s = generate::standard_mix(seed, index);
   return {ir::find_target(s.target), s.limits, draw_knobs(duelists, s.knob_seed), std::move(s.program)};
 }
 
-FuzzInput decode_input(std::span<const std::uint8_t> bytes) {
-  FuzzInput input;
+Case decode_case(std::span<const std::uint8_t> bytes) {
+  Case input;
   if (read_input(bytes, input)) return input;
   std::uint64_t seed = bytes.size();
   for (const std::uint8_t b : bytes) seed = hash_combine(seed, b);
-  return derive_input(seed);
+  return derive_case(seed);
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

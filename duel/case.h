@@ -16,25 +16,25 @@
 #include "ir/program.h"
 #include "ir/target.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 
 using Knobs = std::vector<std::pair<std::string, std::string>>;  // name and value; the later of two wins
 
-struct FuzzInput {
+struct Case {
   const ir::Target* target = nullptr;  // never null
   ir::Limits limits;                   // within the target's files; at least 1 where the target has the file
   Knobs knobs;
   ir::Function program;  // well-formed for `target`, over vregs
 };
 
-[[nodiscard]] std::vector<std::uint8_t> encode_input(const FuzzInput& input);
-// Total: always an input that keeps the promises above. decode_input(encode_input(x)) is x. Cost: O(bytes), or that of a
+[[nodiscard]] std::vector<std::uint8_t> encode_case(const Case& input);
+// Total: always an input that keeps the promises above. decode_case(encode_case(x)) is x. Cost: O(bytes), or that of a
 // small generated program.
-[[nodiscard]] FuzzInput decode_input(std::span<const std::uint8_t> bytes);
-// What decode_input makes of bytes that are no input: of `size` instructions about, drawn where 0.
-[[nodiscard]] FuzzInput derive_input(std::uint64_t seed, int size = 0);
+[[nodiscard]] Case decode_case(std::span<const std::uint8_t> bytes);
+// What decode_case makes of bytes that are no input: of `size` instructions about, drawn where 0.
+[[nodiscard]] Case derive_case(std::uint64_t seed, int size = 0);
 // Case `index` of the standard mix that `seed` names (generate/standard_mix.h), with the knobs that it draws for these
 // duelists.
-[[nodiscard]] FuzzInput standard_input(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists);
+[[nodiscard]] Case standard_case(std::uint64_t seed, std::uint64_t index, std::span<const ir::Allocator* const> duelists);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

@@ -10,7 +10,7 @@
 #include "ir/check.h"
 #include "ir/text/text.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 namespace {
 
 class HeaderReader {
@@ -73,7 +73,7 @@ class HeaderReader {
 
 }  // namespace
 
-Parsed<FuzzInput> parse_case(std::string_view text, std::string_view file_name) {
+Parsed<Case> parse_case(std::string_view text, std::string_view file_name) {
   const auto fail = [&](int line, std::string message) {
     return std::unexpected(SourceError{std::string(file_name), line, 0, std::move(message)});
   };
@@ -92,7 +92,7 @@ Parsed<FuzzInput> parse_case(std::string_view text, std::string_view file_name) 
   auto module = ir::parse(text, file_name);
   if (!module) return std::unexpected(module.error());
   if (module->functions.size() != 1) return fail(0, "a case has exactly one function");
-  FuzzInput c;
+  Case c;
   c.program = std::move(module->functions[0]);
   c.target = header.found != nullptr ? header.found : ir::find_target(c.program.target);
   if (c.target == nullptr) c.target = &ir::default_target();
@@ -114,7 +114,7 @@ std::string case_head(const ir::Target& target, const ir::Limits& limits, const 
   return out;
 }
 
-std::string print_case(const FuzzInput& c, std::string_view comment) {
+std::string print_case(const Case& c, std::string_view comment) {
   std::string out;
   while (!comment.empty()) {
     const std::size_t n = std::min(comment.find('\n'), comment.size());
@@ -124,4 +124,4 @@ std::string print_case(const FuzzInput& c, std::string_view comment) {
   return out + case_head(*c.target, c.limits, c.knobs) + ir::print_file(c.program);
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

@@ -15,16 +15,16 @@
 #include "base/source_error.h"
 #include "duel/case.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 
 // The target is the program's where nothing is said, or sm_90 where there is none of that name. The errors of the text form, and:
 // no such target, no such file, a limit out of range, not exactly one function, a program that is not over vregs or not well-formed
 // for the target.
-[[nodiscard]] Parsed<FuzzInput> parse_case(std::string_view text, std::string_view file_name = "");
+[[nodiscard]] Parsed<Case> parse_case(std::string_view text, std::string_view file_name = "");
 // parse_case(print_case(c)) is c. `comment` may have several lines.
-[[nodiscard]] std::string print_case(const FuzzInput& c, std::string_view comment = "");
+[[nodiscard]] std::string print_case(const Case& c, std::string_view comment = "");
 
 // The lines of it that say how to play it: target, limit, knob.
 [[nodiscard]] std::string case_head(const ir::Target& target, const ir::Limits& limits, const Knobs& knobs);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

@@ -6,13 +6,13 @@
 #include "duel/case.h"
 #include "ir/text/text.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 namespace {
 
 constexpr const char* kProgram =
     "rir 1\nfunc @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = const 1\n    #1 exit\n";
 
-int limit(const FuzzInput& c, ir::RegFile file) { return c.limits.of(file); }
+int limit(const Case& c, ir::RegFile file) { return c.limits.of(file); }
 
 TEST(CaseFile, ReadsItsHeader) {
   const auto c = parse_case(std::string("// a cause\n// target: sm_80\n// limit: R=16 P=3\n// knob: a=b\n") + kProgram);
@@ -57,7 +57,7 @@ TEST(CaseFile, SaysWhatIsWrong) {
 
 TEST(CaseFile, RoundTrip) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    FuzzInput c = derive_input(seed);
+    Case c = derive_case(seed);
     c.knobs = {{"a", "1"}};
     const std::string text = print_case(c, "two\nlines");
     const auto again = parse_case(text);
@@ -67,4 +67,4 @@ TEST(CaseFile, RoundTrip) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

@@ -13,10 +13,11 @@
 #include "duel/heap_use.h"
 #include "ir/check.h"
 #include "oracles/completeness.h"
+#include "oracles/disagreement.h"
 #include "oracles/quality/refill_bound.h"
 #include "passes/series.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 namespace {
 
 // Calls f with the knobs of the allocator. Those of our own are made once: knobs() takes as long as a small allocation.
@@ -30,14 +31,6 @@ void with_knobs_of(const ir::Allocator& allocator, const F& f) {
   const auto known = std::find_if(ours.begin(), ours.end(), [&](const Known& k) { return k.allocator == &allocator; });
   if (known != ours.end()) f(known->knobs);
   else f(allocator.knobs());
-}
-
-oracles::Finding harness_finding(std::string category, std::string message) {
-  oracles::Finding f;
-  f.judge = "harness";
-  f.category = std::move(category);
-  f.message = std::move(message);
-  return f;
 }
 
 constexpr std::string_view kInternalError = "internal-error";
@@ -54,55 +47,36 @@ std::string place_of(std::string_view text) {
   return fmt::format("@{}: {}", file, condition.substr(0, condition.find(": ")));
 }
 
+// Adds a finding of the harness itself.
+void object(Bout& bout, std::string category, std::string message) {
+  oracles::Finding f;
+  f.judge = "harness";
+  f.category = std::move(category);
+  f.message = std::move(message);
+  bout.report.results.push_back({f.judge, oracles::Verdict::Fail, "", {f}});
+}
+
 void judge_failure(Bout& bout, const ir::AllocFailure& failure, const oracles::Before& before, const ir::Limits& limits) {
-  if (failure.kind == ir::AllocFailure::Kind::Unsupported) {
-    bout.verdict = oracles::Verdict::Skipped;
-    bout.reason = fmt::format("unsupported: {}", failure.message);
-    bout.is_unsupported = true;
-    return;
-  }
-  if (failure.kind != ir::AllocFailure::Kind::Impossible) {
-    const std::string broken = failure.category.empty() ? "broken" : fmt::format("broken-{}", failure.category);
-    bout.verdict = oracles::Verdict::Fail;
-    bout.findings.push_back(
-        harness_finding(failure.kind == ir::AllocFailure::Kind::BadKnob ? "bad-knob" : broken, failure.message));
-    return;
-  }
-  oracles::JudgeResult result = oracles::judge_completeness(before, limits);
-  bout.opinions.push_back({result.judge, result.verdict, result.reason});
-  if (result.verdict == oracles::Verdict::Pass) {
-    bout.verdict = oracles::Verdict::Skipped;
-    bout.reason = "impossible";
-  } else {
-    bout.verdict = result.verdict;
-    bout.reason = result.reason;
-    bout.findings = std::move(result.findings);
+  switch (failure.kind) {
+    case ir::AllocFailure::Kind::Unsupported: bout.unsupported = failure.message; return;
+    case ir::AllocFailure::Kind::BadKnob: object(bout, "bad-knob", failure.message); return;
+    case ir::AllocFailure::Kind::Broken:
+      object(bout, failure.category.empty() ? "broken" : fmt::format("broken-{}", failure.category), failure.message);
+      return;
+    case ir::AllocFailure::Kind::Impossible: bout.report.results.push_back(oracles::judge_completeness(before, limits)); return;
   }
 }
 
-void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before& before, const ir::Limits& limits,
-                  std::span<const std::string> judges) {
-  if (allocation.program.phase != ir::Phase::Allocated) {
-    bout.verdict = oracles::Verdict::Fail;
-    bout.findings.push_back(harness_finding("ill-formed", "the result is not marked as allocated"));
-    return;
-  }
-  if (const auto faults = ir::check(allocation.program, 1); !faults.empty()) {
-    bout.verdict = oracles::Verdict::Fail;
-    bout.findings.push_back(harness_finding("ill-formed", ir::to_string(allocation.program, faults[0])));
-    return;
-  }
+void judge_result(Bout& bout, ir::Allocation& allocation, const oracles::Before& before, const DuelOptions& options) {
+  if (allocation.program.phase != ir::Phase::Allocated) return object(bout, "ill-formed", "the result is not marked as allocated");
+  if (const auto faults = ir::check(allocation.program, 1); !faults.empty())
+    return object(bout, "ill-formed", ir::to_string(allocation.program, faults[0]));
   bout.program = std::move(allocation.program);
   bout.notes = std::move(allocation.notes);
   bout.measures = oracles::measure(before, *bout.program);
-  const oracles::Report report = oracles::judge(
-      {before, *bout.program, limits, allocation.has_claims ? &allocation.claims : nullptr, true, &bout.measures}, judges);
-  bout.verdict = report.verdict();
-  for (const oracles::JudgeResult& r : report.results) {
-    bout.opinions.push_back({r.judge, r.verdict, r.reason});
-    bout.findings.insert(bout.findings.end(), r.findings.begin(), r.findings.end());
-    if (r.verdict == bout.verdict && bout.reason.empty()) bout.reason = r.reason;
-  }
+  bout.report = oracles::judge(
+      {before, *bout.program, options.limits, allocation.has_claims ? &allocation.claims : nullptr, true, &bout.measures},
+      options.judges);
 }
 
 // What the allocator makes of the program, and into `bout` what it took: nothing of the judges' time and memory.
@@ -116,11 +90,64 @@ std::expected<ir::Allocation, ir::AllocFailure> timed(const ir::Allocator& alloc
   return allocation;
 }
 
+bool is_impossible(const Bout& b) { return b.verdict() == oracles::Verdict::Skipped && b.unsupported.empty(); }
+
+Bout bout_of(const ir::Allocator& allocator, const oracles::Before& before, const DuelOptions& options) {
+  Bout bout;
+  bout.allocator = allocator.name();
+  ir::AllocOptions settings;
+  settings.limits = options.limits;
+  settings.knobs = known_to(allocator, options.knobs);
+  settings.fuel = options.fuel;
+  if (ir::Fuel* const fuel = options.fuel) *fuel = {.limit = fuel->limit, .without = fuel->without, .taken = fuel->taken};
+  try {
+    auto allocation = timed(allocator, before, settings, bout);
+    if (allocation) judge_result(bout, *allocation, before, options);
+    else judge_failure(bout, allocation.error(), before, options.limits);
+  } catch (const InternalError& e) {
+    object(bout, std::string(kInternalError), e.what());
+  }
+  return bout;
+}
+
+// The findings of the metamorphic judge go to the bouts, too, which fail by them.
+void add_metamorphic(Duel& d, const oracles::Before& before, const DuelOptions& options) {
+  for (std::size_t k = 0; k < options.duelists.size(); ++k) {
+    const ir::Allocator& allocator = *options.duelists[k];
+    ir::AllocOptions settings;
+    settings.limits = options.limits;
+    settings.knobs = known_to(allocator, options.knobs);
+    d.metamorphic.push_back({std::string(allocator.name()), oracles::judge_metamorphic(before, allocator, settings)});
+    const oracles::JudgeResult& result = d.metamorphic.back().metamorphic.result;
+    if (result.verdict == oracles::Verdict::Fail) d.bouts[k].report.results.push_back(result);
+  }
+}
+
 }  // namespace
+
+oracles::Verdict Bout::verdict() const {
+  const oracles::Verdict v = report.verdict();
+  return v == oracles::Verdict::Pass && !program ? oracles::Verdict::Skipped : v;
+}
+
+std::string Bout::reason() const {
+  if (!unsupported.empty()) return fmt::format("unsupported: {}", unsupported);
+  const oracles::Verdict v = verdict();
+  if (v == oracles::Verdict::Skipped && !program) return "impossible";
+  for (const oracles::JudgeResult& r : report.results)
+    if (r.verdict == v && !r.reason.empty()) return r.reason;
+  return "";
+}
+
+std::vector<oracles::Finding> Bout::findings() const {
+  std::vector<oracles::Finding> all;
+  for (const oracles::JudgeResult& r : report.results) all.insert(all.end(), r.findings.begin(), r.findings.end());
+  return all;
+}
 
 std::vector<std::string> Bout::signatures() const {
   std::vector<std::string> result;
-  for (const oracles::Finding& f : findings) {
+  for (const oracles::Finding& f : findings()) {
     if (program) result.push_back(oracles::signature(f, *program));
     else if (f.category == kInternalError) result.push_back(fmt::format("{}/{}{}", f.judge, f.category, place_of(f.message)));
     else result.push_back(fmt::format("{}/{}", f.judge, f.category));
@@ -140,7 +167,7 @@ oracles::Verdict Duel::verdict() const {
     return 0;
   };
   for (const Bout& b : bouts)
-    if (rank(b.verdict) > rank(worst)) worst = b.verdict;
+    if (rank(b.verdict()) > rank(worst)) worst = b.verdict();
   return worst;
 }
 
@@ -179,39 +206,33 @@ Knobs draw_knobs(std::span<const ir::Allocator* const> duelists, std::uint64_t s
   return knobs;
 }
 
-Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
-          std::span<const ir::Allocator* const> duelists, const Knobs& knobs, std::span<const std::string> judges, ir::Fuel* fuel) {
-  return duel(oracles::Before(program, target), limits, duelists, knobs, judges, fuel);
+void add_completeness_disagreement(Duel& d, const oracles::Before& before, const ir::Limits& limits) {
+  if (std::ranges::none_of(d.bouts, is_impossible)) return;
+  for (Bout& b : d.bouts) {
+    if (b.verdict() != oracles::Verdict::Pass) continue;
+    oracles::JudgeResult result = oracles::judge_success_against_completeness(b.report, {before, *b.program, limits});
+    if (result.verdict == oracles::Verdict::Fail) b.report.results.push_back(std::move(result));
+  }
 }
 
-Duel duel(const oracles::Before& before, const ir::Limits& limits, std::span<const ir::Allocator* const> duelists,
-          const Knobs& knobs, std::span<const std::string> judges, ir::Fuel* fuel) {
+Duel duel(const oracles::Before& before, const DuelOptions& options) {
   Duel result;
-  for (const ir::Allocator* allocator : duelists) {
-    Bout bout;
-    bout.allocator = allocator->name();
-    ir::AllocOptions options;
-    options.limits = limits;
-    options.knobs = known_to(*allocator, knobs);
-    options.fuel = fuel;
-    if (fuel != nullptr) *fuel = {.limit = fuel->limit, .without = fuel->without, .taken = fuel->taken};
-    try {
-      auto allocation = timed(*allocator, before, options, bout);
-      if (allocation) judge_result(bout, *allocation, before, limits, judges);
-      else judge_failure(bout, allocation.error(), before, limits);
-    } catch (const InternalError& e) {
-      bout.verdict = oracles::Verdict::Fail;
-      bout.findings.push_back(harness_finding(std::string(kInternalError), e.what()));
-    }
-    result.bouts.push_back(std::move(bout));
-  }
+  for (const ir::Allocator* const allocator : options.duelists) result.bouts.push_back(bout_of(*allocator, before, options));
   // The bound is of the program and the limits alone.
   if (std::ranges::any_of(result.bouts, [](const Bout& b) { return b.program.has_value(); })) {
-    const auto fewest = oracles::fewest_refill_bytes(before.program(), before.target(), limits);
+    const auto fewest = oracles::fewest_refill_bytes(before.program(), before.target(), options.limits);
     for (Bout& b : result.bouts)
       if (b.program) b.fewest_refill_bytes = fewest;
   }
+  add_completeness_disagreement(result, before, options.limits);
+  if (options.metamorphic) add_metamorphic(result, before, options);
   return result;
 }
 
-}  // namespace regduel::fuzz
+Duel duel(const Case& c, DuelOptions options) {
+  options.limits = c.limits;
+  options.knobs = c.knobs;
+  return duel(oracles::Before(c.program, *c.target), options);
+}
+
+}  // namespace regduel::duel

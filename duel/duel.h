@@ -17,32 +17,29 @@
 #include "oracles/quality/quality.h"
 #include "oracles/report.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 
 // What came of one duelist.
 struct Bout {
   std::string allocator;
-  // pass, fail (see findings), inconclusive, or skipped: impossible at this limit, as the judge has proved, or unsupported.
-  oracles::Verdict verdict = oracles::Verdict::Skipped;
-  bool is_unsupported = false;          // the allocator says that it does not do such programs, and why (reason)
-  std::string reason;                   // for inconclusive and skipped
+  // What each judge says of the program, in the order of judging; completeness alone where the allocator failed. A finding of the harness, of the
+  // metamorphic judge, or of "disagreement" is a result of its own behind these.
+  oracles::Report report;
+  std::string unsupported;              // why the allocator does not do such programs; empty = it does
   std::optional<ir::Function> program;  // the allocated program, where there is one
   oracles::Measures measures;           // recomputed from the program
   std::vector<std::string> notes;       // what the allocator says of its result (ir::Allocation)
-  // A bound beside them, where there is one: the fewest bytes of refills that any allocation of straight-line code with so many
-  // registers has (oracles/quality/refill_bound.h).
+  // The fewest bytes of refills that any allocation of straight-line code with so many registers has, where this bound is known
+  // (oracles/quality/refill_bound.h).
   std::optional<std::int64_t> fewest_refill_bytes;
-  std::vector<oracles::Finding> findings;  // of all judges, of completeness, and of the harness itself
-  // What each judge said of the program, in the order of judging; completeness where there is no program but a failure.
-  struct Opinion {
-    std::string judge;
-    oracles::Verdict verdict;
-    std::string reason;
-  };
-  std::vector<Opinion> opinions;
   double seconds = 0;                      // of the allocation alone
   std::optional<std::int64_t> heap_bytes;  // the most that it held of this process, where that is counted (heap_use.h)
 
+  // pass, fail, inconclusive, or skipped: impossible at this limit, as completeness has proved, or unsupported.
+  [[nodiscard]] oracles::Verdict verdict() const;
+  [[nodiscard]] std::string reason() const;  // for inconclusive and skipped
+  // Of all judges, of completeness, and of the harness itself. Cost: O(findings).
+  [[nodiscard]] std::vector<oracles::Finding> findings() const;
   // One a finding; a finding without a program (a crash, an unjustified failure) has a signature too.
   [[nodiscard]] std::vector<std::string> signatures() const;
 };
@@ -55,24 +52,36 @@ struct MetamorphicBout {
 
 struct Duel {
   std::vector<Bout> bouts;                   // in the order of the duelists
-  std::vector<MetamorphicBout> metamorphic;  // likewise, where it was asked (metamorphic_bout.h); else empty
+  std::vector<MetamorphicBout> metamorphic;  // likewise, where it was asked; else empty
 
   // fail if any bout failed, else inconclusive if any is, else pass if any is, else skipped.
   [[nodiscard]] oracles::Verdict verdict() const;
 };
 
-// Requires: `program` well-formed for `target`, over vregs. Each duelist gets those of the knobs that it knows.
-// Never throws for what an allocator does: an internal error of one is a finding ("harness/internal-error"), so are an
-// ill-formed result ("harness/ill-formed"), a knob that it refuses ("harness/bad-knob"), and what an external allocator does
-// instead of answering ("harness/broken-hang" and the like, duel/exec/exec_allocator.h).
-//   judges   the names of those to ask (oracles/report.h), all where empty
-//   fuel     of each duelist; null = as much as it takes. What the last one spent is left there
-[[nodiscard]] Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
-                        std::span<const ir::Allocator* const> duelists, const Knobs& knobs = {},
-                        std::span<const std::string> judges = {}, ir::Fuel* fuel = nullptr);
-// The same for one of several duels over a program: what the judges need of it is made once (oracles/before.h).
-[[nodiscard]] Duel duel(const oracles::Before& before, const ir::Limits& limits, std::span<const ir::Allocator* const> duelists,
-                        const Knobs& knobs = {}, std::span<const std::string> judges = {}, ir::Fuel* fuel = nullptr);
+struct DuelOptions {
+  std::span<const ir::Allocator* const> duelists;
+  ir::Limits limits = {};
+  Knobs knobs = {};                          // each duelist gets those that it knows
+  std::span<const std::string> judges = {};  // the names of those to ask (oracles/judges.h); empty = all
+  // Asks each duelist again about variants of the program (oracles/metamorphic): nine allocations more, with as much fuel as they take.
+  bool metamorphic = false;
+  ir::Fuel* fuel = nullptr;  // of each duelist; null = as much as it takes. The last duelist leaves there what it spent
+};
+
+// Each duelist allocates, each judge looks at each result. Where one duelist failed, as completeness proved rightly, and another one succeeded to
+// the satisfaction of all judges, these contradict each other: the finding "disagreement/completeness-vs-success" of the bout that succeeded.
+// Several duels over one program share `before`, so that the judges prepare it once (oracles/before.h).
+//   Requires  a program that is well-formed for its target, over vregs.
+// Never throws for what an allocator does: an internal error is a finding ("harness/internal-error"), so are an ill-formed result
+// ("harness/ill-formed"), a knob that the allocator refuses ("harness/bad-knob"), and what an external allocator does instead of
+// answering ("harness/broken-hang" and the like, duel/exec/exec_allocator.h).
+[[nodiscard]] Duel duel(const oracles::Before& before, const DuelOptions& options);
+// The duel of a case, with its limits and knobs in place of those of the options.
+[[nodiscard]] Duel duel(const Case& c, DuelOptions options);
+
+// Adds the finding "disagreement/completeness-vs-success" where duelists of `d` contradict each other at these limits: a part of duel().
+//   Cost  nothing where they agree.
+void add_completeness_disagreement(Duel& d, const oracles::Before& before, const ir::Limits& limits);
 
 // Knobs for the duelists, drawn from their samples: none in half of all draws, else each with one chance in four; and always the
 // order of a series of passes (passes/series.h). The same seed draws the same for the same duelists.
@@ -80,4 +89,4 @@ struct Duel {
 // Those of the knobs that this allocator knows.
 [[nodiscard]] Knobs known_to(const ir::Allocator& allocator, const Knobs& knobs);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

@@ -15,7 +15,7 @@
 #include "generate/generator.h"
 #include "ir/text/text.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 namespace {
 
 using Answer = std::expected<ir::Allocation, ir::AllocFailure>;
@@ -36,16 +36,16 @@ template <class Body>
 Bout fight(Body body, const ir::Limits& limits = ir::Limits::of(ir::default_target()), const Knobs& knobs = {}) {
   const Duelist<Body> rogue(body);
   const ir::Allocator* duelists[] = {&rogue};
-  const ir::Function f = generate({.profile = Profile::Loops, .seed = 1, .size = 60});
-  Duel d = duel(f, ir::default_target(), limits, duelists, knobs);
+  const ir::Function f = generate::generate({.profile = generate::Profile::Loops, .seed = 1, .size = 60});
+  Duel d = duel({f, ir::default_target()}, {.duelists = duelists, .limits = limits, .knobs = knobs});
   EXPECT_EQ(d.bouts.size(), 1u);
-  EXPECT_EQ(d.verdict(), d.bouts.at(0).verdict);
+  EXPECT_EQ(d.verdict(), d.bouts.at(0).verdict());
   return std::move(d.bouts.at(0));
 }
 
 TEST(Duel, AnInternalErrorIsAFinding) {
   const Bout b = fight([](const ir::Function&, const ir::AllocOptions&) -> Answer { throw InternalError("broken"); });
-  EXPECT_EQ(b.verdict, oracles::Verdict::Fail);
+  EXPECT_EQ(b.verdict(), oracles::Verdict::Fail);
   EXPECT_THAT(b.signatures(), testing::ElementsAre("harness/internal-error"));
 }
 
@@ -54,7 +54,7 @@ TEST(Duel, AnInternalErrorIsToldFromOthersByItsInvariant) {
     REGDUEL_CHECK(o.limits.of(ir::RegFile::R) < 0, "5 of 7: no");
     return std::unexpected(ir::AllocFailure{});
   });
-  EXPECT_EQ(b.findings.at(0).category, "internal-error");
+  EXPECT_EQ(b.findings().at(0).category, "internal-error");
   EXPECT_THAT(b.signatures(), testing::ElementsAre("harness/internal-error@duel_test.cpp: o.limits.of(ir::RegFile::R) < 0"));
 }
 
@@ -70,14 +70,14 @@ TEST(Duel, AnAllocatedProgramWithVRegsIsAFinding) {
     return a;
   });
   EXPECT_THAT(b.signatures(), testing::Each(testing::StartsWith("structure/unallocated-operand@")));
-  EXPECT_FALSE(b.findings.empty());
+  EXPECT_FALSE(b.findings().empty());
 }
 
 TEST(Duel, GivingUpWithoutNeedIsAFinding) {
   const Bout b = fight([](const ir::Function&, const ir::AllocOptions&) -> Answer {
     return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Impossible, "no"});
   });
-  EXPECT_EQ(b.verdict, oracles::Verdict::Fail);
+  EXPECT_EQ(b.verdict(), oracles::Verdict::Fail);
   EXPECT_THAT(b.signatures(), testing::ElementsAre(testing::StartsWith("completeness/")));
 }
 
@@ -88,8 +88,8 @@ TEST(Duel, GivingUpForAReasonIsSkipped) {
         return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::Impossible, "no"});
       },
       none);
-  EXPECT_EQ(b.verdict, oracles::Verdict::Skipped);
-  EXPECT_EQ(b.reason, "impossible");
+  EXPECT_EQ(b.verdict(), oracles::Verdict::Skipped);
+  EXPECT_EQ(b.reason(), "impossible");
 }
 
 TEST(Duel, OnlyKnownKnobsArePassedOn) {
@@ -105,11 +105,12 @@ TEST(Duel, OnlyKnownKnobsArePassedOn) {
 
 TEST(Duel, TheDuelistsPass) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
-    const ir::Function f = generate({.profile = Profile::Mix, .seed = seed, .size = 80});
-    const Duel d = duel(f, ir::default_target(), ir::Limits::of(ir::default_target(), 24), all_duelists());
+    const ir::Function f = generate::generate({.profile = generate::Profile::Mix, .seed = seed, .size = 80});
+    const Duel d =
+        duel({f, ir::default_target()}, {.duelists = all_duelists(), .limits = ir::Limits::of(ir::default_target(), 24)});
     ASSERT_EQ(d.bouts.size(), allocator_names().size());
     for (const Bout& b : d.bouts) {
-      EXPECT_EQ(b.verdict, oracles::Verdict::Pass) << b.allocator << " " << seed;
+      EXPECT_EQ(b.verdict(), oracles::Verdict::Pass) << b.allocator << " " << seed;
       EXPECT_TRUE(b.program.has_value());
       EXPECT_LE(b.measures.registers[ir::index(ir::RegFile::R)], 24);
     }
@@ -120,9 +121,10 @@ TEST(Duel, TheDuelistsPass) {
 std::string told(const Duel& d) {
   std::string out;
   for (const Bout& b : d.bouts) {
-    out += fmt::format("{} {} {}\n", b.allocator, oracles::name(b.verdict), b.reason);
-    for (const Bout::Opinion& o : b.opinions) out += fmt::format("{} {} {}\n", o.judge, oracles::name(o.verdict), o.reason);
-    for (const oracles::Finding& f : b.findings) out += f.message + "\n";
+    out += fmt::format("{} {} {}\n", b.allocator, oracles::name(b.verdict()), b.reason());
+    for (const oracles::JudgeResult& r : b.report.results)
+      out += fmt::format("{} {} {}\n", r.judge, oracles::name(r.verdict), r.reason);
+    for (const oracles::Finding& f : b.findings()) out += f.message + "\n";
     if (b.program)
       out += fmt::format("{} {} {}\n{}", b.measures.spill_store_bytes, b.measures.spill_load_bytes, b.measures.max_live[0],
                          ir::print(*b.program));
@@ -135,28 +137,30 @@ std::string told(const Duel& d) {
 TEST(Duel, SaysTheSameAfterOtherDuels) {
   constexpr std::uint64_t kInputs = 10;
   const std::vector<int> registers = {16, 24, 255};
-  const auto limits_of = [&](const FuzzInput& input, int r) {
+  const auto limits_of = [&](const Case& input, int r) {
     ir::Limits limits = input.limits;
     limits.units[0] = std::min(r, input.target->units[0]);
     return limits;
   };
-  std::vector<FuzzInput> inputs;
+  std::vector<Case> inputs;
   std::vector<std::vector<std::string>> first(kInputs);
   for (std::uint64_t seed = 0; seed < kInputs; ++seed) {
-    inputs.push_back(derive_input(seed, 20 + 30 * static_cast<int>(seed % 4)));
+    inputs.push_back(derive_case(seed, 20 + 30 * static_cast<int>(seed % 4)));
     for (const int r : registers)
       std::jthread([&] {
-        const FuzzInput& i = inputs.back();
-        first[seed].push_back(told(duel(i.program, *i.target, limits_of(i, r), all_duelists(), i.knobs)));
+        const Case& i = inputs.back();
+        first[seed].push_back(
+            told(duel({i.program, *i.target}, {.duelists = all_duelists(), .limits = limits_of(i, r), .knobs = i.knobs})));
       }).join();
   }
   for (const bool backwards : {false, true})
     for (std::uint64_t k = 0; k < kInputs; ++k) {
       const std::uint64_t seed = backwards ? kInputs - 1 - k : k;
-      const FuzzInput& i = inputs[seed];
+      const Case& i = inputs[seed];
       const oracles::Before before(i.program, *i.target);
       for (std::size_t m = 0; m < registers.size(); ++m)
-        ASSERT_EQ(told(duel(before, limits_of(i, registers[m]), all_duelists(), i.knobs)), first[seed][m])
+        ASSERT_EQ(told(duel(before, {.duelists = all_duelists(), .limits = limits_of(i, registers[m]), .knobs = i.knobs})),
+                  first[seed][m])
             << "input " << seed << " at " << registers[m];
     }
 }
@@ -211,4 +215,4 @@ TEST(Knobs, EverySampleIsLegalAndSomeAreDrawn) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 
 struct HeapUse {
   std::int64_t now = 0, most = 0;  // bytes, as malloc hands them out; what another thread frees stays counted here
@@ -42,4 +42,4 @@ class HeapPeak {
   HeapUse before_;
 };
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 namespace {
 
 TEST(HeapUse, ThePeakIsAboveWhatWasHeldBefore) {
@@ -33,4 +33,4 @@ TEST(HeapUse, IsNotKnownWhereNobodyCounts) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

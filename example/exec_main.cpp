@@ -15,11 +15,11 @@
 
 namespace {
 
-namespace fuzz = regduel::fuzz;
+namespace duel = regduel::duel;
 namespace ir = regduel::ir;
 
 void answer(const regduel_child::Request& request, const example::LinearScan& allocator) {
-  const auto input = fuzz::parse_case(request.text);  // limits and knobs stand in comments
+  const auto input = duel::parse_case(request.text);  // limits and knobs stand in comments
   if (!input) {
     regduel_child::write_frame("unsupported", request.number, input.error().message);
     return;

@@ -6,25 +6,25 @@
 #include <string>
 #include <string_view>
 
-#include <properties/arbitrary.h>
 #include <oracles/report.h>
+#include <properties/arbitrary.h>
 #include <rapidcheck.h>
 
 #include "linear_scan.h"
 
 namespace {
 
-namespace fuzz = regduel::fuzz;
+namespace duel = regduel::duel;
 namespace ir = regduel::ir;
 namespace oracles = regduel::oracles;
 
 bool holds(const ir::Allocator& allocator) {
   const ir::Target& target = *ir::find_target("sm_90");
-  fuzz::ArbitraryOptions shape;
-  shape.profiles = {fuzz::Profile::Straight, fuzz::Profile::Loops, fuzz::Profile::Irreducible, fuzz::Profile::Guarded,
-                    fuzz::Profile::MixedSize};
+  properties::ArbitraryOptions shape;
+  shape.profiles = {generate::Profile::Straight, generate::Profile::Loops, generate::Profile::Irreducible,
+                    generate::Profile::Guarded, generate::Profile::MixedSize};
   shape.max_size = 80;
-  const auto programs = fuzz::arbitrary_program(target, shape);
+  const auto programs = properties::arbitrary_program(target, shape);
   return rc::check("what linear-scan allocates is right", [&] {
     const ir::Function program = *programs;
     ir::AllocOptions options;

@@ -7,7 +7,7 @@
 
 #include "base/check_macro.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 namespace {
 
 using ir::Operand;
@@ -419,4 +419,4 @@ void Builder::finish(Draft&& d) {
   for (const VRegId v : d.fresh) make_available(v);
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

@@ -21,7 +21,7 @@
 #include "ir/program.h"
 #include "ir/target.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 
 // What a value is to an emitter: a file and a width.
 struct Key {
@@ -150,4 +150,4 @@ class Builder {
   int renew_ = 0;
 };
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

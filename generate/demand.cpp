@@ -6,7 +6,7 @@
 
 #include "generate/generator.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 namespace {
 
 using ir::Operand;
@@ -154,4 +154,4 @@ class Packer {
 
 ir::PerFile<int> demand_bound(const ir::Function& f, const ir::Target& target) { return Packer(f, target).run(); }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

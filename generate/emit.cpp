@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 namespace {
 
 using ir::Op;
@@ -880,4 +880,4 @@ Draft make_ret(Builder& b) {
   return d;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

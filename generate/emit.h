@@ -4,7 +4,7 @@
 
 #include "generate/builder.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 
 // Adds at least one instruction to b.body. `room` is how many more the block should get: sequences keep to about that.
 // Cost: O(instructions added).
@@ -20,4 +20,4 @@ void emit_sink(Builder& b, std::span<const ir::VRegId> values);
 void emit_abi_entry(Builder& b);
 [[nodiscard]] Draft make_ret(Builder& b);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

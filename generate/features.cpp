@@ -6,7 +6,7 @@
 
 #include "base/check_macro.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 namespace {
 
 using ir::RegFile;
@@ -224,4 +224,4 @@ Features blend(const Features& a, const Features& b) {
   return x;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

@@ -8,7 +8,7 @@
 #include "generate/generator.h"
 #include "generate/shape.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 
 // The kinds of instruction (or short sequence) that the emitter knows.
 enum class Emit : std::uint8_t {
@@ -78,4 +78,4 @@ struct Features {
 [[nodiscard]] Features features_of(Profile p);  // not of Mix
 [[nodiscard]] Features blend(const Features& a, const Features& b);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

@@ -18,7 +18,7 @@
 #include "generate/features.h"
 #include "generate/shape.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 namespace {
 
 using ir::Op;
@@ -343,4 +343,4 @@ ir::Function generate(const GeneratorOptions& options) {
 
 ir::Function generate(const GeneratorOptions& options, const ir::Target& target) { return Generator(options, target).run(); }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

@@ -18,7 +18,7 @@
 #include "ir/program.h"
 #include "ir/target.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 
 enum class Profile : std::uint8_t {
   Straight,     // one block
@@ -62,4 +62,4 @@ struct GeneratorOptions {
 // demand of FORMAT.md, and mostly equal to it. 0 where the file is not used. Cost: O(size).
 [[nodiscard]] ir::PerFile<int> demand_bound(const ir::Function& f, const ir::Target& target);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

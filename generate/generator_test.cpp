@@ -16,7 +16,7 @@
 #include "ir/check.h"
 #include "ir/text/text.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 namespace {
 
 using ir::BlockId;
@@ -437,4 +437,4 @@ TEST(Shape, DominatorsAreOnEveryPath) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

@@ -11,7 +11,7 @@
 #include "ir/cfg.h"
 #include "ir/text/text.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 namespace {
 
 using ir::BlockId;
@@ -180,4 +180,4 @@ int max_live(const ir::Function& f, ir::RegFile file) {
   return most;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

@@ -7,7 +7,7 @@
 
 #include "ir/program.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 
 // Operand reads that some path reaches without a whole definition of what they read, as lines for people; at most `most`.
 // Blocks that the entry does not reach are left out. A guarded def is a definition for reads under the same guard only, where all
@@ -18,4 +18,4 @@ namespace regduel::fuzz {
 // The largest number of units of `file` that are live at once (whole roots; a read that nothing defines counts as live).
 [[nodiscard]] int max_live(const ir::Function& f, ir::RegFile file);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

@@ -5,7 +5,7 @@
 
 #include "ir/text/text.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 namespace {
 
 ir::Function parse(const std::string& body) {
@@ -114,4 +114,4 @@ TEST(MaxLive, CountsUnitsAcrossALoop) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

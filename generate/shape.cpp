@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 namespace {
 
 using ir::Op;
@@ -265,4 +265,4 @@ std::vector<int> Shape::dominators() const {
 
 Shape make_shape(Random& random, const ShapeOptions& options) { return Grower(random, options).run(); }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "ir/program.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 
 // Percentages are chances in a program, weights are relative.
 struct ShapeOptions {
@@ -41,4 +41,4 @@ struct Shape {
 // Cost: O(options.blocks).
 [[nodiscard]] Shape make_shape(Random& random, const ShapeOptions& options);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 namespace {
 
 using ir::RegFile;
@@ -60,4 +60,4 @@ StandardCase standard_mix(std::uint64_t seed, std::uint64_t index) {
   return c;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

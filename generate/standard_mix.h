@@ -9,7 +9,7 @@
 #include "ir/program.h"
 #include "ir/target.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 
 struct StandardCase {
   ir::Function program;
@@ -25,4 +25,4 @@ struct StandardCase {
 // file's limit is below the bound of its demand.
 [[nodiscard]] ir::Limits draw_limits(const ir::Function& program, const ir::Target& target, std::uint64_t seed);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

@@ -8,7 +8,7 @@
 #include "ir/check.h"
 #include "ir/text/text.h"
 
-namespace regduel::fuzz {
+namespace regduel::generate {
 namespace {
 
 TEST(StandardMix, HasItsShares) {
@@ -52,4 +52,4 @@ TEST(StandardMix, CasesStandAlone) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::generate

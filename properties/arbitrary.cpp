@@ -11,12 +11,12 @@
 
 #include "base/random.h"
 #include "fuzz/edit/mutator.h"
-#include "generate/standard_mix.h"
 #include "fuzz/triage/failure.h"
 #include "fuzz/triage/reduce.h"
+#include "generate/standard_mix.h"
 #include "ir/text/text.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 // What stays as it is while a case shrinks.
@@ -27,7 +27,7 @@ enum class Keeps { Nothing, Target, TargetAndLimits };
 // circle. (To the reducer a limit below the whole file is a detail; here a lower one is always better, since what then has to be
 // deleted is less.)
 using Rank = std::array<std::size_t, 8>;
-Rank rank_of(const FuzzInput& input) {
+Rank rank_of(const duel::Case& input) {
   std::size_t limits = 0;
   for (const ir::RegFile file : ir::kAllFiles) {
     const bool is_used =
@@ -35,9 +35,9 @@ Rank rank_of(const FuzzInput& input) {
     if (is_used) limits += static_cast<std::size_t>(input.limits.of(file));
     else if (input.limits.of(file) != input.target->units[ir::index(file)]) ++limits;
   }
-  FuzzInput roomy = input;
+  duel::Case roomy = input;
   roomy.limits = ir::Limits::of(*input.target);
-  const CaseSize size = size_of(roomy);
+  const fuzz::CaseSize size = fuzz::size_of(roomy);
   return {size[0],
           size[1],
           size[2],
@@ -51,19 +51,19 @@ Rank rank_of(const FuzzInput& input) {
 // The shrinks of a case. Made in batches, since each_candidate passes over those that were made before.
 class Shrinks {
  public:
-  Shrinks(std::shared_ptr<const FuzzInput> input, std::size_t first, Keeps keeps)
+  Shrinks(std::shared_ptr<const duel::Case> input, std::size_t first, Keeps keeps)
       : input_(std::move(input)), rank_(rank_of(*input_)), first_(first), next_(first), keeps_(keeps) {}
 
-  rc::Maybe<rc::Shrinkable<FuzzInput>> operator()();
+  rc::Maybe<rc::Shrinkable<duel::Case>> operator()();
 
  private:
   struct Candidate {
-    std::shared_ptr<const FuzzInput> input;
+    std::shared_ptr<const duel::Case> input;
     std::size_t step;
   };
   void make_more();
 
-  std::shared_ptr<const FuzzInput> input_;
+  std::shared_ptr<const duel::Case> input_;
   Rank rank_;
   std::size_t first_, next_;  // the step to begin with, and the one to go on with
   Keeps keeps_;
@@ -74,18 +74,18 @@ class Shrinks {
 
 class Shrinking {
  public:
-  Shrinking(std::shared_ptr<const FuzzInput> input, std::size_t first, Keeps keeps)
+  Shrinking(std::shared_ptr<const duel::Case> input, std::size_t first, Keeps keeps)
       : input_(std::move(input)), first_(first), keeps_(keeps) {}
-  [[nodiscard]] FuzzInput value() const { return *input_; }
-  [[nodiscard]] rc::Seq<rc::Shrinkable<FuzzInput>> shrinks() const { return rc::makeSeq<Shrinks>(input_, first_, keeps_); }
+  [[nodiscard]] duel::Case value() const { return *input_; }
+  [[nodiscard]] rc::Seq<rc::Shrinkable<duel::Case>> shrinks() const { return rc::makeSeq<Shrinks>(input_, first_, keeps_); }
 
  private:
-  std::shared_ptr<const FuzzInput> input_;
+  std::shared_ptr<const duel::Case> input_;
   std::size_t first_;
   Keeps keeps_;
 };
 
-rc::Maybe<rc::Shrinkable<FuzzInput>> Shrinks::operator()() {
+rc::Maybe<rc::Shrinkable<duel::Case>> Shrinks::operator()() {
   while (made_.empty() && !is_at_end_) make_more();
   if (made_.empty()) return rc::Nothing;
   Candidate c = std::move(made_.front());
@@ -97,7 +97,7 @@ void Shrinks::make_more() {
   constexpr std::size_t kLargestBatch = 128;
   const std::size_t end = is_round_ ? first_ : std::numeric_limits<std::size_t>::max();
   bool is_more = false;
-  each_candidate(*input_, next_, [&](FuzzInput c, std::size_t step) {
+  fuzz::each_candidate(*input_, next_, [&](duel::Case c, std::size_t step) {
     if (step >= end) return false;
     if (made_.size() == batch_) {
       is_more = true;
@@ -106,7 +106,7 @@ void Shrinks::make_more() {
     }
     if (keeps_ != Keeps::Nothing && c.target != input_->target) return true;
     if (keeps_ == Keeps::TargetAndLimits) c.limits = input_->limits;
-    if (rank_of(c) < rank_) made_.push_back({std::make_shared<const FuzzInput>(std::move(c)), step});
+    if (rank_of(c) < rank_) made_.push_back({std::make_shared<const duel::Case>(std::move(c)), step});
     return true;
   });
   batch_ = std::min(batch_ * 2, kLargestBatch);
@@ -116,35 +116,35 @@ void Shrinks::make_more() {
   next_ = 0;
 }
 
-FuzzInput draw(const ArbitraryOptions& options, std::uint64_t seed, int size) {
+duel::Case draw(const ArbitraryOptions& options, std::uint64_t seed, int size) {
   Random random(seed);
-  FuzzInput input;
+  duel::Case input;
   const auto any = [&](const auto& list) { return list[random.below(static_cast<std::uint32_t>(list.size()))]; };
   input.target =
       options.target != nullptr ? options.target : &ir::targets()[random.below(static_cast<std::uint32_t>(ir::targets().size()))];
-  const Profile profile = options.profiles.empty() ? any(profiles()) : any(options.profiles);
+  const generate::Profile profile = options.profiles.empty() ? any(generate::profiles()) : any(options.profiles);
   const int largest = std::max(1, options.max_size * std::min(size + 1, rc::kNominalSize) / rc::kNominalSize);
   const std::uint64_t program_seed = random.next();
-  input.program = generate(
+  input.program = generate::generate(
       {.profile = profile, .seed = program_seed, .size = random.between(1, largest), .target = input.target->name}, *input.target);
-  input.limits = draw_limits(input.program, *input.target, random.next());
-  input.knobs = draw_knobs(options.knobs_of, random.next());
+  input.limits = generate::draw_limits(input.program, *input.target, random.next());
+  input.knobs = duel::draw_knobs(options.knobs_of, random.next());
   for (int left = random.between(0, options.max_mutations); left > 0; --left) {
-    FuzzInput mutant = input;
-    mutate(mutant, random.next());
+    duel::Case mutant = input;
+    fuzz::mutate(mutant, random.next());
     if (options.target == nullptr || mutant.target == options.target) input = std::move(mutant);
   }
   return input;
 }
 
-rc::Shrinkable<FuzzInput> shrinkable(FuzzInput input, Keeps keeps) {
-  return rc::makeShrinkable<Shrinking>(std::make_shared<const FuzzInput>(std::move(input)), std::size_t{0}, keeps);
+rc::Shrinkable<duel::Case> shrinkable(duel::Case input, Keeps keeps) {
+  return rc::makeShrinkable<Shrinking>(std::make_shared<const duel::Case>(std::move(input)), std::size_t{0}, keeps);
 }
 
 }  // namespace
 
-rc::Gen<FuzzInput> arbitrary_input(const ArbitraryOptions& options) {
-  return rc::Gen<FuzzInput>([options](const rc::Random& random, int size) {
+rc::Gen<duel::Case> arbitrary_case(const ArbitraryOptions& options) {
+  return rc::Gen<duel::Case>([options](const rc::Random& random, int size) {
     return shrinkable(draw(options, rc::Random(random).next(), size), options.target != nullptr ? Keeps::Target : Keeps::Nothing);
   });
 }
@@ -153,20 +153,20 @@ rc::Gen<ir::Function> arbitrary_program(const ir::Target& target, const Arbitrar
   ArbitraryOptions own = options;
   own.target = &target;
   own.knobs_of = {};
-  const rc::Gen<FuzzInput> inputs([own](const rc::Random& random, int size) {
-    FuzzInput input = draw(own, rc::Random(random).next(), size);
+  const rc::Gen<duel::Case> inputs([own](const rc::Random& random, int size) {
+    duel::Case input = draw(own, rc::Random(random).next(), size);
     input.limits = ir::Limits::of(*own.target);
     input.knobs.clear();
     return shrinkable(std::move(input), Keeps::TargetAndLimits);
   });
-  return rc::gen::map(inputs, [](FuzzInput&& input) { return std::move(input.program); });
+  return rc::gen::map(inputs, [](duel::Case&& input) { return std::move(input.program); });
 }
 
-rc::Shrinkable<FuzzInput> shrinkable(FuzzInput input) { return shrinkable(std::move(input), Keeps::Nothing); }
+rc::Shrinkable<duel::Case> shrinkable(duel::Case input) { return shrinkable(std::move(input), Keeps::Nothing); }
 
-void showValue(const FuzzInput& input, std::ostream& out) { out << describe(input, Duel{}); }
+void showValue(const duel::Case& input, std::ostream& out) { out << fuzz::describe(input, duel::Duel{}); }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties
 
 namespace regduel::ir {
 

@@ -1,8 +1,8 @@
 // Programs for RapidCheck: fuzz inputs (program, target, limits, knobs) and programs alone, drawn from the generator and the
 // mutator, shrunk by the reducer's steps (reduce.h), shown as .rir text.
 //
-//   RC_GTEST_PROP(MyAllocator, IsRight, (const regduel::fuzz::FuzzInput& input)) {
-//     const auto duel = regduel::fuzz::run_duel(input, std::array<const regduel::ir::Allocator*, 1>{&mine});
+//   RC_GTEST_PROP(MyAllocator, IsRight, (const regduel::duel::Case& input)) {
+//     const auto duel = regduel::duel::duel(input, std::array<const regduel::ir::Allocator*, 1>{&mine});
 //     RC_ASSERT(duel.verdict() != regduel::oracles::Verdict::Fail);
 //   }
 //
@@ -22,33 +22,34 @@
 
 #include <rapidcheck.h>
 
-#include "duel/duel.h"
 #include "duel/case.h"
+#include "duel/duel.h"
 #include "generate/generator.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 
 // What is drawn. The defaults are everything that there is.
 struct ArbitraryOptions {
-  std::vector<Profile> profiles = {};  // all where empty
+  std::vector<generate::Profile> profiles = {};  // all where empty
   const ir::Target* target =
       nullptr;            // null = any shipped one. Of its own: as generate() requires, and alive as long as the generator
   int max_size = 250;     // instructions, about, at RapidCheck's largest size (100); at least 1
   int max_mutations = 5;  // the mutator knows no profile: with 0 a program is of its profile
-  std::span<const ir::Allocator* const> knobs_of = all_duelists();  // those of whom knobs are drawn; alive as long as the generator
+  std::span<const ir::Allocator* const> knobs_of =
+      duel::all_duelists();  // those of whom knobs are drawn; alive as long as the generator
 };
 
 // Limits as draw_limits() (standard_mix.h) and knobs as draw_knobs() (duel_body.h). With a target of its own a case keeps it.
-[[nodiscard]] rc::Gen<FuzzInput> arbitrary_input(const ArbitraryOptions& options = {});
+[[nodiscard]] rc::Gen<duel::Case> arbitrary_case(const ArbitraryOptions& options = {});
 // A program alone, for `target`; it stays well-formed for it. options.target and options.knobs_of are not read.
 [[nodiscard]] rc::Gen<ir::Function> arbitrary_program(const ir::Target& target, const ArbitraryOptions& options = {});
 // A case with these shrinks, from wherever it comes: a file, a campaign.
-[[nodiscard]] rc::Shrinkable<FuzzInput> shrinkable(FuzzInput input);
+[[nodiscard]] rc::Shrinkable<duel::Case> shrinkable(duel::Case input);
 
 // A regression case (case_file.h).
-void showValue(const FuzzInput& input, std::ostream& out);
+void showValue(const duel::Case& input, std::ostream& out);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties
 
 // RapidCheck looks for it beside the type.
 namespace regduel::ir {
@@ -58,14 +59,14 @@ void showValue(const Function& program, std::ostream& out);
 namespace rc {
 
 template <>
-struct Arbitrary<regduel::fuzz::FuzzInput> {
-  static Gen<regduel::fuzz::FuzzInput> arbitrary() { return regduel::fuzz::arbitrary_input(); }
+struct Arbitrary<regduel::duel::Case> {
+  static Gen<regduel::duel::Case> arbitrary() { return regduel::properties::arbitrary_case(); }
 };
 
 // For the default target.
 template <>
 struct Arbitrary<regduel::ir::Function> {
-  static Gen<regduel::ir::Function> arbitrary() { return regduel::fuzz::arbitrary_program(regduel::ir::default_target()); }
+  static Gen<regduel::ir::Function> arbitrary() { return regduel::properties::arbitrary_program(regduel::ir::default_target()); }
 };
 
 }  // namespace rc

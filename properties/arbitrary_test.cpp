@@ -9,21 +9,23 @@
 #include <gtest/gtest.h>
 
 #include "duel/case_file.h"
-#include "generate/program_facts.h"
 #include "fuzz/triage/reduce.h"
+#include "generate/program_facts.h"
 #include "ir/cfg.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 using testing::HasSubstr;
 
 constexpr int kSize = rc::kNominalSize;
 
-FuzzInput drawn(const rc::Gen<FuzzInput>& gen, std::uint64_t seed, int size = kSize) { return gen(rc::Random(seed), size).value(); }
-std::string shown(const FuzzInput& input) {
+duel::Case drawn(const rc::Gen<duel::Case>& gen, std::uint64_t seed, int size = kSize) {
+  return gen(rc::Random(seed), size).value();
+}
+std::string shown(const duel::Case& input) {
   std::ostringstream out;
   showValue(input, out);
   return out.str();
@@ -97,7 +99,7 @@ constexpr std::array kQuestions = {
 };
 
 TEST(Arbitrary, ShrinksToWhatMatters) {
-  const auto inputs = arbitrary_input();
+  const auto inputs = arbitrary_case();
   const auto programs = arbitrary_program(*ir::find_target("sm_80"));
   for (const Question& q : kQuestions) {
     SCOPED_TRACE(q.name);
@@ -108,7 +110,7 @@ TEST(Arbitrary, ShrinksToWhatMatters) {
       const auto program = programs(random, kSize);
       if (!q.fails(input.value().program) || !q.fails(program.value())) continue;
       ++asked;
-      const auto [small, tries] = shrunk(input, [&](const FuzzInput& c) { return q.fails(c.program); });
+      const auto [small, tries] = shrunk(input, [&](const duel::Case& c) { return q.fails(c.program); });
       EXPECT_EQ(ir::print(small.program), std::string("func @f kernel target sm_90 threads 256\n") + q.minimum);
       EXPECT_LT(tries, 1500);
       EXPECT_TRUE(small.knobs.empty());
@@ -120,13 +122,15 @@ TEST(Arbitrary, ShrinksToWhatMatters) {
 
 TEST(Arbitrary, LimitsShrinkWithTheProgram) {
   // More values than registers, and not one of them is needed otherwise.
-  const auto fails = [](const FuzzInput& c) { return max_live(c.program, ir::RegFile::R) > c.limits.of(ir::RegFile::R); };
+  const auto fails = [](const duel::Case& c) {
+    return generate::max_live(c.program, ir::RegFile::R) > c.limits.of(ir::RegFile::R);
+  };
   int asked = 0;
   for (std::uint64_t seed = 0; asked < 3; ++seed) {
-    const auto input = arbitrary_input({.profiles = {Profile::Pressure}})(rc::Random(seed), kSize);
+    const auto input = arbitrary_case({.profiles = {generate::Profile::Pressure}})(rc::Random(seed), kSize);
     if (!fails(input.value())) continue;
     ++asked;
-    const FuzzInput small = shrunk(input, fails).first;
+    const duel::Case small = shrunk(input, fails).first;
     EXPECT_LE(small.program.insts.size(), 5u) << shown(small);
     EXPECT_LE(small.limits.of(ir::RegFile::R), 2) << shown(small);
     EXPECT_EQ(small.limits.of(ir::RegFile::P), small.target->units[ir::index(ir::RegFile::P)])
@@ -136,19 +140,19 @@ TEST(Arbitrary, LimitsShrinkWithTheProgram) {
 
 TEST(Arbitrary, EachShrinkIsWellFormedSmallerAndDefined) {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
-    const auto from = arbitrary_input()(rc::Random(seed), 40);
-    const FuzzInput input = from.value();
-    const bool is_defined = undefined_reads(input.program).empty();
+    const auto from = arbitrary_case()(rc::Random(seed), 40);
+    const duel::Case input = from.value();
+    const bool is_defined = generate::undefined_reads(input.program).empty();
     auto shrinks = from.shrinks();
     int number = 0;
     while (const auto next = shrinks.next()) {
       ++number;
-      const FuzzInput c = next->value();
+      const duel::Case c = next->value();
       ASSERT_THAT(ir::check(c.program, *c.target), testing::IsEmpty()) << shown(c);
       ASSERT_LE(c.program.insts.size(), input.program.insts.size());
       ASSERT_NE(shown(c), shown(input));
       if (is_defined) {
-        ASSERT_THAT(undefined_reads(c.program), testing::IsEmpty()) << shown(c);
+        ASSERT_THAT(generate::undefined_reads(c.program), testing::IsEmpty()) << shown(c);
       }
       for (const ir::RegFile file : ir::kAllFiles) {
         ASSERT_LE(c.limits.of(file), c.target->units[ir::index(file)]);
@@ -162,16 +166,16 @@ TEST(Arbitrary, EachShrinkIsWellFormedSmallerAndDefined) {
 // The first candidates of a case are the reducer's first; those of its n-th candidate begin with the n-th step and reach all
 // others.
 TEST(Arbitrary, ShrinksGoOnWhereTheyHelpedAndMissNothing) {
-  const FuzzInput input = drawn(arbitrary_input(), 3, 30);
-  const auto all_of = [](const rc::Shrinkable<FuzzInput>& from) {
+  const duel::Case input = drawn(arbitrary_case(), 3, 30);
+  const auto all_of = [](const rc::Shrinkable<duel::Case>& from) {
     std::vector<std::string> all;
     auto shrinks = from.shrinks();
     while (const auto next = shrinks.next()) all.push_back(shown(next->value()));
     return all;
   };
   std::vector<std::string> offered;
-  each_candidate(input, 0, [&](FuzzInput c, std::size_t) {
-    if (size_of(c) < size_of(input)) offered.push_back(shown(c));
+  fuzz::each_candidate(input, 0, [&](duel::Case c, std::size_t) {
+    if (fuzz::size_of(c) < fuzz::size_of(input)) offered.push_back(shown(c));
     return offered.size() < 5;
   });
   const std::vector<std::string> root = all_of(shrinkable(input));
@@ -189,26 +193,27 @@ TEST(Arbitrary, ShrinksGoOnWhereTheyHelpedAndMissNothing) {
 }
 
 TEST(Arbitrary, CandidatesAreNumberedTheSameWhereverOneBegins) {
-  const FuzzInput input = drawn(arbitrary_input(), 5, 30);
+  const duel::Case input = drawn(arbitrary_case(), 5, 30);
   std::vector<std::pair<std::size_t, std::string>> all, tail;
-  each_candidate(input, 0, [&](FuzzInput c, std::size_t step) { return all.emplace_back(step, shown(c)), true; });
+  fuzz::each_candidate(input, 0, [&](duel::Case c, std::size_t step) { return all.emplace_back(step, shown(c)), true; });
   ASSERT_GT(all.size(), 20u);
   EXPECT_TRUE(std::ranges::is_sorted(all, {}, &std::pair<std::size_t, std::string>::first));
   const std::size_t half = all.size() / 2;
-  each_candidate(input, all[half].first, [&](FuzzInput c, std::size_t step) { return tail.emplace_back(step, shown(c)), true; });
+  fuzz::each_candidate(input, all[half].first,
+                       [&](duel::Case c, std::size_t step) { return tail.emplace_back(step, shown(c)), true; });
   EXPECT_EQ(tail, std::vector(all.begin() + static_cast<std::ptrdiff_t>(half), all.end()));
   int taken = 0;
-  each_candidate(input, 0, [&](FuzzInput, std::size_t) { return ++taken < 3; });
+  fuzz::each_candidate(input, 0, [&](duel::Case, std::size_t) { return ++taken < 3; });
   EXPECT_EQ(taken, 3);
 }
 
 TEST(Arbitrary, SeedsRepeatAndSizesBound) {
-  const auto inputs = arbitrary_input();
+  const auto inputs = arbitrary_case();
   int different = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     EXPECT_EQ(shown(drawn(inputs, seed)), shown(drawn(inputs, seed)));
     different += shown(drawn(inputs, seed)) != shown(drawn(inputs, seed + 1)) ? 1 : 0;
-    EXPECT_LE(drawn(arbitrary_input({.max_size = 1, .max_mutations = 0}), seed).program.insts.size(), 40u);
+    EXPECT_LE(drawn(arbitrary_case({.max_size = 1, .max_mutations = 0}), seed).program.insts.size(), 40u);
   }
   EXPECT_EQ(different, 20);
 }
@@ -217,12 +222,13 @@ TEST(Arbitrary, DrawsWhatTheShapeSays) {
   const ir::Target& target = *ir::find_target("sm_75");
   std::size_t targets_kept = 0, with_knobs = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    const FuzzInput one = drawn(arbitrary_input({.profiles = {Profile::Straight}, .target = &target, .max_mutations = 0}), seed);
+    const duel::Case one =
+        drawn(arbitrary_case({.profiles = {generate::Profile::Straight}, .target = &target, .max_mutations = 0}), seed);
     EXPECT_EQ(one.program.blocks.size(), 1u);
     targets_kept += one.target == &target && one.program.target == "sm_75" ? 1 : 0;
     with_knobs += one.knobs.empty() ? 0 : 1;
-    EXPECT_TRUE(drawn(arbitrary_input({.max_mutations = 0, .knobs_of = {}}), seed).knobs.empty());
-    EXPECT_EQ(drawn(arbitrary_input({.target = &target}), seed).target, &target);
+    EXPECT_TRUE(drawn(arbitrary_case({.max_mutations = 0, .knobs_of = {}}), seed).knobs.empty());
+    EXPECT_EQ(drawn(arbitrary_case({.target = &target}), seed).target, &target);
   }
   EXPECT_EQ(targets_kept, 30u);
   EXPECT_GT(with_knobs, 5u);
@@ -232,7 +238,7 @@ TEST(Arbitrary, ATargetOfOnesOwnIsKeptWhileShrinking) {
   auto toy = ir::parse_target(R"({"name": "toy", "units": {"R": 48, "P": 4, "UR": 16}})");
   ASSERT_TRUE(toy.has_value());
   const auto [small, tries] =
-      shrunk(arbitrary_input({.target = &*toy})(rc::Random(1), kSize), [](const FuzzInput&) { return true; });
+      shrunk(arbitrary_case({.target = &*toy})(rc::Random(1), kSize), [](const duel::Case&) { return true; });
   EXPECT_EQ(small.target, &*toy);
   EXPECT_EQ(ir::print(small.program), "func @f kernel target toy threads 256\n  block b0\n    #0 exit\n");
   EXPECT_LT(tries, 200);
@@ -240,8 +246,8 @@ TEST(Arbitrary, ATargetOfOnesOwnIsKeptWhileShrinking) {
 
 TEST(Arbitrary, IsShownAsACaseThatCanBeReplayed) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    const FuzzInput input = drawn(arbitrary_input(), seed);
-    const auto again = parse_case(shown(input));
+    const duel::Case input = drawn(arbitrary_case(), seed);
+    const auto again = duel::parse_case(shown(input));
     ASSERT_TRUE(again.has_value()) << to_string(again.error());
     EXPECT_EQ(ir::print(again->program), ir::print(input.program));
     EXPECT_EQ(again->knobs, input.knobs);
@@ -256,4 +262,4 @@ TEST(Arbitrary, IsShownAsACaseThatCanBeReplayed) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

@@ -12,7 +12,7 @@
 #include "oracles/before.h"
 #include "oracles/quality/quality.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 struct Sums {
@@ -29,7 +29,7 @@ class BankFigures {
       ir::AllocOptions options;
       options.limits = limits;
       options.knobs = {{"641", std::to_string(is_on)}};
-      const auto allocation = find_allocator("fatpoint")->allocate(program, target, options);
+      const auto allocation = duel::find_allocator("fatpoint")->allocate(program, target, options);
       if (!allocation) return;
       const oracles::Measures m = oracles::measure(before, allocation->program);
       conflicts[is_on] = m.bank_conflicts;
@@ -59,7 +59,7 @@ class BankFigures {
 TEST(Banks, ConflictsFallByAThirdOnTheStandardMix) {
   BankFigures figures;
   for (std::uint64_t n = 0; n < 150; ++n) {
-    const StandardCase c = standard_mix(5, n);
+    const generate::StandardCase c = generate::standard_mix(5, n);
     figures.add(c.program, *ir::find_target(c.target), c.limits);
   }
   figures.expect_benefit();
@@ -83,4 +83,4 @@ TEST(Banks, ConflictsFallByAThirdOnKernels) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

@@ -7,20 +7,20 @@
 #include "generate/standard_mix.h"
 #include "ir/text/text.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 TEST(BriggsShortcuts, ChangeNoResult) {
   int spilling = 0;
   for (std::uint64_t n = 0; n < 600; ++n) {
-    const StandardCase mix = standard_mix(33, n);
+    const generate::StandardCase mix = generate::standard_mix(33, n);
     const ir::Target& target = *ir::find_target(mix.target);
     ir::AllocOptions options;
     options.limits = mix.limits;
-    const auto fast = find_allocator("briggs")->allocate(mix.program, target, options);
+    const auto fast = duel::find_allocator("briggs")->allocate(mix.program, target, options);
     ir::Fuel fuel;
     options.fuel = &fuel;
-    const auto slow = find_allocator("briggs")->allocate(mix.program, target, options);
+    const auto slow = duel::find_allocator("briggs")->allocate(mix.program, target, options);
     ASSERT_EQ(fast.has_value(), slow.has_value()) << "case " << n;
     if (!fast) continue;
     ASSERT_EQ(ir::print(fast->program), ir::print(slow->program)) << "case " << n;
@@ -30,4 +30,4 @@ TEST(BriggsShortcuts, ChangeNoResult) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

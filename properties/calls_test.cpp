@@ -8,7 +8,7 @@
 #include "ir/text/text.h"
 #include "oracles/report.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 // So many floats that live across a call of `callee`, between a load and a store of each.
@@ -62,7 +62,7 @@ constexpr std::string_view kDevice = ".visible .func k(.param .b64 p)";
 // ptxas takes 168 registers for it, and spills nothing.
 TEST(Calls, FloatsAcrossVprintfStayInRegisters) {
   const std::string ptx = floats_across(120, "vprintf", kKernel);
-  for (const ir::Allocator* a : all_duelists()) {
+  for (const ir::Allocator* a : duel::all_duelists()) {
     EXPECT_EQ(allocated(*a, program_of(ptx, ir::AbiName::Cuda), 168).stores, 0) << a->name();
     EXPECT_GT(allocated(*a, program_of(ptx, ir::AbiName::Seed), 168).stores, 100) << a->name();
   }
@@ -71,7 +71,7 @@ TEST(Calls, FloatsAcrossVprintfStayInRegisters) {
 // Another function keeps half of them: below 168 that is R2, R16 to R31 without the return address, and 68 of those above.
 TEST(Calls, FloatsAcrossAnotherFunctionPartlyDo) {
   const std::string fits = floats_across(78, "other", kKernel), above = floats_across(120, "other", kKernel);
-  for (const ir::Allocator* a : all_duelists()) {
+  for (const ir::Allocator* a : duel::all_duelists()) {
     EXPECT_EQ(allocated(*a, program_of(fits, ir::AbiName::Cuda), 168).stores, 0) << a->name();
     EXPECT_GT(allocated(*a, program_of(above, ir::AbiName::Cuda), 168).stores, 0) << a->name();
   }
@@ -80,7 +80,7 @@ TEST(Calls, FloatsAcrossAnotherFunctionPartlyDo) {
 // What a device function puts into registers that live across a call, it saves first, each once at least.
 TEST(Calls, ADeviceFunctionSavesWhatItUses) {
   const std::string ptx = floats_across(40, "other", kDevice);
-  for (const ir::Allocator* a : all_duelists()) {
+  for (const ir::Allocator* a : duel::all_duelists()) {
     const ir::Function before = program_of(ptx, ir::AbiName::Cuda);
     EXPECT_EQ(before.kind, ir::FunctionKind::Device);
     EXPECT_GE(allocated(*a, before, 168).stores, 40) << a->name();
@@ -118,13 +118,13 @@ TEST(Calls, JudgesGoByTheAbiOfTheProgram) {
 TEST(Calls, RandomProgramsFollowEitherAbi) {
   int cuda = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    GeneratorOptions options;
+    generate::GeneratorOptions options;
     options.seed = seed;
-    cuda += generate(options, ir::default_target()).abi == ir::AbiName::Cuda ? 1 : 0;
+    cuda += generate::generate(options, ir::default_target()).abi == ir::AbiName::Cuda ? 1 : 0;
   }
   EXPECT_GT(cuda, 60);
   EXPECT_LT(cuda, 140);
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

@@ -21,7 +21,7 @@
 #include "reference/program/plan.h"
 #include "reference/program/problem.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 // Nested branches and loops over scalars. Each vreg has one def, which comes before all its uses, but for those that are defined
@@ -156,7 +156,7 @@ TEST(Chordal, TheLargestCliqueIsEnough) {
     ASSERT_EQ(fewest.at_most, clique) << "seed " << seed;
     options.limits = ir::Limits::of(target, clique);
     options.knobs = {{"briggs-coalesce", "0"}};
-    const auto allocation = find_allocator("briggs")->allocate(f, target, options);
+    const auto allocation = duel::find_allocator("briggs")->allocate(f, target, options);
     ASSERT_TRUE(allocation.has_value()) << "seed " << seed << ": " << allocation.error().message;
     ASSERT_EQ(allocation->claims.spill_store_bytes + allocation->claims.spill_load_bytes, 0) << "seed " << seed;
     ASSERT_TRUE(std::none_of(allocation->program.insts.begin(), allocation->program.insts.end(),
@@ -168,4 +168,4 @@ TEST(Chordal, TheLargestCliqueIsEnough) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

@@ -12,12 +12,12 @@
 #include "ir/text/text.h"
 #include "reference/cicc.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 constexpr int kPrograms = 150;
 
-std::string allocated(const ir::Allocator& cicc, const FuzzInput& input, std::vector<std::pair<std::string, std::string>> knobs) {
+std::string allocated(const ir::Allocator& cicc, const duel::Case& input, std::vector<std::pair<std::string, std::string>> knobs) {
   ir::AllocOptions options;
   options.limits = input.limits;
   options.knobs = std::move(knobs);
@@ -39,7 +39,7 @@ TEST(Cicc, EachKnobChangesAShareOfTheStandardMix) {
                                    {"cicc-spill-limit", "1"},   {"cicc-occupancy-target", "100"}, {"cicc-pressure-limit", "200"}};
   ASSERT_EQ(settings.size(), cicc->knobs().size());
   for (std::uint64_t k = 0; k < kPrograms; ++k) {
-    const FuzzInput input = standard_input(11, k, duelists);
+    const duel::Case input = duel::standard_case(11, k, duelists);
     if (input.program.insts.size() > 1500) continue;
     const std::string plain = allocated(*cicc, input, {});
     for (Setting& s : settings) s.changed += allocated(*cicc, input, {{s.name, s.value}}) != plain;
@@ -51,4 +51,4 @@ TEST(Cicc, EachKnobChangesAShareOfTheStandardMix) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

@@ -6,15 +6,15 @@
 #include "generate/generator.h"
 #include "oracles/completeness.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 TEST(DemandBound, IsABoundAndMostlyExact) {
   int programs = 0, exact = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
-    FuzzInput input = derive_input(seed);
-    if (seed % 2 == 1) mutate(input, seed);
-    const ir::PerFile<int> bound = demand_bound(input.program, *input.target);
+    duel::Case input = duel::derive_case(seed);
+    if (seed % 2 == 1) fuzz::mutate(input, seed);
+    const ir::PerFile<int> bound = generate::demand_bound(input.program, *input.target);
     ir::Limits limits = ir::Limits::of(*input.target);
     bool inside = true;
     for (std::size_t k = 0; k < bound.size(); ++k) {
@@ -33,4 +33,4 @@ TEST(DemandBound, IsABoundAndMostlyExact) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

@@ -24,7 +24,7 @@
 #include "oracles/completeness.h"
 #include "reference/instruction/packing.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 using ir::Operand;
@@ -473,4 +473,4 @@ TEST(ExactPacking, AllSearchesAgreeAtTheDemandAndOneBelow) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

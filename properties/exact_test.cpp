@@ -9,19 +9,19 @@
 #include "oracles/quality/quality.h"
 #include "oracles/report.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 TEST(ExactAllocator, IsRightAndNobodyIsBetter) {
   int proved = 0, as_good = 0;
   for (std::uint64_t index = 0; index < 150; ++index) {
-    const StandardCase c = standard_mix(23, index);
+    const generate::StandardCase c = generate::standard_mix(23, index);
     if (c.program.insts.size() > 400) continue;
     SCOPED_TRACE(index);
     const ir::Target& target = *ir::find_target(c.target);
     ir::AllocOptions options;
     options.limits = ir::Limits::of(target);
-    const auto exact = find_allocator("exact")->allocate(c.program, target, options);
+    const auto exact = duel::find_allocator("exact")->allocate(c.program, target, options);
     if (!exact) continue;  // a file that does not fit without spilling, whatever the limit: predicates, mostly
     const oracles::Before before(c.program, target);
     const oracles::Report report = oracles::judge({before, exact->program, options.limits, &exact->claims});
@@ -29,7 +29,7 @@ TEST(ExactAllocator, IsRightAndNobodyIsBetter) {
     const auto is_proved = [](const std::string& note) { return note.find("the fewest without splitting") != std::string::npos; };
     if (!std::all_of(exact->notes.begin(), exact->notes.end(), is_proved)) continue;
     ++proved;
-    const auto briggs = find_allocator("briggs")->allocate(c.program, target, options);
+    const auto briggs = duel::find_allocator("briggs")->allocate(c.program, target, options);
     ASSERT_TRUE(briggs.has_value());
     const oracles::Measures fewest = oracles::measure(before, exact->program),
                             heuristic = oracles::measure(before, briggs->program);
@@ -43,4 +43,4 @@ TEST(ExactAllocator, IsRightAndNobodyIsBetter) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

@@ -27,7 +27,7 @@
 #include "oracles/quality/refill_bound.h"
 #include "oracles/report.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 using ir::BlockId;
@@ -434,19 +434,20 @@ TEST(ExactTruths, SsaNeedsMaxLiveRegisters) {
     expect_all_pass(*f, coloured, only_r(liveness.max_live));
     if (HasFailure()) return;
 
-    const auto moves_to_memory = [](const Bout& b) { return b.measures.spill_stores + b.measures.spill_loads > 0; };
-    const Duel free = duel(*f, ir::default_target(), only_r(255), all_duelists());
-    for (const Bout& b : free.bouts) {
-      ASSERT_EQ(b.verdict, oracles::Verdict::Pass) << b.allocator << ir::print(*f);
+    const auto moves_to_memory = [](const duel::Bout& b) { return b.measures.spill_stores + b.measures.spill_loads > 0; };
+    const duel::Duel free = duel::duel({*f, ir::default_target()}, {.duelists = duel::all_duelists(), .limits = only_r(255)});
+    for (const duel::Bout& b : free.bouts) {
+      ASSERT_EQ(b.verdict(), oracles::Verdict::Pass) << b.allocator << ir::print(*f);
       ASSERT_TRUE(moves_to_memory(b) || b.measures.registers[kR] >= liveness.max_live)
           << b.allocator << ir::print(*f) << ir::print(*b.program);
       best += b.measures.registers[kR] == liveness.max_live ? 1 : 0;
       ++fought;
     }
     if (liveness.max_live < 2) continue;
-    const Duel tight = duel(*f, ir::default_target(), only_r(liveness.max_live - 1), all_duelists());
-    for (const Bout& b : tight.bouts) {
-      ASSERT_NE(b.verdict, oracles::Verdict::Fail) << b.allocator << ir::print(*f);
+    const duel::Duel tight =
+        duel::duel({*f, ir::default_target()}, {.duelists = duel::all_duelists(), .limits = only_r(liveness.max_live - 1)});
+    for (const duel::Bout& b : tight.bouts) {
+      ASSERT_NE(b.verdict(), oracles::Verdict::Fail) << b.allocator << ir::print(*f);
       ASSERT_TRUE(!b.program || moves_to_memory(b)) << b.allocator << ir::print(*f) << ir::print(*b.program);
     }
   }
@@ -650,9 +651,9 @@ TEST(ExactTruths, NobodyRefillsLessThanBelady) {
     ASSERT_EQ(oracles::fewest_refill_bytes(f, ir::default_target(), only_r(registers)), 4 * belady.refills) << ir::print(f);
     if (HasFailure()) return;
     spilling += belady.refills > 0 ? 1 : 0;
-    const Duel d = duel(f, ir::default_target(), only_r(registers), all_duelists());
-    for (const Bout& b : d.bouts) {
-      ASSERT_EQ(b.verdict, oracles::Verdict::Pass) << b.allocator << ir::print(f);
+    const duel::Duel d = duel::duel({f, ir::default_target()}, {.duelists = duel::all_duelists(), .limits = only_r(registers)});
+    for (const duel::Bout& b : d.bouts) {
+      ASSERT_EQ(b.verdict(), oracles::Verdict::Pass) << b.allocator << ir::print(f);
       // In words, for one instruction could refill several of them.
       const std::int64_t refills = b.measures.spill_load_bytes / 4;
       ASSERT_GE(refills, belady.refills) << b.allocator << " limit " << registers << ir::print(f) << ir::print(*b.program);
@@ -669,10 +670,10 @@ TEST(ExactTruths, NobodyRefillsLessThanTheBound) {
   int refilling = 0, reached = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Random random(hash_combine(seed, 3));
-    const ir::Function f = generate({.profile = Profile::Straight, .seed = seed});
+    const ir::Function f = generate::generate({.profile = generate::Profile::Straight, .seed = seed});
     const ir::Limits limits = ir::Limits::of(ir::default_target(), random.between(4, 40));
-    for (const Bout& b : duel(f, ir::default_target(), limits, all_duelists()).bouts) {
-      if (b.verdict != oracles::Verdict::Pass) continue;
+    for (const duel::Bout& b : duel::duel({f, ir::default_target()}, {.duelists = duel::all_duelists(), .limits = limits}).bouts) {
+      if (b.verdict() != oracles::Verdict::Pass) continue;
       if (!b.fewest_refill_bytes) continue;
       ASSERT_GE(b.measures.spill_load_bytes, *b.fewest_refill_bytes)
           << b.allocator << " limit " << limits.of(ir::RegFile::R) << ir::print(f) << ir::print(*b.program);
@@ -685,4 +686,4 @@ TEST(ExactTruths, NobodyRefillsLessThanTheBound) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

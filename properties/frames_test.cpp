@@ -8,7 +8,7 @@
 #include "ir/ptx/ptx.h"
 #include "oracles/quality/frame_use.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 TEST(Frames, AreHardlyLargerThanWhatIsInThem) {
@@ -25,7 +25,7 @@ TEST(Frames, AreHardlyLargerThanWhatIsInThem) {
         const ir::Target& target = *ir::find_target(f.target);
         ir::AllocOptions options;
         options.limits = ir::Limits::of(target, registers);
-        const auto allocation = find_allocator("fatpoint")->allocate(f, target, options);
+        const auto allocation = duel::find_allocator("fatpoint")->allocate(f, target, options);
         ASSERT_TRUE(allocation.has_value()) << file;
         const std::int64_t most =
             oracles::most_bytes_in_use(allocation->program, ir::Cfg(allocation->program), ir::MemSpace::Local);
@@ -41,4 +41,4 @@ TEST(Frames, AreHardlyLargerThanWhatIsInThem) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

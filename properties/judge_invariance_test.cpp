@@ -19,17 +19,17 @@
 #include "oracles/quality/quality.h"
 #include "oracles/report.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 using oracles::Rename;
 using oracles::Verdict;
 
 // One small change somewhere in an allocated program; what comes out may be ill-formed, or as right as before.
-void damage(EditProgram& p, Random& random) {
-  EditBlock& block = p.blocks[random.below(static_cast<std::uint32_t>(p.blocks.size()))];
+void damage(fuzz::EditProgram& p, Random& random) {
+  fuzz::EditBlock& block = p.blocks[random.below(static_cast<std::uint32_t>(p.blocks.size()))];
   const std::size_t at = random.below(static_cast<std::uint32_t>(block.insts.size()));
-  EditInst& inst = block.insts[at];
+  fuzz::EditInst& inst = block.insts[at];
   switch (random.below(6)) {
     case 0:
     case 1: {  // another register
@@ -78,14 +78,16 @@ TEST(JudgeInvariance, RenamingChangesNoVerdict) {
   for (std::uint64_t seed = 0; seed < 160; ++seed) {
     Random random(hash_combine(seed, 77));
     const ir::Target& target = ir::targets()[random.below(static_cast<std::uint32_t>(ir::targets().size()))];
-    const ir::Function before =
-        generate({.profile = profiles()[seed % kNumProfiles], .seed = seed, .size = random.between(5, 120), .target = target.name});
-    const ir::Limits limits = draw_limits(before, target, seed);
-    for (const ir::Allocator* allocator : all_duelists()) {
+    const ir::Function before = generate::generate({.profile = generate::profiles()[seed % generate::kNumProfiles],
+                                                    .seed = seed,
+                                                    .size = random.between(5, 120),
+                                                    .target = target.name});
+    const ir::Limits limits = generate::draw_limits(before, target, seed);
+    for (const ir::Allocator* allocator : duel::all_duelists()) {
       const auto made = allocator->allocate(before, target, {.limits = limits, .knobs = {}});
       if (!made) continue;
       for (int copy = 0; copy < 4; ++copy) {
-        EditProgram edited(made->program);
+        fuzz::EditProgram edited(made->program);
         for (int k = 0; k < copy; ++k) damage(edited, random);
         const ir::Function after = edited.build();
         if (!ir::check(after).empty()) continue;
@@ -129,4 +131,4 @@ TEST(JudgeInvariance, RenamingChangesNoVerdict) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

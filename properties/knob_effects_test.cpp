@@ -24,7 +24,7 @@
 #include "oracles/before.h"
 #include "oracles/quality/quality.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 constexpr std::size_t kPrograms = 120, kMostInstructions = 300;
@@ -53,22 +53,23 @@ struct Played {
   std::array<std::int64_t, kNumFigures> figures = {};
 };
 
-std::vector<StandardCase> cases() {
-  std::vector<StandardCase> all;
+std::vector<generate::StandardCase> cases() {
+  std::vector<generate::StandardCase> all;
   for (std::uint64_t n = 0; all.size() < kPrograms; ++n)
-    if (StandardCase c = standard_mix(7, n); c.program.insts.size() <= kMostInstructions) all.push_back(std::move(c));
+    if (generate::StandardCase c = generate::standard_mix(7, n); c.program.insts.size() <= kMostInstructions)
+      all.push_back(std::move(c));
   return all;
 }
 
 std::vector<Played> play(const std::string& allocator, const Settings& knobs) {
-  static const std::vector<StandardCase> kCases = cases();
+  static const std::vector<generate::StandardCase> kCases = cases();
   std::vector<Played> all;
-  for (const StandardCase& c : kCases) {
+  for (const generate::StandardCase& c : kCases) {
     const ir::Target& target = *ir::find_target(c.target);
     ir::AllocOptions options;
     options.limits = c.limits;
     options.knobs = knobs;
-    const auto allocation = find_allocator(allocator)->allocate(c.program, target, options);
+    const auto allocation = duel::find_allocator(allocator)->allocate(c.program, target, options);
     all.emplace_back();
     if (!allocation) continue;
     all.back().text = ir::print(allocation->program);
@@ -115,7 +116,7 @@ Change compare(const std::vector<Played>& before, const std::vector<Played>& aft
 //   elsewhere   knobs with tests of their own
 void expect_effects(const std::string& allocator, const std::vector<Effect>& effects, std::vector<std::string> elsewhere = {}) {
   for (const Effect& e : effects) elsewhere.push_back(e.knob);
-  for (const ir::KnobInfo& knob : find_allocator(allocator)->knobs())
+  for (const ir::KnobInfo& knob : duel::find_allocator(allocator)->knobs())
     EXPECT_TRUE(std::ranges::count(elsewhere, knob.name) + std::ranges::count(elsewhere, std::to_string(knob.id)) > 0) << knob.name;
   std::map<Settings, std::vector<Played>> without;
   for (const Effect& e : effects) {
@@ -229,4 +230,4 @@ TEST(KnobEffects, ASpillLimitRefuses) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

@@ -21,7 +21,7 @@
 #include "reference/program/plan.h"
 #include "reference/program/problem.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 using reference::TempId;
@@ -114,11 +114,11 @@ TEST(LeastSpill, IsTheLeastOfAllSets) {
   int asked = 0, spilling = 0, impossible = 0, refuted = 0;
   for (std::uint64_t seed = 1; asked < kPrograms; ++seed) {
     Random random(seed);
-    GeneratorOptions options;
-    options.profile = profiles()[random.below(static_cast<std::uint32_t>(profiles().size()))];
+    generate::GeneratorOptions options;
+    options.profile = generate::profiles()[random.below(static_cast<std::uint32_t>(generate::profiles().size()))];
     options.seed = seed;
     options.size = 5 + static_cast<int>(random.below(14));
-    const ir::Function f = generate(options);
+    const ir::Function f = generate::generate(options);
     if (f.kind != ir::FunctionKind::Kernel) continue;
     const ir::Target& target = ir::default_target();
     const ir::Cfg cfg(f);
@@ -152,4 +152,4 @@ TEST(LeastSpill, IsTheLeastOfAllSets) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

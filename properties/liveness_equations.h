@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 
 // By block, then by name.
 using Rows = std::vector<std::vector<char>>;
@@ -59,4 +59,4 @@ SolvedLiveness solve(const LivenessEquations& e, EachPredecessor&& each_predeces
   return s;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

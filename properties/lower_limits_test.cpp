@@ -11,7 +11,7 @@
 #include "oracles/before.h"
 #include "oracles/quality/quality.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 constexpr std::uint64_t kPrograms = 100;
@@ -22,14 +22,14 @@ std::int64_t weighted_bytes(const ir::Function& program, const ir::Target& targe
   options.limits = limits;
   options.knobs = {{"FatPointLowerLimits", std::to_string(lower_limits)}};
   if (limits.of(ir::RegFile::R) <= 0) return -1;
-  const auto allocation = find_allocator("fatpoint")->allocate(program, target, options);
+  const auto allocation = duel::find_allocator("fatpoint")->allocate(program, target, options);
   if (!allocation) return -1;
   return oracles::measure(oracles::Before(program, target), allocation->program).weighted_spill_bytes.value_or(-1);
 }
 
 // Of case `n` of the mix at so many registers below its own limit.
 std::int64_t weighted_bytes(std::uint64_t n, int below, int lower_limits) {
-  StandardCase c = standard_mix(5, n);
+  generate::StandardCase c = generate::standard_mix(5, n);
   c.limits.units[ir::index(ir::RegFile::R)] -= below;
   return weighted_bytes(c.program, *ir::find_target(c.target), c.limits, lower_limits);
 }
@@ -61,10 +61,10 @@ TEST(LowerLimits, OneIsTriedWhereNothingIsOverBudget) {
   const ir::Target& target = ir::default_target();
   for (const auto& [seed, registers] : {std::pair{50, 32}, {66, 31}, {84, 27}, {130, 46}}) {
     SCOPED_TRACE(fmt::format("seed {}, {} registers", seed, registers));
-    GeneratorOptions options;
-    options.profile = Profile::Guarded;
+    generate::GeneratorOptions options;
+    options.profile = generate::Profile::Guarded;
     options.seed = static_cast<std::uint64_t>(seed);
-    const ir::Function program = generate(options);
+    const ir::Function program = generate::generate(options);
     const auto bytes = [&](int limit, int lower_limits) {
       return weighted_bytes(program, target, ir::Limits::of(target, limit), lower_limits);
     };
@@ -74,4 +74,4 @@ TEST(LowerLimits, OneIsTriedWhereNothingIsOverBudget) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

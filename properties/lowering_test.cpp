@@ -19,7 +19,7 @@
 #include "oracles/pair/raise.h"
 #include "oracles/report.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 constexpr std::uint64_t kPrograms = 250;
@@ -32,7 +32,7 @@ std::string findings_of(const oracles::Report& report) {
 }
 
 struct Lowered {
-  FuzzInput input;
+  duel::Case input;
   ir::Allocation allocation;
 };
 // Calls visit(Lowered) for those that spill.
@@ -40,9 +40,9 @@ template <class Visit>
 int each_lowered(const Visit& visit) {
   int count = 0;
   for (const char* name : {"fatpoint", "briggs"}) {
-    const ir::Allocator* const allocator = find_allocator(name);
+    const ir::Allocator* const allocator = duel::find_allocator(name);
     for (std::uint64_t k = 0; k < kPrograms; ++k) {
-      Lowered l{standard_input(20261123, k, std::array{allocator}), {}};
+      Lowered l{duel::standard_case(20261123, k, std::array{allocator}), {}};
       if (l.input.program.insts.size() > 600) continue;
       ir::AllocOptions options;
       options.limits = l.input.limits;
@@ -151,4 +151,4 @@ TEST(Lowering, NonsenseIsJudgedToo) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

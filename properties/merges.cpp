@@ -11,7 +11,7 @@
 
 #include "ir/cfg.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 using ir::BlockId;
@@ -327,4 +327,4 @@ MergeReport check_merges(const Function& before, const Function& after, MergeRul
   return Check(before, after, rules).run();
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

@@ -22,7 +22,7 @@
 
 #include "ir/program.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 
 struct MergeReport {
   int merged = 0;                   // roots that have become another one, or one with another
@@ -35,4 +35,4 @@ struct MergeRules {
 // Requires: both well-formed, over vregs, `after` the result of a pass on `before`.
 [[nodiscard]] MergeReport check_merges(const ir::Function& before, const ir::Function& after, MergeRules rules = {});
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

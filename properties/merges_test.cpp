@@ -11,7 +11,7 @@
 #include "ir/text/text.h"
 #include "passes/pass.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 ir::Function program(std::string_view vregs, std::string_view blocks) {
@@ -99,7 +99,7 @@ TEST(Merges, NoCoalescerMergesWhatInterferesOrDiffers) {
     if (pass->name() == "copyprop" || pass->name() == "ssa" || pass->name() == "series") continue;
     long merged = 0, undecided = 0;
     for (std::uint64_t n = 0; n < 400; ++n) {
-      const StandardCase c = standard_mix(18, n);
+      const generate::StandardCase c = generate::standard_mix(18, n);
       const auto after = pass->run(c.program, *ir::find_target(c.target), {});
       ASSERT_TRUE(after.has_value());
       const MergeReport report = check_merges(c.program, *after, {.by_type = pass->name() == "nvptx"});
@@ -117,4 +117,4 @@ TEST(Merges, NoCoalescerMergesWhatInterferesOrDiffers) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

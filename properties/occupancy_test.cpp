@@ -12,7 +12,7 @@
 #include "oracles/before.h"
 #include "oracles/quality/quality.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
@@ -27,12 +27,12 @@ constexpr int kPrograms = 150;
 Sums play(const Settings& knobs) {
   Sums sums;
   for (std::uint64_t n = 0; n < kPrograms; ++n) {
-    const StandardCase c = standard_mix(3, n);
+    const generate::StandardCase c = generate::standard_mix(3, n);
     const ir::Target& target = *ir::find_target(c.target);
     ir::AllocOptions options;
     options.limits = ir::Limits::of(target);
     options.knobs = knobs;
-    const auto allocation = find_allocator("fatpoint")->allocate(c.program, target, options);
+    const auto allocation = duel::find_allocator("fatpoint")->allocate(c.program, target, options);
     if (!allocation) {
       sums.programs.emplace_back();
       continue;
@@ -91,4 +91,4 @@ TEST(Occupancy, TheKnobsOfTheModelChangeAShareOfTheMix) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

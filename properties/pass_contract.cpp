@@ -9,7 +9,7 @@
 #include "oracles/completeness.h"
 #include "passes/pass.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 class Contract {
@@ -129,4 +129,4 @@ std::vector<std::string> breaches_of_contract(const ir::Function& before, const 
   return Contract(before, after, target).breaches();
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

@@ -11,11 +11,11 @@
 #include "ir/program.h"
 #include "ir/target.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 
 // One line a breach. Requires: both well-formed for `target`, over vregs, `after` the result of a pass on `before`. Cost: O(size),
 // and a search for the demand of both.
 [[nodiscard]] std::vector<std::string> breaches_of_contract(const ir::Function& before, const ir::Function& after,
                                                             const ir::Target& target);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

@@ -15,7 +15,7 @@
 #include "passes/pass.h"
 #include "passes/series.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 constexpr std::string_view kProgram =
@@ -72,7 +72,7 @@ TEST(PassContract, EachPassKeepsIt) {
   ASSERT_GT(orders.size(), 10u);
   for (const passes::Pass* pass : passes::passes()) {
     for (std::uint64_t n = 0; n < 300; ++n) {
-      const StandardCase c = standard_mix(24, n);
+      const generate::StandardCase c = generate::standard_mix(24, n);
       const ir::Target& target = *ir::find_target(c.target);
       std::vector<std::pair<std::string, std::string>> knobs;
       if (pass == &passes::series()) knobs.emplace_back(passes::kSeriesOrder, orders[n % orders.size()]);
@@ -85,4 +85,4 @@ TEST(PassContract, EachPassKeepsIt) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

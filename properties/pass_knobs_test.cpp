@@ -14,7 +14,7 @@
 #include "passes/llvm/llvm.h"
 #include "passes/nvptx/nvptx.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 constexpr std::uint64_t kPrograms = 300;
@@ -31,7 +31,7 @@ struct Made {
   std::string text, trace;
 };
 
-Made run(const passes::Pass& pass, const StandardCase& c, const Setting& knobs) {
+Made run(const passes::Pass& pass, const generate::StandardCase& c, const Setting& knobs) {
   Lines trace;
   auto after = pass.run(c.program, *ir::find_target(c.target), {.knobs = knobs, .trace = &trace});
   EXPECT_TRUE(after.has_value()) << (after ? "" : after.error());
@@ -49,7 +49,7 @@ struct Expected {
 void expect_changes(const passes::Pass& pass, std::uint64_t seed, const std::vector<Expected>& cases) {
   std::vector<int> changed(cases.size(), 0);
   for (std::uint64_t n = 0; n < kPrograms; ++n) {
-    const StandardCase c = standard_mix(seed, n);
+    const generate::StandardCase c = generate::standard_mix(seed, n);
     const Made usual = run(pass, c, {});
     for (std::size_t k = 0; k < cases.size(); ++k) {
       const Made other = run(pass, c, cases[k].setting);
@@ -84,7 +84,7 @@ TEST(PassKnobs, OfLlvm) {
 TEST(PassKnobs, DefsAreRepeatedByLlvm) {
   int repeats = 0;
   for (std::uint64_t n = 0; n < kPrograms; ++n)
-    repeats += run(passes::llvm_coalescer(), standard_mix(18, n), {}).trace.find("repeat #") != std::string::npos ? 1 : 0;
+    repeats += run(passes::llvm_coalescer(), generate::standard_mix(18, n), {}).trace.find("repeat #") != std::string::npos ? 1 : 0;
   EXPECT_GE(repeats, 3);
 }
 
@@ -116,14 +116,14 @@ TEST(PassKnobs, OfCssa) {
 
 // What the knobs of cssa are for: copies and phis that are left.
 TEST(PassKnobs, CssaLeavesFewerCopiesByValuesAndMoreWithoutCoalescing) {
-  const auto moves_left = [](const StandardCase& c, const Setting& knobs) {
+  const auto moves_left = [](const generate::StandardCase& c, const Setting& knobs) {
     int moves = 0;
     for (const ir::Inst& i : run(passes::cssa(), c, knobs).program.insts) moves += i.is_copy() || i.op == ir::Op::Phi ? 1 : 0;
     return moves;
   };
   int none = 0, liveness = 0, values = 0;
   for (std::uint64_t n = 0; n < kPrograms; ++n) {
-    const StandardCase c = standard_mix(4, n);
+    const generate::StandardCase c = generate::standard_mix(4, n);
     none += moves_left(c, {{"cssa-coalesce", "0"}});
     liveness += moves_left(c, {});
     values += moves_left(c, {{"cssa-usedessa", "1"}});
@@ -134,4 +134,4 @@ TEST(PassKnobs, CssaLeavesFewerCopiesByValuesAndMoreWithoutCoalescing) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

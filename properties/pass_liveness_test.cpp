@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 
 #include "generate/standard_mix.h"
-#include "properties/liveness_equations.h"
 #include "ir/cfg.h"
 #include "passes/liveness.h"
+#include "properties/liveness_equations.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 using ir::BlockId;
@@ -48,7 +48,7 @@ SolvedLiveness solve(const ir::Function& f, const ir::Cfg& cfg) {
 TEST(PassLiveness, SolvesItsEquations) {
   std::size_t live = 0;
   for (std::uint64_t n = 0; n < 600; ++n) {
-    const ir::Function f = standard_mix(31, n).program;
+    const ir::Function f = generate::standard_mix(31, n).program;
     const ir::Cfg cfg(f);
     const passes::Liveness liveness(f, cfg);
     const SolvedLiveness s = solve(f, cfg);
@@ -68,4 +68,4 @@ TEST(PassLiveness, SolvesItsEquations) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

@@ -8,15 +8,15 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "properties/arbitrary.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
 #include "oracles/report.h"
 #include "passes/in_memory.h"
 #include "passes/pass_allocator.h"
 #include "passes/take_back.h"
+#include "properties/arbitrary.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 using oracles::Verdict;
@@ -36,19 +36,19 @@ std::string findings_of(const oracles::Report& report) {
   return text;
 }
 
-RC_GTEST_PROP(Passes, BeforeAnAllocatorEveryJudgeAcceptsThem, (const FuzzInput& input)) {
+RC_GTEST_PROP(Passes, BeforeAnAllocatorEveryJudgeAcceptsThem, (const duel::Case& input)) {
   for (const passes::Pass* pass : passes::passes())
-    for (const ir::Allocator* allocator : all_duelists()) {
+    for (const ir::Allocator* allocator : duel::all_duelists()) {
       const passes::PassAllocator both(*pass, *allocator);
       const std::array<const ir::Allocator*, 1> duelists = {&both};
-      for (const Bout& b : duel(input.program, *input.target, input.limits, duelists, input.knobs).bouts) {
-        for (const oracles::Finding& f : b.findings) RC_LOG() << f.judge << "/" << f.category << ": " << f.message << "\n";
-        RC_ASSERT(b.verdict != Verdict::Fail);
+      for (const duel::Bout& b : duel::duel(input, {.duelists = duelists}).bouts) {
+        for (const oracles::Finding& f : b.findings()) RC_LOG() << f.judge << "/" << f.category << ": " << f.message << "\n";
+        RC_ASSERT(b.verdict() != Verdict::Fail);
       }
     }
 }
 
-RC_GTEST_PROP(Passes, AloneEveryJudgeAcceptsThem, (const FuzzInput& input)) {
+RC_GTEST_PROP(Passes, AloneEveryJudgeAcceptsThem, (const duel::Case& input)) {
   const oracles::Report nothing_done = judge_alone(input.program, input.program, *input.target);
   RC_LOG() << findings_of(nothing_done);
   RC_ASSERT(nothing_done.verdict() != Verdict::Fail);
@@ -128,26 +128,26 @@ TEST(PassesJudged, EachMistakeIsFoundBeforeEachAllocatorAndAlone) {
     EXPECT_NE(judge_alone(before, before, target).verdict(), Verdict::Fail);
     EXPECT_EQ(judge_alone(before, after, target).verdict(), Verdict::Fail);
     const Mistaken pass(after);
-    for (const ir::Allocator* allocator : all_duelists()) {
+    for (const ir::Allocator* allocator : duel::all_duelists()) {
       const passes::PassAllocator both(pass, *allocator);
       const std::array<const ir::Allocator*, 1> duelists = {&both};
-      const Verdict verdict = duel(before, target, ir::Limits::of(target, 8), duelists).verdict();
+      const Verdict verdict = duel::duel({before, target}, {.duelists = duelists, .limits = ir::Limits::of(target, 8)}).verdict();
       EXPECT_TRUE(m.is_undefined || verdict == Verdict::Fail) << both.name();
     }
   }
 }
 
 TEST(PassesJudged, APassBeforeAnAllocatorIsFoundByName) {
-  const ir::Allocator* both = find_allocator("copyprop+briggs");
+  const ir::Allocator* both = duel::find_allocator("copyprop+briggs");
   ASSERT_NE(both, nullptr);
   EXPECT_EQ(both->name(), "copyprop+briggs");
-  EXPECT_EQ(find_allocator("copyprop+briggs"), both);
-  EXPECT_NE(find_allocator("copyprop+copyprop+fatpoint"), nullptr);
-  EXPECT_EQ(find_allocator("copyprop+nobody"), nullptr);
-  EXPECT_EQ(find_allocator("nothing+fatpoint"), nullptr);
-  EXPECT_EQ(find_allocator("copyprop+"), nullptr);
-  EXPECT_EQ(all_duelists().size(), allocator_names().size()) << "passes take part only where they are asked for";
+  EXPECT_EQ(duel::find_allocator("copyprop+briggs"), both);
+  EXPECT_NE(duel::find_allocator("copyprop+copyprop+fatpoint"), nullptr);
+  EXPECT_EQ(duel::find_allocator("copyprop+nobody"), nullptr);
+  EXPECT_EQ(duel::find_allocator("nothing+fatpoint"), nullptr);
+  EXPECT_EQ(duel::find_allocator("copyprop+"), nullptr);
+  EXPECT_EQ(duel::all_duelists().size(), duel::allocator_names().size()) << "passes take part only where they are asked for";
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

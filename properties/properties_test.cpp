@@ -19,7 +19,6 @@
 #include "base/random.h"
 #include "duel/case_file.h"
 #include "fuzz/edit/mutator.h"
-#include "properties/arbitrary.h"
 #include "fuzz/triage/failure.h"
 #include "fuzz/triage/reduce.h"
 #include "ir/cfg.h"
@@ -28,22 +27,23 @@
 #include "ir/text/text.h"
 #include "oracles/completeness.h"
 #include "oracles/report.h"
+#include "properties/arbitrary.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 using oracles::Verdict;
 
 // For what takes long on a large program.
-rc::Gen<FuzzInput> small_input() { return arbitrary_input({.max_size = 60}); }
+rc::Gen<duel::Case> small_input() { return arbitrary_case({.max_size = 60}); }
 
 std::string text_of(const ir::Function& f) { return "rir 1\n" + ir::print(f); }
 
 // What the allocator makes of the case, where it does not give up.
-std::optional<ir::Allocation> allocated(const ir::Allocator& allocator, const FuzzInput& input) {
+std::optional<ir::Allocation> allocated(const ir::Allocator& allocator, const duel::Case& input) {
   ir::AllocOptions options;
   options.limits = input.limits;
-  options.knobs = known_to(allocator, input.knobs);
+  options.knobs = duel::known_to(allocator, input.knobs);
   auto result = allocator.allocate(input.program, *input.target, options);
   return result ? std::optional(std::move(*result)) : std::nullopt;
 }
@@ -118,7 +118,7 @@ void misplace(ir::Function& f, Random& random) {
 
 // --- ir ----------------------------------------------------------------------------------------------------------------
 
-RC_GTEST_PROP(Property, TextRoundTrip, (const FuzzInput& input)) {
+RC_GTEST_PROP(Property, TextRoundTrip, (const duel::Case& input)) {
   const std::string text = text_of(input.program);
   const auto module = ir::parse(text);
   RC_ASSERT(module.has_value());
@@ -126,7 +126,7 @@ RC_GTEST_PROP(Property, TextRoundTrip, (const FuzzInput& input)) {
   RC_ASSERT(text_of(module->functions[0]) == text);
 }
 
-RC_GTEST_PROP(Property, BinaryRoundTrip, (const FuzzInput& input)) {
+RC_GTEST_PROP(Property, BinaryRoundTrip, (const duel::Case& input)) {
   const auto bytes = ir::encode(input.program);
   RC_ASSERT(ir::looks_binary(bytes));
   const auto again = ir::decode(bytes);
@@ -136,8 +136,8 @@ RC_GTEST_PROP(Property, BinaryRoundTrip, (const FuzzInput& input)) {
 }
 
 // Slots, inserted instructions, edge blocks: all that only an allocation has.
-RC_GTEST_PROP(Property, AllocationsRoundTrip, (const FuzzInput& input)) {
-  for (const ir::Allocator* allocator : all_duelists()) {
+RC_GTEST_PROP(Property, AllocationsRoundTrip, (const duel::Case& input)) {
+  for (const ir::Allocator* allocator : duel::all_duelists()) {
     const auto allocation = allocated(*allocator, input);
     if (!allocation) continue;
     const std::string text = text_of(allocation->program);
@@ -155,14 +155,14 @@ RC_GTEST_PROP(Property, DecodeOfAnyBytes, (const std::vector<std::uint8_t>& byte
   if (f) RC_ASSERT(ir::check(*f).empty());
 }
 
-RC_GTEST_PROP(Property, DecodeOfDamagedBytes, (const FuzzInput& input, std::uint64_t seed)) {
+RC_GTEST_PROP(Property, DecodeOfDamagedBytes, (const duel::Case& input, std::uint64_t seed)) {
   auto bytes = ir::encode(input.program);
   damage(bytes, seed);
   const auto f = ir::decode(bytes);
   if (f) RC_ASSERT(ir::check(*f).empty());
 }
 
-RC_GTEST_PROP(Property, ParseOfDamagedText, (const FuzzInput& input, std::uint64_t seed)) {
+RC_GTEST_PROP(Property, ParseOfDamagedText, (const duel::Case& input, std::uint64_t seed)) {
   constexpr std::string_view kPieces[] = {"%",  "#",  "{",  "}",           ",",     " = ",   "-> ",  "b0",        "!read",
                                           "\"", "//", "\n", "99999999999", "R4:R2", "vreg ", "\x01", "block b1\n"};
   std::string text = text_of(input.program);
@@ -180,7 +180,7 @@ RC_GTEST_PROP(Property, ParseOfDamagedText, (const FuzzInput& input, std::uint64
 }
 
 // check() follows no index before it has looked at it, and what it lets pass can be written and read.
-RC_GTEST_PROP(Property, CheckIsSafeOnAnyContents, (FuzzInput input, std::uint64_t seed)) {
+RC_GTEST_PROP(Property, CheckIsSafeOnAnyContents, (duel::Case input, std::uint64_t seed)) {
   Random random(seed);
   for (int left = random.between(1, 4); left > 0; --left) scribble(input.program, random);
   const bool is_well_formed = ir::check(input.program, *input.target).empty();
@@ -209,7 +209,7 @@ RC_GTEST_PROP(Property, TargetOfDamagedJson, (std::uint64_t seed)) {
   RC_ASSERT(target->register_banks >= 1 && target->register_granularity >= 1);
 }
 
-RC_GTEST_PROP(Property, ControlFlowGraphIsThatOfTheTerminators, (const FuzzInput& input)) {
+RC_GTEST_PROP(Property, ControlFlowGraphIsThatOfTheTerminators, (const duel::Case& input)) {
   const ir::Function& f = input.program;
   const ir::Cfg cfg(f);
   std::set<std::pair<std::uint32_t, std::uint32_t>> edges, forward, backward;
@@ -234,16 +234,16 @@ RC_GTEST_PROP(Property, ControlFlowGraphIsThatOfTheTerminators, (const FuzzInput
 
 // --- allocators --------------------------------------------------------------------------------------------------------
 
-RC_GTEST_PROP(Property, EveryJudgePassesEveryAllocator, (const FuzzInput& input)) {
-  const Duel d = run_duel(input, all_duelists());
-  if (d.verdict() == Verdict::Fail) RC_FAIL(describe(input, d));
+RC_GTEST_PROP(Property, EveryJudgePassesEveryAllocator, (const duel::Case& input)) {
+  const duel::Duel d = duel::duel(input, {.duelists = duel::all_duelists()});
+  if (d.verdict() == Verdict::Fail) RC_FAIL(fuzz::describe(input, d));
 }
 
 // Many knobs at once, or all of them, each at one of its samples: preferences may change, hard conflicts not.
 RC_GTEST_PROP(Property, NoKnobLetsAHardConflictThrough, (std::uint64_t seed)) {
-  FuzzInput input = *small_input();
+  duel::Case input = *small_input();
   Random random(seed);
-  for (const ir::Allocator* allocator : all_duelists()) {
+  for (const ir::Allocator* allocator : duel::all_duelists()) {
     input.knobs.clear();
     const int percent_set =
         random.chance(50) ? 100 : 50;  // the rest stays at the default, which switches off much of what others need
@@ -251,19 +251,20 @@ RC_GTEST_PROP(Property, NoKnobLetsAHardConflictThrough, (std::uint64_t seed)) {
       if (!knob.samples.empty() && random.chance(percent_set))
         input.knobs.emplace_back(knob.name, knob.samples[random.below(static_cast<std::uint32_t>(knob.samples.size()))]);
     }
-    const Duel d = run_duel(input, std::array{allocator});
-    if (d.verdict() == Verdict::Fail) RC_FAIL(describe(input, d));
+    const duel::Duel d = duel::duel(input, {.duelists = std::array{allocator}});
+    if (d.verdict() == Verdict::Fail) RC_FAIL(fuzz::describe(input, d));
   }
 }
 
 // The same input twice, the same bytes out; and what one allocator calls impossible no other may solve, unless it does without the
 // impossible instruction, a copy, which the duel knows.
-RC_GTEST_PROP(Property, DuelsRepeatAndAgreeOnTheImpossible, (const FuzzInput& input)) {
+RC_GTEST_PROP(Property, DuelsRepeatAndAgreeOnTheImpossible, (const duel::Case& input)) {
   std::optional<bool> is_possible;
-  for (const ir::Allocator* allocator : all_duelists()) {
+  for (const ir::Allocator* allocator : duel::all_duelists()) {
     const auto a = allocated(*allocator, input), b = allocated(*allocator, input);
     RC_ASSERT(a.has_value() == b.has_value());
-    if (a.has_value() != is_possible.value_or(a.has_value())) RC_ASSERT(run_duel(input, all_duelists()).verdict() != Verdict::Fail);
+    if (a.has_value() != is_possible.value_or(a.has_value()))
+      RC_ASSERT(duel::duel(input, {.duelists = duel::all_duelists()}).verdict() != Verdict::Fail);
     is_possible = a.has_value();
     if (a) RC_ASSERT(ir::encode(a->program) == ir::encode(b->program));
   }
@@ -271,10 +272,10 @@ RC_GTEST_PROP(Property, DuelsRepeatAndAgreeOnTheImpossible, (const FuzzInput& in
 
 // Where an allocation fits into fewer registers, all that the target has are enough too.
 RC_GTEST_PROP(Property, MoreRegistersAreNeverImpossible, ()) {
-  FuzzInput input = *small_input();
-  for (const ir::Allocator* allocator : all_duelists()) {
+  duel::Case input = *small_input();
+  for (const ir::Allocator* allocator : duel::all_duelists()) {
     if (!allocated(*allocator, input)) continue;
-    FuzzInput roomy = input;
+    duel::Case roomy = input;
     roomy.limits = ir::Limits::of(*input.target);
     RC_ASSERT(allocated(*allocator, roomy).has_value());
   }
@@ -298,9 +299,9 @@ void assert_consistent(const oracles::Case& c) {
 }
 
 RC_GTEST_PROP(Property, JudgesAreTotalAndAgreeOnDamagedAllocations, (std::uint64_t seed)) {
-  const FuzzInput input = *small_input();
+  const duel::Case input = *small_input();
   Random random(seed);
-  for (const ir::Allocator* allocator : all_duelists()) {
+  for (const ir::Allocator* allocator : duel::all_duelists()) {
     auto allocation = allocated(*allocator, input);
     if (!allocation) continue;
     for (int left = random.between(1, 3); left > 0; --left) {
@@ -314,9 +315,9 @@ RC_GTEST_PROP(Property, JudgesAreTotalAndAgreeOnDamagedAllocations, (std::uint64
 
 // The allocation of one program is none of another.
 RC_GTEST_PROP(Property, JudgesAreTotalOnUnrelatedPrograms, ()) {
-  const rc::Gen<FuzzInput> inputs = arbitrary_input({.target = &ir::default_target(), .max_size = 60});
-  const FuzzInput before = *inputs, other = *inputs;
-  for (const ir::Allocator* allocator : all_duelists()) {
+  const rc::Gen<duel::Case> inputs = arbitrary_case({.target = &ir::default_target(), .max_size = 60});
+  const duel::Case before = *inputs, other = *inputs;
+  for (const ir::Allocator* allocator : duel::all_duelists()) {
     const auto allocation = allocated(*allocator, other);
     if (!allocation) continue;
     const oracles::Case unrelated = {before.program, allocation->program, *before.target, before.limits};
@@ -331,7 +332,7 @@ RC_GTEST_PROP(Property, JudgesAreTotalOnUnrelatedPrograms, ()) {
 
 // The least limit is one: the operands can be packed there, and not below.
 RC_GTEST_PROP(Property, DemandIsTheLeastLimitThatFits, ()) {
-  const FuzzInput input = *arbitrary_input({.max_size = 30});
+  const duel::Case input = *arbitrary_case({.max_size = 30});
   const auto insts = std::span(input.program.insts).first(std::min<std::size_t>(20, input.program.insts.size()));
   for (const ir::Inst& inst : insts)
     for (const ir::RegFile file : ir::kAllFiles) {
@@ -353,7 +354,7 @@ RC_GTEST_PROP(Property, DemandIsTheLeastLimitThatFits, ()) {
 
 // --- fuzz --------------------------------------------------------------------------------------------------------------
 
-void assert_sound(const FuzzInput& input) {
+void assert_sound(const duel::Case& input) {
   RC_ASSERT(ir::check(input.program, *input.target).empty());
   RC_ASSERT(input.program.phase == ir::Phase::Virtual);
   for (const ir::RegFile file : ir::kAllFiles) {
@@ -362,37 +363,37 @@ void assert_sound(const FuzzInput& input) {
   }
 }
 
-RC_GTEST_PROP(Property, GeneratorAndMutatorAreWellFormed, (FuzzInput input, std::uint64_t seed)) {
+RC_GTEST_PROP(Property, GeneratorAndMutatorAreWellFormed, (duel::Case input, std::uint64_t seed)) {
   assert_sound(input);
-  mutate(input, seed);
+  fuzz::mutate(input, seed);
   assert_sound(input);
 }
 
-RC_GTEST_PROP(Property, CrossoverIsWellFormed, (const FuzzInput& a, const FuzzInput& b, std::uint64_t seed)) {
-  const FuzzInput child = cross(a, b, seed);
+RC_GTEST_PROP(Property, CrossoverIsWellFormed, (const duel::Case& a, const duel::Case& b, std::uint64_t seed)) {
+  const duel::Case child = fuzz::cross(a, b, seed);
   assert_sound(child);
-  RC_ASSERT(encode_input(child) == encode_input(cross(a, b, seed)));
+  RC_ASSERT(duel::encode_case(child) == duel::encode_case(fuzz::cross(a, b, seed)));
 }
 
-RC_GTEST_PROP(Property, InputsRoundTrip, (const FuzzInput& input)) {
-  const auto bytes = encode_input(input);
-  const FuzzInput again = decode_input(bytes);
-  RC_ASSERT(encode_input(again) == bytes);
-  RC_ASSERT(describe(again, Duel{}) == describe(input, Duel{}));
-  const auto file = parse_case(describe(input, Duel{}));
+RC_GTEST_PROP(Property, InputsRoundTrip, (const duel::Case& input)) {
+  const auto bytes = duel::encode_case(input);
+  const duel::Case again = duel::decode_case(bytes);
+  RC_ASSERT(duel::encode_case(again) == bytes);
+  RC_ASSERT(fuzz::describe(again, duel::Duel{}) == fuzz::describe(input, duel::Duel{}));
+  const auto file = duel::parse_case(fuzz::describe(input, duel::Duel{}));
   RC_ASSERT(file.has_value());
-  RC_ASSERT(print_case(*file) == describe(input, Duel{}));
+  RC_ASSERT(duel::print_case(*file) == fuzz::describe(input, duel::Duel{}));
 }
 
-RC_GTEST_PROP(Property, DecodeInputOfDamagedBytes, (const FuzzInput& input, std::uint64_t seed)) {
-  auto bytes = encode_input(input);
+RC_GTEST_PROP(Property, DecodeInputOfDamagedBytes, (const duel::Case& input, std::uint64_t seed)) {
+  auto bytes = duel::encode_case(input);
   damage(bytes, seed);
-  assert_sound(decode_input(bytes));
+  assert_sound(duel::decode_case(bytes));
 }
 
 // The question: is an instruction of this opcode left that is reached?
 RC_GTEST_PROP(Property, ReducerKeepsTheFailureAndShrinks, (std::uint64_t seed)) {
-  const FuzzInput input = *small_input();
+  const duel::Case input = *small_input();
   const auto reached = [](const ir::Function& f) {
     std::vector<ir::Op> ops;
     const ir::Cfg cfg(f);
@@ -402,17 +403,17 @@ RC_GTEST_PROP(Property, ReducerKeepsTheFailureAndShrinks, (std::uint64_t seed)) 
   };
   const std::vector<ir::Op> ops = reached(input.program);
   const ir::Op wanted = ops[Random(seed).below(static_cast<std::uint32_t>(ops.size()))];
-  const auto still_fails = [&](const FuzzInput& c) { return std::ranges::count(reached(c.program), wanted) > 0; };
-  const Reduced small = reduce(input, still_fails);
+  const auto still_fails = [&](const duel::Case& c) { return std::ranges::count(reached(c.program), wanted) > 0; };
+  const fuzz::Reduced small = fuzz::reduce(input, still_fails);
   assert_sound(small.input);
   RC_ASSERT(small.is_minimal);
   RC_ASSERT(still_fails(small.input));
-  RC_ASSERT(size_of(small.input) <= size_of(input));
+  RC_ASSERT(fuzz::size_of(small.input) <= fuzz::size_of(input));
   RC_ASSERT(small.input.program.insts.size() <= 6u);
-  RC_ASSERT(encode_input(reduce(input, still_fails).input) == encode_input(small.input));
-  const Reduced again = reduce(small.input, still_fails);
-  RC_ASSERT(size_of(again.input) == size_of(small.input));
+  RC_ASSERT(duel::encode_case(fuzz::reduce(input, still_fails).input) == duel::encode_case(small.input));
+  const fuzz::Reduced again = fuzz::reduce(small.input, still_fails);
+  RC_ASSERT(fuzz::size_of(again.input) == fuzz::size_of(small.input));
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

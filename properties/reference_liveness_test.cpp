@@ -15,7 +15,7 @@
 #include "reference/program/plan.h"
 #include "reference/program/problem.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 using reference::Code;
@@ -68,7 +68,7 @@ TEST(ReferenceLiveness, SolvesItsEquations) {
   std::size_t live = 0;
   Random random(5);
   for (std::uint64_t n = 0; n < 300; ++n) {
-    const ir::Function f = standard_mix(32, n).program;
+    const ir::Function f = generate::standard_mix(32, n).program;
     const ir::Target& target = *ir::find_target(f.target);
     const ir::Cfg cfg(f);
     const reference::Problem problem(f, cfg, target, ir::Limits::of(target), reference::block_frequencies(f, cfg, 10));
@@ -100,4 +100,4 @@ TEST(ReferenceLiveness, SolvesItsEquations) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

@@ -8,7 +8,7 @@
 #include "duel/case_file.h"
 #include "fuzz/triage/failure.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 std::vector<std::string> case_files() {
@@ -24,9 +24,9 @@ TEST(Regression, EveryCasePasses) {
     SCOPED_TRACE(path);
     const auto text = read_file(path);
     ASSERT_TRUE(text.has_value()) << text.error();
-    const auto input = parse_case(*text, path);
+    const auto input = duel::parse_case(*text, path);
     ASSERT_TRUE(input.has_value()) << to_string(input.error());
-    const auto report = find_in(*input);
+    const auto report = fuzz::find_in(*input);
     EXPECT_FALSE(report.has_value()) << *report;
   }
 }
@@ -42,13 +42,13 @@ TEST(Seeds, AreWhatTheyAreNamedAndPass) {
     const auto text = read_file(path);
     ASSERT_TRUE(text.has_value()) << text.error();
     const std::vector<std::uint8_t> bytes(text->begin(), text->end());
-    const FuzzInput input = decode_input(bytes);
-    EXPECT_EQ(encode_input(input), bytes)
+    const duel::Case input = duel::decode_case(bytes);
+    EXPECT_EQ(duel::encode_case(input), bytes)
         << "not an input of this version: it would stand for a program that is made from its hash";
-    const auto report = find_in(input);
+    const auto report = fuzz::find_in(input);
     EXPECT_FALSE(report.has_value()) << *report;
   }
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

@@ -5,19 +5,19 @@
 
 #include "base/random.h"
 #include "fuzz/edit/mutator.h"
-#include "targets/targets.h"
 #include "ir/text/text.h"
+#include "targets/targets.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
-class Smoke : public testing::TestWithParam<FuzzTarget> {};
+class Smoke : public testing::TestWithParam<targets::FuzzTarget> {};
 
 // What a text or byte target may be given: a program in its form, with some bytes changed.
-std::vector<std::uint8_t> damaged_text(std::string_view target, const FuzzInput& input, Random& random) {
+std::vector<std::uint8_t> damaged_text(std::string_view target, const duel::Case& input, Random& random) {
   std::vector<std::uint8_t> bytes;
   if (target == "rir_binary") {
-    const std::vector<std::uint8_t> input_bytes = encode_input(input);
+    const std::vector<std::uint8_t> input_bytes = duel::encode_case(input);
     // The program stands behind the head of a fuzz input.
     const auto at = input_bytes.begin() + static_cast<std::ptrdiff_t>(random.below(8));
     bytes.assign(at, input_bytes.end());
@@ -31,28 +31,29 @@ std::vector<std::uint8_t> damaged_text(std::string_view target, const FuzzInput&
 }
 
 TEST_P(Smoke, FindsNothing) {
-  const FuzzTarget& target = GetParam();
+  const targets::FuzzTarget& target = GetParam();
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(600);
   Random random(7);
   int inputs = 0;
   do {
-    FuzzInput input = derive_input(random.next());
-    const FuzzInput other = derive_input(random.next());
+    duel::Case input = duel::derive_case(random.next());
+    const duel::Case other = duel::derive_case(random.next());
     for (int step = 0; step < 4; ++step) {
-      const std::vector<std::uint8_t> bytes = target.is_structured ? encode_input(input) : damaged_text(target.name, input, random);
+      const std::vector<std::uint8_t> bytes =
+          target.is_structured ? duel::encode_case(input) : damaged_text(target.name, input, random);
       const auto wrong = target.body(bytes);
       ASSERT_FALSE(wrong.has_value()) << *wrong;
       ++inputs;
-      if (step == 2) input = cross(input, other, random.next());
-      else mutate(input, random.next());
+      if (step == 2) input = fuzz::cross(input, other, random.next());
+      else fuzz::mutate(input, random.next());
     }
     EXPECT_FALSE(target.body({}).has_value());
   } while (std::chrono::steady_clock::now() < until);
   RecordProperty("inputs", inputs);
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Smoke, testing::ValuesIn(fuzz_targets().begin(), fuzz_targets().end()),
+INSTANTIATE_TEST_SUITE_P(Targets, Smoke, testing::ValuesIn(targets::fuzz_targets().begin(), targets::fuzz_targets().end()),
                          [](const auto& param) { return std::string(param.param.name); });
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties

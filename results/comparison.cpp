@@ -12,7 +12,7 @@
 
 #include "base/random.h"
 
-namespace regduel::fuzz {
+namespace regduel::results {
 namespace {
 
 // The seed of a measure's bootstrap depends on its name alone, so that an interval stays as it is when measures are added.
@@ -152,4 +152,4 @@ bool is_hit(const Gate& gate, const Comparison& c) {
   });
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::results

@@ -20,7 +20,7 @@
 #include "results/results.h"
 #include "results/statistics.h"
 
-namespace regduel::fuzz {
+namespace regduel::results {
 
 struct VerdictChange {
   const ResultRow* older;
@@ -84,4 +84,4 @@ struct Gate {
 inline constexpr double kAlpha = 0.05;
 [[nodiscard]] bool is_hit(const Gate& gate, const Comparison& comparison);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::results

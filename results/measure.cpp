@@ -8,17 +8,17 @@
 
 #include "duel/allocators.h"
 
-namespace regduel::fuzz {
+namespace regduel::results {
 namespace {
 
 using Figure = std::optional<std::int64_t>;
 
 template <ir::RegFile kFile>
-Figure registers(const Bout& b) {
+Figure registers(const duel::Bout& b) {
   return b.measures.registers[ir::index(kFile)];
 }
 template <auto kField>
-Figure field(const Bout& b) {
+Figure field(const duel::Bout& b) {
   return b.measures.*kField;
 }
 
@@ -52,15 +52,15 @@ constexpr std::array kMeasures = {
             field<&Measures::estimated_latency>},
     Measure{"instructions", "instructions after allocation", 0, true, field<&Measures::instructions_after>},
     Measure{"occupancy_percent", "resident warps, of the most that an SM has", kOne, false,
-            [](const Bout& b) { return Figure(b.measures.occupancy_percent); }},
+            [](const duel::Bout& b) { return Figure(b.measures.occupancy_percent); }},
     Measure{"max_live", "MaxLive of R: no allocation without spills or remats has fewer registers", kRegister, false,
-            [](const Bout& b) { return Figure(b.measures.max_live[ir::index(ir::RegFile::R)]); }},
+            [](const duel::Bout& b) { return Figure(b.measures.max_live[ir::index(ir::RegFile::R)]); }},
     Measure{"fewest_refill_bytes", "Belady's bound of spill_load_bytes, of straight-line code", kBytes, false,
-            [](const Bout& b) { return b.fewest_refill_bytes; }},
+            [](const duel::Bout& b) { return b.fewest_refill_bytes; }},
     Measure{"microseconds", "time of the allocation", kOne, false,
-            [](const Bout& b) { return Figure(static_cast<std::int64_t>(b.seconds * 1e6)); }},
+            [](const duel::Bout& b) { return Figure(static_cast<std::int64_t>(b.seconds * 1e6)); }},
     Measure{"heap_bytes", "the most memory that the allocation held, of an allocator in this process", kBytes, false,
-            [](const Bout& b) { return find_external(b.allocator) == nullptr ? b.heap_bytes : std::nullopt; }},
+            [](const duel::Bout& b) { return duel::find_external(b.allocator) == nullptr ? b.heap_bytes : std::nullopt; }},
 };
 
 }  // namespace
@@ -78,4 +78,4 @@ std::string columns_of_measures(std::string_view before, std::string_view behind
   return list;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::results

@@ -10,7 +10,7 @@
 
 #include "duel/duel.h"
 
-namespace regduel::fuzz {
+namespace regduel::results {
 
 struct Measure {
   std::string_view name;  // of the column too
@@ -18,7 +18,7 @@ struct Measure {
   double offset;          // of ratios (statistics.h); 0 where the figure is never 0
   bool is_compared;       // false: it says what the program is like, or depends on the machine
   // Nothing where it is beyond counting (oracles::Measures).
-  std::optional<std::int64_t> (*of)(const Bout& bout);
+  std::optional<std::int64_t> (*of)(const duel::Bout& bout);
 };
 
 // In the order of the columns.
@@ -28,4 +28,4 @@ struct Measure {
 // Behind other columns of a statement: ", t.registers, t.predicates, ..." with "t." before each.
 [[nodiscard]] std::string columns_of_measures(std::string_view before = "", std::string_view behind = "");
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::results

@@ -9,10 +9,10 @@
 
 #include "base/bad_input.h"
 #include "duel/allocators.h"
-#include "results/measure.h"
 #include "ir/text/binary.h"
+#include "results/measure.h"
 
-namespace regduel::fuzz {
+namespace regduel::results {
 namespace {
 
 std::string text_of(const ir::Limits& limits, const ir::Target& target) {
@@ -22,12 +22,12 @@ std::string text_of(const ir::Limits& limits, const ir::Target& target) {
   return text;
 }
 
-std::string verdict_of(const Bout& b) {
-  if (b.verdict != oracles::Verdict::Skipped) return std::string(oracles::name(b.verdict));
-  return b.is_unsupported ? "unsupported" : "impossible";
+std::string verdict_of(const duel::Bout& b) {
+  if (b.verdict() != oracles::Verdict::Skipped) return std::string(oracles::name(b.verdict()));
+  return b.unsupported.empty() ? "impossible" : "unsupported";
 }
 
-std::string text_of(Knobs knobs) {
+std::string text_of(duel::Knobs knobs) {
   std::map<std::string, std::string> last;
   for (const auto& [name, value] : knobs) last[name] = value;
   std::string text;
@@ -39,7 +39,7 @@ std::string text_of(Knobs knobs) {
 std::optional<ir::Function> program_of_mix(const std::string& source) {
   std::uint64_t seed = 0, index = 0;
   if (std::sscanf(source.c_str(), "standard mix, seed %" SCNu64 ", case %" SCNu64, &seed, &index) != 2) return std::nullopt;
-  return standard_input(seed, index, {}).program;
+  return duel::standard_case(seed, index, {}).program;
 }
 
 }  // namespace
@@ -48,8 +48,8 @@ std::string mix_source(std::uint64_t seed, std::uint64_t index) {
   return fmt::format("standard mix, seed {}, case {}", seed, index);
 }
 
-Knobs settings_in(const std::string& text) {
-  Knobs settings;
+duel::Knobs settings_in(const std::string& text) {
+  duel::Knobs settings;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(' ', at), text.size());
     const std::string word = text.substr(at, end - at);
@@ -73,11 +73,11 @@ std::optional<ir::Limits> limits_in(const std::string& text) {
   return limits;
 }
 
-std::optional<FuzzInput> input_of(const Configuration& c) {
+std::optional<duel::Case> case_of(const Configuration& c) {
   const ir::Target* const target = ir::find_target(c.target);
   const auto limits = limits_in(c.limits);
   if (target == nullptr || !limits) return std::nullopt;
-  FuzzInput input{target, ir::Limits::of(*target), settings_in(c.knobs), {}};
+  duel::Case input{target, ir::Limits::of(*target), settings_in(c.knobs), {}};
   for (const ir::RegFile file : ir::kAllFiles) {
     if (limits->of(file) > target->units[ir::index(file)]) return std::nullopt;
     if (limits->of(file) > 0) input.limits.units[ir::index(file)] = limits->of(file);
@@ -85,7 +85,7 @@ std::optional<FuzzInput> input_of(const Configuration& c) {
   return input;
 }
 
-CaseResults results_of(const FuzzInput& input, const std::string& source, const Duel& duel, Content content) {
+CaseResults results_of(const duel::Case& input, const std::string& source, const duel::Duel& duel, Content content) {
   CaseResults r;
   Blob bytes = ir::encode(input.program);
   r.hash = content_hash(bytes);
@@ -93,17 +93,18 @@ CaseResults results_of(const FuzzInput& input, const std::string& source, const 
   r.source = source;
   r.instructions = input.program.insts.size();
   if (content == Content::Kept) r.content = std::move(bytes);
-  for (const Bout& b : duel.bouts) {
-    const ir::Allocator* const allocator = find_allocator(b.allocator);
-    CaseResults::Bout row{{b.allocator, text_of(allocator == nullptr ? input.knobs : known_to(*allocator, input.knobs)),
+  for (const duel::Bout& b : duel.bouts) {
+    const ir::Allocator* const allocator = duel::find_allocator(b.allocator);
+    CaseResults::Bout row{{b.allocator, text_of(allocator == nullptr ? input.knobs : duel::known_to(*allocator, input.knobs)),
                            input.target->name, text_of(input.limits, *input.target)},
                           verdict_of(b),
-                          b.reason,
+                          b.reason(),
                           {},
                           {}};
     for (const Measure& m : measures()) row.figures.push_back(b.program ? m.of(b) : std::nullopt);
     const std::vector<std::string> signatures = b.signatures();
-    for (std::size_t k = 0; k < b.findings.size(); ++k) row.objections.emplace_back(signatures[k], b.findings[k].message);
+    const std::vector<oracles::Finding> findings = b.findings();
+    for (std::size_t k = 0; k < findings.size(); ++k) row.objections.emplace_back(signatures[k], findings[k].message);
     r.bouts.push_back(std::move(row));
   }
   return r;
@@ -239,4 +240,4 @@ ir::Function read_program(const std::string& path, const std::string& hash) {
   return std::move(*program);
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::results

@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "duel/duel.h"
 #include "duel/case.h"
+#include "duel/duel.h"
 #include "results/schema.h"
 
-namespace regduel::fuzz {
+namespace regduel::results {
 
 struct Configuration {
   std::string allocator, knobs, target, limits;  // as in the table
@@ -29,11 +29,11 @@ struct Configuration {
 // The inverses of the texts in a configuration.
 //
 // Name and value of each: "a=1 b=2 c=x y" says a = "1", b = "2", c = "x y". A word without "=" goes on with the value before it.
-[[nodiscard]] Knobs settings_in(const std::string& text);
+[[nodiscard]] duel::Knobs settings_in(const std::string& text);
 // Units by file, 0 where nothing is said of it. nullopt where the text names no file or no number from 1.
 [[nodiscard]] std::optional<ir::Limits> limits_in(const std::string& text);
 // Target, limits and knobs; there is no program in it. nullopt where the target is not a shipped one, or a limit is beyond it.
-[[nodiscard]] std::optional<FuzzInput> input_of(const Configuration& configuration);
+[[nodiscard]] std::optional<duel::Case> case_of(const Configuration& configuration);
 
 // One duel as rows.
 struct CaseResults {
@@ -51,7 +51,7 @@ struct CaseResults {
 
 enum class Content { Kept, MadeAgain };  // whether the program is stored, or its source says how to make it again
 //   source   where the program is from, as in the table
-[[nodiscard]] CaseResults results_of(const FuzzInput& input, const std::string& source, const Duel& duel, Content content);
+[[nodiscard]] CaseResults results_of(const duel::Case& input, const std::string& source, const duel::Duel& duel, Content content);
 
 // The source of a program of the standard mix.
 [[nodiscard]] std::string mix_source(std::uint64_t seed, std::uint64_t index);
@@ -115,4 +115,4 @@ struct ResultRow {
 // The one whose hash begins so. Throws BadInput: none, several, or as above.
 [[nodiscard]] ir::Function read_program(const std::string& path, const std::string& hash);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::results

@@ -12,11 +12,11 @@
 
 #include "base/bad_input.h"
 #include "fuzz/campaign/store.h"
+#include "ir/text/binary.h"
 #include "results/comparison.h"
 #include "results/testing.h"
-#include "ir/text/binary.h"
 
-namespace regduel::fuzz {
+namespace regduel::results {
 namespace {
 
 class Results : public DatabaseTest {
@@ -24,14 +24,15 @@ class Results : public DatabaseTest {
   // A run of `cases` cases of the standard mix.
   void write(std::uint64_t seed, std::uint64_t cases) const {
     ResultFile file(path_, {"test", "write", "none"});
-    for (std::uint64_t k = 0; k < cases; ++k) file.add(dueled(standard_input(seed, k, all_duelists()), mix_source(seed, k)));
+    for (std::uint64_t k = 0; k < cases; ++k)
+      file.add(dueled(duel::standard_case(seed, k, duel::all_duelists()), mix_source(seed, k)));
     file.finish();
   }
 };
 
 TEST_F(Results, WhatIsWrittenIsRead) {
-  const FuzzInput input = standard_input(3, 5, all_duelists());
-  const Duel d = duel(input.program, *input.target, input.limits, all_duelists(), input.knobs);
+  const duel::Case input = duel::standard_case(3, 5, duel::all_duelists());
+  const duel::Duel d = duel::duel(input, {.duelists = duel::all_duelists()});
   {
     ResultFile file(path_, {"version", "command", "machine"});
     file.add(results_of(input, "case 5", d, Content::Kept));
@@ -40,13 +41,13 @@ TEST_F(Results, WhatIsWrittenIsRead) {
   const std::vector<ResultRow> rows = read_results(path_);
   ASSERT_EQ(rows.size(), d.bouts.size());
   for (const ResultRow& row : rows) {
-    const auto bout =
-        std::find_if(d.bouts.begin(), d.bouts.end(), [&](const Bout& b) { return b.allocator == row.configuration.allocator; });
+    const auto bout = std::find_if(d.bouts.begin(), d.bouts.end(),
+                                   [&](const duel::Bout& b) { return b.allocator == row.configuration.allocator; });
     ASSERT_NE(bout, d.bouts.end());
     EXPECT_EQ(row.name, input.program.name);
     EXPECT_EQ(row.source, "case 5");
     EXPECT_EQ(row.configuration.target, input.target->name);
-    EXPECT_EQ(row.verdict, bout->program ? oracles::name(bout->verdict) : "impossible");
+    EXPECT_EQ(row.verdict, bout->program ? oracles::name(bout->verdict()) : "impossible");
     ASSERT_EQ(row.figures.size(), measures().size());
     for (std::size_t m = 0; m < measures().size(); ++m)
       EXPECT_EQ(row.figures[m], bout->program ? measures()[m].of(*bout) : std::nullopt) << measures()[m].name;
@@ -78,7 +79,7 @@ TEST_F(Results, WhatIsFinishedIsReadWhereNobodyCanWrite) {
   std::string totals, refusal;
   try {
     rows = read_results(file).size();
-    Store store(file);
+    fuzz::Store store(file);
     totals = store.totals();
     static_cast<void>(store.begin_session(1, "mix"));
   } catch (const BadInput& e) {
@@ -87,14 +88,14 @@ TEST_F(Results, WhatIsFinishedIsReadWhereNobodyCanWrite) {
   obey_permissions(false);
   std::filesystem::permissions(folder, perms::owner_all);
   std::filesystem::remove_all(folder);
-  EXPECT_EQ(rows, 2 * all_duelists().size());
+  EXPECT_EQ(rows, 2 * duel::all_duelists().size());
   EXPECT_THAT(totals, testing::StartsWith("1 sessions"));
   EXPECT_THAT(refusal, testing::EndsWith("attempt to write a readonly database"));
 }
 
 // Of the beginning of a hash; where the program was kept, and where it is made again.
 TEST_F(Results, ProgramsAreRead) {
-  FuzzInput input = standard_input(3, 5, all_duelists());
+  duel::Case input = duel::standard_case(3, 5, duel::all_duelists());
   const CaseResults mix = dueled(input, mix_source(3, 5));
   input.program.name = "renamed";
   const CaseResults kept = dueled(input, "file.rir", Content::Kept);
@@ -121,12 +122,12 @@ TEST_F(Results, ProgramsAreRead) {
 }
 
 TEST(Configurations, AreReadAsTheyWereWritten) {
-  FuzzInput input = standard_input(3, 5, {});
+  duel::Case input = duel::standard_case(3, 5, {});
   input.limits.units[ir::index(ir::RegFile::P)] = 3;
   input.knobs = {{"RegAllocSpillBitLowRegScale", "1000"}};
-  const std::array<const ir::Allocator*, 1> fatpoint = {find_allocator("fatpoint")};
+  const std::array<const ir::Allocator*, 1> fatpoint = {duel::find_allocator("fatpoint")};
   const CaseResults r = dueled(input, "file.rir", Content::MadeAgain, fatpoint);
-  const auto read = input_of(r.bouts[0].configuration);
+  const auto read = case_of(r.bouts[0].configuration);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->target, input.target);
   EXPECT_EQ(read->limits.units, input.limits.units);
@@ -134,22 +135,21 @@ TEST(Configurations, AreReadAsTheyWereWritten) {
 }
 
 TEST(Configurations, ValuesMayHaveBlanks) {
-  EXPECT_EQ(settings_in("a=1 b=x y c="), (Knobs{{"a", "1"}, {"b", "x y"}, {"c", ""}}));
+  EXPECT_EQ(settings_in("a=1 b=x y c="), (duel::Knobs{{"a", "1"}, {"b", "x y"}, {"c", ""}}));
   EXPECT_TRUE(settings_in("").empty());
 }
 
 TEST(Configurations, WhatIsBeyondTheTargetIsNone) {
-  EXPECT_TRUE(input_of({"", "", "sm_90", "R=255"}));
-  for (const char* const limits : {"R=256", "R=0", "R=", "R=8x", "Q=8"})
-    EXPECT_FALSE(input_of({"", "", "sm_90", limits})) << limits;
-  EXPECT_FALSE(input_of({"", "", "mine", "R=8"}));
+  EXPECT_TRUE(case_of({"", "", "sm_90", "R=255"}));
+  for (const char* const limits : {"R=256", "R=0", "R=", "R=8x", "Q=8"}) EXPECT_FALSE(case_of({"", "", "sm_90", limits})) << limits;
+  EXPECT_FALSE(case_of({"", "", "mine", "R=8"}));
 }
 
 TEST_F(Results, RunsStandBesideEachOther) {
   write(1, 3);
   write(1, 4);
-  EXPECT_EQ(read_results(path_, 1).size(), 3 * all_duelists().size());
-  EXPECT_EQ(read_results(path_, 2).size(), 4 * all_duelists().size());
+  EXPECT_EQ(read_results(path_, 1).size(), 3 * duel::all_duelists().size());
+  EXPECT_EQ(read_results(path_, 2).size(), 4 * duel::all_duelists().size());
   EXPECT_EQ(read_results(path_).size(), read_results(path_, 2).size());
   EXPECT_THROW((void)read_results(path_, 3), BadInput);
   EXPECT_THROW((void)read_results(path_ + ".none"), BadInput);
@@ -237,4 +237,4 @@ TEST(Comparisons, ChangesOfVerdictsAndInputsAreToldApart) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::results

@@ -10,7 +10,7 @@
 #include "base/bad_input.h"
 #include "results/measure.h"
 
-namespace regduel::fuzz {
+namespace regduel::results {
 namespace {
 
 constexpr const char* kTables[] = {
@@ -142,4 +142,4 @@ void merge_runs(Sqlite& db) {
   take("sample", "mine.id, t.time, t.next, t.inputs, t.features, t.edges, t.findings", join_run);
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::results

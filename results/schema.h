@@ -28,7 +28,7 @@
 
 #include "results/sqlite.h"
 
-namespace regduel::fuzz {
+namespace regduel::results {
 
 inline constexpr int kDatabaseFormat = 6;
 
@@ -59,4 +59,4 @@ void merge_runs(Sqlite& db);
 // What programs and inputs are known by: XXH3 of 128 bits, in 32 hexadecimal digits.
 [[nodiscard]] std::string content_hash(const Blob& bytes);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::results

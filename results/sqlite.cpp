@@ -5,7 +5,7 @@
 
 #include "base/bad_input.h"
 
-namespace regduel::fuzz {
+namespace regduel::results {
 
 Sqlite::Sqlite(const std::string& path) : path_(path) {
   if (sqlite3_open(path.empty() ? ":memory:" : path.c_str(), &db_) == SQLITE_OK) {
@@ -41,4 +41,4 @@ Blob Sqlite::Statement::blob(int column) const {
   return bytes == nullptr ? Blob() : Blob(bytes, bytes + sqlite3_column_bytes(statement_, column));
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::results

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace regduel::fuzz {
+namespace regduel::results {
 
 using Blob = std::vector<std::uint8_t>;
 
@@ -89,4 +89,4 @@ class Sqlite {
   sqlite3* db_ = nullptr;
 };
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::results

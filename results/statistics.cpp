@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 
-namespace regduel::fuzz {
+namespace regduel::results {
 namespace {
 
 // Ranks of |d| from 1, doubled so that mean ranks are whole numbers, in ascending order of |d|; and the correction for ties.
@@ -127,4 +127,4 @@ std::vector<double> holm(std::span<const double> p) {
   return adjusted;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::results

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-namespace regduel::fuzz {
+namespace regduel::results {
 
 struct FigurePair {
   std::int64_t older = 0, newer = 0;  // at least 0
@@ -44,4 +44,4 @@ inline constexpr std::size_t kMostExact = 50;
 // In the order given. Requires: each from 0 to 1.
 [[nodiscard]] std::vector<double> holm(std::span<const double> p);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::results

@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 
-namespace regduel::fuzz {
+namespace regduel::results {
 namespace {
 
 std::vector<FigurePair> pairs_of(std::initializer_list<std::int64_t> newer, std::int64_t older = 100) {
@@ -116,4 +116,4 @@ TEST(Statistics, ChanceAloneRaisesFewAlarms) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::results

@@ -13,7 +13,7 @@
 #include "duel/allocators.h"
 #include "results/results.h"
 
-namespace regduel::fuzz {
+namespace regduel::results {
 
 class DatabaseTest : public testing::Test {
  protected:
@@ -30,10 +30,10 @@ class DatabaseTest : public testing::Test {
 };
 
 //   judges   of these alone; empty = all
-inline CaseResults dueled(const FuzzInput& input, const std::string& source, Content content = Content::MadeAgain,
-                          std::span<const ir::Allocator* const> duelists = all_duelists(),
+inline CaseResults dueled(const duel::Case& input, const std::string& source, Content content = Content::MadeAgain,
+                          std::span<const ir::Allocator* const> duelists = duel::all_duelists(),
                           std::span<const std::string> judges = {}) {
-  return results_of(input, source, duel(input.program, *input.target, input.limits, duelists, input.knobs, judges), content);
+  return results_of(input, source, duel::duel(input, {.duelists = duelists, .judges = judges}), content);
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::results

@@ -31,8 +31,8 @@ std::size_t afl_custom_fuzz(void* data, std::uint8_t* bytes, std::size_t size, s
   Mutator& m = *static_cast<Mutator*>(data);
   const bool has_other = other != nullptr && other_size > 0;
   if (has_other && m.random.chance(kCrossPercent))
-    m.child = regduel::fuzz::cross_bytes({bytes, size}, {other, other_size}, max_size, m.random.next());
-  else m.child = regduel::fuzz::mutate_bytes({bytes, size}, max_size, m.random.next());
+    m.child = regduel::targets::cross_bytes({bytes, size}, {other, other_size}, max_size, m.random.next());
+  else m.child = regduel::targets::mutate_bytes({bytes, size}, max_size, m.random.next());
   *out = m.child.data();
   return m.child.size();
 }

@@ -14,11 +14,12 @@ std::size_t afl_custom_fuzz(void* data, std::uint8_t* bytes, std::size_t size, s
 void afl_custom_deinit(void* data);
 }
 
-namespace regduel::fuzz {
+namespace regduel::targets {
 namespace {
 
 std::vector<std::vector<std::uint8_t>> children(unsigned int seed, std::size_t max_size) {
-  std::vector<std::uint8_t> bytes = encode_input(derive_input(1, 40)), other = encode_input(derive_input(2, 40));
+  std::vector<std::uint8_t> bytes = duel::encode_case(duel::derive_case(1, 40)),
+                            other = duel::encode_case(duel::derive_case(2, 40));
   void* const mutator = afl_custom_init(nullptr, seed);
   std::vector<std::vector<std::uint8_t>> all;
   for (int k = 0; k < 40; ++k) {
@@ -36,7 +37,7 @@ TEST(AflMutator, MakesAnotherInputEachTime) {
   const auto all = children(1, 1 << 16);
   int unlike_the_last = 0;
   for (std::size_t k = 0; k < all.size(); ++k) {
-    EXPECT_EQ(encode_input(decode_input(all[k])), all[k]);
+    EXPECT_EQ(duel::encode_case(duel::decode_case(all[k])), all[k]);
     unlike_the_last += k > 0 && all[k] != all[k - 1] ? 1 : 0;
   }
   EXPECT_GE(unlike_the_last, 35);
@@ -49,4 +50,4 @@ TEST(AflMutator, KeepsToTheSizeAskedFor) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::targets

@@ -6,34 +6,34 @@
 #include <fmt/format.h>
 
 #include "duel/allocators.h"
-#include "generate/generator.h"
-#include "targets/targets.h"
 #include "fuzz/triage/failure.h"
+#include "generate/generator.h"
 #include "ir/text/text.h"
+#include "targets/targets.h"
 
-namespace regduel::fuzz {
+namespace regduel::targets {
 namespace {
 
-std::optional<std::string> wrong_in(const FuzzInput& input, std::span<const ir::Allocator* const> duelists,
+std::optional<std::string> wrong_in(const duel::Case& input, std::span<const ir::Allocator* const> duelists,
                                     bool metamorphic = false) {
-  const Duel d = run_duel(input, duelists, metamorphic);
+  const duel::Duel d = duel::duel(input, {.duelists = duelists, .metamorphic = metamorphic});
   if (d.verdict() != oracles::Verdict::Fail) return std::nullopt;
-  return describe(input, d);
+  return fuzz::describe(input, d);
 }
 
 // One allocator, and again: an allocation is a function of its arguments.
 std::optional<std::string> try_one(Bytes bytes, std::string_view name) {
-  const FuzzInput input = decode_input(bytes);
-  const std::array duelists = {find_allocator(name)};
-  const auto text = [](const Duel& d) { return d.bouts[0].program ? ir::print(*d.bouts[0].program) : d.bouts[0].reason; };
-  const Duel first = duel(input.program, *input.target, input.limits, duelists, input.knobs);
-  if (first.verdict() == oracles::Verdict::Fail) return describe(input, first);
+  const duel::Case input = duel::decode_case(bytes);
+  const std::array duelists = {duel::find_allocator(name)};
+  const auto text = [](const duel::Duel& d) { return d.bouts[0].program ? ir::print(*d.bouts[0].program) : d.bouts[0].reason(); };
+  const duel::Duel first = duel::duel(input, {.duelists = duelists});
+  if (first.verdict() == oracles::Verdict::Fail) return fuzz::describe(input, first);
   constexpr std::string_view kQuickest = "structure";
   const std::array judges = {std::string(kQuickest)};
-  const Duel second = duel(input.program, *input.target, input.limits, duelists, input.knobs, judges);
+  const duel::Duel second = duel::duel(input, {.duelists = duelists, .judges = judges});
   if (text(first) == text(second)) return std::nullopt;
   return fmt::format("FINDING {}: harness/not-deterministic: two allocations of one program differ\n{}", name,
-                     describe(input, first));
+                     fuzz::describe(input, first));
 }
 
 }  // namespace
@@ -41,27 +41,27 @@ std::optional<std::string> try_one(Bytes bytes, std::string_view name) {
 // Small programs now and then under the metamorphic judge as well, which takes ten times as long: which ones, their bytes say.
 std::optional<std::string> try_duel(Bytes bytes) {
   constexpr std::size_t kMostInstructions = 100;
-  const FuzzInput input = decode_input(bytes);
-  return wrong_in(input, all_duelists(),
+  const duel::Case input = duel::decode_case(bytes);
+  return wrong_in(input, duel::all_duelists(),
                   std::accumulate(bytes.begin(), bytes.end(), 0u) % 16 == 0 && input.program.insts.size() <= kMostInstructions);
 }
 std::optional<std::string> try_fatpoint(Bytes bytes) { return try_one(bytes, "fatpoint"); }
 std::optional<std::string> try_briggs(Bytes bytes) { return try_one(bytes, "briggs"); }
 
 std::optional<std::string> try_spill(Bytes bytes) {
-  FuzzInput input = decode_input(bytes);
-  const ir::PerFile<int> fewest = demand_bound(input.program, *input.target);
+  duel::Case input = duel::decode_case(bytes);
+  const ir::PerFile<int> fewest = generate::demand_bound(input.program, *input.target);
   for (const ir::RegFile file : ir::kAllFiles) {
     const std::size_t k = ir::index(file);
     if (input.target->units[k] > 0) input.limits.units[k] = std::clamp(fewest[k], 1, input.target->units[k]);
   }
-  return wrong_in(input, all_duelists());
+  return wrong_in(input, duel::all_duelists());
 }
 
 std::optional<std::string> try_coalesce(Bytes bytes) {
-  FuzzInput input = decode_input(bytes);
-  const std::array duelists = {find_allocator("briggs")};
-  const Knobs given = input.knobs;
+  duel::Case input = duel::decode_case(bytes);
+  const std::array duelists = {duel::find_allocator("briggs")};
+  const duel::Knobs given = input.knobs;
   for (const ir::KnobInfo& knob : duelists[0]->knobs()) {
     if (knob.name.find("oalesc") == std::string::npos && knob.name.find("iased") == std::string::npos) continue;
     for (const std::string& value : knob.samples) {
@@ -73,4 +73,4 @@ std::optional<std::string> try_coalesce(Bytes bytes) {
   return std::nullopt;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::targets

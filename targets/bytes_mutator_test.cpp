@@ -6,12 +6,12 @@
 
 #include "duel/case.h"
 
-namespace regduel::fuzz {
+namespace regduel::targets {
 namespace {
 
 constexpr std::size_t kPlenty = 1 << 16;
 
-std::vector<std::uint8_t> some_bytes(std::uint64_t seed, int size = 40) { return encode_input(derive_input(seed, size)); }
+std::vector<std::uint8_t> some_bytes(std::uint64_t seed, int size = 40) { return duel::encode_case(duel::derive_case(seed, size)); }
 
 TEST(BytesMutator, MakesInputsOutOfInputsAndOfAnything) {
   int changed = 0;
@@ -20,7 +20,7 @@ TEST(BytesMutator, MakesInputsOutOfInputsAndOfAnything) {
     const std::vector<std::uint8_t> parent =
         seed % 3 == 0 ? std::vector<std::uint8_t>(nothing_special.begin(), nothing_special.end()) : some_bytes(seed);
     const std::vector<std::uint8_t> child = mutate_bytes(parent, kPlenty, seed);
-    EXPECT_EQ(encode_input(decode_input(child)), child);
+    EXPECT_EQ(duel::encode_case(duel::decode_case(child)), child);
     EXPECT_EQ(child, mutate_bytes(parent, kPlenty, seed));
     changed += child == parent ? 0 : 1;
   }
@@ -32,7 +32,7 @@ TEST(BytesMutator, CrossesTwoInputs) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const auto a = some_bytes(2 * seed), b = some_bytes(2 * seed + 1);
     const auto child = cross_bytes(a, b, kPlenty, seed);
-    EXPECT_EQ(encode_input(decode_input(child)), child);
+    EXPECT_EQ(duel::encode_case(duel::decode_case(child)), child);
     EXPECT_EQ(child, cross_bytes(a, b, kPlenty, seed));
     unlike_both += child == a || child == b ? 0 : 1;
   }
@@ -49,7 +49,7 @@ TEST(BytesMutator, KeepsToTheSizeThatTheEngineAsksFor) {
         // Below the size of the head and of an empty program nothing fits.
         EXPECT_EQ(child.empty(), most <= 8) << most;
         if (!child.empty()) {
-          EXPECT_EQ(encode_input(decode_input(child)), child);
+          EXPECT_EQ(duel::encode_case(duel::decode_case(child)), child);
         }
       }
     }
@@ -57,4 +57,4 @@ TEST(BytesMutator, KeepsToTheSizeThatTheEngineAsksFor) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::targets

@@ -17,7 +17,7 @@
 #include "ir/target.h"
 #include "ir/text/text.h"
 
-namespace regduel::fuzz {
+namespace regduel::targets {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -251,4 +251,4 @@ TEST(Dictionaries, AnEntryIsEscaped) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::targets

@@ -16,10 +16,10 @@
 
 namespace {
 
-namespace fuzz = regduel::fuzz;
+namespace duel = regduel::duel;
 
-const fuzz::FuzzTarget& target() {
-  static const fuzz::FuzzTarget* const found = fuzz::find_fuzz_target(REGDUEL_FUZZ_TARGET);
+const targets::FuzzTarget& target() {
+  static const targets::FuzzTarget* const found = targets::find_fuzz_target(REGDUEL_FUZZ_TARGET);
   return *found;
 }
 
@@ -28,12 +28,12 @@ const fuzz::FuzzTarget& target() {
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   const char* const bug = std::getenv("REGDUEL_PLANT");
   if (bug == nullptr || *bug == 0) return 0;
-  if (!fuzz::has_planted_bugs() || fuzz::find_planted_bug(bug) == nullptr) {
+  if (!trial::has_planted_bugs() || trial::find_planted_bug(bug) == nullptr) {
     std::fprintf(stderr, "REGDUEL_PLANT=%s: %s\n", bug,
-                 fuzz::has_planted_bugs() ? "there is no such planted bug" : "this build has no planted bugs");
+                 trial::has_planted_bugs() ? "there is no such planted bug" : "this build has no planted bugs");
     std::exit(2);
   }
-  fuzz::plant(bug);
+  trial::plant(bug);
   return 0;
 }
 
@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 #ifdef REGDUEL_FUZZ_STRUCTURED
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned int seed) {
-  const std::vector<std::uint8_t> child = fuzz::mutate_bytes({data, size}, max_size, seed);
+  const std::vector<std::uint8_t> child = targets::mutate_bytes({data, size}, max_size, seed);
   std::copy(child.begin(), child.end(), data);
   return child.empty() ? std::min(size, max_size) : child.size();
 }
@@ -62,7 +62,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
 extern "C" std::size_t LLVMFuzzerCustomCrossOver(const std::uint8_t* first, std::size_t first_size, const std::uint8_t* second,
                                                  std::size_t second_size, std::uint8_t* out, std::size_t max_out_size,
                                                  unsigned int seed) {
-  const std::vector<std::uint8_t> child = fuzz::cross_bytes({first, first_size}, {second, second_size}, max_out_size, seed);
+  const std::vector<std::uint8_t> child = targets::cross_bytes({first, first_size}, {second, second_size}, max_out_size, seed);
   std::copy(child.begin(), child.end(), out);
   return child.size();
 }

@@ -11,17 +11,17 @@
 
 #include "base/check_macro.h"
 #include "base/random.h"
-#include "duel/duel.h"
 #include "duel/case.h"
+#include "duel/duel.h"
+#include "ir/check.h"
+#include "ir/text/text.h"
+#include "targets/targets.h"
 #include "trial/faults/faults.h"
 #include "trial/faults/operators.h"
 #include "trial/faults/patterns.h"
 #include "trial/faults/relax.h"
-#include "targets/targets.h"
-#include "ir/check.h"
-#include "ir/text/text.h"
 
-namespace regduel::fuzz {
+namespace regduel::targets {
 namespace {
 
 using oracles::Verdict;
@@ -40,7 +40,7 @@ std::string tell(std::string_view what, std::string_view by, const oracles::Case
 bool has_static_objection(const oracles::Report& report) {
   return std::any_of(report.results.begin(), report.results.end(), [](const oracles::JudgeResult& r) {
     const oracles::Judge* judge = oracles::find_judge(r.judge);
-    return judge != nullptr && r.verdict == Verdict::Fail && r.judge != "quality" && is_static(*judge);
+    return judge != nullptr && r.verdict == Verdict::Fail && r.judge != "quality" && trial::is_static(*judge);
   });
 }
 bool has_changed_trace(const oracles::Report& report) {
@@ -53,33 +53,34 @@ bool is_contradictory(const oracles::Report& report) {
   return disagreement != nullptr && disagreement->verdict == Verdict::Fail;
 }
 
-std::optional<std::string> try_relaxed(const FuzzInput& input, const ir::Allocator& allocator, Random& random) {
-  const Relaxation kind = kAllRelaxations[random.below(kNumRelaxations)];
-  const auto relaxed = relax(input.program, *input.target, kind);
+std::optional<std::string> try_relaxed(const duel::Case& input, const ir::Allocator& allocator, Random& random) {
+  const trial::Relaxation kind = trial::kAllRelaxations[random.below(trial::kNumRelaxations)];
+  const auto relaxed = trial::relax(input.program, *input.target, kind);
   if (!relaxed) return std::nullopt;
   const auto allocation =
-      allocator.allocate(*relaxed, *input.target, {.limits = input.limits, .knobs = known_to(allocator, input.knobs)});
+      allocator.allocate(*relaxed, *input.target, {.limits = input.limits, .knobs = duel::known_to(allocator, input.knobs)});
   if (!allocation || allocation->program.insts.size() > kLargest) return std::nullopt;
-  const ir::Function after = restore(input.program, allocation->program, kind);
+  const ir::Function after = trial::restore(input.program, allocation->program, kind);
   if (!ir::check(after, 1).empty()) return std::nullopt;
   const oracles::Case c{input.program, after, *input.target, input.limits};
   const oracles::Report report = oracles::judge(c);
-  const Truth is = truth(c, kind);
+  const trial::Truth is = trial::truth(c, kind);
   const bool objects = has_static_objection(report);
-  if (is == Truth::Broken && !objects) return tell("a broken rule that no judge saw", name(kind), c, summary(report));
-  if (is_contradictory(report)) return tell("judges that contradict each other", name(kind), c, summary(report));
-  if (is == Truth::Kept && objects) return tell("an objection where the rule happens to be kept", name(kind), c, summary(report));
+  if (is == trial::Truth::Broken && !objects) return tell("a broken rule that no judge saw", name(kind), c, trial::summary(report));
+  if (is_contradictory(report)) return tell("judges that contradict each other", name(kind), c, trial::summary(report));
+  if (is == trial::Truth::Kept && objects)
+    return tell("an objection where the rule happens to be kept", name(kind), c, trial::summary(report));
   return std::nullopt;
 }
 
-std::optional<std::string> try_damaged(const FuzzInput& input, const ir::Allocator& allocator, Random& random) {
+std::optional<std::string> try_damaged(const duel::Case& input, const ir::Allocator& allocator, Random& random) {
   const auto allocation =
-      allocator.allocate(input.program, *input.target, {.limits = input.limits, .knobs = known_to(allocator, input.knobs)});
+      allocator.allocate(input.program, *input.target, {.limits = input.limits, .knobs = duel::known_to(allocator, input.knobs)});
   if (!allocation || allocation->program.insts.size() > kLargest) return std::nullopt;
   ir::Function after = allocation->program;
   ir::Limits limits = input.limits;
   if (random.chance(50)) {
-    const Pattern& pattern = patterns()[random.below(static_cast<std::uint32_t>(patterns().size()))];
+    const trial::Pattern& pattern = trial::patterns()[random.below(static_cast<std::uint32_t>(trial::patterns().size()))];
     if (auto patterned = pattern.apply({input.program, after, *input.target, limits}, random)) {
       after = std::move(patterned->program);
       limits = patterned->limits;
@@ -87,21 +88,21 @@ std::optional<std::string> try_damaged(const FuzzInput& input, const ir::Allocat
   }
   const oracles::Case valid{input.program, after, *input.target, limits};
   if (const oracles::Report plain = oracles::judge(valid); plain.verdict() == Verdict::Fail)
-    return tell("an objection to a correct allocation", allocator.name(), valid, summary(plain));
+    return tell("an objection to a correct allocation", allocator.name(), valid, trial::summary(plain));
 
-  const Site site({input.program, after, *input.target, limits});
-  const auto operators = fault_operators();
+  const trial::Site site({input.program, after, *input.target, limits});
+  const auto operators = trial::fault_operators();
   int faults = 0;
   for (int tried = 0; tried < kOperatorsTried && faults < kFaults; ++tried) {
-    const FaultOperator& op = operators[random.below(static_cast<std::uint32_t>(operators.size()))];
-    const auto damaged = inject(op, site, random);
+    const trial::FaultOperator& op = operators[random.below(static_cast<std::uint32_t>(operators.size()))];
+    const auto damaged = trial::inject(op, site, random);
     if (!damaged) continue;
     ++faults;
     const oracles::Case wrong{input.program, damaged->program, *input.target, limits};
     const oracles::Report report = oracles::judge(wrong);
-    if (is_contradictory(report)) return tell("judges that contradict each other", op.name, wrong, summary(report));
+    if (is_contradictory(report)) return tell("judges that contradict each other", op.name, wrong, trial::summary(report));
     if (has_changed_trace(report) && !has_static_objection(report))
-      return tell("a fault that only the execution shows", op.name, wrong, summary(report));
+      return tell("a fault that only the execution shows", op.name, wrong, trial::summary(report));
   }
   return std::nullopt;
 }
@@ -112,8 +113,8 @@ std::optional<std::string> try_judges(Bytes bytes) {
   std::uint64_t seed = bytes.size();
   for (const std::uint8_t b : bytes) seed = hash_combine(seed, b);
   Random random(seed);
-  const FuzzInput input = decode_input(bytes);
-  const auto duelists = all_duelists();
+  const duel::Case input = duel::decode_case(bytes);
+  const auto duelists = duel::all_duelists();
   const ir::Allocator& allocator = *duelists[random.below(static_cast<std::uint32_t>(duelists.size()))];
   try {
     return random.chance(25) ? try_relaxed(input, allocator, random) : try_damaged(input, allocator, random);
@@ -122,4 +123,4 @@ std::optional<std::string> try_judges(Bytes bytes) {
   }
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::targets

@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "targets/targets.h"
 #include "ir/check.h"
 #include "ir/ptx/ptx.h"
 #include "ir/text/binary.h"
 #include "ir/text/text.h"
+#include "targets/targets.h"
 
-namespace regduel::fuzz {
+namespace regduel::targets {
 namespace {
 
 std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
@@ -60,4 +60,4 @@ std::optional<std::string> try_rir_binary(Bytes bytes) {
   return std::nullopt;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::targets

@@ -9,16 +9,16 @@
 
 #include "base/check_macro.h"
 #include "base/io.h"
-#include "duel/case_file.h"
 #include "duel/case.h"
+#include "duel/case_file.h"
 #include "generate/standard_mix.h"
-#include "targets/targets.h"
 #include "ir/check.h"
 #include "ir/ptx/ptx.h"
 #include "ir/text/binary.h"
 #include "ir/text/text.h"
+#include "targets/targets.h"
 
-namespace regduel::fuzz {
+namespace regduel::targets {
 namespace {
 
 namespace fs = std::filesystem;
@@ -50,18 +50,18 @@ std::vector<std::uint8_t> as_bytes(std::string_view text) { return {text.begin()
 
 struct Named {
   std::string name;
-  FuzzInput input;
+  duel::Case input;
 };
 
 // The least program; the cases of corpus/regression; each kernel of corpus/ptx under limits that are drawn from its place in the
 // list.
 std::vector<Named> programs(const std::string& root) {
   std::vector<Named> all;
-  auto least = parse_case("rir 1\nfunc @least kernel target sm_90 threads 32\n  block b0\n    #0 exit\n");
+  auto least = duel::parse_case("rir 1\nfunc @least kernel target sm_90 threads 32\n  block b0\n    #0 exit\n");
   REGDUEL_CHECK(least.has_value(), "the least program is one");
   all.push_back({"least", std::move(*least)});
   for (const auto& [name, text] : files_in(root + "/corpus/regression", ".rir")) {
-    auto c = parse_case(text, name);
+    auto c = duel::parse_case(text, name);
     if (!c) throw Unreadable{to_string(c.error())};
     all.push_back({name, std::move(*c)});
   }
@@ -72,7 +72,7 @@ std::vector<Named> programs(const std::string& root) {
       const ir::Target* target = ir::find_target(f.target);
       if (target == nullptr) target = ir::find_target("sm_90");
       if (!ir::check(f, *target, 1).empty()) continue;
-      const ir::Limits limits = draw_limits(f, *target, all.size());
+      const ir::Limits limits = generate::draw_limits(f, *target, all.size());
       all.push_back({fmt::format("{}-{}", name, f.name), {target, limits, {}, std::move(f)}});
     }
   }
@@ -108,7 +108,7 @@ std::vector<Seed> make_seeds(std::string_view target, const std::string& root) {
   for (Named& p : programs(root)) {
     if (target == "rir_text") seeds.push_back({std::move(p.name), as_bytes(ir::print_file(p.input.program))});
     else if (target == "rir_binary") seeds.push_back({std::move(p.name), ir::encode(p.input.program)});
-    else seeds.push_back({std::move(p.name), encode_input(p.input)});
+    else seeds.push_back({std::move(p.name), duel::encode_case(p.input)});
   }
   if (find_fuzz_target(target)->is_structured)
     for (const auto& [name, text] : files_in(root + "/corpus/seeds", "")) seeds.push_back({"seed-" + name, as_bytes(text)});
@@ -134,4 +134,4 @@ std::expected<std::vector<Seed>, std::string> seeds_of(std::string_view target, 
   }
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::targets

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace regduel::fuzz {
+namespace regduel::targets {
 
 struct Seed {
   std::string name;  // a file name: where it comes from
@@ -25,4 +25,4 @@ inline constexpr std::size_t kMostSeedBytes = 65536;  // what is longer is left 
 // be read.
 [[nodiscard]] std::expected<std::vector<Seed>, std::string> seeds_of(std::string_view target, const std::string& root);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::targets

@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "duel/case.h"
-#include "targets/targets.h"
 #include "ir/ptx/ptx.h"
 #include "ir/text/binary.h"
 #include "ir/text/text.h"
+#include "targets/targets.h"
 
-namespace regduel::fuzz {
+namespace regduel::targets {
 namespace {
 
 class SeedsOf : public testing::TestWithParam<std::string> {};
@@ -37,7 +37,7 @@ TEST_P(SeedsOf, AreWhatTheTargetReads) {
       EXPECT_TRUE(ir::parse_ptx(text).has_value());
     } else if (known != nullptr) {
       EXPECT_TRUE(known->is_structured);
-      EXPECT_EQ(encode_input(decode_input(s.bytes)), s.bytes);
+      EXPECT_EQ(duel::encode_case(duel::decode_case(s.bytes)), s.bytes);
     } else {
       EXPECT_EQ(text.find(' '), std::string_view::npos);
     }
@@ -53,4 +53,4 @@ TEST(Seeds, SayWhichFileIsMissing) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::targets

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace regduel::fuzz {
+namespace regduel::targets {
 
 std::span<const FuzzTarget> fuzz_targets() {
   static constexpr std::array kTargets = std::to_array<FuzzTarget>({
@@ -28,4 +28,4 @@ const FuzzTarget* find_fuzz_target(std::string_view name) {
   return at == all.end() ? nullptr : &*at;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::targets

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace regduel::fuzz {
+namespace regduel::targets {
 
 using Bytes = std::span<const std::uint8_t>;
 
@@ -38,4 +38,4 @@ std::optional<std::string> try_rir_text(Bytes bytes);
 std::optional<std::string> try_rir_binary(Bytes bytes);
 std::optional<std::string> try_ptx(Bytes bytes);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::targets

@@ -25,8 +25,8 @@
 #include "base/io.h"
 #include "base/random.h"
 #include "duel/allocators.h"
-#include "duel/duel.h"
 #include "duel/case.h"
+#include "duel/duel.h"
 #include "generate/generator.h"
 #include "oracles/quality/max_live.h"
 #include "oracles/report.h"
@@ -63,22 +63,23 @@ Corpus make_corpus(int size, const BenchOptions& o) {
   const ir::Target* target = ir::find_target("sm_90");
   REGDUEL_CHECK(target != nullptr, "sm_90 is shipped");
   const std::size_t r = ir::index(ir::RegFile::R);
-  for (const fuzz::Profile profile : fuzz::profiles()) {
-    if (profile == fuzz::Profile::Undefined || profile == fuzz::Profile::Mix) continue;
+  for (const generate::Profile profile : generate::profiles()) {
+    if (profile == generate::Profile::Undefined || profile == generate::Profile::Mix) continue;
     const int programs = std::max(1, o.per_profile / size);
     for (int k = 0; k < programs; ++k) {
       Subject s;
       s.target = target;
-      fuzz::GeneratorOptions g;
+      generate::GeneratorOptions g;
       g.profile = profile;
       g.seed = hash_combine(o.seed, static_cast<std::uint64_t>(k));
       g.size = size;
-      s.program = fuzz::generate(g);
+      s.program = generate::generate(g);
       const int max_live = oracles::max_live(s.program, ir::Cfg(s.program))[r];
       s.limits = ir::Limits::of(*target);
-      s.limits.units[r] = std::min(std::max({max_live * 3 / 4, fuzz::demand_bound(s.program, *target)[r], 1}), s.limits.units[r]);
+      s.limits.units[r] =
+          std::min(std::max({max_live * 3 / 4, generate::demand_bound(s.program, *target)[r], 1}), s.limits.units[r]);
       bool complete = true;
-      for (const ir::Allocator* a : fuzz::all_duelists()) {
+      for (const ir::Allocator* a : duel::all_duelists()) {
         ir::AllocOptions options;
         options.limits = s.limits;
         auto allocation = a->allocate(s.program, *target, options);
@@ -231,7 +232,7 @@ BenchResult run_bench(const BenchOptions& o) {
     result.rows.push_back(std::move(row));
     measured.push_back(std::move(m));
   };
-  for (const ir::Allocator* a : fuzz::all_duelists()) add_row(a->name(), false, std::make_unique<MeasuredAllocator>(*a));
+  for (const ir::Allocator* a : duel::all_duelists()) add_row(a->name(), false, std::make_unique<MeasuredAllocator>(*a));
   for (const oracles::Judge* j : oracles::judges()) add_row(j->name(), true, std::make_unique<MeasuredJudge>(j));
   add_row(kAllJudges, true, std::make_unique<MeasuredJudge>(nullptr));
   std::vector<Corpus> corpora;
@@ -270,19 +271,18 @@ BenchResult run_bench(const BenchOptions& o) {
   add_benchmark(std::string(kDuels), [&o](benchmark::State& state) {
     for ([[maybe_unused]] auto _ : state)
       for (int k = 0; k < o.duels; ++k) {
-        const fuzz::FuzzInput c = fuzz::standard_input(o.seed, static_cast<std::uint64_t>(k), fuzz::all_duelists());
-        benchmark::DoNotOptimize(fuzz::duel(c.program, *c.target, c.limits, fuzz::all_duelists(), c.knobs));
+        const duel::Case c = duel::standard_case(o.seed, static_cast<std::uint64_t>(k), duel::all_duelists());
+        benchmark::DoNotOptimize(duel::duel(c, {.duelists = duel::all_duelists()}));
       }
   });
   BenchResult::Bred bred;
   add_benchmark(std::string(kBred), [&o, &bred](benchmark::State& state) {
-    const std::vector<fuzz::FuzzInput> inputs = breed_inputs(o.seed, kBredPerDuel * o.duels);
+    const std::vector<duel::Case> inputs = breed_inputs(o.seed, kBredPerDuel * o.duels);
     bred.inputs = std::ssize(inputs);
     bred.instructions = 0;
-    for (const fuzz::FuzzInput& i : inputs) bred.instructions += static_cast<std::int64_t>(i.program.insts.size());
+    for (const duel::Case& i : inputs) bred.instructions += static_cast<std::int64_t>(i.program.insts.size());
     for ([[maybe_unused]] auto _ : state)
-      for (const fuzz::FuzzInput& i : inputs)
-        benchmark::DoNotOptimize(fuzz::duel(i.program, *i.target, i.limits, fuzz::all_duelists(), i.knobs));
+      for (const duel::Case& i : inputs) benchmark::DoNotOptimize(duel::duel(i, {.duelists = duel::all_duelists()}));
   });
   Collecting reporter;
   std::ostringstream silent;  // what Benchmark itself would say, e.g. that nothing is registered

@@ -8,11 +8,11 @@
 #include "duel/duel.h"
 #include "fuzz/explore/behaviour.h"
 #include "fuzz/explore/explorer.h"
-#include "targets/targets.h"
 #include "fuzz/triage/failure.h"
 #include "ir/check.h"
 #include "oracles/quality/quality.h"
 #include "oracles/report.h"
+#include "targets/targets.h"
 
 namespace regduel::cli {
 namespace {
@@ -42,13 +42,13 @@ class Stopwatch {
 };
 
 // What the judges keep of the program counts for the one that asks for it first, as in a duel.
-void duel_in_layers(const fuzz::FuzzInput& input, Stopwatch& watch) {
+void duel_in_layers(const duel::Case& input, Stopwatch& watch) {
   const oracles::Before before(input.program, *input.target);
   watch.lap("prepare");
-  for (const ir::Allocator* a : fuzz::all_duelists()) {
+  for (const ir::Allocator* a : duel::all_duelists()) {
     ir::AllocOptions options;
     options.limits = input.limits;
-    options.knobs = fuzz::known_to(*a, input.knobs);
+    options.knobs = duel::known_to(*a, input.knobs);
     const auto allocation = a->allocate(input.program, *input.target, options);
     watch.lap(a->name());
     if (!allocation) continue;
@@ -64,12 +64,12 @@ void duel_in_layers(const fuzz::FuzzInput& input, Stopwatch& watch) {
 
 }  // namespace
 
-std::vector<fuzz::FuzzInput> breed_inputs(std::uint64_t seed, int inputs) {
+std::vector<duel::Case> breed_inputs(std::uint64_t seed, int inputs) {
   fuzz::Explorer explorer(fuzz::campaign_exploration(seed));
-  std::vector<fuzz::FuzzInput> bred;
+  std::vector<duel::Case> bred;
   for (int k = 0; k < inputs; ++k) {
     bred.push_back(explorer.next());
-    explorer.learn(bred.back(), fuzz::features_of(bred.back(), fuzz::run_duel(bred.back(), fuzz::all_duelists())));
+    explorer.learn(bred.back(), fuzz::features_of(bred.back(), duel::duel(bred.back(), {.duelists = duel::all_duelists()})));
   }
   return bred;
 }
@@ -81,21 +81,21 @@ Layers measure_layers(std::uint64_t seed, int inputs) {
   std::vector<std::vector<std::uint8_t>> bred;
   for (int k = 0; k < inputs; ++k) {
     watch.restart();
-    fuzz::FuzzInput input = explorer.next();
+    duel::Case input = explorer.next();
     watch.lap("breed");
-    bred.push_back(fuzz::encode_input(input));
-    input = fuzz::decode_input(bred.back());
+    bred.push_back(duel::encode_case(input));
+    input = duel::decode_case(bred.back());
     watch.lap("read and write");
     result.instructions += static_cast<std::int64_t>(input.program.insts.size());
     duel_in_layers(input, watch);
-    const fuzz::Duel duel = fuzz::duel(input.program, *input.target, input.limits, fuzz::all_duelists(), input.knobs);
+    const duel::Duel duel = duel::duel(input, {.duelists = duel::all_duelists()});
     watch.restart();
     explorer.learn(input, fuzz::features_of(input, duel));
     watch.lap("features");
   }
   result.inputs = inputs;
   const double start = cpu_seconds();
-  for (const auto& bytes : bred) static_cast<void>(fuzz::try_duel(bytes));
+  for (const auto& bytes : bred) static_cast<void>(targets::try_duel(bytes));
   result.target_seconds = cpu_seconds() - start;
   return result;
 }

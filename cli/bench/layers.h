@@ -21,7 +21,7 @@ struct Layers {
 };
 
 // Inputs that a campaign breeds from nothing. Cost: a duel each.
-[[nodiscard]] std::vector<fuzz::FuzzInput> breed_inputs(std::uint64_t seed, int inputs);
+[[nodiscard]] std::vector<duel::Case> breed_inputs(std::uint64_t seed, int inputs);
 
 // Breeds `inputs` inputs from nothing, and measures each step of each. Cost: about twice what the duels take.
 [[nodiscard]] Layers measure_layers(std::uint64_t seed, int inputs);

@@ -165,7 +165,7 @@ void add_alloc_command(CLI::App& app, Action& chosen) {
   command->add_option("input", o->input, "RIR or PTX file (- = standard input)")->required();
   command->add_option("-o,--output", o->output, "Where to write the allocated program (- = standard output)")
       ->capture_default_str();
-  command->add_option("--with", o->with, fmt::format("Allocator: {}{}", fuzz::duelist_names(), kExecHelp))->capture_default_str();
+  command->add_option("--with", o->with, fmt::format("Allocator: {}{}", duel::duelist_names(), kExecHelp))->capture_default_str();
   command->add_option("--regs,--maxrregcount", o->regs, "Limit of the general register file (classes R and Ralt), 1 to 255")
       ->capture_default_str();
   o->allocators.add_to(*command);

@@ -10,8 +10,8 @@
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/show/output.h"
-#include "fuzz/campaign/reproducer.h"
 #include "duel/exec/words.h"
+#include "fuzz/campaign/reproducer.h"
 #include "fuzz/triage/bisect.h"
 #include "fuzz/triage/failure.h"
 
@@ -26,7 +26,7 @@ struct Options {
 };
 
 int bisect_command(const Options& o) {
-  const fuzz::FuzzInput input = load_case(o.input);
+  const duel::Case input = load_case(o.input);
   plant(o.planted);
   const fuzz::Failure failure =
       failure_shown({o.input, o.signature, o.with, false, "there is nothing to look for", o.allocators}, input);
@@ -43,7 +43,7 @@ int bisect_command(const Options& o) {
   } else {
     fmt::print("{}: {}\nfirst bad decision: number {}, {}\n", failure.allocator, failure.signature, found.number, found.kind);
     const std::string replay =
-        fmt::format("regduel alloc {} {}", fuzz::shell_word(o.input), fuzz::replay_arguments(input, {failure.allocator}));
+        fmt::format("regduel alloc {} {}", duel::shell_word(o.input), fuzz::replay_arguments(input, {failure.allocator}));
     fmt::print("before: {} --fuel {}\nafter:  {} --fuel {}\n", replay, found.number - 1, replay, found.number);
   }
   return 0;

@@ -69,7 +69,7 @@ int color(const Options& o) {
   if (o.effort < 1 || o.effort > 1'000'000) throw BadInput("--effort: expected 1 to 1000000");
   std::vector<std::string> with;
   for (const std::string& list : o.with)
-    for (const std::string& item : fuzz::split_items(list)) {
+    for (const std::string& item : duel::split_items(list)) {
       if (item != "briggs" && item != "exact")
         throw BadInput(fmt::format("--with: nobody colours graphs as \"{}\" (there are briggs, exact)", item));
       with.push_back(item);

@@ -11,18 +11,18 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/show/output.h"
-#include "fuzz/campaign/reproducer.h"
 #include "duel/exec/words.h"
+#include "fuzz/campaign/reproducer.h"
 #include "results/comparison.h"
 #include "results/results.h"
 
 namespace regduel::cli {
 namespace {
 
-using fuzz::Change;
-using fuzz::Comparison;
-using fuzz::MeasureComparison;
-using fuzz::ResultRow;
+using results::Change;
+using results::Comparison;
+using results::MeasureComparison;
+using results::ResultRow;
 
 struct Options {
   std::vector<std::string> databases, runs, allocators, gates;
@@ -34,7 +34,7 @@ struct Options {
 // One of the two: a run of a database.
 struct Side {
   std::string path;
-  fuzz::StoredRun run;
+  results::StoredRun run;
   std::vector<ResultRow> rows;
 };
 
@@ -49,16 +49,16 @@ struct Section {
 };
 
 Side read_side(const std::string& path, std::int64_t run) {
-  const std::vector<fuzz::StoredRun> runs = fuzz::read_runs(path);
+  const std::vector<results::StoredRun> runs = results::read_runs(path);
   if (runs.empty()) throw BadInput(fmt::format("error: {}: there are no runs in it", path));
   const auto it =
-      run == 0 ? runs.end() - 1 : std::find_if(runs.begin(), runs.end(), [&](const fuzz::StoredRun& r) { return r.id == run; });
+      run == 0 ? runs.end() - 1 : std::find_if(runs.begin(), runs.end(), [&](const results::StoredRun& r) { return r.id == run; });
   if (it == runs.end()) {
     std::string ids;
-    for (const fuzz::StoredRun& r : runs) ids += fmt::format("{}{}", ids.empty() ? "" : ", ", r.id);
+    for (const results::StoredRun& r : runs) ids += fmt::format("{}{}", ids.empty() ? "" : ", ", r.id);
     throw BadInput(fmt::format("error: {}: there is no run {} in it (there are {})", path, run, ids));
   }
-  return {path, *it, fuzz::read_results(path, it->id)};
+  return {path, *it, results::read_results(path, it->id)};
 }
 
 // Two databases, two runs of one, or two allocators of one run.
@@ -123,8 +123,8 @@ std::string share(double ratio) { return fmt::format("{:+.2f}%", (ratio - 1) * 1
 // shipped one, the program alone: the database doesn't have the file of the target.
 std::string reproduce(const ResultRow& row, const std::string& database) {
   const std::string hash = row.hash.substr(0, 12);
-  const std::string program = fmt::format("regduel export {} --program {} -o {}.rir", fuzz::shell_word(database), hash, hash);
-  const auto input = fuzz::input_of(row.configuration);
+  const std::string program = fmt::format("regduel export {} --program {} -o {}.rir", duel::shell_word(database), hash, hash);
+  const auto input = results::case_of(row.configuration);
   if (!input) return program;
   return fmt::format("{} && regduel duel {} {}.rir", program, fuzz::replay_arguments(*input, {row.configuration.allocator}), hash);
 }
@@ -138,7 +138,7 @@ std::vector<std::string> head() {
   return {"measure", "old", "new", "less", "same", "more", "change", "95% interval", "p", "effect", ""};
 }
 std::vector<std::string> cells_of(const MeasureComparison& m) {
-  const fuzz::PairedStatistics& s = m.statistics;
+  const results::PairedStatistics& s = m.statistics;
   return {std::string(m.measure->name),
           fmt::format("{}", m.older_sum),
           fmt::format("{}", m.newer_sum),
@@ -149,7 +149,7 @@ std::vector<std::string> cells_of(const MeasureComparison& m) {
           fmt::format("{} .. {}", share(s.low), share(s.high)),
           number(m.adjusted_p),
           fmt::format("{:+.2f}", s.effect),
-          m.adjusted_p < fuzz::kAlpha ? "significant" : ""};
+          m.adjusted_p < results::kAlpha ? "significant" : ""};
 }
 
 std::vector<const MeasureComparison*> changed_measures(const Comparison& c) {
@@ -308,7 +308,7 @@ nlohmann::ordered_json json_of(const std::vector<Change>& changes, const std::st
 }
 nlohmann::ordered_json json_of(const Section& section, const Comparison& c, const std::string& database) {
   nlohmann::ordered_json verdicts = nlohmann::ordered_json::array(), measures = nlohmann::ordered_json::array();
-  for (const fuzz::VerdictChange& v : c.verdicts) {
+  for (const results::VerdictChange& v : c.verdicts) {
     verdicts.push_back({{"old", v.older->verdict}, {"new", v.newer->verdict}, {"reason", v.newer->reason}});
     verdicts.back().update(json_of(*v.newer, database));
   }
@@ -343,14 +343,14 @@ int compare_command(const Options& o) {
   if (o.databases.size() > 2) throw BadInput(fmt::format("expected one or two databases, found {}", o.databases.size()));
   std::vector<std::string> allocators;
   for (const std::string& list : o.allocators)
-    for (const std::string& item : fuzz::split_items(list)) allocators.push_back(fuzz::name_of_item(item));
-  fuzz::CompareOptions options;
+    for (const std::string& item : duel::split_items(list)) allocators.push_back(duel::name_of_item(item));
+  results::CompareOptions options;
   options.most = o.most;
   options.across_knobs = o.across_knobs;
-  options.by = fuzz::find_measure(o.by);
-  std::vector<fuzz::Gate> gates;
+  options.by = results::find_measure(o.by);
+  std::vector<results::Gate> gates;
   for (const std::string& text : split_list(o.gates)) {
-    auto gate = fuzz::parse_gate(text);
+    auto gate = results::parse_gate(text);
     if (!gate) throw BadInput(fmt::format("--gate: {}", gate.error()));
     options.also.push_back(gate->measure);
     gates.push_back(std::move(*gate));
@@ -363,17 +363,17 @@ int compare_command(const Options& o) {
   for (const Section& s : sections) {
     options.older_allocator = s.older;
     options.newer_allocator = s.newer;
-    comparisons.push_back(fuzz::compare(older.rows, newer.rows, options));
+    comparisons.push_back(results::compare(older.rows, newer.rows, options));
   }
-  fuzz::adjust_together(comparisons);
+  results::adjust_together(comparisons);
 
   std::vector<std::string> hits, unjudged;  // unjudged: gates, but nothing to hold them against
   bool fails_now = false;
   for (std::size_t k = 0; k < sections.size(); ++k) {
-    for (const fuzz::Gate& g : gates)
+    for (const results::Gate& g : gates)
       if (is_hit(g, comparisons[k])) hits.push_back(fmt::format("{}: {}", sections[k].title(), g.text));
     if (!gates.empty() && comparisons[k].passed == 0) unjudged.push_back(sections[k].title());
-    for (const fuzz::VerdictChange& v : comparisons[k].verdicts) fails_now = fails_now || v.newer->verdict == "fail";
+    for (const results::VerdictChange& v : comparisons[k].verdicts) fails_now = fails_now || v.newer->verdict == "fail";
   }
   if (o.json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -412,7 +412,7 @@ void add_compare_command(CLI::App& app, Action& chosen) {
           "of a name is enough")
       ->allow_extra_args(false);
   std::vector<std::string> names;
-  for (const fuzz::Measure& m : fuzz::measures()) names.emplace_back(m.name);
+  for (const results::Measure& m : results::measures()) names.emplace_back(m.name);
   command->add_option("--by", o->by, "Measure by which the most changed programs are listed")
       ->check(CLI::IsMember(names))
       ->capture_default_str();

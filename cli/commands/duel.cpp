@@ -17,12 +17,12 @@
 #include "cli/show/tally_text.h"
 #include "cli/this_run.h"
 #include "duel/allocators.h"
-#include "generate/generator.h"
-#include "results/results.h"
 #include "fuzz/triage/failure.h"
+#include "generate/generator.h"
 #include "oracles/completeness.h"
 #include "oracles/quality/max_live.h"
 #include "oracles/report.h"
+#include "results/results.h"
 
 namespace regduel::cli {
 namespace {
@@ -50,31 +50,31 @@ struct Options {
 // Where results go: a run of the database, where one is asked for.
 class Results {
  public:
-  explicit Results(const std::string& path, fuzz::RunInfo run = this_run()) {
+  explicit Results(const std::string& path, results::RunInfo run = this_run()) {
     if (!path.empty()) file_.emplace(path, run);
   }
-  void add(const fuzz::FuzzInput& input, const std::string& source, const fuzz::Duel& duel,
-           fuzz::Content content = fuzz::Content::Kept) {
-    if (file_) file_->add(fuzz::results_of(input, source, duel, content));
+  void add(const duel::Case& input, const std::string& source, const duel::Duel& duel,
+           results::Content content = results::Content::Kept) {
+    if (file_) file_->add(results::results_of(input, source, duel, content));
   }
   void finish() {
     if (file_) file_->finish();
   }
 
  private:
-  std::optional<fuzz::ResultFile> file_;
+  std::optional<results::ResultFile> file_;
 };
 
 // A program and what came of it at each limit.
 struct PlayedProgram {
-  fuzz::FuzzInput input;
+  duel::Case input;
   std::vector<ir::Limits> limits;
-  std::vector<fuzz::Duel> duels;
+  std::vector<duel::Duel> duels;
 };
 
 // Throws BadInput for a knob that none of them has.
-fuzz::Knobs parse_knobs(const KnobOptions& options, const std::vector<const ir::Allocator*>& duelists) {
-  fuzz::Knobs knobs = options.settings(duelists);
+duel::Knobs parse_knobs(const KnobOptions& options, const std::vector<const ir::Allocator*>& duelists) {
+  duel::Knobs knobs = options.settings(duelists);
   for (const auto& [knob, value] : knobs) {
     bool known = false;
     for (const ir::Allocator* a : duelists)
@@ -84,10 +84,10 @@ fuzz::Knobs parse_knobs(const KnobOptions& options, const std::vector<const ir::
   return knobs;
 }
 
-nlohmann::ordered_json row_json(const std::string& file, const fuzz::FuzzInput& input, const fuzz::Duel& d, const fuzz::Bout& b) {
+nlohmann::ordered_json row_json(const std::string& file, const duel::Case& input, const duel::Duel& d, const duel::Bout& b) {
   const ir::Function& shown = b.program ? *b.program : input.program;
   nlohmann::ordered_json findings = nlohmann::ordered_json::array();
-  for (const oracles::Finding& f : b.findings) findings.push_back(to_json(f, shown));
+  for (const oracles::Finding& f : b.findings()) findings.push_back(to_json(f, shown));
   nlohmann::ordered_json row = {{"file", file},
                                 {"function", input.program.name},
                                 {"allocator", b.allocator},
@@ -110,24 +110,24 @@ nlohmann::ordered_json row_json(const std::string& file, const fuzz::FuzzInput& 
     if (b.measures.weighted_spill_bytes) row["weighted_spill_bytes"] = *b.measures.weighted_spill_bytes;
   }
   if (!b.notes.empty()) row["notes"] = b.notes;
-  row["verdict"] = oracles::name(b.verdict);
-  row["reason"] = b.reason;
+  row["verdict"] = oracles::name(b.verdict());
+  row["reason"] = b.reason();
   row["findings"] = findings;
-  for (const fuzz::MetamorphicBout& m : d.metamorphic)
+  for (const duel::MetamorphicBout& m : d.metamorphic)
     if (m.allocator == b.allocator) row["metamorphic"] = to_json(m.metamorphic, shown);
   row["seconds"] = b.seconds;
   return row;
 }
 
 // The verdict of one row of the table: one word where all agree.
-std::string verdict_cell(const fuzz::Duel& d) {
+std::string verdict_cell(const duel::Duel& d) {
   std::string cell;
-  for (const fuzz::Bout& b : d.bouts) {
-    std::string word(oracles::name(b.verdict));
-    if (b.verdict == oracles::Verdict::Skipped) word = b.reason;
-    if (b.verdict == oracles::Verdict::Fail && !b.findings.empty())
-      word += fmt::format(" ({}/{})", b.findings[0].judge, b.findings[0].category);
-    if (b.verdict == oracles::Verdict::Inconclusive) word += fmt::format(" ({})", b.reason);
+  for (const duel::Bout& b : d.bouts) {
+    std::string word(oracles::name(b.verdict()));
+    if (b.verdict() == oracles::Verdict::Skipped) word = b.reason();
+    if (b.verdict() == oracles::Verdict::Fail && !b.findings().empty())
+      word += fmt::format(" ({}/{})", b.findings()[0].judge, b.findings()[0].category);
+    if (b.verdict() == oracles::Verdict::Inconclusive) word += fmt::format(" ({})", b.reason());
     if (cell.find(word) == std::string::npos) cell += (cell.empty() ? "" : ", ") + word;
   }
   return cell;
@@ -175,7 +175,7 @@ class ChosenLimits {
 };
 
 // The least limit at which no instruction is impossible; all registers of the target where there is none.
-int demand_of(const fuzz::FuzzInput& input, const ChosenLimits& limits) {
+int demand_of(const duel::Case& input, const ChosenLimits& limits) {
   int impossible = 0, enough = limits.of(*input.target, 0).of(ir::RegFile::R);
   while (enough - impossible > 1) {
     const int middle = (impossible + enough) / 2;
@@ -187,35 +187,35 @@ int demand_of(const fuzz::FuzzInput& input, const ChosenLimits& limits) {
 
 // How many registers the duelists use at most where nothing limits them: what they still spill then (predicates, callee-saved
 // registers) no limit helps.
-int unspilled_need(const fuzz::Duel& duel) {
+int unspilled_need(const duel::Duel& duel) {
   int need = 1;
-  for (const fuzz::Bout& b : duel.bouts)
+  for (const duel::Bout& b : duel.bouts)
     if (b.program) need = std::max(need, b.measures.registers[ir::index(ir::RegFile::R)]);
   return need;
 }
 
 // What the judges need of the program is made once for all limits.
-PlayedProgram play(fuzz::FuzzInput input, std::vector<ir::Limits> limits, const std::vector<const ir::Allocator*>& duelists,
+PlayedProgram play(duel::Case input, std::vector<ir::Limits> limits, const std::vector<const ir::Allocator*>& duelists,
                    bool metamorphic) {
   PlayedProgram r{std::move(input), std::move(limits), {}};
   const oracles::Before before(r.input.program, *r.input.target);
   for (const ir::Limits& l : r.limits) {
     r.input.limits = l;
-    r.duels.push_back(fuzz::run_duel(before, r.input, duelists, metamorphic));
+    r.duels.push_back(duel::duel(before, {.duelists = duelists, .limits = l, .knobs = r.input.knobs, .metamorphic = metamorphic}));
   }
   return r;
 }
 
 // At every limit from the program's demand to its unspilled need, ascending; or at a share of its MaxLive, if that is not below its
 // demand, else there.
-PlayedProgram play_own_limits(fuzz::FuzzInput input, const ChosenLimits& limits, const std::vector<const ir::Allocator*>& duelists,
+PlayedProgram play_own_limits(duel::Case input, const ChosenLimits& limits, const std::vector<const ir::Allocator*>& duelists,
                               bool metamorphic) {
   const int demand = demand_of(input, limits);
   std::vector<ir::Limits> each;
   if (limits.sweeps()) {
     input.limits = limits.of(*input.target, 0);
     const oracles::Before before(input.program, *input.target);
-    const int need = unspilled_need(fuzz::run_duel(before, input, duelists));
+    const int need = unspilled_need(duel::duel(before, {.duelists = duelists, .limits = input.limits, .knobs = input.knobs}));
     for (int n = std::min(demand, need); n <= need; ++n) each.push_back(limits.of(*input.target, n));
   } else {
     const int live = oracles::max_live(input.program, ir::Cfg(input.program))[ir::index(ir::RegFile::R)];
@@ -226,7 +226,7 @@ PlayedProgram play_own_limits(fuzz::FuzzInput input, const ChosenLimits& limits,
 }
 
 // Programs from files: a row for each program and limit.
-int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelists, const fuzz::Knobs& knobs) {
+int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelists, const duel::Knobs& knobs) {
   const ChosenLimits limits(o.regs, o.target);
   std::vector<Program> programs = load_all(o.inputs, o.abi.name());
   require_phase(programs, ir::Phase::Virtual);
@@ -252,26 +252,26 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
   Progress progress("duel", static_cast<std::int64_t>(programs.size() * limits.count()));
   const std::function<PlayedProgram(std::int64_t)> work = [&](std::int64_t k) {
     const auto at = static_cast<std::size_t>(k);
-    fuzz::FuzzInput input{targets[at], {}, knobs, std::move(programs[at].function)};
+    duel::Case input{targets[at], {}, knobs, std::move(programs[at].function)};
     if (limits.hang_on_program()) return play_own_limits(std::move(input), limits, duelists, o.metamorphic);
     return play(std::move(input), limits.given(*targets[at]), duelists, o.metamorphic);
   };
   const std::function<bool(std::int64_t, PlayedProgram)> take = [&](std::int64_t k, PlayedProgram r) {
     for (std::size_t m = 0; m < r.duels.size(); ++m) {
-      const fuzz::Duel& d = r.duels[m];
+      const duel::Duel& d = r.duels[m];
       r.input.limits = r.limits[m];
       std::vector<std::string> cells = {m > 0        ? ""
                                         : o.demangle ? demangled(r.input.program.name)
                                                      : r.input.program.name,
                                         fmt::format("{}", r.input.limits.of(ir::RegFile::R)), ""};
-      for (const fuzz::Bout& b : d.bouts) {
+      for (const duel::Bout& b : d.bouts) {
         if (b.program) cells[2] = fmt::format("{}", b.measures.max_live[0]);
         cells.push_back(b.program ? fmt::format("{}", b.measures.registers[0]) : "-");
         cells.push_back(b.program ? fmt::format("{}", b.measures.warps_per_sm) : "-");
         cells.push_back(b.program ? fmt::format("{}", b.measures.spill_store_bytes) : "-");
         cells.push_back(b.program ? fmt::format("{}", b.measures.spill_load_bytes) : "-");
         if (o.json) rows.push_back(row_json(programs[static_cast<std::size_t>(k)].file, r.input, d, b));
-        if (b.verdict == oracles::Verdict::Fail) findings.add(r.input, b);
+        if (b.verdict() == oracles::Verdict::Fail) findings.add(r.input, b);
       }
       cells.push_back(verdict_cell(d));
       table.row(std::move(cells));
@@ -294,27 +294,27 @@ int duel_files(const Options& o, const std::vector<const ir::Allocator*>& duelis
 }
 
 // Random programs: a summary; with --json also a row for each.
-int duel_random(const Options& o, const std::vector<const ir::Allocator*>& duelists, const fuzz::Knobs& knobs) {
+int duel_random(const Options& o, const std::vector<const ir::Allocator*>& duelists, const duel::Knobs& knobs) {
   const ChosenLimits limits(o.regs, o.target);
   const bool standard = o.profile.empty() && !limits.are_given() && o.target.sm == 0 && o.target.target_file.empty() &&
                         o.target.limits.empty() && o.size == 0;
-  const auto profile = fuzz::profile_from_name(o.profile.empty() ? "mix" : o.profile);
+  const auto profile = generate::profile_from_name(o.profile.empty() ? "mix" : o.profile);
   if (!profile && o.profile != "all")
     throw BadInput(fmt::format("--profile: no profile \"{}\" (see regduel gen --help)", o.profile));
   const std::function<PlayedProgram(std::int64_t)> work = [&](std::int64_t k) {
     const auto number = static_cast<std::uint64_t>(k);
-    fuzz::FuzzInput c;
+    duel::Case c;
     std::vector<ir::Limits> all;
     if (standard) {
-      c = fuzz::standard_input(o.seed, number, duelists);
+      c = duel::standard_case(o.seed, number, duelists);
       all.push_back(c.limits);
     } else {
-      fuzz::GeneratorOptions g;
-      g.profile = profile ? *profile : fuzz::profiles()[number % fuzz::profiles().size()];
+      generate::GeneratorOptions g;
+      g.profile = profile ? *profile : generate::profiles()[number % generate::profiles().size()];
       g.size = o.size;
       g.seed = o.seed + number;
       c.target = &o.target.of_random_programs();
-      c.program = fuzz::generate(g, *c.target);
+      c.program = generate::generate(g, *c.target);
       if (!limits.hang_on_program()) all = limits.given(*c.target);
     }
     c.knobs.insert(c.knobs.end(), knobs.begin(), knobs.end());
@@ -324,7 +324,7 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
   Findings findings(o.save_to);
   fuzz::Tally tally(duelists);
   const std::string mix = fmt::format("{}, seed {}", standard ? "standard mix" : o.profile.empty() ? "mix" : o.profile, o.seed);
-  fuzz::RunInfo run = this_run();
+  results::RunInfo run = this_run();
   run.seed = o.seed;
   Results results(o.database, run);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
@@ -332,16 +332,16 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
   const std::function<bool(std::int64_t, PlayedProgram)> take = [&](std::int64_t k, PlayedProgram r) {
     for (std::size_t m = 0; m < r.duels.size(); ++m) {
       r.input.limits = r.limits[m];
-      for (const fuzz::Bout& b : r.duels[m].bouts) {
-        if (b.verdict == oracles::Verdict::Fail) findings.add(r.input, b);
+      for (const duel::Bout& b : r.duels[m].bouts) {
+        if (b.verdict() == oracles::Verdict::Fail) findings.add(r.input, b);
         if (!o.json) continue;
         rows.push_back(row_json("", r.input, r.duels[m], b));
         rows.back()["case"] = k;
       }
       tally.add(r.input, r.duels[m]);
       const std::string source =
-          standard ? fuzz::mix_source(o.seed, static_cast<std::uint64_t>(k)) : fmt::format("{}, case {}", mix, k);
-      results.add(r.input, source, r.duels[m], standard ? fuzz::Content::MadeAgain : fuzz::Content::Kept);
+          standard ? results::mix_source(o.seed, static_cast<std::uint64_t>(k)) : fmt::format("{}, case {}", mix, k);
+      results.add(r.input, source, r.duels[m], standard ? results::Content::MadeAgain : results::Content::Kept);
       if (!limits.hang_on_program()) progress.step(1, fmt::format("findings {}", findings.distinct()));
     }
     if (limits.hang_on_program()) progress.step(1, fmt::format("findings {}", findings.distinct()));
@@ -359,7 +359,7 @@ int duel_random(const Options& o, const std::vector<const ir::Allocator*>& dueli
 
 int duel_command(const Options& o) {
   const auto duelists = o.allocators.duelists(o.with);
-  const fuzz::Knobs knobs = parse_knobs(o.knobs, duelists);
+  const duel::Knobs knobs = parse_knobs(o.knobs, duelists);
   if (o.random < 0 || o.random > 1'000'000'000) throw BadInput("--random: expected 1 to 1000000000");
   check_size(o.size);
   if (o.size != 0 && o.random == 0) throw BadInput("--size: of random programs, with --random N");
@@ -375,7 +375,7 @@ void add_duel_command(CLI::App& app, Action& chosen) {
   command->add_option("inputs", o->inputs, "RIR or PTX files, or directories of them");
   command
       ->add_option("--with", o->with,
-                   fmt::format("Allocators, comma-separated (default fatpoint,briggs): {}{}", fuzz::duelist_names(), kExecHelp))
+                   fmt::format("Allocators, comma-separated (default fatpoint,briggs): {}{}", duel::duelist_names(), kExecHelp))
       ->allow_extra_args(false);
   command
       ->add_option("--regs,--maxrregcount", o->regs,

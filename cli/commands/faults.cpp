@@ -47,7 +47,7 @@ std::string of(std::int64_t part, std::int64_t whole) {
 std::string end_of(const Interrupt& interrupt) { return interrupt.is_asked_for() ? " (interrupted)" : ""; }
 
 // One miss as NAME.before.rir, NAME.after.rir and what the judges said as comments at the head of the second.
-void save(const fuzz::FaultMiss& m, const std::string& directory) {
+void save(const trial::FaultMiss& m, const std::string& directory) {
   std::error_code error;
   fs::create_directories(directory, error);
   if (error) throw BadInput(fmt::format("--save {}: {}", directory, error.message()));
@@ -68,7 +68,7 @@ void save(const fuzz::FaultMiss& m, const std::string& directory) {
     if (const auto written = write_file(stem + suffix, text); !written) throw BadInput(fmt::format("--save: {}", written.error()));
 }
 
-std::string codes(const fuzz::FaultOperator& op) {
+std::string codes(const trial::FaultOperator& op) {
   std::string text;
   for (const int code : op.memcheck) text += (text.empty() ? "" : " ") + fmt::format("{}", code);
   for (const std::string_view category : op.structure) text += (text.empty() ? "" : " ") + std::string(category);
@@ -77,35 +77,35 @@ std::string codes(const fuzz::FaultOperator& op) {
 
 struct Totals {
   std::int64_t escaped = 0, wrong_category = 0, broken_accepted = 0, kept_rejected = 0, internal_errors = 0;
-  [[nodiscard]] bool is_clean(const fuzz::FaultMatrix& matrix) const {
+  [[nodiscard]] bool is_clean(const trial::FaultMatrix& matrix) const {
     return escaped + wrong_category + broken_accepted + kept_rejected + internal_errors + matrix.false_alarms() == 0;
   }
 };
 
-Totals count(const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed) {
+Totals count(const trial::FaultMatrix& matrix, const trial::RelaxTable& relaxed) {
   Totals t;
-  const fuzz::OperatorRow all = matrix.total();
+  const trial::OperatorRow all = matrix.total();
   t.escaped = all.changing - all.caught_static;
   t.wrong_category = all.memcheck_asked - all.memcheck_right + all.structure_asked - all.structure_right;
   for (const auto* list : {&matrix.misses(), &relaxed.misses()})
-    for (const fuzz::FaultMiss& m : *list) t.internal_errors += m.kind == "internal-error" ? 1 : 0;
-  for (const fuzz::RelaxRow& row : relaxed.rows()) {
+    for (const trial::FaultMiss& m : *list) t.internal_errors += m.kind == "internal-error" ? 1 : 0;
+  for (const trial::RelaxRow& row : relaxed.rows()) {
     t.broken_accepted += row.broken - row.rejected;
     t.kept_rejected += row.kept - row.accepted;
   }
   return t;
 }
 
-void print_text(const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed, const Totals& totals, double seconds,
+void print_text(const trial::FaultMatrix& matrix, const trial::RelaxTable& relaxed, const Totals& totals, double seconds,
                 const Interrupt& interrupt) {
   std::vector<std::string> judges;
-  for (const oracles::Judge* j : fuzz::fault_judges()) judges.emplace_back(j->name());
+  for (const oracles::Judge* j : trial::fault_judges()) judges.emplace_back(j->name());
   Table table = Table::grouped({{"", {"operator", "meant to raise", "injected", "changing"}},
                                 {"caught by", judges},
                                 {"of changing", {"static"}},
                                 {"right", {"category"}}},
                                2);
-  const auto add = [&](const std::string& name, const std::string& meant, const fuzz::OperatorRow& row) {
+  const auto add = [&](const std::string& name, const std::string& meant, const trial::OperatorRow& row) {
     std::vector<std::string> cells = {name, meant, fmt::format("{}", row.injected), fmt::format("{}", row.changing)};
     for (const std::int64_t caught : row.caught) cells.push_back(of(caught, row.injected));
     cells.push_back(of(row.caught_static, row.changing));
@@ -113,18 +113,18 @@ void print_text(const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed
     table.row(std::move(cells));
   };
   for (std::size_t k = 0; k < matrix.rows().size(); ++k) {
-    const fuzz::FaultOperator& op = fuzz::fault_operators()[k];
+    const trial::FaultOperator& op = trial::fault_operators()[k];
     add(std::string(op.name), codes(op), matrix.rows()[k]);
   }
   table.rule();
-  const fuzz::OperatorRow all = matrix.total();
+  const trial::OperatorRow all = matrix.total();
   add(fmt::format("{} operators", matrix.rows().size()), "", all);
   fmt::print("{}\n", table.text());
 
   Table relax({"relaxed", "allocated", "broken", "rejected", "kept", "accepted", "undecided"});
-  for (std::size_t k = 0; k < fuzz::kNumRelaxations; ++k) {
-    const fuzz::RelaxRow& row = relaxed.rows()[k];
-    relax.row({std::string(fuzz::name(fuzz::kAllRelaxations[k])), fmt::format("{}", row.tried), fmt::format("{}", row.broken),
+  for (std::size_t k = 0; k < trial::kNumRelaxations; ++k) {
+    const trial::RelaxRow& row = relaxed.rows()[k];
+    relax.row({std::string(name(trial::kAllRelaxations[k])), fmt::format("{}", row.tried), fmt::format("{}", row.broken),
                of(row.rejected, row.broken), fmt::format("{}", row.kept), of(row.accepted, row.kept),
                fmt::format("{}", row.undecided)});
   }
@@ -154,11 +154,11 @@ void print_text(const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed
   fmt::print("{} in {:.0f} s{}\n", totals.is_clean(matrix) ? "no miss" : "MISSES", seconds, end_of(interrupt));
 }
 
-nlohmann::ordered_json row_json(const fuzz::OperatorRow& row) {
+nlohmann::ordered_json row_json(const trial::OperatorRow& row) {
   nlohmann::ordered_json caught = nlohmann::ordered_json::object(), changing = nlohmann::ordered_json::object();
-  for (std::size_t k = 0; k < fuzz::fault_judges().size(); ++k) {
-    caught[std::string(fuzz::fault_judges()[k]->name())] = row.caught[k];
-    changing[std::string(fuzz::fault_judges()[k]->name())] = row.caught_changing[k];
+  for (std::size_t k = 0; k < trial::fault_judges().size(); ++k) {
+    caught[std::string(trial::fault_judges()[k]->name())] = row.caught[k];
+    changing[std::string(trial::fault_judges()[k]->name())] = row.caught_changing[k];
   }
   return {{"injected", row.injected},
           {"trace_changing", row.changing},
@@ -172,19 +172,19 @@ nlohmann::ordered_json row_json(const fuzz::OperatorRow& row) {
           {"structure_right", row.structure_right}};
 }
 
-void print_document(const Options& o, const fuzz::FaultMatrix& matrix, const fuzz::RelaxTable& relaxed, const Totals& totals,
+void print_document(const Options& o, const trial::FaultMatrix& matrix, const trial::RelaxTable& relaxed, const Totals& totals,
                     double seconds, const Interrupt& interrupt) {
   nlohmann::ordered_json operators = nlohmann::ordered_json::array(), relaxations = nlohmann::ordered_json::array();
   for (std::size_t k = 0; k < matrix.rows().size(); ++k) {
-    const fuzz::FaultOperator& op = fuzz::fault_operators()[k];
+    const trial::FaultOperator& op = trial::fault_operators()[k];
     nlohmann::ordered_json row = {
         {"operator", op.name}, {"what", op.what}, {"memcheck_codes", op.memcheck}, {"structure_categories", op.structure}};
     row.update(row_json(matrix.rows()[k]));
     operators.push_back(std::move(row));
   }
-  for (std::size_t k = 0; k < fuzz::kNumRelaxations; ++k) {
-    const fuzz::RelaxRow& row = relaxed.rows()[k];
-    relaxations.push_back({{"constraint", fuzz::name(fuzz::kAllRelaxations[k])},
+  for (std::size_t k = 0; k < trial::kNumRelaxations; ++k) {
+    const trial::RelaxRow& row = relaxed.rows()[k];
+    relaxations.push_back({{"constraint", name(trial::kAllRelaxations[k])},
                            {"allocated", row.tried},
                            {"broken", row.broken},
                            {"rejected", row.rejected},
@@ -194,7 +194,7 @@ void print_document(const Options& o, const fuzz::FaultMatrix& matrix, const fuz
   }
   nlohmann::ordered_json misses = nlohmann::ordered_json::array();
   for (const auto* list : {&matrix.misses(), &relaxed.misses()})
-    for (const fuzz::FaultMiss& m : *list)
+    for (const trial::FaultMiss& m : *list)
       misses.push_back({{"kind", m.kind}, {"operator", m.operator_name}, {"seed", m.seed}, {"run", m.index}, {"detail", m.detail}});
   print_json({{"command", "faults"},
               {"seed", o.seed},
@@ -219,13 +219,13 @@ void print_document(const Options& o, const fuzz::FaultMatrix& matrix, const fuz
 int rewritings_command(const Options& o) {
   const std::int64_t wanted = *o.rewritings;
   const auto start = std::chrono::steady_clock::now();
-  fuzz::RewritingTable table;
+  trial::RewritingTable table;
   Progress progress("rewritings", wanted);
   const Interrupt interrupt;
-  in_order<fuzz::RewritingRun>(
+  in_order<trial::RewritingRun>(
       INT64_MAX, resolve_jobs(o.jobs),
-      [&](std::int64_t k) { return fuzz::run_rewritings_on(o.seed, static_cast<std::uint64_t>(o.run.value_or(0) + k)); },
-      [&](std::int64_t, fuzz::RewritingRun run) {
+      [&](std::int64_t k) { return trial::run_rewritings_on(o.seed, static_cast<std::uint64_t>(o.run.value_or(0) + k)); },
+      [&](std::int64_t, trial::RewritingRun run) {
         const std::int64_t made = run.rewritings;
         table.add(std::move(run));
         progress.step(made, fmt::format("misses {}", table.num_misses));
@@ -234,11 +234,11 @@ int rewritings_command(const Options& o) {
   progress.done();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!o.save_to.empty())
-    for (const fuzz::FaultMiss& m : table.misses) save(m, o.save_to);
+    for (const trial::FaultMiss& m : table.misses) save(m, o.save_to);
   if (o.json) {
     nlohmann::ordered_json patterns = nlohmann::ordered_json::object(), misses = nlohmann::ordered_json::array();
     for (const auto& [name, uses] : table.patterns) patterns[std::string(name)] = uses;
-    for (const fuzz::FaultMiss& m : table.misses)
+    for (const trial::FaultMiss& m : table.misses)
       misses.push_back({{"kind", m.kind}, {"seed", m.seed}, {"run", m.index}, {"detail", m.detail}});
     print_json({{"command", "faults"},
                 {"seed", o.seed},
@@ -254,13 +254,13 @@ int rewritings_command(const Options& o) {
     return table.num_misses == 0 ? 0 : kExitFinding;
   }
   Table text({"pattern", "what", "applied"}, 2);
-  for (const fuzz::Pattern& p : fuzz::patterns())
+  for (const trial::Pattern& p : trial::patterns())
     text.row({std::string(p.name), std::string(p.what), fmt::format("{}", table.patterns[p.name])});
   fmt::print("{}\n", text.text());
   fmt::print("valid rewritings: {} of {} allocations, all accepted but {}; undecided judgements {}\n", table.rewritings,
              table.programs, table.num_misses, table.judgements_undecided);
   for (const auto& [reason, count] : table.reasons) fmt::print("  undecided {} times, {}\n", count, reason);
-  for (const fuzz::FaultMiss& m : table.misses)
+  for (const trial::FaultMiss& m : table.misses)
     fmt::print("{}: seed {}, program {}: {}\n", m.kind, m.seed, m.index, m.detail.substr(0, m.detail.find('\n')));
   fmt::print("{} in {:.0f} s{}\n", table.num_misses == 0 ? "no miss" : "MISSES", seconds, end_of(interrupt));
   return table.num_misses == 0 ? 0 : kExitFinding;
@@ -275,24 +275,24 @@ int faults_command(const Options& o) {
   // One run is repeated with all operators; else each has those that are its turn.
   const std::int64_t begin = o.run.value_or(0), end = o.run ? *o.run + 1 : o.runs;
   const int jobs = resolve_jobs(o.jobs);
-  fuzz::FaultMatrix matrix;
-  fuzz::RelaxTable relaxed;
+  trial::FaultMatrix matrix;
+  trial::RelaxTable relaxed;
   Progress progress("faults", end - begin);
   const auto misses = [&] { return fmt::format("misses {}", matrix.num_misses() + relaxed.num_misses()); };
   const Interrupt interrupt;
   struct Run {
-    fuzz::FaultRun faults;
-    fuzz::RelaxRun relaxed;
+    trial::FaultRun faults;
+    trial::RelaxRun relaxed;
   };
   // What is injected next depends on what was injected before, so that rare operators get their share: decided once a batch.
   for (std::int64_t first = begin, next; first < end && !interrupt.is_asked_for(); first = next) {
-    next = std::min(first + fuzz::fault_batch(first - begin), end);
+    next = std::min(first + trial::fault_batch(first - begin), end);
     const std::vector<std::int64_t> injected = o.run ? std::vector<std::int64_t>() : matrix.injected();
     in_order<Run>(
         next - first, jobs,
         [&](std::int64_t k) {
           const auto index = static_cast<std::uint64_t>(first + k);
-          return Run{fuzz::run_faults_on(o.seed, index, injected), fuzz::run_relaxed_on(o.seed, index)};
+          return Run{trial::run_faults_on(o.seed, index, injected), trial::run_relaxed_on(o.seed, index)};
         },
         [&](std::int64_t, Run run) {
           matrix.add(std::move(run.faults));
@@ -305,7 +305,7 @@ int faults_command(const Options& o) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!o.save_to.empty())
     for (const auto* list : {&matrix.misses(), &relaxed.misses()})
-      for (const fuzz::FaultMiss& m : *list) save(m, o.save_to);
+      for (const trial::FaultMiss& m : *list) save(m, o.save_to);
   const Totals totals = count(matrix, relaxed);
   if (o.json) print_document(o, matrix, relaxed, totals, seconds, interrupt);
   else print_text(matrix, relaxed, totals, seconds, interrupt);

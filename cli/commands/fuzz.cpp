@@ -17,8 +17,8 @@
 #include "cli/show/screen.h"
 #include "cli/show/tally_text.h"
 #include "cli/this_run.h"
-#include "fuzz/campaign/campaign.h"
 #include "duel/allocators.h"
+#include "fuzz/campaign/campaign.h"
 
 namespace regduel::cli {
 namespace {
@@ -80,7 +80,7 @@ int fuzz_command(const Options& o) {
   c.run = this_run();
   if (!o.suppressions.empty()) c.suppressions = load_suppressions(o.suppressions);
   for (const std::string& path : split_list(o.seeds))
-    for (const fuzz::FuzzInput& input : load_seeds(path)) c.seeds.push_back(fuzz::encode_input(input));
+    for (const duel::Case& input : load_seeds(path)) c.seeds.push_back(duel::encode_case(input));
 
   const fuzz::CampaignResult r = [&] {
     const Interrupt interrupt;
@@ -158,7 +158,7 @@ void add_fuzz_command(CLI::App& app, Action& chosen) {
       "The standard mix of random programs, one after the other, instead of an exploration: the same for any number of jobs");
   command
       ->add_option("--with", o->with,
-                   fmt::format("Allocators, comma-separated (default fatpoint,briggs): {}{}", fuzz::duelist_names(), kExecHelp))
+                   fmt::format("Allocators, comma-separated (default fatpoint,briggs): {}{}", duel::duelist_names(), kExecHelp))
       ->allow_extra_args(false);
   o->allocators.add_to(*command);
   command

@@ -32,15 +32,15 @@ struct Options {
 };
 
 int generate(const Options& o) {
-  const auto profile = fuzz::profile_from_name(o.profile);
+  const auto profile = generate::profile_from_name(o.profile);
   if (!profile && o.profile != "all") {
     std::string names;
-    for (const fuzz::Profile p : fuzz::profiles()) names += fmt::format("{}, ", fuzz::name(p));
+    for (const generate::Profile p : generate::profiles()) names += fmt::format("{}, ", name(p));
     throw BadInput(fmt::format("--profile: no profile \"{}\" (there are {}all)", o.profile, names));
   }
   check_size(o.size);
   if (o.count < 1 || o.count > 10'000'000) throw BadInput(fmt::format("--count: expected 1 to 10000000, found {}", o.count));
-  fuzz::GeneratorOptions options;
+  generate::GeneratorOptions options;
   options.size = o.size;
   TargetOptions chosen;
   chosen.sm = o.sm;
@@ -53,17 +53,17 @@ int generate(const Options& o) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   Progress progress("generating", o.count);
   for (int k = 0; k < o.count; ++k) {
-    const auto all = fuzz::profiles();
+    const auto all = generate::profiles();
     options.profile = profile ? *profile : all[static_cast<std::size_t>(k) % all.size()];
     options.seed = o.seed + static_cast<std::uint64_t>(k);
-    const ir::Function f = fuzz::generate(options, target);
+    const ir::Function f = generate::generate(options, target);
     const auto faults = ir::check(f, target, 1);
-    REGDUEL_CHECK(faults.empty(), fmt::format("gen --profile {} --seed {}: {}", fuzz::name(options.profile), options.seed,
-                                              ir::to_string(f, faults[0])));
+    REGDUEL_CHECK(faults.empty(),
+                  fmt::format("gen --profile {} --seed {}: {}", name(options.profile), options.seed, ir::to_string(f, faults[0])));
     instructions += f.insts.size();
     if (o.json)
       list.push_back({{"function", f.name},
-                      {"profile", fuzz::name(options.profile)},
+                      {"profile", name(options.profile)},
                       {"seed", options.seed},
                       {"instructions", f.insts.size()},
                       {"blocks", f.blocks.size()},

@@ -77,15 +77,15 @@ std::string wrapped(std::string_view text, std::size_t indent) {
 }
 
 int knobs(const Options& o) {
-  std::vector<std::string> all = fuzz::allocator_names();
-  for (std::string& name : fuzz::names_on_request()) all.push_back(std::move(name));
+  std::vector<std::string> all = duel::allocator_names();
+  for (std::string& name : duel::names_on_request()) all.push_back(std::move(name));
   for (const passes::Pass* pass : passes::passes()) all.emplace_back(pass->name());
   all.emplace_back(kVerifier);
   std::vector<std::string> asked;
   for (const std::string& list : o.with)
-    for (std::string& item : fuzz::split_items(list)) asked.push_back(fuzz::name_of_item(item));
+    for (std::string& item : duel::split_items(list)) asked.push_back(duel::name_of_item(item));
   for (const std::string& name : asked)
-    if (std::find(all.begin(), all.end(), name) == all.end() && fuzz::command_in(name) == std::string::npos)
+    if (std::find(all.begin(), all.end(), name) == all.end() && duel::command_in(name) == std::string::npos)
       throw BadInput(
           fmt::format("--with: no allocator, pass or judge \"{}\" with knobs (there are {})", name, fmt::join(all, ", ")));
   const std::vector<Row> rows = rows_of(asked.empty() ? all : asked);

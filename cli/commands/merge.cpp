@@ -15,8 +15,8 @@
 #include "fuzz/campaign/reproducer.h"
 #include "fuzz/campaign/store.h"
 #include "fuzz/explore/corpus_minimiser.h"
-#include "results/results.h"
 #include "ir/text/text.h"
+#include "results/results.h"
 
 namespace regduel::cli {
 namespace {
@@ -30,7 +30,7 @@ void require_file(const std::string& path) {
 // The database is made beside its place and moved there when it is whole.
 int merge_command(const std::vector<std::string>& inputs, const std::string& output, bool json) {
   for (const std::string& input : inputs) require_file(input);
-  fuzz::require_unused(output);
+  results::require_unused(output);
   const std::string unfinished = fmt::format("{}.tmp.{}", output, ::getpid());
   const auto remove_unfinished = [&] {
     for (const char* const suffix : {"", "-wal", "-shm"}) std::remove((unfinished + suffix).c_str());
@@ -56,7 +56,7 @@ int merge_command(const std::vector<std::string>& inputs, const std::string& out
     remove_unfinished();
     throw;
   }
-  fuzz::require_unused(output);
+  results::require_unused(output);
   std::error_code error;
   fs::rename(unfinished, output, error);
   if (error) throw BadInput(fmt::format("error: {}: {}", output, error.message()));
@@ -95,12 +95,12 @@ int export_command(const ExportOptions& o) {
   if (o.program.empty() != o.output.empty()) throw BadInput("--program HASH and -o FILE go together");
   if (!o.program.empty()) {
     require_other_file(o.output, o.database);
-    save(o.output, ir::print_file(fuzz::read_program(o.database, o.program)));
+    save(o.output, ir::print_file(results::read_program(o.database, o.program)));
     if (o.inputs.empty() && o.findings.empty()) return 0;
   }
   if (!o.state.empty() && o.state != "crashing" && o.state != "incubating" && o.state != "regression")
     throw BadInput(fmt::format("--state: expected crashing, incubating or regression, found \"{}\"", o.state));
-  fuzz::require_database(o.database);
+  results::require_database(o.database);
   fuzz::Store store(o.database);
   std::size_t inputs = 0, findings = 0;
   if (!o.inputs.empty()) {
@@ -121,7 +121,7 @@ int export_command(const ExportOptions& o) {
       if (!o.state.empty() && f.state != o.state) continue;
       const std::string what =
           fmt::format("{} cases{}", f.count, f.decision.empty() ? "" : fmt::format("; first bad decision: {}", f.decision));
-      fuzz::write_reproducer(o.findings, f.failure, what, f.bucket, fuzz::decode_input(f.input));
+      fuzz::write_reproducer(o.findings, f.failure, what, f.bucket, duel::decode_case(f.input));
       ++findings;
     }
   if (o.json) print_json({{"command", "export"}, {"database", o.database}, {"inputs", inputs}, {"findings", findings}});

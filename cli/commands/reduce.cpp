@@ -18,9 +18,9 @@
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/show/output.h"
-#include "fuzz/campaign/reproducer.h"
 #include "duel/case_file.h"
 #include "duel/exec/words.h"
+#include "fuzz/campaign/reproducer.h"
 #include "fuzz/triage/bisect.h"
 #include "fuzz/triage/failure.h"
 #include "fuzz/triage/reduce.h"
@@ -53,9 +53,9 @@ class Script {
   Script(const Script&) = delete;
   Script& operator=(const Script&) = delete;
 
-  bool operator()(const fuzz::FuzzInput& input) const {
-    save(file_, fuzz::print_case(input));
-    const int status = std::system(fmt::format("{} {}", command_, fuzz::shell_word(file_)).c_str());
+  bool operator()(const duel::Case& input) const {
+    save(file_, duel::print_case(input));
+    const int status = std::system(fmt::format("{} {}", command_, duel::shell_word(file_)).c_str());
     // The shell had the interrupt, which system() keeps from us.
     const bool is_interrupted =
         (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) || (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGINT);
@@ -75,18 +75,18 @@ struct Question {
   std::optional<fuzz::Failure> failure = {};  // where that is what is asked for
 };
 
-Question question(const Options& o, const fuzz::FuzzInput& input) {
+Question question(const Options& o, const duel::Case& input) {
   const int ways = (o.signature.empty() ? 0 : 1) + (o.gap.empty() ? 0 : 1) + (o.test.empty() ? 0 : 1);
   if (ways > 1) throw BadInput("--signature, --gap and --test are three different questions: give one");
   if (!o.test.empty()) {
     auto script = std::make_shared<const Script>(o.test);
-    return {[script](const fuzz::FuzzInput& c) { return (*script)(c); }, o.test, fmt::format("{} FILE", o.test)};
+    return {[script](const duel::Case& c) { return (*script)(c); }, o.test, fmt::format("{} FILE", o.test)};
   }
   if (!o.gap.empty()) {
     static_cast<void>(o.allocators.duelists({o.with}));  // programs are found once they run
     const auto gap = fuzz::parse_gap(o.gap);
     if (!gap) throw BadInput(fmt::format("--gap: {}", gap.error()));
-    return {[gap](const fuzz::FuzzInput& c) { return fuzz::reproduces(c, *gap); }, to_string(*gap),
+    return {[gap](const duel::Case& c) { return fuzz::reproduces(c, *gap); }, to_string(*gap),
             fmt::format("regduel duel FILE {}", fuzz::replay_arguments(input, {gap->worse, gap->better}))};
   }
   const fuzz::Failure chosen =
@@ -94,14 +94,14 @@ Question question(const Options& o, const fuzz::FuzzInput& input) {
                      "there is nothing to reduce (--gap or --test ask other questions)", o.allocators},
                     input);
   const std::string_view asked = chosen.signature.starts_with("metamorphic/") ? "--metamorphic " : "";
-  return {[chosen](const fuzz::FuzzInput& c) { return fuzz::reproduces(c, chosen); },
+  return {[chosen](const duel::Case& c) { return fuzz::reproduces(c, chosen); },
           fmt::format("{}: {}", chosen.allocator, chosen.signature),
           fmt::format("regduel duel FILE {}{}", asked, fuzz::replay_arguments(input, {chosen.allocator})), chosen};
 }
 
 int reduce_command(const Options& o) {
   require_file_possible(o.output);
-  fuzz::FuzzInput input = load_case(o.input);
+  duel::Case input = load_case(o.input);
   // What the options say stands instead of the case's head.
   if (o.regs != 0 || o.target.sm != 0 || !o.target.target_file.empty() || !o.target.limits.empty()) {
     if (o.regs != 0) check_registers(o.regs);
@@ -130,7 +130,7 @@ int reduce_command(const Options& o) {
   fuzz::BadDecision bad;
   if (asked.failure) bad = fuzz::first_bad_decision(reduced.input, *asked.failure);
   const std::string decision = bad.number == 0 ? "" : fmt::format("first bad decision: number {}, {}\n", bad.number, bad.kind);
-  save(o.output, fuzz::print_case(reduced.input, asked.what + "\n" + decision + replay));
+  save(o.output, duel::print_case(reduced.input, asked.what + "\n" + decision + replay));
   const auto& before = input.program;
   const auto& after = reduced.input.program;
   if (o.json)

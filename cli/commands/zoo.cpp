@@ -35,11 +35,11 @@ struct Options {
   bool empty = false, buckets = false, json = false;
 };
 
-std::vector<fuzz::FuzzInput> seeds_for(const Options& o) {
+std::vector<duel::Case> seeds_for(const Options& o) {
   if (o.empty) return {};
   if (!std::filesystem::exists(o.seeds))
     throw BadInput(fmt::format("error: {}: no such file or directory (--empty hunts without seeds)", o.seeds));
-  std::vector<fuzz::FuzzInput> seeds = load_seeds(o.seeds);
+  std::vector<duel::Case> seeds = load_seeds(o.seeds);
   std::reverse(seeds.begin(), seeds.end());  // the last one is tried first
   return seeds;
 }
@@ -50,11 +50,11 @@ std::vector<std::string> seed_arguments(const Options& o) {
 
 // One hunt, in this process; its result as JSON for the process that asked.
 int hunt_one(const Options& o) {
-  fuzz::plant(o.one);
-  const fuzz::Catch c = fuzz::hunt({.seed = o.seed,
-                                    .seconds = static_cast<double>(o.time),
-                                    .seeds = seeds_for(o),
-                                    .duelists = fuzz::duelists_against({&o.one, 1})});
+  trial::plant(o.one);
+  const trial::Catch c = trial::hunt({.seed = o.seed,
+                                      .seconds = static_cast<double>(o.time),
+                                      .seeds = seeds_for(o),
+                                      .duelists = trial::duelists_against({&o.one, 1})});
   print_json({{"found", c.found},
               {"seconds", c.seconds},
               {"inputs", c.inputs},
@@ -69,12 +69,12 @@ int hunt_one(const Options& o) {
 }
 
 struct Hunted {
-  const fuzz::PlantedBug* bug;
+  const trial::PlantedBug* bug;
   nlohmann::ordered_json result;  // of hunt_one; null where its process died
   std::string end;
 };
 
-Hunted hunt_apart(const fuzz::PlantedBug& bug, const Options& o, const Interrupt& interrupt) {
+Hunted hunt_apart(const trial::PlantedBug& bug, const Options& o, const Interrupt& interrupt) {
   constexpr int kReduceSeconds = 120;  // a hunt that takes longer hangs in a planted bug
   Hunted h{&bug, nullptr, {}};
   std::string out;
@@ -95,15 +95,15 @@ Number median(std::vector<Number> v) {
 }
 
 int zoo_command(const Options& o) {
-  if (!fuzz::has_planted_bugs())
+  if (!trial::has_planted_bugs())
     throw BadInput("this build has no planted bugs: cmake --preset zoo && cmake --build build/zoo && build/zoo/bin/regduel zoo");
   if (o.time < 1 || o.time > 86'400) throw BadInput("--time: expected 1 to 86400 seconds");
   if (!o.one.empty()) return hunt_one(o);
   if (!o.worker.empty()) return zoo_together_worker(o.worker, o.time, o.seed, seeds_for(o));
-  std::vector<const fuzz::PlantedBug*> bugs;
+  std::vector<const trial::PlantedBug*> bugs;
   for (const std::string& name : split_list(o.only)) bugs.push_back(&planted_bug_named("--only", name));
   if (bugs.empty())
-    for (const fuzz::PlantedBug& b : fuzz::planted_bugs()) bugs.push_back(&b);
+    for (const trial::PlantedBug& b : trial::planted_bugs()) bugs.push_back(&b);
   static_cast<void>(seeds_for(o));  // complains now rather than in each hunt
   if (o.buckets)
     return zoo_buckets({std::move(bugs), o.time, o.seed, resolve_jobs(o.jobs),
@@ -221,7 +221,7 @@ void add_zoo_command(CLI::App& app, Action& chosen) {
     chosen = [o, list] {
       if (!*list) return zoo_command(*o);
       Table table({"planted bug", "what it does"}, 2);
-      for (const fuzz::PlantedBug& b : fuzz::planted_bugs()) table.row({std::string(b.name), std::string(b.what)});
+      for (const trial::PlantedBug& b : trial::planted_bugs()) table.row({std::string(b.name), std::string(b.what)});
       fmt::print("{}", table.text());
       return 0;
     };

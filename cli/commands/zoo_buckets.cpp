@@ -22,9 +22,9 @@ using json = nlohmann::ordered_json;
 constexpr int kMoreSeconds = 180;  // of a campaign, on top of its time: one that takes longer hangs
 
 // What `regduel fuzz --json` says; null where it died.
-json campaign_against(const fuzz::PlantedBug& bug, const BucketsRun& run, const Interrupt& interrupt) {
+json campaign_against(const trial::PlantedBug& bug, const BucketsRun& run, const Interrupt& interrupt) {
   const std::string corpus = run.save_to.empty() ? "" : fmt::format("{}/{}", run.save_to, bug.name);
-  const passes::Pass* pass = fuzz::pass_with(bug.name);
+  const passes::Pass* pass = trial::pass_with(bug.name);
   std::string out;
   std::vector<std::string> arguments = {"fuzz",     "--json",
                                         "--jobs",   "1",
@@ -41,10 +41,10 @@ json campaign_against(const fuzz::PlantedBug& bug, const BucketsRun& run, const 
 // The line of one bug, and its cases for the purity over all bugs.
 struct Line {
   json row;
-  std::vector<fuzz::Labelled> cases;
+  std::vector<trial::Labelled> cases;
 };
 
-Line line_of(const fuzz::PlantedBug& bug, const json& campaign) {
+Line line_of(const trial::PlantedBug& bug, const json& campaign) {
   Line line{{{"bug", bug.name}}, {}};
   if (!campaign.is_object()) {
     line.row["error"] = "the campaign died";
@@ -90,7 +90,7 @@ void add_rows(Table& table, const json& row) {
 
 int zoo_buckets(const BucketsRun& run) {
   json rows = json::array();
-  std::vector<fuzz::Labelled> cases;
+  std::vector<trial::Labelled> cases;
   std::size_t found = 0, buckets = 0, most = 0;
   const Interrupt interrupt;
   Progress progress("zoo", static_cast<std::int64_t>(run.bugs.size()));
@@ -112,7 +112,7 @@ int zoo_buckets(const BucketsRun& run) {
   in_order<json>(static_cast<std::int64_t>(run.bugs.size()), run.jobs, work, take);
   progress.done();
 
-  const fuzz::Sorting s = fuzz::measure_sorting(cases);
+  const trial::Sorting s = trial::measure_sorting(cases);
   const double mean = found == 0 ? 0 : static_cast<double>(buckets) / static_cast<double>(found);
   const double purity = s.cases == 0 ? 100 : 100.0 * static_cast<double>(s.in_majority) / static_cast<double>(s.cases);
   if (run.json) {

@@ -10,7 +10,7 @@
 namespace regduel::cli {
 
 struct BucketsRun {
-  std::vector<const fuzz::PlantedBug*> bugs;
+  std::vector<const trial::PlantedBug*> bugs;
   int time = 20;  // seconds of each campaign; what is being understood then takes some more
   std::uint64_t seed = 1;
   int jobs = 1;                             // campaigns at a time, each of one worker

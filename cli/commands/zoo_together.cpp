@@ -30,7 +30,7 @@ std::vector<std::string> chosen_bugs(const TogetherRun& run) {
   std::vector<std::string> names;
   for (const std::string& name : run.only) names.emplace_back(planted_bug_named("--only", name).name);
   if (!names.empty()) return names;
-  const auto all = fuzz::planted_bugs();
+  const auto all = trial::planted_bugs();
   const auto wanted = static_cast<std::size_t>(run.bugs);
   if (wanted < 2 || wanted > all.size()) throw BadInput(fmt::format("--together: expected 2 to {} planted bugs", all.size()));
   for (std::size_t k = 0; k < wanted; ++k) names.emplace_back(all[(k * all.size() / wanted + run.seed - 1) % all.size()].name);
@@ -83,8 +83,8 @@ double percent(std::size_t part, std::size_t whole) {
 
 }  // namespace
 
-int zoo_together_worker(const std::string& bugs, int time, std::uint64_t seed, std::vector<fuzz::FuzzInput> seeds) {
-  fuzz::TogetherOptions options;
+int zoo_together_worker(const std::string& bugs, int time, std::uint64_t seed, std::vector<duel::Case> seeds) {
+  trial::TogetherOptions options;
   for (std::size_t at = 0; at < bugs.size();) {
     const std::size_t end = std::min(bugs.find(',', at), bugs.size());
     options.bugs.push_back(bugs.substr(at, end - at));
@@ -93,7 +93,7 @@ int zoo_together_worker(const std::string& bugs, int time, std::uint64_t seed, s
   options.seed = seed;
   options.seconds = time;
   options.seeds = std::move(seeds);
-  const std::uint64_t inputs = fuzz::hunt_together(options, [](const fuzz::SortedCase& c) {
+  const std::uint64_t inputs = trial::hunt_together(options, [](const trial::SortedCase& c) {
     const fuzz::Understood& u = c.understood;
     fmt::print("{}\n", json{{"nature", u.naming.nature},
                             {"names", u.naming.names},
@@ -105,8 +105,8 @@ int zoo_together_worker(const std::string& bugs, int time, std::uint64_t seed, s
                             {"signature", u.failure.signature},
                             {"decision", u.decision},
                             {"instructions", u.reduced.program.insts.size()},
-                            {"core", fuzz::print_case(u.core)},
-                            {"reduced", fuzz::print_case(u.reduced)}}
+                            {"core", duel::print_case(u.core)},
+                            {"reduced", duel::print_case(u.reduced)}}
                            .dump());
     std::fflush(stdout);
   });
@@ -126,13 +126,13 @@ int zoo_together(const TogetherRun& run) {
     workers.clear();
     progress.done();
   }
-  std::vector<fuzz::Labelled> labelled;
+  std::vector<trial::Labelled> labelled;
   for (const json& c : hunted.cases) labelled.push_back({c["bucket"], c["causes"]});
-  const fuzz::Sorting s = fuzz::measure_sorting(labelled);
+  const trial::Sorting s = trial::measure_sorting(labelled);
   const double purity = percent(s.in_majority, s.cases), inverse = percent(s.in_largest, s.cases);
 
   std::map<std::string, std::map<std::string, int>> buckets;
-  for (const fuzz::Labelled& c : labelled) ++buckets[c.bucket][fmt::format("{}", fmt::join(c.causes, " or "))];
+  for (const trial::Labelled& c : labelled) ++buckets[c.bucket][fmt::format("{}", fmt::join(c.causes, " or "))];
   if (!run.save_to.empty()) {
     std::error_code error;
     std::filesystem::create_directories(run.save_to, error);

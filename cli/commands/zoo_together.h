@@ -27,6 +27,6 @@ inline constexpr int kPurityWanted = 95, kInversePurityWanted = 80;
 // Prints how it went; exit status kExitFinding where the shares are too small. Throws BadInput.
 int zoo_together(const TogetherRun& run);
 // One worker's part, in this process: a line of JSON a case on standard output.
-int zoo_together_worker(const std::string& bugs, int time, std::uint64_t seed, std::vector<fuzz::FuzzInput> seeds);
+int zoo_together_worker(const std::string& bugs, int time, std::uint64_t seed, std::vector<duel::Case> seeds);
 
 }  // namespace regduel::cli

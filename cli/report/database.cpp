@@ -9,7 +9,7 @@
 namespace regduel::cli {
 namespace {
 
-using fuzz::Sqlite;
+using results::Sqlite;
 
 std::optional<std::int64_t> number(const Sqlite::Statement& row, int column) {
   return row.is_null(column) ? std::nullopt : std::optional(row.integer(column));
@@ -96,7 +96,7 @@ void add_up_verdicts(ReportDatabase& d) {
 }  // namespace
 
 ReportDatabase read_report_database(const std::string& path) {
-  fuzz::require_database(path);
+  results::require_database(path);
   Sqlite db(path);
   ReportDatabase d;
   read_runs(db, d);

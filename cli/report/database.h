@@ -46,7 +46,7 @@ struct ReportObjection {
 struct ReportFinding {
   std::string bucket, allocator, signature, decision, state, version;
   std::int64_t count = 0, instructions = 0, first_seen = 0, last_seen = 0;
-  fuzz::Blob input;
+  results::Blob input;
 };
 
 // An objection of a campaign as it was seen, whether or not it was reduced to a finding.

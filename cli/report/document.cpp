@@ -13,9 +13,9 @@
 
 #include "cli/report/database.h"
 #include "cli/report/function_detail.h"
-#include "fuzz/campaign/reproducer.h"
 #include "duel/allocators.h"
 #include "duel/case_file.h"
+#include "fuzz/campaign/reproducer.h"
 #include "results/measure.h"
 #include "results/results.h"
 #include "results/statistics.h"
@@ -49,7 +49,7 @@ struct ReportCase {
     return std::nullopt;
   }
   [[nodiscard]] Figure limit() const {
-    const auto units = fuzz::limits_in(limits);
+    const auto units = results::limits_in(limits);
     return units && units->of(ir::RegFile::R) > 0 ? Figure(units->of(ir::RegFile::R)) : std::nullopt;
   }
 };
@@ -68,7 +68,7 @@ class DocumentBuilder {
             {"database", std::filesystem::path(path_).filename().string()},
             {"allocators", allocators_},
             {"runs", runs_json()},
-            {"spill_offset", fuzz::find_measure("weighted_spill_bytes")->offset},
+            {"spill_offset", results::find_measure("weighted_spill_bytes")->offset},
             {"programs", programs_json()},
             {"cases", cases_json()},
             {"targets", targets_json()},
@@ -87,7 +87,7 @@ class DocumentBuilder {
     for (const auto& [id, c] : data_.configurations) names.insert(c.allocator);
     for (const ReportRun& r : data_.runs)
       for (const auto& [allocator, verdicts] : r.verdicts) names.insert(allocator);
-    for (const std::string& known : fuzz::allocator_names())
+    for (const std::string& known : duel::allocator_names())
       if (names.erase(known) > 0) allocators_.push_back(known);
     allocators_.insert(allocators_.end(), names.begin(), names.end());
   }
@@ -175,7 +175,7 @@ class DocumentBuilder {
   [[nodiscard]] std::string knobs_of(const ReportCase& c) {
     std::map<std::string, std::string> all;
     for (const auto& [allocator, r] : c.of)
-      for (auto& [knob, value] : fuzz::settings_in(data_.configurations[r->configuration].knobs)) all[knob] = value;
+      for (auto& [knob, value] : results::settings_in(data_.configurations[r->configuration].knobs)) all[knob] = value;
     std::string out;
     for (const auto& [knob, value] : all) out += fmt::format("{}{}={}", out.empty() ? "" : " ", knob, value);
     return out;
@@ -246,7 +246,7 @@ class DocumentBuilder {
   [[nodiscard]] Json findings_json() const {
     Json list = Json::array();
     for (const ReportFinding& f : data_.findings) {
-      const fuzz::FuzzInput input = fuzz::decode_input(f.input);
+      const duel::Case input = duel::decode_case(f.input);
       list.push_back({{"bucket", f.bucket},
                       {"allocator", f.allocator},
                       {"signature", f.signature},
@@ -258,7 +258,7 @@ class DocumentBuilder {
                       {"last_seen", f.last_seen},
                       {"version", f.version},
                       {"arguments", fuzz::replay_arguments(input, {f.allocator})},
-                      {"program", fuzz::print_case(input)},
+                      {"program", duel::print_case(input)},
                       {"detail", -1}});
     }
     return list;
@@ -276,15 +276,15 @@ class DocumentBuilder {
   void add_details(Json& findings) {
     for (std::size_t k = 0; k < data_.findings.size(); ++k) {
       std::vector<std::string> names = {data_.findings[k].allocator};
-      for (const std::string& a : fuzz::allocator_names()) names.push_back(a);
+      for (const std::string& a : duel::allocator_names()) names.push_back(a);
       findings[k]["detail"] =
-          add_detail(fuzz::decode_input(data_.findings[k].input), names, {{"title", data_.findings[k].bucket}, {"finding", k}});
+          add_detail(duel::decode_case(data_.findings[k].input), names, {{"title", data_.findings[k].bucket}, {"finding", k}});
     }
-    fuzz::Sqlite db(path_);
+    results::Sqlite db(path_);
     for (const std::size_t k : cases_by_interest()) {
       if (details_.size() >= options_.details) break;
       ReportCase& c = cases_[k];
-      const auto input = input_of(db, c);
+      const auto input = case_of(db, c);
       if (!input) {
         ++no_program_;
         continue;
@@ -297,13 +297,13 @@ class DocumentBuilder {
   }
 
   // Its place in the list, or -1.
-  int add_detail(const fuzz::FuzzInput& input, const std::vector<std::string>& names, const Json& head) {
+  int add_detail(const duel::Case& input, const std::vector<std::string>& names, const Json& head) {
     if (details_.size() >= options_.details) return -1;
     if (input.program.insts.size() > kMostDetailedInstructions) return ++too_large_, -1;
     if (detail_bytes_ > kMostDetailBytes) return ++over_budget_, -1;
     std::vector<const ir::Allocator*> allocators;
     for (const std::string& name : names)
-      if (const ir::Allocator* a = fuzz::find_allocator(name); a != nullptr && std::ranges::find(allocators, a) == allocators.end())
+      if (const ir::Allocator* a = duel::find_allocator(name); a != nullptr && std::ranges::find(allocators, a) == allocators.end())
         allocators.push_back(a);
     Json detail = head;
     detail.update(function_detail(input, allocators));
@@ -339,7 +339,7 @@ class DocumentBuilder {
     if (allocators_.size() < 2) return 0;
     const Figure a = c.figure(allocators_[0], "weighted_spill_bytes"), b = c.figure(allocators_[1], "weighted_spill_bytes");
     if (!a || !b) return 0;
-    return std::abs(fuzz::log_ratio(*a, *b, fuzz::find_measure("weighted_spill_bytes")->offset));
+    return std::abs(results::log_ratio(*a, *b, results::find_measure("weighted_spill_bytes")->offset));
   }
   [[nodiscard]] double register_gap(const ReportCase& c) const {
     const Figure bound = c.any_figure("max_live"), limit = c.limit();
@@ -351,10 +351,10 @@ class DocumentBuilder {
   }
 
   // Nothing where the database has not kept the program and nothing makes the same one again.
-  [[nodiscard]] std::optional<fuzz::FuzzInput> input_of(fuzz::Sqlite& db, const ReportCase& c) {
-    auto input = fuzz::input_of({"", knobs_of(c), c.target, c.limits});
+  [[nodiscard]] std::optional<duel::Case> case_of(results::Sqlite& db, const ReportCase& c) {
+    auto input = results::case_of({"", knobs_of(c), c.target, c.limits});
     if (!input) return std::nullopt;
-    auto program = fuzz::read_program(db, c.program);
+    auto program = results::read_program(db, c.program);
     if (!program) return std::nullopt;
     input->program = std::move(*program);
     return input;

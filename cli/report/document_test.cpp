@@ -12,21 +12,21 @@
 namespace regduel::cli {
 namespace {
 
-using fuzz::FuzzInput;
+using duel::Case;
 using nlohmann::ordered_json;
 
-class Report : public fuzz::DatabaseTest {
+class Report : public results::DatabaseTest {
  protected:
   // Case `index` of the standard mix, with another name where one is given: then only the database has the program.
-  static FuzzInput mix(std::uint64_t index, const std::string& name = "") {
-    FuzzInput input = fuzz::standard_input(5, index, fuzz::all_duelists());
+  static Case mix(std::uint64_t index, const std::string& name = "") {
+    Case input = duel::standard_case(5, index, duel::all_duelists());
     if (!name.empty()) input.program.name = name;
     return input;
   }
-  void write(const std::vector<FuzzInput>& inputs, fuzz::Content content) const {
-    fuzz::ResultFile file(path_, {.program = "test", .command = "write", .machine = "none"});
+  void write(const std::vector<Case>& inputs, results::Content content) const {
+    results::ResultFile file(path_, {.program = "test", .command = "write", .machine = "none"});
     for (std::size_t k = 0; k < inputs.size(); ++k)
-      file.add(fuzz::dueled(inputs[k], content == fuzz::Content::Kept ? "file.rir" : fuzz::mix_source(5, k), content));
+      file.add(results::dueled(inputs[k], content == results::Content::Kept ? "file.rir" : results::mix_source(5, k), content));
     file.finish();
   }
   [[nodiscard]] ordered_json document(std::size_t details = 40) const {
@@ -35,17 +35,17 @@ class Report : public fuzz::DatabaseTest {
 };
 
 TEST_F(Report, ACaseHasTheFiguresOfItsDuel) {
-  const FuzzInput input = mix(0);
-  write({input}, fuzz::Content::MadeAgain);
-  const fuzz::Duel duel = fuzz::duel(input.program, *input.target, input.limits, fuzz::all_duelists(), input.knobs);
+  const Case input = mix(0);
+  write({input}, results::Content::MadeAgain);
+  const duel::Duel duel = duel::duel(input, {.duelists = duel::all_duelists()});
   const ordered_json d = document();
   EXPECT_EQ(d["allocators"], ordered_json({"fatpoint", "briggs"}));
   ASSERT_EQ(d["cases"]["run"].size(), 1U);
   EXPECT_EQ(d["programs"]["instructions"][0], input.program.insts.size());
   EXPECT_EQ(d["cases"]["limit"][0], input.limits.of(ir::RegFile::R));
-  for (const fuzz::Bout& bout : duel.bouts) {
+  for (const duel::Bout& bout : duel.bouts) {
     const ordered_json& of = d["cases"]["of"][bout.allocator];
-    EXPECT_EQ(of["verdict"][0], oracles::name(bout.verdict));
+    EXPECT_EQ(of["verdict"][0], oracles::name(bout.verdict()));
     ASSERT_TRUE(bout.program);
     EXPECT_EQ(of["registers"][0], bout.measures.registers[0]);
     EXPECT_EQ(of["spill_store_bytes"][0], bout.measures.spill_store_bytes);
@@ -55,14 +55,14 @@ TEST_F(Report, ACaseHasTheFiguresOfItsDuel) {
 }
 
 TEST_F(Report, LimitsOfOneProgramAreRowsInTheirOrder) {
-  std::vector<FuzzInput> inputs;
+  std::vector<Case> inputs;
   for (const int limit : {64, 16, 255}) {
-    FuzzInput input = mix(3, "k");
+    Case input = mix(3, "k");
     input.knobs.clear();
     input.limits = ir::Limits::of(*input.target, limit);
     inputs.push_back(std::move(input));
   }
-  write(inputs, fuzz::Content::Kept);
+  write(inputs, results::Content::Kept);
   const ordered_json d = document(0);
   EXPECT_EQ(d["cases"]["limit"], ordered_json({16, 64, 255}));
   EXPECT_EQ(d["cases"]["program"], ordered_json({0, 0, 0}));
@@ -71,9 +71,9 @@ TEST_F(Report, LimitsOfOneProgramAreRowsInTheirOrder) {
 
 // The same where the database has the program, and where it is made again.
 TEST_F(Report, ADetailIsThatOfItsCase) {
-  for (const fuzz::Content content : {fuzz::Content::Kept, fuzz::Content::MadeAgain}) {
+  for (const results::Content content : {results::Content::Kept, results::Content::MadeAgain}) {
     remove();
-    const FuzzInput input = mix(0);
+    const Case input = mix(0);
     write({input}, content);
     const ordered_json d = document();
     ASSERT_EQ(d["details"].size(), 1U);
@@ -94,7 +94,7 @@ TEST_F(Report, ADetailIsThatOfItsCase) {
 }
 
 TEST_F(Report, AProgramThatNobodyHasIsCountedAsMissing) {
-  write({mix(0, "renamed")}, fuzz::Content::MadeAgain);
+  write({mix(0, "renamed")}, results::Content::MadeAgain);
   const ordered_json d = document();
   EXPECT_TRUE(d["details"].empty());
   EXPECT_EQ(d["details_missing"]["no_program"], 1);
@@ -102,18 +102,18 @@ TEST_F(Report, AProgramThatNobodyHasIsCountedAsMissing) {
 }
 
 TEST_F(Report, FindingsAndSamplesOfACampaign) {
-  const FuzzInput input = mix(1);
+  const Case input = mix(1);
   {
     fuzz::Store store(path_, {.program = "test", .command = "fuzz", .machine = "none"});
     (void)store.begin_session(9, "mix");
     const fuzz::Failure failure{"fatpoint", "memcheck/some-rule@add:use"};
-    store.saw(failure, "a value is lost", fuzz::encode_input(input));
+    store.saw(failure, "a value is lost", duel::encode_case(input));
     fuzz::Understood understood;
     understood.reduced = input;
     understood.failure = failure;
     understood.bucket = "fatpoint: wrong-value";
     store.add(understood);
-    store.commit({.next_index = 12, .inputs = 3, .features = 4, .edges = 0, .findings = 1}, fuzz::Tally(fuzz::all_duelists()));
+    store.commit({.next_index = 12, .inputs = 3, .features = 4, .edges = 0, .findings = 1}, fuzz::Tally(duel::all_duelists()));
     store.finish();
   }
   const ordered_json d = document();
@@ -130,13 +130,13 @@ TEST_F(Report, FindingsAndSamplesOfACampaign) {
 }
 
 TEST_F(Report, TheSameDatabaseGivesTheSameBytes) {
-  write({mix(0), mix(1), mix(2)}, fuzz::Content::MadeAgain);
+  write({mix(0), mix(1), mix(2)}, results::Content::MadeAgain);
   EXPECT_EQ(report_page(document()), report_page(document()));
 }
 
 TEST_F(Report, NoNameEndsTheElementItStandsIn) {
   const std::string hostile = "</script><script>alert(1)</script><!--";
-  write({mix(0, hostile)}, fuzz::Content::Kept);
+  write({mix(0, hostile)}, results::Content::Kept);
   const ordered_json d = document();
   const std::string page = report_page(d), empty_page = report_page(ordered_json::object());
   const auto count = [](const std::string& text, const std::string& what) {
@@ -154,7 +154,7 @@ TEST_F(Report, NoNameEndsTheElementItStandsIn) {
 }
 
 TEST_F(Report, BytesThatAreNoTextDoNotStopIt) {
-  write({mix(0, "a\xff\xfe")}, fuzz::Content::Kept);
+  write({mix(0, "a\xff\xfe")}, results::Content::Kept);
   EXPECT_THAT(report_page(document()), testing::HasSubstr("a\xef\xbf\xbd"));
 }
 

@@ -136,21 +136,22 @@ std::vector<ir::RegFile> files_of(const LiveMap& live) {
   return files;
 }
 
-Json judged(const fuzz::Bout& bout) {
+Json judged(const duel::Bout& bout) {
   Json judges = Json::array(), findings = Json::array();
-  for (const fuzz::Bout::Opinion& o : bout.opinions)
-    judges.push_back({{"judge", o.judge}, {"verdict", oracles::name(o.verdict)}, {"reason", o.reason}});
+  for (const oracles::JudgeResult& r : bout.report.results)
+    judges.push_back({{"judge", r.judge}, {"verdict", oracles::name(r.verdict)}, {"reason", r.reason}});
   const auto signatures = bout.signatures();
-  for (std::size_t k = 0; k < bout.findings.size(); ++k) {
-    const oracles::Finding& f = bout.findings[k];
+  const auto found = bout.findings();
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    const oracles::Finding& f = found[k];
     findings.push_back({{"signature", k < signatures.size() ? signatures[k] : ""},
                         {"judge", f.judge},
                         {"message", f.message},
                         {"inst", f.inst.is_valid() ? Json(f.inst.value) : Json(nullptr)}});
   }
   return {{"allocator", bout.allocator},
-          {"verdict", oracles::name(bout.verdict)},
-          {"reason", bout.reason},
+          {"verdict", oracles::name(bout.verdict())},
+          {"reason", bout.reason()},
           {"judges", judges},
           {"findings", findings}};
 }
@@ -237,7 +238,7 @@ std::vector<std::size_t> chosen_vregs(const LiveMap& live, const Placement* plac
   return chosen;
 }
 
-Json vregs_json(const fuzz::FuzzInput& input, const LiveMap& live, const ir::Allocator* explains, const Placement* placement) {
+Json vregs_json(const duel::Case& input, const LiveMap& live, const ir::Allocator* explains, const Placement* placement) {
   Json vregs = Json::array();
   for (const std::size_t h : chosen_vregs(live, placement)) {
     const ir::VRegId id(live.holders()[h].number);
@@ -252,7 +253,7 @@ Json vregs_json(const fuzz::FuzzInput& input, const LiveMap& live, const ir::All
     if (explains != nullptr) {
       ir::AllocOptions options;
       options.limits = input.limits;
-      options.knobs = fuzz::known_to(*explains, input.knobs);
+      options.knobs = duel::known_to(*explains, input.knobs);
       if (const auto e = allocator::explain(input.program, *input.target, options, id)) {
         v["step"] = step_json(*e);
         if (e->spill.by != allocator::Spiller::None)
@@ -266,7 +267,7 @@ Json vregs_json(const fuzz::FuzzInput& input, const LiveMap& live, const ir::All
 
 }  // namespace
 
-Json function_detail(const fuzz::FuzzInput& input, std::span<const ir::Allocator* const> allocators) {
+Json function_detail(const duel::Case& input, std::span<const ir::Allocator* const> allocators) {
   const Function& before = input.program;
   const LiveMap live(before);
   Json limits = Json::object(), files = Json::object(), allocations = Json::array();
@@ -274,11 +275,11 @@ Json function_detail(const fuzz::FuzzInput& input, std::span<const ir::Allocator
     limits[std::string(ir::name(file))] = input.limits.of(file);
     files[std::string(ir::name(file))] = live.pressure(file);
   }
-  const fuzz::Duel duel = fuzz::duel(before, *input.target, input.limits, allocators, input.knobs);
+  const duel::Duel duel = duel::duel({before, *input.target}, {.duelists = allocators, .limits = input.limits, .knobs = input.knobs});
   std::optional<Placement> production;
   const ir::Allocator* explains = nullptr;
   for (std::size_t k = 0; k < duel.bouts.size(); ++k) {
-    const fuzz::Bout& bout = duel.bouts[k];
+    const duel::Bout& bout = duel.bouts[k];
     Json a = judged(bout);
     if (bout.program) {
       const LiveMap after(*bout.program);
@@ -299,7 +300,7 @@ Json function_detail(const fuzz::FuzzInput& input, std::span<const ir::Allocator
           {"before", listing(before)},
           {"allocations", allocations},
           {"vregs", vregs_json(input, live, explains, production ? &*production : nullptr)},
-          {"reproducer", fuzz::print_case(input)}};
+          {"reproducer", duel::print_case(input)}};
 }
 
 }  // namespace regduel::cli

@@ -28,7 +28,6 @@ inline constexpr std::size_t kMostDetailedVRegs = 12;
 inline constexpr std::size_t kMostNeighbours = 16;
 
 // Requires: at most kMostDetailedInstructions. Deterministic.
-[[nodiscard]] nlohmann::ordered_json function_detail(const fuzz::FuzzInput& input,
-                                                     std::span<const ir::Allocator* const> allocators);
+[[nodiscard]] nlohmann::ordered_json function_detail(const duel::Case& input, std::span<const ir::Allocator* const> allocators);
 
 }  // namespace regduel::cli

@@ -31,7 +31,7 @@ LiveMap map_of(const std::string& vregs, const std::string& insts) {
 
 TEST(LiveMap, PeaksAtMaxLive) {
   for (std::uint64_t k = 0; k < 150; ++k) {
-    const fuzz::FuzzInput input = fuzz::standard_input(11, k, fuzz::all_duelists());
+    const duel::Case input = duel::standard_case(11, k, duel::all_duelists());
     if (input.program.insts.size() > 1500) continue;
     const LiveMap map(input.program);
     const auto expected = oracles::max_live(input.program, ir::Cfg(input.program));
@@ -42,11 +42,11 @@ TEST(LiveMap, PeaksAtMaxLive) {
 // No more units are live at once than the registers that the allocation uses.
 TEST(LiveMap, AnAllocationStaysWithinItsRegisters) {
   for (std::uint64_t k = 0; k < 60; ++k) {
-    const fuzz::FuzzInput input = fuzz::standard_input(12, k, fuzz::all_duelists());
+    const duel::Case input = duel::standard_case(12, k, duel::all_duelists());
     if (input.program.insts.size() > 1500) continue;
     ir::AllocOptions options;
     options.limits = input.limits;
-    for (const ir::Allocator* a : fuzz::all_duelists()) {
+    for (const ir::Allocator* a : duel::all_duelists()) {
       const auto made = a->allocate(input.program, *input.target, options);
       if (!made) continue;
       const LiveMap map(made->program);

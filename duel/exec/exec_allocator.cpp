@@ -20,7 +20,7 @@
 #include "duel/exec/words.h"
 #include "ir/text/text.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 namespace {
 
 using ir::AllocFailure;
@@ -304,4 +304,4 @@ std::expected<ir::Allocation, AllocFailure> ExecAllocator::allocate(const ir::Fu
 ShortTimeout::ShortTimeout(double seconds) : before_(longest_timeout) { longest_timeout = std::min(longest_timeout, seconds); }
 ShortTimeout::~ShortTimeout() { longest_timeout = before_; }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

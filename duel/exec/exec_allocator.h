@@ -30,7 +30,7 @@
 #include "duel/exec/protocol.h"
 #include "ir/allocator.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 
 struct ExecOptions {
   double timeout = 10;              // seconds for one answer; its hello has at least kHelloSeconds
@@ -90,4 +90,4 @@ class ShortTimeout {
   double before_;
 };
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

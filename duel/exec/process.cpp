@@ -20,7 +20,7 @@
 #include "base/check_macro.h"
 #include "base/isolate.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 namespace {
 
 constexpr int kAboveStandard = 10;  // numbers of descriptors that dup2() to 0, 1, 2 does not meet
@@ -308,4 +308,4 @@ Process::End Process::end(double grace) {
   return result;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 
 class Process {
  public:
@@ -73,4 +73,4 @@ class Process {
   std::string last_words_;
 };
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

@@ -9,7 +9,7 @@
 #include "duel/case_file.h"
 #include "ir/text/text.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 namespace {
 
 constexpr std::size_t kLongestWord = 24, kMostDigits = 18;
@@ -195,4 +195,4 @@ std::string one_line(std::string_view text, std::size_t most) {
   return out;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

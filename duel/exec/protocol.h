@@ -18,7 +18,7 @@
 
 #include "ir/allocator.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 
 inline constexpr std::uint64_t kProtocolVersion = 1;
 inline constexpr std::size_t kLargestFrame = std::size_t{64} << 20;  // bytes, of what a child says
@@ -71,4 +71,4 @@ struct AnswerHead {
 // the last are taken.
 [[nodiscard]] std::string one_line(std::string_view text, std::size_t most);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

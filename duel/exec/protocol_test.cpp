@@ -6,7 +6,7 @@
 #include "duel/case_file.h"
 #include "ir/text/text.h"
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 namespace {
 
 using testing::ElementsAre;
@@ -115,4 +115,4 @@ TEST(Protocol, WhatAProgramSaysIsOneLineOfAscii) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
@@ -120,4 +120,4 @@ std::string item_of_name(std::string_view name) {
   return std::string(name.substr(0, at)) + in_double_quotes(name.substr(at));
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

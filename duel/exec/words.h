@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 
 // The words of a command as a POSIX shell reads them: blanks separate, '...' stands for itself, in "..." a backslash quotes one of
 // "\$`, elsewhere any character. Nothing is expanded. nullopt where a quote is not closed.
@@ -29,4 +29,4 @@ inline constexpr std::string_view kExec = "exec:";
 // Where the command begins in the name of an allocator, "exec:COMMAND" or "copyprop+exec:COMMAND"; npos where it has none.
 [[nodiscard]] std::size_t command_in(std::string_view name);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace regduel::fuzz {
+namespace regduel::duel {
 namespace {
 
 using testing::ElementsAre;
@@ -58,4 +58,4 @@ TEST(Words, ACommandBeginsBehindExecAndPasses) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::duel

@@ -15,16 +15,16 @@
 
 #include "base/check_macro.h"
 #include "base/edges.h"
+#include "base/isolate.h"
 #include "base/random.h"
+#include "duel/allocators.h"
+#include "duel/exec/words.h"
 #include "fuzz/campaign/corpus.h"
 #include "fuzz/campaign/event_log.h"
 #include "fuzz/campaign/findings.h"
 #include "fuzz/campaign/results_message.h"
 #include "fuzz/campaign/schedule.h"
 #include "fuzz/campaign/worker.h"
-#include "duel/allocators.h"
-#include "duel/exec/words.h"
-#include "base/isolate.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -64,7 +64,7 @@ class Coordinator {
         worker_options_{o_.seed, o_.metamorphic, o_.timeout, o_.reduce_budget, o_.duelists, o_.registers, !o_.db.empty()} {
     if (!o_.is_mix) load_inputs();
     for (const StoredFinding& f : findings_.load()) {
-      if (command_in(f.failure.allocator) != std::string::npos && find_external(f.failure.allocator) == nullptr)
+      if (duel::command_in(f.failure.allocator) != std::string::npos && duel::find_external(f.failure.allocator) == nullptr)
         continue;  // an external allocator that this campaign does not have
       again_.push_back({{"do", "again"},
                         {"bucket", f.bucket},
@@ -108,8 +108,8 @@ class Coordinator {
       outdated.insert(input.hash);
       seeds_.push_back({{"do", "try"}, {"input", to_message(input.input)}, {"pinned", input.is_pinned}});
     }
-    for (const Blob& seed : o_.seeds) {
-      const std::string hash = content_hash(seed);
+    for (const results::Blob& seed : o_.seeds) {
+      const std::string hash = results::content_hash(seed);
       if (!outdated.contains(hash) && !corpus_.contains(hash))
         seeds_.push_back({{"do", "try"}, {"input", to_message(seed)}, {"pinned", true}});
     }
@@ -247,7 +247,7 @@ class Coordinator {
     const CurrentInput& current = p.process.current();
     const bool was_trying = current.since != 0;
     if (was_trying && current.size > 0) {
-      const Blob input(current.input, current.input + current.size);
+      const results::Blob input(current.input, current.input + current.size);
       const Failure failure{"unknown", p.has_hung ? "harness/hang" : "harness/crash-" + how};
       const std::string message =
           p.has_hung ? fmt::format("longer than {:.0f} seconds", o_.timeout) : fmt::format("a worker ended with {}", how);
@@ -284,7 +284,7 @@ class Coordinator {
 
   void take_entry(std::size_t worker, const json& e) {
     StoredInput input{"", bytes_of(e["input"]), e["features"], e["pinned"], e["instructions"]};
-    input.hash = content_hash(input.input);
+    input.hash = results::content_hash(input.input);
     corpus_.add(worker, std::move(input));
   }
 

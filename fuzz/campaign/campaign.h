@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "fuzz/campaign/report.h"
-#include "results/schema.h"
 #include "fuzz/triage/suppressions.h"
 #include "ir/allocator.h"
+#include "results/schema.h"
 
 namespace regduel::fuzz {
 
@@ -28,13 +28,13 @@ struct CampaignOptions {
   double timeout = 60;         // seconds of the processor for one program: what takes longer, also alone, hangs
   std::uint64_t reduce_budget = 4'000'000;  // as of ReduceOptions
   std::span<const ir::Allocator* const> duelists;
-  std::string db;           // "" = kept in memory
-  std::string directory;    // of the reproducers
-  std::vector<Blob> seeds;  // pinned
+  std::string db;                    // "" = kept in memory
+  std::string directory;             // of the reproducers
+  std::vector<results::Blob> seeds;  // pinned
   std::vector<Suppression> suppressions;
-  std::string today;                  // YYYY-MM-DD
-  RunInfo run = {"unknown", "", ""};  // what another version of the program saw is looked at again
-  std::string log;                    // a file; "" = none
+  std::string today;                           // YYYY-MM-DD
+  results::RunInfo run = {"unknown", "", ""};  // what another version of the program saw is looked at again
+  std::string log;                             // a file; "" = none
 };
 
 // Runs it. `watch` is called some times a second, and may say false: then it ends at once, and keeps what it has. Throws BadInput.

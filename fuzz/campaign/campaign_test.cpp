@@ -18,10 +18,10 @@
 #include <gtest/gtest.h>
 
 #include "base/io.h"
-#include "fuzz/campaign/event_log.h"
-#include "fuzz/campaign/store.h"
 #include "duel/allocators.h"
 #include "duel/case_file.h"
+#include "fuzz/campaign/event_log.h"
+#include "fuzz/campaign/store.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -44,7 +44,7 @@ class Broken : public ir::Allocator {
   }
   std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
                                                            const ir::AllocOptions& options) const override {
-    auto result = find_allocator("briggs")->allocate(program, target, options);
+    auto result = duel::find_allocator("briggs")->allocate(program, target, options);
     if (std::none_of(program.operands.begin(), program.operands.end(), [](const ir::Operand& op) { return op.is_tied(); }))
       return result;
     if (how_ == How::Aborts) ::raise(SIGABRT);
@@ -83,7 +83,7 @@ struct Alone {
   explicit Alone(Broken::How how) : allocator(how), entered(allocator), duelists{&allocator} {}
 
   const Broken allocator;
-  const Entered entered;
+  const duel::Entered entered;
   const std::array<const ir::Allocator*, 1> duelists;
 };
 
@@ -107,7 +107,7 @@ class CampaignTest : public testing::Test {
     o.reduce_budget = 60'000;
     return o;
   }
-  static FuzzInput played(const std::string& path) { return parse_case(read_file(path).value(), path).value(); }
+  static duel::Case played(const std::string& path) { return duel::parse_case(read_file(path).value(), path).value(); }
   static CampaignResult run(const CampaignOptions& o) {
     CampaignResult r = run_campaign(o, [](const CampaignStatus&) { return true; });
     EXPECT_TRUE(r.lost_workers.empty()) << r.lost_workers.begin()->first;
@@ -180,10 +180,10 @@ TEST_F(CampaignTest, AReductionThatCrashesIsGoneOnWith) {
 
 std::vector<std::uint8_t> input_with_a_tied_operand() {
   for (std::uint64_t seed = 1;; ++seed) {
-    const FuzzInput input = derive_input(seed, 40);
+    const duel::Case input = duel::derive_case(seed, 40);
     if (std::any_of(input.program.operands.begin(), input.program.operands.end(),
                     [](const ir::Operand& op) { return op.is_tied(); }))
-      return encode_input(input);
+      return duel::encode_case(input);
   }
 }
 
@@ -253,7 +253,7 @@ TEST_F(CampaignTest, WhatIsMendedIncubates) {
   const Broken broken(Broken::How::ReadsTheWrongRegister), mended(Broken::How::Not);
   std::size_t buckets = 0;
   {
-    const Entered entered(broken);
+    const duel::Entered entered(broken);
     const std::array<const ir::Allocator*, 1> duelists = {&broken};
     buckets = run(options(duelists, 100)).found.size();
     ASSERT_GE(buckets, 1u);
@@ -261,7 +261,7 @@ TEST_F(CampaignTest, WhatIsMendedIncubates) {
     EXPECT_GE(again, buckets) << "they still fail";
     buckets = again;
   }
-  const Entered entered(mended);
+  const duel::Entered entered(mended);
   const std::array<const ir::Allocator*, 1> duelists = {&mended};
   EXPECT_TRUE(run(options(duelists, 1)).found.empty());
   Store store(path("c.sqlite"));
@@ -270,7 +270,7 @@ TEST_F(CampaignTest, WhatIsMendedIncubates) {
 }
 
 TEST_F(CampaignTest, TheMixIsTheSameForAnyNumberOfWorkers) {
-  const std::span<const ir::Allocator* const> duelists = all_duelists();
+  const std::span<const ir::Allocator* const> duelists = duel::all_duelists();
   const auto summary = [&](int jobs, const std::string& db) {
     CampaignOptions o = options(duelists, 40);
     o.is_mix = true;
@@ -285,7 +285,7 @@ TEST_F(CampaignTest, TheMixIsTheSameForAnyNumberOfWorkers) {
 }
 
 TEST_F(CampaignTest, EachProgramIsTriedAtEachLimit) {
-  const std::span<const ir::Allocator* const> duelists = all_duelists();
+  const std::span<const ir::Allocator* const> duelists = duel::all_duelists();
   CampaignOptions o = options(duelists, 60);
   o.registers = {16, 40};
   for (const bool is_mix : {true, false}) {
@@ -297,12 +297,12 @@ TEST_F(CampaignTest, EachProgramIsTriedAtEachLimit) {
   }
   Store store(path("c.sqlite"));
   std::set<int> limits;
-  for (const StoredInput& input : store.inputs()) limits.insert(decode_input(input.input).limits.of(ir::RegFile::R));
+  for (const StoredInput& input : store.inputs()) limits.insert(duel::decode_case(input.input).limits.of(ir::RegFile::R));
   EXPECT_EQ(limits, (std::set<int>{16, 40}));
 }
 
 TEST_F(CampaignTest, AnExplorationIsRepeatedByItsSeed) {
-  const std::span<const ir::Allocator* const> duelists = all_duelists();
+  const std::span<const ir::Allocator* const> duelists = duel::all_duelists();
   const auto corpus = [&](const std::string& db, std::uint64_t seed) {
     CampaignOptions o = options(duelists, 150);
     o.db = path(db);
@@ -320,16 +320,16 @@ TEST_F(CampaignTest, AnExplorationIsRepeatedByItsSeed) {
 }
 
 TEST_F(CampaignTest, ResultsAreRowsOfTheDatabase) {
-  const std::span<const ir::Allocator* const> duelists = all_duelists();
+  const std::span<const ir::Allocator* const> duelists = duel::all_duelists();
   CampaignOptions o = options(duelists, 40);
   o.is_mix = true;
   o.jobs = 2;
   const CampaignResult mix = run(o);
-  const std::vector<ResultRow> rows = read_results(o.db);
+  const std::vector<results::ResultRow> rows = results::read_results(o.db);
   EXPECT_EQ(rows.size(), 40 * duelists.size()) << "each program of the mix";
   std::set<std::string> sources;
   std::uint64_t passed = 0;
-  for (const ResultRow& r : rows) {
+  for (const results::ResultRow& r : rows) {
     sources.insert(r.source);
     passed += r.verdict == "pass" ? 1 : 0;
   }
@@ -341,29 +341,29 @@ TEST_F(CampaignTest, ResultsAreRowsOfTheDatabase) {
 
   o.is_mix = false;
   EXPECT_TRUE(run(o).found.empty());
-  const std::vector<ResultRow> explored = read_results(o.db);
+  const std::vector<results::ResultRow> explored = results::read_results(o.db);
   EXPECT_GE(explored.size(), Store(o.db).inputs().size() * duelists.size()) << "each that was kept";
-  Sqlite db(o.db);
-  Sqlite::Statement kept(db, "SELECT count(*) FROM program WHERE content IS NOT NULL");
+  results::Sqlite db(o.db);
+  results::Sqlite::Statement kept(db, "SELECT count(*) FROM program WHERE content IS NOT NULL");
   ASSERT_TRUE(kept.step());
   EXPECT_GE(kept.integer(0), 1);
 }
 
 TEST_F(CampaignTest, PinnedSeedsStay) {
-  const std::span<const ir::Allocator* const> duelists = all_duelists();
+  const std::span<const ir::Allocator* const> duelists = duel::all_duelists();
   CampaignOptions o = options(duelists, 60);
   for (std::uint64_t seed = 1; seed <= 2; ++seed)  // the same thing twice, under two names: one would do
     for (const char* knob : {"", "x"}) {
-      FuzzInput input = derive_input(seed, 30);
+      duel::Case input = duel::derive_case(seed, 30);
       if (*knob != 0) input.program.name += knob;
-      o.seeds.push_back(encode_input(input));
+      o.seeds.push_back(duel::encode_case(input));
     }
   EXPECT_TRUE(run(o).found.empty());
   Store store(o.db);
   std::set<std::string> kept, given;
   for (const StoredInput& input : store.inputs())
     if (input.is_pinned) kept.insert(input.hash);
-  for (const Blob& seed : o.seeds) given.insert(content_hash(seed));
+  for (const results::Blob& seed : o.seeds) given.insert(results::content_hash(seed));
   EXPECT_EQ(given.size(), 4u);
   EXPECT_EQ(kept, given);
 }
@@ -381,8 +381,8 @@ TEST(EventLog, ALogWithoutRoomSaysSoOnce) {
 // kill -9 at any moment: what the workers had seen a second before is in the database, and the next session goes on.
 TEST_F(CampaignTest, AKilledCampaignHasLostNothing) {
   const Broken broken(Broken::How::ReadsTheWrongRegister);
-  const Entered entered(broken);
-  const std::array<const ir::Allocator*, 2> duelists = {find_allocator("fatpoint"), &broken};
+  const duel::Entered entered(broken);
+  const std::array<const ir::Allocator*, 2> duelists = {duel::find_allocator("fatpoint"), &broken};
   const auto now = [] { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); };
   std::uint64_t next = 0;
   std::size_t checked = 0, failures = 0;

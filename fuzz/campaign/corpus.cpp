@@ -15,7 +15,7 @@ std::vector<StoredInput> Corpus::load() {
       outdated.push_back(std::move(input));
       continue;
     }
-    explorer_.learn(decode_input(input.input), input.features);
+    explorer_.learn(duel::decode_case(input.input), input.features);
     features_.add(input.features);
     inputs_.emplace(input.hash, std::move(input));
   }
@@ -29,7 +29,7 @@ void Corpus::add(std::size_t worker, StoredInput input) {
     return;
   }
   store_.add(input);
-  explorer_.learn(decode_input(input.input), input.features);
+  explorer_.learn(duel::decode_case(input.input), input.features);
   news_.push_back({worker, input.input, input.features});
   inputs_.insert_or_assign(input.hash, std::move(input));
   if (inputs_.size() > 2 * minimised_ + 500) minimise();

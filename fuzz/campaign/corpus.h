@@ -37,7 +37,7 @@ class Corpus {
  private:
   struct News {
     std::size_t from;  // a worker
-    Blob input;
+    results::Blob input;
     std::vector<std::uint32_t> features;
   };
 

@@ -45,14 +45,14 @@ std::vector<StoredFinding> CampaignFindings::load() {
 }
 
 void CampaignFindings::see(const json& failed) {
-  const Blob input = bytes_of(failed["input"]);
-  if (!seen_.emplace(std::pair(failed["index"].get<std::uint64_t>(), content_hash(input)), failed).second)
+  const results::Blob input = bytes_of(failed["input"]);
+  if (!seen_.emplace(std::pair(failed["index"].get<std::uint64_t>(), results::content_hash(input)), failed).second)
     return;  // seen before its worker died
   for (const Said& s : said_in(failed))
     if (!is_suppressed(s.failure)) store_.saw(s.failure, s.message, input);
 }
 
-void CampaignFindings::see_death(const Failure& failure, const std::string& message, const Blob& input) {
+void CampaignFindings::see_death(const Failure& failure, const std::string& message, const results::Blob& input) {
   store_.saw(failure, message, input);
 }
 
@@ -72,7 +72,7 @@ void CampaignFindings::take_before(std::uint64_t done) {
 
 // Of one bout only the first finding is to be understood: the others most often say the same in other words.
 void CampaignFindings::take(const json& failed) {
-  const Blob input = bytes_of(failed["input"]);
+  const results::Blob input = bytes_of(failed["input"]);
   const json* counted = nullptr;  // the bout of the finding before
   for (const Said& s : said_in(failed)) {
     if (is_suppressed(s.failure)) {
@@ -85,13 +85,13 @@ void CampaignFindings::take(const json& failed) {
   }
 }
 
-void CampaignFindings::want_understood(const Failure& failure, const Blob& input, const std::string& message) {
+void CampaignFindings::want_understood(const Failure& failure, const results::Blob& input, const std::string& message) {
   if (!queue_.push({failure, input, message})) return;
   const std::string name = name_of(failure);
   if (understood_.contains(name)) return;
   Found& raw = not_reduced_[name];
   if (raw.count++ > 0) return;
-  const FuzzInput c = decode_input(input);
+  const duel::Case c = duel::decode_case(input);
   raw.failure = failure;
   raw.message = message;
   raw.instructions = static_cast<std::uint32_t>(c.program.insts.size());
@@ -124,7 +124,7 @@ void CampaignFindings::take_answer(const json& answer, const std::string& messag
   }
   const json& u = answer["understood"];
   Understood understood;
-  understood.reduced = decode_input(bytes_of(u["input"]));
+  understood.reduced = duel::decode_case(bytes_of(u["input"]));
   understood.failure = {u["allocator"], u["signature"]};
   understood.decision = u["decision"];
   understood.naming = {u["nature"], u["names"], u["rest"], u["title"], u["needed"]};

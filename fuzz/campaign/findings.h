@@ -40,7 +40,7 @@ class CampaignFindings {
   // A failing case as a worker reports it (worker.h: "failed").
   void see(const nlohmann::json& failed);
   // A worker ended, or was ended, while it tried the input.
-  void see_death(const Failure& failure, const std::string& message, const Blob& input);
+  void see_death(const Failure& failure, const std::string& message, const results::Blob& input);
   // What came of looking for the allocator that ended it (worker.h: "locate").
   void see_located(const nlohmann::json& located);
   // Counts the cases with numbers below `done`.
@@ -69,7 +69,7 @@ class CampaignFindings {
   void take(const nlohmann::json& failed);
   void take_next_answer();
   void take_answer(const nlohmann::json& answer, const std::string& message);
-  void want_understood(const Failure& failure, const Blob& input, const std::string& message);
+  void want_understood(const Failure& failure, const results::Blob& input, const std::string& message);
 
   Store& store_;
   std::string version_, directory_;

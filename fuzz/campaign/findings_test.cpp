@@ -17,7 +17,7 @@ nlohmann::json answer(const std::vector<std::string>& names) {
           {"signature", "symbolic/symbolic-wrong-value@op:use"},
           {"fails", true},
           {"understood",
-           {{"input", to_message(encode_input(derive_input(5, 20)))},
+           {{"input", to_message(duel::encode_case(duel::derive_case(5, 20)))},
             {"allocator", "briggs"},
             {"signature", "symbolic/symbolic-wrong-value@op:use"},
             {"decision", ""},

@@ -31,8 +31,8 @@ std::string slug(std::string_view s) {
 }
 
 // What a command line has to say of how a program is run, where that is not as usual.
-std::string options_of(const ExecAllocator& program) {
-  const ExecOptions &o = program.options(), usual;
+std::string options_of(const duel::ExecAllocator& program) {
+  const duel::ExecOptions &o = program.options(), usual;
   std::string out;
   if (o.timeout != usual.timeout) out += fmt::format(" --exec-timeout {}", o.timeout);
   if (o.memory_mib != usual.memory_mib) out += fmt::format(" --exec-memory {}", o.memory_mib);
@@ -42,12 +42,12 @@ std::string options_of(const ExecAllocator& program) {
 
 }  // namespace
 
-std::string replay_arguments(const FuzzInput& input, const std::vector<std::string>& allocators) {
+std::string replay_arguments(const duel::Case& input, const std::vector<std::string>& allocators) {
   std::vector<std::string> items;
-  for (const std::string& name : allocators) items.push_back(item_of_name(name));
-  std::string out = fmt::format("--with {} --sm {}", shell_word(fmt::format("{}", fmt::join(items, ","))), input.target->sm);
+  for (const std::string& name : allocators) items.push_back(duel::item_of_name(name));
+  std::string out = fmt::format("--with {} --sm {}", duel::shell_word(fmt::format("{}", fmt::join(items, ","))), input.target->sm);
   for (const std::string& name : allocators)
-    if (const ExecAllocator* program = find_external(name)) {
+    if (const duel::ExecAllocator* program = duel::find_external(name)) {
       out += options_of(*program);
       break;  // those of a command line are one for all
     }
@@ -56,30 +56,30 @@ std::string replay_arguments(const FuzzInput& input, const std::vector<std::stri
       out += fmt::format(" --limit {}={}", ir::name(file), input.limits.of(file));
   const auto is_known = [&](const auto& knob) {
     return std::any_of(allocators.begin(), allocators.end(), [&](const std::string& name) {
-      const ir::Allocator* known = find_allocator(name);
-      return known == nullptr || !known_to(*known, {knob}).empty();
+      const ir::Allocator* known = duel::find_allocator(name);
+      return known == nullptr || !duel::known_to(*known, {knob}).empty();
     });
   };
   for (const auto& knob : input.knobs)
-    if (is_known(knob)) out += " --knob " + shell_word(fmt::format("{}={}", knob.first, knob.second));
+    if (is_known(knob)) out += " --knob " + duel::shell_word(fmt::format("{}={}", knob.first, knob.second));
   return out;
 }
 
 std::string write_reproducer(const std::string& directory, const Failure& failure, const std::string& message,
-                             const std::string& key, const FuzzInput& input) {
+                             const std::string& key, const duel::Case& input) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) throw BadInput(fmt::format("error: {}: {}", directory, error.message()));
-  const bool is_external = command_in(failure.allocator) != std::string::npos;
+  const bool is_external = duel::command_in(failure.allocator) != std::string::npos;
   const std::string allocator = is_external ? slug(failure.allocator) : failure.allocator;
   const std::string hashed = is_external ? failure.allocator + " " + key : key;  // two commands may begin alike
   const std::string name =
       fmt::format("{}-{}-{:08x}.rir", allocator, slug(failure.signature), XXH3_64bits(hashed.data(), hashed.size()) >> 32);
   const std::string path = (std::filesystem::path(directory) / name).string();
   const std::string_view asked = failure.signature.starts_with("metamorphic/") ? "--metamorphic " : "";
-  const auto written =
-      write_file(path, fmt::format("// {}: {}\n// regduel duel {}{} {}\n{}", failure.signature, message, asked,
-                                   replay_arguments(input, {failure.allocator}), shell_word(path), ir::print_file(input.program)));
+  const auto written = write_file(
+      path, fmt::format("// {}: {}\n// regduel duel {}{} {}\n{}", failure.signature, message, asked,
+                        replay_arguments(input, {failure.allocator}), duel::shell_word(path), ir::print_file(input.program)));
   if (!written) throw BadInput(fmt::format("error: {}", written.error()));
   return path;
 }

@@ -10,12 +10,12 @@
 namespace regduel::fuzz {
 
 // The arguments that make `regduel duel FILE` repeat this case with these allocators, as a shell wants them.
-[[nodiscard]] std::string replay_arguments(const FuzzInput& input, const std::vector<std::string>& allocators);
+[[nodiscard]] std::string replay_arguments(const duel::Case& input, const std::vector<std::string>& allocators);
 
 // Writes DIRECTORY/ALLOCATOR-SIGNATURE-HASH.rir, and makes the directory where there is none. Returns the path. Throws BadInput.
 // Of an external allocator the name is its command's, as far as it goes in a file name.
 //   key   what the file stands for, a signature or a bucket: the HASH is of it, so that another case of the same replaces the file
 std::string write_reproducer(const std::string& directory, const Failure& failure, const std::string& message,
-                             const std::string& key, const FuzzInput& input);
+                             const std::string& key, const duel::Case& input);
 
 }  // namespace regduel::fuzz

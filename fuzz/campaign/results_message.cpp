@@ -5,12 +5,12 @@
 
 namespace regduel::fuzz {
 
-nlohmann::json to_message(const CaseResults& r) {
+nlohmann::json to_message(const results::CaseResults& r) {
   nlohmann::json bouts = nlohmann::json::array();
-  for (const CaseResults::Bout& b : r.bouts) {
+  for (const results::CaseResults::Bout& b : r.bouts) {
     nlohmann::json figures = nlohmann::json::array();
     for (const auto& figure : b.figures) figures.push_back(figure ? nlohmann::json(*figure) : nlohmann::json(nullptr));
-    const Configuration& c = b.configuration;
+    const results::Configuration& c = b.configuration;
     bouts.push_back({{"configuration", {c.allocator, c.knobs, c.target, c.limits}},
                      {"verdict", b.verdict},
                      {"reason", b.reason},
@@ -25,11 +25,11 @@ nlohmann::json to_message(const CaseResults& r) {
           {"bouts", std::move(bouts)}};
 }
 
-CaseResults results_in(const nlohmann::json& m) {
-  CaseResults r{m["hash"], m["name"], m["source"], m["instructions"], bytes_of(m["content"]), {}};
+results::CaseResults results_in(const nlohmann::json& m) {
+  results::CaseResults r{m["hash"], m["name"], m["source"], m["instructions"], bytes_of(m["content"]), {}};
   for (const nlohmann::json& b : m["bouts"]) {
     const nlohmann::json& c = b["configuration"];
-    CaseResults::Bout bout{{c[0], c[1], c[2], c[3]}, b["verdict"], b["reason"], {}, b["objections"]};
+    results::CaseResults::Bout bout{{c[0], c[1], c[2], c[3]}, b["verdict"], b["reason"], {}, b["objections"]};
     for (const nlohmann::json& figure : b["figures"])
       bout.figures.push_back(figure.is_null() ? std::nullopt : std::optional(figure.get<std::int64_t>()));
     r.bouts.push_back(std::move(bout));

@@ -7,8 +7,8 @@
 
 namespace regduel::fuzz {
 
-[[nodiscard]] nlohmann::json to_message(const CaseResults& results);
+[[nodiscard]] nlohmann::json to_message(const results::CaseResults& results);
 // Requires: made by the above.
-[[nodiscard]] CaseResults results_in(const nlohmann::json& message);
+[[nodiscard]] results::CaseResults results_in(const nlohmann::json& message);
 
 }  // namespace regduel::fuzz

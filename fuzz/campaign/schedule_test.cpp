@@ -8,14 +8,14 @@ namespace regduel::fuzz {
 namespace {
 
 nlohmann::json tally_of(int cases) {
-  Tally tally(all_duelists());
-  for (int k = 0; k < cases; ++k) tally.add(derive_input(static_cast<std::uint64_t>(k), 5), Duel{});
+  Tally tally(duel::all_duelists());
+  for (int k = 0; k < cases; ++k) tally.add(duel::derive_case(static_cast<std::uint64_t>(k), 5), duel::Duel{});
   return tally.state();
 }
 
 TEST(ScheduleTest, NumbersAreHandedOutOnceAndResultsTakenInTheirOrder) {
   Schedule schedule(100, 10, 8);
-  Tally total(all_duelists());
+  Tally total(duel::all_duelists());
   const auto a = schedule.next_fresh(4), b = schedule.next_fresh(4);
   ASSERT_TRUE(a && b);
   EXPECT_EQ(a->first, 100u);

@@ -14,16 +14,16 @@ namespace {
 
 constexpr std::uint32_t kMostFeatures = 1u << 24;
 
-std::int64_t now_seconds() { return microseconds_since_1970() / 1'000'000; }
+std::int64_t now_seconds() { return results::microseconds_since_1970() / 1'000'000; }
 
-Blob pack(const std::vector<std::uint32_t>& features) {
-  Blob out;
+results::Blob pack(const std::vector<std::uint32_t>& features) {
+  results::Blob out;
   for (const std::uint32_t f : features)
     for (int k = 0; k < 4; ++k) out.push_back(static_cast<std::uint8_t>(f >> (8 * k)));
   return out;
 }
 
-std::vector<std::uint32_t> unpack(const Blob& bytes) {
+std::vector<std::uint32_t> unpack(const results::Blob& bytes) {
   std::vector<std::uint32_t> out(bytes.size() / 4);
   for (std::size_t k = 0; k < out.size(); ++k)
     for (std::size_t b = 0; b < 4; ++b) out[k] |= static_cast<std::uint32_t>(bytes[4 * k + b]) << (8 * b);
@@ -33,8 +33,8 @@ std::vector<std::uint32_t> unpack(const Blob& bytes) {
 
 }  // namespace
 
-Store::Store(const std::string& path, RunInfo run) : db_(path), run_(std::move(run)), started_(now_seconds()) {
-  open_database(db_);
+Store::Store(const std::string& path, results::RunInfo run) : db_(path), run_(std::move(run)), started_(now_seconds()) {
+  results::open_database(db_);
 }
 
 void Store::begin() {
@@ -46,7 +46,7 @@ std::uint64_t Store::begin_session(std::uint64_t seed, const std::string& mode) 
   run_.seed = seed;
   run_.mode = mode;
   db_.execute("INSERT OR IGNORE INTO campaign VALUES(?, ?, 0)", seed, mode);
-  Sqlite::Statement next(db_, "SELECT next FROM campaign WHERE seed = ? AND mode = ?", seed, mode);
+  results::Sqlite::Statement next(db_, "SELECT next FROM campaign WHERE seed = ? AND mode = ?", seed, mode);
   run_.first = next.step() ? static_cast<std::uint64_t>(next.integer(0)) : 0;
   return run_.first;
 }
@@ -54,18 +54,18 @@ std::uint64_t Store::begin_session(std::uint64_t seed, const std::string& mode) 
 void Store::require_run() {
   begin();
   if (run_id_ != 0) return;
-  run_id_ = begin_run(db_, run_);
+  run_id_ = results::begin_run(db_, run_);
   results_.emplace(db_, run_id_);
 }
 
-void Store::add(const CaseResults& results) {
+void Store::add(const results::CaseResults& results) {
   require_run();
   results_->add(results);
 }
 
 std::vector<StoredInput> Store::inputs() {
   std::vector<StoredInput> result;
-  Sqlite::Statement rows(
+  results::Sqlite::Statement rows(
       db_, "SELECT hash, input, features, program = ?, pinned, instructions FROM input ORDER BY instructions, hash", run_.program);
   while (rows.step())
     result.push_back({rows.text(0), rows.blob(1), unpack(rows.blob(2)), rows.integer(4) != 0,
@@ -89,8 +89,8 @@ void Store::remove_input(const std::string& hash) {
 
 std::vector<Sighting> Store::sightings() {
   std::vector<Sighting> result;
-  Sqlite::Statement rows(db_,
-                         "SELECT allocator, signature, message, count, reduced, input FROM sighting ORDER BY allocator, signature");
+  results::Sqlite::Statement rows(
+      db_, "SELECT allocator, signature, message, count, reduced, input FROM sighting ORDER BY allocator, signature");
   while (rows.step())
     result.push_back({{rows.text(0), rows.text(1)},
                       rows.text(2),
@@ -100,13 +100,14 @@ std::vector<Sighting> Store::sightings() {
   return result;
 }
 
-std::uint64_t Store::saw(const Failure& f, const std::string& message, const Blob& input) {
+std::uint64_t Store::saw(const Failure& f, const std::string& message, const results::Blob& input) {
   begin();
   db_.execute(
       "INSERT INTO sighting VALUES(?, ?, ?, 1, 0, ?, ?, ?) ON CONFLICT(allocator, signature) DO UPDATE SET count = count + 1, "
       "last_seen = excluded.last_seen",
       f.allocator, f.signature, message, input, now_seconds(), now_seconds());
-  Sqlite::Statement count(db_, "SELECT count FROM sighting WHERE allocator = ? AND signature = ?", f.allocator, f.signature);
+  results::Sqlite::Statement count(db_, "SELECT count FROM sighting WHERE allocator = ? AND signature = ?", f.allocator,
+                                   f.signature);
   return count.step() ? static_cast<std::uint64_t>(count.integer(0)) : 0;
 }
 
@@ -122,7 +123,7 @@ void Store::forget(const Failure& f) {
 
 std::vector<StoredFinding> Store::findings() {
   std::vector<StoredFinding> result;
-  Sqlite::Statement rows(
+  results::Sqlite::Statement rows(
       db_, "SELECT bucket, allocator, signature, decision, state, count, instructions, input FROM finding ORDER BY bucket");
   while (rows.step())
     result.push_back({rows.text(0),
@@ -137,9 +138,9 @@ std::vector<StoredFinding> Store::findings() {
 
 bool Store::add(const Understood& u) {
   begin();
-  const Blob input = encode_input(u.reduced);
+  const results::Blob input = duel::encode_case(u.reduced);
   const auto instructions = u.reduced.program.insts.size();
-  Sqlite::Statement known(db_, "SELECT instructions FROM finding WHERE bucket = ?", u.bucket);
+  results::Sqlite::Statement known(db_, "SELECT instructions FROM finding WHERE bucket = ?", u.bucket);
   if (!known.step()) {
     db_.execute("INSERT INTO finding VALUES(?, ?, ?, ?, 'crashing', 0, 1, ?, ?, ?, ?, ?)", u.bucket, u.failure.allocator,
                 u.failure.signature, u.decision, instructions, input, run_.program, now_seconds(), now_seconds());
@@ -164,7 +165,7 @@ std::string Store::tried_again(const std::string& bucket, bool fails, const std:
     db_.execute("UPDATE finding SET state = CASE WHEN passes >= ? THEN 'regression' ELSE 'incubating' END WHERE bucket = ?",
                 kIncubation, bucket);
   }
-  Sqlite::Statement state(db_, "SELECT state FROM finding WHERE bucket = ?", bucket);
+  results::Sqlite::Statement state(db_, "SELECT state FROM finding WHERE bucket = ?", bucket);
   return state.step() ? state.text(0) : "";
 }
 
@@ -194,14 +195,15 @@ void Store::commit(const Standing& s, const Tally& tally) {
 void Store::finish() {
   if (is_open_) db_.execute("COMMIT");
   is_open_ = false;
-  close_database(db_);
+  results::close_database(db_);
 }
 
 std::string Store::totals() {
-  Sqlite::Statement sums(db_, "SELECT count(*), count(DISTINCT seed), sum(next - first), sum(allocations) FROM run");
-  Sqlite::Statement counts(db_,
-                           "SELECT (SELECT count(*) FROM finding), (SELECT count(*) FROM sighting WHERE reduced = 0), (SELECT "
-                           "count(*) FROM input)");
+  results::Sqlite::Statement sums(db_, "SELECT count(*), count(DISTINCT seed), sum(next - first), sum(allocations) FROM run");
+  results::Sqlite::Statement counts(
+      db_,
+      "SELECT (SELECT count(*) FROM finding), (SELECT count(*) FROM sighting WHERE reduced = 0), (SELECT "
+      "count(*) FROM input)");
   if (!sums.step() || !counts.step()) return "";
   const std::int64_t unreduced = counts.integer(1);
   return fmt::format("{} sessions over {} seeds: {} programs, {} allocations judged, {} findings{}, {} inputs", sums.integer(0),
@@ -210,10 +212,10 @@ std::string Store::totals() {
 }
 
 void Store::merge(const std::string& other) {
-  require_database(other);
+  results::require_database(other);
   db_.execute("ATTACH DATABASE ? AS other", other);
   db_.execute("BEGIN IMMEDIATE");
-  merge_runs(db_);
+  results::merge_runs(db_);
   db_.execute(
       "INSERT INTO campaign SELECT * FROM other.campaign WHERE true ON CONFLICT DO UPDATE SET next = max(next, excluded.next)");
   db_.execute(

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "fuzz/campaign/tally.h"
-#include "results/results.h"
 #include "fuzz/triage/failure.h"
 #include "fuzz/triage/triage.h"
+#include "results/results.h"
 
 namespace regduel::fuzz {
 
@@ -29,7 +29,7 @@ inline constexpr int kIncubation = 3;
 
 struct StoredInput {
   std::string hash;  // of the bytes: content_hash()
-  Blob input;
+  results::Blob input;
   std::vector<std::uint32_t> features;  // that it showed
   bool is_pinned = false;
   std::uint32_t instructions = 0;
@@ -40,7 +40,7 @@ struct Sighting {
   Failure failure;
   std::string message;
   std::uint64_t count = 0, reduced = 0;  // cases; of which were reduced
-  Blob first;                            // the input
+  results::Blob first;                   // the input
 };
 
 struct StoredFinding {
@@ -49,7 +49,7 @@ struct StoredFinding {
   std::string decision, state;
   std::uint64_t count = 0;  // cases that were reduced to it
   std::uint32_t instructions = 0;
-  Blob input;
+  results::Blob input;
 };
 
 // How far a session is.
@@ -61,13 +61,13 @@ class Store {
  public:
   // Opens or makes it; "" = in memory. Throws BadInput where it is no database of ours, of another format, or can't be written.
   //   run   of it `program` is the version that writes: what it saw is current as long as it is the same one
-  explicit Store(const std::string& path, RunInfo run = {"unknown", "", ""});
+  explicit Store(const std::string& path, results::RunInfo run = {"unknown", "", ""});
 
   // A session of the campaign that the seed names: the first program that none before has done.
   [[nodiscard]] std::uint64_t begin_session(std::uint64_t seed, const std::string& mode);
 
   // A case of the session.
-  void add(const CaseResults& results);
+  void add(const results::CaseResults& results);
 
   [[nodiscard]] std::vector<StoredInput> inputs();  // by size
   // Adds it, or its features to the one that is there.
@@ -76,7 +76,7 @@ class Store {
 
   [[nodiscard]] std::vector<Sighting> sightings();  // by name
   // One more case that shows it. Returns how many there are now.
-  std::uint64_t saw(const Failure& failure, const std::string& message, const Blob& input);
+  std::uint64_t saw(const Failure& failure, const std::string& message, const results::Blob& input);
   void reduced(const Failure& sighting);
   void forget(const Failure& sighting);
 
@@ -103,10 +103,10 @@ class Store {
   void begin();
   void require_run();
 
-  Sqlite db_;
-  RunInfo run_;
+  results::Sqlite db_;
+  results::RunInfo run_;
   std::int64_t run_id_ = 0;  // 0 until something is kept of the session
-  std::optional<ResultTable> results_;
+  std::optional<results::ResultTable> results_;
   std::int64_t started_ = 0, last_sample_ = 0;
   bool is_open_ = false;  // a transaction
 };

@@ -10,8 +10,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 StoredInput input(std::uint8_t content, std::vector<std::uint32_t> features, bool pinned = false) {
-  StoredInput i{"", Blob{content, 0, 0xFF}, std::move(features), pinned, content};
-  i.hash = content_hash(i.input);
+  StoredInput i{"", results::Blob{content, 0, 0xFF}, std::move(features), pinned, content};
+  i.hash = results::content_hash(i.input);
   return i;
 }
 
@@ -51,7 +51,7 @@ TEST(StoreTest, AFindingKeepsTheSmallestCaseAndHasAState) {
   Store store("");
   const auto understood = [](int size) {
     Understood u;
-    u.reduced = derive_input(5, size);
+    u.reduced = duel::derive_case(5, size);
     u.failure = {"briggs", "structure/x@function"};
     u.bucket = "one";
     return u;

@@ -35,13 +35,12 @@ Tally::Tally(std::span<const ir::Allocator* const> duelists) {
   for (const ir::Allocator* a : duelists) rows_.push_back({.allocator = std::string(a->name())});
 }
 
-void Tally::add(const FuzzInput& input, const Duel& d) {
+void Tally::add(const duel::Case& input, const duel::Duel& d) {
   ++cases_;
   sizes_.push_back(static_cast<std::uint32_t>(input.program.insts.size()));
-  for (const Bout& b : d.bouts)
-    if (std::any_of(b.findings.begin(), b.findings.end(), [](const oracles::Finding& f) { return f.judge == "disagreement"; }))
-      ++disagreements_;
-  for (const MetamorphicBout& m : d.metamorphic) {
+  for (const duel::Bout& b : d.bouts)
+    if (std::ranges::any_of(b.findings(), [](const oracles::Finding& f) { return f.judge == "disagreement"; })) ++disagreements_;
+  for (const duel::MetamorphicBout& m : d.metamorphic) {
     ++metamorphic_;
     if (m.metamorphic.result.verdict == oracles::Verdict::Inconclusive) ++metamorphic_inconclusive_;
     for (const oracles::Observation& o : m.metamorphic.observations) {
@@ -52,28 +51,28 @@ void Tally::add(const FuzzInput& input, const Duel& d) {
   }
   bool all_pass = true, is_saturated = false;
   std::int64_t fewest = INT64_MAX;
-  for (const Bout& b : d.bouts) {
-    all_pass = all_pass && b.verdict == oracles::Verdict::Pass;
+  for (const duel::Bout& b : d.bouts) {
+    all_pass = all_pass && b.verdict() == oracles::Verdict::Pass;
     is_saturated = is_saturated || !b.measures.weighted_spill_bytes;
     fewest = std::min(fewest, b.measures.weighted_spill_bytes.value_or(INT64_MAX));
   }
   saturated_ += all_pass && is_saturated ? 1 : 0;
   for (std::size_t k = 0; k < d.bouts.size(); ++k) {
-    const Bout& b = d.bouts[k];
+    const duel::Bout& b = d.bouts[k];
     Row& row = rows_[k];
     row.seconds += b.seconds;
-    for (const Bout::Opinion& o : b.opinions) {
-      Opinions& known = opinions_of(row, o.judge);
-      ++known.verdicts[static_cast<std::size_t>(o.verdict)];
-      if (o.verdict == oracles::Verdict::Inconclusive) ++known.inconclusive[without_numbers(o.reason)];
+    for (const oracles::JudgeResult& r : b.report.results) {
+      Opinions& known = opinions_of(row, r.judge);
+      ++known.verdicts[static_cast<std::size_t>(r.verdict)];
+      if (r.verdict == oracles::Verdict::Inconclusive) ++known.inconclusive[without_numbers(r.reason)];
     }
-    switch (b.verdict) {
+    switch (b.verdict()) {
       case oracles::Verdict::Pass: ++row.pass; break;
       case oracles::Verdict::Fail: ++row.fail; break;
       case oracles::Verdict::Inconclusive: ++row.inconclusive; break;
       case oracles::Verdict::Skipped:
-        ++(b.is_unsupported ? row.unsupported : row.impossible);
-        if (b.is_unsupported) count_reason(row, without_numbers(b.reason), 1);
+        ++(b.unsupported.empty() ? row.impossible : row.unsupported);
+        if (!b.unsupported.empty()) count_reason(row, without_numbers(b.reason()), 1);
         break;
     }
     if (!b.program) continue;

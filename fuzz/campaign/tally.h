@@ -13,8 +13,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "duel/duel.h"
 #include "duel/case.h"
+#include "duel/duel.h"
 
 namespace regduel::fuzz {
 
@@ -23,7 +23,7 @@ class Tally {
   static constexpr std::size_t kMostReasons = 50;  // further ones are counted together, as "other"
 
   explicit Tally(std::span<const ir::Allocator* const> duelists);
-  void add(const FuzzInput& input, const Duel& duel);
+  void add(const duel::Case& input, const duel::Duel& duel);
   // The sum of this and of what another process has: state() there, add() here.
   [[nodiscard]] nlohmann::json state() const;
   void add(const nlohmann::json& state);

@@ -13,12 +13,12 @@ namespace {
 using Weighted = std::optional<std::int64_t>;
 
 // Two allocations that passed, with these weighted bytes.
-Duel duel_of(Weighted first, Weighted second) {
-  Duel d;
+duel::Duel duel_of(Weighted first, Weighted second) {
+  duel::Duel d;
   for (std::size_t k = 0; k < 2; ++k) {
-    Bout b;
-    b.allocator = all_duelists()[k]->name();
-    b.verdict = oracles::Verdict::Pass;
+    duel::Bout b;
+    b.allocator = duel::all_duelists()[k]->name();
+    b.report.results = {{"structure", oracles::Verdict::Pass, "", {}}};
     b.program.emplace();
     b.measures.spill_store_bytes = 4;
     b.measures.weighted_spill_bytes = k == 0 ? first : second;
@@ -28,7 +28,7 @@ Duel duel_of(Weighted first, Weighted second) {
 }
 
 TEST(Tally, ASaturatedCaseIsInNoWeightedSumAndNoComparison) {
-  Tally tally(all_duelists());
+  Tally tally(duel::all_duelists());
   tally.add({}, duel_of(40, 50));
   tally.add({}, duel_of(std::nullopt, 7));
   tally.add({}, duel_of(std::nullopt, std::nullopt));
@@ -42,7 +42,7 @@ TEST(Tally, ASaturatedCaseIsInNoWeightedSumAndNoComparison) {
   EXPECT_EQ(tally.rows()[0].store_bytes, 12);  // what is not weighted is counted
   EXPECT_EQ(tally.json()["saturated"], 2u);
 
-  Tally sum(all_duelists());
+  Tally sum(duel::all_duelists());
   sum.add(tally.state());
   sum.add(tally.state());
   EXPECT_EQ(sum.saturated(), 4u);
@@ -50,7 +50,7 @@ TEST(Tally, ASaturatedCaseIsInNoWeightedSumAndNoComparison) {
 }
 
 TEST(Tally, ASumThatIsBeyondCountingStaysSo) {
-  Tally tally(all_duelists());
+  Tally tally(duel::all_duelists());
   tally.add({}, duel_of(INT64_MAX, 1));
   EXPECT_EQ(tally.json()["allocators"][0]["weighted_spill_bytes"], INT64_MAX);
   tally.add({}, duel_of(1, 1));
@@ -60,7 +60,7 @@ TEST(Tally, ASumThatIsBeyondCountingStaysSo) {
   EXPECT_TRUE(tally.json()["allocators"][0]["weighted_spill_bytes"].is_null());
   EXPECT_EQ(tally.json()["allocators"][1]["weighted_spill_bytes"], 3);
 
-  Tally sum(all_duelists());
+  Tally sum(duel::all_duelists());
   sum.add(tally.state());
   EXPECT_FALSE(sum.rows()[0].weighted_bytes.has_value());
   EXPECT_EQ(sum.rows()[1].weighted_bytes, 3);

@@ -9,13 +9,13 @@
 #include <fmt/format.h>
 
 #include "base/edges.h"
+#include "base/isolate.h"
 #include "base/random.h"
 #include "fuzz/campaign/findings.h"
 #include "fuzz/campaign/results_message.h"
 #include "fuzz/campaign/store.h"
 #include "fuzz/campaign/tally.h"
 #include "fuzz/explore/behaviour.h"
-#include "base/isolate.h"
 #include "fuzz/triage/triage.h"
 
 namespace regduel::fuzz {
@@ -54,7 +54,7 @@ class Worker {
  private:
   json batch(const json& asked, bool is_mix) {
     if (asked.contains("learn"))
-      for (const json& known : asked["learn"]) explorer_.learn(decode_input(bytes_of(known["input"])), known["features"]);
+      for (const json& known : asked["learn"]) explorer_.learn(duel::decode_case(bytes_of(known["input"])), known["features"]);
     const std::uint64_t first = asked["first"], count = asked["count"];
     Tally tally(options_.duelists);
     std::uint64_t tried = 0;
@@ -62,7 +62,7 @@ class Worker {
     while (tried < count) {
       const std::uint64_t index = first + tried;
       if (is_mix) {
-        try_one(standard_input(options_.seed, index, options_.duelists), index, tally, Keep::Nothing);
+        try_one(duel::standard_case(options_.seed, index, options_.duelists), index, tally, Keep::Nothing);
       } else {
         try_one(explorer_.next(), index, tally, Keep::News);
       }
@@ -74,14 +74,15 @@ class Worker {
 
   json try_seed(const json& asked) {
     Tally tally(options_.duelists);
-    try_one(decode_input(bytes_of(asked["input"])), asked["first"], tally, asked["pinned"].get<bool>() ? Keep::Always : Keep::News);
+    try_one(duel::decode_case(bytes_of(asked["input"])), asked["first"], tally,
+            asked["pinned"].get<bool>() ? Keep::Always : Keep::News);
     return {{"first", asked["first"]}, {"tried", 1}, {"tally", tally.state()}};
   }
 
   // In a process of its own: a case on the way may crash or hang. Then each case is tried in one of its own, and where even that
   // comes to no end, the case stays as it is.
   json understand(const json& asked) {
-    const FuzzInput input = decode_input(bytes_of(asked["input"]));
+    const duel::Case input = duel::decode_case(bytes_of(asked["input"]));
     const Failure failure{asked["allocator"], asked["signature"]};
     const auto attempt = [&](Trials trials) -> std::optional<json> {
       const Isolated r = isolated([&] { return to_bytes(understand(input, failure, trials)); }, kUnderstandSeconds);
@@ -92,7 +93,7 @@ class Worker {
     if (!answer) answer = attempt(Trials::Apart);
     return answer ? *answer : json_of(not_reduced(input, failure), failure);
   }
-  [[nodiscard]] json understand(const FuzzInput& input, const Failure& failure, Trials trials) const {
+  [[nodiscard]] json understand(const duel::Case& input, const Failure& failure, Trials trials) const {
     if (trials == Trials::Here && !reproduces(input, failure))
       return {{"allocator", failure.allocator}, {"signature", failure.signature}, {"fails", false}};
     return json_of(fuzz::understand(input, failure, options_.reduce_budget, trials), failure);
@@ -102,7 +103,7 @@ class Worker {
             {"signature", asked.signature},
             {"fails", true},
             {"understood",
-             {{"input", to_message(encode_input(u.reduced))},
+             {{"input", to_message(duel::encode_case(u.reduced))},
               {"allocator", u.failure.allocator},
               {"signature", u.failure.signature},
               {"decision", u.decision},
@@ -120,11 +121,11 @@ class Worker {
 
   json again(const json& asked) {
     const Failure failure{asked["allocator"], asked["signature"]};
-    return {{"bucket", asked["bucket"]}, {"fails", reproduces(decode_input(bytes_of(asked["input"])), failure)}};
+    return {{"bucket", asked["bucket"]}, {"fails", reproduces(duel::decode_case(bytes_of(asked["input"])), failure)}};
   }
 
   json locate(const json& asked) {
-    const FuzzInput input = decode_input(bytes_of(asked["input"]));
+    const duel::Case input = duel::decode_case(bytes_of(asked["input"]));
     json found = json::array();
     for (const ir::Allocator* a : options_.duelists)
       if (const auto crash = crash_of(input, *a, static_cast<int>(std::ceil(options_.timeout))))
@@ -134,17 +135,18 @@ class Worker {
 
   enum class Keep { Nothing, News, Always };
   // At each limit that was asked for; what the judges need of the program is made once.
-  void try_one(FuzzInput input, std::uint64_t index, Tally& tally, Keep keep) {
+  void try_one(duel::Case input, std::uint64_t index, Tally& tally, Keep keep) {
     const bool metamorphic =
         Random(hash_combine(hash_combine(options_.seed, kMetamorphicStream), index)).chance(options_.metamorphic);
     std::optional<oracles::Before> before;
     for (const int limit : limits_for(input)) {
       input.limits.units[kR] = limit;
-      const Blob bytes = encode_input(input);
+      const results::Blob bytes = duel::encode_case(input);
       current_.begin(index, bytes);
       clear_edges();
       if (!before) before.emplace(input.program, *input.target);
-      const Duel duel = run_duel(*before, input, options_.duelists, metamorphic);
+      const duel::Duel duel = duel::duel(
+          *before, {.duelists = options_.duelists, .limits = input.limits, .knobs = input.knobs, .metamorphic = metamorphic});
       current_.end();
       tally.add(input, duel);
       const bool fails = duel.verdict() == oracles::Verdict::Fail;
@@ -154,25 +156,26 @@ class Worker {
     }
   }
 
-  [[nodiscard]] std::vector<int> limits_for(const FuzzInput& input) const {
+  [[nodiscard]] std::vector<int> limits_for(const duel::Case& input) const {
     if (options_.registers.empty()) return {input.limits.units[kR]};
     std::vector<int> limits;
     for (const int limit : options_.registers) limits.push_back(std::min(limit, input.target->units[kR]));
     return limits;
   }
 
-  void add_results(const FuzzInput& input, const Duel& duel, std::uint64_t index, Keep keep) {
+  void add_results(const duel::Case& input, const duel::Duel& duel, std::uint64_t index, Keep keep) {
     const bool is_mix = keep == Keep::Nothing;
     const std::string source =
-        is_mix ? mix_source(options_.seed, index) : fmt::format("exploration, seed {}, case {}", options_.seed, index);
-    results_.push_back(to_message(results_of(input, source, duel, is_mix ? Content::MadeAgain : Content::Kept)));
+        is_mix ? results::mix_source(options_.seed, index) : fmt::format("exploration, seed {}, case {}", options_.seed, index);
+    results_.push_back(
+        to_message(results::results_of(input, source, duel, is_mix ? results::Content::MadeAgain : results::Content::Kept)));
   }
 
   // Whether it was kept.
-  bool learn(const FuzzInput& input, const Duel& duel, const Blob& bytes, Keep keep) {
+  bool learn(const duel::Case& input, const duel::Duel& duel, const results::Blob& bytes, Keep keep) {
     const std::vector<std::uint32_t> features = features_of(input, duel);
     if (!explorer_.learn(input, features) && keep != Keep::Always) return false;
-    log_.add({{"entry", content_hash(bytes)}});
+    log_.add({{"entry", results::content_hash(bytes)}});
     channel_.send({{"entry",
                     {{"input", to_message(bytes)},
                      {"features", features},
@@ -181,15 +184,15 @@ class Worker {
     return true;
   }
 
-  void report(const Duel& duel, std::uint64_t index, const Blob& bytes) {
+  void report(const duel::Duel& duel, std::uint64_t index, const results::Blob& bytes) {
     json bouts = json::array();
-    for (const Bout& b : duel.bouts) {
-      if (b.verdict != oracles::Verdict::Fail) continue;
+    for (const duel::Bout& b : duel.bouts) {
+      if (b.verdict() != oracles::Verdict::Fail) continue;
       json findings = json::array();
       const std::vector<std::string> signatures = b.signatures();
       for (std::size_t k = 0; k < signatures.size(); ++k) {
         const bool is_known = std::any_of(findings.begin(), findings.end(), [&](const json& f) { return f[0] == signatures[k]; });
-        if (!is_known) findings.push_back({signatures[k], b.findings[k].message});
+        if (!is_known) findings.push_back({signatures[k], b.findings()[k].message});
       }
       for (const json& f : findings) log_.add({{"failure", b.allocator + ": " + f[0].get<std::string>()}});
       bouts.push_back({{"allocator", b.allocator}, {"findings", std::move(findings)}});

@@ -94,7 +94,7 @@ class Editor {
       case Mutation::SplitBlock: return split_block();
       case Mutation::InsertCall: return insert_call(p_, target_, random_);
       case Mutation::InlineCall: return inline_call(p_, random_);
-      case Mutation::Splice: return splice(p_, EditProgram(derive_input(random_.next(), 40).program), random_);
+      case Mutation::Splice: return splice(p_, EditProgram(duel::derive_case(random_.next(), 40).program), random_);
       case Mutation::InsertCopy: return insert_copy(p_, random_);
       case Mutation::InsertPhi: return insert_phi(p_, random_);
       case Mutation::ChangePart: return change_part();
@@ -480,7 +480,7 @@ class Editor {
   Random& random_;
 };
 
-bool change_limit(FuzzInput& input, Random& random) {
+bool change_limit(duel::Case& input, Random& random) {
   const std::size_t k = random.chance(60) ? ir::index(ir::RegFile::R) : random.below(ir::kNumFiles);
   const int units = input.target->units[k];
   if (units == 0) return false;
@@ -488,13 +488,13 @@ bool change_limit(FuzzInput& input, Random& random) {
   const int old = limit;
   const auto r = random.below(100);
   if (r < 40) limit += random.chance(60) ? -1 : 1;
-  else if (r < 60) limit = demand_bound(input.program, *input.target)[k];
+  else if (r < 60) limit = generate::demand_bound(input.program, *input.target)[k];
   else limit = random.between(1, units);
   limit = std::clamp(limit, 1, units);
   return limit != old;
 }
 
-bool change_target(FuzzInput& input, Random& random) {
+bool change_target(duel::Case& input, Random& random) {
   const auto targets = ir::targets();
   const ir::Target& next = targets[random.below(u32(targets.size()))];
   if (next.name == input.target->name || !ir::check(input.program, next, 1).empty()) return false;
@@ -508,7 +508,7 @@ bool change_target(FuzzInput& input, Random& random) {
 
 }  // namespace
 
-bool change_knob(FuzzInput& input, std::span<const ir::Allocator* const> owners, Random& random) {
+bool change_knob(duel::Case& input, std::span<const ir::Allocator* const> owners, Random& random) {
   const std::vector<ir::KnobInfo> knobs = owners[random.below(u32(owners.size()))]->knobs();
   if (knobs.empty()) return false;
   const ir::KnobInfo& knob = knobs[random.below(u32(knobs.size()))];
@@ -527,14 +527,14 @@ bool change_knob(FuzzInput& input, std::span<const ir::Allocator* const> owners,
 
 std::string_view name(Mutation m) { return kNames[static_cast<std::size_t>(m)]; }
 
-bool apply(Mutation m, FuzzInput& input, std::uint64_t seed) {
+bool apply(Mutation m, duel::Case& input, std::uint64_t seed) {
   Random random(hash_combine(seed, static_cast<std::uint64_t>(m)));
   if (m == Mutation::Regenerate) {
-    input = derive_input(random.next());
+    input = duel::derive_case(random.next());
     return true;
   }
   if (m == Mutation::ChangeLimit) return change_limit(input, random);
-  if (m == Mutation::ChangeKnob) return change_knob(input, knob_owners(), random);
+  if (m == Mutation::ChangeKnob) return change_knob(input, duel::knob_owners(), random);
   if (m == Mutation::ChangeTarget) return change_target(input, random);
   EditProgram edited(input.program);
   if (!Editor(edited, *input.target, random).apply(m)) return false;
@@ -544,7 +544,7 @@ bool apply(Mutation m, FuzzInput& input, std::uint64_t seed) {
   return true;
 }
 
-void mutate(FuzzInput& input, std::uint64_t seed) {
+void mutate(duel::Case& input, std::uint64_t seed) {
   Random random(seed);
   const int wanted = random.between(1, 3);
   int done = 0;
@@ -555,9 +555,9 @@ void mutate(FuzzInput& input, std::uint64_t seed) {
   }
 }
 
-FuzzInput cross(const FuzzInput& a, const FuzzInput& b, std::uint64_t seed) {
+duel::Case cross(const duel::Case& a, const duel::Case& b, std::uint64_t seed) {
   Random random(seed);
-  FuzzInput child = a;
+  duel::Case child = a;
   const EditProgram other(b.program);
   const int stretches = random.between(1, 3);
   for (int k = 0; k < stretches; ++k) {

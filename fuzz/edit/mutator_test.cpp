@@ -20,11 +20,11 @@ TEST_P(MutationTest, StaysWellFormedAndOftenWorks) {
   int applied = 0;
   constexpr int kSeeds = 400;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    FuzzInput input = derive_input(seed % 40);
-    const std::vector<std::uint8_t> before = encode_input(input);
+    duel::Case input = duel::derive_case(seed % 40);
+    const std::vector<std::uint8_t> before = duel::encode_case(input);
     const bool changed = apply(GetParam(), input, seed);
     ASSERT_TRUE(ir::check(input.program, *input.target).empty()) << seed;
-    EXPECT_EQ(changed, encode_input(input) != before) << seed;
+    EXPECT_EQ(changed, duel::encode_case(input) != before) << seed;
     for (std::size_t k = 0; k < input.limits.units.size(); ++k) ASSERT_LE(input.limits.units[k], input.target->units[k]);
     applied += changed ? 1 : 0;
   }
@@ -36,24 +36,24 @@ INSTANTIATE_TEST_SUITE_P(All, MutationTest, testing::ValuesIn(mutations()),
 
 TEST(Mutate, ChainsStayWellFormedAndRepeat) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    FuzzInput a = derive_input(seed), b = derive_input(seed);
+    duel::Case a = duel::derive_case(seed), b = duel::derive_case(seed);
     for (std::uint64_t step = 0; step < 40; ++step) {
       mutate(a, seed * 1000 + step);
       mutate(b, seed * 1000 + step);
       ASSERT_TRUE(ir::check(a.program, *a.target).empty());
     }
-    EXPECT_EQ(encode_input(a), encode_input(b));
+    EXPECT_EQ(duel::encode_case(a), duel::encode_case(b));
   }
 }
 
 TEST(Cross, ChildrenAreWellFormedRepeatAndHaveSomethingOfBoth) {
   int grown = 0, limits = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    const FuzzInput a = derive_input(seed), b = derive_input(seed + 1000);
-    const FuzzInput child = cross(a, b, seed);
+    const duel::Case a = duel::derive_case(seed), b = duel::derive_case(seed + 1000);
+    const duel::Case child = cross(a, b, seed);
     ASSERT_TRUE(ir::check(child.program, *child.target).empty()) << seed;
-    EXPECT_EQ(encode_input(child), encode_input(cross(a, b, seed)));
-    EXPECT_EQ(encode_input(decode_input(encode_input(child))), encode_input(child));
+    EXPECT_EQ(duel::encode_case(child), duel::encode_case(cross(a, b, seed)));
+    EXPECT_EQ(duel::encode_case(duel::decode_case(duel::encode_case(child))), duel::encode_case(child));
     grown += child.program.insts.size() > a.program.insts.size() ? 1 : 0;
     limits += child.limits.units != a.limits.units ? 1 : 0;
   }
@@ -63,7 +63,7 @@ TEST(Cross, ChildrenAreWellFormedRepeatAndHaveSomethingOfBoth) {
 
 // A source line belongs to the program that it stands in.
 TEST(Cross, ChildrenOfProgramsWithSourceLinesAreWellFormed) {
-  const auto with_lines = [](FuzzInput input, const char* file, std::uint32_t lines) {
+  const auto with_lines = [](duel::Case input, const char* file, std::uint32_t lines) {
     ir::Function& f = input.program;
     const ir::SymbolId name = f.symbols.intern(file);
     for (std::uint32_t k = 0; k < lines; ++k) f.add_source_line({name, k + 1, 0});
@@ -71,7 +71,8 @@ TEST(Cross, ChildrenOfProgramsWithSourceLinesAreWellFormed) {
     return input;
   };
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    FuzzInput child = cross(with_lines(derive_input(seed), "a.cu", 1), with_lines(derive_input(seed + 1000), "b.cu", 40), seed);
+    duel::Case child =
+        cross(with_lines(duel::derive_case(seed), "a.cu", 1), with_lines(duel::derive_case(seed + 1000), "b.cu", 40), seed);
     for (std::uint64_t step = 0; step < 10; ++step) mutate(child, seed * 100 + step);
     ASSERT_TRUE(ir::check(child.program, *child.target).empty()) << seed;
     for (const ir::Inst& i : child.program.insts) EXPECT_NE(child.program.source_place(i).substr(0, 4), "b.cu");
@@ -83,8 +84,8 @@ TEST(Mutation, GrowthGrows) {
   const auto after = [](Mutation m, auto holds) {
     int count = 0;
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
-      FuzzInput input = derive_input(seed, 80);
-      const FuzzInput before = input;
+      duel::Case input = duel::derive_case(seed, 80);
+      const duel::Case before = input;
       if (apply(m, input, seed) && holds(before.program, input.program)) ++count;
     }
     return count;

@@ -83,17 +83,17 @@ void inserted(const ir::Function& f, std::uint64_t allocator, Collector& out) {
 
 }  // namespace
 
-std::vector<std::uint32_t> behaviour_of(const FuzzInput& input, const Duel& duel) {
+std::vector<std::uint32_t> behaviour_of(const duel::Case& input, const duel::Duel& duel) {
   Collector out;
   const ir::Function& f = input.program;
   // Where no allocator succeeded, only the outcome counts: such an input is not bred from.
-  if (std::any_of(duel.bouts.begin(), duel.bouts.end(), [](const Bout& bout) { return bout.program.has_value(); })) {
+  if (std::any_of(duel.bouts.begin(), duel.bouts.end(), [](const duel::Bout& bout) { return bout.program.has_value(); })) {
     operands(f, out);
     out.add(kShape, 0, bucket(f.insts.size()), bucket(f.blocks.size()));
   }
   for (std::size_t k = 0; k < duel.bouts.size(); ++k) {
-    const Bout& b = duel.bouts[k];
-    out.add(kBout, k, 0, b.verdict, b.program.has_value());
+    const duel::Bout& b = duel.bouts[k];
+    out.add(kBout, k, 0, b.verdict(), b.program.has_value());
     if (!b.program) continue;
     const oracles::Measures& m = b.measures;
     out.add(kBout, k, 1, bucket(m.spill_stores), bucket(m.spill_loads));
@@ -107,7 +107,7 @@ std::vector<std::uint32_t> behaviour_of(const FuzzInput& input, const Duel& duel
   return out.ascending();
 }
 
-std::vector<std::uint32_t> features_of(const FuzzInput& input, const Duel& duel) {
+std::vector<std::uint32_t> features_of(const duel::Case& input, const duel::Duel& duel) {
   std::vector<std::uint32_t> features = behaviour_of(input, duel);
   for (const std::uint32_t edge : edges_hit()) features.push_back(kNumFeatures + edge);
   return features;

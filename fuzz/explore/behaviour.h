@@ -9,17 +9,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "duel/duel.h"
 #include "duel/case.h"
+#include "duel/duel.h"
 
 namespace regduel::fuzz {
 
 inline constexpr std::uint32_t kNumFeatures = 1u << 16;
 
 // Ascending, each once. Cost: O(size of the programs).
-[[nodiscard]] std::vector<std::uint32_t> behaviour_of(const FuzzInput& input, const Duel& duel);
+[[nodiscard]] std::vector<std::uint32_t> behaviour_of(const duel::Case& input, const duel::Duel& duel);
 // The same and, in a build that counts them, the edges that were run through since clear_edges(): numbers from kNumFeatures on.
-[[nodiscard]] std::vector<std::uint32_t> features_of(const FuzzInput& input, const Duel& duel);
+[[nodiscard]] std::vector<std::uint32_t> features_of(const duel::Case& input, const duel::Duel& duel);
 
 // The features seen so far.
 class FeatureSet {

@@ -16,7 +16,7 @@ ExplorerOptions campaign_exploration(std::uint64_t seed) {
   return options;
 }
 
-const FuzzInput& Explorer::parent() {
+const duel::Case& Explorer::parent() {
   const auto size = static_cast<std::uint32_t>(corpus_.size());
   // Half of the time among the latest eighth; of two, the smaller.
   const auto draw = [&] { return random_.chance(50) ? size - 1 - random_.below((size + 7) / 8) : random_.below(size); };
@@ -24,13 +24,13 @@ const FuzzInput& Explorer::parent() {
   return corpus_[corpus_[a].program.insts.size() <= corpus_[b].program.insts.size() ? a : b];
 }
 
-FuzzInput Explorer::next() {
+duel::Case Explorer::next() {
   if (!seeds_.empty()) {
-    FuzzInput seed = std::move(seeds_.back());
+    duel::Case seed = std::move(seeds_.back());
     seeds_.pop_back();
     return seed;
   }
-  FuzzInput input = breed();
+  duel::Case input = breed();
   if (!owners_.empty() && random_.chance(30)) change_knob(input, owners_, random_);
   for (const auto& knob : options_.knobs) {
     std::erase_if(input.knobs, [&](const auto& k) { return k.first == knob.first; });
@@ -39,18 +39,18 @@ FuzzInput Explorer::next() {
   return input;
 }
 
-FuzzInput Explorer::breed() {
+duel::Case Explorer::breed() {
   constexpr std::size_t kFewest = 4;  // before that there is nothing to breed from
-  if (corpus_.size() < kFewest || random_.chance(options_.percent_new)) return derive_input(random_.next());
-  FuzzInput child = random_.chance(options_.percent_cross) ? cross(parent(), parent(), random_.next()) : parent();
+  if (corpus_.size() < kFewest || random_.chance(options_.percent_new)) return duel::derive_case(random_.next());
+  duel::Case child = random_.chance(options_.percent_cross) ? cross(parent(), parent(), random_.next()) : parent();
   for (int round = random_.chance(30) ? random_.between(2, 5) : 1; round > 0; --round) mutate(child, random_.next());
-  if (child.program.insts.size() > options_.most_instructions) return derive_input(random_.next());
+  if (child.program.insts.size() > options_.most_instructions) return duel::derive_case(random_.next());
   if (!random_.chance(options_.percent_impossible)) make_possible(child);
   return child;
 }
 
-void Explorer::make_possible(FuzzInput& input) {
-  const ir::PerFile<int> bound = demand_bound(input.program, *input.target);
+void Explorer::make_possible(duel::Case& input) {
+  const ir::PerFile<int> bound = generate::demand_bound(input.program, *input.target);
   const auto set = [&](std::size_t k, int limit) { input.limits.units[k] = std::min(limit, input.target->units[k]); };
   for (std::size_t k = 0; k < bound.size(); ++k) set(k, std::max(input.limits.units[k], bound[k]));
   if (!random_.chance(options_.percent_tight)) return;
@@ -58,7 +58,7 @@ void Explorer::make_possible(FuzzInput& input) {
   if (bound[k] > 0) set(k, bound[k] + random_.between(0, 2));
 }
 
-bool Explorer::learn(const FuzzInput& input, const std::vector<std::uint32_t>& features) {
+bool Explorer::learn(const duel::Case& input, const std::vector<std::uint32_t>& features) {
   if (features_.add(features) == 0) return false;
   corpus_.push_back(input);
   return true;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "duel/duel.h"
 #include "duel/case.h"
+#include "duel/duel.h"
 #include "fuzz/explore/behaviour.h"
 
 namespace regduel::fuzz {
@@ -22,7 +22,7 @@ struct ExplorerOptions {
   int percent_cross = 25;                // of the children have two parents
   int percent_impossible = 10;           // of the children keep a limit at which some instruction may not fit
   int percent_tight = 15;                // of the others get a limit close to what some instruction demands
-  Knobs knobs;                           // that each input has, seeds apart
+  duel::Knobs knobs;                     // that each input has, seeds apart
 };
 // Those of a campaign. Its rounds look for what is wrong and compare no registers: briggs takes the limit as it is, and
 // does not search for the smallest number of registers that would do.
@@ -37,25 +37,25 @@ class Explorer {
   // Of these too knobs are changed: allocators with passes in front, which are not among knob_owners(). They outlive it.
   void change_knobs_of(std::vector<const ir::Allocator*> owners) { owners_ = std::move(owners); }
   // A seed is tried as it is before anything else.
-  void add_seed(FuzzInput input) { seeds_.push_back(std::move(input)); }
+  void add_seed(duel::Case input) { seeds_.push_back(std::move(input)); }
   // The next input to try.
-  [[nodiscard]] FuzzInput next();
+  [[nodiscard]] duel::Case next();
   // Whether `input` is kept: it has new features. Call it for each input that was tried.
-  bool learn(const FuzzInput& input, const std::vector<std::uint32_t>& features);
+  bool learn(const duel::Case& input, const std::vector<std::uint32_t>& features);
 
-  [[nodiscard]] const std::vector<FuzzInput>& corpus() const { return corpus_; }
+  [[nodiscard]] const std::vector<duel::Case>& corpus() const { return corpus_; }
   [[nodiscard]] std::size_t num_features() const { return features_.size(); }
 
  private:
-  [[nodiscard]] FuzzInput breed();
-  [[nodiscard]] const FuzzInput& parent();
+  [[nodiscard]] duel::Case breed();
+  [[nodiscard]] const duel::Case& parent();
   // Limits at which every instruction fits, now and then one at which some only just does.
-  void make_possible(FuzzInput& input);
+  void make_possible(duel::Case& input);
 
   ExplorerOptions options_;
   Random random_;
-  std::vector<FuzzInput> seeds_;  // not tried yet, last first
-  std::vector<FuzzInput> corpus_;
+  std::vector<duel::Case> seeds_;  // not tried yet, last first
+  std::vector<duel::Case> corpus_;
   FeatureSet features_;
   std::vector<const ir::Allocator*> owners_;
 };

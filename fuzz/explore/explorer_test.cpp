@@ -10,13 +10,13 @@
 namespace regduel::fuzz {
 namespace {
 
-std::vector<std::uint32_t> behaviour(const FuzzInput& input) {
-  return behaviour_of(input, duel(input.program, *input.target, input.limits, all_duelists(), input.knobs));
+std::vector<std::uint32_t> behaviour(const duel::Case& input) {
+  return behaviour_of(input, duel::duel(input, {.duelists = duel::all_duelists()}));
 }
 
 TEST(Behaviour, IsAFunctionOfTheInputSortedAndInRange) {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
-    const FuzzInput input = derive_input(seed, 60);
+    const duel::Case input = duel::derive_case(seed, 60);
     const std::vector<std::uint32_t> features = behaviour(input);
     EXPECT_EQ(features, behaviour(input));
     EXPECT_TRUE(std::is_sorted(features.begin(), features.end()));
@@ -27,7 +27,7 @@ TEST(Behaviour, IsAFunctionOfTheInputSortedAndInRange) {
 }
 
 TEST(Behaviour, OtherLimitsAreOtherBehaviour) {
-  FuzzInput input = derive_input(3, 150);
+  duel::Case input = duel::derive_case(3, 150);
   input.limits = ir::Limits::of(*input.target);
   const std::vector<std::uint32_t> roomy = behaviour(input);
   input.limits.units[ir::index(ir::RegFile::R)] = 24;
@@ -37,7 +37,7 @@ TEST(Behaviour, OtherLimitsAreOtherBehaviour) {
 TEST(Explorer, InputsOfACampaignDoNotSearchForTheFewestRegisters) {
   Explorer explorer(campaign_exploration(5));
   for (int k = 0; k < 40; ++k) {
-    const FuzzInput input = explorer.next();
+    const duel::Case input = explorer.next();
     const auto settings =
         std::count(input.knobs.begin(), input.knobs.end(), std::pair<std::string, std::string>("briggs-fewest-units", "0"));
     EXPECT_EQ(settings, 1) << "input " << k;
@@ -51,7 +51,7 @@ TEST(Explorer, ChangesKnobsOfThePassesThatTakePart) {
     explorer.change_knobs_of(std::move(owners));
     int changed = 0;
     for (int k = 0; k < 200; ++k) {
-      const FuzzInput input = explorer.next();
+      const duel::Case input = explorer.next();
       changed +=
           std::any_of(input.knobs.begin(), input.knobs.end(), [](const auto& knob) { return knob.first.starts_with("nvptx-"); });
       explorer.learn(input, behaviour(input));
@@ -59,7 +59,7 @@ TEST(Explorer, ChangesKnobsOfThePassesThatTakePart) {
     return changed;
   };
   EXPECT_EQ(with({}), 0);
-  EXPECT_GT(with({find_allocator("nvptx+briggs")}), 20);
+  EXPECT_GT(with({duel::find_allocator("nvptx+briggs")}), 20);
 }
 
 TEST(FeatureSet, CountsWhatIsNew) {
@@ -71,20 +71,20 @@ TEST(FeatureSet, CountsWhatIsNew) {
 }
 
 // Everything but the judging: features are those of the program alone.
-std::vector<std::uint32_t> shape(const FuzzInput& input) {
-  Duel d;
+std::vector<std::uint32_t> shape(const duel::Case& input) {
+  duel::Duel d;
   d.bouts.emplace_back().program = input.program;
   return behaviour_of(input, d);
 }
 
 TEST(Behaviour, NothingIsLearntOfAProgramThatNobodyAllocates) {
-  Duel d;
+  duel::Duel d;
   d.bouts.resize(2);
-  const std::vector<std::uint32_t> features = behaviour_of(derive_input(1, 50), d);
-  EXPECT_EQ(features, behaviour_of(derive_input(2, 80), d));
+  const std::vector<std::uint32_t> features = behaviour_of(duel::derive_case(1, 50), d);
+  EXPECT_EQ(features, behaviour_of(duel::derive_case(2, 80), d));
   EXPECT_FALSE(features.empty());
-  d.bouts[1].program = derive_input(1, 50).program;
-  EXPECT_GT(behaviour_of(derive_input(1, 50), d).size(), features.size());
+  d.bouts[1].program = duel::derive_case(1, 50).program;
+  EXPECT_GT(behaviour_of(duel::derive_case(1, 50), d).size(), features.size());
 }
 
 TEST(Explorer, SeldomAsksForWhatIsImpossible) {
@@ -93,10 +93,10 @@ TEST(Explorer, SeldomAsksForWhatIsImpossible) {
   Explorer explorer(options);
   int children = 0;
   for (int k = 0; k < 100; ++k) {
-    FuzzInput input = explorer.next();
+    duel::Case input = explorer.next();
     if (explorer.corpus().size() >= 4) {
       ++children;
-      const ir::PerFile<int> bound = demand_bound(input.program, *input.target);
+      const ir::PerFile<int> bound = generate::demand_bound(input.program, *input.target);
       for (std::size_t file = 0; file < bound.size(); ++file)
         EXPECT_GE(input.limits.units[file], std::min(bound[file], input.target->units[file]));
     }
@@ -113,12 +113,12 @@ TEST(Explorer, RepeatsItselfAndKeepsWhatIsNew) {
     Explorer explorer(options);
     std::vector<std::vector<std::uint8_t>> inputs;
     for (int k = 0; k < 120; ++k) {
-      const FuzzInput input = explorer.next();
+      const duel::Case input = explorer.next();
       EXPECT_TRUE(ir::check(input.program, *input.target, 1).empty());
       const std::size_t before = explorer.num_features();
       const bool kept = explorer.learn(input, shape(input));
       EXPECT_EQ(kept, explorer.num_features() > before);
-      inputs.push_back(encode_input(input));
+      inputs.push_back(duel::encode_case(input));
     }
     EXPECT_GT(explorer.corpus().size(), 10u);
     EXPECT_LT(explorer.corpus().size(), 121u);
@@ -131,11 +131,11 @@ TEST(Explorer, RepeatsItselfAndKeepsWhatIsNew) {
 
 TEST(Explorer, TriesSeedsFirstAsTheyAre) {
   Explorer explorer(ExplorerOptions{});
-  const FuzzInput a = derive_input(100), b = derive_input(200);
+  const duel::Case a = duel::derive_case(100), b = duel::derive_case(200);
   explorer.add_seed(a);
   explorer.add_seed(b);
-  EXPECT_EQ(encode_input(explorer.next()), encode_input(b));
-  EXPECT_EQ(encode_input(explorer.next()), encode_input(a));
+  EXPECT_EQ(duel::encode_case(explorer.next()), duel::encode_case(b));
+  EXPECT_EQ(duel::encode_case(explorer.next()), duel::encode_case(a));
 }
 
 }  // namespace

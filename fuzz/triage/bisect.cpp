@@ -40,7 +40,7 @@ std::vector<std::string> needed_decisions(const ShowsUnder& shows_under) {
   return needed;
 }
 
-BadDecision first_bad_decision(const FuzzInput& input, const Failure& failure) {
+BadDecision first_bad_decision(const duel::Case& input, const Failure& failure) {
   return first_bad_decision([&](ir::Fuel& fuel) { return reproduces(input, failure, &fuel); });
 }
 

@@ -30,7 +30,7 @@ using ShowsUnder = std::function<bool(ir::Fuel&)>;
 //   Ensures   where number > 0: it shows with a limit of `number`, and not with one less
 //   Cost      O(log decisions) questions.
 [[nodiscard]] BadDecision first_bad_decision(const ShowsUnder& shows_under);
-[[nodiscard]] BadDecision first_bad_decision(const FuzzInput& input, const Failure& failure);
+[[nodiscard]] BadDecision first_bad_decision(const duel::Case& input, const Failure& failure);
 
 // The kinds of decisions that it takes, each of which, refused throughout, makes the failure go away. The first bad decision may be
 // of another kind than the bug, which needs something to go wrong after; what the bug is about is among these. None where it does

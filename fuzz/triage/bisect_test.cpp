@@ -19,8 +19,8 @@
 namespace regduel::fuzz {
 namespace {
 
-FuzzInput input_of(std::string_view text) {
-  auto c = parse_case(text);
+duel::Case case_of(std::string_view text) {
+  auto c = duel::parse_case(text);
   if (!c) {
     ADD_FAILURE() << to_string(c.error());
     return {};
@@ -28,10 +28,10 @@ FuzzInput input_of(std::string_view text) {
   return std::move(*c);
 }
 
-std::string allocated(const FuzzInput& input, const ir::Allocator& allocator, ir::Fuel* fuel) {
+std::string allocated(const duel::Case& input, const ir::Allocator& allocator, ir::Fuel* fuel) {
   ir::AllocOptions options;
   options.limits = input.limits;
-  options.knobs = known_to(allocator, input.knobs);
+  options.knobs = duel::known_to(allocator, input.knobs);
   options.fuel = fuel;
   const auto allocation = allocator.allocate(input.program, *input.target, options);
   return allocation ? ir::print(allocation->program) : allocation.error().message;
@@ -62,10 +62,11 @@ TEST(Fuel, AnyLimitGivesARightAllocation) {
   constexpr std::uint64_t kCases = 60;
   std::map<std::string, int> differ, differ_without;
   for (std::uint64_t k = 0; k < kCases; ++k) {
-    StandardCase c = standard_mix(2026, k);
+    generate::StandardCase c = generate::standard_mix(2026, k);
     if (c.program.insts.size() > 500) continue;
-    FuzzInput input{ir::find_target(c.target), c.limits, draw_knobs(all_duelists(), c.knob_seed), std::move(c.program)};
-    for (const ir::Allocator* allocator : all_duelists()) {
+    duel::Case input{ir::find_target(c.target), c.limits, duel::draw_knobs(duel::all_duelists(), c.knob_seed),
+                     std::move(c.program)};
+    for (const ir::Allocator* allocator : duel::all_duelists()) {
       const std::array one = {allocator};
       const std::string plain = allocated(input, *allocator, nullptr);
       std::set<std::string_view> taken;
@@ -73,7 +74,7 @@ TEST(Fuel, AnyLimitGivesARightAllocation) {
       EXPECT_EQ(allocated(input, *allocator, &enough), plain) << "case " << k;
       for (const std::string_view kind : taken) {
         ir::Fuel fuel{.without = kind};
-        const Duel d = run_duel(input, one, false, {}, &fuel);
+        const duel::Duel d = duel::duel(input, {.duelists = one, .fuel = &fuel});
         EXPECT_NE(d.verdict(), oracles::Verdict::Fail) << "case " << k << ", without " << kind << "\n" << describe(input, d);
         differ_without[std::string(kind)] += !d.bouts[0].program || ir::print(*d.bouts[0].program) != plain ? 1 : 0;
       }
@@ -83,7 +84,7 @@ TEST(Fuel, AnyLimitGivesARightAllocation) {
       for (const std::int64_t limit : limits) {
         if (limit < 0) continue;
         ir::Fuel fuel{.limit = limit}, again = fuel;
-        const Duel d = run_duel(input, one, false, {}, &fuel);
+        const duel::Duel d = duel::duel(input, {.duelists = one, .fuel = &fuel});
         EXPECT_NE(d.verdict(), oracles::Verdict::Fail) << "case " << k << ", fuel " << limit << "\n" << describe(input, d);
         EXPECT_LE(fuel.spent, limit);
         const std::string text = allocated(input, *allocator, &again);
@@ -230,10 +231,10 @@ TEST(FirstBadDecision, HasTheKindThatMadeTheEffect) {
       {"briggs", kPhi, has_no_edge_block, "copies-at-tail"},
   };
   for (const Effect& e : effects) {
-    const FuzzInput input = input_of(e.program);
-    const std::array one = {find_allocator(e.allocator)};
+    const duel::Case input = case_of(e.program);
+    const std::array one = {duel::find_allocator(e.allocator)};
     const BadDecision found = first_bad_decision([&](ir::Fuel& fuel) {
-      const Duel d = run_duel(input, one, false, {}, &fuel);
+      const duel::Duel d = duel::duel(input, {.duelists = one, .fuel = &fuel});
       EXPECT_EQ(d.verdict(), oracles::Verdict::Pass);
       return d.bouts[0].program && e.shows(*d.bouts[0].program);
     });

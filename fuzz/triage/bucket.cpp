@@ -80,7 +80,7 @@ std::string nature_of(std::string_view signature) {
   return is_of_sharing(rule) ? "wrong-value" : std::string(rule);
 }
 
-Traits traits_of(const FuzzInput& input) {
+Traits traits_of(const duel::Case& input) {
   const ir::Function& program = input.program;
   Traits traits = 0;
   const auto add = [&](Trait t, bool is_there = true) { traits |= is_there ? bit(t) : 0; };
@@ -117,7 +117,7 @@ Traits traits_of(const FuzzInput& input) {
   return traits;
 }
 
-std::vector<std::string> bucket_names(const Failure& failure, std::string_view decision, Traits traits, const Knobs& knobs) {
+std::vector<std::string> bucket_names(const Failure& failure, std::string_view decision, Traits traits, const duel::Knobs& knobs) {
   const std::string nature = nature_of(failure.signature);
   const std::string by = fmt::format(" by {}", decision);
   std::string plain = fmt::format("{}: {}", failure.allocator, nature);
@@ -142,7 +142,7 @@ std::vector<std::string> bucket_names(const Failure& failure, std::string_view d
   return names;
 }
 
-std::vector<std::string> names_of_the_rest(const Failure& failure, Traits traits, const Knobs& knobs,
+std::vector<std::string> names_of_the_rest(const Failure& failure, Traits traits, const duel::Knobs& knobs,
                                            const std::vector<std::string>& names) {
   std::vector<std::string> rest;
   if (nature_of(failure.signature) != "wrong-value") return rest;
@@ -221,7 +221,7 @@ const std::string* find_by_decision(std::string_view culprit, std::string_view d
 
 }  // namespace
 
-std::string title_of(const std::string& name, Traits traits, const Knobs& knobs) {
+std::string title_of(const std::string& name, Traits traits, const duel::Knobs& knobs) {
   if (find_said(name, kWrongValue) == std::string::npos) return name;
   const std::string_view said = without_pressure(name);
   const std::size_t with = find_said(said, kWith);

@@ -41,7 +41,7 @@ namespace regduel::fuzz {
 using Traits = std::uint32_t;
 inline constexpr Traits kUnderPressure = 1u << 15;  // a limit below what the target has, or a way through memory
 // Of a limit, not of memory.
-[[nodiscard]] Traits traits_of(const FuzzInput& input);
+[[nodiscard]] Traits traits_of(const duel::Case& input);
 
 struct Naming {
   std::string nature;
@@ -56,12 +56,12 @@ struct Naming {
 //   decision   the kind of its first bad one
 //   knobs      that are left in the core: mostly of a part of the allocator that is off by default
 [[nodiscard]] std::vector<std::string> bucket_names(const Failure& failure, std::string_view decision, Traits traits,
-                                                    const Knobs& knobs = {});
+                                                    const duel::Knobs& knobs = {});
 // Of a wrong value: by each knob and constraint of its core that the names above do not speak of, and by a branch.
-[[nodiscard]] std::vector<std::string> names_of_the_rest(const Failure& failure, Traits traits, const Knobs& knobs,
+[[nodiscard]] std::vector<std::string> names_of_the_rest(const Failure& failure, Traits traits, const duel::Knobs& knobs,
                                                          const std::vector<std::string>& names);
 // What a bucket is called that is made from a case of that name: "fatpoint: wrong-value with guard and fixed under pressure".
-[[nodiscard]] std::string title_of(const std::string& name, Traits traits, const Knobs& knobs = {});
+[[nodiscard]] std::string title_of(const std::string& name, Traits traits, const duel::Knobs& knobs = {});
 
 // By title: the first bad decision of a case of it.
 using KnownBuckets = std::map<std::string, std::string>;

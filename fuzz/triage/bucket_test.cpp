@@ -40,7 +40,7 @@ TEST(Nature, ForgetsWhichJudgeOfValuesAndWhere) {
 }
 
 std::vector<std::string> names_of(const std::string& body, const char* signature = kFailing, const char* decision = "") {
-  return bucket_names({"x", signature}, decision, traits_of(input_of(body)));
+  return bucket_names({"x", signature}, decision, traits_of(case_of(body)));
 }
 
 TEST(BucketNames, SayEachConstraintOfTheCoreTheMostTellingFirst) {
@@ -80,12 +80,12 @@ TEST(BucketNames, SayEachConstraintOfTheCoreTheMostTellingFirst) {
 
 TEST(BucketNames, SayThatACaseNeedsALowerLimitAndWhatIsReturned) {
   using testing::ElementsAre;
-  const auto names = [](const FuzzInput& input) { return bucket_names({"x", kFailing}, "", traits_of(input)); };
+  const auto names = [](const duel::Case& input) { return bucket_names({"x", kFailing}, "", traits_of(input)); };
   const std::string plain = "  vreg %0 R b32\n  block b0\n    #0 %0 = op\n    #1 exit\n";
-  EXPECT_THAT(names(input_of(plain, "// limit: R=8\n")), ElementsAre("x: wrong-value under pressure"));
-  EXPECT_THAT(names(input_of("  vreg %0 R b32\n  block b0\n    #0 %0 = op clobbers R0\n    #1 exit\n", "// limit: R=8\n")),
+  EXPECT_THAT(names(case_of(plain, "// limit: R=8\n")), ElementsAre("x: wrong-value under pressure"));
+  EXPECT_THAT(names(case_of("  vreg %0 R b32\n  block b0\n    #0 %0 = op clobbers R0\n    #1 exit\n", "// limit: R=8\n")),
               ElementsAre("x: wrong-value with clobber under pressure"));
-  FuzzInput device = input_of(plain);
+  duel::Case device = case_of(plain);
   device.program.kind = ir::FunctionKind::Device;
   EXPECT_THAT(names(device), ElementsAre("x: wrong-value with return"));
 }
@@ -116,7 +116,7 @@ TEST(BucketNames, AreMadeFromNatureAndDecision) {
 
 TEST(BucketNames, BeginWithTheKnobsThatAreLeft) {
   const auto names_with = [](const std::string& body, const char* decision) {
-    const FuzzInput input = input_of(body, "// limit: R=8\n");
+    const duel::Case input = case_of(body, "// limit: R=8\n");
     return bucket_names({"x", kFailing}, decision, traits_of(input), {{"Walk", "1"}});
   };
   using testing::ElementsAre;
@@ -226,8 +226,8 @@ TEST(ChooseBucket, TakesOneOfWhatElseIsLeftWhereThereIsSuchABucket) {
 
 TEST(TitleOf, SaysASecondConstraint) {
   const std::string guarded = "  vreg %0 P pred\n  vreg %1 R b32\n  block b0\n    #0 %0 = op\n";
-  const auto title = [&](const std::string& body, const std::string& name, const Knobs& knobs = {}) {
-    return title_of(name, traits_of(input_of(guarded + body)), knobs);
+  const auto title = [&](const std::string& body, const std::string& name, const duel::Knobs& knobs = {}) {
+    return title_of(name, traits_of(case_of(guarded + body)), knobs);
   };
   const std::string one = "    #1 @%0 %1 = op\n    #2 exit\n", two = "    #1 @%0 %1 = op clobbers R0\n    #2 exit\n";
   const std::string none = "    #1 op %1\n    #2 exit\n";
@@ -244,9 +244,9 @@ TEST(TitleOf, SaysASecondConstraint) {
 }
 
 TEST(BucketNames, OfTheRestSpeakOfWhatTheNamesDoNot) {
-  const auto rest_of = [](const std::string& body, const char* signature, const char* decision, const Knobs& knobs = {}) {
+  const auto rest_of = [](const std::string& body, const char* signature, const char* decision, const duel::Knobs& knobs = {}) {
     const Failure failure{"x", signature};
-    const Traits traits = traits_of(input_of(body));
+    const Traits traits = traits_of(case_of(body));
     return names_of_the_rest(failure, traits, knobs, bucket_names(failure, decision, traits, knobs));
   };
   using testing::ElementsAre;

@@ -11,10 +11,9 @@
 #include <fmt/format.h>
 
 #include "base/check_macro.h"
+#include "base/isolate.h"
 #include "duel/allocators.h"
 #include "duel/case_file.h"
-#include "duel/metamorphic_bout.h"
-#include "base/isolate.h"
 #include "oracles/report.h"
 #include "passes/series.h"
 
@@ -23,7 +22,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kFigures = {"registers", "spill_store_bytes", "spill_load_bytes", "weighted_spill_bytes"};
 
-std::optional<std::int64_t> figure_of(const Bout& b, std::string_view figure) {
+std::optional<std::int64_t> figure_of(const duel::Bout& b, std::string_view figure) {
   if (figure == "registers") return b.measures.registers[ir::index(ir::RegFile::R)];
   if (figure == "spill_store_bytes") return b.measures.spill_store_bytes;
   if (figure == "spill_load_bytes") return b.measures.spill_load_bytes;
@@ -32,27 +31,14 @@ std::optional<std::int64_t> figure_of(const Bout& b, std::string_view figure) {
 
 }  // namespace
 
-Duel run_duel(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic,
-              std::span<const std::string> judges, ir::Fuel* fuel) {
-  return run_duel(oracles::Before(input.program, *input.target), input, duelists, metamorphic, judges, fuel);
-}
-
-Duel run_duel(const oracles::Before& before, const FuzzInput& input, std::span<const ir::Allocator* const> duelists,
-              bool metamorphic, std::span<const std::string> judges, ir::Fuel* fuel) {
-  Duel d = duel(before, input.limits, duelists, input.knobs, judges, fuel);
-  add_completeness_disagreement(d, before, input.limits);
-  if (metamorphic) add_metamorphic(d, before, input.limits, duelists, input.knobs);
-  return d;
-}
-
 bool ends_the_process(const Failure& f) {
   return f.signature.starts_with("harness/crash-") || f.signature.starts_with("harness/hang@");
 }
 
 bool is_hang(const Failure& f) { return f.signature.starts_with("harness/hang@") || f.signature == "harness/broken-hang"; }
 
-bool reproduces(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel) {
-  const ir::Allocator* const allocator = find_allocator(failure.allocator);
+bool reproduces(const duel::Case& input, const Failure& failure, ir::Fuel* fuel) {
+  const ir::Allocator* const allocator = duel::find_allocator(failure.allocator);
   if (allocator == nullptr) return false;
   if (ends_the_process(failure)) {
     const std::optional<Failure> crash = crash_of(input, *allocator, kHangSeconds, fuel);
@@ -65,12 +51,13 @@ bool reproduces(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel) 
   std::vector<const ir::Allocator*> asked = {allocator};
   // Two allocators contradict each other only where both are there.
   if (failure.signature.starts_with("disagreement/completeness-vs-success"))
-    for (const ir::Allocator* other : all_duelists())
+    for (const ir::Allocator* other : duel::all_duelists())
       if (other != allocator) asked.push_back(other);
-  std::optional<ShortTimeout> short_timeout;
+  std::optional<duel::ShortTimeout> short_timeout;
   if (is_hang(failure)) short_timeout.emplace(kHangSeconds);
-  const Duel d = run_duel(input, asked, judge == "metamorphic", judges, fuel);
-  for (const Bout& b : d.bouts) {
+  const duel::Duel d =
+      duel::duel(input, {.duelists = asked, .judges = judges, .metamorphic = judge == "metamorphic", .fuel = fuel});
+  for (const duel::Bout& b : d.bouts) {
     if (b.allocator != failure.allocator) continue;
     const std::vector<std::string> all = b.signatures();
     if (std::find(all.begin(), all.end(), failure.signature) != all.end()) return true;
@@ -78,12 +65,12 @@ bool reproduces(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel) 
   return false;
 }
 
-std::optional<Failure> crash_of(const FuzzInput& input, const ir::Allocator& allocator, int seconds, ir::Fuel* fuel) {
+std::optional<Failure> crash_of(const duel::Case& input, const ir::Allocator& allocator, int seconds, ir::Fuel* fuel) {
   const std::array one = {&allocator};
   const auto allocate = [&] {
     ir::AllocOptions options;
     options.limits = input.limits;
-    options.knobs = known_to(allocator, input.knobs);
+    options.knobs = duel::known_to(allocator, input.knobs);
     options.fuel = fuel;
     try {
       static_cast<void>(allocator.allocate(input.program, *input.target, options));
@@ -92,7 +79,7 @@ std::optional<Failure> crash_of(const FuzzInput& input, const ir::Allocator& all
     return std::string();
   };
   const auto judge = [&] {
-    static_cast<void>(run_duel(input, one, false, {}, fuel));
+    static_cast<void>(duel::duel(input, {.duelists = one, .fuel = fuel}));
     return std::string();
   };
   const auto outcome = [&](const std::function<std::string()>& work, std::string_view where) -> std::optional<Failure> {
@@ -105,10 +92,11 @@ std::optional<Failure> crash_of(const FuzzInput& input, const ir::Allocator& all
   return outcome(judge, "judgement");
 }
 
-std::vector<Failure> failures_of(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic) {
+std::vector<Failure> failures_of(const duel::Case& input, std::span<const ir::Allocator* const> duelists, bool metamorphic) {
   std::vector<Failure> result;
-  for (const Bout& b : run_duel(input, duelists.empty() ? all_duelists() : duelists, metamorphic).bouts) {
-    if (b.verdict != oracles::Verdict::Fail) continue;
+  if (duelists.empty()) duelists = duel::all_duelists();
+  for (const duel::Bout& b : duel::duel(input, {.duelists = duelists, .metamorphic = metamorphic}).bouts) {
+    if (b.verdict() != oracles::Verdict::Fail) continue;
     for (const std::string& signature : b.signatures()) {
       const bool is_known = std::any_of(result.begin(), result.end(),
                                         [&](const Failure& f) { return f.allocator == b.allocator && f.signature == signature; });
@@ -128,13 +116,14 @@ std::string source_of(const ir::Function& program, ir::InstId inst) {
 
 }  // namespace
 
-std::string describe(const FuzzInput& input, const Duel& duel) {
+std::string describe(const duel::Case& input, const duel::Duel& duel) {
   std::string out;
-  for (const Bout& bout : duel.bouts) {
-    if (bout.verdict != oracles::Verdict::Fail) continue;
+  for (const duel::Bout& bout : duel.bouts) {
+    if (bout.verdict() != oracles::Verdict::Fail) continue;
     const std::vector<std::string> signatures = bout.signatures();
-    for (std::size_t k = 0; k < bout.findings.size(); ++k) {
-      const oracles::Finding& f = bout.findings[k];
+    const std::vector<oracles::Finding> findings = bout.findings();
+    for (std::size_t k = 0; k < findings.size(); ++k) {
+      const oracles::Finding& f = findings[k];
       out += fmt::format("FINDING {}: {}: {}", bout.allocator, signatures[k], f.message);
       if (f.inst.is_valid())
         out += fmt::format(" (instruction {}, operand {}{})", f.inst.value, f.operand, source_of(input.program, f.inst));
@@ -142,15 +131,15 @@ std::string describe(const FuzzInput& input, const Duel& duel) {
       out += '\n';
     }
   }
-  return out + print_case(input);
+  return out + duel::print_case(input);
 }
 
-std::optional<std::string> find_in(const FuzzInput& input) {
-  std::vector<const ir::Allocator*> duelists(all_duelists().begin(), all_duelists().end());
+std::optional<std::string> find_in(const duel::Case& input) {
+  std::vector<const ir::Allocator*> duelists(duel::all_duelists().begin(), duel::all_duelists().end());
   const auto is_order = [](const auto& knob) { return knob.first == passes::kSeriesOrder; };
   if (std::any_of(input.knobs.begin(), input.knobs.end(), is_order))
-    for (const ir::Allocator*& a : duelists) a = find_allocator(fmt::format("{}+{}", passes::series().name(), a->name()));
-  const Duel result = duel(input.program, *input.target, input.limits, duelists, input.knobs);
+    for (const ir::Allocator*& a : duelists) a = duel::find_allocator(fmt::format("{}+{}", passes::series().name(), a->name()));
+  const duel::Duel result = duel::duel(input, {.duelists = duelists});
   if (result.verdict() != oracles::Verdict::Fail) return std::nullopt;
   return describe(input, result);
 }
@@ -167,7 +156,7 @@ std::expected<Gap, std::string> parse_gap(std::string_view text) {
   const std::string_view both = text.substr(0, colon);
   for (auto at = slash; at != std::string_view::npos; at = both.find('/', at + 1)) {
     const std::string_view worse = both.substr(0, at), better = both.substr(at + 1);
-    const bool are_known = find_allocator(worse) != nullptr && find_allocator(better) != nullptr;
+    const bool are_known = duel::find_allocator(worse) != nullptr && duel::find_allocator(better) != nullptr;
     if (at != slash && !are_known) continue;
     gap.worse = worse;
     gap.better = better;
@@ -175,8 +164,8 @@ std::expected<Gap, std::string> parse_gap(std::string_view text) {
   }
   gap.figure = text.substr(colon + 1, ge - colon - 1);
   for (const std::string& name : {gap.worse, gap.better})
-    if (find_allocator(name) == nullptr)
-      return std::unexpected(fmt::format("there is no allocator \"{}\" (there are {})", name, duelist_names()));
+    if (duel::find_allocator(name) == nullptr)
+      return std::unexpected(fmt::format("there is no allocator \"{}\" (there are {})", name, duel::duelist_names()));
   if (std::find(kFigures.begin(), kFigures.end(), gap.figure) == kFigures.end())
     return std::unexpected(fmt::format("there is no figure \"{}\" (there are {})", gap.figure, fmt::join(kFigures, ", ")));
   // In hundredths, exactly: no floating point decides.
@@ -199,13 +188,13 @@ std::string to_string(const Gap& gap) {
   return fmt::format("{}/{}:{}>={}.{:02}", gap.worse, gap.better, gap.figure, gap.percent / 100, gap.percent % 100);
 }
 
-bool reproduces(const FuzzInput& input, const Gap& gap) {
-  const ir::Allocator *const worse = find_allocator(gap.worse), *const better = find_allocator(gap.better);
+bool reproduces(const duel::Case& input, const Gap& gap) {
+  const ir::Allocator *const worse = duel::find_allocator(gap.worse), *const better = duel::find_allocator(gap.better);
   if (worse == nullptr || better == nullptr) return false;
   const std::array pair = {worse, better};
-  const Duel d = run_duel(input, pair, false);
-  for (const Bout& b : d.bouts)
-    if (b.verdict != oracles::Verdict::Pass || !b.program) return false;
+  const duel::Duel d = duel::duel(input, {.duelists = pair});
+  for (const duel::Bout& b : d.bouts)
+    if (b.verdict() != oracles::Verdict::Pass || !b.program) return false;
   const std::optional<std::int64_t> much = figure_of(d.bouts[0], gap.figure), little = figure_of(d.bouts[1], gap.figure);
   std::int64_t hundredfold = 0, wanted = 0;
   return much && little && !__builtin_mul_overflow(*much, 100, &hundredfold) &&

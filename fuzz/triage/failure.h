@@ -7,19 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "duel/duel.h"
 #include "duel/case.h"
+#include "duel/duel.h"
 #include "ir/allocator.h"
 
 namespace regduel::fuzz {
-
-// The duel of an input, with success judged against proven impossibility; where asked for, with the metamorphic judge.
-//   judges, fuel   as of duel(); the metamorphic judge's own allocations have as much fuel as they take
-[[nodiscard]] Duel run_duel(const FuzzInput& input, std::span<const ir::Allocator* const> duelists, bool metamorphic = false,
-                            std::span<const std::string> judges = {}, ir::Fuel* fuel = nullptr);
-// The same for one of several duels over the input's program: `before` is made from it and from the input's target.
-[[nodiscard]] Duel run_duel(const oracles::Before& before, const FuzzInput& input, std::span<const ir::Allocator* const> duelists,
-                            bool metamorphic = false, std::span<const std::string> judges = {}, ir::Fuel* fuel = nullptr);
 
 // An allocation of a program of the corpus takes milliseconds; what takes this long when it is asked again hangs. Of the processor.
 inline constexpr int kHangSeconds = 2;
@@ -34,22 +26,22 @@ struct Failure {
 // Whether to see it again takes seconds.
 [[nodiscard]] bool is_hang(const Failure& failure);
 // Asks that judge alone where one judge is enough. Cost: one allocation (metamorphic: ten) and what the judge takes.
-[[nodiscard]] bool reproduces(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel = nullptr);
+[[nodiscard]] bool reproduces(const duel::Case& input, const Failure& failure, ir::Fuel* fuel = nullptr);
 // All failures of a case, in the order of the duelists and of their findings, each once.
 //   duelists   all where empty
-[[nodiscard]] std::vector<Failure> failures_of(const FuzzInput& input, std::span<const ir::Allocator* const> duelists = {},
+[[nodiscard]] std::vector<Failure> failures_of(const duel::Case& input, std::span<const ir::Allocator* const> duelists = {},
                                                bool metamorphic = false);
 
 // What ends the process: an allocator, or a judge of its result, that crashes ("harness/crash-SIGSEGV@allocation") or takes longer
 // than `seconds` ("harness/hang@judgement"). Finds out in processes of its own. Cost: two allocations, one judgement.
-[[nodiscard]] std::optional<Failure> crash_of(const FuzzInput& input, const ir::Allocator& allocator, int seconds = kHangSeconds,
+[[nodiscard]] std::optional<Failure> crash_of(const duel::Case& input, const ir::Allocator& allocator, int seconds = kHangSeconds,
                                               ir::Fuel* fuel = nullptr);
 
 // The same for people: each finding of a duel, then the case as an .rir file (case_file.h).
-[[nodiscard]] std::string describe(const FuzzInput& input, const Duel& duel);
+[[nodiscard]] std::string describe(const duel::Case& input, const duel::Duel& duel);
 // describe() of the duel of all allocators, each behind a series of passes where a knob says their order; nullopt where every bout
 // ended in pass, in inconclusive, or in an impossibility that the judge proved.
-[[nodiscard]] std::optional<std::string> find_in(const FuzzInput& input);
+[[nodiscard]] std::optional<std::string> find_in(const duel::Case& input);
 
 // Both allocators are right, but one needs at least `percent` / 100 times what the other needs (0 counts as 1).
 struct Gap {
@@ -61,6 +53,6 @@ struct Gap {
 [[nodiscard]] std::expected<Gap, std::string> parse_gap(std::string_view text);
 [[nodiscard]] std::string to_string(const Gap& gap);
 // Cost: two allocations, judged by all.
-[[nodiscard]] bool reproduces(const FuzzInput& input, const Gap& gap);
+[[nodiscard]] bool reproduces(const duel::Case& input, const Gap& gap);
 
 }  // namespace regduel::fuzz

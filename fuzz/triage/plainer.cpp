@@ -126,24 +126,24 @@ void turns_for_loops(EditProgram& p, const ir::Cfg& cfg) {
 
 class Forms {
  public:
-  explicit Forms(const FuzzInput& input) : input_(input), is_defined_(undefined_reads(input.program, 1).empty()) {}
+  explicit Forms(const duel::Case& input) : input_(input), is_defined_(generate::undefined_reads(input.program, 1).empty()) {}
 
   template <class Edit>
   void add(const Edit& edit) {
     add(input_, edit);
   }
   template <class Edit>
-  void add(FuzzInput c, const Edit& edit) {
+  void add(duel::Case c, const Edit& edit) {
     EditProgram p(c.program);
     edit(p);
     renumber(p);
     c.program = p.build();
-    if (!ir::check(c.program, *c.target, 1).empty() || (is_defined_ && !undefined_reads(c.program, 1).empty())) return;
+    if (!ir::check(c.program, *c.target, 1).empty() || (is_defined_ && !generate::undefined_reads(c.program, 1).empty())) return;
     forms_.push_back(std::move(c));
   }
   // One more def of each kind of vreg that a lower limit holds for, at one place after the other.
   void add_under_full_limits() {
-    FuzzInput whole = input_;
+    duel::Case whole = input_;
     for (const ir::RegFile file : ir::kAllFiles) whole.limits.units[ir::index(file)] = input_.target->units[ir::index(file)];
     std::map<std::pair<ir::RegClass, std::uint16_t>, ir::VReg> kinds;
     for (const ir::VReg& v : input_.program.vregs) {
@@ -163,17 +163,17 @@ class Forms {
           insts.insert(insts.begin() + static_cast<std::ptrdiff_t>(at.inst) + 1, std::move(def));
         });
   }
-  std::vector<FuzzInput> take() { return std::move(forms_); }
+  std::vector<duel::Case> take() { return std::move(forms_); }
 
  private:
-  const FuzzInput& input_;
+  const duel::Case& input_;
   bool is_defined_;
-  std::vector<FuzzInput> forms_;
+  std::vector<duel::Case> forms_;
 };
 
 }  // namespace
 
-std::vector<FuzzInput> plainer_forms(const FuzzInput& input) {
+std::vector<duel::Case> plainer_forms(const duel::Case& input) {
   Forms forms(input);
   forms.add_under_full_limits();
   for (const auto edit : {defs_for_clobbers, defs_apart<0>, defs_apart<1>, wholes_for_parts, copies_for_ties, uses_for_returns})

@@ -20,6 +20,6 @@ namespace regduel::fuzz {
 
 // Well-formed, with undefined reads only where the input has some. A form of what is not there is the input itself, numbered anew.
 // Cost: O(size) a form; there are as many as there are places for a def, and a few more.
-[[nodiscard]] std::vector<FuzzInput> plainer_forms(const FuzzInput& input);
+[[nodiscard]] std::vector<duel::Case> plainer_forms(const duel::Case& input);
 
 }  // namespace regduel::fuzz

@@ -19,17 +19,17 @@ using testing::Not;
 
 // The forms of a case as text, each of them well-formed and as defined as the case.
 std::vector<std::string> forms_of(const std::string& body, const std::string& head = "", const std::string& kind = "kernel") {
-  const auto c = parse_case(head + "rir 1\nfunc @f " + kind + " target sm_90 threads 32\n" + body);
+  const auto c = duel::parse_case(head + "rir 1\nfunc @f " + kind + " target sm_90 threads 32\n" + body);
   if (!c) {
     ADD_FAILURE() << to_string(c.error());
     return {};
   }
-  const bool is_defined = undefined_reads(c->program, 1).empty();
+  const bool is_defined = generate::undefined_reads(c->program, 1).empty();
   std::vector<std::string> texts;
-  for (const FuzzInput& form : plainer_forms(*c)) {
+  for (const duel::Case& form : plainer_forms(*c)) {
     EXPECT_TRUE(ir::check(form.program, *form.target, 1).empty());
-    EXPECT_TRUE(!is_defined || undefined_reads(form.program, 1).empty());
-    texts.push_back(print_case(form));
+    EXPECT_TRUE(!is_defined || generate::undefined_reads(form.program, 1).empty());
+    texts.push_back(duel::print_case(form));
   }
   EXPECT_EQ(plainer_forms(*c).size(), texts.size());
   return texts;

@@ -35,7 +35,7 @@ bool is_late(std::span<const Operand> first, std::span<const Operand> second) {
          });
 }
 
-std::size_t details_of(const FuzzInput& input) {
+std::size_t details_of(const duel::Case& input) {
   const ir::Function& f = input.program;
   std::size_t n = input.knobs.size() * 4 + (input.target->name != ir::default_target().name ? 2 : 0);
   for (const RegFile file : ir::kAllFiles) n += input.limits.of(file) != input.target->units[ir::index(file)] ? 2 : 0;
@@ -67,9 +67,9 @@ std::size_t details_of(const FuzzInput& input) {
 
 class Reducer {
  public:
-  Reducer(const FuzzInput& input, const StillFails& still_fails, const ReduceOptions& options)
+  Reducer(const duel::Case& input, const StillFails& still_fails, const ReduceOptions& options)
       : best_(input), still_fails_(still_fails), options_(options), size_(size_of(input)),
-        is_defined_(undefined_reads(input.program, 1).empty()) {}
+        is_defined_(generate::undefined_reads(input.program, 1).empty()) {}
 
   Reduced run() {
     settings();
@@ -105,12 +105,12 @@ class Reducer {
 
   // --- trying --------------------------------------------------------------------------------------------------------
   // Takes the candidate if it is well-formed and still fails; `smaller` says whether it must be so too.
-  bool accept(FuzzInput candidate, bool smaller = true) {
+  bool accept(duel::Case candidate, bool smaller = true) {
     if (is_over() || steps_++ < first_) return false;
     const CaseSize size = size_of(candidate);
     if (smaller && size >= size_) return false;
     if (!ir::check(candidate.program, *candidate.target, 1).empty()) return false;
-    if (is_defined_ && !undefined_reads(candidate.program, 1).empty()) return false;
+    if (is_defined_ && !generate::undefined_reads(candidate.program, 1).empty()) return false;
     ++tries_;
     spent_ += candidate.program.insts.size() + 1;
     if (!still_fails_(candidate)) return false;
@@ -124,7 +124,7 @@ class Reducer {
   bool try_edit(Edit edit) {
     EditProgram p(best_.program);
     if (!edit(p)) return false;
-    FuzzInput candidate = best_;
+    duel::Case candidate = best_;
     candidate.program = p.build();
     return accept(std::move(candidate));
   }
@@ -145,17 +145,17 @@ class Reducer {
   // --- settings ------------------------------------------------------------------------------------------------------
   void settings() {
     if (!best_.knobs.empty()) {
-      FuzzInput c = best_;
+      duel::Case c = best_;
       c.knobs.clear();
       if (!accept(std::move(c)))
         for (std::size_t k = best_.knobs.size(); k-- > 0;) {
-          FuzzInput fewer = best_;
+          duel::Case fewer = best_;
           fewer.knobs.erase(fewer.knobs.begin() + static_cast<std::ptrdiff_t>(k));
           accept(std::move(fewer));
         }
     }
     if (best_.target->name != ir::default_target().name) {
-      FuzzInput c = best_;
+      duel::Case c = best_;
       c.target = &ir::default_target();
       c.program.target = c.target->name;
       for (const RegFile file : ir::kAllFiles) {
@@ -165,7 +165,7 @@ class Reducer {
       }
       accept(std::move(c));
     }
-    FuzzInput c = best_;
+    duel::Case c = best_;
     c.program.abi = ir::AbiName::Seed;
     accept(std::move(c));
     c = best_;
@@ -174,7 +174,7 @@ class Reducer {
     accept(std::move(c));
   }
   bool with_limit(RegFile file, int limit) {
-    FuzzInput c = best_;
+    duel::Case c = best_;
     c.limits.units[ir::index(file)] = limit;
     return accept(std::move(c), false);
   }
@@ -305,7 +305,7 @@ class Reducer {
       const auto lower = [&](int units, auto edit) {
         EditProgram p(best_.program);
         edit(p);
-        FuzzInput c = best_;
+        duel::Case c = best_;
         c.program = p.build();
         c.limits.units[file] -= units;
         return c.limits.units[file] >= 1 && accept(std::move(c));
@@ -334,12 +334,12 @@ class Reducer {
   bool leap() {
     constexpr std::size_t kLargest = 64;  // instructions: it is a search of its own at each of them
     if (best_.program.insts.size() > kLargest || is_over()) return false;
-    const FuzzInput start = best_;
+    const duel::Case start = best_;
     const CaseSize smallest = size_;
     const auto smaller_after = [&](auto edit) {
       EditProgram p(start.program);
       if (!edit(p)) return false;
-      FuzzInput c = start;
+      duel::Case c = start;
       c.program = p.build();
       if (!accept(std::move(c), false)) return false;
       instructions();
@@ -498,13 +498,13 @@ class Reducer {
     for (const Blocks blocks : {Blocks::Ordered, Blocks::Kept}) {
       EditProgram p(best_.program);
       renumber(p, blocks);
-      FuzzInput c = best_;
+      duel::Case c = best_;
       c.program = p.build();
       if (accept(std::move(c), false)) return;
     }
   }
 
-  FuzzInput best_;
+  duel::Case best_;
   const StillFails& still_fails_;
   const ReduceOptions& options_;
   CaseSize size_;
@@ -516,18 +516,18 @@ class Reducer {
 
 }  // namespace
 
-CaseSize size_of(const FuzzInput& input) {
+CaseSize size_of(const duel::Case& input) {
   const ir::Function& f = input.program;
   return {f.insts.size(), f.operands.size() + f.targets.size(), f.blocks.size(), f.vregs.size(), details_of(input)};
 }
 
-Reduced reduce(const FuzzInput& input, const StillFails& still_fails, const ReduceOptions& options) {
+Reduced reduce(const duel::Case& input, const StillFails& still_fails, const ReduceOptions& options) {
   return Reducer(input, still_fails, options).run();
 }
 
-void each_candidate(const FuzzInput& input, std::size_t first, const std::function<bool(FuzzInput, std::size_t step)>& take) {
+void each_candidate(const duel::Case& input, std::size_t first, const std::function<bool(duel::Case, std::size_t step)>& take) {
   Reducer* reducer = nullptr;
-  const StillFails none = [&](const FuzzInput& candidate) {
+  const StillFails none = [&](const duel::Case& candidate) {
     if (!take(candidate, reducer->step())) reducer->stop();
     return false;
   };

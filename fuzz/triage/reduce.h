@@ -29,11 +29,11 @@
 namespace regduel::fuzz {
 
 // Whether the case still shows what it is reduced for. Must be a function of the case alone.
-using StillFails = std::function<bool(const FuzzInput&)>;
+using StillFails = std::function<bool(const duel::Case&)>;
 
 // How large a case is, first what counts most: instructions, operands, blocks, vregs, details.
 using CaseSize = std::array<std::size_t, 5>;
-[[nodiscard]] CaseSize size_of(const FuzzInput& input);
+[[nodiscard]] CaseSize size_of(const duel::Case& input);
 
 struct ReduceOptions {
   // Instructions in all candidates that are tried, which is what the time is spent on.
@@ -44,19 +44,19 @@ struct ReduceOptions {
 };
 
 struct Reduced {
-  FuzzInput input;
+  duel::Case input;
   std::uint64_t tries = 0;
   bool is_minimal = false;  // no single step more helps (else the budget was spent, or it was told to stop)
 };
 
 //   Requires  still_fails(input).   Ensures  still_fails(result.input), and size_of(result.input) <= size_of(input).
-[[nodiscard]] Reduced reduce(const FuzzInput& input, const StillFails& still_fails, const ReduceOptions& options = {});
+[[nodiscard]] Reduced reduce(const duel::Case& input, const StillFails& still_fails, const ReduceOptions& options = {});
 
 // What the reducer would try on `input`, were nothing of it to help: each step that it has, in its order, as a well-formed case.
 // Some are larger than `input` (leaps). For other searches among smaller cases; properties/arbitrary.h shrinks with it.
 //   first   steps with a lower number are passed over
 //   take    told a case and the number of its step, ascending; false = no more
 //   Cost    O(size) a step, also for those passed over.
-void each_candidate(const FuzzInput& input, std::size_t first, const std::function<bool(FuzzInput, std::size_t step)>& take);
+void each_candidate(const duel::Case& input, std::size_t first, const std::function<bool(duel::Case, std::size_t step)>& take);
 
 }  // namespace regduel::fuzz

@@ -7,9 +7,9 @@
 
 #include "duel/case_file.h"
 #include "fuzz/edit/cut.h"
+#include "fuzz/triage/failure.h"
 #include "generate/program_facts.h"
 #include "generate/standard_mix.h"
-#include "fuzz/triage/failure.h"
 #include "ir/cfg.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
@@ -19,16 +19,16 @@ namespace {
 
 using ir::Op;
 
-FuzzInput mix_input(std::uint64_t index) {
-  StandardCase s = standard_mix(5, index);
-  FuzzInput input;
+duel::Case mix_input(std::uint64_t index) {
+  generate::StandardCase s = generate::standard_mix(5, index);
+  duel::Case input;
   input.target = ir::find_target(s.target);
   input.limits = s.limits;
   input.program = std::move(s.program);
   return input;
 }
 
-bool any_inst(const FuzzInput& input, const std::function<bool(const ir::Function&, const ir::Inst&)>& wanted) {
+bool any_inst(const duel::Case& input, const std::function<bool(const ir::Function&, const ir::Inst&)>& wanted) {
   return std::any_of(input.program.insts.begin(), input.program.insts.end(),
                      [&](const ir::Inst& i) { return wanted(input.program, i); });
 }
@@ -42,11 +42,11 @@ struct Question {
 
 std::vector<Question> questions() {
   return {
-      {"anything", [](const FuzzInput&) { return true; },
+      {"anything", [](const duel::Case&) { return true; },
        "  block b0\n"
        "    #0 exit\n"},
       {"an early-clobber def",
-       [](const FuzzInput& input) {
+       [](const duel::Case& input) {
          return std::any_of(input.program.operands.begin(), input.program.operands.end(),
                             [](const ir::Operand& o) { return o.is_early_clobber(); });
        },
@@ -55,7 +55,7 @@ std::vector<Question> questions() {
        "    #0 %0{early} = op\n"
        "    #1 exit\n"},
       {"a loop",
-       [](const FuzzInput& input) {
+       [](const duel::Case& input) {
          const ir::Cfg cfg(input.program);
          for (const ir::BlockId b : cfg.reverse_postorder())
            for (const ir::BlockId t : cfg.successors(b))
@@ -65,7 +65,7 @@ std::vector<Question> questions() {
        "  block b0\n"
        "    #0 bra -> b0\n"},
       {"a value that is stored",
-       [](const FuzzInput& input) {
+       [](const duel::Case& input) {
          return any_inst(input, [](const ir::Function& f, const ir::Inst& i) {
            const auto ops = f.operands_of(i);
            return i.has(ir::kMemWrite) &&
@@ -77,7 +77,7 @@ std::vector<Question> questions() {
        "    #0 %0 = op\n"
        "    #1 op %0 !write\n"
        "    #2 exit\n"},
-      {"three units live at once", [](const FuzzInput& input) { return max_live(input.program, ir::RegFile::R) >= 3; },
+      {"three units live at once", [](const duel::Case& input) { return generate::max_live(input.program, ir::RegFile::R) >= 3; },
        nullptr},  // one vreg of three units, or two, or three
   };
 }
@@ -85,11 +85,11 @@ std::vector<Question> questions() {
 class ReduceMix : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(ReduceMix, TheMinimumIsReachedFromAnyProgram) {
-  const FuzzInput input = mix_input(GetParam());
+  const duel::Case input = mix_input(GetParam());
   for (const Question& q : questions()) {
     if (!q.still_fails(input)) continue;
     std::uint64_t asked = 0;
-    const Reduced r = reduce(input, [&](const FuzzInput& c) {
+    const Reduced r = reduce(input, [&](const duel::Case& c) {
       ++asked;
       EXPECT_TRUE(ir::check(c.program, *c.target, 1).empty());
       return q.still_fails(c);
@@ -106,46 +106,46 @@ TEST_P(ReduceMix, TheMinimumIsReachedFromAnyProgram) {
 INSTANTIATE_TEST_SUITE_P(StandardMix, ReduceMix, testing::Range<std::uint64_t>(0, 12));
 
 TEST(Reduce, TheSameCaseAndQuestionGiveTheSameResult) {
-  const FuzzInput input = mix_input(3);
-  const StillFails spills = [](const FuzzInput& c) { return max_live(c.program, ir::RegFile::R) > 9; };
+  const duel::Case input = mix_input(3);
+  const StillFails spills = [](const duel::Case& c) { return generate::max_live(c.program, ir::RegFile::R) > 9; };
   ASSERT_TRUE(spills(input));
   const Reduced a = reduce(input, spills), b = reduce(input, spills);
-  EXPECT_EQ(encode_input(a.input), encode_input(b.input));
+  EXPECT_EQ(duel::encode_case(a.input), duel::encode_case(b.input));
   EXPECT_EQ(a.tries, b.tries);
 }
 
 TEST(Reduce, AQuestionThatOnlyTheWholeCaseAnswersLeavesItAsItIs) {
-  const FuzzInput input = mix_input(1);
+  const duel::Case input = mix_input(1);
   const std::string whole = ir::print(input.program);
   ReduceOptions options;
   options.budget = 2'000'000;
   const Reduced r = reduce(
-      input, [&](const FuzzInput& c) { return ir::print(c.program) == whole && c.limits.units == input.limits.units; }, options);
+      input, [&](const duel::Case& c) { return ir::print(c.program) == whole && c.limits.units == input.limits.units; }, options);
   EXPECT_EQ(ir::print(r.input.program), whole);
   EXPECT_LE(size_of(r.input), size_of(input));
 }
 
 TEST(Reduce, TheBudgetEndsIt) {
-  const FuzzInput input = mix_input(2);
+  const duel::Case input = mix_input(2);
   ReduceOptions options;
   options.budget = 3 * input.program.insts.size();
-  const Reduced r = reduce(input, [](const FuzzInput& c) { return c.program.insts.size() > 4; }, options);
+  const Reduced r = reduce(input, [](const duel::Case& c) { return c.program.insts.size() > 4; }, options);
   EXPECT_FALSE(r.is_minimal);
   EXPECT_LE(r.tries, 10u);
   EXPECT_LT(size_of(r.input), size_of(input));
 }
 
 TEST(Reduce, ReadsStayDefined) {
-  const FuzzInput input = mix_input(3);
-  ASSERT_TRUE(undefined_reads(input.program, 1).empty());
-  const Reduced r = reduce(input, [](const FuzzInput& c) {
+  const duel::Case input = mix_input(3);
+  ASSERT_TRUE(generate::undefined_reads(input.program, 1).empty());
+  const Reduced r = reduce(input, [](const duel::Case& c) {
     return any_inst(c, [](const ir::Function& f, const ir::Inst& i) {
       const auto ops = f.operands_of(i);
       return std::count_if(ops.begin(), ops.end(), [](const ir::Operand& o) { return o.is_vreg() && o.role == ir::Role::Use; }) >=
              2;
     });
   });
-  EXPECT_TRUE(undefined_reads(r.input.program, 1).empty());
+  EXPECT_TRUE(generate::undefined_reads(r.input.program, 1).empty());
   EXPECT_LE(r.input.program.insts.size(), 4u) << ir::print(r.input.program);
 }
 
@@ -153,11 +153,11 @@ TEST(Reduce, AGapBetweenTwoAllocatorsIsKept) {
   const Gap gap{"briggs", "fatpoint", "spill_load_bytes", 120};
   // The first program of the mix that shows it.
   for (std::uint64_t index = 0; index < 60; ++index) {
-    const FuzzInput input = mix_input(index);
+    const duel::Case input = mix_input(index);
     if (input.program.insts.size() > 250 || !reproduces(input, gap)) continue;
     ReduceOptions options;
     options.budget = 400'000;
-    const Reduced r = reduce(input, [&](const FuzzInput& c) { return reproduces(c, gap); }, options);
+    const Reduced r = reduce(input, [&](const duel::Case& c) { return reproduces(c, gap); }, options);
     EXPECT_TRUE(reproduces(r.input, gap));
     EXPECT_LT(r.input.program.insts.size() * 4, input.program.insts.size()) << ir::print(r.input.program);
     return;
@@ -198,14 +198,14 @@ TEST(JoinWithNext, PutsTheOperandsOfBothTogetherOrDoesNothing) {
 
 TEST(Reduce, JoinsWhatIsTooLongToBeSurveyed) {
   std::string body;
-  FuzzInput input;
+  duel::Case input;
   input.target = ir::find_target("sm_90");
   input.limits = ir::Limits::of(*input.target);
   std::string text = "rir 1\nfunc @f kernel target sm_90 threads 256\n";
   for (int k = 0; k < 20; ++k)
     text += "  vreg %" + std::to_string(k) + " R b32\n", body += "    #" + std::to_string(k) + " %" + std::to_string(k) + " = op\n";
   input.program = ir::parse(text + "  block b0\n" + body + "    #20 exit\n")->functions[0];
-  const auto defines_all = [](const FuzzInput& c) {
+  const auto defines_all = [](const duel::Case& c) {
     std::vector<char> defined(c.program.vregs.size(), 0);
     for (const ir::Operand& o : c.program.operands)
       if (o.is_vreg() && o.writes()) defined[o.vreg().index()] = 1;
@@ -230,7 +230,7 @@ TEST(GapText, RoundTripsAndSaysWhatIsWrong) {
 }
 
 TEST(Cut, APhiGoesWithItsDef) {
-  const auto c = parse_case(R"(rir 1
+  const auto c = duel::parse_case(R"(rir 1
 func @f kernel target sm_90 threads 32
   vreg %0 R b32
   vreg %1 R b32

@@ -16,8 +16,8 @@ inline constexpr const char* kFailing = "memcheck/memcheck-6-extra-defs-introduc
 
 // The kernel of that body.
 //   head   lines of a case file in front of it: "// limit: R=8\n"
-inline FuzzInput input_of(const std::string& body, std::string_view head = "") {
-  auto c = parse_case(std::string(head) + "rir 1\nfunc @f kernel target sm_90 threads 32\n" + body);
+inline duel::Case case_of(const std::string& body, std::string_view head = "") {
+  auto c = duel::parse_case(std::string(head) + "rir 1\nfunc @f kernel target sm_90 threads 32\n" + body);
   if (!c) {
     ADD_FAILURE() << to_string(c.error()) << body;
     return {};

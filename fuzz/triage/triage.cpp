@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
+#include "base/isolate.h"
 #include "duel/allocators.h"
 #include "fuzz/triage/bisect.h"
-#include "base/isolate.h"
 #include "fuzz/triage/plainer.h"
 #include "fuzz/triage/reduce.h"
 #include "passes/in_memory.h"
@@ -23,23 +23,24 @@ namespace {
 
 constexpr std::uint64_t kHangTries = 30;  // cases of the size of a hang that its reduction tries: each takes seconds
 
-bool shows(const FuzzInput& input, const ir::Allocator& allocator, std::string_view nature, ir::Fuel* fuel = nullptr) {
+bool shows(const duel::Case& input, const ir::Allocator& allocator, std::string_view nature, ir::Fuel* fuel = nullptr) {
   std::vector<std::string> judges;
   if (nature == "wrong-value" || nature == "callee-saved") judges = {"structure", "memcheck", "symbolic", "execution"};
   else if (nature.starts_with("structure/") || nature.starts_with("harness/") || nature.starts_with("completeness/"))
     judges = {"structure"};
   const std::array one = {&allocator};
-  const Duel d = run_duel(input, one, nature.starts_with("metamorphic/"), judges, fuel);
+  const duel::Duel d =
+      duel::duel(input, {.duelists = one, .judges = judges, .metamorphic = nature.starts_with("metamorphic/"), .fuel = fuel});
   const std::vector<std::string> all = d.bouts[0].signatures();
   return std::any_of(all.begin(), all.end(), [&](const std::string& s) { return nature_of(s) == nature; });
 }
 
 }  // namespace
 
-bool shows_alike(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel) {
+bool shows_alike(const duel::Case& input, const Failure& failure, ir::Fuel* fuel) {
   const std::string nature = nature_of(failure.signature);
   if (ends_the_process(failure) || nature == "disagreement/completeness-vs-success") return reproduces(input, failure, fuel);
-  const ir::Allocator* const allocator = find_allocator(failure.allocator);
+  const ir::Allocator* const allocator = duel::find_allocator(failure.allocator);
   return allocator != nullptr && shows(input, *allocator, nature, fuel);
 }
 
@@ -60,12 +61,12 @@ class InMemory final : public ir::Allocator {
 
 }  // namespace
 
-std::string culprit_of(const FuzzInput& input, const Failure& failure) {
+std::string culprit_of(const duel::Case& input, const Failure& failure) {
   const std::string_view both = failure.allocator;
   const passes::Pass* const pass = passes::find_pass(both.substr(0, both.find('+')));
   if (pass == nullptr || ends_the_process(failure)) return failure.allocator;
   const InMemory memory;
-  FuzzInput unlimited = input;
+  duel::Case unlimited = input;
   unlimited.limits = ir::Limits::of(*input.target);
   const passes::PassAllocator alone(*pass, memory);
   return shows(unlimited, alone, nature_of(failure.signature)) ? std::string(pass->name()) : failure.allocator;
@@ -74,10 +75,10 @@ std::string culprit_of(const FuzzInput& input, const Failure& failure) {
 namespace {
 
 // Signatures of what else is wrong with the core, one of each nature.
-std::vector<std::string> other_natures(const FuzzInput& core, const Failure& failure) {
+std::vector<std::string> other_natures(const duel::Case& core, const Failure& failure) {
   std::map<std::string, std::string> found;
-  const std::array one = {find_allocator(failure.allocator)};
-  for (const std::string& s : run_duel(core, one).bouts[0].signatures())
+  const std::array one = {duel::find_allocator(failure.allocator)};
+  for (const std::string& s : duel::duel(core, {.duelists = one}).bouts[0].signatures())
     if (nature_of(s) != nature_of(failure.signature)) found.try_emplace(nature_of(s), s);
   std::vector<std::string> signatures;
   for (const auto& [nature, signature] : found) signatures.push_back(signature);
@@ -97,26 +98,26 @@ void name(Understood& u, std::string_view decision, Traits traits, const std::ve
 }
 
 // Whether there are spills or refills in what the allocator makes of the case.
-bool goes_through_memory(const FuzzInput& input, const std::string& allocator) {
-  const std::array one = {find_allocator(allocator)};
+bool goes_through_memory(const duel::Case& input, const std::string& allocator) {
+  const std::array one = {duel::find_allocator(allocator)};
   const std::array<std::string, 1> judges = {"structure"};
-  const Duel d = run_duel(input, one, false, judges);
+  const duel::Duel d = duel::duel(input, {.duelists = one, .judges = judges});
   const auto is_of_memory = [](const ir::Inst& i) { return i.op == ir::Op::Spill || i.op == ir::Op::Refill; };
   return d.bouts[0].program && std::ranges::any_of(d.bouts[0].program->insts, is_of_memory);
 }
 
 // The reduced case, reduced again to any case that fails alike and has no more traits; then in any plainer form that does
 // (plainer.h).
-Reduced core_of(const FuzzInput& reduced, const Failure& failure, const ReduceOptions& options) {
-  const auto reduced_within = [&](const FuzzInput& c, Traits traits) {
-    return reduce(c, [&](const FuzzInput& d) { return (traits_of(d) & ~traits) == 0 && shows_alike(d, failure); }, options);
+Reduced core_of(const duel::Case& reduced, const Failure& failure, const ReduceOptions& options) {
+  const auto reduced_within = [&](const duel::Case& c, Traits traits) {
+    return reduce(c, [&](const duel::Case& d) { return (traits_of(d) & ~traits) == 0 && shows_alike(d, failure); }, options);
   };
   constexpr std::size_t kSmall = 40;  // instructions: plainer forms of more are many
   Reduced core = reduced_within(reduced, traits_of(reduced));
   for (bool progress = core.input.program.insts.size() <= kSmall; progress;) {
     progress = false;
     const Traits traits = traits_of(core.input);
-    for (const FuzzInput& c : plainer_forms(core.input)) {
+    for (const duel::Case& c : plainer_forms(core.input)) {
       const Traits fewer = traits_of(c);
       if ((fewer & ~traits) != 0 || fewer == traits || !shows_alike(c, failure)) continue;
       const std::uint64_t tries = core.tries;
@@ -141,28 +142,28 @@ Understood without_core(const Reduced& reduced, const Failure& failure, std::str
   return u;
 }
 
-Understood understand_apart(const FuzzInput& input, const Failure& failure, const ReduceOptions& options) {
+Understood understand_apart(const duel::Case& input, const Failure& failure, const ReduceOptions& options) {
   const auto text_of = [](const std::function<std::string()>& work) {
     const Isolated r = isolated(work, kHangSeconds);
     return r.end == Isolated::End::Returned ? r.result : std::string();
   };
   const Reduced reduced = reduce(
-      input, [&](const FuzzInput& c) { return !text_of([&] { return reproduces(c, failure) ? "yes" : ""; }).empty(); }, options);
+      input, [&](const duel::Case& c) { return !text_of([&] { return reproduces(c, failure) ? "yes" : ""; }).empty(); }, options);
   return without_core(reduced, failure, text_of([&] { return first_bad_decision(reduced.input, failure).kind; }));
 }
 
-Understood understand_end(const FuzzInput& input, const Failure& failure, ReduceOptions options) {
+Understood understand_end(const duel::Case& input, const Failure& failure, ReduceOptions options) {
   const bool hangs = is_hang(failure);
   if (hangs) options.budget = std::min<std::uint64_t>(options.budget, kHangTries * input.program.insts.size());
-  const Reduced reduced = reduce(input, [&](const FuzzInput& c) { return reproduces(c, failure); }, options);
+  const Reduced reduced = reduce(input, [&](const duel::Case& c) { return reproduces(c, failure); }, options);
   return without_core(reduced, failure, hangs ? "" : first_bad_decision(reduced.input, failure).kind);
 }
 
 }  // namespace
 
-Understood not_reduced(const FuzzInput& input, const Failure& failure) { return without_core({.input = input}, failure, ""); }
+Understood not_reduced(const duel::Case& input, const Failure& failure) { return without_core({.input = input}, failure, ""); }
 
-Understood understand(const FuzzInput& input, const Failure& failure, std::uint64_t budget, Trials trials) {
+Understood understand(const duel::Case& input, const Failure& failure, std::uint64_t budget, Trials trials) {
   ReduceOptions options;
   options.budget = budget;
   options.leaps = false;
@@ -170,7 +171,7 @@ Understood understand(const FuzzInput& input, const Failure& failure, std::uint6
   if (trials == Trials::Apart) return understand_apart(input, failure, options);
   Understood u;
   u.failure = failure;
-  Reduced reduced = reduce(input, [&](const FuzzInput& c) { return reproduces(c, failure); }, options);
+  Reduced reduced = reduce(input, [&](const duel::Case& c) { return reproduces(c, failure); }, options);
   u.decision = first_bad_decision(reduced.input, failure).kind;
   Reduced core = core_of(reduced.input, failure, options);
   u.tries = reduced.tries + core.tries;

@@ -24,7 +24,7 @@
 namespace regduel::fuzz {
 
 struct Understood {
-  FuzzInput reduced;
+  duel::Case reduced;
   Failure failure;       // which the reduced case shows
   std::string decision;  // the kind of the first bad decision; "" where it comes before any
   Naming naming;
@@ -32,7 +32,7 @@ struct Understood {
   std::string culprit;  // the allocator, or the pass in front of it
   std::uint64_t tries = 0;
   bool is_minimal = false;  // no single cut makes the reduced case smaller
-  FuzzInput core;           // the reduced case, reduced again to any case that fails alike
+  duel::Case core;          // the reduced case, reduced again to any case that fails alike
 };
 // Whether each case that is tried on the way is tried in a process of its own (isolate.h), so that one that crashes or hangs is
 // only one that does not show the failure. Cost of that: a fork a case; and there is no core then, nor is what fails alike looked
@@ -40,16 +40,16 @@ struct Understood {
 enum class Trials { Here, Apart };
 //   Requires  reproduces(input, failure).
 //   budget    of each of the two reductions (reduce.h). Of a hang, each case of which takes seconds, only some cases are tried
-[[nodiscard]] Understood understand(const FuzzInput& input, const Failure& failure, std::uint64_t budget,
+[[nodiscard]] Understood understand(const duel::Case& input, const Failure& failure, std::uint64_t budget,
                                     Trials trials = Trials::Here);
 // The case as it is, in the bucket of its failure: where nothing can be reduced.
-[[nodiscard]] Understood not_reduced(const FuzzInput& input, const Failure& failure);
+[[nodiscard]] Understood not_reduced(const duel::Case& input, const Failure& failure);
 
 // Whether the case shows a failure of that allocator and of that nature. Cost: as reproduces().
-[[nodiscard]] bool shows_alike(const FuzzInput& input, const Failure& failure, ir::Fuel* fuel = nullptr);
+[[nodiscard]] bool shows_alike(const duel::Case& input, const Failure& failure, ir::Fuel* fuel = nullptr);
 
 // The name of the pass in front of the allocator where the pass alone fails alike, else that of the allocator. Cost: as
 // shows_alike().
-[[nodiscard]] std::string culprit_of(const FuzzInput& input, const Failure& failure);
+[[nodiscard]] std::string culprit_of(const duel::Case& input, const Failure& failure);
 
 }  // namespace regduel::fuzz

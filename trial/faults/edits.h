@@ -7,15 +7,15 @@
 
 #include "trial/faults/site.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 
 struct Trial {
-  EditProgram program;
+  fuzz::EditProgram program;
   const Site& site;
   Random& random;
 
-  [[nodiscard]] std::vector<EditInst>& insts(const Place& at) { return program.blocks[at.block].insts; }
-  [[nodiscard]] EditInst& inst(const Place& at) { return insts(at)[at.inst]; }
+  [[nodiscard]] std::vector<fuzz::EditInst>& insts(const Place& at) { return program.blocks[at.block].insts; }
+  [[nodiscard]] fuzz::EditInst& inst(const Place& at) { return insts(at)[at.inst]; }
   [[nodiscard]] ir::Operand& op(const Place& at) { return inst(at).ops[at.operand]; }
 };
 using Edit = std::function<bool(Trial&, const Place&)>;
@@ -49,7 +49,7 @@ bool drop(Trial& t, const Place& at);
 bool drop_operand(Trial& t, const Place& at);  // or the instruction, where it moves nothing else
 bool delete_original(Trial& t, const Place& at);
 // Behind the next instruction of the block, or in front of the last one, at which the instruction has to stop.
-using Stop = bool (*)(const EditInst& other, const EditInst& mine);
+using Stop = bool (*)(const fuzz::EditInst& other, const fuzz::EditInst& mine);
 [[nodiscard]] Edit down_to(Stop stop);
 [[nodiscard]] Edit up_to(Stop stop);
 bool to_other(Trial& t, const Place& at);  // to the position place.other
@@ -90,4 +90,4 @@ bool merge_slots(Trial& t, const Place& at);
 bool overlap_in_slot(Trial& t, const Place& at);
 bool overlap_in_frame(Trial& t, const Place& at);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -11,13 +11,13 @@
 #include "base/io.h"
 #include "duel/allocators.h"
 #include "duel/duel.h"
-#include "trial/faults/patterns.h"
-#include "trial/faults/rewritings.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
 #include "oracles/memcheck/memcheck.h"
+#include "trial/faults/patterns.h"
+#include "trial/faults/rewritings.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
 using oracles::Verdict;
@@ -307,4 +307,4 @@ FaultMatrix run_faults(const FaultOptions& options) {
   return matrix;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -23,10 +23,10 @@
 #include <string_view>
 #include <vector>
 
-#include "trial/faults/operators.h"
 #include "oracles/report.h"
+#include "trial/faults/operators.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 
 // Runs of the batch that begins after `done` runs. The shares of the operators settle in small batches at first; later ones are
 // large, as threads wait for each other at the end of each.
@@ -133,4 +133,4 @@ struct FaultOptions {
 // The verdicts and findings of a report on few lines.
 [[nodiscard]] std::string summary(const oracles::Report& report);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

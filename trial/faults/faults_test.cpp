@@ -8,7 +8,7 @@
 #include "base/check_macro.h"
 #include "generate/standard_mix.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
 TEST(Faults, EveryOneIsCaught) {
@@ -94,7 +94,7 @@ TEST(Faults, AnInternalErrorIsAMiss) {
       throw InternalError("out of ideas");
     }
   };
-  const StandardCase c = standard_mix(1, 0);
+  const generate::StandardCase c = generate::standard_mix(1, 0);
   const ir::Target& target = *ir::find_target(c.target);
   std::vector<FaultMiss> misses;
   EXPECT_FALSE(allocate_or_miss(Broken(), c.program, {c.program, c.program, target, c.limits}, {}, 1, 0, misses));
@@ -119,4 +119,4 @@ TEST(Faults, JudgesOfTheMatrix) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -6,7 +6,7 @@
 
 #include "ir/check.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
 using ir::BlockId;
@@ -22,34 +22,34 @@ using ir::Slot;
 // --- which operands -------------------------------------------------------------------------------------------------
 
 template <Role kRole>
-bool role(const Site&, const EditInst& i, std::size_t k) {
+bool role(const Site&, const fuzz::EditInst& i, std::size_t k) {
   return i.ops[k].is_preg() && i.ops[k].role == kRole;
 }
 template <Role kRole>
-bool free(const Site& s, const EditInst& i, std::size_t k) {
+bool free(const Site& s, const fuzz::EditInst& i, std::size_t k) {
   return role<kRole>(s, i, k) && s.is_free(i, k) && (kRole != Role::Def || !has_guard(i));
 }
-bool allocated(const Site& s, const EditInst& i, std::size_t k) {
+bool allocated(const Site& s, const fuzz::EditInst& i, std::size_t k) {
   const auto before = s.original_ops(i);
   return k < before.size() && before[k].is_vreg() && i.ops[k].is_preg() && !s.root_of(before[k]).is_architectural();
 }
-bool fixed(const Site& s, const EditInst& i, std::size_t k) {
+bool fixed(const Site& s, const fuzz::EditInst& i, std::size_t k) {
   return allocated(s, i, k) && s.subject.before.fixed_of(s.original_ops(i)[k]).is_valid();
 }
-bool tied(const Site& s, const EditInst& i, std::size_t k) { return allocated(s, i, k) && s.original_ops(i)[k].is_tied(); }
-bool guard_or_condition(const Site& s, const EditInst& i, std::size_t k) {
+bool tied(const Site& s, const fuzz::EditInst& i, std::size_t k) { return allocated(s, i, k) && s.original_ops(i)[k].is_tied(); }
+bool guard_or_condition(const Site& s, const fuzz::EditInst& i, std::size_t k) {
   return i.ops[k].is_preg() && s.is_free(i, k) && i.ops[k].reads();
 }
 template <OperandKind kKind>
-bool kind(const Site&, const EditInst& i, std::size_t k) {
+bool kind(const Site&, const fuzz::EditInst& i, std::size_t k) {
   return i.ops[k].kind == kKind;
 }
-bool part(const Site&, const EditInst& i, std::size_t k) { return i.ops[k].is_preg() && !i.ops[k].part.is_whole(); }
-bool tuple(const Site&, const EditInst& i, std::size_t k) { return i.ops[k].is_preg() && i.ops[k].preg().count > 1; }
-bool packed(const Site&, const EditInst& i, std::size_t k) {  // a predicate that a pack instruction moves
+bool part(const Site&, const fuzz::EditInst& i, std::size_t k) { return i.ops[k].is_preg() && !i.ops[k].part.is_whole(); }
+bool tuple(const Site&, const fuzz::EditInst& i, std::size_t k) { return i.ops[k].is_preg() && i.ops[k].preg().count > 1; }
+bool packed(const Site&, const fuzz::EditInst& i, std::size_t k) {  // a predicate that a pack instruction moves
   return i.ops[k].is_preg() && ir::is_predicate(i.ops[k].preg().file) && i.ops[k].role != Role::Guard;
 }
-bool pack(const Site& s, const EditInst& i, std::size_t k) {
+bool pack(const Site& s, const fuzz::EditInst& i, std::size_t k) {
   return i.ops[k].is_preg() && !packed(s, i, k) && i.ops[k].role != Role::Guard;
 }
 
@@ -71,12 +71,12 @@ bool through_uniform(Trial& t, const Place& at) {
 }
 
 template <Role kRole>
-bool alike(const Site& s, const EditInst& i, std::size_t x, std::size_t y) {
+bool alike(const Site& s, const fuzz::EditInst& i, std::size_t x, std::size_t y) {
   const PReg a = i.ops[x].preg(), b = i.ops[y].preg();
   return x < y && free<kRole>(s, i, x) && free<kRole>(s, i, y) && a.file == b.file && a.count == b.count && a != b;
 }
 // The def x may be given the register of y.
-bool same_shape(const EditInst& i, std::size_t x, std::size_t y) {
+bool same_shape(const fuzz::EditInst& i, std::size_t x, std::size_t y) {
   const PReg a = i.ops[x].preg(), b = i.ops[y].preg();
   return i.ops[x].writes() && a.file == b.file && a.count == b.count && a != b && i.ops[x].part == i.ops[y].part;
 }
@@ -89,37 +89,37 @@ constexpr auto kRefill = is_inserted<Op::Refill>;
 constexpr auto kAnyRefill = is<Op::Refill>;
 constexpr auto kAnyAccess = is<Op::Spill, Op::Refill>;
 
-bool any(const Site&, const EditInst& i) { return !i.inst.is_deleted(); }
-bool terminator(const Site& s, const EditInst& i) { return is_operation(s, i) && i.inst.is_terminator(); }
-bool inner(const Site& s, const EditInst& i) { return is_operation(s, i) && !i.inst.is_terminator(); }
-bool unchanged_inner(const Site& s, const EditInst& i) { return is_unchanged(s, i) && !i.inst.is_terminator(); }
-bool unchanged_move(const Site& s, const EditInst& i) { return unchanged_inner(s, i) && !i.inst.is_phi(); }
-bool original_copy(const Site& s, const EditInst& i) { return s.original(i) != nullptr && i.inst.is_copy(); }
-bool repeatable(const Site& s, const EditInst& i) {
+bool any(const Site&, const fuzz::EditInst& i) { return !i.inst.is_deleted(); }
+bool terminator(const Site& s, const fuzz::EditInst& i) { return is_operation(s, i) && i.inst.is_terminator(); }
+bool inner(const Site& s, const fuzz::EditInst& i) { return is_operation(s, i) && !i.inst.is_terminator(); }
+bool unchanged_inner(const Site& s, const fuzz::EditInst& i) { return is_unchanged(s, i) && !i.inst.is_terminator(); }
+bool unchanged_move(const Site& s, const fuzz::EditInst& i) { return unchanged_inner(s, i) && !i.inst.is_phi(); }
+bool original_copy(const Site& s, const fuzz::EditInst& i) { return s.original(i) != nullptr && i.inst.is_copy(); }
+bool repeatable(const Site& s, const fuzz::EditInst& i) {
   return inner(s, i) && !i.ops.empty() && is_repeatable(s.subject.before, *s.original(i)) && i.inst.has(ir::kRematerialisable);
 }
-bool may_not_go(const Site& s, const EditInst& i) { return inner(s, i) && !i.inst.has(ir::kRematerialisable); }
+bool may_not_go(const Site& s, const fuzz::EditInst& i) { return inner(s, i) && !i.inst.has(ir::kRematerialisable); }
 // One plain def, and uses that a remat could have.
-bool like_a_remat(const Site& s, const EditInst& i) {
+bool like_a_remat(const Site& s, const fuzz::EditInst& i) {
   return inner(s, i) && i.inst.op == Op::Named && !i.ops.empty() && free<Role::Def>(s, i, 0) && i.ops[0].part.is_whole() &&
          std::all_of(i.ops.begin() + 1, i.ops.end(), [](const Operand& op) { return op.role == Role::Use; });
 }
-bool with_sources(const Site& s, const EditInst& i) {
+bool with_sources(const Site& s, const fuzz::EditInst& i) {
   return repeatable(s, i) && like_a_remat(s, i) &&
          std::any_of(i.ops.begin() + 1, i.ops.end(), [](const Operand& op) { return op.is_preg(); });
 }
-bool unrepeatable(const Site& s, const EditInst& i) {
+bool unrepeatable(const Site& s, const fuzz::EditInst& i) {
   return like_a_remat(s, i) && !is_repeatable(s.subject.before, *s.original(i)) && !i.inst.has(ir::kMemWrite);
 }
-bool shared_refill(const Site& s, const EditInst& i) {
+bool shared_refill(const Site& s, const fuzz::EditInst& i) {
   return kRefill(s, i) && s.program.header.slots[i.ops[1].slot().index()].space == MemSpace::Shared;
 }
-bool guarded_store(const Site& s, const EditInst& i) { return s.original(i) != nullptr && is_spill(i) && has_guard(i); }
-bool save(const Site& s, const EditInst& i) { return kSpill(s, i) && s.is_preserved(i.ops[0].preg()); }
-bool restore(const Site& s, const EditInst& i) { return kRefill(s, i) && s.is_preserved(i.ops[0].preg()); }
-bool deleted_phi(const Site&, const EditInst& i) { return i.inst.is_phi() && i.inst.is_deleted(); }
-bool edge_branch(const Site&, const EditInst& i) { return i.inst.is_inserted() && i.inst.op == Op::Bra; }
-bool branch_with_a_choice(const Site& s, const EditInst& i) {
+bool guarded_store(const Site& s, const fuzz::EditInst& i) { return s.original(i) != nullptr && is_spill(i) && has_guard(i); }
+bool save(const Site& s, const fuzz::EditInst& i) { return kSpill(s, i) && s.is_preserved(i.ops[0].preg()); }
+bool restore(const Site& s, const fuzz::EditInst& i) { return kRefill(s, i) && s.is_preserved(i.ops[0].preg()); }
+bool deleted_phi(const Site&, const fuzz::EditInst& i) { return i.inst.is_phi() && i.inst.is_deleted(); }
+bool edge_branch(const Site&, const fuzz::EditInst& i) { return i.inst.is_inserted() && i.inst.op == Op::Bra; }
+bool branch_with_a_choice(const Site& s, const fuzz::EditInst& i) {
   if (!terminator(s, i)) return false;
   // Two targets that were one block may stand in either order: one of them leads there through an edge block.
   const auto before = s.subject.before.targets_of(*s.original(i));
@@ -128,45 +128,49 @@ bool branch_with_a_choice(const Site& s, const EditInst& i) {
 
 // --- pairs of instructions ------------------------------------------------------------------------------------------
 
-bool overwrites_source(const Site& s, const EditInst& a, const EditInst& b) {
+bool overwrites_source(const Site& s, const fuzz::EditInst& a, const fuzz::EditInst& b) {
   if (!kInsertedCopy(s, b)) return false;
   for (std::size_t n = pairs_of(a), x = 0; x < n; ++x)
     if (writes(b, a.ops[n + x].preg())) return true;
   return false;
 }
-bool other_piece(const Site& s, const EditInst& a, const EditInst& b) {
+bool other_piece(const Site& s, const fuzz::EditInst& a, const fuzz::EditInst& b) {
   return kRefill(s, b) && !has_guard(a) && !has_guard(b) && a.ops[1].slot() == b.ops[1].slot() &&
          a.ops[1].slot_offset() != b.ops[1].slot_offset() && bytes_of(a.ops[0]) == bytes_of(b.ops[0]);
 }
-bool copy_alike(const Site& s, const EditInst& a, const EditInst& b) {
+bool copy_alike(const Site& s, const fuzz::EditInst& a, const fuzz::EditInst& b) {
   return is<Op::Copy>(s, b) && pairs_of(a) == 1 && pairs_of(b) == 1 && a.ops[1].preg().file == b.ops[1].preg().file &&
          a.ops[1].preg().count == b.ops[1].preg().count && a.ops[1].part == b.ops[1].part && a.ops[1].preg() != b.ops[1].preg();
 }
 template <Op kBy>
-bool pack_access(const Site& s, const EditInst& a, const EditInst& b) {
+bool pack_access(const Site& s, const fuzz::EditInst& a, const fuzz::EditInst& b) {
   return is<kBy>(s, b) && mentions(b, a.ops[0].preg());
 }
-bool spill_of_pack(const Site& s, const EditInst& a, const EditInst& b) {
+bool spill_of_pack(const Site& s, const fuzz::EditInst& a, const fuzz::EditInst& b) {
   return kSpill(s, b) && !ir::is_predicate(b.ops[0].preg().file) && mentions(a, b.ops[0].preg());
 }
-bool operation_too(const Site& s, const EditInst&, const EditInst& b) { return inner(s, b); }
-bool same_place_stored(const Site& s, const EditInst& a, const EditInst& b) { return guarded_store(s, b) && a.ops[1] == b.ops[1]; }
+bool operation_too(const Site& s, const fuzz::EditInst&, const fuzz::EditInst& b) { return inner(s, b); }
+bool same_place_stored(const Site& s, const fuzz::EditInst& a, const fuzz::EditInst& b) {
+  return guarded_store(s, b) && a.ops[1] == b.ops[1];
+}
 
 // --- where an instruction that moves has to stop ----------------------------------------------------------------------
 
 template <std::size_t kOperand>
-bool touches(const EditInst& other, const EditInst& mine) {
+bool touches(const fuzz::EditInst& other, const fuzz::EditInst& mine) {
   return mentions(other, mine.ops[kOperand].preg());
 }
 template <std::size_t kOperand>
-bool looks_at(const EditInst& other, const EditInst& mine) {
+bool looks_at(const fuzz::EditInst& other, const fuzz::EditInst& mine) {
   return reads(other, mine.ops[kOperand].preg());
 }
 template <std::size_t kOperand>
-bool overwrites(const EditInst& other, const EditInst& mine) {
+bool overwrites(const fuzz::EditInst& other, const fuzz::EditInst& mine) {
   return writes(other, mine.ops[kOperand].preg());
 }
-bool stores(const EditInst& other, const EditInst& mine) { return is_spill(other) && other.ops[1].slot() == mine.ops[1].slot(); }
+bool stores(const fuzz::EditInst& other, const fuzz::EditInst& mine) {
+  return is_spill(other) && other.ops[1].slot() == mine.ops[1].slot();
+}
 
 // Those whose first register nothing mentions behind them in their block.
 Selector at_the_end(InstTest test) {
@@ -175,7 +179,7 @@ Selector at_the_end(InstTest test) {
     std::erase_if(places, [&](const Place& at) {
       const auto& all = s.program.blocks[at.block].insts;
       return std::any_of(all.begin() + at.inst + 1, all.end(),
-                         [&](const EditInst& i) { return mentions(i, all[at.inst].ops[0].preg()); });
+                         [&](const fuzz::EditInst& i) { return mentions(i, all[at.inst].ops[0].preg()); });
     });
     return places;
   };
@@ -236,7 +240,7 @@ bool shorten_clobber(Trial& t, const Place& at) {
   }
   return true;
 }
-bool drop_guard(Trial&, EditInst& i) {
+bool drop_guard(Trial&, fuzz::EditInst& i) {
   return std::erase_if(i.ops, [](const Operand& op) { return op.role == Role::Guard; }) > 0;
 }
 bool lead_elsewhere(Trial& t, const Place& at) {
@@ -257,8 +261,8 @@ bool other_alignment(Trial& t, const Place&) {
 Edit other_bit(bool used) {
   return [=](Trial& t, const Place& at) {
     std::vector<std::int64_t> bits;
-    for (const EditBlock& b : t.program.blocks)
-      for (const EditInst& i : b.insts)
+    for (const fuzz::EditBlock& b : t.program.blocks)
+      for (const fuzz::EditInst& i : b.insts)
         if (i.inst.op == Op::BitSpill && mentions(i, t.inst(at).ops[0].preg())) bits.push_back(i.ops[2].imm());
     if (!used) bits = {(t.inst(at).ops[2].imm() + t.random.between(1, 31)) % 32};
     std::erase(bits, t.inst(at).ops[2].imm());
@@ -293,7 +297,7 @@ std::vector<FaultOperator> table() {
   const Selector free_uses = operands(inner, free<Role::Use>), free_defs = operands(inner, free<Role::Def>);
   const Selector homes = operands(is_unchanged, allocated);
   const auto reads = [](bool (*of)(const Operand&)) {
-    return operands(is_operation, [=](const Site&, const EditInst& i, std::size_t k) {
+    return operands(is_operation, [=](const Site&, const fuzz::EditInst& i, std::size_t k) {
       return i.ops[k].is_preg() && i.ops[k].reads() && !ir::is_barrier(i.ops[k].preg().file) && of(i.ops[k]);
     });
   };
@@ -323,7 +327,7 @@ std::vector<FaultOperator> table() {
               {5, 6}, free_defs, give_stretch(in_use));
   table.value(
       "across-clobber", "a value that lives across a call sits in a register that the call clobbers", {5},
-      operands(any, [](const Site& s, const EditInst& i,
+      operands(any, [](const Site& s, const fuzz::EditInst& i,
                        std::size_t k) { return role<Role::Def>(s, i, k) && (i.inst.is_inserted() || free<Role::Def>(s, i, k)); }),
       give_stretch(in_clobbered_later()));
   table.value("deleted-def", "a rematerialisable def is deleted, though its register is still read", {5, 6}, insts(repeatable),
@@ -341,7 +345,7 @@ std::vector<FaultOperator> table() {
   table.value("sequential-copy", "the pairs of a parallel copy are done one after another, and overwrite what is still to be read",
               {6},
               operand_pairs(kInsertedCopy,
-                            [](const Site&, const EditInst& i, std::size_t x, std::size_t y) {
+                            [](const Site&, const fuzz::EditInst& i, std::size_t x, std::size_t y) {
                               return i.ops[x].writes() && i.ops[y].role == Role::Use && y != pairs_of(i) + x &&
                                      i.ops[x].preg().overlaps(i.ops[y].preg());
                             }),
@@ -350,7 +354,7 @@ std::vector<FaultOperator> table() {
               inst_pairs(kInsertedCopy, overwrites_source, 1), to_other);
   table.value("swapped-pair-sources", "two pairs of a parallel copy have exchanged their sources", {6},
               operand_pairs(is<Op::Copy>,
-                            [](const Site&, const EditInst& i, std::size_t x, std::size_t y) {
+                            [](const Site&, const fuzz::EditInst& i, std::size_t x, std::size_t y) {
                               return x < y && i.ops[x].role == Role::Use && i.ops[y].role == Role::Use &&
                                      i.ops[x].preg().file == i.ops[y].preg().file &&
                                      i.ops[x].preg().count == i.ops[y].preg().count && i.ops[x].part == i.ops[y].part &&
@@ -382,7 +386,7 @@ std::vector<FaultOperator> table() {
   table.value("dropped-spill-one-path", "a spill store is missing on one path to a refill", {2}, insts(kSpill), drop);
   table.value("dropped-spill-of-two", "a spill store is missing where the slot holds another def of the same value", {10},
               insts(kSpill), drop);
-  table.value("half-not-stored", "one piece of a value is not stored", {1}, insts([](const Site& s, const EditInst& i) {
+  table.value("half-not-stored", "one piece of a value is not stored", {1}, insts([](const Site& s, const fuzz::EditInst& i) {
                 return kSpill(s, i) && bytes_of(i.ops[0]) < s.program.header.slots[i.ops[1].slot().index()].size;
               }),
               drop);
@@ -511,12 +515,12 @@ std::vector<FaultOperator> table() {
   table.rule("early-clobber-in-use", "an early-clobber def stands in the register of a use of the same instruction",
              {"early-clobber"},
              operand_pairs(is_operation,
-                           [](const Site& s, const EditInst& i, std::size_t x, std::size_t y) {
+                           [](const Site& s, const fuzz::EditInst& i, std::size_t x, std::size_t y) {
                              return same_shape(i, x, y) && i.ops[y].reads() && s.original_ops(i)[x].is_early_clobber();
                            }),
              give(with_other()));
   table.rule("two-defs-in-one", "two defs of one instruction stand in one register", {"def-overlap"},
-             operand_pairs(is_operation, [](const Site&, const EditInst& i, std::size_t x,
+             operand_pairs(is_operation, [](const Site&, const fuzz::EditInst& i, std::size_t x,
                                             std::size_t y) { return same_shape(i, x, y) && i.ops[y].writes(); }),
              give(with_other()));
   table.rule("phi-in-two-homes", "a phi was kept, though its operands are not in one register", {"phi-home"}, insts(deleted_phi),
@@ -555,13 +559,14 @@ std::vector<FaultOperator> table() {
              }));
   table.rule(
       "other-operation", "an instruction has become another operation", {"opcode"},
-      insts([](const Site& s, const EditInst& i) { return is_unchanged(s, i) && is<Op::Const, Op::Pack, Op::Unpack>(s, i); }),
+      insts([](const Site& s, const fuzz::EditInst& i) { return is_unchanged(s, i) && is<Op::Const, Op::Pack, Op::Unpack>(s, i); }),
       other_opcode(false));
   table.rule("other-mnemonic", "a named operation has another name", {"mnemonic"},
-             insts([](const Site& s, const EditInst& i) { return is_unchanged(s, i) && is<Op::Named>(s, i); }), other_opcode(true));
+             insts([](const Site& s, const fuzz::EditInst& i) { return is_unchanged(s, i) && is<Op::Named>(s, i); }),
+             other_opcode(true));
   table.rule("other-flags", "the flags of an instruction have changed", {"flags"},
-             insts([](const Site& s, const EditInst& i) { return is_unchanged(s, i) && is<Op::Named>(s, i); }),
-             on_inst([](Trial& t, EditInst& i) {
+             insts([](const Site& s, const fuzz::EditInst& i) { return is_unchanged(s, i) && is<Op::Named>(s, i); }),
+             on_inst([](Trial& t, fuzz::EditInst& i) {
                constexpr ir::InstFlags kFlags[] = {ir::kConvergent, ir::kCommutative, ir::kMemRead, ir::kBarrier};
                i.inst.flags ^= kFlags[t.random.below(std::size(kFlags))];
                return true;
@@ -574,12 +579,12 @@ std::vector<FaultOperator> table() {
   table.rule("invented-instruction", "an inserted instruction of a kind that no allocator inserts", {"inserted-kind"}, insts(inner),
              repeat(true));
   table.rule("original-called-inserted", "an original instruction is marked as an inserted one", {"inserted-id"}, insts(inner),
-             on_inst([](Trial&, EditInst& i) {
+             on_inst([](Trial&, fuzz::EditInst& i) {
                i.inst.flags |= ir::kInserted;
                return true;
              }));
   table.rule("inserted-clobber", "an inserted copy clobbers a register", {"inserted-clobber"}, insts(kInsertedCopy),
-             on_inst([](Trial& t, EditInst& i) {
+             on_inst([](Trial& t, fuzz::EditInst& i) {
                const auto r = t.site.another_home(i.ops[0].preg(), false, t.random);
                if (r) i.ops.push_back(Operand::of_preg(Role::Clobber, *r));
                return r.has_value();
@@ -590,7 +595,7 @@ std::vector<FaultOperator> table() {
              insts(unchanged_move), to_other_block);
   table.rule("deleted-operation", "an operation is deleted that may not be", {"deleted"}, insts(may_not_go), delete_original);
   table.rule("other-targets", "a branch has exchanged its targets", {"targets"}, insts(branch_with_a_choice),
-             on_inst([](Trial&, EditInst& i) {
+             on_inst([](Trial&, fuzz::EditInst& i) {
                std::swap(i.targets[0], i.targets[1]);
                return true;
              }));
@@ -607,7 +612,7 @@ std::vector<FaultOperator> table() {
     return true;
   });
   table.rule("nothing-allocated", "the result is the program before", {"phase"}, everywhere(), [](Trial& t, const Place&) {
-    t.program = EditProgram(t.site.subject.before);
+    t.program = fuzz::EditProgram(t.site.subject.before);
     return true;
   });
   return table.rows;
@@ -615,7 +620,7 @@ std::vector<FaultOperator> table() {
 
 // --- injection ------------------------------------------------------------------------------------------------------
 
-bool same_inst(const EditInst& a, const EditInst& b) {
+bool same_inst(const fuzz::EditInst& a, const fuzz::EditInst& b) {
   return a.inst.id == b.inst.id && a.inst.op == b.inst.op && a.inst.flags == b.inst.flags && a.inst.mnemonic == b.inst.mnemonic &&
          a.inst.ref == b.inst.ref && a.ops == b.ops && a.targets == b.targets;
 }
@@ -630,7 +635,7 @@ bool same_header(const ir::Function& a, const ir::Function& b) {
                     [](const ir::VReg& x, const ir::VReg& y) { return x.align_log2 == y.align_log2; });
 }
 // The blocks that the edit has changed; all of them, where it has changed the frame.
-std::vector<std::uint32_t> changed_blocks(const EditProgram& was, const EditProgram& is) {
+std::vector<std::uint32_t> changed_blocks(const fuzz::EditProgram& was, const fuzz::EditProgram& is) {
   std::vector<std::uint32_t> changed;
   const bool all = !same_header(was.header, is.header) || was.blocks.size() != is.blocks.size();
   for (std::uint32_t b = 0; b < is.blocks.size(); ++b) {
@@ -675,4 +680,4 @@ std::optional<Damaged> inject(const FaultOperator& op, const Site& site, Random&
   return second;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -15,7 +15,7 @@
 #include "trial/faults/edits.h"
 #include "trial/faults/site.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 
 struct FaultOperator {
   std::string_view name;      // "dropped-refill"
@@ -37,4 +37,4 @@ struct Damaged {
 // Nothing where the operator has no place. The same arguments, the same result.
 [[nodiscard]] std::optional<Damaged> inject(const FaultOperator& op, const Site& site, Random& random);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

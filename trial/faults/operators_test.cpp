@@ -6,12 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "trial/faults/faults.h"
 #include "ir/check.h"
 #include "oracles/memcheck/memcheck.h"
 #include "oracles/testing.h"
+#include "trial/faults/faults.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
 using oracles::testing::parse_function;
@@ -225,4 +225,4 @@ TEST(Operators, AreMany) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

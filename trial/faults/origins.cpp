@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
 using ir::Op;
@@ -550,4 +550,4 @@ int Expected::code_in(const ir::Function& after, std::span<const std::uint32_t> 
   return answer();
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

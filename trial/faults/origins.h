@@ -38,7 +38,7 @@
 #include "ir/cfg.h"
 #include "ir/program.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 
 // A byte of a register file, of a frame, or of a vreg's storage; or one bit of it, where a predicate may be packed.
 struct Location {
@@ -122,4 +122,4 @@ class Expected {
   std::unique_ptr<Origins> origins_;
 };
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

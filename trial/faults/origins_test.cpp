@@ -13,7 +13,7 @@
 #include "oracles/pair/preserved.h"
 #include "oracles/testing.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
 using oracles::testing::edit;
@@ -374,11 +374,11 @@ TEST(Origins, TwoDefsInOnePlaceLeaveItUndecided) {
 TEST(Origins, CorrectAllocationsShowNothing) {
   std::size_t clear = 0, subjects = 0;
   for (std::uint64_t n = 0; n < 120; ++n) {
-    const StandardCase c = standard_mix(93, n);
+    const generate::StandardCase c = generate::standard_mix(93, n);
     if (c.program.insts.size() > 400) continue;
-    for (const std::string& name : allocator_names()) {
+    for (const std::string& name : duel::allocator_names()) {
       const auto allocation =
-          find_allocator(name)->allocate(c.program, *ir::find_target(c.target), {.limits = c.limits, .knobs = {}});
+          duel::find_allocator(name)->allocate(c.program, *ir::find_target(c.target), {.limits = c.limits, .knobs = {}});
       if (!allocation) continue;
       ++subjects;
       const int code = code_of(c.program, allocation->program);
@@ -391,4 +391,4 @@ TEST(Origins, CorrectAllocationsShowNothing) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

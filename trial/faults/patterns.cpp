@@ -4,7 +4,7 @@
 #include "trial/faults/register_patterns.h"
 #include "trial/faults/slot_patterns.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
 template <bool kNumbered, bool kSeveral, bool kInMemory>
@@ -37,4 +37,4 @@ std::span<const Pattern> patterns() {
   return kPatterns;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -14,7 +14,7 @@
 
 #include "trial/faults/site.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 
 struct Patterned {
   ir::Function program;
@@ -31,4 +31,4 @@ struct Pattern {
 
 [[nodiscard]] std::span<const Pattern> patterns();
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -14,7 +14,7 @@
 #include "ir/text/text.h"
 #include "oracles/report.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
 // What the judges say against it; empty where nothing.
@@ -34,11 +34,11 @@ TEST(Patterns, EveryJudgePassesThem) {
   std::map<std::string, int> applied, chained;
   int subjects = 0;
   for (std::uint64_t n = 0; n < kCases; ++n) {
-    const StandardCase c = standard_mix(77, n);
+    const generate::StandardCase c = generate::standard_mix(77, n);
     if (c.program.insts.size() > 1200) continue;
     const ir::Target& target = *ir::find_target(c.target);
-    for (const std::string& name : allocator_names()) {
-      const auto allocation = find_allocator(name)->allocate(c.program, target, {.limits = c.limits, .knobs = {}});
+    for (const std::string& name : duel::allocator_names()) {
+      const auto allocation = duel::find_allocator(name)->allocate(c.program, target, {.limits = c.limits, .knobs = {}});
       if (!allocation) continue;
       ++subjects;
       Random random(hash_combine(n, name.size()));
@@ -73,9 +73,9 @@ TEST(Patterns, EveryJudgePassesThem) {
 }
 
 TEST(Patterns, RepeatByteByByte) {
-  const StandardCase c = standard_mix(78, 3);
+  const generate::StandardCase c = generate::standard_mix(78, 3);
   const ir::Target& target = *ir::find_target(c.target);
-  const auto allocation = find_allocator("fatpoint")->allocate(c.program, target, {.limits = c.limits, .knobs = {}});
+  const auto allocation = duel::find_allocator("fatpoint")->allocate(c.program, target, {.limits = c.limits, .knobs = {}});
   ASSERT_TRUE(allocation.has_value());
   const Subject subject{c.program, allocation->program, target, c.limits};
   int compared = 0;
@@ -92,4 +92,4 @@ TEST(Patterns, RepeatByteByByte) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -4,7 +4,7 @@
 
 #include "trial/faults/patterns.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 
 // Copies go through memory: the original one becomes the spill or the refill, another is inserted for the other way. A guarded one
 // is a may-def in memory: the old value, then the new one under the guard, then back.
@@ -27,4 +27,4 @@ std::optional<Patterned> chain_edge_blocks(const Subject& subject, Random& rando
 // A deleted phi stays after all, in the register from which its value is read first.
 std::optional<Patterned> keep_phis(const Subject& subject, Random& random);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

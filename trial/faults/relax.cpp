@@ -10,12 +10,12 @@
 #include "duel/allocators.h"
 #include "duel/duel.h"
 #include "fuzz/edit/edit.h"
-#include "trial/faults/origins.h"
 #include "generate/standard_mix.h"
 #include "ir/check.h"
 #include "oracles/pair/preserved.h"
+#include "trial/faults/origins.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
 using ir::Operand;
@@ -65,7 +65,7 @@ std::string_view name(Relaxation r) {
 
 std::optional<ir::Function> relax(const ir::Function& program, const ir::Target& target, Relaxation kind) {
   if (kind == Relaxation::SlotSize) return program;
-  EditProgram p(program);
+  fuzz::EditProgram p(program);
   bool changed = false;
   for (ir::VReg& v : p.header.vregs) {
     if (v.is_architectural()) continue;
@@ -81,8 +81,8 @@ std::optional<ir::Function> relax(const ir::Function& program, const ir::Target&
       changed = true;
     }
   }
-  for (EditBlock& b : p.blocks)
-    for (EditInst& i : b.insts) {
+  for (fuzz::EditBlock& b : p.blocks)
+    for (fuzz::EditInst& i : b.insts) {
       for (Operand& op : i.ops) {
         if (kind == Relaxation::Tied && op.is_tied()) {
           op.tied = ir::kNotTied;
@@ -107,7 +107,7 @@ std::optional<ir::Function> relax(const ir::Function& program, const ir::Target&
 }
 
 ir::Function restore(const ir::Function& before, const ir::Function& relaxed_after, Relaxation kind) {
-  EditProgram p(relaxed_after);
+  fuzz::EditProgram p(relaxed_after);
   p.header.vregs = before.vregs;
   if (kind == Relaxation::SlotSize) {
     std::uint32_t local = 0, shared = 0;
@@ -124,8 +124,8 @@ ir::Function restore(const ir::Function& before, const ir::Function& relaxed_aft
   if (kind == Relaxation::Clobbers) {
     std::unordered_map<std::uint32_t, const ir::Inst*> originals;
     for (const ir::Inst& i : before.insts) originals.emplace(i.id.value, &i);
-    for (EditBlock& b : p.blocks)
-      for (EditInst& i : b.insts) {
+    for (fuzz::EditBlock& b : p.blocks)
+      for (fuzz::EditInst& i : b.insts) {
         const auto it = originals.find(i.inst.id.value);
         if (i.inst.is_inserted() || i.inst.is_deleted() || it == originals.end()) continue;
         for (const Operand& op : before.operands_of(*it->second))
@@ -203,15 +203,15 @@ Truth truth(const oracles::Case& c, Relaxation kind) {
 RelaxRun run_relaxed_on(std::uint64_t seed, std::uint64_t index) {
   RelaxRun run;
   run.kind = kAllRelaxations[index % kNumRelaxations];
-  const StandardCase c = standard_mix(hash_combine(seed, kRelaxStream), index);
+  const generate::StandardCase c = generate::standard_mix(hash_combine(seed, kRelaxStream), index);
   const ir::Target& target = *ir::find_target(c.target);
-  const auto duelists = all_duelists();
+  const auto duelists = duel::all_duelists();
   const ir::Allocator& allocator = *duelists[static_cast<std::size_t>(index / kNumRelaxations % duelists.size())];
   const auto relaxed = relax(c.program, target, run.kind);
   if (!relaxed) return run;
   ir::AllocOptions options;
   options.limits = c.limits;
-  options.knobs = known_to(allocator, draw_knobs(duelists, c.knob_seed));
+  options.knobs = duel::known_to(allocator, duel::draw_knobs(duelists, c.knob_seed));
   std::vector<FaultMiss> errors;
   const auto allocation =
       allocate_or_miss(allocator, *relaxed, {*relaxed, *relaxed, target, c.limits}, options, seed, index, errors);
@@ -264,4 +264,4 @@ void RelaxTable::add(RelaxRun run) {
   }
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

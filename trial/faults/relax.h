@@ -22,7 +22,7 @@
 
 #include "trial/faults/faults.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 
 enum class Relaxation : std::uint8_t { Tied, EarlyClobber, Fixed, Class, Alignment, Clobbers, SlotSize };
 inline constexpr std::size_t kNumRelaxations = 7;
@@ -67,4 +67,4 @@ class RelaxTable {
   std::int64_t num_misses_ = 0;
 };
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

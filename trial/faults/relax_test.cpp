@@ -6,7 +6,7 @@
 
 #include "oracles/testing.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
 using oracles::testing::edit;
@@ -130,4 +130,4 @@ TEST(Relax, EveryBrokenResultIsRejected) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -8,10 +8,10 @@
 
 #include "duel/allocators.h"
 #include "duel/duel.h"
-#include "trial/faults/patterns.h"
 #include "ir/check.h"
+#include "trial/faults/patterns.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
 constexpr std::uint64_t kRewritingStream = 0x72657772697465;
@@ -21,12 +21,12 @@ constexpr std::size_t kMostMissesKept = 100;
 
 std::optional<DrawnSubject> draw_subject(std::uint64_t seed, std::uint64_t index, std::size_t largest,
                                          std::vector<FaultMiss>& misses) {
-  StandardCase c = standard_mix(seed, index);
-  const auto duelists = all_duelists();
+  generate::StandardCase c = generate::standard_mix(seed, index);
+  const auto duelists = duel::all_duelists();
   const ir::Allocator& allocator = *duelists[static_cast<std::size_t>(index % duelists.size())];
   ir::AllocOptions options;
   options.limits = c.limits;
-  options.knobs = known_to(allocator, draw_knobs(duelists, c.knob_seed));
+  options.knobs = duel::known_to(allocator, duel::draw_knobs(duelists, c.knob_seed));
   const ir::Target& target = *ir::find_target(c.target);
   auto allocation = allocate_or_miss(allocator, c.program, {c.program, c.program, target, c.limits}, options, seed, index, misses);
   if (!allocation || allocation->program.insts.size() > largest) return std::nullopt;
@@ -97,4 +97,4 @@ void RewritingTable::add(RewritingRun run) {
     if (misses.size() < kMostMissesKept) misses.push_back(std::move(m));
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -11,14 +11,14 @@
 #include <string_view>
 #include <vector>
 
-#include "trial/faults/faults.h"
 #include "generate/standard_mix.h"
+#include "trial/faults/faults.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 
 // A program of the standard mix and a correct allocation of it: the allocators take turns.
 struct DrawnSubject {
-  StandardCase c;
+  generate::StandardCase c;
   ir::Target target;
   std::string allocator;
   ir::Function after;
@@ -53,4 +53,4 @@ struct RewritingTable {
   void add(RewritingRun run);
 };
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

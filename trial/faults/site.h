@@ -10,12 +10,12 @@
 
 #include "base/random.h"
 #include "fuzz/edit/edit.h"
-#include "trial/faults/instructions.h"
-#include "trial/faults/origins.h"
 #include "ir/cfg.h"
 #include "ir/target.h"
+#include "trial/faults/instructions.h"
+#include "trial/faults/origins.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 
 struct Subject {
   const ir::Function& before;
@@ -30,25 +30,25 @@ class Site {
   explicit Site(const Subject& subject);
 
   const Subject subject;
-  const EditProgram program;
+  const fuzz::EditProgram program;
   const ir::Cfg cfg;
   const std::vector<ir::PReg> preserved;  // callee-saved units that the function owes its caller
   mutable Expected expected;
 
   // The instruction of the program before that `i` is; null for an inserted or a deleted one.
-  [[nodiscard]] const ir::Inst* original(const EditInst& i) const {
+  [[nodiscard]] const ir::Inst* original(const fuzz::EditInst& i) const {
     return i.inst.is_inserted() || i.inst.is_deleted() ? nullptr : expected.find(i.inst.id);
   }
-  [[nodiscard]] std::span<const ir::Operand> original_ops(const EditInst& i) const {
+  [[nodiscard]] std::span<const ir::Operand> original_ops(const fuzz::EditInst& i) const {
     return subject.before.operands_of(*original(i));
   }
   [[nodiscard]] const ir::VReg& root_of(const ir::Operand& before) const {
     return subject.before.vreg(subject.before.root(before.vreg()));
   }
   // Executed as itself: original, and no copy, phi, spill or refill.
-  [[nodiscard]] bool is_operation(const EditInst& i) const;
+  [[nodiscard]] bool is_operation(const fuzz::EditInst& i) const;
   // True where nothing but class and size says where operand k may stand.
-  [[nodiscard]] bool is_free(const EditInst& i, std::size_t k) const;
+  [[nodiscard]] bool is_free(const fuzz::EditInst& i, std::size_t k) const;
   [[nodiscard]] bool is_preserved(ir::PReg r) const;
   [[nodiscard]] bool is_allocatable(ir::PReg r) const;
   // A tuple of the same file and size, alignment kept, allocatable, not overlapping `home`; of those that the allocation uses, or
@@ -66,15 +66,15 @@ struct Place {
 using Selector = std::function<std::vector<Place>(const Site&)>;
 
 // Instructions of reachable blocks, and operands of them.
-using InstTest = std::function<bool(const Site&, const EditInst&)>;
-using OperandTest = std::function<bool(const Site&, const EditInst&, std::size_t)>;
+using InstTest = std::function<bool(const Site&, const fuzz::EditInst&)>;
+using OperandTest = std::function<bool(const Site&, const fuzz::EditInst&, std::size_t)>;
 [[nodiscard]] Selector insts(InstTest test);
 [[nodiscard]] Selector operands(InstTest test, OperandTest of);
 // Pairs of operands x, y of one instruction.
-using PairTest = std::function<bool(const Site&, const EditInst&, std::size_t, std::size_t)>;
+using PairTest = std::function<bool(const Site&, const fuzz::EditInst&, std::size_t, std::size_t)>;
 [[nodiscard]] Selector operand_pairs(InstTest test, PairTest of);
 // Instructions with a later one of their block, `reach` at most behind it: `other` is its position.
-using LaterTest = std::function<bool(const Site&, const EditInst&, const EditInst&)>;
+using LaterTest = std::function<bool(const Site&, const fuzz::EditInst&, const fuzz::EditInst&)>;
 [[nodiscard]] Selector inst_pairs(InstTest first, LaterTest later, std::size_t reach);
 [[nodiscard]] Selector edge_blocks(bool filled);
 [[nodiscard]] Selector slots();       // `operand` is the slot
@@ -82,15 +82,15 @@ using LaterTest = std::function<bool(const Site&, const EditInst&, const EditIns
 [[nodiscard]] Selector everywhere();  // the program as a whole
 
 // Tests.
-[[nodiscard]] bool is_operation(const Site& s, const EditInst& i);
-[[nodiscard]] bool is_unchanged(const Site& s, const EditInst& i);  // original, and with the opcode that it had
+[[nodiscard]] bool is_operation(const Site& s, const fuzz::EditInst& i);
+[[nodiscard]] bool is_unchanged(const Site& s, const fuzz::EditInst& i);  // original, and with the opcode that it had
 template <ir::Op... kOps>
-[[nodiscard]] bool is(const Site&, const EditInst& i) {
+[[nodiscard]] bool is(const Site&, const fuzz::EditInst& i) {
   return !i.inst.is_deleted() && ((i.inst.op == kOps) || ...);
 }
 template <ir::Op... kOps>
-[[nodiscard]] bool is_inserted(const Site& s, const EditInst& i) {
+[[nodiscard]] bool is_inserted(const Site& s, const fuzz::EditInst& i) {
   return i.inst.is_inserted() && is<kOps...>(s, i);
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

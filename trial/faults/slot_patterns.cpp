@@ -6,7 +6,7 @@
 
 #include "trial/faults/workshop.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 
 using ir::MemSpace;
 using ir::Op;
@@ -19,7 +19,7 @@ namespace {
 
 // --- slots that become something else -------------------------------------------------------------------------------
 
-bool is_access(const EditInst& i) { return is_spill(i) || is_refill(i); }
+bool is_access(const fuzz::EditInst& i) { return is_spill(i) || is_refill(i); }
 
 // What is refilled somewhere: predicates alone, or whole words alone; at least as many as wanted, where stretches can be spilled.
 std::vector<std::size_t> variables(Workshop& w, bool predicates, int wanted) {
@@ -27,8 +27,8 @@ std::vector<std::size_t> variables(Workshop& w, bool predicates, int wanted) {
   for (int round = 0; round < 2; ++round) {
     const std::size_t n = w.program.header.slots.size();
     std::vector<bool> refilled(n), fits(n, true);
-    for (const EditBlock& b : w.program.blocks)
-      for (const EditInst& i : b.insts) {
+    for (const fuzz::EditBlock& b : w.program.blocks)
+      for (const fuzz::EditInst& i : b.insts) {
         if (!is_access(i)) continue;
         const std::size_t s = i.ops[1].slot().index();
         refilled[s] = refilled[s] || is_refill(i);
@@ -48,9 +48,9 @@ std::vector<std::size_t> variables(Workshop& w, bool predicates, int wanted) {
 }
 
 // Each access of slot s becomes what `instead` puts there, with the access's guard where `guarded`.
-using Instead = std::function<void(const EditInst& access, std::size_t slot, std::vector<EditInst>& out)>;
+using Instead = std::function<void(const fuzz::EditInst& access, std::size_t slot, std::vector<fuzz::EditInst>& out)>;
 Patterned replace_slots(Workshop& w, const std::vector<std::size_t>& slots, const Instead& instead) {
-  w.rewrite([&](std::size_t, std::size_t, EditInst i, std::vector<EditInst>& out) {
+  w.rewrite([&](std::size_t, std::size_t, fuzz::EditInst i, std::vector<fuzz::EditInst>& out) {
     if (!is_access(i) || std::find(slots.begin(), slots.end(), i.ops[1].slot().index()) == slots.end()) {
       out.push_back(std::move(i));
       return;
@@ -102,8 +102,8 @@ std::optional<Patterned> split_accesses(const Subject& subject, Random& random) 
   auto slots = variables(w, false, 3);
   if (slots.empty()) return std::nullopt;
   bool any = false;
-  const Instead in_pieces = [&](const EditInst& i, std::size_t, std::vector<EditInst>& out) {
-    std::vector<EditInst> pieces;
+  const Instead in_pieces = [&](const fuzz::EditInst& i, std::size_t, std::vector<fuzz::EditInst>& out) {
+    std::vector<fuzz::EditInst> pieces;
     for (std::uint32_t begin = 0, size = bytes_of(i.ops[0]), step = 0; begin < size; begin += step) {
       const auto words = static_cast<int>((size - begin) / 4);
       step = begin % 4 == 0 ? 4u * static_cast<std::uint32_t>(random.between(1, words)) : begin % 2 == 0 ? 2 : 1;
@@ -131,8 +131,8 @@ std::optional<Patterned> split_accesses(const Subject& subject, Random& random) 
 // Whether each spill and refill of the slot has a register of a uniform file.
 bool is_of_uniform_files(const Workshop& w, std::size_t slot) {
   bool all = true;
-  for (const EditBlock& b : w.program.blocks)
-    for (const EditInst& i : b.insts)
+  for (const fuzz::EditBlock& b : w.program.blocks)
+    for (const fuzz::EditInst& i : b.insts)
       if (is_spill(i) || is_refill(i)) all = all && (i.ops[1].slot().index() != slot || ir::is_uniform(i.ops[0].preg().file));
   return all;
 }
@@ -159,7 +159,7 @@ std::optional<Patterned> detour(const Subject& subject, Random& random) {
     home.push_back(*taken);
   }
   if (slots.empty()) return std::nullopt;
-  return replace_slots(w, slots, [&](const EditInst& i, std::size_t s, std::vector<EditInst>& out) {
+  return replace_slots(w, slots, [&](const fuzz::EditInst& i, std::size_t s, std::vector<fuzz::EditInst>& out) {
     const PReg all = home[static_cast<std::size_t>(std::find(slots.begin(), slots.end(), s) - slots.begin())];
     Operand own = i.ops[0];
     const auto unit = static_cast<std::uint32_t>(ir::unit_bytes(own.preg().file));
@@ -191,8 +191,8 @@ std::optional<Patterned> pack_predicates(const Subject& subject, Random& random,
   std::uint32_t used = 0;
   for (const std::size_t s : slots) {
     std::vector<PReg> registers, forced;
-    for (const EditBlock& b : w.program.blocks)
-      for (const EditInst& i : b.insts)
+    for (const fuzz::EditBlock& b : w.program.blocks)
+      for (const fuzz::EditInst& i : b.insts)
         if (is_access(i) && i.ops[1].slot().index() == s) (has_guard(i) ? forced : registers).push_back(i.ops[0].preg());
     if (std::any_of(forced.begin(), forced.end(), [&](PReg r) { return r != forced[0]; })) continue;
     const auto is_architectural = [&](PReg r) { return w.is_architectural(r); };
@@ -215,7 +215,7 @@ std::optional<Patterned> pack_predicates(const Subject& subject, Random& random,
         list.push_back(r);
     return style.several && random.chance(40) ? pick(list, random) : std::nullopt;
   };
-  return replace_slots(w, chosen, [&](const EditInst& i, std::size_t s, std::vector<EditInst>& out) {
+  return replace_slots(w, chosen, [&](const fuzz::EditInst& i, std::size_t s, std::vector<fuzz::EditInst>& out) {
     const auto [bit, numbered] = home[s];
     const PReg own = i.ops[0].preg();
     const Operand in = Operand::of_preg(Role::DefUse, *reg), from = Operand::of_preg(Role::Use, *reg);
@@ -226,7 +226,7 @@ std::optional<Patterned> pack_predicates(const Subject& subject, Random& random,
     const auto other = style.numbered && !has_guard(i) ? bystander(numbered, own) : std::nullopt;
     if (is_spill(i)) {
       if (apart) out.push_back(make_swap(own, numbered));
-      EditInst write =
+      fuzz::EditInst write =
           style.numbered ? inserted(Op::P2R, {in, use(numbered)}) : inserted(Op::BitSpill, {in, use(own), Operand::of_imm(bit)});
       if (other) write.ops.push_back(use(*other));
       out.push_back(guarded_like(std::move(write), i));
@@ -234,8 +234,8 @@ std::optional<Patterned> pack_predicates(const Subject& subject, Random& random,
     } else {
       if (apart) out.push_back(make_copy(own, numbered));
       if (other) out.push_back(inserted(Op::P2R, {in, use(*other)}));
-      EditInst read = style.numbered ? inserted(Op::R2P, {def(numbered), from})
-                                     : inserted(Op::BitRefill, {def(own), from, Operand::of_imm(bit)});
+      fuzz::EditInst read = style.numbered ? inserted(Op::R2P, {def(numbered), from})
+                                           : inserted(Op::BitRefill, {def(own), from, Operand::of_imm(bit)});
       if (other) read.ops.insert(read.ops.begin(), def(*other));
       out.push_back(guarded_like(std::move(read), i));
       if (apart) out.push_back(make_swap(own, numbered));
@@ -243,4 +243,4 @@ std::optional<Patterned> pack_predicates(const Subject& subject, Random& random,
     if (style.in_memory && (is_spill(i) || other)) out.push_back(make_spill(from, memory));
   });
 }
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -3,7 +3,7 @@
 
 #include "trial/faults/patterns.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 
 // Registers are spilled where nothing mentions them, and destroyed meanwhile; slots serve several of them in turn.
 std::optional<Patterned> spill_stretches(const Subject& subject, Random& random);
@@ -24,4 +24,4 @@ struct PackStyle {
 };
 std::optional<Patterned> pack_predicates(const Subject& subject, Random& random, PackStyle style);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -9,7 +9,7 @@
 #include "base/planted.h"
 #include "duel/allocators.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
 constexpr std::array kBugs = std::to_array<PlantedBug>({
@@ -89,10 +89,10 @@ std::vector<const ir::Allocator*> duelists_against(std::span<const std::string> 
     return std::any_of(bugs.begin(), bugs.end(), [&](const std::string& bug) { return pass_with(bug) == pass; });
   };
   std::vector<const ir::Allocator*> duelists;
-  if (has(nullptr)) duelists.assign(all_duelists().begin(), all_duelists().end());
+  if (has(nullptr)) duelists.assign(duel::all_duelists().begin(), duel::all_duelists().end());
   for (const passes::Pass* pass : passes::passes())
-    for (const ir::Allocator* a : all_duelists())
-      if (has(pass)) duelists.push_back(find_allocator(fmt::format("{}+{}", pass->name(), a->name())));
+    for (const ir::Allocator* a : duel::all_duelists())
+      if (has(pass)) duelists.push_back(duel::find_allocator(fmt::format("{}+{}", pass->name(), a->name())));
   return duelists;
 }
 
@@ -113,4 +113,4 @@ void plant(std::string_view) {}
 bool is_planted(std::string_view) { return false; }
 #endif
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -9,7 +9,7 @@
 #include "ir/allocator.h"
 #include "passes/pass.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 
 struct PlantedBug {
   std::string_view name;  // begins with the allocator or the pass that has it
@@ -32,4 +32,4 @@ struct PlantedBug {
 void plant(std::string_view names);
 [[nodiscard]] bool is_planted(std::string_view name);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -12,7 +12,7 @@
 #include "base/planted.h"
 #include "duel/allocators.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
 // The names in the sources, and how often each stands there.
@@ -52,7 +52,7 @@ TEST(Catalogue, ABugOfAPassIsHuntedWithThePassInFront) {
     return all;
   };
   using Names = std::vector<std::string>;
-  EXPECT_EQ(names({"fatpoint-tie-dropped"}), allocator_names());
+  EXPECT_EQ(names({"fatpoint-tie-dropped"}), duel::allocator_names());
   EXPECT_EQ(names({"copyprop-whatever"}), (Names{"copyprop+fatpoint", "copyprop+briggs"}));
   EXPECT_EQ(names({"copyprop-whatever", "briggs-two-defs-share"}),
             (Names{"fatpoint", "briggs", "copyprop+fatpoint", "copyprop+briggs"}));
@@ -88,4 +88,4 @@ TEST(Catalogue, IsSortedAndLargeEnough) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

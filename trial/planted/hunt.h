@@ -9,12 +9,12 @@
 #include "fuzz/triage/failure.h"
 #include "ir/allocator.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 
 struct HuntOptions {
   std::uint64_t seed = 1;
   double seconds = 60;                         // of looking; reducing comes on top
-  std::vector<FuzzInput> seeds;                // tried first; empty = from nothing
+  std::vector<duel::Case> seeds;               // tried first; empty = from nothing
   std::vector<const ir::Allocator*> duelists;  // empty = all
 };
 
@@ -22,7 +22,7 @@ struct Catch {
   bool found = false;
   double seconds = 0;                                    // until the first failure
   std::uint64_t inputs = 0;                              // tried until then
-  Failure failure;                                       // the first of that case, by the order of judges
+  fuzz::Failure failure;                                 // the first of that case, by the order of judges
   std::size_t instructions_found = 0, instructions = 0;  // of the case as it was found, and reduced
   double reduce_seconds = 0;
   bool keeps_signature = false;  // the reduced case still shows the failure when all judges look at it
@@ -32,4 +32,4 @@ struct Catch {
 // Hunts whatever is wrong in this process: plant() the bug before.
 [[nodiscard]] Catch hunt(const HuntOptions& options);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -14,14 +14,14 @@
 #include "fuzz/triage/failure.h"
 #include "trial/planted/catalogue.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
-std::vector<std::string> causes_of(const FuzzInput& input, const Failure& failure, const std::vector<std::string>& bugs) {
+std::vector<std::string> causes_of(const duel::Case& input, const fuzz::Failure& failure, const std::vector<std::string>& bugs) {
   std::vector<std::string> causes;
   for (const std::string& bug : bugs) {
     plant(bug);
-    if (reproduces(input, failure)) causes.push_back(bug);
+    if (fuzz::reproduces(input, failure)) causes.push_back(bug);
   }
   if (!causes.empty()) return causes;
   std::vector<std::string> needed = bugs;
@@ -29,7 +29,7 @@ std::vector<std::string> causes_of(const FuzzInput& input, const Failure& failur
     std::vector<std::string> others = needed;
     std::erase(others, bug);
     plant(fmt::format("{}", fmt::join(others, ",")));
-    if (reproduces(input, failure)) needed = std::move(others);
+    if (fuzz::reproduces(input, failure)) needed = std::move(others);
   }
   return {fmt::format("{}", fmt::join(needed, "+"))};
 }
@@ -50,25 +50,25 @@ std::vector<std::string> bugs_of(const Labelled& c) {
 std::uint64_t hunt_together(const TogetherOptions& options, const std::function<void(const SortedCase&)>& take) {
   using Clock = std::chrono::steady_clock;
   const std::string all = fmt::format("{}", fmt::join(options.bugs, ","));
-  ExplorerOptions explorer_options;
+  fuzz::ExplorerOptions explorer_options;
   explorer_options.seed = options.seed;
   explorer_options.most_instructions = 300;
-  Explorer explorer(explorer_options);
-  for (const FuzzInput& seed : options.seeds) explorer.add_seed(seed);
+  fuzz::Explorer explorer(explorer_options);
+  for (const duel::Case& seed : options.seeds) explorer.add_seed(seed);
   std::map<std::pair<std::string, std::string>, std::uint64_t> sightings;
   std::uint64_t inputs = 0;
   const std::vector<const ir::Allocator*> duelists = duelists_against(options.bugs);
   plant(all);
   for (const auto start = Clock::now(); std::chrono::duration<double>(Clock::now() - start).count() < options.seconds;) {
-    const FuzzInput input = explorer.next();
+    const duel::Case input = explorer.next();
     ++inputs;
-    const Duel d = run_duel(input, duelists);
-    explorer.learn(input, behaviour_of(input, d));
-    for (const Bout& b : d.bouts) {
-      if (b.verdict != oracles::Verdict::Fail) continue;
-      const Failure failure{b.allocator, b.signatures().front()};
-      if (!std::has_single_bit(++sightings[{failure.allocator, failure.signature}]) || !reproduces(input, failure)) continue;
-      SortedCase c{understand(input, failure, options.reduce_budget), {}};
+    const duel::Duel d = duel::duel(input, {.duelists = duelists});
+    explorer.learn(input, fuzz::behaviour_of(input, d));
+    for (const duel::Bout& b : d.bouts) {
+      if (b.verdict() != oracles::Verdict::Fail) continue;
+      const fuzz::Failure failure{b.allocator, b.signatures().front()};
+      if (!std::has_single_bit(++sightings[{failure.allocator, failure.signature}]) || !fuzz::reproduces(input, failure)) continue;
+      SortedCase c{fuzz::understand(input, failure, options.reduce_budget), {}};
       c.causes = causes_of(c.understood.reduced, failure, options.bugs);
       plant(all);
       take(c);
@@ -109,4 +109,4 @@ Sorting measure_sorting(std::span<const Labelled> cases) {
   return s;
 }
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

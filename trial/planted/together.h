@@ -14,18 +14,18 @@
 #include "duel/case.h"
 #include "fuzz/triage/triage.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 
 struct TogetherOptions {
   std::vector<std::string> bugs;
   std::uint64_t seed = 1;
   double seconds = 600;
-  std::vector<FuzzInput> seeds;             // tried first
+  std::vector<duel::Case> seeds;            // tried first
   std::uint64_t reduce_budget = 2'000'000;  // of one case (reduce.h)
 };
 
 struct SortedCase {
-  Understood understood;
+  fuzz::Understood understood;
   // The bugs each of which makes the reduced case fail as it does; where none does alone, one name: those that it takes, joined by
   // '+'.
   std::vector<std::string> causes;
@@ -50,4 +50,4 @@ struct Labelled {
 };
 [[nodiscard]] Sorting measure_sorting(std::span<const Labelled> cases);
 
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

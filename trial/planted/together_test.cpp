@@ -6,7 +6,7 @@
 
 #include "trial/planted/catalogue.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
 TEST(Sorting, CountsMajoritiesAndLargestBuckets) {
@@ -46,4 +46,4 @@ TEST(HuntTogether, FindsSeveralBugsAndSaysWhichMadeACase) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -10,10 +10,10 @@
 #include "duel/allocators.h"
 #include "fuzz/triage/bisect.h"
 #include "fuzz/triage/testing.h"
-#include "trial/planted/catalogue.h"
 #include "ir/text/text.h"
+#include "trial/planted/catalogue.h"
 
-namespace regduel::fuzz {
+namespace regduel::trial {
 namespace {
 
 // A copy of the program's, a pair and a guard, none of which each of these bugs needs.
@@ -47,15 +47,15 @@ TEST(Understand, ReducesBisectsAndNames) {
   };
   for (const auto& row : rows) {
     plant(row.bug);
-    const FuzzInput input = input_of(kCase);
-    const std::vector<Failure> failures = failures_of(input);
+    const duel::Case input = fuzz::case_of(kCase);
+    const std::vector<fuzz::Failure> failures = fuzz::failures_of(input);
     ASSERT_FALSE(failures.empty()) << row.bug;
     std::set<std::string> names;
-    for (const Failure& f : failures) {
-      if (nature_of(f.signature).starts_with("disagreement/")) continue;
-      const Understood u = understand(input, f, 1'000'000);
-      EXPECT_TRUE(reproduces(u.reduced, f)) << f.signature;
-      EXPECT_TRUE(shows_alike(u.core, f)) << f.signature;
+    for (const fuzz::Failure& f : failures) {
+      if (fuzz::nature_of(f.signature).starts_with("disagreement/")) continue;
+      const fuzz::Understood u = fuzz::understand(input, f, 1'000'000);
+      EXPECT_TRUE(fuzz::reproduces(u.reduced, f)) << f.signature;
+      EXPECT_TRUE(fuzz::shows_alike(u.core, f)) << f.signature;
       EXPECT_TRUE(u.is_minimal);
       EXPECT_LE(u.core.program.insts.size(), u.reduced.program.insts.size());
       EXPECT_LT(u.reduced.program.insts.size(), input.program.insts.size());
@@ -70,7 +70,7 @@ TEST(Understand, ReducesBisectsAndNames) {
 // What a pass gets wrong is wrong without an allocator.
 TEST(Understand, NamesThePassWhereItIsWrongAlone) {
   if (!has_planted_bugs()) GTEST_SKIP() << "needs the zoo build";
-  const FuzzInput input = input_of(R"(  vreg %0 R b32
+  const duel::Case input = fuzz::case_of(R"(  vreg %0 R b32
   vreg %1 P pred
   vreg %2 R b32
   block b0
@@ -86,18 +86,18 @@ TEST(Understand, NamesThePassWhereItIsWrongAlone) {
     #7 exit
 )");
   plant("cssa-lost-copy");
-  const std::array one = {find_allocator("cssa+briggs")};
-  const std::vector<Failure> failures = failures_of(input, one);
+  const std::array one = {duel::find_allocator("cssa+briggs")};
+  const std::vector<fuzz::Failure> failures = fuzz::failures_of(input, one);
   ASSERT_FALSE(failures.empty());
-  for (const Failure& f : failures) {
-    const Understood u = understand(input, f, 1'000'000);
+  for (const fuzz::Failure& f : failures) {
+    const fuzz::Understood u = fuzz::understand(input, f, 1'000'000);
     EXPECT_EQ(u.culprit, "cssa") << f.signature;
     EXPECT_THAT(u.bucket, testing::StartsWith("cssa: wrong-value by merge-phi-web with"));
     EXPECT_EQ(u.failure.allocator, "cssa+briggs");
   }
   plant("fatpoint-guarded-def-kills");
-  EXPECT_EQ(culprit_of(input, {"cssa+fatpoint", kFailing}), "cssa+fatpoint") << "the pass is right here";
-  EXPECT_EQ(culprit_of(input, {"fatpoint", kFailing}), "fatpoint");
+  EXPECT_EQ(fuzz::culprit_of(input, {"cssa+fatpoint", fuzz::kFailing}), "cssa+fatpoint") << "the pass is right here";
+  EXPECT_EQ(fuzz::culprit_of(input, {"fatpoint", fuzz::kFailing}), "fatpoint");
   plant("");
 }
 
@@ -105,7 +105,7 @@ TEST(Understand, NamesThePassWhereItIsWrongAlone) {
 TEST(Understand, DoesNotNameAClobberThatADefCanStandFor) {
   if (!has_planted_bugs()) GTEST_SKIP() << "needs the zoo build";
   plant("briggs-liveness-of-first-successor");
-  const FuzzInput input = input_of(R"(  vreg %0 R b32
+  const duel::Case input = fuzz::case_of(R"(  vreg %0 R b32
   vreg %1 P pred
   block b0
     #0 %1 = op
@@ -118,10 +118,10 @@ TEST(Understand, DoesNotNameAClobberThatADefCanStandFor) {
     #5 op %0
     #6 exit
 )");
-  const std::vector<Failure> failures = failures_of(input);
+  const std::vector<fuzz::Failure> failures = fuzz::failures_of(input);
   ASSERT_FALSE(failures.empty());
-  for (const Failure& f : failures)
-    EXPECT_THAT(understand(input, f, 1'000'000).naming.names,
+  for (const fuzz::Failure& f : failures)
+    EXPECT_THAT(fuzz::understand(input, f, 1'000'000).naming.names,
                 testing::ElementsAre("briggs: wrong-value with branch", "briggs: wrong-value"))
         << f.signature;
   plant("");
@@ -130,7 +130,7 @@ TEST(Understand, DoesNotNameAClobberThatADefCanStandFor) {
 // The same lines under a limit of two predicates: what is wrong in one of the two is a store, in the other a live range.
 TEST(Understand, TellsPressureThatIsNeededFromPressureThatIsNot) {
   if (!has_planted_bugs()) GTEST_SKIP() << "needs the zoo build";
-  const FuzzInput input = input_of(R"(  vreg %0 P pred
+  const duel::Case input = fuzz::case_of(R"(  vreg %0 P pred
   vreg %1 P pred
   vreg %2 P pred
   block b0
@@ -145,7 +145,7 @@ TEST(Understand, TellsPressureThatIsNeededFromPressureThatIsNot) {
     #8 op %0
     #9 exit
 )",
-                                   "// limit: P=2\n");
+                                         "// limit: P=2\n");
   const struct {
     const char *bug, *name;
   } rows[] = {
@@ -154,12 +154,12 @@ TEST(Understand, TellsPressureThatIsNeededFromPressureThatIsNot) {
   };
   for (const auto& row : rows) {
     plant(row.bug);
-    const std::vector<Failure> failures = failures_of(input);
+    const std::vector<fuzz::Failure> failures = fuzz::failures_of(input);
     ASSERT_FALSE(failures.empty()) << row.bug;
-    EXPECT_THAT(understand(input, failures.front(), 1'000'000).naming.names, testing::ElementsAre(row.name));
+    EXPECT_THAT(fuzz::understand(input, failures.front(), 1'000'000).naming.names, testing::ElementsAre(row.name));
   }
   plant("");
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::trial

@@ -4,12 +4,12 @@
 #include <gmock/gmock.h>
 
 #include "base/random.h"
-#include "trial/faults/instructions.h"
+#include "oracles/quality/quality.h"
 #include "results/comparison.h"
 #include "results/testing.h"
-#include "oracles/quality/quality.h"
+#include "trial/faults/instructions.h"
 
-namespace regduel::fuzz {
+namespace regduel::properties {
 namespace {
 
 // Fatpoint. With the knob Waste it adds stores to slots that are never read: one percent more weighted spill bytes in one program
@@ -22,7 +22,7 @@ class Wasteful final : public ir::Allocator {
                                                                          const ir::AllocOptions& options) const override {
     ir::AllocOptions own = options;
     std::erase_if(own.knobs, [](const auto& knob) { return knob.first == "Waste"; });
-    auto result = find_allocator("fatpoint")->allocate(program, target, own);
+    auto result = duel::find_allocator("fatpoint")->allocate(program, target, own);
     if (result && own.knobs.size() < options.knobs.size() && program.insts.size() % 5 == 0) {
       waste(oracles::Before(program, target), result->program);
       result->has_claims = false;
@@ -36,12 +36,12 @@ class Wasteful final : public ir::Allocator {
     const std::int64_t were = bytes(after), wanted = (were + 99) / 100;
     if (were == 0) return;
     const auto with_stores = [&](std::uint32_t block, std::int64_t count) {
-      EditProgram p(after);
-      const ir::SlotId slot = add_slot(p, ir::MemSpace::Local, 4);
+      fuzz::EditProgram p(after);
+      const ir::SlotId slot = trial::add_slot(p, ir::MemSpace::Local, 4);
       auto& insts = p.blocks[block].insts;
       const auto end = static_cast<std::size_t>(insts.end() - 1 - insts.begin());
       const ir::Operand r0 = ir::Operand::of_preg(ir::Role::Use, {ir::RegFile::R, 1, 0});
-      for (std::int64_t k = 0; k < count; ++k) insert_at(p, block, end, make_spill(r0, slot));
+      for (std::int64_t k = 0; k < count; ++k) trial::insert_at(p, block, end, trial::make_spill(r0, slot));
       return p.build();
     };
     // Where one store weighs most, of those that weigh no more than is wanted.
@@ -55,20 +55,20 @@ class Wasteful final : public ir::Allocator {
   }
 };
 
-class Experiment : public DatabaseTest {
+class Experiment : public results::DatabaseTest {
  protected:
   static constexpr std::uint64_t kPrograms = 400;
   // The standard mix, judged by some: a run.
-  [[nodiscard]] std::vector<ResultRow> results(std::span<const ir::Allocator* const> duelists, const Knobs& knobs,
-                                               std::span<const std::string> judges) const {
-    ResultFile file(path_, {"test", "experiment", "none"});
+  [[nodiscard]] std::vector<results::ResultRow> results(std::span<const ir::Allocator* const> duelists, const duel::Knobs& knobs,
+                                                        std::span<const std::string> judges) const {
+    results::ResultFile file(path_, {"test", "experiment", "none"});
     for (std::uint64_t k = 0; k < kPrograms; ++k) {
-      FuzzInput input = standard_input(21, k, {});
+      duel::Case input = duel::standard_case(21, k, {});
       input.knobs = knobs;
-      file.add(dueled(input, mix_source(21, k), Content::MadeAgain, duelists, judges));
+      file.add(results::dueled(input, results::mix_source(21, k), results::Content::MadeAgain, duelists, judges));
     }
     file.finish();
-    return read_results(path_);
+    return results::read_results(path_);
   }
 };
 
@@ -76,9 +76,9 @@ TEST_F(Experiment, APlantedPercentIsFound) {
   const Wasteful wasteful;
   const std::array<const ir::Allocator*, 1> duelists = {&wasteful};
   const std::vector<std::string> judges = {"structure", "memcheck", "quality"};
-  const std::vector<ResultRow> older = results(duelists, {}, judges), newer = results(duelists, {{"Waste", "1"}}, judges);
+  const std::vector<results::ResultRow> older = results(duelists, {}, judges), newer = results(duelists, {{"Waste", "1"}}, judges);
   ASSERT_EQ(older.size(), kPrograms);
-  const auto weighted = static_cast<std::size_t>(find_measure("weighted_spill_bytes") - measures().data());
+  const auto weighted = static_cast<std::size_t>(results::find_measure("weighted_spill_bytes") - results::measures().data());
   std::size_t regressed = 0;
   for (std::size_t k = 0; k < older.size(); ++k) {
     ASSERT_EQ(older[k].hash, newer[k].hash);
@@ -90,20 +90,20 @@ TEST_F(Experiment, APlantedPercentIsFound) {
   EXPECT_GE(regressed, kPrograms / 10);
   EXPECT_LE(regressed, kPrograms / 4);
 
-  const Gate gate = *parse_gate("weighted_spill_bytes>0%");
+  const results::Gate gate = *results::parse_gate("weighted_spill_bytes>0%");
   Random random(4);
   int found = 0;
   for (int round = 0; round < 100; ++round) {
-    std::vector<ResultRow> a, b;
+    std::vector<results::ResultRow> a, b;
     for (int k = 0; k < 2000; ++k) {
       const std::size_t at = random.below(static_cast<std::uint32_t>(older.size()));
       a.push_back(older[at]);
       b.push_back(newer[at]);
       a.back().hash = b.back().hash += "#" + std::to_string(k);
     }
-    found += is_hit(gate, compare(a, b, {.across_knobs = true})) ? 1 : 0;
+    found += results::is_hit(gate, results::compare(a, b, {.across_knobs = true})) ? 1 : 0;
     if (round % 20 == 0) {
-      EXPECT_FALSE(is_hit(gate, compare(b, a, {.across_knobs = true}))) << "an improvement";
+      EXPECT_FALSE(results::is_hit(gate, results::compare(b, a, {.across_knobs = true}))) << "an improvement";
     }
   }
   EXPECT_GE(found, 95);
@@ -113,16 +113,16 @@ TEST_F(Experiment, APlantedPercentIsFound) {
 // two comparisons share none.
 TEST_F(Experiment, LabelsThatMeanNothingRaiseNoAlarm) {
   const std::vector<std::string> judges = {"quality"};
-  const std::vector<ResultRow> rows = results(all_duelists(), {}, judges);
-  std::vector<const ResultRow*> one, other;
-  for (const ResultRow& r : rows) (r.configuration.allocator == "briggs" ? one : other).push_back(&r);
+  const std::vector<results::ResultRow> rows = results(duel::all_duelists(), {}, judges);
+  std::vector<const results::ResultRow*> one, other;
+  for (const results::ResultRow& r : rows) (r.configuration.allocator == "briggs" ? one : other).push_back(&r);
   ASSERT_EQ(one.size(), other.size());
   Random random(9);
   int alarms = 0;
   for (int split = 0; split < 50; ++split) {
-    std::array<std::vector<ResultRow>, 2> older, newer;
-    for (const ResultRow* a : one)
-      for (const ResultRow* b : other) {
+    std::array<std::vector<results::ResultRow>, 2> older, newer;
+    for (const results::ResultRow* a : one)
+      for (const results::ResultRow* b : other) {
         if (a->hash != b->hash) continue;
         const std::size_t half = random.below(2);
         const bool is_swapped = random.chance(50);
@@ -131,9 +131,10 @@ TEST_F(Experiment, LabelsThatMeanNothingRaiseNoAlarm) {
         older[half].back().configuration.allocator = newer[half].back().configuration.allocator = "either";
       }
     for (std::size_t half = 0; half < 2; ++half) {
-      const Comparison c = compare(older[half], newer[half]);
+      const results::Comparison c = results::compare(older[half], newer[half]);
       EXPECT_GE(c.passed, kPrograms / 3);
-      alarms += std::any_of(c.measures.begin(), c.measures.end(), [](const MeasureComparison& m) { return m.adjusted_p < kAlpha; });
+      alarms += std::any_of(c.measures.begin(), c.measures.end(),
+                            [](const results::MeasureComparison& m) { return m.adjusted_p < results::kAlpha; });
     }
   }
   // Were each an alarm with a probability of kAlpha, as it may be, more than ten would be one case in 90.
@@ -141,4 +142,4 @@ TEST_F(Experiment, LabelsThatMeanNothingRaiseNoAlarm) {
 }
 
 }  // namespace
-}  // namespace regduel::fuzz
+}  // namespace regduel::properties
