@@ -142,8 +142,8 @@ function(regduel_check_odr)
     endforeach()
   endwhile()
   add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/odr.checked
-                     COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-odr ${CMAKE_CXX_COMPILER} ${objects}
+                     COMMAND ${CMAKE_SOURCE_DIR}/scripts/check/check-odr ${CMAKE_CXX_COMPILER} ${objects}
                      COMMAND ${CMAKE_COMMAND} -E touch ${CMAKE_BINARY_DIR}/odr.checked
-                     DEPENDS ${objects} scripts/check-odr COMMAND_EXPAND_LISTS VERBATIM)
+                     DEPENDS ${objects} scripts/check/check-odr COMMAND_EXPAND_LISTS VERBATIM)
   add_custom_target(odr ALL DEPENDS ${CMAKE_BINARY_DIR}/odr.checked)
 endfunction()
