@@ -12,8 +12,8 @@ foreach(library ${libraries})
 endforeach()
 install(TARGETS regduel RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-# The headers keep their folders, as they include each other. Those that only tests of ours use stay behind, and those of the
-# campaign.
+# The headers keep their folders, as they include each other. Headers that only tests of ours use
+# stay behind, and the headers of the campaign.
 foreach(folder base ir passes allocator reference oracles generate duel fuzz properties)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${folder}/*.h)
   list(FILTER headers EXCLUDE REGEX "(testing|golden)\\.h$|^fuzz/campaign/")

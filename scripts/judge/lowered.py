@@ -11,9 +11,10 @@ PHASE, MASK = "__nv_reservedSMEM_allocation_phase", "__nv_reservedSMEM_allocatio
 
 
 class Lowered:
-    """Takes the lowered spills of an allocated program back, in place. An address register holds (space, scale, bytes, masked): scale
-    times where the frame begins there, plus bytes; or it is not in the state. The state is followed along all paths. Under the
-    key None it has the base of local memory: bytes from where it was at the entry."""
+    """Takes the lowered spills of an allocated program back, in place. The state maps address registers to (space, scale, bytes,
+    masked): the register holds scale times the address of the frame in that space, plus bytes. A register that is not in the state
+    holds no known address. The key None stands for the base of local memory, in bytes from the base at the entry. The state is
+    followed along all paths."""
 
     # Operands: a an address register, r a register, n a number, s a symbol; defs before the colon.
     SHAPES = {"getlmembase": "a:n", "setlmembase": ":an", "spill_mov": "a:s", "spill_iadd": "a:an", "spill_imad": "a:ann",
