@@ -15,7 +15,7 @@ constexpr std::string_view kPreAllocation = "source 000 \"Pre-Allocation Pass\""
 constexpr std::string_view kBudgetModel = "source 000 \"Occupancy-Aware Budget Model\"";
 constexpr std::string_view kRelaxation = "source 000 \"Step 5\"";
 
-// What scripts/ablation finds worth something (README, "What each part is worth").
+// What scripts/measure/ablation finds worth something (README, "What each part is worth").
 constexpr std::int64_t kDefaultTypes = 0xFE10;
 
 constexpr KnobRow kTable[kNumKnobs] = {

@@ -1,5 +1,5 @@
-# cmake -DPAGE=index.html -DHEADER=… -P: puts the style sheets and scripts that a page names into it, and writes a header with its bytes:
-# kReportPage. Styles and scripts are named by lines of exactly these forms:
+# cmake -DPAGE=index.html -DHEADER=… -P: puts the style sheets and scripts that a page names into it, and writes a header with its
+# bytes: kReportPage. Styles and scripts are named by lines of exactly these forms:
 #   <link rel="stylesheet" href="style.css">
 #   <script src="app.js"></script>
 cmake_path(GET PAGE PARENT_PATH folder)

@@ -1,4 +1,5 @@
-# cmake --install: the program, the libraries, their headers under include/regduel, and the package that find_package(regduel) reads.
+# cmake --install: the program, the libraries, their headers under include/regduel, and the package that find_package(regduel)
+# reads.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -11,7 +12,8 @@ foreach(library ${libraries})
 endforeach()
 install(TARGETS regduel RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-# The headers keep their folders, as they include each other. Those that only tests of ours use stay behind, and those of the campaign.
+# The headers keep their folders, as they include each other. Headers that only tests of ours use
+# stay behind, and the headers of the campaign.
 foreach(folder base ir passes allocator reference oracles generate duel fuzz properties)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${folder}/*.h)
   list(FILTER headers EXCLUDE REGEX "(testing|golden)\\.h$|^fuzz/campaign/")

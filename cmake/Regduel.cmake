@@ -32,8 +32,8 @@ function(regduel_count_edges)
   endif()
 endfunction()
 
-# regduel_precompile(TARGET HEADER...): headers of libraries that most of its files include are read once, not once a file. Ours are not among them,
-# as those change. With clang alone: what a file forgets to include shows with g++.
+# regduel_precompile(TARGET HEADER...): headers of libraries that most of its files include are read once, not once a file. Ours are
+# not among them, as those change. With clang alone: what a file forgets to include shows with g++.
 function(regduel_precompile target)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     target_precompile_headers(${target} PRIVATE <algorithm> <map> <optional> <set> <string> <vector> <fmt/format.h> ${ARGN})
@@ -41,8 +41,8 @@ function(regduel_precompile target)
   endif()
 endfunction()
 
-# regduel_source_dir(FILE...): REGDUEL_SOURCE_DIR, the root of the sources, for those tests that use it. For no other, so that ccache finds
-# what another checkout has compiled.
+# regduel_source_dir(FILE...): REGDUEL_SOURCE_DIR, the root of the sources, for those tests that use it. For no other, so that
+# ccache finds what another checkout has compiled.
 function(regduel_source_dir)
   foreach(file ${ARGN})
     file(STRINGS ${file} uses REGEX "REGDUEL_SOURCE_DIR|base/golden\\.h")
@@ -52,8 +52,8 @@ function(regduel_source_dir)
   endforeach()
 endfunction()
 
-# regduel_discover_tests(TARGET FOLDER FILE...): the tests of TARGET, of the given files below the current folder, carry the label FOLDER, and those of a
-# room its label as well: allocator/split. A test suite stands in one room.
+# regduel_discover_tests(TARGET FOLDER FILE...): the tests of TARGET, of the given files below the current folder, carry the label
+# FOLDER, and those of a room its label as well: allocator/split. A test suite stands in one room.
 function(regduel_discover_tests target folder)
   set(rooms)
   foreach(file ${ARGN})
@@ -82,11 +82,13 @@ function(regduel_discover_tests target folder)
   endforeach()
 endfunction()
 
-# regduel_folder(NAME [LINKS lib...] [PRIVATE_LINKS lib...] [TEST_LINKS lib...] [ROOMS room...] [EXCLUDE file...] [PRECOMPILE header...])
+# regduel_folder(NAME [LINKS lib...] [PRIVATE_LINKS lib...] [TEST_LINKS lib...] [ROOMS room...] [EXCLUDE file...]
+#                [PRECOMPILE header...])
 #   makes library regduel_NAME (alias regduel::NAME) of the *.cpp of the folder and of its rooms, and the test program
-#   regduel_NAME_test of their *_test.cpp, whose tests carry the label of their folder and that of their room. ROOMS: of these rooms alone; "." is the folder
-#   itself. EXCLUDE: files that belong to other targets.
-#   PRECOMPILE: further headers of libraries that most files include.
+#   regduel_NAME_test of their *_test.cpp, whose tests carry the label of their folder and that of their room.
+#   ROOMS       of these rooms alone; "." is the folder itself
+#   EXCLUDE     files that belong to other targets
+#   PRECOMPILE  further headers of libraries that most files include
 function(regduel_folder name)
   cmake_parse_arguments(ARG "" "" "LINKS;PRIVATE_LINKS;TEST_LINKS;ROOMS;EXCLUDE;PRECOMPILE" ${ARGN})
   if(ARG_ROOMS)
@@ -117,9 +119,9 @@ function(regduel_folder name)
   endif()
 endfunction()
 
-# Where REGDUEL_ODR asks for it, everything is compiled so that the linker can compare definitions. The machine code is there as well,
-# and programs are linked as ever, with -fno-lto (which the preset says). regduel_check_odr(), called when all targets are there: the target `odr`, part of all, fails where
-# two definitions of one name differ.
+# Where REGDUEL_ODR asks for it, everything is compiled so that the linker can compare definitions. The machine code is there as
+# well, and programs are linked as ever, with -fno-lto (which the preset says). regduel_check_odr(), called when all targets are
+# there: the target `odr`, part of all, fails where two definitions of one name differ.
 if(REGDUEL_ODR)
   add_compile_options(-flto -ffat-lto-objects)
 endif()
@@ -142,8 +144,8 @@ function(regduel_check_odr)
     endforeach()
   endwhile()
   add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/odr.checked
-                     COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-odr ${CMAKE_CXX_COMPILER} ${objects}
+                     COMMAND ${CMAKE_SOURCE_DIR}/scripts/check/check-odr ${CMAKE_CXX_COMPILER} ${objects}
                      COMMAND ${CMAKE_COMMAND} -E touch ${CMAKE_BINARY_DIR}/odr.checked
-                     DEPENDS ${objects} scripts/check-odr COMMAND_EXPAND_LISTS VERBATIM)
+                     DEPENDS ${objects} scripts/check/check-odr COMMAND_EXPAND_LISTS VERBATIM)
   add_custom_target(odr ALL DEPENDS ${CMAKE_BINARY_DIR}/odr.checked)
 endfunction()

@@ -1,4 +1,5 @@
-# cmake -DSEEDS=… -DOUT=… -P: packs each folder SEEDS/NAME into OUT/NAME_fuzzer_seed_corpus.zip, without folders in it. The same seeds, the same bytes.
+# cmake -DSEEDS=… -DOUT=… -P: packs each folder SEEDS/NAME into OUT/NAME_fuzzer_seed_corpus.zip, without folders in it. The same
+# seeds, the same bytes.
 file(GLOB targets RELATIVE ${SEEDS} ${SEEDS}/*)
 foreach(target ${targets})
   file(GLOB files RELATIVE ${SEEDS}/${target} ${SEEDS}/${target}/*)

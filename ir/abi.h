@@ -2,7 +2,7 @@
 // travel. A program says which one it follows; the registers themselves are data of a target.
 //
 // Sources: `seed` is that of sources 002 and 003 (DECISIONS, "callee-saved R24-R31"); `cuda` is what ptxas 13.0 does, measured by
-// scripts/abi-experiment.
+// scripts/measure/abi-experiment.
 #pragma once
 
 #include <algorithm>

@@ -39,7 +39,7 @@ Abi seed_abi(bool has_uniform) {
   return abi;
 }
 
-// What ptxas does, by scripts/abi-experiment: a function keeps R2, R16 to R31 and from R36 on the upper four of each eight; R20:R21
+// What ptxas does, by scripts/measure/abi-experiment: a function keeps R2, R16 to R31 and from R36 on the upper four of each eight; R20:R21
 // is the return address, which the caller writes; no predicate is kept; of UR the upper part is. From sm_80 on the functions of the
 // runtime keep all from R16 on. Not measured: sm_70 (like sm_75), and units above the last that ptxas gives out (R253, R254, UR62
 // up to sm_90), which go with their neighbours.

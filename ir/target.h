@@ -2,7 +2,7 @@
 // JSON file (`--target my.json`; FORMAT.md, "Targets").
 //
 // Sources: source 000 "Per-Class Iteration" (file sizes), "Worked Example" (x_min, x_max); source 002 and 003 (`abi seed`, tensor
-// alignment, register file); DECISIONS for the granularities; scripts/abi-experiment for `abi cuda`.
+// alignment, register file); DECISIONS for the granularities; scripts/measure/abi-experiment for `abi cuda`.
 #pragma once
 
 #include <array>

@@ -5,7 +5,7 @@
 // Everything here is data for people and for JSON: numbers of vregs, instructions and units as the text form of a program has them.
 //
 // Source: none; the scan that it shows is that of source 000 "Fatpoint Selection". Tested by explain_test.cpp; the text by
-// cli/cli_test.cpp and, on the examples of README.md, by scripts/check-readme.
+// cli/cli_test.cpp and, on the examples of README.md, by scripts/check/check-readme.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // the argument (result) registers that are left, and where every access to it takes whole, aligned, disjoint registers of it;
 // otherwise all accesses to it stay memory operations.
 //
-// Source: source 002 and 003 (argument and result registers of `abi seed`); scripts/abi-experiment (`abi cuda`); PTX ISA 9.0,
+// Source: source 002 and 003 (argument and result registers of `abi seed`); scripts/measure/abi-experiment (`abi cuda`); PTX ISA 9.0,
 // section 7.1 "Function Declarations and Definitions". Tested by ptx_test.cpp.
 #pragma once
 

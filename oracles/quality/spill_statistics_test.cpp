@@ -93,7 +93,7 @@ TEST(SpillStatistics, ReportLinesAreThoseOfTheSource) {
   EXPECT_THAT(report_lines(saturated), ::testing::StartsWith("# [est latency = saturated] [LSpillB=0] "));
 }
 
-// What ptxas 13.0.88 prints behind its "ptxas info    : " and "ptxas warning : "; scripts/ptxas-test compares them where it is
+// What ptxas 13.0.88 prints behind its "ptxas info    : " and "ptxas warning : "; scripts/check/ptxas-test compares them where it is
 // installed.
 TEST(SpillStatistics, FunctionPropertiesAreThoseOfPtxas) {
   EXPECT_EQ(function_properties("sha256", numbered()),

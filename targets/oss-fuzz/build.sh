@@ -1,6 +1,6 @@
 #!/bin/bash -eu
 # Builds the fuzz targets as OSS-Fuzz and ClusterFuzzLite ask for them: with $CC $CXX $CFLAGS $CXXFLAGS, linked with $LIB_FUZZING_ENGINE, into $OUT. Each
-# target needs nothing but the C library there; beside it lie its seeds, its options and its dictionary. scripts/oss-fuzz-test tries it here.
+# target needs nothing but the C library there; beside it lie its seeds, its options and its dictionary. scripts/check/oss-fuzz-test tries it here.
 # Contract: https://google.github.io/oss-fuzz/getting-started/new-project-guide/#buildsh
 build=$WORK/regduel
 
