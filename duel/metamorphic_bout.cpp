@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "oracles/disagreement.h"
+#include "oracles/agreement/disagreement.h"
 
 namespace regduel::fuzz {
 

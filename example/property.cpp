@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <oracles/judges.h>
 #include <properties/arbitrary.h>
-#include <oracles/report.h>
 #include <rapidcheck.h>
 
 #include "linear_scan.h"

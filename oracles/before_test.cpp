@@ -2,6 +2,7 @@
 
 #include "oracles/before.h"
 
+#include "oracles/judges.h"
 #include "oracles/pair/preserved.h"
 #include "oracles/quality/quality.h"
 #include "oracles/testing.h"

@@ -29,6 +29,7 @@
 
 #include <fmt/format.h>
 
+#include "oracles/before.h"
 #include "oracles/collector.h"
 #include "oracles/pair/preserved.h"
 

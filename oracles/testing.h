@@ -9,8 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/allocator.h"
 #include "ir/text/text.h"
-#include "oracles/report.h"
+#include "oracles/before.h"
+#include "oracles/judge.h"
 
 namespace regduel::oracles::testing {
 

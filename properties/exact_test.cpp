@@ -6,8 +6,8 @@
 
 #include "duel/allocators.h"
 #include "generate/standard_mix.h"
+#include "oracles/judges.h"
 #include "oracles/quality/quality.h"
-#include "oracles/report.h"
 
 namespace regduel::fuzz {
 namespace {

@@ -19,7 +19,6 @@
 #include "base/random.h"
 #include "duel/case_file.h"
 #include "fuzz/edit/mutator.h"
-#include "properties/arbitrary.h"
 #include "fuzz/triage/failure.h"
 #include "fuzz/triage/reduce.h"
 #include "ir/cfg.h"
@@ -27,7 +26,8 @@
 #include "ir/text/binary.h"
 #include "ir/text/text.h"
 #include "oracles/completeness.h"
-#include "oracles/report.h"
+#include "oracles/judges.h"
+#include "properties/arbitrary.h"
 
 namespace regduel::fuzz {
 namespace {

@@ -11,15 +11,16 @@
 
 #include "base/check_macro.h"
 #include "base/random.h"
-#include "duel/duel.h"
 #include "duel/case.h"
+#include "duel/duel.h"
+#include "ir/check.h"
+#include "ir/text/text.h"
+#include "oracles/judges.h"
+#include "targets/targets.h"
 #include "trial/faults/faults.h"
 #include "trial/faults/operators.h"
 #include "trial/faults/patterns.h"
 #include "trial/faults/relax.h"
-#include "targets/targets.h"
-#include "ir/check.h"
-#include "ir/text/text.h"
 
 namespace regduel::fuzz {
 namespace {

@@ -25,11 +25,11 @@
 #include "base/io.h"
 #include "base/random.h"
 #include "duel/allocators.h"
-#include "duel/duel.h"
 #include "duel/case.h"
+#include "duel/duel.h"
 #include "generate/generator.h"
+#include "oracles/judges.h"
 #include "oracles/quality/max_live.h"
-#include "oracles/report.h"
 
 namespace regduel::cli {
 namespace {

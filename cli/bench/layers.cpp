@@ -8,11 +8,11 @@
 #include "duel/duel.h"
 #include "fuzz/explore/behaviour.h"
 #include "fuzz/explore/explorer.h"
-#include "targets/targets.h"
 #include "fuzz/triage/failure.h"
 #include "ir/check.h"
+#include "oracles/judges.h"
 #include "oracles/quality/quality.h"
-#include "oracles/report.h"
+#include "targets/targets.h"
 
 namespace regduel::cli {
 namespace {

@@ -17,12 +17,12 @@
 #include "cli/show/tally_text.h"
 #include "cli/this_run.h"
 #include "duel/allocators.h"
-#include "generate/generator.h"
-#include "results/results.h"
 #include "fuzz/triage/failure.h"
+#include "generate/generator.h"
 #include "oracles/completeness.h"
+#include "oracles/judge.h"
 #include "oracles/quality/max_live.h"
-#include "oracles/report.h"
+#include "results/results.h"
 
 namespace regduel::cli {
 namespace {

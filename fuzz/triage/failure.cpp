@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 
 #include "base/check_macro.h"
+#include "base/isolate.h"
 #include "duel/allocators.h"
 #include "duel/case_file.h"
 #include "duel/metamorphic_bout.h"
-#include "base/isolate.h"
-#include "oracles/report.h"
+#include "oracles/judges.h"
 #include "passes/series.h"
 
 namespace regduel::fuzz {

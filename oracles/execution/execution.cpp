@@ -58,6 +58,7 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "oracles/before.h"
 #include "oracles/collector.h"
 #include "oracles/execution/guards.h"
 #include "oracles/execution/paths.h"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "oracles/report.h"
+#include "oracles/judge.h"
 
 namespace regduel::oracles {
 

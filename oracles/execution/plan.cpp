@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "oracles/before.h"
 #include "oracles/execution/guards.h"
 #include "oracles/pair/match.h"
 

@@ -11,7 +11,7 @@
 
 #include "oracles/memcheck/fast_check.h"
 #include "oracles/memcheck/guarded_walk.h"
-#include "oracles/memcheck/memcheck.h"
+#include "oracles/memcheck/mismatch.h"
 #include "oracles/memcheck/reaching_sets.h"
 
 namespace regduel::oracles {

@@ -16,7 +16,8 @@
 #include <optional>
 #include <vector>
 
-#include "oracles/memcheck/memcheck.h"
+#include "oracles/judge.h"
+#include "oracles/memcheck/mismatch.h"
 #include "oracles/memcheck/prepared.h"
 
 namespace regduel::oracles {

@@ -10,10 +10,13 @@
 #include <fmt/ranges.h>
 
 #include "base/check_macro.h"
+#include "ir/allocator.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
+#include "oracles/before.h"
 #include "oracles/collector.h"
 #include "oracles/completeness.h"
+#include "oracles/judges.h"
 #include "oracles/metamorphic/variants.h"
 #include "oracles/quality/quality.h"
 

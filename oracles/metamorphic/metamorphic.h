@@ -21,9 +21,12 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/allocator.h"
-#include "oracles/before.h"
-#include "oracles/report.h"
+#include "oracles/judge.h"
+
+namespace regduel::ir {
+class Allocator;
+struct AllocOptions;
+}  // namespace regduel::ir
 
 namespace regduel::oracles {
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "oracles/judges.h"
 #include "oracles/quality/quality.h"
 #include "oracles/testing.h"
 

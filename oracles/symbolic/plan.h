@@ -14,8 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "oracles/before.h"
+#include "oracles/judge.h"
 #include "oracles/pair/cells.h"
-#include "oracles/report.h"
 #include "oracles/symbolic/values.h"
 
 namespace regduel::oracles::symbolic {

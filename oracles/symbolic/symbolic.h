@@ -47,7 +47,7 @@
 // Tested by symbolic_test.cpp and the tests of the other files of this folder.
 #pragma once
 
-#include "oracles/report.h"
+#include "oracles/judge.h"
 
 namespace regduel::oracles {
 

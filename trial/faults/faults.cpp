@@ -11,11 +11,12 @@
 #include "base/io.h"
 #include "duel/allocators.h"
 #include "duel/duel.h"
-#include "trial/faults/patterns.h"
-#include "trial/faults/rewritings.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
+#include "oracles/judges.h"
 #include "oracles/memcheck/memcheck.h"
+#include "trial/faults/patterns.h"
+#include "trial/faults/rewritings.h"
 
 namespace regduel::fuzz {
 namespace {

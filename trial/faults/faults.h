@@ -23,8 +23,8 @@
 #include <string_view>
 #include <vector>
 
+#include "oracles/judge.h"
 #include "trial/faults/operators.h"
-#include "oracles/report.h"
 
 namespace regduel::fuzz {
 

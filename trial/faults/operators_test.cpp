@@ -6,10 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "trial/faults/faults.h"
 #include "ir/check.h"
+#include "oracles/judges.h"
 #include "oracles/memcheck/memcheck.h"
 #include "oracles/testing.h"
+#include "trial/faults/faults.h"
 
 namespace regduel::fuzz {
 namespace {

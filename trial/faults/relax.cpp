@@ -10,10 +10,11 @@
 #include "duel/allocators.h"
 #include "duel/duel.h"
 #include "fuzz/edit/edit.h"
-#include "trial/faults/origins.h"
 #include "generate/standard_mix.h"
 #include "ir/check.h"
+#include "oracles/judges.h"
 #include "oracles/pair/preserved.h"
+#include "trial/faults/origins.h"
 
 namespace regduel::fuzz {
 namespace {

@@ -21,7 +21,7 @@
 // both are decided on bytes, so that two defs of different parts of one pair may stand in its home.
 // Tested by structure_test.cpp: one defect, one category; and identities.
 
-#include "oracles/structure.h"
+#include "oracles/structure/structure.h"
 
 #include <algorithm>
 #include <array>
@@ -30,10 +30,11 @@
 
 #include <fmt/format.h>
 
+#include "oracles/before.h"
 #include "oracles/collector.h"
 #include "oracles/pair/id_index.h"
 #include "oracles/pair/raise.h"
-#include "oracles/uniform_sources.h"
+#include "oracles/structure/uniform_sources.h"
 
 namespace regduel::oracles {
 namespace {

@@ -1,5 +1,5 @@
 // See disagreement.h.
-#include "oracles/disagreement.h"
+#include "oracles/agreement/disagreement.h"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "ir/cfg.h"
+#include "oracles/before.h"
 #include "oracles/collector.h"
 #include "oracles/completeness.h"
 

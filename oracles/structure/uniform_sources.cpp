@@ -1,11 +1,12 @@
 // See uniform_sources.h.
-#include "oracles/uniform_sources.h"
+#include "oracles/structure/uniform_sources.h"
 
 #include <algorithm>
 #include <span>
 #include <utility>
 
 #include "ir/cfg.h"
+#include "oracles/before.h"
 
 namespace regduel::oracles {
 namespace {

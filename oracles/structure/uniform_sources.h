@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "ir/program.h"
-#include "oracles/report.h"
+#include "oracles/judge.h"
 
 namespace regduel::oracles {
 

@@ -1,6 +1,6 @@
 // One allocation that has a bit of everything and is accepted; then one defect at a time, each with its category.
 
-#include "oracles/structure.h"
+#include "oracles/structure/structure.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // The verdict of a report, signatures, and the list of judges.
 
-#include "oracles/report.h"
+#include "oracles/judges.h"
 
 #include "base/random.h"
 #include "ir/check.h"

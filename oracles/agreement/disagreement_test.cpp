@@ -1,6 +1,7 @@
 // Which pairs of verdicts contradict each other: every combination of the four judges' verdicts, against the table of the header.
-#include "oracles/disagreement.h"
+#include "oracles/agreement/disagreement.h"
 
+#include "oracles/judges.h"
 #include "oracles/testing.h"
 
 namespace regduel::oracles {

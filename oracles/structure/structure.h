@@ -2,7 +2,7 @@
 // programs"). Each rule has a category of its own, listed at the head of structure.cpp.
 #pragma once
 
-#include "oracles/report.h"
+#include "oracles/judge.h"
 
 namespace regduel::oracles {
 

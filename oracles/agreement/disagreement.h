@@ -29,7 +29,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oracles/report.h"
+#include "oracles/judge.h"
 
 namespace regduel::oracles {
 

@@ -1,4 +1,5 @@
-// What a judge says. Judges neither throw nor abort on any pair of well-formed programs: they return a result with findings.
+// The types of judging: a case, what a judge says of it, and the interface of a judge. judges.h lists the judges and asks them.
+// Judges neither throw nor abort on any pair of well-formed programs: they return a result with findings. Tested by judge_test.cpp.
 #pragma once
 
 #include <memory>
@@ -7,10 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/allocator.h"
 #include "ir/program.h"
 #include "ir/target.h"
-#include "oracles/before.h"
+
+namespace regduel::ir {
+struct Claims;
+}  // namespace regduel::ir
 
 namespace regduel::oracles {
 
@@ -44,6 +47,7 @@ struct Report {
   [[nodiscard]] const JudgeResult* result_of(std::string_view judge) const;
 };
 
+class Before;
 struct Measures;
 struct Raised;
 
@@ -76,13 +80,5 @@ class Judge {
   [[nodiscard]] virtual std::string_view what_it_proves() const = 0;  // one line for --help
   [[nodiscard]] virtual JudgeResult judge(const Case& c) const = 0;
 };
-
-// All judges of an allocation, in the order in which they are run: structure, memcheck, symbolic, execution, quality.
-[[nodiscard]] std::span<const Judge* const> judges();
-[[nodiscard]] const Judge* find_judge(std::string_view name);
-// Runs the named judges (all where `names` is empty) in order. Where structure fails, the later judges are still run on
-// what they can read, and say skipped where they cannot. Where all were asked and two contradict each other, a last result follows,
-// of "disagreement" (disagreement.h).
-[[nodiscard]] Report judge(const Case& c, std::span<const std::string> names = {});
 
 }  // namespace regduel::oracles
