@@ -19,9 +19,15 @@ struct Graph {
   int steps = 1;  // instructions of a block besides its read and its branch
 
   [[nodiscard]] std::string text(bool is_after) const {
-    std::string text = is_after ? "func @t kernel target sm_90 threads 32 allocated\n  frame local 4 shared 0\n"
+    std::string text = is_after ? R"(
+func @t kernel target sm_90 threads 32 allocated
+  frame local 4 shared 0
+)"
                                 : "func @t kernel target sm_90 threads 32\n";
-    text += "  vreg %0 R b32\n  vreg %1 R b32\n";
+    text += R"(
+  vreg %0 R b32
+  vreg %1 R b32
+)";
     if (is_after) text += "  slot 0 local size 4 align 4 offset 0\n";
     const auto reg = [&](int k) { return (is_after ? "R" : "%") + std::to_string(k); };
     std::string edge_blocks;
@@ -126,8 +132,14 @@ TEST(ExecutionPaths, ALoopIsFollowedForAWhileThoughNothingIsNew) {
     if (is_before) std::replace(text.begin(), text.end(), 'R', '%');
     return text;
   };
-  const std::string body = "  block b0\n    #0 " + defs + " = many\n    #1 bra -> b1\n  block b1\n    #2 " + defs + " = copy " +
-                           shifted_from + "\n    #3 use R9\n    #4 bra -> b1\n";
+  const std::string body = "  block b0\n    #0 " + defs + R"( = many
+    #1 bra -> b1
+  block b1
+    #2 )" + defs + " = copy " +
+                           shifted_from + R"(
+    #3 use R9
+    #4 bra -> b1
+)";
   p.before = in(body, true);
   p.after = testing::edit(body, "    #1 bra", "    +20 R0 = copy R20\n    #1 bra");
   EXPECT_EQ(testing::judge_text(execution_judge(), p.before_text(), p.after_text()).verdict, Verdict::Fail);
@@ -147,10 +159,25 @@ TEST(ExecutionPaths, TheCostIsTheInstructionsThatWereExecuted) {
 // next time. Where the exits are on the way to the loop, and where they are in it.
 TEST(ExecutionPaths, AMissingStoreInALoopBehindEarlyExitsIsFound) {
   for (const bool are_inside : {false, true}) {
-    testing::Pair p = {
-        .vregs = "  vreg %0 R b32\n  vreg %1 R b32\n",
-        .before = "  block b0\n    #0 %0 = a\n    #1 bra -> b2\n  block b1\n    #2 exit\n",
-        .after = "  block b0\n    #0 R0 = a\n    +100 spill R0, slot 0\n    #1 bra -> b2\n  block b1\n    #2 exit\n"};
+    testing::Pair p = {.vregs = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+)",
+                       .before = R"(
+  block b0
+    #0 %0 = a
+    #1 bra -> b2
+  block b1
+    #2 exit
+)",
+                       .after = R"(
+  block b0
+    #0 R0 = a
+    +100 spill R0, slot 0
+    #1 bra -> b2
+  block b1
+    #2 exit
+)"};
     const auto branch = [&](int inst, const std::string& targets) {
       p.before += "    #" + std::to_string(inst) + " mbra %1 -> " + targets + "\n";
       p.after += "    #" + std::to_string(inst) + " mbra R5 -> " + targets + "\n";
@@ -163,10 +190,24 @@ TEST(ExecutionPaths, AMissingStoreInALoopBehindEarlyExitsIsFound) {
       both("  block b" + std::to_string(b) + "\n");
       branch(b + 1, "b1, b" + std::to_string(b + 1));
     }
-    p.before += "  block b5\n    #11 use %0\n    #12 %0 = next %0\n";
-    p.after += "  block b5\n    +101 R1 = refill slot 0\n    #11 use R1\n    #12 R1 = next R1\n    +102 spill R1, slot 0\n";
+    p.before += R"(
+  block b5
+    #11 use %0
+    #12 %0 = next %0
+)";
+    p.after += R"(
+  block b5
+    +101 R1 = refill slot 0
+    #11 use R1
+    #12 R1 = next R1
+    +102 spill R1, slot 0
+)";
     branch(13, are_inside ? "b2, b6" : "b5, b6");
-    both("  block b6\n    #14 st 1 !write\n    #15 exit\n");
+    both(R"(
+  block b6
+    #14 st 1 !write
+    #15 exit
+)");
     const ir::Function before = testing::parse_function(p.before_text()), right = testing::parse_function(p.after_text());
     p.after = testing::edit(p.after, "    +102 spill R1, slot 0\n", "");
     const ir::Function damaged = testing::parse_function(p.after_text());
@@ -212,15 +253,41 @@ TEST(ExecutionPaths, BehindAnEarlyExitTheValuesOfBeforeAreBack) {
 
 // What was written on the way out is not there on the way on: both loads read the same.
 TEST(ExecutionPaths, BehindAnEarlyExitTheMemoryOfBeforeIsBack) {
-  const testing::Pair p = {.vregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n",
-                           .before =
-                               "  block b0\n    #0 %0 = a\n    #1 st %0 !write\n    #2 %1 = ld %0 !read\n    #3 mbra %0 -> b1, b2\n"
-                               "  block b1\n    #4 st 1 !write\n    #5 exit\n"
-                               "  block b2\n    #6 %2 = ld %0 !read\n    #7 use %1, %2\n    #8 use %0\n    #9 exit\n",
-                           .after =
-                               "  block b0\n    #0 R0 = a\n    #1 st R0 !write\n    #2 R1 = ld R0 !read\n    #3 mbra R0 -> b1, b2\n"
-                               "  block b1\n    #4 st 1 !write\n    #5 exit\n"
-                               "  block b2\n    #6 R2 = ld R0 !read\n    #7 use R2, R1\n    #8 use R0\n    #9 exit\n"};
+  const testing::Pair p = {.vregs = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+)",
+                           .before = R"(
+  block b0
+    #0 %0 = a
+    #1 st %0 !write
+    #2 %1 = ld %0 !read
+    #3 mbra %0 -> b1, b2
+  block b1
+    #4 st 1 !write
+    #5 exit
+  block b2
+    #6 %2 = ld %0 !read
+    #7 use %1, %2
+    #8 use %0
+    #9 exit
+)",
+                           .after = R"(
+  block b0
+    #0 R0 = a
+    #1 st R0 !write
+    #2 R1 = ld R0 !read
+    #3 mbra R0 -> b1, b2
+  block b1
+    #4 st 1 !write
+    #5 exit
+  block b2
+    #6 R2 = ld R0 !read
+    #7 use R2, R1
+    #8 use R0
+    #9 exit
+)"};
   const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
   const Before prepared(before, *ir::find_target("sm_90"));
   EXPECT_THAT(prepared.part<EdgeKinds>().is_early, ::testing::ElementsAre(true, false));
@@ -230,15 +297,39 @@ TEST(ExecutionPaths, BehindAnEarlyExitTheMemoryOfBeforeIsBack) {
 
 // R1 holds the value of #1 again, which #20 has not put there.
 TEST(ExecutionPaths, BehindAnEarlyExitValuesComeFromWhereTheyDidBefore) {
-  const testing::Pair p = {
-      .vregs = "  vreg %0 R b32\n  vreg %1 R b32\n",
-      .before =
-          "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 mbra %0 -> b1, b2\n  block b1\n    #3 use %0\n    #4 exit\n"
-          "  block b2\n    #5 use %0\n    #6 use %1\n    #7 use %1\n    #8 exit\n",
-      .after =
-          "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 mbra R0 -> b1, b2\n"
-          "  block b1\n    +20 R1 = copy R0\n    #3 use R1\n    #4 exit\n"
-          "  block b2\n    #5 use R1\n    #6 use R1\n    #7 use R1\n    #8 exit\n"};
+  const testing::Pair p = {.vregs = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+)",
+                           .before = R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 mbra %0 -> b1, b2
+  block b1
+    #3 use %0
+    #4 exit
+  block b2
+    #5 use %0
+    #6 use %1
+    #7 use %1
+    #8 exit
+)",
+                           .after = R"(
+  block b0
+    #0 R0 = a
+    #1 R1 = b
+    #2 mbra R0 -> b1, b2
+  block b1
+    +20 R1 = copy R0
+    #3 use R1
+    #4 exit
+  block b2
+    #5 use R1
+    #6 use R1
+    #7 use R1
+    #8 exit
+)"};
   const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     const JudgeResult r =
@@ -459,15 +550,36 @@ TEST(ExecutionPaths, EachBackEdgeOfALoopHasItsLaps) {
 
 // Lost in one lap, moved on to where it is read in the next: an edge of the loop that is taken once a run does not show it.
 TEST(ExecutionPaths, WhatOneLapLeavesTheNextOneReads) {
-  const testing::Pair p = {
-      .vregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n",
-      .before =
-          "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 bra -> b1\n"
-          "  block b1\n    #3 use %1\n    #4 %1 = copy %0\n    #5 mbra %2 -> b1, b2\n  block b2\n    #6 exit\n",
-      .after =
-          "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 bra -> b1\n"
-          "  block b1\n    #3 use R1\n    #4 R1 = copy R0\n    +20 R0 = copy R9\n    #5 mbra R5 -> b1, b2\n"
-          "  block b2\n    #6 exit\n"};
+  const testing::Pair p = {.vregs = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+)",
+                           .before = R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 bra -> b1
+  block b1
+    #3 use %1
+    #4 %1 = copy %0
+    #5 mbra %2 -> b1, b2
+  block b2
+    #6 exit
+)",
+                           .after = R"(
+  block b0
+    #0 R0 = a
+    #1 R1 = b
+    #2 bra -> b1
+  block b1
+    #3 use R1
+    #4 R1 = copy R0
+    +20 R0 = copy R9
+    #5 mbra R5 -> b1, b2
+  block b2
+    #6 exit
+)"};
   const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
   EXPECT_EQ(
       judge_execution({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255), nullptr}, {.runs = 0}).verdict,
@@ -494,14 +606,27 @@ TEST(ExecutionPaths, WhatCannotBeReachedIsNotAskedFor) {
 
 // Where the program after does not follow an edge, there is no second lap to wait for, and nothing to be sought behind it.
 TEST(ExecutionPaths, BehindAWrongPathNothingIsSought) {
-  const testing::Pair p = {
-      .vregs = "  vreg %0 R b32\n",
-      .before =
-          "  block b0\n    #0 bra -> b1\n  block b1\n    #1 mbra %0 -> b1, b2\n  block b2\n    #2 mbra %0 -> b2, b3\n"
-          "  block b3\n    #3 exit\n",
-      .after =
-          "  block b0\n    #0 bra -> b1\n  block b1\n    #1 mbra R0 -> b3, b3\n  block b2\n    #2 mbra R0 -> b2, b3\n"
-          "  block b3\n    #3 exit\n"};
+  const testing::Pair p = {.vregs = "  vreg %0 R b32\n",
+                           .before = R"(
+  block b0
+    #0 bra -> b1
+  block b1
+    #1 mbra %0 -> b1, b2
+  block b2
+    #2 mbra %0 -> b2, b3
+  block b3
+    #3 exit
+)",
+                           .after = R"(
+  block b0
+    #0 bra -> b1
+  block b1
+    #1 mbra R0 -> b3, b3
+  block b2
+    #2 mbra R0 -> b2, b3
+  block b3
+    #3 exit
+)"};
   const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
   ExecutionCost cost;
   const JudgeResult r =

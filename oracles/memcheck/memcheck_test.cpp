@@ -40,15 +40,36 @@ constexpr std::string_view kP2rBase = "memcheck-8-p2r-r2p-base-destroyed";
 constexpr std::string_view kBitBase = "memcheck-9-bit-spill-base-destroyed";
 constexpr std::string_view kGone = "memcheck-10-definitions-disappeared";
 
-const std::string kThreeR = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n";
+const std::string kThreeR = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+)";
 
 // ---------------------------------------------------------------------------------------------------------------
 // Straight lines
 
 Pair two_spilled() {
-  return {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 %2 = c\n    #3 use %0, %1, %2 !write\n    #4 exit\n",
-          "  block b0\n    #0 R0 = a\n    +10 spill R0, slot 0\n    #1 R0 = b\n    +11 spill R0, slot 1\n    #2 R0 = c\n"
-          "    +12 R1 = refill slot 0\n    +13 R2 = refill slot 1\n    #3 use R1, R2, R0 !write\n    #4 exit\n"};
+  return {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 %2 = c
+    #3 use %0, %1, %2 !write
+    #4 exit
+)",
+          R"(
+  block b0
+    #0 R0 = a
+    +10 spill R0, slot 0
+    #1 R0 = b
+    +11 spill R0, slot 1
+    #2 R0 = c
+    +12 R1 = refill slot 0
+    +13 R2 = refill slot 1
+    #3 use R1, R2, R0 !write
+    #4 exit
+)"};
 }
 
 TEST(MemcheckTest, AcceptsSpillsAndRefills) { expect_pass(two_spilled()); }
@@ -93,23 +114,63 @@ TEST(MemcheckTest, FindsARegisterReusedWhileItIsLive) {
   Pair p = two_spilled();
   p.after = replaced(p.after, "    +13 R2 = refill slot 1\n", "    +13 R2 = refill slot 1\n    +14 R1 = copy R2\n");
   expect_category(p, kSpillRefill);  // what came too much came through a refill
-  Pair q = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #3 use %0, %1 !write\n    #4 exit\n",
-            "  block b0\n    #0 R0 = a\n    #1 R0 = b\n    #3 use R0, R0 !write\n    #4 exit\n"};
+  Pair q = {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #3 use %0, %1 !write
+    #4 exit
+)",
+            R"(
+  block b0
+    #0 R0 = a
+    #1 R0 = b
+    #3 use R0, R0 !write
+    #4 exit
+)"};
   expect_category(q, kExtra);
 }
 
 TEST(MemcheckTest, LooksThroughCopyChains) {
-  Pair p = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1 = copy %0\n    #2 %2 = copy %1\n    #3 use %2, %0 !write\n    #4 exit\n",
-            "  block b0\n    #0 R0 = a\n    #1 !deleted\n    #2 spill R0, slot 0\n    +9 R7, R8 = copy R0, R0\n    +10 R8, R7 = "
-            "copy R7, R8\n"
-            "    +11 R9 = refill slot 0\n    #3 use R9, R8 !write\n    #4 exit\n"};
+  Pair p = {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = copy %0
+    #2 %2 = copy %1
+    #3 use %2, %0 !write
+    #4 exit
+)",
+            R"(
+  block b0
+    #0 R0 = a
+    #1 !deleted
+    #2 spill R0, slot 0
+    +9 R7, R8 = copy R0, R0
+    +10 R8, R7 = copy R7, R8
+    +11 R9 = refill slot 0
+    #3 use R9, R8 !write
+    #4 exit
+)"};
   p.after = replaced(p.after, "#1 !deleted", "#1 copy !deleted");
   expect_pass(p);
 }
 
 TEST(MemcheckTest, ParallelCopiesReadBeforeTheyWrite) {
-  const Pair p = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #3 use %0, %1 !write\n    #4 exit\n",
-                  "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    +9 R0, R1 = copy R1, R0\n    #3 use R1, R0 !write\n    #4 exit\n"};
+  const Pair p = {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #3 use %0, %1 !write
+    #4 exit
+)",
+                  R"(
+  block b0
+    #0 R0 = a
+    #1 R1 = b
+    +9 R0, R1 = copy R1, R0
+    #3 use R1, R0 !write
+    #4 exit
+)"};
   expect_pass(p);
   Pair broken = p;
   broken.after = replaced(p.after, "+9 R0, R1 = copy R1, R0", "+9 R0 = copy R1\n    +8 R1 = copy R0");
@@ -117,8 +178,20 @@ TEST(MemcheckTest, ParallelCopiesReadBeforeTheyWrite) {
 }
 
 TEST(MemcheckTest, FindsACallThatClobbersALiveValue) {
-  Pair p = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 call \"g\" clobbers R0:R3\n    #2 use %0 !write\n    #3 exit\n",
-            "  block b0\n    #0 R4 = a\n    #1 call \"g\" clobbers R0:R3\n    #2 use R4 !write\n    #3 exit\n"};
+  Pair p = {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 call "g" clobbers R0:R3
+    #2 use %0 !write
+    #3 exit
+)",
+            R"(
+  block b0
+    #0 R4 = a
+    #1 call "g" clobbers R0:R3
+    #2 use R4 !write
+    #3 exit
+)"};
   expect_pass(p);
   p.after = replaced(replaced(p.after, "R4 = a", "R3 = a"), "use R4", "use R3");
   const JudgeResult r = judge(p);
@@ -127,15 +200,37 @@ TEST(MemcheckTest, FindsACallThatClobbersALiveValue) {
 }
 
 TEST(MemcheckTest, AResultMayStandInAClobberedRegister) {
-  expect_pass(
-      {kThreeR,
-       "  block b0\n    #0 %0 = a\n    #1 %1{=R0} = call \"g\", %0{=R0} clobbers R0:R3\n    #2 use %1 !write\n    #3 exit\n",
-       "  block b0\n    #0 R0 = a\n    #1 R0 = call \"g\", R0 clobbers R0:R3\n    #2 use R0 !write\n    #3 exit\n"});
+  expect_pass({kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 %1{=R0} = call "g", %0{=R0} clobbers R0:R3
+    #2 use %1 !write
+    #3 exit
+)",
+               R"(
+  block b0
+    #0 R0 = a
+    #1 R0 = call "g", R0 clobbers R0:R3
+    #2 use R0 !write
+    #3 exit
+)"});
 }
 
 TEST(MemcheckTest, FindsAnEarlyClobberInTheRegisterOfAUse) {
-  Pair p = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1{early} = op %0\n    #2 use %1 !write\n    #3 exit\n",
-            "  block b0\n    #0 R0 = a\n    #1 R1 = op R0\n    #2 use R1 !write\n    #3 exit\n"};
+  Pair p = {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 %1{early} = op %0
+    #2 use %1 !write
+    #3 exit
+)",
+            R"(
+  block b0
+    #0 R0 = a
+    #1 R1 = op R0
+    #2 use R1 !write
+    #3 exit
+)"};
   expect_pass(p);
   p.after = replaced(replaced(p.after, "R1 = op R0", "R0 = op R0"), "use R1", "use R0");
   const JudgeResult r = judge(p);
@@ -144,8 +239,18 @@ TEST(MemcheckTest, FindsAnEarlyClobberInTheRegisterOfAUse) {
 }
 
 TEST(MemcheckTest, FindsTwoDefsInOneRegister) {
-  const Pair base = {kThreeR, "  block b0\n    #0 %0, %1 = two\n    #1 use %0 !write\n    #2 exit\n",
-                     "  block b0\n    #0 R0, R0 = two\n    #1 use R0 !write\n    #2 exit\n"};
+  const Pair base = {kThreeR, R"(
+  block b0
+    #0 %0, %1 = two
+    #1 use %0 !write
+    #2 exit
+)",
+                     R"(
+  block b0
+    #0 R0, R0 = two
+    #1 use R0 !write
+    #2 exit
+)"};
   expect_category(base, kExtra);
   Pair second = base;
   second.before = replaced(base.before, "use %0", "use %1");
@@ -153,8 +258,20 @@ TEST(MemcheckTest, FindsTwoDefsInOneRegister) {
 }
 
 TEST(MemcheckTest, ADefUseWritesOverWhatItReads) {
-  Pair p = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %0{inout} = add 1\n    #2 use %0 !write\n    #3 exit\n",
-            "  block b0\n    #0 R0 = a\n    #1 R0{inout} = add 1\n    #2 use R0 !write\n    #3 exit\n"};
+  Pair p = {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 %0{inout} = add 1
+    #2 use %0 !write
+    #3 exit
+)",
+            R"(
+  block b0
+    #0 R0 = a
+    #1 R0{inout} = add 1
+    #2 use R0 !write
+    #3 exit
+)"};
   expect_pass(p);
   p.after = replaced(p.after, "#1 R0{inout}", "#1 R1{inout}");
   EXPECT_THAT(categories(judge(p)), ElementsAre(kUninit, kExtra));  // #1 reads nothing, and #2 the old value
@@ -163,39 +280,97 @@ TEST(MemcheckTest, ADefUseWritesOverWhatItReads) {
 // ---------------------------------------------------------------------------------------------------------------
 // Bytes
 
-const std::string kPairVregs = "  vreg %0 R b64\n  vreg %1 R b32\n";
+const std::string kPairVregs = R"(
+  vreg %0 R b64
+  vreg %1 R b32
+)";
 
 TEST(MemcheckTest, FindsAClobberedHalf) {
-  Pair p = {kPairVregs, "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %0, %1 !write\n    #3 exit\n",
-            "  block b0\n    #0 R0:R1 = a\n    #1 R2 = b\n    #2 use R0:R1, R2 !write\n    #3 exit\n"};
+  Pair p = {kPairVregs, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 use %0, %1 !write
+    #3 exit
+)",
+            R"(
+  block b0
+    #0 R0:R1 = a
+    #1 R2 = b
+    #2 use R0:R1, R2 !write
+    #3 exit
+)"};
   expect_pass(p);
   p.after = replaced(replaced(p.after, "R2 = b", "R1 = b"), "use R0:R1, R2", "use R0:R1, R1");
   expect_category(p, kExtra);
 }
 
 TEST(MemcheckTest, FindsSwappedHalves) {
-  Pair p = {kPairVregs, "  block b0\n    #0 %0 = a\n    #2 use %0 !write\n    #3 exit\n",
-            "  block b0\n    #0 R0:R1 = a\n    +9 R2, R3 = copy R0, R1\n    #2 use R2:R3 !write\n    #3 exit\n"};
+  Pair p = {kPairVregs, R"(
+  block b0
+    #0 %0 = a
+    #2 use %0 !write
+    #3 exit
+)",
+            R"(
+  block b0
+    #0 R0:R1 = a
+    +9 R2, R3 = copy R0, R1
+    #2 use R2:R3 !write
+    #3 exit
+)"};
   expect_pass(p);
   p.after = replaced(p.after, "copy R0, R1", "copy R1, R0");
   expect_category(p, kExtra);
 }
 
 TEST(MemcheckTest, SpillsHalvesByThemselves) {
-  Pair p = {kPairVregs, "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %0, %1 !write\n    #3 exit\n",
-            "  block b0\n    #0 R0:R1 = a\n    +9 spill R1, slot 2 + 4\n    +8 spill R0, slot 2\n    #1 R0 = b\n"
-            "    +7 R2:R3 = refill slot 2\n    #2 use R2:R3, R0 !write\n    #3 exit\n"};
+  Pair p = {kPairVregs, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 use %0, %1 !write
+    #3 exit
+)",
+            R"(
+  block b0
+    #0 R0:R1 = a
+    +9 spill R1, slot 2 + 4
+    +8 spill R0, slot 2
+    #1 R0 = b
+    +7 R2:R3 = refill slot 2
+    #2 use R2:R3, R0 !write
+    #3 exit
+)"};
   expect_pass(p);
   p.after = replaced(p.after, "slot 2 + 4", "slot 1");
   expect_category(p, kSpillRefill);
 }
 
 TEST(MemcheckTest, PartsKeepTheOtherBytes) {
-  Pair p = {"  vreg %0 R b32\n  vreg %1 R b16 alias %0.h1\n",
-            "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %0.h0, %1 !write\n    #3 use %0 !write\n    #4 exit\n",
-            "  block b0\n    #0 R0 = a\n    #1 R0.h1 = b\n    +9 spill R0.h1, slot 0 + 2\n    +8 spill R0.h0, slot 0\n    +7 R5 = "
-            "refill slot 0\n"
-            "    #2 use R0.h0, R5.h1 !write\n    #3 use R5 !write\n    #4 exit\n"};
+  Pair p = {R"(
+  vreg %0 R b32
+  vreg %1 R b16 alias %0.h1
+)",
+            R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 use %0.h0, %1 !write
+    #3 use %0 !write
+    #4 exit
+)",
+            R"(
+  block b0
+    #0 R0 = a
+    #1 R0.h1 = b
+    +9 spill R0.h1, slot 0 + 2
+    +8 spill R0.h0, slot 0
+    +7 R5 = refill slot 0
+    #2 use R0.h0, R5.h1 !write
+    #3 use R5 !write
+    #4 exit
+)"};
   expect_pass(p);
   Pair wrong = p;
   wrong.after = replaced(p.after, "#1 R0.h1 = b", "#1 R0.h0 = b");
@@ -204,15 +379,48 @@ TEST(MemcheckTest, PartsKeepTheOtherBytes) {
 }
 
 TEST(MemcheckTest, NarrowVregsOwnAWholeUnit) {
-  Pair p = {"  vreg %0 R b16\n  vreg %1 R b8\n  vreg %2 R b32\n",
-            "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %0, %1 !write\n    #3 exit\n",
-            "  block b0\n    #0 R0 = a\n    +9 spill R0, slot 0\n    #1 R0 = b\n    +8 R1 = refill slot 0\n    +7 R2 = copy R1\n"
-            "    #2 use R2, R0 !write\n    #3 exit\n"};
+  Pair p = {R"(
+  vreg %0 R b16
+  vreg %1 R b8
+  vreg %2 R b32
+)",
+            R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 use %0, %1 !write
+    #3 exit
+)",
+            R"(
+  block b0
+    #0 R0 = a
+    +9 spill R0, slot 0
+    #1 R0 = b
+    +8 R1 = refill slot 0
+    +7 R2 = copy R1
+    #2 use R2, R0 !write
+    #3 exit
+)"};
   expect_pass(p);
   // A narrow def in the register of a live wide value leaves nothing of it.
-  Pair q = {"  vreg %0 R b32\n  vreg %1 R b16\n",
-            "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %0, %1 !write\n    #3 exit\n",
-            "  block b0\n    #0 R0 = a\n    #1 R0 = b\n    #2 use R0, R0 !write\n    #3 exit\n"};
+  Pair q = {R"(
+  vreg %0 R b32
+  vreg %1 R b16
+)",
+            R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 use %0, %1 !write
+    #3 exit
+)",
+            R"(
+  block b0
+    #0 R0 = a
+    #1 R0 = b
+    #2 use R0, R0 !write
+    #3 exit
+)"};
   expect_category(q, kExtra);
 }
 
@@ -220,14 +428,44 @@ TEST(MemcheckTest, NarrowVregsOwnAWholeUnit) {
 // Paths
 
 Pair loop_with_spill() {
-  return {"  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n",
-          "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 bra -> b1\n"
-          "  block b1\n    #3 %1 = add %1, %0\n    #4 %2 = cmp %1\n    #5 cbra %2 -> b1, b2\n"
-          "  block b2\n    #6 use %0, %1 !write\n    #7 exit\n",
-          "  block b0\n    #0 R0 = a\n    +20 spill R0, slot 0\n    #1 R0 = b\n    +21 spill R0, slot 1\n    #2 bra -> b1\n"
-          "  block b1\n    +22 R1 = refill slot 1\n    +23 R0 = refill slot 0\n    #3 R1 = add R1, R0\n    +24 spill R1, slot 1\n"
-          "    #4 P0 = cmp R1\n    #5 cbra P0 -> b1, b2\n"
-          "  block b2\n    +25 R0 = refill slot 1\n    +26 R1 = refill slot 0\n    #6 use R1, R0 !write\n    #7 exit\n"};
+  return {R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 P pred
+)",
+          R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 bra -> b1
+  block b1
+    #3 %1 = add %1, %0
+    #4 %2 = cmp %1
+    #5 cbra %2 -> b1, b2
+  block b2
+    #6 use %0, %1 !write
+    #7 exit
+)",
+          R"(
+  block b0
+    #0 R0 = a
+    +20 spill R0, slot 0
+    #1 R0 = b
+    +21 spill R0, slot 1
+    #2 bra -> b1
+  block b1
+    +22 R1 = refill slot 1
+    +23 R0 = refill slot 0
+    #3 R1 = add R1, R0
+    +24 spill R1, slot 1
+    #4 P0 = cmp R1
+    #5 cbra P0 -> b1, b2
+  block b2
+    +25 R0 = refill slot 1
+    +26 R1 = refill slot 0
+    #6 use R1, R0 !write
+    #7 exit
+)"};
 }
 
 TEST(MemcheckTest, AcceptsSpillsInLoops) { expect_pass(loop_with_spill()); }
@@ -240,14 +478,43 @@ TEST(MemcheckTest, FindsADefThatDisappears) {
 }
 
 Pair diamond() {
-  return {"  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n",
-          "  block b0\n    #0 %0 = a\n    #1 %2 = p\n    #2 cbra %2 -> b1, b2\n"
-          "  block b1\n    #3 %1 = b\n    #4 use %1 !write\n    #5 bra -> b3\n  block b2\n    #6 bra -> b3\n"
-          "  block b3\n    #7 use %0 !write\n    #8 exit\n",
-          "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    +20 spill R0, slot 0\n    #2 cbra P0 -> b1, b2\n"
-          "  block b1\n    #3 R0 = b\n    #4 use R0 !write\n    +21 R0 = refill slot 0\n    #5 bra -> b3\n  block b2\n    #6 bra "
-          "-> b3\n"
-          "  block b3\n    #7 use R0 !write\n    #8 exit\n"};
+  return {R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 P pred
+)",
+          R"(
+  block b0
+    #0 %0 = a
+    #1 %2 = p
+    #2 cbra %2 -> b1, b2
+  block b1
+    #3 %1 = b
+    #4 use %1 !write
+    #5 bra -> b3
+  block b2
+    #6 bra -> b3
+  block b3
+    #7 use %0 !write
+    #8 exit
+)",
+          R"(
+  block b0
+    #0 R0 = a
+    #1 P0 = p
+    +20 spill R0, slot 0
+    #2 cbra P0 -> b1, b2
+  block b1
+    #3 R0 = b
+    #4 use R0 !write
+    +21 R0 = refill slot 0
+    #5 bra -> b3
+  block b2
+    #6 bra -> b3
+  block b3
+    #7 use R0 !write
+    #8 exit
+)"};
 }
 
 TEST(MemcheckTest, FindsARefillMissingOnOnePath) {
@@ -268,16 +535,38 @@ TEST(MemcheckTest, FindsAStoreMissingOnOnePath) {
 }
 
 TEST(MemcheckTest, PhisBecomeCopiesOnEdges) {
-  Pair p = {
-      kThreeR + "  vreg %3 P pred\n",
-      "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 bra -> b1\n"
-      "  block b1\n    #3 %2 = phi b0: %0, b1: %1\n    #4 %1 = phi b0: %1, b1: %2\n    #5 %3 = p %2\n    #6 cbra %3 -> b1, b2\n"
-      "  block b2\n    #7 use %2, %1 !write\n    #8 exit\n",
-      // the swap problem: both phis in parallel, on the back edge
-      "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 bra -> b1\n"
-      "  block b1\n    #3 phi !deleted\n    #4 phi !deleted\n    #5 P0 = p R0\n    #6 cbra P0 -> b3, b2\n"
-      "  block b2\n    #7 use R0, R1 !write\n    #8 exit\n"
-      "  block b3 edge b1 -> b1\n    +20 R0, R1 = copy R1, R0\n    +21 bra -> b1\n"};
+  Pair p = {kThreeR + "  vreg %3 P pred\n", R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 bra -> b1
+  block b1
+    #3 %2 = phi b0: %0, b1: %1
+    #4 %1 = phi b0: %1, b1: %2
+    #5 %3 = p %2
+    #6 cbra %3 -> b1, b2
+  block b2
+    #7 use %2, %1 !write
+    #8 exit
+)",
+            // the swap problem: both phis in parallel, on the back edge
+            R"(
+  block b0
+    #0 R0 = a
+    #1 R1 = b
+    #2 bra -> b1
+  block b1
+    #3 phi !deleted
+    #4 phi !deleted
+    #5 P0 = p R0
+    #6 cbra P0 -> b3, b2
+  block b2
+    #7 use R0, R1 !write
+    #8 exit
+  block b3 edge b1 -> b1
+    +20 R0, R1 = copy R1, R0
+    +21 bra -> b1
+)"};
   expect_pass(p);
   Pair sequential = p;
   sequential.after = replaced(p.after, "+20 R0, R1 = copy R1, R0", "+20 R0 = copy R1\n    +22 R1 = copy R0");
@@ -286,45 +575,125 @@ TEST(MemcheckTest, PhisBecomeCopiesOnEdges) {
 
 // Each word of a pair has a phi of its own.
 TEST(MemcheckTest, PhisOfPairsBecomeCopiesOfPairs) {
-  const Pair p = {
-      "  vreg %0 R b64\n  vreg %1 P pred\n  vreg %2 R b64\n",
-      "  block b0\n    #0 %0 = a\n    #1 %1 = p\n    #2 cbra %1 -> b1, b2\n  block b1\n    #3 %0 = b\n    #4 bra -> b2\n"
-      "  block b2\n    #5 %2 = phi b0: %0, b1: %0\n    #6 use %2.hi !write\n    #7 exit\n",
-      "  block b0\n    #0 R0:R1 = a\n    #1 P0 = p\n    #2 cbra P0 -> b1, b2\n  block b1\n    #3 R0:R1 = b\n"
-      "    #4 bra -> b2\n  block b2\n    #5 phi !deleted\n    #6 use R0:R1.hi !write\n    #7 exit\n"};
+  const Pair p = {R"(
+  vreg %0 R b64
+  vreg %1 P pred
+  vreg %2 R b64
+)",
+                  R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = p
+    #2 cbra %1 -> b1, b2
+  block b1
+    #3 %0 = b
+    #4 bra -> b2
+  block b2
+    #5 %2 = phi b0: %0, b1: %0
+    #6 use %2.hi !write
+    #7 exit
+)",
+                  R"(
+  block b0
+    #0 R0:R1 = a
+    #1 P0 = p
+    #2 cbra P0 -> b1, b2
+  block b1
+    #3 R0:R1 = b
+    #4 bra -> b2
+  block b2
+    #5 phi !deleted
+    #6 use R0:R1.hi !write
+    #7 exit
+)"};
   expect_pass(p);
   EXPECT_EQ(testing::judge_pair(memcheck_judge(), {p.vregs, p.before, testing::edit(p.after, "R0:R1.hi", "R0:R1.lo")}).verdict,
             Verdict::Fail);
 }
 
 TEST(MemcheckTest, AKeptPhiReadsAtTheEndOfItsPredecessors) {
-  Pair p = {
-      kThreeR + "  vreg %3 P pred\n",
-      "  block b0\n    #0 %3 = p\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 %0 = a\n    #3 bra -> b3\n"
-      "  block b2\n    #4 %1 = b\n    #5 bra -> b3\n  block b3\n    #6 %2 = phi b1: %0, b2: %1\n    #7 use %2 !write\n    #8 "
-      "exit\n",
-      "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 R3 = a\n    #3 bra -> b4\n"
-      "  block b2\n    #4 R3 = b\n    #5 bra -> b3\n  block b3\n    #6 R3 = phi b1: R3, b2: R3\n    #7 use R3 !write\n    #8 exit\n"
-      "  block b4 edge b1 -> b3\n    +20 bra -> b3\n"};
+  Pair p = {kThreeR + "  vreg %3 P pred\n", R"(
+  block b0
+    #0 %3 = p
+    #1 cbra %3 -> b1, b2
+  block b1
+    #2 %0 = a
+    #3 bra -> b3
+  block b2
+    #4 %1 = b
+    #5 bra -> b3
+  block b3
+    #6 %2 = phi b1: %0, b2: %1
+    #7 use %2 !write
+    #8 exit
+)",
+            R"(
+  block b0
+    #0 P0 = p
+    #1 cbra P0 -> b1, b2
+  block b1
+    #2 R3 = a
+    #3 bra -> b4
+  block b2
+    #4 R3 = b
+    #5 bra -> b3
+  block b3
+    #6 R3 = phi b1: R3, b2: R3
+    #7 use R3 !write
+    #8 exit
+  block b4 edge b1 -> b3
+    +20 bra -> b3
+)"};
   expect_pass(p);
   p.after = replaced(p.after, "#4 R3 = b", "#4 R4 = b");
   expect_category(p, kUninit);
 }
 
 TEST(MemcheckTest, UnreachableBlocksDoNotCount) {
-  expect_pass({kThreeR,
-               "  block b0\n    #0 %0 = a\n    #1 bra -> b2\n  block b1\n    #2 %0 = b\n    #3 use %1 !write\n    #4 bra -> b2\n"
-               "  block b2\n    #5 use %0 !write\n    #6 exit\n",
-               "  block b0\n    #0 R0 = a\n    #1 bra -> b2\n  block b1\n    #2 R1 = b\n    #3 use R0 !write\n    #4 bra -> b2\n"
-               "  block b2\n    #5 use R0 !write\n    #6 exit\n"});
+  expect_pass({kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 bra -> b2
+  block b1
+    #2 %0 = b
+    #3 use %1 !write
+    #4 bra -> b2
+  block b2
+    #5 use %0 !write
+    #6 exit
+)",
+               R"(
+  block b0
+    #0 R0 = a
+    #1 bra -> b2
+  block b1
+    #2 R1 = b
+    #3 use R0 !write
+    #4 bra -> b2
+  block b2
+    #5 use R0 !write
+    #6 exit
+)"});
 }
 
 // ---------------------------------------------------------------------------------------------------------------
 // Undefined reads and guards
 
 TEST(MemcheckTest, AReadThatNothingReachesIsAWildcard) {
-  const Pair p = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 use %1 !write\n    #2 use %0 !write\n    #3 exit\n",
-                  "  block b0\n    #0 R0 = a\n    #1 use R0 !write\n    #2 use R0 !write\n    #3 exit\n"};
+  const Pair p = {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 use %1 !write
+    #2 use %0 !write
+    #3 exit
+)",
+                  R"(
+  block b0
+    #0 R0 = a
+    #1 use R0 !write
+    #2 use R0 !write
+    #3 exit
+)"};
   expect_pass(p);
   const ir::Function b = testing::parse_function(p.before_text()), a = testing::parse_function(p.after_text());
   const MemcheckDetails d = memcheck({b, a, *ir::find_target("sm_90"), testing::limits_of(b, 255)});
@@ -333,18 +702,48 @@ TEST(MemcheckTest, AReadThatNothingReachesIsAWildcard) {
 }
 
 TEST(MemcheckTest, AFirstGuardedDefSharesItsRegisterWithWhatDiedBefore) {
-  expect_pass({kThreeR + "  vreg %3 P pred\n",
-               "  block b0\n    #0 %0 = a\n    #1 %3 = p %0\n    #2 @%3 %1 = b\n    #3 @%3 use %1 !write\n    #4 use %1 !write\n   "
-               " #5 exit\n",
-               "  block b0\n    #0 R0 = a\n    #1 P0 = p R0\n    #2 @P0 R0 = b\n    #3 @P0 use R0 !write\n    #4 use R0 !write\n   "
-               " #5 exit\n"});
+  expect_pass({kThreeR + "  vreg %3 P pred\n", R"(
+  block b0
+    #0 %0 = a
+    #1 %3 = p %0
+    #2 @%3 %1 = b
+    #3 @%3 use %1 !write
+    #4 use %1 !write
+    #5 exit
+)",
+               R"(
+  block b0
+    #0 R0 = a
+    #1 P0 = p R0
+    #2 @P0 R0 = b
+    #3 @P0 use R0 !write
+    #4 use R0 !write
+    #5 exit
+)"});
 }
 
 Pair guarded() {
-  return {kThreeR + "  vreg %3 P pred\n",
-          "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 %1 = b\n    #3 @%3 %0 = c\n    #4 use %0, %1 !write\n    #5 exit\n",
-          "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    +20 spill R0, slot 0\n    #2 R1 = b\n    #3 @P0 R5 = c\n"
-          "    +21 @P0 spill R5, slot 0\n    +22 R0 = refill slot 0\n    #4 use R0, R1 !write\n    #5 exit\n"};
+  return {kThreeR + "  vreg %3 P pred\n", R"(
+  block b0
+    #0 %3 = p
+    #1 %0 = a
+    #2 %1 = b
+    #3 @%3 %0 = c
+    #4 use %0, %1 !write
+    #5 exit
+)",
+          R"(
+  block b0
+    #0 P0 = p
+    #1 R0 = a
+    +20 spill R0, slot 0
+    #2 R1 = b
+    #3 @P0 R5 = c
+    +21 @P0 spill R5, slot 0
+    +22 R0 = refill slot 0
+    #4 use R0, R1 !write
+    #5 exit
+)"};
 }
 
 TEST(MemcheckTest, AcceptsAStoreUnderTheGuardOfItsDef) {
@@ -366,7 +765,11 @@ TEST(MemcheckTest, FindsAGuardedDefTakenForAKill) {
 
 TEST(MemcheckTest, FindsTheOldValueMissingUnderAGuardedDef) {
   Pair p = guarded();
-  p.after = replaced(p.after, "#3 @P0 R5 = c\n    +21 @P0 spill R5, slot 0\n    +22 R0 = refill slot 0\n", "#3 @P0 R0 = c\n");
+  p.after = replaced(p.after, R"(#3 @P0 R5 = c
+    +21 @P0 spill R5, slot 0
+    +22 R0 = refill slot 0
+)",
+                     "#3 @P0 R0 = c\n");
   expect_pass(p);
   p.after = replaced(p.after, "#2 R1 = b\n", "#2 R1 = b\n    +30 R0 = copy R1\n");
   expect_category(p, kExtra);
@@ -375,15 +778,37 @@ TEST(MemcheckTest, FindsTheOldValueMissingUnderAGuardedDef) {
 // The pack is refilled on either side of its predicate, so that it holds nothing else, and what comes out of it is the guard of #2,
 // each time that it is asked for.
 TEST(MemcheckTest, AGuardOutOfAPackThatWasRefilledUnderGuards) {
-  const Pair p = {
-      "  vreg %0 P pred\n  vreg %1 R b32\n  vreg %2 R b32\n",
-      "  block b0\n    #0 %0 = p\n    #1 %1 = a\n    #2 @%0 %1 = b\n    #3 %2 = c\n    #4 @%0 use %1 !write\n    #6 @%0 use %1 "
-      "!write\n"
-      "    #5 exit\n",
-      "  block b0\n    #0 P0 = p\n    #1 R2 = a\n    #2 @P0 R1 = b\n    +20 R9{inout} = bit_spill P0, 3\n    +21 spill R9, slot 0\n"
-      "    #3 R9 = c\n    +22 @P0 R9.lo = refill slot 0\n    +25 @P0 R9.hi = refill slot 0+2\n    +23 @!P0 R9 = refill slot 0\n    "
-      "+24 P1 = bit_refill R9, 3\n"
-      "    #4 @P1 use R1 !write\n    #6 @P1 use R1 !write\n    #5 exit\n"};
+  const Pair p = {R"(
+  vreg %0 P pred
+  vreg %1 R b32
+  vreg %2 R b32
+)",
+                  R"(
+  block b0
+    #0 %0 = p
+    #1 %1 = a
+    #2 @%0 %1 = b
+    #3 %2 = c
+    #4 @%0 use %1 !write
+    #6 @%0 use %1 !write
+    #5 exit
+)",
+                  R"(
+  block b0
+    #0 P0 = p
+    #1 R2 = a
+    #2 @P0 R1 = b
+    +20 R9{inout} = bit_spill P0, 3
+    +21 spill R9, slot 0
+    #3 R9 = c
+    +22 @P0 R9.lo = refill slot 0
+    +25 @P0 R9.hi = refill slot 0+2
+    +23 @!P0 R9 = refill slot 0
+    +24 P1 = bit_refill R9, 3
+    #4 @P1 use R1 !write
+    #6 @P1 use R1 !write
+    #5 exit
+)"};
   expect_pass(p);
   Pair wrong = p;
   wrong.after = replaced(p.after, "    +23 @!P0 R9 = refill slot 0\n", "");
@@ -391,12 +816,32 @@ TEST(MemcheckTest, AGuardOutOfAPackThatWasRefilledUnderGuards) {
 }
 
 TEST(MemcheckTest, ChecksGuardsThemselves) {
-  const Pair p = {
-      kThreeR + "  vreg %3 P pred\n  vreg %4 P pred\n",
-      "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 %0 = a\n    #6 %1 = b\n    #3 @%3 %1 = copy %0\n    #4 @!%4 use %0 !write\n"
-      "    #7 use %1 !write\n    #5 exit\n",
-      "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 R0 = a\n    #6 R1 = b\n    #3 @P0 R1 = copy R0\n    #4 @!P1 use R0 !write\n"
-      "    #7 use R1 !write\n    #5 exit\n"};
+  const Pair p = {kThreeR + R"(
+  vreg %3 P pred
+  vreg %4 P pred
+)",
+                  R"(
+  block b0
+    #0 %3 = p
+    #1 %4 = q
+    #2 %0 = a
+    #6 %1 = b
+    #3 @%3 %1 = copy %0
+    #4 @!%4 use %0 !write
+    #7 use %1 !write
+    #5 exit
+)",
+                  R"(
+  block b0
+    #0 P0 = p
+    #1 P1 = q
+    #2 R0 = a
+    #6 R1 = b
+    #3 @P0 R1 = copy R0
+    #4 @!P1 use R0 !write
+    #7 use R1 !write
+    #5 exit
+)"};
   expect_pass(p);
   Pair wrong = p;
   wrong.after = replaced(p.after, "#4 @!P1", "#4 @!P0");
@@ -420,50 +865,159 @@ TEST(MemcheckTest, ChecksGuardsThemselves) {
 
 // Over edges, round a loop, into a phi: where a copy is read.
 TEST(MemcheckTest, TheGuardOfACopyMattersWhereverTheCopyIsRead) {
-  const std::string start =
-      "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 %0 = a\n    #6 %1 = b\n    #7 bra -> b1\n  block b1\n";
-  const std::string start_after =
-      "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 R0 = a\n    #6 R1 = b\n    #7 bra -> b1\n  block b1\n";
-  const std::string vregs = kThreeR + "  vreg %3 P pred\n  vreg %4 P pred\n";
+  const std::string start = R"(
+  block b0
+    #0 %3 = p
+    #1 %4 = q
+    #2 %0 = a
+    #6 %1 = b
+    #7 bra -> b1
+  block b1
+)";
+  const std::string start_after = R"(
+  block b0
+    #0 P0 = p
+    #1 P1 = q
+    #2 R0 = a
+    #6 R1 = b
+    #7 bra -> b1
+  block b1
+)";
+  const std::string vregs = kThreeR + R"(
+  vreg %3 P pred
+  vreg %4 P pred
+)";
   const auto check = [&](const std::string& before, const std::string& after) {
     const Pair p = {vregs, start + before, start_after + after};
     expect_pass(p);
     expect_category({p.vregs, p.before, replaced(p.after, "@P0 R1 = copy", "@P1 R1 = copy")}, kExtra);
   };
-  check("    #8 use %1 !write\n    #3 @%3 %1 = copy %0\n    #9 cbra %4 -> b1, b2\n  block b2\n    #10 exit\n",
-        "    #8 use R1 !write\n    #3 @P0 R1 = copy R0\n    #9 cbra P1 -> b1, b2\n  block b2\n    #10 exit\n");
-  check(
-      "    #3 @%3 %1 = copy %0\n    #9 cbra %4 -> b2, b3\n  block b2\n    #10 exit\n  block b3\n    #11 use %1 !write\n    #12 "
-      "exit\n",
-      "    #3 @P0 R1 = copy R0\n    #9 cbra P1 -> b2, b3\n  block b2\n    #10 exit\n  block b3\n    #11 use R1 !write\n    #12 "
-      "exit\n");
-  check("    #3 @%3 %1 = copy %0\n    #9 bra -> b2\n  block b2\n    #11 %2 = phi b1: %1\n    #13 use %2 !write\n    #12 exit\n",
-        "    #3 @P0 R1 = copy R0\n    #9 bra -> b2\n  block b2\n    #11 phi !deleted\n    #13 use R1 !write\n    #12 exit\n");
+  check(R"(
+    #8 use %1 !write
+    #3 @%3 %1 = copy %0
+    #9 cbra %4 -> b1, b2
+  block b2
+    #10 exit
+)",
+        R"(
+    #8 use R1 !write
+    #3 @P0 R1 = copy R0
+    #9 cbra P1 -> b1, b2
+  block b2
+    #10 exit
+)");
+  check(R"(
+    #3 @%3 %1 = copy %0
+    #9 cbra %4 -> b2, b3
+  block b2
+    #10 exit
+  block b3
+    #11 use %1 !write
+    #12 exit
+)",
+        R"(
+    #3 @P0 R1 = copy R0
+    #9 cbra P1 -> b2, b3
+  block b2
+    #10 exit
+  block b3
+    #11 use R1 !write
+    #12 exit
+)");
+  check(R"(
+    #3 @%3 %1 = copy %0
+    #9 bra -> b2
+  block b2
+    #11 %2 = phi b1: %1
+    #13 use %2 !write
+    #12 exit
+)",
+        R"(
+    #3 @P0 R1 = copy R0
+    #9 bra -> b2
+  block b2
+    #11 phi !deleted
+    #13 use R1 !write
+    #12 exit
+)");
 }
 
 TEST(MemcheckTest, TheGuardMayBeARedefinedPredicateOfALoop) {
   // Two definitions reach the guard; the garbage in R5 is never stored.
-  expect_pass(
-      {kThreeR + "  vreg %3 P pred\n",
-       "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 bra -> b1\n"
-       "  block b1\n    #3 @%3 %0 = c\n    #4 use %0 !write\n    #5 %3 = q %0\n    #6 cbra %3 -> b1, b2\n  block b2\n    #7 exit\n",
-       "  block b0\n    #0 P0 = p\n    +30 R5 = copy R9\n    #1 R0 = a\n    +20 spill R0, slot 0\n    #2 bra -> b1\n"
-       "  block b1\n    #3 @P0 R5 = c\n    +21 @P0 spill R5, slot 0\n    +22 R0 = refill slot 0\n    #4 use R0 !write\n"
-       "    #5 P0 = q R0\n    #6 cbra P0 -> b1, b2\n  block b2\n    #7 exit\n"});
+  expect_pass({kThreeR + "  vreg %3 P pred\n", R"(
+  block b0
+    #0 %3 = p
+    #1 %0 = a
+    #2 bra -> b1
+  block b1
+    #3 @%3 %0 = c
+    #4 use %0 !write
+    #5 %3 = q %0
+    #6 cbra %3 -> b1, b2
+  block b2
+    #7 exit
+)",
+               R"(
+  block b0
+    #0 P0 = p
+    +30 R5 = copy R9
+    #1 R0 = a
+    +20 spill R0, slot 0
+    #2 bra -> b1
+  block b1
+    #3 @P0 R5 = c
+    +21 @P0 spill R5, slot 0
+    +22 R0 = refill slot 0
+    #4 use R0 !write
+    #5 P0 = q R0
+    #6 cbra P0 -> b1, b2
+  block b2
+    #7 exit
+)"});
 }
 
 TEST(MemcheckTest, TheStoreMayStandInAnotherBlockThanItsDef) {
   // What R5 held before is stored on no path; the predicate is refilled anew for each guard, and others guard what is written
   // between.
-  const Pair p = {
-      kThreeR + "  vreg %3 P pred\n  vreg %4 P pred\n",
-      "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 %0 = a\n    #3 @%3 %0 = c\n    #4 @%4 %1 = d\n    #5 bra -> b1\n"
-      "  block b1\n    #6 use %0 !write\n    #7 @%4 %0 = e\n    #8 use %0, %0 !write\n    #9 exit\n",
-      "  block b0\n    #0 P0 = p\n    +20 spill P0, slot 1\n    #1 P1 = q\n    #2 R5 = a\n    +21 spill R5, slot 0\n    +30 R5 = "
-      "copy R9\n"
-      "    +22 P0 = refill slot 1\n    #3 @P0 R5 = c\n    #4 @P1 R1 = d\n    #5 bra -> b1\n"
-      "  block b1\n    +23 P0 = refill slot 1\n    +24 @P0 spill R5, slot 0\n    +25 R5 = refill slot 0\n    #6 use R5 !write\n"
-      "    #7 @P1 R5 = e\n    #8 use R5, R5 !write\n    #9 exit\n"};
+  const Pair p = {kThreeR + R"(
+  vreg %3 P pred
+  vreg %4 P pred
+)",
+                  R"(
+  block b0
+    #0 %3 = p
+    #1 %4 = q
+    #2 %0 = a
+    #3 @%3 %0 = c
+    #4 @%4 %1 = d
+    #5 bra -> b1
+  block b1
+    #6 use %0 !write
+    #7 @%4 %0 = e
+    #8 use %0, %0 !write
+    #9 exit
+)",
+                  R"(
+  block b0
+    #0 P0 = p
+    +20 spill P0, slot 1
+    #1 P1 = q
+    #2 R5 = a
+    +21 spill R5, slot 0
+    +30 R5 = copy R9
+    +22 P0 = refill slot 1
+    #3 @P0 R5 = c
+    #4 @P1 R1 = d
+    #5 bra -> b1
+  block b1
+    +23 P0 = refill slot 1
+    +24 @P0 spill R5, slot 0
+    +25 R5 = refill slot 0
+    #6 use R5 !write
+    #7 @P1 R5 = e
+    #8 use R5, R5 !write
+    #9 exit
+)"};
   expect_pass(p);
   Pair wrong = p;
   wrong.after = replaced(p.after, "+24 @P0", "+24 @P1");
@@ -475,23 +1029,49 @@ TEST(MemcheckTest, TheStoreMayStandInAnotherBlockThanItsDef) {
 // ---------------------------------------------------------------------------------------------------------------
 // Predicate packs
 
-const std::string kPacked = "  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 R b32\n";
-const std::string kPackedBefore =
-    "  block b0\n    #0 %0 = p\n    #1 %1 = q\n    #2 call \"g\" clobbers P0:P6\n    #3 %2 = a\n    #4 use %0, %1, %2 !write\n    "
-    "#5 exit\n";
+const std::string kPacked = R"(
+  vreg %0 P pred
+  vreg %1 P pred
+  vreg %2 R b32
+)";
+const std::string kPackedBefore = R"(
+  block b0
+    #0 %0 = p
+    #1 %1 = q
+    #2 call "g" clobbers P0:P6
+    #3 %2 = a
+    #4 use %0, %1, %2 !write
+    #5 exit
+)";
 
 Pair by_p2r() {
-  return {
-      kPacked, kPackedBefore,
-      "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    +20 R9{inout} = p2r P0, P1\n    #2 call \"g\" clobbers P0:P6\n    #3 R0 = a\n"
-      "    +21 P1, P0 = r2p R9\n    #4 use P0, P1, R0 !write\n    #5 exit\n"};
+  return {kPacked, kPackedBefore, R"(
+  block b0
+    #0 P0 = p
+    #1 P1 = q
+    +20 R9{inout} = p2r P0, P1
+    #2 call "g" clobbers P0:P6
+    #3 R0 = a
+    +21 P1, P0 = r2p R9
+    #4 use P0, P1, R0 !write
+    #5 exit
+)"};
 }
 
 Pair by_bits() {
-  return {kPacked, kPackedBefore,
-          "  block b0\n    #0 P0 = p\n    +20 R9{inout} = bit_spill P0, 31\n    #1 P0 = q\n    +21 R9{inout} = bit_spill P0, 7\n"
-          "    #2 call \"g\" clobbers P0:P6\n    #3 R0 = a\n"
-          "    +22 P2 = bit_refill R9, 31\n    +23 P5 = bit_refill R9, 7\n    #4 use P2, P5, R0 !write\n    #5 exit\n"};
+  return {kPacked, kPackedBefore, R"(
+  block b0
+    #0 P0 = p
+    +20 R9{inout} = bit_spill P0, 31
+    #1 P0 = q
+    +21 R9{inout} = bit_spill P0, 7
+    #2 call "g" clobbers P0:P6
+    #3 R0 = a
+    +22 P2 = bit_refill R9, 31
+    +23 P5 = bit_refill R9, 7
+    #4 use P2, P5, R0 !write
+    #5 exit
+)"};
 }
 
 TEST(MemcheckTest, LooksThroughPredicatePacks) {
@@ -501,23 +1081,59 @@ TEST(MemcheckTest, LooksThroughPredicatePacks) {
 
 TEST(MemcheckTest, LooksThroughSpilledAndCopiedPacks) {
   for (Pair p : {by_p2r(), by_bits()}) {
-    p.after = replaced(
-        p.after, "    #3 R0 = a\n",
-        "    +30 spill R9, slot 3\n    #3 R9 = a\n    +31 R0 = copy R9\n    +32 R8 = refill slot 3\n    +33 R9 = copy R8\n");
+    p.after = replaced(p.after, "    #3 R0 = a\n", R"(
+    +30 spill R9, slot 3
+    #3 R9 = a
+    +31 R0 = copy R9
+    +32 R8 = refill slot 3
+    +33 R9 = copy R8
+)");
     expect_pass(p);
   }
 }
 
 TEST(MemcheckTest, PacksMayChangeOnTheWay) {
   // One arm packs another predicate beside: the bit is found behind the phi.
-  expect_pass(
-      {"  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 P pred\n",
-       "  block b0\n    #0 %0 = p\n    #1 %1 = q\n    #2 cbra %1 -> b1, b2\n  block b1\n    #3 %2 = r\n    #4 bra -> b3\n"
-       "  block b2\n    #5 %2 = s\n    #6 bra -> b3\n  block b3\n    #7 use %0, %2 !write\n    #8 exit\n",
-       "  block b0\n    #0 P0 = p\n    +20 R0{inout} = bit_spill P0, 3\n    #1 P0 = q\n    #2 cbra P0 -> b1, b2\n"
-       "  block b1\n    #3 P0 = r\n    +21 R0{inout} = bit_spill P0, 4\n    #4 bra -> b3\n"
-       "  block b2\n    #5 P0 = s\n    +22 R0{inout} = bit_spill P0, 4\n    #6 bra -> b3\n"
-       "  block b3\n    +23 P1 = bit_refill R0, 3\n    +24 P0 = bit_refill R0, 4\n    #7 use P1, P0 !write\n    #8 exit\n"});
+  expect_pass({R"(
+  vreg %0 P pred
+  vreg %1 P pred
+  vreg %2 P pred
+)",
+               R"(
+  block b0
+    #0 %0 = p
+    #1 %1 = q
+    #2 cbra %1 -> b1, b2
+  block b1
+    #3 %2 = r
+    #4 bra -> b3
+  block b2
+    #5 %2 = s
+    #6 bra -> b3
+  block b3
+    #7 use %0, %2 !write
+    #8 exit
+)",
+               R"(
+  block b0
+    #0 P0 = p
+    +20 R0{inout} = bit_spill P0, 3
+    #1 P0 = q
+    #2 cbra P0 -> b1, b2
+  block b1
+    #3 P0 = r
+    +21 R0{inout} = bit_spill P0, 4
+    #4 bra -> b3
+  block b2
+    #5 P0 = s
+    +22 R0{inout} = bit_spill P0, 4
+    #6 bra -> b3
+  block b3
+    +23 P1 = bit_refill R0, 3
+    +24 P0 = bit_refill R0, 4
+    #7 use P1, P0 !write
+    #8 exit
+)"});
 }
 
 TEST(MemcheckTest, FindsAMissingMatchInAPack) {
@@ -538,8 +1154,12 @@ TEST(MemcheckTest, FindsAMissingMatchInAPack) {
   u.after = replaced(u.after, "P1, P0 = r2p R9", "P0 = r2p R9\n    +22 P1 = copy P0");
   expect_category(u, kP2rPattern);
   Pair v = by_p2r();
-  v.after = replaced(v.after, "    #3 R0 = a\n",
-                     "    +30 spill R9, slot 3\n    #3 R9 = a\n    +31 R0 = copy R9\n    +32 R9 = refill slot 1\n");
+  v.after = replaced(v.after, "    #3 R0 = a\n", R"(
+    +30 spill R9, slot 3
+    #3 R9 = a
+    +31 R0 = copy R9
+    +32 R9 = refill slot 1
+)");
   expect_category(v, kP2rPattern);
   Pair w = by_bits();
   w.after = replaced(w.after, "bit_spill P0, 7", "bit_spill P0, 31");
@@ -572,11 +1192,25 @@ TEST(MemcheckTest, FindsADestroyedBase) {
 // Rematerialisation
 
 Pair remat() {
-  return {kThreeR,
-          "  block b0\n    #0 %0 = a\n    #1 %1 = ld.const %0, 4 !read !readonly !remat\n    #2 %2 = b\n    #3 use %0, %2 !write\n"
-          "    #4 use %1 !write\n    #5 exit\n",
-          "  block b0\n    #0 R0 = a\n    #1 ld.const !deleted !read !readonly !remat\n    #2 R1 = b\n    #3 use R0, R1 !write\n"
-          "    +20 R1 = remat #1 R0, 4\n    #4 use R1 !write\n    #5 exit\n"};
+  return {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = ld.const %0, 4 !read !readonly !remat
+    #2 %2 = b
+    #3 use %0, %2 !write
+    #4 use %1 !write
+    #5 exit
+)",
+          R"(
+  block b0
+    #0 R0 = a
+    #1 ld.const !deleted !read !readonly !remat
+    #2 R1 = b
+    #3 use R0, R1 !write
+    +20 R1 = remat #1 R0, 4
+    #4 use R1 !write
+    #5 exit
+)"};
 }
 
 TEST(MemcheckTest, AcceptsRemat) {
@@ -616,10 +1250,22 @@ TEST(MemcheckTest, FindsABadRemat) {
 }
 
 TEST(MemcheckTest, ARematFedByABadRematIsBadToo) {
-  const Pair p = {
-      kThreeR, "  block b0\n    #0 %0 = const 1 !remat\n    #1 %1 = inc %0 !remat\n    #2 use %1 !write\n    #3 exit\n",
-      "  block b0\n    #0 R0 = const 1 !remat\n    #1 R1 = inc R0 !remat\n    +20 R2 = remat #0 2\n    +21 R1 = remat #1 R2\n"
-      "    #2 use R1 !write\n    #3 exit\n"};
+  const Pair p = {kThreeR, R"(
+  block b0
+    #0 %0 = const 1 !remat
+    #1 %1 = inc %0 !remat
+    #2 use %1 !write
+    #3 exit
+)",
+                  R"(
+  block b0
+    #0 R0 = const 1 !remat
+    #1 R1 = inc R0 !remat
+    +20 R2 = remat #0 2
+    +21 R1 = remat #1 R2
+    #2 use R1 !write
+    #3 exit
+)"};
   expect_category(p, kRemat);
   Pair good = p;
   good.after = replaced(p.after, "remat #0 2", "remat #0 1");
@@ -630,9 +1276,22 @@ TEST(MemcheckTest, ARematFedByABadRematIsBadToo) {
 // Callee-saved registers
 
 TEST(MemcheckTest, DeviceFunctionsRestoreWhatTheySave) {
-  Pair p = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 call \"g\" clobbers R0:R23\n    #2 use %0 !write\n    #3 ret\n",
-            "  block b0\n    +20 spill R24, slot 0\n    #0 R24 = a\n    #1 call \"g\" clobbers R0:R23\n    #2 use R24 !write\n"
-            "    +21 R24 = refill slot 0\n    #3 ret\n"};
+  Pair p = {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 call "g" clobbers R0:R23
+    #2 use %0 !write
+    #3 ret
+)",
+            R"(
+  block b0
+    +20 spill R24, slot 0
+    #0 R24 = a
+    #1 call "g" clobbers R0:R23
+    #2 use R24 !write
+    +21 R24 = refill slot 0
+    #3 ret
+)"};
   p.kind = "device";
   expect_pass(p);
   Pair lost = p;
@@ -655,18 +1314,26 @@ TEST(MemcheckTest, PrintsTheReportOfTheSource) {
   const Case c{b, a, *ir::find_target("sm_90"), testing::limits_of(b, 255)};
   EXPECT_EQ(print_memcheck(c), "Please use -knob DUMPIR=AllocateRegisters for debugging\nTOTAL MISMATCH 1   MISMATCH ON OLD 0\n");
   const std::string banner(110, '=');
-  EXPECT_EQ(print_memcheck(c, {.dump_ir = true}),
-            banner + "\nINSTRUCTION: [3]\n" + banner +
-                "\n\nOperand # 0\n"
-                "Producers for operand 0 of instruction [3] before register allocation:\n"
-                "  [0] def opr # 0 for src opr # 0\n\n"
-                "Producers for operand # 0 of instruction [3] after register allocation:\n"
-                "  [12] def opr # 0 for src opr # 0\n\n"
-                "Additions\n  [12] def opr # 0 src opr # 0  POTENTIAL PROBLEM\n\n"
-                "Removals\n  [0] def opr # 0 src opr # 0  POTENTIAL PROBLEM\n\n"
-                "Failed to find matching spill for refilling load that is involved in this operand computation\n"
-                " spill-regill bug \n\n"
-                "TOTAL MISMATCH 1   MISMATCH ON OLD 0\n");
+  EXPECT_EQ(print_memcheck(c, {.dump_ir = true}), banner + "\nINSTRUCTION: [3]\n" + banner + R"(
+
+Operand # 0
+Producers for operand 0 of instruction [3] before register allocation:
+  [0] def opr # 0 for src opr # 0
+
+Producers for operand # 0 of instruction [3] after register allocation:
+  [12] def opr # 0 for src opr # 0
+
+Additions
+  [12] def opr # 0 src opr # 0  POTENTIAL PROBLEM
+
+Removals
+  [0] def opr # 0 src opr # 0  POTENTIAL PROBLEM
+
+Failed to find matching spill for refilling load that is involved in this operand computation
+ spill-regill bug 
+
+TOTAL MISMATCH 1   MISMATCH ON OLD 0
+)");
 }
 
 // Each file of oracles/memcheck/golden/ holds a program, an allocation of it, and as comments the report: one for each category at
@@ -711,11 +1378,24 @@ TEST(MemcheckTest, GoldenReports) {
 
 TEST(MemcheckTest, CountsOldMismatchesBesideNewOnes) {
   // An instruction counts as old only where all its mismatches are.
-  const Pair p = {kThreeR,
-                  "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %2, %0 !write\n    #3 use %2 !write\n    #4 use %0 "
-                  "!write\n    #5 exit\n",
-                  "  block b0\n    #0 R0 = a\n    #1 R0 = b\n    #2 use R0, R0 !write\n    #3 use R0 !write\n    #4 use R0 "
-                  "!write\n    #5 exit\n"};
+  const Pair p = {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 use %2, %0 !write
+    #3 use %2 !write
+    #4 use %0 !write
+    #5 exit
+)",
+                  R"(
+  block b0
+    #0 R0 = a
+    #1 R0 = b
+    #2 use R0, R0 !write
+    #3 use R0 !write
+    #4 use R0 !write
+    #5 exit
+)"};
   const ir::Function b = testing::parse_function(p.before_text()), a = testing::parse_function(p.after_text());
   const Case c{b, a, *ir::find_target("sm_90"), testing::limits_of(b, 255)};
   // Two operands differ in #2, but the suggestion stands there once.
@@ -751,9 +1431,25 @@ TEST(MemcheckTest, IsNotRunWhereItsKnobIsOff) {
 }
 
 TEST(MemcheckTest, HintsAtMixedSizes) {
-  const Pair p = {"  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b16 alias %1.h0\n",
-                  "  block b0\n    #0 %0 = a\n    #1 %2 = b\n    #2 use %2, %0 !write\n    #3 exit\n",
-                  "  block b0\n    #0 R0 = a\n    #1 R0.h0 = b\n    #2 use R0.h0, R0 !write\n    #3 exit\n"};
+  const Pair p = {R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b16 alias %1.h0
+)",
+                  R"(
+  block b0
+    #0 %0 = a
+    #1 %2 = b
+    #2 use %2, %0 !write
+    #3 exit
+)",
+                  R"(
+  block b0
+    #0 R0 = a
+    #1 R0.h0 = b
+    #2 use R0.h0, R0 !write
+    #3 exit
+)"};
   expect_category(p, kExtra);
   const ir::Function b = testing::parse_function(p.before_text()), a = testing::parse_function(p.after_text());
   const Case c{b, a, *ir::find_target("sm_90"), testing::limits_of(b, 255)};
@@ -763,15 +1459,34 @@ TEST(MemcheckTest, HintsAtMixedSizes) {
 }
 
 TEST(MemcheckTest, SaysSkippedWhereNothingCanBeAligned) {
-  const Pair p = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 exit\n", "  block b0\n    #7 R0 = a\n    #8 exit\n"};
+  const Pair p = {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 exit
+)",
+                  R"(
+  block b0
+    #7 R0 = a
+    #8 exit
+)"};
   const JudgeResult r = judge(p);
   EXPECT_EQ(r.verdict, Verdict::Skipped);
   EXPECT_FALSE(r.reason.empty());
 }
 
 TEST(MemcheckTest, SaysWhichOperandHasNoRegister) {
-  const JudgeResult r = judge({kThreeR, "  block b0\n    #0 %0 = a\n    #1 use %0 !write\n    #2 exit\n",
-                               "  block b0\n    #0 R0 = a\n    #1 use %0 !write\n    #2 exit\n"});
+  const JudgeResult r = judge({kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 use %0 !write
+    #2 exit
+)",
+                               R"(
+  block b0
+    #0 R0 = a
+    #1 use %0 !write
+    #2 exit
+)"});
   EXPECT_EQ(r.verdict, Verdict::Skipped);
   EXPECT_EQ(r.reason, "#1: %0 has no register");
 }
@@ -802,9 +1517,13 @@ TEST(MemcheckTest, JudgesTwentyThousandInstructionsInWellUnderASecond) {
     for (int k = 0; k < 8; ++k) {
       const int d = (b * 7 + k * 31) % kValues, u = (b * 13 + k * 17) % kValues;
       before += fmt::format("    #{} %{} = op %{}, %{}\n", id, d, u, (u + 1) % kValues);
-      after += fmt::format(
-          "    +{} R0 = refill slot {}\n    +{} R1 = refill slot {}\n    #{} R2 = op R0, R1\n    +{} spill R2, slot {}\n", inserted,
-          u, inserted + 1, (u + 1) % kValues, id, inserted + 2, d);
+      after += fmt::format(R"(
+    +{} R0 = refill slot {}
+    +{} R1 = refill slot {}
+    #{} R2 = op R0, R1
+    +{} spill R2, slot {}
+)",
+                           inserted, u, inserted + 1, (u + 1) % kValues, id, inserted + 2, d);
       ++id;
       inserted += 3;
     }
@@ -838,26 +1557,93 @@ TEST(MemcheckTest, JudgesTwentyThousandInstructionsInWellUnderASecond) {
 
 // After allocation an undefined guard may share its register with a defined one, at one read or at all of them.
 TEST(Memcheck, AnUndefinedGuardIsNoKnownValue) {
-  const std::string vregs = "  vreg %0 R b32\n  vreg %1 P pred\n  vreg %2 P pred\n";
-  expect_pass({vregs,
-               "  block b0\n    #0 %0 = a\n    #1 %1 = p\n    #2 @%1 %0 = b\n    #3 @!%2 %0 = c\n    #4 use %0\n    #5 exit\n",
-               "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    #2 @P0 R0 = b\n    #3 @!P0 R0 = c\n    #4 use R0\n    #5 exit\n"});
-  expect_pass({vregs,
-               "  block b0\n    #0 %0 = a\n    #1 @%1 %0 = b\n    #2 %2 = p\n    #3 @%1 %0 = c\n    #4 use %0\n    #5 exit\n",
-               "  block b0\n    #0 R0 = a\n    #1 @P0 R0 = b\n    #2 P0 = p\n    #3 @P0 R0 = c\n    #4 use R0\n    #5 exit\n"});
+  const std::string vregs = R"(
+  vreg %0 R b32
+  vreg %1 P pred
+  vreg %2 P pred
+)";
+  expect_pass({vregs, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = p
+    #2 @%1 %0 = b
+    #3 @!%2 %0 = c
+    #4 use %0
+    #5 exit
+)",
+               R"(
+  block b0
+    #0 R0 = a
+    #1 P0 = p
+    #2 @P0 R0 = b
+    #3 @!P0 R0 = c
+    #4 use R0
+    #5 exit
+)"});
+  expect_pass({vregs, R"(
+  block b0
+    #0 %0 = a
+    #1 @%1 %0 = b
+    #2 %2 = p
+    #3 @%1 %0 = c
+    #4 use %0
+    #5 exit
+)",
+               R"(
+  block b0
+    #0 R0 = a
+    #1 @P0 R0 = b
+    #2 P0 = p
+    #3 @P0 R0 = c
+    #4 use R0
+    #5 exit
+)"});
   // Nothing of what it guards is asked for: R1 is refilled where the guard of #1 does not hold, and #2 happens to go by that.
-  const Pair refilled = {vregs + "  vreg %3 R b32\n",
-                         "  block b0\n    #0 %1 = p\n    #1 @%1 %0 = a\n    #2 @!%2 use %0 !write\n    #3 exit\n",
-                         "  block b0\n    #0 P0 = p\n    #1 @P0 R0 = a\n    +4 spill R0, slot 0\n    +5 R0 = copy R1\n"
-                         "    +6 @!P0 R0 = refill slot 0\n    #2 @!P0 use R0 !write\n    #3 exit\n"};
+  const Pair refilled = {vregs + "  vreg %3 R b32\n", R"(
+  block b0
+    #0 %1 = p
+    #1 @%1 %0 = a
+    #2 @!%2 use %0 !write
+    #3 exit
+)",
+                         R"(
+  block b0
+    #0 P0 = p
+    #1 @P0 R0 = a
+    +4 spill R0, slot 0
+    +5 R0 = copy R1
+    +6 @!P0 R0 = refill slot 0
+    #2 @!P0 use R0 !write
+    #3 exit
+)"};
   expect_pass(refilled);
   // Where it is undefined on one way only, that does not excuse a value that is lost on the other.
-  const Pair one_way = {
-      vregs,
-      "  block b0\n    #0 %0 = a\n    #6 %2 = q\n    #7 cbra %2 -> b1, b2\n  block b1\n    #8 %1 = p\n    #9 bra -> b2\n"
-      "  block b2\n    #1 @%1 %0 = b\n    #4 use %0\n    #5 exit\n",
-      "  block b0\n    #0 R0 = a\n    #6 P1 = q\n    #7 cbra P1 -> b1, b2\n  block b1\n    #8 P0 = p\n    #9 bra -> b2\n"
-      "  block b2\n    #1 @P0 R0 = b\n    #4 use R0\n    #5 exit\n"};
+  const Pair one_way = {vregs, R"(
+  block b0
+    #0 %0 = a
+    #6 %2 = q
+    #7 cbra %2 -> b1, b2
+  block b1
+    #8 %1 = p
+    #9 bra -> b2
+  block b2
+    #1 @%1 %0 = b
+    #4 use %0
+    #5 exit
+)",
+                        R"(
+  block b0
+    #0 R0 = a
+    #6 P1 = q
+    #7 cbra P1 -> b1, b2
+  block b1
+    #8 P0 = p
+    #9 bra -> b2
+  block b2
+    #1 @P0 R0 = b
+    #4 use R0
+    #5 exit
+)"};
   expect_pass(one_way);
   expect_category({one_way.vregs, one_way.before, replaced(one_way.after, "@P0 R0 = b", "@P0 R1 = b")}, kGone);
 }

@@ -74,10 +74,20 @@ inline std::string random_instruction(Random& random, const ProgramShape& shape,
 inline std::string random_program(Random& random, const ProgramShape& shape) {
   std::string text =
       fmt::format("func @f kernel target sm_90 threads 32{}\n", shape.is_after ? " allocated\n  frame local 16 shared 16" : "");
-  text += "  vreg %0 R b64\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 R b16\n  vreg %4 P pred\n  vreg %5 P pred\n";
+  text += R"(
+  vreg %0 R b64
+  vreg %1 R b32
+  vreg %2 R b32
+  vreg %3 R b16
+  vreg %4 P pred
+  vreg %5 P pred
+)";
   if (shape.is_after)
-    text +=
-        "  slot 0 local size 4 align 4 offset 0\n  slot 1 shared size 4 align 4 offset 4\n  slot 2 local size 8 align 4 offset 4\n";
+    text += R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 shared size 4 align 4 offset 4
+  slot 2 local size 8 align 4 offset 4
+)";
   const int blocks = random.between(1, 9);
   std::vector<std::array<int, 2>> to(static_cast<std::size_t>(blocks));
   for (auto& two : to)

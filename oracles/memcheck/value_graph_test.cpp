@@ -421,9 +421,17 @@ TEST(ValueGraph, TheSetUnderAGuardOfASparseGraphHasWhatAnyPathBrings) {
 
 // Both have the definition #0 alone.
 TEST(ValueGraph, TwoBitsOfOneWordAreNotAssumedToBeOnePredicate) {
-  const ir::Function f = testing::parse_function(
-      "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n"
-      "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    +4 P1, P0 = r2p R0\n    #2 @P0 R1 = c\n    #3 @P1 use R1\n    #5 exit\n");
+  const ir::Function f = testing::parse_function(R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 0 shared 0
+  block b0
+    #0 R0 = a
+    #1 R1 = b
+    +4 P1, P0 = r2p R0
+    #2 @P0 R1 = c
+    #3 @P1 use R1
+    #5 exit
+)");
   const ir::Cfg cfg(f);
   Definitions defs(f);
   DefSets sets;
@@ -438,13 +446,27 @@ TEST(ValueGraph, TwoBitsOfOneWordAreNotAssumedToBeOnePredicate) {
 
 // The predicate is refilled twice from a byte within a word: two nodes, one guard. What R1 held before is stored on no path.
 TEST(ValueGraph, AStoreUnderTheGuardOfItsDefStoresThatAlone) {
-  const ir::Function f = testing::parse_function(
-      "func @f kernel target sm_90 threads 32 allocated\n  frame local 16 shared 0\n"
-      "  slot 0 local size 1 align 1 offset 5\n  slot 1 local size 4 align 4 offset 8\n"
-      "  block b0\n    #0 P0 = p\n    +20 spill P0, slot 0\n    #1 R0 = a\n    +21 spill R0, slot 1\n    #2 R1 = b\n    #3 bra -> "
-      "b1\n"
-      "  block b1\n    +22 P1 = refill slot 0\n    #4 @P1 R1 = c\n    +23 P2 = refill slot 0\n    +24 @P2 spill R1, slot 1\n"
-      "    +25 R2 = refill slot 1\n    #5 use R2\n    #6 exit\n");
+  const ir::Function f = testing::parse_function(R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 16 shared 0
+  slot 0 local size 1 align 1 offset 5
+  slot 1 local size 4 align 4 offset 8
+  block b0
+    #0 P0 = p
+    +20 spill P0, slot 0
+    #1 R0 = a
+    +21 spill R0, slot 1
+    #2 R1 = b
+    #3 bra -> b1
+  block b1
+    +22 P1 = refill slot 0
+    #4 @P1 R1 = c
+    +23 P2 = refill slot 0
+    +24 @P2 spill R1, slot 1
+    +25 R2 = refill slot 1
+    #5 use R2
+    #6 exit
+)");
   const ir::Cfg cfg(f);
   for (const Detail detail : {Detail::EveryJoin, Detail::Sparse}) {
     Definitions defs(f);
@@ -457,11 +479,21 @@ TEST(ValueGraph, AStoreUnderTheGuardOfItsDefStoresThatAlone) {
 }
 
 TEST(ValueGraph, AWordPutTogetherIsOneElement) {
-  const ir::Function f = testing::parse_function(
-      "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n"
-      "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 cbra P0 -> b1, b2\n"
-      "  block b1\n    #3 R0 = c\n    #4 bra -> b2\n"
-      "  block b2\n    +7 R0.h1 = copy R1.h1\n    #5 use R0\n    #6 exit\n");
+  const ir::Function f = testing::parse_function(R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 0 shared 0
+  block b0
+    #0 R0 = a
+    #1 R1 = b
+    #2 cbra P0 -> b1, b2
+  block b1
+    #3 R0 = c
+    #4 bra -> b2
+  block b2
+    +7 R0.h1 = copy R1.h1
+    #5 use R0
+    #6 exit
+)");
   const ir::Cfg cfg(f);
   Definitions defs(f);
   DefSets sets;
@@ -476,7 +508,12 @@ TEST(ValueGraph, AWordPutTogetherIsOneElement) {
 // A chain of moves, each of them read. Gone through from each anew, it would take a minute.
 TEST(ValueGraph, ChainsOfMovesAreGoneThroughOnce) {
   constexpr int kMoves = 300'000;
-  std::string text = "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n    #0 R0 = a\n";
+  std::string text = R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 0 shared 0
+  block b0
+    #0 R0 = a
+)";
   for (int k = 1; k <= kMoves; ++k)
     fmt::format_to(std::back_inserter(text), "    +{} R{} = copy R{}\n    #{} use R{}\n", k + kMoves + 1, k % 2, 1 - k % 2, k,
                    k % 2);
@@ -559,7 +596,11 @@ TEST(Dominators, TheyAndRegionsAreThoseOfReachability) {
 }
 
 std::string graph_text(const std::vector<std::vector<int>>& to) {
-  std::string text = "func @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 P pred\n";
+  std::string text = R"(
+func @f kernel target sm_90 threads 32
+  vreg %0 R b32
+  vreg %1 P pred
+)";
   int id = 0;
   for (std::size_t b = 0; b < to.size(); ++b) {
     text += fmt::format("  block b{}\n    #{} ", b, id++);
@@ -652,22 +693,45 @@ constexpr std::size_t kEntryNodes = 3;
 
 TEST(ValueGraph, GraphsAreSmall) {
   const std::vector<Size> table = {
-      {"a cell that is read often is one node", "    #0 use R0\n    #1 use R0, R0\n    #2 use R0\n", kEntryNodes},
-      {"a narrow copy: the one that moved, and a word of both", "    #0 use R0, R1\n    +1 R0.h0 = copy R1.h0\n    #2 use R0\n",
+      {"a cell that is read often is one node", R"(
+    #0 use R0
+    #1 use R0, R0
+    #2 use R0
+)",
+       kEntryNodes},
+      {"a narrow copy: the one that moved, and a word of both", R"(
+    #0 use R0, R1
+    +1 R0.h0 = copy R1.h0
+    #2 use R0
+)",
        2 * kEntryNodes + 2},
       {"a copy of a wide part", "    #0 use R0:R1, R2:R3\n    +1 R0:R1 = copy R2:R3\n", 4 * kEntryNodes + 2},
       {"sets look through copies", "    #0 use R0:R1, R2:R3\n    +1 R0:R1 = copy R2:R3\n", 4 * (kEntryNodes - 1), Detail::Sparse},
       {"a leaf of a sparse graph costs nothing", "    #0 R0 = a\n    #1 use R0\n", 0, Detail::Sparse},
       {"a clobber destroys all at once", "    #0 call \"g\" clobbers R0:R9\n    #1 use R0, R9\n", 1},
-      {"where there are packs, each cell by itself", "    #0 call \"g\" clobbers R0:R1\n    +1 R0{inout} = p2r P0\n    #2 use R1\n",
+      {"where there are packs, each cell by itself", R"(
+    #0 call "g" clobbers R0:R1
+    +1 R0{inout} = p2r P0
+    #2 use R1
+)",
        1 + 2 + 2 + 1 + 2 * 2 + 1},
-      {"what is never read is not written",
-       "    #0 call \"g\" clobbers R1:R9\n    #1 R0, R1 = two\n    +2 R2 = copy R0\n    #3 use R0\n", 1},
+      {"what is never read is not written", R"(
+    #0 call "g" clobbers R1:R9
+    #1 R0, R1 = two
+    +2 R2 = copy R0
+    #3 use R0
+)",
+       1},
   };
   for (const Size& size : table) {
     SCOPED_TRACE(size.name);
-    const std::string text = fmt::format(
-        "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n{}    #99 exit\n", size.body);
+    const std::string text = fmt::format(R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 0 shared 0
+  block b0
+{}    #99 exit
+)",
+                                         size.body);
     const ir::Function f = testing::parse_function(text);
     const ir::Cfg cfg(f);
     Definitions defs(f);
@@ -676,9 +740,16 @@ TEST(ValueGraph, GraphsAreSmall) {
 }
 
 TEST(ValueGraph, OnlyWhatIsAskedForIsFollowed) {
-  const ir::Function f = testing::parse_function(
-      "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n    #0 use R0\n    #1 use R1\n"
-      "    #2 @P0 R2 = a\n    #3 use R2\n    #99 exit\n");
+  const ir::Function f = testing::parse_function(R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 0 shared 0
+  block b0
+    #0 use R0
+    #1 use R1
+    #2 @P0 R2 = a
+    #3 use R2
+    #99 exit
+)");
   const ir::Cfg cfg(f);
   const auto nodes = [&](const std::vector<ir::InstId>& asked) {
     Definitions defs(f);
@@ -691,9 +762,14 @@ TEST(ValueGraph, OnlyWhatIsAskedForIsFollowed) {
 }
 
 TEST(ValueGraph, OnlyWrittenRegistersAreReadAtRet) {
-  const ir::Function f = testing::parse_function(
-      "func @f device target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n    #0 R24 = a\n    #1 use R25\n    "
-      "#2 ret\n");
+  const ir::Function f = testing::parse_function(R"(
+func @f device target sm_90 threads 32 allocated
+  frame local 0 shared 0
+  block b0
+    #0 R24 = a
+    #1 use R25
+    #2 ret
+)");
   const ir::Cfg cfg(f);
   Definitions defs(f);
   const std::vector<ir::PReg> saved = {{ir::RegFile::R, 1, 24}, {ir::RegFile::R, 1, 25}};

@@ -222,21 +222,43 @@ TEST(Structure, FindsAnOriginalInstructionOnAnEdge) {
 }
 
 TEST(Structure, FindsAddedAndMissingBlocksAndWrongEdges) {
-  const std::string two = "func @t kernel target sm_90 threads 32\n  block b0\n    #0 bra -> b1\n  block b1\n    #1 exit\n";
-  const std::string head = "func @t kernel target sm_90 threads 32 allocated\n  block b0\n";
-  EXPECT_THAT(categories(judge_text(structure_judge(), two,
-                                    head + "    #0 bra -> b1\n  block b1\n    #1 exit\n  block b2\n    +2 bra -> b1\n")),
+  const std::string two = R"(
+func @t kernel target sm_90 threads 32
+  block b0
+    #0 bra -> b1
+  block b1
+    #1 exit
+)";
+  const std::string head = R"(
+func @t kernel target sm_90 threads 32 allocated
+  block b0
+)";
+  EXPECT_THAT(categories(judge_text(structure_judge(), two, head + R"(
+    #0 bra -> b1
+  block b1
+    #1 exit
+  block b2
+    +2 bra -> b1
+)")),
               ElementsAre("block-added", "edge-block-branch"));
   EXPECT_THAT(categories(judge_text(structure_judge(), two, head + "    #1 exit\n")),
               ElementsAre("block-missing", "original-missing", "original-moved"));
-  EXPECT_THAT(
-      categories(judge_text(structure_judge(), two,
-                            head + "    #0 bra -> b1\n  block b1\n    #1 exit\n  block b2 edge b1 -> b0\n    +2 bra -> b0\n")),
-      ElementsAre("edge-block-place"));
+  EXPECT_THAT(categories(judge_text(structure_judge(), two, head + R"(
+    #0 bra -> b1
+  block b1
+    #1 exit
+  block b2 edge b1 -> b0
+    +2 bra -> b0
+)")),
+              ElementsAre("edge-block-place"));
 }
 
 TEST(Structure, AProgramOfTheVirtualPhaseIsNoAllocation) {
-  const std::string before = "func @t kernel target sm_90 threads 32\n  block b0\n    #1 exit\n";
+  const std::string before = R"(
+func @t kernel target sm_90 threads 32
+  block b0
+    #1 exit
+)";
   EXPECT_THAT(categories(judge_text(structure_judge(), before, before)), ElementsAre("phase"));
 }
 
@@ -274,11 +296,36 @@ func @t kernel target sm_90 threads 32 allocated
   block b0
 )";
   const auto verdict = [&](const std::string& body) { return categories(judge_text(structure_judge(), before, head + body)); };
-  EXPECT_THAT(verdict("    #0 copy !deleted\n    #1 @P0 spill R0, slot 0\n    #2 exit\n"), ElementsAre());
-  EXPECT_THAT(verdict("    #0 copy !deleted\n    #1 @P0 R0 = refill slot 0\n    #2 exit\n"), ElementsAre());
-  EXPECT_THAT(verdict("    #0 copy !deleted\n    #1 spill R0, slot 0\n    #2 exit\n"), ElementsAre("copy-to-memory"));
-  EXPECT_THAT(verdict("    #0 copy !deleted\n    #1 @!P0 spill R0, slot 0\n    #2 exit\n"), ElementsAre("negation"));
-  EXPECT_THAT(verdict("    #0 spill R0, slot 0\n    #1 copy !deleted\n    #2 exit\n"), ElementsAre("copy-to-memory"));
+  EXPECT_THAT(verdict(R"(
+    #0 copy !deleted
+    #1 @P0 spill R0, slot 0
+    #2 exit
+)"),
+              ElementsAre());
+  EXPECT_THAT(verdict(R"(
+    #0 copy !deleted
+    #1 @P0 R0 = refill slot 0
+    #2 exit
+)"),
+              ElementsAre());
+  EXPECT_THAT(verdict(R"(
+    #0 copy !deleted
+    #1 spill R0, slot 0
+    #2 exit
+)"),
+              ElementsAre("copy-to-memory"));
+  EXPECT_THAT(verdict(R"(
+    #0 copy !deleted
+    #1 @!P0 spill R0, slot 0
+    #2 exit
+)"),
+              ElementsAre("negation"));
+  EXPECT_THAT(verdict(R"(
+    #0 spill R0, slot 0
+    #1 copy !deleted
+    #2 exit
+)"),
+              ElementsAre("copy-to-memory"));
 }
 
 TEST(Structure, PartsOfOnePairAreApart) {
@@ -302,11 +349,19 @@ func @t kernel target sm_90 threads 32 allocated
 TEST(Structure, ReservedRegistersAreNotForUse) {
   const auto target = ir::parse_target(R"({"name": "tiny", "units": {"R": 8, "P": 2}, "reserved": ["R3"]})");
   ASSERT_TRUE(target.has_value()) << to_string(target.error());
-  const ir::Function before =
-      testing::parse_function("func @t kernel target tiny threads 32\n  vreg %0 R b32\n  block b0\n    #0 use %0\n    #1 exit\n");
+  const ir::Function before = testing::parse_function(R"(
+func @t kernel target tiny threads 32
+  vreg %0 R b32
+  block b0
+    #0 use %0
+    #1 exit
+)");
   const auto judged = [&](const std::string& reg) {
-    const ir::Function after = testing::parse_function(
-        "func @t kernel target tiny threads 32 allocated\n  vreg %0 R b32\n  block b0\n    #0 use " + reg + "\n    #1 exit\n");
+    const ir::Function after = testing::parse_function(R"(
+func @t kernel target tiny threads 32 allocated
+  vreg %0 R b32
+  block b0
+    #0 use )" + reg + "\n    #1 exit\n");
     return categories(structure_judge().judge({before, after, *target, ir::Limits::of(*target), nullptr}));
   };
   EXPECT_THAT(judged("R2"), ElementsAre());
@@ -319,9 +374,16 @@ TEST(Structure, HalvesOfPredicateRegisters) {
   const auto target =
       ir::parse_target(R"({"name": "tiny", "units": {"R": 8, "P": 6}, "reserved": ["P1.hi"], "predicate_halves": true})");
   ASSERT_TRUE(target.has_value()) << to_string(target.error());
-  const std::string vregs = "  vreg %0 P pred\n  vreg %1 P pred\n", head = "func @t kernel target tiny threads 32";
-  const ir::Function before =
-      testing::parse_function(head + " predicate_halves\n" + vregs + "  block b0\n    #0 %0, %1 = setp\n    #1 exit\n");
+  const std::string vregs = R"(
+  vreg %0 P pred
+  vreg %1 P pred
+)",
+                    head = "func @t kernel target tiny threads 32";
+  const ir::Function before = testing::parse_function(head + " predicate_halves\n" + vregs + R"(
+  block b0
+    #0 %0, %1 = setp
+    #1 exit
+)");
   const auto judged = [&](const std::string& words, const std::string& one, const std::string& other) {
     const ir::Function after = testing::parse_function(head + words + " allocated\n" + vregs + "  block b0\n    #0 " + one + ", " +
                                                        other + " = setp\n    #1 exit\n");
@@ -342,7 +404,10 @@ TEST(Structure, ARefilledTupleHasAsManyUnitsAsAVregCanHave) {
   const auto judged = [&](const std::string& reg, int bytes) {
     const std::string declared = "  vreg %0 R b32\n", head = "func @t kernel target sm_90 threads 32";
     const std::string slot = fmt::format("  slot 0 local size {} align 16 offset 0\n", bytes);
-    return categories(judge_text(structure_judge(), head + "\n" + declared + "  block b0\n    #0 exit\n",
+    return categories(judge_text(structure_judge(), head + "\n" + declared + R"(
+  block b0
+    #0 exit
+)",
                                  head + " allocated\n  frame local 32 shared 0\n" + declared + slot + "  block b0\n    +1 " + reg +
                                      " = refill slot 0\n    #0 exit\n"));
   };
@@ -366,58 +431,123 @@ TEST(Structure, AnInsertedCopyIsOfAnyRegisters) {
 TEST(Structure, ARefilledTupleIsAlignedAsAVregOfThatSize) {
   const std::string head = "func @t kernel target sm_90 threads 32";
   const auto judged = [&](const std::string& declared) {
-    return categories(judge_text(structure_judge(), head + "\n" + declared + "  block b0\n    #0 exit\n",
-                                 head + " allocated\n  frame local 8 shared 0\n" + declared +
-                                     "  slot 0 local size 8 align 8 offset 0\n  block b0\n    +1 R1:R2 = refill slot 0\n"
-                                     "    #0 exit\n"));
+    return categories(judge_text(structure_judge(), head + "\n" + declared + R"(
+  block b0
+    #0 exit
+)",
+                                 head + " allocated\n  frame local 8 shared 0\n" + declared + R"(
+  slot 0 local size 8 align 8 offset 0
+  block b0
+    +1 R1:R2 = refill slot 0
+    #0 exit
+)"));
   };
-  EXPECT_THAT(judged("  vreg %0 R b64\n  vreg %1 R b32 align 1\n"), ElementsAre("register-alignment"));
-  EXPECT_THAT(judged("  vreg %0 R b64\n  vreg %1 R b64 align 1\n"), ElementsAre());
+  EXPECT_THAT(judged(R"(
+  vreg %0 R b64
+  vreg %1 R b32 align 1
+)"),
+              ElementsAre("register-alignment"));
+  EXPECT_THAT(judged(R"(
+  vreg %0 R b64
+  vreg %1 R b64 align 1
+)"),
+              ElementsAre());
 }
 
 // A register that all threads of a warp share takes what is the same in all of them.
 TEST(Structure, UniformRegistersTakeUniformValues) {
-  const std::string
-      declared = "  vreg %0 R b32\n  vreg %1 UR b32 uniform\n  vreg %2 R b32 uniform\n  vreg %3 R b32\n",
-      head = "func @t kernel target sm_90 threads 32",
-      before = "  block b0\n    #0 %0, %3 = a\n    #1 %2 = b\n    #2 %1 = copy %3\n    #3 use %0, %2, %1 !write\n    #4 exit\n";
+  const std::string declared = R"(
+  vreg %0 R b32
+  vreg %1 UR b32 uniform
+  vreg %2 R b32 uniform
+  vreg %3 R b32
+)",
+                    head = "func @t kernel target sm_90 threads 32", before = R"(
+  block b0
+    #0 %0, %3 = a
+    #1 %2 = b
+    #2 %1 = copy %3
+    #3 use %0, %2, %1 !write
+    #4 exit
+)";
   const auto judged = [&](const std::string& body) {
-    return categories(
-        judge_text(structure_judge(), head + "\n" + declared + before,
-                   head + " allocated\n  frame local 8 shared 0\n" + declared +
-                       "  slot 0 local size 4 align 4 offset 0\n  slot 1 local size 4 align 4 offset 4\n  block b0\n" + body +
-                       "    #4 exit\n"));
+    return categories(judge_text(structure_judge(), head + "\n" + declared + before,
+                                 head + " allocated\n  frame local 8 shared 0\n" + declared + R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 4 align 4 offset 4
+  block b0
+)" + body + "    #4 exit\n"));
   };
   // %0 differs from thread to thread; %2 is marked; %3 is copied into %1.
-  EXPECT_THAT(judged("    #0 R0, R3 = a\n    +5 UR1 = copy R0\n    +6 R1 = copy UR1\n    #1 R2 = b\n    #2 UR0 = copy R3\n"
-                     "    #3 use R1, R2, UR0 !write\n"),
+  EXPECT_THAT(judged(R"(
+    #0 R0, R3 = a
+    +5 UR1 = copy R0
+    +6 R1 = copy UR1
+    #1 R2 = b
+    #2 UR0 = copy R3
+    #3 use R1, R2, UR0 !write
+)"),
               ElementsAre("uniform-register"));
-  EXPECT_THAT(judged("    #0 R0, R3 = a\n    +5 spill R0, slot 0\n    +6 UR1 = refill slot 0\n    #1 R2 = b\n    #2 UR0 = copy R3\n"
-                     "    #3 use R0, R2, UR0 !write\n"),
+  EXPECT_THAT(judged(R"(
+    #0 R0, R3 = a
+    +5 spill R0, slot 0
+    +6 UR1 = refill slot 0
+    #1 R2 = b
+    #2 UR0 = copy R3
+    #3 use R0, R2, UR0 !write
+)"),
               ElementsAre("uniform-register"));
-  EXPECT_THAT(judged("    #0 R0, R3 = a\n    #1 R2 = b\n    +5 R4 = copy R2\n    +6 spill R4, slot 1\n    +7 UR1 = refill slot 1\n"
-                     "    +8 R2 = copy UR1\n    #2 UR0 = copy R3\n    #3 use R0, R2, UR0 !write\n"),
+  EXPECT_THAT(judged(R"(
+    #0 R0, R3 = a
+    #1 R2 = b
+    +5 R4 = copy R2
+    +6 spill R4, slot 1
+    +7 UR1 = refill slot 1
+    +8 R2 = copy UR1
+    #2 UR0 = copy R3
+    #3 use R0, R2, UR0 !write
+)"),
               ElementsAre());
-  EXPECT_THAT(judged("    #0 R0, R3 = a\n    #1 R2 = b\n    #2 spill R3, slot 0\n    +5 UR0 = refill slot 0\n"
-                     "    #3 use R0, R2, UR0 !write\n"),
+  EXPECT_THAT(judged(R"(
+    #0 R0, R3 = a
+    #1 R2 = b
+    #2 spill R3, slot 0
+    +5 UR0 = refill slot 0
+    #3 use R0, R2, UR0 !write
+)"),
               ElementsAre());
 }
 
 // What a uniform register holds is the same in all threads where nothing has written it.
 TEST(Structure, ContentsOfUniformRegistersMayMove) {
   const std::string head = "func @t kernel target sm_90 threads 32", declared = "  vreg %0 R b32\n";
-  EXPECT_THAT(categories(judge_text(structure_judge(),
-                                    head + "\n" + declared + "  block b0\n    #0 %0 = a\n    #1 use %0 !write\n    #2 exit\n",
-                                    head + " allocated\n  frame local 4 shared 0\n" + declared +
-                                        "  slot 0 local size 4 align 4 offset 0\n  block b0\n    #0 R0 = a\n    +3 UR2 = copy UR1\n"
-                                        "    +4 spill UR2, slot 0\n    +5 UR2 = refill slot 0\n    +6 UR1 = copy UR2\n"
-                                        "    #1 use R0 !write\n    #2 exit\n")),
+  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + declared + R"(
+  block b0
+    #0 %0 = a
+    #1 use %0 !write
+    #2 exit
+)",
+                                    head + " allocated\n  frame local 4 shared 0\n" + declared + R"(
+  slot 0 local size 4 align 4 offset 0
+  block b0
+    #0 R0 = a
+    +3 UR2 = copy UR1
+    +4 spill UR2, slot 0
+    +5 UR2 = refill slot 0
+    +6 UR1 = copy UR2
+    #1 use R0 !write
+    #2 exit
+)")),
               ElementsAre());
 }
 
 // How many instructions put into a uniform register what is not the same in all threads.
 std::ptrdiff_t made_uniform(const std::string& before, const std::string& after) {
-  const std::string declared = "  vreg %0 R b32\n  vreg %1 UR b32 uniform\n", head = "func @t kernel target sm_90 threads 32";
+  const std::string declared = R"(
+  vreg %0 R b32
+  vreg %1 UR b32 uniform
+)",
+                    head = "func @t kernel target sm_90 threads 32";
   const JudgeResult r = judge_text(structure_judge(), head + "\n" + declared + "  block b0\n" + before,
                                    head + " allocated\n" + declared + "  block b0\n" + after);
   return std::count_if(r.findings.begin(), r.findings.end(), [](const Finding& f) { return f.category == "uniform-register"; });
@@ -439,9 +569,20 @@ TEST(Structure, UndefinedContentsOfUniformRegistersMayMove) {
 
 // R0 stands for the uniform %1 later on. What it holds at the first move is not the same in all threads.
 TEST(Structure, ARegisterMayHoldAUniformValueAtOnePlaceAndNoneAtAnother) {
-  const std::string uses = "    #1 use R0 !write\n    #3 UR5 = b\n    +12 R0 = copy UR5\n    +13 UR6 = copy R0\n",
+  const std::string uses = R"(
+    #1 use R0 !write
+    #3 UR5 = b
+    +12 R0 = copy UR5
+    +13 UR6 = copy R0
+)",
                     end = "    #4 use UR6 !write\n    #2 exit\n", move = "    +10 UR5 = copy R0\n    +11 R0 = copy UR5\n";
-  const std::string before = "    #0 %0 = a\n    #1 use %0 !write\n    #3 %1 = b\n    #4 use %1 !write\n    #2 exit\n";
+  const std::string before = R"(
+    #0 %0 = a
+    #1 use %0 !write
+    #3 %1 = b
+    #4 use %1 !write
+    #2 exit
+)";
   EXPECT_EQ(made_uniform(before, "    #0 R0 = a\n" + uses + end), 0);
   EXPECT_EQ(made_uniform(before, "    #0 R0 = a\n" + move + uses + end), 1);
 }
@@ -449,8 +590,19 @@ TEST(Structure, ARegisterMayHoldAUniformValueAtOnePlaceAndNoneAtAnother) {
 // What nothing has written may move into a uniform register: R9, which nothing ever writes, or which holds something uniform later
 // on.
 TEST(Structure, UndefinedContentsOfARegisterMayMove) {
-  const std::string before = "    #0 %0 = a\n    #1 use %0 !write\n    #3 %1 = b\n    #4 use %1 !write\n    #2 exit\n",
-                    head = "    #0 R0 = a\n    +10 UR6 = copy R9\n    #1 use R0 !write\n    #3 UR5 = b\n",
+  const std::string before = R"(
+    #0 %0 = a
+    #1 use %0 !write
+    #3 %1 = b
+    #4 use %1 !write
+    #2 exit
+)",
+                    head = R"(
+    #0 R0 = a
+    +10 UR6 = copy R9
+    #1 use R0 !write
+    #3 UR5 = b
+)",
                     tail = "    #4 use UR5 !write\n    #2 exit\n";
   EXPECT_EQ(made_uniform(before, head + tail), 0);
   EXPECT_EQ(made_uniform(before, head + "    +11 R9 = copy UR5\n" + tail), 0);
@@ -468,8 +620,18 @@ TEST(Structure, NothingIsSaidWhereAUniformVregMayBeUndefined) {
 }
 
 TEST(Structure, AUniformRegisterTakesNoRematOfWhatIsNot) {
-  const std::string before = "    #0 %0 = a !remat\n    #1 use %0 !write\n    #2 exit\n";
-  EXPECT_EQ(made_uniform(before, "    #0 R0 = a !remat\n    +10 UR5 = remat #0\n    #1 use R0 !write\n    #2 exit\n"), 1);
+  const std::string before = R"(
+    #0 %0 = a !remat
+    #1 use %0 !write
+    #2 exit
+)";
+  EXPECT_EQ(made_uniform(before, R"(
+    #0 R0 = a !remat
+    +10 UR5 = remat #0
+    #1 use R0 !write
+    #2 exit
+)"),
+            1);
 }
 
 // Nothing writes R9, but an architectural register holds something of each thread from the entry on; one marked uniform, the same
@@ -478,81 +640,171 @@ TEST(Structure, AnArchitecturalRegisterThatNothingWritesIsOfEachThread) {
   const auto judged = [](const std::string& uniform) {
     const std::string declared = "  vreg %0 R b32\n  vreg %1 R b32 fixed R9" + uniform + " architectural\n",
                       head = "func @t kernel target sm_90 threads 32";
-    return categories(judge_text(
-        structure_judge(), head + "\n" + declared + "  block b0\n    #0 %0 = a %1\n    #1 use %0, %1 !write\n    #2 exit\n",
-        head + " allocated\n" + declared +
-            "  block b0\n    #0 R0 = a R9\n    +4 UR0 = copy R9\n    +5 R1 = copy UR0\n    #1 use R0, R9 !write\n    #2 exit\n"));
+    return categories(judge_text(structure_judge(), head + "\n" + declared + R"(
+  block b0
+    #0 %0 = a %1
+    #1 use %0, %1 !write
+    #2 exit
+)",
+                                 head + " allocated\n" + declared + R"(
+  block b0
+    #0 R0 = a R9
+    +4 UR0 = copy R9
+    +5 R1 = copy UR0
+    #1 use R0, R9 !write
+    #2 exit
+)"));
   };
   EXPECT_THAT(judged(""), ElementsAre("uniform-register"));
   EXPECT_THAT(judged(" uniform"), ElementsAre());
 }
 
 TEST(Structure, ACopyIntoAUniformRegisterMayBeMadeElsewhere) {
-  const std::string declared = "  vreg %0 R b32\n  vreg %1 UR b32 uniform\n", head = "func @t kernel target sm_90 threads 32";
-  EXPECT_THAT(
-      categories(judge_text(
-          structure_judge(),
-          head + "\n" + declared + "  block b0\n    #0 %0 = a\n    #1 %1 = copy %0\n    #2 use %0, %1 !write\n    #3 exit\n",
-          head + " allocated\n" + declared +
-              "  block b0\n    #0 R0 = a\n    #1 copy !deleted\n    +4 R7 = copy R0\n    +5 UR0 = copy R7\n"
-              "    #2 use R0, UR0 !write\n    #3 exit\n")),
-      ElementsAre());
+  const std::string declared = R"(
+  vreg %0 R b32
+  vreg %1 UR b32 uniform
+)",
+                    head = "func @t kernel target sm_90 threads 32";
+  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + declared + R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = copy %0
+    #2 use %0, %1 !write
+    #3 exit
+)",
+                                    head + " allocated\n" + declared + R"(
+  block b0
+    #0 R0 = a
+    #1 copy !deleted
+    +4 R7 = copy R0
+    +5 UR0 = copy R7
+    #2 use R0, UR0 !write
+    #3 exit
+)")),
+              ElementsAre());
 }
 
 TEST(Structure, NoVregIsLeft) {
-  const std::string declared = "  vreg %0 R b32\n  vreg %1 R b32\n", head = "func @t kernel target sm_90 threads 32";
-  EXPECT_THAT(categories(judge_text(
-                  structure_judge(), head + "\n" + declared + "  block b0\n    #0 %0 = a\n    #1 use %0 !write\n    #2 exit\n",
-                  head + " allocated\n" + declared + "  block b0\n    #0 R0 = a\n    #1 use %0 !write\n    #2 exit\n")),
+  const std::string declared = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+)",
+                    head = "func @t kernel target sm_90 threads 32";
+  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + declared + R"(
+  block b0
+    #0 %0 = a
+    #1 use %0 !write
+    #2 exit
+)",
+                                    head + " allocated\n" + declared + R"(
+  block b0
+    #0 R0 = a
+    #1 use %0 !write
+    #2 exit
+)")),
               ElementsAre("unallocated-operand"));
 }
 
 TEST(Structure, AnArchitecturalRegisterIsThatOfItsVregAlone) {
-  const std::string declared = "  vreg %0 R b32\n  vreg %1 R b32 fixed R5 architectural\n",
+  const std::string declared = R"(
+  vreg %0 R b32
+  vreg %1 R b32 fixed R5 architectural
+)",
                     head = "func @t kernel target sm_90 threads 32";
   const auto judged = [&](const std::string& before, const std::string& after) {
     return categories(judge_text(structure_judge(), head + "\n" + declared + "  block b0\n" + before + "    #9 exit\n",
                                  head + " allocated\n" + declared + "  block b0\n" + after + "    #9 exit\n", 4));
   };
-  const std::string before = "    #0 %0 = a\n    #1 st %0, %1 !write\n    #2 %1 = b\n";
-  EXPECT_THAT(judged(before, "    #0 R0 = a\n    #1 st R0, R5 !write\n    #2 R5 = b\n"), ElementsAre());
-  EXPECT_THAT(judged(before, "    #0 R0 = a\n    +20 R1 = copy R5\n    #1 st R0, R5 !write\n    #2 R5 = b\n"), ElementsAre());
-  EXPECT_THAT(judged(before, "    #0 R0 = a\n    +20 R5 = copy R0\n    #1 st R0, R5 !write\n    #2 R5 = b\n"),
+  const std::string before = R"(
+    #0 %0 = a
+    #1 st %0, %1 !write
+    #2 %1 = b
+)";
+  EXPECT_THAT(judged(before, R"(
+    #0 R0 = a
+    #1 st R0, R5 !write
+    #2 R5 = b
+)"),
+              ElementsAre());
+  EXPECT_THAT(judged(before, R"(
+    #0 R0 = a
+    +20 R1 = copy R5
+    #1 st R0, R5 !write
+    #2 R5 = b
+)"),
+              ElementsAre());
+  EXPECT_THAT(judged(before, R"(
+    #0 R0 = a
+    +20 R5 = copy R0
+    #1 st R0, R5 !write
+    #2 R5 = b
+)"),
               ElementsAre("architectural-register"));
   EXPECT_THAT(judged("    #0 %0 = a\n", "    #0 R5 = a\n"), ::testing::Contains("architectural-register"));
 }
 
 // Slots may be declared in any order, and one may lie inside another.
 TEST(Structure, SlotsInAnyOrderAreApart) {
-  const std::string before = "func @t kernel target sm_90 threads 32\n  block b0\n    #0 exit\n";
+  const std::string before = R"(
+func @t kernel target sm_90 threads 32
+  block b0
+    #0 exit
+)";
   const auto judged = [&](const std::string& slots) {
-    return categories(judge_text(
-        structure_judge(), before,
-        "func @t kernel target sm_90 threads 32 allocated\n  frame local 16 shared 4\n" + slots + "  block b0\n    #0 exit\n"));
+    return categories(judge_text(structure_judge(), before, R"(
+func @t kernel target sm_90 threads 32 allocated
+  frame local 16 shared 4
+)" + slots + R"(
+  block b0
+    #0 exit
+)"));
   };
-  EXPECT_THAT(judged("  slot 0 local size 8 align 4 offset 8\n  slot 1 local size 8 align 4 offset 0\n"), ElementsAre());
-  EXPECT_THAT(judged("  slot 0 local size 8 align 4 offset 4\n  slot 1 local size 8 align 4 offset 0\n"),
+  EXPECT_THAT(judged(R"(
+  slot 0 local size 8 align 4 offset 8
+  slot 1 local size 8 align 4 offset 0
+)"),
+              ElementsAre());
+  EXPECT_THAT(judged(R"(
+  slot 0 local size 8 align 4 offset 4
+  slot 1 local size 8 align 4 offset 0
+)"),
               ElementsAre("slot-overlap"));
-  EXPECT_THAT(judged("  slot 0 local size 16 align 4 offset 0\n  slot 1 local size 4 align 4 offset 0\n  slot 2 local size 4 align "
-                     "4 offset 8\n"),
+  EXPECT_THAT(judged(R"(
+  slot 0 local size 16 align 4 offset 0
+  slot 1 local size 4 align 4 offset 0
+  slot 2 local size 4 align 4 offset 8
+)"),
               ElementsAre("slot-overlap"));
   // The last byte of one is taken again by the next but one.
   const auto finding_count = [&](const std::string& slots) {
-    return judge_text(structure_judge(), before,
-                      "func @t kernel target sm_90 threads 32 allocated\n  frame local 16 shared 4\n" + slots +
-                          "  block b0\n    #0 exit\n")
+    return judge_text(structure_judge(), before, R"(
+func @t kernel target sm_90 threads 32 allocated
+  frame local 16 shared 4
+)" + slots + R"(
+  block b0
+    #0 exit
+)")
         .findings.size();
   };
-  EXPECT_EQ(finding_count("  slot 0 local size 16 align 4 offset 0\n  slot 1 local size 4 align 4 offset 0\n  slot 2 local size 4 "
-                          "align 4 offset 8\n"),
+  EXPECT_EQ(finding_count(R"(
+  slot 0 local size 16 align 4 offset 0
+  slot 1 local size 4 align 4 offset 0
+  slot 2 local size 4 align 4 offset 8
+)"),
             2u);
-  EXPECT_EQ(finding_count("  slot 0 local size 4 align 4 offset 0\n  slot 1 local size 8 align 4 offset 4\n  slot 2 local size 4 "
-                          "align 4 offset 8\n"),
+  EXPECT_EQ(finding_count(R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 8 align 4 offset 4
+  slot 2 local size 4 align 4 offset 8
+)"),
             1u);
 }
 
 TEST(Structure, AnArchitecturalVRegIsBoundToNoLimit) {
-  const std::string vreg = "  vreg %0 R b32 fixed R200 architectural\n  block b0\n    #0 use ";
+  const std::string vreg = R"(
+  vreg %0 R b32 fixed R200 architectural
+  block b0
+    #0 use )";
   const std::string head = "func @t kernel target sm_90 threads 32";
   EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + vreg + "%0\n    #1 exit\n",
                                     head + " allocated\n" + vreg + "R200\n    #1 exit\n", 16)),
@@ -563,12 +815,23 @@ TEST(Structure, AnArchitecturalVRegIsBoundToNoLimit) {
 }
 
 TEST(Structure, ACopyInMemoryKeepsItsRegister) {
-  const std::string body = "  vreg %0 R b64\n  vreg %1 R b64\n";
-  const std::string before = "func @t kernel target sm_90 threads 32\n" + body + "  block b0\n    #0 %0 = copy %1\n    #1 exit\n";
+  const std::string body = R"(
+  vreg %0 R b64
+  vreg %1 R b64
+)";
+  const std::string before = "func @t kernel target sm_90 threads 32\n" + body + R"(
+  block b0
+    #0 %0 = copy %1
+    #1 exit
+)";
   const auto judged = [&](const std::string& inst) {
-    return categories(judge_text(structure_judge(), before,
-                                 "func @t kernel target sm_90 threads 32 allocated\n  frame local 8 shared 0\n" + body +
-                                     "  slot 0 local size 8 align 8 offset 0\n  block b0\n    #0 " + inst + "\n    #1 exit\n"));
+    return categories(judge_text(structure_judge(), before, R"(
+func @t kernel target sm_90 threads 32 allocated
+  frame local 8 shared 0
+)" + body + R"(
+  slot 0 local size 8 align 8 offset 0
+  block b0
+    #0 )" + inst + "\n    #1 exit\n"));
   };
   EXPECT_THAT(judged("spill R2:R3, slot 0"), ElementsAre());
   EXPECT_THAT(judged("spill R3:R4, slot 0"), ElementsAre("register-alignment"));
@@ -576,12 +839,26 @@ TEST(Structure, ACopyInMemoryKeepsItsRegister) {
 }
 
 TEST(Structure, AKeptPhiHasTheOperandsOfItsPredecessors) {
-  const std::string body = "  vreg %0 R b64\n  vreg %1 R b64\n";
+  const std::string body = R"(
+  vreg %0 R b64
+  vreg %1 R b64
+)";
   const std::string head = "func @t kernel target sm_90 threads 32";
-  const std::string flow = "  block b0\n    #0 cbra P0 -> b2, b1\n  block b1\n    #1 bra -> b2\n  block b2\n    #2 ";
-  const std::string before = head + "\n" + body +
-                             "  vreg %2 P pred\n  block b0\n    #0 cbra %2 -> b2, b1\n  block b1\n    #1 bra -> b2\n  block b2\n" +
-                             "    #2 %0 = phi b1: %1, b0: %0\n    #3 exit\n";
+  const std::string flow = R"(
+  block b0
+    #0 cbra P0 -> b2, b1
+  block b1
+    #1 bra -> b2
+  block b2
+    #2 )";
+  const std::string before = head + "\n" + body + R"(
+  vreg %2 P pred
+  block b0
+    #0 cbra %2 -> b2, b1
+  block b1
+    #1 bra -> b2
+  block b2
+)" + "    #2 %0 = phi b1: %1, b0: %0\n    #3 exit\n";
   const auto judged = [&](const std::string& phi) {
     return categories(judge_text(structure_judge(), before,
                                  head + " allocated\n" + body + "  vreg %2 P pred\n" + flow + phi + "\n    #3 exit\n"));
@@ -595,19 +872,36 @@ TEST(Structure, AKeptPhiHasTheOperandsOfItsPredecessors) {
 }
 
 TEST(Structure, AnInsertedBraEndsAnEdgeBlockOnly) {
-  const std::string before = "func @t kernel target sm_90 threads 32\n  block b0\n    #0 bra -> b1\n  block b1\n    #1 exit\n";
-  const std::string after =
-      "func @t kernel target sm_90 threads 32 allocated\n  block b0\n    +5 bra -> b1\n  block b1\n    #1 exit\n";
+  const std::string before = R"(
+func @t kernel target sm_90 threads 32
+  block b0
+    #0 bra -> b1
+  block b1
+    #1 exit
+)";
+  const std::string after = R"(
+func @t kernel target sm_90 threads 32 allocated
+  block b0
+    +5 bra -> b1
+  block b1
+    #1 exit
+)";
   EXPECT_THAT(categories(judge_text(structure_judge(), before, after)), ElementsAre("inserted-kind", "original-missing"));
 }
 
 TEST(Structure, APackHasBitsForThirtyTwoPredicates) {
   const auto target = ir::parse_target(R"({"name": "many", "units": {"R": 8, "P": 40}})");
   ASSERT_TRUE(target.has_value()) << to_string(target.error());
-  const ir::Function before = testing::parse_function("func @t kernel target many threads 32\n  block b0\n    #0 exit\n");
+  const ir::Function before = testing::parse_function(R"(
+func @t kernel target many threads 32
+  block b0
+    #0 exit
+)");
   const auto judged = [&](const std::string& inst) {
-    const ir::Function after =
-        testing::parse_function("func @t kernel target many threads 32 allocated\n  block b0\n    +9 " + inst + "\n    #0 exit\n");
+    const ir::Function after = testing::parse_function(R"(
+func @t kernel target many threads 32 allocated
+  block b0
+    +9 )" + inst + "\n    #0 exit\n");
     return categories(structure_judge().judge({before, after, *target, ir::Limits::of(*target), nullptr}));
   };
   EXPECT_THAT(judged("R0{inout} = p2r P31"), ElementsAre());
@@ -620,8 +914,16 @@ TEST(Structure, APackHasBitsForThirtyTwoPredicates) {
 }
 
 TEST(Structure, NonsenseYieldsABoundedNumberOfFindings) {
-  std::string before = "func @t kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n";
-  std::string after = "func @t kernel target sm_90 threads 32 allocated\n  vreg %0 R b32\n  block b0\n";
+  std::string before = R"(
+func @t kernel target sm_90 threads 32
+  vreg %0 R b32
+  block b0
+)";
+  std::string after = R"(
+func @t kernel target sm_90 threads 32 allocated
+  vreg %0 R b32
+  block b0
+)";
   for (int k = 0; k < 1000; ++k) {
     before += "    #" + std::to_string(k) + " use %0\n";
     after += "    #" + std::to_string(k) + " use R200\n";

@@ -29,83 +29,213 @@ TEST(SymbolicJoinTest, TheMeetIsOverAllPaths) {
   expect_category(with(diamond(), "    +21 R0 = refill slot 0\n", ""), kLost);
   // It is an intersection, not the state of either side: R0 and the slot hold it on one side each.
   Pair p = with(diamond(), "    +21 R0 = refill slot 0\n", "");
-  p = with(p, "  block b2\n", "  block b2\n    +22 R1 = copy R0\n    +23 spill R1, slot 1\n");
+  p = with(p, "  block b2\n", R"(
+  block b2
+    +22 R1 = copy R0
+    +23 spill R1, slot 1
+)");
   expect_category(with(p, "    #7 use R0", "    +24 R0 = refill slot 1\n    #7 use R0"), kLost);
   expect_pass(with(p, "    #7 use R0", "    +24 R0 = refill slot 0\n    #7 use R0"));
 }
 
 TEST(SymbolicJoinTest, EqualNamesStayEqualOverJoins) {
-  const std::string before =
-      "  block b0\n    #0 %0 = a\n    #1 %1 = copy %0\n    #2 %3 = p\n    #3 cbra %3 -> b1, b2\n  block b1\n    #4 bra -> b3\n"
-      "  block b2\n    #5 bra -> b3\n  block b3\n    #6 use %0, %1 !write\n    #7 exit\n";
-  const Pair p = {kAndP, before,
-                  "  block b0\n    #0 R0 = a\n    #1 copy !deleted\n    #2 P0 = p\n    #3 cbra P0 -> b1, b2\n  block b1\n    +9 R1 "
-                  "= copy R0\n    #4 bra -> b3\n"
-                  "  block b2\n    +8 R1 = copy R0\n    #5 bra -> b3\n  block b3\n    #6 use R1, R0 !write\n    #7 exit\n"};
+  const std::string before = R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = copy %0
+    #2 %3 = p
+    #3 cbra %3 -> b1, b2
+  block b1
+    #4 bra -> b3
+  block b2
+    #5 bra -> b3
+  block b3
+    #6 use %0, %1 !write
+    #7 exit
+)";
+  const Pair p = {kAndP, before, R"(
+  block b0
+    #0 R0 = a
+    #1 copy !deleted
+    #2 P0 = p
+    #3 cbra P0 -> b1, b2
+  block b1
+    +9 R1 = copy R0
+    #4 bra -> b3
+  block b2
+    +8 R1 = copy R0
+    #5 bra -> b3
+  block b3
+    #6 use R1, R0 !write
+    #7 exit
+)"};
   expect_pass(p);
   expect_category(with(p, "    +8 R1 = copy R0\n", ""), kLost);
 }
 
 TEST(SymbolicJoinTest, ALoopVisitAfterTheFirstCounts) {
-  const Pair p = {kAndP,
-                  "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 bra -> b1\n  block b1\n    #3 use %0, %1 !write\n    #4 %1 = c "
-                  "%1\n    #5 %3 = p\n"
-                  "    #6 cbra %3 -> b1, b2\n  block b2\n    #7 exit\n",
-                  "  block b0\n    #0 R0 = a\n    +20 spill R0, slot 0\n    #1 R1 = b\n    #2 bra -> b1\n"
-                  "  block b1\n    +21 R0 = refill slot 0\n    #3 use R0, R1 !write\n    #4 R1 = c R1\n    #5 P0 = p\n    #6 cbra "
-                  "P0 -> b1, b2\n"
-                  "  block b2\n    #7 exit\n"};
+  const Pair p = {kAndP, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 bra -> b1
+  block b1
+    #3 use %0, %1 !write
+    #4 %1 = c %1
+    #5 %3 = p
+    #6 cbra %3 -> b1, b2
+  block b2
+    #7 exit
+)",
+                  R"(
+  block b0
+    #0 R0 = a
+    +20 spill R0, slot 0
+    #1 R1 = b
+    #2 bra -> b1
+  block b1
+    +21 R0 = refill slot 0
+    #3 use R0, R1 !write
+    #4 R1 = c R1
+    #5 P0 = p
+    #6 cbra P0 -> b1, b2
+  block b2
+    #7 exit
+)"};
   expect_pass(p);
   // Right on the first visit only: the value of the visit before.
   expect_category(with(p, "#4 R1 = c R1", "#4 R2 = c R1"), kLost);
   expect_category(with(with(p, "    #5 P0", "    +22 R0 = copy R1\n    #5 P0"), "    +21 R0 = refill slot 0\n", ""), kLost);
   // A def of this visit is not that of the last one.
-  const Pair stale = {kAndP,
-                      "  block b0\n    #0 %0 = a\n    #1 bra -> b1\n  block b1\n    #2 %1 = copy %0\n    #3 %0 = b\n    #4 use %1, "
-                      "%0 !write\n    #5 %3 = p\n"
-                      "    #6 cbra %3 -> b1, b2\n  block b2\n    #7 exit\n",
-                      "  block b0\n    #0 R0 = a\n    #1 bra -> b1\n  block b1\n    #2 R1 = copy R0\n    #3 R0 = b\n    #4 use R1, "
-                      "R0 !write\n    #5 P0 = p\n"
-                      "    #6 cbra P0 -> b1, b2\n  block b2\n    #7 exit\n"};
+  const Pair stale = {kAndP, R"(
+  block b0
+    #0 %0 = a
+    #1 bra -> b1
+  block b1
+    #2 %1 = copy %0
+    #3 %0 = b
+    #4 use %1, %0 !write
+    #5 %3 = p
+    #6 cbra %3 -> b1, b2
+  block b2
+    #7 exit
+)",
+                      R"(
+  block b0
+    #0 R0 = a
+    #1 bra -> b1
+  block b1
+    #2 R1 = copy R0
+    #3 R0 = b
+    #4 use R1, R0 !write
+    #5 P0 = p
+    #6 cbra P0 -> b1, b2
+  block b2
+    #7 exit
+)"};
   expect_pass(stale);
   EXPECT_EQ(judge(with(stale, "use R1, R0", "use R0, R1")).verdict, Verdict::Fail);
 }
 
 TEST(SymbolicJoinTest, EqualNamesFallApartInALoop) {
-  const Pair p = {kAndP,
-                  "  block b0\n    #0 %0 = a\n    #1 %1 = copy %0\n    #2 bra -> b1\n  block b1\n    #3 use %0, %1 !write\n    #4 "
-                  "%1 = c\n    #5 %3 = p\n"
-                  "    #6 cbra %3 -> b1, b2\n  block b2\n    #7 exit\n",
-                  "  block b0\n    #0 R0 = a\n    #1 R1 = copy R0\n    #2 bra -> b1\n  block b1\n    #3 use R0, R1 !write\n    #4 "
-                  "R1 = c\n    #5 P0 = p\n"
-                  "    #6 cbra P0 -> b1, b2\n  block b2\n    #7 exit\n"};
+  const Pair p = {kAndP, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = copy %0
+    #2 bra -> b1
+  block b1
+    #3 use %0, %1 !write
+    #4 %1 = c
+    #5 %3 = p
+    #6 cbra %3 -> b1, b2
+  block b2
+    #7 exit
+)",
+                  R"(
+  block b0
+    #0 R0 = a
+    #1 R1 = copy R0
+    #2 bra -> b1
+  block b1
+    #3 use R0, R1 !write
+    #4 R1 = c
+    #5 P0 = p
+    #6 cbra P0 -> b1, b2
+  block b2
+    #7 exit
+)"};
   expect_pass(p);
   expect_category(with(p, "use R0, R1", "use R1, R1"), kWrong);
   expect_category(with(p, "use R0, R1", "use R0, R0"), kWrong);
 }
 
 TEST(SymbolicJoinTest, IrreducibleLoopsSettle) {
-  const Pair p = {kAndP,
-                  "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 cbra %3 -> b1, b2\n  block b1\n    #3 use %0 !write\n    #4 "
-                  "cbra %3 -> b2, b3\n"
-                  "  block b2\n    #5 use %0 !write\n    #6 bra -> b1\n  block b3\n    #7 exit\n",
-                  "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    +20 spill R0, slot 0\n    #2 cbra P0 -> b1, b2\n  block b1\n    "
-                  "+21 R1 = refill slot 0\n"
-                  "    #3 use R1 !write\n    #4 cbra P0 -> b2, b3\n  block b2\n    #5 use R0 !write\n    #6 bra -> b1\n  block "
-                  "b3\n    #7 exit\n"};
+  const Pair p = {kAndP, R"(
+  block b0
+    #0 %0 = a
+    #1 %3 = p
+    #2 cbra %3 -> b1, b2
+  block b1
+    #3 use %0 !write
+    #4 cbra %3 -> b2, b3
+  block b2
+    #5 use %0 !write
+    #6 bra -> b1
+  block b3
+    #7 exit
+)",
+                  R"(
+  block b0
+    #0 R0 = a
+    #1 P0 = p
+    +20 spill R0, slot 0
+    #2 cbra P0 -> b1, b2
+  block b1
+    +21 R1 = refill slot 0
+    #3 use R1 !write
+    #4 cbra P0 -> b2, b3
+  block b2
+    #5 use R0 !write
+    #6 bra -> b1
+  block b3
+    #7 exit
+)"};
   expect_pass(p);
   expect_category(with(p, "+21 R1 = refill slot 0\n    #3 use R1", "+21 R0 = refill slot 1\n    #3 use R0"), kLost);
 }
 
 Pair swapping_phis() {
-  return {kAndP,
-          "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 bra -> b1\n"
-          "  block b1\n    #3 %2 = phi b0: %0, b1: %1\n    #4 %1 = phi b0: %1, b1: %2\n    #5 %3 = p %2\n    #6 cbra %3 -> b1, b2\n"
-          "  block b2\n    #7 use %2, %1 !write\n    #8 exit\n",
-          "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 bra -> b1\n"
-          "  block b1\n    #3 phi !deleted\n    #4 phi !deleted\n    #5 P0 = p R0\n    #6 cbra P0 -> b3, b2\n"
-          "  block b2\n    #7 use R0, R1 !write\n    #8 exit\n  block b3 edge b1 -> b1\n    +20 R0, R1 = copy R1, R0\n    +21 bra "
-          "-> b1\n"};
+  return {kAndP, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 bra -> b1
+  block b1
+    #3 %2 = phi b0: %0, b1: %1
+    #4 %1 = phi b0: %1, b1: %2
+    #5 %3 = p %2
+    #6 cbra %3 -> b1, b2
+  block b2
+    #7 use %2, %1 !write
+    #8 exit
+)",
+          R"(
+  block b0
+    #0 R0 = a
+    #1 R1 = b
+    #2 bra -> b1
+  block b1
+    #3 phi !deleted
+    #4 phi !deleted
+    #5 P0 = p R0
+    #6 cbra P0 -> b3, b2
+  block b2
+    #7 use R0, R1 !write
+    #8 exit
+  block b3 edge b1 -> b1
+    +20 R0, R1 = copy R1, R0
+    +21 bra -> b1
+)"};
 }
 
 TEST(SymbolicJoinTest, PhisRenameInParallelOnTheirEdge) {
@@ -117,14 +247,39 @@ TEST(SymbolicJoinTest, PhisRenameInParallelOnTheirEdge) {
 }
 
 TEST(SymbolicJoinTest, AKeptPhiMovesAfterTheEdgeBlock) {
-  const Pair p = {
-      kAndP,
-      "  block b0\n    #0 %3 = p\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 %0 = a\n    #3 bra -> b3\n"
-      "  block b2\n    #4 %1 = b\n    #5 bra -> b3\n  block b3\n    #6 %2 = phi b1: %0, b2: %1\n    #7 use %2 !write\n    #8 "
-      "exit\n",
-      "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 R4 = a\n    #3 bra -> b4\n"
-      "  block b2\n    #4 R3 = b\n    #5 bra -> b3\n  block b3\n    #6 R3 = phi b1: R3, b2: R3\n    #7 use R3 !write\n    #8 exit\n"
-      "  block b4 edge b1 -> b3\n    +20 R3 = copy R4\n    +21 bra -> b3\n"};
+  const Pair p = {kAndP, R"(
+  block b0
+    #0 %3 = p
+    #1 cbra %3 -> b1, b2
+  block b1
+    #2 %0 = a
+    #3 bra -> b3
+  block b2
+    #4 %1 = b
+    #5 bra -> b3
+  block b3
+    #6 %2 = phi b1: %0, b2: %1
+    #7 use %2 !write
+    #8 exit
+)",
+                  R"(
+  block b0
+    #0 P0 = p
+    #1 cbra P0 -> b1, b2
+  block b1
+    #2 R4 = a
+    #3 bra -> b4
+  block b2
+    #4 R3 = b
+    #5 bra -> b3
+  block b3
+    #6 R3 = phi b1: R3, b2: R3
+    #7 use R3 !write
+    #8 exit
+  block b4 edge b1 -> b3
+    +20 R3 = copy R4
+    +21 bra -> b3
+)"};
   expect_pass(p);
   expect_category(with(p, "    +20 R3 = copy R4\n", ""), kLost);
   // Two homes: it is executed as the copy that it is.
@@ -137,40 +292,117 @@ TEST(SymbolicJoinTest, AKeptPhiMovesAfterTheEdgeBlock) {
 }
 
 TEST(SymbolicJoinTest, APhiCountsOnItsOwnEdgeOnly) {
-  const Pair p = {kAndP,
-                  "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 %3 = p\n    #3 cbra %3 -> b1, b2\n  block b1\n    #4 %1 = phi "
-                  "b0: %0\n    #5 use %1 !write\n"
-                  "    #6 exit\n  block b2\n    #7 use %1 !write\n    #8 exit\n",
-                  "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 P0 = p\n    #3 cbra P0 -> b1, b2\n  block b1\n    #4 R1 = phi "
-                  "b0: R0\n    #5 use R1 !write\n"
-                  "    #6 exit\n  block b2\n    #7 use R1 !write\n    #8 exit\n"};
+  const Pair p = {kAndP, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 %3 = p
+    #3 cbra %3 -> b1, b2
+  block b1
+    #4 %1 = phi b0: %0
+    #5 use %1 !write
+    #6 exit
+  block b2
+    #7 use %1 !write
+    #8 exit
+)",
+                  R"(
+  block b0
+    #0 R0 = a
+    #1 R1 = b
+    #2 P0 = p
+    #3 cbra P0 -> b1, b2
+  block b1
+    #4 R1 = phi b0: R0
+    #5 use R1 !write
+    #6 exit
+  block b2
+    #7 use R1 !write
+    #8 exit
+)"};
   expect_pass(p);
   expect_pass(with(with(p, "#4 R1 = phi b0: R0", "#4 phi !deleted"), "#5 use R1", "#5 use R0"));
   // What the phi reads comes from farther away.
-  expect_pass({kAndP,
-               "  block b0\n    #0 %0 = a\n    #1 bra -> b1\n  block b1\n    #2 bra -> b2\n  block b2\n    #3 %1 = phi b1: %0\n    "
-               "#4 use %1 !write\n    #5 exit\n",
-               "  block b0\n    #0 R0 = a\n    #1 bra -> b1\n  block b1\n    #2 bra -> b2\n  block b2\n    #3 R1 = phi b1: R0\n    "
-               "#4 use R1 !write\n    #5 exit\n"});
+  expect_pass({kAndP, R"(
+  block b0
+    #0 %0 = a
+    #1 bra -> b1
+  block b1
+    #2 bra -> b2
+  block b2
+    #3 %1 = phi b1: %0
+    #4 use %1 !write
+    #5 exit
+)",
+               R"(
+  block b0
+    #0 R0 = a
+    #1 bra -> b1
+  block b1
+    #2 bra -> b2
+  block b2
+    #3 R1 = phi b1: R0
+    #4 use R1 !write
+    #5 exit
+)"});
 }
 
 TEST(SymbolicJoinTest, BlocksAreLookedAtEachByItself) {
   // Whichever is walked first leaves in a register what the other misses there.
-  const Pair p = {
-      kAndP,
-      "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 cbra %3 -> b1, b2\n  block b1\n    #3 use %0 !write\n    #4 exit\n"
-      "  block b2\n    #5 use %0 !write\n    #6 exit\n",
-      "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    #2 cbra P0 -> b1, b2\n  block b1\n    #3 use R5 !write\n    +20 R7 = copy "
-      "R0\n    #4 exit\n"
-      "  block b2\n    #5 use R7 !write\n    +21 R5 = copy R0\n    #6 exit\n"};
+  const Pair p = {kAndP, R"(
+  block b0
+    #0 %0 = a
+    #1 %3 = p
+    #2 cbra %3 -> b1, b2
+  block b1
+    #3 use %0 !write
+    #4 exit
+  block b2
+    #5 use %0 !write
+    #6 exit
+)",
+                  R"(
+  block b0
+    #0 R0 = a
+    #1 P0 = p
+    #2 cbra P0 -> b1, b2
+  block b1
+    #3 use R5 !write
+    +20 R7 = copy R0
+    #4 exit
+  block b2
+    #5 use R7 !write
+    +21 R5 = copy R0
+    #6 exit
+)"};
   EXPECT_EQ(judge(p).findings.size(), 2u);
   // Nor is what one has defined defined in the other.
-  expect_pass(
-      {kAndP,
-       "  block b0\n    #0 %3 = p\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 %0 = a\n    #3 use %0, %1 !write\n    #4 exit\n"
-       "  block b2\n    #5 %1 = b\n    #6 use %0, %1 !write\n    #7 exit\n",
-       "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 R0 = a\n    #3 use R0, R5 !write\n    #4 exit\n"
-       "  block b2\n    #5 R1 = b\n    #6 use R6, R1 !write\n    #7 exit\n"});
+  expect_pass({kAndP, R"(
+  block b0
+    #0 %3 = p
+    #1 cbra %3 -> b1, b2
+  block b1
+    #2 %0 = a
+    #3 use %0, %1 !write
+    #4 exit
+  block b2
+    #5 %1 = b
+    #6 use %0, %1 !write
+    #7 exit
+)",
+               R"(
+  block b0
+    #0 P0 = p
+    #1 cbra P0 -> b1, b2
+  block b1
+    #2 R0 = a
+    #3 use R0, R5 !write
+    #4 exit
+  block b2
+    #5 R1 = b
+    #6 use R6, R1 !write
+    #7 exit
+)"});
 }
 
 // With %9 as the predicate that decides.
@@ -182,38 +414,84 @@ std::string up_to_nine(std::string vregs) {
 // A block, a join after it, and what stands there.
 Pair joined(std::string vregs, const std::string& before, const std::string& use, const std::string& after,
             const std::string& have) {
-  return {up_to_nine(std::move(vregs)),
-          "  block b0\n" + before +
-              "    #90 %9 = p\n    #91 cbra %9 -> b1, b2\n  block b1\n    #92 bra -> b2\n  block b2\n    #93 use " + use +
-              " !write\n    #94 exit\n",
-          "  block b0\n" + after + "    #90 P6 = p\n    #91 cbra P6 -> b1, b2\n  block b1\n    #92 bra -> b2\n  block b2\n" + have};
+  return {up_to_nine(std::move(vregs)), "  block b0\n" + before + R"(
+    #90 %9 = p
+    #91 cbra %9 -> b1, b2
+  block b1
+    #92 bra -> b2
+  block b2
+    #93 use )" + use + " !write\n    #94 exit\n",
+          "  block b0\n" + after + R"(
+    #90 P6 = p
+    #91 cbra P6 -> b1, b2
+  block b1
+    #92 bra -> b2
+  block b2
+)" + have};
 }
 
 TEST(SymbolicJoinTest, WordsAndTheirPiecesGoOverJoinsTogether) {
   // A half of %0 is a half of %1, which goes over the join as a whole; either may be read in the other's register.
-  const std::string before = "    #0 %1 = a\n    #1 %2 = b\n    #2 %0.h0 = copy %1.h0\n    #3 %0.h1 = copy %2.h0\n";
-  const std::string after = "    #0 R1 = a\n    #1 R2 = b\n    #2 R0.h0 = copy R1.h0\n    #3 R0.h1 = copy R2.h0\n";
+  const std::string before = R"(
+    #0 %1 = a
+    #1 %2 = b
+    #2 %0.h0 = copy %1.h0
+    #3 %0.h1 = copy %2.h0
+)";
+  const std::string after = R"(
+    #0 R1 = a
+    #1 R2 = b
+    #2 R0.h0 = copy R1.h0
+    #3 R0.h1 = copy R2.h0
+)";
   const Pair p =
       joined(kThreeR, before, "%1.h0, %2.h0, %0, %1, %2", after, "    #93 use R0.h0, R0.h1, R0, R1, R2 !write\n    #94 exit\n");
   expect_pass(p);
   EXPECT_EQ(judge(with(p, "use R0.h0, R0.h1", "use R0.h1, R0.h0")).verdict, Verdict::Fail);
   // Both halves of %0 are one and the same.
-  const Pair twice = joined(kThreeR, "    #0 %1 = a\n    #1 %0.h0 = copy %1.h0\n    #2 %0.h1 = copy %1.h0\n", "%0.h0, %0.h1, %0",
-                            "    #0 R1 = a\n    #1 R0.h0 = copy R1.h0\n    #2 R0.h1 = copy R1.h0\n    +20 R3.h0 = copy R0.h1\n",
+  const Pair twice = joined(kThreeR, R"(
+    #0 %1 = a
+    #1 %0.h0 = copy %1.h0
+    #2 %0.h1 = copy %1.h0
+)",
+                            "%0.h0, %0.h1, %0", R"(
+    #0 R1 = a
+    #1 R0.h0 = copy R1.h0
+    #2 R0.h1 = copy R1.h0
+    +20 R3.h0 = copy R0.h1
+)",
                             "    #93 use R3.h0, R3.h0, R0 !write\n    #94 exit\n");
   expect_pass(twice);
   // A narrow name, and the word that it is the lower half of.
   const Pair narrow =
-      joined("  vreg %0 R b32\n  vreg %1 R b16\n  vreg %2 R b16\n", "    #0 %0 = a\n    #1 %1, %2 = unpack %0\n", "%1, %2, %0",
-             "    #0 R0 = a\n    #1 R1, R2 = unpack R0\n",
-             "    +20 R3.h0 = copy R0.h0\n    +21 R4.h0 = copy R0.h1\n    #93 use R3, R4, R0 !write\n    #94 exit\n");
+      joined(R"(
+  vreg %0 R b32
+  vreg %1 R b16
+  vreg %2 R b16
+)",
+             "    #0 %0 = a\n    #1 %1, %2 = unpack %0\n", "%1, %2, %0", "    #0 R0 = a\n    #1 R1, R2 = unpack R0\n",
+             R"(
+    +20 R3.h0 = copy R0.h0
+    +21 R4.h0 = copy R0.h1
+    #93 use R3, R4, R0 !write
+    #94 exit
+)");
   expect_pass(narrow);
   expect_category(with(narrow, "R4.h0 = copy R0.h1", "R4.h0 = copy R0.h0"), kWrong);
 }
 
 TEST(SymbolicJoinTest, AWordThatWasPutTogetherIsOneAtALoopHead) {
-  const Pair p = joined(kThreeR, "    #0 %1 = a\n    #1 %0.h0 = copy %1.h0\n    #2 %0.h1 = b\n", "%0",
-                        "    #0 R1 = a\n    #1 R0.h0 = copy R1.h0\n    #2 R0.h1 = b\n", "    #93 use R0 !write\n    #94 exit\n");
+  const Pair p = joined(kThreeR, R"(
+    #0 %1 = a
+    #1 %0.h0 = copy %1.h0
+    #2 %0.h1 = b
+)",
+                        "%0", R"(
+    #0 R1 = a
+    #1 R0.h0 = copy R1.h0
+    #2 R0.h1 = b
+)",
+                        "    #93 use R0 !write\n    #94 exit\n");
   const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
   auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
   ASSERT_TRUE(plan) << plan.error();
@@ -242,41 +520,101 @@ TEST(SymbolicJoinTest, ManyNamesGoOverAJoin) {
     have += fmt::format("    #{} use R{} !write\n", 400 + k, k);
   }
   vregs += "  vreg %200 P pred\n";
-  const Pair p = {
-      vregs,
-      "  block b0\n" + before + "    #300 %200 = p\n    #301 cbra %200 -> b1, b2\n  block b1\n    #302 bra -> b2\n  block b2\n" +
-          want + "    #800 exit\n",
-      "  block b0\n" + after + "    #300 P0 = p\n    #301 cbra P0 -> b1, b2\n  block b1\n    #302 bra -> b2\n  block b2\n" + have +
-          "    #800 exit\n"};
+  const Pair p = {vregs, "  block b0\n" + before + R"(
+    #300 %200 = p
+    #301 cbra %200 -> b1, b2
+  block b1
+    #302 bra -> b2
+  block b2
+)" + want + "    #800 exit\n",
+                  "  block b0\n" + after + R"(
+    #300 P0 = p
+    #301 cbra P0 -> b1, b2
+  block b1
+    #302 bra -> b2
+  block b2
+)" + have + "    #800 exit\n"};
   expect_pass(p);
   expect_category(with(p, "use R7 ", "use R8 "), kWrong);
 }
 
 TEST(SymbolicJoinTest, GuardedDefsSurviveJoins) {
-  const std::string vregs = "  vreg %0 R b8\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 P pred\n  vreg %4 P pred\n";
-  const Pair p = {
-      vregs,
-      "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 @%3 %0 = b\n    #3 cbra %3 -> b1, b2\n  block b1\n    #4 bra -> b2\n"
-      "  block b2\n    #5 use %0 !write\n    #6 exit\n",
-      "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    #2 @P0 R0 = b\n    +9 spill R0.b0, slot 0\n    #3 cbra P0 -> b1, b2\n"
-      "  block b1\n    #4 bra -> b2\n  block b2\n    +8 R1.b0 = refill slot 0\n    #5 use R1 !write\n    #6 exit\n"};
+  const std::string vregs = R"(
+  vreg %0 R b8
+  vreg %1 R b32
+  vreg %2 R b32
+  vreg %3 P pred
+  vreg %4 P pred
+)";
+  const Pair p = {vregs, R"(
+  block b0
+    #0 %3 = p
+    #1 %0 = a
+    #2 @%3 %0 = b
+    #3 cbra %3 -> b1, b2
+  block b1
+    #4 bra -> b2
+  block b2
+    #5 use %0 !write
+    #6 exit
+)",
+                  R"(
+  block b0
+    #0 P0 = p
+    #1 R0 = a
+    #2 @P0 R0 = b
+    +9 spill R0.b0, slot 0
+    #3 cbra P0 -> b1, b2
+  block b1
+    #4 bra -> b2
+  block b2
+    +8 R1.b0 = refill slot 0
+    #5 use R1 !write
+    #6 exit
+)"};
   expect_pass(p);
   expect_category(with(p, "    #4 bra", "    +7 spill R9, slot 0\n    #4 bra"), kLost);
 }
 
 // A branch in between that changes neither the predicate nor what it chose.
-const std::string kDiamond =
-    "    #20 cbra %4 -> b1, b2\n  block b1\n    #21 bra -> b3\n  block b2\n    #22 bra -> b3\n  block b3\n";
-const std::string kDiamondAfter =
-    "    #20 cbra P1 -> b1, b2\n  block b1\n    #21 bra -> b3\n  block b2\n    #22 bra -> b3\n  block b3\n";
+const std::string kDiamond = R"(
+    #20 cbra %4 -> b1, b2
+  block b1
+    #21 bra -> b3
+  block b2
+    #22 bra -> b3
+  block b3
+)";
+const std::string kDiamondAfter = R"(
+    #20 cbra P1 -> b1, b2
+  block b1
+    #21 bra -> b3
+  block b2
+    #22 bra -> b3
+  block b3
+)";
 
 TEST(SymbolicJoinTest, AStoreUnderTheGuardOfItsDefMayStandBehindAJoin) {
-  const Pair p = {kAndP,
-                  "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 %4 = q\n    #3 @%3 %0 = b\n" + kDiamond +
-                      "    #4 use %0 !write\n    #5 exit\n",
-                  "  block b0\n    #0 R0 = a\n    +30 spill R0, slot 0\n    #1 P0 = p\n    #2 P1 = q\n    #3 @P0 R5 = b\n" +
-                      kDiamondAfter +
-                      "    +31 @P0 spill R5, slot 0\n    +32 R0 = refill slot 0\n    #4 use R0 !write\n    #5 exit\n"};
+  const Pair p = {kAndP, R"(
+  block b0
+    #0 %0 = a
+    #1 %3 = p
+    #2 %4 = q
+    #3 @%3 %0 = b
+)" + kDiamond + "    #4 use %0 !write\n    #5 exit\n",
+                  R"(
+  block b0
+    #0 R0 = a
+    +30 spill R0, slot 0
+    #1 P0 = p
+    #2 P1 = q
+    #3 @P0 R5 = b
+)" + kDiamondAfter + R"(
+    +31 @P0 spill R5, slot 0
+    +32 R0 = refill slot 0
+    #4 use R0 !write
+    #5 exit
+)"};
   expect_pass(p);
   EXPECT_EQ(judge(with(p, "+31 @P0", "+31 @!P0")).verdict, Verdict::Fail);
   EXPECT_EQ(judge(with(p, "+31 @P0", "+31 @P1")).verdict, Verdict::Fail);
@@ -285,13 +623,31 @@ TEST(SymbolicJoinTest, AStoreUnderTheGuardOfItsDefMayStandBehindAJoin) {
 }
 
 TEST(SymbolicJoinTest, ARefillUnderAGuardServesAUseUnderItBehindAJoin) {
-  const Pair p = {
-      kAndP,
-      "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 %4 = q\n    #6 %1 = c\n" + kDiamond +
-          "    #4 @%3 use %0 !write\n    #7 use %1 !write\n    #5 exit\n",
-      "  block b0\n    #0 R0 = a\n    +30 spill R0, slot 0\n    #1 P0 = p\n    #2 P1 = q\n    #6 R0 = c\n    +34 R1 = copy R0\n"
-      "    +31 @P0 R0 = refill slot 0\n" +
-          kDiamondAfter + "    #4 @P0 use R0 !write\n    #7 use R1 !write\n    #5 exit\n"};
+  const Pair p = {kAndP, R"(
+  block b0
+    #0 %0 = a
+    #1 %3 = p
+    #2 %4 = q
+    #6 %1 = c
+)" + kDiamond + R"(
+    #4 @%3 use %0 !write
+    #7 use %1 !write
+    #5 exit
+)",
+                  R"(
+  block b0
+    #0 R0 = a
+    +30 spill R0, slot 0
+    #1 P0 = p
+    #2 P1 = q
+    #6 R0 = c
+    +34 R1 = copy R0
+    +31 @P0 R0 = refill slot 0
+)" + kDiamondAfter + R"(
+    #4 @P0 use R0 !write
+    #7 use R1 !write
+    #5 exit
+)"};
   expect_pass(p);
   EXPECT_EQ(judge(with(p, "+31 @P0", "+31 @!P0")).verdict, Verdict::Fail);
   EXPECT_EQ(judge(with(p, "#21 bra", "+33 R0 = copy R1\n    #21 bra")).verdict, Verdict::Fail);
@@ -299,10 +655,22 @@ TEST(SymbolicJoinTest, ARefillUnderAGuardServesAUseUnderItBehindAJoin) {
 
 // The predicate is none of the program's names any more.
 TEST(SymbolicJoinTest, ACalleeSavedRegisterIsSavedUnderAGuardAroundAJoin) {
-  Pair p = {
-      kAndP, "  block b0\n    #1 %3 = p\n    #2 %4 = q\n    #3 @%3 %0 = b\n    #4 @%3 use %0 !write\n" + kDiamond + "    #5 ret\n",
-      "  block b0\n    #1 P0 = p\n    #2 P1 = q\n    +30 @P0 spill R24, slot 0\n    #3 @P0 R24 = b\n    #4 @P0 use R24 !write\n" +
-          kDiamondAfter + "    +31 @P0 R24 = refill slot 0\n    #5 ret\n"};
+  Pair p = {kAndP, R"(
+  block b0
+    #1 %3 = p
+    #2 %4 = q
+    #3 @%3 %0 = b
+    #4 @%3 use %0 !write
+)" + kDiamond + "    #5 ret\n",
+            R"(
+  block b0
+    #1 P0 = p
+    #2 P1 = q
+    +30 @P0 spill R24, slot 0
+    #3 @P0 R24 = b
+    #4 @P0 use R24 !write
+)" + kDiamondAfter +
+                "    +31 @P0 R24 = refill slot 0\n    #5 ret\n"};
   p.kind = "device";
   expect_pass(p);
   expect_category(with(p, "+31 @P0", "+31 @!P0"), "callee-saved");
@@ -311,13 +679,35 @@ TEST(SymbolicJoinTest, ACalleeSavedRegisterIsSavedUnderAGuardAroundAJoin) {
 
 // The value is in two places, in each where the predicate says so, while one side of a join has it in one.
 TEST(SymbolicJoinTest, AValueInTwoPlacesGoesOverJoins) {
-  const Pair in_a_loop = {
-      kAndP,
-      "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 %4 = q\n    #3 @%3 %0 = b\n    #4 bra -> b1\n"
-      "  block b1\n    #5 use %0 !write\n    #6 cbra %4 -> b1, b2\n  block b2\n    #7 exit\n",
-      "  block b0\n    #0 R0 = a\n    +30 spill R0, slot 0\n    #1 P0 = p\n    #2 P1 = q\n    #3 @P0 R5 = b\n    #4 bra -> b1\n"
-      "  block b1\n    +31 @P0 spill R5, slot 0\n    +32 R0 = refill slot 0\n    #5 use R0 !write\n    #6 cbra P1 -> b1, b2\n"
-      "  block b2\n    #7 exit\n"};
+  const Pair in_a_loop = {kAndP, R"(
+  block b0
+    #0 %0 = a
+    #1 %3 = p
+    #2 %4 = q
+    #3 @%3 %0 = b
+    #4 bra -> b1
+  block b1
+    #5 use %0 !write
+    #6 cbra %4 -> b1, b2
+  block b2
+    #7 exit
+)",
+                          R"(
+  block b0
+    #0 R0 = a
+    +30 spill R0, slot 0
+    #1 P0 = p
+    #2 P1 = q
+    #3 @P0 R5 = b
+    #4 bra -> b1
+  block b1
+    +31 @P0 spill R5, slot 0
+    +32 R0 = refill slot 0
+    #5 use R0 !write
+    #6 cbra P1 -> b1, b2
+  block b2
+    #7 exit
+)"};
   expect_pass(in_a_loop);
   expect_category(with(in_a_loop, "+31 @P0", "+31 @!P0"), kLost);
   expect_category(with(in_a_loop, "+31 @P0", "+31 @P1"), kLost);
@@ -332,21 +722,54 @@ TEST(SymbolicJoinTest, AValueInTwoPlacesGoesOverJoins) {
   guarded.before = testing::edit(in_a_loop.before, "#2 %4 = q\n", "#2 %4 = q\n    #8 @%4 %3 = r\n");
   expect_pass(guarded);
   // One arm has put the value together.
-  const Pair in_one_arm = {kAndP,
-                           "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 %4 = q\n    #3 @%3 %0 = b\n" + kDiamond +
-                               "    #4 use %0 !write\n    #5 exit\n",
-                           "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    #2 P1 = q\n    #3 @P0 R5 = b\n" + kDiamondAfter +
-                               "    +31 @P0 R0 = copy R5\n    #4 use R0 !write\n    #5 exit\n"};
+  const Pair in_one_arm = {kAndP, R"(
+  block b0
+    #0 %0 = a
+    #1 %3 = p
+    #2 %4 = q
+    #3 @%3 %0 = b
+)" + kDiamond + "    #4 use %0 !write\n    #5 exit\n",
+                           R"(
+  block b0
+    #0 R0 = a
+    #1 P0 = p
+    #2 P1 = q
+    #3 @P0 R5 = b
+)" + kDiamondAfter + R"(
+    +31 @P0 R0 = copy R5
+    #4 use R0 !write
+    #5 exit
+)"};
   expect_pass(with(in_one_arm, "#21 bra", "+30 @P0 R0 = copy R5\n    #21 bra"));
   expect_pass(with(in_one_arm, "#22 bra", "+30 @P0 R0 = copy R5\n    #22 bra"));
   expect_category(with(in_one_arm, "#22 bra", "+30 @!P0 R0 = copy R5\n    #22 bra"), kLost);
   // Behind a loop a register gets back what it had at entry.
-  Pair saved = {
-      kAndP,
-      "  block b0\n    #1 %3 = p\n    #9 bra -> b1\n  block b1\n    #2 %4 = q\n    #0 @%3 %0 = a\n    #3 @%3 use %0 !write\n"
-      "    #6 cbra %4 -> b1, b2\n  block b2\n    #7 ret\n",
-      "  block b0\n    +30 spill R24, slot 0\n    #1 P0 = p\n    #9 bra -> b1\n  block b1\n    #2 P1 = q\n    #0 @P0 R24 = a\n"
-      "    #3 @P0 use R24 !write\n    #6 cbra P1 -> b1, b2\n  block b2\n    +31 @P0 R24 = refill slot 0\n    #7 ret\n"};
+  Pair saved = {kAndP, R"(
+  block b0
+    #1 %3 = p
+    #9 bra -> b1
+  block b1
+    #2 %4 = q
+    #0 @%3 %0 = a
+    #3 @%3 use %0 !write
+    #6 cbra %4 -> b1, b2
+  block b2
+    #7 ret
+)",
+                R"(
+  block b0
+    +30 spill R24, slot 0
+    #1 P0 = p
+    #9 bra -> b1
+  block b1
+    #2 P1 = q
+    #0 @P0 R24 = a
+    #3 @P0 use R24 !write
+    #6 cbra P1 -> b1, b2
+  block b2
+    +31 @P0 R24 = refill slot 0
+    #7 ret
+)"};
   saved.kind = "device";
   expect_pass(saved);
   expect_category(with(saved, "+31 @P0", "+31 @!P0"), "callee-saved");
@@ -358,17 +781,47 @@ TEST(SymbolicJoinTest, AValueInTwoPlacesGoesOverJoins) {
 
 // The same where the program before does not define it on all paths.
 TEST(SymbolicJoinTest, ANameThatIsUndefinedOnOnePathMayBeInTwoPlaces) {
-  const Pair p = {
-      kAndP,
-      "  block b0\n    #1 %3 = p\n    #2 %4 = q\n    #23 cbra %4 -> b4, b5\n  block b1\n    #5 use %0 !write\n    #6 cbra %4 -> "
-      "b1, b2\n"
-      "  block b2\n    #7 exit\n  block b3\n    #3 @%3 %0 = b\n    #26 bra -> b1\n  block b4\n    #0 %0 = a\n    #24 bra -> b3\n"
-      "  block b5\n    #25 bra -> b3\n",
-      "  block b0\n    #1 P0 = p\n    #2 P1 = q\n    #23 cbra P1 -> b4, b5\n"
-      "  block b1\n    +31 @P0 spill R5, slot 0\n    +32 R0 = refill slot 0\n    #5 use R0 !write\n    #6 cbra P1 -> b1, b2\n"
-      "  block b2\n    #7 exit\n  block b3\n    #3 @P0 R5 = b\n    #26 bra -> b1\n  block b4\n    #0 R0 = a\n    +30 spill R0, "
-      "slot 0\n"
-      "    #24 bra -> b3\n  block b5\n    #25 bra -> b3\n"};
+  const Pair p = {kAndP, R"(
+  block b0
+    #1 %3 = p
+    #2 %4 = q
+    #23 cbra %4 -> b4, b5
+  block b1
+    #5 use %0 !write
+    #6 cbra %4 -> b1, b2
+  block b2
+    #7 exit
+  block b3
+    #3 @%3 %0 = b
+    #26 bra -> b1
+  block b4
+    #0 %0 = a
+    #24 bra -> b3
+  block b5
+    #25 bra -> b3
+)",
+                  R"(
+  block b0
+    #1 P0 = p
+    #2 P1 = q
+    #23 cbra P1 -> b4, b5
+  block b1
+    +31 @P0 spill R5, slot 0
+    +32 R0 = refill slot 0
+    #5 use R0 !write
+    #6 cbra P1 -> b1, b2
+  block b2
+    #7 exit
+  block b3
+    #3 @P0 R5 = b
+    #26 bra -> b1
+  block b4
+    #0 R0 = a
+    +30 spill R0, slot 0
+    #24 bra -> b3
+  block b5
+    #25 bra -> b3
+)"};
   expect_pass(p);
   expect_category(with(p, "+31 @P0", "+31 @!P0"), kLost);
   expect_category(with(p, "    +30 spill R0, slot 0\n", ""), kLost);
@@ -376,34 +829,81 @@ TEST(SymbolicJoinTest, ANameThatIsUndefinedOnOnePathMayBeInTwoPlaces) {
 
 // What is undefined but for guarded defs, the same round after round.
 TEST(SymbolicJoinTest, GuardedDefsOfALoopUnderOneGuard) {
-  const Pair p = {
-      kAndP,
-      "  block b0\n    #0 %3 = p\n    #1 @%3 %0 = a\n    #2 bra -> b1\n  block b1\n    #3 @%3 %0 = b\n    #4 @!%3 use %0 !write\n"
-      "    #6 @%3 use %0 !write\n    #5 bra -> b1\n",
-      "  block b0\n    #0 P0 = p\n    #1 @P0 R0 = a\n    #2 bra -> b1\n  block b1\n    #3 @P0 R0 = b\n    #4 @!P0 use R0 !write\n"
-      "    #6 @P0 use R0 !write\n    #5 bra -> b1\n"};
+  const Pair p = {kAndP, R"(
+  block b0
+    #0 %3 = p
+    #1 @%3 %0 = a
+    #2 bra -> b1
+  block b1
+    #3 @%3 %0 = b
+    #4 @!%3 use %0 !write
+    #6 @%3 use %0 !write
+    #5 bra -> b1
+)",
+                  R"(
+  block b0
+    #0 P0 = p
+    #1 @P0 R0 = a
+    #2 bra -> b1
+  block b1
+    #3 @P0 R0 = b
+    #4 @!P0 use R0 !write
+    #6 @P0 use R0 !write
+    #5 bra -> b1
+)"};
   expect_pass(p);
   EXPECT_EQ(judge(with(p, "#6 @P0 use R0", "#6 @P0 use R1")).verdict, Verdict::Fail);
 }
 
 // The predicate is undefined on one way to the join: there, nothing is asked for, and elsewhere it is what it is.
 TEST(SymbolicJoinTest, APredicateThatIsUndefinedOnOneWayIsStillOneThing) {
-  const std::string begin =
-      "  block b0\n    #0 %0 = a\n    #9 %1 = c\n    #1 %4 = q\n    #2 cbra %4 -> b1, b2\n  block b1\n    #3 %3 = p\n    #4 bra -> "
-      "b3\n"
-      "  block b2\n    #5 bra -> b3\n  block b3\n";
-  const std::string begin_after =
-      "  block b0\n    #0 R0 = a\n    +30 spill R0, slot 0\n    #9 R0 = c\n    #1 P1 = q\n    #2 cbra P1 -> b1, b2\n  block b1\n"
-      "    #3 P0 = p\n    #4 bra -> b3\n  block b2\n    #5 bra -> b3\n  block b3\n";
-  const Pair refill = {kAndP, begin + "    #6 @%3 use %0, %1 !write\n    #8 exit\n",
-                       begin_after + "    +31 @P0 R1 = refill slot 0\n    #6 @P0 use R1, R0 !write\n    #8 exit\n"};
+  const std::string begin = R"(
+  block b0
+    #0 %0 = a
+    #9 %1 = c
+    #1 %4 = q
+    #2 cbra %4 -> b1, b2
+  block b1
+    #3 %3 = p
+    #4 bra -> b3
+  block b2
+    #5 bra -> b3
+  block b3
+)";
+  const std::string begin_after = R"(
+  block b0
+    #0 R0 = a
+    +30 spill R0, slot 0
+    #9 R0 = c
+    #1 P1 = q
+    #2 cbra P1 -> b1, b2
+  block b1
+    #3 P0 = p
+    #4 bra -> b3
+  block b2
+    #5 bra -> b3
+  block b3
+)";
+  const Pair refill = {kAndP, begin + "    #6 @%3 use %0, %1 !write\n    #8 exit\n", begin_after + R"(
+    +31 @P0 R1 = refill slot 0
+    #6 @P0 use R1, R0 !write
+    #8 exit
+)"};
   expect_pass(refill);
   EXPECT_EQ(judge(with(refill, "+31 @P0", "+31 @P1")).verdict, Verdict::Fail);
   EXPECT_EQ(judge(with(refill, "+31 @P0", "+31 @!P0")).verdict, Verdict::Fail);
-  const Pair store = {kAndP, begin + "    #6 @%3 %0 = b\n    #7 use %0, %1 !write\n    #8 exit\n",
-                      begin_after +
-                          "    #6 @P0 R1 = b\n    +31 @P0 spill R1, slot 0\n    +32 R1 = refill slot 0\n    #7 use R1, R0 !write\n"
-                          "    #8 exit\n"};
+  const Pair store = {kAndP, begin + R"(
+    #6 @%3 %0 = b
+    #7 use %0, %1 !write
+    #8 exit
+)",
+                      begin_after + R"(
+    #6 @P0 R1 = b
+    +31 @P0 spill R1, slot 0
+    +32 R1 = refill slot 0
+    #7 use R1, R0 !write
+    #8 exit
+)"};
   expect_pass(store);
   EXPECT_EQ(judge(with(store, "+31 @P0", "+31 @P1")).verdict, Verdict::Fail);
   // Two registers with what the program before asks for are not the same thing where it asks for nothing.
@@ -413,92 +913,279 @@ TEST(SymbolicJoinTest, APredicateThatIsUndefinedOnOneWayIsStillOneThing) {
 
 // A piece that is undefined under the guard of the pack.
 TEST(SymbolicJoinTest, WhatIsUndefinedUnderAGuardStaysSo) {
-  expect_pass({"  vreg %0 P pred\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 R b128\n",
-               "  block b0\n    #0 %0 = p\n    #1 @!%0 %1 = a\n    #2 %2 = b\n    #3 bra -> b1\n  block b1\n    #4 @%0 %3 = pack "
-               "%2, %1, %2, %2\n"
-               "    #5 cbra %0 -> b1, b2\n  block b2\n    #6 use %3 !write\n    #7 exit\n",
-               "  block b0\n    #0 P0 = p\n    #1 @!P0 R1 = a\n    #2 R2 = b\n    #3 bra -> b1\n  block b1\n    #4 @P0 R4:R7 = "
-               "pack R2, R1, R2, R2\n"
-               "    #5 cbra P0 -> b1, b2\n  block b2\n    #6 use R4:R7 !write\n    #7 exit\n"});
+  expect_pass({R"(
+  vreg %0 P pred
+  vreg %1 R b32
+  vreg %2 R b32
+  vreg %3 R b128
+)",
+               R"(
+  block b0
+    #0 %0 = p
+    #1 @!%0 %1 = a
+    #2 %2 = b
+    #3 bra -> b1
+  block b1
+    #4 @%0 %3 = pack %2, %1, %2, %2
+    #5 cbra %0 -> b1, b2
+  block b2
+    #6 use %3 !write
+    #7 exit
+)",
+               R"(
+  block b0
+    #0 P0 = p
+    #1 @!P0 R1 = a
+    #2 R2 = b
+    #3 bra -> b1
+  block b1
+    #4 @P0 R4:R7 = pack R2, R1, R2, R2
+    #5 cbra P0 -> b1, b2
+  block b2
+    #6 use R4:R7 !write
+    #7 exit
+)"});
 }
 
 // %1 and %2 change places under the guard of the only def, so where that was not executed both are undefined: what %1 may be chosen
 // from goes by the token that it is chosen by.
 TEST(SymbolicJoinTest, WhatIsSwappedWithSomethingUndefinedUnderAGuard) {
-  expect_pass({"  vreg %0 P pred\n  vreg %1 R b32\n  vreg %2 R b32\n",
-               "  block b0\n    #0 %0 = op\n    #1 st.sink %1\n    #2 @%0 %1 = op\n    #3 bra -> b1\n  block b1\n"
-               "    #4 @%0 %2, %1 = copy %1, %2\n    #5 cbra %0 -> b0, b1\n",
-               "  block b0\n    #0 P0 = op\n    #1 st.sink R1\n    #2 @P0 R1 = op\n    #3 bra -> b1\n  block b1\n"
-               "    #4 @P0 R0, R1 = copy R1, R0\n    #5 cbra P0 -> b0, b1\n"});
+  expect_pass({R"(
+  vreg %0 P pred
+  vreg %1 R b32
+  vreg %2 R b32
+)",
+               R"(
+  block b0
+    #0 %0 = op
+    #1 st.sink %1
+    #2 @%0 %1 = op
+    #3 bra -> b1
+  block b1
+    #4 @%0 %2, %1 = copy %1, %2
+    #5 cbra %0 -> b0, b1
+)",
+               R"(
+  block b0
+    #0 P0 = op
+    #1 st.sink R1
+    #2 @P0 R1 = op
+    #3 bra -> b1
+  block b1
+    #4 @P0 R0, R1 = copy R1, R0
+    #5 cbra P0 -> b0, b1
+)"});
 }
 
 // Predicates that change round the loop: which one a value goes by must not change for ever.
 TEST(SymbolicJoinTest, GatesOfALoopSettle) {
   const auto lines = [](bool before) {
-    std::string text =
-        "  block b0\n    #0 %0, %1, %2 = op\n    #1 @%1 %0 = op\n    #2 %1 = op\n    #3 @%1 %0, %2 = op\n    #4 mbra %0 -> b1, "
-        "b2\n  block b1\n"
-        "    #5 bra -> b2\n  block b2\n    #6 %1 = op\n    #7 @!%1 %2 = op\n    #8 bra -> b3\n  block b3\n    #9 %1 = op\n    #10 "
-        "@%1 %2 = op %0\n"
-        "    #11 %1 = op\n    #12 @%1 %2 = op %2\n    #13 bra -> b4\n  block b4\n    #14 %1 = op\n    #15 cbra %1 -> b4, b5\n  "
-        "block b5\n"
-        "    #16 @%1 %0 = op\n    #17 bra -> b3\n";
+    std::string text = R"(
+  block b0
+    #0 %0, %1, %2 = op
+    #1 @%1 %0 = op
+    #2 %1 = op
+    #3 @%1 %0, %2 = op
+    #4 mbra %0 -> b1, b2
+  block b1
+    #5 bra -> b2
+  block b2
+    #6 %1 = op
+    #7 @!%1 %2 = op
+    #8 bra -> b3
+  block b3
+    #9 %1 = op
+    #10 @%1 %2 = op %0
+    #11 %1 = op
+    #12 @%1 %2 = op %2
+    #13 bra -> b4
+  block b4
+    #14 %1 = op
+    #15 cbra %1 -> b4, b5
+  block b5
+    #16 @%1 %0 = op
+    #17 bra -> b3
+)";
     for (std::size_t at; !before && (at = text.find('%')) != std::string::npos;)
       text.replace(at, 2, text[at + 1] == '1' ? "P0" : text[at + 1] == '0' ? "R0" : "R2");
     return text;
   };
-  expect_pass({"  vreg %0 R b32\n  vreg %1 P pred\n  vreg %2 R b32\n", lines(true), lines(false)});
+  expect_pass({R"(
+  vreg %0 R b32
+  vreg %1 P pred
+  vreg %2 R b32
+)",
+               lines(true), lines(false)});
 }
 
 // A name that nothing satisfies on one way is one that nothing satisfies: once round the loop and again.
 TEST(SymbolicJoinTest, ANameThatNothingSatisfiesStaysSo) {
-  expect_pass(
-      {"  vreg %0 P pred\n  vreg %1 R u32\n  vreg %2 R f256\n  vreg %3 R s128\n  vreg %4 R b128\n",
-       "  block b0\n    #8 %0 = p\n    #33 @!%0 %2 = pack %3, %4\n    #34 %4.w3 = insert %1\n    #11 cbra %0 -> b3, b2\n  block "
-       "b1\n"
-       "    #54 %2 = copy %2\n    #6 ret\n  block b2\n    #12 bra -> b4\n  block b3\n    #13 mbra %1 -> b1, b0, b1\n  block b4\n"
-       "    #14 cbra %0 -> b4, b0\n",
-       "  block b0\n    #8 P0 = p\n    #33 @!P0 R0:R7 = pack R8:R11, R20:R23\n    #34 R20:R23.w3 = insert R38\n"
-       "    #11 cbra P0 -> b3, b2\n  block b1\n    #54 copy !deleted\n    #6 ret\n  block b2\n    #12 bra -> b4\n  block b3\n"
-       "    #13 mbra R38 -> b1, b0, b1\n  block b4\n    #14 cbra P0 -> b4, b0\n"});
+  expect_pass({R"(
+  vreg %0 P pred
+  vreg %1 R u32
+  vreg %2 R f256
+  vreg %3 R s128
+  vreg %4 R b128
+)",
+               R"(
+  block b0
+    #8 %0 = p
+    #33 @!%0 %2 = pack %3, %4
+    #34 %4.w3 = insert %1
+    #11 cbra %0 -> b3, b2
+  block b1
+    #54 %2 = copy %2
+    #6 ret
+  block b2
+    #12 bra -> b4
+  block b3
+    #13 mbra %1 -> b1, b0, b1
+  block b4
+    #14 cbra %0 -> b4, b0
+)",
+               R"(
+  block b0
+    #8 P0 = p
+    #33 @!P0 R0:R7 = pack R8:R11, R20:R23
+    #34 R20:R23.w3 = insert R38
+    #11 cbra P0 -> b3, b2
+  block b1
+    #54 copy !deleted
+    #6 ret
+  block b2
+    #12 bra -> b4
+  block b3
+    #13 mbra R38 -> b1, b0, b1
+  block b4
+    #14 cbra P0 -> b4, b0
+)"});
 }
 
 TEST(SymbolicJoinTest, TheOrderOfGuardsDoesNotMatter) {
   // One byte is redefined under another guard; in between the value goes through a slot byte by byte.
-  const Pair p = {
-      "  vreg %0 R b32\n  vreg %1 P pred\n  vreg %2 P pred\n",
-      "  block b0\n    #0 %1 = p\n    #1 %2 = q\n    #2 %0 = a\n    #3 @%2 %0 = b\n    #4 @%1 %0 = c\n    #5 @%2 %0.b3 = d\n"
-      "    #6 cbra %1 -> b1, b2\n  block b1\n    #7 bra -> b2\n  block b2\n    #8 use %0 !write\n    #9 exit\n",
-      "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 R0 = a\n    #3 @P1 R0 = b\n    #4 @P0 R0 = c\n    +20 spill R0.h0, slot 0\n"
-      "    +21 spill R0.b2, slot 0 + 2\n    #5 @P1 R0.b3 = d\n    +22 spill R0.b3, slot 0 + 3\n    #6 cbra P0 -> b1, b2\n"
-      "  block b1\n    #7 bra -> b2\n  block b2\n    +23 R1 = refill slot 0\n    #8 use R1 !write\n    #9 exit\n"};
+  const Pair p = {R"(
+  vreg %0 R b32
+  vreg %1 P pred
+  vreg %2 P pred
+)",
+                  R"(
+  block b0
+    #0 %1 = p
+    #1 %2 = q
+    #2 %0 = a
+    #3 @%2 %0 = b
+    #4 @%1 %0 = c
+    #5 @%2 %0.b3 = d
+    #6 cbra %1 -> b1, b2
+  block b1
+    #7 bra -> b2
+  block b2
+    #8 use %0 !write
+    #9 exit
+)",
+                  R"(
+  block b0
+    #0 P0 = p
+    #1 P1 = q
+    #2 R0 = a
+    #3 @P1 R0 = b
+    #4 @P0 R0 = c
+    +20 spill R0.h0, slot 0
+    +21 spill R0.b2, slot 0 + 2
+    #5 @P1 R0.b3 = d
+    +22 spill R0.b3, slot 0 + 3
+    #6 cbra P0 -> b1, b2
+  block b1
+    #7 bra -> b2
+  block b2
+    +23 R1 = refill slot 0
+    #8 use R1 !write
+    #9 exit
+)"};
   expect_pass(p);
   EXPECT_EQ(judge(with(p, "    +22 spill R0.b3, slot 0 + 3\n", "")).verdict, Verdict::Fail);
 }
 
 TEST(SymbolicJoinTest, PacksGoOverJoins) {
-  const std::string vregs = "  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 P pred\n";
-  const Pair p = {
-      vregs,
-      "  block b0\n    #0 %0 = p\n    #1 %2 = q\n    #2 cbra %2 -> b1, b2\n  block b1\n    #3 %1 = r\n    #4 bra -> b3\n"
-      "  block b2\n    #5 %1 = s\n    #6 bra -> b3\n  block b3\n    #7 use %0, %1 !write\n    #8 exit\n",
-      "  block b0\n    #0 P0 = p\n    +20 R9{inout} = p2r P0\n    #1 P0 = q\n    #2 cbra P0 -> b1, b2\n"
-      "  block b1\n    #3 P1 = r\n    +21 R9{inout} = bit_spill P1, 5\n    #4 bra -> b3\n"
-      "  block b2\n    #5 P0 = s\n    +22 R9{inout} = bit_spill P0, 5\n    #6 bra -> b3\n"
-      "  block b3\n    +23 P0 = r2p R9\n    +24 P2 = bit_refill R9, 5\n    #7 use P0, P2 !write\n    #8 exit\n"};
+  const std::string vregs = R"(
+  vreg %0 P pred
+  vreg %1 P pred
+  vreg %2 P pred
+)";
+  const Pair p = {vregs, R"(
+  block b0
+    #0 %0 = p
+    #1 %2 = q
+    #2 cbra %2 -> b1, b2
+  block b1
+    #3 %1 = r
+    #4 bra -> b3
+  block b2
+    #5 %1 = s
+    #6 bra -> b3
+  block b3
+    #7 use %0, %1 !write
+    #8 exit
+)",
+                  R"(
+  block b0
+    #0 P0 = p
+    +20 R9{inout} = p2r P0
+    #1 P0 = q
+    #2 cbra P0 -> b1, b2
+  block b1
+    #3 P1 = r
+    +21 R9{inout} = bit_spill P1, 5
+    #4 bra -> b3
+  block b2
+    #5 P0 = s
+    +22 R9{inout} = bit_spill P0, 5
+    #6 bra -> b3
+  block b3
+    +23 P0 = r2p R9
+    +24 P2 = bit_refill R9, 5
+    #7 use P0, P2 !write
+    #8 exit
+)"};
   expect_pass(p);
   expect_category(with(p, "    +22 R9{inout} = bit_spill P0, 5\n", ""), kLost);
 }
 
 TEST(SymbolicJoinTest, APackThatIsWrittenUnderAGuardGoesOverJoins) {
   // An inserted p2r under a guard makes each byte of the pack a choice between two packs, which are met bit by bit like any other.
-  const Pair p = {
-      "  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 P pred\n",
-      "  block b0\n    #0 %0 = p\n    #1 %1 = q\n    #2 %2 = r\n    #3 cbra %2 -> b1, b2\n  block b1\n    #4 bra -> b2\n"
-      "  block b2\n    #5 use %0 !write\n    #6 exit\n",
-      "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 P2 = r\n    +20 R9{inout} = p2r P0\n    +21 @P2 R9{inout} = p2r P1\n"
-      "    #3 cbra P2 -> b1, b2\n  block b1\n    #4 bra -> b2\n  block b2\n    +22 P3 = r2p R9\n    +23 P0 = bit_refill R9, 0\n"
-      "    #5 use P0 !write\n    #6 exit\n"};
+  const Pair p = {R"(
+  vreg %0 P pred
+  vreg %1 P pred
+  vreg %2 P pred
+)",
+                  R"(
+  block b0
+    #0 %0 = p
+    #1 %1 = q
+    #2 %2 = r
+    #3 cbra %2 -> b1, b2
+  block b1
+    #4 bra -> b2
+  block b2
+    #5 use %0 !write
+    #6 exit
+)",
+                  R"(
+  block b0
+    #0 P0 = p
+    #1 P1 = q
+    #2 P2 = r
+    +20 R9{inout} = p2r P0
+    +21 @P2 R9{inout} = p2r P1
+    #3 cbra P2 -> b1, b2
+  block b1
+    #4 bra -> b2
+  block b2
+    +22 P3 = r2p R9
+    +23 P0 = bit_refill R9, 0
+    #5 use P0 !write
+    #6 exit
+)"};
   expect_pass(p);
   expect_category(with(p, "bit_refill R9, 0", "bit_refill R9, 1"), kLost);
   expect_category(with(p, "+21 @P2 R9{inout} = p2r P1", "+21 @P2 R9{inout} = bit_spill P1, 0"), kLost);
@@ -508,13 +1195,37 @@ TEST(SymbolicJoinTest, APackThatIsWrittenUnderAGuardGoesOverJoins) {
 // Not defined on all paths
 
 TEST(SymbolicJoinTest, APathWithoutADefinitionAsksForNothing) {
-  const Pair p = {
-      kAndP,
-      "  block b0\n    #0 %3 = p\n    #1 %1 = c\n    #2 cbra %3 -> b1, b2\n  block b1\n    #3 %0 = a\n    #4 bra -> b3\n"
-      "  block b2\n    #5 use %1 !write\n    #6 bra -> b3\n  block b3\n    #7 use %0 !write\n    #8 exit\n",
-      "  block b0\n    #0 P0 = p\n    #1 R0 = c\n    #2 cbra P0 -> b1, b2\n  block b1\n    #3 R1 = a\n    +9 R0 = copy R1\n    #4 "
-      "bra -> b3\n"
-      "  block b2\n    #5 use R0 !write\n    #6 bra -> b3\n  block b3\n    #7 use R0 !write\n    #8 exit\n"};
+  const Pair p = {kAndP, R"(
+  block b0
+    #0 %3 = p
+    #1 %1 = c
+    #2 cbra %3 -> b1, b2
+  block b1
+    #3 %0 = a
+    #4 bra -> b3
+  block b2
+    #5 use %1 !write
+    #6 bra -> b3
+  block b3
+    #7 use %0 !write
+    #8 exit
+)",
+                  R"(
+  block b0
+    #0 P0 = p
+    #1 R0 = c
+    #2 cbra P0 -> b1, b2
+  block b1
+    #3 R1 = a
+    +9 R0 = copy R1
+    #4 bra -> b3
+  block b2
+    #5 use R0 !write
+    #6 bra -> b3
+  block b3
+    #7 use R0 !write
+    #8 exit
+)"};
   expect_pass(p);  // R0 holds something else on the other path, and R1 nothing
   expect_pass(with(p, "#7 use R0", "#7 use R1"));
   expect_category(with(p, "    +9 R0 = copy R1\n", ""), kWrong);
@@ -523,14 +1234,36 @@ TEST(SymbolicJoinTest, APathWithoutADefinitionAsksForNothing) {
 // %0 is defined on one path only.
 Pair on_one_path(std::string vregs, const std::string& def, const std::string& use, const std::string& after_def,
                  const std::string& other, const std::string& have) {
-  return {up_to_nine(std::move(vregs)),
-          "  block b0\n    #80 %9 = p\n    #81 cbra %9 -> b1, b2\n  block b1\n" + def +
-              "    #82 bra -> b3\n  block b2\n    #83 bra -> b3\n" +
-              "  block b3\n    #84 cbra %9 -> b4, b5\n  block b4\n    #85 bra -> b5\n  block b5\n    #86 use " + use +
-              " !write\n    #87 exit\n",
-          "  block b0\n    #80 P6 = p\n    #81 cbra P6 -> b1, b2\n  block b1\n" + after_def + "    #82 bra -> b3\n  block b2\n" +
-              other + "    #83 bra -> b3\n  block b3\n    #84 cbra P6 -> b4, b5\n  block b4\n    #85 bra -> b5\n  block b5\n" +
-              have + "    #87 exit\n"};
+  return {up_to_nine(std::move(vregs)), R"(
+  block b0
+    #80 %9 = p
+    #81 cbra %9 -> b1, b2
+  block b1
+)" + def + R"(
+    #82 bra -> b3
+  block b2
+    #83 bra -> b3
+)" + R"(
+  block b3
+    #84 cbra %9 -> b4, b5
+  block b4
+    #85 bra -> b5
+  block b5
+    #86 use )" + use + " !write\n    #87 exit\n",
+          R"(
+  block b0
+    #80 P6 = p
+    #81 cbra P6 -> b1, b2
+  block b1
+)" + after_def +
+              "    #82 bra -> b3\n  block b2\n" + other + R"(
+    #83 bra -> b3
+  block b3
+    #84 cbra P6 -> b4, b5
+  block b4
+    #85 bra -> b5
+  block b5
+)" + have + "    #87 exit\n"};
 }
 
 TEST(SymbolicJoinTest, PiecesOfWhatIsDefinedOnOnePathOnly) {
@@ -557,8 +1290,11 @@ TEST(SymbolicJoinTest, PiecesOfWhatIsDefinedOnOnePathOnly) {
 
 TEST(SymbolicJoinTest, AConstantHalfCanStillBeRepeated) {
   const Pair p = on_one_path(kThreeR, "    #0 %0 = const 1 !remat\n    #1 %0.h1 = a\n", "%0",
-                             "    #0 const !remat !deleted\n    #1 R0.h1 = a\n", "",
-                             "    +22 R5 = remat #0 1\n    +23 R0.h0 = copy R5.h0\n    #86 use R0 !write\n");
+                             "    #0 const !remat !deleted\n    #1 R0.h1 = a\n", "", R"(
+    +22 R5 = remat #0 1
+    +23 R0.h0 = copy R5.h0
+    #86 use R0 !write
+)");
   expect_pass(p);
   expect_category(with(p, "    +23 R0.h0 = copy R5.h0\n", ""), kLost);
 }
@@ -589,15 +1325,43 @@ TEST(SymbolicJoinTest, WhatOneJoinHasSeenIsNothingToTheNext) {
 
 TEST(SymbolicJoinTest, HalvesOfAWordThatIsDefinedOnOnePathOnly) {
   // %1 and %2 are the halves of %0, side by side in a slot: all of it again, under a name that is gone.
-  const Pair p = {"  vreg %0 R b32\n  vreg %1 R b16\n  vreg %2 R b16\n  vreg %3 P pred\n",
-                  "  block b0\n    #0 %3 = p\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 %0 = a\n    #3 %1, %2 = unpack %0\n    "
-                  "#4 bra -> b3\n"
-                  "  block b2\n    #5 bra -> b3\n  block b3\n    #6 use %2 !write\n    #7 exit\n",
-                  "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 R0 = a\n    #3 R1, R2 = unpack R0\n    "
-                  "+20 spill R1.h0, slot 0\n"
-                  "    +21 spill R2.h0, slot 0 + 2\n    #4 bra -> b3\n  block b2\n    #5 bra -> b3\n  block b3\n    +22 R4.h0 = "
-                  "refill slot 0 + 2\n"
-                  "    #6 use R4 !write\n    #7 exit\n"};
+  const Pair p = {R"(
+  vreg %0 R b32
+  vreg %1 R b16
+  vreg %2 R b16
+  vreg %3 P pred
+)",
+                  R"(
+  block b0
+    #0 %3 = p
+    #1 cbra %3 -> b1, b2
+  block b1
+    #2 %0 = a
+    #3 %1, %2 = unpack %0
+    #4 bra -> b3
+  block b2
+    #5 bra -> b3
+  block b3
+    #6 use %2 !write
+    #7 exit
+)",
+                  R"(
+  block b0
+    #0 P0 = p
+    #1 cbra P0 -> b1, b2
+  block b1
+    #2 R0 = a
+    #3 R1, R2 = unpack R0
+    +20 spill R1.h0, slot 0
+    +21 spill R2.h0, slot 0 + 2
+    #4 bra -> b3
+  block b2
+    #5 bra -> b3
+  block b3
+    +22 R4.h0 = refill slot 0 + 2
+    #6 use R4 !write
+    #7 exit
+)"};
   expect_pass(p);
   expect_category(with(p, "R4.h0 = refill slot 0 + 2", "R4.h0 = refill slot 0"), kLost);
   expect_pass(with(p, "    #4 bra", "    +23 R0, R1, R2 = copy R9, R9, R9\n    #4 bra"));  // in the slot alone
@@ -605,39 +1369,117 @@ TEST(SymbolicJoinTest, HalvesOfAWordThatIsDefinedOnOnePathOnly) {
 
 TEST(SymbolicJoinTest, WhatIsDefinedOnOnePathOnlySharesAWordOfTheFrame) {
   // A narrow value and a predicate in one word of the frame, each undefined on one path, over two joins.
-  Pair p = {
-      "  vreg %0 R b8\n  vreg %1 P pred\n  vreg %2 P pred\n",
-      "  block b0\n    #0 %2 = p\n    #1 cbra %2 -> b1, b2\n  block b1\n    #2 %0 = a\n    #3 %1 = b\n    #4 bra -> b2\n"
-      "  block b2\n    #5 cbra %2 -> b3, b4\n  block b3\n    #6 bra -> b4\n  block b4\n    #7 use %0, %1 !write\n    #8 exit\n",
-      "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 R0 = a\n    #3 P1 = b\n    +20 spill R0.b0, slot 0\n"
-      "    +21 spill P1, slot 0 + 3\n    #4 bra -> b2\n  block b2\n    #5 cbra P0 -> b3, b4\n  block b3\n    #6 bra -> b4\n"
-      "  block b4\n    +22 R4.b0 = refill slot 0\n    +23 P3 = refill slot 0 + 3\n    #7 use R4, P3 !write\n    #8 exit\n"};
+  Pair p = {R"(
+  vreg %0 R b8
+  vreg %1 P pred
+  vreg %2 P pred
+)",
+            R"(
+  block b0
+    #0 %2 = p
+    #1 cbra %2 -> b1, b2
+  block b1
+    #2 %0 = a
+    #3 %1 = b
+    #4 bra -> b2
+  block b2
+    #5 cbra %2 -> b3, b4
+  block b3
+    #6 bra -> b4
+  block b4
+    #7 use %0, %1 !write
+    #8 exit
+)",
+            R"(
+  block b0
+    #0 P0 = p
+    #1 cbra P0 -> b1, b2
+  block b1
+    #2 R0 = a
+    #3 P1 = b
+    +20 spill R0.b0, slot 0
+    +21 spill P1, slot 0 + 3
+    #4 bra -> b2
+  block b2
+    #5 cbra P0 -> b3, b4
+  block b3
+    #6 bra -> b4
+  block b4
+    +22 R4.b0 = refill slot 0
+    +23 P3 = refill slot 0 + 3
+    #7 use R4, P3 !write
+    #8 exit
+)"};
   expect_pass(p);
   expect_category(with(p, "P3 = refill slot 0 + 3", "P3 = refill slot 0 + 2"), kLost);
   expect_category(with(p, "R4.b0 = refill slot 0\n", "R4.b0 = refill slot 0 + 1\n"), kLost);
 }
 
 TEST(SymbolicJoinTest, AConstantThatIsDefinedOnOnePathOnlyCanStillBeRepeated) {
-  const Pair p = {
-      kAndP,
-      "  block b0\n    #0 %3 = p\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 %0 = const 5 !remat\n    #3 %1 = a\n    #4 bra -> "
-      "b3\n"
-      "  block b2\n    #5 %1 = b\n    #6 bra -> b3\n  block b3\n    #7 use %0, %1 !write\n    #8 exit\n",
-      "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 const !remat !deleted\n    #3 R1 = a\n    #4 bra -> "
-      "b3\n"
-      "  block b2\n    #5 R1 = b\n    #6 bra -> b3\n  block b3\n    +9 R0 = remat #2 5\n    #7 use R0, R1 !write\n    #8 exit\n"};
+  const Pair p = {kAndP, R"(
+  block b0
+    #0 %3 = p
+    #1 cbra %3 -> b1, b2
+  block b1
+    #2 %0 = const 5 !remat
+    #3 %1 = a
+    #4 bra -> b3
+  block b2
+    #5 %1 = b
+    #6 bra -> b3
+  block b3
+    #7 use %0, %1 !write
+    #8 exit
+)",
+                  R"(
+  block b0
+    #0 P0 = p
+    #1 cbra P0 -> b1, b2
+  block b1
+    #2 const !remat !deleted
+    #3 R1 = a
+    #4 bra -> b3
+  block b2
+    #5 R1 = b
+    #6 bra -> b3
+  block b3
+    +9 R0 = remat #2 5
+    #7 use R0, R1 !write
+    #8 exit
+)"};
   expect_pass(p);
   EXPECT_EQ(judge(with(p, "    +9 R0 = remat #2 5\n", "")).verdict, Verdict::Fail);
 }
 
 TEST(SymbolicJoinTest, APredicateThatIsDefinedOnOnePathOnly) {
-  const Pair p = {kAndP,
-                  "  block b0\n    #0 %3 = p\n    #1 %0 = a\n    #2 cbra %3 -> b1, b2\n  block b1\n    #3 %4 = setp %0 !remat\n    "
-                  "#4 bra -> b2\n"
-                  "  block b2\n    #5 bra -> b3\n  block b3\n    #6 use %4, %0 !write\n    #7 exit\n",
-                  "  block b0\n    #0 P0 = p\n    #1 R0 = a\n    #2 cbra P0 -> b1, b2\n  block b1\n    #3 P1 = setp R0 !remat\n    "
-                  "#4 bra -> b2\n"
-                  "  block b2\n    #5 bra -> b3\n  block b3\n    #6 use P1, R0 !write\n    #7 exit\n"};
+  const Pair p = {kAndP, R"(
+  block b0
+    #0 %3 = p
+    #1 %0 = a
+    #2 cbra %3 -> b1, b2
+  block b1
+    #3 %4 = setp %0 !remat
+    #4 bra -> b2
+  block b2
+    #5 bra -> b3
+  block b3
+    #6 use %4, %0 !write
+    #7 exit
+)",
+                  R"(
+  block b0
+    #0 P0 = p
+    #1 R0 = a
+    #2 cbra P0 -> b1, b2
+  block b1
+    #3 P1 = setp R0 !remat
+    #4 bra -> b2
+  block b2
+    #5 bra -> b3
+  block b3
+    #6 use P1, R0 !write
+    #7 exit
+)"};
   expect_pass(p);
   expect_category(with(p, "use P1", "use P0"), kWrong);
   expect_pass(with(with(p, "P1 = setp R0 !remat", "setp !remat !deleted"), "    #6 use", "    +9 P1 = remat #3 R0\n    #6 use"));
@@ -645,38 +1487,115 @@ TEST(SymbolicJoinTest, APredicateThatIsDefinedOnOnePathOnly) {
 
 // A constant that a loop reads as a guard, over a join inside: what it is there on the other path is one thing from then on.
 TEST(SymbolicJoinTest, AConstantGuardThatIsDefinedOnOnePathOnlyIsReadInALoop) {
-  const Pair p = {kAndP,
-                  "  block b0\n    #0 %3 = p\n    #1 %1 = a\n    #2 cbra %3 -> b1, b2\n  block b1\n    #3 %4 = const 1 !remat\n"
-                  "    #4 bra -> b3\n  block b2\n    #5 bra -> b3\n  block b3\n    #6 @%4 %0 = ld %1\n    #7 cbra %3 -> b4, b5\n"
-                  "  block b4\n    #8 bra -> b5\n  block b5\n    #9 cbra %3 -> b3, b6\n  block b6\n    #10 exit\n",
-                  "  block b0\n    #0 P0 = p\n    #1 R1 = a\n    #2 cbra P0 -> b1, b2\n  block b1\n    #3 P6 = const 1 !remat\n"
-                  "    +20 P6 = remat #3 1\n    #4 bra -> b3\n  block b2\n    #5 bra -> b3\n"
-                  "  block b3\n    #6 @P6 R0 = ld R1\n    #7 cbra P0 -> b4, b5\n"
-                  "  block b4\n    #8 bra -> b5\n  block b5\n    #9 cbra P0 -> b3, b6\n  block b6\n    #10 exit\n"};
+  const Pair p = {kAndP, R"(
+  block b0
+    #0 %3 = p
+    #1 %1 = a
+    #2 cbra %3 -> b1, b2
+  block b1
+    #3 %4 = const 1 !remat
+    #4 bra -> b3
+  block b2
+    #5 bra -> b3
+  block b3
+    #6 @%4 %0 = ld %1
+    #7 cbra %3 -> b4, b5
+  block b4
+    #8 bra -> b5
+  block b5
+    #9 cbra %3 -> b3, b6
+  block b6
+    #10 exit
+)",
+                  R"(
+  block b0
+    #0 P0 = p
+    #1 R1 = a
+    #2 cbra P0 -> b1, b2
+  block b1
+    #3 P6 = const 1 !remat
+    +20 P6 = remat #3 1
+    #4 bra -> b3
+  block b2
+    #5 bra -> b3
+  block b3
+    #6 @P6 R0 = ld R1
+    #7 cbra P0 -> b4, b5
+  block b4
+    #8 bra -> b5
+  block b5
+    #9 cbra P0 -> b3, b6
+  block b6
+    #10 exit
+)"};
   expect_pass(p);
   expect_category(with(p, "@P6", "@P5"), kLost);
 }
 
 TEST(SymbolicJoinTest, AGuardThatIsDefinedOnOnePathOnly) {
-  const Pair p = {kAndP,
-                  "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 %4 = p\n    #3 cbra %4 -> b1, b2\n  block b1\n    #4 %3 = q\n  "
-                  "  #5 bra -> b2\n"
-                  "  block b2\n    #6 @%3 %0 = copy %1\n    #7 use %0 !write\n    #8 exit\n",
-                  "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 P0 = p\n    #3 cbra P0 -> b1, b2\n  block b1\n    #4 P1 = q\n  "
-                  "  #5 bra -> b2\n"
-                  "  block b2\n    #6 @P1 R0 = copy R1\n    #7 use R0 !write\n    #8 exit\n"};
+  const Pair p = {kAndP, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 %4 = p
+    #3 cbra %4 -> b1, b2
+  block b1
+    #4 %3 = q
+    #5 bra -> b2
+  block b2
+    #6 @%3 %0 = copy %1
+    #7 use %0 !write
+    #8 exit
+)",
+                  R"(
+  block b0
+    #0 R0 = a
+    #1 R1 = b
+    #2 P0 = p
+    #3 cbra P0 -> b1, b2
+  block b1
+    #4 P1 = q
+    #5 bra -> b2
+  block b2
+    #6 @P1 R0 = copy R1
+    #7 use R0 !write
+    #8 exit
+)"};
   expect_pass(p);
   expect_category(with(p, "#7 use R0", "#7 use R5"), kLost);
 }
 
 TEST(SymbolicJoinTest, APartThatIsUndefinedAsksForNothing) {
-  const Pair p = {
-      "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n",
-      "  block b0\n    #0 %1 = a\n    #1 %0.h1 = b\n    #2 %2 = p\n    #3 cbra %2 -> b1, b2\n  block b1\n    #4 bra -> b2\n"
-      "  block b2\n    #5 use %0, %1 !write\n    #6 exit\n",
-      "  block b0\n    #0 R1 = a\n    #1 R0.h1 = b\n    #2 P0 = p\n    #3 cbra P0 -> b1, b2\n  block b1\n    +9 R0.h0 = copy "
-      "R1.h0\n    #4 bra -> b2\n"
-      "  block b2\n    #5 use R0, R1 !write\n    #6 exit\n"};
+  const Pair p = {R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 P pred
+)",
+                  R"(
+  block b0
+    #0 %1 = a
+    #1 %0.h1 = b
+    #2 %2 = p
+    #3 cbra %2 -> b1, b2
+  block b1
+    #4 bra -> b2
+  block b2
+    #5 use %0, %1 !write
+    #6 exit
+)",
+                  R"(
+  block b0
+    #0 R1 = a
+    #1 R0.h1 = b
+    #2 P0 = p
+    #3 cbra P0 -> b1, b2
+  block b1
+    +9 R0.h0 = copy R1.h0
+    #4 bra -> b2
+  block b2
+    #5 use R0, R1 !write
+    #6 exit
+)"};
   expect_pass(p);
   expect_category(with(p, "+9 R0.h0 = copy R1.h0", "+9 R0.h1 = copy R1.h0"), kLost);
 }
@@ -700,7 +1619,13 @@ Pair ten_names() {
     names += (k == 0 ? "" : ", ") + name;
     registers += (k == 0 ? "" : ", ") + at;
   }
-  const std::string sides = " -> b1, b2\n  block b1\n    #11 bra -> b3\n  block b2\n    #12 bra -> b3\n  block b3\n    #13 use ";
+  const std::string sides = R"( -> b1, b2
+  block b1
+    #11 bra -> b3
+  block b2
+    #12 bra -> b3
+  block b3
+    #13 use )";
   const std::string end = " !write\n    #14 exit\n";
   return {vregs, start + before + "    #10 cbra %8" + sides + names + end,
           start + after + "    #10 cbra P0" + sides + registers + end};
