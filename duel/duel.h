@@ -65,7 +65,7 @@ struct Duel {
 // Never throws for what an allocator does: an internal error of one is a finding ("harness/internal-error"), so are an
 // ill-formed result ("harness/ill-formed"), a knob that it refuses ("harness/bad-knob"), and what an external allocator does
 // instead of answering ("harness/broken-hang" and the like, duel/exec/exec_allocator.h).
-//   judges   the names of those to ask (oracles/judge.h), all where empty
+//   judges   the names of those to ask (oracles/judges.h), all where empty
 //   fuel     of each duelist; null = as much as it takes. What the last one spent is left there
 [[nodiscard]] Duel duel(const ir::Function& program, const ir::Target& target, const ir::Limits& limits,
                         std::span<const ir::Allocator* const> duelists, const Knobs& knobs = {},

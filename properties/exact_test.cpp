@@ -6,6 +6,7 @@
 
 #include "duel/allocators.h"
 #include "generate/standard_mix.h"
+#include "oracles/before.h"
 #include "oracles/judges.h"
 #include "oracles/quality/quality.h"
 

@@ -2,6 +2,7 @@
 
 #include "oracles/execution/execution.h"
 
+#include "oracles/execution/testing.h"
 #include "oracles/memcheck/memcheck.h"
 #include "oracles/testing.h"
 
@@ -15,25 +16,11 @@ using testing::edit;
 using ::testing::ElementsAre;
 using testing::judge_text;
 using testing::Pair;
-
-JudgeResult judged(Pair p, const std::string& after) {
-  p.after = after;
-  return judge_text(execution_judge(), p.before_text(), p.after_text());
-}
-
-void expect_pass(const Pair& p) {
-  const JudgeResult r = judged(p, p.after);
-  EXPECT_EQ(r.verdict, Verdict::Pass) << describe(r) << p.after_text();
-}
-void expect_fail(const Pair& p, std::string_view from, std::string_view to, const std::string& category, std::uint32_t inst) {
-  const JudgeResult r = judged(p, edit(p.after, from, to));
-  EXPECT_EQ(r.verdict, Verdict::Fail) << from << " -> " << to;
-  EXPECT_THAT(categories(r), Contains(category)) << describe(r);
-  if (!r.findings.empty()) {
-    EXPECT_EQ(r.findings[0].inst, ir::InstId(inst)) << describe(r);
-  }
-}
-const std::string kWrong = "execution-wrong-value", kUndefined = "execution-undefined";
+using testing::execution::expect_fail;
+using testing::execution::expect_pass;
+using testing::execution::judged;
+using testing::execution::kUndefined;
+using testing::execution::kWrong;
 
 const Pair kSpills = {R"(
   vreg %0 R b32
@@ -410,96 +397,6 @@ TEST(Execution, CalleeSavedRegistersComeBack) {
   expect_pass(kernel);
 }
 
-// Undefined before is a wildcard after, and taints.
-const Pair kUndefinedReads = {R"(
-  vreg %0 R b32
-  vreg %1 R b32
-  vreg %2 P pred
-  vreg %3 R b16
-  vreg %4 R b32
-)",
-                              R"(
-  block b0
-    #0 %0 = const 1
-    #1 %1 = add %0, %4
-    #2 st %1, %0 !write
-    #3 @%2 %0 = const 2
-    #4 @%2 use %0
-    #5 use %0
-    #6 %3 = half 1
-    #7 %4.lo = half 2
-    #8 use %3, %4
-    #9 %0 = ld 1 !read
-    #10 use %0
-    #11 exit
-)",
-                              R"(
-  block b0
-    #0 R0 = const 1
-    #1 R1 = add R0, R7
-    +20 R1 = copy R0
-    #2 st R1, R0 !write
-    #3 @P3 R5 = const 2
-    +21 @P3 spill R5, slot 0
-    #4 @P2 use R9
-    #5 use R5
-    #6 R2 = half 1
-    #7 R3.lo = half 2
-    +22 R2.h1 = copy R0.h1
-    #8 use R2, R3
-    #9 R0 = ld 1 !read
-    #10 use R0
-    #11 exit
-)"};
-
-TEST(Execution, WhatIsUndefinedBeforeMayBeAnything) {
-  expect_pass(kUndefinedReads);
-  expect_fail(kUndefinedReads, "#2 st R1, R0", "#2 st R1, R2", kUndefined, 2);
-  expect_fail(kUndefinedReads, "#8 use R2, R3", "#8 use R0, R3", kWrong, 8);
-}
-
-// %2 has no definition: what an inserted instruction does under it may or may not happen, bit by bit of a pack.
-const Pair kPerhaps = {R"(
-  vreg %0 P pred
-  vreg %1 P pred
-  vreg %2 P pred
-)",
-                       R"(
-  block b0
-    #0 %0 = setp 0
-    #1 %1 = setp 1
-    #2 @%2 %1 = setp 2
-    #3 use %0
-    #4 use %1
-    #5 use %0
-    #6 exit
-)",
-                       R"(
-  block b0
-    #0 P0 = setp 0
-    #1 P1 = setp 1
-    +20 R0{inout} = bit_spill P0, 0
-    +21 R0{inout} = bit_spill P1, 3
-    #2 @P2 P1 = setp 2
-    +22 @P2 R0{inout} = bit_spill P1, 3
-    +23 P3 = bit_refill R0, 0
-    #3 use P3
-    #4 use P1
-    +24 R1{inout} = bit_spill P0, 0
-    +25 R1{inout} = bit_spill P0, 5
-    +26 @P2 R0 = copy R1
-    +27 P3 = bit_refill R0, 0
-    #5 use P3
-    #6 exit
-)"};
-
-TEST(Execution, WhatMayHaveHappenedKeepsTheBitsThatAgree) {
-  expect_pass(kPerhaps);
-  expect_fail(kPerhaps, "+23 P3 = bit_refill R0, 0", "+23 P3 = bit_refill R0, 3", kUndefined, 3);
-  expect_fail(kPerhaps, "+27 P3 = bit_refill R0, 0", "+27 P3 = bit_refill R0, 5", kUndefined, 5);
-  expect_fail(kPerhaps, "+27 P3 = bit_refill R0, 0", "+27 P3 = copy P0\n    +28 @P2 P3 = copy P1", kUndefined, 5);
-}
-
 TEST(Execution, AHalfOfAPairMayNotBeLost) {
   const Pair p = {R"(
   vreg %0 R b64
@@ -611,34 +508,6 @@ TEST(Execution, AnEndlessLoopIsJudgedByWhatWasRun) {
                                         {.runs = 2, .fuel_base = 1, .fuel_per_instruction = 0, .fuel_to_cover = 0});
   EXPECT_EQ(r.verdict, Verdict::Inconclusive);
   EXPECT_EQ(r.reason, "fuel: 2 of 2 reachable edges were not taken, or not in two laps");
-}
-
-TEST(Execution, ComesToEveryBlock) {
-  // A switch with more cases than runs, each with a fault of its own behind it, and endless loops on the way.
-  std::string before = R"(
-func @t kernel target sm_90 threads 32
-  vreg %0 R b32
-  vreg %1 R b32
-  block b0
-    #0 %0 = const 0
-    #1 %1 = const 1
-    #2 mbra %0 -> b1)";
-  std::string rest = "  block b1\n    #100000 mbra %0 -> b1, b1, b1, b1, b2\n";
-  for (int k = 2; k < 60; ++k) {
-    before += ", b" + std::to_string(k);
-    rest += "  block b" + std::to_string(k) + "\n    #" + std::to_string(2 * k) + " use %1\n    #" + std::to_string(2 * k + 1) +
-            " bra -> b" + std::to_string(k) + "\n";
-  }
-  before += "\n" + rest;
-  const std::string after = edit(before, "threads 32\n", "threads 32 allocated\n");
-  std::string head = after.substr(0, after.find("  block b0")), body = after.substr(after.find("  block b0"));
-  for (std::size_t at; (at = body.find("%0")) != std::string::npos;) body.replace(at, 2, "R0");
-  for (std::size_t at; (at = body.find("%1")) != std::string::npos;) body.replace(at, 2, "R1");
-  EXPECT_EQ(judge_text(execution_judge(), before, head + body).verdict, Verdict::Pass);
-  for (int k = 2; k < 60; ++k) {
-    const std::string use = "#" + std::to_string(2 * k) + " use R1";
-    EXPECT_EQ(judge_text(execution_judge(), before, head + edit(body, use, use + "00")).verdict, Verdict::Fail) << k;
-  }
 }
 
 TEST(Execution, SkipsWhatCannotBeRunSideBySide) {

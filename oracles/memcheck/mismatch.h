@@ -1,5 +1,5 @@
-// What memcheck finds: an operand whose reaching definitions differ, with the category of source 000 and its producers.
-// Tested by memcheck_test.cpp and details_test.cpp.
+// The findings of memcheck: operands whose reaching definitions differ, with the category of source 000 and the producers.
+// Tested by memcheck_test.cpp and explain_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ enum class MemcheckCode {
 [[nodiscard]] std::string_view slug(MemcheckCode code);  // "memcheck-1-spill-refill-mismatch"
 [[nodiscard]] std::string_view text(MemcheckCode code);  // the message of source 000; of code 7 the part without numbers
 
-// An instruction that gives an operand its value, not looked through: a copy, a refill, a p2r is a producer of its own.
+// The nearest instruction that gives an operand its value: a copy, a refill, a p2r is a producer of its own.
 struct Producer {
   ir::InstId inst;   // invalid = what the place held at entry
-  int operand = -1;  // the def operand; -1 for entry and for what an instruction destroys
+  int operand = -1;  // the def operand; -1 = the entry, or a destroyed register
   bool is_destroyer = false;
   bool explained = true;  // in Additions and Removals: BENIGN
 
@@ -50,16 +50,16 @@ struct OperandMismatch {
   std::vector<Producer> before, after, additions, removals;
 };
 
-// What is wanted of a comparison. The findings of the judge need neither mismatches on old code nor producers.
+// The scope of a comparison. The findings of the judge need neither mismatches on old code nor producers.
 enum class MemcheckScope : std::uint8_t { Everything, Errors };
 
 struct MemcheckDetails {
-  std::string skipped;       // why nothing could be compared; empty = it was
-  std::int64_t walked = 0;   // what the comparison cost beyond sets: states of walks under several assumptions at once
-  std::string inconclusive;  // where guards were too entangled to decide; empty = nowhere
-  std::vector<OperandMismatch> mismatches;  // in program order
-  int total_mismatch = 0;                   // instructions with at least one mismatch
-  int mismatch_on_old = 0;                  // of these: all their mismatches are of operands without a definition before allocation
+  std::string skipped;                           // why the programs could not be compared; empty = they were
+  std::int64_t walked = 0;                       // the cost beyond sets: states of walks under several assumptions at once
+  std::string inconclusive = {};                 // the place where guards were too entangled to decide; empty = none
+  std::vector<OperandMismatch> mismatches = {};  // in program order
+  int total_mismatch = 0;                        // instructions with at least one mismatch
+  int mismatch_on_old = 0;  // of these: all their mismatches are of operands without a definition before allocation
 };
 
 }  // namespace regduel::oracles

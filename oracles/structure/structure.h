@@ -1,5 +1,5 @@
-// The structure judge: everything that can be seen of an allocation without following a value (FORMAT.md, "Allocated
-// programs"). Each rule has a category of its own, listed at the head of structure.cpp.
+// The structure judge: the rules of FORMAT.md, "Allocated programs", that can be checked without following a value. Each rule has a
+// category, listed at the head of structure.cpp.
 #pragma once
 
 #include "oracles/judge.h"

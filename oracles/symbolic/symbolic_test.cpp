@@ -36,7 +36,7 @@ TEST(SymbolicTest, SaysWhatTheLocationHoldsAndWhoWroteIt) {
   EXPECT_EQ(r.findings[1].category, kLost);
 }
 
-struct Said {
+struct ReportedFinding {
   Pair pair;
   std::uint32_t inst;
   int operand;
@@ -131,7 +131,7 @@ TEST(SymbolicTest, AFindingNamesItsOperandWhatIsThereAndWhoWroteIt) {
 )"};
   expect_pass(guard);
   expect_pass(remat);
-  const Said said[] = {
+  const ReportedFinding expected[] = {
       {copies, 5, 1, kWrong, "expected %4, but the location holds %0, %1, %2", 0},
       {far, 4, 1, kWrong, "expected %1, but the location holds %0", 9},
       {with(far, "    +9 R2 = copy R0\n    #1 R1 = b\n", "    #1 R2 = b\n    +9 R2 = copy R0\n"), 4, 1, kWrong,
@@ -142,7 +142,7 @@ TEST(SymbolicTest, AFindingNamesItsOperandWhatIsThereAndWhoWroteIt) {
        "#2 read another value here: the location holds nothing known", ir::InstId().value},
       {with(remat, "remat #2 5, R0, !P0", "remat #2 5, R0, P0"), 9, 3, "symbolic-negation", "polarity", ir::InstId().value},
   };
-  for (const Said& s : said) {
+  for (const ReportedFinding& s : expected) {
     const JudgeResult r = judge(s.pair);
     ASSERT_EQ(r.findings.size(), 1u) << describe(r) << "\n" << s.pair.after_text();
     const Finding& f = r.findings[0];

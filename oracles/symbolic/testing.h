@@ -1,8 +1,11 @@
 // Helpers of the symbolic judge's tests: what it says of a pair of programs.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+
+#include <fmt/format.h>
 
 #include "oracles/symbolic/symbolic.h"
 #include "oracles/testing.h"
@@ -109,6 +112,12 @@ inline Pair diamond() {
     #7 use R0 !write
     #8 exit
 )"};
+}
+
+// With %9 as the predicate that decides.
+inline std::string up_to_nine(std::string vregs) {
+  for (auto k = std::count(vregs.begin(), vregs.end(), '%'); k < 9; ++k) vregs += fmt::format("  vreg %{} R b32\n", k);
+  return vregs + "  vreg %9 P pred\n";
 }
 
 }  // namespace regduel::oracles::testing

@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/allocator.h"
 #include "oracles/judge.h"
 #include "trial/faults/operators.h"
 
