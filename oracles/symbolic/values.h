@@ -17,8 +17,8 @@
 //   OneOf{...}           a name that any member satisfies (after a join, if it is undefined on one side); Top if a member is Top
 //   Seen(v, leaf)        v as one place held it at one time: the pieces of v that are Bottom on some path are pieces of the leaf
 //
-// A name that may be undefined contains Top or OneOf. A location may contain Bottom, a name never does. Expressions are reduced
-// when they are built, so that taking a value apart and putting it together gives its old number:
+// A name that may be undefined contains Top or OneOf; a location may contain Bottom. Expressions are reduced when they are built, so
+// that taking a value apart and putting it together gives its old number:
 //
 //   Word(Byte(w,0) ... Byte(w,3)) = w    Byte(Word(b...), i) = b_i    Gate(t, x, x) = x    Gate(t, Gate(t,a,b), y) = Gate(t, a, y)
 //
