@@ -13,7 +13,7 @@
 #include "duel/heap_use.h"
 #include "ir/check.h"
 #include "oracles/completeness.h"
-#include "oracles/disagreement.h"
+#include "oracles/agreement/disagreement.h"
 #include "oracles/quality/refill_bound.h"
 #include "passes/series.h"
 

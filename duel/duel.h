@@ -13,9 +13,9 @@
 #include "duel/case.h"
 #include "ir/allocator.h"
 #include "oracles/before.h"
+#include "oracles/judge.h"
 #include "oracles/metamorphic/metamorphic.h"
 #include "oracles/quality/quality.h"
-#include "oracles/report.h"
 
 namespace regduel::duel {
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include <oracles/report.h>
+#include <oracles/judges.h>
 #include <properties/arbitrary.h>
 #include <rapidcheck.h>
 
-#include "linear_scan.h"
+#include "example/linear_scan.h"
 
 namespace {
 

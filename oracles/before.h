@@ -1,12 +1,13 @@
-// What judging needs of one program before allocation and its target alone: the same for all allocators, limits and judges.
+// A program before allocation and its target, prepared for judging: shared by all allocators, limits and judges.
 //
 //   const Before prepared(program, target);
 //   for each allocator, for each limit:  judge(Case(prepared, allocation, limits))
 //
-// The control flow graph, the index of ids and the preserved units are built at once. A *part* is what one judge keeps of the
-// program before: a type of its own, made by its constructor from (const Before&) when the judge first asks for it, and kept as
-// long as the Before. A part may keep tables between cases to save their allocation; what a judge says of a case must not depend on
-// the cases before it. Parts are made and used without locks, so a Before belongs to one thread. Tested by before_test.cpp.
+// The control flow graph, the index of ids and the preserved units are built at once. A *part* is the data that one judge keeps of
+// the program before: a type of the judge, constructed from (const Before&) at the first question and kept as long as the Before.
+// The registry is open, because named members would make this header include every judge. A part may keep tables between cases to
+// save their allocation; the result of a case must not depend on earlier cases. Parts have no locks: a Before belongs to one
+// thread. Tested by before_test.cpp.
 #pragma once
 
 #include <memory>
@@ -36,7 +37,7 @@ class Before {
   // preserved_units() of the program and the target.
   [[nodiscard]] std::span<const ir::PReg> preserved() const { return preserved_; }
 
-  // The one object of type Part, which is Part(*this) when it is first asked for.
+  // The one object of type Part; the first call constructs Part(*this).
   template <class Part>
   [[nodiscard]] Part& part() const {
     static char key;  // its address stands for the type

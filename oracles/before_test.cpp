@@ -2,6 +2,7 @@
 
 #include "oracles/before.h"
 
+#include "oracles/judges.h"
 #include "oracles/pair/preserved.h"
 #include "oracles/quality/quality.h"
 #include "oracles/testing.h"
@@ -14,9 +15,16 @@ using testing::parse_function;
 const ir::Target& target() { return *ir::find_target("sm_90"); }
 
 ir::Function device() {
-  return parse_function(
-      "func @t device target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #5 %0 = a 1\n    #1 bra -> b1\n  block b1\n"
-      "    #2 use %0\n    #9 ret\n");
+  return parse_function(R"(
+func @t device target sm_90 threads 32
+  vreg %0 R b32
+  block b0
+    #5 %0 = a 1
+    #1 bra -> b1
+  block b1
+    #2 use %0
+    #9 ret
+)");
 }
 
 struct CountedPart {
@@ -59,16 +67,51 @@ TEST(Before, MakesEachPartOnceAtItsFirstUse) {
 // One Before for many cases: each report is that of the case on its own.
 TEST(Before, ServesManyCasesAsAFreshOneWould) {
   const ir::Function before = device();
-  const std::string head = "func @t device target sm_90 threads 32 allocated\n  frame local 16 shared 0\n  vreg %0 R b32\n";
+  const std::string head = R"(
+func @t device target sm_90 threads 32 allocated
+  frame local 16 shared 0
+  vreg %0 R b32
+)";
   const std::string slot = "  slot 0 local size 4 align 4 offset 0\n";
   const std::vector<std::string> bodies = {
-      "  block b0\n    #5 R0 = a 1\n    #1 bra -> b1\n  block b1\n    #2 use R0\n    #9 ret\n",
-      "  block b0\n    #5 R0 = a 1\n    #1 bra -> b1\n  block b1\n    #2 use R1\n    #9 ret\n",
-      "  block b0\n    #5 R24 = a 1\n    #1 bra -> b1\n  block b1\n    #2 use R24\n    #9 ret\n",
-      "  block b0\n    #5 R0 = a 1\n    +20 spill R0, slot 0\n    #1 bra -> b1\n  block b1\n    +21 R2 = refill slot 0\n    #2 use "
-      "R2\n"
-      "    #9 ret\n",
-      "  block b0\n    #5 R0 = a 1\n    #1 bra -> b1\n  block b1\n    #2 use R0\n    #9 ret\n",
+      R"(
+  block b0
+    #5 R0 = a 1
+    #1 bra -> b1
+  block b1
+    #2 use R0
+    #9 ret
+)", R"(
+  block b0
+    #5 R0 = a 1
+    #1 bra -> b1
+  block b1
+    #2 use R1
+    #9 ret
+)", R"(
+  block b0
+    #5 R24 = a 1
+    #1 bra -> b1
+  block b1
+    #2 use R24
+    #9 ret
+)", R"(
+  block b0
+    #5 R0 = a 1
+    +20 spill R0, slot 0
+    #1 bra -> b1
+  block b1
+    +21 R2 = refill slot 0
+    #2 use R2
+    #9 ret
+)", R"(
+  block b0
+    #5 R0 = a 1
+    #1 bra -> b1
+  block b1
+    #2 use R0
+    #9 ret
+)",
   };
   const Before shared(before, target());
   int num_failed = 0;

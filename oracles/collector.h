@@ -1,5 +1,5 @@
-// Collects the findings of one judge in the order in which they were made, and keeps a nonsense program from yielding a
-// million of them: at most kPerCategory of each category are kept, the rest is counted.
+// Collects the findings of one judge in the order in which they were made. At most kPerCategory findings of each category are kept,
+// the others are counted, so that a nonsense program does not yield a million findings.
 // Tested through every judge; the bound by structure_test.cpp.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "oracles/report.h"
+#include "oracles/judge.h"
 
 namespace regduel::oracles {
 
@@ -18,7 +18,7 @@ class Collector {
 
   explicit Collector(std::string_view judge) : judge_(judge) {}
 
-  // False where the category is full: then the message need not be made, and the finding is only counted.
+  // False if the category is full: the finding is counted, and its message need not be made.
   [[nodiscard]] bool wants(std::string_view category) {
     int& count = count_of(category);
     if (count < kPerCategory) return true;

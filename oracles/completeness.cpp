@@ -6,11 +6,11 @@
 //
 //   Exactness      Items can be moved down, each to the first place behind its neighbour below, until none can: so some order of
 //                  kinds finds a packing where there is one.
-//   Dead ends      What cannot be completed from unit u cannot from a higher one. So one number is remembered for each vector of
-//                  counts, and one moment takes at most product(count + 1) x units x kinds steps.
+//   Dead ends      A vector of counts that cannot be completed from unit u cannot be completed from a higher unit. So one number is
+//                  remembered for each vector, and one moment takes at most product(count + 1) x units x kinds steps.
 //   Both moments   R and W are filled side by side. An RW item goes behind both frontiers. Each moment must be able to complete by
 //                  itself, which is asked at every step; once no RW item is left, that is the answer.
-//   Single units   of one moment go into what is left: room for them is all that they need.
+//   Single units   of one moment go into the units that are left over: only their number counts.
 //
 // An RW item that reads a root which also stands in a fixed operand may share that home, or have one of its own.
 // A phi's operands are moved one edge at a time, each by itself. Tested by completeness_test.cpp, against brute force,
@@ -29,6 +29,7 @@
 
 #include <fmt/format.h>
 
+#include "oracles/before.h"
 #include "oracles/collector.h"
 #include "oracles/pair/preserved.h"
 
@@ -247,7 +248,7 @@ class Packing {
       return found;
     }
   };
-  // What may stand next: what is only read comes before what is only written, up to the next item that is both.
+  // The items that may stand next: read items before written items, up to the next item of both moments.
   enum class Next : std::uint8_t { Any, NoRead };
 
   [[nodiscard]] int size() const { return static_cast<int>(units_.size()); }
@@ -285,7 +286,7 @@ class Packing {
   }
 
   void find_kinds(const std::vector<Item>& items) {
-    // What may share a home may also take units of its own at reads, so that the room for single units is not known beforehand.
+    // An item that may share a home may also take units of its own at reads, so the room for single units is not known beforehand.
     const bool is_room_known = std::all_of(
         items.begin(), items.end(), [&](const Item& item) { return item.fixed.is_valid() || shared_homes(item, items).empty(); });
     for (const Item& item : items) {
@@ -315,7 +316,7 @@ class Packing {
     }
   }
 
-  // Whether the items of one moment that are left fit from unit `from` on, whatever happens at the other moment.
+  // True if the remaining items of one moment fit from unit `from` on, whatever happens at the other moment.
   bool fits_alone(std::uint8_t moment, int from) {
     Alone& alone = alone_[moment - 1U];
     for (Kind& group : alone.groups) group.count = 0;
@@ -327,7 +328,7 @@ class Packing {
     std::vector<Kind>& groups = alone_[moment - 1U].groups;
     for (Kind& kind : kinds_) {
       int& group = kind.group[moment - 1U];
-      // One that may share a home may take nothing at reads.
+      // An item that shares a home takes no unit of its own at reads.
       if (!kind.is_at(moment) || (moment == kR && !kind.homes.empty())) continue;
       std::vector<int> first = kind.first;
       for (const int home : kind.homes)
@@ -339,10 +340,10 @@ class Packing {
     }
   }
 
-  // Whether all that is left fits: at reads from unit r on, at writes from unit w on.
+  // True if all remaining items fit: at reads from unit r on, at writes from unit w on.
   bool fits_side_by_side(int r, int w, Next next) {
     if (!fits_alone(kR, r) || !fits_alone(kW, w)) return false;
-    // Where one moment has nothing of its own left, and is not ahead, all goes there as it goes at the other.
+    // If one moment has no items of its own left, and is not ahead, the other moment alone decides.
     bool any_both = false, any_read = false, any_written = false;
     for (const Kind& kind : kinds_) {
       if (kind.count == 0) continue;

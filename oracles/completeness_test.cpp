@@ -84,9 +84,13 @@ TEST(Demand, KnowsClobbers) {
 }
 
 TEST(Demand, TakesThePhisOneByOne) {
-  const ir::Function f =
-      parse_function("func @t kernel target sm_90 threads 32\n" + kVregs +
-                     "  block b0\n    #0 bra -> b1\n  block b1\n    #1 %4 = phi b0: %4, b1: %4\n    #2 bra -> b1\n");
+  const ir::Function f = parse_function("func @t kernel target sm_90 threads 32\n" + kVregs + R"(
+  block b0
+    #0 bra -> b1
+  block b1
+    #1 %4 = phi b0: %4, b1: %4
+    #2 bra -> b1
+)");
   EXPECT_EQ(demand(f, f.insts[1], ir::RegFile::R, *ir::find_target("sm_90")), 4);
 }
 
@@ -125,8 +129,12 @@ TEST(Completeness, AFailureIsJustifiedByAnImpossibleInstruction) {
 }
 
 TEST(Completeness, CalleeSavedRegistersCountUnlessTheEntryIsALoop) {
-  const std::string vregs =
-      "  vreg %0 R b256\n  vreg %1 R b256 fixed R0:R7\n  vreg %2 R b256 fixed R8:R15\n  vreg %3 R b256 fixed R16:R23\n";
+  const std::string vregs = R"(
+  vreg %0 R b256
+  vreg %1 R b256 fixed R0:R7
+  vreg %2 R b256 fixed R8:R15
+  vreg %3 R b256 fixed R16:R23
+)";
   const std::string use = "    #0 use %0, %1, %2, %3\n";
   const ir::Target& target = *ir::find_target("sm_90");
   const ir::Function straight =
@@ -353,9 +361,14 @@ TEST(Demand, KnowsHolesAndAlignmentBeyondTheSize) {
 TEST(Demand, WhatIsReadAndWrittenHasOnePlaceAtBothMoments) {
   const std::string reads = "%4, %0{=R7}";
   EXPECT_EQ(demand_r("%2{inout} = op " + reads), 8);
-  const ir::Function f = parse_function("func @t kernel target sm_90 threads 32\n" + kVregs +
-                                        "  vreg %11 R b128\n  block b0\n    #0 %2{inout}, %11, %1{=R3} = op " + reads +
-                                        "\n    #1 %11, %1{=R3}, %2 = op\n    #2 exit\n");
+  const ir::Function f = parse_function("func @t kernel target sm_90 threads 32\n" + kVregs + R"(
+  vreg %11 R b128
+  block b0
+    #0 %2{inout}, %11, %1{=R3} = op )" + reads +
+                                        R"(
+    #1 %11, %1{=R3}, %2 = op
+    #2 exit
+)");
   EXPECT_EQ(demand(f, f.insts[1], ir::RegFile::R, ir::default_target()), 8);
   EXPECT_EQ(demand(f, f.insts[0], ir::RegFile::R, ir::default_target()), 10);
 }
@@ -373,8 +386,15 @@ TEST(Demand, EachDeadEndIsMetOnce) {
 
 // What an architectural register holds is the program's own affair: no other operand can stand there.
 TEST(Demand, ArchitecturalRegistersAreTaken) {
-  const std::string vregs = "  vreg %0 R b64\n  vreg %1 R b32 fixed R1 architectural\n",
-                    use = "  block b0\n    #0 use %0\n    #1 exit\n";
+  const std::string vregs = R"(
+  vreg %0 R b64
+  vreg %1 R b32 fixed R1 architectural
+)",
+                    use = R"(
+  block b0
+    #0 use %0
+    #1 exit
+)";
   const ir::Function f = parse_function("func @t kernel target sm_90 threads 32\n" + vregs + use);
   EXPECT_EQ(demand(f, f.insts[0], ir::RegFile::R, ir::default_target()), 4);
   EXPECT_EQ(find_impossible(f, ir::default_target(), ir::Limits::of(ir::default_target(), 3)), ir::InstId(0));
@@ -382,8 +402,12 @@ TEST(Demand, ArchitecturalRegistersAreTaken) {
 
 // At a ret the callee-saved registers hold what the caller left in them: nothing else can stand there.
 TEST(Demand, CalleeSavedRegistersAreTakenAtARet) {
-  const std::string ret =
-      "func @t device target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = const 1\n    #1 ret %0{=R24}";
+  const std::string ret = R"(
+func @t device target sm_90 threads 32
+  vreg %0 R b32
+  block b0
+    #0 %0 = const 1
+    #1 ret %0{=R24})";
   const ir::Target& target = *ir::find_target("sm_90");
   const ir::Function taken = parse_function(ret + "\n");
   EXPECT_EQ(find_impossible(taken, target, ir::Limits::of(target)), ir::InstId(1));

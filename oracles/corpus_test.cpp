@@ -10,7 +10,7 @@
 
 #include "base/io.h"
 #include "ir/text/text.h"
-#include "oracles/report.h"
+#include "oracles/judges.h"
 #include "oracles/testing.h"
 
 namespace regduel::oracles {

@@ -9,8 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/allocator.h"
 #include "ir/text/text.h"
-#include "oracles/report.h"
+#include "oracles/before.h"
+#include "oracles/judge.h"
 
 namespace regduel::oracles::testing {
 
@@ -38,9 +40,12 @@ inline std::string edit(std::string text, std::string_view from, std::string_vie
 struct Pair {
   std::string vregs, before, after;
   std::string frame = "  frame local 16 shared 16\n";
-  std::string slots =
-      "  slot 0 local size 4 align 4 offset 0\n  slot 1 local size 4 align 4 offset 4\n"
-      "  slot 2 local size 8 align 4 offset 8\n  slot 3 shared size 4 align 4 offset 4\n";
+  std::string slots = R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 4 align 4 offset 4
+  slot 2 local size 8 align 4 offset 8
+  slot 3 shared size 4 align 4 offset 4
+)";
   std::string kind = "kernel";
 
   [[nodiscard]] std::string before_text() const { return "func @f " + kind + " target sm_90 threads 32\n" + vregs + before; }

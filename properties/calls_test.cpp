@@ -6,7 +6,7 @@
 #include "generate/generator.h"
 #include "ir/ptx/ptx.h"
 #include "ir/text/text.h"
-#include "oracles/report.h"
+#include "oracles/judges.h"
 
 namespace regduel::properties {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "duel/allocators.h"
 #include "ir/text/text.h"
-#include "oracles/report.h"
+#include "oracles/judge.h"
 #include "reference/colour/interference_graph.h"
 #include "reference/exact/fewest_units.h"
 #include "reference/program/liveness.h"

@@ -6,8 +6,9 @@
 
 #include "duel/allocators.h"
 #include "generate/standard_mix.h"
+#include "oracles/before.h"
+#include "oracles/judges.h"
 #include "oracles/quality/quality.h"
-#include "oracles/report.h"
 
 namespace regduel::properties {
 namespace {

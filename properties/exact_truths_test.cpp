@@ -23,9 +23,9 @@
 #include "ir/cfg.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
+#include "oracles/judges.h"
 #include "oracles/quality/quality.h"
 #include "oracles/quality/refill_bound.h"
-#include "oracles/report.h"
 
 namespace regduel::properties {
 namespace {

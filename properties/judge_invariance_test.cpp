@@ -1,5 +1,5 @@
 // Judges are judged: what they say of a pair (before, after) does not depend on the numbers, names and order of blocks in which
-// both are written; and no two of them contradict each other (oracles/disagreement.h), whether the allocation is as an allocator
+// both are written; and no two of them contradict each other (oracles/agreement/disagreement.h), whether the allocation is as an allocator
 // made it or damaged.
 #include <algorithm>
 #include <map>
@@ -15,9 +15,9 @@
 #include "generate/standard_mix.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
+#include "oracles/judges.h"
 #include "oracles/metamorphic/variants.h"
 #include "oracles/quality/quality.h"
-#include "oracles/report.h"
 
 namespace regduel::properties {
 namespace {

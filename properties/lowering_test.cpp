@@ -16,8 +16,8 @@
 #include "ir/check.h"
 #include "ir/text/binary.h"
 #include "ir/text/text.h"
+#include "oracles/judges.h"
 #include "oracles/pair/raise.h"
-#include "oracles/report.h"
 
 namespace regduel::properties {
 namespace {

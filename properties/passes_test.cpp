@@ -10,7 +10,7 @@
 
 #include "ir/check.h"
 #include "ir/text/text.h"
-#include "oracles/report.h"
+#include "oracles/judges.h"
 #include "passes/in_memory.h"
 #include "passes/pass_allocator.h"
 #include "passes/take_back.h"

@@ -26,7 +26,7 @@
 #include "ir/text/binary.h"
 #include "ir/text/text.h"
 #include "oracles/completeness.h"
-#include "oracles/report.h"
+#include "oracles/judges.h"
 #include "properties/arbitrary.h"
 
 namespace regduel::properties {

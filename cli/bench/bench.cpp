@@ -28,8 +28,8 @@
 #include "duel/case.h"
 #include "duel/duel.h"
 #include "generate/generator.h"
+#include "oracles/judges.h"
 #include "oracles/quality/max_live.h"
-#include "oracles/report.h"
 
 namespace regduel::cli {
 namespace {

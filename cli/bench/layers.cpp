@@ -10,8 +10,8 @@
 #include "fuzz/explore/explorer.h"
 #include "fuzz/triage/failure.h"
 #include "ir/check.h"
+#include "oracles/judges.h"
 #include "oracles/quality/quality.h"
-#include "oracles/report.h"
 #include "targets/targets.h"
 
 namespace regduel::cli {

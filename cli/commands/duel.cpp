@@ -20,8 +20,8 @@
 #include "fuzz/triage/failure.h"
 #include "generate/generator.h"
 #include "oracles/completeness.h"
+#include "oracles/judge.h"
 #include "oracles/quality/max_live.h"
-#include "oracles/report.h"
 #include "results/results.h"
 
 namespace regduel::cli {

@@ -14,10 +14,10 @@
 #include "cli/show/diagnostic.h"
 #include "cli/show/output.h"
 #include "ir/check.h"
-#include "oracles/disagreement.h"
+#include "oracles/agreement/disagreement.h"
+#include "oracles/judges.h"
 #include "oracles/memcheck/memcheck.h"
 #include "oracles/quality/quality.h"
-#include "oracles/report.h"
 #include "passes/in_memory.h"
 #include "passes/take_back.h"
 

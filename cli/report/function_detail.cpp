@@ -12,7 +12,7 @@
 #include "duel/case_file.h"
 #include "duel/duel.h"
 #include "ir/text/text.h"
-#include "oracles/report.h"
+#include "oracles/judge.h"
 
 namespace regduel::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/input.h"
-#include "oracles/report.h"
+#include "oracles/judge.h"
 
 namespace regduel::cli {
 

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "ir/program.h"
+#include "oracles/judge.h"
 #include "oracles/metamorphic/metamorphic.h"
-#include "oracles/report.h"
 
 namespace regduel::cli {
 

@@ -14,7 +14,7 @@
 #include "duel/case_file.h"
 #include "generate/standard_mix.h"
 #include "ir/text/text.h"
-#include "oracles/report.h"
+#include "oracles/judge.h"
 
 namespace regduel::fuzz {
 namespace {

@@ -14,7 +14,7 @@
 #include "base/isolate.h"
 #include "duel/allocators.h"
 #include "duel/case_file.h"
-#include "oracles/report.h"
+#include "oracles/judges.h"
 #include "passes/series.h"
 
 namespace regduel::fuzz {

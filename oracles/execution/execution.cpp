@@ -17,97 +17,64 @@
 //   an inserted instruction   is executed on the side after. A pack's bits are values of their own: a byte into which predicates
 //                             were put is a value that stands for eight bit values, so packs can be copied and spilled like any
 //                             register, and nested.
-//   a guard                   where it is undefined before, the instruction may or may not happen: nothing is compared, and what it
-//                             would write is undefined. An inserted instruction reads what the register holds.
-// What is undefined is nevertheless one thing in its place, and the same thing where a copy, a pack or an unpack moves it, so
-// guards by it agree. It gets a value of its own when that begins to matter: when it is moved, or an inserted instruction goes by
-// it. Early-clobber defs destroy before uses are read; clobbers after; fixed and tied operands are read where the hardware reads
-// them (plan.cpp). In a device function the callee-saved registers hold entry values that every ret compares.
+//   a guard                   if it is undefined before, the instruction may or may not happen: no operand is compared, and its defs
+//                             are undefined. The guard of an inserted instruction is the content of its register.
+// An undefined byte is still one value in its place, and stays that value when a copy, a pack or an unpack moves it, so guards by
+// it agree. It gets a number of its own at its first move, or when an inserted instruction goes by it. Early-clobber defs destroy
+// before uses are read, clobbers after; fixed and tied operands are read where the hardware reads them (plan.cpp). In a device
+// function the callee-saved registers hold entry values that every ret compares.
 //
-// Predicates: bit 0 of one that is computed follows a covering design over the runs (guards.h), so that guards meet in
+// Predicates: bit 0 of a computed predicate follows a covering design over the runs (guards.h), so that guards meet in
 // combinations.
 //
-// Paths: the branch decision is made outside both programs (paths.h). The first runs explore: what makes three edges in a row that
-// no run took yet comes first, in even runs of those the edge taken least often, else a hash of (run, original block, number of its
-// visit in the run) decides. Such a run ends at an exit, for want of fuel, or where nothing new came for `stale` instructions. An
-// early exit does not end a run: it is followed to its end, and then the run goes on from before it, with the values of then, as
-// another run of the same input would that took the other way there. Further runs seek: along shortest paths to edges not yet
-// taken, and back edges not yet taken in two laps, as long as there are some and there is fuel. Each search ends in one that is
-// covered, so their number is bounded by the edges, and their length by the longest path without a repeated block. So a pass means
-// that every reachable edge was taken and every loop gone around twice, and the verdict is inconclusive where there was not enough
-// fuel for that. A run that does not come to an exit is no fault of the allocation: an endless loop that was gone through without a
-// difference is as good a witness as a path to the exit. Where there is no guard, values decide nothing: two runs along one path
-// are one, and runs end with new paths.
+// Paths: branches are decided outside both programs (paths.h). The first runs explore. An edge that makes three edges in a row that
+// no run took yet comes first; of such edges, even runs take the least taken one; else a hash of (run, original block, number of
+// its visit in the run) decides. An exploring run ends at an exit, without fuel, or after `stale` instructions without anything
+// new. An early exit does not end the run: it is followed to its end, and then the run goes on from before it, with the values of
+// then, as if another run of the same input took the other edge there. Further runs seek: along shortest paths to edges not yet
+// taken, and back edges not yet taken in two laps, as long as there are some and there is fuel. Each search covers one edge, so the
+// number of searches is bounded by the edges, and their length by the longest path without a repeated block. So a pass means that
+// every reachable edge was taken and every loop gone around twice; without the fuel for that the verdict is inconclusive. A run
+// that does not come to an exit is no fault of the allocation: an endless loop that was gone through without a difference is as
+// good a witness as a path to the exit. In a program without guards values decide nothing: two runs along one path are one, and
+// runs end with new paths.
 //
-// Where the values came from is needed for reports alone, and nearly all allocations are right. So a first pass compares values
-// only; where it meets a difference, all is run once more with the origin of every byte kept, and that pass reports. Tested by
+// Origins of values are needed for reports alone, and nearly all allocations are right. So a first pass compares values only; if it
+// meets a difference, all runs are repeated with the origin of every byte kept, and that pass reports. Tested by
 // execution_test.cpp, what each instruction does by plan_test.cpp, paths by paths_test.cpp, guards by guards_test.cpp.
 
 #include "oracles/execution/execution.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <type_traits>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "oracles/before.h"
 #include "oracles/collector.h"
 #include "oracles/execution/guards.h"
 #include "oracles/execution/paths.h"
 #include "oracles/execution/plan.h"
+#include "oracles/execution/values.h"
 
 namespace regduel::oracles {
 namespace {
 
+using namespace execution;
 using ir::BlockId;
 using ir::InstId;
 
 constexpr std::string_view kName = "execution";
 
-using Value = std::uint64_t;  // of one byte; 0 = undefined, and not named
-using Bits = std::array<Value, 8>;
-
 struct Origin {
   InstId computed_by;
-  InstId put_by;  // the one that put it here, or destroyed what was here
+  InstId put_by;  // the instruction that put the value here, or destroyed the old one
 };
-
-constexpr Value kDefined = 2;  // this bit is set in what is defined, and in nothing else
-
-constexpr std::uint64_t kJoin = 0xD1342543DE82EF95ull, kPerDef = 0x9E3779B97F4A7C15ull, kPerByte = 0xDA942042E4DD58B5ull;
-constexpr std::array<std::uint64_t, 32> kWeights = [] {
-  std::array<std::uint64_t, 32> w = {};
-  for (std::size_t k = 0; k < w.size(); ++k) w[k] = mix64(0xC0FFEE + k) | 1;
-  return w;
-}();
-
-// The bytes of one operand: their hash, whether one of them is undefined, whether the two sides differ at all.
-struct Reading {
-  std::uint64_t sum = 0, difference = 0;
-  bool is_undefined = false;
-};
-template <class Size>  // a constant for the usual widths
-[[gnu::always_inline]] inline Reading read_cells(const Value* before, const Value* after, Size size) {
-  Reading r;
-  Value common = kDefined;
-  for (std::uint32_t k = 0; k < size; ++k) {
-    const Value v = before[k];
-    r.sum += v * kWeights[k % kWeights.size()];
-    r.difference |= v ^ after[k];
-    common &= v;
-  }
-  r.is_undefined = common == 0;
-  return r;
-}
-template <std::uint32_t kSize>
-using Width = std::integral_constant<std::uint32_t, kSize>;
 
 // kTracks: with origins and findings; else it stops at the first difference.
 template <bool kTracks>
@@ -121,7 +88,7 @@ class Machine {
     if constexpr (kTracks) scratch_origins_.resize(plan_.largest_operands);
   }
 
-  // None where there is a difference and nothing is tracked.
+  // nullopt = there is a difference, and this machine does not track origins.
   std::optional<JudgeResult> run() {
     const auto size = static_cast<std::int64_t>(case_.after.insts.size());
     const std::int64_t fuel = options_.fuel_base + options_.fuel_per_instruction * size;
@@ -144,52 +111,15 @@ class Machine {
   }
 
  private:
-  // --- values -----------------------------------------------------------------------------------------------------
-  // Bit 0 is the truth of a predicate.
-  [[nodiscard]] Value shaped(std::uint64_t v) const { return ((v | kDefined) & in_run_.keeps) | in_run_.sets; }
-  [[nodiscard]] Value value_of(std::uint64_t hash) const { return shaped(mix64(hash)); }
-  [[nodiscard]] Value undefined_of(std::uint64_t hash) const { return value_of(in_run_.salt ^ hash) & ~kDefined; }
-  [[nodiscard]] Value next_undefined() { return undefined_of(++in_run_.num_undefined); }
-  // What a place holds. Where that is undefined, it is one thing from now on: here until the place is written, and where it is
-  // moved.
+  // The value of a cell. An undefined cell gets a number of its own, which it keeps until it is written and wherever it is moved.
   Value named(std::uint32_t at) {
     Value& v = values_[at];
-    if (v == 0) v = next_undefined();
+    if (v == 0) v = run_values_.next_undefined();
     return v;
-  }
-  static bool is_defined(Value v) { return (v & kDefined) != 0; }
-  static Value negated(Value v, bool negate) { return v != 0 && negate ? v ^ 1 : v; }
-  static bool is_true(Value v) { return (v & 1) != 0; }
-
-  [[nodiscard]] Bits bits_of(Value v) const {
-    if (const auto it = in_run_.packs.find(v); it != in_run_.packs.end()) return it->second;
-    Bits bits;
-    for (std::size_t k = 0; k < bits.size(); ++k) {
-      const std::uint64_t hash = hash_combine(v, 0xB17 + k);
-      bits[k] = is_defined(v) ? value_of(hash) : undefined_of(hash);
-    }
-    return bits;
-  }
-  // The byte whose bits are `bits`: undefined if they all are, `base` itself if those are its own.
-  [[nodiscard]] Value byte_of(const Bits& bits, Value base) {
-    if (bits_of(base) == bits) return base;
-    std::uint64_t hash = 0xB17E;
-    for (const Value b : bits) hash = hash_combine(hash, b);
-    const Value v = std::ranges::any_of(bits, is_defined) ? value_of(hash) : undefined_of(hash);
-    in_run_.packs.emplace(v, bits);
-    return v;
-  }
-  // What is known of a byte that holds the one or the other: the bits in which they agree.
-  [[nodiscard]] Value common(Value a, Value b) {
-    Bits bits = bits_of(a);
-    const Bits others = bits_of(b);
-    for (std::size_t k = 0; k < bits.size(); ++k)
-      if (bits[k] != others[k]) bits[k] = next_undefined();
-    return byte_of(bits, a);
   }
 
   // --- one run ----------------------------------------------------------------------------------------------------
-  // What it took of the fuel: at least 1.
+  // Returns the fuel that the run took: at least 1.
   std::int64_t one_run(std::int64_t fuel) {
     fuel_ = fuel;
     begin_run();
@@ -200,11 +130,10 @@ class Machine {
   }
 
   void begin_run() {
-    in_run_ = {.salt = mix64(hash_combine(options_.seed, static_cast<std::uint64_t>(run_))),
-               .keeps = run_ == 1 ? ~1ull : ~0ull,
-               .sets = run_ == 0 ? 1ull : 0ull};
+    run_values_ = RunValues(mix64(hash_combine(options_.seed, static_cast<std::uint64_t>(run_))), run_);
+    memory_ = 0;
     outcomes_.begin_run(run_);
-    paths_.begin_run(in_run_.salt, run_ % 2 == 0);
+    paths_.begin_run(run_values_.salt(), run_ % 2 == 0);
     for (const ByteRange& r : plan_.in_use) std::fill_n(values_.begin() + r.begin, r.size, 0);
     if constexpr (kTracks) origins_.assign(plan_.num_cells, {});
     for (const ByteRange& p : plan_.callee_saved)
@@ -218,7 +147,7 @@ class Machine {
     BlockId at(0);
     std::optional<BlockId> early;  // the block of the early exit that was taken
     run_steps(plan_.blocks[at.index()]);
-    std::int64_t stale_at = fuel_ - options_.stale;  // the fuel at which the run ends where nothing new comes until then
+    std::int64_t stale_at = fuel_ - options_.stale;  // the run ends at this fuel if nothing new comes until then
     while (!differs_ && fuel_ > 0) {
       const auto edges = plan_.edges_of[at.index()];
       if (edges.begin == edges.end) {
@@ -243,7 +172,7 @@ class Machine {
     }
   }
 
-  // False where the program after leads elsewhere.
+  // False if the program after leads elsewhere.
   bool follow(BlockId from, const Edge& e) {
     if (e.before_move != kNoStep) run_move(plan_.steps[e.before_move]);
     for (std::uint32_t k = 0; k < e.num_path; ++k) run_steps(plan_.blocks[plan_.path[e.first_path + k].index()]);
@@ -268,19 +197,19 @@ class Machine {
   void save() {
     saved_.values = values_;
     saved_.origins = origins_;
-    saved_.memory = in_run_.memory;
+    saved_.memory = memory_;
     saved_.last = paths_.last();
     saved_.last_but_one = paths_.last_but_one();
   }
   void go_back() {
     values_ = saved_.values;
     origins_ = saved_.origins;
-    in_run_.memory = saved_.memory;
+    memory_ = saved_.memory;
     paths_.begin_stretch(saved_.last, saved_.last_but_one);
   }
 
   [[nodiscard]] std::uint64_t entry_value(std::uint32_t cell) const {
-    return value_of(hash_combine(in_run_.salt, 0xE17 + (std::uint64_t{cell} << 16)));
+    return run_values_.value_of(hash_combine(run_values_.salt(), 0xE17 + (std::uint64_t{cell} << 16)));
   }
 
   void run_steps(Plan::Range range) {
@@ -341,21 +270,20 @@ class Machine {
     if (s.is_ret) compare_callee_saved(s);
   }
 
-  // Whether it happens is undefined, and so is all that it writes.
+  // The guard is undefined, and so is all that the instruction writes.
   void run_perhaps(const Step& s) {
     for (const auto& ops : {clobbers_of(s), defs_of(s)})
       for (const StepOperand& op : ops) {
         destroy(op.before, op.before_size, s.inst);
         destroy(op.after, op.after_size, s.inst);
       }
-    if (s.writes_memory) in_run_.memory = mix64(hash_combine(in_run_.memory, s.hash));
+    if (s.writes_memory) memory_ = mix64(hash_combine(memory_, s.hash));
   }
 
-  // Computes from the `before` places and writes to them; kBoth: compares what the `after` places hold, clobbers, and writes there
-  // too.
+  // Computes from the `before` cells and writes to them. kBoth: compares the `after` cells with them, clobbers, and writes to both.
   template <bool kBoth>
   void compute(const Step& s) {
-    std::uint64_t hash = in_run_.salt ^ s.hash;
+    std::uint64_t hash = run_values_.salt() ^ s.hash;
     bool is_undefined = false;
     const Value* const values = values_.data();
     for (const StepOperand& op : uses_of(s)) {
@@ -381,8 +309,8 @@ class Machine {
       is_undefined = is_undefined || r.is_undefined;
       hash = hash * kJoin + r.sum;
     }
-    if (s.reads_memory) hash = hash * kJoin + in_run_.memory;
-    if (s.writes_memory) in_run_.memory = mix64(in_run_.memory * kJoin + hash);
+    if (s.reads_memory) hash = hash * kJoin + memory_;
+    if (s.writes_memory) memory_ = mix64(memory_ * kJoin + hash);
     if (s.moves_bytes) return move_bytes<kBoth>(s);
     if (kBoth)
       for (const StepOperand& op : clobbers_of(s)) destroy(op.after, op.after_size, s.inst);
@@ -399,7 +327,7 @@ class Machine {
       Value* const after = values_.data() + op.after;
       const auto fill = [&](auto size) {
         for (std::uint32_t k = 0; k < size; ++k) {
-          const Value v = shaped(first + k * kPerByte);
+          const Value v = run_values_.shaped(first + k * kPerByte);
           before[k] = v;
           if (kBoth) after[k] = v;
         }
@@ -414,8 +342,8 @@ class Machine {
     }
   }
 
-  // Pack and unpack: the bytes of the uses are those of the defs. Where the program before has nothing defined, what the registers
-  // of the one after hold is moved nevertheless: it may be something else that is still read.
+  // Pack and unpack: the bytes of the uses become those of the defs. If a byte is undefined before, the byte of the register is
+  // moved nevertheless on the side after: it may be part of another value that is still read.
   template <bool kBoth>
   void move_bytes(const Step& s) {
     std::size_t read = 0, next = 0;
@@ -438,7 +366,7 @@ class Machine {
   }
 
   // --- one side alone ---------------------------------------------------------------------------------------------
-  // What a guard says: the step happens, it does not, or that is undefined.
+  // The outcome of a guard: the step happens, it does not, or the guard is undefined.
   enum class Happens { Yes, No, Perhaps };
   [[nodiscard]] Happens guard_of(const Step& s) {
     if (!s.has_guard) return Happens::Yes;
@@ -447,7 +375,7 @@ class Machine {
     return is_true(negated(v, s.is_guard_negated_before)) ? Happens::Yes : Happens::No;
   }
   void write(std::uint32_t at, Value value, InstId computed_by, Happens happens, InstId by) {
-    const Value written = happens == Happens::Perhaps ? common(values_[at], value) : value;
+    const Value written = happens == Happens::Perhaps ? run_values_.common(values_[at], value) : value;
     values_[at] = written;
     if constexpr (kTracks) origins_[at] = {written == value ? computed_by : by, by};
   }
@@ -463,7 +391,7 @@ class Machine {
     const Happens happens = guard_of(s);
     if (happens == Happens::No) return;
     std::size_t read = 0, next = 0;
-    // Where it may be that nothing happens: what the early-clobber defs, and what all defs hold before it.
+    // If the guard is undefined: the old values of the early-clobber defs, and of all defs.
     std::vector<Value> held, old;
     for (const StepOperand& op : clobbers_of(s)) {
       if (!op.is_early) continue;
@@ -514,9 +442,9 @@ class Machine {
     if (happens == Happens::No || ops.empty()) return;
     for (const StepOperand& op : ops.subspan(1)) {
       const std::uint32_t at = ops[0].before + op.bit / 8u;
-      Bits bits = bits_of(named(at));
+      Bits bits = run_values_.bits_of(named(at));
       bits[op.bit % 8u] = negated(named(op.before), op.is_negated_before);
-      write(at, byte_of(bits, values_[at]), s.inst, happens, s.inst);
+      write(at, run_values_.byte_of(bits, values_[at]), s.inst, happens, s.inst);
     }
   }
 
@@ -526,12 +454,12 @@ class Machine {
     if (happens == Happens::No || ops.empty()) return;
     for (const StepOperand& op : ops.subspan(1)) {
       const std::uint32_t from = ops[0].before + op.bit / 8u;
-      write(op.before, bits_of(named(from))[op.bit % 8u], origin_at(from), happens, s.inst);
+      write(op.before, run_values_.bits_of(named(from))[op.bit % 8u], origin_at(from), happens, s.inst);
     }
   }
 
   // --- comparing --------------------------------------------------------------------------------------------------
-  // There is a difference. True where it is to be reported.
+  // Notes a difference. True if it is to be reported.
   [[nodiscard]] bool differs() {
     if constexpr (!kTracks) differs_ = true;
     return kTracks;
@@ -591,13 +519,8 @@ class Machine {
   int run_ = 0;
   bool seeks_ = false;    // the first runs are over
   bool differs_ = false;  // stop: only without tracking
-  // Of the run at hand.
-  struct {
-    std::uint64_t salt = 0, keeps = 0, sets = 0;
-    std::uint64_t memory = 0;         // the hash of what was written so far
-    std::uint64_t num_undefined = 0;  // undefined bytes that were named so far
-    std::unordered_map<Value, Bits> packs = {};
-  } in_run_;
+  RunValues run_values_;
+  std::uint64_t memory_ = 0;  // of the run at hand: the hash of what was written so far
   std::int64_t fuel_ = 0;
   std::vector<Value> values_;    // by cell
   std::vector<Origin> origins_;  // by cell, where tracked
@@ -612,15 +535,6 @@ class Machine {
   std::unordered_set<std::uint64_t> reported_;
 };
 
-class ExecutionJudge final : public Judge {
- public:
-  std::string_view name() const override { return kName; }
-  std::string_view what_it_proves() const override {
-    return "on several inputs and paths each original instruction reads the values that it read before";
-  }
-  JudgeResult judge(const Case& c) const override { return judge_execution(c, {}); }
-};
-
 }  // namespace
 
 JudgeResult judge_execution(const Case& c, const ExecutionOptions& options, ExecutionCost* cost) {
@@ -633,7 +547,8 @@ JudgeResult judge_execution(const Case& c, const ExecutionOptions& options, Exec
 }
 
 const Judge& execution_judge() {
-  static const ExecutionJudge judge;
+  static constexpr Judge judge(kName, "on several inputs and paths each original instruction reads the values that it read before",
+                               [](const Case& c) { return judge_execution(c, {}); });
   return judge;
 }
 

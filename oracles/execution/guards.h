@@ -1,4 +1,4 @@
-// Which computed predicates hold in which run of the execution judge: a covering design, so that guards meet in all combinations
+// The truth of computed predicates in each run of the execution judge: a covering design, so that guards meet in all combinations
 // over a few runs instead of by chance.
 //
 // A design of 13 runs: run 0 makes all predicates true, run 1 all false, and the 11 runs behind are the cyclic rows of the design
@@ -7,8 +7,8 @@
 // each with the 11 rows in an order of its own, such that no two columns of all groups are alike. So over the 13 runs, of columns
 // that differ, any two take all four combinations, and any three of one group all eight.
 //
-// A predicate is still a function: where the same operation computes it from the same operands again, in the same run, it comes out
-// the same. Its column only says how it comes out the first time. Tested by guards_test.cpp.
+// A predicate is still a function: the same operation on the same operands has the same truth in one run. The column decides the
+// truth at the first computation only. Tested by guards_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace regduel::oracles {
 inline constexpr int kDesignRuns = 13;
 inline constexpr std::uint32_t kGroupColumns = 11, kDesignGroups = 12, kDesignColumns = kGroupColumns * kDesignGroups;
 
-// Whether a predicate of this column holds in this run (taken modulo kDesignRuns) when it is computed for the `nth` time, from 0.
+// True if a predicate of this column holds in this run (taken modulo kDesignRuns) when it is computed for the `nth` time, from 0.
 // Requires: run >= 0, column < kDesignColumns. Each time is a group of its own: (column, nth) is to (column, nth + 1) as to a
 // column of another group.
 [[nodiscard]] bool holds(int run, std::uint32_t column, std::uint32_t nth);

@@ -67,10 +67,21 @@ TEST(ExecutionGuards, WhatIsComputedAgainComesOutTheSame) {
 }
 
 TEST(ExecutionGuards, PredicatesHaveColumnsInTheOrderOfTheProgram) {
-  const ir::Function f = testing::parse_function(
-      "func @t kernel target sm_90 threads 32\n  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 P pred\n  vreg %3 R b32\n"
-      "  block b0\n    #0 %0 = p\n    #1 %1 = q\n    #2 %2 = r\n    #3 %3 = s\n    #4 @%0 %3 = t\n    #5 @%2 use %3, %1\n    #6 "
-      "exit\n");
+  const ir::Function f = testing::parse_function(R"(
+func @t kernel target sm_90 threads 32
+  vreg %0 P pred
+  vreg %1 P pred
+  vreg %2 P pred
+  vreg %3 R b32
+  block b0
+    #0 %0 = p
+    #1 %1 = q
+    #2 %2 = r
+    #3 %3 = s
+    #4 @%0 %3 = t
+    #5 @%2 use %3, %1
+    #6 exit
+)");
   const Before before(f, *ir::find_target("sm_90"));
   const std::vector<std::uint8_t>& columns = before.part<PredicateColumns>().of_operand;
   const auto column = [&](std::size_t inst) { return int{columns[f.insts[inst].first_operand]}; };
@@ -86,9 +97,21 @@ struct Spoilt {
   std::vector<std::pair<int, bool>> wanted;  // predicate, outcome
 
   [[nodiscard]] testing::Pair pair() const {
-    testing::Pair p = {.vregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n",
-                       .before = "  block b0\n    #0 %0 = a\n    #1 %1 = b\n",
-                       .after = "  block b0\n    #0 R0 = a\n    #1 R1 = b\n"};
+    testing::Pair p = {.vregs = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+)",
+                       .before = R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+)",
+                       .after = R"(
+  block b0
+    #0 R0 = a
+    #1 R1 = b
+)"};
     for (int k = 0; k < num_predicates; ++k) {
       const std::string n = std::to_string(k), v = std::to_string(k + 3), id = std::to_string(10 + 2 * k),
                         next = std::to_string(11 + 2 * k);

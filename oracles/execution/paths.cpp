@@ -1,4 +1,4 @@
-// Shortest paths are searched forward from where the run is, edges in their order, and followed to their end.
+// Shortest paths are searched forward from the block of the run, edges in their order, and followed to their end.
 
 #include "oracles/execution/paths.h"
 
@@ -109,7 +109,7 @@ bool Paths::is_second_lap(std::uint32_t edge) const {
 
 bool Paths::take(std::uint32_t edge) {
   bool is_new = false;
-  // Where the program after does not follow, there is no second lap.
+  // An edge that the program after does not follow has no second lap.
   if (!is_done_[edge] && (!kinds_.is_back[edge] || !plan_.edges[edge].is_followed || is_second_lap(edge))) {
     is_done_[edge] = is_new = true;
     --num_left_;

@@ -1,8 +1,9 @@
-// Which way the runs of the execution judge go, edge by edge: towards what no run did yet. Edges are numbered as in Plan::edges.
+// The paths of the runs of the execution judge, edge by edge: towards edges that no run took yet. Edges are numbered as in
+// Plan::edges.
 //
-// What is to be done, over all runs: each edge that can be reached is taken, and each back edge in two laps: twice in one run, with
-// no entry of the loop in between, so that what one iteration leaves behind is read by the next. A back edge leads to a block at or
-// before its own in the reverse postorder; each cycle has one. Tested by paths_test.cpp.
+// The goal of all runs together: each reachable edge is taken, and each back edge in two laps: twice in one run, without an entry
+// of the loop in between, so that the next iteration reads what an iteration left behind. A back edge leads to a block at or before
+// its own in the reverse postorder; each cycle has one. Tested by paths_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace regduel::oracles {
 
 inline constexpr std::uint32_t kNoEdge = 0xFFFFFFFF;
 
-// What the program before alone says of its edges.
+// Properties of the edges of the program before.
 struct EdgeKinds {
   // Cost: O(edges).
   explicit EdgeKinds(const Before& before);
@@ -31,9 +32,9 @@ class Paths {
  public:
   Paths(const Plan& plan, const EdgeKinds& kinds);
 
-  // `salt` decides where nothing else does. spreads: of edges that are as good, the one taken least often comes first.
+  // `salt` decides between equally good edges. spreads: of equally good edges, the least taken one comes first.
   void begin_run(std::uint64_t salt, bool spreads);
-  // What was done in this run comes before nothing that follows: it begins anew, or goes on from an earlier point of its path.
+  // The run begins anew, or goes on from an earlier point of its path: edges taken so far precede none of the following ones.
   void begin_stretch(std::uint32_t last, std::uint32_t last_but_one);
 
   // One of the edges of `at`, which has some: the one that makes three edges in a row that no run took yet comes first. An early
@@ -42,7 +43,7 @@ class Paths {
   // The first edge of a shortest path to an edge that is still to be taken; kNoEdge where none can be reached from `at`. The path
   // does not go on behind an edge that the program after does not follow.
   [[nodiscard]] std::uint32_t seek(ir::BlockId at);
-  // True where that was new: three edges in a row that no run took yet, or one of those that are to be done.
+  // True if the step was new: three edges in a row that no run took yet, or an edge or a lap of the goal.
   bool take(std::uint32_t edge);
 
   [[nodiscard]] bool is_early(std::uint32_t edge) const { return kinds_.is_early[edge]; }
@@ -79,7 +80,7 @@ class Paths {
   std::vector<std::uint64_t> taken_at_;    // each edge, last
   std::vector<std::uint64_t> entered_at_;  // each block, last, by an edge that is no back edge
   std::vector<std::uint32_t> visits_;      // of each block
-  // The way that seek() goes.
+  // The route of seek().
   std::vector<std::uint32_t> route_;                            // the next edge last
   std::uint32_t lap_ = kNoEdge;                                 // a back edge that is its end
   std::vector<std::uint32_t> reached_by_, reached_in_, queue_;  // of each block: the edge, and the search

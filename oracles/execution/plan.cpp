@@ -1,8 +1,8 @@
 // Decodes a pair of programs for the execution judge.
 //
-// Where an operand of an original instruction is read or written after allocation is what the *hardware* would touch: a fixed
-// operand is in its fixed register, whatever the program after says, and a tied pair is in the register of the def. So a broken
-// constraint shows as a wrong value and not only as a broken rule.
+// After allocation, an operand of an original instruction is in the register that the *hardware* would touch: a fixed operand in
+// its fixed register, whatever the program after says, and a tied pair in the register of the def. So a broken constraint shows as
+// a wrong value and not only as a broken rule.
 
 #include "oracles/execution/plan.h"
 
@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "oracles/before.h"
 #include "oracles/execution/guards.h"
 #include "oracles/pair/match.h"
 
@@ -40,7 +41,7 @@ void extend(ir::PerFile<std::uint32_t>& cells, PReg r) {
     cells[index(r.file)] = std::max(cells[index(r.file)], static_cast<std::uint32_t>(r.end()) * 4);
 }
 
-// What the program before alone says of the cells.
+// The cells of the program before.
 struct CellsBefore {
   explicit CellsBefore(const Before& before) : of_root(before.program().vregs.size(), 0) {
     const Function& f = before.program();
@@ -59,7 +60,7 @@ struct CellsBefore {
   ir::PerFile<std::uint32_t> accessed = {};  // cells of each file up to the last one
 };
 
-// Where the pair cannot be run, decoding goes on with empty places; the first reason is the one reported.
+// If the pair cannot be run, decoding goes on with empty places, and the first reason is reported.
 class Planner {
  public:
   explicit Planner(const Case& c)
@@ -125,12 +126,12 @@ class Planner {
   [[nodiscard]] ByteRange place_of_bytes(const FileBytes& b) const {
     return {files_begin_[index(b.file)] + b.begin, b.end - b.begin};
   }
-  // A call clobbers whole files, of which a program reads little: what lies behind all that is read need not be destroyed.
+  // A call clobbers whole files, of which a program reads few registers: registers behind the last one that is read are left out.
   [[nodiscard]] ByteRange without_idle_cells(ir::RegFile file, ByteRange clobbered) const {
     const std::uint32_t end = std::max(clobbered.begin, files_begin_[index(file)] + accessed_[index(file)]);
     return {clobbered.begin, std::min(clobbered.size, end - clobbered.begin)};
   }
-  // Where the operand itself says it is.
+  // The register that the operand itself names.
   ByteRange own_place(const Inst& i, const Operand& op) {
     if (!op.is_preg() || static_cast<int>(op.preg().file) >= ir::kNumFiles) {
       unreadable_.because(i, "an operand is in no register");
@@ -148,7 +149,7 @@ class Planner {
     return home.is_fixed ? place_of_bytes(home.bytes) : own_place(i, have[home.operand]);
   }
 
-  // The bytes of the frame are numbered once all that are touched are known: those of one stretch without a gap in a row.
+  // The bytes of the frame are numbered after all touched bytes are known: the bytes of a stretch without a gap follow each other.
   struct Access {
     std::uint32_t operand;  // in plan_.operands
     bool is_written;        // the pair's written place (before), else its read one (after)
@@ -213,7 +214,7 @@ class Planner {
     plan_.operands.push_back(op);
     ++plan_.steps.back().num_defs;
   }
-  // What an original instruction computes, but for its register operands. A remat of it, `executed`, brings immediates and symbols
+  // The hash of an original instruction without its register operands. `executed` may be a remat of it, with immediates and symbols
   // of its own.
   void describe(Step& s, const Inst& original, const Inst* executed = nullptr) {
     const auto has = [&](int flags) { return (original.flags & flags) != 0; };
@@ -366,7 +367,7 @@ class Planner {
   void memory_operand(const Inst& i, const Operand& reg, const Operand& slot, bool is_spill) {
     if (!slot.is_slot() || slot.slot().index() >= after_.slots.size()) return unreadable_.because(i, "no such slot");
     const ByteRange at = own_place(i, reg);
-    // Which bytes of the frame the other place is follows in lay_out_memory().
+    // lay_out_memory() numbers the bytes of the frame.
     add_pair(at, at);
     const ir::Slot& s = after_.slots[slot.slot().index()];
     const std::uint64_t space = s.space == ir::MemSpace::Local ? 0 : 1ull << 63;

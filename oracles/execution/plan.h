@@ -1,6 +1,5 @@
-// What the execution judge runs: a program before and after, decoded side by side into flat steps over one array of byte
-// cells. Decoding is also where a pair that cannot be run in lockstep is turned away, with the reason.
-// Tested by plan_test.cpp, execution_test.cpp.
+// A program before and after allocation, decoded side by side into flat steps over one array of byte cells, for the execution
+// judge. A pair that cannot be run in lockstep is turned away with the reason. Tested by plan_test.cpp, execution_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "oracles/report.h"
+#include "oracles/judge.h"
 
 namespace regduel::oracles {
 
@@ -30,7 +29,7 @@ enum class StepKind : std::uint8_t {
   BitRefill,
 };
 
-// Both, Compute: `before` and `after` are what the operand touches on each side; a step of one side alone has `before` only.
+// Both, Compute: `before` and `after` are the cells of the operand on each side; a step of one side alone has `before` only.
 // Moves: `before` is the place written and `after` the place read.
 // Pack operations: operand 0 is the pack, the others the predicates; all in `before`.
 struct StepOperand {

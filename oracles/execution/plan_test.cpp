@@ -27,9 +27,18 @@ std::string block(std::string_view lines) {
 }
 
 Pair pair_of(std::string_view before, std::string_view after) {
-  return {.vregs =
-              "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b64\n  vreg %3 P pred\n  vreg %4 P pred\n  vreg %5 R b16\n"
-              "  vreg %6 R b16\n  vreg %7 R b32 fixed R1\n  vreg %8 R b32 fixed R11 architectural\n  vreg %9 R b32\n",
+  return {.vregs = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b64
+  vreg %3 P pred
+  vreg %4 P pred
+  vreg %5 R b16
+  vreg %6 R b16
+  vreg %7 R b32 fixed R1
+  vreg %8 R b32 fixed R11 architectural
+  vreg %9 R b32
+)",
           .before = block(before),
           .after = block(after)};
 }
@@ -259,23 +268,60 @@ TEST(ExecutionPlan, SaysWhatCannotBeRunSideBySide) {
 
 TEST(ExecutionPlan, ABlockEndsWithItsOriginalTerminator) {
   Pair p = {.vregs = "",
-            .before = "  block b0\n    #0 bra -> b1\n  block b1\n    #1 exit\n",
-            .after = "  block b0\n    +20 bra -> b1\n  block b1\n    #1 exit\n"};
+            .before = R"(
+  block b0
+    #0 bra -> b1
+  block b1
+    #1 exit
+)",
+            .after = R"(
+  block b0
+    +20 bra -> b1
+  block b1
+    #1 exit
+)"};
   const JudgeResult r = judged(p);
   EXPECT_EQ(r.verdict, Verdict::Skipped);
   EXPECT_EQ(r.reason, "block b0 does not hold all its original instructions");
 }
 
 TEST(ExecutionPlan, EachEdgeLeadsThroughItsOwnBlocks) {
-  const Pair p = {
-      .vregs = "  vreg %0 R b32\n  vreg %1 P pred\n",
-      .before =
-          "  block b0\n    #0 %0 = a\n    #1 %1 = p\n    #2 cbra %1 -> b1, b2\n  block b1\n    #3 use %0\n    #4 exit\n"
-          "  block b2\n    #5 use %0\n    #6 exit\n",
-      .after =
-          "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    #2 cbra P0 -> b3, b5\n  block b1\n    #3 use R1\n    #4 exit\n"
-          "  block b2\n    #5 use R2\n    #6 exit\n  block b3 edge b0 -> b1\n    +20 R1 = copy R0\n    +21 bra -> b4\n"
-          "  block b4 edge b0 -> b1\n    +22 bra -> b1\n  block b5 edge b0 -> b2\n    +23 R2 = copy R0\n    +24 bra -> b2\n"};
+  const Pair p = {.vregs = R"(
+  vreg %0 R b32
+  vreg %1 P pred
+)",
+                  .before = R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = p
+    #2 cbra %1 -> b1, b2
+  block b1
+    #3 use %0
+    #4 exit
+  block b2
+    #5 use %0
+    #6 exit
+)",
+                  .after = R"(
+  block b0
+    #0 R0 = a
+    #1 P0 = p
+    #2 cbra P0 -> b3, b5
+  block b1
+    #3 use R1
+    #4 exit
+  block b2
+    #5 use R2
+    #6 exit
+  block b3 edge b0 -> b1
+    +20 R1 = copy R0
+    +21 bra -> b4
+  block b4 edge b0 -> b1
+    +22 bra -> b1
+  block b5 edge b0 -> b2
+    +23 R2 = copy R0
+    +24 bra -> b2
+)"};
   EXPECT_EQ(judged(p).verdict, Verdict::Pass) << describe(judged(p));
   Pair circle = p;
   circle.after = edit(p.after, "+22 bra -> b1", "+22 bra -> b3");
@@ -286,14 +332,37 @@ TEST(ExecutionPlan, EachEdgeLeadsThroughItsOwnBlocks) {
 
 // A phi that stays names the block behind it or the one before the edge.
 TEST(ExecutionPlan, AKeptPhiNamesEitherEndOfItsEdge) {
-  const Pair p = {
-      .vregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n",
-      .before =
-          "  block b0\n    #0 %0 = a\n    #1 %2 = p\n    #2 bra -> b1\n  block b1\n    #3 %1 = phi b0: %0, b1: %0\n    #4 use %1\n"
-          "    #5 cbra %2 -> b1, b2\n  block b2\n    #6 exit\n",
-      .after =
-          "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    #2 bra -> b1\n  block b1\n    #3 R1 = phi b0: R0, b1: R0\n    #4 use R1\n"
-          "    #5 cbra P0 -> b3, b2\n  block b2\n    #6 exit\n  block b3 edge b1 -> b1\n    +20 bra -> b1\n"};
+  const Pair p = {.vregs = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 P pred
+)",
+                  .before = R"(
+  block b0
+    #0 %0 = a
+    #1 %2 = p
+    #2 bra -> b1
+  block b1
+    #3 %1 = phi b0: %0, b1: %0
+    #4 use %1
+    #5 cbra %2 -> b1, b2
+  block b2
+    #6 exit
+)",
+                  .after = R"(
+  block b0
+    #0 R0 = a
+    #1 P0 = p
+    #2 bra -> b1
+  block b1
+    #3 R1 = phi b0: R0, b1: R0
+    #4 use R1
+    #5 cbra P0 -> b3, b2
+  block b2
+    #6 exit
+  block b3 edge b1 -> b1
+    +20 bra -> b1
+)"};
   EXPECT_EQ(judged(p).verdict, Verdict::Pass) << describe(judged(p));
   Pair named = p;
   named.after = edit(p.after, "b1: R0", "b3: R0");

@@ -179,7 +179,7 @@ void GraphBuilder::set(std::uint32_t cell, NodeId n) {
   outs_.push_back({cell, order_of_[block_.index()], n});
 }
 
-// The one node for what a cell holds at the head of a block where paths meet.
+// The one node for the content of a cell at the head of a join.
 NodeId GraphBuilder::merged(ir::BlockId b, Cell cell) {
   std::uint32_t& known = merged_.at(static_cast<std::uint64_t>(order_of_[b.index()]) * state_.size() + cell, kNone);
   if (known == kNone) known = add({.kind = NodeKind::Merged, .b = cell, .c = b.value});
@@ -190,7 +190,7 @@ std::span<const GraphBuilder::Writer>::iterator GraphBuilder::first_from(std::sp
   return std::lower_bound(writers.begin(), writers.end(), order, [](const Writer& w, std::uint32_t o) { return w.order < o; });
 }
 
-// What the block leaves in the cell.
+// The content of the cell at the end of the block.
 NodeId GraphBuilder::outgoing(ir::BlockId b, Cell cell) {
   if (!dominators_) return behind(b, true, cell);
   const std::uint32_t at = order_of_[b.index()];
@@ -228,8 +228,8 @@ NodeId GraphBuilder::above(std::uint32_t at, Cell cell, std::uint32_t place) {
   return writer == kNone ? merged(ir::BlockId(0), cell) : writers[writer].node;
 }
 
-// Incoming and outgoing nodes that a read depends on become links; the merged nodes that this makes necessary follow, and become
-// phis. What is not read (the stale content under a guarded def, mostly) stays as it is, and costs nothing.
+// Incoming and outgoing nodes that a read depends on become links; merged nodes that this makes necessary follow, and become phis.
+// Other nodes (mostly the stale content under a guarded def) stay unresolved, and cost nothing.
 void GraphBuilder::resolve_all() {
   const std::vector<ir::InstId>* const asked = options_.asked;
   const auto is_asked = [&](ir::InstId id) { return asked == nullptr || std::binary_search(asked->begin(), asked->end(), id); };
@@ -368,8 +368,8 @@ NodeId GraphBuilder::phi(std::span<const NodeId> args, std::uint32_t at_block) {
   return add({.kind = NodeKind::Phi, .a = first, .b = static_cast<std::uint32_t>(args.size()), .c = at_block});
 }
 
-// What a guard is, looked through the moves within its block: a predicate may have been spilled and refilled between two guards, as
-// any byte of a word of the frame.
+// The value of a guard behind the moves within its block: a predicate may have been spilled and refilled between two guards, as any
+// byte of a word of the frame.
 std::uint32_t GraphBuilder::unmoved(NodeId guard) const {
   ByteRef r{guard, 0};
   for (;; r.node = g_.node(r.node).a) {
@@ -378,7 +378,7 @@ std::uint32_t GraphBuilder::unmoved(NodeId guard) const {
   }
 }
 
-// What is left of a value where the guard g of the instruction at hand holds, or where it does not:
+// The value under the outcome that the guard g of the instruction at hand holds, or does not hold:
 //
 //   under_guard(gated(g, new, old), true) = new      under_guard(gated(g, new, old), false) = old      under_guard(n, holds) = n
 //   else

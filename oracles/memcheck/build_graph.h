@@ -1,7 +1,7 @@
 // Makes the graph of values of value_graph.h. Internal to the judge. Tested by value_graph_test.cpp and memcheck_test.cpp.
 //
-// Cells are numbered as the program first reads them. A cell that is never read has no number, and what is written there is left
-// out: a call clobbers every register of the caller, of which a program reads few.
+// Cells are numbered in the order of their first read. A cell that is never read has no number, and writes to it are left out: a
+// call clobbers every register of the caller, of which a program reads few.
 //
 //   S(use) of the graph with all writes  =  S(use) of the graph with the writes of cells that are read
 #pragma once
@@ -35,7 +35,7 @@ class GraphBuilder {
   };
 
   // --- the content of cells
-  // What step() and its parts need of each instruction and operand, found out once.
+  // Facts about each instruction and operand that step() needs.
   void decode();
   [[nodiscard]] const ir::Inst* source_of(std::uint32_t index) const;
   [[nodiscard]] bool is_early(const ir::Operand& op, const ir::Inst* source, std::size_t k) const;

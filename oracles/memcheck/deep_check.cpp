@@ -50,7 +50,7 @@ MemcheckDetails DeepCheck::run() {
   return std::move(details_);
 }
 
-// A remat that is not what it repeats becomes a definition of its own, and then others whose operands it feeds may be wrong too.
+// A wrong remat becomes a definition of its own; then other remats, whose operands it feeds, may be wrong too.
 void DeepCheck::validate_remats() {
   std::vector<std::uint32_t> trusted;
   for (std::uint32_t i = 0; i < c_.after.insts.size(); ++i)
@@ -166,7 +166,7 @@ void DeepCheck::keep_upheld(std::vector<std::uint32_t>& elements, ReadByte at, b
   });
 }
 
-// Of the elements those that a walk comes to.
+// Keeps the elements that a walk reaches.
 void DeepCheck::keep_seen(std::vector<std::uint32_t>& elements, GuardedWalk& walk, ByteRef from, Assumption assumed) {
   const auto [seen, is_whole] = walk.seen_of(set_with(elements), {from.node, byte_aspect(from.byte)}, assumed);
   if (!is_whole) details_.inconclusive = "guarded definitions are entangled beyond the walk's budget";

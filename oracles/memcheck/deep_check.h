@@ -1,6 +1,6 @@
 // The deep check of memcheck.h: which operands differ, by instruction, and why. Internal to the judge; asked where the fast check
 // (fast_check.h) does not answer for the function as a whole.
-// Tested by memcheck_test.cpp and details_test.cpp.
+// Tested by memcheck_test.cpp and deep_check_test.cpp.
 #pragma once
 
 #include <compare>
@@ -11,7 +11,7 @@
 
 #include "oracles/memcheck/fast_check.h"
 #include "oracles/memcheck/guarded_walk.h"
-#include "oracles/memcheck/memcheck.h"
+#include "oracles/memcheck/mismatch.h"
 #include "oracles/memcheck/reaching_sets.h"
 
 namespace regduel::oracles {
@@ -24,7 +24,7 @@ struct ReadByte {
   friend auto operator<=>(const ReadByte&, const ReadByte&) = default;
 };
 
-// A definition that stands against what is read: it came, or it went.
+// A definition that was added to, or removed from, the set of a read.
 struct Objection {
   ReadByte at;
   bool is_addition = false;
@@ -39,16 +39,16 @@ using Objections = std::set<Objection>;
 
 class DeepCheck {
  public:
-  // Requires: defs made from c.before; `known` is what the fast check says of this case in this scope. Where `upheld` is given,
-  // nothing else counts as a difference.
+  // Requires: defs made from c.before; `known` is what the fast check says of this case in this scope. If `upheld` is
+  // given, only its objections count as differences.
   DeepCheck(const Case& c, Definitions& defs, FastAnswer known, MemcheckScope scope = MemcheckScope::Everything,
             const Objections* upheld = nullptr);
   [[nodiscard]] MemcheckDetails run();
-  // All that run() came upon.
+  // All objections of run().
   [[nodiscard]] const Objections& objections() const { return objections_; }
 
  private:
-  // One byte of an operand whose sets differ in a way that nothing excuses.
+  // One byte of an operand whose sets differ, without an excuse.
   struct Difference {
     ByteRef after;
     SetId expected = kEmptySet;
@@ -68,7 +68,7 @@ class DeepCheck {
                                      Assumption before_assumed, Assumption after_assumed);
   [[nodiscard]] bool is_excused(SetId expected, SetId found, std::optional<ByteRef> before, ByteRef after,
                                 Assumption before_assumed, Assumption after_assumed);
-  // Notes of the objections those that are upheld, and drops the others.
+  // Notes the upheld objections, and drops the others.
   void keep_upheld(std::vector<std::uint32_t>& elements, ReadByte at, bool are_additions);
   void keep_seen(std::vector<std::uint32_t>& elements, GuardedWalk& walk, ByteRef from, Assumption assumed);
   [[nodiscard]] SetId set_with(const std::vector<std::uint32_t>& elements);

@@ -1,7 +1,7 @@
 // The dominator tree of the reachable blocks of one program, and what lies between a join and its dominator. Internal to memcheck.
 //
-//   region(J) = the blocks from which the join J can be reached without passing its immediate dominator D; J itself among them
-//               where it is a loop's head
+//   region(J) = the blocks from which the join J can be reached without passing its immediate dominator D; with J itself if J is the
+//               head of a loop
 //
 //   in(J)(cell) = out(D)(cell)    where no block of region(J) writes the cell
 //

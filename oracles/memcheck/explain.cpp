@@ -1,5 +1,4 @@
-// Why an operand differs: the ten categories of source 000, and the lists of producers. See memcheck.h; tested by memcheck_test.cpp
-// and details_test.cpp.
+// Why an operand differs: the ten categories of source 000, and the lists of producers. See memcheck.h; tested by explain_test.cpp.
 
 #include <algorithm>
 #include <array>

@@ -2,27 +2,28 @@
 //
 //   deep check of what the fast check suspects  =  deep check of everything
 //
-// Under MemcheckScope::Errors it suspects fewer instructions. No error is an operand each of whose bytes has, with E the set
-// expected and F the set found:
+// Under MemcheckScope::Errors it suspects fewer instructions. Let E be the expected and F the found set of a byte. An operand is no
+// error if each of its bytes has
 //
 //   E = F,  or  E contains an undefined element and F all defined ones of E
 //
-// In either scope no mismatch is one whose sets under one assumption at a time are within E and F (is_same_under_guards).
+// In either scope a difference is no mismatch if the sets under one assumption at a time agree (is_same_under_guards).
 //
-// Tested by fast_check_test.cpp (this equation) and details_test.cpp.
+// Tested by fast_check_test.cpp (this equation) and suspects_test.cpp.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <vector>
 
-#include "oracles/memcheck/memcheck.h"
+#include "oracles/judge.h"
+#include "oracles/memcheck/mismatch.h"
 #include "oracles/memcheck/prepared.h"
 
 namespace regduel::oracles {
 
-// True where `repeat`, a remat in the program after, has the form of an instruction of the program before that may be executed
-// again. What its operands hold is another matter.
+// True if `repeat`, a remat in the program after, has the form of an instruction of the program before that may be executed again.
+// The values of its operands are not compared.
 [[nodiscard]] bool has_form_of(const ir::Function& before, const ir::Inst& old, const ir::Function& after, const ir::Inst& repeat);
 
 // True where `repeat` has the form of the instruction that it repeats, and is_same(x, y) holds for each use x of that and the use y

@@ -29,7 +29,10 @@ std::string allocated(std::string text) {
   for (const auto& [vreg, home] : kHomes)
     for (std::size_t at = body; (at = text.find(vreg, at)) != std::string::npos; at += home.size())
       text.replace(at, vreg.size(), home);
-  text.insert(body, "  slot 0 local size 4 align 4 offset 0\n  slot 1 local size 4 align 4 offset 4\n");
+  text.insert(body, R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 4 align 4 offset 4
+)");
   const std::string_view head = "threads 32";
   return text.replace(text.find(head), head.size(), "threads 32 allocated\n  frame local 16 shared 16");
 }

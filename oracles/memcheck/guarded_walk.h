@@ -1,16 +1,16 @@
-// The definitions that reach a place, path by path, as far as guards go: the question of ReachingSets::set_under with several
-// assumptions at once. An instruction under @p sees of a write under @p only the new value.
+// The definitions that reach a place, path by path under guards: the question of ReachingSets::set_under with several assumptions
+// at once. After a write under @p, an instruction under @p sees the new value only.
 //
-// A walk is slower than sets, and made only where the sets under one assumption differ too. Two guards count as one value where
-// the definitions are the same that walks of their own come to (a pack that was refilled in two halves, under a guard and under its
-// opposite, has one of each in its sets, and only the right ones on each path). Where the walk goes back through a phi, the
-// predicate may be one of a phi of the same block: then it is what that has on the same way. Else an assumption is dropped where
-// the predicate is defined at the phi's block or behind it: what lies before was written under another visit's predicate. The judge
-// takes a walk's answer only to *excuse* a difference of sets, so a guard that it takes for another can hide a fault. It can also
-// come to what a right walk does not: two predicates that change places in a loop have the same definitions. So where a walk took
-// one for another, what it came to is sought once more by a walk that knows guards of several definitions by the node alone.
+// A walk is slower than sets, so one is made only if the sets under one assumption differ too. Two guards count as one value if
+// walks of their own come to the same definitions. (A pack that was refilled in two halves, under a guard and under its opposite,
+// has the definitions of both halves in its sets, but only the right ones on each path.) When the walk goes back through a phi, a
+// predicate that is a phi of the same block becomes the argument of the same edge. Any other assumption is dropped if the predicate
+// is defined at the block of the phi or behind it, because code before was under the predicate of another visit. The judge uses a
+// walk only to *excuse* a difference of sets, so taking a guard for another one can hide a fault. It can also reach a definition
+// that a right walk does not reach: two predicates that change places in a loop have the same definitions. So if a walk took one
+// guard for another, a second walk seeks its definitions again, and tells guards with several definitions apart by their nodes.
 //
-// Tested by memcheck_test.cpp and details_test.cpp.
+// Tested by guarded_walk_test.cpp and doubtful_guards_test.cpp.
 #pragma once
 
 #include <array>
@@ -31,10 +31,10 @@ class GuardedWalk {
     State state;
     SetId own = kEmptySet;  // one element where a leaf was reached
   };
-  // The states on the way from `from` under `assumed` to one of `sought`: those whose sets have one, `from` first. As many as the
+  // The states from `from` under `assumed` to an element of `sought`, `from` first: the states whose sets have one. As many as the
   // budget allows.
   [[nodiscard]] std::vector<Visit> states_to(SetId sought, State from, Assumption assumed);
-  // Those of `sought` that such a walk comes to; it ends with the last of them.
+  // The elements of `sought` that such a walk reaches. The walk ends when all are reached.
   struct Seen {
     SetId elements = kEmptySet;
     bool is_whole = true;  // false where the budget ended it, and there may be more
@@ -48,7 +48,7 @@ class GuardedWalk {
   [[nodiscard]] Assumption assumption_of(std::size_t guard_operand);
 
  private:
-  // What a walk assumes at one time or another.
+  // The assumptions of a walk at one state.
   struct Assumptions {
     static constexpr std::size_t kMost = 6;
     std::array<Assumption, kMost> list{};  // the oldest first
@@ -57,7 +57,7 @@ class GuardedWalk {
     void add(const Assumption& a);  // where there are as many as can be, in place of the oldest; not one of an empty predicate
     friend bool operator==(const Assumptions&, const Assumptions&) = default;
   };
-  // How it is known that two guards of several definitions are one: they are the same node, or have the same definitions.
+  // The test that two guards with several definitions are one value: the same node, or the same definitions.
   enum class OneBy : std::uint8_t { Definitions, Node };
   // Those of one walk, by number.
   struct Contexts {
@@ -71,14 +71,14 @@ class GuardedWalk {
   [[nodiscard]] SetId predicate_of(NodeId guard);
   // The node that the guard's value comes from: links, moves and phis of one argument are passed through.
   [[nodiscard]] NodeId holder_of(NodeId guard) const;
-  // Whether the guard with this holder and these definitions is true, by the last assumption about it.
+  // The truth of the guard with this node and these definitions, by the last assumption about it.
   [[nodiscard]] std::optional<bool> value_of(NodeId holder, SetId predicate, const Assumptions& assumed);
   [[nodiscard]] std::uint32_t number_of(const Assumptions& assumed);
   [[nodiscard]] std::uint32_t with(std::uint32_t context, Assumption a);
   [[nodiscard]] Seen seen_of(SetId sought, State from, Assumption assumed, std::size_t budget, OneBy one_by);
   // Back through argument `way` of a phi.
   [[nodiscard]] std::uint32_t across(std::uint32_t context, const Node& phi, std::size_t way);
-  // What the predicate is on the other side; empty where that is not known.
+  // The predicate on the other side of the phi; empty = not known.
   [[nodiscard]] Assumption across(const Assumption& a, const Node& phi, std::size_t way);
 
   // No more than `budget` states, until `visit` says false. False where the budget ended it.

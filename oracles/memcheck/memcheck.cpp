@@ -1,65 +1,23 @@
 // The judge: from the details of the comparison to a verdict. See memcheck.h for the rule and its source; tested by
-// memcheck_test.cpp and details_test.cpp.
+// memcheck_test.cpp.
 
 #include "oracles/memcheck/memcheck.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "oracles/collector.h"
 #include "oracles/memcheck/deep_check.h"
 #include "oracles/memcheck/fast_check.h"
 
 namespace regduel::oracles {
 namespace {
 
-struct CodeText {
-  std::string_view slug, text;
-};
-constexpr std::array<CodeText, 11> kCodes = {{
-    {"", ""},
-    {"memcheck-1-spill-refill-mismatch",
-     "Failed to find matching spill for refilling load that is involved in this operand computation"},
-    {"memcheck-2-refill-reads-uninitialized",
-     "This operand was fully defined before register allocation, however refill that is involved in this operand computation reads "
-     "potentially uninitialized memory"},
-    {"memcheck-3-p2r-r2p-pattern-failure", "Failed to establish match for P2R-R2P pattern involved in this operand computation"},
-    {"memcheck-4-bit-spill-refill-failure",
-     "Failed to establish match for bit-spill-refill pattern involved in this operand computation"},
-    {"memcheck-5-uninitialized-value-introduced",
-     "Before register allocation this operand was fully defined, now an uninitialized value can reach it"},
-    {"memcheck-6-extra-defs-introduced",
-     "After reg-alloc there are some extra def(s) that participate in this operand computation. They were not used this way before "
-     "the "
-     "allocation."},
-    {"memcheck-7-rematerialization-mismatch", "Rematerialization problem"},
-    {"memcheck-8-p2r-r2p-base-destroyed",
-     "Some instruction(s) are destroying the base of P2R-R2P pattern involved in this operand computation"},
-    {"memcheck-9-bit-spill-base-destroyed",
-     "Some instruction(s) are destroying the base of bit-spill-refill pattern involved in this operand computation"},
-    {"memcheck-10-definitions-disappeared",
-     "During register allocation we did not add any new definitions for this operand and yet some original old ones disappeared"},
-}};
+constexpr std::string_view kName = "memcheck";
 
-class MemcheckJudge final : public Judge {
- public:
-  [[nodiscard]] std::string_view name() const override { return "memcheck"; }
-  [[nodiscard]] std::string_view what_it_proves() const override {
-    return "at each operand the reaching definitions after allocation are those from before";
-  }
-  [[nodiscard]] JudgeResult judge(const Case& c) const override { return judge_memcheck(c, {}); }
-};
-
-}  // namespace
-
-std::string_view slug(MemcheckCode code) { return kCodes[static_cast<std::size_t>(code)].slug; }
-std::string_view text(MemcheckCode code) { return kCodes[static_cast<std::size_t>(code)].text; }
-
-namespace {
-
-// What keeps the reads of the two programs from being compared: an operand that still is a vreg.
+// Why the reads of the two programs cannot be compared: an operand is still a vreg. Empty = they can.
 std::string why_unreadable(const ir::Function& after) {
   for (const ir::Inst& i : after.insts)
     for (const ir::Operand& op : after.operands_of(i))
@@ -71,25 +29,18 @@ std::string why_unreadable(const ir::Function& after) {
 
 MemcheckDetails memcheck(const Case& c, MemcheckScope scope) {
   const auto is_known = [&](const ir::Inst& i) { return !i.is_inserted() && c.prepared.ids().find(i.id) != kNone; };
-  if (std::none_of(c.after.insts.begin(), c.after.insts.end(), is_known)) {
-    MemcheckDetails details;
-    details.skipped = "no instruction of the program before is in the program after";
-    return details;
-  }
+  if (std::none_of(c.after.insts.begin(), c.after.insts.end(), is_known))
+    return {.skipped = "no instruction of the program before is in the program after"};
   FastAnswer answer = fast_check(c, scope);
   if (answer.is_same()) return {};
-  if (std::string why = why_unreadable(c.after); !why.empty()) {
-    MemcheckDetails details;
-    details.skipped = std::move(why);
-    return details;
-  }
+  if (std::string why = why_unreadable(c.after); !why.empty()) return {.skipped = std::move(why)};
   Definitions defs(c.before);
   MemcheckDetails details = DeepCheck(c, defs, answer, scope).run();
   const auto is_error = [](const OperandMismatch& m) { return m.code != MemcheckCode::None; };
   if (answer.doubtful.empty() || std::none_of(details.mismatches.begin(), details.mismatches.end(), is_error)) return details;
-  // Where a guard is undefined nothing is asked for, and elsewhere it is one value at each read. So a definition that came must be
-  // there also where all guards are known, and be none that could be there before if nothing is known of the doubtful ones; and the
-  // other way round for one that went. That is what both checks object to.
+  // An instruction under an undefined guard asks for nothing; a defined guard is one value at each read. So an added definition is
+  // an error only if it is also added when all guards are known, and was not there before when no doubtful guard is known; the same
+  // the other way round for a removed one. Both checks must object.
   Definitions trusted(c.before);
   DeepCheck trusting(c, trusted, {.suspects = answer.suspects, .doubtful = {}}, MemcheckScope::Errors);
   const std::string undecided = trusting.run().inconclusive;
@@ -100,28 +51,14 @@ MemcheckDetails memcheck(const Case& c, MemcheckScope scope) {
 }
 
 JudgeResult judge_memcheck(const Case& c, const MemcheckOptions& options) {
-  JudgeResult result;
-  result.judge = "memcheck";
-  if (!options.is_on) {
-    result.verdict = Verdict::Skipped;
-    result.reason = kSwitchedOff;
-    return result;
-  }
+  if (!options.is_on) return without_verdict(kName, Verdict::Skipped, std::string(kSwitchedOff));
   const MemcheckDetails details = memcheck(c, MemcheckScope::Errors);
-  if (!details.skipped.empty()) {
-    result.verdict = Verdict::Skipped;
-    result.reason = details.skipped;
-    return result;
-  }
+  if (!details.skipped.empty()) return without_verdict(kName, Verdict::Skipped, details.skipped);
+  JudgeResult result;
+  result.judge = kName;
   for (const OperandMismatch& m : details.mismatches) {
     if (m.code == MemcheckCode::None) continue;
-    Finding f;
-    f.judge = result.judge;
-    f.category = slug(m.code);
-    f.inst = m.inst;
-    f.operand = m.operand;
-    f.other = m.other;
-    f.message = text(m.code);
+    Finding f = {result.judge, std::string(slug(m.code)), m.inst, m.operand, m.other, std::string(text(m.code))};
     if (m.code == MemcheckCode::RematerializationMismatch)
       f.message += fmt::format(": Old instruction: [{}] New instruction: [{}]", m.remat_of.value, m.other.value);
     if (!m.saved.empty()) f.message += fmt::format(" (callee-saved {})", m.saved);
@@ -137,7 +74,8 @@ JudgeResult judge_memcheck(const Case& c, const MemcheckOptions& options) {
 }
 
 const Judge& memcheck_judge() {
-  static const MemcheckJudge judge;
+  static constexpr Judge judge(kName, "at each operand the reaching definitions after allocation are those from before",
+                               [](const Case& c) { return judge_memcheck(c, {}); });
   return judge;
 }
 

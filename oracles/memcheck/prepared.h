@@ -1,11 +1,10 @@
-// What memcheck keeps of a program before allocation: its definitions, the sparse graph of where its values come from, the sets
-// that were asked of it so far, and the guards that may be undefined (doubtful). It serves every allocation of the program under
-// every limit.
+// The part of memcheck in a Before (before.h): the definitions of the program, the sparse graph of its values, the sets that were
+// asked for so far, and the guards that may be undefined (doubtful). It serves every allocation of the program under every limit.
 //
 //   judge(after | prepared once)  =  judge(after | prepared for it alone)
 //
-// holds as a set of the program before depends on its graph alone, and the leaves that an allocation adds are dropped behind it.
-// Internal to the judge. Tested by fast_check_test.cpp.
+// holds because a set of the program before depends on its graph alone, and the leaves that an allocation adds are dropped after
+// it. Internal to the judge. Tested by fast_check_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +23,9 @@ namespace regduel::oracles {
 // The guard of an instruction as an index into the function's operands.
 [[nodiscard]] std::optional<std::size_t> guard_operand(const ir::Function& f, const ir::Inst& i);
 
-// True where the guard of the copy does not matter: after allocation it copies registers to themselves, or before allocation
-// nothing reads what it writes. A read by another idle copy counts as one. Cost: a walk over what can be reached before allocation.
+// True if the guard of the copy does not matter: after allocation it copies registers to themselves, or before allocation no
+// instruction reads its defs. A read by another idle copy counts as a read. Cost: a walk over the reachable blocks before
+// allocation.
 [[nodiscard]] bool is_idle_copy(const Before& before, std::uint32_t old, const ir::Function& after, const ir::Inst& now);
 
 class MemcheckPart {
@@ -34,7 +34,7 @@ class MemcheckPart {
 
   [[nodiscard]] Definitions& defs() { return defs_; }
   [[nodiscard]] DefSets& sets() { return sets_; }
-  // Knows nothing of a doubtful guard.
+  // Doubtful guards are unknown values in it.
   [[nodiscard]] const ValueGraph& graph() const { return *graph_; }
   [[nodiscard]] ReachingSets& reaching() { return *reaching_; }
   // Original instructions whose guard may be undefined, sorted.

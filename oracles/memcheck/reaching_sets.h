@@ -22,14 +22,14 @@
 //                    = S(new, its guard holds) + S(old, its guard does not hold) else
 //   S(phi, p = x)    = union of S(argument), where p is defined at the phi's block or behind it, else of S(argument, p = x)
 //
-// A sparse graph does not show every join that a value has come through, so that nothing is assumed there but of predicates that
-// have one definition d alone:
+// A sparse graph does not show every join that a value has come through. So it allows assumptions only about predicates with one
+// definition d:
 //
 //   S(gated, p = x)  = S(new, p = x) + S(old, p = x) under any other guard
 //
-// Nothing is lost by that. Let a value come from w, where d alone is read, to u, without a phi in between. d dominates w, and by
-// way of each link and move w dominates u. Were d executed between the two, then the way to the first d, where w has not been yet,
-// and on from the last d would lead to u past w.
+// No precision is lost. Let a value come from w, where d alone is read, to u, without a phi in between. d dominates w, and through
+// each link and move w dominates u. If d were executed between the two, the path to the first d, before any w, and on from the last
+// d would lead to u past w.
 //
 // Tested by value_graph_test.cpp and memcheck_test.cpp.
 #pragma once
@@ -49,7 +49,7 @@ namespace regduel::oracles {
 
 inline constexpr SetId kNoWord = 0xFFFFFFFFu, kUnknownSet = 0xFFFFFFFEu;
 
-// What is asked of a node: 0 the word, 1 to 4 byte 0 to 3, 5 to 36 bit 0 to 31.
+// The aspect of a node: 0 the word, 1 to 4 byte 0 to 3, 5 to 36 bit 0 to 31.
 using Aspect = std::uint32_t;
 inline constexpr Aspect kWord = 0;
 [[nodiscard]] constexpr Aspect byte_aspect(int k) { return 1 + static_cast<Aspect>(k); }
@@ -82,7 +82,7 @@ class ReachingSets {
     return set != kUnknownSet ? set : find_set(root);
   }
   [[nodiscard]] SetId set_of(ByteRef r) { return set_of(State{r.node, byte_aspect(r.byte)}); }
-  // The same as far as one assumption goes: that of the last guard on the way back.
+  // The set under one assumption at a time: that of the last guard on the way back.
   [[nodiscard]] SetId set_under(ByteRef r, Assumption a);
   // The definitions of a guard's predicate.
   [[nodiscard]] SetId predicate_of(NodeId guard) { return set_of(State{guard, byte_aspect(0)}); }
@@ -170,9 +170,9 @@ struct GuardedByte {
 
   [[nodiscard]] SetId left() const { return byte ? sets.set_under(*byte, assumed) : all; }
 };
-// What is left of the set before under one assumption at a time is in the set after, and the other way round unless that before has
-// an undefined element: then walks with all assumptions (guarded_walk.h) would find no difference either. The common case of a
-// guarded program, which costs no more than sets do.
+// True if, under one assumption at a time, the set before is within the set after, and the other way round unless the set before
+// has an undefined element. Then walks with all assumptions (guarded_walk.h) would find no difference either. This is the common
+// case of a guarded program, and costs no more than sets do.
 [[nodiscard]] bool is_same_under_guards(const GuardedByte& before, const GuardedByte& after, bool has_undefined);
 
 }  // namespace regduel::oracles

@@ -1,5 +1,5 @@
-// The reporter of source 000 "Reporter Output Format", line by line, with its texts as they stand (DECISIONS keeps "operand K" beside
-// "operand # K", and three spaces between the counters, since users grep for them). Tested by memcheck_test.cpp.
+// The reporter of source 000 "Reporter Output Format", line by line, with its texts as they stand (DECISIONS keeps "operand K"
+// beside "operand # K", and three spaces between the counters, since users grep for them). Tested by memcheck_test.cpp.
 
 #include <fmt/format.h>
 
@@ -82,10 +82,7 @@ std::string print_memcheck(const MemcheckDetails& details, const MemcheckOptions
 }
 
 std::string print_memcheck(const Case& c, const MemcheckOptions& options) {
-  if (options.is_on) return print_memcheck(memcheck(c), options);
-  MemcheckDetails details;
-  details.skipped = kSwitchedOff;
-  return print_memcheck(details, options);
+  return print_memcheck(options.is_on ? memcheck(c) : MemcheckDetails{.skipped = std::string(kSwitchedOff)}, options);
 }
 
 }  // namespace regduel::oracles

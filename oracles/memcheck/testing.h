@@ -1,5 +1,5 @@
-// Random programs for the tests of memcheck, before and after allocation: over few registers, parts and slots, with every shape of
-// control flow.
+// Helpers of memcheck's tests: random programs before and after allocation, over few registers, parts and slots, with every shape
+// of control flow; and hand-made pairs.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,9 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "oracles/memcheck/fast_check.h"
+#include "oracles/memcheck/memcheck.h"
+#include "oracles/testing.h"
 
 namespace regduel::oracles::testing {
 
@@ -74,10 +77,20 @@ inline std::string random_instruction(Random& random, const ProgramShape& shape,
 inline std::string random_program(Random& random, const ProgramShape& shape) {
   std::string text =
       fmt::format("func @f kernel target sm_90 threads 32{}\n", shape.is_after ? " allocated\n  frame local 16 shared 16" : "");
-  text += "  vreg %0 R b64\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 R b16\n  vreg %4 P pred\n  vreg %5 P pred\n";
+  text += R"(
+  vreg %0 R b64
+  vreg %1 R b32
+  vreg %2 R b32
+  vreg %3 R b16
+  vreg %4 P pred
+  vreg %5 P pred
+)";
   if (shape.is_after)
-    text +=
-        "  slot 0 local size 4 align 4 offset 0\n  slot 1 shared size 4 align 4 offset 4\n  slot 2 local size 8 align 4 offset 4\n";
+    text += R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 shared size 4 align 4 offset 4
+  slot 2 local size 8 align 4 offset 4
+)";
   const int blocks = random.between(1, 9);
   std::vector<std::array<int, 2>> to(static_cast<std::size_t>(blocks));
   for (auto& two : to)
@@ -110,3 +123,104 @@ inline std::string random_program(Random& random, const ProgramShape& shape) {
 }
 
 }  // namespace regduel::oracles::testing
+
+// Hand-made pairs, and what memcheck says of them.
+namespace regduel::oracles::testing::memcheck {
+
+inline constexpr std::string_view kSpillRefill = "memcheck-1-spill-refill-mismatch";
+inline constexpr std::string_view kRefillUninit = "memcheck-2-refill-reads-uninitialized";
+inline constexpr std::string_view kP2rPattern = "memcheck-3-p2r-r2p-pattern-failure";
+inline constexpr std::string_view kBitPattern = "memcheck-4-bit-spill-refill-failure";
+inline constexpr std::string_view kUninit = "memcheck-5-uninitialized-value-introduced";
+inline constexpr std::string_view kExtra = "memcheck-6-extra-defs-introduced";
+inline constexpr std::string_view kRemat = "memcheck-7-rematerialization-mismatch";
+inline constexpr std::string_view kP2rBase = "memcheck-8-p2r-r2p-base-destroyed";
+inline constexpr std::string_view kBitBase = "memcheck-9-bit-spill-base-destroyed";
+inline constexpr std::string_view kGone = "memcheck-10-definitions-disappeared";
+
+inline const std::string kThreeR = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+)";
+inline const std::string kVregs = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+  vreg %3 P pred
+  vreg %4 P pred
+  vreg %5 P pred
+)";
+
+inline JudgeResult judge(const Pair& p) { return judge_pair(memcheck_judge(), p); }
+inline void expect_pass(const Pair& p) { testing::expect_pass(memcheck_judge(), p); }
+inline void expect_category(const Pair& p, std::string_view category) { testing::expect_category(memcheck_judge(), p, category); }
+
+// A pair as functions, and all that memcheck says of it.
+struct Judged {
+  explicit Judged(const Pair& p)
+      : before(testing::parse_function(p.before_text())), after(testing::parse_function(p.after_text())),
+        all{before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)}, details(oracles::memcheck(all)),
+        result(memcheck_judge().judge(all)) {}
+
+  ir::Function before, after;
+  Case all;
+  MemcheckDetails details;
+  JudgeResult result;
+};
+
+// Stored by two guarded stores: what R5 held before is stored on no path, but only both guards together say so.
+inline Pair stored_under_two_guards() {
+  return {kVregs, R"(
+  block b0
+    #0 %3 = p
+    #1 %4 = q
+    #2 %0 = a
+    #3 @%3 %0 = c
+    #4 @%4 %0 = e
+    #5 use %0
+    #6 exit
+)",
+          R"(
+  block b0
+    #0 P0 = p
+    #1 P1 = q
+    #2 R5 = a
+    +20 spill R5, slot 0
+    +21 R5 = copy R9
+    #3 @P0 R5 = c
+    #4 @P1 R5 = e
+    +22 @P0 spill R5, slot 0
+    +23 @P1 spill R5, slot 0
+    +24 R0 = refill slot 0
+    #5 use R0
+    #6 exit
+)"};
+}
+
+inline FastAnswer fast(const Pair& p) { return fast_check(Judged(p).all); }
+
+inline Pair two_spilled() {
+  return {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 %2 = c
+    #3 use %0, %1, %2 !write
+    #4 exit
+)",
+          R"(
+  block b0
+    #0 R0 = a
+    +10 spill R0, slot 0
+    #1 R0 = b
+    +11 spill R0, slot 1
+    #2 R0 = c
+    +12 R1 = refill slot 0
+    +13 R2 = refill slot 1
+    #3 use R1, R2, R0 !write
+    #4 exit
+)"};
+}
+
+}  // namespace regduel::oracles::testing::memcheck

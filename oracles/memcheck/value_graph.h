@@ -1,4 +1,4 @@
-// Where each value that a program reads may come from: a graph of values for one program, before or after allocation.
+// A graph of the values of one program, before or after allocation: the nodes from which each read may get its value.
 //
 // The machine state is a set of *cells*: four bytes of a root vreg's storage, a unit of a register file (a predicate is a cell
 // of one byte), four bytes of the local or the shared frame. Slots are pieces of the frame, so overlapping slots share cells.

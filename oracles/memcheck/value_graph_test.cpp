@@ -1,6 +1,6 @@
 // The graph of values and its sets against the plainest dataflow there is: for each byte of each place (each bit, where predicates
 // are packed) the set of definitions, forwards over all blocks until nothing changes. Random programs, before and after allocation,
-// over few registers and every shape of control flow; then the dominators against reachability, and what graphs may cost.
+// over few registers and every shape of control flow.
 
 #include "oracles/memcheck/value_graph.h"
 
@@ -17,7 +17,6 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
-#include "ir/opcode_table.h"
 #include "oracles/memcheck/dominators.h"
 #include "oracles/memcheck/reaching_sets.h"
 #include "oracles/memcheck/testing.h"
@@ -25,9 +24,6 @@
 
 namespace regduel::oracles {
 namespace {
-
-// ---------------------------------------------------------------------------------------------------------------
-// The plain dataflow
 
 // A definition's byte: the instruction, its operand, the byte. Operand -1: the instruction destroys. Instruction -1: the entry.
 using Element = std::tuple<std::int64_t, int, int>;
@@ -421,9 +417,17 @@ TEST(ValueGraph, TheSetUnderAGuardOfASparseGraphHasWhatAnyPathBrings) {
 
 // Both have the definition #0 alone.
 TEST(ValueGraph, TwoBitsOfOneWordAreNotAssumedToBeOnePredicate) {
-  const ir::Function f = testing::parse_function(
-      "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n"
-      "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    +4 P1, P0 = r2p R0\n    #2 @P0 R1 = c\n    #3 @P1 use R1\n    #5 exit\n");
+  const ir::Function f = testing::parse_function(R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 0 shared 0
+  block b0
+    #0 R0 = a
+    #1 R1 = b
+    +4 P1, P0 = r2p R0
+    #2 @P0 R1 = c
+    #3 @P1 use R1
+    #5 exit
+)");
   const ir::Cfg cfg(f);
   Definitions defs(f);
   DefSets sets;
@@ -438,13 +442,27 @@ TEST(ValueGraph, TwoBitsOfOneWordAreNotAssumedToBeOnePredicate) {
 
 // The predicate is refilled twice from a byte within a word: two nodes, one guard. What R1 held before is stored on no path.
 TEST(ValueGraph, AStoreUnderTheGuardOfItsDefStoresThatAlone) {
-  const ir::Function f = testing::parse_function(
-      "func @f kernel target sm_90 threads 32 allocated\n  frame local 16 shared 0\n"
-      "  slot 0 local size 1 align 1 offset 5\n  slot 1 local size 4 align 4 offset 8\n"
-      "  block b0\n    #0 P0 = p\n    +20 spill P0, slot 0\n    #1 R0 = a\n    +21 spill R0, slot 1\n    #2 R1 = b\n    #3 bra -> "
-      "b1\n"
-      "  block b1\n    +22 P1 = refill slot 0\n    #4 @P1 R1 = c\n    +23 P2 = refill slot 0\n    +24 @P2 spill R1, slot 1\n"
-      "    +25 R2 = refill slot 1\n    #5 use R2\n    #6 exit\n");
+  const ir::Function f = testing::parse_function(R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 16 shared 0
+  slot 0 local size 1 align 1 offset 5
+  slot 1 local size 4 align 4 offset 8
+  block b0
+    #0 P0 = p
+    +20 spill P0, slot 0
+    #1 R0 = a
+    +21 spill R0, slot 1
+    #2 R1 = b
+    #3 bra -> b1
+  block b1
+    +22 P1 = refill slot 0
+    #4 @P1 R1 = c
+    +23 P2 = refill slot 0
+    +24 @P2 spill R1, slot 1
+    +25 R2 = refill slot 1
+    #5 use R2
+    #6 exit
+)");
   const ir::Cfg cfg(f);
   for (const Detail detail : {Detail::EveryJoin, Detail::Sparse}) {
     Definitions defs(f);
@@ -457,11 +475,21 @@ TEST(ValueGraph, AStoreUnderTheGuardOfItsDefStoresThatAlone) {
 }
 
 TEST(ValueGraph, AWordPutTogetherIsOneElement) {
-  const ir::Function f = testing::parse_function(
-      "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n"
-      "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 cbra P0 -> b1, b2\n"
-      "  block b1\n    #3 R0 = c\n    #4 bra -> b2\n"
-      "  block b2\n    +7 R0.h1 = copy R1.h1\n    #5 use R0\n    #6 exit\n");
+  const ir::Function f = testing::parse_function(R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 0 shared 0
+  block b0
+    #0 R0 = a
+    #1 R1 = b
+    #2 cbra P0 -> b1, b2
+  block b1
+    #3 R0 = c
+    #4 bra -> b2
+  block b2
+    +7 R0.h1 = copy R1.h1
+    #5 use R0
+    #6 exit
+)");
   const ir::Cfg cfg(f);
   Definitions defs(f);
   DefSets sets;
@@ -476,7 +504,12 @@ TEST(ValueGraph, AWordPutTogetherIsOneElement) {
 // A chain of moves, each of them read. Gone through from each anew, it would take a minute.
 TEST(ValueGraph, ChainsOfMovesAreGoneThroughOnce) {
   constexpr int kMoves = 300'000;
-  std::string text = "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n    #0 R0 = a\n";
+  std::string text = R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 0 shared 0
+  block b0
+    #0 R0 = a
+)";
   for (int k = 1; k <= kMoves; ++k)
     fmt::format_to(std::back_inserter(text), "    +{} R{} = copy R{}\n    #{} use R{}\n", k + kMoves + 1, k % 2, 1 - k % 2, k,
                    k % 2);
@@ -490,216 +523,6 @@ TEST(ValueGraph, ChainsOfMovesAreGoneThroughOnce) {
   for (std::size_t k = 2; k <= 2u * kMoves; k += 2)
     ASSERT_EQ(in_words_of_the_test(sets.elements(reach.set_of(graph.read_byte(f.insts[k].first_operand, 3))), defs),
               (Elements{{0, 0, 3}}));
-}
-
-// ---------------------------------------------------------------------------------------------------------------
-// Dominators
-
-// Blocks that can be reached from `from` (in any number of steps, 0 too) without `without`.
-std::set<std::uint32_t> reached(const ir::Function& f, std::uint32_t from, std::uint32_t without) {
-  std::set<std::uint32_t> seen;
-  std::vector<std::uint32_t> work = {from};
-  while (!work.empty()) {
-    const std::uint32_t b = work.back();
-    work.pop_back();
-    if (b == without || !seen.insert(b).second) continue;
-    for (const ir::BlockId to : f.successors(ir::BlockId(b))) work.push_back(to.value);
-  }
-  return seen;
-}
-
-constexpr std::uint32_t kNoBlock = 0xFFFFFFFF;
-
-void expect_dominators(const ir::Function& f) {
-  const ir::Cfg cfg(f);
-  const Dominators tree(cfg);
-  const auto live = reached(f, 0, kNoBlock);
-  ASSERT_EQ(tree.preorder().size(), live.size());
-  for (const std::uint32_t a : live) {
-    const auto rest = reached(f, 0, a);
-    for (const std::uint32_t b : live)
-      EXPECT_EQ(tree.dominates(ir::BlockId(a), ir::BlockId(b)), !rest.contains(b)) << a << " " << b;
-    EXPECT_EQ(tree.preorder()[tree.position(ir::BlockId(a))], ir::BlockId(a));
-  }
-  for (const std::uint32_t j : live) {
-    if (j == 0) continue;
-    const Dominators::Above& above = tree.above(tree.position(ir::BlockId(j)));
-    const ir::BlockId dominator = tree.preorder()[above.dominator];
-    EXPECT_NE(dominator.value, j);
-    EXPECT_TRUE(tree.dominates(dominator, ir::BlockId(j)));
-    // It is the nearest: each other dominator of j is above it.
-    for (const std::uint32_t other : live)
-      EXPECT_TRUE(other == j || !tree.dominates(ir::BlockId(other), ir::BlockId(j)) ||
-                  tree.dominates(ir::BlockId(other), dominator));
-    // The interval of positions is that of the region, no wider.
-    std::uint32_t begin = kNoBlock, end = 0;
-    for (const std::uint32_t b : live) {
-      if (b == dominator.value) continue;
-      bool leads = false;
-      for (const ir::BlockId to : f.successors(ir::BlockId(b))) leads = leads || reached(f, to.value, dominator.value).contains(j);
-      if (!leads) continue;
-      begin = std::min(begin, tree.position(ir::BlockId(b)));
-      end = std::max(end, tree.position(ir::BlockId(b)) + 1);
-    }
-    EXPECT_EQ(above.begin == above.end, begin == kNoBlock);
-    EXPECT_EQ(above.join, begin == kNoBlock ? tree.above(above.dominator).join : tree.position(ir::BlockId(j)));
-    if (begin == kNoBlock) continue;
-    EXPECT_EQ(std::pair(above.begin, above.end), std::pair(begin, end)) << "b" << j;
-    EXPECT_LE(begin, tree.position(ir::BlockId(j)));
-  }
-}
-
-TEST(Dominators, TheyAndRegionsAreThoseOfReachability) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    Random random(seed);
-    const std::string text = testing::random_program(random, {});
-    SCOPED_TRACE(text);
-    expect_dominators(testing::parse_function(text));
-  }
-}
-
-std::string graph_text(const std::vector<std::vector<int>>& to) {
-  std::string text = "func @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 P pred\n";
-  int id = 0;
-  for (std::size_t b = 0; b < to.size(); ++b) {
-    text += fmt::format("  block b{}\n    #{} ", b, id++);
-    if (to[b].empty()) text += "exit\n";
-    else if (to[b].size() == 1) text += fmt::format("bra -> b{}\n", to[b][0]);
-    else text += fmt::format("cbra %1 -> b{}, b{}\n", to[b][0], to[b][1]);
-  }
-  return text;
-}
-
-TEST(ValueGraph, ARegionTooLargeIsAllThatItsDominatorDominates) {
-  // Forty heads one after another, a long stretch, and forty blocks of which each goes back to a head, or on; then two arms.
-  constexpr int kHeads = 40, kTails = kHeads + 380, kEnd = kTails + kHeads + 1;
-  std::vector<std::vector<int>> to;
-  for (int b = 0; b < kEnd; ++b) to.push_back(b <= kTails ? std::vector{b + 1} : std::vector{b - kTails, b + 1});
-  for (const std::vector<int>& two_arms : {std::vector{kEnd + 1, kEnd + 2}, {kEnd + 3}, {kEnd + 3}, {}}) to.push_back(two_arms);
-  const ir::Function f = testing::parse_function(graph_text(to));
-  const ir::Cfg cfg(f);
-  const Dominators tree(cfg);
-  int too_large = 0;
-  for (int b = 2; b <= kHeads; ++b) {
-    const std::uint32_t at = tree.position(ir::BlockId(static_cast<std::uint32_t>(b)));
-    const Dominators::Above& above = tree.above(at);
-    const std::uint32_t end = tree.end(tree.preorder()[above.dominator]);
-    EXPECT_EQ(tree.preorder()[above.dominator].value, static_cast<std::uint32_t>(b - 1));
-    EXPECT_EQ(above.begin, at);
-    EXPECT_GT(above.end, tree.position(ir::BlockId(kEnd - 1)));
-    EXPECT_LE(above.end, end);
-    too_large += above.end == end ? 1 : 0;
-  }
-  EXPECT_GT(too_large, kHeads / 4);
-  EXPECT_LT(too_large, kHeads);
-  // That leaves room for the small ones.
-  const Dominators::Above& small = tree.above(tree.position(ir::BlockId(kEnd + 3)));
-  EXPECT_EQ(small.end - small.begin, 2u);
-}
-
-TEST(ValueGraph, LargeRegionsAreThoseOfReachability) {
-  // Loops around loops, and in the innermost one two long arms: together the regions are too large to be listed, but few of their
-  // blocks dominate the blocks that go back.
-  constexpr int kHeads = 12, kArm = 50, kJoin = kHeads + 2 * kArm, kTails = kJoin + 1;
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
-    Random random(seed);
-    std::vector<std::vector<int>> to;
-    for (int b = 0; b + 1 < kHeads; ++b) to.push_back({b + 1});
-    to.push_back({kHeads, kHeads + kArm});
-    for (int arm = kHeads; arm < kJoin; arm += kArm) {
-      for (int b = arm; b + 1 < arm + kArm; ++b) {
-        to.push_back({b + 1});
-        const int other = std::clamp(b + random.between(-2, 4), arm, arm + kArm - 1);
-        if (other != b + 1 && random.below(4) == 0) to.back().push_back(other);
-      }
-      to.push_back({kJoin});
-    }
-    to[kHeads + kArm - 1].push_back(kJoin - kArm / 2);  // from one arm into the other
-    to.push_back({kTails});
-    for (int b = 0; b < kHeads; ++b) to.push_back({kTails + b + 1, kHeads - 1 - b});
-    to.push_back({});
-    to[kTails + kHeads - 1] = {kTails + kHeads};  // nothing goes back to the entry
-    to.push_back({kHeads - 2});                   // a block that nothing goes to
-    expect_dominators(testing::parse_function(graph_text(to)));
-  }
-}
-
-TEST(ValueGraph, LoopsStandBeforeWhatFollowsThem) {
-  // The loop's body is numbered last, and its region is narrow nevertheless.
-  const ir::Function f = testing::parse_function(graph_text({{1}, {2, 4}, {3}, {}, {5}, {1}}));
-  const ir::Cfg cfg(f);
-  const Dominators tree(cfg);
-  EXPECT_LT(tree.position(ir::BlockId(4)), tree.position(ir::BlockId(2)));
-  // And where the body comes first by number.
-  const ir::Function g = testing::parse_function(graph_text({{1}, {4, 2}, {3}, {}, {5}, {1}}));
-  const ir::Cfg other_cfg(g);
-  const Dominators other(other_cfg);
-  EXPECT_LT(other.position(ir::BlockId(4)), other.position(ir::BlockId(2)));
-}
-
-// ---------------------------------------------------------------------------------------------------------------
-// What graphs cost
-
-struct Size {
-  std::string_view name, body;
-  std::size_t nodes;
-  Detail detail = Detail::EveryJoin;
-};
-
-// All on a register that nothing has written: its content at the head of b0 is an incoming node, the merged node at the entry
-// (where no path meets another, a phi with one argument) and the leaf behind it.
-constexpr std::size_t kEntryNodes = 3;
-
-TEST(ValueGraph, GraphsAreSmall) {
-  const std::vector<Size> table = {
-      {"a cell that is read often is one node", "    #0 use R0\n    #1 use R0, R0\n    #2 use R0\n", kEntryNodes},
-      {"a narrow copy: the one that moved, and a word of both", "    #0 use R0, R1\n    +1 R0.h0 = copy R1.h0\n    #2 use R0\n",
-       2 * kEntryNodes + 2},
-      {"a copy of a wide part", "    #0 use R0:R1, R2:R3\n    +1 R0:R1 = copy R2:R3\n", 4 * kEntryNodes + 2},
-      {"sets look through copies", "    #0 use R0:R1, R2:R3\n    +1 R0:R1 = copy R2:R3\n", 4 * (kEntryNodes - 1), Detail::Sparse},
-      {"a leaf of a sparse graph costs nothing", "    #0 R0 = a\n    #1 use R0\n", 0, Detail::Sparse},
-      {"a clobber destroys all at once", "    #0 call \"g\" clobbers R0:R9\n    #1 use R0, R9\n", 1},
-      {"where there are packs, each cell by itself", "    #0 call \"g\" clobbers R0:R1\n    +1 R0{inout} = p2r P0\n    #2 use R1\n",
-       1 + 2 + 2 + 1 + 2 * 2 + 1},
-      {"what is never read is not written",
-       "    #0 call \"g\" clobbers R1:R9\n    #1 R0, R1 = two\n    +2 R2 = copy R0\n    #3 use R0\n", 1},
-  };
-  for (const Size& size : table) {
-    SCOPED_TRACE(size.name);
-    const std::string text = fmt::format(
-        "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n{}    #99 exit\n", size.body);
-    const ir::Function f = testing::parse_function(text);
-    const ir::Cfg cfg(f);
-    Definitions defs(f);
-    EXPECT_EQ(ValueGraph(f, cfg, defs, {.detail = size.detail}).num_nodes(), size.nodes);
-  }
-}
-
-TEST(ValueGraph, OnlyWhatIsAskedForIsFollowed) {
-  const ir::Function f = testing::parse_function(
-      "func @f kernel target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n    #0 use R0\n    #1 use R1\n"
-      "    #2 @P0 R2 = a\n    #3 use R2\n    #99 exit\n");
-  const ir::Cfg cfg(f);
-  const auto nodes = [&](const std::vector<ir::InstId>& asked) {
-    Definitions defs(f);
-    return ValueGraph(f, cfg, defs, {.asked = &asked}).num_nodes();
-  };
-  const std::size_t none = nodes({});
-  EXPECT_EQ(nodes({ir::InstId(1)}), none + kEntryNodes - 1);
-  EXPECT_EQ(nodes({ir::InstId(0), ir::InstId(1)}), none + 2 * (kEntryNodes - 1));
-  EXPECT_EQ(nodes({ir::InstId(3)}), none + 2 * (kEntryNodes - 1));  // what R2 held, and the guard
-}
-
-TEST(ValueGraph, OnlyWrittenRegistersAreReadAtRet) {
-  const ir::Function f = testing::parse_function(
-      "func @f device target sm_90 threads 32 allocated\n  frame local 0 shared 0\n  block b0\n    #0 R24 = a\n    #1 use R25\n    "
-      "#2 ret\n");
-  const ir::Cfg cfg(f);
-  Definitions defs(f);
-  const std::vector<ir::PReg> saved = {{ir::RegFile::R, 1, 24}, {ir::RegFile::R, 1, 25}};
-  const ValueGraph graph(f, cfg, defs, {.callee_saved = saved});
-  ASSERT_EQ(graph.ret_reads().size(), 1u);
-  EXPECT_EQ(graph.ret_reads()[0].unit, saved[0]);
 }
 
 }  // namespace

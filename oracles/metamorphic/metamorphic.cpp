@@ -10,10 +10,13 @@
 #include <fmt/ranges.h>
 
 #include "base/check_macro.h"
+#include "ir/allocator.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
+#include "oracles/before.h"
 #include "oracles/collector.h"
 #include "oracles/completeness.h"
+#include "oracles/judges.h"
 #include "oracles/metamorphic/variants.h"
 #include "oracles/quality/quality.h"
 
@@ -27,7 +30,7 @@ constexpr std::array<std::string_view, 9> kVariants = {
 
 using Made = std::expected<ir::Allocation, ir::AllocFailure>;
 
-// What an allocator made of one program, and what the judges say of it.
+// The result of an allocator for one program, and the verdict of the judges.
 struct Outcome {
   Verdict verdict = Verdict::Skipped;   // skipped: impossible, as the judge has proved
   std::vector<std::string> signatures;  // sorted, unique
@@ -41,7 +44,7 @@ struct Outcome {
   }
 };
 
-// Everything that an allocator says, as text: equal text, equal result.
+// The whole result of an allocator as text: equal texts, equal results.
 std::string transcript(const Made& made) {
   if (!made) return fmt::format("failure {}: {}\n", static_cast<int>(made.error().kind), made.error().message);
   const ir::Claims& c = made->claims;
@@ -191,7 +194,7 @@ class Metamorphic {
     observe(variant, "weighted_spill_bytes", base_.measures.weighted_spill_bytes, o.measures.weighted_spill_bytes, more_registers);
   }
 
-  // With one register more, it is natural to use it, and to spill less.
+  // An allocator may use the additional register, and spill less.
   void observe(std::string_view variant, std::string_view what, std::optional<std::int64_t> before,
                std::optional<std::int64_t> after, bool more_registers) {
     if (!before || !after) return;  // beyond what can be compared

@@ -8,10 +8,10 @@
 //   dead-defs, unreachable-blocks, unused-vregs     |
 //   one-register-more   the same, but what was impossible may now be possible
 //
-// A verdict that was or became inconclusive compares with nothing: then this one is inconclusive too, unless something else is
-// found. Quality may change: a list of observations, not of findings. Of one register more, only what grew worse is observed.
+// An inconclusive verdict is not compared: the result is then inconclusive too, unless another relation fails. Quality may change:
+// changed figures are observations, not findings. With one register more, only figures that grew worse are observed.
 //
-// Source: DESIGN section 6; Chen, Cheung, Yiu, "Metamorphic testing", 1998. Tested by metamorphic_test.cpp with allocators that are
+// Source: Chen, Cheung, Yiu, "Metamorphic testing", 1998. Tested by metamorphic_test.cpp with allocators that are
 // made to fail each relation.
 #pragma once
 
@@ -21,9 +21,12 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/allocator.h"
-#include "oracles/before.h"
-#include "oracles/report.h"
+#include "oracles/judge.h"
+
+namespace regduel::ir {
+class Allocator;
+struct AllocOptions;
+}  // namespace regduel::ir
 
 namespace regduel::oracles {
 

@@ -191,8 +191,14 @@ TEST(Metamorphic, OnlyChangesCount) {
 
 // #4 needs two registers: at a limit of 1 it is impossible, and stays so in each variant; with one register more it need not.
 TEST(Metamorphic, OneRegisterMoreMayMakeItPossible) {
-  const std::string text =
-      "func @t kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  block b0\n    #0 %0, %1 = a\n    #1 exit\n";
+  const std::string text = R"(
+func @t kernel target sm_90 threads 32
+  vreg %0 R b32
+  vreg %1 R b32
+  block b0
+    #0 %0, %1 = a
+    #1 exit
+)";
   const OneRegisterEach right(Wrong::Nothing, [](const auto&, const auto&, int) { return false; });
   const MetamorphicResult r = run(right, 1, text);
   EXPECT_EQ(r.result.verdict, Verdict::Pass) << testing::describe(r.result);
@@ -246,8 +252,14 @@ TEST(Metamorphic, EachOutcomeHasItsWords) {
   EXPECT_EQ(words(Wrong::Claims), start + "fail (quality/claims-spill-load-bytes@function)");
 
   // From impossible to broken: #0 needs two registers.
-  const std::string text =
-      "func @t kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  block b0\n    #0 %0, %1 = a\n    #1 exit\n";
+  const std::string text = R"(
+func @t kernel target sm_90 threads 32
+  vreg %0 R b32
+  vreg %1 R b32
+  block b0
+    #0 %0, %1 = a
+    #1 exit
+)";
   const MetamorphicResult r = run(OneRegisterEach(Wrong::Broken, renamed), 1, text);
   ASSERT_EQ(r.result.findings.size(), 1u);
   EXPECT_EQ(r.result.findings[0].message, "the judges say skipped (impossible), and with names they say fail (harness/broken)");
@@ -283,7 +295,13 @@ TEST(Metamorphic, AnUnsupportedProgramIsNoVerdict) {
 
 // A switch with more arms, behind a longer beginning, than there is fuel to execute.
 TEST(Metamorphic, WhatIsInconclusiveComparesWithNothing) {
-  std::string text = "func @t kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = a\n", arms;
+  std::string text = R"(
+func @t kernel target sm_90 threads 32
+  vreg %0 R b32
+  block b0
+    #0 %0 = a
+)",
+              arms;
   for (int k = 1; k <= 10'000; ++k) text += "    #" + std::to_string(k) + " step\n";
   text += "    #10001 mbra %0 ->";
   for (int k = 1; k <= 2500; ++k) {

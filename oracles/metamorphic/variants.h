@@ -1,5 +1,5 @@
-// Variants of a program that mean the same: other numbers, other names, another order of the blocks, code that does nothing. What
-// an allocator makes of them, and what a judge says of them, may differ in quality, never in verdict (metamorphic.h).
+// Variants of a program that mean the same: other numbers, other names, another order of the blocks, code that does nothing. Their
+// allocations may differ in quality, never in verdict (metamorphic.h).
 //
 // Source: metamorphic testing (Chen, Cheung, Yiu 1998). A *renaming* works on both sides of a pair (before, after) alike, so that
 // judges can be tested with it; the additions work on a program over vregs.
@@ -15,7 +15,7 @@
 
 namespace regduel::oracles {
 
-// New numbers. An empty map changes nothing, and what a map does not mention keeps its number.
+// New numbers. An empty map changes nothing; an id that a map does not mention keeps its number.
 struct Renaming {
   std::vector<ir::VRegId> vregs;                               // a permutation; the parent of an alias stays before it
   std::vector<ir::BlockId> blocks;                             // a permutation; the entry stays first, edge blocks stay last
@@ -34,7 +34,7 @@ enum class Rename { VRegs, Blocks, Slots, Insts, Names, Everything };
 //   Requires  `f` well-formed, in phase Virtual.
 [[nodiscard]] ir::Function with_dead_defs(const ir::Function& f, const ir::Target& target, const ir::Limits& limits,
                                           std::uint64_t seed);
-// With blocks at the end that nothing leads to; they read what `f` reads, and go on into `f` or end.
+// With unreachable blocks at the end, which read vregs that `f` reads, and go on into `f` or end.
 [[nodiscard]] ir::Function with_unreachable_blocks(const ir::Function& f, std::uint64_t seed);
 // With vregs that stand in no operand.
 [[nodiscard]] ir::Function with_unused_vregs(const ir::Function& f);

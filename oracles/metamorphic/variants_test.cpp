@@ -237,8 +237,12 @@ TEST(Variants, UnusedVRegsAreOfSeveralWidths) {
     EXPECT_EQ(v.alignment(), 1 << k);
     EXPECT_EQ(v.hint, ir::VRegId(0));
   }
-  const ir::Function other =
-      with_unused_vregs(parse_function("func @t kernel target sm_90 threads 32\n  vreg %0 P pred\n  block b0\n    #0 exit\n"));
+  const ir::Function other = with_unused_vregs(parse_function(R"(
+func @t kernel target sm_90 threads 32
+  vreg %0 P pred
+  block b0
+    #0 exit
+)"));
   EXPECT_FALSE(other.vregs[1].hint.is_valid());
 }
 

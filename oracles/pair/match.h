@@ -1,7 +1,6 @@
-// How a program after allocation stands to the program before: which instruction came from which, what the hardware touches for an
-// operand, along which blocks an edge leads, which use of a phi a predecessor brings, which predicate stands in which bit of a
-// pack. Read off the two texts alone; what follows from it is for each judge to say, so no judge's reasoning is here. Tested by
-// match_test.cpp.
+// How a program after allocation corresponds to the program before: original instructions, the registers that the hardware touches
+// for an operand, the edge blocks of an edge, the use of a phi for a predecessor, the predicates in the bits of a pack. All of it
+// is read off the two texts; the reasoning of the judges is not shared. Tested by match_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@
 
 namespace regduel::oracles {
 
-// Why two programs cannot be gone through side by side: the first reason given.
+// Why two programs cannot be walked side by side: the first reason.
 class Unreadable {
  public:
   void because(std::string why) {
@@ -56,9 +55,9 @@ void match_block(const ir::Function& before, const ir::Function& after, ir::Bloc
   if (next != end) unreadable.because(fmt::format("block b{} does not hold all its original instructions", b.value));
 }
 
-// Where the hardware has operand k of an original instruction: in `bytes` where `is_fixed`, else where operand `operand` of the
-// instruction after says that it is. A fixed operand is in its fixed register, whatever the program after says, and a tied pair is
-// in the register of the def.
+// The register of operand k of an original instruction in the hardware: `bytes` if `is_fixed`, else the register that operand
+// `operand` of the instruction after names. A fixed operand is in its fixed register, whatever the program after says, and a tied
+// pair is in the register of the def.
 struct HardwareHome {
   bool is_fixed = false;
   ir::FileBytes bytes = {};

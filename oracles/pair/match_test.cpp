@@ -16,11 +16,20 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::parse_function;
 
-const std::string kVRegs = "  vreg %0 R b64\n  vreg %1 R b32\n  vreg %2 R b64 fixed R8:R9\n  vreg %3 P pred\n  vreg %4 R b32\n";
+const std::string kVRegs = R"(
+  vreg %0 R b64
+  vreg %1 R b32
+  vreg %2 R b64 fixed R8:R9
+  vreg %3 P pred
+  vreg %4 R b32
+)";
 
 ir::Function before(const std::string& body) { return parse_function("func @t kernel target sm_90 threads 32\n" + kVRegs + body); }
 ir::Function after(const std::string& body) {
-  return parse_function("func @t kernel target sm_90 threads 32 allocated\n  frame local 16 shared 0\n" + kVRegs + body);
+  return parse_function(R"(
+func @t kernel target sm_90 threads 32 allocated
+  frame local 16 shared 0
+)" + kVRegs + body);
 }
 
 TEST(Unreadable, KeepsTheFirstReason) {
@@ -51,10 +60,26 @@ Matched match(const ir::Function& b, const ir::Function& a, std::size_t block) {
 }
 
 TEST(MatchBlock, FindsOriginalInstructionsByIdAndInOrder) {
-  const ir::Function b = before("  block b0\n    #5 %1 = a\n    #1 bra -> b1\n  block b1\n    #2 use %1\n    #3 exit\n");
-  const ir::Function a = after(
-      "  block b0\n    #5 R0 = a\n    +9 R1 = copy R0\n    #1 bra -> b2\n  block b1\n    +10 R2 = copy R0\n    #2 use R0\n"
-      "    #3 exit\n  block b2 edge b0 -> b1\n    +11 bra -> b1\n");
+  const ir::Function b = before(R"(
+  block b0
+    #5 %1 = a
+    #1 bra -> b1
+  block b1
+    #2 use %1
+    #3 exit
+)");
+  const ir::Function a = after(R"(
+  block b0
+    #5 R0 = a
+    +9 R1 = copy R0
+    #1 bra -> b2
+  block b1
+    +10 R2 = copy R0
+    #2 use R0
+    #3 exit
+  block b2 edge b0 -> b1
+    +11 bra -> b1
+)");
   const Matched first = match(b, a, 0), second = match(b, a, 1), edge = match(b, a, 2);
   EXPECT_THAT(first.originals, ElementsAre(std::pair(0u, 0u), std::pair(1u, 2u)));
   EXPECT_THAT(first.inserted, ElementsAre(1u));
@@ -66,15 +91,39 @@ TEST(MatchBlock, FindsOriginalInstructionsByIdAndInOrder) {
 }
 
 TEST(MatchBlock, SaysWhatIsOutOfOrderOrMissing) {
-  const ir::Function b = before("  block b0\n    #5 %1 = a\n    #1 use %1\n    #3 exit\n");
-  const Matched swapped = match(b, after("  block b0\n    #1 use R0\n    #5 R0 = a\n    #3 exit\n"), 0);
+  const ir::Function b = before(R"(
+  block b0
+    #5 %1 = a
+    #1 use %1
+    #3 exit
+)");
+  const Matched swapped = match(b, after(R"(
+  block b0
+    #1 use R0
+    #5 R0 = a
+    #3 exit
+)"),
+                                0);
   EXPECT_EQ(swapped.why, "block b0 does not hold its original instructions in order");
   EXPECT_THAT(swapped.originals, IsEmpty());
-  const Matched missing = match(b, after("  block b0\n    #5 R0 = a\n    #1 use R0\n    +9 exit\n"), 0);
+  const Matched missing = match(b, after(R"(
+  block b0
+    #5 R0 = a
+    #1 use R0
+    +9 exit
+)"),
+                                0);
   EXPECT_EQ(missing.why, "block b0 does not hold all its original instructions");
   EXPECT_EQ(missing.originals.size(), 2u);
-  const Matched more =
-      match(b, after("  block b0\n    #5 R0 = a\n    #1 use R0\n    #3 exit\n  block b1 edge b0 -> b0\n    #7 exit\n"), 1);
+  const Matched more = match(b, after(R"(
+  block b0
+    #5 R0 = a
+    #1 use R0
+    #3 exit
+  block b1 edge b0 -> b0
+    #7 exit
+)"),
+                             1);
   EXPECT_EQ(more.why, "block b1 does not hold its original instructions in order");
 }
 
@@ -85,32 +134,71 @@ std::string home(const ir::Function& b, std::size_t k) {
 }
 
 TEST(HardwareHome, IsTheFixedRegisterElseThatOfTheTiedDefElseItsOwn) {
-  const ir::Function own = before("  block b0\n    #0 %0 = a %1, %4\n    #1 exit\n");
+  const ir::Function own = before(R"(
+  block b0
+    #0 %0 = a %1, %4
+    #1 exit
+)");
   EXPECT_EQ(home(own, 0), "operand 0");
   EXPECT_EQ(home(own, 2), "operand 2");
-  const ir::Function fixed = before("  block b0\n    #0 %2.hi = a %2, %1\n    #1 exit\n");
+  const ir::Function fixed = before(R"(
+  block b0
+    #0 %2.hi = a %2, %1
+    #1 exit
+)");
   EXPECT_EQ(home(fixed, 0), "R bytes 36 to 40");
   EXPECT_EQ(home(fixed, 1), "R bytes 32 to 40");
   EXPECT_EQ(home(fixed, 2), "operand 2");
-  const ir::Function tied = before("  block b0\n    #0 %4, %1{tied 3} = a %0, %4\n    #1 exit\n");
+  const ir::Function tied = before(R"(
+  block b0
+    #0 %4, %1{tied 3} = a %0, %4
+    #1 exit
+)");
   EXPECT_EQ(home(tied, 0), "operand 0");
   EXPECT_EQ(home(tied, 1), "operand 1");
   EXPECT_EQ(home(tied, 2), "operand 2");
   EXPECT_EQ(home(tied, 3), "operand 1");
-  const ir::Function by_use = before("  block b0\n    #0 %0{tied 1} = a %2\n    #1 exit\n");
+  const ir::Function by_use = before(R"(
+  block b0
+    #0 %0{tied 1} = a %2
+    #1 exit
+)");
   EXPECT_EQ(home(by_use, 0), "R bytes 32 to 40");
   EXPECT_EQ(home(by_use, 1), "R bytes 32 to 40");
-  const ir::Function by_def = before("  block b0\n    #0 %2{tied 1} = a %0\n    #1 exit\n");
+  const ir::Function by_def = before(R"(
+  block b0
+    #0 %2{tied 1} = a %0
+    #1 exit
+)");
   EXPECT_EQ(home(by_def, 1), "R bytes 32 to 40");
 }
 
 TEST(FindPath, FollowsEdgeBlocksToWhereTheEdgeLed) {
-  const ir::Function b =
-      before("  block b0\n    #0 %3 = p\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 exit\n  block b2\n    #3 exit\n");
-  const std::string head = "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> ";
-  const std::string ends = "  block b1\n    #2 exit\n  block b2\n    #3 exit\n";
-  const ir::Function a =
-      after(head + "b3, b2\n" + ends + "  block b3 edge b0 -> b1\n    +8 bra -> b4\n  block b4 edge b0 -> b1\n    +9 bra -> b1\n");
+  const ir::Function b = before(R"(
+  block b0
+    #0 %3 = p
+    #1 cbra %3 -> b1, b2
+  block b1
+    #2 exit
+  block b2
+    #3 exit
+)");
+  const std::string head = R"(
+  block b0
+    #0 P0 = p
+    #1 cbra P0 -> )";
+  const std::string ends = R"(
+  block b1
+    #2 exit
+  block b2
+    #3 exit
+)";
+  const ir::Function a = after(head + "b3, b2\n" + ends + R"(
+  block b3 edge b0 -> b1
+    +8 bra -> b4
+  block b4 edge b0 -> b1
+    +9 bra -> b1
+)");
   EdgePath path;
   find_path(b, a, BlockId(0), 0, path);
   EXPECT_TRUE(path.arrives);
@@ -141,9 +229,14 @@ TEST(PhiPredecessor, IsFoundInAnyOrder) {
 }
 
 TEST(PackForm, NamesThePackAndTheBitOfEachPredicate) {
-  const ir::Function a = after(
-      "  block b0\n    +1 R5{inout} = p2r P3, P1\n    +2 P2, P6 = r2p R5\n    +3 R5{inout} = bit_spill P4, 9\n"
-      "    +4 P4 = bit_refill R5, 17\n    #9 exit\n");
+  const ir::Function a = after(R"(
+  block b0
+    +1 R5{inout} = p2r P3, P1
+    +2 P2, P6 = r2p R5
+    +3 R5{inout} = bit_spill P4, 9
+    +4 P4 = bit_refill R5, 17
+    #9 exit
+)");
   const auto form = [&](std::size_t k) {
     const PackForm f = pack_form(a, a.insts[k]);
     std::string text = f.is_into_pack ? "into " : "from ";
@@ -159,8 +252,14 @@ TEST(PackForm, NamesThePackAndTheBitOfEachPredicate) {
 
 // Four bytes a cell; fewer in the last cell of a narrow vreg; one for a predicate, virtual or physical.
 TEST(Cells, HaveTheBytesThatTheirRegistersHave) {
-  const ir::Function f = parse_function(
-      "func @t kernel target sm_90 threads 32\n  vreg %0 R u16\n  vreg %1 P pred\n  vreg %2 R u64\n  block b0\n    #0 exit\n");
+  const ir::Function f = parse_function(R"(
+func @t kernel target sm_90 threads 32
+  vreg %0 R u16
+  vreg %1 P pred
+  vreg %2 R u64
+  block b0
+    #0 exit
+)");
   ASSERT_FALSE(f.insts.empty());
   const Cells cells(f);
   const auto bytes_of = [&](std::uint32_t vreg) {
@@ -179,8 +278,14 @@ TEST(Cells, NumberTheWordsOfTheFramesThatAreTouched) {
   const std::vector<std::vector<std::uint32_t>> words_of_cases = {{0, 1, 2, 3}, {7, 2, 3, 2, 7}, {0, 1, 900}, {70, 0, 64, 63, 130}};
   for (const bool is_shared_too : {false, true})
     for (const auto& words : words_of_cases) {
-      std::string text = "func @t kernel target sm_90 threads 32 allocated\n  frame local 4000 shared 4000\n" + kVRegs +
-                         "  slot 0 local size 4000 align 4 offset 0\n  slot 1 shared size 4000 align 4 offset 0\n  block b0\n";
+      std::string text = R"(
+func @t kernel target sm_90 threads 32 allocated
+  frame local 4000 shared 4000
+)" + kVRegs + R"(
+  slot 0 local size 4000 align 4 offset 0
+  slot 1 shared size 4000 align 4 offset 0
+  block b0
+)";
       int id = 10;
       for (const std::uint32_t w : words) {
         text += fmt::format("    +{} spill R0, slot 0+{}\n", id++, 4 * w);

@@ -1,4 +1,4 @@
-// Which registers a function owes its caller (FORMAT.md, "Allocated programs", 7).
+// The registers that a function must preserve for its caller (FORMAT.md, "Allocated programs", 7).
 #pragma once
 
 #include <vector>

@@ -35,7 +35,7 @@ constexpr std::int64_t kMostTimes = std::int64_t{1} << 20;  // no stride either
 constexpr std::int64_t kFrameAlign = 16;                    // of a callee's frame
 constexpr std::array<std::int64_t, 5> kStrides = {1, 2, 4, 8, 16};
 
-// What a register is known to hold; see raise.h.
+// The value of a register; see raise.h.
 struct Value {
   enum class Base : std::uint8_t { Unknown, Local, Shared };
   Base base = Base::Unknown;
@@ -117,7 +117,7 @@ class Raising {
   static constexpr std::uint16_t kNone = 0xFFFF;
 
   void fault(std::string_view category, const Inst& i, int operand, std::string message, ir::InstId other = {}) {
-    if (out_ == nullptr && !is_before_solving_) return;  // said once, in the last pass
+    if (out_ == nullptr && !is_before_solving_) return;  // reported in the last pass only
     if (raised_.faults.size() < kMostFaults) raised_.faults.push_back({category, i.id, operand, std::move(message), other});
   }
 
@@ -259,7 +259,7 @@ class Raising {
     }
     forget_written(i, ops, state);
   }
-  // What anything but an address writes into an address register, or destroys there.
+  // Writes of other values into an address register, and clobbers of it.
   void forget_written(const Inst& i, std::span<const Operand> ops, State& state) {
     for (std::size_t k = 0; k < ops.size(); ++k) {
       if (!ops[k].is_preg() || ops[k].preg().file != RegFile::R) continue;

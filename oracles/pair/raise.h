@@ -1,18 +1,18 @@
 // Lowered spill code (FORMAT.md, "Lowered spills") taken back to spills and refills, so that judges look through it.
 //
-// Nothing is matched against a pattern: each instruction is evaluated. What an address register may hold is
+// No pattern is matched: each instruction is evaluated. The value of an address register is
 //
 //   base * times / per + plus      with the base of the local frame, or the phase of the shared one
 //
-// or nothing that is known; and the base register of the thread holds the local base plus a number of bytes. Both are followed
-// forward over the control-flow graph; where two paths bring different values, nothing is known. An access whose address is one
+// or unknown; the base register of the thread holds the local base plus a number of bytes. Both are followed forward over the
+// control-flow graph; if two paths bring different values, the value is unknown. An access whose address is one
 // byte of one slot becomes a spill or a refill there, under the guard of the branch that may jump over it. All others are faults:
 //
 //   lowered-address    an access, a call or a ret that finds no address, or not the one that it has to find
 //   lowered-register   an address stands in a register that may not hold one, or that something else names too
 //   lowered-branch     a branch over anything but the address and the access behind it
 //
-// Unreachable blocks begin with nothing known but the base register. What cannot be read is left out of the program.
+// Unreachable blocks begin with all values unknown but the base register. Faulty instructions are left out of the program.
 // Shares nothing with what lowers. Tested by raise_test.cpp.
 #pragma once
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "oracles/judges.h"
 #include "oracles/quality/quality.h"
 #include "oracles/testing.h"
 
@@ -23,7 +24,8 @@ const std::string kVRegs = R"(  vreg %0 R b32
   vreg %3 UR b32
 )";
 
-const std::string kBefore = "func @f kernel target sm_90 threads 32\n" + kVRegs + R"(  block b0
+const std::string kBefore = "func @f kernel target sm_90 threads 32\n" + kVRegs + R"(
+  block b0
     #0 %0 = ld 0
     #1 %1 = ld4 1
     #2 %3 = uld 2
@@ -41,8 +43,10 @@ const std::string kBefore = "func @f kernel target sm_90 threads 32\n" + kVRegs 
 )";
 
 // Local, wide, shared, narrow, guarded; a call that clobbers the register with the base; refills in another block.
-const std::string kAfter = "func @f kernel target sm_90 threads 32 allocated\n  frame local 32 shared 8\n" + kVRegs +
-                           R"(  slot 0 local size 4 align 4 offset 0
+const std::string kAfter = R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 32 shared 8
+)" + kVRegs + R"(  slot 0 local size 4 align 4 offset 0
   slot 1 local size 16 align 16 offset 16
   slot 2 shared size 4 align 4 offset 4
   slot 3 local size 1 align 1 offset 5
@@ -137,8 +141,10 @@ TEST(Raise, GivesTheSpillsThatWereLowered) {
   const auto raised = raise(before, after, target, ir::Limits::of(target));
   ASSERT_NE(raised, nullptr);
   EXPECT_TRUE(raised->faults.empty());
-  EXPECT_EQ(ir::print(raised->program), "func @f kernel target sm_90 threads 32 allocated\n  frame local 32 shared 8\n" + kVRegs +
-                                            R"(  slot 0 local size 4 align 4 offset 0
+  EXPECT_EQ("\n" + ir::print(raised->program), R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 32 shared 8
+)" + kVRegs + R"(  slot 0 local size 4 align 4 offset 0
   slot 1 local size 16 align 16 offset 16
   slot 2 shared size 4 align 4 offset 4
   slot 3 local size 1 align 1 offset 5
@@ -277,24 +283,55 @@ TEST(Raise, TheRegistersOfAddressesKeepTheRules) {
   EXPECT_THAT(categories(judge_texts(as_device(kBefore), without(as_device(kAfter), "+44"))),
               ::testing::ElementsAre("lowered-address"));
   const auto architectural = [](std::string text) {
-    return edit(text, "  vreg %3 UR b32\n", "  vreg %3 UR b32\n  vreg %4 R b32 fixed R9 architectural\n");
+    return edit(text, "  vreg %3 UR b32\n", R"(
+  vreg %3 UR b32
+  vreg %4 R b32 fixed R9 architectural
+)");
   };
   EXPECT_THAT(categories(judge_texts(architectural(kBefore), architectural(kAfter))), ::testing::ElementsAre("lowered-register"));
 }
 
 // A copy that has become a spill or a refill keeps its number, its guard and its clobbers.
 TEST(Raise, OriginalCopies) {
-  const std::string vregs = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 P pred\n  vreg %3 R b32\n";
-  const std::string before = "func @f kernel target sm_90 threads 32\n" + vregs +
-                             "  block b0\n    #0 %0 = ld 0\n    #1 %2 = setp\n    #2 %1 = ld 1\n    #3 @%2 %1 = copy %0\n"
-                             "    #4 %3 = copy %1 clobbers R2\n    #5 st %3 !write\n    #6 exit\n";
-  const std::string after = "func @f kernel target sm_90 threads 32 allocated\n  frame local 4 shared 0\n" + vregs +
-                            "  slot 0 local size 4 align 4 offset 0\n  block b0\n    +10 R1 = getlmembase 4\n    #0 R0 = ld 0\n"
-                            "    #1 P0 = setp\n    #2 R3 = ld 1\n    +11 R2 = spill_iadd R1, 0\n    +12 R2 = spill_shl R2, 2\n"
-                            "    +13 spill_stl R3, R2, 0\n    +14 @!P0 spill_bra 3\n    +15 R2 = spill_iadd R1, 0\n"
-                            "    +16 R2 = spill_imad R2, 4, 0\n    #3 spill_stl R0, R2, 0\n    +17 R2 = spill_iadd R1, 0\n"
-                            "    +18 R2 = spill_imad R2, 4, 0\n    #4 R0 = spill_ldl R2, 0 clobbers R2\n    #5 st R0 !write\n"
-                            "    #6 exit\n";
+  const std::string vregs = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 P pred
+  vreg %3 R b32
+)";
+  const std::string before = "func @f kernel target sm_90 threads 32\n" + vregs + R"(
+  block b0
+    #0 %0 = ld 0
+    #1 %2 = setp
+    #2 %1 = ld 1
+    #3 @%2 %1 = copy %0
+    #4 %3 = copy %1 clobbers R2
+    #5 st %3 !write
+    #6 exit
+)";
+  const std::string after = R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 4 shared 0
+)" + vregs + R"(
+  slot 0 local size 4 align 4 offset 0
+  block b0
+    +10 R1 = getlmembase 4
+    #0 R0 = ld 0
+    #1 P0 = setp
+    #2 R3 = ld 1
+    +11 R2 = spill_iadd R1, 0
+    +12 R2 = spill_shl R2, 2
+    +13 spill_stl R3, R2, 0
+    +14 @!P0 spill_bra 3
+    +15 R2 = spill_iadd R1, 0
+    +16 R2 = spill_imad R2, 4, 0
+    #3 spill_stl R0, R2, 0
+    +17 R2 = spill_iadd R1, 0
+    +18 R2 = spill_imad R2, 4, 0
+    #4 R0 = spill_ldl R2, 0 clobbers R2
+    #5 st R0 !write
+    #6 exit
+)";
   const Report report = judge_texts(before, after);
   EXPECT_EQ(report.verdict(), Verdict::Pass) << said(report);
   EXPECT_EQ(judge_texts(before, edit(after, " clobbers R2", "")).verdict(), Verdict::Fail);
@@ -326,17 +363,46 @@ TEST(Raise, TheFiguresAreThoseOfTheLoweredProgram) {
 
 // On some paths only: the register has an address in one predecessor and another, or none, in the other.
 TEST(Raise, AnAddressIsThereOnAllPaths) {
-  const std::string vregs = "  vreg %0 R b32\n  vreg %1 P pred\n";
-  const std::string before =
-      "func @f kernel target sm_90 threads 32\n" + vregs +
-      "  block b0\n    #0 %0 = ld 0\n    #1 %1 = setp\n    #2 cbra %1 -> b1, b2\n  block b1\n    #3 bra -> b3\n"
-      "  block b2\n    #4 bra -> b3\n  block b3\n    #5 st %0 !write\n    #6 exit\n";
+  const std::string vregs = R"(
+  vreg %0 R b32
+  vreg %1 P pred
+)";
+  const std::string before = "func @f kernel target sm_90 threads 32\n" + vregs + R"(
+  block b0
+    #0 %0 = ld 0
+    #1 %1 = setp
+    #2 cbra %1 -> b1, b2
+  block b1
+    #3 bra -> b3
+  block b2
+    #4 bra -> b3
+  block b3
+    #5 st %0 !write
+    #6 exit
+)";
   const auto after = [&](const std::string& one, const std::string& other) {
-    return "func @f kernel target sm_90 threads 32 allocated\n  frame local 8 shared 0\n" + vregs +
-           "  slot 0 local size 4 align 4 offset 0\n  slot 1 local size 4 align 4 offset 4\n  block b0\n    #0 R0 = ld 0\n"
-           "    +10 R1 = getlmembase 1\n    +11 spill_stl R0, R1, 0\n    #1 P0 = setp\n    #2 cbra P0 -> b1, b2\n  block b1\n" +
-           one + "    #3 bra -> b3\n  block b2\n" + other +
-           "    #4 bra -> b3\n  block b3\n    +20 R0 = spill_ldl R2, 0\n    #5 st R0 !write\n    #6 exit\n";
+    return R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 8 shared 0
+)" + vregs +
+           R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 4 align 4 offset 4
+  block b0
+    #0 R0 = ld 0
+    +10 R1 = getlmembase 1
+    +11 spill_stl R0, R1, 0
+    #1 P0 = setp
+    #2 cbra P0 -> b1, b2
+  block b1
+)" + one + "    #3 bra -> b3\n  block b2\n" +
+           other + R"(
+    #4 bra -> b3
+  block b3
+    +20 R0 = spill_ldl R2, 0
+    #5 st R0 !write
+    #6 exit
+)";
   };
   const std::string one = "    +12 R2 = spill_iadd R1, 0\n", same = "    +13 R2 = getlmembase 1\n",
                     another = "    +13 R2 = spill_iadd R1, 4\n";
@@ -356,15 +422,37 @@ std::vector<std::string> faults(const std::string& before, const std::string& af
 }
 // A program whose one register is spilled at the beginning and refilled at the end, and what stands between.
 std::string spilled(const std::string& middle, const std::string& base = "+20 R8 = getlmembase 4") {
-  return "func @f kernel target sm_90 threads 32 allocated\n  frame local 16 shared 0\n  vreg %0 R b32\n  vreg %1 P pred\n"
-         "  slot 0 local size 4 align 4 offset 0\n  block b0\n    #0 R0 = ld 0\n    #1 P0 = setp\n    " +
-         base + "\n    +21 R9 = spill_imad R8, 4, 0\n    +22 spill_stl R0, R9, 0\n" + middle +
-         "    +30 R9 = spill_imad R8, 4, 0\n    +31 R0 = spill_ldl R9, 0\n    #5 st R0, P0 !write\n    #6 exit\n";
+  return R"(
+func @f kernel target sm_90 threads 32 allocated
+  frame local 16 shared 0
+  vreg %0 R b32
+  vreg %1 P pred
+  slot 0 local size 4 align 4 offset 0
+  block b0
+    #0 R0 = ld 0
+    #1 P0 = setp
+    )" + base +
+         R"(
+    +21 R9 = spill_imad R8, 4, 0
+    +22 spill_stl R0, R9, 0
+)" + middle +
+         R"(
+    +30 R9 = spill_imad R8, 4, 0
+    +31 R0 = spill_ldl R9, 0
+    #5 st R0, P0 !write
+    #6 exit
+)";
 }
 std::string whole(const std::string& middle) {
-  return "func @f kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 P pred\n  block b0\n    #0 %0 = ld 0\n    #1 %1 = "
-         "setp\n" +
-         middle + "    #5 st %0, %1 !write\n    #6 exit\n";
+  return R"(
+func @f kernel target sm_90 threads 32
+  vreg %0 R b32
+  vreg %1 P pred
+  block b0
+    #0 %0 = ld 0
+    #1 %1 = setp
+)" + middle +
+         "    #5 st %0, %1 !write\n    #6 exit\n";
 }
 
 TEST(Raise, EachFaultIsSaidOnce) {
@@ -420,8 +508,12 @@ TEST(Raise, DeletedInstructions) {
   const ir::Function b = parse_function(before), a = parse_function(after);
   const auto raised = raise(b, a, ir::default_target(), ir::Limits::of(ir::default_target()));
   EXPECT_EQ(raised->program.insts.size(), 7u) << "five of the program, a spill, a refill";
-  const std::string over =
-      spilled("    +23 @P0 spill_bra 3\n    +24 R9 = spill_imad R8, 4, 0\n    #2 copy !deleted\n    +25 spill_stl R0, R9, 0\n");
+  const std::string over = spilled(R"(
+    +23 @P0 spill_bra 3
+    +24 R9 = spill_imad R8, 4, 0
+    #2 copy !deleted
+    +25 spill_stl R0, R9, 0
+)");
   EXPECT_THAT(faults(before, over), ::testing::Contains("23: jumps over a deleted instruction"));
   EXPECT_THAT(faults(before, over),
               ::testing::Not(::testing::Contains("23: jumps over anything but an address and then one access without a guard")));

@@ -64,7 +64,7 @@ class FrameUse {
     for (std::size_t w = 0; w < into.size(); ++w) into[w] |= with[w];
   }
 
-  // What holds something at the head of each block.
+  // The stored bytes at the head of each block.
   void find_stored() {
     stored_.assign(f_.blocks.size(), none());
     for (bool is_changed = true; is_changed;) {
@@ -81,7 +81,7 @@ class FrameUse {
       }
     }
   }
-  // What is refilled behind the end of each block.
+  // The bytes that are refilled behind the end of each block.
   void find_needed() {
     needed_.assign(f_.blocks.size(), none());
     std::vector<Bits> at_head(f_.blocks.size(), none());

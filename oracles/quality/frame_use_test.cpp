@@ -8,8 +8,11 @@ namespace regduel::oracles {
 namespace {
 
 std::int64_t local_use(std::string_view body) {
-  const auto module =
-      ir::parse("rir 1\nfunc @f kernel target sm_90 threads 32 allocated\n  frame local 16 shared 8\n" + std::string(body));
+  const auto module = ir::parse(R"(
+rir 1
+func @f kernel target sm_90 threads 32 allocated
+  frame local 16 shared 8
+)" + std::string(body));
   EXPECT_TRUE(module.has_value()) << (module ? "" : to_string(module.error()));
   if (!module) return -1;
   const ir::Function& f = module->functions[0];

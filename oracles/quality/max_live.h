@@ -1,5 +1,5 @@
-// MaxLive of a program before allocation, which the quality judge computes for itself: its own liveness, on bytes; nothing of it is
-// shared with an allocator.
+// MaxLive of a program before allocation. The quality judge has a liveness analysis of its own, on bytes; it shares none with an
+// allocator.
 #pragma once
 
 #include "ir/cfg.h"

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/allocator.h"
+#include "oracles/before.h"
 #include "oracles/collector.h"
 #include "oracles/quality/loops.h"
 #include "oracles/quality/max_live.h"
@@ -44,7 +46,7 @@ std::vector<std::int64_t> weights(const Function& f, const ir::Cfg& cfg) {
   return weight;
 }
 
-// What the program before contributes on its own.
+// The figures of the program before alone.
 struct FiguresBefore {
   explicit FiguresBefore(const Before& before)
       : max_live(oracles::max_live(before.program(), before.cfg())), weights(oracles::weights(before.program(), before.cfg())) {}
@@ -113,28 +115,23 @@ void occupancy(Measures& m, const Function& after, const ir::Target& target) {
   m.occupancy_percent = target.max_warps_per_sm > 0 ? m.warps_per_sm * 100 / target.max_warps_per_sm : 0;
 }
 
-class QualityJudge final : public Judge {
- public:
-  std::string_view name() const override { return kName; }
-  std::string_view what_it_proves() const override { return "the figures that the allocator claimed are those of its result"; }
-  JudgeResult judge(const Case& c) const override {
-    if (c.claims == nullptr) return without_verdict(kName, Verdict::Skipped, "nothing was claimed");
-    const Measures m = c.measures != nullptr ? *c.measures : measure(c.prepared, c.given);
-    Collector out(kName);
-    for (const ir::RegFile f : ir::kAllFiles)
-      if (c.claims->registers[index(f)] != m.registers[index(f)])
-        out.add("claims-registers", {}, -1,
-                fmt::format("claimed {} registers of file {}, counted {}", c.claims->registers[index(f)], ir::name(f),
-                            m.registers[index(f)]));
-    if (c.claims->spill_store_bytes != m.spill_store_bytes)
-      out.add("claims-spill-store-bytes", {}, -1,
-              fmt::format("claimed {} bytes of spill stores, counted {}", c.claims->spill_store_bytes, m.spill_store_bytes));
-    if (c.claims->spill_load_bytes != m.spill_load_bytes)
-      out.add("claims-spill-load-bytes", {}, -1,
-              fmt::format("claimed {} bytes of refills, counted {}", c.claims->spill_load_bytes, m.spill_load_bytes));
-    return out.finish();
-  }
-};
+JudgeResult judge_claims(const Case& c) {
+  if (c.claims == nullptr) return without_verdict(kName, Verdict::Skipped, "nothing was claimed");
+  const Measures m = c.measures != nullptr ? *c.measures : measure(c.prepared, c.given);
+  Collector out(kName);
+  for (const ir::RegFile f : ir::kAllFiles)
+    if (c.claims->registers[index(f)] != m.registers[index(f)])
+      out.add("claims-registers", {}, -1,
+              fmt::format("claimed {} registers of file {}, counted {}", c.claims->registers[index(f)], ir::name(f),
+                          m.registers[index(f)]));
+  if (c.claims->spill_store_bytes != m.spill_store_bytes)
+    out.add("claims-spill-store-bytes", {}, -1,
+            fmt::format("claimed {} bytes of spill stores, counted {}", c.claims->spill_store_bytes, m.spill_store_bytes));
+  if (c.claims->spill_load_bytes != m.spill_load_bytes)
+    out.add("claims-spill-load-bytes", {}, -1,
+            fmt::format("claimed {} bytes of refills, counted {}", c.claims->spill_load_bytes, m.spill_load_bytes));
+  return out.finish();
+}
 
 }  // namespace
 
@@ -198,7 +195,7 @@ Measures measure(const Before& before, const Function& after) {
 }
 
 const Judge& quality_judge() {
-  static const QualityJudge judge;
+  static constexpr Judge judge(kName, "the figures that the allocator claimed are those of its result", judge_claims);
   return judge;
 }
 

@@ -1,12 +1,12 @@
-// The quality judge: recomputes every figure of an allocation from the program before and the program after, and holds an
-// allocator's claims against them.
+// The quality judge: recomputes every figure of an allocation from the program before and the program after, and compares the
+// claims of an allocator with them. Tested by quality_test.cpp.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "oracles/report.h"
+#include "oracles/judge.h"
 
 namespace regduel::oracles {
 
@@ -49,8 +49,8 @@ struct Measures {
 // add up.
 inline constexpr std::int64_t kMostWeight = 1'000'000'000;
 
-// Cycles until the next instruction can use what one computes: about what has been measured from sm_70 on where memory is near. An
-// estimate for comparing two allocations of one program, which differ in what was inserted.
+// Cycles until the next instruction can use a result: about the measured values from sm_70 on, with memory in the first cache. An
+// estimate for comparing two allocations of one program, which differ in their inserted instructions.
 struct Latency {
   int arithmetic = 4;  // copies, remats, packs and all that is none of the following
   int shared = 23;     // spills and refills of shared slots
@@ -63,7 +63,7 @@ inline constexpr Latency kLatency;
 // sets once for each Before.
 [[nodiscard]] Measures measure(const Before& before, const ir::Function& after);
 
-// Skipped where nothing was claimed. Cost: that of measure(), less where the case brings its measures.
+// Skipped if the case has no claims. Cost: that of measure(), less if the case has its measures.
 [[nodiscard]] const Judge& quality_judge();
 
 }  // namespace regduel::oracles

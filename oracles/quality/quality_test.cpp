@@ -17,25 +17,70 @@ int max_live_r(const std::string& body) {
   const ir::Function f = parse_function("func @t kernel target sm_90 threads 32\n" + body);
   return max_live(f, ir::Cfg(f))[index(ir::RegFile::R)];
 }
-const std::string kFour = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n  vreg %3 R b64\n  block b0\n";
+const std::string kFour = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+  vreg %3 R b64
+  block b0
+)";
 
 TEST(MaxLive, CountsUnitsAtBothMoments) {
-  EXPECT_EQ(max_live_r(kFour + "    #0 %0 = a 1\n    #1 %1 = b %0\n    #2 use %1\n    #3 exit\n"), 1);
-  EXPECT_EQ(max_live_r(kFour + "    #0 %0 = a 1\n    #1 %1 = b %0\n    #2 use %1, %0\n    #3 exit\n"), 2);
-  EXPECT_EQ(max_live_r(kFour + "    #0 %0 = a 1\n    #1 %1{early} = b %0\n    #2 use %1\n    #3 exit\n"), 2);
-  EXPECT_EQ(max_live_r(kFour + "    #0 %3 = a 1\n    #1 %1 = b %3.hi\n    #2 use %1\n    #3 exit\n"), 2);
+  EXPECT_EQ(max_live_r(kFour + R"(
+    #0 %0 = a 1
+    #1 %1 = b %0
+    #2 use %1
+    #3 exit
+)"),
+            1);
+  EXPECT_EQ(max_live_r(kFour + R"(
+    #0 %0 = a 1
+    #1 %1 = b %0
+    #2 use %1, %0
+    #3 exit
+)"),
+            2);
+  EXPECT_EQ(max_live_r(kFour + R"(
+    #0 %0 = a 1
+    #1 %1{early} = b %0
+    #2 use %1
+    #3 exit
+)"),
+            2);
+  EXPECT_EQ(max_live_r(kFour + R"(
+    #0 %3 = a 1
+    #1 %1 = b %3.hi
+    #2 use %1
+    #3 exit
+)"),
+            2);
   // A dead def needs a place too.
-  EXPECT_EQ(max_live_r(kFour + "    #0 %0 = a 1\n    #1 %1, %3 = b 1\n    #2 use %0\n    #3 exit\n"), 4);
+  EXPECT_EQ(max_live_r(kFour + R"(
+    #0 %0 = a 1
+    #1 %1, %3 = b 1
+    #2 use %0
+    #3 exit
+)"),
+            4);
   // A use that no def reaches is nowhere live.
-  EXPECT_EQ(max_live_r(kFour + "    #0 %0 = a 1\n    #1 use %0, %1, %3\n    #2 exit\n"), 1);
+  EXPECT_EQ(max_live_r(kFour + R"(
+    #0 %0 = a 1
+    #1 use %0, %1, %3
+    #2 exit
+)"),
+            1);
 }
 
 TEST(MaxLive, PartsOfAPairAreNotLiveBeforeTheyAreWritten) {
-  EXPECT_EQ(
-      max_live_r(
-          kFour +
-          "    #0 %0, %1, %2 = a 1\n    #1 use %0, %1, %2\n    #2 %3.lo = a 1\n    #3 %3.hi = a 2\n    #4 use %3\n    #5 exit\n"),
-      3);
+  EXPECT_EQ(max_live_r(kFour + R"(
+    #0 %0, %1, %2 = a 1
+    #1 use %0, %1, %2
+    #2 %3.lo = a 1
+    #3 %3.hi = a 2
+    #4 use %3
+    #5 exit
+)"),
+            3);
 }
 
 TEST(MaxLive, FollowsLoopsPhisAndGuards) {
@@ -60,20 +105,42 @@ TEST(MaxLive, FollowsLoopsPhisAndGuards) {
   EXPECT_EQ(max_live(f, ir::Cfg(f))[index(ir::RegFile::R)], 2);  // %0 through the loop, %1 up to it or %3 in it
   EXPECT_EQ(max_live(f, ir::Cfg(f))[index(ir::RegFile::P)], 1);
   // A first guarded def in a loop does not stretch back to the entry.
-  EXPECT_EQ(
-      max_live_r("  vreg %0 R b32\n  vreg %1 P pred\n  vreg %2 R b64\n  block b0\n    #0 %2 = a 1\n    #1 use %2\n    #2 %1 = p 1\n"
-                 "    #3 @%1 %0 = a 1\n    #4 use %0\n    #5 exit\n"),
-      2);
+  EXPECT_EQ(max_live_r(R"(
+  vreg %0 R b32
+  vreg %1 P pred
+  vreg %2 R b64
+  block b0
+    #0 %2 = a 1
+    #1 use %2
+    #2 %1 = p 1
+    #3 @%1 %0 = a 1
+    #4 use %0
+    #5 exit
+)"),
+            2);
 }
 
 // What an instruction both reads and writes is read first: it is live around the loop.
 TEST(MaxLive, AnAccumulatorIsLiveAroundItsLoop) {
-  EXPECT_EQ(
-      max_live_r(
-          "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b64\n  vreg %3 P pred\n  block b0\n    #0 %0 = a 1\n    #1 %1 = a 2\n"
-          "    #2 %3 = p 1\n    #3 bra -> b1\n  block b1\n    #4 %2 = a 3\n    #5 use %2\n    #6 %1 = add %1, %0\n"
-          "    #7 cbra %3 -> b1, b2\n  block b2\n    #8 exit\n"),
-      4);
+  EXPECT_EQ(max_live_r(R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b64
+  vreg %3 P pred
+  block b0
+    #0 %0 = a 1
+    #1 %1 = a 2
+    #2 %3 = p 1
+    #3 bra -> b1
+  block b1
+    #4 %2 = a 3
+    #5 use %2
+    #6 %1 = add %1, %0
+    #7 cbra %3 -> b1, b2
+  block b2
+    #8 exit
+)"),
+            4);
 }
 
 const std::string kBefore = R"(
@@ -208,11 +275,17 @@ func @t kernel target sm_90 threads 96 allocated
 TEST(Quality, LatencyOfMemoryNearAndFar) {
   const auto latency = [](const std::string& body) {
     const std::string head = "func @t kernel target sm_90 threads 32";
-    const ir::Function before = parse_function(head + "\n  block b0\n    #9 exit\n");
-    const ir::Function after = parse_function(head +
-                                              " allocated\n  frame local 4 shared 4\n  slot 0 local size 4 align 4 offset 0\n"
-                                              "  slot 1 shared size 4 align 4 offset 0\n  block b0\n" +
-                                              body + "    #9 exit\n");
+    const ir::Function before = parse_function(head + R"(
+
+  block b0
+    #9 exit
+)");
+    const ir::Function after = parse_function(head + R"( allocated
+  frame local 4 shared 4
+  slot 0 local size 4 align 4 offset 0
+  slot 1 shared size 4 align 4 offset 0
+  block b0
+)" + body + "    #9 exit\n");
     return *measure({before, *ir::find_target("sm_90")}, after).estimated_latency - kLatency.arithmetic;
   };
   EXPECT_EQ(latency("    +1 spill R0, slot 0\n"), kLatency.local);
@@ -224,7 +297,10 @@ TEST(Quality, LatencyOfMemoryNearAndFar) {
 TEST(Quality, BankConflictsAreOfSourcesReadTogether) {
   const auto conflicts = [](const std::string& instruction) {
     const std::string head = "func @t kernel target sm_90 threads 32", exit = "    #9 exit\n";  // four banks
-    const ir::Function before = parse_function(head + "\n  block b0\n" + exit);
+    const ir::Function before = parse_function(head + R"(
+
+  block b0
+)" + exit);
     const ir::Function after = parse_function(head + " allocated\n  block b0\n    #0 " + instruction + "\n" + exit);
     return measure({before, *ir::find_target("sm_90")}, after).bank_conflicts;
   };
@@ -274,9 +350,16 @@ TEST(Quality, ABlockWeighsAtMostWhatNineLoopsDo) {
   for (const auto& row : rows) {
     const std::string block = std::string("  block b0 ") + row.block + "\n";
     const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n" + block + "    #0 exit\n");
-    const ir::Function after = parse_function(
-        "func @t kernel target sm_90 threads 32 allocated\n  frame local 4 shared 0\n  slot 0 local size 4 align 4 offset 0\n" +
-        block + "    +1 spill R0, slot 0\n    +2 spill R0, slot 0\n    +3 R1 = copy R0\n    #0 exit\n");
+    const ir::Function after = parse_function(R"(
+func @t kernel target sm_90 threads 32 allocated
+  frame local 4 shared 0
+  slot 0 local size 4 align 4 offset 0
+)" + block + R"(
+    +1 spill R0, slot 0
+    +2 spill R0, slot 0
+    +3 R1 = copy R0
+    #0 exit
+)");
     const Measures m = measure({before, *ir::find_target("sm_90")}, after);
     EXPECT_EQ(m.weighted_spill_bytes, 8 * row.weight) << row.block;
     EXPECT_EQ(m.weighted_copies, row.weight) << row.block;

@@ -1,6 +1,6 @@
-// See refill_bound.h. First the values: each def of a unit makes one, and copies, phis, packs and unpacks hand it on, so that what
-// several vregs hold is one value. Then each instruction is three moments: reads (early-clobber defs stand beside them), clobbers,
-// writes. A moment brings in the values that it must have and puts out what is read again last until what is left fits. Tested by
+// See refill_bound.h. First the values: each def of a unit makes one; copies, phis, packs and unpacks pass it on, so that several
+// vregs can hold one value. Then each instruction is three moments: reads (with early-clobber defs), clobbers, writes. A moment
+// brings in the values that it must have, and evicts the values that are read again last until the rest fits. Tested by
 // refill_bound_test.cpp, and against a search over all choices by properties/exact_truths_test.cpp.
 
 #include "oracles/quality/refill_bound.h"
@@ -38,7 +38,7 @@ std::vector<BlockId> only_path(const Function& f) {
   }
 }
 
-// What a unit of a vreg holds.
+// The content of a unit of a vreg.
 struct Content {
   Value value = kNoValue;  // none: undefined, or not one that takes part
   bool is_defined = false;
@@ -49,7 +49,7 @@ struct Access {
   std::uint32_t next = kNever;  // the step that reads it next; of a read that another one of its step repeats: the step
 };
 
-// What one instruction does, as ranges of the accesses.
+// The accesses of one instruction, as ranges.
 struct Step {
   std::uint32_t reads, early, defs, end;
   int behind_clobbers;  // units that its clobbers leave
@@ -107,7 +107,7 @@ class Line {
     const Storage s = f_.storage(op);
     return s.offset % kUnitBytes == 0 && s.size % kUnitBytes == 0;
   }
-  // What the operand holds may be had without a refill, or by a smaller one.
+  // The value of the operand needs no refill, or a smaller one.
   void leave_out(const Operand& op) {
     for (const Content& c : contents_of(op)) leave_out(c.value);
   }

@@ -101,19 +101,33 @@ TEST(RefillBound, WhatIsHandedOnIsOneValue) {
 
 // As a copy does, phis hand on all at one time.
 TEST(RefillBound, PhisHandOnAsWell) {
-  const std::string swapped =
-      edit(kFour, "  #4 st %0, %1", "  #7 bra -> b1\nblock b1\n  #8 %0 = phi b0: %1\n  #9 %1 = phi b0: %0\n  #4 st %0");
+  const std::string swapped = edit(kFour, "  #4 st %0, %1", R"(  #7 bra -> b1
+block b1
+  #8 %0 = phi b0: %1
+  #9 %1 = phi b0: %0
+  #4 st %0)");
   EXPECT_EQ(bound(swapped, 3), 0);
   EXPECT_EQ(bound(edit(swapped, "  #6 exit", "  #10 st %1\n  #6 exit"), 3), 4);
   EXPECT_EQ(bound(edit(swapped, "  #6 exit", "  #10 st %0\n  #6 exit"), 3), 0);
   // A predicate as well: the guard is defined.
-  const std::string guarded = edit(edit(kFour, "  vreg %3 R b32", "  vreg %3 R b32\n  vreg %4 P pred\n  vreg %5 P pred"), "  #4 st",
-                                   "  #7 %4 = setp\n  #8 bra -> b1\nblock b1\n  #9 %5 = phi b0: %4\n  #4 @%5 st");
+  const std::string guarded = edit(edit(kFour, "  vreg %3 R b32", R"(
+  vreg %3 R b32
+  vreg %4 P pred
+  vreg %5 P pred)"),
+                                   "  #4 st", R"(  #7 %4 = setp
+  #8 bra -> b1
+block b1
+  #9 %5 = phi b0: %4
+  #4 @%5 st)");
   EXPECT_EQ(bound(guarded, 2), 12);
 }
 
 TEST(RefillBound, WhatIsMovedInPartTakesNoPart) {
-  const std::string narrow = edit(kFour, "  vreg %3 R b32", "  vreg %3 R b32\n  vreg %4 R b16\n  vreg %5 R b16\n  vreg %6 R b32");
+  const std::string narrow = edit(kFour, "  vreg %3 R b32", R"(
+  vreg %3 R b32
+  vreg %4 R b16
+  vreg %5 R b16
+  vreg %6 R b32)");
   EXPECT_EQ(bound(edit(narrow, "  #4 st", "  #7 %4 = copy %0.lo\n  #4 st"), 2), 4);
   EXPECT_EQ(bound(edit(narrow, "  #4 st", "  #7 %4, %5 = unpack %0\n  #4 st"), 2), 4);
   EXPECT_EQ(bound(edit(narrow, "  #4 st", "  #7 %6 = pack %0.lo, %1.lo\n  #4 st"), 2), 0);
@@ -160,7 +174,12 @@ TEST(RefillBound, OnePathThroughSeveralBlocks) {
   EXPECT_EQ(bound(edit(kFour, "  #4 st", "  #7 bra -> b1\nblock b1\n  #4 st"), 2), 12);
   EXPECT_EQ(bound(edit(kFour, "  #6 exit", "  #6 bra -> b1\nblock b1\n  #7 bra -> b1"), 2), std::nullopt);
   EXPECT_EQ(bound(edit(edit(kFour, "  vreg %3 R b32", "  vreg %3 R b32\n  vreg %4 P pred"), "  #4 st",
-                       "  #7 %4 = setp\n  #8 cbra %4 -> b1, b2\nblock b1\n  #9 exit\nblock b2\n  #4 st"),
+                       R"(  #7 %4 = setp
+  #8 cbra %4 -> b1, b2
+block b1
+  #9 exit
+block b2
+  #4 st)"),
                   2),
             std::nullopt);
 }

@@ -1,8 +1,8 @@
 // The spill statistics of one allocated program, with the names, the order and the lines of ptxas, measured from the program.
 //
 // Source: source 001 "Spill Statistics": its table of nine fields, and the three formats in which they and the latency are printed.
-// The layout of the lines is that of the format strings of ptxas 13.0.88 (where the seed breaks a line, they do not):
-// scripts/check/ptxas-test compares function_properties() and spill_warning() with what ptxas prints. The seed says of most fields no
+// The layout of the lines is that of the format strings of ptxas 13.0.88 (where the source breaks a line, they do not):
+// scripts/ptxas-test compares function_properties() and spill_warning() with what ptxas prints. The source says of most fields no
 // more than what their names say; what they mean here stands beside each. Bytes are those that the instructions of the text move,
 // each counted once, as in the other measures. Tested by spill_statistics_test.cpp.
 #pragma once
@@ -20,7 +20,7 @@ namespace regduel::oracles {
 
 struct SpillStatistics {
   // est latency: cycles of one thread, nothing overlapping, each instruction times the weight of its block (Measures,
-  // estimated_latency). ptxas estimates with a model of its own that the seed does not describe. nullopt = saturated.
+  // estimated_latency). ptxas estimates with a model of its own that the source does not describe. nullopt = saturated.
   std::optional<std::int64_t> estimated_latency = 0;
 
   // LSpillB: bytes that spill stores move to slots of local memory. Saves of callee-saved registers are spill stores.
@@ -32,13 +32,13 @@ struct SpillStatistics {
   // SSpillB: bytes that spill stores move to slots of shared memory.
   std::int64_t shared_spill_bytes = 0;
   // LowLmemSpillSize: the least local memory in which these slots have room: the sum of their sizes, without gaps between them.
-  // The seed has "low-bound local memory spill size"; it could as well be what ptxas puts at low addresses, outside a frame.
+  // The source has "low-bound local memory spill size"; it could as well be what ptxas puts at low addresses, outside a frame.
   std::int64_t low_local_size = 0;
   // FrameLmemSpillSize: bytes of the local frame in which the slots stand, gaps and final alignment included; never below the
   // former where slots stand in the frame, as they must. Nothing but slots is in it, since a program over vregs has no frame.
   std::int64_t frame_local_size = 0;
   // LNonSpillB: bytes that the program's own stores move to local memory: st with the qualifier .local, by its type and vector.
-  // The seed has "non-spill local memory bytes". Stores through generic addresses cannot be told from others and do not count;
+  // The source has "non-spill local memory bytes". Stores through generic addresses cannot be told from others and do not count;
   // nor do arguments of calls in memory (st.param).
   std::int64_t local_own_store_bytes = 0;
   // LNonRefillB: bytes that its own loads move from local memory: ld.local, the same way; a remat that repeats one included.

@@ -11,21 +11,32 @@ using testing::parse_function;
 
 SpillStatistics statistics_of(const std::string& slots, const std::string& body) {
   const std::string head = "func @f kernel target sm_90 threads 32";
-  const ir::Function before = parse_function(head + "\n  block b0\n    #99 exit\n");
+  const ir::Function before = parse_function(head + R"(
+
+  block b0
+    #99 exit
+)");
   const ir::Function after = parse_function(head + " allocated\n" + slots + "  block b0\n" + body + "    #99 exit\n");
   return spill_statistics(measure({before, *ir::find_target("sm_90")}, after), after);
 }
 
-const std::string kSlots =
-    "  frame local 32 shared 16\n"
-    "  slot 0 local size 4 align 4 offset 0\n  slot 1 local size 16 align 16 offset 16\n"
-    "  slot 2 shared size 8 align 8 offset 0\n";
+const std::string kSlots = R"(
+  frame local 32 shared 16
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 16 align 16 offset 16
+  slot 2 shared size 8 align 8 offset 0
+)";
 
 TEST(SpillStatistics, CountsEachSpaceAndDirectionApart) {
-  const SpillStatistics s = statistics_of(kSlots,
-                                          "    +1 spill R0, slot 0\n    +2 spill R4:R7, slot 1\n    +3 R0 = refill slot 0\n"
-                                          "    +4 R1 = refill slot 1+4\n    +5 R2:R3 = refill slot 1+8\n"
-                                          "    +6 spill UR0:UR1, slot 2\n    +7 UR0 = refill slot 2+4\n");
+  const SpillStatistics s = statistics_of(kSlots, R"(
+    +1 spill R0, slot 0
+    +2 spill R4:R7, slot 1
+    +3 R0 = refill slot 0
+    +4 R1 = refill slot 1+4
+    +5 R2:R3 = refill slot 1+8
+    +6 spill UR0:UR1, slot 2
+    +7 UR0 = refill slot 2+4
+)");
   EXPECT_EQ(s.local_spill_bytes, 4 + 16);
   EXPECT_EQ(s.local_refill_bytes, 4 + 4 + 8);
   EXPECT_EQ(s.shared_spill_bytes, 8);
@@ -84,10 +95,11 @@ SpillStatistics numbered() {
 }
 
 TEST(SpillStatistics, ReportLinesAreThoseOfTheSource) {
-  EXPECT_EQ(report_lines(numbered()),
-            "# [est latency = 900] [LSpillB=12] [LRefillB=13], [SSpillB=15], [SRefillB=14], [LowLmemSpillSize=16] "
-            "[FrameLmemSpillSize=17]\n"
-            "# [LNonSpillB=18] [LNonRefillB=19], [NonSpillSize=20]\n");
+  EXPECT_EQ(
+      report_lines(numbered()),
+      R"(# [est latency = 900] [LSpillB=12] [LRefillB=13], [SSpillB=15], [SRefillB=14], [LowLmemSpillSize=16] [FrameLmemSpillSize=17]
+# [LNonSpillB=18] [LNonRefillB=19], [NonSpillSize=20]
+)");
   SpillStatistics saturated;
   saturated.estimated_latency = std::nullopt;
   EXPECT_THAT(report_lines(saturated), ::testing::StartsWith("# [est latency = saturated] [LSpillB=0] "));

@@ -1,15 +1,15 @@
-// Which names the program before reads again, and which locations the program after, at the head of each block: the state at a
-// block keeps these and no more, so that states stay as small as the live ranges are, and that nothing is gone through again for
-// the sake of what is left over in a register. Defs of parts end a live range together; a copy reads its source.
+// The live names of the program before, and the live locations of the program after, at the head of each block. The state at a
+// block keeps these alone, so states are as small as live ranges, and a dead value left over in a register causes no further visit.
+// Several defs of parts end a live range together; a copy reads its source.
 //
-// A guarded def ends one together with a def under the opposite guard. And what is read under a guard is live from there upwards
-// *under that guard* only: until it is written, under the same guard or under none, or until the guard is written, above which it
-// is live as anything else is. So what if-converted code keeps to itself is live in that code alone.
+// A guarded def ends a live range together with a def under the opposite guard. A read under a guard makes the place live from
+// there upwards *under that guard* only: until a write under the same guard or without a guard, or until the guard is written;
+// above that the place is live without a condition. So a value that if-converted code defines and reads is live in that code alone.
 //
-// Only a place that some block reads before it writes it lives across blocks. Those are taken sixty-four at a time, one bit each,
-// and spread backwards from the blocks that read them to those that write them, in sweeps over the blocks that have changed (the
-// worklist of Kam and Ullman, "Global Data Flow Analysis and Iterative Algorithms", 1976, backwards). So the memory is that of the
-// answer and one row of bits a block, and the time is a part of that of the answer. Tested by liveness_test.cpp and plan_test.cpp.
+// A place lives across blocks only if some block reads it before writing it. Such places are taken sixty-four at a time, one bit
+// each, and spread backwards from the blocks that read them to the blocks that write them, in sweeps over the changed blocks (the
+// worklist of Kam and Ullman, "Global Data Flow Analysis and Iterative Algorithms", 1976, backwards). Memory: the answer and one
+// row of bits a block. Tested by liveness_test.cpp and live_at_test.cpp.
 
 #include <algorithm>
 #include <array>
@@ -65,8 +65,8 @@ class Liveness {
     return live();
   }
 
-  // What a phi writes that was kept is taken to be live before it too: a phi is seldom kept. Predicate registers are written too
-  // often for guards to be followed from block to block.
+  // The location that a kept phi writes counts as live before it too: a phi is seldom kept. Predicate registers are written too
+  // often to follow guards from block to block.
   LiveSets of_locations() {
     for (at_ = 0; at_ < plan_.order.size(); ++at_)
       for (const Step& s : plan_.steps_of(plan_.order[at_])) step_of_locations(s);
@@ -78,7 +78,7 @@ class Liveness {
   }
 
  private:
-  // What a step hangs on: a place, as it is after so many writes in the block.
+  // A predicate: a place, after so many writes in the block.
   struct Guard {
     std::uint32_t place = kNoIndex, writes = 0;  // kNoIndex: none
     bool sense = true;
@@ -87,7 +87,7 @@ class Liveness {
     [[nodiscard]] Guard opposite() const { return {place, writes, !sense}; }
     friend bool operator==(const Guard&, const Guard&) = default;
   };
-  // What a block does with a place. The steps of a block make one for the two of them; an edge makes one of its own.
+  // The reads and writes of a place by one block. The steps of the block make one usage of a place, an edge another one.
   struct Usage {
     std::uint32_t place = 0, at = 0;  // the block's position
     std::uint8_t written = 0;         // bytes
@@ -104,7 +104,7 @@ class Liveness {
     std::uint8_t bytes_read = 0;    // by anything
     bool is_across = false;         // it is live at the head of some block
   };
-  // A place that block `at` reads, of what it has at its head, where a predicate holds or does not.
+  // A place whose value at its head block `at` reads, under a predicate that holds or does not.
   struct Exposed {
     std::uint32_t guard = 0;
     bool sense = true;
@@ -171,7 +171,7 @@ class Liveness {
     if (u.guard == guard_) u.written_if |= bytes;
     else u.guard = guard_, u.written_if = bytes;
   }
-  // From here on steps happen where `p`, a predicate, holds or does not. Always, where it is nothing.
+  // The following steps happen only if the predicate `p` holds, or does not. No predicate = they always happen.
   void set_guard(const Place& p, bool sense) {
     read(p);
     if (p.size != 0) guard_ = {p.cell, usage(p.cell).writes, sense};
@@ -242,8 +242,8 @@ class Liveness {
     return united(spread(), under_guards, place_of);
   }
 
-  // Each place under each of its guards is a place of its own: number n is place_of[n] under one of them. What no step writes under
-  // the guard is as live under it as it is without, and has no number.
+  // Each place under each of its guards is a place of its own: number n is place_of[n] under one of them. A place that no step
+  // writes under the guard is live under it if it is live, and has no number.
   void number_under_guards(std::vector<std::uint32_t>& place_of) {
     constexpr std::uint32_t kWritten = kNoIndex - 1;
     std::array<FlatMap, 2> numbers;  // by sense
@@ -285,7 +285,7 @@ class Liveness {
     return sets;
   }
 
-  // What ends it goes to limited.usages_.
+  // The usages that end such a live range go to limited.usages_.
   void end_at_writes(const Exposed& of, std::vector<std::uint32_t>& writes, Liveness& limited, GuardEnds& ends) {
     const std::uint32_t n = of.number;
     limited.places_[n] = {.bytes_read = 0xFF, .is_across = true};
@@ -315,7 +315,7 @@ class Liveness {
     }
   }
 
-  // Above where its guard is written, a place is live as any other is.
+  // Above the write of its guard, a place is live without a condition.
   void go_on_without_guards(const LiveSets& sets, GuardEnds& ends, std::span<const std::uint32_t> place_of) {
     const auto is_live = [&](std::uint32_t at, std::uint32_t n) { return std::ranges::binary_search(sets[plan_.order[at]], n); };
     for (const auto& [at, n] : ends.in_phis) {
@@ -458,8 +458,8 @@ void take_back_phis(std::span<const StepOperand> phis, std::vector<std::uint32_t
   places.erase(std::unique(unsorted, places.end()), places.end());
 }
 
-// The live names where the edges are those of the program before. At the head of an edge block, what the phis at its end write is
-// not live, and what they read is.
+// The live names, if the edges are those of the program before. At the head of an edge block, the defs of the phis at its end are
+// not live, and their uses are.
 LiveSets live_names_along(const Plan& plan, const LiveSets& before) {
   const auto num_before = static_cast<std::uint32_t>(before.begin.size() - 1);
   LiveSets sets = before;
@@ -484,7 +484,7 @@ LiveSets live_names_along(const Plan& plan, const LiveSets& before) {
 
 void find_live(Plan& plan, NamesBefore& before) {
   const Flow flow(plan);
-  const bool has_edges_of_before = plan.astray.empty() && plan.num_names() == plan.names.size();
+  const bool has_edges_of_before = plan.wrong_edges.empty() && plan.num_names() == plan.names.size();
   if (has_edges_of_before && !before.live.begin.empty()) {
     plan.live_names = live_names_along(plan, before.live);
   } else {

@@ -40,7 +40,7 @@ void Meet::note_predicate(Value a, Value b) { predicates_.push_back({a, b}); }
 void Meet::note_predicates_in(Value a, Value b) {
   if (!values_.has_words(a) && !values_.has_words(b)) return;
   const auto is_predicate = [&](Value v) {
-    return v != kJunk && values_[v].kind != ValueKind::Byte && values_[v].kind != ValueKind::Bit;
+    return v != kBottom && values_[v].kind != ValueKind::Byte && values_[v].kind != ValueKind::Bit;
   };
   for (std::uint32_t i = 0; i < 4; ++i) {
     const Value x = values_.byte(a, i), y = values_.byte(b, i);
@@ -57,22 +57,22 @@ void Meet::choose_tokens(std::span<const Value> kept, int most) {
   std::ranges::sort(right_choices_);
   const auto is_left_choice = [&](const Predicate& p) { return std::ranges::binary_search(left_choices_, p.left); };
   const auto is_right_choice = [&](const Predicate& p) { return std::ranges::binary_search(right_choices_, p.right); };
-  // Predicates that are choices themselves meet by the other ones' tokens, the innermost first. And the first pair of a value on
-  // the left keeps its number: where two predicates were one, it is that by which the values of both sides are choices, or which is
-  // still what it was.
+  // Predicates that are choices themselves meet by the tokens of the others, the innermost first. The first pair of a value on the
+  // left keeps its number: if two predicates were one, this is the pair by which the values of both sides are choices, or the
+  // unchanged one.
   const auto rank = [&](const Predicate& p) {
     const bool is_gated = values_.is_gated(p.left) || values_.is_gated(p.right);
     const int change = is_left_choice(p) && is_right_choice(p) ? 0 : p.left == p.right ? 1 : 2;
-    return std::tuple(is_gated, is_gated ? p.left : kJunk, change);
+    return std::tuple(is_gated, is_gated ? p.left : kBottom, change);
   };
   std::ranges::stable_sort(predicates_, {}, rank);
   for (const Predicate& p : predicates_) {
-    // One that was defined on all paths so far keeps its number, too, where it is not any more.
-    if (values_.is_atom(p.left) && known(p.left, p.right) == kJunk && may_keep(p.left, p.right, left(p.left)))
+    // A predicate that was defined on all paths so far keeps its number, also if it is not defined on all paths any more.
+    if (values_.is_atom(p.left) && known(p.left, p.right) == kBottom && may_keep(p.left, p.right, left(p.left)))
       set_number({p.left, p.right, p.left});
-    const Value number = (*this)(p.left, p.right, mode_of_part(p.left, p.right, Mode::NumberLoose), false);
+    const Value number = (*this)(p.left, p.right, mode_of_part(p.left, p.right, Mode::NumberMaybeUndefined), false);
     const auto is_this = [&](const Token& t) { return t.left == p.left && t.right == p.right; };
-    // Two places with a vague number may hold two things.
+    // Two places with one vague number may hold different values.
     if (values_.is_vague(number) || (!is_left_choice(p) && !is_right_choice(p)) || std::ranges::any_of(tokens_, is_this)) continue;
     const bool is_kept = number == p.left && std::ranges::find(kept, p.left) != kept.end();
     if (is_kept || most-- > 0) tokens_.push_back({p.left, p.right, number});
@@ -84,28 +84,29 @@ void Meet::set_number(const Token& t) {
   if (t.number == t.left) left(t.left).kept_in = epoch_;
 }
 
-// Mostly two leaves meet, and the one on the left no other.
+// The common case: two leaves meet, and the left one meets no other value.
 Value Meet::of_new(Value a, Value b, Mode mode, bool are_words) {
-  if (!values_.is_atom(a) || !values_.is_atom(b) || a == kNowhere || b == kNowhere) return of_any(a, b, mode, are_words);
+  if (!values_.is_atom(a) || !values_.is_atom(b) || a == kUnsatisfiable || b == kUnsatisfiable)
+    return of_any(a, b, mode, are_words);
   Left& l = left(a);
   if (l.epoch == epoch_ || l.split_in == epoch_) return of_any(a, b, mode, are_words);
-  if (mode == Mode::Find) return kJunk;
+  if (mode == Mode::Find) return kBottom;
   l.epoch = epoch_;
   l.right = b;
   return l.number = may_keep(a, b, l, mode) ? keep(a, l) : new_leaf(a, b, mode);
 }
 
 Value Meet::of_any(Value a, Value b, Mode mode, bool are_words) {
-  if (values_.is_nowhere(a)) return a;
-  if (values_.is_nowhere(b)) return b;
-  if (const Value v = known(a, b); v != kJunk) return v;
+  if (values_.is_unsatisfiable(a)) return a;
+  if (values_.is_unsatisfiable(b)) return b;
+  if (const Value v = known(a, b); v != kBottom) return v;
   const Token* const chosen = chosen_token(a, b);
-  const Value token = chosen != nullptr ? kJunk : token_of_gates(a, b, mode);
-  const Value v = chosen != nullptr ? by_outcome(*chosen, a, b, mode, are_words)
-                  : token != kJunk  ? of_gates(token, a, b, mode, are_words)
-                  : are_words       ? of_words(a, b, mode)
-                                    : of_bytes(a, b, mode);
-  if (v != kJunk) remember(a, b, v);
+  const Value token = chosen != nullptr ? kBottom : token_of_gates(a, b, mode);
+  const Value v = chosen != nullptr  ? by_outcome(*chosen, a, b, mode, are_words)
+                  : token != kBottom ? of_gates(token, a, b, mode, are_words)
+                  : are_words        ? of_words(a, b, mode)
+                                     : of_bytes(a, b, mode);
+  if (v != kBottom) remember(a, b, v);
   return v;
 }
 
@@ -127,25 +128,25 @@ void Meet::number_tokens(Value a, Value b, Mode mode) {
   };
   const bool is_new = may_rename(m.a);
   if (is_new) number_below();
-  // What its gates go by may be gates.
+  // Tokens of gates may be gates.
   number_tokens(m.a, n.a, mode);
   const Value token = (*this)(m.a, n.a, mode_of_part(m.a, n.a, mode), false);
   if (!is_new && token == m.a) number_below();
   numbered = {key_of(a, b), epoch_};
 }
 
-// What is defined on all paths is no looser than that.
+// A pair that is defined on all paths gets a number that is.
 Meet::Mode Meet::mode_of_part(Value x, Value y, Mode mode) const {
-  return mode == Mode::NumberLoose && !values_.is_undefined(x) && !values_.is_undefined(y) ? Mode::Number : mode;
+  return mode == Mode::NumberMaybeUndefined && !values_.is_undefined(x) && !values_.is_undefined(y) ? Mode::Number : mode;
 }
 
-// The token of a gate that is at the head of the block keeps its number, or the gate comes to an end: so the order of tokens stays,
-// and each value is taken apart or becomes less, visit after visit.
+// The token of a gate at the head of the block keeps its number, or the gate ends. So the order of tokens stays, and each visit
+// takes values apart or makes them less.
 Value Meet::token_of_gates(Value a, Value b, Mode mode) {
   const Values::Node m = values_[a], n = values_[b];  // copies: the values grow meanwhile
-  if (m.kind != ValueKind::Gate || n.kind != ValueKind::Gate || !may_enter_gates()) return kJunk;
+  if (m.kind != ValueKind::Gate || n.kind != ValueKind::Gate || !may_enter_gates()) return kBottom;
   const Value token = (*this)(m.a, n.a, mode_of_part(m.a, n.a, mode), false);
-  return may_rename(m.a) || token == m.a ? token : kJunk;
+  return may_rename(m.a) || token == m.a ? token : kBottom;
 }
 
 Value Meet::of_gates(Value token, Value a, Value b, Mode mode, bool are_words) {
@@ -166,8 +167,8 @@ const Meet::Token* Meet::chosen_token(Value a, Value b) {
   return found != tokens_.end() && may_enter_gates() ? &*found : nullptr;
 }
 
-// Where the tokens are one predicate on one side, that side has no outcome in which they differ: what meets there is what the other
-// side has, by the number that it has where they agree.
+// If both tokens are the same predicate on one side, that side has no outcome in which they differ: there, take the other side's
+// value, numbered as it is where the tokens agree.
 Value Meet::by_outcome(const Token& token, Value a, Value b, Mode mode, bool are_words) {
   const auto meet_parts = [&](Value x, Value y) { return (*this)(x, y, mode_of_part(x, y, mode), are_words); };
   const Alike alike = alike_to(token, a, b);
@@ -187,7 +188,7 @@ Value Meet::by_outcome(const Token& token, Value a, Value b, Mode mode, bool are
     const Value v = free_side(outcome);
     const bool is_true = (outcome & 1) != 0;
     for (const bool of : {is_true, !is_true})
-      if (const Value known = of ? if_true : if_false; known != kJunk && free_side(of ? all : 0) == v) return known;
+      if (const Value known = of ? if_true : if_false; known != kBottom && free_side(of ? all : 0) == v) return known;
     return meet_parts(left_where(outcome), right_where(outcome));
   };
   std::array<Value, 1U << Alike::kMost> parts{};
@@ -216,19 +217,20 @@ Meet::Alike Meet::alike_to(const Token& token, Value a, Value b) {
 }
 
 Value Meet::of_words(Value a, Value b, Mode mode) {
-  if (values_.is_leaf(a) && values_.is_leaf(b) && !is_split(a)) return mode == Mode::Find ? kJunk : new_number(a, b, mode);
+  if (values_.is_leaf(a) && values_.is_leaf(b) && !is_split(a)) return mode == Mode::Find ? kBottom : new_number(a, b, mode);
   const std::array<Value, 4> on_left = values_.bytes(a), on_right = values_.bytes(b);
   std::array<Value, 4> bytes{};
-  // One number for the whole, where each pair of bytes occurs once and has no number. A loose name may ask for less than the word.
+  // One number for the whole word, if each pair of bytes occurs once and has no number. A maybe-undefined name may ask for less
+  // than the word.
   bool is_new = mode == Mode::Number && (join_.is_first || values_[a].kind != ValueKind::Word);
   for (std::uint32_t i = 0; i < 4 && is_new; ++i) {
-    const bool is_nothing = on_left[i] == kJunk && on_right[i] == kJunk;
+    const bool is_nothing = on_left[i] == kBottom && on_right[i] == kBottom;
     bool is_free = is_nothing || is_unknown_byte(on_left[i], on_right[i]);
     for (std::uint32_t k = 0; k < i && !is_nothing; ++k)
       is_free = is_free && (on_left[i] != on_left[k] || on_right[i] != on_right[k]);
     is_new = is_new && is_free;
   }
-  const Value w = is_new ? new_number(a, b, mode) : kJunk;
+  const Value w = is_new ? new_number(a, b, mode) : kBottom;
   for (std::uint32_t i = 0; i < 4; ++i) {
     bytes[i] = is_new ? values_.byte(w, i) : (*this)(on_left[i], on_right[i], mode, false);
     if (is_new) remember_byte_of_word(on_left[i], on_right[i], bytes[i]);
@@ -247,21 +249,21 @@ Value Meet::of_bytes(Value a, Value b, Mode mode) {
   }
   if (const Pieces p = pieces_of(a, b, ValueKind::Bit); p.are_one) {
     const Value whole = (*this)(p.a, p.b, mode, false);
-    return whole == kJunk ? kJunk : values_.bit(whole, p.at);
+    return whole == kBottom ? kBottom : values_.bit(whole, p.at);
   }
   if (const Pieces p = pieces_of(a, b, ValueKind::Byte); p.are_one) {
     const Value whole = is_split(p.a) ? known(p.a, p.b) : (*this)(p.a, p.b, mode, true);
-    if (whole != kJunk) return values_.byte(whole, p.at);
+    if (whole != kBottom) return values_.byte(whole, p.at);
   }
-  return mode == Mode::Find ? kJunk : new_number(a, b, mode);
+  return mode == Mode::Find ? kBottom : new_number(a, b, mode);
 }
 
 Value Meet::known(Value a, Value b) {
   const Left& l = left(a);
-  if (l.epoch != epoch_) return kJunk;
+  if (l.epoch != epoch_) return kBottom;
   if (l.right == b) return l.number;
   const Slot& s = slot(key_of(a, b));
-  return s.epoch == epoch_ ? s.number : kJunk;
+  return s.epoch == epoch_ ? s.number : kBottom;
 }
 
 void Meet::remember(Value a, Value b, Value number) {
@@ -276,23 +278,24 @@ void Meet::remember(Value a, Value b, Value number) {
   slot(key_of(a, b)) = {key_of(a, b), epoch_, number};
 }
 
-// Each piece of Junk is Junk.
+// Each piece of Bottom is Bottom.
 Meet::Pieces Meet::pieces_of(Value a, Value b, ValueKind kind) const {
   const Values::Node &x = values_[a], &y = values_[b];
-  if ((x.kind != kind && a != kJunk) || (y.kind != kind && b != kJunk) || (a != kJunk && b != kJunk && x.b != y.b)) return {};
-  return {true, a == kJunk ? kJunk : x.a, b == kJunk ? kJunk : y.a, a == kJunk ? y.b : x.b};
+  if ((x.kind != kind && a != kBottom) || (y.kind != kind && b != kBottom) || (a != kBottom && b != kBottom && x.b != y.b))
+    return {};
+  return {true, a == kBottom ? kBottom : x.a, b == kBottom ? kBottom : y.a, a == kBottom ? y.b : x.b};
 }
 
 bool Meet::is_unknown_byte(Value a, Value b) {
   const Pieces p = pieces_of(a, b, ValueKind::Byte);
-  return chosen_token(a, b) == nullptr && token_of_gates(a, b, Mode::Number) == kJunk && !values_.has_packs(a) &&
-         !values_.has_packs(b) && !is_same(a, b) && known(a, b) == kJunk && (!p.are_one || known(p.a, p.b) == kJunk);
+  return chosen_token(a, b) == nullptr && token_of_gates(a, b, Mode::Number) == kBottom && !values_.has_packs(a) &&
+         !values_.has_packs(b) && !is_same(a, b) && known(a, b) == kBottom && (!p.are_one || known(p.a, p.b) == kBottom);
 }
 
-// The byte belongs to a word on the left, which is split by it.
+// Numbering this byte splits its word on the left.
 void Meet::remember_byte_of_word(Value a, Value b, Value number) {
   remember(a, b, number);
-  if (a == kJunk || values_[a].kind == ValueKind::Byte) left(a == kJunk ? kJunk : values_[a].a).split_in = epoch_;
+  if (a == kBottom || values_[a].kind == ValueKind::Byte) left(a == kBottom ? kBottom : values_[a].a).split_in = epoch_;
 }
 
 Meet::Slot& Meet::slot(std::uint64_t key) {

@@ -2,33 +2,34 @@
 //
 //   meet(a, b) = meet(c, d)        exactly where (a, b) = (c, d)                                     (1)
 //   byte(meet(a, b), i)          = meet(byte(a, i), byte(b, i)), bits of packs likewise, where       (2)
-//                                  byte(a, i) and byte(b, i) are not both Junk
-//   meet(Nowhere, b) = meet(b, Nowhere) = Nowhere, of which (1) is not said
-//   meet(a, a)                   = a where a is the same on every path: Junk, constants, saved       (3)
-//                                  and at a block that no edge leads back to, any
+//                                  byte(a, i) and byte(b, i) are not both Bottom
+//   meet(a, a)                   = a if a is the same on every path: Bottom, constants, saved;       (3)
+//                                  at a block without a back edge, for every a
+//   meet(Unsatisfiable, b)       = meet(b, Unsatisfiable) = Unsatisfiable, without (1)
 //
-// By (1) two places that hold the same after a join held the same on each side: Kildall's partitions (see join.cpp). By (2) that is
-// so of their bytes as well. (1) would be met by any numbering, and (2) by the numbers of all bytes; what is done instead:
+// By (1) two places that hold the same after a join held the same on each side: Kildall's partitions (see join.cpp). By (2) the
+// same holds for their bytes. Any numbering of pairs would have property (1), and numbers for all bytes property (2). The cheaper
+// way:
 //
-//   - A pair of words takes one number as long as none of its bytes was numbered by itself: then (2) defines the numbers of its
-//     bytes. Where one was, the left word is *split*, and the word is put together from the numbers of its bytes.
-//   - The first pair (a, b) that asks for it keeps a, where a is itself the number of a pair of this block from an earlier visit.
-//     That renames numbers one to one, so (1) and (2) hold as before, and a state that has not changed has the numbers that it had.
-//   - A pair that only locations hold needs no number, since no name can ask for it: it is Junk (Mode::Find).
-//   - A pair of gates is a gate between the meets of what they choose from, by the meet of their tokens: so a choice lives on
-//     over a join as long as its predicate does, and keeps its number. On each side that is the gate of that side, so (1) and (2)
-//     hold. Where only one is a gate, or the two go by different tokens, that is done by a few tokens that the join is given: t on
-//     the left, u on the right, n the number of the two,
+//   - A pair of words takes one number as long as none of its bytes was numbered by itself: (2) then defines the numbers of its
+//     bytes. If a byte was, the left word is *split*, and the word is put together from the numbers of its bytes.
+//   - The first pair (a, b) that asks for a number keeps a, if a is itself the number of a pair of this block from an earlier
+//     visit. This renames numbers one to one, so (1) and (2) stay true, and a state that has not changed keeps its numbers.
+//   - A pair that only locations hold is Bottom (Mode::Find): no name can ask for it.
+//   - A pair of gates is a gate between the meets of their choices, by the meet of their tokens. So a choice outlives a join as
+//     long as its predicate does, and keeps its number. On each side the new gate is the gate of that side, so (1) and (2) hold. If
+//     only one value is a gate, or the two go by different tokens, a few tokens of the join are tried: t on the left, u on the right,
+//     n the number of the two,
 //
 //       meet(a, b)             = Gate(n, meet(a where t, b where u), meet(a where not t, b where not u))
 //
-//     so that a value which is the one here, and a choice there, is still what it is under the outcome that says the same. Two
-//     tokens may have the same predicate on one side, e.g. (t, u) and (t, v). The left side then never has an outcome in which one
-//     holds and the other does not. In such an outcome only the right values matter: a pair takes the number that its right value
-//     has in an outcome where both tokens agree. Of (1) one direction is left: places with equal numbers hold equal values on each
-//     side that can have the outcome, but places that hold equal values may have different numbers.
+//     so that a value on the left, which is one choice of a gate on the right, keeps its number under that outcome. Two tokens may
+//     have the same predicate on one side, e.g. (t, u) and (t, v). The left side then has no outcome in which one token holds and
+//     the other does not. In such an outcome only the right values matter: a pair takes the number that its right value has in an
+//     outcome where both tokens agree. One direction of (1) remains: places with equal numbers hold equal values on each side that can have
+//     the outcome, but places that hold equal values may have different numbers.
 //
-// Tested by meet_test.cpp, where (1) to (3) are held against random values.
+// Tested by meet_test.cpp: (1) to (3) against random values.
 #pragma once
 
 #include <array>
@@ -43,34 +44,34 @@ namespace regduel::oracles::symbolic {
 class Meet {
  public:
   enum class Mode : std::uint8_t {
-    Number,       // a new pair gets a number
-    NumberLoose,  // it gets one that is undefined on some path
-    Find,         // it is Junk
+    Number,                // a new pair gets a number
+    NumberMaybeUndefined,  // a new pair gets a number that is undefined on some path
+    Find,                  // a new pair is Bottom
   };
 
   explicit Meet(Values& values) : values_(values), slots_(16) {}
 
   // Begins the meet of one state with another at the head of `block`; no pair has a number yet.
   //   is_first     the block was not reached before: no number of its pairs is in use
-  //   keeps_same   meet(a, a) = a. Requires: nothing on the right has a number of this block, which holds where no edge leads back
-  //                to it: the head of a loop around it has given each value another number
+  //   keeps_same   meet(a, a) = a. Requires: no value on the right has a number of this block. True of a block without a back edge,
+  //                because the head of a loop around it has given each value another number
   void begin(std::uint32_t block, bool is_first, bool keeps_same = false);
-  // What a predicate is on the two sides; and those that stand in bytes of words or in bits of packs.
+  // Notes the values of a predicate on the two sides; of predicates that stand in bytes of words or in bits of packs.
   void note_predicate(Value a, Value b);
   void note_predicates_in(Value a, Value b);
-  // What a place holds on the two sides, or a name asks for: choices are by predicates.
+  // Notes the tokens of a value that a place holds, or a name asks for, on the two sides.
   void note_choice(Value a, Value b);
-  // Numbers these predicates, and takes the tokens by which all pairs meet: those of `kept` that are still what they were, then at
-  // most `most` others that some choice goes by. Requires: comes before any other question of the join.
+  // Numbers the noted predicates, and chooses the tokens by which all pairs meet: the unchanged ones of `kept`, then at most `most`
+  // others that a noted choice goes by. Requires: called before all other questions of the join.
   void choose_tokens(std::span<const Value> kept, int most);
   struct Token {
-    Value left = kJunk, right = kJunk, number = kJunk;
+    Value left = kBottom, right = kBottom, number = kBottom;
   };
   [[nodiscard]] std::span<const Token> tokens() const { return tokens_; }
   [[nodiscard]] bool goes_by(const Token& t, Value a, Value b) { return values_.goes_by(a, t.left) || values_.goes_by(b, t.right); }
-  // Gives a number to what the gates of the pair go by, so that the places that hold it are found. Where the block is new, the
-  // innermost tokens have theirs first: so those of the new gates have the order of the old ones, and no diagram is turned over.
-  // Requires: comes before any other question of the join but choose_tokens().
+  // Numbers the tokens of the gates of a pair, so that the places that hold these tokens are found. At a new block the innermost
+  // tokens are numbered first: the tokens of new gates then have the order of the old ones, and no diagram is turned over.
+  // Requires: called before all other questions of the join but choose_tokens().
   void number_tokens(Value a, Value b, Mode mode);
   // `are_words`: else both are bytes, or bits.
   [[nodiscard]] Value operator()(Value a, Value b, Mode mode, bool are_words) {
@@ -80,10 +81,10 @@ class Meet {
   }
 
  private:
-  // What is known of the pairs with one value on the left. Most values meet one other: that pair stands here, the rest in slots_.
+  // The pairs with one value on the left. Most values meet one value only: that pair stands here, the rest in slots_.
   struct Left {
     std::uint32_t epoch = 0;  // of right and number
-    Value right = kJunk, number = kJunk;
+    Value right = kBottom, number = kBottom;
     std::uint32_t kept_in = 0;   // the epoch in which a pair kept this value as its number
     std::uint32_t split_in = 0;  // of a word: the epoch in which one of its bytes was numbered by itself
   };
@@ -91,27 +92,27 @@ class Meet {
   struct Slot {
     std::uint64_t key = 0;
     std::uint32_t epoch = 0;
-    Value number = kJunk;
+    Value number = kBottom;
   };
-  // What is of the join at hand.
+  // The join at hand.
   struct Join {
     std::uint32_t block = 0;
     bool is_first = false, keeps_same = false;
     std::size_t num_slots_used = 0;
     std::uint32_t num_gates = 0;  // pairs of gates that were looked into
-    bool is_cut = false;          // some were not, so that new numbers may stand for less than they could
+    bool is_cut = false;          // some pairs were not, so that new numbers may stand for less than they could
   };
   // Whether two are the same byte of two words, or the same bit of two bytes.
   struct Pieces {
     bool are_one = false;  // piece `at` of a and of b
-    Value a = kJunk, b = kJunk;
+    Value a = kBottom, b = kBottom;
     std::uint32_t at = 0;
   };
 
   [[nodiscard]] bool is_same(Value a, Value b) {
     return a == b && ((join_.keeps_same && (tokens_.empty() || !is_chosen(a))) || values_.is_fixed(a));
   }
-  // Whether it goes by a predicate that meets another one.
+  // True if `v` goes by a predicate that meets another predicate.
   [[nodiscard]] bool is_chosen(Value v);
   void note_choice(Value v, std::vector<Value>& choices, int& budget);
   static constexpr int kMostGatesOfChoice = 256;  // that are looked at for their tokens
@@ -119,7 +120,7 @@ class Meet {
   [[nodiscard]] Value of_new(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Value of_any(Value a, Value b, Mode mode, bool are_words);
   [[nodiscard]] Mode mode_of_part(Value x, Value y, Mode mode) const;
-  // The token by which the two meet as gates; Junk where they do not.
+  // The token by which the two meet as gates; Bottom where they do not.
   [[nodiscard]] Value token_of_gates(Value a, Value b, Mode mode);
   // Whether gates by this token on the left may get another one: the block's own, once.
   [[nodiscard]] bool may_rename(Value token) const {
@@ -145,7 +146,7 @@ class Meet {
     return may_keep(a, b, left(a), mode) ? keep(a, left(a)) : new_leaf(a, b, mode);
   }
   [[nodiscard]] bool may_keep(Value a, Value b, const Left& l, Mode mode) const {
-    return values_.is_undefined(a) == (mode == Mode::NumberLoose) && may_keep(a, b, l);
+    return values_.is_undefined(a) == (mode == Mode::NumberMaybeUndefined) && may_keep(a, b, l);
   }
   [[nodiscard]] bool may_keep(Value a, Value b, const Left& l) const {
     const Values::Node& n = values_[a];
@@ -157,10 +158,10 @@ class Meet {
     return a;
   }
   [[nodiscard]] Value new_leaf(Value a, Value b, Mode mode) {
-    return values_.add_leaf(ValueKind::Merged, join_.block, mode == Mode::NumberLoose, join_.is_cut ? values_.unknown_member() : a,
-                            b);
+    return values_.add_leaf(ValueKind::Merged, join_.block, mode == Mode::NumberMaybeUndefined,
+                            join_.is_cut ? values_.unknown_member() : a, b);
   }
-  [[nodiscard]] Value known(Value a, Value b);  // Junk where the pair has no number
+  [[nodiscard]] Value known(Value a, Value b);  // Bottom where the pair has no number
   void remember(Value a, Value b, Value number);
   [[nodiscard]] bool is_unknown_byte(Value a, Value b);
   void remember_byte_of_word(Value a, Value b, Value number);
@@ -193,7 +194,7 @@ class Meet {
   static constexpr std::size_t kNumberedPairs = 1024;
   std::vector<NumberedPair> numbered_;
   struct Predicate {
-    Value left = kJunk, right = kJunk;
+    Value left = kBottom, right = kBottom;
   };
   std::vector<Predicate> predicates_;
   std::vector<Value> left_choices_, right_choices_;  // tokens of the values at hand

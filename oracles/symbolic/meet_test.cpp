@@ -16,11 +16,11 @@ namespace {
 
 using Mode = Meet::Mode;
 
-// Words: leaves, constants, some put together of pieces of others, some under a guard. Junk is one of them.
+// Words: leaves, constants, some put together of pieces of others, some under a guard. Bottom is one of them.
 std::vector<Value> some_words(Values& v, Random& random) {
   const Value leaf = v.add_leaves(ValueKind::Def, 0, 4), constant = v.add_leaves(ValueKind::Constant, 1, 2),
               token = v.add_leaves(ValueKind::Def, 2, 2);
-  std::vector<Value> words = {kJunk, leaf, leaf + 1, leaf + 2, leaf + 3, constant, constant + 1};
+  std::vector<Value> words = {kBottom, leaf, leaf + 1, leaf + 2, leaf + 3, constant, constant + 1};
   for (int k = 0; k < 4; ++k) {
     std::array<Value, 4> bytes{};
     for (Value& b : bytes) b = v.byte(words[random.below(7)], random.below(4));
@@ -69,7 +69,7 @@ TEST(MeetTest, NumbersPairsAndTheirBytesTogether) {
         ASSERT_NO_FATAL_FAILURE(check(a, b, true)) << "seed " << seed;
         const auto left = bytes_of(v, a), right = bytes_of(v, b), whole = bytes_of(v, meet(a, b, Mode::Number, true));
         for (std::size_t i = 0; i < 4; ++i) {
-          if (left[i] == kJunk && right[i] == kJunk) continue;
+          if (left[i] == kBottom && right[i] == kBottom) continue;
           ASSERT_NO_FATAL_FAILURE(check(left[i], right[i], false)) << "seed " << seed;
           ASSERT_EQ(meet(left[i], right[i], Mode::Number, false), whole[i]) << "seed " << seed;
         }
@@ -87,14 +87,14 @@ TEST(MeetTest, FindsWhatWasAskedForAndNothingElse) {
   for (Value k = 0; k < 40; ++k)  // more pairs of one value than fit the table at first
     numbers.push_back(meet(a, a + k, Mode::Number, true));
   for (Value k = 0; k < 40; ++k) EXPECT_EQ(meet(a, a + k, Mode::Find, true), numbers[k]);
-  EXPECT_EQ(meet(a + 1, a, Mode::Find, true), kJunk);
+  EXPECT_EQ(meet(a + 1, a, Mode::Find, true), kBottom);
   EXPECT_EQ(meet(v.byte(a, 2), v.byte(a + 3, 2), Mode::Find, false), v.byte(numbers[3], 2));
-  EXPECT_EQ(meet(v.byte(a, 2), v.byte(a + 3, 1), Mode::Find, false), kJunk);
+  EXPECT_EQ(meet(v.byte(a, 2), v.byte(a + 3, 1), Mode::Find, false), kBottom);
   EXPECT_EQ(meet(v.bit(v.byte(a, 2), 5), v.bit(v.byte(a + 3, 2), 5), Mode::Find, false), v.bit(v.byte(numbers[3], 2), 5));
-  EXPECT_EQ(meet(v.bit(v.byte(a + 1, 2), 5), v.bit(v.byte(a + 3, 2), 5), Mode::Find, false), kJunk);
+  EXPECT_EQ(meet(v.bit(v.byte(a + 1, 2), 5), v.bit(v.byte(a + 3, 2), 5), Mode::Find, false), kBottom);
   EXPECT_EQ(meet(c, c, Mode::Find, true), c);
   meet.begin(1, true);
-  for (Value k = 0; k < 40; ++k) EXPECT_EQ(meet(a, a + k, Mode::Find, true), kJunk) << "of another join";
+  for (Value k = 0; k < 40; ++k) EXPECT_EQ(meet(a, a + k, Mode::Find, true), kBottom) << "of another join";
 }
 
 TEST(MeetTest, ThePairThatAsksFirstKeepsTheNumberOfItsClass) {
@@ -102,15 +102,15 @@ TEST(MeetTest, ThePairThatAsksFirstKeepsTheNumberOfItsClass) {
   Meet meet(v);
   const Value a = v.add_leaves(ValueKind::Def, 0, 3);
   meet.begin(4, true);
-  const Value old = meet(a, a, Mode::Number, true), loose = meet(a + 1, a + 1, Mode::NumberLoose, true);
-  EXPECT_TRUE(v.is_undefined(loose));
+  const Value old = meet(a, a, Mode::Number, true), maybe_undefined = meet(a + 1, a + 1, Mode::NumberMaybeUndefined, true);
+  EXPECT_TRUE(v.is_undefined(maybe_undefined));
   EXPECT_FALSE(v.is_undefined(old));
   meet.begin(4, false);
   EXPECT_EQ(meet(old, a + 1, Mode::Number, true), old);
   const Value other = meet(old, a + 2, Mode::Number, true);
   EXPECT_NE(other, old);
-  EXPECT_NE(meet(loose, a, Mode::Number, true), loose) << "one may be undefined, the other may not";
-  EXPECT_EQ(meet(loose, a + 1, Mode::NumberLoose, true), loose);
+  EXPECT_NE(meet(maybe_undefined, a, Mode::Number, true), maybe_undefined) << "one may be undefined, the other may not";
+  EXPECT_EQ(meet(maybe_undefined, a + 1, Mode::NumberMaybeUndefined, true), maybe_undefined);
   meet.begin(5, false);
   EXPECT_NE(meet(old, a + 1, Mode::Number, true), old) << "of another block";
   meet.begin(4, true);
@@ -122,7 +122,7 @@ TEST(MeetTest, ANarrowNameKeepsItsNumber) {
   Values v;
   Meet meet(v);
   const Value half = v.add_leaves_of_bytes(ValueKind::Def, 0, 2), other = v.add_leaves(ValueKind::Def, 1);
-  const Value in_part = v.word({v.byte(other, 0), v.byte(other, 1), kJunk, kJunk});
+  const Value in_part = v.word({v.byte(other, 0), v.byte(other, 1), kBottom, kBottom});
   meet.begin(1, true);
   const Value old = meet(half, half, Mode::Number, true);
   EXPECT_FALSE(v.is_vague(v.byte(old, 1)));
@@ -159,11 +159,11 @@ TEST(MeetTest, GatesMeetAsGates) {
   const Value left = v.gate(token, leaf, leaf + 1), right = v.gate(token + 1, leaf + 2, leaf + 3);
   meet.begin(1, true);
   const Value x = meet(leaf, leaf + 2, Mode::Number, true);
-  EXPECT_EQ(meet(left, right, Mode::Find, true), kJunk);
-  meet.number_tokens(left, right, Meet::Mode::NumberLoose);
+  EXPECT_EQ(meet(left, right, Mode::Find, true), kBottom);
+  meet.number_tokens(left, right, Meet::Mode::NumberMaybeUndefined);
   const Value t = meet(token, token + 1, Mode::Find, false);
-  ASSERT_NE(t, kJunk);
-  EXPECT_EQ(meet(left, right, Mode::Find, true), v.gate(t, x, kJunk));
+  ASSERT_NE(t, kBottom);
+  EXPECT_EQ(meet(left, right, Mode::Find, true), v.gate(t, x, kBottom));
   const Value whole = meet(left, right, Mode::Number, true);
   EXPECT_EQ(v.where(whole, t, true), x);
   EXPECT_EQ(v.where(whole, t, false), meet(leaf + 1, leaf + 3, Mode::Find, true));
@@ -250,9 +250,9 @@ TEST(MeetTest, GatesOfTwoWaysMeetWhereNoEdgeLeadsBack) {
   EXPECT_EQ(visit(here, here), here);
   // It is the number of one pair: by another one on the right it is not what it was.
   meet.begin(1, false, true);
-  ASSERT_NE(meet(v[met].a, tokens + 4, Mode::Number, false), kJunk);
+  ASSERT_NE(meet(v[met].a, tokens + 4, Mode::Number, false), kBottom);
   meet.number_tokens(met, there, Mode::Number);
-  EXPECT_EQ(meet(met, there, Mode::Find, true), kJunk);
+  EXPECT_EQ(meet(met, there, Mode::Find, true), kBottom);
 }
 
 // A byte that both sides have is what it is, and so the rest of the word has numbers of its own.
@@ -267,7 +267,7 @@ TEST(MeetTest, AByteOfAWordStaysWhereNoEdgeLeadsBack) {
   EXPECT_NE(v.byte(met, 1), v.byte(leaf, 1));
   EXPECT_EQ(meet(v.byte(leaf, 1), v.byte(mixed, 1), Mode::Find, false), v.byte(met, 1));
   EXPECT_EQ(meet(leaf, leaf, Mode::Find, true), leaf);
-  EXPECT_EQ(meet(kJunk, leaf, Mode::Find, true), kJunk);
+  EXPECT_EQ(meet(kBottom, leaf, Mode::Find, true), kBottom);
 }
 
 // On a later visit, where each token keeps its number, the gates below are numbered as well: places that hold them are found.
@@ -322,15 +322,15 @@ TEST(MeetTest, WhereGatesAreTooManyNewNumbersSaySo) {
   EXPECT_EQ(meet(last, last, Mode::Number, true), last);
 }
 
-TEST(MeetTest, NowhereStaysNowhere) {
+TEST(MeetTest, WhatNothingSatisfiesStaysSo) {
   Values v;
   Meet meet(v);
   const Value leaf = v.add_leaves(ValueKind::Def, 0, 1);
   meet.begin(1, true);
-  for (const Mode mode : {Mode::Number, Mode::NumberLoose}) {
-    EXPECT_EQ(meet(kNowhere, leaf, mode, true), kNowhere);
-    EXPECT_EQ(meet(leaf, kNowhere, mode, true), kNowhere);
-    EXPECT_EQ(meet(v.byte(leaf, 2), v.byte(kNowhere, 2), mode, false), v.byte(kNowhere, 2));
+  for (const Mode mode : {Mode::Number, Mode::NumberMaybeUndefined}) {
+    EXPECT_EQ(meet(kUnsatisfiable, leaf, mode, true), kUnsatisfiable);
+    EXPECT_EQ(meet(leaf, kUnsatisfiable, mode, true), kUnsatisfiable);
+    EXPECT_EQ(meet(v.byte(leaf, 2), v.byte(kUnsatisfiable, 2), mode, false), v.byte(kUnsatisfiable, 2));
   }
 }
 
@@ -349,7 +349,7 @@ TEST(MeetTest, BitsOfPacksMeetOneByOne) {
   const Value pack = meet(with_bit(w, 3, p), with_bit(w + 1, 3, p + 1), Mode::Number, false);
   EXPECT_EQ(v.bit(pack, 3), predicate);
   EXPECT_EQ(v.bit(pack, 4), meet(v.bit(v.byte(w, 0), 4), v.bit(v.byte(w + 1, 0), 4), Mode::Find, false));
-  EXPECT_NE(v.bit(pack, 4), kJunk);
+  EXPECT_NE(v.bit(pack, 4), kBottom);
 }
 
 // A loop whose head has a predicate t and two values x, y: what comes back is t again and a choice by it.
@@ -358,19 +358,19 @@ class MeetByTokens : public ::testing::Test {
   Values v;
   Meet meet{v};
   const Value leaf = v.add_leaves(ValueKind::Def, 0, 8), predicate = v.add_leaves(ValueKind::Def, 1, 8);
-  Value t = kJunk, u = kJunk, x = kJunk, y = kJunk;
+  Value t = kBottom, u = kBottom, x = kBottom, y = kBottom;
 
   void SetUp() override {
     meet.begin(1, true);
-    t = meet(predicate, predicate, Mode::NumberLoose, false);
-    u = meet(predicate + 1, predicate + 1, Mode::NumberLoose, false);
+    t = meet(predicate, predicate, Mode::NumberMaybeUndefined, false);
+    u = meet(predicate + 1, predicate + 1, Mode::NumberMaybeUndefined, false);
     x = meet(leaf, leaf, Mode::Number, true);
     y = meet(leaf + 1, leaf + 1, Mode::Number, true);
     meet.begin(1, false);
   }
   // The tokens that are chosen where `choice` is on the right.
   std::vector<Value> choose(Value choice, std::vector<Value> kept = {}, int most = 8) {
-    meet.note_choice(kJunk, choice);
+    meet.note_choice(kBottom, choice);
     meet.choose_tokens(kept, most);
     std::vector<Value> chosen;
     for (const Meet::Token& token : meet.tokens()) chosen.push_back(token.number);
@@ -385,11 +385,11 @@ TEST_F(MeetByTokens, AValueMeetsAChoice) {
   EXPECT_EQ(choose(choice), std::vector{t});
   ASSERT_EQ(meet(x, x, Mode::Number, true), x);
   const Value name = meet(x, choice, Mode::Number, true), other = meet(x, leaf + 2, Mode::Find, true);
-  ASSERT_NE(other, kJunk);
+  ASSERT_NE(other, kBottom);
   EXPECT_EQ(name, v.gate(t, other, x)) << "where t does not hold it is what it was";
-  EXPECT_EQ(meet(y, v.gate(t, leaf + 2, x), Mode::Find, true), kJunk);
-  EXPECT_EQ(meet(kJunk, v.gate(t, leaf + 2, y), Mode::Find, true), kJunk);
-  EXPECT_EQ(meet(v.gate(t, kJunk, x), x, Mode::Find, true), v.gate(t, kJunk, x)) << "and the other way round";
+  EXPECT_EQ(meet(y, v.gate(t, leaf + 2, x), Mode::Find, true), kBottom);
+  EXPECT_EQ(meet(kBottom, v.gate(t, leaf + 2, y), Mode::Find, true), kBottom);
+  EXPECT_EQ(meet(v.gate(t, kBottom, x), x, Mode::Find, true), v.gate(t, kBottom, x)) << "and the other way round";
   EXPECT_EQ(v.byte(name, 2), meet(v.byte(x, 2), v.byte(choice, 2), Mode::Find, false));
 }
 
@@ -397,11 +397,11 @@ TEST_F(MeetByTokens, AValueMeetsAChoice) {
 TEST_F(MeetByTokens, ChoicesByDifferentTokensMeet) {
   meet.note_predicate(t, t);
   meet.note_predicate(u, u);
-  meet.note_choice(v.gate(t, kJunk, x), kJunk);
+  meet.note_choice(v.gate(t, kBottom, x), kBottom);
   EXPECT_EQ(choose(v.gate(u, x, y)), (std::vector{std::min(t, u), std::max(t, u)}));
   (void)meet(x, x, Mode::Number, true);
-  const Value met = meet(v.gate(t, kJunk, x), v.gate(u, x, y), Mode::Find, true);
-  EXPECT_EQ(met, v.gate(t, kJunk, v.gate(u, x, kJunk)));
+  const Value met = meet(v.gate(t, kBottom, x), v.gate(u, x, y), Mode::Find, true);
+  EXPECT_EQ(met, v.gate(t, kBottom, v.gate(u, x, kBottom)));
 }
 
 // On a way beside the loop it keeps its number. In another block it has another one, and is a token all the same.
@@ -416,7 +416,7 @@ TEST_F(MeetByTokens, APredicateThatHasChanged) {
   EXPECT_NE(chosen[0], u);
   EXPECT_EQ(chosen[0], meet(u, predicate + 2, Mode::Find, false));
   const Value n = meet(x, leaf, Mode::Number, true);
-  EXPECT_EQ(meet(v.gate(u, x, kJunk), choice, Mode::Find, true), v.gate(chosen[0], n, kJunk));
+  EXPECT_EQ(meet(v.gate(u, x, kBottom), choice, Mode::Find, true), v.gate(chosen[0], n, kBottom));
   meet.begin(1, false);
   meet.note_predicate(u, u);
   EXPECT_TRUE(choose(v.gate(t, leaf, leaf + 1)).empty()) << "no choice goes by it";
@@ -441,7 +441,7 @@ TEST_F(MeetByTokens, ThereAreAsManyAsAreAllowed) {
   meet.note_predicate(t, t);
   meet.choose_tokens({}, 8);
   EXPECT_TRUE(meet.tokens().empty()) << "choices of another join";
-  meet.note_choice(both, kJunk);
+  meet.note_choice(both, kBottom);
   meet.begin(1, false);
   meet.note_predicate(t, t);
   meet.choose_tokens({}, 8);
@@ -467,7 +467,7 @@ TEST_F(MeetByTokens, OfTwoPredicatesThatWereOne) {
   meet.begin(1, false);
   meet.note_predicate(t, predicate + 4);
   meet.note_predicate(t, predicate + 5);
-  meet.note_choice(v.gate(t, leaf, x), kJunk);
+  meet.note_choice(v.gate(t, leaf, x), kBottom);
   const std::vector<Value> chosen = choose(v.gate(predicate + 5, leaf, x));
   EXPECT_EQ(chosen, (std::vector{t, meet(t, predicate + 4, Mode::Find, false)}));
   EXPECT_EQ(meet(t, predicate + 5, Mode::Find, false), t);
@@ -481,9 +481,9 @@ TEST_F(MeetByTokens, TwoPredicatesMayBeOneOnOneSide) {
   EXPECT_EQ(choose(v.gate(r, leaf, leaf + 1)), (std::vector{std::min(t, u), std::max(t, u)}));
   const Value name = meet(x, leaf, Mode::Number, true);
   // x and leaf under t or u, and nothing where neither holds.
-  const Value held = meet(v.gate(t, x, v.gate(u, x, kJunk)), v.gate(r, leaf, kJunk), Mode::Find, true);
-  EXPECT_EQ(held, v.gate(t, name, v.gate(u, name, kJunk)));
-  const Value other = meet(v.gate(t, x, v.gate(u, y, kJunk)), v.gate(r, leaf, kJunk), Mode::Find, true);
+  const Value held = meet(v.gate(t, x, v.gate(u, x, kBottom)), v.gate(r, leaf, kBottom), Mode::Find, true);
+  EXPECT_EQ(held, v.gate(t, name, v.gate(u, name, kBottom)));
+  const Value other = meet(v.gate(t, x, v.gate(u, y, kBottom)), v.gate(r, leaf, kBottom), Mode::Find, true);
   EXPECT_EQ(v.where(v.where(other, t, true), u, true), name);
   EXPECT_EQ(v.where(v.where(other, t, true), u, false), name) << "the left side alone, which has x there";
   EXPECT_NE(v.where(v.where(other, t, false), u, true), name) << "where it has y";
@@ -491,11 +491,11 @@ TEST_F(MeetByTokens, TwoPredicatesMayBeOneOnOneSide) {
   meet.begin(1, false);
   meet.note_predicate(t, r);
   meet.note_predicate(t, r + 1);
-  const std::vector<Value> chosen = choose(v.gate(r, leaf, v.gate(r + 1, leaf, kJunk)));
+  const std::vector<Value> chosen = choose(v.gate(r, leaf, v.gate(r + 1, leaf, kBottom)));
   ASSERT_EQ(chosen.size(), 2u);
   const Value whole = meet(x, leaf, Mode::Number, true);
-  EXPECT_EQ(meet(v.gate(t, x, kJunk), v.gate(r, leaf, v.gate(r + 1, leaf, kJunk)), Mode::Find, true),
-            v.gate(chosen[0], whole, v.gate(chosen[1], whole, kJunk)));
+  EXPECT_EQ(meet(v.gate(t, x, kBottom), v.gate(r, leaf, v.gate(r + 1, leaf, kBottom)), Mode::Find, true),
+            v.gate(chosen[0], whole, v.gate(chosen[1], whole, kBottom)));
 }
 
 // Where no edge leads back, a value that goes by a predicate which becomes another one is not what it was.
@@ -511,7 +511,7 @@ TEST_F(MeetByTokens, AChoiceIsNotTheSameByAnotherPredicate) {
 
 TEST_F(MeetByTokens, AVaguePredicateIsNone) {
   meet.begin(1, true);
-  const Value vague = meet(kJunk, predicate, Mode::NumberLoose, false);
+  const Value vague = meet(kBottom, predicate, Mode::NumberMaybeUndefined, false);
   ASSERT_TRUE(v.is_vague(vague));
   meet.begin(1, false);
   meet.note_predicate(vague, predicate);
@@ -520,14 +520,14 @@ TEST_F(MeetByTokens, AVaguePredicateIsNone) {
 
 // It was defined on all paths so far.
 TEST_F(MeetByTokens, APredicateStaysWhereItMayBeUndefined) {
-  const Value loose = v.add_leaves(ValueKind::Def, 2, 1, true);
+  const Value maybe_undefined = v.add_leaves(ValueKind::Def, 2, 1, true);
   meet.begin(1, true);
   const Value defined = meet(predicate, predicate, Mode::Number, false);
   ASSERT_FALSE(v.is_undefined(defined));
   meet.begin(1, false);
-  meet.note_predicate(defined, loose);
-  EXPECT_EQ(choose(v.gate(loose, leaf, x)), std::vector{defined});
-  EXPECT_EQ(meet(defined, loose, Mode::Find, false), defined);
+  meet.note_predicate(defined, maybe_undefined);
+  EXPECT_EQ(choose(v.gate(maybe_undefined, leaf, x)), std::vector{defined});
+  EXPECT_EQ(meet(defined, maybe_undefined, Mode::Find, false), defined);
 }
 
 TEST_F(MeetByTokens, PredicatesStandInWordsAndPacks) {
@@ -545,7 +545,7 @@ TEST_F(MeetByTokens, PredicatesStandInWordsAndPacks) {
   EXPECT_EQ(choose(v.gate(predicate + 4, leaf, x)), std::vector{t});
   meet.begin(1, false);
   meet.note_predicates_in(x, leaf);
-  EXPECT_EQ(meet(v.byte(x, 0), v.byte(leaf, 0), Mode::Find, false), kJunk) << "bytes of words are none";
+  EXPECT_EQ(meet(v.byte(x, 0), v.byte(leaf, 0), Mode::Find, false), kBottom) << "bytes of words are none";
 }
 
 // A predicate that was defined under a guard is a choice itself, and meets by the other tokens first.

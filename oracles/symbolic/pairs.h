@@ -33,7 +33,7 @@ class PairList {
 
  private:
   struct Held {
-    Value value = kJunk;
+    Value value = kBottom;
     bool is_cut = false;  // its leaves are not all known
     std::uint64_t leaves = 0;
   };
@@ -49,7 +49,7 @@ class PairList {
 
   [[nodiscard]] static Held held(const Values& values, Value v) { return {v, values.is_cut(v), values.leaves(v)}; }
   [[nodiscard]] static Wanted wanted(const Values& values, Value want, bool in_part) {
-    if (want == kAny || values.is_cut(want)) return {};
+    if (want == kTop || values.is_cut(want)) return {};
     const std::uint64_t leaves = values.leaves(want);
     if (!in_part) return {.one_of = leaves, .all_of = values.asked_leaves(want), .others = ~leaves};
     // What is asked for, or held, in bytes that do not count does not count.

@@ -28,7 +28,7 @@ struct PairListTest : ::testing::Test {
 
   Values values;
   Value x = values.add_leaves(ValueKind::Def, 0, 4), y = x + 1, z = x + 2, token = x + 3;
-  Value gate = values.gate(token, x, y), loose = values.one_of({x, y});
+  Value gate = values.gate(token, x, y), maybe_undefined = values.one_of({x, y});
   PairList list;
 };
 
@@ -36,47 +36,47 @@ TEST_F(PairListTest, APlainNameFindsWhatIsTheSameOnItsSide) {
   list.add(values, x, y);
   list.add(values, y, x);
   list.add(values, x, z);
-  EXPECT_THAT(found(x, kAny), ElementsAre(Pair(x, y), Pair(x, z)));
-  EXPECT_THAT(found(kAny, x), ElementsAre(Pair(y, x)));
-  EXPECT_THAT(found(z, kAny), ElementsAre());
+  EXPECT_THAT(found(x, kTop), ElementsAre(Pair(x, y), Pair(x, z)));
+  EXPECT_THAT(found(kTop, x), ElementsAre(Pair(y, x)));
+  EXPECT_THAT(found(z, kTop), ElementsAre());
 }
 
 TEST_F(PairListTest, ANameThatIsOneOfManyFindsEachOfThem) {
   list.add(values, x, y);
   list.add(values, y, x);
   list.add(values, z, x);
-  EXPECT_THAT(found(loose, kAny), ElementsAre(Pair(x, y), Pair(y, x)));
+  EXPECT_THAT(found(maybe_undefined, kTop), ElementsAre(Pair(x, y), Pair(y, x)));
 }
 
 TEST_F(PairListTest, GatesAndWordsAreFoundByTheirLeaves) {
   const Value word = values.word({values.byte(x, 1), values.byte(x, 0), values.byte(x, 2), values.byte(x, 3)});
   list.add(values, gate, y);
   list.add(values, y, word);
-  EXPECT_THAT(found(x, kAny), ElementsAre()) << "the gate is also y";
-  EXPECT_THAT(found(values.gate(token, x, kAny), kAny), ElementsAre(Pair(gate, y)));
-  EXPECT_THAT(found(z, kAny), ElementsAre());
-  EXPECT_THAT(found(loose, kAny), UnorderedElementsAre(Pair(y, word), Pair(gate, y)));
-  EXPECT_THAT(found(kAny, x), ElementsAre(Pair(y, word)));
+  EXPECT_THAT(found(x, kTop), ElementsAre()) << "the gate is also y";
+  EXPECT_THAT(found(values.gate(token, x, kTop), kTop), ElementsAre(Pair(gate, y)));
+  EXPECT_THAT(found(z, kTop), ElementsAre());
+  EXPECT_THAT(found(maybe_undefined, kTop), UnorderedElementsAre(Pair(y, word), Pair(gate, y)));
+  EXPECT_THAT(found(kTop, x), ElementsAre(Pair(y, word)));
 }
 
 TEST_F(PairListTest, ANameWithGatesFindsWhatHasALeafOfIt) {
   list.add(values, x, y);
-  list.add(values, kJunk, z);
+  list.add(values, kBottom, z);
   list.add(values, gate, z);
   list.add(values, z, z);
-  EXPECT_THAT(found(gate, kAny), ElementsAre(Pair(gate, z))) << "only gates have both";
-  EXPECT_THAT(found(values.gate(token, x, kAny), kAny), UnorderedElementsAre(Pair(x, y), Pair(gate, z)));
-  EXPECT_THAT(found(values.one_of({gate, z}), kAny), UnorderedElementsAre(Pair(x, y), Pair(gate, z), Pair(z, z)));
-  EXPECT_THAT(found(kAny, kAny), UnorderedElementsAre(Pair(x, y), Pair(kJunk, z), Pair(gate, z), Pair(z, z)));
+  EXPECT_THAT(found(gate, kTop), ElementsAre(Pair(gate, z))) << "only gates have both";
+  EXPECT_THAT(found(values.gate(token, x, kTop), kTop), UnorderedElementsAre(Pair(x, y), Pair(gate, z)));
+  EXPECT_THAT(found(values.one_of({gate, z}), kTop), UnorderedElementsAre(Pair(x, y), Pair(gate, z), Pair(z, z)));
+  EXPECT_THAT(found(kTop, kTop), UnorderedElementsAre(Pair(x, y), Pair(kBottom, z), Pair(gate, z), Pair(z, z)));
 }
 
 TEST_F(PairListTest, WhatIsCutIsFoundByAllNamesAndFindsAll) {
   const Value cut = values.unknown_member();
   list.add(values, x, y);
   list.add(values, cut, z);
-  EXPECT_THAT(found(z, kAny), ElementsAre(Pair(cut, z)));
-  EXPECT_THAT(found(gate, kAny), ElementsAre(Pair(cut, z))) << "the other has no leaf y";
-  EXPECT_THAT(found(cut, kAny), UnorderedElementsAre(Pair(x, y), Pair(cut, z)));
+  EXPECT_THAT(found(z, kTop), ElementsAre(Pair(cut, z)));
+  EXPECT_THAT(found(gate, kTop), ElementsAre(Pair(cut, z))) << "the other has no leaf y";
+  EXPECT_THAT(found(cut, kTop), UnorderedElementsAre(Pair(x, y), Pair(cut, z)));
 }
 
 TEST_F(PairListTest, AWordPutTogetherIsEntangledAndAsksForItself) {
@@ -85,12 +85,12 @@ TEST_F(PairListTest, AWordPutTogetherIsEntangledAndAsksForItself) {
   list.add(values, x, y);
   list.add(values, word, z);
   list.add(values, z, x);
-  list.add(values, kJunk, x);
-  EXPECT_THAT(found(word, kAny), ElementsAre(Pair(word, z)));
-  EXPECT_THAT(found(among, kAny), UnorderedElementsAre(Pair(x, y), Pair(word, z), Pair(z, x)));
+  list.add(values, kBottom, x);
+  EXPECT_THAT(found(word, kTop), ElementsAre(Pair(word, z)));
+  EXPECT_THAT(found(among, kTop), UnorderedElementsAre(Pair(x, y), Pair(word, z), Pair(z, x)));
   // The upper half of x would do, where only that counts.
-  EXPECT_THAT(found(word, kAny, true), UnorderedElementsAre(Pair(x, y), Pair(word, z)));
-  EXPECT_THAT(found(x, kAny, true), UnorderedElementsAre(Pair(x, y), Pair(word, z)));
+  EXPECT_THAT(found(word, kTop, true), UnorderedElementsAre(Pair(x, y), Pair(word, z)));
+  EXPECT_THAT(found(x, kTop, true), UnorderedElementsAre(Pair(x, y), Pair(word, z)));
 }
 
 TEST_F(PairListTest, FindsWhatThereIsAndFewOthersAmongManyPairs) {
@@ -100,19 +100,19 @@ TEST_F(PairListTest, FindsWhatThereIsAndFewOthersAmongManyPairs) {
   std::size_t all = 0;
   for (std::uint32_t k = 0; k < kPairs; ++k) {
     const Pair pair(first + k, first + kPairs + k);
-    EXPECT_THAT(found(pair.first, kAny), Contains(pair));
-    EXPECT_THAT(found(kAny, pair.second), Contains(pair));
+    EXPECT_THAT(found(pair.first, kTop), Contains(pair));
+    EXPECT_THAT(found(kTop, pair.second), Contains(pair));
     EXPECT_THAT(found(pair.first, pair.second), Contains(pair));
-    all += found(pair.first, kAny).size();
+    all += found(pair.first, kTop).size();
   }
   EXPECT_LT(all, kPairs * 10) << "bits of leaves are shared by few";
 }
 
 TEST_F(PairListTest, HasAnyLooksAtParts) {
   list.add(values, values.word({values.byte(x, 1), values.byte(y, 0), values.byte(x, 2), values.byte(x, 3)}), z);
-  EXPECT_TRUE(list.has_any(values, x, kAny));
+  EXPECT_TRUE(list.has_any(values, x, kTop));
   EXPECT_TRUE(list.has_any(values, y, z));
-  EXPECT_FALSE(list.has_any(values, z, kAny));
+  EXPECT_FALSE(list.has_any(values, z, kTop));
   EXPECT_FALSE(list.has_any(values, x, y));
 }
 
@@ -120,11 +120,11 @@ TEST_F(PairListTest, IsEmptyWhenCleared) {
   list.add(values, x, y);
   list.add(values, gate, z);
   list.clear();
-  EXPECT_THAT(found(x, kAny), ElementsAre());
+  EXPECT_THAT(found(x, kTop), ElementsAre());
   list.add(values, z, z);
-  EXPECT_THAT(found(x, kAny), ElementsAre());
-  EXPECT_THAT(found(kAny, kAny), ElementsAre(Pair(z, z)));
-  EXPECT_THAT(found(kAny, z), ElementsAre(Pair(z, z)));
+  EXPECT_THAT(found(x, kTop), ElementsAre());
+  EXPECT_THAT(found(kTop, kTop), ElementsAre(Pair(z, z)));
+  EXPECT_THAT(found(kTop, z), ElementsAre(Pair(z, z)));
 }
 
 }  // namespace

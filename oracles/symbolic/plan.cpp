@@ -1,6 +1,6 @@
 // Decodes a pair of programs for the symbolic judge.
 //
-// As in an execution, an operand of an original instruction is where the *hardware* has it: a fixed operand in its fixed register,
+// An operand of an original instruction is in the register where the *hardware* has it: a fixed operand in its fixed register,
 // whatever the program after says, and a tied pair in the register of the def.
 // Tested by plan_test.cpp.
 
@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "base/grouped.h"
 #include "oracles/pair/match.h"
+#include "oracles/symbolic/constants.h"
 
 namespace regduel::oracles::symbolic {
 namespace {
@@ -25,13 +25,12 @@ using ir::Op;
 using ir::Operand;
 using ir::PReg;
 using ir::Role;
-using ir::VRegId;
 
 void note_bytes(std::vector<std::uint8_t>& bytes_of_name, const Place& p) {
   for (std::uint32_t k = 0; k < p.cells(); ++k) bytes_of_name[p.cell + k] = bytes_at(p, k);
 }
 
-// The first reason wins, and decoding goes on to its end with harmless places.
+// After the first reason why the pair is unreadable, decoding goes on to its end with empty places.
 class Planner {
  public:
   explicit Planner(const Case& c) : case_(c), before_(c.before), after_(c.after), plan_(c) {}
@@ -60,7 +59,7 @@ class Planner {
   struct Repeated {
     std::uint32_t id = 0;
     std::uint32_t index = kNoIndex;        // before
-    Value constant = kJunk;                // of a constant instruction: its value, for ever
+    Value constant = kBottom;              // of a constant instruction: its value, for ever
     std::uint32_t ghost = 0;               // else: first location of its result
     std::vector<std::uint32_t> snapshots;  // first name of each operand's snapshot, by operand
     std::uint32_t words = 0;
@@ -72,7 +71,7 @@ class Planner {
     for (const Inst& i : after_.insts)
       if (i.op == Op::Remat) ids.insert(i.ref.value);
     if (ids.empty()) return;
-    find_constants();
+    constants_ = find_constants(before_, plan_.names);
     add_sources(ids);
     for (const std::uint32_t id : ids) repeated_.emplace_back().id = id;
     for (std::size_t k = 0; k < before_.insts.size(); ++k) {
@@ -83,7 +82,7 @@ class Planner {
       if (ops.empty() || !ops[0].is_vreg()) continue;
       r->words = plan_.names.of_operand(ops[0]).cells();
       const bool reads = std::any_of(ops.begin(), ops.end(), [](const Operand& op) { return op.is_vreg() && op.reads(); });
-      if (!reads || is_constant_[r->index]) {
+      if (!reads || constants_.is_constant[r->index]) {
         r->constant = plan_.values.add_leaves(ValueKind::Constant, r->index, r->words);
         if (!reads) continue;
       } else {
@@ -99,58 +98,14 @@ class Planner {
       }
     }
   }
-  // Which instructions compute the same whenever they are executed: those that may be repeated (!remat: one def, no guard, not
-  // tied), and read only roots that such an instruction alone writes, as a whole.
-  //   constant(k) = may be repeated(k) and, for each register use of k, constant(the only def of its root)      the least solution
-  // Requires some remat. Cost O(operands).
-  void find_constants() {
-    sole_def_.assign(before_.vregs.size(), kNoIndex);
-    std::vector<std::uint8_t> is_written(before_.vregs.size(), 0);
-    for (std::uint32_t v = 0; v < before_.vregs.size(); ++v) is_written[v] = before_.vregs[v].is_architectural();
-    Grouped<std::uint32_t> readers;
-    readers.build(before_.vregs.size(), [&](auto add) {
-      for (std::uint32_t k = 0; k < before_.insts.size(); ++k)
-        for (const Operand& op : before_.operands_of(before_.insts[k]))
-          if (op.is_vreg() && op.role == Role::Use) add(before_.root(op.vreg()).index(), k);
-    });
-    std::vector<std::uint32_t> unknown_uses(before_.insts.size(), kNoIndex);  // kNoIndex: the instruction is no constant
-    is_constant_.assign(before_.insts.size(), 0);
-    std::vector<std::uint32_t> work;
-    for (std::uint32_t k = 0; k < before_.insts.size(); ++k) {
-      std::uint32_t defs = 0, uses = 0;
-      bool is_plain = may_be_repeated(before_.insts[k]);
-      for (const Operand& op : before_.operands_of(before_.insts[k])) {
-        if (!op.is_vreg()) continue;
-        uses += op.role == Role::Use;
-        if (!op.writes()) continue;
-        const VRegId root = before_.root(op.vreg());
-        const Place whole = name_of(Operand::of_vreg(Role::Use, root)), own = name_of(op);
-        is_plain = is_plain && ++defs == 1 && own.size == whole.size;
-        sole_def_[root.index()] = std::exchange(is_written[root.index()], std::uint8_t{1}) != 0 ? kNoIndex : k;
-      }
-      if (!is_plain || defs != 1) continue;
-      unknown_uses[k] = uses;
-      if (uses == 0) work.push_back(k);
-    }
-    while (!work.empty()) {
-      const std::uint32_t k = work.back();
-      work.pop_back();
-      is_constant_[k] = 1;
-      for (const Operand& op : before_.operands_of(before_.insts[k])) {
-        if (!op.is_vreg() || !op.writes() || sole_def_[before_.root(op.vreg()).index()] != k) continue;
-        for (const std::uint32_t reader : readers[before_.root(op.vreg()).index()])
-          if (unknown_uses[reader] != kNoIndex && --unknown_uses[reader] == 0) work.push_back(reader);
-      }
-    }
-  }
-  // What a repeated constant instruction reads has to be known as constant too.
+  // The instructions that define the uses of a repeated constant instruction must be known as constants too.
   void add_sources(std::set<std::uint32_t>& ids) {
     std::vector<std::uint32_t> sources;
     for (std::uint32_t k = 0; k < before_.insts.size(); ++k) {
-      if (!is_constant_[k] || !ids.contains(before_.insts[k].id.value)) continue;
+      if (!constants_.is_constant[k] || !ids.contains(before_.insts[k].id.value)) continue;
       for (const Operand& op : before_.operands_of(before_.insts[k]))
         if (op.is_vreg() && op.role == Role::Use)
-          sources.push_back(before_.insts[sole_def_[before_.root(op.vreg()).index()]].id.value);
+          sources.push_back(before_.insts[constants_.sole_def[before_.root(op.vreg()).index()]].id.value);
     }
     ids.insert(sources.begin(), sources.end());
   }
@@ -161,10 +116,6 @@ class Planner {
     const auto it = std::lower_bound(repeated_.begin(), repeated_.end(), id,
                                      [](const Repeated& r, std::uint32_t wanted) { return r.id < wanted; });
     return it != repeated_.end() && it->id == id ? &*it : nullptr;
-  }
-  static bool may_be_repeated(const Inst& i) {
-    return i.has(ir::kRematerialisable) && !i.has(ir::kMemWrite) && !i.has(ir::kBarrier) &&
-           (!i.has(ir::kMemRead) || i.has(ir::kReadOnly));
   }
 
   // --- places -----------------------------------------------------------------------------------------------------
@@ -203,7 +154,7 @@ class Planner {
     }
     return plan_.operands[s.guard];
   }
-  // Both steps of an original copy share theirs.
+  // Both steps of an original copy share one token.
   Value opaque_of(const Step& s) {
     const std::size_t k = plan_.steps.size();
     if (k >= 2 && s.original != kNoIndex && plan_.steps[k - 2].original == s.original && plan_.steps[k - 2].guard != kNoIndex)
@@ -240,7 +191,7 @@ class Planner {
       if (op.role == Role::Def) def = &op;
     }
     if (def == nullptr) return;
-    if (r->constant != kJunk) {
+    if (r->constant != kBottom) {
       def->leaf = r->constant;
     } else {
       const Value leaf = def->leaf;
@@ -289,7 +240,7 @@ class Planner {
       op.is_negated_name = w.is_negated();
       op.name = name_of(w);
       op.is_wordwise = covers_its_words(op.name);
-      op.leaf = w.writes() ? new_leaves(op.name, b) : kJunk;
+      op.leaf = w.writes() ? new_leaves(op.name, b) : kBottom;
       if (names_only) continue;
       op.is_negated_loc = have[k].is_negated();
       const Place at = hardware_place(inst, want, have, k);
@@ -318,7 +269,7 @@ class Planner {
       if (spans_[k].end > spans_[furthest].end) furthest = k;
     }
   }
-  // What an instruction of the block gives to a name.
+  // New values for the words of a name that instruction `b` defines.
   Value new_leaves(const Place& name, std::uint32_t b) {
     return name.step == 1 ? plan_.values.add_leaves(ValueKind::Def, b)
                           : plan_.values.add_leaves_of_bytes(ValueKind::Def, b, name.size);
@@ -359,7 +310,7 @@ class Planner {
     }
   }
 
-  // What became of an original copy, or an inserted copy, spill or refill.
+  // An original copy that was kept or became a spill or a refill; or an inserted copy, spill or refill.
   void after_move(std::uint32_t a, std::uint32_t original) {
     const Inst& i = after_.insts[a];
     begin_step(StepKind::Move, a, original);
@@ -378,12 +329,12 @@ class Planner {
     }
     destroyed(i, ops, original);
     if (original == kNoIndex) return;
-    // What its guard asks for says whether the register that it has may stand for it.
+    // The name of the original guard decides whether the register of the guard may stand for it.
     for (const Operand& op : before_.operands_of(before_.insts[original]))
       if (op.role == Role::Guard) guard().name = name_of(op);
   }
-  // What a move destroys: clobbers, and early-clobber defs before it reads. The program before says which defs of an original copy
-  // are.
+  // The registers that a move destroys: clobbers, and early-clobber defs before it reads. The program before says which defs of an
+  // original copy are early-clobber.
   void destroyed(const Inst& i, std::span<const Operand> ops, std::uint32_t original) {
     std::span<const Operand> want;
     if (original != kNoIndex && i.op == Op::Copy) want = before_.operands_of(before_.insts[original]);
@@ -485,7 +436,7 @@ class Planner {
     for (std::size_t k = 0; k < want.size(); ++k) {
       find_path(before_, after_, b, k, path_);
       if (!path_.arrives) {
-        plan_.astray.push_back({branch, want[k].value});
+        plan_.wrong_edges.push_back({branch, want[k].value});
         continue;
       }
       std::uint32_t at = b.value;
@@ -559,7 +510,7 @@ class Planner {
     }
   }
 
-  // --- what holds something at entry ------------------------------------------------------------------------------
+  // --- architectural vregs and callee-saved registers at entry ----------------------------------------------------
   void entry() {
     for (std::size_t v = 0; v < before_.vregs.size(); ++v) {
       const ir::VReg& reg = before_.vregs[v];
@@ -595,9 +546,8 @@ class Planner {
   const Function& after_;
   Plan plan_;
   Unreadable unreadable_;
-  std::vector<Repeated> repeated_;         // by id
-  std::vector<std::uint32_t> sole_def_;    // by root: the only instruction that writes it; kNoIndex where there are more, or none
-  std::vector<std::uint8_t> is_constant_;  // by instruction before; empty without remats
+  std::vector<Repeated> repeated_;  // by id
+  Constants constants_;             // empty without remats
   std::vector<std::vector<FlowEdge>> ways_;
   std::vector<std::uint32_t> pred_of_;  // of each edge block: the original block that it comes from
   EdgePath path_;

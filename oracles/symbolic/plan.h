@@ -1,11 +1,11 @@
-// What the symbolic judge walks over: a program before and after, decoded side by side into flat steps, with the edges between the
-// blocks of the program after, and the names and locations that are live at each block. Decoding is also where a pair that cannot
-// be walked is turned away.
+// The pair of programs that the symbolic judge walks over, decoded side by side into flat steps, with the edges between the blocks
+// of the program after, and the live names and locations of each block. A pair that cannot be walked is turned away with the
+// reason.
 //
 // Names are the four-byte words (predicates: bytes) of the root vregs, and the snapshots of remats: for each register use of an
-// instruction that some remat repeats, what that use asked for when the instruction was last passed. Locations are the words of the
-// register files and of the frames that the program after touches, and a ghost for the result of each repeated instruction. Tested
-// by plan_test.cpp.
+// instruction that some remat repeats, the value of that use at the last execution of the instruction. Locations are the words of
+// the register files and of the frames that the program after touches, and a ghost for the result of each repeated instruction.
+// Tested by plan_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "oracles/before.h"
+#include "oracles/judge.h"
 #include "oracles/pair/cells.h"
-#include "oracles/report.h"
 #include "oracles/symbolic/values.h"
 
 namespace regduel::oracles::symbolic {
@@ -33,16 +34,25 @@ inline constexpr std::uint8_t kOneByte = 0x1F;
 [[nodiscard]] inline bool is_of_cells(const Place& p) { return p.step == 1 || (p.offset == 0 && p.size % 4 == 0); }
 
 enum class StepKind : std::uint8_t {
-  Operate,  // an original instruction that computes; on the names alone where it was deleted
-  Gather,   // pack, unpack: bytes of the uses, in order, become bytes of the defs; deleted as above
-  Rename,   // an original copy, or the phis of an edge: on the names. Operands: name = written, loc = read (both names)
-  Move,    // a copy, spill or refill of the program after: on the locations. Operands: name = written, loc = read (both locations);
-           // clobbers: name = destroyed
-  ToPack,  // p2r, bit_spill. Operand 0: the pack (loc). Others: predicate (loc), bit (number)
-  FromPack,  // r2p, bit_refill. The same
-  Snapshot,  // before an instruction that some remat repeats. Operands: name = snapshot, loc = the name copied
-  Remember,  // after it. Operand: loc = the ghost
-  Remat,     // uses: loc, name = snapshot. The def: loc; its ghost in `name` (a location)
+  // An original instruction that computes; if it was deleted, on the names alone.
+  Operate,
+  // Pack, unpack: bytes of the uses, in order, become bytes of the defs; deleted as above.
+  Gather,
+  // An original copy, or the phis of an edge: on the names. Operands: name = written, loc = read (both names).
+  Rename,
+  // A copy, spill or refill of the program after: on the locations. Operands: name = written, loc = read (both locations);
+  // clobbers: name = destroyed.
+  Move,
+  // p2r, bit_spill. Operand 0: the pack (loc). Others: predicate (loc), bit (number).
+  ToPack,
+  // r2p, bit_refill. Operands as of ToPack.
+  FromPack,
+  // Before an instruction that some remat repeats. Operands: name = snapshot, loc = the name copied.
+  Snapshot,
+  // After that instruction. Operand: loc = the ghost.
+  Remember,
+  // Uses: loc, name = snapshot. The def: loc; its ghost in `name` (a location).
+  Remat,
 };
 
 struct StepOperand {
@@ -52,7 +62,7 @@ struct StepOperand {
   bool is_contested = false;  // Def: another def of the same instruction is in the same location
   bool is_wordwise = false;   // Def: the name's last word is written whole. Rename, Move: whole words are moved
   std::uint16_t number = 0;   // operand number, for reports; of a predicate of a pack: its bit
-  Value leaf = kJunk;         // Def: the first word's new value; the others follow
+  Value leaf = kBottom;       // Def: the first word's new value; the others follow
   Place name, loc;            // size 0: there is none
 };
 
@@ -65,12 +75,12 @@ struct Step {
   std::uint32_t original = kNoIndex;   // index into the instructions before
   std::uint32_t first = 0, count = 0;  // operands
   std::uint32_t guard = kNoIndex;      // an operand; its name or its loc has size 0 where the step has no such side
-  Value opaque = kJunk;                // with a guard: the token that stands for a register of which nothing is known
+  Value opaque = kBottom;              // with a guard: the token that stands for a register of which nothing is known
   // The same for a name, of which it is not known that it is that register.
   [[nodiscard]] Value opaque_name() const { return opaque + 1; }
 };
 
-// A way from one block of the program after to the next, with the phis that are taken on it.
+// An edge of the program after, with the phis that are executed on it.
 struct FlowEdge {
   std::uint32_t from = 0, to = 0;
   std::uint32_t renames = kNoIndex, moves = kNoIndex;  // steps
@@ -83,15 +93,15 @@ struct Range {
 struct SavedUnit {
   ir::PReg unit;
   std::uint32_t loc = 0;
-  Value value = kJunk;
+  Value value = kBottom;
 };
 
 struct Initial {
   Place name, loc;
-  Value first = kJunk;
+  Value first = kBottom;
 };
 
-struct Astray {
+struct WrongEdge {
   std::uint32_t inst = 0;  // a branch (index after) that leads elsewhere
   std::uint32_t to = 0;    // the block to which it led before
 };
@@ -108,8 +118,8 @@ struct LiveSets {
   }
 };
 
-// The names of a program before, and where they are live: a part of Before, the same for all allocations of the program. The first
-// plan of such an allocation fills in `live`.
+// The names of a program before, and where they are live: a part of Before, shared by all allocations of the program. The first
+// plan fills in `live`.
 class NamesBefore {
  public:
   explicit NamesBefore(const Before& before);
@@ -142,7 +152,7 @@ struct Plan {
   LiveSets live_names, live_locations;         // at the head of each block
   std::vector<SavedUnit> saved;                // callee-saved registers that the program after writes, at each ret
   std::vector<Initial> initial;                // architectural vregs
-  std::vector<Astray> astray;
+  std::vector<WrongEdge> wrong_edges;
 
   [[nodiscard]] std::span<const StepOperand> operands_of(const Step& s) const { return {operands.data() + s.first, s.count}; }
   [[nodiscard]] std::span<const Step> steps_of(std::uint32_t block) const {

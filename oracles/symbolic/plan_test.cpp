@@ -1,13 +1,9 @@
-// What the symbolic judge makes of two programs before it follows a value: which locations operands are, what is read later, and
-// which programs it cannot follow.
+// Two programs as steps: which locations operands are, where loops begin, and which programs the symbolic judge cannot follow.
+
 #include "oracles/symbolic/plan.h"
 
 #include <string>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include "base/random.h"
 #include "oracles/symbolic/testing.h"
 
 namespace regduel::oracles {
@@ -29,249 +25,6 @@ using testing::repeated;
 using testing::two_values;
 using testing::with;
 
-// Live vregs and registers at the head of `block`: "%0 R4", and how many words of the frames.
-std::string live_at(const Pair& p, std::uint32_t block) {
-  const ir::Function before = testing::parse_function(p.before_text()), after = testing::parse_function(p.after_text());
-  const auto plan = symbolic::make_plan({before, after, *ir::find_target("sm_90"), testing::limits_of(before, 255)});
-  if (!plan) return plan.error();
-  std::string text;
-  std::size_t named = 0;
-  for (const std::uint32_t name : plan->live_names[block])
-    for (std::size_t v = 0; v < before.vregs.size(); ++v) {
-      const Place at = plan->names.of_operand(ir::Operand::of_vreg(ir::Role::Use, ir::VRegId(v)));
-      if (name >= at.cell && name < at.cell + at.cells()) text += fmt::format("%{} ", v);
-    }
-  for (const std::uint32_t l : plan->live_locations[block])
-    for (const ir::RegFile file : {ir::RegFile::R, ir::RegFile::P})
-      for (int u = 0; u < 100; ++u)
-        if (l == plan->locations.of_unit(file, u)) {
-          text += fmt::format("{}{} ", file == ir::RegFile::R ? "R" : "P", u);
-          ++named;
-        }
-  return text + fmt::format("+{}", plan->live_locations[block].size() - named);
-}
-
-TEST(SymbolicPlanTest, OnlyWhatIsReadLaterIsKept) {
-  const auto two_blocks = [](std::string vregs, const std::string& before, const std::string& after) {
-    return Pair{std::move(vregs), "  block b0\n    #90 bra -> b1\n  block b1\n" + before + "    #91 exit\n",
-                "  block b0\n    #90 bra -> b1\n  block b1\n" + after + "    #91 exit\n"};
-  };
-  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 use %0 !write\n", "    #0 use R4 !write\n"), 1), "%0 R4 +0");
-  // Written before it is read; in two parts; by a copy; by a clobber; by a refill of its two bytes.
-  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 %0 = a\n    #1 use %0 !write\n", "    #0 R4 = a\n    #1 use R4 !write\n"), 0),
-            "+0");
-  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 %0.h0 = a\n    #1 %0.h1 = a\n    #2 use %0 !write\n",
-                               "    #0 R4.h0 = a\n    #1 R4.h1 = a\n    #2 use R4 !write\n"),
-                    0),
-            "+0");
-  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 %0.h0 = a\n    #2 use %0 !write\n", "    #0 R4.h0 = a\n    #2 use R4 !write\n"), 0),
-            "%0 R4 +0");
-  EXPECT_EQ(
-      live_at(two_blocks(kThreeR, "    #0 %0 = copy %1\n    #1 use %0 !write\n", "    #0 R4 = copy R5\n    #1 use R4 !write\n"), 0),
-      "%1 R5 +0");
-  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 call \"f\" clobbers R4\n    #1 use %0 !write\n",
-                               "    #0 call \"f\" clobbers R4\n    #1 use R4 !write\n"),
-                    0),
-            "%0 +0");
-  EXPECT_EQ(live_at(two_blocks("  vreg %0 R b16\n", "    #0 %0 = a\n    #1 use %0 !write\n",
-                               "    #0 R0 = a\n    +9 spill R0.h0, slot 0\n    +8 R1.h0 = refill slot 0\n    #1 use R1 !write\n"),
-                    0),
-            "R1 +0");
-  // Not under a guard.
-  EXPECT_EQ(live_at(two_blocks(kAndP, "    #0 @%3 %0 = a\n    #1 use %0 !write\n", "    #0 @P0 R4 = a\n    #1 use R4 !write\n"), 0),
-            "%0 %3 R4 P0 +0");
-  EXPECT_EQ(live_at(two_blocks(kAndP, "    #0 use %3 !write\n", "    +9 P1 = r2p R4\n    #0 use P1 !write\n"), 0), "%3 R4 +0");
-  EXPECT_EQ(live_at(two_blocks(kThreeR, "    #0 %1 = add %0 !remat\n    #1 use %1 !write\n",
-                               "    #0 add !remat !deleted\n    +9 R1 = remat #0 R4\n    #1 use R1 !write\n"),
-                    0),
-            "%0 R4 +1");
-  // What a phi writes is not live before it.
-  const Pair phi = {kThreeR,
-                    "  block b0\n    #0 %0 = a\n    #1 bra -> b1\n  block b1\n    #2 %1 = phi b0: %0\n    #3 bra -> b2\n  block "
-                    "b2\n    #4 use %1 !write\n    #5 exit\n",
-                    "  block b0\n    #0 R0 = a\n    #1 bra -> b1\n  block b1\n    #2 phi !deleted\n    #3 bra -> b2\n  block b2\n  "
-                    "  #4 use R0 !write\n    #5 exit\n"};
-  EXPECT_EQ(live_at(phi, 0), "+0");
-  // What it reads is not all written by a part.
-  const Pair part = {kThreeR,
-                     "  block b0\n    #0 bra -> b1\n  block b1\n    #1 %0.h0 = a\n    #2 bra -> b2\n  block b2\n    #3 %1 = phi "
-                     "b1: %0\n    #4 use %1 !write\n    #5 exit\n",
-                     "  block b0\n    #0 bra -> b1\n  block b1\n    #1 R0.h0 = a\n    #2 bra -> b2\n  block b2\n    #3 R1 = phi "
-                     "b1: R0\n    #4 use R1 !write\n    #5 exit\n"};
-  EXPECT_EQ(live_at(part, 1), "%0 R0 R1 +0");
-  EXPECT_EQ(live_at(phi, 1), "%1 R0 +0");
-}
-
-// What is written under a guard and read under the same one stays in its block; two opposite guards write together.
-TEST(SymbolicPlanTest, WhatAGuardKeepsToItselfIsNotLiveBefore) {
-  const auto live = [](const std::string& before, const std::string& after) {
-    return live_at({kAndP, "  block b0\n    #90 bra -> b1\n  block b1\n" + before + "    #91 exit\n",
-                    "  block b0\n    #90 bra -> b1\n  block b1\n" + after + "    #91 exit\n"},
-                   0);
-  };
-  EXPECT_EQ(live("    #0 @%3 %0 = a\n    #1 @%3 use %0 !write\n", "    #0 @P0 R4 = a\n    #1 @P0 use R4 !write\n"), "%3 P0 +0");
-  EXPECT_EQ(live("    #0 @%3 %0 = a\n    #1 @%3 %1 = copy %0\n    #2 @%3 use %1 !write\n",
-                 "    #0 @P0 R4 = a\n    #1 @P0 R5 = copy R4\n    #2 @P0 use R5 !write\n"),
-            "%3 P0 +0");
-  EXPECT_EQ(live("    #0 @%3 %0 = a\n    #1 @!%3 use %0 !write\n", "    #0 @P0 R4 = a\n    #1 @!P0 use R4 !write\n"),
-            "%0 %3 R4 P0 +0");
-  EXPECT_EQ(live("    #0 @%3 %0 = a\n    #1 @!%3 %0 = b\n    #2 use %0 !write\n",
-                 "    #0 @P0 R4 = a\n    #1 @!P0 R4 = b\n    #2 use R4 !write\n"),
-            "%3 P0 +0");
-  // Half of it under one guard, all of it under the other.
-  EXPECT_EQ(live("    #0 @%3 %0.h0 = a\n    #1 @!%3 %0 = b\n    #2 use %0 !write\n",
-                 "    #0 @P0 R4.h0 = a\n    #1 @!P0 R4 = b\n    #2 use R4 !write\n"),
-            "%0 %3 R4 P0 +0");
-  // The guard is another one meanwhile, on one side or on both.
-  EXPECT_EQ(live("    #0 @%3 %0 = a\n    #1 %3 = p\n    #2 @%3 use %0 !write\n",
-                 "    #0 @P0 R4 = a\n    #1 P0 = p\n    #2 @P0 use R4 !write\n"),
-            "%0 %3 R4 P0 +0");
-  EXPECT_EQ(
-      live("    #0 @%3 %0 = a\n    #1 @%3 use %0 !write\n", "    #0 @P0 R4 = a\n    +9 P1 = copy P0\n    #1 @P1 use R4 !write\n"),
-      "%3 R4 P0 +0");
-}
-
-// Under a guard a name is live from block to block, up to a def under the same guard; above where the guard is written it is live
-// as any other is.
-TEST(SymbolicPlanTest, NamesAreLiveUnderAGuardAcrossBlocks) {
-  // The names that are live at the head of a block, where the program after is the one before with R0 to R2 and P0 in it.
-  const auto names = [](const std::string& before, std::uint32_t block) {
-    std::string after = before;
-    for (const auto& [name, place] : {std::pair("%0", "R0"), {"%1", "R1"}, {"%2", "R2"}, {"%3", "P0"}})
-      for (std::size_t at = 0; (at = after.find(name)) != std::string::npos;) after.replace(at, 2, place);
-    const std::string live = live_at({kAndP, before, after}, block);
-    return live.substr(0, live.find_first_of("RP+"));
-  };
-  const std::string use = "  block b2\n    #8 @%3 use %0 !write\n    #9 exit\n";
-  const std::string kept = "  block b0\n    #0 bra -> b1\n  block b1\n    #1 @%3 %0 = a\n    #2 bra -> b2\n" + use;
-  EXPECT_EQ(names(kept, 0), "%3 ");
-  EXPECT_EQ(names(kept, 1), "%3 ");
-  EXPECT_EQ(names(kept, 2), "%0 %3 ");
-  const std::string other_sense = "  block b0\n    #0 bra -> b1\n  block b1\n    #1 @!%3 %0 = a\n    #2 bra -> b2\n" + use;
-  EXPECT_EQ(names(other_sense, 0), "%0 %3 ");
-  // The guard is written behind the def: what is read is what was there under the guard of then.
-  const std::string rewritten =
-      "  block b0\n    #0 bra -> b1\n  block b1\n    #1 @%3 %0 = a\n    #2 %3 = p\n    #3 bra -> b2\n" + use;
-  EXPECT_EQ(names(rewritten, 0), "%0 %3 ");
-  const std::string made = "  block b0\n    #0 bra -> b1\n  block b1\n    #1 %3 = p\n    #2 @%3 %0 = a\n    #3 bra -> b2\n" + use;
-  EXPECT_EQ(names(made, 0), "");
-  // Round a loop that another def of the guard is in: read under it at the top, written under it at the end of the lap.
-  const std::string loop =
-      "  block b0\n    #0 bra -> b1\n  block b1\n    #1 @%3 use %0 !write\n    #2 %3 = p\n    #3 @%3 %0 = a\n    #4 cbra %3 -> b1, "
-      "b2\n  block b2\n    #9 exit\n";
-  EXPECT_EQ(names(loop, 0), "%0 %3 ");
-  // One of two ways past the def.
-  const std::string diamond = "  block b0\n    #0 cbra %3 -> b1, b3\n  block b1\n    #1 @%3 %0 = a\n    #2 bra -> b2\n" + use +
-                              "  block b3\n    #3 bra -> b2\n";
-  EXPECT_EQ(names(diamond, 0), "%0 %3 ");
-  EXPECT_EQ(names(diamond, 1), "%3 ");
-  EXPECT_EQ(names(diamond, 3), "%0 %3 ");
-  // The guard is a phi's: before it, another one.
-  const std::string phi =
-      "  block b0\n    #0 @%3 %0 = a\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 bra -> b2\n  block b2\n    #3 %3 = phi b0: %3, "
-      "b1: %3\n"
-      "    #8 @%3 use %0 !write\n    #9 exit\n";
-  EXPECT_EQ(names(phi, 0), "%0 %3 ");
-  EXPECT_EQ(names(phi, 1), "%0 %3 ");
-}
-
-// 100 names and as many registers, so more than one word of bits of each, against a look along every path.
-TEST(SymbolicPlanTest, ManyPlacesAreLiveWhereAPathReadsThem) {
-  constexpr std::uint32_t kBlocks = 9, kVregs = 100;
-  Random random(1);
-  // A chain of blocks with two loops, the blocks 1 to 3 and 2 to 7; the last one leaves.
-  const auto successors = [](std::uint32_t b) -> std::vector<std::uint32_t> {
-    if (b == 3) return {1, 4};
-    if (b == 7) return {2, 8};
-    if (b + 1 == kBlocks) return {};
-    return {b + 1};
-  };
-  std::string vregs = "  vreg %100 P pred\n", before, after;
-  std::vector<std::uint32_t> def(kVregs), use(kVregs);  // in a block the defs come first
-  for (std::uint32_t v = 0; v < kVregs; ++v) {
-    vregs = fmt::format("  vreg %{} R b32\n", kVregs - 1 - v) + vregs;
-    def[v] = random.below(kBlocks + 1);  // kBlocks: nowhere
-    use[v] = random.below(kBlocks);
-  }
-  int id = 0;
-  for (std::uint32_t b = 0; b < kBlocks; ++b) {
-    const auto line = [&](std::string_view form, std::uint32_t v) {
-      before += fmt::format("    #{} {}\n", id, fmt::format(fmt::runtime(form), fmt::format("%{}", v)));
-      after += fmt::format("    #{} {}\n", id++, fmt::format(fmt::runtime(form), v == kVregs ? "P0" : fmt::format("R{}", v)));
-    };
-    for (std::string* text : {&before, &after}) *text += fmt::format("  block b{}\n", b);
-    for (std::uint32_t v = 0; v < kVregs; ++v)
-      if (def[v] == b) line("{} = a", v);
-    for (std::uint32_t v = 0; v < kVregs; ++v)
-      if (use[v] == b) line("use {} !write", v);
-    const auto next = successors(b);
-    if (next.empty()) line("exit", 0);
-    if (next.size() == 1) line(fmt::format("bra -> b{}", next[0]), 0);
-    if (next.size() == 2) line("{} = p", kVregs), line("cbra {} " + fmt::format("-> b{}, b{}", next[0], next[1]), kVregs);
-  }
-  const auto is_live = [&](std::uint32_t v, std::uint32_t from) {
-    std::vector<std::uint32_t> work = {from};
-    std::vector<bool> is_seen(kBlocks, false);
-    while (!work.empty()) {
-      const std::uint32_t b = work.back();
-      work.pop_back();
-      if (is_seen[b] || def[v] == b) continue;
-      is_seen[b] = true;
-      if (use[v] == b) return true;
-      for (const std::uint32_t to : successors(b)) work.push_back(to);
-    }
-    return false;
-  };
-  for (std::uint32_t b = 0; b < kBlocks; ++b) {
-    std::string names, registers;
-    for (std::uint32_t v = 0; v < kVregs; ++v)
-      if (is_live(v, b)) {
-        names += fmt::format("%{} ", v);
-        registers += fmt::format("R{} ", v);
-      }
-    EXPECT_EQ(live_at({vregs, before, after}, b), names + registers + "+0") << b;
-  }
-}
-
-// Live names that come from an earlier plan of the same program are those that a plan of its own finds, along edge blocks too.
-TEST(SymbolicPlanTest, LiveNamesAreKeptFromPlanToPlan) {
-  const std::string vregs = kAndP + "  vreg %5 R b32\n  vreg %6 R b32\n";
-  const std::string start = "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #9 %5 = c\n    #2 bra -> b1\n";
-  const std::string before =
-      start +
-      "  block b1\n    #3 %2 = phi b0: %0, b1: %0\n    #4 %1 = phi b0: %1, b1: %6\n    #10 %6 = d\n    #5 %3 = p %2\n"
-      "    #6 cbra %3 -> b1, b2\n  block b2\n    #7 use %2, %1, %5 !write\n    #8 exit\n";
-  const auto after = [](std::string_view to, std::string_view edge_blocks) {
-    return fmt::format(
-        "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #9 R2 = c\n    #2 bra -> b1\n  block b1\n    #3 phi !deleted\n"
-        "    #4 phi !deleted\n    #10 R3 = d\n    #5 P0 = p R0\n    #6 cbra P0 -> {}, b2\n  block b2\n    #7 use R0, R1, R2 "
-        "!write\n    #8 "
-        "exit\n{}",
-        to, edge_blocks);
-  };
-  const std::string copies = "    +20 R0, R1 = copy R1, R0\n";
-  const std::vector<std::string> afters = {
-      after("b1", ""), after("b3", "  block b3 edge b1 -> b1\n" + copies + "    +21 bra -> b1\n"),
-      after("b3", "  block b3 edge b1 -> b1\n" + copies + "    +21 bra -> b4\n  block b4 edge b1 -> b1\n    +22 bra -> b1\n"),
-      after("b2", "")};  // a branch that leads elsewhere
-  const ir::Function program = testing::parse_function(Pair{vregs, before, afters[0]}.before_text());
-  const ir::Target& target = *ir::find_target("sm_90");
-  const auto live_names = [&](const Before& prepared, const ir::Function& f) {
-    const auto plan = symbolic::make_plan({prepared, f, testing::limits_of(program, 255)});
-    EXPECT_TRUE(plan) << plan.error();
-    return std::pair(plan->live_names.begin, plan->live_names.places);
-  };
-  for (const std::string& first : afters)
-    for (const std::string& second : afters) {
-      const ir::Function f = testing::parse_function(Pair{vregs, before, first}.after_text());
-      const ir::Function g = testing::parse_function(Pair{vregs, before, second}.after_text());
-      const Before shared(program, target), own(program, target);
-      (void)live_names(shared, f);
-      EXPECT_EQ(shared.part<symbolic::NamesBefore>().live.begin.empty(), &first == &afters.back());
-      EXPECT_EQ(live_names(shared, g), live_names(own, g)) << first << second;
-    }
-}
-
 TEST(SymbolicPlanTest, ThePlanCountsWhatItMust) {
   Pair p = diamond();
   p.kind = "device";
@@ -288,9 +41,18 @@ TEST(SymbolicPlanTest, ThePlanCountsWhatItMust) {
 
 // b1 and b2 are one loop, entered at either; b3 is one by itself.
 TEST(SymbolicPlanTest, EachCycleHasALoopHead) {
-  const std::string body =
-      "  block b0\n    #0 cbra %3 -> b1, b2\n  block b1\n    #1 bra -> b2\n  block b2\n    #2 cbra %3 -> b1, b3\n"
-      "  block b3\n    #3 cbra %3 -> b3, b4\n  block b4\n    #4 exit\n";
+  const std::string body = R"(
+  block b0
+    #0 cbra %3 -> b1, b2
+  block b1
+    #1 bra -> b2
+  block b2
+    #2 cbra %3 -> b1, b3
+  block b3
+    #3 cbra %3 -> b3, b4
+  block b4
+    #4 exit
+)";
   const Pair p = {kAndP, body,
                   testing::edit(testing::edit(testing::edit(body, "cbra %3 -> b1, b2", "cbra P0 -> b1, b2"), "cbra %3 -> b1, b3",
                                               "cbra P0 -> b1, b3"),
@@ -304,24 +66,62 @@ TEST(SymbolicPlanTest, EachCycleHasALoopHead) {
 }
 
 TEST(SymbolicPlanTest, PartsOfFixedAndTiedOperands) {
-  const Pair half = {
-      kPairVregs,
-      "  block b0\n    #0 %0 = a\n    #1 %0.hi{=R4:R5} = b\n    #2 use %0.hi{=R4:R5} !write\n    #3 use %0 !write\n    #4 exit\n",
-      "  block b0\n    #0 R4:R5 = a\n    #1 R4:R5.hi = b\n    #2 use R4:R5.hi !write\n    #3 use R4:R5 !write\n    #4 exit\n"};
+  const Pair half = {kPairVregs, R"(
+  block b0
+    #0 %0 = a
+    #1 %0.hi{=R4:R5} = b
+    #2 use %0.hi{=R4:R5} !write
+    #3 use %0 !write
+    #4 exit
+)",
+                     R"(
+  block b0
+    #0 R4:R5 = a
+    #1 R4:R5.hi = b
+    #2 use R4:R5.hi !write
+    #3 use R4:R5 !write
+    #4 exit
+)"};
   expect_pass(half);
   Pair quarter = half;
   for (std::string* text : {&quarter.before, &quarter.after})
     for (int k = 0; k < 2; ++k) text->replace(text->find(".hi"), 3, ".h1");
   expect_pass(quarter);
   // A tied def is where the use is fixed.
-  expect_pass({kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1{tied 1} = mad %0{=R4}, 7\n    #2 use %1 !write\n    #3 exit\n",
-               "  block b0\n    #0 R4 = a\n    #1 R5 = mad R5, 7\n    #2 use R4 !write\n    #3 exit\n"});
+  expect_pass({kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 %1{tied 1} = mad %0{=R4}, 7
+    #2 use %1 !write
+    #3 exit
+)",
+               R"(
+  block b0
+    #0 R4 = a
+    #1 R5 = mad R5, 7
+    #2 use R4 !write
+    #3 exit
+)"});
 }
 
 TEST(SymbolicPlanTest, DefsInOneTupleAreContested) {
-  const Pair p = {"  vreg %0 R b128\n  vreg %1 R b32\n  vreg %2 R b32\n",
-                  "  block b0\n    #0 %1, %0, %2 = three\n    #1 use %2 !write\n    #2 exit\n",
-                  "  block b0\n    #0 R0, R4:R7, R8 = three\n    #1 use R8 !write\n    #2 exit\n"};
+  const Pair p = {R"(
+  vreg %0 R b128
+  vreg %1 R b32
+  vreg %2 R b32
+)",
+                  R"(
+  block b0
+    #0 %1, %0, %2 = three
+    #1 use %2 !write
+    #2 exit
+)",
+                  R"(
+  block b0
+    #0 R0, R4:R7, R8 = three
+    #1 use R8 !write
+    #2 exit
+)"};
   expect_pass(p);
   expect_category(with(with(p, "R4:R7, R8 =", "R4:R7, R6 ="), "use R8", "use R6"), kLost);
   // In any order.
@@ -331,24 +131,69 @@ TEST(SymbolicPlanTest, DefsInOneTupleAreContested) {
 
 // Neither of two defs in one half is there afterwards, nor what was there before.
 TEST(SymbolicPlanTest, DefsInOneHalfAreContested) {
-  expect_category(
-      {"  vreg %0 R b32\n", "  block b0\n    #0 %0 = a\n    #1 %0.h0, %0.h1 = two\n    #2 use %0.h1 !write\n    #3 exit\n",
-       "  block b0\n    #0 R2 = a\n    #1 R2.h1, R2.h1 = two\n    #2 use R2.h1 !write\n    #3 exit\n"},
-      kLost);
+  expect_category({"  vreg %0 R b32\n", R"(
+  block b0
+    #0 %0 = a
+    #1 %0.h0, %0.h1 = two
+    #2 use %0.h1 !write
+    #3 exit
+)",
+                   R"(
+  block b0
+    #0 R2 = a
+    #1 R2.h1, R2.h1 = two
+    #2 use R2.h1 !write
+    #3 exit
+)"},
+                  kLost);
   // What was there is lost to a copy of it too.
-  expect_category(
-      {"  vreg %0 R b32\n  vreg %1 R b32\n",
-       "  block b0\n    #0 %0 = a\n    #4 %1 = copy %0\n    #1 %0.h0, %0.h1 = two\n    #2 use %1.h1 !write\n    #3 exit\n",
-       "  block b0\n    #0 R2 = a\n    #4 copy !deleted\n    #1 R2.h1, R2.h1 = two\n    #2 use R2.h1 !write\n    #3 exit\n"},
-      kLost);
+  expect_category({R"(
+  vreg %0 R b32
+  vreg %1 R b32
+)",
+                   R"(
+  block b0
+    #0 %0 = a
+    #4 %1 = copy %0
+    #1 %0.h0, %0.h1 = two
+    #2 use %1.h1 !write
+    #3 exit
+)",
+                   R"(
+  block b0
+    #0 R2 = a
+    #4 copy !deleted
+    #1 R2.h1, R2.h1 = two
+    #2 use R2.h1 !write
+    #3 exit
+)"},
+                  kLost);
 }
 
 TEST(SymbolicPlanTest, PartsAreDefinedOneAfterTheOther) {
-  const Pair p = {"  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n",
-                  "  block b0\n    #0 %0.h0 = a\n    #1 %0.h1 = b\n    #2 %1 = c\n    #3 %2.h0, %2.h1 = copy %0.h1, %1.h1\n    #4 "
-                  "use %0, %1, %2 !write\n    #5 exit\n",
-                  "  block b0\n    #0 R0.h0 = a\n    #1 R0.h1 = b\n    #2 R1 = c\n    #3 R2.h0, R2.h1 = copy R0.h1, R1.h1\n    #4 "
-                  "use R0, R1, R2 !write\n    #5 exit\n"};
+  const Pair p = {R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+)",
+                  R"(
+  block b0
+    #0 %0.h0 = a
+    #1 %0.h1 = b
+    #2 %1 = c
+    #3 %2.h0, %2.h1 = copy %0.h1, %1.h1
+    #4 use %0, %1, %2 !write
+    #5 exit
+)",
+                  R"(
+  block b0
+    #0 R0.h0 = a
+    #1 R0.h1 = b
+    #2 R1 = c
+    #3 R2.h0, R2.h1 = copy R0.h1, R1.h1
+    #4 use R0, R1, R2 !write
+    #5 exit
+)"};
   expect_pass(p);
   expect_category(with(p, "copy R0.h1, R1.h1", "copy R0.h1, R1.h0"), kLost);
   expect_pass(
@@ -356,20 +201,52 @@ TEST(SymbolicPlanTest, PartsAreDefinedOneAfterTheOther) {
            "use R0", "use R0"));
   EXPECT_EQ(judge(with(p, "#1 R0.h1 = b", "#1 R0.h0 = b")).verdict, Verdict::Fail);
   // A narrow vreg in the upper half of a register, whatever structure says of that.
-  expect_pass({"  vreg %0 R b32\n  vreg %1 R b16\n",
-               "  block b0\n    #0 %0.h0 = a\n    #1 %1 = b\n    #2 use %1 !write\n    #3 exit\n",
-               "  block b0\n    #0 R0.h0 = a\n    #1 R2.h1 = b\n    #2 use R2.h1 !write\n    #3 exit\n"});
+  expect_pass({R"(
+  vreg %0 R b32
+  vreg %1 R b16
+)",
+               R"(
+  block b0
+    #0 %0.h0 = a
+    #1 %1 = b
+    #2 use %1 !write
+    #3 exit
+)",
+               R"(
+  block b0
+    #0 R0.h0 = a
+    #1 R2.h1 = b
+    #2 use R2.h1 !write
+    #3 exit
+)"});
 }
 
 TEST(SymbolicPlanTest, APackIsAnInstructionLikeAnyOther) {
-  const std::string vregs = kPairVregs + "  vreg %3 R b32\n  vreg %4 R b32\n";
-  const Pair p = {vregs,
-                  "  block b0\n    #0 %1 = a\n    #1 %2 = b\n    #2 %0{early} = pack %1, %2\n    #3 %3, %4 = unpack %0 clobbers "
-                  "R20\n    #4 use %3 !write\n"
-                  "    #5 use %1, %2 !write\n    #6 exit\n",
-                  "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    +20 R9 = copy R0\n    #2 R2:R3 = pack R0, R1\n    #3 R4, R5 = "
-                  "unpack R2:R3 clobbers R20\n    #4 use R9 !write\n"
-                  "    #5 use R0, R1 !write\n    #6 exit\n"};
+  const std::string vregs = kPairVregs + R"(
+  vreg %3 R b32
+  vreg %4 R b32
+)";
+  const Pair p = {vregs, R"(
+  block b0
+    #0 %1 = a
+    #1 %2 = b
+    #2 %0{early} = pack %1, %2
+    #3 %3, %4 = unpack %0 clobbers R20
+    #4 use %3 !write
+    #5 use %1, %2 !write
+    #6 exit
+)",
+                  R"(
+  block b0
+    #0 R0 = a
+    #1 R1 = b
+    +20 R9 = copy R0
+    #2 R2:R3 = pack R0, R1
+    #3 R4, R5 = unpack R2:R3 clobbers R20
+    #4 use R9 !write
+    #5 use R0, R1 !write
+    #6 exit
+)"};
   expect_pass(p);
   const JudgeResult swapped = judge(with(p, "pack R0, R1", "pack R1, R0"));
   ASSERT_FALSE(swapped.findings.empty());
@@ -397,21 +274,53 @@ TEST(SymbolicPlanTest, NonsenseIsSkippedWithAReason) {
   expect_skipped(with(two_values(), "    #3 exit\n", "    +9 exit\n"), "not inserted");
   expect_skipped(with(two_values(), "    #2 use", "    +9 R3 = foo\n    #2 use"), "not inserted");
   expect_skipped(with(two_values(), "    #3 exit\n", "    +9 bra -> b0\n"), "does not hold all its original");
-  Pair copy = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1 = copy %0\n    #2 exit\n",
-               "  block b0\n    #0 R0 = a\n    #1 R1 = foo R0\n    #2 exit\n"};
+  Pair copy = {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = copy %0
+    #2 exit
+)",
+               R"(
+  block b0
+    #0 R0 = a
+    #1 R1 = foo R0
+    #2 exit
+)"};
   expect_skipped(copy, "something else");
   Pair remat = repeated();
-  remat.vregs = "  vreg %0 R b64\n  vreg %1 R b32\n  vreg %2 R b32\n";
+  remat.vregs = R"(
+  vreg %0 R b64
+  vreg %1 R b32
+  vreg %2 R b32
+)";
   remat.after = testing::edit(remat.after, "#0 R0 = a", "#0 R4:R5 = a");
   remat.after = testing::edit(remat.after, "use R1, R0", "use R1, R4:R5");
   remat.after = testing::edit(testing::edit(remat.after, "#3 R0 = b", "#3 R4:R5 = b"), "#4 use R0", "#4 use R4:R5");
   expect_skipped(remat, "narrower");
-  expect_skipped({kAndP,
-                  "  block b0\n    #0 %3 = p\n    #1 cbra %3 -> b1, b2\n  block b1\n    #2 bra -> b3\n  block b2\n    #3 bra -> "
-                  "b3\n  block b3\n    #4 exit\n",
-                  "  block b0\n    #0 P0 = p\n    #1 cbra P0 -> b1, b2\n  block b1\n    #2 bra -> b4\n  block b2\n    #3 bra -> "
-                  "b4\n  block b3\n    #4 exit\n"
-                  "  block b4 edge b1 -> b3\n    +9 bra -> b3\n"},
+  expect_skipped({kAndP, R"(
+  block b0
+    #0 %3 = p
+    #1 cbra %3 -> b1, b2
+  block b1
+    #2 bra -> b3
+  block b2
+    #3 bra -> b3
+  block b3
+    #4 exit
+)",
+                  R"(
+  block b0
+    #0 P0 = p
+    #1 cbra P0 -> b1, b2
+  block b1
+    #2 bra -> b4
+  block b2
+    #3 bra -> b4
+  block b3
+    #4 exit
+  block b4 edge b1 -> b3
+    +9 bra -> b3
+)"},
                  "stands on two edges");
 }
 

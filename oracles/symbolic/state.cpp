@@ -10,8 +10,8 @@ namespace regduel::oracles::symbolic {
 using ir::Role;
 
 State::State(Plan& plan) : plan_(plan), values_(plan.values) {
-  names.start(plan.num_names(), kAny);
-  locations.start(plan.num_locations(), kJunk);
+  names.start(plan.num_names(), kTop);
+  locations.start(plan.num_locations(), kBottom);
 }
 
 void State::enter_function() {
@@ -29,7 +29,7 @@ void State::clear() {
   guarded_last_ = {};
 }
 
-void State::transfer(const Step& s, Listener* listener) {
+void State::transfer(const Step& s, ViolationListener* listener) {
   listener_ = listener;
   switch (s.kind) {
     case StepKind::Operate: transfer_operate(s); break;
@@ -59,7 +59,7 @@ void State::leave_edge() {
 // ---------------------------------------------------------------------------------------------------------------
 // Writing and reading
 
-// Under a guard: Gate(token, new, old), which is both, each where it holds.
+// Under a guard the place gets Gate(token, new, old): each value under its outcome.
 void State::put_with_care(Side side, std::uint32_t at, Value v, const Guard& g) {
   Store& store = store_of(side);
   if (g.is_set) {
@@ -92,13 +92,13 @@ void State::put_bytes(Side side, const Place& p, std::span<const Value> bytes, c
       if ((counted >> i & 1) == 0) continue;
       const bool is_new = at >= p.offset && at - p.offset < p.size && at - p.offset < bytes.size();
       word[i] = is_new ? bytes[at - p.offset] : values_.byte(store_of(side)[p.cell + k], i);
-      is_any = is_any && word[i] == kAny;
+      is_any = is_any && word[i] == kTop;
     }
-    put(side, p.cell + k, is_any ? kAny : values_.word(word), g);
+    put(side, p.cell + k, is_any ? kTop : values_.word(word), g);
   }
 }
 
-// What a predicate, or a bit of a pack, is by chance is one thing wherever it is moved, until its place is written.
+// An undefined predicate, or bit of a pack, is one value from the first read on, wherever it is moved, until its place is written.
 void State::see(const StepOperand& op) {
   if (op.loc.size == 1 && (op.loc.step == 1 || op.name.step == 1)) {
     const Value held = byte_at(locations, op.loc, 0);
@@ -112,7 +112,7 @@ void State::see(const StepOperand& op) {
   }
 }
 
-// The bit of the pack that a predicate comes from, likewise.
+// The same for the bit of a pack from which a predicate is read.
 Value State::see_bit(std::uint32_t pack, const StepOperand& op) {
   std::array<Value, 4> word = values_.bytes(locations[pack]);
   Value& byte = word[op.number / 8u];
@@ -126,7 +126,7 @@ Value State::see_bit(std::uint32_t pack, const StepOperand& op) {
   return bits[at];
 }
 
-// What a pair of a copy reads goes to the end of fetched_: words, or bytes.
+// Appends the source of one pair of a copy to fetched_: words, or bytes.
 void State::fetch(Side side, const StepOperand& op) {
   const Store& from = store_of(side);
   if (side == Side::Locations) see(op);
@@ -134,7 +134,7 @@ void State::fetch(Side side, const StepOperand& op) {
     for (std::uint32_t k = 0; k < op.loc.cells(); ++k) fetched_.push_back(from[op.loc.cell + k]);
     return;
   }
-  for (std::uint32_t i = 0; i < op.name.size; ++i) fetched_.push_back(i < op.loc.size ? byte_at(from, op.loc, i) : kJunk);
+  for (std::uint32_t i = 0; i < op.name.size; ++i) fetched_.push_back(i < op.loc.size ? byte_at(from, op.loc, i) : kBottom);
 }
 
 void State::store(Side side, const StepOperand& op, const Guard& g) {
@@ -146,9 +146,9 @@ void State::store(Side side, const StepOperand& op, const Guard& g) {
   next_ += op.name.size;
 }
 
-void State::report(Lapse l) {
-  has_lapsed_ = true;
-  if (listener_ != nullptr) listener_->lapse(l);
+void State::report(Violation l) {
+  has_violation_ = true;
+  if (listener_ != nullptr) listener_->violation(l);
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -161,18 +161,18 @@ State::Guard State::read_guard(const Step& s) {
              .location_sense = !op.is_negated_loc,
              .name_token = s.opaque_name(),
              .location_token = s.opaque};
-  const Value want = op.name.size != 0 ? names[op.name.cell] : kAny;
-  // What a register holds by chance is one thing to all instructions that it guards, wherever it is moved, until it is written.
-  const Value have = op.loc.size != 0 ? values_.seen(locations[op.loc.cell], s.opaque) : kJunk;
+  const Value want = op.name.size != 0 ? names[op.name.cell] : kTop;
+  // The undefined content of a register is one value to all instructions that it guards, wherever it is moved, until it is written.
+  const Value have = op.loc.size != 0 ? values_.seen(locations[op.loc.cell], s.opaque) : kBottom;
   if (op.loc.size != 0 && have != locations[op.loc.cell]) put(Side::Locations, op.loc.cell, have, {});
-  g.is_unknown = op.name.size != 0 && want == kAny;
-  // A copy is not observed: a wrong guard shows where what it moved is read.
+  g.is_unknown = op.name.size != 0 && want == kTop;
+  // A copy is not observed: a wrong guard shows at the read of the value that it moved.
   const bool is_observed = s.kind != StepKind::Move;
-  if (op.name.size != 0 && op.loc.size != 0 && !g.is_unknown && is_observed) transfer_use(s, op, {}, Lapse::Kind::Value);
-  // What a register holds is a token where two places with its number hold the same. A name that may be undefined has the token of
-  // the location that satisfies it: where the name is undefined, nothing is asked for.
+  if (op.name.size != 0 && op.loc.size != 0 && !g.is_unknown && is_observed) transfer_use(s, op, {}, Violation::Kind::Value);
+  // The value of a register is a token if all places with its number hold the same. A name that may be undefined takes the token of
+  // the location that satisfies it: on paths where the name is undefined, nothing is asked for.
   if (op.loc.size != 0) g.location_token = have;
-  if (op.name.size != 0 && !values_.is_loose(want)) g.name_token = want;
+  if (op.name.size != 0 && !values_.may_be_undefined(want)) g.name_token = want;
   else if (op.name.size != 0 && op.loc.size != 0 && values_.satisfies(have, want)) g.name_token = g.location_token;
   else if (s.kind == StepKind::Rename && s.original == moved_.original) g.name_token = moved_.token;
   else if (s.kind == StepKind::Rename) g.name_token = token_for(want, s.opaque_name());
@@ -181,20 +181,19 @@ State::Guard State::read_guard(const Step& s) {
   return g;
 }
 
-// Of a copy that was deleted: what it did is done by inserted instructions, under a register that holds its guard.
+// The token of a deleted copy: inserted instructions do its work, under a register that holds its guard.
 Value State::token_for(Value want, Value otherwise) {
   for (const InsertedGuard& g : guarded_last_)
-    if (g.held != kJunk && values_.satisfies(g.held, want)) return g.token;
+    if (g.held != kBottom && values_.satisfies(g.held, want)) return g.token;
   return otherwise;
 }
 
-// Nothing is known of whether the step happens, so nothing that it may have written is known. For the names, that is no demand any
-// more.
+// The step may happen or not, so the places that it may have written hold Bottom, and the names ask for nothing any more.
 void State::transfer_unknown(const Step& s) {
   for (const StepOperand& op : plan_.operands_of(s)) {
     if (op.role != Role::Def && op.role != Role::DefUse && op.role != Role::Clobber) continue;
     if (op.name.size != 0) {
-      bytes_.assign(op.name.size, kAny);
+      bytes_.assign(op.name.size, kTop);
       put_bytes(Side::Names, op.name, bytes_, {});
     }
     destroy(op.loc, {});
@@ -210,7 +209,7 @@ void State::transfer_operate(const Step& s) {
   const auto ops = plan_.operands_of(s);
   if (s.has_clobbers) transfer_early_clobber(s, g);
   for (const StepOperand& op : ops)
-    if (op.role == Role::Use || op.role == Role::DefUse) transfer_use(s, op, g, Lapse::Kind::Value);
+    if (op.role == Role::Use || op.role == Role::DefUse) transfer_use(s, op, g, Violation::Kind::Value);
   if (s.has_clobbers)
     for (const StepOperand& op : ops)
       if (op.role == Role::Clobber) destroy(op.loc, g);
@@ -233,17 +232,17 @@ void State::transfer_early_clobber(const Step& s, const Guard& g) {
 
 void State::destroy(const Place& p, const Guard& g) {
   if (is_of_cells(p)) {
-    for (std::uint32_t k = 0; k < p.cells(); ++k) put(Side::Locations, p.cell + k, kJunk, g);
+    for (std::uint32_t k = 0; k < p.cells(); ++k) put(Side::Locations, p.cell + k, kBottom, g);
     return;
   }
-  bytes_.assign(p.size, kJunk);
+  bytes_.assign(p.size, kBottom);
   put_bytes(Side::Locations, p, bytes_, g);
 }
 
-void State::transfer_use(const Step& s, const StepOperand& op, const Guard& g, Lapse::Kind kind) {
+void State::transfer_use(const Step& s, const StepOperand& op, const Guard& g, Violation::Kind kind) {
   if (op.name.size == 0 || op.loc.size == 0) return;
   const auto holds = [&](Value have, Value want, unsigned bytes, std::uint32_t name, std::uint32_t location) {
-    if (have == want || want == kAny) return true;
+    if (have == want || want == kTop) return true;
     if (g.is_set) {
       have = values_.where(have, g.location_token, g.location_sense);
       want = values_.where(want, g.name_token, g.name_sense);
@@ -264,18 +263,18 @@ void State::transfer_use(const Step& s, const StepOperand& op, const Guard& g, L
                  op.loc.cell + (op.loc.offset + i) / op.loc.step))
         return;
   }
-  if (op.is_negated_name != op.is_negated_loc && names[op.name.cell] != kAny)
-    report({Lapse::Kind::Negation, &s, op.number, locations[op.loc.cell], names[op.name.cell], op.name.cell, op.loc.cell});
+  if (op.is_negated_name != op.is_negated_loc && names[op.name.cell] != kTop)
+    report({Violation::Kind::Negation, &s, op.number, locations[op.loc.cell], names[op.name.cell], op.name.cell, op.loc.cell});
 }
 
-// The commonest case of the two below: whole words on both sides, and no guard.
+// The commonest case of the two functions below: whole words on both sides, and no guard.
 void State::transfer_whole_def(const StepOperand& op) {
   const std::uint32_t words = (op.name.size + 3) / 4;
   for (std::uint32_t k = 0, n = op.name.cells(); k < n; ++k) names.set(op.name.cell + k, op.leaf + k);
-  for (std::uint32_t k = 0, n = op.loc.cells(); k < n; ++k) locations.set(op.loc.cell + k, k < words ? op.leaf + k : kJunk);
+  for (std::uint32_t k = 0, n = op.loc.cells(); k < n; ++k) locations.set(op.loc.cell + k, k < words ? op.leaf + k : kBottom);
 }
 
-// A new value: whatever held the old one does not hold the name any more.
+// The name gets a new value, so that no location holds the name until one is written.
 void State::transfer_def_of_name(const StepOperand& op, const Guard& g) {
   if (op.is_wordwise) {
     for (std::uint32_t k = 0; k < op.name.cells(); ++k) put(Side::Names, op.name.cell + k, op.leaf + k, g);
@@ -290,19 +289,19 @@ void State::transfer_def_of_location(const StepOperand& op, const Guard& g) {
   if (op.is_contested) return destroy(op.loc, g);
   const std::uint32_t words = (op.name.size + 3) / 4;
   if (is_of_cells(op.loc)) {
-    for (std::uint32_t k = 0; k < op.loc.cells(); ++k) put(Side::Locations, op.loc.cell + k, k < words ? op.leaf + k : kJunk, g);
+    for (std::uint32_t k = 0; k < op.loc.cells(); ++k) put(Side::Locations, op.loc.cell + k, k < words ? op.leaf + k : kBottom, g);
   } else {
     bytes_.clear();
     for (std::uint32_t i = 0; i < op.loc.size; ++i)
-      bytes_.push_back(i < op.name.size ? values_.byte(op.leaf + i / 4, i % 4) : kJunk);
+      bytes_.push_back(i < op.name.size ? values_.byte(op.leaf + i / 4, i % 4) : kBottom);
     put_bytes(Side::Locations, op.loc, bytes_, g);
   }
-  // A chain of guarded defs is looked into for so many links only. The location is right, so from here on the name asks for no
-  // less.
+  // Only so many links of a chain of guarded defs are looked into. The location is right, so the name may ask for its value from
+  // here on.
   if (!g.is_set || !op.is_wordwise || op.loc.offset != 0) return;
   for (std::uint32_t k = 0; k < op.name.cells() && k < op.loc.cells(); ++k) {
     const Value want = names[op.name.cell + k], have = locations[op.loc.cell + k];
-    if (values_.depth(want) > Values::kMaxDepth / 2 && values_.is_loose(want) && values_.satisfies(have, want))
+    if (values_.depth(want) > Values::kMaxDepth / 2 && values_.may_be_undefined(want) && values_.satisfies(have, want))
       names.set(op.name.cell + k, have);
   }
 }
@@ -313,7 +312,7 @@ void State::transfer_gather(const Step& s) {
   const auto ops = plan_.operands_of(s);
   transfer_early_clobber(s, g);
   for (const StepOperand& op : ops)
-    if (op.role == Role::Use) transfer_use(s, op, g, Lapse::Kind::Value);
+    if (op.role == Role::Use) transfer_use(s, op, g, Violation::Kind::Value);
   const bool are_words = std::all_of(ops.begin(), ops.end(), [](const StepOperand& op) {
     const bool are_cells = op.name.step == 4 && op.loc.step == 4 && is_of_cells(op.name) && is_of_cells(op.loc);
     return (op.role != Role::Use && op.role != Role::Def) || (are_cells && op.name.size == op.loc.size);
@@ -358,14 +357,14 @@ void State::gather_bytes(Side side, std::span<const StepOperand> ops) {
 void State::scatter_words(Side side, const StepOperand& op, const Guard& g) {
   const Place& p = side == Side::Names ? op.name : op.loc;
   for (std::uint32_t k = 0; k < p.cells(); ++k, ++next_)
-    put(side, p.cell + k, next_ < fetched_.size() ? fetched_[next_] : kJunk, g);
+    put(side, p.cell + k, next_ < fetched_.size() ? fetched_[next_] : kBottom, g);
 }
 
 void State::scatter_bytes(Side side, const StepOperand& op, const Guard& g) {
   const Place& p = side == Side::Names ? op.name : op.loc;
   bytes_.clear();
   for (std::uint32_t i = 0; i < p.size; ++i)
-    bytes_.push_back(i < op.name.size && next_ + i < fetched_.size() ? fetched_[next_ + i] : kJunk);
+    bytes_.push_back(i < op.name.size && next_ + i < fetched_.size() ? fetched_[next_ + i] : kBottom);
   next_ += op.name.size;
   put_bytes(side, p, bytes_, g);
 }
@@ -378,13 +377,13 @@ void State::transfer_rename(const Step& s) {
   for (const StepOperand& op : ops)
     if (op.role == Role::Def) fetch(Side::Names, op);
   if (g.is_unknown) {
-    // Undefined, unless it makes no difference.
+    // Undefined, unless the write changes nothing.
     std::size_t next = 0;
     for (const StepOperand& op : ops) {
       if (op.role != Role::Def) continue;
       for (std::uint32_t k = 0; k < (op.is_wordwise ? op.name.cells() : op.name.size); ++k, ++next) {
         const Value old = op.is_wordwise ? names[op.name.cell + k] : byte_at(names, op.name, k);
-        if (fetched_[next] != old) fetched_[next] = kAny;
+        if (fetched_[next] != old) fetched_[next] = kTop;
       }
     }
   }
@@ -424,7 +423,7 @@ void State::transfer_to_pack(const Step& s) {
     std::array<Value, 8> bits{};
     Value& byte = word[op.number / 8u];
     for (std::uint32_t k = 0; k < 8; ++k) bits[k] = values_.bit(byte, k);
-    bits[op.number % 8u] = op.is_negated_loc ? kJunk : locations[op.loc.cell];
+    bits[op.number % 8u] = op.is_negated_loc ? kBottom : locations[op.loc.cell];
     byte = values_.packed(bits);
   }
   put(Side::Locations, ops[0].loc.cell, values_.word(word), g);
@@ -448,23 +447,24 @@ void State::transfer_remember(const Step& s) {
 }
 
 void State::transfer_remat(const Step& s) {
-  if (s.is_illegal) report({Lapse::Kind::RematIllegal, &s, -1, kJunk, kAny, kNoIndex, kNoIndex});
+  if (s.is_illegal) report({Violation::Kind::RematIllegal, &s, -1, kBottom, kTop, kNoIndex, kNoIndex});
   const auto ops = plan_.operands_of(s);
   for (const StepOperand& op : ops)
-    if (op.role == Role::Use) transfer_use(s, op, {}, Lapse::Kind::RematOperand);
+    if (op.role == Role::Use) transfer_use(s, op, {}, Violation::Kind::RematOperand);
   for (const StepOperand& op : ops) {
     if (op.role != Role::Def) continue;
     const std::uint32_t words = op.name.size / 4;
     fetched_.clear();
-    for (std::uint32_t k = 0; k < words; ++k) fetched_.push_back(op.leaf != kJunk ? op.leaf + k : locations[op.name.cell + k]);
-    for (std::uint32_t k = 0; k < op.loc.cells(); ++k) put(Side::Locations, op.loc.cell + k, k < words ? fetched_[k] : kJunk, {});
+    for (std::uint32_t k = 0; k < words; ++k) fetched_.push_back(op.leaf != kBottom ? op.leaf + k : locations[op.name.cell + k]);
+    for (std::uint32_t k = 0; k < op.loc.cells(); ++k) put(Side::Locations, op.loc.cell + k, k < words ? fetched_[k] : kBottom, {});
   }
 }
 
 void State::transfer_ret(const Step& s) {
   for (const SavedUnit& unit : plan_.saved) {
     const Value have = locations[unit.loc];
-    if (have != unit.value) report({Lapse::Kind::CalleeSaved, &s, -1, have, unit.value, kNoIndex, unit.loc, values_.is_cut(have)});
+    if (have != unit.value)
+      report({Violation::Kind::CalleeSaved, &s, -1, have, unit.value, kNoIndex, unit.loc, values_.is_cut(have)});
   }
 }
 

@@ -12,7 +12,7 @@
 
 namespace regduel::oracles::symbolic {
 
-// Values by place, which fall back to one value; knows what was touched, so that clearing costs what was used.
+// Values by place, with one initial value. The touched places are listed, so that clearing costs only what was used.
 class Store {
  public:
   void start(std::size_t size, Value initial) {
@@ -57,54 +57,54 @@ class Store {
   [[nodiscard]] std::span<const std::uint32_t> touched() const { return {touched_.get(), num_touched_}; }
 
  private:
-  Value initial_ = kJunk;
+  Value initial_ = kBottom;
   std::vector<Value> values_;
   std::vector<std::uint8_t> is_touched_;
   std::unique_ptr<std::uint32_t[]> touched_;  // the first num_touched_; there is room for all places
   std::size_t num_touched_ = 0;
 };
 
-// What a location should have held and did not.
-struct Lapse {
+// A read that finds another value in its location than the name asks for.
+struct Violation {
   enum class Kind : std::uint8_t { Value, Negation, RematIllegal, RematOperand, CalleeSaved };
   Kind kind = Kind::Value;
   const Step* step = nullptr;
   int operand = -1;  // operand number
-  Value have = kJunk, want = kAny;
-  std::uint32_t name = kNoIndex, location = kNoIndex;  // the word where it shows
-  bool is_unsure = false;                              // it may be right, but the guards are too entangled to see that
+  Value have = kBottom, want = kTop;
+  std::uint32_t name = kNoIndex, location = kNoIndex;  // the first word that differs
+  bool is_unsure = false;                              // the location may be right, but the guards are too entangled
 };
 
-class Listener {
+class ViolationListener {
  public:
-  virtual ~Listener() = default;
-  virtual void lapse(const Lapse& l) = 0;  // the state is still as it was when the operand was read
+  virtual ~ViolationListener() = default;
+  virtual void violation(const Violation& l) = 0;  // the state is still as it was when the operand was read
 };
 
 class State {
  public:
   explicit State(Plan& plan);
 
-  Store names;      // Any where nothing was written
-  Store locations;  // Junk where nothing is known
+  Store names;      // initially Top
+  Store locations;  // initially Bottom
 
-  void enter_function();  // what holds something at entry
-  // One step. Each lapse goes to `listener`, where there is one.
-  void transfer(const Step& s, Listener* listener);
-  [[nodiscard]] bool has_lapsed() const { return has_lapsed_; }  // anywhere so far
+  void enter_function();  // architectural vregs and callee-saved registers
+  // Executes one step. Each violation goes to `listener`; null = nowhere.
+  void transfer(const Step& s, ViolationListener* listener);
+  [[nodiscard]] bool has_violation() const { return has_violation_; }  // anywhere so far
   void clear();
 
-  // The phis of an edge, and back.
+  // Executes the phis of an edge, and takes them back.
   void enter_edge(const FlowEdge& e);
   void leave_edge();
 
  private:
-  // What decides whether a step happens. A step without a guard always does.
+  // The guard of a step. A step without a guard always happens.
   struct Guard {
     bool is_set = false;
-    bool is_unknown = false;  // the program before has nothing defined there: nothing is checked, and what is written is undefined
-    bool name_sense = true, location_sense = true;  // the step happens where the token is this
-    Value name_token = kJunk, location_token = kJunk;
+    bool is_unknown = false;  // undefined in the program before: no operand is checked, and the written places are undefined
+    bool name_sense = true, location_sense = true;  // the step happens if the token has this value
+    Value name_token = kBottom, location_token = kBottom;
   };
   enum class Side : std::uint8_t { Names, Locations };
 
@@ -123,7 +123,7 @@ class State {
   Guard read_guard(const Step& s);
   [[nodiscard]] Value token_for(Value want, Value otherwise);
   void transfer_early_clobber(const Step& s, const Guard& g);
-  void transfer_use(const Step& s, const StepOperand& op, const Guard& g, Lapse::Kind kind);
+  void transfer_use(const Step& s, const StepOperand& op, const Guard& g, Violation::Kind kind);
   void destroy(const Place& p, const Guard& g);
   void transfer_whole_def(const StepOperand& op);
   void transfer_def_of_name(const StepOperand& op, const Guard& g);
@@ -144,19 +144,19 @@ class State {
   }
   void fetch(Side side, const StepOperand& op);
   void store(Side side, const StepOperand& op, const Guard& g);
-  // What the uses of a pack read goes to fetched_, and from there to each def in turn.
+  // The bytes of the uses of a pack go to fetched_, and from there to each def in turn.
   void gather_words(Side side, std::span<const StepOperand> ops);
   void gather_bytes(Side side, std::span<const StepOperand> ops);
   void scatter_words(Side side, const StepOperand& op, const Guard& g);
   void scatter_bytes(Side side, const StepOperand& op, const Guard& g);
   void put_bytes(Side side, const Place& p, std::span<const Value> bytes, const Guard& g);
-  void report(Lapse l);
+  void report(Violation l);
   [[nodiscard]] Store& store_of(Side side) { return side == Side::Names ? names : locations; }
 
   Plan& plan_;
   Values& values_;
-  Listener* listener_ = nullptr;
-  bool has_lapsed_ = false;
+  ViolationListener* listener_ = nullptr;
+  bool has_violation_ = false;
   std::vector<Value> fetched_, bytes_;
   std::size_t next_ = 0;  // in fetched_
   struct Undo {
@@ -168,13 +168,13 @@ class State {
   std::vector<Undo> undo_;
   // The guards of the last inserted instructions that had one, the latest first.
   struct InsertedGuard {
-    Value held = kJunk, token = kJunk;
+    Value held = kBottom, token = kBottom;
   };
   std::array<InsertedGuard, 3> guarded_last_ = {};
   // Of the last guarded move: the names of an original copy follow its locations, under the same token.
   struct {
     std::uint32_t original = kNoIndex;
-    Value token = kJunk;
+    Value token = kBottom;
   } moved_;
 };
 

@@ -1,9 +1,8 @@
-// The fixed point of the symbolic judge, and its findings. Blocks are visited in reverse postorder until no state at a block's head
-// changes; a check that fails on the way also fails at the end, since states only lose, so where one did all blocks are walked once
-// more to say what is wrong. Where there are guards, what fails is analysed once more, with joins that take choices apart by their
-// predicates: it is slower, and knows of places that hold a value together, each under one outcome. Either analysis proves what it
-// accepts, so only what both reject is wrong.
-// Tested by symbolic_test.cpp.
+// The fixed point of the symbolic judge, and its findings. Blocks are visited in reverse postorder until no state at the head of a
+// block changes. States only lose facts, so a check that fails on the way also fails at the end: if one failed, all blocks are
+// walked once more to make the findings. In a program with guards a second, slower analysis follows, whose joins know of places
+// that hold a value together, each under one outcome of a predicate. Each analysis proves what it accepts, so only operands that
+// both reject are wrong. Tested by symbolic_test.cpp.
 
 #include "oracles/symbolic/symbolic.h"
 
@@ -28,21 +27,21 @@ constexpr int kMostTokens = 8, kMostTokensIfLarge = 4;
 constexpr std::size_t kLarge = 10'000;  // steps
 
 // Where a check failed: step, operand and, of callee-saved registers, location.
-using Lapses = std::set<std::tuple<std::uint32_t, int, std::uint32_t>>;
+using Violations = std::set<std::tuple<std::uint32_t, int, std::uint32_t>>;
 
-class Analysis final : public Listener {
+class Analysis final : public ViolationListener {
  public:
-  // `known`: only there something may be wrong; null: anywhere.
-  Analysis(const Case& c, Plan& plan, int most_tokens, const Lapses* known = nullptr)
+  // `known`: the only operands that may be wrong; null = all may be.
+  Analysis(const Case& c, Plan& plan, int most_tokens, const Violations* known = nullptr)
       : case_(c), plan_(plan), known_(known), state_(plan), joiner_(plan, most_tokens), out_(kName) {
     entries_.resize(plan.blocks.size());
   }
 
   JudgeResult run() {
     if (!settle()) return without_verdict(kName, Verdict::Inconclusive, "the states at the heads of the blocks did not settle");
-    for (const Astray& a : plan_.astray)
+    for (const WrongEdge& a : plan_.wrong_edges)
       out_.add("symbolic-wrong-path", case_.after.insts[a.inst].id, -1, fmt::format("the way to b{} leads elsewhere", a.to));
-    if (state_.has_lapsed())
+    if (state_.has_violation())
       for (const std::uint32_t b : plan_.order) walk(b, this);
     JudgeResult result = out_.finish();
     if (result.verdict != Verdict::Pass || !unsure_at_.is_valid()) return result;
@@ -50,37 +49,37 @@ class Analysis final : public Listener {
                            fmt::format("at #{} too many guards lie on top of one another", unsure_at_.value));
   }
 
-  void lapse(const Lapse& l) override {
+  void violation(const Violation& l) override {
     const auto step = static_cast<std::uint32_t>(l.step - plan_.steps.data());
-    const std::tuple place(step, l.operand, l.kind == Lapse::Kind::CalleeSaved ? l.location : 0);
+    const std::tuple place(step, l.operand, l.kind == Violation::Kind::CalleeSaved ? l.location : 0);
     if (known_ != nullptr && !known_->contains(place)) return;
-    lapses_.insert(place);
+    violations_.insert(place);
     const ir::InstId inst = case_.after.insts[l.step->inst].id;
     if (l.is_unsure) {
       if (!unsure_at_.is_valid()) unsure_at_ = inst;
       return;
     }
     switch (l.kind) {
-      case Lapse::Kind::Negation:
+      case Violation::Kind::Negation:
         out_.add("symbolic-negation", inst, l.operand, fmt::format("{} is read {}", name_of(l.name), "with the other polarity"));
         return;
-      case Lapse::Kind::RematIllegal:
+      case Violation::Kind::RematIllegal:
         out_.add("remat-mismatch", inst, -1,
                  fmt::format("#{} cannot be repeated here, or not with these operands", id_of(l.step->original)),
                  ir::InstId(id_of(l.step->original)));
         return;
-      case Lapse::Kind::RematOperand:
+      case Violation::Kind::RematOperand:
         if (!out_.wants("remat-mismatch")) return;
         out_.add("remat-mismatch", inst, l.operand,
                  fmt::format("#{} read another value here: the location holds {}", id_of(l.step->original), holds(l)),
                  last_writer(l));
         return;
-      case Lapse::Kind::CalleeSaved:
+      case Violation::Kind::CalleeSaved:
         if (!out_.wants("callee-saved")) return;
         out_.add("callee-saved", inst, -1,
                  fmt::format("{} does not hold what it held at entry, but {}", unit_of(l.location), holds(l)), last_writer(l));
         return;
-      case Lapse::Kind::Value: break;
+      case Violation::Kind::Value: break;
     }
     const std::string_view category = is_something(l) ? "symbolic-wrong-value" : "symbolic-lost-value";
     if (!out_.wants(category)) return;
@@ -88,15 +87,15 @@ class Analysis final : public Listener {
              last_writer(l));
   }
 
-  [[nodiscard]] const Lapses& lapses() const { return lapses_; }
+  [[nodiscard]] const Violations& violations() const { return violations_; }
 
  private:
   // --- the fixed point --------------------------------------------------------------------------------------------
   bool settle() {
     std::vector<std::uint32_t> position(plan_.blocks.size(), kNoIndex);
     for (std::size_t k = 0; k < plan_.order.size(); ++k) position[plan_.order[k]] = static_cast<std::uint32_t>(k);
-    // Sweep after sweep in reverse postorder over the blocks whose state has changed: a change that goes back waits for the next
-    // sweep, so that an inner loop is not settled anew for each change in the loops around it.
+    // Sweeps in reverse postorder over the blocks whose state has changed. A change along a back edge waits for the next sweep, so
+    // that an inner loop does not settle anew for each change in the loops around it.
     std::vector<std::uint8_t> is_due(plan_.order.size(), 0);
     std::size_t num_due = 0;
     const auto flow = [&](std::uint32_t to) {
@@ -129,7 +128,7 @@ class Analysis final : public Listener {
     }
     state_.clear();
   }
-  void walk(std::uint32_t b, Listener* listener) {
+  void walk(std::uint32_t b, ViolationListener* listener) {
     joiner_.load(entries_[b], b, state_);
     for (std::uint32_t k = plan_.blocks[b].begin; k < plan_.blocks[b].end; ++k) state_.transfer(plan_.steps[k], listener);
     state_.clear();
@@ -152,23 +151,23 @@ class Analysis final : public Listener {
       if (s.loc == location) return ir::to_string(case_.after, s.unit);
     return "a register";
   }
-  // Names that the location holds instead, at most three.
-  [[nodiscard]] std::vector<std::uint32_t> names_in(const Lapse& l) const {
+  // The names that the location holds instead, at most three.
+  [[nodiscard]] std::vector<std::uint32_t> names_in(const Violation& l) const {
     std::vector<std::uint32_t> found;
-    if (l.have == kJunk) return found;
+    if (l.have == kBottom) return found;
     for (const std::uint32_t n : state_.names.touched())
-      if (n < plan_.names.size() && n != l.name && !plan_.values.is_loose(state_.names[n]) &&
+      if (n < plan_.names.size() && n != l.name && !plan_.values.may_be_undefined(state_.names[n]) &&
           plan_.values.satisfies_bytes(l.have, state_.names[n], plan_.bytes_of_name[n] & 0xFu))
         found.push_back(n);
     std::sort(found.begin(), found.end());
     if (found.size() > 3) found.resize(3);
     return found;
   }
-  [[nodiscard]] bool is_something(const Lapse& l) const {
+  [[nodiscard]] bool is_something(const Violation& l) const {
     const ValueKind kind = plan_.values[l.have].kind;
     return kind == ValueKind::Def || kind == ValueKind::Constant || kind == ValueKind::Saved || !names_in(l).empty();
   }
-  [[nodiscard]] std::string holds(const Lapse& l) const {
+  [[nodiscard]] std::string holds(const Violation& l) const {
     std::string text;
     for (const std::uint32_t n : names_in(l)) text += (text.empty() ? "" : ", ") + name_of(n);
     if (!text.empty()) return text;
@@ -213,8 +212,8 @@ class Analysis final : public Listener {
     }
     return false;
   }
-  // The nearest instruction before the lapse that wrote its location, along any path.
-  [[nodiscard]] ir::InstId last_writer(const Lapse& l) const {
+  // The nearest instruction before the violation that wrote its location, along any path.
+  [[nodiscard]] ir::InstId last_writer(const Violation& l) const {
     if (l.location == kNoIndex) return {};
     const auto step = static_cast<std::uint32_t>(l.step - plan_.steps.data());
     std::vector<std::uint8_t> is_seen(plan_.blocks.size(), 0);
@@ -247,8 +246,8 @@ class Analysis final : public Listener {
 
   const Case& case_;
   Plan& plan_;
-  const Lapses* known_;
-  Lapses lapses_;
+  const Violations* known_;
+  Violations violations_;
   State state_;
   Joiner joiner_;
   Collector out_;
@@ -256,28 +255,23 @@ class Analysis final : public Listener {
   ir::InstId unsure_at_;        // of the first operand that may be right
 };
 
-class SymbolicJudge final : public Judge {
- public:
-  std::string_view name() const override { return kName; }
-  std::string_view what_it_proves() const override {
-    return "on all paths each use finds in its location the vreg that the program before used there";
-  }
-  JudgeResult judge(const Case& c) const override {
-    auto plan = make_plan(c);
-    if (!plan) return without_verdict(kName, Verdict::Skipped, plan.error());
-    Analysis quick(c, *plan, 0);
-    const JudgeResult result = quick.run();
-    const auto is_guarded = [](const Step& s) { return s.guard != kNoIndex; };
-    if (quick.lapses().empty() || std::ranges::none_of(plan->steps, is_guarded)) return result;
-    return Analysis(c, *plan, plan->steps.size() < kLarge ? kMostTokens : kMostTokensIfLarge, &quick.lapses()).run();
-  }
-};
+JudgeResult judge_symbolic(const Case& c) {
+  auto plan = make_plan(c);
+  if (!plan) return without_verdict(kName, Verdict::Skipped, plan.error());
+  Analysis quick(c, *plan, 0);
+  const JudgeResult result = quick.run();
+  const auto is_guarded = [](const Step& s) { return s.guard != kNoIndex; };
+  if (quick.violations().empty() || std::ranges::none_of(plan->steps, is_guarded)) return result;
+  return Analysis(c, *plan, plan->steps.size() < kLarge ? kMostTokens : kMostTokensIfLarge, &quick.violations()).run();
+}
 
 }  // namespace
 }  // namespace symbolic
 
 const Judge& symbolic_judge() {
-  static const symbolic::SymbolicJudge judge;
+  static constexpr Judge judge(symbolic::kName,
+                               "on all paths each use finds in its location the vreg that the program before used there",
+                               symbolic::judge_symbolic);
   return judge;
 }
 

@@ -1,8 +1,14 @@
 // The symbolic judge: a must-analysis. At each use, the location holds the vreg that the program before used there, on all paths.
 //
-// Both programs are walked side by side, in the order of the program after, whose original instructions are matched by id. The
-// state says which location (a word of a register file or of a frame; a predicate; a bit of a predicate pack) holds which names
-// (words of root vregs):
+// The basic idea. A *name* is a word of a vreg of the program before allocation; a *location* is a word of a register file or of a
+// frame after allocation, a predicate, or a bit of a predicate pack. Both programs are walked side by side, in the order of the
+// program after; original instructions are matched by id. The state gives, for each location, the set of names whose value the
+// location holds. Sets are needed because copies make names equal, and because an allocator may keep a value in several places. An
+// original instruction takes its def out of all sets, and puts the def alone into the set of the register that it writes. A copy of
+// the program before puts its def into each set that contains its use. A copy, spill or refill of the program after gives its
+// target the set of its source. At a join, a location keeps the names that it has on every edge; loops are walked until nothing
+// changes. At each use, the name must be in the set of the register that is read: then the register holds the right value on every
+// path, for all inputs, and no other instruction needs to be looked at.
 //
 //   H  subset of  Locations x Names          (l, v) in H: on every path so far on which v is defined, l holds what v holds
 //
@@ -47,7 +53,7 @@
 // Tested by symbolic_test.cpp and the tests of the other files of this folder.
 #pragma once
 
-#include "oracles/report.h"
+#include "oracles/judge.h"
 
 namespace regduel::oracles {
 

@@ -36,7 +36,7 @@ TEST(SymbolicTest, SaysWhatTheLocationHoldsAndWhoWroteIt) {
   EXPECT_EQ(r.findings[1].category, kLost);
 }
 
-struct Said {
+struct ReportedFinding {
   Pair pair;
   std::uint32_t inst;
   int operand;
@@ -45,31 +45,93 @@ struct Said {
 };
 
 TEST(SymbolicTest, AFindingNamesItsOperandWhatIsThereAndWhoWroteIt) {
-  const std::string four = kThreeR + "  vreg %3 R b32\n  vreg %4 R b32\n";
-  const Pair copies = {four,
-                       "  block b0\n    #0 %1 = a\n    #1 %0 = copy %1\n    #2 %2 = copy %1\n    #3 %3 = copy %1\n    #4 %4 = b\n  "
-                       "  #5 use 1, %4 !write\n"
-                       "    #6 use %0, %1, %2, %3 !write\n    #7 exit\n",
-                       "  block b0\n    #0 R0 = a\n    #1 copy !deleted\n    #2 copy !deleted\n    #3 copy !deleted\n    #4 R1 = "
-                       "b\n    #5 use 1, R0 !write\n"
-                       "    #6 use R0, R0, R0, R0 !write\n    #7 exit\n"};
-  const Pair far = {
-      kThreeR,
-      "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 bra -> b1\n  block b1\n    #3 bra -> b2\n  block b2\n    #4 use %0, %1 "
-      "!write\n    #5 exit\n",
-      "  block b0\n    #0 R0 = a\n    +9 R2 = copy R0\n    #1 R1 = b\n    #2 bra -> b1\n  block b1\n    #3 bra -> b2\n"
-      "  block b2\n    #4 use R0, R2 !write\n    #5 exit\n"};
-  const Pair guard = {
-      kAndP,
-      "  block b0\n    #0 %3 = p\n    #1 %4 = q\n    #2 %0 = a\n    #3 @%3 %0 = copy %0\n    #4 @%3 use %0 !write\n    #5 exit\n",
-      "  block b0\n    #0 P0 = p\n    #1 P1 = q\n    #2 R0 = a\n    #3 @P0 R0 = copy R0\n    #4 @P0 use R0 !write\n    #5 exit\n"};
-  const Pair remat = {
-      kAndP, "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 %1 = sel 5, %0, !%3 !remat\n    #3 use %1, %3 !write\n    #4 exit\n",
-      "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    #2 sel !remat !deleted\n    +9 R1 = remat #2 5, R0, !P0\n    #3 use R1, P0 "
-      "!write\n    #4 exit\n"};
+  const std::string four = kThreeR + R"(
+  vreg %3 R b32
+  vreg %4 R b32
+)";
+  const Pair copies = {four, R"(
+  block b0
+    #0 %1 = a
+    #1 %0 = copy %1
+    #2 %2 = copy %1
+    #3 %3 = copy %1
+    #4 %4 = b
+    #5 use 1, %4 !write
+    #6 use %0, %1, %2, %3 !write
+    #7 exit
+)",
+                       R"(
+  block b0
+    #0 R0 = a
+    #1 copy !deleted
+    #2 copy !deleted
+    #3 copy !deleted
+    #4 R1 = b
+    #5 use 1, R0 !write
+    #6 use R0, R0, R0, R0 !write
+    #7 exit
+)"};
+  const Pair far = {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 bra -> b1
+  block b1
+    #3 bra -> b2
+  block b2
+    #4 use %0, %1 !write
+    #5 exit
+)",
+                    R"(
+  block b0
+    #0 R0 = a
+    +9 R2 = copy R0
+    #1 R1 = b
+    #2 bra -> b1
+  block b1
+    #3 bra -> b2
+  block b2
+    #4 use R0, R2 !write
+    #5 exit
+)"};
+  const Pair guard = {kAndP, R"(
+  block b0
+    #0 %3 = p
+    #1 %4 = q
+    #2 %0 = a
+    #3 @%3 %0 = copy %0
+    #4 @%3 use %0 !write
+    #5 exit
+)",
+                      R"(
+  block b0
+    #0 P0 = p
+    #1 P1 = q
+    #2 R0 = a
+    #3 @P0 R0 = copy R0
+    #4 @P0 use R0 !write
+    #5 exit
+)"};
+  const Pair remat = {kAndP, R"(
+  block b0
+    #0 %0 = a
+    #1 %3 = p
+    #2 %1 = sel 5, %0, !%3 !remat
+    #3 use %1, %3 !write
+    #4 exit
+)",
+                      R"(
+  block b0
+    #0 R0 = a
+    #1 P0 = p
+    #2 sel !remat !deleted
+    +9 R1 = remat #2 5, R0, !P0
+    #3 use R1, P0 !write
+    #4 exit
+)"};
   expect_pass(guard);
   expect_pass(remat);
-  const Said said[] = {
+  const ReportedFinding expected[] = {
       {copies, 5, 1, kWrong, "expected %4, but the location holds %0, %1, %2", 0},
       {far, 4, 1, kWrong, "expected %1, but the location holds %0", 9},
       {with(far, "    +9 R2 = copy R0\n    #1 R1 = b\n", "    #1 R2 = b\n    +9 R2 = copy R0\n"), 4, 1, kWrong,
@@ -80,7 +142,7 @@ TEST(SymbolicTest, AFindingNamesItsOperandWhatIsThereAndWhoWroteIt) {
        "#2 read another value here: the location holds nothing known", ir::InstId().value},
       {with(remat, "remat #2 5, R0, !P0", "remat #2 5, R0, P0"), 9, 3, "symbolic-negation", "polarity", ir::InstId().value},
   };
-  for (const Said& s : said) {
+  for (const ReportedFinding& s : expected) {
     const JudgeResult r = judge(s.pair);
     ASSERT_EQ(r.findings.size(), 1u) << describe(r) << "\n" << s.pair.after_text();
     const Finding& f = r.findings[0];
@@ -97,31 +159,80 @@ TEST(SymbolicTest, ABranchThatLeadsElsewhere) {
 }
 
 TEST(SymbolicTest, UnreachableBlocksAreNotChecked) {
-  expect_pass({kThreeR,
-               "  block b0\n    #0 %0 = a\n    #1 bra -> b2\n  block b1\n    #2 %0 = b\n    #3 use %0 !write\n    #4 bra -> b2\n"
-               "  block b2\n    #5 use %0 !write\n    #6 exit\n",
-               "  block b0\n    #0 R0 = a\n    #1 bra -> b2\n  block b1\n    #2 R1 = b\n    #3 use R7 !write\n    #4 bra -> b2\n"
-               "  block b2\n    #5 use R0 !write\n    #6 exit\n"});
+  expect_pass({kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 bra -> b2
+  block b1
+    #2 %0 = b
+    #3 use %0 !write
+    #4 bra -> b2
+  block b2
+    #5 use %0 !write
+    #6 exit
+)",
+               R"(
+  block b0
+    #0 R0 = a
+    #1 bra -> b2
+  block b1
+    #2 R1 = b
+    #3 use R7 !write
+    #4 bra -> b2
+  block b2
+    #5 use R0 !write
+    #6 exit
+)"});
 }
 
 TEST(SymbolicTest, CalleeSavedRegistersComeBack) {
-  Pair p = {
-      kThreeR, "  block b0\n    #0 %0 = a\n    #1 use %0 !write\n    #2 ret\n",
-      "  block b0\n    +9 spill R24, slot 0\n    #0 R24 = a\n    #1 use R24 !write\n    +8 R24 = refill slot 0\n    #2 ret\n"};
+  Pair p = {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 use %0 !write
+    #2 ret
+)",
+            R"(
+  block b0
+    +9 spill R24, slot 0
+    #0 R24 = a
+    #1 use R24 !write
+    +8 R24 = refill slot 0
+    #2 ret
+)"};
   p.kind = "device";
   expect_pass(p);
   expect_category(with(p, "    +8 R24 = refill slot 0\n", ""), "callee-saved");
   expect_category(with(p, "R24 = refill slot 0", "R24 = refill slot 1"), "callee-saved");
   // At a ret in another block; written by a move alone, or as a pack.
-  Pair other = {kThreeR, "  block b0\n    #0 %0 = a\n    #1 bra -> b1\n  block b1\n    #2 ret\n",
-                "  block b0\n    +9 spill R24, slot 0\n    #0 R24 = a\n    +8 R24 = refill slot 0\n    #1 bra -> b1\n  block b1\n  "
-                "  #2 ret\n"};
+  Pair other = {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 bra -> b1
+  block b1
+    #2 ret
+)",
+                R"(
+  block b0
+    +9 spill R24, slot 0
+    #0 R24 = a
+    +8 R24 = refill slot 0
+    #1 bra -> b1
+  block b1
+    #2 ret
+)"};
   other.kind = "device";
   expect_pass(other);
-  expect_category(with(p, "+9 spill R24, slot 0\n    #0 R24 = a\n    #1 use R24 !write\n    +8 R24 = refill slot 0",
+  expect_category(with(p, R"(+9 spill R24, slot 0
+    #0 R24 = a
+    #1 use R24 !write
+    +8 R24 = refill slot 0)",
                        "#0 R4 = a\n    #1 use R4 !write\n    +8 R24 = copy R4"),
                   "callee-saved");
-  expect_category(with(p, "+9 spill R24, slot 0\n    #0 R24 = a\n    #1 use R24 !write\n    +8 R24 = refill slot 0",
+  expect_category(with(p, R"(+9 spill R24, slot 0
+    #0 R24 = a
+    #1 use R24 !write
+    +8 R24 = refill slot 0)",
                        "#0 R4 = a\n    #1 use R4 !write\n    +8 R24{inout} = p2r P0"),
                   "callee-saved");
   p.kind = "kernel";
@@ -129,8 +240,20 @@ TEST(SymbolicTest, CalleeSavedRegistersComeBack) {
 }
 
 TEST(SymbolicTest, ArchitecturalRegistersHoldSomethingFromTheEntry) {
-  const std::string vregs = "  vreg %0 P pred fixed P7 architectural\n  vreg %1 R b32\n";
-  const Pair p = {vregs, "  block b0\n    #0 use %0 !write\n    #1 exit\n", "  block b0\n    #0 use P7 !write\n    #1 exit\n"};
+  const std::string vregs = R"(
+  vreg %0 P pred fixed P7 architectural
+  vreg %1 R b32
+)";
+  const Pair p = {vregs, R"(
+  block b0
+    #0 use %0 !write
+    #1 exit
+)",
+                  R"(
+  block b0
+    #0 use P7 !write
+    #1 exit
+)"};
   const JudgeResult r = judge(p);
   EXPECT_NE(r.verdict, Verdict::Fail) << describe(r);
   expect_category(with(p, "    #0 use P7", "    +9 P7 = copy P1\n    #0 use P7"), kLost);

@@ -1,8 +1,11 @@
 // Helpers of the symbolic judge's tests: what it says of a pair of programs.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+
+#include <fmt/format.h>
 
 #include "oracles/symbolic/symbolic.h"
 #include "oracles/testing.h"
@@ -22,33 +25,99 @@ inline constexpr std::string_view kWrong = "symbolic-wrong-value";
 inline constexpr std::string_view kLost = "symbolic-lost-value";
 inline constexpr std::string_view kRemat = "remat-mismatch";
 
-inline const std::string kThreeR = "  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b32\n";
-inline const std::string kAndP = kThreeR + "  vreg %3 P pred\n  vreg %4 P pred\n";
-inline const std::string kPairVregs = "  vreg %0 R b64\n  vreg %1 R b32\n  vreg %2 R b32\n";
+inline const std::string kThreeR = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b32
+)";
+inline const std::string kAndP = kThreeR + R"(
+  vreg %3 P pred
+  vreg %4 P pred
+)";
+inline const std::string kPairVregs = R"(
+  vreg %0 R b64
+  vreg %1 R b32
+  vreg %2 R b32
+)";
 
 // Pairs that several tests damage.
 inline Pair two_values() {
-  return {kThreeR, "  block b0\n    #0 %0 = a\n    #1 %1 = b\n    #2 use %0, %1 !write\n    #3 exit\n",
-          "  block b0\n    #0 R0 = a\n    #1 R1 = b\n    #2 use R0, R1 !write\n    #3 exit\n"};
+  return {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = b
+    #2 use %0, %1 !write
+    #3 exit
+)",
+          R"(
+  block b0
+    #0 R0 = a
+    #1 R1 = b
+    #2 use R0, R1 !write
+    #3 exit
+)"};
 }
 inline Pair repeated() {
-  return {
-      kThreeR,
-      "  block b0\n    #0 %0 = a\n    #1 %1 = add %0, 4 !remat\n    #2 use %1, %0 !write\n    #3 %0 = b\n    #4 use %0 !write\n    "
-      "#5 exit\n",
-      "  block b0\n    #0 R0 = a\n    #1 add !remat !deleted\n    +9 R1 = remat #1 R0, 4\n    #2 use R1, R0 !write\n    #3 R0 = b\n"
-      "    #4 use R0 !write\n    #5 exit\n"};
+  return {kThreeR, R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = add %0, 4 !remat
+    #2 use %1, %0 !write
+    #3 %0 = b
+    #4 use %0 !write
+    #5 exit
+)",
+          R"(
+  block b0
+    #0 R0 = a
+    #1 add !remat !deleted
+    +9 R1 = remat #1 R0, 4
+    #2 use R1, R0 !write
+    #3 R0 = b
+    #4 use R0 !write
+    #5 exit
+)"};
 }
 // Something is stored before a branch, and destroyed on one side.
 inline Pair diamond() {
-  return {kAndP,
-          "  block b0\n    #0 %0 = a\n    #1 %3 = p\n    #2 cbra %3 -> b1, b2\n  block b1\n    #3 %1 = b\n    #4 use %1 !write\n   "
-          " #5 bra -> b3\n"
-          "  block b2\n    #6 bra -> b3\n  block b3\n    #7 use %0 !write\n    #8 exit\n",
-          "  block b0\n    #0 R0 = a\n    #1 P0 = p\n    +20 spill R0, slot 0\n    #2 cbra P0 -> b1, b2\n"
-          "  block b1\n    #3 R0 = b\n    #4 use R0 !write\n    +21 R0 = refill slot 0\n    #5 bra -> b3\n  block b2\n    #6 bra "
-          "-> b3\n"
-          "  block b3\n    #7 use R0 !write\n    #8 exit\n"};
+  return {kAndP, R"(
+  block b0
+    #0 %0 = a
+    #1 %3 = p
+    #2 cbra %3 -> b1, b2
+  block b1
+    #3 %1 = b
+    #4 use %1 !write
+    #5 bra -> b3
+  block b2
+    #6 bra -> b3
+  block b3
+    #7 use %0 !write
+    #8 exit
+)",
+          R"(
+  block b0
+    #0 R0 = a
+    #1 P0 = p
+    +20 spill R0, slot 0
+    #2 cbra P0 -> b1, b2
+  block b1
+    #3 R0 = b
+    #4 use R0 !write
+    +21 R0 = refill slot 0
+    #5 bra -> b3
+  block b2
+    #6 bra -> b3
+  block b3
+    #7 use R0 !write
+    #8 exit
+)"};
+}
+
+// With %9 as the predicate that decides.
+inline std::string up_to_nine(std::string vregs) {
+  for (auto k = std::count(vregs.begin(), vregs.end(), '%'); k < 9; ++k) vregs += fmt::format("  vreg %{} R b32\n", k);
+  return vregs + "  vreg %9 P pred\n";
 }
 
 }  // namespace regduel::oracles::testing

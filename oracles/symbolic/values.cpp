@@ -9,10 +9,10 @@
 
 namespace regduel::oracles {
 
-Values::Values() : table_(1024, kJunk) {
-  push({ValueKind::Junk, kAllBytes, kUndefined, 0, 0, 0, 0}, {leaf_bit(kJunk), 0});
-  push({ValueKind::Any, 0, kLoose, 0, 0, 0, 0}, {~std::uint64_t{0}, 0});
-  push({ValueKind::Opaque, 0, 0, 0, 0, 0, 0}, Leaves::of_leaf(kNowhere));
+Values::Values() : table_(1024, kBottom) {
+  push({ValueKind::Bottom, kAllBytes, kUndefined, 0, 0, 0, 0}, {leaf_bit(kBottom), 0});
+  push({ValueKind::Top, 0, kMaybeUndefined, 0, 0, 0, 0}, {~std::uint64_t{0}, 0});
+  push({ValueKind::Opaque, 0, 0, 0, 0, 0, 0}, Leaves::of_leaf(kUnsatisfiable));
 }
 
 Value Values::push(const Node& n, Leaves leaves) {
@@ -49,7 +49,7 @@ bool Values::is_same(const Node& x, const Node& n, std::span<const Value> kids) 
   return std::equal(own.begin(), own.end(), kids.begin(), kids.end());
 }
 
-// One multiplication for each number, which spreads it upwards; what has gathered above comes down at the end.
+// One multiplication for each number spreads it upwards; the high bits are folded down at the end.
 std::uint64_t Values::hash_of(const Node& n, std::span<const Value> kids) {
   const auto add = [](std::uint64_t hash, std::uint64_t number) { return (hash ^ number) * 0x9E3779B97F4A7C15u; };
   const auto fold = [add](std::uint64_t hash, std::uint64_t number) { return add(hash ^ hash >> 32, number); };
@@ -60,7 +60,7 @@ std::uint64_t Values::hash_of(const Node& n, std::span<const Value> kids) {
 
 Value Values::intern(Node n, std::span<const Value> kids) {
   std::size_t i = hash_of(n, kids) & (table_.size() - 1);
-  for (; table_[i] != kJunk; i = (i + 1) & (table_.size() - 1))
+  for (; table_[i] != kBottom; i = (i + 1) & (table_.size() - 1))
     if (is_same(nodes_[table_[i]], n, kids)) return table_[i];
   if (!kids.empty()) {
     n.a = static_cast<std::uint32_t>(kids_.size());
@@ -82,8 +82,8 @@ Values::Leaves Values::leaves_of(const Node& n, Value id) const {
   Leaves all;
   for (const Value v : parts) all = both(all, leaves_[v]);
   if (n.kind != ValueKind::OneOf || parts.size() == 1) return all;
-  // Any member will do, under each outcome of gates and for each byte of words another one: but where only one member has any,
-  // all ask for what it asks for where it does.
+  // Each byte and each guard outcome may be satisfied by a different member. If only one member has gates or words, its
+  // requirements hold for the whole set.
   const auto has_cases = [&](Value v) { return (nodes_[v].flags & (kGated | kWords)) != 0; };
   all.asked = std::ranges::count_if(parts, has_cases) > 1 ? 0 : ~std::uint64_t{0};
   for (const Value v : parts) all.asked &= leaves_[v].asked;
@@ -91,25 +91,25 @@ Values::Leaves Values::leaves_of(const Node& n, Value id) const {
 }
 
 void Values::grow() {
-  std::vector<Value> old(table_.size() * 2, kJunk);
+  std::vector<Value> old(table_.size() * 2, kBottom);
   old.swap(table_);
   for (const Value v : old) {
-    if (v == kJunk) continue;
+    if (v == kBottom) continue;
     std::size_t i = hash_of(nodes_[v], children(nodes_[v])) & (table_.size() - 1);
-    while (table_[i] != kJunk) i = (i + 1) & (table_.size() - 1);
+    while (table_[i] != kBottom) i = (i + 1) & (table_.size() - 1);
     table_[i] = v;
   }
 }
 
 Value Values::byte(Value w, std::uint32_t i) {
-  if (w == kJunk || w == kAny) return w;
+  if (w == kBottom || w == kTop) return w;
   if (nodes_[w].kind == ValueKind::Word) return kids_[nodes_[w].a + i];
   const std::uint32_t first = first_byte(w);
   return has_bytes_apart(w) ? kids_[first + i] : first + i;
 }
 
 std::array<Value, 4> Values::bytes(Value w) {
-  if (w == kJunk || w == kAny) return {w, w, w, w};
+  if (w == kBottom || w == kTop) return {w, w, w, w};
   const bool is_word = nodes_[w].kind == ValueKind::Word;
   const std::uint32_t first = is_word ? nodes_[w].a : first_byte(w);
   if (is_word || has_bytes_apart(w)) return {kids_[first], kids_[first + 1], kids_[first + 2], kids_[first + 3]};
@@ -155,16 +155,16 @@ Value Values::byte_of_set(const Node& n, std::uint32_t i) {
 Value Values::bit(Value b, std::uint32_t k) {
   const Node n = nodes_[b];
   switch (n.kind) {
-    case ValueKind::Junk:
-    case ValueKind::Any: return b;
+    case ValueKind::Bottom:
+    case ValueKind::Top: return b;
     case ValueKind::Packed: return kids_[n.a + k];
     case ValueKind::Gate: {
-      if (const Value v = known(Question::Bit, b, k, kJunk); v != kUnknown) return v;
+      if (const Value v = known(Question::Bit, b, k, kBottom); v != kUnknown) return v;
       const Value x = bit(n.b, k), y = bit(n.c, k);
-      return learn(Question::Bit, b, k, kJunk, gate(n.a, x, y));
+      return learn(Question::Bit, b, k, kBottom, gate(n.a, x, y));
     }
     case ValueKind::Bit:
-    case ValueKind::OneOf: return kJunk;  // packs are not made of bits of bits
+    case ValueKind::OneOf: return kBottom;  // packs are not made of bits of bits
     default: break;
   }
   return intern({ValueKind::Bit, n.vague, n.flags, n.depth, b, k, 0}, {});
@@ -177,7 +177,7 @@ Value Values::word(const std::array<Value, 4>& bytes) {
       if (!is(bytes[i], nodes_[bytes[i]], i)) return false;
     return true;
   };
-  if ((bytes[0] == kJunk || bytes[0] == kAny) && all([&](Value v, const Node&, std::uint32_t) { return v == bytes[0]; }))
+  if ((bytes[0] == kBottom || bytes[0] == kTop) && all([&](Value v, const Node&, std::uint32_t) { return v == bytes[0]; }))
     return bytes[0];
   if (first.kind == ValueKind::Byte &&
       all([&](Value, const Node& n, std::uint32_t i) { return n.kind == ValueKind::Byte && n.a == first.a && n.b == i; }))
@@ -205,8 +205,8 @@ Value Values::word(const std::array<Value, 4>& bytes) {
 Value Values::packed(const std::array<Value, 8>& given) {
   std::array<Value, 8> bits = given;
   for (Value& b : bits)
-    if (has_packs(b) || nodes_[b].kind == ValueKind::Word || nodes_[b].kind == ValueKind::OneOf) b = kJunk;
-  if (std::all_of(bits.begin(), bits.end(), [](Value v) { return v == kJunk; })) return kJunk;
+    if (has_packs(b) || nodes_[b].kind == ValueKind::Word || nodes_[b].kind == ValueKind::OneOf) b = kBottom;
+  if (std::all_of(bits.begin(), bits.end(), [](Value v) { return v == kBottom; })) return kBottom;
   const Node first = nodes_[bits[0]];
   if (first.kind == ValueKind::Bit) {
     bool same = true;
@@ -225,12 +225,12 @@ Value Values::packed(const std::array<Value, 8>& given) {
   return intern(n, bits);
 }
 
-// A decision diagram (Bryant, "Graph-Based Algorithms for Boolean Function Manipulation", 1986), the largest token on top: the same
-// choice between the same values has one number, in whatever order its guards came. Tokens of later instructions are larger, so
-// mostly the new guard goes on top and nothing is rebuilt.
+// Gates form a decision diagram with the largest token on top (Bryant, "Graph-Based Algorithms for Boolean Function Manipulation",
+// 1986): the same choice between the same values has one number, in whatever order the guards came. Tokens of later instructions
+// are larger, so a new guard mostly goes on top and no gate is rebuilt.
 Value Values::gate(Value token, Value x, Value y) {
   if (x == y) return x;
-  // What a set chooses from may be a choice by the same token.
+  // A member of a set may be a gate with the same token.
   if (has_gates_in_sets(x)) x = where(x, token, true);
   if (has_gates_in_sets(y)) y = where(y, token, false);
   if (nodes_[x].kind != ValueKind::Word && nodes_[y].kind != ValueKind::Word) {
@@ -280,7 +280,7 @@ Values::Node Values::cut(Value token, Value x, Value y) const {
   return {ValueKind::CutGate, vague_of_gate(token, x, y), flags, 0, token, x, y};
 }
 
-// The same value with at most so many levels of gates: those below stand as what they are, each node for itself.
+// The same value with at most `levels` levels of gates: each gate below them becomes a leaf.
 Value Values::without_oldest(Value v, int levels, int& budget) {
   const Node n = nodes_[v];
   if (n.depth <= levels) return v;
@@ -306,8 +306,8 @@ Value Values::decide(Value token, Value x, Value y) {
 }
 
 Value Values::token_of_members(Value v) const {
-  if (nodes_[v].kind != ValueKind::OneOf || !has_gates_in_sets(v)) return kJunk;
-  Value top = kJunk;
+  if (nodes_[v].kind != ValueKind::OneOf || !has_gates_in_sets(v)) return kBottom;
+  Value top = kBottom;
   for (const Value m : children(nodes_[v])) top = std::max(top, token_of(m));
   return top;
 }
@@ -322,15 +322,15 @@ Value Values::one_of(std::vector<Value> members) { return one_of(std::span(membe
 Value Values::one_of(std::span<Value> members) {
   std::sort(members.begin(), members.end());
   members = members.first(static_cast<std::size_t>(std::unique(members.begin(), members.end()) - members.begin()));
-  if (members[0] == kAny || (members.size() > 1 && members[1] == kAny)) return kAny;
+  if (members[0] == kTop || (members.size() > 1 && members[1] == kTop)) return kTop;
   if (members.size() > 1) return set_of(members);
-  if (singles_.size() <= members[0]) singles_.resize(nodes_.size() + nodes_.size() / 2, kJunk);
-  const Value single = singles_[members[0]] != kJunk ? singles_[members[0]] : set_of(members);
+  if (singles_.size() <= members[0]) singles_.resize(nodes_.size() + nodes_.size() / 2, kBottom);
+  const Value single = singles_[members[0]] != kBottom ? singles_[members[0]] : set_of(members);
   return singles_[members[0]] = single;
 }
 
 Value Values::set_of(std::span<const Value> members) {
-  Node n{ValueKind::OneOf, 0, kLoose, 0, 0, static_cast<std::uint32_t>(members.size()), 0};
+  Node n{ValueKind::OneOf, 0, kMaybeUndefined, 0, 0, static_cast<std::uint32_t>(members.size()), 0};
   for (const Value m : members) {
     n.vague |= nodes_[m].vague;
     n.flags |= nodes_[m].flags;
@@ -340,16 +340,16 @@ Value Values::set_of(std::span<const Value> members) {
   return intern(n, members);
 }
 
-Value Values::unknown_member() { return intern({ValueKind::CutGate, 0, kCut, 0, kNowhere, 0, 0}, {}); }
+Value Values::unknown_member() { return intern({ValueKind::CutGate, 0, kCut, 0, kUnsatisfiable, 0, 0}, {}); }
 
 Value Values::seen(Value held, Value leaf) {
   const Node n = nodes_[held];
-  if (held == kJunk) return leaf;
+  if (held == kBottom) return leaf;
   if (!is_vague(held)) return held;
   if (n.kind == ValueKind::Gate) {
-    if (const Value v = known(Question::Seen, held, leaf, kJunk); v != kUnknown) return v;
+    if (const Value v = known(Question::Seen, held, leaf, kBottom); v != kUnknown) return v;
     const Value x = seen(n.b, leaf), y = seen(n.c, leaf);
-    return learn(Question::Seen, held, leaf, kJunk, gate(n.a, x, y));
+    return learn(Question::Seen, held, leaf, kBottom, gate(n.a, x, y));
   }
   return intern({ValueKind::Seen, 0, static_cast<std::uint8_t>(n.flags | kSeen), n.depth, held, leaf, 0}, {});
 }
@@ -361,7 +361,7 @@ Value Values::seen_pack(Value held, Value leaf) {
     std::array<Value, 8> bits{};
     for (std::uint32_t k = 0; k < 8; ++k) {
       bits[k] = bit(apart[i], k);
-      if (bits[k] != kJunk) bits[k] = seen(bits[k], bit(byte(leaf, i), k));
+      if (bits[k] != kBottom) bits[k] = seen(bits[k], bit(byte(leaf, i), k));
     }
     apart[i] = packed(bits);
   }
@@ -370,12 +370,12 @@ Value Values::seen_pack(Value held, Value leaf) {
 
 Value Values::asked_by(Value held) {
   const Node n = nodes_[held];
-  if (held == kJunk) return kAny;
+  if (held == kBottom) return kTop;
   if (!is_vague(held)) return held;
   if (n.kind == ValueKind::Gate) {
-    if (const Value v = known(Question::AskedBy, held, kJunk, kJunk); v != kUnknown) return v;
+    if (const Value v = known(Question::AskedBy, held, kBottom, kBottom); v != kUnknown) return v;
     const Value x = asked_by(n.b), y = asked_by(n.c);
-    return learn(Question::AskedBy, held, kJunk, kJunk, gate(n.a, x, y));
+    return learn(Question::AskedBy, held, kBottom, kBottom, gate(n.a, x, y));
   }
   if (n.kind != ValueKind::Word) return held;
   std::array<Value, 4> bytes{};
@@ -389,9 +389,9 @@ bool Values::goes_by(Value v, Value token, int& budget) {
   if (n.kind == ValueKind::Gate) {
     if (n.a == token) return true;
     if (n.a < token && !has_gates_in_sets(v)) return false;
-    if (const Value known_v = known(Question::GoesBy, v, token, kJunk); known_v != kUnknown) return known_v == kYes;
+    if (const Value known_v = known(Question::GoesBy, v, token, kBottom); known_v != kUnknown) return known_v == kYes;
     const bool does = goes_by(n.b, token, budget) || goes_by(n.c, token, budget);
-    if (budget >= 0) learn(Question::GoesBy, v, token, kJunk, does ? kYes : kNo);
+    if (budget >= 0) learn(Question::GoesBy, v, token, kBottom, does ? kYes : kNo);
     return does;
   }
   // The bits of a pack are looked at one by one.
@@ -417,10 +417,10 @@ Value Values::restrict_to(Value v, Value token, bool holds, int& budget) {
         return has_gates_in_sets(chosen) ? restrict_to(chosen, token, holds, budget) : chosen;
       }
       if (n.a < token && !has_gates_in_sets(v)) return v;
-      if (const Value known_v = known(q, v, token, kJunk); known_v != kUnknown) return known_v;
+      if (const Value known_v = known(q, v, token, kBottom); known_v != kUnknown) return known_v;
       const Value x = restrict_to(n.b, token, holds, budget);
       const Value restricted = decide(n.a, x, restrict_to(n.c, token, holds, budget));
-      return budget < 0 ? restricted : learn(q, v, token, kJunk, restricted);
+      return budget < 0 ? restricted : learn(q, v, token, kBottom, restricted);
     }
     case ValueKind::Word: {
       std::array<Value, 4> bytes{};
@@ -438,7 +438,7 @@ Value Values::restrict_to(Value v, Value token, bool holds, int& budget) {
 }
 
 bool Values::satisfies(Value have, Value want) {
-  if (have == want || want == kAny) return true;
+  if (have == want || want == kTop) return true;
   is_unsure_ = false;
   if (is_settled(have) && is_settled(want)) {
     is_unsure_ = is_cut(have) || is_cut(want);
@@ -452,16 +452,16 @@ bool Values::satisfies(Value have, Value want) {
 
 bool Values::satisfies_within(Value have, Value want, int& budget) {
   while (nodes_[want].kind == ValueKind::OneOf && nodes_[want].b == 1) want = kids_[nodes_[want].a];
-  if (have == want || want == kAny) return true;
+  if (have == want || want == kTop) return true;
   if (!may_satisfy(have, want)) return false;
   if (--budget < 0) return false;
   const Node h = nodes_[have], w = nodes_[want];
-  if (const Value top = std::max({token_of(have), token_of(want), token_of_members(want)}); top != kJunk) {
-    if (const Value v = known(Question::Satisfies, have, want, kJunk); v != kUnknown) return v == kYes;
+  if (const Value top = std::max({token_of(have), token_of(want), token_of_members(want)}); top != kBottom) {
+    if (const Value v = known(Question::Satisfies, have, want, kBottom); v != kUnknown) return v == kYes;
     bool does = true;
     for (const bool holds : {true, false})
       does = does && satisfies_within(restrict_to(have, top, holds, budget), restrict_to(want, top, holds, budget), budget);
-    if (does || (budget >= 0 && !is_unsure_)) learn(Question::Satisfies, have, want, kJunk, does ? kYes : kNo);
+    if (does || (budget >= 0 && !is_unsure_)) learn(Question::Satisfies, have, want, kBottom, does ? kYes : kNo);
     return does;
   }
   if (w.kind == ValueKind::Word || h.kind == ValueKind::Word) {
@@ -485,7 +485,7 @@ bool Values::satisfies_within(Value have, Value want, int& budget) {
 }
 
 bool Values::satisfies_bytes(Value have, Value want, unsigned bytes) {
-  if (have == want || want == kAny) return true;
+  if (have == want || want == kTop) return true;
   if (bytes == 0xF) return satisfies(have, want);
   for (std::uint32_t i = 0; i < 4; ++i)
     if ((bytes >> i & 1) != 0 && !satisfies(byte(have, i), byte(want, i))) return false;

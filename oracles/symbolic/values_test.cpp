@@ -34,23 +34,23 @@ TEST(SymbolicValuesTest, GatesOnOneTokenCollapse) {
   EXPECT_EQ(v.gate(t, x, v.gate(t, y, z)), v.gate(t, x, z));
   EXPECT_EQ(v.gate(t, v.gate(s, x, y), z), v.gate(s, v.gate(t, x, z), v.gate(t, y, z)));
   EXPECT_EQ(v.where(v.gate(s, v.gate(t, x, y), z), t, false), v.gate(s, y, z));
-  EXPECT_TRUE(v.satisfies(v.gate(t, x, y), v.gate(t, x, kAny)));
-  EXPECT_FALSE(v.satisfies(v.gate(t, x, y), v.gate(t, kAny, z)));
-  EXPECT_TRUE(v.satisfies(x, v.gate(t, x, kAny)));
-  EXPECT_FALSE(v.satisfies(v.gate(s, x, y), v.gate(t, x, kAny)));
+  EXPECT_TRUE(v.satisfies(v.gate(t, x, y), v.gate(t, x, kTop)));
+  EXPECT_FALSE(v.satisfies(v.gate(t, x, y), v.gate(t, kTop, z)));
+  EXPECT_TRUE(v.satisfies(x, v.gate(t, x, kTop)));
+  EXPECT_FALSE(v.satisfies(v.gate(s, x, y), v.gate(t, x, kTop)));
 }
 
-TEST(SymbolicValuesTest, ALooseNameIsSatisfiedByAnyOfItsMembers) {
+TEST(SymbolicValuesTest, AMaybeUndefinedNameIsSatisfiedByAnyOfItsMembers) {
   Values v;
   const Value x = v.add_leaves(ValueKind::Def, 1), y = v.add_leaves(ValueKind::Def, 2), z = v.add_leaves(ValueKind::Def, 3);
   const Value either = v.one_of({y, x, y});
   EXPECT_EQ(either, v.one_of({x, y}));
   EXPECT_TRUE(v.satisfies(x, either) && v.satisfies(y, either));
   EXPECT_FALSE(v.satisfies(z, either));
-  EXPECT_FALSE(v.satisfies(kJunk, either));
-  EXPECT_TRUE(v.satisfies(kJunk, kAny));
-  EXPECT_TRUE(v.satisfies_bytes(v.word({v.byte(x, 0), v.byte(x, 1), kJunk, kJunk}), either, 0x3));
-  EXPECT_FALSE(v.satisfies_bytes(v.word({v.byte(x, 0), v.byte(x, 1), kJunk, kJunk}), either, 0x7));
+  EXPECT_FALSE(v.satisfies(kBottom, either));
+  EXPECT_TRUE(v.satisfies(kBottom, kTop));
+  EXPECT_TRUE(v.satisfies_bytes(v.word({v.byte(x, 0), v.byte(x, 1), kBottom, kBottom}), either, 0x3));
+  EXPECT_FALSE(v.satisfies_bytes(v.word({v.byte(x, 0), v.byte(x, 1), kBottom, kBottom}), either, 0x7));
 }
 
 // The members of a set have an order of their own, so what they are where a token holds is asked for below any gate.
@@ -66,21 +66,21 @@ TEST(SymbolicValuesTest, GatesInASetAreLookedIntoBelowOtherGates) {
 TEST(SymbolicValuesTest, GatesInASetBelowAGateOfTheirTokenAreDecided) {
   Values v;
   const Value x = v.add_leaves(ValueKind::Def, 0, 3), token = v.add_leaves(ValueKind::Def, 1);
-  const Value set = v.one_of({v.gate(token, x, kAny)});
-  EXPECT_EQ(v.gate(token, kAny, set), kAny);
+  const Value set = v.one_of({v.gate(token, x, kTop)});
+  EXPECT_EQ(v.gate(token, kTop, set), kTop);
   EXPECT_EQ(v.gate(token, set, x + 1), v.gate(token, v.one_of({x}), x + 1));
   const Value bytes = v.word({v.byte(x, 0), v.byte(x, 1), v.byte(set, 2), v.byte(set, 3)});
-  EXPECT_EQ(v.byte(v.gate(token, x + 1, bytes), 2), v.gate(token, v.byte(x + 1, 2), kAny));
+  EXPECT_EQ(v.byte(v.gate(token, x + 1, bytes), 2), v.gate(token, v.byte(x + 1, 2), kTop));
 }
 
 TEST(SymbolicValuesTest, WhatEverythingSatisfiesAsksForNothing) {
   Values v;
   const Value x = v.add_leaves(ValueKind::Def, 0, 2), token = v.add_leaves(ValueKind::Def, 1);
-  EXPECT_TRUE(v.asks_for_nothing(kAny));
+  EXPECT_TRUE(v.asks_for_nothing(kTop));
   EXPECT_FALSE(v.asks_for_nothing(x));
-  EXPECT_FALSE(v.asks_for_nothing(v.gate(token, x, kAny)));
-  EXPECT_FALSE(v.asks_for_nothing(v.one_of({x, v.gate(token, x + 1, kAny)})));
-  EXPECT_TRUE(v.asks_for_nothing(v.one_of({v.gate(token, kAny, x), v.gate(token, x + 1, kAny)})));
+  EXPECT_FALSE(v.asks_for_nothing(v.gate(token, x, kTop)));
+  EXPECT_FALSE(v.asks_for_nothing(v.one_of({x, v.gate(token, x + 1, kTop)})));
+  EXPECT_TRUE(v.asks_for_nothing(v.one_of({v.gate(token, kTop, x), v.gate(token, x + 1, kTop)})));
 }
 
 // Two places may differ where what they hold is vague; what one of them was seen to hold satisfies the same names, and is one
@@ -90,16 +90,16 @@ TEST(SymbolicValuesTest, WhatWasSeenIsNoLongerVague) {
   const Value x = v.add_leaves(ValueKind::Def, 0), token = v.add_leaves(ValueKind::Def, 1),
               leaf = v.add_leaves(ValueKind::Opaque, 2), later = v.add_leaves(ValueKind::Opaque, 3);
   EXPECT_EQ(v.seen(x, leaf), x);
-  EXPECT_EQ(v.seen(kJunk, leaf), leaf);
-  const Value vague = v.byte(v.add_leaf(ValueKind::Merged, 4, true, x, kJunk), 1);
+  EXPECT_EQ(v.seen(kBottom, leaf), leaf);
+  const Value vague = v.byte(v.add_leaf(ValueKind::Merged, 4, true, x, kBottom), 1);
   ASSERT_TRUE(v.is_vague(vague));
   const Value seen = v.seen(vague, leaf);
   EXPECT_FALSE(v.is_vague(seen));
   EXPECT_EQ(v.seen(seen, later), seen);
   EXPECT_NE(v.seen(vague, later), seen);
-  for (const Value want : {vague, v.one_of({x, vague}), v.gate(token, vague, kAny)}) EXPECT_TRUE(v.satisfies(seen, want));
+  for (const Value want : {vague, v.one_of({x, vague}), v.gate(token, vague, kTop)}) EXPECT_TRUE(v.satisfies(seen, want));
   // A set may have it as a member, also under a choice.
-  for (const Value want : {v.one_of({x, seen}), v.gate(token, v.one_of({x, seen}), kAny)}) EXPECT_TRUE(v.satisfies(seen, want));
+  for (const Value want : {v.one_of({x, seen}), v.gate(token, v.one_of({x, seen}), kTop)}) EXPECT_TRUE(v.satisfies(seen, want));
   EXPECT_FALSE(v.satisfies(seen, v.one_of({x, v.seen(vague, later)})));
   EXPECT_FALSE(v.satisfies(vague, v.one_of({x, seen})));
   EXPECT_FALSE(v.satisfies(seen, x));
@@ -111,13 +111,13 @@ TEST(SymbolicValuesTest, WhatWasSeenIsNoLongerVague) {
 // Of a pack, bit by bit; bits that hold nothing known stay so.
 TEST(SymbolicValuesTest, ThePackThatWasSeenIsNoLongerVagueWhereItHoldsSomething) {
   Values v;
-  const Value x = v.byte(v.add_leaves(ValueKind::Def, 0), 0), vague = v.byte(v.add_leaf(ValueKind::Merged, 1, true, x, kJunk), 0),
+  const Value x = v.byte(v.add_leaves(ValueKind::Def, 0), 0), vague = v.byte(v.add_leaf(ValueKind::Merged, 1, true, x, kBottom), 0),
               leaf = v.opaque(7, 0);
   EXPECT_EQ(v.opaque(7, 0), leaf);
   EXPECT_NE(v.opaque(7, 1), leaf);
   EXPECT_NE(v.opaque(8, 0), leaf);
-  const Value byte = v.packed({x, vague, kJunk, kJunk, kJunk, kJunk, kJunk, vague});
-  const Value pack = v.word({byte, x, byte, kJunk});
+  const Value byte = v.packed({x, vague, kBottom, kBottom, kBottom, kBottom, kBottom, vague});
+  const Value pack = v.word({byte, x, byte, kBottom});
   ASSERT_TRUE(v.is_vague_pack(pack));
   EXPECT_FALSE(v.is_vague_pack(v.word({x, vague, x, x}))) << "no pack";
   EXPECT_FALSE(v.is_vague_pack(v.word({v.packed({x, x, x, x, x, x, x, x}), x, x, x}))) << "not vague";
@@ -129,7 +129,7 @@ TEST(SymbolicValuesTest, ThePackThatWasSeenIsNoLongerVagueWhereItHoldsSomething)
     }
   EXPECT_EQ(v.byte(seen, 1), x);
   // It satisfies what the pack satisfied, and no more.
-  const Value other = v.word({v.packed({x, x, kJunk, kJunk, kJunk, kJunk, kJunk, vague}), x, byte, kJunk});
+  const Value other = v.word({v.packed({x, x, kBottom, kBottom, kBottom, kBottom, kBottom, vague}), x, byte, kBottom});
   EXPECT_TRUE(v.satisfies(seen, pack));
   EXPECT_TRUE(v.satisfies(seen, v.one_of({x, pack})));
   EXPECT_FALSE(v.satisfies(seen, other));
@@ -146,20 +146,20 @@ TEST(SymbolicValuesTest, EachByteIsVagueByItself) {
   EXPECT_EQ(v.vague_bytes(six), 0);
   EXPECT_EQ(v.vague_bytes(six + 1), 0b1100);
   EXPECT_EQ(v.vague_bytes(four), 0);
-  EXPECT_EQ(v.vague_bytes(kJunk), 0xF);
+  EXPECT_EQ(v.vague_bytes(kBottom), 0xF);
   for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(v.vague_bytes(v.byte(six + 1, i)), i < 2 ? 0 : 0xF) << i;
   EXPECT_EQ(v.vague_bytes(v.bit(v.byte(six + 1, 1), 7)), 0);
   EXPECT_EQ(v.vague_bytes(v.bit(v.byte(six + 1, 2), 0)), 0xF);
   const Value low = v.byte(six + 1, 0), high = v.byte(six + 1, 3);
   EXPECT_EQ(v.vague_bytes(v.word({low, low, v.byte(four, 0), low})), 0);
-  EXPECT_EQ(v.vague_bytes(v.word({low, high, v.byte(four, 0), kJunk})), 0b1010);
+  EXPECT_EQ(v.vague_bytes(v.word({low, high, v.byte(four, 0), kBottom})), 0b1010);
   EXPECT_EQ(v.vague_bytes(v.gate(token, four, six + 1)), 0b1100);
   EXPECT_EQ(v.vague_bytes(v.one_of({four, six + 1})), 0b1100);
   EXPECT_EQ(v.vague_bytes(v.gate(high, four, six)), 0xF) << "which of them it is may differ";
   const Value both = v.add_leaf(ValueKind::Merged, 3, false, v.word({v.byte(four, 0), high, low, low}), six + 1);
   EXPECT_EQ(v.vague_bytes(both), 0b1110);
   EXPECT_TRUE(v.inherits(both, both, six + 1));
-  EXPECT_FALSE(v.inherits(both, both, kJunk));
+  EXPECT_FALSE(v.inherits(both, both, kBottom));
 }
 
 // No, but it may be: something was cut away, or there was too much to look at. Each answer by itself.
@@ -202,22 +202,22 @@ TEST(SymbolicValuesTest, WhatAValueIsMadeOfShows) {
   Values v;
   const Value t = v.add_leaves(ValueKind::Def, 0), x = v.add_leaves(ValueKind::Def, 1), y = v.add_leaves(ValueKind::Def, 2),
               u = v.add_leaves(ValueKind::Merged, 3, 1, true);
-  EXPECT_TRUE(v.is_undefined(u) && v.is_undefined(kJunk) && !v.is_undefined(x));
+  EXPECT_TRUE(v.is_undefined(u) && v.is_undefined(kBottom) && !v.is_undefined(x));
   const Value g = v.gate(t, x, y), byte = v.gate(t, v.byte(x, 0), v.byte(y, 0));
   EXPECT_EQ(v.depth(g), 1);
   EXPECT_TRUE(v.is_undefined(v.gate(t, x, u)) && v.is_undefined(v.gate(u, x, y)) && !v.is_undefined(g));
-  EXPECT_TRUE(v.is_loose(v.gate(t, kAny, x)) && !v.is_loose(g));
+  EXPECT_TRUE(v.may_be_undefined(v.gate(t, kTop, x)) && !v.may_be_undefined(g));
   // Of words put together, of packs, of sets.
-  const Value w = v.word({byte, v.byte(x, 0), v.byte(x, 0), kAny});
-  EXPECT_TRUE(v.is_gated(w) && v.is_loose(w) && v.depth(w) == 1);
-  const Value p = v.packed({byte, kAny, u, x, x, x, x, x});
-  EXPECT_TRUE(v.is_gated(p) && v.is_loose(p) && v.is_undefined(p) && v.has_packs(p) && v.depth(p) == 1);
+  const Value w = v.word({byte, v.byte(x, 0), v.byte(x, 0), kTop});
+  EXPECT_TRUE(v.is_gated(w) && v.may_be_undefined(w) && v.depth(w) == 1);
+  const Value p = v.packed({byte, kTop, u, x, x, x, x, x});
+  EXPECT_TRUE(v.is_gated(p) && v.may_be_undefined(p) && v.is_undefined(p) && v.has_packs(p) && v.depth(p) == 1);
   const Value one = v.one_of({g, u});
-  EXPECT_TRUE(v.is_gated(one) && v.is_loose(one) && v.is_undefined(one) && v.depth(one) == 1);
+  EXPECT_TRUE(v.is_gated(one) && v.may_be_undefined(one) && v.is_undefined(one) && v.depth(one) == 1);
   EXPECT_TRUE(v.has_packs(v.gate(t, p, x)) && !v.has_packs(g));
   // A pack is no bit of another.
-  EXPECT_EQ(v.bit(v.packed({p, x, x, x, x, x, x, x}), 0), kJunk);
-  EXPECT_EQ(v.bit(v.packed({one, x, x, x, x, x, x, x}), 0), kJunk);
+  EXPECT_EQ(v.bit(v.packed({p, x, x, x, x, x, x, x}), 0), kBottom);
+  EXPECT_EQ(v.bit(v.packed({one, x, x, x, x, x, x, x}), 0), kBottom);
 }
 
 TEST(SymbolicValuesTest, AGateGoesThroughWhatItStandsIn) {
@@ -237,10 +237,17 @@ TEST(SymbolicValuesTest, AGateGoesThroughWhatItStandsIn) {
 TEST(SymbolicValuesTest, SettledValuesSatisfyThemselvesAlone) {
   Values v;
   const Value x = v.add_leaves(ValueKind::Def, 0, 3), t = v.add_leaves(ValueKind::Def, 1);
-  const Value bits = v.packed({v.bit(v.byte(x, 0), 3), t, kJunk, kJunk, kJunk, kJunk, kJunk, kJunk});
+  const Value bits = v.packed({v.bit(v.byte(x, 0), 3), t, kBottom, kBottom, kBottom, kBottom, kBottom, kBottom});
   const auto mix = [&](Value p, Value q) { return v.word({v.byte(p, 0), v.byte(q, 1), v.byte(p, 2), v.byte(q, 3)}); };
-  const std::vector<Value> settled = {
-      kJunk, x, x + 1, x + 2, mix(x, x + 1), mix(x + 1, x), mix(x, kJunk), mix(x + 1, kJunk), v.word({bits, kJunk, kJunk, kJunk})};
+  const std::vector<Value> settled = {kBottom,
+                                      x,
+                                      x + 1,
+                                      x + 2,
+                                      mix(x, x + 1),
+                                      mix(x + 1, x),
+                                      mix(x, kBottom),
+                                      mix(x + 1, kBottom),
+                                      v.word({bits, kBottom, kBottom, kBottom})};
   const auto has_bytes_of = [&](Value have, std::initializer_list<Value> members) {
     for (std::uint32_t i = 0; i < 4; ++i)
       if (std::none_of(members.begin(), members.end(), [&](Value m) { return v.byte(have, i) == v.byte(m, i); })) return false;
@@ -258,7 +265,7 @@ TEST(SymbolicValuesTest, SettledValuesSatisfyThemselvesAlone) {
       }
     }
   }
-  EXPECT_FALSE(v.is_settled(v.gate(t, x, x + 1)) || v.is_settled(v.one_of({x})) || v.is_settled(mix(x, kAny)));
+  EXPECT_FALSE(v.is_settled(v.gate(t, x, x + 1)) || v.is_settled(v.one_of({x})) || v.is_settled(mix(x, kTop)));
   EXPECT_TRUE(v.satisfies(v.gate(t, x, x + 1), v.one_of({x, x + 1})));
 }
 
@@ -277,9 +284,9 @@ TEST(SymbolicValuesTest, BytesOfGatesAndSetsAreFoundAgain) {
         ASSERT_EQ(v.bytes(k)[i], v.byte(k, i));
       }
     }
-  const Value word = v.word({v.byte(x, 1), v.byte(x, 1), kJunk, kAny});
-  EXPECT_EQ(v.bytes(word), (std::array<Value, 4>{v.byte(x, 1), v.byte(x, 1), kJunk, kAny}));
-  EXPECT_EQ(v.bytes(kAny), (std::array<Value, 4>{kAny, kAny, kAny, kAny}));
+  const Value word = v.word({v.byte(x, 1), v.byte(x, 1), kBottom, kTop});
+  EXPECT_EQ(v.bytes(word), (std::array<Value, 4>{v.byte(x, 1), v.byte(x, 1), kBottom, kTop}));
+  EXPECT_EQ(v.bytes(kTop), (std::array<Value, 4>{kTop, kTop, kTop, kTop}));
 }
 
 TEST(SymbolicValuesTest, ManyValuesAreFoundAgain) {
@@ -339,7 +346,7 @@ TEST(SymbolicValuesTest, SharedPacksAreSeenAndTakenApartOnce) {
   Values v;
   const Value t = v.add_leaves(ValueKind::Def, 1, 60), leaf = v.add_leaves(ValueKind::Opaque, 0, 1, true);
   const Value p = v.byte(v.add_leaves(ValueKind::Def, 2), 0), q = v.byte(v.add_leaves(ValueKind::Def, 3), 0);
-  Value x = v.packed({p, kJunk, p, p, p, p, p, p}), y = v.packed({q, kJunk, q, q, q, q, q, q});
+  Value x = v.packed({p, kBottom, p, p, p, p, p, p}), y = v.packed({q, kBottom, q, q, q, q, q, q});
   for (Value k = 0; k < 60; ++k) {
     const Value up = v.gate(t + k, x, y);
     y = v.gate(t + k, y, x);
@@ -352,11 +359,11 @@ TEST(SymbolicValuesTest, SharedPacksAreSeenAndTakenApartOnce) {
     bit_x = up;
   }
   EXPECT_EQ(v.bit(x, 0), bit_x);
-  EXPECT_EQ(v.bit(x, 1), kJunk);
+  EXPECT_EQ(v.bit(x, 1), kBottom);
   EXPECT_TRUE(v.is_vague(x));
   EXPECT_FALSE(v.is_vague(v.seen(x, leaf)));
   EXPECT_EQ(v.asked_by(bit_x), bit_x);
-  Value vague_x = p, vague_y = kJunk, asked_x = p, asked_y = kAny;
+  Value vague_x = p, vague_y = kBottom, asked_x = p, asked_y = kTop;
   for (Value k = 0; k < 60; ++k) {
     const Value up = v.gate(t + k, vague_x, vague_y), asked_up = v.gate(t + k, asked_x, asked_y);
     vague_y = v.gate(t + k, vague_y, vague_x);
@@ -373,7 +380,7 @@ struct RandomWord {
   static constexpr unsigned kJunkBit = 1u << kLeaves, kAnyBit = 2u << kLeaves;
   using Bytes = std::array<unsigned, 4>;  // masks of leaves
 
-  Value value = kJunk;
+  Value value = kBottom;
   std::array<Bytes, 1u << kTokens> contents = {};  // by outcome
   bool is_entangled = false;                       // gates or words in sets: that it is satisfied may go unseen
 
@@ -399,7 +406,7 @@ RandomWord random_word(Values& v, Value tokens, Value leaves, Random& random, bo
   if (kind == 0) {
     const std::uint32_t leaf = random.below(W::kLeaves + 1);
     const bool is_special = leaf == W::kLeaves;
-    w.value = !is_special ? leaves + leaf : is_name ? kAny : kJunk;
+    w.value = !is_special ? leaves + leaf : is_name ? kTop : kBottom;
     w.contents.fill({});
     for (auto& bytes : w.contents) bytes.fill(is_special ? is_name ? W::kAnyBit : W::kJunkBit : 1u << leaf);
   } else if (kind <= 2) {

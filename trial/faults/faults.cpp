@@ -13,6 +13,7 @@
 #include "duel/duel.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
+#include "oracles/judges.h"
 #include "oracles/memcheck/memcheck.h"
 #include "trial/faults/patterns.h"
 #include "trial/faults/rewritings.h"

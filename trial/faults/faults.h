@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oracles/report.h"
+#include "oracles/judges.h"
 #include "trial/faults/operators.h"
 
 namespace regduel::trial {

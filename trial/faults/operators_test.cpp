@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/check.h"
+#include "oracles/judges.h"
 #include "oracles/memcheck/memcheck.h"
 #include "oracles/testing.h"
 #include "trial/faults/faults.h"

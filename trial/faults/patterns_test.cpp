@@ -12,7 +12,7 @@
 #include "generate/standard_mix.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
-#include "oracles/report.h"
+#include "oracles/judges.h"
 
 namespace regduel::trial {
 namespace {

@@ -12,6 +12,7 @@
 #include "fuzz/edit/edit.h"
 #include "generate/standard_mix.h"
 #include "ir/check.h"
+#include "oracles/judges.h"
 #include "oracles/pair/preserved.h"
 #include "trial/faults/origins.h"
 

@@ -1,5 +1,6 @@
 // Relaxed constraints: what is dropped, what is put back, and the ground truth, by hand; then a small run of each kind.
 #include "trial/faults/relax.h"
+#include "oracles/judges.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

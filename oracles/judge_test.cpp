@@ -1,6 +1,6 @@
 // The verdict of a report, signatures, and the list of judges.
 
-#include "oracles/report.h"
+#include "oracles/judges.h"
 
 #include "base/random.h"
 #include "ir/check.h"
@@ -71,14 +71,30 @@ TEST(Judges, AreFoundByName) {
 }
 
 TEST(Judges, ReportInOrderAndByName) {
-  const ir::Function before = parse_function(
-      "func @t kernel target sm_90 threads 32\n  vreg %0 R b32\n  block b0\n    #0 %0 = a 1\n    #1 use %0\n    #2 exit\n");
-  const ir::Function good = parse_function(
-      "func @t kernel target sm_90 threads 32 allocated\n  vreg %0 R b32\n  block b0\n    #0 R0 = a 1\n    #1 use R0\n    #2 "
-      "exit\n");
-  const ir::Function bad = parse_function(
-      "func @t kernel target sm_90 threads 32 allocated\n  vreg %0 R b32\n  block b0\n    #0 R0 = a 1\n    #1 use R1\n    #2 "
-      "exit\n");
+  const ir::Function before = parse_function(R"(
+func @t kernel target sm_90 threads 32
+  vreg %0 R b32
+  block b0
+    #0 %0 = a 1
+    #1 use %0
+    #2 exit
+)");
+  const ir::Function good = parse_function(R"(
+func @t kernel target sm_90 threads 32 allocated
+  vreg %0 R b32
+  block b0
+    #0 R0 = a 1
+    #1 use R0
+    #2 exit
+)");
+  const ir::Function bad = parse_function(R"(
+func @t kernel target sm_90 threads 32 allocated
+  vreg %0 R b32
+  block b0
+    #0 R0 = a 1
+    #1 use R1
+    #2 exit
+)");
   const ir::Target& target = *ir::find_target("sm_90");
   const Report all = judge({before, good, target, ir::Limits::of(target), nullptr});
   ASSERT_EQ(all.results.size(), judges().size());
@@ -96,15 +112,37 @@ TEST(Judges, ReportInOrderAndByName) {
 // The value that a loop reads is that of the iteration before last: the same definitions to memcheck, the same values by chance in
 // an execution, another value to symbolic. Where an allocator is believed, that is a contradiction.
 TEST(Judges, TheirContradictionIsReportedLast) {
-  const std::string vregs = "  vreg %0 R b32\n  vreg %1 P pred\n";
-  const ir::Function before =
-      parse_function("func @t kernel target sm_90 threads 32\n" + vregs +
-                     "  block b0\n    #0 %0 = a\n    #1 %1 = p\n    #2 bra -> b1\n  block b1\n    #3 use %0\n    #4 %0 = a\n"
-                     "    #5 cbra %1 -> b1, b2\n  block b2\n    #6 exit\n");
-  const ir::Function after =
-      parse_function("func @t kernel target sm_90 threads 32 allocated\n" + vregs +
-                     "  block b0\n    #0 R0 = a\n    +20 R1 = copy R0\n    #1 P0 = p\n    #2 bra -> b1\n  block b1\n    #3 use R0\n"
-                     "    +21 R0 = copy R1\n    #4 R1 = a\n    #5 cbra P0 -> b1, b2\n  block b2\n    #6 exit\n");
+  const std::string vregs = R"(
+  vreg %0 R b32
+  vreg %1 P pred
+)";
+  const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n" + vregs + R"(
+  block b0
+    #0 %0 = a
+    #1 %1 = p
+    #2 bra -> b1
+  block b1
+    #3 use %0
+    #4 %0 = a
+    #5 cbra %1 -> b1, b2
+  block b2
+    #6 exit
+)");
+  const ir::Function after = parse_function("func @t kernel target sm_90 threads 32 allocated\n" + vregs +
+                                            R"(
+  block b0
+    #0 R0 = a
+    +20 R1 = copy R0
+    #1 P0 = p
+    #2 bra -> b1
+  block b1
+    #3 use R0
+    +21 R0 = copy R1
+    #4 R1 = a
+    #5 cbra P0 -> b1, b2
+  block b2
+    #6 exit
+)");
   const ir::Target& target = *ir::find_target("sm_90");
   const Case c = {before, after, target, ir::Limits::of(target), nullptr, true};
   const Report report = judge(c);

@@ -1,4 +1,4 @@
-// The structure judge. What it holds an allocated program to, rule by rule, with the category of each:
+// The structure judge. The rules that it checks, with the category of each:
 //
 //   the function       phase, function-header, vreg-declaration
 //   the frame          slot-outside-frame, slot-overlap, slot-access, slot-alignment, shared-memory
@@ -15,25 +15,25 @@
 //   lowered spills     lowered-address, lowered-register, lowered-branch (found by pair/raise.h)
 //
 // The rules are those of FORMAT.md "Allocated programs"; the ones about constraints read the attributes in the program before,
-// since the program after need not repeat them. Unreachable blocks are held to all of them. Whether two values may share a
-// register is not asked here: that takes dataflow (memcheck, execution). Two things follow from the order of events in an
-// instruction alone: an early-clobber def overlaps nothing that the instruction reads, and its defs do not overlap each other;
-// both are decided on bytes, so that two defs of different parts of one pair may stand in its home.
-// Tested by structure_test.cpp: one defect, one category; and identities.
+// since the program after need not repeat them. All rules hold in unreachable blocks too. Whether two values may share a register
+// is for the judges with dataflow (memcheck, symbolic, execution). Two rules about shared registers follow from the order of events
+// in one instruction: an early-clobber def overlaps no use, and defs do not overlap each other. Both are decided on bytes, so that
+// two defs of different parts of one pair may stand in its home. register_rules.cpp has the rules about registers. Tested by
+// structure_test.cpp: one defect, one category; and identities.
 
-#include "oracles/structure.h"
+#include "oracles/structure/structure.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "oracles/before.h"
 #include "oracles/collector.h"
 #include "oracles/pair/id_index.h"
 #include "oracles/pair/raise.h"
-#include "oracles/uniform_sources.h"
+#include "oracles/structure/register_rules.h"
+#include "oracles/structure/uniform_sources.h"
 
 namespace regduel::oracles {
 namespace {
@@ -59,15 +59,7 @@ class StructureCheck {
  public:
   explicit StructureCheck(const Case& c)
       : case_(c), before_(c.before), after_(c.after), out_(kName), num_original_(c.before.blocks.size()),
-        seen_(c.before.insts.size(), false), index_of_(c.prepared.ids()) {
-    for (std::size_t v = 0; v < before_.vregs.size(); ++v)
-      if (before_.vregs[v].is_architectural() && before_.vregs[v].fixed.is_valid()) architectural_.push_back(ir::VRegId(v));
-    for (int units = 1; units <= kMostUnits; ++units) least_align_log2_[units] = ir::natural_align_log2(32 * units);
-    for (const VReg& v : before_.vregs) {
-      int& least = least_align_log2_[v.units()];
-      least = std::min(least, static_cast<int>(v.align_log2));
-    }
-  }
+        seen_(c.before.insts.size(), false), index_of_(c.prepared.ids()), registers_(c, out_) {}
 
   JudgeResult run() {
     header();
@@ -185,7 +177,7 @@ class StructureCheck {
     return std::find(succ.begin(), succ.end(), to) != succ.end();
   }
 
-  // True where `next` may stand for the edge from -> to: `to` itself, or an edge block of that edge.
+  // True if `next` may stand for the edge from -> to: `to` itself, or an edge block of that edge.
   [[nodiscard]] bool leads_along(BlockId next, BlockId from, BlockId to) const {
     if (next == to) return true;
     if (is_original(next) || next.index() >= after_.blocks.size()) return false;
@@ -290,10 +282,10 @@ class StructureCheck {
     const auto want = before_.operands_of(b), have = after_.operands_of(a);
     bool readable = true;
     for (std::size_t k = 0; k < want.size(); ++k) readable = operand(a, k, want[k], have[k]) && readable;
-    if (readable) constraints(a, want, have);
+    if (readable) registers_.check_constraints(a, want, have);
   }
 
-  // One operand in its place. False where it is not a register although it was one, so that no more can be asked of it.
+  // Checks one operand. False if a vreg has no register, so that its constraints cannot be checked.
   bool operand(const Inst& a, std::size_t k, const Operand& want, const Operand& have) {
     const int at = static_cast<int>(k);
     if (want.role != have.role) fault("operand-role", a, at, "read and written have changed");
@@ -305,7 +297,7 @@ class StructureCheck {
               fmt::format("%{} has no register", want.vreg().value));
         return false;
       }
-      placed(a, at, want, have);
+      registers_.check_placement(a, at, want, have);
       return true;
     }
     if (want.kind != have.kind) {
@@ -330,124 +322,7 @@ class StructureCheck {
     return true;
   }
 
-  // The register of an operand that was a vreg: file, size, alignment, limit, part, fixed register.
-  void placed(const Inst& a, int at, const Operand& want, const Operand& have) {
-    const ir::Storage storage = before_.storage(want);
-    const VReg& root = before_.vreg(storage.root);
-    const PReg home = have.preg();
-    if (home.file != root.file()) {
-      fault("register-file", a, at,
-            fmt::format("%{} is of class {}, {} is not", want.vreg().value, ir::name(root.cls), to_string(after_, home)));
-      return;
-    }
-    if (home.count != root.units())
-      fault("register-units", a, at,
-            fmt::format("%{} takes {} units, {} has {}", want.vreg().value, root.units(), to_string(after_, home), home.count));
-    if (!root.is_architectural()) {
-      if ((home.first & (root.alignment() - 1)) != 0)
-        fault("register-alignment", a, at,
-              fmt::format("%{} is aligned to {} units, {} is not", want.vreg().value, root.alignment(), to_string(after_, home)));
-      allocatable(a, at, home);
-    }
-    not_of_architectural(a, at, home, architectural_in(home, storage.root));
-    const bool is_whole = storage.offset == 0 && storage.size == root.bytes();
-    const auto part = is_whole ? ir::Part() : ir::Part::from_bytes(storage.offset, storage.size);
-    if (part.has_value() && have.part != *part) fault("operand-part", a, at, "another part of the register than before");
-    const PReg fixed = before_.fixed_of(want);
-    if (fixed.is_valid() && fixed != home)
-      fault("fixed-register", a, at,
-            fmt::format("%{} is fixed to {}, stands in {}", want.vreg().value, to_string(after_, fixed), to_string(after_, home)));
-  }
-
-  void allocatable(const Inst& a, int at, PReg r) {
-    const int limit = std::min(case_.limits.of(r.file), case_.target.units[index(r.file)]);
-    if (r.end() > limit) {
-      fault("register-limit", a, at, fmt::format("{} is not below the limit of {}", to_string(after_, r), limit));
-      return;
-    }
-    for (int unit = r.begin(); unit < r.end(); ++unit)
-      if (case_.target.is_reserved(r.file, unit)) {
-        fault("reserved-register", a, at, fmt::format("{} is reserved", to_string(after_, r)));
-        return;
-      }
-  }
-  // The architectural vreg but `own` whose units the register has some of; none where that is not valid.
-  [[nodiscard]] ir::VRegId architectural_in(PReg r, ir::VRegId own = {}) const {
-    for (const ir::VRegId v : architectural_)
-      if (v != own && before_.vreg(v).fixed.overlaps(r)) return v;
-    return {};
-  }
-  void not_of_architectural(const Inst& a, int at, PReg r, ir::VRegId owner) {
-    if (owner.is_valid())
-      fault("architectural-register", a, at, fmt::format("{} is that of %{} alone", to_string(after_, r), owner.value));
-  }
-
-  // Tied, early-clobber, overlapping defs: `want` has the attributes, `have` the registers.
-  void constraints(const Inst& a, std::span<const Operand> want, std::span<const Operand> have) {
-    std::size_t defs = 0, early = 0;
-    for (std::size_t k = 0; k < want.size(); ++k) {
-      defs += want[k].writes() ? 1 : 0;
-      early += want[k].is_early_clobber() ? 1 : 0;
-      if (!want[k].is_tied()) continue;
-      const std::size_t use = want[k].tied;
-      if (use < have.size() && have[use].is_preg() && have[use].preg() != have[k].preg())
-        fault("tied-operand", a, static_cast<int>(k),
-              fmt::format("is tied to operand {} in {}, stands in {}", use, to_string(after_, have[use].preg()),
-                          to_string(after_, have[k].preg())));
-    }
-    if (defs > 1) defs_apart(a, have);
-    if (early == 0) return;
-    begin_marks();
-    for (std::size_t k = 0; k < have.size(); ++k)
-      if (have[k].is_preg() && have[k].reads()) mark(have[k], k);
-    for (std::size_t k = 0; k < have.size(); ++k) {
-      if (!want[k].is_early_clobber() || !have[k].is_preg()) continue;
-      const int other = marked_by(have[k]);
-      if (other >= 0)
-        fault("early-clobber", a, static_cast<int>(k),
-              fmt::format("is written in {} before operand {} is read there", to_string(after_, have[k].preg()), other));
-    }
-  }
-
-  void defs_apart(const Inst& a, std::span<const Operand> have) {
-    begin_marks();
-    for (std::size_t k = 0; k < have.size(); ++k) {
-      if (!have[k].is_preg() || !have[k].writes()) continue;
-      const int other = marked_by(have[k]);
-      if (other >= 0)
-        fault("def-overlap", a, static_cast<int>(k),
-              fmt::format("operand {} is written to {} too", other, to_string(after_, have[k].preg())));
-      mark(have[k], k);
-    }
-  }
-
-  // Bytes of the register files, each with the operand that was entered there last. Begin again = a new stamp.
-  struct Mark {
-    std::uint32_t stamp = 0;
-    std::uint32_t operand = 0;
-  };
-  static constexpr std::size_t kFileBytes = static_cast<std::size_t>(ir::kMaxUnits) * 4;
-  void begin_marks() { ++stamp_; }
-  template <class Visit>
-  void for_each_byte(const Operand& op, Visit visit) {
-    const ir::FileBytes bytes = Function::file_bytes(op);
-    std::vector<Mark>& marks = marks_[index(bytes.file)];
-    const std::size_t end = std::min<std::size_t>(bytes.end, kFileBytes);
-    if (marks.size() < end) marks.resize(end);
-    for (std::size_t b = bytes.begin; b < end; ++b) visit(marks[b]);
-  }
-  void mark(const Operand& op, std::size_t k) {
-    for_each_byte(op, [&](Mark& m) { m = {stamp_, static_cast<std::uint32_t>(k)}; });
-  }
-  [[nodiscard]] int marked_by(const Operand& op) {
-    int found = -1;
-    for_each_byte(op, [&](const Mark& m) {
-      if (found < 0 && m.stamp == stamp_) found = static_cast<int>(m.operand);
-    });
-    return found;
-  }
-
-  // A copy of one pair that has become the spill of its use or the refill of its def.
+  // A copy of one pair that has become a spill of its use or a refill of its def.
   void copy_to_memory(const Inst& b, const Inst& a) {
     const auto want = before_.operands_of(b), have = after_.operands_of(a);
     const bool is_spill = a.op == Op::Spill;
@@ -459,7 +334,7 @@ class StructureCheck {
       return;
     }
     operand(a, 0, want[is_spill ? 1 : 0], have[0]);
-    // What is left, guard and clobbers, stays.
+    // The guard and the clobbers stay.
     if (have.size() != want.size()) {
       fault("copy-to-memory", a, -1, guarded ? "it lost its guard" : "it has more operands than before");
     } else {
@@ -468,7 +343,7 @@ class StructureCheck {
     slot_access(a, have[0], have[1], 1);
   }
 
-  // A phi that was kept: one home for all; its targets name the same predecessors, as themselves or by edge blocks.
+  // A kept phi: one home for def and uses; its targets name the same predecessors, or edge blocks that stand for them.
   void phi(const Inst& b, const Inst& a, BlockId home) {
     const auto want_from = before_.targets_of(b), have_from = after_.targets_of(a);
     const auto want = before_.operands_of(b), have = after_.operands_of(a);
@@ -498,8 +373,8 @@ class StructureCheck {
       }
   }
 
-  // The edge block from which an edge arrives at `home`: of several, a phi that is kept names that one, or the block before them
-  // all.
+  // The last edge block of an edge to `home`. A kept phi names the edge by that block, or by the original block before all edge
+  // blocks.
   [[nodiscard]] bool is_last_edge_block(BlockId b, BlockId home) const {
     if (is_original(b) || b.index() >= after_.blocks.size() || after_.block(b).edge_to != home) return false;
     const auto successors = after_.successors(b);
@@ -531,12 +406,12 @@ class StructureCheck {
       const int at = static_cast<int>(k);
       defs += ops[k].writes() ? 1 : 0;
       if (ops[k].role == Role::Clobber) fault("inserted-clobber", i, at, "an inserted instruction clobbers nothing");
-      else if (ops[k].is_preg()) inserted_register(i, at, ops[k]);
+      else if (ops[k].is_preg()) registers_.check_inserted(i, at, ops[k]);
     }
-    if (defs > 1) defs_apart(i, ops);
+    if (defs > 1) registers_.check_defs_apart(i, ops);
     if (is_memory_move(i.op) && ops.size() >= 2) {
       slot_access(i, ops[0], ops[1], 1);
-      if (ops[0].is_preg()) tuple_of_a_vreg(i, 0, ops[0].preg());
+      if (ops[0].is_preg()) registers_.check_tuple(i, 0, ops[0].preg());
     }
     if (i.op == Op::P2R || i.op == Op::R2P) {
       for (std::size_t k = 0; k < ops.size(); ++k)
@@ -544,22 +419,6 @@ class StructureCheck {
           fault("pack-bit", i, static_cast<int>(k),
                 fmt::format("a pack has 32 bits, none for {}", to_string(after_, ops[k].preg())));
     }
-  }
-
-  // An inserted instruction may read an architectural register, above the limit too, but not write it.
-  void inserted_register(const Inst& i, int at, const Operand& op) {
-    const ir::VRegId owner = architectural_in(op.preg());
-    if (!owner.is_valid()) allocatable(i, at, op.preg());
-    else if (op.writes()) not_of_architectural(i, at, op.preg(), owner);
-  }
-
-  // As many units as a vreg can have, aligned as the least aligned vreg of so many units, or as their number asks.
-  void tuple_of_a_vreg(const Inst& i, int at, PReg r) {
-    if ((r.count < 1 || r.count > 4) && r.count != kMostUnits)
-      return fault("register-units", i, at, fmt::format("{} has {} units, as no vreg could", to_string(after_, r), r.count));
-    if (const int units = 1 << least_align_log2_[r.count]; r.first % units != 0)
-      fault("register-alignment", i, at,
-            fmt::format("a vreg of {} units is aligned to {} of them at least, {} is not", r.count, units, to_string(after_, r)));
   }
 
   void slot_access(const Inst& i, const Operand& reg, const Operand& slot, int at) {
@@ -589,28 +448,17 @@ class StructureCheck {
   const Function& after_;
   Collector out_;
   std::size_t num_original_;
-  std::vector<bool> seen_;  // of the instructions before: found in the program after
-  std::vector<ir::VRegId> architectural_;
-  static constexpr int kMostUnits = 8;                  // of a vreg
-  std::array<int, kMostUnits + 1> least_align_log2_{};  // by units
-  const IdIndex& index_of_;                             // of the program before
-  ir::PerFile<std::vector<Mark>> marks_;                // of a file, as far as it was asked for
-  std::uint32_t stamp_ = 0;
-};
-
-class StructureJudge final : public Judge {
- public:
-  std::string_view name() const override { return kName; }
-  std::string_view what_it_proves() const override {
-    return "same program, right registers, constraints kept, slots apart: all that shows without dataflow";
-  }
-  JudgeResult judge(const Case& c) const override { return StructureCheck(c).run(); }
+  std::vector<bool> seen_;   // of the instructions before: found in the program after
+  const IdIndex& index_of_;  // of the program before
+  RegisterRules registers_;
 };
 
 }  // namespace
 
 const Judge& structure_judge() {
-  static const StructureJudge judge;
+  static constexpr Judge judge(kName,
+                               "same program, right registers, constraints kept, slots apart: all that shows without dataflow",
+                               [](const Case& c) { return StructureCheck(c).run(); });
   return judge;
 }
 

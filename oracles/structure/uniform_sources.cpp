@@ -1,11 +1,12 @@
 // See uniform_sources.h.
-#include "oracles/uniform_sources.h"
+#include "oracles/structure/uniform_sources.h"
 
 #include <algorithm>
 #include <span>
 #include <utility>
 
 #include "ir/cfg.h"
+#include "oracles/before.h"
 
 namespace regduel::oracles {
 namespace {
@@ -30,7 +31,7 @@ class UniformRoots {
 
   [[nodiscard]] static bool is_marked(const ir::VReg& v) { return ir::is_uniform(v.file()) || (v.flags & ir::kVRegUniform) != 0; }
 
-  // Whether some uniform root may be read where nothing has defined it: what is moved there may be anything.
+  // True if some uniform root may be read before it is defined, so that its content may be anything.
   [[nodiscard]] bool has_undefined() const {
     for (std::size_t v = 0; v < roots_.size(); ++v)
       if (roots_[v] != 0 && !before_.vregs[v].is_architectural() && may_be_undefined(ir::VRegId(v))) return true;
@@ -108,7 +109,7 @@ class Locations {
     }
   }
 
-  // The instructions of `suspects`, in ascending order, of which no source may hold such a value.
+  // The instructions of `suspects`, in ascending order, without a source that may hold a uniform value.
   [[nodiscard]] std::vector<std::uint32_t> without_source(std::span<const std::uint32_t> suspects) const {
     std::vector<std::uint32_t> found;
     auto next = suspects.begin();
@@ -142,7 +143,7 @@ class Locations {
     if (op.is_preg()) each_unit(op.preg(), action);
     else if (op.is_slot() && op.slot().index() < after_.slots.size()) action(first_slot_ + op.slot().index());
   }
-  // action(location, whether nothing of its content stays), of each location that the instruction writes.
+  // action(location, is_whole) for each location that the instruction writes; is_whole = no part of its old content stays.
   void each_written(const Inst& i, const auto& action) const {
     const auto ops = after_.operands_of(i);
     const bool is_guarded = ir::is_guarded(ops);
@@ -157,14 +158,14 @@ class Locations {
     each_location(op, [&](std::size_t l) { found = found || state[l] != 0; });
     return found;
   }
-  // Of the locations that the instruction reads, the guard apart.
+  // True if a location that the instruction reads, the guard apart, may hold a uniform value.
   [[nodiscard]] bool any_source(const Inst& i, const State& state) const {
     const auto ops = after_.operands_of(i);
     return std::any_of(ops.begin(), ops.end(), [&](const Operand& op) {
       return (op.role == Role::Use || op.role == Role::DefUse) && !(op.is_slot() && i.op == Op::Spill) && may(op, state);
     });
   }
-  // Whether such a value is among what an instruction that moves values, or computes one again, puts where it writes.
+  // True if an instruction that moves or repeats values may write a uniform value.
   [[nodiscard]] bool moves_uniform(const Inst& i, const State& state) const {
     if (i.op == Op::Remat) return roots_.defines_uniform(i.ref);
     if (i.is_inserted()) return any_source(i, state);
@@ -211,7 +212,7 @@ class Locations {
   State is_kept_;                // by location: architectural, so that it is not undefined at the entry
 };
 
-// Inserted, with a def in a uniform file, and something from elsewhere to put there. Defs come first.
+// True if the instruction is inserted, and writes a uniform file from another file or by a remat. Defs come first.
 bool is_suspect(const Function& after, const Inst& i) {
   if (!i.is_inserted()) return false;
   const auto is_of = [](const Operand& op) { return op.is_preg() && ir::is_uniform(op.preg().file); };

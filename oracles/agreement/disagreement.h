@@ -1,6 +1,5 @@
-// Where two judges disagree on correctness, one of them has a bug: a finding of its own, with what both say.
-//
-// Judges prove different things, so most differences are none. With one judge that objects and one that passes:
+// If two judges contradict each other on correctness, one of them has a bug. The contradiction is a finding of its own, with the
+// findings of both. Judges prove different things, so most differences are no contradictions. One judge objects and one passes:
 //
 //   objects      passes       contradiction?
 //   structure    any          no: its rules (limits, classes, slots) hold or not whatever the values are
@@ -20,8 +19,8 @@
 //                                 run bears symbolic out
 //   completeness success      yes: an instruction proved impossible, in an allocation to which no judge objects
 //
-// "Believed valid" is what an allocator made and was not damaged since: there, chance does not put the blind spots into the
-// program. Source: RE2's testing/ (one function that says which differences are tolerated, and why). Tested by
+// "Believed valid" is an allocation that an allocator made and no fault operator damaged: chance does not put blind spots of a
+// judge into it. Source: RE2's testing/ (one function that says which differences are tolerated, and why). Tested by
 // disagreement_test.cpp; properties/judge_invariance_test.cpp looks for contradictions over valid and damaged allocations.
 #pragma once
 
@@ -29,17 +28,17 @@
 #include <string_view>
 #include <vector>
 
-#include "oracles/report.h"
+#include "oracles/judge.h"
 
 namespace regduel::oracles {
 
 enum class Origin { Unknown, BelievedValid };
 
-// What else a difference may depend on.
+// Properties of the case that decide whether a difference is tolerated.
 struct Circumstances {
   Origin origin = Origin::Unknown;
   bool has_packs = false;            // the program before has a pack or an unpack
-  bool has_undefined_guard = false;  // a guard of the program before has no value on some path. Asked for at an unknown origin only
+  bool has_undefined_guard = false;  // a guard of the program before has no value on some path; false if believed valid
 };
 // Cost: linear in the program before; at an unknown origin + passes x blocks x vregs, where there are guards.
 [[nodiscard]] Circumstances circumstances_of(const Case& c);
@@ -61,9 +60,9 @@ struct Difference {
 // The same in the circumstances of a case. Cost: that of circumstances_of a difference; none where there is none.
 [[nodiscard]] JudgeResult judge_disagreement(const Report& report, const Case& c);
 
-// Fails with category "completeness-vs-success" where completeness proves an instruction of c.before impossible, one that c.after
-// still has and that reads no values which may be equal (of roots that copies, phis, packs or unpacks join), although no judge in
-// the report objects to the allocation. Cost: as find_impossible (completeness.h).
+// Fails with category "completeness-vs-success" if no judge in the report objects to the allocation, but completeness proves an
+// instruction of c.before impossible, which c.after still has, and which reads no values that may be equal (of roots that copies,
+// phis, packs or unpacks join). Cost: as find_impossible (completeness.h).
 [[nodiscard]] JudgeResult judge_success_against_completeness(const Report& report, const Case& c);
 
 }  // namespace regduel::oracles

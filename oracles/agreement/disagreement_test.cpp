@@ -1,6 +1,7 @@
 // Which pairs of verdicts contradict each other: every combination of the four judges' verdicts, against the table of the header.
-#include "oracles/disagreement.h"
+#include "oracles/agreement/disagreement.h"
 
+#include "oracles/judges.h"
 #include "oracles/testing.h"
 
 namespace regduel::oracles {
@@ -74,10 +75,20 @@ TEST(Disagreement, PacksAreMovesToOneAndDefinitionsToTheOther) {
   EXPECT_EQ(judge_disagreement(report_of("pfpp"), {Origin::Unknown, true}).verdict, Verdict::Pass);
   EXPECT_EQ(judge_disagreement(report_of("pfpp"), {Origin::BelievedValid, true}).verdict, Verdict::Fail);
   EXPECT_EQ(judge_disagreement(report_of("pppf"), {Origin::Unknown, true}).verdict, Verdict::Fail);
-  const ir::Function with = parse_function(
-      "func @t kernel target sm_90 threads 32\n  vreg %0 R b64\n  vreg %1 R b32\n  block b0\n    #0 %1 = a\n    #1 %0 = pack %1, "
-      "%1\n    #2 exit\n");
-  const ir::Function without = parse_function("func @t kernel target sm_90 threads 32\n  block b0\n    #2 exit\n");
+  const ir::Function with = parse_function(R"(
+func @t kernel target sm_90 threads 32
+  vreg %0 R b64
+  vreg %1 R b32
+  block b0
+    #0 %1 = a
+    #1 %0 = pack %1, %1
+    #2 exit
+)");
+  const ir::Function without = parse_function(R"(
+func @t kernel target sm_90 threads 32
+  block b0
+    #2 exit
+)");
   const ir::Target& target = *ir::find_target("sm_90");
   EXPECT_TRUE(circumstances_of({with, with, target, {}}).has_packs);
   EXPECT_FALSE(circumstances_of({without, with, target, {}}).has_packs);
@@ -86,51 +97,170 @@ TEST(Disagreement, PacksAreMovesToOneAndDefinitionsToTheOther) {
 }
 
 ir::Function predicates(const std::string& blocks) {
-  return parse_function(
-      "func @t kernel target sm_90 threads 32\n  vreg %0 P pred\n  vreg %1 P pred\n  vreg %2 P pred fixed P7 architectural\n  vreg "
-      "%3 P pred\n" +
-      blocks);
+  return parse_function(R"(
+func @t kernel target sm_90 threads 32
+  vreg %0 P pred
+  vreg %1 P pred
+  vreg %2 P pred fixed P7 architectural
+  vreg %3 P pred
+)" + blocks);
 }
 
 TEST(Disagreement, AGuardMayHaveNoValue) {
   const std::string use = "    #90 @%0 st 1 !write\n    #91 exit\n", join = "  block b2\n" + use;
-  const std::string fork = "  block b0\n    #1 %1 = p\n    #2 cbra %1 -> b1, b2\n  block b1\n";
+  const std::string fork = R"(
+  block b0
+    #1 %1 = p
+    #2 cbra %1 -> b1, b2
+  block b1
+)";
   const std::vector<std::pair<std::string, bool>> cases = {
-      {"  block b0\n    #91 exit\n", false},
+      {R"(
+  block b0
+    #91 exit
+)",
+       false},
       {"  block b0\n" + use, true},
-      {"  block b0\n    #1 %0 = p\n" + use, false},
-      {"  block b0\n    #1 @%2 st 1 !write\n    #91 exit\n", false},
+      {R"(
+  block b0
+    #1 %0 = p
+)" + use,
+       false},
+      {R"(
+  block b0
+    #1 @%2 st 1 !write
+    #91 exit
+)",
+       false},
       // One path of two, both.
       {fork + "    #3 %0 = p\n    #4 bra -> b2\n" + join, true},
-      {"  block b0\n    #0 %0 = q\n    #1 %1 = p\n    #2 cbra %1 -> b1, b2\n  block b1\n    #3 %0 = p\n    #4 bra -> b2\n" + join,
+      {R"(
+  block b0
+    #0 %0 = q
+    #1 %1 = p
+    #2 cbra %1 -> b1, b2
+  block b1
+    #3 %0 = p
+    #4 bra -> b2
+)" + join,
        false},
       // Moves, in parallel.
-      {"  block b0\n    #1 %0 = copy %1\n" + use, true},
-      {"  block b0\n    #1 %1 = p\n    #2 %0 = copy %1\n" + use, false},
-      {"  block b0\n    #1 %1 = p\n    #2 %1, %0 = copy %0, %1\n" + use, false},
-      {"  block b0\n    #1 %0 = p\n    #2 %1, %0 = copy %0, %1\n" + use, true},
-      // A result is a value, whatever it is made of.
-      {"  block b0\n    #1 %0 = not %1\n" + use, false},
-      // Under a guard.
-      {"  block b0\n    #1 @%2 %0 = p\n" + use, true},
-      {"  block b0\n    #1 %0 = p\n    #2 @%2 %0 = q\n" + use, false},
-      {"  block b0\n    #1 %0 = p\n    #2 @%2 %0 = copy %1\n" + use, true},
-      // Phis, in parallel; one of another predecessor.
-      {fork + "    #3 %0 = p\n    #4 bra -> b2\n  block b2\n    #5 %0 = phi b0: %1, b1: %0\n" + use, false},
-      {fork + "    #4 bra -> b2\n  block b2\n    #5 %0 = phi b0: %1, b1: %0\n" + use, true},
-      {fork + "    #4 bra -> b2\n  block b2\n    #5 %1 = phi b0: %0, b1: %0\n    #6 %0 = phi b0: %1, b1: %1\n" + use, false},
-      // On the second visit, on the third; never.
-      {"  block b0\n    #1 %0 = p\n    #2 bra -> b1\n  block b1\n    #3 @%0 st 1 !write\n    #4 %0 = copy %1\n    #5 bra -> b1\n",
+      {R"(
+  block b0
+    #1 %0 = copy %1
+)" + use,
        true},
-      {"  block b0\n    #1 %0 = p\n    #2 %1 = p\n    #3 bra -> b1\n  block b1\n    #4 @%0 st 1 !write\n    #5 %0 = copy %1\n    "
-       "#6 %1 = copy %3\n    #7 bra -> b1\n",
+      {R"(
+  block b0
+    #1 %1 = p
+    #2 %0 = copy %1
+)" + use,
+       false},
+      {R"(
+  block b0
+    #1 %1 = p
+    #2 %1, %0 = copy %0, %1
+)" + use,
+       false},
+      {R"(
+  block b0
+    #1 %0 = p
+    #2 %1, %0 = copy %0, %1
+)" + use,
+       true},
+      // A result is a value, whatever it is made of.
+      {R"(
+  block b0
+    #1 %0 = not %1
+)" + use,
+       false},
+      // Under a guard.
+      {R"(
+  block b0
+    #1 @%2 %0 = p
+)" + use,
+       true},
+      {R"(
+  block b0
+    #1 %0 = p
+    #2 @%2 %0 = q
+)" + use,
+       false},
+      {R"(
+  block b0
+    #1 %0 = p
+    #2 @%2 %0 = copy %1
+)" + use,
+       true},
+      // Phis, in parallel; one of another predecessor.
+      {fork + R"(
+    #3 %0 = p
+    #4 bra -> b2
+  block b2
+    #5 %0 = phi b0: %1, b1: %0
+)" + use,
+       false},
+      {fork + R"(
+    #4 bra -> b2
+  block b2
+    #5 %0 = phi b0: %1, b1: %0
+)" + use,
+       true},
+      {fork + R"(
+    #4 bra -> b2
+  block b2
+    #5 %1 = phi b0: %0, b1: %0
+    #6 %0 = phi b0: %1, b1: %1
+)" + use,
+       false},
+      // On the second visit, on the third; never.
+      {R"(
+  block b0
+    #1 %0 = p
+    #2 bra -> b1
+  block b1
+    #3 @%0 st 1 !write
+    #4 %0 = copy %1
+    #5 bra -> b1
+)",
+       true},
+      {R"(
+  block b0
+    #1 %0 = p
+    #2 %1 = p
+    #3 bra -> b1
+  block b1
+    #4 @%0 st 1 !write
+    #5 %0 = copy %1
+    #6 %1 = copy %3
+    #7 bra -> b1
+)",
        true},
       // Around two loops, and on from there.
-      {"  block b0\n    #1 %0 = p\n    #2 bra -> b1\n  block b1\n    #3 bra -> b2\n  block b2\n    #4 @%0 st 1 !write\n"
-       "    #5 bra -> b3\n  block b3\n    #6 cbra %3 -> b1, b4\n  block b4\n    #7 %0 = copy %1\n    #8 cbra %3 -> b3, b5\n"
-       "  block b5\n    #9 exit\n",
+      {R"(
+  block b0
+    #1 %0 = p
+    #2 bra -> b1
+  block b1
+    #3 bra -> b2
+  block b2
+    #4 @%0 st 1 !write
+    #5 bra -> b3
+  block b3
+    #6 cbra %3 -> b1, b4
+  block b4
+    #7 %0 = copy %1
+    #8 cbra %3 -> b3, b5
+  block b5
+    #9 exit
+)",
        true},
-      {"  block b0\n    #1 exit\n  block b1\n" + use, false},
+      {R"(
+  block b0
+    #1 exit
+  block b1
+)" + use,
+       false},
   };
   const ir::Target& target = *ir::find_target("sm_90");
   for (const auto& [blocks, expected] : cases) {
@@ -144,11 +274,24 @@ TEST(Disagreement, WhatAnUndefinedGuardWritesIsUndefinedToOneAndDefinedToTheOthe
   EXPECT_EQ(judge_disagreement(report_of("pfpp"), {Origin::Unknown, false, true}).verdict, Verdict::Pass);
   EXPECT_EQ(judge_disagreement(report_of("pfpp"), {Origin::BelievedValid, false, true}).verdict, Verdict::Fail);
   EXPECT_EQ(judge_disagreement(report_of("pppf"), {Origin::Unknown, false, true}).verdict, Verdict::Fail);
-  const std::string vregs = "  vreg %0 R b32\n  vreg %1 P pred\n  block b0\n";
-  const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n" + vregs +
-                                             "    #0 %0 = a\n    #1 @%1 %0 = b\n    #2 st %0 !write\n    #3 exit\n");
+  const std::string vregs = R"(
+  vreg %0 R b32
+  vreg %1 P pred
+  block b0
+)";
+  const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n" + vregs + R"(
+    #0 %0 = a
+    #1 @%1 %0 = b
+    #2 st %0 !write
+    #3 exit
+)");
   const ir::Function after = parse_function("func @t kernel target sm_90 threads 32 allocated\n" + vregs +
-                                            "    #0 R0 = a\n    #1 @P0 R1 = b\n    #2 st R0 !write\n    #3 exit\n");
+                                            R"(
+    #0 R0 = a
+    #1 @P0 R1 = b
+    #2 st R0 !write
+    #3 exit
+)");
   const ir::Target& target = *ir::find_target("sm_90");
   const Report report = judge({before, after, target, ir::Limits::of(target)});
   EXPECT_EQ(report.result_of("memcheck")->verdict, Verdict::Fail);
@@ -220,7 +363,14 @@ TEST(Disagreement, TheFindingHoldsWhatBothSay) {
 
 // An allocation that fits a limit at which an instruction is impossible cannot be: here made up by judging at another limit.
 TEST(Disagreement, SuccessWhereNoneIsPossible) {
-  const std::string text = "  vreg %0 R b64\n  vreg %1 R b64\n  block b0\n    #0 %0, %1 = a\n    #1 b %0, %1\n    #2 exit\n";
+  const std::string text = R"(
+  vreg %0 R b64
+  vreg %1 R b64
+  block b0
+    #0 %0, %1 = a
+    #1 b %0, %1
+    #2 exit
+)";
   const ir::Function before = parse_function("func @t kernel target sm_90 threads 32\n" + text);
   const ir::Target& target = *ir::find_target("sm_90");
   Report passed = report_of("pp-p");
@@ -240,8 +390,16 @@ TEST(Disagreement, SuccessWhereNoneIsPossible) {
 // The old value of %1 is none, so that it may stand where its guard stands.
 TEST(Disagreement, WhatKeepsNothingMayBeImpossible) {
   const auto verdict_of = [](const std::string& first) {
-    const std::string text = "func @t kernel target sm_90 threads 32\n  vreg %0 P pred\n  vreg %1 P pred\n  block b0\n" + first +
-                             "    #1 %0 = a\n    #2 @%0 %1 = b\n    #3 exit\n";
+    const std::string text = R"(
+func @t kernel target sm_90 threads 32
+  vreg %0 P pred
+  vreg %1 P pred
+  block b0
+)" + first + R"(
+    #1 %0 = a
+    #2 @%0 %1 = b
+    #3 exit
+)";
     const ir::Function before = parse_function(text);
     const ir::Target& target = *ir::find_target("sm_90");
     ir::Limits limits = ir::Limits::of(target, 255);
@@ -250,20 +408,35 @@ TEST(Disagreement, WhatKeepsNothingMayBeImpossible) {
   };
   EXPECT_EQ(verdict_of(""), Verdict::Pass);
   EXPECT_EQ(verdict_of("    #0 %1 = a\n"), Verdict::Fail);
-  EXPECT_EQ(verdict_of("    #0 exit\n  block b1\n    #4 %1 = a\n"), Verdict::Pass) << "not reached";
+  EXPECT_EQ(verdict_of(R"(
+    #0 exit
+  block b1
+    #4 %1 = a
+)"),
+            Verdict::Pass)
+      << "not reached";
 }
 
 // One register serves both where one is a copy of the other, or a part of it.
 TEST(Disagreement, ValuesThatMayBeEqualMayShare) {
   const auto verdict_of = [](const std::string& joins, int limit, const std::string& reads = "%0, %1, %2") {
-    const std::string text =
-        "func @t kernel target sm_90 threads 32\n  vreg %0 R b32\n  vreg %1 R b32\n  vreg %2 R b64\n  block b0\n" + joins +
-        "    #8 use " + reads + "\n    #9 exit\n";
+    const std::string text = R"(
+func @t kernel target sm_90 threads 32
+  vreg %0 R b32
+  vreg %1 R b32
+  vreg %2 R b64
+  block b0
+)" + joins + "    #8 use " + reads +
+                             "\n    #9 exit\n";
     const ir::Function before = parse_function(text);
     const ir::Target& target = *ir::find_target("sm_90");
     return judge_success_against_completeness(report_of("pp-p"), {before, before, target, ir::Limits::of(target, limit)}).verdict;
   };
-  const std::string defs = "    #0 %0 = a\n    #1 %1 = a\n    #2 %2 = a\n";
+  const std::string defs = R"(
+    #0 %0 = a
+    #1 %1 = a
+    #2 %2 = a
+)";
   EXPECT_EQ(verdict_of(defs, 4), Verdict::Pass);
   EXPECT_EQ(verdict_of(defs, 3), Verdict::Fail);
   EXPECT_EQ(verdict_of(defs + "    #3 %1 = copy %0\n", 3), Verdict::Pass);
@@ -274,15 +447,34 @@ TEST(Disagreement, ValuesThatMayBeEqualMayShare) {
 
 TEST(Disagreement, WhatIsDeletedMayBeImpossible) {
   const std::string head = "func @t kernel target sm_90 threads 32";
-  const std::string vregs = "\n  vreg %0 R b64\n  vreg %1 R b64\n  vreg %2 R b32\n  block b0\n";
-  const ir::Function before = parse_function(
-      head + vregs + "    #4 %0 = c\n    #5 %1 = c\n    #0 %2 = a\n    #1 %0, %1 = copy %0, %1\n    #2 b %2\n    #3 exit\n");
+  const std::string vregs = R"(
+
+  vreg %0 R b64
+  vreg %1 R b64
+  vreg %2 R b32
+  block b0
+)";
+  const ir::Function before = parse_function(head + vregs + R"(
+    #4 %0 = c
+    #5 %1 = c
+    #0 %2 = a
+    #1 %0, %1 = copy %0, %1
+    #2 b %2
+    #3 exit
+)");
   const std::string defs = "    #4 R0:R1 = c\n    #5 R0:R1 = c\n";
-  const ir::Function after =
-      parse_function(head + " allocated" + vregs + defs + "    #0 R0 = a\n    #1 copy !deleted\n    #2 b R0\n    #3 exit\n");
-  const ir::Function kept =
-      parse_function(head + " allocated" + vregs + defs +
-                     "    #0 R0 = a\n    #1 R0:R1, R2:R3 = copy R0:R1, R2:R3\n    #2 b !deleted\n    #3 exit\n");
+  const ir::Function after = parse_function(head + " allocated" + vregs + defs + R"(
+    #0 R0 = a
+    #1 copy !deleted
+    #2 b R0
+    #3 exit
+)");
+  const ir::Function kept = parse_function(head + " allocated" + vregs + defs + R"(
+    #0 R0 = a
+    #1 R0:R1, R2:R3 = copy R0:R1, R2:R3
+    #2 b !deleted
+    #3 exit
+)");
   const ir::Target& target = *ir::find_target("sm_90");
   const Report passed = report_of("pp-p");
   EXPECT_EQ(judge_success_against_completeness(passed, {before, after, target, ir::Limits::of(target, 2)}).verdict, Verdict::Pass);

@@ -1,17 +1,11 @@
-// The list of judges, the report that they fill together, and signatures. Tested by report_test.cpp.
+// Cases, reports and signatures. Tested by judge_test.cpp.
 
-#include "oracles/report.h"
+#include "oracles/judge.h"
 
 #include <algorithm>
-#include <array>
 
-#include "oracles/disagreement.h"
-#include "oracles/execution/execution.h"
-#include "oracles/memcheck/memcheck.h"
+#include "oracles/before.h"
 #include "oracles/pair/raise.h"
-#include "oracles/quality/quality.h"
-#include "oracles/structure.h"
-#include "oracles/symbolic/symbolic.h"
 
 namespace regduel::oracles {
 namespace {
@@ -83,28 +77,6 @@ const JudgeResult* Report::result_of(std::string_view judge_name) const {
   for (const JudgeResult& r : results)
     if (r.judge == judge_name) return &r;
   return nullptr;
-}
-
-std::span<const Judge* const> judges() {
-  static const std::array all = {&structure_judge(), &memcheck_judge(), &symbolic_judge(), &execution_judge(), &quality_judge()};
-  return all;
-}
-
-const Judge* find_judge(std::string_view judge_name) {
-  for (const Judge* j : judges())
-    if (j->name() == judge_name) return j;
-  return nullptr;
-}
-
-Report judge(const Case& c, std::span<const std::string> names) {
-  Report report;
-  for (const Judge* j : judges())
-    if (names.empty() || std::find(names.begin(), names.end(), j->name()) != names.end()) report.results.push_back(j->judge(c));
-  if (names.empty()) {
-    JudgeResult contradictions = judge_disagreement(report, c);
-    if (contradictions.verdict == Verdict::Fail) report.results.push_back(std::move(contradictions));
-  }
-  return report;
 }
 
 }  // namespace regduel::oracles

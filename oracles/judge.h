@@ -1,4 +1,5 @@
-// What a judge says. Judges neither throw nor abort on any pair of well-formed programs: they return a result with findings.
+// The types of judging: a case, what a judge says of it, and the interface of a judge. judges.h lists the judges and asks them.
+// Judges neither throw nor abort on any pair of well-formed programs: they return a result with findings. Tested by judge_test.cpp.
 #pragma once
 
 #include <memory>
@@ -7,10 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/allocator.h"
 #include "ir/program.h"
 #include "ir/target.h"
-#include "oracles/before.h"
+
+namespace regduel::ir {
+struct Claims;
+}  // namespace regduel::ir
 
 namespace regduel::oracles {
 
@@ -44,11 +47,12 @@ struct Report {
   [[nodiscard]] const JudgeResult* result_of(std::string_view judge) const;
 };
 
+class Before;
 struct Measures;
 struct Raised;
 
-// One case: a program before and after, and under which limits. Judges see lowered spill code as the spills and refills that it
-// stands for (pair/raise.h). Requires: both well-formed (ir::check); all that it is made from outlives it.
+// One case: a program before and after allocation, and the limits. Judges see lowered spill code as the spills and refills that it
+// stands for (pair/raise.h). Requires: both well-formed (ir::check); the arguments of the constructor outlive the case.
 struct Case {
   Case(const Before& prepared_, const ir::Function& after_, ir::Limits limits_, const ir::Claims* claims_ = nullptr,
        bool is_believed_valid_ = false, const Measures* measures_ = nullptr);
@@ -56,33 +60,32 @@ struct Case {
   Case(const ir::Function& before_, const ir::Function& after_, const ir::Target& target_, ir::Limits limits_,
        const ir::Claims* claims_ = nullptr, bool is_believed_valid_ = false);
 
-  std::shared_ptr<const Before> own;  // null where it was given
+  std::shared_ptr<const Before> own;  // null if `prepared` was given
   const Before& prepared;
   const ir::Function& before;
   const ir::Function& given;             // the program after, as it came
-  std::shared_ptr<const Raised> raised;  // null where it has no lowered spill code
+  std::shared_ptr<const Raised> raised;  // null = no lowered spill code
   const ir::Function& after;             // without lowered spill code
   const ir::Target& target;
   ir::Limits limits;
-  const ir::Claims* claims;            // null where nothing was claimed
+  const ir::Claims* claims;            // null = no claims
   bool is_believed_valid;              // an allocator made it, and it was not changed since (disagreement.h)
-  const Measures* measures = nullptr;  // measure() of this case where it is known already (quality.h), else null
+  const Measures* measures = nullptr;  // measure() of this case, if it is known already (quality.h); else null
 };
 
 class Judge {
  public:
-  virtual ~Judge() = default;
-  [[nodiscard]] virtual std::string_view name() const = 0;
-  [[nodiscard]] virtual std::string_view what_it_proves() const = 0;  // one line for --help
-  [[nodiscard]] virtual JudgeResult judge(const Case& c) const = 0;
-};
+  using Function = JudgeResult (*)(const Case& c);
+  constexpr Judge(std::string_view name, std::string_view what_it_proves, Function judge)
+      : name_(name), what_it_proves_(what_it_proves), judge_(judge) {}
 
-// All judges of an allocation, in the order in which they are run: structure, memcheck, symbolic, execution, quality.
-[[nodiscard]] std::span<const Judge* const> judges();
-[[nodiscard]] const Judge* find_judge(std::string_view name);
-// Runs the named judges (all where `names` is empty) in order. Where structure fails, the later judges are still run on
-// what they can read, and say skipped where they cannot. Where all were asked and two contradict each other, a last result follows,
-// of "disagreement" (disagreement.h).
-[[nodiscard]] Report judge(const Case& c, std::span<const std::string> names = {});
+  [[nodiscard]] std::string_view name() const { return name_; }
+  [[nodiscard]] std::string_view what_it_proves() const { return what_it_proves_; }  // one line for --help
+  [[nodiscard]] JudgeResult judge(const Case& c) const { return judge_(c); }
+
+ private:
+  std::string_view name_, what_it_proves_;
+  Function judge_;
+};
 
 }  // namespace regduel::oracles

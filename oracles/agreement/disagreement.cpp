@@ -1,5 +1,5 @@
 // See disagreement.h.
-#include "oracles/disagreement.h"
+#include "oracles/agreement/disagreement.h"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "ir/cfg.h"
+#include "oracles/before.h"
 #include "oracles/collector.h"
 #include "oracles/completeness.h"
 
@@ -45,8 +46,8 @@ std::string execution_against(const Report& report) {
   return "";
 }
 
-// Which roots hold a value, in all bytes and on all paths. A named operation's result is one; what a move writes is one if what it
-// reads is; under a guard that is none, nothing written is.
+// The roots that hold a value in all bytes on all paths. The result of a named operation is a value. A move writes a value if it
+// reads one. An instruction under a guard without a value writes none.
 class DefinedRoots {
  public:
   DefinedRoots(const ir::Function& f, const ir::Cfg& cfg) : f_(f), cfg_(cfg), in_(f.blocks.size()) { solve(); }
@@ -55,7 +56,7 @@ class DefinedRoots {
   [[nodiscard]] bool any_undefined_guard() const {
     return any([this](const ir::Inst& i, const State& state) { return !has_guard(i, state); });
   }
-  // By instruction: whether something that it reads, or keeps, has no value on some path; or no path leads to it.
+  // By instruction: a vreg that it reads, or keeps in part, has no value on some path; or no path leads to the instruction.
   [[nodiscard]] std::vector<bool> reads_of_nothing() const {
     std::vector<bool> result(f_.insts.size(), true);
     any([&](const ir::Inst& i, const State& state) {
@@ -86,7 +87,7 @@ class DefinedRoots {
       }
     }
   }
-  // True where `is_there` says so of an instruction, and what holds before it.
+  // True if `is_there` holds for some instruction and the state before it.
   template <class IsThere>
   bool any(const IsThere& is_there) const {
     for (const ir::BlockId b : cfg_.reverse_postorder()) {
@@ -131,7 +132,7 @@ class DefinedRoots {
     return state;
   }
 
-  // True where `known` has less than before.
+  // True if `known` has become smaller.
   static bool meet(const State& arriving, State& known) {
     if (known.empty()) {
       known = arriving;
@@ -196,7 +197,7 @@ std::string tolerated(const Report& report, const Difference& difference, const 
 
 namespace {
 
-// The circumstances are asked for where judges differ, and nowhere else: most reports need none.
+// The circumstances are computed only if judges differ: most reports need none.
 template <class CircumstancesOf>
 JudgeResult contradictions(const Report& report, CircumstancesOf circumstances) {
   const auto decided = std::count_if(report.results.begin(), report.results.end(), [](const JudgeResult& r) {
@@ -210,7 +211,7 @@ JudgeResult contradictions(const Report& report, CircumstancesOf circumstances) 
     const JudgeResult& objector = *report.result_of(d.objector);
     const Finding f = objector.findings.empty() ? Finding{} : objector.findings.front();
     if (d.objector == "execution") {
-      // All static judges stand against it, or none would: one finding for all of them.
+      // All static judges pass here, else the difference is tolerated: one finding for all of them.
       if (execution_told) continue;
       execution_told = true;
       std::string all;
@@ -224,8 +225,8 @@ JudgeResult contradictions(const Report& report, CircumstancesOf circumstances) 
   return out.finish();
 }
 
-// By instruction: whether it reads two roots that copies, phis, packs and unpacks join. They may hold one value, or one a part of
-// the other, and then one register serves both.
+// By instruction: it reads two roots that copies, phis, packs and unpacks join. The two may hold one value, or one value may be a
+// part of the other, so that one register serves both.
 std::vector<bool> reads_of_joined(const ir::Function& f) {
   std::vector<std::uint32_t> joined(f.vregs.size());
   std::iota(joined.begin(), joined.end(), 0U);
@@ -272,8 +273,8 @@ JudgeResult judge_success_against_completeness(const Report& report, const Case&
   if (report.verdict() != Verdict::Pass || !has(report, "structure", Verdict::Pass))
     return without_verdict(kName, Verdict::Skipped, "no allocation that passed");
   Collector out(kName);
-  // What the allocation deleted needs no registers, however many its operands would take; what has no value needs none of its own;
-  // and equal values may share one.
+  // A deleted instruction needs no registers; an operand without a value needs no register of its own; and equal values may share
+  // one.
   std::set<ir::InstId> deleted;
   for (const ir::Inst& i : c.after.insts)
     if (i.is_deleted()) deleted.insert(i.id);

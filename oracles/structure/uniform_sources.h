@@ -1,8 +1,8 @@
-// Where a value may stand that is the same in all threads of a warp: what an inserted instruction may put into a register of a
-// uniform file (UR, UP, UB), of which a warp has one.
+// The locations that may hold a value which is the same in all threads of a warp. An inserted instruction may copy only such a
+// value into a register of a uniform file (UR, UP, UB), because a warp has one such register.
 //
-//   uniform(v)  for a root v: it is in a uniform file, or marked `uniform`, or an original copy, phi, pack or unpack moves it into
-//               one that is uniform
+//   uniform(v)  for a root v: v is of a uniform file, or marked `uniform`, or an original copy, phi, pack or unpack moves v into a
+//               root that is uniform
 //   may(L)      for a register unit or a slot L at a point of the program after; where paths meet, if it holds on one of them:
 //               at the entry, if no instruction writes L, if L is a unit of a uniform file (all threads read the same undefined
 //                 content), or if may(L) holds at some other point (on the way from the entry L is undefined); an architectural
@@ -13,20 +13,20 @@
 //               behind a clobber of L, a unit of a uniform file
 //               behind any other write of L no longer, unless it is guarded, of a part of L, or L is a slot
 //
-// Nothing is said where a uniform root may be read before it is defined: what it holds there may be anything.
-// The least such sets: a location that is not in `may` at a point holds no such value there, one that is may.
-// Source: FORMAT.md "Uniform". Cost: O(blocks * locations + operands) a round, rounds as by nested loops; nothing where no inserted
-// instruction writes a uniform file from another one. Tested by structure_test.cpp.
+// No finding is made if a uniform root may be read before it is defined, because its content may be anything.
+// The least solution: a location that is not in `may` at a point holds no such value there.
+// Source: FORMAT.md "Uniform". Cost: O(blocks * locations + operands) a round, rounds as by nested loops; none if no inserted
+// instruction writes a uniform file from another file. Tested by uniform_sources_test.cpp.
 #pragma once
 
 #include <vector>
 
 #include "ir/program.h"
-#include "oracles/report.h"
+#include "oracles/judge.h"
 
 namespace regduel::oracles {
 
-// Inserted instructions of `after`, as indices in ascending order, that put into a uniform file what cannot be the same in all
+// Inserted instructions of `after`, as ascending indices, that put a value into a uniform file that cannot be the same in all
 // threads.
 [[nodiscard]] std::vector<std::uint32_t> per_thread_values_made_uniform(const Case& c);
 

@@ -1,18 +1,19 @@
-// The meet of a name that is undefined on some path of one side: it has no one class of places there.
+// The meet for a name that may be undefined on one side. No single value number describes such a name, so the result is a set:
 //
-//   meet(a, b) = OneOf { meet(x, y) : x satisfies a, y satisfies b }   over all pairs (x, y) that a location holds on the two
-//   sides,
-//                                                                      and all (c, c) where c is a constant that a remat can make
+//   meet(a, b) = OneOf { meet(x, y) : x satisfies a, y satisfies b }
 //
-// Where a, b or some place that may hold it is a choice by a token of the join, t on the one side and u on the other with the
-// number n (Meet::tokens), it is asked under each outcome by itself: two places may hold it together, each under one outcome.
+// over all pairs (x, y) that a location holds on the two sides, and all (c, c) of constants c that a remat can make. A location
+// whose pair is a member satisfies the name after the join; no other location does.
+//
+// Let t on the left and u on the right be a token of the join with the number n (Meet::tokens). If a, b or some location that may
+// satisfy the name is a choice by that token, the name is asked for under each outcome by itself, because two locations may hold it
+// together, each under one outcome:
 //
 //   meet(a, b) = Gate(n, meet(a where t, b where u), meet(a where not t, b where not u))       with all x where t, all y where u
 //
-// A location with the number of such a pair satisfies the name after the join, and no other does. Where a or b is a word put
-// together, or some location holds one, the same is asked of each byte; but not where the locations that do hold pieces of other
-// words than those asked for. The pairs are searched through PairList, which shows all that satisfy a name, and few others.
-// Tested by loose_name_test.cpp, where the search is held against a look at all pairs, and join_test.cpp.
+// If a or b is a word put together, or some location holds such a word, the same is done for each byte, unless those locations hold
+// pieces of other words than the name asks for. PairList finds the pairs: all that satisfy a name, and few others.
+// Tested by maybe_undefined_test.cpp, which compares the search with a look at all pairs, and join_undefined_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -24,25 +25,26 @@
 
 namespace regduel::oracles::symbolic {
 
-// What a live location holds on the two sides of a join.
+// The values of a live location on the two sides of a join.
 struct HeldPair {
   std::uint32_t location = 0;
   bool is_byte = false;
-  Value a = kJunk, b = kJunk;
+  Value a = kBottom, b = kBottom;
 };
 
-class LooseName {
+class MaybeUndefinedName {
  public:
-  LooseName(Values& values, Meet& meet);
+  MaybeUndefinedName(Values& values, Meet& meet);
 
-  //   held            what may satisfy a name
+  //   held            the locations that may satisfy a name
   //   any_in_pieces   some name asks for bytes of words
   void begin(std::span<const HeldPair> held, bool any_in_pieces);
   // `bytes` as in Plan::bytes_of_name.
   [[nodiscard]] Value meet(Value a, Value b, unsigned bytes);
 
  private:
-  // The name, or some place that may hold it in part at least, is a choice by the token, which is of no outcome at hand.
+  // True if the name, or a location that may satisfy some part of it, is a choice by the token. Requires: no outcome of the token
+  // is at hand.
   [[nodiscard]] bool is_choice_by(const Meet::Token& token, Value a, Value b);
   void list_byte(Value x, Value y);
   [[nodiscard]] Value meet_byte(Value a, Value b);
@@ -51,15 +53,15 @@ class LooseName {
   void find(const PairList& in, Value a, Value b, unsigned bytes, bool are_words);
   static constexpr int kMostParts = 256;  // of a name, that are looked at for constants
   void find_constants(Value a, Value b, unsigned bytes);
-  // What places hold under the outcomes at hand.
+  // The pair (x, y) under the outcomes at hand.
   void restrict_to_outcomes(Value& x, Value& y);
   void find_constant(Value c, Value a, Value b, unsigned bytes);
   [[nodiscard]] Value one_of_found();
 
   Values& values_;
   Meet& meet_;
-  // What the locations hold: words, those that were put together by themselves; bytes that stand by themselves (predicates), bytes
-  // of words that were put together, or that such a name asks for, and bits of packs.
+  // The values of locations: whole words; words that were put together; and bytes: predicates, bits of packs, and bytes of words
+  // that were put together or that such a name asks for.
   PairList whole_, in_pieces_, bytes_;
   PairList choices_;  // what locations hold that are choices on either side
   std::vector<Value> work_;
@@ -69,7 +71,7 @@ class LooseName {
     Meet::Token token;
     bool holds = false;
   };
-  static constexpr std::size_t kMostTokens = 4;  // that one name is asked by
+  static constexpr std::size_t kMostTokens = 4;  // by which one name is asked for
   std::vector<Outcome> outcomes_;                // at hand
 };
 

@@ -1,0 +1,456 @@
+// The rules of structure about registers, slots and inserted instructions, one program each.
+
+#include <fmt/format.h>
+
+#include "oracles/collector.h"
+#include "oracles/structure/structure.h"
+#include "oracles/testing.h"
+
+namespace regduel::oracles {
+namespace {
+
+using testing::categories;
+using ::testing::ElementsAre;
+using testing::judge_text;
+
+TEST(Structure, PartsOfOnePairAreApart) {
+  const std::string before = R"(
+func @t kernel target sm_90 threads 32
+  vreg %0 R b64
+  block b0
+    #0 %0.lo, %0.hi = two 1
+    #1 exit
+)";
+  const std::string after = R"(
+func @t kernel target sm_90 threads 32 allocated
+  vreg %0 R b64
+  block b0
+    #0 R2:R3.lo, R2:R3.hi = two 1
+    #1 exit
+)";
+  EXPECT_EQ(judge_text(structure_judge(), before, after).verdict, Verdict::Pass);
+}
+
+TEST(Structure, ReservedRegistersAreNotForUse) {
+  const auto target = ir::parse_target(R"({"name": "tiny", "units": {"R": 8, "P": 2}, "reserved": ["R3"]})");
+  ASSERT_TRUE(target.has_value()) << to_string(target.error());
+  const ir::Function before = testing::parse_function(R"(
+func @t kernel target tiny threads 32
+  vreg %0 R b32
+  block b0
+    #0 use %0
+    #1 exit
+)");
+  const auto judged = [&](const std::string& reg) {
+    const ir::Function after = testing::parse_function(R"(
+func @t kernel target tiny threads 32 allocated
+  vreg %0 R b32
+  block b0
+    #0 use )" + reg + "\n    #1 exit\n");
+    return categories(structure_judge().judge({before, after, *target, ir::Limits::of(*target), nullptr}));
+  };
+  EXPECT_THAT(judged("R2"), ElementsAre());
+  EXPECT_THAT(judged("R3"), ElementsAre("reserved-register"));
+  EXPECT_THAT(judged("R8"), ElementsAre("register-limit"));
+}
+
+// Half a register is a home like any other; the other half is another one.
+TEST(Structure, HalvesOfPredicateRegisters) {
+  const auto target =
+      ir::parse_target(R"({"name": "tiny", "units": {"R": 8, "P": 6}, "reserved": ["P1.hi"], "predicate_halves": true})");
+  ASSERT_TRUE(target.has_value()) << to_string(target.error());
+  const std::string vregs = R"(
+  vreg %0 P pred
+  vreg %1 P pred
+)",
+                    head = "func @t kernel target tiny threads 32";
+  const ir::Function before = testing::parse_function(head + " predicate_halves\n" + vregs + R"(
+  block b0
+    #0 %0, %1 = setp
+    #1 exit
+)");
+  const auto judged = [&](const std::string& words, const std::string& one, const std::string& other) {
+    const ir::Function after = testing::parse_function(head + words + " allocated\n" + vregs + "  block b0\n    #0 " + one + ", " +
+                                                       other + " = setp\n    #1 exit\n");
+    std::vector<std::string> found;
+    for (const Finding& f : structure_judge().judge({before, after, *target, ir::Limits::of(*target), nullptr}).findings)
+      found.push_back(f.category + ": " + f.message);
+    return found;
+  };
+  EXPECT_THAT(judged(" predicate_halves", "P0.lo", "P0.hi"), ElementsAre());
+  EXPECT_THAT(judged(" predicate_halves", "P0.lo", "P0.lo"), ElementsAre("def-overlap: operand 0 is written to P0.lo too"));
+  EXPECT_THAT(judged(" predicate_halves", "P0.lo", "P1.hi"), ElementsAre("reserved-register: P1.hi is reserved"));
+  EXPECT_THAT(judged(" predicate_halves", "P0.lo", "P3.lo"), ElementsAre("register-limit: P3.lo is not below the limit of 6"));
+  EXPECT_THAT(judged(" predicate_halves", "P0.lo", "P2"), ElementsAre("register-units: %1 takes 1 units, P2 has 2"));
+  EXPECT_THAT(judged("", "P0", "P1"), ElementsAre("function-header: predicate_halves stands in one of the two alone"));
+}
+
+TEST(Structure, ARefilledTupleHasAsManyUnitsAsAVregCanHave) {
+  const auto judged = [&](const std::string& reg, int bytes) {
+    const std::string declared = "  vreg %0 R b32\n", head = "func @t kernel target sm_90 threads 32";
+    const std::string slot = fmt::format("  slot 0 local size {} align 16 offset 0\n", bytes);
+    return categories(judge_text(structure_judge(), head + "\n" + declared + R"(
+  block b0
+    #0 exit
+)",
+                                 head + " allocated\n  frame local 32 shared 0\n" + declared + slot + "  block b0\n    +1 " + reg +
+                                     " = refill slot 0\n    #0 exit\n"));
+  };
+  for (const auto& [reg, bytes] : {std::pair("R3", 4), {"R4:R5", 8}, {"R4:R6", 12}, {"R4:R7", 16}, {"R8:R15", 32}, {"R4:R7.d1", 8}})
+    EXPECT_THAT(judged(reg, bytes), ElementsAre()) << reg;
+  for (const auto& [reg, bytes] : {std::pair("R4:R8", 20), {"R0:R5", 24}, {"R0:R6", 28}})
+    EXPECT_THAT(judged(reg, bytes), ElementsAre("register-units")) << reg;
+  for (const auto& [reg, bytes] : {std::pair("R1:R2", 8), {"R2:R5", 16}, {"R2:R4", 12}, {"R4:R11", 32}, {"R1:R2.h1", 2}})
+    EXPECT_THAT(judged(reg, bytes), ElementsAre("register-alignment")) << reg;
+}
+
+// A copy does not go to memory: it may be of any registers.
+TEST(Structure, AnInsertedCopyIsOfAnyRegisters) {
+  const std::string head = "func @t kernel target sm_90 threads 32", body = "  block b0\n";
+  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + body + "    #0 exit\n",
+                                    head + " allocated\n" + body + "    +1 R1:R2 = copy R5:R6\n    #0 exit\n")),
+              ElementsAre());
+}
+
+// A pair that a vreg may have anywhere may go to memory from anywhere.
+TEST(Structure, ARefilledTupleIsAlignedAsAVregOfThatSize) {
+  const std::string head = "func @t kernel target sm_90 threads 32";
+  const auto judged = [&](const std::string& declared) {
+    return categories(judge_text(structure_judge(), head + "\n" + declared + R"(
+  block b0
+    #0 exit
+)",
+                                 head + " allocated\n  frame local 8 shared 0\n" + declared + R"(
+  slot 0 local size 8 align 8 offset 0
+  block b0
+    +1 R1:R2 = refill slot 0
+    #0 exit
+)"));
+  };
+  EXPECT_THAT(judged(R"(
+  vreg %0 R b64
+  vreg %1 R b32 align 1
+)"),
+              ElementsAre("register-alignment"));
+  EXPECT_THAT(judged(R"(
+  vreg %0 R b64
+  vreg %1 R b64 align 1
+)"),
+              ElementsAre());
+}
+
+// A register that all threads of a warp share takes what is the same in all of them.
+TEST(Structure, UniformRegistersTakeUniformValues) {
+  const std::string declared = R"(
+  vreg %0 R b32
+  vreg %1 UR b32 uniform
+  vreg %2 R b32 uniform
+  vreg %3 R b32
+)",
+                    head = "func @t kernel target sm_90 threads 32", before = R"(
+  block b0
+    #0 %0, %3 = a
+    #1 %2 = b
+    #2 %1 = copy %3
+    #3 use %0, %2, %1 !write
+    #4 exit
+)";
+  const auto judged = [&](const std::string& body) {
+    return categories(judge_text(structure_judge(), head + "\n" + declared + before,
+                                 head + " allocated\n  frame local 8 shared 0\n" + declared + R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 4 align 4 offset 4
+  block b0
+)" + body + "    #4 exit\n"));
+  };
+  // %0 differs from thread to thread; %2 is marked; %3 is copied into %1.
+  EXPECT_THAT(judged(R"(
+    #0 R0, R3 = a
+    +5 UR1 = copy R0
+    +6 R1 = copy UR1
+    #1 R2 = b
+    #2 UR0 = copy R3
+    #3 use R1, R2, UR0 !write
+)"),
+              ElementsAre("uniform-register"));
+  EXPECT_THAT(judged(R"(
+    #0 R0, R3 = a
+    +5 spill R0, slot 0
+    +6 UR1 = refill slot 0
+    #1 R2 = b
+    #2 UR0 = copy R3
+    #3 use R0, R2, UR0 !write
+)"),
+              ElementsAre("uniform-register"));
+  EXPECT_THAT(judged(R"(
+    #0 R0, R3 = a
+    #1 R2 = b
+    +5 R4 = copy R2
+    +6 spill R4, slot 1
+    +7 UR1 = refill slot 1
+    +8 R2 = copy UR1
+    #2 UR0 = copy R3
+    #3 use R0, R2, UR0 !write
+)"),
+              ElementsAre());
+  EXPECT_THAT(judged(R"(
+    #0 R0, R3 = a
+    #1 R2 = b
+    #2 spill R3, slot 0
+    +5 UR0 = refill slot 0
+    #3 use R0, R2, UR0 !write
+)"),
+              ElementsAre());
+}
+
+TEST(Structure, NoVregIsLeft) {
+  const std::string declared = R"(
+  vreg %0 R b32
+  vreg %1 R b32
+)",
+                    head = "func @t kernel target sm_90 threads 32";
+  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + declared + R"(
+  block b0
+    #0 %0 = a
+    #1 use %0 !write
+    #2 exit
+)",
+                                    head + " allocated\n" + declared + R"(
+  block b0
+    #0 R0 = a
+    #1 use %0 !write
+    #2 exit
+)")),
+              ElementsAre("unallocated-operand"));
+}
+
+TEST(Structure, AnArchitecturalRegisterIsThatOfItsVregAlone) {
+  const std::string declared = R"(
+  vreg %0 R b32
+  vreg %1 R b32 fixed R5 architectural
+)",
+                    head = "func @t kernel target sm_90 threads 32";
+  const auto judged = [&](const std::string& before, const std::string& after) {
+    return categories(judge_text(structure_judge(), head + "\n" + declared + "  block b0\n" + before + "    #9 exit\n",
+                                 head + " allocated\n" + declared + "  block b0\n" + after + "    #9 exit\n", 4));
+  };
+  const std::string before = R"(
+    #0 %0 = a
+    #1 st %0, %1 !write
+    #2 %1 = b
+)";
+  EXPECT_THAT(judged(before, R"(
+    #0 R0 = a
+    #1 st R0, R5 !write
+    #2 R5 = b
+)"),
+              ElementsAre());
+  EXPECT_THAT(judged(before, R"(
+    #0 R0 = a
+    +20 R1 = copy R5
+    #1 st R0, R5 !write
+    #2 R5 = b
+)"),
+              ElementsAre());
+  EXPECT_THAT(judged(before, R"(
+    #0 R0 = a
+    +20 R5 = copy R0
+    #1 st R0, R5 !write
+    #2 R5 = b
+)"),
+              ElementsAre("architectural-register"));
+  EXPECT_THAT(judged("    #0 %0 = a\n", "    #0 R5 = a\n"), ::testing::Contains("architectural-register"));
+}
+
+// Slots may be declared in any order, and one may lie inside another.
+TEST(Structure, SlotsInAnyOrderAreApart) {
+  const std::string before = R"(
+func @t kernel target sm_90 threads 32
+  block b0
+    #0 exit
+)";
+  const auto judged = [&](const std::string& slots) {
+    return categories(judge_text(structure_judge(), before, R"(
+func @t kernel target sm_90 threads 32 allocated
+  frame local 16 shared 4
+)" + slots + R"(
+  block b0
+    #0 exit
+)"));
+  };
+  EXPECT_THAT(judged(R"(
+  slot 0 local size 8 align 4 offset 8
+  slot 1 local size 8 align 4 offset 0
+)"),
+              ElementsAre());
+  EXPECT_THAT(judged(R"(
+  slot 0 local size 8 align 4 offset 4
+  slot 1 local size 8 align 4 offset 0
+)"),
+              ElementsAre("slot-overlap"));
+  EXPECT_THAT(judged(R"(
+  slot 0 local size 16 align 4 offset 0
+  slot 1 local size 4 align 4 offset 0
+  slot 2 local size 4 align 4 offset 8
+)"),
+              ElementsAre("slot-overlap"));
+  // The last byte of one is taken again by the next but one.
+  const auto finding_count = [&](const std::string& slots) {
+    return judge_text(structure_judge(), before, R"(
+func @t kernel target sm_90 threads 32 allocated
+  frame local 16 shared 4
+)" + slots + R"(
+  block b0
+    #0 exit
+)")
+        .findings.size();
+  };
+  EXPECT_EQ(finding_count(R"(
+  slot 0 local size 16 align 4 offset 0
+  slot 1 local size 4 align 4 offset 0
+  slot 2 local size 4 align 4 offset 8
+)"),
+            2u);
+  EXPECT_EQ(finding_count(R"(
+  slot 0 local size 4 align 4 offset 0
+  slot 1 local size 8 align 4 offset 4
+  slot 2 local size 4 align 4 offset 8
+)"),
+            1u);
+}
+
+TEST(Structure, AnArchitecturalVRegIsBoundToNoLimit) {
+  const std::string vreg = R"(
+  vreg %0 R b32 fixed R200 architectural
+  block b0
+    #0 use )";
+  const std::string head = "func @t kernel target sm_90 threads 32";
+  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + vreg + "%0\n    #1 exit\n",
+                                    head + " allocated\n" + vreg + "R200\n    #1 exit\n", 16)),
+              ElementsAre());
+  EXPECT_THAT(categories(judge_text(structure_judge(), head + "\n" + vreg + "%0\n    #1 exit\n",
+                                    head + " allocated\n" + vreg + "R201\n    #1 exit\n", 16)),
+              ElementsAre("fixed-register"));
+}
+
+TEST(Structure, ACopyInMemoryKeepsItsRegister) {
+  const std::string body = R"(
+  vreg %0 R b64
+  vreg %1 R b64
+)";
+  const std::string before = "func @t kernel target sm_90 threads 32\n" + body + R"(
+  block b0
+    #0 %0 = copy %1
+    #1 exit
+)";
+  const auto judged = [&](const std::string& inst) {
+    return categories(judge_text(structure_judge(), before, R"(
+func @t kernel target sm_90 threads 32 allocated
+  frame local 8 shared 0
+)" + body + R"(
+  slot 0 local size 8 align 8 offset 0
+  block b0
+    #0 )" + inst + "\n    #1 exit\n"));
+  };
+  EXPECT_THAT(judged("spill R2:R3, slot 0"), ElementsAre());
+  EXPECT_THAT(judged("spill R3:R4, slot 0"), ElementsAre("register-alignment"));
+  EXPECT_THAT(judged("R2 = refill slot 0"), ElementsAre("register-units"));
+}
+
+TEST(Structure, AKeptPhiHasTheOperandsOfItsPredecessors) {
+  const std::string body = R"(
+  vreg %0 R b64
+  vreg %1 R b64
+)";
+  const std::string head = "func @t kernel target sm_90 threads 32";
+  const std::string flow = R"(
+  block b0
+    #0 cbra P0 -> b2, b1
+  block b1
+    #1 bra -> b2
+  block b2
+    #2 )";
+  const std::string before = head + "\n" + body + R"(
+  vreg %2 P pred
+  block b0
+    #0 cbra %2 -> b2, b1
+  block b1
+    #1 bra -> b2
+  block b2
+)" + "    #2 %0 = phi b1: %1, b0: %0\n    #3 exit\n";
+  const auto judged = [&](const std::string& phi) {
+    return categories(judge_text(structure_judge(), before,
+                                 head + " allocated\n" + body + "  vreg %2 P pred\n" + flow + phi + "\n    #3 exit\n"));
+  };
+  EXPECT_THAT(judged("R2:R3 = phi b1: R2:R3, b0: R2:R3"), ElementsAre());
+  EXPECT_THAT(judged("R2:R3 = phi b0: R2:R3, b1: R2:R3"), ElementsAre());
+  EXPECT_THAT(judged("R3:R4 = phi b0: R3:R4, b1: R3:R4"), ElementsAre("register-alignment"));
+  EXPECT_THAT(judged("R2:R3 = phi b1: R2:R3, b0: R3:R4"), ElementsAre("phi-home", "register-alignment"));
+  EXPECT_THAT(judged("R3:R4 = phi b1: R2:R3, b0: R2:R3"), ElementsAre("phi-home", "register-alignment"));
+  EXPECT_THAT(judged("R2:R3 = phi b1: R2:R3, b0: R2:R3, b2: R2:R3"), ElementsAre("targets"));
+}
+
+TEST(Structure, AnInsertedBraEndsAnEdgeBlockOnly) {
+  const std::string before = R"(
+func @t kernel target sm_90 threads 32
+  block b0
+    #0 bra -> b1
+  block b1
+    #1 exit
+)";
+  const std::string after = R"(
+func @t kernel target sm_90 threads 32 allocated
+  block b0
+    +5 bra -> b1
+  block b1
+    #1 exit
+)";
+  EXPECT_THAT(categories(judge_text(structure_judge(), before, after)), ElementsAre("inserted-kind", "original-missing"));
+}
+
+TEST(Structure, APackHasBitsForThirtyTwoPredicates) {
+  const auto target = ir::parse_target(R"({"name": "many", "units": {"R": 8, "P": 40}})");
+  ASSERT_TRUE(target.has_value()) << to_string(target.error());
+  const ir::Function before = testing::parse_function(R"(
+func @t kernel target many threads 32
+  block b0
+    #0 exit
+)");
+  const auto judged = [&](const std::string& inst) {
+    const ir::Function after = testing::parse_function(R"(
+func @t kernel target many threads 32 allocated
+  block b0
+    +9 )" + inst + "\n    #0 exit\n");
+    return categories(structure_judge().judge({before, after, *target, ir::Limits::of(*target), nullptr}));
+  };
+  EXPECT_THAT(judged("R0{inout} = p2r P31"), ElementsAre());
+  EXPECT_THAT(judged("R0{inout} = p2r P32"), ElementsAre("pack-bit"));
+  EXPECT_THAT(judged("P31, P30 = r2p R0"), ElementsAre());
+  EXPECT_THAT(judged("P31, P32 = r2p R0"), ElementsAre("pack-bit"));
+  // A bit of one's own choice is not bound to the number of the predicate, nor is a guard.
+  EXPECT_THAT(judged("R0{inout} = bit_spill P33, 2"), ElementsAre());
+  EXPECT_THAT(judged("@P33 R0{inout} = p2r P3"), ElementsAre());
+}
+
+TEST(Structure, NonsenseYieldsABoundedNumberOfFindings) {
+  std::string before = R"(
+func @t kernel target sm_90 threads 32
+  vreg %0 R b32
+  block b0
+)";
+  std::string after = R"(
+func @t kernel target sm_90 threads 32 allocated
+  vreg %0 R b32
+  block b0
+)";
+  for (int k = 0; k < 1000; ++k) {
+    before += "    #" + std::to_string(k) + " use %0\n";
+    after += "    #" + std::to_string(k) + " use R200\n";
+  }
+  const JudgeResult r = judge_text(structure_judge(), before + "    #1000 exit\n", after + "    #1000 exit\n", 16);
+  EXPECT_EQ(r.findings.size(), static_cast<std::size_t>(Collector::kPerCategory));
+  EXPECT_EQ(r.reason, "984 more of register-limit");
+}
+
+}  // namespace
+}  // namespace regduel::oracles
