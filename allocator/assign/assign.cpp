@@ -4,137 +4,20 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
 #include <utility>
 
 #include "allocator/assign/bank_moves.h"
-#include "allocator/assign/candidates.h"
+#include "allocator/assign/by_source/candidates.h"
 #include "allocator/assign/placement.h"
 #include "allocator/assign/scan.h"
-#include "allocator/explain/observer.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
 
 using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::RegFile;
-using ir::Role;
 using ir::VRegId;
 
-RoundIndex::RoundIndex(const Function& f, const Liveness& live) {
-  vregs.build(ir::kNumFiles, [&](auto add) {
-    for (std::size_t v = 0; v < f.vregs.size(); ++v)
-      if (!live.range(v).empty()) add(ir::index(f.vregs[v].file()), VRegId(v));
-  });
-  for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
-    const Inst& inst = f.insts[live.inst_at(n)];
-    const auto ops = f.operands_of(inst);
-    if (inst.op == Op::Ret || (!ops.empty() && ops.back().role == Role::Clobber)) bound.push_back(n);
-  }
-  // By row: how many more units live from there on, and in one bit whether it is so. All zero again after each file.
-  std::vector<std::int32_t> rows(2 * static_cast<std::size_t>(live.num_numbered()) + 1, 0);
-  std::vector<std::uint64_t> changes(rows.size() / 64 + 1, 0);
-  const auto change = [&](std::uint32_t row, std::int32_t units) {
-    rows[row] += units;
-    changes[row / 64] |= std::uint64_t{1} << (row % 64);
-  };
-  for (std::size_t file = 0; file < ir::kNumFiles; ++file) {
-    for (const VRegId v : vregs[file])
-      for (const Interval& i : live.range(v.index())) {
-        change(first_row(i), f.vreg(v).units());
-        change(end_row(i), -f.vreg(v).units());
-      }
-    if (vregs[file].empty()) continue;
-    std::int32_t sum = 0;
-    for (std::size_t w = 0; w < changes.size(); ++w)
-      for (std::uint64_t rest = std::exchange(changes[w], 0); rest != 0; rest &= rest - 1) {
-        const std::size_t row = w * 64 + static_cast<std::size_t>(std::countr_zero(rest));
-        max_live[file] = std::max(max_live[file], sum += std::exchange(rows[row], 0));
-      }
-  }
-}
-
-TemporaryLists::TemporaryLists(const Function& f, const Liveness& live) {
-  at_.build(f.vregs.size(), [&](auto add) {
-    std::vector<std::uint32_t> last(f.vregs.size(), Liveness::kUnnumbered);
-    for (std::uint32_t k = 0; k < live.num_numbered(); ++k) {
-      const Inst& inst = f.insts[live.inst_at(k)];
-      if (inst.is_copy() || inst.op == Op::Refill || inst.op == Op::Spill) continue;
-      const auto ops = f.operands_of(inst);
-      const bool is_guarded = ir::is_guarded(ops);
-      for (const ir::Operand& first : ops) {
-        if (!first.is_vreg() || std::exchange(last[first.vreg().index()], k) == k) continue;
-        At at{k, is_guarded, false, inst.has(ir::kRematerialisable)};
-        for (const ir::Operand& op : ops) {
-          if (!op.is_vreg() || op.vreg() != first.vreg()) continue;
-          at.while_reading = at.while_reading || op.reads() || op.is_early_clobber() || !op.part.is_whole();
-          at.after = at.after || op.writes();
-        }
-        add(first.vreg().index(), at);
-      }
-    }
-  });
-}
-
-FileAllocator::FileAllocator(const Round& round, RegFile file)
-    : round_(round), file_(file), vregs_(round.index.vregs[ir::index(file)]),
-      classes_(round.lowered.f, round.live, round.constraints, round.has_chains ? vregs_ : std::span<const VRegId>(), round.fuel),
-      limit_(round.budget.allocatable[ir::index(file)].end()), base_(round.live.num_numbered()),
-      not_allocatable_(UnitSet::range(0, ir::kMaxUnits) - round.budget.allocatable[ir::index(file)]),
-      callee_saved_(round.budget.callee_saved[ir::index(file)]), has_callee_saved_(callee_saved_.any()),
-      first_unit_(std::min(round.budget.allocatable[ir::index(file)].first(), limit_)) {
-  if (REGDUEL_PLANTED("fatpoint-limit-off-by-one")) not_allocatable_.clear_range(limit_, limit_ + 1), ++limit_;
-  block_fixed_moments();
-  count_choices();
-}
-
-FileAllocator FileAllocator::without(const UnitSet& units) const {
-  FileAllocator fewer = *this;
-  fewer.not_allocatable_ |= units;
-  const UnitSet left = UnitSet::range(0, limit_) - fewer.not_allocatable_;
-  fewer.limit_ = left.end();
-  fewer.first_unit_ = std::min(left.first(), fewer.limit_);
-  fewer.count_choices();
-  return fewer;
-}
-
-void FileAllocator::block_fixed_moments() {
-  const Function& f = round_.lowered.f;
-  for (const std::uint32_t n : round_.index.bound) {
-    const Inst& inst = f.insts[round_.live.inst_at(n)];
-    UnitSet clobbered, restored;
-    if (inst.op == Op::Ret) restored = callee_saved_;
-    const auto ops = f.operands_of(inst);
-    for (std::size_t k = ops.size(); k-- > 0 && ops[k].role == Role::Clobber;)
-      if (ops[k].preg().file == file_) clobbered |= units_of(ops[k].preg());
-    if (REGDUEL_PLANTED("fatpoint-clobber-missed")) clobbered = {};
-    if (REGDUEL_PLANTED("fatpoint-ret-takes-callee-saved")) restored = {};
-    if (clobbered.any()) base_.add_clobber(n, clobbered);
-    if (inst.op == Op::Ret) base_.block_reads(n, restored);
-  }
-}
-
-// A vreg with little choice comes first in every order. One that is left at least as many units as are ever live at once counts as
-// having all the choice there is.
-void FileAllocator::count_choices() {
-  if (!base_.has_clobbers()) return;
-  choice_.assign(round_.lowered.f.vregs.size(), ir::kMaxUnits);
-  for (const VRegId v : vregs_) {
-    const UnitSet clobbered = base_.clobbers(round_.live.range(v.index()));
-    if ((clobbered - not_allocatable_).none()) continue;
-    const int left = ir::kMaxUnits - (clobbered | not_allocatable_).count();
-    if (left < max_live()) choice_[v.index()] = left;
-  }
-}
-
-std::vector<VRegId> FileAllocator::vregs_without(std::span<const VRegId> absent) const {
-  std::vector<VRegId> present;
-  present.reserve(vregs_.size());
-  std::set_difference(vregs_.begin(), vregs_.end(), absent.begin(), absent.end(), std::back_inserter(present));
-  return present;
-}
+namespace {
 
 // One attempt: the vregs in an order, each to the fat point of what the others have left.
 class AttemptRun {
@@ -331,6 +214,8 @@ class AttemptRun {
   std::vector<char> is_class_tried_;  // by coalesced class
 };
 
-Attempt FileAllocator::run(const AttemptOptions& options) const { return AttemptRun(*this, options).run(); }
+}  // namespace
+
+Attempt assign(const FileAllocator& allocator, const AttemptOptions& options) { return AttemptRun(allocator, options).run(); }
 
 }  // namespace regduel::allocator

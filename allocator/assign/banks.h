@@ -11,6 +11,7 @@
 // of co-operands. Tested by banks_test.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,6 +21,12 @@
 #include "ir/program.h"
 
 namespace regduel::allocator {
+
+inline constexpr int kMaxWeight = 10'000;  // of one constraint, and of one conflict of banks
+// The weight of an event of this frequency: that, from 1 to kMaxWeight.
+[[nodiscard]] inline int weight_of(std::int64_t frequency) {
+  return static_cast<int>(std::clamp<std::int64_t>(frequency, 1, kMaxWeight));
+}
 
 // A source that is read in units of file R, the first of which is `unit` of its vreg.
 struct BankSource {

@@ -9,7 +9,8 @@
 #include <cstdint>
 #include <string>
 
-#include "allocator/assign/assign.h"
+#include "allocator/assign/attempt.h"
+#include "allocator/assign/file_allocator.h"
 
 namespace regduel::allocator {
 

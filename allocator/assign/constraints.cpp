@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "allocator/assign/banks.h"
 #include "allocator/unit_set.h"
 
 namespace regduel::allocator {
@@ -328,8 +327,6 @@ class Builder {
 }  // namespace
 
 std::string_view name(ConstraintType t) { return kNames[static_cast<std::size_t>(t)]; }
-
-int weight_of(std::int64_t frequency) { return static_cast<int>(std::clamp<std::int64_t>(frequency, 1, kMaxWeight)); }
 
 ConstraintLists::ConstraintLists(const Function& original, const SpillCode& lowered,
                                  const std::vector<std::int64_t>& block_frequency, const Liveness& live,

@@ -31,8 +31,9 @@
 #include <string_view>
 #include <vector>
 
+#include "allocator/assign/banks.h"
 #include "allocator/program/def_lists.h"
-#include "allocator/spill/insert_spill_code.h"
+#include "allocator/spill_code/spill_code.h"
 #include "base/grouped.h"
 #include "ir/program.h"
 #include "ir/target.h"
@@ -59,8 +60,6 @@ enum class ConstraintType : std::uint8_t {
 };
 inline constexpr int kNumConstraintTypes = 16;
 [[nodiscard]] std::string_view name(ConstraintType t);  // "point", "exclude-one" ...
-
-inline constexpr int kMaxWeight = 10'000;
 
 struct Constraint {
   ConstraintType type = ConstraintType::PointInterference;
@@ -95,8 +94,5 @@ class ConstraintLists {
   mutable std::optional<DefLists> defs_;
   Grouped<Constraint> lists_;
 };
-
-// What it weighs that something happens so often: that, from 1 to kMaxWeight.
-[[nodiscard]] int weight_of(std::int64_t frequency);
 
 }  // namespace regduel::allocator

@@ -7,7 +7,6 @@
 #include "allocator/assign/banks.h"
 #include "allocator/assign/retry.h"
 #include "allocator/assign/scan.h"
-#include "allocator/explain/observer.h"
 #include "base/check_macro.h"
 #include "base/planted.h"
 
@@ -280,10 +279,7 @@ int Placement::resettle_leaving(VRegId by) {
   int moved = 0;
   for (const VRegId v : leaving_) {
     const int unit = is_fixed(v) ? -1 : select_for(v);
-    if (Step* const s = show(StepKind::Displaced, v, unit); s != nullptr) {
-      s->by = (home(by) < 0 ? "a temporary of " : "") + options_.observer->vreg_name(by);
-      if (is_spillable(v)) s->own_cost = cost(v);
-    }
+    show(StepKind::Displaced, v, unit, {.own_cost = is_spillable(v) ? cost(v) : -1, .by = by, .is_for_temporary = home(by) < 0});
     if (unit >= 0) {
       put(v, unit);
       ++moved;
@@ -326,12 +322,12 @@ Attempt Placement::conclude() {
 
 // --- for regduel explain
 
-Step* Placement::show_step(StepKind kind, std::span<const VRegId> members, std::span<const Interval> range,
-                           const Geometry& geometry, int unit) {
-  if (!options_.observer->is_about(members)) return nullptr;
+void Placement::show_step(StepKind kind, std::span<const VRegId> members, std::span<const Interval> range, const Geometry& geometry,
+                          int unit, const StepDetails& details) {
+  if (!options_.listener->is_about(members)) return;
   weigh(members, geometry);
   const int candidate = options_.candidates != nullptr ? options_.candidates->home_of(members).value_or(-1) : -1;
-  Step& s = options_.observer->step(
+  options_.listener->step(
       kind,
       {.allocator = a_,
        .occupancy = occupancy_,
@@ -348,21 +344,18 @@ Step* Placement::show_step(StepKind kind, std::span<const VRegId> members, std::
        .is_weighed = primaries_.empty() || is_weighed_,
        .threshold = options_.threshold,
        .relaxation = options_.relaxation,
+       .level = rules_.level,
        .by_bank = taken_banks_ != 0 ? filtered_by_bank(geometry) : UnitSet(),
        .bank_ceiling = std::min(kind == StepKind::AboveLimit ? width_ : a_.limit(), needed_anyhow()),
        .primary_at = [&](int u) { return u < rules_.array_width || !is_weighed_ ? primary_at(u, geometry) : 0; },
        .target_of = [&](const Constraint& c) { return target_of(c); }},
-      candidate, unit);
-  s.level = rules_.level;
-  return &s;
+      candidate, unit, details);
 }
+
 void Placement::show_room(StepKind kind, VRegId v, int unit, std::int64_t room_cost) {
-  Step* const s = show(kind, v, unit);
-  if (s == nullptr) return;
-  if (is_spillable(v)) s->own_cost = cost(v);
-  if (room_cost < kUnspillable) s->room_cost = room_cost;
-  if (kind == StepKind::MakesRoom)
-    for (const VRegId other : leaving_) s->leave.push_back(options_.observer->vreg_name(other));
+  StepDetails details{.own_cost = is_spillable(v) ? cost(v) : -1, .room_cost = room_cost < kUnspillable ? room_cost : -1};
+  if (kind == StepKind::MakesRoom) details.leave = leaving_;
+  show(kind, v, unit, details);
 }
 
 }  // namespace regduel::allocator

@@ -22,12 +22,13 @@
 #include <utility>
 #include <vector>
 
-#include "allocator/assign/assign.h"
-#include "allocator/assign/candidates.h"
+#include "allocator/assign/attempt.h"
+#include "allocator/assign/attempt_listener.h"
+#include "allocator/assign/by_source/candidates.h"
+#include "allocator/assign/file_allocator.h"
 #include "allocator/assign/geometry.h"
 #include "allocator/assign/occupancy.h"
 #include "allocator/assign/pressure.h"
-#include "allocator/explain/explain.h"
 #include "base/grouped.h"
 
 namespace regduel::allocator {
@@ -207,20 +208,19 @@ class Placement {
 
   // --- for regduel explain: what is about to happen to one vreg, or to the class that it is in
   //   unit   the choice, -1 = none
-  // Null where no observer asks for one of the members.
-  Step* show(StepKind kind, std::span<const ir::VRegId> members, std::span<const Interval> range, const Geometry& geometry,
-             int unit) {
-    return options_.observer == nullptr ? nullptr : show_step(kind, members, range, geometry, unit);
+  void show(StepKind kind, std::span<const ir::VRegId> members, std::span<const Interval> range, const Geometry& geometry,
+            int unit) {
+    if (options_.listener != nullptr) show_step(kind, members, range, geometry, unit, {});
   }
-  Step* show(StepKind kind, ir::VRegId v, int unit) {
-    return options_.observer == nullptr ? nullptr : show_step(kind, {&v, 1}, range(v), shape(v), unit);
+  void show(StepKind kind, ir::VRegId v, int unit, const StepDetails& details = {}) {
+    if (options_.listener != nullptr) show_step(kind, {&v, 1}, range(v), shape(v), unit, details);
   }
   // A search for room: of MakesRoom, leaving() gives way.
   void show_room(StepKind kind, ir::VRegId v, int unit, std::int64_t room_cost);
 
  private:
-  Step* show_step(StepKind kind, std::span<const ir::VRegId> members, std::span<const Interval> range, const Geometry& geometry,
-                  int unit);
+  void show_step(StepKind kind, std::span<const ir::VRegId> members, std::span<const Interval> range, const Geometry& geometry,
+                 int unit, const StepDetails& details);
   void place_precoloured(ir::VRegId v);
   void keep_home(ir::VRegId v);
   // What it costs to take a vreg out of its place: nothing where there is another.

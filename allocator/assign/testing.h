@@ -12,6 +12,7 @@
 #include "allocator/program/precoloured.h"
 #include "allocator/spill/cost.h"
 #include "allocator/spill/shared_memory.h"
+#include "allocator/spill_code/insert_spill_code.h"
 #include "allocator/testing.h"
 
 namespace regduel::allocator::testing {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "allocator/assign/file_allocator.h"
 #include "ir/text/text.h"
 
 namespace regduel::allocator {
@@ -197,9 +198,10 @@ std::string Observer::at(std::uint32_t number) const {
   return fmt::format("{} for {}", ir::name(inst.op), id_text(served));
 }
 
-Step& Observer::step(StepKind kind, const ScanState& state, int candidate, int unit) {
+void Observer::step(StepKind kind, const ScanState& state, int candidate, int unit, const StepDetails& details) {
   Step s;
   s.kind = kind;
+  s.level = state.level;
   for (const VRegId v : state.members) s.members.push_back(vreg_name(v));
   s.geometry = state.geometry;
   s.is_weighed = state.is_weighed;
@@ -211,8 +213,11 @@ Step& Observer::step(StepKind kind, const ScanState& state, int candidate, int u
   see_range(s, state);
   see_constraints(s, state);
   see_units(s, state);
+  s.own_cost = details.own_cost;
+  s.room_cost = details.room_cost;
+  if (details.by.is_valid()) s.by = (details.is_for_temporary ? "a temporary of " : "") + vreg_name(details.by);
+  for (const VRegId v : details.leave) s.leave.push_back(vreg_name(v));
   e_.attempts.back().steps.push_back(std::move(s));
-  return e_.attempts.back().steps.back();
 }
 
 void Observer::see_range(Step& s, const ScanState& state) const {

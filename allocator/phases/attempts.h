@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "allocator/assign/best_result.h"
-#include "allocator/assign/candidates.h"
+#include "allocator/assign/by_source/candidates.h"
 #include "allocator/phases/planned_program.h"
 
 namespace regduel::allocator {
@@ -61,8 +61,8 @@ class FileAttempts {
     std::int64_t round = 0;  // 0 = without spilling
     std::int64_t most = 0;   // attempts of the table
   };
-  // Requires that the file has vregs. The analysis and the program outlive it.
-  FileAttempts(const Analysis& analysis, PlannedProgram& program, ir::RegFile file, const Options& options);
+  // Requires that the file has vregs. The run and the program outlive it.
+  FileAttempts(const Run& run, PlannedProgram& program, ir::RegFile file, const Options& options);
 
   [[nodiscard]] ir::RegFile file() const { return allocator_.file(); }
   [[nodiscard]] bool fits() const { return best_.has_any() && best_.best().fits; }
@@ -88,7 +88,7 @@ class FileAttempts {
   [[nodiscard]] Attempt observed(const FileAllocator& allocator, AttemptId id, const AttemptOptions& options, bool is_walk,
                                  Run run) const;
 
-  const Analysis& analysis_;
+  const Run& run_;
   PlannedProgram& program_;
   Options options_;
   FileAllocator allocator_;

@@ -30,16 +30,17 @@ const ir::Function kThree = testing::program(R"(
 
 struct Scene {
   explicit Scene(int registers)
-      : limits(testing::limits(registers)), analysis(kThree, {ir::default_target(), limits, knobs}), progress(analysis) {
+      : limits(testing::limits(registers)), facts(kThree, ir::default_target(), knobs), run(facts, limits), progress(run) {
     progress.insert_spill_code();
   }
   FileAttempts attempts(std::int64_t round, std::int64_t most) {
-    return FileAttempts(analysis, progress.program(), RegFile::R, {.round = round, .most = most});
+    return FileAttempts(run, progress.program(), RegFile::R, {.round = round, .most = most});
   }
 
   ir::Limits limits;
   Knobs knobs;
-  Analysis analysis;
+  ProgramFacts facts;
+  Run run;
   Progress progress;
 };
 

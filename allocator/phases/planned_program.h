@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "allocator/assign/assign.h"
 #include "allocator/assign/banks.h"
-#include "allocator/phases/analysis.h"
+#include "allocator/assign/file_allocator.h"
+#include "allocator/phases/run.h"
 #include "allocator/spill/guidance.h"
 
 namespace regduel::allocator {
@@ -19,8 +19,8 @@ using Homes = std::vector<int>;
 class PlannedProgram {
  public:
   //   costs   by long-lived vreg of the plan (spill_costs); a temporary cannot be spilled
-  // The analysis and the plan outlive it; the plan may change meanwhile, which this does not see.
-  PlannedProgram(const Analysis& analysis, const Plan& plan, const std::vector<std::int64_t>& costs);
+  // The run and the plan outlive it; the plan may change meanwhile, which this does not see.
+  PlannedProgram(const Run& run, const Plan& plan, const std::vector<std::int64_t>& costs);
   PlannedProgram(const PlannedProgram&) = delete;
   PlannedProgram& operator=(const PlannedProgram&) = delete;
 
@@ -32,7 +32,7 @@ class PlannedProgram {
   [[nodiscard]] const Round& round();
 
  private:
-  const Analysis& analysis_;
+  const Run& run_;
   SpillCode code_;
   Liveness live_;
   RoundIndex index_;

@@ -17,7 +17,7 @@ inline constexpr ir::RegFile kFileOrder[] = {ir::RegFile::R,   ir::RegFile::UR, 
 
 class Progress {
  public:
-  explicit Progress(const Analysis& a) : analysis(a), plan(first_plan(a)), packs(a.f, a.live, a.budget) {}
+  explicit Progress(const Run& of) : run(of), plan(first_plan(of)), packs(of.facts.f, of.facts.live, of.budget) {}
 
   // Costs under the present pressure, by vreg of the program before spill code.
   [[nodiscard]] const std::vector<std::int64_t>& costs();
@@ -35,7 +35,7 @@ class Progress {
   bool spill(ir::VRegId v, std::int64_t round, const VictimRank& rank);
   bool pin(std::uint32_t inst, std::int64_t round, const VictimRank& rank);
 
-  const Analysis& analysis;
+  const Run& run;
   Plan plan;
   PredicatePacks packs;
   ir::PerFile<bool> high_pressure = {};

@@ -7,7 +7,7 @@
 //   3  change        spill the victims of both; what has no room for a temporary pins its instruction. Insert spill code anew
 //   4  fallback      after so many rounds (a knob), or where nothing changes: everything in memory, every instruction packed by
 //                    itself
-//   5  unspill       what is spilled goes back to registers, all of it at once, and leaves again by steps 2 and 3 without guidance.
+//   5  second chance what is spilled goes back to registers, all of it at once, and leaves again by steps 2 and 3 without guidance.
 //                    Guidance decides before it is known what fits, earlier rounds without what later ones make room for, and the
 //                    fallback not at all
 //
@@ -42,7 +42,7 @@ class SpillPhase {
   [[nodiscard]] std::optional<Homes> run_rounds(std::int64_t most_moved = std::numeric_limits<std::int64_t>::max());
   // Other homes, after run_rounds() or run_fallback() had some. Nothing where what has to leave moves more than before; the plan
   // and the planned program then are of no further use.
-  [[nodiscard]] std::optional<Homes> unspill();
+  [[nodiscard]] std::optional<Homes> run_second_chance();
   // The homes with everything in memory. Without a value only where architectural registers leave too little room.
   [[nodiscard]] std::optional<Homes> run_fallback();
 
@@ -57,7 +57,7 @@ class SpillPhase {
   bool is_guided_;
   VictimRank rank_;  // in the queue of guidance, of the vreg that is observed
   std::int64_t round_ = 1;
-  std::int64_t most_at_first_ = std::numeric_limits<std::int64_t>::max();  // Eviction::most_moved, when unspilling
+  std::int64_t most_at_first_ = std::numeric_limits<std::int64_t>::max();  // Eviction::most_moved, in the second chance
   bool has_first_victims_ = false;
   ir::PerFile<Attempt> misfits_;                  // attempts with eviction of this round that do not fit
   ir::PerFile<std::vector<ir::VRegId>> victims_;  // of guidance in this round

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "allocator/assign/assign.h"
-
 namespace regduel::allocator {
 
 namespace {

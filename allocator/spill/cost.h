@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "allocator/program/liveness.h"
-#include "allocator/spill/location.h"
+#include "allocator/spill_code/location.h"
 
 namespace regduel::allocator {
 
+inline constexpr std::int64_t kUnspillable = std::int64_t{1} << 62;  // the cost of a vreg that cannot be spilled
 inline constexpr std::int64_t kSpillWeight = 15;
 inline constexpr std::int64_t kSpillWeightHighPressure = 3;
 inline constexpr std::int64_t kMaxSpillCost = (std::int64_t{1} << 48) - 1;
@@ -24,7 +25,7 @@ inline constexpr std::int64_t kMaxSpillCost = (std::int64_t{1} << 48) - 1;
 [[nodiscard]] std::vector<std::int64_t> spill_moves(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,
                                                     const std::vector<std::int64_t>& block_frequency,
                                                     std::span<const Location> if_spilled);
-// What these cost under some pressure: kUnspillable (assign.h) for architectural registers; else below 2^48.
+// What these cost under some pressure: kUnspillable for architectural registers; else below 2^48.
 [[nodiscard]] std::vector<std::int64_t> spill_costs(const ir::Function& in, const std::vector<std::int64_t>& moves,
                                                     std::span<const Location> if_spilled, const ir::PerFile<bool>& high_pressure);
 // Both.

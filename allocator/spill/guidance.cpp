@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include "allocator/spill/cost.h"
+
 namespace regduel::allocator {
 
 using ir::Function;

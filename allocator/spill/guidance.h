@@ -16,8 +16,10 @@
 #include <span>
 #include <vector>
 
-#include "allocator/assign/assign.h"
+#include "allocator/instruction/packing.h"
+#include "allocator/program/round_index.h"
 #include "allocator/spill/budget_model.h"
+#include "allocator/spill_code/plan.h"
 
 namespace regduel::allocator {
 

@@ -141,8 +141,9 @@ std::vector<std::uint32_t> victims(const ir::Function& f, ir::RegFile file, int 
   ir::Limits limits = ir::Limits::of(target);
   limits.units[ir::index(file)] = limit;
   const Knobs knobs;
-  const Analysis analysis(f, {target, limits, knobs});
-  Progress progress(analysis);
+  const ProgramFacts facts(f, target, knobs);
+  const Run run(facts, limits);
+  Progress progress(run);
   progress.insert_spill_code();
   SpillGuidance& guidance = progress.program().guidance();
   std::vector<std::uint32_t> numbers;

@@ -19,7 +19,7 @@
 
 #include "allocator/instruction/packing.h"
 #include "allocator/program/liveness.h"
-#include "allocator/spill/plan.h"
+#include "allocator/spill_code/plan.h"
 
 namespace regduel::allocator {
 

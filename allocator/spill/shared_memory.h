@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "allocator/knobs.h"
-#include "allocator/spill/location.h"
+#include "allocator/spill_code/location.h"
 #include "ir/program.h"
 #include "ir/target.h"
 

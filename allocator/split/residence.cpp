@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "allocator/spill/location.h"
+#include "allocator/spill_code/location.h"
 
 namespace regduel::allocator {
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "allocator/instruction/packing.h"
-#include "allocator/spill/location.h"
+#include "allocator/spill_code/location.h"
 #include "allocator/split/residence.h"
 #include "ir/allocator.h"
 #include "ir/cfg.h"
