@@ -61,10 +61,10 @@ class AttemptRun {
     std::vector<std::pair<std::uint64_t, VRegId>> keys;
     keys.reserve(order.size());
     for (const VRegId v : order) {
-      const bool is_bound_first = options_.order == Order::BoundFirst || options_.order == Order::DearestFirst;
+      const bool is_bound_first = options_.order == Order::BoundFirst || options_.order == Order::HeaviestFirst;
       const std::uint64_t later = is_bound_first && placement_.is_spillable(v) ? 1 : 0;
-      const bool is_dearest = options_.order == Order::DearestFirst && later != 0;
-      const int shape = is_dearest ? dearness(v) : options_.order == Order::ByStart ? 0 : shape_of(v);
+      const bool is_by_weight = options_.order == Order::HeaviestFirst && later != 0;
+      const int shape = is_by_weight ? spill_weight(v) : options_.order == Order::ByStart ? 0 : shape_of(v);
       Point when = placement_.range(v)[0].begin;
       if (options_.order == Order::LongestFirst) {
         when = ~Point{0};
@@ -78,7 +78,7 @@ class AttemptRun {
     return order;
   }
   // What it costs to spill v for each unit and moment, in steps of a sixteenth: below 2^10.
-  [[nodiscard]] int dearness(VRegId v) const {
+  [[nodiscard]] int spill_weight(VRegId v) const {
     std::uint64_t moments = 0;
     for (const Interval& i : placement_.range(v)) moments += i.end - i.begin;
     const std::uint64_t units = static_cast<std::uint64_t>(f_.vreg(v).units());

@@ -21,7 +21,7 @@ enum class Order : std::uint8_t {
   WidestFirst,   // wide and aligned ones first, then by start: less fragmentation
   LongestFirst,  // wide and aligned ones first, then those that live longest: what is everywhere gets one place early
   BoundFirst,    // temporaries first, then as WidestFirst
-  DearestFirst,  // temporaries first, then those that cost most to spill for each unit and moment
+  HeaviestFirst,  // temporaries first, then those that cost most to spill for each unit and moment
 };
 
 struct AttemptOptions {

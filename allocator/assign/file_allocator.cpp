@@ -18,7 +18,7 @@ using ir::VRegId;
 
 FileAllocator::FileAllocator(const Round& round, RegFile file)
     : round_(round), file_(file), vregs_(round.index.vregs[ir::index(file)]),
-      classes_(round.lowered.f, round.live, round.constraints, round.has_chains ? vregs_ : std::span<const VRegId>(), round.fuel),
+      classes_(round.lowered.f, round.live, round.constraints, round.coalesces ? vregs_ : std::span<const VRegId>(), round.fuel),
       limit_(round.budget.allocatable[ir::index(file)].end()), base_(round.live.num_numbered()),
       not_allocatable_(UnitSet::range(0, ir::kMaxUnits) - round.budget.allocatable[ir::index(file)]),
       callee_saved_(round.budget.callee_saved[ir::index(file)]), has_callee_saved_(callee_saved_.any()),

@@ -133,7 +133,7 @@ void Placement::keep_home(VRegId v) {
 
 // --- the scan
 
-int Placement::wish(VRegId v) const {
+int Placement::hint_of(VRegId v) const {
   int best = -1, weight = 0;
   for (const Constraint& c : round_.constraints.of(v)) {
     if (c.type != ConstraintType::Range || c.weight <= weight) continue;
@@ -150,9 +150,9 @@ std::optional<int> Placement::target_of(const Constraint& c) const {
   if (!c.partner.is_valid()) return c.unit;
   const int home = home_or_fixed(c.partner);
   if (c.type != ConstraintType::PointInterference) return home < 0 ? std::nullopt : std::optional(home + c.unit);
-  if (home >= 0 || !rules_.counts_wishes) return std::nullopt;
-  const int wished = wish(c.partner);
-  return wished < 0 ? std::nullopt : std::optional(wished);
+  if (home >= 0 || !rules_.counts_hints) return std::nullopt;
+  const int hint = hint_of(c.partner);
+  return hint < 0 ? std::nullopt : std::optional(hint);
 }
 
 void Placement::weigh(std::span<const VRegId> members, const Geometry& geometry) {

@@ -92,7 +92,7 @@ class Neighbours {
 // What tells the two kinds of attempt apart, as far as weights and scans go.
 struct PlacementRules {
   int array_width = 0;        // entries of the primary array that are written
-  bool counts_wishes = true;  // constraints of type 0: about what a vreg without a home would like best
+  bool counts_hints = true;  // constraints of type 0: about what a vreg without a home would like best
   int level = 0;              // of the instruction walk, for regduel explain
 };
 
@@ -238,7 +238,7 @@ class Placement {
   }
   // The unit that a vreg without a home would like best: its heaviest affinity to a home that is known, else the candidate of
   // pre-allocation, -1 = none.
-  [[nodiscard]] int wish(ir::VRegId v) const;
+  [[nodiscard]] int hint_of(ir::VRegId v) const;
   // The unit that a constraint is about at this moment; nullopt where it does not count (yet). Type 0 counts
   // only as long as its partner has no home: later the occupancy forbids what it would weigh on.
   [[nodiscard]] std::optional<int> target_of(const Constraint& c) const;

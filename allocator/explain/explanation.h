@@ -63,7 +63,7 @@ enum class Counted : std::uint8_t {
   NoWeights,  // the attempt only packs
   PartnerHasNoHome,
   PartnerHasHome,    // type 0: then the occupancy says it, with a bit
-  PartnerHasNoWish,  // type 0: the partner has no wish yet
+  PartnerHasNoHint,  // type 0: the partner has no hint yet
 };
 [[nodiscard]] std::string_view name(Counted c);
 

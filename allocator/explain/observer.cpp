@@ -258,7 +258,7 @@ void Observer::see_constraints(Step& s, const ScanState& state) const {
       else if (!seen.target)
         seen.counted = c.type != ConstraintType::PointInterference ? Counted::PartnerHasNoHome
                        : home_of(c.partner) >= 0                   ? Counted::PartnerHasHome
-                                                                   : Counted::PartnerHasNoWish;
+                                                                   : Counted::PartnerHasNoHint;
       s.constraints.push_back(std::move(seen));
     }
 }

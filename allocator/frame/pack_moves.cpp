@@ -57,13 +57,13 @@ void PackMoves::number_bits() {
   }
   for (std::size_t which = 0; which < numbers_.size(); ++which) {
     Numbers& numbers = numbers_[which];
-    std::vector<std::tuple<std::uint32_t, std::size_t, std::size_t>> wishes;  // moves, bit, number
+    std::vector<std::tuple<std::uint32_t, std::size_t, std::size_t>> hints;  // moves, bit, number
     for (std::size_t b = 0; b < kBits; ++b)
       for (std::size_t n = 0; n < kBits; ++n)
-        if (counts[which][b][n] > 0) wishes.emplace_back(counts[which][b][n], b, n);
-    std::stable_sort(wishes.begin(), wishes.end(), [](const auto& a, const auto& b) { return std::get<0>(a) > std::get<0>(b); });
+        if (counts[which][b][n] > 0) hints.emplace_back(counts[which][b][n], b, n);
+    std::stable_sort(hints.begin(), hints.end(), [](const auto& a, const auto& b) { return std::get<0>(a) > std::get<0>(b); });
     std::array<char, kBits> is_taken = {};
-    for (const auto& [moves, b, n] : wishes) {
+    for (const auto& [moves, b, n] : hints) {
       if (numbers[b] >= 0 || is_taken[n] != 0) continue;
       numbers[b] = static_cast<int>(n);
       is_taken[n] = 1;

@@ -122,7 +122,7 @@ AttemptOptions FileAttempts::scan_options(AttemptId id) const {
   switch (id.kind()) {
     case AttemptId::Kind::OfTable:
       options.order = order_of(id.number(), knobs[Knob::Orders]);
-      options.coalesces = program_.round().has_chains;
+      options.coalesces = program_.round().coalesces;
       options.weights = !ir::is_barrier(file());
       options.first_pass = id.number() == 0;
       break;
@@ -189,11 +189,11 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
     const auto rank = [](const Attempt& a) { return std::pair(a.to_pin.size(), a.spill_cost); };
     // In two orders; where most vregs keep a home from before, in the one that is better more often.
     const bool goes_on = !eviction.kept.empty();
-    if (goes_on) options.order = Order::DearestFirst;
+    if (goes_on) options.order = Order::HeaviestFirst;
     result = attempt();
     const bool is_hopeless = moved_by(result.to_spill, eviction.moves) > eviction.most_moved;
     if (!is_hopeless && !goes_on && result.to_spill.size() > 2 && may_go_on()) {
-      options.order = Order::DearestFirst;
+      options.order = Order::HeaviestFirst;
       Attempt other = attempt();
       if (rank(other) < rank(result)) result = std::move(other);
     }

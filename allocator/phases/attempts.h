@@ -4,8 +4,8 @@
 //
 //   of the table   number n = 0, 1, ...: one of three orders in turn, coalesced classes, weights, and what a retry leaves out
 //                  (relaxation.h)
-//   packing        beyond the table: no wishes at all, since a duel counts registers and not copies; where none of the table fits,
-//                  too, as without wishes it may. With spilling: fewer registers for the same spill code, one by one, as long as
+//   packing        beyond the table: no hints at all, since a duel counts registers and not copies; where none of the table fits,
+//                  too, as without hints it may. With spilling: fewer registers for the same spill code, one by one, as long as
 //                  what stands above them finds room below
 //   evicting       with spilling: finds out what has to go, and fits if that is nothing. In two orders, and then from what the
 //                  better one has come to, as long as less is spilled by that: what spills least stays

@@ -50,7 +50,7 @@ const Round& PlannedProgram::round() {
                               .budget = run.budget,
                               .target = facts.target,
                               .fuel = run.instruments.fuel,
-                              .has_chains = facts.knobs[Knob::Chains] != 0,
+                              .coalesces = facts.knobs[Knob::Chains] != 0,
                               .banks = banks_ ? &*banks_ : nullptr});
 }
 

@@ -32,12 +32,12 @@ bool overlap(std::span<const Interval> a, std::span<const Interval> b) {
 
 void unite(std::vector<Interval>& range, std::span<const Interval> more) {
   if (more.empty()) return;
-  // What lies before all of `more`, and what lies behind it, stays as it is.
+  // Intervals before and behind all of `more` stay as they are.
   const auto first = std::ranges::lower_bound(range, more.front().begin, {}, &Interval::end);
   const auto last = std::ranges::upper_bound(first, range.end(), more.back().end, {}, &Interval::begin);
   const std::ptrdiff_t begin = first - range.begin(), end = last - range.begin();
   range.insert(last, more.begin(), more.end());
-  // What was there and `more` in one order, from behind; then what touches becomes one.
+  // Merges both lists from behind; then touching intervals become one.
   auto from = range.begin() + end;
   auto to = from + std::ssize(more);
   const auto behind = to;

@@ -7,8 +7,8 @@
 //      4i+1 C   clobbers happen
 //      4i+2 W   defs are written            (4i+3: the gap to the next instruction)
 //
-// An interval is half-open [begin, end). A range is a list of sorted, disjoint intervals, no two of which touch. Tested by
-// interval_test.cpp.
+// An interval is half-open [begin, end). A range is a list of sorted, disjoint intervals, no two of which touch.
+// Tested by interval_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -37,10 +37,10 @@ struct Interval {
   [[nodiscard]] constexpr Interval unite(const Interval& o) const { return {std::min(begin, o.begin), std::max(end, o.end)}; }
 };
 
-// Ascending points, with a table that leads to the first one from some point on.
+// Ascending points, with a table that finds the first one from a given point on.
 class PointIndex {
  public:
-  // Requires: no point so far is beyond it.
+  // Requires: points are added in ascending order.
   void add(Point p) {
     table_.resize(std::max<std::size_t>(table_.size(), p / kStretch + 1), static_cast<std::uint32_t>(points_.size()));
     points_.push_back(p);
@@ -66,7 +66,7 @@ class PointIndex {
 [[nodiscard]] bool contains(std::span<const Interval> range, Point p);
 // True where the two ranges share a point. Cost: O(sum of their lengths from where both have begun).
 [[nodiscard]] bool overlap(std::span<const Interval> a, std::span<const Interval> b);
-// Adds the points of `more`. Cost: O(length of `more` + of what `range` has between its ends + of what must move for it).
+// Adds the points of `more`. Cost: O(length of `more` + intervals of `range` from the begin of `more` on).
 void unite(std::vector<Interval>& range, std::span<const Interval> more);
 
 }  // namespace regduel::allocator

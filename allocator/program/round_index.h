@@ -11,7 +11,7 @@
 
 namespace regduel::allocator {
 
-// What each file would have to look for in the whole program.
+// Facts by register file, found in one pass over the program.
 struct RoundIndex {
   RoundIndex(const ir::Function& f, const Liveness& live);
 
@@ -20,14 +20,14 @@ struct RoundIndex {
   std::vector<std::uint32_t> bound;  // numbers of the rets and of the instructions with clobbers, ascending
 };
 
-// By vreg: where a temporary would stand for it, were it spilled. Ascending, each instruction once. Not at copies, spills and
-// refills: these become a refill or spill themselves.
+// By vreg: the instructions at which a temporary would replace it if it were spilled, ascending, each once. Copies, spills and
+// refills are left out: they become a refill or spill themselves.
 class TemporaryLists {
  public:
   struct At {
     std::uint32_t number;       // of the instruction
-    bool while_reading, after;  // the instruction
-    bool may_vanish;            // it can be computed again elsewhere
+    bool while_reading, after;  // whether the temporary lives at R, and after W
+    bool may_vanish;            // the instruction may be replaced by remats elsewhere
   };
   TemporaryLists(const ir::Function& f, const Liveness& live);
   [[nodiscard]] std::span<const At> operator[](ir::VRegId v) const { return at_[v.index()]; }

@@ -7,7 +7,7 @@
 //   overflow     those for which there was none: the instruction at which they were proposed. They are not tried again
 //
 // The source has six hash tables (FNV-1a, 32 bits), without saying what tells two of one kind apart; numbers of vregs are dense, so
-// a table by number takes their place. A candidate is a wish: it is taken before the scan, and only where it is free of hard
+// a table by number takes their place. A candidate is a hint: it is taken before the scan, and only where it is free of hard
 // conflict (DECISIONS "candidate before or after commit"): may_take is the one place that decides so. Source: source 000
 // "Interference Builder" (hash), "Pre-Allocated Candidate Check", "Pre-Allocation Pass". Tested by candidates_test.cpp.
 #pragma once

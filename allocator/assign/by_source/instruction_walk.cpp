@@ -122,7 +122,7 @@ class InstructionWalk {
                  .relaxation = options.relaxation,
                  .kept = options.kept,
                  .listener = options.listener},
-        placement_(a, attempt_, {.array_width = std::max(a.limit(), 1), .counts_wishes = false, .level = level}) {
+        placement_(a, attempt_, {.array_width = std::max(a.limit(), 1), .counts_hints = false, .level = level}) {
     facts_.level = level;
   }
 
