@@ -8,7 +8,7 @@ namespace regduel::allocator {
 
 namespace {
 
-// What a refill for these bytes moves: an aligned piece of at least a word (insert_spill_code.cpp).
+// The bytes that a refill for an operand moves: an aligned piece of at least a word (SpillCodeWriter::cover).
 std::int64_t refilled_bytes(const ir::VReg& v, const ir::Operand& op) {
   const int all = slot_bytes(v);
   return op.part.is_whole() ? all : std::min(all, std::max(op.part.size_bytes(), ir::unit_bytes(v.file())));

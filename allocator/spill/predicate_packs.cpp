@@ -24,7 +24,7 @@ std::uint64_t shared_points(std::span<const Interval> a, std::span<const Interva
   return sum;
 }
 
-// The points of the one that are not in the other.
+// Points of the first range that are not in the second.
 std::vector<Interval> without(std::span<const Interval> range, std::span<const Interval> other) {
   std::vector<Interval> rest;
   auto next = other.begin();

@@ -143,7 +143,7 @@ void SpillCodeInserter::instruction(const Inst& inst) {
   copy(post_copies_);
 }
 
-// What waits may be copied to a bound place here, but waits no longer where something is bound or clobbered.
+// A waiting value may be copied to a fixed register here. No value waits across an instruction with fixed operands or clobbers.
 void SpillCodeInserter::take_what_waits(const Inst& inst) {
   const auto is_bound_item = [](const Item& i) { return i.fixed.is_valid(); };
   for (std::size_t k = 0; k < works_.size() && !is_pinned(); ++k) {
@@ -159,7 +159,7 @@ void SpillCodeInserter::take_what_waits(const Inst& inst) {
     reuse_.forget_all();
 }
 
-// What each temporary must hold before: bytes that are read, and old bytes that a guarded def may leave.
+// Bytes that each temporary must hold before the instruction: those it reads, and old bytes that a guarded def may leave unchanged.
 void SpillCodeInserter::find_needed_before(const Inst& inst) {
   const auto ops = in_.operands_of(inst);
   const bool is_guarded = ir::is_guarded(ops);
@@ -192,7 +192,7 @@ void SpillCodeInserter::load_temporaries() {
   }
 }
 
-// Bytes that an item must hold before the instruction: what it reads, and all where it may keep old ones.
+// Bytes that must be loaded before the instruction: those it reads, or all of them if the def may leave some unchanged.
 ByteMask SpillCodeInserter::needed_bytes(const Inst& inst, std::size_t k) const {
   const auto ops = in_.operands_of(inst);
   ByteMask needed = 0;
@@ -210,7 +210,7 @@ void SpillCodeInserter::choose(const Inst& inst, std::size_t k) {
   Work& work = works_[k];
   work.leader = k;
   const VRegId root = item.root();
-  if (item.architectural) {  // its register is its own, pinned or not
+  if (item.architectural) {  // it keeps its register even if the instruction is pinned
     work.vreg = root;
     return;
   }
@@ -236,7 +236,7 @@ void SpillCodeInserter::choose(const Inst& inst, std::size_t k) {
   if (tied_apart && !bound && !is_spilled(root) && in_.vreg(root).alignment() >= item.align &&
       std::none_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.is_vreg() && op.reads() && op.vreg() == root; }) &&
       ir::may(plan_.fuel, "tied-in-place")) {
-    work.vreg = root;  // copied into before, and there it stays
+    work.vreg = root;  // the tied use is copied into it before, and the def stays there
     work.is_home = true;
     return;
   }
@@ -252,7 +252,7 @@ void SpillCodeInserter::choose(const Inst& inst, std::size_t k) {
   work.vreg = new_temp(root, std::countr_zero(static_cast<unsigned>(item.align)), bound ? fixed : PReg());
 }
 
-// What an item defined goes home: to the vreg's register or to its slot.
+// Moves the def of an item from its temporary to the vreg's register or slot.
 void SpillCodeInserter::write_back(const Inst& inst, std::size_t k) {
   const Item& item = items_.items[k];
   const Work& work = works_[k];
@@ -280,7 +280,7 @@ void SpillCodeInserter::write_back(const Inst& inst, std::size_t k) {
     reuse_.remember(item.writes, work.vreg, all_bytes(work.vreg), false);
 }
 
-// The instruction itself with these operands: what bound them is in the vregs now.
+// The instruction itself with these operands. Fixed registers and ties are those of the vregs now.
 void SpillCodeInserter::rewritten(const Inst& inst, std::span<const Operand> ops) {
   append(inst, ops, in_.targets_of(inst));
   for (Operand& op : std::span(out_.f.operands).last(ops.size())) {
@@ -295,7 +295,7 @@ void SpillCodeInserter::deleted(const Inst& inst) {
   out_.f.insts.back().flags |= ir::kDeleted;
 }
 
-// A copy of one pair of whole vregs, of which one is spilled. False where the general way is taken.
+// A copy of one pair of whole vregs, of which one is spilled. False if it is to be treated as any other instruction.
 bool SpillCodeInserter::original_copy(const Inst& inst) {
   const auto ops = in_.operands_of(inst);
   if (ops.size() != 2 || is_pinned()) return false;
@@ -311,10 +311,10 @@ bool SpillCodeInserter::original_copy(const Inst& inst) {
   }
   if (is_packed(d) && plan_.location[d.index()] == plan_.location[s.index()]) {
     deleted(inst);
-    reuse_.forget(d);  // what waits is what d was before
+    reuse_.forget(d);  // a waiting value is an older one of d
     return true;
   }
-  // A narrow value moves fewer bytes than the copy's register has: another instruction.
+  // A narrow value moves fewer bytes than the copy, so that the move cannot have the copy's id.
   const bool is_narrow = slot_bytes(in_.vreg(s)) < ir::unit_bytes(in_.vreg(s).file());
   const auto become = [&](Op op, std::span<const Operand> moved_ops) {
     Inst moved = inst;
@@ -385,7 +385,8 @@ bool SpillCodeInserter::is_between_pieces(const Inst& inst) const {
          plan_.slot_owner(ops[0].vreg()) == plan_.slot_owner(ops[1].vreg()) && bytes_of(in_, ops[0]) == bytes_of(in_, ops[1]);
 }
 
-// A store, a refill, or a copy of what the piece that is written needs; nothing where both are in memory, as that is one slot.
+// A store, a refill, or a copy of the bytes that the written piece needs. If both pieces are in memory, they share a slot, and no
+// code is needed.
 void SpillCodeInserter::copy_between_pieces(const Inst& inst) {
   const auto ops = in_.operands_of(inst);
   const VRegId d = ops[0].vreg(), s = ops[1].vreg();

@@ -4,16 +4,15 @@
 // live range:
 //
 //   fixed operand      t{=R4} = copy v before, v = copy t after: v may be anywhere between instructions
-//   tied def           D = copy U before, D in both places; a temporary where the instruction reads D too, or alignments differ
-//   spilled vreg       a refill before each use, a spill store after each def whose value is needed; a guarded def is refilled,
-//                      modified, stored; of a part only the part is stored. A refilled value may serve the next uses in its block
-//   packed             bit_refill for refill, bit_spill for spill store; without {inout} where no other predicate is in the pack
-//   recomputed         a remat in place of each refill; the def is deleted
-//   pinned             every operand a temporary fixed where the packer put it (packing.h)
-//   edge copies        register to register in parallel; through memory one after the other, with shadow slots where a slot is both
-//                      read and written, and copies of packs of which a bit is
+//   tied def           D = copy U before, D in both places; a temporary if the instruction reads D too, or alignments differ
+//   spilled vreg       a refill before each use, a spill store after each def whose value is needed. A guarded def is refilled,
+//                      modified and stored; a def of a part stores the part. A refilled value may serve later uses in its block
+//   packed predicate   bit_refill for refill, bit_spill for spill store; without {inout} if no other predicate is in the pack
+//   recomputed vreg    a remat in place of each refill; the def is deleted
+//   pinned instruction each operand becomes a temporary fixed to the register that the packer chose (packing.h)
+//   edge copies        edge_copies.h
 //
-// Original copies of one pair whose source or destination is in memory become the refill or the spill store themselves.
+// An original copy of one pair whose source or destination is in memory becomes the refill or the spill store itself.
 // Source: source 001 "Spill Code Generation", DECISIONS "Spilling". Tested by insert_spill_code_test.cpp.
 #pragma once
 

@@ -5,12 +5,12 @@
 //   LocalSlot     in a spill slot of local memory
 //   SharedSlot    in a spill slot of shared memory; in local memory once the thread's share is used up (emit.h)
 //   PackBit       a predicate in a bit of a register that the plan has added, its pack (predicate_packs.h)
-//   Recomputed    nowhere: inst() is repeated wherever the value is needed, after what its register source is computed by, and so
-//                 on: steps() instructions
+//   Recomputed    in no place: inst() is repeated before each use, after the instruction that computes its register source, and so
+//                 on; steps() instructions in all
 //
 // A new kind (different places in different parts of a range) is a case of Kind; the switches below and in
-// insert_spill_code.cpp are exhaustive, so that the compiler names each place that has to know it. How the values of a file get
-// to memory and back is one row of kSpillWays. Tested by plan_test.cpp.
+// spill_code_writer.cpp are exhaustive, so that the compiler names each place that has to handle it. kSpillWays has one row a file:
+// the memory and the opcodes of its spill code. Tested by plan_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Location {
     return Location(space == ir::MemSpace::Shared ? Kind::SharedSlot : Kind::LocalSlot);
   }
   //   inst    index of the instruction to repeat
-  //   steps   how many instructions are repeated, it included
+  //   steps   number of instructions repeated, `inst` included
   [[nodiscard]] static constexpr Location recomputed_by(std::uint32_t inst, int steps = 1) {
     return Location(Kind::Recomputed, inst, steps);
   }
@@ -98,8 +98,7 @@ struct SpillWay {
 }
 inline constexpr ir::PerFile<SpillWay> kSpillWays = make_spill_ways();
 
-// Bytes that a vreg takes in its slot, and that a move of all of it moves: its own where it is narrower than a register, else whole
-// registers.
+// Bytes of a vreg's slot, and of a move of the whole vreg: its own bytes if it is narrower than a register, else whole registers.
 [[nodiscard]] inline int slot_bytes(const ir::VReg& v) {
   const bool is_narrow = v.bytes() < ir::unit_bytes(v.file()) && ir::Part::from_bytes(0, v.bytes()).has_value();
   return is_narrow ? v.bytes() : v.units() * ir::unit_bytes(v.file());

@@ -33,8 +33,7 @@ bool defines_one_vreg(const Inst& inst, std::span<const Operand> ops) {
          !ops[0].fixed().is_valid() && !ops[0].is_early_clobber();
 }
 
-// The only register besides that of the first operand: a whole one, as wide as that and of its file, and free to be any. Null where
-// there are others.
+// The only register operand besides the first, if it is whole, of the file and width of the first, and not fixed; else null.
 const Operand* only_source(const ir::Function& f, std::span<const Operand> ops) {
   const Operand* source = nullptr;
   for (const Operand& op : ops.subspan(1)) {
@@ -54,7 +53,7 @@ const Operand* only_source(const ir::Function& f, std::span<const Operand> ops) 
 
 void rematerialise(Plan& plan, const ir::Function& f, const ir::Cfg& cfg, std::span<const VRegId> first_of) {
   const auto owner_of = [&](VRegId v) { return first_of.empty() ? v : first_of[v.index()]; };
-  // By vreg; and what the program itself writes, of all pieces of one at the first.
+  // Defs by vreg; and original defs of all pieces of a vreg, at its owner.
   std::vector<std::uint32_t> defs(f.vregs.size(), 0), defs_of_all(f.vregs.size(), 0);
   for (const ir::BlockId b : cfg.reverse_postorder())
     for (const Inst& inst : f.insts_of(b)) {

@@ -1,8 +1,7 @@
-// Which refilled values still stand in a register, and whether it pays to let them wait for their next use in the block.
+// Reuse of refilled values: a temporary may keep a refilled value for the next use in the block.
 //
-// A value may wait over a few instructions (a knob) of its block if the units that the plan leaves free at each of them suffice,
-// and none of them is pinned or has fixed operands or clobbers. Stores are written through, so that a value that waits is never
-// needed there. Source: source 001 "update_refill_tracking"; the rule is ours. Tested by insert_spill_code_test.cpp.
+// A value may wait over a few instructions (a knob) of its block if the plan leaves enough units free at each of them, and none of
+// them is pinned or has fixed operands or clobbers. Stores are written through, so a waiting value is in its slot too. Source: source 001 "update_refill_tracking"; the rule is ours. Tested by insert_spill_code_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +21,12 @@ class RefillReuse {
   void begin_block() { forget_all(); }
   void forget_all() { ++epoch_; }
   void forget(ir::VRegId root);
-  // `temp` holds the bytes of `root` from the instruction asked about last on, and has to outlive its clobbers if it is held
-  // before.
+  // `temp` holds the bytes of `root` from the instruction of at() on.
+  //   is_before   it holds them before that instruction, so that it has to outlive its clobbers
   void remember(ir::VRegId root, ir::VRegId temp, ByteMask bytes, bool is_before);
-  // False where nothing of `root` waits: waiting() has nothing.
+  // False if no value of `root` waits; then waiting() finds none.
   [[nodiscard]] bool may_have(ir::VRegId root) const { return distance_ != 0 && waiting_[root.index()].epoch == epoch_; }
-  // The temporary that still holds these bytes of `root` at instruction `number`, if it may; it then waits there.
+  // The temporary that holds these bytes of `root` and may keep them up to instruction `number`; invalid = none.
   [[nodiscard]] ir::VRegId waiting(ir::VRegId root, ByteMask bytes, std::uint32_t number);
   void at(std::uint32_t number) { now_ = number; }
 
