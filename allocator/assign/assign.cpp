@@ -19,7 +19,7 @@ using ir::VRegId;
 
 namespace {
 
-// One attempt: the vregs in an order, each to the fat point of what the others have left.
+// One attempt: places the vregs in an order, each in its fat point among the units that the earlier ones leave.
 class AttemptRun {
  public:
   AttemptRun(const FileAllocator& a, const AttemptOptions& options)
@@ -77,7 +77,7 @@ class AttemptRun {
     for (std::size_t k = 0; k < keys.size(); ++k) order[k] = keys[k].second;
     return order;
   }
-  // What it costs to spill v for each unit and moment, in steps of a sixteenth: below 2^10.
+  // The spill weight of v: the logarithm of its spill cost for each unit and moment, in sixteenths, below 2^10.
   [[nodiscard]] int spill_weight(VRegId v) const {
     std::uint64_t moments = 0;
     for (const Interval& i : placement_.range(v)) moments += i.end - i.begin;
@@ -86,7 +86,7 @@ class AttemptRun {
     const int log2 = static_cast<int>(std::bit_width(each));
     return 16 * log2 + static_cast<int>((log2 > 4 ? each >> (log2 - 5) : each << (5 - log2)) & 15);
   }
-  // Greater for what is wider and more aligned.
+  // Greater for wider and more aligned vregs.
   [[nodiscard]] int shape_of(VRegId v) const {
     const Geometry g = geometry_of(f_.vreg(v));
     return std::max(g.units, g.align) * ir::kMaxUnits + g.units;
@@ -172,7 +172,7 @@ class AttemptRun {
     int unit = -1;
     std::int64_t cost = kUnspillable;
   };
-  // The position that costs least to empty during a range, the lowest among equals. What stands in it is placement_.leaving().
+  // The position that costs least to empty during a range, the lowest among equals. placement_.leaving() lists its vregs.
   Room find_room(std::span<const Interval> range, const Geometry& geometry) {
     const UnitSet taken = placement_.taken_during(range), bound = placement_.look_around(range);
     Room best;
@@ -186,8 +186,8 @@ class AttemptRun {
     return best;
   }
 
-  // The next round will bring temporaries at the instructions that name v. They find the other vregs where they are now, so room is
-  // reserved for them.
+  // The next round will have temporaries at the instructions that name v, while the other vregs keep their homes. So room is reserved
+  // for these temporaries now.
   void make_room_for_temporaries(VRegId v) {
     const Geometry geometry = placement_.shape(v);
     for (const TemporaryLists::At& at : (*options_.temporaries)[v]) {

@@ -1,4 +1,4 @@
-// What an attempt at one register file is asked for, and its result.
+// The options of an attempt at one register file, and its result.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ class AttemptListener;
 class Candidates;
 
 enum class Order : std::uint8_t {
-  ByStart,       // where the live range begins: optimal for scalars in SSA form, since reverse postorder visits dominators first
+  ByStart,       // by the begin of the live range: optimal for scalars in SSA form, since reverse postorder visits dominators first
   WidestFirst,   // wide and aligned ones first, then by start: less fragmentation
-  LongestFirst,  // wide and aligned ones first, then those that live longest: what is everywhere gets one place early
+  LongestFirst,  // wide and aligned ones first, then those that live longest: a vreg that lives everywhere gets its place early
   BoundFirst,    // temporaries first, then as WidestFirst
   HeaviestFirst,  // temporaries first, then those that cost most to spill for each unit and moment
 };
@@ -36,17 +36,17 @@ struct AttemptOptions {
   int threshold = 50;                      // knob 684
   Relaxation relaxation = {};              // which soft constraints this iteration leaves out; with bank_aware, the bank filter too
   const Candidates* candidates = nullptr;  // homes to take before the scan, where they are free (knob 628)
-  int ceiling = std::numeric_limits<int>::max();  // the attempt is given up, and does not fit, once it needs more units
-  // With may_spill: homes of an earlier round by vreg, as far as they go, -1 = none. A vreg keeps its home if that is free.
+  int ceiling = std::numeric_limits<int>::max();  // the attempt ends, and does not fit, once it needs more units
+  // With may_spill: homes of an earlier round by vreg, for the first vregs only, -1 = none. A vreg keeps its home if that is free.
   std::span<const int> kept = {};
   std::span<const ir::VRegId> absent = {};      // ascending: vregs that need no home any more
-  const TemporaryLists* temporaries = nullptr;  // with it, room is kept free for those of spilled vregs
+  const TemporaryLists* temporaries = nullptr;  // not null: room is kept free for temporaries of spilled vregs
   AttemptListener* listener = nullptr;          // is shown what happens to one vreg
 };
 
-// How many homes a scan found, by what told them from the lowest that was free.
+// How many homes the scans found, by the reason for which each was preferred to the lowest free one.
 struct PlacedBy {
-  int first_fit = 0;  // nothing: it is the lowest
+  int first_fit = 0;  // it is the lowest
   int secondary = 0;
   int primary = 0;
 };

@@ -1,4 +1,4 @@
-// The interface by which attempts show somebody what they do about one vreg. explain/observer.h implements it.
+// The interface by which an attempt shows its steps about one vreg. explain/observer.h implements it.
 //
 // A usual run has no listener, and then an attempt only compares a pointer with null. A listener never changes what is decided:
 // explain_test.cpp compares runs with and without.
@@ -28,14 +28,14 @@ enum class StepKind : std::uint8_t {
   Class,             // the scan for its whole coalesced class
   Alone,             // the scan for it alone
   AboveLimit,        // the scan a little above the limit, to say by how much the attempt missed
-  MakesRoom,         // no place is free: others leave
+  MakesRoom,         // no place is free, and others leave
   Displaced,         // it has to leave, and looks for another place
-  ToMemory,          // no place is free, and its own going is the cheapest
+  ToMemory,          // no place is free, and to spill it is the cheapest
   GivesUp,           // no place is free, and no vreg can leave
   MovesApart,        // to a place with fewer bank conflicts
 };
 
-// What an attempt knows when it has the vreg in hand; the arrays are filled.
+// The state of an attempt at a step; the arrays are filled.
 struct ScanState {
   const FileAllocator& allocator;
   const Occupancy& occupancy;
@@ -53,13 +53,13 @@ struct ScanState {
   int threshold = 0;
   Relaxation relaxation;
   int level = 0;    // of the instruction walk (knob 622), which may start over
-  UnitSet by_bank;  // left out by the bank filter, if what is left has a place below its ceiling
+  UnitSet by_bank;  // left out by the bank filter, if the other units have a place below bank_ceiling
   int bank_ceiling = 0;
   std::function<std::int64_t(int)> primary_at;
   std::function<std::optional<int>(const Constraint&)> target_of;  // of types 0 to 14
 };
 
-// Of steps that are about room for another vreg.
+// Details of steps that make room for another vreg.
 struct StepDetails {
   std::int64_t own_cost = -1;              // of spilling the vreg, -1 = cannot be or not asked
   std::int64_t room_cost = -1;             // of spilling the vregs that stand in its way, likewise

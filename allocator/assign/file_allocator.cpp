@@ -54,8 +54,7 @@ void FileAllocator::block_fixed_moments() {
   }
 }
 
-// A vreg with little choice comes first in every order. One that is left at least as many units as are ever live at once counts as
-// having all the choice there is.
+// A vreg with little choice comes first in every order. A vreg to which clobbers leave at least MaxLive units counts as unrestricted.
 void FileAllocator::count_choices() {
   if (!base_.has_clobbers()) return;
   choice_.assign(round_.lowered.f.vregs.size(), ir::kMaxUnits);

@@ -1,4 +1,4 @@
-// What all attempts at one register file in one round share: its vregs, their coalesced classes, and units that are not to be had.
+// Facts of one register file that all attempts of a round share: its vregs, their coalesced classes, and units that are blocked.
 //
 // Two register classes that share a file (R and Ralt, UR and URext) are placed together, so that the conflicts between them, class
 // 0 of the source, are ordinary ones. Source: source 000 "Per-Class Iteration". Tested by fatpoint_test.cpp and driver_test.cpp.
@@ -20,7 +20,7 @@ namespace regduel::allocator {
 
 class BankPairs;
 
-// One lowered program, and what is known of it, for all attempts of a round.
+// One program with its spill code, and its facts, for all attempts of a round.
 struct Round {
   const SpillCode& lowered;
   const Liveness& live;
@@ -38,7 +38,7 @@ class FileAllocator {
  public:
   // Requires that the file has vregs. The round must outlive it.
   FileAllocator(const Round& round, ir::RegFile file);
-  // The same where these may not be used either.
+  // A copy that may not use these units either.
   [[nodiscard]] FileAllocator without(const UnitSet& units) const;
 
   // Largest number of units live at one moment.
@@ -56,10 +56,9 @@ class FileAllocator {
   [[nodiscard]] const UnitSet& not_allocatable() const { return not_allocatable_; }
   [[nodiscard]] const UnitSet& callee_saved() const { return callee_saved_; }
   [[nodiscard]] bool has_callee_saved() const { return has_callee_saved_; }
-  // The lowest allocatable unit, limit() where there is none.
+  // The lowest allocatable unit; limit() if there is none.
   [[nodiscard]] int first_unit() const { return first_unit_; }
-  // Units that clobbers leave to a vreg; kMaxUnits where they take none from it, or where what they leave is enough for all that is
-  // ever live at once.
+  // Units that clobbers leave to a vreg; kMaxUnits if they take none from it, or if they leave at least MaxLive units.
   [[nodiscard]] int choice(ir::VRegId v) const { return choice_.empty() ? ir::kMaxUnits : choice_[v.index()]; }
 
  private:
@@ -71,7 +70,7 @@ class FileAllocator {
   CoalescedClasses classes_;
   int limit_;
   Occupancy base_;
-  std::vector<int> choice_;  // by vreg; empty where all have all the choice there is
+  std::vector<int> choice_;  // by vreg; empty if there are no clobbers
   UnitSet not_allocatable_;
   UnitSet callee_saved_;
   bool has_callee_saved_;

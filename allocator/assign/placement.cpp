@@ -107,7 +107,7 @@ void Placement::place_precoloured(std::span<const VRegId> vregs) {
 }
 void Placement::place_precoloured(VRegId v) {
   const PReg r = f_.vreg(v).fixed;
-  if (f_.vreg(v).is_architectural()) {  // its units are nobody else's, and no limit binds it
+  if (f_.vreg(v).is_architectural()) {  // no other vreg may use its units, and no limit binds it
     result_.home[v.index()] = r.begin();
     return;
   }
@@ -176,7 +176,7 @@ void Placement::weigh(std::span<const VRegId> members, const Geometry& geometry)
   if (primaries_.empty()) return;
   // On a first pass primary weights decide nothing unless they add up to more than the threshold.
   is_weighed_ = !options_.first_pass || sum > options_.threshold;
-  // A retry leaves out first what is worth least.
+  // A retry leaves out the lightest constraints first.
   if (options_.relaxation.iteration > 0 && soft > 0)
     std::stable_sort(primaries_.begin(), primaries_.end(),
                      [](const Constraint* a, const Constraint* b) { return a->weight < b->weight; });

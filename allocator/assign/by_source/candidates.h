@@ -1,14 +1,14 @@
-// What the pre-allocation pass hands to the attempts: homes to try before the scan.
+// Candidates: homes that the pre-allocation pass proposes to the attempts, which try them before the scan.
 //
 // Three tables, each keyed by the number of a vreg of the lowered program:
 //
-//   candidates   every vreg that was ever proposed: why (priority) and how far from the operand that qualified (depth)
-//   results      those for which a free home was found: its first unit
-//   overflow     those for which there was none: the instruction at which they were proposed. They are not tried again
+//   candidates   every vreg that was ever proposed, with its reason (priority) and distance from the operand that qualified (depth)
+//   results      vregs for which a free home was found, with its first unit
+//   overflow     vregs without a free home, with the instruction at which they were proposed. They are not tried again
 //
-// The source has six hash tables (FNV-1a, 32 bits), without saying what tells two of one kind apart; numbers of vregs are dense, so
-// a table by number takes their place. A candidate is a hint: it is taken before the scan, and only where it is free of hard
-// conflict (DECISIONS "candidate before or after commit"): may_take is the one place that decides so. Source: source 000
+// The source has six hash tables (FNV-1a, 32 bits), two of each kind, and does not say how these differ. Numbers of vregs are dense,
+// so a table by number takes their place. A candidate is tried before the scan, and taken only if it is free of hard conflict
+// (DECISIONS "candidate before or after commit"), which may_take decides. Source: source 000
 // "Interference Builder" (hash), "Pre-Allocated Candidate Check", "Pre-Allocation Pass". Tested by candidates_test.cpp.
 #pragma once
 
@@ -33,11 +33,11 @@ class CandidateTable {
     Value value;
   };
 
-  // Null where there is none; valid until the next insert.
+  // Null if there is none; valid until the next insert.
   [[nodiscard]] const Value* find(std::uint32_t key) const {
     return key < entry_of_.size() && entry_of_[key] != kNone ? &entries_[entry_of_[key]].value : nullptr;
   }
-  // False, and nothing changes, where the key is there already.
+  // False, without a change, if the key is there already.
   bool insert(std::uint32_t key, const Value& value) {
     if (key >= entry_of_.size()) entry_of_.resize(key + std::size_t{1}, kNone);
     if (entry_of_[key] != kNone) return false;
@@ -61,19 +61,19 @@ struct Candidate {
 
 class Candidates {
  public:
-  // The first unit of a vreg's home, where one was found.
+  // The first unit of a vreg's home, if one was found.
   [[nodiscard]] std::optional<int> home_of(ir::VRegId v) const {
     const std::int16_t* home = results_.find(v.value);
     return home == nullptr ? std::nullopt : std::optional<int>(*home);
   }
-  // Of a coalesced class: that of its first member that has one.
+  // The home of a coalesced class is that of its first member that has one.
   [[nodiscard]] std::optional<int> home_of(std::span<const ir::VRegId> members) const;
 
   [[nodiscard]] const CandidateTable<Candidate>& candidates() const { return candidates_; }
   [[nodiscard]] const CandidateTable<std::int16_t>& results() const { return results_; }
   [[nodiscard]] const CandidateTable<std::uint32_t>& overflow() const { return overflow_; }
 
-  // False where the vreg was proposed before.
+  // False if the vreg was proposed before.
   bool propose(ir::VRegId v, Candidate c) { return candidates_.insert(v.value, c); }
   // Requires: v was proposed, and neither found a home nor overflowed.
   void decide(ir::VRegId v, int home) { results_.insert(v.value, static_cast<std::int16_t>(home)); }
@@ -86,8 +86,8 @@ class Candidates {
   CandidateTable<std::uint32_t> overflow_;
 };
 
-// Whether `home` may be taken by something of this geometry: aligned, below the limit, free.
-//   conflicts         of the whole live range that is to stand there (of a class: of all its members)
+// True if a footprint of this geometry may stand at `home`: aligned, below the limit, free.
+//   conflicts         of the whole live range to be placed (for a class: of all its members)
 //   not_allocatable   reserved units and those outside the file
 //   limit             the footprint ends at or below it
 [[nodiscard]] bool may_take(int home, const Geometry& geometry, const UnitSet& conflicts, const UnitSet& not_allocatable,

@@ -23,7 +23,7 @@ using ir::VRegId;
 
 namespace {
 
-// What the levels of the fallback change.
+// The flags of a level.
 struct Flags {
   bool by_unit = false;  // must-not-spill: only units that operands of this instruction hold at this moment
   bool fallback_first = false;
@@ -56,7 +56,7 @@ class MemoryFacing {
 
 }  // namespace
 
-// What all levels share.
+// Tables that all levels share.
 class WalkTables {
  public:
   WalkTables(const FileAllocator& allocator, const WalkOptions& options)
@@ -126,7 +126,7 @@ class InstructionWalk {
     facts_.level = level;
   }
 
-  // Recursive: level after level, as long as something has to be pinned.
+  // Recursive: level after level, as long as an instruction has to be pinned.
   static Attempt best_of_levels(const FileAllocator& a, const WalkOptions& options, WalkTables& tables, int level,
                                 WalkFacts& facts) {
     InstructionWalk walk(a, options, tables, level);
@@ -172,7 +172,7 @@ class InstructionWalk {
   }
 
   // --- the masks
-  // Units of the operands of this instruction that have a home; of those at this moment only, where it goes by unit. A vreg that is
+  // Units of the operands of this instruction that have a home; on levels by unit, only of operands at this moment. A vreg that is
   // read here and lives on could be in memory by the time defs are written.
   [[nodiscard]] UnitSet used() const {
     UnitSet set;
@@ -207,7 +207,7 @@ class InstructionWalk {
   }
 
   // --- candidates
-  // Whether a gives way rather than b, at these costs.
+  // True if a leaves rather than b, at these costs.
   bool goes_before(VRegId a, std::int64_t cost_a, VRegId b, std::int64_t cost_b) {
     const std::int64_t by_unit_a = cost_a * f_.vreg(b).units(), by_unit_b = cost_b * f_.vreg(a).units();
     if (by_unit_a != by_unit_b) return by_unit_a < by_unit_b;

@@ -136,7 +136,7 @@ class Preallocation {
     if (!home) return result_.overflow(v, at_);
     if (ir::may(round_.fuel, "preallocate")) take(members, range(v), *home);
   }
-  // A home for all members of a class none of which was proposed before. False where there is none.
+  // A home for all members of a class none of which was proposed before. False if there is none.
   bool place_class(VRegId v, Candidate c, std::optional<int> wanted) {
     if (!options_.follows_classes || a_.classes().of(v) == CoalescedClasses::kNone) return false;
     const CoalescedClass& together = a_.classes().all()[a_.classes().of(v)];
@@ -174,7 +174,7 @@ class Preallocation {
         if (is_free(home, *conflicts)) return home;
     return std::nullopt;
   }
-  // Where the partners of copies, ties and hints stand: heaviest first, then the lowest.
+  // Places of the partners of copies, ties and hints: heaviest first, then the lowest.
   void find_partners(std::span<const VRegId> members) {
     homes_.clear();
     for (const VRegId m : members)

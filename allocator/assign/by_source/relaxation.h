@@ -1,5 +1,5 @@
-// Which soft constraints a retry leaves out: the first ones more with each iteration, and of the last ones too where banks count.
-// The caller has put those that weigh least first.
+// Relaxation: each retry leaves out more of the first soft constraints, and with banks also some of the last. The caller has sorted
+// them by ascending weight.
 //
 // Iteration n leaves out the first n x knob 642 soft constraints of a vreg (or of its whole coalesced class, which is walked as
 // one) and, where knob 641 makes the allocation bank-aware, those past the ceiling: all of them less n x knob 643. Iteration 0
