@@ -44,8 +44,8 @@ std::optional<Impossible> find_impossible(const Run& run, bool is_reachable) {
   return std::nullopt;
 }
 
-// Source 000 keeps an allocation without spills. One with fewer registers may let an SM hold more warps at the price of a few spills:
-// it stays if the budget model says that this pays.
+// For occupancy: with fewer registers an SM may hold more warps, at the price of some spill code. The result with fewer registers
+// stays if the budget model says that this pays.
 Result with_fewer_registers(const ir::Limits& limits, Progress& progress, Result plain) {
   const ProgramFacts& facts = progress.run.facts;
   const Instruments& instruments = progress.run.instruments;
@@ -129,7 +129,7 @@ Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Ins
   return with_lower_limits(limits, run, std::move(spilled));
 }
 
-// A listener is shown one run alone, the one that decides: the same decisions are taken without it first.
+// A listener is shown only the run whose result stays. A run without the listener finds it first.
 Result run_for_listener(const ProgramFacts& facts, const ir::Limits& limits, const Instruments& instruments) {
   if (instruments.listener == nullptr) return run_phases(facts, limits, instruments);
   const Result decided = run_phases(facts, limits, {});

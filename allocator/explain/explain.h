@@ -1,7 +1,7 @@
 // Explains why a vreg got the register that it has, or none.
 //
 // explain() allocates as usual, with an observer (observer.h) of the vreg asked for: each attempt shows the observer each step that
-// concerns the vreg or its coalesced class. So an explanation shows what the run itself looked at, and nothing worked out afterwards.
+// concerns the vreg or its coalesced class. So an explanation shows data of the run itself, and nothing is worked out afterwards.
 //
 // Source: none; the scan that it shows is that of source 000 "Fatpoint Selection". Tested by explain_test.cpp.
 #pragma once
@@ -13,7 +13,7 @@
 namespace regduel::allocator {
 
 //   vreg   of `program`
-// Cost: one allocation, and for each attempt what the vreg's live range costs.
+// Cost: two allocations, and O(length of the vreg's live range) for each step.
 [[nodiscard]] std::expected<Explanation, ir::AllocFailure> explain(const ir::Function& program, const ir::Target& target,
                                                                    const ir::AllocOptions& options, ir::VRegId vreg);
 

@@ -114,7 +114,7 @@ void Observer::spilled(const VictimRank& rank, std::int64_t round, std::int64_t 
   e_.spill.relief = rank.relief;
   e_.spill.place = is_guided ? static_cast<int>(rank.place) : -1;
   if (!rank.next.is_valid()) return;
-  // Of what is no vreg of the program only a pack can be spilled.
+  // A spilled vreg that is not of the program is a pack.
   e_.spill.next = rank.next.index() < without_phis_->vregs.size() ? vreg_name(rank.next) : kPackName;
   e_.spill.next_cost = rank.next_cost;
   e_.spill.next_relief = rank.next_relief;
@@ -159,7 +159,7 @@ void Observer::finish(const SpillCode& lowered, const std::vector<int>& homes, c
         if (inst.op == Op::Refill) ++e_.spill.refills;
         else if (inst.op == Op::Spill) ++stores;
       }
-    if (e_.spill.refills > 0) e_.spill.stores = stores;  // what nothing refills is not stored (emit.h)
+    if (e_.spill.refills > 0) e_.spill.stores = stores;  // a store that no refill reads is dropped (frame/emit.h)
     if (e_.spill.is_remat)
       for (const Inst& inst : lowered.f.insts)
         if (inst.op == Op::Remat && inst.ref == without_phis_->insts[plan.location[v].inst()].id) ++e_.spill.remats;
@@ -170,7 +170,7 @@ void Observer::finish(const SpillCode& lowered, const std::vector<int>& homes, c
         std::any_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.is_vreg() && op.vreg() == vreg_; }))
       e_.pinned.push_back(without_phis_->insts[k].id.value);
   }
-  // What decided: the emitted attempt, if it had the vreg in hand; else the last in which it lost.
+  // The deciding attempt is the emitted one; of a spilled vreg, the last one that spilled it.
   for (std::size_t k = 0; k < e_.attempts.size(); ++k) {
     const SeenAttempt& a = e_.attempts[k];
     if (is_spilled ? a.is_spilled : a.is_emitted) e_.shown = static_cast<int>(k);
@@ -187,7 +187,7 @@ std::string Observer::vreg_name(VRegId v) const {
   return v.index() < without_phis_->vregs.size() ? "temporary of a phi" : kPackName;
 }
 
-// Inserted instructions have no number yet: they are named after the one that they serve.
+// Inserted instructions have no id yet, and are named after the instruction that they serve.
 std::string Observer::at(std::uint32_t number) const {
   const SpillCode& lowered = round_->lowered;
   const std::uint32_t k = round_->live.inst_at(number);
@@ -231,7 +231,7 @@ void Observer::see_constraints(Step& s, const ScanState& state) const {
     const ir::PReg fixed = round_->lowered.f.vreg(v).fixed;
     return fixed.is_valid() ? fixed.begin() : state.home[v.index()];
   };
-  std::vector<const Constraint*> soft;  // what is worth least first, as Placement::weigh has them
+  std::vector<const Constraint*> soft;  // by ascending weight, as in Placement::weigh
   for (const VRegId v : state.members)
     for (const Constraint& c : round_->constraints.of(v))
       if (c.type != ConstraintType::Range && c.is_soft) soft.push_back(&c);
@@ -278,7 +278,7 @@ void Observer::see_units(Step& s, const ScanState& state) const {
   if (s.unit >= 0) s.units[static_cast<std::size_t>(s.unit)].reason = UnitReason::Chosen;
 }
 
-// Each unit that is no candidate, with the first thing that stands in its footprint.
+// The reason for each unit whose footprint is not free, by its first conflict.
 void Observer::say_what_forbids(Step& s, const ScanState& state, const UnitSet& taken) const {
   const FileAllocator& allocator = state.allocator;
   const Function& f = round_->lowered.f;

@@ -61,7 +61,7 @@ class Emitter {
   }
 
  private:
-  // Operands of the lowered program say what part they mean; a whole one is the whole home, also of a narrow vreg.
+  // Operands of the lowered program name their part; a whole operand is the whole home, even of a narrow vreg.
   [[nodiscard]] PReg home_of(VRegId id) const {
     const ir::VReg& v = f_.vreg(id);
     const int first = homes_[id.index()];
@@ -79,7 +79,7 @@ class Emitter {
     }
   }
 
-  // What goes to memory of a vreg that is narrower than a register is its own bytes.
+  // A vreg that is narrower than a register moves only its own bytes to memory.
   void narrow(std::span<Operand> ops) const {
     for (Operand& op : ops)
       if (op.is_vreg() && op.part.is_whole() && f_.vreg(op.vreg()).bytes() == slot_bytes(f_.vreg(op.vreg())) &&
@@ -251,8 +251,8 @@ class Emitter {
     const Operand ops[] = {m.def, m.use};
     insert(Op::Copy, ops);
   }
-  // A move may go as soon as no other one has still to read what it writes. Units are counted, not bytes: at worst two moves
-  // stay parallel that need not.
+  // A move may be written as soon as no other move still has to read its destination. Reads are counted by unit and not by byte, so
+  // two moves may stay parallel without need.
   void sequentialise() {
     if (moves_.size() == 1) return move(moves_[0]);
     if (!readers_) readers_.emplace();

@@ -1,10 +1,10 @@
-// The last step: homes into operands, and the program in the form of FORMAT.md "Allocated programs".
+// Emission: writes homes into operands, and gives the program the form of FORMAT.md "Allocated programs".
 //
 //   * copies that move nothing vanish (inserted ones) or are marked deleted (original ones)
-//   * an inserted parallel copy becomes single copies where an order exists; what is left is a cycle and stays parallel
-//   * neighbouring moves to or from one pack become one p2r or r2p where registers have the numbers of bits (spill/pack_moves.h)
-//   * spill stores that nothing refills vanish, slots share bytes (spill/slot_layout.h), and the frame is rounded up
-//   * spills and refills of neighbouring registers that stand together become one wide access (spill/wide_accesses.h)
+//   * an inserted parallel copy becomes single copies where an order exists; cycles stay parallel
+//   * neighbouring moves to or from one pack become one p2r or r2p if registers have the numbers of bits (pack_moves.h)
+//   * spill stores that nothing refills vanish, slots share bytes (slot_layout.h), and the frame is rounded up
+//   * spills and refills of neighbouring registers that stand together become one wide access (wide_accesses.h)
 //   * a device function saves the callee-saved registers that it writes at its entry, and restores them before each ret
 //   * instructions in unreachable blocks are packed one by one
 //   * inserted instructions get the ids above the program's, in program order

@@ -50,7 +50,7 @@ UnitSet spoken_for(const Function& f, const ir::Target& target) {
   return taken;
 }
 
-// The target with the two highest registers of the limit that no operand is fixed to taken out; nullopt where there are not two.
+// The target with the two highest registers of the limit that no operand is fixed to taken out; nullopt if there are not two.
 std::optional<ir::Target> without_two_registers(const Function& program, const ir::Target& target, const ir::Limits& limits) {
   UnitSet taken = spoken_for(program, target);
   for (const ir::VReg& v : program.vregs) add_units(taken, v.fixed);
@@ -210,7 +210,7 @@ std::expected<ir::Allocation, ir::AllocFailure> allocate_lowered(const ir::Alloc
   auto first = allocator.allocate(program, target, options);
   if (!first || !has_spills(first->program)) return first;
   if (const auto r = find_address_registers(first->program, target, options.limits)) return lowered(std::move(*first), *r, options);
-  // Once more, with room for addresses; what the first run spent and recorded does not count.
+  // Once more, with room for addresses. The fuel and the records of the first run do not count.
   if (options.fuel != nullptr) *options.fuel = fuel;
   if (options.passes != nullptr) options.passes->passes.resize(passes);
   const auto smaller = without_two_registers(program, target, options.limits);

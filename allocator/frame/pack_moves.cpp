@@ -57,13 +57,13 @@ void PackMoves::number_bits() {
   }
   for (std::size_t which = 0; which < numbers_.size(); ++which) {
     Numbers& numbers = numbers_[which];
-    std::vector<std::tuple<std::uint32_t, std::size_t, std::size_t>> hints;  // moves, bit, number
+    std::vector<std::tuple<std::uint32_t, std::size_t, std::size_t>> by_moves;  // moves, bit, number
     for (std::size_t b = 0; b < kBits; ++b)
       for (std::size_t n = 0; n < kBits; ++n)
-        if (counts[which][b][n] > 0) hints.emplace_back(counts[which][b][n], b, n);
-    std::stable_sort(hints.begin(), hints.end(), [](const auto& a, const auto& b) { return std::get<0>(a) > std::get<0>(b); });
+        if (counts[which][b][n] > 0) by_moves.emplace_back(counts[which][b][n], b, n);
+    std::stable_sort(by_moves.begin(), by_moves.end(), [](const auto& a, const auto& b) { return std::get<0>(a) > std::get<0>(b); });
     std::array<char, kBits> is_taken = {};
-    for (const auto& [moves, b, n] : hints) {
+    for (const auto& [moves, b, n] : by_moves) {
       if (numbers[b] >= 0 || is_taken[n] != 0) continue;
       numbers[b] = static_cast<int>(n);
       is_taken[n] = 1;
@@ -86,7 +86,7 @@ PackMoves::Move PackMoves::at(std::size_t index, std::size_t end) const {
            number(inst) == homes_[predicate(inst).index()];
   };
   if (goes_by_number(first)) {
-    // A store without the old bits is a beginning: what is before it is of no use.
+    // A store without the old bits begins anew: bits stored before it are dead.
     std::uint32_t taken = 1u << number(first);
     while (index + move.count < end) {
       const Inst& next = f_.insts[index + move.count];
@@ -107,7 +107,7 @@ PackMoves::Move PackMoves::at(std::size_t index, std::size_t end) const {
   } else {
     move.count = 1;
   }
-  // To the program that comes out, each store reads the old bits, of use or not.
+  // In the emitted program each store reads the old bits, even if they are dead.
   if (move.ops[0].role == Role::Def && ir::writes_pack(move.op)) move.ops[0].role = Role::DefUse;
   return move;
 }

@@ -1,8 +1,8 @@
-// Moves of predicates to and from their packs, once registers are known: which bit is whose, and several at a time.
+// Moves of predicates to and from their packs, once registers are known: numbers the bits, and joins moves.
 //
-// The bits of a pack are only names: each gets the number of the register from and to which its predicate moves most often, as far
-// as that goes. What is next to each other then, and has its register's number, goes by one p2r or r2p; the others by bit_spill and
-// bit_refill. Source: sources 000 (P2R, bit-spill) and 001 (bit-spill). Tested by predicate_packs_test.cpp and pack_moves_test.cpp.
+// The plan's bit numbers are arbitrary. Here a bit gets the number of the register to and from which its predicate moves most often,
+// if that number is free. Neighbouring moves of bits that have their register's number become one p2r or r2p; the others are
+// bit_spill and bit_refill. Source: sources 000 (P2R, bit-spill) and 001 (bit-spill). Tested by predicate_packs_test.cpp and pack_moves_test.cpp.
 #pragma once
 
 #include <array>
@@ -23,14 +23,14 @@ class PackMoves {
   struct Move {
     ir::Op op = ir::Op::BitSpill;
     std::vector<ir::Operand> ops;  // name vregs
-    std::size_t count = 1;         // instructions of the code that it stands for
+    std::size_t count = 1;         // instructions of the code that it replaces
   };
-  // What stands for the bit_spill or bit_refill at `index` and those behind it that go with it. Requires: [index, end) are of one
-  // block.
+  // The move that replaces the bit_spill or bit_refill at `index` and the following ones that join it. Requires: [index, end) are of
+  // one block.
   [[nodiscard]] Move at(std::size_t index, std::size_t end) const;
 
  private:
-  // The number of each bit of a pack; -1 = nothing is there.
+  // The number of each bit of a pack; -1 = no predicate is there.
   using Numbers = std::array<int, Location::kPackBits>;
   void number_bits();
   [[nodiscard]] ir::VRegId pack(const ir::Inst& inst) const;

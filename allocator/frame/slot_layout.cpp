@@ -173,7 +173,7 @@ class SlotLayouter {
       frame_of(space) = std::max(frame_of(space), offset + groups_.whole[g].size);
     }
   }
-  // The lowest offset of a group in a space where each of its slots overlaps none that it interferes with.
+  // The lowest offset of a group in a space at which none of its slots overlaps a slot that it interferes with.
   std::uint32_t offset_in(MemSpace space, std::uint32_t g, BitRows& conflicts) {
     const ir::Slot& whole = groups_.whole[g];
     const std::uint32_t end_of_frame = frame_of(space);

@@ -1,13 +1,13 @@
-// Where the spill slots of a program stand in its frames: values that are not in memory at one time share bytes.
+// The layout of spill slots in the frames of a program: values that are not in memory at one time share bytes.
 //
 //   live(s, p)          a refill of s may follow p, and no unguarded store of all of s comes before it
-//   dead store          to a slot that is not live behind it: it vanishes
-//   s and t interfere   a store to one of them stands where the other is live behind it
+//   dead store          a store to a slot that is not live behind it; it is dropped
+//   s and t interfere   behind a store to one of them the other is live
 //   order               most aligned first, then largest; each at the lowest offset where it overlaps no slot of its space that it
-//                       interferes with; those of a group (wide_accesses.h) at a fixed distance from one another
+//                       interferes with; slots of a group (wide_accesses.h) at a fixed distance from one another
 //
 // As registers are coloured (Chaitin, "Register Allocation & Spilling via Graph Coloring", 1982), with bytes for colours. Slots
-// whose bytes overlap are one slot of the allocated program, where slots do not overlap (FORMAT.md), and so are those of a group.
+// whose bytes overlap become one slot of the allocated program, since its slots may not overlap (FORMAT.md); so do slots of a group.
 // Source: source 001, pool of slots; the rule is ours. Tested by slot_layout_test.cpp.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace regduel::allocator {
 
 struct SlotLayout {
   struct Place {
-    ir::SlotId slot;           // of `slots`; invalid where nothing is kept there
+    ir::SlotId slot;           // of `slots`; invalid if no value is kept there
     std::uint32_t offset = 0;  // within it, in bytes
   };
   std::vector<Place> place;      // by slot of the program
@@ -32,12 +32,12 @@ struct SlotLayout {
   std::uint32_t local_frame = 0, shared_frame = 0;  // bytes
 };
 
-// Slots are looked at so many at a time; those of different turns share nothing.
+// Slots are laid out in turns of this many; slots of different turns share no bytes.
 inline constexpr std::size_t kSlotsAtOnce = 4096;
 
-//   f              with slots that overlap nowhere yet: their offsets mean nothing
-//   shared_bytes   room for slots in shared memory: those that do not fit any more go to local memory
-//   groups         slots that stand side by side; those of one are of one turn
+//   f              with slots that do not overlap yet; their offsets mean nothing
+//   shared_bytes   room for slots in shared memory; slots without room go to local memory
+//   groups         slots that stand side by side; all slots of a group are of one turn
 //   fuel           decisions "drop-dead-store" and "share-slot"
 // Cost: passes x blocks x slots / 64, and stores x slots / 64, and slots x (bytes of the slots that each interferes with + frame).
 [[nodiscard]] SlotLayout lay_out_slots(const ir::Function& f, const ir::Cfg& cfg, const SlotGroups& groups,

@@ -21,7 +21,7 @@ constexpr std::uint32_t kWidest = 16;  // bytes of an access
 
 std::uint32_t bytes_of(PReg r) { return static_cast<std::uint32_t>(r.count * ir::unit_bytes(r.file)); }
 
-// Whether both together are a tuple that a vreg could have.
+// True if both together are a tuple that a vreg could have.
 bool are_halves(PReg low, PReg high) {
   return low.file == high.file && low.count == high.count && low.end() == high.begin() && low.first % (2 * low.count) == 0;
 }
@@ -49,7 +49,7 @@ class SlotGrouper {
   }
 
  private:
-  // Registers that are moved to or from all of a group at once.
+  // Registers that are moved to or from a whole group at once.
   struct Piece {
     PReg registers;
     std::uint32_t group = 0;

@@ -1,15 +1,15 @@
-// Spills and refills of neighbouring registers that stand together, as one wide access.
+// Wide accesses: spills and refills of neighbouring registers that stand together become one.
 //
 // A *run* is a stretch of inserted spills, or of inserted refills, without a guard and with nothing else between them. Two accesses
-// of a run become one of twice the width where
+// of a run become one of twice the width if
 //
 //   registers   R2k and R2k+1, R4k:R4k+1 and R4k+2:R4k+3: together a tuple that a vreg could have
 //   memory      their bytes stand in this order in one slot, at an address that is a multiple of both together
 //
-// The second is brought about: slots whose accesses would go together are joined into groups, those first that would most often be
-// accessed so (by the frequencies of blocks), first two of 4 bytes, then two of 8. Up to 16 bytes; files R and UR.
+// Grouping makes the second condition true: slots whose accesses could be joined are put side by side, the most frequent accesses
+// first (by block frequency), first two slots of 4 bytes, then two of 8. Accesses have up to 16 bytes; files R and UR.
 //
-// Source: source 001 has no rule for neighbours; what there is, is the width of the accesses of the hardware (4, 8, 16 bytes). Tested
+// Source: source 001 has no rule for neighbours; the widths are those of the hardware (4, 8, 16 bytes). Tested
 // by wide_accesses_test.cpp.
 #pragma once
 
@@ -31,7 +31,7 @@ struct SlotGroups {
   std::vector<std::uint32_t> group_of;       // by slot
   std::vector<ir::Slot> whole;               // by group: size and alignment of all of it; the offset means nothing
 
-  // Each slot for itself.
+  // Each slot is a group.
   [[nodiscard]] static SlotGroups alone(std::span<const ir::Slot> slots);
 };
 
@@ -42,7 +42,7 @@ struct MemoryAccess {
   std::uint32_t offset = 0;  // within the slot, in bytes
 };
 
-// Slots further apart than this in number are not grouped: slot_layout.h, kSlotsAtOnce.
+// Slots of different turns of this many (slot_layout.h, kSlotsAtOnce) are not grouped.
 //   f           over vregs, with a slot for each that is in memory
 //   homes       by vreg: first unit of its home
 //   frequency   by block
@@ -51,10 +51,10 @@ struct MemoryAccess {
 [[nodiscard]] SlotGroups group_slots(const ir::Function& f, const std::vector<int>& homes, std::span<const std::int64_t> frequency,
                                      std::size_t slots_at_once, ir::Fuel* fuel = nullptr);
 
-// How many instructions from `index` on are a run; `end` is that of the block. 0 where none begins there.
+// The length of the run that begins at `index`, 0 = none; `end` is that of the block.
 [[nodiscard]] std::size_t length_of_run(const ir::Function& f, std::size_t index, std::size_t end);
 
-// The accesses of a run, each at the place of its first part. Unchanged where a register or a byte of memory is written twice.
+// The accesses of a run, each at the place of its first part. Unchanged if a register or a byte of memory is written twice.
 //   is_store   spills; otherwise refills
 [[nodiscard]] std::vector<MemoryAccess> widen(std::vector<MemoryAccess> run, std::span<const ir::Slot> slots, bool is_store);
 

@@ -59,7 +59,7 @@ void FileAttempts::improve() {
 
 void FileAttempts::next_of_table(int ceiling) { try_once(AttemptId::of_table(made_++), ceiling); }
 
-// An attempt is given up once it needs more than `ceiling` units, unless the trace is to say how many.
+// An attempt ends once it needs more than `ceiling` units, unless a trace is to show how many it needs.
 void FileAttempts::try_once(AttemptId id, int ceiling) {
   const bool is_traced = !may_spill();
   AttemptOptions options = scan_options(id);
@@ -73,8 +73,8 @@ void FileAttempts::try_once(AttemptId id, int ceiling) {
 // Registers of the programs of the standard mix that spill: 0.997 of those without this. More save a thousandth or two.
 constexpr int kMostPacked = 8;
 
-// The spill code stays as it is here, so that registers come before copies, as without spilling. No callee-saved register is used
-// for it that was not: that would be saved.
+// The spill code stays as it is here, so registers come before copies, as without spilling. A callee-saved register that is not in
+// use yet is not used here either, since it would have to be saved.
 void FileAttempts::pack_into_fewer() {
   best_.set_order(ResultOrder::NoSpill);
   for (int n = 0; n < kMostPacked && !run_.facts.is_large() && may_improve(); ++n) {
@@ -102,7 +102,7 @@ Relaxation FileAttempts::relaxation(std::int64_t iteration) const {
   return {iteration, knobs[Knob::RelaxationStep], knobs[Knob::RelaxationCeiling], knobs[Knob::BankAware] != 0};
 }
 
-// The orders that the knob leaves, in turn.
+// The orders that the knob allows, in turn.
 static Order order_of(int attempt, std::int64_t orders) {
   static constexpr Order kOrders[] = {Order::ByStart, Order::WidestFirst, Order::LongestFirst};
   std::size_t k = 0;
@@ -149,7 +149,7 @@ Attempt FileAttempts::observed(const FileAllocator& allocator, AttemptId id, con
   return result;
 }
 
-// Attempts that begin with what the one before has come to. Weighted spill bytes of all profiles at 75% of MaxLive, against those
+// Attempts that begin with the homes of the one before. Weighted spill bytes of all profiles at 75% of MaxLive, against those
 // with none: 0.931 with one, 0.928 with up to three, no less with more.
 constexpr int kSettling = 3;
 
@@ -187,7 +187,7 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
     };
     const auto may_go_on = [&] { return !run_.facts.is_large() && run_.instruments.may("another-attempt"); };
     const auto rank = [](const Attempt& a) { return std::pair(a.to_pin.size(), a.spill_cost); };
-    // In two orders; where most vregs keep a home from before, in the one that is better more often.
+    // In two orders. If most vregs keep an earlier home, only in the order that is better more often.
     const bool goes_on = !eviction.kept.empty();
     if (goes_on) options.order = Order::HeaviestFirst;
     result = attempt();
@@ -198,7 +198,7 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
       if (rank(other) < rank(result)) result = std::move(other);
     }
     // An attempt that begins with the homes of the one before: a vreg without a home may take that of vregs that cost less to
-    // spill. An observer is shown only attempts that spill less than the one before.
+    // spill. A listener is shown only attempts that spill less than the one before.
     options.order = Order::BoundFirst;
     std::vector<int> kept;
     for (int n = 0; n < kSettling && !is_hopeless && !result.to_spill.empty() && may_go_on(); ++n) {

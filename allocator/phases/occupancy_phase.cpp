@@ -21,7 +21,7 @@ constexpr std::int64_t kMostWeighted = std::int64_t{1} << 59;  // of a program
 
 bool is_access(const ir::Inst& inst) { return inst.op == ir::Op::Spill || inst.op == ir::Op::Refill; }
 
-// What a program executes: in all, and accesses of spill code alone.
+// Executed instructions of a program: all, and accesses of spill code.
 struct Executed {
   std::int64_t all = 0, accesses = 0;
 };
@@ -47,7 +47,7 @@ int registers_of(const ir::Function& allocated) {
   return end;
 }
 
-// Where guidance would have to go for the soft budget, and what that costs at first sight; nothing where it may not go there.
+// The estimated cost of the victims that guidance names for the soft budget; nothing if the knob does not allow one of them.
 std::optional<std::int64_t> cost_of_victims(Progress& p, const Budget& soft) {
   const ProgramFacts& facts = p.run.facts;
   const RoundIndex index(facts.f, facts.live);

@@ -1,4 +1,4 @@
-// What is known of a program before anything is decided, and hangs on no register limit.
+// Facts of a program that do not depend on a register limit.
 //
 // Made once, and read by every run: with each limit that is tried, with each spill strategy, and again for a listener.
 #pragma once
@@ -23,8 +23,8 @@ struct ProgramFacts {
   // The facts of the same program with its live ranges split.
   ProgramFacts(const ProgramFacts& unsplit, SplitProgram split);
 
-  // A round costs a large program too much to have many: a vreg that gives way to others leaves room for the temporaries to come,
-  // and from the second round on these serve one instruction each.
+  // A large program cannot afford many rounds: eviction also leaves room for the temporaries of the next round, and from the second
+  // round on a temporary serves one instruction only.
   [[nodiscard]] bool is_large() const { return static_cast<std::int64_t>(f.insts.size()) > knobs[Knob::LargeProgram]; }
 
   const ir::Function& original;

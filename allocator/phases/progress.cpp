@@ -31,12 +31,12 @@ std::int64_t Progress::moved() {
 }
 
 void Progress::insert_spill_code() {
-  program_.reset();  // before the next one takes as much memory again
+  program_.reset();  // first, since the next one needs as much memory
   program_.emplace(run, plan, costs_with_packs());
 }
 
-// What the members of a pack would cost in memory: they move a byte where others move a unit of four. Half of that counts, since
-// what leaves for a pack comes back in temporaries, for which others may have to leave.
+// The spill cost of a pack is that of its members in memory, one byte each. Half of it counts, since packed predicates come back in
+// temporaries, for which other vregs may have to leave.
 std::vector<std::int64_t> Progress::costs_with_packs() {
   std::vector<std::int64_t> all = costs();
   all.resize(plan.num_long_lived(), kUnspillable);

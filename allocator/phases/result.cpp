@@ -11,7 +11,7 @@
 namespace regduel::allocator {
 namespace {
 
-// FORMAT.md, "Allocated programs": the most that a block weighs. Sums are capped, so that they do not overflow.
+// FORMAT.md, "Allocated programs": the largest weight of a block. Sums are capped, so that they do not overflow.
 constexpr std::int64_t kMostWeight = 1'000'000'000;
 constexpr std::int64_t kMostWeighted = std::int64_t{1} << 60;
 
@@ -58,7 +58,7 @@ Result emit_result(Progress& progress, const Homes& homes, bool is_fallback) {
       emit(facts.original, facts.f, facts.cfg, code, homes, run.budget, facts.frequency,
            {.frame_align = facts.slots.align_bytes, .widens = facts.knobs[Knob::WideAccesses] != 0}, instruments.fuel);
   if (had_to_go_to_local_memory(facts.spilling, result.program)) result.notes.emplace_back(kSmemRefusal);
-  // The check of the result is repeated here only where passes are watched: a duel checks each result itself.
+  // The check of the result is repeated here only if passes are watched, since a duel checks each result itself.
   scope.made(result.program,
              [&](const ir::Function& f) { return instruments.passes == nullptr || ir::check(f, facts.target).empty(); });
   return {std::move(result)};

@@ -32,7 +32,7 @@ struct Result {
   SpillCost cost = {};  // of an allocation with spill code
   bool had_second_chance = false;
   bool has_nothing_split = false;  // spilled though no point was over its budget where a live range could have been split
-  int registers = 0;               // the registers of file R that it was given, where they are fewer than the limit; else 0
+  int registers = 0;               // the limit of file R under which it was made, if that is a lower one; else 0
 };
 
 // Emits the planned program of `progress` with these homes.
@@ -40,7 +40,7 @@ struct Result {
 // The same of a program with spill code, whose cost is counted.
 [[nodiscard]] Result emit_spilled(Progress& progress, const Homes& homes, SpillStrategy strategy, bool is_fallback = false);
 
-//   inst   the instruction that cannot be packed; invalid where no single instruction is at fault
+//   inst   the instruction that cannot be packed; invalid if no single instruction is at fault
 [[nodiscard]] Result impossible_result(const Run& run, ir::RegFile file, ir::InstId inst = {});
 
 }  // namespace regduel::allocator

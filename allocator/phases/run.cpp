@@ -68,7 +68,7 @@ std::optional<SplitProgram> split_program(const Run& run, const Plan& plan, cons
   for (std::size_t v = 0; v < can_split.size(); ++v) {
     const bool is_bound = facts.f.vregs[v].fixed.is_valid() || facts.f.vregs[v].is_architectural();
     const bool is_packed =
-        facts.knobs[Knob::PredicatePacks] != 0 && ir::is_predicate(facts.f.vregs[v].file());  // bits of it would not agree
+        facts.knobs[Knob::PredicatePacks] != 0 && ir::is_predicate(facts.f.vregs[v].file());  // its pieces could get different bits
     can_split[v] = !is_bound && !is_packed && costs[v] < kUnspillable ? 1 : 0;
     is_recomputed[v] = plan.if_spilled[v].is_recomputed() ? 1 : 0;
   }

@@ -23,12 +23,12 @@ struct Run {
   const Instruments instruments;
 };
 
-// Everything in registers, with what the options allow (rematerialisation, shared memory, reuse of refills).
+// The plan with all values in registers, and with the rematerialisation, shared memory and reuse of refills that the knobs allow.
 [[nodiscard]] Plan first_plan(const Run& run);
 
-// The program with its live ranges split so that no point of these files is over budget; nothing where there is nothing to split.
-// Predicates are left to their packs (spill/predicate_packs.h), where there are any.
-//   plan   the first one
+// The program with its live ranges split so that no point of these files is over budget; nothing if no live range is split.
+// Predicates are not split if they may be packed (spill/predicate_packs.h).
+//   plan   first_plan()
 [[nodiscard]] std::optional<SplitProgram> split_program(const Run& run, const Plan& plan, const ir::PerFile<bool>& scarce);
 
 }  // namespace regduel::allocator

@@ -1,4 +1,4 @@
-// The interface by which the driver shows somebody a run that concerns one vreg. explain/observer.h implements it.
+// The interface by which the driver shows a run, as far as it concerns one vreg. explain/observer.h implements it.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ class RunListener : public AttemptListener {
   [[nodiscard]] virtual ir::VRegId vreg() const = 0;
   [[nodiscard]] virtual ir::RegFile file() const = 0;
 
-  // From here on the listener is about the vreg that stands for its own.
-  //   stands_for   by vreg: the one that it is one with (merge_copies.h); empty = each is itself
+  // From here on the listener is about the vreg that stands for its vreg.
+  //   stands_for   by vreg: the vreg that it is merged into (merge_copies.h); empty = no vreg is merged
   virtual void follow(std::span<const ir::VRegId> stands_for) = 0;
   // A run begins, or goes on with its live ranges split.
-  //   first_of   by vreg, where live ranges were split: the one that it is a piece of; empty = nothing is split
+  //   first_of   by vreg: the vreg that it is a piece of; empty = no live range is split
   // Both outlive the run.
   virtual void begin_run(const ir::Function& without_phis, std::span<const ir::VRegId> first_of, bool lives) = 0;
   //   rank   its turn in the queue of guidance, if guidance has named it

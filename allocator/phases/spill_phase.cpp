@@ -12,12 +12,12 @@ namespace regduel::allocator {
 
 using ir::VRegId;
 
-// The attempts of the table in one round.
+// Attempts of the table in one round.
 constexpr std::int64_t kAttemptsOfARound = 3;
 // Weighted spill bytes of all profiles at 75% of MaxLive, against those without: 0.940 with three, 0.935 with eight.
 constexpr int kSecondChanceRounds = 8;
-// What a first attempt spills moves up to so many times what those behind it still do. Of kernels, 0.8 of the time for the same
-// bytes.
+// A first attempt whose spills move more than twice the bytes of the result so far is not followed by others: 0.8 of the time of
+// kernels, for the same bytes.
 constexpr std::int64_t kHopelessAtFirst = 2;
 
 SpillPhase::SpillPhase(Progress& progress) : progress_(progress), is_guided_(progress.run.facts.knobs[Knob::Guidance] != 0) {
@@ -89,7 +89,7 @@ std::optional<Homes> SpillPhase::run_second_chance() {
     if (moves[v] > 0 || before[v].is_recomputed()) plan.back_to_register(VRegId(v));
   if (plan.location == before || !run.instruments.may("unspill")) return std::nullopt;
   run.instruments.line("unspill: what is spilled goes back to registers");
-  // Instructions are packed by themselves again only where temporaries of what leaves find no room.
+  // Instructions are pinned again only if temporaries of spilled vregs find no room.
   plan.pinned.assign(plan.pinned.size(), {});
   plan.reuse.barred_insts.assign(plan.reuse.barred_insts.size(), 0);
   plan.reuse.distance = static_cast<int>(facts.knobs[Knob::RefillReuse]);
@@ -145,7 +145,7 @@ std::optional<Homes> SpillPhase::attempt_all() {
     if (program.vregs(file).empty()) continue;
     const std::size_t k = ir::index(file);
     FileAttempts attempts(progress_.run, program, file, {.round = round_, .most = kAttemptsOfARound});
-    // What is over budget fits nowhere: without guidance it is still there.
+    // A file over budget cannot fit. Without guidance its vregs are all still there.
     const bool may_fit = victims_[k].empty() && kept_[k].empty() && (is_guided_ || !program.guidance().is_over(file));
     if (may_fit) attempts.try_until_one_fits();
     if (!attempts.fits())
@@ -172,14 +172,15 @@ bool SpillPhase::change_plan() {
   const auto spill = [&](std::span<const VRegId> vregs) {
     for (const VRegId v : vregs) changed = progress_.spill(v, round_, rank_) || changed;
   };
-  // Predicates last: what leaves file R makes room for their packs.
+  // Predicates last, since vregs that leave file R make room for packs.
   for (const bool are_predicates : {false, true})
     for (const ir::RegFile file : kFileOrder) {
       if (ir::is_predicate(file) != are_predicates) continue;
       spill(victims_[ir::index(file)]);
       spill(misfits_[ir::index(file)].to_spill);
     }
-  // A temporary without a register: first no refilled value may wait there any more, then its instruction is pinned.
+  // For a temporary without a register, refilled values may no longer wait at its instruction; if that is so already, the instruction
+  // is pinned.
   Plan& plan = progress_.plan;
   for (const Attempt& a : misfits_)
     for (const std::uint32_t inst : a.to_pin) {
