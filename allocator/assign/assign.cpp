@@ -10,6 +10,7 @@
 #include "allocator/assign/by_source/candidates.h"
 #include "allocator/assign/placement.h"
 #include "allocator/assign/scan.h"
+#include "allocator/spill/cost.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {

@@ -96,7 +96,7 @@ class Coalescer {
     if (c == CoalescedClasses::kNone) {
       c = static_cast<std::uint32_t>(classes.size());
       const auto range = live_.range(v.index());
-      classes.push_back({{v}, {range.begin(), range.end()}, f_.vreg(v).align_log2, f_.vreg(v).fixed});
+      classes.push_back({{v}, LiveRange(range), f_.vreg(v).align_log2, f_.vreg(v).fixed});
     }
     return c;
   }
@@ -104,7 +104,7 @@ class Coalescer {
     std::uint32_t a = class_with(v), b = class_with(w);
     if (classes[a].members.size() < classes[b].members.size()) std::swap(a, b);
     CoalescedClass &to = classes[a], &from = classes[b];
-    unite(to.range, from.range);
+    to.range.merge(from.range);
     to.align_log2 = std::max(to.align_log2, from.align_log2);
     if (from.fixed.is_valid()) to.fixed = from.fixed;
     for (const VRegId member : from.members) class_of[member.index()] = a;

@@ -21,7 +21,7 @@ namespace regduel::allocator {
 
 struct CoalescedClass {
   std::vector<ir::VRegId> members;  // ascending; at least two
-  std::vector<Interval> range;      // of all of them together: sorted, disjoint
+  LiveRange range;                  // of all of them together
   int align_log2 = 0;
   ir::PReg fixed;
 };

@@ -20,10 +20,6 @@
 
 namespace regduel::allocator {
 
-// Row 2i is the R moment of instruction i, row 2i + 1 its W moment. An interval covers the rows [first_row, end_row).
-[[nodiscard]] constexpr std::uint32_t first_row(const Interval& i) { return (i.begin + 1) / 2; }
-[[nodiscard]] constexpr std::uint32_t end_row(const Interval& i) { return (i.end + 1) / 2; }
-
 class Occupancy {
  public:
   explicit Occupancy(std::uint32_t num_insts);

@@ -29,6 +29,7 @@
 #include "allocator/assign/geometry.h"
 #include "allocator/assign/occupancy.h"
 #include "allocator/assign/pressure.h"
+#include "allocator/spill/cost.h"
 #include "base/grouped.h"
 
 namespace regduel::allocator {
@@ -91,9 +92,9 @@ class Neighbours {
 
 // Differences between the two kinds of attempt in weights and scans.
 struct PlacementRules {
-  int array_width = 0;        // entries of the primary array that are written
+  int array_width = 0;       // entries of the primary array that are written
   bool counts_hints = true;  // constraints of type 0 count: they spare the hint of a vreg without a home
-  int level = 0;              // of the instruction walk, for regduel explain
+  int level = 0;             // of the instruction walk, for regduel explain
 };
 
 class Placement {

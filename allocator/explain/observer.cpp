@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "allocator/assign/file_allocator.h"
 #include "ir/text/text.h"
 
 namespace regduel::allocator {

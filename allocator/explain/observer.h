@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "allocator/assign/file_allocator.h"
 #include "allocator/explain/explanation.h"
 #include "allocator/phases/run_listener.h"
 

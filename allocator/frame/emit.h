@@ -19,6 +19,7 @@
 #include "allocator/instruction/packing.h"
 #include "allocator/spill_code/spill_code.h"
 #include "ir/allocator.h"
+#include "ir/cfg.h"
 
 namespace regduel::allocator {
 

@@ -80,7 +80,7 @@ class Lowering {
   Function run() {
     for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
       out_.begin_block(f_.blocks[b]);
-      // Nothing is known of the base where no path leads.
+      // In an unreachable block the base is unknown.
       bool wants_base = uses_local_ && (b == 0 || !cfg_.is_reachable(BlockId(b)));
       for (const Inst& i : f_.insts_of(BlockId(b))) {
         if (wants_base && !i.is_phi()) {

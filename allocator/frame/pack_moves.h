@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "allocator/spill_code/location.h"
 #include "allocator/spill_code/spill_code.h"
 #include "ir/allocator.h"
 

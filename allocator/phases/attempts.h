@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "allocator/assign/attempt.h"
 #include "allocator/assign/best_result.h"
 #include "allocator/assign/by_source/candidates.h"
 #include "allocator/phases/planned_program.h"

@@ -16,21 +16,12 @@ SpillCode code_of(const Run& run, const Plan& plan) {
   return code;
 }
 
-std::vector<std::int64_t> with_temporaries(const std::vector<std::int64_t>& costs, std::size_t vregs) {
-  std::vector<std::int64_t> all;
-  all.reserve(vregs);
-  all = costs;
-  all.resize(vregs, kUnspillable);
-  return all;
-}
-
 }  // namespace
 
 PlannedProgram::PlannedProgram(const Run& run, const Plan& plan, const std::vector<std::int64_t>& costs)
     : run_(run), code_(code_of(run, plan)), live_(code_.f, run.facts.cfg, run.facts.live, code_.now_at, code_.is_changed),
-      index_(code_.f, live_), cost_(with_temporaries(costs, code_.f.vregs.size())),
-      guidance_({code_.f, live_, index_, cost_, run.budget, run.facts.model, run.facts.slots, plan.if_spilled,
-                 Spilled::of(run.facts.f, plan)}) {}
+      index_(code_.f, live_), cost_(costs), guidance_({code_.f, live_, index_, cost_, run.budget, run.facts.model, run.facts.slots,
+                                                       plan.if_spilled, Spilled::of(run.facts.f, plan)}) {}
 
 const Round& PlannedProgram::round() {
   if (round_) return *round_;

@@ -17,14 +17,13 @@ namespace {
 void ask_for_fuel(Plan& plan, const Run& run) {
   const ProgramFacts& facts = run.facts;
   ir::Fuel& fuel = *plan.fuel;
-  const std::vector<std::int64_t> costs = spill_costs(facts.f, facts.cfg, facts.live, facts.frequency, plan.if_spilled, {});
   const ir::PerFile<Location>& slots = facts.spilling.slots;
   for (std::size_t v = 0; v < facts.f.vregs.size(); ++v) {
     if (facts.live.range(v).empty()) continue;
-    const bool is_spillable = costs[v] < kUnspillable;
-    const bool keeps_register = !is_spillable || fuel.spend("keep-in-register");
+    const bool may_spill = is_spillable(facts.f.vregs[v]);
+    const bool keeps_register = !may_spill || fuel.spend("keep-in-register");
     Location& location = plan.location[v];
-    if (is_spillable && location == Location::own_register() && !fuel.spend("keep-precoloured")) location = Location();
+    if (may_spill && location == Location::own_register() && !fuel.spend("keep-precoloured")) location = Location();
     Location& if_spilled = plan.if_spilled[v];
     if (if_spilled.is_recomputed() && !fuel.spend("rematerialise")) if_spilled = slots[ir::index(facts.f.vregs[v].file())];
     if (!keeps_register) plan.spill(ir::VRegId(v));
@@ -63,13 +62,12 @@ Plan first_plan(const Run& run) {
 std::optional<SplitProgram> split_program(const Run& run, const Plan& plan, const ir::PerFile<bool>& scarce) {
   const ProgramFacts& facts = run.facts;
   ir::PassScope scope(run.instruments.passes, "split_live_ranges", &facts.f);
-  const std::vector<std::int64_t> costs = spill_costs(facts.f, facts.cfg, facts.live, facts.frequency, plan.if_spilled, {});
   std::vector<char> can_split(facts.f.vregs.size(), 0), is_recomputed(facts.f.vregs.size(), 0);
   for (std::size_t v = 0; v < can_split.size(); ++v) {
     const bool is_bound = facts.f.vregs[v].fixed.is_valid() || facts.f.vregs[v].is_architectural();
     const bool is_packed =
         facts.knobs[Knob::PredicatePacks] != 0 && ir::is_predicate(facts.f.vregs[v].file());  // its pieces could get different bits
-    can_split[v] = !is_bound && !is_packed && costs[v] < kUnspillable ? 1 : 0;
+    can_split[v] = !is_bound && !is_packed ? 1 : 0;
     is_recomputed[v] = plan.if_spilled[v].is_recomputed() ? 1 : 0;
   }
   const std::vector<int> depths = loop_depths(facts.f, facts.cfg);

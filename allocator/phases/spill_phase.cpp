@@ -195,9 +195,8 @@ void SpillPhase::keep_all_in_memory() {
   const ProgramFacts& facts = progress_.run.facts;
   Plan& plan = progress_.plan;
   progress_.packs.empty_all(plan);
-  const std::vector<std::int64_t> costs = spill_costs(facts.f, facts.cfg, facts.live, facts.frequency, plan.if_spilled, {});
   for (std::size_t v = 0; v < plan.location.size(); ++v)
-    if (costs[v] < kUnspillable) plan.spill(VRegId(v));
+    if (is_spillable(facts.f.vregs[v])) plan.spill(VRegId(v));
   plan.reuse.distance = 0;
   victims_ = {};
   kept_ = {};

@@ -21,6 +21,7 @@
 #include <optional>
 #include <span>
 
+#include "allocator/assign/attempt.h"
 #include "allocator/phases/progress.h"
 
 namespace regduel::allocator {

@@ -19,6 +19,9 @@ inline constexpr std::int64_t kSpillWeight = 15;
 inline constexpr std::int64_t kSpillWeightHighPressure = 3;
 inline constexpr std::int64_t kMaxSpillCost = (std::int64_t{1} << 48) - 1;
 
+// An architectural vreg stands for its register, which has no slot.
+[[nodiscard]] inline bool is_spillable(const ir::VReg& v) { return !v.is_architectural() || !v.fixed.is_valid(); }
+
 // By vreg of `in` (the program that out_of_ssa made): bytes that refills and stores would move, times the frequency of their blocks.
 // For a vreg that would be rematerialised, the instructions repeated instead of bytes.
 //   if_spilled   by vreg: its location if it is spilled
@@ -28,9 +31,4 @@ inline constexpr std::int64_t kMaxSpillCost = (std::int64_t{1} << 48) - 1;
 // Costs from spill_moves(), by the pressure of their files: kUnspillable for architectural registers; else below 2^48.
 [[nodiscard]] std::vector<std::int64_t> spill_costs(const ir::Function& in, const std::vector<std::int64_t>& moves,
                                                     std::span<const Location> if_spilled, const ir::PerFile<bool>& high_pressure);
-// spill_costs() of spill_moves().
-[[nodiscard]] std::vector<std::int64_t> spill_costs(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,
-                                                    const std::vector<std::int64_t>& block_frequency,
-                                                    std::span<const Location> if_spilled, const ir::PerFile<bool>& high_pressure);
-
 }  // namespace regduel::allocator

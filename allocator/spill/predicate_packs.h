@@ -37,9 +37,9 @@ class PredicatePacks {
 
  private:
   struct Pack {
-    bool presses = false;                     // R is over budget with it
-    std::vector<Interval> range;              // of all members
-    std::vector<std::vector<Interval>> bits;  // of those of one bit
+    bool presses = false;         // R is over budget with it
+    LiveRange range;              // of all members
+    std::vector<LiveRange> bits;  // of those of one bit
   };
   [[nodiscard]] bool take(Plan& plan, ir::VRegId v, bool presses);
   void find_room(const Plan& plan);

@@ -51,7 +51,7 @@ class EdgeGroup {
     const std::size_t n = ops.size() / 2;
     for (std::size_t k = 0; k < n; ++k) {
       const Operand &d = ops[k], &s = ops[n + k];
-      Move m{.d = d.vreg(), .s = s.vreg(), .d_bytes = bytes_of(w_.in(), d), .s_bytes = bytes_of(w_.in(), s)};
+      Move m{.d = d.vreg(), .s = s.vreg(), .d_bytes = bytes_of(w_.in(), d), .s_bytes = bytes_of(w_.in(), s), .pack = {}};
       if ((w_.live().live_after(inst.first_operand + k) & m.d_bytes) == 0) continue;
       if (w_.is_packed(m.s)) m.pack = w_.pack_of(m.s);
       m.is_whole = m.d_bytes == w_.all_bytes(m.d) && m.s_bytes == w_.all_bytes(m.s);

@@ -45,6 +45,7 @@
 
 #include "allocator/assign/attempt.h"
 #include "allocator/assign/file_allocator.h"
+#include "allocator/spill_code/location.h"
 
 namespace regduel::allocator {
 
