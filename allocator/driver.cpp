@@ -114,7 +114,7 @@ Result run_phases(const ProgramFacts& facts, const ir::Limits& limits, const Ins
     progress.insert_spill_code();
     if (const auto homes = run_nospill_phase(progress)) {
       Result plain = emit_result(progress, *homes);
-      return replay.tries_fewer_registers ? with_fewer_registers(limits, progress, std::move(plain)) : plain;
+      return replay.tries_fewer_registers ? with_fewer_registers(limits, progress, std::move(plain)) : std::move(plain);
     }
   }
 

@@ -63,7 +63,7 @@ struct ScanState {
 struct StepDetails {
   std::int64_t own_cost = -1;              // of spilling the vreg, -1 = cannot be or not asked
   std::int64_t room_cost = -1;             // of spilling the vregs that stand in its way, likewise
-  ir::VRegId by;                           // Displaced: for which vreg, or for a temporary of which
+  ir::VRegId by = {};                      // Displaced: for which vreg, or for a temporary of which
   bool is_for_temporary = false;           // Displaced: for a temporary
   std::span<const ir::VRegId> leave = {};  // MakesRoom: the vregs that leave
 };

@@ -139,12 +139,12 @@ AttemptOptions FileAttempts::scan_options(AttemptId id) const {
   return options;
 }
 
-template <class Run>
+template <class Try>
 Attempt FileAttempts::observed(const FileAllocator& allocator, AttemptId id, const AttemptOptions& options, bool is_walk,
-                               Run run) const {
+                               Try try_it) const {
   RunListener* const listener = run_.instruments.of(file());
   if (listener != nullptr) listener->begin_attempt(allocator, options, options_.round, id.number(), is_walk);
-  Attempt result = run();
+  Attempt result = try_it();
   if (listener != nullptr) listener->end_attempt(result);
   return result;
 }

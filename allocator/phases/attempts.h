@@ -84,9 +84,9 @@ class FileAttempts {
   [[nodiscard]] AttemptOptions scan_options(AttemptId id) const;
   [[nodiscard]] Relaxation relaxation(std::int64_t iteration) const;
   void trace_eviction(const Attempt& result) const;
-  template <class Run>
+  template <class Try>
   [[nodiscard]] Attempt observed(const FileAllocator& allocator, AttemptId id, const AttemptOptions& options, bool is_walk,
-                                 Run run) const;
+                                 Try try_it) const;
 
   const Run& run_;
   PlannedProgram& program_;

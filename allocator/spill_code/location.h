@@ -3,7 +3,7 @@
 //   Register      in whatever register the assignment gives it
 //   OwnRegister   precoloured, and in its register for its whole range
 //   LocalSlot     in a spill slot of local memory
-//   SharedSlot    in a spill slot of shared memory; in local memory once the thread's share is used up (emit.h)
+//   SharedSlot    in a spill slot of shared memory; in local memory once the thread's share is used up (frame/slot_layout.h)
 //   PackBit       a predicate in a bit of a register that the plan has added, its pack (predicate_packs.h)
 //   Recomputed    in no place: inst() is repeated before each use, after the instruction that computes its register source, and so
 //                 on; steps() instructions in all
