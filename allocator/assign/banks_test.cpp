@@ -1,5 +1,5 @@
-// Which sources conflict, how the scan filters and weighs by their banks, and what the moves at the end do. How many conflicts
-// fewer that makes on the standard mix: properties/banks_test.cpp.
+// Tests of the bank conflicts of sources, of the scan's bank filter and weights, and of the moves at the end.
+// properties/banks_test.cpp counts the conflicts saved on the standard mix.
 
 #include "allocator/assign/banks.h"
 

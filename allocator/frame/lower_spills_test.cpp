@@ -1,4 +1,4 @@
-// Lowered spills: what each form becomes, as a golden file; and which registers hold addresses.
+// Lowered spills: the instructions of each form, as a golden file; and the choice of the address registers.
 
 #include "allocator/frame/lower_spills.h"
 

@@ -1,4 +1,4 @@
-// Slots that share bytes, and stores that vanish, on the smallest programs that show it.
+// Slots that share bytes, and dead stores, on the smallest programs that show them.
 
 #include "allocator/frame/slot_layout.h"
 

@@ -1,4 +1,4 @@
-// Neighbours that go to memory together, on the smallest programs that show it.
+// Wide accesses of neighbouring registers, on the smallest programs that show them.
 
 #include "allocator/frame/wide_accesses.h"
 

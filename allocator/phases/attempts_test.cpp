@@ -1,4 +1,4 @@
-// Attempts by their kinds, and that phases share what they should: one file at a time, the best kept.
+// Attempts by their kinds, file by file, of which the best stays; and the second chance.
 
 #include "allocator/phases/attempts.h"
 

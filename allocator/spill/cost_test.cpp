@@ -1,4 +1,4 @@
-// What it costs to keep a vreg in memory, counted by hand.
+// Spill costs, counted by hand.
 
 #include "allocator/spill/cost.h"
 

@@ -1,5 +1,4 @@
-// At which points guidance spills, by the knobs of the budget model, that it stops where the pool of slots is full, and which vregs
-// it takes, a queue a file.
+// The points at which guidance spills, by the knobs of the budget model; the limit of the slot pool; and the victims of each file.
 
 #include "allocator/spill/guidance.h"
 

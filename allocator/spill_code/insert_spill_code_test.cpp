@@ -1,4 +1,4 @@
-// Spill code as it comes out, and which refills are saved.
+// The spill code of small programs, and the refills that reuse saves.
 
 #include "allocator/spill_code/insert_spill_code.h"
 

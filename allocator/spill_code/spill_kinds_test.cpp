@@ -1,7 +1,7 @@
-// Each kind of spill, as a golden file that is read from top to bottom: what it is for, the program, and what it becomes.
+// Each kind of spill, as a golden file that is read from top to bottom: a sentence on the kind, the program, and its allocation.
 //
 // A file of testdata/kinds says "// run FILE=N ..." (limits), perhaps with knobs ("FatPointX=V"), and "// shows TEXT" for what the
-// result must contain. scripts/update-golden rewrites what stands below the program.
+// result must contain. scripts/update-golden rewrites the part below the program.
 
 #include <algorithm>
 #include <filesystem>

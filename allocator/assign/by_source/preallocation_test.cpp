@@ -1,5 +1,5 @@
-// The pre-allocation pass: which operands qualify, and what becomes of them. That each knob changes an allocation is shown by
-// knob_effects_test.cpp.
+// The pre-allocation pass: which operands qualify, and the homes that they get. knob_effects_test.cpp shows that each knob changes an
+// allocation.
 
 #include "allocator/assign/by_source/preallocation.h"
 
