@@ -1,8 +1,8 @@
 // The traces of the driver, as golden files.
 //
-// Each file of allocator/testdata/ holds a program, the ways to run it, and as comments what the driver says of each: its attempts
+// Each file of allocator/testdata/ holds a program, the ways to run it, and the driver's trace of each run as comments: its attempts
 // in the words of the source's debug lines, its rounds of spilling, and how it ends. A line "// run N NAME=VALUE ..." asks for a
-// run within N registers with these knobs. scripts/update-golden rewrites what stands below the program. Source: source 000 "Retry
+// run within N registers with these knobs. scripts/update-golden rewrites the part below the program. Source: source 000 "Retry
 // Loop" (the line of an attempt), source 001 "Allocation Failure" (the text of a failure).
 
 #include <algorithm>

@@ -16,7 +16,7 @@ class FatPoint final : public ir::Allocator {
                                                            const ir::AllocOptions& options) const override {
     const auto knobs = Knobs::parse(options.knobs);
     if (!knobs) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, knobs.error()});
-    return run_driver(program, {target, options.limits, *knobs, Observers::from(options)});
+    return run_driver(program, {target, options.limits, *knobs, Instruments::from(options)});
   }
 };
 

@@ -1,4 +1,4 @@
-// The allocator as a whole, on the smallest program for each thing that can go wrong.
+// The allocator as a whole, on the smallest program for each possible fault.
 
 #include "allocator/fatpoint.h"
 

@@ -1,10 +1,10 @@
-// For each knob of the table a program whose allocation it changes: a knob that changes nothing is no knob.
+// For each knob of the table, a program whose allocation it changes; a knob without an effect has no place in the table.
 //
-// Each row says what stands in the allocation with the default and what stands there with another value. The judges of what is
-// right are elsewhere; here only the small machine of testing.h looks whether both allocations do what the program does. Most of
-// the programs are what the reducer (fuzz/triage/reduce.h) left of random ones, asked that the knob still make a difference: that
-// is how to find another where a row has come to show nothing. What DUMPIR (266), IgnorePotentialMixedSizeProblems and memcheck
-// change is shown where the verifier is: they govern its report, and no allocation (cli_test.cpp, Cli.MemcheckHasItsKnobs).
+// Each row has a text of the allocation with the default, and one of the allocation with another value. Judges are elsewhere; here
+// only the small machine of testing.h checks that both allocations do what the program does. Most of the programs are random ones,
+// reduced (fuzz/triage/reduce.h) as long as the knob still makes a difference; a row that shows no difference any more can be
+// replaced in the same way. DUMPIR (266), IgnorePotentialMixedSizeProblems and memcheck change the report of the verifier and no
+// allocation (cli_test.cpp, Cli.MemcheckHasItsKnobs).
 
 #include <algorithm>
 #include <ostream>

@@ -1,6 +1,6 @@
 // Helpers of the allocator's tests: programs from text, and a small machine that runs a program before and after allocation
-// along the same paths and compares what each original instruction reads. It is no judge (those live in oracles/, which tests
-// here may not include): it ends after a number of steps and knows only what these tests need.
+// along the same paths and compares the values that each original instruction reads. The machine is no judge (judges are in oracles/,
+// which tests here may not include): it ends after a number of steps and handles only the features that these tests need.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class Machine {
         widths_[i.id.value].push_back(op.is_vreg() ? before->operand_bytes(op) : 0);
   }
 
-  // What the original instructions read, in order: id and a hash of each use (0 = undefined).
+  // The values that the original instructions read, in order: id and a hash of each use (0 = undefined).
   using Trace = std::vector<std::pair<std::uint32_t, std::vector<std::uint64_t>>>;
   Trace run(std::uint64_t seed, int steps) {
     Trace trace;
@@ -112,7 +112,7 @@ class Machine {
       list.push_back({space, f_.slots[op.slot().index()].offset + op.slot_offset() + static_cast<std::uint32_t>(k)});
     return list;
   }
-  // Bytes of operand k that mean something.
+  // Bytes of operand k that the program defines.
   std::size_t width(const ir::Inst& inst, std::size_t k) const {
     const std::size_t all = cells(f_.operands_of(inst)[k]).size();
     const auto it = widths_.find(inst.op == ir::Op::Remat ? inst.ref.value : inst.id.value);
@@ -212,7 +212,7 @@ class Machine {
   std::map<Cell, Byte> memory_;
 };
 
-// Both read the same along the same paths; what was undefined before may be anything after.
+// Both programs read the same values along the same paths. A value that was undefined before may be any after.
 inline void expect_same_behaviour(const ir::Function& before, const ir::Function& after) {
   // Rematerialisable defs may be missing after.
   std::vector<std::uint32_t> may_miss;
@@ -235,7 +235,7 @@ inline void expect_same_behaviour(const ir::Function& before, const ir::Function
   }
 }
 
-// Allocates, and checks what can be checked here.
+// Allocates, and checks the result with ir::check and the machine.
 inline ir::Allocation allocate(const ir::Function& f, const ir::Limits& l,
                                std::vector<std::pair<std::string, std::string>> knobs = {}, ir::Trace* trace = nullptr) {
   ir::AllocOptions options;

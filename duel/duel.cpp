@@ -35,7 +35,7 @@ void with_knobs_of(const ir::Allocator& allocator, const F& f) {
 
 constexpr std::string_view kInternalError = "internal-error";
 
-// "@emit.cpp: first >= 0" of "allocator/emit.cpp:63: broken invariant: first >= 0: a vreg without a home" (check_macro.h): which
+// "@emit.cpp: first >= 0" of "allocator/frame/emit.cpp:63: broken invariant: first >= 0: a vreg without a home" (check_macro.h): which
 // invariant it is, wherever the sources lie and on whatever line. "" where the text is of another kind.
 std::string place_of(std::string_view text) {
   constexpr std::string_view kBroken = ": broken invariant: ";

@@ -10,8 +10,8 @@
 #include <duel/case_file.h>
 #include <ir/text/text.h>
 
-#include "example/linear_scan.h"
-#include "example/regduel_child.h"
+#include "linear_scan.h"
+#include "regduel_child.h"
 
 namespace {
 

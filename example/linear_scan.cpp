@@ -1,5 +1,5 @@
 // See linear_scan.h.
-#include "example/linear_scan.h"
+#include "linear_scan.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -10,7 +10,7 @@
 #include <properties/arbitrary.h>
 #include <rapidcheck.h>
 
-#include "example/linear_scan.h"
+#include "linear_scan.h"
 
 namespace {
 

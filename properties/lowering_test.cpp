@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "allocator/spill/lower_spills.h"
+#include "allocator/frame/lower_spills.h"
 #include "base/random.h"
 #include "duel/allocators.h"
 #include "duel/case.h"

@@ -4,139 +4,23 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
 #include <utility>
 
 #include "allocator/assign/bank_moves.h"
-#include "allocator/assign/candidates.h"
+#include "allocator/assign/by_source/candidates.h"
 #include "allocator/assign/placement.h"
 #include "allocator/assign/scan.h"
-#include "allocator/explain/observer.h"
+#include "allocator/spill/cost.h"
 #include "base/planted.h"
 
 namespace regduel::allocator {
 
 using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::RegFile;
-using ir::Role;
 using ir::VRegId;
 
-RoundIndex::RoundIndex(const Function& f, const Liveness& live) {
-  vregs.build(ir::kNumFiles, [&](auto add) {
-    for (std::size_t v = 0; v < f.vregs.size(); ++v)
-      if (!live.range(v).empty()) add(ir::index(f.vregs[v].file()), VRegId(v));
-  });
-  for (std::uint32_t n = 0; n < live.num_numbered(); ++n) {
-    const Inst& inst = f.insts[live.inst_at(n)];
-    const auto ops = f.operands_of(inst);
-    if (inst.op == Op::Ret || (!ops.empty() && ops.back().role == Role::Clobber)) bound.push_back(n);
-  }
-  // By row: how many more units live from there on, and in one bit whether it is so. All zero again after each file.
-  std::vector<std::int32_t> rows(2 * static_cast<std::size_t>(live.num_numbered()) + 1, 0);
-  std::vector<std::uint64_t> changes(rows.size() / 64 + 1, 0);
-  const auto change = [&](std::uint32_t row, std::int32_t units) {
-    rows[row] += units;
-    changes[row / 64] |= std::uint64_t{1} << (row % 64);
-  };
-  for (std::size_t file = 0; file < ir::kNumFiles; ++file) {
-    for (const VRegId v : vregs[file])
-      for (const Interval& i : live.range(v.index())) {
-        change(first_row(i), f.vreg(v).units());
-        change(end_row(i), -f.vreg(v).units());
-      }
-    if (vregs[file].empty()) continue;
-    std::int32_t sum = 0;
-    for (std::size_t w = 0; w < changes.size(); ++w)
-      for (std::uint64_t rest = std::exchange(changes[w], 0); rest != 0; rest &= rest - 1) {
-        const std::size_t row = w * 64 + static_cast<std::size_t>(std::countr_zero(rest));
-        max_live[file] = std::max(max_live[file], sum += std::exchange(rows[row], 0));
-      }
-  }
-}
+namespace {
 
-TemporaryLists::TemporaryLists(const Function& f, const Liveness& live) {
-  at_.build(f.vregs.size(), [&](auto add) {
-    std::vector<std::uint32_t> last(f.vregs.size(), Liveness::kUnnumbered);
-    for (std::uint32_t k = 0; k < live.num_numbered(); ++k) {
-      const Inst& inst = f.insts[live.inst_at(k)];
-      if (inst.is_copy() || inst.op == Op::Refill || inst.op == Op::Spill) continue;
-      const auto ops = f.operands_of(inst);
-      const bool is_guarded = ir::is_guarded(ops);
-      for (const ir::Operand& first : ops) {
-        if (!first.is_vreg() || std::exchange(last[first.vreg().index()], k) == k) continue;
-        At at{k, is_guarded, false, inst.has(ir::kRematerialisable)};
-        for (const ir::Operand& op : ops) {
-          if (!op.is_vreg() || op.vreg() != first.vreg()) continue;
-          at.while_reading = at.while_reading || op.reads() || op.is_early_clobber() || !op.part.is_whole();
-          at.after = at.after || op.writes();
-        }
-        add(first.vreg().index(), at);
-      }
-    }
-  });
-}
-
-FileAllocator::FileAllocator(const Round& round, RegFile file)
-    : round_(round), file_(file), vregs_(round.index.vregs[ir::index(file)]),
-      classes_(round.lowered.f, round.live, round.constraints, round.has_chains ? vregs_ : std::span<const VRegId>(), round.fuel),
-      limit_(round.budget.allocatable[ir::index(file)].end()), base_(round.live.num_numbered()),
-      not_allocatable_(UnitSet::range(0, ir::kMaxUnits) - round.budget.allocatable[ir::index(file)]),
-      callee_saved_(round.budget.callee_saved[ir::index(file)]), has_callee_saved_(callee_saved_.any()),
-      first_unit_(std::min(round.budget.allocatable[ir::index(file)].first(), limit_)) {
-  if (REGDUEL_PLANTED("fatpoint-limit-off-by-one")) not_allocatable_.clear_range(limit_, limit_ + 1), ++limit_;
-  block_fixed_moments();
-  count_choices();
-}
-
-FileAllocator FileAllocator::without(const UnitSet& units) const {
-  FileAllocator fewer = *this;
-  fewer.not_allocatable_ |= units;
-  const UnitSet left = UnitSet::range(0, limit_) - fewer.not_allocatable_;
-  fewer.limit_ = left.end();
-  fewer.first_unit_ = std::min(left.first(), fewer.limit_);
-  fewer.count_choices();
-  return fewer;
-}
-
-void FileAllocator::block_fixed_moments() {
-  const Function& f = round_.lowered.f;
-  for (const std::uint32_t n : round_.index.bound) {
-    const Inst& inst = f.insts[round_.live.inst_at(n)];
-    UnitSet clobbered, restored;
-    if (inst.op == Op::Ret) restored = callee_saved_;
-    const auto ops = f.operands_of(inst);
-    for (std::size_t k = ops.size(); k-- > 0 && ops[k].role == Role::Clobber;)
-      if (ops[k].preg().file == file_) clobbered |= units_of(ops[k].preg());
-    if (REGDUEL_PLANTED("fatpoint-clobber-missed")) clobbered = {};
-    if (REGDUEL_PLANTED("fatpoint-ret-takes-callee-saved")) restored = {};
-    if (clobbered.any()) base_.add_clobber(n, clobbered);
-    if (inst.op == Op::Ret) base_.block_reads(n, restored);
-  }
-}
-
-// A vreg with little choice comes first in every order. One that is left at least as many units as are ever live at once counts as
-// having all the choice there is.
-void FileAllocator::count_choices() {
-  if (!base_.has_clobbers()) return;
-  choice_.assign(round_.lowered.f.vregs.size(), ir::kMaxUnits);
-  for (const VRegId v : vregs_) {
-    const UnitSet clobbered = base_.clobbers(round_.live.range(v.index()));
-    if ((clobbered - not_allocatable_).none()) continue;
-    const int left = ir::kMaxUnits - (clobbered | not_allocatable_).count();
-    if (left < max_live()) choice_[v.index()] = left;
-  }
-}
-
-std::vector<VRegId> FileAllocator::vregs_without(std::span<const VRegId> absent) const {
-  std::vector<VRegId> present;
-  present.reserve(vregs_.size());
-  std::set_difference(vregs_.begin(), vregs_.end(), absent.begin(), absent.end(), std::back_inserter(present));
-  return present;
-}
-
-// One attempt: the vregs in an order, each to the fat point of what the others have left.
+// One attempt: places the vregs in an order, each in its fat point among the units that the earlier ones leave.
 class AttemptRun {
  public:
   AttemptRun(const FileAllocator& a, const AttemptOptions& options)
@@ -178,10 +62,10 @@ class AttemptRun {
     std::vector<std::pair<std::uint64_t, VRegId>> keys;
     keys.reserve(order.size());
     for (const VRegId v : order) {
-      const bool is_bound_first = options_.order == Order::BoundFirst || options_.order == Order::DearestFirst;
+      const bool is_bound_first = options_.order == Order::BoundFirst || options_.order == Order::HeaviestFirst;
       const std::uint64_t later = is_bound_first && placement_.is_spillable(v) ? 1 : 0;
-      const bool is_dearest = options_.order == Order::DearestFirst && later != 0;
-      const int shape = is_dearest ? dearness(v) : options_.order == Order::ByStart ? 0 : shape_of(v);
+      const bool is_by_weight = options_.order == Order::HeaviestFirst && later != 0;
+      const int shape = is_by_weight ? spill_weight(v) : options_.order == Order::ByStart ? 0 : shape_of(v);
       Point when = placement_.range(v)[0].begin;
       if (options_.order == Order::LongestFirst) {
         when = ~Point{0};
@@ -194,8 +78,8 @@ class AttemptRun {
     for (std::size_t k = 0; k < keys.size(); ++k) order[k] = keys[k].second;
     return order;
   }
-  // What it costs to spill v for each unit and moment, in steps of a sixteenth: below 2^10.
-  [[nodiscard]] int dearness(VRegId v) const {
+  // The spill weight of v: the logarithm of its spill cost for each unit and moment, in sixteenths, below 2^10.
+  [[nodiscard]] int spill_weight(VRegId v) const {
     std::uint64_t moments = 0;
     for (const Interval& i : placement_.range(v)) moments += i.end - i.begin;
     const std::uint64_t units = static_cast<std::uint64_t>(f_.vreg(v).units());
@@ -203,7 +87,7 @@ class AttemptRun {
     const int log2 = static_cast<int>(std::bit_width(each));
     return 16 * log2 + static_cast<int>((log2 > 4 ? each >> (log2 - 5) : each << (5 - log2)) & 15);
   }
-  // Greater for what is wider and more aligned.
+  // Greater for wider and more aligned vregs.
   [[nodiscard]] int shape_of(VRegId v) const {
     const Geometry g = geometry_of(f_.vreg(v));
     return std::max(g.units, g.align) * ir::kMaxUnits + g.units;
@@ -289,7 +173,7 @@ class AttemptRun {
     int unit = -1;
     std::int64_t cost = kUnspillable;
   };
-  // The position that costs least to empty during a range, the lowest among equals. What stands in it is placement_.leaving().
+  // The position that costs least to empty during a range, the lowest among equals. placement_.leaving() lists its vregs.
   Room find_room(std::span<const Interval> range, const Geometry& geometry) {
     const UnitSet taken = placement_.taken_during(range), bound = placement_.look_around(range);
     Room best;
@@ -303,8 +187,8 @@ class AttemptRun {
     return best;
   }
 
-  // The next round will bring temporaries at the instructions that name v. They find the other vregs where they are now, so room is
-  // reserved for them.
+  // The next round will have temporaries at the instructions that name v, while the other vregs keep their homes. So room is reserved
+  // for these temporaries now.
   void make_room_for_temporaries(VRegId v) {
     const Geometry geometry = placement_.shape(v);
     for (const TemporaryLists::At& at : (*options_.temporaries)[v]) {
@@ -331,6 +215,8 @@ class AttemptRun {
   std::vector<char> is_class_tried_;  // by coalesced class
 };
 
-Attempt FileAllocator::run(const AttemptOptions& options) const { return AttemptRun(*this, options).run(); }
+}  // namespace
+
+Attempt assign(const FileAllocator& allocator, const AttemptOptions& options) { return AttemptRun(allocator, options).run(); }
 
 }  // namespace regduel::allocator

@@ -31,7 +31,7 @@ class BankMoves {
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
-  // What moves as one.
+  // A vreg or a coalesced class, which moves as one.
   struct Group {
     std::span<const VRegId> members;
     std::span<const Interval> range;
@@ -66,7 +66,7 @@ class BankMoves {
     return std::any_of(g.members.begin(), g.members.end(),
                        [&](VRegId v) { return banks_.weight(v, homes_[v.index()], homes_) > 0; });
   }
-  // With the others where they are. The group has to be at the unit.
+  // Its cost with the others where they are. Requires that the group stands at the unit.
   [[nodiscard]] std::int64_t cost(const Group& g) const {
     std::int64_t sum = 0;
     for (const VRegId v : g.members) {
@@ -119,14 +119,14 @@ class BankMoves {
     return moved;
   }
 
-  // Positions of used units. Of those that are used, callee-saved ones are saved.
+  // Positions of used units. Used callee-saved units are saved already.
   template <class Visit>
   void for_each_position(const Group& g, Visit visit) const {
     for (int unit = 0; unit + g.geometry.units <= placement_.highest(); unit += g.geometry.step())
       if (placement_.used().has_all(unit, unit + g.geometry.units)) visit(unit);
   }
 
-  // The group has been taken off.
+  // Requires that the group has been taken off.
   int change_places(std::uint32_t which, const UnitSet& taken) {
     const Group& g = groups_[which];
     const int now = home(g);
@@ -157,7 +157,7 @@ class BankMoves {
     return 1 + static_cast<int>(chosen.size());
   }
 
-  // Whether what stands in a position during the range of g, whose home it then is not, can stand at `now`: then others_ has it.
+  // True if the groups that stand in a position during the range of g can stand at `now` instead; then others_ lists them.
   bool find_others(const Group& g, int unit, int now) {
     others_.clear();
     for (int u = unit; u < unit + g.geometry.units; ++u)
@@ -180,7 +180,7 @@ class BankMoves {
   const Round& round_;
   const BankPairs& banks_;
   Placement& placement_;
-  std::vector<int> homes_;  // as the placement has them, but for what is being tried
+  std::vector<int> homes_;  // as in the placement, but for the move that is tried
   std::vector<Group> groups_;
   std::vector<std::uint32_t> group_of_;  // by vreg
   std::vector<std::uint32_t> others_;    // of one position: groups

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "allocator/assign/constraints.h"
-
 namespace regduel::allocator {
 
 using ir::Function;

@@ -1,16 +1,17 @@
-// Register banks: source operands of one instruction that would be read from one bank at once.
+// Register banks: source operands of one instruction that are read from one bank at once conflict.
 //
 // The bank of unit u of file R is u % register_banks (ir/target.h). Two source operands of a named operation, of distinct vregs of
 // file R, conflict where the first units that they read lie in one bank; of a tuple the first unit counts, since the others follow
 // one by one. Two that stand in one unit, as coalesced vregs may, are read once. Copies, packs, calls and branches are left out:
-// they are no single machine instruction, or read nothing in one cycle. A conflict costs a cycle each time that it is executed and
-// is never wrong: so it ranks units, and forbids none.
+// they are no single machine instruction, or do not read their sources in one cycle. A conflict costs a cycle each time that it is
+// executed, but the result is right; so banks rank units, and forbid none.
 //
 // Source: source 000 "Per-Instruction Assignment", "Fatpoint Selection" (bank conflicts; knob 641), DECISIONS on types 11 to 14 (by
 // the target's bank function). Deviates: the source filters by the bank of the home taken last, of any vreg; here by the banks
 // of co-operands. Tested by banks_test.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,6 +21,12 @@
 #include "ir/program.h"
 
 namespace regduel::allocator {
+
+inline constexpr int kMaxWeight = 10'000;  // of one constraint, and of one conflict of banks
+// The weight of an event of this frequency: that, from 1 to kMaxWeight.
+[[nodiscard]] inline int weight_of(std::int64_t frequency) {
+  return static_cast<int>(std::clamp<std::int64_t>(frequency, 1, kMaxWeight));
+}
 
 // A source that is read in units of file R, the first of which is `unit` of its vreg.
 struct BankSource {
@@ -52,7 +59,7 @@ class BankPairs {
  private:
   struct Partner {
     ir::VRegId vreg;
-    std::int16_t distance;  // added to the partner's home: where a home of one's own would be in the same bank
+    std::int16_t distance;  // added to the partner's home: a home of this vreg in the same bank
     std::int16_t weight;
   };
   [[nodiscard]] bool is_conflict(const Partner& p, int unit, std::span<const int> home) const {

@@ -1,5 +1,5 @@
-// Which sources conflict, how the scan filters and weighs by their banks, and what the moves at the end do. How many conflicts
-// fewer that makes on the standard mix: properties/banks_test.cpp.
+// Tests of the bank conflicts of sources, of the scan's bank filter and weights, and of the moves at the end.
+// properties/banks_test.cpp counts the conflicts saved on the standard mix.
 
 #include "allocator/assign/banks.h"
 
@@ -20,7 +20,7 @@ constexpr Relaxation kAware = {.bank_aware = true};
 
 Attempt attempt(const LoweredRound& s, AttemptOptions options = {}) {
   options.relaxation = kAware;
-  return FileAllocator(s.round, ir::RegFile::R).run(options);
+  return assign(FileAllocator(s.round, ir::RegFile::R), options);
 }
 
 TEST(Banks, FirstUnitsOfDistinctSourcesOfOneOperation) {
@@ -149,7 +149,7 @@ TEST(Banks, MovesResolveWhatIsLeft) {
       #15 exit
 )",
                        8);
-  EXPECT_EQ(s.banks.count(FileAllocator(s.round, ir::RegFile::R).run({.weights = false}).home), 1);
+  EXPECT_EQ(s.banks.count(assign(FileAllocator(s.round, ir::RegFile::R), {.weights = false}).home), 1);
   const Attempt a = attempt(s, {.weights = false});
   EXPECT_EQ(s.banks.count(a.home), 0);
   EXPECT_EQ(a.used, 6);
@@ -174,7 +174,7 @@ TEST(Banks, TwoChangePlacesWhereNothingIsFree) {
       #7 exit
 )",
                        5);
-  EXPECT_EQ(s.banks.count(FileAllocator(s.round, ir::RegFile::R).run({.weights = false}).home), 1);
+  EXPECT_EQ(s.banks.count(assign(FileAllocator(s.round, ir::RegFile::R), {.weights = false}).home), 1);
   EXPECT_EQ(s.banks.count(attempt(s, {.weights = false}).home), 0);
 }
 

@@ -1,15 +1,16 @@
 // The best attempt at one file so far, and its homes, to be restored when the last attempt was not the best.
 //
-// Attempts are compared field by field. Without spilling: registers, then cost, then class width, less being better
-// (source 000). With spilling, of what fits: cost, then registers, since fewer registers first would reward spilling
-// more (DECISIONS). What fits is better than what does not. Source: source 000 "Best Result Recorder", source 001 "Best-result
+// Attempts are compared field by field, less being better. Without spilling: registers, then cost, then class width (source 000).
+// With spilling: cost, then registers, since fewer registers first would reward spilling more (DECISIONS). An attempt that fits is
+// better than one that does not. Source: source 000 "Best Result Recorder", source 001 "Best-result
 // comparison". Tested by best_result_test.cpp.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "allocator/assign/assign.h"
+#include "allocator/assign/attempt.h"
+#include "allocator/assign/file_allocator.h"
 
 namespace regduel::allocator {
 
@@ -28,14 +29,14 @@ struct ResultRecord {
 
 enum class ResultOrder : std::uint8_t { NoSpill, Spill };
 
-// True where a is better than b, whose attempt came before.
+// True if a is better than b, whose attempt came before.
 [[nodiscard]] bool is_better(const ResultRecord& a, const ResultRecord& b, ResultOrder order);
 
 class BestResult {
  public:
   explicit BestResult(ResultOrder order) : order_(order) {}
 
-  // From now on.
+  // For comparisons from now on.
   void set_order(ResultOrder order) { order_ = order; }
 
   // Keeps the attempt, homes and all, if it is the best so far. True if so.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "base/planted.h"
 
@@ -11,40 +12,35 @@ namespace regduel::allocator {
 namespace {
 
 using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Operand;
 using ir::VRegId;
 
 // No two classes with more pairs of members than this are compared member by member.
 constexpr std::size_t kMaxPairs = 1024;
 
-}  // namespace
+// Merges classes along affinities, the heaviest first.
+class Coalescer {
+ public:
+  Coalescer(const Function& f, const Liveness& live, const ConstraintLists& constraints, ir::Fuel* fuel)
+      : f_(f), live_(live), constraints_(constraints), fuel_(fuel) {}
 
-CoalescedClasses::CoalescedClasses(const Function& f, const Liveness& live, const ConstraintLists& constraints,
-                                   std::span<const VRegId> vregs, ir::Fuel* fuel) {
-  struct Edge {
+  //   vregs   those that may be coalesced
+  void run(std::span<const VRegId> vregs) {
+    find_affinities(vregs);
+    if (affinities_.empty()) return;
+    class_of.assign(f_.vregs.size(), CoalescedClasses::kNone);
+    turn_.assign(f_.vregs.size(), CoalescedClasses::kNone);
+    for (const Affinity& a : affinities_)
+      if (may_join(a.a, a.b)) join(a.a, a.b);
+    number_classes();
+  }
+
+  std::vector<CoalescedClass> classes;
+  std::vector<std::uint32_t> class_of;  // by vreg; empty if there are no classes
+
+ private:
+  struct Affinity {
     int weight;
     VRegId a, b;
-  };
-  std::vector<Edge> edges;
-  for (const VRegId v : vregs)
-    for (const Constraint& c : constraints.of(v))
-      if (c.type == ConstraintType::Range && c.partner.is_valid() && c.unit == 0 && v < c.partner &&
-          f.vreg(v).units() == f.vreg(c.partner).units() && !live.range(c.partner.index()).empty())
-        edges.push_back({c.weight, v, c.partner});
-  if (edges.empty()) return;
-  class_of_.assign(f.vregs.size(), kNone);
-  std::sort(edges.begin(), edges.end(),
-            [](const Edge& x, const Edge& y) { return std::tuple(-x.weight, x.a, x.b) < std::tuple(-y.weight, y.a, y.b); });
-  const auto class_of = [&](VRegId v) {
-    std::uint32_t& c = class_of_[v.index()];
-    if (c == kNone) {
-      c = static_cast<std::uint32_t>(classes_.size());
-      const auto range = live.range(v.index());
-      classes_.push_back({{v}, {range.begin(), range.end()}, f.vreg(v).align_log2, f.vreg(v).fixed});
-    }
-    return c;
   };
   // A vreg, or the class that it is in.
   struct Side {
@@ -53,54 +49,98 @@ CoalescedClasses::CoalescedClasses(const Function& f, const Liveness& live, cons
     int align_log2;
     ir::PReg fixed;
   };
-  std::vector<std::uint32_t> turn(f.vregs.size(), kNone);  // by vreg: its place among those that have affinities
-  std::uint32_t turns = 0;
-  const auto side = [&](const VRegId& v) -> Side {
-    if (turn[v.index()] == kNone) turn[v.index()] = turns++;
-    if (class_of_[v.index()] == kNone) return {{&v, 1}, live.range(v.index()), f.vreg(v).align_log2, f.vreg(v).fixed};
-    const CoalescedClass& c = classes_[class_of_[v.index()]];
+
+  void find_affinities(std::span<const VRegId> vregs) {
+    for (const VRegId v : vregs)
+      for (const Constraint& c : constraints_.of(v))
+        if (c.type == ConstraintType::Range && c.partner.is_valid() && c.unit == 0 && v < c.partner &&
+            f_.vreg(v).units() == f_.vreg(c.partner).units() && !live_.range(c.partner.index()).empty())
+          affinities_.push_back({c.weight, v, c.partner});
+    std::sort(affinities_.begin(), affinities_.end(), [](const Affinity& x, const Affinity& y) {
+      return std::tuple(-x.weight, x.a, x.b) < std::tuple(-y.weight, y.a, y.b);
+    });
+  }
+
+  [[nodiscard]] bool are_together(VRegId v, VRegId w) const {
+    return class_of[v.index()] != CoalescedClasses::kNone && class_of[v.index()] == class_of[w.index()];
+  }
+  Side side(const VRegId& v) {
+    if (turn_[v.index()] == CoalescedClasses::kNone) turn_[v.index()] = turns_++;
+    if (class_of[v.index()] == CoalescedClasses::kNone)
+      return {{&v, 1}, live_.range(v.index()), f_.vreg(v).align_log2, f_.vreg(v).fixed};
+    const CoalescedClass& c = classes[class_of[v.index()]];
     return {c.members, c.range, c.align_log2, c.fixed};
-  };
-  const auto is_with = [&](VRegId y) {
-    return [&, y](VRegId v) { return class_of_[v.index()] != kNone && class_of_[v.index()] == class_of_[y.index()]; };
-  };
-  const auto can_share = [&](const Side& a, const Side& b) {
+  }
+  bool may_join(const VRegId& v, const VRegId& w) {
+    const Side a = side(v), b = side(w);
+    return !are_together(v, w) && can_share(a, b) && ir::may(fuel_, "coalesce-copy");
+  }
+  [[nodiscard]] bool can_share(const Side& a, const Side& b) const {
     if (a.fixed.is_valid() && b.fixed.is_valid() && a.fixed != b.fixed) return false;
     const ir::PReg fixed = a.fixed.is_valid() ? a.fixed : b.fixed;
     if (fixed.is_valid() && fixed.first % (1 << std::max(a.align_log2, b.align_log2)) != 0) return false;
     if (!overlap(a.range, b.range)) return true;
     if (a.members.size() * b.members.size() > kMaxPairs) return false;
     if (REGDUEL_PLANTED("fatpoint-coalesces-across-a-def")) return true;
+    const auto spares = [&](VRegId x, VRegId y) {
+      return constraints_.defs().spares(x, y, live_.range(y.index()), [&](VRegId v) { return are_together(v, y); });
+    };
     for (const VRegId x : a.members)
       for (const VRegId y : b.members)
-        if (!constraints.defs().spares(x, y, live.range(y.index()), is_with(y)) ||
-            !constraints.defs().spares(y, x, live.range(x.index()), is_with(x)))
-          return false;
+        if (!spares(x, y) || !spares(y, x)) return false;
     return true;
-  };
-  for (const Edge& e : edges) {
-    const Side sides[] = {side(e.a), side(e.b)};
-    const bool is_joined = class_of_[e.a.index()] != kNone && class_of_[e.a.index()] == class_of_[e.b.index()];
-    if (is_joined || !can_share(sides[0], sides[1]) || !ir::may(fuel, "coalesce-copy")) continue;
-    std::uint32_t a = class_of(e.a), b = class_of(e.b);
-    if (classes_[a].members.size() < classes_[b].members.size()) std::swap(a, b);
-    CoalescedClass &to = classes_[a], &from = classes_[b];
-    unite(to.range, from.range);
+  }
+
+  std::uint32_t class_with(VRegId v) {
+    std::uint32_t& c = class_of[v.index()];
+    if (c == CoalescedClasses::kNone) {
+      c = static_cast<std::uint32_t>(classes.size());
+      const auto range = live_.range(v.index());
+      classes.push_back({{v}, LiveRange(range), f_.vreg(v).align_log2, f_.vreg(v).fixed});
+    }
+    return c;
+  }
+  void join(VRegId v, VRegId w) {
+    std::uint32_t a = class_with(v), b = class_with(w);
+    if (classes[a].members.size() < classes[b].members.size()) std::swap(a, b);
+    CoalescedClass &to = classes[a], &from = classes[b];
+    to.range.merge(from.range);
     to.align_log2 = std::max(to.align_log2, from.align_log2);
     if (from.fixed.is_valid()) to.fixed = from.fixed;
-    for (const VRegId v : from.members) class_of_[v.index()] = a;
+    for (const VRegId member : from.members) class_of[member.index()] = a;
     to.members.insert(to.members.end(), from.members.begin(), from.members.end());
     from = {};
   }
-  // In the order in which their first members came up.
-  std::erase_if(classes_, [](const CoalescedClass& c) { return c.members.empty(); });
-  std::sort(classes_.begin(), classes_.end(), [&](const CoalescedClass& x, const CoalescedClass& y) {
-    return turn[x.members[0].index()] < turn[y.members[0].index()];
-  });
-  for (std::size_t c = 0; c < classes_.size(); ++c) {
-    std::sort(classes_[c].members.begin(), classes_[c].members.end());
-    for (const VRegId v : classes_[c].members) class_of_[v.index()] = static_cast<std::uint32_t>(c);
+
+  // Drops classes that others have taken in. The rest come in the order in which their first members came up.
+  void number_classes() {
+    std::erase_if(classes, [](const CoalescedClass& c) { return c.members.empty(); });
+    std::sort(classes.begin(), classes.end(), [&](const CoalescedClass& x, const CoalescedClass& y) {
+      return turn_[x.members[0].index()] < turn_[y.members[0].index()];
+    });
+    for (std::size_t c = 0; c < classes.size(); ++c) {
+      std::sort(classes[c].members.begin(), classes[c].members.end());
+      for (const VRegId v : classes[c].members) class_of[v.index()] = static_cast<std::uint32_t>(c);
+    }
   }
+
+  const Function& f_;
+  const Liveness& live_;
+  const ConstraintLists& constraints_;
+  ir::Fuel* fuel_;
+  std::vector<Affinity> affinities_;
+  std::vector<std::uint32_t> turn_;  // by vreg: its place among those that have affinities
+  std::uint32_t turns_ = 0;
+};
+
+}  // namespace
+
+CoalescedClasses::CoalescedClasses(const Function& f, const Liveness& live, const ConstraintLists& constraints,
+                                   std::span<const VRegId> vregs, ir::Fuel* fuel) {
+  Coalescer coalescer(f, live, constraints, fuel);
+  coalescer.run(vregs);
+  classes_ = std::move(coalescer.classes);
+  class_of_ = std::move(coalescer.class_of);
 }
 
 }  // namespace regduel::allocator

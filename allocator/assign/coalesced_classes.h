@@ -1,15 +1,12 @@
-// Coalesced classes (the source's alias chains): vregs that a copy, a phi, a tie or a hint would like in one register, and that can
-// be in one.
+// Coalesced classes (the source's alias chains): vregs that a copy, a phi, a tie or a hint relates, and that can share a register.
 //
 // Two vregs can share a register if they never live at the same time, or if, wherever they do, they hold the same value: as for
 // Chaitin, the source of a copy does not interfere with its destination. That is so if each def of one at which the other lives
-// is a copy from the other, or from a vreg of its class. A class is placed as one, which makes the copies in it vanish; one that
-// finds no place is taken apart again, so that classes cost nothing but a try. A class may have precoloured members, all in one
-// register.
+// is a copy from the other, or from a vreg of its class. A class is placed as one, so that the copies in it vanish. If it finds no
+// place, its members are placed one by one. A class may have precoloured members, all in one register.
 //
 // Source: source 000 "Assignment", case 4 (alias chain propagation); the building of classes, which the source leaves to a pass
-// before, is ours: union-find over the affinities, heaviest first. Tested by
-// coalesced_classes_test.cpp.
+// before, is ours: union-find over the affinities, heaviest first. Tested by coalesced_classes_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +21,7 @@ namespace regduel::allocator {
 
 struct CoalescedClass {
   std::vector<ir::VRegId> members;  // ascending; at least two
-  std::vector<Interval> range;      // of all of them together: sorted, disjoint
+  LiveRange range;                  // of all of them together
   int align_log2 = 0;
   ir::PReg fixed;
 };
@@ -39,12 +36,12 @@ class CoalescedClasses {
                    std::span<const ir::VRegId> vregs, ir::Fuel* fuel = nullptr);
 
   [[nodiscard]] std::span<const CoalescedClass> all() const { return classes_; }
-  // Index of the class of a vreg, kNone where it is alone.
+  // Index of the class of a vreg, kNone if it is in none.
   [[nodiscard]] std::uint32_t of(ir::VRegId v) const { return class_of_.empty() ? kNone : class_of_[v.index()]; }
 
  private:
   std::vector<CoalescedClass> classes_;
-  std::vector<std::uint32_t> class_of_;  // by vreg; empty where there are no affinities
+  std::vector<std::uint32_t> class_of_;  // by vreg; empty if there are no affinities
 };
 
 }  // namespace regduel::allocator

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "allocator/assign/banks.h"
 #include "allocator/unit_set.h"
 
 namespace regduel::allocator {
@@ -49,7 +48,7 @@ class Builder {
     if (!fixed_.empty()) fixed_operands(num_affinities);
     if (!clobbers_.empty() && has(ConstraintType::BelowPoint)) across_calls(num_affinities);
     if (has(ConstraintType::PhiRelated)) phis();
-    if (has(ConstraintType::PointInterference)) wishes(num_affinities);
+    if (has(ConstraintType::PointInterference)) hints(num_affinities);
     const bool any_wide = (options_.types & kPairTypes) != 0 &&
                           std::any_of(f_.vregs.begin(), f_.vregs.end(), [](const ir::VReg& v) { return v.width > 32; });
     const bool any_custom = options_.target != nullptr && !options_.target->custom_constraints.empty();
@@ -223,9 +222,9 @@ class Builder {
   }
 
   // --- type 0: of vregs that live at one time, one without a home spares the place that another one would like best
-  void wishes(std::uint32_t num_affinities) {
-    std::vector<std::int16_t> wish(f_.vregs.size(), 0);  // what it is worth
-    find_wishes(num_affinities, wish);
+  void hints(std::uint32_t num_affinities) {
+    std::vector<std::int16_t> hint(f_.vregs.size(), 0);  // what it is worth
+    find_hints(num_affinities, hint);
     struct Piece {
       Interval range;
       VRegId vreg;
@@ -237,29 +236,29 @@ class Builder {
     std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
       return std::pair(a.range.begin, a.vreg.value) < std::pair(b.range.begin, b.vreg.value);
     });
-    std::vector<std::pair<VRegId, VRegId>> pairs;            // who spares whose wish
-    ir::PerFile<std::vector<Piece>> all = {}, wishing = {};  // of those that have begun and not ended
+    std::vector<std::pair<VRegId, VRegId>> pairs;            // who spares whose hint
+    ir::PerFile<std::vector<Piece>> all = {}, hinted = {};  // of those that have begun and not ended
     const auto last_of = [](std::vector<Piece>& open, Point now) {
       std::erase_if(open, [&](const Piece& p) { return p.range.end <= now; });
       return std::span(open).last(std::min(open.size(), kMaxSquare));
     };
     for (const Piece& p : pieces) {
       const std::size_t file = ir::index(f_.vreg(p.vreg).file());
-      for (const Piece& other : last_of(wishing[file], p.range.begin)) pairs.emplace_back(p.vreg, other.vreg);
-      if (wish[p.vreg.index()] != 0) {
+      for (const Piece& other : last_of(hinted[file], p.range.begin)) pairs.emplace_back(p.vreg, other.vreg);
+      if (hint[p.vreg.index()] != 0) {
         for (const Piece& other : last_of(all[file], p.range.begin)) pairs.emplace_back(other.vreg, p.vreg);
-        wishing[file].push_back(p);
+        hinted[file].push_back(p);
       }
       all[file].push_back(p);
     }
     std::sort(pairs.begin(), pairs.end());
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-    for (const auto& [a, b] : pairs) add(a, ConstraintType::PointInterference, wish[b.index()], true, b, 0, f_.vreg(b).units());
+    for (const auto& [a, b] : pairs) add(a, ConstraintType::PointInterference, hint[b.index()], true, b, 0, f_.vreg(b).units());
   }
   // Affinities to a place that is known from the start, hints, and what pre-allocation may find a place for.
-  void find_wishes(std::uint32_t num_affinities, std::vector<std::int16_t>& wish) const {
+  void find_hints(std::uint32_t num_affinities, std::vector<std::int16_t>& hint) const {
     const auto at_least = [&](VRegId v, int weight) {
-      wish[v.index()] = std::max(wish[v.index()], static_cast<std::int16_t>(weight));
+      hint[v.index()] = std::max(hint[v.index()], static_cast<std::int16_t>(weight));
     };
     for (std::uint32_t e = 0; e < num_affinities; ++e) {
       const VRegId partner = edges_[e].node.partner;
@@ -269,7 +268,7 @@ class Builder {
     for (std::size_t v = 0; v < original_.vregs.size(); ++v)
       if (original_.vregs[v].hint.is_valid()) at_least(original_.root(VRegId(v)), 1);
     if (options_.preallocates)
-      for (std::int16_t& w : wish) w = std::max<std::int16_t>(w, 1);
+      for (std::int16_t& w : hint) w = std::max<std::int16_t>(w, 1);
   }
 
   // --- types 11 to 14
@@ -328,8 +327,6 @@ class Builder {
 }  // namespace
 
 std::string_view name(ConstraintType t) { return kNames[static_cast<std::size_t>(t)]; }
-
-int weight_of(std::int64_t frequency) { return static_cast<int>(std::clamp<std::int64_t>(frequency, 1, kMaxWeight)); }
 
 ConstraintLists::ConstraintLists(const Function& original, const SpillCode& lowered,
                                  const std::vector<std::int64_t>& block_frequency, const Liveness& live,

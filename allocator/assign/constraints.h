@@ -1,18 +1,17 @@
 // Constraints on the home of a vreg, in the numbering of source 000, and the builder that derives them from a lowered program.
 //
-// Only preferences come this way: what must not be is a bit of the occupancy (DESIGN 4), and no weight decides correctness. So a
-// constraint weighs what it saves, which is one copy, conflict or broken tuple, times how often its block runs.
+// Constraints are preferences only. Hard conflicts are bits of the occupancy (occupancy.h), and no weight decides correctness. So a
+// constraint weighs as much as it saves: one copy, conflict or broken tuple, times the frequency of its block.
 //
 // The builder walks the instructions and asks for the role of each operand:
 //
-//   copies, ties, hints        15   affinity to the unit in which the copy would vanish, weighted by how often its block runs. The
-//                                   only type that goes to the secondary array
+//   copies, ties, hints        15   affinity to the unit in which the copy would vanish. The only type of the secondary array
 //   a fixed operand             2   of a vreg with no other affinity: all but that register
 //   several fixed operands      1   each spares the registers of the others, which it would have to leave first
-//   two that live at one time   0   one spares the place that the other, still without a home, would like best: that of a fixed
-//                                   operand, of a hint, of pre-allocation
-//   a copy to or from what
-//   lives across a call         3   below the first register that the call keeps
+//   two overlapping vregs       0   one spares the preferred place of the other as long as that has no home: the place of a fixed
+//                                   operand, of a hint, or of pre-allocation
+//   a copy to or from a vreg
+//   that lives across a call    3   below the first register that the call keeps
 //   a wide use and a def        5, 6 for a scalar def, one constraint a half; 7 for a wide one: it spares the tuple, so that no
 //                                   half of it is taken while the other is free
 //   phis                        8   the parity of the others, lightly, since most phis vanish by coalescing
@@ -20,7 +19,7 @@
 //                                   it spares the bank of each other source
 //   custom                      4, 9, 10, as the target description says
 //
-// Skipped: architectural vregs, barriers of phis, and vregs without a live range, as spilled ones are.
+// Architectural vregs, barriers of phis, and vregs without a live range (spilled ones) have no constraints.
 // Source: source 000 "Constraint Types", "Interference Builder", "Constraint List Structure"; DECISIONS on types 0 to 15. Tested by
 // constraints_test.cpp, pressure_test.cpp (weights) and coalesced_classes_test.cpp (affinities).
 #pragma once
@@ -31,8 +30,9 @@
 #include <string_view>
 #include <vector>
 
+#include "allocator/assign/banks.h"
 #include "allocator/program/def_lists.h"
-#include "allocator/spill/insert_spill_code.h"
+#include "allocator/spill_code/spill_code.h"
 #include "base/grouped.h"
 #include "ir/program.h"
 #include "ir/target.h"
@@ -60,13 +60,11 @@ enum class ConstraintType : std::uint8_t {
 inline constexpr int kNumConstraintTypes = 16;
 [[nodiscard]] std::string_view name(ConstraintType t);  // "point", "exclude-one" ...
 
-inline constexpr int kMaxWeight = 10'000;
-
 struct Constraint {
   ConstraintType type = ConstraintType::PointInterference;
   bool is_soft = true;  // may be left out by a retry (relaxation.h)
   std::int16_t weight = 1;
-  std::int16_t unit = 0;  // the target where `partner` is invalid; else added to the partner's home
+  std::int16_t unit = 0;  // the target if `partner` is invalid; else added to the partner's home
   std::uint8_t span = 1;  // units of the target
   ir::VRegId partner;     // counts once it has a home (type 0: as long as it has none)
 };
@@ -74,7 +72,7 @@ struct Constraint {
 struct ConstraintOptions {
   const ir::Target* target = nullptr;  // for custom constraints; null = none
   bool bank_aware = false;             // knob 641
-  std::uint32_t types = 0xFFFF;        // knob FatPointConstraintTypes; those of type 15 are made in any case, for the chains
+  std::uint32_t types = 0xFFFF;        // knob FatPointConstraintTypes; those of type 15 are always made, for coalesced classes
   bool preallocates = false;           // knob 628
 };
 
@@ -95,8 +93,5 @@ class ConstraintLists {
   mutable std::optional<DefLists> defs_;
   Grouped<Constraint> lists_;
 };
-
-// What it weighs that something happens so often: that, from 1 to kMaxWeight.
-[[nodiscard]] int weight_of(std::int64_t frequency);
 
 }  // namespace regduel::allocator

@@ -1,4 +1,4 @@
-// Which constraints the builder makes of the operands of a program.
+// The constraints that the builder derives from the operands of a program.
 
 #include "allocator/assign/constraints.h"
 

@@ -1,6 +1,6 @@
 // The footprint of a vreg in its register file: width, alignment, pair mode, step of the scan.
 //
-// Also the budget of the scan and where it begins and ends.
+// Also the budget and the bounds of the scan.
 //
 // Source: source 000 "Step 1: VR Geometry", "Step 2: Scan Range", "Budget Computation", "Assignment" cases 1 and 2. Deviates: a vreg
 // occupies its units, not its aligned width (a 96-bit value leaves the fourth unit of its aligned quad to others, since an
@@ -35,13 +35,13 @@ struct Geometry {
   return g;
 }
 
-// Units above any hard limit that an attempt without spilling looks at, to say by how much it missed.
+// Units above the limit that an attempt without spilling looks at, to measure by how much it missed.
 inline constexpr int kHeadroom = 7;
 // Entries of the pressure arrays beyond the units that are looked at.
 inline constexpr int kScanPadding = 4;
 
-// Units that an attempt without spilling looks at, and the entries of the pressure arrays that it needs. The modes of the source
-// scale the coordinates of a scan by 2 and 4, and shift them back where they index an array (DECISIONS): in units neither shows.
+// Units that an attempt without spilling looks at, and the entries of the pressure arrays that it needs. The source scales scan
+// coordinates by 2 and 4 in some modes and shifts them back for array indices (DECISIONS); in units both cancel out.
 [[nodiscard]] constexpr int scan_units(int limit) { return std::min(limit + kHeadroom, ir::kMaxUnits); }
 [[nodiscard]] constexpr int scan_width(int limit) { return std::min(scan_units(limit) + kScanPadding, ir::kMaxUnits); }
 

@@ -1,10 +1,10 @@
-// The occupancy bitvector: which units of one file are taken at which moment. This is where hard conflicts live, as bits.
+// The occupancy bitvector: which units of one file are taken at which moment. Its bits are the hard conflicts.
 //
 // Source 000 keeps one vector of slots "already committed", which would forbid all reuse. Here each instruction has two rows of
 // bits, one for its R moment and one for its W moment (liveness.h); clobbers have a row of their own. A vreg conflicts with the OR
 // of the rows that its live range covers, tested on its whole footprint (DECISIONS). No interference graph is ever built: marking
-// and asking cost (instructions in the range) x (words a row), which sums to instructions x pressure. The rows are summed up in
-// stretches, so that long ranges cost a fraction of that; and there is memory for those only that something is marked in.
+// and asking cost (instructions in the range) x (words a row), which sums to instructions x pressure. Stretches summarise rows, so
+// that long ranges cost a fraction of that; rows get memory when a unit is marked in them.
 //
 // Tested by occupancy_test.cpp (word-wise marking against bit by bit).
 #pragma once
@@ -20,14 +20,10 @@
 
 namespace regduel::allocator {
 
-// Row 2i is the R moment of instruction i, row 2i + 1 its W moment. An interval covers the rows [first_row, end_row).
-[[nodiscard]] constexpr std::uint32_t first_row(const Interval& i) { return (i.begin + 1) / 2; }
-[[nodiscard]] constexpr std::uint32_t end_row(const Interval& i) { return (i.end + 1) / 2; }
-
 class Occupancy {
  public:
   explicit Occupancy(std::uint32_t num_insts);
-  // A copy has room for the rows that it is likely to mark. It has the clobbers of the other one, which must outlive it.
+  // A copy reserves memory for the rows that it is likely to mark. It refers to the clobbers of the other, which must outlive it.
   Occupancy(const Occupancy& other);
   Occupancy(Occupancy&&) = default;
 
@@ -42,7 +38,7 @@ class Occupancy {
   [[nodiscard]] UnitSet conflicts(std::span<const Interval> range) const;
   [[nodiscard]] bool has_clobbers() const { return !clobbers().points.empty(); }
   [[nodiscard]] bool has_blocked_reads() const { return has_blocked_reads_; }
-  // The clobbers among them.
+  // The units of clobbers among them.
   [[nodiscard]] UnitSet clobbers(std::span<const Interval> range) const;
 
  private:
@@ -69,7 +65,7 @@ class Occupancy {
 
   std::size_t num_stretches_;
   std::vector<Stretch> stretches_;  // word by word, as far as units were marked
-  std::vector<Rows> rows_;          // those that are written; rows_[0] is none's, and zero; empty before the first mark
+  std::vector<Rows> rows_;          // those that are written; rows_[0] is zero and belongs to no stretch; empty before the first mark
   Clobbers own_clobbers_;
   const Clobbers* clobbers_of_other_ = nullptr;  // of the one that this is a copy of
   bool has_blocked_reads_ = false;

@@ -7,7 +7,6 @@
 #include "allocator/assign/banks.h"
 #include "allocator/assign/retry.h"
 #include "allocator/assign/scan.h"
-#include "allocator/explain/observer.h"
 #include "base/check_macro.h"
 #include "base/planted.h"
 
@@ -108,7 +107,7 @@ void Placement::place_precoloured(std::span<const VRegId> vregs) {
 }
 void Placement::place_precoloured(VRegId v) {
   const PReg r = f_.vreg(v).fixed;
-  if (f_.vreg(v).is_architectural()) {  // its units are nobody else's, and no limit binds it
+  if (f_.vreg(v).is_architectural()) {  // no other vreg may use its units, and no limit binds it
     result_.home[v.index()] = r.begin();
     return;
   }
@@ -134,7 +133,7 @@ void Placement::keep_home(VRegId v) {
 
 // --- the scan
 
-int Placement::wish(VRegId v) const {
+int Placement::hint_of(VRegId v) const {
   int best = -1, weight = 0;
   for (const Constraint& c : round_.constraints.of(v)) {
     if (c.type != ConstraintType::Range || c.weight <= weight) continue;
@@ -151,9 +150,9 @@ std::optional<int> Placement::target_of(const Constraint& c) const {
   if (!c.partner.is_valid()) return c.unit;
   const int home = home_or_fixed(c.partner);
   if (c.type != ConstraintType::PointInterference) return home < 0 ? std::nullopt : std::optional(home + c.unit);
-  if (home >= 0 || !rules_.counts_wishes) return std::nullopt;
-  const int wished = wish(c.partner);
-  return wished < 0 ? std::nullopt : std::optional(wished);
+  if (home >= 0 || !rules_.counts_hints) return std::nullopt;
+  const int hint = hint_of(c.partner);
+  return hint < 0 ? std::nullopt : std::optional(hint);
 }
 
 void Placement::weigh(std::span<const VRegId> members, const Geometry& geometry) {
@@ -177,7 +176,7 @@ void Placement::weigh(std::span<const VRegId> members, const Geometry& geometry)
   if (primaries_.empty()) return;
   // On a first pass primary weights decide nothing unless they add up to more than the threshold.
   is_weighed_ = !options_.first_pass || sum > options_.threshold;
-  // A retry leaves out first what is worth least.
+  // A retry leaves out the lightest constraints first.
   if (options_.relaxation.iteration > 0 && soft > 0)
     std::stable_sort(primaries_.begin(), primaries_.end(),
                      [](const Constraint* a, const Constraint* b) { return a->weight < b->weight; });
@@ -280,10 +279,7 @@ int Placement::resettle_leaving(VRegId by) {
   int moved = 0;
   for (const VRegId v : leaving_) {
     const int unit = is_fixed(v) ? -1 : select_for(v);
-    if (Step* const s = show(StepKind::Displaced, v, unit); s != nullptr) {
-      s->by = (home(by) < 0 ? "a temporary of " : "") + options_.observer->vreg_name(by);
-      if (is_spillable(v)) s->own_cost = cost(v);
-    }
+    show(StepKind::Displaced, v, unit, {.own_cost = is_spillable(v) ? cost(v) : -1, .by = by, .is_for_temporary = home(by) < 0});
     if (unit >= 0) {
       put(v, unit);
       ++moved;
@@ -326,12 +322,12 @@ Attempt Placement::conclude() {
 
 // --- for regduel explain
 
-Step* Placement::show_step(StepKind kind, std::span<const VRegId> members, std::span<const Interval> range,
-                           const Geometry& geometry, int unit) {
-  if (!options_.observer->is_about(members)) return nullptr;
+void Placement::show_step(StepKind kind, std::span<const VRegId> members, std::span<const Interval> range, const Geometry& geometry,
+                          int unit, const StepDetails& details) {
+  if (!options_.listener->is_about(members)) return;
   weigh(members, geometry);
   const int candidate = options_.candidates != nullptr ? options_.candidates->home_of(members).value_or(-1) : -1;
-  Step& s = options_.observer->step(
+  options_.listener->step(
       kind,
       {.allocator = a_,
        .occupancy = occupancy_,
@@ -348,21 +344,18 @@ Step* Placement::show_step(StepKind kind, std::span<const VRegId> members, std::
        .is_weighed = primaries_.empty() || is_weighed_,
        .threshold = options_.threshold,
        .relaxation = options_.relaxation,
+       .level = rules_.level,
        .by_bank = taken_banks_ != 0 ? filtered_by_bank(geometry) : UnitSet(),
        .bank_ceiling = std::min(kind == StepKind::AboveLimit ? width_ : a_.limit(), needed_anyhow()),
        .primary_at = [&](int u) { return u < rules_.array_width || !is_weighed_ ? primary_at(u, geometry) : 0; },
        .target_of = [&](const Constraint& c) { return target_of(c); }},
-      candidate, unit);
-  s.level = rules_.level;
-  return &s;
+      candidate, unit, details);
 }
+
 void Placement::show_room(StepKind kind, VRegId v, int unit, std::int64_t room_cost) {
-  Step* const s = show(kind, v, unit);
-  if (s == nullptr) return;
-  if (is_spillable(v)) s->own_cost = cost(v);
-  if (room_cost < kUnspillable) s->room_cost = room_cost;
-  if (kind == StepKind::MakesRoom)
-    for (const VRegId other : leaving_) s->leave.push_back(options_.observer->vreg_name(other));
+  StepDetails details{.own_cost = is_spillable(v) ? cost(v) : -1, .room_cost = room_cost < kUnspillable ? room_cost : -1};
+  if (kind == StepKind::MakesRoom) details.leave = leaving_;
+  show(kind, v, unit, details);
 }
 
 }  // namespace regduel::allocator

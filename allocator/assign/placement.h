@@ -1,16 +1,16 @@
-// Where the vregs of one register file stand while an attempt goes on, and the moves on that: take a home, leave it, look for one,
-// make room for another vreg.
+// A placement: the homes of the vregs of one register file during an attempt, and the operations on them: take a home, leave it,
+// look for one, make room for another vreg.
 //
-// Both kinds of attempt (assign.h, instruction_walk.h) are a loop over vregs around one Placement. They keep what differs: the
-// order of the vregs, and the rule that says which of them gives way.
+// Both kinds of attempt (assign.h, by_source/instruction_walk.h) are a loop over vregs around one Placement. They differ in the order
+// of the vregs, and in the rule for which vreg is evicted.
 //
 //   occupancy = fixed moments of the file (FileAllocator::base), and for each vreg with a home its units over its whole range
 //   used      = units that some vreg of this attempt has stood in, even if it has left since
 //
-// A search for room goes like this. look_around(range) finds what stands where during a range. For each position, leaving_cost()
-// says what it would cost to empty it: a vreg that has another free home for its whole range moves there at no cost, any other
-// costs what it costs to spill it. After leaving_cost() of the position chosen, take_off_leaving() empties it, and
-// resettle_leaving() finds the other homes or spills.
+// A search for room: look_around(range) finds the vregs that have homes during a range. For each position, leaving_cost() returns the
+// cost of emptying it: a vreg that has another free home for its whole range moves there at no cost, any other costs its spill cost.
+// After leaving_cost() of the position chosen, take_off_leaving() empties it, and resettle_leaving() finds the other homes or
+// spills.
 //
 // Source: source 000 "Per-Instruction Assignment", "Assignment"; "Step 4: Constraint Walk" (weigh). Tested by placement_test.cpp.
 #pragma once
@@ -22,12 +22,14 @@
 #include <utility>
 #include <vector>
 
-#include "allocator/assign/assign.h"
-#include "allocator/assign/candidates.h"
+#include "allocator/assign/attempt.h"
+#include "allocator/assign/attempt_listener.h"
+#include "allocator/assign/by_source/candidates.h"
+#include "allocator/assign/file_allocator.h"
 #include "allocator/assign/geometry.h"
 #include "allocator/assign/occupancy.h"
 #include "allocator/assign/pressure.h"
-#include "allocator/explain/explain.h"
+#include "allocator/spill/cost.h"
 #include "base/grouped.h"
 
 namespace regduel::allocator {
@@ -41,7 +43,7 @@ class Neighbours {
       : f_(f), live_(live), near_(live.num_numbered() / kStretch + 1), num_units_(static_cast<std::size_t>(units)),
         turn_(f.vregs.size(), 0), stamp_(f.vregs.size(), 0) {}
 
-  // To be called when a vreg gets its home, and when it leaves it.
+  // Called when a vreg gets its home, and when it leaves it.
   void add(ir::VRegId v) {
     turn_[v.index()] = ++turns_;
     for_each_stretch(live_.range(v.index()), [&](std::vector<ir::VRegId>& list) { list.push_back(v); });
@@ -50,7 +52,7 @@ class Neighbours {
     for_each_stretch(live_.range(v.index()), [&](std::vector<ir::VRegId>& list) { std::erase(list, v); });
   }
 
-  // Finds the vregs whose ranges overlap `range`. Cost: of what is listed in its stretches.
+  // Finds the vregs whose ranges overlap `range`. Cost: O(vregs listed in its stretches).
   //   home   by vreg: the first unit
   void find(std::span<const Interval> range, std::span<const int> home);
   // After find(): those vregs, in the order in which they got their homes; and those of them that stand in a unit.
@@ -88,11 +90,11 @@ class Neighbours {
   std::uint32_t epoch_ = 0;
 };
 
-// What tells the two kinds of attempt apart, as far as weights and scans go.
+// Differences between the two kinds of attempt in weights and scans.
 struct PlacementRules {
-  int array_width = 0;        // entries of the primary array that are written
-  bool counts_wishes = true;  // constraints of type 0: about what a vreg without a home would like best
-  int level = 0;              // of the instruction walk, for regduel explain
+  int array_width = 0;       // entries of the primary array that are written
+  bool counts_hints = true;  // constraints of type 0 count: they spare the hint of a vreg without a home
+  int level = 0;             // of the instruction walk, for regduel explain
 };
 
 class Placement {
@@ -115,7 +117,7 @@ class Placement {
   [[nodiscard]] const Occupancy& occupancy() const { return occupancy_; }
   [[nodiscard]] const PressureArrays& arrays() const { return arrays_; }
   [[nodiscard]] bool is_over_limit() const { return over_limit_; }
-  // It has been spilled, or nothing more can be done for it. Kept with may_spill only.
+  // It has been spilled or given up. Kept with may_spill only.
   [[nodiscard]] bool is_lost(ir::VRegId v) const { return lost_[v.index()] != 0; }
   [[nodiscard]] std::span<const ir::VRegId> to_spill() const { return result_.to_spill; }
 
@@ -123,39 +125,38 @@ class Placement {
   // Requires that the units from `unit` on are free over the whole range.
   void put(ir::VRegId v, int unit);
   void take_off(ir::VRegId v);
-  // Members of one class to one home, whose weight counts. Requires weigh() of them.
+  // Puts the members of one class in one home, and counts its weight. Requires weigh() of them.
   void settle(std::span<const ir::VRegId> members, int unit, const Geometry& geometry);
   // Marks units during a range that belong to no vreg.
   void reserve(std::span<const Interval> range, int unit, const Geometry& geometry);
   void release(std::span<const Interval> range, int unit, const Geometry& geometry);
   void spill(ir::VRegId v);
-  // Those that were spilled, the costliest first, to places that have become free since. Cost: O(spilled x range).
+  // Puts spilled vregs, the costliest first, in places that have become free since. Cost: O(spilled x range).
   void bring_back();
-  // For a vreg that must have a register and has none: the attempt does not fit.
+  // Notes that a vreg must have a register and has none, so that the attempt does not fit.
   void give_up(ir::VRegId v);
   void set_over_limit() { over_limit_ = true; }
   void use(int unit) { used_.set(unit); }
 
-  // Precoloured vregs, each to its own register: those that cannot be spilled first.
+  // Puts precoloured vregs in their own registers, those that cannot be spilled first.
   void place_precoloured(std::span<const ir::VRegId> vregs);
-  // Those that have a home from an earlier round (AttemptOptions::kept), if it is free.
+  // Puts vregs in their homes of an earlier round (AttemptOptions::kept) that are free.
   void keep_homes(std::span<const ir::VRegId> vregs);
 
   // --- the scan
-  // Fills the arrays with the constraints of `members`, which are to share one home; all zero where there are none. With banks,
-  // finds out in which of them co-operands stand.
+  // Fills the arrays with the constraints of `members`, which are to share one home; all zero if there are none. With banks,
+  // notes the banks of co-operands.
   void weigh(std::span<const ir::VRegId> members, const Geometry& geometry);
   // The primary weight of a position, after weigh().
   [[nodiscard]] std::int64_t primary_at(int unit, const Geometry& geometry) const;
   // Units that are taken at some moment of a range, or may not be used.
   [[nodiscard]] UnitSet taken_during(std::span<const Interval> range) const;
-  // The position with the least weight of those that `taken` leaves below the ceiling (without one: below the limit), -1 where
-  // there is none. Callee-saved registers that would have to be saved first come last. With banks, positions in a bank of a
-  // co-operand are left out, unless an affinity wants them, or no other is left that needs no more units than the attempt has in
-  // use, or the program at its peak.
+  // The position with the least weight of those that `taken` leaves below the ceiling (without one: below the limit), -1 if there
+  // is none. Callee-saved registers that are not saved yet come last. With banks, positions in a bank of a co-operand are left out,
+  // unless an affinity leads there, or all others lie above needed_anyhow().
   [[nodiscard]] int select(const Geometry& geometry, const UnitSet& taken) const;
   [[nodiscard]] int select(const Geometry& geometry, const UnitSet& taken, int ceiling) const;
-  // The same, and counts what decided (AttemptOptions::counts_choices).
+  // The same, and counts the reason of the choice (AttemptOptions::counts_choices).
   [[nodiscard]] int select_counted(const Geometry& geometry, const UnitSet& taken);
   // weigh() and select() for the whole range.
   [[nodiscard]] int select_for(ir::VRegId v);
@@ -169,10 +170,10 @@ class Placement {
   // Vregs with a home whose ranges overlap that of the search; those of them that stand in a unit.
   [[nodiscard]] std::span<const ir::VRegId> around() const { return neighbours_->found(); }
   [[nodiscard]] std::span<const ir::VRegId> around(int unit) const { return neighbours_->at(unit); }
-  // Lists in leaving() the vregs that stand in [unit, unit + units) during the range of the search, and returns what it costs that
-  // all of them leave; kUnspillable where they cannot.
+  // Lists in leaving() the vregs that stand in [unit, unit + units) during the range of the search, and returns the cost if
+  // all of them leave; kUnspillable if they cannot.
   //   taken   during the range of the search
-  //   goes_on(vreg, its cost, sum so far)   false ends it: kUnspillable
+  //   goes_on(vreg, its cost, sum so far)   false ends the search with kUnspillable
   template <class GoesOn>
   [[nodiscard]] std::int64_t leaving_cost(int unit, const Geometry& geometry, const UnitSet& taken, GoesOn goes_on) {
     leaving_.clear();
@@ -196,51 +197,50 @@ class Placement {
   }
   [[nodiscard]] std::span<const ir::VRegId> leaving() const { return leaving_; }
   void take_off_leaving();
-  // Each of leaving() to another home if there is one, else to memory. Returns how many moved.
-  //   by   the vreg for which they left, or whose temporary
+  // Moves each of leaving() to another home if there is one, else to memory. Returns how many moved to another home.
+  //   by   the vreg for which, or for whose temporary, they left
   int resettle_leaving(ir::VRegId by);
 
-  // What follows from the homes, and from what was spilled and given up.
+  // The result, as the homes, the spilled and the given-up vregs determine it.
   [[nodiscard]] Attempt conclude();
-  // The attempt as it stands, which counts as one that does not fit.
+  // The result of an attempt that ends early and does not fit.
   [[nodiscard]] Attempt abandon() { return std::move(result_); }
 
-  // --- for regduel explain: what is about to happen to one vreg, or to the class that it is in
+  // --- for the listener: the next step about a vreg, or its class
   //   unit   the choice, -1 = none
-  // Null where no observer asks for one of the members.
-  Step* show(StepKind kind, std::span<const ir::VRegId> members, std::span<const Interval> range, const Geometry& geometry,
-             int unit) {
-    return options_.observer == nullptr ? nullptr : show_step(kind, members, range, geometry, unit);
+  void show(StepKind kind, std::span<const ir::VRegId> members, std::span<const Interval> range, const Geometry& geometry,
+            int unit) {
+    if (options_.listener != nullptr) show_step(kind, members, range, geometry, unit, {});
   }
-  Step* show(StepKind kind, ir::VRegId v, int unit) {
-    return options_.observer == nullptr ? nullptr : show_step(kind, {&v, 1}, range(v), shape(v), unit);
+  void show(StepKind kind, ir::VRegId v, int unit, const StepDetails& details = {}) {
+    if (options_.listener != nullptr) show_step(kind, {&v, 1}, range(v), shape(v), unit, details);
   }
-  // A search for room: of MakesRoom, leaving() gives way.
+  // A step after a search for room; with MakesRoom, the vregs of leaving() leave.
   void show_room(StepKind kind, ir::VRegId v, int unit, std::int64_t room_cost);
 
  private:
-  Step* show_step(StepKind kind, std::span<const ir::VRegId> members, std::span<const Interval> range, const Geometry& geometry,
-                  int unit);
+  void show_step(StepKind kind, std::span<const ir::VRegId> members, std::span<const Interval> range, const Geometry& geometry,
+                 int unit, const StepDetails& details);
   void place_precoloured(ir::VRegId v);
   void keep_home(ir::VRegId v);
-  // What it costs to take a vreg out of its place: nothing where there is another.
+  // The cost of taking a vreg out of its place: nothing if another is free.
   [[nodiscard]] std::int64_t cost_to_move(ir::VRegId v);
   [[nodiscard]] int select_in(const UnitSet& forbidden, const Geometry& geometry, int ceiling) const;
-  // The bank filter, after weigh(): where a home would begin in the bank of a co-operand, and no affinity wants it to. Of a
-  // footprint that is wider than its alignment it leaves out more than it has to.
+  // The bank filter, after weigh(): first units in the bank of a co-operand to which no affinity leads. For a footprint that is wider
+  // than its alignment the filter leaves out more positions than it has to.
   [[nodiscard]] UnitSet filtered_by_bank(const Geometry& geometry) const;
-  // The end of the units that are in use, or that the program needs at its peak: what the bank filter looks at.
+  // The end of the units that are in use, or that the program needs at MaxLive. The bank filter prefers positions below it.
   [[nodiscard]] int needed_anyhow() const { return std::max(highest_, a_.first_unit() + a_.max_live()); }
   // The home of a vreg, known from the start if it is precoloured; -1 = none.
   [[nodiscard]] int home_or_fixed(ir::VRegId v) const {
     const ir::PReg fixed = f_.vreg(v).fixed;
     return fixed.is_valid() ? fixed.begin() : result_.home[v.index()];
   }
-  // The unit that a vreg without a home would like best: its heaviest affinity to a home that is known, else the candidate of
-  // pre-allocation, -1 = none.
-  [[nodiscard]] int wish(ir::VRegId v) const;
-  // The unit that a constraint is about at this moment; nullopt where it does not count (yet). Type 0 counts
-  // only as long as its partner has no home: later the occupancy forbids what it would weigh on.
+  // The hint of a vreg without a home: the unit of its heaviest affinity to a known home, else the candidate of pre-allocation,
+  // -1 = none.
+  [[nodiscard]] int hint_of(ir::VRegId v) const;
+  // The unit that a constraint is about at this moment; nullopt if it does not count (yet). Type 0 counts only as long as its partner
+  // has no home; afterwards the occupancy forbids the unit.
   [[nodiscard]] std::optional<int> target_of(const Constraint& c) const;
 
   const FileAllocator& a_;
@@ -253,8 +253,8 @@ class Placement {
   Occupancy occupancy_;
   PressureArrays arrays_;
   std::vector<const Constraint*> primaries_;  // of the members weighed last, without those left out
-  bool is_weighed_ = true;                    // whether they are in the arrays
-  std::uint64_t taken_banks_ = 0;             // in which co-operands of the members weighed last stand
+  bool is_weighed_ = true;                    // they are in the arrays
+  std::uint64_t taken_banks_ = 0;             // banks of co-operands of the members weighed last
   UnitSet used_;
   int highest_ = 0;
   std::optional<Neighbours> neighbours_;  // with may_spill, or with banks

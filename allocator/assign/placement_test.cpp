@@ -200,7 +200,7 @@ TEST(Placement, PrecolouredVregsThatCannotBeSpilledComeFirst) {
   EXPECT_THAT(p.to_spill(), ElementsAre(VRegId(0)));
 }
 
-// A wish (type 0) is that of a vreg without a home; the instruction walk does not count it.
+// A hint (type 0) is that of a vreg without a home; the instruction walk does not count it.
 TEST(Placement, AVregTakesTheHomeOfItsCopy) {
   Scene s(8, R"(
     vreg %0 R b32

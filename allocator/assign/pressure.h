@@ -13,12 +13,12 @@
 //    6  paired high      the second unit of the partner
 //    7  aligned pair     both
 //    8  phi              units of the other parity than the target
-//   11  even parity      units in the bank of the target: where there are two banks, the other parity is left. The number says
-//   12  odd parity         which source of an operation it is, not what it weighs on
+//   11  even parity      units in the bank of the target; with two banks, these are the units of one parity. Types 11, 12 and 13
+//   12  odd parity       differ in the source of the operation that they stand for, and weigh alike
 //   13  parity group
 //   14  parity extended    the same for the first unit of a tuple
 //   15  range            secondary: every unit but the target
-//    4  9  10            what the target description says (ir::CustomConstraint)
+//    4  9  10            as the target description says (ir::CustomConstraint)
 //
 // Source: source 000 "Pressure Array Construction", "Step 4: Constraint Walk"; DECISIONS for types 1, 2, 3, 5 to 7, 11 to 15.
 // Tested by pressure_test.cpp.
@@ -36,7 +36,7 @@
 
 namespace regduel::allocator {
 
-// True where the constraint weighs on a unit of [0, kMaxUnits): in the secondary array for type 15, else in the primary.
+// True if the constraint weighs on a unit of [0, kMaxUnits): in the secondary array for type 15, else in the primary.
 //   target   the unit that the constraint is about (for types 4, 9 and 10: the index of the custom constraint)
 [[nodiscard]] bool weighs_on(const Constraint& c, int unit, int target, const Geometry& geometry, const ir::Target& machine);
 
@@ -44,19 +44,19 @@ class PressureArrays {
  public:
   [[nodiscard]] std::int32_t primary(int unit) const { return primary_[static_cast<std::size_t>(unit)]; }
   [[nodiscard]] std::int32_t secondary(int unit) const { return away_ - relief_[static_cast<std::size_t>(unit)]; }
-  // False where every primary entry is zero.
+  // False if every primary entry is zero.
   [[nodiscard]] bool has_primary() const { return width_ > 0; }
-  // The units whose secondary weight is less than that of all the others, which have the same. Unordered, unique.
+  // The units with less secondary weight than the rest of the file, which has one weight. Unordered, unique.
   [[nodiscard]] std::span<const int> wanted() const { return wanted_; }
 
-  // Zeroes everything. Cost: of what was added.
+  // Zeroes all entries. Cost: O(entries added to).
   void reset();
   // Adds one constraint over the units [0, width), width <= kMaxUnits.
   void add(const Constraint& c, int target, int width, const Geometry& geometry, const ir::Target& machine);
 
  private:
   std::array<std::int32_t, ir::kMaxUnits> primary_ = {};
-  // Secondary entries, all of which type 15 raises but one: what it raises, less what each unit is spared.
+  // Type 15 raises all secondary entries but one: kept as one sum, less the weight that each unit is spared.
   std::array<std::int32_t, ir::kMaxUnits> relief_ = {};
   std::int32_t away_ = 0;
   std::vector<int> wanted_;

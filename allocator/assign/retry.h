@@ -7,9 +7,8 @@
 //   off                   low        2
 //   off                   high       0
 //
-// Pressure is low where MaxLive is not above the target (DECISIONS). An attempt succeeds if its result is not above the target
-// (reserved registers are not scanned, so that a result counts those below it); trying again stops where it cannot get better: the
-// result is MaxLive. Source: source 000 "Retry Loop", "Fast Register Allocation". Tested by retry_test.cpp.
+// Pressure is low if MaxLive is not above the target (DECISIONS). An attempt succeeds if its result is not above the target (reserved
+// registers are not scanned, so a result counts those below it). Retries end when the result is MaxLive, which cannot get better. Source: source 000 "Retry Loop", "Fast Register Allocation". Tested by retry_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -12,6 +12,7 @@
 #include "allocator/program/precoloured.h"
 #include "allocator/spill/cost.h"
 #include "allocator/spill/shared_memory.h"
+#include "allocator/spill_code/insert_spill_code.h"
 #include "allocator/testing.h"
 
 namespace regduel::allocator::testing {
@@ -38,7 +39,8 @@ struct LoweredRound {
       : program(before), budget(Budget::of(program, target, limits(limit))), f(out_of_ssa(program)), cfg(f), live(f, cfg),
         frequency(block_frequencies(f, cfg, 10)), plan(plan_with_remats()), lowered(insert_spill_code(f, cfg, live, plan, budget)),
         lowered_cfg(lowered.f), lowered_live(lowered.f, lowered_cfg, f.vregs.size()), index(lowered.f, lowered_live),
-        constraints(program, lowered, frequency, lowered_live), cost(spill_costs(f, cfg, live, frequency, plan.if_spilled, {})),
+        constraints(program, lowered, frequency, lowered_live),
+        cost(spill_costs(f, spill_moves(f, cfg, live, frequency, plan.if_spilled), plan.if_spilled, {})),
         banks(lowered.f, lowered_live, frequency, 4),
         round{lowered, lowered_live, index, constraints, cost, budget, target, nullptr, true, &banks} {
     cost.resize(lowered.f.vregs.size(), kUnspillable);

@@ -19,10 +19,10 @@ std::expected<Explanation, ir::AllocFailure> explain(const Function& program, co
   const auto knobs = Knobs::parse(options.knobs);
   if (!knobs) return std::unexpected(ir::AllocFailure{ir::AllocFailure::Kind::BadKnob, knobs.error()});
   Observer observer(program, vreg);
-  const auto allocation = run_driver(program, {target, options.limits, *knobs, Observers::from(options, &observer)});
+  const auto allocation = run_driver(program, {target, options.limits, *knobs, Instruments::from(options, &observer)});
   if (!allocation) return std::unexpected(allocation.error());
   Explanation e = observer.take();
-  // Original instructions keep their order and their operands keep their positions; what was put between them has other numbers.
+  // Original instructions keep their order, and their operands keep their positions; inserted instructions have other ids.
   const Function& after = allocation->program;
   std::size_t k = 0;
   for (const Inst& inst : program.insts) {

@@ -1,177 +1,20 @@
-// Why a vreg got the register that it has, or none: what every attempt knew and did about it.
+// Explains why a vreg got the register that it has, or none.
 //
-// explain() allocates as usual, with an observer (observer.h) that each attempt shows what it is about to do whenever the vreg
-// asked for, or its coalesced class, is at hand. So what is shown is what the run itself looked at, and not worked out afterwards.
-// Everything here is data for people and for JSON: numbers of vregs, instructions and units as the text form of a program has them.
+// explain() allocates as usual, with an observer (observer.h) of the vreg asked for: each attempt shows the observer each step that
+// concerns the vreg or its coalesced class. So an explanation shows data of the run itself, and nothing is worked out afterwards.
 //
 // Source: none; the scan that it shows is that of source 000 "Fatpoint Selection". Tested by explain_test.cpp; the text by
 // cli/cli_test.cpp and, on the examples of README.md, by scripts/check/check-readme.
 #pragma once
 
-#include <cstdint>
 #include <expected>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "allocator/assign/assign.h"
-#include "allocator/assign/constraints.h"
-#include "allocator/assign/geometry.h"
-#include "ir/allocator.h"
+#include "allocator/explain/explanation.h"
 
 namespace regduel::allocator {
 
-// Why a footprint that begins at a unit is not the home, or that it is. Those before Chosen forbid it; those behind rank it lower.
-enum class UnitReason : std::uint8_t {
-  OutsideFile,  // the footprint ends beyond the file
-  AboveLimit,   // beyond the limit, or beyond what the attempt looks at
-  Misaligned,
-  Reserved,   // of the target, or a register that a device function would have to keep and cannot
-  Clobbered,  // `at` an instruction in the live range
-  Restored,   // a callee-saved register, which holds the caller's value again `at` a ret in the live range
-  Taken,      // `by` a vreg that lives at the same time
-  KeptFree,   // for temporaries of vregs that have been spilled in this attempt
-  Chosen,
-  CalleeSavedFirst,  // callee-saved and not saved yet: comes last
-  Congested,         // primary weight above the threshold (knob 684)
-  HeavierPrimary,    // free, but more primary weight than the choice
-  HeavierSecondary,  // as little primary, but more secondary weight
-  HigherUnit,        // the same weights, a higher number
-  BankConflict,      // knob 641: in the bank of another source of the same instruction
-  NotLookedAt,       // free, but there was no scan
-};
-inline constexpr int kNumUnitReasons = 16;
-[[nodiscard]] std::string_view name(UnitReason r);  // "taken", "heavier_primary" ...
-
-struct SeenUnit {
-  UnitReason reason = UnitReason::NotLookedAt;
-  std::string by;  // Taken: "%4", or "temporary of #12"
-  std::string at;  // Clobbered, Restored: "#12"
-  std::int64_t primary = 0, secondary = 0;
-};
-
-// Half-open [begin, end) of the points of liveness.h, and the first and last moment in words: "#3", 'W'.
-struct SeenInterval {
-  Point begin = 0, end = 0;
-  std::string first, last;
-  char first_moment = 'R', last_moment = 'R';  // R reads, C clobbers, W writes
-};
-
-// Whether a constraint weighed on the arrays, and why not.
-enum class Counted : std::uint8_t {
-  Yes,
-  InClass,    // the partner is placed together with it
-  LeftOut,    // by relaxation
-  NoWeights,  // the attempt only packs
-  PartnerHasNoHome,
-  PartnerHasHome,    // type 0: then the occupancy says it, with a bit
-  PartnerHasNoWish,  // type 0: the partner has no wish yet
-};
-[[nodiscard]] std::string_view name(Counted c);
-
-struct SeenConstraint {
-  ConstraintType type = ConstraintType::PointInterference;
-  std::string of;       // the member of the class that has it
-  std::string partner;  // empty = none
-  int weight = 0;
-  bool is_soft = true;
-  Counted counted = Counted::Yes;
-  std::optional<int> target;  // the unit that it is about (types 4, 9, 10: the number of the custom constraint)
-};
-
-enum class StepKind : std::uint8_t {
-  Precoloured,       // to its own register, if it is free
-  JoinsPrecoloured,  // its class has a precoloured member, and goes there if nothing else is there
-  KeepsHome,         // the home of the attempt before, if it is free
-  Class,             // the scan for its whole coalesced class
-  Alone,             // the scan for it alone
-  AboveLimit,        // the scan a little above the limit, to say by how much the attempt missed
-  MakesRoom,         // no place is free: others leave
-  Displaced,         // it has to leave, and looks for another place
-  ToMemory,          // no place is free, and its own going is the cheapest
-  GivesUp,           // no place is free, and no vreg can leave
-  MovesApart,        // to a place with fewer bank conflicts
-};
-[[nodiscard]] std::string_view name(StepKind k);
-
-// One time that an attempt had the vreg in hand.
-struct Step {
-  StepKind kind = StepKind::Alone;
-  int level = 0;                     // of the instruction walk (knob 622), which may start over
-  std::vector<std::string> members;  // of the class placed as one; the vreg alone
-  Geometry geometry;
-  std::vector<SeenInterval> range;
-  std::vector<SeenConstraint> constraints;
-  bool is_weighed =
-      true;           // false: a first pass, on which primary weights decide nothing unless they add up to more than the threshold
-  int threshold = 0;  // knob 684
-  std::int64_t primary_weight = 0;  // the sum of what the primary constraints weigh
-  std::vector<SeenUnit> units;      // by the unit where the footprint would begin
-  int candidate = -1;               // the home that the pre-allocation pass has for it, -1 = none
-  bool is_candidate = false;        // and that was taken, without a scan
-  bool is_precoloured = false;      // it has a register of its own, and looks for no other
-  int unit = -1;                    // the choice, -1 = none
-  std::vector<std::string> leave;   // MakesRoom: the vregs that leave
-  std::string by;                   // Displaced: for whom
-  std::int64_t own_cost = -1;       // what it costs to spill it, -1 = cannot be or not asked
-  std::int64_t room_cost = -1;      // what it costs that others leave, likewise
-};
-
-struct SeenAttempt {
-  int run = 0;             // 1 = again with the whole limit, since the register usage level asked for too few
-  std::int64_t round = 0;  // 0 = without spilling
-  std::int64_t number = 0;
-  Order order = Order::ByStart;
-  bool may_spill = false, first_pass = false, coalesces = false, weights = true, walk = false;
-  std::int64_t iteration = 0;  // of the relaxation
-  int limit = 0;
-  std::vector<Step> steps;
-  int home = -1;              // at the end
-  bool is_in_memory = false;  // from an earlier round
-  bool is_spilled = false, fits = false, is_given_up = false, is_emitted = false;
-  int used = 0;  // highest unit + 1; no meaning where it was given up
-};
-
-enum class Spiller : std::uint8_t { None, Guidance, Eviction, Fallback, Fuel, Split };
-[[nodiscard]] std::string_view name(Spiller s);
-
-struct SeenSpill {
-  Spiller by = Spiller::None;
-  std::int64_t round = 0;
-  std::int64_t cost = -1;   // as cost.h has it, -1 = not known
-  std::int64_t relief = 0;  // Guidance: units and moments over budget that it frees
-  int place = -1;           // Guidance: how many went before it
-  std::string next;         // Guidance: what came after it in the queue, empty = nothing
-  std::int64_t next_cost = 0, next_relief = 0;
-  bool is_remat = false;                    // computed again instead of refilled
-  bool is_packed = false;                   // in a bit of a register
-  int refills = 0, stores = 0, remats = 0;  // instructions in the emitted program
-};
-
-struct Place {
-  std::uint32_t inst = 0;  // its id
-  std::string where;       // "R4"
-};
-
-struct Explanation {
-  ir::VRegId asked, root;  // the same unless the vreg asked for is an alias
-  std::string root_text;   // "%4 R b64 align 2": as declared
-  ir::VRegId one_with;     // the vreg that stands for it from the start (merge_copies.h); invalid = none
-  ir::RegFile file = ir::RegFile::R;
-  bool lives = false;
-  bool is_architectural = false;
-  std::vector<SeenAttempt> attempts;
-  int shown = -1;  // the attempt that decided: the emitted one, or that which sent it to memory; -1 = none
-  int home = -1;   // first unit in the emitted program, -1 = in memory, or never live
-  SeenSpill spill;
-  int pieces = 0;                     // that it was split into, the one in memory included (split_program.h); 0 = it is whole
-  std::vector<std::uint32_t> pinned;  // ids of the instructions pinned at which it is an operand
-  std::vector<Place> places;          // where its operands stand, in program order; without those of deleted instructions
-};
-
 //   vreg   of `program`
-// Cost: one allocation, and for each attempt what the vreg's live range costs.
+// Cost: two allocations, and O(length of the vreg's live range) for each step.
 [[nodiscard]] std::expected<Explanation, ir::AllocFailure> explain(const ir::Function& program, const ir::Target& target,
                                                                    const ir::AllocOptions& options, ir::VRegId vreg);
 

@@ -1,5 +1,5 @@
-// explain() tells of the run itself: it changes nothing, what it calls the home is what was emitted, and no place that it calls
-// better than the choice was free. On random programs, and one by one for each reason.
+// An explanation agrees with the run: it does not change the allocation, its home is the emitted one, and no unit that it ranks above
+// the choice was free. Checked on random programs, and one by one for each reason.
 
 #include "allocator/explain/explain.h"
 

@@ -113,7 +113,7 @@ void Observer::spilled(const VictimRank& rank, std::int64_t round, std::int64_t 
   e_.spill.relief = rank.relief;
   e_.spill.place = is_guided ? static_cast<int>(rank.place) : -1;
   if (!rank.next.is_valid()) return;
-  // Of what is no vreg of the program only a pack can be spilled.
+  // A spilled vreg that is not of the program is a pack.
   e_.spill.next = rank.next.index() < without_phis_->vregs.size() ? vreg_name(rank.next) : kPackName;
   e_.spill.next_cost = rank.next_cost;
   e_.spill.next_relief = rank.next_relief;
@@ -158,7 +158,7 @@ void Observer::finish(const SpillCode& lowered, const std::vector<int>& homes, c
         if (inst.op == Op::Refill) ++e_.spill.refills;
         else if (inst.op == Op::Spill) ++stores;
       }
-    if (e_.spill.refills > 0) e_.spill.stores = stores;  // what nothing refills is not stored (emit.h)
+    if (e_.spill.refills > 0) e_.spill.stores = stores;  // a store that no refill reads is dropped (frame/emit.h)
     if (e_.spill.is_remat)
       for (const Inst& inst : lowered.f.insts)
         if (inst.op == Op::Remat && inst.ref == without_phis_->insts[plan.location[v].inst()].id) ++e_.spill.remats;
@@ -169,7 +169,7 @@ void Observer::finish(const SpillCode& lowered, const std::vector<int>& homes, c
         std::any_of(ops.begin(), ops.end(), [&](const Operand& op) { return op.is_vreg() && op.vreg() == vreg_; }))
       e_.pinned.push_back(without_phis_->insts[k].id.value);
   }
-  // What decided: the emitted attempt, if it had the vreg in hand; else the last in which it lost.
+  // The deciding attempt is the emitted one; of a spilled vreg, the last one that spilled it.
   for (std::size_t k = 0; k < e_.attempts.size(); ++k) {
     const SeenAttempt& a = e_.attempts[k];
     if (is_spilled ? a.is_spilled : a.is_emitted) e_.shown = static_cast<int>(k);
@@ -186,7 +186,7 @@ std::string Observer::vreg_name(VRegId v) const {
   return v.index() < without_phis_->vregs.size() ? "temporary of a phi" : kPackName;
 }
 
-// Inserted instructions have no number yet: they are named after the one that they serve.
+// Inserted instructions have no id yet, and are named after the instruction that they serve.
 std::string Observer::at(std::uint32_t number) const {
   const SpillCode& lowered = round_->lowered;
   const std::uint32_t k = round_->live.inst_at(number);
@@ -197,9 +197,10 @@ std::string Observer::at(std::uint32_t number) const {
   return fmt::format("{} for {}", ir::name(inst.op), id_text(served));
 }
 
-Step& Observer::step(StepKind kind, const ScanState& state, int candidate, int unit) {
+void Observer::step(StepKind kind, const ScanState& state, int candidate, int unit, const StepDetails& details) {
   Step s;
   s.kind = kind;
+  s.level = state.level;
   for (const VRegId v : state.members) s.members.push_back(vreg_name(v));
   s.geometry = state.geometry;
   s.is_weighed = state.is_weighed;
@@ -211,8 +212,11 @@ Step& Observer::step(StepKind kind, const ScanState& state, int candidate, int u
   see_range(s, state);
   see_constraints(s, state);
   see_units(s, state);
+  s.own_cost = details.own_cost;
+  s.room_cost = details.room_cost;
+  if (details.by.is_valid()) s.by = (details.is_for_temporary ? "a temporary of " : "") + vreg_name(details.by);
+  for (const VRegId v : details.leave) s.leave.push_back(vreg_name(v));
   e_.attempts.back().steps.push_back(std::move(s));
-  return e_.attempts.back().steps.back();
 }
 
 void Observer::see_range(Step& s, const ScanState& state) const {
@@ -226,7 +230,7 @@ void Observer::see_constraints(Step& s, const ScanState& state) const {
     const ir::PReg fixed = round_->lowered.f.vreg(v).fixed;
     return fixed.is_valid() ? fixed.begin() : state.home[v.index()];
   };
-  std::vector<const Constraint*> soft;  // what is worth least first, as Placement::weigh has them
+  std::vector<const Constraint*> soft;  // by ascending weight, as in Placement::weigh
   for (const VRegId v : state.members)
     for (const Constraint& c : round_->constraints.of(v))
       if (c.type != ConstraintType::Range && c.is_soft) soft.push_back(&c);
@@ -253,7 +257,7 @@ void Observer::see_constraints(Step& s, const ScanState& state) const {
       else if (!seen.target)
         seen.counted = c.type != ConstraintType::PointInterference ? Counted::PartnerHasNoHome
                        : home_of(c.partner) >= 0                   ? Counted::PartnerHasHome
-                                                                   : Counted::PartnerHasNoWish;
+                                                                   : Counted::PartnerHasNoHint;
       s.constraints.push_back(std::move(seen));
     }
 }
@@ -273,7 +277,7 @@ void Observer::see_units(Step& s, const ScanState& state) const {
   if (s.unit >= 0) s.units[static_cast<std::size_t>(s.unit)].reason = UnitReason::Chosen;
 }
 
-// Each unit that is no candidate, with the first thing that stands in its footprint.
+// The reason for each unit whose footprint is not free, by its first conflict.
 void Observer::say_what_forbids(Step& s, const ScanState& state, const UnitSet& taken) const {
   const FileAllocator& allocator = state.allocator;
   const Function& f = round_->lowered.f;

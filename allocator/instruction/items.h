@@ -1,8 +1,7 @@
 // The items of one instruction: which of its operands stand in one home, and at which moments they hold it.
 //
-// FORMAT.md "Demand" defines items; this is that table as code. Two parts of the allocator stand on it: the packer, which
-// finds homes for all items of an instruction, and the lowering, which gives an item a temporary of its own where it cannot stand
-// in the home that its vreg has between instructions.
+// FORMAT.md "Demand" defines items; this is that table as code. The packer finds homes for all items of an instruction. Spill code
+// gives an item a temporary where it cannot stand in the home that its vreg has between instructions.
 //
 //   item                                   reads (R)  writes (W)
 //   uses and guard of one root             x                      unfixed ones join any other item of their root that holds R
@@ -42,7 +41,7 @@ inline constexpr std::uint16_t kNoItem = 0xFFFF;
 
 struct Items {
   std::vector<Item> items;
-  std::vector<std::uint16_t> of_operand;  // by operand of the instruction; kNoItem for what is no vreg
+  std::vector<std::uint16_t> of_operand;  // by operand of the instruction; kNoItem for operands that are no vregs
 };
 
 // Requires: operands name roots, and say their fixed registers (out_of_ssa). Reuses the memory of `out`.

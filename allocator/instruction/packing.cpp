@@ -57,9 +57,9 @@ Budget Budget::of(const Function& program, const ir::Target& target, const ir::L
 
 namespace {
 
-// The items of one moment, packed unit by unit: at the lowest free unit begins an item, or it stays empty. The units that may stay
-// empty are those that the items do not need, so an item of one unit anywhere needs no place in the search: it takes what stayed
-// empty.
+// The items of one moment, packed unit by unit: an item begins at the lowest free unit, or the unit stays empty. As many units may
+// stay empty as the items do not need, so items of one unit without a fixed place are left out of the search: they take units that
+// stayed empty.
 class Moment {
  public:
   explicit Moment(const UnitSet& free) : all_(free), free_(free), may_stay_empty_(free.count()), end_(free.end()) {}
@@ -104,8 +104,7 @@ class Moment {
     std::vector<std::size_t> items;
   };
   [[nodiscard]] bool goes_anywhere(const Kind& kind) const { return kind.units == 1 && kind.begins == all_; }
-  // Fills the free units from `unit` on with what is left. What is left cannot be filled in from a unit where it could not from a
-  // lower one.
+  // Places the remaining items in the free units from `unit` on. If that fails from some unit, it fails from all higher units.
   bool fill(int unit) {
     if (num_left_ == 0) return true;
     while (unit < end_ && !free_.has(unit)) ++unit;
@@ -135,7 +134,7 @@ class Moment {
   std::vector<std::size_t> left_;  // items, by kind
   std::size_t num_left_ = 0;
   std::vector<std::pair<std::size_t, int>> chosen_;    // kind and first unit
-  std::map<std::vector<std::size_t>, int> dead_from_;  // by left_: it cannot be filled in from this unit on
+  std::map<std::vector<std::size_t>, int> dead_from_;  // by left_: these items cannot be placed from this unit on
 };
 
 class FilePacker {
@@ -167,8 +166,8 @@ class FilePacker {
     if (items_[k].at_reads) return items_[k].at_writes ? Both : Reads;
     return Writes;
   }
-  // By kind; fixed ones as they come, of the others larger and more aligned first, those that must avoid the clobbers before those
-  // that need not.
+  // By kind; fixed items in program order, of the others larger and more aligned first, items that must avoid the clobbers before
+  // the rest.
   [[nodiscard]] std::array<int, 5> rank(std::size_t k) const {
     const Item& item = items_[k];
     if (kind(k) == Fixed) return {Fixed, 0, 0, 0, static_cast<int>(k)};
@@ -210,7 +209,7 @@ class FilePacker {
     return {};
   }
 
-  // Each item in the first home that is left. Most instructions need no more.
+  // First fit. Most instructions need no more.
   bool first_fit() {
     const UnitSet saved_r = taken_r_, saved_w = taken_w_;
     for (const std::size_t k : order_) {
@@ -245,13 +244,13 @@ class FilePacker {
     }
     return false;
   }
-  // Interchangeable, so that trying them in one order of places is enough.
+  // Equal items are interchangeable, so one order of their places is enough.
   [[nodiscard]] bool is_like(std::size_t a, std::size_t b) const {
     return items_[a].units == items_[b].units && items_[a].align == items_[b].align && items_[a].keeps == items_[b].keeps &&
            stands_alone(a) && stands_alone(b);
   }
-  // Whether one moment takes its own items and those of both moments from `depth` on, which find their other units free. Sets the
-  // homes of its own.
+  // Whether one moment has room for its own items and the items of both moments from `depth` on, if the other moment has. Sets the
+  // homes of its own items.
   bool fits(std::size_t depth, std::span<const std::size_t> own, const UnitSet& taken, bool is_reads) {
     Moment moment(allowed_ - taken);
     UnitSet begins;
@@ -298,7 +297,7 @@ class FilePacker {
     UnitSet taken_r, taken_w;
     friend auto operator<=>(const State&, const State&) = default;
   };
-  std::set<State> entered_;  // by search: what comes back there is a dead end
+  std::set<State> entered_;  // states that a search has entered: to come back to one is a dead end
 };
 
 }  // namespace

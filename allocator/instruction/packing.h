@@ -1,13 +1,13 @@
 // Homes for all operands of one instruction at once: exact. A failure is proven.
 //
-// This decides what *impossible* means, and it is the floor under the greedy scan: with everything in memory between instructions
-// and each instruction packed by itself, any program without an impossible instruction has an allocation.
+// An instruction is *impossible* if no packing exists. With all values in memory between instructions and each instruction packed by
+// itself, any program without an impossible instruction has an allocation; so the rounds of spilling always end in one.
 //
-// First fit, largest first, does for most. Otherwise the items that hold R and W are placed one after another (fixed ones before
-// them), as long as each moment by itself could take all that is to come; then the rest of R and the rest of W are two independent
-// problems. One moment is packed unit by unit: an item begins there or the unit stays empty, of which there may be as many as the
-// items do not need. What is left, by kind, and the lowest unit from which it could not be placed is remembered: at most units x
-// kinds x product(count + 1) steps. Source: FORMAT.md "Demand"; source 000 "Per-Instruction Assignment" has the place in the
+// First fit, largest first, suffices for most instructions. Otherwise a search places the items that hold R and W one after another
+// (after the fixed ones), as long as each moment by itself could take all remaining items; then the rest of R and the rest of W are
+// two independent problems. One moment is packed unit by unit: an item begins at the unit, or the unit stays empty; as many units
+// may stay empty as the items do not need. For each set of remaining items, by kind, the search remembers the lowest unit from
+// which they could not be placed: at most units x kinds x product(count + 1) steps. Source: FORMAT.md "Demand"; source 000 "Per-Instruction Assignment" has the place in the
 // pipeline. Tested by packing_test.cpp against brute force.
 #pragma once
 

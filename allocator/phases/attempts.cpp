@@ -8,8 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "allocator/assign/instruction_walk.h"
-#include "allocator/assign/preallocation.h"
+#include "allocator/assign/assign.h"
+#include "allocator/assign/by_source/instruction_walk.h"
+#include "allocator/assign/by_source/preallocation.h"
 #include "allocator/assign/retry.h"
 #include "allocator/spill/cost.h"
 #include "ir/text/text.h"
@@ -18,14 +19,14 @@ namespace regduel::allocator {
 
 using ir::VRegId;
 
-FileAttempts::FileAttempts(const Analysis& analysis, PlannedProgram& program, ir::RegFile file, const Options& options)
-    : analysis_(analysis), program_(program), options_(options), allocator_(program.round(), file),
+FileAttempts::FileAttempts(const Run& run, PlannedProgram& program, ir::RegFile file, const Options& options)
+    : run_(run), program_(program), options_(options), allocator_(program.round(), file),
       best_(options.round > 0 ? ResultOrder::Spill : ResultOrder::NoSpill) {
-  const Knobs& knobs = analysis.knobs;
+  const Knobs& knobs = run.facts.knobs;
   // Barriers are allocated by a mechanism of their own (source 000 "Per-Class Iteration"): first fit by start, no weights.
   if (ir::is_barrier(file)) options_.most = std::min<std::int64_t>(options_.most, 1);
   if (is_special_mode(knobs)) options_.most = 0;
-  candidates_ = preallocate(allocator_, analysis.modes[ir::index(file)],
+  candidates_ = preallocate(allocator_, run.facts.modes[ir::index(file)],
                             {.is_enabled = knobs[Knob::PreAllocation] != 0,
                              .follows_classes = knobs[Knob::CoalescingPreAllocation] != 0,
                              .does_uniform_files = knobs[Knob::UniformPreAllocation] != 0,
@@ -34,50 +35,49 @@ FileAttempts::FileAttempts(const Analysis& analysis, PlannedProgram& program, ir
 
 void FileAttempts::try_until_one_fits() {
   while (made_ < options_.most && !fits()) next_of_table(allocator_.limit());
-  has_packed_ = options_.most > 1 && analysis_.knobs[Knob::PackingAttempt] != 0 && !fits();
+  has_packed_ = options_.most > 1 && run_.facts.knobs[Knob::PackingAttempt] != 0 && !fits();
   if (has_packed_) try_once(AttemptId::packing(), allocator_.limit());
 }
 
 bool FileAttempts::may_improve() const {
-  return best_.best().register_count > allocator_.max_live() && analysis_.observers.may("another-attempt");
+  return best_.best().register_count > allocator_.max_live() && run_.instruments.may("another-attempt");
 }
 
 void FileAttempts::improve() {
   while (made_ < options_.most && may_improve()) next_of_table(may_spill() ? allocator_.limit() : best_.best().register_count);
-  if (options_.most > 1 && analysis_.knobs[Knob::PackingAttempt] != 0) {
+  if (options_.most > 1 && run_.facts.knobs[Knob::PackingAttempt] != 0) {
     if (may_spill()) pack_into_fewer();
     else if (!has_packed_ && may_improve()) try_once(AttemptId::packing(), best_.best().register_count - 1);
   }
-  if (made_ > 1 && analysis_.observers.trace != nullptr)
-    analysis_.observers.line("file {}: {}", ir::name(file()), describe(best_.best()));
+  if (made_ > 1 && run_.instruments.trace != nullptr)
+    run_.instruments.line("file {}: {}", ir::name(file()), describe(best_.best()));
   const PlacedBy& by = best_.attempt().placed_by;
-  analysis_.observers.line("file {}: attempt {} placed {} by first fit, {} by the secondary array, {} by the primary",
-                           ir::name(file()), best_.best().attempt, by.first_fit, by.secondary, by.primary);
-  if (Observer* const observer = analysis_.observers.of(file())) observer->emitted(options_.round, best_.best().attempt);
+  run_.instruments.line("file {}: attempt {} placed {} by first fit, {} by the secondary array, {} by the primary",
+                        ir::name(file()), best_.best().attempt, by.first_fit, by.secondary, by.primary);
+  if (RunListener* const listener = run_.instruments.of(file())) listener->emitted(options_.round, best_.best().attempt);
 }
 
 void FileAttempts::next_of_table(int ceiling) { try_once(AttemptId::of_table(made_++), ceiling); }
 
-// An attempt is given up once it needs more than `ceiling` units, unless the trace is to say how many.
+// An attempt ends once it needs more than `ceiling` units, unless a trace is to show how many it needs.
 void FileAttempts::try_once(AttemptId id, int ceiling) {
   const bool is_traced = !may_spill();
   AttemptOptions options = scan_options(id);
-  if (analysis_.observers.trace == nullptr || !is_traced) options.ceiling = ceiling;
-  Attempt result = observed(allocator_, id, options, false, [&] { return allocator_.run(options); });
+  if (run_.instruments.trace == nullptr || !is_traced) options.ceiling = ceiling;
+  Attempt result = observed(allocator_, id, options, false, [&] { return assign(allocator_, options); });
   if (is_traced)
-    analysis_.observers.line("-CLASS NOSPILL REGALLOC: attemp {}, used {}, target {}", id.number(), result.used,
-                             allocator_.limit());
+    run_.instruments.line("-CLASS NOSPILL REGALLOC: attemp {}, used {}, target {}", id.number(), result.used, allocator_.limit());
   best_.record(id.number(), allocator_, std::move(result));
 }
 
 // Registers of the programs of the standard mix that spill: 0.997 of those without this. More save a thousandth or two.
 constexpr int kMostPacked = 8;
 
-// The spill code stays as it is here, so that registers come before copies, as without spilling. No callee-saved register is used
-// for it that was not: that would be saved.
+// The spill code stays as it is here, so registers come before copies, as without spilling. A callee-saved register that is not in
+// use yet is not used here either, since it would have to be saved.
 void FileAttempts::pack_into_fewer() {
   best_.set_order(ResultOrder::NoSpill);
-  for (int n = 0; n < kMostPacked && !analysis_.is_large() && may_improve(); ++n) {
+  for (int n = 0; n < kMostPacked && !run_.facts.is_large() && may_improve(); ++n) {
     const int limit = best_.best().register_count - 1;
     const UnitSet above = UnitSet::range(limit, ir::kMaxUnits);
     const FileAllocator fewer = allocator_.without(above | (allocator_.callee_saved() - best_.attempt().units));
@@ -86,23 +86,23 @@ void FileAttempts::pack_into_fewer() {
       if (kept[v.index()] + program_.code().f.vreg(v).units() > limit) kept[v.index()] = -1;
     AttemptOptions options = scan_options(AttemptId::evicting());
     options.kept = kept;
-    options.observer = nullptr;
-    Attempt packed = fewer.run(options);
+    options.listener = nullptr;
+    Attempt packed = assign(fewer, options);
     if (!packed.fits) return;
-    if (Observer* const observer = analysis_.observers.of(file())) {
-      options.observer = observer;
-      packed = observed(fewer, AttemptId::packing(), options, false, [&] { return fewer.run(options); });
+    if (RunListener* const listener = run_.instruments.of(file())) {
+      options.listener = listener;
+      packed = observed(fewer, AttemptId::packing(), options, false, [&] { return assign(fewer, options); });
     }
     best_.record(AttemptId::packing().number(), fewer, std::move(packed));
   }
 }
 
 Relaxation FileAttempts::relaxation(std::int64_t iteration) const {
-  const Knobs& knobs = analysis_.knobs;
+  const Knobs& knobs = run_.facts.knobs;
   return {iteration, knobs[Knob::RelaxationStep], knobs[Knob::RelaxationCeiling], knobs[Knob::BankAware] != 0};
 }
 
-// The orders that the knob leaves, in turn.
+// The orders that the knob allows, in turn.
 static Order order_of(int attempt, std::int64_t orders) {
   static constexpr Order kOrders[] = {Order::ByStart, Order::WidestFirst, Order::LongestFirst};
   std::size_t k = 0;
@@ -111,18 +111,18 @@ static Order order_of(int attempt, std::int64_t orders) {
 }
 
 AttemptOptions FileAttempts::scan_options(AttemptId id) const {
-  const Knobs& knobs = analysis_.knobs;
+  const Knobs& knobs = run_.facts.knobs;
   AttemptOptions options{.evicts = knobs[Knob::Eviction] != 0,
                          .has_affinity = (knobs[Knob::ConstraintTypes] >> static_cast<int>(ConstraintType::Range) & 1) != 0,
-                         .counts_choices = analysis_.observers.trace != nullptr,
+                         .counts_choices = run_.instruments.trace != nullptr,
                          .threshold = static_cast<int>(knobs[Knob::InterferenceThreshold]),
                          .relaxation = relaxation(id.number()),
                          .candidates = candidates_.results().size() > 0 ? &candidates_ : nullptr,
-                         .observer = analysis_.observers.of(file())};
+                         .listener = run_.instruments.of(file())};
   switch (id.kind()) {
     case AttemptId::Kind::OfTable:
       options.order = order_of(id.number(), knobs[Knob::Orders]);
-      options.coalesces = program_.round().has_chains;
+      options.coalesces = program_.round().coalesces;
       options.weights = !ir::is_barrier(file());
       options.first_pass = id.number() == 0;
       break;
@@ -139,17 +139,17 @@ AttemptOptions FileAttempts::scan_options(AttemptId id) const {
   return options;
 }
 
-template <class Run>
+template <class Try>
 Attempt FileAttempts::observed(const FileAllocator& allocator, AttemptId id, const AttemptOptions& options, bool is_walk,
-                               Run run) const {
-  Observer* const observer = analysis_.observers.of(file());
-  if (observer != nullptr) observer->begin_attempt(allocator, options, options_.round, id.number(), is_walk);
-  Attempt result = run();
-  if (observer != nullptr) observer->end_attempt(result);
+                               Try try_it) const {
+  RunListener* const listener = run_.instruments.of(file());
+  if (listener != nullptr) listener->begin_attempt(allocator, options, options_.round, id.number(), is_walk);
+  Attempt result = try_it();
+  if (listener != nullptr) listener->end_attempt(result);
   return result;
 }
 
-// Attempts that begin with what the one before has come to. Weighted spill bytes of all profiles at 75% of MaxLive, against those
+// Attempts that begin with the homes of the one before. Weighted spill bytes of all profiles at 75% of MaxLive, against those
 // with none: 0.931 with one, 0.928 with up to three, no less with more.
 constexpr int kSettling = 3;
 
@@ -168,7 +168,7 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
   options.kept = eviction.kept;
   options.absent = eviction.absent;
   Attempt result;
-  if (analysis_.knobs[Knob::InstructionWalk] != 0) {
+  if (run_.facts.knobs[Knob::InstructionWalk] != 0) {
     options.order = Order::ByStart;
     result = observed(allocator_, AttemptId::evicting(), options, true, [&] {
       return walk_instructions(program_.round(), allocator_, file(),
@@ -178,37 +178,37 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
                                 .threshold = options.threshold,
                                 .has_affinity = options.has_affinity,
                                 .relaxation = options.relaxation,
-                                .observer = options.observer});
+                                .listener = options.listener});
     });
   } else {
-    if (analysis_.is_large()) options.temporaries = &program_.guidance().temporaries();
+    if (run_.facts.is_large()) options.temporaries = &program_.guidance().temporaries();
     const auto attempt = [&] {
-      return observed(allocator_, AttemptId::evicting(), options, false, [&] { return allocator_.run(options); });
+      return observed(allocator_, AttemptId::evicting(), options, false, [&] { return assign(allocator_, options); });
     };
-    const auto may_go_on = [&] { return !analysis_.is_large() && analysis_.observers.may("another-attempt"); };
+    const auto may_go_on = [&] { return !run_.facts.is_large() && run_.instruments.may("another-attempt"); };
     const auto rank = [](const Attempt& a) { return std::pair(a.to_pin.size(), a.spill_cost); };
-    // In two orders; where most vregs keep a home from before, in the one that is better more often.
+    // In two orders. If most vregs keep an earlier home, only in the order that is better more often.
     const bool goes_on = !eviction.kept.empty();
-    if (goes_on) options.order = Order::DearestFirst;
+    if (goes_on) options.order = Order::HeaviestFirst;
     result = attempt();
     const bool is_hopeless = moved_by(result.to_spill, eviction.moves) > eviction.most_moved;
     if (!is_hopeless && !goes_on && result.to_spill.size() > 2 && may_go_on()) {
-      options.order = Order::DearestFirst;
+      options.order = Order::HeaviestFirst;
       Attempt other = attempt();
       if (rank(other) < rank(result)) result = std::move(other);
     }
     // An attempt that begins with the homes of the one before: a vreg without a home may take that of vregs that cost less to
-    // spill. An observer is shown only attempts that spill less than the one before.
+    // spill. A listener is shown only attempts that spill less than the one before.
     options.order = Order::BoundFirst;
     std::vector<int> kept;
     for (int n = 0; n < kSettling && !is_hopeless && !result.to_spill.empty() && may_go_on(); ++n) {
       kept = long_lived(result);
       options.kept = kept;
       AttemptOptions unseen = options;
-      unseen.observer = nullptr;
-      Attempt settled = allocator_.run(unseen);
+      unseen.listener = nullptr;
+      Attempt settled = assign(allocator_, unseen);
       if (rank(settled) >= rank(result)) break;
-      result = analysis_.observers.vreg == nullptr ? std::move(settled) : attempt();
+      result = run_.instruments.listener == nullptr ? std::move(settled) : attempt();
     }
   }
   eviction.kept = long_lived(result);
@@ -219,12 +219,13 @@ Attempt FileAttempts::evict(const Eviction& eviction) {
 }
 
 void FileAttempts::trace_eviction(const Attempt& result) const {
-  const Observers& observers = analysis_.observers;
-  if (observers.trace == nullptr) return;
-  observers.line("file {}: round {}, used {}, target {}, spills {}, cost {}, pins {}", ir::name(file()), options_.round,
-                 result.used, allocator_.limit(), result.to_spill.size(), result.spill_cost, result.to_pin.size());
-  for (const VRegId v : result.to_spill) observers.line("  spills %{}", v.value);
-  for (const std::uint32_t inst : result.to_pin) observers.line("  no room at {}", ir::print(analysis_.f, analysis_.f.insts[inst]));
+  const Instruments& instruments = run_.instruments;
+  if (instruments.trace == nullptr) return;
+  instruments.line("file {}: round {}, used {}, target {}, spills {}, cost {}, pins {}", ir::name(file()), options_.round,
+                   result.used, allocator_.limit(), result.to_spill.size(), result.spill_cost, result.to_pin.size());
+  for (const VRegId v : result.to_spill) instruments.line("  spills %{}", v.value);
+  for (const std::uint32_t inst : result.to_pin)
+    instruments.line("  no room at {}", ir::print(run_.facts.f, run_.facts.f.insts[inst]));
 }
 
 Homes improved_homes(const PlannedProgram& program, std::span<FileAttempts> files) {

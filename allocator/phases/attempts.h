@@ -2,13 +2,12 @@
 //
 // An attempt is one of three kinds:
 //
-//   of the table   number n = 0, 1, ...: one of three orders in turn, coalesced classes, weights, and what a retry leaves out
-//                  (relaxation.h)
-//   packing        beyond the table: no wishes at all, since a duel counts registers and not copies; where none of the table fits,
-//                  too, as without wishes it may. With spilling: fewer registers for the same spill code, one by one, as long as
-//                  what stands above them finds room below
-//   evicting       with spilling: finds out what has to go, and fits if that is nothing. In two orders, and then from what the
-//                  better one has come to, as long as less is spilled by that: what spills least stays
+//   of the table   number n = 0, 1, ...: one of three orders in turn, coalesced classes, weights, and relaxation (relaxation.h)
+//   packing        after those of the table: without weights, since a duel counts registers and not copies. Tried too if no attempt
+//                  of the table fits, since it may fit without weights. With spilling: fewer registers for the same spill code, one
+//                  by one, as long as the vregs above them find room below
+//   evicting       with spilling: finds the vregs to spill, and fits if there are none. In two orders, and then from the homes of
+//                  the better one, as long as that spills less. The attempt that spills least stays
 //
 // Source: source 000 "Retry Loop"; the packing attempt is ours. Tested by attempts_test.cpp, driver_test.cpp and
 // driver_trace_test.cpp.
@@ -19,8 +18,9 @@
 #include <span>
 #include <vector>
 
+#include "allocator/assign/attempt.h"
 #include "allocator/assign/best_result.h"
-#include "allocator/assign/candidates.h"
+#include "allocator/assign/by_source/candidates.h"
 #include "allocator/phases/planned_program.h"
 
 namespace regduel::allocator {
@@ -44,14 +44,14 @@ class AttemptId {
   std::int64_t number_;
 };
 
-// What eviction starts from.
+// Where eviction starts.
 struct Eviction {
   std::vector<int>& kept;              // homes of the last attempt of this kind by long-lived vreg, empty = none; replaced
-  std::span<const ir::VRegId> absent;  // ascending: vregs that guidance spills anyhow
+  std::span<const ir::VRegId> absent;  // ascending: vregs that guidance spills
   std::size_t num_long_lived = 0;
   std::span<const Location> if_spilled;      // by vreg of the program
   std::span<const std::int64_t> moves = {};  // by vreg of the program: bytes (Progress::moves)
-  // Where what a first attempt spills moves more bytes than this, there is no second one.
+  // If the spills of a first attempt move more bytes than this, there is no second one.
   std::int64_t most_moved = std::numeric_limits<std::int64_t>::max();
 };
 
@@ -61,8 +61,8 @@ class FileAttempts {
     std::int64_t round = 0;  // 0 = without spilling
     std::int64_t most = 0;   // attempts of the table
   };
-  // Requires that the file has vregs. The analysis and the program outlive it.
-  FileAttempts(const Analysis& analysis, PlannedProgram& program, ir::RegFile file, const Options& options);
+  // Requires that the file has vregs. The run and the program outlive it.
+  FileAttempts(const Run& run, PlannedProgram& program, ir::RegFile file, const Options& options);
 
   [[nodiscard]] ir::RegFile file() const { return allocator_.file(); }
   [[nodiscard]] bool fits() const { return best_.has_any() && best_.best().fits; }
@@ -72,7 +72,7 @@ class FileAttempts {
   void try_until_one_fits();
   // More of the table, and those that pack, while the result is above MaxLive. Requires fits().
   void improve();
-  // What it would take to fit: it does where nothing has to go and nothing is absent.
+  // An attempt with eviction. It fits if it spills no vreg and no vreg is absent.
   [[nodiscard]] Attempt evict(const Eviction& eviction);
 
  private:
@@ -84,11 +84,11 @@ class FileAttempts {
   [[nodiscard]] AttemptOptions scan_options(AttemptId id) const;
   [[nodiscard]] Relaxation relaxation(std::int64_t iteration) const;
   void trace_eviction(const Attempt& result) const;
-  template <class Run>
+  template <class Try>
   [[nodiscard]] Attempt observed(const FileAllocator& allocator, AttemptId id, const AttemptOptions& options, bool is_walk,
-                                 Run run) const;
+                                 Try try_it) const;
 
-  const Analysis& analysis_;
+  const Run& run_;
   PlannedProgram& program_;
   Options options_;
   FileAllocator allocator_;
@@ -98,7 +98,7 @@ class FileAttempts {
   bool has_packed_ = false;
 };
 
-// Improves each, and puts their best homes together. Requires that all fit.
+// Improves the result of each file, and puts their best homes together. Requires that all fit.
 [[nodiscard]] Homes improved_homes(const PlannedProgram& program, std::span<FileAttempts> files);
 
 }  // namespace regduel::allocator

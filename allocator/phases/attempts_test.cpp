@@ -1,4 +1,4 @@
-// Attempts by their kinds, and that phases share what they should: one file at a time, the best kept.
+// Attempts by their kinds, file by file, of which the best stays; and the second chance.
 
 #include "allocator/phases/attempts.h"
 
@@ -30,16 +30,17 @@ const ir::Function kThree = testing::program(R"(
 
 struct Scene {
   explicit Scene(int registers)
-      : limits(testing::limits(registers)), analysis(kThree, {ir::default_target(), limits, knobs}), progress(analysis) {
+      : limits(testing::limits(registers)), facts(kThree, ir::default_target(), knobs), run(facts, limits), progress(run) {
     progress.insert_spill_code();
   }
   FileAttempts attempts(std::int64_t round, std::int64_t most) {
-    return FileAttempts(analysis, progress.program(), RegFile::R, {.round = round, .most = most});
+    return FileAttempts(run, progress.program(), RegFile::R, {.round = round, .most = most});
   }
 
   ir::Limits limits;
   Knobs knobs;
-  Analysis analysis;
+  ProgramFacts facts;
+  Run run;
   Progress progress;
 };
 
@@ -143,18 +144,18 @@ TEST(Phases, WhatIsSpilledComesBackAsFarAsThereIsRoom) {
   SpillPhase phase(tight.progress);
   ASSERT_TRUE(phase.run_rounds());
   EXPECT_GT(tight.progress.moved(), 0);
-  EXPECT_FALSE(phase.unspill()) << "what is spilled has to leave again, and nothing less does";
+  EXPECT_FALSE(phase.run_second_chance()) << "what is spilled has to leave again, and nothing less does";
 
   // All of it in memory, with three registers for three vregs.
   Scene roomy(3);
   SpillPhase all(roomy.progress);
   ASSERT_TRUE(all.run_fallback());
   EXPECT_GT(roomy.progress.moved(), 0);
-  const auto back = all.unspill();
+  const auto back = all.run_second_chance();
   ASSERT_TRUE(back);
   EXPECT_EQ(roomy.progress.moved(), 0);
   for (std::uint32_t v = 0; v < 3; ++v) EXPECT_GE((*back)[v], 0);
-  EXPECT_FALSE(all.unspill()) << "nothing is spilled any more";
+  EXPECT_FALSE(all.run_second_chance()) << "nothing is spilled any more";
 }
 
 TEST(Phases, FallbackKeepsEverythingInMemory) {

@@ -7,7 +7,7 @@
 namespace regduel::allocator {
 namespace {
 
-// Without items, which most instructions can be spared: each operand by itself takes no less room than in its item.
+// A quick test without items: the operands one by one take at least as much room as their items.
 bool surely_fits(const ir::Function& f, const ir::Inst& inst, const Budget& budget) {
   const auto ops = f.operands_of(inst);
   if (ops.empty()) return true;

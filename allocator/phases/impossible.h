@@ -1,4 +1,4 @@
-// Which instruction, if any, makes an allocation impossible: decided by packing each instruction by itself, so exactly.
+// Finds the instruction, if any, that makes an allocation impossible. Each instruction is packed by itself, so the answer is exact.
 //
 // Source: FORMAT.md "Demand"; source 001 "Allocation Failure". Tested by impossible_test.cpp against the packer.
 #pragma once
@@ -11,7 +11,7 @@
 namespace regduel::allocator {
 
 struct Impossible {
-  ir::RegFile file;  // of which it needs more than there is
+  ir::RegFile file;  // the file in which no packing fits
   ir::InstId inst;
 
   friend bool operator==(const Impossible&, const Impossible&) = default;

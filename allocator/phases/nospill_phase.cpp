@@ -8,8 +8,8 @@
 namespace regduel::allocator {
 
 std::optional<Homes> run_nospill_phase(Progress& p) {
-  const Knobs& knobs = p.analysis.knobs;
-  ir::PassScope scope(p.analysis.observers.passes, "nospill", &p.program().code().f);
+  const Knobs& knobs = p.run.facts.knobs;
+  ir::PassScope scope(p.run.instruments.passes, "nospill", &p.program().code().f);
   std::vector<FileAttempts> files;
   files.reserve(ir::kNumFiles);
   for (const ir::RegFile file : kFileOrder) {
@@ -19,7 +19,7 @@ std::optional<Homes> run_nospill_phase(Progress& p) {
     p.first_misfit = file;
     const std::int64_t most = attempts_without_spilling(knobs, !is_high);
     if (most == 0) return std::nullopt;
-    files.emplace_back(p.analysis, p.program(), file, FileAttempts::Options{.most = most});
+    files.emplace_back(p.run, p.program(), file, FileAttempts::Options{.most = most});
     files.back().try_until_one_fits();
     is_high = !files.back().fits();
     if (is_high) return std::nullopt;

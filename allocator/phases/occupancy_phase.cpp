@@ -21,7 +21,7 @@ constexpr std::int64_t kMostWeighted = std::int64_t{1} << 59;  // of a program
 
 bool is_access(const ir::Inst& inst) { return inst.op == ir::Op::Spill || inst.op == ir::Op::Refill; }
 
-// What a program executes: in all, and accesses of spill code alone.
+// Executed instructions of a program: all, and accesses of spill code.
 struct Executed {
   std::int64_t all = 0, accesses = 0;
 };
@@ -47,15 +47,16 @@ int registers_of(const ir::Function& allocated) {
   return end;
 }
 
-// Where guidance would have to go for the soft budget, and what that costs at first sight; nothing where it may not go there.
+// The estimated cost of the victims that guidance names for the soft budget; nothing if the knob does not allow one of them.
 std::optional<std::int64_t> cost_of_victims(Progress& p, const Budget& soft) {
-  const Analysis& a = p.analysis;
-  const RoundIndex index(a.f, a.live);
-  SpillGuidance guidance({a.f, a.live, index, p.costs(), soft, a.model, a.slots, p.plan.if_spilled, Spilled::of(a.f, p.plan)});
+  const ProgramFacts& facts = p.run.facts;
+  const RoundIndex index(facts.f, facts.live);
+  SpillGuidance guidance(
+      {facts.f, facts.live, index, p.costs(), soft, facts.model, facts.slots, p.plan.if_spilled, Spilled::of(facts.f, p.plan)});
   std::int64_t cost = 0;
   for (const VRegId v : guidance.victims(RegFile::R)) {
     const bool is_remat = p.plan.if_spilled[v.index()].is_recomputed();
-    if (!is_remat && a.knobs[Knob::Occupancy] == kRematsOnly) return std::nullopt;
+    if (!is_remat && facts.knobs[Knob::Occupancy] == kRematsOnly) return std::nullopt;
     cost = std::min(kMostWeighted, cost + p.moves()[v.index()] * (is_remat ? 1 : BudgetModel::kAccess));
   }
   return cost;
@@ -64,19 +65,20 @@ std::optional<std::int64_t> cost_of_victims(Progress& p, const Budget& soft) {
 }  // namespace
 
 std::optional<OccupancyGoal> find_occupancy_goal(Progress& p, const ir::Function& allocated) {
-  const Analysis& a = p.analysis;
-  if (a.knobs[Knob::Occupancy] == kOff) return std::nullopt;
+  const Run& run = p.run;
+  const ProgramFacts& facts = run.facts;
+  if (facts.knobs[Knob::Occupancy] == kOff) return std::nullopt;
   const int now = registers_of(allocated);
-  const auto step = next_step(a.target, static_cast<int>(a.original.threads), now);
+  const auto step = next_step(facts.target, static_cast<int>(facts.original.threads), now);
   // Architectural registers may stand above the limit.
-  if (!step || step->registers >= a.budget.limit[ir::index(RegFile::R)]) return std::nullopt;
-  const std::int64_t worth = a.model.worth_of_step(now, *step, executed(allocated).all);
+  if (!step || step->registers >= run.budget.limit[ir::index(RegFile::R)]) return std::nullopt;
+  const std::int64_t worth = facts.model.worth_of_step(now, *step, executed(allocated).all);
   ir::Limits limits;
-  limits.units = a.budget.limit;
+  limits.units = run.budget.limit;
   limits.units[ir::index(RegFile::R)] = step->registers;
-  const auto cost = worth > 0 ? cost_of_victims(p, Budget::of(a.original, a.target, limits)) : std::nullopt;
-  a.observers.line("occupancy: {} registers, {} warps; {} registers, {} warps would be worth {}{}", now, step->warps_now,
-                   step->registers, step->warps, worth, cost ? fmt::format(", and cost {} at first sight", *cost) : "");
+  const auto cost = worth > 0 ? cost_of_victims(p, Budget::of(facts.original, facts.target, limits)) : std::nullopt;
+  run.instruments.line("occupancy: {} registers, {} warps; {} registers, {} warps would be worth {}{}", now, step->warps_now,
+                       step->registers, step->warps, worth, cost ? fmt::format(", and cost {} at first sight", *cost) : "");
   if (!cost || *cost > worth) return std::nullopt;
   return OccupancyGoal{*step, worth};
 }

@@ -1,4 +1,4 @@
-// For more warps cheap victims are spent, where the model says that they pay.
+// Cheap victims are spilled for more warps if the budget model says that this pays.
 
 #include "allocator/phases/occupancy_phase.h"
 

@@ -1,4 +1,4 @@
-// A program under its plan: spill code inserted, and what attempts and guidance have to know of the result.
+// A program under its plan: the program with spill code, and its facts for attempts and guidance.
 #pragma once
 
 #include <cstdint>
@@ -6,33 +6,33 @@
 #include <span>
 #include <vector>
 
-#include "allocator/assign/assign.h"
 #include "allocator/assign/banks.h"
-#include "allocator/phases/analysis.h"
+#include "allocator/assign/file_allocator.h"
+#include "allocator/phases/run.h"
 #include "allocator/spill/guidance.h"
 
 namespace regduel::allocator {
 
-// By vreg of a planned program: the first unit of its home, -1 where it has none.
+// By vreg of a planned program: the first unit of its home, -1 if it has none.
 using Homes = std::vector<int>;
 
 class PlannedProgram {
  public:
   //   costs   by long-lived vreg of the plan (spill_costs); a temporary cannot be spilled
-  // The analysis and the plan outlive it; the plan may change meanwhile, which this does not see.
-  PlannedProgram(const Analysis& analysis, const Plan& plan, const std::vector<std::int64_t>& costs);
+  // The run and the plan outlive it; later changes of the plan have no effect.
+  PlannedProgram(const Run& run, const Plan& plan, const std::vector<std::int64_t>& costs);
   PlannedProgram(const PlannedProgram&) = delete;
   PlannedProgram& operator=(const PlannedProgram&) = delete;
 
   [[nodiscard]] const SpillCode& code() const { return code_; }
-  // Vregs of a file that live somewhere, ascending.
+  // Vregs of a file that have a live range, ascending.
   [[nodiscard]] std::span<const ir::VRegId> vregs(ir::RegFile file) const { return index_.vregs[ir::index(file)]; }
   [[nodiscard]] SpillGuidance& guidance() { return guidance_; }
-  // What attempts are made with; constraints are found when it is first asked for.
+  // The round that attempts work on. Constraints are found on the first call.
   [[nodiscard]] const Round& round();
 
  private:
-  const Analysis& analysis_;
+  const Run& run_;
   SpillCode code_;
   Liveness live_;
   RoundIndex index_;

@@ -4,21 +4,20 @@
 
 #include <algorithm>
 
-#include "allocator/assign/assign.h"
 #include "allocator/spill/cost.h"
 #include "base/check_macro.h"
 
 namespace regduel::allocator {
 
 const std::vector<std::int64_t>& Progress::moves() {
-  const Analysis& a = analysis;
-  if (moves_.empty()) moves_ = spill_moves(a.f, a.cfg, a.live, a.frequency, plan.if_spilled);
+  const ProgramFacts& facts = run.facts;
+  if (moves_.empty()) moves_ = spill_moves(facts.f, facts.cfg, facts.live, facts.frequency, plan.if_spilled);
   return moves_;
 }
 
 const std::vector<std::int64_t>& Progress::costs() {
   if (costs_.empty() || costs_pressure_ != high_pressure) {
-    costs_ = spill_costs(analysis.f, moves(), plan.if_spilled, high_pressure);
+    costs_ = spill_costs(run.facts.f, moves(), plan.if_spilled, high_pressure);
     costs_pressure_ = high_pressure;
   }
   return costs_;
@@ -32,12 +31,12 @@ std::int64_t Progress::moved() {
 }
 
 void Progress::insert_spill_code() {
-  program_.reset();  // before the next one takes as much memory again
-  program_.emplace(analysis, plan, costs_with_packs());
+  program_.reset();  // first, since the next one needs as much memory
+  program_.emplace(run, plan, costs_with_packs());
 }
 
-// What the members of a pack would cost in memory: they move a byte where others move a unit of four. Half of that counts, since
-// what leaves for a pack comes back in temporaries, for which others may have to leave.
+// The spill cost of a pack is that of its members in memory, one byte each. Half of it counts, since packed predicates come back in
+// temporaries, for which other vregs may have to leave.
 std::vector<std::int64_t> Progress::costs_with_packs() {
   std::vector<std::int64_t> all = costs();
   all.resize(plan.num_long_lived(), kUnspillable);
@@ -53,19 +52,19 @@ std::vector<std::int64_t> Progress::costs_with_packs() {
 
 bool Progress::spill(ir::VRegId v, std::int64_t round, const VictimRank& rank) {
   if (v.index() >= plan.location.size()) return packs.empty(plan, v);
-  const ir::RegFile file = analysis.f.vreg(v).file();
+  const ir::RegFile file = run.facts.f.vreg(v).file();
   const bool may_pack = ir::is_predicate(file) && !plan.is_spilled(v) && !plan.if_spilled[v.index()].is_recomputed() &&
-                        analysis.knobs[Knob::PredicatePacks] != 0 && analysis.observers.may("pack-predicate");
+                        run.facts.knobs[Knob::PredicatePacks] != 0 && run.instruments.may("pack-predicate");
   if (!(may_pack && packs.take(plan, v)) && !plan.spill(v)) return false;
   if (file == ir::RegFile::R) packs.forget_room();
-  Observer* const observer = analysis.observers.vreg;
-  if (observer != nullptr && observer->vreg() == v) observer->spilled(rank, round, costs_[v.index()]);
-  if (round > 1 && analysis.is_large()) plan.reuse.barred_vregs[v.index()] = 1;
+  RunListener* const listener = run.instruments.listener;
+  if (listener != nullptr && listener->vreg() == v) listener->spilled(rank, round, costs_[v.index()]);
+  if (round > 1 && run.facts.is_large()) plan.reuse.barred_vregs[v.index()] = 1;
   return true;
 }
 
 bool Progress::pin(std::uint32_t index, std::int64_t round, const VictimRank& rank) {
-  const ir::Function& f = analysis.f;
+  const ir::Function& f = run.facts.f;
   const ir::Inst& inst = f.insts[index];
   bool changed = false;
   if (inst.is_inserted()) {
@@ -76,7 +75,7 @@ bool Progress::pin(std::uint32_t index, std::int64_t round, const VictimRank& ra
   if (!plan.pinned[index].empty()) return false;
   build_items(f, inst, items_);
   if (items_.items.empty()) return false;
-  auto homes = pack(f, inst, items_, analysis.budget);
+  auto homes = pack(f, inst, items_, run.budget);
   REGDUEL_CHECK(homes.has_value(), "an impossible instruction shows up late");
   plan.pinned[index] = std::move(*homes);
   return true;

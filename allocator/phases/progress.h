@@ -1,4 +1,4 @@
-// What the two phases of a run hand on: the plan, the program under it, and what attempts have shown so far.
+// The state that the phases of a run hand on: the plan, the planned program, and which files were under pressure.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,29 @@ inline constexpr ir::RegFile kFileOrder[] = {ir::RegFile::R,   ir::RegFile::UR, 
 
 class Progress {
  public:
-  explicit Progress(const Analysis& a) : analysis(a), plan(first_plan(a)), packs(a.f, a.live, a.budget) {}
+  explicit Progress(const Run& of) : run(of), plan(first_plan(of)), packs(of.facts.f, of.facts.live, of.budget) {}
 
   // Costs under the present pressure, by vreg of the program before spill code.
   [[nodiscard]] const std::vector<std::int64_t>& costs();
-  // What costs() counts: bytes moved, by vreg (spill_moves).
+  // Bytes moved, by vreg (spill_moves): the basis of costs().
   [[nodiscard]] const std::vector<std::int64_t>& moves();
-  // The sum of that over what the plan spills.
+  // The sum of moves() over the vregs that the plan spills.
   [[nodiscard]] std::int64_t moved();
-  // The plan as it is now becomes the planned program.
+  // Makes the planned program from the present plan.
   void insert_spill_code();
   [[nodiscard]] PlannedProgram& program() { return *program_; }
   [[nodiscard]] bool has_program() const { return program_.has_value(); }
 
-  // What did not fit decides what changes; false where nothing changes. A predicate goes into a pack where that has room, a pack
-  // takes its members to memory. An instruction of an edge cannot be pinned: its operands are spilled instead, to memory.
+  // Change the plan; false if it does not change. A predicate goes into a pack if there is room; a pack is spilled by moving its
+  // members to memory. An edge copy cannot be pinned; its operands are spilled to memory instead.
   bool spill(ir::VRegId v, std::int64_t round, const VictimRank& rank);
   bool pin(std::uint32_t inst, std::int64_t round, const VictimRank& rank);
 
-  const Analysis& analysis;
+  const Run& run;
   Plan plan;
   PredicatePacks packs;
   ir::PerFile<bool> high_pressure = {};
-  ir::RegFile first_misfit = ir::RegFile::R;  // the first file of the order that did not fit last
+  ir::RegFile first_misfit = ir::RegFile::R;  // the first file, in kFileOrder, that did not fit in the last attempts
 
  private:
   [[nodiscard]] std::vector<std::int64_t> costs_with_packs();

@@ -12,23 +12,24 @@ namespace regduel::allocator {
 
 using ir::VRegId;
 
-// The attempts of the table in one round.
+// Attempts of the table in one round.
 constexpr std::int64_t kAttemptsOfARound = 3;
 // Weighted spill bytes of all profiles at 75% of MaxLive, against those without: 0.940 with three, 0.935 with eight.
-constexpr int kUnspillRounds = 8;
-// What a first attempt spills moves up to so many times what those behind it still do. Of kernels, 0.8 of the time for the same
-// bytes.
+constexpr int kSecondChanceRounds = 8;
+// A first attempt whose spills move more than twice the bytes of the result so far is not followed by others: 0.8 of the time of
+// kernels, for the same bytes.
 constexpr std::int64_t kHopelessAtFirst = 2;
 
-SpillPhase::SpillPhase(Progress& progress) : progress_(progress), is_guided_(progress.analysis.knobs[Knob::Guidance] != 0) {
-  if (const Observer* observer = progress.analysis.observers.vreg) rank_.vreg = observer->vreg();
+SpillPhase::SpillPhase(Progress& progress) : progress_(progress), is_guided_(progress.run.facts.knobs[Knob::Guidance] != 0) {
+  if (const RunListener* listener = progress.run.instruments.listener) rank_.vreg = listener->vreg();
 }
 
 bool SpillPhase::is_over_before_spill_code() {
-  const Analysis& a = progress_.analysis;
-  const RoundIndex index(a.f, a.live);
-  SpillGuidance guidance({a.f, a.live, index, progress_.costs(), a.budget, a.model, a.slots, progress_.plan.if_spilled,
-                          Spilled::of(a.f, progress_.plan)});
+  const Run& run = progress_.run;
+  const ProgramFacts& facts = run.facts;
+  const RoundIndex index(facts.f, facts.live);
+  SpillGuidance guidance({facts.f, facts.live, index, progress_.costs(), run.budget, facts.model, facts.slots,
+                          progress_.plan.if_spilled, Spilled::of(facts.f, progress_.plan)});
   const auto over = std::find_if(std::begin(kFileOrder), std::end(kFileOrder), [&](ir::RegFile f) { return guidance.is_over(f); });
   if (over == std::end(kFileOrder)) return false;
   progress_.high_pressure[ir::index(*over)] = true;
@@ -59,15 +60,16 @@ std::int64_t SpillPhase::moves_of_victims() {
 }
 
 std::optional<Homes> SpillPhase::run_rounds(std::int64_t most_moved) {
-  const Analysis& a = progress_.analysis;
-  const std::int64_t rounds = a.knobs[Knob::SpillRounds];
+  const Run& run = progress_.run;
+  const ProgramFacts& facts = run.facts;
+  const std::int64_t rounds = facts.knobs[Knob::SpillRounds];
   for (; round_ <= rounds; ++round_) {
-    ir::PassScope scope(a.observers.passes, "spill_round", &a.f);
+    ir::PassScope scope(run.instruments.passes, "spill_round", &facts.f);
     const bool is_first_of_large = round_ == 1 && !progress_.has_program();
     if (round_ > 1 || !has_first_victims_) find_victims(progress_.program().guidance());
     if (round_ > 1 || !has_victims())
       if (auto homes = attempt_all()) return homes;
-    if (!is_first_of_large && !a.observers.may("spill-round")) break;
+    if (!is_first_of_large && !run.instruments.may("spill-round")) break;
     if (!change_plan() && !is_first_of_large) break;
     if (progress_.moved() > most_moved) break;
     progress_.insert_spill_code();
@@ -76,26 +78,27 @@ std::optional<Homes> SpillPhase::run_rounds(std::int64_t most_moved) {
   return std::nullopt;
 }
 
-std::optional<Homes> SpillPhase::unspill() {
-  const Analysis& a = progress_.analysis;
+std::optional<Homes> SpillPhase::run_second_chance() {
+  const Run& run = progress_.run;
+  const ProgramFacts& facts = run.facts;
   Plan& plan = progress_.plan;
   const std::int64_t most_moved = progress_.moved();
   const std::vector<std::int64_t>& moves = progress_.moves();
   const std::vector<Location> before = plan.location;
   for (std::size_t v = 0; v < before.size(); ++v)
-    if (moves[v] > 0 || before[v].is_recomputed()) plan.unspill(VRegId(v));
-  if (plan.location == before || !a.observers.may("unspill")) return std::nullopt;
-  a.observers.line("unspill: what is spilled goes back to registers");
-  // Instructions are packed by themselves again only where temporaries of what leaves find no room.
+    if (moves[v] > 0 || before[v].is_recomputed()) plan.back_to_register(VRegId(v));
+  if (plan.location == before || !run.instruments.may("unspill")) return std::nullopt;
+  run.instruments.line("unspill: what is spilled goes back to registers");
+  // Instructions are pinned again only if temporaries of spilled vregs find no room.
   plan.pinned.assign(plan.pinned.size(), {});
   plan.reuse.barred_insts.assign(plan.reuse.barred_insts.size(), 0);
-  plan.reuse.distance = static_cast<int>(a.knobs[Knob::RefillReuse]);
+  plan.reuse.distance = static_cast<int>(facts.knobs[Knob::RefillReuse]);
   is_guided_ = false;
   victims_ = {};
   kept_ = {};
   most_at_first_ = kHopelessAtFirst * most_moved;
-  for (int n = 0; n < kUnspillRounds; ++n) {
-    ir::PassScope scope(a.observers.passes, "unspill", &a.f);
+  for (int n = 0; n < kSecondChanceRounds; ++n) {
+    ir::PassScope scope(run.instruments.passes, "unspill", &facts.f);
     progress_.insert_spill_code();
     scope.made(progress_.program().code().f);
     ++round_;
@@ -106,9 +109,9 @@ std::optional<Homes> SpillPhase::unspill() {
 }
 
 std::optional<Homes> SpillPhase::run_fallback() {
-  const Analysis& a = progress_.analysis;
-  ir::PassScope scope(a.observers.passes, "last_fallback", &a.f);
-  a.observers.line("last fallback: everything in memory");
+  const Run& run = progress_.run;
+  ir::PassScope scope(run.instruments.passes, "last_fallback", &run.facts.f);
+  run.instruments.line("last fallback: everything in memory");
   keep_all_in_memory();
   progress_.insert_spill_code();
   scope.made(progress_.program().code().f);
@@ -117,14 +120,14 @@ std::optional<Homes> SpillPhase::run_fallback() {
 
 void SpillPhase::find_victims(SpillGuidance& guidance) {
   has_first_victims_ = true;
-  const Observers& observers = progress_.analysis.observers;
+  const Instruments& instruments = progress_.run.instruments;
   misfits_ = {};
   for (const ir::RegFile file : kFileOrder) {
     std::vector<VRegId>& victims = victims_[ir::index(file)];
     victims.clear();
     if (!is_guided_) continue;
-    victims = guidance.victims(file, observers.vreg != nullptr ? &rank_ : nullptr);
-    if (!victims.empty()) observers.line("file {}: round {}, guidance spills {}", ir::name(file), round_, victims.size());
+    victims = guidance.victims(file, instruments.listener != nullptr ? &rank_ : nullptr);
+    if (!victims.empty()) instruments.line("file {}: round {}, guidance spills {}", ir::name(file), round_, victims.size());
   }
 }
 
@@ -141,8 +144,8 @@ std::optional<Homes> SpillPhase::attempt_all() {
   for (const ir::RegFile file : kFileOrder) {
     if (program.vregs(file).empty()) continue;
     const std::size_t k = ir::index(file);
-    FileAttempts attempts(progress_.analysis, program, file, {.round = round_, .most = kAttemptsOfARound});
-    // What is over budget fits nowhere: without guidance it is still there.
+    FileAttempts attempts(progress_.run, program, file, {.round = round_, .most = kAttemptsOfARound});
+    // A file over budget cannot fit. Without guidance its vregs are all still there.
     const bool may_fit = victims_[k].empty() && kept_[k].empty() && (is_guided_ || !program.guidance().is_over(file));
     if (may_fit) attempts.try_until_one_fits();
     if (!attempts.fits())
@@ -169,14 +172,15 @@ bool SpillPhase::change_plan() {
   const auto spill = [&](std::span<const VRegId> vregs) {
     for (const VRegId v : vregs) changed = progress_.spill(v, round_, rank_) || changed;
   };
-  // Predicates last: what leaves file R makes room for their packs.
+  // Predicates last, since vregs that leave file R make room for packs.
   for (const bool are_predicates : {false, true})
     for (const ir::RegFile file : kFileOrder) {
       if (ir::is_predicate(file) != are_predicates) continue;
       spill(victims_[ir::index(file)]);
       spill(misfits_[ir::index(file)].to_spill);
     }
-  // A temporary without a register: first no refilled value may wait there any more, then its instruction is pinned.
+  // For a temporary without a register, refilled values may no longer wait at its instruction; if that is so already, the instruction
+  // is pinned.
   Plan& plan = progress_.plan;
   for (const Attempt& a : misfits_)
     for (const std::uint32_t inst : a.to_pin) {
@@ -188,19 +192,18 @@ bool SpillPhase::change_plan() {
 }
 
 void SpillPhase::keep_all_in_memory() {
-  const Analysis& a = progress_.analysis;
+  const ProgramFacts& facts = progress_.run.facts;
   Plan& plan = progress_.plan;
   progress_.packs.empty_all(plan);
-  const std::vector<std::int64_t> costs = spill_costs(a.f, a.cfg, a.live, a.frequency, plan.if_spilled, {});
   for (std::size_t v = 0; v < plan.location.size(); ++v)
-    if (costs[v] < kUnspillable) plan.spill(VRegId(v));
+    if (is_spillable(facts.f.vregs[v])) plan.spill(VRegId(v));
   plan.reuse.distance = 0;
   victims_ = {};
   kept_ = {};
-  for (const ir::BlockId b : a.cfg.reverse_postorder()) {
-    const ir::Block& block = a.f.block(b);
+  for (const ir::BlockId b : facts.cfg.reverse_postorder()) {
+    const ir::Block& block = facts.f.block(b);
     for (std::uint32_t k = 0; k < block.num_insts; ++k) {
-      const ir::Inst& inst = a.f.insts[block.first_inst + k];
+      const ir::Inst& inst = facts.f.insts[block.first_inst + k];
       if (!inst.is_deleted() && !inst.is_inserted()) progress_.pin(block.first_inst + k, round_, rank_);
     }
   }

@@ -1,19 +1,18 @@
-// Phase 2, SPILL: rounds that spill what guidance names and what eviction finds, and the last fallback.
+// SPILL: rounds that spill the victims of guidance and of eviction, the last fallback, and the second chance.
 //
-//   1  guidance      for each file: the vregs to spill so that no point is over its budget
-//   2  attempts      for each file: a few of the table where nothing has to go, else one that evicts. All fit: done. Not in the
-//                    first round where guidance names vregs: these bring temporaries with them, so that it is too early to ask what
-//                    else has to go
-//   3  change        spill the victims of both; what has no room for a temporary pins its instruction. Insert spill code anew
-//   4  fallback      after so many rounds (a knob), or where nothing changes: everything in memory, every instruction packed by
-//                    itself
-//   5  unspill       what is spilled goes back to registers, all of it at once, and leaves again by steps 2 and 3 without guidance.
-//                    Guidance decides before it is known what fits, earlier rounds without what later ones make room for, and the
-//                    fallback not at all
+//   1  guidance       for each file: the vregs to spill so that no point is over its budget
+//   2  attempts       for each file: a few of the table if guidance names no vreg, else one that evicts. If all files fit, the rounds
+//                     end. The first round makes no attempts if guidance names vregs: the temporaries of these vregs are still
+//                     missing, so the attempts would tell too little
+//   3  change         spill the victims of both; a temporary without room pins its instruction. Insert spill code anew
+//   4  fallback       after a number of rounds (a knob), or if the plan does not change: all values in memory, every instruction
+//                     packed by itself
+//   5  second chance  all spilled vregs go back to registers, and leave again by steps 2 and 3 without guidance. Guidance, the earlier
+//                     rounds and the fallback decided without knowing the room that later spills made
 //
-// A round changes the plan for good, so it ends: a vreg leaves for memory or a pack, a pack for the slots of its members, an
-// instruction is barred to waiting refills, or pinned. With everything in memory and each instruction packed, what is not
-// impossible fits. Source: source 000 "Retry Loop: Phase 2: SPILL"; source 001 "Spill Retry Loop". Tested by driver_test.cpp,
+// The rounds end because each changes the plan for good: a vreg leaves for memory or a pack, a pack for the slots of its members, an
+// instruction is barred to waiting refills, or pinned. With all values in memory and each instruction packed, every program without an
+// impossible instruction fits. Source: source 000 "Retry Loop: Phase 2: SPILL"; source 001 "Spill Retry Loop". Tested by driver_test.cpp,
 // driver_trace_test.cpp and fatpoint_test.cpp.
 #pragma once
 
@@ -22,6 +21,7 @@
 #include <optional>
 #include <span>
 
+#include "allocator/assign/attempt.h"
 #include "allocator/phases/progress.h"
 
 namespace regduel::allocator {
@@ -30,20 +30,20 @@ class SpillPhase {
  public:
   explicit SpillPhase(Progress& progress);
 
-  // Whether guidance, asked of the program before it has any spill code, names vregs. A large program saves a round by that.
+  // True if guidance names victims in the program before any spill code. A large program saves a round by that.
   [[nodiscard]] bool is_over_before_spill_code();
-  // The victims of the first round, files with points over budget, and bytes that would be moved for these victims, as often as
-  // they would be. Requires the same as run_rounds().
+  // The victims of the first round, the files with points over budget, and the weighted bytes that these victims would move. Require
+  // the same as run_rounds().
   void find_first_victims();
   [[nodiscard]] ir::PerFile<bool> scarce_files();
   [[nodiscard]] std::int64_t moves_of_victims();
-  // Homes of the planned program, where a round fits and what is spilled does not move more than so many bytes, as often as they
-  // would be (Progress::moved). Requires: no instruction is impossible, and a planned program unless is_over_before_spill_code().
+  // Homes of the planned program if a round fits before the spilled vregs move more than `most_moved` weighted bytes
+  // (Progress::moved). Requires: no instruction is impossible, and a planned program unless is_over_before_spill_code().
   [[nodiscard]] std::optional<Homes> run_rounds(std::int64_t most_moved = std::numeric_limits<std::int64_t>::max());
-  // Other homes, after run_rounds() or run_fallback() had some. Nothing where what has to leave moves more than before; the plan
-  // and the planned program then are of no further use.
-  [[nodiscard]] std::optional<Homes> unspill();
-  // The homes with everything in memory. Without a value only where architectural registers leave too little room.
+  // The second chance, after run_rounds() or run_fallback() found homes: other homes. Nothing if the spilled vregs move more than
+  // before; then the plan and the planned program are of no further use.
+  [[nodiscard]] std::optional<Homes> run_second_chance();
+  // The homes with all values in memory. Nothing only if architectural registers leave too little room.
   [[nodiscard]] std::optional<Homes> run_fallback();
 
  private:
@@ -57,7 +57,7 @@ class SpillPhase {
   bool is_guided_;
   VictimRank rank_;  // in the queue of guidance, of the vreg that is observed
   std::int64_t round_ = 1;
-  std::int64_t most_at_first_ = std::numeric_limits<std::int64_t>::max();  // Eviction::most_moved, when unspilling
+  std::int64_t most_at_first_ = std::numeric_limits<std::int64_t>::max();  // Eviction::most_moved, in the second chance
   bool has_first_victims_ = false;
   ir::PerFile<Attempt> misfits_;                  // attempts with eviction of this round that do not fit
   ir::PerFile<std::vector<ir::VRegId>> victims_;  // of guidance in this round

@@ -100,7 +100,7 @@ std::vector<char> find_dead_copies(const Function& program, ir::Fuel* fuel) {
     dead.resize(program.insts.size(), 0);
     dead[i] = 1;
   }
-  // A copy that stays for lack of fuel may read what others were to write.
+  // A copy that stays for lack of fuel may read the defs of other dead copies.
   if (fuel != nullptr)
     for (std::uint32_t i = 0; i < dead.size(); ++i)
       if (dead[i] != 0 && !needs.is_dead(i)) dead[i] = 0;

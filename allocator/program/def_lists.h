@@ -19,7 +19,7 @@ class DefLists {
  public:
   //   is_wanted   by vreg
   DefLists(const ir::Function& f, const Liveness& live, std::span<const char> is_wanted);
-  // True where no def of x changes what y holds while y lives. Two defs of one instruction never share a register, not even in
+  // True if no def of x changes the value of y while y lives. Two defs of one instruction never share a register, not even in
   // a parallel copy that swaps two equal values.
   //   is_one_with_y   of a vreg: whether it is known to hold the value of y wherever both live
   template <class IsOneWithY>

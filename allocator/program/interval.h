@@ -7,8 +7,8 @@
 //      4i+1 C   clobbers happen
 //      4i+2 W   defs are written            (4i+3: the gap to the next instruction)
 //
-// An interval is half-open [begin, end). A range is a list of sorted, disjoint intervals, no two of which touch. Tested by
-// interval_test.cpp.
+// An interval is half-open [begin, end). A range is a list of sorted, disjoint intervals, no two of which touch; LiveRange owns one.
+// Tested by interval_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -37,10 +37,14 @@ struct Interval {
   [[nodiscard]] constexpr Interval unite(const Interval& o) const { return {std::min(begin, o.begin), std::max(end, o.end)}; }
 };
 
-// Ascending points, with a table that leads to the first one from some point on.
+// Row 2i is the R moment of instruction i, row 2i + 1 its W moment. An interval covers the rows [first_row, end_row).
+[[nodiscard]] constexpr std::uint32_t first_row(const Interval& i) { return (i.begin + 1) / 2; }
+[[nodiscard]] constexpr std::uint32_t end_row(const Interval& i) { return (i.end + 1) / 2; }
+
+// Ascending points, with a table that finds the first one from a given point on.
 class PointIndex {
  public:
-  // Requires: no point so far is beyond it.
+  // Requires: points are added in ascending order.
   void add(Point p) {
     table_.resize(std::max<std::size_t>(table_.size(), p / kStretch + 1), static_cast<std::uint32_t>(points_.size()));
     points_.push_back(p);
@@ -66,7 +70,32 @@ class PointIndex {
 [[nodiscard]] bool contains(std::span<const Interval> range, Point p);
 // True where the two ranges share a point. Cost: O(sum of their lengths from where both have begun).
 [[nodiscard]] bool overlap(std::span<const Interval> a, std::span<const Interval> b);
-// Adds the points of `more`. Cost: O(length of `more` + of what `range` has between its ends + of what must move for it).
-void unite(std::vector<Interval>& range, std::span<const Interval> more);
+// How many points the two ranges share, and how many one has. Cost: O(their lengths).
+[[nodiscard]] std::uint64_t num_shared_points(std::span<const Interval> a, std::span<const Interval> b);
+[[nodiscard]] inline std::uint64_t num_points(std::span<const Interval> range) { return num_shared_points(range, range); }
+
+// A range that changes, and owns its intervals. Ranges of a program are spans of Liveness.
+class LiveRange {
+ public:
+  LiveRange() = default;
+  explicit LiveRange(std::span<const Interval> range) : intervals_(range.begin(), range.end()) { validate(); }
+
+  friend bool operator==(const LiveRange&, const LiveRange&) = default;
+  [[nodiscard]] auto begin() const { return intervals_.begin(); }
+  [[nodiscard]] auto end() const { return intervals_.end(); }
+
+  // Adds the points of an interval. Requires that it begins at or behind the begin of the last one.
+  void append(const Interval& interval);
+  // Adds the points of a range. Cost: O(length of `more` + intervals from its begin on).
+  void merge(std::span<const Interval> more);
+  // Removes the points of a range. Cost: O(both lengths).
+  void subtract(std::span<const Interval> other);
+
+ private:
+  // In debug builds: sorted, disjoint, and no two intervals touch.
+  void validate() const;
+
+  std::vector<Interval> intervals_;
+};
 
 }  // namespace regduel::allocator

@@ -1,6 +1,6 @@
 #include "allocator/program/interval.h"
 
-#include <vector>
+#include <bit>
 
 #include <gtest/gtest.h>
 
@@ -38,25 +38,26 @@ TEST(IntervalTest, OverlapsTouchesAndUnitesAsItsPointsDo) {
 }
 
 // Every range over seven points as a set of bits: runs of ones are its intervals.
-std::vector<Interval> range_of(unsigned bits) {
-  std::vector<Interval> range;
+LiveRange range_of(unsigned bits) {
+  LiveRange range;
   for (Point p = 0; p < 7; ++p) {
-    if ((bits >> p & 1) == 0) continue;
-    if (!range.empty() && range.back().end == p) ++range.back().end;
-    else range.push_back({p, p + 1});
+    if ((bits >> p & 1) != 0) range.append({p, p + 1});
   }
   return range;
 }
 
-TEST(IntervalTest, RangesContainOverlapAndUniteAsTheirPointsDo) {
+TEST(IntervalTest, RangesAreSetsOfPoints) {
   for (unsigned x = 0; x < 128; ++x) {
     const auto a = range_of(x);
     for (Point p = 0; p < 8; ++p) ASSERT_EQ(contains(a, p), (x >> p & 1) != 0) << x << " at " << p;
     for (unsigned y = 0; y < 128; ++y) {
       ASSERT_EQ(overlap(a, range_of(y)), (x & y) != 0) << x << " and " << y;
-      auto both = a;
-      unite(both, range_of(y));
+      ASSERT_EQ(num_shared_points(a, range_of(y)), static_cast<std::uint64_t>(std::popcount(x & y))) << x << " and " << y;
+      LiveRange both = a, rest = a;
+      both.merge(range_of(y));
       ASSERT_EQ(both, range_of(x | y)) << x << " and " << y;
+      rest.subtract(range_of(y));
+      ASSERT_EQ(rest, range_of(x & ~y)) << x << " and " << y;
     }
   }
 }

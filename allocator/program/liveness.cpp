@@ -116,7 +116,7 @@ class LivenessBuilder {
     ByteMask live = 0;             // at the block's end; during the scan, behind the instruction at hand
     Point end = 0, first_def = 0;  // of the interval that the scan has open
   };
-  // What is known of a vreg.
+  // Facts of one vreg.
   struct Named {
     std::uint32_t last_note = kNone;
     ByteMask all = 0;
@@ -283,9 +283,9 @@ class LivenessBuilder {
     }
   }
 
-  // First backwards from where atoms are read to where they are killed; then forwards from their defs, but only where they were
-  // found to be read: a def that reaches such a place at all reaches it along such places, from the last def on the way. Blocks
-  // that do not name the vreg become pieces of its range, a run of them one piece.
+  // First backwards from the reads of atoms to where they are killed; then forwards from their defs, but only through places from
+  // which a read was found. This is enough, since every place between a def and a read that it reaches is such a place. Blocks that
+  // do not name the vreg become pieces of its range, a run of them one piece.
   void follow(std::span<const Atom> atoms) {
     for_each_note(atoms, [&](const Note& n, std::span<const Atom> of_vreg, std::size_t bit) {
       State& s = state_at(n.place, atoms[0]);
@@ -409,7 +409,7 @@ class LivenessBuilder {
       if (n.first_def < n.end) push(n.vreg, n.first_def, n.end);
     }
   }
-  // What begins at R of a block's first instruction because of that instruction.
+  // Ranges that begin at R of a block's first instruction because of that instruction.
   void note_head(std::span<const Register> regs, std::uint32_t first) {
     for (const Register& r : regs) {
       if (r.number != first) return;
@@ -482,7 +482,7 @@ class LivenessBuilder {
     }
     out_.range_begin_[f_.vregs.size()] = static_cast<std::uint32_t>(out_.intervals_.size());
   }
-  // Where the points of the program before are now. Those at a block's head stay there, before what was added.
+  // The new points of the points of the program before. A point at a block's head stays there, before added instructions.
   void find_moved() {
     const std::uint32_t count = before_->num_numbered();
     moved_.resize(count + 1);

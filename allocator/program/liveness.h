@@ -5,7 +5,7 @@
 // value is dead or undefined (FORMAT.md, "Demand"): guarded defs at R and W, defs of a part from R to W, early-clobber defs at R
 // and W.
 //
-// A byte of a vreg is live where a def of it reaches *and* a use of it is reached. The dataflow runs on *atoms*, the pieces into
+// A byte of a vreg is live where some def of it reaches *and* some use of it is reached. The dataflow runs on *atoms*, the pieces into
 // which the parts named by operands cut a vreg, and only on those that are read in some block before they are wholly written
 // there; everything else is local. Guarded defs do not kill, defs of a part kill that part.
 //
@@ -37,19 +37,19 @@ class Liveness {
   // Cost: O(operands + sum over global atoms of the edges across which they live; mostly far less, as 64 atoms go together).
   Liveness(const ir::Function& f, const ir::Cfg& cfg);
   // The same without bytes of operands: only ranges and numbers may be asked for.
-  //   num_global   vregs from this one on are temporaries that no value of which leaves its block, whatever the operands suggest: a
-  //                temporary may be read without having been loaded, where what it stands for is undefined
+  //   num_global   vregs from this one on are temporaries, which are not live across block ends. A temporary may be read without a
+  //                def before it, where its vreg is undefined, and would otherwise seem to be
   Liveness(const ir::Function& f, const ir::Cfg& cfg, std::size_t num_global);
-  // The same, of a program that is another one with instructions added: the range of a vreg whose operands are all what they were
-  // is taken over, and only the others are looked at. The blocks and edges are the same.
+  // The liveness of a program that is `before`'s with instructions added. A vreg with unchanged operands takes its range over; only
+  // the others are analysed. The blocks and edges are the same.
   //   before       all of the program before
   //   now_at       by instruction of the program before: its index in f; kUnnumbered = gone
-  //   is_changed   by vreg from before and of the plan's own, which are not temporaries: 1 = operands of it came, went or changed
-  // Cost: O(operands of f + length of the ranges), little of it for what is taken over.
+  //   is_changed   by vreg from before and of the plan's own, which are not temporaries: 1 = operands of it were added, removed or changed
+  // Cost: O(operands of f + length of the ranges), little of it for ranges that are taken over.
   Liveness(const ir::Function& f, const ir::Cfg& cfg, const Liveness& before, std::span<const std::uint32_t> now_at,
            std::span<const char> is_changed);
 
-  // The program has lost operands of this vreg. Its range, which is longer now than need be, is not taken over any more.
+  // The program has lost operands of this vreg. Its range may be too long now, and is not taken over any more.
   void outdate(std::size_t vreg) { is_outdated_[vreg] = 1; }
 
   [[nodiscard]] std::uint32_t num_numbered() const { return static_cast<std::uint32_t>(inst_at_.size()); }
@@ -66,7 +66,7 @@ class Liveness {
   [[nodiscard]] ByteMask read_bytes(std::size_t operand) const { return read_[operand]; }
   // Bytes of a written operand's root that are live after the instruction.
   [[nodiscard]] ByteMask live_after(std::size_t operand) const { return after_[operand]; }
-  // Bytes of a written operand's root that some def reaches before the instruction; of those only that are live there.
+  // Bytes of a written operand's root that are live before the instruction and that some def reaches there.
   [[nodiscard]] ByteMask reached_before(std::size_t operand) const { return before_[operand]; }
 
  private:
@@ -76,8 +76,8 @@ class Liveness {
   std::vector<std::uint32_t> range_begin_;
   std::vector<Interval> intervals_;
   std::vector<ByteMask> read_, after_, before_;
-  // By vreg: 1 = where instructions are added, its range does not just move along. It may begin at R of a block's first instruction
-  // without being live at the block's head, which look the same here.
+  // By vreg: 1 = its range is not taken over. It may begin at R of a block's first instruction without being live at the block's
+  // head; a range does not tell the two apart.
   std::vector<char> is_outdated_;
 };
 

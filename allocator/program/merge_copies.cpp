@@ -50,7 +50,7 @@ class Merger {
         if (d == s || !def.part.is_whole() || !use.part.is_whole() || !can_merge(d) || !can_merge(s)) continue;
         const ir::VReg &a = f_.vreg(d), &b = f_.vreg(s);
         if (a.cls != b.cls || a.width != b.width || a.align_log2 != b.align_log2) continue;
-        // The source lives on behind the copy.
+        // The source is live behind the copy.
         if (!contains(live_.range(s.index()), write_point(n))) continue;
         if (is_paired_.empty()) is_paired_.assign(f_.vregs.size(), 0);
         is_paired_[d.index()] = is_paired_[s.index()] = 1;
@@ -60,7 +60,7 @@ class Merger {
   }
 
   [[nodiscard]] VRegId root(VRegId v) const { return stands_for_.empty() ? v : stands_for_[v.index()]; }
-  // The vregs that one stands for.
+  // The vregs that a vreg stands for.
   [[nodiscard]] std::span<const VRegId> group(const VRegId& v) const {
     return group_[v.index()].empty() ? std::span(&v, 1) : std::span<const VRegId>(group_[v.index()]);
   }
@@ -116,7 +116,7 @@ class Merger {
   std::vector<char> is_paired_;             // by vreg; empty where no pair is
   std::optional<DefLists> defs_;            // of those
   std::vector<VRegId> stands_for_;          // by vreg; empty as long as nothing was merged
-  std::vector<std::vector<VRegId>> group_;  // by vreg: what it stands for; empty = itself alone
+  std::vector<std::vector<VRegId>> group_;  // by vreg: the vregs that it stands for; empty = itself alone
 };
 
 }  // namespace

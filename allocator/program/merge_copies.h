@@ -1,13 +1,13 @@
 // Vregs that live at one time with one value become one vreg, so that pressure, guidance and splitting count them once.
 //
-// `%1 = copy %0`, and both are read later: two live ranges, one value. Placed as a chain (coalesced_classes.h) they take one
-// register; counted one by one, they would take two wherever pressure is measured, and something would be spilled for nothing. Two
+// After `%1 = copy %0` with later reads of both, two live ranges hold one value. Placed as a coalesced class (coalesced_classes.h)
+// they take one register, but wherever pressure is measured they would count as two, and a vreg would be spilled for nothing. Two
 // vregs are merged if a copy joins them, they overlap, and they can share a register wherever they live (def_lists.h). Vregs that
-// do not overlap are left to the chains: pressure counts them once anyhow, and two short ranges fit more easily than a long one.
-// Not merged: vregs of different class, width or alignment, precoloured and architectural ones.
+// do not overlap are left to coalesced classes: pressure counts them once anyhow, and two short ranges fit more easily than a long
+// one. Vregs of different class, width or alignment and precoloured and architectural vregs are not merged.
 //
-// A copy within one vreg vanishes, as a dead copy does (dead_copies.h); of a parallel copy of the program all pairs stay, for it
-// goes as a whole or not at all.
+// A copy within one vreg is dropped as a dead copy is (dead_copies.h). An original parallel copy keeps all its pairs, since it is
+// dropped as a whole or not at all.
 //
 // Source: ours; source 000 leaves coalescing to passes before (source 004). Tested by merge_copies_test.cpp.
 #pragma once

@@ -131,7 +131,7 @@ class OutOfSsa {
       p.def.set_fixed({});  // a precoloured vreg is not bound between instructions
       p.use.set_fixed({});
       if (p.def.names_same(p.use)) {
-        // It keeps its value, unless a phi before it writes there too.
+        // The vreg keeps its value, unless an earlier phi writes the same bytes.
         bool again = false;
         for (const Pair& q : list) again = again || in_.storage(q.def).overlaps(in_.storage(p.def));
         if (!again) continue;
@@ -141,12 +141,12 @@ class OutOfSsa {
     return list;
   }
 
-  // The parallel copy of an edge. Phis that define overlapping bytes take effect one after the other: a later one's source is
-  // kept aside by the same parallel copy, and moved in place by a second.
+  // The parallel copy of an edge. Phis that define overlapping bytes take effect one after the other: the parallel copy moves the
+  // later phi's source to a temporary, and a second copy moves the temporary to the def.
   void copies(Edge edge) {
     std::vector<Pair> list = pairs(edge);
     std::vector<Pair> later;
-    const std::vector<Pair> asked = list;  // what is kept aside goes to a vreg that only out_ knows
+    const std::vector<Pair> asked = list;  // temporaries are vregs of out_ alone
     for (std::size_t k = 0; k < list.size(); ++k)
       for (std::size_t j = 0; j < k; ++j) {
         const Storage s = in_.storage(asked[k].def);

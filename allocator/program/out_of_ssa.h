@@ -2,14 +2,14 @@
 //
 // After it, nothing downstream knows of phis, aliases or critical edges:
 //
-//   * each phi stands there deleted; on each reachable edge into its block there is one inserted parallel copy with a pair a phi.
-//     Where: at the head of the block if it has one predecessor; else before the predecessor's terminator if that has one
-//     successor and neither reads nor clobbers a register; else in an edge block of its own, into which the terminator's targets
-//     are bent. A parallel copy reads all its sources before it writes (FORMAT.md, "Copy"), so swaps and lost copies cannot arise.
-//   * an operand of an aliased vreg is one of its root with the part that it names; the operand says its fixed register, wherever
-//     that was declared.
+//   * each phi is marked deleted; on each reachable edge into its block there is one inserted parallel copy with one pair a phi.
+//     The copy stands at the head of the block if it has one predecessor; else before the predecessor's terminator if that has
+//     one successor and neither reads nor clobbers a register; else in an edge block of its own, which becomes the terminator's
+//     target. A parallel copy reads all its sources before it writes (FORMAT.md, "Copy"), so the swap problem and the lost-copy
+//     problem cannot arise.
+//   * an operand of an aliased vreg names the root and the part; the operand has the fixed register, wherever that was declared.
 //
-// The order of blocks and instructions is the program's; edge blocks stand last. Vregs keep their numbers; temporaries of
+// Blocks and instructions keep the program's order; edge blocks come last. Vregs keep their numbers; temporaries of
 // overlapping phis come behind them. Source: source 000 leaves phis to a pass before (types 8 and 15 only prefer); the placement
 // rule is that of any out-of-SSA pass. Tested by out_of_ssa_test.cpp.
 #pragma once

@@ -32,7 +32,7 @@ std::vector<char> find_precoloured(const ir::Function& f, const Liveness& live, 
     build_items(f, inst, items);
     for (const Item& item : items.items) {
       if (!item.fixed.is_valid()) continue;
-      // An item of two roots (a tie) is in the way of either.
+      // An item of two roots (a tie) conflicts with both.
       const bool one_root = !item.reads.is_valid() || !item.writes.is_valid() || item.reads == item.writes;
       const VRegId root = one_root ? item.root() : VRegId();
       if (item.at_reads) events.push_back({read_point(n), item.fixed, root});

@@ -1,7 +1,7 @@
 // Which precoloured vregs can simply live in their register.
 //
-// A precoloured vreg only binds its operands: between instructions it may be elsewhere. But if nothing else needs the register
-// while it lives (another vreg's fixed operand, a clobber, another precoloured vreg), it stays there and needs no copies.
+// A precoloured vreg binds only its operands; between instructions it may be elsewhere. But if nothing else needs the register while
+// the vreg lives (another vreg's fixed operand, a clobber, another precoloured vreg), it stays there and needs no copies.
 // Ours; source 000 has fixed operands as type 2 only. Tested by precoloured_test.cpp.
 #pragma once
 

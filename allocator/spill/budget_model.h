@@ -1,15 +1,13 @@
-// When a point over budget is worth a spill: the threshold by occupancy, the level of register usage, and how spill slots are
-// handed out.
+// The budget model: whether a point over budget is worth a spill, the level of register usage, and the size of the slot pool.
 //
 //   fraction  = clamp((count - x_min) * (B - C) / (x_max - x_min) + C, table(budget), B)
 //   threshold = fraction * (budget - floor + 1)
 //   spill     where vregs spilled so far + units that still need it + count > threshold
 //
 // A, B, C: knobs 664, 661, 665. The table is a step function of the budget: A up to knob 663, A up to knob 660, A up to the
-// adjusted limit of the file, B beyond; the first tier that reaches so far counts, so that a knob above the adjusted limit keeps A
-// where B would begin. x_min and x_max are the target's (below); once knob 663 is set, x_min is at most its value less
-// one. The adjusted limit is 255, less what RegisterUsageLevel takes away of 255 registers (the source has a hook there that says
-// how much).
+// adjusted limit of the file, B beyond; the first tier that covers the budget counts, so a knob above the adjusted limit keeps A
+// where B would begin. x_min and x_max are the target's (below); once knob 663 is set, x_min is at most its value less one. The
+// adjusted limit is 255 less the registers that RegisterUsageLevel takes away from 255 (the source has a hook there).
 //
 // At a point over its budget, count > budget; so with a fraction of at most 1 the sum is above the threshold whatever the rest is,
 // and with the defaults every such point is worth a spill. Coefficients above 1 leave points that are barely over budget to
@@ -17,17 +15,17 @@
 //
 // Below the limit the model says what more warps are worth. x counts registers of a thread: x_min is the target's figure of the
 // most with which an SM holds all of its warps, x_max the most that there are. The fraction rises between them, and from knob 660
-// on it is B: with few registers a kernel is taken to need occupancy, with many to tolerate little. A step from `now` to `more`
-// warps pays, where it costs
+// on it is B: a kernel with few registers is assumed to need occupancy, a kernel with many to gain little by it. A step from `now`
+// to `more` warps pays if
 //
 //   cost <= (1 - fraction) * (more - now) / more * weight of the program / 4
 //
-// both in instructions by how often they are executed: a remat counts 1, an access to memory 8 (kAccess). The last factor is ours:
-// warps hide latency, but not all that is lost is waiting.
+// Cost and weight count instructions times how often they are executed: a remat counts 1, an access to memory 8 (kAccess). The last
+// factor is ours: warps hide latency, but only part of the lost time is latency.
 //
 // Source: source 000 "Occupancy-Aware Budget Model", "Budget Computation", "Post-Init". DECISIONS: the fraction is clamped (it would
-// be negative for small counts), the table supplies the lower bound. They also have only rounds of spilling ask; besides these, the
-// occupancy phase does, which goes on from a result without spills. Fixed point, in millionths. Tested by budget_model_test.cpp;
+// be negative for small counts), the table supplies the lower bound. In the source only rounds of spilling ask the model; here the
+// occupancy phase asks too, which starts from a result without spills. Fixed point, in millionths. Tested by budget_model_test.cpp;
 // that each knob changes allocations, by guidance_test.cpp.
 #pragma once
 
@@ -41,18 +39,17 @@
 
 namespace regduel::allocator {
 
-// What is aimed at where `limit` registers are there: the limit at level 0, min(limit, 16) at level 10, in equal steps between.
+// The registers to aim at under a limit: the limit at level 0, min(limit, 16) at level 10, in equal steps between.
 //   level   0 to 10.   Ensures  1 <= result <= limit for limit >= 1; monotone in both.
 [[nodiscard]] int level_target(int limit, int level);
 
-// How the pool of spill slots grows. The source tells this strategy knob 623 too: here it goes where iterations are estimated
-// (frequency.h).
+// How the pool of spill slots grows. In the source this strategy reads knob 623 too; here only block frequencies do.
 struct SlotStrategy {
   int bucket_bytes = 8;                    // the pool grows in these
   std::uint32_t align_bytes = 4;           // of the local frame
   std::int64_t max_pool_bytes = 0x100000;  // knob FatPointPoolLimit
 
-  // Size of the pool that holds so many bytes.
+  // Size of a pool that holds `bytes`.
   [[nodiscard]] std::int64_t pool_bytes(std::int64_t bytes) const {
     return (bytes + bucket_bytes - 1) / bucket_bytes * bucket_bytes;
   }

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 
-#include "allocator/assign/assign.h"
-
 namespace regduel::allocator {
 
 namespace {
 
-// What a refill for these bytes moves: an aligned piece of at least a word (insert_spill_code.cpp).
+// The bytes that a refill for an operand moves: an aligned piece of at least a word (SpillCodeWriter::cover).
 std::int64_t refilled_bytes(const ir::VReg& v, const ir::Operand& op) {
   const int all = slot_bytes(v);
   return op.part.is_whole() ? all : std::min(all, std::max(op.part.size_bytes(), ir::unit_bytes(v.file())));
@@ -56,16 +54,9 @@ std::vector<std::int64_t> spill_costs(const ir::Function& in, const std::vector<
     const std::int64_t weight = if_spilled[v].is_recomputed()           ? 1
                                 : high_pressure[ir::index(vreg.file())] ? kSpillWeightHighPressure
                                                                         : kSpillWeight;
-    const bool is_bound = vreg.is_architectural() && vreg.fixed.is_valid();
-    costs[v] = is_bound ? kUnspillable : std::min(weight * moves[v], kMaxSpillCost);
+    costs[v] = is_spillable(vreg) ? std::min(weight * moves[v], kMaxSpillCost) : kUnspillable;
   }
   return costs;
-}
-
-std::vector<std::int64_t> spill_costs(const ir::Function& in, const ir::Cfg& cfg, const Liveness& live,
-                                      const std::vector<std::int64_t>& block_frequency, std::span<const Location> if_spilled,
-                                      const ir::PerFile<bool>& high_pressure) {
-  return spill_costs(in, spill_moves(in, cfg, live, block_frequency, if_spilled), if_spilled, high_pressure);
 }
 
 }  // namespace regduel::allocator

@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include "allocator/spill/cost.h"
+
 namespace regduel::allocator {
 
 using ir::Function;
@@ -34,7 +36,7 @@ Spilled Spilled::of(const Function& f, const Plan& plan) {
   return s;
 }
 
-// One file's.
+// The queue of one file.
 class SpillGuidance::Queue {
  public:
   Queue(const Pressed& program, RegFile file)
@@ -43,13 +45,13 @@ class SpillGuidance::Queue {
   }
   [[nodiscard]] bool is_over() const { return is_over_; }
 
-  //   slot_bytes   those of the victims are added
+  //   slot_bytes   the slots of the victims are added
   std::vector<VRegId> run(const TemporaryLists& temporaries, std::int64_t& slot_bytes, VictimRank* asked) {
     temporaries_ = &temporaries;
     struct Entry {
       std::int64_t cost, relief;
       VRegId vreg;
-      // The queue's top is the least cost a unit of relief, the lower number among equals.
+      // The top of the queue has the least cost for each unit of relief; among equals, the lowest number.
       bool operator<(const Entry& o) const {
         const std::int64_t a = cost * o.relief, b = o.cost * relief;
         return a != b ? a > b : vreg > o.vreg;
@@ -93,7 +95,7 @@ class SpillGuidance::Queue {
   }
 
  private:
-  // What is over budget, worth a spill, and by how much; clobbers are moments of their own.
+  // Finds the points over budget that are worth a spill, and by how many units they are over. Clobbers are points of their own.
   void measure() {
     const UnitSet& allocatable = program_.budget.allocatable[ir::index(file_)];
     const std::int32_t budget = allocatable.count();
@@ -116,7 +118,7 @@ class SpillGuidance::Queue {
     }
     const int max_live = program_.index.max_live[ir::index(file_)];
     if (max_live <= budget && std::all_of(room.begin(), room.end(), [&](std::int32_t r) { return max_live <= r; })) return;
-    // By row: how many more units live from there on, until it becomes what its name says.
+    // By row: the change of live units there; turned into its final meaning below.
     hot_before_.assign(2 * static_cast<std::size_t>(program_.live.num_numbered()) + 1, 0);
     over_clobber_.assign(clobbers_.size() + 1, 0);
     for (const VRegId v : vregs_) {
@@ -163,7 +165,7 @@ class SpillGuidance::Queue {
         each(hot_.data() + first, hot_.data() + last, true);
         while (next != temporaries.end() && next->number < begin / 2) ++next;
         for (auto at = next; at != temporaries.end() && 2 * std::size_t{at->number} < end; ++at) {
-          // The def of what is computed again goes.
+          // The def of a rematerialised vreg is deleted.
           if (is_recomputed && at->after) continue;
           const std::size_t reading = 2 * std::size_t{at->number}, after = reading + 1;
           for (const std::size_t r : {reading, after})
@@ -181,7 +183,7 @@ class SpillGuidance::Queue {
     for_each_relieved(
         v,
         [&](const std::int32_t* begin, const std::int32_t* end, bool is_hot) {
-          // Before anything is spilled, all that is hot is over budget.
+          // Before the first spill, all hot rows are over budget.
           if (is_hot && !is_any_spilled_) {
             moments += end - begin;
             return;
@@ -193,7 +195,7 @@ class SpillGuidance::Queue {
         [&](std::int32_t over) { moments -= over > 0 ? 1 : 0; });
     return moments * f_.vreg(v).units();
   }
-  //   sign   -1 = it comes back
+  //   sign   -1 = the vreg is spilled no longer
   void spill(VRegId v, int sign = 1) {
     is_any_spilled_ = true;
     const int units = sign * f_.vreg(v).units();
@@ -205,7 +207,7 @@ class SpillGuidance::Queue {
         [&](std::int32_t& over) { change(over, units); });
   }
 
-  // What came later may relieve all that an earlier one was taken for: it stays in its register, the costliest first.
+  // Later victims may relieve all points of an earlier one, which then stays in its register. The costliest are tried first.
   void drop_redundant(std::vector<VRegId>& victims, std::int64_t& slot_bytes) {
     if (victims.size() < 2) return;
     std::vector<VRegId> order = victims;

@@ -1,5 +1,4 @@
-// At which points guidance spills, by the knobs of the budget model, that it stops where the pool of slots is full, and which vregs
-// it takes, a queue a file.
+// The points at which guidance spills, by the knobs of the budget model; the limit of the slot pool; and the victims of each file.
 
 #include "allocator/spill/guidance.h"
 
@@ -141,8 +140,9 @@ std::vector<std::uint32_t> victims(const ir::Function& f, ir::RegFile file, int 
   ir::Limits limits = ir::Limits::of(target);
   limits.units[ir::index(file)] = limit;
   const Knobs knobs;
-  const Analysis analysis(f, {target, limits, knobs});
-  Progress progress(analysis);
+  const ProgramFacts facts(f, target, knobs);
+  const Run run(facts, limits);
+  Progress progress(run);
   progress.insert_spill_code();
   SpillGuidance& guidance = progress.program().guidance();
   std::vector<std::uint32_t> numbers;

@@ -1,4 +1,4 @@
-// How many warps an SM holds at so many registers a thread, and how many registers fewer would make room for more.
+// Occupancy: how many warps an SM holds at a number of registers a thread, and the next lower number that makes room for more.
 //
 //   registers of a warp = 32 x registers of a thread, up to the next multiple of the granularity
 //   blocks of an SM     = least of: blocks that the SM takes, warps of the SM / warps of a block, registers of the SM / registers
@@ -21,10 +21,10 @@ namespace regduel::allocator {
 
 struct OccupancyStep {
   int registers = 0;  // the most with which the SM holds more warps
-  int warps = 0;      // those, and as many as it holds now
+  int warps = 0;      // with that many registers, and now
   int warps_now = 0;
 };
-// The next step down; nothing where registers are not what is in the way. Cost: O(registers / granularity).
+// The next step down; nothing if fewer registers do not raise the number of warps. Cost: O(registers / granularity).
 [[nodiscard]] std::optional<OccupancyStep> next_step(const ir::Target& target, int threads, int registers);
 
 }  // namespace regduel::allocator

@@ -12,34 +12,6 @@ using ir::VRegId;
 
 namespace {
 
-// Points that two ranges share.
-std::uint64_t shared_points(std::span<const Interval> a, std::span<const Interval> b) {
-  std::uint64_t sum = 0;
-  for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
-    const Point begin = std::max(x->begin, y->begin), end = std::min(x->end, y->end);
-    if (begin < end) sum += end - begin;
-    if (x->end < y->end) ++x;
-    else ++y;
-  }
-  return sum;
-}
-
-// The points of the one that are not in the other.
-std::vector<Interval> without(std::span<const Interval> range, std::span<const Interval> other) {
-  std::vector<Interval> rest;
-  auto next = other.begin();
-  for (const Interval& i : range) {
-    Point begin = i.begin;
-    while (next != other.end() && next->end <= begin) ++next;
-    for (auto o = next; o != other.end() && o->begin < i.end; ++o) {
-      if (begin < o->begin) rest.push_back({begin, o->begin});
-      begin = o->end;
-    }
-    if (begin < i.end) rest.push_back({begin, i.end});
-  }
-  return rest;
-}
-
 ir::VReg pack_register() {
   ir::VReg v;
   v.cls = ir::RegClass::R;
@@ -100,22 +72,22 @@ bool PredicatePacks::take(Plan& plan, VRegId v) {
 
 bool PredicatePacks::take(Plan& plan, VRegId v, bool presses) {
   const auto range = live_.range(v.index());
-  std::uint64_t length = 0;
-  for (const Interval& i : range) length += i.end - i.begin;
+  const std::uint64_t length = num_points(range);
   struct Place {
     std::size_t pack = 0, bit = 0;
     std::uint64_t shared = 0;
   };
   Place best{packs_.size(), 0, 0};
-  std::vector<Interval> added(range.begin(), range.end());
+  LiveRange added(range);
   for (std::size_t k = 0; k < packs_.size() && best.shared < length; ++k) {
     const Pack& pack = packs_[k];
-    const std::uint64_t shared = pack.presses == presses ? shared_points(range, pack.range) : 0;
+    const std::uint64_t shared = pack.presses == presses ? num_shared_points(range, pack.range) : 0;
     if (shared <= best.shared) continue;
-    const auto is_free = [&](const std::vector<Interval>& bit) { return !overlap(range, bit); };
+    const auto is_free = [&](const LiveRange& bit) { return !overlap(range, bit); };
     const auto bit = static_cast<std::size_t>(std::find_if(pack.bits.begin(), pack.bits.end(), is_free) - pack.bits.begin());
     if (bit == Location::kPackBits) continue;
-    std::vector<Interval> rest = without(range, pack.range);
+    LiveRange rest(range);
+    rest.subtract(pack.range);
     if (!presses && !has_room(rest)) continue;
     best = {k, bit, shared};
     added = std::move(rest);
@@ -134,8 +106,8 @@ bool PredicatePacks::take(Plan& plan, VRegId v, bool presses) {
   }
   for (const Interval& i : added)
     for (Point p = i.begin; p < i.end; ++p) is_full_[p] = --room_[p] <= 0 ? 1 : 0;
-  unite(pack.range, range);
-  unite(pack.bits[best.bit], range);
+  pack.range.merge(range);
+  pack.bits[best.bit].merge(range);
   members[best.bit].push_back(v);
   plan.location[v.index()] = Location::bit_of(static_cast<std::uint32_t>(best.pack), static_cast<int>(best.bit));
   return true;

@@ -1,4 +1,4 @@
-// Predicates in bits of registers: when they go there, how they get there and back, and how they leave for memory.
+// Predicates in bits of registers: when they are packed, how they move there and back, and when they leave for memory.
 
 #include "allocator/spill/predicate_packs.h"
 

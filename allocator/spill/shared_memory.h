@@ -1,9 +1,9 @@
 // Whether, and how much, a program may spill to shared memory.
 //
 // Shared memory is nearer than local memory, but all threads of a block share it. So only the files of classes 3 and 6 (UR, Acc:
-// kSpillWays) spill there, on a target of device type 5, in a kernel without calls: the frame of a function that follows the ABI is
-// in local memory, and the user is told. What one thread may have of it is its share of what one SM has. Beyond that, slots are in
-// local memory again. Which bytes of the share are in use where, block by block, is for slot_layout.h to keep.
+// kSpillWays) spill there, on a target of device type 5, in a kernel without calls. A function that follows the ABI has its frame in
+// local memory, and a note tells the user. A thread may use its share of the SM's shared memory; further slots go to local memory.
+// frame/slot_layout.h assigns the bytes of the share.
 // Source: source 000 "SMEM Spill Activation", source 001 "SMEM Spilling" (activation conditions, hard restriction,
 // --disable-smem-reservation). Tested by shared_memory_test.cpp.
 #pragma once
@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "allocator/knobs.h"
-#include "allocator/spill/location.h"
+#include "allocator/spill_code/location.h"
 #include "ir/program.h"
 #include "ir/target.h"
 
@@ -25,15 +25,15 @@ namespace regduel::allocator {
          std::any_of(program.insts.begin(), program.insts.end(), [](const ir::Inst& i) { return i.op == ir::Op::Call; });
 }
 
-// What the user is told where shared memory is asked for and refused: the words of source 001 "Hard restriction".
+// The note to the user if shared memory is asked for and refused: the words of source 001 "Hard restriction".
 inline constexpr std::string_view kSmemRefusal = "Smem spilling should not be enabled when functions use abi.";
 
-// Where spilled values are kept: settled once, before the first attempt.
+// Where spilled values are kept. Decided once, before the first attempt.
 struct SpillSetup {
   ir::PerFile<Location> slots = {};  // by file
-  std::int64_t shared_bytes = 0;     // that one thread may have; beyond that, slots are in local memory
-  std::uint8_t files = 0;            // bit by file: of those with vregs, which go to shared memory, or would but for the ABI
-  bool is_refused = false;           // for the function uses the ABI
+  std::int64_t shared_bytes = 0;     // the share of one thread; further slots are in local memory
+  std::uint8_t files = 0;            // bit by file: it has vregs, and spills to shared memory, or would but for the ABI
+  bool is_refused = false;           // because the function uses the ABI
 
   [[nodiscard]] bool concerns(ir::RegFile file) const { return (files >> ir::index(file) & 1) != 0; }
 };

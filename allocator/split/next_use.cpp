@@ -31,9 +31,9 @@ bool begins_piece(const ir::Function& f, const Liveness& live, const Inst& inst,
 
 namespace {
 
-// Visits blocks in an order, and again those that look at a block that has changed, until none changes.
-//   visit     of a block: whether it has changed
-//   lookers   of a block: the blocks that look at it
+// Visits blocks in an order, and again the readers of a block that has changed, until none changes.
+//   visit     of a block: true if it has changed
+//   lookers   of a block: the blocks that read its state
 template <typename Order, typename Visit, typename Lookers>
 void until_stable(const Order& order, std::size_t num_blocks, Visit visit, Lookers lookers) {
   std::vector<char> is_open(num_blocks, 1);
@@ -138,8 +138,9 @@ void NextUse::find_distances(const ir::Cfg& cfg, std::span<const int> loop_depth
   });
 }
 
-// Of a block that reads the value: as often as it runs. One that writes it anew: never. Else as often as the block runs, or what
-// the one of its successors needs that needs most, whichever is less. No sum: mostly it is one refill, where their ways meet again.
+// Refills at a block that reads the value run as often as the block; at one that writes it anew, never. Else they run as often as the
+// block or as the most frequent refills of one of its successors, whichever is less. The maximum and not the sum, since mostly one
+// refill serves the successors where their paths join.
 void NextUse::find_refills(const ir::Cfg& cfg, std::span<const std::int64_t> frequency) {
   fewest_refills_.assign(writes_.size(), 0);
   std::vector<std::int64_t> behind(size_);

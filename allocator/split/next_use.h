@@ -1,10 +1,8 @@
-// How far it is from a point to the next use of a value, along the nearest path.
+// Next-use distances: from a point to the next use of a value, along the nearest path; and how often the refills for these uses run.
 //
-// Distances count instructions; an edge that leaves a loop counts kLeavesLoop for each level, so that what is used in the loop
-// comes before what is used behind it. Only *candidates* are looked at: vregs that may be split. A use is a read of bytes that some
-// def reaches, or old bytes that a guarded def or a def of a part keeps; any other def ends the search.
-//
-// And how often refills run that serve these uses where the value is in memory: for what moves on edges.
+// Distances count instructions; an edge that leaves a loop counts kLeavesLoop for each level, so that uses in the loop come before
+// uses behind it. Only *candidates* have distances: vregs that may be split. A use is a read of bytes that some def reaches, or a
+// guarded def or a def of a part that keeps old bytes; any other def ends the search.
 //
 // Source: Belady, "A study of replacement algorithms", 1966; Braun and Hack, "Register Spilling and Live-Range Splitting for
 // SSA-Form Programs", 2009. Tested by next_use_test.cpp.
@@ -25,7 +23,7 @@ struct SplitCandidates {
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
   std::vector<ir::VRegId> vregs;
-  std::vector<std::uint32_t> number_of;  // by vreg; kNone = no candidate
+  std::vector<std::uint32_t> number_of;  // by vreg; kNone = it is no candidate
   std::size_t num_global = 0;
 
   [[nodiscard]] std::size_t size() const { return vregs.size(); }
@@ -54,11 +52,11 @@ class NextUse {
   NextUse(const ir::Function& f, const ir::Cfg& cfg, const Liveness& live, const SplitCandidates& candidates,
           const BlockWeights& weights);
 
-  // From behind the instruction with this number; 1 = the next one. kNever where the value is dead.
+  // The distance from behind the instruction with this number; 1 = the next instruction. kNever if the value is dead.
   [[nodiscard]] std::int32_t behind(std::uint32_t candidate, std::uint32_t number) const;
-  // The rest is asked of global candidates only: the others are neither live nor reached at any head or end.
+  // The following functions require global candidates. The others are neither live nor reached at any head or end.
   //
-  // From the head of a block (its index); 1 = its first instruction.
+  // The distance from the head of a block (its index); 1 = its first instruction.
   [[nodiscard]] std::int32_t at_head(std::uint32_t candidate, std::size_t block) const { return head_[block * size_ + candidate]; }
   [[nodiscard]] bool is_live_at_head(std::uint32_t candidate, std::size_t block) const {
     return at_head(candidate, block) < kNever && is_reached_[block * size_ + candidate] != 0;
@@ -73,8 +71,8 @@ class NextUse {
   [[nodiscard]] std::span<const char> reached_at_head(std::size_t block) const {
     return {is_reached_.data() + block * size_, size_};
   }
-  // How often a value that is in memory at the head of a block has to be refilled about, for the uses behind it: there, or at the
-  // first uses, whichever is executed less often.
+  // About how often refills run for the uses behind the head of a block, if the value is in memory there: at the head, or at the first
+  // uses, whichever is executed less often.
   [[nodiscard]] std::int64_t fewest_refills(std::uint32_t candidate, std::size_t block) const {
     return fewest_refills_[block * size_ + candidate];
   }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "allocator/spill/location.h"
+#include "allocator/spill_code/location.h"
 
 namespace regduel::allocator {
 
@@ -17,8 +17,8 @@ using ir::VRegId;
 
 namespace {
 
-// Units that values take, or that there are: [j] of those that begin at multiples of 2^j, in whole steps of 2^j. Values of pairs
-// have no use for a single unit that is left.
+// Units that values take, or that a file has: entry j counts those that begin at multiples of 2^j, in whole steps of 2^j. Pairs
+// cannot use a single unit.
 struct Units {
   static constexpr std::size_t kSteps = 3;
   std::array<int, kSteps> of = {};
@@ -45,7 +45,7 @@ struct Units {
   }
   friend Units operator+(Units x, const Units& y) { return x += y; }
   friend Units operator-(Units x, const Units& y) { return x -= y; }
-  // The largest step by which they do not fit into `room`; kSteps where they fit.
+  // The largest step by which they do not fit into `room`; kSteps if they fit.
   [[nodiscard]] std::size_t step_above(const Units& room) const {
     std::size_t j = kSteps;
     while (j > 0 && of[j - 1] <= room.of[j - 1]) --j;
@@ -118,8 +118,8 @@ class Walk {
     out_.is_split[c] = 1;
     take(c);
   }
-  // How far the next use of a value is, for what it costs that it leaves its register here: twice that for a refill alone, once
-  // for a store as well that runs as often as this block does.
+  // The distance to the next use of a value for the cost of leaving its register here: twice the distance for a refill alone, once the
+  // distance if a store as frequent as this block is needed too.
   [[nodiscard]] std::int64_t distance_by_cost(std::uint32_t c) const {
     const std::int64_t distance = 2 * std::int64_t{next_.behind(c, number_)};
     if (weights_.is_recomputed[candidates_.vregs[c].index()] != 0) return distance * slot_bytes(vreg(c));
@@ -127,7 +127,7 @@ class Walk {
     const std::int64_t here = weights_.frequency[live_.block_at(number_).index()];
     return distance * here / (here + std::min(here, defs_[c]));
   }
-  // Those farthest from their next use leave, until the others fit into `room`. What is_kept_ stays.
+  // Values farthest from their next use leave, until the others fit into `room`. Values of is_kept_ stay.
   void limit(RegFile file, const Units& room) {
     const std::size_t k = ir::index(file);
     for (std::size_t step; (step = used_[k].step_above(room)) != Units::kSteps;) {
@@ -143,7 +143,7 @@ class Walk {
     }
   }
 
-  // --- what others take
+  // --- vregs that are no candidates
   // Units of vregs that are no candidates, by row: two an instruction, R and W.
   void measure_others() {
     for (const RegFile file : ir::kAllFiles) {
@@ -222,8 +222,8 @@ class Walk {
     for (const auto& list : in_) head.insert(head.end(), list.begin(), list.end());
     std::sort(head.begin(), head.end());
   }
-  // For each candidate that is live at the head of a block how often the edges to it run from whose predecessors it is in memory.
-  // Whether the block is the head of a loop: ends that the walk has not come to yet are taken from the walk before.
+  // Finds, for each candidate that is live at the head of a block, how often edges run to it on which the candidate is in memory. True
+  // if the block is the head of a loop. Ends of blocks not walked yet are those of the walk before.
   bool find_missing(BlockId b) {
     const auto live = next_.live_at_head(b.index());
     for (const std::uint32_t c : live) missing_[c] = 0;
@@ -243,9 +243,8 @@ class Walk {
     }
     return is_header;
   }
-  // Whether refills on the edges from where a value is missing cost less than those behind the head. Where they cost the same: if
-  // it left in the blocks from which these edges come, and is read here. What one arm of a branch needs then costs the others
-  // nothing.
+  // True if refills on the edges on which a value is in memory cost less than refills behind the head. If they cost the same: true if
+  // the value left in the blocks before these edges, and is read here; then the need of one arm of a branch costs the others nothing.
   [[nodiscard]] bool pays_on_edges(std::uint32_t c, BlockId b, bool is_header) const {
     const std::int64_t behind = next_.fewest_refills(c, b.index());
     if (missing_[c] != behind || is_header || next_.at_head(c, b.index()) > length(b)) return missing_[c] < behind;
@@ -253,7 +252,7 @@ class Walk {
     return std::all_of(preds.begin(), preds.end(),
                        [&](BlockId p) { return !cfg_.is_reachable(p) || out_.is_at_end(p, c) || out_.is_at_head(p, c); });
   }
-  // How many units values may take that only live through a loop: what the loop's own leave at its fullest point.
+  // Units for values that only live through a loop: the units that the loop's own values leave at its fullest point.
   [[nodiscard]] ir::PerFile<int> room_through(BlockId header) {
     ir::PerFile<int> most = {}, through = {};
     int last = cfg_.rpo_index(header);
@@ -308,7 +307,7 @@ class Walk {
     for (const std::uint32_t c : kept_)
       if (next_.behind(c, number_) == NextUse::kNever) take(c);
     for (const std::uint32_t c : kept_) is_kept_[c] = 0;
-    for (const Operand& op : ops)  // a value of which old bytes stay cannot leave before the instruction
+    for (const Operand& op : ops)  // a value that keeps old bytes cannot leave before the instruction
       if (op.is_vreg() && op.writes() && candidates_[op.vreg()] != SplitCandidates::kNone) is_kept_[candidates_[op.vreg()]] = 1;
     clobbers(ops);
     write(inst);
@@ -348,7 +347,7 @@ class Walk {
     }
   }
 
-  // Pairs, in parallel: what is in memory is read there; a result stays there if others are needed sooner.
+  // Parallel copies: sources in memory are read there; a result goes to memory if other values are needed sooner.
   void parallel_copy(const Inst& inst) {
     const auto ops = f_.operands_of(inst);
     const std::size_t pairs = ops.size() / 2;
@@ -361,7 +360,7 @@ class Walk {
       const std::uint32_t c = candidates_[ops[o].vreg()];
       if (c != SplitCandidates::kNone && next_.behind(c, number_) == NextUse::kNever) take(c);
     }
-    // What is used soonest has the first choice, and keeps it.
+    // The results that are used soonest choose first, and keep their choice.
     results_.clear();
     for (std::size_t o = 0; o < pairs; ++o)
       if (const std::uint32_t c = candidates_[ops[o].vreg()]; c != SplitCandidates::kNone) {
@@ -386,7 +385,7 @@ class Walk {
     }
     for (const std::uint32_t c : kept_) is_kept_[c] = 0;
   }
-  // Those that are used later than `far` leave; false where that does not suffice, and then none leaves.
+  // Values that are used later than `far` leave. False if that does not suffice; then none leaves.
   bool make_room(RegFile file, const Units& room, std::int32_t far) {
     const std::size_t k = ir::index(file);
     if (used_[k].fits(room)) return true;
@@ -398,7 +397,7 @@ class Walk {
     return true;
   }
 
-  // What is in a register at one end of an edge only is split.
+  // A value that is in a register at only one end of an edge is split.
   void note_edges() {
     for (const BlockId b : cfg_.reverse_postorder())
       for (const BlockId s : cfg_.successors(b))
@@ -418,7 +417,7 @@ class Walk {
   const Residence* before_;
   Residence out_;
   ir::PerFile<std::vector<std::uint32_t>> in_;      // candidates in registers
-  ir::PerFile<Units> used_ = {}, registers_there_;  // their units; those that there are
+  ir::PerFile<Units> used_ = {}, registers_there_;  // their units; the units of the file
   std::vector<char> is_in_, is_reached_, is_kept_;  // by candidate
   std::vector<std::uint32_t> kept_, wanted_;
   std::vector<std::int64_t> defs_;                               // by candidate: how often it is written

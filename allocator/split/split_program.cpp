@@ -135,11 +135,11 @@ class Splitter {
     for (const Edge& edge : edges_)
       if (edge.is_load || edge.stores) add(edge.candidate, std::min(frequency_[edge.from.index()], frequency_[edge.to.index()]));
   }
-  // Memory has the value at a head where it has it at the ends of all predecessors, or where it is only there.
+  // Memory has the value at a head if it has it at the ends of all predecessors, or if the value is in no register there.
   void find_lazy_stores(std::vector<std::int64_t>& cost) {
     const std::size_t n = candidates_.num_global;
     std::vector<char> at_head(f_.blocks.size() * n, 1), at_end(f_.blocks.size() * n, 1);
-    std::vector<char> now(candidates_.size(), 1);  // what is not global has its first def in the block
+    std::vector<char> now(candidates_.size(), 1);  // a candidate that is not global has its first def in the block
     const auto walk = [&](BlockId b, auto leaves) {
       std::copy_n(at_head.begin() + static_cast<std::ptrdiff_t>(b.index() * n), n, now.begin());
       for (const Change& change : changes_[b.index()]) {
@@ -176,7 +176,7 @@ class Splitter {
     }
   }
 
-  // --- names: stretches in registers that meet are one piece
+  // --- names: stretches in registers that touch are one piece
   std::uint32_t new_node(std::uint32_t c) {
     parent_.push_back(static_cast<std::uint32_t>(parent_.size()));
     candidate_of_.push_back(c);
@@ -206,8 +206,7 @@ class Splitter {
     std::vector<std::uint32_t> now(candidates_.size(), kNone);
     std::size_t e = 0;
     for (const BlockId b : cfg_.reverse_postorder()) {
-      // A candidate that is not global is not read before it is written; what an earlier block left of a global one is no value
-      // here.
+      // A candidate that is not global is not read before it is written; a global one has no value from an earlier block here.
       std::fill_n(now.begin(), candidates_.num_global, kNone);
       for (std::size_t k = 0; k < at_head[b.index()].size(); ++k) now[residence_.at_head[b.index()][k]] = at_head[b.index()][k];
       const ir::Block& block = f_.block(b);
@@ -220,7 +219,7 @@ class Splitter {
           else node_of_event_[e] = now[event.candidate];
         }
         name_operands(f_.insts[i], now);
-        // What was loaded or was there is read by this instruction all the same; behind it, it has left.
+        // This instruction still reads the value from its register; behind it the value has left.
         for (std::size_t k = first_event; k < e; ++k) {
           const Event& event = residence_.events[k];
           if (is_split(event.candidate) && event.kind == Event::Kind::Leave && node_of_event_[k] == now[event.candidate])
@@ -473,7 +472,7 @@ std::optional<SplitProgram> split_live_ranges(const Function& f, const ir::Cfg& 
   if (candidates.size() == 0 || candidates.num_global * f.blocks.size() > kMostCells) return std::nullopt;
   const NextUse next(f, cfg, live, candidates, {frequency, loop_depth});
   const MoveWeights weights{frequency, is_recomputed};
-  // Each walk knows from the one before what is in registers at the ends of loops. Until one moves no less.
+  // Each walk takes the state at the ends of loops from the walk before. Walks end when one moves no less than the one before.
   std::vector<Residence> walks;
   walks.reserve(kMostWalks);
   std::optional<Splitter> best;

@@ -1,4 +1,4 @@
-// Live ranges that are split, shown by what is allocated: the program of each test has one value too many for its registers.
+// Split live ranges, shown by the allocation. The program of each test has one value too many for its registers.
 #include "allocator/split/split_program.h"
 
 #include <gmock/gmock.h>

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "allocator/spill/lower_spills.h"
+#include "allocator/frame/lower_spills.h"
 #include "cli/command.h"
 #include "cli/function_names.h"
 #include "cli/input.h"

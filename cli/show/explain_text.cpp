@@ -31,7 +31,7 @@ std::string_view order_text(Order o) {
     case Order::WidestFirst: return "widest first";
     case Order::LongestFirst: return "longest first";
     case Order::BoundFirst: return "temporaries first";
-    case Order::DearestFirst: return "temporaries, dearest";
+    case Order::HeaviestFirst: return "temporaries, dearest";
   }
   return "";
 }
@@ -42,7 +42,7 @@ std::string_view order_key(Order o) {
     case Order::WidestFirst: return "widest_first";
     case Order::LongestFirst: return "longest_first";
     case Order::BoundFirst: return "bound_first";
-    case Order::DearestFirst: return "dearest_first";
+    case Order::HeaviestFirst: return "dearest_first";
   }
   return "";
 }
@@ -225,7 +225,7 @@ std::string constraint_text(const SeenConstraint& c, const Step& s, const Names&
     case Counted::NoWeights: what += ": does not count, this attempt only packs"; break;
     case Counted::PartnerHasNoHome: what += ": does not count yet, no home"; break;
     case Counted::PartnerHasHome: what += ": counts no more, it has a home"; break;
-    case Counted::PartnerHasNoWish: what += ": does not count, nothing pulls there"; break;
+    case Counted::PartnerHasNoHint: what += ": does not count, nothing pulls there"; break;
   }
   return what;
 }
@@ -310,7 +310,7 @@ int origin_of(const Explanation& e, int shown) {
   if (shown < 0 || !keeps(shown)) return -1;
   for (int k = shown - 1; k >= 0; --k) {
     const SeenAttempt& a = e.attempts[static_cast<std::size_t>(k)];
-    if ((a.walk || a.order == Order::BoundFirst || a.order == Order::DearestFirst) &&
+    if ((a.walk || a.order == Order::BoundFirst || a.order == Order::HeaviestFirst) &&
         a.home == e.attempts[static_cast<std::size_t>(shown)].home && !keeps(k))
       return k;
   }

@@ -1,0 +1,67 @@
+// The options of an attempt at one register file, and its result.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "allocator/assign/by_source/relaxation.h"
+#include "allocator/program/round_index.h"
+#include "allocator/unit_set.h"
+#include "ir/program.h"
+
+namespace regduel::allocator {
+
+class AttemptListener;
+class Candidates;
+
+enum class Order : std::uint8_t {
+  ByStart,       // by the begin of the live range: optimal for scalars in SSA form, since reverse postorder visits dominators first
+  WidestFirst,   // wide and aligned ones first, then by start: less fragmentation
+  LongestFirst,  // wide and aligned ones first, then those that live longest: a vreg that lives everywhere gets its place early
+  BoundFirst,    // temporaries first, then as WidestFirst
+  HeaviestFirst,  // temporaries first, then those that cost most to spill for each unit and moment
+};
+
+struct AttemptOptions {
+  Order order = Order::ByStart;
+  bool coalesces = false;  // places coalesced classes as one
+  bool weights = true;     // without them every vreg takes the lowest place that is free
+  bool may_spill = false;
+  bool evicts = true;           // with may_spill: knob FatPointEviction
+  bool has_affinity = true;     // type 15 weighs
+  bool counts_choices = false;  // Attempt::placed_by is wanted
+  bool first_pass = false;
+  int threshold = 50;                      // knob 684
+  Relaxation relaxation = {};              // which soft constraints this iteration leaves out; with bank_aware, the bank filter too
+  const Candidates* candidates = nullptr;  // homes to take before the scan, where they are free (knob 628)
+  int ceiling = std::numeric_limits<int>::max();  // the attempt ends, and does not fit, once it needs more units
+  // With may_spill: homes of an earlier round by vreg, for the first vregs only, -1 = none. A vreg keeps its home if that is free.
+  std::span<const int> kept = {};
+  std::span<const ir::VRegId> absent = {};      // ascending: vregs that need no home any more
+  const TemporaryLists* temporaries = nullptr;  // not null: room is kept free for temporaries of spilled vregs
+  AttemptListener* listener = nullptr;          // is shown what happens to one vreg
+};
+
+// How many homes the scans found, by the reason for which each was preferred to the lowest free one.
+struct PlacedBy {
+  int first_fit = 0;  // it is the lowest
+  int secondary = 0;
+  int primary = 0;
+};
+
+struct Attempt {
+  std::vector<int> home;  // by vreg of the lowered program: first unit, -1 = none or of another file
+  bool fits = false;
+  int used = 0;                       // highest unit used + 1
+  UnitSet units;                      // all that are used
+  std::int64_t copy_weight = 0;       // weight of the affinities that were not met
+  PlacedBy placed_by;                 // with AttemptOptions::counts_choices
+  std::int64_t pressure = 0;          // cumulative: the primary weight of every home at the moment it was taken
+  std::int64_t spill_cost = 0;        // of to_spill: counted at the spill, not at each commit (DECISIONS)
+  std::vector<ir::VRegId> to_spill;   // ascending
+  std::vector<std::uint32_t> to_pin;  // instructions (of the program before spill code), ascending
+};
+
+}  // namespace regduel::allocator

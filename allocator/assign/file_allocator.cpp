@@ -1,0 +1,76 @@
+// See file_allocator.h.
+
+#include "allocator/assign/file_allocator.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/planted.h"
+
+namespace regduel::allocator {
+
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::RegFile;
+using ir::Role;
+using ir::VRegId;
+
+FileAllocator::FileAllocator(const Round& round, RegFile file)
+    : round_(round), file_(file), vregs_(round.index.vregs[ir::index(file)]),
+      classes_(round.lowered.f, round.live, round.constraints, round.coalesces ? vregs_ : std::span<const VRegId>(), round.fuel),
+      limit_(round.budget.allocatable[ir::index(file)].end()), base_(round.live.num_numbered()),
+      not_allocatable_(UnitSet::range(0, ir::kMaxUnits) - round.budget.allocatable[ir::index(file)]),
+      callee_saved_(round.budget.callee_saved[ir::index(file)]), has_callee_saved_(callee_saved_.any()),
+      first_unit_(std::min(round.budget.allocatable[ir::index(file)].first(), limit_)) {
+  if (REGDUEL_PLANTED("fatpoint-limit-off-by-one")) not_allocatable_.clear_range(limit_, limit_ + 1), ++limit_;
+  block_fixed_moments();
+  count_choices();
+}
+
+FileAllocator FileAllocator::without(const UnitSet& units) const {
+  FileAllocator fewer = *this;
+  fewer.not_allocatable_ |= units;
+  const UnitSet left = UnitSet::range(0, limit_) - fewer.not_allocatable_;
+  fewer.limit_ = left.end();
+  fewer.first_unit_ = std::min(left.first(), fewer.limit_);
+  fewer.count_choices();
+  return fewer;
+}
+
+void FileAllocator::block_fixed_moments() {
+  const Function& f = round_.lowered.f;
+  for (const std::uint32_t n : round_.index.bound) {
+    const Inst& inst = f.insts[round_.live.inst_at(n)];
+    UnitSet clobbered, restored;
+    if (inst.op == Op::Ret) restored = callee_saved_;
+    const auto ops = f.operands_of(inst);
+    for (std::size_t k = ops.size(); k-- > 0 && ops[k].role == Role::Clobber;)
+      if (ops[k].preg().file == file_) clobbered |= units_of(ops[k].preg());
+    if (REGDUEL_PLANTED("fatpoint-clobber-missed")) clobbered = {};
+    if (REGDUEL_PLANTED("fatpoint-ret-takes-callee-saved")) restored = {};
+    if (clobbered.any()) base_.add_clobber(n, clobbered);
+    if (inst.op == Op::Ret) base_.block_reads(n, restored);
+  }
+}
+
+// A vreg with little choice comes first in every order. A vreg to which clobbers leave at least MaxLive units counts as unrestricted.
+void FileAllocator::count_choices() {
+  if (!base_.has_clobbers()) return;
+  choice_.assign(round_.lowered.f.vregs.size(), ir::kMaxUnits);
+  for (const VRegId v : vregs_) {
+    const UnitSet clobbered = base_.clobbers(round_.live.range(v.index()));
+    if ((clobbered - not_allocatable_).none()) continue;
+    const int left = ir::kMaxUnits - (clobbered | not_allocatable_).count();
+    if (left < max_live()) choice_[v.index()] = left;
+  }
+}
+
+std::vector<VRegId> FileAllocator::vregs_without(std::span<const VRegId> absent) const {
+  std::vector<VRegId> present;
+  present.reserve(vregs_.size());
+  std::set_difference(vregs_.begin(), vregs_.end(), absent.begin(), absent.end(), std::back_inserter(present));
+  return present;
+}
+
+}  // namespace regduel::allocator

@@ -1,0 +1,176 @@
+// See spill_code_writer.h.
+
+#include "allocator/spill_code/spill_code_writer.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check_macro.h"
+#include "base/planted.h"
+
+namespace regduel::allocator {
+
+using ir::BlockId;
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Operand;
+using ir::PReg;
+using ir::Role;
+using ir::SlotId;
+using ir::VRegId;
+
+SpillCodeWriter::SpillCodeWriter(const Function& in, const Liveness& live, const Plan& plan) : in_(in), live_(live), plan_(plan) {
+  out_.f = in.clone_header();
+  out_.f.reserve(in.insts.size() + in.insts.size() / 2, in.operands.size() + in.operands.size() / 2);
+  out_.f.blocks.reserve(in.blocks.size());
+  out_.f.targets.reserve(in.targets.size());
+  out_.source.reserve(in.insts.size() + in.insts.size() / 2);
+  for (std::size_t v = 0; v < in.vregs.size(); ++v)
+    if (plan.location[v].kind() != Location::Kind::OwnRegister) out_.f.vregs[v].fixed = {};
+  for (const ir::VReg& v : plan.added) out_.f.add_vreg(v);
+  out_.temp_of.assign(plan.num_long_lived(), kNoInst);
+  out_.now_at.assign(in.insts.size(), kNoInst);
+  out_.is_changed.assign(plan.num_long_lived(), 1);
+  for (std::size_t v = 0; v < in.vregs.size(); ++v) out_.is_changed[v] = is_spilled(VRegId(v)) ? 1 : 0;
+  out_.shared_bytes = plan.shared_bytes;
+  for (const PredicatePack& pack : plan.packs) out_.pack_of.emplace_back(pack.vreg, pack.vreg);
+}
+
+void SpillCodeWriter::append(const Inst& inst, std::span<const Operand> ops, std::span<const BlockId> targets) {
+  if (!inst.is_inserted()) out_.now_at[current_] = static_cast<std::uint32_t>(out_.f.insts.size());
+  out_.f.append(inst, ops, targets);
+  out_.source.push_back(current_);
+}
+
+void SpillCodeWriter::insert(Op op, std::span<const Operand> ops) {
+  Inst inst;
+  inst.op = op;
+  inst.flags = ir::kInserted;
+  append(inst, ops);
+}
+
+VRegId SpillCodeWriter::new_temp(VRegId like, int align_log2, PReg fixed) {
+  ir::VReg v = out_.f.vreg(like);
+  v.align_log2 = static_cast<std::uint8_t>(align_log2);
+  v.flags = 0;
+  v.fixed = fixed;
+  v.alias = {};
+  v.alias_part = {};
+  v.hint = {};
+  v.name = {};
+  out_.temp_of.push_back(current_);
+  return out_.f.add_vreg(v);
+}
+
+Operand SpillCodeWriter::reg(Role role, VRegId v, ByteMask bytes) const {
+  Operand op = Operand::of_vreg(role, v);
+  if (bytes == all_bytes(v)) return op;
+  const int offset = std::countr_zero(bytes);
+  op.part = *ir::Part::from_bytes(offset, std::popcount(bytes));
+  return op;
+}
+
+ByteMask SpillCodeWriter::cover(VRegId v, ByteMask bytes) const {
+  const int size = out_.f.vreg(v).bytes();
+  if (size > 4)
+    for (int piece = 4; piece < size; piece *= 2)
+      for (int offset = 0; offset + piece <= size; offset += piece)
+        if (piece <= 16 && (bytes & ~byte_mask(offset, piece)) == 0) return byte_mask(offset, piece);
+  return all_bytes(v);
+}
+
+bool SpillCodeWriter::is_piece(VRegId v, ByteMask bytes) const {
+  return bytes == all_bytes(v) || (byte_mask(std::countr_zero(bytes), std::popcount(bytes)) == bytes &&
+                                   ir::Part::from_bytes(std::countr_zero(bytes), std::popcount(bytes)).has_value());
+}
+
+SlotId SpillCodeWriter::slot_in(std::vector<SlotId>& table, VRegId root) {
+  if (table.empty()) table.resize(in_.vregs.size());
+  SlotId& slot = table[plan_.slot_owner(root).index()];
+  if (slot.is_valid()) return slot;
+  const ir::VReg& v = in_.vreg(root);
+  ir::Slot s;
+  s.size = static_cast<std::uint32_t>(slot_bytes(v));
+  s.align = s.size;
+  while ((s.align & (s.align - 1)) != 0) s.align &= s.align - 1;
+  s.align = std::min(s.align, 16u);
+  if (plan_.location[root.index()].kind() == Location::Kind::SharedSlot) s.space = ir::MemSpace::Shared;
+  slot = out_.f.add_slot(s);
+  out_.slot_root.resize(out_.f.slots.size());
+  out_.slot_root[slot.index()] = plan_.slot_owner(root);
+  return slot;
+}
+
+void SpillCodeWriter::refill(VRegId t, ByteMask bytes, VRegId root) {
+  const Location location = plan_.location[root.index()];
+  switch (location.kind()) {
+    case Location::Kind::Register:
+    case Location::Kind::OwnRegister: break;
+    case Location::Kind::LocalSlot:
+    case Location::Kind::SharedSlot: {
+      const Operand ops[] = {reg(Role::Def, t, bytes),
+                             Operand::of_slot(slot_of(root), static_cast<std::uint32_t>(std::countr_zero(bytes)))};
+      return insert(way(root).refill, ops);
+    }
+    case Location::Kind::PackBit: return take_out_of_pack(t, pack_of(root), root);
+    case Location::Kind::Recomputed: return remat(t, location.inst());
+  }
+  REGDUEL_CHECK(false, "a refill of what is in a register");
+}
+
+void SpillCodeWriter::remat(VRegId t, std::uint32_t repeated) {
+  const Inst& def = in_.insts[repeated];
+  std::vector<Operand> ops(in_.operands_of(def).begin(), in_.operands_of(def).end());
+  // The source is recomputed first, in the same register.
+  for (Operand& op : std::span(ops).subspan(1)) {
+    if (!op.is_vreg()) continue;
+    if (!REGDUEL_PLANTED("fatpoint-chain-without-its-start")) remat(t, plan_.only_def[plan_.slot_owner(op.vreg()).index()]);
+    op = reg(Role::Use, t, all_bytes(t));
+  }
+  Inst inst;
+  inst.op = Op::Remat;
+  inst.flags = ir::kInserted;
+  inst.ref = def.id;
+  ops[0] = reg(Role::Def, t, all_bytes(t));
+  append(inst, ops);
+}
+
+void SpillCodeWriter::store(VRegId t, ByteMask bytes, VRegId root) {
+  if (is_packed(root)) return put_into_pack(t, root, write_point(live_.number_of(current_)));
+  const Operand ops[] = {reg(Role::Use, t, bytes),
+                         Operand::of_slot(slot_of(root), static_cast<std::uint32_t>(std::countr_zero(bytes)))};
+  insert(way(root).store, ops);
+}
+
+// The pack is an input only if another predicate of it lives then. Otherwise the pack would live on from its last write.
+void SpillCodeWriter::put_into_pack(VRegId t, VRegId root, Point from) {
+  const Location location = plan_.location[root.index()];
+  const PredicatePack& pack = plan_.packs[location.pack()];
+  const Interval now[] = {{from, write_point(live_.number_of(current_)) + 1}};
+  bool has_others = false;
+  for (const std::vector<VRegId>& members : pack.members)
+    for (const VRegId other : members)
+      if (other != root && is_packed(other)) has_others = has_others || overlap(live_.range(other.index()), now);
+  int bit = location.bit();
+  if (REGDUEL_PLANTED("fatpoint-bit-of-another-predicate")) bit &= ~1;
+  const Operand ops[] = {reg(has_others ? Role::DefUse : Role::Def, pack.vreg, all_bytes(pack.vreg)),
+                         reg(Role::Use, t, all_bytes(t)), Operand::of_imm(bit)};
+  insert(Op::BitSpill, ops);
+}
+
+void SpillCodeWriter::take_out_of_pack(VRegId t, VRegId pack, VRegId root) {
+  const Operand ops[] = {reg(Role::Def, t, all_bytes(t)), reg(Role::Use, pack, all_bytes(pack)),
+                         Operand::of_imm(plan_.location[root.index()].bit())};
+  insert(Op::BitRefill, ops);
+}
+
+void SpillCodeWriter::copy(std::span<const Pair> pairs) {
+  if (pairs.empty()) return;
+  ops_.clear();
+  for (const Pair& p : pairs) ops_.push_back(p.def);
+  for (const Pair& p : pairs) ops_.push_back(p.use);
+  insert(Op::Copy, ops_);
+}
+
+}  // namespace regduel::allocator
