@@ -15,18 +15,17 @@
 #include "allocator/phases/nospill_phase.h"
 #include "allocator/phases/occupancy_phase.h"
 #include "allocator/phases/spill_phase.h"
-#include "allocator/program/frequency.h"
 #include "base/check_macro.h"
 #include "base/planted.h"
 #include "ir/check.h"
+#include "ir/loops.h"
 
 namespace regduel::allocator {
 namespace {
 
 using ir::BlockId;
 
-// FORMAT.md, "Allocated programs": the most that a block weighs. Sums are capped, so that they do not overflow.
-constexpr std::int64_t kMostWeight = 1'000'000'000;
+// Sums are capped, so that they do not overflow.
 constexpr std::int64_t kMostWeighted = std::int64_t{1} << 60;
 
 //   inst   the instruction that cannot be packed; invalid where it is not one alone
@@ -88,7 +87,7 @@ std::int64_t num_moves(const ir::Function& f, const ir::Inst& copy) {
 }
 
 SpillCost spill_cost(const ir::Function& f) {
-  const std::vector<std::int64_t> weights = block_frequencies(f, ir::Cfg(f), 10, kMostWeight);
+  const std::vector<std::int64_t> weights = ir::block_weights(f, ir::Cfg(f));
   SpillCost cost;
   const auto add = [](std::int64_t& to, std::int64_t more) { to = std::min(kMostWeighted, to + more); };
   for (std::size_t b = 0; b < f.blocks.size(); ++b)

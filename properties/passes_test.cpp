@@ -8,13 +8,14 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "properties/arbitrary.h"
 #include "ir/check.h"
 #include "ir/text/text.h"
 #include "oracles/report.h"
 #include "passes/in_memory.h"
 #include "passes/pass_allocator.h"
+#include "passes/passes.h"
 #include "passes/take_back.h"
+#include "properties/arbitrary.h"
 
 namespace regduel::fuzz {
 namespace {

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "duel/allocators.h"
-#include "generate/generator.h"
-#include "targets/targets.h"
 #include "fuzz/triage/failure.h"
+#include "generate/generator.h"
 #include "ir/text/text.h"
+#include "targets/targets.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -63,7 +63,7 @@ std::optional<std::string> try_coalesce(Bytes bytes) {
   const std::array duelists = {find_allocator("briggs")};
   const Knobs given = input.knobs;
   for (const ir::KnobInfo& knob : duelists[0]->knobs()) {
-    if (knob.name.find("oalesc") == std::string::npos && knob.name.find("iased") == std::string::npos) continue;
+    if (knob.group != ir::KnobGroup::Coalescing) continue;
     for (const std::string& value : knob.samples) {
       input.knobs = given;
       input.knobs.emplace_back(knob.name, value);

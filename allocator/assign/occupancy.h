@@ -15,10 +15,12 @@
 #include <vector>
 
 #include "allocator/program/liveness.h"
-#include "allocator/unit_set.h"
 #include "ir/registers.h"
+#include "ir/unit_set.h"
 
 namespace regduel::allocator {
+
+using ir::UnitSet;
 
 // Row 2i is the R moment of instruction i, row 2i + 1 its W moment. An interval covers the rows [first_row, end_row).
 [[nodiscard]] constexpr std::uint32_t first_row(const Interval& i) { return (i.begin + 1) / 2; }

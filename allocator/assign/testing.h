@@ -7,12 +7,12 @@
 
 #include "allocator/assign/assign.h"
 #include "allocator/assign/banks.h"
-#include "allocator/program/frequency.h"
 #include "allocator/program/out_of_ssa.h"
 #include "allocator/program/precoloured.h"
 #include "allocator/spill/cost.h"
 #include "allocator/spill/shared_memory.h"
 #include "allocator/testing.h"
+#include "ir/loops.h"
 
 namespace regduel::allocator::testing {
 

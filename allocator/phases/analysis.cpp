@@ -6,11 +6,11 @@
 
 #include "allocator/assign/assign.h"
 #include "allocator/program/dead_copies.h"
-#include "allocator/program/frequency.h"
 #include "allocator/program/merge_copies.h"
 #include "allocator/program/out_of_ssa.h"
 #include "allocator/program/precoloured.h"
 #include "allocator/spill/cost.h"
+#include "ir/loops.h"
 
 namespace regduel::allocator {
 
@@ -104,7 +104,7 @@ std::optional<SplitProgram> split_program(const Analysis& a, const Plan& plan, c
     can_split[v] = !is_bound && !is_packed && costs[v] < kUnspillable ? 1 : 0;
     is_recomputed[v] = plan.if_spilled[v].is_recomputed() ? 1 : 0;
   }
-  const std::vector<int> depths = loop_depths(a.f, a.cfg);
+  const std::vector<int> depths = loop_depths(a.cfg);
   auto split = split_live_ranges(a.f, a.cfg, a.live, {a.budget, scarce}, can_split, is_recomputed, a.frequency, depths);
   if (split) scope.made(split->f);
   return split;

@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include "base/check_macro.h"
+#include "base/isolate.h"
 #include "duel/allocators.h"
 #include "duel/case_file.h"
 #include "duel/metamorphic_bout.h"
-#include "base/isolate.h"
 #include "oracles/report.h"
 #include "passes/series.h"
 
@@ -149,7 +149,7 @@ std::optional<std::string> find_in(const FuzzInput& input) {
   std::vector<const ir::Allocator*> duelists(all_duelists().begin(), all_duelists().end());
   const auto is_order = [](const auto& knob) { return knob.first == passes::kSeriesOrder; };
   if (std::any_of(input.knobs.begin(), input.knobs.end(), is_order))
-    for (const ir::Allocator*& a : duelists) a = find_allocator(fmt::format("{}+{}", passes::series().name(), a->name()));
+    for (const ir::Allocator*& a : duelists) a = find_allocator(fmt::format("{}+{}", passes::kSeries, a->name()));
   const Duel result = duel(input.program, *input.target, input.limits, duelists, input.knobs);
   if (result.verdict() != oracles::Verdict::Fail) return std::nullopt;
   return describe(input, result);

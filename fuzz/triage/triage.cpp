@@ -9,14 +9,14 @@
 #include <span>
 #include <vector>
 
+#include "base/isolate.h"
 #include "duel/allocators.h"
 #include "fuzz/triage/bisect.h"
-#include "base/isolate.h"
 #include "fuzz/triage/plainer.h"
 #include "fuzz/triage/reduce.h"
 #include "passes/in_memory.h"
-#include "passes/pass.h"
 #include "passes/pass_allocator.h"
+#include "passes/passes.h"
 
 namespace regduel::fuzz {
 namespace {
@@ -49,7 +49,6 @@ namespace {
 class InMemory final : public ir::Allocator {
  public:
   [[nodiscard]] std::string_view name() const override { return "memory"; }
-  [[nodiscard]] std::vector<ir::KnobInfo> knobs() const override { return {}; }
   [[nodiscard]] std::expected<ir::Allocation, ir::AllocFailure> allocate(const ir::Function& program, const ir::Target& target,
                                                                          const ir::AllocOptions& /*options*/) const override {
     auto allocated = passes::allocate_in_memory(program, target);

@@ -45,10 +45,6 @@ struct Measures {
   friend bool operator==(const Measures&, const Measures&) = default;
 };
 
-// The most that a block weighs: 10 ^ 9, loops nested nine deep. 16 bytes moved by each of 10 ^ 8 instructions in such loops still
-// add up.
-inline constexpr std::int64_t kMostWeight = 1'000'000'000;
-
 // Cycles until the next instruction can use what one computes: about what has been measured from sm_70 on where memory is near. An
 // estimate for comparing two allocations of one program, which differ in what was inserted.
 struct Latency {
@@ -58,9 +54,8 @@ struct Latency {
 };
 inline constexpr Latency kLatency;
 
-// Requires: both well-formed; `after` may be any program whatever, also before itself. The weight of a block is its frequency, or
-// 10 ^ loop depth where it gives none, and at most kMostWeight. Cost: O(size of after), and near-linear in `before` and its live
-// sets once for each Before.
+// Requires: both well-formed; `after` may be any program whatever, also before itself. A block weighs what ir::block_weights says.
+// Cost: O(size of after), and near-linear in `before` and its live sets once for each Before.
 [[nodiscard]] Measures measure(const Before& before, const ir::Function& after);
 
 // Skipped where nothing was claimed. Cost: that of measure(), less where the case brings its measures.
